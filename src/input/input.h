@@ -1,0 +1,54 @@
+/* input.h - files of every known format into one profile.
+ *
+ * A reader per format, all with the shape of struct reader. Which byte order and pointer size a
+ * gmon.out has is not in the file: it comes from the executable, in struct input_target. */
+#ifndef INPUT_INPUT_H
+#define INPUT_INPUT_H
+
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "profile/profile.h"
+
+struct input_target {	   /* what the data was collected on */
+	bool is_64bit;	   /* size of an address in the files */
+	bool big_endian;
+};
+
+enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
+
+struct input_opts {
+	struct input_target target;
+	enum input_format format; /* gprof's --file-format */
+	bool gnu;		  /* accept and refuse exactly what GNU gprof 2.40 does */
+	void (*on_source)(const struct source *s, const char *path, void *arg); /* after each file; or NULL */
+	void *arg;
+};
+
+struct reader {
+	const char *name; /* "gmon", "4.4BSD", "BSD", "bb.out" */
+	bool (*probe)(struct bytes head, const struct input_opts *o); /* is it this format? */
+	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
+					     struct profile_builder *into, struct source *source);
+};
+
+extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader;
+
+/* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
+ * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does
+ * not exist is a glob. With `gnu` neither holds: a path is a path.
+ *
+ * On an error in file k what could be read of it and of all others is still in *ret (which is set
+ * in every case); the first error is returned. With `gnu` reading stops at the first error. */
+MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
+					const struct input_opts *opts, struct profile **ret);
+
+/* gmon_write - the GNU format, readable by every gprof: a histogram bin above 65535 or an arc count
+ * above 2^32-1 becomes several records, which readers add up. */
+MUST_CHECK struct kin_error *gmon_write(const char *path, const struct profile *p,
+					const struct input_target *target);
+/* 4.4BSD (bsd44) or old BSD. Counts that do not fit are an error, not a wrap. */
+MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p,
+				       const struct input_target *target, bool bsd44);
+
+#endif

@@ -1,0 +1,112 @@
+/* object.h - one ELF file: symbols, code, source lines. Knows nothing about profiles.
+ *
+ * Everything handed out lives until object_free(). Lookups that need DWARF decode a unit when first
+ * asked for it, hence the non-const argument. One object may be used by one thread at a time. */
+#ifndef OBJECT_OBJECT_H
+#define OBJECT_OBJECT_H
+
+#include "base/base.h"
+
+struct kin_error;
+struct object_file;
+
+struct object_opts {
+	const char *debug_dir; /* NULL: /usr/lib/debug */
+	bool no_debug_files;   /* only what is in the file itself, as GNU gprof 2.40 */
+};
+
+/* Errors say in words what is wrong (not an ELF file, no .text ...), with GNU's wording attached
+ * (err_gnu). An object without symbols opens; object_symbols() then finds none. */
+MUST_CHECK struct kin_error *object_open(const char *path, const struct object_opts *opts,
+					 struct object_file **ret);
+void object_free(struct object_file *o); /* NULL is fine */
+
+const char *object_path(const struct object_file *o);
+bool object_is_64bit(const struct object_file *o);
+bool object_big_endian(const struct object_file *o);
+const char *object_machine(const struct object_file *o);  /* BFD's name: "i386:x86-64", "aarch64" */
+const char *object_build_id(const struct object_file *o); /* hex, or NULL */
+
+struct address_range {
+	uint64_t low, high; /* [low, high) */
+};
+struct address_range object_text(const struct object_file *o); /* .text; {0, 0} if there is none */
+/* What mcount's runtime covers: [__executable_start, etext), {0, 0} if these are not known. */
+struct address_range object_profiled(const struct object_file *o);
+/* Bytes of code from addr on, to the end of its section at most; NULL if there are none. */
+const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
+
+/* ---- symbols (symtab.c) ---- */
+
+enum symbol_flags {
+	SYMBOL_FUNCTION = 1, /* STT_FUNC (or said to be one by the rules below) */
+	SYMBOL_STATIC = 2,   /* local binding */
+	SYMBOL_WEAK = 4,
+	SYMBOL_PLT = 8,	     /* made up for a procedure linkage table entry: "puts@plt" */
+	SYMBOL_COLD = 16,    /* "f.cold": a piece of the function `owner` */
+};
+
+struct object_symbol {
+	uint64_t addr, end; /* [addr, end): up to the next symbol, or the end of its section */
+	const char *name;   /* as in the file: not demangled */
+	uint32_t owner;	    /* index of the function this is a piece of; its own index for others */
+	uint32_t flags;	    /* enum symbol_flags */
+};
+
+struct symtab_opts {
+	bool no_static;	     /* gprof -a */
+	bool functions_only; /* gprof -D */
+	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces like
+	 * f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold pieces owned).
+	 * The rules are written down at the top of symtab.c. */
+	bool gnu;
+	const char *external; /* gprof -S: nm-like text file to take the symbols from, or NULL */
+};
+
+struct symbol_table {
+	const struct object_symbol *at; /* by address; one per address */
+	size_t n;
+};
+
+MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
+					    struct symbol_table *ret);
+
+/* ---- source lines (lines.c) ---- */
+
+struct srcloc {
+	const char *function; /* as DWARF names it (linkage name if any), or NULL */
+	const char *file;     /* NULL if unknown */
+	uint32_t line;	      /* 0 if unknown */
+};
+
+/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers. Returns false if unknown.
+ * Cost: a binary search, plus decoding the unit of addr the first time. */
+bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
+
+struct line_run { /* consecutive addresses of one (function, file, line) */
+	uint64_t addr, end;
+	struct srcloc at;
+};
+/* All runs within [low, high), by address, neighbours differ; *n of them, freed with free().
+ * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte. */
+struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu, size_t *n);
+
+/* Whether the file has line information at all. */
+bool object_has_lines(struct object_file *o);
+
+/* ---- names (demangle.c) ---- */
+
+enum demangle_style { DEMANGLE_NONE, DEMANGLE_AUTO, DEMANGLE_GNU_V3, DEMANGLE_JAVA, DEMANGLE_GNAT, DEMANGLE_DLANG, DEMANGLE_RUST };
+bool demangle_style_find(const char *name, enum demangle_style *ret); /* false if there is none */
+/* The readable form, allocated with malloc; NULL if name is not mangled (or the form would be absurdly long). */
+char *demangle(const char *name, enum demangle_style style);
+
+/* ---- calls (disasm.c) ---- */
+
+/* Direct calls in [low, high): call(target, arg) for each, in address order. `gnu`: GNU gprof 2.40's scan
+ * (every byte 0xe8 on x86, unsigned displacement; B and BL on aarch64). Otherwise real disassembly
+ * (capstone). Returns false if the machine is not supported. */
+bool object_calls(const struct object_file *o, uint64_t low, uint64_t high, bool gnu,
+		  void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
+
+#endif
