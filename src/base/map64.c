@@ -1,0 +1,66 @@
+#include "base/map64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct map64_slot {
+	uint64_t key;
+	uint32_t value;
+	bool used;
+};
+
+static size_t hash(uint64_t key)
+{
+	key ^= key >> 32;
+	key *= 0xd6e8feb86659fd93u;
+	key ^= key >> 32;
+	key *= 0xd6e8feb86659fd93u;
+	return key ^ key >> 32;
+}
+
+/* The slot that holds key, or the free one where it belongs. cap is not 0. */
+static struct map64_slot *slot(const struct map64 *m, uint64_t key)
+{
+	size_t i = hash(key) & (m->cap - 1);
+	while (m->slots[i].used && m->slots[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slots[i];
+}
+
+static void grow(struct map64 *m)
+{
+	struct map64 old = *m;
+
+	m->cap = old.cap ? old.cap * 2 : 64;
+	m->slots = xalloc(m->cap * sizeof(*m->slots));
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slots[i].used)
+			*slot(m, old.slots[i].key) = old.slots[i];
+	free(old.slots);
+}
+
+uint32_t map64_get(const struct map64 *m, uint64_t key)
+{
+	if (!m->cap)
+		return NONE;
+	const struct map64_slot *s = slot(m, key);
+	return s->used ? s->value : NONE;
+}
+
+uint32_t *map64_at(struct map64 *m, uint64_t key)
+{
+	if (m->n * 4 >= m->cap * 3)
+		grow(m);
+	struct map64_slot *s = slot(m, key);
+	if (!s->used) {
+		*s = (struct map64_slot){ .key = key, .value = NONE, .used = true };
+		m->n++;
+	}
+	return &s->value;
+}
+
+void map64_free(struct map64 *m)
+{
+	free(m->slots);
+	*m = (struct map64){ 0 };
+}

@@ -1,0 +1,79 @@
+/* Interned strings, the map, the arena, and names made safe for a terminal. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/escape.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+
+static void equal_strings_have_equal_ids(void)
+{
+	struct strtab *t = strtab_new();
+	char name[32];
+	OK(strtab_add(t, "") == 0);
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "function_%d", i);
+		if (strtab_add(t, name) != (strid)i + 1)
+			OK(!"ids are given in order");
+	}
+	OK(strtab_add(t, "function_77") == 78);
+	OK(strtab_addn(t, "function_77", 10) == strtab_add(t, "function_7"));
+	OK_STR(strtab_get(t, 4999), "function_4998");
+	strtab_free(t);
+}
+
+static void map_keeps_what_was_put(void)
+{
+	struct map64 m = { 0 };
+	OK(map64_get(&m, 7) == NONE);
+	for (uint64_t i = 0; i < 10000; i++)
+		*map64_at(&m, i * 0x100000001u) = (uint32_t)i;
+	int bad = 0;
+	for (uint64_t i = 0; i < 10000; i++)
+		bad += map64_get(&m, i * 0x100000001u) != i;
+	OK(bad == 0);
+	OK(m.n == 10000);
+	OK(map64_get(&m, 0x100000001u * 10000) == NONE);
+	map64_free(&m);
+}
+
+static void arena_keeps_alignment_between_strings(void)
+{
+	struct arena a = { 0 };
+	int bad = 0;
+	for (size_t i = 1; i < 3000; i++) {
+		char *s = arena_alloc_bytes(&a, i % 7 + 1);
+		s[0] = 'x';
+		bad += (uintptr_t)arena_alloc(&a, 24) % _Alignof(max_align_t) != 0;
+	}
+	OK(bad == 0);
+	arena_release(&a);
+}
+
+static void hostile_names_are_shown_not_obeyed(void)
+{
+	char buf[64];
+	OK(escape_is_plain("std::vector<int>::push_back"));
+	OK(escape_is_plain("größe_日本"));
+	OK(!escape_is_plain("a\033[2Jb"));
+	OK(!escape_is_plain("a\xc2\x9b" "b"));		/* C1: CSI */
+	OK(!escape_is_plain("a\xe2\x80\xae" "b"));	/* right-to-left override */
+	OK(!escape_is_plain("a\xff"));
+	escape_text(buf, sizeof(buf), "a\033[2J\n\xff" "ü");
+	OK_STR(buf, "a\\x1b[2J\\x0a\\xffü");
+	OK(escape_text(buf, 8, "abc\033def") == 10);
+	OK_STR(buf, "abc\\x1b");
+	OK(escape_width("größe") == 5);
+	OK(escape_width("日本") == 4);
+}
+
+int main(void)
+{
+	equal_strings_have_equal_ids();
+	map_keeps_what_was_put();
+	arena_keeps_alignment_between_strings();
+	hostile_names_are_shown_not_obeyed();
+	return DONE();
+}

@@ -1,0 +1,44 @@
+#include "tap.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+
+/* Every double must come out as printf writes it: that is the whole promise. */
+static int differs(double v, unsigned decimals)
+{
+	char got[NUM_MAX], want[NUM_MAX];
+	size_t n = num_fixed(got, v, decimals);
+	snprintf(want, sizeof(want), "%.*f", (int)decimals, v);
+	if (!strcmp(got, want) && n == strlen(want))
+		return 0;
+	printf("# %a with %u decimals: got %s, want %s\n", v, decimals, got, want);
+	return 1;
+}
+
+int main(void)
+{
+	static const double special[] = { 0, -0.0, 0.005, 0.015, 0.125, 0.375, 0.5, 1.5, 2.5, 99.995,
+					  1e15, 4503599627370495.5, 9007199254740993.0, 1e22, 1e300,
+					  DBL_MAX, DBL_MIN, 5e-324, -1.005, INFINITY, -INFINITY, NAN };
+	int bad = 0;
+	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
+		for (unsigned d = 0; d <= 6; d++)
+			bad += differs(special[i], d);
+	OK(bad == 0);
+
+	srand(1);
+	for (int i = 0; i < 300000; i++) {
+		double v = ldexp(rand() + rand() / 2147483648.0, rand() % 100 - 80);
+		bad += differs(v, (unsigned)(i % 4));
+		bad += differs((rand() % 100000) / 200.0, 2);	/* ties, and near misses */
+	}
+	OK(bad == 0);
+
+	char buf[NUM_MAX];
+	OK(num_u64(buf, UINT64_MAX) == 20);
+	OK_STR(buf, "18446744073709551615");
+	return DONE();
+}
