@@ -6,9 +6,10 @@
  * writes OUT.elf and OUT.gmon, or with -k OUT.gmon.1 .. OUT.gmon.FILES, which differ in their
  * samples, counts and (by a half) in their arcs. Shapes:
  *
- *	zipf	N functions of some ten callees each. A few callees are popular, most are not (Zipf's
- *		law). Arcs lead forward, so without more they would be free of cycles; 5 % lead back
- *		and make some: the largest has two to three thousand members.
+ *	zipf	N functions of some ten callees each. A few callees are popular, most are
+ *		not (Zipf's law). Arcs lead forward, so without more they would be free of
+ *		cycles; 5 % lead back and make some: the largest has two to three thousand
+ *		members.
  *	star	one function that calls all N - 1 others
  *	chain	each function calls the next: N deep
  *
@@ -27,12 +28,12 @@
 enum {
 	TEXT = 0x401000,    /* address of .text */
 	TEXT_OFFSET = 4096, /* where it is in the file */
-	ALIGN = 16,	    /* of functions */
-	CALL = 5,	    /* bytes of a call instruction */
-	BIN = 4,	    /* bytes of code per histogram bin, as glibc has it */
-	RATE = 100,	    /* ticks per second */
-	BACK = 5,	    /* percent of arcs that lead backward ... */
-	REACH = 1000,	    /* ... by at most so many functions */
+	ALIGN = 16,         /* of functions */
+	CALL = 5,           /* bytes of a call instruction */
+	BIN = 4,            /* bytes of code per histogram bin, as glibc has it */
+	RATE = 100,         /* ticks per second */
+	BACK = 5,           /* percent of arcs that lead backward ... */
+	REACH = 1000,       /* ... by at most so many functions */
 	MAX_N = 4000000,
 };
 
@@ -43,7 +44,7 @@ struct program {
 	uint32_t n;
 	bool cxx;
 	uint64_t seed;
-	uint64_t *addr;	 /* [n + 1] by address */
+	uint64_t *addr;  /* [n + 1] by address */
 	uint32_t *place; /* [n] number in the call order -> number by address */
 };
 
@@ -112,20 +113,11 @@ static void finish(FILE *f)
 		err(1, "writing");
 }
 
-static void put(FILE *f, const void *at, size_t size)
-{
-	fwrite(at, 1, size, f);
-}
+static void put(FILE *f, const void *at, size_t size) { fwrite(at, 1, size, f); }
 
-static void put32(FILE *f, uint32_t v)
-{
-	put(f, &v, sizeof(v));
-}
+static void put32(FILE *f, uint32_t v) { put(f, &v, sizeof(v)); }
 
-static void put64(FILE *f, uint64_t v)
-{
-	put(f, &v, sizeof(v));
-}
+static void put64(FILE *f, uint64_t v) { put(f, &v, sizeof(v)); }
 
 /* ---- the program ---- */
 
@@ -149,19 +141,22 @@ static void lay_out(struct program *p)
 
 	for (uint32_t i = 0; i < p->n; i++)
 		p->place[i] = i;
-	for (uint32_t i = p->n - 1; p->shape != STAR && i > 0; i--) {
-		uint32_t j = (uint32_t)below(&r, i + 1), t = p->place[i];
+	uint32_t fixed = p->shape == STAR; /* the one that was made large enough for its calls */
+	for (uint32_t i = p->n - 1; i > fixed; i--) {
+		uint32_t j = fixed + (uint32_t)below(&r, i + 1 - fixed), t = p->place[i];
 		p->place[i] = p->place[j];
 		p->place[j] = t;
 	}
 }
 
 static const char *const words[] = {
-	"get", "set", "parse", "read", "write", "header", "buffer", "list", "node", "tree",
-	"hash", "table", "insert", "remove", "find", "lookup", "update", "init", "free", "alloc",
-	"string", "token", "expression", "statement", "context", "stream", "handle", "request",
-	"connection", "state", "check", "is", "has", "compute", "size", "index", "entry", "value",
-	"type", "symbol", "section", "file", "path", "cache", "flush", "lock", "queue", "worker",
+	"get",        "set",        "parse",     "read",    "write",  "header",  "buffer",
+	"list",       "node",       "tree",      "hash",    "table",  "insert",  "remove",
+	"find",       "lookup",     "update",    "init",    "free",   "alloc",   "string",
+	"token",      "expression", "statement", "context", "stream", "handle",  "request",
+	"connection", "state",      "check",     "is",      "has",    "compute", "size",
+	"index",      "entry",      "value",     "type",    "symbol", "section", "file",
+	"path",       "cache",      "flush",     "lock",    "queue",  "worker",
 };
 enum { N_WORDS = sizeof(words) / sizeof(*words) };
 
@@ -176,8 +171,8 @@ static int name_of(const struct program *p, uint32_t i, char *buf, size_t cap)
 	if (p->cxx) {
 		char last[64];
 		int len = snprintf(last, sizeof(last), "%s_%x", w[2], i);
-		return snprintf(buf, cap, "_ZN%zu%s%zu%s%d%sEPKc%s", strlen(w[0]), w[0], strlen(w[1]),
-				w[1], len, last, below(&r, 2) ? "i" : "RKSs");
+		return snprintf(buf, cap, "_ZN%zu%s%zu%s%d%sEPKc%s", strlen(w[0]), w[0],
+				strlen(w[1]), w[1], len, last, below(&r, 2) ? "i" : "RKSs");
 	}
 	int len = 0;
 	for (unsigned k = 0; k <= n; k++)
@@ -224,27 +219,59 @@ static void write_elf(const struct program *p, const char *out)
 
 	Elf64_Shdr sh[] = {
 		{ 0 },
-		{ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-		  .sh_addr = TEXT, .sh_offset = TEXT_OFFSET, .sh_size = text, .sh_addralign = ALIGN },
-		{ .sh_name = 7, .sh_type = SHT_SYMTAB, .sh_offset = symtab, .sh_size = strtab - symtab,
-		  .sh_link = 3, .sh_info = 1, .sh_addralign = 8, .sh_entsize = sizeof(Elf64_Sym) },
-		{ .sh_name = 15, .sh_type = SHT_STRTAB, .sh_offset = strtab, .sh_size = string,
+		{ .sh_name = 1,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		  .sh_addr = TEXT,
+		  .sh_offset = TEXT_OFFSET,
+		  .sh_size = text,
+		  .sh_addralign = ALIGN },
+		{ .sh_name = 7,
+		  .sh_type = SHT_SYMTAB,
+		  .sh_offset = symtab,
+		  .sh_size = strtab - symtab,
+		  .sh_link = 3,
+		  .sh_info = 1,
+		  .sh_addralign = 8,
+		  .sh_entsize = sizeof(Elf64_Sym) },
+		{ .sh_name = 15,
+		  .sh_type = SHT_STRTAB,
+		  .sh_offset = strtab,
+		  .sh_size = string,
 		  .sh_addralign = 1 },
-		{ .sh_name = 23, .sh_type = SHT_STRTAB, .sh_offset = shstrtab,
-		  .sh_size = sizeof(names), .sh_addralign = 1 },
+		{ .sh_name = 23,
+		  .sh_type = SHT_STRTAB,
+		  .sh_offset = shstrtab,
+		  .sh_size = sizeof(names),
+		  .sh_addralign = 1 },
 	};
 	put(f, sh, sizeof(sh));
 
 	Elf64_Ehdr eh = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_entry = TEXT, .e_phoff = sizeof(eh), .e_shoff = sections, .e_ehsize = sizeof(eh),
-		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1, .e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = sizeof(sh) / sizeof(*sh), .e_shstrndx = 4,
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_entry = TEXT,
+		.e_phoff = sizeof(eh),
+		.e_shoff = sections,
+		.e_ehsize = sizeof(eh),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = sizeof(sh) / sizeof(*sh),
+		.e_shstrndx = 4,
 	};
 	Elf64_Phdr ph = {
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT_OFFSET, .p_vaddr = TEXT,
-		.p_paddr = TEXT, .p_filesz = text, .p_memsz = text, .p_align = 4096,
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_offset = TEXT_OFFSET,
+		.p_vaddr = TEXT,
+		.p_paddr = TEXT,
+		.p_filesz = text,
+		.p_memsz = text,
+		.p_align = 4096,
 	};
 	rewind(f);
 	put(f, &eh, sizeof(eh));
@@ -295,10 +322,7 @@ static void call(const struct program *p, FILE *f, uint32_t caller, uint32_t nth
 }
 
 /* Counts spread over four powers of ten. */
-static uint32_t some_count(struct rng *r)
-{
-	return 1 + (uint32_t)zipf(r, 20000);
-}
+static uint32_t some_count(struct rng *r) { return 1 + (uint32_t)zipf(r, 20000); }
 
 static void write_zipf(const struct program *p, uint64_t file, uint32_t caller, FILE *f)
 {
@@ -308,7 +332,8 @@ static void write_zipf(const struct program *p, uint64_t file, uint32_t caller, 
 	for (uint32_t k = 0; k < calls; k++) {
 		uint32_t ahead = p->n - 1 - caller, callee;
 		if (ahead == 0 || below(&r, 100) < BACK)
-			callee = caller - (uint32_t)below(&r, (caller < REACH ? caller : REACH) + 1);
+			callee =
+				caller - (uint32_t)below(&r, (caller < REACH ? caller : REACH) + 1);
 		else
 			callee = p->n - 1 - (uint32_t)zipf(&r, ahead); /* popular ones are leaves */
 		if (file && below(&counts, 2))
@@ -332,8 +357,8 @@ static void write_gmon(const struct program *p, uint64_t file, const char *out, 
 		uint32_t caller = caller_at[i];
 		if (p->shape == ZIPF)
 			write_zipf(p, file, caller, f);
-		else if (p->shape == STAR && caller > 0)
-			call(p, f, 0, caller, caller, some_count(&r));
+		else if (p->shape == STAR && i > 0)
+			call(p, f, 0, i, i, some_count(&r));
 		else if (p->shape == CHAIN && caller + 1 < p->n)
 			call(p, f, caller, 0, caller + 1, some_count(&r));
 	}
