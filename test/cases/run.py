@@ -13,12 +13,11 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
-from subject import Subject, environment, gnu
-from tap import Tap, first_difference
+from observe import difference, observe
+from subject import Subject, gnu
+from tap import Tap
 
 PROGRAM = './prog'
-# glibc then hands out memory filled with zeroes: GNU gprof's -R and its last symbol depend on it.
-PERTURB = environment(MALLOC_PERTURB_='255')
 
 
 def read_options(case):
@@ -50,22 +49,6 @@ def words_of(args, data):
         stdin = words[i + 1]
         del words[i:i + 2]
     return words if '%P' in args else words + [PROGRAM] + data, stdin
-
-
-def observe(subject, folder, args, data):
-    """Run once; {stream: bytes} of everything that came out."""
-    words, stdin = words_of(args, data)
-    made = lambda: glob.glob(os.path.join(folder, '*-ann')) + glob.glob(os.path.join(folder, 'gmon.sum'))
-    for f in made():
-        os.unlink(f)
-    r = subject.run(words, cwd=folder, stdin=stdin and os.path.join(folder, stdin), env=PERTURB)
-    seen = {'stdout': r.out, 'stderr': r.err, 'status': b'%d' % r.status}
-    for f in made():
-        text = open(f, 'rb').read()
-        if f.endswith('gmon.sum') and text.startswith(b'gmon'):
-            text = text[:8] + bytes(12) + text[20:]  # GNU never sets these
-        seen[os.path.basename(f)] = text
-    return {k: v for k, v in seen.items() if v or k not in ('stdout', 'stderr')}
 
 
 # expected.txt: records "== SET STREAM SIZE" + SIZE bytes, or "== SET STREAM = OTHER-SET". gmon.sum is
@@ -120,8 +103,8 @@ def record(case, folder):
     sets, data = read_options(case)
     recorded = {}
     for name, _, args in sets:
-        seen = observe(gnu(), folder, args, data)
-        brief = observe(gnu(), folder, '-b ' + args, data)
+        seen = observe(gnu(), folder, *words_of(args, data))
+        brief = observe(gnu(), folder, *words_of('-b ' + args, data))
         if seen.get('stdout', b'') != brief.get('stdout', b''):
             seen['outline'] = outline(seen.pop('stdout'), brief['stdout'])
         recorded[name] = seen
@@ -130,19 +113,12 @@ def record(case, folder):
 
 def compare(seen, want):
     """What differs, as text; '' if nothing does."""
-    diff = []
-    if 'outline' in want:
-        seen, want = dict(seen), dict(want)
-        line = missing_line(seen.pop('stdout', b''), want.pop('outline'))
-        if line is not None:
-            diff.append(f'stdout: not there, or not in this place: {line!r}')
-    for stream in sorted(set(seen) | set(want)):
-        got, exp = seen.get(stream, b''), want.get(stream, b'')
-        if got != exp:
-            diff.append(f'{stream}: ' + first_difference(got, exp))
-        elif (stream in seen) != (stream in want):
-            diff.append(f'{stream}: ' + ('not expected' if stream in seen else 'not written'))
-    return '\n'.join(diff)
+    if 'outline' not in want:
+        return difference(seen, want)
+    seen, want = dict(seen), dict(want)
+    line = missing_line(seen.pop('stdout', b''), want.pop('outline'))
+    lost = '' if line is None else f'stdout: not there, or not in this place: {line!r}\n'
+    return lost + difference(seen, want)
 
 
 def test(tap, subject, case, folder):
@@ -153,7 +129,7 @@ def test(tap, subject, case, folder):
         if subject.is_gnu and args != recorded_as:
             tap.skip(title, 'GNU prints internals here')
             continue
-        diff = compare(observe(subject, folder, args, data), expected[name])
+        diff = compare(observe(subject, folder, *words_of(args, data)), expected[name])
         tap.ok(not diff, title, diff)
 
 
