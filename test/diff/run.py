@@ -47,14 +47,15 @@ COMPILERS = {'.c': 'gcc', '.cc': 'g++', '.f90': 'gfortran'}
 
 # Debian source package: commands that leave ./prog, and what to run with $in, a file of some MB.
 DEBIAN = {
-    'lua5.4': ('cd src && gcc -g -O2 -pg -DLUA_USE_POSIX -DLUA_USE_DLOPEN -Wl,-E'
+    'lua5.4': ('cd src && echo "#define DEB_HOST_MULTIARCH \\"none\\"" >lua5.4-deb-multiarch.h &&'
+               ' gcc -g -O2 -pg -DLUA_USE_POSIX -DLUA_USE_DLOPEN -Wl,-E'
                ' -o ../prog $(ls *.c | grep -v luac.c) -lm -ldl',
                './prog -e "local t = {} for i = 1, 300000 do t[i] = tostring(i * 7 % 1000) end'
                ' table.sort(t)"'),
     'bzip2': ('gcc -g -O2 -pg -D_FILE_OFFSET_BITS=64 -o prog blocksort.c huffman.c crctable.c'
               ' randtable.c compress.c decompress.c bzlib.c bzip2.c',
               './prog -9 -c $in >/dev/null'),
-    'zstd': ('cd lib && gcc -g -O2 -pg -DZSTD_DISABLE_ASM -I. -Icommon -o ../prog common/*.c'
+    'libzstd': ('cd lib && gcc -g -O2 -pg -DZSTD_DISABLE_ASM -I. -Icommon -o ../prog common/*.c'
              ' compress/*.c decompress/*.c dictBuilder/*.c ../programs/*.c -lpthread',
              './prog -q -12 -c $in >/dev/null'),
     'sqlite3': ('(test -f sqlite3.c || (./configure && make sqlite3.c shell.c)) >/dev/null 2>&1;'
