@@ -105,6 +105,8 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 		if (i < t->n && j < n && t->at[i].addr == lines[j].addr) {
 			struct symbol function = from_table(&t->at[i]);
 			bool line = line_wins(s, &function, &lines[j]);
+			if (line)
+				lines[j].end = function.end;
 			moved[i] = (symid)s->n;
 			s->at[s->n++] = line ? lines[j] : function;
 			i++, j++;
@@ -119,7 +121,7 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	uint64_t bound = s->text.high;
 	for (size_t k = 0; k < s->n; k++) {
 		struct symbol *p = &s->at[k];
-		if (!p->is_line)
+		if (p->end > p->addr) /* not a line: these do not know their end yet */
 			bound = p->end;
 		p->end = k + 1 < s->n && s->at[k + 1].addr < bound ? s->at[k + 1].addr : bound;
 		if (p->end < p->addr)
