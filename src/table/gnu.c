@@ -65,14 +65,23 @@ void line_fixed(struct line *l, double v, int width, unsigned decimals)
 	aligned(l, text, n, width);
 }
 
-void line_name(struct line *l, const char *name, const struct render_opts *o)
+/* Printable ASCII needs no closer look. */
+static bool is_simple(const char *s, size_t n)
 {
-	if (o->raw || escape_is_plain(name)) {
-		line_text(l, name);
+	unsigned char odd = 0;
+	for (size_t i = 0; i < n; i++)
+		odd |= (unsigned char)(s[i] - 0x20) > 0x7e - 0x20;
+	return !odd;
+}
+
+void line_name(struct line *l, const struct kin_cell *name, const struct render_opts *o)
+{
+	if (o->raw || is_simple(name->text, name->length) || escape_is_plain(name->text)) {
+		put(l, name->text, name->length);
 		return;
 	}
-	size_t n = escape_text(NULL, 0, name);
-	escape_text(room(l, n + 1), n + 1, name);
+	size_t n = escape_text(NULL, 0, name->text);
+	escape_text(room(l, n + 1), n + 1, name->text);
 	l->n += n;
 }
 
