@@ -78,8 +78,8 @@ bool candidate_is_better(const struct candidate *c, const struct candidate *kept
 	return c->name[0] != '_' || (c->name[1] != '_' && kept->name[1] == '_');
 }
 
-/* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time however
- * many there are. */
+/* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time
+ * however many there are. */
 static uint32_t choose(const struct candidate *all, const struct key *keys, size_t n)
 {
 	uint32_t kept = NONE;
@@ -138,7 +138,8 @@ static void finish(struct object_symbol *at, size_t n, const uint32_t *moved)
 			s->end = s->addr;
 		s->owner = s->owner == NONE ? (uint32_t)i : moved[s->owner];
 	}
-	/* The owner may have lost its address to an alias that is itself a piece: then it owns itself. */
+	/* The owner may have lost its address to an alias that is itself a piece: then it owns
+	 * itself. */
 	for (size_t i = 0; i < n; i++)
 		if (at[i].owner != i && at[at[i].owner].owner != at[i].owner)
 			at[at[i].owner].owner = at[i].owner;

@@ -1,9 +1,9 @@
 /* Where symbols and DWARF lie when they are not in the file itself.
  *
- * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the file,
- * in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and, found by
- * name, the checksum that the link says. What dwz moved out of either is found by .gnu_debugaltlink
- * and must have the build-id it says. Nothing is ever asked from the network. */
+ * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the
+ * file, in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and,
+ * found by name, the checksum that the link says. What dwz moved out of either is found by
+ * .gnu_debugaltlink and must have the build-id it says. Nothing is ever asked from the network. */
 #include <byteswap.h>
 #include <errno.h>
 #include <limits.h>
