@@ -152,17 +152,15 @@ struct symbol_table candidates_finish(struct candidates *c, struct arena *arena)
 {
 	struct key *keys = sort_keys(c);
 	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
-	struct object_symbol *all = xalloc(c->all.n * sizeof(*all));
+	struct object_symbol *all = arena_alloc(arena, c->all.n * sizeof(*all));
 	size_t n = fill(c, keys, all, moved);
 	if (n && c->end_of_last)
 		all[n - 1].end = c->end_of_last;
 	finish(all, n, moved);
-	struct symbol_table table = { .at = arena_copy(arena, all, n, sizeof(*all)), .n = n };
-	free(all);
 	free(moved);
 	free(keys);
 	candidates_free(c);
-	return table;
+	return (struct symbol_table){ .at = all, .n = n };
 }
 
 void candidates_free(struct candidates *c) { vec_free(&c->all); }

@@ -176,7 +176,7 @@ static struct elf_file *find_by_link(struct object_file *o)
 
 struct elf_file *object_debug_file(struct object_file *o)
 {
-	if (o->sought_debug || o->no_debug_files)
+	if (o->sought_debug)
 		return o->debug;
 	o->sought_debug = true;
 	size_t n;
@@ -241,8 +241,8 @@ Dwarf *object_dwarf(struct object_file *o)
 
 	struct elf_file *from = has_dwarf(o->main) ? o->main : object_debug_file(o);
 	o->dwarf = from ? dwarf_begin_elf(from->elf, DWARF_C_READ, NULL) : NULL;
-	if (!o->dwarf || o->no_debug_files)
-		return o->dwarf;
+	if (!o->dwarf)
+		return NULL;
 	o->alt = find_alt(o, from);
 	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (o->alt_dwarf)
@@ -284,7 +284,7 @@ static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
 
 struct elf_file *object_packed_file(struct object_file *o)
 {
-	if (o->sought_packed || o->no_debug_files)
+	if (o->sought_packed)
 		return o->packed;
 	o->sought_packed = true;
 

@@ -105,7 +105,7 @@ void object_lines_free(struct object_lines *lines);
 
 /* ---- debugfile.c ---- */
 
-/* The separate debug file, or NULL. Always NULL with no_debug_files. */
+/* The separate debug file, or NULL. */
 struct elf_file *object_debug_file(struct object_file *o);
 /* The file packed into .gnu_debugdata (symbols only), or NULL. */
 struct elf_file *object_packed_file(struct object_file *o);

@@ -267,8 +267,13 @@ static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
  */
 static void gather_own(struct object_file *o, const struct symtab_opts *opts, struct candidates *c)
 {
-	if (gather_from(o, opts, o->main, SHT_SYMTAB, c) ||
-	    gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
+	if (gather_from(o, opts, o->main, SHT_SYMTAB, c))
+		return;
+	if (o->no_debug_files) {
+		gather_from(o, opts, o->main, SHT_DYNSYM, c);
+		return;
+	}
+	if (gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
 		return;
 	gather_from(o, opts, o->main, SHT_DYNSYM, c);
 	gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
