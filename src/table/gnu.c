@@ -74,15 +74,20 @@ static bool is_simple(const char *s, size_t n)
 	return !odd;
 }
 
-void line_name(struct line *l, const struct kin_cell *name, const struct render_opts *o)
+void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o)
 {
-	if (o->raw || is_simple(name->text, name->length) || escape_is_plain(name->text)) {
-		put(l, name->text, name->length);
+	if (o->raw || is_simple(name, n) || escape_is_plain(name)) {
+		put(l, name, n);
 		return;
 	}
-	size_t n = escape_text(NULL, 0, name->text);
-	escape_text(room(l, n + 1), n + 1, name->text);
-	l->n += n;
+	size_t need = escape_text(NULL, 0, name);
+	escape_text(room(l, need + 1), need + 1, name);
+	l->n += need;
+}
+
+void line_name(struct line *l, const char *name, const struct render_opts *o)
+{
+	line_namen(l, name, strlen(name), o);
 }
 
 void line_end(struct line *l, FILE *out)

@@ -42,10 +42,10 @@ static size_t put_cell(struct line *l, const struct cell *c, size_t column, size
 	line_text(l, c->tag);
 	line_text(l, " ");
 	size_t before = l->n;
-	line_name(l, &c->name, o);
+	line_name(l, c->name.text, o);
 	if (c->file.type == KIN_CELL_TEXT) {
 		line_text(l, " (");
-		line_name(l, &c->file, o);
+		line_name(l, c->file.text, o);
 		line_text(l, ")");
 	}
 	return column + (l->n - before);
@@ -55,7 +55,7 @@ static void put_traditional_cell(struct line *l, const struct cell *c, const str
 {
 	struct line name = { 0 };
 
-	line_name(&name, &c->symbol, o);
+	line_name(&name, c->symbol.text, o);
 	line_field(l, c->tag, 6, 6);
 	line_text(l, " ");
 	line_fieldn(l, name.buf, name.n, -19, 19);
