@@ -170,6 +170,8 @@ static void count_calls(struct callgraph *g)
 		else
 			g->nodes[a->to].calls += a->count;
 	}
+	for (size_t i = 0; i < g->n_symbols; i++)
+		g->nodes[i].sharing_calls = g->nodes[i].calls;
 }
 
 /* Arcs by the place of their record, so that lists can be made newest first over all groups. */

@@ -160,6 +160,8 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 	g->nodes = xalloc(s->n * sizeof(*g->nodes));
 	callgraph_credit_histograms(g, p, opts);
 	callgraph_add_arcs(g, p, s, opts);
+	if (opts->break_cycles)
+		callgraph_break_cycles(g, opts->max_cycle);
 	callgraph_find_cycles(g);
 	callgraph_propagate(g, opts);
 	number_entries(g);
@@ -176,6 +178,8 @@ void callgraph_free(struct callgraph *g)
 	free(g->seq);
 	free(g->out);
 	free(g->in);
+	free(g->is_cut);
+	free(g->cut);
 	free(g->members);
 	free(g->order);
 	free(g);

@@ -20,6 +20,7 @@ struct cg_node {
 	double fraction;    /* of self and child that is shown: 1 unless SEL_*_TIME or calls from hidden code */
 	double shown_self, shown_child; /* what the graph lists: self and child times fractions */
 	uint64_t calls;	    /* from outside itself (cycle: from outside the cycle) */
+	uint64_t sharing_calls; /* of calls: those that time is shared between; fewer if arcs were cut */
 	uint64_t self_calls; /* direct recursion (cycle: between different members) */
 	uint64_t outside_calls; /* of calls: from code that is no place of this program */
 	uint32_t cycle;	    /* 0: in none */
@@ -45,6 +46,9 @@ struct callgraph {
 	size_t n_arcs;
 	arcid *out;		/* arcs by `from`, each group in the order callees are listed */
 	arcid *in;		/* arcs by `to`, each group in the order callers are listed */
+	bool *is_cut;		/* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
+	arcid *cut;		/* the arcs that are, in the order they were chosen */
+	size_t n_cut;
 	symid *members;		/* of the cycles, each group in the order they are listed */
 	nodeid *order;		/* nodes by index: order[i] has index i + 1 */
 
@@ -67,7 +71,7 @@ struct cg_time {
 };
 struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a);
 
-/* Whether the arc stays within one cycle, or is a direct recursion: no time flows along it. */
+/* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it. */
 bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
 
 /* The node that stands for a symbol where time is handed on: its cycle, or itself. */
@@ -77,7 +81,8 @@ struct callgraph_opts {
 	bool gnu;	   /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
 	bool static_calls; /* gprof -c: add arcs found in the code */
 	const struct selection *selection; /* NULL: everything */
-	uint32_t max_cycle; /* BSD gprof -C: break cycles of more members than this; 0: leave them */
+	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
+	uint32_t max_cycle; /* ... this */
 };
 
 /* Cannot fail. Cost: O(n log n) in symbols, arcs and bins. */

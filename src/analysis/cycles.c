@@ -86,7 +86,10 @@ static void visit_from(struct walk *w, symid root)
 			leave(w);
 			continue;
 		}
-		symid to = w->g->arcs[w->g->out[n->first_out + (*cursor)++]].to;
+		arcid arc = w->g->out[n->first_out + (*cursor)++];
+		symid to = w->g->arcs[arc].to;
+		if (w->g->is_cut && w->g->is_cut[arc])
+			continue;
 		if (w->state[to] == UNSEEN)
 			enter(w, to);
 		else if (w->state[to] != ORDERED)
@@ -104,17 +107,22 @@ static void count_cycle_calls(struct callgraph *g)
 		if (!cycle || a->from == a->to)
 			continue;
 		struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-		if (g->nodes[a->from].cycle == cycle)
+		if (g->nodes[a->from].cycle == cycle) {
 			c->self_calls += a->count;
-		else
-			c->calls += a->count;
+			continue;
+		}
+		c->calls += a->count;
+		if (!g->is_cut || !g->is_cut[i])
+			c->sharing_calls += a->count;
 	}
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		const struct cg_node *n = &g->nodes[i];
 		if (!n->cycle)
 			continue;
-		g->nodes[g->n_symbols + n->cycle - 1].calls += n->outside_calls;
-		g->nodes[g->n_symbols + n->cycle - 1].outside_calls += n->outside_calls;
+		struct cg_node *c = &g->nodes[g->n_symbols + n->cycle - 1];
+		c->calls += n->outside_calls;
+		c->sharing_calls += n->outside_calls;
+		c->outside_calls += n->outside_calls;
 	}
 }
 

@@ -15,6 +15,9 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 /* cycles.c: top_order and cycle of every symbol; the cycle nodes and their members. */
 void callgraph_find_cycles(struct callgraph *g);
 
+/* break_cycles.c: is_cut, cut. Before callgraph_find_cycles(). */
+void callgraph_break_cycles(struct callgraph *g, uint32_t max_members);
+
 /* propagate.c: fractions, shown, child times, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 

@@ -17,7 +17,7 @@ nodeid callgraph_head(const struct callgraph *g, symid id)
 
 bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a)
 {
-	return a->from == a->to ||
+	return a->from == a->to || (g->is_cut && g->is_cut[a - g->arcs]) ||
 	       (g->nodes[a->from].cycle && g->nodes[a->from].cycle == g->nodes[a->to].cycle);
 }
 
@@ -27,9 +27,9 @@ static struct cg_time whole_time(const struct callgraph *g, const struct cg_arc 
 	if (!a->count || callgraph_arc_is_inner(g, a) || g->nodes[a->to].fraction == 0)
 		return (struct cg_time){ 0, 0 };
 	const struct cg_node *callee = &g->nodes[callgraph_head(g, a->to)];
-	if (!callee->calls)
+	if (!callee->sharing_calls)
 		return (struct cg_time){ 0, 0 };
-	double part = (double)a->count / (double)callee->calls;
+	double part = (double)a->count / (double)callee->sharing_calls;
 	return (struct cg_time){ callee->self * part, callee->child * part };
 }
 
@@ -53,11 +53,11 @@ static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_
 	for (uint32_t k = 0; k < n->n_in; k++) {
 		const struct cg_arc *a = &g->arcs[g->in[n->first_in + k]];
 		const struct cg_node *caller = &g->nodes[a->from];
-		if (callgraph_arc_is_inner(g, a))
+		if (a->from == a->to || callgraph_head(g, a->from) == callgraph_head(g, id))
 			continue;
 		into->shown |= caller->shown;
-		if (into->calls)
-			into->fraction += caller->fraction * ((double)a->count / (double)into->calls);
+		if (into->sharing_calls && !callgraph_arc_is_inner(g, a))
+			into->fraction += caller->fraction * ((double)a->count / (double)into->sharing_calls);
 	}
 }
 
@@ -68,7 +68,7 @@ static void inherit_from_outside(struct cg_node *into)
 	if (!into->outside_calls)
 		return;
 	into->shown = true;
-	into->fraction += (double)into->outside_calls / (double)into->calls;
+	into->fraction += (double)into->outside_calls / (double)into->sharing_calls;
 }
 
 static void inherit(struct callgraph *g, symid id)

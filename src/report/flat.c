@@ -50,7 +50,10 @@ static double largest_per_call(const struct callgraph *g)
 	return most;
 }
 
-static bool is_idle(const struct cg_node *n) { return !n->calls && n->self == 0; }
+static bool is_idle(const struct cg_node *n, const struct report_opts *o)
+{
+	return !n->calls && n->self == 0 && !(o->callers && n->child != 0);
+}
 
 /* Symbols to list, longest first; *ret is to be freed. */
 static size_t choose(const struct report_input *in, const struct report_opts *o, symid **ret)
@@ -61,7 +64,7 @@ static size_t choose(const struct report_input *in, const struct report_opts *o,
 	size_t n = 0;
 
 	for (symid i = 0; i < g->n_symbols; i++) {
-		if ((!o->zeroes && is_idle(&g->nodes[i])) || !selection_wants(sel, SEL_INCL_FLAT, i) ||
+		if ((!o->zeroes && is_idle(&g->nodes[i], o)) || !selection_wants(sel, SEL_INCL_FLAT, i) ||
 		    in->symbols->at[i].owner != i || g->nodes[i].self < o->min_share * g->total)
 			continue;
 		chosen[n++] = i;

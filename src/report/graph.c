@@ -107,10 +107,10 @@ static void set_spontaneous(struct state *s)
 	s->cells[NAME] = cell_text("<spontaneous>");
 	if (!n->n_in || !n->outside_calls)
 		return;
-	double part = (double)n->outside_calls / (double)g->nodes[head].calls;
+	double part = (double)n->outside_calls / (double)g->nodes[head].sharing_calls;
 	s->cells[SELF] = cell_time(g->nodes[head].self * part);
 	s->cells[CHILDREN] = cell_time(g->nodes[head].child * part);
-	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].calls);
+	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
 }
 
 /* One arc of the entry's symbol, seen from it: `other` is at the other end. */
@@ -128,7 +128,7 @@ static void set_arc(struct state *s, arcid arc, symid other)
 	struct cg_time t = callgraph_arc_time(g, a);
 	s->cells[SELF] = cell_time(t.self);
 	s->cells[CHILDREN] = cell_time(t.child);
-	s->cells[CALLED] = cell_of(a->count, g->nodes[callgraph_head(g, a->to)].calls);
+	s->cells[CALLED] = cell_of(a->count, g->nodes[callgraph_head(g, a->to)].sharing_calls);
 }
 
 static void set_primary(struct state *s)
@@ -143,9 +143,9 @@ static void set_primary(struct state *s)
 	s->cells[SELF] = cell_time(n->shown_self);
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	if (n->self_calls)
-		s->cells[CALLED] = cell_plus(n->calls, n->self_calls);
+		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
 	else if (n->calls || is_cycle(s))
-		s->cells[CALLED] = cell_count(n->calls);
+		s->cells[CALLED] = cell_count(n->sharing_calls);
 	if (!is_cycle(s)) {
 		s->cells[NAME] = cell_text(name_of(s, id));
 		return;
@@ -162,7 +162,7 @@ static void set_member(struct state *s, symid id)
 	set(s, id);
 	s->cells[SELF] = cell_time(n->shown_self);
 	s->cells[CHILDREN] = cell_time(n->shown_child);
-	s->cells[CALLED] = n->self_calls ? cell_plus(n->calls, n->self_calls) : cell_count(n->calls);
+	s->cells[CALLED] = n->self_calls ? cell_plus(n->sharing_calls, n->self_calls) : cell_count(n->sharing_calls);
 	s->cells[NAME] = cell_text(name_of(s, id));
 }
 

@@ -14,6 +14,7 @@ struct report_opts {
 	const char *layout;	     /* "order" only */
 	bool gnu;		     /* rows and accidents as in GNU gprof 2.40 */
 	bool zeroes;		     /* gprof -z: also what was neither sampled nor called */
+	bool callers;		     /* flat: also what was not seen running, but its callees were */
 	bool print_path;	     /* gprof -L: file names with their folders */
 	bool inline_file_names;	     /* file:line after each name */
 	const struct selection *selection; /* NULL: everything */

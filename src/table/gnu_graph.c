@@ -8,6 +8,8 @@ static const char *const keys[N_KEYS] = { "index", "self", "children", "called",
 struct layout {
 	int child_width; /* of the column that holds the callees' time */
 	bool traditional;
+	const char *descendants; /* the traditional heading of that column */
+	const char *before_index_of_cycle;
 };
 
 static void put_called(struct line *l, const struct kin_cell *c)
@@ -38,12 +40,14 @@ static void put_time(struct line *l, const struct kin_cell *c, double rate, int 
 		line_fixed(l, c->number / rate, width, 2);
 }
 
-static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], const struct render_opts *o)
+static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], const char *gap,
+		     const struct render_opts *o)
 {
 	line_name(l, c[NAME]->text, o);
 	if (c[INDEX]->type == KIN_CELL_NONE)
 		return;
-	line_text(l, c[LISTED]->count ? " [" : " (");
+	line_text(l, gap);
+	line_text(l, c[LISTED]->count ? "[" : "(");
 	line_count(l, c[INDEX]->count, 0);
 	line_text(l, c[LISTED]->count ? "]" : ")");
 }
@@ -69,7 +73,7 @@ static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind
 	put_time(l, c[CHILDREN], rate, layout->child_width);
 	put_called(l, c[CALLED]);
 	line_text(l, primary ? "" : "    ");
-	put_name(l, c, o);
+	put_name(l, c, kind == KIN_ROW_CYCLE ? layout->before_index_of_cycle : " ", o);
 }
 
 static void put_rule(FILE *out, const struct layout *layout)
@@ -105,7 +109,7 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 7, false };
+	static const struct layout layout = { 7, false, NULL, " " };
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, "gnu-graph", keys, N_KEYS, at);
 	if (err)
@@ -121,9 +125,9 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	return err;
 }
 
-static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct kin_error *put_traditional(struct kin_table *t, const struct render_opts *o,
+					 const struct layout *layout, FILE *out)
 {
-	static const struct layout layout = { 11, true };
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, "gnu-graph-traditional", keys, N_KEYS, at);
 	if (err)
@@ -136,11 +140,24 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n", "", "", "", "", "called", "total",
 		"parents");
 	fprintf(out, "%-6.6s %5.5s %7.7s %11.11s %7.7s+%-7.7s %-8.8s\t%5.5s\n", "index", "%time", "self",
-		"descendants", "called", "self", "name", "index");
+		layout->descendants, "called", "self", "name", "index");
 	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n\n", "", "", "", "", "called",
 		"total", "children");
-	return put_entries(t, o, &layout, at, out);
+	return put_entries(t, o, layout, at, out);
+}
+
+static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	static const struct layout layout = { 11, true, "descendants", " " };
+	return put_traditional(t, o, &layout, out);
+}
+
+static struct kin_error *render_bsd(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	static const struct layout layout = { 11, true, "descendents", "\t" };
+	return put_traditional(t, o, &layout, out);
 }
 
 const struct renderer gnu_graph_renderer = { "gnu-graph", "GNU gprof's call graph", render };
 const struct renderer gnu_graph_traditional_renderer = { "gnu-graph-traditional", "the call graph of gprof -T", render_traditional };
+const struct renderer bsd_graph_renderer = { "bsd-graph", "the call graph of BSD gprof", render_bsd };
