@@ -73,7 +73,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, stru
 	struct cursor c = cursor_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
 	uint32_t depth = 0;
 
-	ret->at.n = ret->ranges.at.n = 0;
+	ret->at.n = ret->ranges.n = 0;
 	if (!t)
 		return;
 	d->ranges_left = dwarf_ranges_justified(u);
@@ -91,13 +91,13 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, stru
 			read_function(d, f, u, t, a, &c, &e);
 			if (c.failed)
 				return;
-			size_t first = ret->ranges.at.n;
+			size_t first = ret->ranges.n;
 			dwarf_ranges_read(d, f, u, &e.low, &e.high, &e.ranges, &ret->ranges);
-			if (ret->ranges.at.n > first) {
+			if (ret->ranges.n > first) {
 				struct dwarf_function function = names_of(f, u, &e);
 				function.depth = depth;
 				function.first_range = (uint32_t)first;
-				function.n_ranges = (uint32_t)(ret->ranges.at.n - first);
+				function.n_ranges = (uint32_t)(ret->ranges.n - first);
 				vec_push(&ret->at, function);
 			}
 		} else {
@@ -110,7 +110,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, stru
 void dwarf_functions_free(struct dwarf_functions *f)
 {
 	vec_free(&f->at);
-	vec_free(&f->ranges.at);
+	vec_free(&f->ranges);
 }
 
 /* ---- names ---- */

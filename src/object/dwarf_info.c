@@ -160,10 +160,10 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
 	u->has_low = dwarf_value_address(f, u, &top.low, &u->low);
-	u->first_range = (uint32_t)d->ranges.at.n;
+	u->first_range = (uint32_t)d->ranges.n;
 	d->ranges_left = dwarf_ranges_justified(u);
 	dwarf_ranges_read(d, f, u, &top.low, &top.high, &top.ranges, &d->ranges);
-	u->n_ranges = (uint32_t)(d->ranges.at.n - u->first_range);
+	u->n_ranges = (uint32_t)(d->ranges.n - u->first_range);
 }
 
 static void read_units(struct dwarf_info *d, struct dwarf_file *f)
@@ -213,7 +213,7 @@ struct dwarf_info *dwarf_info_new(Dwarf *dwarf)
 		return NULL;
 	}
 	read_units(d, &d->alt);
-	d->ranges.at.n = 0;
+	d->ranges.n = 0;
 	read_units(d, &d->file);
 	return d;
 }
@@ -227,7 +227,7 @@ void dwarf_info_free(struct dwarf_info *d)
 	free(d->tables);
 	vec_free(&d->file.units);
 	vec_free(&d->alt.units);
-	vec_free(&d->ranges.at);
+	vec_free(&d->ranges);
 	map64_free(&d->names);
 	vec_free(&d->named);
 	free(d);

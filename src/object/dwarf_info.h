@@ -35,8 +35,9 @@ struct dwarf_file {
 	VEC(struct dwarf_unit) units; /* by offset */
 };
 
-struct dwarf_range_list {
-	VEC(struct address_range) at;
+struct dwarf_ranges { /* a VEC */
+	struct address_range *at;
+	size_t n, cap;
 };
 
 struct abbrevs;
@@ -48,7 +49,7 @@ struct dwarf_name {
 
 struct dwarf_info {
 	struct dwarf_file file, alt; /* alt: shared entries and strings that dwz moved out; may be empty */
-	struct dwarf_range_list ranges; /* of all units of `file` */
+	struct dwarf_ranges ranges; /* of all units of `file` */
 	struct abbrevs *tables; /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
@@ -94,7 +95,7 @@ bool dwarf_value_address(const struct dwarf_file *f, const struct dwarf_unit *u,
  * *ret; empty ranges are left out. */
 void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		       const struct dwarf_value *low, const struct dwarf_value *high,
-		       const struct dwarf_value *ranges, struct dwarf_range_list *ret);
+		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
 
 /* How many ranges (for dwarf_info.ranges_left) a unit of this size may list. */
 size_t dwarf_ranges_justified(const struct dwarf_unit *u);
@@ -114,7 +115,7 @@ struct dwarf_function {
 
 struct dwarf_functions {
 	VEC(struct dwarf_function) at; /* those with code, in the order of their entries */
-	struct dwarf_range_list ranges;
+	struct dwarf_ranges ranges;
 };
 
 /* All subprograms and inlined subroutines of the unit that have code. */

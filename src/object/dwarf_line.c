@@ -78,6 +78,7 @@ static bool read_header(const struct dwarf_info *d, const struct dwarf_unit *u, 
 	if (c.failed || length > cursor_left(&c))
 		return false;
 	c.end = c.pos + length;
+	t->bytes = length;
 
 	t->version = cursor_u16(&c);
 	if (t->version < 2 || t->version > 5)
@@ -304,6 +305,7 @@ bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, str
 	struct header h = { 0 };
 	ret->comp_dir = u->comp_dir;
 	ret->dirs.n = ret->files.n = ret->rows.n = ret->sequences.n = ret->late.n = 0;
+	ret->bytes = 0;
 	if (!read_header(d, u, ret, &h))
 		return false;
 	run(ret, &h);

@@ -29,6 +29,7 @@ struct line_file {
 
 struct line_table {
 	unsigned version;
+	size_t bytes; /* of .debug_line */
 	const char *comp_dir;
 	VEC(const char *) dirs;
 	VEC(struct line_file) files;

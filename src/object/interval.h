@@ -11,8 +11,9 @@ struct interval { /* [low, high) */
 	uint32_t value;
 };
 
-struct intervals {
-	VEC(struct interval) at;
+struct intervals { /* a VEC */
+	struct interval *at;
+	size_t n, cap;
 };
 
 /* Replaces what is in *in by intervals that do not overlap, by address; neighbours of the same value are
