@@ -160,6 +160,8 @@ void profile_check(struct kin_profile *p, const struct symbols *s)
 		warn(p, "a sum in %s is too large for 64 bits and stays at the largest value",
 		     data_name(p));
 	check_range(p);
+	if (!s)
+		return;
 	check_callees(p, s);
 	check_ticks(p, s);
 }

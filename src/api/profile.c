@@ -93,11 +93,7 @@ static bool is_empty(const struct profile *d)
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
-	struct view *v;
 	struct kin_error *err = setup(p, o, paths, n);
-	/* No symbols, no report: better said before reading a thousand files. */
-	if (!err && p->object)
-		err = profile_view(p, p->lines, false, &v);
 	if (err)
 		return err;
 
@@ -106,7 +102,11 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		profile_free(p->data);
 		p->data = NULL;
 	} else if (p->object) {
-		profile_check(p, v->symbols);
+		/* A program without symbols is an error only when a report needs them. */
+		struct view *v;
+		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
+		profile_check(p, no_symbols ? NULL : v->symbols);
+		kin_error_free(no_symbols);
 	}
 	return err;
 }
