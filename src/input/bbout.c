@@ -3,7 +3,8 @@
  *
  *	File main.c, 2 basic blocks
  *
- *	    Block #1: executed          1 time(s) address= 0x401000 function= main line= 3 file= main.c
+ *	    Block #1: executed          1 time(s) address= 0x401000 function= main line= 3 file=
+ *main.c
  */
 #include <ctype.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct bbout {
 	struct source *source;
 	size_t line, group_line;    /* numbers; group_line 0: no group yet */
 	uint64_t promised, present; /* blocks of the group */
-	struct kin_error *err;	    /* the first; reading goes on */
+	struct kin_error *err;      /* the first; reading goes on */
 };
 
 struct text {
@@ -144,11 +145,12 @@ static void complain(struct bbout *f, struct kin_error *err)
 static void end_group(struct bbout *f)
 {
 	if (f->promised != f->present)
-		complain(f, err_new(KIN_ERROR_FORMAT,
-				    "%s: the group at line %zu says %ju basic blocks and has %ju: cut "
-				    "off or damaged; run the program again to its end",
-				    f->b.name, f->group_line, (uintmax_t)f->promised,
-				    (uintmax_t)f->present));
+		complain(f,
+			 err_new(KIN_ERROR_FORMAT,
+				 "%s: the group at line %zu says %ju basic blocks and has %ju: cut "
+				 "off or damaged; run the program again to its end",
+				 f->b.name, f->group_line, (uintmax_t)f->promised,
+				 (uintmax_t)f->present));
 }
 
 static void read_line(struct bbout *f, struct text line)
@@ -179,10 +181,11 @@ static struct kin_error *read_bbout(struct bytes all, const struct input_opts *o
 		const uint8_t *end = memchr(f.b.pos, '\n', bytes_left(&f.b));
 		f.line++;
 		if (!end) { /* what is there of it cannot be trusted */
-			complain(&f, err_new(KIN_ERROR_FORMAT,
-					     "%s: cut off in line %zu: the program or the copy did not "
-					     "finish; run it again to its end",
-					     f.b.name, f.line));
+			complain(&f,
+				 err_new(KIN_ERROR_FORMAT,
+					 "%s: cut off in line %zu: the program or the copy did not "
+					 "finish; run it again to its end",
+					 f.b.name, f.line));
 			break;
 		}
 		read_line(&f, (struct text){ (const char *)f.b.pos, (const char *)end });
@@ -192,4 +195,4 @@ static struct kin_error *read_bbout(struct bytes all, const struct input_opts *o
 	return f.err;
 }
 
-const struct reader bbout_reader = { "bb.out", probe, read_bbout };
+const struct reader bbout_reader = { "bb.out", probe, read_bbout, NULL };

@@ -21,7 +21,7 @@ struct bsd {
 	uint32_t ncnt; /* bytes of header and samples: where the arcs start */
 	uint32_t rate; /* 0: not said */
 	int32_t counter_type;
-	size_t size; /* bytes of header */
+	size_t size;    /* bytes of header */
 	size_t counter; /* bytes of a sample */
 };
 
@@ -85,24 +85,25 @@ static bool probe_old(struct bytes head, const struct input_opts *o)
 
 static struct kin_error *not_plausible(const struct bsd *f, const char *what)
 {
-	struct kin_error *err =
-		err_new(KIN_ERROR_FORMAT,
-			"%s: damaged in the header: %s; or the executable is of another word size or "
-			"byte order",
-			f->b.name, what);
+	struct kin_error *err = err_new(
+		KIN_ERROR_FORMAT,
+		"%s: damaged in the header: %s; or the executable is of another word size or "
+		"byte order",
+		f->b.name, what);
 	return err_gnu(err, true, "file '%s' does not appear to be in gmon.out format", f->b.name);
 }
 
 static struct kin_error *cut_off(const struct bsd *f, const char *what, size_t offset)
 {
-	return err_new(KIN_ERROR_FORMAT,
-		       "%s: cut off in the %s at offset %#zx: the program or the copy did not finish; "
-		       "run it again to its end",
-		       f->b.name, what, offset);
+	return err_new(
+		KIN_ERROR_FORMAT,
+		"%s: cut off in the %s at offset %#zx: the program or the copy did not finish; "
+		"run it again to its end",
+		f->b.name, what, offset);
 }
 
-/* OSF/1 and the 64-bit BSDs fill the header up to a multiple of 8 bytes; GNU gprof does not. The one
- * that makes a whole number of bytes per sample is right. */
+/* OSF/1 and the 64-bit BSDs fill the header up to a multiple of 8 bytes; GNU gprof does not. The
+ * one that makes a whole number of bytes per sample is right. */
 static size_t old_header_size(const struct bsd *f)
 {
 	double plain = bytes_per_sample(f, f->size), padded = bytes_per_sample(f, f->size + 4);
@@ -167,8 +168,8 @@ static struct kin_error *check_as_gnu(struct bsd *f)
 		return err_gnu(err, false, "%s: profiling rate incompatible with first gmon file",
 			       f->b.name);
 	}
-	if (first && (first->low != f->low || first->high != f->high ||
-		      samples < 0 || first->n != (uint32_t)samples / 2)) {
+	if (first && (first->low != f->low || first->high != f->high || samples < 0 ||
+		      first->n != (uint32_t)samples / 2)) {
 		err = err_new(KIN_ERROR_MISMATCH, "%s: of another text than the files before",
 			      f->b.name);
 		return err_gnu(err, false, "%s: incompatible with first gmon file", f->b.name);
@@ -180,7 +181,8 @@ static struct kin_error *check_as_gnu(struct bsd *f)
 	size_t whole = left > f->size ? (left - f->size) / 2 : 0;
 	if ((uint32_t)samples / 2 > whole)
 		return err_gnu(cut_off(f, "samples", left), true,
-			       "unexpected EOF after reading %d/%d bins", (int)whole - 1, samples / 2);
+			       "unexpected EOF after reading %d/%d bins", (int)whole - 1,
+			       samples / 2);
 	return NULL;
 }
 
@@ -192,8 +194,8 @@ static struct kin_error *check_header(struct bsd *f)
 		return err_gnu(cut_off(f, "header", left), false,
 			       "%s: file too short to be a gmon file", f->b.name);
 	if (f->o->format == INPUT_44BSD && !f->is_44bsd) {
-		struct kin_error *err = err_new(KIN_ERROR_FORMAT, "%s: not a 4.4BSD gmon.out",
-						f->b.name);
+		struct kin_error *err =
+			err_new(KIN_ERROR_FORMAT, "%s: not a 4.4BSD gmon.out", f->b.name);
 		return err_gnu(err, true, "file `%s' has bad magic cookie", f->b.name);
 	}
 	return f->o->gnu ? check_as_gnu(f) : check_by_default(f);
@@ -213,7 +215,9 @@ static struct kin_error *read_samples(struct bsd *f)
 {
 	enum { PIECE = 1024 };
 	const struct histogram *first = profile_first_histogram(f->into);
-	struct histogram h = { .low = f->low, .high = f->high, .dimension = "seconds", .abbrev = 's' };
+	struct histogram h = {
+		.low = f->low, .high = f->high, .dimension = "seconds", .abbrev = 's'
+	};
 	struct kin_error *err;
 	uint64_t bins[PIECE];
 	size_t index;
@@ -279,5 +283,5 @@ static struct kin_error *read_bsd(struct bytes all, const struct input_opts *o,
 	return read_arcs(&f);
 }
 
-const struct reader bsd44_reader = { "4.4BSD", probe_44bsd, read_bsd };
-const struct reader bsd_reader = { "BSD", probe_old, read_bsd };
+const struct reader bsd44_reader = { "4.4BSD", probe_44bsd, read_bsd, NULL };
+const struct reader bsd_reader = { "BSD", probe_old, read_bsd, NULL };

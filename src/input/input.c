@@ -9,8 +9,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "input/paths.h"
+#include "input/window.h"
 
-/* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged. */
+/* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged.
+ */
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
 
 /* Old BSD files can only be told by what they are not: last. */
@@ -22,13 +24,13 @@ struct item {
 	const char *path;
 	bool is_read;
 	struct file file; /* if is_read */
-	size_t size; /* bytes, or 0 if not known; only to share out the work */
+	size_t size;      /* bytes of a regular file or of what was read, else 0 */
 };
 
 static struct kin_error *bad_magic(const char *path)
 {
-	struct kin_error *err = err_new(KIN_ERROR_FORMAT,
-					"%s: not a GNU gmon.out, as --file-format=magic asks for", path);
+	struct kin_error *err = err_new(
+		KIN_ERROR_FORMAT, "%s: not a GNU gmon.out, as --file-format=magic asks for", path);
 	return err_gnu(err, true, "file `%s' has bad magic cookie", path);
 }
 
@@ -37,15 +39,17 @@ static struct kin_error *unknown_format(struct bytes all)
 	struct kin_error *err;
 
 	if (bytes_left(&all) < 20)
-		err = err_new(KIN_ERROR_FORMAT,
-			      "%s: %zu bytes are too short for a profile: the program or the copy did "
-			      "not finish; run it again to its end",
-			      all.name, bytes_left(&all));
+		err = err_new(
+			KIN_ERROR_FORMAT,
+			"%s: %zu bytes are too short for a profile: the program or the copy did "
+			"not finish; run it again to its end",
+			all.name, bytes_left(&all));
 	else
-		err = err_new(KIN_ERROR_FORMAT,
-			      "%s: not a profile: neither gmon.out of GNU or BSD nor bb.out; a program "
-			      "built with -pg leaves one where it ends",
-			      all.name);
+		err = err_new(
+			KIN_ERROR_FORMAT,
+			"%s: not a profile: neither gmon.out of GNU or BSD nor bb.out; a program "
+			"built with -pg leaves one where it ends",
+			all.name);
 	return err_gnu(err, false, "%s: file too short to be a gmon file", all.name);
 }
 
@@ -90,8 +94,15 @@ static struct kin_error *load(const char *path, struct file *ret)
 	return err ? err_gnu(err, false, "%s: file too short to be a gmon file", path) : NULL;
 }
 
-static struct kin_error *parse(const char *path, const struct file *file,
-			       const struct input_opts *o, struct profile_builder *into)
+static void end_file(struct profile_builder *into, const char *path, struct source source,
+		     const struct kin_error *err, const struct input_opts *o)
+{
+	if (!err || !o->gnu)
+		profile_add_source(into, path, source);
+}
+
+static struct kin_error *read_whole(const char *path, const struct file *file,
+				    const struct input_opts *o, struct profile_builder *into)
 {
 	struct source source = { 0 };
 	const struct reader *reader = NULL;
@@ -102,22 +113,46 @@ static struct kin_error *parse(const char *path, const struct file *file,
 		return err;
 	source.kind = reader->name;
 	err = reader->read(all, o, into, &source);
-	if (!err || !o->gnu)
-		profile_add_source(into, path, source);
+	end_file(into, path, source, err, o);
 	return err;
 }
 
-static struct kin_error *read_item(struct item *it, const struct input_opts *o,
+/* Piece by piece, if it is of a format that can be read so; else false, and nothing has happened.
+ */
+static bool read_stream(const char *path, const struct input_opts *o, struct profile_builder *into,
+			struct kin_error **ret)
+{
+	enum { HEAD = 64 };
+	struct source source = { 0 };
+	const struct reader *reader = NULL;
+	struct window w;
+
+	if (!window_open(&w, path))
+		return false;
+	window_need(&w, HEAD);
+	kin_error_free(choose(w.b, o, &reader));
+	if (reader && reader->stream) {
+		source.kind = reader->name;
+		*ret = reader->stream(&w, o, into, &source);
+		end_file(into, path, source, *ret, o);
+	}
+	window_close(&w);
+	return reader && reader->stream;
+}
+
+static struct kin_error *read_item(const struct item *it, const struct input_opts *o,
 				   struct profile_builder *into)
 {
 	struct file file = { 0 };
-	struct kin_error *err;
+	struct kin_error *err = NULL;
 
 	if (it->is_read)
-		return parse(it->path, &it->file, o, into);
+		return read_whole(it->path, &it->file, o, into);
+	if (it->size && read_stream(it->path, o, into, &err))
+		return err;
 	if ((err = load(it->path, &file)))
 		return err;
-	err = parse(it->path, &file, o, into);
+	err = read_whole(it->path, &file, o, into);
 	file_free(&file);
 	return err;
 }
@@ -142,8 +177,8 @@ static struct kin_error *read_in_turn(struct item *items, size_t n, const struct
 }
 
 /* Threads: each reads a part of the list, the parts are merged in order. What one file is checked
- * against may be in another part, so whenever something does not fit all is read again in turn, which
- * finds the right place and words for it. */
+ * against may be in another part, so whenever something does not fit all is read again in turn,
+ * which finds the right place and words for it. */
 
 struct part {
 	pthread_t thread;
@@ -165,7 +200,8 @@ static void *read_part(void *arg)
 }
 
 /* Cuts the list into `n` stretches of about equal size. */
-static void share_out(struct part *parts, size_t n, struct item *items, size_t n_items, size_t bytes)
+static void share_out(struct part *parts, size_t n, struct item *items, size_t n_items,
+		      size_t bytes)
 {
 	size_t next = 0, done = 0;
 
@@ -198,7 +234,8 @@ static bool must_redo(const struct kin_error *err, const struct input_opts *o)
 }
 
 /* Into parts[0].builder, with the first error in *first; false if it must be read in turn. */
-static bool merge(struct part *parts, size_t n, const struct input_opts *o, struct kin_error **first)
+static bool merge(struct part *parts, size_t n, const struct input_opts *o,
+		  struct kin_error **first)
 {
 	bool redo = must_redo(parts[0].err, o);
 
@@ -229,8 +266,9 @@ static bool needs_order(const struct profile *p, const struct input_opts *o)
 }
 
 /* *ret is NULL if all must be read in turn. */
-static struct kin_error *read_in_threads(struct item *items, size_t n, size_t bytes, size_t n_threads,
-					 const struct input_opts *o, struct profile **ret)
+static struct kin_error *read_in_threads(struct item *items, size_t n, size_t bytes,
+					 size_t n_threads, const struct input_opts *o,
+					 struct profile **ret)
 {
 	struct part *parts = xalloc(n_threads * sizeof(*parts));
 	struct kin_error *err;

@@ -56,10 +56,11 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 	if (errnum)
 		return err_os(errnum, "reading directory %s", path);
 	if (p->at.n == before)
-		return err_new(KIN_ERROR_FORMAT,
-			       "%s: a directory without gmon.out files; a program built with -pg leaves "
-			       "one where it ends",
-			       path);
+		return err_new(
+			KIN_ERROR_FORMAT,
+			"%s: a directory without gmon.out files; a program built with -pg leaves "
+			"one where it ends",
+			path);
 	qsort(p->at.at + before, p->at.n - before, sizeof(*p->at.at), by_name);
 	return NULL;
 }

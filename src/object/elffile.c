@@ -208,8 +208,10 @@ static size_t terminated_size(const char *s, size_t n)
 	return last ? (size_t)(last - s) + 1 : 0;
 }
 
-static bool open_symbols(const struct elf_file *f, size_t index, struct elf_symbols *ret)
+bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
 {
+	if (!index || index >= f->n_sections)
+		return false;
 	const struct elf_section *s = &f->sections[index];
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	Elf_Data *data = section_data(f, index);
@@ -231,7 +233,7 @@ static bool open_symbols(const struct elf_file *f, size_t index, struct elf_symb
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret)
 {
 	for (size_t i = 1; i < f->n_sections; i++)
-		if (f->sections[i].type == type && open_symbols(f, i, ret))
+		if (f->sections[i].type == type && elf_file_symbols_in(f, i, ret))
 			return true;
 	return false;
 }

@@ -57,6 +57,8 @@ struct elf_symbols {
 
 /* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none that can be read. */
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret);
+/* The section of that index. */
+bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret);
 /* The i-th; *shndx is its section even if there are more than 65279. False if it cannot be read. */
 bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx);
 /* Its name: "" if it lies outside of the strings. */

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Arcs that a file has and the ones before had not, or the reverse, seldom come in longer series. */
+/* Arcs that a file has and the ones before had not, or the reverse, seldom come in longer series.
+ */
 enum { LOOK_AHEAD = 4 };
 
 static bool same(const struct arc *a, const struct arc *b)
@@ -105,51 +106,66 @@ static void settle(struct arcs *a)
 	a->at.n = a->settled;
 }
 
-static void add_new(struct arcs *a, uint32_t *s, struct arc arc)
+static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
 {
-	vec_push(&a->at, arc);
+	vec_push(&a->at, *arc);
 	*s = (uint32_t)a->settled++;
 	if (a->settled * 2 > a->cap)
 		build_index(a, a->settled * 2);
 }
 
-static void find_and_add(struct arcs *a, struct arc arc)
+static void find_and_add(struct arcs *a, const struct arc *arc)
 {
 	if (!a->slots)
 		build_index(a, a->settled + 1);
 
-	uint32_t *s = slot(a, &arc);
+	uint32_t *s = slot(a, arc);
 	if (*s == NONE) {
 		add_new(a, s, arc);
 		return;
 	}
-	sum(a, &a->at.at[*s], arc.count);
+	sum(a, &a->at.at[*s], arc->count);
+	a->other = a->cursor;
 	a->cursor = *s + 1;
 }
 
-void arcs_add(struct arcs *a, struct arc arc)
+/* Whether it is one of those that follow `cursor`, which is then moved behind it. */
+static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *cursor)
 {
-	if (!a->settled) { /* the first file */
-		vec_push(&a->at, arc);
-		return;
-	}
-	size_t end = a->cursor + LOOK_AHEAD;
-	if (end > a->settled)
-		end = a->settled;
-	for (size_t i = a->cursor; i < end; i++) {
-		if (same(&a->at.at[i], &arc)) {
-			sum(a, &a->at.at[i], arc.count);
-			a->cursor = i + 1;
-			return;
+	size_t end = *cursor + LOOK_AHEAD < a->settled ? *cursor + LOOK_AHEAD : a->settled;
+
+	for (size_t i = *cursor; i < end; i++) {
+		if (same(&a->at.at[i], arc)) {
+			sum(a, &a->at.at[i], arc->count);
+			*cursor = i + 1;
+			return true;
 		}
 	}
-	find_and_add(a, arc);
+	return false;
+}
+
+static void append(struct arcs *a, const struct arc *arcs, size_t n)
+{
+	vec_reserve(&a->at, n);
+	memcpy(a->at.at + a->at.n, arcs, n * sizeof(*arcs));
+	a->at.n += n;
+}
+
+void arcs_add(struct arcs *a, const struct arc *arcs, size_t n)
+{
+	if (!a->settled) { /* the first file */
+		append(a, arcs, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!add_near(a, &arcs[i], &a->cursor) && !add_near(a, &arcs[i], &a->other))
+			find_and_add(a, &arcs[i]);
 }
 
 void arcs_end_file(struct arcs *a)
 {
 	settle(a);
-	a->cursor = 0;
+	a->cursor = a->other = 0;
 }
 
 void arcs_drop_index(struct arcs *a)

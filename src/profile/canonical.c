@@ -37,7 +37,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /* A copy that may be sorted; n may be 0. */
-static void *sorted(const void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
+static void *sorted(const void *at, size_t n, size_t size,
+		    int (*compare)(const void *, const void *))
 {
 	void *copy = xrealloc(NULL, n, size);
 
@@ -74,7 +75,8 @@ static bool add_blocks(struct profile_builder *b, const struct profile *p)
 
 	for (size_t i = 0; i < p->n_blocks; i = next) {
 		struct block sum = all[i];
-		for (next = i + 1; next < p->n_blocks && by_address(&all[i], &all[next]) == 0; next++) {
+		for (next = i + 1; next < p->n_blocks && by_address(&all[i], &all[next]) == 0;
+		     next++) {
 			if (__builtin_add_overflow(sum.count, all[next].count, &sum.count)) {
 				sum.count = UINT64_MAX;
 				saturated = true;

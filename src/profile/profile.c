@@ -21,7 +21,7 @@ struct profile_builder {
 	struct arcs arcs;
 	VEC(struct histogram) histograms;
 	VEC(struct counts) counts;
-	struct ranges ranges; /* of histograms */
+	struct ranges ranges;  /* of histograms */
 	size_t last_histogram; /* most likely the next one is added to it, or to the one after */
 	VEC(struct block) blocks;
 	size_t n_block_records;
@@ -63,7 +63,12 @@ objid profile_add_object(struct profile_builder *b, const char *path, const char
 	return intern_object(b, o);
 }
 
-void profile_add_arc(struct profile_builder *b, struct arc arc) { arcs_add(&b->arcs, arc); }
+void profile_add_arc(struct profile_builder *b, struct arc arc) { arcs_add(&b->arcs, &arc, 1); }
+
+void profile_add_arcs(struct profile_builder *b, const struct arc *arcs, size_t n)
+{
+	arcs_add(&b->arcs, arcs, n);
+}
 
 /* Histograms */
 
@@ -72,7 +77,8 @@ const struct histogram *profile_first_histogram(const struct profile_builder *b)
 	return b->histograms.n ? &b->histograms.at[0] : NULL;
 }
 
-/* Pairs of bytes per bin, as GNU gprof computes it: two that it takes for the same must be so here. */
+/* Pairs of bytes per bin, as GNU gprof computes it: two that it takes for the same must be so here.
+ */
 static double scale(const struct histogram *h) { return (double)((h->high - h->low) / 2) / h->n; }
 
 static bool same_scale(const struct histogram *a, const struct histogram *b)
@@ -176,16 +182,16 @@ size_t builder_put_histogram(struct profile_builder *b, struct histogram h)
 		h.dimension[sizeof(h.dimension) - 1] = '\0';
 		vec_push(&b->histograms, h);
 		vec_push(&b->counts, counts);
-		ranges_add(&b->ranges, (struct range){ .low = h.low,
-						       .high = h.high,
-						       .object = h.object,
-						       .value = i });
+		ranges_add(&b->ranges,
+			   (struct range){
+				   .low = h.low, .high = h.high, .object = h.object, .value = i });
 	}
 	b->last_histogram = i;
 	return i;
 }
 
-struct kin_error *profile_begin_histogram(struct profile_builder *b, struct histogram h, size_t *ret)
+struct kin_error *profile_begin_histogram(struct profile_builder *b, struct histogram h,
+					  size_t *ret)
 {
 	struct kin_error *err = profile_check_histogram(b, &h);
 
@@ -216,6 +222,8 @@ void profile_add_bins(struct profile_builder *b, size_t histogram, uint32_t firs
 
 	for (uint32_t i = 0; i < n; i++)
 		all |= bins[i]; /* none is larger than this */
+	if (!all)
+		return; /* memory that stays untouched is not even taken */
 	if (__builtin_add_overflow(c->bound, all, &bound)) {
 		c->bound = UINT64_MAX;
 		b->saturated |= add_saturating(to, bins, n);
@@ -239,7 +247,10 @@ struct kin_error *profile_add_histogram(struct profile_builder *b, struct histog
 
 /* The rest */
 
-void profile_add_block(struct profile_builder *b, struct block block) { vec_push(&b->blocks, block); }
+void profile_add_block(struct profile_builder *b, struct block block)
+{
+	vec_push(&b->blocks, block);
+}
 
 void profile_add_block_record(struct profile_builder *b) { b->n_block_records++; }
 
@@ -301,7 +312,7 @@ static void merge_arcs(struct profile_builder *into, struct profile_builder *fro
 		struct arc arc = from->arcs.at.at[i];
 		arc.from_object = ids[arc.from_object];
 		arc.to_object = ids[arc.to_object];
-		arcs_add(&into->arcs, arc);
+		arcs_add(&into->arcs, &arc, 1);
 	}
 	arcs_end_file(&into->arcs);
 }
