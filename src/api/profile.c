@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/mismatch.h"
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
@@ -90,6 +91,12 @@ static bool is_empty(const struct profile *d)
 	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks);
 }
 
+static void add_warning(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->warnings, strdup(text));
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -105,7 +112,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
-		profile_check(p, no_symbols ? NULL : v->symbols);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
 		kin_error_free(no_symbols);
 	}
 	return err;
