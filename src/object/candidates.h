@@ -9,7 +9,7 @@
 /* Of several symbols at one address those with fewer of these come first; within equals, those that
  * come first in the file. */
 enum candidate_rank {
-	RANK_LOCAL = 1, /* local or weak: GNU takes weak symbols for static ones */
+	RANK_LOCAL = 1,
 	RANK_LABEL = 2, /* not said to be a function */
 	RANK_LAST = 4,	/* one that GNU would not look at: never hides one that GNU shows */
 	RANKS = 8,
@@ -23,7 +23,8 @@ struct candidate {
 	uint32_t file;	   /* number of the STT_FILE symbol before it; 0 if it is global or has none */
 	uint32_t flags;	   /* enum symbol_flags */
 	uint32_t rank;
-	uint32_t owner; /* index of the candidate it is a piece of, or NONE; lost by sorting */
+	bool is_indirect; /* its code only says which function is to be called */
+	uint32_t owner;	  /* index of the candidate it is a piece of, or NONE; lost by sorting */
 };
 
 struct candidates {

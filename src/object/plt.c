@@ -120,6 +120,11 @@ static size_t first_resolver(const struct plt *p, uint64_t addr)
 	return low;
 }
 
+static bool names_better(const struct candidate *c, const struct candidate *kept)
+{
+	return c->is_indirect != kept->is_indirect ? c->is_indirect : candidate_is_better(c, kept);
+}
+
 /* An indirect function bears the name of what it stands for. */
 static void name_resolvers(struct plt *p)
 {
@@ -130,7 +135,7 @@ static void name_resolvers(struct plt *p)
 		size_t r = first_resolver(p, s->addr);
 		if (r == p->resolvers.n || p->resolvers.at[r].addr != s->addr)
 			continue;
-		if (best[r] == NONE || candidate_is_better(s, &p->c->all.at[best[r]]))
+		if (best[r] == NONE || names_better(s, &p->c->all.at[best[r]]))
 			best[r] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < p->resolvers.n; i++) {

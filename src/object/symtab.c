@@ -2,7 +2,7 @@
  *
  * GNU gprof 2.40 (opts.gnu) takes from .symtab of the file itself:
  * - global symbols in sections that hold code;
- * - weak symbols that are defined anywhere, unless they are data objects; it takes them for static;
+ * - weak symbols that are defined anywhere, unless they are data objects;
  * - local symbols in code whose name has no '$' and no '.', but for parts ".123", ".clone.123" and
  *   ".constprop.123" (the digits may be missing at the end of the name), unless it is a mark of old
  *   compilers ("__gnu_compiled..."). After a name that ends with such a part the check goes on into the
@@ -155,7 +155,7 @@ static void add_as_gnu(struct source *s, struct candidates *c, const GElf_Sym *s
 		return;
 	bool is_function = GELF_ST_TYPE(sym->st_info) == STT_FUNC;
 	bool is_weak = GELF_ST_BIND(sym->st_info) == STB_WEAK;
-	bool is_static = GELF_ST_BIND(sym->st_info) == STB_LOCAL || is_weak;
+	bool is_static = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
 	vec_push(&c->all, ((struct candidate){
 				  .addr = sym->st_value,
 				  .limit = UINT64_MAX,
@@ -203,7 +203,7 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 	bool gnu_takes_it = type != STT_GNU_IFUNC && (bind == STB_GLOBAL || bind == STB_WEAK ||
 						      (bind == STB_LOCAL && name_is_plain(name)));
 	return (gnu_takes_it ? 0 : RANK_LAST) | (type == STT_NOTYPE ? RANK_LABEL : 0) |
-	       (bind == STB_LOCAL || bind == STB_WEAK ? RANK_LOCAL : 0);
+	       (bind == STB_LOCAL ? RANK_LOCAL : 0);
 }
 
 static void add_as_own(const struct source *s, struct candidates *c, const GElf_Sym *sym,
@@ -226,6 +226,7 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 			 .flags = (is_function ? SYMBOL_FUNCTION : 0) | (is_local ? SYMBOL_STATIC : 0) |
 				  (GELF_ST_BIND(sym->st_info) == STB_WEAK ? SYMBOL_WEAK : 0),
 			 .rank = own_rank(sym, name),
+			 .is_indirect = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 			 .owner = NONE }));
 }
 
