@@ -1,5 +1,7 @@
 /* cmd_merge.c - several profiles into one file. */
+#include "base/err.h"
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/run.h"
@@ -46,9 +48,22 @@ static struct kin_error *open_data(const struct settings *s, const char *program
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
 
+/* Never a program; and a profile that is there only by one that lacks nothing. */
+static struct kin_error *check_output(const char *path, bool complete)
+{
+	enum content content = content_of(path);
+	if (content == CONTENT_PROGRAM)
+		return err_new(KIN_ERROR_USAGE, "-o %s would replace a program", path);
+	if (!complete && content != CONTENT_NONE)
+		return err_new(KIN_ERROR_FORMAT, "%s is left as it is: not all data could be read",
+			       path);
+	return NULL;
+}
+
 static int run(const struct settings *s)
 {
 	const char *name = s->command->name;
+	const char *path = s->output.path ? s->output.path : "gmon.sum";
 	struct kin_profile *profile = NULL;
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = open_data(s, s->executable, &profile);
@@ -63,7 +78,9 @@ static int run(const struct settings *s)
 		return status;
 	for (size_t i = 0; i < kin_profile_n_warnings(profile); i++)
 		message(name, "warning: %s", kin_profile_warning_at(profile, i));
-	err = kin_profile_write(profile, s->output.path ? s->output.path : "gmon.sum");
+	err = check_output(path, status == EXIT_OK);
+	if (!err)
+		err = kin_profile_write(profile, path);
 	kin_profile_free(profile);
 	return err ? message_error(name, err) : status;
 }

@@ -31,7 +31,14 @@ static const struct opt_group *const options[] = {
 	&output_options, &general_options, NULL,
 };
 
-static int run(const struct settings *s) { return run_report(s, "order"); }
+/* Unless a format is asked for: what a linker reads. */
+static int run(const struct settings *s)
+{
+	struct settings plain = *s;
+	if (!plain.format)
+		plain.format = "list";
+	return run_report(&plain, "order");
+}
 
 const struct command order_command = {
 	.name = "order",

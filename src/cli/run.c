@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -52,16 +53,26 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* A report in place of what it was made of is never meant. */
+/* A report in place of what it was made of is never meant. The data and the program need not have
+ * been named, so whatever looks like either is safe from us. */
 static struct kin_error *check_output(const struct settings *s)
 {
 	const char *path = s->output.path;
-	bool input = is_same_file(path, s->executable);
+	if (!path)
+		return NULL;
+	enum content content = content_of(path);
+	bool input = content == CONTENT_PROGRAM || content == CONTENT_PROFILE ||
+		     (content == CONTENT_OTHER && content_named_profile(path)) ||
+		     is_same_file(path, s->executable);
 	for (size_t i = 0; i < s->data.at.n; i++)
 		input = input || is_same_file(path, s->data.at.at[i]);
 	if (!input)
 		return NULL;
-	return err_new(KIN_ERROR_USAGE, "-o %s would overwrite what is to be read", path);
+	return err_new(
+		KIN_ERROR_USAGE,
+		"-o %s would replace a profile or a program by a report: remove it first if that "
+		"is meant",
+		path);
 }
 
 static struct kin_error *print_table(const struct settings *s, struct kin_table *table, int status)

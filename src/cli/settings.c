@@ -1,15 +1,12 @@
 #include "cli/settings.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/content.h"
 
 #define DEMANGLE_STYLES "auto none gnu-v3 rust dlang java gnat"
 
@@ -126,46 +123,19 @@ static bool set_executable(struct settings *s, const char *path, char error[512]
 
 /* ---- operands ---- */
 
-/* The first bytes of a regular file; 0 if there are none or it is something else. */
-static size_t read_head(const char *path, char *head, size_t size, bool *is_folder)
-{
-	struct stat st;
-	ssize_t n = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return 0;
-	if (!fstat(fd, &st)) {
-		*is_folder = S_ISDIR(st.st_mode);
-		if (S_ISREG(st.st_mode))
-			n = pread(fd, head, size, 0);
-	}
-	close(fd);
-	return n > 0 ? (size_t)n : 0;
-}
-
-static bool is_named_like_data(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return !strncmp(slash ? slash + 1 : path, "gmon.", 5);
-}
-
 /* Programs are recognised by their content. So is data, if the operand could be a function or a
  * source file as well (old BSD's data has nothing to recognise it by: that takes -d). */
 static bool add_operand(struct settings *s, const char *word, bool after_dashes, char error[512])
 {
-	char head[4] = { 0 };
-	bool is_folder = false;
-	bool subjects = s->command->names_subjects;
-	size_t n = subjects && after_dashes ? 0 : read_head(word, head, sizeof(head), &is_folder);
-
-	if (n == 4 && !memcmp(head, "\177ELF", 4))
-		return set_executable(s, word, error);
-	if (!subjects)
-		add(&s->data, word);
-	else if (after_dashes)
+	if (s->command->names_subjects && after_dashes) {
 		add(&s->subjects, word);
-	else if ((n == 4 && !memcmp(head, "gmon", 4)) || is_folder || !strcmp(word, "-") ||
-		 is_named_like_data(word))
+		return true;
+	}
+	enum content content = content_of(word);
+	if (content == CONTENT_PROGRAM)
+		return set_executable(s, word, error);
+	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
+	    content == CONTENT_FOLDER || !strcmp(word, "-") || content_named_profile(word))
 		add(&s->data, word);
 	else
 		add(&s->subjects, word);
@@ -277,7 +247,7 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 		    char error[512])
 {
 	struct opt_parser p = opt_parser(c->options, argc, argv);
-	*ret = (struct settings){ .command = c, .format = "text" };
+	*ret = (struct settings){ .command = c };
 	for (int id; !ret->help && !ret->version && (id = opt_next(&p)) != OPT_END;) {
 		if (id == OPT_ERROR) {
 			memcpy(error, p.error, sizeof(p.error));

@@ -19,7 +19,8 @@ struct settings {
 	struct string_list subjects;
 	const char *debug_dir, *demangle;
 	struct string_list source_dirs;
-	const char *format, *sort, *layout;
+	const char *format; /* NULL: the command's usual one */
+	const char *sort, *layout;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;
 	double min_share;
