@@ -13,7 +13,7 @@
 #include "gprof/filemap.h"
 #include "gprof/options.h"
 #include "gprof/sum.h"
-#include "report/report.h"
+#include "report/annotate.h"
 #include "table/render.h"
 
 enum { OUTPUT_BUFFER = 256 * 1024 };
@@ -264,27 +264,43 @@ static void new_page(struct run *r)
 	r->has_output = true;
 }
 
+static struct report_input report_input(const struct run *r)
+{
+	return (struct report_input){ r->profile, r->symbols, r->graph };
+}
+
+static struct report_opts report_opts(const struct run *r)
+{
+	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
+				     .gnu = r->o->compat,
+				     .zeroes = r->o->zeroes,
+				     .print_path = r->o->print_path,
+				     .inline_file_names = r->o->inline_file_names,
+				     .selection = &r->selection };
+}
+
+/* Consumes the table. */
+static struct kin_error *render(const struct run *r, struct kin_table *t,
+				const struct renderer *renderer, FILE *out)
+{
+	struct render_opts opts = { .width = r->o->width,
+				    .brief = r->o->brief,
+				    .zeroes = r->o->zeroes,
+				    .raw = r->o->compat };
+	struct kin_error *err = renderer->render(t, &opts, out);
+	kin_table_free(t);
+	return err;
+}
+
 static struct kin_error *print(struct run *r, const struct report *report,
 			       const struct renderer *renderer)
 {
-	const struct gprof_options *o = r->o;
-	struct report_input in = { r->profile, r->symbols, r->graph };
-	struct report_opts report_opts = { .gnu = o->compat,
-					   .zeroes = o->zeroes,
-					   .print_path = o->print_path,
-					   .inline_file_names = o->inline_file_names,
-					   .selection = &r->selection };
-	struct render_opts render_opts = {
-		.width = o->width, .brief = o->brief, .zeroes = o->zeroes, .raw = o->compat
-	};
+	struct report_input in = report_input(r);
+	struct report_opts opts = report_opts(r);
 	struct kin_table *table;
-	struct kin_error *err = report->run(&in, &report_opts, &table);
+	struct kin_error *err = report->run(&in, &opts, &table);
 
-	if (err)
-		return err;
-	err = renderer->render(table, &render_opts, stdout);
-	kin_table_free(table);
-	return err;
+	return err ? err : render(r, table, renderer, stdout);
 }
 
 static struct kin_error *print_flat(struct run *r)
@@ -305,6 +321,66 @@ static struct kin_error *print_index(struct run *r)
 {
 	return print(r, &index_report,
 		     r->o->traditional ? &gnu_index_traditional_renderer : &gnu_index_renderer);
+}
+
+static struct kin_error *print_counts(struct run *r)
+{
+	new_page(r);
+	return print(r, &counts_report, &gnu_counts_renderer);
+}
+
+/* -y: to a file of its own in the current folder. */
+static struct kin_error *write_source(struct run *r, struct annotate *a, struct annotate_file *f)
+{
+	const char *name;
+	FILE *out;
+	struct kin_error *err = annotate_create(a, f->path, &name, &out);
+
+	if (err) {
+		kin_table_free(f->table);
+		return err;
+	}
+	err = render(r, f->table, &gnu_annotate_renderer, out);
+	bool failed = ferror(out);
+	if ((fclose(out) || failed) && !err && !r->o->compat)
+		err = err_os(errno, "writing %s", name);
+	return err;
+}
+
+static struct kin_error *print_source_file(struct run *r, struct annotate *a,
+					   struct annotate_file *f, bool *is_first)
+{
+	if (r->o->separate_files)
+		return write_source(r, a, f);
+	if (!*is_first)
+		putchar('\n');
+	*is_first = false;
+	new_page(r);
+	return render(r, f->table, &gnu_annotate_renderer, stdout);
+}
+
+/* A source that is not there is said, and does not keep the others from being shown. */
+static struct kin_error *print_source_files(struct run *r)
+{
+	struct report_input in = report_input(r);
+	struct report_opts opts = report_opts(r);
+	struct annotate_opts annotate_opts = { .report = &opts,
+					       .all_lines = r->o->all_lines,
+					       .separate = r->o->separate_files,
+					       .min_count = r->o->min_count,
+					       .top = r->o->table_length };
+	struct annotate *a = annotate_new(&in, &annotate_opts);
+	struct annotate_file f;
+	bool is_first = true;
+
+	while (annotate_next(a, &f)) {
+		if (f.err)
+			complain(r->o, f.err);
+		else
+			succeeded(r, print_source_file(r, a, &f, &is_first));
+	}
+	annotate_free(a);
+	return NULL;
 }
 
 static void print_name(const struct run *r, const char *name)
@@ -350,6 +426,8 @@ static const struct part {
 	{ STYLE_FLAT, ALWAYS, print_flat },
 	{ STYLE_GRAPH, GNU_ONLY, print_graph },
 	{ STYLE_GRAPH, ALWAYS, print_index },
+	{ STYLE_COUNTS, ALWAYS, print_counts },
+	{ STYLE_ANNOTATE, ALWAYS, print_source_files },
 	{ STYLE_FUNCTION_ORDER, ALWAYS, print_function_order },
 	{ STYLE_FILE_ORDER, ALWAYS, print_file_order },
 };
