@@ -1,5 +1,7 @@
 #include "cli/help.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -53,7 +55,11 @@ static void put_option(const struct opt *o, FILE *out)
 void help_command(const struct command *c, FILE *out)
 {
 	fprintf(out, "Usage: kin %s [OPTION]... %s\n", c->name, c->operands);
-	wrap(out, c->summary, 0, 0);
+	char *summary = xalloc(strlen(c->summary) + 2);
+	sprintf(summary, "%s.", c->summary);
+	summary[0] = (char)toupper((unsigned char)summary[0]);
+	wrap(out, summary, 0, 0);
+	free(summary);
 	for (size_t i = 0; c->description[i]; i++) {
 		fputc('\n', out);
 		wrap(out, c->description[i], 0, 0);

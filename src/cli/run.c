@@ -84,7 +84,7 @@ static struct kin_error *print_table(const struct settings *s, struct kin_table 
 	if (err)
 		return err;
 	err = kin_render(
-		table, s->format,
+		table, s->format ? s->format : "text",
 		&(struct kin_render_opts){ sizeof(struct kin_render_opts), out.width, out.color },
 		out.stream);
 	struct kin_error *at_close = output_close(&out);
