@@ -179,9 +179,9 @@ static bool is_empty(const struct run *r)
 }
 
 /* What is odd about the data. */
-static void check_data(struct run *r)
+static void check_data(struct run *r, bool complete)
 {
-	if (!r->o->compat && is_empty(r))
+	if (!r->o->compat && complete && is_empty(r))
 		warn("there is nothing in the data: no samples, no calls, no block counts", NULL);
 	if (r->profile->n_blocks && !r->symbols->opts.lines)
 		fprintf(stderr,
@@ -266,7 +266,7 @@ static void new_page(struct run *r)
 
 static struct report_input report_input(const struct run *r)
 {
-	return (struct report_input){ r->profile, r->symbols, r->graph };
+	return (struct report_input){ .profile = r->profile, .symbols = r->symbols, .graph = r->graph };
 }
 
 static struct report_opts report_opts(const struct run *r)
@@ -468,7 +468,7 @@ static void run_stages(struct run *r)
 	/* What could be read is shown; GNU shows nothing. */
 	bool usable = r->profile && (!err || (!r->o->compat && !is_empty(r)));
 	if (r->profile && r->profile->n_sources)
-		check_data(r);
+		check_data(r, !err);
 	succeeded(r, err);
 	if (!usable)
 		return;
