@@ -266,7 +266,7 @@ static void new_page(struct run *r)
 
 static struct report_input report_input(const struct run *r)
 {
-	return (struct report_input){ r->profile, r->symbols, r->graph };
+	return (struct report_input){ .profile = r->profile, .symbols = r->symbols, .graph = r->graph };
 }
 
 static struct report_opts report_opts(const struct run *r)

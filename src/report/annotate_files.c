@@ -55,17 +55,17 @@ static bool is_wanted(const struct annotate *a, const struct coverage_file *f)
 
 /* ---- one of them ---- */
 
-static struct kin_table *make_table(struct annotate *a, struct coverage_file *f, struct source_text *text)
+static struct kin_table *make_table(struct annotate *a, struct coverage_file *f, struct listing_source *source)
 {
 	struct listing_opts how = { .total = a->in->graph->total,
 				    .min_count = a->opts->min_count,
 				    .raw = true };
-	struct listing_part whole = { .file = f, .from = 1, .to = UINT32_MAX };
-	struct listing *l = listing_new(a->coverage, &how);
+	struct listing_part whole = { a->coverage, f, .from = 1, .to = UINT32_MAX };
+	struct listing *l = listing_new(&how);
 
 	if (a->opts->report->gnu)
-		coverage_list_gnu(a->coverage, f, listing_count_lines(text), a->opts->all_lines, &a->last);
-	listing_add(l, whole, text);
+		coverage_list_gnu(a->coverage, f, listing_count_lines(&source->text), a->opts->all_lines, &a->last);
+	listing_add(l, whole, source);
 	struct kin_table *t = listing_table(l, "annotate", "Annotated source");
 	table_property(t, "file", cell_text(f->path));
 	table_property(t, "separate", cell_count(a->opts->separate));
@@ -83,11 +83,12 @@ bool annotate_next(struct annotate *a, struct annotate_file *ret)
 		return false;
 
 	struct coverage_file *f = &a->coverage->files[a->next++];
-	struct source_text text;
+	struct listing_source source = { 0 };
 	*ret = (struct annotate_file){ .path = f->path };
-	ret->err = source_open(f->path, a->opts->report->source_dirs, &text);
+	ret->err = source_open(f->path, a->opts->report->source_dirs, &source.text);
 	if (!ret->err)
-		ret->table = make_table(a, f, &text);
+		ret->table = make_table(a, f, &source);
+	source_done(&source.text);
 	return true;
 }
 

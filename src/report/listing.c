@@ -27,6 +27,7 @@ static const struct kin_column columns[] = {
 enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* tabs further to the right are one blank */
 
 struct part {
+	const struct coverage *coverage;
 	const struct coverage_file *file;
 	const char *heading;
 	uint32_t from, to;
@@ -38,7 +39,6 @@ struct part {
 };
 
 struct listing {
-	const struct coverage *coverage;
 	struct listing_opts opts;
 	VEC(struct part) parts;
 	struct arena arena;
@@ -56,7 +56,8 @@ struct listing {
 /* ---- rows ---- */
 
 /* "2001,1,256" */
-static const char *counts_text(struct listing *l, const struct coverage_line *line, const char **made)
+static const char *counts_text(struct listing *l, const struct coverage *c, const struct coverage_line *line,
+			       const char **made)
 {
 	if (*made || !line->is_known)
 		return *made ? *made : line->is_unsure ? "?" : NULL;
@@ -66,7 +67,7 @@ static const char *counts_text(struct listing *l, const struct coverage_line *li
 		vec_reserve(&text, NUM_MAX + 1);
 		if (i)
 			text.at[text.n++] = ',';
-		text.n += num_u64(text.at + text.n, l->coverage->counts.at[line->first_count + i]);
+		text.n += num_u64(text.at + text.n, c->counts.at[line->first_count + i]);
 	}
 	char *copy = arena_alloc_bytes(&l->arena, text.n + 1);
 	memcpy(copy, text.at, text.n);
@@ -76,8 +77,8 @@ static const char *counts_text(struct listing *l, const struct coverage_line *li
 
 static void fill_measured(struct listing *l, const struct part *p, uint32_t index)
 {
-	const struct coverage_line *line = &l->coverage->lines[p->file->first_line + index];
-	const char *counts = counts_text(l, line, &p->counts[index - p->first]);
+	const struct coverage_line *line = &p->coverage->lines[p->file->first_line + index];
+	const char *counts = counts_text(l, p->coverage, line, &p->counts[index - p->first]);
 	struct kin_cell *c = l->cells;
 
 	if (line->self > 0) {
@@ -98,7 +99,7 @@ static void fill_measured(struct listing *l, const struct part *p, uint32_t inde
 
 static void fill_line(struct listing *l, const struct part *p, uint32_t line, const char *text)
 {
-	const struct coverage_line *lines = l->coverage->lines + p->file->first_line;
+	const struct coverage_line *lines = p->coverage->lines + p->file->first_line;
 
 	l->cells[LINE] = cell_count(line);
 	if (text)
@@ -110,7 +111,7 @@ static void fill_line(struct listing *l, const struct part *p, uint32_t line, co
 /* The next row of a part: its heading, its lines of text, then lines that have data but no text. */
 static bool next_in_part(struct listing *l, const struct part *p, struct kin_row *row)
 {
-	const struct coverage_line *lines = l->coverage->lines + p->file->first_line;
+	const struct coverage_line *lines = p->coverage->lines + p->file->first_line;
 
 	l->cells[FILE_NAME] = cell_text(p->file->path);
 	if (p->heading && !l->headed) {
@@ -218,14 +219,17 @@ static void add_plain_line(struct plain *p, const uint8_t *line, size_t n)
 	vec_push(&p->text, '\0');
 }
 
-static void take_plain(struct part *p, const struct source_text *text)
+static void take_plain(struct part *p, struct listing_source *src)
 {
+	const struct file *f = &src->text.file;
 	struct plain plain = { 0 };
 	const uint8_t *line;
-	size_t at = 0, n;
+	size_t n;
 
-	for (uint32_t i = 1; i <= p->to && source_line(text->file.data, text->file.size, &at, &line, &n); i++) {
-		if (i < p->from)
+	if (src->line >= p->from)
+		src->line = 0, src->at = 0;
+	while (src->line < p->to && source_line(f->data, f->size, &src->at, &line, &n)) {
+		if (++src->line < p->from)
 			continue;
 		add_plain_line(&plain, line, n);
 		p->n_text++;
@@ -256,10 +260,9 @@ uint32_t listing_count_lines(const struct source_text *text)
 	return lines;
 }
 
-struct listing *listing_new(const struct coverage *c, const struct listing_opts *opts)
+struct listing *listing_new(const struct listing_opts *opts)
 {
 	struct listing *l = xalloc(sizeof(*l));
-	l->coverage = c;
 	l->opts = *opts;
 	return l;
 }
@@ -278,19 +281,18 @@ static uint32_t find_line(const struct coverage *c, const struct coverage_file *
 	return low;
 }
 
-void listing_add(struct listing *l, struct listing_part part, struct source_text *text)
+void listing_add(struct listing *l, struct listing_part part, struct listing_source *source)
 {
-	struct part p = { .file = part.file, .from = part.from, .to = part.to };
+	struct part p = { .coverage = part.coverage, .file = part.file, .from = part.from, .to = part.to };
 
-	p.first = find_line(l->coverage, p.file, p.from);
-	p.counts = xalloc((find_line(l->coverage, p.file, (uint64_t)p.to + 1) - p.first) * sizeof(*p.counts));
+	p.first = find_line(p.coverage, p.file, p.from);
+	p.counts = xalloc((find_line(p.coverage, p.file, (uint64_t)p.to + 1) - p.first) * sizeof(*p.counts));
 	if (part.heading)
 		p.heading = arena_printf(&l->arena, "%s", part.heading);
-	if (text->path && l->opts.raw)
-		take_raw(l, &p, text);
-	else if (text->path)
-		take_plain(&p, text);
-	source_done(text);
+	if (source->text.path && l->opts.raw)
+		take_raw(l, &p, &source->text);
+	else if (source->text.path)
+		take_plain(&p, source);
 	vec_push(&l->parts, p);
 }
 

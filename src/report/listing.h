@@ -10,9 +10,16 @@
 #include "table/table.h"
 
 struct listing_part {
-	const struct coverage_file *file;
+	const struct coverage *coverage; /* borrowed: must outlive the table */
+	const struct coverage_file *file; /* one of its files */
 	uint32_t from, to;   /* lines, both included; `to` may be beyond the last */
 	const char *heading; /* of a row before the first; NULL: none. Copied */
+};
+
+struct listing_source { /* parts of a file are to be taken in ascending order: then it is gone through once */
+	struct source_text text; /* owned by whoever opened it; empty if it could not be read */
+	uint32_t line; /* what `at` is the start of, less 1 */
+	size_t at;
 };
 
 struct listing_opts {
@@ -26,11 +33,10 @@ struct listing_opts {
 
 struct listing;
 
-/* Borrows `c`, which must outlive the table. */
-struct listing *listing_new(const struct coverage *c, const struct listing_opts *opts);
-/* Consumes `text`, which may be empty (path NULL). Lines with data that the text does not have get rows
- * without it. */
-void listing_add(struct listing *l, struct listing_part part, struct source_text *text);
+struct listing *listing_new(const struct listing_opts *opts);
+/* Lines with data that the text does not have get rows without it. With `raw` the part is the whole
+ * file, and the text is taken over. */
+void listing_add(struct listing *l, struct listing_part part, struct listing_source *source);
 /* The table owns the listing. It has the property "unterminated" if the last line ends without newline. */
 struct kin_table *listing_table(struct listing *l, const char *name, const char *title);
 

@@ -24,6 +24,8 @@ struct report_input {
 	const struct profile *profile;
 	struct symbols *symbols;
 	const struct callgraph *graph;
+	const char *const *warnings; /* what is odd about the data; copied by who shows it */
+	size_t n_warnings;
 };
 
 struct report {
