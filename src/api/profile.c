@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/mismatch.h"
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
@@ -90,6 +91,12 @@ static bool is_empty(const struct profile *d)
 	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks);
 }
 
+static void add_warning(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->warnings, strdup(text));
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -106,7 +113,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		profile_free(p->data);
 		p->data = NULL;
 	} else if (p->object) {
-		profile_check(p, v->symbols);
+		mismatch_check(p->data, p->object, v->symbols, add_warning, p);
 	}
 	return err;
 }

@@ -65,15 +65,29 @@ void line_fixed(struct line *l, double v, int width, unsigned decimals)
 	aligned(l, text, n, width);
 }
 
-void line_name(struct line *l, const char *name, const struct render_opts *o)
+/* Printable ASCII needs no closer look. */
+static bool is_simple(const char *s, size_t n)
 {
-	if (o->raw || escape_is_plain(name)) {
-		line_text(l, name);
+	unsigned char odd = 0;
+	for (size_t i = 0; i < n; i++)
+		odd |= (unsigned char)(s[i] - 0x20) > 0x7e - 0x20;
+	return !odd;
+}
+
+void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o)
+{
+	if (o->raw || is_simple(name, n) || escape_is_plain(name)) {
+		put(l, name, n);
 		return;
 	}
-	size_t n = escape_text(NULL, 0, name);
-	escape_text(room(l, n + 1), n + 1, name);
-	l->n += n;
+	size_t need = escape_text(NULL, 0, name);
+	escape_text(room(l, need + 1), need + 1, name);
+	l->n += need;
+}
+
+void line_name(struct line *l, const char *name, const struct render_opts *o)
+{
+	line_namen(l, name, strlen(name), o);
 }
 
 void line_end(struct line *l, FILE *out)

@@ -113,7 +113,7 @@ static void put_rows(struct kin_table *t, const struct render_opts *o, const siz
 			c[i] = &row.cells[at[i]];
 		cumulative += c[SELF]->number;
 		put_row(&l, t, c, cumulative, layout);
-		line_name(&l, c[NAME]->text, o);
+		line_namen(&l, c[NAME]->text, c[NAME]->length, o);
 		if (layout->indexed)
 			put_index(&l, c);
 		line_end(&l, out);

@@ -43,7 +43,7 @@ static void put_time(struct line *l, const struct kin_cell *c, double rate, int 
 static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], const char *gap,
 		     const struct render_opts *o)
 {
-	line_name(l, c[NAME]->text, o);
+	line_namen(l, c[NAME]->text, c[NAME]->length, o);
 	if (c[INDEX]->type == KIN_CELL_NONE)
 		return;
 	line_text(l, gap);
