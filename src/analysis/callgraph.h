@@ -12,52 +12,77 @@
 #include "profile/profile.h"
 
 typedef uint32_t nodeid; /* symids first, then cycles: cycle c (from 1) is node n_symbols + c - 1 */
+typedef uint32_t arcid;	 /* index into arcs[] */
 
 struct cg_node {
-	double self;	/* ticks in the symbol; for a cycle: in its members */
-	double child;	/* ticks inherited from callees, before fractions */
-	double shown_self, shown_child; /* the part to be shown under SEL_*_TIME: self and child unless asked */
-	uint64_t calls;	     /* from outside itself (cycle: from outside the cycle) */
+	double self;	    /* ticks in the symbol; for a cycle: in its members */
+	double child;	    /* ticks inherited from callees */
+	double fraction;    /* of self and child that is shown: 1 unless SEL_*_TIME or calls from hidden code */
+	double shown_self, shown_child; /* what the graph lists: self and child times fractions */
+	uint64_t calls;	    /* from outside itself (cycle: from outside the cycle) */
+	uint64_t sharing_calls; /* of calls: those that time is shared between; fewer if arcs were cut */
 	uint64_t self_calls; /* direct recursion (cycle: between different members) */
-	uint32_t cycle;	     /* 0: in none */
-	uint32_t index;	     /* 1..: the number in brackets; given to every node */
-	bool shown;	     /* has an entry of its own in the graph */
-	uint32_t first_out, n_out; /* arcs[]: calls made; newest first within gnu's meaning: descending seq */
-	uint32_t first_in, n_in;   /* in[]: indexes of arcs[] that call this node */
-	uint32_t first_member, n_members; /* cycles: members[] */
+	uint64_t outside_calls; /* of calls: from code that is no place of this program */
+	uint32_t cycle;	    /* 0: in none */
+	uint32_t index;	    /* 1..: the number in brackets; given to every node */
+	uint32_t top_order; /* callees have smaller ones than callers; equal within a cycle */
+	uint32_t n_members; /* cycles: how many */
+	uint32_t first_out, n_out; /* out[]; for a cycle: first_out indexes members[] */
+	uint32_t first_in, n_in;   /* in[] */
+	bool shown;	    /* has an entry of its own in the graph */
 };
 
 struct cg_arc {
 	symid from, to;
 	uint64_t count;
-	double self, child; /* what `to` hands to `from` along this arc */
 };
 
 struct callgraph {
 	const struct symbols *symbols; /* borrowed */
 	size_t n_symbols, n_cycles;
-	struct cg_node *nodes;	 /* [n_symbols + n_cycles] */
-	struct cg_arc *arcs;	 /* by `from`; each group ordered as callees are listed */
+	struct cg_node *nodes;	/* [n_symbols + n_cycles] */
+	struct cg_arc *arcs;	/* by `from`, each group in order of first appearance in the data */
+	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups */
 	size_t n_arcs;
-	uint32_t *in;		 /* arc indexes by `to`; each group ordered as callers are listed */
-	symid *members;		 /* of the cycles, each group ordered as listed */
-	nodeid *order;		 /* nodes by index: order[i] has index i + 1 */
+	arcid *out;		/* arcs by `from`, each group in the order callees are listed */
+	arcid *in;		/* arcs by `to`, each group in the order callers are listed */
+	bool *is_cut;		/* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
+	arcid *cut;		/* the arcs that are, in the order they were chosen */
+	size_t n_cut;
+	symid *members;		/* of the cycles, each group in the order they are listed */
+	nodeid *order;		/* nodes by index: order[i] has index i + 1 */
 
 	bool has_histogram, has_arcs;
-	double total;		 /* ticks of the flat profile: with what SEL_*_FLAT left out taken off */
-	double shown_total;	 /* ticks of the graph: sum of shown_self */
-	double rate;		 /* ticks per unit; 1 if unknown */
-	double bin_bytes;	 /* bytes of code per histogram bin; 0 without histogram */
-	double outside;		 /* ticks at addresses that belong to no symbol */
-	char dimension[16];	 /* "seconds" */
-	char abbrev;		 /* 's' */
+	bool no_static_calls;	/* static_calls was asked for, but the machine is not supported */
+	bool spans_histograms;	/* gnu, static_calls: a symbol covers several histograms (GNU gives up) */
+	double total;		/* ticks of the flat profile: without what SEL_*_FLAT left out */
+	double shown_total;	/* ticks of the graph: sum of shown_self */
+	double rate;		/* ticks per unit of dimension; 1 if unknown */
+	double bin_bytes;	/* bytes of code per histogram bin; 0 without histogram */
+	double outside;		/* ticks at addresses that belong to no symbol */
+	char dimension[16];	/* "seconds" */
+	char abbrev;		/* 's' */
 };
+
+/* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third of
+ * the memory of keeping it. */
+struct cg_time {
+	double self, child;
+};
+struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a);
+
+/* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it. */
+bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
+
+/* The node that stands for a symbol where time is handed on: its cycle, or itself. */
+nodeid callgraph_head(const struct callgraph *g, symid id);
 
 struct callgraph_opts {
 	bool gnu;	   /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
 	bool static_calls; /* gprof -c: add arcs found in the code */
 	const struct selection *selection; /* NULL: everything */
-	uint32_t max_cycle; /* BSD gprof -C: break cycles of more members than this; 0: leave them */
+	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
+	uint32_t max_cycle; /* ... this */
 };
 
 /* Cannot fail. Cost: O(n log n) in symbols, arcs and bins. */

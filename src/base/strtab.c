@@ -76,6 +76,7 @@ strid strtab_addn(struct strtab *t, const char *s, size_t n)
 
 strid strtab_add(struct strtab *t, const char *s) { return strtab_addn(t, s, strlen(s)); }
 const char *strtab_get(const struct strtab *t, strid id) { return t->at.at[id]; }
+size_t strtab_count(const struct strtab *t) { return t->at.n; }
 
 void strtab_free(struct strtab *t)
 {

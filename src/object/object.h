@@ -51,6 +51,7 @@ struct object_symbol {
 	const char *name;   /* as in the file: not demangled */
 	uint32_t owner;	    /* index of the function this is a piece of; its own index for others */
 	uint32_t flags;	    /* enum symbol_flags */
+	uint32_t position;  /* in the file's symbol table: of the first accepted symbol at addr */
 };
 
 struct symtab_opts {

@@ -14,6 +14,9 @@ struct report_opts {
 	const char *layout;	     /* "order" only */
 	bool gnu;		     /* rows and accidents as in GNU gprof 2.40 */
 	bool zeroes;		     /* gprof -z: also what was neither sampled nor called */
+	bool callers;		     /* flat: also what was not seen running, but its callees were */
+	bool print_path;	     /* gprof -L: file names with their folders */
+	bool inline_file_names;	     /* file:line after each name */
 	const struct selection *selection; /* NULL: everything */
 };
 
@@ -27,13 +30,29 @@ struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
 	const char *help;
 	bool by_line; /* wants symbols with a place per source line */
-	/* The table borrows from `in`: keep that alive (table_keep). */
+	/* The table borrows from what `in` points to and from `o`: keep these alive (table_keep). */
 	MUST_CHECK struct kin_error *(*run)(const struct report_input *in,
 					    const struct report_opts *o, struct kin_table **ret);
 };
 
 extern const struct report flat_report, graph_report, index_report, lines_report, annotate_report,
 	counts_report, order_report, info_report;
+
+/* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)" for a
+ * line place. In the table's memory, or living as long as the symbols. Costs a line lookup if the
+ * file is to be shown. */
+const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
+			       struct kin_table *t);
+
+/* Whether a person who wrote `name` means this symbol: its raw name, its displayed name, or the
+ * latter without parameters. */
+bool report_symbol_is(const struct report_input *in, symid id, const char *name);
+
+/* Rate and the properties that all reports on time have: totals, unit, what is estimated. */
+void report_describe(const struct report_input *in, struct kin_table *t);
+
+/* The file name as options want it: whole, or without folders. */
+const char *report_file_name(const struct report_opts *o, const char *path);
 
 const struct report *report_find(const char *name); /* NULL if none */
 

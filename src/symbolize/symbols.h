@@ -12,7 +12,7 @@ typedef uint32_t symid; /* index into at[]; NONE: no place */
 struct symbol {
 	uint64_t addr, end; /* [addr, end) */
 	const char *name;   /* raw: as in the object */
-	const char *file;   /* of addr; NULL if unknown. Valid once symbols_locate() was called */
+	const char *file;   /* of addr; NULL if unknown. Valid once located */
 	uint32_t line;	    /* likewise; 0 if unknown */
 	symid owner;	    /* the function a cold piece belongs to; itself for others */
 	bool is_function;   /* false for labels and for lines */
@@ -23,7 +23,7 @@ struct symbol {
 
 struct symbols_opts {
 	struct symtab_opts table;
-	bool lines;		  /* gprof -l: a place per source line */
+	bool lines;		   /* gprof -l: a place per source line */
 	enum demangle_style style; /* how symbols_display() shows names */
 };
 
@@ -41,10 +41,17 @@ MUST_CHECK struct kin_error *symbols_new(struct object_file *o, const struct sym
 					 struct symbols **ret);
 void symbols_free(struct symbols *s); /* NULL is fine */
 
-symid symbols_find(const struct symbols *s, uint64_t addr);  /* NONE if no place holds addr */
+/* The place that holds addr, or NONE. Cost: constant for evenly spread symbols. */
+symid symbols_find(const struct symbols *s, uint64_t addr);
+
 /* Fill in at[id].file and .line (GNU: the line table's entry for its first address). */
 const struct symbol *symbols_locate(struct symbols *s, symid id);
+
 /* Demangled as opts.style says; escaped for neither terminal nor HTML. Lives as long as s. */
 const char *symbols_display(struct symbols *s, symid id);
+
+/* All source files of the symbols, each once, in order of first appearance in the object's symbol
+ * table, then of the line places. Locates every symbol: costs a line lookup for each, the first time. */
+const char *const *symbols_files(struct symbols *s, size_t *n);
 
 #endif

@@ -1,0 +1,21 @@
+#!/bin/sh
+# run.sh [BUILD] [quick|full] [SECTION...]: kin's gprof against the installed one, in one run.
+#
+# quick (the default) takes two minutes; full has the sizes at which GNU gprof takes ten minutes
+# per run. Prints a Markdown table; bench/README.md holds the last one that was kept:
+#
+#	bench/run.sh build full --keep
+#
+# Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
+# the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=${1:-build}
+[ $# -eq 0 ] || shift
+dir=${BENCH_DIR:-$build/bench}
+mkdir -p "$dir"
+for tool in gen timed; do
+	[ "$dir/$tool" -nt "$here/$tool.c" ] || ${CC:-cc} -O2 -o "$dir/$tool" "$here/$tool.c"
+done
+exec python3 "$here/bench.py" --build "$build" --dir "$dir" "$@"

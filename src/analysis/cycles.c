@@ -1,0 +1,190 @@
+/* cycles.c - strongly connected parts of the call graph, and an order with callees before callers.
+ *
+ * One depth-first walk with Gabow's path of candidate heads ("Path-based depth-first search for strong
+ * and biconnected components", Information Processing Letters 74, 2000), without recursion: chains
+ * of calls may be as deep as there are functions. Members are strung together in the order GNU gprof
+ * finds them, because that decides how ties are listed. O(symbols + arcs). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/private.h"
+
+struct walk {
+	struct callgraph *g;
+	symid *head;	  /* union-find: a member points towards its head */
+	symid *next;	  /* the next member of its cycle, or NONE */
+	symid *last;	  /* of a head: the end of its string of members */
+	uint32_t *depth;  /* place on the path, for symbols on it */
+	uint8_t *state;
+	symid *path;	  /* the symbols being visited */
+	uint32_t *cursor; /* per path entry: the next callee to look at */
+	uint32_t *heads;  /* places on the path of symbols that are their own head */
+	size_t n_path, n_heads;
+	uint32_t n_ordered;
+};
+
+enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED };
+
+static symid head_of(struct walk *w, symid id)
+{
+	while (w->head[id] != id) {
+		w->head[id] = w->head[w->head[id]];
+		id = w->head[id];
+	}
+	return id;
+}
+
+static void enter(struct walk *w, symid id)
+{
+	w->state[id] = ON_PATH;
+	w->depth[id] = (uint32_t)w->n_path;
+	w->heads[w->n_heads++] = (uint32_t)w->n_path;
+	w->cursor[w->n_path] = 0;
+	w->path[w->n_path++] = id;
+}
+
+/* The path leads back to `to`: all heads that were found after it belong to its cycle. */
+static void close_cycle(struct walk *w, symid to)
+{
+	symid head = head_of(w, to);
+	uint32_t top = w->state[to] == ON_PATH ? w->depth[to] : w->depth[head];
+	size_t k = w->n_heads;
+
+	while (k && w->heads[k - 1] > top)
+		k--;
+	for (size_t i = k; i < w->n_heads; i++) {
+		symid member = w->path[w->heads[i]];
+		w->next[w->last[head]] = member;
+		w->last[head] = w->last[member];
+		w->head[member] = head;
+	}
+	w->n_heads = k;
+}
+
+static void leave(struct walk *w)
+{
+	symid id = w->path[--w->n_path];
+
+	w->state[id] = LEFT_PATH;
+	if (w->head[id] != id)
+		return;
+	w->n_heads--;
+	w->n_ordered++;
+	for (symid m = id; m != NONE; m = w->next[m]) {
+		w->g->nodes[m].top_order = w->n_ordered;
+		w->state[m] = ORDERED;
+	}
+}
+
+static void visit_from(struct walk *w, symid root)
+{
+	enter(w, root);
+	while (w->n_path) {
+		const struct cg_node *n = &w->g->nodes[w->path[w->n_path - 1]];
+		uint32_t *cursor = &w->cursor[w->n_path - 1];
+		if (*cursor == n->n_out) {
+			leave(w);
+			continue;
+		}
+		arcid arc = w->g->out[n->first_out + (*cursor)++];
+		symid to = w->g->arcs[arc].to;
+		if (w->g->is_cut && w->g->is_cut[arc])
+			continue;
+		if (w->state[to] == UNSEEN)
+			enter(w, to);
+		else if (w->state[to] != ORDERED)
+			close_cycle(w, to);
+	}
+}
+
+/* ---- cycles as nodes ---- */
+
+static void count_cycle_calls(struct callgraph *g)
+{
+	for (size_t i = 0; i < g->n_arcs; i++) {
+		const struct cg_arc *a = &g->arcs[i];
+		uint32_t cycle = g->nodes[a->to].cycle;
+		if (!cycle || a->from == a->to)
+			continue;
+		struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
+		if (g->nodes[a->from].cycle == cycle) {
+			c->self_calls += a->count;
+			continue;
+		}
+		c->calls += a->count;
+		if (!g->is_cut || !g->is_cut[i])
+			c->sharing_calls += a->count;
+	}
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		const struct cg_node *n = &g->nodes[i];
+		if (!n->cycle)
+			continue;
+		struct cg_node *c = &g->nodes[g->n_symbols + n->cycle - 1];
+		c->calls += n->outside_calls;
+		c->sharing_calls += n->outside_calls;
+		c->outside_calls += n->outside_calls;
+	}
+}
+
+static void make_cycles(struct walk *w)
+{
+	struct callgraph *g = w->g;
+	size_t n_members = 0;
+
+	for (symid i = 0; i < g->n_symbols; i++) {
+		if (w->head[i] != i || w->next[i] == NONE)
+			continue;
+		g->n_cycles++;
+		for (symid m = i; m != NONE; m = w->next[m], n_members++)
+			g->nodes[m].cycle = (uint32_t)g->n_cycles;
+	}
+	g->nodes = xrealloc(g->nodes, g->n_symbols + g->n_cycles, sizeof(*g->nodes));
+	memset(g->nodes + g->n_symbols, 0, g->n_cycles * sizeof(*g->nodes));
+	g->members = xrealloc(NULL, n_members, sizeof(*g->members));
+
+	size_t at = 0, cycle = 0;
+	for (symid i = 0; i < g->n_symbols; i++) {
+		if (w->head[i] != i || w->next[i] == NONE)
+			continue;
+		struct cg_node *c = &g->nodes[g->n_symbols + cycle++];
+		c->cycle = (uint32_t)cycle;
+		c->top_order = g->nodes[i].top_order;
+		c->first_out = (uint32_t)at;
+		for (symid m = i; m != NONE; m = w->next[m])
+			g->members[at++] = m;
+		c->n_members = (uint32_t)at - c->first_out;
+	}
+	count_cycle_calls(g);
+}
+
+void callgraph_find_cycles(struct callgraph *g)
+{
+	size_t n = g->n_symbols;
+	struct walk w = { .g = g };
+
+	w.head = xrealloc(NULL, n, sizeof(*w.head));
+	w.next = xrealloc(NULL, n, sizeof(*w.next));
+	w.last = xrealloc(NULL, n, sizeof(*w.last));
+	w.depth = xrealloc(NULL, n, sizeof(*w.depth));
+	w.path = xrealloc(NULL, n, sizeof(*w.path));
+	w.cursor = xrealloc(NULL, n, sizeof(*w.cursor));
+	w.heads = xrealloc(NULL, n, sizeof(*w.heads));
+	w.state = xalloc(n);
+	for (symid i = 0; i < n; i++) {
+		w.head[i] = w.last[i] = i;
+		w.next[i] = NONE;
+	}
+	for (symid i = 0; i < n; i++)
+		if (w.state[i] == UNSEEN)
+			visit_from(&w, i);
+	make_cycles(&w);
+
+	free(w.head);
+	free(w.next);
+	free(w.last);
+	free(w.depth);
+	free(w.path);
+	free(w.cursor);
+	free(w.heads);
+	free(w.state);
+}

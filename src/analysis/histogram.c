@@ -1,0 +1,136 @@
+/* histogram.c - the ticks of histogram bins, credited to the places whose code they cover.
+ *
+ * A bin that straddles places is split between them in proportion to the bytes of each. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/private.h"
+
+static const struct selection everything;
+
+static const struct selection *selection_of(const struct callgraph_opts *o)
+{
+	return o->selection ? o->selection : &everything;
+}
+
+/* ---- as it was measured ---- */
+
+/* Where bin i of a histogram starts, in bytes from its low end. The kernel-less profil() of the C
+ * library finds the bin of a program counter as ((pc - low) / 2 * scale) >> 16 with a scale that
+ * monstartup() computes in single precision and cuts to an integer (glibc gmon/gmon.c, __monstartup;
+ * sysdeps/posix/profil.c, profil_count). Other writers divide evenly. */
+struct bins {
+	double width;	/* bytes, if even */
+	uint64_t scale; /* 0: even */
+};
+
+static struct bins bins_of(const struct histogram *h)
+{
+	uint64_t span = h->high - h->low;
+	struct bins b = { .width = h->n ? (double)span / h->n : 0 };
+	uint64_t plain = span / 2 / sizeof(uint16_t);		     /* bins of 4 bytes */
+	uint64_t padded = (span / 2 + 7) / 8 * 8 / sizeof(uint16_t); /* rounded up to whole words */
+
+	if (span % 4 == 0 && h->n == padded && h->n != plain)
+		b.scale = (uint64_t)((float)(2 * (uint64_t)h->n) / (float)span * 65536);
+	return b;
+}
+
+static double bin_edge(const struct bins *b, const struct histogram *h, uint32_t i)
+{
+	double edge = b->scale ? 2.0 * (double)(((uint64_t)i * 65536 + b->scale - 1) / b->scale)
+			       : i * b->width;
+	return (double)h->low + fmin(edge, (double)(h->high - h->low));
+}
+
+static void credit_bins(struct callgraph *g, const struct histogram *h, const struct selection *sel)
+{
+	const struct symbols *s = g->symbols;
+	struct bins b = bins_of(h);
+	size_t k = 0;
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (!h->bins[i])
+			continue;
+		double count = (double)h->bins[i], low = bin_edge(&b, h, i), high = bin_edge(&b, h, i + 1);
+		double left = count;
+		g->total += count;
+		while (k < s->n && (double)s->at[k].end <= low)
+			k++;
+		for (size_t j = k; j < s->n && (double)s->at[j].addr < high; j++) {
+			double from = fmax((double)s->at[j].addr, low);
+			double to = fmin((double)s->at[j].end, high);
+			if (to <= from)
+				continue;
+			symid owner = s->at[j].owner;
+			double credit = count * ((to - from) / (high - low));
+			g->nodes[owner].self += credit;
+			left -= credit;
+			if (!selection_wants(sel, SEL_INCL_FLAT, owner))
+				g->total -= credit;
+		}
+		g->outside += left > count * 1e-9 ? left : 0;
+	}
+}
+
+/* ---- as GNU gprof 2.40 does it ---- */
+
+/* In units of two bytes; bins have the first histogram's width; bin edges are cut to units, but the
+ * width that credit is divided by is not; the last symbol gets nothing, as its upper end is read from
+ * memory that was never set (zero in a fresh heap). What is left out of the flat profile is left out
+ * of the graph, too. */
+static void credit_bins_gnu(struct callgraph *g, const struct histogram *h, double scale,
+			    const struct selection *sel)
+{
+	const struct symbols *s = g->symbols;
+	uint64_t base = h->low / 2;
+	size_t k = 0;
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (!h->bins[i])
+			continue;
+		uint64_t low = base + (uint64_t)(scale * i), high = base + (uint64_t)(scale * (i + 1));
+		double count = (double)h->bins[i];
+		g->total += count;
+		while (k + 1 < s->n && s->at[k + 1].addr / 2 <= low)
+			k++;
+		for (size_t j = k; j + 1 < s->n && s->at[j].addr / 2 <= high; j++) {
+			uint64_t from = s->at[j].addr / 2, to = s->at[j + 1].addr / 2;
+			if (from < low)
+				from = low;
+			if (to > high)
+				to = high;
+			if (to <= from)
+				continue;
+			double credit = (double)(to - from) * count / scale;
+			if (selection_wants(sel, SEL_INCL_FLAT, (symid)j))
+				g->nodes[j].self += credit;
+			else
+				g->total -= credit;
+		}
+	}
+}
+
+void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
+				 const struct callgraph_opts *o)
+{
+	g->rate = 1;
+	strcpy(g->dimension, "seconds");
+	g->abbrev = 's';
+	if (!p->n_histograms)
+		return;
+
+	const struct histogram *first = &p->histograms[0];
+	double units = (double)((first->high - first->low) / 2) / first->n;
+	g->has_histogram = true;
+	g->rate = o->gnu || first->rate ? first->rate : 1;
+	memcpy(g->dimension, first->dimension, sizeof(g->dimension));
+	g->abbrev = first->abbrev;
+	g->bin_bytes = o->gnu ? 2 * units : first->n ? (double)(first->high - first->low) / first->n : 0;
+	for (size_t i = 0; i < p->n_histograms; i++) {
+		if (o->gnu)
+			credit_bins_gnu(g, &p->histograms[i], units, selection_of(o));
+		else
+			credit_bins(g, &p->histograms[i], selection_of(o));
+	}
+}

@@ -1,0 +1,198 @@
+/* propagate.c - time handed from callees to callers, in proportion to calls.
+ *
+ * Downwards first, callers before callees: which part of a symbol's time is asked for (`fraction`:
+ * options may leave out callers or symbols) and which entries are shown. Then upwards: each symbol's
+ * time to its callers. Sums are made in GNU gprof's order, so that they round as its do. */
+#include <stdlib.h>
+
+#include "analysis/private.h"
+
+static const struct selection everything;
+
+nodeid callgraph_head(const struct callgraph *g, symid id)
+{
+	uint32_t cycle = g->nodes[id].cycle;
+	return cycle ? (nodeid)(g->n_symbols + cycle - 1) : id;
+}
+
+bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a)
+{
+	return a->from == a->to || (g->is_cut && g->is_cut[a - g->arcs]) ||
+	       (g->nodes[a->from].cycle && g->nodes[a->from].cycle == g->nodes[a->to].cycle);
+}
+
+/* The callee's whole time along an arc, before the caller's fraction. */
+static struct cg_time whole_time(const struct callgraph *g, const struct cg_arc *a)
+{
+	if (!a->count || callgraph_arc_is_inner(g, a) || g->nodes[a->to].fraction == 0)
+		return (struct cg_time){ 0, 0 };
+	const struct cg_node *callee = &g->nodes[callgraph_head(g, a->to)];
+	if (!callee->sharing_calls)
+		return (struct cg_time){ 0, 0 };
+	double part = (double)a->count / (double)callee->sharing_calls;
+	return (struct cg_time){ callee->self * part, callee->child * part };
+}
+
+struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a)
+{
+	double fraction = g->nodes[a->from].fraction;
+	if (fraction == 0)
+		return (struct cg_time){ 0, 0 };
+	struct cg_time t = whole_time(g, a);
+	return (struct cg_time){ t.self * fraction, t.child * fraction };
+}
+
+/* ---- downwards ---- */
+
+/* What the callers of one symbol pass on to `into`: members of a cycle gather in the cycle's node,
+ * from callers outside of it. */
+static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_node *into)
+{
+	const struct cg_node *n = &g->nodes[id];
+
+	for (uint32_t k = 0; k < n->n_in; k++) {
+		const struct cg_arc *a = &g->arcs[g->in[n->first_in + k]];
+		const struct cg_node *caller = &g->nodes[a->from];
+		if (a->from == a->to || callgraph_head(g, a->from) == callgraph_head(g, id))
+			continue;
+		into->shown |= caller->shown;
+		if (into->sharing_calls && !callgraph_arc_is_inner(g, a))
+			into->fraction += caller->fraction * ((double)a->count / (double)into->sharing_calls);
+	}
+}
+
+/* Calls from code that is no place here count as shown, fully wanted callers. (There are none with
+ * GNU's rules, which drop such calls.) */
+static void inherit_from_outside(struct cg_node *into)
+{
+	if (!into->outside_calls)
+		return;
+	into->shown = true;
+	into->fraction += (double)into->outside_calls / (double)into->sharing_calls;
+}
+
+static void inherit(struct callgraph *g, symid id)
+{
+	struct cg_node *n = &g->nodes[id];
+	struct cg_node *head = &g->nodes[callgraph_head(g, id)];
+	if (head == n) {
+		inherit_from_callers(g, id, n);
+		inherit_from_outside(n);
+		return;
+	}
+	const symid *members = &g->members[head->first_out];
+	for (uint32_t k = 0; k < head->n_members; k++)
+		inherit_from_callers(g, members[k], head);
+	inherit_from_outside(head);
+	for (uint32_t k = 0; k < head->n_members; k++) {
+		g->nodes[members[k]].shown = head->shown;
+		g->nodes[members[k]].fraction = head->fraction;
+	}
+}
+
+/* What the options say of the symbol itself; includes win over excludes. */
+static void apply_selection(struct cg_node *n, symid id, const struct selection *sel)
+{
+	if (!n->shown)
+		n->shown = selection_wants(sel, SEL_INCL_GRAPH, id);
+	else if (!selection_in(sel, SEL_INCL_GRAPH, id) && selection_in(sel, SEL_EXCL_GRAPH, id))
+		n->shown = false;
+	if (n->fraction == 0)
+		n->fraction = selection_wants(sel, SEL_INCL_TIME, id) ? 1 : 0;
+	else if (!selection_in(sel, SEL_INCL_TIME, id) && selection_in(sel, SEL_EXCL_TIME, id))
+		n->fraction = 0;
+}
+
+static void flow_down(struct callgraph *g, const symid *bottom_up, const struct selection *sel)
+{
+	nodeid previous = NONE;
+
+	for (size_t i = g->n_symbols; i-- > 0;) {
+		symid id = bottom_up[i];
+		struct cg_node *n = &g->nodes[id];
+		if (callgraph_head(g, id) != previous) {
+			previous = callgraph_head(g, id);
+			inherit(g, id);
+		}
+		apply_selection(n, id, sel);
+		n->shown_self = n->self * n->fraction;
+		g->shown_total += n->shown_self;
+	}
+}
+
+/* ---- cycles as a whole ---- */
+
+/* A cycle that is only entered from outside the program inherits nothing from callers. GNU gprof
+ * therefore does not list it; it is as real as its members. */
+static void show_entered_cycle(const struct callgraph *g, struct cg_node *cycle)
+{
+	for (uint32_t k = 0; k < cycle->n_members; k++) {
+		const struct cg_node *member = &g->nodes[g->members[cycle->first_out + k]];
+		cycle->shown |= member->shown;
+		if (member->fraction > cycle->fraction)
+			cycle->fraction = member->fraction;
+	}
+}
+
+static void sum_cycles(struct callgraph *g, bool gnu)
+{
+	for (size_t c = 0; c < g->n_cycles; c++) {
+		struct cg_node *cycle = &g->nodes[g->n_symbols + c];
+		if (!gnu)
+			show_entered_cycle(g, cycle);
+		for (uint32_t k = 0; k < cycle->n_members; k++) {
+			const struct cg_node *member = &g->nodes[g->members[cycle->first_out + k]];
+			if (member->fraction != 0)
+				cycle->self += member->self;
+		}
+		cycle->shown_self = cycle->fraction * cycle->self;
+	}
+}
+
+/* ---- upwards ---- */
+
+static void gather_from_callees(struct callgraph *g, symid id)
+{
+	struct cg_node *n = &g->nodes[id];
+	struct cg_node *head = &g->nodes[callgraph_head(g, id)];
+	if (n->fraction == 0)
+		return;
+
+	for (uint32_t k = 0; k < n->n_out; k++) {
+		struct cg_time t = whole_time(g, &g->arcs[g->out[n->first_out + k]]);
+		double share = t.self + t.child;
+		n->child += share;
+		n->shown_child += n->fraction * share;
+		if (head != n) {
+			head->child += share;
+			head->shown_child += n->fraction * share;
+		}
+	}
+}
+
+/* Symbols by top_order, equal ones by address: a counting sort. */
+static symid *sort_bottom_up(const struct callgraph *g)
+{
+	uint32_t *start = xalloc((g->n_symbols + 2) * sizeof(*start));
+	symid *sorted = xrealloc(NULL, g->n_symbols, sizeof(*sorted));
+
+	for (size_t i = 0; i < g->n_symbols; i++)
+		start[g->nodes[i].top_order + 1]++;
+	for (size_t i = 0; i <= g->n_symbols; i++)
+		start[i + 1] += start[i];
+	for (symid i = 0; i < g->n_symbols; i++)
+		sorted[start[g->nodes[i].top_order]++] = i;
+	free(start);
+	return sorted;
+}
+
+void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o)
+{
+	symid *bottom_up = sort_bottom_up(g);
+
+	flow_down(g, bottom_up, o->selection ? o->selection : &everything);
+	sum_cycles(g, o->gnu);
+	for (size_t i = 0; i < g->n_symbols; i++)
+		gather_from_callees(g, bottom_up[i]);
+	free(bottom_up);
+}

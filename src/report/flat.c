@@ -1,0 +1,124 @@
+/* flat.c - time per symbol, and calls where they were counted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+enum { SHARE, CUMULATIVE, SELF, CALLS, SELF_PER_CALL, TOTAL_PER_CALL, NAME, CHILD, CYCLE, INDEX, LISTED, SYMBOL, ADDRESS };
+
+static const struct kin_column columns[] = {
+	[SHARE] = { "share", "% time", "the symbol's own time as a share of the total", KIN_CELL_SHARE, false, false },
+	[CUMULATIVE] = { "cumulative", "cumulative", "own time of this symbol and all above it, seconds", KIN_CELL_TIME, false, false },
+	[SELF] = { "self", "self", "time in the symbol's own code, seconds", KIN_CELL_TIME, false, false },
+	[CALLS] = { "calls", "calls", "how often it was called, not counting direct recursion", KIN_CELL_COUNT, false, false },
+	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds", KIN_CELL_TIME, false, false },
+	[TOTAL_PER_CALL] = { "total_per_call", "total/call", "time with callees per call, seconds; callees' part is apportioned by calls", KIN_CELL_TIME, false, false },
+	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT, false, false },
+	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds", KIN_CELL_TIME, false, true },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false, true },
+	[INDEX] = { "index", "index", "its number in the call graph", KIN_CELL_COUNT, false, true },
+	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph", KIN_CELL_COUNT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false, true },
+	[ADDRESS] = { "address", "address", "where its code starts", KIN_CELL_ADDRESS, false, true },
+};
+
+static const struct selection everything;
+
+static int by_time(const void *l, const void *r, void *arg)
+{
+	const struct callgraph *g = arg;
+	symid a = *(const symid *)l, b = *(const symid *)r;
+	const struct cg_node *left = &g->nodes[a], *right = &g->nodes[b];
+
+	if (left->self != right->self)
+		return left->self > right->self ? -1 : 1;
+	if (left->calls != right->calls)
+		return left->calls > right->calls ? -1 : 1;
+	int names = strcmp(g->symbols->at[a].name, g->symbols->at[b].name);
+	return names ? names : (a > b) - (a < b);
+}
+
+/* The largest time per call, in ticks: what the unit of the per-call columns is chosen by. */
+static double largest_per_call(const struct callgraph *g)
+{
+	double most = 0;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		const struct cg_node *n = &g->nodes[i];
+		double per_call = n->calls ? (n->self + n->child) / (double)n->calls : 0;
+		most = per_call > most ? per_call : most;
+	}
+	return most;
+}
+
+static bool is_idle(const struct cg_node *n, const struct report_opts *o)
+{
+	return !n->calls && n->self == 0 && !(o->callers && n->child != 0);
+}
+
+/* Symbols to list, longest first; *ret is to be freed. */
+static size_t choose(const struct report_input *in, const struct report_opts *o, symid **ret)
+{
+	const struct callgraph *g = in->graph;
+	const struct selection *sel = o->selection ? o->selection : &everything;
+	symid *chosen = xrealloc(NULL, g->n_symbols, sizeof(*chosen));
+	size_t n = 0;
+
+	for (symid i = 0; i < g->n_symbols; i++) {
+		if ((!o->zeroes && is_idle(&g->nodes[i], o)) || !selection_wants(sel, SEL_INCL_FLAT, i) ||
+		    in->symbols->at[i].owner != i || g->nodes[i].self < o->min_share * g->total)
+			continue;
+		chosen[n++] = i;
+	}
+	qsort_r(chosen, n, sizeof(*chosen), by_time, UNCONST(struct callgraph *, g));
+	*ret = chosen;
+	return n;
+}
+
+static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
+		    symid id, double cumulative)
+{
+	const struct cg_node *n = &in->graph->nodes[id];
+	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+
+	c[SHARE] = cell_share(in->graph->total > 0 ? n->self / in->graph->total : 0);
+	c[CUMULATIVE] = cell_time(cumulative);
+	c[SELF] = cell_time(n->self);
+	if (n->calls) {
+		c[CALLS] = cell_count(n->calls);
+		c[SELF_PER_CALL] = cell_time(n->self / (double)n->calls);
+		c[TOTAL_PER_CALL] = cell_time((n->self + n->child) / (double)n->calls);
+	}
+	c[NAME] = cell_text(report_symbol_name(in, o, id, t));
+	c[CHILD] = cell_time(n->child);
+	if (n->cycle)
+		c[CYCLE] = cell_count(n->cycle);
+	c[INDEX] = cell_count(n->index);
+	c[LISTED] = cell_count(n->shown);
+	c[SYMBOL] = cell_text(in->symbols->at[id].name);
+	c[ADDRESS] = cell_address(in->symbols->at[id].addr);
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	const struct callgraph *g = in->graph;
+	struct kin_table *t = table_new("flat", "Flat profile", columns, ARRAY_LEN(columns));
+	symid *chosen;
+	size_t n = choose(in, o, &chosen);
+	double cumulative = 0;
+
+	report_describe(in, t);
+	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
+	for (size_t i = 0; i < n; i++) {
+		cumulative += g->nodes[chosen[i]].self;
+		add_row(t, in, o, chosen[i], cumulative);
+	}
+	if (!o->gnu && g->outside > 0)
+		table_note(t, "%.2f %s fell on code without a symbol and are in no row", g->outside / g->rate,
+			   g->dimension);
+	free(chosen);
+	*ret = t;
+	return NULL;
+}
+
+const struct report flat_report = { "flat", "time per function, and how often each was called", false, run };

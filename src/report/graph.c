@@ -1,0 +1,310 @@
+/* graph.c - gprof's call graph: for each function its callers above it and its callees below, and for
+ * each cycle its members.
+ *
+ * Rows are made as they are read: a large program has millions. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "report/report.h"
+
+enum { INDEX, SHARE, SELF, CHILDREN, CALLED, NAME, LISTED, CYCLE, N_COLUMNS };
+
+static const struct kin_column columns[N_COLUMNS] = {
+	[INDEX] = { "index", "index", "number of the named function in this graph", KIN_CELL_COUNT, false, false },
+	[SHARE] = { "share", "% time", "time with callees, as a share of the total", KIN_CELL_SHARE, false, false },
+	[SELF] = { "self", "self", "own time; of a caller or callee: the part that went along this call, seconds", KIN_CELL_TIME, false, false },
+	[CHILDREN] = { "children", "children", "callees' time; of a caller or callee: the part that went along this call, seconds", KIN_CELL_TIME, false, false },
+	[CALLED] = { "called", "called", "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF, false, false },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
+	[LISTED] = { "listed", "listed", "1 if the named function has an entry of its own", KIN_CELL_COUNT, false, true },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false, true },
+};
+
+enum phase { CALLERS, SPONTANEOUS, PRIMARY, CALLEES, MEMBERS };
+
+struct state {
+	struct report_input in;
+	const struct report_opts *o;
+	struct kin_table *table;
+	const char **names; /* [nodes], NULL until first shown */
+	bool *chosen;	    /* [nodes]: has its entry printed; NULL: all that qualify */
+	size_t entry;	    /* index into order[] */
+	enum phase phase;
+	uint32_t k;	    /* within the phase */
+	uint32_t group;
+	struct kin_cell cells[N_COLUMNS];
+};
+
+/* The name with its cycle, made once. */
+static const char *name_of(struct state *s, nodeid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	if (s->names[id])
+		return s->names[id];
+
+	const char *name = report_symbol_name(&s->in, s->o, id, s->table);
+	if (n->cycle) {
+		char *text;
+		if (asprintf(&text, "%s <cycle %u>", name, n->cycle) >= 0) {
+			name = table_text(s->table, text);
+			free(text);
+		}
+	}
+	return s->names[id] = name;
+}
+
+static const struct cg_node *current(const struct state *s)
+{
+	return &s->in.graph->nodes[s->in.graph->order[s->entry]];
+}
+
+static bool is_cycle(const struct state *s)
+{
+	return s->in.graph->order[s->entry] >= s->in.graph->n_symbols;
+}
+
+static bool is_listed(const struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	nodeid id = g->order[s->entry];
+	const struct cg_node *n = &g->nodes[id];
+	bool idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_child == 0;
+
+	if (!n->shown || (idle && !s->o->zeroes) || (s->chosen && !s->chosen[id]))
+		return false;
+	if (id < g->n_symbols && g->symbols->at[id].owner != id)
+		return false;
+	if (n->shown_self + n->shown_child < s->o->min_share * g->shown_total)
+		return false;
+	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
+	       (!s->o->gnu && id >= g->n_symbols);
+}
+
+/* ---- rows ---- */
+
+static void set(struct state *s, nodeid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		s->cells[i] = cell_none();
+	s->cells[INDEX] = cell_count(n->index);
+	s->cells[LISTED] = cell_count(n->shown);
+	if (n->cycle)
+		s->cells[CYCLE] = cell_count(n->cycle);
+}
+
+/* Nothing is known of the caller, or no call was counted. */
+static void set_spontaneous(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	nodeid head = callgraph_head(g, g->order[s->entry]);
+
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		s->cells[i] = cell_none();
+	s->cells[NAME] = cell_text("<spontaneous>");
+	if (!n->n_in || !n->outside_calls)
+		return;
+	double part = (double)n->outside_calls / (double)g->nodes[head].sharing_calls;
+	s->cells[SELF] = cell_time(g->nodes[head].self * part);
+	s->cells[CHILDREN] = cell_time(g->nodes[head].child * part);
+	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
+}
+
+/* One arc of the entry's symbol, seen from it: `other` is at the other end. */
+static void set_arc(struct state *s, arcid arc, symid other)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_arc *a = &g->arcs[arc];
+
+	set(s, other);
+	s->cells[NAME] = cell_text(name_of(s, other));
+	if (callgraph_arc_is_inner(g, a)) {
+		s->cells[CALLED] = cell_count(a->count);
+		return;
+	}
+	struct cg_time t = callgraph_arc_time(g, a);
+	s->cells[SELF] = cell_time(t.self);
+	s->cells[CHILDREN] = cell_time(t.child);
+	s->cells[CALLED] = cell_of(a->count, g->nodes[callgraph_head(g, a->to)].sharing_calls);
+}
+
+static void set_primary(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	nodeid id = g->order[s->entry];
+	double time = n->shown_self + n->shown_child;
+
+	set(s, id);
+	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
+	s->cells[SELF] = cell_time(n->shown_self);
+	s->cells[CHILDREN] = cell_time(n->shown_child);
+	if (n->self_calls)
+		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
+	else if (n->calls || is_cycle(s))
+		s->cells[CALLED] = cell_count(n->sharing_calls);
+	if (!is_cycle(s)) {
+		s->cells[NAME] = cell_text(name_of(s, id));
+		return;
+	}
+	char name[48];
+	snprintf(name, sizeof(name), "<cycle %u as a whole>", n->cycle);
+	s->names[id] = s->names[id] ? s->names[id] : table_text(s->table, name);
+	s->cells[NAME] = cell_text(s->names[id]);
+}
+
+static void set_member(struct state *s, symid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	set(s, id);
+	s->cells[SELF] = cell_time(n->shown_self);
+	s->cells[CHILDREN] = cell_time(n->shown_child);
+	s->cells[CALLED] = n->self_calls ? cell_plus(n->sharing_calls, n->self_calls) : cell_count(n->sharing_calls);
+	s->cells[NAME] = cell_text(name_of(s, id));
+}
+
+/* ---- the walk ---- */
+
+static bool emit(struct state *s, struct kin_row *row, enum kin_row_kind kind)
+{
+	bool primary = kind == KIN_ROW_FUNCTION || kind == KIN_ROW_CYCLE;
+	*row = (struct kin_row){ kind, !primary, s->group, s->cells };
+	return true;
+}
+
+static void go(struct state *s, enum phase phase)
+{
+	s->phase = phase;
+	s->k = 0;
+}
+
+static void next_entry(struct state *s)
+{
+	s->entry++;
+	s->group++;
+	go(s, CALLERS);
+}
+
+/* One step: true if it made a row. */
+static bool step(struct state *s, struct kin_row *row)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	uint32_t k = s->k++;
+
+	switch (s->phase) {
+	case CALLERS:
+		if (k == 0 && !is_listed(s)) {
+			s->entry++;
+			go(s, CALLERS);
+			return false;
+		}
+		if (is_cycle(s) || k == n->n_in) {
+			go(s, is_cycle(s) ? PRIMARY : SPONTANEOUS);
+			return false;
+		}
+		set_arc(s, g->in[n->first_in + k], g->arcs[g->in[n->first_in + k]].from);
+		return emit(s, row, KIN_ROW_CALLER);
+	case SPONTANEOUS:
+		go(s, PRIMARY);
+		if (n->n_in && !n->outside_calls)
+			return false;
+		set_spontaneous(s);
+		return emit(s, row, KIN_ROW_CALLER);
+	case PRIMARY:
+		go(s, is_cycle(s) ? MEMBERS : CALLEES);
+		set_primary(s);
+		return emit(s, row, is_cycle(s) ? KIN_ROW_CYCLE : KIN_ROW_FUNCTION);
+	case CALLEES:
+		if (k == n->n_out) {
+			next_entry(s);
+			return false;
+		}
+		set_arc(s, g->out[n->first_out + k], g->arcs[g->out[n->first_out + k]].to);
+		return emit(s, row, KIN_ROW_CALLEE);
+	case MEMBERS:
+		if (k == n->n_members) {
+			next_entry(s);
+			return false;
+		}
+		set_member(s, g->members[n->first_out + k]);
+		return emit(s, row, KIN_ROW_MEMBER);
+	}
+	return false;
+}
+
+static bool next(void *state, struct kin_row *row)
+{
+	struct state *s = state;
+	while (s->entry < s->in.graph->n_symbols + s->in.graph->n_cycles)
+		if (step(s, row))
+			return true;
+	return false;
+}
+
+static void rewind_rows(void *state)
+{
+	struct state *s = state;
+	s->entry = 0;
+	s->group = 0;
+	go(s, CALLERS);
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+	free(s->names);
+	free(s->chosen);
+	free(s);
+}
+
+static const struct table_source source = { rewind_rows, next, free_state };
+
+/* The functions a person named: by symbol, or as displayed. */
+static struct kin_error *choose(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	if (!s->o->subjects || !s->o->subjects[0])
+		return NULL;
+
+	s->chosen = xalloc((g->n_symbols + g->n_cycles) * sizeof(*s->chosen));
+	for (size_t k = 0; s->o->subjects[k]; k++) {
+		bool found = false;
+		for (symid i = 0; i < g->n_symbols; i++) {
+			if (!report_symbol_is(&s->in, i, s->o->subjects[k]))
+				continue;
+			s->chosen[i] = found = true;
+		}
+		if (!found)
+			return err_new(KIN_ERROR_USAGE, "no function '%s' in the profile", s->o->subjects[k]);
+	}
+	return NULL;
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct kin_table *t = table_new("graph", "Call graph", columns, ARRAY_LEN(columns));
+	struct state *s = xalloc(sizeof(*s));
+
+	s->in = *in;
+	s->o = o;
+	s->table = t;
+	s->names = xalloc((in->graph->n_symbols + in->graph->n_cycles) * sizeof(*s->names));
+	table_set_source(t, &source, s);
+	report_describe(in, t);
+	if (!o->gnu)
+		table_note(t, "times of callers, callees and children are estimated: apportioned by call counts");
+
+	struct kin_error *err = choose(s);
+	if (err)
+		kin_table_free(t);
+	else
+		*ret = t;
+	return err;
+}
+
+const struct report graph_report = { "graph", "callers and callees of each function, with the time that each call stands for", false, run };

@@ -1,0 +1,59 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+const char *report_file_name(const struct report_opts *o, const char *path)
+{
+	const char *slash = o->print_path ? NULL : strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
+			       struct kin_table *t)
+{
+	const char *name = symbols_display(in->symbols, id);
+	if (!in->symbols->opts.lines && !o->inline_file_names)
+		return name;
+	const struct symbol *s = symbols_locate(in->symbols, id);
+	if (!s->file)
+		return name;
+
+	char *text;
+	const char *file = report_file_name(o, s->file);
+	int n = in->symbols->opts.lines
+			? asprintf(&text, "%s (%s:%u @ %" PRIx64 ")", name, file, s->line, s->addr)
+			: asprintf(&text, "%s (%s:%u)", name, file, s->line);
+	if (n < 0)
+		return name;
+	const char *copy = table_text(t, text);
+	free(text);
+	return copy;
+}
+
+bool report_symbol_is(const struct report_input *in, symid id, const char *name)
+{
+	if (!strcmp(in->symbols->at[id].name, name))
+		return true;
+	const char *display = symbols_display(in->symbols, id);
+	size_t n = strlen(name);
+	return !strncmp(display, name, n) && (!display[n] || display[n] == '(');
+}
+
+void report_describe(const struct report_input *in, struct kin_table *t)
+{
+	const struct callgraph *g = in->graph;
+
+	table_set_rate(t, g->rate);
+	table_property(t, "total", cell_time(g->total));
+	table_property(t, "graph_total", cell_time(g->shown_total));
+	table_property(t, "outside", cell_time(g->outside));
+	table_property(t, "rate", cell_number(g->rate));
+	table_property(t, "dimension", cell_text(g->dimension));
+	table_property(t, "abbrev", cell_text((const char[]){ g->abbrev, '\0' }));
+	table_property(t, "bytes_per_bin", cell_number(g->bin_bytes));
+	table_property(t, "has_arcs", cell_count(g->has_arcs));
+	table_property(t, "estimated", cell_text("times that went through calls are apportioned by call counts"));
+}

@@ -1,0 +1,324 @@
+#include "symbolize/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+struct symbols_private {
+	struct arena arena;
+	struct strtab *files;	 /* interned: equal files are equal pointers */
+	const char **display;	 /* [n], NULL until asked for */
+	uint32_t *bucket;	 /* first place that ends after the bucket's low address */
+	size_t n_buckets;
+	unsigned shift;		 /* a bucket is 1 << shift bytes */
+	symid *by_position;	 /* function places in symbol table order */
+	size_t n_by_position;
+	VEC(const char *) all_files;
+	bool have_files;
+};
+
+/* ---- places ---- */
+
+static bool same_line(const struct line_run *a, const struct line_run *b)
+{
+	return a->at.line == b->at.line && !strcmp(a->at.file, b->at.file) &&
+	       !strcmp(a->at.function, b->at.function);
+}
+
+/* A place needs all three, as in GNU gprof: else its code stays with the place before it. */
+static bool is_usable(const struct line_run *r) { return r->at.function && r->at.file && r->at.line; }
+
+static struct symbol from_table(const struct object_symbol *o)
+{
+	return (struct symbol){ .addr = o->addr,
+				.end = o->end,
+				.name = o->name,
+				.owner = o->owner,
+				.is_function = o->flags & SYMBOL_FUNCTION,
+				.is_static = o->flags & SYMBOL_STATIC };
+}
+
+static symid find_in_table(const struct symbol_table *t, uint64_t addr)
+{
+	size_t low = 0, high = t->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->at[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr < t->at[low - 1].end ? (symid)(low - 1) : NONE;
+}
+
+/* The line places that are to stand beside those of the table: runs that differ from the one
+ * before, except where a symbol starts at the same address (the function wins; GNU lets a line that
+ * it takes for global win over a static function). */
+static size_t line_places(struct symbols *s, const struct symbol_table *t, struct line_run *runs,
+			  size_t n, struct symbol *lines)
+{
+	const struct line_run *prev = NULL;
+	bool prev_static = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_usable(&runs[i]) || (prev && same_line(prev, &runs[i])))
+			continue;
+		symid in = find_in_table(t, runs[i].addr);
+		bool is_static = prev && !strcmp(prev->at.function, runs[i].at.function)
+					 ? prev_static
+					 : in != NONE && t->at[in].flags & SYMBOL_STATIC;
+		prev = &runs[i];
+		prev_static = is_static;
+		lines[kept++] = (struct symbol){
+			.addr = runs[i].addr,
+			.end = runs[i].addr,
+			.name = runs[i].at.function,
+			.file = strtab_get(s->priv->files, strtab_add(s->priv->files, runs[i].at.file)),
+			.line = runs[i].at.line,
+			.is_static = is_static,
+			.is_line = true,
+			.located = true,
+		};
+	}
+	return kept;
+}
+
+static bool line_wins(const struct symbols *s, const struct symbol *function,
+		      const struct symbol *line)
+{
+	return s->opts.table.gnu && function->is_static && !line->is_static;
+}
+
+/* Interleave by address. Ends are where the next place of either kind starts; a function's own end
+ * (of its section) bounds it and its lines. */
+static void merge_lines(struct symbols *s, const struct symbol_table *t, struct symbol *lines, size_t n)
+{
+	symid *moved = xalloc(t->n * sizeof(*moved));
+	size_t i = 0, j = 0;
+
+	while (i < t->n || j < n) {
+		if (i < t->n && j < n && t->at[i].addr == lines[j].addr) {
+			struct symbol function = from_table(&t->at[i]);
+			bool line = line_wins(s, &function, &lines[j]);
+			if (line)
+				lines[j].end = function.end;
+			moved[i] = (symid)s->n;
+			s->at[s->n++] = line ? lines[j] : function;
+			i++, j++;
+		} else if (j == n || (i < t->n && t->at[i].addr < lines[j].addr)) {
+			moved[i] = (symid)s->n;
+			s->at[s->n++] = from_table(&t->at[i++]);
+		} else {
+			s->at[s->n++] = lines[j++];
+		}
+	}
+
+	uint64_t bound = s->text.high;
+	for (size_t k = 0; k < s->n; k++) {
+		struct symbol *p = &s->at[k];
+		if (p->end > p->addr) /* not a line: these do not know their end yet */
+			bound = p->end;
+		p->end = k + 1 < s->n && s->at[k + 1].addr < bound ? s->at[k + 1].addr : bound;
+		if (p->end < p->addr)
+			p->end = p->addr;
+		p->owner = p->is_line ? (symid)k : moved[p->owner];
+	}
+	free(moved);
+}
+
+static void add_places(struct symbols *s, const struct symbol_table *t)
+{
+	struct line_run *runs = NULL;
+	size_t n_runs = 0;
+	if (s->opts.lines)
+		runs = object_line_runs(s->object, s->text, s->opts.table.gnu, &n_runs);
+
+	struct symbol *lines = xalloc(n_runs * sizeof(*lines));
+	size_t n = line_places(s, t, runs, n_runs, lines);
+	s->at = xalloc((t->n + n) * sizeof(*s->at));
+	merge_lines(s, t, lines, n);
+	free(lines);
+	free(runs);
+}
+
+/* ---- lookup ---- */
+
+/* Buckets of equal size over the places' range, about as many as places: where symbols are spread
+ * evenly a lookup looks at one or two of them. */
+static void index_places(struct symbols *s)
+{
+	struct symbols_private *p = s->priv;
+	uint64_t span = s->at[s->n - 1].end - s->at[0].addr;
+
+	while ((span >> p->shift) > s->n)
+		p->shift++;
+	p->n_buckets = (size_t)(span >> p->shift) + 1;
+	p->bucket = xalloc((p->n_buckets + 1) * sizeof(*p->bucket));
+	size_t b = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		size_t last = (size_t)((s->at[i].end - s->at[0].addr) >> p->shift);
+		for (; b <= last && b < p->n_buckets; b++)
+			p->bucket[b] = (uint32_t)i;
+	}
+	for (; b <= p->n_buckets; b++)
+		p->bucket[b] = (uint32_t)s->n;
+}
+
+symid symbols_find(const struct symbols *s, uint64_t addr)
+{
+	const struct symbols_private *p = s->priv;
+	if (addr < s->at[0].addr)
+		return NONE;
+	uint64_t b = (addr - s->at[0].addr) >> p->shift;
+	if (b >= p->n_buckets)
+		return NONE;
+
+	size_t low = p->bucket[b], high = p->bucket[b + 1] + (size_t)1;
+	if (high > s->n)
+		high = s->n;
+	while (low < high) { /* the first place that ends after addr */
+		size_t mid = low + (high - low) / 2;
+		if (s->at[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < s->n && s->at[low].addr <= addr && addr < s->at[low].end ? (symid)low : NONE;
+}
+
+/* ---- names and files ---- */
+
+const struct symbol *symbols_locate(struct symbols *s, symid id)
+{
+	struct symbol *p = &s->at[id];
+	struct srcloc at;
+	if (p->located)
+		return p;
+	p->located = true;
+	if (object_locate(s->object, p->addr, s->opts.table.gnu, &at) && at.file && at.line) {
+		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at.file));
+		p->line = at.line;
+	}
+	return p;
+}
+
+const char *symbols_display(struct symbols *s, symid id)
+{
+	const char **display = &s->priv->display[id];
+	if (*display)
+		return *display;
+
+	char *readable = demangle(s->at[id].name, s->opts.style);
+	*display = s->at[id].name;
+	if (readable) {
+		size_t n = strlen(readable) + 1;
+		*display = memcpy(arena_alloc_bytes(&s->priv->arena, n), readable, n);
+		free(readable);
+	}
+	return *display;
+}
+
+static void add_file(struct symbols *s, bool *seen, const char *file)
+{
+	strid id = file ? strtab_add(s->priv->files, file) : 0;
+	if (!id || seen[id])
+		return;
+	seen[id] = true;
+	vec_push(&s->priv->all_files, file);
+}
+
+const char *const *symbols_files(struct symbols *s, size_t *n)
+{
+	struct symbols_private *p = s->priv;
+	if (!p->have_files) {
+		p->have_files = true;
+		for (size_t i = 0; i < s->n; i++)
+			symbols_locate(s, (symid)i);
+		bool *seen = xalloc(strtab_count(p->files) * sizeof(*seen));
+		for (size_t i = 0; i < p->n_by_position; i++)
+			add_file(s, seen, s->at[p->by_position[i]].file);
+		for (size_t i = 0; i < s->n; i++)
+			add_file(s, seen, s->at[i].file);
+		free(seen);
+	}
+	*n = p->all_files.n;
+	return p->all_files.at;
+}
+
+/* ---- life ---- */
+
+struct placed {
+	uint32_t position;
+	symid id;
+};
+
+static int by_position(const void *a, const void *b)
+{
+	const struct placed *l = a, *r = b;
+	return (l->position > r->position) - (l->position < r->position);
+}
+
+static void sort_by_position(struct symbols *s, const struct symbol_table *t)
+{
+	struct placed *placed = xalloc(t->n * sizeof(*placed));
+	size_t n = 0;
+	for (size_t i = 0, j = 0; i < s->n && j < t->n; i++) {
+		if (s->at[i].addr != t->at[j].addr)
+			continue;
+		placed[n++] = (struct placed){ t->at[j++].position, (symid)i };
+	}
+	qsort(placed, n, sizeof(*placed), by_position);
+	s->priv->by_position = xalloc(n * sizeof(symid));
+	for (size_t i = 0; i < n; i++)
+		s->priv->by_position[i] = placed[i].id;
+	s->priv->n_by_position = n;
+	free(placed);
+}
+
+struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *opts,
+			      struct symbols **ret)
+{
+	struct symbol_table table = { 0 };
+	struct kin_error *err = object_symbols(o, &opts->table, &table);
+	if (err)
+		return err;
+	if (!table.n)
+		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED,
+				       "%s: no symbols: it was stripped; profile the file as the linker "
+				       "made it, or give its debug file",
+				       object_path(o)),
+			       true, "file `%s' has no symbols", object_path(o));
+
+	struct symbols *s = xalloc(sizeof(*s));
+	s->object = o;
+	s->opts = *opts;
+	s->text = object_text(o);
+	s->priv = xalloc(sizeof(*s->priv));
+	s->priv->files = strtab_new();
+	add_places(s, &table);
+	sort_by_position(s, &table);
+	index_places(s);
+	s->priv->display = xalloc(s->n * sizeof(*s->priv->display));
+	*ret = s;
+	return NULL;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	arena_release(&s->priv->arena);
+	strtab_free(s->priv->files);
+	vec_free(&s->priv->all_files);
+	free(s->priv->display);
+	free(s->priv->bucket);
+	free(s->priv->by_position);
+	free(s->priv);
+	free(s->at);
+	free(s);
+}

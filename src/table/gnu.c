@@ -1,0 +1,126 @@
+#include "table/gnu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/escape.h"
+#include "base/num.h"
+
+static char *room(struct line *l, size_t n)
+{
+	if (l->n + n > l->cap) {
+		l->cap = (l->n + n) * 2;
+		l->buf = xrealloc(l->buf, l->cap, 1);
+	}
+	return l->buf + l->n;
+}
+
+static void put(struct line *l, const char *s, size_t n)
+{
+	memcpy(room(l, n), s, n);
+	l->n += n;
+}
+
+static void pad(struct line *l, size_t n)
+{
+	memset(room(l, n), ' ', n);
+	l->n += n;
+}
+
+void line_text(struct line *l, const char *s) { put(l, s, strlen(s)); }
+
+static void aligned(struct line *l, const char *s, size_t n, int width)
+{
+	size_t wide = (size_t)abs(width);
+	if (width > 0 && n < wide)
+		pad(l, wide - n);
+	put(l, s, n);
+	if (width < 0 && n < wide)
+		pad(l, wide - n);
+}
+
+void line_field(struct line *l, const char *s, int width, size_t cut)
+{
+	line_fieldn(l, s, strlen(s), width, cut);
+}
+
+void line_fieldn(struct line *l, const char *s, size_t n, int width, size_t cut)
+{
+	aligned(l, s, cut && n > cut ? cut : n, width);
+}
+
+void line_count(struct line *l, uint64_t v, int width)
+{
+	char text[NUM_MAX];
+	size_t n = num_u64(text, v);
+	aligned(l, text, n, width);
+}
+
+void line_fixed(struct line *l, double v, int width, unsigned decimals)
+{
+	char text[NUM_MAX];
+	size_t n = num_fixed(text, v, decimals);
+	aligned(l, text, n, width);
+}
+
+void line_name(struct line *l, const char *name, const struct render_opts *o)
+{
+	if (o->raw || escape_is_plain(name)) {
+		line_text(l, name);
+		return;
+	}
+	size_t n = escape_text(NULL, 0, name);
+	escape_text(room(l, n + 1), n + 1, name);
+	l->n += n;
+}
+
+void line_end(struct line *l, FILE *out)
+{
+	*room(l, 1) = '\n';
+	fwrite_unlocked(l->buf, 1, l->n + 1, out);
+	l->n = 0;
+}
+
+void line_done(struct line *l) { free(l->buf); }
+
+struct kin_error *gnu_columns(const struct kin_table *t, const char *format, const char *const *keys,
+			      size_t n, size_t *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = render_column(t, keys[i]);
+		if (ret[i] == kin_table_n_columns(t))
+			return err_new(KIN_ERROR_USAGE, "format '%s' needs the column '%s'", format, keys[i]);
+	}
+	return NULL;
+}
+
+double gnu_number(const struct kin_table *t, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(t, key);
+	return c ? c->number : 0;
+}
+
+const char *gnu_text(const struct kin_table *t, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(t, key);
+	return c && c->type == KIN_CELL_TEXT ? c->text : "";
+}
+
+void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
+		     const char *without_time, FILE *out)
+{
+	double bytes = gnu_number(t, "bytes_per_bin");
+
+	fputs("granularity: each sample hit covers ", out);
+	if (o->raw)
+		fprintf(out, "%ld byte(s)", (long)(bytes / 2) * 2);
+	else
+		fprintf(out, "%.4g byte(s)", bytes);
+	if (total > 0)
+		fprintf(out, " for %.2f%% of %.2f %s\n\n", 100 / total, total / kin_table_rate(t),
+			gnu_text(t, "dimension"));
+	else
+		fprintf(out, "%s\n\n", without_time);
+}

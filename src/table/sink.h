@@ -1,0 +1,64 @@
+/* sink.h - a large buffer before a FILE, for renderers: rows are many, their pieces small.
+ *
+ * Write errors stay in the FILE: ask ferror() after the last flush. */
+#ifndef TABLE_SINK_H
+#define TABLE_SINK_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+struct sink {
+	FILE *out;
+	size_t n;
+	char buf[1 << 15];
+};
+
+static inline void sink_init(struct sink *s, FILE *out)
+{
+	s->out = out;
+	s->n = 0;
+}
+
+static inline void sink_flush(struct sink *s)
+{
+	if (s->n)
+		fwrite_unlocked(s->buf, 1, s->n, s->out);
+	s->n = 0;
+}
+
+/* At least n <= sizeof(buf) bytes of room at the returned place; add what was used to s->n. */
+static inline char *sink_room(struct sink *s, size_t n)
+{
+	if (sizeof(s->buf) - s->n < n)
+		sink_flush(s);
+	return s->buf + s->n;
+}
+
+static inline void sink_bytes(struct sink *s, const char *p, size_t n)
+{
+	if (n > sizeof(s->buf)) {
+		sink_flush(s);
+		fwrite_unlocked(p, 1, n, s->out);
+		return;
+	}
+	memcpy(sink_room(s, n), p, n);
+	s->n += n;
+}
+
+static inline void sink_str(struct sink *s, const char *p) { sink_bytes(s, p, strlen(p)); }
+
+static inline void sink_char(struct sink *s, char c)
+{
+	*sink_room(s, 1) = c;
+	s->n++;
+}
+
+static inline void sink_pad(struct sink *s, size_t n)
+{
+	for (; n; n--)
+		sink_char(s, ' ');
+}
+
+#endif

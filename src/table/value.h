@@ -1,0 +1,21 @@
+/* value.h - cells as text for programs: what JSON and CSV write, without a loss. */
+#ifndef TABLE_VALUE_H
+#define TABLE_VALUE_H
+
+#include "kin/table.h"
+#include "table/sink.h"
+
+/* The shortest usual form of v that reads back as v, at most "%.17g"; "null" is the caller's. */
+void value_number(struct sink *s, double v);
+/* ticks / rate, in seconds (or what else the table counts in). */
+void value_time(struct sink *s, double ticks, double rate);
+void value_count(struct sink *s, uint64_t v);
+void value_address(struct sink *s, uint64_t v); /* "0x401136" */
+
+const char *value_row_kind(enum kin_row_kind kind);   /* "caller" */
+const char *value_cell_type(enum kin_cell_type type); /* "time" */
+
+/* Whether row says nothing but its cells: of no kind, depth or group. */
+bool value_is_plain(const struct kin_row *row);
+
+#endif
