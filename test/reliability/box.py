@@ -10,7 +10,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, '..', 'cases')
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
-from subject import Subject, environment, run
+from subject import Subject, run
 
 CPU_S = 2       # no input of up to a megabyte takes longer,
 MEMORY_MB = 72  # needs more memory,
@@ -34,10 +34,14 @@ class Command:
 
 
 class Box:
-    def __init__(self, subject, extra=(), full=False):
+    def __init__(self, subject, build=None, full=False):
         self.subject = Subject(subject)
         self.full = full
-        self.extra = list(extra)
+        self.extra = []     # the commands of ./commands, with programs of `build`
+        if build:
+            with open(os.path.join(HERE, 'commands')) as f:
+                self.extra = [os.path.join(os.path.abspath(build), line.strip()) for line in f
+                              if line.strip() and not line.startswith('#')]
         self._temp = tempfile.TemporaryDirectory(prefix='kin-reliability.')
         self.folder = self._temp.name
         self.slow = 5 if self.subject.is_sanitized else 1
@@ -64,7 +68,7 @@ class Box:
     def limits(self, cwd=None, cpu=CPU_S):
         # One second more than allowed, so that what takes too long is told from what was stopped.
         return dict(cwd=cwd or self.folder, cpu=(cpu + 1) * self.slow, wall=(cpu + 10) * self.slow,
-                    as_mb=0 if self.subject.is_sanitized else 3072, file_mb=OUTPUT_MB)
+                    as_mb=0 if self.subject.is_sanitized else 3072, file_mb=OUTPUT_MB, keep_mb=2)
 
     def fault(self, r, cpu=CPU_S, may_be_mute=False):
         """What is wrong with a run on bad input, in a word; '' if nothing is."""

@@ -1,9 +1,9 @@
 """Reliability: hostile, damaged and disappearing input, failing calls, output that cannot be written.
 
-    run.py SUBJECT [--full] [--only TOPIC]... [--command 'kin flat {prog} {data}']...
+    run.py SUBJECT [--full] [--only TOPIC]... [--build BUILD]
 
---command adds command lines to those of gprof that are tried everywhere. Without --full the loops are
-short enough for every commit.
+With --build the command lines listed in ./commands are tried, too, with the programs in BUILD. Without
+--full the loops are short enough for every commit.
 """
 import argparse
 import importlib
@@ -23,9 +23,9 @@ def main():
     ap.add_argument('subject')
     ap.add_argument('--full', action='store_true')
     ap.add_argument('--only', action='append', choices=TOPICS)
-    ap.add_argument('--command', action='append', default=[])
+    ap.add_argument('--build')
     a = ap.parse_args()
-    tap, box = Tap(), Box(a.subject, a.command, a.full)
+    tap, box = Tap(), Box(a.subject, a.build, a.full)
     for topic in a.only or TOPICS:
         tap.note(topic)
         importlib.import_module(topic).test(tap, box)
