@@ -15,8 +15,9 @@ enum sel { /* one bit each per symbol */
 	SEL_N
 };
 
-struct sel_arc {	/* all arcs from one of `from` to one of `to`; NULL: from or to anything */
-	uint8_t *from, *to; /* [n_symbols] booleans, owned */
+struct sel_arc { /* all arcs from one of `from` to one of `to` */
+	symid *from, *to;     /* ascending, each once, owned; NULL: from or to anything */
+	size_t n_from, n_to;
 };
 
 struct selection {
@@ -24,17 +25,27 @@ struct selection {
 	uint16_t *bits;	  /* [n_symbols], 1 << enum sel; NULL: nothing was asked for */
 	bool any[SEL_N];  /* whether some symbol has the bit */
 	VEC(struct sel_arc) incl_arcs, excl_arcs;
-	bool any_incl_arc; /* an included arc spec matched symbols on both sides */
+	bool any_incl_arc; /* arcs outside incl_arcs are not wanted */
+	uint8_t *arc_from; /* [n_symbols]: 1 << 0 if in some incl_arcs.from, 1 << 1 if in some excl_arcs.from */
 };
 
 void selection_init(struct selection *s, size_t n_symbols);
 void selection_add(struct selection *s, enum sel which, symid id);
+/* Takes over arc.from and arc.to. An included arc spec with an empty side still makes
+ * any_incl_arc true: do not add it if it is to have no effect. */
+void selection_add_arc(struct selection *s, bool include, struct sel_arc arc);
 void selection_done(struct selection *s);
 
 static inline bool selection_in(const struct selection *s, enum sel which, symid id)
 {
 	return s->bits && s->bits[id] & 1u << which;
 }
+
+/* The profiler's own functions, which are left out of time, graph and flat profile unless asked for;
+ * NULL-terminated. The first SELECTION_GNU_EXCLUDES of them are those of GNU gprof. */
+enum { SELECTION_GNU_EXCLUDES = 6 };
+extern const char *const selection_profiler_functions[];
+void selection_exclude_profiler(struct selection *s, const struct symbols *symbols);
 
 /* In the include table, or that is empty and it is not in the exclude table. `incl` is one of the
  * SEL_INCL_*; the exclude table is the one after it. */

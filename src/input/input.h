@@ -15,6 +15,8 @@ struct input_target {	   /* what the data was collected on */
 	bool big_endian;
 };
 
+struct window;
+
 enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
 
 struct input_opts {
@@ -30,6 +32,9 @@ struct reader {
 	bool (*probe)(struct bytes head, const struct input_opts *o); /* is it this format? */
 	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
 					     struct profile_builder *into, struct source *source);
+	/* The same from a window on a file; NULL: needs all of it in memory. */
+	MUST_CHECK struct kin_error *(*stream)(struct window *w, const struct input_opts *o,
+					       struct profile_builder *into, struct source *source);
 };
 
 extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader;
@@ -43,6 +48,8 @@ extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader;
 MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 					const struct input_opts *opts, struct profile **ret);
 
+/* Files appear whole or not at all; a device or a pipe is written directly. */
+
 /* gmon_write - the GNU format, readable by every gprof: a histogram bin above 65535 or an arc count
  * above 2^32-1 becomes several records, which readers add up. */
 MUST_CHECK struct kin_error *gmon_write(const char *path, const struct profile *p,
@@ -50,5 +57,10 @@ MUST_CHECK struct kin_error *gmon_write(const char *path, const struct profile *
 /* 4.4BSD (bsd44) or old BSD. Counts that do not fit are an error, not a wrap. */
 MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p,
 				       const struct input_target *target, bool bsd44);
+/* The same as GNU gprof writes it: one record each, with counts cut to what it holds. */
+MUST_CHECK struct kin_error *gmon_write_as_gnu(const char *path, const struct profile *p,
+					       const struct input_target *target);
+MUST_CHECK struct kin_error *bsd_write_as_gnu(const char *path, const struct profile *p,
+					      const struct input_target *target, bool bsd44);
 
 #endif

@@ -1,0 +1,308 @@
+#include "analysis/coverage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+
+struct located { /* a place with a source line */
+	uint32_t file, line;
+	symid place;
+};
+
+/* What is known of a place from those before it in its function. */
+struct before {
+	uint64_t count;	   /* of the block that runs on into the place */
+	bool is_counted;   /* its function has counted blocks */
+	bool is_executed;  /* function places: something in the function was measured */
+	bool is_known;	   /* false in a piece whose entry is not counted, such as f.cold */
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* ---- places by file and line ---- */
+
+static int by_file_and_line(const void *l, const void *r)
+{
+	const struct located *a = l, *b = r;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static struct located *locate_places(struct symbols *s, const uint8_t *wanted, const char *const **files,
+				     size_t *n)
+{
+	struct located *at = xrealloc(NULL, s->n, sizeof(*at));
+	struct map64 file_of = { 0 };
+	size_t n_files;
+
+	*files = symbols_files(s, &n_files);
+	for (size_t i = 0; i < n_files; i++) /* from the last: newest first */
+		*map64_at(&file_of, (uintptr_t)(*files)[i]) = (uint32_t)(n_files - 1 - i);
+	*n = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct symbol *p = &s->at[i];
+		if (!p->file || !p->line || (wanted && !wanted[i]))
+			continue;
+		at[(*n)++] = (struct located){ map64_get(&file_of, (uintptr_t)p->file), p->line, (symid)i };
+	}
+	map64_free(&file_of);
+	qsort(at, *n, sizeof(*at), by_file_and_line);
+	return at;
+}
+
+static void add_files(struct coverage *c, struct symbols *s, const uint8_t *wanted)
+{
+	const char *const *files;
+	size_t n;
+	struct located *at = locate_places(s, wanted, &files, &n);
+
+	c->places = xrealloc(NULL, n, sizeof(*c->places));
+	c->lines = xalloc(n * sizeof(*c->lines));
+	c->files = xalloc(n * sizeof(*c->files));
+	c->n_places = n;
+	for (size_t i = 0; i < n; i++) {
+		bool new_file = !i || at[i].file != at[i - 1].file;
+		if (new_file)
+			c->files[c->n_files++] = (struct coverage_file){ .path = s->at[at[i].place].file,
+									 .first_line = (uint32_t)c->n_lines };
+		if (new_file || at[i].line != at[i - 1].line) {
+			c->files[c->n_files - 1].n_lines++;
+			c->lines[c->n_lines++] =
+				(struct coverage_line){ .line = at[i].line, .first_place = (uint32_t)i };
+		}
+		c->lines[c->n_lines - 1].n_places++;
+		c->places[i] = at[i].place;
+	}
+	free(at);
+}
+
+/* ---- what runs on from place to place ---- */
+
+static bool is_entry(const struct symbol *s, symid id) { return s->is_function && s->owner == id; }
+
+static uint64_t calls_of(const struct callgraph *g, symid id)
+{
+	return add(g->nodes[id].calls, g->nodes[id].self_calls);
+}
+
+static bool has_block_at(const struct blocks *b, symid id, uint64_t addr)
+{
+	return b->first[id] < b->first[id + 1] && b->at[b->first[id]].addr == addr;
+}
+
+static bool makes_calls(const struct callgraph *g, symid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	for (uint32_t k = 0; k < n->n_out; k++)
+		if (g->arcs[g->out[n->first_out + k]].count)
+			return true;
+	return false;
+}
+
+/* Places from `first` up to the next function. */
+static size_t end_of_function(const struct symbols *s, size_t first)
+{
+	size_t i = first + 1;
+	while (i < s->n && !s->at[i].is_function)
+		i++;
+	return i;
+}
+
+static void carry_through(struct before *before, const struct coverage *c, const struct symbols *s,
+			  size_t first, size_t end)
+{
+	const struct blocks *b = c->blocks;
+	bool known = is_entry(&s->at[first], (symid)first);
+	bool counted = b->first[first] < b->first[end], executed = false;
+	uint64_t count = known ? calls_of(c->graph, (symid)first) : 0;
+
+	for (size_t i = first; i < end; i++) {
+		before[i] = (struct before){ .count = count, .is_counted = counted, .is_known = known };
+		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
+			count = b->at[k].count;
+			known = true;
+			executed |= count > 0;
+		}
+		executed |= c->graph->nodes[i].self > 0 || makes_calls(c->graph, (symid)i);
+	}
+	before[first].is_executed = executed;
+}
+
+static struct before *carry_all(const struct coverage *c, const struct symbols *s)
+{
+	struct before *before = xalloc(s->n * sizeof(*before));
+	for (size_t i = 0, end; i < s->n; i = end) {
+		end = end_of_function(s, i);
+		carry_through(before, c, s, i, end);
+	}
+	return before;
+}
+
+/* ---- counts of a line ---- */
+
+static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bool merge_equal)
+{
+	l->sum = add(l->sum, count);
+	l->most = count > l->most ? count : l->most;
+	l->is_known = true;
+	l->is_executed |= count > 0;
+	if (merge_equal && l->n_counts && c->counts.at[c->counts.n - 1] == count)
+		return;
+	vec_push(&c->counts, count);
+	l->n_counts++;
+}
+
+static void list_place(struct coverage *c, struct coverage_line *l, const struct symbols *s, symid id,
+		       const struct before *before, enum coverage_carry carry)
+{
+	const struct blocks *b = c->blocks;
+	bool entry = is_entry(&s->at[id], id), merge = carry == CARRY_ALL;
+	bool block_at_start = has_block_at(b, id, s->at[id].addr);
+	uint64_t calls = entry ? calls_of(c->graph, id) : 0;
+
+	l->calls = add(l->calls, calls);
+	l->self += c->graph->nodes[id].self;
+	if (entry && !block_at_start) { /* else that block's count says the same */
+		if (!calls && before->is_executed) {
+			l->is_unsure = l->is_executed = true;
+		} else {
+			list(c, l, calls, merge);
+			l->total = add(l->total, calls);
+		}
+	} else if (!entry && before->is_known && !block_at_start) {
+		if (carry == CARRY_ALL || (carry == CARRY_MEASURED && before->is_counted))
+			list(c, l, before->count, merge);
+		else if (before->is_counted)
+			l->is_executed |= before->count > 0;
+	}
+	for (uint32_t k = b->first[id]; k < b->first[id + 1]; k++) {
+		list(c, l, b->at[k].count, merge);
+		l->total = add(l->total, b->at[k].count);
+	}
+}
+
+static void list_lines(struct coverage *c, const struct symbols *s, enum coverage_carry carry)
+{
+	struct before *before = carry_all(c, s);
+
+	for (size_t i = 0; i < c->n_lines; i++) {
+		struct coverage_line *l = &c->lines[i];
+		l->first_count = (uint32_t)c->counts.n;
+		for (uint32_t k = 0; k < l->n_places; k++) {
+			symid id = c->places[l->first_place + k];
+			list_place(c, l, s, id, &before[id], carry);
+		}
+	}
+	free(before);
+}
+
+/* ---- as GNU gprof 2.40 does it ---- */
+
+/* Only calls count, recursion left out. */
+static void total_gnu(struct coverage *c)
+{
+	for (size_t i = 0; i < c->n_lines; i++) {
+		struct coverage_line *l = &c->lines[i];
+		for (uint32_t k = 0; k < l->n_places; k++) {
+			const struct cg_node *n = &c->graph->nodes[c->places[l->first_place + k]];
+			l->total += n->calls;
+			l->calls += n->calls;
+			l->self += n->self;
+		}
+	}
+}
+
+/* A line stands for its first place: the blocks of others are lost, their calls are added to its own
+ * (and are shown only if it is a function). `last` is the count before the line. */
+static void list_line_gnu(struct coverage *c, struct coverage_line *l, bool carry, uint64_t *last)
+{
+	symid id = c->places[l->first_place];
+	const struct symbol *s = &c->graph->symbols->at[id];
+	const struct block_count *b = c->blocks->at + c->blocks->first[id];
+	size_t n = c->blocks->first[id + 1] - c->blocks->first[id];
+	uint64_t start = l->n_places > 1 ? 0 : s->addr, shown = UINT64_MAX;
+
+	l->first_count = (uint32_t)c->counts.n;
+	if (s->is_function)
+		*last = l->total;
+	if (s->is_function || (carry && n && b[0].addr > start)) {
+		vec_push(&c->counts, *last);
+		l->sum = shown = *last;
+	}
+	for (size_t i = 0; i < n; i++) {
+		*last = b[i].count;
+		l->sum += *last;
+		if (carry && *last == shown)
+			continue;
+		vec_push(&c->counts, *last);
+		shown = *last;
+	}
+	if (carry && c->counts.n == l->first_count) {
+		vec_push(&c->counts, *last);
+		l->sum = *last;
+	}
+	l->n_counts = (uint32_t)(c->counts.n - l->first_count);
+	l->is_known = l->is_executed = l->n_counts > 0;
+}
+
+void coverage_list_gnu(struct coverage *c, struct coverage_file *f, uint32_t last_line, bool carry,
+		       uint64_t *last)
+{
+	for (uint32_t i = 0; i < f->n_lines; i++) {
+		struct coverage_line *l = &c->lines[f->first_line + i];
+		if (l->line > last_line)
+			break;
+		list_line_gnu(c, l, carry, last);
+	}
+}
+
+/* ---- life ---- */
+
+static void sum_files(struct coverage *c)
+{
+	for (size_t i = 0; i < c->n_files; i++) {
+		struct coverage_file *f = &c->files[i];
+		for (uint32_t k = 0; k < f->n_lines; k++) {
+			const struct coverage_line *l = &c->lines[f->first_line + k];
+			f->total = add(f->total, l->total);
+			f->self += l->self;
+			f->has_counts |= l->total > 0 || l->is_executed;
+		}
+	}
+}
+
+struct coverage *coverage_new(const struct profile *p, struct symbols *s, const struct callgraph *g,
+			      const struct coverage_opts *opts)
+{
+	struct coverage *c = xalloc(sizeof(*c));
+
+	c->graph = g;
+	c->blocks = blocks_new(p, s, opts->gnu);
+	add_files(c, s, opts->wanted);
+	if (opts->gnu)
+		total_gnu(c);
+	else
+		list_lines(c, s, opts->carry);
+	sum_files(c);
+	return c;
+}
+
+void coverage_free(struct coverage *c)
+{
+	if (!c)
+		return;
+	blocks_free(c->blocks);
+	vec_free(&c->counts);
+	free(c->files);
+	free(c->lines);
+	free(c->places);
+	free(c);
+}

@@ -1,0 +1,165 @@
+/* check.c - does the data belong to the program? gmon.out does not name it, so this is inferred
+ * from what a mismatch breaks: the range that was profiled, the places where mcount is called, and
+ * whether the sampled addresses are those of functions. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/private.h"
+
+enum {
+	ROUNDING = 16,        /* bytes a runtime may round the profiled range to; glibc: 4 */
+	OUTSIDE_PERCENT = 10, /* ticks outside all functions that need no explanation */
+};
+
+static PRINTF(2, 3) void warn(struct kin_profile *p, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n >= 0)
+		vec_push(&p->warnings, text);
+}
+
+static const char *data_name(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	if (d->n_sources != 1)
+		return "the data";
+	const char *path = strtab_get(d->strings, d->sources[0].path);
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+/* ---- the range ---- */
+
+static bool near(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) < ROUNDING; }
+
+static void check_range(struct kin_profile *p)
+{
+	struct address_range r = object_profiled(p->object);
+	if (r.low >= r.high)
+		return;
+	for (size_t i = 0; i < p->data->n_histograms; i++) {
+		const struct histogram *h = &p->data->histograms[i];
+		if (near(h->low, r.low) && near(h->high, r.high))
+			continue;
+		bool inside = h->low + ROUNDING > r.low && h->high < r.high + ROUNDING;
+		warn(p,
+		     "%s covers addresses 0x%" PRIx64 "-0x%" PRIx64 ", %s has 0x%" PRIx64
+		     "-0x%" PRIx64 ": %s",
+		     data_name(p), h->low, h->high, object_path(p->object), r.low, r.high,
+		     inside ? "only a part of the program was profiled, or it was built anew since"
+			    : "it was written by another program, or by another build of this one");
+		return;
+	}
+}
+
+/* ---- the callees ---- */
+
+static bool x86_call_ends_at(struct object_file *o, uint64_t addr)
+{
+	for (unsigned n = 2; n <= 7 && n <= addr; n++) {
+		size_t size;
+		const uint8_t *code = object_code(o, addr - n, &size);
+		if (!code || size < n)
+			continue;
+		if (n == 5 && code[0] == 0xe8)
+			return true; /* call rel32 */
+		if (code[0] == 0xff && (code[1] & 0x38) == 0x10)
+			return true; /* call *r/m */
+	}
+	return false;
+}
+
+static bool arm64_call_ends_at(struct object_file *o, uint64_t addr)
+{
+	size_t size;
+	const uint8_t *code = addr < 4 ? NULL : object_code(o, addr - 4, &size);
+	if (!code || size < 4)
+		return false;
+	uint32_t word = code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+			(uint32_t)code[3] << 24;
+	return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* BL, BLR */
+}
+
+/* Where mcount returns to is behind a call; summed data may name the function's start instead. */
+static bool can_be_callee(struct object_file *o, const struct symbols *s, uint64_t addr)
+{
+	symid id = symbols_find(s, addr);
+	size_t size;
+	if (id == NONE)
+		return false;
+	if (s->at[id].addr == addr || !object_code(o, addr, &size))
+		return true;
+	const char *machine = object_machine(o);
+	if (!strncmp(machine, "i386", 4))
+		return x86_call_ends_at(o, addr);
+	if (!strncmp(machine, "aarch64", 7))
+		return arm64_call_ends_at(o, addr);
+	return true;
+}
+
+static void check_callees(struct kin_profile *p, const struct symbols *s)
+{
+	size_t bad = 0, n = p->data->n_arcs;
+	uint64_t first = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t to = p->data->arcs[i].to;
+		if (can_be_callee(p->object, s, to))
+			continue;
+		if (!bad++)
+			first = to;
+	}
+	if (bad)
+		warn(p,
+		     "%zu of %zu call counts in %s are for addresses where no function of %s "
+		     "counts "
+		     "calls (0x%" PRIx64 "%s): %s",
+		     bad, n, data_name(p), object_path(p->object), first, bad > 1 ? " ..." : "",
+		     bad * 2 > n
+			     ? "it was written by another program, or by another build of this one"
+			     : "the data is damaged, or partly of another build");
+}
+
+/* ---- the ticks ---- */
+
+static double outside(const struct histogram *h, const struct symbols *s, double *total)
+{
+	double lost = 0, bytes = h->n ? (double)(h->high - h->low) / h->n : 0;
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (!h->bins[i])
+			continue;
+		uint64_t low = h->low + (uint64_t)(bytes * i),
+			 high = h->low + (uint64_t)(bytes * (i + 1));
+		*total += (double)h->bins[i];
+		if (symbols_find(s, low) == NONE &&
+		    symbols_find(s, high > low ? high - 1 : low) == NONE)
+			lost += (double)h->bins[i];
+	}
+	return lost;
+}
+
+static void check_ticks(struct kin_profile *p, const struct symbols *s)
+{
+	double lost = 0, total = 0;
+	for (size_t i = 0; i < p->data->n_histograms; i++)
+		lost += outside(&p->data->histograms[i], s, &total);
+	if (lost > 1 && lost * 100 >= total * OUTSIDE_PERCENT)
+		warn(p,
+		     "%.0f%% of the samples in %s are outside of all functions of %s: code without "
+		     "symbols, or another build",
+		     100 * lost / total, data_name(p), object_path(p->object));
+}
+
+void profile_check(struct kin_profile *p, const struct symbols *s)
+{
+	if (p->data->saturated)
+		warn(p, "a sum in %s is too large for 64 bits and stays at the largest value",
+		     data_name(p));
+	check_range(p);
+	check_callees(p, s);
+	check_ticks(p, s);
+}

@@ -1,0 +1,146 @@
+#include "api/find.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "object/probe.h"
+
+enum { LISTED = 3 }; /* candidates named in an error */
+
+void path_list_free(struct path_list *l)
+{
+	for (size_t i = 0; i < l->at.n; i++)
+		free(l->at.at[i]);
+	vec_free(&l->at);
+}
+
+static int by_name(const void *l, const void *r)
+{
+	return strcmp(*(char *const *)l, *(char *const *)r);
+}
+
+static char *copy(const char *s, size_t n) { return memcpy(xalloc(n + 1), s, n); }
+
+/* "." needs no mention. */
+static char *join(const char *folder, const char *name)
+{
+	if (!strcmp(folder, "."))
+		return copy(name, strlen(name));
+	size_t n = strlen(folder) + strlen(name) + 2;
+	char *path = xalloc(n);
+	snprintf(path, n, "%s/%s", folder, name);
+	return path;
+}
+
+/* Files of the folder that pass the test, sorted. */
+static void list(const char *folder, bool (*wanted)(const char *path, const char *name),
+		 struct path_list *ret)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		char *path = join(folder, entry->d_name);
+		if (entry->d_name[0] != '.' && wanted(path, entry->d_name))
+			vec_push(&ret->at, path);
+		else
+			free(path);
+	}
+	if (dir)
+		closedir(dir);
+	if (ret->at.n)
+		qsort(ret->at.at, ret->at.n, sizeof(*ret->at.at), by_name);
+}
+
+static bool is_data(const char *path, const char *name)
+{
+	struct stat st;
+	bool named = !strncmp(name, "gmon.out", 8) && (!name[8] || name[8] == '.');
+	return named && !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+struct kin_error *find_data(struct path_list *ret)
+{
+	list(".", is_data, ret);
+	if (ret->at.n)
+		return NULL;
+	return err_new(KIN_ERROR_USAGE, "there is no gmon.out here: run a program built with -pg "
+					"first, or name the data file");
+}
+
+/* ---- the program ---- */
+
+static bool is_profiled_program(const char *path, const char *name)
+{
+	struct stat st;
+	(void)name;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111 &&
+	       object_probe_profiled(path);
+}
+
+static char *folder_of(const char *data)
+{
+	struct stat st;
+	const char *slash = strrchr(data, '/');
+	if (!stat(data, &st) && S_ISDIR(st.st_mode))
+		return copy(data, strlen(data));
+	if (!slash)
+		return copy(".", 1);
+	return slash == data ? copy("/", 1) : copy(data, (size_t)(slash - data));
+}
+
+static struct kin_error *too_many(const struct path_list *programs)
+{
+	char names[512];
+	size_t n = 0;
+	names[0] = '\0';
+	for (size_t i = 0; i < programs->at.n && i < LISTED && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+				      programs->at.at[i]);
+	return err_new(
+		KIN_ERROR_USAGE,
+		"several programs here are built with -pg (%s%s): say which one with -e PROGRAM",
+		names, programs->at.n > LISTED ? ", ..." : "");
+}
+
+/* NULL and *ret NULL: nothing there. */
+static struct kin_error *find_in(const char *folder, char **ret)
+{
+	struct stat st;
+	struct kin_error *err = NULL;
+	char *usual = join(folder, "a.out");
+	if (!stat(usual, &st) && S_ISREG(st.st_mode)) {
+		*ret = usual;
+		return NULL;
+	}
+	free(usual);
+
+	struct path_list programs = { 0 };
+	list(folder, is_profiled_program, &programs);
+	if (programs.at.n == 1)
+		*ret = TAKE(programs.at.at[0]);
+	else if (programs.at.n)
+		err = too_many(&programs);
+	path_list_free(&programs);
+	return err;
+}
+
+struct kin_error *find_executable(const char *const *data, size_t n, char **ret)
+{
+	char *found = NULL, *folder = n ? folder_of(data[0]) : copy(".", 1);
+	struct kin_error *err = find_in(folder, &found);
+	if (!err && !found && strcmp(folder, ".") != 0)
+		err = find_in(".", &found);
+	free(folder);
+	if (err)
+		return err;
+	if (!found)
+		return err_new(KIN_ERROR_USAGE,
+			       "which program is the data of? There is no a.out and no "
+			       "other program built with -pg here: name it, or say -e PROGRAM");
+	*ret = found;
+	return NULL;
+}

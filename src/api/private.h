@@ -1,0 +1,36 @@
+/* private.h - a profile as the public interface holds it: data, program, and what was made of them.
+ */
+#ifndef API_PRIVATE_H
+#define API_PRIVATE_H
+
+#include "analysis/callgraph.h"
+#include "base/vec.h"
+#include "input/input.h"
+
+struct view { /* places and times; made when first asked for */
+	struct symbols *symbols;
+	struct callgraph *graph;
+};
+
+struct kin_profile {
+	unsigned refs; /* the caller's handle, and each table made from it */
+	struct profile *data;
+	struct object_file *object; /* NULL: opened without a program, for writing only */
+	struct input_target target;
+	bool lines;
+	enum demangle_style style;
+	struct view views[2]; /* per function, per line */
+	VEC(char *) warnings;
+};
+
+void profile_ref(struct kin_profile *p);
+void profile_unref(void *profile);
+
+/* Symbols at once, the graph too if asked for. */
+MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph,
+					  struct view **ret);
+
+/* Adds a warning for everything that says the data is not of this program. */
+void profile_check(struct kin_profile *p, const struct symbols *s);
+
+#endif

@@ -1,0 +1,154 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/find.h"
+#include "api/private.h"
+#include "base/err.h"
+
+void profile_ref(struct kin_profile *p) { p->refs++; }
+
+void profile_unref(void *profile)
+{
+	struct kin_profile *p = profile;
+	if (!p || --p->refs)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(p->views); i++) {
+		callgraph_free(p->views[i].graph);
+		symbols_free(p->views[i].symbols);
+	}
+	for (size_t i = 0; i < p->warnings.n; i++)
+		free(p->warnings.at[i]);
+	vec_free(&p->warnings);
+	profile_free(p->data);
+	object_free(p->object);
+	free(p);
+}
+
+void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
+
+struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, struct view **ret)
+{
+	struct view *v = &p->views[by_line];
+	if (!p->object)
+		return err_new(KIN_ERROR_USAGE, "the profile was opened without its program");
+	if (!v->symbols) {
+		struct symbols_opts opts = { .lines = by_line, .style = p->style };
+		struct kin_error *err = symbols_new(p->object, &opts, &v->symbols);
+		if (err)
+			return err;
+	}
+	if (graph && !v->graph)
+		v->graph = callgraph_new(p->data, v->symbols, &(struct callgraph_opts){ 0 });
+	*ret = v;
+	return NULL;
+}
+
+/* ---- opening ---- */
+
+/* Fields that a caller compiled against an older header does not have are as if not given. */
+static struct kin_open_opts given(const struct kin_open_opts *opts)
+{
+	struct kin_open_opts o = { 0 };
+	if (opts)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	return o;
+}
+
+static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
+				      const char *const *paths, size_t n)
+{
+	char *found = NULL;
+	struct kin_error *err = o->executable ? NULL : find_executable(paths, n, &found);
+	if (err)
+		return err;
+	const char *path = found ? found : o->executable;
+	err = object_open(path, &(struct object_opts){ .debug_dir = o->debug_dir }, &p->object);
+	free(found);
+	if (err)
+		return err;
+	p->target.is_64bit = object_is_64bit(p->object);
+	p->target.big_endian = object_big_endian(p->object);
+	return NULL;
+}
+
+static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts *o,
+			       const char *const *paths, size_t n)
+{
+	p->lines = o->lines;
+	p->style = DEMANGLE_AUTO;
+	if (o->demangle && !demangle_style_find(o->demangle, &p->style))
+		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
+	p->target.is_64bit = sizeof(void *) == 8;
+	p->target.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	if (o->executable && !o->executable[0])
+		return NULL; /* as on this machine */
+	return open_program(p, o, paths, n);
+}
+
+static bool is_empty(const struct profile *d)
+{
+	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks);
+}
+
+static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
+				  const char *const *paths, size_t n)
+{
+	struct view *v;
+	struct kin_error *err = setup(p, o, paths, n);
+	/* No symbols, no report: better said before reading a thousand files. */
+	if (!err && p->object)
+		err = profile_view(p, p->lines, false, &v);
+	if (err)
+		return err;
+
+	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	if (err && is_empty(p->data)) {
+		profile_free(p->data);
+		p->data = NULL;
+	} else if (p->object) {
+		profile_check(p, v->symbols);
+	}
+	return err;
+}
+
+struct kin_error *kin_profile_open(const char *const *paths, size_t n,
+				   const struct kin_open_opts *opts, struct kin_profile **ret)
+{
+	struct kin_open_opts o = given(opts);
+	struct path_list found = { 0 };
+	struct kin_error *err = NULL;
+	*ret = NULL;
+	if (!n) {
+		err = find_data(&found);
+		paths = (const char *const *)found.at.at;
+		n = found.at.n;
+	}
+	if (err)
+		return err;
+
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	err = open_all(p, &o, paths, n);
+	path_list_free(&found);
+	if (p->data)
+		*ret = p;
+	else
+		profile_unref(p);
+	return err;
+}
+
+/* ---- the rest ---- */
+
+size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
+const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
+{
+	return p->warnings.at[i];
+}
+
+struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
+{
+	struct profile *canonical = profile_canonical(p->data);
+	struct kin_error *err = gmon_write(path, canonical, &p->target);
+	profile_free(canonical);
+	return err;
+}

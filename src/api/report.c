@@ -1,0 +1,122 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/private.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "report/report.h"
+#include "table/render.h"
+#include "table/select.h"
+
+/* ---- reports ---- */
+
+/* What a report was asked for, for as long as its table lives. */
+struct asked {
+	struct arena arena;
+	struct report_opts opts;
+};
+
+static void free_asked(void *what)
+{
+	struct asked *a = what;
+	arena_release(&a->arena);
+	free(a);
+}
+
+static const char *copy_string(struct arena *a, const char *s)
+{
+	return s ? memcpy(arena_alloc_bytes(a, strlen(s) + 1), s, strlen(s) + 1) : NULL;
+}
+
+static const char *const *copy_list(struct arena *a, const char *const *list)
+{
+	size_t n = 0;
+	if (!list)
+		return NULL;
+	while (list[n])
+		n++;
+	const char **copy = arena_alloc(a, (n + 1) * sizeof(*copy));
+	for (size_t i = 0; i < n; i++)
+		copy[i] = copy_string(a, list[i]);
+	return copy;
+}
+
+static struct asked *copy_opts(const struct kin_report_opts *o)
+{
+	struct asked *a = xalloc(sizeof(*a));
+	a->opts.subjects = copy_list(&a->arena, o->subjects);
+	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
+	a->opts.layout = copy_string(&a->arena, o->layout);
+	a->opts.min_share = o->min_share;
+	return a;
+}
+
+static struct kin_error *run(struct kin_profile *p, const struct report *r, const struct asked *a,
+			     struct kin_table **ret)
+{
+	struct view *v;
+	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
+	if (err)
+		return err;
+	struct report_input in = { p->data, v->symbols, v->graph };
+	return r->run(&in, &a->opts, ret);
+}
+
+struct kin_error *kin_report(struct kin_profile *p, const char *name,
+			     const struct kin_report_opts *opts, struct kin_table **ret)
+{
+	struct kin_report_opts o = { 0 };
+	if (opts)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	const struct report *r = report_find(name);
+	if (!r)
+		return err_new(KIN_ERROR_USAGE, "no report '%s'", name);
+
+	struct asked *a = copy_opts(&o);
+	struct kin_table *t = NULL;
+	struct kin_error *err = run(p, r, a, &t);
+	if (err) {
+		free_asked(a);
+		return err;
+	}
+	profile_ref(p);
+	table_keep(t, profile_unref, p);
+	table_keep(t, free_asked, a);
+	err = table_select(t, &(struct table_selection){ o.columns, o.sort }, ret);
+	if (err)
+		kin_table_free(t);
+	return err;
+}
+
+/* ---- rendering ---- */
+
+static struct kin_error *no_format(const char *name)
+{
+	struct arena a = { 0 };
+	const char *list = "";
+	for (const struct renderer *const *r = renderers(); *r; r++)
+		list = arena_printf(&a, "%s%s%s", list, *list ? ", " : "", (*r)->name);
+	struct kin_error *err =
+		err_new(KIN_ERROR_USAGE, "no format '%s': there are %s", name, list);
+	arena_release(&a);
+	return err;
+}
+
+struct kin_error *kin_render(struct kin_table *t, const char *format,
+			     const struct kin_render_opts *opts, FILE *out)
+{
+	struct kin_render_opts o = { 0 };
+	if (opts)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	const struct renderer *r = renderer_find(format);
+	if (!r)
+		return no_format(format);
+
+	errno = 0;
+	struct kin_error *err =
+		r->render(t, &(struct render_opts){ .width = o.width, .color = o.color }, out);
+	if (!err && (fflush(out) || ferror(out)))
+		err = err_os(errno ? errno : EIO, "writing");
+	return err;
+}

@@ -1,0 +1,38 @@
+/* symspec.h - gprof's way of naming functions, lines, files and calls, and finding what it names.
+ *
+ *	FILE:FUNCTION  FILE:LINE  FILE:  :FUNCTION  :LINE
+ *	NAME           a file if it holds a dot, a line if it starts with a digit, else a function
+ *	FROM/TO        calls; an empty side is anything
+ *
+ * The last colon splits. A FILE is compared with the base names of the program's source files. */
+#ifndef GPROF_SYMSPEC_H
+#define GPROF_SYMSPEC_H
+
+#include <stdio.h>
+
+#include "analysis/selection.h"
+
+enum spec_table { /* enum sel, and then the tables of calls */
+		  SPEC_INCL_ARCS = SEL_N,
+		  SPEC_EXCL_ARCS,
+};
+
+struct symspec {
+	const char *text; /* borrowed */
+	int table;        /* enum sel or enum spec_table */
+	char letter;      /* the option that gave it, for messages */
+};
+
+struct symspec_opts {
+	bool gnu; /* GNU gprof 2.40's matching: raw names, one file per base name, and of several
+		   * specs that begin at the same function only the last */
+	FILE *warnings; /* where to say that a spec named nothing; NULL: nowhere */
+};
+
+/* Fills *ret, which was selection_init()ed for s, from the specs and the functions that are left
+ * out without being asked (selection_profiler_functions). Looks source lines up only if a spec
+ * needs them. Cost: one pass over the names, and per spec what it matches. */
+void symspec_select(struct symbols *s, const struct symspec *specs, size_t n,
+		    const struct symspec_opts *opts, struct selection *ret);
+
+#endif

@@ -1,0 +1,134 @@
+/* bsd_write.c - a profile as a gmon.out of the BSDs. They have one histogram with 16 bits per bin,
+ * arc counts of an address's size, and no second place for what does not fit. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "input/input.h"
+#include "input/out.h"
+#include "input/raw.h"
+
+enum { VERSION_44BSD = 0x00051879 };
+
+struct writer {
+	struct out *out;
+	const char *path;
+	const struct profile *p;
+	struct histogram h; /* empty if the profile has none */
+	size_t word;        /* bytes in an address */
+	size_t header;      /* bytes */
+	uint64_t largest;   /* address or arc count that fits */
+	bool big_endian, is_44bsd;
+};
+
+static void put(struct writer *w, uint64_t v, size_t size)
+{
+	raw_put(out_space(w->out, size), v, size, w->big_endian);
+}
+
+static struct kin_error *cannot(const struct writer *w, const char *what)
+{
+	return err_new(KIN_ERROR_UNSUPPORTED,
+		       "cannot write %s: BSD's format has no room for %s; GNU's has "
+		       "(--file-format=magic)",
+		       w->path, what);
+}
+
+static struct kin_error *check_counts(const struct writer *w)
+{
+	for (uint32_t i = 0; i < w->h.n; i++)
+		if (w->h.bins[i] > UINT16_MAX)
+			return cannot(w, "a histogram bin above 65535");
+	for (size_t i = 0; i < w->p->n_arcs; i++) {
+		const struct arc *arc = &w->p->arcs[i];
+		if ((arc->from | arc->to) > w->largest)
+			return cannot(w, "an address beyond the executable's 32 bits");
+		if (arc->count > w->largest)
+			return cannot(w, "an arc count above 4294967295");
+	}
+	return NULL;
+}
+
+static struct kin_error *check(const struct writer *w)
+{
+	if (w->p->n_histograms > 1)
+		return cannot(w, "more than one histogram");
+	if (w->p->n_blocks)
+		return cannot(w, "basic-block counts");
+	if (w->h.n && strcmp(w->h.dimension, "seconds") != 0)
+		return cannot(w, "a histogram of anything but seconds");
+	if (w->h.n && !w->is_44bsd && w->h.rate != (uint32_t)sysconf(_SC_CLK_TCK))
+		return err_new(
+			KIN_ERROR_UNSUPPORTED,
+			"cannot write %s: old BSD's format has no room for the rate of %u ticks "
+			"per second; 4.4BSD's has (--file-format=4.4bsd)",
+			w->path, w->h.rate);
+	if (w->h.low > w->largest || w->h.high > w->largest)
+		return cannot(w, "an address beyond the executable's 32 bits");
+	return check_counts(w);
+}
+
+/* Never left out: the header would lie about where the arcs start. */
+static struct kin_error *check_size(const struct writer *w)
+{
+	return w->h.n > (INT32_MAX - w->header) / 2 ? cannot(w, "so many bins") : NULL;
+}
+
+static void write_header(struct writer *w)
+{
+	size_t used = 2 * w->word + 4;
+
+	put(w, w->h.low, w->word);
+	put(w, w->h.high, w->word);
+	put(w, w->header + 2 * (uint64_t)w->h.n, 4);
+	if (w->is_44bsd) {
+		put(w, VERSION_44BSD, 4);
+		put(w, w->h.rate, 4);
+		used += 8;
+	}
+	memset(out_space(w->out, w->header - used), 0, w->header - used);
+}
+
+static void write_all(struct writer *w)
+{
+	write_header(w);
+	for (uint32_t i = 0; i < w->h.n; i++)
+		put(w, w->h.bins[i], 2);
+	for (size_t i = 0; i < w->p->n_arcs; i++) {
+		put(w, w->p->arcs[i].from, w->word);
+		put(w, w->p->arcs[i].to, w->word);
+		put(w, w->p->arcs[i].count, w->word);
+	}
+}
+
+static struct kin_error *write_bsd(const char *path, const struct profile *p,
+				   const struct input_target *target, bool bsd44, bool wrap)
+{
+	struct writer w = { .path = path, .p = p, .is_44bsd = bsd44 };
+	struct kin_error *err;
+
+	w.big_endian = target->big_endian;
+	w.word = target->is_64bit ? 8 : 4;
+	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
+	w.header = 2 * w.word + 4 + (bsd44 ? 20 : 0);
+	if (p->n_histograms)
+		w.h = p->histograms[0];
+	if ((err = check_size(&w)) || (!wrap && (err = check(&w))))
+		return err;
+	if ((err = out_open(path, &w.out)))
+		return err;
+	write_all(&w);
+	return out_close(w.out);
+}
+
+struct kin_error *bsd_write(const char *path, const struct profile *p,
+			    const struct input_target *target, bool bsd44)
+{
+	return write_bsd(path, p, target, bsd44, false);
+}
+
+struct kin_error *bsd_write_as_gnu(const char *path, const struct profile *p,
+				   const struct input_target *target, bool bsd44)
+{
+	return write_bsd(path, p, target, bsd44, true);
+}

@@ -1,0 +1,217 @@
+/* gmon_write.c - a profile as one GNU gmon.out. */
+#include <string.h>
+
+#include "base/err.h"
+#include "input/input.h"
+#include "input/out.h"
+#include "input/raw.h"
+
+enum { DIMENSION = 15 };
+
+#define MAX_BIN   UINT16_MAX
+#define MAX_COUNT UINT32_MAX
+
+/* Records for counts that do not fit one make a file larger; no real one by this much. */
+#define MAX_EXCESS (1ull << 30)
+
+struct writer {
+	struct out *out;
+	const char *path;
+	const struct profile *p;
+	size_t word;      /* bytes in an address */
+	uint64_t largest; /* address or block count that fits one */
+	bool big_endian;
+	bool wrap; /* counts and addresses that do not fit are cut, as GNU gprof does */
+};
+
+static void put(struct writer *w, uint64_t v, size_t size)
+{
+	raw_put(out_space(w->out, size), v, size, w->big_endian);
+}
+
+/* How many records of at most `max` hold `count`; a count of 0 is written, too. */
+static uint64_t records(const struct writer *w, uint64_t count, uint64_t max)
+{
+	return w->wrap || count <= max ? 1 : (count - 1) / max + 1;
+}
+
+static uint64_t largest_bin(const struct histogram *h)
+{
+	uint64_t max = 0;
+
+	for (uint32_t i = 0; i < h->n; i++)
+		max = h->bins[i] > max ? h->bins[i] : max;
+	return max;
+}
+
+/* Checks */
+
+static struct kin_error *too_large(const struct writer *w, uint64_t address)
+{
+	return err_new(
+		KIN_ERROR_MISMATCH,
+		"cannot write %s: address %#jx does not fit the executable's 32 bits; the data is "
+		"of another program",
+		w->path, (uintmax_t)address);
+}
+
+static struct kin_error *check_addresses(const struct writer *w)
+{
+	const struct profile *p = w->p;
+
+	for (size_t i = 0; i < p->n_histograms; i++)
+		if (p->histograms[i].high > w->largest || p->histograms[i].low > w->largest)
+			return too_large(w, p->histograms[i].high);
+	for (size_t i = 0; i < p->n_arcs; i++)
+		if ((p->arcs[i].from | p->arcs[i].to) > w->largest)
+			return too_large(w, p->arcs[i].from | p->arcs[i].to);
+	for (size_t i = 0; i < p->n_blocks; i++)
+		if (p->blocks[i].addr > w->largest)
+			return too_large(w, p->blocks[i].addr);
+	return NULL;
+}
+
+static struct kin_error *check_excess(const struct writer *w)
+{
+	const struct profile *p = w->p;
+	uint64_t n = 0;
+	bool over = false;
+
+	for (size_t i = 0; i < p->n_histograms; i++) {
+		const struct histogram *h = &p->histograms[i];
+		uint64_t more = records(w, largest_bin(h), MAX_BIN) - 1, size;
+		over |= __builtin_mul_overflow(more, 41 + 2 * (uint64_t)h->n, &size) ||
+			__builtin_add_overflow(n, size, &n);
+	}
+	for (size_t i = 0; i < p->n_arcs; i++) /* at most 2^32 records of 21 bytes each */
+		over |= __builtin_add_overflow(
+			n, (records(w, p->arcs[i].count, MAX_COUNT) - 1) * 21, &n);
+	for (size_t i = 0; i < p->n_blocks; i++)
+		over |= __builtin_add_overflow(
+			n, (records(w, p->blocks[i].count, w->largest) - 1) * 16, &n);
+	if (over || n > MAX_EXCESS)
+		return err_new(
+			KIN_ERROR_UNSUPPORTED,
+			"cannot write %s: counts are so large that gmon.out, with its 16 and 32 "
+			"bits, would need more than %llu bytes for them",
+			w->path, MAX_EXCESS);
+	return NULL;
+}
+
+/* Records */
+
+static void write_header(struct writer *w)
+{
+	memcpy(out_space(w->out, 4), "gmon", 4);
+	put(w, 1, 4);
+	memset(out_space(w->out, 12), 0, 12);
+}
+
+/* The part of a count that record number k of at most `max` each holds. */
+static uint64_t share(const struct writer *w, uint64_t count, uint64_t max, uint64_t k)
+{
+	if (w->wrap)
+		return count;
+	if (k > count / max)
+		return 0;
+	uint64_t rest = count - k * max;
+	return rest < max ? rest : max;
+}
+
+static void write_histogram(struct writer *w, const struct histogram *h, uint64_t k)
+{
+	put(w, 0, 1);
+	put(w, h->low, w->word);
+	put(w, h->high, w->word);
+	put(w, h->n, 4);
+	put(w, h->rate, 4);
+	memcpy(out_space(w->out, DIMENSION), h->dimension, DIMENSION);
+	put(w, (uint8_t)h->abbrev, 1);
+	for (uint32_t i = 0; i < h->n; i++)
+		put(w, share(w, h->bins[i], MAX_BIN, k), 2);
+}
+
+static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)
+{
+	uint8_t *p = out_space(w->out, 1 + 2 * w->word + 4);
+
+	*p = 1;
+	raw_put(p + 1, arc->from, w->word, w->big_endian);
+	raw_put(p + 1 + w->word, arc->to, w->word, w->big_endian);
+	raw_put(p + 1 + 2 * w->word, share(w, arc->count, MAX_COUNT, k), 4, w->big_endian);
+}
+
+static void write_block(struct writer *w, const struct block *block, uint64_t k)
+{
+	put(w, block->addr, w->word);
+	put(w, share(w, block->count, w->largest, k), w->word);
+}
+
+/* As many as one record can count, and so on. */
+static void write_blocks(struct writer *w)
+{
+	const struct profile *p = w->p;
+	uint64_t left = 0, in_record = 0;
+
+	for (size_t i = 0; i < p->n_blocks; i++)
+		left += records(w, p->blocks[i].count, w->largest);
+	if (!left && p->n_block_records) {
+		put(w, 2, 1);
+		put(w, 0, 4);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		for (uint64_t k = 0, n = records(w, p->blocks[i].count, w->largest); k < n; k++) {
+			if (!in_record) {
+				in_record = left < MAX_COUNT ? left : MAX_COUNT;
+				left -= in_record;
+				put(w, 2, 1);
+				put(w, in_record, 4);
+			}
+			write_block(w, &p->blocks[i], k);
+			in_record--;
+		}
+	}
+}
+
+static void write_all(struct writer *w)
+{
+	const struct profile *p = w->p;
+
+	write_header(w);
+	for (size_t i = 0; i < p->n_histograms; i++)
+		for (uint64_t k = 0, n = records(w, largest_bin(&p->histograms[i]), MAX_BIN); k < n;
+		     k++)
+			write_histogram(w, &p->histograms[i], k);
+	for (size_t i = 0; i < p->n_arcs; i++)
+		for (uint64_t k = 0, n = records(w, p->arcs[i].count, MAX_COUNT); k < n; k++)
+			write_arc(w, &p->arcs[i], k);
+	write_blocks(w);
+}
+
+static struct kin_error *write_gmon(const char *path, const struct profile *p,
+				    const struct input_target *target, bool wrap)
+{
+	struct writer w = { .path = path, .p = p, .big_endian = target->big_endian, .wrap = wrap };
+	struct kin_error *err;
+
+	w.word = target->is_64bit ? 8 : 4;
+	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
+	if (!wrap && ((err = check_addresses(&w)) || (err = check_excess(&w))))
+		return err;
+	if ((err = out_open(path, &w.out)))
+		return err;
+	write_all(&w);
+	return out_close(w.out);
+}
+
+struct kin_error *gmon_write(const char *path, const struct profile *p,
+			     const struct input_target *target)
+{
+	return write_gmon(path, p, target, false);
+}
+
+struct kin_error *gmon_write_as_gnu(const char *path, const struct profile *p,
+				    const struct input_target *target)
+{
+	return write_gmon(path, p, target, true);
+}

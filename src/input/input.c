@@ -1,0 +1,380 @@
+#include "input/input.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "input/paths.h"
+#include "input/window.h"
+
+/* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged.
+ */
+enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
+
+/* Old BSD files can only be told by what they are not: last. */
+static const struct reader *const readers[] = { &gmon_reader, &bbout_reader, &bsd44_reader,
+						&bsd_reader };
+
+/* A file to read. Standard input can be read only once: what it held is kept. */
+struct item {
+	const char *path;
+	bool is_read;
+	struct file file; /* if is_read */
+	size_t size;      /* bytes of a regular file or of what was read, else 0 */
+};
+
+static struct kin_error *bad_magic(const char *path)
+{
+	struct kin_error *err = err_new(
+		KIN_ERROR_FORMAT, "%s: not a GNU gmon.out, as --file-format=magic asks for", path);
+	return err_gnu(err, true, "file `%s' has bad magic cookie", path);
+}
+
+static struct kin_error *unknown_format(struct bytes all)
+{
+	struct kin_error *err;
+
+	if (bytes_left(&all) < 20)
+		err = err_new(
+			KIN_ERROR_FORMAT,
+			"%s: %zu bytes are too short for a profile: the program or the copy did "
+			"not finish; run it again to its end",
+			all.name, bytes_left(&all));
+	else
+		err = err_new(
+			KIN_ERROR_FORMAT,
+			"%s: not a profile: neither gmon.out of GNU or BSD nor bb.out; a program "
+			"built with -pg leaves one where it ends",
+			all.name);
+	return err_gnu(err, false, "%s: file too short to be a gmon file", all.name);
+}
+
+/* What the options and the contents say it is. */
+static struct kin_error *choose(struct bytes all, const struct input_opts *o,
+				const struct reader **ret)
+{
+	if (bytes_left(&all) < 20 && o->gnu)
+		return unknown_format(all);
+	switch (o->format) {
+	case INPUT_MAGIC:
+		*ret = &gmon_reader;
+		return gmon_reader.probe(all, o) ? NULL : bad_magic(all.name);
+	case INPUT_BSD:
+	case INPUT_44BSD:
+		*ret = bsd44_reader.probe(all, o) ? &bsd44_reader : &bsd_reader;
+		return NULL;
+	case INPUT_AUTO:
+		break;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+		if (readers[i]->probe(all, o)) {
+			*ret = readers[i];
+			return NULL;
+		}
+	}
+	return unknown_format(all);
+}
+
+/* Process substitution hands over pipes under these names. Any other FIFO may have no writer. */
+static bool may_be_pipe(const char *path)
+{
+	return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
+}
+
+static struct kin_error *load(const char *path, struct file *ret)
+{
+	struct file_opts fo = { .allow_fifo = may_be_pipe(path) };
+	struct kin_error *err = file_read(path, &fo, ret);
+
+	/* GNU opens a directory and can then read nothing. */
+	return err ? err_gnu(err, false, "%s: file too short to be a gmon file", path) : NULL;
+}
+
+static void end_file(struct profile_builder *into, const char *path, struct source source,
+		     const struct kin_error *err, const struct input_opts *o)
+{
+	if (!err || !o->gnu)
+		profile_add_source(into, path, source);
+}
+
+static struct kin_error *read_whole(const char *path, const struct file *file,
+				    const struct input_opts *o, struct profile_builder *into)
+{
+	struct source source = { 0 };
+	const struct reader *reader = NULL;
+	struct bytes all = bytes_of(path, file->data, file->size);
+	struct kin_error *err = choose(all, o, &reader);
+
+	if (err)
+		return err;
+	source.kind = reader->name;
+	err = reader->read(all, o, into, &source);
+	end_file(into, path, source, err, o);
+	return err;
+}
+
+/* Piece by piece, if it is of a format that can be read so; else false, and nothing has happened.
+ */
+static bool read_stream(const char *path, const struct input_opts *o, struct profile_builder *into,
+			struct kin_error **ret)
+{
+	enum { HEAD = 64 };
+	struct source source = { 0 };
+	const struct reader *reader = NULL;
+	struct window w;
+
+	if (!window_open(&w, path))
+		return false;
+	window_need(&w, HEAD);
+	kin_error_free(choose(w.b, o, &reader));
+	if (reader && reader->stream) {
+		source.kind = reader->name;
+		*ret = reader->stream(&w, o, into, &source);
+		end_file(into, path, source, *ret, o);
+	}
+	window_close(&w);
+	return reader && reader->stream;
+}
+
+static struct kin_error *read_item(const struct item *it, const struct input_opts *o,
+				   struct profile_builder *into)
+{
+	struct file file = { 0 };
+	struct kin_error *err = NULL;
+
+	if (it->is_read)
+		return read_whole(it->path, &it->file, o, into);
+	if (it->size && read_stream(it->path, o, into, &err))
+		return err;
+	if ((err = load(it->path, &file)))
+		return err;
+	err = read_whole(it->path, &file, o, into);
+	file_free(&file);
+	return err;
+}
+
+/* Keeps the first, as it is the one that explains the others. */
+static void keep_first(struct kin_error **first, struct kin_error *err)
+{
+	if (*first)
+		kin_error_free(err);
+	else
+		*first = err;
+}
+
+static struct kin_error *read_in_turn(struct item *items, size_t n, const struct input_opts *o,
+				      struct profile_builder *into)
+{
+	struct kin_error *first = NULL;
+
+	for (size_t i = 0; i < n && !(first && o->gnu); i++)
+		keep_first(&first, read_item(&items[i], o, into));
+	return first;
+}
+
+/* Threads: each reads a part of the list, the parts are merged in order. What one file is checked
+ * against may be in another part, so whenever something does not fit all is read again in turn,
+ * which finds the right place and words for it. */
+
+struct part {
+	pthread_t thread;
+	bool started;
+	struct item *items;
+	size_t n;
+	const struct input_opts *o;
+	struct profile_builder *builder;
+	struct kin_error *err;
+};
+
+static void *read_part(void *arg)
+{
+	struct part *p = arg;
+
+	p->builder = profile_builder_new();
+	p->err = read_in_turn(p->items, p->n, p->o, p->builder);
+	return NULL;
+}
+
+/* Cuts the list into `n` stretches of about equal size. */
+static void share_out(struct part *parts, size_t n, struct item *items, size_t n_items,
+		      size_t bytes)
+{
+	size_t next = 0, done = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		parts[i].items = items + next;
+		while (next < n_items && (i == n - 1 || done < bytes / n * (i + 1))) {
+			done += items[next++].size;
+			parts[i].n++;
+		}
+	}
+}
+
+static void run(struct part *parts, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		parts[i].started =
+			pthread_create(&parts[i].thread, NULL, read_part, &parts[i]) == 0;
+	read_part(&parts[0]);
+	for (size_t i = 1; i < n; i++) {
+		if (parts[i].started)
+			pthread_join(parts[i].thread, NULL);
+		else
+			read_part(&parts[i]);
+	}
+}
+
+static bool must_redo(const struct kin_error *err, const struct input_opts *o)
+{
+	return err && (o->gnu || kin_error_kind(err) == KIN_ERROR_MISMATCH);
+}
+
+/* Into parts[0].builder, with the first error in *first; false if it must be read in turn. */
+static bool merge(struct part *parts, size_t n, const struct input_opts *o,
+		  struct kin_error **first)
+{
+	bool redo = must_redo(parts[0].err, o);
+
+	*first = TAKE(parts[0].err);
+	for (size_t i = 1; i < n; i++) {
+		redo |= must_redo(parts[i].err, o);
+		keep_first(first, TAKE(parts[i].err));
+		if (redo) {
+			profile_builder_free(parts[i].builder);
+			continue;
+		}
+		struct kin_error *err = profile_builder_merge(parts[0].builder, parts[i].builder);
+		redo = err != NULL;
+		kin_error_free(err);
+	}
+	return !redo;
+}
+
+/* GNU compares each BSD file with the first histogram even where they do not overlap. */
+static bool needs_order(const struct profile *p, const struct input_opts *o)
+{
+	if (!o->gnu || p->n_histograms < 2)
+		return false;
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].kind != gmon_reader.name)
+			return true;
+	return false;
+}
+
+/* *ret is NULL if all must be read in turn. */
+static struct kin_error *read_in_threads(struct item *items, size_t n, size_t bytes,
+					 size_t n_threads, const struct input_opts *o,
+					 struct profile **ret)
+{
+	struct part *parts = xalloc(n_threads * sizeof(*parts));
+	struct kin_error *err;
+
+	for (size_t i = 0; i < n_threads; i++)
+		parts[i].o = o;
+	share_out(parts, n_threads, items, n, bytes);
+	run(parts, n_threads);
+	bool good = merge(parts, n_threads, o, &err);
+	*ret = profile_finish(parts[0].builder);
+	free(parts);
+	if (good && !needs_order(*ret, o))
+		return err;
+	profile_free(*ret);
+	*ret = NULL;
+	kin_error_free(err);
+	return NULL;
+}
+
+static size_t count_threads(size_t n_files, size_t bytes)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = bytes / BYTES_PER_THREAD;
+
+	if (n > n_files)
+		n = n_files;
+	if (n > MAX_THREADS)
+		n = MAX_THREADS;
+	return cores > 0 && n > (size_t)cores ? (size_t)cores : n;
+}
+
+static struct kin_error *read_items(struct item *items, size_t n, const struct input_opts *o,
+				    struct profile **ret)
+{
+	struct kin_error *err;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += items[i].size;
+	size_t n_threads = count_threads(n, bytes);
+	if (n_threads > 1) {
+		err = read_in_threads(items, n, bytes, n_threads, o, ret);
+		if (*ret)
+			return err;
+	}
+	struct profile_builder *builder = profile_builder_new();
+	err = read_in_turn(items, n, o, builder);
+	*ret = profile_finish(builder);
+	return err;
+}
+
+/* The list */
+
+static struct item make_item(const char *path)
+{
+	struct item it = { .path = path };
+	struct stat st;
+
+	if (!strcmp(path, "-")) {
+		struct kin_error *err = load(path, &it.file);
+		it.is_read = !err; /* else reading it fails once more, where that can be told */
+		it.size = it.file.size;
+		kin_error_free(err);
+	} else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+		it.size = (size_t)st.st_size;
+	}
+	return it;
+}
+
+static struct kin_error *list_files(const char *const *paths, size_t n, const struct input_opts *o,
+				    struct paths *ret)
+{
+	struct kin_error *first = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (o->gnu)
+			paths_add(ret, paths[i]);
+		else
+			keep_first(&first, paths_expand(ret, paths[i]));
+	}
+	return first;
+}
+
+static void tell(const struct profile *p, const struct input_opts *o)
+{
+	if (!o->on_source)
+		return;
+	for (size_t i = 0; i < p->n_sources; i++)
+		o->on_source(&p->sources[i], strtab_get(p->strings, p->sources[i].path), o->arg);
+}
+
+struct kin_error *input_read(const char *const *paths, size_t n, const struct input_opts *opts,
+			     struct profile **ret)
+{
+	struct paths files = { 0 };
+	struct kin_error *err = list_files(paths, n, opts, &files);
+	struct item *items = xalloc(files.at.n * sizeof(*items));
+
+	for (size_t i = 0; i < files.at.n; i++)
+		items[i] = make_item(files.at.at[i]);
+	keep_first(&err, read_items(items, files.at.n, opts, ret));
+	for (size_t i = 0; i < files.at.n; i++)
+		if (items[i].is_read)
+			file_free(&items[i].file);
+	free(items);
+	paths_free(&files);
+	tell(*ret, opts);
+	return err;
+}

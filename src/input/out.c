@@ -1,0 +1,149 @@
+#include "input/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+struct out {
+	int fd;
+	int errnum;      /* of the first write that failed, or 0 */
+	char *path;      /* as given, for messages */
+	char *real_path; /* what is replaced: path, or where its symbolic links lead */
+	char *temporary; /* what is written, or NULL if that is the file itself */
+	size_t n;        /* bytes in buffer */
+	uint8_t buffer[4 * OUT_SPACE];
+};
+
+static char *copy(const char *s)
+{
+	size_t size = strlen(s) + 1;
+
+	return memcpy(xalloc(size), s, size);
+}
+
+static void out_free(struct out *o)
+{
+	free(o->path);
+	free(o->real_path);
+	free(o->temporary);
+	free(o);
+}
+
+/* A new file beside real_path; -1 and errno if there cannot be one. */
+static int create_temporary(struct out *o)
+{
+	size_t size = strlen(o->real_path) + 32;
+	char *name = xalloc(size);
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, size, "%s.%d.%d.tmp", o->real_path, (int)getpid(), i);
+		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (fd >= 0) {
+			o->temporary = name;
+			return fd;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	free(name);
+	return -1;
+}
+
+static int open_file(struct out *o)
+{
+	struct stat st;
+	bool exists = stat(o->real_path, &st) == 0;
+
+	if (!exists || S_ISREG(st.st_mode)) {
+		int fd = create_temporary(o);
+		if (fd >= 0 && exists && fchmod(fd, st.st_mode & 07777) < 0) {
+			/* The file is somebody else's: then its rights need not be kept. */
+		}
+		/* A file that may be written in a directory that may not: better than nothing. */
+		if (fd >= 0 || !exists || (errno != EACCES && errno != EROFS && errno != EPERM))
+			return fd;
+	}
+	return open(o->real_path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+}
+
+struct kin_error *out_open(const char *path, struct out **ret)
+{
+	struct out *o = xalloc(sizeof(*o));
+
+	o->path = copy(path);
+	o->real_path = realpath(path, NULL);
+	if (!o->real_path)
+		o->real_path = copy(path);
+	o->fd = open_file(o);
+	if (o->fd < 0) {
+		int errnum = errno;
+		struct kin_error *err = err_os(errnum, "cannot write %s", path);
+		out_free(o);
+		return err_gnu(err, false, "%s: %s", path, strerror(errnum));
+	}
+	*ret = o;
+	return NULL;
+}
+
+static void flush(struct out *o)
+{
+	const uint8_t *p = o->buffer;
+
+	while (!o->errnum && o->n) {
+		ssize_t n = write(o->fd, p, o->n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			o->errnum = errno;
+			break;
+		}
+		p += n;
+		o->n -= (size_t)n;
+	}
+	o->n = 0;
+}
+
+uint8_t *out_space(struct out *o, size_t size)
+{
+	if (sizeof(o->buffer) - o->n < size)
+		flush(o);
+	uint8_t *p = o->buffer + o->n;
+	o->n += size;
+	return p;
+}
+
+void out_bytes(struct out *o, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	while (size) {
+		size_t n = size < OUT_SPACE ? size : OUT_SPACE;
+		memcpy(out_space(o, n), p, n);
+		p += n;
+		size -= n;
+	}
+}
+
+struct kin_error *out_close(struct out *o)
+{
+	struct kin_error *err = NULL;
+
+	flush(o);
+	if (close(o->fd) < 0 && !o->errnum)
+		o->errnum = errno;
+	if (!o->errnum && o->temporary && rename(o->temporary, o->real_path) < 0)
+		o->errnum = errno;
+	if (o->errnum) {
+		if (o->temporary)
+			unlink(o->temporary);
+		err = err_os(o->errnum, "cannot write %s", o->path);
+	}
+	out_free(o);
+	return err;
+}

@@ -1,0 +1,22 @@
+/* out.h - a file that appears whole or not at all.
+ *
+ * What is written goes to a new file beside the old one, which out_close() puts in its place once
+ * everything is on it. Devices and pipes are written directly. A failure is kept until out_close().
+ */
+#ifndef INPUT_OUT_H
+#define INPUT_OUT_H
+
+#include "base/base.h"
+
+struct kin_error;
+struct out;
+
+MUST_CHECK struct kin_error *out_open(const char *path, struct out **ret);
+uint8_t *out_space(struct out *o,
+		   size_t size); /* to be filled before the next call; <= OUT_SPACE */
+void out_bytes(struct out *o, const void *data, size_t size);
+MUST_CHECK struct kin_error *out_close(struct out *o); /* consumes o */
+
+enum { OUT_SPACE = 1 << 16 };
+
+#endif

@@ -1,0 +1,104 @@
+#include "input/paths.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+
+void paths_add(struct paths *p, const char *path)
+{
+	size_t size = strlen(path) + 1;
+
+	vec_push(&p->at, memcpy(xalloc(size), path, size));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void add_joined(struct paths *p, const char *dir, const char *name)
+{
+	size_t n = strlen(dir), size = n + strlen(name) + 2;
+	char *path = xalloc(size);
+
+	snprintf(path, size, "%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+	if (is_regular(path))
+		vec_push(&p->at, path);
+	else
+		free(path);
+}
+
+static struct kin_error *add_directory(struct paths *p, const char *path)
+{
+	DIR *dir = opendir(path);
+	if (!dir)
+		return err_os(errno, "%s", path);
+
+	size_t before = p->at.n;
+	const struct dirent *entry;
+	while ((errno = 0, entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "gmon.out", strlen("gmon.out")))
+			add_joined(p, path, entry->d_name);
+	int errnum = errno;
+	closedir(dir);
+	if (errnum)
+		return err_os(errnum, "reading directory %s", path);
+	if (p->at.n == before)
+		return err_new(
+			KIN_ERROR_FORMAT,
+			"%s: a directory without gmon.out files; a program built with -pg leaves "
+			"one where it ends",
+			path);
+	qsort(p->at.at + before, p->at.n - before, sizeof(*p->at.at), by_name);
+	return NULL;
+}
+
+static void add_glob(struct paths *p, const char *pattern)
+{
+	glob_t g;
+
+	if (glob(pattern, 0, NULL, &g) != 0) {
+		paths_add(p, pattern); /* reading it says that there is no such file */
+		return;
+	}
+	size_t before = p->at.n;
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		paths_add(p, g.gl_pathv[i]);
+	globfree(&g);
+	/* glob(3) sorts by locale. */
+	qsort(p->at.at + before, p->at.n - before, sizeof(*p->at.at), by_name);
+}
+
+struct kin_error *paths_expand(struct paths *p, const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") != 0 && stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return add_directory(p, path);
+	} else if (strpbrk(path, "*?[")) {
+		add_glob(p, path);
+		return NULL;
+	}
+	paths_add(p, path);
+	return NULL;
+}
+
+void paths_free(struct paths *p)
+{
+	for (size_t i = 0; i < p->at.n; i++)
+		free(p->at.at[i]);
+	vec_free(&p->at);
+}

@@ -1,0 +1,19 @@
+/* paths.h - what the user named, as a list of files. */
+#ifndef INPUT_PATHS_H
+#define INPUT_PATHS_H
+
+#include "base/vec.h"
+
+struct kin_error;
+
+struct paths {
+	VEC(char *) at; /* owned */
+};
+
+/* Adds the files `path` stands for: the gmon.out* in a directory, what a glob matches (both sorted
+ * by name), else itself. */
+MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
+void paths_add(struct paths *p, const char *path);
+void paths_free(struct paths *p);
+
+#endif

@@ -1,0 +1,84 @@
+#include "input/window.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+enum { SIZE = 1 << 18 }; /* small enough for a core's cache */
+
+struct window window_of(struct bytes all) { return (struct window){ .b = all, .fd = -1 }; }
+
+bool window_open(struct window *w, const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
+		close(fd);
+		return false;
+	}
+	*w = (struct window){ .fd = fd, .ahead = (uint64_t)st.st_size };
+	w->cap = w->ahead < SIZE ? (size_t)w->ahead : SIZE;
+	w->buffer = xrealloc(NULL, w->cap, 1);
+	w->b = bytes_of(path, w->buffer, 0);
+	return true;
+}
+
+void window_close(struct window *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w->buffer);
+	*w = (struct window){ .fd = -1 };
+}
+
+/* What is unread comes to the front, with room for n bytes in all. */
+static void make_room(struct window *w, size_t n)
+{
+	size_t left = bytes_left(&w->b);
+
+	w->behind += (uint64_t)(w->b.pos - w->b.start);
+	if (left)
+		memmove(w->buffer, w->b.pos, left);
+	if (n > w->cap) {
+		w->buffer = xrealloc(w->buffer, n, 1);
+		w->cap = n;
+	}
+	w->b.start = w->b.pos = w->buffer;
+	w->b.end = w->buffer + left;
+}
+
+size_t window_need(struct window *w, size_t n)
+{
+	if (bytes_left(&w->b) >= n || !w->ahead || w->b.failed)
+		return bytes_left(&w->b);
+	make_room(w, n);
+	while (w->ahead && bytes_left(&w->b) < n) {
+		size_t at = bytes_left(&w->b), room = w->cap - at;
+		ssize_t got =
+			read(w->fd, w->buffer + at, room < w->ahead ? room : (size_t)w->ahead);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			w->errnum = errno;
+		if (got <= 0) { /* or somebody made it shorter */
+			w->ahead = 0;
+			break;
+		}
+		w->b.end += got;
+		w->ahead -= (uint64_t)got;
+	}
+	return bytes_left(&w->b);
+}
+
+struct kin_error *window_error(const struct window *w)
+{
+	return w->errnum ? err_os(w->errnum, "reading %s", w->b.name) : NULL;
+}

@@ -1,0 +1,167 @@
+#include "object/candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct key {
+	uint64_t addr;
+	uint32_t index;
+};
+
+/* ---- sorting ---- */
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+static bool is_sorted(const struct key *k, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (k[i - 1].addr > k[i].addr)
+			return false;
+	return true;
+}
+
+/* One stable pass by the digit that starts at bit `shift`. */
+static void sort_digit(const struct key *from, struct key *to, size_t n, unsigned shift)
+{
+	size_t at[DIGITS] = { 0 };
+	for (size_t i = 0; i < n; i++)
+		at[from[i].addr >> shift & (DIGITS - 1)]++;
+	for (size_t d = 0, sum = 0; d < DIGITS; d++) {
+		size_t count = at[d];
+		at[d] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[from[i].addr >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* By address, stable: a radix sort over the digits that differ at all (some two for a program). */
+static struct key *sort_keys(const struct candidates *c)
+{
+	size_t n = c->all.n;
+	struct key *keys = xalloc(n * sizeof(*keys));
+	uint64_t differ = 0;
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = (struct key){ c->all.at[i].addr, (uint32_t)i };
+		differ |= keys[i].addr ^ keys[0].addr;
+	}
+	if (is_sorted(keys, n))
+		return keys;
+
+	struct key *other = xalloc(n * sizeof(*other));
+	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+		if (!(differ >> shift & (DIGITS - 1)))
+			continue;
+		sort_digit(keys, other, n, shift);
+		struct key *swap = keys;
+		keys = other;
+		other = swap;
+	}
+	free(other);
+	return keys;
+}
+
+/* ---- aliases ---- */
+
+/* GNU gprof's taste in aliases. Who comes first stays unless the other is better: global, then a
+ * function, then with fewer leading underscores. */
+bool candidate_is_better(const struct candidate *c, const struct candidate *kept)
+{
+	if ((c->rank ^ kept->rank) & RANK_LAST)
+		return kept->rank & RANK_LAST;
+	if ((c->rank ^ kept->rank) & RANK_LOCAL)
+		return kept->rank & RANK_LOCAL;
+	if ((c->rank ^ kept->rank) & RANK_LABEL)
+		return kept->rank & RANK_LABEL;
+	if (kept->name[0] != '_')
+		return false;
+	return c->name[0] != '_' || (c->name[1] != '_' && kept->name[1] == '_');
+}
+
+/* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time however
+ * many there are. */
+static uint32_t choose(const struct candidate *all, const struct key *keys, size_t n)
+{
+	uint32_t kept = NONE;
+	for (uint32_t rank = 0; n > 1 && rank < RANKS; rank++) {
+		for (size_t i = 0; i < n; i++) {
+			const struct candidate *c = &all[keys[i].index];
+			if (c->rank == rank && (kept == NONE || candidate_is_better(c, &all[kept])))
+				kept = keys[i].index;
+		}
+	}
+	return n > 1 ? kept : keys[0].index;
+}
+
+/* ---- the table ---- */
+
+static size_t group_size(const struct key *keys, size_t n)
+{
+	size_t size = 1;
+	while (size < n && keys[size].addr == keys[0].addr)
+		size++;
+	return size;
+}
+
+/* moved[i]: where in the table the address of candidate i is. */
+static size_t fill(const struct candidates *c, const struct key *keys, struct object_symbol *at,
+		   uint32_t *moved)
+{
+	size_t n = 0;
+	for (size_t i = 0, size; i < c->all.n; i += size) {
+		size = group_size(keys + i, c->all.n - i);
+		const struct candidate *best = &c->all.at[choose(c->all.at, keys + i, size)];
+		uint32_t first = best->position;
+		for (size_t j = i; j < i + size; j++) {
+			const struct candidate *alias = &c->all.at[keys[j].index];
+			if (alias->position < first)
+				first = alias->position;
+			moved[keys[j].index] = (uint32_t)n;
+		}
+		at[n++] = (struct object_symbol){ .addr = best->addr,
+						  .end = best->limit,
+						  .name = best->name,
+						  .owner = best->owner,
+						  .flags = best->flags,
+						  .position = first };
+	}
+	return n;
+}
+
+static void finish(struct object_symbol *at, size_t n, const uint32_t *moved)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct object_symbol *s = &at[i];
+		if (i + 1 < n && at[i + 1].addr < s->end)
+			s->end = at[i + 1].addr;
+		if (s->end < s->addr)
+			s->end = s->addr;
+		s->owner = s->owner == NONE ? (uint32_t)i : moved[s->owner];
+	}
+	/* The owner may have lost its address to an alias that is itself a piece: then it owns itself. */
+	for (size_t i = 0; i < n; i++)
+		if (at[i].owner != i && at[at[i].owner].owner != at[i].owner)
+			at[at[i].owner].owner = at[i].owner;
+	for (size_t i = 0; i < n; i++)
+		if (at[i].owner == i)
+			at[i].flags &= ~(uint32_t)SYMBOL_COLD;
+}
+
+struct symbol_table candidates_finish(struct candidates *c, struct arena *arena)
+{
+	struct key *keys = sort_keys(c);
+	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
+	struct object_symbol *all = xalloc(c->all.n * sizeof(*all));
+	size_t n = fill(c, keys, all, moved);
+	if (n && c->end_of_last)
+		all[n - 1].end = c->end_of_last;
+	finish(all, n, moved);
+	struct symbol_table table = { .at = arena_copy(arena, all, n, sizeof(*all)), .n = n };
+	free(all);
+	free(moved);
+	free(keys);
+	candidates_free(c);
+	return table;
+}
+
+void candidates_free(struct candidates *c) { vec_free(&c->all); }

@@ -1,0 +1,305 @@
+/* Where symbols and DWARF lie when they are not in the file itself.
+ *
+ * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the file,
+ * in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and, found by
+ * name, the checksum that the link says. What dwz moved out of either is found by .gnu_debugaltlink
+ * and must have the build-id it says. Nothing is ever asked from the network. */
+#include <errno.h>
+#include <limits.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "object/private.h"
+
+enum { BUILD_ID_MAX = 64 };
+
+/* ---- candidates ---- */
+
+static bool same_kind(const struct elf_file *a, const struct elf_file *b)
+{
+	return a->header.e_machine == b->header.e_machine &&
+	       a->header.e_ident[EI_CLASS] == b->header.e_ident[EI_CLASS] &&
+	       a->header.e_ident[EI_DATA] == b->header.e_ident[EI_DATA];
+}
+
+static bool has_build_id(const struct elf_file *f, const uint8_t *id, size_t n)
+{
+	size_t size;
+	const uint8_t *own = elf_file_build_id(f, &size);
+	return own && size == n && !memcmp(own, id, n);
+}
+
+/* Opens path if it is an ELF file of o's kind, and another file than o's. */
+static struct elf_file *open_candidate(struct object_file *o, const char *path)
+{
+	struct elf_file *f = NULL;
+	struct stat own, st;
+	struct kin_error *err = elf_file_open(path, &f);
+	if (err) {
+		kin_error_free(err);
+		return NULL;
+	}
+	bool is_own = !fstat(o->main->fd, &own) && !fstat(f->fd, &st) && own.st_dev == st.st_dev &&
+		      own.st_ino == st.st_ino;
+	if (is_own || !same_kind(f, o->main)) {
+		elf_file_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static struct elf_file *open_with_build_id(struct object_file *o, const char *path,
+					   const uint8_t *id, size_t n)
+{
+	struct elf_file *f = open_candidate(o, path);
+	if (f && has_build_id(f, id, n))
+		return f;
+	elf_file_free(f);
+	return NULL;
+}
+
+static struct elf_file *find_by_build_id(struct object_file *o, const uint8_t *id, size_t n)
+{
+	char hex[2 * BUILD_ID_MAX + 1], *path;
+	if (n < 2 || n > BUILD_ID_MAX)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", o->debug_dir, hex, hex + 2) < 0)
+		return NULL;
+	struct elf_file *f = open_with_build_id(o, path, id, n);
+	free(path);
+	return f;
+}
+
+/* The folder of path with symbolic links resolved, allocated. */
+static char *folder_of(const char *path)
+{
+	char *real = realpath(path, NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+	if (slash)
+		*slash = '\0';
+	return real;
+}
+
+/* ---- .gnu_debuglink ---- */
+
+/* CRC-32 of the whole file, as zlib counts it (liblzma has the same one). */
+static bool crc_of(int fd, uint32_t *ret)
+{
+	enum { CHUNK = 256 * 1024 };
+	uint8_t *buf = xalloc(CHUNK);
+	uint32_t crc = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, buf, CHUNK, at)) > 0 || (n < 0 && errno == EINTR)) {
+		if (n < 0)
+			continue;
+		crc = lzma_crc32(buf, (size_t)n, crc);
+		at += n;
+	}
+	free(buf);
+	*ret = crc;
+	return n == 0;
+}
+
+struct debuglink {
+	const char *name;
+	uint32_t crc;
+};
+
+static bool read_debuglink(const struct object_file *o, struct debuglink *ret)
+{
+	size_t size;
+	const struct elf_section *s = elf_file_section(o->main, ".gnu_debuglink");
+	const uint8_t *data = s ? elf_file_contents(o->main, s, &size) : NULL;
+	if (!data)
+		return false;
+
+	struct bytes b = bytes_of(s->name, data, size);
+	b.swap = object_big_endian(o) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	const char *name = bytes_str(&b);
+	size_t used = size - bytes_left(&b);
+	bytes_take(&b, -used & 3);
+	uint32_t crc = bytes_u32(&b);
+	struct kin_error *err = bytes_error(&b);
+	if (err) {
+		kin_error_free(err);
+		return false;
+	}
+	const char *slash = strrchr(name, '/'); /* a name, never a way out of these folders */
+	*ret = (struct debuglink){ slash ? slash + 1 : name, crc };
+	return *ret->name && strcmp(ret->name, "..") != 0 && strcmp(ret->name, ".") != 0;
+}
+
+static struct elf_file *open_linked(struct object_file *o, const struct debuglink *link,
+				    const char *top, const char *folder, const char *sub)
+{
+	char *path;
+	if (asprintf(&path, "%s%s/%s%s", top, folder, sub, link->name) < 0)
+		return NULL;
+	struct elf_file *f = open_candidate(o, path);
+	free(path);
+	if (!f)
+		return NULL;
+
+	uint32_t crc;
+	size_t n, theirs;
+	const uint8_t *id = elf_file_build_id(o->main, &n);
+	bool other = id && elf_file_build_id(f, &theirs) && !has_build_id(f, id, n);
+	if (!other && crc_of(f->fd, &crc) && crc == link->crc)
+		return f;
+	elf_file_free(f);
+	return NULL;
+}
+
+static struct elf_file *find_by_link(struct object_file *o)
+{
+	struct debuglink link;
+	if (!read_debuglink(o, &link))
+		return NULL;
+	char *folder = folder_of(o->path);
+	if (!folder)
+		return NULL;
+	struct elf_file *f = open_linked(o, &link, "", folder, "");
+	if (!f)
+		f = open_linked(o, &link, "", folder, ".debug/");
+	if (!f)
+		f = open_linked(o, &link, o->debug_dir, folder, "");
+	free(folder);
+	return f;
+}
+
+struct elf_file *object_debug_file(struct object_file *o)
+{
+	if (o->sought_debug || o->no_debug_files)
+		return o->debug;
+	o->sought_debug = true;
+	size_t n;
+	const uint8_t *id = elf_file_build_id(o->main, &n);
+	if (id)
+		o->debug = find_by_build_id(o, id, n);
+	if (!o->debug)
+		o->debug = find_by_link(o);
+	return o->debug;
+}
+
+/* ---- .gnu_debugaltlink ---- */
+
+/* `from`: the file that refers to it. */
+static struct elf_file *find_alt(struct object_file *o, const struct elf_file *from)
+{
+	size_t size;
+	const struct elf_section *s = elf_file_section(from, ".gnu_debugaltlink");
+	const uint8_t *data = s ? elf_file_contents(from, s, &size) : NULL;
+	const uint8_t *end = data ? memchr(data, 0, size) : NULL;
+	if (!end)
+		return NULL;
+	const char *name = (const char *)data;
+	const uint8_t *id = end + 1;
+	size_t n = size - (size_t)(id - data);
+	if (n < 2 || n > BUILD_ID_MAX)
+		return NULL;
+
+	struct elf_file *f = find_by_build_id(o, id, n);
+	if (f || !*name)
+		return f;
+	if (*name == '/')
+		return open_with_build_id(o, name, id, n);
+	char *path, *folder = folder_of(from->path);
+	if (folder && asprintf(&path, "%s/%s", folder, name) >= 0) {
+		f = open_with_build_id(o, path, id, n);
+		free(path);
+	}
+	free(folder);
+	return f;
+}
+
+/* ---- DWARF ---- */
+
+static bool has_dwarf(const struct elf_file *f)
+{
+	static const char *const names[] = { ".debug_info", ".debug_line", ".zdebug_info",
+					     ".zdebug_line" };
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct elf_section *s = elf_file_section(f, names[i]);
+		if (s && s->type != SHT_NOBITS)
+			return true;
+	}
+	return false;
+}
+
+Dwarf *object_dwarf(struct object_file *o)
+{
+	if (o->sought_dwarf)
+		return o->dwarf;
+	o->sought_dwarf = true;
+
+	struct elf_file *from = has_dwarf(o->main) ? o->main : object_debug_file(o);
+	o->dwarf = from ? dwarf_begin_elf(from->elf, DWARF_C_READ, NULL) : NULL;
+	if (!o->dwarf || o->no_debug_files)
+		return o->dwarf;
+	o->alt = find_alt(o, from);
+	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
+	if (o->alt_dwarf)
+		dwarf_setalt(o->dwarf, o->alt_dwarf);
+	return o->dwarf;
+}
+
+/* ---- .gnu_debugdata ---- */
+
+enum {
+	UNPACKED_MAX = 256 << 20, /* these hold symbols only; the largest known ones have some MB */
+	LZMA_MEMORY_MAX = 128 << 20,
+};
+
+/* Allocated; NULL if it is not sound or unpacks to too much. */
+static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
+{
+	lzma_stream lz = LZMA_STREAM_INIT;
+	size_t cap = 64 * 1024;
+	uint8_t *out = NULL;
+	lzma_ret r = lzma_stream_decoder(&lz, LZMA_MEMORY_MAX, 0);
+
+	lz.next_in = in;
+	lz.avail_in = n;
+	while (r == LZMA_OK && cap <= UNPACKED_MAX) {
+		out = xrealloc(out, cap, 1);
+		lz.next_out = out + lz.total_out;
+		lz.avail_out = cap - (size_t)lz.total_out;
+		r = lzma_code(&lz, LZMA_FINISH);
+		cap *= 2;
+	}
+	*size = (size_t)lz.total_out;
+	lzma_end(&lz);
+	if (r == LZMA_STREAM_END)
+		return out;
+	free(out);
+	return NULL;
+}
+
+struct elf_file *object_packed_file(struct object_file *o)
+{
+	if (o->sought_packed || o->no_debug_files)
+		return o->packed;
+	o->sought_packed = true;
+
+	size_t n, size;
+	const struct elf_section *s = elf_file_section(o->main, ".gnu_debugdata");
+	const uint8_t *data = s ? elf_file_contents(o->main, s, &n) : NULL;
+	uint8_t *unpacked = data ? unpack(data, n, &size) : NULL;
+	struct elf_file *f = unpacked ? elf_file_from_memory(s->name, unpacked, size) : NULL;
+	if (f && !same_kind(f, o->main)) {
+		elf_file_free(f);
+		f = NULL;
+	}
+	o->packed = f;
+	return f;
+}

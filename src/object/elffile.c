@@ -1,0 +1,248 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "base/err.h"
+#include "object/private.h"
+
+/* ---- opening ---- */
+
+static struct kin_error *not_executable(const char *path, const char *what)
+{
+	return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: %s", path, what), true,
+		       "%s: not in executable format", path);
+}
+
+static struct kin_error *check_kind(int fd, const char *path)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return err_os(errno, "%s", path);
+	if (S_ISDIR(st.st_mode)) /* GNU's words are those of an error long past */
+		return err_gnu(err_os(EISDIR, "%s", path), false, "%s: %s", path, strerror(ENOENT));
+	if (!S_ISREG(st.st_mode))
+		return not_executable(path, "not a regular file");
+	if (!st.st_size)
+		return not_executable(path, "empty file, not an ELF file");
+	return NULL;
+}
+
+/* What stands there instead of ELF's magic, as far as people mix them up. */
+static const char *describe_foreign(const char *magic, size_t n)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *what;
+	} known[] = {
+		{ "#!", 2, "a script, not an ELF file: give the program that it starts" },
+		{ "!<arch>\n", 8, "an archive: extract the member or give the linked program" },
+		{ "!<thin>\n", 8, "an archive: give the member or the linked program" },
+		{ "gmon", 4, "profile data, not an ELF file: give the program first" },
+		{ "MZ", 2, "a Windows program, not an ELF file" },
+		{ "\xcf\xfa\xed\xfe", 4, "a Mach-O file, not an ELF file" },
+		{ "\x1f\x8b", 2, "compressed, not an ELF file: unpack it first" },
+		{ "\xfd" "7zXZ", 5, "compressed, not an ELF file: unpack it first" },
+		{ "\x28\xb5\x2f\xfd", 4, "compressed, not an ELF file: unpack it first" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (n >= known[i].n && !memcmp(magic, known[i].magic, known[i].n))
+			return known[i].what;
+	return "not an ELF file";
+}
+
+static struct kin_error *check_elf(struct elf_file *f)
+{
+	char magic[8];
+	ssize_t n = pread(f->fd, magic, sizeof(magic), 0);
+	if (n < 0)
+		return err_os(errno, "reading %s", f->path);
+	if (n < SELFMAG || memcmp(magic, ELFMAG, SELFMAG))
+		return not_executable(f->path, describe_foreign(magic, (size_t)n));
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header))
+		return not_executable(f->path, "damaged ELF file: its header makes no sense");
+	if (f->header.e_type == ET_CORE)
+		return not_executable(f->path, "a core file: give the program that dumped it");
+	return NULL;
+}
+
+static void read_sections(struct elf_file *f)
+{
+	size_t names = 0, n = 0;
+	if (elf_getshdrnum(f->elf, &n) < 0 || elf_getshdrstrndx(f->elf, &names) < 0)
+		return;
+
+	f->sections = arena_alloc(&f->arena, n * sizeof(*f->sections));
+	for (; f->n_sections < n; f->n_sections++) {
+		struct elf_section *s = &f->sections[f->n_sections];
+		Elf_Scn *scn = elf_getscn(f->elf, f->n_sections);
+		GElf_Shdr sh;
+		s->name = "";
+		if (!scn || !gelf_getshdr(scn, &sh))
+			continue;
+		const char *name = elf_strptr(f->elf, names, sh.sh_name);
+		*s = (struct elf_section){ .name = name ? name : "",
+					   .addr = sh.sh_addr,
+					   .size = sh.sh_size,
+					   .flags = sh.sh_flags,
+					   .entsize = sh.sh_entsize,
+					   .type = sh.sh_type,
+					   .link = sh.sh_link,
+					   .info = sh.sh_info };
+	}
+}
+
+struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
+{
+	/* Not waiting for a writer if it is a FIFO; for regular files it means nothing. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return err_gnu(err_os(errno, "%s", path), false, "%s: %s", path, strerror(errno));
+	struct kin_error *err = check_kind(fd, path);
+	if (err) {
+		close(fd);
+		return err;
+	}
+
+	struct elf_file *f = xalloc(sizeof(*f));
+	f->fd = fd;
+	f->path = arena_printf(&f->arena, "%s", path);
+	elf_version(EV_CURRENT);
+	f->elf = elf_begin(fd, ELF_C_READ, NULL);
+	err = check_elf(f);
+	if (err) {
+		elf_file_free(f);
+		return err;
+	}
+	read_sections(f);
+	*ret = f;
+	return NULL;
+}
+
+struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size)
+{
+	struct elf_file *f = xalloc(sizeof(*f));
+	f->fd = -1;
+	f->path = arena_printf(&f->arena, "%s", path);
+	f->memory = memory;
+	elf_version(EV_CURRENT);
+	f->elf = elf_memory((char *)memory, size);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header)) {
+		elf_file_free(f);
+		return NULL;
+	}
+	read_sections(f);
+	return f;
+}
+
+void elf_file_free(struct elf_file *f)
+{
+	if (!f)
+		return;
+	elf_end(f->elf);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->memory);
+	struct arena arena = f->arena;
+	free(f);
+	arena_release(&arena);
+}
+
+/* ---- sections ---- */
+
+const struct elf_section *elf_file_section(const struct elf_file *f, const char *name)
+{
+	for (size_t i = 1; i < f->n_sections; i++)
+		if (!strcmp(f->sections[i].name, name))
+			return &f->sections[i];
+	return NULL;
+}
+
+const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s, size_t *size)
+{
+	*size = 0;
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL)
+		return NULL;
+	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	if (!data || !data->d_buf)
+		return NULL;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size)
+{
+	const void *id = NULL;
+	ssize_t n = dwelf_elf_gnu_build_id(f->elf, &id);
+	*size = n > 0 ? (size_t)n : 0;
+	return n > 0 ? id : NULL;
+}
+
+/* ---- symbols ---- */
+
+static Elf_Data *section_data(const struct elf_file *f, size_t index)
+{
+	Elf_Scn *scn = elf_getscn(f->elf, index);
+	return scn ? elf_getdata(scn, NULL) : NULL;
+}
+
+/* Section numbers too large for a symbol stand in a section of their own, which points back. */
+static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
+{
+	for (size_t i = 1; i < f->n_sections; i++)
+		if (f->sections[i].type == SHT_SYMTAB_SHNDX && f->sections[i].link == symtab)
+			return section_data(f, i);
+	return NULL;
+}
+
+/* Up to the last NUL, so that every string that starts inside also ends inside. */
+static size_t terminated_size(const char *s, size_t n)
+{
+	const char *last = n ? memrchr(s, '\0', n) : NULL;
+	return last ? (size_t)(last - s) + 1 : 0;
+}
+
+bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
+{
+	if (!index || index >= f->n_sections)
+		return false;
+	const struct elf_section *s = &f->sections[index];
+	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+	Elf_Data *data = section_data(f, index);
+	if (!data || !data->d_buf || data->d_type != ELF_T_SYM || s->entsize != entry)
+		return false;
+
+	*ret = (struct elf_symbols){ .data = data, .strings = "" };
+	ret->n = data->d_size / entry;
+	ret->first_global = s->info <= ret->n ? s->info : 0;
+	ret->shndx = extended_indices(f, index);
+	Elf_Data *strings = s->link && s->link < f->n_sections ? section_data(f, s->link) : NULL;
+	if (strings && strings->d_buf) {
+		ret->strings = strings->d_buf;
+		ret->strings_size = terminated_size(strings->d_buf, strings->d_size);
+	}
+	return true;
+}
+
+bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret)
+{
+	for (size_t i = 1; i < f->n_sections; i++)
+		if (f->sections[i].type == type && elf_file_symbols_in(f, i, ret))
+			return true;
+	return false;
+}
+
+bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx)
+{
+	Elf32_Word extended = 0;
+	if (!gelf_getsymshndx(s->data, s->shndx, (int)i, ret, &extended))
+		return false;
+	*shndx = ret->st_shndx == SHN_XINDEX ? extended : ret->st_shndx;
+	return true;
+}

@@ -1,0 +1,193 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "object/private.h"
+
+/* ---- code ---- */
+
+static int by_low(const void *a, const void *b)
+{
+	const struct code_range *l = a, *r = b;
+	if (l->low != r->low)
+		return l->low < r->low ? -1 : 1;
+	return (l->section > r->section) - (l->section < r->section);
+}
+
+/* Sections that overlap (only hostile files have any) are cut where the next one starts. */
+static void find_code(struct object_file *o)
+{
+	VEC(struct code_range) v = { 0 };
+	for (size_t i = 1; i < o->main->n_sections; i++) {
+		const struct elf_section *s = &o->main->sections[i];
+		if (!elf_section_is_code(s) || !s->size || s->addr + s->size < s->addr)
+			continue;
+		vec_push(&v, ((struct code_range){ s->addr, s->addr + s->size, (uint32_t)i }));
+	}
+	if (v.n)
+		qsort(v.at, v.n, sizeof(*v.at), by_low);
+	for (size_t i = 0; i + 1 < v.n; i++)
+		if (v.at[i].high > v.at[i + 1].low)
+			v.at[i].high = v.at[i + 1].low;
+	o->code = arena_copy(&o->arena, v.at, v.n, sizeof(*v.at));
+	o->n_code = v.n;
+	vec_free(&v);
+}
+
+const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size)
+{
+	size_t low = 0, high = o->n_code;
+	*size = 0;
+	while (low < high) { /* the first range that starts after addr */
+		size_t mid = low + (high - low) / 2;
+		if (o->code[mid].low <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr >= o->code[low - 1].high)
+		return NULL;
+
+	const struct code_range *r = &o->code[low - 1];
+	const struct elf_section *s = &o->main->sections[r->section];
+	size_t n;
+	const uint8_t *bytes = elf_file_contents(o->main, s, &n);
+	uint64_t skip = addr - s->addr, left = r->high - addr;
+	if (!bytes || skip >= n)
+		return NULL;
+	*size = left < n - skip ? (size_t)left : n - (size_t)skip;
+	return bytes + skip;
+}
+
+/* ---- opening ---- */
+
+static char *hex(struct arena *a, const uint8_t *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *s = arena_alloc_bytes(a, n * 2 + 1);
+	for (size_t i = 0; i < n; i++) {
+		s[i * 2] = digits[bytes[i] >> 4];
+		s[i * 2 + 1] = digits[bytes[i] & 15];
+	}
+	return s;
+}
+
+static struct kin_error *describe(struct object_file *o)
+{
+	const struct elf_section *text = elf_file_section(o->main, ".text");
+	if (text && text->addr + text->size >= text->addr)
+		o->text = (struct address_range){ text->addr, text->addr + text->size };
+	find_code(o);
+	if (!text && !o->n_code)
+		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED,
+				       "%s: no section holds code (no .text): not a program, or its "
+				       "section table was stripped",
+				       o->path),
+			       true, "can't find .text section in %s", o->path);
+
+	size_t n;
+	const uint8_t *id = elf_file_build_id(o->main, &n);
+	o->build_id = id ? hex(&o->arena, id, n) : NULL;
+	return NULL;
+}
+
+struct kin_error *object_open(const char *path, const struct object_opts *opts,
+			      struct object_file **ret)
+{
+	struct elf_file *file;
+	struct kin_error *err = elf_file_open(path, &file);
+	if (err)
+		return err;
+
+	struct object_file *o = xalloc(sizeof(*o));
+	const char *debug_dir = opts && opts->debug_dir ? opts->debug_dir : "/usr/lib/debug";
+	o->main = file;
+	o->path = arena_printf(&o->arena, "%s", path);
+	o->debug_dir = arena_printf(&o->arena, "%s", debug_dir);
+	o->no_debug_files = opts && opts->no_debug_files;
+	err = describe(o);
+	if (err) {
+		object_free(o);
+		return err;
+	}
+	*ret = o;
+	return NULL;
+}
+
+void object_free(struct object_file *o)
+{
+	if (!o)
+		return;
+	object_lines_free(o->lines);
+	dwarf_end(o->dwarf);
+	dwarf_end(o->alt_dwarf);
+	elf_file_free(o->alt);
+	elf_file_free(o->packed);
+	elf_file_free(o->debug);
+	elf_file_free(o->main);
+	struct arena arena = o->arena;
+	free(o);
+	arena_release(&arena);
+}
+
+/* ---- what it is ---- */
+
+const char *object_path(const struct object_file *o) { return o->path; }
+const char *object_build_id(const struct object_file *o) { return o->build_id; }
+struct address_range object_text(const struct object_file *o) { return o->text; }
+const char *object_machine(const struct object_file *o) { return machine_name(&o->main->header); }
+
+bool object_is_64bit(const struct object_file *o)
+{
+	return o->main->header.e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+bool object_big_endian(const struct object_file *o)
+{
+	return o->main->header.e_ident[EI_DATA] == ELFDATA2MSB;
+}
+
+/* The linker's names for the end of the code differ by target; glibc uses the first of these. */
+static size_t end_rank(const char *name)
+{
+	static const char *const ends[] = { "etext", "_etext", "__etext" };
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (!strcmp(name, ends[i]))
+			return i;
+	return ARRAY_LEN(ends);
+}
+
+static struct address_range profiled_by(const struct elf_symbols *s)
+{
+	struct address_range r = { 0, 0 };
+	bool have_low = false;
+	size_t best = end_rank("");
+	for (size_t i = s->first_global; i < s->n; i++) {
+		GElf_Sym sym;
+		uint32_t shndx;
+		if (!elf_symbols_at(s, i, &sym, &shndx) || shndx == SHN_UNDEF)
+			continue;
+		const char *name = elf_symbols_name(s, &sym);
+		if (!strcmp(name, "__executable_start")) {
+			r.low = sym.st_value;
+			have_low = true;
+		} else if (end_rank(name) < best) {
+			best = end_rank(name);
+			r.high = sym.st_value;
+		}
+	}
+	return have_low && r.high > r.low ? r : (struct address_range){ 0, 0 };
+}
+
+struct address_range object_profiled(const struct object_file *o)
+{
+	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
+	struct address_range r = { 0, 0 };
+	for (size_t i = 0; i < ARRAY_LEN(tables) && !r.high; i++) {
+		struct elf_symbols symbols;
+		if (elf_file_symbols(o->main, tables[i], &symbols))
+			r = profiled_by(&symbols);
+	}
+	return r;
+}

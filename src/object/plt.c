@@ -1,0 +1,286 @@
+/* Names for the entries of the procedure linkage table, which have no symbols: "puts@plt".
+ *
+ * An entry jumps through a slot that the dynamic linker fills; the relocation of that slot says which
+ * function it is for. Entries are found by decoding the code, as neither their order nor their size is
+ * fixed. What lies before the first entry of such a section gets the section's name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "object/candidates.h"
+
+struct slot {
+	uint64_t addr;
+	const char *name;
+};
+
+struct resolver { /* an indirect function: it returns what is to be called */
+	uint64_t addr, slot;
+};
+
+struct plt {
+	struct object_file *o;
+	struct candidates *c;
+	VEC(struct slot) slots;	       /* by address */
+	VEC(struct resolver) resolvers; /* by address */
+	uint64_t got;		       /* what i386's position-independent entries are relative to */
+	size_t budget;		       /* bytes of names that may still be made */
+};
+
+/* ---- slots ---- */
+
+enum relocation { OTHER, SYMBOL, RESOLVER };
+
+static enum relocation classify(uint16_t machine, uint64_t type)
+{
+	static const struct {
+		uint16_t machine;
+		uint64_t jump_slot, glob_dat, irelative;
+	} types[] = {
+		{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE },
+		{ EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_IRELATIVE },
+		{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		if (types[i].machine != machine)
+			continue;
+		if (type == types[i].jump_slot || type == types[i].glob_dat)
+			return SYMBOL;
+		return type == types[i].irelative ? RESOLVER : OTHER;
+	}
+	return OTHER;
+}
+
+static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GElf_Rela *r)
+{
+	GElf_Sym sym;
+	uint32_t shndx;
+	switch (classify(p->o->main->header.e_machine, GELF_R_TYPE(r->r_info))) {
+	case SYMBOL:
+		if (elf_symbols_at(symbols, GELF_R_SYM(r->r_info), &sym, &shndx))
+			vec_push(&p->slots, ((struct slot){ r->r_offset,
+							    elf_symbols_name(symbols, &sym) }));
+		break;
+	case RESOLVER:
+		vec_push(&p->resolvers, ((struct resolver){ (uint64_t)r->r_addend, r->r_offset }));
+		break;
+	case OTHER:
+		break;
+	}
+}
+
+static void read_relocations(struct plt *p, size_t index)
+{
+	const struct elf_file *f = p->o->main;
+	const struct elf_section *s = &f->sections[index];
+	Elf_Scn *scn = elf_getscn(f->elf, index);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	struct elf_symbols symbols = { .strings = "" };
+	bool addends = s->type == SHT_RELA;
+	size_t entry = gelf_fsize(f->elf, addends ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT);
+
+	if (!data || !data->d_buf || s->entsize != entry)
+		return;
+	if (!elf_file_symbols_in(f, s->link, &symbols))
+		symbols.n = 0;
+	for (size_t i = 0; i < data->d_size / entry && i < INT32_MAX; i++) {
+		GElf_Rela rela = { 0 };
+		GElf_Rel rel;
+		if (addends && gelf_getrela(data, (int)i, &rela)) {
+			add_slot(p, &symbols, &rela);
+		} else if (!addends && gelf_getrel(data, (int)i, &rel)) {
+			rela.r_offset = rel.r_offset;
+			rela.r_info = rel.r_info;
+			add_slot(p, &symbols, &rela);
+		}
+	}
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct slot *l = a, *r = b;
+	return (l->addr > r->addr) - (l->addr < r->addr);
+}
+
+static int compare_resolvers(const void *a, const void *b)
+{
+	const struct resolver *l = a, *r = b;
+	return (l->addr > r->addr) - (l->addr < r->addr);
+}
+
+static size_t first_resolver(const struct plt *p, uint64_t addr)
+{
+	size_t low = 0, high = p->resolvers.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->resolvers.at[mid].addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* An indirect function bears the name of what it stands for. */
+static void name_resolvers(struct plt *p)
+{
+	uint32_t *best = xalloc(p->resolvers.n * sizeof(*best)); /* by first resolver of an address */
+	memset(best, 0xff, p->resolvers.n * sizeof(*best));
+	for (size_t i = 0; i < p->c->all.n; i++) {
+		const struct candidate *s = &p->c->all.at[i];
+		size_t r = first_resolver(p, s->addr);
+		if (r == p->resolvers.n || p->resolvers.at[r].addr != s->addr)
+			continue;
+		if (best[r] == NONE || candidate_is_better(s, &p->c->all.at[best[r]]))
+			best[r] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < p->resolvers.n; i++) {
+		uint32_t found = best[first_resolver(p, p->resolvers.at[i].addr)];
+		if (found != NONE)
+			vec_push(&p->slots, ((struct slot){ p->resolvers.at[i].slot,
+							    p->c->all.at[found].name }));
+	}
+	free(best);
+}
+
+static void find_slots(struct plt *p)
+{
+	const struct elf_file *f = p->o->main;
+	for (size_t i = 1; i < f->n_sections; i++) {
+		uint32_t type = f->sections[i].type;
+		if ((type == SHT_RELA || type == SHT_REL) && f->sections[i].flags & SHF_ALLOC)
+			read_relocations(p, i);
+	}
+	if (p->resolvers.n) {
+		qsort(p->resolvers.at, p->resolvers.n, sizeof(*p->resolvers.at), compare_resolvers);
+		name_resolvers(p);
+	}
+	if (p->slots.n)
+		qsort(p->slots.at, p->slots.n, sizeof(*p->slots.at), compare_slots);
+}
+
+static const char *slot_name(const struct plt *p, uint64_t addr)
+{
+	struct slot key = { addr, NULL };
+	const struct slot *s = p->slots.n ? bsearch(&key, p->slots.at, p->slots.n, sizeof(key),
+						    compare_slots)
+					  : NULL;
+	return s && *s->name ? s->name : NULL;
+}
+
+/* ---- entries ---- */
+
+static uint32_t le32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* [endbr] [bnd] jmp *slot */
+static bool decode_x86(const struct plt *p, const uint8_t *code, size_t n, uint64_t addr,
+		       uint64_t *slot)
+{
+	size_t i = 0;
+	bool is_64bit = p->o->main->header.e_machine == EM_X86_64;
+	if (n >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && (code[3] & 0xfe) == 0xfa)
+		i = 4;
+	if (n > i && code[i] == 0xf2)
+		i++;
+	if (n < i + 6 || code[i] != 0xff || (code[i + 1] != 0x25 && code[i + 1] != 0xa3))
+		return false;
+	uint32_t operand = le32(code + i + 2);
+	if (is_64bit)
+		*slot = addr + i + 6 + (uint64_t)(int64_t)(int32_t)operand;
+	else
+		*slot = (uint32_t)(operand + (code[i + 1] == 0xa3 ? p->got : 0));
+	return !is_64bit || code[i + 1] == 0x25;
+}
+
+/* [bti c;] adrp x16, slot; ldr x17, [x16, slot] */
+static bool decode_aarch64(const uint8_t *code, size_t n, uint64_t addr, uint64_t *slot)
+{
+	size_t i = n >= 4 && le32(code) == 0xd503245f ? 4 : 0;
+	if (n < i + 8)
+		return false;
+	uint32_t adrp = le32(code + i), ldr = le32(code + i + 4);
+	if ((adrp & 0x9f00001f) != 0x90000010)
+		return false;
+	bool is_word = (ldr & 0xffc003ff) == 0xb9400211; /* ILP32 */
+	if (!is_word && (ldr & 0xffc003ff) != 0xf9400211)
+		return false;
+	uint64_t page = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+	page = (page ^ 0x100000) - 0x100000; /* 21 bits with sign */
+	*slot = ((addr + i) & ~(uint64_t)0xfff) + (page << 12) +
+		((uint64_t)(ldr >> 10 & 0xfff) << (is_word ? 2 : 3));
+	return true;
+}
+
+static void add_entry(struct plt *p, uint64_t addr, uint64_t limit, const char *name)
+{
+	vec_push(&p->c->all, ((struct candidate){ .addr = addr,
+						  .limit = limit,
+						  .name = name,
+						  .position = NONE,
+						  .flags = SYMBOL_FUNCTION | SYMBOL_PLT,
+						  .rank = RANK_LAST | RANK_LOCAL | RANK_LABEL,
+						  .owner = NONE }));
+}
+
+/* NULL if a hostile file would make us write many times what it holds. */
+static const char *entry_name(struct plt *p, const char *function)
+{
+	size_t n = strlen(function) + 5;
+	if (n > p->budget)
+		return NULL;
+	p->budget -= n;
+	return arena_printf(&p->o->arena, "%s@plt", function);
+}
+
+static void scan_section(struct plt *p, const struct elf_section *s)
+{
+	bool is_aarch64 = p->o->main->header.e_machine == EM_AARCH64;
+	size_t n, step = is_aarch64 ? 4 : 8;
+	const uint8_t *code = elf_file_contents(p->o->main, s, &n);
+	uint64_t limit = s->addr + s->size;
+
+	if (!code || !n || limit < s->addr)
+		return;
+	add_entry(p, s->addr, limit, s->name);
+	for (size_t i = 0, after = 0; i < n; i += step) {
+		uint64_t slot, addr = s->addr + i;
+		if (i < after) /* an entry that starts with bti is one without at its second word */
+			continue;
+		bool is_entry = is_aarch64 ? decode_aarch64(code + i, n - i, addr, &slot)
+					   : decode_x86(p, code + i, n - i, addr, &slot);
+		const char *function = is_entry ? slot_name(p, slot) : NULL;
+		const char *name = function ? entry_name(p, function) : NULL;
+		if (!name)
+			continue;
+		if (i == 0)
+			p->c->all.n--;
+		add_entry(p, addr, limit, name);
+		after = i + 8;
+	}
+}
+
+void candidates_add_plt(struct candidates *c, struct object_file *o)
+{
+	uint16_t machine = o->main->header.e_machine;
+	if (machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64)
+		return;
+
+	struct plt p = { .o = o, .c = c, .budget = 64 * 1024 };
+	const struct elf_section *got = elf_file_section(o->main, ".got.plt");
+	if (!got)
+		got = elf_file_section(o->main, ".got");
+	p.got = got ? got->addr : 0;
+	for (size_t i = 1; i < o->main->n_sections; i++)
+		if (o->main->sections[i].type == SHT_STRTAB)
+			p.budget += o->main->sections[i].size;
+	find_slots(&p);
+	for (size_t i = 1; i < o->main->n_sections; i++) {
+		const struct elf_section *s = &o->main->sections[i];
+		if (elf_section_is_code(s) && (!strncmp(s->name, ".plt", 4) || !strcmp(s->name, ".iplt")))
+			scan_section(&p, s);
+	}
+	vec_free(&p.slots);
+	vec_free(&p.resolvers);
+}

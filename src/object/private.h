@@ -1,0 +1,112 @@
+/* private.h - what the files of this module share. Nobody outside of it includes this. */
+#ifndef OBJECT_PRIVATE_H
+#define OBJECT_PRIVATE_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include "base/arena.h"
+#include "object/object.h"
+
+/* ---- one ELF file as it lies on disk (elffile.c) ---- */
+
+struct elf_section {
+	const char *name; /* "" if damaged */
+	uint64_t addr, size, flags;
+	uint64_t entsize;
+	uint32_t type, link, info;
+};
+
+/* An object is made of up to four of these: the file itself, its debug file, what both refer to
+ * (dwz), and the symbols packed into .gnu_debugdata. */
+struct elf_file {
+	char *path;
+	int fd; /* -1: in memory */
+	uint8_t *memory;
+	Elf *elf; /* read, not mapped: a file cut short under us gives an error and no SIGBUS */
+	GElf_Ehdr header;
+	struct elf_section *sections; /* by index, so [0] is the null section */
+	size_t n_sections;
+	struct arena arena;
+};
+
+MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **ret);
+/* Takes over `memory` (malloc) in any case. NULL if it is no ELF file. */
+struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
+void elf_file_free(struct elf_file *f);
+
+const struct elf_section *elf_file_section(const struct elf_file *f, const char *name); /* or NULL */
+/* Contents as in the file, not decompressed; NULL if there are none or they cannot be read. */
+const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s, size_t *size);
+/* Raw bytes of the build-id; NULL if there is none. */
+const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
+
+static inline bool elf_section_is_code(const struct elf_section *s)
+{
+	return (s->flags & (SHF_ALLOC | SHF_EXECINSTR)) == (SHF_ALLOC | SHF_EXECINSTR);
+}
+
+/* A symbol table with its strings. */
+struct elf_symbols {
+	Elf_Data *data, *shndx;
+	size_t n;
+	size_t first_global; /* what the section header claims: 0 if senseless */
+	const char *strings; /* ends in NUL; never NULL */
+	size_t strings_size;
+};
+
+/* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none that can be read. */
+bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret);
+/* The section of that index. */
+bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret);
+/* The i-th; *shndx is its section even if there are more than 65279. False if it cannot be read. */
+bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx);
+/* Its name: "" if it lies outside of the strings. */
+static inline const char *elf_symbols_name(const struct elf_symbols *s, const GElf_Sym *sym)
+{
+	return sym->st_name < s->strings_size ? s->strings + sym->st_name : "";
+}
+
+/* ---- the object ---- */
+
+struct code_range {
+	uint64_t low, high;
+	uint32_t section;
+};
+
+struct object_file {
+	char *path;
+	char *debug_dir;
+	bool no_debug_files;
+	struct arena arena;
+	struct elf_file *main;
+	char *build_id; /* hex, or NULL */
+	struct address_range text;
+	struct code_range *code; /* executable sections with contents, by address; not overlapping */
+	size_t n_code;
+
+	/* Opened when first asked for: see debugfile.c. */
+	bool sought_debug, sought_packed, sought_dwarf;
+	struct elf_file *debug, *alt, *packed;
+	Dwarf *dwarf, *alt_dwarf;
+
+	struct object_lines *lines; /* lines.c's own; NULL until needed */
+};
+
+/* Called by object_free(); o->lines may be NULL. (lines.c) */
+void object_lines_free(struct object_lines *lines);
+
+/* ---- debugfile.c ---- */
+
+/* The separate debug file, or NULL. Always NULL with no_debug_files. */
+struct elf_file *object_debug_file(struct object_file *o);
+/* The file packed into .gnu_debugdata (symbols only), or NULL. */
+struct elf_file *object_packed_file(struct object_file *o);
+/* DWARF of the file, or else of its debug file; dwz's file attached. NULL if there is none. */
+Dwarf *object_dwarf(struct object_file *o);
+
+/* ---- machine.c ---- */
+
+const char *machine_name(const GElf_Ehdr *header);
+
+#endif

@@ -1,0 +1,78 @@
+#include "object/probe.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_program(Elf *elf)
+{
+	GElf_Ehdr header;
+	size_t n;
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
+		return false;
+	if (header.e_type == ET_EXEC)
+		return true;
+	if (header.e_type != ET_DYN || elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr segment;
+		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+/* Names in .symtab may carry a version: "mcount@GLIBC_2.2.5". */
+static bool is_profiler(const char *name)
+{
+	static const char *const entries[] = { "mcount", "_mcount", "__mcount", "__fentry__" };
+	size_t n = strcspn(name, "@");
+	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
+		if (strlen(entries[i]) == n && !memcmp(entries[i], name, n))
+			return true;
+	return false;
+}
+
+static bool calls_profiler(Elf *elf, GElf_Word type)
+{
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || header.sh_type != type)
+			continue;
+		Elf_Data *data = elf_getdata(section, NULL);
+		size_t size = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+		for (size_t i = 0; data && size && i < data->d_size / size; i++) {
+			GElf_Sym symbol;
+			const char *name = gelf_getsym(data, (int)i, &symbol)
+						   ? elf_strptr(elf, header.sh_link, symbol.st_name)
+						   : NULL;
+			if (name && is_profiler(name))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool object_probe_profiled(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	char magic[SELFMAG];
+	bool yes = false;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, magic, SELFMAG, 0) == SELFMAG &&
+	    !memcmp(magic, ELFMAG, SELFMAG)) {
+		elf_version(EV_CURRENT);
+		Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+		yes = elf && is_program(elf) &&
+		      (calls_profiler(elf, SHT_DYNSYM) || calls_profiler(elf, SHT_SYMTAB));
+		elf_end(elf);
+	}
+	close(fd);
+	return yes;
+}

@@ -1,0 +1,28 @@
+/* source.h - source files named by debug information, found and read.
+ *
+ * The names come from the executable, so they are not trusted: only regular files are read, never a
+ * terminal, a device or a FIFO that nobody writes to, and none larger than SOURCE_MAX. */
+#ifndef OBJECT_SOURCE_H
+#define OBJECT_SOURCE_H
+
+#include "base/file.h"
+
+enum { SOURCE_MAX = 64 << 20 };
+
+struct source_text {
+	struct file file; /* NUL-terminated, but may hold NULs; owned */
+	char *path;	  /* where it was found; owned */
+};
+
+/* Looks for the file as it is named; if that is relative, under its name in each of `dirs`; then under
+ * its base name in each of `dirs`. `dirs` ends with NULL, or is NULL. The error names the file, and
+ * says why it could not be read if it is there. */
+MUST_CHECK struct kin_error *source_open(const char *path, const char *const *dirs,
+					 struct source_text *ret);
+void source_done(struct source_text *t);
+
+/* The line that starts at data[*at] of a text with `size` bytes: its bytes without the newline, and
+ * *at moved to the start of the next. False at the end. */
+bool source_line(const uint8_t *data, size_t size, size_t *at, const uint8_t **line, size_t *n);
+
+#endif

@@ -1,0 +1,124 @@
+/* gprof -S: symbols from a text file as nm or /proc/kallsyms print them. A line is ADDRESS TYPE NAME and
+ * anything after that; lines of another shape, and types other than T and t, are not meant for us. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "object/candidates.h"
+
+struct word {
+	const char *at;
+	size_t n;
+};
+
+struct entry {
+	uint64_t addr;
+	char type;
+	struct word name;
+};
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && isspace((unsigned char)*p))
+		p++;
+	return p;
+}
+
+static struct word next_word(const char *p, const char *end)
+{
+	p = skip_blanks(p, end);
+	struct word w = { p, 0 };
+	while (p + w.n < end && p[w.n] && !isspace((unsigned char)p[w.n]))
+		w.n++;
+	return w;
+}
+
+/* The hexadecimal digits that w starts with. */
+static bool parse_address(struct word w, uint64_t *ret)
+{
+	size_t i = w.n > 2 && w.at[0] == '0' && (w.at[1] | 32) == 'x' ? 2 : 0, start = i;
+	uint64_t v = 0;
+	for (; i < w.n && isxdigit((unsigned char)w.at[i]); i++) {
+		if (v >> 60)
+			return false;
+		int c = w.at[i] | 32;
+		v = v << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
+	}
+	*ret = v;
+	return i > start;
+}
+
+static bool parse_line(const char *p, const char *end, struct entry *ret)
+{
+	struct word address = next_word(p, end);
+	p = skip_blanks(address.at + address.n, end);
+	if (!address.n || p == end)
+		return false;
+	ret->type = *p++;
+	ret->name = next_word(p, end);
+	return ret->name.n && (ret->type == 'T' || ret->type == 't') &&
+	       parse_address(address, &ret->addr);
+}
+
+static uint64_t limit_of(const struct object_file *o, uint64_t addr)
+{
+	for (size_t i = 0; i < o->n_code; i++)
+		if (addr >= o->code[i].low && addr < o->code[i].high)
+			return o->code[i].high;
+	return addr < o->text.high ? o->text.high : UINT64_MAX;
+}
+
+static void add(struct candidates *c, const struct entry *e, const struct symtab_opts *opts,
+		struct object_file *o)
+{
+	bool is_local = e->type == 't';
+	if (is_local && opts->no_static && !opts->gnu)
+		return;
+	char *name = memcpy(arena_alloc_bytes(&o->arena, e->name.n + 1), e->name.at, e->name.n);
+	vec_push(&c->all, ((struct candidate){
+				  .addr = e->addr,
+				  .limit = opts->gnu ? UINT64_MAX : limit_of(o, e->addr),
+				  .name = name,
+				  .position = (uint32_t)c->all.n,
+				  .flags = SYMBOL_FUNCTION | (is_local ? SYMBOL_STATIC : 0),
+				  .rank = is_local ? RANK_LOCAL : 0,
+				  .owner = NONE }));
+}
+
+static struct kin_error *cannot_open(struct kin_error *err, const char *path)
+{
+	int errnum = kin_error_errno(err);
+	struct kin_error *own = errnum ? err_os(errnum, "%s", path)
+				       : err_new(kin_error_kind(err), "%s", kin_error_message(err));
+	kin_error_free(err);
+	return err_gnu(own, true, "could not open %s.", path);
+}
+
+struct kin_error *candidates_read(struct candidates *c, const char *path,
+				  const struct symtab_opts *opts, struct object_file *o)
+{
+	struct file f;
+	struct kin_error *err = file_read(path, &(struct file_opts){ .allow_fifo = true }, &f);
+	if (err)
+		return cannot_open(err, path);
+
+	const char *p = (const char *)f.data, *end = p + f.size;
+	while (p < end && c->all.n < NONE) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		const char *line_end = newline ? newline : end;
+		struct entry e;
+		if (parse_line(p, line_end, &e))
+			add(c, &e, opts, o);
+		p = newline ? newline + 1 : end;
+	}
+	file_free(&f);
+	if (c->all.n)
+		return NULL;
+	return err_gnu(err_new(KIN_ERROR_FORMAT,
+			       "%s: no symbols: lines like \"0000000000401136 T main\" are expected, as nm "
+			       "prints them",
+			       path),
+		       true, "file `%s' has no symbols", path);
+}

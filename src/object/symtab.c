@@ -1,0 +1,322 @@
+/* Which symbols count.
+ *
+ * GNU gprof 2.40 (opts.gnu) takes from .symtab of the file itself:
+ * - global symbols in sections that hold code;
+ * - weak symbols that are defined anywhere, unless they are data objects; it takes them for static;
+ * - local symbols in code whose name has no '$' and no '.', but for parts ".123", ".clone.123" and
+ *   ".constprop.123" (the digits may be missing at the end of the name), unless it is a mark of old
+ *   compilers ("__gnu_compiled..."). After a name that ends with such a part the check goes on into the
+ *   string that happens to follow in the string table: only if that passes too is the symbol taken.
+ * It does not take indirect functions, unique symbols, absolute ones and undefined ones. -a leaves out
+ * local symbols, but not weak ones; -D leaves out local ones that are not functions. Every symbol ends
+ * where the next one starts, the last one with .text.
+ *
+ * Our own rules: every function (indirect ones too) and every label without a type that lies inside of
+ * a section with code, whatever its name or binding, from the file or its debug file; the entries of
+ * the procedure linkage table; a symbol ends with its section at the latest. -D leaves out all labels.
+ * What GNU would not take never hides the name that GNU shows for an address.
+ *
+ * Both choose among the names of one address in the same way: see candidates.c. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+#include "object/candidates.h"
+
+/* A table that symbols are read from, and how. */
+struct source {
+	struct object_file *object;
+	const struct elf_file *file;
+	struct elf_symbols symbols;
+	const struct symtab_opts *opts;
+	struct map64 verdicts; /* of names_pass(), by offset */
+};
+
+/* ---- names of local symbols, as GNU gprof sees them ---- */
+
+enum verdict { REJECTED, ACCEPTED, RUNS_ON };
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* At a dot: skips the parts that GNU allows. NULL if there is another one. */
+static const char *skip_parts(const char *p)
+{
+	while (*p == '.') {
+		if (starts_with(p, ".clone.") && p[7])
+			p += 6;
+		else if (starts_with(p, ".constprop.") && p[11])
+			p += 10;
+		bool digits = false;
+		for (p++; *p && !(digits && *p == '.'); p++) {
+			if (*p < '0' || *p > '9')
+				return NULL;
+			digits = true;
+		}
+	}
+	return p;
+}
+
+static enum verdict check_name(const char *name, const char **end)
+{
+	for (const char *p = name; *p; p++) {
+		if (*p == '$')
+			return REJECTED;
+		if (*p != '.')
+			continue;
+		p = skip_parts(p);
+		if (!p)
+			return REJECTED;
+		if (!*p) {
+			*end = p;
+			return RUNS_ON;
+		}
+	}
+	return ACCEPTED;
+}
+
+/* The check as GNU does it, with what follows in the string table. Each string is looked at once: the
+ * verdict on what starts at an offset is kept. */
+static bool names_pass(struct source *s, const char *name)
+{
+	const char *strings = s->symbols.strings, *end = strings + s->symbols.strings_size;
+	VEC(uint32_t) passed = { 0 };
+	enum verdict v;
+
+	while ((v = check_name(name, &name)) == RUNS_ON) {
+		if (++name >= end) {
+			v = ACCEPTED;
+			break;
+		}
+		uint32_t known = map64_get(&s->verdicts, (uint64_t)(name - strings));
+		if (known != NONE) {
+			v = known;
+			break;
+		}
+		vec_push(&passed, (uint32_t)(name - strings));
+	}
+	for (size_t i = 0; i < passed.n; i++)
+		*map64_at(&s->verdicts, passed.at[i]) = v;
+	vec_free(&passed);
+	return v == ACCEPTED;
+}
+
+static bool is_compiler_mark(const char *name)
+{
+	return starts_with(name, "__gnu_compiled") || starts_with(name, "___gnu_compiled");
+}
+
+/* ---- GNU's rules ---- */
+
+static const struct elf_section *section_of(const struct source *s, uint32_t shndx)
+{
+	bool is_special = shndx >= SHN_LORESERVE && shndx <= SHN_HIRESERVE;
+	return shndx != SHN_UNDEF && shndx < s->file->n_sections && !is_special
+		       ? &s->file->sections[shndx]
+		       : NULL;
+}
+
+static bool gnu_takes_local(struct source *s, const char *name, bool is_function)
+{
+	if (s->opts->no_static || (s->opts->functions_only && !is_function) || !*name)
+		return false;
+	return names_pass(s, name) && !is_compiler_mark(name);
+}
+
+static bool gnu_takes(struct source *s, const GElf_Sym *sym, uint32_t shndx, const char *name)
+{
+	const struct elf_section *section = section_of(s, shndx);
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+	bool is_code = section && section->flags & SHF_EXECINSTR;
+
+	if (shndx == SHN_UNDEF || shndx == SHN_COMMON || type == STT_SECTION || type == STT_FILE ||
+	    type == STT_GNU_IFUNC || type == STT_COMMON)
+		return false;
+	switch (GELF_ST_BIND(sym->st_info)) {
+	case STB_GLOBAL:
+		return is_code;
+	case STB_WEAK:
+		return type != STT_OBJECT;
+	case STB_LOCAL:
+		return is_code && gnu_takes_local(s, name, type == STT_FUNC);
+	}
+	return false;
+}
+
+static void add_as_gnu(struct source *s, struct candidates *c, const GElf_Sym *sym, uint32_t shndx,
+		       size_t i)
+{
+	const char *name = elf_symbols_name(&s->symbols, sym);
+	if (sym->st_name >= s->symbols.strings_size && s->symbols.strings_size)
+		name = "(null)"; /* which is what BFD calls it */
+	if (!gnu_takes(s, sym, shndx, name))
+		return;
+	bool is_function = GELF_ST_TYPE(sym->st_info) == STT_FUNC;
+	bool is_weak = GELF_ST_BIND(sym->st_info) == STB_WEAK;
+	bool is_static = GELF_ST_BIND(sym->st_info) == STB_LOCAL || is_weak;
+	vec_push(&c->all, ((struct candidate){
+				  .addr = sym->st_value,
+				  .limit = UINT64_MAX,
+				  .name = name,
+				  .position = (uint32_t)i,
+				  .flags = (is_function ? SYMBOL_FUNCTION : 0) |
+					   (is_static ? SYMBOL_STATIC : 0) | (is_weak ? SYMBOL_WEAK : 0),
+				  .rank = (is_function ? 0 : RANK_LABEL) | (is_static ? RANK_LOCAL : 0),
+				  .owner = NONE }));
+}
+
+/* ---- our rules ---- */
+
+/* "$x", "$d.12": where code or data starts, for disassemblers. And what assemblers and linkers make
+ * up for themselves. */
+static bool is_marker(const char *name)
+{
+	if (name[0] == '$' && name[1] && strchr("adtxv", name[1]))
+		return !name[2] || name[2] == '.' || name[1] == 'x';
+	return starts_with(name, ".L") || is_compiler_mark(name);
+}
+
+static bool we_take(const struct source *s, const GElf_Sym *sym, const struct elf_section *section,
+		    const char *name)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+	if (!section || !elf_section_is_code(section) || !*name)
+		return false;
+	if (sym->st_value < section->addr || sym->st_value - section->addr >= section->size)
+		return false;
+	if (type == STT_NOTYPE)
+		return !s->opts->functions_only && !is_marker(name);
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+static bool name_is_plain(const char *name)
+{
+	const char *end;
+	return check_name(name, &end) != REJECTED;
+}
+
+static uint32_t own_rank(const GElf_Sym *sym, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
+	bool gnu_takes_it = type != STT_GNU_IFUNC && (bind == STB_GLOBAL || bind == STB_WEAK ||
+						      (bind == STB_LOCAL && name_is_plain(name)));
+	return (gnu_takes_it ? 0 : RANK_LAST) | (type == STT_NOTYPE ? RANK_LABEL : 0) |
+	       (bind == STB_LOCAL || bind == STB_WEAK ? RANK_LOCAL : 0);
+}
+
+static void add_as_own(const struct source *s, struct candidates *c, const GElf_Sym *sym,
+		       uint32_t shndx, size_t i, uint32_t file)
+{
+	const char *name = elf_symbols_name(&s->symbols, sym);
+	const struct elf_section *section = section_of(s, shndx);
+	if (!we_take(s, sym, section, name))
+		return;
+	bool is_local = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
+	bool is_function = GELF_ST_TYPE(sym->st_info) != STT_NOTYPE;
+	bool is_thumb = s->file->header.e_machine == EM_ARM && is_function; /* bit 0 says which code */
+	vec_push(&c->all,
+		 ((struct candidate){
+			 .addr = sym->st_value & ~(uint64_t)is_thumb,
+			 .limit = section->addr + section->size,
+			 .name = name,
+			 .position = (uint32_t)i,
+			 .file = is_local ? file : 0,
+			 .flags = (is_function ? SYMBOL_FUNCTION : 0) | (is_local ? SYMBOL_STATIC : 0) |
+				  (GELF_ST_BIND(sym->st_info) == STB_WEAK ? SYMBOL_WEAK : 0),
+			 .rank = own_rank(sym, name),
+			 .owner = NONE }));
+}
+
+/* ---- gathering ---- */
+
+static void gather(struct source *s, struct candidates *c)
+{
+	uint32_t file = 0;
+	for (size_t i = 1; i < s->symbols.n && i < NONE; i++) {
+		GElf_Sym sym;
+		uint32_t shndx;
+		if (!elf_symbols_at(&s->symbols, i, &sym, &shndx))
+			continue;
+		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			file++;
+		else if (s->opts->gnu)
+			add_as_gnu(s, c, &sym, shndx, i);
+		else
+			add_as_own(s, c, &sym, shndx, i, file);
+	}
+}
+
+static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
+			const struct elf_file *file, uint32_t type, struct candidates *c)
+{
+	struct source s = { .object = o, .file = file, .opts = opts };
+	size_t before = c->all.n;
+	if (file && elf_file_symbols(file, type, &s.symbols))
+		gather(&s, c);
+	map64_free(&s.verdicts);
+	return c->all.n > before;
+}
+
+/* The full table if there is one; else the exported symbols with the rest, which Fedora packs away. */
+static void gather_own(struct object_file *o, const struct symtab_opts *opts, struct candidates *c)
+{
+	if (gather_from(o, opts, o->main, SHT_SYMTAB, c) ||
+	    gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
+		return;
+	gather_from(o, opts, o->main, SHT_DYNSYM, c);
+	gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
+}
+
+/* -a: static functions are left out; the pieces of others are not functions and stay. */
+static void drop_static(struct candidates *c)
+{
+	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
+	size_t n = 0;
+	for (size_t i = 0; i < c->all.n; i++) {
+		const struct candidate *s = &c->all.at[i];
+		if (s->owner != NONE)
+			s = &c->all.at[s->owner];
+		moved[i] = s->flags & SYMBOL_STATIC ? NONE : (uint32_t)n++;
+	}
+	for (size_t i = 0; i < c->all.n; i++) {
+		struct candidate s = c->all.at[i];
+		if (moved[i] == NONE)
+			continue;
+		s.owner = s.owner == NONE ? NONE : moved[s.owner];
+		c->all.at[moved[i]] = s;
+	}
+	c->all.n = n;
+	free(moved);
+}
+
+struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
+				 struct symbol_table *ret)
+{
+	struct candidates c = { 0 };
+	struct kin_error *err = NULL;
+
+	if (opts->gnu && !elf_file_section(o->main, ".text"))
+		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path), true,
+			       "can't find .text section in %s", o->path);
+	if (opts->external) {
+		err = candidates_read(&c, opts->external, opts, o);
+	} else if (opts->gnu) {
+		gather_from(o, opts, o->main, SHT_SYMTAB, &c);
+	} else {
+		gather_own(o, opts, &c);
+		candidates_find_owners(&c);
+		if (opts->no_static)
+			drop_static(&c);
+		candidates_add_plt(&c, o);
+	}
+	if (err) {
+		candidates_free(&c);
+		return err;
+	}
+	if (opts->gnu)
+		c.end_of_last = o->text.high;
+	*ret = candidates_finish(&c, &o->arena);
+	return NULL;
+}

@@ -1,0 +1,183 @@
+#include "profile/arcs.h"
+
+#include <string.h>
+
+/* Arcs that a file has and the ones before had not, or the reverse, seldom come in longer series.
+ */
+enum { LOOK_AHEAD = 4 };
+
+static bool same(const struct arc *a, const struct arc *b)
+{
+	return a->from == b->from && a->to == b->to && a->from_object == b->from_object &&
+	       a->to_object == b->to_object;
+}
+
+static void sum(struct arcs *a, struct arc *into, uint64_t count)
+{
+	if (__builtin_add_overflow(into->count, count, &into->count)) {
+		into->count = UINT64_MAX;
+		a->saturated = true;
+	}
+}
+
+static size_t hash(const struct arc *arc)
+{
+	uint64_t h = arc->from * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ h >> 32 ^ arc->to) * 0xd6e8feb86659fd93u;
+	h ^= h >> 32 ^ ((uint64_t)arc->from_object << 32 | arc->to_object);
+	h *= 0xd6e8feb86659fd93u;
+	return h ^ h >> 32;
+}
+
+/* The slot of an equal settled arc, or the free one where it would be noted. */
+static uint32_t *slot(const struct arcs *a, const struct arc *arc)
+{
+	size_t i = hash(arc) & (a->cap - 1);
+
+	while (a->slots[i] != NONE && !same(&a->at.at[a->slots[i]], arc))
+		i = (i + 1) & (a->cap - 1);
+	return &a->slots[i];
+}
+
+/* Room for n settled arcs, with those there are now. */
+static void build_index(struct arcs *a, size_t n)
+{
+	size_t cap = 64;
+
+	while (cap < n * 2)
+		cap *= 2;
+	free(a->slots);
+	a->slots = xrealloc(NULL, cap, sizeof(*a->slots));
+	memset(a->slots, 0xff, cap * sizeof(*a->slots));
+	a->cap = cap;
+	for (size_t i = 0; i < a->settled; i++)
+		*slot(a, &a->at.at[i]) = (uint32_t)i;
+}
+
+/* Neither the run of arcs with one `from` nor anything else in [at, end) has duplicates. True is
+ * certain, false is not. What runtimes write, ordered by call site, is found distinct here. */
+static bool surely_distinct(const struct arc *at, const struct arc *end)
+{
+	enum { PAIRWISE = 16 };
+
+	while (at < end) {
+		const struct arc *run = at + 1;
+		bool ascending = true;
+		while (run < end && run->from == at->from && run->from_object == at->from_object) {
+			ascending &= run[-1].to_object == run->to_object && run[-1].to < run->to;
+			run++;
+		}
+		if (run < end && (run->from_object != at->from_object || run->from < at->from))
+			return false;
+		if (!ascending && run - at > PAIRWISE)
+			return false;
+		for (const struct arc *p = at; !ascending && p < run; p++)
+			for (const struct arc *q = p + 1; q < run; q++)
+				if (same(p, q))
+					return false;
+		at = run;
+	}
+	return true;
+}
+
+static void settle(struct arcs *a)
+{
+	struct arc *all = a->at.at;
+	size_t n = a->at.n;
+
+	if (a->settled == n)
+		return;
+	if (a->settled == 0 && surely_distinct(all, all + n)) {
+		a->settled = n;
+		return;
+	}
+	a->settled = 0;
+	build_index(a, n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *s = slot(a, &all[i]);
+		if (*s != NONE) {
+			sum(a, &all[*s], all[i].count);
+			continue;
+		}
+		*s = (uint32_t)a->settled;
+		all[a->settled++] = all[i];
+	}
+	a->at.n = a->settled;
+}
+
+static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
+{
+	vec_push(&a->at, *arc);
+	*s = (uint32_t)a->settled++;
+	if (a->settled * 2 > a->cap)
+		build_index(a, a->settled * 2);
+}
+
+static void find_and_add(struct arcs *a, const struct arc *arc)
+{
+	if (!a->slots)
+		build_index(a, a->settled + 1);
+
+	uint32_t *s = slot(a, arc);
+	if (*s == NONE) {
+		add_new(a, s, arc);
+		return;
+	}
+	sum(a, &a->at.at[*s], arc->count);
+	a->other = a->cursor;
+	a->cursor = *s + 1;
+}
+
+/* Whether it is one of those that follow `cursor`, which is then moved behind it. */
+static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *cursor)
+{
+	size_t end = *cursor + LOOK_AHEAD < a->settled ? *cursor + LOOK_AHEAD : a->settled;
+
+	for (size_t i = *cursor; i < end; i++) {
+		if (same(&a->at.at[i], arc)) {
+			sum(a, &a->at.at[i], arc->count);
+			*cursor = i + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void append(struct arcs *a, const struct arc *arcs, size_t n)
+{
+	vec_reserve(&a->at, n);
+	memcpy(a->at.at + a->at.n, arcs, n * sizeof(*arcs));
+	a->at.n += n;
+}
+
+void arcs_add(struct arcs *a, const struct arc *arcs, size_t n)
+{
+	if (!a->settled) { /* the first file */
+		append(a, arcs, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!add_near(a, &arcs[i], &a->cursor) && !add_near(a, &arcs[i], &a->other))
+			find_and_add(a, &arcs[i]);
+}
+
+void arcs_end_file(struct arcs *a)
+{
+	settle(a);
+	a->cursor = a->other = 0;
+}
+
+void arcs_drop_index(struct arcs *a)
+{
+	free(a->slots);
+	a->slots = NULL;
+	a->cap = 0;
+}
+
+void arcs_free(struct arcs *a)
+{
+	vec_free(&a->at);
+	arcs_drop_index(a);
+	*a = (struct arcs){ 0 };
+}

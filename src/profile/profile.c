@@ -1,0 +1,386 @@
+#include "profile/profile.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+#include "profile/arcs.h"
+#include "profile/builder.h"
+#include "profile/ranges.h"
+
+struct counts {
+	uint64_t *bins; /* [n] of the histogram with the same index */
+	uint64_t bound; /* none of them is larger */
+};
+
+struct profile_builder {
+	struct strtab *strings;
+	VEC(struct object) objects;
+	struct map64 object_ids; /* MAP64_PAIR(path, build_id) */
+	struct arcs arcs;
+	VEC(struct histogram) histograms;
+	VEC(struct counts) counts;
+	struct ranges ranges;  /* of histograms */
+	size_t last_histogram; /* most likely the next one is added to it, or to the one after */
+	VEC(struct block) blocks;
+	size_t n_block_records;
+	VEC(struct source) sources;
+	bool saturated;
+};
+
+/* A finished profile is a view into what was built. */
+struct finished {
+	struct profile profile;
+	struct profile_builder *builder;
+};
+
+struct profile_builder *profile_builder_new(void)
+{
+	struct profile_builder *b = xalloc(sizeof(*b));
+
+	b->strings = strtab_new();
+	profile_add_object(b, "", "");
+	return b;
+}
+
+static objid intern_object(struct profile_builder *b, struct object o)
+{
+	uint32_t *id = map64_at(&b->object_ids, MAP64_PAIR(o.path, o.build_id));
+
+	if (*id == NONE) {
+		*id = (uint32_t)b->objects.n;
+		vec_push(&b->objects, o);
+	}
+	return *id;
+}
+
+objid profile_add_object(struct profile_builder *b, const char *path, const char *build_id)
+{
+	struct object o = { .path = path ? strtab_add(b->strings, path) : 0,
+			    .build_id = build_id ? strtab_add(b->strings, build_id) : 0 };
+
+	return intern_object(b, o);
+}
+
+void profile_add_arc(struct profile_builder *b, struct arc arc) { arcs_add(&b->arcs, &arc, 1); }
+
+void profile_add_arcs(struct profile_builder *b, const struct arc *arcs, size_t n)
+{
+	arcs_add(&b->arcs, arcs, n);
+}
+
+/* Histograms */
+
+const struct histogram *profile_first_histogram(const struct profile_builder *b)
+{
+	return b->histograms.n ? &b->histograms.at[0] : NULL;
+}
+
+/* Pairs of bytes per bin, as GNU gprof computes it: two that it takes for the same must be so here.
+ */
+static double scale(const struct histogram *h) { return (double)((h->high - h->low) / 2) / h->n; }
+
+static bool same_scale(const struct histogram *a, const struct histogram *b)
+{
+	double x = scale(a), y = scale(b);
+
+	return (a->high - a->low == b->high - b->low && a->n == b->n) || !(fabs(x - y) > 1e-6);
+}
+
+static struct kin_error *check_against_first(const struct histogram *first,
+					     const struct histogram *h)
+{
+	struct kin_error *err;
+
+	if (strncmp(first->dimension, h->dimension, 15) != 0) {
+		err = err_new(KIN_ERROR_MISMATCH,
+			      "histogram counts %.15s where the ones before count %.15s",
+			      h->dimension, first->dimension);
+		return err_gnu(err, true,
+			       "dimension unit changed between histogram records\n"
+			       "from '%.15s'\nto '%.15s'",
+			       first->dimension, h->dimension);
+	}
+	if (first->abbrev != h->abbrev) {
+		err = err_new(KIN_ERROR_MISMATCH,
+			      "unit of histogram is abbreviated '%c', of the ones before '%c'",
+			      h->abbrev, first->abbrev);
+		return err_gnu(err, true,
+			       "dimension abbreviation changed between histogram records\n"
+			       "from '%c'\nto '%c'",
+			       first->abbrev, h->abbrev);
+	}
+	if (!same_scale(first, h)) {
+		err = err_new(KIN_ERROR_MISMATCH,
+			      "histogram has %g bytes per bin, the ones before have %g: they are "
+			      "not of the same program",
+			      2 * scale(h), 2 * scale(first));
+		return err_gnu(err, true, "different scales in histogram records");
+	}
+	if (first->rate != h->rate)
+		return err_new(KIN_ERROR_MISMATCH,
+			       "histogram has %u ticks per second, the ones before have %u: their "
+			       "sum would mean nothing",
+			       h->rate, first->rate);
+	return NULL;
+}
+
+static bool same_range(const struct histogram *a, const struct histogram *b)
+{
+	return a->low == b->low && a->high == b->high && a->object == b->object;
+}
+
+/* The histogram of that very range, or NONE. Files list theirs in the same order. */
+static uint32_t find_histogram(const struct profile_builder *b, const struct histogram *h)
+{
+	size_t n = b->histograms.n;
+
+	for (size_t i = b->last_histogram; i < n && i < b->last_histogram + 2; i++)
+		if (same_range(&b->histograms.at[i], h))
+			return (uint32_t)i;
+	return ranges_find(&b->ranges, h->object, h->low, h->high);
+}
+
+struct kin_error *profile_check_histogram(const struct profile_builder *b,
+					  const struct histogram *h)
+{
+	struct kin_error *err;
+
+	if (!b->histograms.n)
+		return NULL;
+	if ((err = check_against_first(&b->histograms.at[0], h)))
+		return err;
+
+	uint32_t i = find_histogram(b, h);
+	if (i != NONE && b->histograms.at[i].n != h->n)
+		return err_new(KIN_ERROR_MISMATCH,
+			       "histogram of %#jx..%#jx has %u bins where it had %u before",
+			       (uintmax_t)h->low, (uintmax_t)h->high, h->n, b->histograms.at[i].n);
+	if (i != NONE)
+		return NULL;
+
+	i = ranges_find_overlapping(&b->ranges, h->object, h->low, h->high);
+	if (i == NONE)
+		return NULL;
+	err = err_new(KIN_ERROR_MISMATCH,
+		      "histogram of %#jx..%#jx overlaps the one of %#jx..%#jx: they are not of the "
+		      "same program",
+		      (uintmax_t)h->low, (uintmax_t)h->high, (uintmax_t)b->histograms.at[i].low,
+		      (uintmax_t)b->histograms.at[i].high);
+	return err_gnu(err, true, "overlapping histogram records");
+}
+
+size_t builder_put_histogram(struct profile_builder *b, struct histogram h)
+{
+	uint32_t i = find_histogram(b, &h);
+
+	if (i == NONE) {
+		struct counts counts = { .bins = xalloc((size_t)h.n * sizeof(uint64_t)) };
+		i = (uint32_t)b->histograms.n;
+		h.bins = counts.bins;
+		h.dimension[sizeof(h.dimension) - 1] = '\0';
+		vec_push(&b->histograms, h);
+		vec_push(&b->counts, counts);
+		ranges_add(&b->ranges,
+			   (struct range){
+				   .low = h.low, .high = h.high, .object = h.object, .value = i });
+	}
+	b->last_histogram = i;
+	return i;
+}
+
+struct kin_error *profile_begin_histogram(struct profile_builder *b, struct histogram h,
+					  size_t *ret)
+{
+	struct kin_error *err = profile_check_histogram(b, &h);
+
+	if (!err)
+		*ret = builder_put_histogram(b, h);
+	return err;
+}
+
+static bool add_saturating(uint64_t *to, const uint64_t *from, uint32_t n)
+{
+	bool saturated = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (__builtin_add_overflow(to[i], from[i], &to[i])) {
+			to[i] = UINT64_MAX;
+			saturated = true;
+		}
+	}
+	return saturated;
+}
+
+void profile_add_bins(struct profile_builder *b, size_t histogram, uint32_t first,
+		      const uint64_t *bins, uint32_t n)
+{
+	struct counts *c = &b->counts.at[histogram];
+	uint64_t *to = c->bins + first;
+	uint64_t all = 0, bound;
+
+	for (uint32_t i = 0; i < n; i++)
+		all |= bins[i]; /* none is larger than this */
+	if (!all)
+		return; /* memory that stays untouched is not even taken */
+	if (__builtin_add_overflow(c->bound, all, &bound)) {
+		c->bound = UINT64_MAX;
+		b->saturated |= add_saturating(to, bins, n);
+		return;
+	}
+	/* The bound grows with every piece; pieces of one file need not add up, but it is large. */
+	c->bound = bound;
+	for (uint32_t i = 0; i < n; i++)
+		to[i] += bins[i];
+}
+
+struct kin_error *profile_add_histogram(struct profile_builder *b, struct histogram h)
+{
+	size_t i;
+	struct kin_error *err = profile_begin_histogram(b, h, &i);
+
+	if (!err)
+		profile_add_bins(b, i, 0, h.bins, h.n);
+	return err;
+}
+
+/* The rest */
+
+void profile_add_block(struct profile_builder *b, struct block block)
+{
+	vec_push(&b->blocks, block);
+}
+
+void profile_add_block_record(struct profile_builder *b) { b->n_block_records++; }
+
+void profile_add_source(struct profile_builder *b, const char *path, struct source source)
+{
+	source.path = strtab_add(b->strings, path);
+	vec_push(&b->sources, source);
+	arcs_end_file(&b->arcs);
+	b->last_histogram = 0;
+}
+
+/* Ids of objects of `from` in `into`. */
+static objid *map_objects(struct profile_builder *into, const struct profile_builder *from)
+{
+	objid *ids = xrealloc(NULL, from->objects.n, sizeof(*ids));
+
+	for (size_t i = 0; i < from->objects.n; i++) {
+		const struct object *o = &from->objects.at[i];
+		ids[i] = profile_add_object(into, strtab_get(from->strings, o->path),
+					    strtab_get(from->strings, o->build_id));
+	}
+	return ids;
+}
+
+static struct kin_error *merge_histograms(struct profile_builder *into,
+					  const struct profile_builder *from, const objid *ids)
+{
+	struct kin_error *first = NULL;
+
+	for (size_t i = 0; i < from->histograms.n; i++) {
+		struct histogram h = from->histograms.at[i];
+		h.object = ids[h.object];
+		struct kin_error *err = profile_add_histogram(into, h);
+		if (first)
+			kin_error_free(err);
+		else
+			first = err;
+	}
+	return first;
+}
+
+static void merge_blocks(struct profile_builder *into, const struct profile_builder *from,
+			 const objid *ids)
+{
+	vec_reserve(&into->blocks, from->blocks.n);
+	for (size_t i = 0; i < from->blocks.n; i++) {
+		struct block block = from->blocks.at[i];
+		block.object = ids[block.object];
+		vec_push(&into->blocks, block);
+	}
+	into->n_block_records += from->n_block_records;
+}
+
+static void merge_arcs(struct profile_builder *into, struct profile_builder *from, const objid *ids)
+{
+	arcs_end_file(&into->arcs);
+	arcs_end_file(&from->arcs);
+	for (size_t i = 0; i < from->arcs.at.n; i++) {
+		struct arc arc = from->arcs.at.at[i];
+		arc.from_object = ids[arc.from_object];
+		arc.to_object = ids[arc.to_object];
+		arcs_add(&into->arcs, &arc, 1);
+	}
+	arcs_end_file(&into->arcs);
+}
+
+struct kin_error *profile_builder_merge(struct profile_builder *into, struct profile_builder *from)
+{
+	objid *ids = map_objects(into, from);
+	struct kin_error *err = merge_histograms(into, from, ids);
+
+	merge_arcs(into, from, ids);
+	merge_blocks(into, from, ids);
+	for (size_t i = 0; i < from->sources.n; i++)
+		profile_add_source(into, strtab_get(from->strings, from->sources.at[i].path),
+				   from->sources.at[i]);
+	into->saturated |= from->saturated;
+	free(ids);
+	profile_builder_free(from);
+	return err;
+}
+
+struct profile *profile_finish(struct profile_builder *b)
+{
+	struct finished *f = xalloc(sizeof(*f));
+
+	arcs_end_file(&b->arcs);
+	arcs_drop_index(&b->arcs);
+	f->builder = b;
+	f->profile = (struct profile){
+		.strings = b->strings,
+		.objects = b->objects.at,
+		.n_objects = b->objects.n,
+		.arcs = b->arcs.at.at,
+		.n_arcs = b->arcs.at.n,
+		.histograms = b->histograms.at,
+		.n_histograms = b->histograms.n,
+		.blocks = b->blocks.at,
+		.n_blocks = b->blocks.n,
+		.n_block_records = b->n_block_records,
+		.sources = b->sources.at,
+		.n_sources = b->sources.n,
+		.saturated = b->saturated || b->arcs.saturated,
+	};
+	return &f->profile;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	struct finished *f = (struct finished *)((char *)p - offsetof(struct finished, profile));
+	profile_builder_free(f->builder);
+	free(f);
+}
+
+void profile_builder_free(struct profile_builder *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->counts.n; i++)
+		free(b->counts.at[i].bins);
+	vec_free(&b->counts);
+	vec_free(&b->histograms);
+	ranges_free(&b->ranges);
+	arcs_free(&b->arcs);
+	vec_free(&b->blocks);
+	vec_free(&b->sources);
+	vec_free(&b->objects);
+	map64_free(&b->object_ids);
+	strtab_free(b->strings);
+	free(b);
+}

@@ -1,0 +1,114 @@
+#include "profile/ranges.h"
+
+#include <stdlib.h>
+
+/* Empty ranges come before the others of an object, so that those stay disjoint neighbours. */
+static int compare(const struct range *a, const struct range *b)
+{
+	bool a_full = a->low < a->high, b_full = b->low < b->high;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a_full != b_full)
+		return a_full ? 1 : -1;
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return a->high < b->high ? -1 : a->high > b->high;
+}
+
+/* The two shortest runs become one. */
+static void merge_last(struct ranges *r)
+{
+	struct range *a = r->runs[r->n_runs - 2].at, *b = r->runs[r->n_runs - 1].at;
+	size_t na = r->runs[r->n_runs - 2].n, nb = r->runs[r->n_runs - 1].n;
+	struct range *out = xrealloc(NULL, na + nb, sizeof(*out));
+	size_t i = 0, j = 0;
+
+	while (i < na || j < nb) {
+		bool from_a = j == nb || (i < na && compare(&a[i], &b[j]) < 0);
+		out[i + j] = from_a ? a[i] : b[j];
+		*(from_a ? &i : &j) += 1;
+	}
+	free(a);
+	free(b);
+	r->n_runs--;
+	r->runs[r->n_runs - 1].at = out;
+	r->runs[r->n_runs - 1].n = na + nb;
+}
+
+void ranges_add(struct ranges *r, struct range range)
+{
+	struct range *one = xrealloc(NULL, 1, sizeof(*one));
+
+	*one = range;
+	r->runs[r->n_runs].at = one;
+	r->runs[r->n_runs].n = 1;
+	r->n_runs++;
+	while (r->n_runs > 1 && r->runs[r->n_runs - 2].n < 2 * r->runs[r->n_runs - 1].n)
+		merge_last(r);
+}
+
+/* How many ranges of the run are less than key. */
+static size_t lower_bound(const struct range *at, size_t n, const struct range *key)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (compare(&at[mid], key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t ranges_find(const struct ranges *r, objid object, uint64_t low, uint64_t high)
+{
+	struct range key = { .object = object, .low = low, .high = high };
+
+	for (size_t k = 0; k < r->n_runs; k++) {
+		size_t i = lower_bound(r->runs[k].at, r->runs[k].n, &key);
+		if (i < r->runs[k].n && compare(&r->runs[k].at[i], &key) == 0)
+			return r->runs[k].at[i].value;
+	}
+	return NONE;
+}
+
+/* How many ranges of the run start before `address`, counting all of the objects before. */
+static size_t starting_before(const struct range *at, size_t n, objid object, uint64_t address)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct range *m = &at[mid];
+		if (m->object < object ||
+		    (m->object == object && (m->low >= m->high || m->low < address)))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t ranges_find_overlapping(const struct ranges *r, objid object, uint64_t low, uint64_t high)
+{
+	if (low >= high)
+		return NONE;
+	for (size_t k = 0; k < r->n_runs; k++) {
+		/* The last that starts before our end: being disjoint, none reaches further. */
+		size_t i = starting_before(r->runs[k].at, r->runs[k].n, object, high);
+		const struct range *last = i ? &r->runs[k].at[i - 1] : NULL;
+		if (last && last->object == object && last->low < last->high && low < last->high)
+			return last->value;
+	}
+	return NONE;
+}
+
+void ranges_free(struct ranges *r)
+{
+	for (size_t k = 0; k < r->n_runs; k++)
+		free(r->runs[k].at);
+	*r = (struct ranges){ 0 };
+}

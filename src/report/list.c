@@ -1,0 +1,13 @@
+#include <string.h>
+
+#include "report/report.h"
+
+static const struct report *const list[] = { &flat_report, &graph_report, &index_report };
+
+const struct report *report_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		if (!strcmp(list[i]->name, name))
+			return list[i];
+	return NULL;
+}
