@@ -2,7 +2,7 @@
 
 #include "report/report.h"
 
-static const struct report *const list[] = { &flat_report, &graph_report, &index_report };
+static const struct report *const list[] = { &flat_report, &graph_report, &index_report, &order_report };
 
 const struct report *report_find(const char *name)
 {
