@@ -20,7 +20,7 @@ static void make_links(struct function_order *f)
 	f->links = xalloc(f->g->n_arcs * sizeof(*f->links));
 	for (size_t i = 0; i < f->g->n_arcs; i++) {
 		const struct cg_arc *a = &f->g->arcs[i];
-		f->links[i] = (struct link){ a->from, a->to, f->g->seq[i], a->count, false };
+		f->links[i] = (struct link){ a->from, a->to, callgraph_arc_seq(f->g, (arcid)i), a->count, false };
 		if (a->from != a->to)
 			vec_push(&f->by_use, &f->links[i]);
 	}
