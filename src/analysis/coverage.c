@@ -13,9 +13,9 @@ struct located { /* a place with a source line */
 /* What is known of a place from those before it in its function. */
 struct before {
 	uint64_t count;	   /* of the block that runs on into the place */
-	bool is_counted;   /* its function has counted blocks */
-	bool is_executed;  /* function places: something in the function was measured */
-	bool is_known;	   /* false in a piece whose entry is not counted, such as f.cold */
+	bool is_known;	   /* false where the entry is not counted: in a piece such as f.cold */
+	bool is_counted;   /* the function has counted blocks */
+	bool is_unsure;	   /* the function was executed, but its calls were not counted */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -116,24 +116,35 @@ static size_t end_of_function(const struct symbols *s, size_t first)
 	return i;
 }
 
+/* Whether anything in places [first, end) was measured. */
+static bool was_executed(const struct coverage *c, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (c->graph->nodes[i].self > 0 || makes_calls(c->graph, (symid)i))
+			return true;
+	for (uint32_t k = c->blocks->first[first]; k < c->blocks->first[end]; k++)
+		if (c->blocks->at[k].count)
+			return true;
+	return false;
+}
+
 static void carry_through(struct before *before, const struct coverage *c, const struct symbols *s,
 			  size_t first, size_t end)
 {
 	const struct blocks *b = c->blocks;
-	bool known = is_entry(&s->at[first], (symid)first);
-	bool counted = b->first[first] < b->first[end], executed = false;
-	uint64_t count = known ? calls_of(c->graph, (symid)first) : 0;
+	bool entry = is_entry(&s->at[first], (symid)first);
+	uint64_t count = entry ? calls_of(c->graph, (symid)first) : 0;
+	struct before now = { .count = count, .is_counted = b->first[first] < b->first[end] };
 
+	now.is_unsure = entry && !count && was_executed(c, first, end);
+	now.is_known = entry && !now.is_unsure;
 	for (size_t i = first; i < end; i++) {
-		before[i] = (struct before){ .count = count, .is_counted = counted, .is_known = known };
-		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
-			count = b->at[k].count;
-			known = true;
-			executed |= count > 0;
-		}
-		executed |= c->graph->nodes[i].self > 0 || makes_calls(c->graph, (symid)i);
+		before[i] = now;
+		if (b->first[i] == b->first[i + 1])
+			continue;
+		now.count = b->at[b->first[i + 1] - 1].count;
+		now.is_known = true;
 	}
-	before[first].is_executed = executed;
 }
 
 static struct before *carry_all(const struct coverage *c, const struct symbols *s)
@@ -165,20 +176,19 @@ static void list_place(struct coverage *c, struct coverage_line *l, const struct
 {
 	const struct blocks *b = c->blocks;
 	bool entry = is_entry(&s->at[id], id), merge = carry == CARRY_ALL;
+	bool has_blocks = b->first[id] < b->first[id + 1];
 	bool block_at_start = has_block_at(b, id, s->at[id].addr);
 	uint64_t calls = entry ? calls_of(c->graph, id) : 0;
 
 	l->calls = add(l->calls, calls);
 	l->self += c->graph->nodes[id].self;
-	if (entry && !block_at_start) { /* else that block's count says the same */
-		if (!calls && before->is_executed) {
-			l->is_unsure = l->is_executed = true;
-		} else {
-			list(c, l, calls, merge);
-			l->total = add(l->total, calls);
-		}
+	if (entry && before->is_unsure && !block_at_start)
+		l->is_unsure = l->is_executed = true;
+	else if (entry && !block_at_start) { /* else that block's count says the same */
+		list(c, l, calls, merge);
+		l->total = add(l->total, calls);
 	} else if (!entry && before->is_known && !block_at_start) {
-		if (carry == CARRY_ALL || (carry == CARRY_MEASURED && before->is_counted))
+		if (carry == CARRY_ALL || (carry == CARRY_MEASURED && before->is_counted && !has_blocks))
 			list(c, l, before->count, merge);
 		else if (before->is_counted)
 			l->is_executed |= before->count > 0;
@@ -274,7 +284,7 @@ static void sum_files(struct coverage *c)
 			const struct coverage_line *l = &c->lines[f->first_line + k];
 			f->total = add(f->total, l->total);
 			f->self += l->self;
-			f->has_counts |= l->total > 0 || l->is_executed;
+			f->is_executed |= l->is_executed;
 		}
 	}
 }

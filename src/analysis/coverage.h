@@ -14,8 +14,8 @@
 /* Which lines within a block are given the block's count. What holds in a function without counted
  * blocks is only that it was called so often, not that each line was executed. */
 enum coverage_carry {
-	CARRY_NONE,	/* only the line a block starts on */
-	CARRY_MEASURED, /* all lines of functions with counted blocks */
+	CARRY_NONE,	/* only lines that a block starts on */
+	CARRY_MEASURED, /* in functions with counted blocks, lines that none starts on */
 	CARRY_ALL,	/* all lines of all functions: gprof -x */
 };
 
@@ -38,7 +38,7 @@ struct coverage_file {
 	uint32_t first_line, n_lines; /* lines[]: by number */
 	uint64_t total;	  /* of its lines */
 	double self;	  /* ticks */
-	bool has_counts;  /* something in it was called or executed */
+	bool is_executed; /* some line of it is known to have been */
 };
 
 struct coverage {

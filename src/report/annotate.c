@@ -124,7 +124,7 @@ static void add_busy_files(struct job *j)
 
 	for (size_t i = 0; i < c->n_files; i++) {
 		struct coverage_file *f = &c->files[i];
-		if ((f->self > 0 || f->has_counts || j->o->zeroes) &&
+		if ((f->self > 0 || f->is_executed || j->o->zeroes) &&
 		    f->self >= j->o->min_share * j->in->graph->total)
 			files[n++] = f;
 	}

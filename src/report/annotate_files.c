@@ -50,7 +50,7 @@ struct annotate *annotate_new(const struct report_input *in, const struct annota
 
 static bool is_wanted(const struct annotate *a, const struct coverage_file *f)
 {
-	return a->opts->report->zeroes || (a->opts->report->gnu ? f->total > 0 : f->has_counts);
+	return a->opts->report->zeroes || f->total > 0;
 }
 
 /* ---- one of them ---- */

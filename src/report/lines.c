@@ -120,7 +120,7 @@ static bool is_shown(const struct entry *e, const struct report_opts *o, double 
 {
 	if (o->min_share > 0 && e->self < o->min_share * total)
 		return false;
-	return o->zeroes || e->self > 0 || e->calls || e->self_calls || e->most;
+	return o->zeroes || e->self > 0 || e->calls || e->self_calls;
 }
 
 static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,

@@ -7,11 +7,11 @@
 #include "base/num.h"
 #include "base/vec.h"
 
-enum { SELF, SHARE, COUNT, LINE, SOURCE, FILE_NAME, COUNTS, TOTAL, CALLS, EXECUTABLE, EXECUTED, NEVER, N_COLUMNS };
+enum { SHARE, SELF, COUNT, LINE, SOURCE, FILE_NAME, COUNTS, TOTAL, CALLS, EXECUTABLE, EXECUTED, NEVER, N_COLUMNS };
 
 static const struct kin_column columns[] = {
-	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false, false },
 	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE, false, false },
+	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false, false },
 	[COUNT] = { "count", "count", "how often it was executed: calls of the function that starts here, or the most executed block on the line", KIN_CELL_COUNT, false, false },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
 	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, true, false },
