@@ -184,6 +184,8 @@ void mismatch_check(const struct profile *p, struct object_file *o, const struct
 		warn(&c, "a sum in %s is too large for 64 bits and stays at the largest value",
 		     data_name(&c));
 	check_range(&c);
+	if (!s)
+		return;
 	check_callees(&c, s);
 	check_ticks(&c, s);
 }

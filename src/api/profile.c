@@ -100,11 +100,7 @@ static void add_warning(const char *text, void *profile)
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
-	struct view *v;
 	struct kin_error *err = setup(p, o, paths, n);
-	/* No symbols, no report: better said before reading a thousand files. */
-	if (!err && p->object)
-		err = profile_view(p, p->lines, false, &v);
 	if (err)
 		return err;
 
@@ -113,7 +109,11 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		profile_free(p->data);
 		p->data = NULL;
 	} else if (p->object) {
-		mismatch_check(p->data, p->object, v->symbols, add_warning, p);
+		/* A program without symbols is an error only when a report needs them. */
+		struct view *v;
+		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
+		kin_error_free(no_symbols);
 	}
 	return err;
 }
