@@ -116,14 +116,15 @@ static size_t end_of_function(const struct symbols *s, size_t first)
 	return i;
 }
 
-/* Whether anything in places [first, end) was measured. */
-static bool was_executed(const struct coverage *c, size_t first, size_t end)
+bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function)
 {
-	for (size_t i = first; i < end; i++)
-		if (c->graph->nodes[i].self > 0 || makes_calls(c->graph, (symid)i))
+	size_t end = end_of_function(g->symbols, function);
+
+	for (size_t i = function; i < end; i++)
+		if (g->nodes[i].self > 0 || makes_calls(g, (symid)i))
 			return true;
-	for (uint32_t k = c->blocks->first[first]; k < c->blocks->first[end]; k++)
-		if (c->blocks->at[k].count)
+	for (uint32_t k = b->first[function]; k < b->first[end]; k++)
+		if (b->at[k].count)
 			return true;
 	return false;
 }
@@ -136,7 +137,7 @@ static void carry_through(struct before *before, const struct coverage *c, const
 	uint64_t count = entry ? calls_of(c->graph, (symid)first) : 0;
 	struct before now = { .count = count, .is_counted = b->first[first] < b->first[end] };
 
-	now.is_unsure = entry && !count && was_executed(c, first, end);
+	now.is_unsure = entry && !count && coverage_was_executed(c->graph, b, (symid)first);
 	now.is_known = entry && !now.is_unsure;
 	for (size_t i = first; i < end; i++) {
 		before[i] = now;
@@ -171,23 +172,41 @@ static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bo
 	l->n_counts++;
 }
 
-static void list_place(struct coverage *c, struct coverage_line *l, const struct symbols *s, symid id,
-		       const struct before *before, enum coverage_carry carry)
+/* Calls of all functions that start on a line are one count: instances of a template are one text.
+ * Where a block starts with a function, its count says the same as the calls, and may know of more. */
+static void list_calls(struct coverage *c, struct coverage_line *l, const struct symbols *s,
+		       const struct before *before, bool merge)
+{
+	uint64_t calls = 0;
+	bool any = false;
+
+	for (uint32_t k = 0; k < l->n_places; k++) {
+		symid id = c->places[l->first_place + k];
+		if (!is_entry(&s->at[id], id))
+			continue;
+		l->calls = add(l->calls, calls_of(c->graph, id));
+		if (has_block_at(c->blocks, id, s->at[id].addr))
+			continue;
+		if (before[id].is_unsure) {
+			l->is_unsure = l->is_executed = true;
+			continue;
+		}
+		calls = add(calls, calls_of(c->graph, id));
+		any = true;
+	}
+	if (any)
+		list(c, l, calls, merge);
+	l->total = add(l->total, calls);
+}
+
+/* What runs on into a place, and its own blocks. */
+static void list_blocks(struct coverage *c, struct coverage_line *l, const struct symbols *s, symid id,
+			const struct before *before, enum coverage_carry carry)
 {
 	const struct blocks *b = c->blocks;
-	bool entry = is_entry(&s->at[id], id), merge = carry == CARRY_ALL;
-	bool has_blocks = b->first[id] < b->first[id + 1];
-	bool block_at_start = has_block_at(b, id, s->at[id].addr);
-	uint64_t calls = entry ? calls_of(c->graph, id) : 0;
+	bool merge = carry == CARRY_ALL, has_blocks = b->first[id] < b->first[id + 1];
 
-	l->calls = add(l->calls, calls);
-	l->self += c->graph->nodes[id].self;
-	if (entry && before->is_unsure && !block_at_start)
-		l->is_unsure = l->is_executed = true;
-	else if (entry && !block_at_start) { /* else that block's count says the same */
-		list(c, l, calls, merge);
-		l->total = add(l->total, calls);
-	} else if (!entry && before->is_known && !block_at_start) {
+	if (!is_entry(&s->at[id], id) && before->is_known && !has_block_at(b, id, s->at[id].addr)) {
 		if (carry == CARRY_ALL || (carry == CARRY_MEASURED && before->is_counted && !has_blocks))
 			list(c, l, before->count, merge);
 		else if (before->is_counted)
@@ -206,9 +225,11 @@ static void list_lines(struct coverage *c, const struct symbols *s, enum coverag
 	for (size_t i = 0; i < c->n_lines; i++) {
 		struct coverage_line *l = &c->lines[i];
 		l->first_count = (uint32_t)c->counts.n;
+		list_calls(c, l, s, before, carry == CARRY_ALL);
 		for (uint32_t k = 0; k < l->n_places; k++) {
 			symid id = c->places[l->first_place + k];
-			list_place(c, l, s, id, &before[id], carry);
+			l->self += c->graph->nodes[id].self;
+			list_blocks(c, l, s, id, &before[id], carry);
 		}
 	}
 	free(before);

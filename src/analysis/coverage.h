@@ -64,6 +64,9 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 			      const struct coverage_opts *opts);
 void coverage_free(struct coverage *c); /* NULL is fine */
 
+/* Whether anything was measured in a function, whose own calls may not have been counted. */
+bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function);
+
 /* List the counts of a file's lines up to last_line (what the source has) as GNU gprof does when it
  * annotates them one after the other. `last` is the count that it passes on from line to line, and from
  * file to file: start with 0 and go through the files in order, leaving out those without source. */

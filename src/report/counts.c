@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/blocks.h"
+#include "analysis/coverage.h"
 #include "report/report.h"
 
 enum { COUNT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
@@ -104,8 +104,10 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 	return c;
 }
 
-/* A line place is not called, and whether it was executed without a block of its own is not known. */
-static void add_symbol(struct kin_table *t, const struct report_input *in, const struct report_opts *o, symid id)
+/* A line place is not called, and how often it was executed without a block of its own is not known. Nor
+ * is it of a function that was executed without being called from counted code: that is not zero. */
+static void add_symbol(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
+		       const struct blocks *blocks, symid id)
 {
 	const struct cg_node *n = &in->graph->nodes[id];
 	const struct symbol *s = &in->symbols->at[id];
@@ -116,6 +118,8 @@ static void add_symbol(struct kin_table *t, const struct report_input *in, const
 			return;
 		if (__builtin_add_overflow(n->calls, n->self_calls, &calls))
 			calls = UINT64_MAX;
+		if (!calls && coverage_was_executed(in->graph, blocks, id))
+			return;
 	}
 	if (!calls && !o->zeroes)
 		return;
@@ -169,7 +173,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	for (size_t i = 0; i < n; i++) {
 		if (!is_subject(in, o, chosen[i]))
 			continue;
-		add_symbol(t, in, o, chosen[i]);
+		add_symbol(t, in, o, blocks, chosen[i]);
 		add_blocks(t, in, o, blocks, chosen[i]);
 	}
 	if (!in->graph->has_arcs && !in->profile->n_blocks)

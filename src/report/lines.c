@@ -5,7 +5,7 @@
 #include "analysis/coverage.h"
 #include "report/report.h"
 
-enum { SHARE, SELF, CALLS, COUNT, FILE_NAME, LINE, NAME, SYMBOL, ADDRESS };
+enum { SHARE, SELF, CALLS, COUNT, FILE_NAME, LINE, NAME, PATH, SYMBOL, ADDRESS };
 
 static const struct kin_column columns[] = {
 	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE, false, false },
@@ -15,6 +15,7 @@ static const struct kin_column columns[] = {
 	[FILE_NAME] = { "file", "file", "the source file", KIN_CELL_TEXT, false, false },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
 	[NAME] = { "name", "function", "the function the code belongs to", KIN_CELL_TEXT, false, false },
+	[PATH] = { "path", "path", "the source file with its folders, as the debug information names it", KIN_CELL_TEXT, false, true },
 	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT, false, true },
 	[ADDRESS] = { "address", "address", "of the first of the line's code", KIN_CELL_ADDRESS, false, true },
 };
@@ -139,6 +140,7 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 		c[COUNT] = cell_count(e->most);
 	if (s->file) {
 		c[FILE_NAME] = cell_text(report_file_name(o, s->file));
+		c[PATH] = cell_text(s->file);
 		c[LINE] = cell_count(s->line);
 	}
 	c[NAME] = cell_text(symbols_display(in->symbols, e->first));
