@@ -12,10 +12,10 @@ struct located { /* a place with a source line */
 
 /* What is known of a place from those before it in its function. */
 struct before {
-	uint64_t count;	   /* of the block that runs on into the place */
-	bool is_known;	   /* false where the entry is not counted: in a piece such as f.cold */
-	bool is_counted;   /* the function has counted blocks */
-	bool is_unsure;	   /* the function was executed, but its calls were not counted */
+	uint64_t count;  /* of the block that runs on into the place */
+	bool is_known;   /* false where the entry is not counted: in a piece such as f.cold */
+	bool is_counted; /* the function has counted blocks */
+	bool is_unsure;  /* the function was executed, but its calls were not counted */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -36,8 +36,8 @@ static int by_file_and_line(const void *l, const void *r)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-static struct located *locate_places(struct symbols *s, const uint8_t *wanted, const char *const **files,
-				     size_t *n)
+static struct located *locate_places(struct symbols *s, const uint8_t *wanted,
+				     const char *const **files, size_t *n)
 {
 	struct located *at = xrealloc(NULL, s->n, sizeof(*at));
 	struct map64 file_of = { 0 };
@@ -51,7 +51,8 @@ static struct located *locate_places(struct symbols *s, const uint8_t *wanted, c
 		const struct symbol *p = &s->at[i];
 		if (!p->file || !p->line || (wanted && !wanted[i]))
 			continue;
-		at[(*n)++] = (struct located){ map64_get(&file_of, (uintptr_t)p->file), p->line, (symid)i };
+		at[(*n)++] = (struct located){ map64_get(&file_of, (uintptr_t)p->file), p->line,
+					       (symid)i };
 	}
 	map64_free(&file_of);
 	qsort(at, *n, sizeof(*at), by_file_and_line);
@@ -71,12 +72,14 @@ static void add_files(struct coverage *c, struct symbols *s, const uint8_t *want
 	for (size_t i = 0; i < n; i++) {
 		bool new_file = !i || at[i].file != at[i - 1].file;
 		if (new_file)
-			c->files[c->n_files++] = (struct coverage_file){ .path = s->at[at[i].place].file,
-									 .first_line = (uint32_t)c->n_lines };
+			c->files[c->n_files++] =
+				(struct coverage_file){ .path = s->at[at[i].place].file,
+							.first_line = (uint32_t)c->n_lines };
 		if (new_file || at[i].line != at[i - 1].line) {
 			c->files[c->n_files - 1].n_lines++;
 			c->lines[c->n_lines++] =
-				(struct coverage_line){ .line = at[i].line, .first_place = (uint32_t)i };
+				(struct coverage_line){ .line = at[i].line,
+							.first_place = (uint32_t)i };
 		}
 		c->lines[c->n_lines - 1].n_places++;
 		c->places[i] = at[i].place;
@@ -173,7 +176,8 @@ static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bo
 }
 
 /* Calls of all functions that start on a line are one count: instances of a template are one text.
- * Where a block starts with a function, its count says the same as the calls, and may know of more. */
+ * Where a block starts with a function, its count says the same as the calls, and may know of more.
+ */
 static void list_calls(struct coverage *c, struct coverage_line *l, const struct symbols *s,
 		       const struct before *before, bool merge)
 {
@@ -200,14 +204,15 @@ static void list_calls(struct coverage *c, struct coverage_line *l, const struct
 }
 
 /* What runs on into a place, and its own blocks. */
-static void list_blocks(struct coverage *c, struct coverage_line *l, const struct symbols *s, symid id,
-			const struct before *before, enum coverage_carry carry)
+static void list_blocks(struct coverage *c, struct coverage_line *l, const struct symbols *s,
+			symid id, const struct before *before, enum coverage_carry carry)
 {
 	const struct blocks *b = c->blocks;
 	bool merge = carry == CARRY_ALL, has_blocks = b->first[id] < b->first[id + 1];
 
 	if (!is_entry(&s->at[id], id) && before->is_known && !has_block_at(b, id, s->at[id].addr)) {
-		if (carry == CARRY_ALL || (carry == CARRY_MEASURED && before->is_counted && !has_blocks))
+		if (carry == CARRY_ALL ||
+		    (carry == CARRY_MEASURED && before->is_counted && !has_blocks))
 			list(c, l, before->count, merge);
 		else if (before->is_counted)
 			l->is_executed |= before->count > 0;
@@ -251,8 +256,8 @@ static void total_gnu(struct coverage *c)
 	}
 }
 
-/* A line stands for its first place: the blocks of others are lost, their calls are added to its own
- * (and are shown only if it is a function). `last` is the count before the line. */
+/* A line stands for its first place: the blocks of others are lost, their calls are added to its
+ * own (and are shown only if it is a function). `last` is the count before the line. */
 static void list_line_gnu(struct coverage *c, struct coverage_line *l, bool carry, uint64_t *last)
 {
 	symid id = c->places[l->first_place];
