@@ -1,9 +1,10 @@
 /* Where symbols and DWARF lie when they are not in the file itself.
  *
- * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the file,
- * in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and, found by
- * name, the checksum that the link says. What dwz moved out of either is found by .gnu_debugaltlink
- * and must have the build-id it says. Nothing is ever asked from the network. */
+ * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the
+ * file, in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and,
+ * found by name, the checksum that the link says. What dwz moved out of either is found by
+ * .gnu_debugaltlink and must have the build-id it says. Nothing is ever asked from the network. */
+#include <byteswap.h>
 #include <errno.h>
 #include <limits.h>
 #include <lzma.h>
@@ -13,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/err.h"
 #include "object/private.h"
 
@@ -115,27 +115,24 @@ struct debuglink {
 	uint32_t crc;
 };
 
+/* A name, up to three bytes of padding, the checksum. */
 static bool read_debuglink(const struct object_file *o, struct debuglink *ret)
 {
 	size_t size;
 	const struct elf_section *s = elf_file_section(o->main, ".gnu_debuglink");
 	const uint8_t *data = s ? elf_file_contents(o->main, s, &size) : NULL;
-	if (!data)
+	const uint8_t *end = data ? memchr(data, 0, size) : NULL;
+	if (!end)
 		return false;
 
-	struct bytes b = bytes_of(s->name, data, size);
-	b.swap = object_big_endian(o) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	const char *name = bytes_str(&b);
-	size_t used = size - bytes_left(&b);
-	bytes_take(&b, -used & 3);
-	uint32_t crc = bytes_u32(&b);
-	struct kin_error *err = bytes_error(&b);
-	if (err) {
-		kin_error_free(err);
+	size_t at = ((size_t)(end - data) + 4) & ~(size_t)3;
+	if (size < 4 || at > size - 4)
 		return false;
-	}
-	const char *slash = strrchr(name, '/'); /* a name, never a way out of these folders */
-	*ret = (struct debuglink){ slash ? slash + 1 : name, crc };
+	memcpy(&ret->crc, data + at, 4);
+	if (object_big_endian(o) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		ret->crc = bswap_32(ret->crc);
+	const char *name = (const char *)data, *slash = strrchr(name, '/');
+	ret->name = slash ? slash + 1 : name; /* a name, never a way out of the folders above */
 	return *ret->name && strcmp(ret->name, "..") != 0 && strcmp(ret->name, ".") != 0;
 }
 
@@ -179,7 +176,7 @@ static struct elf_file *find_by_link(struct object_file *o)
 
 struct elf_file *object_debug_file(struct object_file *o)
 {
-	if (o->sought_debug || o->no_debug_files)
+	if (o->sought_debug)
 		return o->debug;
 	o->sought_debug = true;
 	size_t n;
@@ -244,8 +241,8 @@ Dwarf *object_dwarf(struct object_file *o)
 
 	struct elf_file *from = has_dwarf(o->main) ? o->main : object_debug_file(o);
 	o->dwarf = from ? dwarf_begin_elf(from->elf, DWARF_C_READ, NULL) : NULL;
-	if (!o->dwarf || o->no_debug_files)
-		return o->dwarf;
+	if (!o->dwarf)
+		return NULL;
 	o->alt = find_alt(o, from);
 	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (o->alt_dwarf)
@@ -287,7 +284,7 @@ static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
 
 struct elf_file *object_packed_file(struct object_file *o)
 {
-	if (o->sought_packed || o->no_debug_files)
+	if (o->sought_packed)
 		return o->packed;
 	o->sought_packed = true;
 

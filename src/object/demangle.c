@@ -1,0 +1,135 @@
+/* Readable names, by libiberty's demanglers: one by one rather than by its front, cplus_demangle(),
+ * so that a short name that expands to gigabytes can be given up. */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define xrealloc libiberty_xrealloc /* declared there too, with other arguments */
+#include <libiberty/demangle.h>
+#undef xrealloc
+
+#include "base/base.h"
+#include "object/object.h"
+
+enum { NAME_MAX_LENGTH = 64 * 1024 };
+
+static const struct {
+	const char *name;
+	enum demangle_style style;
+} styles[] = {
+	{ "none", DEMANGLE_NONE }, { "auto", DEMANGLE_AUTO }, { "gnu-v3", DEMANGLE_GNU_V3 },
+	{ "java", DEMANGLE_JAVA }, { "gnat", DEMANGLE_GNAT }, { "dlang", DEMANGLE_DLANG },
+	{ "rust", DEMANGLE_RUST },
+};
+
+bool demangle_style_find(const char *name, enum demangle_style *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(styles); i++) {
+		if (strcmp(styles[i].name, name) != 0)
+			continue;
+		*ret = styles[i].style;
+		return true;
+	}
+	return false;
+}
+
+/* ---- what a demangler writes to ---- */
+
+struct output {
+	char *text; /* malloc */
+	size_t n, cap, max;
+	jmp_buf too_long;
+};
+
+/* The demanglers cannot be told to stop, and hold nothing that must be released while they write
+ * (but for a few bytes of a Rust name in Punycode): so they are left. */
+static void write_piece(const char *s, size_t n, void *arg)
+{
+	struct output *out = arg;
+	if (n > out->max - out->n)
+		longjmp(out->too_long, 1);
+	if (out->n + n + 1 > out->cap) {
+		out->cap = out->cap * 2 + n + 64;
+		out->text = xrealloc(out->text, out->cap, 1);
+	}
+	memcpy(out->text + out->n, s, n);
+	out->n += n;
+	out->text[out->n] = '\0';
+}
+
+static bool run(const char *name, enum demangle_style style, struct output *out)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+	switch (style) {
+	case DEMANGLE_AUTO: /* older Rust names are valid C++ names too */
+		return run(name, DEMANGLE_RUST, out) || run(name, DEMANGLE_GNU_V3, out);
+	case DEMANGLE_RUST:
+		out->n = 0;
+		return rust_demangle_callback(name, options | DMGL_RUST, write_piece, out);
+	case DEMANGLE_GNU_V3:
+		out->n = 0;
+		return cplus_demangle_v3_callback(name, options | DMGL_GNU_V3, write_piece, out);
+	case DEMANGLE_JAVA:
+		out->n = 0;
+		return java_demangle_v3_callback(name, write_piece, out);
+	case DEMANGLE_NONE:
+	case DEMANGLE_GNAT:
+	case DEMANGLE_DLANG:
+		break;
+	}
+	return false;
+}
+
+/* With room for the longest readable form that is not absurd. */
+static char *run_limited(const char *name, enum demangle_style style)
+{
+	struct output out = { .max = 1024 + 64 * strlen(name) };
+	if (!setjmp(out.too_long) && run(name, style, &out) && out.n)
+		return out.text;
+	free(out.text);
+	return NULL;
+}
+
+static char *demangle_plain(const char *name, enum demangle_style style)
+{
+	switch (style) {
+	case DEMANGLE_GNAT:
+		return ada_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_GNAT);
+	case DEMANGLE_DLANG:
+		return dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_DLANG);
+	case DEMANGLE_NONE:
+		return NULL;
+	case DEMANGLE_AUTO:
+	case DEMANGLE_GNU_V3:
+	case DEMANGLE_JAVA:
+	case DEMANGLE_RUST:
+		break;
+	}
+	return run_limited(name, style);
+}
+
+/* ---- names as they stand in files ---- */
+
+/* Some systems put dots or dollars in front; a version or "@plt" may follow. Both stay as they are.
+ */
+char *demangle(const char *name, enum demangle_style style)
+{
+	size_t before = strspn(name, ".$"), length = strcspn(name + before, "@");
+	const char *after = name + before + length;
+	if (style == DEMANGLE_NONE || length > NAME_MAX_LENGTH)
+		return NULL;
+
+	char *core = strndup(name + before, length);
+	char *readable = core ? demangle_plain(core, style) : NULL;
+	free(core);
+	if (!readable || (!before && !*after))
+		return readable;
+
+	size_t n = strlen(readable), tail = strlen(after);
+	char *whole = xalloc(before + n + tail + 1);
+	memcpy(whole, name, before);
+	memcpy(whole + before, readable, n);
+	memcpy(whole + before + n, after, tail + 1);
+	free(readable);
+	return whole;
+}

@@ -1,0 +1,259 @@
+#include "object/dwarf_abbrev.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum {
+	TABLES = 1024,	       /* kept, by a hash of their offset */
+	KEPT = 64 << 20,       /* bytes of .debug_abbrev they may be made of, all together */
+	READ_AGAIN = 64,       /* how often all of .debug_abbrev may be read, before it is hostile */
+	SKIP_UNKNOWN = UINT8_MAX,
+};
+
+/* ---- forms ---- */
+
+static struct skip form_skip(const struct abbrevs *t, uint64_t form)
+{
+	switch (form) {
+	case DW_FORM_flag_present:
+	case DW_FORM_implicit_const:
+		return (struct skip){ SKIP_FIXED, 0 };
+	case DW_FORM_data1:
+	case DW_FORM_flag:
+	case DW_FORM_ref1:
+	case DW_FORM_strx1:
+	case DW_FORM_addrx1:
+		return (struct skip){ SKIP_FIXED, 1 };
+	case DW_FORM_data2:
+	case DW_FORM_ref2:
+	case DW_FORM_strx2:
+	case DW_FORM_addrx2:
+		return (struct skip){ SKIP_FIXED, 2 };
+	case DW_FORM_strx3:
+	case DW_FORM_addrx3:
+		return (struct skip){ SKIP_FIXED, 3 };
+	case DW_FORM_data4:
+	case DW_FORM_ref4:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_strx4:
+	case DW_FORM_addrx4:
+		return (struct skip){ SKIP_FIXED, 4 };
+	case DW_FORM_data8:
+	case DW_FORM_ref8:
+	case DW_FORM_ref_sig8:
+	case DW_FORM_ref_sup8:
+		return (struct skip){ SKIP_FIXED, 8 };
+	case DW_FORM_data16:
+		return (struct skip){ SKIP_FIXED, 16 };
+	case DW_FORM_addr:
+		return (struct skip){ SKIP_FIXED, t->address_size };
+	case DW_FORM_ref_addr:
+		return (struct skip){ SKIP_FIXED, t->reference_size };
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+	case DW_FORM_strp_sup:
+	case DW_FORM_sec_offset:
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_strp_alt:
+		return (struct skip){ SKIP_FIXED, t->offset_size };
+	case DW_FORM_sdata:
+	case DW_FORM_udata:
+	case DW_FORM_ref_udata:
+	case DW_FORM_strx:
+	case DW_FORM_addrx:
+	case DW_FORM_loclistx:
+	case DW_FORM_rnglistx:
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index:
+		return (struct skip){ SKIP_LEB, 0 };
+	case DW_FORM_string:
+		return (struct skip){ SKIP_STRING, 0 };
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
+		return (struct skip){ SKIP_BLOCK, 0 };
+	case DW_FORM_block1:
+		return (struct skip){ SKIP_BLOCK1, 0 };
+	case DW_FORM_block2:
+		return (struct skip){ SKIP_BLOCK2, 0 };
+	case DW_FORM_block4:
+		return (struct skip){ SKIP_BLOCK4, 0 };
+	}
+	return (struct skip){ SKIP_INDIRECT, form == DW_FORM_indirect ? 0 : SKIP_UNKNOWN };
+}
+
+void abbrevs_skip_indirect(struct cursor *c, const struct abbrevs *t)
+{
+	/* The form itself stands in front of the value; a chain of indirections ends with the bytes. */
+	struct abbrev one = { .n_skips = 1 };
+	struct skip skip;
+	do
+		skip = form_skip(t, cursor_uleb(c));
+	while (skip.kind == SKIP_INDIRECT && skip.size != SKIP_UNKNOWN && !c->failed);
+	if (skip.kind == SKIP_INDIRECT) {
+		cursor_fail(c);
+		return;
+	}
+	struct abbrevs single = { .skips = { .at = &skip, .n = 1 } };
+	abbrevs_skip(&single, &one, c);
+}
+
+/* ---- tables ---- */
+
+static void add_skip(struct abbrevs *t, struct abbrev *a, struct skip s)
+{
+	if (s.kind == SKIP_FIXED) {
+		struct skip *last = a->n_skips ? &t->skips.at[t->skips.n - 1] : NULL;
+		if (!s.size)
+			return;
+		if (last && last->kind == SKIP_FIXED && last->size < UINT32_MAX - s.size) {
+			last->size += s.size;
+			return;
+		}
+	}
+	vec_push(&t->skips, s);
+	a->n_skips++;
+}
+
+/* Appends one abbreviation to *t; false at the end of the table. */
+static bool read_abbrev(struct abbrevs *t, struct cursor *c)
+{
+	struct abbrev a = { .attributes = (uint32_t)t->attributes.n, .skips = (uint32_t)t->skips.n };
+	a.code = cursor_uleb(c);
+	if (!a.code || c->failed)
+		return false;
+	a.tag = (uint32_t)cursor_uleb(c);
+	a.children = cursor_u8(c);
+	for (;;) {
+		struct attribute attribute = { 0 };
+		attribute.name = (uint32_t)cursor_uleb(c);
+		attribute.form = (uint32_t)cursor_uleb(c);
+		if (attribute.form == DW_FORM_implicit_const)
+			attribute.implicit = cursor_sleb(c);
+		if (c->failed)
+			return false;
+		if (!attribute.name && !attribute.form)
+			break;
+		struct skip s = form_skip(t, attribute.form);
+		if (s.kind == SKIP_INDIRECT && s.size == SKIP_UNKNOWN)
+			return false;
+		vec_push(&t->attributes, attribute);
+		a.n_attributes++;
+		add_skip(t, &a, s);
+	}
+	vec_push(&t->at, a);
+	return true;
+}
+
+void abbrevs_done(struct abbrevs *t)
+{
+	vec_free(&t->at);
+	vec_free(&t->attributes);
+	vec_free(&t->skips);
+}
+
+static struct abbrevs table_for(const struct dwarf_file *f, const struct dwarf_unit *u)
+{
+	return (struct abbrevs){
+		.file = f,
+		.offset = u->abbrev,
+		.address_size = u->address_size,
+		.offset_size = u->offset_size,
+		.reference_size = u->version <= 2 ? u->address_size : u->offset_size,
+	};
+}
+
+static bool same_table(const struct abbrevs *a, const struct abbrevs *b)
+{
+	return a->file == b->file && a->offset == b->offset && a->address_size == b->address_size &&
+	       a->offset_size == b->offset_size && a->reference_size == b->reference_size;
+}
+
+/* Many small units may point to one large table: reading it for each would take for ever. */
+static bool may_read(struct dwarf_info *d, const struct dwarf_file *f, size_t bytes)
+{
+	d->abbrev_bytes_read += bytes;
+	return d->abbrev_bytes_read / READ_AGAIN <= f->abbrev.size + KEPT;
+}
+
+bool abbrevs_read_one(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
+		      uint64_t code, struct abbrevs *t)
+{
+	struct cursor c = cursor_at(f->abbrev, u->abbrev, f->swap);
+	const uint8_t *start = c.pos;
+	*t = table_for(f, u);
+	while (read_abbrev(t, &c)) {
+		if (t->at.at[0].code == code)
+			return may_read(d, f, (size_t)(c.pos - start));
+		t->at.n = t->attributes.n = t->skips.n = 0;
+	}
+	may_read(d, f, (size_t)(c.pos - start));
+	return false;
+}
+
+static int by_code(const void *a, const void *b)
+{
+	const struct abbrev *l = a, *r = b;
+	if (l->code != r->code)
+		return l->code < r->code ? -1 : 1;
+	return (l->attributes > r->attributes) - (l->attributes < r->attributes);
+}
+
+const struct abbrev *abbrevs_find_sparse(const struct abbrevs *t, uint64_t code)
+{
+	size_t low = 0, high = t->at.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->at.at[mid].code < code)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->at.n && t->at.at[low].code == code ? &t->at.at[low] : NULL;
+}
+
+static void read_table(struct abbrevs *t, struct cursor c)
+{
+	const uint8_t *start = c.pos;
+	while (read_abbrev(t, &c))
+		;
+	t->bytes = (size_t)(c.pos - start);
+	t->dense = true;
+	for (size_t i = 0; i < t->at.n && t->dense; i++)
+		t->dense = t->at.at[i].code == i + 1;
+	if (!t->dense)
+		qsort(t->at.at, t->at.n, sizeof(*t->at.at), by_code);
+}
+
+static void drop_all(struct dwarf_info *d)
+{
+	for (size_t i = 0; i < d->n_tables; i++) {
+		abbrevs_done(&d->tables[i]);
+		d->tables[i] = (struct abbrevs){ 0 };
+	}
+	d->table_bytes = 0;
+}
+
+const struct abbrevs *abbrevs_of(struct dwarf_info *d, const struct dwarf_file *f,
+				 const struct dwarf_unit *u)
+{
+	if (!d->tables) {
+		d->tables = xalloc(TABLES * sizeof(*d->tables));
+		d->n_tables = TABLES;
+	}
+	struct abbrevs want = table_for(f, u);
+	struct abbrevs *t = &d->tables[(u->abbrev * 0x9e3779b97f4a7c15u) >> 32 & (TABLES - 1)];
+	if (same_table(t, &want))
+		return t;
+
+	if (!may_read(d, f, 0))
+		return NULL;
+	if (d->table_bytes > KEPT)
+		drop_all(d);
+	d->table_bytes -= t->bytes;
+	abbrevs_done(t);
+	*t = want;
+	read_table(t, cursor_at(f->abbrev, u->abbrev, f->swap));
+	d->table_bytes += t->bytes;
+	may_read(d, f, t->bytes);
+	return t;
+}

@@ -1,0 +1,234 @@
+#include "object/dwarf_info.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "object/dwarf_abbrev.h"
+
+/* ---- sections ---- */
+
+/* As libdw does, sections are told by their names alone; it has decompressed them. */
+static void take_section(Elf_Scn *scn, struct section *ret)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	if (ret->data || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS ||
+	    !(data = elf_rawdata(scn, NULL)) || !data->d_buf)
+		return;
+	*ret = (struct section){ data->d_buf, data->d_size };
+}
+
+static void find_sections(Elf *elf, struct dwarf_file *f)
+{
+	const struct {
+		const char *name;
+		struct section *to;
+	} wanted[] = {
+		{ "info", &f->info },	  { "abbrev", &f->abbrev }, { "line", &f->line },
+		{ "str", &f->str },	  { "line_str", &f->line_str }, { "ranges", &f->ranges },
+		{ "rnglists", &f->rnglists }, { "addr", &f->addr },	{ "str_offsets", &f->str_offsets },
+	};
+	size_t strings;
+	Elf_Scn *scn = NULL;
+	if (elf_getshdrstrndx(elf, &strings))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+		if (!name)
+			continue;
+		if (!strncmp(name, ".debug_", 7))
+			name += 7;
+		else if (!strncmp(name, ".zdebug_", 8))
+			name += 8;
+		else
+			continue;
+		for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+			if (!strcmp(name, wanted[i].name))
+				take_section(scn, wanted[i].to);
+	}
+}
+
+/* ---- units ---- */
+
+/* Leaves *c at the end of the unit. False if what follows cannot be units. */
+static bool read_header(const struct dwarf_file *f, struct cursor *c, struct dwarf_unit *u)
+{
+	*u = (struct dwarf_unit){ .offset = (uint64_t)(c->pos - f->info.data), .offset_size = 4 };
+	uint64_t length = cursor_u32(c);
+	if (length == UINT32_MAX) {
+		u->offset_size = 8;
+		length = cursor_u64(c);
+	}
+	if (c->failed || length > cursor_left(c))
+		return false;
+	const uint8_t *start = c->pos;
+	u->end = (uint64_t)(start - f->info.data) + length;
+
+	u->version = (uint8_t)cursor_u16(c);
+	u->type = DW_UT_compile;
+	if (u->version >= 5) {
+		u->type = cursor_u8(c);
+		u->address_size = cursor_u8(c);
+		u->abbrev = cursor_word(c, u->offset_size);
+		if (u->type == DW_UT_skeleton || u->type == DW_UT_split_compile)
+			cursor_u64(c);
+		if (u->type == DW_UT_type || u->type == DW_UT_split_type) {
+			cursor_u64(c);
+			cursor_word(c, u->offset_size);
+		}
+	} else {
+		u->abbrev = cursor_word(c, u->offset_size);
+		u->address_size = cursor_u8(c);
+	}
+	u->entries = (uint64_t)(c->pos - f->info.data);
+	bool good = !c->failed && u->version >= 2 && u->version <= 5 && u->entries <= u->end &&
+		    (u->address_size == 2 || u->address_size == 4 || u->address_size == 8);
+	if (!good)
+		u->entries = u->end;
+	if (!c->failed) {
+		c->pos = start;
+		cursor_skip(c, length);
+	}
+	return true;
+}
+
+struct top_entry {
+	struct dwarf_value name, comp_dir, low, high, ranges;
+};
+
+static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t name,
+			   const struct dwarf_value *v)
+{
+	switch (name) {
+	case DW_AT_name:
+		top->name = *v;
+		break;
+	case DW_AT_comp_dir:
+		top->comp_dir = *v;
+		break;
+	case DW_AT_low_pc:
+		top->low = *v;
+		break;
+	case DW_AT_high_pc:
+		top->high = *v;
+		break;
+	case DW_AT_ranges:
+		top->ranges = *v;
+		break;
+	case DW_AT_language:
+		u->language = (uint16_t)v->number;
+		break;
+	case DW_AT_stmt_list:
+		u->has_lines = v->kind == VALUE_NUMBER;
+		u->lines = v->number;
+		break;
+	case DW_AT_str_offsets_base:
+		u->str_offsets_base = v->number;
+		break;
+	case DW_AT_addr_base:
+	case DW_AT_GNU_addr_base:
+		u->addr_base = v->number;
+		break;
+	case DW_AT_rnglists_base:
+		u->ranges_base = v->number;
+		break;
+	}
+}
+
+static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u)
+{
+	struct section unit = { f->info.data, u->end };
+	struct cursor c = cursor_at(unit, u->entries, f->swap);
+	uint64_t code = cursor_uleb(&c);
+	struct abbrevs t = { 0 };
+	struct top_entry top = { 0 };
+
+	if (!c.failed && code && abbrevs_read_one(d, f, u, code, &t)) {
+		const struct abbrev *a = &t.at.at[0];
+		u->tag = (uint16_t)a->tag;
+		for (uint32_t i = 0; i < a->n_attributes && !c.failed; i++) {
+			const struct attribute *at = &t.attributes.at[a->attributes + i];
+			struct dwarf_value v = dwarf_value_read(d, f, u, &c, at->form, at->implicit);
+			if (!c.failed)
+				take_attribute(u, &top, at->name, &v);
+		}
+	}
+	abbrevs_done(&t);
+
+	/* Only now the bases are known that indices count from. */
+	u->name = dwarf_value_string(f, u, &top.name);
+	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
+	u->has_low = dwarf_value_address(f, u, &top.low, &u->low);
+	u->first_range = (uint32_t)d->ranges.n;
+	d->ranges_left = dwarf_ranges_justified(u);
+	dwarf_ranges_read(d, f, u, &top.low, &top.high, &top.ranges, &d->ranges);
+	u->n_ranges = (uint32_t)(d->ranges.n - u->first_range);
+}
+
+static void read_units(struct dwarf_info *d, struct dwarf_file *f)
+{
+	struct cursor c = cursor_at(f->info, 0, f->swap);
+	struct dwarf_unit u;
+	while (cursor_left(&c) && read_header(f, &c, &u)) {
+		read_top_entry(d, f, &u);
+		vec_push(&f->units, u);
+	}
+}
+
+const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset)
+{
+	size_t low = 0, high = f->units.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (f->units.at[mid].end <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->units.n && f->units.at[low].entries <= offset ? &f->units.at[low] : NULL;
+}
+
+/* ---- all ---- */
+
+static void open_file(struct dwarf_file *f, Dwarf *dwarf)
+{
+	Elf *elf = dwarf_getelf(dwarf);
+	GElf_Ehdr header;
+	if (!elf || !gelf_getehdr(elf, &header))
+		return;
+	f->swap = (header.e_ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	find_sections(elf, f);
+}
+
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf)
+{
+	struct dwarf_info *d = xalloc(sizeof(*d));
+	Dwarf *alt = dwarf_getalt(dwarf);
+	open_file(&d->file, dwarf);
+	if (alt)
+		open_file(&d->alt, alt);
+	if (!d->file.info.size) {
+		dwarf_info_free(d);
+		return NULL;
+	}
+	read_units(d, &d->alt);
+	d->ranges.n = 0;
+	read_units(d, &d->file);
+	return d;
+}
+
+void dwarf_info_free(struct dwarf_info *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n_tables; i++)
+		abbrevs_done(&d->tables[i]);
+	free(d->tables);
+	vec_free(&d->file.units);
+	vec_free(&d->alt.units);
+	vec_free(&d->ranges);
+	map64_free(&d->names);
+	vec_free(&d->named);
+	free(d);
+}

@@ -1,0 +1,132 @@
+/* dwarf_info.h - units and entries of .debug_info, as far as source lines need them.
+ *
+ * A reader of its own next to libdw: lines of a whole program mean a pass over all entries, of which
+ * there are some ten million in 100 MB, and libdw keeps every line table it has decoded. libdw opens the
+ * files and decompresses the sections. Everything here borrows from those sections. */
+#ifndef OBJECT_DWARF_INFO_H
+#define OBJECT_DWARF_INFO_H
+
+#include <elfutils/libdw.h>
+
+#include "base/map64.h"
+#include "base/vec.h"
+#include "object/cursor.h"
+#include "object/object.h"
+
+struct dwarf_unit {
+	/* Header. Offsets are from the start of .debug_info. */
+	uint64_t offset, entries, end;
+	uint64_t abbrev;
+	uint8_t version, address_size, offset_size, type;
+	uint16_t tag; /* of the top entry */
+	/* The top entry. */
+	bool has_lines, has_low;
+	uint16_t language; /* 0: not said */
+	uint64_t lines;	   /* offset in .debug_line */
+	uint64_t low;	   /* base of range lists */
+	uint64_t str_offsets_base, addr_base, ranges_base;
+	const char *name, *comp_dir; /* NULL if not said */
+	uint32_t first_range, n_ranges; /* in dwarf_info.ranges */
+};
+
+struct dwarf_file {
+	struct section info, abbrev, line, str, line_str, ranges, rnglists, addr, str_offsets;
+	bool swap;
+	VEC(struct dwarf_unit) units; /* by offset */
+};
+
+struct dwarf_ranges { /* a VEC */
+	struct address_range *at;
+	size_t n, cap;
+};
+
+struct abbrevs;
+
+struct dwarf_name {
+	const char *name;
+	bool linkage; /* see dwarf_function_name() */
+};
+
+struct dwarf_info {
+	struct dwarf_file file, alt; /* alt: shared entries and strings that dwz moved out; may be empty */
+	struct dwarf_ranges ranges; /* of all units of `file` */
+	struct abbrevs *tables; /* recently used */
+	size_t n_tables;
+	size_t table_bytes, abbrev_bytes_read;
+	size_t ranges_left; /* how many more ranges may be read: see dwarf_ranges_read() */
+	struct map64 names; /* entry -> index in named, of functions that others refer to */
+	VEC(struct dwarf_name) named;
+};
+
+/* NULL if there is no .debug_info. */
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf);
+void dwarf_info_free(struct dwarf_info *d);
+
+/* ---- forms, also used by line tables ---- */
+
+struct dwarf_value {
+	enum {
+		VALUE_NONE,    /* skipped */
+		VALUE_NUMBER,  /* constants, flags, offsets into other sections */
+		VALUE_ADDRESS, /* and an index into .debug_addr: see `indexed` */
+		VALUE_STRING,
+		VALUE_RANGES_INDEX,
+		VALUE_ENTRY, /* offset of an entry in .debug_info */
+	} kind;
+	bool indexed; /* number is an index, to be looked up when the unit's bases are known */
+	bool alt;     /* the entry is in the other file */
+	uint64_t number;
+	const char *string;
+};
+
+/* Reads one value. Fails the cursor on forms that do not exist. */
+struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwarf_file *f,
+				    const struct dwarf_unit *u, struct cursor *c, uint64_t form,
+				    int64_t implicit);
+/* NULL if it is none or lies outside of its section. */
+const char *dwarf_value_string(const struct dwarf_file *f, const struct dwarf_unit *u,
+			       const struct dwarf_value *v);
+
+/* False if it lies outside of .debug_addr. */
+bool dwarf_value_address(const struct dwarf_file *f, const struct dwarf_unit *u,
+			 const struct dwarf_value *v, uint64_t *ret);
+
+/* What DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges (VALUE_NONE if not there) of one entry say, appended to
+ * *ret; empty ranges are left out. */
+void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
+		       const struct dwarf_value *low, const struct dwarf_value *high,
+		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
+
+/* How many ranges (for dwarf_info.ranges_left) a unit of this size may list. */
+size_t dwarf_ranges_justified(const struct dwarf_unit *u);
+
+/* The unit that holds an offset; NULL if none does. */
+const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset);
+
+/* ---- functions ---- */
+
+struct dwarf_function {
+	const char *name, *linkage_name; /* its own; NULL if not said */
+	uint64_t origin;		 /* abstract origin or specification: offset of an entry */
+	bool has_origin, origin_alt;
+	uint32_t depth; /* nesting among all entries */
+	uint32_t first_range, n_ranges;
+};
+
+struct dwarf_functions {
+	VEC(struct dwarf_function) at; /* those with code, in the order of their entries */
+	struct dwarf_ranges ranges;
+};
+
+/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`: those whose
+ * ranges are given by index are taken to have none. */
+void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
+			  struct dwarf_functions *ret);
+void dwarf_functions_free(struct dwarf_functions *f);
+
+/* The name of a function, following where its entry refers to; NULL if it has none. *linkage: whether
+ * this is the name the linker knows (BFD's idea of it: also every name in a language without mangling). */
+const char *dwarf_function_name(struct dwarf_info *d, const struct dwarf_unit *u,
+				const struct dwarf_function *f, bool *linkage);
+
+#endif

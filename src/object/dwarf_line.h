@@ -1,0 +1,57 @@
+/* dwarf_line.h - one line table of .debug_line, decoded. */
+#ifndef OBJECT_DWARF_LINE_H
+#define OBJECT_DWARF_LINE_H
+
+#include "object/dwarf_info.h"
+
+struct line_row {
+	uint64_t addr;
+	uint32_t file; /* as the table counts them: see line_table_path() */
+	uint32_t line;
+};
+
+struct line_sequence { /* rows for one stretch of code */
+	uint64_t low, high;
+	uint32_t first_row, n_rows; /* by address, all different, within [low, high) */
+	uint32_t position;	    /* in the table */
+};
+
+struct late_row { /* one that came after a row of a higher address */
+	struct line_row row;
+	size_t position;
+};
+
+struct line_file {
+	const char *name; /* NULL if damaged */
+	uint64_t dir;
+	uint32_t path; /* kept here by the caller; NONE at first */
+};
+
+struct line_table {
+	unsigned version;
+	size_t bytes; /* of .debug_line */
+	const char *comp_dir;
+	uint32_t first_file; /* of every sequence, unless said otherwise */
+	VEC(const char *) dirs;
+	VEC(struct line_file) files;
+	VEC(struct line_row) rows;
+	VEC(struct line_sequence) sequences; /* as they come in the table */
+	/* Scratch, for the sequence at hand. */
+	VEC(struct late_row) late;
+	VEC(struct line_row) merged;
+};
+
+/* Decodes the table of `u` into *ret, whose memory is reused. False if there is nothing in it.
+ * `from_first`: a sequence starts in the first file also where DWARF 5 counts files from 0. */
+bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
+		     struct line_table *ret);
+/* Orders the sequences by address and cuts off what earlier ones cover: from here on no two overlap. */
+void line_table_sort(struct line_table *t);
+void line_table_done(struct line_table *t);
+
+/* Index of a row's file in t->files; NONE if there is no such file. */
+uint32_t line_table_file(const struct line_table *t, uint32_t file);
+/* Its path, directories prefixed as far as known, with malloc. */
+char *line_table_path(const struct line_table *t, uint32_t index);
+
+#endif

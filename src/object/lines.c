@@ -1,0 +1,232 @@
+/* Source lines of a whole object: the runs of all units in one order. */
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "object/lines_private.h"
+
+enum { DECODE_AGAIN = 16, DECODE_FREE = 64 << 20 };
+
+/* ---- the object's lines ---- */
+
+static void find_shared(struct object_lines *l)
+{
+	struct map64 first = { 0 };
+	for (size_t i = 0; i < l->info->file.units.n; i++) {
+		const struct dwarf_unit *u = &l->info->file.units.at[i];
+		if (u->type == DW_UT_type || u->type == DW_UT_partial || u->tag == DW_TAG_partial_unit ||
+		    u->tag == DW_TAG_type_unit)
+			l->units[i] |= UNIT_NO_CODE;
+		if (!u->has_lines)
+			continue;
+		uint32_t *at = map64_at(&first, u->lines);
+		if (*at == NONE) {
+			*at = (uint32_t)i;
+			continue;
+		}
+		l->units[i] |= UNIT_SAME_LINES;
+		if (!(l->units[i] & UNIT_NO_CODE)) {
+			l->units[i] |= UNIT_SHARED_LINES;
+			l->units[*at] |= UNIT_SHARED_LINES;
+		}
+	}
+	map64_free(&first);
+}
+
+struct object_lines *object_lines(struct object_file *o)
+{
+	if (o->lines)
+		return o->lines;
+	struct object_lines *l = o->lines = xalloc(sizeof(*l));
+	Dwarf *dwarf = object_dwarf(o);
+	l->object = o;
+	l->paths = strtab_new();
+	l->info = dwarf ? dwarf_info_new(dwarf) : NULL;
+	if (l->info) {
+		const struct dwarf_file *f = &l->info->file;
+		l->work_left = DECODE_AGAIN * ((uint64_t)f->info.size + f->line.size) + DECODE_FREE;
+		l->units = xalloc(f->units.n + 1);
+		find_shared(l);
+	}
+	return l;
+}
+
+void object_lines_free(struct object_lines *l)
+{
+	if (!l)
+		return;
+	line_index_free(l->index[false]);
+	line_index_free(l->index[true]);
+	elf_functions_free(l->elf);
+	line_table_done(&l->table);
+	dwarf_functions_free(&l->functions);
+	vec_free(&l->pieces);
+	vec_free(&l->names);
+	free(l->units);
+	strtab_free(l->paths);
+	dwarf_info_free(l->info);
+	free(l);
+}
+
+bool object_has_lines(struct object_file *o)
+{
+	const struct object_lines *l = object_lines(o);
+	if (!l->info || !l->info->file.line.size)
+		return false;
+	for (size_t i = 0; i < l->info->file.units.n; i++)
+		if (l->info->file.units.at[i].has_lines)
+			return true;
+	return false;
+}
+
+bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
+{
+	struct object_lines *l = object_lines(o);
+	if (!l->info)
+		return false;
+	if (!l->index[gnu])
+		l->index[gnu] = line_index_new(l, gnu);
+	const struct line_run *run = line_index_find(l->index[gnu], addr);
+	if (run)
+		*ret = run->at;
+	return run;
+}
+
+/* ---- all runs ---- */
+
+struct chunk { /* runs of one unit without gaps */
+	uint64_t low, high;
+	uint32_t unit;
+	size_t first, n;
+};
+
+struct all_runs {
+	struct run_list runs;
+	VEC(struct chunk) chunks;
+};
+
+/* Notes the runs from `first` on, which are one unit's, as chunks, leaving out what is not in range. */
+static void add_chunks(struct all_runs *all, size_t first, uint32_t unit, struct address_range range)
+{
+	struct run_list *r = &all->runs;
+	size_t n = first, start = all->chunks.n;
+	for (size_t i = first; i < r->n; i++) {
+		struct line_run run = r->at[i];
+		if (run.addr < range.low)
+			run.addr = range.low;
+		if (run.end > range.high)
+			run.end = range.high;
+		if (run.addr >= run.end)
+			continue;
+		struct chunk *last = all->chunks.n > start ? &all->chunks.at[all->chunks.n - 1] : NULL;
+		if (last && last->high == run.addr) {
+			last->high = run.end;
+			last->n++;
+		} else {
+			vec_push(&all->chunks, ((struct chunk){ run.addr, run.end, unit, n, 1 }));
+		}
+		r->at[n++] = run;
+	}
+	r->n = n;
+}
+
+static bool may_be_in(const struct object_lines *l, const struct dwarf_unit *u,
+		      struct address_range range)
+{
+	const struct address_range *r = l->info->ranges.at + u->first_range;
+	for (uint32_t i = 0; i < u->n_ranges; i++)
+		if (r[i].low < range.high && range.low < r[i].high)
+			return true;
+	return !u->n_ranges;
+}
+
+/* Rows and ends of functions take a byte each at least: what is more is made of overlaps. */
+static size_t most_runs(const struct dwarf_file *f)
+{
+	return f->line.size + f->info.size + f->ranges.size + f->rnglists.size;
+}
+
+static int by_low(const void *a, const void *b)
+{
+	const struct chunk *l = a, *r = b;
+	if (l->low != r->low)
+		return l->low < r->low ? -1 : 1;
+	if (l->unit != r->unit)
+		return l->unit < r->unit ? -1 : 1;
+	return (l->first > r->first) - (l->first < r->first);
+}
+
+static void append(struct run_list *out, bool gnu, const struct line_run *run)
+{
+	struct line_run *last = out->n ? &out->at[out->n - 1] : NULL;
+	if (last && (gnu || last->end == run->addr) && run_same(&last->at, &run->at))
+		last->end = run->end;
+	else
+		vec_push(out, *run);
+}
+
+/* Chunks of several units that overlap: what the first unit says counts. */
+static void append_overlapping(struct run_list *out, bool gnu, const struct all_runs *all, size_t from,
+			       size_t to)
+{
+	struct intervals v = { 0 };
+	for (size_t i = from; i < to; i++) {
+		const struct chunk *c = &all->chunks.at[i];
+		for (size_t k = c->first; k < c->first + c->n; k++) {
+			const struct line_run *r = &all->runs.at[k];
+			vec_push(&v, ((struct interval){ r->addr, r->end, UINT32_MAX - c->unit,
+							    (uint32_t)k, (uint32_t)k }));
+		}
+	}
+	intervals_flatten(&v);
+	for (size_t i = 0; i < v.n; i++) {
+		struct line_run r = all->runs.at[v.at[i].value];
+		r.addr = v.at[i].low;
+		r.end = v.at[i].high;
+		append(out, gnu, &r);
+	}
+	vec_free(&v);
+}
+
+static void join(const struct all_runs *all, bool gnu, struct run_list *out)
+{
+	for (size_t i = 0, next; i < all->chunks.n; i = next) {
+		const struct chunk *c = &all->chunks.at[i];
+		uint64_t high = c->high;
+		for (next = i + 1; next < all->chunks.n && all->chunks.at[next].low < high; next++)
+			if (all->chunks.at[next].high > high)
+				high = all->chunks.at[next].high;
+		if (next > i + 1) {
+			append_overlapping(out, gnu, all, i, next);
+			continue;
+		}
+		for (size_t k = c->first; k < c->first + c->n; k++)
+			append(out, gnu, &all->runs.at[k]);
+	}
+}
+
+struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu, size_t *n)
+{
+	struct object_lines *l = object_lines(o);
+	struct all_runs all = { 0 };
+	struct run_list out = { 0 };
+
+	*n = 0;
+	if (!l->info)
+		return NULL;
+	size_t most = most_runs(&l->info->file);
+	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most; i++) {
+		size_t first = all.runs.n;
+		if (!may_be_in(l, &l->info->file.units.at[i], range))
+			continue;
+		unit_runs(l, i, gnu, &all.runs);
+		add_chunks(&all, first, (uint32_t)i, range);
+	}
+	if (all.chunks.n)
+		qsort(all.chunks.at, all.chunks.n, sizeof(*all.chunks.at), by_low);
+	vec_reserve(&out, all.runs.n);
+	join(&all, gnu, &out);
+	vec_free(&all.runs);
+	vec_free(&all.chunks);
+	*n = out.n;
+	return out.at;
+}

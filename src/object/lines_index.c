@@ -1,0 +1,188 @@
+/* Looking up addresses one by one: which units may hold one is known from their own ranges, and a unit is
+ * decoded when first asked for. Units that do not say where they are are decoded at once. */
+#include <stdlib.h>
+
+#include "object/lines_private.h"
+
+enum {
+	CANDIDATES = 16,	  /* units looked at for an address; honest units do not overlap */
+	RUNS_KEPT = (64 << 20) / sizeof(struct line_run),
+};
+
+struct unit_range {
+	uint64_t low, high;
+	uint32_t unit;
+};
+
+struct decoded {
+	struct run_list runs;
+	bool known;
+};
+
+struct line_index {
+	struct object_lines *lines;
+	bool gnu;
+	VEC(struct unit_range) ranges; /* by low */
+	uint64_t *highest; /* of the ranges: a binary tree in an array, leaves from [leaves] on */
+	size_t leaves;
+	struct decoded *units;
+	size_t runs_kept;
+};
+
+/* ---- decoded units ---- */
+
+static void forget_all(struct line_index *x)
+{
+	for (size_t i = 0; i < x->lines->info->file.units.n; i++)
+		vec_free(&x->units[i].runs);
+	memset(x->units, 0, x->lines->info->file.units.n * sizeof(*x->units));
+	x->runs_kept = 0;
+}
+
+static const struct run_list *runs_of(struct line_index *x, uint32_t unit)
+{
+	struct decoded *d = &x->units[unit];
+	if (d->known)
+		return &d->runs;
+	if (x->runs_kept > RUNS_KEPT)
+		forget_all(x);
+	unit_runs(x->lines, unit, x->gnu, &d->runs);
+	d->known = true;
+	x->runs_kept += d->runs.n;
+	return &d->runs;
+}
+
+static const struct line_run *find_run(const struct run_list *r, uint64_t addr)
+{
+	size_t low = 0, high = r->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (r->at[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < r->n && r->at[low].addr <= addr ? &r->at[low] : NULL;
+}
+
+/* ---- ranges of units ---- */
+
+static int by_low(const void *a, const void *b)
+{
+	const struct unit_range *l = a, *r = b;
+	if (l->low != r->low)
+		return l->low < r->low ? -1 : 1;
+	return (l->unit > r->unit) - (l->unit < r->unit);
+}
+
+static void add_range(struct line_index *x, uint64_t low, uint64_t high, size_t unit)
+{
+	struct unit_range *last = x->ranges.n ? &x->ranges.at[x->ranges.n - 1] : NULL;
+	if (last && last->unit == unit && last->high == low)
+		last->high = high;
+	else
+		vec_push(&x->ranges, ((struct unit_range){ low, high, (uint32_t)unit }));
+}
+
+static void find_ranges(struct line_index *x)
+{
+	const struct dwarf_info *d = x->lines->info;
+	for (size_t i = 0; i < d->file.units.n; i++) {
+		const struct dwarf_unit *u = &d->file.units.at[i];
+		for (uint32_t k = 0; k < u->n_ranges; k++) {
+			struct address_range r = d->ranges.at[u->first_range + k];
+			add_range(x, r.low, r.high, i);
+		}
+		if (u->n_ranges || !u->has_lines)
+			continue;
+		const struct run_list *runs = runs_of(x, (uint32_t)i);
+		for (size_t k = 0; k < runs->n; k++)
+			add_range(x, runs->at[k].addr, runs->at[k].end, i);
+	}
+	if (x->ranges.n)
+		qsort(x->ranges.at, x->ranges.n, sizeof(*x->ranges.at), by_low);
+}
+
+static void build_tree(struct line_index *x)
+{
+	for (x->leaves = 1; x->leaves <= x->ranges.n;) /* one more: searches start behind a range */
+		x->leaves *= 2;
+	x->highest = xalloc(2 * x->leaves * sizeof(*x->highest));
+	for (size_t i = 0; i < x->ranges.n; i++)
+		x->highest[x->leaves + i] = x->ranges.at[i].high;
+	for (size_t i = x->leaves - 1; i; i--) {
+		uint64_t a = x->highest[2 * i], b = x->highest[2 * i + 1];
+		x->highest[i] = a > b ? a : b;
+	}
+}
+
+/* The last of the first n ranges that ends after addr; n if there is none. */
+static size_t last_beyond(const struct line_index *x, size_t n, uint64_t addr)
+{
+	size_t i = x->leaves + n;
+	while (i > 1) { /* up to where a left neighbour holds one, then down to it */
+		if ((i & 1) && x->highest[i - 1] > addr) {
+			for (i--; i < x->leaves;)
+				i = 2 * i + (x->highest[2 * i + 1] > addr);
+			return i - x->leaves;
+		}
+		i /= 2;
+	}
+	return n;
+}
+
+/* Units that may hold addr, in their order. */
+static size_t candidates(const struct line_index *x, uint64_t addr, uint32_t *units)
+{
+	size_t low = 0, high = x->ranges.n, n = 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (x->ranges.at[mid].low <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t i; n < CANDIDATES && (i = last_beyond(x, low, addr)) != low; low = i) {
+		size_t k = n++;
+		for (; k && units[k - 1] > x->ranges.at[i].unit; k--)
+			units[k] = units[k - 1];
+		units[k] = x->ranges.at[i].unit;
+	}
+	return n;
+}
+
+/* ---- the index ---- */
+
+struct line_index *line_index_new(struct object_lines *l, bool gnu)
+{
+	struct line_index *x = xalloc(sizeof(*x));
+	x->lines = l;
+	x->gnu = gnu;
+	x->units = xalloc((l->info->file.units.n + 1) * sizeof(*x->units));
+	find_ranges(x);
+	build_tree(x);
+	return x;
+}
+
+void line_index_free(struct line_index *x)
+{
+	if (!x)
+		return;
+	forget_all(x);
+	free(x->units);
+	free(x->highest);
+	vec_free(&x->ranges);
+	free(x);
+}
+
+const struct line_run *line_index_find(struct line_index *x, uint64_t addr)
+{
+	uint32_t units[CANDIDATES];
+	size_t n = candidates(x, addr, units);
+	for (size_t i = 0; i < n; i++) {
+		const struct line_run *run = find_run(runs_of(x, units[i]), addr);
+		if (run)
+			return run;
+	}
+	return NULL;
+}

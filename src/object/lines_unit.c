@@ -1,0 +1,265 @@
+/* The lines of one unit.
+ *
+ * By the right rules: code is what a sequence of the line table covers that starts in code (what the linker
+ * dropped starts at 0 or -1); the function is the innermost one.
+ *
+ * By BFD 2.40's: all sequences count; the function is the one with the shortest range that holds the
+ * address, of equal ones the last; where there is none, what the symbol table says. A function without a
+ * linkage name in a language that mangles (an inlined constructor, main) has its own name, or, if the
+ * first address ever asked for in it lies behind a symbol at its start, that symbol's. (The very first
+ * answer for such a function is yet another one in BFD, that of the symbol before the address; we give
+ * what it says from then on, since its callers ask more than once.) Unknown files are "<unknown>". In
+ * DWARF 5 the rows of a sequence up to the first that names a file are of file 0, not 1, and functions
+ * whose ranges are given by index (clang's) have none. */
+#include <stdlib.h>
+
+#include "object/lines_private.h"
+
+struct unit_reader {
+	struct object_lines *l;
+	const struct dwarf_unit *unit;
+	bool gnu;
+	struct run_list *out;
+	size_t first; /* of this unit's, in out */
+	size_t piece; /* in l->pieces: the first that ends after what was emitted */
+};
+
+/* ---- code ---- */
+
+/* The executable section that holds addr; NULL if none does. */
+static const struct code_range *code_at(const struct object_file *o, uint64_t addr)
+{
+	size_t low = 0, high = o->n_code;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (o->code[mid].high <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < o->n_code && o->code[low].low <= addr ? &o->code[low] : NULL;
+}
+
+static void drop_dead(const struct object_file *o, struct line_table *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->sequences.n; i++)
+		if (code_at(o, t->sequences.at[i].low))
+			t->sequences.at[n++] = t->sequences.at[i];
+	t->sequences.n = n;
+}
+
+/* ---- functions ---- */
+
+static void find_pieces(struct unit_reader *r)
+{
+	const struct dwarf_functions *f = &r->l->functions;
+	struct intervals *v = &r->l->pieces;
+	v->n = 0;
+	for (size_t i = 0; i < f->at.n; i++) {
+		const struct dwarf_function *function = &f->at.at[i];
+		for (uint32_t k = 0; k < function->n_ranges; k++) {
+			struct address_range a = f->ranges.at[function->first_range + k];
+			uint64_t rank = r->gnu ? UINT64_MAX - (a.high - a.low) : function->depth;
+			vec_push(v, ((struct interval){ a.low, a.high, rank, (uint32_t)i, (uint32_t)i }));
+		}
+	}
+	intervals_flatten(v);
+}
+
+static const char *elf_name(struct object_lines *l, uint64_t addr, uint64_t *start, uint64_t *until)
+{
+	const struct code_range *code = code_at(l->object, addr);
+	*until = UINT64_MAX;
+	if (!code)
+		return NULL;
+	if (!l->elf)
+		l->elf = elf_functions_new(l->object);
+	return elf_functions_find(l->elf, code->section, addr, start, until);
+}
+
+/* The name of the i-th function, the first time found at addr. */
+static const char *function_name(struct unit_reader *r, uint32_t i, uint64_t addr)
+{
+	struct unit_name *n = &r->l->names.at[i];
+	const struct dwarf_function *f = &r->l->functions.at.at[i];
+	bool linkage;
+	if (n->known)
+		return n->name;
+	n->known = true;
+	n->name = dwarf_function_name(r->l->info, r->unit, f, &linkage);
+	if (r->gnu && !linkage) {
+		uint64_t start, until;
+		const char *name = elf_name(r->l, addr, &start, &until);
+		if (name && start == r->l->functions.ranges.at[f->first_range].low)
+			n->name = name;
+	}
+	return n->name;
+}
+
+/* ---- runs ---- */
+
+static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struct srcloc *at)
+{
+	struct run_list *out = r->out;
+	struct line_run *last = out->n > r->first ? &out->at[out->n - 1] : NULL;
+	if (r->gnu && (!at->function || !at->file || !at->line))
+		return;
+	if (last && last->end == addr && run_same(&last->at, at))
+		last->end = end;
+	else
+		vec_push(out, ((struct line_run){ addr, end, *at }));
+}
+
+/* Where no function of DWARF is. */
+static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
+{
+	at.function = NULL;
+	if (!r->gnu) {
+		emit(r, addr, end, &at);
+		return;
+	}
+	for (uint64_t start, until; addr < end; addr = until) {
+		at.function = elf_name(r->l, addr, &start, &until);
+		if (until > end)
+			until = end;
+		emit(r, addr, until, &at);
+	}
+}
+
+/* [addr, end) is of one line; the functions in it are told apart. */
+static void emit_line(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
+{
+	const struct intervals *v = &r->l->pieces;
+	while (r->piece < v->n && v->at[r->piece].high <= addr)
+		r->piece++;
+	for (size_t i = r->piece; addr < end; i++) {
+		if (i == v->n || v->at[i].low >= end) {
+			emit_nameless(r, addr, end, at);
+			return;
+		}
+		const struct interval *p = &v->at[i];
+		uint64_t until = p->high < end ? p->high : end;
+		if (p->low > addr) {
+			emit_nameless(r, addr, p->low, at);
+			addr = p->low;
+		}
+		at.function = function_name(r, p->value, addr);
+		if (at.function)
+			emit(r, addr, until, &at);
+		else
+			emit_nameless(r, addr, until, at);
+		addr = until;
+	}
+}
+
+static const char *path_of(struct unit_reader *r, uint32_t file)
+{
+	struct line_table *t = &r->l->table;
+	uint32_t i = line_table_file(t, file);
+	if (i == NONE)
+		return r->gnu ? "<unknown>" : NULL;
+	struct line_file *f = &t->files.at[i];
+	if (f->path == NONE) {
+		char *path = line_table_path(t, i);
+		f->path = strtab_add(r->l->paths, path);
+		free(path);
+	}
+	return strtab_get(r->l->paths, f->path);
+}
+
+static void emit_sequence(struct unit_reader *r, const struct line_sequence *s)
+{
+	const struct line_row *rows = &r->l->table.rows.at[s->first_row];
+	for (uint32_t i = 0; i < s->n_rows; i++) {
+		uint64_t low = rows[i].addr, high = i + 1 < s->n_rows ? rows[i + 1].addr : s->high;
+		if (low < s->low)
+			low = s->low;
+		if (low < high)
+			emit_line(r, low, high,
+				  (struct srcloc){ .file = path_of(r, rows[i].file), .line = rows[i].line });
+	}
+}
+
+/* ---- the unit ---- */
+
+static int by_low(const void *a, const void *b)
+{
+	const struct address_range *l = a, *r = b;
+	if (l->low != r->low)
+		return l->low < r->low ? -1 : 1;
+	return (l->high > r->high) - (l->high < r->high);
+}
+
+/* Of a line table that is several units' only the rows in this unit's code are its own. */
+static void clip(struct unit_reader *r)
+{
+	struct run_list *out = r->out, kept = { 0 };
+	const struct dwarf_unit *u = r->unit;
+	size_t n = u->n_ranges, k = 0;
+	if (!n)
+		return;
+	struct address_range *own = xrealloc(NULL, n, sizeof(*own));
+	memcpy(own, r->l->info->ranges.at + u->first_range, n * sizeof(*own));
+	qsort(own, n, sizeof(*own), by_low);
+	for (size_t i = r->first; i < out->n; i++) {
+		struct line_run run = out->at[i];
+		while (k < n && own[k].high <= run.addr)
+			k++;
+		for (size_t j = k; j < n && own[j].low < run.end; j++) {
+			struct line_run part = run;
+			if (own[j].low > part.addr)
+				part.addr = own[j].low;
+			if (own[j].high < part.end)
+				part.end = own[j].high;
+			if (part.addr < part.end)
+				vec_push(&kept, part);
+			if (own[j].high >= run.end)
+				break;
+			run.addr = own[j].high > run.addr ? own[j].high : run.addr;
+		}
+	}
+	out->n = r->first;
+	for (size_t i = 0; i < kept.n; i++)
+		vec_push(out, kept.at[i]);
+	vec_free(&kept);
+	free(own);
+}
+
+static bool may_decode(struct object_lines *l, uint64_t bytes)
+{
+	bool may = bytes <= l->work_left;
+	l->work_left = may ? l->work_left - bytes : 0;
+	return may;
+}
+
+void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *ret)
+{
+	struct unit_reader r = { l, &l->info->file.units.at[unit], gnu, ret, ret->n, 0 };
+	uint8_t flags = l->units[unit];
+
+	if (!r.unit->has_lines || (!gnu && (flags & UNIT_NO_CODE)))
+		return;
+	if (gnu && (flags & UNIT_SAME_LINES) && !r.unit->n_ranges)
+		return;
+	if (!may_decode(l, r.unit->end - r.unit->offset))
+		return;
+	if (!line_table_read(l->info, r.unit, gnu, &l->table) || !may_decode(l, l->table.bytes))
+		return;
+	if (!gnu)
+		drop_dead(l->object, &l->table);
+	line_table_sort(&l->table);
+	if (!l->table.sequences.n)
+		return;
+
+	dwarf_functions_read(l->info, r.unit, gnu, &l->functions);
+	l->names.n = 0;
+	vec_reserve(&l->names, l->functions.at.n);
+	if (l->functions.at.n)
+		memset(l->names.at, 0, l->functions.at.n * sizeof(*l->names.at));
+	find_pieces(&r);
+	for (size_t i = 0; i < l->table.sequences.n; i++)
+		emit_sequence(&r, &l->table.sequences.at[i]);
+	if (!gnu && (flags & UNIT_SHARED_LINES))
+		clip(&r);
+}
