@@ -159,12 +159,9 @@ static struct problem problem_of(const struct callgraph *g)
 		.arcs = xrealloc(NULL, g->n_arcs + 1, sizeof(*p.arcs)),
 		.addr = xrealloc(NULL, g->n_symbols + 1, sizeof(*p.addr)),
 		.n = g->n_symbols,
-		.n_arcs = g->n_arcs,
 	};
 	describe_nodes(&p, g);
-	for (size_t i = 0; i < p.n_arcs; i++)
-		p.arcs[i] =
-			(struct cluster_arc){ g->arcs[i].from, g->arcs[i].to, g->arcs[i].count };
+	describe_arcs(&p, g);
 	return p;
 }
 
