@@ -73,8 +73,10 @@ static int compare_listed(const void *l, const void *r, void *arg)
 	const struct cg_listed *a = l, *b = r;
 	const struct list_order *order = arg;
 	int c = order->sign * compare_arcs(a, b, order->self);
+	if (c)
+		return c;
 	uint32_t left = order->g->seq[a->arc], right = order->g->seq[b->arc];
-	return c ? c : (left > right) - (left < right);
+	return (left > right) - (left < right);
 }
 
 static void sort_listed(struct cg_listed *list, uint32_t n, struct list_order *order)

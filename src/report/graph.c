@@ -190,14 +190,22 @@ static void go(struct state *s, enum phase phase)
 	s->k = 0;
 }
 
-/* To the callers or callees of the entry. */
+/* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
+ * together they take a fraction of the time of one after the other. */
 static void list(struct state *s, enum phase phase)
 {
 	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	uint32_t count = phase == CALLERS ? n->n_in : n->n_out;
+
 	if (phase == CALLERS)
 		callgraph_list_callers(g, g->order[s->entry], s->list);
 	else
 		callgraph_list_callees(g, g->order[s->entry], s->list);
+	for (uint32_t k = 0; k < count; k++)
+		__builtin_prefetch(&s->labels[s->list[k].other]);
+	for (uint32_t k = 0; k < count; k++)
+		__builtin_prefetch(s->labels[s->list[k].other].text);
 	go(s, phase);
 }
 

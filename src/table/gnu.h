@@ -10,6 +10,8 @@ struct line {
 	size_t n, cap;
 };
 
+void line_char(struct line *l, char c);
+void line_blanks(struct line *l, size_t n);
 void line_text(struct line *l, const char *s);
 /* "%*s" (negative width: left-aligned), and cut to |cut| characters if cut is not 0: "%*.*s". */
 void line_field(struct line *l, const char *s, int width, size_t cut);

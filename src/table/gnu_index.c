@@ -35,18 +35,18 @@ static size_t put_cell(struct line *l, const struct cell *c, size_t column, size
 {
 	column += strlen(c->tag);
 	if (column < start + 5) {
-		line_field(l, "", (int)(start + 5 - column), 0);
+		line_blanks(l, start + 5 - column);
 		column = start + 5;
 	}
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_text(l, c->tag);
-	line_text(l, " ");
+	line_char(l, ' ');
 	size_t before = l->n;
 	line_name(l, c->name.text, o);
 	if (c->file.type == KIN_CELL_TEXT) {
 		line_text(l, " (");
 		line_name(l, c->file.text, o);
-		line_text(l, ")");
+		line_char(l, ')');
 	}
 	return column + (l->n - before);
 }
@@ -57,7 +57,7 @@ static void put_traditional_cell(struct line *l, const struct cell *c, const str
 
 	line_name(&name, c->symbol.text, o);
 	line_field(l, c->tag, 6, 6);
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_fieldn(l, name.buf, name.n, -19, 19);
 	line_done(&name);
 }
