@@ -66,7 +66,8 @@ static bool is_function(uint32_t tag)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point;
 }
 
-void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, struct dwarf_functions *ret)
+void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
+			  struct dwarf_functions *ret)
 {
 	const struct dwarf_file *f = &d->file;
 	const struct abbrevs *t = abbrevs_of(d, f, u);
@@ -91,6 +92,8 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, stru
 			read_function(d, f, u, t, a, &c, &e);
 			if (c.failed)
 				return;
+			if (no_indexed_ranges && e.ranges.kind == VALUE_RANGES_INDEX)
+				e.ranges.kind = VALUE_NONE;
 			size_t first = ret->ranges.n;
 			dwarf_ranges_read(d, f, u, &e.low, &e.high, &e.ranges, &ret->ranges);
 			if (ret->ranges.n > first) {

@@ -118,8 +118,10 @@ struct dwarf_functions {
 	struct dwarf_ranges ranges;
 };
 
-/* All subprograms and inlined subroutines of the unit that have code. */
-void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, struct dwarf_functions *ret);
+/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`: those whose
+ * ranges are given by index are taken to have none. */
+void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
+			  struct dwarf_functions *ret);
 void dwarf_functions_free(struct dwarf_functions *f);
 
 /* The name of a function, following where its entry refers to; NULL if it has none. *linkage: whether

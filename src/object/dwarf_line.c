@@ -190,7 +190,10 @@ static void end_sequence(struct line_table *t, struct machine *m, uint64_t end)
 
 /* ---- the program ---- */
 
-static const struct machine at_start = { .file = 1, .line = 1 };
+static struct machine at_start(const struct line_table *t)
+{
+	return (struct machine){ .file = t->first_file, .line = 1 };
+}
 
 static void advance(struct machine *m, const struct header *h, uint64_t operations)
 {
@@ -220,7 +223,7 @@ static void run_extended(struct line_table *t, struct machine *m, struct cursor 
 	switch (cursor_u8(&operand)) {
 	case DW_LNE_end_sequence:
 		end_sequence(t, m, m->addr);
-		*m = at_start;
+		*m = at_start(t);
 		break;
 	case DW_LNE_set_address:
 		m->addr = cursor_word(&operand, (unsigned)cursor_left(&operand));
@@ -280,7 +283,7 @@ static bool run_standard(struct line_table *t, struct machine *m, const struct h
 static void run(struct line_table *t, const struct header *h)
 {
 	struct cursor c = h->program;
-	struct machine m = at_start;
+	struct machine m = at_start(t);
 	while (cursor_left(&c)) {
 		uint8_t opcode = cursor_u8(&c);
 		if (opcode < h->opcode_base) {
@@ -300,7 +303,8 @@ static void run(struct line_table *t, const struct header *h)
 		end_sequence(t, &m, t->rows.at[t->rows.n - 1].addr);
 }
 
-bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, struct line_table *ret)
+bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
+		     struct line_table *ret)
 {
 	struct header h = { 0 };
 	ret->comp_dir = u->comp_dir;
@@ -308,6 +312,7 @@ bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, str
 	ret->bytes = 0;
 	if (!read_header(d, u, ret, &h))
 		return false;
+	ret->first_file = from_first && ret->version >= 5 ? 0 : 1;
 	run(ret, &h);
 	return ret->sequences.n > 0;
 }

@@ -31,6 +31,7 @@ struct line_table {
 	unsigned version;
 	size_t bytes; /* of .debug_line */
 	const char *comp_dir;
+	uint32_t first_file; /* of every sequence, unless said otherwise */
 	VEC(const char *) dirs;
 	VEC(struct line_file) files;
 	VEC(struct line_row) rows;
@@ -40,8 +41,10 @@ struct line_table {
 	VEC(struct line_row) merged;
 };
 
-/* Decodes the table of `u` into *ret, whose memory is reused. False if there is nothing in it. */
-bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, struct line_table *ret);
+/* Decodes the table of `u` into *ret, whose memory is reused. False if there is nothing in it.
+ * `from_first`: a sequence starts in the first file also where DWARF 5 counts files from 0. */
+bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
+		     struct line_table *ret);
 /* Orders the sequences by address and cuts off what earlier ones cover: from here on no two overlap. */
 void line_table_sort(struct line_table *t);
 void line_table_done(struct line_table *t);

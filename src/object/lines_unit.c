@@ -8,7 +8,9 @@
  * linkage name in a language that mangles (an inlined constructor, main) has its own name, or, if the
  * first address ever asked for in it lies behind a symbol at its start, that symbol's. (The very first
  * answer for such a function is yet another one in BFD, that of the symbol before the address; we give
- * what it says from then on, since its callers ask more than once.) Unknown files are "<unknown>". */
+ * what it says from then on, since its callers ask more than once.) Unknown files are "<unknown>". In
+ * DWARF 5 the rows of a sequence up to the first that names a file are of file 0, not 1, and functions
+ * whose ranges are given by index (clang's) have none. */
 #include <stdlib.h>
 
 #include "object/lines_private.h"
@@ -242,7 +244,7 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 		return;
 	if (!may_decode(l, r.unit->end - r.unit->offset))
 		return;
-	if (!line_table_read(l->info, r.unit, &l->table) || !may_decode(l, l->table.bytes))
+	if (!line_table_read(l->info, r.unit, gnu, &l->table) || !may_decode(l, l->table.bytes))
 		return;
 	if (!gnu)
 		drop_dead(l->object, &l->table);
@@ -250,7 +252,7 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 	if (!l->table.sequences.n)
 		return;
 
-	dwarf_functions_read(l->info, r.unit, &l->functions);
+	dwarf_functions_read(l->info, r.unit, gnu, &l->functions);
 	l->names.n = 0;
 	vec_reserve(&l->names, l->functions.at.n);
 	if (l->functions.at.n)

@@ -1,5 +1,6 @@
-/* fuzz.h - what the fuzz targets share. Each defines LLVMFuzzerTestOneInput over the bytes of one file
- * and is built twice: with replay.c as a test of its corpus, and with libFuzzer (-Dfuzz=true). */
+/* fuzz.h - what the fuzz targets share. Each defines LLVMFuzzerTestOneInput over the bytes of one
+ * file and is built twice: with replay.c as a test of its corpus, and with libFuzzer (-Dfuzz=true).
+ */
 #ifndef TEST_FUZZ_H
 #define TEST_FUZZ_H
 
@@ -22,8 +23,9 @@ static inline struct input_opts fuzz_options(uint8_t how)
 	return o;
 }
 
-/* Reads the same file twice, as one program's two runs, and puts the sum in order: must neither crash
- * nor take more memory than a few times the input, and the second run may only double what is there. */
+/* Reads the same file twice, as one program's two runs, and puts the sum in order: must neither
+ * crash nor take more memory than a few times the input, and the second run may only double what is
+ * there. */
 static inline void fuzz_reader(const struct reader *reader, const uint8_t *data, size_t size)
 {
 	struct profile_builder *b = profile_builder_new();

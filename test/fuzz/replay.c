@@ -42,7 +42,8 @@ static void replay(const char *path, const char *name)
 	struct rusage before, after;
 	double start = now();
 
-	printf("# %s: %zu bytes\n", name, size); /* said before, in case it is the last thing said */
+	printf("# %s: %zu bytes\n", name,
+	       size); /* said before, in case it is the last thing said */
 	fflush(stdout);
 	getrusage(RUSAGE_SELF, &before);
 	if (data)
