@@ -188,7 +188,7 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 	return by_seq;
 }
 
-/* out and in, both newest first: that is the order in which GNU gprof walks arcs. */
+/* Newest first: that is the order in which GNU gprof walks arcs. */
 static void list_arcs(struct callgraph *g, size_t n_records)
 {
 	arcid *by_seq = arcs_by_seq(g, n_records);
@@ -208,13 +208,6 @@ static void list_arcs(struct callgraph *g, size_t n_records)
 		g->in[to->first_in + to->n_in++] = by_seq[i];
 	}
 	free(by_seq);
-
-	g->out = xrealloc(NULL, g->n_arcs, sizeof(*g->out));
-	for (size_t i = 0; i < g->n_symbols; i++) {
-		const struct cg_node *n = &g->nodes[i];
-		for (uint32_t k = 0; k < n->n_out; k++)
-			g->out[n->first_out + k] = n->first_out + n->n_out - 1 - k;
-	}
 }
 
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,

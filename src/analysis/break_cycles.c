@@ -41,6 +41,9 @@ struct breaker {
 	uint32_t found;
 };
 
+/* The k-th callee's arc, in the order that GNU and BSD gprof walk them. */
+static arcid newest(const struct cg_node *n, uint32_t k) { return n->first_out + n->n_out - 1 - k; }
+
 static bool stays(const struct breaker *b, arcid arc)
 {
 	const struct cg_arc *a = &b->g->arcs[arc];
@@ -84,7 +87,7 @@ static void walk_component(struct breaker *b, symid root, uint32_t *counter)
 		const struct cg_node *n = &b->g->nodes[id];
 		uint32_t k = b->cursor.at[b->cursor.n - 1]++;
 		if (k < n->n_out) {
-			arcid arc = b->g->out[n->first_out + k];
+			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
 			/* Parts found in this walk have other numbers by now: not for their arcs. */
 			if (b->g->is_cut[arc] || (b->number[to] && !b->on_stack[to]) || b->part[to] != b->part[id])
@@ -145,7 +148,7 @@ static void leave_blocked(struct breaker *b, symid id)
 {
 	const struct cg_node *n = &b->g->nodes[id];
 	for (uint32_t k = 0; k < n->n_out; k++) {
-		arcid arc = b->g->out[n->first_out + k];
+		arcid arc = newest(n, k);
 		if (stays(b, arc))
 			vec_push(&b->waiting[b->g->arcs[arc].to].v, id);
 	}
@@ -165,7 +168,7 @@ static void circuits_from(struct breaker *b, symid start)
 		const struct cg_node *n = &b->g->nodes[id];
 		uint32_t k = b->cursor.at[b->cursor.n - 1]++;
 		if (k < n->n_out && b->found < MAX_CIRCUITS) {
-			arcid arc = b->g->out[n->first_out + k];
+			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
 			if (!stays(b, arc))
 				continue;

@@ -48,53 +48,77 @@ static void number_entries(struct callgraph *g)
 
 /* ---- order within an entry ---- */
 
-struct arc_key { /* what arcs are listed by, taken out once per list */
-	arcid arc;
-	uint32_t seq;
-	int class; /* 0: direct recursion, 1: within a cycle, 2: others */
-	double time;
-	uint64_t count;
-};
-
-static int compare_arcs(const struct arc_key *l, const struct arc_key *r)
+/* Direct recursion is least, then come calls within a cycle, then others by time. */
+static int compare_arcs(const struct cg_listed *l, const struct cg_listed *r, symid self)
 {
-	if (l->class != r->class)
-		return l->class < r->class ? -1 : 1;
-	if (l->class == 2 && l->time != r->time)
-		return l->time < r->time ? -1 : 1;
+	int left = l->other == self ? 0 : l->inner ? 1 : 2;
+	int right = r->other == self ? 0 : r->inner ? 1 : 2;
+	if (left != right)
+		return left - right;
+	double left_time = l->time.self + l->time.child, right_time = r->time.self + r->time.child;
+	if (left_time != right_time)
+		return left_time < right_time ? -1 : 1;
 	return (l->count > r->count) - (l->count < r->count);
 }
 
+struct list_order {
+	const struct callgraph *g;
+	symid self;
+	int sign; /* 1: ascending, -1: descending */
+};
+
 /* Ties are listed in order of first appearance, both ways. */
-static int ascending(const void *l, const void *r)
+static int compare_listed(const void *l, const void *r, void *arg)
 {
-	const struct arc_key *a = l, *b = r;
-	int c = compare_arcs(a, b);
-	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
+	const struct cg_listed *a = l, *b = r;
+	const struct list_order *order = arg;
+	int c = order->sign * compare_arcs(a, b, order->self);
+	if (c)
+		return c;
+	uint32_t left = order->g->seq[a->arc], right = order->g->seq[b->arc];
+	return (left > right) - (left < right);
 }
 
-static int descending(const void *l, const void *r)
+static void sort_listed(struct cg_listed *list, uint32_t n, struct list_order *order)
 {
-	const struct arc_key *a = l, *b = r;
-	int c = compare_arcs(b, a);
-	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
-}
-
-static void sort_list(const struct callgraph *g, arcid *list, uint32_t n, struct arc_key *keys,
-		      int (*compare)(const void *, const void *))
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct cg_arc *a = &g->arcs[list[i]];
-		struct cg_time t = callgraph_arc_time(g, a);
-		keys[i] = (struct arc_key){ .arc = list[i],
-					    .seq = g->seq[list[i]],
-					    .class = a->from == a->to ? 0 : callgraph_arc_is_inner(g, a) ? 1 : 2,
-					    .time = t.self + t.child,
-					    .count = a->count };
+	enum { FEW = 24 }; /* most lists are short */
+	if (n > FEW) {
+		qsort_r(list, n, sizeof(*list), compare_listed, order);
+		return;
 	}
-	qsort(keys, n, sizeof(*keys), compare);
-	for (uint32_t i = 0; i < n; i++)
-		list[i] = keys[i].arc;
+	for (uint32_t i = 1; i < n; i++) {
+		struct cg_listed moving = list[i];
+		uint32_t k = i;
+		for (; k && compare_listed(&list[k - 1], &moving, order) > 0; k--)
+			list[k] = list[k - 1];
+		list[k] = moving;
+	}
+}
+
+static struct cg_listed listed(const struct callgraph *g, arcid arc, symid other)
+{
+	const struct cg_arc *a = &g->arcs[arc];
+	bool inner = callgraph_arc_is_inner(g, a);
+	struct cg_time none = { 0, 0 };
+	return (struct cg_listed){ other, arc, a->count, inner ? none : callgraph_arc_time(g, a), inner };
+}
+
+void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
+{
+	const struct cg_node *n = &g->nodes[id];
+	for (uint32_t k = 0; k < n->n_in; k++) {
+		arcid arc = g->in[n->first_in + k];
+		ret[k] = listed(g, arc, g->arcs[arc].from);
+	}
+	sort_listed(ret, n->n_in, &(struct list_order){ g, id, 1 });
+}
+
+void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
+{
+	const struct cg_node *n = &g->nodes[id];
+	for (uint32_t k = 0; k < n->n_out; k++)
+		ret[k] = listed(g, n->first_out + k, g->arcs[n->first_out + k].to);
+	sort_listed(ret, n->n_out, &(struct list_order){ g, id, -1 });
 }
 
 static int compare_members(const void *l, const void *r, void *arg)
@@ -127,21 +151,8 @@ static void sort_members(struct callgraph *g, symid *members, size_t n, symid *s
 		members[k++] = scratch[j++];
 }
 
-static void sort_lists(struct callgraph *g)
+static void sort_cycles(struct callgraph *g)
 {
-	uint32_t most = 0;
-	for (size_t i = 0; i < g->n_symbols; i++) {
-		most = g->nodes[i].n_in > most ? g->nodes[i].n_in : most;
-		most = g->nodes[i].n_out > most ? g->nodes[i].n_out : most;
-	}
-	struct arc_key *keys = xrealloc(NULL, most, sizeof(*keys));
-	for (size_t i = 0; i < g->n_symbols; i++) {
-		const struct cg_node *n = &g->nodes[i];
-		sort_list(g, g->in + n->first_in, n->n_in, keys, ascending);
-		sort_list(g, g->out + n->first_out, n->n_out, keys, descending);
-	}
-	free(keys);
-
 	symid *scratch = xrealloc(NULL, g->n_symbols, sizeof(*scratch));
 	for (size_t c = 0; c < g->n_cycles; c++) {
 		const struct cg_node *cycle = &g->nodes[g->n_symbols + c];
@@ -164,8 +175,10 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 		callgraph_break_cycles(g, opts->max_cycle);
 	callgraph_find_cycles(g);
 	callgraph_propagate(g, opts);
-	number_entries(g);
-	sort_lists(g);
+	if (!opts->flat_only) {
+		number_entries(g);
+		sort_cycles(g);
+	}
 	return g;
 }
 
@@ -176,8 +189,8 @@ void callgraph_free(struct callgraph *g)
 	free(g->nodes);
 	free(g->arcs);
 	free(g->seq);
-	free(g->out);
 	free(g->in);
+	free(g->share);
 	free(g->is_cut);
 	free(g->cut);
 	free(g->members);

@@ -27,7 +27,7 @@ struct cg_node {
 	uint32_t index;	    /* 1..: the number in brackets; given to every node */
 	uint32_t top_order; /* callees have smaller ones than callers; equal within a cycle */
 	uint32_t n_members; /* cycles: how many */
-	uint32_t first_out, n_out; /* out[]; for a cycle: first_out indexes members[] */
+	uint32_t first_out, n_out; /* arcs[]; for a cycle: first_out indexes members[] */
 	uint32_t first_in, n_in;   /* in[] */
 	bool shown;	    /* has an entry of its own in the graph */
 };
@@ -41,11 +41,11 @@ struct callgraph {
 	const struct symbols *symbols; /* borrowed */
 	size_t n_symbols, n_cycles;
 	struct cg_node *nodes;	/* [n_symbols + n_cycles] */
+	struct cg_share *share; /* [n_symbols]: see callgraph_arc_time() */
 	struct cg_arc *arcs;	/* by `from`, each group in order of first appearance in the data */
 	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups */
 	size_t n_arcs;
-	arcid *out;		/* arcs by `from`, each group in the order callees are listed */
-	arcid *in;		/* arcs by `to`, each group in the order callers are listed */
+	arcid *in;		/* arcs by `to`, each group newest first: as GNU gprof walks them */
 	bool *is_cut;		/* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
 	arcid *cut;		/* the arcs that are, in the order they were chosen */
 	size_t n_cut;
@@ -64,6 +64,13 @@ struct callgraph {
 	char abbrev;		/* 's' */
 };
 
+/* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc. */
+struct cg_share {
+	double self, child, calls; /* of the cycle, if it is in one; calls: those that share */
+	double fraction;	   /* of the symbol */
+	uint32_t cycle;		   /* 0: none */
+};
+
 /* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third of
  * the memory of keeping it. */
 struct cg_time {
@@ -77,10 +84,23 @@ bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
 /* The node that stands for a symbol where time is handed on: its cycle, or itself. */
 nodeid callgraph_head(const struct callgraph *g, symid id);
 
+/* The arcs of an entry, in the order in which gprof lists them. */
+struct cg_listed {
+	symid other; /* the caller, or the callee */
+	arcid arc;
+	uint64_t count;
+	struct cg_time time; /* 0 if inner */
+	bool inner;
+};
+/* Fills ret[nodes[id].n_in], and [n_out]. */
+void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
+void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+
 struct callgraph_opts {
 	bool gnu;	   /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
 	bool static_calls; /* gprof -c: add arcs found in the code */
 	const struct selection *selection; /* NULL: everything */
+	bool flat_only;	   /* entries of the graph are not wanted: node.index stays 0, order NULL */
 	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };

@@ -102,7 +102,7 @@ static bool makes_calls(const struct callgraph *g, symid id)
 {
 	const struct cg_node *n = &g->nodes[id];
 	for (uint32_t k = 0; k < n->n_out; k++)
-		if (g->arcs[g->out[n->first_out + k]].count)
+		if (g->arcs[n->first_out + k].count)
 			return true;
 	return false;
 }

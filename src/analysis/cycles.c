@@ -86,7 +86,7 @@ static void visit_from(struct walk *w, symid root)
 			leave(w);
 			continue;
 		}
-		arcid arc = w->g->out[n->first_out + (*cursor)++];
+		arcid arc = n->first_out + n->n_out - 1 - (*cursor)++; /* newest first */
 		symid to = w->g->arcs[arc].to;
 		if (w->g->is_cut && w->g->is_cut[arc])
 			continue;

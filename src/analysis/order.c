@@ -164,7 +164,8 @@ static void place_rest(struct function_order *f, bool gnu)
 	for (symid i = 0; i < f->g->n_symbols; i++) {
 		const struct symbol *s = &f->g->symbols->at[i];
 		/* What a linker cannot place: source lines, cold pieces, linkage table entries. */
-		if (!gnu && (s->is_line || s->owner != i || strchr(s->name, '@')))
+		if (!gnu &&
+		    (s->is_line || s->owner != i || s->name[0] == '.' || strchr(s->name, '@')))
 			continue;
 		if (!f->g->nodes[i].calls)
 			chains_emit(&f->c, i);

@@ -8,7 +8,7 @@
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o);
 
-/* arcs.c: arcs, seq, nodes[].calls, self_calls and outside_calls; out and in, newest first. */
+/* arcs.c: arcs, seq, in, nodes[].calls, self_calls and outside_calls. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o);
 
@@ -18,7 +18,7 @@ void callgraph_find_cycles(struct callgraph *g);
 /* break_cycles.c: is_cut, cut. Before callgraph_find_cycles(). */
 void callgraph_break_cycles(struct callgraph *g, uint32_t max_members);
 
-/* propagate.c: fractions, shown, child times, shown_total. */
+/* propagate.c: fractions, shown, child times, share, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 
 #endif

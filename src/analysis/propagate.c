@@ -17,25 +17,24 @@ nodeid callgraph_head(const struct callgraph *g, symid id)
 
 bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a)
 {
+	uint32_t cycle = g->share[a->to].cycle;
 	return a->from == a->to || (g->is_cut && g->is_cut[a - g->arcs]) ||
-	       (g->nodes[a->from].cycle && g->nodes[a->from].cycle == g->nodes[a->to].cycle);
+	       (cycle && g->share[a->from].cycle == cycle);
 }
 
 /* The callee's whole time along an arc, before the caller's fraction. */
 static struct cg_time whole_time(const struct callgraph *g, const struct cg_arc *a)
 {
-	if (!a->count || callgraph_arc_is_inner(g, a) || g->nodes[a->to].fraction == 0)
+	const struct cg_share *callee = &g->share[a->to];
+	if (!a->count || callee->calls == 0 || callee->fraction == 0 || callgraph_arc_is_inner(g, a))
 		return (struct cg_time){ 0, 0 };
-	const struct cg_node *callee = &g->nodes[callgraph_head(g, a->to)];
-	if (!callee->sharing_calls)
-		return (struct cg_time){ 0, 0 };
-	double part = (double)a->count / (double)callee->sharing_calls;
+	double part = (double)a->count / callee->calls;
 	return (struct cg_time){ callee->self * part, callee->child * part };
 }
 
 struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a)
 {
-	double fraction = g->nodes[a->from].fraction;
+	double fraction = g->share[a->from].fraction;
 	if (fraction == 0)
 		return (struct cg_time){ 0, 0 };
 	struct cg_time t = whole_time(g, a);
@@ -52,12 +51,12 @@ static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_
 
 	for (uint32_t k = 0; k < n->n_in; k++) {
 		const struct cg_arc *a = &g->arcs[g->in[n->first_in + k]];
-		const struct cg_node *caller = &g->nodes[a->from];
-		if (a->from == a->to || callgraph_head(g, a->from) == callgraph_head(g, id))
+		if (a->from == a->to || (n->cycle && g->share[a->from].cycle == n->cycle))
 			continue;
-		into->shown |= caller->shown;
+		into->shown |= g->nodes[a->from].shown;
 		if (into->sharing_calls && !callgraph_arc_is_inner(g, a))
-			into->fraction += caller->fraction * ((double)a->count / (double)into->sharing_calls);
+			into->fraction += g->share[a->from].fraction *
+					  ((double)a->count / (double)into->sharing_calls);
 	}
 }
 
@@ -115,6 +114,7 @@ static void flow_down(struct callgraph *g, const symid *bottom_up, const struct 
 			inherit(g, id);
 		}
 		apply_selection(n, id, sel);
+		g->share[id].fraction = n->fraction;
 		n->shown_self = n->self * n->fraction;
 		g->shown_total += n->shown_self;
 	}
@@ -158,8 +158,8 @@ static void gather_from_callees(struct callgraph *g, symid id)
 	if (n->fraction == 0)
 		return;
 
-	for (uint32_t k = 0; k < n->n_out; k++) {
-		struct cg_time t = whole_time(g, &g->arcs[g->out[n->first_out + k]]);
+	for (uint32_t k = n->n_out; k-- > 0;) { /* newest first */
+		struct cg_time t = whole_time(g, &g->arcs[n->first_out + k]);
 		double share = t.self + t.child;
 		n->child += share;
 		n->shown_child += n->fraction * share;
@@ -167,6 +167,29 @@ static void gather_from_callees(struct callgraph *g, symid id)
 			head->child += share;
 			head->shown_child += n->fraction * share;
 		}
+	}
+}
+
+/* What the symbol hands to its callers is known once it, or all of its cycle, has been gathered. */
+static void settle_share(struct callgraph *g, symid id)
+{
+	const struct cg_node *head = &g->nodes[callgraph_head(g, id)];
+	struct cg_share *share = &g->share[id];
+
+	share->self = head->self;
+	share->child = head->child;
+	share->calls = (double)head->sharing_calls;
+}
+
+/* Equal top_order: one symbol, or the members of one cycle. */
+static void flow_up(struct callgraph *g, const symid *bottom_up)
+{
+	for (size_t i = 0, end; i < g->n_symbols; i = end) {
+		uint32_t top_order = g->nodes[bottom_up[i]].top_order;
+		for (end = i; end < g->n_symbols && g->nodes[bottom_up[end]].top_order == top_order; end++)
+			gather_from_callees(g, bottom_up[end]);
+		for (size_t k = i; k < end; k++)
+			settle_share(g, bottom_up[k]);
 	}
 }
 
@@ -190,9 +213,11 @@ void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o)
 {
 	symid *bottom_up = sort_bottom_up(g);
 
+	g->share = xalloc(g->n_symbols * sizeof(*g->share));
+	for (size_t i = 0; i < g->n_symbols; i++)
+		g->share[i].cycle = g->nodes[i].cycle;
 	flow_down(g, bottom_up, o->selection ? o->selection : &everything);
 	sum_cycles(g, o->gnu);
-	for (size_t i = 0; i < g->n_symbols; i++)
-		gather_from_callees(g, bottom_up[i]);
+	flow_up(g, bottom_up);
 	free(bottom_up);
 }

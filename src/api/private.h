@@ -30,7 +30,4 @@ void profile_unref(void *profile);
 MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph,
 					  struct view **ret);
 
-/* Adds a warning for everything that says the data is not of this program. */
-void profile_check(struct kin_profile *p, const struct symbols *s);
-
 #endif

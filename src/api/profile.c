@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/mismatch.h"
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
@@ -90,14 +91,16 @@ static bool is_empty(const struct profile *d)
 	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks);
 }
 
+static void add_warning(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->warnings, strdup(text));
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
-	struct view *v;
 	struct kin_error *err = setup(p, o, paths, n);
-	/* No symbols, no report: better said before reading a thousand files. */
-	if (!err && p->object)
-		err = profile_view(p, p->lines, false, &v);
 	if (err)
 		return err;
 
@@ -106,7 +109,11 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		profile_free(p->data);
 		p->data = NULL;
 	} else if (p->object) {
-		profile_check(p, v->symbols);
+		/* A program without symbols is an error only when a report needs them. */
+		struct view *v;
+		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
+		kin_error_free(no_symbols);
 	}
 	return err;
 }

@@ -59,7 +59,8 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, cons
 	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
 	if (err)
 		return err;
-	struct report_input in = { p->data, v->symbols, v->graph };
+	struct report_input in = { p->data, v->symbols, v->graph,
+				   (const char *const *)p->warnings.at, p->warnings.n };
 	return r->run(&in, &a->opts, ret);
 }
 

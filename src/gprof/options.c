@@ -465,6 +465,7 @@ struct kin_error *gprof_options_parse(int argc, char **argv, const char *gprof_p
 	}
 	if (gprof_path)
 		add_dirs(ret, gprof_path);
+	vec_push(&ret->source_dirs, NULL);
 	if (!ret->executable)
 		ret->executable = "a.out";
 	if (!ret->data.n)

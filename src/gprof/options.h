@@ -66,7 +66,7 @@ struct gprof_options {
 	bool format_prof;          /* -Op: known and not supported */
 	const char *symbol_file;   /* -S; NULL: the executable's own symbols */
 	const char *file_map;      /* -R */
-	VEC(char *) source_dirs;   /* -I in order, then GPROF_PATH; owned */
+	VEC(char *) source_dirs;   /* -I in order, then GPROF_PATH, then NULL; owned */
 	VEC(struct symspec) specs; /* in the order given; the texts are argv's */
 	const char *executable;
 	VEC(const char *) data; /* never empty */

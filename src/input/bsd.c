@@ -233,7 +233,9 @@ static struct kin_error *read_samples(struct bsd *f)
 		h.high = h.low;
 	if ((err = profile_begin_histogram(f->into, h, &index)))
 		return err_wrap(err, "%s", f->b.name);
-	f->b.pos = f->b.start + f->size;
+	/* GNU takes a header without its last words and without samples. */
+	size_t total = (size_t)(f->b.end - f->b.start);
+	f->b.pos = f->size < total ? f->b.start + f->size : f->b.end;
 	for (uint32_t i = 0; i < h.n; i += PIECE) {
 		uint32_t k = h.n - i < PIECE ? h.n - i : PIECE;
 		raw_widen(bins, f->b.pos, f->counter, k, f->b.swap);

@@ -61,8 +61,10 @@ static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 		return unknown_format(all);
 	switch (o->format) {
 	case INPUT_MAGIC:
+		if (!gmon_reader.probe(all, o))
+			return bad_magic(all.name);
 		*ret = &gmon_reader;
-		return gmon_reader.probe(all, o) ? NULL : bad_magic(all.name);
+		return NULL;
 	case INPUT_BSD:
 	case INPUT_44BSD:
 		*ret = bsd44_reader.probe(all, o) ? &bsd44_reader : &bsd_reader;
@@ -354,10 +356,18 @@ static struct kin_error *list_files(const char *const *paths, size_t n, const st
 
 static void tell(const struct profile *p, const struct input_opts *o)
 {
+	int version = 0;
+
 	if (!o->on_source)
 		return;
-	for (size_t i = 0; i < p->n_sources; i++)
-		o->on_source(&p->sources[i], strtab_get(p->strings, p->sources[i].path), o->arg);
+	for (size_t i = 0; i < p->n_sources; i++) {
+		struct source s = p->sources[i];
+		if (s.kind == gmon_reader.name)
+			version = s.version;
+		else if (o->gnu)
+			s.version = version; /* GNU says what it has seen last */
+		o->on_source(&s, strtab_get(p->strings, s.path), o->arg);
+	}
 }
 
 struct kin_error *input_read(const char *const *paths, size_t n, const struct input_opts *opts,

@@ -62,9 +62,8 @@ static int open_file(struct out *o)
 
 	if (!exists || S_ISREG(st.st_mode)) {
 		int fd = create_temporary(o);
-		if (fd >= 0 && exists && fchmod(fd, st.st_mode & 07777) < 0) {
-			/* The file is somebody else's: then its rights need not be kept. */
-		}
+		if (fd >= 0 && exists) /* if it is somebody else's its rights need not be kept */
+			(void)!fchmod(fd, st.st_mode & 07777);
 		/* A file that may be written in a directory that may not: better than nothing. */
 		if (fd >= 0 || !exists || (errno != EACCES && errno != EROFS && errno != EPERM))
 			return fd;

@@ -78,8 +78,8 @@ bool candidate_is_better(const struct candidate *c, const struct candidate *kept
 	return c->name[0] != '_' || (c->name[1] != '_' && kept->name[1] == '_');
 }
 
-/* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time however
- * many there are. */
+/* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time
+ * however many there are. */
 static uint32_t choose(const struct candidate *all, const struct key *keys, size_t n)
 {
 	uint32_t kept = NONE;
@@ -138,7 +138,8 @@ static void finish(struct object_symbol *at, size_t n, const uint32_t *moved)
 			s->end = s->addr;
 		s->owner = s->owner == NONE ? (uint32_t)i : moved[s->owner];
 	}
-	/* The owner may have lost its address to an alias that is itself a piece: then it owns itself. */
+	/* The owner may have lost its address to an alias that is itself a piece: then it owns
+	 * itself. */
 	for (size_t i = 0; i < n; i++)
 		if (at[i].owner != i && at[at[i].owner].owner != at[i].owner)
 			at[at[i].owner].owner = at[i].owner;
@@ -151,17 +152,15 @@ struct symbol_table candidates_finish(struct candidates *c, struct arena *arena)
 {
 	struct key *keys = sort_keys(c);
 	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
-	struct object_symbol *all = xalloc(c->all.n * sizeof(*all));
+	struct object_symbol *all = arena_alloc(arena, c->all.n * sizeof(*all));
 	size_t n = fill(c, keys, all, moved);
 	if (n && c->end_of_last)
 		all[n - 1].end = c->end_of_last;
 	finish(all, n, moved);
-	struct symbol_table table = { .at = arena_copy(arena, all, n, sizeof(*all)), .n = n };
-	free(all);
 	free(moved);
 	free(keys);
 	candidates_free(c);
-	return table;
+	return (struct symbol_table){ .at = all, .n = n };
 }
 
 void candidates_free(struct candidates *c) { vec_free(&c->all); }

@@ -11,7 +11,7 @@
 enum candidate_rank {
 	RANK_LOCAL = 1,
 	RANK_LABEL = 2, /* not said to be a function */
-	RANK_LAST = 4,	/* one that GNU would not look at: never hides one that GNU shows */
+	RANK_LAST = 4,  /* one that GNU would not look at: never hides one that GNU shows */
 	RANKS = 8,
 };
 
@@ -20,11 +20,11 @@ struct candidate {
 	uint64_t limit; /* the end of its section */
 	const char *name;
 	uint32_t position; /* in the file's symbol table */
-	uint32_t file;	   /* number of the STT_FILE symbol before it; 0 if it is global or has none */
-	uint32_t flags;	   /* enum symbol_flags */
+	uint32_t file;  /* number of the STT_FILE symbol before it; 0 if it is global or has none */
+	uint32_t flags; /* enum symbol_flags */
 	uint32_t rank;
 	bool is_indirect; /* its code only says which function is to be called */
-	uint32_t owner;	  /* index of the candidate it is a piece of, or NONE; lost by sorting */
+	uint32_t owner;   /* index of the candidate it is a piece of, or NONE; lost by sorting */
 };
 
 struct candidates {
@@ -32,15 +32,16 @@ struct candidates {
 	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
 };
 
-/* Sorts and takes one per address: the table, in *arena, and its length. A symbol ends where the next
- * one starts, at its limit at the latest. Empties c. */
+/* Sorts and takes one per address: the table, in *arena, and its length. A symbol ends where the
+ * next one starts, at its limit at the latest. Empties c. */
 struct symbol_table candidates_finish(struct candidates *c, struct arena *arena);
 void candidates_free(struct candidates *c);
 
 /* Whether c is to be shown rather than `kept`, which came first at the same address. */
 bool candidate_is_better(const struct candidate *c, const struct candidate *kept);
 
-/* Finds the functions that "f.cold" and the like belong to and sets owner and SYMBOL_COLD. (pieces.c) */
+/* Finds the functions that "f.cold" and the like belong to and sets owner and SYMBOL_COLD.
+ * (pieces.c) */
 void candidates_find_owners(struct candidates *c);
 
 /* Adds what the procedure linkage table of the file calls. (plt.c) */

@@ -1,9 +1,9 @@
 /* Where symbols and DWARF lie when they are not in the file itself.
  *
- * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the file,
- * in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and, found by
- * name, the checksum that the link says. What dwz moved out of either is found by .gnu_debugaltlink
- * and must have the build-id it says. Nothing is ever asked from the network. */
+ * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the
+ * file, in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and,
+ * found by name, the checksum that the link says. What dwz moved out of either is found by
+ * .gnu_debugaltlink and must have the build-id it says. Nothing is ever asked from the network. */
 #include <byteswap.h>
 #include <errno.h>
 #include <limits.h>
@@ -176,7 +176,7 @@ static struct elf_file *find_by_link(struct object_file *o)
 
 struct elf_file *object_debug_file(struct object_file *o)
 {
-	if (o->sought_debug || o->no_debug_files)
+	if (o->sought_debug)
 		return o->debug;
 	o->sought_debug = true;
 	size_t n;
@@ -241,8 +241,8 @@ Dwarf *object_dwarf(struct object_file *o)
 
 	struct elf_file *from = has_dwarf(o->main) ? o->main : object_debug_file(o);
 	o->dwarf = from ? dwarf_begin_elf(from->elf, DWARF_C_READ, NULL) : NULL;
-	if (!o->dwarf || o->no_debug_files)
-		return o->dwarf;
+	if (!o->dwarf)
+		return NULL;
 	o->alt = find_alt(o, from);
 	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (o->alt_dwarf)
@@ -284,7 +284,7 @@ static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
 
 struct elf_file *object_packed_file(struct object_file *o)
 {
-	if (o->sought_packed || o->no_debug_files)
+	if (o->sought_packed)
 		return o->packed;
 	o->sought_packed = true;
 

@@ -1,5 +1,5 @@
-/* Readable names, by libiberty's demanglers: one by one rather than by its front, cplus_demangle(), so
- * that a short name that expands to gigabytes can be given up. */
+/* Readable names, by libiberty's demanglers: one by one rather than by its front, cplus_demangle(),
+ * so that a short name that expands to gigabytes can be given up. */
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static const struct {
 	const char *name;
 	enum demangle_style style;
 } styles[] = {
-	{ "none", DEMANGLE_NONE },   { "auto", DEMANGLE_AUTO }, { "gnu-v3", DEMANGLE_GNU_V3 },
-	{ "java", DEMANGLE_JAVA },   { "gnat", DEMANGLE_GNAT }, { "dlang", DEMANGLE_DLANG },
+	{ "none", DEMANGLE_NONE }, { "auto", DEMANGLE_AUTO }, { "gnu-v3", DEMANGLE_GNU_V3 },
+	{ "java", DEMANGLE_JAVA }, { "gnat", DEMANGLE_GNAT }, { "dlang", DEMANGLE_DLANG },
 	{ "rust", DEMANGLE_RUST },
 };
 
@@ -41,8 +41,8 @@ struct output {
 	jmp_buf too_long;
 };
 
-/* The demanglers cannot be told to stop, and hold nothing that must be released while they write (but
- * for a few bytes of a Rust name in Punycode): so they are left. */
+/* The demanglers cannot be told to stop, and hold nothing that must be released while they write
+ * (but for a few bytes of a Rust name in Punycode): so they are left. */
 static void write_piece(const char *s, size_t n, void *arg)
 {
 	struct output *out = arg;
@@ -110,7 +110,8 @@ static char *demangle_plain(const char *name, enum demangle_style style)
 
 /* ---- names as they stand in files ---- */
 
-/* Some systems put dots or dollars in front; a version or "@plt" may follow. Both stay as they are. */
+/* Some systems put dots or dollars in front; a version or "@plt" may follow. Both stay as they are.
+ */
 char *demangle(const char *name, enum demangle_style style)
 {
 	size_t before = strspn(name, ".$"), length = strcspn(name + before, "@");

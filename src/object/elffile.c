@@ -47,7 +47,9 @@ static const char *describe_foreign(const char *magic, size_t n)
 		{ "MZ", 2, "a Windows program, not an ELF file" },
 		{ "\xcf\xfa\xed\xfe", 4, "a Mach-O file, not an ELF file" },
 		{ "\x1f\x8b", 2, "compressed, not an ELF file: unpack it first" },
-		{ "\xfd" "7zXZ", 5, "compressed, not an ELF file: unpack it first" },
+		{ "\xfd"
+		  "7zXZ",
+		  5, "compressed, not an ELF file: unpack it first" },
 		{ "\x28\xb5\x2f\xfd", 4, "compressed, not an ELF file: unpack it first" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -163,7 +165,8 @@ const struct elf_section *elf_file_section(const struct elf_file *f, const char 
 	return NULL;
 }
 
-const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s, size_t *size)
+const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
+				 size_t *size)
 {
 	*size = 0;
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL)

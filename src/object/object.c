@@ -27,31 +27,41 @@ static void find_code(struct object_file *o)
 	}
 	if (v.n)
 		qsort(v.at, v.n, sizeof(*v.at), by_low);
-	for (size_t i = 0; i + 1 < v.n; i++)
-		if (v.at[i].high > v.at[i + 1].low)
+	size_t kept = 0;
+	for (size_t i = 0; i < v.n; i++) {
+		if (i + 1 < v.n && v.at[i].high > v.at[i + 1].low)
 			v.at[i].high = v.at[i + 1].low;
+		if (v.at[i].low < v.at[i].high)
+			v.at[kept++] = v.at[i];
+	}
+	v.n = kept;
 	o->code = arena_copy(&o->arena, v.at, v.n, sizeof(*v.at));
 	o->n_code = v.n;
 	vec_free(&v);
 }
 
-const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size)
+size_t object_code_after(const struct object_file *o, uint64_t addr)
 {
 	size_t low = 0, high = o->n_code;
-	*size = 0;
-	while (low < high) { /* the first range that starts after addr */
+	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		if (o->code[mid].low <= addr)
+		if (o->code[mid].high <= addr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (!low || addr >= o->code[low - 1].high)
+	return low;
+}
+
+const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size)
+{
+	size_t i = object_code_after(o, addr), n;
+	*size = 0;
+	if (i == o->n_code || addr < o->code[i].low)
 		return NULL;
 
-	const struct code_range *r = &o->code[low - 1];
+	const struct code_range *r = &o->code[i];
 	const struct elf_section *s = &o->main->sections[r->section];
-	size_t n;
 	const uint8_t *bytes = elf_file_contents(o->main, s, &n);
 	uint64_t skip = addr - s->addr, left = r->high - addr;
 	if (!bytes || skip >= n)
@@ -80,11 +90,12 @@ static struct kin_error *describe(struct object_file *o)
 		o->text = (struct address_range){ text->addr, text->addr + text->size };
 	find_code(o);
 	if (!text && !o->n_code)
-		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED,
-				       "%s: no section holds code (no .text): not a program, or its "
-				       "section table was stripped",
-				       o->path),
-			       true, "can't find .text section in %s", o->path);
+		return err_gnu(
+			err_new(KIN_ERROR_UNSUPPORTED,
+				"%s: no section holds code (no .text): not a program, or its "
+				"section table was stripped",
+				o->path),
+			true, "can't find .text section in %s", o->path);
 
 	size_t n;
 	const uint8_t *id = elf_file_build_id(o->main, &n);

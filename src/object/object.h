@@ -12,7 +12,8 @@ struct object_file;
 
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
-	bool no_debug_files;   /* only what is in the file itself, as GNU gprof 2.40 */
+	/* Symbols only from the file itself, as GNU gprof 2.40; even that takes lines from debug files. */
+	bool no_debug_files;
 };
 
 /* Errors say in words what is wrong (not an ELF file, no .text ...), with GNU's wording attached

@@ -1,6 +1,6 @@
 /* Compilers move the seldom executed part of a function f elsewhere and call it f.cold, f.cold.3 or
- * f.part.0.cold. Which function that is only its name says; where several statics of that name exist,
- * it is the one of the same source file, and there the nearest one in the symbol table. */
+ * f.part.0.cold. Which function that is only its name says; where several statics of that name
+ * exist, it is the one of the same source file, and there the nearest one in the symbol table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ struct function {
 
 /* Functions whose names some piece asks for. */
 struct functions {
-	struct strtab *names;  /* the names asked for */
-	struct map64 hashes;   /* their hashes, so that other names need not be interned */
+	struct strtab *names;     /* the names asked for */
+	struct map64 hashes;      /* their hashes, so that other names need not be interned */
 	VEC(struct function) all; /* sorted by name, file, position */
 };
 
@@ -103,8 +103,9 @@ static size_t lower_bound(const struct functions *f, const struct function *key)
 
 static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
 
-/* Of the functions of that name, in that file only if `in_file`: the nearest, or NONE. Of several files
- * the later ones have the higher positions, so that the order is by position in both cases. */
+/* Of the functions of that name, in that file only if `in_file`: the nearest, or NONE. Of several
+ * files the later ones have the higher positions, so that the order is by position in both cases.
+ */
 static uint32_t nearest(const struct functions *f, struct function key, bool in_file)
 {
 	size_t i = lower_bound(f, &key);
@@ -125,7 +126,8 @@ static uint32_t nearest(const struct functions *f, struct function key, bool in_
 static uint32_t find_owner(const struct functions *f, const struct candidate *piece, size_t n)
 {
 	uint32_t owner = NONE;
-	for (int i = 0; n && owner == NONE && i <= STRIPPED_MAX; i++, n = strip_part(piece->name, n)) {
+	for (int i = 0; n && owner == NONE && i <= STRIPPED_MAX;
+	     i++, n = strip_part(piece->name, n)) {
 		struct function key = { strtab_addn(f->names, piece->name, n), piece->file,
 					piece->position, 0 };
 		if (key.file)

@@ -1,8 +1,9 @@
 /* Names for the entries of the procedure linkage table, which have no symbols: "puts@plt".
  *
- * An entry jumps through a slot that the dynamic linker fills; the relocation of that slot says which
- * function it is for. Entries are found by decoding the code, as neither their order nor their size is
- * fixed. What lies before the first entry of such a section gets the section's name. */
+ * An entry jumps through a slot that the dynamic linker fills; the relocation of that slot says
+ * which function it is for. Entries are found by decoding the code, as neither their order nor
+ * their size is fixed. What lies before the first entry of such a section gets the section's name.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,10 @@ struct resolver { /* an indirect function: it returns what is to be called */
 struct plt {
 	struct object_file *o;
 	struct candidates *c;
-	VEC(struct slot) slots;	       /* by address */
+	VEC(struct slot) slots;         /* by address */
 	VEC(struct resolver) resolvers; /* by address */
-	uint64_t got;		       /* what i386's position-independent entries are relative to */
-	size_t budget;		       /* bytes of names that may still be made */
+	uint64_t got;  /* what i386's position-independent entries are relative to */
+	size_t budget; /* bytes of names that may still be made */
 };
 
 /* ---- slots ---- */
@@ -57,8 +58,8 @@ static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GEl
 	switch (classify(p->o->main->header.e_machine, GELF_R_TYPE(r->r_info))) {
 	case SYMBOL:
 		if (elf_symbols_at(symbols, GELF_R_SYM(r->r_info), &sym, &shndx))
-			vec_push(&p->slots, ((struct slot){ r->r_offset,
-							    elf_symbols_name(symbols, &sym) }));
+			vec_push(&p->slots,
+				 ((struct slot){ r->r_offset, elf_symbols_name(symbols, &sym) }));
 		break;
 	case RESOLVER:
 		vec_push(&p->resolvers, ((struct resolver){ (uint64_t)r->r_addend, r->r_offset }));
@@ -128,7 +129,8 @@ static bool names_better(const struct candidate *c, const struct candidate *kept
 /* An indirect function bears the name of what it stands for. */
 static void name_resolvers(struct plt *p)
 {
-	uint32_t *best = xalloc(p->resolvers.n * sizeof(*best)); /* by first resolver of an address */
+	uint32_t *best =
+		xalloc(p->resolvers.n * sizeof(*best)); /* by first resolver of an address */
 	memset(best, 0xff, p->resolvers.n * sizeof(*best));
 	for (size_t i = 0; i < p->c->all.n; i++) {
 		const struct candidate *s = &p->c->all.at[i];
@@ -166,9 +168,9 @@ static void find_slots(struct plt *p)
 static const char *slot_name(const struct plt *p, uint64_t addr)
 {
 	struct slot key = { addr, NULL };
-	const struct slot *s = p->slots.n ? bsearch(&key, p->slots.at, p->slots.n, sizeof(key),
-						    compare_slots)
-					  : NULL;
+	const struct slot *s =
+		p->slots.n ? bsearch(&key, p->slots.at, p->slots.n, sizeof(key), compare_slots)
+			   : NULL;
 	return s && *s->name ? s->name : NULL;
 }
 
@@ -185,7 +187,8 @@ static bool decode_x86(const struct plt *p, const uint8_t *code, size_t n, uint6
 {
 	size_t i = 0;
 	bool is_64bit = p->o->main->header.e_machine == EM_X86_64;
-	if (n >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && (code[3] & 0xfe) == 0xfa)
+	if (n >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e &&
+	    (code[3] & 0xfe) == 0xfa)
 		i = 4;
 	if (n > i && code[i] == 0xf2)
 		i++;
@@ -283,7 +286,8 @@ void candidates_add_plt(struct candidates *c, struct object_file *o)
 	find_slots(&p);
 	for (size_t i = 1; i < o->main->n_sections; i++) {
 		const struct elf_section *s = &o->main->sections[i];
-		if (elf_section_is_code(s) && (!strncmp(s->name, ".plt", 4) || !strcmp(s->name, ".iplt")))
+		if (elf_section_is_code(s) &&
+		    (!strncmp(s->name, ".plt", 4) || !strcmp(s->name, ".iplt")))
 			scan_section(&p, s);
 	}
 	vec_free(&p.slots);

@@ -35,9 +35,11 @@ MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **r
 struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
 void elf_file_free(struct elf_file *f);
 
-const struct elf_section *elf_file_section(const struct elf_file *f, const char *name); /* or NULL */
+const struct elf_section *elf_file_section(const struct elf_file *f,
+					   const char *name); /* or NULL */
 /* Contents as in the file, not decompressed; NULL if there are none or they cannot be read. */
-const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s, size_t *size);
+const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
+				 size_t *size);
 /* Raw bytes of the build-id; NULL if there is none. */
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
 
@@ -55,7 +57,8 @@ struct elf_symbols {
 	size_t strings_size;
 };
 
-/* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none that can be read. */
+/* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none that can be read.
+ */
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret);
 /* The section of that index. */
 bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret);
@@ -82,7 +85,8 @@ struct object_file {
 	struct elf_file *main;
 	char *build_id; /* hex, or NULL */
 	struct address_range text;
-	struct code_range *code; /* executable sections with contents, by address; not overlapping */
+	struct code_range
+		*code; /* executable sections with contents, by address; not overlapping */
 	size_t n_code;
 
 	/* Opened when first asked for: see debugfile.c. */
@@ -93,12 +97,15 @@ struct object_file {
 	struct object_lines *lines; /* lines.c's own; NULL until needed */
 };
 
+/* Index of the first range of code that ends after addr; n_code if none does. (object.c) */
+size_t object_code_after(const struct object_file *o, uint64_t addr);
+
 /* Called by object_free(); o->lines may be NULL. (lines.c) */
 void object_lines_free(struct object_lines *lines);
 
 /* ---- debugfile.c ---- */
 
-/* The separate debug file, or NULL. Always NULL with no_debug_files. */
+/* The separate debug file, or NULL. */
 struct elf_file *object_debug_file(struct object_file *o);
 /* The file packed into .gnu_debugdata (symbols only), or NULL. */
 struct elf_file *object_packed_file(struct object_file *o);

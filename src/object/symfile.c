@@ -1,5 +1,6 @@
-/* gprof -S: symbols from a text file as nm or /proc/kallsyms print them. A line is ADDRESS TYPE NAME and
- * anything after that; lines of another shape, and types other than T and t, are not meant for us. */
+/* gprof -S: symbols from a text file as nm or /proc/kallsyms print them. A line is ADDRESS TYPE
+ * NAME and anything after that; lines of another shape, and types other than T and t, are not meant
+ * for us. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +65,9 @@ static bool parse_line(const char *p, const char *end, struct entry *ret)
 
 static uint64_t limit_of(const struct object_file *o, uint64_t addr)
 {
-	for (size_t i = 0; i < o->n_code; i++)
-		if (addr >= o->code[i].low && addr < o->code[i].high)
-			return o->code[i].high;
+	size_t i = object_code_after(o, addr);
+	if (i < o->n_code && addr >= o->code[i].low)
+		return o->code[i].high;
 	return addr < o->text.high ? o->text.high : UINT64_MAX;
 }
 
@@ -77,14 +78,14 @@ static void add(struct candidates *c, const struct entry *e, const struct symtab
 	if (is_local && opts->no_static && !opts->gnu)
 		return;
 	char *name = memcpy(arena_alloc_bytes(&o->arena, e->name.n + 1), e->name.at, e->name.n);
-	vec_push(&c->all, ((struct candidate){
-				  .addr = e->addr,
-				  .limit = opts->gnu ? UINT64_MAX : limit_of(o, e->addr),
-				  .name = name,
-				  .position = (uint32_t)c->all.n,
-				  .flags = SYMBOL_FUNCTION | (is_local ? SYMBOL_STATIC : 0),
-				  .rank = is_local ? RANK_LOCAL : 0,
-				  .owner = NONE }));
+	vec_push(&c->all,
+		 ((struct candidate){ .addr = e->addr,
+				      .limit = opts->gnu ? UINT64_MAX : limit_of(o, e->addr),
+				      .name = name,
+				      .position = (uint32_t)c->all.n,
+				      .flags = SYMBOL_FUNCTION | (is_local ? SYMBOL_STATIC : 0),
+				      .rank = is_local ? RANK_LOCAL : 0,
+				      .owner = NONE }));
 }
 
 static struct kin_error *cannot_open(struct kin_error *err, const char *path)
@@ -117,7 +118,8 @@ struct kin_error *candidates_read(struct candidates *c, const char *path,
 	if (c->all.n)
 		return NULL;
 	return err_gnu(err_new(KIN_ERROR_FORMAT,
-			       "%s: no symbols: lines like \"0000000000401136 T main\" are expected, as nm "
+			       "%s: no symbols: lines like \"0000000000401136 T main\" are "
+			       "expected, as nm "
 			       "prints them",
 			       path),
 		       true, "file `%s' has no symbols", path);

@@ -5,16 +5,16 @@
  * - weak symbols that are defined anywhere, unless they are data objects;
  * - local symbols in code whose name has no '$' and no '.', but for parts ".123", ".clone.123" and
  *   ".constprop.123" (the digits may be missing at the end of the name), unless it is a mark of old
- *   compilers ("__gnu_compiled..."). After a name that ends with such a part the check goes on into the
- *   string that happens to follow in the string table: only if that passes too is the symbol taken.
- * It does not take indirect functions, unique symbols, absolute ones and undefined ones. -a leaves out
- * local symbols, but not weak ones; -D leaves out local ones that are not functions. Every symbol ends
- * where the next one starts, the last one with .text.
+ *   compilers ("__gnu_compiled..."). After a name that ends with such a part the check goes on into
+ * the string that happens to follow in the string table: only if that passes too is the symbol
+ * taken. It does not take indirect functions, unique symbols, absolute ones and undefined ones. -a
+ * leaves out local symbols, but not weak ones; -D leaves out local ones that are not functions.
+ * Every symbol ends where the next one starts, the last one with .text.
  *
- * Our own rules: every function (indirect ones too) and every label without a type that lies inside of
- * a section with code, whatever its name or binding, from the file or its debug file; the entries of
- * the procedure linkage table; a symbol ends with its section at the latest. -D leaves out all labels.
- * What GNU would not take never hides the name that GNU shows for an address.
+ * Our own rules: every function (indirect ones too) and every label without a type that lies inside
+ * of a section with code, whatever its name or binding, from the file or its debug file; the
+ * entries of the procedure linkage table; a symbol ends with its section at the latest. -D leaves
+ * out all labels. What GNU would not take never hides the name that GNU shows for an address.
  *
  * Both choose among the names of one address in the same way: see candidates.c. */
 #include <string.h>
@@ -77,8 +77,8 @@ static enum verdict check_name(const char *name, const char **end)
 	return ACCEPTED;
 }
 
-/* The check as GNU does it, with what follows in the string table. Each string is looked at once: the
- * verdict on what starts at an offset is kept. */
+/* The check as GNU does it, with what follows in the string table. Each string is looked at once:
+ * the verdict on what starts at an offset is kept. */
 static bool names_pass(struct source *s, const char *name)
 {
 	const char *strings = s->symbols.strings, *end = strings + s->symbols.strings_size;
@@ -156,15 +156,16 @@ static void add_as_gnu(struct source *s, struct candidates *c, const GElf_Sym *s
 	bool is_function = GELF_ST_TYPE(sym->st_info) == STT_FUNC;
 	bool is_weak = GELF_ST_BIND(sym->st_info) == STB_WEAK;
 	bool is_static = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
-	vec_push(&c->all, ((struct candidate){
-				  .addr = sym->st_value,
-				  .limit = UINT64_MAX,
-				  .name = name,
-				  .position = (uint32_t)i,
-				  .flags = (is_function ? SYMBOL_FUNCTION : 0) |
-					   (is_static ? SYMBOL_STATIC : 0) | (is_weak ? SYMBOL_WEAK : 0),
-				  .rank = (is_function ? 0 : RANK_LABEL) | (is_static ? RANK_LOCAL : 0),
-				  .owner = NONE }));
+	vec_push(&c->all,
+		 ((struct candidate){
+			 .addr = sym->st_value,
+			 .limit = UINT64_MAX,
+			 .name = name,
+			 .position = (uint32_t)i,
+			 .flags = (is_function ? SYMBOL_FUNCTION : 0) |
+				  (is_static ? SYMBOL_STATIC : 0) | (is_weak ? SYMBOL_WEAK : 0),
+			 .rank = (is_function ? 0 : RANK_LABEL) | (is_static ? RANK_LOCAL : 0),
+			 .owner = NONE }));
 }
 
 /* ---- our rules ---- */
@@ -215,7 +216,8 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 		return;
 	bool is_local = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
 	bool is_function = GELF_ST_TYPE(sym->st_info) != STT_NOTYPE;
-	bool is_thumb = s->file->header.e_machine == EM_ARM && is_function; /* bit 0 says which code */
+	bool is_thumb =
+		s->file->header.e_machine == EM_ARM && is_function; /* bit 0 says which code */
 	vec_push(&c->all,
 		 ((struct candidate){
 			 .addr = sym->st_value & ~(uint64_t)is_thumb,
@@ -223,7 +225,8 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 			 .name = name,
 			 .position = (uint32_t)i,
 			 .file = is_local ? file : 0,
-			 .flags = (is_function ? SYMBOL_FUNCTION : 0) | (is_local ? SYMBOL_STATIC : 0) |
+			 .flags = (is_function ? SYMBOL_FUNCTION : 0) |
+				  (is_local ? SYMBOL_STATIC : 0) |
 				  (GELF_ST_BIND(sym->st_info) == STB_WEAK ? SYMBOL_WEAK : 0),
 			 .rank = own_rank(sym, name),
 			 .is_indirect = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
@@ -260,11 +263,17 @@ static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
 	return c->all.n > before;
 }
 
-/* The full table if there is one; else the exported symbols with the rest, which Fedora packs away. */
+/* The full table if there is one; else the exported symbols with the rest, which Fedora packs away.
+ */
 static void gather_own(struct object_file *o, const struct symtab_opts *opts, struct candidates *c)
 {
-	if (gather_from(o, opts, o->main, SHT_SYMTAB, c) ||
-	    gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
+	if (gather_from(o, opts, o->main, SHT_SYMTAB, c))
+		return;
+	if (o->no_debug_files) {
+		gather_from(o, opts, o->main, SHT_DYNSYM, c);
+		return;
+	}
+	if (gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
 		return;
 	gather_from(o, opts, o->main, SHT_DYNSYM, c);
 	gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
@@ -299,8 +308,8 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	struct kin_error *err = NULL;
 
 	if (opts->gnu && !elf_file_section(o->main, ".text"))
-		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path), true,
-			       "can't find .text section in %s", o->path);
+		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),
+			       true, "can't find .text section in %s", o->path);
 	if (opts->external) {
 		err = candidates_read(&c, opts->external, opts, o);
 	} else if (opts->gnu) {

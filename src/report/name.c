@@ -42,6 +42,12 @@ bool report_symbol_is(const struct report_input *in, symid id, const char *name)
 	return !strncmp(display, name, n) && (!display[n] || display[n] == '(');
 }
 
+bool report_file_is(const char *path, const char *name)
+{
+	size_t n = strlen(path), k = strlen(name);
+	return k && k <= n && !strcmp(path + n - k, name) && (k == n || name[0] == '/' || path[n - k - 1] == '/');
+}
+
 void report_describe(const struct report_input *in, struct kin_table *t)
 {
 	const struct callgraph *g = in->graph;

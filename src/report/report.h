@@ -24,6 +24,8 @@ struct report_input {
 	const struct profile *profile;
 	struct symbols *symbols;
 	const struct callgraph *graph;
+	const char *const *warnings; /* what is odd about the data; copied by who shows it */
+	size_t n_warnings;
 };
 
 struct report {
@@ -50,6 +52,9 @@ bool report_symbol_is(const struct report_input *in, symid id, const char *name)
 
 /* Rate and the properties that all reports on time have: totals, unit, what is estimated. */
 void report_describe(const struct report_input *in, struct kin_table *t);
+
+/* Whether a person who wrote `name` means this file: its path, or the end of it from a slash on. */
+bool report_file_is(const char *path, const char *name);
 
 /* The file name as options want it: whole, or without folders. */
 const char *report_file_name(const struct report_opts *o, const char *path);

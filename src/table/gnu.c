@@ -23,22 +23,34 @@ static void put(struct line *l, const char *s, size_t n)
 	l->n += n;
 }
 
-static void pad(struct line *l, size_t n)
+void line_char(struct line *l, char c)
 {
-	memset(room(l, n), ' ', n);
+	*room(l, 1) = c;
+	l->n++;
+}
+
+/* Most fields are narrow: written as whole vectors of known size, of which the next field
+ * overwrites what is too much. */
+enum { NARROW = 32 };
+
+void line_blanks(struct line *l, size_t n)
+{
+	memset(room(l, n + NARROW), ' ', n <= NARROW ? NARROW : n);
 	l->n += n;
 }
 
 void line_text(struct line *l, const char *s) { put(l, s, strlen(s)); }
 
-static void aligned(struct line *l, const char *s, size_t n, int width)
+void line_fieldn(struct line *l, const char *s, size_t n, int width, size_t cut)
 {
 	size_t wide = (size_t)abs(width);
+	if (cut && n > cut)
+		n = cut;
 	if (width > 0 && n < wide)
-		pad(l, wide - n);
+		line_blanks(l, wide - n);
 	put(l, s, n);
 	if (width < 0 && n < wide)
-		pad(l, wide - n);
+		line_blanks(l, wide - n);
 }
 
 void line_field(struct line *l, const char *s, int width, size_t cut)
@@ -46,34 +58,58 @@ void line_field(struct line *l, const char *s, int width, size_t cut)
 	line_fieldn(l, s, strlen(s), width, cut);
 }
 
-void line_fieldn(struct line *l, const char *s, size_t n, int width, size_t cut)
+/* text[NUM_MAX] holds a number of n characters. */
+static void put_number(struct line *l, const char *text, size_t n, int width)
 {
-	aligned(l, s, cut && n > cut ? cut : n, width);
+	if (n > NARROW || abs(width) > NARROW) {
+		line_fieldn(l, text, n, width, 0);
+		return;
+	}
+	size_t before = width > (int)n ? (size_t)width - n : 0, after = -width > (int)n ? (size_t)-width - n : 0;
+	char *p = room(l, 3 * NARROW);
+	memset(p, ' ', NARROW);
+	memcpy(p + before, text, NARROW);
+	memset(p + before + n, ' ', NARROW);
+	l->n += before + n + after;
 }
 
 void line_count(struct line *l, uint64_t v, int width)
 {
 	char text[NUM_MAX];
 	size_t n = num_u64(text, v);
-	aligned(l, text, n, width);
+	put_number(l, text, n, width);
 }
 
 void line_fixed(struct line *l, double v, int width, unsigned decimals)
 {
 	char text[NUM_MAX];
 	size_t n = num_fixed(text, v, decimals);
-	aligned(l, text, n, width);
+	put_number(l, text, n, width);
+}
+
+/* Printable ASCII needs no closer look. */
+static bool is_simple(const char *s, size_t n)
+{
+	unsigned char odd = 0;
+	for (size_t i = 0; i < n; i++)
+		odd |= (unsigned char)(s[i] - 0x20) > 0x7e - 0x20;
+	return !odd;
+}
+
+void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o)
+{
+	if (o->raw || is_simple(name, n) || escape_is_plain(name)) {
+		put(l, name, n);
+		return;
+	}
+	size_t need = escape_text(NULL, 0, name);
+	escape_text(room(l, need + 1), need + 1, name);
+	l->n += need;
 }
 
 void line_name(struct line *l, const char *name, const struct render_opts *o)
 {
-	if (o->raw || escape_is_plain(name)) {
-		line_text(l, name);
-		return;
-	}
-	size_t n = escape_text(NULL, 0, name);
-	escape_text(room(l, n + 1), n + 1, name);
-	l->n += n;
+	line_namen(l, name, strlen(name), o);
 }
 
 void line_end(struct line *l, FILE *out)

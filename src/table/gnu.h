@@ -10,6 +10,8 @@ struct line {
 	size_t n, cap;
 };
 
+void line_char(struct line *l, char c);
+void line_blanks(struct line *l, size_t n);
 void line_text(struct line *l, const char *s);
 /* "%*s" (negative width: left-aligned), and cut to |cut| characters if cut is not 0: "%*.*s". */
 void line_field(struct line *l, const char *s, int width, size_t cut);
@@ -17,6 +19,7 @@ void line_fieldn(struct line *l, const char *s, size_t n, int width, size_t cut)
 void line_count(struct line *l, uint64_t v, int width);		/* "%*lu" */
 void line_fixed(struct line *l, double v, int width, unsigned decimals); /* "%*.*f" */
 void line_name(struct line *l, const char *name, const struct render_opts *o); /* escaped unless raw */
+void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o); /* name[n] is NUL */
 void line_end(struct line *l, FILE *out);			/* writes the line and '\n' */
 void line_done(struct line *l);
 

@@ -57,12 +57,12 @@ static void put_calls(struct line *l, const struct kin_table *t, const struct ki
 	bool counted = c[CALLS]->type != KIN_CELL_NONE;
 
 	if (!counted && (!layout->share_of_uncalled || all == 0)) {
-		line_field(l, "", 29, 0);
+		line_blanks(l, 29);
 		return;
 	}
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_count(l, counted ? c[CALLS]->count : 0, 8);
-	line_text(l, " ");
+	line_char(l, ' ');
 	if (!counted) {
 		line_fixed(l, 100 * self / all, 7, 2);
 		line_text(l, "%           ");
@@ -70,7 +70,7 @@ static void put_calls(struct line *l, const struct kin_table *t, const struct ki
 	}
 	double calls = (double)c[CALLS]->count;
 	line_fixed(l, layout->scale * self / rate / calls, 8, layout->call_decimals);
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_fixed(l, layout->scale * all / rate / calls, 8, layout->call_decimals);
 	line_text(l, "  ");
 }
@@ -81,9 +81,9 @@ static void put_row(struct line *l, const struct kin_table *t, const struct kin_
 	double total = gnu_number(t, "total"), rate = kin_table_rate(t), self = c[SELF]->number;
 
 	line_fixed(l, total > 0 ? 100 * self / total : 0, layout->percent_width, layout->percent_decimals);
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_fixed(l, cumulative / rate, layout->cumulative_width, layout->seconds_decimals);
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_fixed(l, self / rate, 8, layout->seconds_decimals);
 	put_calls(l, t, c, layout);
 }
@@ -93,7 +93,7 @@ static void put_index(struct line *l, const struct kin_cell *c[N_KEYS])
 	if (c[CYCLE]->type == KIN_CELL_COUNT) {
 		line_text(l, " <cycle ");
 		line_count(l, c[CYCLE]->count, 0);
-		line_text(l, ">");
+		line_char(l, '>');
 	}
 	line_text(l, c[LISTED]->count ? " [" : " (");
 	line_count(l, c[INDEX]->count, 0);
@@ -113,7 +113,7 @@ static void put_rows(struct kin_table *t, const struct render_opts *o, const siz
 			c[i] = &row.cells[at[i]];
 		cumulative += c[SELF]->number;
 		put_row(&l, t, c, cumulative, layout);
-		line_name(&l, c[NAME]->text, o);
+		line_namen(&l, c[NAME]->text, c[NAME]->length, o);
 		if (layout->indexed)
 			put_index(&l, c);
 		line_end(&l, out);
@@ -146,8 +146,8 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 }
 
 static struct kin_error *put_traditional(struct kin_table *t, const struct render_opts *o,
-					 const char *format, const char *without_time,
-					 const char *second, const char *per_call,
+					 const char *format, const char *second,
+					 const char *per_call,
 					 const struct layout *layout, FILE *out)
 {
 	size_t at[N_KEYS];
@@ -158,7 +158,7 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 	if (!o->brief)
 		fprintf(out, "\n\n\nflat profile:\n%s", gnu_flat_blurb);
 	fputc('\n', out);
-	gnu_granularity(t, o, gnu_number(t, "total"), without_time, out);
+	gnu_granularity(t, o, gnu_number(t, "total"), " no time accumulated", out);
 	put_header(second, gnu_text(t, "dimension"), per_call, out);
 	put_rows(t, o, at, layout, out);
 	return NULL;
@@ -170,7 +170,7 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", gnu_text(t, "dimension"));
 	snprintf(per_call, sizeof(per_call), "m%s/call", gnu_text(t, "abbrev"));
-	return put_traditional(t, o, "gnu-flat-traditional", "", second, per_call, &layout, out);
+	return put_traditional(t, o, "gnu-flat-traditional", second, per_call, &layout, out);
 }
 
 /* Finer units where the clock is faster. */
@@ -186,7 +186,7 @@ static struct kin_error *render_bsd(struct kin_table *t, const struct render_opt
 		layout.seconds_decimals = 3;
 		layout.call_decimals = 0;
 	}
-	return put_traditional(t, o, "bsd-flat", " no time accumulated", "  seconds ", per_call, &layout, out);
+	return put_traditional(t, o, "bsd-flat", "  seconds ", per_call, &layout, out);
 }
 
 const struct renderer gnu_flat_renderer = { "gnu-flat", "GNU gprof's flat profile", render };

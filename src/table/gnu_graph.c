@@ -9,47 +9,47 @@ struct layout {
 	int child_width; /* of the column that holds the callees' time */
 	bool traditional;
 	const char *descendants; /* the traditional heading of that column */
-	const char *before_index_of_cycle;
+	char before_index_of_cycle;
 };
 
 static void put_called(struct line *l, const struct kin_cell *c)
 {
 	uint64_t first = c->type == KIN_CELL_COUNT ? c->count : c->pair.a;
 
-	line_text(l, " ");
+	line_char(l, ' ');
 	if (c->type == KIN_CELL_NONE) {
-		line_field(l, "", 16, 0);
+		line_blanks(l, 16);
 		return;
 	}
 	line_count(l, first, 7);
 	if (c->type == KIN_CELL_COUNT) {
-		line_field(l, "", 9, 0);
+		line_blanks(l, 9);
 		return;
 	}
-	line_text(l, c->type == KIN_CELL_OF ? "/" : "+");
+	line_char(l, c->type == KIN_CELL_OF ? '/' : '+');
 	line_count(l, c->pair.b, -7);
-	line_text(l, " ");
+	line_char(l, ' ');
 }
 
 static void put_time(struct line *l, const struct kin_cell *c, double rate, int width)
 {
-	line_text(l, " ");
+	line_char(l, ' ');
 	if (c->type == KIN_CELL_NONE)
-		line_field(l, "", width, 0);
+		line_blanks(l, (size_t)width);
 	else
 		line_fixed(l, c->number / rate, width, 2);
 }
 
-static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], const char *gap,
+static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], char gap,
 		     const struct render_opts *o)
 {
-	line_name(l, c[NAME]->text, o);
+	line_namen(l, c[NAME]->text, c[NAME]->length, o);
 	if (c[INDEX]->type == KIN_CELL_NONE)
 		return;
-	line_text(l, gap);
-	line_text(l, c[LISTED]->count ? "[" : "(");
+	line_char(l, gap);
+	line_char(l, c[LISTED]->count ? '[' : '(');
 	line_count(l, c[INDEX]->count, 0);
-	line_text(l, c[LISTED]->count ? "]" : ")");
+	line_char(l, c[LISTED]->count ? ']' : ')');
 }
 
 static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind kind,
@@ -64,16 +64,17 @@ static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind
 		double total = gnu_number(t, "graph_total");
 		snprintf(index, sizeof(index), "[%u]", (unsigned)c[INDEX]->count);
 		line_field(l, index, -6, 6);
-		line_text(l, " ");
+		line_char(l, ' ');
 		line_fixed(l, 100 * (c[SELF]->number + c[CHILDREN]->number) / (total > 0 ? total : 1), 5, 1);
 	} else {
-		line_field(l, "", 12, 0);
+		line_blanks(l, 12);
 	}
 	put_time(l, c[SELF], rate, 7);
 	put_time(l, c[CHILDREN], rate, layout->child_width);
 	put_called(l, c[CALLED]);
-	line_text(l, primary ? "" : "    ");
-	put_name(l, c, kind == KIN_ROW_CYCLE ? layout->before_index_of_cycle : " ", o);
+	if (!primary)
+		line_blanks(l, 4);
+	put_name(l, c, kind == KIN_ROW_CYCLE ? layout->before_index_of_cycle : ' ', o);
 }
 
 static void put_rule(FILE *out, const struct layout *layout)
@@ -109,7 +110,7 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 7, false, NULL, " " };
+	static const struct layout layout = { 7, false, NULL, ' ' };
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, "gnu-graph", keys, N_KEYS, at);
 	if (err)
@@ -148,13 +149,13 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 
 static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 11, true, "descendants", " " };
+	static const struct layout layout = { 11, true, "descendants", ' ' };
 	return put_traditional(t, o, &layout, out);
 }
 
 static struct kin_error *render_bsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 11, true, "descendents", "\t" };
+	static const struct layout layout = { 11, true, "descendents", '\t' };
 	return put_traditional(t, o, &layout, out);
 }
 

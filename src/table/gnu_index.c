@@ -9,7 +9,7 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "symbol" };
 
 struct cell {
-	const char *name, *file, *symbol;
+	struct kin_cell name, file, symbol; /* file: KIN_CELL_NONE if not to be shown */
 	char tag[16]; /* "[12]" or "(12)" */
 };
 
@@ -22,9 +22,7 @@ static void gather(struct kin_table *t, const size_t *at, struct cells *into)
 	struct kin_row row;
 
 	for (kin_table_rewind(t); kin_table_next(t, &row);) {
-		struct cell c = { .name = row.cells[at[NAME]].text, .symbol = row.cells[at[SYMBOL]].text };
-		if (row.cells[at[FILE_NAME]].type == KIN_CELL_TEXT)
-			c.file = row.cells[at[FILE_NAME]].text;
+		struct cell c = { row.cells[at[NAME]], row.cells[at[FILE_NAME]], row.cells[at[SYMBOL]], "" };
 		snprintf(c.tag, sizeof(c.tag), row.cells[at[LISTED]].count ? "[%u]" : "(%u)",
 			 (unsigned)row.cells[at[INDEX]].count);
 		vec_push(&into->v, c);
@@ -37,18 +35,18 @@ static size_t put_cell(struct line *l, const struct cell *c, size_t column, size
 {
 	column += strlen(c->tag);
 	if (column < start + 5) {
-		line_field(l, "", (int)(start + 5 - column), 0);
+		line_blanks(l, start + 5 - column);
 		column = start + 5;
 	}
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_text(l, c->tag);
-	line_text(l, " ");
+	line_char(l, ' ');
 	size_t before = l->n;
-	line_name(l, c->name, o);
-	if (c->file) {
+	line_name(l, c->name.text, o);
+	if (c->file.type == KIN_CELL_TEXT) {
 		line_text(l, " (");
-		line_name(l, c->file, o);
-		line_text(l, ")");
+		line_name(l, c->file.text, o);
+		line_char(l, ')');
 	}
 	return column + (l->n - before);
 }
@@ -57,9 +55,9 @@ static void put_traditional_cell(struct line *l, const struct cell *c, const str
 {
 	struct line name = { 0 };
 
-	line_name(&name, c->symbol, o);
+	line_name(&name, c->symbol.text, o);
 	line_field(l, c->tag, 6, 6);
-	line_text(l, " ");
+	line_char(l, ' ');
 	line_fieldn(l, name.buf, name.n, -19, 19);
 	line_done(&name);
 }

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 
 GNU = '/usr/bin/gprof'
@@ -91,8 +92,9 @@ def gnu():
 
 
 def run(argv, executable=None, cwd=None, stdin=None, env=None, cpu=20, wall=None, as_mb=0,
-        file_mb=1024, stdout=None, preexec=None):
-    """Run to the end or to a limit. `stdin`: path of a file, default /dev/null."""
+        file_mb=1024, keep_mb=256, stdout=None, preexec=None):
+    """Run to the end or to a limit. `stdin`: path of a file, default /dev/null. Of the output
+    `keep_mb` are kept. The peak of memory is at least what this process has: keep that small."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 1))
@@ -106,7 +108,6 @@ def run(argv, executable=None, cwd=None, stdin=None, env=None, cpu=20, wall=None
     wall = wall or cpu * 4
     with open(stdin or '/dev/null', 'rb') as i, \
             tempfile.TemporaryFile() as o, tempfile.TemporaryFile() as e:
-        import time
         start = time.monotonic()
         p = subprocess.Popen(argv, executable=executable, cwd=cwd, stdin=i, stdout=stdout or o,
                              stderr=e, env=env or environment(), preexec_fn=limit)
@@ -116,7 +117,7 @@ def run(argv, executable=None, cwd=None, stdin=None, env=None, cpu=20, wall=None
         p.returncode = os.waitstatus_to_exitcode(status)
         took = time.monotonic() - start
         o.seek(0), e.seek(0)
-        return Result(p.returncode, o.read(256 << 20), e.read(1 << 20),
+        return Result(p.returncode, o.read(keep_mb << 20), e.read(1 << 20),
                       usage.ru_utime + usage.ru_stime, took, usage.ru_maxrss / 1024)
 
 

@@ -134,7 +134,7 @@ static void test_values(void)
 	OK(o.width == 1 && o.table_length == 5 && o.min_count == 0);
 
 	OK(PARSE("-I", "a:b::c", "-Id"));
-	OK(o.source_dirs.n == 4);
+	OK(o.source_dirs.n == 5 && !o.source_dirs.at[4]);
 	OK_STR(o.source_dirs.at[2], "c");
 	OK_STR(o.source_dirs.at[3], "d");
 }

@@ -1,30 +1,37 @@
-/* check.c - does the data belong to the program? gmon.out does not name it, so this is inferred
- * from what a mismatch breaks: the range that was profiled, the places where mcount is called, and
- * whether the sampled addresses are those of functions. */
+#include "analysis/mismatch.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "api/private.h"
 
 enum {
 	ROUNDING = 16,        /* bytes a runtime may round the profiled range to; glibc: 4 */
 	OUTSIDE_PERCENT = 10, /* ticks outside all functions that need no explanation */
 };
 
-static PRINTF(2, 3) void warn(struct kin_profile *p, const char *fmt, ...)
+struct check {
+	const struct profile *data;
+	struct object_file *object;
+	void (*say)(const char *text, void *arg);
+	void *arg;
+};
+
+static PRINTF(2, 3) void warn(const struct check *c, const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
 	va_start(ap, fmt);
 	int n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (n >= 0)
-		vec_push(&p->warnings, text);
+	if (n < 0)
+		return;
+	c->say(text, c->arg);
+	free(text);
 }
 
-static const char *data_name(const struct kin_profile *p)
+static const char *data_name(const struct check *p)
 {
 	const struct profile *d = p->data;
 	if (d->n_sources != 1)
@@ -37,7 +44,7 @@ static const char *data_name(const struct kin_profile *p)
 
 static bool near(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) < ROUNDING; }
 
-static void check_range(struct kin_profile *p)
+static void check_range(struct check *p)
 {
 	struct address_range r = object_profiled(p->object);
 	if (r.low >= r.high)
@@ -85,6 +92,13 @@ static bool arm64_call_ends_at(struct object_file *o, uint64_t addr)
 	return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* BL, BLR */
 }
 
+/* Calls of functions in shared libraries are recorded with the library's addresses. */
+static bool is_elsewhere(struct object_file *o, uint64_t addr)
+{
+	struct address_range r = object_profiled(o);
+	return r.low < r.high && (addr < r.low || addr >= r.high + ROUNDING);
+}
+
 /* Where mcount returns to is behind a call; summed data may name the function's start instead. */
 static bool can_be_callee(struct object_file *o, const struct symbols *s, uint64_t addr)
 {
@@ -102,17 +116,24 @@ static bool can_be_callee(struct object_file *o, const struct symbols *s, uint64
 	return true;
 }
 
-static void check_callees(struct kin_profile *p, const struct symbols *s)
+static void check_callees(struct check *p, const struct symbols *s)
 {
-	size_t bad = 0, n = p->data->n_arcs;
+	size_t bad = 0, elsewhere = 0, n = p->data->n_arcs;
 	uint64_t first = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t to = p->data->arcs[i].to;
 		if (can_be_callee(p->object, s, to))
 			continue;
-		if (!bad++)
+		if (is_elsewhere(p->object, to))
+			elsewhere++;
+		else if (!bad++)
 			first = to;
 	}
+	if (n && elsewhere == n)
+		warn(p,
+		     "none of the %zu call counts in %s is for a function of %s: it was written by "
+		     "another program",
+		     n, data_name(p), object_path(p->object));
 	if (bad)
 		warn(p,
 		     "%zu of %zu call counts in %s are for addresses where no function of %s "
@@ -129,20 +150,19 @@ static void check_callees(struct kin_profile *p, const struct symbols *s)
 static double outside(const struct histogram *h, const struct symbols *s, double *total)
 {
 	double lost = 0, bytes = h->n ? (double)(h->high - h->low) / h->n : 0;
-	for (uint32_t i = 0; i < h->n; i++) {
-		if (!h->bins[i])
-			continue;
-		uint64_t low = h->low + (uint64_t)(bytes * i),
-			 high = h->low + (uint64_t)(bytes * (i + 1));
-		*total += (double)h->bins[i];
+	for (size_t i = 0; i < h->n_hits; i++) {
+		double bin = h->hits[i].bin, count = (double)h->hits[i].count;
+		uint64_t low = h->low + (uint64_t)(bytes * bin),
+			 high = h->low + (uint64_t)(bytes * (bin + 1));
+		*total += count;
 		if (symbols_find(s, low) == NONE &&
 		    symbols_find(s, high > low ? high - 1 : low) == NONE)
-			lost += (double)h->bins[i];
+			lost += count;
 	}
 	return lost;
 }
 
-static void check_ticks(struct kin_profile *p, const struct symbols *s)
+static void check_ticks(struct check *p, const struct symbols *s)
 {
 	double lost = 0, total = 0;
 	for (size_t i = 0; i < p->data->n_histograms; i++)
@@ -154,12 +174,17 @@ static void check_ticks(struct kin_profile *p, const struct symbols *s)
 		     100 * lost / total, data_name(p), object_path(p->object));
 }
 
-void profile_check(struct kin_profile *p, const struct symbols *s)
+void mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
+		    void (*say)(const char *text, void *arg), void *arg)
 {
-	if (p->data->saturated)
-		warn(p, "a sum in %s is too large for 64 bits and stays at the largest value",
-		     data_name(p));
-	check_range(p);
-	check_callees(p, s);
-	check_ticks(p, s);
+	struct check c = { .data = p, .object = o, .say = say, .arg = arg };
+
+	if (p->saturated)
+		warn(&c, "a sum in %s is too large for 64 bits and stays at the largest value",
+		     data_name(&c));
+	check_range(&c);
+	if (!s)
+		return;
+	check_callees(&c, s);
+	check_ticks(&c, s);
 }

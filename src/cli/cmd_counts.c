@@ -1,0 +1,32 @@
+/* cmd_counts.c - execution counts. */
+#include "cli/command.h"
+#include "cli/run.h"
+
+static const char *const description[] = {
+	"Execution counts: calls per function, and, if the program was built to "
+	"count them, executions per basic block.",
+	"Naming functions or source files shows only theirs.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin counts --sort=-calls", "the most called first" },
+	{ 0 },
+};
+
+static const struct opt_group *const options[] = {
+	&input_options, &names_options, &select_options, &output_options, &general_options, NULL,
+};
+
+static int run(const struct settings *s) { return run_report(s, "counts"); }
+
+const struct command counts_command = {
+	.name = "counts",
+	.summary = "how often each function or basic block was executed",
+	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.names_subjects = true,
+	.run = run,
+};

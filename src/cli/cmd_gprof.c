@@ -1,0 +1,64 @@
+/* cmd_gprof.c - gprof's own command line, under kin. Its parser and options are in gprof/. */
+#include "cli/cmd_gprof.h"
+
+#include "cli/command.h"
+#include "gprof/options.h"
+
+static const char *const description[] = {
+	"Everything that gprof does, with gprof's options and gprof's layout: a drop-in "
+	"replacement, "
+	"also installed under the name gprof. Without options it prints the flat profile and the "
+	"call graph of a.out from gmon.out.",
+	"Many options take a SYMSPEC: the name of a function; FILE, FILE:FUNCTION or FILE:LINE; or "
+	"FROM/TO for the calls from one to the other, where an empty side is any function.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "gprof -b ./server", "flat profile and call graph, without explanations" },
+	{ "gprof -s ./server gmon.out.*", "add up several runs in gmon.sum" },
+	{ "gprof -l ./server", "by source line" },
+	{ 0 },
+};
+
+const struct command gprof_command = {
+	.name = "gprof",
+	.summary = "all of gprof: its options, its layouts",
+	.operands = "[PROGRAM] [DATA]...",
+	.description = description,
+	.examples = examples,
+	.main_is_elsewhere = true,
+};
+
+static struct opt converted(struct arena *a, const struct gprof_option *from, int id)
+{
+	bool optional = from->arg == GPROF_ARG_OPTIONAL;
+	return (struct opt){
+		.id = id,
+		.letter = gprof_option_letter(from),
+		.name = from->long_name,
+		.arg = optional ? arena_printf(a, "[%s]", from->arg_name) : from->arg_name,
+		.help = from->help,
+		.completion = from->arg == GPROF_ARG_REQUIRED ? COMPLETE_FILE : COMPLETE_NOTHING,
+	};
+}
+
+const struct opt_group *const *gprof_groups(struct arena *a)
+{
+	size_t n = 0, max = gprof_n_options + 1;
+	const struct opt_group **groups = arena_alloc(a, (max + 1) * sizeof(*groups));
+	struct opt *opts = arena_alloc(a, 2 * max * sizeof(*opts)); /* zeroed: each group ends */
+
+	for (size_t i = 0; i < gprof_n_options; i++) {
+		const struct gprof_option *o = &gprof_option_table[i];
+		if (o->group || !n) {
+			struct opt_group *g = arena_alloc(a, sizeof(*g));
+			opts += n > 0;
+			g->title = o->group ? o->group : "Options";
+			g->opts = opts;
+			groups[n++] = g;
+		}
+		*opts++ = converted(a, o, (int)i + 1);
+	}
+	return groups;
+}

@@ -1,0 +1,33 @@
+/* cmd_lines.c - time per source line. */
+#include "cli/command.h"
+#include "cli/run.h"
+
+static const char *const description[] = {
+	"One row per source line that has time or was called, the busiest first. "
+	"The program must have line information (compile with -g).",
+	"Naming functions or source files shows only their lines.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin lines --min-share=1", "the lines that matter" },
+	{ "kin lines parse.c", "those of one file" },
+	{ 0 },
+};
+
+static const struct opt_group *const options[] = {
+	&input_options, &names_options, &select_options, &output_options, &general_options, NULL,
+};
+
+static int run(const struct settings *s) { return run_report(s, "lines"); }
+
+const struct command lines_command = {
+	.name = "lines",
+	.summary = "time per source line",
+	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.names_subjects = true,
+	.run = run,
+};

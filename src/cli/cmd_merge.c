@@ -1,0 +1,96 @@
+/* cmd_merge.c - several profiles into one file. */
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/content.h"
+#include "cli/message.h"
+#include "cli/progress.h"
+#include "cli/run.h"
+#include "kin/kin.h"
+
+static const char *const description[] = {
+	"Adds up the profiles of several runs of one program and writes the sum as one gmon.out "
+	"file, "
+	"gmon.sum unless -o says otherwise. The file is the same whatever order the profiles are "
+	"named "
+	"in, and merging it with more of them later gives the same as merging all at once.",
+	"Counts that do not fit the fields of the format are spread over several records, so no "
+	"sum "
+	"wraps; every gprof can read the result.",
+	"The program is needed only for the size and order of its addresses. If none is named or "
+	"found they are taken to be those of this machine.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin merge gmon.out.*", "sum of all runs, in gmon.sum" },
+	{ "kin merge -o all.gmon runs/", "of all gmon.out files in a folder" },
+	{ 0 },
+};
+
+static const struct opt_group merge_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of gmon.sum", NULL,
+		  COMPLETE_FILE },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &input_options, &merge_options, &general_options,
+						   NULL };
+
+static struct kin_error *open_data(const struct settings *s, const char *program,
+				   struct kin_profile **ret)
+{
+	struct kin_open_opts opts = { .size = sizeof(opts),
+				      .executable = program,
+				      .debug_dir = s->debug_dir };
+	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
+}
+
+/* Never a program; and a profile that is there only by one that lacks nothing. */
+static struct kin_error *check_output(const char *path, bool complete)
+{
+	enum content content = content_of(path);
+	if (content == CONTENT_PROGRAM)
+		return err_new(KIN_ERROR_USAGE, "-o %s would replace a program", path);
+	if (!complete && content != CONTENT_NONE)
+		return err_new(KIN_ERROR_FORMAT, "%s is left as it is: not all data could be read",
+			       path);
+	return NULL;
+}
+
+static int run(const struct settings *s)
+{
+	const char *name = s->command->name;
+	const char *path = s->output.path ? s->output.path : "gmon.sum";
+	struct kin_profile *profile = NULL;
+	struct progress *progress = progress_begin("reading");
+	struct kin_error *err = open_data(s, s->executable, &profile);
+	if (err && !profile && !s->executable && kin_error_kind(err) == KIN_ERROR_USAGE) {
+		kin_error_free(err); /* no program to be found */
+		err = open_data(s, "", &profile);
+	}
+	progress_end(progress);
+
+	int status = message_error(name, err);
+	if (!profile)
+		return status;
+	for (size_t i = 0; i < kin_profile_n_warnings(profile); i++)
+		message(name, "warning: %s", kin_profile_warning_at(profile, i));
+	err = check_output(path, status == EXIT_OK);
+	if (!err)
+		err = kin_profile_write(profile, path);
+	kin_profile_free(profile);
+	return err ? message_error(name, err) : status;
+}
+
+const struct command merge_command = {
+	.name = "merge",
+	.summary = "add up the profiles of several runs into one file",
+	.operands = "[PROGRAM] [DATA]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

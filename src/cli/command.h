@@ -1,0 +1,35 @@
+/* command.h - what a command is. Each cmd_X.c defines one; command.c lists them.
+ *
+ * Everything said here about a command is shown by "kin help", and made into its man page and the
+ * shells' completions. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "cli/opt.h"
+#include "cli/settings.h"
+
+struct example {
+	const char *command;
+	const char *meaning; /* a sentence without a full stop */
+};
+
+struct command {
+	const char *name;
+	const char *summary;                    /* a phrase without a full stop */
+	const char *operands;                   /* "[PROGRAM] [DATA]..." */
+	const char *const *description;         /* paragraphs; NULL-terminated */
+	const struct opt_group *const *options; /* NULL-terminated */
+	const struct example *examples;         /* until one without a command */
+	bool names_subjects; /* operands that are no files are functions or files of the program */
+	bool main_is_elsewhere;               /* has its own command line: gprof */
+	int (*run)(const struct settings *s); /* returns the exit status */
+};
+
+extern const struct command flat_command, graph_command, lines_command, annotate_command,
+	counts_command, order_command, info_command, merge_command, gprof_command;
+
+extern const struct command *const commands[]; /* NULL-terminated, as listed to people */
+
+const struct command *command_find(const char *name); /* NULL if none */
+
+#endif

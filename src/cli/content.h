@@ -1,0 +1,20 @@
+/* content.h - what a file is, by its first bytes. */
+#ifndef CLI_CONTENT_H
+#define CLI_CONTENT_H
+
+#include "base/base.h"
+
+enum content {
+	CONTENT_NONE, /* not there, not readable, or neither file nor folder */
+	CONTENT_OTHER,
+	CONTENT_FOLDER,
+	CONTENT_PROGRAM, /* an ELF file */
+	CONTENT_PROFILE, /* a gmon.out of the GNU format; BSD's cannot be told by its content */
+};
+
+enum content content_of(const char *path);
+
+/* Whether the file's name says that it is a profile: gmon.out, gmon.sum, gmon.out.1234 ... */
+bool content_named_profile(const char *path);
+
+#endif

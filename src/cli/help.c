@@ -1,0 +1,99 @@
+#include "cli/help.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+enum { WIDTH = 80, OPTION_COLUMN = 28 };
+
+/* Words from column `at` on, later lines indented. */
+static void wrap(FILE *out, const char *text, size_t at, size_t indent)
+{
+	bool first = true;
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		if (!first && at + 1 + n > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+			first = true;
+		}
+		fprintf(out, "%s%.*s", first ? "" : " ", (int)n, text);
+		at += n + !first;
+		first = false;
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static void put_option(const struct opt *o, FILE *out)
+{
+	char left[128];
+	size_t n = 0;
+	if (o->letter)
+		n += (size_t)snprintf(left, sizeof(left), "  -%c", o->letter);
+	else
+		n += (size_t)snprintf(left, sizeof(left), "    ");
+	if (o->name)
+		n += (size_t)snprintf(left + n, sizeof(left) - n, "%s --%s", o->letter ? "," : " ",
+				      o->name);
+	if (o->arg && opt_arg_is_optional(o))
+		n += (size_t)snprintf(left + n, sizeof(left) - n, "[=%s", o->arg + 1);
+	else if (o->arg)
+		n += (size_t)snprintf(left + n, sizeof(left) - n, "%s%s", o->name ? "=" : " ",
+				      o->arg);
+	fputs(left, out);
+	if (n + 2 > OPTION_COLUMN) {
+		fputc('\n', out);
+		n = 0;
+	}
+	fprintf(out, "%*s", (int)(OPTION_COLUMN - n), "");
+	wrap(out, o->help, OPTION_COLUMN, OPTION_COLUMN);
+}
+
+void help_command(const struct command *c, FILE *out)
+{
+	fprintf(out, "Usage: kin %s [OPTION]... %s\n", c->name, c->operands);
+	char *summary = xalloc(strlen(c->summary) + 2);
+	sprintf(summary, "%s.", c->summary);
+	summary[0] = (char)toupper((unsigned char)summary[0]);
+	wrap(out, summary, 0, 0);
+	free(summary);
+	for (size_t i = 0; c->description[i]; i++) {
+		fputc('\n', out);
+		wrap(out, c->description[i], 0, 0);
+	}
+	for (size_t g = 0; c->options[g]; g++) {
+		fprintf(out, "\n%s:\n", c->options[g]->title);
+		for (const struct opt *o = c->options[g]->opts; o->id; o++)
+			put_option(o, out);
+	}
+	if (c->examples[0].command)
+		fprintf(out, "\nExamples:\n");
+	for (const struct example *e = c->examples; e->command; e++)
+		fprintf(out, "  %s\n      %s\n", e->command, e->meaning);
+	fprintf(out,
+		"\nExit status: 0 if all went well; 1 after an error, or if only a part of the "
+		"data\n"
+		"could be read; 2 if the command line makes no sense. See man kin-%s.\n",
+		c->name);
+}
+
+void help_overview(FILE *out)
+{
+	fputs("Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...\n"
+	      "Shows where a program spends its time, and on whose behalf, from what it left in\n"
+	      "gmon.out when it was compiled and linked with -pg.\n"
+	      "\nCommands:\n",
+	      out);
+	for (size_t i = 0; commands[i]; i++) {
+		fprintf(out, "  %-10s", commands[i]->name);
+		wrap(out, commands[i]->summary, 12, 12);
+	}
+	fputs("\nIn a folder with a program and its gmon.out, kin flat and kin graph need no\n"
+	      "arguments. kin help COMMAND says more about a command.\n",
+	      out);
+}
+
+void help_version(FILE *out) { fputs("kin " KIN_VERSION "\n", out); }

@@ -1,0 +1,13 @@
+/* help.h - the command tables as text: --help, man pages, completion. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+struct command;
+
+void help_overview(FILE *out); /* of kin: all commands */
+void help_command(const struct command *c, FILE *out);
+void help_version(FILE *out);
+
+#endif

@@ -1,0 +1,126 @@
+/* main.c - kin COMMAND ..., or gprof if called by that name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/suggest.h"
+#include "gprof/gprof.h"
+
+/* A file opened by us must not become standard output because that was closed. Opened the wrong way
+ * round, so that using it is still an error. */
+static void occupy_standard_files(void)
+{
+	static const int flags[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", flags[fd]); /* takes the lowest free number: fd */
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash ? slash + 1 : path ? path : "kin";
+}
+
+/* Was all of it written? */
+static int finish_stdout(void)
+{
+	errno = 0;
+	bool bad = fflush(stdout) || ferror(stdout);
+	int errnum = errno ? errno : EIO;
+	bad = fclose(stdout) || bad;
+	return bad ? message_error(NULL, err_os(errnum, "standard output")) : EXIT_OK;
+}
+
+static int gprof_help(void)
+{
+	char name[] = "gprof", help[] = "--help";
+	return gprof_main(2, (char *[]){ name, help, NULL });
+}
+
+static int show_help(const struct command *c)
+{
+	if (c && c->main_is_elsewhere)
+		return gprof_help();
+	if (c)
+		help_command(c, stdout);
+	else
+		help_overview(stdout);
+	return finish_stdout();
+}
+
+static int unknown_command(const char *name)
+{
+	struct suggestion s = suggestion_for(name, strlen(name));
+	for (size_t i = 0; commands[i]; i++)
+		suggestion_try(&s, commands[i]->name);
+	suggestion_try(&s, "help");
+	if (s.best)
+		message(NULL, "no command '%s': did you mean '%s'?", name, s.best);
+	else if (!access(name, F_OK))
+		message(NULL, "'%s' is a file: say what to do with it, as in kin flat %s", name,
+			name);
+	else
+		message(NULL, "no command '%s': kin help lists them", name);
+	return EXIT_USAGE;
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+	struct settings s;
+	char error[512];
+	int status = EXIT_USAGE;
+
+	if (c->main_is_elsewhere)
+		return gprof_main(argc, argv);
+	if (!settings_parse(c, argc, argv, &s, error)) {
+		message(c->name, "%s", error);
+	} else if (s.help) {
+		status = show_help(c);
+	} else if (s.version) {
+		help_version(stdout);
+		status = finish_stdout();
+	} else {
+		status = c->run(&s);
+	}
+	settings_done(&s);
+	return status;
+}
+
+static int run_kin(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+	if (!word) {
+		help_overview(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		help_version(stdout);
+		return finish_stdout();
+	}
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc == 2))
+		return show_help(NULL);
+
+	bool help = !strcmp(word, "help");
+	if (word[0] == '-') {
+		message(NULL, "unknown option '%s': a command comes first, see kin help", word);
+		return EXIT_USAGE;
+	}
+	const struct command *c = command_find(help ? argv[2] : word);
+	if (!c)
+		return unknown_command(help ? argv[2] : word);
+	return help ? show_help(c) : run_command(c, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	occupy_standard_files();
+	if (argc > 0 && !strcmp(base_name(argv[0]), "gprof"))
+		return gprof_main(argc, argv);
+	return run_kin(argc, argv);
+}

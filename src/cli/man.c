@@ -1,0 +1,275 @@
+/* man.c - man pages in man(7) macros. */
+#include <string.h>
+
+#include "cli/docgen.h"
+
+/* Text as roff shows it: hyphens that can be copied, no accidental requests. */
+static void text(FILE *out, const char *s)
+{
+	if (*s == '.' || *s == '\'')
+		fputs("\\&", out);
+	for (; *s; s++) {
+		if (*s == '\\')
+			fputs("\\e", out);
+		else if (*s == '-')
+			fputs("\\-", out);
+		else if (*s == '\'')
+			fputs("\\(aq", out);
+		else if (*s == '~')
+			fputs("\\(ti", out);
+		else if (*s == '^')
+			fputs("\\(ha", out);
+		else
+			fputc(*s, out);
+	}
+}
+
+static void line(FILE *out, const char *before, const char *s, const char *after)
+{
+	fputs(before, out);
+	text(out, s);
+	fputs(after, out);
+	fputc('\n', out);
+}
+
+static void paragraphs(FILE *out, const char *const *p)
+{
+	for (; *p; p++) {
+		fputs(".PP\n", out);
+		line(out, "", *p, "");
+	}
+}
+
+static void heading(FILE *out, const char *page)
+{
+	fputs(".TH ", out);
+	for (const char *p = page; *p; p++)
+		fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
+	fputs(" 1 \"\" \"kin " KIN_VERSION "\" \"User Commands\"\n.nh\n.ad l\n", out);
+}
+
+/* ---- options ---- */
+
+static void option(FILE *out, const struct opt *o)
+{
+	fputs(".TP\n", out);
+	if (o->letter)
+		fprintf(out, "\\fB\\-%c\\fR", o->letter);
+	if (o->letter && o->name)
+		fputs(", ", out);
+	if (o->name) {
+		fputs("\\fB\\-\\-", out);
+		text(out, o->name);
+		fputs("\\fR", out);
+	}
+	if (o->arg) {
+		bool optional = opt_arg_is_optional(o);
+		fprintf(out, "%s%s\\fI", optional ? "[" : "", o->name ? "=" : optional ? "" : " ");
+		for (const char *p = o->arg; *p; p++)
+			if (*p != '[' && *p != ']')
+				fputc(*p, out);
+		fprintf(out, "\\fR%s", optional ? "]" : "");
+	}
+	fputc('\n', out);
+	line(out, "", o->help, ".");
+}
+
+static void options(FILE *out, const struct command *c)
+{
+	struct arena a = { 0 };
+	const struct opt_group *const *groups = docgen_options(c, &a);
+	fputs(".SH OPTIONS\n", out);
+	for (; *groups; groups++) {
+		line(out, ".SS \"", (*groups)->title, "\"");
+		for (const struct opt *o = (*groups)->opts; o->id; o++)
+			option(out, o);
+	}
+	arena_release(&a);
+}
+
+/* ---- what all pages share ---- */
+
+struct item {
+	const char *name, *meaning;
+};
+
+static void items(FILE *out, const struct item *list)
+{
+	for (; list->name; list++) {
+		line(out, ".TP\n\\fB", list->name, "\\fR");
+		line(out, "", list->meaning, "");
+	}
+}
+
+static const struct item exit_statuses[] = {
+	{ "0", "All went well." },
+	{ "1",
+	  "Something could not be read or written. What could be read was reported all the same: a "
+	  "truncated file gives a report on what stands before the cut, a message, and this "
+	  "status." },
+	{ "2",
+	  "The command line makes no sense: an unknown option, command, column or function, or "
+	  "neither data nor program to be found." },
+	{ 0 },
+};
+
+static const struct item environment[] = {
+	{ "KIN_PAGER, PAGER",
+	  "The pager, KIN_PAGER first; less -FRX if neither is set. It is started when "
+	  "standard output is a terminal and the output is longer than the screen. Empty or "
+	  "cat: none." },
+	{ "LESS", "Set to FRX for the pager unless it is set already." },
+	{ "NO_COLOR", "If it is not empty: no colour, unless --color=always is given." },
+	{ "TERM", "No colour if it is unset, empty or dumb." },
+	{ "COLUMNS, LINES", "The size of the terminal, if that does not say itself." },
+	{ 0 },
+};
+
+static void exit_status(FILE *out)
+{
+	fputs(".SH EXIT STATUS\n", out);
+	items(out, exit_statuses);
+}
+
+/* ---- one command ---- */
+
+static void synopsis(FILE *out, const struct command *c)
+{
+	fputs(".SH SYNOPSIS\n", out);
+	fprintf(out, ".B kin %s\n[\\fIOPTION\\fR]...\n", c->name);
+	line(out, "", c->operands, "");
+	if (c->main_is_elsewhere)
+		line(out, ".br\n.B gprof\n[\\fIOPTION\\fR]...\n", c->operands, "");
+}
+
+static void examples(FILE *out, const struct command *c)
+{
+	if (!c->examples[0].command)
+		return;
+	fputs(".SH EXAMPLES\n", out);
+	for (const struct example *e = c->examples; e->command; e++) {
+		line(out, ".TP\n\\fB", e->command, "\\fR");
+		line(out, "", e->meaning, ".");
+	}
+}
+
+static const struct item gprof_environment[] = {
+	{ "GPROF_PATH",
+	  "Folders to search sources in, separated by colons, after those given with -I." },
+	{ "POSIXLY_CORRECT", "If set, options end at the first file name." },
+	{ 0 },
+};
+
+void man_command(const struct command *c, FILE *out)
+{
+	char page[64];
+	snprintf(page, sizeof(page), "kin-%s", c->name);
+	heading(out, page);
+	fputs(".SH NAME\n", out);
+	line(out, "", page, "");
+	line(out, "\\- ", c->summary, "");
+	synopsis(out, c);
+	fputs(".SH DESCRIPTION\n", out);
+	paragraphs(out, c->description);
+	options(out, c);
+	examples(out, c);
+	exit_status(out);
+	fputs(".SH ENVIRONMENT\n", out);
+	items(out, c->main_is_elsewhere ? gprof_environment : environment);
+	fputs(".SH SEE ALSO\n.BR kin (1)", out);
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i] != c)
+			fprintf(out, ",\n.BR kin\\-%s (1)", commands[i]->name);
+	fputc('\n', out);
+}
+
+/* ---- kin(1) ---- */
+
+static const char *const about[] = {
+	"kin shows where a program spends its time, and on whose behalf. It reads what a program "
+	"leaves "
+	"behind that was compiled and linked with -pg: a gmon.out file with counted calls and a "
+	"histogram "
+	"of program counters.",
+	"In a folder with a program and its gmon.out, kin flat and kin graph need no arguments. "
+	"Otherwise the "
+	"operands are the program and the data, in any order: a program is recognised by its "
+	"content. "
+	"Several data files are added up. A folder stands for the gmon.out files in it, - for "
+	"standard input.",
+	"If no program is named, it is a.out, or the only program built with -pg, in the folder of "
+	"the "
+	"first data file; failing that, in the current one. gmon.out does not say which program "
+	"wrote it, so kin "
+	"checks that the two belong together, and warns if they do not.",
+	"Times of a function's own code are samples. Times that were handed from callees to "
+	"callers are "
+	"estimated, in proportion to counted calls; reports say so.",
+	NULL,
+};
+
+static const char *const formats[] = {
+	"Every report can be written in three formats with --format.",
+	NULL,
+};
+
+static const struct item format_items[] = {
+	{ "text", "Aligned columns, for people. Names that hold control characters, bidirectional "
+		  "marks or bytes "
+		  "that are not UTF-8 show them as \\xNN, so no name can take over a terminal." },
+	{ "json", "One object: name, title, rate (samples per second), properties, notes, columns "
+		  "(key, title, type and "
+		  "help of each) and rows, one per line. Times are in seconds, shares from 0 to 1, "
+		  "addresses "
+		  "strings \"0x...\". 3 of 7 calls are {\"of\":[3,7]}, 3 calls and 7 recursive "
+		  "ones {\"plus\":[3,7]}, and null "
+		  "is a cell with nothing to show. Rows of a call graph say their kind (caller, "
+		  "function, callee, cycle, "
+		  "member), depth and group: rows of one group form a block. Always valid UTF-8: a "
+		  "byte that "
+		  "is not becomes U+FFFD." },
+	{ "csv", "A line of column keys, then a line per row, quoted as in RFC 4180 and ended by a "
+		 "line feed. "
+		 "Values as in JSON, but 3/7 and 3+7 are written so, and control characters in "
+		 "names as \\xNN. A call "
+		 "graph begins with the columns kind, depth and group." },
+	{ 0 },
+};
+
+static const struct item files[] = {
+	{ "gmon.out", "What a program compiled with -pg writes when it exits, in its current "
+		      "folder; gmon.out.PID if "
+		      "GMON_OUT_PREFIX=gmon.out is in its environment." },
+	{ "gmon.sum", "What kin merge writes." },
+	{ 0 },
+};
+
+void man_overview(FILE *out)
+{
+	heading(out, "kin");
+	fputs(".SH NAME\nkin \\- where a program spends its time, and on whose behalf\n"
+	      ".SH SYNOPSIS\n.B kin\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIPROGRAM\\fR] "
+	      "[\\fIDATA\\fR]...\n"
+	      ".br\n.B kin help\n[\\fICOMMAND\\fR]\n.br\n.B kin \\-\\-version\n"
+	      ".SH DESCRIPTION\n",
+	      out);
+	paragraphs(out, about);
+	fputs(".SH COMMANDS\n", out);
+	for (size_t i = 0; commands[i]; i++) {
+		fprintf(out, ".TP\n.BR kin\\-%s (1)\n", commands[i]->name);
+		line(out, "", commands[i]->summary, "");
+	}
+	fputs(".SH OUTPUT FORMATS\n", out);
+	paragraphs(out, formats);
+	items(out, format_items);
+	exit_status(out);
+	fputs(".SH ENVIRONMENT\n", out);
+	items(out, environment);
+	fputs(".PP\nNo other variable and no configuration file has any influence.\n"
+	      ".SH FILES\n",
+	      out);
+	items(out, files);
+	fputs(".SH EXAMPLES\n.nf\ncc \\-g \\-O2 \\-pg prog.c \\-o prog\n./prog\nkin flat\nkin "
+	      "graph \\-\\-min\\-share=5\n.fi\n",
+	      out);
+}

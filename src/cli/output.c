@@ -1,0 +1,71 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/pager.h"
+
+static bool wants_color(const struct output_opts *o, bool terminal)
+{
+	if (o->color != COLOR_AUTO)
+		return o->color == COLOR_ALWAYS;
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+	return terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+static unsigned from_environment(const char *name, unsigned otherwise)
+{
+	const char *s = getenv(name);
+	unsigned long n = s ? strtoul(s, NULL, 10) : 0;
+	return n > 0 && n < 100000 ? (unsigned)n : otherwise;
+}
+
+static void terminal_size(unsigned *columns, unsigned *lines)
+{
+	struct winsize w;
+	bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col && w.ws_row;
+	*columns = known ? w.ws_col : from_environment("COLUMNS", 80);
+	*lines = known ? w.ws_row : from_environment("LINES", 24);
+}
+
+struct kin_error *output_open(const struct output_opts *o, struct output *ret)
+{
+	bool to_stdout = !o->path || !strcmp(o->path, "-");
+	bool terminal = to_stdout && isatty(STDOUT_FILENO);
+	struct output out = { .name = to_stdout ? "standard output" : o->path };
+	unsigned columns = 0, lines = 0;
+
+	if (terminal)
+		terminal_size(&columns, &lines);
+	out.color = wants_color(o, terminal);
+	out.width = o->has_width ? o->width : columns;
+	if (!to_stdout)
+		out.stream = fopen(o->path, "we");
+	else if (terminal && !o->no_pager)
+		out.stream = pager_open(lines, o->status, &out.pager);
+	else
+		out.stream = stdout;
+	if (!out.stream)
+		return err_os(errno, "%s", out.name);
+	*ret = out;
+	return NULL;
+}
+
+struct kin_error *output_close(struct output *out)
+{
+	errno = 0;
+	bool bad = fflush(out->stream) || ferror(out->stream);
+	int errnum = errno;
+	/* stdout, too: a full disk may only be noticed when the file is closed. */
+	if (fclose(out->stream) && !bad) {
+		bad = true;
+		errnum = errno;
+	}
+	out->stream = NULL;
+	pager_wait(out->pager);
+	return bad ? err_os(errnum ? errnum : EIO, "%s", out->name) : NULL;
+}

@@ -1,0 +1,116 @@
+#include "cli/run.h"
+
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/content.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "kin/kin.h"
+
+int open_profile(const struct settings *s, struct kin_profile **ret)
+{
+	struct kin_open_opts opts = {
+		.size = sizeof(opts),
+		.executable = s->executable,
+		.debug_dir = s->debug_dir,
+		.demangle = s->demangle,
+	};
+	struct progress *progress = progress_begin("reading");
+	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
+	progress_end(progress);
+
+	int status = message_error(s->command->name, err);
+	for (size_t i = 0; *ret && i < kin_profile_n_warnings(*ret); i++)
+		message(s->command->name, "warning: %s", kin_profile_warning_at(*ret, i));
+	return status;
+}
+
+static struct kin_error *make_table(const struct settings *s, const char *report,
+				    struct kin_profile *profile, struct kin_table **ret)
+{
+	struct kin_report_opts opts = {
+		.size = sizeof(opts),
+		.columns = string_list(&s->columns),
+		.sort = s->sort,
+		.subjects = string_list(&s->subjects),
+		.min_share = s->min_share,
+		.source_dirs = string_list(&s->source_dirs),
+		.layout = s->layout,
+	};
+	struct progress *progress = progress_begin("analysing");
+	struct kin_error *err = kin_report(profile, report, &opts, ret);
+	progress_end(progress);
+	return err;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return a && b && !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* A report in place of what it was made of is never meant. The data and the program need not have
+ * been named, so whatever looks like either is safe from us. */
+static struct kin_error *check_output(const struct settings *s)
+{
+	const char *path = s->output.path;
+	if (!path)
+		return NULL;
+	enum content content = content_of(path);
+	bool input = content == CONTENT_PROGRAM || content == CONTENT_PROFILE ||
+		     (content == CONTENT_OTHER && content_named_profile(path)) ||
+		     is_same_file(path, s->executable);
+	for (size_t i = 0; i < s->data.at.n; i++)
+		input = input || is_same_file(path, s->data.at.at[i]);
+	if (!input)
+		return NULL;
+	return err_new(
+		KIN_ERROR_USAGE,
+		"-o %s would replace a profile or a program by a report: remove it first if that "
+		"is meant",
+		path);
+}
+
+static struct kin_error *print_table(const struct settings *s, struct kin_table *table, int status)
+{
+	struct output_opts opts = s->output;
+	struct output out;
+	opts.status = status;
+	struct kin_error *err = output_open(&opts, &out);
+	if (err)
+		return err;
+	err = kin_render(
+		table, s->format ? s->format : "text",
+		&(struct kin_render_opts){ sizeof(struct kin_render_opts), out.width, out.color },
+		out.stream);
+	struct kin_error *at_close = output_close(&out);
+	/* The same write error seen twice: the one from closing names the file. */
+	if (err && at_close) {
+		kin_error_free(at_close);
+		return err_wrap(err, "%s", out.name);
+	}
+	return err ? err : at_close;
+}
+
+int run_report(const struct settings *s, const char *report)
+{
+	struct kin_profile *profile = NULL;
+	struct kin_table *table = NULL;
+	struct kin_error *err = check_output(s);
+	if (err)
+		return message_error(s->command->name, err);
+
+	int status = open_profile(s, &profile);
+	if (!profile)
+		return status;
+	err = make_table(s, report, profile, &table);
+	kin_profile_free(profile); /* the table keeps what it needs */
+	if (!err)
+		err = print_table(s, table, status);
+	kin_table_free(table);
+	return err ? message_error(s->command->name, err) : status;
+}

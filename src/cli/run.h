@@ -1,0 +1,16 @@
+/* run.h - what every command that reports does: open, report, render. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/settings.h"
+
+struct kin_profile;
+
+/* Opens the data that s names and says what is wrong or odd about it. Returns the exit status that
+ * this calls for; *ret is NULL if nothing could be read. */
+int open_profile(const struct settings *s, struct kin_profile **ret);
+
+/* The whole command. Returns the exit status. */
+int run_report(const struct settings *s, const char *report);
+
+#endif

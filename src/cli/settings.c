@@ -1,0 +1,269 @@
+#include "cli/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/content.h"
+
+#define DEMANGLE_STYLES "auto none gnu-v3 rust dlang java gnat"
+
+const struct opt_group input_options = {
+	"Input",
+	(const struct opt[]){
+		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM",
+		  "the program that was profiled; otherwise an operand that is an ELF file, a.out, "
+		  "or "
+		  "the only program built with -pg beside the data or here",
+		  NULL, COMPLETE_FILE },
+		{ OPT_DATA, 'd', "data", "FILE",
+		  "a profile, or a folder with gmon.out files; may be repeated; otherwise the "
+		  "other "
+		  "operands, or gmon.out and gmon.out.* here",
+		  NULL, COMPLETE_FILE },
+		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
+		  "where separate debug files are, instead of /usr/lib/debug", NULL,
+		  COMPLETE_DIRECTORY },
+		{ 0 },
+	},
+};
+
+const struct opt_group names_options = {
+	"Names",
+	(const struct opt[]){
+		{ OPT_DEMANGLE, 0, "demangle", "[STYLE]",
+		  "show C++, Rust and D names as in the source (the default); STYLE is one of "
+		  "auto, none, gnu-v3, rust, dlang, java, gnat",
+		  DEMANGLE_STYLES, COMPLETE_NOTHING },
+		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL, "show names as the linker sees them",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group source_options = {
+	"Sources",
+	(const struct opt[]){
+		{ OPT_SOURCE_DIR, 'I', "source-dir", "FOLDER",
+		  "search sources here too when they are not where the program says; may be "
+		  "repeated",
+		  NULL, COMPLETE_DIRECTORY },
+		{ 0 },
+	},
+};
+
+const struct opt_group select_options = {
+	"Selection",
+	(const struct opt[]){
+		{ OPT_SORT, 's', "sort", "COLUMN",
+		  "order rows by this column, smallest first; -COLUMN: largest first", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_COLUMNS, 'c', "columns", "LIST",
+		  "show these columns, in this order: KEY,KEY,... or all; +KEY,... adds to the "
+		  "usual "
+		  "ones. A wrong key is answered with the right ones",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
+		  "hide what takes less than this share of the total (0.5 or 0.5%)", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group output_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
+		  "text json csv", COMPLETE_NOTHING },
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
+		  NULL, COMPLETE_FILE },
+		{ OPT_COLOR, 0, "color", "WHEN",
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
+		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_WIDTH, 'w', "width", "COLUMNS",
+		  "cut names so that lines fit; 0: never. The default is the terminal's width, or "
+		  "0",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL,
+		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group general_options = {
+	"General",
+	(const struct opt[]){
+		{ OPT_HELP, 'h', "help", NULL, "say how the command is used", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_VERSION, 'V', "version", NULL, "say which version this is", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static void add(struct string_list *l, const char *word)
+{
+	vec_reserve(&l->at, 2);
+	l->at.at[l->at.n++] = word;
+	l->at.at[l->at.n] = NULL;
+}
+
+static bool set_executable(struct settings *s, const char *path, char error[512])
+{
+	if (s->executable) {
+		snprintf(error, 512, "two programs are named: %.200s and %.200s", s->executable,
+			 path);
+		return false;
+	}
+	s->executable = path;
+	return true;
+}
+
+/* ---- operands ---- */
+
+/* Programs are recognised by their content. So is data, if the operand could be a function or a
+ * source file as well (old BSD's data has nothing to recognise it by: that takes -d). */
+static bool add_operand(struct settings *s, const char *word, bool after_dashes, char error[512])
+{
+	if (s->command->names_subjects && after_dashes) {
+		add(&s->subjects, word);
+		return true;
+	}
+	enum content content = content_of(word);
+	if (content == CONTENT_PROGRAM)
+		return set_executable(s, word, error);
+	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
+	    content == CONTENT_FOLDER || !strcmp(word, "-") || content_named_profile(word))
+		add(&s->data, word);
+	else
+		add(&s->subjects, word);
+	return true;
+}
+
+/* ---- options ---- */
+
+static bool set_share(struct settings *s, const char *arg, char error[512])
+{
+	char *end;
+	double percent = strtod(arg, &end);
+	if (end == arg || strcmp(end, *end == '%' ? "%" : "") != 0 ||
+	    !(percent >= 0 && percent <= 100)) {
+		snprintf(error, 512, "--min-share: '%.80s' is not a percentage from 0 to 100", arg);
+		return false;
+	}
+	s->min_share = percent / 100;
+	return true;
+}
+
+static bool set_width(struct settings *s, const char *arg, char error[512])
+{
+	char *end;
+	errno = 0;
+	unsigned long n = strtoul(arg, &end, 10);
+	if (end == arg || *end || arg[0] == '-' || errno || n > 1000000) {
+		snprintf(error, 512, "--width: '%.80s' is not a number of columns", arg);
+		return false;
+	}
+	s->output.has_width = true;
+	s->output.width = (unsigned)n;
+	return true;
+}
+
+static void set_columns(struct settings *s, const char *arg)
+{
+	free(s->columns_text);
+	s->columns.at.n = 0;
+	s->columns_text = xalloc(strlen(arg) + 1);
+	strcpy(s->columns_text, arg);
+	char *save = NULL;
+	for (char *key = strtok_r(s->columns_text, ",", &save); key;
+	     key = strtok_r(NULL, ",", &save))
+		add(&s->columns, key);
+}
+
+static bool set(struct settings *s, int id, const struct opt_parser *p, char error[512])
+{
+	const char *arg = p->arg;
+	switch (id) {
+	case OPT_OPERAND:
+		return add_operand(s, arg, p->ended, error);
+	case OPT_EXECUTABLE:
+		return set_executable(s, arg, error);
+	case OPT_DATA:
+		add(&s->data, arg);
+		break;
+	case OPT_DEBUG_DIR:
+		s->debug_dir = arg;
+		break;
+	case OPT_DEMANGLE:
+		s->demangle = arg ? arg : "auto";
+		break;
+	case OPT_NO_DEMANGLE:
+		s->demangle = "none";
+		break;
+	case OPT_SOURCE_DIR:
+		add(&s->source_dirs, arg);
+		break;
+	case OPT_SORT:
+		s->sort = arg;
+		break;
+	case OPT_COLUMNS:
+		set_columns(s, arg);
+		break;
+	case OPT_MIN_SHARE:
+		return set_share(s, arg, error);
+	case OPT_FORMAT:
+		s->format = arg;
+		break;
+	case OPT_OUTPUT:
+		s->output.path = arg;
+		break;
+	case OPT_COLOR:
+		s->output.color = arg[1] == 'l'   ? COLOR_ALWAYS
+				  : arg[1] == 'e' ? COLOR_NEVER
+						  : COLOR_AUTO;
+		break;
+	case OPT_NO_PAGER:
+		s->output.no_pager = true;
+		break;
+	case OPT_WIDTH:
+		return set_width(s, arg, error);
+	case OPT_FOR:
+		s->layout = arg;
+		break;
+	case OPT_HELP:
+		s->help = true;
+		break;
+	case OPT_VERSION:
+		s->version = true;
+		break;
+	}
+	return true;
+}
+
+bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
+		    char error[512])
+{
+	struct opt_parser p = opt_parser(c->options, argc, argv);
+	*ret = (struct settings){ .command = c };
+	for (int id; !ret->help && !ret->version && (id = opt_next(&p)) != OPT_END;) {
+		if (id == OPT_ERROR) {
+			memcpy(error, p.error, sizeof(p.error));
+			return false;
+		}
+		if (!set(ret, id, &p, error))
+			return false;
+	}
+	return true;
+}
+
+void settings_done(struct settings *s)
+{
+	vec_free(&s->data.at);
+	vec_free(&s->subjects.at);
+	vec_free(&s->source_dirs.at);
+	vec_free(&s->columns.at);
+	free(s->columns_text);
+}

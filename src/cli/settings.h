@@ -1,0 +1,66 @@
+/* settings.h - what the command line of a kin command asks for. */
+#ifndef CLI_SETTINGS_H
+#define CLI_SETTINGS_H
+
+#include "base/vec.h"
+#include "cli/opt.h"
+#include "cli/output.h"
+
+struct command;
+
+struct string_list {
+	VEC(const char *) at; /* with a NULL after the last */
+};
+
+struct settings {
+	const struct command *command;
+	const char *executable; /* NULL: to be found */
+	struct string_list data;
+	struct string_list subjects;
+	const char *debug_dir, *demangle;
+	struct string_list source_dirs;
+	const char *format; /* NULL: the command's usual one */
+	const char *sort, *layout;
+	char *columns_text; /* what the list below points into */
+	struct string_list columns;
+	double min_share;
+	struct output_opts output;
+	bool help, version;
+};
+
+/* The options that commands share, by subject. */
+extern const struct opt_group input_options, names_options, select_options, output_options,
+	source_options, general_options;
+enum {
+	OPT_EXECUTABLE = 1,
+	OPT_DATA,
+	OPT_DEBUG_DIR,
+	OPT_DEMANGLE,
+	OPT_NO_DEMANGLE,
+	OPT_SOURCE_DIR,
+	OPT_SORT,
+	OPT_COLUMNS,
+	OPT_MIN_SHARE,
+	OPT_FORMAT,
+	OPT_OUTPUT,
+	OPT_COLOR,
+	OPT_NO_PAGER,
+	OPT_WIDTH,
+	OPT_FOR,
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+/* argv[0] is skipped; strings point into argv. On failure error[] holds one line. --help and
+ * --version end the parsing. */
+MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
+			       char error[512]);
+void settings_done(struct settings *s);
+
+/* As the library wants it: NULL-terminated, or NULL if empty. */
+static inline const char *const *string_list(const struct string_list *l)
+{
+	return l->at.n ? l->at.at : NULL;
+}
+
+#endif

@@ -1,0 +1,57 @@
+#include "cli/suggest.h"
+
+#include <string.h>
+
+enum { LONGEST = 40 };
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+	return m < c ? m : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into b. */
+static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
+{
+	unsigned rows[3][LONGEST + 1];
+	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+
+	for (size_t j = 0; j <= m; j++)
+		above[j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			row[j] = min3(above[j] + 1, row[j - 1] + 1,
+				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			bool swapped =
+				i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+			if (swapped && before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
+		}
+		unsigned *oldest = before;
+		before = above;
+		above = row;
+		row = oldest;
+	}
+	return above[m];
+}
+
+struct suggestion suggestion_for(const char *word, size_t len)
+{
+	return (struct suggestion){ .word = word,
+				    .len = len,
+				    .distance = 1 + (unsigned)(len > 3) + 1 };
+}
+
+void suggestion_try(struct suggestion *s, const char *candidate)
+{
+	size_t n = strlen(candidate);
+	if (s->len > LONGEST || n > LONGEST)
+		return;
+	unsigned d = edit_distance(s->word, s->len, candidate, n);
+	/* Half of the letters wrong is another word. */
+	if (d < s->distance && 2 * d < n + 1) {
+		s->distance = d;
+		s->best = candidate;
+	}
+}

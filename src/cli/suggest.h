@@ -1,0 +1,17 @@
+/* suggest.h - "did you mean ...?": the nearest of some words, if it is near. */
+#ifndef CLI_SUGGEST_H
+#define CLI_SUGGEST_H
+
+#include "base/base.h"
+
+struct suggestion {
+	const char *word;
+	size_t len;
+	unsigned distance; /* of the best so far; only smaller ones count */
+	const char *best;  /* NULL: none is near */
+};
+
+struct suggestion suggestion_for(const char *word, size_t len);
+void suggestion_try(struct suggestion *s, const char *candidate);
+
+#endif

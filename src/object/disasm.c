@@ -1,0 +1,112 @@
+#include <capstone/capstone.h>
+
+#include "object/private.h"
+
+typedef void call_fn(uint64_t site, uint64_t target, void *arg);
+
+struct code { /* bytes[0] is at addr */
+	const uint8_t *bytes;
+	size_t n; /* up to the end of the section: an instruction may reach beyond the range */
+	uint64_t addr, high;
+};
+
+static uint32_t le32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* ---- x86 ---- */
+
+enum { CALL = 0xe8, CALL_SIZE = 5 };
+
+/* GNU: every byte may start an instruction, the displacement has no sign and addresses do not wrap:
+ * so it never finds a call that goes backwards. */
+static void scan_x86(const struct code *c, call_fn *call, void *arg)
+{
+	for (size_t i = 0; i < c->n && c->n - i >= CALL_SIZE && c->addr + i < c->high; i++)
+		if (c->bytes[i] == CALL)
+			call(c->addr + i, c->addr + i + CALL_SIZE + le32(c->bytes + i + 1), arg);
+}
+
+static void decode_x86(const struct code *c, cs_mode mode, call_fn *call, void *arg)
+{
+	csh handle;
+	if (cs_open(CS_ARCH_X86, mode, &handle) != CS_ERR_OK)
+		return;
+	cs_insn *insn = cs_malloc(handle);
+	const uint8_t *p = c->bytes;
+	size_t left = c->n;
+	uint64_t addr = c->addr;
+
+	while (insn && left && addr < c->high) {
+		if (!cs_disasm_iter(handle, &p, &left, &addr, insn)) {
+			p++, left--, addr++; /* data, or an instruction newer than capstone */
+			continue;
+		}
+		const uint8_t *end = p; /* prefixes may stand before the call */
+		if (insn->id != X86_INS_CALL || insn->size < CALL_SIZE || end[-CALL_SIZE] != CALL)
+			continue;
+		uint64_t target = addr + (uint64_t)(int64_t)(int32_t)le32(end - 4);
+		call(insn->address, mode == CS_MODE_64 ? target : (uint32_t)target, arg);
+	}
+	if (insn)
+		cs_free(insn, 1);
+	cs_close(&handle);
+}
+
+/* ---- aarch64: instructions are little-endian words always ---- */
+
+static void scan_aarch64(const struct code *c, bool with_jumps, call_fn *call, void *arg)
+{
+	const uint32_t mask = with_jumps ? 0x7c000000 : 0xfc000000;
+	for (size_t i = -c->addr & 3; i < c->n && c->n - i >= 4 && c->addr + i < c->high; i += 4) {
+		uint32_t insn = le32(c->bytes + i);
+		if ((insn & mask) != (0x94000000 & mask))
+			continue;
+		uint64_t words = insn & 0x03ffffff;
+		words = (words ^ 0x02000000) - 0x02000000; /* 26 bits with sign */
+		call(c->addr + i, c->addr + i + words * 4, arg);
+	}
+}
+
+/* ---- any ---- */
+
+static bool scan(const struct object_file *o, const struct code *c, bool gnu, call_fn *call,
+		 void *arg)
+{
+	switch (o->main->header.e_machine) {
+	case EM_X86_64:
+	case EM_386:
+		if (gnu)
+			scan_x86(c, call, arg);
+		else
+			decode_x86(c, o->main->header.e_machine == EM_386 ? CS_MODE_32 : CS_MODE_64,
+				   call, arg);
+		return true;
+	case EM_AARCH64:
+		scan_aarch64(c, gnu, call, arg);
+		return true;
+	}
+	return false;
+}
+
+bool object_calls(const struct object_file *o, uint64_t low, uint64_t high, bool gnu, call_fn *call,
+		  void *arg)
+{
+	const struct code nothing = { 0 };
+	if (gnu) { /* it knows of .text only */
+		low = low > o->text.low ? low : o->text.low;
+		high = high < o->text.high ? high : o->text.high;
+	}
+	for (size_t i = object_code_after(o, low); i < o->n_code && o->code[i].low < high; i++) {
+		const struct code_range *r = &o->code[i];
+		struct code c = { .addr = low > r->low ? low : r->low,
+				  .high = high < r->high ? high : r->high };
+		if (c.addr >= c.high)
+			continue;
+		c.bytes = object_code(o, c.addr, &c.n);
+		if (c.bytes && !scan(o, &c, gnu, call, arg))
+			return false;
+	}
+	return scan(o, &nothing, gnu, call, arg);
+}

@@ -1,0 +1,400 @@
+/* annotate.c - source text with time and counts beside each line: of functions, or of whole files.
+ *
+ * A function's own lines are shown from the first to the last that has code of it. Code inlined into
+ * it from elsewhere is shown as well, in parts of its own, as far as something was measured there. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "report/listing.h"
+#include "report/report.h"
+
+enum { MAX_GAP = 3 }; /* lines between inlined lines of one part */
+
+struct job {
+	const struct report_input *in;
+	const struct report_opts *o;
+	struct listing *listing;
+	struct coverage *whole; /* of all places; NULL until needed */
+	VEC(struct coverage *) parts; /* of single functions */
+	VEC(char *) notes;
+	struct arena arena;
+};
+
+/* ---- sources ---- */
+
+static PRINTF(2, 3) void note(struct job *j, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	for (size_t i = 0; i < j->notes.n; i++) {
+		if (strcmp(j->notes.at[i], text))
+			continue;
+		free(text);
+		return;
+	}
+	vec_push(&j->notes, text);
+}
+
+static bool is_newer(const char *path, const char *than)
+{
+	struct stat a, b;
+	if (stat(path, &a) < 0 || stat(than, &b) < 0)
+		return false;
+	return a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
+	       (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
+}
+
+/* Opens what there is; a source that cannot be read is a note, its lines are shown without text. */
+static void open_source(struct job *j, const struct coverage *c, const struct coverage_file *f,
+			struct listing_source *ret)
+{
+	const char *program = object_path(j->in->symbols->object);
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, &ret->text);
+	if (err) {
+		note(j, "%s", kin_error_message(err));
+		kin_error_free(err);
+		return;
+	}
+	uint32_t last = c->lines[f->first_line + f->n_lines - 1].line, have = listing_count_lines(&ret->text);
+	if (last > have)
+		note(j, "source '%s' has %u lines, but there is code of line %u: it was changed, or is another file",
+		     ret->text.path, have, last);
+	else if (is_newer(ret->text.path, program))
+		note(j, "source '%s' is newer than '%s': lines may not be where they were", ret->text.path, program);
+}
+
+/* ---- whole files ---- */
+
+static struct coverage *whole_coverage(struct job *j)
+{
+	const struct report_input *in = j->in;
+	if (!j->whole)
+		j->whole = coverage_new(in->profile, in->symbols, in->graph,
+					&(struct coverage_opts){ .carry = CARRY_MEASURED });
+	return j->whole;
+}
+
+static void add_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	struct listing_source source = { 0 };
+	open_source(j, c, f, &source);
+	struct listing_part part = { c, f, 1, UINT32_MAX, source.text.path ? source.text.path : f->path };
+	listing_add(j->listing, part, &source);
+	source_done(&source.text);
+}
+
+static bool add_files_named(struct job *j, const char *name)
+{
+	const struct coverage *c = whole_coverage(j);
+	bool found = false;
+	for (size_t i = 0; i < c->n_files; i++) {
+		if (!report_file_is(c->files[i].path, name))
+			continue;
+		add_file(j, c, &c->files[i]);
+		found = true;
+	}
+	return found;
+}
+
+static int busiest_first(const void *l, const void *r)
+{
+	const struct coverage_file *a = *(struct coverage_file *const *)l, *b = *(struct coverage_file *const *)r;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* Nothing was named: all files in which something was measured. */
+static void add_busy_files(struct job *j)
+{
+	struct coverage *c = whole_coverage(j);
+	struct coverage_file **files = xalloc(c->n_files * sizeof(struct coverage_file *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_files; i++) {
+		struct coverage_file *f = &c->files[i];
+		if ((f->self > 0 || f->has_counts || j->o->zeroes) &&
+		    f->self >= j->o->min_share * j->in->graph->total)
+			files[n++] = f;
+	}
+	qsort(files, n, sizeof(struct coverage_file *), busiest_first);
+	for (size_t i = 0; i < n; i++)
+		add_file(j, c, files[i]);
+	free(files);
+}
+
+/* ---- functions ---- */
+
+struct range { /* from the first to the last line of a function's own */
+	uint32_t file, first, last; /* indexes into files[] and its lines */
+	symid function;
+};
+
+struct named { /* all functions that one name stands for */
+	VEC(symid) functions;
+	symid *function_of; /* [n_symbols]: of their places, those of pieces included; NONE for others */
+	uint8_t *wanted;    /* [n_symbols] */
+	struct range *own;  /* [n_symbols], by function; last < first: none */
+	VEC(struct range) ranges; /* those, in order, overlapping ones joined */
+	uint8_t *shown;	    /* [n_lines]: in one of the ranges */
+};
+
+static void named_done(struct named *n)
+{
+	vec_free(&n->functions);
+	vec_free(&n->ranges);
+	free(n->function_of);
+	free(n->wanted);
+	free(n->own);
+	free(n->shown);
+}
+
+static void find_functions(struct job *j, const char *name, struct named *ret)
+{
+	const struct symbols *s = j->in->symbols;
+	symid inside = NONE;
+
+	ret->wanted = xalloc(s->n);
+	ret->own = xrealloc(NULL, s->n, sizeof(*ret->own));
+	ret->function_of = xrealloc(NULL, s->n, sizeof(symid));
+	for (symid i = 0; i < s->n; i++) {
+		ret->own[i] = (struct range){ .first = 1, .last = 0, .function = i };
+		if (!s->at[i].is_function || s->at[i].owner != i || !report_symbol_is(j->in, i, name))
+			continue;
+		ret->wanted[i] = true;
+		vec_push(&ret->functions, i);
+	}
+	for (symid i = 0; i < s->n; i++) {
+		if (s->at[i].is_function)
+			inside = ret->wanted[s->at[i].owner] ? s->at[i].owner : NONE;
+		ret->function_of[i] = inside;
+	}
+	for (symid i = 0; i < s->n; i++)
+		ret->wanted[i] = ret->function_of[i] != NONE;
+}
+
+/* A place is of the function's own code if it has its name; that of code inlined is another. */
+static void widen_own(struct named *n, const struct symbols *s, const struct coverage *c, uint32_t file,
+		      uint32_t line)
+{
+	const struct coverage_line *l = &c->lines[c->files[file].first_line + line];
+
+	for (uint32_t k = 0; k < l->n_places; k++) {
+		symid id = c->places[l->first_place + k], function = n->function_of[id];
+		struct range *r = &n->own[function];
+		if (c->files[file].path != s->at[function].file ||
+		    (id != function && strcmp(s->at[id].name, s->at[function].name) != 0))
+			continue;
+		r->file = file;
+		r->first = r->last < r->first ? line : r->first;
+		r->last = line;
+	}
+}
+
+static int by_position(const void *l, const void *r)
+{
+	const struct range *a = l, *b = r;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+/* Instances of a template share their lines. */
+static void join_ranges(struct named *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->functions.n; i++) {
+		const struct range *r = &n->own[n->functions.at[i]];
+		if (r->first <= r->last)
+			vec_push(&n->ranges, *r);
+	}
+	if (n->ranges.n)
+		qsort(n->ranges.at, n->ranges.n, sizeof(*n->ranges.at), by_position);
+	for (size_t i = 0; i < n->ranges.n; i++) {
+		struct range r = n->ranges.at[i], *last = n->ranges.at + kept - 1;
+		if (!kept || last->file != r.file || last->last < r.first)
+			n->ranges.at[kept++] = r;
+		else
+			last->last = r.last > last->last ? r.last : last->last;
+	}
+	n->ranges.n = kept;
+}
+
+static void find_ranges(struct named *n, const struct symbols *s, const struct coverage *c)
+{
+	for (uint32_t f = 0; f < c->n_files; f++)
+		for (uint32_t i = 0; i < c->files[f].n_lines; i++)
+			widen_own(n, s, c, f, i);
+	join_ranges(n);
+	n->shown = xalloc(c->n_lines);
+	for (size_t i = 0; i < n->ranges.n; i++) {
+		const struct range *r = &n->ranges.at[i];
+		memset(n->shown + c->files[r->file].first_line + r->first, 1, r->last - r->first + 1);
+	}
+}
+
+static void add_range(struct job *j, const struct coverage *c, struct range r, bool own,
+		      struct listing_source *source)
+{
+	const struct coverage_file *f = &c->files[r.file];
+	const char *name = symbols_display(j->in->symbols, r.function);
+	const char *path = source->text.path ? source->text.path : f->path;
+	const struct coverage_line *lines = c->lines + f->first_line;
+	struct listing_part part = { c, f, lines[r.first].line, lines[r.last].line, NULL };
+
+	part.heading = arena_printf(&j->arena, own ? "%s (%s)" : "inlined into %s (%s)", name, path);
+	listing_add(j->listing, part, source);
+}
+
+static void add_own(struct job *j, const struct coverage *c, const struct named *n)
+{
+	struct listing_source source = { 0 };
+
+	for (size_t i = 0; i < n->ranges.n; i++) {
+		const struct range *r = &n->ranges.at[i];
+		if (!i || r[-1].file != r->file) {
+			source_done(&source.text);
+			source = (struct listing_source){ 0 };
+			open_source(j, c, &c->files[r->file], &source);
+		}
+		add_range(j, c, *r, true, &source);
+	}
+	source_done(&source.text);
+}
+
+/* Lines elsewhere where something was measured, neighbours together. */
+static void find_inlined(const struct named *n, const struct coverage *c, uint32_t file, struct named *ret)
+{
+	const struct coverage_file *f = &c->files[file];
+	const struct coverage_line *lines = c->lines + f->first_line;
+	struct range r = { file, 1, 0, 0 };
+
+	ret->ranges.n = 0;
+	for (uint32_t i = 0; i < f->n_lines; i++) {
+		bool shown = n->shown[f->first_line + i];
+		bool measured = lines[i].self > 0 || lines[i].is_executed;
+		bool near = r.first <= r.last && lines[i].line - lines[r.last].line <= MAX_GAP;
+		if (!shown && !measured)
+			continue;
+		if (r.first <= r.last && (shown || !near)) {
+			vec_push(&ret->ranges, r);
+			r = (struct range){ file, 1, 0, 0 };
+		}
+		if (shown)
+			continue;
+		r.function = n->function_of[c->places[lines[i].first_place]];
+		r.first = r.last < r.first ? i : r.first;
+		r.last = i;
+	}
+	if (r.first <= r.last)
+		vec_push(&ret->ranges, r);
+}
+
+static void add_inlined(struct job *j, const struct coverage *c, const struct named *n)
+{
+	struct named inlined = { 0 };
+
+	for (uint32_t file = 0; file < c->n_files; file++) {
+		struct listing_source source = { 0 };
+		find_inlined(n, c, file, &inlined);
+		if (!inlined.ranges.n)
+			continue;
+		open_source(j, c, &c->files[file], &source);
+		for (size_t i = 0; i < inlined.ranges.n; i++)
+			add_range(j, c, inlined.ranges.at[i], false, &source);
+		source_done(&source.text);
+	}
+	named_done(&inlined);
+}
+
+static bool add_functions_named(struct job *j, const char *name)
+{
+	const struct report_input *in = j->in;
+	struct named n = { 0 };
+
+	find_functions(j, name, &n);
+	bool found = n.functions.n > 0;
+	if (found) {
+		struct coverage_opts how = { .carry = CARRY_MEASURED, .wanted = n.wanted };
+		struct coverage *c = coverage_new(in->profile, in->symbols, in->graph, &how);
+		vec_push(&j->parts, c);
+		find_ranges(&n, in->symbols, c);
+		add_own(j, c, &n);
+		add_inlined(j, c, &n);
+		if (!n.ranges.n && object_has_lines(in->symbols->object))
+			note(j, "no source line is known of '%s': build its file with -g", name);
+	}
+	named_done(&n);
+	return found;
+}
+
+/* ---- the report ---- */
+
+static struct kin_error *add_subjects(struct job *j)
+{
+	const char *const *names = j->o->subjects;
+
+	if (!names || !names[0]) {
+		add_busy_files(j);
+		return NULL;
+	}
+	for (; *names; names++)
+		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
+			return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'", *names,
+				       object_path(j->in->symbols->object));
+	return NULL;
+}
+
+static void job_free(void *what)
+{
+	struct job *j = what;
+	for (size_t i = 0; i < j->parts.n; i++)
+		coverage_free(j->parts.at[i]);
+	for (size_t i = 0; i < j->notes.n; i++)
+		free(j->notes.at[i]);
+	coverage_free(j->whole);
+	vec_free(&j->parts);
+	vec_free(&j->notes);
+	arena_release(&j->arena);
+	free(j);
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct job *j = xalloc(sizeof(*j));
+	*j = (struct job){ .in = in, .o = o };
+	j->listing = listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
+
+	struct kin_error *err = add_subjects(j);
+	struct kin_table *t = listing_table(j->listing, "annotate", "Annotated source");
+	table_keep(t, job_free, j);
+	if (err) {
+		kin_table_free(t);
+		return err;
+	}
+	report_describe(in, t);
+	for (size_t i = 0; i < j->notes.n; i++)
+		table_note(t, "%s", j->notes.at[i]);
+	if (!object_has_lines(in->symbols->object))
+		table_note(t, "%s has no line information: build it with -g to see its source.",
+			   object_path(in->symbols->object));
+	*ret = t;
+	return NULL;
+}
+
+const struct report annotate_report = { "annotate", "source text with time and counts beside each line", true, run };

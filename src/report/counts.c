@@ -1,0 +1,188 @@
+/* counts.c - how often each function was called, and each basic block executed, by source line. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/blocks.h"
+#include "report/report.h"
+
+enum { COUNT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
+
+static const struct kin_column columns[] = {
+	[COUNT] = { "count", "count", "calls of the function, or executions of the block", KIN_CELL_COUNT, false, false },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
+	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it", KIN_CELL_TEXT, false, false },
+	[LINE] = { "line", "line", "where the function or block starts; 0 if that is unknown", KIN_CELL_COUNT, false, false },
+	[RECURSIVE] = { "recursive", "recursive", "calls of the function by itself, which are among the count", KIN_CELL_COUNT, false, true },
+	[OUTSIDE] = { "outside", "outside", "calls from code that does not belong to the program, which are among the count", KIN_CELL_COUNT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT, false, true },
+	[ADDRESS] = { "address", "address", "where the code starts", KIN_CELL_ADDRESS, false, true },
+};
+
+static const struct selection everything;
+
+/* ---- order ---- */
+
+static int by_place(const struct symbols *s, symid l, symid r)
+{
+	const struct symbol *a = &s->at[l], *b = &s->at[r];
+	if (!a->file != !b->file)
+		return a->file ? -1 : 1;
+	int files = a->file ? strcmp(a->file, b->file) : 0;
+	if (files)
+		return files;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (l > r) - (l < r);
+}
+
+/* Symbols without a file are compared with all others by address: this is not an order, and what
+ * comes out depends on the sorting algorithm. */
+static int by_place_gnu(const struct symbols *s, symid l, symid r)
+{
+	const struct symbol *a = &s->at[l], *b = &s->at[r];
+	if (a->file && b->file) {
+		int files = strcmp(a->file, b->file);
+		if (files)
+			return files;
+		if (a->line != b->line)
+			return (int)(a->line - b->line);
+	}
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+/* The merge sort that qsort() of glibc 2.36 is: halves, the smaller one first, the left one's elements
+ * first where they are equal. Depth: log2(n). */
+static void merge_sort(const struct symbols *s, symid *at, size_t n, symid *scratch,
+		       int (*compare)(const struct symbols *s, symid l, symid r))
+{
+	size_t half = n / 2, i = 0, j = half, k = 0;
+
+	if (n < 2)
+		return;
+	merge_sort(s, at, half, scratch, compare);
+	merge_sort(s, at + half, n - half, scratch, compare);
+	while (i < half && j < n)
+		scratch[k++] = compare(s, at[i], at[j]) <= 0 ? at[i++] : at[j++];
+	while (i < half)
+		scratch[k++] = at[i++];
+	memcpy(at, scratch, k * sizeof(*at)); /* the rest is in place */
+}
+
+static symid *sorted_symbols(const struct report_input *in, const struct report_opts *o, size_t *n)
+{
+	const struct selection *sel = o->selection ? o->selection : &everything;
+	symid *chosen = xrealloc(NULL, in->symbols->n, sizeof(*chosen));
+	symid *scratch = xrealloc(NULL, in->symbols->n, sizeof(*scratch));
+
+	*n = 0;
+	for (symid i = 0; i < in->symbols->n; i++) {
+		symbols_locate(in->symbols, i);
+		if (selection_wants(sel, SEL_INCL_EXEC, i))
+			chosen[(*n)++] = i;
+	}
+	merge_sort(in->symbols, chosen, *n, scratch, o->gnu ? by_place_gnu : by_place);
+	free(scratch);
+	return chosen;
+}
+
+/* ---- rows ---- */
+
+static struct kin_cell *add_row(struct kin_table *t, const struct report_input *in, symid id, uint64_t addr,
+				uint64_t count, enum kin_row_kind kind)
+{
+	struct kin_row row = { .kind = kind, .depth = kind == KIN_ROW_MEMBER };
+	struct kin_cell *c = table_add_row(t, row);
+	const struct symbol *s = &in->symbols->at[id];
+
+	c[COUNT] = cell_count(count);
+	c[NAME] = cell_text(symbols_display(in->symbols, id));
+	if (s->file)
+		c[FILE_NAME] = cell_text(s->file);
+	c[LINE] = cell_count(s->line);
+	c[SYMBOL] = cell_text(s->name);
+	c[ADDRESS] = cell_address(addr);
+	return c;
+}
+
+/* A line place is not called, and whether it was executed without a block of its own is not known. */
+static void add_symbol(struct kin_table *t, const struct report_input *in, const struct report_opts *o, symid id)
+{
+	const struct cg_node *n = &in->graph->nodes[id];
+	const struct symbol *s = &in->symbols->at[id];
+	uint64_t calls = n->calls;
+
+	if (!o->gnu) {
+		if (s->is_line || s->owner != id)
+			return;
+		if (__builtin_add_overflow(n->calls, n->self_calls, &calls))
+			calls = UINT64_MAX;
+	}
+	if (!calls && !o->zeroes)
+		return;
+	struct kin_cell *c = add_row(t, in, id, s->addr, calls, KIN_ROW_FUNCTION);
+	if (n->self_calls && !o->gnu)
+		c[RECURSIVE] = cell_count(n->self_calls);
+	if (n->outside_calls)
+		c[OUTSIDE] = cell_count(n->outside_calls);
+}
+
+/* With places that are functions, a block's own line is looked up. */
+static void add_blocks(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
+		       const struct blocks *blocks, symid id)
+{
+	for (uint32_t k = blocks->first[id]; k < blocks->first[id + 1]; k++) {
+		const struct block_count *b = &blocks->at[k];
+		struct srcloc at;
+		if (!b->count && !o->zeroes)
+			continue;
+		struct kin_cell *c = add_row(t, in, id, b->addr, b->count, KIN_ROW_MEMBER);
+		if (!in->symbols->opts.lines &&
+		    object_locate(in->symbols->object, b->addr, o->gnu, &at) && at.file && at.line) {
+			c[FILE_NAME] = cell_text(at.file);
+			c[LINE] = cell_count(at.line);
+		}
+	}
+}
+
+static bool is_subject(const struct report_input *in, const struct report_opts *o, symid id)
+{
+	const char *file = in->symbols->at[id].file;
+	if (!o->subjects || !o->subjects[0])
+		return true;
+	for (const char *const *s = o->subjects; *s; s++)
+		if (report_symbol_is(in, in->symbols->at[id].owner, *s) || (file && report_file_is(file, *s)))
+			return true;
+	return false;
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct kin_table *t = table_new("counts", "Execution counts", columns, ARRAY_LEN(columns));
+	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
+	size_t n;
+	symid *chosen = sorted_symbols(in, o, &n);
+
+	table_property(t, "by_line", cell_count(in->symbols->opts.lines));
+	table_property(t, "has_arcs", cell_count(in->graph->has_arcs));
+	table_property(t, "has_blocks", cell_count(blocks->n > 0));
+	for (size_t i = 0; i < n; i++) {
+		if (!is_subject(in, o, chosen[i]))
+			continue;
+		add_symbol(t, in, o, chosen[i]);
+		add_blocks(t, in, o, blocks, chosen[i]);
+	}
+	if (!in->graph->has_arcs && !in->profile->n_blocks)
+		table_note(t, "The data holds no calls and no block counts, only samples of time.");
+	if (blocks->n_outside)
+		table_note(t, "%zu block counts are of addresses outside the program and are in no row.",
+			   blocks->n_outside);
+	if (blocks->has_saturated || in->profile->saturated)
+		table_note(t, "Some counts were too large for 64 bits; they are shown as the largest number.");
+	blocks_free(blocks);
+	free(chosen);
+	*ret = t;
+	return NULL;
+}
+
+const struct report counts_report = { "counts", "calls of each function, and executions of each basic block", false, run };

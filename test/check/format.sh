@@ -1,0 +1,20 @@
+#!/bin/sh
+# format.sh ROOT [--fix] - every C file is laid out as .clang-format says. Golden cases are data and
+# stay as they are.
+cd "$1" || exit 1
+. test/lib/tap.sh
+files=$(git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null ||
+	find include src test bench -name '*.[ch]')
+files=$(printf '%s\n' $files | grep -v '^test/cases/')
+if ! command -v clang-format >/dev/null; then
+	skip "layout of C files" "no clang-format"
+	finish
+fi
+if [ "${2:-}" = --fix ]; then
+	clang-format -i $files
+	exit
+fi
+for f in $files; do
+	check "layout of $f" clang-format --dry-run -Werror "$f"
+done
+finish

@@ -1,0 +1,126 @@
+"""Manners on a terminal: colour, width, pager, progress.
+
+    terminal.py BUILD
+"""
+import fcntl
+import os
+import pty
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+CASE = os.path.join(HERE, '..', 'cases', '03-mutual')
+
+
+def on_terminal(args, folder, rows=24, columns=100, keys=b'', **env):
+    """(output, status) of a command whose standard output and error are a terminal."""
+    full = {k: v for k, v in os.environ.items()
+            if k not in ('NO_COLOR', 'PAGER', 'KIN_PAGER', 'LESS', 'COLUMNS', 'LINES', 'LD_PRELOAD')}
+    full.update({'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **env})
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.execvpe(args[0], args, {k: v for k, v in full.items() if v is not None})
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+    output, end = b'', time.monotonic() + 60
+    while time.monotonic() < end:
+        ready, _, _ = select.select([master], [], [], 0.5)
+        if not ready:
+            if keys:
+                os.write(master, keys)
+                keys = b''
+            continue
+        try:
+            data = os.read(master, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        output += data
+    else:
+        os.kill(pid, signal.SIGKILL)
+    os.close(master)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return output.replace(b'\r\n', b'\n').decode('utf-8', 'replace'), status
+
+
+def main():
+    kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix='kin-terminal.') as folder:
+        for name in ('prog', 'gmon.out'):
+            shutil.copy(os.path.join(CASE, name), folder)
+        # Waits for the window size to be set before kin asks for it.
+        def run(*args, **kw):
+            return on_terminal(['sh', '-c', 'sleep 0.2; exec "$@"', 'sh', kin, *args], folder, **kw)
+        plain = lambda *args: subprocess.run([kin, *args], cwd=folder, capture_output=True,
+                                             stdin=subprocess.DEVNULL).stdout.decode()
+
+        marked = os.path.join(folder, 'marked')
+        with open(marked, 'w') as f:
+            f.write('#!/bin/sh\necho PAGED\ncat\n')
+        os.chmod(marked, 0o755)
+
+        text, status = run('flat', 'prog', KIN_PAGER=marked)
+        tap.ok(status == 0 and '\x1b[31m' in text, 'colour on a terminal', text)
+        tap.ok('PAGED' not in text, 'no pager for what fits the screen', text)
+        tap.ok('\x1b' not in run('flat', 'prog', NO_COLOR='1')[0], 'NO_COLOR: none')
+        tap.ok('\x1b' in run('flat', 'prog', NO_COLOR='')[0], 'an empty NO_COLOR does not count')
+        tap.ok('\x1b' not in run('flat', 'prog', TERM='dumb')[0], 'a dumb terminal: none')
+        tap.ok('\x1b' not in run('flat', 'prog', TERM=None)[0], 'an unknown terminal: none')
+        tap.ok('\x1b' not in run('flat', 'prog', '--color=never')[0], '--color=never: none')
+        tap.ok('\x1b' not in run('flat', 'prog', '-f', 'json', '--no-pager')[0], 'no colour in JSON')
+
+        never = ['--color=never']
+        text, status = run('graph', 'prog', *never, KIN_PAGER=marked)
+        tap.ok(status == 0 and text.startswith('PAGED\n'), 'a pager for what does not fit', text[:200])
+        tap.ok(text == 'PAGED\n' + plain('graph', 'prog'), 'the pager gets all of it', text)
+        tap.ok(run('graph', 'prog', *never, PAGER=marked)[0].startswith('PAGED'), 'PAGER is used')
+        tap.ok(run('graph', 'prog', *never, PAGER='false', KIN_PAGER=marked)[0].startswith('PAGED'),
+               'KIN_PAGER comes first')
+        tap.ok(run('graph', 'prog', *never, KIN_PAGER=f'{marked} | cat')[0].startswith('PAGED'),
+               'a pager may be a pipeline')
+        tap.ok('PAGED' not in run('graph', 'prog', '--no-pager', KIN_PAGER=marked)[0], '--no-pager')
+        whole = plain('graph', 'prog')
+        for pager in ['', '  ', 'cat', '/missing/pager', 'no-such-pager -x']:
+            text, status = run('graph', 'prog', *never, KIN_PAGER=pager)
+            tap.ok(status == 0 and text == whole, f'pager {pager!r}: straight to the terminal', text)
+        text, status = run('graph', 'prog', *never, KIN_PAGER=marked, rows=200)
+        tap.ok(text == whole, 'a larger screen needs no pager', text)
+        text, status = run('graph', 'prog', KIN_PAGER='head -1')
+        tap.ok(status == 0, 'quitting the pager early is no error', f'{status}: {text}')
+        text, status = run('graph', 'prog', '-o', 'file', KIN_PAGER=marked)
+        tap.ok(text == '' and status == 0, 'no pager for a file', text)
+        if shutil.which('less'):
+            text, status = run('graph', 'prog', keys=b'q')
+            tap.ok(status == 0 and 'Call graph' in text, 'less by default, and q ends it', text)
+        else:
+            tap.skip('less by default, and q ends it', 'less is not installed')
+
+        text, _ = run('graph', 'prog', *never, '--no-pager', columns=72)
+        tap.ok('\u2026' in text and max(map(len, text.splitlines())) <= 72,
+               'long names end in an ellipsis', text)
+        text, _ = run('graph', 'prog', *never, '--no-pager', '--width=0', columns=72)
+        tap.ok(text == whole, '--width=0: nothing is cut', text)
+        text, _ = run('flat', 'prog')
+        tap.ok('reading' not in text and '\r' not in text, 'no progress for what is quick', text)
+        text, _ = on_terminal(['sh', '-c', f'sleep 2.5 | {kin} flat prog - >/dev/null'], folder)
+        tap.ok('kin: reading ...' in text and '\x1b[K' in text.split('reading')[-1],
+               'progress for what takes long, wiped in the end', text)
+        done = subprocess.run(['sh', '-c', f'sleep 2.5 | {kin} flat prog -'], cwd=folder, capture_output=True)
+        tap.ok(b'reading' not in done.stderr, 'no progress when nobody watches', done.stderr.decode())
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,53 @@
+/* fuzz.h - what the fuzz targets share. Each defines LLVMFuzzerTestOneInput over the bytes of one
+ * file and is built twice: with replay.c as a test of its corpus, and with libFuzzer (-Dfuzz=true).
+ */
+#ifndef TEST_FUZZ_H
+#define TEST_FUZZ_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "input/input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The first byte of an input says how to read the others: bit 0: 64 bits, bit 1: big-endian,
+ * bit 2: as GNU gprof does; bits 3 and 4: the format asked for. */
+static inline struct input_opts fuzz_options(uint8_t how)
+{
+	struct input_opts o = { .target = { .is_64bit = how & 1, .big_endian = how & 2 } };
+
+	o.gnu = how & 4;
+	o.format = (enum input_format)(how >> 3 & 3);
+	return o;
+}
+
+/* Reads the same file twice, as one program's two runs, and puts the sum in order: must neither
+ * crash nor take more memory than a few times the input, and the second run may only double what is
+ * there. */
+static inline void fuzz_reader(const struct reader *reader, const uint8_t *data, size_t size)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct input_opts o = fuzz_options(size ? data[0] : 0);
+
+	for (int run = 0; size && run < 2; run++) {
+		/* A copy of exactly that size: a sanitizer sees each byte too many. */
+		uint8_t *copy = malloc(size);
+		struct source source = { .kind = reader->name };
+		memcpy(copy, data + 1, size - 1);
+		struct bytes all = bytes_of("fuzz", copy, size - 1);
+		if (reader->probe(all, &o)) {
+			kin_error_free(reader->read(all, &o, b, &source));
+			profile_add_source(b, "fuzz", source);
+		}
+		free(copy);
+	}
+	struct profile *p = profile_finish(b), *q = profile_canonical(p);
+	if (p->n_arcs != q->n_arcs || p->n_histograms != q->n_histograms)
+		abort();
+	profile_free(q);
+	profile_free(p);
+}
+
+#endif

@@ -1,0 +1,729 @@
+#include "tap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "input/input.h"
+
+static char dir[] = "/tmp/test_input.XXXXXX";
+static const struct input_target le64 = { .is_64bit = true }, be64 = { true, true },
+				 le32 = { false, false }, be32 = { false, true };
+static const struct input_target *const targets[] = { &le64, &be64, &le32, &be32 };
+
+static uint32_t seed = 1;
+
+static uint32_t pick(uint32_t n)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)seed * n >> 32);
+}
+
+/* Paths in the test's directory; a few at a time. */
+static const char *in_dir(const char *name)
+{
+	static char path[8][100];
+	static int next;
+	char *p = path[next++ % 8];
+	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+	return p;
+}
+
+static void put_file(const char *path, const void *data, size_t size)
+{
+	FILE *f = fopen(path, "wb");
+	if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
+		printf("Bail out! cannot write %s\n", path);
+}
+
+static struct file get_file(const char *path)
+{
+	struct file f = { 0 };
+	struct file_opts o = { 0 };
+	struct kin_error *err = file_read(path, &o, &f);
+	if (err)
+		printf("# %s\n", kin_error_message(err));
+	kin_error_free(err);
+	return f;
+}
+
+static bool same_files(const char *a, const char *b)
+{
+	struct file x = get_file(a), y = get_file(b);
+	bool same = x.size == y.size && x.data && y.data && !memcmp(x.data, y.data, x.size);
+	file_free(&x);
+	file_free(&y);
+	return same;
+}
+
+/* Reading and writing; the message of the last error is kept, "" if there was none. */
+
+static char message[1000], gnu_message[1000];
+
+static bool failed(struct kin_error *err)
+{
+	bool whoami = false;
+	const char *gnu = err ? err_gnu_message(err, &whoami) : NULL;
+	snprintf(message, sizeof(message), "%s", err ? kin_error_message(err) : "");
+	snprintf(gnu_message, sizeof(gnu_message), "%s%s", whoami ? "W: " : "", gnu ? gnu : "");
+	kin_error_free(err);
+	return err != NULL;
+}
+
+static struct profile *read_files(const struct input_target *t, bool gnu, const char *a,
+				  const char *b)
+{
+	struct input_opts o = { .target = *t, .gnu = gnu };
+	const char *paths[] = { a, b };
+	struct profile *p = NULL;
+	failed(input_read(paths, b ? 2 : 1, &o, &p));
+	return p;
+}
+
+static struct profile *read_one(const char *path, const struct input_target *t)
+{
+	return read_files(t, false, path, NULL);
+}
+
+/* A profile to write */
+
+struct content {
+	uint64_t bins[3][16];
+	size_t n_histograms;
+	uint32_t rate;
+	struct arc arcs[20];
+	size_t n_arcs;
+	struct block blocks[5];
+	size_t n_blocks;
+};
+
+static struct profile *make(const struct content *c)
+{
+	struct profile_builder *b = profile_builder_new();
+	for (size_t i = 0; i < c->n_histograms; i++) {
+		struct histogram h = { .low = 0x1000 * (i + 1),
+				       .n = 16,
+				       .rate = c->rate,
+				       .dimension = "seconds",
+				       .abbrev = 's' };
+		h.high = h.low + 64;
+		size_t index;
+		if (!failed(profile_begin_histogram(b, h, &index)))
+			profile_add_bins(b, index, 0, c->bins[i], 16);
+	}
+	for (size_t i = 0; i < c->n_arcs; i++)
+		profile_add_arc(b, c->arcs[i]);
+	for (size_t i = 0; i < c->n_blocks; i++)
+		profile_add_block(b, c->blocks[i]);
+	if (c->n_blocks)
+		profile_add_block_record(b);
+	return profile_finish(b);
+}
+
+static struct content random_content(void)
+{
+	struct content c = { .rate = 100 };
+	c.n_histograms = pick(4);
+	for (size_t i = 0; i < c.n_histograms; i++)
+		for (int k = 0; k < 16; k++)
+			c.bins[i][k] = pick(3) ? pick(10) : pick(300000);
+	c.n_arcs = pick(20);
+	for (size_t i = 0; i < c.n_arcs; i++)
+		c.arcs[i] = (struct arc){ .from = 0x1000 + pick(9),
+					  .to = 0x1000 + pick(3),
+					  .count = pick(2) ? pick(10) : (uint64_t)pick(9) << 31 };
+	c.n_blocks = pick(5);
+	for (size_t i = 0; i < c.n_blocks; i++)
+		c.blocks[i] = (struct block){ .addr = 0x1000 + pick(9), .count = pick(1000) };
+	return c;
+}
+
+static bool same_hits(const struct histogram *x, const struct histogram *y)
+{
+	if (x->n_hits != y->n_hits)
+		return false;
+	for (size_t i = 0; i < x->n_hits; i++)
+		if (x->hits[i].bin != y->hits[i].bin || x->hits[i].count != y->hits[i].count)
+			return false;
+	return true;
+}
+
+static bool same_profiles(const struct profile *a, const struct profile *b)
+{
+	if (a->n_arcs != b->n_arcs || a->n_histograms != b->n_histograms ||
+	    a->n_blocks != b->n_blocks)
+		return false;
+	for (size_t i = 0; i < a->n_arcs; i++)
+		if (a->arcs[i].from != b->arcs[i].from || a->arcs[i].to != b->arcs[i].to ||
+		    a->arcs[i].count != b->arcs[i].count)
+			return false;
+	for (size_t i = 0; i < a->n_blocks; i++)
+		if (a->blocks[i].addr != b->blocks[i].addr ||
+		    a->blocks[i].count != b->blocks[i].count)
+			return false;
+	for (size_t i = 0; i < a->n_histograms; i++) {
+		const struct histogram *x = &a->histograms[i], *y = &b->histograms[i];
+		if (x->low != y->low || x->high != y->high || x->n != y->n || x->rate != y->rate ||
+		    x->abbrev != y->abbrev || strcmp(x->dimension, y->dimension) != 0 ||
+		    !same_hits(x, y))
+			return false;
+	}
+	return true;
+}
+
+static void round_trips(void)
+{
+	const char *path = in_dir("round");
+	int bad = 0;
+	for (int round = 0; round < 400; round++) {
+		const struct input_target *t = targets[round % 4];
+		struct content c = random_content();
+		struct profile *p = make(&c);
+		bad += failed(gmon_write(path, p, t));
+		struct profile *q = read_one(path, t);
+		bad += message[0] || !same_profiles(p, q);
+		profile_free(q);
+		profile_free(p);
+	}
+	OK(bad == 0);
+}
+
+static void bsd_round_trips(void)
+{
+	const char *path = in_dir("bsd");
+	int bad = 0;
+	for (int round = 0; round < 80; round++) {
+		const struct input_target *t = targets[round % 4];
+		bool bsd44 = round / 4 % 2;
+		struct content c = random_content();
+		c.rate = bsd44 ? 1000 : (uint32_t)sysconf(_SC_CLK_TCK);
+		c.n_histograms = 1;
+		c.n_blocks = 0;
+		for (int k = 0; k < 16; k++)
+			c.bins[0][k] &= 0xffff;
+		for (size_t i = 0; i < c.n_arcs; i++)
+			c.arcs[i].count &= 0xffffff;
+		struct profile *p = make(&c);
+		bad += failed(bsd_write(path, p, t, bsd44));
+		struct profile *q = read_one(path, t);
+		bad += message[0] || !same_profiles(p, q) ||
+		       strcmp(q->sources[0].kind, bsd44 ? "4.4BSD" : "BSD") != 0;
+		profile_free(q);
+		profile_free(p);
+	}
+	OK(bad == 0);
+}
+
+static void large_counts_survive(void)
+{
+	const char *a = in_dir("large.a"), *b = in_dir("large.b"), *sum = in_dir("large.sum");
+	struct content c = { .rate = 100, .n_histograms = 1, .n_arcs = 1 };
+	c.bins[0][3] = 40000;
+	c.bins[0][5] = 65535;
+	c.arcs[0] = (struct arc){ .from = 0x1000, .to = 0x1010, .count = 0x80000032 };
+	struct profile *p = make(&c);
+	OK(!failed(gmon_write(a, p, &le64)) && !failed(gmon_write(b, p, &le64)));
+	profile_free(p);
+
+	p = read_files(&le64, false, a, b);
+	OK(!failed(gmon_write(sum, p, &le64)));
+	profile_free(p);
+	p = read_one(sum, &le64);
+	OK_STR(message, "");
+	OK(histogram_count(&p->histograms[0], 3) == 80000);
+	OK(histogram_count(&p->histograms[0], 5) == 131070);
+	OK(histogram_count(&p->histograms[0], 4) == 0);
+	OK(p->arcs[0].count == 0x100000064); /* 2^32 + 100 */
+	OK(p->sources[0].n_histograms == 2 && p->sources[0].n_arcs == 2);
+
+	OK(!failed(gmon_write_as_gnu(a, p, &le64)));
+	OK(failed(bsd_write(b, p, &le64, true)));
+	OK(strstr(message, "BSD's format has no room for a histogram bin above 65535"));
+	profile_free(p);
+	p = read_one(a, &le64);
+	OK(histogram_count(&p->histograms[0], 3) == 80000 - 65536);
+	OK(p->arcs[0].count == 100);
+	profile_free(p);
+}
+
+static void counts_that_no_file_holds_are_refused(void)
+{
+	struct content c = { .rate = 100, .n_histograms = 1 };
+	c.bins[0][3] = UINT64_MAX;
+	struct profile *p = make(&c);
+	OK(failed(gmon_write(in_dir("never"), p, &le64)));
+	OK(strstr(message, "counts are so large"));
+	OK(access(in_dir("never"), F_OK) != 0);
+	profile_free(p);
+	c = (struct content){ .n_arcs = 1 };
+	c.arcs[0].from = 0x100000000;
+	p = make(&c);
+	OK(failed(gmon_write(in_dir("never"), p, &le32)));
+	OK(strstr(message, "address 0x100000000 does not fit"));
+	profile_free(p);
+}
+
+/* Cut at every offset: an error unless a record ended there, and what is kept is a prefix. */
+
+static bool is_prefix(const struct profile *part, const struct profile *all)
+{
+	if (part->n_arcs > all->n_arcs || part->n_histograms > all->n_histograms ||
+	    part->n_blocks > all->n_blocks)
+		return false;
+	for (size_t i = 0; i < part->n_arcs; i++)
+		if (part->arcs[i].from != all->arcs[i].from ||
+		    part->arcs[i].count != all->arcs[i].count)
+			return false;
+	for (size_t i = 0; i < part->n_blocks; i++)
+		if (part->blocks[i].addr != all->blocks[i].addr)
+			return false;
+	for (size_t i = 0; i < part->n_histograms; i++)
+		if (!same_hits(&part->histograms[i], &all->histograms[i]))
+			return false;
+	return true;
+}
+
+/* Calls fn for each length; returns how many were read without an error. */
+static int cut_everywhere(const char *path, const struct input_target *t, int *bad)
+{
+	struct file f = get_file(path);
+	struct profile *all = read_one(path, t);
+	const char *cut = in_dir("cut");
+	int clean = 0;
+	size_t kept = 0;
+	for (size_t n = 0; n < f.size; n++) {
+		put_file(cut, f.data, n);
+		struct profile *p = read_one(cut, t);
+		clean += !message[0];
+		*bad += !is_prefix(p, all) || (message[0] && !strstr(message, cut));
+		*bad += p->n_arcs + p->n_histograms + p->n_blocks < kept;
+		kept = p->n_arcs + p->n_histograms + p->n_blocks;
+		profile_free(p);
+		for (int gnu_format = 0; gnu_format < 4; gnu_format++) {
+			struct input_opts o = { *t, (enum input_format)gnu_format, true, NULL,
+						NULL };
+			failed(input_read(&cut, 1, &o, &p));
+			profile_free(p);
+		}
+	}
+	profile_free(all);
+	file_free(&f);
+	return clean;
+}
+
+static void truncation_is_never_silent(void)
+{
+	const char *path = in_dir("whole");
+	struct content c = { .rate = 100, .n_histograms = 2, .n_arcs = 3, .n_blocks = 2 };
+	for (int k = 0; k < 16; k++)
+		c.bins[0][k] = c.bins[1][k] = (uint64_t)k;
+	for (uint64_t i = 0; i < 3; i++)
+		c.arcs[i] = (struct arc){ .from = 0x1000 + i, .to = 0x1000, .count = i + 1 };
+	c.blocks[0] = (struct block){ .addr = 0x1000, .count = 1 };
+	c.blocks[1] = (struct block){ .addr = 0x1001, .count = 1 };
+	for (int i = 0; i < 4; i++) {
+		int bad = 0;
+		struct profile *p = make(&c);
+		OK(!failed(gmon_write(path, p, targets[i])));
+		OK(cut_everywhere(path, targets[i], &bad) == 6); /* after the header, 5 records */
+		OK(bad == 0);
+		profile_free(p);
+	}
+	c.n_blocks = 0;
+	c.n_histograms = 1;
+	for (int i = 0; i < 8; i++) {
+		int bad = 0;
+		struct profile *p = make(&c);
+		OK(!failed(bsd_write(path, p, targets[i % 4], i >= 4)));
+		OK(cut_everywhere(path, targets[i % 4], &bad) == 3); /* after the samples, 2 arcs */
+		OK(bad == 0);
+		profile_free(p);
+	}
+}
+
+static void a_cut_says_where(void)
+{
+	const char *path = in_dir("cut");
+	struct content c = { .n_arcs = 2, .arcs = { { .from = 1 }, { .from = 2 } } };
+	struct profile *p = make(&c);
+	OK(!failed(gmon_write(path, p, &le64)));
+	profile_free(p);
+	OK(truncate(path, 20 + 21 + 5) == 0);
+	p = read_one(path, &le64);
+	OK(p->n_arcs == 1);
+	OK(strstr(message, "/cut: cut off in the arc at offset 0x29: "));
+	profile_free(p);
+	p = read_files(&le64, true, path, NULL);
+	OK(!strncmp(gnu_message, "W: /tmp/", 8) &&
+	   strstr(gnu_message, "/cut: unexpected end of file"));
+	profile_free(p);
+}
+
+/* Lies */
+
+static void lying_sizes_take_no_memory(void)
+{
+	static const uint8_t head[20] = { 'g', 'm', 'o', 'n', 1 };
+	const char *path = in_dir("liar");
+	uint8_t data[3000] = { 0 };
+	memcpy(data, head, sizeof(head));
+	uint64_t low = 0x1000, high = UINT64_MAX;
+	uint32_t n = 0x80000000, rate = 100;
+	memcpy(data + 21, &low, 8);
+	memcpy(data + 29, &high, 8);
+	memcpy(data + 37, &n, 4);
+	memcpy(data + 41, &rate, 4);
+	strcpy((char *)data + 45, "seconds");
+	put_file(path, data, sizeof(data));
+	struct rusage before, after;
+	getrusage(RUSAGE_SELF, &before);
+	struct profile *p = read_one(path, &le64);
+	OK(strstr(message,
+		  "/liar: damaged at offset 0x14: a histogram has more bins than any program"));
+	profile_free(p);
+	p = read_files(&le64, true, path, NULL);
+	OK(strstr(gnu_message, "/liar: unexpected EOF after reading 1469 of 2147483648 samples"));
+	profile_free(p);
+	getrusage(RUSAGE_SELF, &after);
+	OK(after.ru_maxrss - before.ru_maxrss < 4096); /* KB */
+
+	/* A file that is nearly all hole is read without taking its size in memory. */
+	put_file(path, head, sizeof(head));
+	OK(truncate(path, 200 << 20) == 0);
+	p = read_one(path, &le64);
+	OK(strstr(message, "/liar: cut off in the histogram at offset"));
+	OK(p->n_histograms == 1);
+	profile_free(p);
+	getrusage(RUSAGE_SELF, &after);
+	OK(after.ru_maxrss - before.ru_maxrss < 4096);
+}
+
+static void junk_is_refused(void)
+{
+	char zeros[100] = { 0 };
+	put_file(in_dir("zeros"), zeros, sizeof(zeros));
+	struct profile *p = read_one(in_dir("zeros"), &le64);
+	OK(strstr(message, "/zeros: not a profile: neither gmon.out of GNU or BSD nor bb.out"));
+	profile_free(p);
+	p = read_files(&le64, true, in_dir("zeros"), NULL);
+	OK(strstr(gnu_message, "/zeros' does not appear to be in gmon.out format"));
+	profile_free(p);
+	p = read_one(in_dir("missing"), &le64);
+	OK(strstr(message, "/missing: No such file or directory"));
+	OK(p && p->n_arcs == 0);
+	profile_free(p);
+	put_file(in_dir("tag"), "gmon\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7", 21);
+	p = read_one(in_dir("tag"), &le64);
+	OK(strstr(message, "/tag: damaged at offset 0x14: no such kind of record"));
+	profile_free(p);
+	p = read_files(&le64, true, in_dir("tag"), NULL);
+	OK(strstr(gnu_message, "/tag: found bad tag 7 (file corrupted?)"));
+	profile_free(p);
+	p = read_one(in_dir("tag"), &be64);
+	OK(strstr(message, "version 16777216, known are 0 and 1"));
+	profile_free(p);
+	OK(mkfifo(in_dir("fifo"), 0600) == 0);
+	p = read_one(in_dir("fifo"), &le64); /* which must not wait for a writer */
+	OK(strstr(message, "/fifo: not a regular file"));
+	profile_free(p);
+}
+
+/* Laws of merging */
+
+static void write_canonical(const char *path, const struct profile *p)
+{
+	struct profile *q = profile_canonical(p);
+	if (failed(gmon_write(path, q, &le64)))
+		printf("# %s\n", message);
+	profile_free(q);
+}
+
+static void merge(const char *to, const char *a, const char *b)
+{
+	struct profile *p = read_files(&le64, false, a, b);
+	write_canonical(to, p);
+	profile_free(p);
+}
+
+static void merging_is_associative_and_commutative(void)
+{
+	static const char *const names[] = { "m0", "m1", "m2" };
+	char a[100], b[100], c[100], ab[100], bc[100], left[100], right[100], other[100];
+	char *const all[] = { a, b, c, ab, bc, left, right, other };
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		char name[20];
+		snprintf(name, sizeof(name), "merge%zu", i);
+		snprintf(all[i], 100, "%s", in_dir(name));
+	}
+	int bad = 0;
+	for (int round = 0; round < 150; round++) {
+		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+			struct content content = random_content();
+			struct profile *p = make(&content);
+			bad += failed(gmon_write(all[i], p, &le64));
+			profile_free(p);
+		}
+		merge(ab, a, b);
+		merge(other, b, a);
+		bad += !same_files(ab, other);
+		merge(bc, b, c);
+		merge(left, ab, c);
+		merge(right, a, bc);
+		bad += !same_files(left, right);
+		merge(other, left, NULL);
+		bad += !same_files(left, other); /* and canonical once is canonical for ever */
+	}
+	OK(bad == 0);
+}
+
+/* Files large enough for threads give what reading in turn gives, errors included. */
+
+static void write_large(const char *path, uint32_t salt)
+{
+	struct profile_builder *b = profile_builder_new();
+	for (uint32_t i = 0; i < 150000; i++)
+		if (pick(50))
+			profile_add_arc(b,
+					(struct arc){ .from = 0x1000 + (i ^ (pick(500) ? 0 : salt)),
+						      .to = 0x1000 + i % 100,
+						      .count = i + salt });
+	struct profile *p = profile_finish(b);
+	if (failed(gmon_write(path, p, &le64)))
+		printf("# %s\n", message);
+	profile_free(p);
+}
+
+static void note_source(const struct source *s, const char *path, void *arg)
+{
+	(void)s;
+	strcat(arg, strrchr(path, '/') + 1);
+}
+
+static void threads_change_nothing(void)
+{
+	static const char *const names[] = { "t0", "t1", "t2", "t3", "t4" };
+	char paths_of[5][100];
+	const char *paths[5];
+	struct profile *turn = NULL, *p;
+	char told[100] = "";
+	struct input_opts o = { .target = le64, .on_source = note_source, .arg = told };
+	struct profile_builder *b = profile_builder_new();
+	for (uint32_t i = 0; i < 5; i++) {
+		snprintf(paths_of[i], sizeof(paths_of[i]), "%s", in_dir(names[i]));
+		paths[i] = paths_of[i];
+		write_large(paths[i], i * 1000);
+		struct file f = get_file(paths[i]);
+		struct source source = { .kind = "gmon" };
+		failed(gmon_reader.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
+		profile_add_source(b, paths[i], source);
+		file_free(&f);
+	}
+	turn = profile_finish(b);
+	OK(!failed(input_read(paths, 5, &o, &p)));
+	OK_STR(told, "t0t1t2t3t4");
+	OK(same_profiles(turn, p));
+	profile_free(p);
+
+	OK(truncate(paths[1], 100) == 0 && truncate(paths[3], 1000000) == 0);
+	told[0] = '\0';
+	OK(failed(input_read(paths, 5, &o, &p)));
+	OK(strstr(message, "/t1: cut off"));
+	OK_STR(told, "t0t1t2t3t4"); /* the others are read all the same */
+	profile_free(p);
+	told[0] = '\0';
+	o.gnu = true;
+	OK(failed(input_read(paths, 5, &o, &p)));
+	OK(strstr(gnu_message, "/t1: unexpected end of file"));
+	OK_STR(told, "t0");
+	profile_free(p);
+	profile_free(turn);
+}
+
+/* Names */
+
+static void names_may_be_directories_and_patterns(void)
+{
+	const char *sub = in_dir("sub");
+	char pattern[100], told[200] = "";
+	struct content c = { .n_arcs = 1, .arcs = { { .from = 1, .to = 2, .count = 3 } } };
+	struct profile *p = make(&c);
+	OK(mkdir(sub, 0700) == 0);
+	OK(!failed(gmon_write(in_dir("sub/gmon.out.2"), p, &le64)));
+	OK(!failed(gmon_write(in_dir("sub/gmon.out"), p, &le64)));
+	OK(!failed(gmon_write(in_dir("sub/gmon.out.10"), p, &le64)));
+	OK(!failed(gmon_write(in_dir("sub/other"), p, &le64)));
+	profile_free(p);
+
+	struct input_opts o = { .target = le64, .on_source = note_source, .arg = told };
+	OK(!failed(input_read(&sub, 1, &o, &p)));
+	OK(p->arcs[0].count == 9);
+	OK_STR(told, "gmon.outgmon.out.10gmon.out.2");
+	profile_free(p);
+
+	snprintf(pattern, sizeof(pattern), "%s/[go]*", sub);
+	const char *path = pattern;
+	OK(!failed(input_read(&path, 1, &o, &p)));
+	OK(p->arcs[0].count == 12);
+	profile_free(p);
+	snprintf(pattern, sizeof(pattern), "%s/no*", sub);
+	OK(failed(input_read(&path, 1, &o, &p)));
+	OK(strstr(message, "/no*: No such file or directory"));
+	profile_free(p);
+
+	o.gnu = true;
+	OK(failed(input_read(&sub, 1, &o, &p)));
+	OK(strstr(gnu_message, "/sub: file too short to be a gmon file"));
+	profile_free(p);
+}
+
+static void standard_input_is_a_file_too(void)
+{
+	int fd = open(in_dir("sub/gmon.out"), O_RDONLY), saved = dup(STDIN_FILENO);
+	OK(fd >= 0 && dup2(fd, STDIN_FILENO) >= 0);
+	struct profile *p = read_files(&le64, false, "-", NULL);
+	OK_STR(message, "");
+	OK(p->n_arcs == 1);
+	OK_STR(strtab_get(p->strings, p->sources[0].path), "-");
+	profile_free(p);
+	close(fd);
+	if (saved >= 0)
+		dup2(saved, STDIN_FILENO);
+	close(saved);
+}
+
+/* bb.out */
+
+static void bb_out_is_read(void)
+{
+	static const char text[] =
+		"Basic block profiling finished on Tue Jan  7 11:22:33 1997\n\n"
+		"File a, 7 basic blocks executed, x.c, 2 basic blocks \n\n"
+		"    Block #1: executed          1 time(s) address= 0x401000 function= main line= "
+		"3\n"
+		"    Block #2: executed        256 time(s) address= 0x00000000004010aF function= "
+		"f\n"
+		"\nFile b.c, 1 basic blocks \n\n"
+		"    Block #1: executed 5 time(s) executed x address= 0x5 file= executed 7\n\n";
+	const char *path = in_dir("bb.out");
+	put_file(path, text, strlen(text));
+	struct profile *p = read_one(path, &le64);
+	OK_STR(message, "");
+	OK(p->n_blocks == 3 && p->n_block_records == 2 && p->sources[0].n_blocks == 2);
+	OK(p->blocks[0].addr == 0x401000 && p->blocks[0].count == 1);
+	OK(p->blocks[1].addr == 0x4010af && p->blocks[1].count == 256);
+	OK(p->blocks[2].addr == 5 && p->blocks[2].count == 5);
+	OK_STR(p->sources[0].kind, "bb.out");
+	profile_free(p);
+
+	put_file(path, text, strlen(text) - 20);
+	p = read_one(path, &le64);
+	OK(strstr(message, "/bb.out: cut off in line 10"));
+	OK(p->n_blocks == 2);
+	profile_free(p);
+	const char *group = strstr(text, "File a");
+	put_file(path, group, (size_t)(strstr(group, "\n\n") + 2 - group));
+	p = read_one(path, &le64);
+	OK(strstr(message, "/bb.out: the group at line 1 says 2 basic blocks and has 0"));
+	profile_free(p);
+}
+
+/* BSD's variants */
+
+static void freebsd_counters_are_as_wide_as_they_say(void)
+{
+	static const int32_t types[] = { 8, -8, 16, -16, 32, -32, 64, -64 };
+	const char *path = in_dir("wide");
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		size_t size = (size_t)abs(types[i]) / 8;
+		uint32_t ncnt = (uint32_t)(40 + 4 * size), version = 0x51879, rate = 128;
+		uint64_t low = 0x1000, high = 0x1010, count = 100;
+		uint8_t data[40 + 32] = { 0 };
+		memcpy(data, &low, 8);
+		memcpy(data + 8, &high, 8);
+		memcpy(data + 16, &ncnt, 4);
+		memcpy(data + 20, &version, 4);
+		memcpy(data + 24, &rate, 4);
+		memcpy(data + 28, &types[i], 4);
+		memcpy(data + 40 + 2 * size, &count,
+		       size); /* little-endian host or not: see below */
+		if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+			data[40 + 3 * size - 1] = 100;
+		put_file(path, data, ncnt);
+		struct input_target here = { true, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+		struct profile *p = read_one(path, &here);
+		OK(!message[0] && p->histograms[0].n == 4 && histogram_count(&p->histograms[0], 2) == 100 &&
+		   p->histograms[0].rate == 128);
+		profile_free(p);
+	}
+}
+
+/* Writing */
+
+static void a_failed_write_leaves_the_old_file(void)
+{
+	const char *path = in_dir("full");
+	struct content c = { .rate = 100, .n_histograms = 1 };
+	struct profile *p = make(&c);
+	put_file(path, "old", 3);
+	struct rlimit old, small = { 50, RLIM_INFINITY };
+	getrlimit(RLIMIT_FSIZE, &old);
+	small.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	fflush(stdout);
+	setrlimit(RLIMIT_FSIZE, &small);
+	bool full = failed(gmon_write(path, p, &le64));
+	setrlimit(RLIMIT_FSIZE, &old);
+	OK(full);
+	OK(strstr(message, "cannot write ") && strstr(message, "/full: File too large"));
+	struct file f = get_file(path);
+	OK(f.size == 3 && !memcmp(f.data, "old", 3));
+	file_free(&f);
+	OK(failed(gmon_write("/dev/full", p, &le64)));
+	OK_STR(message, "cannot write /dev/full: No space left on device");
+	OK(failed(gmon_write(in_dir("no/such"), p, &le64)));
+	OK(strstr(message, "/no/such: No such file or directory"));
+
+	OK(symlink("full", in_dir("link")) == 0 && chmod(path, 0640) == 0);
+	OK(!failed(gmon_write(in_dir("link"), p, &le64)));
+	struct stat st;
+	OK(lstat(in_dir("link"), &st) == 0 && S_ISLNK(st.st_mode));
+	OK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640 && st.st_size == 20 + 41 + 32);
+	profile_free(p);
+}
+
+static void clean_up(void)
+{
+	char command[100];
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	OK(system(command) == 0);
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir)) {
+		printf("Bail out! no directory in /tmp\n");
+		return 1;
+	}
+	round_trips();
+	bsd_round_trips();
+	large_counts_survive();
+	counts_that_no_file_holds_are_refused();
+	truncation_is_never_silent();
+	a_cut_says_where();
+	lying_sizes_take_no_memory();
+	junk_is_refused();
+	merging_is_associative_and_commutative();
+	threads_change_nothing();
+	names_may_be_directories_and_patterns();
+	standard_input_is_a_file_too();
+	bb_out_is_read();
+	freebsd_counters_are_as_wide_as_they_say();
+	a_failed_write_leaves_the_old_file();
+	clean_up();
+	return DONE();
+}

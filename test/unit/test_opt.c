@@ -1,0 +1,107 @@
+/* Options as the table says them: letters, names, arguments, order. */
+#include "tap.h"
+
+#include "cli/opt.h"
+#include "cli/suggest.h"
+
+enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER };
+
+static const struct opt_group first = {
+	"First",
+	(const struct opt[]){
+		{ ALL, 'a', "all", NULL, "all", NULL, COMPLETE_NOTHING },
+		{ OUT, 'o', "output", "FILE", "output", NULL, COMPLETE_FILE },
+		{ STYLE, 'S', "style", "[STYLE]", "style", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+static const struct opt_group second = {
+	"Second",
+	(const struct opt[]){
+		{ FORMAT, 0, "format", "FORMAT", "format", "text json csv", COMPLETE_NOTHING },
+		{ FORCE, 0, "force", NULL, "force", NULL, COMPLETE_NOTHING },
+		{ LETTER, 'x', NULL, "N", "only a letter", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+static const struct opt_group *const groups[] = { &first, &second, NULL };
+
+/* What the parser returns, written as "id=argument" words; "!message" for an error. */
+static void parses(const char *line, const char *want)
+{
+	char words[512], got[1024] = "";
+	char *argv[32] = { words };
+	int argc = 1;
+	snprintf(words, sizeof(words), "kin %s", line);
+	for (char *w = strchr(words, ' '); w && w[1]; w = strchr(w + 1, ' ')) {
+		*w = '\0';
+		argv[argc++] = w + 1;
+	}
+
+	struct opt_parser p = opt_parser(groups, argc, argv);
+	size_t n = 0;
+	for (int id; (id = opt_next(&p)) != OPT_END && n < sizeof(got);) {
+		const char *space = n ? " " : "";
+		if (id == OPT_ERROR)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%s!%s", space, p.error);
+		else if (id == OPT_OPERAND)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%s<%s>%s", space, p.arg,
+					      p.ended ? "after" : "");
+		else
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%d%s%s", space, id,
+					      p.arg ? "=" : "", p.arg ? p.arg : "");
+	}
+	tap_str(got, want, __FILE__, __LINE__, line);
+}
+
+static void suggests(const char *word, const char *want)
+{
+	struct suggestion s = suggestion_for(word, strlen(word));
+	static const char *const candidates[] = { "flat", "graph", "lines", "annotate", "info" };
+	for (size_t i = 0; i < ARRAY_LEN(candidates); i++)
+		suggestion_try(&s, candidates[i]);
+	tap_str(s.best ? s.best : "none", want, __FILE__, __LINE__, word);
+}
+
+int main(void)
+{
+	parses("-a", "1");
+	parses("-aa", "1 1");
+	parses("-ao file", "1 2=file");
+	parses("-aofile", "1 2=file");
+	parses("-o file", "2=file");
+	parses("-o -a", "2=-a");
+	parses("-Sx", "3=x");
+	parses("-S x", "3 <x>");
+	parses("-x 5 -x5", "6=5 6=5");
+	parses("--all --output=f --output f", "1 2=f 2=f");
+	parses("--output=", "2=");
+	parses("--style --style=x --style x", "3 3=x 3 <x>");
+	parses("--out=f --st", "2=f 3");
+	parses("--forc --form=csv", "5 4=csv");
+	parses("one -a two", "<one> 1 <two>");
+	parses("- one", "<-> <one>");
+	parses("-a -- -a --all", "1 <-a>after <--all>after");
+	parses("-- --", "<-->after");
+
+	parses("-z -a", "!unknown option '-z' 1");
+	parses("-az -a", "1 !unknown option '-z' 1");
+	parses("--al=1", "!option '--all' takes no argument");
+	parses("-o", "!option '-o' needs an argument: FILE");
+	parses("--output", "!option '--output' needs an argument: FILE");
+	parses("--fo", "!'--fo' is short for several options: --format --force");
+	parses("--outptu=x", "!unknown option '--outptu': did you mean --output?");
+	parses("--zebra", "!unknown option '--zebra'");
+	parses("--format=xml", "!--format: 'xml' is none of: text json csv");
+	parses("--format=tex", "!--format: 'tex' is none of: text json csv");
+	parses("--format=", "!--format: '' is none of: text json csv");
+
+	suggests("falt", "flat");
+	suggests("flta", "flat");
+	suggests("grap", "graph");
+	suggests("anotate", "annotate");
+	suggests("ino", "info");
+	suggests("zebra", "none");
+	suggests("", "none");
+	return DONE();
+}

@@ -1,0 +1,331 @@
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "profile/profile.h"
+#include "profile/ranges.h"
+
+static uint32_t seed = 1;
+
+static uint32_t pick(uint32_t n)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)seed * n >> 32);
+}
+
+static void end_file(struct profile_builder *b)
+{
+	profile_add_source(b, "f", (struct source){ 0 });
+}
+
+static void add(struct profile_builder *b, uint64_t from, uint64_t to, uint64_t count)
+{
+	profile_add_arc(b, (struct arc){ .from = from, .to = to, .count = count });
+}
+
+static bool is(const struct profile *p, size_t i, uint64_t from, uint64_t to, uint64_t count)
+{
+	return p->arcs[i].from == from && p->arcs[i].to == to && p->arcs[i].count == count;
+}
+
+static void arcs_are_summed_in_order_of_first_appearance(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	add(b, 30, 1, 5);
+	add(b, 10, 1, 1);
+	add(b, 30, 1, 2);
+	end_file(b);
+	add(b, 20, 1, 7);
+	add(b, 10, 1, 1);
+	add(b, 20, 1, 1);
+	struct profile *p = profile_finish(b);
+	OK(p->n_arcs == 3);
+	OK(is(p, 0, 30, 1, 7) && is(p, 1, 10, 1, 2) && is(p, 2, 20, 1, 8));
+	OK(!p->saturated);
+	profile_free(p);
+}
+
+static void sums_of_arcs_saturate_and_say_so(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	add(b, 1, 2, UINT64_MAX - 1);
+	end_file(b);
+	add(b, 1, 2, 1);
+	end_file(b);
+	struct profile *p = profile_finish(b);
+	OK(is(p, 0, 1, 2, UINT64_MAX) && !p->saturated);
+	profile_free(p);
+
+	b = profile_builder_new();
+	add(b, 1, 2, UINT64_MAX);
+	add(b, 1, 2, 5);
+	p = profile_finish(b);
+	OK(is(p, 0, 1, 2, UINT64_MAX) && p->saturated);
+	profile_free(p);
+}
+
+/* What the builder should make of it, the slow way. */
+struct expected {
+	struct arc at[4096];
+	size_t n;
+};
+
+static void expect(struct expected *e, struct arc arc)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		if (e->at[i].from == arc.from && e->at[i].to == arc.to &&
+		    e->at[i].to_object == arc.to_object) {
+			e->at[i].count += arc.count;
+			return;
+		}
+	}
+	e->at[e->n++] = arc;
+}
+
+static bool same_arcs(const struct profile *p, const struct expected *e)
+{
+	if (p->n_arcs != e->n)
+		return false;
+	for (size_t i = 0; i < e->n; i++)
+		if (!is(p, i, e->at[i].from, e->at[i].to, e->at[i].count) ||
+		    p->arcs[i].to_object != e->at[i].to_object)
+			return false;
+	return true;
+}
+
+/* Nearly the same list per file, with arcs left out, added, swapped and repeated. */
+static void random_files(struct profile_builder **parts, size_t n_parts, struct expected *e)
+{
+	uint32_t n = 1 + pick(60), shape = pick(3), objects = 1 + pick(2);
+	struct arc list[64];
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (struct arc){ .from = shape == 1   ? 7
+						: shape == 2 ? i
+							     : pick(40),
+					.to = shape == 1 ? 100 - i : pick(10),
+					.to_object = pick(objects) };
+	for (size_t part = 0; part < n_parts; part++) {
+		profile_add_object(parts[part], "other", NULL);
+		for (uint32_t file = pick(5); file > 0; file--) {
+			for (uint32_t i = 0; i < n; i++) {
+				if (pick(20) == 0)
+					continue;
+				struct arc arc = list[pick(15) ? i : pick(n)];
+				if (pick(25) == 0)
+					arc.from = pick(50);
+				arc.count = pick(1000);
+				profile_add_arc(parts[part], arc);
+				expect(e, arc);
+			}
+			end_file(parts[part]);
+		}
+	}
+}
+
+static void any_files_give_what_the_slow_way_gives(void)
+{
+	struct expected *e = malloc(sizeof(*e));
+	int bad = 0;
+	for (int round = 0; round < 3000; round++) {
+		struct profile_builder *b = profile_builder_new();
+		e->n = 0;
+		random_files(&b, 1, e);
+		struct profile *p = profile_finish(b);
+		bad += !same_arcs(p, e);
+		profile_free(p);
+	}
+	OK(bad == 0);
+	for (int round = 0; round < 1000; round++) {
+		struct profile_builder *b[3];
+		for (int i = 0; i < 3; i++)
+			b[i] = profile_builder_new();
+		e->n = 0;
+		random_files(b, 3, e);
+		kin_error_free(profile_builder_merge(b[0], b[1]));
+		kin_error_free(profile_builder_merge(b[0], b[2]));
+		struct profile *p = profile_finish(b[0]);
+		bad += !same_arcs(p, e);
+		profile_free(p);
+	}
+	OK(bad == 0);
+	free(e);
+}
+
+static void a_long_unordered_file_is_summed_too(void)
+{
+	enum { N = 100000 };
+	struct profile_builder *b = profile_builder_new();
+	for (uint64_t i = 0; i < 2 * N; i++)
+		add(b, i * 7919 % N, 1, i);
+	struct profile *p = profile_finish(b);
+	OK(p->n_arcs == N);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->n_arcs; i++)
+		sum += p->arcs[i].count;
+	OK(sum == (uint64_t)N * (2 * N - 1));
+	OK(is(p, 1, 7919, 1, N + 2));
+	profile_free(p);
+}
+
+/* Histograms */
+
+/* Its hits live until the next five are made. */
+static struct histogram hist(uint64_t low, uint64_t high, uint32_t n, const uint64_t *bins)
+{
+	static struct hit hits[5][8];
+	static unsigned turn;
+	struct hit *h = hits[turn++ % 5];
+	size_t n_hits = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (bins[i])
+			h[n_hits++] = (struct hit){ .bin = i, .count = bins[i] };
+	return (struct histogram){ .low = low,
+				   .high = high,
+				   .n = n,
+				   .hits = h,
+				   .n_hits = n_hits,
+				   .rate = 100,
+				   .dimension = "seconds",
+				   .abbrev = 's' };
+}
+
+/* The message of the failure, or "". */
+static const char *try_add(struct profile_builder *b, struct histogram h)
+{
+	static char text[300];
+	struct kin_error *err = profile_add_histogram(b, h);
+	snprintf(text, sizeof(text), "%s", err ? kin_error_message(err) : "");
+	if (err && kin_error_kind(err) != KIN_ERROR_MISMATCH)
+		snprintf(text, sizeof(text), "of another kind");
+	kin_error_free(err);
+	return text;
+}
+
+static void histograms_of_one_range_are_summed(void)
+{
+	static const uint64_t bins[] = { 1, 0, UINT64_MAX, 4 };
+	struct profile_builder *b = profile_builder_new();
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 4, bins)), "");
+	OK_STR(try_add(b, hist(0x2000, 0x2010, 4, bins)), "");
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 4, bins)), "");
+	struct profile *p = profile_finish(b);
+	OK(p->n_histograms == 2 && p->histograms[1].low == 0x2000);
+	const struct histogram *sum = &p->histograms[0];
+	OK(histogram_count(sum, 0) == 2 && histogram_count(sum, 1) == 0 &&
+	   histogram_count(sum, 2) == UINT64_MAX && histogram_count(sum, 3) == 8);
+	OK(histogram_count(&p->histograms[1], 3) == 4);
+	OK(p->saturated);
+	profile_free(p);
+}
+
+static void histograms_that_do_not_fit_are_refused(void)
+{
+	static const uint64_t bins[8] = { 1 };
+	struct profile_builder *b = profile_builder_new();
+	struct histogram h;
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 4, bins)), "");
+	OK_STR(try_add(b, hist(0x100c, 0x101c, 4, bins)),
+	       "histogram of 0x100c..0x101c overlaps the one of 0x1000..0x1010: they are not of "
+	       "the "
+	       "same program");
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 8, bins)),
+	       "histogram has 2 bytes per bin, the ones before have 4: they are not of the same "
+	       "program");
+	h = hist(0x1000, 0x1010, 4, bins);
+	strcpy(h.dimension, "cycles");
+	OK_STR(try_add(b, h), "histogram counts cycles where the ones before count seconds");
+	h = hist(0x1000, 0x1010, 4, bins);
+	h.abbrev = 'c';
+	OK_STR(try_add(b, h), "unit of histogram is abbreviated 'c', of the ones before 's'");
+	h = hist(0x1000, 0x1010, 4, bins);
+	h.rate = 1000;
+	OK_STR(try_add(b, h),
+	       "histogram has 1000 ticks per second, the ones before have 100: their "
+	       "sum would mean nothing");
+	h = hist(0x100c, 0x101c, 4, bins);
+	h.object = profile_add_object(b, "lib.so", NULL);
+	OK(h.object == 1);
+	OK_STR(try_add(b, h), "");
+	struct profile *p = profile_finish(b);
+	OK(p->n_histograms == 2 && histogram_count(&p->histograms[0], 0) == 1);
+	profile_free(p);
+}
+
+static void ranges_are_found_as_the_slow_way_finds_them(void)
+{
+	int bad = 0;
+	for (int round = 0; round < 300; round++) {
+		struct range all[200];
+		struct ranges r = { 0 };
+		uint32_t n = 0;
+		for (int i = 0; i < 200; i++) {
+			uint64_t base = pick(4) ? 0 : UINT64_MAX - 400;
+			uint64_t low = base + pick(300), high = low + pick(8);
+			objid object = pick(2);
+			uint32_t equal = NONE, over = NONE;
+			for (uint32_t k = 0; k < n; k++) {
+				if (all[k].object != object)
+					continue;
+				if (all[k].low == low && all[k].high == high)
+					equal = k;
+				if (all[k].low < high && low < all[k].high && low < high &&
+				    all[k].low < all[k].high)
+					over = NONE - 1;
+			}
+			uint32_t found = ranges_find_overlapping(&r, object, low, high);
+			bad += ranges_find(&r, object, low, high) != equal;
+			bad += (found == NONE) != (over == NONE);
+			if (found != NONE)
+				bad += !(all[found].object == object && all[found].low < high &&
+					 low < all[found].high);
+			if (equal != NONE || over != NONE)
+				continue;
+			all[n] = (struct range){ low, high, object, n };
+			ranges_add(&r, all[n]);
+			n++;
+		}
+		ranges_free(&r);
+	}
+	OK(bad == 0);
+}
+
+static void canonical_order(void)
+{
+	static const uint64_t bins[4] = { 1, 2, 3, 4 };
+	struct profile_builder *b = profile_builder_new();
+	add(b, 30, 1, 5);
+	add(b, 10, 2, 1);
+	add(b, 10, 1, 2);
+	OK_STR(try_add(b, hist(0x2000, 0x2010, 4, bins)), "");
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 4, bins)), "");
+	profile_add_block(b, (struct block){ .addr = 9, .count = 1 });
+	profile_add_block(b, (struct block){ .addr = 4, .count = 2 });
+	profile_add_block_record(b);
+	profile_add_block(b, (struct block){ .addr = 9, .count = 3 });
+	profile_add_block_record(b);
+	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon", .version = 1 });
+	struct profile *p = profile_finish(b), *q = profile_canonical(p);
+	profile_free(p);
+	OK(is(q, 0, 10, 1, 2) && is(q, 1, 10, 2, 1) && is(q, 2, 30, 1, 5) && q->n_arcs == 3);
+	OK(q->histograms[0].low == 0x1000 && q->histograms[1].low == 0x2000);
+	OK(histogram_count(&q->histograms[0], 3) == 4);
+	OK(q->n_blocks == 2 && q->n_block_records == 1);
+	OK(q->blocks[0].addr == 4 && q->blocks[1].addr == 9 && q->blocks[1].count == 4);
+	OK(q->n_sources == 1);
+	OK_STR(strtab_get(q->strings, q->sources[0].path), "gmon.out");
+	profile_free(q);
+}
+
+int main(void)
+{
+	arcs_are_summed_in_order_of_first_appearance();
+	sums_of_arcs_saturate_and_say_so();
+	any_files_give_what_the_slow_way_gives();
+	a_long_unordered_file_is_summed_too();
+	histograms_of_one_range_are_summed();
+	histograms_that_do_not_fit_are_refused();
+	ranges_are_found_as_the_slow_way_finds_them();
+	canonical_order();
+	return DONE();
+}
