@@ -131,6 +131,14 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	free(moved);
 }
 
+/* GNU gprof has the last symbol end with .text, and when it adds line places, symbols whose end lies
+ * before their start go: a weak variable at the end of the table. */
+static void drop_empty_last(struct symbol_table *t, struct address_range text)
+{
+	if (t->n > 1 && t->at[t->n - 1].addr >= text.high)
+		t->n--;
+}
+
 static void add_places(struct symbols *s, const struct symbol_table *t)
 {
 	struct line_run *runs = NULL;
@@ -300,6 +308,8 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	s->text = object_text(o);
 	s->priv = xalloc(sizeof(*s->priv));
 	s->priv->files = strtab_new();
+	if (opts->lines && opts->table.gnu)
+		drop_empty_last(&table, s->text);
 	add_places(s, &table);
 	sort_by_position(s, &table);
 	index_places(s);

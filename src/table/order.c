@@ -1,0 +1,40 @@
+/* order.c - the column "entry" alone: what a linker wants to read. Around it go the properties
+ * "before" and "after", where the linker needs them. */
+#include "base/err.h"
+#include "table/render.h"
+#include "table/sink.h"
+
+static void property(struct sink *s, const struct kin_table *t, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(t, key);
+	if (c && c->type == KIN_CELL_TEXT)
+		sink_str(s, c->text);
+}
+
+static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	(void)o;
+	size_t entry = render_column(t, "entry");
+	if (entry == kin_table_n_columns(t))
+		return err_new(KIN_ERROR_USAGE,
+			       "the format 'order' is for the report 'order' only");
+
+	struct sink s;
+	struct kin_row row;
+	sink_init(&s, out);
+	property(&s, t, "before");
+	kin_table_rewind(t);
+	while (kin_table_next(t, &row)) {
+		if (row.cells[entry].type != KIN_CELL_TEXT)
+			continue;
+		sink_str(&s, row.cells[entry].text);
+		sink_char(&s, '\n');
+	}
+	property(&s, t, "after");
+	sink_flush(&s);
+	return NULL;
+}
+
+const struct renderer order_renderer = { "order",
+					 "what the linker reads: for the report 'order' only",
+					 render };
