@@ -84,8 +84,8 @@ static void add_time(struct kin_table *t, const struct report_input *in)
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		const struct histogram *h = &p->histograms[i];
 		double in_it = 0;
-		for (uint32_t k = 0; k < h->n; k++)
-			in_it += (double)h->bins[k];
+		for (size_t k = 0; k < h->n_hits; k++)
+			in_it += (double)h->hits[k].count;
 		ticks += in_it;
 		snprintf(text, sizeof(text), "0x%" PRIx64 "-0x%" PRIx64 " in %" PRIu32 " bins of %.4g bytes",
 			 h->low, h->high, h->n, h->n ? (double)(h->high - h->low) / h->n : 0);
