@@ -303,6 +303,8 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	g->has_arcs = p->n_arcs > 0;
 	if (o->static_calls || !sum_ordered(g, p, o))
 		n_records = sum_unordered(g, p, s, o);
+	if (o->consume)
+		profile_release_arcs(o->consume);
 	count_calls(g);
 	list_callers(g, n_records);
 }

@@ -132,4 +132,6 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 		else
 			credit_bins(g, &p->histograms[i], selection_of(o));
 	}
+	if (o->consume)
+		profile_release_hits(o->consume);
 }

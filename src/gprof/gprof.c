@@ -247,9 +247,9 @@ static struct kin_error *analyse(struct run *r)
 				       .flat_only = r->styles == STYLE_FLAT && !r->o->traditional,
 				       .selection = &r->selection };
 
-	r->graph = callgraph_new(r->profile, r->symbols, &opts);
 	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
-		profile_release_arcs(r->profile);
+		opts.consume = r->profile;
+	r->graph = callgraph_new(r->profile, r->symbols, &opts);
 	if (r->graph->spans_histograms)
 		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
 			       true, "found a symbol that covers several histogram records");

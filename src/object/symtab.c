@@ -327,6 +327,6 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	}
 	if (opts->gnu)
 		c.end_of_last = o->text.high;
-	*ret = candidates_finish(&c, &o->arena);
+	*ret = candidates_finish(&c);
 	return NULL;
 }
