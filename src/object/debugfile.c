@@ -245,8 +245,6 @@ Dwarf *object_dwarf(struct object_file *o)
 		return NULL;
 	o->alt = find_alt(o, from);
 	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
-	if (o->alt_dwarf)
-		dwarf_setalt(o->dwarf, o->alt_dwarf);
 	return o->dwarf;
 }
 

@@ -109,7 +109,8 @@ void object_lines_free(struct object_lines *lines);
 struct elf_file *object_debug_file(struct object_file *o);
 /* The file packed into .gnu_debugdata (symbols only), or NULL. */
 struct elf_file *object_packed_file(struct object_file *o);
-/* DWARF of the file, or else of its debug file; dwz's file attached. NULL if there is none. */
+/* DWARF of the file, or else of its debug file. NULL if there is none. Afterwards o->alt_dwarf is what
+ * dwz moved out of it, or NULL; libdw is not to look for that itself, it would open anything. */
 Dwarf *object_dwarf(struct object_file *o);
 
 /* ---- machine.c ---- */
