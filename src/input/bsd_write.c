@@ -36,8 +36,8 @@ static struct kin_error *cannot(const struct writer *w, const char *what)
 
 static struct kin_error *check_counts(const struct writer *w)
 {
-	for (uint32_t i = 0; i < w->h.n; i++)
-		if (w->h.bins[i] > UINT16_MAX)
+	for (size_t i = 0; i < w->h.n_hits; i++)
+		if (w->h.hits[i].count > UINT16_MAX)
 			return cannot(w, "a histogram bin above 65535");
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		const struct arc *arc = &w->p->arcs[i];
@@ -92,8 +92,9 @@ static void write_header(struct writer *w)
 static void write_all(struct writer *w)
 {
 	write_header(w);
+	const struct hit *hit = w->h.hits, *end = hit + w->h.n_hits;
 	for (uint32_t i = 0; i < w->h.n; i++)
-		put(w, w->h.bins[i], 2);
+		put(w, hit < end && hit->bin == i ? hit++->count : 0, 2);
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		put(w, w->p->arcs[i].from, w->word);
 		put(w, w->p->arcs[i].to, w->word);
