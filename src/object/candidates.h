@@ -29,6 +29,7 @@ struct candidate {
 
 struct candidates {
 	VEC(struct candidate) all;
+	bool too_long;        /* the names, by far: the file was made to keep us busy */
 	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
 };
 
