@@ -243,7 +243,8 @@ static struct kin_error *write_sum(struct run *r)
 static struct kin_error *analyse(struct run *r)
 {
 	struct callgraph_opts opts = { .gnu = r->o->compat,
-				       .static_calls = r->o->static_calls,
+				       /* GNU: with the call graph, if there is one */
+				       .static_calls = r->o->static_calls && (has_arcs(r) || !r->o->compat),
 				       .selection = &r->selection };
 
 	r->graph = callgraph_new(r->profile, r->symbols, &opts);
