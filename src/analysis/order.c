@@ -23,7 +23,7 @@ static void make_links(struct function_order *f)
 	for (size_t i = 0; i < f->g->n_arcs; i++) {
 		const struct cg_arc *a = &f->g->arcs[i];
 		f->links[i] = (struct link){ a->from, a->to, 0, a->count, false };
-		f->links[i].rank = f->g->seq[i] + (uint32_t)f->o->n_extra;
+		f->links[i].rank = callgraph_arc_seq(f->g, (arcid)i) + (uint32_t)f->o->n_extra;
 		if (a->from != a->to)
 			vec_push(&f->by_use, &f->links[i]);
 	}
