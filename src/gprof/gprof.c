@@ -250,7 +250,8 @@ static struct kin_error *analyse(struct run *r)
 				       .selection = &r->selection };
 
 	r->graph = callgraph_new(r->profile, r->symbols, &opts);
-	profile_release_arcs(r->profile);
+	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
+		profile_release_arcs(r->profile);
 	if (r->graph->spans_histograms)
 		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
 			       true, "found a symbol that covers several histogram records");

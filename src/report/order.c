@@ -299,8 +299,8 @@ static void add_rows(struct listing *l, const struct clustering *c, const bool *
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	const struct layout *layout;
-	bool *chosen;
+	const struct layout *layout = NULL;
+	bool *chosen = NULL;
 	struct kin_error *err = find_layout(o->layout, &layout);
 	if (err || (err = choose(in, o, &chosen)))
 		return err;

@@ -77,6 +77,13 @@ static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind
 	put_name(l, c, kind == KIN_ROW_CYCLE ? layout->before_index_of_cycle : ' ', o);
 }
 
+/* GNU calls the unit seconds here, whatever the data says it is. */
+static void put_granularity(const struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	gnu_granularity(t, o, gnu_number(t, "graph_total"), o->raw ? "seconds" : gnu_text(t, "dimension"),
+			" no time propagated", out);
+}
+
 static void put_rule(FILE *out, const struct layout *layout)
 {
 	const char *rule = "-----------------------------------------------\n";
@@ -106,13 +113,6 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 		put_rule(out, layout);
 	line_done(&l);
 	return NULL;
-}
-
-/* GNU gprof calls the unit of a call graph seconds, whatever it is. */
-static void put_granularity(const struct kin_table *t, const struct render_opts *o, FILE *out)
-{
-	gnu_granularity(t, o, gnu_number(t, "graph_total"), o->raw ? "seconds" : gnu_text(t, "dimension"),
-			" no time propagated", out);
 }
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
