@@ -243,7 +243,9 @@ static struct kin_error *write_sum(struct run *r)
 static struct kin_error *analyse(struct run *r)
 {
 	struct callgraph_opts opts = { .gnu = r->o->compat,
-				       .static_calls = r->o->static_calls,
+				       /* GNU: with the call graph, if there is one */
+				       .static_calls =
+					       r->o->static_calls && (has_arcs(r) || !r->o->compat),
 				       .flat_only = r->styles == STYLE_FLAT && !r->o->traditional,
 				       .selection = &r->selection };
 
