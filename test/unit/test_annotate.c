@@ -119,10 +119,10 @@ static void block(struct profile_builder *b, uint64_t addr, uint64_t count)
 	profile_add_block(b, (struct block){ .addr = addr, .count = count });
 }
 
-/* Fill in by what the test wants; `how` as in setup(). */
-typedef void fill(const struct fixture *x, struct profile_builder *b);
+/* Adds the data that a test wants. */
+typedef void filler(const struct fixture *x, struct profile_builder *b);
 
-static struct fixture setup(fill *fill, bool lines, bool gnu)
+static struct fixture setup(filler *fill, bool lines, bool gnu)
 {
 	struct fixture x = { 0 };
 	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
