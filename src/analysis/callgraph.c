@@ -75,7 +75,7 @@ static int compare_listed(const void *l, const void *r, void *arg)
 	int c = order->sign * compare_arcs(a, b, order->self);
 	if (c)
 		return c;
-	uint32_t left = order->g->seq[a->arc], right = order->g->seq[b->arc];
+	uint32_t left = callgraph_arc_seq(order->g, a->arc), right = callgraph_arc_seq(order->g, b->arc);
 	return (left > right) - (left < right);
 }
 

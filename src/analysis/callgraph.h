@@ -43,7 +43,8 @@ struct callgraph {
 	struct cg_node *nodes;	/* [n_symbols + n_cycles] */
 	struct cg_share *share; /* [n_symbols]: see callgraph_arc_time() */
 	struct cg_arc *arcs;	/* by `from`, each group in order of first appearance in the data */
-	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups */
+	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
+				 * in arcs[] */
 	size_t n_arcs;
 	arcid *in;		/* arcs by `to`, each group newest first: as GNU gprof walks them */
 	bool *is_cut;		/* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
@@ -80,6 +81,11 @@ struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc
 
 /* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it. */
 bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
+
+static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
+{
+	return g->seq ? g->seq[arc] : arc;
+}
 
 /* The node that stands for a symbol where time is handed on: its cycle, or itself. */
 nodeid callgraph_head(const struct callgraph *g, symid id);

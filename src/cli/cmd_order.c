@@ -36,7 +36,7 @@ static int run(const struct settings *s)
 {
 	struct settings plain = *s;
 	if (!plain.format)
-		plain.format = "list";
+		plain.format = "order";
 	return run_report(&plain, "order");
 }
 

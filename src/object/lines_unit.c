@@ -10,7 +10,8 @@
  * answer for such a function is yet another one in BFD, that of the symbol before the address; we give
  * what it says from then on, since its callers ask more than once.) Unknown files are "<unknown>". In
  * DWARF 5 the rows of a sequence up to the first that names a file are of file 0, not 1, and functions
- * whose ranges are given by index (clang's) have none. */
+ * whose ranges are given by index (clang's) have none. Lists with addresses by index (gcc's -gsplit-dwarf)
+ * are an error: no unit from there on is seen. */
 #include <stdlib.h>
 
 #include "object/lines_private.h"
@@ -240,7 +241,7 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 
 	if (!r.unit->has_lines || (!gnu && (flags & UNIT_NO_CODE)))
 		return;
-	if (gnu && (flags & UNIT_SAME_LINES) && !r.unit->n_ranges)
+	if (gnu && ((flags & UNIT_UNSEEN) || ((flags & UNIT_SAME_LINES) && !r.unit->n_ranges)))
 		return;
 	if (!may_decode(l, r.unit->end - r.unit->offset))
 		return;
@@ -253,6 +254,8 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 		return;
 
 	dwarf_functions_read(l->info, r.unit, gnu, &l->functions);
+	if (gnu && l->functions.indexed_ranges)
+		return;
 	l->names.n = 0;
 	vec_reserve(&l->names, l->functions.at.n);
 	if (l->functions.at.n)
