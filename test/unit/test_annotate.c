@@ -796,7 +796,9 @@ static void test_lines(void)
 {
 	struct fixture x = setup(timed, true, false);
 	struct report_opts o = { 0 };
-	static const char *const subjects[] = { "other.c", NULL };
+	static const char *const subjects[] = { "other.c", NULL }, *const missing[] = { "f",
+											"ther.c",
+											NULL };
 	CHECK(reported(&x, &lines_report, &o, &text_renderer),
 	      "Source lines\n"
 	      "\n"
@@ -809,6 +811,11 @@ static void test_lines(void)
 	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
 	      "share,self,calls,file,line,name\n"
 	      "0.53333333333333333,0.4,5,other.c,3,other\n");
+	o.subjects = missing;
+	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
+	      "'ther.c' is no function or source file of 'prog'");
+	CHECK(reported(&x, &counts_report, &o, &csv_renderer),
+	      "'ther.c' is no function or source file of 'prog'");
 	done(&x);
 }
 
