@@ -32,8 +32,9 @@ static bool agrees(uint32_t seed)
 	size_t n = next_random(&seed) % MANY;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t low = next_random(&seed) % SPACE;
-		all[i] = (struct interval){ low, low + next_random(&seed) % 20, next_random(&seed) % 4,
-					    (uint32_t)i, next_random(&seed) % 6 };
+		all[i] = (struct interval){ low, low + next_random(&seed) % 20,
+					    next_random(&seed) % 4, (uint32_t)i,
+					    next_random(&seed) % 6 };
 		vec_push(&v, all[i]);
 	}
 	intervals_flatten(&v);

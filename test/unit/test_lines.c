@@ -1,4 +1,5 @@
-/* Source lines: programs compiled here, in every version of DWARF, and debugging information that lies. */
+/* Source lines: programs compiled here, in every version of DWARF, and debugging information that
+ * lies. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -10,40 +11,44 @@
 
 static char dir[] = "/tmp/kin-lines-XXXXXX";
 
-static const char header_text[] = "#define KEEP __attribute__((noinline))\nstatic inline __attribute__((always_inline)) int twice(int a)\n"
+static const char header_text[] = "#define KEEP __attribute__((noinline))\nstatic inline "
+				  "__attribute__((always_inline)) int twice(int a)\n"
 				  "{\n"
 				  "	return a * 2 + sink;\n"
 				  "}\n"
 				  "KEEP int from_header(int a) { return a + sink; }\n";
 
-static const char program_text[] = "volatile int sink;\n"	    /* 1 */
-				   "#include \"sub/part.h\"\n"	    /* 2 */
-				   "KEEP int first(int a) { sink = a;\n" /* 3 */
-				   "	sink = twice(a);\n"	    /* 4 */
-				   "	return 0;\n"		    /* 5 */
-				   "}\n"			    /* 6 */
-				   "int dropped(int a) { sink = 2; return first(a); }\n"
-				   "#line 100 \"made.y\"\n"	    /* 7 */
-				   "KEEP int made(int a) { sink = a; return 0; }\n"
-				   "int main(void) { return first(1) + made(2) + from_header(3); }\n";
+static const char program_text[] =
+	"volatile int sink;\n"                /* 1 */
+	"#include \"sub/part.h\"\n"           /* 2 */
+	"KEEP int first(int a) { sink = a;\n" /* 3 */
+	"	sink = twice(a);\n"           /* 4 */
+	"	return 0;\n"                  /* 5 */
+	"}\n"                                 /* 6 */
+	"int dropped(int a) { sink = 2; return first(a); }\n"
+	"#line 100 \"made.y\"\n" /* 7 */
+	"KEEP int made(int a) { sink = a; return 0; }\n"
+	"int main(void) { return first(1) + made(2) + from_header(3); }\n";
 
 /* Names mangled, one of them only where it is declared; a constructor that is inlined. */
-static const char mangled_text[] = "volatile int sink;\n"
-				   "struct point {\n"
-				   "	int x;\n"
-				   "	__attribute__((always_inline)) point(int a) : x(a) { sink = a; }\n"
-				   "	int get() const;\n"
-				   "};\n"
-				   "int point::get() const { return x + sink; }\n"
-				   "namespace here { static __attribute__((noinline)) int hidden(int a) { return a + sink; } }\n"
-				   "int main(int n, char **)\n"
-				   "{\n"
-				   "	point p(n);\n"
-				   "	return p.get() + here::hidden(n);\n"
-				   "}\n";
+static const char mangled_text[] =
+	"volatile int sink;\n"
+	"struct point {\n"
+	"	int x;\n"
+	"	__attribute__((always_inline)) point(int a) : x(a) { sink = a; }\n"
+	"	int get() const;\n"
+	"};\n"
+	"int point::get() const { return x + sink; }\n"
+	"namespace here { static __attribute__((noinline)) int hidden(int a) { return a + sink; } "
+	"}\n"
+	"int main(int n, char **)\n"
+	"{\n"
+	"	point p(n);\n"
+	"	return p.get() + here::hidden(n);\n"
+	"}\n";
 
-/* Two units; a function whose entry refers to itself, one that refers to the first, ranges that are no
- * ranges, entries nested without an end. */
+/* Two units; a function whose entry refers to itself, one that refers to the first, ranges that are
+ * no ranges, entries nested without an end. */
 static const char lying_text[] = "	.text\n"
 				 "	.globl _start\n"
 				 "_start: .fill 64, 1, 0x90\n"
@@ -86,18 +91,18 @@ static const char lying_text[] = "	.text\n"
 				 "program:\n"
 				 "	.byte 0, 9, 2\n"
 				 "	.8byte _start\n"
-				 "	.byte 3, 9, 1\n"	/* line 10 at 0 */
+				 "	.byte 3, 9, 1\n"        /* line 10 at 0 */
 				 "	.byte 3, 1, 2, 16, 1\n" /* 11 at 16 */
 				 "	.byte 0, 9, 2\n"
 				 "	.8byte _start + 8\n"
 				 "	.byte 3, 1, 1\n" /* 12 at 8, late */
-				 "	.byte 4, 77\n"	 /* a file that is not there */
+				 "	.byte 4, 77\n"   /* a file that is not there */
 				 "	.byte 0, 9, 2\n"
 				 "	.8byte _start + 32\n"
-				 "	.byte 3, 1, 1\n"	   /* 13 at 32 */
-				 "	.byte 4, 1, 3, 1, 1\n"	   /* 14 there too: the last counts */
-				 "	.byte 2, 8, 0, 1, 1\n"	   /* ends at 40 */
-				 "	.byte 0, 9, 2\n"	   /* a second one, inside the first */
+				 "	.byte 3, 1, 1\n"       /* 13 at 32 */
+				 "	.byte 4, 1, 3, 1, 1\n" /* 14 there too: the last counts */
+				 "	.byte 2, 8, 0, 1, 1\n" /* ends at 40 */
+				 "	.byte 0, 9, 2\n"       /* a second one, inside the first */
 				 "	.8byte _start + 4\n"
 				 "	.byte 3, 98, 1, 2, 8, 0, 1, 1\n"
 				 "	.byte 0, 9, 2\n" /* what the linker dropped */
@@ -227,11 +232,15 @@ static const char *at_address(struct object_file *o, uint64_t addr, bool gnu)
 		return "nothing";
 	const char *base = at.file ? strrchr(at.file, '/') : NULL;
 	snprintf(text[i], sizeof(text[i]), "%s %s:%u", at.function ? at.function : "?",
-		 base ? base + 1 : at.file ? at.file : "?", at.line);
+		 base      ? base + 1
+		 : at.file ? at.file
+			   : "?",
+		 at.line);
 	return text[i];
 }
 
-static bool has_run(struct object_file *o, bool gnu, const char *function, const char *file, uint32_t line)
+static bool has_run(struct object_file *o, bool gnu, const char *function, const char *file,
+		    uint32_t line)
 {
 	size_t n;
 	bool found = false;
@@ -281,7 +290,8 @@ static void test_compilers(void)
 		for (int version = 2; version <= 5 && have(compilers[i]); version++) {
 			for (size_t k = 0; k < ARRAY_LEN(levels); k++, tried++) {
 				char options[64];
-				snprintf(options, sizeof(options), "-gdwarf-%d %s", version, levels[k]);
+				snprintf(options, sizeof(options), "-gdwarf-%d %s", version,
+					 levels[k]);
 				test_program(compilers[i], options);
 			}
 		}
@@ -332,7 +342,8 @@ static void test_units(void)
 
 	size_t n; /* only a part */
 	uint64_t at = address_of(o, "other");
-	struct line_run *r = object_line_runs(o, (struct address_range){ at + 1, at + 2 }, false, &n);
+	struct line_run *r =
+		object_line_runs(o, (struct address_range){ at + 1, at + 2 }, false, &n);
 	OK(n == 1 && r[0].addr == at + 1 && r[0].end == at + 2 && r[0].at.line == 2);
 	free(r);
 	object_free(o);
@@ -344,7 +355,8 @@ static void test_type_units(void)
 	if (!OK(compile("g++", "-gdwarf-5 -fdebug-types-section -O2 mangled.cc")))
 		return;
 	struct object_file *o = open_object("out");
-	OK_STR(at_address(o, address_of(o, "_ZNK5point3getEv"), false), "_ZNK5point3getEv mangled.cc:7");
+	OK_STR(at_address(o, address_of(o, "_ZNK5point3getEv"), false),
+	       "_ZNK5point3getEv mangled.cc:7");
 	OK(consistent(o));
 	object_free(o);
 }
