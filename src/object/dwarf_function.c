@@ -100,6 +100,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 			ret->indexed_ranges |= d->indexed_ranges;
 			if (ret->ranges.n > first) {
 				struct dwarf_function function = names_of(f, u, &e);
+				function.is_inlined = a->tag == DW_TAG_inlined_subroutine;
 				function.depth = depth;
 				function.first_range = (uint32_t)first;
 				function.n_ranges = (uint32_t)(ret->ranges.n - first);

@@ -61,8 +61,8 @@ struct dwarf_info {
 	VEC(struct dwarf_name) named;
 };
 
-/* NULL if there is no .debug_info. */
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf);
+/* `alt`: the file that dwz moved entries to, or NULL. NULL if there is no .debug_info. */
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
 /* ---- forms, also used by line tables ---- */
@@ -112,7 +112,8 @@ struct dwarf_function {
 	const char *name, *linkage_name; /* its own; NULL if not said */
 	uint64_t origin;		 /* abstract origin or specification: offset of an entry */
 	bool has_origin, origin_alt;
-	uint32_t depth; /* nesting among all entries */
+	bool is_inlined; /* has no symbol of its own */
+	uint32_t depth;	 /* nesting among all entries */
 	uint32_t first_range, n_ranges;
 };
 

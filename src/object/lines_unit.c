@@ -1,7 +1,9 @@
 /* The lines of one unit.
  *
  * By the right rules: code is what a sequence of the line table covers that starts in code (what the linker
- * dropped starts at 0 or -1); the function is the innermost one.
+ * dropped starts at 0 or -1); the function is the innermost one. A function without a linkage name that has a
+ * symbol (static ones of C++) has that name. What is left of a row behind the end of a function is padding,
+ * and belongs to it.
  *
  * By BFD 2.40's: all sequences count; the function is the one with the shortest range that holds the
  * address, of equal ones the last; where there is none, what the symbol table says. A function without a
@@ -89,10 +91,10 @@ static const char *function_name(struct unit_reader *r, uint32_t i, uint64_t add
 		return n->name;
 	n->known = true;
 	n->name = dwarf_function_name(r->l->info, r->unit, f, &linkage);
-	if (r->gnu && !linkage) {
-		uint64_t start, until;
-		const char *name = elf_name(r->l, addr, &start, &until);
-		if (name && start == r->l->functions.ranges.at[f->first_range].low)
+	if (!linkage && (r->gnu || !f->is_inlined)) {
+		uint64_t start, until, low = r->l->functions.ranges.at[f->first_range].low;
+		const char *name = elf_name(r->l, r->gnu ? addr : low, &start, &until);
+		if (name && start == low)
 			n->name = name;
 	}
 	return n->name;
@@ -112,10 +114,9 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 		vec_push(out, ((struct line_run){ addr, end, *at }));
 }
 
-/* Where no function of DWARF is. */
+/* Where no function of DWARF is; at.function is the one before in the same row. */
 static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
 {
-	at.function = NULL;
 	if (!r->gnu) {
 		emit(r, addr, end, &at);
 		return;

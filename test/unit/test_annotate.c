@@ -120,9 +120,9 @@ static void block(struct profile_builder *b, uint64_t addr, uint64_t count)
 }
 
 /* Adds the data that a test wants. */
-typedef void filler(const struct fixture *x, struct profile_builder *b);
+typedef void fill(const struct fixture *x, struct profile_builder *b);
 
-static struct fixture setup(filler *fill, bool lines, bool gnu)
+static struct fixture setup(fill *filler, bool lines, bool gnu)
 {
 	struct fixture x = { 0 };
 	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
@@ -134,7 +134,7 @@ static struct fixture setup(filler *fill, bool lines, bool gnu)
 		exit(99);
 	}
 	struct profile_builder *b = profile_builder_new();
-	fill(&x, b);
+	filler(&x, b);
 	x.profile = profile_finish(b);
 	x.graph = callgraph_new(x.profile, x.symbols, &(struct callgraph_opts){ .gnu = gnu });
 	x.in = (struct report_input){ .profile = x.profile,
