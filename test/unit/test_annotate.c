@@ -122,11 +122,7 @@ static void block(struct profile_builder *b, uint64_t addr, uint64_t count)
 /* Adds the data that a test wants. */
 typedef void filler(const struct fixture *x, struct profile_builder *b);
 
-<<<<<<< HEAD
 static struct fixture setup(filler *fill, bool lines, bool gnu)
-=======
-static struct fixture setup(fill *filler, bool lines, bool gnu)
->>>>>>> main
 {
 	struct fixture x = { 0 };
 	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
