@@ -75,6 +75,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 	uint32_t depth = 0;
 
 	ret->at.n = ret->ranges.n = 0;
+	ret->indexed_ranges = d->indexed_ranges = false;
 	if (!t)
 		return;
 	d->ranges_left = dwarf_ranges_justified(u);
@@ -96,8 +97,10 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 				e.ranges.kind = VALUE_NONE;
 			size_t first = ret->ranges.n;
 			dwarf_ranges_read(d, f, u, &e.low, &e.high, &e.ranges, &ret->ranges);
+			ret->indexed_ranges |= d->indexed_ranges;
 			if (ret->ranges.n > first) {
 				struct dwarf_function function = names_of(f, u, &e);
+				function.is_inlined = a->tag == DW_TAG_inlined_subroutine;
 				function.depth = depth;
 				function.first_range = (uint32_t)first;
 				function.n_ranges = (uint32_t)(ret->ranges.n - first);

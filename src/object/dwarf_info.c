@@ -84,6 +84,7 @@ static bool read_header(const struct dwarf_file *f, struct cursor *c, struct dwa
 	u->entries = (uint64_t)(c->pos - f->info.data);
 	bool good = !c->failed && u->version >= 2 && u->version <= 5 && u->entries <= u->end &&
 		    (u->address_size == 2 || u->address_size == 4 || u->address_size == 8);
+	u->damaged = !good;
 	if (!good)
 		u->entries = u->end;
 	if (!c->failed) {
@@ -159,10 +160,12 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	/* Only now the bases are known that indices count from. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
-	u->has_low = dwarf_value_address(f, u, &top.low, &u->low);
+	dwarf_value_address(f, u, &top.low, &u->low);
+	d->indexed_ranges = false;
 	u->first_range = (uint32_t)d->ranges.n;
 	d->ranges_left = dwarf_ranges_justified(u);
 	dwarf_ranges_read(d, f, u, &top.low, &top.high, &top.ranges, &d->ranges);
+	u->indexed_ranges = d->indexed_ranges;
 	u->n_ranges = (uint32_t)(d->ranges.n - u->first_range);
 }
 
@@ -201,10 +204,9 @@ static void open_file(struct dwarf_file *f, Dwarf *dwarf)
 	find_sections(elf, f);
 }
 
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf)
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt)
 {
 	struct dwarf_info *d = xalloc(sizeof(*d));
-	Dwarf *alt = dwarf_getalt(dwarf);
 	open_file(&d->file, dwarf);
 	if (alt)
 		open_file(&d->alt, alt);

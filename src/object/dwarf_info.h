@@ -20,7 +20,9 @@ struct dwarf_unit {
 	uint8_t version, address_size, offset_size, type;
 	uint16_t tag; /* of the top entry */
 	/* The top entry. */
-	bool has_lines, has_low;
+	bool has_lines;
+	bool damaged;	     /* cannot be read */
+	bool indexed_ranges; /* a list of its ranges has addresses by index */
 	uint16_t language; /* 0: not said */
 	uint64_t lines;	   /* offset in .debug_line */
 	uint64_t low;	   /* base of range lists */
@@ -53,13 +55,14 @@ struct dwarf_info {
 	struct abbrevs *tables; /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
-	size_t ranges_left; /* how many more ranges may be read: see dwarf_ranges_read() */
+	size_t ranges_left;   /* how many more ranges may be read: see dwarf_ranges_read() */
+	bool indexed_ranges; /* set when a list that is given by offset has addresses by index */
 	struct map64 names; /* entry -> index in named, of functions that others refer to */
 	VEC(struct dwarf_name) named;
 };
 
-/* NULL if there is no .debug_info. */
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf);
+/* `alt`: the file that dwz moved entries to, or NULL. NULL if there is no .debug_info. */
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
 /* ---- forms, also used by line tables ---- */
@@ -109,12 +112,14 @@ struct dwarf_function {
 	const char *name, *linkage_name; /* its own; NULL if not said */
 	uint64_t origin;		 /* abstract origin or specification: offset of an entry */
 	bool has_origin, origin_alt;
-	uint32_t depth; /* nesting among all entries */
+	bool is_inlined; /* has no symbol of its own */
+	uint32_t depth;	 /* nesting among all entries */
 	uint32_t first_range, n_ranges;
 };
 
 struct dwarf_functions {
 	VEC(struct dwarf_function) at; /* those with code, in the order of their entries */
+	bool indexed_ranges;	       /* a list of ranges has addresses by index */
 	struct dwarf_ranges ranges;
 };
 

@@ -224,9 +224,11 @@ static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f, cons
 	}
 }
 
-static uint64_t indexed_address(const struct dwarf_file *f, const struct dwarf_unit *u, struct cursor *c)
+static uint64_t indexed_address(struct dwarf_info *d, const struct dwarf_file *f,
+				const struct dwarf_unit *u, struct cursor *c)
 {
 	struct dwarf_value v = index_of(VALUE_ADDRESS, cursor_uleb(c));
+	d->indexed_ranges = true;
 	uint64_t addr = 0;
 	if (!dwarf_value_address(f, u, &v, &addr))
 		cursor_fail(c);
@@ -242,14 +244,14 @@ static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const st
 		uint64_t low = 0, high = 0;
 		switch (cursor_u8(&c)) {
 		case DW_RLE_base_addressx:
-			base = indexed_address(f, u, &c);
+			base = indexed_address(d, f, u, &c);
 			continue;
 		case DW_RLE_startx_endx:
-			low = indexed_address(f, u, &c);
-			high = indexed_address(f, u, &c);
+			low = indexed_address(d, f, u, &c);
+			high = indexed_address(d, f, u, &c);
 			break;
 		case DW_RLE_startx_length:
-			low = indexed_address(f, u, &c);
+			low = indexed_address(d, f, u, &c);
 			high = low + cursor_uleb(&c);
 			break;
 		case DW_RLE_offset_pair:
@@ -288,9 +290,11 @@ void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const s
 		add_range(d, ret, start, end);
 	}
 	if (ranges->kind == VALUE_RANGES_INDEX) {
+		bool before = d->indexed_ranges;
 		uint64_t offset;
 		if (element(f->rnglists, u->ranges_base, ranges->number, u->offset_size, f->swap, &offset))
 			read_list(d, f, u, u->ranges_base + offset, ret);
+		d->indexed_ranges = before;
 	} else if (ranges->kind == VALUE_NUMBER) {
 		if (u->version >= 5)
 			read_list(d, f, u, ranges->number, ret);

@@ -8,14 +8,17 @@ enum { DECODE_AGAIN = 16, DECODE_FREE = 64 << 20 };
 
 /* ---- the object's lines ---- */
 
-static void find_shared(struct object_lines *l)
+static void describe_units(struct object_lines *l)
 {
 	struct map64 first = { 0 };
+	bool unseen = false;
 	for (size_t i = 0; i < l->info->file.units.n; i++) {
 		const struct dwarf_unit *u = &l->info->file.units.at[i];
 		if (u->type == DW_UT_type || u->type == DW_UT_partial || u->tag == DW_TAG_partial_unit ||
 		    u->tag == DW_TAG_type_unit)
 			l->units[i] |= UNIT_NO_CODE;
+		if ((unseen |= u->damaged || u->indexed_ranges))
+			l->units[i] |= UNIT_UNSEEN;
 		if (!u->has_lines)
 			continue;
 		uint32_t *at = map64_at(&first, u->lines);
@@ -40,12 +43,12 @@ struct object_lines *object_lines(struct object_file *o)
 	Dwarf *dwarf = object_dwarf(o);
 	l->object = o;
 	l->paths = strtab_new();
-	l->info = dwarf ? dwarf_info_new(dwarf) : NULL;
+	l->info = dwarf ? dwarf_info_new(dwarf, o->alt_dwarf) : NULL;
 	if (l->info) {
 		const struct dwarf_file *f = &l->info->file;
 		l->work_left = DECODE_AGAIN * ((uint64_t)f->info.size + f->line.size) + DECODE_FREE;
 		l->units = xalloc(f->units.n + 1);
-		find_shared(l);
+		describe_units(l);
 	}
 	return l;
 }

@@ -29,6 +29,7 @@ enum unit_flags {
 	UNIT_NO_CODE = 1,      /* types, and what dwz moved out: their line tables are other units' */
 	UNIT_SAME_LINES = 2,   /* an earlier unit has the same line table */
 	UNIT_SHARED_LINES = 4, /* another unit has the same line table */
+	UNIT_UNSEEN = 8,       /* BFD stops reading before it */
 };
 
 struct unit_name { /* of a function */

@@ -300,7 +300,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 			     struct kin_table **ret)
 {
 	const struct layout *layout = NULL;
-	bool *chosen;
+	bool *chosen = NULL;
 	struct kin_error *err = find_layout(o->layout, &layout);
 	if (err || (err = choose(in, o, &chosen)))
 		return err;

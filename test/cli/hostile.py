@@ -25,7 +25,7 @@ NAMES = [
     b"apostrophe'", b'a,b;c', b'=1+1', b'back\\slash', b'%s%n%d', b'-o', b'--', b']]>', b' leading', b'trailing ',
     'caf\u00e9'.encode(), '\u65e5\u672c'.encode(), b'_ZN' + b'N' * 3000, b'x' * 70000,
 ]
-COMMANDS = ['flat', 'graph', 'order']
+COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'order']
 FORMATS = ['text', 'json', 'csv']
 BASE, STEP = 0x1000, 0x20
 
