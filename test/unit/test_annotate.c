@@ -134,7 +134,7 @@ static struct fixture setup(filler *fill, bool lines, bool gnu)
 		exit(99);
 	}
 	struct profile_builder *b = profile_builder_new();
-	filler(&x, b);
+	fill(&x, b);
 	x.profile = profile_finish(b);
 	x.graph = callgraph_new(x.profile, x.symbols, &(struct callgraph_opts){ .gnu = gnu });
 	x.in = (struct report_input){ .profile = x.profile,
