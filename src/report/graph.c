@@ -140,7 +140,7 @@ static void set_spontaneous(struct state *s)
 static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
 {
 	set(s, arc->other);
-	if (arc->inner) {
+	if (arc->class != CG_OUTER) {
 		s->cells[CALLED] = cell_count(arc->count);
 		return;
 	}
