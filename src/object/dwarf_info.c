@@ -24,9 +24,15 @@ static void find_sections(Elf *elf, struct dwarf_file *f)
 		const char *name;
 		struct section *to;
 	} wanted[] = {
-		{ "info", &f->info },	  { "abbrev", &f->abbrev }, { "line", &f->line },
-		{ "str", &f->str },	  { "line_str", &f->line_str }, { "ranges", &f->ranges },
-		{ "rnglists", &f->rnglists }, { "addr", &f->addr },	{ "str_offsets", &f->str_offsets },
+		{ "info", &f->info },
+		{ "abbrev", &f->abbrev },
+		{ "line", &f->line },
+		{ "str", &f->str },
+		{ "line_str", &f->line_str },
+		{ "ranges", &f->ranges },
+		{ "rnglists", &f->rnglists },
+		{ "addr", &f->addr },
+		{ "str_offsets", &f->str_offsets },
 	};
 	size_t strings;
 	Elf_Scn *scn = NULL;
@@ -34,7 +40,9 @@ static void find_sections(Elf *elf, struct dwarf_file *f)
 		return;
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr header;
-		const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(scn, &header)
+					   ? elf_strptr(elf, strings, header.sh_name)
+					   : NULL;
 		if (!name)
 			continue;
 		if (!strncmp(name, ".debug_", 7))
@@ -150,7 +158,8 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 		u->tag = (uint16_t)a->tag;
 		for (uint32_t i = 0; i < a->n_attributes && !c.failed; i++) {
 			const struct attribute *at = &t.attributes.at[a->attributes + i];
-			struct dwarf_value v = dwarf_value_read(d, f, u, &c, at->form, at->implicit);
+			struct dwarf_value v =
+				dwarf_value_read(d, f, u, &c, at->form, at->implicit);
 			if (!c.failed)
 				take_attribute(u, &top, at->name, &v);
 		}
@@ -200,7 +209,8 @@ static void open_file(struct dwarf_file *f, Dwarf *dwarf)
 	GElf_Ehdr header;
 	if (!elf || !gelf_getehdr(elf, &header))
 		return;
-	f->swap = (header.e_ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	f->swap = (header.e_ident[EI_DATA] == ELFDATA2LSB) !=
+		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	find_sections(elf, f);
 }
 

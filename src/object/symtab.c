@@ -353,6 +353,6 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 		candidates_free(&c);
 		return err;
 	}
-	*ret = candidates_finish(&c, &o->arena);
+	*ret = candidates_finish(&c);
 	return NULL;
 }

@@ -14,6 +14,7 @@
 
 #include "analysis/cluster.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/strtab.h"
 #include "report/report.h"
 
@@ -74,12 +75,11 @@ static struct kin_error *find_layout(const char *name, const struct layout **ret
 		       "no order for '%s' is known: use one of ld.lld, gold, mold, list", name);
 }
 
+/* Symbol names are anybody's bytes: what could harm a terminal stays out, too. */
 static bool can_write(const struct layout *layout, const char *symbol)
 {
-	for (const char *p = symbol; *p; p++)
-		if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr(layout->unwanted, *p))
-			return false;
-	return *symbol != '\0';
+	return *symbol && escape_is_plain(symbol) && !strchr(symbol, ' ') &&
+	       !symbol[strcspn(symbol, layout->unwanted)];
 }
 
 /* Where gcc and clang put a function. What runs before main, and main, have a place of their own
@@ -299,8 +299,8 @@ static void add_rows(struct listing *l, const struct clustering *c, const bool *
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	const struct layout *layout;
-	bool *chosen;
+	const struct layout *layout = NULL;
+	bool *chosen = NULL;
 	struct kin_error *err = find_layout(o->layout, &layout);
 	if (err || (err = choose(in, o, &chosen)))
 		return err;

@@ -344,6 +344,7 @@ static void test_aliases(void)
 			struct kin_error *err = object_symbols(o, j ? &gnu : &ours, &t);
 			OK(!err && t.n == 1 && t.at[0].position == 1);
 			OK_STR(t.at[0].name, pairs[i].wins);
+			free(t.at);
 		}
 		object_free(o);
 	}
@@ -819,6 +820,7 @@ static void ask_everything(struct object_file *o)
 		for (size_t j = 1; j < t.n; j++)
 			if (t.at[j - 1].addr >= t.at[j].addr || t.at[j].owner >= t.n)
 				abort();
+		free(t.at);
 		kin_error_free(err);
 		object_calls(o, 0, UINT64_MAX, i, note_call, NULL);
 	}
@@ -941,8 +943,10 @@ static void test_many(void)
 	struct symbol_table t = { 0 };
 	struct kin_error *err = object_symbols(o, &gnu, &t);
 	OK(!err && t.n == MANY / 2);
+	free(t.at);
 	err = object_symbols(o, &ours, &t);
 	OK(!err && t.n > MANY / 3 && t.at[0].addr == TEXT);
+	free(t.at);
 	object_free(o);
 }
 
