@@ -73,8 +73,7 @@ static void read_relocations(struct plt *p, size_t index)
 {
 	const struct elf_file *f = p->o->main;
 	const struct elf_section *s = &f->sections[index];
-	Elf_Scn *scn = elf_getscn(f->elf, index);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Data *data = elf_file_data(f, index);
 	struct elf_symbols symbols = { .strings = "" };
 	bool addends = s->type == SHT_RELA;
 	size_t entry = gelf_fsize(f->elf, addends ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT);

@@ -122,7 +122,7 @@ static void block(struct profile_builder *b, uint64_t addr, uint64_t count)
 /* Fill in by what the test wants; `how` as in setup(). */
 typedef void fill(const struct fixture *x, struct profile_builder *b);
 
-static struct fixture setup(fill *fill, bool lines, bool gnu)
+static struct fixture setup(fill *add, bool lines, bool gnu)
 {
 	struct fixture x = { 0 };
 	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
@@ -134,7 +134,7 @@ static struct fixture setup(fill *fill, bool lines, bool gnu)
 		exit(99);
 	}
 	struct profile_builder *b = profile_builder_new();
-	fill(&x, b);
+	add(&x, b);
 	x.profile = profile_finish(b);
 	x.graph = callgraph_new(x.profile, x.symbols, &(struct callgraph_opts){ .gnu = gnu });
 	x.in = (struct report_input){ .profile = x.profile,
