@@ -14,6 +14,7 @@
 
 #include "analysis/cluster.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/strtab.h"
 #include "report/report.h"
 
@@ -74,10 +75,14 @@ static struct kin_error *find_layout(const char *name, const struct layout **ret
 		       "no order for '%s' is known: use one of ld.lld, gold, mold, list", name);
 }
 
+/* A linker takes names byte by byte, so they cannot be escaped; those that would have to be, for the
+ * list may be looked at, are left out. */
 static bool can_write(const struct layout *layout, const char *symbol)
 {
+	if (!escape_is_plain(symbol))
+		return false;
 	for (const char *p = symbol; *p; p++)
-		if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr(layout->unwanted, *p))
+		if (*p == ' ' || strchr(layout->unwanted, *p))
 			return false;
 	return *symbol != '\0';
 }
