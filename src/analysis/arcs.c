@@ -112,6 +112,9 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 {
 	struct static_scan scan = { g, p, o, t, 0 };
 
+	g->no_static_calls = !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
+	if (g->no_static_calls)
+		return;
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t low = s->at[i].addr, high = s->at[i].end;
 		if (o->gnu && i + 1 == s->n)
@@ -119,10 +122,8 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 		if (o->gnu)
 			clip_to_histogram(g, p, &low, &high);
 		scan.from = s->at[i].owner;
-		if (low < high && !object_calls(s->object, low, high, o->gnu, add_static_call, &scan)) {
-			g->no_static_calls = true;
-			return;
-		}
+		if (low < high)
+			object_calls(s->object, low, high, o->gnu, add_static_call, &scan);
 	}
 }
 
@@ -303,6 +304,8 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	g->has_arcs = p->n_arcs > 0;
 	if (o->static_calls || !sum_ordered(g, p, o))
 		n_records = sum_unordered(g, p, s, o);
+	if (o->consume)
+		profile_release_arcs(o->consume);
 	count_calls(g);
 	list_callers(g, n_records);
 }

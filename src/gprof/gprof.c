@@ -266,13 +266,15 @@ static struct kin_error *write_sum(struct run *r)
 static struct kin_error *analyse(struct run *r)
 {
 	struct callgraph_opts opts = { .gnu = r->o->compat,
-				       .static_calls = r->o->static_calls,
+				       /* GNU: with the call graph, if there is one */
+				       .static_calls =
+					       r->o->static_calls && (has_arcs(r) || !r->o->compat),
 				       .flat_only = r->styles == STYLE_FLAT && !r->o->traditional,
 				       .selection = &r->selection };
 
-	r->graph = callgraph_new(r->profile, r->symbols, &opts);
 	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
-		profile_release_arcs(r->profile);
+		opts.consume = r->profile;
+	r->graph = callgraph_new(r->profile, r->symbols, &opts);
 	if (r->graph->spans_histograms)
 		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
 			       true, "found a symbol that covers several histogram records");

@@ -45,6 +45,7 @@ static uint64_t *find_ends(const struct symbols *s)
 		if (!s->at[i].is_line && k < t.n && t.at[k].addr == s->at[i].addr)
 			end[i] = k + 1 < t.n ? t.at[k + 1].addr : s->text.high;
 	}
+	free(t.at);
 	return end;
 }
 

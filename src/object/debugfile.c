@@ -266,7 +266,7 @@ struct elf_file *object_dwarf(struct object_file *o)
 /* ---- .gnu_debugdata ---- */
 
 enum {
-	UNPACKED_MAX = 256 << 20, /* these hold symbols only; the largest known ones have some MB */
+	UNPACKED_MAX = 128 << 20, /* these hold symbols only; the largest known ones have some MB */
 	LZMA_MEMORY_MAX = 128 << 20,
 };
 

@@ -25,9 +25,15 @@ static void find_sections(struct elf_file *elf, struct dwarf_file *f)
 		const char *name;
 		struct section *to;
 	} wanted[] = {
-		{ "info", &f->info },	  { "abbrev", &f->abbrev }, { "line", &f->line },
-		{ "str", &f->str },	  { "line_str", &f->line_str }, { "ranges", &f->ranges },
-		{ "rnglists", &f->rnglists }, { "addr", &f->addr },	{ "str_offsets", &f->str_offsets },
+		{ "info", &f->info },
+		{ "abbrev", &f->abbrev },
+		{ "line", &f->line },
+		{ "str", &f->str },
+		{ "line_str", &f->line_str },
+		{ "ranges", &f->ranges },
+		{ "rnglists", &f->rnglists },
+		{ "addr", &f->addr },
+		{ "str_offsets", &f->str_offsets },
 	};
 	for (size_t i = 1; i < elf->n_sections; i++) {
 		const char *name = elf->sections[i].name;
@@ -144,7 +150,8 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 		u->tag = (uint16_t)a->tag;
 		for (uint32_t i = 0; i < a->n_attributes && !c.failed; i++) {
 			const struct attribute *at = &t.attributes.at[a->attributes + i];
-			struct dwarf_value v = dwarf_value_read(d, f, u, &c, at->form, at->implicit);
+			struct dwarf_value v =
+				dwarf_value_read(d, f, u, &c, at->form, at->implicit);
 			if (!c.failed)
 				take_attribute(u, &top, at->name, &v);
 		}

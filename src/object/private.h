@@ -13,7 +13,7 @@ struct elf_section {
 	const char *name; /* "" if damaged */
 	uint64_t addr, size, flags;
 	uint64_t entsize;
-	uint32_t type, link, info;
+	uint32_t type, link, info; /* type SHT_NULL if it is not to be looked at */
 };
 
 /* An object is made of up to four of these: the file itself, its debug file, what both refer to
@@ -60,6 +60,7 @@ static inline bool elf_section_is_code(const struct elf_section *s)
 
 /* A symbol table with its strings. */
 struct elf_symbols {
+	size_t section; /* index of its section */
 	Elf_Data *data, *shndx;
 	size_t n;
 	size_t first_global; /* what the section header claims: 0 if senseless */

@@ -356,6 +356,17 @@ void profile_release_arcs(struct profile *p)
 	p->n_arcs = 0;
 }
 
+void profile_release_hits(struct profile *p)
+{
+	struct profile_builder *b = finished_of(p)->builder;
+
+	for (size_t i = 0; i < b->hits.n; i++) {
+		hits_free(&b->hits.at[i]);
+		b->histograms.at[i].hits = NULL;
+		b->histograms.at[i].n_hits = 0;
+	}
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)

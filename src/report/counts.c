@@ -160,21 +160,13 @@ static void add_blocks(struct kin_table *t, const struct report_input *in,
 	}
 }
 
-static bool is_subject(const struct report_input *in, const struct report_opts *o, symid id)
-{
-	const char *file = in->symbols->at[id].file;
-	if (!o->subjects || !o->subjects[0])
-		return true;
-	for (const char *const *s = o->subjects; *s; s++)
-		if (report_symbol_is(in, in->symbols->at[id].owner, *s) ||
-		    (file && report_file_is(file, *s)))
-			return true;
-	return false;
-}
-
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
+	struct kin_error *err = report_check_subjects(in, o);
+	if (err)
+		return err;
+
 	struct kin_table *t = table_new("counts", "Execution counts", columns, ARRAY_LEN(columns));
 	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
 	size_t n;
@@ -184,7 +176,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_property(t, "has_arcs", cell_count(in->graph->has_arcs));
 	table_property(t, "has_blocks", cell_count(blocks->n > 0));
 	for (size_t i = 0; i < n; i++) {
-		if (!is_subject(in, o, chosen[i]))
+		if (!report_is_subject(in, o, chosen[i]))
 			continue;
 		add_symbol(t, in, o, blocks, chosen[i]);
 		add_blocks(t, in, o, blocks, chosen[i]);

@@ -88,17 +88,6 @@ static bool same_entry(const struct symbols *s, symid a, symid b)
 	return s->at[a].file && s->at[b].file && !compare_lines(s, a, b);
 }
 
-static bool is_subject(const struct report_input *in, const struct report_opts *o, symid id)
-{
-	const char *file = in->symbols->at[id].file;
-	if (!o->subjects || !o->subjects[0])
-		return true;
-	for (const char *const *s = o->subjects; *s; s++)
-		if (report_symbol_is(in, id, *s) || (file && report_file_is(file, *s)))
-			return true;
-	return false;
-}
-
 static struct entry *gather(const struct report_input *in, const struct report_opts *o,
 			    const struct blocks *blocks, size_t *n)
 {
@@ -111,7 +100,7 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 
 	for (symid i = 0; i < s->n; i++) {
 		symbols_locate(s, i);
-		if (selection_wants(sel, SEL_INCL_FLAT, i) && is_subject(in, o, i))
+		if (selection_wants(sel, SEL_INCL_FLAT, i) && report_is_subject(in, o, i))
 			places[n_places++] = i;
 	}
 	qsort_r(places, n_places, sizeof(*places), by_line, s);
@@ -161,6 +150,10 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
+	struct kin_error *err = report_check_subjects(in, o);
+	if (err)
+		return err;
+
 	struct kin_table *t = table_new("lines", "Source lines", columns, ARRAY_LEN(columns));
 	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
 	size_t n;

@@ -75,16 +75,11 @@ static struct kin_error *find_layout(const char *name, const struct layout **ret
 		       "no order for '%s' is known: use one of ld.lld, gold, mold, list", name);
 }
 
-/* A linker takes names byte by byte, so they cannot be escaped; those that would have to be, for the
- * list may be looked at, are left out. */
+/* Symbol names are anybody's bytes: what could harm a terminal stays out, too. */
 static bool can_write(const struct layout *layout, const char *symbol)
 {
-	if (!escape_is_plain(symbol))
-		return false;
-	for (const char *p = symbol; *p; p++)
-		if (*p == ' ' || strchr(layout->unwanted, *p))
-			return false;
-	return *symbol != '\0';
+	return *symbol && escape_is_plain(symbol) && !strchr(symbol, ' ') &&
+	       !symbol[strcspn(symbol, layout->unwanted)];
 }
 
 /* Where gcc and clang put a function. What runs before main, and main, have a place of their own

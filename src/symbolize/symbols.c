@@ -307,12 +307,14 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	struct kin_error *err = object_symbols(o, &opts->table, &table);
 	if (err)
 		return err;
-	if (!table.n)
+	if (!table.n) {
+		free(table.at);
 		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED,
 				       "%s: no symbols: it was stripped; profile the file as the linker "
 				       "made it, or give its debug file",
 				       object_path(o)),
 			       true, "file `%s' has no symbols", object_path(o));
+	}
 
 	struct symbols *s = xalloc(sizeof(*s));
 	s->object = o;
@@ -324,6 +326,7 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 		drop_empty_last(&table, s->text);
 	add_places(s, &table);
 	sort_by_position(s, &table);
+	free(table.at);
 	index_places(s);
 	s->priv->display = xalloc(s->n * sizeof(*s->priv->display));
 	*ret = s;

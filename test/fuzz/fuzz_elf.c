@@ -55,6 +55,7 @@ static void try_symbols(struct object_file *o, const struct symtab_opts *opts)
 		look_around(o, s->addr, opts->gnu);
 		free(demangle(s->name, (enum demangle_style)(i % (DEMANGLE_RUST + 1))));
 	}
+	free(t.at);
 }
 
 static void try_object(struct object_file *o)

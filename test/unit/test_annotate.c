@@ -119,10 +119,10 @@ static void block(struct profile_builder *b, uint64_t addr, uint64_t count)
 	profile_add_block(b, (struct block){ .addr = addr, .count = count });
 }
 
-/* Fill in by what the test wants; `how` as in setup(). */
-typedef void fill(const struct fixture *x, struct profile_builder *b);
+/* Adds the data that a test wants. */
+typedef void filler(const struct fixture *x, struct profile_builder *b);
 
-static struct fixture setup(fill *add, bool lines, bool gnu)
+static struct fixture setup(filler *fill, bool lines, bool gnu)
 {
 	struct fixture x = { 0 };
 	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
@@ -134,7 +134,7 @@ static struct fixture setup(fill *add, bool lines, bool gnu)
 		exit(99);
 	}
 	struct profile_builder *b = profile_builder_new();
-	add(&x, b);
+	fill(&x, b);
 	x.profile = profile_finish(b);
 	x.graph = callgraph_new(x.profile, x.symbols, &(struct callgraph_opts){ .gnu = gnu });
 	x.in = (struct report_input){ .profile = x.profile,
@@ -593,6 +593,32 @@ static void test_missing_sources(void)
 	done(&x);
 }
 
+/* A block that starts with its function says the same as the calls, and may know of more; the calls
+ * of functions that start on one line are one count. */
+static void block_at_entry(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "main", 1, 4), at(x, "f", 0, 4), 3);
+	block(b, at(x, "f", 0, 0), 4);
+	call(b, at(x, "main", 1, 4), at(x, "evil", 0, 4), 7);
+	call(b, at(x, "main", 1, 4), at(x, "bare", 0, 4), 2);
+}
+
+static void test_one_count_of_calls(void)
+{
+	struct fixture x = setup(block_at_entry, true, false);
+	struct coverage *c =
+		coverage_new(x.profile, x.symbols, x.graph, &(struct coverage_opts){ 0 });
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct coverage_line *l = &c->lines[c->files[i].first_line];
+		if (!strcmp(c->files[i].path, "./main.c"))
+			OK(l->line == 3 && l->n_counts == 1 && l->total == 4 && l->calls == 3);
+		if (strstr(c->files[i].path, "vil.c"))
+			OK(l->line == 1 && l->n_counts == 1 && l->total == 9 && l->calls == 9);
+	}
+	coverage_free(c);
+	done(&x);
+}
+
 /* ---- gprof -y ---- */
 
 static const char *created(struct annotate *a, const char *path)
@@ -796,7 +822,9 @@ static void test_lines(void)
 {
 	struct fixture x = setup(timed, true, false);
 	struct report_opts o = { 0 };
-	static const char *const subjects[] = { "other.c", NULL };
+	static const char *const subjects[] = { "other.c", NULL }, *const missing[] = { "f",
+											"ther.c",
+											NULL };
 	CHECK(reported(&x, &lines_report, &o, &text_renderer),
 	      "Source lines\n"
 	      "\n"
@@ -809,6 +837,11 @@ static void test_lines(void)
 	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
 	      "share,self,calls,file,line,name\n"
 	      "0.53333333333333333,0.4,5,other.c,3,other\n");
+	o.subjects = missing;
+	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
+	      "'ther.c' is no function or source file of 'prog'");
+	CHECK(reported(&x, &counts_report, &o, &csv_renderer),
+	      "'ther.c' is no function or source file of 'prog'");
 	done(&x);
 }
 
@@ -927,6 +960,7 @@ int main(void)
 	test_hostile_text();
 	test_short_source();
 	test_missing_sources();
+	test_one_count_of_calls();
 	test_separate_files();
 	test_counts();
 	test_recursion_counts();

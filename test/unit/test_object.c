@@ -344,6 +344,7 @@ static void test_aliases(void)
 			struct kin_error *err = object_symbols(o, j ? &gnu : &ours, &t);
 			OK(!err && t.n == 1 && t.at[0].position == 1);
 			OK_STR(t.at[0].name, pairs[i].wins);
+			free(t.at);
 		}
 		object_free(o);
 	}
@@ -819,6 +820,7 @@ static void ask_everything(struct object_file *o)
 		for (size_t j = 1; j < t.n; j++)
 			if (t.at[j - 1].addr >= t.at[j].addr || t.at[j].owner >= t.n)
 				abort();
+		free(t.at);
 		kin_error_free(err);
 		object_calls(o, 0, UINT64_MAX, i, note_call, NULL);
 	}
@@ -941,9 +943,67 @@ static void test_many(void)
 	struct symbol_table t = { 0 };
 	struct kin_error *err = object_symbols(o, &gnu, &t);
 	OK(!err && t.n == MANY / 2);
+	free(t.at);
 	err = object_symbols(o, &ours, &t);
 	OK(!err && t.n > MANY / 3 && t.at[0].addr == TEXT);
+	free(t.at);
 	object_free(o);
+}
+
+/* A hundred thousand symbols whose names are all but the whole string table. */
+static void test_overlapping_names(void)
+{
+	enum { MANY = 100000, LENGTH = 4000000 };
+	struct elf_build b = program();
+	b.strings.at = realloc(b.strings.at, LENGTH + 2);
+	memset(b.strings.at + 1, 'x', LENGTH);
+	b.strings.at[LENGTH + 1] = 0;
+	b.strings.n = LENGTH + 2;
+	for (uint32_t i = 0; i < MANY; i++)
+		elf_symbol_at(&b, &b.symbols, 1 + i % 100, TEXT + i % 1000, 0, STB_LOCAL, STT_FUNC,
+			      1);
+	struct object_file *o = open_build(&b);
+	for (int i = 0; i < 2; i++) {
+		struct symbol_table t;
+		struct kin_error *err = object_symbols(o, i ? &gnu : &ours, &t);
+		OK(err && strstr(kin_error_message(err), "names overlap"));
+		kin_error_free(err);
+	}
+	object_free(o);
+}
+
+/* Sections that all are the same bytes of the file, with relocations, code and notes in them. */
+static void test_overlapping_sections(void)
+{
+	enum { SIZE = 1 << 22, MANY = 20000 };
+	struct elf_build b = everything();
+	uint8_t *zeroes = calloc(1, SIZE);
+	elf_section(&b, ".big", SHT_PROGBITS, 0, 0, zeroes, SIZE);
+	size_t old_n, count = b.n_parts + 4;
+	uint8_t *old = elf_finish(&b, &old_n);
+	struct elf_bytes file = { 0 };
+	uint64_t headers = old_n - count * 64;
+	elf_put(&file, old, old_n);
+	for (unsigned i = 0; i < MANY; i++) {
+		static const uint32_t types[] = { SHT_PROGBITS, SHT_RELA, SHT_NOTE, SHT_SYMTAB,
+						  SHT_DYNSYM };
+		struct elf_part p = { .type = types[i % 5],
+				      .flags = SHF_ALLOC | SHF_EXECINSTR,
+				      .addr = 0x100000 + (uint64_t)i * SIZE,
+				      .size = SIZE,
+				      .entsize = 24,
+				      .link = i % 50 };
+		elf_section_header(&b, &file, 1 + i % 30, &p, 64);
+	}
+	file.at[60] = (uint8_t)((count + MANY) & 0xff);
+	file.at[61] = (uint8_t)((count + MANY) >> 8);
+	OK(headers == (file.at[40] | (uint64_t)file.at[41] << 8 | (uint64_t)file.at[42] << 16));
+	unsigned opened = 0;
+	try_bytes(file.at, file.n, &opened);
+	OK(opened == 1);
+	free(file.at);
+	free(old);
+	free(zeroes);
 }
 
 int main(void)
@@ -970,6 +1030,8 @@ int main(void)
 	test_cut_while_open();
 	test_cyclic_links();
 	test_many();
+	test_overlapping_names();
+	test_overlapping_sections();
 	char command[64];
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return system(command) ? 2 : DONE();
