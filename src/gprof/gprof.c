@@ -1,6 +1,7 @@
 #include "gprof/gprof.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,20 @@ struct run {
 
 /* ---- messages ---- */
 
+/* Names are shown so that a terminal does not obey them. */
+static PRINTF(1, 2) void say(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *text = xvprintf(fmt, ap);
+	va_end(ap);
+	char *safe = escape_copy(text);
+	fprintf(stderr, "gprof: %s\n", safe);
+	free(safe);
+	free(text);
+}
+
+/* Byte by byte what GNU says, raw names and all. */
 static void complain_gnu(const struct gprof_options *o, const struct kin_error *err)
 {
 	static const char without_newline[] = "different scales in histogram records";
@@ -57,7 +72,7 @@ static void complain(const struct gprof_options *o, struct kin_error *err)
 	if (o->compat)
 		complain_gnu(o, err);
 	else
-		fprintf(stderr, "gprof: %s\n", kin_error_message(err));
+		say("%s", kin_error_message(err));
 	kin_error_free(err);
 }
 
@@ -74,7 +89,13 @@ static bool succeeded(struct run *r, struct kin_error *err)
 static void warn(const char *text, void *arg)
 {
 	(void)arg;
-	fprintf(stderr, "gprof: warning: %s\n", text);
+	say("warning: %s", text);
+}
+
+static void say_text(const char *text, void *arg)
+{
+	(void)arg;
+	say("%s", text);
 }
 
 /* ---- the program ---- */
@@ -98,6 +119,8 @@ static struct kin_error *open_program(struct run *r)
 		err = filemap_read(o->file_map, o->compat, &r->map);
 	if (!err)
 		err = symbols_new(r->object, &symbols_opts, &r->symbols);
+	if (!err)
+		err = object_trouble(r->object);
 	if (err)
 		return err;
 	r->target = (struct input_target){ .is_64bit = object_is_64bit(r->object),
@@ -105,7 +128,7 @@ static struct kin_error *open_program(struct run *r)
 	selection_init(&r->selection, r->symbols->n);
 	struct symspec_opts symspec_opts = { .gnu = o->compat,
 					     .calls = &r->calls,
-					     .warnings = o->compat ? NULL : stderr };
+					     .warn = o->compat ? NULL : say_text };
 	symspec_select(r->symbols, o->specs.at, o->specs.n, &symspec_opts, &r->selection);
 	return NULL;
 }
@@ -488,6 +511,7 @@ static void run_stages(struct run *r)
 		return;
 	choose_styles(r);
 	produce(r);
+	succeeded(r, object_trouble(r->object));
 }
 
 static int run(const struct gprof_options *o)
@@ -510,7 +534,7 @@ static int close_output(const struct gprof_options *o, int status)
 {
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || o->compat)
 		return status;
-	fprintf(stderr, "gprof: writing the output: %s\n", strerror(errno));
+	say("writing the output: %s", strerror(errno));
 	return 1;
 }
 
@@ -567,7 +591,7 @@ int gprof_main(int argc, char **argv)
 	if (!err && dialect != DIALECT_GNU)
 		err = err_new(KIN_ERROR_UNSUPPORTED, "--dialect: this one is not there yet");
 	if (err)
-		fprintf(stderr, "gprof: %s\n", kin_error_message(err));
+		say("%s", kin_error_message(err));
 	else
 		status = gnu_main(argc, argv);
 	kin_error_free(err);

@@ -1,13 +1,10 @@
 /* dwarf_info.h - units and entries of .debug_info, as far as source lines need them.
  *
- * A reader of its own next to libdw: lines of a whole program mean a pass over all entries, of
- * which there are some ten million in 100 MB, and libdw keeps every line table it has decoded.
- * libdw opens the files and decompresses the sections. Everything here borrows from those sections.
- */
+ * A reader of its own instead of libdw: lines of a whole program mean a pass over all entries, of which
+ * there are some ten million in 100 MB, and libdw keeps every line table it has decoded. Everything here
+ * borrows from the sections of the files. */
 #ifndef OBJECT_DWARF_INFO_H
 #define OBJECT_DWARF_INFO_H
-
-#include <elfutils/libdw.h>
 
 #include "base/map64.h"
 #include "base/vec.h"
@@ -44,6 +41,7 @@ struct dwarf_ranges { /* a VEC */
 };
 
 struct abbrevs;
+struct elf_file;
 
 struct dwarf_name {
 	const char *name;
@@ -63,8 +61,8 @@ struct dwarf_info {
 	VEC(struct dwarf_name) named;
 };
 
-/* `alt`: the file that dwz moved entries to, or NULL. NULL if there is no .debug_info. */
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt);
+/* NULL if there is no .debug_info. `alt`: what dwz moved out, or NULL. Decompresses sections. */
+struct dwarf_info *dwarf_info_new(struct elf_file *file, struct elf_file *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
 /* ---- forms, also used by line tables ---- */

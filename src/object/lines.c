@@ -40,10 +40,10 @@ struct object_lines *object_lines(struct object_file *o)
 	if (o->lines)
 		return o->lines;
 	struct object_lines *l = o->lines = xalloc(sizeof(*l));
-	Dwarf *dwarf = object_dwarf(o);
+	struct elf_file *dwarf = object_dwarf(o);
 	l->object = o;
 	l->paths = strtab_new();
-	l->info = dwarf ? dwarf_info_new(dwarf, o->alt_dwarf) : NULL;
+	l->info = dwarf ? dwarf_info_new(dwarf, o->alt) : NULL;
 	if (l->info) {
 		const struct dwarf_file *f = &l->info->file;
 		l->work_left = DECODE_AGAIN * ((uint64_t)f->info.size + f->line.size) + DECODE_FREE;
