@@ -174,7 +174,7 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 }
 
 /* Finer units where the clock is faster. */
-static struct kin_error *render_bsd(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct kin_error *render_freebsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	double rate = kin_table_rate(t);
 	struct layout layout = { 5, 1, 10, 2, 2, true, true, 1e3 };
@@ -186,9 +186,16 @@ static struct kin_error *render_bsd(struct kin_table *t, const struct render_opt
 		layout.seconds_decimals = 3;
 		layout.call_decimals = 0;
 	}
-	return put_traditional(t, o, "bsd-flat", "  seconds ", per_call, &layout, out);
+	return put_traditional(t, o, "freebsd-flat", "  seconds ", per_call, &layout, out);
+}
+
+static struct kin_error *render_openbsd(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	static const struct layout layout = { 5, 1, 10, 2, 2, false, true, 1e3 };
+	return put_traditional(t, o, "openbsd-flat", "  seconds ", "ms/call", &layout, out);
 }
 
 const struct renderer gnu_flat_renderer = { "gnu-flat", "GNU gprof's flat profile", render };
 const struct renderer gnu_flat_traditional_renderer = { "gnu-flat-traditional", "the flat profile of gprof -T", render_traditional };
-const struct renderer bsd_flat_renderer = { "bsd-flat", "the flat profile of BSD gprof", render_bsd };
+const struct renderer freebsd_flat_renderer = { "freebsd-flat", "the flat profile of FreeBSD's gprof", render_freebsd };
+const struct renderer openbsd_flat_renderer = { "openbsd-flat", "the flat profile of OpenBSD's gprof", render_openbsd };
