@@ -6,14 +6,21 @@
  * most elementary cycles, then the one with fewest calls. What is left of the cycle is looked at again.
  *
  * Unlike there the enumeration does not take exponential time: D. B. Johnson, "Finding All the
- * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS. */
+ * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS. As
+ * that is still time by arcs for each arc that is cut, cycles with many arcs are first cut in two, as
+ * often as needed (halve_cycle.c); and when much time has been spent, those with not so many, too. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/private.h"
 #include "base/vec.h"
 
-enum { MAX_CIRCUITS = 100 };
+enum {
+	MAX_CIRCUITS = 100,
+	MANY_ARCS = 500, /* of one cycle */
+	MANY_STEPS = 5000000, /* from then on: */
+	FEW_ARCS = 30,
+};
 
 struct symids {
 	VEC(symid) v;
@@ -39,6 +46,7 @@ struct breaker {
 	uint32_t *n_circuits; /* [arcs]: that go through it */
 	VEC(arcid) seen;      /* arcs with any */
 	uint32_t found;
+	size_t steps; /* that the search for circuits took, in all */
 };
 
 /* The k-th callee's arc, in the order that GNU and BSD gprof walk them. */
@@ -167,6 +175,7 @@ static void circuits_from(struct breaker *b, symid start)
 		symid id = b->path.at[b->path.n - 1];
 		const struct cg_node *n = &b->g->nodes[id];
 		uint32_t k = b->cursor.at[b->cursor.n - 1]++;
+		b->steps++;
 		if (k < n->n_out && b->found < MAX_CIRCUITS) {
 			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
@@ -212,6 +221,7 @@ static void find_circuits(struct breaker *b, const struct symids *part)
 			b->blocked[part->v.at[k]] = false;
 			b->waiting[part->v.at[k]].v.n = 0;
 		}
+		b->steps += part->v.n;
 		circuits_from(b, part->v.at[i]);
 		b->part[part->v.at[i]] = 0;
 	}
@@ -228,6 +238,8 @@ static int reluctance(const struct breaker *b, arcid arc)
 	const struct cg_node *n = &b->g->nodes[to];
 	uint32_t callers = 0;
 
+	if (n->outside_calls)
+		return 0;
 	for (uint32_t k = 0; k < n->n_in; k++) {
 		arcid in = b->g->in[n->first_in + k];
 		if (b->g->is_cut[in])
@@ -257,13 +269,35 @@ static arcid choose(const struct breaker *b)
 	return best;
 }
 
-static void break_part(struct breaker *b, const struct symids *part)
+static void cut(arcid arc, void *arg)
 {
-	find_circuits(b, part);
-	arcid arc = choose(b);
+	struct breaker *b = arg;
+
 	b->g->is_cut[arc] = true;
 	b->g->nodes[b->g->arcs[arc].to].sharing_calls -= b->g->arcs[arc].count;
 	vec_push(&b->cut, arc);
+}
+
+static bool has_many_arcs(const struct breaker *b, const struct symids *part)
+{
+	size_t n = 0, many = b->steps < MANY_STEPS ? MANY_ARCS : FEW_ARCS;
+	for (size_t i = 0; i < part->v.n && n <= many; i++) {
+		const struct cg_node *node = &b->g->nodes[part->v.at[i]];
+		for (arcid arc = node->first_out; arc < node->first_out + node->n_out; arc++)
+			n += stays(b, arc);
+	}
+	return n > many;
+}
+
+static void break_part(struct breaker *b, const struct symids *part)
+{
+	if (has_many_arcs(b, part)) {
+		struct cycle_part p = { part->v.at, part->v.n, b->part, b->number };
+		callgraph_halve_cycle(b->g, &p, cut, b);
+	} else {
+		find_circuits(b, part);
+		cut(choose(b), b);
+	}
 	for (size_t i = 0; i < b->seen.n; i++)
 		b->n_circuits[b->seen.at[i]] = 0;
 	b->seen.n = 0;

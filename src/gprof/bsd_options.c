@@ -89,7 +89,7 @@ static struct kin_error *apply(struct bsd_options *o, char letter, char **args, 
 		add_spec(o, letter, args[0], args[1]);
 		return NULL;
 	case 'K':
-		return err_new(KIN_ERROR_USAGE,
+		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "-K: the running kernel's symbols are not to be had here; name "
 			       "the kernel's image as the program");
 	case 'l':
