@@ -321,8 +321,8 @@ void callgraph_break_cycles(struct callgraph *g, uint32_t max_members)
 		all[i] = i;
 
 	split(&b, all, g->n_symbols);
-	while (b.todo.n) {
-		struct symids part = b.todo.at[--b.todo.n];
+	for (size_t i = 0; i < b.todo.n; i++) { /* and what is left of them, behind */
+		struct symids part = b.todo.at[i];
 		break_part(&b, &part);
 		vec_free(&part.v);
 	}

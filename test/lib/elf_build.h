@@ -38,7 +38,8 @@ struct elf_build {
 	bool no_symtab;
 };
 
-static inline void elf_put(struct elf_bytes *b, const void *p, size_t n)
+/* Not inlined: gcc then warns of sizes that cannot be. */
+__attribute__((noinline, unused)) static void elf_put(struct elf_bytes *b, const void *p, size_t n)
 {
 	b->at = realloc(b->at, b->n + n + 1);
 	if (n)
