@@ -38,6 +38,7 @@ struct layout {
 	bool share_of_uncalled; /* BSD: own share of what only callees are known to have called */
 	bool indexed;		/* names with cycle and index */
 	double scale;		/* of times per call */
+	const char *notes;	/* more to explain; NULL: nothing */
 };
 
 static void put_header(const char *second_title, const char *dimension, const char *per_call,
@@ -129,7 +130,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 		return err;
 
 	const struct unit *unit = choose_unit(t);
-	struct layout layout = { 6, 2, 9, 2, 2, false, false, unit->scale };
+	struct layout layout = { 6, 2, 9, 2, 2, false, false, unit->scale, NULL };
 	const char *dimension = gnu_text(t, "dimension");
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", dimension);
@@ -156,7 +157,8 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 		return err;
 
 	if (!o->brief)
-		fprintf(out, "\n\n\nflat profile:\n%s", gnu_flat_blurb);
+		fprintf(out, "\n\n\nflat profile:\n%s%s", gnu_flat_blurb,
+			layout->notes ? layout->notes : "");
 	fputc('\n', out);
 	gnu_granularity(t, o, gnu_number(t, "total"), " no time accumulated", out);
 	put_header(second, gnu_text(t, "dimension"), per_call, out);
@@ -166,7 +168,7 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 
 static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	struct layout layout = { 5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3 };
+	struct layout layout = { 5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3, NULL };
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", gnu_text(t, "dimension"));
 	snprintf(per_call, sizeof(per_call), "m%s/call", gnu_text(t, "abbrev"));
@@ -177,7 +179,7 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 static struct kin_error *render_freebsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	double rate = kin_table_rate(t);
-	struct layout layout = { 5, 1, 10, 2, 2, true, true, 1e3 };
+	struct layout layout = { 5, 1, 10, 2, 2, true, true, 1e3, freebsd_flat_notes };
 	const char *per_call = "ms/call";
 
 	if (rate >= 10000) {
@@ -191,7 +193,7 @@ static struct kin_error *render_freebsd(struct kin_table *t, const struct render
 
 static struct kin_error *render_openbsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 5, 1, 10, 2, 2, false, true, 1e3 };
+	static const struct layout layout = { 5, 1, 10, 2, 2, false, true, 1e3, NULL };
 	return put_traditional(t, o, "openbsd-flat", "  seconds ", "ms/call", &layout, out);
 }
 
