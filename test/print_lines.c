@@ -13,7 +13,8 @@
 
 static void print(const struct srcloc *at)
 {
-	printf("%s %s:%" PRIu32 "\n", at->function ? at->function : "??", at->file ? at->file : "??", at->line);
+	printf("%s %s:%" PRIu32 "\n", at->function ? at->function : "??",
+	       at->file ? at->file : "??", at->line);
 }
 
 static void locate(struct object_file *o, bool gnu)

@@ -1,10 +1,10 @@
 /* halve_cycle.c - a large cycle cut in two in linear time.
  *
- * A depth-first walk from where the cycle is entered puts the members in an order (the reverse of the
- * one in which they are left) in which only calls of ancestors in the walk go backwards. Between the
- * first and the last quarter there is a place that these cross with the fewest calls: all that cross
- * it are cut, and no way leads back from behind it. Each of them lies on a cycle of its own until it
- * is cut, as the calls of the walk itself stay. */
+ * A depth-first walk from where the cycle is entered puts the members in an order (the reverse of
+ * the one in which they are left) in which only calls of ancestors in the walk go backwards.
+ * Between the first and the last quarter there is a place that these cross with the fewest calls:
+ * all that cross it are cut, and no way leads back from behind it. Each of them lies on a cycle of
+ * its own until it is cut, as the calls of the walk itself stay. */
 #include <stdlib.h>
 
 #include "analysis/private.h"
@@ -32,8 +32,8 @@ static symid find_entry(const struct halving *h)
 			return h->p->members[i];
 		for (uint32_t k = 0; k < n->n_in; k++) {
 			arcid arc = h->g->in[n->first_in + k];
-			if (!h->g->is_cut[arc] && h->p->part[h->g->arcs[arc].from] !=
-							  h->p->part[h->p->members[i]])
+			if (!h->g->is_cut[arc] &&
+			    h->p->part[h->g->arcs[arc].from] != h->p->part[h->p->members[i]])
 				return h->p->members[i];
 		}
 	}

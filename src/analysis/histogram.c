@@ -49,11 +49,10 @@ static void credit_bins(struct callgraph *g, const struct histogram *h, const st
 	struct bins b = bins_of(h);
 	size_t k = 0;
 
-	for (uint32_t i = 0; i < h->n; i++) {
-		if (!h->bins[i])
-			continue;
-		double count = (double)h->bins[i], low = bin_edge(&b, h, i), high = bin_edge(&b, h, i + 1);
-		double left = count;
+	for (size_t i = 0; i < h->n_hits; i++) {
+		uint32_t bin = h->hits[i].bin;
+		double low = bin_edge(&b, h, bin), high = bin_edge(&b, h, bin + 1);
+		double count = (double)h->hits[i].count, left = count;
 		g->total += count;
 		while (k < s->n && (double)s->at[k].end <= low)
 			k++;
@@ -86,11 +85,11 @@ static void credit_bins_gnu(struct callgraph *g, const struct histogram *h, doub
 	uint64_t base = h->low / 2;
 	size_t k = 0;
 
-	for (uint32_t i = 0; i < h->n; i++) {
-		if (!h->bins[i])
-			continue;
-		uint64_t low = base + (uint64_t)(scale * i), high = base + (uint64_t)(scale * (i + 1));
-		double count = (double)h->bins[i];
+	for (size_t i = 0; i < h->n_hits; i++) {
+		uint32_t bin = h->hits[i].bin;
+		uint64_t low = base + (uint64_t)(scale * bin);
+		uint64_t high = base + (uint64_t)(scale * ((uint64_t)bin + 1));
+		double count = (double)h->hits[i].count;
 		g->total += count;
 		while (k + 1 < s->n && s->at[k + 1].addr / 2 <= low)
 			k++;
@@ -114,7 +113,7 @@ static void credit_bins_gnu(struct callgraph *g, const struct histogram *h, doub
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o)
 {
-	g->rate = 1;
+	g->rate = o->gnu ? 0 : 1;
 	strcpy(g->dimension, "seconds");
 	g->abbrev = 's';
 	if (!p->n_histograms)
@@ -133,4 +132,6 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 		else
 			credit_bins(g, &p->histograms[i], selection_of(o));
 	}
+	if (o->consume)
+		profile_release_hits(o->consume);
 }

@@ -150,15 +150,14 @@ static void check_callees(struct check *p, const struct symbols *s)
 static double outside(const struct histogram *h, const struct symbols *s, double *total)
 {
 	double lost = 0, bytes = h->n ? (double)(h->high - h->low) / h->n : 0;
-	for (uint32_t i = 0; i < h->n; i++) {
-		if (!h->bins[i])
-			continue;
-		uint64_t low = h->low + (uint64_t)(bytes * i),
-			 high = h->low + (uint64_t)(bytes * (i + 1));
-		*total += (double)h->bins[i];
+	for (size_t i = 0; i < h->n_hits; i++) {
+		double bin = h->hits[i].bin, count = (double)h->hits[i].count;
+		uint64_t low = h->low + (uint64_t)(bytes * bin),
+			 high = h->low + (uint64_t)(bytes * (bin + 1));
+		*total += count;
 		if (symbols_find(s, low) == NONE &&
 		    symbols_find(s, high > low ? high - 1 : low) == NONE)
-			lost += (double)h->bins[i];
+			lost += count;
 	}
 	return lost;
 }

@@ -158,6 +158,7 @@ static void run_stages(struct run *r)
 		return;
 	if (r->o->sum)
 		session_succeeded(&r->s, write_sum(r));
+	opts.consume = r->s.profile;
 	if (session_succeeded(&r->s, session_analyse(&r->s, opts)))
 		session_succeeded(&r->s, print_all(r));
 }

@@ -23,8 +23,9 @@ static const char sum_path[] = "gmon.sum";
 struct run {
 	const struct gprof_options *o;
 	struct session s;
-	unsigned styles;    /* what to print: asked for, or fitting the data */
-	struct filemap map; /* -R */
+	unsigned styles;            /* what to print: asked for, or fitting the data */
+	struct filemap map;         /* -R */
+	struct symspec_calls calls; /* --compat=gnu, for -r */
 };
 
 /* ---- the program ---- */
@@ -48,10 +49,10 @@ static struct kin_error *open_program(struct run *r)
 		err = session_load_symbols(&r->s, symbols_opts);
 	if (err)
 		return err;
-	symspec_select(
-		r->s.symbols, o->specs.at, o->specs.n,
-		&(struct symspec_opts){ .gnu = o->compat, .warnings = o->compat ? NULL : stderr },
-		&r->s.selection);
+	struct symspec_opts symspec_opts = { .gnu = o->compat,
+					     .calls = &r->calls,
+					     .warnings = o->compat ? NULL : stderr };
+	symspec_select(r->s.symbols, o->specs.at, o->specs.n, &symspec_opts, &r->s.selection);
 	return NULL;
 }
 
@@ -157,6 +158,21 @@ static struct kin_error *write_sum(struct run *r)
 	/* Old BSD files have no rate: it is taken to be that of the host. */
 	bool host_rate = p->n_histograms && p->histograms[0].rate == (uint32_t)sysconf(_SC_CLK_TCK);
 	return bsd_write(sum_path, p, &r->s.target, format == INPUT_44BSD || !host_rate);
+}
+
+/* ---- the analysis ---- */
+
+static struct kin_error *analyse(struct run *r)
+{
+	struct callgraph_opts opts = {
+		/* GNU: with the call graph, if there is one */
+		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
+		.flat_only = r->styles == STYLE_FLAT && !r->o->traditional
+	};
+
+	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
+		opts.consume = r->s.profile;
+	return session_analyse(&r->s, opts);
 }
 
 /* ---- output ---- */
@@ -288,11 +304,17 @@ static void print_name(const struct run *r, const char *name)
 static struct kin_error *print_function_order(struct run *r)
 {
 	size_t n;
-	symid *order = order_functions(r->s.graph, r->o->compat, &n);
+	VEC(struct order_call) extra = { 0 };
+	for (size_t i = 0; i < r->calls.v.n; i++)
+		vec_push(&extra,
+			 ((struct order_call){ r->calls.v.at[i].from, r->calls.v.at[i].to }));
+	struct order_opts opts = { r->o->compat, extra.at, extra.n };
+	symid *order = order_functions(r->s.graph, &opts, &n);
 
 	for (size_t i = 0; i < n; i++)
 		print_name(r, r->s.symbols->at[order[i]].name);
 	free(order);
+	vec_free(&extra);
 	return NULL;
 }
 
@@ -348,8 +370,7 @@ static void produce(struct run *r)
 		return;
 	if (!session_succeeded(&r->s, check_styles(r)) || !(r->styles & needs_graph))
 		return;
-	struct callgraph_opts opts = { .static_calls = r->o->static_calls };
-	if (session_succeeded(&r->s, session_analyse(&r->s, opts)))
+	if (session_succeeded(&r->s, analyse(r)))
 		session_succeeded(&r->s, print_parts(r));
 }
 
@@ -369,6 +390,7 @@ static int run(const struct gprof_options *o)
 
 	run_stages(&r);
 	session_done(&r.s);
+	vec_free(&r.calls.v);
 	filemap_done(&r.map);
 	return r.s.status;
 }

@@ -26,8 +26,9 @@ static void put_word(const struct writer *w, uint64_t v) { put(w, v, w->target.i
 
 static void put_bins(const struct writer *w, const struct histogram *h)
 {
+	const struct hit *hit = h->hits, *end = hit + h->n_hits;
 	for (uint32_t i = 0; i < h->n; i++)
-		put(w, h->bins[i], 2);
+		put(w, hit < end && hit->bin == i ? hit++->count : 0, 2);
 }
 
 static void put_histogram(const struct writer *w, const struct histogram *h,

@@ -40,8 +40,8 @@ static uint64_t largest_bin(const struct histogram *h)
 {
 	uint64_t max = 0;
 
-	for (uint32_t i = 0; i < h->n; i++)
-		max = h->bins[i] > max ? h->bins[i] : max;
+	for (size_t i = 0; i < h->n_hits; i++)
+		max = h->hits[i].count > max ? h->hits[i].count : max;
 	return max;
 }
 
@@ -103,8 +103,9 @@ static void write_header(struct writer *w)
 static void write_all(struct writer *w)
 {
 	write_header(w);
+	const struct hit *hit = w->h.hits, *end = hit + w->h.n_hits;
 	for (uint32_t i = 0; i < w->h.n; i++)
-		put(w, w->h.bins[i], w->counter);
+		put(w, hit < end && hit->bin == i ? hit++->count : 0, w->counter);
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		put(w, w->p->arcs[i].from, w->word);
 		put(w, w->p->arcs[i].to, w->word);

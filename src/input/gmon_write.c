@@ -39,8 +39,8 @@ static uint64_t largest_bin(const struct histogram *h)
 {
 	uint64_t max = 0;
 
-	for (uint32_t i = 0; i < h->n; i++)
-		max = h->bins[i] > max ? h->bins[i] : max;
+	for (size_t i = 0; i < h->n_hits; i++)
+		max = h->hits[i].count > max ? h->hits[i].count : max;
 	return max;
 }
 
@@ -127,8 +127,9 @@ static void write_histogram(struct writer *w, const struct histogram *h, uint64_
 	put(w, h->rate, 4);
 	memcpy(out_space(w->out, DIMENSION), h->dimension, DIMENSION);
 	put(w, (uint8_t)h->abbrev, 1);
+	const struct hit *hit = h->hits, *end = hit + h->n_hits;
 	for (uint32_t i = 0; i < h->n; i++)
-		put(w, share(w, h->bins[i], MAX_BIN, k), 2);
+		put(w, hit < end && hit->bin == i ? share(w, hit++->count, MAX_BIN, k) : 0, 2);
 }
 
 static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)

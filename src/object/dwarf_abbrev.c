@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 enum {
-	TABLES = 1024,	       /* kept, by a hash of their offset */
-	KEPT = 64 << 20,       /* bytes of .debug_abbrev they may be made of, all together */
-	READ_AGAIN = 64,       /* how often all of .debug_abbrev may be read, before it is hostile */
+	TABLES = 1024,   /* kept, by a hash of their offset */
+	KEPT = 64 << 20, /* bytes of .debug_abbrev they may be made of, all together */
+	READ_AGAIN = 64, /* how often all of .debug_abbrev may be read, before it is hostile */
 	SKIP_UNKNOWN = UINT8_MAX,
 };
 
@@ -83,7 +83,8 @@ static struct skip form_skip(const struct abbrevs *t, uint64_t form)
 
 void abbrevs_skip_indirect(struct cursor *c, const struct abbrevs *t)
 {
-	/* The form itself stands in front of the value; a chain of indirections ends with the bytes. */
+	/* The form itself stands in front of the value; a chain of indirections ends with the
+	 * bytes. */
 	struct abbrev one = { .n_skips = 1 };
 	struct skip skip;
 	do
@@ -117,7 +118,8 @@ static void add_skip(struct abbrevs *t, struct abbrev *a, struct skip s)
 /* Appends one abbreviation to *t; false at the end of the table. */
 static bool read_abbrev(struct abbrevs *t, struct cursor *c)
 {
-	struct abbrev a = { .attributes = (uint32_t)t->attributes.n, .skips = (uint32_t)t->skips.n };
+	struct abbrev a = { .attributes = (uint32_t)t->attributes.n,
+			    .skips = (uint32_t)t->skips.n };
 	a.code = cursor_uleb(c);
 	if (!a.code || c->failed)
 		return false;

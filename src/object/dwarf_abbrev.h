@@ -9,9 +9,19 @@ struct attribute {
 	int64_t implicit; /* the value, for DW_FORM_implicit_const */
 };
 
-/* How to get past the fields of an entry that is of no interest: neighbours of known size are one step. */
+/* How to get past the fields of an entry that is of no interest: neighbours of known size are one
+ * step. */
 struct skip {
-	enum { SKIP_FIXED, SKIP_LEB, SKIP_STRING, SKIP_BLOCK, SKIP_BLOCK1, SKIP_BLOCK2, SKIP_BLOCK4, SKIP_INDIRECT } kind;
+	enum {
+		SKIP_FIXED,
+		SKIP_LEB,
+		SKIP_STRING,
+		SKIP_BLOCK,
+		SKIP_BLOCK1,
+		SKIP_BLOCK2,
+		SKIP_BLOCK4,
+		SKIP_INDIRECT
+	} kind;
 	uint32_t size;
 };
 

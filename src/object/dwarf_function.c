@@ -4,8 +4,8 @@
 #include "object/dwarf_abbrev.h"
 
 enum {
-	MAX_HOPS = 32,	      /* from an entry to what it refers to, to what that refers to ... */
-	MAX_NAMES = 1 << 20,  /* remembered at a time */
+	MAX_HOPS = 32,       /* from an entry to what it refers to, to what that refers to ... */
+	MAX_NAMES = 1 << 20, /* remembered at a time */
 };
 
 /* ---- entries ---- */
@@ -14,9 +14,9 @@ struct function_entry {
 	struct dwarf_value name, linkage_name, origin, low, high, ranges;
 };
 
-static void read_function(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
-			  const struct abbrevs *t, const struct abbrev *a, struct cursor *c,
-			  struct function_entry *ret)
+static void read_function(struct dwarf_info *d, const struct dwarf_file *f,
+			  const struct dwarf_unit *u, const struct abbrevs *t,
+			  const struct abbrev *a, struct cursor *c, struct function_entry *ret)
 {
 	*ret = (struct function_entry){ 0 };
 	for (uint32_t i = 0; i < a->n_attributes && !c->failed; i++) {
@@ -59,11 +59,15 @@ static struct dwarf_function names_of(const struct dwarf_file *f, const struct d
 	};
 }
 
-size_t dwarf_ranges_justified(const struct dwarf_unit *u) { return (u->end - u->offset) * 8 + 4096; }
+size_t dwarf_ranges_justified(const struct dwarf_unit *u)
+{
+	return (u->end - u->offset) * 8 + 4096;
+}
 
 static bool is_function(uint32_t tag)
 {
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point;
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_entry_point;
 }
 
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
@@ -75,6 +79,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 	uint32_t depth = 0;
 
 	ret->at.n = ret->ranges.n = 0;
+	ret->indexed_ranges = d->indexed_ranges = false;
 	if (!t)
 		return;
 	d->ranges_left = dwarf_ranges_justified(u);
@@ -96,8 +101,10 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 				e.ranges.kind = VALUE_NONE;
 			size_t first = ret->ranges.n;
 			dwarf_ranges_read(d, f, u, &e.low, &e.high, &e.ranges, &ret->ranges);
+			ret->indexed_ranges |= d->indexed_ranges;
 			if (ret->ranges.n > first) {
 				struct dwarf_function function = names_of(f, u, &e);
+				function.is_inlined = a->tag == DW_TAG_inlined_subroutine;
 				function.depth = depth;
 				function.first_range = (uint32_t)first;
 				function.n_ranges = (uint32_t)(ret->ranges.n - first);
@@ -121,9 +128,11 @@ void dwarf_functions_free(struct dwarf_functions *f)
 /* Languages whose names the linker sees as they are, as far as BFD knows them. */
 static bool is_unmangled(uint16_t language)
 {
-	static const uint16_t unmangled[] = { DW_LANG_C89, DW_LANG_C, DW_LANG_Cobol74, DW_LANG_Cobol85,
-					      DW_LANG_Fortran77, DW_LANG_Pascal83, DW_LANG_C99, DW_LANG_PLI,
-					      DW_LANG_UPC, DW_LANG_C11, DW_LANG_Mips_Assembler };
+	static const uint16_t unmangled[] = {
+		DW_LANG_C89,       DW_LANG_C,        DW_LANG_Cobol74,       DW_LANG_Cobol85,
+		DW_LANG_Fortran77, DW_LANG_Pascal83, DW_LANG_C99,           DW_LANG_PLI,
+		DW_LANG_UPC,       DW_LANG_C11,      DW_LANG_Mips_Assembler
+	};
 	for (size_t i = 0; i < ARRAY_LEN(unmangled); i++)
 		if (language == unmangled[i])
 			return true;

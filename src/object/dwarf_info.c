@@ -24,9 +24,15 @@ static void find_sections(Elf *elf, struct dwarf_file *f)
 		const char *name;
 		struct section *to;
 	} wanted[] = {
-		{ "info", &f->info },	  { "abbrev", &f->abbrev }, { "line", &f->line },
-		{ "str", &f->str },	  { "line_str", &f->line_str }, { "ranges", &f->ranges },
-		{ "rnglists", &f->rnglists }, { "addr", &f->addr },	{ "str_offsets", &f->str_offsets },
+		{ "info", &f->info },
+		{ "abbrev", &f->abbrev },
+		{ "line", &f->line },
+		{ "str", &f->str },
+		{ "line_str", &f->line_str },
+		{ "ranges", &f->ranges },
+		{ "rnglists", &f->rnglists },
+		{ "addr", &f->addr },
+		{ "str_offsets", &f->str_offsets },
 	};
 	size_t strings;
 	Elf_Scn *scn = NULL;
@@ -34,7 +40,9 @@ static void find_sections(Elf *elf, struct dwarf_file *f)
 		return;
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr header;
-		const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(scn, &header)
+					   ? elf_strptr(elf, strings, header.sh_name)
+					   : NULL;
 		if (!name)
 			continue;
 		if (!strncmp(name, ".debug_", 7))
@@ -84,6 +92,7 @@ static bool read_header(const struct dwarf_file *f, struct cursor *c, struct dwa
 	u->entries = (uint64_t)(c->pos - f->info.data);
 	bool good = !c->failed && u->version >= 2 && u->version <= 5 && u->entries <= u->end &&
 		    (u->address_size == 2 || u->address_size == 4 || u->address_size == 8);
+	u->damaged = !good;
 	if (!good)
 		u->entries = u->end;
 	if (!c->failed) {
@@ -149,7 +158,8 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 		u->tag = (uint16_t)a->tag;
 		for (uint32_t i = 0; i < a->n_attributes && !c.failed; i++) {
 			const struct attribute *at = &t.attributes.at[a->attributes + i];
-			struct dwarf_value v = dwarf_value_read(d, f, u, &c, at->form, at->implicit);
+			struct dwarf_value v =
+				dwarf_value_read(d, f, u, &c, at->form, at->implicit);
 			if (!c.failed)
 				take_attribute(u, &top, at->name, &v);
 		}
@@ -159,10 +169,12 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	/* Only now the bases are known that indices count from. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
-	u->has_low = dwarf_value_address(f, u, &top.low, &u->low);
+	dwarf_value_address(f, u, &top.low, &u->low);
+	d->indexed_ranges = false;
 	u->first_range = (uint32_t)d->ranges.n;
 	d->ranges_left = dwarf_ranges_justified(u);
 	dwarf_ranges_read(d, f, u, &top.low, &top.high, &top.ranges, &d->ranges);
+	u->indexed_ranges = d->indexed_ranges;
 	u->n_ranges = (uint32_t)(d->ranges.n - u->first_range);
 }
 
@@ -197,14 +209,14 @@ static void open_file(struct dwarf_file *f, Dwarf *dwarf)
 	GElf_Ehdr header;
 	if (!elf || !gelf_getehdr(elf, &header))
 		return;
-	f->swap = (header.e_ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	f->swap = (header.e_ident[EI_DATA] == ELFDATA2LSB) !=
+		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	find_sections(elf, f);
 }
 
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf)
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt)
 {
 	struct dwarf_info *d = xalloc(sizeof(*d));
-	Dwarf *alt = dwarf_getalt(dwarf);
 	open_file(&d->file, dwarf);
 	if (alt)
 		open_file(&d->alt, alt);

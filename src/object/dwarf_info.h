@@ -1,8 +1,9 @@
 /* dwarf_info.h - units and entries of .debug_info, as far as source lines need them.
  *
- * A reader of its own next to libdw: lines of a whole program mean a pass over all entries, of which
- * there are some ten million in 100 MB, and libdw keeps every line table it has decoded. libdw opens the
- * files and decompresses the sections. Everything here borrows from those sections. */
+ * A reader of its own next to libdw: lines of a whole program mean a pass over all entries, of
+ * which there are some ten million in 100 MB, and libdw keeps every line table it has decoded.
+ * libdw opens the files and decompresses the sections. Everything here borrows from those sections.
+ */
 #ifndef OBJECT_DWARF_INFO_H
 #define OBJECT_DWARF_INFO_H
 
@@ -20,12 +21,14 @@ struct dwarf_unit {
 	uint8_t version, address_size, offset_size, type;
 	uint16_t tag; /* of the top entry */
 	/* The top entry. */
-	bool has_lines, has_low;
-	uint16_t language; /* 0: not said */
-	uint64_t lines;	   /* offset in .debug_line */
-	uint64_t low;	   /* base of range lists */
+	bool has_lines;
+	bool damaged;        /* cannot be read */
+	bool indexed_ranges; /* a list of its ranges has addresses by index */
+	uint16_t language;   /* 0: not said */
+	uint64_t lines;      /* offset in .debug_line */
+	uint64_t low;        /* base of range lists */
 	uint64_t str_offsets_base, addr_base, ranges_base;
-	const char *name, *comp_dir; /* NULL if not said */
+	const char *name, *comp_dir;    /* NULL if not said */
 	uint32_t first_range, n_ranges; /* in dwarf_info.ranges */
 };
 
@@ -48,18 +51,20 @@ struct dwarf_name {
 };
 
 struct dwarf_info {
-	struct dwarf_file file, alt; /* alt: shared entries and strings that dwz moved out; may be empty */
+	struct dwarf_file file,
+		alt; /* alt: shared entries and strings that dwz moved out; may be empty */
 	struct dwarf_ranges ranges; /* of all units of `file` */
-	struct abbrevs *tables; /* recently used */
+	struct abbrevs *tables;     /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
-	size_t ranges_left; /* how many more ranges may be read: see dwarf_ranges_read() */
-	struct map64 names; /* entry -> index in named, of functions that others refer to */
+	size_t ranges_left;  /* how many more ranges may be read: see dwarf_ranges_read() */
+	bool indexed_ranges; /* set when a list that is given by offset has addresses by index */
+	struct map64 names;  /* entry -> index in named, of functions that others refer to */
 	VEC(struct dwarf_name) named;
 };
 
-/* NULL if there is no .debug_info. */
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf);
+/* `alt`: the file that dwz moved entries to, or NULL. NULL if there is no .debug_info. */
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
 /* ---- forms, also used by line tables ---- */
@@ -91,8 +96,8 @@ const char *dwarf_value_string(const struct dwarf_file *f, const struct dwarf_un
 bool dwarf_value_address(const struct dwarf_file *f, const struct dwarf_unit *u,
 			 const struct dwarf_value *v, uint64_t *ret);
 
-/* What DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges (VALUE_NONE if not there) of one entry say, appended to
- * *ret; empty ranges are left out. */
+/* What DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges (VALUE_NONE if not there) of one entry say,
+ * appended to *ret; empty ranges are left out. */
 void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		       const struct dwarf_value *low, const struct dwarf_value *high,
 		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
@@ -107,25 +112,28 @@ const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offs
 
 struct dwarf_function {
 	const char *name, *linkage_name; /* its own; NULL if not said */
-	uint64_t origin;		 /* abstract origin or specification: offset of an entry */
+	uint64_t origin;                 /* abstract origin or specification: offset of an entry */
 	bool has_origin, origin_alt;
-	uint32_t depth; /* nesting among all entries */
+	bool is_inlined; /* has no symbol of its own */
+	uint32_t depth;  /* nesting among all entries */
 	uint32_t first_range, n_ranges;
 };
 
 struct dwarf_functions {
 	VEC(struct dwarf_function) at; /* those with code, in the order of their entries */
+	bool indexed_ranges;           /* a list of ranges has addresses by index */
 	struct dwarf_ranges ranges;
 };
 
-/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`: those whose
- * ranges are given by index are taken to have none. */
+/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`: those
+ * whose ranges are given by index are taken to have none. */
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
 void dwarf_functions_free(struct dwarf_functions *f);
 
-/* The name of a function, following where its entry refers to; NULL if it has none. *linkage: whether
- * this is the name the linker knows (BFD's idea of it: also every name in a language without mangling). */
+/* The name of a function, following where its entry refers to; NULL if it has none. *linkage:
+ * whether this is the name the linker knows (BFD's idea of it: also every name in a language
+ * without mangling). */
 const char *dwarf_function_name(struct dwarf_info *d, const struct dwarf_unit *u,
 				const struct dwarf_function *f, bool *linkage);
 

@@ -34,8 +34,8 @@ static void read_old_names(struct cursor *c, struct line_table *t)
 }
 
 /* A table of entries that says itself of what fields. */
-static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, struct cursor *c, bool files,
-		       struct line_table *t)
+static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, struct cursor *c,
+		       bool files, struct line_table *t)
 {
 	uint64_t content[256], form[256];
 	unsigned n_fields = cursor_u8(c);
@@ -46,7 +46,8 @@ static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, s
 	uint64_t n = cursor_uleb(c);
 	if (!n_fields)
 		return;
-	/* Entries may be of no size at all; a directory or a file that is worth something is not. */
+	/* Entries may be of no size at all; a directory or a file that is worth something is not.
+	 */
 	for (uint64_t i = 0; i < n && cursor_left(c); i++) {
 		struct line_file f = { .path = NONE };
 		for (unsigned k = 0; k < n_fields; k++) {
@@ -65,8 +66,8 @@ static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, s
 	}
 }
 
-static bool read_header(const struct dwarf_info *d, const struct dwarf_unit *u, struct line_table *t,
-			struct header *h)
+static bool read_header(const struct dwarf_info *d, const struct dwarf_unit *u,
+			struct line_table *t, struct header *h)
 {
 	struct cursor c = cursor_at(d->file.line, u->lines, d->file.swap);
 	h->offset_size = 4;
@@ -369,7 +370,8 @@ uint32_t line_table_file(const struct line_table *t, uint32_t file)
 
 static char *join(const char *dir, const char *subdir, const char *name)
 {
-	size_t a = dir ? strlen(dir) + 1 : 0, b = subdir ? strlen(subdir) + 1 : 0, n = strlen(name) + 1;
+	size_t a = dir ? strlen(dir) + 1 : 0, b = subdir ? strlen(subdir) + 1 : 0,
+	       n = strlen(name) + 1;
 	char *path = xrealloc(NULL, a + b + n, 1), *p = path;
 	if (dir) {
 		memcpy(p, dir, a);

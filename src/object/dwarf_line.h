@@ -13,7 +13,7 @@ struct line_row {
 struct line_sequence { /* rows for one stretch of code */
 	uint64_t low, high;
 	uint32_t first_row, n_rows; /* by address, all different, within [low, high) */
-	uint32_t position;	    /* in the table */
+	uint32_t position;          /* in the table */
 };
 
 struct late_row { /* one that came after a row of a higher address */
@@ -45,7 +45,8 @@ struct line_table {
  * `from_first`: a sequence starts in the first file also where DWARF 5 counts files from 0. */
 bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
 		     struct line_table *ret);
-/* Orders the sequences by address and cuts off what earlier ones cover: from here on no two overlap. */
+/* Orders the sequences by address and cuts off what earlier ones cover: from here on no two
+ * overlap. */
 void line_table_sort(struct line_table *t);
 void line_table_done(struct line_table *t);
 

@@ -12,7 +12,8 @@ static const char *string_in(struct section s, uint64_t offset)
 }
 
 /* Element i of an array in a section. */
-static bool element(struct section s, uint64_t base, uint64_t i, unsigned size, bool swap, uint64_t *ret)
+static bool element(struct section s, uint64_t base, uint64_t i, unsigned size, bool swap,
+		    uint64_t *ret)
 {
 	if (!size || i > s.size / size || base > s.size)
 		return false;
@@ -29,7 +30,8 @@ const char *dwarf_value_string(const struct dwarf_file *f, const struct dwarf_un
 		return NULL;
 	if (!v->indexed)
 		return v->string;
-	if (!element(f->str_offsets, u->str_offsets_base, v->number, u->offset_size, f->swap, &offset))
+	if (!element(f->str_offsets, u->str_offsets_base, v->number, u->offset_size, f->swap,
+		     &offset))
 		return NULL;
 	return string_in(f->str, offset);
 }
@@ -109,7 +111,8 @@ static struct dwarf_value read_indexed(struct cursor *c, uint64_t form)
 }
 
 static struct dwarf_value read_reference(const struct dwarf_info *d, const struct dwarf_file *f,
-					 const struct dwarf_unit *u, struct cursor *c, uint64_t form)
+					 const struct dwarf_unit *u, struct cursor *c,
+					 uint64_t form)
 {
 	struct dwarf_value v = { .kind = VALUE_ENTRY, .alt = f == &d->alt };
 	switch (form) {
@@ -152,7 +155,8 @@ struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwa
 		form = cursor_uleb(c);
 	switch (form) {
 	case DW_FORM_addr:
-		return (struct dwarf_value){ .kind = VALUE_ADDRESS, .number = cursor_word(c, u->address_size) };
+		return (struct dwarf_value){ .kind = VALUE_ADDRESS,
+					     .number = cursor_word(c, u->address_size) };
 	case DW_FORM_data1:
 	case DW_FORM_flag:
 		return number(cursor_u8(c));
@@ -207,8 +211,8 @@ static void add_range(struct dwarf_info *d, struct dwarf_ranges *l, uint64_t low
 	vec_push(l, ((struct address_range){ low, high }));
 }
 
-static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
-			  uint64_t offset, struct dwarf_ranges *ret)
+static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f,
+			  const struct dwarf_unit *u, uint64_t offset, struct dwarf_ranges *ret)
 {
 	struct cursor c = cursor_at(f->ranges, offset, f->swap);
 	uint64_t base = u->low, select = u->address_size == 8 ? UINT64_MAX : UINT32_MAX;
@@ -224,9 +228,11 @@ static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f, cons
 	}
 }
 
-static uint64_t indexed_address(const struct dwarf_file *f, const struct dwarf_unit *u, struct cursor *c)
+static uint64_t indexed_address(struct dwarf_info *d, const struct dwarf_file *f,
+				const struct dwarf_unit *u, struct cursor *c)
 {
 	struct dwarf_value v = index_of(VALUE_ADDRESS, cursor_uleb(c));
+	d->indexed_ranges = true;
 	uint64_t addr = 0;
 	if (!dwarf_value_address(f, u, &v, &addr))
 		cursor_fail(c);
@@ -242,14 +248,14 @@ static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const st
 		uint64_t low = 0, high = 0;
 		switch (cursor_u8(&c)) {
 		case DW_RLE_base_addressx:
-			base = indexed_address(f, u, &c);
+			base = indexed_address(d, f, u, &c);
 			continue;
 		case DW_RLE_startx_endx:
-			low = indexed_address(f, u, &c);
-			high = indexed_address(f, u, &c);
+			low = indexed_address(d, f, u, &c);
+			high = indexed_address(d, f, u, &c);
 			break;
 		case DW_RLE_startx_length:
-			low = indexed_address(f, u, &c);
+			low = indexed_address(d, f, u, &c);
 			high = low + cursor_uleb(&c);
 			break;
 		case DW_RLE_offset_pair:
@@ -288,9 +294,12 @@ void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const s
 		add_range(d, ret, start, end);
 	}
 	if (ranges->kind == VALUE_RANGES_INDEX) {
+		bool before = d->indexed_ranges;
 		uint64_t offset;
-		if (element(f->rnglists, u->ranges_base, ranges->number, u->offset_size, f->swap, &offset))
+		if (element(f->rnglists, u->ranges_base, ranges->number, u->offset_size, f->swap,
+			    &offset))
 			read_list(d, f, u, u->ranges_base + offset, ret);
+		d->indexed_ranges = before;
 	} else if (ranges->kind == VALUE_NUMBER) {
 		if (u->version >= 5)
 			read_list(d, f, u, ranges->number, ret);

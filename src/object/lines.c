@@ -8,14 +8,17 @@ enum { DECODE_AGAIN = 16, DECODE_FREE = 64 << 20 };
 
 /* ---- the object's lines ---- */
 
-static void find_shared(struct object_lines *l)
+static void describe_units(struct object_lines *l)
 {
 	struct map64 first = { 0 };
+	bool unseen = false;
 	for (size_t i = 0; i < l->info->file.units.n; i++) {
 		const struct dwarf_unit *u = &l->info->file.units.at[i];
-		if (u->type == DW_UT_type || u->type == DW_UT_partial || u->tag == DW_TAG_partial_unit ||
-		    u->tag == DW_TAG_type_unit)
+		if (u->type == DW_UT_type || u->type == DW_UT_partial ||
+		    u->tag == DW_TAG_partial_unit || u->tag == DW_TAG_type_unit)
 			l->units[i] |= UNIT_NO_CODE;
+		if ((unseen |= u->damaged || u->indexed_ranges))
+			l->units[i] |= UNIT_UNSEEN;
 		if (!u->has_lines)
 			continue;
 		uint32_t *at = map64_at(&first, u->lines);
@@ -40,12 +43,12 @@ struct object_lines *object_lines(struct object_file *o)
 	Dwarf *dwarf = object_dwarf(o);
 	l->object = o;
 	l->paths = strtab_new();
-	l->info = dwarf ? dwarf_info_new(dwarf) : NULL;
+	l->info = dwarf ? dwarf_info_new(dwarf, o->alt_dwarf) : NULL;
 	if (l->info) {
 		const struct dwarf_file *f = &l->info->file;
 		l->work_left = DECODE_AGAIN * ((uint64_t)f->info.size + f->line.size) + DECODE_FREE;
 		l->units = xalloc(f->units.n + 1);
-		find_shared(l);
+		describe_units(l);
 	}
 	return l;
 }
@@ -104,8 +107,10 @@ struct all_runs {
 	VEC(struct chunk) chunks;
 };
 
-/* Notes the runs from `first` on, which are one unit's, as chunks, leaving out what is not in range. */
-static void add_chunks(struct all_runs *all, size_t first, uint32_t unit, struct address_range range)
+/* Notes the runs from `first` on, which are one unit's, as chunks, leaving out what is not in
+ * range. */
+static void add_chunks(struct all_runs *all, size_t first, uint32_t unit,
+		       struct address_range range)
 {
 	struct run_list *r = &all->runs;
 	size_t n = first, start = all->chunks.n;
@@ -117,7 +122,8 @@ static void add_chunks(struct all_runs *all, size_t first, uint32_t unit, struct
 			run.end = range.high;
 		if (run.addr >= run.end)
 			continue;
-		struct chunk *last = all->chunks.n > start ? &all->chunks.at[all->chunks.n - 1] : NULL;
+		struct chunk *last =
+			all->chunks.n > start ? &all->chunks.at[all->chunks.n - 1] : NULL;
 		if (last && last->high == run.addr) {
 			last->high = run.end;
 			last->n++;
@@ -165,8 +171,8 @@ static void append(struct run_list *out, bool gnu, const struct line_run *run)
 }
 
 /* Chunks of several units that overlap: what the first unit says counts. */
-static void append_overlapping(struct run_list *out, bool gnu, const struct all_runs *all, size_t from,
-			       size_t to)
+static void append_overlapping(struct run_list *out, bool gnu, const struct all_runs *all,
+			       size_t from, size_t to)
 {
 	struct intervals v = { 0 };
 	for (size_t i = from; i < to; i++) {
@@ -174,7 +180,7 @@ static void append_overlapping(struct run_list *out, bool gnu, const struct all_
 		for (size_t k = c->first; k < c->first + c->n; k++) {
 			const struct line_run *r = &all->runs.at[k];
 			vec_push(&v, ((struct interval){ r->addr, r->end, UINT32_MAX - c->unit,
-							    (uint32_t)k, (uint32_t)k }));
+							 (uint32_t)k, (uint32_t)k }));
 		}
 	}
 	intervals_flatten(&v);
@@ -204,7 +210,8 @@ static void join(const struct all_runs *all, bool gnu, struct run_list *out)
 	}
 }
 
-struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu, size_t *n)
+struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
+				  size_t *n)
 {
 	struct object_lines *l = object_lines(o);
 	struct all_runs all = { 0 };

@@ -1,11 +1,12 @@
-/* The function an address belongs to, by the symbol table alone, as BFD 2.40 finds it where DWARF names
- * none:
+/* The function an address belongs to, by the symbol table alone, as BFD 2.40 finds it where DWARF
+ * names none:
  *
  * Symbols of the address's own section count, whatever they are, except objects, thread-local ones,
  * sections and files, and hidden local ones without type and size (markers that annobin makes).
- * The nearest one at or before the address wins, even if it ends before it. Of several at one place:
- * if the best so far does not reach the address, the one that reaches further; otherwise, among those
- * that do reach it: functions before others, those with a type before those without, the shorter one. */
+ * The nearest one at or before the address wins, even if it ends before it. Of several at one
+ * place: if the best so far does not reach the address, the one that reaches further; otherwise,
+ * among those that do reach it: functions before others, those with a type before those without,
+ * the shorter one. */
 #include <stdlib.h>
 
 #include "object/lines_private.h"
@@ -75,7 +76,8 @@ void elf_functions_free(struct elf_functions *f)
 	free(f);
 }
 
-static bool is_better(const struct elf_function *s, const struct elf_function *best, uint64_t offset)
+static bool is_better(const struct elf_function *s, const struct elf_function *best,
+		      uint64_t offset)
 {
 	if (best->size <= offset)
 		return s->size > best->size;

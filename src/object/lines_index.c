@@ -1,11 +1,12 @@
-/* Looking up addresses one by one: which units may hold one is known from their own ranges, and a unit is
- * decoded when first asked for. Units that do not say where they are are decoded at once. */
+/* Looking up addresses one by one: which units may hold one is known from their own ranges, and a
+ * unit is decoded when first asked for. Units that do not say where they are are decoded at once.
+ */
 #include <stdlib.h>
 
 #include "object/lines_private.h"
 
 enum {
-	CANDIDATES = 16,	  /* units looked at for an address; honest units do not overlap */
+	CANDIDATES = 16, /* units looked at for an address; honest units do not overlap */
 	RUNS_KEPT = (64 << 20) / sizeof(struct line_run),
 };
 

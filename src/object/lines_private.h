@@ -26,9 +26,10 @@ struct run_list { /* a VEC */
 };
 
 enum unit_flags {
-	UNIT_NO_CODE = 1,      /* types, and what dwz moved out: their line tables are other units' */
-	UNIT_SAME_LINES = 2,   /* an earlier unit has the same line table */
+	UNIT_NO_CODE = 1,    /* types, and what dwz moved out: their line tables are other units' */
+	UNIT_SAME_LINES = 2, /* an earlier unit has the same line table */
 	UNIT_SHARED_LINES = 4, /* another unit has the same line table */
+	UNIT_UNSEEN = 8,       /* BFD stops reading before it */
 };
 
 struct unit_name { /* of a function */
@@ -41,8 +42,8 @@ struct object_lines {
 	struct dwarf_info *info; /* NULL: no debugging information */
 	struct strtab *paths;
 	struct elf_functions *elf; /* NULL until needed */
-	uint8_t *units;		   /* per unit: enum unit_flags */
-	uint64_t work_left;	   /* bytes that may still be decoded: nothing honest needs all */
+	uint8_t *units;            /* per unit: enum unit_flags */
+	uint64_t work_left;        /* bytes that may still be decoded: nothing honest needs all */
 
 	/* Of the unit at hand, kept for their memory. */
 	struct line_table table;

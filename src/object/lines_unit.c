@@ -1,16 +1,20 @@
 /* The lines of one unit.
  *
- * By the right rules: code is what a sequence of the line table covers that starts in code (what the linker
- * dropped starts at 0 or -1); the function is the innermost one.
+ * By the right rules: code is what a sequence of the line table covers that starts in code (what
+ * the linker dropped starts at 0 or -1); the function is the innermost one. A function without a
+ * linkage name that has a symbol (static ones of C++) has that name. What is left of a row behind
+ * the end of a function is padding, and belongs to it.
  *
- * By BFD 2.40's: all sequences count; the function is the one with the shortest range that holds the
- * address, of equal ones the last; where there is none, what the symbol table says. A function without a
- * linkage name in a language that mangles (an inlined constructor, main) has its own name, or, if the
- * first address ever asked for in it lies behind a symbol at its start, that symbol's. (The very first
- * answer for such a function is yet another one in BFD, that of the symbol before the address; we give
- * what it says from then on, since its callers ask more than once.) Unknown files are "<unknown>". In
- * DWARF 5 the rows of a sequence up to the first that names a file are of file 0, not 1, and functions
- * whose ranges are given by index (clang's) have none. */
+ * By BFD 2.40's: all sequences count; the function is the one with the shortest range that holds
+ * the address, of equal ones the last; where there is none, what the symbol table says. A function
+ * without a linkage name in a language that mangles (an inlined constructor, main) has its own
+ * name, or, if the first address ever asked for in it lies behind a symbol at its start, that
+ * symbol's. (The very first answer for such a function is yet another one in BFD, that of the
+ * symbol before the address; we give what it says from then on, since its callers ask more than
+ * once.) Unknown files are "<unknown>". In DWARF 5 the rows of a sequence up to the first that
+ * names a file are of file 0, not 1, and functions whose ranges are given by index (clang's) have
+ * none. Lists with addresses by index (gcc's -gsplit-dwarf) are an error: no unit from there on is
+ * seen. */
 #include <stdlib.h>
 
 #include "object/lines_private.h"
@@ -61,7 +65,8 @@ static void find_pieces(struct unit_reader *r)
 		for (uint32_t k = 0; k < function->n_ranges; k++) {
 			struct address_range a = f->ranges.at[function->first_range + k];
 			uint64_t rank = r->gnu ? UINT64_MAX - (a.high - a.low) : function->depth;
-			vec_push(v, ((struct interval){ a.low, a.high, rank, (uint32_t)i, (uint32_t)i }));
+			vec_push(v, ((struct interval){ a.low, a.high, rank, (uint32_t)i,
+							(uint32_t)i }));
 		}
 	}
 	intervals_flatten(v);
@@ -88,10 +93,10 @@ static const char *function_name(struct unit_reader *r, uint32_t i, uint64_t add
 		return n->name;
 	n->known = true;
 	n->name = dwarf_function_name(r->l->info, r->unit, f, &linkage);
-	if (r->gnu && !linkage) {
-		uint64_t start, until;
-		const char *name = elf_name(r->l, addr, &start, &until);
-		if (name && start == r->l->functions.ranges.at[f->first_range].low)
+	if (!linkage && (r->gnu || !f->is_inlined)) {
+		uint64_t start, until, low = r->l->functions.ranges.at[f->first_range].low;
+		const char *name = elf_name(r->l, r->gnu ? addr : low, &start, &until);
+		if (name && start == low)
 			n->name = name;
 	}
 	return n->name;
@@ -111,10 +116,9 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 		vec_push(out, ((struct line_run){ addr, end, *at }));
 }
 
-/* Where no function of DWARF is. */
+/* Where no function of DWARF is; at.function is the one before in the same row. */
 static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
 {
-	at.function = NULL;
 	if (!r->gnu) {
 		emit(r, addr, end, &at);
 		return;
@@ -177,7 +181,8 @@ static void emit_sequence(struct unit_reader *r, const struct line_sequence *s)
 			low = s->low;
 		if (low < high)
 			emit_line(r, low, high,
-				  (struct srcloc){ .file = path_of(r, rows[i].file), .line = rows[i].line });
+				  (struct srcloc){ .file = path_of(r, rows[i].file),
+						   .line = rows[i].line });
 	}
 }
 
@@ -240,7 +245,7 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 
 	if (!r.unit->has_lines || (!gnu && (flags & UNIT_NO_CODE)))
 		return;
-	if (gnu && (flags & UNIT_SAME_LINES) && !r.unit->n_ranges)
+	if (gnu && ((flags & UNIT_UNSEEN) || ((flags & UNIT_SAME_LINES) && !r.unit->n_ranges)))
 		return;
 	if (!may_decode(l, r.unit->end - r.unit->offset))
 		return;
@@ -253,6 +258,8 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 		return;
 
 	dwarf_functions_read(l->info, r.unit, gnu, &l->functions);
+	if (gnu && l->functions.indexed_ranges)
+		return;
 	l->names.n = 0;
 	vec_reserve(&l->names, l->functions.at.n);
 	if (l->functions.at.n)

@@ -63,7 +63,7 @@ static void add_histograms(struct profile_builder *b, const struct profile *p)
 	struct histogram *all = sorted(p->histograms, p->n_histograms, sizeof(*all), by_range);
 
 	for (size_t i = 0; i < p->n_histograms; i++)
-		profile_add_bins(b, builder_put_histogram(b, all[i]), 0, all[i].bins, all[i].n);
+		builder_add_hits(b, builder_put_histogram(b, all[i]), all[i].hits, all[i].n_hits);
 	free(all);
 }
 

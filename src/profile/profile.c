@@ -7,12 +7,8 @@
 #include "base/map64.h"
 #include "profile/arcs.h"
 #include "profile/builder.h"
+#include "profile/hits.h"
 #include "profile/ranges.h"
-
-struct counts {
-	uint64_t *bins; /* [n] of the histogram with the same index */
-	uint64_t bound; /* none of them is larger */
-};
 
 struct profile_builder {
 	struct strtab *strings;
@@ -20,7 +16,7 @@ struct profile_builder {
 	struct map64 object_ids; /* MAP64_PAIR(path, build_id) */
 	struct arcs arcs;
 	VEC(struct histogram) histograms;
-	VEC(struct counts) counts;
+	VEC(struct hits) hits; /* of the histogram with the same index */
 	struct ranges ranges;  /* of histograms */
 	size_t last_histogram; /* most likely the next one is added to it, or to the one after */
 	VEC(struct block) blocks;
@@ -176,12 +172,12 @@ size_t builder_put_histogram(struct profile_builder *b, struct histogram h)
 	uint32_t i = find_histogram(b, &h);
 
 	if (i == NONE) {
-		struct counts counts = { .bins = xalloc((size_t)h.n * sizeof(uint64_t)) };
 		i = (uint32_t)b->histograms.n;
-		h.bins = counts.bins;
+		h.hits = NULL;
+		h.n_hits = 0;
 		h.dimension[sizeof(h.dimension) - 1] = '\0';
 		vec_push(&b->histograms, h);
-		vec_push(&b->counts, counts);
+		vec_push(&b->hits, ((struct hits){ 0 }));
 		ranges_add(&b->ranges,
 			   (struct range){
 				   .low = h.low, .high = h.high, .object = h.object, .value = i });
@@ -200,39 +196,15 @@ struct kin_error *profile_begin_histogram(struct profile_builder *b, struct hist
 	return err;
 }
 
-static bool add_saturating(uint64_t *to, const uint64_t *from, uint32_t n)
+void profile_add_bins(struct profile_builder *b, size_t histogram, uint32_t first,
+		      const uint64_t *counts, uint32_t n)
 {
-	bool saturated = false;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (__builtin_add_overflow(to[i], from[i], &to[i])) {
-			to[i] = UINT64_MAX;
-			saturated = true;
-		}
-	}
-	return saturated;
+	hits_add_bins(&b->hits.at[histogram], first, counts, n);
 }
 
-void profile_add_bins(struct profile_builder *b, size_t histogram, uint32_t first,
-		      const uint64_t *bins, uint32_t n)
+void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits, size_t n)
 {
-	struct counts *c = &b->counts.at[histogram];
-	uint64_t *to = c->bins + first;
-	uint64_t all = 0, bound;
-
-	for (uint32_t i = 0; i < n; i++)
-		all |= bins[i]; /* none is larger than this */
-	if (!all)
-		return; /* memory that stays untouched is not even taken */
-	if (__builtin_add_overflow(c->bound, all, &bound)) {
-		c->bound = UINT64_MAX;
-		b->saturated |= add_saturating(to, bins, n);
-		return;
-	}
-	/* The bound grows with every piece; pieces of one file need not add up, but it is large. */
-	c->bound = bound;
-	for (uint32_t i = 0; i < n; i++)
-		to[i] += bins[i];
+	hits_add(&b->hits.at[histogram], hits, n);
 }
 
 struct kin_error *profile_add_histogram(struct profile_builder *b, struct histogram h)
@@ -241,7 +213,7 @@ struct kin_error *profile_add_histogram(struct profile_builder *b, struct histog
 	struct kin_error *err = profile_begin_histogram(b, h, &i);
 
 	if (!err)
-		profile_add_bins(b, i, 0, h.bins, h.n);
+		builder_add_hits(b, i, h.hits, h.n_hits);
 	return err;
 }
 
@@ -275,11 +247,24 @@ static objid *map_objects(struct profile_builder *into, const struct profile_bui
 	return ids;
 }
 
+/* Histograms list their hits. */
+static void settle_histograms(struct profile_builder *b)
+{
+	for (size_t i = 0; i < b->histograms.n; i++) {
+		struct hits *h = &b->hits.at[i];
+		hits_settle(h);
+		b->histograms.at[i].hits = h->at.at;
+		b->histograms.at[i].n_hits = h->at.n;
+		b->saturated |= h->saturated;
+	}
+}
+
 static struct kin_error *merge_histograms(struct profile_builder *into,
-					  const struct profile_builder *from, const objid *ids)
+					  struct profile_builder *from, const objid *ids)
 {
 	struct kin_error *first = NULL;
 
+	settle_histograms(from);
 	for (size_t i = 0; i < from->histograms.n; i++) {
 		struct histogram h = from->histograms.at[i];
 		h.object = ids[h.object];
@@ -337,6 +322,7 @@ struct profile *profile_finish(struct profile_builder *b)
 {
 	struct finished *f = xalloc(sizeof(*f));
 
+	settle_histograms(b);
 	arcs_end_file(&b->arcs);
 	arcs_drop_index(&b->arcs);
 	f->builder = b;
@@ -358,11 +344,34 @@ struct profile *profile_finish(struct profile_builder *b)
 	return &f->profile;
 }
 
+static struct finished *finished_of(struct profile *p)
+{
+	return (struct finished *)((char *)p - offsetof(struct finished, profile));
+}
+
+void profile_release_arcs(struct profile *p)
+{
+	arcs_free(&finished_of(p)->builder->arcs);
+	p->arcs = NULL;
+	p->n_arcs = 0;
+}
+
+void profile_release_hits(struct profile *p)
+{
+	struct profile_builder *b = finished_of(p)->builder;
+
+	for (size_t i = 0; i < b->hits.n; i++) {
+		hits_free(&b->hits.at[i]);
+		b->histograms.at[i].hits = NULL;
+		b->histograms.at[i].n_hits = 0;
+	}
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
-	struct finished *f = (struct finished *)((char *)p - offsetof(struct finished, profile));
+	struct finished *f = finished_of(p);
 	profile_builder_free(f->builder);
 	free(f);
 }
@@ -371,9 +380,9 @@ void profile_builder_free(struct profile_builder *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < b->counts.n; i++)
-		free(b->counts.at[i].bins);
-	vec_free(&b->counts);
+	for (size_t i = 0; i < b->hits.n; i++)
+		hits_free(&b->hits.at[i]);
+	vec_free(&b->hits);
 	vec_free(&b->histograms);
 	ranges_free(&b->ranges);
 	arcs_free(&b->arcs);

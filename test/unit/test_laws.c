@@ -114,17 +114,19 @@ static uint64_t random_address(const struct program *p)
 static struct kin_error *add_histogram(uint64_t *seed, struct profile_builder *b, uint64_t low,
 				       uint32_t n, double width, uint64_t *total)
 {
-	uint64_t bins[MOST * 8];
+	struct hit hits[MOST * 8];
 	struct histogram h = { .n = n,
 			       .low = low,
 			       .high = low + (uint64_t)(n * width),
-			       .bins = bins,
+			       .hits = hits,
 			       .rate = 100,
 			       .dimension = "seconds",
 			       .abbrev = 's' };
 	for (uint32_t i = 0; i < n; i++) {
-		bins[i] = random_below(seed, 3) ? 0 : random_below(seed, 1000);
-		*total += bins[i];
+		uint64_t count = random_below(seed, 3) ? 0 : random_below(seed, 1000);
+		if (count)
+			hits[h.n_hits++] = (struct hit){ .bin = i, .count = count };
+		*total += count;
 	}
 	return profile_add_histogram(b, h);
 }
@@ -253,9 +255,9 @@ static void check_shown(const struct callgraph *g, struct broken *b)
 {
 	for (size_t i = 0; i < g->n_symbols + g->n_cycles; i++) {
 		const struct cg_node *n = &g->nodes[i];
-		b->negative += !is_sane(n->self) || !is_sane(n->child) || !is_sane(n->shown_self) ||
-			       !is_sane(n->shown_child) || !is_sane(n->fraction) ||
-			       !is_at_most(n->fraction, 1);
+		b->negative += !is_sane(n->self) || !is_sane(n->child) ||
+			       !is_sane(callgraph_shown_self(n)) || !is_sane(n->shown_child) ||
+			       !is_sane(n->fraction) || !is_at_most(n->fraction, 1);
 	}
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		struct cg_time t = callgraph_arc_time(g, &g->arcs[i]);

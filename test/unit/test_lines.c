@@ -1,0 +1,475 @@
+/* Source lines: programs compiled here, in every version of DWARF, and debugging information that
+ * lies. */
+#include "tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "kin/kin.h"
+#include "object/object.h"
+
+static char dir[] = "/tmp/kin-lines-XXXXXX";
+
+static const char header_text[] = "#define KEEP __attribute__((noinline))\nstatic inline "
+				  "__attribute__((always_inline)) int twice(int a)\n"
+				  "{\n"
+				  "	return a * 2 + sink;\n"
+				  "}\n"
+				  "KEEP int from_header(int a) { return a + sink; }\n";
+
+static const char program_text[] =
+	"volatile int sink;\n"                /* 1 */
+	"#include \"sub/part.h\"\n"           /* 2 */
+	"KEEP int first(int a) { sink = a;\n" /* 3 */
+	"	sink = twice(a);\n"           /* 4 */
+	"	return 0;\n"                  /* 5 */
+	"}\n"                                 /* 6 */
+	"int dropped(int a) { sink = 2; return first(a); }\n"
+	"#line 100 \"made.y\"\n" /* 7 */
+	"KEEP int made(int a) { sink = a; return 0; }\n"
+	"int main(void) { return first(1) + made(2) + from_header(3); }\n";
+
+/* Names mangled, one of them only where it is declared; a constructor that is inlined. */
+static const char mangled_text[] =
+	"volatile int sink;\n"
+	"struct point {\n"
+	"	int x;\n"
+	"	__attribute__((always_inline)) point(int a) : x(a) { sink = a; }\n"
+	"	int get() const;\n"
+	"};\n"
+	"int point::get() const { return x + sink; }\n"
+	"namespace here { static __attribute__((noinline)) int hidden(int a) { return a + sink; } "
+	"}\n"
+	"int main(int n, char **)\n"
+	"{\n"
+	"	point p(n);\n"
+	"	return p.get() + here::hidden(n);\n"
+	"}\n";
+
+/* Two units; a function whose entry refers to itself, one that refers to the first, ranges that are
+ * no ranges, entries nested without an end. */
+static const char lying_text[] = "	.text\n"
+				 "	.globl _start\n"
+				 "_start: .fill 64, 1, 0x90\n"
+				 "	.section .debug_abbrev,\"\",@progbits\n"
+				 "	.byte 1, 0x11, 1, 0x10, 0x17, 0x11, 0x1, 0x12, 0xb, 0, 0\n"
+				 "	.byte 2, 0x2e, 1, 0x31, 0x13, 0x11, 0x1, 0x12, 0x6, 0, 0\n"
+				 "	.byte 0\n"
+				 "	.section .debug_info,\"\",@progbits\n"
+				 "start: .4byte end - start - 4\n"
+				 "	.2byte 4\n"
+				 "	.4byte 0\n"
+				 "	.byte 8, 1\n"
+				 "	.4byte 0\n"
+				 "	.8byte _start\n"
+				 "	.byte 64\n"
+				 "self:	.byte 2\n"
+				 "	.4byte self - start\n"
+				 "	.8byte _start\n"
+				 "	.4byte 16\n"
+				 "other:	.byte 2\n"
+				 "	.4byte self - start\n"
+				 "	.8byte _start + 16\n"
+				 "	.4byte 0xffffffff\n"
+				 "	.rept 200000\n"
+				 "	.byte 2\n"
+				 "	.4byte other - start\n"
+				 "	.8byte _start + 8\n"
+				 "	.4byte 8\n"
+				 "	.endr\n"
+				 "end:\n"
+				 "	.section .debug_line,\"\",@progbits\n"
+				 "line:	.4byte line_end - line - 4\n"
+				 "	.2byte 4\n"
+				 "	.4byte program - after\n"
+				 "after:	.byte 1, 1, 1, 0xfb, 14, 13\n"
+				 "	.byte 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1\n"
+				 "	.byte 0\n"
+				 "	.asciz \"lie.c\"\n"
+				 "	.byte 0, 0, 0, 0\n"
+				 "program:\n"
+				 "	.byte 0, 9, 2\n"
+				 "	.8byte _start\n"
+				 "	.byte 3, 9, 1\n"        /* line 10 at 0 */
+				 "	.byte 3, 1, 2, 16, 1\n" /* 11 at 16 */
+				 "	.byte 0, 9, 2\n"
+				 "	.8byte _start + 8\n"
+				 "	.byte 3, 1, 1\n" /* 12 at 8, late */
+				 "	.byte 4, 77\n"   /* a file that is not there */
+				 "	.byte 0, 9, 2\n"
+				 "	.8byte _start + 32\n"
+				 "	.byte 3, 1, 1\n"       /* 13 at 32 */
+				 "	.byte 4, 1, 3, 1, 1\n" /* 14 there too: the last counts */
+				 "	.byte 2, 8, 0, 1, 1\n" /* ends at 40 */
+				 "	.byte 0, 9, 2\n"       /* a second one, inside the first */
+				 "	.8byte _start + 4\n"
+				 "	.byte 3, 98, 1, 2, 8, 0, 1, 1\n"
+				 "	.byte 0, 9, 2\n" /* what the linker dropped */
+				 "	.8byte 0\n"
+				 "	.byte 3, 50, 1, 2, 8, 0, 1, 1\n"
+				 "	.byte 0, 9, 2\n" /* never ended */
+				 "	.8byte _start + 48\n"
+				 "	.byte 3, 19, 1, 2, 4, 3, 1, 1\n"
+				 "line_end:\n";
+
+/* ---- making objects ---- */
+
+static void write_text(const char *name, const char *text)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		abort();
+}
+
+static const char *built(const char *name)
+{
+	static char path[256];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static bool have(const char *compiler)
+{
+	char command[256];
+	snprintf(command, sizeof(command), "%s --version >/dev/null 2>&1", compiler);
+	return system(command) == 0;
+}
+
+static bool compile(const char *compiler, const char *options)
+{
+	char command[512];
+	snprintf(command, sizeof(command), "cd %s && %s %s -o out 2>log", dir, compiler, options);
+	if (system(command) == 0)
+		return true;
+	printf("# failed: %s\n", command);
+	return false;
+}
+
+static struct object_file *open_object(const char *name)
+{
+	static const struct object_opts opts = { .no_debug_files = true };
+	struct object_file *o = NULL;
+	struct kin_error *err = object_open(built(name), &opts, &o);
+	if (err)
+		printf("# %s\n", kin_error_message(err));
+	kin_error_free(err);
+	return o;
+}
+
+static uint64_t address_of(struct object_file *o, const char *name)
+{
+	struct symbol_table t = { 0 };
+	struct kin_error *err = object_symbols(o, &(struct symtab_opts){ 0 }, &t);
+	kin_error_free(err);
+	for (size_t i = 0; i < t.n; i++)
+		if (!strcmp(t.at[i].name, name))
+			return t.at[i].addr;
+	return 0;
+}
+
+/* ---- what always holds ---- */
+
+static bool same(const struct srcloc *a, const struct srcloc *b)
+{
+	const char *f = a->function ? a->function : "", *g = b->function ? b->function : "";
+	const char *p = a->file ? a->file : "", *q = b->file ? b->file : "";
+	return a->line == b->line && !strcmp(f, g) && !strcmp(p, q);
+}
+
+/* Runs are in order and differ from their neighbours. */
+static bool well_formed(const struct line_run *r, size_t n, struct address_range range)
+{
+	bool good = true;
+	for (size_t i = 0; i < n; i++) {
+		good &= r[i].addr < r[i].end && r[i].addr >= range.low && r[i].end <= range.high;
+		good &= !i || (r[i - 1].end <= r[i].addr &&
+			       (r[i - 1].end < r[i].addr || !same(&r[i - 1].at, &r[i].at)));
+	}
+	return good;
+}
+
+/* Asking byte by byte gives what the runs say. */
+static bool locate_agrees(struct object_file *o, bool gnu, const struct line_run *r, size_t n,
+			  struct address_range range)
+{
+	size_t i = 0;
+	for (uint64_t addr = range.low; addr < range.high; addr++) {
+		struct srcloc at;
+		bool found = object_locate(o, addr, gnu, &at);
+		while (i < n && r[i].end <= addr)
+			i++;
+		bool within = i < n && r[i].addr <= addr;
+		if (found ? !within || !same(&at, &r[i].at) : within && !gnu)
+			return false;
+	}
+	return true;
+}
+
+static bool consistent(struct object_file *o)
+{
+	bool good = true;
+	for (int gnu = 0; gnu < 2; gnu++) {
+		size_t n;
+		struct address_range text = object_text(o);
+		struct line_run *r = object_line_runs(o, text, gnu, &n);
+		good &= well_formed(r, n, text);
+		good &= locate_agrees(o, gnu, r, n, text);
+		free(r);
+	}
+	return good;
+}
+
+static const char *at_address(struct object_file *o, uint64_t addr, bool gnu)
+{
+	static char text[2][512];
+	static int i;
+	struct srcloc at;
+	i = !i;
+	if (!object_locate(o, addr, gnu, &at))
+		return "nothing";
+	const char *base = at.file ? strrchr(at.file, '/') : NULL;
+	snprintf(text[i], sizeof(text[i]), "%s %s:%u", at.function ? at.function : "?",
+		 base      ? base + 1
+		 : at.file ? at.file
+			   : "?",
+		 at.line);
+	return text[i];
+}
+
+static bool has_run(struct object_file *o, bool gnu, const char *function, const char *file,
+		    uint32_t line)
+{
+	size_t n;
+	bool found = false;
+	struct line_run *r = object_line_runs(o, object_text(o), gnu, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct srcloc *at = &r[i].at;
+		const char *base = at->file ? strrchr(at->file, '/') : NULL;
+		found |= at->function && base && !strcmp(at->function, function) &&
+			 !strcmp(base + 1, file) && at->line == line;
+	}
+	free(r);
+	return found;
+}
+
+/* ---- tests ---- */
+
+static void test_program(const char *compiler, const char *options)
+{
+	char all[256];
+	printf("# %s %s\n", compiler, options);
+	snprintf(all, sizeof(all), "%s program.c", options);
+	if (!OK(compile(compiler, all)))
+		return;
+	struct object_file *o = open_object("out");
+	if (!OK(o != NULL))
+		return;
+	OK(object_has_lines(o));
+	OK_STR(at_address(o, address_of(o, "first"), false), "first program.c:3");
+	OK_STR(at_address(o, address_of(o, "made"), false), "made made.y:100");
+	OK_STR(at_address(o, address_of(o, "made"), true), "made made.y:100");
+	OK_STR(at_address(o, address_of(o, "from_header"), false), "from_header part.h:6");
+	OK_STR(at_address(o, address_of(o, "_start"), false), "nothing");
+	OK_STR(at_address(o, address_of(o, "_start"), true), "nothing");
+	OK(has_run(o, false, "twice", "part.h", 4));
+	OK(has_run(o, true, "twice", "part.h", 4));
+	OK(has_run(o, false, "first", "program.c", 4) || strstr(options, "-O2"));
+	OK(consistent(o));
+	object_free(o);
+}
+
+static void test_compilers(void)
+{
+	static const char *const compilers[] = { "gcc", "clang" };
+	static const char *const levels[] = { "-O0", "-O2" };
+	int tried = 0;
+	for (size_t i = 0; i < ARRAY_LEN(compilers); i++) {
+		for (int version = 2; version <= 5 && have(compilers[i]); version++) {
+			for (size_t k = 0; k < ARRAY_LEN(levels); k++, tried++) {
+				char options[64];
+				snprintf(options, sizeof(options), "-gdwarf-%d %s", version,
+					 levels[k]);
+				test_program(compilers[i], options);
+			}
+		}
+	}
+	test_program("gcc", "-g -gz -O1");
+	test_program("gcc", "-g -O1 -ffunction-sections -Wl,--gc-sections");
+	test_program("gcc", "-g -O1 -gdwarf64 -gdwarf-5");
+	OK(tried > 0);
+}
+
+/* GNU: what stands before the first file in DWARF 5 is the unit's own file. */
+static void test_first_file(void)
+{
+	if (!OK(compile("gcc", "-gdwarf-5 -O0 program.c")))
+		return;
+	struct object_file *o = open_object("out");
+	OK_STR(at_address(o, address_of(o, "from_header"), false), "from_header part.h:6");
+	OK_STR(at_address(o, address_of(o, "from_header"), true), "from_header program.c:6");
+	object_free(o);
+}
+
+static void test_mangled(void)
+{
+	if (!OK(compile("g++", "-g -O2 mangled.cc")))
+		return;
+	struct object_file *o = open_object("out");
+	OK(has_run(o, false, "_ZNK5point3getEv", "mangled.cc", 7));
+	OK(has_run(o, false, "_ZN4hereL6hiddenEi", "mangled.cc", 8));
+	OK(!has_run(o, false, "hidden", "mangled.cc", 8));
+	OK(has_run(o, true, "_ZN4hereL6hiddenEi", "mangled.cc", 8));
+	OK(has_run(o, false, "main", "mangled.cc", 12));
+	OK(consistent(o));
+	object_free(o);
+}
+
+static void test_units(void)
+{
+	write_text("other.c", "int sink2; int other(int a)\n{\n	return a + sink2;\n}\n");
+	write_text("bare.s", "	.globl bare\nbare: nop\n	ret\n");
+	if (!OK(compile("gcc", "-g -c other.c -o other.o && gcc -c bare.s -o bare.o && "
+			       "gcc -g -O1 program.c other.o bare.o -Wl,-z,noexecstack")))
+		return;
+	struct object_file *o = open_object("out");
+	OK_STR(at_address(o, address_of(o, "other"), false), "other other.c:2");
+	OK_STR(at_address(o, address_of(o, "bare"), false), "nothing");
+	OK_STR(at_address(o, address_of(o, "first"), false), "first program.c:3");
+	OK(consistent(o));
+
+	size_t n; /* only a part */
+	uint64_t at = address_of(o, "other");
+	struct line_run *r =
+		object_line_runs(o, (struct address_range){ at + 1, at + 2 }, false, &n);
+	OK(n == 1 && r[0].addr == at + 1 && r[0].end == at + 2 && r[0].at.line == 2);
+	free(r);
+	object_free(o);
+}
+
+/* Type units share the line table of the unit that holds the code. */
+static void test_type_units(void)
+{
+	if (!OK(compile("g++", "-gdwarf-5 -fdebug-types-section -O2 mangled.cc")))
+		return;
+	struct object_file *o = open_object("out");
+	OK_STR(at_address(o, address_of(o, "_ZNK5point3getEv"), false),
+	       "_ZNK5point3getEv mangled.cc:7");
+	OK(consistent(o));
+	object_free(o);
+}
+
+static void test_none(void)
+{
+	size_t n = 1;
+	struct srcloc at = { .line = 77 };
+	if (!OK(compile("gcc", "-O1 program.c")))
+		return;
+	struct object_file *o = open_object("out");
+	OK(!object_has_lines(o));
+	OK(!object_locate(o, object_text(o).low, false, &at) && at.line == 77);
+	free(object_line_runs(o, object_text(o), false, &n));
+	OK(n == 0);
+	object_free(o);
+}
+
+static void test_lies(void)
+{
+	if (!OK(compile("gcc", "-nostdlib -static lying.s")))
+		return;
+	struct object_file *o = open_object("out");
+	uint64_t start = address_of(o, "_start");
+	OK_STR(at_address(o, start, false), "_start lie.c:10");
+	OK_STR(at_address(o, start + 7, false), "_start lie.c:10");
+	OK_STR(at_address(o, start + 8, false), "? lie.c:12");
+	OK_STR(at_address(o, start + 8, true), "_start lie.c:12");
+	OK_STR(at_address(o, start + 16, false), "? lie.c:11");
+	OK_STR(at_address(o, start + 32, false), "? lie.c:14");
+	OK_STR(at_address(o, start + 39, false), "? lie.c:14");
+	OK_STR(at_address(o, start + 40, false), "nothing");
+	OK_STR(at_address(o, start + 48, false), "? lie.c:20");
+	OK_STR(at_address(o, start + 52, false), "nothing");
+	OK(consistent(o));
+	object_free(o);
+}
+
+/* ---- damage ---- */
+
+static void try_damaged(const struct file *f, size_t size)
+{
+	FILE *out = fopen(built("damaged"), "wb");
+	if (!out || fwrite(f->data, 1, size, out) != size || fclose(out))
+		abort();
+	static const struct object_opts opts = { .no_debug_files = true };
+	struct object_file *o = NULL;
+	struct kin_error *err = object_open(built("damaged"), &opts, &o);
+	kin_error_free(err);
+	if (o) {
+		for (int gnu = 0; gnu < 2; gnu++) {
+			size_t n;
+			struct srcloc at;
+			struct address_range text = object_text(o);
+			struct line_run *r = object_line_runs(o, text, gnu, &n);
+			if (!well_formed(r, n, text))
+				abort();
+			free(r);
+			object_locate(o, text.low + 20, gnu, &at);
+		}
+	}
+	object_free(o);
+}
+
+/* Random bytes in the second half of the file, where the debugging information is. */
+static void test_damage(void)
+{
+	struct file f = { 0 };
+	uint32_t seed = 1;
+	if (!OK(compile("gcc", "-gdwarf-5 -O2 -c program.c -o out.o && gcc -gdwarf-4 -O2 out.o")))
+		return;
+	struct kin_error *err = file_read(built("out"), &(struct file_opts){ 0 }, &f);
+	if (!OK(err == NULL))
+		return;
+	for (int i = 0; i < 400; i++) {
+		uint8_t old[8];
+		size_t at[8];
+		for (int k = 0; k < 8; k++) {
+			seed = seed * 1664525u + 1013904223u;
+			at[k] = f.size * 2 / 5 + (seed >> 4) % (f.size * 3 / 5);
+			old[k] = f.data[at[k]];
+			f.data[at[k]] = (uint8_t)(seed >> 24);
+		}
+		try_damaged(&f, f.size);
+		for (int k = 7; k >= 0; k--)
+			f.data[at[k]] = old[k];
+	}
+	OK("nothing bad happened");
+	file_free(&f);
+}
+
+int main(void)
+{
+	char command[300];
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(command, sizeof(command), "mkdir %s/sub", dir);
+	if (system(command))
+		return 1;
+	write_text("sub/part.h", header_text);
+	write_text("program.c", program_text);
+	write_text("mangled.cc", mangled_text);
+	write_text("lying.s", lying_text);
+
+	test_compilers();
+	test_first_file();
+	test_mangled();
+	test_units();
+	test_type_units();
+	test_none();
+	test_lies();
+	test_damage();
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	OK(system(command) == 0);
+	return DONE();
+}
