@@ -3,12 +3,14 @@
  * As BSD gprof's -C chooses them: from a cycle that is too large some elementary cycles are
  * enumerated, and of the arcs in them one is cut: preferably one into a member that is also called
  * from outside the cycle, else one into a member with other callers, else any; of these the one in
- * most elementary cycles, then the one with fewest calls. What is left of the cycle is looked at again.
+ * most elementary cycles, then the one with fewest calls. What is left of the cycle is looked at
+ * again.
  *
  * Unlike there the enumeration does not take exponential time: D. B. Johnson, "Finding All the
- * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS. As
- * that is still time by arcs for each arc that is cut, cycles with many arcs are first cut in two, as
- * often as needed (halve_cycle.c); and when much time has been spent, those with not so many, too. */
+ * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS.
+ * As that is still time by arcs for each arc that is cut, cycles with many arcs are first cut in
+ * two, as often as needed (halve_cycle.c); and when much time has been spent, those with not so
+ * many, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@
 
 enum {
 	MAX_CIRCUITS = 100,
-	MANY_ARCS = 500, /* of one cycle */
+	MANY_ARCS = 500,      /* of one cycle */
 	MANY_STEPS = 5000000, /* from then on: */
 	FEW_ARCS = 30,
 };
@@ -29,7 +31,7 @@ struct symids {
 struct breaker {
 	struct callgraph *g;
 	uint32_t max_members;
-	uint32_t *part;	     /* [symbols]: the strongly connected part at hand; 0: none */
+	uint32_t *part; /* [symbols]: the strongly connected part at hand; 0: none */
 	uint32_t n_parts;
 	VEC(struct symids) todo; /* parts that are too large */
 	VEC(arcid) cut;
@@ -97,8 +99,10 @@ static void walk_component(struct breaker *b, symid root, uint32_t *counter)
 		if (k < n->n_out) {
 			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
-			/* Parts found in this walk have other numbers by now: not for their arcs. */
-			if (b->g->is_cut[arc] || (b->number[to] && !b->on_stack[to]) || b->part[to] != b->part[id])
+			/* Parts found in this walk have other numbers by now: not for their arcs.
+			 */
+			if (b->g->is_cut[arc] || (b->number[to] && !b->on_stack[to]) ||
+			    b->part[to] != b->part[id])
 				continue;
 			if (!b->number[to])
 				push(b, to, counter);
@@ -260,8 +264,9 @@ static arcid choose(const struct breaker *b)
 		arcid arc = b->seen.at[i];
 		int r = reluctance(b, arc);
 		uint32_t n = b->n_circuits[arc], most = b->n_circuits[best];
-		if (r < least || (r == least && (n > most || (n == most && b->g->arcs[arc].count <
-										    b->g->arcs[best].count)))) {
+		if (r < least ||
+		    (r == least &&
+		     (n > most || (n == most && b->g->arcs[arc].count < b->g->arcs[best].count)))) {
 			best = arc;
 			least = r;
 		}
