@@ -9,6 +9,7 @@ peer's, byte for byte.
 
 import argparse
 import datetime
+import json
 import math
 import os
 import platform
@@ -266,19 +267,25 @@ class Bench:
                           goal=f"≥ {goal}×" if goal else "")
                 if goal:
                     row.met = "yes" if statistics.median(ratios) >= goal else "**no**"
-                    row.equal = self.sums_agree(f"{z}.elf", where["peer"], where[which])
+                    row.equal = self.sums_agree(which, f"{z}.elf", names, where["peer"],
+                                                where[which])
                 self.table.add(row)
 
-    def sums_agree(self, elf, one, other):
-        """What the peer makes of either gmon.sum."""
-        outs = []
-        for where in (one, other):
-            if not (where / "gmon.sum").exists():
-                return "**no gmon.sum**"
-            outs.append(where / "out")
-            if not self.run([self.peer, "-b", elf, where / "gmon.sum"], outs[-1]).ok:
+    def sums_agree(self, which, elf, names, peer, ours):
+        """`-s` under --compat=gnu: the same file, but for 12 bytes that GNU leaves unset. A sum in
+        canonical order: the same lines, those that tie in another order."""
+        if not all((where / "gmon.sum").exists() for where in (peer, ours)):
+            return "**no gmon.sum**"
+        if which == "gprof":
+            self.run([self.gprof, "--compat=gnu", "-s", elf, *names], "/dev/null", cwd=ours)
+            one, other = ((where / "gmon.sum").read_bytes() for where in (peer, ours))
+            return "equal" if one[:8] + one[20:] == other[:8] + other[20:] else "**differs**"
+        lines = []
+        for where in (peer, ours):
+            if not self.run([self.peer, "-b", elf, where / "gmon.sum"], where / "out").ok:
                 return "**unreadable**"
-        return "equal" if same(*outs) else "**differs**"
+            lines.append(sorted((where / "out").read_bytes().splitlines()))
+        return "equal but for ties" if lines[0] == lines[1] else "**differs**"
 
     def section_small(self):
         """Start to finish, where nothing but starting costs anything."""
@@ -292,6 +299,18 @@ class Bench:
                       200 if self.full else 50, goal=1, metric=metric)
 
 
+def build_type(bench):
+    """As meson calls it; measuring a build without optimisation says nothing."""
+    options = bench.gprof.parent / "meson-info" / "intro-buildoptions.json"
+    if not options.exists():
+        return "unknown"
+    how = {o["name"]: o["value"] for o in json.loads(options.read_text())}
+    if how.get("optimization") in ("0", "g") or how.get("b_sanitize", "none") != "none":
+        bench.table.note(f"**{bench.gprof} was built without optimisation or with a sanitizer: its times "
+                         "mean nothing.**")
+    return f"{how.get('buildtype')} (-O{how.get('optimization')})"
+
+
 def machine(bench):
     cpu = "unknown processor"
     for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -301,9 +320,10 @@ def machine(bench):
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     version = subprocess.run([bench.peer, "--version"], text=True, capture_output=True)
     load = os.getloadavg()[0]
+    how = build_type(bench)
     return (f"{datetime.date.today()}: {os.cpu_count()} cores ({cpu}), {pages >> 30} GiB, Linux "
             f"{platform.release()}; peer: {version.stdout.splitlines()[0]}; load average at the "
-            f"start {load:.1f}.")
+            f"start {load:.1f}; kin built as {how}.")
 
 
 def markdown(table, intro):

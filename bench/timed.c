@@ -16,10 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static long long us(struct timeval t)
-{
-	return t.tv_sec * 1000000LL + t.tv_usec;
-}
+static long long us(struct timeval t) { return t.tv_sec * 1000000LL + t.tv_usec; }
 
 int main(int argc, char **argv)
 {

@@ -7,7 +7,7 @@
 
 struct tally {	/* one record of the profile, or one call found in the code */
 	symid from, to;
-	uint64_t count;
+	uint32_t record; /* NONE: of no profile, counted 0 times */
 };
 
 struct tallies {
@@ -25,31 +25,38 @@ static symid find_callee(const struct symbols *s, uint64_t addr)
 	return id == NONE ? NONE : s->at[id].owner;
 }
 
-static symid find_caller(const struct symbols *s, uint64_t addr)
+/* Records of one caller are neighbours in most files. */
+struct lookup {
+	symid from;
+	uint64_t low, high; /* [low, high): addresses whose caller is `from` */
+};
+
+static symid find_caller_near(const struct symbols *s, uint64_t addr, struct lookup *l)
 {
+	if (addr >= l->low && addr < l->high)
+		return l->from;
 	symid id = symbols_find(s, addr);
-	return id == NONE ? NONE : s->at[id].owner;
+	if (id == NONE)
+		return NONE;
+	*l = (struct lookup){ s->at[id].owner, s->at[id].addr, s->at[id].end };
+	return l->from;
 }
 
-static void tally_records(struct callgraph *g, const struct profile *p, const struct callgraph_opts *o,
-			  struct tallies *t)
+/* The symbols of a record; false if it makes no arc. */
+static bool resolve(struct callgraph *g, const struct arc *a, const struct callgraph_opts *o,
+		    struct lookup *l, struct tally *ret)
 {
-	const struct symbols *s = g->symbols;
+	symid from = find_caller_near(g->symbols, a->from, l), to = find_callee(g->symbols, a->to);
 
-	vec_reserve(&t->v, p->n_arcs);
-	for (size_t i = 0; i < p->n_arcs; i++) {
-		const struct arc *a = &p->arcs[i];
-		symid from = find_caller(s, a->from), to = find_callee(s, a->to);
-		if (to == NONE)
-			continue;
-		if (from == NONE && !o->gnu) {
-			g->nodes[to].calls += a->count;
-			g->nodes[to].outside_calls += a->count;
-		}
-		if (from == NONE || (o->selection && !selection_wants_arc(o->selection, from, to)))
-			continue;
-		vec_push(&t->v, ((struct tally){ from, to, a->count }));
+	if (to == NONE)
+		return false;
+	if (from == NONE && !o->gnu) {
+		g->nodes[to].calls += a->count;
+		g->nodes[to].outside_calls += a->count;
 	}
+	ret->from = from;
+	ret->to = to;
+	return from != NONE && (!o->selection || selection_wants_arc(o->selection, from, to));
 }
 
 /* ---- calls in the code ---- */
@@ -79,7 +86,7 @@ static void add_static_call(uint64_t site, uint64_t target, void *arg)
 
 	if (to == NONE || s->at[to].addr != target || (scan->o->gnu && !in_histogram(scan->p, target)))
 		return;
-	vec_push(&scan->t->v, ((struct tally){ scan->from, s->at[to].owner, 0 }));
+	vec_push(&scan->t->v, ((struct tally){ scan->from, s->at[to].owner, NONE }));
 }
 
 /* The part of [low, high) that GNU looks at: what lies in the one histogram that it meets. */
@@ -105,6 +112,9 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 {
 	struct static_scan scan = { g, p, o, t, 0 };
 
+	g->no_static_calls = !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
+	if (g->no_static_calls)
+		return;
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t low = s->at[i].addr, high = s->at[i].end;
 		if (o->gnu && i + 1 == s->n)
@@ -112,23 +122,84 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 		if (o->gnu)
 			clip_to_histogram(g, p, &low, &high);
 		scan.from = s->at[i].owner;
-		if (low < high && !object_calls(s->object, low, high, o->gnu, add_static_call, &scan)) {
-			g->no_static_calls = true;
-			return;
-		}
+		if (low < high)
+			object_calls(s->object, low, high, o->gnu, add_static_call, &scan);
 	}
 }
 
 /* ---- sums ---- */
 
-/* Group by caller, keeping order (a counting sort), then sum equal callees within a group: where[]
- * remembers the arc of a callee, good if it lies in the group at hand. O(records + symbols). */
-static void sum(struct callgraph *g, const struct tallies *t)
+/* Arcs are made one caller after the other; where[callee] is its arc, good if that is of the caller
+ * at hand. */
+struct maker {
+	struct callgraph *g;
+	arcid *where;
+	size_t cap;
+	symid from;
+};
+
+static void make_start(struct maker *m, struct callgraph *g)
+{
+	*m = (struct maker){ .g = g, .from = NONE };
+	m->where = xalloc(g->n_symbols * sizeof(*m->where));
+}
+
+static void begin_caller(struct maker *m, symid from)
+{
+	m->from = from;
+	m->g->nodes[from].first_out = (uint32_t)m->g->n_arcs;
+}
+
+/* True if it is a new arc. */
+static bool make_arc(struct maker *m, symid to, uint64_t count)
+{
+	struct callgraph *g = m->g;
+	arcid a = m->where[to];
+
+	if (a >= g->nodes[m->from].first_out && a < g->n_arcs && g->arcs[a].to == to) {
+		g->arcs[a].count += count;
+		return false;
+	}
+	g->arcs = vec_grow(g->arcs, g->n_arcs, &m->cap, 1, sizeof(*g->arcs));
+	m->where[to] = (arcid)g->n_arcs;
+	g->arcs[g->n_arcs++] = (struct cg_arc){ m->from, to, count };
+	g->nodes[m->from].n_out++;
+	return true;
+}
+
+/* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
+ * and their order is that of the records. False, with nothing done, if they do not. */
+static bool sum_ordered(struct callgraph *g, const struct profile *p, const struct callgraph_opts *o)
+{
+	struct lookup l = { NONE, 0, 0 };
+	symid last = 0;
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		symid from = find_caller_near(g->symbols, p->arcs[i].from, &l);
+		if (from != NONE && from < last)
+			return false;
+		last = from != NONE ? from : last;
+	}
+
+	struct maker m;
+	struct tally t;
+	make_start(&m, g);
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		if (!resolve(g, &p->arcs[i], o, &l, &t))
+			continue;
+		if (t.from != m.from)
+			begin_caller(&m, t.from);
+		make_arc(&m, t.to, p->arcs[i].count);
+	}
+	free(m.where);
+	return true;
+}
+
+/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */
+static void sum_tallies(struct callgraph *g, const struct profile *p, const struct tallies *t)
 {
 	size_t n = t->v.n;
 	uint32_t *start = xalloc((g->n_symbols + 1) * sizeof(*start));
 	uint32_t *grouped = xrealloc(NULL, n, sizeof(*grouped));
-	arcid *where = xalloc(g->n_symbols * sizeof(*where));
 
 	for (size_t i = 0; i < n; i++)
 		start[t->v.at[i].from + 1]++;
@@ -137,28 +208,42 @@ static void sum(struct callgraph *g, const struct tallies *t)
 	for (size_t i = 0; i < n; i++)
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i;	/* start[i] is now group i's end */
 
-	g->arcs = xrealloc(NULL, n, sizeof(*g->arcs));
+	struct maker m;
+	make_start(&m, g);
 	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
 	size_t i = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
-		size_t first = g->n_arcs;
+		begin_caller(&m, from);
 		for (; i < start[from]; i++) {
 			const struct tally *r = &t->v.at[grouped[i]];
-			arcid a = where[r->to];
-			if (a >= first && a < g->n_arcs && g->arcs[a].to == r->to) {
-				g->arcs[a].count += r->count;
-				continue;
-			}
-			where[r->to] = (arcid)g->n_arcs;
-			g->seq[g->n_arcs] = grouped[i];
-			g->arcs[g->n_arcs++] = (struct cg_arc){ from, r->to, r->count };
+			if (make_arc(&m, r->to, r->record == NONE ? 0 : p->arcs[r->record].count))
+				g->seq[g->n_arcs - 1] = grouped[i];
 		}
-		g->nodes[from].first_out = (uint32_t)first;
-		g->nodes[from].n_out = (uint32_t)(g->n_arcs - first);
 	}
+	free(m.where);
 	free(start);
 	free(grouped);
-	free(where);
+}
+
+static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
+			    const struct callgraph_opts *o)
+{
+	struct tallies t = { 0 };
+	struct tally one;
+	struct lookup l = { NONE, 0, 0 };
+
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		if (!resolve(g, &p->arcs[i], o, &l, &one))
+			continue;
+		one.record = (uint32_t)i;
+		vec_push(&t.v, one);
+	}
+	if (o->static_calls)
+		scan_code(g, p, s, o, &t);
+	sum_tallies(g, p, &t);
+	size_t n = t.v.n;
+	vec_free(&t.v);
+	return n;
 }
 
 static void count_calls(struct callgraph *g)
@@ -189,9 +274,9 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 }
 
 /* Newest first: that is the order in which GNU gprof walks arcs. */
-static void list_arcs(struct callgraph *g, size_t n_records)
+static void list_callers(struct callgraph *g, size_t n_records)
 {
-	arcid *by_seq = arcs_by_seq(g, n_records);
+	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
 
 	for (size_t i = 0; i < g->n_arcs; i++)
 		g->nodes[g->arcs[i].to].n_in++;
@@ -204,8 +289,9 @@ static void list_arcs(struct callgraph *g, size_t n_records)
 	}
 	g->in = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	for (size_t i = g->n_arcs; i-- > 0;) {
-		struct cg_node *to = &g->nodes[g->arcs[by_seq[i]].to];
-		g->in[to->first_in + to->n_in++] = by_seq[i];
+		arcid arc = by_seq ? by_seq[i] : (arcid)i;
+		struct cg_node *to = &g->nodes[g->arcs[arc].to];
+		g->in[to->first_in + to->n_in++] = arc;
 	}
 	free(by_seq);
 }
@@ -213,14 +299,13 @@ static void list_arcs(struct callgraph *g, size_t n_records)
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o)
 {
-	struct tallies t = { 0 };
+	size_t n_records = 0;
 
 	g->has_arcs = p->n_arcs > 0;
-	tally_records(g, p, o, &t);
-	if (o->static_calls)
-		scan_code(g, p, s, o, &t);
-	sum(g, &t);
+	if (o->static_calls || !sum_ordered(g, p, o))
+		n_records = sum_unordered(g, p, s, o);
+	if (o->consume)
+		profile_release_arcs(o->consume);
 	count_calls(g);
-	list_arcs(g, t.v.n);
-	vec_free(&t.v);
+	list_callers(g, n_records);
 }

@@ -47,7 +47,8 @@ static size_t sum(struct blocks *b, struct block_count *at, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (!kept || at[kept - 1].addr != at[i].addr) {
 			at[kept++] = at[i];
-		} else if (__builtin_add_overflow(at[kept - 1].count, at[i].count, &at[kept - 1].count)) {
+		} else if (__builtin_add_overflow(at[kept - 1].count, at[i].count,
+						  &at[kept - 1].count)) {
 			at[kept - 1].count = UINT64_MAX;
 			b->has_saturated = true;
 		}

@@ -13,9 +13,10 @@ struct block_count {
 struct blocks {
 	struct block_count *at; /* by place; within one by address, each address once */
 	size_t n;
-	uint32_t *first;     /* [n_symbols + 1]: those of place i are at[first[i]] up to at[first[i + 1]] */
-	size_t n_outside;    /* records at addresses of no place */
-	bool has_saturated;  /* some sum did not fit 64 bits and stayed at the largest value */
+	uint32_t *first;    /* [n_symbols + 1]: those of place i are at[first[i]] up to at[first[i +
+			       1]] */
+	size_t n_outside;   /* records at addresses of no place */
+	bool has_saturated; /* some sum did not fit 64 bits and stayed at the largest value */
 };
 
 /* Records of one address are summed.

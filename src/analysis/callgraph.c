@@ -17,7 +17,7 @@ static int compare_entries(const void *l, const void *r, void *arg)
 	const struct callgraph *g = arg;
 	nodeid a = *(const nodeid *)l, b = *(const nodeid *)r;
 	const struct cg_node *left = &g->nodes[a], *right = &g->nodes[b];
-	double diff = (left->shown_self + left->shown_child) - (right->shown_self + right->shown_child);
+	double diff = (callgraph_shown_self(left) + left->shown_child) - (callgraph_shown_self(right) + right->shown_child);
 
 	if (diff < 0)
 		return 1;
@@ -75,7 +75,7 @@ static int compare_listed(const void *l, const void *r, void *arg)
 	int c = order->sign * compare_arcs(a, b, order->self);
 	if (c)
 		return c;
-	uint32_t left = order->g->seq[a->arc], right = order->g->seq[b->arc];
+	uint32_t left = callgraph_arc_seq(order->g, a->arc), right = callgraph_arc_seq(order->g, b->arc);
 	return (left > right) - (left < right);
 }
 
@@ -125,8 +125,8 @@ static int compare_members(const void *l, const void *r, void *arg)
 {
 	const struct callgraph *g = arg;
 	const struct cg_node *left = &g->nodes[*(const symid *)l], *right = &g->nodes[*(const symid *)r];
-	double left_time = left->shown_self + left->shown_child;
-	double right_time = right->shown_self + right->shown_child;
+	double left_time = callgraph_shown_self(left) + left->shown_child;
+	double right_time = callgraph_shown_self(right) + right->shown_child;
 	uint64_t left_calls = left->calls + left->self_calls, right_calls = right->calls + right->self_calls;
 
 	if (left_time != right_time)

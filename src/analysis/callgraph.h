@@ -18,18 +18,18 @@ struct cg_node {
 	double self;	    /* ticks in the symbol; for a cycle: in its members */
 	double child;	    /* ticks inherited from callees */
 	double fraction;    /* of self and child that is shown: 1 unless SEL_*_TIME or calls from hidden code */
-	double shown_self, shown_child; /* what the graph lists: self and child times fractions */
+	double shown_child; /* what the graph lists: child times fractions; see callgraph_shown_self() */
 	uint64_t calls;	    /* from outside itself (cycle: from outside the cycle) */
 	uint64_t sharing_calls; /* of calls: those that time is shared between; fewer if arcs were cut */
 	uint64_t self_calls; /* direct recursion (cycle: between different members) */
 	uint64_t outside_calls; /* of calls: from code that is no place of this program */
 	uint32_t cycle;	    /* 0: in none */
 	uint32_t index;	    /* 1..: the number in brackets; given to every node */
-	uint32_t top_order; /* callees have smaller ones than callers; equal within a cycle */
+	uint32_t top_order : 31; /* callees have smaller ones than callers; equal within a cycle */
+	uint32_t shown : 1; /* has an entry of its own in the graph */
 	uint32_t n_members; /* cycles: how many */
 	uint32_t first_out, n_out; /* arcs[]; for a cycle: first_out indexes members[] */
 	uint32_t first_in, n_in;   /* in[] */
-	bool shown;	    /* has an entry of its own in the graph */
 };
 
 struct cg_arc {
@@ -43,7 +43,8 @@ struct callgraph {
 	struct cg_node *nodes;	/* [n_symbols + n_cycles] */
 	struct cg_share *share; /* [n_symbols]: see callgraph_arc_time() */
 	struct cg_arc *arcs;	/* by `from`, each group in order of first appearance in the data */
-	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups */
+	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
+				 * in arcs[] */
 	size_t n_arcs;
 	arcid *in;		/* arcs by `to`, each group newest first: as GNU gprof walks them */
 	bool *is_cut;		/* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
@@ -64,6 +65,8 @@ struct callgraph {
 	char abbrev;		/* 's' */
 };
 
+static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
+
 /* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc. */
 struct cg_share {
 	double self, child, calls; /* of the cycle, if it is in one; calls: those that share */
@@ -80,6 +83,11 @@ struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc
 
 /* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it. */
 bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
+
+static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
+{
+	return g->seq ? g->seq[arc] : arc;
+}
 
 /* The node that stands for a symbol where time is handed on: its cycle, or itself. */
 nodeid callgraph_head(const struct callgraph *g, symid id);
@@ -100,6 +108,9 @@ struct callgraph_opts {
 	bool gnu;	   /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
 	bool static_calls; /* gprof -c: add arcs found in the code */
 	const struct selection *selection; /* NULL: everything */
+	/* The profile itself, if its arcs and hits may be released as soon as they have been taken over:
+	 * large programs have millions. NULL: they stay. */
+	struct profile *consume;
 	bool flat_only;	   /* entries of the graph are not wanted: node.index stays 0, order NULL */
 	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */

@@ -12,10 +12,10 @@ struct located { /* a place with a source line */
 
 /* What is known of a place from those before it in its function. */
 struct before {
-	uint64_t count;	   /* of the block that runs on into the place */
-	bool is_counted;   /* its function has counted blocks */
-	bool is_executed;  /* function places: something in the function was measured */
-	bool is_known;	   /* false in a piece whose entry is not counted, such as f.cold */
+	uint64_t count;  /* of the block that runs on into the place */
+	bool is_known;   /* false where the entry is not counted: in a piece such as f.cold */
+	bool is_counted; /* the function has counted blocks */
+	bool is_unsure;  /* the function was executed, but its calls were not counted */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -36,8 +36,8 @@ static int by_file_and_line(const void *l, const void *r)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-static struct located *locate_places(struct symbols *s, const uint8_t *wanted, const char *const **files,
-				     size_t *n)
+static struct located *locate_places(struct symbols *s, const uint8_t *wanted,
+				     const char *const **files, size_t *n)
 {
 	struct located *at = xrealloc(NULL, s->n, sizeof(*at));
 	struct map64 file_of = { 0 };
@@ -51,7 +51,8 @@ static struct located *locate_places(struct symbols *s, const uint8_t *wanted, c
 		const struct symbol *p = &s->at[i];
 		if (!p->file || !p->line || (wanted && !wanted[i]))
 			continue;
-		at[(*n)++] = (struct located){ map64_get(&file_of, (uintptr_t)p->file), p->line, (symid)i };
+		at[(*n)++] = (struct located){ map64_get(&file_of, (uintptr_t)p->file), p->line,
+					       (symid)i };
 	}
 	map64_free(&file_of);
 	qsort(at, *n, sizeof(*at), by_file_and_line);
@@ -71,12 +72,14 @@ static void add_files(struct coverage *c, struct symbols *s, const uint8_t *want
 	for (size_t i = 0; i < n; i++) {
 		bool new_file = !i || at[i].file != at[i - 1].file;
 		if (new_file)
-			c->files[c->n_files++] = (struct coverage_file){ .path = s->at[at[i].place].file,
-									 .first_line = (uint32_t)c->n_lines };
+			c->files[c->n_files++] =
+				(struct coverage_file){ .path = s->at[at[i].place].file,
+							.first_line = (uint32_t)c->n_lines };
 		if (new_file || at[i].line != at[i - 1].line) {
 			c->files[c->n_files - 1].n_lines++;
 			c->lines[c->n_lines++] =
-				(struct coverage_line){ .line = at[i].line, .first_place = (uint32_t)i };
+				(struct coverage_line){ .line = at[i].line,
+							.first_place = (uint32_t)i };
 		}
 		c->lines[c->n_lines - 1].n_places++;
 		c->places[i] = at[i].place;
@@ -116,24 +119,36 @@ static size_t end_of_function(const struct symbols *s, size_t first)
 	return i;
 }
 
+bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function)
+{
+	size_t end = end_of_function(g->symbols, function);
+
+	for (size_t i = function; i < end; i++)
+		if (g->nodes[i].self > 0 || makes_calls(g, (symid)i))
+			return true;
+	for (uint32_t k = b->first[function]; k < b->first[end]; k++)
+		if (b->at[k].count)
+			return true;
+	return false;
+}
+
 static void carry_through(struct before *before, const struct coverage *c, const struct symbols *s,
 			  size_t first, size_t end)
 {
 	const struct blocks *b = c->blocks;
-	bool known = is_entry(&s->at[first], (symid)first);
-	bool counted = b->first[first] < b->first[end], executed = false;
-	uint64_t count = known ? calls_of(c->graph, (symid)first) : 0;
+	bool entry = is_entry(&s->at[first], (symid)first);
+	uint64_t count = entry ? calls_of(c->graph, (symid)first) : 0;
+	struct before now = { .count = count, .is_counted = b->first[first] < b->first[end] };
 
+	now.is_unsure = entry && !count && coverage_was_executed(c->graph, b, (symid)first);
+	now.is_known = entry && !now.is_unsure;
 	for (size_t i = first; i < end; i++) {
-		before[i] = (struct before){ .count = count, .is_counted = counted, .is_known = known };
-		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
-			count = b->at[k].count;
-			known = true;
-			executed |= count > 0;
-		}
-		executed |= c->graph->nodes[i].self > 0 || makes_calls(c->graph, (symid)i);
+		before[i] = now;
+		if (b->first[i] == b->first[i + 1])
+			continue;
+		now.count = b->at[b->first[i + 1] - 1].count;
+		now.is_known = true;
 	}
-	before[first].is_executed = executed;
 }
 
 static struct before *carry_all(const struct coverage *c, const struct symbols *s)
@@ -160,25 +175,44 @@ static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bo
 	l->n_counts++;
 }
 
-static void list_place(struct coverage *c, struct coverage_line *l, const struct symbols *s, symid id,
-		       const struct before *before, enum coverage_carry carry)
+/* Calls of all functions that start on a line are one count: instances of a template are one text.
+ * Where a block starts with a function, its count says the same as the calls, and may know of more.
+ */
+static void list_calls(struct coverage *c, struct coverage_line *l, const struct symbols *s,
+		       const struct before *before, bool merge)
+{
+	uint64_t calls = 0;
+	bool any = false;
+
+	for (uint32_t k = 0; k < l->n_places; k++) {
+		symid id = c->places[l->first_place + k];
+		if (!is_entry(&s->at[id], id))
+			continue;
+		l->calls = add(l->calls, calls_of(c->graph, id));
+		if (has_block_at(c->blocks, id, s->at[id].addr))
+			continue;
+		if (before[id].is_unsure) {
+			l->is_unsure = l->is_executed = true;
+			continue;
+		}
+		calls = add(calls, calls_of(c->graph, id));
+		any = true;
+	}
+	if (any)
+		list(c, l, calls, merge);
+	l->total = add(l->total, calls);
+}
+
+/* What runs on into a place, and its own blocks. */
+static void list_blocks(struct coverage *c, struct coverage_line *l, const struct symbols *s,
+			symid id, const struct before *before, enum coverage_carry carry)
 {
 	const struct blocks *b = c->blocks;
-	bool entry = is_entry(&s->at[id], id), merge = carry == CARRY_ALL;
-	bool block_at_start = has_block_at(b, id, s->at[id].addr);
-	uint64_t calls = entry ? calls_of(c->graph, id) : 0;
+	bool merge = carry == CARRY_ALL, has_blocks = b->first[id] < b->first[id + 1];
 
-	l->calls = add(l->calls, calls);
-	l->self += c->graph->nodes[id].self;
-	if (entry && !block_at_start) { /* else that block's count says the same */
-		if (!calls && before->is_executed) {
-			l->is_unsure = l->is_executed = true;
-		} else {
-			list(c, l, calls, merge);
-			l->total = add(l->total, calls);
-		}
-	} else if (!entry && before->is_known && !block_at_start) {
-		if (carry == CARRY_ALL || (carry == CARRY_MEASURED && before->is_counted))
+	if (!is_entry(&s->at[id], id) && before->is_known && !has_block_at(b, id, s->at[id].addr)) {
+		if (carry == CARRY_ALL ||
+		    (carry == CARRY_MEASURED && before->is_counted && !has_blocks))
 			list(c, l, before->count, merge);
 		else if (before->is_counted)
 			l->is_executed |= before->count > 0;
@@ -196,9 +230,11 @@ static void list_lines(struct coverage *c, const struct symbols *s, enum coverag
 	for (size_t i = 0; i < c->n_lines; i++) {
 		struct coverage_line *l = &c->lines[i];
 		l->first_count = (uint32_t)c->counts.n;
+		list_calls(c, l, s, before, carry == CARRY_ALL);
 		for (uint32_t k = 0; k < l->n_places; k++) {
 			symid id = c->places[l->first_place + k];
-			list_place(c, l, s, id, &before[id], carry);
+			l->self += c->graph->nodes[id].self;
+			list_blocks(c, l, s, id, &before[id], carry);
 		}
 	}
 	free(before);
@@ -220,8 +256,8 @@ static void total_gnu(struct coverage *c)
 	}
 }
 
-/* A line stands for its first place: the blocks of others are lost, their calls are added to its own
- * (and are shown only if it is a function). `last` is the count before the line. */
+/* A line stands for its first place: the blocks of others are lost, their calls are added to its
+ * own (and are shown only if it is a function). `last` is the count before the line. */
 static void list_line_gnu(struct coverage *c, struct coverage_line *l, bool carry, uint64_t *last)
 {
 	symid id = c->places[l->first_place];
@@ -274,7 +310,7 @@ static void sum_files(struct coverage *c)
 			const struct coverage_line *l = &c->lines[f->first_line + k];
 			f->total = add(f->total, l->total);
 			f->self += l->self;
-			f->has_counts |= l->total > 0 || l->is_executed;
+			f->is_executed |= l->is_executed;
 		}
 	}
 }

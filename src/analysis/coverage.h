@@ -1,9 +1,9 @@
 /* coverage.h - what was measured, by source file and line: time, calls and executions of blocks.
  *
  * A line may hold several places (the parts of a for statement), and a place several blocks, so a
- * line has a list of counts: of the calls, if a function starts there, and of each block that does. A
- * line in the middle of a block has none of its own, but the block's is passed on to it where that is
- * asked for. */
+ * line has a list of counts: of the calls, if a function starts there, and of each block that does.
+ * A line in the middle of a block has none of its own, but the block's is passed on to it where
+ * that is asked for. */
 #ifndef ANALYSIS_COVERAGE_H
 #define ANALYSIS_COVERAGE_H
 
@@ -14,35 +14,37 @@
 /* Which lines within a block are given the block's count. What holds in a function without counted
  * blocks is only that it was called so often, not that each line was executed. */
 enum coverage_carry {
-	CARRY_NONE,	/* only the line a block starts on */
-	CARRY_MEASURED, /* all lines of functions with counted blocks */
-	CARRY_ALL,	/* all lines of all functions: gprof -x */
+	CARRY_NONE,     /* only lines that a block starts on */
+	CARRY_MEASURED, /* in functions with counted blocks, lines that none starts on */
+	CARRY_ALL,      /* all lines of all functions: gprof -x */
 };
 
 struct coverage_line {
 	uint32_t line;
 	uint32_t first_place, n_places; /* places[]: by address */
 	uint32_t first_count, n_counts; /* counts[]: as they are to be listed */
-	uint64_t sum;	/* of the listed counts */
+	uint64_t sum;                   /* of the listed counts */
 	uint64_t total; /* of the calls and blocks that start here: how often it was executed */
-	uint64_t most;	/* of the listed counts */
+	uint64_t most;  /* of the listed counts */
 	uint64_t calls; /* of functions that start here, recursion included */
-	double self;	/* ticks */
-	bool is_known;	/* counts are listed */
+	double self;    /* ticks */
+	bool is_known;  /* counts are listed */
 	bool is_executed;
-	bool is_unsure; /* a function starts here that was executed, but its calls were not counted */
+	bool is_unsure; /* a function starts here that was executed, but its calls were not counted
+			 */
 };
 
 struct coverage_file {
 	const char *path; /* as in the debug information; lives as long as the symbols */
 	uint32_t first_line, n_lines; /* lines[]: by number */
-	uint64_t total;	  /* of its lines */
-	double self;	  /* ticks */
-	bool has_counts;  /* something in it was called or executed */
+	uint64_t total;               /* of its lines */
+	double self;                  /* ticks */
+	bool is_executed;             /* some line of it is known to have been */
 };
 
 struct coverage {
-	struct coverage_file *files; /* the newest in the symbol table first, as GNU gprof lists them */
+	struct coverage_file
+		*files; /* the newest in the symbol table first, as GNU gprof lists them */
 	size_t n_files;
 	struct coverage_line *lines;
 	size_t n_lines;
@@ -54,7 +56,8 @@ struct coverage {
 };
 
 struct coverage_opts {
-	bool gnu; /* with GNU gprof 2.40's rules; counts are then not listed yet: coverage_list_gnu */
+	bool gnu; /* with GNU gprof 2.40's rules; counts are then not listed yet: coverage_list_gnu
+		   */
 	enum coverage_carry carry;
 	const uint8_t *wanted; /* [n_symbols] booleans: which places count; NULL: all */
 };
@@ -64,9 +67,13 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 			      const struct coverage_opts *opts);
 void coverage_free(struct coverage *c); /* NULL is fine */
 
+/* Whether anything was measured in a function, whose own calls may not have been counted. */
+bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function);
+
 /* List the counts of a file's lines up to last_line (what the source has) as GNU gprof does when it
- * annotates them one after the other. `last` is the count that it passes on from line to line, and from
- * file to file: start with 0 and go through the files in order, leaving out those without source. */
+ * annotates them one after the other. `last` is the count that it passes on from line to line, and
+ * from file to file: start with 0 and go through the files in order, leaving out those without
+ * source. */
 void coverage_list_gnu(struct coverage *c, struct coverage_file *f, uint32_t last_line, bool carry,
 		       uint64_t *last);
 

@@ -113,7 +113,7 @@ static void credit_bins_gnu(struct callgraph *g, const struct histogram *h, doub
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o)
 {
-	g->rate = 1;
+	g->rate = o->gnu ? 0 : 1;
 	strcpy(g->dimension, "seconds");
 	g->abbrev = 's';
 	if (!p->n_histograms)
@@ -132,4 +132,6 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 		else
 			credit_bins(g, &p->histograms[i], selection_of(o));
 	}
+	if (o->consume)
+		profile_release_hits(o->consume);
 }

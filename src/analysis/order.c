@@ -7,6 +7,8 @@
 
 struct function_order {
 	const struct callgraph *g;
+	const struct order_opts *o;
+	struct link *extra; /* [o->n_extra]: between nodes behind those of the symbols */
 	struct chains c;
 	struct link *links; /* [g->n_arcs], as g->arcs */
 	link_list by_use;   /* all but direct recursion */
@@ -20,9 +22,16 @@ static void make_links(struct function_order *f)
 	f->links = xalloc(f->g->n_arcs * sizeof(*f->links));
 	for (size_t i = 0; i < f->g->n_arcs; i++) {
 		const struct cg_arc *a = &f->g->arcs[i];
-		f->links[i] = (struct link){ a->from, a->to, f->g->seq[i], a->count, false };
+		f->links[i] = (struct link){ a->from, a->to, 0, a->count, false };
+		f->links[i].rank = callgraph_arc_seq(f->g, (arcid)i) + (uint32_t)f->o->n_extra;
 		if (a->from != a->to)
 			vec_push(&f->by_use, &f->links[i]);
+	}
+	f->extra = xalloc(f->o->n_extra * sizeof(*f->extra));
+	for (size_t i = 0; i < f->o->n_extra; i++) {
+		uint32_t node = (uint32_t)(f->g->n_symbols + 2 * i);
+		f->extra[i] = (struct link){ node, node + 1, (uint32_t)i, 0, false };
+		vec_push(&f->by_use, &f->extra[i]);
 	}
 	links_sort(&f->by_use);
 }
@@ -32,7 +41,7 @@ static void count_uses(struct function_order *f)
 {
 	uint64_t total = 0, sum = 0;
 
-	f->uses = xalloc(f->g->n_symbols * sizeof(*f->uses));
+	f->uses = xalloc(f->c.n * sizeof(*f->uses));
 	for (size_t i = 0; i < f->by_use.n; i++)
 		total += f->by_use.at[i]->count;
 	for (size_t i = 0; i < f->by_use.n; i++) {
@@ -152,7 +161,7 @@ static void place_hubs(struct function_order *f)
 	free(is_tied);
 }
 
-static void place_rest(struct function_order *f, bool gnu)
+static void place_rest(struct function_order *f)
 {
 	link_list left = { 0 }, ignored = { 0 };
 
@@ -164,7 +173,7 @@ static void place_rest(struct function_order *f, bool gnu)
 	for (symid i = 0; i < f->g->n_symbols; i++) {
 		const struct symbol *s = &f->g->symbols->at[i];
 		/* What a linker cannot place: source lines, cold pieces, linkage table entries. */
-		if (!gnu &&
+		if (!f->o->gnu &&
 		    (s->is_line || s->owner != i || s->name[0] == '.' || strchr(s->name, '@')))
 			continue;
 		if (!f->g->nodes[i].calls)
@@ -174,26 +183,39 @@ static void place_rest(struct function_order *f, bool gnu)
 	vec_free(&ignored);
 }
 
-symid *order_functions(const struct callgraph *g, bool gnu, size_t *n)
+/* The symbol that a node stands for. */
+static symid symbol_of(const struct function_order *f, uint32_t node)
 {
-	struct function_order f = { .g = g };
+	size_t n = f->g->n_symbols;
+	if (node < n)
+		return node;
+	const struct order_call *call = &f->o->extra[(node - n) / 2];
+	return (node - n) % 2 ? call->to : call->from;
+}
 
-	chains_init(&f.c, g->n_symbols);
+symid *order_functions(const struct callgraph *g, const struct order_opts *opts, size_t *n)
+{
+	struct function_order f = { .g = g, .o = opts };
+
+	chains_init(&f.c, g->n_symbols + 2 * opts->n_extra);
 	make_links(&f);
 	count_uses(&f);
 	list_used(&f);
-	if (gnu)
+	if (opts->gnu)
 		place_hubs_gnu(&f);
 	else
 		place_hubs(&f);
-	place_rest(&f, gnu);
+	place_rest(&f);
 
+	for (size_t i = 0; i < f.c.order.n; i++)
+		f.c.order.at[i] = symbol_of(&f, f.c.order.at[i]);
+	symid *order = TAKE(f.c.order.at);
+	*n = f.c.order.n;
 	free(f.links);
+	free(f.extra);
 	free(f.used);
 	free(f.uses);
 	vec_free(&f.by_use);
-	symid *order = TAKE(f.c.order.at);
-	*n = f.c.order.n;
 	chains_done(&f.c);
 	return order;
 }

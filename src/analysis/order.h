@@ -11,7 +11,17 @@
 /* All symbols, each once: those that are called from many places, then chains of callers and
  * callees, then what is never called. *n of them, freed with free(). `gnu`: as GNU gprof 2.40,
  * which forgets a function that it meant to put first. */
-symid *order_functions(const struct callgraph *g, bool gnu, size_t *n);
+struct order_call {
+	symid from, to;
+};
+struct order_opts {
+	bool gnu;
+	/* gnu: calls that stand before those of the program, never happened, and are between
+	 * functions of their own: they come out once more */
+	const struct order_call *extra;
+	size_t n_extra;
+};
+symid *order_functions(const struct callgraph *g, const struct order_opts *opts, size_t *n);
 
 struct file_map_entry { /* one function of one object file */
 	const char *file, *function;

@@ -115,8 +115,7 @@ static void flow_down(struct callgraph *g, const symid *bottom_up, const struct 
 		}
 		apply_selection(n, id, sel);
 		g->share[id].fraction = n->fraction;
-		n->shown_self = n->self * n->fraction;
-		g->shown_total += n->shown_self;
+		g->shown_total += callgraph_shown_self(n);
 	}
 }
 
@@ -145,7 +144,6 @@ static void sum_cycles(struct callgraph *g, bool gnu)
 			if (member->fraction != 0)
 				cycle->self += member->self;
 		}
-		cycle->shown_self = cycle->fraction * cycle->self;
 	}
 }
 

@@ -265,11 +265,12 @@ void man_overview(FILE *out)
 	exit_status(out);
 	fputs(".SH ENVIRONMENT\n", out);
 	items(out, environment);
-	fputs(".PP\nNo other variable and no configuration file has any influence.\n"
+	fputs(".PP\nNo other variable, and no configuration file, has any influence on these "
+	      "commands; see kin\\-gprof(1) for gprof.\n"
 	      ".SH FILES\n",
 	      out);
 	items(out, files);
-	fputs(".SH EXAMPLES\n.nf\ncc \\-g \\-O2 \\-pg prog.c \\-o prog\n./prog\nkin flat\nkin "
+	fputs(".SH EXAMPLES\n.nf\ncc \\-g \\-O2 \\-pg prog.c \\-o prog\n\\&./prog\nkin flat\nkin "
 	      "graph \\-\\-min\\-share=5\n.fi\n",
 	      out);
 }

@@ -28,6 +28,7 @@ struct run {
 	struct filemap map; /* -R */
 	struct symbols *symbols;
 	struct selection selection;
+	struct symspec_calls calls; /* --compat=gnu, for -r */
 	struct profile *profile;
 	struct callgraph *graph;
 	bool has_output; /* the next part starts on a new page */
@@ -102,10 +103,10 @@ static struct kin_error *open_program(struct run *r)
 	r->target = (struct input_target){ .is_64bit = object_is_64bit(r->object),
 					   .big_endian = object_big_endian(r->object) };
 	selection_init(&r->selection, r->symbols->n);
-	symspec_select(
-		r->symbols, o->specs.at, o->specs.n,
-		&(struct symspec_opts){ .gnu = o->compat, .warnings = o->compat ? NULL : stderr },
-		&r->selection);
+	struct symspec_opts symspec_opts = { .gnu = o->compat,
+					     .calls = &r->calls,
+					     .warnings = o->compat ? NULL : stderr };
+	symspec_select(r->symbols, o->specs.at, o->specs.n, &symspec_opts, &r->selection);
 	return NULL;
 }
 
@@ -242,9 +243,14 @@ static struct kin_error *write_sum(struct run *r)
 static struct kin_error *analyse(struct run *r)
 {
 	struct callgraph_opts opts = { .gnu = r->o->compat,
-				       .static_calls = r->o->static_calls,
+				       /* GNU: with the call graph, if there is one */
+				       .static_calls =
+					       r->o->static_calls && (has_arcs(r) || !r->o->compat),
+				       .flat_only = r->styles == STYLE_FLAT && !r->o->traditional,
 				       .selection = &r->selection };
 
+	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
+		opts.consume = r->profile;
 	r->graph = callgraph_new(r->profile, r->symbols, &opts);
 	if (r->graph->spans_histograms)
 		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
@@ -266,7 +272,9 @@ static void new_page(struct run *r)
 
 static struct report_input report_input(const struct run *r)
 {
-	return (struct report_input){ .profile = r->profile, .symbols = r->symbols, .graph = r->graph };
+	return (struct report_input){ .profile = r->profile,
+				      .symbols = r->symbols,
+				      .graph = r->graph };
 }
 
 static struct report_opts report_opts(const struct run *r)
@@ -396,11 +404,17 @@ static void print_name(const struct run *r, const char *name)
 static struct kin_error *print_function_order(struct run *r)
 {
 	size_t n;
-	symid *order = order_functions(r->graph, r->o->compat, &n);
+	VEC(struct order_call) extra = { 0 };
+	for (size_t i = 0; i < r->calls.v.n; i++)
+		vec_push(&extra,
+			 ((struct order_call){ r->calls.v.at[i].from, r->calls.v.at[i].to }));
+	struct order_opts opts = { r->o->compat, extra.at, extra.n };
+	symid *order = order_functions(r->graph, &opts, &n);
 
 	for (size_t i = 0; i < n; i++)
 		print_name(r, r->symbols->at[order[i]].name);
 	free(order);
+	vec_free(&extra);
 	return NULL;
 }
 
@@ -484,6 +498,7 @@ static int run(const struct gprof_options *o)
 	callgraph_free(r.graph);
 	profile_free(r.profile);
 	selection_done(&r.selection);
+	vec_free(&r.calls.v);
 	symbols_free(r.symbols);
 	filemap_done(&r.map);
 	object_free(r.object);

@@ -1,4 +1,4 @@
-#include "gprof/symspec.h"
+#include "gprof/symspec_private.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -6,32 +6,9 @@
 
 #include "base/map64.h"
 
-struct pattern {          /* one side of a symspec */
-	const char *file; /* not NUL-terminated: [n_file]; NULL: any */
-	size_t n_file;
-	uint32_t line;    /* 0: any */
-	const char *name; /* [n_name]; NULL: any */
-	size_t n_name;
-	bool file_or_name; /* a word with a dot: a function if there is no such file */
-	const char *known; /* gnu: the one source file meant; NULL: there is none */
-	uint32_t next;     /* chain of patterns whose names have the same hash */
-	VEC(symid) found;  /* ascending; empty for a pattern of everything */
-};
-
-struct matcher {
-	struct symbols *symbols;
-	const struct symspec *specs;
-	size_t n;
-	const struct symspec_opts *opts;
-	struct pattern *left, *right; /* [n]; a right side that was not written is used by nobody */
-	bool *has_right;              /* [n] */
-	struct map64 by_name;         /* hash of a name -> index into all[] */
-	VEC(struct pattern *) all;
-};
-
 /* ---- grammar ---- */
 
-static bool is_everything(const struct pattern *p)
+bool pattern_is_everything(const struct pattern *p)
 {
 	return !p->file && !p->line && !p->name && !p->file_or_name;
 }
@@ -256,7 +233,7 @@ static void find(struct matcher *m)
 {
 	for (size_t i = 0; i < m->all.n; i++) {
 		struct pattern *p = m->all.at[i];
-		if (p->name || is_everything(p))
+		if (p->name || pattern_is_everything(p))
 			continue;
 		find_by_place(m, p);
 		if (p->file_or_name && !p->found.n) {
@@ -272,13 +249,13 @@ static void find(struct matcher *m)
 
 /* ---- into the selection ---- */
 
-static bool found_any(const struct pattern *p) { return is_everything(p) || p->found.n; }
+static bool found_any(const struct pattern *p) { return pattern_is_everything(p) || p->found.n; }
 
 /* What a side of an arc stands for, copied; NULL for everything. */
 static symid *copy_found(const struct pattern *p, size_t *n)
 {
 	*n = p->found.n;
-	if (is_everything(p))
+	if (pattern_is_everything(p))
 		return NULL;
 	symid *copy = xrealloc(NULL, p->found.n, sizeof(*copy));
 	memcpy(copy, p->found.at, p->found.n * sizeof(*copy));
@@ -301,7 +278,7 @@ static void add_symbols(const struct matcher *m, size_t i, struct selection *ret
 	const struct pattern *p = &m->left[i];
 	enum sel table = (enum sel)m->specs[i].table;
 
-	if (is_everything(p))
+	if (pattern_is_everything(p))
 		for (size_t id = 0; id < m->symbols->n; id++)
 			selection_add(ret, table, (symid)id);
 	for (size_t k = 0; k < p->found.n; k++)
@@ -326,108 +303,9 @@ static void warn(const struct matcher *m, size_t i)
 			arcs ? "functions" : "function, file or line");
 }
 
-/* ---- into the selection, as GNU gprof does it ---- */
-
-/* GNU keeps per table a list of address ranges (neighbouring matches of one spec are one range),
- * sorted by start. Of ranges with the same start only one stays: that of the spec given last. */
-struct range {
-	symid first, last;
-	uint32_t rank; /* of the spec: 0 is the one given last */
-};
-
-typedef VEC(struct range) range_list;
-
-static void add_ranges(const struct matcher *m, size_t i, range_list *ranges)
-{
-	const struct pattern *p = &m->left[i];
-	uint32_t rank = (uint32_t)(m->n - 1 - i);
-
-	if (is_everything(p))
-		vec_push(ranges, ((struct range){ 0, (symid)m->symbols->n - 1, rank }));
-	for (size_t k = 0; k < p->found.n; k++) {
-		if (k && p->found.at[k] == p->found.at[k - 1] + 1)
-			ranges->at[ranges->n - 1].last++;
-		else
-			vec_push(ranges, ((struct range){ p->found.at[k], p->found.at[k], rank }));
-	}
-}
-
-static int by_start(const void *l, const void *r)
-{
-	const struct range *a = l, *b = r;
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static void sort_ranges(range_list *ranges)
-{
-	size_t n = 0;
-	if (ranges->n)
-		qsort(ranges->at, ranges->n, sizeof(*ranges->at), by_start);
-	for (size_t i = 0; i < ranges->n; i++)
-		if (!n || ranges->at[i].first != ranges->at[n - 1].first)
-			ranges->at[n++] = ranges->at[i];
-	ranges->n = n;
-}
-
-/* GNU looks only at the last range that starts before a symbol. */
-static void add_symbols_gnu(const range_list *ranges, enum sel table, struct selection *ret)
-{
-	for (size_t i = 0; i < ranges->n; i++) {
-		symid last = ranges->at[i].last;
-		if (i + 1 < ranges->n && ranges->at[i + 1].first <= last)
-			last = ranges->at[i + 1].first - 1;
-		for (symid id = ranges->at[i].first; id <= last; id++)
-			selection_add(ret, table, id);
-	}
-}
-
-/* Here GNU looks at all ranges that hold a symbol. */
-static void add_arcs_gnu(const struct matcher *m, size_t i, const range_list *ranges,
-			 struct selection *ret)
-{
-	VEC(symid) from = { 0 };
-	struct sel_arc arc;
-
-	for (size_t k = 0; k < ranges->n; k++) {
-		const struct range *r = &ranges->at[k];
-		if (r->rank != m->n - 1 - i)
-			continue;
-		for (symid id = r->first; id <= r->last; id++)
-			vec_push(&from, id);
-	}
-	if (!from.n || !m->has_right[i] || !found_any(&m->right[i])) {
-		vec_free(&from);
-		return;
-	}
-	arc.from = from.at;
-	arc.n_from = from.n;
-	arc.to = copy_found(&m->right[i], &arc.n_to);
-	selection_add_arc(ret, m->specs[i].table == SPEC_INCL_ARCS, arc);
-}
-
-static void add_table_gnu(const struct matcher *m, int table, struct selection *ret)
-{
-	range_list ranges = { 0 };
-
-	for (size_t i = m->n; i-- > 0;)
-		if (m->specs[i].table == table)
-			add_ranges(m, i, &ranges);
-	sort_ranges(&ranges);
-	if (table < SEL_N)
-		add_symbols_gnu(&ranges, (enum sel)table, ret);
-	for (size_t i = 0; table >= SEL_N && i < m->n; i++)
-		if (m->specs[i].table == table)
-			add_arcs_gnu(m, i, &ranges, ret);
-	if (table == SPEC_INCL_ARCS && ranges.n) /* even if what they call was not found */
-		ret->any_incl_arc = true;
-	vec_free(&ranges);
-}
-
 /* ---- the whole ---- */
 
-static void match(struct matcher *m)
+void matcher_match(struct matcher *m)
 {
 	m->left = xalloc(m->n * sizeof(*m->left));
 	m->right = xalloc(m->n * sizeof(*m->right));
@@ -438,7 +316,7 @@ static void match(struct matcher *m)
 	find(m);
 }
 
-static void matcher_done(struct matcher *m)
+void matcher_done(struct matcher *m)
 {
 	for (size_t i = 0; i < m->all.n; i++)
 		vec_free(&m->all.at[i]->found);
@@ -457,7 +335,7 @@ static void select_right(struct symbols *s, const struct symspec *specs, size_t 
 	selection_exclude_profiler(ret, s);
 	if (!n)
 		return;
-	match(&m);
+	matcher_match(&m);
 	for (size_t i = 0; i < n; i++) {
 		warn(&m, i);
 		if (specs[i].table < SEL_N)
@@ -468,33 +346,11 @@ static void select_right(struct symbols *s, const struct symspec *specs, size_t 
 	matcher_done(&m);
 }
 
-/* The functions left out unasked are specs like any other, given last. */
-static void select_gnu(struct symbols *s, const struct symspec *specs, size_t n,
-		       const struct symspec_opts *opts, struct selection *ret)
-{
-	static const enum sel tables[] = { SEL_EXCL_TIME, SEL_EXCL_GRAPH, SEL_EXCL_FLAT };
-	VEC(struct symspec) all = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		vec_push(&all, specs[i]);
-	for (size_t i = 0; i < SELECTION_GNU_EXCLUDES; i++)
-		for (size_t k = 0; k < ARRAY_LEN(tables); k++)
-			vec_push(&all, ((struct symspec){ selection_profiler_functions[i],
-							  tables[k], 0 }));
-
-	struct matcher m = { .symbols = s, .specs = all.at, .n = all.n, .opts = opts };
-	match(&m);
-	for (int table = 0; table <= SPEC_EXCL_ARCS; table++)
-		add_table_gnu(&m, table, ret);
-	matcher_done(&m);
-	vec_free(&all);
-}
-
 void symspec_select(struct symbols *s, const struct symspec *specs, size_t n,
 		    const struct symspec_opts *opts, struct selection *ret)
 {
 	if (opts->gnu)
-		select_gnu(s, specs, n, opts, ret);
+		symspec_select_gnu(s, specs, n, opts, ret);
 	else
 		select_right(s, specs, n, opts, ret);
 }

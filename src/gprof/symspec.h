@@ -23,9 +23,20 @@ struct symspec {
 	char letter;      /* the option that gave it, for messages */
 };
 
+struct symspec_call { /* FROM/TO, where each side is one place */
+	symid from, to;
+};
+
+struct symspec_calls {
+	VEC(struct symspec_call) v;
+};
+
 struct symspec_opts {
 	bool gnu; /* GNU gprof 2.40's matching: raw names, one file per base name, and of several
 		   * specs that begin at the same function only the last */
+	/* gnu: GNU's -r counts what FROM/TO names among the calls of the program. Filled in the
+	 * order in which it comes upon them; NULL: not wanted. */
+	struct symspec_calls *calls;
 	FILE *warnings; /* where to say that a spec named nothing; NULL: nowhere */
 };
 

@@ -148,11 +148,11 @@ static void finish(struct object_symbol *at, size_t n, const uint32_t *moved)
 			at[i].flags &= ~(uint32_t)SYMBOL_COLD;
 }
 
-struct symbol_table candidates_finish(struct candidates *c, struct arena *arena)
+struct symbol_table candidates_finish(struct candidates *c)
 {
 	struct key *keys = sort_keys(c);
 	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
-	struct object_symbol *all = arena_alloc(arena, c->all.n * sizeof(*all));
+	struct object_symbol *all = xalloc(c->all.n * sizeof(*all));
 	size_t n = fill(c, keys, all, moved);
 	if (n && c->end_of_last)
 		all[n - 1].end = c->end_of_last;

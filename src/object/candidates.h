@@ -29,12 +29,13 @@ struct candidate {
 
 struct candidates {
 	VEC(struct candidate) all;
+	bool too_long;        /* the names, by far: the file was made to keep us busy */
 	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
 };
 
-/* Sorts and takes one per address: the table, in *arena, and its length. A symbol ends where the
+/* Sorts and takes one per address: the table, to be freed with free(), and its length. A symbol ends where the
  * next one starts, at its limit at the latest. Empties c. */
-struct symbol_table candidates_finish(struct candidates *c, struct arena *arena);
+struct symbol_table candidates_finish(struct candidates *c);
 void candidates_free(struct candidates *c);
 
 /* Whether c is to be shown rather than `kept`, which came first at the same address. */

@@ -245,15 +245,13 @@ Dwarf *object_dwarf(struct object_file *o)
 		return NULL;
 	o->alt = find_alt(o, from);
 	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
-	if (o->alt_dwarf)
-		dwarf_setalt(o->dwarf, o->alt_dwarf);
 	return o->dwarf;
 }
 
 /* ---- .gnu_debugdata ---- */
 
 enum {
-	UNPACKED_MAX = 256 << 20, /* these hold symbols only; the largest known ones have some MB */
+	UNPACKED_MAX = 128 << 20, /* these hold symbols only; the largest known ones have some MB */
 	LZMA_MEMORY_MAX = 128 << 20,
 };
 

@@ -216,10 +216,9 @@ static void open_file(struct dwarf_file *f, Dwarf *dwarf)
 	find_sections(elf, f);
 }
 
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf)
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt)
 {
 	struct dwarf_info *d = xalloc(sizeof(*d));
-	Dwarf *alt = dwarf_getalt(dwarf);
 	open_file(&d->file, dwarf);
 	if (alt)
 		open_file(&d->alt, alt);

@@ -64,8 +64,8 @@ struct dwarf_info {
 	VEC(struct dwarf_name) named;
 };
 
-/* NULL if there is no .debug_info. */
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf);
+/* `alt`: the file that dwz moved entries to, or NULL. NULL if there is no .debug_info. */
+struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
 /* ---- forms, also used by line tables ---- */

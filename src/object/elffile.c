@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <elfutils/libdwelf.h>
-
+#include "base/bytes.h"
 #include "base/err.h"
 #include "object/private.h"
 
@@ -73,30 +72,73 @@ static struct kin_error *check_elf(struct elf_file *f)
 	return NULL;
 }
 
-static void read_sections(struct elf_file *f)
+/* Up to the last NUL, so that every string that starts inside also ends inside. */
+static size_t terminated_size(const char *s, size_t n)
 {
-	size_t names = 0, n = 0;
-	if (elf_getshdrnum(f->elf, &n) < 0 || elf_getshdrstrndx(f->elf, &names) < 0)
-		return;
+	const char *last = n ? memrchr(s, '\0', n) : NULL;
+	return last ? (size_t)(last - s) + 1 : 0;
+}
 
-	f->sections = arena_alloc(&f->arena, n * sizeof(*f->sections));
-	for (; f->n_sections < n; f->n_sections++) {
-		struct elf_section *s = &f->sections[f->n_sections];
-		Elf_Scn *scn = elf_getscn(f->elf, f->n_sections);
+/* Sections do not overlap in a sound file, so that together they are not larger than it is. Beyond
+ * several times that they are not looked at: each is read into memory of its own. */
+static uint64_t most_contents(const struct elf_file *f, size_t memory_size)
+{
+	struct stat st;
+	uint64_t size = memory_size;
+	if (f->fd >= 0 && !fstat(f->fd, &st))
+		size = (uint64_t)st.st_size;
+	return 4 * size;
+}
+
+static struct elf_section read_section(const struct elf_file *f, size_t i, uint64_t *budget)
+{
+	struct elf_section s = { .name = "" };
+	Elf_Scn *scn = elf_getscn(f->elf, i);
+	GElf_Shdr sh;
+	if (!scn || !gelf_getshdr(scn, &sh))
+		return s;
+	s = (struct elf_section){ .name = "",
+				  .addr = sh.sh_addr,
+				  .size = sh.sh_size,
+				  .flags = sh.sh_flags,
+				  .entsize = sh.sh_entsize,
+				  .type = sh.sh_type,
+				  .link = sh.sh_link,
+				  .info = sh.sh_info };
+	if (s.type == SHT_NOBITS)
+		return s;
+	if (s.size > *budget)
+		s.type = SHT_NULL;
+	else
+		*budget -= s.size;
+	return s;
+}
+
+static void name_sections(struct elf_file *f)
+{
+	size_t index = 0, n = 0;
+	if (elf_getshdrstrndx(f->elf, &index) < 0 || !index || index >= f->n_sections)
+		return;
+	const char *names = (const char *)elf_file_contents(f, &f->sections[index], &n);
+	n = names ? terminated_size(names, n) : 0;
+	for (size_t i = 1; i < f->n_sections; i++) {
 		GElf_Shdr sh;
-		s->name = "";
-		if (!scn || !gelf_getshdr(scn, &sh))
-			continue;
-		const char *name = elf_strptr(f->elf, names, sh.sh_name);
-		*s = (struct elf_section){ .name = name ? name : "",
-					   .addr = sh.sh_addr,
-					   .size = sh.sh_size,
-					   .flags = sh.sh_flags,
-					   .entsize = sh.sh_entsize,
-					   .type = sh.sh_type,
-					   .link = sh.sh_link,
-					   .info = sh.sh_info };
+		Elf_Scn *scn = elf_getscn(f->elf, i);
+		if (scn && gelf_getshdr(scn, &sh) && sh.sh_name < n)
+			f->sections[i].name = names + sh.sh_name;
 	}
+}
+
+static void read_sections(struct elf_file *f, size_t memory_size)
+{
+	size_t n = 0;
+	uint64_t budget = most_contents(f, memory_size);
+	if (elf_getshdrnum(f->elf, &n) < 0)
+		return;
+	f->sections = arena_alloc(&f->arena, n * sizeof(*f->sections));
+	for (; f->n_sections < n; f->n_sections++)
+		f->sections[f->n_sections] = read_section(f, f->n_sections, &budget);
+	name_sections(f);
 }
 
 struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
@@ -121,7 +163,7 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 		elf_file_free(f);
 		return err;
 	}
-	read_sections(f);
+	read_sections(f, 0);
 	*ret = f;
 	return NULL;
 }
@@ -138,7 +180,7 @@ struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t 
 		elf_file_free(f);
 		return NULL;
 	}
-	read_sections(f);
+	read_sections(f, size);
 	return f;
 }
 
@@ -179,12 +221,46 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	return data->d_buf;
 }
 
+/* In a section of notes: of the first GNU build-id its bytes. */
+static const uint8_t *find_build_id(struct bytes *b, size_t *size)
+{
+	while (bytes_left(b) >= 12) {
+		uint32_t name_size = bytes_u32(b);
+		uint32_t id_size = bytes_u32(b);
+		uint32_t type = bytes_u32(b);
+		struct bytes name = bytes_take(b, name_size);
+		bytes_take(b, -name_size & 3);
+		struct bytes id = bytes_take(b, id_size);
+		if (b->failed)
+			return NULL;
+		if (type == NT_GNU_BUILD_ID && id_size && name_size == 4 &&
+		    !memcmp(name.pos, "GNU", 4)) {
+			*size = id_size;
+			return id.pos;
+		}
+		bytes_take(b, -id_size & 3);
+	}
+	return NULL;
+}
+
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size)
 {
-	const void *id = NULL;
-	ssize_t n = dwelf_elf_gnu_build_id(f->elf, &id);
-	*size = n > 0 ? (size_t)n : 0;
-	return n > 0 ? id : NULL;
+	bool is_big = f->header.e_ident[EI_DATA] == ELFDATA2MSB;
+	*size = 0;
+	for (size_t i = 1; i < f->n_sections; i++) {
+		size_t n;
+		const uint8_t *notes = NULL;
+		if (f->sections[i].type == SHT_NOTE)
+			notes = elf_file_contents(f, &f->sections[i], &n);
+		if (!notes)
+			continue;
+		struct bytes b = bytes_of(f->path, notes, n);
+		b.swap = is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+		const uint8_t *id = find_build_id(&b, size);
+		if (id)
+			return id;
+	}
+	return NULL;
 }
 
 /* ---- symbols ---- */
@@ -204,13 +280,6 @@ static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
 	return NULL;
 }
 
-/* Up to the last NUL, so that every string that starts inside also ends inside. */
-static size_t terminated_size(const char *s, size_t n)
-{
-	const char *last = n ? memrchr(s, '\0', n) : NULL;
-	return last ? (size_t)(last - s) + 1 : 0;
-}
-
 bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
 {
 	if (!index || index >= f->n_sections)
@@ -221,7 +290,7 @@ bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symb
 	if (!data || !data->d_buf || data->d_type != ELF_T_SYM || s->entsize != entry)
 		return false;
 
-	*ret = (struct elf_symbols){ .data = data, .strings = "" };
+	*ret = (struct elf_symbols){ .data = data, .strings = "", .section = index };
 	ret->n = data->d_size / entry;
 	ret->first_global = s->info <= ret->n ? s->info : 0;
 	ret->shndx = extended_indices(f, index);

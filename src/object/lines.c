@@ -55,7 +55,7 @@ struct object_lines *object_lines(struct object_file *o)
 	Dwarf *dwarf = object_dwarf(o);
 	l->object = o;
 	l->paths = strtab_new();
-	l->info = dwarf ? dwarf_info_new(dwarf) : NULL;
+	l->info = dwarf ? dwarf_info_new(dwarf, o->alt_dwarf) : NULL;
 	if (l->info) {
 		const struct dwarf_file *f = &l->info->file;
 		l->work_left = DECODE_AGAIN * ((uint64_t)f->info.size + f->line.size) + DECODE_FREE;

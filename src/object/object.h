@@ -66,7 +66,7 @@ struct symtab_opts {
 };
 
 struct symbol_table {
-	const struct object_symbol *at; /* by address; one per address */
+	struct object_symbol *at; /* by address; one per address; to be freed with free() */
 	size_t n;
 };
 

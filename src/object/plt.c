@@ -23,6 +23,7 @@ struct plt {
 	struct candidates *c;
 	VEC(struct slot) slots;         /* by address */
 	VEC(struct resolver) resolvers; /* by address */
+	struct elf_symbols dynamic;
 	uint64_t got;  /* what i386's position-independent entries are relative to */
 	size_t budget; /* bytes of names that may still be made */
 };
@@ -75,23 +76,22 @@ static void read_relocations(struct plt *p, size_t index)
 	const struct elf_section *s = &f->sections[index];
 	Elf_Scn *scn = elf_getscn(f->elf, index);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
-	struct elf_symbols symbols = { .strings = "" };
+	const struct elf_symbols none = { .strings = "" };
+	const struct elf_symbols *symbols = s->link == p->dynamic.section ? &p->dynamic : &none;
 	bool addends = s->type == SHT_RELA;
 	size_t entry = gelf_fsize(f->elf, addends ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT);
 
 	if (!data || !data->d_buf || s->entsize != entry)
 		return;
-	if (!elf_file_symbols_in(f, s->link, &symbols))
-		symbols.n = 0;
 	for (size_t i = 0; i < data->d_size / entry && i < INT32_MAX; i++) {
 		GElf_Rela rela = { 0 };
 		GElf_Rel rel;
 		if (addends && gelf_getrela(data, (int)i, &rela)) {
-			add_slot(p, &symbols, &rela);
+			add_slot(p, symbols, &rela);
 		} else if (!addends && gelf_getrel(data, (int)i, &rel)) {
 			rela.r_offset = rel.r_offset;
 			rela.r_info = rel.r_info;
-			add_slot(p, &symbols, &rela);
+			add_slot(p, symbols, &rela);
 		}
 	}
 }
@@ -152,6 +152,8 @@ static void name_resolvers(struct plt *p)
 static void find_slots(struct plt *p)
 {
 	const struct elf_file *f = p->o->main;
+	if (!elf_file_symbols(f, SHT_DYNSYM, &p->dynamic))
+		p->dynamic = (struct elf_symbols){ .strings = "" };
 	for (size_t i = 1; i < f->n_sections; i++) {
 		uint32_t type = f->sections[i].type;
 		if ((type == SHT_RELA || type == SHT_REL) && f->sections[i].flags & SHF_ALLOC)
@@ -235,10 +237,11 @@ static void add_entry(struct plt *p, uint64_t addr, uint64_t limit, const char *
 /* NULL if a hostile file would make us write many times what it holds. */
 static const char *entry_name(struct plt *p, const char *function)
 {
-	size_t n = strlen(function) + 5;
-	if (n > p->budget)
+	size_t n = strnlen(function, p->budget) + 5;
+	bool fits = n <= p->budget;
+	p->budget -= fits ? n : p->budget;
+	if (!fits)
 		return NULL;
-	p->budget -= n;
 	return arena_printf(&p->o->arena, "%s@plt", function);
 }
 

@@ -14,7 +14,7 @@ struct elf_section {
 	const char *name; /* "" if damaged */
 	uint64_t addr, size, flags;
 	uint64_t entsize;
-	uint32_t type, link, info;
+	uint32_t type, link, info; /* type SHT_NULL if it is not to be looked at */
 };
 
 /* An object is made of up to four of these: the file itself, its debug file, what both refer to
@@ -50,6 +50,7 @@ static inline bool elf_section_is_code(const struct elf_section *s)
 
 /* A symbol table with its strings. */
 struct elf_symbols {
+	size_t section; /* index of its section */
 	Elf_Data *data, *shndx;
 	size_t n;
 	size_t first_global; /* what the section header claims: 0 if senseless */
@@ -109,7 +110,9 @@ void object_lines_free(struct object_lines *lines);
 struct elf_file *object_debug_file(struct object_file *o);
 /* The file packed into .gnu_debugdata (symbols only), or NULL. */
 struct elf_file *object_packed_file(struct object_file *o);
-/* DWARF of the file, or else of its debug file; dwz's file attached. NULL if there is none. */
+/* DWARF of the file, or else of its debug file. NULL if there is none. Afterwards o->alt_dwarf is
+ * what dwz moved out of it, or NULL; libdw is not to look for that itself, it would open anything.
+ */
 Dwarf *object_dwarf(struct object_file *o);
 
 /* ---- machine.c ---- */

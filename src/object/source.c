@@ -52,7 +52,8 @@ struct kin_error *source_open(const char *path, const char *const *dirs, struct 
 	struct search s = { .ret = &text };
 	const char *slash = strrchr(path, '/');
 
-	try(&s, strcmp(path, "-") ? joined(NULL, path) : joined(".", path)); /* "-" is no standard input */
+	try(&s, strcmp(path, "-") ? joined(NULL, path)
+				  : joined(".", path)); /* "-" is no standard input */
 	if (path[0] != '/')
 		try_dirs(&s, dirs, path);
 	if (slash)
@@ -65,8 +66,10 @@ struct kin_error *source_open(const char *path, const char *const *dirs, struct 
 		err = err_new(kin_error_kind(s.reason), "source '%s': %s", path,
 			      kin_error_message(s.reason));
 	else
-		err = err_new(KIN_ERROR_OS, "source '%s': no such file, neither as named nor in the %s", path,
-			      dirs && *dirs ? "folders to search" : "current folder; name the folder it is in");
+		err = err_new(KIN_ERROR_OS,
+			      "source '%s': no such file, neither as named nor in the %s", path,
+			      dirs && *dirs ? "folders to search"
+					    : "current folder; name the folder it is in");
 	kin_error_free(s.reason);
 	return err ? err_gnu(err, true, "could not locate `%s'", path) : NULL;
 }

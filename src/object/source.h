@@ -11,12 +11,12 @@ enum { SOURCE_MAX = 64 << 20 };
 
 struct source_text {
 	struct file file; /* NUL-terminated, but may hold NULs; owned */
-	char *path;	  /* where it was found; owned */
+	char *path;       /* where it was found; owned */
 };
 
-/* Looks for the file as it is named; if that is relative, under its name in each of `dirs`; then under
- * its base name in each of `dirs`. `dirs` ends with NULL, or is NULL. The error names the file, and
- * says why it could not be read if it is there. */
+/* Looks for the file as it is named; if that is relative, under its name in each of `dirs`; then
+ * under its base name in each of `dirs`. `dirs` ends with NULL, or is NULL. The error names the
+ * file, and says why it could not be read if it is there. */
 MUST_CHECK struct kin_error *source_open(const char *path, const char *const *dirs,
 					 struct source_text *ret);
 void source_done(struct source_text *t);

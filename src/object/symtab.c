@@ -29,6 +29,7 @@ struct source {
 	const struct elf_file *file;
 	struct elf_symbols symbols;
 	const struct symtab_opts *opts;
+	uint64_t name_budget;  /* bytes of names that may still be looked at */
 	struct map64 verdicts; /* of names_pass(), by offset */
 };
 
@@ -235,14 +236,29 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 
 /* ---- gathering ---- */
 
+/* Every symbol may have the same name, of the size of the whole string table. Sound tables have
+ * names that are together not much longer than all the strings. */
+static bool name_is_affordable(struct source *s, const GElf_Sym *sym)
+{
+	size_t n = strnlen(elf_symbols_name(&s->symbols, sym), s->name_budget);
+	bool fits = n < s->name_budget;
+	s->name_budget -= n;
+	return fits;
+}
+
 static void gather(struct source *s, struct candidates *c)
 {
 	uint32_t file = 0;
+	s->name_budget = 1 + 256 * (uint64_t)s->symbols.n + 4 * (uint64_t)s->symbols.strings_size;
 	for (size_t i = 1; i < s->symbols.n && i < NONE; i++) {
 		GElf_Sym sym;
 		uint32_t shndx;
 		if (!elf_symbols_at(&s->symbols, i, &sym, &shndx))
 			continue;
+		if (!name_is_affordable(s, &sym)) {
+			c->too_long = true;
+			return;
+		}
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file++;
 		else if (s->opts->gnu)
@@ -301,32 +317,42 @@ static void drop_static(struct candidates *c)
 	free(moved);
 }
 
+static struct kin_error *gather_any(struct object_file *o, const struct symtab_opts *opts,
+				    struct candidates *c)
+{
+	if (opts->external)
+		return candidates_read(c, opts->external, opts, o);
+	if (opts->gnu)
+		gather_from(o, opts, o->main, SHT_SYMTAB, c);
+	else
+		gather_own(o, opts, c);
+	if (c->too_long)
+		return err_new(
+			KIN_ERROR_FORMAT,
+			"%s: damaged symbol table: its names overlap all over the string table",
+			o->path);
+	if (opts->gnu)
+		return NULL;
+	candidates_find_owners(c);
+	if (opts->no_static)
+		drop_static(c);
+	candidates_add_plt(c, o);
+	return NULL;
+}
+
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
-	struct candidates c = { 0 };
-	struct kin_error *err = NULL;
+	struct candidates c = { .end_of_last = opts->gnu ? o->text.high : 0 };
 
 	if (opts->gnu && !elf_file_section(o->main, ".text"))
 		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),
 			       true, "can't find .text section in %s", o->path);
-	if (opts->external) {
-		err = candidates_read(&c, opts->external, opts, o);
-	} else if (opts->gnu) {
-		gather_from(o, opts, o->main, SHT_SYMTAB, &c);
-	} else {
-		gather_own(o, opts, &c);
-		candidates_find_owners(&c);
-		if (opts->no_static)
-			drop_static(&c);
-		candidates_add_plt(&c, o);
-	}
+	struct kin_error *err = gather_any(o, opts, &c);
 	if (err) {
 		candidates_free(&c);
 		return err;
 	}
-	if (opts->gnu)
-		c.end_of_last = o->text.high;
-	*ret = candidates_finish(&c, &o->arena);
+	*ret = candidates_finish(&c);
 	return NULL;
 }

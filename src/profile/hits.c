@@ -54,4 +54,8 @@ void hits_settle(struct hits *h)
 	*h = merged;
 }
 
-void hits_free(struct hits *h) { vec_free(&h->at); }
+void hits_free(struct hits *h)
+{
+	vec_free(&h->at);
+	h->settled = 0;
+}

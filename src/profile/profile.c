@@ -344,11 +344,34 @@ struct profile *profile_finish(struct profile_builder *b)
 	return &f->profile;
 }
 
+static struct finished *finished_of(struct profile *p)
+{
+	return (struct finished *)((char *)p - offsetof(struct finished, profile));
+}
+
+void profile_release_arcs(struct profile *p)
+{
+	arcs_free(&finished_of(p)->builder->arcs);
+	p->arcs = NULL;
+	p->n_arcs = 0;
+}
+
+void profile_release_hits(struct profile *p)
+{
+	struct profile_builder *b = finished_of(p)->builder;
+
+	for (size_t i = 0; i < b->hits.n; i++) {
+		hits_free(&b->hits.at[i]);
+		b->histograms.at[i].hits = NULL;
+		b->histograms.at[i].n_hits = 0;
+	}
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
-	struct finished *f = (struct finished *)((char *)p - offsetof(struct finished, profile));
+	struct finished *f = finished_of(p);
 	profile_builder_free(f->builder);
 	free(f);
 }

@@ -1,7 +1,8 @@
 /* annotate.c - source text with time and counts beside each line: of functions, or of whole files.
  *
- * A function's own lines are shown from the first to the last that has code of it. Code inlined into
- * it from elsewhere is shown as well, in parts of its own, as far as something was measured there. */
+ * A function's own lines are shown from the first to the last that has code of it. Code inlined
+ * into it from elsewhere is shown as well, in parts of its own, as far as something was measured
+ * there. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct listing *listing;
-	struct coverage *whole; /* of all places; NULL until needed */
+	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
 	VEC(char *) notes;
 	struct arena arena;
@@ -66,12 +67,16 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 		kin_error_free(err);
 		return;
 	}
-	uint32_t last = c->lines[f->first_line + f->n_lines - 1].line, have = listing_count_lines(&ret->text);
+	uint32_t last = c->lines[f->first_line + f->n_lines - 1].line,
+		 have = listing_count_lines(&ret->text);
 	if (last > have)
-		note(j, "source '%s' has %u lines, but there is code of line %u: it was changed, or is another file",
+		note(j,
+		     "source '%s' has %u lines, but there is code of line %u: it was changed, or "
+		     "is another file",
 		     ret->text.path, have, last);
 	else if (is_newer(ret->text.path, program))
-		note(j, "source '%s' is newer than '%s': lines may not be where they were", ret->text.path, program);
+		note(j, "source '%s' is newer than '%s': lines may not be where they were",
+		     ret->text.path, program);
 }
 
 /* ---- whole files ---- */
@@ -89,7 +94,8 @@ static void add_file(struct job *j, const struct coverage *c, const struct cover
 {
 	struct listing_source source = { 0 };
 	open_source(j, c, f, &source);
-	struct listing_part part = { c, f, 1, UINT32_MAX, source.text.path ? source.text.path : f->path };
+	struct listing_part part = { c, f, 1, UINT32_MAX,
+				     source.text.path ? source.text.path : f->path };
 	listing_add(j->listing, part, &source);
 	source_done(&source.text);
 }
@@ -109,7 +115,8 @@ static bool add_files_named(struct job *j, const char *name)
 
 static int busiest_first(const void *l, const void *r)
 {
-	const struct coverage_file *a = *(struct coverage_file *const *)l, *b = *(struct coverage_file *const *)r;
+	const struct coverage_file *a = *(struct coverage_file *const *)l,
+				   *b = *(struct coverage_file *const *)r;
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
 	return (a > b) - (a < b);
@@ -124,7 +131,7 @@ static void add_busy_files(struct job *j)
 
 	for (size_t i = 0; i < c->n_files; i++) {
 		struct coverage_file *f = &c->files[i];
-		if ((f->self > 0 || f->has_counts || j->o->zeroes) &&
+		if ((f->self > 0 || f->is_executed || j->o->zeroes) &&
 		    f->self >= j->o->min_share * j->in->graph->total)
 			files[n++] = f;
 	}
@@ -136,18 +143,19 @@ static void add_busy_files(struct job *j)
 
 /* ---- functions ---- */
 
-struct range { /* from the first to the last line of a function's own */
+struct range {                      /* from the first to the last line of a function's own */
 	uint32_t file, first, last; /* indexes into files[] and its lines */
 	symid function;
 };
 
 struct named { /* all functions that one name stands for */
 	VEC(symid) functions;
-	symid *function_of; /* [n_symbols]: of their places, those of pieces included; NONE for others */
+	symid *function_of; /* [n_symbols]: of their places, those of pieces included; NONE for
+			       others */
 	uint8_t *wanted;    /* [n_symbols] */
 	struct range *own;  /* [n_symbols], by function; last < first: none */
 	VEC(struct range) ranges; /* those, in order, overlapping ones joined */
-	uint8_t *shown;	    /* [n_lines]: in one of the ranges */
+	uint8_t *shown;           /* [n_lines]: in one of the ranges */
 };
 
 static void named_done(struct named *n)
@@ -170,7 +178,8 @@ static void find_functions(struct job *j, const char *name, struct named *ret)
 	ret->function_of = xrealloc(NULL, s->n, sizeof(symid));
 	for (symid i = 0; i < s->n; i++) {
 		ret->own[i] = (struct range){ .first = 1, .last = 0, .function = i };
-		if (!s->at[i].is_function || s->at[i].owner != i || !report_symbol_is(j->in, i, name))
+		if (!s->at[i].is_function || s->at[i].owner != i ||
+		    !report_symbol_is(j->in, i, name))
 			continue;
 		ret->wanted[i] = true;
 		vec_push(&ret->functions, i);
@@ -185,8 +194,8 @@ static void find_functions(struct job *j, const char *name, struct named *ret)
 }
 
 /* A place is of the function's own code if it has its name; that of code inlined is another. */
-static void widen_own(struct named *n, const struct symbols *s, const struct coverage *c, uint32_t file,
-		      uint32_t line)
+static void widen_own(struct named *n, const struct symbols *s, const struct coverage *c,
+		      uint32_t file, uint32_t line)
 {
 	const struct coverage_line *l = &c->lines[c->files[file].first_line + line];
 
@@ -243,7 +252,8 @@ static void find_ranges(struct named *n, const struct symbols *s, const struct c
 	n->shown = xalloc(c->n_lines);
 	for (size_t i = 0; i < n->ranges.n; i++) {
 		const struct range *r = &n->ranges.at[i];
-		memset(n->shown + c->files[r->file].first_line + r->first, 1, r->last - r->first + 1);
+		memset(n->shown + c->files[r->file].first_line + r->first, 1,
+		       r->last - r->first + 1);
 	}
 }
 
@@ -256,7 +266,8 @@ static void add_range(struct job *j, const struct coverage *c, struct range r, b
 	const struct coverage_line *lines = c->lines + f->first_line;
 	struct listing_part part = { c, f, lines[r.first].line, lines[r.last].line, NULL };
 
-	part.heading = arena_printf(&j->arena, own ? "%s (%s)" : "inlined into %s (%s)", name, path);
+	part.heading =
+		arena_printf(&j->arena, own ? "%s (%s)" : "inlined into %s (%s)", name, path);
 	listing_add(j->listing, part, source);
 }
 
@@ -277,7 +288,8 @@ static void add_own(struct job *j, const struct coverage *c, const struct named 
 }
 
 /* Lines elsewhere where something was measured, neighbours together. */
-static void find_inlined(const struct named *n, const struct coverage *c, uint32_t file, struct named *ret)
+static void find_inlined(const struct named *n, const struct coverage *c, uint32_t file,
+			 struct named *ret)
 {
 	const struct coverage_file *f = &c->files[file];
 	const struct coverage_line *lines = c->lines + f->first_line;
@@ -354,7 +366,8 @@ static struct kin_error *add_subjects(struct job *j)
 	}
 	for (; *names; names++)
 		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
-			return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'", *names,
+			return err_new(KIN_ERROR_USAGE,
+				       "'%s' is no function or source file of '%s'", *names,
 				       object_path(j->in->symbols->object));
 	return NULL;
 }
@@ -378,7 +391,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	struct job *j = xalloc(sizeof(*j));
 	*j = (struct job){ .in = in, .o = o };
-	j->listing = listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
+	j->listing =
+		listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
 
 	struct kin_error *err = add_subjects(j);
 	struct kin_table *t = listing_table(j->listing, "annotate", "Annotated source");
@@ -397,4 +411,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report annotate_report = { "annotate", "source text with time and counts beside each line", true, run };
+const struct report annotate_report = { "annotate",
+					"source text with time and counts beside each line", true,
+					run };

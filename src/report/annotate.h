@@ -19,16 +19,16 @@
 
 struct annotate_opts {
 	const struct report_opts *report; /* selection, source_dirs, gnu, zeroes */
-	bool all_lines;	    /* -x: a count on every line of a block */
-	bool separate;	    /* -y: each file goes to a file of its own */
-	uint64_t min_count; /* -m */
-	uint32_t top;	    /* -t: how many of the busiest lines to list */
+	bool all_lines;                   /* -x: a count on every line of a block */
+	bool separate;                    /* -y: each file goes to a file of its own */
+	uint64_t min_count;               /* -m */
+	uint32_t top;                     /* -t: how many of the busiest lines to list */
 };
 
 struct annotate_file {
-	const char *path;	 /* as in the debug information; lives as long as the symbols */
+	const char *path;        /* as in the debug information; lives as long as the symbols */
 	struct kin_table *table; /* the caller's; NULL on error */
-	struct kin_error *err;	 /* the caller's: the source was not found or could not be read */
+	struct kin_error *err;   /* the caller's: the source was not found or could not be read */
 };
 
 struct annotate;
@@ -38,12 +38,12 @@ struct annotate *annotate_new(const struct report_input *in, const struct annota
 bool annotate_next(struct annotate *a, struct annotate_file *ret); /* false: there are no more */
 void annotate_free(struct annotate *a);
 
-/* For -y: opens "BASENAME-ann" in the current folder for writing. A file of that name is replaced, but
- * no symbolic link is followed and nothing but a regular file is written to (with opts.report->gnu: it
- * is opened as GNU gprof does, without a thought). If another source of the same base name was written
- * before, this one becomes "BASENAME.2-ann", and so on (gnu: it replaces the other). *name lives as
- * long as `a`. */
-MUST_CHECK struct kin_error *annotate_create(struct annotate *a, const char *path, const char **name,
-					     FILE **ret);
+/* For -y: opens "BASENAME-ann" in the current folder for writing. A file of that name is replaced,
+ * but no symbolic link is followed and nothing but a regular file is written to (with
+ * opts.report->gnu: it is opened as GNU gprof does, without a thought). If another source of the
+ * same base name was written before, this one becomes "BASENAME.2-ann", and so on (gnu: it replaces
+ * the other). *name lives as long as `a`. */
+MUST_CHECK struct kin_error *annotate_create(struct annotate *a, const char *path,
+					     const char **name, FILE **ret);
 
 #endif

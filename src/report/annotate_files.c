@@ -16,8 +16,8 @@ struct annotate {
 	const struct report_input *in;
 	const struct annotate_opts *opts;
 	struct coverage *coverage;
-	size_t next;	/* of the coverage's files */
-	uint64_t last;	/* gnu: the count that goes on into the next file */
+	size_t next;          /* of the coverage's files */
+	uint64_t last;        /* gnu: the count that goes on into the next file */
 	struct strtab *names; /* of files written */
 };
 
@@ -50,12 +50,13 @@ struct annotate *annotate_new(const struct report_input *in, const struct annota
 
 static bool is_wanted(const struct annotate *a, const struct coverage_file *f)
 {
-	return a->opts->report->zeroes || (a->opts->report->gnu ? f->total > 0 : f->has_counts);
+	return a->opts->report->zeroes || f->total > 0;
 }
 
 /* ---- one of them ---- */
 
-static struct kin_table *make_table(struct annotate *a, struct coverage_file *f, struct listing_source *source)
+static struct kin_table *make_table(struct annotate *a, struct coverage_file *f,
+				    struct listing_source *source)
 {
 	struct listing_opts how = { .total = a->in->graph->total,
 				    .min_count = a->opts->min_count,
@@ -64,7 +65,8 @@ static struct kin_table *make_table(struct annotate *a, struct coverage_file *f,
 	struct listing *l = listing_new(&how);
 
 	if (a->opts->report->gnu)
-		coverage_list_gnu(a->coverage, f, listing_count_lines(&source->text), a->opts->all_lines, &a->last);
+		coverage_list_gnu(a->coverage, f, listing_count_lines(&source->text),
+				  a->opts->all_lines, &a->last);
 	listing_add(l, whole, source);
 	struct kin_table *t = listing_table(l, "annotate", "Annotated source");
 	table_property(t, "file", cell_text(f->path));
@@ -124,16 +126,20 @@ static const char *unused_name(struct annotate *a, const char *path)
 static struct kin_error *open_regular(const char *name, FILE **ret)
 {
 	struct stat st;
-	int fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+	int fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		      0666);
 
 	if (fd < 0 && errno == ELOOP)
-		return err_new(KIN_ERROR_UNSUPPORTED, "%s: is a symbolic link, which is not written through; "
-						      "remove it", name);
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "%s: is a symbolic link, which is not written through; "
+			       "remove it",
+			       name);
 	if (fd < 0)
 		return err_os(errno, "%s", name);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return err_new(KIN_ERROR_UNSUPPORTED, "%s: exists and is no regular file; remove it", name);
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "%s: exists and is no regular file; remove it", name);
 	}
 	if (ftruncate(fd, 0) < 0 || !(*ret = fdopen(fd, "w"))) {
 		struct kin_error *err = err_os(errno, "%s", name);
@@ -143,7 +149,8 @@ static struct kin_error *open_regular(const char *name, FILE **ret)
 	return NULL;
 }
 
-struct kin_error *annotate_create(struct annotate *a, const char *path, const char **name, FILE **ret)
+struct kin_error *annotate_create(struct annotate *a, const char *path, const char **name,
+				  FILE **ret)
 {
 	*name = unused_name(a, path);
 	if (!a->opts->report->gnu)

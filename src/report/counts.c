@@ -2,20 +2,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/blocks.h"
+#include "analysis/coverage.h"
 #include "report/report.h"
 
 enum { COUNT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
 
 static const struct kin_column columns[] = {
-	[COUNT] = { "count", "count", "calls of the function, or executions of the block", KIN_CELL_COUNT, false, false },
+	[COUNT] = { "count", "count", "calls of the function, or executions of the block",
+		    KIN_CELL_COUNT, false, false },
 	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
-	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it", KIN_CELL_TEXT, false, false },
-	[LINE] = { "line", "line", "where the function or block starts; 0 if that is unknown", KIN_CELL_COUNT, false, false },
-	[RECURSIVE] = { "recursive", "recursive", "calls of the function by itself, which are among the count", KIN_CELL_COUNT, false, true },
-	[OUTSIDE] = { "outside", "outside", "calls from code that does not belong to the program, which are among the count", KIN_CELL_COUNT, false, true },
-	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT, false, true },
-	[ADDRESS] = { "address", "address", "where the code starts", KIN_CELL_ADDRESS, false, true },
+	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it",
+			KIN_CELL_TEXT, false, false },
+	[LINE] = { "line", "line", "where the function or block starts; 0 if that is unknown",
+		   KIN_CELL_COUNT, false, false },
+	[RECURSIVE] = { "recursive", "recursive",
+			"calls of the function by itself, which are among the count",
+			KIN_CELL_COUNT, false, true },
+	[OUTSIDE] = { "outside", "outside",
+		      "calls from code that does not belong to the program, which are among the "
+		      "count",
+		      KIN_CELL_COUNT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT,
+		     false, true },
+	[ADDRESS] = { "address", "address", "where the code starts", KIN_CELL_ADDRESS, false,
+		      true },
 };
 
 static const struct selection everything;
@@ -50,8 +60,8 @@ static int by_place_gnu(const struct symbols *s, symid l, symid r)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-/* The merge sort that qsort() of glibc 2.36 is: halves, the smaller one first, the left one's elements
- * first where they are equal. Depth: log2(n). */
+/* The merge sort that qsort() of glibc 2.36 is: halves, the smaller one first, the left one's
+ * elements first where they are equal. Depth: log2(n). */
 static void merge_sort(const struct symbols *s, symid *at, size_t n, symid *scratch,
 		       int (*compare)(const struct symbols *s, symid l, symid r))
 {
@@ -87,8 +97,8 @@ static symid *sorted_symbols(const struct report_input *in, const struct report_
 
 /* ---- rows ---- */
 
-static struct kin_cell *add_row(struct kin_table *t, const struct report_input *in, symid id, uint64_t addr,
-				uint64_t count, enum kin_row_kind kind)
+static struct kin_cell *add_row(struct kin_table *t, const struct report_input *in, symid id,
+				uint64_t addr, uint64_t count, enum kin_row_kind kind)
 {
 	struct kin_row row = { .kind = kind, .depth = kind == KIN_ROW_MEMBER };
 	struct kin_cell *c = table_add_row(t, row);
@@ -104,8 +114,11 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 	return c;
 }
 
-/* A line place is not called, and whether it was executed without a block of its own is not known. */
-static void add_symbol(struct kin_table *t, const struct report_input *in, const struct report_opts *o, symid id)
+/* A line place is not called, and how often it was executed without a block of its own is not
+ * known. Nor is it of a function that was executed without being called from counted code: that is
+ * not zero. */
+static void add_symbol(struct kin_table *t, const struct report_input *in,
+		       const struct report_opts *o, const struct blocks *blocks, symid id)
 {
 	const struct cg_node *n = &in->graph->nodes[id];
 	const struct symbol *s = &in->symbols->at[id];
@@ -116,6 +129,8 @@ static void add_symbol(struct kin_table *t, const struct report_input *in, const
 			return;
 		if (__builtin_add_overflow(n->calls, n->self_calls, &calls))
 			calls = UINT64_MAX;
+		if (!calls && coverage_was_executed(in->graph, blocks, id))
+			return;
 	}
 	if (!calls && !o->zeroes)
 		return;
@@ -127,8 +142,8 @@ static void add_symbol(struct kin_table *t, const struct report_input *in, const
 }
 
 /* With places that are functions, a block's own line is looked up. */
-static void add_blocks(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
-		       const struct blocks *blocks, symid id)
+static void add_blocks(struct kin_table *t, const struct report_input *in,
+		       const struct report_opts *o, const struct blocks *blocks, symid id)
 {
 	for (uint32_t k = blocks->first[id]; k < blocks->first[id + 1]; k++) {
 		const struct block_count *b = &blocks->at[k];
@@ -137,27 +152,21 @@ static void add_blocks(struct kin_table *t, const struct report_input *in, const
 			continue;
 		struct kin_cell *c = add_row(t, in, id, b->addr, b->count, KIN_ROW_MEMBER);
 		if (!in->symbols->opts.lines &&
-		    object_locate(in->symbols->object, b->addr, o->gnu, &at) && at.file && at.line) {
+		    object_locate(in->symbols->object, b->addr, o->gnu, &at) && at.file &&
+		    at.line) {
 			c[FILE_NAME] = cell_text(at.file);
 			c[LINE] = cell_count(at.line);
 		}
 	}
 }
 
-static bool is_subject(const struct report_input *in, const struct report_opts *o, symid id)
-{
-	const char *file = in->symbols->at[id].file;
-	if (!o->subjects || !o->subjects[0])
-		return true;
-	for (const char *const *s = o->subjects; *s; s++)
-		if (report_symbol_is(in, in->symbols->at[id].owner, *s) || (file && report_file_is(file, *s)))
-			return true;
-	return false;
-}
-
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
+	struct kin_error *err = report_check_subjects(in, o);
+	if (err)
+		return err;
+
 	struct kin_table *t = table_new("counts", "Execution counts", columns, ARRAY_LEN(columns));
 	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
 	size_t n;
@@ -167,22 +176,27 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_property(t, "has_arcs", cell_count(in->graph->has_arcs));
 	table_property(t, "has_blocks", cell_count(blocks->n > 0));
 	for (size_t i = 0; i < n; i++) {
-		if (!is_subject(in, o, chosen[i]))
+		if (!report_is_subject(in, o, chosen[i]))
 			continue;
-		add_symbol(t, in, o, chosen[i]);
+		add_symbol(t, in, o, blocks, chosen[i]);
 		add_blocks(t, in, o, blocks, chosen[i]);
 	}
 	if (!in->graph->has_arcs && !in->profile->n_blocks)
 		table_note(t, "The data holds no calls and no block counts, only samples of time.");
 	if (blocks->n_outside)
-		table_note(t, "%zu block counts are of addresses outside the program and are in no row.",
-			   blocks->n_outside);
+		table_note(
+			t,
+			"%zu block counts are of addresses outside the program and are in no row.",
+			blocks->n_outside);
 	if (blocks->has_saturated || in->profile->saturated)
-		table_note(t, "Some counts were too large for 64 bits; they are shown as the largest number.");
+		table_note(t, "Some counts were too large for 64 bits; they are shown as the "
+			      "largest number.");
 	blocks_free(blocks);
 	free(chosen);
 	*ret = t;
 	return NULL;
 }
 
-const struct report counts_report = { "counts", "calls of each function, and executions of each basic block", false, run };
+const struct report counts_report = { "counts",
+				      "calls of each function, and executions of each basic block",
+				      false, run };

@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-enum { SHARE, CUMULATIVE, SELF, CALLS, SELF_PER_CALL, TOTAL_PER_CALL, NAME, CHILD, CYCLE, INDEX, LISTED, SYMBOL, ADDRESS };
+enum { SHARE, CUMULATIVE, SELF, CALLS, SELF_PER_CALL, TOTAL_PER_CALL, NAME, CHILD, CYCLE, INDEX, LISTED, SYMBOL, ADDRESS, N_COLUMNS };
 
 static const struct kin_column columns[] = {
 	[SHARE] = { "share", "% time", "the symbol's own time as a share of the total", KIN_CELL_SHARE, false, false },
@@ -74,49 +74,83 @@ static size_t choose(const struct report_input *in, const struct report_opts *o,
 	return n;
 }
 
-static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
-		    symid id, double cumulative)
-{
-	const struct cg_node *n = &in->graph->nodes[id];
-	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+/* ---- rows, made as they are read ---- */
 
-	c[SHARE] = cell_share(in->graph->total > 0 ? n->self / in->graph->total : 0);
-	c[CUMULATIVE] = cell_time(cumulative);
+struct state {
+	struct report_input in;
+	const struct report_opts *o;
+	struct kin_table *table;
+	symid *chosen;
+	size_t n, next;
+	double cumulative;
+	struct kin_cell cells[N_COLUMNS];
+};
+
+static void set_row(struct state *s, symid id)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = &g->nodes[id];
+	struct kin_cell *c = s->cells;
+
+	s->cumulative += n->self;
+	c[SHARE] = cell_share(g->total > 0 ? n->self / g->total : 0);
+	c[CUMULATIVE] = cell_time(s->cumulative);
 	c[SELF] = cell_time(n->self);
-	if (n->calls) {
-		c[CALLS] = cell_count(n->calls);
-		c[SELF_PER_CALL] = cell_time(n->self / (double)n->calls);
-		c[TOTAL_PER_CALL] = cell_time((n->self + n->child) / (double)n->calls);
-	}
-	c[NAME] = cell_text(report_symbol_name(in, o, id, t));
+	c[CALLS] = n->calls ? cell_count(n->calls) : cell_none();
+	c[SELF_PER_CALL] = n->calls ? cell_time(n->self / (double)n->calls) : cell_none();
+	c[TOTAL_PER_CALL] = n->calls ? cell_time((n->self + n->child) / (double)n->calls) : cell_none();
+	c[NAME] = cell_text(report_symbol_name(&s->in, s->o, id, s->table));
 	c[CHILD] = cell_time(n->child);
-	if (n->cycle)
-		c[CYCLE] = cell_count(n->cycle);
+	c[CYCLE] = n->cycle ? cell_count(n->cycle) : cell_none();
 	c[INDEX] = cell_count(n->index);
 	c[LISTED] = cell_count(n->shown);
-	c[SYMBOL] = cell_text(in->symbols->at[id].name);
-	c[ADDRESS] = cell_address(in->symbols->at[id].addr);
+	c[SYMBOL] = cell_text(s->in.symbols->at[id].name);
+	c[ADDRESS] = cell_address(s->in.symbols->at[id].addr);
 }
+
+static bool next(void *state, struct kin_row *row)
+{
+	struct state *s = state;
+	if (s->next == s->n)
+		return false;
+	set_row(s, s->chosen[s->next++]);
+	*row = (struct kin_row){ .kind = KIN_ROW_PLAIN, .cells = s->cells };
+	return true;
+}
+
+static void rewind_rows(void *state)
+{
+	struct state *s = state;
+	s->next = 0;
+	s->cumulative = 0;
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+	free(s->chosen);
+	free(s);
+}
+
+static const struct table_source source = { rewind_rows, next, free_state };
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
 	const struct callgraph *g = in->graph;
 	struct kin_table *t = table_new("flat", "Flat profile", columns, ARRAY_LEN(columns));
-	symid *chosen;
-	size_t n = choose(in, o, &chosen);
-	double cumulative = 0;
+	struct state *s = xalloc(sizeof(*s));
 
+	s->in = *in;
+	s->o = o;
+	s->table = t;
+	s->n = choose(in, o, &s->chosen);
+	table_set_source(t, &source, s);
 	report_describe(in, t);
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
-	for (size_t i = 0; i < n; i++) {
-		cumulative += g->nodes[chosen[i]].self;
-		add_row(t, in, o, chosen[i], cumulative);
-	}
 	if (!o->gnu && g->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row", g->outside / g->rate,
 			   g->dimension);
-	free(chosen);
 	*ret = t;
 	return NULL;
 }

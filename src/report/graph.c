@@ -94,13 +94,13 @@ static bool is_listed(const struct state *s)
 	const struct callgraph *g = s->in.graph;
 	nodeid id = g->order[s->entry];
 	const struct cg_node *n = &g->nodes[id];
-	bool idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_child == 0;
+	bool idle = !n->calls && !n->self_calls && callgraph_shown_self(n) == 0 && n->shown_child == 0;
 
 	if (!n->shown || (idle && !s->o->zeroes) || (s->chosen && !s->chosen[id]))
 		return false;
 	if (id < g->n_symbols && g->symbols->at[id].owner != id)
 		return false;
-	if (n->shown_self + n->shown_child < s->o->min_share * g->shown_total)
+	if (callgraph_shown_self(n) + n->shown_child < s->o->min_share * g->shown_total)
 		return false;
 	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
 	       (!s->o->gnu && id >= g->n_symbols);
@@ -154,11 +154,11 @@ static void set_primary(struct state *s)
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
 	nodeid id = g->order[s->entry];
-	double time = n->shown_self + n->shown_child;
+	double time = callgraph_shown_self(n) + n->shown_child;
 
 	set(s, id);
 	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
-	s->cells[SELF] = cell_time(n->shown_self);
+	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	if (n->self_calls)
 		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
@@ -170,7 +170,7 @@ static void set_member(struct state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	set(s, id);
-	s->cells[SELF] = cell_time(n->shown_self);
+	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	s->cells[CALLED] = n->self_calls ? cell_plus(n->sharing_calls, n->self_calls) : cell_count(n->sharing_calls);
 }

@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 
-enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL };
+enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_COLUMNS };
 
 static const struct kin_column columns[] = {
 	[INDEX] = { "index", "index", "number in the call graph", KIN_CELL_COUNT, false, false },
@@ -23,52 +23,94 @@ static int by_name(const void *l, const void *r, void *arg)
 	return names ? names : (a > b) - (a < b);
 }
 
-static void add_function(struct kin_table *t, const struct report_input *in,
-			 const struct report_opts *o, symid id)
-{
-	const struct cg_node *n = &in->graph->nodes[id];
-	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+/* ---- rows, made as they are read: first the functions, then the cycles ---- */
 
-	c[INDEX] = cell_count(n->index);
-	c[NAME] = cell_text(report_symbol_name(in, o, id, t));
-	c[LISTED] = cell_count(n->shown);
-	c[SYMBOL] = cell_text(in->symbols->at[id].name);
-	if (in->symbols->at[id].is_static && !in->symbols->opts.lines) {
-		const char *file = symbols_locate(in->symbols, id)->file;
-		if (file)
-			c[FILE_NAME] = cell_text(report_file_name(o, file));
-	}
+struct state {
+	struct report_input in;
+	const struct report_opts *o;
+	struct kin_table *table;
+	symid *functions;
+	size_t n_functions, next;
+	struct kin_cell cells[N_COLUMNS];
+};
+
+static void set_function(struct state *s, symid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	const struct symbol *symbol = &s->in.symbols->at[id];
+	const char *file = NULL;
+
+	if (symbol->is_static && !s->in.symbols->opts.lines)
+		file = symbols_locate(s->in.symbols, id)->file;
+	s->cells[INDEX] = cell_count(n->index);
+	s->cells[NAME] = cell_text(report_symbol_name(&s->in, s->o, id, s->table));
+	s->cells[FILE_NAME] = file ? cell_text(report_file_name(s->o, file)) : cell_none();
+	s->cells[LISTED] = cell_count(n->shown);
+	s->cells[SYMBOL] = cell_text(symbol->name);
 }
 
-static void add_cycle(struct kin_table *t, const struct cg_node *cycle)
+static void set_cycle(struct state *s, const struct cg_node *cycle)
 {
 	char name[32];
-	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_CYCLE });
 
 	snprintf(name, sizeof(name), "<cycle %u>", cycle->cycle);
-	c[INDEX] = cell_count(cycle->index);
-	c[NAME] = c[SYMBOL] = cell_text(table_text(t, name));
-	c[LISTED] = cell_count(cycle->shown);
+	s->cells[INDEX] = cell_count(cycle->index);
+	s->cells[NAME] = s->cells[SYMBOL] = cell_text(table_text(s->table, name));
+	s->cells[FILE_NAME] = cell_none();
+	s->cells[LISTED] = cell_count(cycle->shown);
+}
+
+static bool next(void *state, struct kin_row *row)
+{
+	struct state *s = state;
+	const struct callgraph *g = s->in.graph;
+	size_t i = s->next;
+
+	if (i == s->n_functions + g->n_cycles)
+		return false;
+	s->next++;
+	if (i < s->n_functions)
+		set_function(s, s->functions[i]);
+	else
+		set_cycle(s, &g->nodes[g->n_symbols + i - s->n_functions]);
+	*row = (struct kin_row){ .kind = i < s->n_functions ? KIN_ROW_PLAIN : KIN_ROW_CYCLE, .cells = s->cells };
+	return true;
+}
+
+static void rewind_rows(void *state) { ((struct state *)state)->next = 0; }
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+	free(s->functions);
+	free(s);
+}
+
+static const struct table_source source = { rewind_rows, next, free_state };
+
+static void choose(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+
+	s->functions = xrealloc(NULL, g->n_symbols, sizeof(*s->functions));
+	for (symid i = 0; i < g->n_symbols; i++)
+		if ((s->o->zeroes || g->nodes[i].calls || g->nodes[i].self != 0) &&
+		    s->in.symbols->at[i].owner == i)
+			s->functions[s->n_functions++] = i;
+	qsort_r(s->functions, s->n_functions, sizeof(*s->functions), by_name, s->in.symbols);
 }
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	const struct callgraph *g = in->graph;
-	struct kin_table *t = table_new("index", "Index by function name", columns, ARRAY_LEN(columns));
-	symid *chosen = xrealloc(NULL, g->n_symbols, sizeof(*chosen));
-	size_t n = 0;
+	struct state *s = xalloc(sizeof(*s));
 
-	for (symid i = 0; i < g->n_symbols; i++)
-		if ((o->zeroes || g->nodes[i].calls || g->nodes[i].self != 0) && in->symbols->at[i].owner == i)
-			chosen[n++] = i;
-	qsort_r(chosen, n, sizeof(*chosen), by_name, in->symbols);
-	for (size_t i = 0; i < n; i++)
-		add_function(t, in, o, chosen[i]);
-	for (size_t i = 0; i < g->n_cycles; i++)
-		add_cycle(t, &g->nodes[g->n_symbols + i]);
-	free(chosen);
-	*ret = t;
+	s->in = *in;
+	s->o = o;
+	s->table = table_new("index", "Index by function name", columns, ARRAY_LEN(columns));
+	choose(s);
+	table_set_source(s->table, &source, s);
+	*ret = s->table;
 	return NULL;
 }
 

@@ -8,7 +8,9 @@
 enum { ABOUT, FACT, VALUE, DETAIL };
 
 static const struct kin_column columns[] = {
-	[ABOUT] = { "about", "about", "what the fact is about: program, file, time, calls, blocks, check", KIN_CELL_TEXT, false, false },
+	[ABOUT] = { "about", "about",
+		    "what the fact is about: program, file, time, calls, blocks, check",
+		    KIN_CELL_TEXT, false, false },
 	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT, false, false },
 	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT, false, false },
 	[DETAIL] = { "detail", "detail", "more about it", KIN_CELL_TEXT, false, false },
@@ -65,10 +67,12 @@ static void add_sources(struct kin_table *t, const struct profile *p)
 
 	for (size_t i = 0; i < p->n_sources; i++) {
 		const struct source *s = &p->sources[i];
-		snprintf(text, sizeof(text), "%s, version %d: %" PRIu32 " histogram, %" PRIu32 " call, %" PRIu32
-					     " block records",
+		snprintf(text, sizeof(text),
+			 "%s, version %d: %" PRIu32 " histogram, %" PRIu32 " call, %" PRIu32
+			 " block records",
 			 s->kind, s->version, s->n_histograms, s->n_arcs, s->n_blocks);
-		add(t, "file", "path", cell_text(table_text(t, strtab_get(p->strings, s->path))), text);
+		add(t, "file", "path", cell_text(table_text(t, strtab_get(p->strings, s->path))),
+		    text);
 	}
 }
 
@@ -87,8 +91,9 @@ static void add_time(struct kin_table *t, const struct report_input *in)
 		for (size_t k = 0; k < h->n_hits; k++)
 			in_it += (double)h->hits[k].count;
 		ticks += in_it;
-		snprintf(text, sizeof(text), "0x%" PRIx64 "-0x%" PRIx64 " in %" PRIu32 " bins of %.4g bytes",
-			 h->low, h->high, h->n, h->n ? (double)(h->high - h->low) / h->n : 0);
+		snprintf(text, sizeof(text),
+			 "0x%" PRIx64 "-0x%" PRIx64 " in %" PRIu32 " bins of %.4g bytes", h->low,
+			 h->high, h->n, h->n ? (double)(h->high - h->low) / h->n : 0);
 		add(t, "time", "histogram", cell_number(in_it), text);
 	}
 	snprintf(text, sizeof(text), "per unit of '%s'", g->dimension);
@@ -123,11 +128,14 @@ static void add_calls(struct kin_table *t, const struct report_input *in)
 	}
 	add(t, "calls", "records", cell_count(p->n_arcs), "pairs of call site and callee");
 	add(t, "calls", "calls", cell_count(calls), NULL);
-	add(t, "calls", "from elsewhere", cell_count(outside), outside ? "the caller is no function of the program" : NULL);
-	add(t, "calls", "to elsewhere", cell_count(unknown), unknown ? "the callee is no function of the program" : NULL);
+	add(t, "calls", "from elsewhere", cell_count(outside),
+	    outside ? "the caller is no function of the program" : NULL);
+	add(t, "calls", "to elsewhere", cell_count(unknown),
+	    unknown ? "the callee is no function of the program" : NULL);
 	add(t, "calls", "cycles", cell_count(in->graph->n_cycles), NULL);
 	if (p->n_histograms)
-		add(t, "calls", "time with callees", cell_text("estimated"), "apportioned by call counts");
+		add(t, "calls", "time with callees", cell_text("estimated"),
+		    "apportioned by call counts");
 }
 
 static void add_blocks(struct kin_table *t, const struct report_input *in)
@@ -166,9 +174,12 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	add_blocks(t, in);
 	add_checks(t, in);
 	if (!in->profile->n_histograms)
-		table_note(t, "The data holds no samples of time: only what was called or executed is known.");
+		table_note(t, "The data holds no samples of time: only what was called or executed "
+			      "is known.");
 	if (!in->profile->n_arcs)
-		table_note(t, "The data holds no calls: there is time of functions, but no call graph.");
+		table_note(
+			t,
+			"The data holds no calls: there is time of functions, but no call graph.");
 	*ret = t;
 	return NULL;
 }

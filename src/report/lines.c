@@ -5,18 +5,29 @@
 #include "analysis/coverage.h"
 #include "report/report.h"
 
-enum { SHARE, SELF, CALLS, COUNT, FILE_NAME, LINE, NAME, SYMBOL, ADDRESS };
+enum { SHARE, SELF, CALLS, COUNT, FILE_NAME, LINE, NAME, PATH, SYMBOL, ADDRESS };
 
 static const struct kin_column columns[] = {
-	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE, false, false },
-	[SELF] = { "self", "self", "time in the line's code, seconds", KIN_CELL_TIME, false, false },
-	[CALLS] = { "calls", "calls", "how often the function that starts here was called, + by itself", KIN_CELL_COUNT, false, false },
-	[COUNT] = { "count", "count", "how often the most executed block on the line was executed", KIN_CELL_COUNT, false, true },
+	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE,
+		    false, false },
+	[SELF] = { "self", "self", "time in the line's code, seconds", KIN_CELL_TIME, false,
+		   false },
+	[CALLS] = { "calls", "calls",
+		    "how often the function that starts here was called, + by itself",
+		    KIN_CELL_COUNT, false, false },
+	[COUNT] = { "count", "count", "how often the most executed block on the line was executed",
+		    KIN_CELL_COUNT, false, true },
 	[FILE_NAME] = { "file", "file", "the source file", KIN_CELL_TEXT, false, false },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
-	[NAME] = { "name", "function", "the function the code belongs to", KIN_CELL_TEXT, false, false },
-	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT, false, true },
-	[ADDRESS] = { "address", "address", "of the first of the line's code", KIN_CELL_ADDRESS, false, true },
+	[NAME] = { "name", "function", "the function the code belongs to", KIN_CELL_TEXT, false,
+		   false },
+	[PATH] = { "path", "path",
+		   "the source file with its folders, as the debug information names it",
+		   KIN_CELL_TEXT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT,
+		     false, true },
+	[ADDRESS] = { "address", "address", "of the first of the line's code", KIN_CELL_ADDRESS,
+		      false, true },
 };
 
 struct entry { /* the code of one line within one function, wherever it is */
@@ -77,17 +88,6 @@ static bool same_entry(const struct symbols *s, symid a, symid b)
 	return s->at[a].file && s->at[b].file && !compare_lines(s, a, b);
 }
 
-static bool is_subject(const struct report_input *in, const struct report_opts *o, symid id)
-{
-	const char *file = in->symbols->at[id].file;
-	if (!o->subjects || !o->subjects[0])
-		return true;
-	for (const char *const *s = o->subjects; *s; s++)
-		if (report_symbol_is(in, id, *s) || (file && report_file_is(file, *s)))
-			return true;
-	return false;
-}
-
 static struct entry *gather(const struct report_input *in, const struct report_opts *o,
 			    const struct blocks *blocks, size_t *n)
 {
@@ -100,7 +100,7 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 
 	for (symid i = 0; i < s->n; i++) {
 		symbols_locate(s, i);
-		if (selection_wants(sel, SEL_INCL_FLAT, i) && is_subject(in, o, i))
+		if (selection_wants(sel, SEL_INCL_FLAT, i) && report_is_subject(in, o, i))
 			places[n_places++] = i;
 	}
 	qsort_r(places, n_places, sizeof(*places), by_line, s);
@@ -120,7 +120,7 @@ static bool is_shown(const struct entry *e, const struct report_opts *o, double 
 {
 	if (o->min_share > 0 && e->self < o->min_share * total)
 		return false;
-	return o->zeroes || e->self > 0 || e->calls || e->self_calls || e->most;
+	return o->zeroes || e->self > 0 || e->calls || e->self_calls;
 }
 
 static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
@@ -139,6 +139,7 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 		c[COUNT] = cell_count(e->most);
 	if (s->file) {
 		c[FILE_NAME] = cell_text(report_file_name(o, s->file));
+		c[PATH] = cell_text(s->file);
 		c[LINE] = cell_count(s->line);
 	}
 	c[NAME] = cell_text(symbols_display(in->symbols, e->first));
@@ -149,6 +150,10 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
+	struct kin_error *err = report_check_subjects(in, o);
+	if (err)
+		return err;
+
 	struct kin_table *t = table_new("lines", "Source lines", columns, ARRAY_LEN(columns));
 	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
 	size_t n;

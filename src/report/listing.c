@@ -7,21 +7,52 @@
 #include "base/num.h"
 #include "base/vec.h"
 
-enum { SELF, SHARE, COUNT, LINE, SOURCE, FILE_NAME, COUNTS, TOTAL, CALLS, EXECUTABLE, EXECUTED, NEVER, N_COLUMNS };
+enum {
+	SHARE,
+	SELF,
+	COUNT,
+	LINE,
+	SOURCE,
+	FILE_NAME,
+	COUNTS,
+	TOTAL,
+	CALLS,
+	EXECUTABLE,
+	EXECUTED,
+	NEVER,
+	N_COLUMNS
+};
 
 static const struct kin_column columns[] = {
-	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false, false },
-	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE, false, false },
-	[COUNT] = { "count", "count", "how often it was executed: calls of the function that starts here, or the most executed block on the line", KIN_CELL_COUNT, false, false },
+	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE,
+		    false, false },
+	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false,
+		   false },
+	[COUNT] = { "count", "count",
+		    "how often it was executed: calls of the function that starts here, or the "
+		    "most executed block on the line",
+		    KIN_CELL_COUNT, false, false },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
 	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, true, false },
-	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it", KIN_CELL_TEXT, false, true },
-	[COUNTS] = { "counts", "counts", "the counts of each block on the line, by address; ? if it was executed an unknown number of times", KIN_CELL_TEXT, false, true },
-	[TOTAL] = { "total", "total", "sum of the counts of calls and blocks that start on the line", KIN_CELL_COUNT, false, true },
-	[CALLS] = { "calls", "calls", "calls of functions that start on the line, recursion included", KIN_CELL_COUNT, false, true },
-	[EXECUTABLE] = { "executable", "executable", "1 if there is code of this line", KIN_CELL_COUNT, false, true },
-	[EXECUTED] = { "executed", "executed", "1 if the line is known to have been executed", KIN_CELL_COUNT, false, true },
-	[NEVER] = { "never", "never", "1 if its counts are known, and add up to less than the least count asked for", KIN_CELL_COUNT, false, true },
+	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it",
+			KIN_CELL_TEXT, false, true },
+	[COUNTS] = { "counts", "counts",
+		     "the counts of each block on the line, by address; ? if it was executed an "
+		     "unknown number of times",
+		     KIN_CELL_TEXT, false, true },
+	[TOTAL] = { "total", "total",
+		    "sum of the counts of calls and blocks that start on the line", KIN_CELL_COUNT,
+		    false, true },
+	[CALLS] = { "calls", "calls",
+		    "calls of functions that start on the line, recursion included", KIN_CELL_COUNT,
+		    false, true },
+	[EXECUTABLE] = { "executable", "executable", "1 if there is code of this line",
+			 KIN_CELL_COUNT, false, true },
+	[EXECUTED] = { "executed", "executed", "1 if the line is known to have been executed",
+		       KIN_CELL_COUNT, false, true },
+	[NEVER] = { "never", "never",
+		    "1 if its counts are known, and add up to less than the least count asked for",
+		    KIN_CELL_COUNT, false, true },
 };
 
 enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* tabs further to the right are one blank */
@@ -31,10 +62,10 @@ struct part {
 	const struct coverage_file *file;
 	const char *heading;
 	uint32_t from, to;
-	uint32_t first;	  /* of the file's lines with data: the first at or after `from` */
+	uint32_t first;      /* of the file's lines with data: the first at or after `from` */
 	const char **counts; /* of those up to `to`, NULL until shown; owned */
-	const char *text; /* lines ended by NUL, one after the other */
-	uint32_t n_text;  /* how many: from, from + 1, ... */
+	const char *text;    /* lines ended by NUL, one after the other */
+	uint32_t n_text;     /* how many: from, from + 1, ... */
 	char *owned;
 };
 
@@ -48,7 +79,7 @@ struct listing {
 	size_t part;
 	bool headed;
 	uint32_t n_shown; /* lines of text */
-	uint32_t next;	  /* in the file's coverage lines */
+	uint32_t next;    /* in the file's coverage lines */
 	const char *pos;
 	struct kin_cell cells[N_COLUMNS];
 };
@@ -56,8 +87,8 @@ struct listing {
 /* ---- rows ---- */
 
 /* "2001,1,256" */
-static const char *counts_text(struct listing *l, const struct coverage *c, const struct coverage_line *line,
-			       const char **made)
+static const char *counts_text(struct listing *l, const struct coverage *c,
+			       const struct coverage_line *line, const char **made)
 {
 	if (*made || !line->is_known)
 		return *made ? *made : line->is_unsure ? "?" : NULL;
@@ -153,7 +184,9 @@ static bool next_row(void *state, struct kin_row *row)
 {
 	struct listing *l = state;
 	for (; l->part < l->parts.n; l->part++, start_part(l)) {
-		*row = (struct kin_row){ .kind = KIN_ROW_PLAIN, .group = (uint32_t)l->part, .cells = l->cells };
+		*row = (struct kin_row){ .kind = KIN_ROW_PLAIN,
+					 .group = (uint32_t)l->part,
+					 .cells = l->cells };
 		memset(l->cells, 0, sizeof(l->cells));
 		if (next_in_part(l, &l->parts.at[l->part], row)) {
 			row->depth = row->kind == KIN_ROW_PLAIN && l->parts.at[l->part].heading;
@@ -283,10 +316,13 @@ static uint32_t find_line(const struct coverage *c, const struct coverage_file *
 
 void listing_add(struct listing *l, struct listing_part part, struct listing_source *source)
 {
-	struct part p = { .coverage = part.coverage, .file = part.file, .from = part.from, .to = part.to };
+	struct part p = {
+		.coverage = part.coverage, .file = part.file, .from = part.from, .to = part.to
+	};
 
 	p.first = find_line(p.coverage, p.file, p.from);
-	p.counts = xalloc((find_line(p.coverage, p.file, (uint64_t)p.to + 1) - p.first) * sizeof(*p.counts));
+	p.counts = xalloc((find_line(p.coverage, p.file, (uint64_t)p.to + 1) - p.first) *
+			  sizeof(*p.counts));
 	if (part.heading)
 		p.heading = arena_printf(&l->arena, "%s", part.heading);
 	if (source->text.path && l->opts.raw)

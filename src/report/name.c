@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "report/report.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
@@ -46,6 +47,41 @@ bool report_file_is(const char *path, const char *name)
 {
 	size_t n = strlen(path), k = strlen(name);
 	return k && k <= n && !strcmp(path + n - k, name) && (k == n || name[0] == '/' || path[n - k - 1] == '/');
+}
+
+bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id)
+{
+	const struct symbol *at = &in->symbols->at[id];
+	if (!o->subjects || !o->subjects[0])
+		return true;
+	for (const char *const *s = o->subjects; *s; s++)
+		if (report_symbol_is(in, id, *s) || report_symbol_is(in, at->owner, *s) ||
+		    (at->file && report_file_is(at->file, *s)))
+			return true;
+	return false;
+}
+
+static bool is_named(const struct report_input *in, const char *name)
+{
+	size_t n;
+
+	for (symid i = 0; i < in->symbols->n; i++)
+		if (report_symbol_is(in, i, name))
+			return true;
+	const char *const *files = symbols_files(in->symbols, &n);
+	for (size_t i = 0; i < n; i++)
+		if (report_file_is(files[i], name))
+			return true;
+	return false;
+}
+
+struct kin_error *report_check_subjects(const struct report_input *in, const struct report_opts *o)
+{
+	for (const char *const *s = o->subjects; s && *s; s++)
+		if (!is_named(in, *s))
+			return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'", *s,
+				       object_path(in->symbols->object));
+	return NULL;
 }
 
 void report_describe(const struct report_input *in, struct kin_table *t)

@@ -14,6 +14,7 @@
 
 #include "analysis/cluster.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/strtab.h"
 #include "report/report.h"
 
@@ -74,12 +75,11 @@ static struct kin_error *find_layout(const char *name, const struct layout **ret
 		       "no order for '%s' is known: use one of ld.lld, gold, mold, list", name);
 }
 
+/* Symbol names are anybody's bytes: what could harm a terminal stays out, too. */
 static bool can_write(const struct layout *layout, const char *symbol)
 {
-	for (const char *p = symbol; *p; p++)
-		if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr(layout->unwanted, *p))
-			return false;
-	return *symbol != '\0';
+	return *symbol && escape_is_plain(symbol) && !strchr(symbol, ' ') &&
+	       !symbol[strcspn(symbol, layout->unwanted)];
 }
 
 /* Where gcc and clang put a function. What runs before main, and main, have a place of their own
@@ -116,21 +116,39 @@ struct problem {
 	size_t n, n_arcs;
 };
 
+/* The linker makes these; they are in no section that could be moved. */
+static bool is_stub(const struct symbol *s)
+{
+	size_t n = strlen(s->name);
+	return n > 4 && !strcmp(s->name + n - 4, "@plt");
+}
+
 static void describe_nodes(struct problem *p, const struct callgraph *g)
 {
 	double ticks = 0, calls = 0;
 	for (size_t i = 0; i < p->n; i++) {
+		if (is_stub(&g->symbols->at[i]))
+			continue;
 		ticks += g->nodes[i].self;
 		calls += (double)g->nodes[i].calls;
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		const struct symbol *s = &g->symbols->at[i];
-		double time_share = ticks > 0 ? g->nodes[i].self / ticks : 0;
-		double call_share = calls > 0 ? (double)g->nodes[i].calls / calls : 0;
-		bool both = ticks > 0 && calls > 0;
+		bool stub = is_stub(s), both = ticks > 0 && calls > 0;
+		double time_share = ticks > 0 && !stub ? g->nodes[i].self / ticks : 0;
+		double call_share = calls > 0 && !stub ? (double)g->nodes[i].calls / calls : 0;
 		p->nodes[i].size = s->end - s->addr;
 		p->nodes[i].heat = (time_share + call_share) / (both ? 2 : 1);
 		p->addr[i] = s->addr;
+	}
+}
+
+static void describe_arcs(struct problem *p, const struct callgraph *g)
+{
+	for (size_t i = 0; i < g->n_arcs; i++) {
+		const struct cg_arc *a = &g->arcs[i];
+		if (!is_stub(&g->symbols->at[a->from]) && !is_stub(&g->symbols->at[a->to]))
+			p->arcs[p->n_arcs++] = (struct cluster_arc){ a->from, a->to, a->count };
 	}
 }
 
@@ -141,12 +159,9 @@ static struct problem problem_of(const struct callgraph *g)
 		.arcs = xrealloc(NULL, g->n_arcs + 1, sizeof(*p.arcs)),
 		.addr = xrealloc(NULL, g->n_symbols + 1, sizeof(*p.addr)),
 		.n = g->n_symbols,
-		.n_arcs = g->n_arcs,
 	};
 	describe_nodes(&p, g);
-	for (size_t i = 0; i < p.n_arcs; i++)
-		p.arcs[i] =
-			(struct cluster_arc){ g->arcs[i].from, g->arcs[i].to, g->arcs[i].count };
+	describe_arcs(&p, g);
 	return p;
 }
 
@@ -284,8 +299,8 @@ static void add_rows(struct listing *l, const struct clustering *c, const bool *
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	const struct layout *layout;
-	bool *chosen;
+	const struct layout *layout = NULL;
+	bool *chosen = NULL;
 	struct kin_error *err = find_layout(o->layout, &layout);
 	if (err || (err = choose(in, o, &chosen)))
 		return err;

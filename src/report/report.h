@@ -56,6 +56,15 @@ void report_describe(const struct report_input *in, struct kin_table *t);
 /* Whether a person who wrote `name` means this file: its path, or the end of it from a slash on. */
 bool report_file_is(const char *path, const char *name);
 
+/* Whether a symbol, or the function it is a piece of, or its file, is among the subjects; true if there
+ * are none. Its line must have been looked up (symbols_locate). */
+bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id);
+
+/* An error for the first subject that is no function or file. Looks up the line of every symbol if a
+ * subject is no function. */
+MUST_CHECK struct kin_error *report_check_subjects(const struct report_input *in,
+						   const struct report_opts *o);
+
 /* The file name as options want it: whole, or without folders. */
 const char *report_file_name(const struct report_opts *o, const char *path);
 

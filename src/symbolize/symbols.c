@@ -55,6 +55,16 @@ static symid find_in_table(const struct symbol_table *t, uint64_t addr)
 	return low && addr < t->at[low - 1].end ? (symid)(low - 1) : NONE;
 }
 
+/* A unit may have lines and no functions, as assembler sources do: then the symbol is the function. */
+static void name_functions(const struct symbol_table *t, struct line_run *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		symid in = runs[i].at.function ? NONE : find_in_table(t, runs[i].addr);
+		if (in != NONE)
+			runs[i].at.function = t->at[in].name;
+	}
+}
+
 /* The line places that are to stand beside those of the table: runs that differ from the one
  * before, except where a symbol starts at the same address (the function wins; GNU lets a line that
  * it takes for global win over a static function). */
@@ -146,6 +156,8 @@ static void add_places(struct symbols *s, const struct symbol_table *t)
 	if (s->opts.lines)
 		runs = object_line_runs(s->object, s->text, s->opts.table.gnu, &n_runs);
 
+	if (!s->opts.table.gnu)
+		name_functions(t, runs, n_runs);
 	struct symbol *lines = xalloc(n_runs * sizeof(*lines));
 	size_t n = line_places(s, t, runs, n_runs, lines);
 	s->at = xalloc((t->n + n) * sizeof(*s->at));
@@ -295,12 +307,14 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	struct kin_error *err = object_symbols(o, &opts->table, &table);
 	if (err)
 		return err;
-	if (!table.n)
+	if (!table.n) {
+		free(table.at);
 		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED,
 				       "%s: no symbols: it was stripped; profile the file as the linker "
 				       "made it, or give its debug file",
 				       object_path(o)),
 			       true, "file `%s' has no symbols", object_path(o));
+	}
 
 	struct symbols *s = xalloc(sizeof(*s));
 	s->object = o;
@@ -312,6 +326,7 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 		drop_empty_last(&table, s->text);
 	add_places(s, &table);
 	sort_by_position(s, &table);
+	free(table.at);
 	index_places(s);
 	s->priv->display = xalloc(s->n * sizeof(*s->priv->display));
 	*ret = s;

@@ -145,7 +145,7 @@ const char *gnu_text(const struct kin_table *t, const char *key)
 }
 
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
-		     const char *without_time, FILE *out)
+		     const char *dimension, const char *without_time, FILE *out)
 {
 	double bytes = gnu_number(t, "bytes_per_bin");
 
@@ -156,7 +156,7 @@ void gnu_granularity(const struct kin_table *t, const struct render_opts *o, dou
 		fprintf(out, "%.4g byte(s)", bytes);
 	if (total > 0)
 		fprintf(out, " for %.2f%% of %.2f %s\n\n", 100 / total, total / kin_table_rate(t),
-			gnu_text(t, "dimension"));
+			dimension);
 	else
 		fprintf(out, "%s\n\n", without_time);
 }

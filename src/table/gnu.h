@@ -31,7 +31,7 @@ const char *gnu_text(const struct kin_table *t, const char *key); /* likewise; "
 
 /* "granularity: each sample hit covers 4 byte(s) for 1.41% of 0.71 seconds" and a blank line. */
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
-		     const char *without_time, FILE *out);
+		     const char *dimension, const char *without_time, FILE *out);
 
 extern const char gnu_flat_blurb[], gnu_graph_blurb[];
 

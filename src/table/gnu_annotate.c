@@ -7,7 +7,8 @@
 
 enum { LINE, SOURCE, COUNTS, TOTAL, EXECUTABLE, EXECUTED, NEVER, N_KEYS };
 
-static const char *const keys[N_KEYS] = { "line", "source", "counts", "total", "executable", "executed", "never" };
+static const char *const keys[N_KEYS] = { "line",       "source",   "counts", "total",
+					  "executable", "executed", "never" };
 
 enum { FIELD = 16, ROOM = 12 }; /* for the counts, before the arrow */
 
@@ -84,8 +85,8 @@ static void put_escaped(struct line *l, const char *text, size_t n, const struct
 	}
 }
 
-/* The text as it is, for --compat byte by byte. Else what could take over a terminal is escaped; but
- * tabs, form feeds and a carriage return at the end are common in sources. */
+/* The text as it is, for --compat byte by byte. Else what could take over a terminal is escaped;
+ * but tabs, form feeds and a carriage return at the end are common in sources. */
 static void put_source(struct line *l, const char *text, const struct render_opts *o)
 {
 	size_t start = l->n, n = strlen(text);
@@ -101,7 +102,8 @@ static void put_source(struct line *l, const char *text, const struct render_opt
 	line_text(l, returns ? "\r" : "");
 }
 
-static void put_line(struct line *l, const struct kin_row *row, const size_t *at, const struct render_opts *o)
+static void put_line(struct line *l, const struct kin_row *row, const size_t *at,
+		     const struct render_opts *o)
 {
 	const struct kin_cell *counts = &row->cells[at[COUNTS]];
 
@@ -113,7 +115,8 @@ static void put_line(struct line *l, const struct kin_row *row, const size_t *at
 }
 
 /* Lines that the source does not have are not executable for GNU gprof, but may be the busiest. */
-static void add_up(struct summary *s, const struct kin_row *row, const size_t *at, const struct render_opts *o)
+static void add_up(struct summary *s, const struct kin_row *row, const size_t *at,
+		   const struct render_opts *o)
 {
 	uint64_t total = row->cells[at[TOTAL]].count;
 	bool has_text = row->cells[at[SOURCE]].type == KIN_CELL_TEXT;
@@ -147,7 +150,8 @@ static void put_busy(const struct kin_table *t, struct summary *s, FILE *out)
 	if (s->busy.n)
 		qsort(s->busy.at, s->busy.n, sizeof(*s->busy.at), busiest_first);
 	for (size_t i = 0; i < s->busy.n && i < n; i++)
-		fprintf(out, "%9d %10lu\n", (int)s->busy.at[i].line, (unsigned long)s->busy.at[i].total);
+		fprintf(out, "%9d %10lu\n", (int)s->busy.at[i].line,
+			(unsigned long)s->busy.at[i].total);
 }
 
 static void put_summary(const struct kin_table *t, const struct summary *s, FILE *out)
@@ -162,7 +166,8 @@ static void put_summary(const struct kin_table *t, const struct summary *s, FILE
 	fprintf(out, "%9.2f   Percent of the file executed\n",
 		s->executable ? 100.0 * (double)s->executed / lines : 100.0);
 	fprintf(out, "\n%9lu   Total number of line executions\n", (unsigned long)total);
-	fprintf(out, "%9.2f   Average executions per line\n", s->executable ? (double)total / lines : 0.0);
+	fprintf(out, "%9.2f   Average executions per line\n",
+		s->executable ? (double)total / lines : 0.0);
 }
 
 static void put_heading(const struct kin_table *t, const struct render_opts *o, FILE *out)
@@ -211,4 +216,5 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	return NULL;
 }
 
-const struct renderer gnu_annotate_renderer = { "gnu-annotate", "GNU gprof's annotated source", render };
+const struct renderer gnu_annotate_renderer = { "gnu-annotate", "GNU gprof's annotated source",
+						render };

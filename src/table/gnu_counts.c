@@ -5,7 +5,8 @@ enum { FILE_NAME, LINE, SYMBOL, ADDRESS, COUNT, N_KEYS };
 
 static const char *const keys[N_KEYS] = { "file", "line", "symbol", "address", "count" };
 
-static void put_row(struct line *l, const struct kin_row *row, const size_t *at, const struct render_opts *o)
+static void put_row(struct line *l, const struct kin_row *row, const size_t *at,
+		    const struct render_opts *o)
 {
 	const struct kin_cell *file = &row->cells[at[FILE_NAME]];
 	char address[32];
@@ -15,7 +16,8 @@ static void put_row(struct line *l, const struct kin_row *row, const size_t *at,
 	line_count(l, row->cells[at[LINE]].count, 0);
 	line_text(l, ": (");
 	line_name(l, row->cells[at[SYMBOL]].text, o);
-	snprintf(address, sizeof(address), ":0x%lx) ", (unsigned long)row->cells[at[ADDRESS]].count);
+	snprintf(address, sizeof(address), ":0x%lx) ",
+		 (unsigned long)row->cells[at[ADDRESS]].count);
 	line_text(l, address);
 	line_count(l, row->cells[at[COUNT]].count, 0);
 	line_text(l, " executions");
@@ -43,4 +45,5 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	return NULL;
 }
 
-const struct renderer gnu_counts_renderer = { "gnu-counts", "GNU gprof's execution counts", render };
+const struct renderer gnu_counts_renderer = { "gnu-counts", "GNU gprof's execution counts",
+					      render };

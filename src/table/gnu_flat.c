@@ -158,7 +158,8 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 	if (!o->brief)
 		fprintf(out, "\n\n\nflat profile:\n%s", gnu_flat_blurb);
 	fputc('\n', out);
-	gnu_granularity(t, o, gnu_number(t, "total"), " no time accumulated", out);
+	gnu_granularity(t, o, gnu_number(t, "total"), gnu_text(t, "dimension"), " no time accumulated",
+			out);
 	put_header(second, gnu_text(t, "dimension"), per_call, out);
 	put_rows(t, o, at, layout, out);
 	return NULL;

@@ -77,6 +77,13 @@ static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind
 	put_name(l, c, kind == KIN_ROW_CYCLE ? layout->before_index_of_cycle : ' ', o);
 }
 
+/* GNU calls the unit seconds here, whatever the data says it is. */
+static void put_granularity(const struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	gnu_granularity(t, o, gnu_number(t, "graph_total"), o->raw ? "seconds" : gnu_text(t, "dimension"),
+			" no time propagated", out);
+}
+
 static void put_rule(FILE *out, const struct layout *layout)
 {
 	const char *rule = "-----------------------------------------------\n";
@@ -118,7 +125,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 
 	fputs(o->brief ? "\t\t\tCall graph\n\n" : "\t\t     Call graph (explanation follows)\n\n", out);
 	fputc('\n', out);
-	gnu_granularity(t, o, gnu_number(t, "graph_total"), " no time propagated", out);
+	put_granularity(t, o, out);
 	fputs("index % time    self  children    called     name\n", out);
 	err = put_entries(t, o, &layout, at, out);
 	if (!o->brief)
@@ -137,7 +144,7 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 	if (!o->brief)
 		fprintf(out, "\n\n\ncall graph profile:\n%s", gnu_graph_blurb);
 	fputc('\n', out);
-	gnu_granularity(t, o, gnu_number(t, "graph_total"), " no time propagated", out);
+	put_granularity(t, o, out);
 	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n", "", "", "", "", "called", "total",
 		"parents");
 	fprintf(out, "%-6.6s %5.5s %7.7s %11.11s %7.7s+%-7.7s %-8.8s\t%5.5s\n", "index", "%time", "self",

@@ -9,7 +9,8 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "symbol" };
 
 struct cell {
-	struct kin_cell name, file, symbol; /* file: KIN_CELL_NONE if not to be shown */
+	const char *name, *symbol;
+	const char *file; /* NULL: not to be shown */
 	char tag[16]; /* "[12]" or "(12)" */
 };
 
@@ -22,7 +23,10 @@ static void gather(struct kin_table *t, const size_t *at, struct cells *into)
 	struct kin_row row;
 
 	for (kin_table_rewind(t); kin_table_next(t, &row);) {
-		struct cell c = { row.cells[at[NAME]], row.cells[at[FILE_NAME]], row.cells[at[SYMBOL]], "" };
+		const struct kin_cell *file = &row.cells[at[FILE_NAME]];
+		struct cell c = { .name = row.cells[at[NAME]].text,
+				  .symbol = row.cells[at[SYMBOL]].text,
+				  .file = file->type == KIN_CELL_TEXT ? file->text : NULL };
 		snprintf(c.tag, sizeof(c.tag), row.cells[at[LISTED]].count ? "[%u]" : "(%u)",
 			 (unsigned)row.cells[at[INDEX]].count);
 		vec_push(&into->v, c);
@@ -42,10 +46,10 @@ static size_t put_cell(struct line *l, const struct cell *c, size_t column, size
 	line_text(l, c->tag);
 	line_char(l, ' ');
 	size_t before = l->n;
-	line_name(l, c->name.text, o);
-	if (c->file.type == KIN_CELL_TEXT) {
+	line_name(l, c->name, o);
+	if (c->file) {
 		line_text(l, " (");
-		line_name(l, c->file.text, o);
+		line_name(l, c->file, o);
 		line_char(l, ')');
 	}
 	return column + (l->n - before);
@@ -55,7 +59,7 @@ static void put_traditional_cell(struct line *l, const struct cell *c, const str
 {
 	struct line name = { 0 };
 
-	line_name(&name, c->symbol.text, o);
+	line_name(&name, c->symbol, o);
 	line_field(l, c->tag, 6, 6);
 	line_char(l, ' ');
 	line_fieldn(l, name.buf, name.n, -19, 19);

@@ -25,7 +25,7 @@ NAMES = [
     b"apostrophe'", b'a,b;c', b'=1+1', b'back\\slash', b'%s%n%d', b'-o', b'--', b']]>', b' leading', b'trailing ',
     'caf\u00e9'.encode(), '\u65e5\u672c'.encode(), b'_ZN' + b'N' * 3000, b'x' * 70000,
 ]
-COMMANDS = ['flat', 'graph']
+COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'order']
 FORMATS = ['text', 'json', 'csv']
 BASE, STEP = 0x1000, 0x20
 
@@ -74,6 +74,11 @@ def main():
                     bad = bad_characters(done.stdout)
                     tap.ok(not bad, what + ': nothing that bites', ' '.join(bad[:20]))
                     tap.ok(not done.stderr or not bad_characters(done.stderr), what + ': messages, too')
+
+        for linker in ['list', 'ld.lld', 'gold', 'mold']:
+            done = run('order', 'prog', '--for', linker)
+            tap.ok(done.returncode == 0 and b'x' * 70000 in done.stdout and not bad_characters(done.stdout),
+                   f'kin order --for={linker}: nothing that bites', done.stderr.decode('latin-1'))
 
         rows = json.loads(run('flat', 'prog', '-f', 'json', '--no-demangle').stdout)['rows']
         found = {row['name'] for row in rows}

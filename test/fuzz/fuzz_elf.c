@@ -55,15 +55,15 @@ static void try_symbols(struct object_file *o, const struct symtab_opts *opts)
 		look_around(o, s->addr, opts->gnu);
 		free(demangle(s->name, (enum demangle_style)(i % (DEMANGLE_RUST + 1))));
 	}
+	free(t.at);
 }
 
 static void try_object(struct object_file *o)
 {
 	uint64_t last = 0;
 	for (unsigned i = 0; i < 8; i++)
-		try_symbols(o, &(struct symtab_opts){ .gnu = i & 1,
-						      .no_static = i & 2,
-						      .functions_only = i & 4 });
+		try_symbols(o, &(struct symtab_opts){
+				       .gnu = i & 1, .no_static = i & 2, .functions_only = i & 4 });
 	struct address_range text = object_text(o), all = object_profiled(o);
 	expect(text.low <= text.high && all.low <= all.high);
 	object_calls(o, 0, UINT64_MAX, false, count_call, &last);
@@ -75,7 +75,8 @@ static void try_object(struct object_file *o)
 		size_t n = 0;
 		struct line_run *runs = object_line_runs(o, text, gnu, &n);
 		for (size_t i = 0; i < n; i++)
-			expect(runs[i].addr < runs[i].end && (!i || runs[i - 1].end <= runs[i].addr));
+			expect(runs[i].addr < runs[i].end &&
+			       (!i || runs[i - 1].end <= runs[i].addr));
 		free(runs);
 	}
 	object_has_lines(o);

@@ -1,13 +1,12 @@
 /* elf_build.h - ELF files made in memory, of both word sizes and byte orders.
  *
  *	struct elf_build b = elf_new(64, false, EM_X86_64);
- *	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, code, sizeof(code));
- *	elf_symbol(&b, "main", 0x1000, 16, STB_GLOBAL, STT_FUNC, 1);
- *	size_t n;
- *	uint8_t *file = elf_finish(&b, &n);
+ *	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, code,
+ *sizeof(code)); elf_symbol(&b, "main", 0x1000, 16, STB_GLOBAL, STT_FUNC, 1); size_t n; uint8_t
+ **file = elf_finish(&b, &n);
  *
- * Sections are numbered from 1 as they are added; .symtab, .strtab and .shstrtab follow. Symbols stand
- * in the order they are added, also where a linker would put locals first. */
+ * Sections are numbered from 1 as they are added; .symtab, .strtab and .shstrtab follow. Symbols
+ *stand in the order they are added, also where a linker would put locals first. */
 #ifndef TEST_ELF_BUILD_H
 #define TEST_ELF_BUILD_H
 
@@ -46,7 +45,8 @@ static inline void elf_put(struct elf_bytes *b, const void *p, size_t n)
 	b->n += n;
 }
 
-static inline void elf_number(const struct elf_build *b, struct elf_bytes *to, uint64_t v, int bytes)
+static inline void elf_number(const struct elf_build *b, struct elf_bytes *to, uint64_t v,
+			      int bytes)
 {
 	uint8_t out[8];
 	for (int i = 0; i < bytes; i++)
@@ -67,8 +67,8 @@ static inline uint32_t elf_string(struct elf_build *b, const char *s)
 }
 
 /* A symbol whose name starts at that offset of the strings. */
-static inline void elf_symbol_at(struct elf_build *b, struct elf_bytes *to, uint32_t name, uint64_t addr,
-				 uint64_t size, int bind, int type, uint16_t section)
+static inline void elf_symbol_at(struct elf_build *b, struct elf_bytes *to, uint32_t name,
+				 uint64_t addr, uint64_t size, int bind, int type, uint16_t section)
 {
 	elf_number(b, to, name, 4);
 	if (b->bits == 32) {
@@ -99,7 +99,8 @@ static inline struct elf_build elf_new(int bits, bool big, uint16_t machine)
 }
 
 static inline struct elf_part *elf_section(struct elf_build *b, const char *name, uint32_t type,
-					   uint64_t flags, uint64_t addr, const void *data, size_t n)
+					   uint64_t flags, uint64_t addr, const void *data,
+					   size_t n)
 {
 	struct elf_part *p = &b->parts[b->n_parts++];
 	*p = (struct elf_part){ .type = type, .flags = flags, .addr = addr, .size = n };
@@ -109,8 +110,8 @@ static inline struct elf_part *elf_section(struct elf_build *b, const char *name
 	return p;
 }
 
-static inline void elf_section_header(const struct elf_build *b, struct elf_bytes *to, uint32_t name,
-				      const struct elf_part *p, uint64_t offset)
+static inline void elf_section_header(const struct elf_build *b, struct elf_bytes *to,
+				      uint32_t name, const struct elf_part *p, uint64_t offset)
 {
 	elf_number(b, to, name, 4);
 	elf_number(b, to, p->type, 4);
@@ -120,7 +121,7 @@ static inline void elf_section_header(const struct elf_build *b, struct elf_byte
 	elf_word(b, to, p->size);
 	elf_number(b, to, p->link, 4);
 	elf_number(b, to, p->info, 4);
-	elf_word(b, to, 8);
+	elf_word(b, to, p->type == SHT_NOTE ? 4 : 8);
 	elf_word(b, to, p->entsize);
 }
 
@@ -148,8 +149,8 @@ static inline uint8_t *elf_finish(struct elf_build *b, size_t *size)
 {
 	size_t symbol = b->bits == 64 ? 24 : 16, header = b->bits == 64 ? 64 : 52;
 	if (!b->no_symtab) {
-		struct elf_part *p = elf_section(b, ".symtab", SHT_SYMTAB, 0, 0, b->symbols.at,
-						 b->symbols.n);
+		struct elf_part *p =
+			elf_section(b, ".symtab", SHT_SYMTAB, 0, 0, b->symbols.at, b->symbols.n);
 		p->entsize = symbol;
 		p->link = (uint32_t)b->n_parts + 1;
 		elf_section(b, ".strtab", SHT_STRTAB, 0, 0, b->strings.at, b->strings.n);

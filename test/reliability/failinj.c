@@ -176,10 +176,20 @@ ssize_t pread(int fd, void *p, size_t n, off_t offset)
 
 ssize_t pread64(int fd, void *p, size_t n, off64_t offset) { return pread(fd, p, n, offset); }
 
+/* A stream remembers that it failed, and programs rely on asking once at the end; glibc's flag. */
+static int stream_fails(FILE *f, enum fault which)
+{
+	int failed_now = fileno(f) != STDERR_FILENO && fails(which);
+
+	if (failed_now)
+		f->_flags |= 0x20;
+	return failed_now;
+}
+
 size_t fread(void *p, size_t size, size_t n, FILE *f)
 {
 	NEXT(fread);
-	return fails(READ) ? 0 : next(p, size, n, f);
+	return stream_fails(f, READ) ? 0 : next(p, size, n, f);
 }
 
 static int write_fails(int fd) { return fd != STDERR_FILENO && fails(WRITE); }
@@ -202,13 +212,13 @@ ssize_t writev(int fd, const struct iovec *v, int n)
 size_t fwrite(const void *p, size_t size, size_t n, FILE *f)
 {
 	NEXT(fwrite);
-	return write_fails(fileno(f)) ? 0 : next(p, size, n, f);
+	return stream_fails(f, WRITE) ? 0 : next(p, size, n, f);
 }
 
 int fflush(FILE *f)
 {
 	NEXT(fflush);
-	return f && write_fails(fileno(f)) ? EOF : next(f);
+	return f && stream_fails(f, WRITE) ? EOF : next(f);
 }
 
 int fclose(FILE *f)

@@ -1,10 +1,11 @@
-/* Object files: identity, which symbols count, names, pieces, linkage tables, calls, hostile bytes. */
+/* Object files: identity, which symbols count, names, pieces, linkage tables, calls, hostile bytes.
+ */
 #include "tap.h"
 
-#include <errno.h>
 #include <lzma.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,14 +75,15 @@ static const char *list(struct object_file *o, const struct symtab_opts *opts)
 	out[0] = '\0';
 	for (size_t i = 0; i < t.n && n < sizeof(out) - 512; i++) {
 		const struct object_symbol *s = &t.at[i];
-		n += (size_t)snprintf(out + n, sizeof(out) - n, "%lx-%lx %.80s%s%s%s%s%s", (long)s->addr,
-				      (long)s->end, s->name, s->flags & SYMBOL_FUNCTION ? "" : " label",
-				      s->flags & SYMBOL_STATIC ? " static" : "",
-				      s->flags & SYMBOL_WEAK ? " weak" : "",
-				      s->flags & SYMBOL_PLT ? " plt" : "",
-				      s->flags & SYMBOL_COLD ? " cold" : "");
+		n += (size_t)snprintf(
+			out + n, sizeof(out) - n, "%lx-%lx %.80s%s%s%s%s%s", (long)s->addr,
+			(long)s->end, s->name, s->flags & SYMBOL_FUNCTION ? "" : " label",
+			s->flags & SYMBOL_STATIC ? " static" : "",
+			s->flags & SYMBOL_WEAK ? " weak" : "", s->flags & SYMBOL_PLT ? " plt" : "",
+			s->flags & SYMBOL_COLD ? " cold" : "");
 		if (s->owner != i)
-			n += (size_t)snprintf(out + n, sizeof(out) - n, " >%lx", (long)t.at[s->owner].addr);
+			n += (size_t)snprintf(out + n, sizeof(out) - n, " >%lx",
+					      (long)t.at[s->owner].addr);
 		n += (size_t)snprintf(out + n, sizeof(out) - n, "\n");
 	}
 	return out;
@@ -115,7 +117,8 @@ static const char *refusal(const char *path, const char **gnu_words)
 	const char *message = kin_error_message(err);
 	const char *after = strncmp(message, path, strlen(path)) ? message : message + strlen(path);
 	snprintf(words[0], sizeof(words[0]), "%s", after);
-	snprintf(words[1], sizeof(words[1]), "%s%s", whoami ? "W: " : "", theirs ? theirs : "(none)");
+	snprintf(words[1], sizeof(words[1]), "%s%s", whoami ? "W: " : "",
+		 theirs ? theirs : "(none)");
 	*gnu_words = words[1];
 	kin_error_free(err);
 	return words[0];
@@ -138,8 +141,9 @@ static void test_refusals(void)
 	OK_STR(refusal(in_dir("f"), &theirs),
 	       ": an archive: extract the member or give the linked program");
 	OK(strstr(theirs, "W: ") == theirs && strstr(theirs, ": not in executable format"));
-	write_file(in_dir("f"), "\x7f"
-				"ELF\2\1\1",
+	write_file(in_dir("f"),
+		   "\x7f"
+		   "ELF\2\1\1",
 		   7);
 	OK_STR(refusal(in_dir("f"), &theirs), ": damaged ELF file: its header makes no sense");
 
@@ -166,10 +170,11 @@ static void test_identity(void)
 		const char *name;
 	} kinds[] = {
 		{ 64, false, EM_X86_64, "i386:x86-64" }, { 32, false, EM_X86_64, "i386:x64-32" },
-		{ 32, false, EM_386, "i386" },		 { 64, true, EM_AARCH64, "aarch64" },
-		{ 32, true, EM_PPC, "powerpc:common" },	 { 64, false, EM_NONE, "unknown" },
+		{ 32, false, EM_386, "i386" },           { 64, true, EM_AARCH64, "aarch64" },
+		{ 32, true, EM_PPC, "powerpc:common" },  { 64, false, EM_NONE, "unknown" },
 	};
-	static const uint8_t note[] = { 4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 1, 0xab, 0xff, 0 };
+	static const uint8_t note[] = { 4, 0, 0,   0,   3,   0, 0, 0,    3,    0,
+					0, 0, 'G', 'N', 'U', 0, 1, 0xab, 0xff, 0 };
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct elf_build b = elf_new(kinds[i].bits, kinds[i].big, kinds[i].machine);
 		elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, nops, 0x80);
@@ -222,7 +227,8 @@ static void test_acceptance(void)
 {
 	struct elf_build b = program();
 	elf_section(&b, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x2000, nops, 0x100); /* 2 */
-	elf_section(&b, ".fini", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1800, nops, 0x10); /* 3 */
+	elf_section(&b, ".fini", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1800, nops,
+		    0x10); /* 3 */
 	elf_symbol(&b, "file.c", 0, 0, STB_LOCAL, STT_FILE, SHN_ABS);
 	elf_symbol(&b, "", TEXT, 0, STB_LOCAL, STT_SECTION, 1);
 	local(&b, "stat", 0x1010);
@@ -276,7 +282,8 @@ static void test_acceptance(void)
 				"1800-2010 _fini\n"
 				"2010-2010 data_start label weak\n");
 	const struct symtab_opts gnu_d = { .gnu = true, .functions_only = true };
-	OK(strstr(list(o, &gnu_d), "label label") == NULL && strstr(list(o, &gnu_d), "notype label"));
+	OK(strstr(list(o, &gnu_d), "label label") == NULL &&
+	   strstr(list(o, &gnu_d), "notype label"));
 	const struct symtab_opts our_ad = { .no_static = true, .functions_only = true };
 	OK_STR(list(o, &our_ad), "1060-1080 glob.part.0\n"
 				 "1080-1090 weak weak\n"
@@ -313,13 +320,16 @@ static void test_names_run_on(void)
 static void test_aliases(void)
 {
 	static const struct {
-		const char *first, *second; /* "l" local, "g" global, then "f" function, "n" label */
+		const char *first,
+			*second; /* "l" local, "g" global, then "f" function, "n" label */
 		const char *wins;
 	} pairs[] = {
-		{ "lf a", "gf b", "b" },    { "gf a", "lf b", "a" },	{ "gn a", "gf b", "b" },
-		{ "lf a", "gn b", "b" },    { "gf _a", "gf b", "b" },	{ "gf a", "gf b", "a" },
-		{ "gf __a", "gf _b", "_b" }, { "gf _a", "gf __b", "_a" }, { "gf a", "gf _b", "a" },
-		{ "lf __a", "gf __b", "__b" }, { "lf x", "lf _y", "x" },
+		{ "lf a", "gf b", "b" },     { "gf a", "lf b", "a" },
+		{ "gn a", "gf b", "b" },     { "lf a", "gn b", "b" },
+		{ "gf _a", "gf b", "b" },    { "gf a", "gf b", "a" },
+		{ "gf __a", "gf _b", "_b" }, { "gf _a", "gf __b", "_a" },
+		{ "gf a", "gf _b", "a" },    { "lf __a", "gf __b", "__b" },
+		{ "lf x", "lf _y", "x" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		struct elf_build b = program();
@@ -334,6 +344,7 @@ static void test_aliases(void)
 			struct kin_error *err = object_symbols(o, j ? &gnu : &ours, &t);
 			OK(!err && t.n == 1 && t.at[0].position == 1);
 			OK_STR(t.at[0].name, pairs[i].wins);
+			free(t.at);
 		}
 		object_free(o);
 	}
@@ -386,4 +397,642 @@ static void test_cold_pieces(void)
 				    "1130-1140 h\n"
 				    "1140-1400 cold\n");
 	object_free(o);
+}
+
+/* ---- linkage tables ---- */
+
+static void rela(struct elf_build *b, struct elf_bytes *to, uint64_t slot, uint32_t symbol,
+		 uint32_t type, uint64_t addend)
+{
+	elf_number(b, to, slot, 8);
+	elf_number(b, to, (uint64_t)symbol << 32 | type, 8);
+	elf_number(b, to, addend, 8);
+}
+
+static void add_dynamic(struct elf_build *b, const char *const *names,
+			struct elf_bytes *relocations)
+{
+	struct elf_bytes symbols = { 0 }, strings = { 0 };
+	elf_put(&strings, "", 1);
+	elf_symbol_at(b, &symbols, 0, 0, 0, 0, 0, 0);
+	for (size_t i = 0; names[i]; i++) {
+		elf_symbol_at(b, &symbols, (uint32_t)strings.n, 0, 0, STB_GLOBAL, STT_FUNC,
+			      SHN_UNDEF);
+		elf_put(&strings, names[i], strlen(names[i]) + 1);
+	}
+	uint32_t dynsym = (uint32_t)b->n_parts + 1;
+	struct elf_part *p =
+		elf_section(b, ".dynsym", SHT_DYNSYM, SHF_ALLOC, 0, symbols.at, symbols.n);
+	p->entsize = 24;
+	p->link = dynsym + 1;
+	elf_section(b, ".dynstr", SHT_STRTAB, SHF_ALLOC, 0, strings.at, strings.n);
+	p = elf_section(b, ".rela.plt", SHT_RELA, SHF_ALLOC, 0, relocations->at, relocations->n);
+	p->entsize = 24;
+	p->link = dynsym;
+	free(symbols.at);
+	free(strings.at);
+	free(relocations->at);
+}
+
+static void jump_x86(struct elf_build *b, struct elf_bytes *to, uint64_t section, uint64_t slot)
+{
+	uint64_t next = section + to->n + 6;
+	elf_put(to, "\xff\x25", 2);
+	elf_number(b, to, slot - next, 4);
+	while (to->n % 16)
+		elf_put(to, "\x90", 1);
+}
+
+static void test_plt_x86(void)
+{
+	static const char *const names[] = { "puts", "exit", NULL };
+	struct elf_build b = program();
+	struct elf_bytes plt = { 0 }, sec = { 0 }, relocations = { 0 };
+	elf_put(&plt, "\xff\x35....\xff\x25....\x0f\x1f\x40\0", 16);
+	jump_x86(&b, &plt, 0x2000, 0x3020); /* not in the order of the relocations */
+	jump_x86(&b, &plt, 0x2000, 0x3018);
+	elf_put(&sec, "\xf3\x0f\x1e\xfa\xf2", 5);
+	jump_x86(&b, &sec, 0x2100, 0x3030);
+	jump_x86(&b, &sec, 0x2100, 0x3040); /* a slot that nothing is known of */
+	elf_section(&b, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, plt.at, plt.n);
+	elf_section(&b, ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2100, sec.at, sec.n);
+	rela(&b, &relocations, 0x3018, 1, R_X86_64_JUMP_SLOT, 0);
+	rela(&b, &relocations, 0x3020, 2, R_X86_64_JUMP_SLOT, 0);
+	rela(&b, &relocations, 0x3030, 0, R_X86_64_IRELATIVE, 0x1010);
+	rela(&b, &relocations, 0x3040, 77, R_X86_64_GLOB_DAT, 0);
+	add_dynamic(&b, names, &relocations);
+	elf_symbol(&b, "chosen", 0x1010, 0, STB_GLOBAL, STT_GNU_IFUNC, 1);
+	local(&b, "resolver", 0x1010);
+	struct object_file *o = open_build(&b);
+	OK_STR(list(o, &ours), "1010-1400 resolver static\n"
+			       "2000-2010 .plt plt\n"
+			       "2010-2020 exit@plt plt\n"
+			       "2020-2030 puts@plt plt\n"
+			       "2100-2120 chosen@plt plt\n");
+	OK_STR(list(o, &gnu), "1010-1400 resolver static\n");
+	object_free(o);
+	free(plt.at);
+	free(sec.at);
+}
+
+static void test_plt_aarch64(void)
+{
+	static const char *const names[] = { "puts", "exit", NULL };
+	static const uint32_t code[] = {
+		0xa9bf7bf0, 0xd0000010,
+		0xf9400a11, 0xd61f0220, /* head: slot 4010 */
+		0xd0000010, 0xf9400e11,
+		0x91006210, 0xd61f0220, /* adrp x16, 4000; ldr x17, [x16, 24] */
+		0xd503245f, 0xd0000010,
+		0xf9401211, 0xd61f0220, /* bti c; ... 32 */
+	};
+	struct elf_build b = elf_new(64, false, EM_AARCH64);
+	struct elf_bytes relocations = { 0 }, words = { 0 };
+	for (size_t i = 0; i < ARRAY_LEN(code); i++)
+		elf_number(&b, &words, code[i], 4);
+	elf_section(&b, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, words.at, words.n);
+	rela(&b, &relocations, 0x4018, 2, R_AARCH64_JUMP_SLOT, 0);
+	rela(&b, &relocations, 0x4020, 1, R_AARCH64_JUMP_SLOT, 0);
+	add_dynamic(&b, names, &relocations);
+	struct object_file *o = open_build(&b);
+	OK_STR(list(o, &ours), "2000-2010 .plt plt\n"
+			       "2010-2020 exit@plt plt\n"
+			       "2020-2030 puts@plt plt\n");
+	object_free(o);
+	free(words.at);
+}
+
+/* ---- other places to take symbols from ---- */
+
+static void test_external(void)
+{
+	static const char text[] = "0000000000001000 T alpha\n"
+				   "0000000000001010 t beta\n"
+				   "                 U gamma\n"
+				   "0000000000001020 D data\n"
+				   "0000000000001030 T with extra words\n"
+				   "junk\n\n"
+				   "0000000000001040 t\n"
+				   "0x1050 T prefixed\n"
+				   "zzz T no_address\n"
+				   "11112222333344445 T too_long\n"
+				   "1060 T late\r\n"
+				   "1070 Tx\n"
+				   "1080 t last";
+	struct elf_build b = program();
+	struct object_file *o = open_build(&b);
+	write_file(in_dir("nm"), text, sizeof(text) - 1);
+	struct symtab_opts opts = { .external = in_dir("nm"), .gnu = true };
+	OK_STR(list(o, &opts), "1000-1010 alpha\n"
+			       "1010-1030 beta static\n"
+			       "1030-1050 with\n"
+			       "1050-1060 prefixed\n"
+			       "1060-1070 late\n"
+			       "1070-1080 x\n"
+			       "1080-1400 last static\n");
+	opts.no_static = true; /* which GNU forgets here */
+	OK(strstr(list(o, &opts), "beta") != NULL);
+	opts.gnu = false;
+	OK_STR(list(o, &opts), "1000-1030 alpha\n"
+			       "1030-1050 with\n"
+			       "1050-1060 prefixed\n"
+			       "1060-1070 late\n"
+			       "1070-1400 x\n");
+
+	char want[300];
+	opts.external = "/nonexistent/nm";
+	OK_STR(list(o, &opts), "could not open /nonexistent/nm.");
+	write_file(in_dir("nm2"), "no\n", 3);
+	opts.external = in_dir("nm2");
+	snprintf(want, sizeof(want), "file `%s' has no symbols", opts.external);
+	OK_STR(list(o, &opts), want);
+	object_free(o);
+}
+
+static const uint8_t id_note[] = { 4, 0, 0,   0,   3,   0, 0,    0,    3, 0,
+				   0, 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 1, 0 };
+
+/* A program without symbols; with a build-id if `id`. */
+static struct elf_build stripped(bool id)
+{
+	struct elf_build b = program();
+	b.no_symtab = true;
+	if (id)
+		elf_section(&b, ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0x900, id_note,
+			    sizeof(id_note));
+	return b;
+}
+
+static struct elf_build debug_file(bool id, uint8_t last)
+{
+	uint8_t note[sizeof(id_note)];
+	memcpy(note, id_note, sizeof(note));
+	note[18] = last;
+	struct elf_build b = elf_new(64, false, EM_X86_64);
+	elf_section(&b, ".text", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, NULL, sizeof(nops));
+	if (id)
+		elf_section(&b, ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0x900, note,
+			    sizeof(note));
+	func(&b, "hidden", 0x1010);
+	return b;
+}
+
+static void test_build_id_file(void)
+{
+	struct elf_build b = debug_file(true, 2), p = stripped(true);
+	mkdir(in_dir("debug"), 0700);
+	mkdir(in_dir("debug/.build-id"), 0700);
+	mkdir(in_dir("debug/.build-id/ab"), 0700);
+	OK(elf_write(&b, in_dir("debug/.build-id/ab/cd01.debug")));
+	struct object_file *o = open_build(&p);
+	OK_STR(list(o, &ours), ""); /* another build-id */
+	object_free(o);
+
+	b = debug_file(true, 1);
+	p = stripped(true);
+	OK(elf_write(&b, in_dir("debug/.build-id/ab/cd01.debug")));
+	o = open_build(&p);
+	OK_STR(list(o, &ours), "1010-1400 hidden\n");
+	OK_STR(list(o, &gnu), "");
+	object_free(o);
+
+	const struct object_opts no_debug = { .debug_dir = in_dir("debug"),
+					      .no_debug_files = true };
+	o = open_path(in_dir("prog"), &no_debug);
+	OK_STR(list(o, &ours), "");
+	object_free(o);
+	unlink(in_dir("debug/.build-id/ab/cd01.debug"));
+}
+
+static void write_linked(const char *name, uint32_t crc)
+{
+	struct elf_bytes link = { 0 };
+	struct elf_build b = stripped(false);
+	elf_put(&link, name, strlen(name) + 1);
+	elf_put(&link, "\0\0\0", -link.n & 3);
+	elf_number(&b, &link, crc, 4);
+	elf_section(&b, ".gnu_debuglink", SHT_PROGBITS, 0, 0, link.at, link.n);
+	OK(elf_write(&b, in_dir("prog")));
+	free(link.at);
+}
+
+static void test_debuglink(void)
+{
+	static const char *const places[] = { "p.debug", ".debug/p.debug" };
+	const struct object_opts opts = { .debug_dir = in_dir("debug") };
+	mkdir(in_dir(".debug"), 0700);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		struct elf_build b = debug_file(true, 1);
+		size_t n;
+		uint8_t *data = elf_finish(&b, &n);
+		uint32_t crc = lzma_crc32(data, n, 0);
+		write_file(in_dir(places[i]), data, n);
+		free(data);
+
+		write_linked("p.debug", crc);
+		struct object_file *o = open_path(in_dir("prog"), &opts);
+		OK_STR(list(o, &ours), "1010-1400 hidden\n");
+		object_free(o);
+		write_linked("../../../../../../../../../x/p.debug",
+			     crc); /* only the last part counts */
+		o = open_path(in_dir("prog"), &opts);
+		OK_STR(list(o, &ours), "1010-1400 hidden\n");
+		object_free(o);
+		write_linked("p.debug", crc ^ 1);
+		o = open_path(in_dir("prog"), &opts);
+		OK_STR(list(o, &ours), "");
+		object_free(o);
+		unlink(in_dir(places[i]));
+	}
+}
+
+static void test_packed_symbols(void)
+{
+	size_t n, packed = 0;
+	struct elf_build b = debug_file(false, 0), p = stripped(false);
+	struct elf_bytes none = { 0 };
+	uint8_t *data = elf_finish(&b, &n), *out = malloc(n + 4096);
+	OK(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, data, n, out, &packed, n + 4096) ==
+	   LZMA_OK);
+	elf_section(&p, ".gnu_debugdata", SHT_PROGBITS, 0, 0, out, packed);
+	struct elf_part *dynsym = &p.parts[p.n_parts];
+	add_dynamic(&p, (const char *const[]){ "exported", NULL }, &none);
+	memcpy(dynsym->data.at + 24 + 6, "\1\0\x00\x11", 4); /* section 1, address 0x1100 */
+	struct object_file *o = open_build(&p);
+	OK_STR(list(o, &ours), "1010-1100 hidden\n1100-1400 exported\n");
+	OK_STR(list(o, &gnu), "");
+	object_free(o);
+
+	/* Unpacks to far more than any symbol table: refused, and soon. */
+	lzma_stream lz = LZMA_STREAM_INIT;
+	enum { OUT = 1 << 20, ZEROES = 1 << 20, TIMES = 300 };
+	uint8_t *zeroes = calloc(1, ZEROES);
+	out = realloc(out, OUT);
+	lz.next_out = out;
+	lz.avail_out = OUT;
+	OK(lzma_easy_encoder(&lz, 0, LZMA_CHECK_NONE) == LZMA_OK);
+	for (int i = 0; i <= TIMES; i++) {
+		lz.next_in = zeroes;
+		lz.avail_in = i < TIMES ? ZEROES : 0;
+		while (lzma_code(&lz, i < TIMES ? LZMA_RUN : LZMA_FINISH) == LZMA_OK && lz.avail_in)
+			;
+	}
+	packed = OUT - lz.avail_out;
+	lzma_end(&lz);
+	p = stripped(false);
+	elf_section(&p, ".gnu_debugdata", SHT_PROGBITS, 0, 0, out, packed);
+	o = open_build(&p);
+	OK_STR(list(o, &ours), "");
+	object_free(o);
+	free(zeroes);
+	free(out);
+	free(data);
+}
+
+/* ---- calls ---- */
+
+static char calls_text[512];
+
+static void note_call(uint64_t site, uint64_t target, void *arg)
+{
+	size_t n = strlen(calls_text);
+	(void)arg;
+	snprintf(calls_text + n, sizeof(calls_text) - n, "%lx>%lx ", (long)site, (long)target);
+}
+
+static const char *calls(struct object_file *o, uint64_t low, uint64_t high, bool as_gnu)
+{
+	calls_text[0] = '\0';
+	return object_calls(o, low, high, as_gnu, note_call, NULL) ? calls_text : "unsupported";
+}
+
+static void test_calls(void)
+{
+	static const uint8_t x86[] = {
+		0xe8, 0x10, 0,    0,    0,       /* 1000: call 1015 */
+		0xb8, 0xe8, 0xe8, 0xe8, 0xe8,    /* 1005: mov $0xe8e8e8e8, %eax */
+		0xe8, 0xf1, 0xff, 0xff, 0xff,    /* 100a: call 1000, backwards */
+		0x67, 0xe8, 0,    0,    0,    0, /* 100f: addr32 call 1015 */
+		0xff, 0xd0,                      /* 1015: call *%rax */
+		0x06,                            /* 1017: not an instruction */
+		0xe9, 0xe3, 0xff, 0xff, 0xff,    /* 1018: jmp 1000 */
+		0xe8, 1,                         /* 101d: cut off */
+	};
+	static const uint32_t arm[] = { 0x94000002, 0x97ffffff, 0x14000001, 0xd503201f };
+	struct elf_build b = elf_new(64, false, EM_X86_64);
+	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, x86, sizeof(x86));
+	elf_section(&b, ".other", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, x86, 5);
+	struct object_file *o = open_build(&b);
+	OK_STR(calls(o, 0, 0x1fff, false), "1000>1015 100a>1000 100f>1015 ");
+	OK_STR(calls(o, 0x100a, 0x3000, false), "100a>1000 100f>1015 2000>2015 ");
+	OK_STR(calls(o, 0x1000, 0x100a, false), "1000>1015 ");
+	OK_STR(calls(o, 0x1000, 0x1000, false), "");
+	OK_STR(calls(o, 0x1000, 0x1006, true), "1000>1015 ");
+	OK_STR(calls(o, 0x100a, 0x3000, true), "100a>100001000 1010>1015 ");
+	object_free(o);
+
+	b = elf_new(64, false, EM_AARCH64);
+	struct elf_bytes words = { 0 };
+	for (size_t i = 0; i < ARRAY_LEN(arm); i++)
+		elf_number(&b, &words, arm[i], 4);
+	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, words.at, words.n);
+	o = open_build(&b);
+	OK_STR(calls(o, 0, UINT64_MAX, false), "1000>1008 1004>1000 ");
+	OK_STR(calls(o, 0, UINT64_MAX, true), "1000>1008 1004>1000 1008>100c ");
+	object_free(o);
+	free(words.at);
+
+	b = elf_new(32, true, EM_PPC);
+	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, x86, sizeof(x86));
+	o = open_build(&b);
+	OK_STR(calls(o, 0, UINT64_MAX, false), "unsupported");
+	OK_STR(calls(o, 0, UINT64_MAX, true), "unsupported");
+	object_free(o);
+}
+
+/* ---- names ---- */
+
+static void test_demangling(void)
+{
+	static const struct {
+		enum demangle_style style;
+		const char *name, *want;
+	} names[] = {
+		{ DEMANGLE_AUTO, "_Z3foov", "foo()" },
+		{ DEMANGLE_AUTO, "main", NULL },
+		{ DEMANGLE_AUTO, "i", NULL },
+		{ DEMANGLE_AUTO, "", NULL },
+		{ DEMANGLE_AUTO, "@", NULL },
+		{ DEMANGLE_AUTO, "._Z3foov", ".foo()" },
+		{ DEMANGLE_AUTO, "$_Z3foov@@V1", "$foo()@@V1" },
+		{ DEMANGLE_AUTO, "_Z3foov@plt", "foo()@plt" },
+		{ DEMANGLE_AUTO, "_Z3foov.part.0", "foo() [clone .part.0]" },
+		{ DEMANGLE_AUTO, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ DEMANGLE_AUTO, "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },
+		{ DEMANGLE_AUTO, "_D3foo3barFZv", NULL },
+		{ DEMANGLE_GNU_V3, "_RNvNtCs1234_7mycrate3foo3bar", NULL },
+		{ DEMANGLE_RUST, "_Z3foov", NULL },
+		{ DEMANGLE_DLANG, "_D3foo3barFZv", "foo.bar()" },
+		{ DEMANGLE_JAVA, "_ZN3FooC1Ev", "Foo.Foo()" },
+		{ DEMANGLE_GNAT, "ada__text_io__put", "ada.text_io.put" },
+		{ DEMANGLE_NONE, "_Z3foov", NULL },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char *got = demangle(names[i].name, names[i].style);
+		OK_STR(got ? got : "(as it is)", names[i].want ? names[i].want : "(as it is)");
+		free(got);
+	}
+
+	enum demangle_style style = DEMANGLE_NONE;
+	OK(demangle_style_find("gnu-v3", &style) && style == DEMANGLE_GNU_V3);
+	OK(!demangle_style_find("nosuch", &style) && style == DEMANGLE_GNU_V3);
+}
+
+/* Each parameter is twice as long as the one before. */
+static void test_demangling_bombs(void)
+{
+	char name[512] = "_Z1f1AIiiE1BIS0_S0_E";
+	for (char c = '2'; c <= 'Z'; c = c == '9' ? 'A' : c + 1)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "S1_IS%c_S%c_E", c, c);
+	OK(!demangle(name, DEMANGLE_AUTO)); /* would be 2^36 bytes */
+	name[42] = '\0';
+	char *readable = demangle(name, DEMANGLE_AUTO);
+	OK(readable && strlen(readable) > 64);
+	free(readable);
+
+	char *deep = malloc(100001);
+	memset(deep, 'P', 100000);
+	memcpy(deep, "_Z1f", 4);
+	deep[100000] = '\0';
+	OK(!demangle(deep, DEMANGLE_AUTO));
+	deep[1000] = '\0';
+	OK(!demangle(deep, DEMANGLE_AUTO));
+	free(deep);
+}
+
+/* ---- hostile files ---- */
+
+static void ask_everything(struct object_file *o)
+{
+	for (int i = 0; i < 2; i++) {
+		struct symbol_table t = { 0 };
+		struct kin_error *err = object_symbols(o, i ? &gnu : &ours, &t);
+		for (size_t j = 1; j < t.n; j++)
+			if (t.at[j - 1].addr >= t.at[j].addr || t.at[j].owner >= t.n)
+				abort();
+		free(t.at);
+		kin_error_free(err);
+		object_calls(o, 0, UINT64_MAX, i, note_call, NULL);
+	}
+	object_profiled(o);
+	object_free(o);
+}
+
+static struct elf_build everything(void)
+{
+	static const char *const names[] = { "puts", NULL };
+	struct elf_build b = program();
+	struct elf_bytes plt = { 0 }, relocations = { 0 };
+	jump_x86(&b, &plt, 0x2000, 0x3018);
+	elf_section(&b, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, plt.at, plt.n);
+	rela(&b, &relocations, 0x3018, 1, R_X86_64_JUMP_SLOT, 0);
+	add_dynamic(&b, names, &relocations);
+	elf_section(&b, ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0x900, id_note, sizeof(id_note));
+	local(&b, "f.cold", 0x1010);
+	local(&b, "a.1", 0x1018);
+	func(&b, "f", 0x1020);
+	b.parts[0].data.n = b.parts[0].size = 0x40; /* small: every byte is tried */
+	free(plt.at);
+	return b;
+}
+
+static void try_bytes(const uint8_t *data, size_t n, unsigned *opened)
+{
+	struct object_file *o;
+	char path[64];
+	const struct object_opts opts = { .debug_dir = "/nonexistent" };
+	int fd = memfd_create("hostile", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, data, n) != (ssize_t)n)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct kin_error *err = object_open(path, &opts, &o);
+	*opened += !err;
+	if (!err)
+		ask_everything(o);
+	else if (strchr(kin_error_message(err), '\n'))
+		abort();
+	kin_error_free(err);
+	close(fd);
+}
+
+static void test_damaged(void)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	struct elf_build b = everything();
+	size_t n;
+	unsigned whole = 0, cut = 0, changed = 0;
+	uint8_t *data = elf_finish(&b, &n);
+	try_bytes(data, n, &whole);
+	OK(whole == 1);
+	for (size_t i = 0; i < n; i++)
+		try_bytes(data, i, &cut);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t old = data[i];
+		if (i >= 64 && i < 128) /* code */
+			continue;
+		for (size_t j = 0; j < ARRAY_LEN(values); j++) {
+			data[i] = values[j];
+			try_bytes(data, n, &changed);
+		}
+		data[i] = old;
+	}
+	printf("# %zu bytes; opened %u of those cut short, %u of those changed\n", n, cut, changed);
+	OK(!cut && changed > n); /* the section headers are at the end */
+	free(data);
+}
+
+/* The file shrinks while it is open: an error or less data, no signal. */
+static void test_cut_while_open(void)
+{
+	struct elf_build b = everything();
+	struct object_file *o = open_build(&b);
+	OK(o && !truncate(in_dir("prog"), 100));
+	ask_everything(o);
+
+	b = everything();
+	o = open_build(&b);
+	OK(o && !truncate(in_dir("prog"), 0));
+	ask_everything(o);
+}
+
+static void test_cyclic_links(void)
+{
+	struct elf_build b = everything();
+	for (size_t i = 0; i < b.n_parts; i++)
+		b.parts[i].link = (uint32_t)i + 1; /* every section names itself */
+	struct elf_part *p = elf_section(&b, ".symtab_shndx", SHT_SYMTAB_SHNDX, 0, 0, nops, 64);
+	p->link = (uint32_t)b.n_parts + 1;
+	struct object_file *o = open_build(&b);
+	OK(o != NULL);
+	ask_everything(o);
+}
+
+/* A million names that all run on to the end; half of them at one address. */
+static void test_many(void)
+{
+	enum { MANY = 1000000 };
+	struct elf_build b = elf_new(64, false, EM_X86_64);
+	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, NULL, 0)->size =
+		1 << 20;
+	size_t symbols = (MANY + 1) * 24, strings = 4 * MANY + 1;
+	b.symbols.at = realloc(b.symbols.at, symbols);
+	b.strings.at = realloc(b.strings.at, strings);
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct elf_build one = { .bits = 64 };
+		struct elf_bytes s = { 0 };
+		elf_symbol_at(&one, &s, 1 + 4 * (MANY - 1 - i),
+			      TEXT + (i & 1 ? 0 : i * (uint64_t)7919 % MANY), 0, STB_LOCAL,
+			      STT_FUNC, 1);
+		memcpy(b.symbols.at + 24 * (i + 1), s.at, 24);
+		memcpy(b.strings.at + 1 + 4 * i, "a.1", 4);
+		free(s.at);
+	}
+	b.symbols.n = symbols;
+	b.strings.n = strings;
+	struct object_file *o = open_build(&b);
+	struct symbol_table t = { 0 };
+	struct kin_error *err = object_symbols(o, &gnu, &t);
+	OK(!err && t.n == MANY / 2);
+	free(t.at);
+	err = object_symbols(o, &ours, &t);
+	OK(!err && t.n > MANY / 3 && t.at[0].addr == TEXT);
+	free(t.at);
+	object_free(o);
+}
+
+/* A hundred thousand symbols whose names are all but the whole string table. */
+static void test_overlapping_names(void)
+{
+	enum { MANY = 100000, LENGTH = 4000000 };
+	struct elf_build b = program();
+	b.strings.at = realloc(b.strings.at, LENGTH + 2);
+	memset(b.strings.at + 1, 'x', LENGTH);
+	b.strings.at[LENGTH + 1] = 0;
+	b.strings.n = LENGTH + 2;
+	for (uint32_t i = 0; i < MANY; i++)
+		elf_symbol_at(&b, &b.symbols, 1 + i % 100, TEXT + i % 1000, 0, STB_LOCAL, STT_FUNC,
+			      1);
+	struct object_file *o = open_build(&b);
+	for (int i = 0; i < 2; i++) {
+		struct symbol_table t;
+		struct kin_error *err = object_symbols(o, i ? &gnu : &ours, &t);
+		OK(err && strstr(kin_error_message(err), "names overlap"));
+		kin_error_free(err);
+	}
+	object_free(o);
+}
+
+/* Sections that all are the same bytes of the file, with relocations, code and notes in them. */
+static void test_overlapping_sections(void)
+{
+	enum { SIZE = 1 << 22, MANY = 20000 };
+	struct elf_build b = everything();
+	uint8_t *zeroes = calloc(1, SIZE);
+	elf_section(&b, ".big", SHT_PROGBITS, 0, 0, zeroes, SIZE);
+	size_t old_n, count = b.n_parts + 4;
+	uint8_t *old = elf_finish(&b, &old_n);
+	struct elf_bytes file = { 0 };
+	uint64_t headers = old_n - count * 64;
+	elf_put(&file, old, old_n);
+	for (unsigned i = 0; i < MANY; i++) {
+		static const uint32_t types[] = { SHT_PROGBITS, SHT_RELA, SHT_NOTE, SHT_SYMTAB,
+						  SHT_DYNSYM };
+		struct elf_part p = { .type = types[i % 5],
+				      .flags = SHF_ALLOC | SHF_EXECINSTR,
+				      .addr = 0x100000 + (uint64_t)i * SIZE,
+				      .size = SIZE,
+				      .entsize = 24,
+				      .link = i % 50 };
+		elf_section_header(&b, &file, 1 + i % 30, &p, 64);
+	}
+	file.at[60] = (uint8_t)((count + MANY) & 0xff);
+	file.at[61] = (uint8_t)((count + MANY) >> 8);
+	OK(headers == (file.at[40] | (uint64_t)file.at[41] << 8 | (uint64_t)file.at[42] << 16));
+	unsigned opened = 0;
+	try_bytes(file.at, file.n, &opened);
+	OK(opened == 1);
+	free(file.at);
+	free(old);
+	free(zeroes);
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		return 2;
+	test_refusals();
+	test_identity();
+	test_code();
+	test_acceptance();
+	test_names_run_on();
+	test_aliases();
+	test_cold_pieces();
+	test_plt_x86();
+	test_plt_aarch64();
+	test_external();
+	test_build_id_file();
+	test_debuglink();
+	test_packed_symbols();
+	test_calls();
+	test_demangling();
+	test_demangling_bombs();
+	test_damaged();
+	test_cut_while_open();
+	test_cyclic_links();
+	test_many();
+	test_overlapping_names();
+	test_overlapping_sections();
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command) ? 2 : DONE();
 }

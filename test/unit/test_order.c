@@ -85,7 +85,7 @@ static char *order(const struct call *calls, size_t n, bool gnu)
 	static char text[MOST * 6];
 	struct callgraph g = make_graph(calls, n);
 	size_t k, at = 0;
-	symid *ids = order_functions(&g, gnu, &k);
+	symid *ids = order_functions(&g, &(struct order_opts){ .gnu = gnu }, &k);
 
 	text[0] = '\0';
 	for (size_t i = 0; i < k; i++)
@@ -145,7 +145,7 @@ static void test_hub(void)
 static bool is_permutation(const struct callgraph *g)
 {
 	size_t n, bad = 0;
-	symid *ids = order_functions(g, false, &n);
+	symid *ids = order_functions(g, &(struct order_opts){ 0 }, &n);
 	bool *seen = xalloc(g->n_symbols * sizeof(*seen));
 
 	for (size_t i = 0; i < n; i++) {

@@ -48,6 +48,14 @@ char *demangle(const char *name, enum demangle_style style)
 	return !strcmp(name, "_ZN1a1bEi") ? strdup("a::b(int)") : NULL;
 }
 
+/* Asked for line places only, of which there are none. */
+struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
+				 struct symbol_table *ret)
+{
+	(void)o, (void)opts, (void)ret;
+	return NULL;
+}
+
 /* Which of the ten are in the table after these specs: "0110000000". */
 static char *table(bool gnu, enum sel which, const char *const *texts, char *warnings)
 {
@@ -222,8 +230,34 @@ static void test_arc_differences(void)
 	selection_done(&s);
 }
 
+/* GNU's -r takes what is named for calls of the program. */
+static void test_calls(void)
+{
+	struct symspec specs[] = { { "main/work", SPEC_EXCL_ARCS, 'k' },
+				   { "main/tool", SPEC_EXCL_ARCS, 'k' },
+				   { "helper/work", SPEC_EXCL_ARCS, 'k' },
+				   { "tool/nosuch", SPEC_EXCL_ARCS, 'k' } };
+	struct symspec_calls calls = { 0 };
+	struct selection sel;
+
+	selection_init(&sel, N);
+	symspec_select(&program, specs, ARRAY_LEN(specs),
+		       &(struct symspec_opts){ .gnu = true, .calls = &calls }, &sel);
+	/* The second range from main is dropped, and those behind it move up, but not what points
+	 * there. */
+	OK(calls.v.n == 3);
+	OK(calls.v.at[0].from == TOOL && calls.v.at[0].to == WORK);
+	OK(calls.v.at[1].from == MAIN && calls.v.at[1].to == TOOL);
+	OK(calls.v.at[2].from == HELPER_MAIN && calls.v.at[2].to == WORK);
+	vec_free(&calls.v);
+	selection_done(&sel);
+}
+
 int main(void)
 {
+	for (size_t i = 0; i < N; i++)
+		places[i].addr = 16 * i;
+	program.text = (struct address_range){ 0, 16 * N };
 	test_grammar(true);
 	test_grammar(false);
 	test_differences();
@@ -232,5 +266,6 @@ int main(void)
 	test_arcs(true);
 	test_arcs(false);
 	test_arc_differences();
+	test_calls();
 	return DONE();
 }

@@ -1,0 +1,119 @@
+"""What kin order writes is what linkers read: a program is built, profiled, and linked again in the
+order that kin found; its functions must then lie in that order.
+
+    order.py BUILD
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+# The hot chain main > outer > middle > inner is spread over the file; init() is in a section of
+# its own, static functions of one name are in two files.
+ONE = '''
+void sink(int);
+int other(int);
+#define COLD(n) __attribute__((noinline)) int cold##n(int x) { sink(x); return x * n; }
+__attribute__((noinline)) static int inner(int x) { sink(x); return x ^ 5; }
+COLD(1) COLD(2) COLD(3) COLD(4)
+__attribute__((noinline)) static int twin(int x) { sink(x); return x + 1; }
+__attribute__((noinline)) int outer(int x);
+COLD(5) COLD(6)
+__attribute__((constructor, noinline)) void init(void) { sink(7); }
+__attribute__((noinline)) int middle(int x) { return inner(x) + inner(x + 1) + inner(x + 2) + twin(x); }
+COLD(7) COLD(8)
+int main(void)
+{
+	int sum = cold1(1);
+	for (int i = 0; i < 30000; i++)
+		sum += outer(i);
+	return other(sum) & 0;
+}
+COLD(9)
+__attribute__((noinline)) int outer(int x) { return middle(x) + middle(x + 1) + 1; }
+'''
+TWO = '''
+volatile int seen;
+__attribute__((noinline)) void sink(int x) { seen += x; }
+__attribute__((noinline)) static int twin(int x) { sink(x); return x + 2; }
+int other(int x) { return twin(x); }
+'''
+LINKERS = {
+    'ld.lld': ('lld', '-Wl,--symbol-ordering-file={}', 'ld.lld'),
+    'gold': ('gold', '-Wl,--section-ordering-file={}', 'ld.gold'),
+    'mold': ('mold', '-Wl,@{}', 'mold'),
+}
+
+
+def run(folder, *command, **options):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, **options)
+
+
+def must(folder, *command, **options):
+    done = run(folder, *command, **options)
+    if done.returncode:
+        sys.exit(f'{" ".join(command)}: {done.stdout}{done.stderr}')
+    return done.stdout
+
+
+def functions(folder, program):
+    """Names of functions by address; those that occur twice are left out."""
+    names = [line.split()[2] for line in must(folder, 'nm', '-n', program).splitlines()
+             if len(line.split()) == 3 and line.split()[1] in 'tT']
+    return [name for name in names if names.count(name) == 1]
+
+
+def build(folder):
+    """Two objects, a program, and the profile of a run."""
+    for name, text in (('one', ONE), ('two', TWO)):
+        with open(os.path.join(folder, name + '.c'), 'w') as f:
+            f.write(text)
+        must(folder, 'gcc', '-O1', '-pg', '-ffunction-sections', '-c', name + '.c')
+    must(folder, 'gcc', '-pg', '-o', 'before', 'one.o', 'two.o')
+    must(folder, './before')
+    os.rename(os.path.join(folder, 'gmon.out'), os.path.join(folder, 'profile')) # others run here, too
+
+
+def main():
+    kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix='kin-order.') as folder:
+        build(folder)
+        names = must(folder, kin, 'order', 'before', 'profile').splitlines()
+        tap.ok({'main', 'outer', 'middle', 'inner', 'sink', 'twin'} <= set(names),
+               'what ran is listed', '\n'.join(names))
+        tap.ok(len(names) == len(set(names)), 'nothing is listed twice', '\n'.join(names))
+        tap.ok(not {f'cold{i}' for i in range(2, 10)} & set(names), 'what did not run is not',
+               '\n'.join(names))
+        chain = [names.index(n) for n in ('main', 'outer', 'middle', 'inner')]
+        tap.ok(chain == sorted(chain), 'callers come before callees', '\n'.join(names))
+
+        before = functions(folder, 'before')
+        wanted = [n for n in names if n in before]
+        for linker, (short, option, program) in LINKERS.items():
+            if not shutil.which(program):
+                tap.skip(f'{linker} places functions in this order', f'no {program}')
+                continue
+            must(folder, kin, 'order', f'--for={linker}', '-o', 'order', 'before', 'profile')
+            done = run(folder, 'gcc', '-pg', f'-fuse-ld={short}', option.format('order'), '-o', 'after',
+                       'one.o', 'two.o')
+            if not tap.ok(done.returncode == 0 and not done.stderr, f'{linker} takes the file',
+                          done.stderr):
+                continue
+            after = [n for n in functions(folder, 'after') if n in wanted]
+            # crt1.o's code is not in sections of its own.
+            movable = [n for n in wanted if not n.startswith('_')]
+            tap.ok([n for n in after if n in movable] == movable,
+                   f'{linker} places functions in this order',
+                   lambda: f'wanted: {" ".join(movable)}\ngot:    {" ".join(after)}')
+            tap.ok(run(folder, './after').returncode == 0, f'what {linker} made runs')
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

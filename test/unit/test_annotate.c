@@ -1,0 +1,975 @@
+/* Annotated source, execution counts, lines and info, on a small program whose line table is
+ * written by hand: its code is nothing but no-ops, each place has 16 bytes, so that addresses are
+ * known. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/coverage.h"
+#include "base/err.h"
+#include "object/source.h"
+#include "report/annotate.h"
+#include "report/report.h"
+#include "table/render.h"
+#include "tap.h"
+
+static const char assembly[] = "	.macro place file line\n"
+			       "	.loc \\file \\line\n"
+			       "	nop\n"
+			       "	.balign 16\n"
+			       "	.endm\n"
+			       "	.macro function name\n"
+			       "	.globl \\name\n"
+			       "	.type \\name, %function\n"
+			       "\\name:\n"
+			       "	.endm\n"
+			       "	.text\n"
+			       "	.file 1 \"main.c\"\n"
+			       "	.file 2 \"sub/other.c\"\n"
+			       "	.file 3 \"e\\033[31mvil.c\"\n"
+			       "	function f\n"
+			       "	place 1 3\n"
+			       "	place 1 4\n"
+			       "	place 1 5\n"
+			       "	function other\n"
+			       "	place 2 3\n"
+			       "	place 2 2\n"
+			       "	function main\n"
+			       "	place 1 8\n"
+			       "	place 1 9\n"
+			       "	function evil\n"
+			       "	place 3 1\n"
+			       "	.globl bare\n"
+			       "	.type bare, %function\n"
+			       "bare:	nop\n"
+			       "	.balign 16\n"
+			       "	.section .note.GNU-stack,\"\",%progbits\n";
+
+static const char main_c[] = "/* main.c */\n"
+			     "extern int x;\n"
+			     "int f(void) {\n"
+			     "\treturn x;\n"
+			     "}\n"
+			     "\n"
+			     "\n"
+			     "int main(void) {\n"
+			     "\treturn f(); }\n";
+
+static const char other_c[] = "int y;\n"
+			      "#define BODY y++\n"
+			      "void other(void) { BODY; }\n";
+
+static const char evil_c[] = "int evil; /* \033[31mred\r\n";
+
+/* ---- the program, and data on it ---- */
+
+struct fixture {
+	struct object_file *object;
+	struct symbols *symbols;
+	struct profile *profile;
+	struct callgraph *graph;
+	struct report_input in;
+};
+
+/* An old file: sources newer than the program are remarked upon. */
+static void write_file(const char *path, const char *text, size_t n)
+{
+	static const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	FILE *f = fopen(path, "w");
+	if (!f || fwrite(text, 1, n, f) != n || fclose(f) || utimensat(AT_FDCWD, path, old, 0)) {
+		perror(path);
+		exit(99);
+	}
+}
+
+static bool make_program(void)
+{
+	write_file("prog.s", assembly, sizeof(assembly) - 1);
+	write_file("main.c", main_c, sizeof(main_c) - 1);
+	mkdir("sub", 0777);
+	write_file("sub/other.c", other_c, sizeof(other_c) - 1);
+	write_file("e\033[31mvil.c", evil_c, sizeof(evil_c) - 1);
+	return !system("as --debug-prefix-map \"$PWD=.\" -o prog.o prog.s && "
+		       "ld -static -e main -Ttext=0x401000 --build-id=none -o prog prog.o");
+}
+
+static symid find(const struct fixture *x, const char *name)
+{
+	for (symid i = 0; i < x->symbols->n; i++)
+		if (x->symbols->at[i].is_function && !strcmp(x->symbols->at[i].name, name))
+			return i;
+	fprintf(stderr, "no symbol %s\n", name);
+	exit(99);
+}
+
+/* Address of byte `offset` in the given place of a function. */
+static uint64_t at(const struct fixture *x, const char *name, unsigned place, unsigned offset)
+{
+	return x->symbols->at[find(x, name)].addr + place * 16 + offset;
+}
+
+static void call(struct profile_builder *b, uint64_t from, uint64_t to, uint64_t count)
+{
+	profile_add_arc(b, (struct arc){ .from = from, .to = to, .count = count });
+}
+
+static void block(struct profile_builder *b, uint64_t addr, uint64_t count)
+{
+	profile_add_block(b, (struct block){ .addr = addr, .count = count });
+}
+
+/* Adds the data that a test wants. */
+typedef void filler(const struct fixture *x, struct profile_builder *b);
+
+static struct fixture setup(filler *fill, bool lines, bool gnu)
+{
+	struct fixture x = { 0 };
+	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
+	struct kin_error *err = object_open("prog", &(struct object_opts){ 0 }, &x.object);
+	if (!err)
+		err = symbols_new(x.object, &opts, &x.symbols);
+	if (err) {
+		fprintf(stderr, "%s\n", kin_error_message(err));
+		exit(99);
+	}
+	struct profile_builder *b = profile_builder_new();
+	fill(&x, b);
+	x.profile = profile_finish(b);
+	x.graph = callgraph_new(x.profile, x.symbols, &(struct callgraph_opts){ .gnu = gnu });
+	x.in = (struct report_input){ .profile = x.profile,
+				      .symbols = x.symbols,
+				      .graph = x.graph };
+	return x;
+}
+
+static void done(struct fixture *x)
+{
+	callgraph_free(x->graph);
+	profile_free(x->profile);
+	symbols_free(x->symbols);
+	object_free(x->object);
+}
+
+/* ---- output as text; the result is the caller's ---- */
+
+/* NULs stand as @ in it. */
+static char *rendered(struct kin_table *t, const struct renderer *r, bool raw)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	struct kin_error *err = r->render(t, &(struct render_opts){ .raw = raw }, out);
+	fclose(out);
+	if (err)
+		printf("# %s\n", kin_error_message(err));
+	for (size_t i = 0; i < n; i++)
+		text[i] = text[i] ? text[i] : '@';
+	kin_error_free(err);
+	kin_table_free(t);
+	return text;
+}
+
+/* All files one after the other, errors in GNU's words among them. */
+static char *annotated(const struct fixture *x, const struct report_opts *report,
+		       struct annotate_opts how)
+{
+	char *all = NULL;
+	size_t n;
+	FILE *out = open_memstream(&all, &n);
+	struct annotate_file f;
+	how.report = report;
+	struct annotate *a = annotate_new(&x->in, &how);
+	while (annotate_next(a, &f)) {
+		if (f.err) {
+			bool whoami;
+			fprintf(out, "ERROR %s\n", err_gnu_message(f.err, &whoami));
+			kin_error_free(f.err);
+			continue;
+		}
+		char *text = rendered(f.table, &gnu_annotate_renderer, report->gnu);
+		fputs(text, out);
+		free(text);
+	}
+	annotate_free(a);
+	fclose(out);
+	return all;
+}
+
+static char *reported(const struct fixture *x, const struct report *r, const struct report_opts *o,
+		      const struct renderer *renderer)
+{
+	struct kin_table *t;
+	struct kin_error *err = r->run(&x->in, o, &t);
+	if (err) {
+		char *text = strdup(kin_error_message(err));
+		kin_error_free(err);
+		return text;
+	}
+	return rendered(t, renderer, o->gnu);
+}
+
+static void check(char *got, const char *want, const char *what, int line)
+{
+	tap_str(got, want, __FILE__, line, what);
+	free(got);
+}
+#define CHECK(got, want) check(got, want, #got, __LINE__)
+
+/* ---- gprof's annotated source ---- */
+
+/* f is called three times and has twelve blocks on its second line; main's calls were not counted.
+ */
+static void busy(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "main", 1, 4), at(x, "f", 0, 4), 3);
+	call(b, at(x, "f", 1, 4), at(x, "other", 0, 4), 5);
+	for (unsigned i = 0; i < 12; i++)
+		block(b, at(x, "f", 1, 11 - i), 100 + i);
+	block(b, at(x, "f", 2, 1), 0);
+}
+
+static const struct annotate_opts plain = { .min_count = 1, .top = 3 };
+static const struct annotate_opts all_lines = { .min_count = 1, .top = 0, .all_lines = true };
+
+static void test_blocks_as_gnu(void)
+{
+	struct fixture x = setup(busy, true, true);
+	struct report_opts o = { .gnu = true };
+	CHECK(annotated(&x, &o, plain), "*** File ./sub/other.c:\n"
+					"                int y;\n"
+					"                #define BODY y++\n"
+					"           5 -> void other(void) { BODY; }\n"
+					"\n"
+					"\n"
+					"Top 3 Lines:\n"
+					"\n"
+					"     Line      Count\n"
+					"\n"
+					"        3          5\n"
+					"\n"
+					"Execution Summary:\n"
+					"\n"
+					"        2   Executable lines in this file\n"
+					"        1   Lines executed\n"
+					"    50.00   Percent of the file executed\n"
+					"\n"
+					"        5   Total number of line executions\n"
+					"     2.50   Average executions per line\n"
+					"*** File ./main.c:\n"
+					"                /* main.c */\n"
+					"                extern int x;\n"
+					"           3 -> int f(void) {\n"
+					"100,101,102,103,\treturn x;\n"
+					"       ##### -> }\n"
+					"                \n"
+					"                \n"
+					"       ##### -> int main(void) {\n"
+					"                \treturn f(); }\n"
+					"\n"
+					"\n"
+					"Top 3 Lines:\n"
+					"\n"
+					"     Line      Count\n"
+					"\n"
+					"        3          3\n"
+					"\n"
+					"Execution Summary:\n"
+					"\n"
+					"        5   Executable lines in this file\n"
+					"        4   Lines executed\n"
+					"    80.00   Percent of the file executed\n"
+					"\n"
+					"        3   Total number of line executions\n"
+					"     0.60   Average executions per line\n");
+	CHECK(annotated(&x, &o, all_lines), "*** File ./sub/other.c:\n"
+					    "                int y;\n"
+					    "       ##### -> #define BODY y++\n"
+					    "           5 -> void other(void) { BODY; }\n"
+					    "\n"
+					    "Execution Summary:\n"
+					    "\n"
+					    "        2   Executable lines in this file\n"
+					    "        2   Lines executed\n"
+					    "   100.00   Percent of the file executed\n"
+					    "\n"
+					    "        5   Total number of line executions\n"
+					    "     2.50   Average executions per line\n"
+					    "*** File ./main.c:\n"
+					    "                /* main.c */\n"
+					    "                extern int x;\n"
+					    "           3 -> int f(void) {\n"
+					    "3,100,101,102,10\treturn x;\n"
+					    "       109,0 -> }\n"
+					    "                \n"
+					    "                \n"
+					    "       ##### -> int main(void) {\n"
+					    "       ##### -> \treturn f(); }\n"
+					    "\n"
+					    "Execution Summary:\n"
+					    "\n"
+					    "        5   Executable lines in this file\n"
+					    "        5   Lines executed\n"
+					    "   100.00   Percent of the file executed\n"
+					    "\n"
+					    "        3   Total number of line executions\n"
+					    "     0.60   Average executions per line\n");
+	done(&x);
+}
+
+/* All blocks count, the arrow stays, and of main it is only known that it made calls. */
+static void test_blocks_as_they_are(void)
+{
+	struct fixture x = setup(busy, true, false);
+	struct report_opts o = { 0 };
+	CHECK(annotated(&x, &o, plain), "*** File ./sub/other.c:\n"
+					"                int y;\n"
+					"                #define BODY y++\n"
+					"           5 -> void other(void) { BODY; }\n"
+					"\n"
+					"\n"
+					"Top 3 Lines:\n"
+					"\n"
+					"     Line      Count\n"
+					"\n"
+					"        3          5\n"
+					"\n"
+					"Execution Summary:\n"
+					"\n"
+					"        2   Executable lines in this file\n"
+					"        1   Lines executed\n"
+					"    50.00   Percent of the file executed\n"
+					"\n"
+					"        5   Total number of line executions\n"
+					"     2.50   Average executions per line\n"
+					"*** File ./main.c:\n"
+					"                /* main.c */\n"
+					"                extern int x;\n"
+					"           3 -> int f(void) {\n"
+					"  111,110,.. -> \treturn x;\n"
+					"       ##### -> }\n"
+					"                \n"
+					"                \n"
+					"           ? -> int main(void) {\n"
+					"                \treturn f(); }\n"
+					"\n"
+					"\n"
+					"Top 3 Lines:\n"
+					"\n"
+					"     Line      Count\n"
+					"\n"
+					"        4       1266\n"
+					"        3          3\n"
+					"\n"
+					"Execution Summary:\n"
+					"\n"
+					"        5   Executable lines in this file\n"
+					"        4   Lines executed\n"
+					"    80.00   Percent of the file executed\n"
+					"\n"
+					"     1269   Total number of line executions\n"
+					"   253.80   Average executions per line\n");
+	CHECK(annotated(&x, &o, all_lines), "*** File ./sub/other.c:\n"
+					    "                int y;\n"
+					    "           5 -> #define BODY y++\n"
+					    "           5 -> void other(void) { BODY; }\n"
+					    "\n"
+					    "Execution Summary:\n"
+					    "\n"
+					    "        2   Executable lines in this file\n"
+					    "        2   Lines executed\n"
+					    "   100.00   Percent of the file executed\n"
+					    "\n"
+					    "        5   Total number of line executions\n"
+					    "     2.50   Average executions per line\n"
+					    "*** File ./main.c:\n"
+					    "                /* main.c */\n"
+					    "                extern int x;\n"
+					    "           3 -> int f(void) {\n"
+					    "  111,110,.. -> \treturn x;\n"
+					    "       100,0 -> }\n"
+					    "                \n"
+					    "                \n"
+					    "           ? -> int main(void) {\n"
+					    "                \treturn f(); }\n"
+					    "\n"
+					    "Execution Summary:\n"
+					    "\n"
+					    "        5   Executable lines in this file\n"
+					    "        4   Lines executed\n"
+					    "    80.00   Percent of the file executed\n"
+					    "\n"
+					    "     1269   Total number of line executions\n"
+					    "   253.80   Average executions per line\n");
+	done(&x);
+}
+
+static void evil_and_outside(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, 0x10, at(x, "main", 0, 4), 1);
+	call(b, at(x, "main", 1, 4), at(x, "evil", 0, 4), 7);
+	call(b, at(x, "evil", 0, 4), at(x, "evil", 0, 4), 20);
+	call(b, at(x, "evil", 0, 4), at(x, "f", 0, 4), 2);
+}
+
+/* Control characters in names and text go through unchanged only for --compat; calls from outside
+ * the program and recursion count. */
+static void test_hostile_text(void)
+{
+	struct fixture gnu = setup(evil_and_outside, false, true);
+	struct fixture x = setup(evil_and_outside, false, false);
+	static const char *const dirs[] = { "sub", NULL };
+	struct report_opts o = { .source_dirs = dirs },
+			   gnu_opts = { .source_dirs = dirs, .gnu = true };
+	write_file("main.c", "\0a\n\xff\t\001\nf\nx\ny\nz\n\n main\0()", 24);
+	CHECK(annotated(&gnu, &gnu_opts, (struct annotate_opts){ .min_count = 1 }),
+	      "*** File ./main.c:\n"
+	      "                @a\n"
+	      "                \377\t\001\n"
+	      "           2 -> f\n"
+	      "                x\n"
+	      "                y\n"
+	      "                z\n"
+	      "                \n"
+	      "       ##### ->  main@()\n"
+	      "Execution Summary:\n"
+	      "\n"
+	      "        2   Executable lines in this file\n"
+	      "        2   Lines executed\n"
+	      "   100.00   Percent of the file executed\n"
+	      "\n"
+	      "        2   Total number of line executions\n"
+	      "     1.00   Average executions per line\n"
+	      "*** File ./e\033[31mvil.c:\n"
+	      "           7 -> int evil; /* \033[31mred\r\n"
+	      "\n"
+	      "Execution Summary:\n"
+	      "\n"
+	      "        1   Executable lines in this file\n"
+	      "        1   Lines executed\n"
+	      "   100.00   Percent of the file executed\n"
+	      "\n"
+	      "        7   Total number of line executions\n"
+	      "     7.00   Average executions per line\n");
+	CHECK(annotated(&x, &o, (struct annotate_opts){ .min_count = 1 }),
+	      "*** File ./main.c:\n"
+	      "                \\x00a\n"
+	      "                \\xff\t\\x01\n"
+	      "           2 -> f\n"
+	      "                x\n"
+	      "                y\n"
+	      "                z\n"
+	      "                \n"
+	      "           1 ->  main\\x00()\n"
+	      "Execution Summary:\n"
+	      "\n"
+	      "        2   Executable lines in this file\n"
+	      "        2   Lines executed\n"
+	      "   100.00   Percent of the file executed\n"
+	      "\n"
+	      "        3   Total number of line executions\n"
+	      "     1.50   Average executions per line\n"
+	      "*** File ./e\\x1b[31mvil.c:\n"
+	      "          27 -> int evil; /* \\x1b[31mred\r\n"
+	      "\n"
+	      "Execution Summary:\n"
+	      "\n"
+	      "        1   Executable lines in this file\n"
+	      "        1   Lines executed\n"
+	      "   100.00   Percent of the file executed\n"
+	      "\n"
+	      "       27   Total number of line executions\n"
+	      "    27.00   Average executions per line\n");
+	write_file("main.c", main_c, sizeof(main_c) - 1);
+	done(&gnu);
+	done(&x);
+}
+
+/* The source has fewer lines than the program: their counts are not lost. */
+static void test_short_source(void)
+{
+	struct fixture x = setup(busy, true, false);
+	struct report_opts o = { 0 };
+	static const char *const subjects[] = { "main.c", NULL };
+	write_file("main.c", "1\n2\n3\n4", 7);
+	CHECK(annotated(&x, &o, plain), "*** File ./sub/other.c:\n"
+					"                int y;\n"
+					"                #define BODY y++\n"
+					"           5 -> void other(void) { BODY; }\n"
+					"\n"
+					"\n"
+					"Top 3 Lines:\n"
+					"\n"
+					"     Line      Count\n"
+					"\n"
+					"        3          5\n"
+					"\n"
+					"Execution Summary:\n"
+					"\n"
+					"        2   Executable lines in this file\n"
+					"        1   Lines executed\n"
+					"    50.00   Percent of the file executed\n"
+					"\n"
+					"        5   Total number of line executions\n"
+					"     2.50   Average executions per line\n"
+					"*** File ./main.c:\n"
+					"                1\n"
+					"                2\n"
+					"           3 -> 3\n"
+					"  111,110,.. -> 4\n"
+					"\n"
+					"Top 3 Lines:\n"
+					"\n"
+					"     Line      Count\n"
+					"\n"
+					"        4       1266\n"
+					"        3          3\n"
+					"\n"
+					"Execution Summary:\n"
+					"\n"
+					"        5   Executable lines in this file\n"
+					"        4   Lines executed\n"
+					"    80.00   Percent of the file executed\n"
+					"\n"
+					"     1269   Total number of line executions\n"
+					"   253.80   Average executions per line\n");
+	o.subjects = subjects;
+	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
+	      "Annotated source\n"
+	      "  source './main.c' has 4 lines, but there is code of line 9: it was changed, or is "
+	      "another file\n"
+	      "\n"
+	      "% time  self (s)  count  line  source\n"
+	      "                               ./main.c\n"
+	      "                            1    1\n"
+	      "                            2    2\n"
+	      "                      3     3    3\n"
+	      "                    111     4    4\n"
+	      "                      0     5\n"
+	      "                            8\n"
+	      "                            9\n");
+	write_file("main.c", main_c, sizeof(main_c) - 1);
+	done(&x);
+}
+
+static void test_missing_sources(void)
+{
+	struct fixture x = setup(busy, true, true);
+	static const char *const dirs[] = { "nowhere", "else", NULL };
+	struct report_opts o = { .gnu = true, .source_dirs = dirs };
+	struct source_text text;
+
+	/* What is no regular file is never waited for; a name found later in the folders is taken.
+	 */
+	unlink("main.c");
+	OK(!mkfifo("main.c", 0666));
+	rename("sub/other.c", "sub/away.c");
+	mkdir("sub/other.c", 0777);
+	CHECK(annotated(&x, &o, plain), "ERROR could not locate `./sub/other.c'\n"
+					"ERROR could not locate `./main.c'\n");
+	struct kin_error *err = source_open("./main.c", dirs, &text);
+	OK_STR(kin_error_message(err), "source './main.c': ./main.c: not a regular file");
+	kin_error_free(err);
+	mkdir("else", 0777);
+	write_file("else/main.c", "found", 5);
+	OK(!source_open("./main.c", dirs, &text));
+	OK_STR(text.path, "else/./main.c");
+	source_done(&text);
+	err = source_open("/nonexistent/main.c", dirs, &text);
+	OK(!err);
+	OK_STR(text.path, "else/main.c");
+	source_done(&text);
+	err = source_open("-", NULL, &text); /* not standard input */
+	OK_STR(kin_error_message(err),
+	       "source '-': no such file, neither as named nor in the current folder; "
+	       "name the folder it is in");
+	kin_error_free(err);
+
+	unlink("else/main.c");
+	unlink("main.c");
+	rmdir("sub/other.c");
+	rename("sub/away.c", "sub/other.c");
+	write_file("main.c", main_c, sizeof(main_c) - 1);
+	done(&x);
+}
+
+/* A block that starts with its function says the same as the calls, and may know of more; the calls
+ * of functions that start on one line are one count. */
+static void block_at_entry(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "main", 1, 4), at(x, "f", 0, 4), 3);
+	block(b, at(x, "f", 0, 0), 4);
+	call(b, at(x, "main", 1, 4), at(x, "evil", 0, 4), 7);
+	call(b, at(x, "main", 1, 4), at(x, "bare", 0, 4), 2);
+}
+
+static void test_one_count_of_calls(void)
+{
+	struct fixture x = setup(block_at_entry, true, false);
+	struct coverage *c =
+		coverage_new(x.profile, x.symbols, x.graph, &(struct coverage_opts){ 0 });
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct coverage_line *l = &c->lines[c->files[i].first_line];
+		if (!strcmp(c->files[i].path, "./main.c"))
+			OK(l->line == 3 && l->n_counts == 1 && l->total == 4 && l->calls == 3);
+		if (strstr(c->files[i].path, "vil.c"))
+			OK(l->line == 1 && l->n_counts == 1 && l->total == 9 && l->calls == 9);
+	}
+	coverage_free(c);
+	done(&x);
+}
+
+/* ---- gprof -y ---- */
+
+static const char *created(struct annotate *a, const char *path)
+{
+	const char *name;
+	FILE *f = NULL;
+	struct kin_error *err = annotate_create(a, path, &name, &f);
+	static char message[200];
+	if (!err) {
+		fputs("new", f);
+		fclose(f);
+		return name;
+	}
+	snprintf(message, sizeof(message), "%s", kin_error_message(err));
+	kin_error_free(err);
+	return message;
+}
+
+static void test_separate_files(void)
+{
+	struct fixture x = setup(busy, true, false);
+	struct report_opts o = { 0 }, gnu_opts = { .gnu = true };
+	struct annotate_opts how = { .report = &o }, gnu = { .report = &gnu_opts };
+	struct annotate *a = annotate_new(&x.in, &how);
+	struct stat st;
+
+	write_file("precious", "precious", 8);
+	OK(!symlink("../precious", "sub/link") && !symlink("precious", "d.c-ann"));
+	write_file("b.c-ann", "much longer than before", 23);
+	OK_STR(created(a, "x/a.c"), "a.c-ann");
+	OK_STR(created(a, "y/a.c"), "a.c.2-ann");
+	OK_STR(created(a, "a.c"), "a.c.3-ann");
+	OK_STR(created(a, "b.c"), "b.c-ann");
+	OK(!stat("b.c-ann", &st) && st.st_size == 3);
+	OK_STR(created(a, "d.c"),
+	       "d.c-ann: is a symbolic link, which is not written through; remove it");
+	OK(!stat("precious", &st) && st.st_size == 8);
+	mkdir("e.c-ann", 0777);
+	OK_STR(created(a, "e.c"), "e.c-ann: Is a directory");
+	mkfifo("f.c-ann", 0666);
+	OK_STR(created(a, "f.c"), "f.c-ann: No such device or address");
+	annotate_free(a);
+
+	a = annotate_new(&x.in, &gnu);
+	OK_STR(created(a, "x/a.c"), "a.c-ann");
+	OK_STR(created(a, "y/a.c"), "a.c-ann");
+	annotate_free(a);
+	done(&x);
+}
+
+/* ---- execution counts ---- */
+
+static void test_counts(void)
+{
+	struct fixture gnu = setup(busy, true, true), x = setup(busy, true, false);
+	struct fixture by_function = setup(busy, false, false);
+	struct report_opts gnu_opts = { .gnu = true }, o = { 0 }, zeroes = { .zeroes = true };
+	CHECK(reported(&gnu, &counts_report, &gnu_opts, &gnu_counts_renderer),
+	      "./main.c:3: (f:0x401000) 3 executions\n"
+	      "./main.c:4: (f:0x40101b) 100 executions\n"
+	      "./main.c:4: (f:0x40101a) 101 executions\n"
+	      "./main.c:4: (f:0x401019) 102 executions\n"
+	      "./main.c:4: (f:0x401018) 103 executions\n"
+	      "./main.c:4: (f:0x401017) 104 executions\n"
+	      "./main.c:4: (f:0x401016) 105 executions\n"
+	      "./main.c:4: (f:0x401015) 106 executions\n"
+	      "./main.c:4: (f:0x401014) 107 executions\n"
+	      "./main.c:4: (f:0x401013) 108 executions\n"
+	      "./main.c:4: (f:0x401012) 109 executions\n"
+	      "./sub/other.c:3: (other:0x401030) 5 executions\n");
+	gnu_opts.zeroes = true;
+	CHECK(reported(&gnu, &counts_report, &gnu_opts, &gnu_counts_renderer),
+	      "./e\033[31mvil.c:1: (evil:0x401070) 0 executions\n"
+	      "./e\033[31mvil.c:1: (bare:0x401080) 0 executions\n"
+	      "./main.c:3: (f:0x401000) 3 executions\n"
+	      "./main.c:4: (f:0x401010) 0 executions\n"
+	      "./main.c:4: (f:0x40101b) 100 executions\n"
+	      "./main.c:4: (f:0x40101a) 101 executions\n"
+	      "./main.c:4: (f:0x401019) 102 executions\n"
+	      "./main.c:4: (f:0x401018) 103 executions\n"
+	      "./main.c:4: (f:0x401017) 104 executions\n"
+	      "./main.c:4: (f:0x401016) 105 executions\n"
+	      "./main.c:4: (f:0x401015) 106 executions\n"
+	      "./main.c:4: (f:0x401014) 107 executions\n"
+	      "./main.c:4: (f:0x401013) 108 executions\n"
+	      "./main.c:4: (f:0x401012) 109 executions\n"
+	      "./main.c:5: (f:0x401020) 0 executions\n"
+	      "./main.c:5: (f:0x401021) 0 executions\n"
+	      "./main.c:8: (main:0x401050) 0 executions\n"
+	      "./main.c:9: (main:0x401060) 0 executions\n"
+	      "./sub/other.c:2: (other:0x401040) 0 executions\n"
+	      "./sub/other.c:3: (other:0x401030) 5 executions\n");
+	CHECK(reported(&x, &counts_report, &zeroes, &gnu_counts_renderer),
+	      "./e\\x1b[31mvil.c:1: (evil:0x401070) 0 executions\n"
+	      "./e\\x1b[31mvil.c:1: (bare:0x401080) 0 executions\n"
+	      "./main.c:3: (f:0x401000) 3 executions\n"
+	      "./main.c:4: (f:0x401010) 111 executions\n"
+	      "./main.c:4: (f:0x401011) 110 executions\n"
+	      "./main.c:4: (f:0x401012) 109 executions\n"
+	      "./main.c:4: (f:0x401013) 108 executions\n"
+	      "./main.c:4: (f:0x401014) 107 executions\n"
+	      "./main.c:4: (f:0x401015) 106 executions\n"
+	      "./main.c:4: (f:0x401016) 105 executions\n"
+	      "./main.c:4: (f:0x401017) 104 executions\n"
+	      "./main.c:4: (f:0x401018) 103 executions\n"
+	      "./main.c:4: (f:0x401019) 102 executions\n"
+	      "./main.c:4: (f:0x40101a) 101 executions\n"
+	      "./main.c:4: (f:0x40101b) 100 executions\n"
+	      "./main.c:5: (f:0x401021) 0 executions\n"
+	      "./sub/other.c:3: (other:0x401030) 5 executions\n");
+	CHECK(reported(&by_function, &counts_report, &o, &gnu_counts_renderer),
+	      "./main.c:3: (f:0x401000) 3 executions\n"
+	      "./sub/other.c:3: (other:0x401030) 5 executions\n");
+	CHECK(reported(&by_function, &counts_report, &zeroes, &csv_renderer),
+	      "kind,depth,group,count,name,file,line\n"
+	      "function,0,0,0,evil,./e\\x1b[31mvil.c,1\n"
+	      "function,0,0,0,bare,./e\\x1b[31mvil.c,1\n"
+	      "function,0,0,3,f,./main.c,3\n"
+	      "member,1,0,111,f,./main.c,4\n"
+	      "member,1,0,110,f,./main.c,4\n"
+	      "member,1,0,109,f,./main.c,4\n"
+	      "member,1,0,108,f,./main.c,4\n"
+	      "member,1,0,107,f,./main.c,4\n"
+	      "member,1,0,106,f,./main.c,4\n"
+	      "member,1,0,105,f,./main.c,4\n"
+	      "member,1,0,104,f,./main.c,4\n"
+	      "member,1,0,103,f,./main.c,4\n"
+	      "member,1,0,102,f,./main.c,4\n"
+	      "member,1,0,101,f,./main.c,4\n"
+	      "member,1,0,100,f,./main.c,4\n"
+	      "member,1,0,0,f,./main.c,5\n"
+	      "function,0,0,5,other,./sub/other.c,3\n");
+	done(&gnu);
+	done(&x);
+	done(&by_function);
+}
+
+static void recursion(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "f", 0, 4), at(x, "f", 0, 4), 41);
+	call(b, at(x, "main", 0, 4), at(x, "f", 0, 4), 1);
+	call(b, 0x10, at(x, "main", 0, 4), 1);
+}
+
+static void test_recursion_counts(void)
+{
+	struct fixture gnu = setup(recursion, false, true), x = setup(recursion, false, false);
+	struct report_opts gnu_opts = { .gnu = true }, o = { 0 };
+	CHECK(reported(&gnu, &counts_report, &gnu_opts, &gnu_counts_renderer),
+	      "./main.c:3: (f:0x401000) 1 executions\n");
+	CHECK(reported(&x, &counts_report, &o, &gnu_counts_renderer),
+	      "./main.c:3: (f:0x401000) 42 executions\n"
+	      "./main.c:8: (main:0x401050) 1 executions\n");
+	done(&gnu);
+	done(&x);
+}
+
+static void many_blocks(const struct fixture *x, struct profile_builder *b)
+{
+	block(b, at(x, "f", 1, 3), UINT64_MAX - 1);
+	block(b, at(x, "f", 1, 2), 5);
+	block(b, at(x, "f", 1, 3), 3);
+	block(b, at(x, "f", 1, 2), 0);
+	block(b, 0x10, 1);
+}
+
+static void test_block_sums(void)
+{
+	struct fixture x = setup(many_blocks, true, true);
+	struct blocks *b = blocks_new(x.profile, x.symbols, false);
+	OK(b->n == 2 && b->n_outside == 1 && b->has_saturated);
+	OK(b->at[0].count == 5 && b->at[1].count == UINT64_MAX && b->at[0].addr < b->at[1].addr);
+	blocks_free(b);
+	b = blocks_new(x.profile, x.symbols, true);
+	OK(b->n == 2 && b->at[0].count == 1 && b->at[1].count == 5); /* in the order read; wraps */
+	blocks_free(b);
+	done(&x);
+}
+
+/* ---- kin's reports ---- */
+
+/* Ticks on one bin in each place of f and other, calls as before. */
+static void timed(const struct fixture *x, struct profile_builder *b)
+{
+	static const struct hit hits[] = { { 0, 10 }, { 1, 20 }, { 3, 40 }, { 6, 5 } };
+	struct histogram h = { .n = 7,
+			       .low = at(x, "f", 0, 0),
+			       .high = at(x, "f", 7, 0),
+			       .hits = hits,
+			       .n_hits = 4,
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's' };
+	busy(x, b);
+	kin_error_free(profile_add_histogram(b, h));
+	profile_add_source(b, "gmon.out",
+			   (struct source){ .kind = "gmon", .version = 1, .n_histograms = 1 });
+}
+
+static void test_lines(void)
+{
+	struct fixture x = setup(timed, true, false);
+	struct report_opts o = { 0 };
+	static const char *const subjects[] = { "other.c", NULL }, *const missing[] = { "f",
+											"ther.c",
+											NULL };
+	CHECK(reported(&x, &lines_report, &o, &text_renderer),
+	      "Source lines\n"
+	      "\n"
+	      "% time  self (s)  calls  file     line  function\n"
+	      "53.33%      0.40      5  other.c     3  other\n"
+	      "26.67%      0.20         main.c      4  f\n"
+	      "13.33%      0.10      3  main.c      3  f\n"
+	      " 6.67%      0.05         main.c      9  main\n");
+	o.subjects = subjects;
+	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
+	      "share,self,calls,file,line,name\n"
+	      "0.53333333333333333,0.4,5,other.c,3,other\n");
+	o.subjects = missing;
+	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
+	      "'ther.c' is no function or source file of 'prog'");
+	CHECK(reported(&x, &counts_report, &o, &csv_renderer),
+	      "'ther.c' is no function or source file of 'prog'");
+	done(&x);
+}
+
+static void test_annotate(void)
+{
+	struct fixture x = setup(timed, true, false);
+	static const char *const function[] = { "f", NULL }, *const missing[] = { "f", "g", NULL };
+	static const char *const file[] = { "sub/other.c", NULL };
+	struct report_opts o = { .subjects = function };
+	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
+	      "Annotated source\n"
+	      "\n"
+	      "% time  self (s)  count  line  source\n"
+	      "                               f (./main.c)\n"
+	      "13.33%      0.10      3     3    int f(void) {\n"
+	      "26.67%      0.20    111     4            return x;\n"
+	      "                      0     5    }\n");
+	o.subjects = file;
+	CHECK(reported(&x, &annotate_report, &o, &csv_renderer),
+	      "kind,depth,group,share,self,count,line,source\n"
+	      "function,0,0,,,,,./sub/other.c\n"
+	      "plain,1,0,,,,1,int y;\n"
+	      "plain,1,0,,,,2,#define BODY y++\n"
+	      "plain,1,0,0.53333333333333333,0.4,5,3,void other(void) { BODY; }\n");
+	o.subjects = missing;
+	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
+	      "'g' is no function or source file of 'prog'");
+	rename("main.c", "away");
+	o.subjects = function;
+	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
+	      "Annotated source\n"
+	      "  source './main.c': no such file, neither as named nor in the current folder; name "
+	      "the folder it is in\n"
+	      "\n"
+	      "% time  self (s)  count  line  source\n"
+	      "                               f (./main.c)\n"
+	      "13.33%      0.10      3     3\n"
+	      "26.67%      0.20    111     4\n"
+	      "                      0     5\n");
+	rename("away", "main.c");
+	done(&x);
+}
+
+/* The lines of a file add up to its functions' time. */
+static void test_sums(void)
+{
+	struct fixture x = setup(timed, true, false);
+	struct coverage *c =
+		coverage_new(x.profile, x.symbols, x.graph, &(struct coverage_opts){ 0 });
+	double self = 0, lines = 0;
+	for (size_t i = 0; i < c->n_files; i++)
+		self += c->files[i].self;
+	for (size_t i = 0; i < c->n_lines; i++)
+		lines += c->lines[i].self;
+	OK(self == x.graph->total && lines == self && self == 75);
+	coverage_free(c);
+	done(&x);
+}
+
+/* What differs from machine to machine. */
+static char *without_line(char *text, const char *start)
+{
+	char *line = strstr(text, start);
+	char *end = line ? strchr(line, '\n') : NULL;
+	if (end)
+		memmove(line, end + 1, strlen(end));
+	return text;
+}
+
+static void test_info(void)
+{
+	struct fixture x = setup(timed, false, false);
+	static const char *const warnings[] = { "gmon.out is of another program" };
+	struct report_opts o = { 0 };
+	x.in.warnings = warnings;
+	x.in.n_warnings = 1;
+	CHECK(without_line(without_line(reported(&x, &info_report, &o, &csv_renderer),
+					"program,machine"),
+			   "program,byte order"),
+	      "about,fact,value,detail\n"
+	      "program,path,prog,\n"
+	      "program,bits of an address,64,\n"
+	      "program,functions,5,\n"
+	      "program,line information,yes,\n"
+	      "file,path,gmon.out,\"gmon, version 1: 1 histogram, 0 call, 0 block records\"\n"
+	      "time,histogram,75,0x401000-0x401070 in 7 bins of 16 bytes\n"
+	      "time,ticks,75,\n"
+	      "time,rate,100,per unit of 'seconds'\n"
+	      "time,total,0.75,\n"
+	      "time,outside all functions,0,\n"
+	      "time,of functions,measured,split where two share a bin\n"
+	      "calls,records,2,pairs of call site and callee\n"
+	      "calls,calls,8,\n"
+	      "calls,from elsewhere,0,\n"
+	      "calls,to elsewhere,0,\n"
+	      "calls,cycles,0,\n"
+	      "calls,time with callees,estimated,apportioned by call counts\n"
+	      "blocks,records,0,\n"
+	      "blocks,block counts,13,\n"
+	      "blocks,outside all functions,0,\n"
+	      "check,data fits the program,in doubt,\n"
+	      "check,warning,gmon.out is of another program,\n"
+	      "check,a sum was too large,no,\n");
+	done(&x);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/test_annotate.XXXXXX", command[100];
+	if (!mkdtemp(dir) || chdir(dir) || !make_program()) {
+		printf("1..0 # SKIP no assembler and linker here\n");
+		return 0;
+	}
+	test_blocks_as_gnu();
+	test_blocks_as_they_are();
+	test_hostile_text();
+	test_short_source();
+	test_missing_sources();
+	test_one_count_of_calls();
+	test_separate_files();
+	test_counts();
+	test_recursion_counts();
+	test_block_sums();
+	test_lines();
+	test_annotate();
+	test_sums();
+	test_info();
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	OK(!system(command));
+	return DONE();
+}

@@ -1,0 +1,126 @@
+/* The public interface, used as another program would: files to table to bytes. argv[1] is a folder
+ * with a program, prog, and its gmon.out. */
+#include "tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kin/kin.h"
+#include "kin/table.h"
+
+static char *rendered(struct kin_table *t, const char *format)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	OK(kin_render(t, format, NULL, out) == NULL);
+	fclose(out);
+	return text;
+}
+
+static struct kin_profile *opened(void)
+{
+	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "prog" };
+	const char *const paths[] = { "gmon.out" };
+	struct kin_profile *p = NULL;
+	OK(kin_profile_open(paths, 1, &opts, &p) == NULL);
+	return p;
+}
+
+static void a_table_outlives_its_profile(void)
+{
+	struct kin_profile *p = opened();
+	struct kin_table *flat = NULL, *graph = NULL;
+	char name[] = "leaf", column[] = "name";
+	const char *subjects[] = { name, NULL }, *columns[] = { column, NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts),
+					.subjects = subjects,
+					.columns = columns };
+	OK(kin_report(p, "graph", &opts, &graph) == NULL);
+	OK(kin_report(p, "flat", NULL, &flat) == NULL);
+	OK(kin_profile_n_warnings(p) == 0);
+	memset(name, 'x', 4); /* what was asked for was copied */
+	memset(column, 'x', 4);
+	kin_profile_free(p);
+
+	char *text = rendered(graph, "csv");
+	OK_STR(text, "kind,depth,group,name\ncaller,1,0,b\ncaller,1,0,a\nfunction,0,0,leaf\n");
+	free(text);
+	kin_table_free(graph);
+	struct kin_row row;
+	size_t rows = 0;
+	for (kin_table_rewind(flat); kin_table_next(flat, &row);)
+		rows++;
+	OK(rows == 3);
+	OK_STR(kin_table_name(flat), "flat");
+	kin_table_free(flat);
+}
+
+static void fails(struct kin_error *err, enum kin_error_kind kind, const char *message)
+{
+	OK(err && kin_error_kind(err) == kind);
+	OK_STR(err ? kin_error_message(err) : "", message);
+	kin_error_free(err);
+}
+
+static void says_what_is_wrong(void)
+{
+	struct kin_profile *p = opened(), *none = NULL;
+	struct kin_table *t = NULL;
+	static const char *const missing[] = { "missing" };
+	struct kin_open_opts opts = { .size = sizeof(opts),
+				      .executable = "prog",
+				      .demangle = "nonsense" };
+
+	fails(kin_report(p, "nonsense", NULL, &t), KIN_ERROR_USAGE, "no report 'nonsense'");
+	OK(t == NULL);
+	fails(kin_profile_open(missing, 1, &opts, &none), KIN_ERROR_USAGE,
+	      "no demangling style 'nonsense'");
+	opts.demangle = NULL;
+	fails(kin_profile_open(missing, 1, &opts, &none), KIN_ERROR_OS,
+	      "missing: No such file or directory");
+	OK(none == NULL);
+	/* An older caller's smaller options: what it does not know is as if not given. */
+	opts = (struct kin_open_opts){ .size = offsetof(struct kin_open_opts, debug_dir),
+				       .executable = "missing",
+				       .demangle = "nonsense" };
+	fails(kin_profile_open(missing, 1, &opts, &none), KIN_ERROR_OS,
+	      "missing: No such file or directory");
+
+	OK(kin_report(p, "flat", NULL, &t) == NULL);
+	fails(kin_render(t, "html", NULL, stderr), KIN_ERROR_USAGE,
+	      "no format 'html': there are text, json, csv, order");
+	FILE *full = fopen("/dev/full", "w");
+	fails(kin_render(t, "csv", NULL, full), KIN_ERROR_OS, "writing: No space left on device");
+	fclose(full);
+	kin_table_free(t);
+	kin_profile_free(p);
+	kin_profile_free(NULL);
+	kin_table_free(NULL);
+}
+
+static void writes_without_a_program(void)
+{
+	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "" };
+	const char *const paths[] = { "gmon.out" };
+	struct kin_profile *p = NULL;
+	struct kin_table *t = NULL;
+	char sum[] = "/tmp/kin-test-api.XXXXXX";
+	close(mkstemp(sum));
+	OK(kin_profile_open(paths, 1, &opts, &p) == NULL);
+	fails(kin_report(p, "flat", NULL, &t), KIN_ERROR_USAGE,
+	      "the profile was opened without its program");
+	OK(kin_profile_write(p, sum) == NULL);
+	kin_profile_free(p);
+	unlink(sum);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2 || chdir(argv[1]))
+		return 2;
+	a_table_outlives_its_profile();
+	says_what_is_wrong();
+	writes_without_a_program();
+	return DONE();
+}
