@@ -7,63 +7,65 @@
 
 /* ---- order of entries: index numbers ---- */
 
-static const char *name_of(const struct callgraph *g, nodeid id)
-{
-	return id < g->n_symbols ? g->symbols->at[id].name : NULL;
-}
+struct entry { /* what entries are numbered by, taken out once */
+	double total;
+	const char *name; /* NULL: a cycle */
+	nodeid id;
+};
 
 static int compare_entries(const void *l, const void *r, void *arg)
 {
 	const struct callgraph *g = arg;
-	nodeid a = *(const nodeid *)l, b = *(const nodeid *)r;
-	const struct cg_node *left = &g->nodes[a], *right = &g->nodes[b];
-	double diff = (callgraph_shown_self(left) + left->shown_child) - (callgraph_shown_self(right) + right->shown_child);
+	const struct entry *a = l, *b = r;
+	double diff = a->total - b->total;
 
-	if (diff < 0)
-		return 1;
-	if (diff > 0)
-		return -1;
-	const char *left_name = name_of(g, a), *right_name = name_of(g, b);
-	if (!left_name || !right_name)
-		return left_name ? 1 : right_name ? -1 : a < b ? -1 : 1; /* cycles first */
-	if ((left_name[0] == '_') != (right_name[0] == '_'))
-		return left_name[0] == '_' ? 1 : -1;
-	if (left->calls != right->calls)
-		return left->calls > right->calls ? -1 : 1;
-	int names = strcmp(left_name, right_name);
-	return names ? names : (a > b) - (a < b);
+	if (diff != 0)
+		return diff < 0 ? 1 : -1;
+	if (!a->name || !b->name)
+		return a->name ? 1 : b->name ? -1 : a->id < b->id ? -1 : 1; /* cycles first */
+	if ((a->name[0] == '_') != (b->name[0] == '_'))
+		return a->name[0] == '_' ? 1 : -1;
+	uint64_t left = g->nodes[a->id].calls, right = g->nodes[b->id].calls;
+	if (left != right)
+		return left > right ? -1 : 1;
+	int names = strcmp(a->name, b->name);
+	return names ? names : (a->id > b->id) - (a->id < b->id);
 }
 
 static void number_entries(struct callgraph *g)
 {
 	size_t n = g->n_symbols + g->n_cycles;
+	struct entry *entries = xrealloc(NULL, n, sizeof(*entries));
 
+	for (size_t i = 0; i < n; i++) {
+		const struct cg_node *node = &g->nodes[i];
+		entries[i] = (struct entry){ .total = callgraph_shown_self(node) + node->shown_child,
+					     .name = i < g->n_symbols ? g->symbols->at[i].name : NULL,
+					     .id = (nodeid)i };
+	}
+	qsort_r(entries, n, sizeof(*entries), compare_entries, g);
 	g->order = xrealloc(NULL, n, sizeof(*g->order));
-	for (size_t i = 0; i < n; i++)
-		g->order[i] = (nodeid)i;
-	qsort_r(g->order, n, sizeof(*g->order), compare_entries, g);
-	for (size_t i = 0; i < n; i++)
-		g->nodes[g->order[i]].index = (uint32_t)i + 1;
+	for (size_t i = 0; i < n; i++) {
+		g->order[i] = entries[i].id;
+		g->nodes[entries[i].id].index = (uint32_t)i + 1;
+	}
+	free(entries);
 }
 
 /* ---- order within an entry ---- */
 
 /* Direct recursion is least, then come calls within a cycle, then others by time. */
-static int compare_arcs(const struct cg_listed *l, const struct cg_listed *r, symid self)
+static int compare_arcs(const struct cg_listed *l, const struct cg_listed *r)
 {
-	int left = l->other == self ? 0 : l->inner ? 1 : 2;
-	int right = r->other == self ? 0 : r->inner ? 1 : 2;
-	if (left != right)
-		return left - right;
-	double left_time = l->time.self + l->time.child, right_time = r->time.self + r->time.child;
-	if (left_time != right_time)
-		return left_time < right_time ? -1 : 1;
+	if (l->class != r->class)
+		return l->class < r->class ? -1 : 1;
+	if (l->total != r->total)
+		return l->total < r->total ? -1 : 1;
 	return (l->count > r->count) - (l->count < r->count);
 }
 
 struct list_order {
 	const struct callgraph *g;
-	symid self;
 	int sign; /* 1: ascending, -1: descending */
 };
 
@@ -72,7 +74,7 @@ static int compare_listed(const void *l, const void *r, void *arg)
 {
 	const struct cg_listed *a = l, *b = r;
 	const struct list_order *order = arg;
-	int c = order->sign * compare_arcs(a, b, order->self);
+	int c = order->sign * compare_arcs(a, b);
 	if (c)
 		return c;
 	uint32_t left = callgraph_arc_seq(order->g, a->arc), right = callgraph_arc_seq(order->g, b->arc);
@@ -98,27 +100,51 @@ static void sort_listed(struct cg_listed *list, uint32_t n, struct list_order *o
 static struct cg_listed listed(const struct callgraph *g, arcid arc, symid other)
 {
 	const struct cg_arc *a = &g->arcs[arc];
-	bool inner = callgraph_arc_is_inner(g, a);
-	struct cg_time none = { 0, 0 };
-	return (struct cg_listed){ other, arc, a->count, inner ? none : callgraph_arc_time(g, a), inner };
+	struct cg_listed l = { .other = other, .arc = arc, .count = a->count, .class = CG_OUTER };
+
+	if (callgraph_arc_is_inner(g, a))
+		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
+	else
+		l.time = callgraph_arc_time(g, a);
+	l.total = l.time.self + l.time.child;
+	return l;
 }
+
+/* The other ends lie all over memory: asked for some arcs ahead they are there when needed. */
+enum { AHEAD = 8 };
 
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
 {
-	const struct cg_node *n = &g->nodes[id];
-	for (uint32_t k = 0; k < n->n_in; k++) {
-		arcid arc = g->in[n->first_in + k];
-		ret[k] = listed(g, arc, g->arcs[arc].from);
+	const arcid *in = &g->in[g->nodes[id].first_in];
+	uint32_t n = g->nodes[id].n_in;
+
+	for (uint32_t k = 0; k < n && k < 2 * AHEAD; k++)
+		__builtin_prefetch(&g->arcs[in[k]]);
+	for (uint32_t k = 0; k < n && k < AHEAD; k++)
+		__builtin_prefetch(&g->share[g->arcs[in[k]].from]);
+	for (uint32_t k = 0; k < n; k++) {
+		if (k + 2 * AHEAD < n)
+			__builtin_prefetch(&g->arcs[in[k + 2 * AHEAD]]);
+		if (k + AHEAD < n)
+			__builtin_prefetch(&g->share[g->arcs[in[k + AHEAD]].from]);
+		ret[k] = listed(g, in[k], g->arcs[in[k]].from);
 	}
-	sort_listed(ret, n->n_in, &(struct list_order){ g, id, 1 });
+	sort_listed(ret, n, &(struct list_order){ g, 1 });
 }
 
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
 {
-	const struct cg_node *n = &g->nodes[id];
-	for (uint32_t k = 0; k < n->n_out; k++)
-		ret[k] = listed(g, n->first_out + k, g->arcs[n->first_out + k].to);
-	sort_listed(ret, n->n_out, &(struct list_order){ g, id, -1 });
+	arcid first = g->nodes[id].first_out;
+	uint32_t n = g->nodes[id].n_out;
+
+	for (uint32_t k = 0; k < n && k < AHEAD; k++)
+		__builtin_prefetch(&g->share[g->arcs[first + k].to]);
+	for (uint32_t k = 0; k < n; k++) {
+		if (k + AHEAD < n)
+			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
+		ret[k] = listed(g, first + k, g->arcs[first + k].to);
+	}
+	sort_listed(ret, n, &(struct list_order){ g, -1 });
 }
 
 static int compare_members(const void *l, const void *r, void *arg)

@@ -93,12 +93,14 @@ static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
 nodeid callgraph_head(const struct callgraph *g, symid id);
 
 /* The arcs of an entry, in the order in which gprof lists them. */
+enum cg_class { CG_RECURSION, CG_INNER, CG_OUTER }; /* direct; within a cycle, or cut; others */
 struct cg_listed {
 	symid other; /* the caller, or the callee */
 	arcid arc;
 	uint64_t count;
-	struct cg_time time; /* 0 if inner */
-	bool inner;
+	struct cg_time time; /* 0 unless CG_OUTER */
+	double total;	     /* of time */
+	enum cg_class class; /* time flows only along CG_OUTER arcs */
 };
 /* Fills ret[nodes[id].n_in], and [n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);

@@ -20,13 +20,10 @@ struct check {
 
 static PRINTF(2, 3) void warn(const struct check *c, const char *fmt, ...)
 {
-	char *text;
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
+	char *text = xvprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
 	c->say(text, c->arg);
 	free(text);
 }

@@ -22,22 +22,21 @@ bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a)
 	       (cycle && g->share[a->from].cycle == cycle);
 }
 
-/* The callee's whole time along an arc, before the caller's fraction. */
-static struct cg_time whole_time(const struct callgraph *g, const struct cg_arc *a)
+/* The callee's whole time along an arc that is not an inner one, before the caller's fraction. */
+static struct cg_time whole_time(const struct cg_share *callee, uint64_t count)
 {
-	const struct cg_share *callee = &g->share[a->to];
-	if (!a->count || callee->calls == 0 || callee->fraction == 0 || callgraph_arc_is_inner(g, a))
+	if (!count || callee->calls == 0 || callee->fraction == 0)
 		return (struct cg_time){ 0, 0 };
-	double part = (double)a->count / callee->calls;
+	double part = (double)count / callee->calls;
 	return (struct cg_time){ callee->self * part, callee->child * part };
 }
 
 struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a)
 {
 	double fraction = g->share[a->from].fraction;
-	if (fraction == 0)
+	if (fraction == 0 || callgraph_arc_is_inner(g, a))
 		return (struct cg_time){ 0, 0 };
-	struct cg_time t = whole_time(g, a);
+	struct cg_time t = whole_time(&g->share[a->to], a->count);
 	return (struct cg_time){ t.self * fraction, t.child * fraction };
 }
 
@@ -48,9 +47,12 @@ struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc
 static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_node *into)
 {
 	const struct cg_node *n = &g->nodes[id];
+	const arcid *in = &g->in[n->first_in];
 
+	for (uint32_t k = 0; k < n->n_in; k++)
+		__builtin_prefetch(&g->arcs[in[k]]);
 	for (uint32_t k = 0; k < n->n_in; k++) {
-		const struct cg_arc *a = &g->arcs[g->in[n->first_in + k]];
+		const struct cg_arc *a = &g->arcs[in[k]];
 		if (a->from == a->to || (n->cycle && g->share[a->from].cycle == n->cycle))
 			continue;
 		into->shown |= g->nodes[a->from].shown;
@@ -156,8 +158,13 @@ static void gather_from_callees(struct callgraph *g, symid id)
 	if (n->fraction == 0)
 		return;
 
+	for (uint32_t k = 0; k < n->n_out; k++)
+		__builtin_prefetch(&g->share[g->arcs[n->first_out + k].to]);
 	for (uint32_t k = n->n_out; k-- > 0;) { /* newest first */
-		struct cg_time t = whole_time(g, &g->arcs[n->first_out + k]);
+		const struct cg_arc *a = &g->arcs[n->first_out + k];
+		if (callgraph_arc_is_inner(g, a))
+			continue;
+		struct cg_time t = whole_time(&g->share[a->to], a->count);
 		double share = t.self + t.child;
 		n->child += share;
 		n->shown_child += n->fraction * share;

@@ -18,6 +18,7 @@ struct kin_profile {
 	struct object_file *object; /* NULL: opened without a program, for writing only */
 	struct input_target target;
 	bool lines;
+	bool told_trouble;
 	enum demangle_style style;
 	struct view views[2]; /* per function, per line */
 	VEC(char *) warnings;
@@ -29,5 +30,8 @@ void profile_unref(void *profile);
 /* Symbols at once, the graph too if asked for. */
 MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph,
 					  struct view **ret);
+
+/* What could not be read of the program (object_trouble), told once. */
+MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);
 
 #endif

@@ -44,6 +44,13 @@ struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, 
 	return NULL;
 }
 
+struct kin_error *profile_trouble(struct kin_profile *p)
+{
+	struct kin_error *err = p->object && !p->told_trouble ? object_trouble(p->object) : NULL;
+	p->told_trouble |= err != NULL;
+	return err;
+}
+
 /* ---- opening ---- */
 
 /* Fields that a caller compiled against an older header does not have are as if not given. */
@@ -94,7 +101,7 @@ static bool is_empty(const struct profile *d)
 static void add_warning(const char *text, void *profile)
 {
 	struct kin_profile *p = profile;
-	vec_push(&p->warnings, strdup(text));
+	vec_push(&p->warnings, xprintf("%s", text));
 }
 
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
@@ -114,6 +121,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
 		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
 		kin_error_free(no_symbols);
+		if (!err)
+			err = profile_trouble(p);
 	}
 	return err;
 }

@@ -61,7 +61,11 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, cons
 		return err;
 	struct report_input in = { p->data, v->symbols, v->graph,
 				   (const char *const *)p->warnings.at, p->warnings.n };
-	return r->run(&in, &a->opts, ret);
+	if ((err = r->run(&in, &a->opts, ret)))
+		return err;
+	if ((err = profile_trouble(p)))
+		kin_table_free(*ret);
+	return err;
 }
 
 struct kin_error *kin_report(struct kin_profile *p, const char *name,

@@ -53,6 +53,14 @@ size_t escape_text(char *buf, size_t cap, const char *s)
 	return need;
 }
 
+char *escape_copy(const char *s)
+{
+	size_t need = escape_text(NULL, 0, s) + 1;
+	char *safe = xalloc(need);
+	escape_text(safe, need, s);
+	return safe;
+}
+
 size_t escape_width(const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;

@@ -13,6 +13,9 @@ bool escape_is_plain(const char *s);
  * cap - 1 bytes and a NUL, never cutting an escape in two. Returns the length that was needed. */
 size_t escape_text(char *buf, size_t cap, const char *s);
 
+/* The same, allocated. */
+char *escape_copy(const char *s);
+
 /* Columns that s takes on a terminal, counting what is not printable as 0. Valid UTF-8 expected. */
 size_t escape_width(const char *s);
 

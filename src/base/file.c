@@ -9,6 +9,21 @@
 
 #include "base/err.h"
 
+bool file_is_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		size_t n = strlen(folders[i]);
+		if (!strncmp(path, folders[i], n) && path[n] &&
+		    !path[n + strspn(path + n, "0123456789")])
+			return true;
+	}
+	return !strcmp(path, "/dev/stdin") || !strcmp(path, "/dev/stdout") ||
+	       !strcmp(path, "/dev/stderr");
+}
+
+/* ---- reading ---- */
+
 static struct kin_error *check_kind(int fd, const char *path, const struct file_opts *o,
 				    struct stat *st)
 {
@@ -16,7 +31,9 @@ static struct kin_error *check_kind(int fd, const char *path, const struct file_
 		return err_os(errno, "%s", path);
 	if (S_ISDIR(st->st_mode))
 		return err_os(EISDIR, "%s", path);
-	if (!S_ISREG(st->st_mode) && !(S_ISFIFO(st->st_mode) && o->allow_fifo) && fd != STDIN_FILENO)
+	bool is_given = fd == STDIN_FILENO || (o->allow_fifo && S_ISFIFO(st->st_mode) &&
+						file_is_descriptor(path));
+	if (!S_ISREG(st->st_mode) && !is_given)
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a regular file", path);
 	return NULL;
 }
@@ -57,10 +74,10 @@ static struct kin_error *read_all(int fd, const char *path, const struct file_op
 struct kin_error *file_read(const char *path, const struct file_opts *opts, struct file *ret)
 {
 	bool is_stdin = !strcmp(path, "-");
-	/* Not blocking on a FIFO without a writer; for regular files it means nothing. */
+	/* Not waiting for a FIFO's writer; for regular files it means nothing. */
+	bool may_wait = opts->allow_fifo && file_is_descriptor(path);
 	int fd = is_stdin ? STDIN_FILENO
-			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
-					       (opts->allow_fifo ? 0 : O_NONBLOCK));
+			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
 	if (fd < 0)
 		return err_gnu(err_os(errno, "%s", path), false, "%s: %s", path, strerror(errno));
 
@@ -82,4 +99,66 @@ void file_free(struct file *f)
 {
 	free(f->data);
 	*f = (struct file){ 0 };
+}
+
+/* ---- writing ---- */
+
+/* As the kernel does with fs.protected_symlinks, which not every system has set: in a folder that all
+ * may write to, a link counts if it is ours or the folder owner's. */
+static bool is_planted(const char *path)
+{
+	struct stat link, folder;
+	if (lstat(path, &link) < 0 || !S_ISLNK(link.st_mode) || link.st_uid == geteuid())
+		return false;
+	const char *slash = strrchr(path, '/');
+	char *name = slash ? xprintf("%.*s/.", (int)(slash - path), path) : xprintf(".");
+	bool open_to_all = stat(name, &folder) < 0 || folder.st_mode & S_IWOTH;
+	free(name);
+	return open_to_all && link.st_uid != folder.st_uid;
+}
+
+static struct kin_error *cannot_write(const char *path, int errnum)
+{
+	return err_gnu(err_os(errnum, "cannot write %s", path), false, "%s: %s", path,
+		       strerror(errnum));
+}
+
+static struct kin_error *refuse(const char *path, const char *why)
+{
+	return err_new(KIN_ERROR_UNSUPPORTED, "cannot write %s: %s", path, why);
+}
+
+struct kin_error *file_check_link(const char *path)
+{
+	return is_planted(path) ? refuse(path, "a symbolic link that somebody else made in a folder "
+					       "open to all; remove it or choose another name")
+				: NULL;
+}
+
+struct kin_error *file_create(const char *path, int *ret)
+{
+	bool is_given = file_is_descriptor(path);
+	struct stat st;
+	struct kin_error *err = file_check_link(path);
+	if (err)
+		return err;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (is_given ? 0 : O_NONBLOCK),
+		      0666);
+	if (fd < 0 && errno == ENXIO)
+		return refuse(path, "a FIFO or a device that is not there; name a file");
+	if (fd < 0)
+		return cannot_write(path, errno);
+
+	if (fstat(fd, &st) < 0 || (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0))
+		err = cannot_write(path, errno);
+	else if (!is_given && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))
+		err = refuse(path, "neither a file nor a character device");
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (!is_given) /* terminals and the like must not be half full */
+		(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	*ret = fd;
+	return NULL;
 }

@@ -24,21 +24,15 @@ static void write_all(const char *p, size_t n)
 
 void message(const char *command, const char *fmt, ...)
 {
-	char *text, *line;
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
+	char *text = xvprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
-	size_t need = escape_text(NULL, 0, text);
-	char *safe = xalloc(need + 1);
-	escape_text(safe, need + 1, text);
-	n = asprintf(&line, "kin%s%s: %s\n", command ? " " : "", command ? command : "", safe);
-	if (n >= 0) {
-		write_all(line, (size_t)n);
-		free(line);
-	}
+	char *safe = escape_copy(text);
+	char *line =
+		xprintf("kin%s%s: %s\n", command ? " " : "", command ? command : "", safe);
+	write_all(line, strlen(line));
+	free(line);
 	free(safe);
 	free(text);
 }

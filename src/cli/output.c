@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "cli/pager.h"
 
 static bool wants_color(const struct output_opts *o, bool terminal)
@@ -43,12 +44,19 @@ struct kin_error *output_open(const struct output_opts *o, struct output *ret)
 		terminal_size(&columns, &lines);
 	out.color = wants_color(o, terminal);
 	out.width = o->has_width ? o->width : columns;
-	if (!to_stdout)
-		out.stream = fopen(o->path, "we");
-	else if (terminal && !o->no_pager)
+	if (!to_stdout) {
+		int fd;
+		struct kin_error *err = file_create(o->path, &fd);
+		if (err)
+			return err;
+		out.stream = fdopen(fd, "w");
+		if (!out.stream)
+			close(fd);
+	} else if (terminal && !o->no_pager) {
 		out.stream = pager_open(lines, o->status, &out.pager);
-	else
+	} else {
 		out.stream = stdout;
+	}
 	if (!out.stream)
 		return err_os(errno, "%s", out.name);
 	*ret = out;

@@ -51,7 +51,7 @@ static struct kin_error *open_program(struct run *r)
 		return err;
 	struct symspec_opts symspec_opts = { .gnu = o->compat,
 					     .calls = &r->calls,
-					     .warnings = o->compat ? NULL : stderr };
+					     .warn = o->compat ? NULL : session_note };
 	symspec_select(r->s.symbols, o->specs.at, o->specs.n, &symspec_opts, &r->s.selection);
 	return NULL;
 }
@@ -380,6 +380,7 @@ static void run_stages(struct run *r)
 		return;
 	choose_styles(r);
 	produce(r);
+	session_succeeded(&r->s, object_trouble(r->s.object));
 }
 
 static int run(const struct gprof_options *o)
@@ -446,7 +447,7 @@ int gprof_main(int argc, char **argv)
 	if (!err)
 		err = gprof_dialect_of(argc, argv, &dialect);
 	if (err)
-		fprintf(stderr, "gprof: %s\n", kin_error_message(err));
+		session_say("%s", kin_error_message(err));
 	else if (dialect == DIALECT_GNU)
 		status = gnu_main(argc, argv);
 	else

@@ -101,7 +101,7 @@ static void add_dirs(struct gprof_options *o, const char *list)
 	while (*list) {
 		size_t n = strcspn(list, ":");
 		if (n)
-			vec_push(&o->source_dirs, strndup(list, n));
+			vec_push(&o->source_dirs, xprintf("%.*s", (int)n, list));
 		list += n + (list[n] == ':');
 	}
 }

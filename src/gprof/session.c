@@ -1,10 +1,13 @@
 #include "gprof/session.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/mismatch.h"
 #include "base/err.h"
+#include "base/escape.h"
 
 void session_done(struct session *s)
 {
@@ -17,6 +20,19 @@ void session_done(struct session *s)
 
 /* ---- messages ---- */
 
+void session_say(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *text = xvprintf(fmt, ap);
+	va_end(ap);
+	char *safe = escape_copy(text);
+	fprintf(stderr, "gprof: %s\n", safe);
+	free(safe);
+	free(text);
+}
+
+/* Byte by byte what GNU says, raw names and all. */
 static void complain_gnu(const struct session *s, const struct kin_error *err)
 {
 	static const char without_newline[] = "different scales in histogram records";
@@ -36,7 +52,7 @@ void session_complain(const struct session *s, struct kin_error *err)
 	if (s->compat)
 		complain_gnu(s, err);
 	else
-		fprintf(stderr, "gprof: %s\n", kin_error_message(err));
+		session_say("%s", kin_error_message(err));
 	kin_error_free(err);
 }
 
@@ -52,7 +68,13 @@ bool session_succeeded(struct session *s, struct kin_error *err)
 void session_warn(const char *text, void *unused)
 {
 	(void)unused;
-	fprintf(stderr, "gprof: warning: %s\n", text);
+	session_say("warning: %s", text);
+}
+
+void session_note(const char *text, void *unused)
+{
+	(void)unused;
+	session_say("%s", text);
 }
 
 /* ---- the program ---- */
@@ -76,7 +98,7 @@ struct kin_error *session_load_symbols(struct session *s, struct symbols_opts op
 
 	if (!err)
 		selection_init(&s->selection, s->symbols->n);
-	return err;
+	return err ? err : object_trouble(s->object);
 }
 
 /* ---- the data ---- */
@@ -187,6 +209,6 @@ int session_close_output(bool compat, int status)
 {
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || compat)
 		return status;
-	fprintf(stderr, "gprof: writing the output: %s\n", strerror(errno));
+	session_say("writing the output: %s", strerror(errno));
 	return 1;
 }

@@ -2,9 +2,12 @@
  * and prints one report after the other. What goes wrong is said on stderr and ends up in `status`.
  *
  *	struct session s = { .whoami = argv[0] };
- *	... session_open_program(), session_load_symbols(), fill s.selection, session_load_data()
- *... if (session_succeeded(&s, session_analyse(&s, &opts))) session_succeeded(&s, session_print(&s,
- *&flat_report, ...)); session_done(&s); return session_close_output(s.compat, s.status); */
+ *	... session_open_program(), session_load_symbols(), fill s.selection, session_load_data() ...
+ *	if (session_succeeded(&s, session_analyse(&s, opts)))
+ *		session_succeeded(&s, session_print(&s, &flat_report, ...));
+ *	session_done(&s);
+ *	return session_close_output(s.compat, s.status);
+ */
 #ifndef GPROF_SESSION_H
 #define GPROF_SESSION_H
 
@@ -33,8 +36,10 @@ void session_done(struct session *s); /* leaves status and has_output as they ar
 void session_complain(const struct session *s, struct kin_error *err);
 /* True if there was no error; says and consumes it if there was. */
 bool session_succeeded(struct session *s, struct kin_error *err);
-/* "gprof: warning: text" */
-void session_warn(const char *text, void *unused);
+/* "gprof: ..." on stderr, escaped so that a terminal does not obey the names in it. */
+void session_say(const char *fmt, ...) PRINTF(1, 2);
+void session_note(const char *text, void *unused); /* "gprof: text" */
+void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
 
 /* ---- the program and its data ---- */
 

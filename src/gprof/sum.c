@@ -8,6 +8,7 @@
 
 #include "analysis/blocks.h"
 #include "base/err.h"
+#include "base/file.h"
 
 struct writer {
 	FILE *out;
@@ -113,9 +114,16 @@ struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struc
 	if (bsd && !p->n_histograms)
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: the BSD formats need a histogram", path);
 
-	struct writer w = { fopen(path, "wb"), *target };
-	if (!w.out)
-		return err_gnu(err_os(errno, "%s", path), false, "%s: %s", path, strerror(errno));
+	int fd;
+	struct kin_error *err = file_create(path, &fd);
+	if (err)
+		return err;
+	struct writer w = { fdopen(fd, "wb"), *target };
+	if (!w.out) {
+		err = err_os(errno, "%s", path);
+		close(fd);
+		return err;
+	}
 	struct callgraph *g =
 		callgraph_new(p, s, &(struct callgraph_opts){ .gnu = true, .selection = sel });
 	if (bsd)

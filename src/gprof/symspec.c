@@ -290,17 +290,21 @@ static void warn(const struct matcher *m, size_t i)
 	const struct symspec *spec = &m->specs[i];
 	bool arcs = spec->table >= SEL_N;
 
-	if (!m->opts->warnings ||
+	char *text = NULL;
+
+	if (!m->opts->warn ||
 	    (i && spec[-1].text == spec->text)) /* -E and -F are two specs each */
 		return;
 	if (arcs && !m->has_right[i])
-		fprintf(m->opts->warnings,
-			"gprof: -%c %s: has no effect: calls are written FROM/TO\n", spec->letter,
-			spec->text);
+		text = xprintf("-%c %s: has no effect: calls are written FROM/TO", spec->letter,
+			       spec->text);
 	else if (!found_any(&m->left[i]) || (m->has_right[i] && !found_any(&m->right[i])))
-		fprintf(m->opts->warnings, "gprof: -%c %s: has no effect: %s has no such %s\n",
-			spec->letter, spec->text, object_path(m->symbols->object),
-			arcs ? "functions" : "function, file or line");
+		text = xprintf("-%c %s: has no effect: %s has no such %s", spec->letter, spec->text,
+			       object_path(m->symbols->object),
+			       arcs ? "functions" : "function, file or line");
+	if (text)
+		m->opts->warn(text, m->opts->arg);
+	free(text);
 }
 
 /* ---- the whole ---- */

@@ -8,8 +8,6 @@
 #ifndef GPROF_SYMSPEC_H
 #define GPROF_SYMSPEC_H
 
-#include <stdio.h>
-
 #include "analysis/selection.h"
 
 enum spec_table { /* enum sel, and then the tables of calls */
@@ -37,7 +35,8 @@ struct symspec_opts {
 	/* gnu: GNU's -r counts what FROM/TO names among the calls of the program. Filled in the
 	 * order in which it comes upon them; NULL: not wanted. */
 	struct symspec_calls *calls;
-	FILE *warnings; /* where to say that a spec named nothing; NULL: nowhere */
+	void (*warn)(const char *text, void *arg); /* told what spec named nothing; or NULL */
+	void *arg;
 };
 
 /* Fills *ret, which was selection_init()ed for s, from the specs and the functions that are left

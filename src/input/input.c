@@ -11,6 +11,9 @@
 #include "input/paths.h"
 #include "input/window.h"
 
+/* What is read whole (BSD's formats, bb.out, pipes) is never that large; a disk image may be. */
+enum { WHOLE_MAX = 1 << 30 };
+
 /* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged.
  */
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
@@ -81,15 +84,9 @@ static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 	return unknown_format(all);
 }
 
-/* Process substitution hands over pipes under these names. Any other FIFO may have no writer. */
-static bool may_be_pipe(const char *path)
-{
-	return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
-}
-
 static struct kin_error *load(const char *path, struct file *ret)
 {
-	struct file_opts fo = { .allow_fifo = may_be_pipe(path) };
+	struct file_opts fo = { .max = WHOLE_MAX, .allow_fifo = true };
 	struct kin_error *err = file_read(path, &fo, ret);
 
 	/* GNU opens a directory and can then read nothing. */
@@ -119,12 +116,12 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 	return err;
 }
 
-/* Piece by piece, if it is of a format that can be read so; else false, and nothing has happened.
- */
+/* Piece by piece, if it is of a format that can be read so or of none; else false, and nothing has
+ * happened. */
 static bool read_stream(const char *path, const struct input_opts *o, struct profile_builder *into,
 			struct kin_error **ret)
 {
-	enum { HEAD = 64 };
+	enum { HEAD = 4096 }; /* as far as any probe looks */
 	struct source source = { 0 };
 	const struct reader *reader = NULL;
 	struct window w;
@@ -132,14 +129,18 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 	if (!window_open(&w, path))
 		return false;
 	window_need(&w, HEAD);
-	kin_error_free(choose(w.b, o, &reader));
-	if (reader && reader->stream) {
+	struct kin_error *err = window_error(&w);
+	if (!err)
+		err = choose(w.b, o, &reader);
+	bool done = err || reader->stream;
+	if (!err && done) {
 		source.kind = reader->name;
-		*ret = reader->stream(&w, o, into, &source);
-		end_file(into, path, source, *ret, o);
+		err = reader->stream(&w, o, into, &source);
+		end_file(into, path, source, err, o);
 	}
+	*ret = err;
 	window_close(&w);
-	return reader && reader->stream;
+	return done;
 }
 
 static struct kin_error *read_item(const struct item *it, const struct input_opts *o,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 
 struct out {
 	int fd;
@@ -55,36 +56,39 @@ static int create_temporary(struct out *o)
 	return -1;
 }
 
-static int open_file(struct out *o)
+static struct kin_error *open_file(struct out *o)
 {
 	struct stat st;
-	bool exists = stat(o->real_path, &st) == 0;
+	bool exists = stat(o->path, &st) == 0;
 
 	if (!exists || S_ISREG(st.st_mode)) {
-		int fd = create_temporary(o);
-		if (fd >= 0 && exists) /* if it is somebody else's its rights need not be kept */
-			(void)!fchmod(fd, st.st_mode & 07777);
+		o->fd = create_temporary(o);
+		if (o->fd >= 0 && exists) /* if it is somebody else's its rights need not be kept */
+			(void)!fchmod(o->fd, st.st_mode & 07777);
+		if (o->fd >= 0)
+			return NULL;
 		/* A file that may be written in a directory that may not: better than nothing. */
-		if (fd >= 0 || !exists || (errno != EACCES && errno != EROFS && errno != EPERM))
-			return fd;
+		if (!exists || (errno != EACCES && errno != EROFS && errno != EPERM))
+			return err_gnu(err_os(errno, "cannot write %s", o->path), false, "%s: %s",
+				       o->path, strerror(errno));
 	}
-	return open(o->real_path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	return file_create(o->path, &o->fd);
 }
 
 struct kin_error *out_open(const char *path, struct out **ret)
 {
 	struct out *o = xalloc(sizeof(*o));
+	struct kin_error *err = file_check_link(path);
 
 	o->path = copy(path);
-	o->real_path = realpath(path, NULL);
+	o->real_path = err ? NULL : realpath(path, NULL);
 	if (!o->real_path)
 		o->real_path = copy(path);
-	o->fd = open_file(o);
-	if (o->fd < 0) {
-		int errnum = errno;
-		struct kin_error *err = err_os(errnum, "cannot write %s", path);
+	if (!err)
+		err = open_file(o);
+	if (err) {
 		out_free(o);
-		return err_gnu(err, false, "%s: %s", path, strerror(errnum));
+		return err;
 	}
 	*ret = o;
 	return NULL;

@@ -33,8 +33,8 @@ struct candidates {
 	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
 };
 
-/* Sorts and takes one per address: the table, to be freed with free(), and its length. A symbol ends where the
- * next one starts, at its limit at the latest. Empties c. */
+/* Sorts and takes one per address: the table, to be freed with free(), and its length. A symbol
+ * ends where the next one starts, at its limit at the latest. Empties c. */
 struct symbol_table candidates_finish(struct candidates *c);
 void candidates_free(struct candidates *c);
 

@@ -35,6 +35,22 @@ static bool has_build_id(const struct elf_file *f, const uint8_t *id, size_t n)
 	return own && size == n && !memcmp(own, id, n);
 }
 
+/* Takes note if memory, descriptors or the disk are the reason, and not that there is no such file. */
+static void failed(struct object_file *o, int errnum)
+{
+	if (!o->trouble &&
+	    (errnum == ENOMEM || errnum == EIO || errnum == EMFILE || errnum == ENFILE))
+		o->trouble = errnum;
+}
+
+/* A candidate that is not taken; it may be for lack of memory. */
+static void give_up(struct object_file *o, struct elf_file *f)
+{
+	if (f)
+		failed(o, *f->trouble);
+	elf_file_free(f);
+}
+
 /* Opens path if it is an ELF file of o's kind, and another file than o's. */
 static struct elf_file *open_candidate(struct object_file *o, const char *path)
 {
@@ -42,13 +58,14 @@ static struct elf_file *open_candidate(struct object_file *o, const char *path)
 	struct stat own, st;
 	struct kin_error *err = elf_file_open(path, &f);
 	if (err) {
+		failed(o, kin_error_errno(err));
 		kin_error_free(err);
 		return NULL;
 	}
 	bool is_own = !fstat(o->main->fd, &own) && !fstat(f->fd, &st) && own.st_dev == st.st_dev &&
 		      own.st_ino == st.st_ino;
 	if (is_own || !same_kind(f, o->main)) {
-		elf_file_free(f);
+		give_up(o, f);
 		return NULL;
 	}
 	return f;
@@ -60,28 +77,29 @@ static struct elf_file *open_with_build_id(struct object_file *o, const char *pa
 	struct elf_file *f = open_candidate(o, path);
 	if (f && has_build_id(f, id, n))
 		return f;
-	elf_file_free(f);
+	give_up(o, f);
 	return NULL;
 }
 
 static struct elf_file *find_by_build_id(struct object_file *o, const uint8_t *id, size_t n)
 {
-	char hex[2 * BUILD_ID_MAX + 1], *path;
+	char hex[2 * BUILD_ID_MAX + 1];
 	if (n < 2 || n > BUILD_ID_MAX)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", o->debug_dir, hex, hex + 2) < 0)
-		return NULL;
+	char *path = xprintf("%s/.build-id/%.2s/%s.debug", o->debug_dir, hex, hex + 2);
 	struct elf_file *f = open_with_build_id(o, path, id, n);
 	free(path);
 	return f;
 }
 
 /* The folder of path with symbolic links resolved, allocated. */
-static char *folder_of(const char *path)
+static char *folder_of(struct object_file *o, const char *path)
 {
 	char *real = realpath(path, NULL);
+	if (!real)
+		failed(o, errno);
 	char *slash = real ? strrchr(real, '/') : NULL;
 	if (slash)
 		*slash = '\0';
@@ -91,7 +109,7 @@ static char *folder_of(const char *path)
 /* ---- .gnu_debuglink ---- */
 
 /* CRC-32 of the whole file, as zlib counts it (liblzma has the same one). */
-static bool crc_of(int fd, uint32_t *ret)
+static bool crc_of(struct object_file *o, int fd, uint32_t *ret)
 {
 	enum { CHUNK = 256 * 1024 };
 	uint8_t *buf = xalloc(CHUNK);
@@ -105,6 +123,8 @@ static bool crc_of(int fd, uint32_t *ret)
 		crc = lzma_crc32(buf, (size_t)n, crc);
 		at += n;
 	}
+	if (n < 0)
+		failed(o, errno);
 	free(buf);
 	*ret = crc;
 	return n == 0;
@@ -139,9 +159,7 @@ static bool read_debuglink(const struct object_file *o, struct debuglink *ret)
 static struct elf_file *open_linked(struct object_file *o, const struct debuglink *link,
 				    const char *top, const char *folder, const char *sub)
 {
-	char *path;
-	if (asprintf(&path, "%s%s/%s%s", top, folder, sub, link->name) < 0)
-		return NULL;
+	char *path = xprintf("%s%s/%s%s", top, folder, sub, link->name);
 	struct elf_file *f = open_candidate(o, path);
 	free(path);
 	if (!f)
@@ -151,9 +169,9 @@ static struct elf_file *open_linked(struct object_file *o, const struct debuglin
 	size_t n, theirs;
 	const uint8_t *id = elf_file_build_id(o->main, &n);
 	bool other = id && elf_file_build_id(f, &theirs) && !has_build_id(f, id, n);
-	if (!other && crc_of(f->fd, &crc) && crc == link->crc)
+	if (!other && crc_of(o, f->fd, &crc) && crc == link->crc)
 		return f;
-	elf_file_free(f);
+	give_up(o, f);
 	return NULL;
 }
 
@@ -162,7 +180,7 @@ static struct elf_file *find_by_link(struct object_file *o)
 	struct debuglink link;
 	if (!read_debuglink(o, &link))
 		return NULL;
-	char *folder = folder_of(o->path);
+	char *folder = folder_of(o, o->path);
 	if (!folder)
 		return NULL;
 	struct elf_file *f = open_linked(o, &link, "", folder, "");
@@ -210,8 +228,9 @@ static struct elf_file *find_alt(struct object_file *o, const struct elf_file *f
 		return f;
 	if (*name == '/')
 		return open_with_build_id(o, name, id, n);
-	char *path, *folder = folder_of(from->path);
-	if (folder && asprintf(&path, "%s/%s", folder, name) >= 0) {
+	char *folder = folder_of(o, from->path);
+	if (folder) {
+		char *path = xprintf("%s/%s", folder, name);
 		f = open_with_build_id(o, path, id, n);
 		free(path);
 	}
@@ -233,18 +252,14 @@ static bool has_dwarf(const struct elf_file *f)
 	return false;
 }
 
-Dwarf *object_dwarf(struct object_file *o)
+struct elf_file *object_dwarf(struct object_file *o)
 {
 	if (o->sought_dwarf)
 		return o->dwarf;
 	o->sought_dwarf = true;
-
-	struct elf_file *from = has_dwarf(o->main) ? o->main : object_debug_file(o);
-	o->dwarf = from ? dwarf_begin_elf(from->elf, DWARF_C_READ, NULL) : NULL;
-	if (!o->dwarf)
-		return NULL;
-	o->alt = find_alt(o, from);
-	o->alt_dwarf = o->alt ? dwarf_begin_elf(o->alt->elf, DWARF_C_READ, NULL) : NULL;
+	o->dwarf = has_dwarf(o->main) ? o->main : object_debug_file(o);
+	if (o->dwarf)
+		o->alt = find_alt(o, o->dwarf);
 	return o->dwarf;
 }
 
@@ -256,7 +271,7 @@ enum {
 };
 
 /* Allocated; NULL if it is not sound or unpacks to too much. */
-static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
+static uint8_t *unpack(struct object_file *o, const uint8_t *in, size_t n, size_t *size)
 {
 	lzma_stream lz = LZMA_STREAM_INIT;
 	size_t cap = 64 * 1024;
@@ -276,6 +291,8 @@ static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
 	lzma_end(&lz);
 	if (r == LZMA_STREAM_END)
 		return out;
+	if (r == LZMA_MEM_ERROR)
+		failed(o, ENOMEM);
 	free(out);
 	return NULL;
 }
@@ -289,7 +306,7 @@ struct elf_file *object_packed_file(struct object_file *o)
 	size_t n, size;
 	const struct elf_section *s = elf_file_section(o->main, ".gnu_debugdata");
 	const uint8_t *data = s ? elf_file_contents(o->main, s, &n) : NULL;
-	uint8_t *unpacked = data ? unpack(data, n, &size) : NULL;
+	uint8_t *unpacked = data ? unpack(o, data, n, &size) : NULL;
 	struct elf_file *f = unpacked ? elf_file_from_memory(s->name, unpacked, size) : NULL;
 	if (f && !same_kind(f, o->main)) {
 		elf_file_free(f);

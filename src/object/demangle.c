@@ -119,8 +119,8 @@ char *demangle(const char *name, enum demangle_style style)
 	if (style == DEMANGLE_NONE || length > NAME_MAX_LENGTH)
 		return NULL;
 
-	char *core = strndup(name + before, length);
-	char *readable = core ? demangle_plain(core, style) : NULL;
+	char *core = xprintf("%.*s", (int)length, name + before);
+	char *readable = demangle_plain(core, style);
 	free(core);
 	if (!readable || (!before && !*after))
 		return readable;

@@ -1,4 +1,7 @@
 #include <capstone/capstone.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "object/private.h"
 
@@ -28,10 +31,27 @@ static void scan_x86(const struct code *c, call_fn *call, void *arg)
 			call(c->addr + i, c->addr + i + CALL_SIZE + le32(c->bytes + i + 1), arg);
 }
 
+static void *allocate(size_t size) { return xrealloc(NULL, size, 1); }
+static void *resize(void *p, size_t size) { return xrealloc(p, size, 1); }
+
+static void *allocate_zeroed(size_t n, size_t size)
+{
+	return memset(xrealloc(NULL, n, size), 0, n * size);
+}
+
+/* capstone does not look whether there was memory. The setting is the process's, but nobody who has
+ * his own loses by ours: they can free what the other has allocated. */
+static bool open_x86(cs_mode mode, csh *ret)
+{
+	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
+	return cs_option(0, CS_OPT_MEM, (size_t)&memory) == CS_ERR_OK &&
+	       cs_open(CS_ARCH_X86, mode, ret) == CS_ERR_OK;
+}
+
 static void decode_x86(const struct code *c, cs_mode mode, call_fn *call, void *arg)
 {
 	csh handle;
-	if (cs_open(CS_ARCH_X86, mode, &handle) != CS_ERR_OK)
+	if (!open_x86(mode, &handle))
 		return;
 	cs_insn *insn = cs_malloc(handle);
 	const uint8_t *p = c->bytes;

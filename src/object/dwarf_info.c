@@ -4,21 +4,22 @@
 #include <stdlib.h>
 
 #include "object/dwarf_abbrev.h"
+#include "object/private.h"
 
 /* ---- sections ---- */
 
-/* As libdw does, sections are told by their names alone; it has decompressed them. */
-static void take_section(Elf_Scn *scn, struct section *ret)
+/* A section is told by its name alone. */
+static void take_section(struct elf_file *elf, const struct elf_section *s, struct section *ret)
 {
-	GElf_Shdr header;
-	Elf_Data *data;
-	if (ret->data || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS ||
-	    !(data = elf_rawdata(scn, NULL)) || !data->d_buf)
+	size_t n;
+	if (ret->data || !elf_file_decompress(elf, s))
 		return;
-	*ret = (struct section){ data->d_buf, data->d_size };
+	const uint8_t *data = elf_file_contents(elf, s, &n);
+	if (data)
+		*ret = (struct section){ data, n };
 }
 
-static void find_sections(Elf *elf, struct dwarf_file *f)
+static void find_sections(struct elf_file *elf, struct dwarf_file *f)
 {
 	const struct {
 		const char *name;
@@ -34,26 +35,17 @@ static void find_sections(Elf *elf, struct dwarf_file *f)
 		{ "addr", &f->addr },
 		{ "str_offsets", &f->str_offsets },
 	};
-	size_t strings;
-	Elf_Scn *scn = NULL;
-	if (elf_getshdrstrndx(elf, &strings))
-		return;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(scn, &header)
-					   ? elf_strptr(elf, strings, header.sh_name)
-					   : NULL;
-		if (!name)
-			continue;
+	for (size_t i = 1; i < elf->n_sections; i++) {
+		const char *name = elf->sections[i].name;
 		if (!strncmp(name, ".debug_", 7))
 			name += 7;
 		else if (!strncmp(name, ".zdebug_", 8))
 			name += 8;
 		else
 			continue;
-		for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
-			if (!strcmp(name, wanted[i].name))
-				take_section(scn, wanted[i].to);
+		for (size_t k = 0; k < ARRAY_LEN(wanted); k++)
+			if (!strcmp(name, wanted[k].name))
+				take_section(elf, &elf->sections[i], wanted[k].to);
 	}
 }
 
@@ -172,16 +164,18 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;
 	u->first_range = (uint32_t)d->ranges.n;
-	d->ranges_left = dwarf_ranges_justified(u);
+	d->ranges_left = d->top_ranges_left;
 	dwarf_ranges_read(d, f, u, &top.low, &top.high, &top.ranges, &d->ranges);
 	u->indexed_ranges = d->indexed_ranges;
 	u->n_ranges = (uint32_t)(d->ranges.n - u->first_range);
+	d->top_ranges_left = d->ranges_left;
 }
 
 static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 {
 	struct cursor c = cursor_at(f->info, 0, f->swap);
 	struct dwarf_unit u;
+	d->top_ranges_left = f->info.size / 8 + (f->ranges.size + f->rnglists.size) / 2 + 64;
 	while (cursor_left(&c) && read_header(f, &c, &u)) {
 		read_top_entry(d, f, &u);
 		vec_push(&f->units, u);
@@ -203,21 +197,17 @@ const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offs
 
 /* ---- all ---- */
 
-static void open_file(struct dwarf_file *f, Dwarf *dwarf)
+static void open_file(struct dwarf_file *f, struct elf_file *elf)
 {
-	Elf *elf = dwarf_getelf(dwarf);
-	GElf_Ehdr header;
-	if (!elf || !gelf_getehdr(elf, &header))
-		return;
-	f->swap = (header.e_ident[EI_DATA] == ELFDATA2LSB) !=
+	f->swap = (elf->header.e_ident[EI_DATA] == ELFDATA2LSB) !=
 		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	find_sections(elf, f);
 }
 
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt)
+struct dwarf_info *dwarf_info_new(struct elf_file *file, struct elf_file *alt)
 {
 	struct dwarf_info *d = xalloc(sizeof(*d));
-	open_file(&d->file, dwarf);
+	open_file(&d->file, file);
 	if (alt)
 		open_file(&d->alt, alt);
 	if (!d->file.info.size) {

@@ -1,13 +1,10 @@
 /* dwarf_info.h - units and entries of .debug_info, as far as source lines need them.
  *
- * A reader of its own next to libdw: lines of a whole program mean a pass over all entries, of
- * which there are some ten million in 100 MB, and libdw keeps every line table it has decoded.
- * libdw opens the files and decompresses the sections. Everything here borrows from those sections.
- */
+ * A reader of its own instead of libdw: lines of a whole program mean a pass over all entries, of which
+ * there are some ten million in 100 MB, and libdw keeps every line table it has decoded. Everything here
+ * borrows from the sections of the files. */
 #ifndef OBJECT_DWARF_INFO_H
 #define OBJECT_DWARF_INFO_H
-
-#include <elfutils/libdw.h>
 
 #include "base/map64.h"
 #include "base/vec.h"
@@ -44,6 +41,7 @@ struct dwarf_ranges { /* a VEC */
 };
 
 struct abbrevs;
+struct elf_file;
 
 struct dwarf_name {
 	const char *name;
@@ -57,14 +55,15 @@ struct dwarf_info {
 	struct abbrevs *tables;     /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
-	size_t ranges_left;  /* how many more ranges may be read: see dwarf_ranges_read() */
-	bool indexed_ranges; /* set when a list that is given by offset has addresses by index */
-	struct map64 names;  /* entry -> index in named, of functions that others refer to */
+	size_t top_ranges_left; /* the same for all units' own ranges */
+	size_t ranges_left;     /* how many more ranges may be read: see dwarf_ranges_read() */
+	bool indexed_ranges;    /* set when a list that is given by offset has addresses by index */
+	struct map64 names;     /* entry -> index in named, of functions that others refer to */
 	VEC(struct dwarf_name) named;
 };
 
-/* `alt`: the file that dwz moved entries to, or NULL. NULL if there is no .debug_info. */
-struct dwarf_info *dwarf_info_new(Dwarf *dwarf, Dwarf *alt);
+/* NULL if there is no .debug_info. `alt`: what dwz moved out, or NULL. Decompresses sections. */
+struct dwarf_info *dwarf_info_new(struct elf_file *file, struct elf_file *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
 /* ---- forms, also used by line tables ---- */
@@ -102,8 +101,9 @@ void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const s
 		       const struct dwarf_value *low, const struct dwarf_value *high,
 		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
 
-/* How many ranges (for dwarf_info.ranges_left) a unit of this size may list. */
-size_t dwarf_ranges_justified(const struct dwarf_unit *u);
+/* How many ranges (for dwarf_info.ranges_left) the functions of a unit may have: more than its size
+ * and that of all lists can account for are made by referring to the same ones again and again. */
+size_t dwarf_ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u);
 
 /* The unit that holds an offset; NULL if none does. */
 const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset);

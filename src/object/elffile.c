@@ -9,6 +9,29 @@
 #include "base/err.h"
 #include "object/private.h"
 
+/* ---- failures ---- */
+
+/* libelf's own numbers, which it does not publish but only ever adds to. */
+enum { NO_MEMORY = 8, CANNOT_READ = 19 };
+
+static int last_failure(void)
+{
+	switch (elf_errno()) {
+	case NO_MEMORY:
+		return ENOMEM;
+	case CANNOT_READ:
+		return EIO;
+	}
+	return 0;
+}
+
+void elf_file_failed(const struct elf_file *f)
+{
+	int errnum = last_failure();
+	if (!*f->trouble)
+		*f->trouble = errnum;
+}
+
 /* ---- opening ---- */
 
 static struct kin_error *not_executable(const char *path, const char *what)
@@ -65,6 +88,9 @@ static struct kin_error *check_elf(struct elf_file *f)
 		return err_os(errno, "reading %s", f->path);
 	if (n < SELFMAG || memcmp(magic, ELFMAG, SELFMAG))
 		return not_executable(f->path, describe_foreign(magic, (size_t)n));
+	int errnum = f->elf ? 0 : last_failure();
+	if (errnum)
+		return err_os(errnum, "reading %s", f->path);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header))
 		return not_executable(f->path, "damaged ELF file: its header makes no sense");
 	if (f->header.e_type == ET_CORE)
@@ -95,8 +121,10 @@ static struct elf_section read_section(const struct elf_file *f, size_t i, uint6
 	struct elf_section s = { .name = "" };
 	Elf_Scn *scn = elf_getscn(f->elf, i);
 	GElf_Shdr sh;
-	if (!scn || !gelf_getshdr(scn, &sh))
+	if (!scn || !gelf_getshdr(scn, &sh)) {
+		elf_file_failed(f);
 		return s;
+	}
 	s = (struct elf_section){ .name = "",
 				  .addr = sh.sh_addr,
 				  .size = sh.sh_size,
@@ -117,7 +145,9 @@ static struct elf_section read_section(const struct elf_file *f, size_t i, uint6
 static void name_sections(struct elf_file *f)
 {
 	size_t index = 0, n = 0;
-	if (elf_getshdrstrndx(f->elf, &index) < 0 || !index || index >= f->n_sections)
+	if (elf_getshdrstrndx(f->elf, &index) < 0)
+		elf_file_failed(f);
+	if (!index || index >= f->n_sections)
 		return;
 	const char *names = (const char *)elf_file_contents(f, &f->sections[index], &n);
 	n = names ? terminated_size(names, n) : 0;
@@ -133,8 +163,10 @@ static void read_sections(struct elf_file *f, size_t memory_size)
 {
 	size_t n = 0;
 	uint64_t budget = most_contents(f, memory_size);
-	if (elf_getshdrnum(f->elf, &n) < 0)
+	if (elf_getshdrnum(f->elf, &n) < 0) {
+		elf_file_failed(f);
 		return;
+	}
 	f->sections = arena_alloc(&f->arena, n * sizeof(*f->sections));
 	for (; f->n_sections < n; f->n_sections++)
 		f->sections[f->n_sections] = read_section(f, f->n_sections, &budget);
@@ -156,6 +188,7 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 	struct elf_file *f = xalloc(sizeof(*f));
 	f->fd = fd;
 	f->path = arena_printf(&f->arena, "%s", path);
+	f->trouble = arena_alloc(&f->arena, sizeof(*f->trouble));
 	elf_version(EV_CURRENT);
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	err = check_elf(f);
@@ -173,6 +206,7 @@ struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t 
 	struct elf_file *f = xalloc(sizeof(*f));
 	f->fd = -1;
 	f->path = arena_printf(&f->arena, "%s", path);
+	f->trouble = arena_alloc(&f->arena, sizeof(*f->trouble));
 	f->memory = memory;
 	elf_version(EV_CURRENT);
 	f->elf = elf_memory((char *)memory, size);
@@ -215,10 +249,51 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 		return NULL;
 	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	if (!data)
+		elf_file_failed(f);
 	if (!data || !data->d_buf)
 		return NULL;
 	*size = data->d_size;
 	return data->d_buf;
+}
+
+/* No debug information is known that zlib shrinks to less than a tenth; zeroes shrink to a
+ * thousandth, and would have us fill the memory. */
+static bool is_honest(uint64_t unpacked, uint64_t packed)
+{
+	enum { FREE = 16 << 20, RATIO = 32 };
+	return unpacked <= FREE || (unpacked - FREE) / RATIO <= packed;
+}
+
+/* "ZLIB", and the size with the highest byte first, before the data. */
+static uint64_t old_unpacked_size(const uint8_t *data, size_t n)
+{
+	uint64_t size = 0;
+	if (n < 12 || memcmp(data, "ZLIB", 4))
+		return UINT64_MAX;
+	for (size_t i = 4; i < 12; i++)
+		size = size << 8 | data[i];
+	return size;
+}
+
+bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
+{
+	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
+	bool is_old = !strncmp(s->name, ".zdebug", 7);
+	GElf_Chdr header;
+	size_t n;
+	if (s->type == SHT_NOBITS || (!is_old && !(s->flags & SHF_COMPRESSED)))
+		return true;
+	const uint8_t *data = elf_file_contents(f, s, &n);
+	if (!scn || !data)
+		return false;
+	if (is_old ? !is_honest(old_unpacked_size(data, n), n)
+		   : !gelf_getchdr(scn, &header) || !is_honest(header.ch_size, n))
+		return false;
+	if ((is_old ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0)
+		return true;
+	elf_file_failed(f);
+	return false;
 }
 
 /* In a section of notes: of the first GNU build-id its bytes. */
@@ -265,18 +340,22 @@ const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size)
 
 /* ---- symbols ---- */
 
-static Elf_Data *section_data(const struct elf_file *f, size_t index)
+Elf_Data *elf_file_data(const struct elf_file *f, size_t index)
 {
 	Elf_Scn *scn = elf_getscn(f->elf, index);
-	return scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	if (!data)
+		elf_file_failed(f);
+	return data;
 }
+
 
 /* Section numbers too large for a symbol stand in a section of their own, which points back. */
 static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
 {
 	for (size_t i = 1; i < f->n_sections; i++)
 		if (f->sections[i].type == SHT_SYMTAB_SHNDX && f->sections[i].link == symtab)
-			return section_data(f, i);
+			return elf_file_data(f, i);
 	return NULL;
 }
 
@@ -286,7 +365,7 @@ bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symb
 		return false;
 	const struct elf_section *s = &f->sections[index];
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
-	Elf_Data *data = section_data(f, index);
+	Elf_Data *data = elf_file_data(f, index);
 	if (!data || !data->d_buf || data->d_type != ELF_T_SYM || s->entsize != entry)
 		return false;
 
@@ -294,7 +373,7 @@ bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symb
 	ret->n = data->d_size / entry;
 	ret->first_global = s->info <= ret->n ? s->info : 0;
 	ret->shndx = extended_indices(f, index);
-	Elf_Data *strings = s->link && s->link < f->n_sections ? section_data(f, s->link) : NULL;
+	Elf_Data *strings = s->link && s->link < f->n_sections ? elf_file_data(f, s->link) : NULL;
 	if (strings && strings->d_buf) {
 		ret->strings = strings->d_buf;
 		ret->strings_size = terminated_size(strings->d_buf, strings->d_size);

@@ -131,8 +131,6 @@ void object_free(struct object_file *o)
 	if (!o)
 		return;
 	object_lines_free(o->lines);
-	dwarf_end(o->dwarf);
-	dwarf_end(o->alt_dwarf);
 	elf_file_free(o->alt);
 	elf_file_free(o->packed);
 	elf_file_free(o->debug);
@@ -140,6 +138,16 @@ void object_free(struct object_file *o)
 	struct arena arena = o->arena;
 	free(o);
 	arena_release(&arena);
+}
+
+struct kin_error *object_trouble(const struct object_file *o)
+{
+	const struct elf_file *const files[] = { o->main, o->debug, o->alt, o->packed };
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (files[i] && *files[i]->trouble)
+			return err_os(*files[i]->trouble, "reading %s%s%s", o->path,
+				      i ? ": " : "", i ? files[i]->path : "");
+	return o->trouble ? err_os(o->trouble, "reading debug information of %s", o->path) : NULL;
 }
 
 /* ---- what it is ---- */

@@ -22,6 +22,11 @@ MUST_CHECK struct kin_error *object_open(const char *path, const struct object_o
 					 struct object_file **ret);
 void object_free(struct object_file *o); /* NULL is fine */
 
+/* Why something that the file or its debug file does hold could not be read, though asked for: no
+ * memory, a failing disk. NULL if that never happened. What is merely missing or damaged is no
+ * trouble; what was answered meanwhile lacks it. */
+MUST_CHECK struct kin_error *object_trouble(const struct object_file *o);
+
 const char *object_path(const struct object_file *o);
 bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);

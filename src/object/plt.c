@@ -74,8 +74,7 @@ static void read_relocations(struct plt *p, size_t index)
 {
 	const struct elf_file *f = p->o->main;
 	const struct elf_section *s = &f->sections[index];
-	Elf_Scn *scn = elf_getscn(f->elf, index);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Data *data = elf_file_data(f, index);
 	const struct elf_symbols none = { .strings = "" };
 	const struct elf_symbols *symbols = s->link == p->dynamic.section ? &p->dynamic : &none;
 	bool addends = s->type == SHT_RELA;

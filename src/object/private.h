@@ -2,7 +2,6 @@
 #ifndef OBJECT_PRIVATE_H
 #define OBJECT_PRIVATE_H
 
-#include <elfutils/libdw.h>
 #include <gelf.h>
 
 #include "base/arena.h"
@@ -28,18 +27,29 @@ struct elf_file {
 	struct elf_section *sections; /* by index, so [0] is the null section */
 	size_t n_sections;
 	struct arena arena;
+	int *trouble; /* errno of the first time that something which is there could not be read:
+		       * no memory, a failing disk; 0: never. (Behind a pointer as it is no part of
+		       * what the file is.) */
 };
 
 MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **ret);
 /* Takes over `memory` (malloc) in any case. NULL if it is no ELF file. */
 struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
 void elf_file_free(struct elf_file *f);
+/* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and not
+ * what the file holds. */
+void elf_file_failed(const struct elf_file *f);
 
 const struct elf_section *elf_file_section(const struct elf_file *f,
 					   const char *name); /* or NULL */
-/* Contents as in the file, not decompressed; NULL if there are none or they cannot be read. */
+/* Contents as in the file, unless elf_file_decompress()ed; NULL if there are none or they cannot be read. */
 const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
 				 size_t *size);
+/* The same in this machine's byte order. */
+Elf_Data *elf_file_data(const struct elf_file *f, size_t index);
+/* From now on the section's contents are what was compressed into it. False if they are damaged or
+ * unfold to absurdly much. */
+bool elf_file_decompress(struct elf_file *f, const struct elf_section *s);
 /* Raw bytes of the build-id; NULL if there is none. */
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
 
@@ -93,7 +103,8 @@ struct object_file {
 	/* Opened when first asked for: see debugfile.c. */
 	bool sought_debug, sought_packed, sought_dwarf;
 	struct elf_file *debug, *alt, *packed;
-	Dwarf *dwarf, *alt_dwarf;
+	struct elf_file *dwarf; /* which of them holds .debug_info: main, debug or none */
+	int trouble;            /* as in struct elf_file: looking for the others */
 
 	struct object_lines *lines; /* lines.c's own; NULL until needed */
 };
@@ -110,10 +121,9 @@ void object_lines_free(struct object_lines *lines);
 struct elf_file *object_debug_file(struct object_file *o);
 /* The file packed into .gnu_debugdata (symbols only), or NULL. */
 struct elf_file *object_packed_file(struct object_file *o);
-/* DWARF of the file, or else of its debug file. NULL if there is none. Afterwards o->alt_dwarf is
- * what dwz moved out of it, or NULL; libdw is not to look for that itself, it would open anything.
- */
-Dwarf *object_dwarf(struct object_file *o);
+/* The file that holds the DWARF, itself or its debug file; o->alt is then the one that dwz made, if
+ * any. NULL if there is no DWARF. */
+struct elf_file *object_dwarf(struct object_file *o);
 
 /* ---- machine.c ---- */
 

@@ -55,30 +55,56 @@ static void build_index(struct arcs *a, size_t n)
 		*slot(a, &a->at.at[i]) = (uint32_t)i;
 }
 
-/* Neither the run of arcs with one `from` nor anything else in [at, end) has duplicates. True is
- * certain, false is not. What runtimes write, ordered by call site, is found distinct here. */
-static bool surely_distinct(const struct arc *at, const struct arc *end)
+static bool same_site(const struct arc *a, const struct arc *b)
 {
-	enum { PAIRWISE = 16 };
+	return a->from == b->from && a->from_object == b->from_object;
+}
 
+static const struct arc *end_of_run(const struct arc *at, const struct arc *end)
+{
+	const struct arc *run = at + 1;
+	while (run < end && same_site(at, run))
+		run++;
+	return run;
+}
+
+enum { SHORT_RUN = 64 };
+
+/* Call sites ascend, and few arcs share one: so do runtimes write them. */
+static bool is_ordered(const struct arc *at, const struct arc *end)
+{
 	while (at < end) {
-		const struct arc *run = at + 1;
-		bool ascending = true;
-		while (run < end && run->from == at->from && run->from_object == at->from_object) {
-			ascending &= run[-1].to_object == run->to_object && run[-1].to < run->to;
-			run++;
-		}
-		if (run < end && (run->from_object != at->from_object || run->from < at->from))
+		const struct arc *next = end_of_run(at, end);
+		if (next - at > SHORT_RUN)
 			return false;
-		if (!ascending && run - at > PAIRWISE)
+		if (next < end && (next->from_object != at->from_object || next->from < at->from))
 			return false;
-		for (const struct arc *p = at; !ascending && p < run; p++)
-			for (const struct arc *q = p + 1; q < run; q++)
-				if (same(p, q))
-					return false;
-		at = run;
+		at = next;
 	}
 	return true;
+}
+
+/* Equal arcs can only be in one run: each is compared with those of its run before it. */
+static void settle_runs(struct arcs *a)
+{
+	struct arc *all = a->at.at;
+	const struct arc *end = all + a->at.n;
+	size_t kept = 0;
+
+	for (const struct arc *at = all, *next; at < end; at = next) {
+		size_t first = kept;
+		next = end_of_run(at, end);
+		for (; at < next; at++) {
+			size_t i = first;
+			while (i < kept && !same(&all[i], at))
+				i++;
+			if (i < kept)
+				sum(a, &all[i], at->count);
+			else
+				all[kept++] = *at;
+		}
+	}
+	a->at.n = a->settled = kept;
 }
 
 static void settle(struct arcs *a)
@@ -88,8 +114,8 @@ static void settle(struct arcs *a)
 
 	if (a->settled == n)
 		return;
-	if (a->settled == 0 && surely_distinct(all, all + n)) {
-		a->settled = n;
+	if (a->settled == 0 && is_ordered(all, all + n)) {
+		settle_runs(a);
 		return;
 	}
 	a->settled = 0;

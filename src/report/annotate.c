@@ -31,13 +31,10 @@ struct job {
 
 static PRINTF(2, 3) void note(struct job *j, const char *fmt, ...)
 {
-	char *text;
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
+	char *text = xvprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
 	for (size_t i = 0; i < j->notes.n; i++) {
 		if (strcmp(j->notes.at[i], text))
 			continue;

@@ -135,7 +135,7 @@ static struct kin_error *open_regular(const char *name, FILE **ret)
 			       "remove it",
 			       name);
 	if (fd < 0)
-		return err_os(errno, "%s", name);
+		return err_gnu(err_os(errno, "%s", name), false, "%s: %s", name, strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return err_new(KIN_ERROR_UNSUPPORTED,
@@ -153,12 +153,5 @@ struct kin_error *annotate_create(struct annotate *a, const char *path, const ch
 				  FILE **ret)
 {
 	*name = unused_name(a, path);
-	if (!a->opts->report->gnu)
-		return open_regular(*name, ret);
-
-	FILE *f = fopen(*name, "we");
-	if (!f)
-		return err_gnu(err_os(errno, "%s", *name), false, "%s: %s", *name, strerror(errno));
-	*ret = f;
-	return NULL;
+	return open_regular(*name, ret);
 }

@@ -11,8 +11,8 @@ static const struct kin_column columns[] = {
 	[CUMULATIVE] = { "cumulative", "cumulative", "own time of this symbol and all above it, seconds", KIN_CELL_TIME, false, false },
 	[SELF] = { "self", "self", "time in the symbol's own code, seconds", KIN_CELL_TIME, false, false },
 	[CALLS] = { "calls", "calls", "how often it was called, not counting direct recursion", KIN_CELL_COUNT, false, false },
-	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds", KIN_CELL_TIME, false, false },
-	[TOTAL_PER_CALL] = { "total_per_call", "total/call", "time with callees per call, seconds; callees' part is apportioned by calls", KIN_CELL_TIME, false, false },
+	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds", KIN_CELL_TIME, false, false, true },
+	[TOTAL_PER_CALL] = { "total_per_call", "total/call", "time with callees per call, seconds; callees' part is apportioned by calls", KIN_CELL_TIME, false, false, true },
 	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT, false, false },
 	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds", KIN_CELL_TIME, false, true },
 	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false, true },
@@ -24,18 +24,23 @@ static const struct kin_column columns[] = {
 
 static const struct selection everything;
 
+struct candidate { /* what symbols are listed by, taken out once: there may be millions */
+	double self;
+	uint64_t calls;
+	symid id;
+};
+
 static int by_time(const void *l, const void *r, void *arg)
 {
-	const struct callgraph *g = arg;
-	symid a = *(const symid *)l, b = *(const symid *)r;
-	const struct cg_node *left = &g->nodes[a], *right = &g->nodes[b];
+	const struct symbols *s = arg;
+	const struct candidate *a = l, *b = r;
 
-	if (left->self != right->self)
-		return left->self > right->self ? -1 : 1;
-	if (left->calls != right->calls)
-		return left->calls > right->calls ? -1 : 1;
-	int names = strcmp(g->symbols->at[a].name, g->symbols->at[b].name);
-	return names ? names : (a > b) - (a < b);
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
+	int names = strcmp(s->at[a->id].name, s->at[b->id].name);
+	return names ? names : (a->id > b->id) - (a->id < b->id);
 }
 
 /* The largest time per call, in ticks: what the unit of the per-call columns is chosen by. */
@@ -55,22 +60,31 @@ static bool is_idle(const struct cg_node *n, const struct report_opts *o)
 	return !n->calls && n->self == 0 && !(o->callers && n->child != 0);
 }
 
+static bool is_listed(const struct report_input *in, const struct report_opts *o, symid id)
+{
+	const struct selection *sel = o->selection ? o->selection : &everything;
+	const struct cg_node *n = &in->graph->nodes[id];
+
+	return (o->zeroes || !is_idle(n, o)) && selection_wants(sel, SEL_INCL_FLAT, id) &&
+	       in->symbols->at[id].owner == id && n->self >= o->min_share * in->graph->total;
+}
+
 /* Symbols to list, longest first; *ret is to be freed. */
 static size_t choose(const struct report_input *in, const struct report_opts *o, symid **ret)
 {
 	const struct callgraph *g = in->graph;
-	const struct selection *sel = o->selection ? o->selection : &everything;
-	symid *chosen = xrealloc(NULL, g->n_symbols, sizeof(*chosen));
+	struct candidate *candidates = xrealloc(NULL, g->n_symbols, sizeof(*candidates));
 	size_t n = 0;
 
-	for (symid i = 0; i < g->n_symbols; i++) {
-		if ((!o->zeroes && is_idle(&g->nodes[i], o)) || !selection_wants(sel, SEL_INCL_FLAT, i) ||
-		    in->symbols->at[i].owner != i || g->nodes[i].self < o->min_share * g->total)
-			continue;
-		chosen[n++] = i;
-	}
-	qsort_r(chosen, n, sizeof(*chosen), by_time, UNCONST(struct callgraph *, g));
-	*ret = chosen;
+	for (symid i = 0; i < g->n_symbols; i++)
+		if (is_listed(in, o, i))
+			candidates[n++] = (struct candidate){ g->nodes[i].self, g->nodes[i].calls, i };
+	if (n)
+		qsort_r(candidates, n, sizeof(*candidates), by_time, in->symbols);
+	*ret = xrealloc(NULL, n, sizeof(**ret));
+	for (size_t i = 0; i < n; i++)
+		(*ret)[i] = candidates[i].id;
+	free(candidates);
 	return n;
 }
 

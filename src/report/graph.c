@@ -51,15 +51,11 @@ static const char *make_text(struct state *s, nodeid id)
 	const struct callgraph *g = s->in.graph;
 	uint32_t cycle = g->nodes[id].cycle;
 	const char *name = id < g->n_symbols ? report_symbol_name(&s->in, s->o, id, s->table) : NULL;
-	char *text;
-	int n;
 
 	if (!cycle)
 		return name;
-	n = name ? asprintf(&text, "%s <cycle %u>", name, cycle)
-		 : asprintf(&text, "<cycle %u as a whole>", cycle);
-	if (n < 0)
-		return name ? name : "<cycle>";
+	char *text = name ? xprintf("%s <cycle %u>", name, cycle)
+			  : xprintf("<cycle %u as a whole>", cycle);
 	name = table_text(s->table, text);
 	free(text);
 	return name;
@@ -140,7 +136,7 @@ static void set_spontaneous(struct state *s)
 static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
 {
 	set(s, arc->other);
-	if (arc->inner) {
+	if (arc->class != CG_OUTER) {
 		s->cells[CALLED] = cell_count(arc->count);
 		return;
 	}

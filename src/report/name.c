@@ -22,13 +22,10 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 	if (!s->file)
 		return name;
 
-	char *text;
 	const char *file = report_file_name(o, s->file);
-	int n = in->symbols->opts.lines
-			? asprintf(&text, "%s (%s:%u @ %" PRIx64 ")", name, file, s->line, s->addr)
-			: asprintf(&text, "%s (%s:%u)", name, file, s->line);
-	if (n < 0)
-		return name;
+	char *text = in->symbols->opts.lines
+			     ? xprintf("%s (%s:%u @ %" PRIx64 ")", name, file, s->line, s->addr)
+			     : xprintf("%s (%s:%u)", name, file, s->line);
 	const char *copy = table_text(t, text);
 	free(text);
 	return copy;

@@ -88,10 +88,7 @@ static bool can_write(const struct layout *layout, const char *symbol)
 static const char *sections_of(struct kin_table *t, const char *symbol)
 {
 	bool at_start = !strcmp(symbol, "main") || !strncmp(symbol, "_GLOBAL__", 9);
-	char *text;
-	if (asprintf(&text, ".text.%s\n.text.%s.%s", symbol, at_start ? "startup" : "hot", symbol) <
-	    0)
-		return NULL;
+	char *text = xprintf(".text.%s\n.text.%s.%s", symbol, at_start ? "startup" : "hot", symbol);
 	const char *copy = table_text(t, text);
 	free(text);
 	return copy;
@@ -99,9 +96,7 @@ static const char *sections_of(struct kin_table *t, const char *symbol)
 
 static const char *section_of(struct kin_table *t, const char *symbol)
 {
-	char *text;
-	if (asprintf(&text, ".text.%s", symbol) < 0)
-		return NULL;
+	char *text = xprintf(".text.%s", symbol);
 	const char *copy = table_text(t, text);
 	free(text);
 	return copy;

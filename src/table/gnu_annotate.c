@@ -78,8 +78,8 @@ static void put_escaped(struct line *l, const char *text, size_t n, const struct
 			;
 		if (!k)
 			continue;
-		char *piece = strndup(text, k);
-		line_name(l, piece ? piece : "", o);
+		char *piece = xprintf("%.*s", (int)k, text);
+		line_name(l, piece, o);
 		free(piece);
 		text += k, n -= k;
 	}

@@ -77,9 +77,12 @@ static void try_object(struct object_file *o)
 		for (size_t i = 0; i < n; i++)
 			expect(runs[i].addr < runs[i].end &&
 			       (!i || runs[i - 1].end <= runs[i].addr));
+		for (size_t i = 0; i < n && i < 256; i++)
+			look_around(o, runs[i].addr, gnu);
 		free(runs);
 	}
 	object_has_lines(o);
+	kin_error_free(object_trouble(o));
 	expect(object_machine(o) != NULL);
 }
 

@@ -19,7 +19,7 @@
 
 struct elf_bytes {
 	uint8_t *at;
-	size_t n;
+	size_t n, cap;
 };
 
 struct elf_build {
@@ -40,7 +40,10 @@ struct elf_build {
 /* Not inlined: gcc then warns of sizes that cannot be. */
 __attribute__((noinline, unused)) static void elf_put(struct elf_bytes *b, const void *p, size_t n)
 {
-	b->at = realloc(b->at, b->n + n + 1);
+	if (b->n + n >= b->cap) {
+		b->cap = 2 * (b->n + n) + 16;
+		b->at = realloc(b->at, b->cap);
+	}
 	if (n)
 		memcpy(b->at + b->n, p, n);
 	b->n += n;

@@ -56,6 +56,8 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	return NULL;
 }
 
+static void note(const char *text, void *arg) { fprintf(arg, "gprof: %s\n", text); }
+
 /* Which of the ten are in the table after these specs: "0110000000". */
 static char *table(bool gnu, enum sel which, const char *const *texts, char *warnings)
 {
@@ -72,7 +74,7 @@ static char *table(bool gnu, enum sel which, const char *const *texts, char *war
 	selection_init(&sel, N);
 	locations = 0;
 	symspec_select(&program, specs, n,
-		       &(struct symspec_opts){ .gnu = gnu, .warnings = gnu ? NULL : f }, &sel);
+		       &(struct symspec_opts){ .gnu = gnu, .warn = gnu ? NULL : note, .arg = f }, &sel);
 	for (symid i = 0; i < N; i++)
 		ret[i] = selection_in(&sel, which, i) ? '1' : '0';
 	selection_done(&sel);
