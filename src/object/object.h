@@ -116,7 +116,9 @@ char *demangle(const char *name, enum demangle_style style);
 /* Direct calls in [low, high): call(target, arg) for each, in address order. `gnu`: GNU gprof 2.40's scan
  * (every byte 0xe8 on x86, unsigned displacement; B and BL on aarch64). Otherwise real disassembly
  * (capstone). Returns false if the machine is not supported. */
-bool object_calls(const struct object_file *o, uint64_t low, uint64_t high, bool gnu,
+bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
 		  void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
+/* Why object_calls() failed, if it is not the machine: the disassembler is not installed. Else NULL. */
+const char *object_calls_problem(const struct object_file *o);
 
 #endif
