@@ -405,8 +405,10 @@ static struct kin_error *print_source_files(struct run *r)
 	bool is_first = true;
 
 	while (annotate_next(a, &f)) {
-		if (f.err)
+		if (f.err && !err_is_trouble(f.err))
 			complain(r->o, f.err);
+		else if (f.err)
+			succeeded(r, f.err);
 		else
 			succeeded(r, print_source_file(r, a, &f, &is_first));
 	}
