@@ -3,17 +3,26 @@
  * As BSD gprof's -C chooses them: from a cycle that is too large some elementary cycles are
  * enumerated, and of the arcs in them one is cut: preferably one into a member that is also called
  * from outside the cycle, else one into a member with other callers, else any; of these the one in
- * most elementary cycles, then the one with fewest calls. What is left of the cycle is looked at again.
+ * most elementary cycles, then the one with fewest calls. What is left of the cycle is looked at
+ * again.
  *
  * Unlike there the enumeration does not take exponential time: D. B. Johnson, "Finding All the
- * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS. */
+ * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS.
+ * As that is still time by arcs for each arc that is cut, cycles with many arcs are first cut in
+ * two, as often as needed (halve_cycle.c); and when much time has been spent, those with not so
+ * many, too. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/private.h"
 #include "base/vec.h"
 
-enum { MAX_CIRCUITS = 100 };
+enum {
+	MAX_CIRCUITS = 100,
+	MANY_ARCS = 500,      /* of one cycle */
+	MANY_STEPS = 5000000, /* from then on: */
+	FEW_ARCS = 30,
+};
 
 struct symids {
 	VEC(symid) v;
@@ -22,7 +31,7 @@ struct symids {
 struct breaker {
 	struct callgraph *g;
 	uint32_t max_members;
-	uint32_t *part;	     /* [symbols]: the strongly connected part at hand; 0: none */
+	uint32_t *part; /* [symbols]: the strongly connected part at hand; 0: none */
 	uint32_t n_parts;
 	VEC(struct symids) todo; /* parts that are too large */
 	VEC(arcid) cut;
@@ -39,6 +48,7 @@ struct breaker {
 	uint32_t *n_circuits; /* [arcs]: that go through it */
 	VEC(arcid) seen;      /* arcs with any */
 	uint32_t found;
+	size_t steps; /* that the search for circuits took, in all */
 };
 
 /* The k-th callee's arc, in the order that GNU and BSD gprof walk them. */
@@ -89,8 +99,10 @@ static void walk_component(struct breaker *b, symid root, uint32_t *counter)
 		if (k < n->n_out) {
 			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
-			/* Parts found in this walk have other numbers by now: not for their arcs. */
-			if (b->g->is_cut[arc] || (b->number[to] && !b->on_stack[to]) || b->part[to] != b->part[id])
+			/* Parts found in this walk have other numbers by now: not for their arcs.
+			 */
+			if (b->g->is_cut[arc] || (b->number[to] && !b->on_stack[to]) ||
+			    b->part[to] != b->part[id])
 				continue;
 			if (!b->number[to])
 				push(b, to, counter);
@@ -167,6 +179,7 @@ static void circuits_from(struct breaker *b, symid start)
 		symid id = b->path.at[b->path.n - 1];
 		const struct cg_node *n = &b->g->nodes[id];
 		uint32_t k = b->cursor.at[b->cursor.n - 1]++;
+		b->steps++;
 		if (k < n->n_out && b->found < MAX_CIRCUITS) {
 			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
@@ -212,6 +225,7 @@ static void find_circuits(struct breaker *b, const struct symids *part)
 			b->blocked[part->v.at[k]] = false;
 			b->waiting[part->v.at[k]].v.n = 0;
 		}
+		b->steps += part->v.n;
 		circuits_from(b, part->v.at[i]);
 		b->part[part->v.at[i]] = 0;
 	}
@@ -228,6 +242,8 @@ static int reluctance(const struct breaker *b, arcid arc)
 	const struct cg_node *n = &b->g->nodes[to];
 	uint32_t callers = 0;
 
+	if (n->outside_calls)
+		return 0;
 	for (uint32_t k = 0; k < n->n_in; k++) {
 		arcid in = b->g->in[n->first_in + k];
 		if (b->g->is_cut[in])
@@ -248,8 +264,9 @@ static arcid choose(const struct breaker *b)
 		arcid arc = b->seen.at[i];
 		int r = reluctance(b, arc);
 		uint32_t n = b->n_circuits[arc], most = b->n_circuits[best];
-		if (r < least || (r == least && (n > most || (n == most && b->g->arcs[arc].count <
-										    b->g->arcs[best].count)))) {
+		if (r < least ||
+		    (r == least &&
+		     (n > most || (n == most && b->g->arcs[arc].count < b->g->arcs[best].count)))) {
 			best = arc;
 			least = r;
 		}
@@ -257,13 +274,35 @@ static arcid choose(const struct breaker *b)
 	return best;
 }
 
-static void break_part(struct breaker *b, const struct symids *part)
+static void cut(arcid arc, void *arg)
 {
-	find_circuits(b, part);
-	arcid arc = choose(b);
+	struct breaker *b = arg;
+
 	b->g->is_cut[arc] = true;
 	b->g->nodes[b->g->arcs[arc].to].sharing_calls -= b->g->arcs[arc].count;
 	vec_push(&b->cut, arc);
+}
+
+static bool has_many_arcs(const struct breaker *b, const struct symids *part)
+{
+	size_t n = 0, many = b->steps < MANY_STEPS ? MANY_ARCS : FEW_ARCS;
+	for (size_t i = 0; i < part->v.n && n <= many; i++) {
+		const struct cg_node *node = &b->g->nodes[part->v.at[i]];
+		for (arcid arc = node->first_out; arc < node->first_out + node->n_out; arc++)
+			n += stays(b, arc);
+	}
+	return n > many;
+}
+
+static void break_part(struct breaker *b, const struct symids *part)
+{
+	if (has_many_arcs(b, part)) {
+		struct cycle_part p = { part->v.at, part->v.n, b->part, b->number };
+		callgraph_halve_cycle(b->g, &p, cut, b);
+	} else {
+		find_circuits(b, part);
+		cut(choose(b), b);
+	}
 	for (size_t i = 0; i < b->seen.n; i++)
 		b->n_circuits[b->seen.at[i]] = 0;
 	b->seen.n = 0;
@@ -287,8 +326,8 @@ void callgraph_break_cycles(struct callgraph *g, uint32_t max_members)
 		all[i] = i;
 
 	split(&b, all, g->n_symbols);
-	while (b.todo.n) {
-		struct symids part = b.todo.at[--b.todo.n];
+	for (size_t i = 0; i < b.todo.n; i++) { /* and what is left of them, behind */
+		struct symids part = b.todo.at[i];
 		break_part(&b, &part);
 		vec_free(&part.v);
 	}

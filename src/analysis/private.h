@@ -19,6 +19,17 @@ void callgraph_find_cycles(struct callgraph *g);
 /* break_cycles.c: is_cut, cut. Before callgraph_find_cycles(). */
 void callgraph_break_cycles(struct callgraph *g, uint32_t max_members);
 
+/* halve_cycle.c: calls cut() for arcs after which no way leads from one part of the members, a
+ * quarter of them at least, to the others. Cost: O(members + their arcs). */
+struct cycle_part {
+	const symid *members; /* [n], n > 1 */
+	size_t n;
+	const uint32_t *part; /* [symbols]: equal for the members, and for no others */
+	uint32_t *place;      /* [symbols]: scratch */
+};
+void callgraph_halve_cycle(const struct callgraph *g, const struct cycle_part *p,
+			   void (*cut)(arcid arc, void *arg), void *arg);
+
 /* propagate.c: fractions, shown, child times, share, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 

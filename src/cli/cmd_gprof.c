@@ -18,6 +18,8 @@ static const struct example examples[] = {
 	{ "gprof -b ./server", "flat profile and call graph, without explanations" },
 	{ "gprof -s ./server gmon.out.*", "add up several runs in gmon.sum" },
 	{ "gprof -l ./server", "by source line" },
+	{ "gprof --dialect=freebsd -C 5 ./server server.gmon",
+	  "as on FreeBSD, with cycles of more than 5 members broken up" },
 	{ 0 },
 };
 

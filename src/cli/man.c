@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/docgen.h"
+#include "gprof/bsd_options.h"
 
 /* Text as roff shows it: hyphens that can be copied, no accidental requests. */
 static void text(FILE *out, const char *s)
@@ -153,6 +154,39 @@ static void examples(FILE *out, const struct command *c)
 	}
 }
 
+static void bsd_option(FILE *out, const struct bsd_option *o)
+{
+	fprintf(out, ".TP\n\\fB\\-%c\\fR", o->letter);
+	if (o->args)
+		fprintf(out, " \\fI%s\\fR", o->args);
+	fputc('\n', out);
+	line(out, "", o->help, o->freebsd_only ? ". FreeBSD only." : ".");
+}
+
+static const char *const dialects[] = {
+	"With --dialect=freebsd or --dialect=openbsd gprof has the options and the layout that "
+	"gprof has there. Everything above holds for the dialect gnu. The call graph, the flat "
+	"profile and the index are printed, in this order, unless -l or -L is given. If no data "
+	"is named, it is PROGRAM.gmon for FreeBSD and gmon.out for OpenBSD.",
+	"Options come before PROGRAM. Each is a word of its own, of which only the first letter "
+	"counts (-bz is -b), and arguments are the words after it. Letters that are no option are "
+	"ignored, with a warning. A NAME is that of a function as in the symbol table, or that "
+	"without an underscore in front; -e, -E, -f, -F and -k may be given several times. "
+	"--help, --version and -- are understood, too.",
+	"gmon.sum is written in the format of 4.4BSD, which every gprof reads. Where its 16 bits "
+	"are not enough for a sum, FreeBSD's wider bins are used in that dialect; what has no room "
+	"in these formats is written in GNU's, with a warning.",
+	NULL,
+};
+
+static void gprof_dialects(FILE *out)
+{
+	fputs(".SH DIALECTS\n", out);
+	paragraphs(out, dialects);
+	for (size_t i = 0; i < bsd_n_options; i++)
+		bsd_option(out, &bsd_option_table[i]);
+}
+
 static const struct item gprof_environment[] = {
 	{ "GPROF_PATH",
 	  "Folders to search sources in, separated by colons, after those given with -I." },
@@ -172,6 +206,8 @@ void man_command(const struct command *c, FILE *out)
 	fputs(".SH DESCRIPTION\n", out);
 	paragraphs(out, c->description);
 	options(out, c);
+	if (c->main_is_elsewhere)
+		gprof_dialects(out);
 	examples(out, c);
 	exit_status(out);
 	fputs(".SH ENVIRONMENT\n", out);

@@ -1,21 +1,20 @@
 #include "gprof/gprof.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/mismatch.h"
 #include "analysis/order.h"
 #include "base/err.h"
 #include "base/escape.h"
 #include "gprof/argfile.h"
+#include "gprof/bsd.h"
 #include "gprof/filemap.h"
 #include "gprof/options.h"
+#include "gprof/session.h"
 #include "gprof/sum.h"
 #include "report/annotate.h"
-#include "table/render.h"
 
 enum { OUTPUT_BUFFER = 256 * 1024 };
 
@@ -23,113 +22,37 @@ static const char sum_path[] = "gmon.sum";
 
 struct run {
 	const struct gprof_options *o;
-	unsigned styles; /* what to print: asked for, or fitting the data */
-	struct input_target target;
-	struct object_file *object;
-	struct filemap map; /* -R */
-	struct symbols *symbols;
-	struct selection selection;
+	struct session s;
+	unsigned styles;            /* what to print: asked for, or fitting the data */
+	struct filemap map;         /* -R */
 	struct symspec_calls calls; /* --compat=gnu, for -r */
-	struct profile *profile;
-	struct callgraph *graph;
-	bool has_output; /* the next part starts on a new page */
-	int status;
 };
-
-/* ---- messages ---- */
-
-/* Names are shown so that a terminal does not obey them. */
-static PRINTF(1, 2) void say(const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	char *text = xvprintf(fmt, ap);
-	va_end(ap);
-	char *safe = escape_copy(text);
-	fprintf(stderr, "gprof: %s\n", safe);
-	free(safe);
-	free(text);
-}
-
-/* Byte by byte what GNU says, raw names and all. */
-static void complain_gnu(const struct gprof_options *o, const struct kin_error *err)
-{
-	static const char without_newline[] = "different scales in histogram records";
-	bool whoami;
-	const char *text = err_gnu_message(err, &whoami);
-
-	if (!text) {
-		text = kin_error_message(err);
-		whoami = true;
-	}
-	fprintf(stderr, "%s%s%s%s", whoami ? o->whoami : "", whoami ? ": " : "", text,
-		strcmp(text, without_newline) ? "\n" : "");
-}
-
-/* Consumes err. */
-static void complain(const struct gprof_options *o, struct kin_error *err)
-{
-	if (o->compat)
-		complain_gnu(o, err);
-	else
-		say("%s", kin_error_message(err));
-	kin_error_free(err);
-}
-
-/* Consumes err; true if there was none. */
-static bool succeeded(struct run *r, struct kin_error *err)
-{
-	if (!err)
-		return true;
-	complain(r->o, err);
-	r->status = 1;
-	return false;
-}
-
-static void warn(const char *text, void *arg)
-{
-	(void)arg;
-	say("warning: %s", text);
-}
-
-static void say_text(const char *text, void *arg)
-{
-	(void)arg;
-	say("%s", text);
-}
 
 /* ---- the program ---- */
 
 static struct kin_error *open_program(struct run *r)
 {
 	const struct gprof_options *o = r->o;
-	struct object_opts object_opts = { .no_debug_files = o->compat };
 	struct symbols_opts symbols_opts = {
 		.table = { .no_static = o->no_static,
 			   .functions_only = o->functions_only,
-			   .gnu = o->compat,
 			   .external = o->symbol_file },
 		/* GNU: "otherwise we'd lose b-b counts in gmon.sum", and the lines get printed. */
 		.lines = o->lines || (o->compat && o->styles & STYLE_SUM),
 		.style = o->traditional ? DEMANGLE_NONE : o->demangle,
 	};
-	struct kin_error *err = object_open(o->executable, &object_opts, &r->object);
+	struct kin_error *err = session_open_program(&r->s, o->executable);
 
 	if (!err && o->file_map)
 		err = filemap_read(o->file_map, o->compat, &r->map);
 	if (!err)
-		err = symbols_new(r->object, &symbols_opts, &r->symbols);
-	if (!err)
-		err = object_trouble(r->object);
+		err = session_load_symbols(&r->s, symbols_opts);
 	if (err)
 		return err;
-	r->target = (struct input_target){ .is_64bit = object_is_64bit(r->object),
-					   .big_endian = object_big_endian(r->object) };
-	selection_init(&r->selection, r->symbols->n);
 	struct symspec_opts symspec_opts = { .gnu = o->compat,
 					     .calls = &r->calls,
-					     .warn = o->compat ? NULL : say_text };
-	symspec_select(r->symbols, o->specs.at, o->specs.n, &symspec_opts, &r->selection);
+					     .warn = o->compat ? NULL : session_note };
+	symspec_select(r->s.symbols, o->specs.at, o->specs.n, &symspec_opts, &r->s.selection);
 	return NULL;
 }
 
@@ -154,7 +77,7 @@ static void print_source(const struct source *s, const char *path, void *arg)
 	print_records(s->n_histograms, "histogram");
 	print_records(s->n_arcs, "call-graph");
 	print_records(s->n_blocks, "basic-block count");
-	r->has_output = true;
+	r->s.has_output = true;
 }
 
 static struct kin_error *prof_format(void)
@@ -164,55 +87,30 @@ static struct kin_error *prof_format(void)
 		true, "sorry, file format `prof' is not yet supported");
 }
 
-static struct kin_error *read_data(struct run *r)
+static void warn_of_blocks(void *arg)
 {
-	struct input_opts opts = { .target = r->target,
-				   .format = r->o->format,
-				   .gnu = r->o->compat,
-				   .on_source = print_source,
-				   .arg = r };
+	const struct run *r = arg;
 
-	if (r->o->format_prof)
-		return prof_format();
-	return input_read(r->o->data.at, r->o->data.n, &opts, &r->profile);
-}
-
-static bool is_bsd(const struct source *s) { return strstr(s->kind, "BSD") != NULL; }
-
-/* The kinds of data that there were, even if no record of them counted: the BSD formats always
- * have both. */
-static bool has_histogram(const struct run *r)
-{
-	for (size_t i = 0; i < r->profile->n_sources; i++)
-		if (r->profile->sources[i].n_histograms || is_bsd(&r->profile->sources[i]))
-			return true;
-	return r->profile->n_histograms > 0;
-}
-
-static bool has_arcs(const struct run *r)
-{
-	for (size_t i = 0; i < r->profile->n_sources; i++)
-		if (r->profile->sources[i].n_arcs || is_bsd(&r->profile->sources[i]))
-			return true;
-	return r->profile->n_arcs > 0;
-}
-
-static bool is_empty(const struct run *r)
-{
-	return !r->profile || (!has_histogram(r) && !has_arcs(r) && !r->profile->n_block_records);
-}
-
-/* What is odd about the data. */
-static void check_data(struct run *r, bool complete)
-{
-	if (!r->o->compat && complete && is_empty(r))
-		warn("there is nothing in the data: no samples, no calls, no block counts", NULL);
-	if (r->profile->n_blocks && !r->symbols->opts.lines)
+	if (r->s.profile->n_blocks && !r->s.symbols->opts.lines)
 		fprintf(stderr,
 			"%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
 			r->o->compat ? r->o->whoami : "gprof");
-	if (!r->o->compat && !r->o->symbol_file && !is_empty(r))
-		mismatch_check(r->profile, r->object, r->symbols, warn, NULL);
+}
+
+static bool load_data(struct run *r)
+{
+	struct session_data data = {
+		.paths = r->o->data.at,
+		.n = r->o->data.n,
+		.opts = { .format = r->o->format, .on_source = print_source, .arg = r },
+		.foreign_symbols = r->o->symbol_file,
+		.check = warn_of_blocks,
+		.arg = r
+	};
+
+	if (r->o->format_prof)
+		return session_succeeded(&r->s, prof_format());
+	return session_load_data(&r->s, &data);
 }
 
 /* If no style was asked for: what there is data for, but not what was refused. */
@@ -220,9 +118,9 @@ static void choose_styles(struct run *r)
 {
 	if (r->styles)
 		return;
-	if (has_histogram(r))
+	if (session_has_histogram(&r->s))
 		r->styles |= STYLE_FLAT;
-	if (has_arcs(r))
+	if (session_has_arcs(&r->s))
 		r->styles |= STYLE_GRAPH;
 	if (!r->styles)
 		r->styles = STYLE_COUNTS;
@@ -231,12 +129,12 @@ static void choose_styles(struct run *r)
 
 static struct kin_error *check_styles(const struct run *r)
 {
-	if (r->styles & STYLE_FLAT && !has_histogram(r))
+	if (r->styles & STYLE_FLAT && !session_has_histogram(&r->s))
 		return err_gnu(err_new(KIN_ERROR_USAGE,
 				       "no flat profile: there is no histogram in the "
 				       "data, the program was not sampled"),
 			       true, "gmon.out file is missing histogram");
-	if (r->styles & STYLE_GRAPH && !has_arcs(r))
+	if (r->styles & STYLE_GRAPH && !session_has_arcs(&r->s))
 		return err_gnu(err_new(KIN_ERROR_USAGE,
 				       "no call graph: there are no calls in the data, "
 				       "no function was compiled with -pg"),
@@ -249,56 +147,35 @@ static struct kin_error *check_styles(const struct run *r)
 /* GNU: what is shown, cut to what a record can hold. Else: what was read. */
 static struct kin_error *write_sum(struct run *r)
 {
-	const struct profile *p = r->profile;
+	const struct profile *p = r->s.profile;
 	enum input_format format = r->o->format;
 
 	if (r->o->compat)
-		return sum_write_gnu(sum_path, p, r->symbols, &r->selection, &r->target, format);
+		return sum_write_gnu(sum_path, p, r->s.symbols, &r->s.selection, &r->s.target,
+				     format);
 	if (format == INPUT_AUTO || format == INPUT_MAGIC)
-		return gmon_write(sum_path, p, &r->target);
+		return gmon_write(sum_path, p, &r->s.target);
 	/* Old BSD files have no rate: it is taken to be that of the host. */
 	bool host_rate = p->n_histograms && p->histograms[0].rate == (uint32_t)sysconf(_SC_CLK_TCK);
-	return bsd_write(sum_path, p, &r->target, format == INPUT_44BSD || !host_rate);
+	return bsd_write(sum_path, p, &r->s.target, format == INPUT_44BSD || !host_rate);
 }
 
 /* ---- the analysis ---- */
 
 static struct kin_error *analyse(struct run *r)
 {
-	struct callgraph_opts opts = { .gnu = r->o->compat,
-				       /* GNU: with the call graph, if there is one */
-				       .static_calls =
-					       r->o->static_calls && (has_arcs(r) || !r->o->compat),
-				       .flat_only = r->styles == STYLE_FLAT && !r->o->traditional,
-				       .selection = &r->selection };
+	struct callgraph_opts opts = {
+		/* GNU: with the call graph, if there is one */
+		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
+		.flat_only = r->styles == STYLE_FLAT && !r->o->traditional
+	};
 
 	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
-		opts.consume = r->profile;
-	r->graph = callgraph_new(r->profile, r->symbols, &opts);
-	if (r->graph->spans_histograms)
-		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
-			       true, "found a symbol that covers several histogram records");
-	if (r->graph->no_static_calls)
-		fprintf(stderr, "%s: -c not supported on architecture %s\n",
-			r->o->compat ? r->o->whoami : "gprof", object_machine(r->object));
-	return NULL;
+		opts.consume = r->s.profile;
+	return session_analyse(&r->s, opts);
 }
 
 /* ---- output ---- */
-
-static void new_page(struct run *r)
-{
-	if (r->has_output)
-		fputs("\f\n", stdout);
-	r->has_output = true;
-}
-
-static struct report_input report_input(const struct run *r)
-{
-	return (struct report_input){ .profile = r->profile,
-				      .symbols = r->symbols,
-				      .graph = r->graph };
-}
 
 static struct report_opts report_opts(const struct run *r)
 {
@@ -307,43 +184,43 @@ static struct report_opts report_opts(const struct run *r)
 				     .zeroes = r->o->zeroes,
 				     .print_path = r->o->print_path,
 				     .inline_file_names = r->o->inline_file_names,
-				     .selection = &r->selection };
+				     .selection = &r->s.selection };
 }
 
-/* Consumes the table. */
-static struct kin_error *render(const struct run *r, struct kin_table *t,
-				const struct renderer *renderer, FILE *out)
+static struct render_opts render_opts(const struct run *r)
 {
-	struct render_opts opts = { .width = r->o->width,
-				    .brief = r->o->brief,
-				    .zeroes = r->o->zeroes,
-				    .raw = r->o->compat };
-	struct kin_error *err = renderer->render(t, &opts, out);
-	kin_table_free(t);
-	return err;
+	return (struct render_opts){ .width = r->o->width,
+				     .brief = r->o->brief,
+				     .zeroes = r->o->zeroes,
+				     .raw = r->o->compat };
 }
 
 static struct kin_error *print(struct run *r, const struct report *report,
 			       const struct renderer *renderer)
 {
-	struct report_input in = report_input(r);
 	struct report_opts opts = report_opts(r);
-	struct kin_table *table;
-	struct kin_error *err = report->run(&in, &opts, &table);
+	struct render_opts look = render_opts(r);
 
-	return err ? err : render(r, table, renderer, stdout);
+	return session_print(&r->s, report, &opts, renderer, &look);
+}
+
+/* Consumes the table. */
+static struct kin_error *render_source(const struct run *r, struct kin_table *t, FILE *out)
+{
+	struct render_opts look = render_opts(r);
+	return session_render(t, &gnu_annotate_renderer, &look, out);
 }
 
 static struct kin_error *print_flat(struct run *r)
 {
-	new_page(r);
+	session_new_page(&r->s);
 	return print(r, &flat_report,
 		     r->o->traditional ? &gnu_flat_traditional_renderer : &gnu_flat_renderer);
 }
 
 static struct kin_error *print_graph(struct run *r)
 {
-	new_page(r);
+	session_new_page(&r->s);
 	return print(r, &graph_report,
 		     r->o->traditional ? &gnu_graph_traditional_renderer : &gnu_graph_renderer);
 }
@@ -356,7 +233,7 @@ static struct kin_error *print_index(struct run *r)
 
 static struct kin_error *print_counts(struct run *r)
 {
-	new_page(r);
+	session_new_page(&r->s);
 	return print(r, &counts_report, &gnu_counts_renderer);
 }
 
@@ -371,7 +248,7 @@ static struct kin_error *write_source(struct run *r, struct annotate *a, struct 
 		kin_table_free(f->table);
 		return err;
 	}
-	err = render(r, f->table, &gnu_annotate_renderer, out);
+	err = render_source(r, f->table, out);
 	bool failed = ferror(out);
 	if ((fclose(out) || failed) && !err && !r->o->compat)
 		err = err_os(errno, "writing %s", name);
@@ -386,14 +263,14 @@ static struct kin_error *print_source_file(struct run *r, struct annotate *a,
 	if (!*is_first)
 		putchar('\n');
 	*is_first = false;
-	new_page(r);
-	return render(r, f->table, &gnu_annotate_renderer, stdout);
+	session_new_page(&r->s);
+	return render_source(r, f->table, stdout);
 }
 
 /* A source that is not there is said, and does not keep the others from being shown. */
 static struct kin_error *print_source_files(struct run *r)
 {
-	struct report_input in = report_input(r);
+	struct report_input in = session_input(&r->s);
 	struct report_opts opts = report_opts(r);
 	struct annotate_opts annotate_opts = { .report = &opts,
 					       .all_lines = r->o->all_lines,
@@ -406,11 +283,11 @@ static struct kin_error *print_source_files(struct run *r)
 
 	while (annotate_next(a, &f)) {
 		if (f.err && !err_is_trouble(f.err))
-			complain(r->o, f.err);
+			session_complain(&r->s, f.err);
 		else if (f.err)
-			succeeded(r, f.err);
+			session_succeeded(&r->s, f.err);
 		else
-			succeeded(r, print_source_file(r, a, &f, &is_first));
+			session_succeeded(&r->s, print_source_file(r, a, &f, &is_first));
 	}
 	annotate_free(a);
 	return NULL;
@@ -434,10 +311,10 @@ static struct kin_error *print_function_order(struct run *r)
 		vec_push(&extra,
 			 ((struct order_call){ r->calls.v.at[i].from, r->calls.v.at[i].to }));
 	struct order_opts opts = { r->o->compat, extra.at, extra.n };
-	symid *order = order_functions(r->graph, &opts, &n);
+	symid *order = order_functions(r->s.graph, &opts, &n);
 
 	for (size_t i = 0; i < n; i++)
-		print_name(r, r->symbols->at[order[i]].name);
+		print_name(r, r->s.symbols->at[order[i]].name);
 	free(order);
 	vec_free(&extra);
 	return NULL;
@@ -446,8 +323,8 @@ static struct kin_error *print_function_order(struct run *r)
 static struct kin_error *print_file_order(struct run *r)
 {
 	size_t n;
-	const char **order = order_files(r->profile, r->symbols, r->map.entries.at,
-					 r->map.entries.n, &r->selection, r->o->compat, &n);
+	const char **order = order_files(r->s.profile, r->s.symbols, r->map.entries.at,
+					 r->map.entries.n, &r->s.selection, r->o->compat, &n);
 
 	for (size_t i = 0; i < n; i++)
 		print_name(r, order[i]);
@@ -491,53 +368,34 @@ static void produce(struct run *r)
 {
 	const unsigned needs_graph = ~(unsigned)(STYLE_INFO | STYLE_SUM);
 
-	if (r->styles & STYLE_SUM && !succeeded(r, write_sum(r)) && r->o->compat)
+	if (r->styles & STYLE_SUM && !session_succeeded(&r->s, write_sum(r)) && r->o->compat)
 		return;
-	if (!succeeded(r, check_styles(r)) || !(r->styles & needs_graph))
+	if (!session_succeeded(&r->s, check_styles(r)) || !(r->styles & needs_graph))
 		return;
-	if (succeeded(r, analyse(r)))
-		succeeded(r, print_parts(r));
+	if (session_succeeded(&r->s, analyse(r)))
+		session_succeeded(&r->s, print_parts(r));
 }
 
 static void run_stages(struct run *r)
 {
-	if (!succeeded(r, open_program(r)))
-		return;
-	struct kin_error *err = read_data(r);
-	/* What could be read is shown; GNU shows nothing. */
-	bool usable = r->profile && (!err || (!r->o->compat && !is_empty(r)));
-	if (r->profile && r->profile->n_sources)
-		check_data(r, !err);
-	succeeded(r, err);
-	if (!usable)
+	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
 		return;
 	choose_styles(r);
 	produce(r);
-	succeeded(r, object_trouble(r->object));
+	session_succeeded(&r->s, object_trouble(r->s.object));
 }
 
 static int run(const struct gprof_options *o)
 {
-	struct run r = { .o = o, .styles = o->styles };
+	struct run r = { .o = o,
+			 .s = { .whoami = o->whoami, .compat = o->compat },
+			 .styles = o->styles };
 
 	run_stages(&r);
-	callgraph_free(r.graph);
-	profile_free(r.profile);
-	selection_done(&r.selection);
+	session_done(&r.s);
 	vec_free(&r.calls.v);
-	symbols_free(r.symbols);
 	filemap_done(&r.map);
-	object_free(r.object);
-	return r.status;
-}
-
-/* GNU does not notice a full disk. */
-static int close_output(const struct gprof_options *o, int status)
-{
-	if ((fflush(stdout) == 0 && !ferror(stdout)) || o->compat)
-		return status;
-	say("writing the output: %s", strerror(errno));
-	return 1;
+	return r.s.status;
 }
 
 static int print_version(void)
@@ -570,11 +428,11 @@ static int gnu_main(int argc, char **argv)
 
 	if (err) {
 		bool whoami, bare = o.compat && err_gnu_message(err, &whoami);
-		complain(&o, err);
+		session_complain(&(struct session){ .whoami = o.whoami, .compat = o.compat }, err);
 		if (!bare)
 			gprof_usage(stderr);
 	} else {
-		status = close_output(&o, act(&o));
+		status = session_close_output(o.compat, act(&o));
 	}
 	gprof_options_done(&o);
 	return status;
@@ -590,12 +448,12 @@ int gprof_main(int argc, char **argv)
 	setvbuf(stdout, xalloc(OUTPUT_BUFFER), _IOFBF, OUTPUT_BUFFER); /* stdout's from here on */
 	if (!err)
 		err = gprof_dialect_of(argc, argv, &dialect);
-	if (!err && dialect != DIALECT_GNU)
-		err = err_new(KIN_ERROR_UNSUPPORTED, "--dialect: this one is not there yet");
 	if (err)
-		say("%s", kin_error_message(err));
-	else
+		session_say("%s", kin_error_message(err));
+	else if (dialect == DIALECT_GNU)
 		status = gnu_main(argc, argv);
+	else
+		status = bsd_gprof_main(argc, argv, dialect);
 	kin_error_free(err);
 	arena_release(&arena);
 	return status;

@@ -1,5 +1,6 @@
 /* bsd_write.c - a profile as a gmon.out of the BSDs. They have one histogram with 16 bits per bin,
- * arc counts of an address's size, and no second place for what does not fit. */
+ * arc counts of an address's size, and no second place for what does not fit. FreeBSD's has wider
+ * bins where needed. */
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ struct writer {
 	struct histogram h; /* empty if the profile has none */
 	size_t word;        /* bytes in an address */
 	size_t header;      /* bytes */
+	size_t counter;     /* bytes of a bin */
 	uint64_t largest;   /* address or arc count that fits */
 	bool big_endian, is_44bsd;
 };
@@ -34,11 +36,19 @@ static struct kin_error *cannot(const struct writer *w, const char *what)
 		       w->path, what);
 }
 
+static uint64_t largest_bin(const struct histogram *h)
+{
+	uint64_t max = 0;
+
+	for (size_t i = 0; i < h->n_hits; i++)
+		max = h->hits[i].count > max ? h->hits[i].count : max;
+	return max;
+}
+
 static struct kin_error *check_counts(const struct writer *w)
 {
-	for (size_t i = 0; i < w->h.n_hits; i++)
-		if (w->h.hits[i].count > UINT16_MAX)
-			return cannot(w, "a histogram bin above 65535");
+	if (largest_bin(&w->h) > UINT16_MAX && w->counter == 2)
+		return cannot(w, "a histogram bin above 65535");
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		const struct arc *arc = &w->p->arcs[i];
 		if ((arc->from | arc->to) > w->largest)
@@ -71,7 +81,7 @@ static struct kin_error *check(const struct writer *w)
 /* Never left out: the header would lie about where the arcs start. */
 static struct kin_error *check_size(const struct writer *w)
 {
-	return w->h.n > (INT32_MAX - w->header) / 2 ? cannot(w, "so many bins") : NULL;
+	return w->h.n > (INT32_MAX - w->header) / w->counter ? cannot(w, "so many bins") : NULL;
 }
 
 static void write_header(struct writer *w)
@@ -80,11 +90,12 @@ static void write_header(struct writer *w)
 
 	put(w, w->h.low, w->word);
 	put(w, w->h.high, w->word);
-	put(w, w->header + 2 * (uint64_t)w->h.n, 4);
+	put(w, w->header + w->counter * (uint64_t)w->h.n, 4);
 	if (w->is_44bsd) {
 		put(w, VERSION_44BSD, 4);
 		put(w, w->h.rate, 4);
-		used += 8;
+		put(w, w->counter == 2 ? 0 : 8 * w->counter, 4);
+		used += 12;
 	}
 	memset(out_space(w->out, w->header - used), 0, w->header - used);
 }
@@ -94,7 +105,7 @@ static void write_all(struct writer *w)
 	write_header(w);
 	const struct hit *hit = w->h.hits, *end = hit + w->h.n_hits;
 	for (uint32_t i = 0; i < w->h.n; i++)
-		put(w, hit < end && hit->bin == i ? hit++->count : 0, 2);
+		put(w, hit < end && hit->bin == i ? hit++->count : 0, w->counter);
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		put(w, w->p->arcs[i].from, w->word);
 		put(w, w->p->arcs[i].to, w->word);
@@ -102,19 +113,29 @@ static void write_all(struct writer *w)
 	}
 }
 
+static size_t bin_size(uint64_t bin) { return bin > UINT32_MAX ? 8 : bin > UINT16_MAX ? 4 : 2; }
+
+struct flavour {
+	bool bsd44;
+	bool wide; /* bins as wide as they need to be */
+	bool wrap; /* cut what does not fit */
+};
+
 static struct kin_error *write_bsd(const char *path, const struct profile *p,
-				   const struct input_target *target, bool bsd44, bool wrap)
+				   const struct input_target *target, struct flavour f)
 {
-	struct writer w = { .path = path, .p = p, .is_44bsd = bsd44 };
+	struct writer w = { .path = path, .p = p, .is_44bsd = f.bsd44, .counter = 2 };
 	struct kin_error *err;
 
 	w.big_endian = target->big_endian;
 	w.word = target->is_64bit ? 8 : 4;
 	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
-	w.header = 2 * w.word + 4 + (bsd44 ? 20 : 0);
+	w.header = 2 * w.word + 4 + (f.bsd44 ? 20 : 0);
 	if (p->n_histograms)
 		w.h = p->histograms[0];
-	if ((err = check_size(&w)) || (!wrap && (err = check(&w))))
+	if (f.wide)
+		w.counter = bin_size(largest_bin(&w.h));
+	if ((err = check_size(&w)) || (!f.wrap && (err = check(&w))))
 		return err;
 	if ((err = out_open(path, &w.out)))
 		return err;
@@ -125,11 +146,17 @@ static struct kin_error *write_bsd(const char *path, const struct profile *p,
 struct kin_error *bsd_write(const char *path, const struct profile *p,
 			    const struct input_target *target, bool bsd44)
 {
-	return write_bsd(path, p, target, bsd44, false);
+	return write_bsd(path, p, target, (struct flavour){ .bsd44 = bsd44 });
+}
+
+struct kin_error *freebsd_write(const char *path, const struct profile *p,
+				const struct input_target *target)
+{
+	return write_bsd(path, p, target, (struct flavour){ .bsd44 = true, .wide = true });
 }
 
 struct kin_error *bsd_write_as_gnu(const char *path, const struct profile *p,
 				   const struct input_target *target, bool bsd44)
 {
-	return write_bsd(path, p, target, bsd44, true);
+	return write_bsd(path, p, target, (struct flavour){ .bsd44 = bsd44, .wrap = true });
 }

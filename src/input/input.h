@@ -57,6 +57,10 @@ MUST_CHECK struct kin_error *gmon_write(const char *path, const struct profile *
 /* 4.4BSD (bsd44) or old BSD. Counts that do not fit are an error, not a wrap. */
 MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p,
 				       const struct input_target *target, bool bsd44);
+/* 4.4BSD as FreeBSD reads it: its header can say that bins have 32 or 64 bits. It does if they do not
+ * fit 16: then no other gprof but this one reads it. */
+MUST_CHECK struct kin_error *freebsd_write(const char *path, const struct profile *p,
+					   const struct input_target *target);
 /* The same as GNU gprof writes it: one record each, with counts cut to what it holds. */
 MUST_CHECK struct kin_error *gmon_write_as_gnu(const char *path, const struct profile *p,
 					       const struct input_target *target);

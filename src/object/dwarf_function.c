@@ -59,9 +59,11 @@ static struct dwarf_function names_of(const struct dwarf_file *f, const struct d
 	};
 }
 
-size_t dwarf_ranges_justified(const struct dwarf_unit *u)
+size_t dwarf_ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u)
 {
-	return (u->end - u->offset) * 8 + 4096;
+	size_t size = u->end - u->offset, lists = f->ranges.size + f->rnglists.size;
+	size_t by_unit = size * 8 + 4096, by_lists = size / 8 + lists / 2 + 64;
+	return by_unit < by_lists ? by_unit : by_lists;
 }
 
 static bool is_function(uint32_t tag)
@@ -82,7 +84,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 	ret->indexed_ranges = d->indexed_ranges = false;
 	if (!t)
 		return;
-	d->ranges_left = dwarf_ranges_justified(u);
+	d->ranges_left = dwarf_ranges_justified(f, u);
 	while (cursor_left(&c)) {
 		uint64_t code = cursor_uleb(&c);
 		if (!code) {

@@ -164,16 +164,18 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;
 	u->first_range = (uint32_t)d->ranges.n;
-	d->ranges_left = dwarf_ranges_justified(u);
+	d->ranges_left = d->top_ranges_left;
 	dwarf_ranges_read(d, f, u, &top.low, &top.high, &top.ranges, &d->ranges);
 	u->indexed_ranges = d->indexed_ranges;
 	u->n_ranges = (uint32_t)(d->ranges.n - u->first_range);
+	d->top_ranges_left = d->ranges_left;
 }
 
 static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 {
 	struct cursor c = cursor_at(f->info, 0, f->swap);
 	struct dwarf_unit u;
+	d->top_ranges_left = f->info.size / 8 + (f->ranges.size + f->rnglists.size) / 2 + 64;
 	while (cursor_left(&c) && read_header(f, &c, &u)) {
 		read_top_entry(d, f, &u);
 		vec_push(&f->units, u);

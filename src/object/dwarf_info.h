@@ -55,9 +55,10 @@ struct dwarf_info {
 	struct abbrevs *tables;     /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
-	size_t ranges_left;  /* how many more ranges may be read: see dwarf_ranges_read() */
-	bool indexed_ranges; /* set when a list that is given by offset has addresses by index */
-	struct map64 names;  /* entry -> index in named, of functions that others refer to */
+	size_t top_ranges_left; /* the same for all units' own ranges */
+	size_t ranges_left;     /* how many more ranges may be read: see dwarf_ranges_read() */
+	bool indexed_ranges;    /* set when a list that is given by offset has addresses by index */
+	struct map64 names;     /* entry -> index in named, of functions that others refer to */
 	VEC(struct dwarf_name) named;
 };
 
@@ -100,8 +101,9 @@ void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const s
 		       const struct dwarf_value *low, const struct dwarf_value *high,
 		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
 
-/* How many ranges (for dwarf_info.ranges_left) a unit of this size may list. */
-size_t dwarf_ranges_justified(const struct dwarf_unit *u);
+/* How many ranges (for dwarf_info.ranges_left) the functions of a unit may have: more than its size
+ * and that of all lists can account for are made by referring to the same ones again and again. */
+size_t dwarf_ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u);
 
 /* The unit that holds an offset; NULL if none does. */
 const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset);

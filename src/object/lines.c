@@ -4,35 +4,47 @@
 
 #include "object/lines_private.h"
 
-enum { DECODE_AGAIN = 16, DECODE_FREE = 64 << 20 };
+enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20 };
 
 /* ---- the object's lines ---- */
 
+static bool has_no_code(const struct dwarf_unit *u)
+{
+	return u->type == DW_UT_type || u->type == DW_UT_partial || u->tag == DW_TAG_partial_unit ||
+	       u->tag == DW_TAG_type_unit;
+}
+
 static void describe_units(struct object_lines *l)
 {
-	struct map64 first = { 0 };
+	struct map64 tables = { 0 }, code_tables = { 0 }; /* offset -> the first unit */
 	bool unseen = false;
+
 	for (size_t i = 0; i < l->info->file.units.n; i++) {
 		const struct dwarf_unit *u = &l->info->file.units.at[i];
-		if (u->type == DW_UT_type || u->type == DW_UT_partial ||
-		    u->tag == DW_TAG_partial_unit || u->tag == DW_TAG_type_unit)
-			l->units[i] |= UNIT_NO_CODE;
+		uint32_t *first;
 		if ((unseen |= u->damaged || u->indexed_ranges))
 			l->units[i] |= UNIT_UNSEEN;
+		if (has_no_code(u))
+			l->units[i] |= UNIT_NO_CODE;
 		if (!u->has_lines)
 			continue;
-		uint32_t *at = map64_at(&first, u->lines);
-		if (*at == NONE) {
-			*at = (uint32_t)i;
+		first = map64_at(&tables, u->lines);
+		if (*first == NONE)
+			*first = (uint32_t)i;
+		else
+			l->units[i] |= UNIT_REPEATED;
+		if (l->units[i] & UNIT_NO_CODE)
 			continue;
-		}
-		l->units[i] |= UNIT_SAME_LINES;
-		if (!(l->units[i] & UNIT_NO_CODE)) {
-			l->units[i] |= UNIT_SHARED_LINES;
-			l->units[*at] |= UNIT_SHARED_LINES;
+		first = map64_at(&code_tables, u->lines);
+		if (*first == NONE) {
+			*first = (uint32_t)i;
+		} else {
+			l->units[i] |= UNIT_CODE_REPEATED;
+			l->units[*first] |= UNIT_CODE_SHARED;
 		}
 	}
-	map64_free(&first);
+	map64_free(&tables);
+	map64_free(&code_tables);
 }
 
 struct object_lines *object_lines(struct object_file *o)

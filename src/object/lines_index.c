@@ -143,12 +143,16 @@ static size_t candidates(const struct line_index *x, uint64_t addr, uint32_t *un
 		else
 			high = mid;
 	}
+	/* Line tables cover the padding behind functions, the ranges of units do not. */
+	size_t before = low;
 	for (size_t i; n < CANDIDATES && (i = last_beyond(x, low, addr)) != low; low = i) {
 		size_t k = n++;
 		for (; k && units[k - 1] > x->ranges.at[i].unit; k--)
 			units[k] = units[k - 1];
 		units[k] = x->ranges.at[i].unit;
 	}
+	if (!n && before)
+		units[n++] = x->ranges.at[before - 1].unit;
 	return n;
 }
 

@@ -26,10 +26,11 @@ struct run_list { /* a VEC */
 };
 
 enum unit_flags {
-	UNIT_NO_CODE = 1,    /* types, and what dwz moved out: their line tables are other units' */
-	UNIT_SAME_LINES = 2, /* an earlier unit has the same line table */
-	UNIT_SHARED_LINES = 4, /* another unit has the same line table */
-	UNIT_UNSEEN = 8,       /* BFD stops reading before it */
+	UNIT_UNSEEN = 1,   /* BFD stops reading before it */
+	UNIT_NO_CODE = 2,  /* types, and what dwz moved out: their line tables are other units' */
+	UNIT_REPEATED = 4, /* an earlier unit has the same line table */
+	UNIT_CODE_REPEATED = 8, /* an earlier unit with code has */
+	UNIT_CODE_SHARED = 16,  /* a later unit with code has */
 };
 
 struct unit_name { /* of a function */

@@ -243,10 +243,10 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 	struct unit_reader r = { l, &l->info->file.units.at[unit], gnu, ret, ret->n, 0 };
 	uint8_t flags = l->units[unit];
 
-	if (!r.unit->has_lines || (!gnu && (flags & UNIT_NO_CODE)))
+	if (!r.unit->has_lines || (flags & (gnu ? UNIT_UNSEEN : UNIT_NO_CODE)))
 		return;
-	if (gnu && ((flags & UNIT_UNSEEN) || ((flags & UNIT_SAME_LINES) && !r.unit->n_ranges)))
-		return;
+	if ((flags & (gnu ? UNIT_REPEATED : UNIT_CODE_REPEATED)) && !r.unit->n_ranges)
+		return; /* an earlier unit has said it all */
 	if (!may_decode(l, r.unit->end - r.unit->offset))
 		return;
 	if (!line_table_read(l->info, r.unit, gnu, &l->table) || !may_decode(l, l->table.bytes))
@@ -258,6 +258,8 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 		return;
 
 	dwarf_functions_read(l->info, r.unit, gnu, &l->functions);
+	if (!may_decode(l, l->functions.ranges.n * sizeof(struct address_range)))
+		return;
 	if (gnu && l->functions.indexed_ranges)
 		return;
 	l->names.n = 0;
@@ -267,6 +269,6 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 	find_pieces(&r);
 	for (size_t i = 0; i < l->table.sequences.n; i++)
 		emit_sequence(&r, &l->table.sequences.at[i]);
-	if (!gnu && (flags & UNIT_SHARED_LINES))
+	if (!gnu && (flags & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED)))
 		clip(&r);
 }

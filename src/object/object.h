@@ -63,6 +63,7 @@ struct object_symbol {
 struct symtab_opts {
 	bool no_static;	     /* gprof -a */
 	bool functions_only; /* gprof -D */
+	bool no_dotted;	     /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
 	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces like
 	 * f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold pieces owned).
 	 * The rules are written down at the top of symtab.c. */

@@ -295,8 +295,15 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 	gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
 }
 
-/* -a: static functions are left out; the pieces of others are not functions and stay. */
-static void drop_static(struct candidates *c)
+static bool is_dropped(const struct candidate *s, const struct symtab_opts *opts)
+{
+	return (opts->no_static && s->flags & SYMBOL_STATIC) ||
+	       (opts->no_dotted && strchr(s->name, '.'));
+}
+
+/* -a: static functions are left out; the pieces of others are not functions and stay. BSD's -u:
+ * names with a dot likewise. */
+static void drop_unwanted(struct candidates *c, const struct symtab_opts *opts)
 {
 	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
 	size_t n = 0;
@@ -304,7 +311,7 @@ static void drop_static(struct candidates *c)
 		const struct candidate *s = &c->all.at[i];
 		if (s->owner != NONE)
 			s = &c->all.at[s->owner];
-		moved[i] = s->flags & SYMBOL_STATIC ? NONE : (uint32_t)n++;
+		moved[i] = is_dropped(s, opts) ? NONE : (uint32_t)n++;
 	}
 	for (size_t i = 0; i < c->all.n; i++) {
 		struct candidate s = c->all.at[i];
@@ -334,8 +341,8 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 	if (opts->gnu)
 		return NULL;
 	candidates_find_owners(c);
-	if (opts->no_static)
-		drop_static(c);
+	if (opts->no_static || opts->no_dotted)
+		drop_unwanted(c, opts);
 	candidates_add_plt(c, o);
 	return NULL;
 }

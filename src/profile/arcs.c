@@ -68,7 +68,7 @@ static const struct arc *end_of_run(const struct arc *at, const struct arc *end)
 	return run;
 }
 
-enum { SHORT_RUN = 16 };
+enum { SHORT_RUN = 64 };
 
 /* Call sites ascend, and few arcs share one: so do runtimes write them. */
 static bool is_ordered(const struct arc *at, const struct arc *end)

@@ -33,6 +33,6 @@ const char *gnu_text(const struct kin_table *t, const char *key); /* likewise; "
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
 		     const char *dimension, const char *without_time, FILE *out);
 
-extern const char gnu_flat_blurb[], gnu_graph_blurb[];
+extern const char gnu_flat_blurb[], gnu_graph_blurb[], bsd_graph_notes[], freebsd_flat_notes[];
 
 #endif

@@ -108,3 +108,19 @@ const char gnu_graph_blurb[] =
 	"the cycle as a whole; calls within it, like those of a function to itself, carry none, "
 	"and their\n"
 	"lines show only how many they were.\n";
+
+const char bsd_graph_notes[] =
+	"\n"
+	"In this layout the time of what a function called, children above, is headed "
+	"descendents. The\n"
+	"heading has three lines: for callers (parents), for the function itself, and for callees "
+	"(children).\n"
+	"A call to or from another function that shows neither times nor a \"/\" stays within a "
+	"cycle, or was\n"
+	"deleted by the option -C: no time went along it.\n";
+
+const char freebsd_flat_notes[] =
+	"\n"
+	"A percentage in place of the times per call: no call of the function was counted, so there "
+	"is nothing\n"
+	"to divide by. Of the time in it and in what it called, that much was in its own code.\n";

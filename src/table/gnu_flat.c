@@ -38,6 +38,7 @@ struct layout {
 	bool share_of_uncalled; /* BSD: own share of what only callees are known to have called */
 	bool indexed;		/* names with cycle and index */
 	double scale;		/* of times per call */
+	const char *notes;	/* more to explain; NULL: nothing */
 };
 
 static void put_header(const char *second_title, const char *dimension, const char *per_call,
@@ -129,7 +130,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 		return err;
 
 	const struct unit *unit = choose_unit(t);
-	struct layout layout = { 6, 2, 9, 2, 2, false, false, unit->scale };
+	struct layout layout = { 6, 2, 9, 2, 2, false, false, unit->scale, NULL };
 	const char *dimension = gnu_text(t, "dimension");
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", dimension);
@@ -156,7 +157,8 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 		return err;
 
 	if (!o->brief)
-		fprintf(out, "\n\n\nflat profile:\n%s", gnu_flat_blurb);
+		fprintf(out, "\n\n\nflat profile:\n%s%s", gnu_flat_blurb,
+			layout->notes ? layout->notes : "");
 	fputc('\n', out);
 	gnu_granularity(t, o, gnu_number(t, "total"), gnu_text(t, "dimension"), " no time accumulated",
 			out);
@@ -167,7 +169,7 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 
 static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	struct layout layout = { 5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3 };
+	struct layout layout = { 5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3, NULL };
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", gnu_text(t, "dimension"));
 	snprintf(per_call, sizeof(per_call), "m%s/call", gnu_text(t, "abbrev"));
@@ -175,10 +177,10 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 }
 
 /* Finer units where the clock is faster. */
-static struct kin_error *render_bsd(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct kin_error *render_freebsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	double rate = kin_table_rate(t);
-	struct layout layout = { 5, 1, 10, 2, 2, true, true, 1e3 };
+	struct layout layout = { 5, 1, 10, 2, 2, true, true, 1e3, freebsd_flat_notes };
 	const char *per_call = "ms/call";
 
 	if (rate >= 10000) {
@@ -187,9 +189,16 @@ static struct kin_error *render_bsd(struct kin_table *t, const struct render_opt
 		layout.seconds_decimals = 3;
 		layout.call_decimals = 0;
 	}
-	return put_traditional(t, o, "bsd-flat", "  seconds ", per_call, &layout, out);
+	return put_traditional(t, o, "freebsd-flat", "  seconds ", per_call, &layout, out);
+}
+
+static struct kin_error *render_openbsd(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	static const struct layout layout = { 5, 1, 10, 2, 2, false, true, 1e3, NULL };
+	return put_traditional(t, o, "openbsd-flat", "  seconds ", "ms/call", &layout, out);
 }
 
 const struct renderer gnu_flat_renderer = { "gnu-flat", "GNU gprof's flat profile", render };
 const struct renderer gnu_flat_traditional_renderer = { "gnu-flat-traditional", "the flat profile of gprof -T", render_traditional };
-const struct renderer bsd_flat_renderer = { "bsd-flat", "the flat profile of BSD gprof", render_bsd };
+const struct renderer freebsd_flat_renderer = { "freebsd-flat", "the flat profile of FreeBSD's gprof", render_freebsd };
+const struct renderer openbsd_flat_renderer = { "openbsd-flat", "the flat profile of OpenBSD's gprof", render_openbsd };

@@ -10,6 +10,7 @@ struct layout {
 	bool traditional;
 	const char *descendants; /* the traditional heading of that column */
 	char before_index_of_cycle;
+	const char *notes; /* more to explain; NULL: nothing */
 };
 
 static void put_called(struct line *l, const struct kin_cell *c)
@@ -117,7 +118,7 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 7, false, NULL, ' ' };
+	static const struct layout layout = { 7, false, NULL, ' ', NULL };
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, "gnu-graph", keys, N_KEYS, at);
 	if (err)
@@ -142,7 +143,8 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 		return err;
 
 	if (!o->brief)
-		fprintf(out, "\n\n\ncall graph profile:\n%s", gnu_graph_blurb);
+		fprintf(out, "\n\n\ncall graph profile:\n%s%s", gnu_graph_blurb,
+			layout->notes ? layout->notes : "");
 	fputc('\n', out);
 	put_granularity(t, o, out);
 	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n", "", "", "", "", "called", "total",
@@ -156,13 +158,13 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 
 static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 11, true, "descendants", ' ' };
+	static const struct layout layout = { 11, true, "descendants", ' ', NULL };
 	return put_traditional(t, o, &layout, out);
 }
 
 static struct kin_error *render_bsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 11, true, "descendents", '\t' };
+	static const struct layout layout = { 11, true, "descendents", '\t', bsd_graph_notes };
 	return put_traditional(t, o, &layout, out);
 }
 

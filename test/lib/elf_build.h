@@ -37,7 +37,8 @@ struct elf_build {
 	bool no_symtab;
 };
 
-static inline void elf_put(struct elf_bytes *b, const void *p, size_t n)
+/* Not inlined: gcc then warns of sizes that cannot be. */
+__attribute__((noinline, unused)) static void elf_put(struct elf_bytes *b, const void *p, size_t n)
 {
 	if (b->n + n >= b->cap) {
 		b->cap = 2 * (b->n + n) + 16;

@@ -219,6 +219,32 @@ static void bsd_round_trips(void)
 	OK(bad == 0);
 }
 
+/* Bins of 16 bits where that is enough, so that others can read the file, else wider ones. */
+static void freebsd_round_trips(void)
+{
+	static const uint64_t largest[] = { 0xffff, 0x10000, 0xffffffff, 0x100000000 };
+	static const size_t sizes[] = { 2, 4, 4, 8 };
+	const char *path = in_dir("freebsd");
+	int bad = 0;
+	for (int round = 0; round < 16; round++) {
+		const struct input_target *t = targets[round % 4];
+		struct content c = { .rate = 1000, .n_histograms = 1 };
+		c.bins[0][7] = largest[round / 4];
+		c.bins[0][9] = 1;
+		struct profile *p = make(&c);
+		bad += failed(freebsd_write(path, p, t));
+		struct profile *q = read_one(path, t);
+		FILE *f = fopen(path, "rb");
+		fseek(f, 0, SEEK_END);
+		bad += message[0] || !same_profiles(p, q) ||
+		       ftell(f) != (t->is_64bit ? 40 : 32) + (long)(16 * sizes[round / 4]);
+		fclose(f);
+		profile_free(q);
+		profile_free(p);
+	}
+	OK(bad == 0);
+}
+
 static void large_counts_survive(void)
 {
 	const char *a = in_dir("large.a"), *b = in_dir("large.b"), *sum = in_dir("large.sum");
@@ -711,6 +737,7 @@ int main(void)
 	}
 	round_trips();
 	bsd_round_trips();
+	freebsd_round_trips();
 	large_counts_survive();
 	counts_that_no_file_holds_are_refused();
 	truncation_is_never_silent();
