@@ -279,7 +279,7 @@ static uint8_t *unpack(struct object_file *o, const uint8_t *in, size_t n, size_
 
 	lz.next_in = in;
 	lz.avail_in = n;
-	while (r == LZMA_OK && cap <= UNPACKED_MAX) {
+	while (r == LZMA_OK && elf_may_unfold(n, lz.total_out)) {
 		out = xrealloc(out, cap, 1);
 		lz.next_out = out + lz.total_out;
 		lz.avail_out = cap - (size_t)lz.total_out;

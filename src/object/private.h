@@ -50,6 +50,8 @@ Elf_Data *elf_file_data(const struct elf_file *f, size_t index);
 /* From now on the section's contents are what was compressed into it. False if they are damaged or
  * unfold to absurdly much. */
 bool elf_file_decompress(struct elf_file *f, const struct elf_section *s);
+/* Whether `packed` bytes may unfold to that many: a limit on what a small file can make us allocate. */
+bool elf_may_unfold(uint64_t packed, uint64_t unpacked);
 /* Raw bytes of the build-id; NULL if there is none. */
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
 
