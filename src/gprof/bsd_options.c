@@ -123,8 +123,7 @@ static struct kin_error *parse_letter(struct bsd_options *o, struct words *w, co
 	char *shown = escape_copy(word);
 
 	if (!opt)
-		fprintf(warnings, "gprof: warning: there is no option '%s': ignored\n",
-			shown);
+		fprintf(warnings, "gprof: warning: there is no option '%s': ignored\n", shown);
 	else if (word[2])
 		fprintf(warnings,
 			"gprof: warning: of '%s' only -%c counts: each option is a word of its "

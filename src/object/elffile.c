@@ -349,7 +349,6 @@ Elf_Data *elf_file_data(const struct elf_file *f, size_t index)
 	return data;
 }
 
-
 /* Section numbers too large for a symbol stand in a section of their own, which points back. */
 static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
 {
