@@ -1,7 +1,6 @@
 /* histogram.c - the ticks of histogram bins, credited to the places whose code they cover.
  *
  * A bin that straddles places is split between them in proportion to the bytes of each. */
-#include <math.h>
 #include <string.h>
 
 #include "analysis/private.h"
@@ -12,6 +11,9 @@ static const struct selection *selection_of(const struct callgraph_opts *o)
 {
 	return o->selection ? o->selection : &everything;
 }
+
+static double smaller(double a, double b) { return a < b ? a : b; }
+static double larger(double a, double b) { return a > b ? a : b; }
 
 /* ---- as it was measured ---- */
 
@@ -40,7 +42,7 @@ static double bin_edge(const struct bins *b, const struct histogram *h, uint32_t
 {
 	double edge = b->scale ? 2.0 * (double)(((uint64_t)i * 65536 + b->scale - 1) / b->scale)
 			       : i * b->width;
-	return (double)h->low + fmin(edge, (double)(h->high - h->low));
+	return (double)h->low + smaller(edge, (double)(h->high - h->low));
 }
 
 static void credit_bins(struct callgraph *g, const struct histogram *h, const struct selection *sel)
@@ -57,8 +59,8 @@ static void credit_bins(struct callgraph *g, const struct histogram *h, const st
 		while (k < s->n && (double)s->at[k].end <= low)
 			k++;
 		for (size_t j = k; j < s->n && (double)s->at[j].addr < high; j++) {
-			double from = fmax((double)s->at[j].addr, low);
-			double to = fmin((double)s->at[j].end, high);
+			double from = larger((double)s->at[j].addr, low);
+			double to = smaller((double)s->at[j].end, high);
 			if (to <= from)
 				continue;
 			symid owner = s->at[j].owner;

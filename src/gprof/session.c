@@ -164,7 +164,10 @@ struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts)
 	if (s->graph->spans_histograms)
 		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
 			       true, "found a symbol that covers several histogram records");
-	if (s->graph->no_static_calls)
+	const char *problem = object_calls_problem(s->object);
+	if (s->graph->no_static_calls && problem)
+		session_say("-c needs a disassembler: %s", problem);
+	else if (s->graph->no_static_calls)
 		fprintf(stderr, "%s: -c not supported on architecture %s\n",
 			s->compat ? s->whoami : "gprof", object_machine(s->object));
 	return NULL;

@@ -1,8 +1,4 @@
-#include <capstone/capstone.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "object/disassembler.h"
 #include "object/private.h"
 
 typedef void call_fn(uint64_t site, uint64_t target, void *arg);
@@ -31,47 +27,24 @@ static void scan_x86(const struct code *c, call_fn *call, void *arg)
 			call(c->addr + i, c->addr + i + CALL_SIZE + le32(c->bytes + i + 1), arg);
 }
 
-static void *allocate(size_t size) { return xrealloc(NULL, size, 1); }
-static void *resize(void *p, size_t size) { return xrealloc(p, size, 1); }
-
-static void *allocate_zeroed(size_t n, size_t size)
+static void decode_x86(struct disassembler *d, const struct code *c, bool is_64bit, call_fn *call,
+		       void *arg)
 {
-	return memset(xrealloc(NULL, n, size), 0, n * size);
-}
-
-/* capstone does not look whether there was memory. The setting is the process's, but nobody who has
- * his own loses by ours: they can free what the other has allocated. */
-static bool open_x86(cs_mode mode, csh *ret)
-{
-	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
-	return cs_option(0, CS_OPT_MEM, (size_t)&memory) == CS_ERR_OK &&
-	       cs_open(CS_ARCH_X86, mode, ret) == CS_ERR_OK;
-}
-
-static void decode_x86(const struct code *c, cs_mode mode, call_fn *call, void *arg)
-{
-	csh handle;
-	if (!open_x86(mode, &handle))
-		return;
-	cs_insn *insn = cs_malloc(handle);
 	const uint8_t *p = c->bytes;
 	size_t left = c->n;
 	uint64_t addr = c->addr;
 
-	while (insn && left && addr < c->high) {
-		if (!cs_disasm_iter(handle, &p, &left, &addr, insn)) {
+	while (left && addr < c->high) {
+		if (!d->next(d->handle, &p, &left, &addr, d->insn)) {
 			p++, left--, addr++; /* data, or an instruction newer than capstone */
 			continue;
 		}
 		const uint8_t *end = p; /* prefixes may stand before the call */
-		if (insn->id != X86_INS_CALL || insn->size < CALL_SIZE || end[-CALL_SIZE] != CALL)
+		if (d->insn->id != X86_INS_CALL || d->insn->size < CALL_SIZE || end[-CALL_SIZE] != CALL)
 			continue;
 		uint64_t target = addr + (uint64_t)(int64_t)(int32_t)le32(end - 4);
-		call(insn->address, mode == CS_MODE_64 ? target : (uint32_t)target, arg);
+		call(d->insn->address, is_64bit ? target : (uint32_t)target, arg);
 	}
-	if (insn)
-		cs_free(insn, 1);
-	cs_close(&handle);
 }
 
 /* ---- aarch64: instructions are little-endian words always ---- */
@@ -91,18 +64,26 @@ static void scan_aarch64(const struct code *c, bool with_jumps, call_fn *call, v
 
 /* ---- any ---- */
 
-static bool scan(const struct object_file *o, const struct code *c, bool gnu, call_fn *call,
-		 void *arg)
+static struct disassembler *disassembler_of(struct object_file *o)
+{
+	if (!o->disassembler && !o->no_disassembler)
+		o->disassembler = disassembler_new(o->main->header.e_machine == EM_X86_64,
+						   &o->no_disassembler);
+	return o->disassembler;
+}
+
+const char *object_calls_problem(const struct object_file *o) { return o->no_disassembler; }
+
+static bool scan(struct object_file *o, const struct code *c, bool gnu, call_fn *call, void *arg)
 {
 	switch (o->main->header.e_machine) {
 	case EM_X86_64:
 	case EM_386:
 		if (gnu)
 			scan_x86(c, call, arg);
-		else
-			decode_x86(c, o->main->header.e_machine == EM_386 ? CS_MODE_32 : CS_MODE_64,
-				   call, arg);
-		return true;
+		else if (disassembler_of(o))
+			decode_x86(o->disassembler, c, o->main->header.e_machine == EM_X86_64, call, arg);
+		return gnu || o->disassembler;
 	case EM_AARCH64:
 		scan_aarch64(c, gnu, call, arg);
 		return true;
@@ -110,7 +91,7 @@ static bool scan(const struct object_file *o, const struct code *c, bool gnu, ca
 	return false;
 }
 
-bool object_calls(const struct object_file *o, uint64_t low, uint64_t high, bool gnu, call_fn *call,
+bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu, call_fn *call,
 		  void *arg)
 {
 	const struct code nothing = { 0 };

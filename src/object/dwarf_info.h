@@ -1,8 +1,8 @@
 /* dwarf_info.h - units and entries of .debug_info, as far as source lines need them.
  *
- * A reader of its own instead of libdw: lines of a whole program mean a pass over all entries, of which
- * there are some ten million in 100 MB, and libdw keeps every line table it has decoded. Everything here
- * borrows from the sections of the files. */
+ * A reader of its own instead of libdw: lines of a whole program mean a pass over all entries, of
+ * which there are some ten million in 100 MB, and libdw keeps every line table it has decoded.
+ * Everything here borrows from the sections of the files. */
 #ifndef OBJECT_DWARF_INFO_H
 #define OBJECT_DWARF_INFO_H
 

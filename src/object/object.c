@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "object/disassembler.h"
 #include "object/private.h"
 
 /* ---- code ---- */
@@ -131,6 +132,7 @@ void object_free(struct object_file *o)
 	if (!o)
 		return;
 	object_lines_free(o->lines);
+	disassembler_free(o->disassembler);
 	elf_file_free(o->alt);
 	elf_file_free(o->packed);
 	elf_file_free(o->debug);

@@ -87,7 +87,8 @@ struct srcloc {
 	uint32_t line;	      /* 0 if unknown */
 };
 
-/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers. Returns false if unknown.
+/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers; a function without an entry
+ * in DWARF then has its symbol's name, and line 0 is unknown. Returns false if unknown, *ret untouched.
  * Cost: a binary search, plus decoding the unit of addr the first time. */
 bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
 
@@ -95,8 +96,9 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 	uint64_t addr, end;
 	struct srcloc at;
 };
-/* All runs within [low, high), by address, neighbours differ; *n of them, freed with free().
- * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte. */
+/* All runs within [low, high), by address, *n of them, freed with free(). Those that touch differ.
+ * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte; there all neighbours differ, and a
+ * run may span bytes of which nothing is known. */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu, size_t *n);
 
 /* Whether the file has line information at all. */
@@ -114,7 +116,9 @@ char *demangle(const char *name, enum demangle_style style);
 /* Direct calls in [low, high): call(target, arg) for each, in address order. `gnu`: GNU gprof 2.40's scan
  * (every byte 0xe8 on x86, unsigned displacement; B and BL on aarch64). Otherwise real disassembly
  * (capstone). Returns false if the machine is not supported. */
-bool object_calls(const struct object_file *o, uint64_t low, uint64_t high, bool gnu,
+bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
 		  void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
+/* Why object_calls() failed, if it is not the machine: the disassembler is not installed. Else NULL. */
+const char *object_calls_problem(const struct object_file *o);
 
 #endif

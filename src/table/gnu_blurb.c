@@ -121,6 +121,7 @@ const char bsd_graph_notes[] =
 
 const char freebsd_flat_notes[] =
 	"\n"
-	"A percentage in place of the times per call: no call of the function was counted, so there "
+	"A percentage in place of the times per call: no call of the function was counted, so "
+	"there "
 	"is nothing\n"
 	"to divide by. Of the time in it and in what it called, that much was in its own code.\n";

@@ -312,6 +312,32 @@ static void test_choice(void)
 	/* 1-0 lies on two circuits (0-1-0, 0-2-1-0), and 0 has no other caller; so do 0-1, 2-1 on
 	 * one each, and 1 has two: rather one of these, the rarer one. */
 	OK_STR(CUTS(3, 2, { 0, 1, 7 }, { 0, 2, 5 }, { 2, 1, 4 }, { 1, 0, 1 }), "2-1");
+	/* 0-1 lies on two circuits, other calls of 0 and 1 on one: not the rarest call goes. */
+	OK_STR(CUTS(4, 3, { 0, 1, 50 }, { 1, 2, 9 }, { 1, 3, 9 }, { 2, 0, 2 }, { 3, 0, 3 },
+		    { 2, 1, 1 }),
+	       "0-1");
+}
+
+/* A long way on, which also leaves members out, and one way back: only that is cut. */
+static void test_halves(void)
+{
+	enum { LONG = 400 };
+	struct calls calls = { 0 };
+	struct faults f = { 0 };
+
+	vec_push(&calls.v, ((struct cg_arc){ LONG, 0, 1 }));
+	for (symid i = 0; i < LONG; i++)
+		for (symid j = i + 1; j <= i + 3 && j < LONG; j++)
+			vec_push(&calls.v, ((struct cg_arc){ i, j, 1 }));
+	vec_push(&calls.v, ((struct cg_arc){ LONG - 1, 0, 1000000 }));
+	struct callgraph *g = random_graph_make(LONG + 1, &calls);
+	callgraph_break_cycles(g, 10);
+	OK(g->n_cut == 1);
+	OK(g->arcs[g->cut[0]].from == LONG - 1 && g->arcs[g->cut[0]].to == 0);
+	check_sharing(g, &f);
+	OK(f.uneven == 0);
+	vec_free(&calls.v);
+	callgraph_free(g);
 }
 
 /* ---- size ---- */
@@ -382,6 +408,7 @@ int main(void)
 	test_break_cycles();
 	test_break_dense_small();
 	test_choice();
+	test_halves();
 	test_sizes();
 	return DONE();
 }

@@ -164,12 +164,12 @@ static uint64_t address_of(struct object_file *o, const char *name)
 	struct symbol_table t = { 0 };
 	struct kin_error *err = object_symbols(o, &(struct symtab_opts){ 0 }, &t);
 	kin_error_free(err);
-	uint64_t addr = 0;
-	for (size_t i = 0; i < t.n && !addr; i++)
+	uint64_t found = 0;
+	for (size_t i = 0; i < t.n && !found; i++)
 		if (!strcmp(t.at[i].name, name))
-			addr = t.at[i].addr;
+			found = t.at[i].addr;
 	free(t.at);
-	return addr;
+	return found;
 }
 
 /* ---- what always holds ---- */

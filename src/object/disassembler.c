@@ -1,0 +1,66 @@
+#include "object/disassembler.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(x)	 #x
+#define VALUE(x) TEXT(x)
+#define LIBRARY	 "libcapstone.so." VALUE(CS_API_MAJOR)
+
+/* A function of the library as a pointer of type T; NULL if it is not there. */
+#define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))
+
+static void *allocate(size_t size) { return xrealloc(NULL, size, 1); }
+static void *resize(void *p, size_t size) { return xrealloc(p, size, 1); }
+
+static void *allocate_zeroed(size_t n, size_t size)
+{
+	return memset(xrealloc(NULL, n, size), 0, n * size);
+}
+
+/* capstone does not look whether there was memory. The setting is the process's, but nobody who has
+ * his own loses by ours: they can free what the other has allocated. */
+static bool start(struct disassembler *d, bool is_64bit)
+{
+	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
+	__typeof__(&cs_option) option = FUNCTION(d->library, cs_option);
+	__typeof__(&cs_open) open = FUNCTION(d->library, cs_open);
+	__typeof__(&cs_malloc) new_insn = FUNCTION(d->library, cs_malloc);
+
+	d->next = FUNCTION(d->library, cs_disasm_iter);
+	d->free_insn = FUNCTION(d->library, cs_free);
+	d->close = FUNCTION(d->library, cs_close);
+	if (!option || !open || !new_insn || !d->next || !d->free_insn || !d->close ||
+	    option(0, CS_OPT_MEM, (size_t)&memory) != CS_ERR_OK ||
+	    open(CS_ARCH_X86, is_64bit ? CS_MODE_64 : CS_MODE_32, &d->handle) != CS_ERR_OK)
+		return false;
+	d->insn = new_insn(d->handle);
+	return d->insn != NULL;
+}
+
+struct disassembler *disassembler_new(bool is_64bit, const char **problem)
+{
+	struct disassembler *d = xalloc(sizeof(*d));
+
+	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (d->library && start(d, is_64bit))
+		return d;
+	*problem = d->library ? LIBRARY " does not disassemble x86" : dlerror();
+	disassembler_free(d);
+	return NULL;
+}
+
+void disassembler_free(struct disassembler *d)
+{
+	if (!d)
+		return;
+	if (d->insn)
+		d->free_insn(d->insn, 1);
+	if (d->handle)
+		d->close(&d->handle);
+	if (d->library)
+		dlclose(d->library);
+	free(d);
+}

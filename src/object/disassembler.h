@@ -1,0 +1,23 @@
+/* disassembler.h - capstone for x86, loaded when first needed: it is larger than all else together,
+ * relocating it takes longer than a small profile, and only gprof -c has use for it. */
+#ifndef OBJECT_DISASSEMBLER_H
+#define OBJECT_DISASSEMBLER_H
+
+#include <capstone/capstone.h>
+
+#include "base/base.h"
+
+struct disassembler {
+	void *library;
+	csh handle;
+	cs_insn *insn;
+	bool (*next)(csh handle, const uint8_t **code, size_t *size, uint64_t *address, cs_insn *insn);
+	void (*free_insn)(cs_insn *insn, size_t count);
+	cs_err (*close)(csh *handle);
+};
+
+/* NULL and *problem (static, or valid until the next call that loads something) if it cannot be had. */
+struct disassembler *disassembler_new(bool is_64bit, const char **problem);
+void disassembler_free(struct disassembler *d); /* NULL is fine */
+
+#endif
