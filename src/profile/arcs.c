@@ -4,7 +4,7 @@
 
 /* Arcs that a file has and the ones before had not, or the reverse, seldom come in longer series.
  */
-enum { LOOK_AHEAD = 4 };
+enum { LOOK_AHEAD = 2 };
 
 static bool same(const struct arc *a, const struct arc *b)
 {

@@ -177,7 +177,7 @@ size_t builder_put_histogram(struct profile_builder *b, struct histogram h)
 		h.n_hits = 0;
 		h.dimension[sizeof(h.dimension) - 1] = '\0';
 		vec_push(&b->histograms, h);
-		vec_push(&b->hits, ((struct hits){ 0 }));
+		vec_push(&b->hits, ((struct hits){ .n_bins = h.n }));
 		ranges_add(&b->ranges,
 			   (struct range){
 				   .low = h.low, .high = h.high, .object = h.object, .value = i });
@@ -252,7 +252,7 @@ static void settle_histograms(struct profile_builder *b)
 {
 	for (size_t i = 0; i < b->histograms.n; i++) {
 		struct hits *h = &b->hits.at[i];
-		hits_settle(h);
+		hits_finish(h);
 		b->histograms.at[i].hits = h->at.at;
 		b->histograms.at[i].n_hits = h->at.n;
 		b->saturated |= h->saturated;
