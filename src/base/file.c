@@ -31,8 +31,8 @@ static struct kin_error *check_kind(int fd, const char *path, const struct file_
 		return err_os(errno, "%s", path);
 	if (S_ISDIR(st->st_mode))
 		return err_os(EISDIR, "%s", path);
-	bool is_given = fd == STDIN_FILENO || (o->allow_fifo && S_ISFIFO(st->st_mode) &&
-						file_is_descriptor(path));
+	bool is_given = fd == STDIN_FILENO ||
+			(o->allow_fifo && S_ISFIFO(st->st_mode) && file_is_descriptor(path));
 	if (!S_ISREG(st->st_mode) && !is_given)
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a regular file", path);
 	return NULL;
@@ -59,7 +59,8 @@ static struct kin_error *read_all(int fd, const char *path, const struct file_op
 		f.size += (size_t)n;
 		if (o->max && f.size > o->max) {
 			file_free(&f);
-			return err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path, o->max);
+			return err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path,
+				       o->max);
 		}
 		if (f.size == cap) {
 			cap = cap * 2 + 4096;
@@ -77,7 +78,8 @@ struct kin_error *file_read(const char *path, const struct file_opts *opts, stru
 	/* Not waiting for a FIFO's writer; for regular files it means nothing. */
 	bool may_wait = opts->allow_fifo && file_is_descriptor(path);
 	int fd = is_stdin ? STDIN_FILENO
-			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
+			  : open(path,
+				 O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
 	if (fd < 0)
 		return err_gnu(err_os(errno, "%s", path), false, "%s: %s", path, strerror(errno));
 
@@ -86,7 +88,8 @@ struct kin_error *file_read(const char *path, const struct file_opts *opts, stru
 	if (!err) {
 		size_t expected = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 4096;
 		if (opts->max && expected > opts->max)
-			err = err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path, opts->max);
+			err = err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path,
+				      opts->max);
 		else
 			err = read_all(fd, path, opts, expected, ret);
 	}
@@ -103,8 +106,8 @@ void file_free(struct file *f)
 
 /* ---- writing ---- */
 
-/* As the kernel does with fs.protected_symlinks, which not every system has set: in a folder that all
- * may write to, a link counts if it is ours or the folder owner's. */
+/* As the kernel does with fs.protected_symlinks, which not every system has set: in a folder that
+ * all may write to, a link counts if it is ours or the folder owner's. */
 static bool is_planted(const char *path)
 {
 	struct stat link, folder;
@@ -130,9 +133,10 @@ static struct kin_error *refuse(const char *path, const char *why)
 
 struct kin_error *file_check_link(const char *path)
 {
-	return is_planted(path) ? refuse(path, "a symbolic link that somebody else made in a folder "
-					       "open to all; remove it or choose another name")
-				: NULL;
+	return is_planted(path)
+		       ? refuse(path, "a symbolic link that somebody else made in a folder "
+				      "open to all; remove it or choose another name")
+		       : NULL;
 }
 
 struct kin_error *file_create(const char *path, int *ret)

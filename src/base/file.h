@@ -15,8 +15,8 @@ struct file {
 
 /* `path` "-" is standard input. Anything but a regular file or standard input is refused; with
  * allow_fifo a pipe is read that is named as an open descriptor (file_is_descriptor): somebody
- * handed it to us. Any other FIFO may wait for ever. `max` bytes at most (0: no limit): a longer file
- * is an error. */
+ * handed it to us. Any other FIFO may wait for ever. `max` bytes at most (0: no limit): a longer
+ * file is an error. */
 struct file_opts {
 	size_t max;
 	bool allow_fifo;
@@ -29,10 +29,10 @@ void file_free(struct file *f);
  * /dev/fd/N, /proc/self/fd/N. */
 bool file_is_descriptor(const char *path);
 
-/* Opens a file to be written from its start: a new one, a regular one (which is emptied), a character
- * device, or any descriptor named as such. Other things are refused, and nothing waits. A symbolic
- * link is followed unless somebody else planted it in a folder where everybody may. Errors name the
- * path, with GNU gprof's wording attached. */
+/* Opens a file to be written from its start: a new one, a regular one (which is emptied), a
+ * character device, or any descriptor named as such. Other things are refused, and nothing waits. A
+ * symbolic link is followed unless somebody else planted it in a folder where everybody may. Errors
+ * name the path, with GNU gprof's wording attached. */
 MUST_CHECK struct kin_error *file_create(const char *path, int *fd);
 /* That refusal alone, for who opens otherwise. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);

@@ -161,6 +161,7 @@ static void run_stages(struct run *r)
 	opts.consume = r->s.profile;
 	if (session_succeeded(&r->s, session_analyse(&r->s, opts)))
 		session_succeeded(&r->s, print_all(r));
+	session_succeeded(&r->s, object_trouble(r->s.object));
 }
 
 static int run(const struct bsd_options *o)

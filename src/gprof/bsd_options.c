@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 
 /* clang-format off */
 const struct bsd_option bsd_option_table[] = {
@@ -119,16 +120,18 @@ static struct kin_error *parse_letter(struct bsd_options *o, struct words *w, co
 				      FILE *warnings)
 {
 	const struct bsd_option *opt = find_option(word[1], o->dialect);
+	char *shown = escape_copy(word);
 
-	if (!opt) {
-		fprintf(warnings, "gprof: warning: there is no option '-%c': ignored\n", word[1]);
-		return NULL;
-	}
-	if (word[2])
+	if (!opt)
+		fprintf(warnings, "gprof: warning: there is no option '%s': ignored\n", shown);
+	else if (word[2])
 		fprintf(warnings,
 			"gprof: warning: of '%s' only -%c counts: each option is a word of its "
 			"own\n",
-			word, word[1]);
+			shown, word[1]);
+	free(shown);
+	if (!opt)
+		return NULL;
 	if (w->n - w->next < opt->n_args)
 		return err_new(KIN_ERROR_USAGE, "option '-%c' needs after it: %s", opt->letter,
 			       opt->args);

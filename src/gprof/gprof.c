@@ -282,8 +282,10 @@ static struct kin_error *print_source_files(struct run *r)
 	bool is_first = true;
 
 	while (annotate_next(a, &f)) {
-		if (f.err)
+		if (f.err && !err_is_trouble(f.err))
 			session_complain(&r->s, f.err);
+		else if (f.err)
+			session_succeeded(&r->s, f.err);
 		else
 			session_succeeded(&r->s, print_source_file(r, a, &f, &is_first));
 	}
@@ -441,9 +443,10 @@ int gprof_main(int argc, char **argv)
 	struct arena arena = { 0 };
 	enum gprof_dialect dialect;
 	struct kin_error *err = argfile_expand(&arena, &argc, &argv);
+	char *buffer = xalloc(OUTPUT_BUFFER);
 	int status = 1;
 
-	setvbuf(stdout, xalloc(OUTPUT_BUFFER), _IOFBF, OUTPUT_BUFFER); /* stdout's from here on */
+	setvbuf(stdout, buffer, _IOFBF, OUTPUT_BUFFER);
 	if (!err)
 		err = gprof_dialect_of(argc, argv, &dialect);
 	if (err)
@@ -454,5 +457,8 @@ int gprof_main(int argc, char **argv)
 		status = bsd_gprof_main(argc, argv, dialect);
 	kin_error_free(err);
 	arena_release(&arena);
+	fflush(stdout); /* of which errors have been told */
+	setvbuf(stdout, NULL, _IONBF, 0);
+	free(buffer);
 	return status;
 }

@@ -35,11 +35,9 @@ static bool has_build_id(const struct elf_file *f, const uint8_t *id, size_t n)
 	return own && size == n && !memcmp(own, id, n);
 }
 
-/* Takes note if memory, descriptors or the disk are the reason, and not that there is no such file. */
 static void failed(struct object_file *o, int errnum)
 {
-	if (!o->trouble &&
-	    (errnum == ENOMEM || errnum == EIO || errnum == EMFILE || errnum == ENFILE))
+	if (!o->trouble)
 		o->trouble = errnum;
 }
 
@@ -58,7 +56,8 @@ static struct elf_file *open_candidate(struct object_file *o, const char *path)
 	struct stat own, st;
 	struct kin_error *err = elf_file_open(path, &f);
 	if (err) {
-		failed(o, kin_error_errno(err));
+		if (err_is_trouble(err))
+			failed(o, kin_error_errno(err));
 		kin_error_free(err);
 		return NULL;
 	}
@@ -98,7 +97,7 @@ static struct elf_file *find_by_build_id(struct object_file *o, const uint8_t *i
 static char *folder_of(struct object_file *o, const char *path)
 {
 	char *real = realpath(path, NULL);
-	if (!real)
+	if (!real && errno == ENOMEM)
 		failed(o, errno);
 	char *slash = real ? strrchr(real, '/') : NULL;
 	if (slash)
@@ -280,7 +279,7 @@ static uint8_t *unpack(struct object_file *o, const uint8_t *in, size_t n, size_
 
 	lz.next_in = in;
 	lz.avail_in = n;
-	while (r == LZMA_OK && cap <= UNPACKED_MAX) {
+	while (r == LZMA_OK && elf_may_unfold(n, lz.total_out)) {
 		out = xrealloc(out, cap, 1);
 		lz.next_out = out + lz.total_out;
 		lz.avail_out = cap - (size_t)lz.total_out;

@@ -257,9 +257,9 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	return data->d_buf;
 }
 
-/* No debug information is known that zlib shrinks to less than a tenth; zeroes shrink to a
- * thousandth, and would have us fill the memory. */
-static bool is_honest(uint64_t unpacked, uint64_t packed)
+/* Debug information and symbols shrink to a fifth or a tenth; zeroes shrink to a thousandth, and
+ * would have us fill the memory. */
+bool elf_may_unfold(uint64_t packed, uint64_t unpacked)
 {
 	enum { FREE = 16 << 20, RATIO = 32 };
 	return unpacked <= FREE || (unpacked - FREE) / RATIO <= packed;
@@ -287,8 +287,8 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 	const uint8_t *data = elf_file_contents(f, s, &n);
 	if (!scn || !data)
 		return false;
-	if (is_old ? !is_honest(old_unpacked_size(data, n), n)
-		   : !gelf_getchdr(scn, &header) || !is_honest(header.ch_size, n))
+	if (is_old ? !elf_may_unfold(n, old_unpacked_size(data, n))
+		   : !gelf_getchdr(scn, &header) || !elf_may_unfold(n, header.ch_size))
 		return false;
 	if ((is_old ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0)
 		return true;
@@ -348,7 +348,6 @@ Elf_Data *elf_file_data(const struct elf_file *f, size_t index)
 		elf_file_failed(f);
 	return data;
 }
-
 
 /* Section numbers too large for a symbol stand in a section of their own, which points back. */
 static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)

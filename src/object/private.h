@@ -36,13 +36,14 @@ MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **r
 /* Takes over `memory` (malloc) in any case. NULL if it is no ELF file. */
 struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
 void elf_file_free(struct elf_file *f);
-/* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and not
- * what the file holds. */
+/* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and
+ * not what the file holds. */
 void elf_file_failed(const struct elf_file *f);
 
 const struct elf_section *elf_file_section(const struct elf_file *f,
 					   const char *name); /* or NULL */
-/* Contents as in the file, unless elf_file_decompress()ed; NULL if there are none or they cannot be read. */
+/* Contents as in the file, unless elf_file_decompress()ed; NULL if there are none or they cannot be
+ * read. */
 const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
 				 size_t *size);
 /* The same in this machine's byte order. */
@@ -50,6 +51,9 @@ Elf_Data *elf_file_data(const struct elf_file *f, size_t index);
 /* From now on the section's contents are what was compressed into it. False if they are damaged or
  * unfold to absurdly much. */
 bool elf_file_decompress(struct elf_file *f, const struct elf_section *s);
+/* Whether `packed` bytes may unfold to that many: a limit on what a small file can make us
+ * allocate. */
+bool elf_may_unfold(uint64_t packed, uint64_t unpacked);
 /* Raw bytes of the build-id; NULL if there is none. */
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
 

@@ -62,6 +62,8 @@ struct kin_error *source_open(const char *path, const char *const *dirs, struct 
 	struct kin_error *err = NULL;
 	if (s.found)
 		*ret = text; /* whatever kept an earlier name from being read */
+	else if (s.reason && err_is_trouble(s.reason))
+		err = err_wrap(TAKE(s.reason), "source '%s'", path);
 	else if (s.reason)
 		err = err_new(kin_error_kind(s.reason), "source '%s': %s", path,
 			      kin_error_message(s.reason));

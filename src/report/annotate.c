@@ -24,6 +24,7 @@ struct job {
 	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
 	VEC(char *) notes;
+	struct kin_error *trouble; /* why a source was not read that could be on a better day */
 	struct arena arena;
 };
 
@@ -61,6 +62,8 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 	struct kin_error *err = source_open(f->path, j->o->source_dirs, &ret->text);
 	if (err) {
 		note(j, "%s", kin_error_message(err));
+		if (!j->trouble && err_is_trouble(err))
+			j->trouble = TAKE(err);
 		kin_error_free(err);
 		return;
 	}
@@ -376,6 +379,7 @@ static void job_free(void *what)
 		coverage_free(j->parts.at[i]);
 	for (size_t i = 0; i < j->notes.n; i++)
 		free(j->notes.at[i]);
+	kin_error_free(j->trouble);
 	coverage_free(j->whole);
 	vec_free(&j->parts);
 	vec_free(&j->notes);
@@ -392,6 +396,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
 
 	struct kin_error *err = add_subjects(j);
+	if (!err)
+		err = TAKE(j->trouble);
 	struct kin_table *t = listing_table(j->listing, "annotate", "Annotated source");
 	table_keep(t, job_free, j);
 	if (err) {

@@ -1,5 +1,5 @@
-/* gprof's command line, which may come from a file: @FILE, the options, and what its SYMSPECs name in
- * a small program. The first byte says whether to match as GNU gprof does. */
+/* gprof's command line, which may come from a file: @FILE, the options, and what its SYMSPECs name
+ * in a small program. The first byte says whether to match as GNU gprof does. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static int file_of(const void *data, size_t size, char path[64])
 
 /* ---- a program without line information ---- */
 
-static const char *const names[] = { "_start",	    "main", "helper", "work", "work.part.0",
-				     "_ZN1a1bEi", "last" };
+static const char *const names[] = { "_start",      "main",      "helper", "work",
+				     "work.part.0", "_ZN1a1bEi", "last" };
 
 static struct object_file *make_object(void)
 {

@@ -1,7 +1,11 @@
 """Damage that must be noticed: truncation at every offset; counts that promise what is not there."""
+import lzma
 import os
 import random
+import shutil
 import struct
+import subprocess
+import zlib
 
 from box import truncations
 from gmonlib import Arc, Elf, Hist, Symbol, bsd, gmon, save
@@ -134,9 +138,31 @@ def lying_programs(tap, box):
                 tap.ok(not faults, f'{field} of {section} lies: {command}', '\n'.join(faults[:3]))
 
 
+def bombs(tap, box):
+    """Compressed sections of some kilobytes that unfold to gigabytes."""
+    if not shutil.which('objcopy'):
+        tap.skip('compressed sections that unfold to gigabytes', 'no objcopy')
+        return
+    zeros, deflate = bytes(1 << 20), zlib.compressobj(9)
+    packed = b''.join(deflate.compress(zeros) for _ in range(700)) + deflate.flush()
+    xz = lzma.LZMACompressor(preset=1)
+    unfold = {'.zdebug_info': b'ZLIB' + struct.pack('>Q', 700 << 20) + packed,
+              '.zdebug_line': b'ZLIB' + struct.pack('>Q', 700 << 20) + packed,
+              '.gnu_debugdata': b''.join(xz.compress(zeros) for _ in range(400)) + xz.flush()}
+    for section, data in unfold.items():
+        folder, prog, path = box.case('22-lines')
+        subprocess.run(['objcopy', '--strip-all', '--add-section',
+                        f'{section}={box.file("bomb", data)}', prog], check=True)
+        for command in box.commands('-b', '-b -l', '-A'):
+            r = command.run(prog, path, **box.limits(folder))
+            tap.ok(not box.fault(r), f'{section} unfolds to gigabytes: {command}',
+                   f'{box.fault(r)}: {r.describe()}')
+
+
 def test(tap, box):
     truncated_data(tap, box)
     truncated_real(tap, box)
     truncated_program(tap, box)
     lying_counts(tap, box)
     lying_programs(tap, box)
+    bombs(tap, box)

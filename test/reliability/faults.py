@@ -49,13 +49,29 @@ def test(tap, box):
     library = os.path.join(box.folder, 'failinj.so')
     subprocess.run(['gcc', '-O2', '-fPIC', '-shared', '-o', library,
                     os.path.join(HERE, 'failinj.c'), '-ldl'], check=True)
-    most = 4000 if box.full else 60
     folder, prog, path = box.case('22-lines')
-    for command in box.commands('-b', '-b -l', '-A', '-s', '-b -c', '-y -A'):
+    commands = box.commands('-b', '-b -l', '-A', '-s', '-b -c', '-y -A')
+    fail_all(tap, box, library, commands, folder, prog, path)
+    if shutil.which('objcopy'):
+        folder, prog, path = box.case('22-lines')
+        separate_debug(prog)
+        commands = [c for c in box.commands('-b', '-b -l') if 'merge' not in c.template]
+        fail_all(tap, box, library, commands, folder, prog, path, ' (separate debug file)')
+
+
+def separate_debug(prog):
+    debug = prog + '.debug'
+    subprocess.run(['objcopy', '--only-keep-debug', prog, debug], check=True)
+    subprocess.run(['objcopy', '--strip-all', '--add-gnu-debuglink=' + debug, prog], check=True)
+
+
+def fail_all(tap, box, library, commands, folder, prog, path, where=''):
+    most = 4000 if box.full else 60
+    for command in commands:
         for cls in CODES:
             base, calls, _ = injected(box, command, library, prog, path, cls, 0, 'once', folder)
             if not calls:
-                tap.skip(f'{cls} fails: {command}', 'it makes no such call that can be replaced')
+                tap.skip(f'{cls} fails: {command}{where}', 'it makes no such call that can be replaced')
                 continue
             for mode in ('once', 'on'):
                 found, notes = collections.Counter(), []
@@ -69,5 +85,5 @@ def test(tap, box):
                         if found[bad] <= 2:
                             notes.append(f'{cls} number {k}: {bad}: {r.describe()}')
                 title = 'each' if mode == 'once' else 'everything from each on'
-                tap.ok(not found, f'{cls} fails, {title} of {calls}: {command}',
+                tap.ok(not found, f'{cls} fails, {title} of {calls}: {command}{where}',
                        f'{dict(found)}\n' + '\n'.join(notes))

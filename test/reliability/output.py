@@ -61,18 +61,45 @@ def disk_fills_up(tap, box):
             tap.ok(passed, f'disk full after {limit} bytes: {command}', r.describe())
 
 
+def writers(box):
+    """(the file that is written, the commands that write it)"""
+    all_of = box.commands('-s', '-y -A')
+    yield 'gmon.sum', [c for c in all_of if ' -s ' in c.template or 'gmon.sum' in c.template]
+    yield 'main.c-ann', [c for c in all_of if ' -y ' in c.template]
+    yield 'report', [c for c in all_of if '-o report' in c.template]
+
+
 def other_files(tap, box):
-    """gmon.sum and the -ann files."""
+    """gmon.sum, the -ann files and what -o names."""
     for make, how in [(lambda p: os.mkdir(p), 'a directory'),
                       (lambda p: os.symlink('/dev/full', p), '/dev/full'),
                       (lambda p: os.mkfifo(p), 'a FIFO')]:
-        for options, name in [('-s', 'gmon.sum'), ('-y -A', 'main.c-ann')]:
+        for name, commands in writers(box):
             folder, prog, path = box.case('22-lines')
             make(os.path.join(folder, name))
-            for command in box.commands(options)[:1]:
+            for command in commands:
                 r = command.run(prog, path, **box.limits(folder))
                 tap.ok(complains(r) and not box.fault(r), f'{name} is {how}: {command}',
                        r.describe())
+
+
+def planted_links(tap, box):
+    """In a folder where everybody may write, somebody made a link where we will."""
+    if os.geteuid():
+        tap.skip('links that somebody else planted', 'needs two users: run as root')
+        return
+    for name, commands in writers(box):
+        folder, prog, path = box.case('22-lines')
+        victim = box.file('victim', b'precious')
+        link = os.path.join(folder, name)
+        os.chmod(folder, 0o1777)
+        os.symlink(victim, link)
+        os.lchown(link, 65534, 65534)
+        for command in commands:
+            r = command.run(prog, path, **box.limits(folder))
+            with open(victim, 'rb') as f:
+                whole = f.read() == b'precious'
+            tap.ok(complains(r) and whole, f'{name} is a planted link: {command}', r.describe())
 
 
 def reader_goes_away(tap, box):
@@ -99,4 +126,5 @@ def test(tap, box):
     closed_output(tap, box)
     disk_fills_up(tap, box)
     other_files(tap, box)
+    planted_links(tap, box)
     reader_goes_away(tap, box)

@@ -75,6 +75,9 @@ def pipes(tap, box):
     r = run(['/bin/sh', '-c', 'cat gmon.out | "$@" -b ./prog -', 'sh', *head], cwd=folder)
     tap.ok(r.out == want and want and not r.status, 'data from a pipe: gprof -b ./prog -',
            r.describe())
+    for script in ('cat gmon.out | "$@" -b ./prog /dev/stdin', '"$@" -b ./prog <(cat gmon.out)'):
+        r = run(['/bin/bash', '-c', script, 'bash', *head], cwd=folder)
+        tap.ok(r.out == want and not r.status, f'data from a pipe: {script}', r.describe())
     os.symlink(prog, os.path.join(folder, 'link'))
     os.symlink(path, os.path.join(folder, 'gmon.link'))
     r = box.subject.run(['-b', 'link', 'gmon.link'], cwd=folder, compat=False)

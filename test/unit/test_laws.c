@@ -182,7 +182,7 @@ static void check_self(const struct callgraph *g, double total, struct broken *b
 	b->self_total += !is_close(g->total, total) || !is_close(self + g->outside, total);
 	b->n_outside += g->outside > 0 && self > 0;
 	for (size_t i = 0; i < g->n_symbols; i++)
-		b->n_straddled += g->nodes[i].self != floor(g->nodes[i].self);
+		b->n_straddled += g->nodes[i].self != (double)(uint64_t)g->nodes[i].self;
 }
 
 static void check_inclusive(const struct callgraph *g, double total, struct broken *b)

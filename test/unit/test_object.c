@@ -86,6 +86,7 @@ static const char *list(struct object_file *o, const struct symtab_opts *opts)
 					      (long)t.at[s->owner].addr);
 		n += (size_t)snprintf(out + n, sizeof(out) - n, "\n");
 	}
+	free(t.at);
 	return out;
 }
 
