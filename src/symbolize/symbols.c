@@ -220,7 +220,7 @@ const struct symbol *symbols_locate(struct symbols *s, symid id)
 	if (p->located)
 		return p;
 	p->located = true;
-	if (object_locate(s->object, p->addr, s->opts.table.gnu, &at) && at.file && at.line) {
+	if (object_place(s->object, p->addr, s->opts.table.gnu, &at) && at.file && at.line) {
 		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at.file));
 		p->line = at.line;
 	}
