@@ -115,6 +115,51 @@ static void add_skip(struct abbrevs *t, struct abbrev *a, struct skip s)
 	a->n_skips++;
 }
 
+static bool is_function(uint32_t tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_entry_point;
+}
+
+/* What is declared has parameters only, and these types no functions. */
+static bool holds_no_code(const struct abbrev *a, bool declared)
+{
+	switch (a->tag) {
+	case DW_TAG_subprogram:
+		return declared && !a->has_code;
+	case DW_TAG_enumeration_type:
+	case DW_TAG_subroutine_type:
+	case DW_TAG_array_type:
+		return true;
+	}
+	return false;
+}
+
+/* What is worth knowing of an abbreviation before entries of it are met. */
+static void sum_up(const struct abbrevs *t, struct abbrev *a)
+{
+	bool low = false, high = false, ranges = false, declared = false, fixed = true;
+	uint32_t before = 0; /* bytes of the fields so far */
+	uint32_t sibling = 0;
+
+	for (uint32_t i = 0; i < a->n_attributes; i++) {
+		const struct attribute *at = &t->attributes.at[a->attributes + i];
+		struct skip s = form_skip(t, at->form);
+		low |= at->name == DW_AT_low_pc;
+		high |= at->name == DW_AT_high_pc;
+		ranges |= at->name == DW_AT_ranges;
+		declared |= at->name == DW_AT_declaration && at->form == DW_FORM_flag_present;
+		if (at->name == DW_AT_sibling && at->form == DW_FORM_ref4 && fixed)
+			sibling = 1 + before;
+		fixed &= s.kind == SKIP_FIXED && before <= UINT32_MAX - 1 - s.size;
+		before += fixed ? s.size : 0;
+	}
+	a->has_code = is_function(a->tag) && (ranges || (low && high));
+	a->is_fixed = fixed;
+	a->fixed_size = fixed ? before : 0;
+	a->sibling = a->children && holds_no_code(a, declared) ? sibling : 0;
+}
+
 /* Appends one abbreviation to *t; false at the end of the table. */
 static bool read_abbrev(struct abbrevs *t, struct cursor *c)
 {
@@ -142,6 +187,7 @@ static bool read_abbrev(struct abbrevs *t, struct cursor *c)
 		a.n_attributes++;
 		add_skip(t, &a, s);
 	}
+	sum_up(t, &a);
 	vec_push(&t->at, a);
 	return true;
 }

@@ -29,6 +29,12 @@ struct abbrev {
 	uint64_t code;
 	uint32_t tag;
 	bool children;
+	bool has_code; /* a function with fields that say where its code is */
+	bool is_fixed; /* all its fields together are of a known size: fixed_size */
+	uint32_t fixed_size;
+	/* An entry that holds no others of interest, and tells where the next one beside it is: 1 +
+	 * where in its fields (4 bytes); 0: not so. */
+	uint32_t sibling;
 	uint32_t attributes, n_attributes;
 	uint32_t skips, n_skips;
 };
@@ -70,6 +76,10 @@ void abbrevs_skip_indirect(struct cursor *c, const struct abbrevs *t);
 static inline void abbrevs_skip(const struct abbrevs *t, const struct abbrev *a, struct cursor *c)
 {
 	const struct skip *s = t->skips.at + a->skips;
+	if (a->is_fixed) {
+		cursor_skip(c, a->fixed_size);
+		return;
+	}
 	for (uint32_t i = 0; i < a->n_skips; i++, s++) {
 		switch (s->kind) {
 		case SKIP_FIXED:

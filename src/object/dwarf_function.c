@@ -66,10 +66,23 @@ size_t dwarf_ranges_justified(const struct dwarf_file *f, const struct dwarf_uni
 	return by_unit < by_lists ? by_unit : by_lists;
 }
 
-static bool is_function(uint32_t tag)
+/* Moves past an entry without interest, and what is below it if that is known to have none either:
+ * true if so. References to the entry before are not followed: the reading would not end. */
+static bool skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, const struct abbrev *a,
+		       struct cursor *c)
 {
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-	       tag == DW_TAG_entry_point;
+	const uint8_t *fields = c->pos;
+	abbrevs_skip(t, a, c);
+	if (!a->sibling || c->failed)
+		return false;
+	struct cursor at = *c;
+	at.pos = fields + (a->sibling - 1);
+	uint64_t next = u->offset + cursor_u32(&at), unit_size = u->end - u->offset;
+	size_t entry_end = unit_size - cursor_left(c);
+	if (at.failed || next - u->offset < entry_end || next > u->end)
+		return false;
+	cursor_skip(c, next - u->offset - entry_end);
+	return true;
 }
 
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
@@ -94,7 +107,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 		const struct abbrev *a = abbrevs_find(t, code);
 		if (!a || c.failed)
 			return;
-		if (is_function(a->tag)) {
+		if (a->has_code) {
 			struct function_entry e;
 			read_function(d, f, u, t, a, &c, &e);
 			if (c.failed)
@@ -112,8 +125,8 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 				function.n_ranges = (uint32_t)(ret->ranges.n - first);
 				vec_push(&ret->at, function);
 			}
-		} else {
-			abbrevs_skip(t, a, &c);
+		} else if (skip_entry(u, t, a, &c)) {
+			continue;
 		}
 		depth += a->children;
 	}

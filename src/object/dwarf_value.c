@@ -6,7 +6,10 @@
 
 static const char *string_in(struct section s, uint64_t offset)
 {
-	if (offset >= s.size || !memchr(s.data + offset, 0, s.size - offset))
+	if (offset >= s.size)
+		return NULL;
+	/* A section that ends with the end of a string has no other strings. */
+	if (s.data[s.size - 1] && !memchr(s.data + offset, 0, s.size - offset))
 		return NULL;
 	return (const char *)s.data + offset;
 }

@@ -14,6 +14,8 @@
 /* libelf's own numbers, which it does not publish but only ever adds to. */
 enum { NO_MEMORY = 8, CANNOT_READ = 19 };
 
+enum { LARGE_SECTION = 2 << 20 };
+
 static int last_failure(void)
 {
 	switch (elf_errno()) {
@@ -225,6 +227,8 @@ void elf_file_free(struct elf_file *f)
 	elf_end(f->elf);
 	if (f->fd >= 0)
 		close(f->fd);
+	for (size_t i = 0; i < f->n_sections; i++)
+		free(f->sections[i].contents);
 	free(f->memory);
 	struct arena arena = f->arena;
 	free(f);
@@ -241,12 +245,48 @@ const struct elf_section *elf_file_section(const struct elf_file *f, const char 
 	return NULL;
 }
 
+/* Large sections are read into memory from xrealloc(), which has large pages: with small ones the
+ * page faults cost more than the reading. False: leave it to libelf, which says what is wrong. */
+static bool read_large(const struct elf_file *f, struct elf_section *s)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
+	struct stat st;
+	size_t done = 0;
+	if (f->fd < 0 || s->size < LARGE_SECTION || s->flags & SHF_COMPRESSED || !scn ||
+	    !strncmp(s->name, ".zdebug", 7) || !gelf_getshdr(scn, &sh) || fstat(f->fd, &st) < 0 ||
+	    sh.sh_size != s->size || sh.sh_offset > (uint64_t)st.st_size ||
+	    s->size > (uint64_t)st.st_size - sh.sh_offset)
+		return false;
+	uint8_t *contents = xrealloc(NULL, s->size, 1);
+	while (done < s->size) {
+		ssize_t n = pread(f->fd, contents + done, s->size - done,
+				  (off_t)(sh.sh_offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	if (done == s->size) {
+		s->contents = contents;
+		return true;
+	}
+	free(contents);
+	return false;
+}
+
 const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
 				 size_t *size)
 {
 	*size = 0;
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL)
 		return NULL;
+	struct elf_section *own = &f->sections[s - f->sections];
+	if (own->contents || read_large(f, own)) {
+		*size = own->size;
+		return own->contents;
+	}
 	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	if (!data)
@@ -372,10 +412,13 @@ bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symb
 	ret->n = data->d_size / entry;
 	ret->first_global = s->info <= ret->n ? s->info : 0;
 	ret->shndx = extended_indices(f, index);
-	Elf_Data *strings = s->link && s->link < f->n_sections ? elf_file_data(f, s->link) : NULL;
-	if (strings && strings->d_buf) {
-		ret->strings = strings->d_buf;
-		ret->strings_size = terminated_size(strings->d_buf, strings->d_size);
+	size_t n = 0;
+	const char *strings = NULL;
+	if (s->link && s->link < f->n_sections)
+		strings = (const char *)elf_file_contents(f, &f->sections[s->link], &n);
+	if (strings) {
+		ret->strings = strings;
+		ret->strings_size = terminated_size(strings, n);
 	}
 	return true;
 }

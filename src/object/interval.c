@@ -56,13 +56,21 @@ static void emit(struct intervals *out, const struct interval *top, uint64_t low
 	vec_push(out, piece);
 }
 
+static bool is_sorted(const struct intervals *v)
+{
+	for (size_t i = 1; i < v->n; i++)
+		if (by_low(&v->at[i - 1], &v->at[i]) > 0)
+			return false;
+	return true;
+}
+
 void intervals_flatten(struct intervals *in)
 {
 	struct intervals heap = { 0 }, out = { 0 };
 	uint64_t pos = 0;
 	size_t i = 0, n = in->n;
 
-	if (n)
+	if (!is_sorted(in))
 		qsort(in->at, n, sizeof(*in->at), by_low);
 	while (i < n || heap.n) {
 		if (!heap.n && in->at[i].low > pos)

@@ -69,8 +69,8 @@ void object_lines_free(struct object_lines *l)
 {
 	if (!l)
 		return;
-	line_index_free(l->index[false]);
-	line_index_free(l->index[true]);
+	for (size_t i = 0; i < RULES_N; i++)
+		line_index_free(l->index[i]);
 	elf_functions_free(l->elf);
 	line_table_done(&l->table);
 	dwarf_functions_free(&l->functions);
@@ -93,17 +93,27 @@ bool object_has_lines(struct object_file *o)
 	return false;
 }
 
-bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
+static bool locate(struct object_file *o, uint64_t addr, enum line_rules rules, struct srcloc *ret)
 {
 	struct object_lines *l = object_lines(o);
 	if (!l->info)
 		return false;
-	if (!l->index[gnu])
-		l->index[gnu] = line_index_new(l, gnu);
-	const struct line_run *run = line_index_find(l->index[gnu], addr);
+	if (!l->index[rules])
+		l->index[rules] = line_index_new(l, rules);
+	const struct line_run *run = line_index_find(l->index[rules], addr);
 	if (run)
 		*ret = run->at;
 	return run;
+}
+
+bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
+{
+	return locate(o, addr, gnu ? RULES_GNU : RULES_RIGHT, ret);
+}
+
+bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
+{
+	return locate(o, addr, gnu ? RULES_GNU : RULES_PLACES, ret);
 }
 
 /* ---- all runs ---- */
@@ -237,7 +247,7 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 		size_t first = all.runs.n;
 		if (!may_be_in(l, &l->info->file.units.at[i], range))
 			continue;
-		unit_runs(l, i, gnu, &all.runs);
+		unit_runs(l, i, gnu ? RULES_GNU : RULES_RIGHT, &all.runs);
 		add_chunks(&all, first, (uint32_t)i, range);
 	}
 	if (all.chunks.n)

@@ -22,7 +22,7 @@ struct decoded {
 
 struct line_index {
 	struct object_lines *lines;
-	bool gnu;
+	enum line_rules rules;
 	VEC(struct unit_range) ranges; /* by low */
 	uint64_t *highest; /* of the ranges: a binary tree in an array, leaves from [leaves] on */
 	size_t leaves;
@@ -47,7 +47,7 @@ static const struct run_list *runs_of(struct line_index *x, uint32_t unit)
 		return &d->runs;
 	if (x->runs_kept > RUNS_KEPT)
 		forget_all(x);
-	unit_runs(x->lines, unit, x->gnu, &d->runs);
+	unit_runs(x->lines, unit, x->rules, &d->runs);
 	d->known = true;
 	x->runs_kept += d->runs.n;
 	return &d->runs;
@@ -158,11 +158,11 @@ static size_t candidates(const struct line_index *x, uint64_t addr, uint32_t *un
 
 /* ---- the index ---- */
 
-struct line_index *line_index_new(struct object_lines *l, bool gnu)
+struct line_index *line_index_new(struct object_lines *l, enum line_rules rules)
 {
 	struct line_index *x = xalloc(sizeof(*x));
 	x->lines = l;
-	x->gnu = gnu;
+	x->rules = rules;
 	x->units = xalloc((l->info->file.units.n + 1) * sizeof(*x->units));
 	find_ranges(x);
 	build_tree(x);

@@ -33,6 +33,13 @@ enum unit_flags {
 	UNIT_CODE_SHARED = 16,  /* a later unit with code has */
 };
 
+enum line_rules {
+	RULES_RIGHT,
+	RULES_GNU,
+	RULES_PLACES, /* the right ones, functions left out */
+	RULES_N
+};
+
 struct unit_name { /* of a function */
 	const char *name;
 	bool known;
@@ -52,14 +59,14 @@ struct object_lines {
 	struct intervals pieces;
 	VEC(struct unit_name) names;
 
-	struct line_index *index[2]; /* for object_locate(); [gnu] */
+	struct line_index *index[RULES_N]; /* for object_locate() and object_place() */
 };
 
 /* The object's, made when first asked for. */
 struct object_lines *object_lines(struct object_file *o);
 
 /* All runs of a unit by address, appended to *ret. Neighbours that touch differ. */
-void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *ret);
+void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret);
 
 static inline bool run_same(const struct srcloc *a, const struct srcloc *b)
 {
@@ -72,7 +79,7 @@ static inline bool run_same(const struct srcloc *a, const struct srcloc *b)
 /* ---- addresses one by one (lines_index.c) ---- */
 
 struct line_index;
-struct line_index *line_index_new(struct object_lines *l, bool gnu);
+struct line_index *line_index_new(struct object_lines *l, enum line_rules rules);
 void line_index_free(struct line_index *x);
 /* The run that holds addr; valid until the next call. NULL if none does. */
 const struct line_run *line_index_find(struct line_index *x, uint64_t addr);

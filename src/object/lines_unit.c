@@ -238,8 +238,25 @@ static bool may_decode(struct object_lines *l, uint64_t bytes)
 	return may;
 }
 
-void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *ret)
+static bool read_functions(struct unit_reader *r)
 {
+	struct object_lines *l = r->l;
+	dwarf_functions_read(l->info, r->unit, r->gnu, &l->functions);
+	if (!may_decode(l, l->functions.ranges.n * sizeof(struct address_range)))
+		return false;
+	if (r->gnu && l->functions.indexed_ranges)
+		return false;
+	l->names.n = 0;
+	vec_reserve(&l->names, l->functions.at.n);
+	if (l->functions.at.n)
+		memset(l->names.at, 0, l->functions.at.n * sizeof(*l->names.at));
+	find_pieces(r);
+	return true;
+}
+
+void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret)
+{
+	bool gnu = rules == RULES_GNU;
 	struct unit_reader r = { l, &l->info->file.units.at[unit], gnu, ret, ret->n, 0 };
 	uint8_t flags = l->units[unit];
 
@@ -257,16 +274,9 @@ void unit_runs(struct object_lines *l, size_t unit, bool gnu, struct run_list *r
 	if (!l->table.sequences.n)
 		return;
 
-	dwarf_functions_read(l->info, r.unit, gnu, &l->functions);
-	if (!may_decode(l, l->functions.ranges.n * sizeof(struct address_range)))
+	l->pieces.n = 0;
+	if (rules != RULES_PLACES && !read_functions(&r))
 		return;
-	if (gnu && l->functions.indexed_ranges)
-		return;
-	l->names.n = 0;
-	vec_reserve(&l->names, l->functions.at.n);
-	if (l->functions.at.n)
-		memset(l->names.at, 0, l->functions.at.n * sizeof(*l->names.at));
-	find_pieces(&r);
 	for (size_t i = 0; i < l->table.sequences.n; i++)
 		emit_sequence(&r, &l->table.sequences.at[i]);
 	if (!gnu && (flags & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED)))

@@ -92,6 +92,9 @@ struct srcloc {
  * Cost: a binary search, plus decoding the unit of addr the first time. */
 bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
 
+/* The same without the function (NULL, or not: what cost nothing to find out), for less work. */
+bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
+
 struct line_run { /* consecutive addresses of one (function, file, line) */
 	uint64_t addr, end;
 	struct srcloc at;

@@ -14,6 +14,7 @@ struct elf_section {
 	uint64_t addr, size, flags;
 	uint64_t entsize;
 	uint32_t type, link, info; /* type SHT_NULL if it is not to be looked at */
+	uint8_t *contents;         /* of a large one, read here; NULL until asked for */
 };
 
 /* An object is made of up to four of these: the file itself, its debug file, what both refer to

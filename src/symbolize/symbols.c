@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/map64.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 
@@ -12,6 +13,7 @@ struct symbols_private {
 	struct arena arena;
 	struct strtab *files;	 /* interned: equal files are equal pointers */
 	const char **display;	 /* [n], NULL until asked for */
+	struct map64 displays;	 /* name of a line place (pointer) -> one that has its readable form */
 	uint32_t *bucket;	 /* first place that ends after the bucket's low address */
 	size_t n_buckets;
 	unsigned shift;		 /* a bucket is 1 << shift bytes */
@@ -23,10 +25,12 @@ struct symbols_private {
 
 /* ---- places ---- */
 
+static bool same_text(const char *a, const char *b) { return a == b || !strcmp(a, b); }
+
 static bool same_line(const struct line_run *a, const struct line_run *b)
 {
-	return a->at.line == b->at.line && !strcmp(a->at.file, b->at.file) &&
-	       !strcmp(a->at.function, b->at.function);
+	return a->at.line == b->at.line && same_text(a->at.file, b->at.file) &&
+	       same_text(a->at.function, b->at.function);
 }
 
 /* A place needs all three, as in GNU gprof: else its code stays with the place before it. */
@@ -79,7 +83,7 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 		if (!is_usable(&runs[i]) || (prev && same_line(prev, &runs[i])))
 			continue;
 		symid in = find_in_table(t, runs[i].addr);
-		bool is_static = prev && !strcmp(prev->at.function, runs[i].at.function)
+		bool is_static = prev && same_text(prev->at.function, runs[i].at.function)
 					 ? prev_static
 					 : in != NONE && t->at[in].flags & SYMBOL_STATIC;
 		prev = &runs[i];
@@ -149,6 +153,23 @@ static void drop_empty_last(struct symbol_table *t, struct address_range text)
 		t->n--;
 }
 
+/* The runs know where functions start, too. GNU asks for each address by itself, which may give
+ * another answer. */
+static void locate_functions(struct symbols *s, const struct line_run *runs, size_t n)
+{
+	for (size_t i = 0, k = 0; i < s->n; i++) {
+		struct symbol *p = &s->at[i];
+		while (k < n && runs[k].end <= p->addr)
+			k++;
+		if (p->located || k == n || runs[k].addr > p->addr || !runs[k].at.file ||
+		    !runs[k].at.line)
+			continue;
+		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, runs[k].at.file));
+		p->line = runs[k].at.line;
+		p->located = true;
+	}
+}
+
 static void add_places(struct symbols *s, const struct symbol_table *t)
 {
 	struct line_run *runs = NULL;
@@ -162,6 +183,8 @@ static void add_places(struct symbols *s, const struct symbol_table *t)
 	size_t n = line_places(s, t, runs, n_runs, lines);
 	s->at = xalloc((t->n + n) * sizeof(*s->at));
 	merge_lines(s, t, lines, n);
+	if (!s->opts.table.gnu)
+		locate_functions(s, runs, n_runs);
 	free(lines);
 	free(runs);
 }
@@ -220,7 +243,7 @@ const struct symbol *symbols_locate(struct symbols *s, symid id)
 	if (p->located)
 		return p;
 	p->located = true;
-	if (object_locate(s->object, p->addr, s->opts.table.gnu, &at) && at.file && at.line) {
+	if (object_place(s->object, p->addr, s->opts.table.gnu, &at) && at.file && at.line) {
 		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at.file));
 		p->line = at.line;
 	}
@@ -232,6 +255,15 @@ const char *symbols_display(struct symbols *s, symid id)
 	const char **display = &s->priv->display[id];
 	if (*display)
 		return *display;
+
+	/* All lines of a function have its name. */
+	uint32_t *like = NULL;
+	if (s->at[id].is_line)
+		like = map64_at(&s->priv->displays, (uintptr_t)s->at[id].name);
+	if (like && *like != NONE)
+		return *display = s->priv->display[*like];
+	if (like)
+		*like = id;
 
 	char *readable = demangle(s->at[id].name, s->opts.style);
 	*display = s->at[id].name;
@@ -341,6 +373,7 @@ void symbols_free(struct symbols *s)
 	strtab_free(s->priv->files);
 	vec_free(&s->priv->all_files);
 	free(s->priv->display);
+	map64_free(&s->priv->displays);
 	free(s->priv->bucket);
 	free(s->priv->by_position);
 	free(s->priv);
