@@ -260,8 +260,8 @@ static bool read_large(const struct elf_file *f, struct elf_section *s)
 		return false;
 	uint8_t *contents = xrealloc(NULL, s->size, 1);
 	while (done < s->size) {
-		ssize_t n = pread(f->fd, contents + done, s->size - done,
-				  (off_t)(sh.sh_offset + done));
+		ssize_t n =
+			pread(f->fd, contents + done, s->size - done, (off_t)(sh.sh_offset + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
