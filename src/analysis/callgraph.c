@@ -4,14 +4,69 @@
 #include <string.h>
 
 #include "analysis/private.h"
+#include "base/map64.h"
+#include "base/vec.h"
 
 /* ---- order of entries: index numbers ---- */
 
 struct entry { /* what entries are numbered by, taken out once */
 	double total;
 	const char *name; /* NULL: a cycle */
+	uint32_t rank;    /* of the name among all; NONE: not known */
 	nodeid id;
 };
+
+/* ---- names that many places have: those of the lines of one function ---- */
+
+struct named {
+	const char *name;
+	uint32_t group;
+};
+
+static int by_name(const void *l, const void *r)
+{
+	const struct named *a = l, *b = r;
+	return strcmp(a->name, b->name);
+}
+
+/* Compares each name once per function and not once per line: sets the ranks. */
+static void rank_names(struct entry *entries, size_t n)
+{
+	VEC(struct named) names = { 0 };
+	struct map64 groups = { 0 }; /* pointer to a name -> index in names */
+
+	for (size_t i = 0; i < n; i++) {
+		if (i && entries[i - 1].name == entries[i].name) {
+			entries[i].rank = entries[i - 1].rank;
+			continue;
+		}
+		uint32_t *group = map64_at(&groups, (uintptr_t)entries[i].name);
+		if (*group == NONE) {
+			*group = (uint32_t)names.n;
+			vec_push(&names, ((struct named){ entries[i].name, *group }));
+		}
+		entries[i].rank = *group;
+	}
+	if (names.n)
+		qsort(names.at, names.n, sizeof(*names.at), by_name);
+	uint32_t *rank_of = xrealloc(NULL, names.n, sizeof(*rank_of)), rank = 0;
+	for (size_t i = 0; i < names.n; i++) {
+		rank += i && strcmp(names.at[i - 1].name, names.at[i].name) != 0;
+		rank_of[names.at[i].group] = rank;
+	}
+	for (size_t i = 0; i < n; i++)
+		entries[i].rank = rank_of[entries[i].rank];
+	free(rank_of);
+	vec_free(&names);
+	map64_free(&groups);
+}
+
+static int compare_names(const struct entry *a, const struct entry *b)
+{
+	if (a->rank != NONE)
+		return (a->rank > b->rank) - (a->rank < b->rank);
+	return strcmp(a->name, b->name);
+}
 
 static int compare_entries(const void *l, const void *r, void *arg)
 {
@@ -28,7 +83,7 @@ static int compare_entries(const void *l, const void *r, void *arg)
 	uint64_t left = g->nodes[a->id].calls, right = g->nodes[b->id].calls;
 	if (left != right)
 		return left > right ? -1 : 1;
-	int names = strcmp(a->name, b->name);
+	int names = compare_names(a, b);
 	return names ? names : (a->id > b->id) - (a->id < b->id);
 }
 
@@ -41,8 +96,11 @@ static void number_entries(struct callgraph *g)
 		const struct cg_node *node = &g->nodes[i];
 		entries[i] = (struct entry){ .total = callgraph_shown_self(node) + node->shown_child,
 					     .name = i < g->n_symbols ? g->symbols->at[i].name : NULL,
+					     .rank = NONE,
 					     .id = (nodeid)i };
 	}
+	if (g->symbols->opts.lines)
+		rank_names(entries, g->n_symbols);
 	qsort_r(entries, n, sizeof(*entries), compare_entries, g);
 	g->order = xrealloc(NULL, n, sizeof(*g->order));
 	for (size_t i = 0; i < n; i++) {

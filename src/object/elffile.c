@@ -14,7 +14,7 @@
 /* libelf's own numbers, which it does not publish but only ever adds to. */
 enum { NO_MEMORY = 8, CANNOT_READ = 19 };
 
-enum { LARGE_SECTION = 2 << 20 };
+enum { LARGE_SECTION = 3 << 20 };
 
 static int last_failure(void)
 {
@@ -245,8 +245,8 @@ const struct elf_section *elf_file_section(const struct elf_file *f, const char 
 	return NULL;
 }
 
-/* Large sections are read into memory from xrealloc(), which has large pages: with small ones the
- * page faults cost more than the reading. False: leave it to libelf, which says what is wrong. */
+/* Large sections are read into memory of large pages: with small ones the page faults cost more than
+ * the reading. False: leave it to libelf, which says what is wrong. */
 static bool read_large(const struct elf_file *f, struct elf_section *s)
 {
 	GElf_Shdr sh;
@@ -258,10 +258,10 @@ static bool read_large(const struct elf_file *f, struct elf_section *s)
 	    sh.sh_size != s->size || sh.sh_offset > (uint64_t)st.st_size ||
 	    s->size > (uint64_t)st.st_size - sh.sh_offset)
 		return false;
-	uint8_t *contents = xrealloc(NULL, s->size, 1);
+	uint8_t *contents = xalloc_aligned(s->size);
 	while (done < s->size) {
-		ssize_t n = pread(f->fd, contents + done, s->size - done,
-				  (off_t)(sh.sh_offset + done));
+		ssize_t n =
+			pread(f->fd, contents + done, s->size - done, (off_t)(sh.sh_offset + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)

@@ -4,7 +4,7 @@
 
 #include "object/lines_private.h"
 
-enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20 };
+enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20, LINE_BYTES = 10 };
 
 /* ---- the object's lines ---- */
 
@@ -243,6 +243,7 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 	if (!l->info)
 		return NULL;
 	size_t most = most_runs(&l->info->file);
+	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* it need not do */
 	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most; i++) {
 		size_t first = all.runs.n;
 		if (!may_be_in(l, &l->info->file.units.at[i], range))

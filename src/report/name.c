@@ -12,6 +12,23 @@ const char *report_file_name(const struct report_opts *o, const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Four texts in a row: printf() would take its time over long names. */
+static const char *join(struct kin_table *t, const char *const *parts)
+{
+	enum { PARTS = 4 };
+	size_t n[PARTS], all = 0, at = 0;
+
+	for (size_t i = 0; i < PARTS; i++)
+		all += n[i] = strlen(parts[i]);
+	char *text = xrealloc(NULL, all + 1, 1);
+	for (size_t i = 0; i < PARTS; at += n[i++])
+		memcpy(text + at, parts[i], n[i]);
+	text[all] = '\0';
+	const char *copy = table_text(t, text);
+	free(text);
+	return copy;
+}
+
 const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
 			       struct kin_table *t)
 {
@@ -23,12 +40,12 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 		return name;
 
 	const char *file = report_file_name(o, s->file);
-	char *text = in->symbols->opts.lines
-			     ? xprintf("%s (%s:%u @ %" PRIx64 ")", name, file, s->line, s->addr)
-			     : xprintf("%s (%s:%u)", name, file, s->line);
-	const char *copy = table_text(t, text);
-	free(text);
-	return copy;
+	char tail[64];
+	if (in->symbols->opts.lines)
+		snprintf(tail, sizeof(tail), ":%u @ %" PRIx64 ")", s->line, s->addr);
+	else
+		snprintf(tail, sizeof(tail), ":%u)", s->line);
+	return join(t, (const char *const[]){ name, " (", file, tail });
 }
 
 bool report_symbol_is(const struct report_input *in, symid id, const char *name)
