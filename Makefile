@@ -7,7 +7,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || $(MAKE) deps
-	meson setup $(BUILD) --buildtype=debugoptimized >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	meson setup $(BUILD) --buildtype=debugoptimized --optimization=3 >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
 deps: # install what is missing of packages.txt

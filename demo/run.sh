@@ -11,7 +11,7 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*" | if [ -t 1 ]; then cat; else sed 's/
 
 say "1. Building kin with -pg ..."
 [ -e "$work/pg/build.ninja" ] ||
-	meson setup "$work/pg" "$top" --buildtype=debugoptimized -Dc_args=-pg -Dc_link_args=-pg >"$work/setup.log"
+	meson setup "$work/pg" "$top" --buildtype=debugoptimized -Dc_args=-pg -Dc_link_args=-pg -Dwhole_program=false >"$work/setup.log"
 ninja -C "$work/pg" kin >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 
 say "2. Running it on a large profile: it leaves gmon.out, as every -pg program does."

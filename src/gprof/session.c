@@ -166,8 +166,8 @@ struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts)
 			       true, "found a symbol that covers several histogram records");
 	const char *problem = object_calls_problem(s->object);
 	if (s->graph->no_static_calls && problem)
-		session_say("-c needs a disassembler: %s", problem);
-	else if (s->graph->no_static_calls)
+		return err_new(KIN_ERROR_UNSUPPORTED, "-c needs a disassembler: %s", problem);
+	if (s->graph->no_static_calls)
 		fprintf(stderr, "%s: -c not supported on architecture %s\n",
 			s->compat ? s->whoami : "gprof", object_machine(s->object));
 	return NULL;
