@@ -5,7 +5,7 @@
 #include "analysis/private.h"
 #include "base/vec.h"
 
-struct tally {	/* one record of the profile, or one call found in the code */
+struct tally { /* one record of the profile, or one call found in the code */
 	symid from, to;
 	uint32_t record; /* NONE: of no profile, counted 0 times */
 };
@@ -21,7 +21,7 @@ static symid find_callee(const struct symbols *s, uint64_t addr)
 {
 	symid id = symbols_find(s, addr);
 	while (id != NONE && !s->at[id].is_function)
-		id--;	/* from 0 to NONE */
+		id--; /* from 0 to NONE */
 	return id == NONE ? NONE : s->at[id].owner;
 }
 
@@ -84,13 +84,15 @@ static void add_static_call(uint64_t site, uint64_t target, void *arg)
 	symid to = symbols_find(s, target);
 	(void)site;
 
-	if (to == NONE || s->at[to].addr != target || (scan->o->gnu && !in_histogram(scan->p, target)))
+	if (to == NONE || s->at[to].addr != target ||
+	    (scan->o->gnu && !in_histogram(scan->p, target)))
 		return;
 	vec_push(&scan->t->v, ((struct tally){ scan->from, s->at[to].owner, NONE }));
 }
 
 /* The part of [low, high) that GNU looks at: what lies in the one histogram that it meets. */
-static void clip_to_histogram(struct callgraph *g, const struct profile *p, uint64_t *low, uint64_t *high)
+static void clip_to_histogram(struct callgraph *g, const struct profile *p, uint64_t *low,
+			      uint64_t *high)
 {
 	bool found = false;
 	for (size_t i = 0; i < p->n_histograms; i++) {
@@ -169,7 +171,8 @@ static bool make_arc(struct maker *m, symid to, uint64_t count)
 
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
  * and their order is that of the records. False, with nothing done, if they do not. */
-static bool sum_ordered(struct callgraph *g, const struct profile *p, const struct callgraph_opts *o)
+static bool sum_ordered(struct callgraph *g, const struct profile *p,
+			const struct callgraph_opts *o)
 {
 	struct lookup l = { NONE, 0, 0 };
 	symid last = 0;
@@ -206,7 +209,7 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 	for (size_t i = 0; i < g->n_symbols; i++)
 		start[i + 1] += start[i];
 	for (size_t i = 0; i < n; i++)
-		grouped[start[t->v.at[i].from]++] = (uint32_t)i;	/* start[i] is now group i's end */
+		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
 	struct maker m;
 	make_start(&m, g);

@@ -94,10 +94,11 @@ static void number_entries(struct callgraph *g)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct cg_node *node = &g->nodes[i];
-		entries[i] = (struct entry){ .total = callgraph_shown_self(node) + node->shown_child,
-					     .name = i < g->n_symbols ? g->symbols->at[i].name : NULL,
-					     .rank = NONE,
-					     .id = (nodeid)i };
+		entries[i] =
+			(struct entry){ .total = callgraph_shown_self(node) + node->shown_child,
+					.name = i < g->n_symbols ? g->symbols->at[i].name : NULL,
+					.rank = NONE,
+					.id = (nodeid)i };
 	}
 	if (g->symbols->opts.lines)
 		rank_names(entries, g->n_symbols);
@@ -135,7 +136,8 @@ static int compare_listed(const void *l, const void *r, void *arg)
 	int c = order->sign * compare_arcs(a, b);
 	if (c)
 		return c;
-	uint32_t left = callgraph_arc_seq(order->g, a->arc), right = callgraph_arc_seq(order->g, b->arc);
+	uint32_t left = callgraph_arc_seq(order->g, a->arc),
+		 right = callgraph_arc_seq(order->g, b->arc);
 	return (left > right) - (left < right);
 }
 
@@ -208,10 +210,12 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 static int compare_members(const void *l, const void *r, void *arg)
 {
 	const struct callgraph *g = arg;
-	const struct cg_node *left = &g->nodes[*(const symid *)l], *right = &g->nodes[*(const symid *)r];
+	const struct cg_node *left = &g->nodes[*(const symid *)l],
+			     *right = &g->nodes[*(const symid *)r];
 	double left_time = callgraph_shown_self(left) + left->shown_child;
 	double right_time = callgraph_shown_self(right) + right->shown_child;
-	uint64_t left_calls = left->calls + left->self_calls, right_calls = right->calls + right->self_calls;
+	uint64_t left_calls = left->calls + left->self_calls,
+		 right_calls = right->calls + right->self_calls;
 
 	if (left_time != right_time)
 		return left_time > right_time ? -1 : 1;
@@ -228,7 +232,8 @@ static void sort_members(struct callgraph *g, symid *members, size_t n, symid *s
 	sort_members(g, members + half, n - half, scratch);
 	memcpy(scratch, members, n * sizeof(*members));
 	while (i < half && j < n)
-		members[k++] = compare_members(&scratch[i], &scratch[j], g) <= 0 ? scratch[i++] : scratch[j++];
+		members[k++] = compare_members(&scratch[i], &scratch[j], g) <= 0 ? scratch[i++]
+										 : scratch[j++];
 	while (i < half)
 		members[k++] = scratch[i++];
 	while (j < n)

@@ -12,22 +12,25 @@
 #include "profile/profile.h"
 
 typedef uint32_t nodeid; /* symids first, then cycles: cycle c (from 1) is node n_symbols + c - 1 */
-typedef uint32_t arcid;	 /* index into arcs[] */
+typedef uint32_t arcid;  /* index into arcs[] */
 
 struct cg_node {
-	double self;	    /* ticks in the symbol; for a cycle: in its members */
-	double child;	    /* ticks inherited from callees */
-	double fraction;    /* of self and child that is shown: 1 unless SEL_*_TIME or calls from hidden code */
-	double shown_child; /* what the graph lists: child times fractions; see callgraph_shown_self() */
-	uint64_t calls;	    /* from outside itself (cycle: from outside the cycle) */
-	uint64_t sharing_calls; /* of calls: those that time is shared between; fewer if arcs were cut */
-	uint64_t self_calls; /* direct recursion (cycle: between different members) */
-	uint64_t outside_calls; /* of calls: from code that is no place of this program */
-	uint32_t cycle;	    /* 0: in none */
-	uint32_t index;	    /* 1..: the number in brackets; given to every node */
+	double self;        /* ticks in the symbol; for a cycle: in its members */
+	double child;       /* ticks inherited from callees */
+	double fraction;    /* of self and child that is shown: 1 unless SEL_*_TIME or calls from
+			       hidden code */
+	double shown_child; /* what the graph lists: child times fractions; see
+			       callgraph_shown_self() */
+	uint64_t calls;     /* from outside itself (cycle: from outside the cycle) */
+	uint64_t sharing_calls;  /* of calls: those that time is shared between; fewer if arcs were
+				    cut */
+	uint64_t self_calls;     /* direct recursion (cycle: between different members) */
+	uint64_t outside_calls;  /* of calls: from code that is no place of this program */
+	uint32_t cycle;          /* 0: in none */
+	uint32_t index;          /* 1..: the number in brackets; given to every node */
 	uint32_t top_order : 31; /* callees have smaller ones than callers; equal within a cycle */
-	uint32_t shown : 1; /* has an entry of its own in the graph */
-	uint32_t n_members; /* cycles: how many */
+	uint32_t shown : 1;      /* has an entry of its own in the graph */
+	uint32_t n_members;      /* cycles: how many */
 	uint32_t first_out, n_out; /* arcs[]; for a cycle: first_out indexes members[] */
 	uint32_t first_in, n_in;   /* in[] */
 };
@@ -40,29 +43,30 @@ struct cg_arc {
 struct callgraph {
 	const struct symbols *symbols; /* borrowed */
 	size_t n_symbols, n_cycles;
-	struct cg_node *nodes;	/* [n_symbols + n_cycles] */
+	struct cg_node *nodes;  /* [n_symbols + n_cycles] */
 	struct cg_share *share; /* [n_symbols]: see callgraph_arc_time() */
-	struct cg_arc *arcs;	/* by `from`, each group in order of first appearance in the data */
-	uint32_t *seq;		/* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
-				 * in arcs[] */
+	struct cg_arc *arcs;    /* by `from`, each group in order of first appearance in the data */
+	uint32_t *seq; /* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
+			* in arcs[] */
 	size_t n_arcs;
-	arcid *in;		/* arcs by `to`, each group newest first: as GNU gprof walks them */
-	bool *is_cut;		/* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
-	arcid *cut;		/* the arcs that are, in the order they were chosen */
+	arcid *in;    /* arcs by `to`, each group newest first: as GNU gprof walks them */
+	bool *is_cut; /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
+	arcid *cut;   /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
-	symid *members;		/* of the cycles, each group in the order they are listed */
-	nodeid *order;		/* nodes by index: order[i] has index i + 1 */
+	symid *members; /* of the cycles, each group in the order they are listed */
+	nodeid *order;  /* nodes by index: order[i] has index i + 1 */
 
 	bool has_histogram, has_arcs;
-	bool no_static_calls;	/* static_calls was asked for, but the machine is not supported */
-	bool spans_histograms;	/* gnu, static_calls: a symbol covers several histograms (GNU gives up) */
-	double total;		/* ticks of the flat profile: without what SEL_*_FLAT left out */
-	double shown_total;	/* ticks of the graph: sum of shown_self */
-	double rate;		/* ticks per unit of dimension; 1 if unknown */
-	double bin_bytes;	/* bytes of code per histogram bin; 0 without histogram */
-	double outside;		/* ticks at addresses that belong to no symbol */
-	char dimension[16];	/* "seconds" */
-	char abbrev;		/* 's' */
+	bool no_static_calls;  /* static_calls was asked for, but the machine is not supported */
+	bool spans_histograms; /* gnu, static_calls: a symbol covers several histograms (GNU gives
+				  up) */
+	double total;          /* ticks of the flat profile: without what SEL_*_FLAT left out */
+	double shown_total;    /* ticks of the graph: sum of shown_self */
+	double rate;           /* ticks per unit of dimension; 1 if unknown */
+	double bin_bytes;      /* bytes of code per histogram bin; 0 without histogram */
+	double outside;        /* ticks at addresses that belong to no symbol */
+	char dimension[16];    /* "seconds" */
+	char abbrev;           /* 's' */
 };
 
 static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
@@ -70,18 +74,19 @@ static inline double callgraph_shown_self(const struct cg_node *n) { return n->s
 /* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc. */
 struct cg_share {
 	double self, child, calls; /* of the cycle, if it is in one; calls: those that share */
-	double fraction;	   /* of the symbol */
-	uint32_t cycle;		   /* 0: none */
+	double fraction;           /* of the symbol */
+	uint32_t cycle;            /* 0: none */
 };
 
-/* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third of
- * the memory of keeping it. */
+/* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third
+ * of the memory of keeping it. */
 struct cg_time {
 	double self, child;
 };
 struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a);
 
-/* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it. */
+/* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it.
+ */
 bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
 
 static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
@@ -99,7 +104,7 @@ struct cg_listed {
 	arcid arc;
 	uint64_t count;
 	struct cg_time time; /* 0 unless CG_OUTER */
-	double total;	     /* of time */
+	double total;        /* of time */
 	enum cg_class class; /* time flows only along CG_OUTER arcs */
 };
 /* Fills ret[nodes[id].n_in], and [n_out]. */
@@ -107,14 +112,14 @@ void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_liste
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
 
 struct callgraph_opts {
-	bool gnu;	   /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
+	bool gnu;          /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
 	bool static_calls; /* gprof -c: add arcs found in the code */
 	const struct selection *selection; /* NULL: everything */
-	/* The profile itself, if its arcs and hits may be released as soon as they have been taken over:
-	 * large programs have millions. NULL: they stay. */
+	/* The profile itself, if its arcs and hits may be released as soon as they have been taken
+	 * over: large programs have millions. NULL: they stay. */
 	struct profile *consume;
-	bool flat_only;	   /* entries of the graph are not wanted: node.index stays 0, order NULL */
-	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
+	bool flat_only;    /* entries of the graph are not wanted: node.index stays 0, order NULL */
+	bool break_cycles; /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };
 

@@ -1,9 +1,9 @@
 /* cycles.c - strongly connected parts of the call graph, and an order with callees before callers.
  *
- * One depth-first walk with Gabow's path of candidate heads ("Path-based depth-first search for strong
- * and biconnected components", Information Processing Letters 74, 2000), without recursion: chains
- * of calls may be as deep as there are functions. Members are strung together in the order GNU gprof
- * finds them, because that decides how ties are listed. O(symbols + arcs). */
+ * One depth-first walk with Gabow's path of candidate heads ("Path-based depth-first search for
+ * strong and biconnected components", Information Processing Letters 74, 2000), without recursion:
+ * chains of calls may be as deep as there are functions. Members are strung together in the order
+ * GNU gprof finds them, because that decides how ties are listed. O(symbols + arcs). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +11,12 @@
 
 struct walk {
 	struct callgraph *g;
-	symid *head;	  /* union-find: a member points towards its head */
-	symid *next;	  /* the next member of its cycle, or NONE */
-	symid *last;	  /* of a head: the end of its string of members */
-	uint32_t *depth;  /* place on the path, for symbols on it */
+	symid *head;     /* union-find: a member points towards its head */
+	symid *next;     /* the next member of its cycle, or NONE */
+	symid *last;     /* of a head: the end of its string of members */
+	uint32_t *depth; /* place on the path, for symbols on it */
 	uint8_t *state;
-	symid *path;	  /* the symbols being visited */
+	symid *path;      /* the symbols being visited */
 	uint32_t *cursor; /* per path entry: the next callee to look at */
 	uint32_t *heads;  /* places on the path of symbols that are their own head */
 	size_t n_path, n_heads;

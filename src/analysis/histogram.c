@@ -19,10 +19,10 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 /* Where bin i of a histogram starts, in bytes from its low end. The kernel-less profil() of the C
  * library finds the bin of a program counter as ((pc - low) / 2 * scale) >> 16 with a scale that
- * monstartup() computes in single precision and cuts to an integer (glibc gmon/gmon.c, __monstartup;
- * sysdeps/posix/profil.c, profil_count). Other writers divide evenly. */
+ * monstartup() computes in single precision and cuts to an integer (glibc gmon/gmon.c,
+ * __monstartup; sysdeps/posix/profil.c, profil_count). Other writers divide evenly. */
 struct bins {
-	double width;	/* bytes, if even */
+	double width;   /* bytes, if even */
 	uint64_t scale; /* 0: even */
 };
 
@@ -30,7 +30,7 @@ static struct bins bins_of(const struct histogram *h)
 {
 	uint64_t span = h->high - h->low;
 	struct bins b = { .width = h->n ? (double)span / h->n : 0 };
-	uint64_t plain = span / 2 / sizeof(uint16_t);		     /* bins of 4 bytes */
+	uint64_t plain = span / 2 / sizeof(uint16_t);                /* bins of 4 bytes */
 	uint64_t padded = (span / 2 + 7) / 8 * 8 / sizeof(uint16_t); /* rounded up to whole words */
 
 	if (span % 4 == 0 && h->n == padded && h->n != plain)
@@ -77,9 +77,9 @@ static void credit_bins(struct callgraph *g, const struct histogram *h, const st
 /* ---- as GNU gprof 2.40 does it ---- */
 
 /* In units of two bytes; bins have the first histogram's width; bin edges are cut to units, but the
- * width that credit is divided by is not; the last symbol gets nothing, as its upper end is read from
- * memory that was never set (zero in a fresh heap). What is left out of the flat profile is left out
- * of the graph, too. */
+ * width that credit is divided by is not; the last symbol gets nothing, as its upper end is read
+ * from memory that was never set (zero in a fresh heap). What is left out of the flat profile is
+ * left out of the graph, too. */
 static void credit_bins_gnu(struct callgraph *g, const struct histogram *h, double scale,
 			    const struct selection *sel)
 {
@@ -127,7 +127,9 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 	g->rate = o->gnu || first->rate ? first->rate : 1;
 	memcpy(g->dimension, first->dimension, sizeof(g->dimension));
 	g->abbrev = first->abbrev;
-	g->bin_bytes = o->gnu ? 2 * units : first->n ? (double)(first->high - first->low) / first->n : 0;
+	g->bin_bytes = o->gnu     ? 2 * units
+		       : first->n ? (double)(first->high - first->low) / first->n
+				  : 0;
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		if (o->gnu)
 			credit_bins_gnu(g, &p->histograms[i], units, selection_of(o));

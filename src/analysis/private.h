@@ -8,8 +8,8 @@
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o);
 
-/* arcs.c: arcs, seq, in, nodes[].calls, self_calls and outside_calls. After it the profile's arcs are
- * not looked at again, and released if the options say so. */
+/* arcs.c: arcs, seq, in, nodes[].calls, self_calls and outside_calls. After it the profile's arcs
+ * are not looked at again, and released if the options say so. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o);
 

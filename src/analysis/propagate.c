@@ -1,8 +1,9 @@
 /* propagate.c - time handed from callees to callers, in proportion to calls.
  *
  * Downwards first, callers before callees: which part of a symbol's time is asked for (`fraction`:
- * options may leave out callers or symbols) and which entries are shown. Then upwards: each symbol's
- * time to its callers. Sums are made in GNU gprof's order, so that they round as its do. */
+ * options may leave out callers or symbols) and which entries are shown. Then upwards: each
+ * symbol's time to its callers. Sums are made in GNU gprof's order, so that they round as its do.
+ */
 #include <stdlib.h>
 
 #include "analysis/private.h"
@@ -191,7 +192,8 @@ static void flow_up(struct callgraph *g, const symid *bottom_up)
 {
 	for (size_t i = 0, end; i < g->n_symbols; i = end) {
 		uint32_t top_order = g->nodes[bottom_up[i]].top_order;
-		for (end = i; end < g->n_symbols && g->nodes[bottom_up[end]].top_order == top_order; end++)
+		for (end = i; end < g->n_symbols && g->nodes[bottom_up[end]].top_order == top_order;
+		     end++)
 			gather_from_callees(g, bottom_up[end]);
 		for (size_t k = i; k < end; k++)
 			settle_share(g, bottom_up[k]);

@@ -7,26 +7,32 @@
 #include "symbolize/symbols.h"
 
 enum sel { /* one bit each per symbol */
-	SEL_INCL_GRAPH, SEL_EXCL_GRAPH,
-	SEL_INCL_TIME, SEL_EXCL_TIME,
-	SEL_INCL_FLAT, SEL_EXCL_FLAT,
-	SEL_INCL_ANNO, SEL_EXCL_ANNO,
-	SEL_INCL_EXEC, SEL_EXCL_EXEC,
-	SEL_N
+	   SEL_INCL_GRAPH,
+	   SEL_EXCL_GRAPH,
+	   SEL_INCL_TIME,
+	   SEL_EXCL_TIME,
+	   SEL_INCL_FLAT,
+	   SEL_EXCL_FLAT,
+	   SEL_INCL_ANNO,
+	   SEL_EXCL_ANNO,
+	   SEL_INCL_EXEC,
+	   SEL_EXCL_EXEC,
+	   SEL_N
 };
 
-struct sel_arc { /* all arcs from one of `from` to one of `to` */
-	symid *from, *to;     /* ascending, each once, owned; NULL: from or to anything */
+struct sel_arc {          /* all arcs from one of `from` to one of `to` */
+	symid *from, *to; /* ascending, each once, owned; NULL: from or to anything */
 	size_t n_from, n_to;
 };
 
 struct selection {
 	size_t n_symbols;
-	uint16_t *bits;	  /* [n_symbols], 1 << enum sel; NULL: nothing was asked for */
-	bool any[SEL_N];  /* whether some symbol has the bit */
+	uint16_t *bits;  /* [n_symbols], 1 << enum sel; NULL: nothing was asked for */
+	bool any[SEL_N]; /* whether some symbol has the bit */
 	VEC(struct sel_arc) incl_arcs, excl_arcs;
 	bool any_incl_arc; /* arcs outside incl_arcs are not wanted */
-	uint8_t *arc_from; /* [n_symbols]: 1 << 0 if in some incl_arcs.from, 1 << 1 if in some excl_arcs.from */
+	uint8_t *arc_from; /* [n_symbols]: 1 << 0 if in some incl_arcs.from, 1 << 1 if in some
+			      excl_arcs.from */
 };
 
 void selection_init(struct selection *s, size_t n_symbols);
@@ -41,8 +47,8 @@ static inline bool selection_in(const struct selection *s, enum sel which, symid
 	return s->bits && s->bits[id] & 1u << which;
 }
 
-/* The profiler's own functions, which are left out of time, graph and flat profile unless asked for;
- * NULL-terminated. The first SELECTION_GNU_EXCLUDES of them are those of GNU gprof. */
+/* The profiler's own functions, which are left out of time, graph and flat profile unless asked
+ * for; NULL-terminated. The first SELECTION_GNU_EXCLUDES of them are those of GNU gprof. */
 enum { SELECTION_GNU_EXCLUDES = 6 };
 extern const char *const selection_profiler_functions[];
 void selection_exclude_profiler(struct selection *s, const struct symbols *symbols);

@@ -1,16 +1,18 @@
 /* escape.h - names from files made safe to show. A symbol or a path may hold anything: escape
- * sequences that take over a terminal, right-to-left overrides that swap what is read, broken UTF-8. */
+ * sequences that take over a terminal, right-to-left overrides that swap what is read, broken
+ * UTF-8. */
 #ifndef BASE_ESCAPE_H
 #define BASE_ESCAPE_H
 
 #include "base/base.h"
 
-/* True if s may be written to a terminal as it is: printable, valid UTF-8, no control (C0, DEL, C1),
- * no bidirectional or other invisible formatting characters. */
+/* True if s may be written to a terminal as it is: printable, valid UTF-8, no control (C0, DEL,
+ * C1), no bidirectional or other invisible formatting characters. */
 bool escape_is_plain(const char *s);
 
-/* Writes s to buf with everything that is not plain as \xNN per byte (and backslash as it is), at most
- * cap - 1 bytes and a NUL, never cutting an escape in two. Returns the length that was needed. */
+/* Writes s to buf with everything that is not plain as \xNN per byte (and backslash as it is), at
+ * most cap - 1 bytes and a NUL, never cutting an escape in two. Returns the length that was needed.
+ */
 size_t escape_text(char *buf, size_t cap, const char *s);
 
 /* The same, allocated. */

@@ -3,19 +3,26 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Lists the functions that ran so that those that call each other lie close together and hot "
-	"code shares pages: less waiting for the instruction cache and the TLB. What is printed is what "
-	"the linker reads. The program must be compiled with -ffunction-sections, and can be linked again "
+	"Lists the functions that ran so that those that call each other lie close together and "
+	"hot "
+	"code shares pages: less waiting for the instruction cache and the TLB. What is printed is "
+	"what "
+	"the linker reads. The program must be compiled with -ffunction-sections, and can be "
+	"linked again "
 	"without compiling; functions that are not listed follow as they are.",
-	"The order is found by call-chain clustering (C3, Ottoni and Maher, CGO 2017) on calls, times and "
-	"sizes. With --format=text there is a table with the clusters, and what the order gains: how far "
+	"The order is found by call-chain clustering (C3, Ottoni and Maher, CGO 2017) on calls, "
+	"times and "
+	"sizes. With --format=text there is a table with the clusters, and what the order gains: "
+	"how far "
 	"calls lead, how many leave their page, and how many pages the hot code is spread over.",
 	NULL,
 };
 
 static const struct example examples[] = {
-	{ "kin order --for=ld.lld -o order.txt", "then link with -fuse-ld=lld -Wl,--symbol-ordering-file=order.txt" },
-	{ "kin order --for=gold -o order.txt", "then link with -fuse-ld=gold -Wl,--section-ordering-file=order.txt" },
+	{ "kin order --for=ld.lld -o order.txt",
+	  "then link with -fuse-ld=lld -Wl,--symbol-ordering-file=order.txt" },
+	{ "kin order --for=gold -o order.txt",
+	  "then link with -fuse-ld=gold -Wl,--section-ordering-file=order.txt" },
 	{ "kin order --for=mold -o order.txt", "then link with -fuse-ld=mold -Wl,@order.txt" },
 	{ "kin order --format=text", "what belongs together, and what is gained" },
 	{ 0 },

@@ -29,8 +29,7 @@ void message(const char *command, const char *fmt, ...)
 	char *text = xvprintf(fmt, ap);
 	va_end(ap);
 	char *safe = escape_copy(text);
-	char *line =
-		xprintf("kin%s%s: %s\n", command ? " " : "", command ? command : "", safe);
+	char *line = xprintf("kin%s%s: %s\n", command ? " " : "", command ? command : "", safe);
 	write_all(line, strlen(line));
 	free(line);
 	free(safe);

@@ -292,8 +292,7 @@ static void warn(const struct matcher *m, size_t i)
 
 	char *text = NULL;
 
-	if (!m->opts->warn ||
-	    (i && spec[-1].text == spec->text)) /* -E and -F are two specs each */
+	if (!m->opts->warn || (i && spec[-1].text == spec->text)) /* -E and -F are two specs each */
 		return;
 	if (arcs && !m->has_right[i])
 		text = xprintf("-%c %s: has no effect: calls are written FROM/TO", spec->letter,

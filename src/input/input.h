@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "profile/profile.h"
 
-struct input_target {	   /* what the data was collected on */
-	bool is_64bit;	   /* size of an address in the files */
+struct input_target {  /* what the data was collected on */
+	bool is_64bit; /* size of an address in the files */
 	bool big_endian;
 };
 
@@ -22,8 +22,9 @@ enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
 struct input_opts {
 	struct input_target target;
 	enum input_format format; /* gprof's --file-format */
-	bool gnu;		  /* accept and refuse exactly what GNU gprof 2.40 does */
-	void (*on_source)(const struct source *s, const char *path, void *arg); /* after each file; or NULL */
+	bool gnu;                 /* accept and refuse exactly what GNU gprof 2.40 does */
+	void (*on_source)(const struct source *s, const char *path,
+			  void *arg); /* after each file; or NULL */
 	void *arg;
 };
 
@@ -57,8 +58,8 @@ MUST_CHECK struct kin_error *gmon_write(const char *path, const struct profile *
 /* 4.4BSD (bsd44) or old BSD. Counts that do not fit are an error, not a wrap. */
 MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p,
 				       const struct input_target *target, bool bsd44);
-/* 4.4BSD as FreeBSD reads it: its header can say that bins have 32 or 64 bits. It does if they do not
- * fit 16: then no other gprof but this one reads it. */
+/* 4.4BSD as FreeBSD reads it: its header can say that bins have 32 or 64 bits. It does if they do
+ * not fit 16: then no other gprof but this one reads it. */
 MUST_CHECK struct kin_error *freebsd_write(const char *path, const struct profile *p,
 					   const struct input_target *target);
 /* The same as GNU gprof writes it: one record each, with counts cut to what it holds. */

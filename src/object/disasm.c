@@ -40,7 +40,8 @@ static void decode_x86(struct disassembler *d, const struct code *c, bool is_64b
 			continue;
 		}
 		const uint8_t *end = p; /* prefixes may stand before the call */
-		if (d->insn->id != X86_INS_CALL || d->insn->size < CALL_SIZE || end[-CALL_SIZE] != CALL)
+		if (d->insn->id != X86_INS_CALL || d->insn->size < CALL_SIZE ||
+		    end[-CALL_SIZE] != CALL)
 			continue;
 		uint64_t target = addr + (uint64_t)(int64_t)(int32_t)le32(end - 4);
 		call(d->insn->address, is_64bit ? target : (uint32_t)target, arg);
@@ -82,7 +83,8 @@ static bool scan(struct object_file *o, const struct code *c, bool gnu, call_fn 
 		if (gnu)
 			scan_x86(c, call, arg);
 		else if (disassembler_of(o))
-			decode_x86(o->disassembler, c, o->main->header.e_machine == EM_X86_64, call, arg);
+			decode_x86(o->disassembler, c, o->main->header.e_machine == EM_X86_64, call,
+				   arg);
 		return gnu || o->disassembler;
 	case EM_AARCH64:
 		scan_aarch64(c, gnu, call, arg);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(x)	 #x
+#define TEXT(x)  #x
 #define VALUE(x) TEXT(x)
-#define LIBRARY	 "libcapstone.so." VALUE(CS_API_MAJOR)
+#define LIBRARY  "libcapstone.so." VALUE(CS_API_MAJOR)
 
 /* A function of the library as a pointer of type T; NULL if it is not there. */
 #define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))

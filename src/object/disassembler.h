@@ -11,12 +11,14 @@ struct disassembler {
 	void *library;
 	csh handle;
 	cs_insn *insn;
-	bool (*next)(csh handle, const uint8_t **code, size_t *size, uint64_t *address, cs_insn *insn);
+	bool (*next)(csh handle, const uint8_t **code, size_t *size, uint64_t *address,
+		     cs_insn *insn);
 	void (*free_insn)(cs_insn *insn, size_t count);
 	cs_err (*close)(csh *handle);
 };
 
-/* NULL and *problem (static, or valid until the next call that loads something) if it cannot be had. */
+/* NULL and *problem (static, or valid until the next call that loads something) if it cannot be
+ * had. */
 struct disassembler *disassembler_new(bool is_64bit, const char **problem);
 void disassembler_free(struct disassembler *d); /* NULL is fine */
 

@@ -245,8 +245,8 @@ const struct elf_section *elf_file_section(const struct elf_file *f, const char 
 	return NULL;
 }
 
-/* Large sections are read into memory of large pages: with small ones the page faults cost more than
- * the reading. False: leave it to libelf, which says what is wrong. */
+/* Large sections are read into memory of large pages: with small ones the page faults cost more
+ * than the reading. False: leave it to libelf, which says what is wrong. */
 static bool read_large(const struct elf_file *f, struct elf_section *s)
 {
 	GElf_Shdr sh;

@@ -147,8 +147,8 @@ struct kin_error *object_trouble(const struct object_file *o)
 	const struct elf_file *const files[] = { o->main, o->debug, o->alt, o->packed };
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		if (files[i] && *files[i]->trouble)
-			return err_os(*files[i]->trouble, "reading %s%s%s", o->path,
-				      i ? ": " : "", i ? files[i]->path : "");
+			return err_os(*files[i]->trouble, "reading %s%s%s", o->path, i ? ": " : "",
+				      i ? files[i]->path : "");
 	return o->trouble ? err_os(o->trouble, "reading debug information of %s", o->path) : NULL;
 }
 

@@ -12,7 +12,8 @@ struct object_file;
 
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
-	/* Symbols only from the file itself, as GNU gprof 2.40; even that takes lines from debug files. */
+	/* Symbols only from the file itself, as GNU gprof 2.40; even that takes lines from debug
+	 * files. */
 	bool no_debug_files;
 };
 
@@ -48,25 +49,25 @@ enum symbol_flags {
 	SYMBOL_FUNCTION = 1, /* STT_FUNC (or said to be one by the rules below) */
 	SYMBOL_STATIC = 2,   /* local binding */
 	SYMBOL_WEAK = 4,
-	SYMBOL_PLT = 8,	     /* made up for a procedure linkage table entry: "puts@plt" */
-	SYMBOL_COLD = 16,    /* "f.cold": a piece of the function `owner` */
+	SYMBOL_PLT = 8,   /* made up for a procedure linkage table entry: "puts@plt" */
+	SYMBOL_COLD = 16, /* "f.cold": a piece of the function `owner` */
 };
 
 struct object_symbol {
 	uint64_t addr, end; /* [addr, end): up to the next symbol, or the end of its section */
 	const char *name;   /* as in the file: not demangled */
-	uint32_t owner;	    /* index of the function this is a piece of; its own index for others */
-	uint32_t flags;	    /* enum symbol_flags */
+	uint32_t owner;     /* index of the function this is a piece of; its own index for others */
+	uint32_t flags;     /* enum symbol_flags */
 	uint32_t position;  /* in the file's symbol table: of the first accepted symbol at addr */
 };
 
 struct symtab_opts {
-	bool no_static;	     /* gprof -a */
+	bool no_static;      /* gprof -a */
 	bool functions_only; /* gprof -D */
-	bool no_dotted;	     /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
-	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces like
-	 * f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold pieces owned).
-	 * The rules are written down at the top of symtab.c. */
+	bool no_dotted;      /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
+	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces
+	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold
+	 * pieces owned). The rules are written down at the top of symtab.c. */
 	bool gnu;
 	const char *external; /* gprof -S: nm-like text file to take the symbols from, or NULL */
 };
@@ -84,12 +85,12 @@ MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct 
 struct srcloc {
 	const char *function; /* as DWARF names it (linkage name if any), or NULL */
 	const char *file;     /* NULL if unknown */
-	uint32_t line;	      /* 0 if unknown */
+	uint32_t line;        /* 0 if unknown */
 };
 
-/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers; a function without an entry
- * in DWARF then has its symbol's name, and line 0 is unknown. Returns false if unknown, *ret untouched.
- * Cost: a binary search, plus decoding the unit of addr the first time. */
+/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers; a function without an
+ * entry in DWARF then has its symbol's name, and line 0 is unknown. Returns false if unknown, *ret
+ * untouched. Cost: a binary search, plus decoding the unit of addr the first time. */
 bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
 
 /* The same without the function (NULL, or not: what cost nothing to find out), for less work. */
@@ -100,28 +101,39 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 	struct srcloc at;
 };
 /* All runs within [low, high), by address, *n of them, freed with free(). Those that touch differ.
- * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte; there all neighbours differ, and a
- * run may span bytes of which nothing is known. */
-struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu, size_t *n);
+ * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte; there all neighbours differ,
+ * and a run may span bytes of which nothing is known. */
+struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
+				  size_t *n);
 
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
 
 /* ---- names (demangle.c) ---- */
 
-enum demangle_style { DEMANGLE_NONE, DEMANGLE_AUTO, DEMANGLE_GNU_V3, DEMANGLE_JAVA, DEMANGLE_GNAT, DEMANGLE_DLANG, DEMANGLE_RUST };
+enum demangle_style {
+	DEMANGLE_NONE,
+	DEMANGLE_AUTO,
+	DEMANGLE_GNU_V3,
+	DEMANGLE_JAVA,
+	DEMANGLE_GNAT,
+	DEMANGLE_DLANG,
+	DEMANGLE_RUST
+};
 bool demangle_style_find(const char *name, enum demangle_style *ret); /* false if there is none */
-/* The readable form, allocated with malloc; NULL if name is not mangled (or the form would be absurdly long). */
+/* The readable form, allocated with malloc; NULL if name is not mangled (or the form would be
+ * absurdly long). */
 char *demangle(const char *name, enum demangle_style style);
 
 /* ---- calls (disasm.c) ---- */
 
-/* Direct calls in [low, high): call(target, arg) for each, in address order. `gnu`: GNU gprof 2.40's scan
- * (every byte 0xe8 on x86, unsigned displacement; B and BL on aarch64). Otherwise real disassembly
- * (capstone). Returns false if the machine is not supported. */
+/* Direct calls in [low, high): call(target, arg) for each, in address order. `gnu`: GNU
+ * gprof 2.40's scan (every byte 0xe8 on x86, unsigned displacement; B and BL on aarch64). Otherwise
+ * real disassembly (capstone). Returns false if the machine is not supported. */
 bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
 		  void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
-/* Why object_calls() failed, if it is not the machine: the disassembler is not installed. Else NULL. */
+/* Why object_calls() failed, if it is not the machine: the disassembler is not installed. Else
+ * NULL. */
 const char *object_calls_problem(const struct object_file *o);
 
 #endif

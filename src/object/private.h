@@ -111,9 +111,9 @@ struct object_file {
 	struct elf_file *dwarf; /* which of them holds .debug_info: main, debug or none */
 	int trouble;            /* as in struct elf_file: looking for the others */
 
-	struct object_lines *lines; /* lines.c's own; NULL until needed */
+	struct object_lines *lines;        /* lines.c's own; NULL until needed */
 	struct disassembler *disassembler; /* NULL until needed ... */
-	const char *no_disassembler;	   /* ... or because of this */
+	const char *no_disassembler;       /* ... or because of this */
 };
 
 /* Index of the first range of code that ends after addr; n_code if none does. (object.c) */

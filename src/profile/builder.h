@@ -7,6 +7,7 @@
 /* profile_begin_histogram without the checks, for histograms that passed them before. */
 size_t builder_put_histogram(struct profile_builder *b, struct histogram h);
 
-void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits, size_t n);
+void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits,
+		      size_t n);
 
 #endif

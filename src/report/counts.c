@@ -152,8 +152,7 @@ static void add_blocks(struct kin_table *t, const struct report_input *in,
 			continue;
 		struct kin_cell *c = add_row(t, in, id, b->addr, b->count, KIN_ROW_MEMBER);
 		if (!in->symbols->opts.lines &&
-		    object_place(in->symbols->object, b->addr, o->gnu, &at) && at.file &&
-		    at.line) {
+		    object_place(in->symbols->object, b->addr, o->gnu, &at) && at.file && at.line) {
 			c[FILE_NAME] = cell_text(at.file);
 			c[LINE] = cell_count(at.line);
 		}

@@ -4,22 +4,51 @@
 
 #include "report/report.h"
 
-enum { SHARE, CUMULATIVE, SELF, CALLS, SELF_PER_CALL, TOTAL_PER_CALL, NAME, CHILD, CYCLE, INDEX, LISTED, SYMBOL, ADDRESS, N_COLUMNS };
+enum {
+	SHARE,
+	CUMULATIVE,
+	SELF,
+	CALLS,
+	SELF_PER_CALL,
+	TOTAL_PER_CALL,
+	NAME,
+	CHILD,
+	CYCLE,
+	INDEX,
+	LISTED,
+	SYMBOL,
+	ADDRESS,
+	N_COLUMNS
+};
 
 static const struct kin_column columns[] = {
-	[SHARE] = { "share", "% time", "the symbol's own time as a share of the total", KIN_CELL_SHARE, false, false },
-	[CUMULATIVE] = { "cumulative", "cumulative", "own time of this symbol and all above it, seconds", KIN_CELL_TIME, false, false },
-	[SELF] = { "self", "self", "time in the symbol's own code, seconds", KIN_CELL_TIME, false, false },
-	[CALLS] = { "calls", "calls", "how often it was called, not counting direct recursion", KIN_CELL_COUNT, false, false },
-	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds", KIN_CELL_TIME, false, false, true },
-	[TOTAL_PER_CALL] = { "total_per_call", "total/call", "time with callees per call, seconds; callees' part is apportioned by calls", KIN_CELL_TIME, false, false, true },
+	[SHARE] = { "share", "% time", "the symbol's own time as a share of the total",
+		    KIN_CELL_SHARE, false, false },
+	[CUMULATIVE] = { "cumulative", "cumulative",
+			 "own time of this symbol and all above it, seconds", KIN_CELL_TIME, false,
+			 false },
+	[SELF] = { "self", "self", "time in the symbol's own code, seconds", KIN_CELL_TIME, false,
+		   false },
+	[CALLS] = { "calls", "calls", "how often it was called, not counting direct recursion",
+		    KIN_CELL_COUNT, false, false },
+	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds",
+			    KIN_CELL_TIME, false, false, true },
+	[TOTAL_PER_CALL] = { "total_per_call", "total/call",
+			     "time with callees per call, seconds; callees' part is apportioned by "
+			     "calls",
+			     KIN_CELL_TIME, false, false, true },
 	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT, false, false },
-	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds", KIN_CELL_TIME, false, true },
-	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false, true },
+	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds",
+		    KIN_CELL_TIME, false, true },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false,
+		    true },
 	[INDEX] = { "index", "index", "its number in the call graph", KIN_CELL_COUNT, false, true },
-	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph", KIN_CELL_COUNT, false, true },
-	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false, true },
-	[ADDRESS] = { "address", "address", "where its code starts", KIN_CELL_ADDRESS, false, true },
+	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph",
+		     KIN_CELL_COUNT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false,
+		     true },
+	[ADDRESS] = { "address", "address", "where its code starts", KIN_CELL_ADDRESS, false,
+		      true },
 };
 
 static const struct selection everything;
@@ -78,7 +107,8 @@ static size_t choose(const struct report_input *in, const struct report_opts *o,
 
 	for (symid i = 0; i < g->n_symbols; i++)
 		if (is_listed(in, o, i))
-			candidates[n++] = (struct candidate){ g->nodes[i].self, g->nodes[i].calls, i };
+			candidates[n++] =
+				(struct candidate){ g->nodes[i].self, g->nodes[i].calls, i };
 	if (n)
 		qsort_r(candidates, n, sizeof(*candidates), by_time, in->symbols);
 	*ret = xrealloc(NULL, n, sizeof(**ret));
@@ -112,7 +142,8 @@ static void set_row(struct state *s, symid id)
 	c[SELF] = cell_time(n->self);
 	c[CALLS] = n->calls ? cell_count(n->calls) : cell_none();
 	c[SELF_PER_CALL] = n->calls ? cell_time(n->self / (double)n->calls) : cell_none();
-	c[TOTAL_PER_CALL] = n->calls ? cell_time((n->self + n->child) / (double)n->calls) : cell_none();
+	c[TOTAL_PER_CALL] =
+		n->calls ? cell_time((n->self + n->child) / (double)n->calls) : cell_none();
 	c[NAME] = cell_text(report_symbol_name(&s->in, s->o, id, s->table));
 	c[CHILD] = cell_time(n->child);
 	c[CYCLE] = n->cycle ? cell_count(n->cycle) : cell_none();
@@ -163,10 +194,11 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	report_describe(in, t);
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
 	if (!o->gnu && g->outside > 0)
-		table_note(t, "%.2f %s fell on code without a symbol and are in no row", g->outside / g->rate,
-			   g->dimension);
+		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
+			   g->outside / g->rate, g->dimension);
 	*ret = t;
 	return NULL;
 }
 
-const struct report flat_report = { "flat", "time per function, and how often each was called", false, run };
+const struct report flat_report = { "flat", "time per function, and how often each was called",
+				    false, run };

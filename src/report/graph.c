@@ -1,5 +1,5 @@
-/* graph.c - gprof's call graph: for each function its callers above it and its callees below, and for
- * each cycle its members.
+/* graph.c - gprof's call graph: for each function its callers above it and its callees below, and
+ * for each cycle its members.
  *
  * Rows are made as they are read: a large program has millions. */
 #include <stdio.h>
@@ -12,14 +12,25 @@
 enum { INDEX, SHARE, SELF, CHILDREN, CALLED, NAME, LISTED, CYCLE, N_COLUMNS };
 
 static const struct kin_column columns[N_COLUMNS] = {
-	[INDEX] = { "index", "index", "number of the named function in this graph", KIN_CELL_COUNT, false, false },
-	[SHARE] = { "share", "% time", "time with callees, as a share of the total", KIN_CELL_SHARE, false, false },
-	[SELF] = { "self", "self", "own time; of a caller or callee: the part that went along this call, seconds", KIN_CELL_TIME, false, false },
-	[CHILDREN] = { "children", "children", "callees' time; of a caller or callee: the part that went along this call, seconds", KIN_CELL_TIME, false, false },
-	[CALLED] = { "called", "called", "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF, false, false },
+	[INDEX] = { "index", "index", "number of the named function in this graph", KIN_CELL_COUNT,
+		    false, false },
+	[SHARE] = { "share", "% time", "time with callees, as a share of the total", KIN_CELL_SHARE,
+		    false, false },
+	[SELF] = { "self", "self",
+		   "own time; of a caller or callee: the part that went along this call, seconds",
+		   KIN_CELL_TIME, false, false },
+	[CHILDREN] = { "children", "children",
+		       "callees' time; of a caller or callee: the part that went along this call, "
+		       "seconds",
+		       KIN_CELL_TIME, false, false },
+	[CALLED] = { "called", "called",
+		     "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF,
+		     false, false },
 	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
-	[LISTED] = { "listed", "listed", "1 if the named function has an entry of its own", KIN_CELL_COUNT, false, true },
-	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false, true },
+	[LISTED] = { "listed", "listed", "1 if the named function has an entry of its own",
+		     KIN_CELL_COUNT, false, true },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false,
+		    true },
 };
 
 enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, CALLEES, MEMBERS };
@@ -36,12 +47,12 @@ struct state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
-	struct label *labels; /* [nodes] */
+	struct label *labels;   /* [nodes] */
 	struct cg_listed *list; /* of the callers or callees at hand */
-	bool *chosen;	    /* [nodes]: has its entry printed; NULL: all that qualify */
-	size_t entry;	    /* index into order[] */
+	bool *chosen;           /* [nodes]: has its entry printed; NULL: all that qualify */
+	size_t entry;           /* index into order[] */
 	enum phase phase;
-	uint32_t k;	    /* within the phase */
+	uint32_t k; /* within the phase */
 	uint32_t group;
 	struct kin_cell cells[N_COLUMNS];
 };
@@ -50,7 +61,8 @@ static const char *make_text(struct state *s, nodeid id)
 {
 	const struct callgraph *g = s->in.graph;
 	uint32_t cycle = g->nodes[id].cycle;
-	const char *name = id < g->n_symbols ? report_symbol_name(&s->in, s->o, id, s->table) : NULL;
+	const char *name =
+		id < g->n_symbols ? report_symbol_name(&s->in, s->o, id, s->table) : NULL;
 
 	if (!cycle)
 		return name;
@@ -90,7 +102,8 @@ static bool is_listed(const struct state *s)
 	const struct callgraph *g = s->in.graph;
 	nodeid id = g->order[s->entry];
 	const struct cg_node *n = &g->nodes[id];
-	bool idle = !n->calls && !n->self_calls && callgraph_shown_self(n) == 0 && n->shown_child == 0;
+	bool idle =
+		!n->calls && !n->self_calls && callgraph_shown_self(n) == 0 && n->shown_child == 0;
 
 	if (!n->shown || (idle && !s->o->zeroes) || (s->chosen && !s->chosen[id]))
 		return false;
@@ -168,7 +181,8 @@ static void set_member(struct state *s, symid id)
 	set(s, id);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
-	s->cells[CALLED] = n->self_calls ? cell_plus(n->sharing_calls, n->self_calls) : cell_count(n->sharing_calls);
+	s->cells[CALLED] = n->self_calls ? cell_plus(n->sharing_calls, n->self_calls)
+					 : cell_count(n->sharing_calls);
 }
 
 /* ---- the walk ---- */
@@ -322,7 +336,8 @@ static struct kin_error *choose(struct state *s)
 			s->chosen[i] = found = true;
 		}
 		if (!found)
-			return err_new(KIN_ERROR_USAGE, "no function '%s' in the profile", s->o->subjects[k]);
+			return err_new(KIN_ERROR_USAGE, "no function '%s' in the profile",
+				       s->o->subjects[k]);
 	}
 	return NULL;
 }
@@ -351,7 +366,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_set_source(t, &source, s);
 	report_describe(in, t);
 	if (!o->gnu)
-		table_note(t, "times of callers, callees and children are estimated: apportioned by call counts");
+		table_note(t, "times of callers, callees and children are estimated: apportioned "
+			      "by call counts");
 
 	struct kin_error *err = choose(s);
 	if (err)
@@ -361,4 +377,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return err;
 }
 
-const struct report graph_report = { "graph", "callers and callees of each function, with the time that each call stands for", false, run };
+const struct report graph_report = {
+	"graph", "callers and callees of each function, with the time that each call stands for",
+	false, run
+};

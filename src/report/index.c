@@ -10,9 +10,12 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_COLUMNS };
 static const struct kin_column columns[] = {
 	[INDEX] = { "index", "index", "number in the call graph", KIN_CELL_COUNT, false, false },
 	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, false, false },
-	[FILE_NAME] = { "file", "file", "source file of a static function", KIN_CELL_TEXT, false, false },
-	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph", KIN_CELL_COUNT, false, true },
-	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false, true },
+	[FILE_NAME] = { "file", "file", "source file of a static function", KIN_CELL_TEXT, false,
+			false },
+	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph",
+		     KIN_CELL_COUNT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false,
+		     true },
 };
 
 static int by_name(const void *l, const void *r, void *arg)
@@ -73,7 +76,8 @@ static bool next(void *state, struct kin_row *row)
 		set_function(s, s->functions[i]);
 	else
 		set_cycle(s, &g->nodes[g->n_symbols + i - s->n_functions]);
-	*row = (struct kin_row){ .kind = i < s->n_functions ? KIN_ROW_PLAIN : KIN_ROW_CYCLE, .cells = s->cells };
+	*row = (struct kin_row){ .kind = i < s->n_functions ? KIN_ROW_PLAIN : KIN_ROW_CYCLE,
+				 .cells = s->cells };
 	return true;
 }
 
@@ -114,4 +118,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report index_report = { "index", "functions by name, with their numbers in the call graph", false, run };
+const struct report index_report = { "index",
+				     "functions by name, with their numbers in the call graph",
+				     false, run };

@@ -60,7 +60,8 @@ bool report_symbol_is(const struct report_input *in, symid id, const char *name)
 bool report_file_is(const char *path, const char *name)
 {
 	size_t n = strlen(path), k = strlen(name);
-	return k && k <= n && !strcmp(path + n - k, name) && (k == n || name[0] == '/' || path[n - k - 1] == '/');
+	return k && k <= n && !strcmp(path + n - k, name) &&
+	       (k == n || name[0] == '/' || path[n - k - 1] == '/');
 }
 
 bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id)
@@ -93,7 +94,8 @@ struct kin_error *report_check_subjects(const struct report_input *in, const str
 {
 	for (const char *const *s = o->subjects; s && *s; s++)
 		if (!is_named(in, *s))
-			return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'", *s,
+			return err_new(KIN_ERROR_USAGE,
+				       "'%s' is no function or source file of '%s'", *s,
 				       object_path(in->symbols->object));
 	return NULL;
 }
@@ -111,5 +113,6 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 	table_property(t, "abbrev", cell_text((const char[]){ g->abbrev, '\0' }));
 	table_property(t, "bytes_per_bin", cell_number(g->bin_bytes));
 	table_property(t, "has_arcs", cell_count(g->has_arcs));
-	table_property(t, "estimated", cell_text("times that went through calls are apportioned by call counts"));
+	table_property(t, "estimated",
+		       cell_text("times that went through calls are apportioned by call counts"));
 }

@@ -8,15 +8,15 @@
 struct kin_error;
 
 struct report_opts {
-	const char *const *subjects; /* NULL-terminated function or file names; NULL: all */
-	double min_share;	     /* hide rows below this share of the total */
+	const char *const *subjects;    /* NULL-terminated function or file names; NULL: all */
+	double min_share;               /* hide rows below this share of the total */
 	const char *const *source_dirs; /* NULL-terminated; NULL: none */
-	const char *layout;	     /* "order" only */
-	bool gnu;		     /* rows and accidents as in GNU gprof 2.40 */
-	bool zeroes;		     /* gprof -z: also what was neither sampled nor called */
-	bool callers;		     /* flat: also what was not seen running, but its callees were */
-	bool print_path;	     /* gprof -L: file names with their folders */
-	bool inline_file_names;	     /* file:line after each name */
+	const char *layout;             /* "order" only */
+	bool gnu;                       /* rows and accidents as in GNU gprof 2.40 */
+	bool zeroes;                    /* gprof -z: also what was neither sampled nor called */
+	bool callers;           /* flat: also what was not seen running, but its callees were */
+	bool print_path;        /* gprof -L: file names with their folders */
+	bool inline_file_names; /* file:line after each name */
 	const struct selection *selection; /* NULL: everything */
 };
 
@@ -32,7 +32,8 @@ struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
 	const char *help;
 	bool by_line; /* wants symbols with a place per source line */
-	/* The table borrows from what `in` points to and from `o`: keep these alive (table_keep). */
+	/* The table borrows from what `in` points to and from `o`: keep these alive (table_keep).
+	 */
 	MUST_CHECK struct kin_error *(*run)(const struct report_input *in,
 					    const struct report_opts *o, struct kin_table **ret);
 };
@@ -40,9 +41,9 @@ struct report {
 extern const struct report flat_report, graph_report, index_report, lines_report, annotate_report,
 	counts_report, order_report, info_report;
 
-/* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)" for a
- * line place. In the table's memory, or living as long as the symbols. Costs a line lookup if the
- * file is to be shown. */
+/* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)"
+ * for a line place. In the table's memory, or living as long as the symbols. Costs a line lookup if
+ * the file is to be shown. */
 const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
 			       struct kin_table *t);
 
@@ -56,12 +57,12 @@ void report_describe(const struct report_input *in, struct kin_table *t);
 /* Whether a person who wrote `name` means this file: its path, or the end of it from a slash on. */
 bool report_file_is(const char *path, const char *name);
 
-/* Whether a symbol, or the function it is a piece of, or its file, is among the subjects; true if there
- * are none. Its line must have been looked up (symbols_locate). */
+/* Whether a symbol, or the function it is a piece of, or its file, is among the subjects; true if
+ * there are none. Its line must have been looked up (symbols_locate). */
 bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id);
 
-/* An error for the first subject that is no function or file. Looks up the line of every symbol if a
- * subject is no function. */
+/* An error for the first subject that is no function or file. Looks up the line of every symbol if
+ * a subject is no function. */
 MUST_CHECK struct kin_error *report_check_subjects(const struct report_input *in,
 						   const struct report_opts *o);
 

@@ -11,13 +11,14 @@
 
 struct symbols_private {
 	struct arena arena;
-	struct strtab *files;	 /* interned: equal files are equal pointers */
-	const char **display;	 /* [n], NULL until asked for */
-	struct map64 displays;	 /* name of a line place (pointer) -> one that has its readable form */
-	uint32_t *bucket;	 /* first place that ends after the bucket's low address */
+	struct strtab *files; /* interned: equal files are equal pointers */
+	const char **display; /* [n], NULL until asked for */
+	struct map64
+		displays; /* name of a line place (pointer) -> one that has its readable form */
+	uint32_t *bucket; /* first place that ends after the bucket's low address */
 	size_t n_buckets;
-	unsigned shift;		 /* a bucket is 1 << shift bytes */
-	symid *by_position;	 /* function places in symbol table order */
+	unsigned shift;     /* a bucket is 1 << shift bytes */
+	symid *by_position; /* function places in symbol table order */
 	size_t n_by_position;
 	VEC(const char *) all_files;
 	bool have_files;
@@ -34,7 +35,10 @@ static bool same_line(const struct line_run *a, const struct line_run *b)
 }
 
 /* A place needs all three, as in GNU gprof: else its code stays with the place before it. */
-static bool is_usable(const struct line_run *r) { return r->at.function && r->at.file && r->at.line; }
+static bool is_usable(const struct line_run *r)
+{
+	return r->at.function && r->at.file && r->at.line;
+}
 
 static struct symbol from_table(const struct object_symbol *o)
 {
@@ -59,7 +63,8 @@ static symid find_in_table(const struct symbol_table *t, uint64_t addr)
 	return low && addr < t->at[low - 1].end ? (symid)(low - 1) : NONE;
 }
 
-/* A unit may have lines and no functions, as assembler sources do: then the symbol is the function. */
+/* A unit may have lines and no functions, as assembler sources do: then the symbol is the function.
+ */
 static void name_functions(const struct symbol_table *t, struct line_run *runs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -92,7 +97,8 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 			.addr = runs[i].addr,
 			.end = runs[i].addr,
 			.name = runs[i].at.function,
-			.file = strtab_get(s->priv->files, strtab_add(s->priv->files, runs[i].at.file)),
+			.file = strtab_get(s->priv->files,
+					   strtab_add(s->priv->files, runs[i].at.file)),
 			.line = runs[i].at.line,
 			.is_static = is_static,
 			.is_line = true,
@@ -110,7 +116,8 @@ static bool line_wins(const struct symbols *s, const struct symbol *function,
 
 /* Interleave by address. Ends are where the next place of either kind starts; a function's own end
  * (of its section) bounds it and its lines. */
-static void merge_lines(struct symbols *s, const struct symbol_table *t, struct symbol *lines, size_t n)
+static void merge_lines(struct symbols *s, const struct symbol_table *t, struct symbol *lines,
+			size_t n)
 {
 	symid *moved = xalloc(t->n * sizeof(*moved));
 	size_t i = 0, j = 0;
@@ -145,8 +152,8 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	free(moved);
 }
 
-/* GNU gprof has the last symbol end with .text, and when it adds line places, symbols whose end lies
- * before their start go: a weak variable at the end of the table. */
+/* GNU gprof has the last symbol end with .text, and when it adds line places, symbols whose end
+ * lies before their start go: a weak variable at the end of the table. */
 static void drop_empty_last(struct symbol_table *t, struct address_range text)
 {
 	if (t->n > 1 && t->at[t->n - 1].addr >= text.high)
@@ -341,11 +348,12 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 		return err;
 	if (!table.n) {
 		free(table.at);
-		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED,
-				       "%s: no symbols: it was stripped; profile the file as the linker "
-				       "made it, or give its debug file",
-				       object_path(o)),
-			       true, "file `%s' has no symbols", object_path(o));
+		return err_gnu(
+			err_new(KIN_ERROR_UNSUPPORTED,
+				"%s: no symbols: it was stripped; profile the file as the linker "
+				"made it, or give its debug file",
+				object_path(o)),
+			true, "file `%s' has no symbols", object_path(o));
 	}
 
 	struct symbols *s = xalloc(sizeof(*s));

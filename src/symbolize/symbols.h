@@ -13,8 +13,8 @@ struct symbol {
 	uint64_t addr, end; /* [addr, end) */
 	const char *name;   /* raw: as in the object */
 	const char *file;   /* of addr; NULL if unknown. Valid once located */
-	uint32_t line;	    /* likewise; 0 if unknown */
-	symid owner;	    /* the function a cold piece belongs to; itself for others */
+	uint32_t line;      /* likewise; 0 if unknown */
+	symid owner;        /* the function a cold piece belongs to; itself for others */
 	bool is_function;   /* false for labels and for lines */
 	bool is_static;
 	bool is_line; /* made for a source line */
@@ -23,7 +23,7 @@ struct symbol {
 
 struct symbols_opts {
 	struct symtab_opts table;
-	bool lines;		   /* gprof -l: a place per source line */
+	bool lines;                /* gprof -l: a place per source line */
 	enum demangle_style style; /* how symbols_display() shows names */
 };
 
@@ -51,7 +51,8 @@ const struct symbol *symbols_locate(struct symbols *s, symid id);
 const char *symbols_display(struct symbols *s, symid id);
 
 /* All source files of the symbols, each once, in order of first appearance in the object's symbol
- * table, then of the line places. Locates every symbol: costs a line lookup for each, the first time. */
+ * table, then of the line places. Locates every symbol: costs a line lookup for each, the first
+ * time. */
 const char *const *symbols_files(struct symbols *s, size_t *n);
 
 #endif

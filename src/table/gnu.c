@@ -65,7 +65,8 @@ static void put_number(struct line *l, const char *text, size_t n, int width)
 		line_fieldn(l, text, n, width, 0);
 		return;
 	}
-	size_t before = width > (int)n ? (size_t)width - n : 0, after = -width > (int)n ? (size_t)-width - n : 0;
+	size_t before = width > (int)n ? (size_t)width - n : 0,
+	       after = -width > (int)n ? (size_t)-width - n : 0;
 	char *p = room(l, 3 * NARROW);
 	memset(p, ' ', NARROW);
 	memcpy(p + before, text, NARROW);
@@ -121,13 +122,14 @@ void line_end(struct line *l, FILE *out)
 
 void line_done(struct line *l) { free(l->buf); }
 
-struct kin_error *gnu_columns(const struct kin_table *t, const char *format, const char *const *keys,
-			      size_t n, size_t *ret)
+struct kin_error *gnu_columns(const struct kin_table *t, const char *format,
+			      const char *const *keys, size_t n, size_t *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		ret[i] = render_column(t, keys[i]);
 		if (ret[i] == kin_table_n_columns(t))
-			return err_new(KIN_ERROR_USAGE, "format '%s' needs the column '%s'", format, keys[i]);
+			return err_new(KIN_ERROR_USAGE, "format '%s' needs the column '%s'", format,
+				       keys[i]);
 	}
 	return NULL;
 }

@@ -15,18 +15,21 @@ void line_blanks(struct line *l, size_t n);
 void line_text(struct line *l, const char *s);
 /* "%*s" (negative width: left-aligned), and cut to |cut| characters if cut is not 0: "%*.*s". */
 void line_field(struct line *l, const char *s, int width, size_t cut);
-void line_fieldn(struct line *l, const char *s, size_t n, int width, size_t cut); /* s has n characters */
-void line_count(struct line *l, uint64_t v, int width);		/* "%*lu" */
+void line_fieldn(struct line *l, const char *s, size_t n, int width,
+		 size_t cut);                                            /* s has n characters */
+void line_count(struct line *l, uint64_t v, int width);                  /* "%*lu" */
 void line_fixed(struct line *l, double v, int width, unsigned decimals); /* "%*.*f" */
-void line_name(struct line *l, const char *name, const struct render_opts *o); /* escaped unless raw */
-void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o); /* name[n] is NUL */
-void line_end(struct line *l, FILE *out);			/* writes the line and '\n' */
+void line_name(struct line *l, const char *name,
+	       const struct render_opts *o); /* escaped unless raw */
+void line_namen(struct line *l, const char *name, size_t n,
+		const struct render_opts *o); /* name[n] is NUL */
+void line_end(struct line *l, FILE *out);     /* writes the line and '\n' */
 void line_done(struct line *l);
 
 /* Positions of the named columns; an error names the first that is missing. */
 MUST_CHECK struct kin_error *gnu_columns(const struct kin_table *t, const char *format,
 					 const char *const *keys, size_t n, size_t *ret);
-double gnu_number(const struct kin_table *t, const char *key);	/* a property; 0 if there is none */
+double gnu_number(const struct kin_table *t, const char *key); /* a property; 0 if there is none */
 const char *gnu_text(const struct kin_table *t, const char *key); /* likewise; "" */
 
 /* "granularity: each sample hit covers 4 byte(s) for 1.41% of 0.71 seconds" and a blank line. */

@@ -5,15 +5,17 @@
 
 enum { SELF, CHILDREN, CALLS, NAME, CYCLE, INDEX, LISTED, N_KEYS };
 
-static const char *const keys[N_KEYS] = { "self", "children", "calls", "name", "cycle", "index", "listed" };
+static const char *const keys[N_KEYS] = { "self",  "children", "calls", "name",
+					  "cycle", "index",    "listed" };
 
-/* SI prefixes from the largest: what a time in seconds is multiplied by to be shown in that unit. */
+/* SI prefixes from the largest: what a time in seconds is multiplied by to be shown in that unit.
+ */
 static const struct unit {
 	char prefix;
 	double scale;
-} units[] = { { 'T', 1e-12 }, { 'G', 1e-9 }, { 'M', 1e-6 }, { 'K', 1e-3 }, { ' ', 1 },
-	      { 'm', 1e3 },   { 'u', 1e6 },  { 'n', 1e9 },  { 'p', 1e12 }, { 'f', 1e15 },
-	      { 'a', 1e18 } };
+} units[] = { { 'T', 1e-12 }, { 'G', 1e-9 }, { 'M', 1e-6 }, { 'K', 1e-3 },
+	      { ' ', 1 },     { 'm', 1e3 },  { 'u', 1e6 },  { 'n', 1e9 },
+	      { 'p', 1e12 },  { 'f', 1e15 }, { 'a', 1e18 } };
 
 /* The unit in which the largest time per call has one to three digits before the point. Without
  * calls: the first, as ever. What is smaller than the last unit can show is shown in that. */
@@ -36,16 +38,16 @@ struct layout {
 	int cumulative_width;
 	unsigned seconds_decimals, call_decimals; /* of times in seconds, and per call */
 	bool share_of_uncalled; /* BSD: own share of what only callees are known to have called */
-	bool indexed;		/* names with cycle and index */
-	double scale;		/* of times per call */
-	const char *notes;	/* more to explain; NULL: nothing */
+	bool indexed;           /* names with cycle and index */
+	double scale;           /* of times per call */
+	const char *notes;      /* more to explain; NULL: nothing */
 };
 
 static void put_header(const char *second_title, const char *dimension, const char *per_call,
 		       FILE *out)
 {
-	fprintf(out, "%5.5s %10.10s %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "%  ", "cumulative", "self  ", "",
-		"self  ", "total ", "");
+	fprintf(out, "%5.5s %10.10s %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "%  ", "cumulative",
+		"self  ", "", "self  ", "total ", "");
 	fprintf(out, "%5.5s %s %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "time", second_title, dimension,
 		"calls", per_call, per_call, "name");
 }
@@ -81,7 +83,8 @@ static void put_row(struct line *l, const struct kin_table *t, const struct kin_
 {
 	double total = gnu_number(t, "total"), rate = kin_table_rate(t), self = c[SELF]->number;
 
-	line_fixed(l, total > 0 ? 100 * self / total : 0, layout->percent_width, layout->percent_decimals);
+	line_fixed(l, total > 0 ? 100 * self / total : 0, layout->percent_width,
+		   layout->percent_decimals);
 	line_char(l, ' ');
 	line_fixed(l, cumulative / rate, layout->cumulative_width, layout->seconds_decimals);
 	line_char(l, ' ');
@@ -136,7 +139,8 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	snprintf(second, sizeof(second), "%9.9s ", dimension);
 	snprintf(per_call, sizeof(per_call), "%c%s/call", unit->prefix, gnu_text(t, "abbrev"));
 
-	fprintf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", 1.0 / kin_table_rate(t), dimension);
+	fprintf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", 1.0 / kin_table_rate(t),
+		dimension);
 	if (!(gnu_number(t, "total") > 0))
 		fputs(" no time accumulated\n\n", out);
 	put_header(second, dimension, per_call, out);
@@ -148,8 +152,8 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 
 static struct kin_error *put_traditional(struct kin_table *t, const struct render_opts *o,
 					 const char *format, const char *second,
-					 const char *per_call,
-					 const struct layout *layout, FILE *out)
+					 const char *per_call, const struct layout *layout,
+					 FILE *out)
 {
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, format, keys, N_KEYS, at);
@@ -160,16 +164,19 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 		fprintf(out, "\n\n\nflat profile:\n%s%s", gnu_flat_blurb,
 			layout->notes ? layout->notes : "");
 	fputc('\n', out);
-	gnu_granularity(t, o, gnu_number(t, "total"), gnu_text(t, "dimension"), " no time accumulated",
-			out);
+	gnu_granularity(t, o, gnu_number(t, "total"), gnu_text(t, "dimension"),
+			" no time accumulated", out);
 	put_header(second, gnu_text(t, "dimension"), per_call, out);
 	put_rows(t, o, at, layout, out);
 	return NULL;
 }
 
-static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o,
+					    FILE *out)
 {
-	struct layout layout = { 5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3, NULL };
+	struct layout layout = {
+		5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3, NULL
+	};
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", gnu_text(t, "dimension"));
 	snprintf(per_call, sizeof(per_call), "m%s/call", gnu_text(t, "abbrev"));
@@ -199,6 +206,12 @@ static struct kin_error *render_openbsd(struct kin_table *t, const struct render
 }
 
 const struct renderer gnu_flat_renderer = { "gnu-flat", "GNU gprof's flat profile", render };
-const struct renderer gnu_flat_traditional_renderer = { "gnu-flat-traditional", "the flat profile of gprof -T", render_traditional };
-const struct renderer freebsd_flat_renderer = { "freebsd-flat", "the flat profile of FreeBSD's gprof", render_freebsd };
-const struct renderer openbsd_flat_renderer = { "openbsd-flat", "the flat profile of OpenBSD's gprof", render_openbsd };
+const struct renderer gnu_flat_traditional_renderer = { "gnu-flat-traditional",
+							"the flat profile of gprof -T",
+							render_traditional };
+const struct renderer freebsd_flat_renderer = { "freebsd-flat",
+						"the flat profile of FreeBSD's gprof",
+						render_freebsd };
+const struct renderer openbsd_flat_renderer = { "openbsd-flat",
+						"the flat profile of OpenBSD's gprof",
+						render_openbsd };

@@ -66,7 +66,9 @@ static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind
 		snprintf(index, sizeof(index), "[%u]", (unsigned)c[INDEX]->count);
 		line_field(l, index, -6, 6);
 		line_char(l, ' ');
-		line_fixed(l, 100 * (c[SELF]->number + c[CHILDREN]->number) / (total > 0 ? total : 1), 5, 1);
+		line_fixed(l,
+			   100 * (c[SELF]->number + c[CHILDREN]->number) / (total > 0 ? total : 1),
+			   5, 1);
 	} else {
 		line_blanks(l, 12);
 	}
@@ -81,14 +83,15 @@ static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind
 /* GNU calls the unit seconds here, whatever the data says it is. */
 static void put_granularity(const struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	gnu_granularity(t, o, gnu_number(t, "graph_total"), o->raw ? "seconds" : gnu_text(t, "dimension"),
-			" no time propagated", out);
+	gnu_granularity(t, o, gnu_number(t, "graph_total"),
+			o->raw ? "seconds" : gnu_text(t, "dimension"), " no time propagated", out);
 }
 
 static void put_rule(FILE *out, const struct layout *layout)
 {
 	const char *rule = "-----------------------------------------------\n";
-	fprintf(out, "%s%s%s", layout->traditional ? "\n" : "", rule, layout->traditional ? "\n" : "");
+	fprintf(out, "%s%s%s", layout->traditional ? "\n" : "", rule,
+		layout->traditional ? "\n" : "");
 }
 
 static struct kin_error *put_entries(struct kin_table *t, const struct render_opts *o,
@@ -124,7 +127,8 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	if (err)
 		return err;
 
-	fputs(o->brief ? "\t\t\tCall graph\n\n" : "\t\t     Call graph (explanation follows)\n\n", out);
+	fputs(o->brief ? "\t\t\tCall graph\n\n" : "\t\t     Call graph (explanation follows)\n\n",
+	      out);
 	fputc('\n', out);
 	put_granularity(t, o, out);
 	fputs("index % time    self  children    called     name\n", out);
@@ -147,16 +151,17 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 			layout->notes ? layout->notes : "");
 	fputc('\n', out);
 	put_granularity(t, o, out);
-	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n", "", "", "", "", "called", "total",
-		"parents");
-	fprintf(out, "%-6.6s %5.5s %7.7s %11.11s %7.7s+%-7.7s %-8.8s\t%5.5s\n", "index", "%time", "self",
-		layout->descendants, "called", "self", "name", "index");
-	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n\n", "", "", "", "", "called",
-		"total", "children");
+	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n", "", "", "", "",
+		"called", "total", "parents");
+	fprintf(out, "%-6.6s %5.5s %7.7s %11.11s %7.7s+%-7.7s %-8.8s\t%5.5s\n", "index", "%time",
+		"self", layout->descendants, "called", "self", "name", "index");
+	fprintf(out, "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n\n", "", "", "", "",
+		"called", "total", "children");
 	return put_entries(t, o, layout, at, out);
 }
 
-static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o,
+					    FILE *out)
 {
 	static const struct layout layout = { 11, true, "descendants", ' ', NULL };
 	return put_traditional(t, o, &layout, out);
@@ -169,5 +174,8 @@ static struct kin_error *render_bsd(struct kin_table *t, const struct render_opt
 }
 
 const struct renderer gnu_graph_renderer = { "gnu-graph", "GNU gprof's call graph", render };
-const struct renderer gnu_graph_traditional_renderer = { "gnu-graph-traditional", "the call graph of gprof -T", render_traditional };
-const struct renderer bsd_graph_renderer = { "bsd-graph", "the call graph of BSD gprof", render_bsd };
+const struct renderer gnu_graph_traditional_renderer = { "gnu-graph-traditional",
+							 "the call graph of gprof -T",
+							 render_traditional };
+const struct renderer bsd_graph_renderer = { "bsd-graph", "the call graph of BSD gprof",
+					     render_bsd };

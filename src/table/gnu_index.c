@@ -11,7 +11,7 @@ static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "sy
 struct cell {
 	const char *name, *symbol;
 	const char *file; /* NULL: not to be shown */
-	char tag[16]; /* "[12]" or "(12)" */
+	char tag[16];     /* "[12]" or "(12)" */
 };
 
 struct cells {
@@ -101,10 +101,13 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	return put(t, o, "gnu-index", false, out);
 }
 
-static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o,
+					    FILE *out)
 {
 	return put(t, o, "gnu-index-traditional", true, out);
 }
 
 const struct renderer gnu_index_renderer = { "gnu-index", "GNU gprof's index by name", render };
-const struct renderer gnu_index_traditional_renderer = { "gnu-index-traditional", "the index of gprof -T", render_traditional };
+const struct renderer gnu_index_traditional_renderer = { "gnu-index-traditional",
+							 "the index of gprof -T",
+							 render_traditional };

@@ -58,10 +58,14 @@ static void hostile_names_are_shown_not_obeyed(void)
 	OK(escape_is_plain("std::vector<int>::push_back"));
 	OK(escape_is_plain("größe_日本"));
 	OK(!escape_is_plain("a\033[2Jb"));
-	OK(!escape_is_plain("a\xc2\x9b" "b"));		/* C1: CSI */
-	OK(!escape_is_plain("a\xe2\x80\xae" "b"));	/* right-to-left override */
+	OK(!escape_is_plain("a\xc2\x9b"
+			    "b")); /* C1: CSI */
+	OK(!escape_is_plain("a\xe2\x80\xae"
+			    "b")); /* right-to-left override */
 	OK(!escape_is_plain("a\xff"));
-	escape_text(buf, sizeof(buf), "a\033[2J\n\xff" "ü");
+	escape_text(buf, sizeof(buf),
+		    "a\033[2J\n\xff"
+		    "ü");
 	OK_STR(buf, "a\\x1b[2J\\x0a\\xffü");
 	OK(escape_text(buf, 8, "abc\033def") == 10);
 	OK_STR(buf, "abc\\x1b");

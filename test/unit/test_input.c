@@ -682,8 +682,8 @@ static void freebsd_counters_are_as_wide_as_they_say(void)
 		put_file(path, data, ncnt);
 		struct input_target here = { true, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 		struct profile *p = read_one(path, &here);
-		OK(!message[0] && p->histograms[0].n == 4 && histogram_count(&p->histograms[0], 2) == 100 &&
-		   p->histograms[0].rate == 128);
+		OK(!message[0] && p->histograms[0].n == 4 &&
+		   histogram_count(&p->histograms[0], 2) == 100 && p->histograms[0].rate == 128);
 		profile_free(p);
 	}
 }

@@ -20,9 +20,28 @@ static int differs(double v, unsigned decimals)
 
 int main(void)
 {
-	static const double special[] = { 0, -0.0, 0.005, 0.015, 0.125, 0.375, 0.5, 1.5, 2.5, 99.995,
-					  1e15, 4503599627370495.5, 9007199254740993.0, 1e22, 1e300,
-					  DBL_MAX, DBL_MIN, 5e-324, -1.005, INFINITY, -INFINITY, NAN };
+	static const double special[] = { 0,
+					  -0.0,
+					  0.005,
+					  0.015,
+					  0.125,
+					  0.375,
+					  0.5,
+					  1.5,
+					  2.5,
+					  99.995,
+					  1e15,
+					  4503599627370495.5,
+					  9007199254740993.0,
+					  1e22,
+					  1e300,
+					  DBL_MAX,
+					  DBL_MIN,
+					  5e-324,
+					  -1.005,
+					  INFINITY,
+					  -INFINITY,
+					  NAN };
 	int bad = 0;
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		for (unsigned d = 0; d <= 6; d++)
@@ -33,7 +52,7 @@ int main(void)
 	for (int i = 0; i < 300000; i++) {
 		double v = ldexp(rand() + rand() / 2147483648.0, rand() % 100 - 80);
 		bad += differs(v, (unsigned)(i % 4));
-		bad += differs((rand() % 100000) / 200.0, 2);	/* ties, and near misses */
+		bad += differs((rand() % 100000) / 200.0, 2); /* ties, and near misses */
 	}
 	OK(bad == 0);
 

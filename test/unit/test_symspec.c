@@ -74,7 +74,8 @@ static char *table(bool gnu, enum sel which, const char *const *texts, char *war
 	selection_init(&sel, N);
 	locations = 0;
 	symspec_select(&program, specs, n,
-		       &(struct symspec_opts){ .gnu = gnu, .warn = gnu ? NULL : note, .arg = f }, &sel);
+		       &(struct symspec_opts){ .gnu = gnu, .warn = gnu ? NULL : note, .arg = f },
+		       &sel);
 	for (symid i = 0; i < N; i++)
 		ret[i] = selection_in(&sel, which, i) ? '1' : '0';
 	selection_done(&sel);
