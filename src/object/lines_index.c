@@ -6,7 +6,8 @@
 #include "object/lines_private.h"
 
 enum {
-	CANDIDATES = 16, /* units looked at for an address; honest units do not overlap */
+	CANDIDATES = 16, /* units looked at for an address */
+	CLAIMS = 8,      /* of them, those with the very same range */
 	RUNS_KEPT = (64 << 20) / sizeof(struct line_run),
 };
 
@@ -73,6 +74,8 @@ static int by_low(const void *a, const void *b)
 	const struct unit_range *l = a, *r = b;
 	if (l->low != r->low)
 		return l->low < r->low ? -1 : 1;
+	if (l->high != r->high)
+		return l->high < r->high ? -1 : 1;
 	return (l->unit > r->unit) - (l->unit < r->unit);
 }
 
@@ -83,6 +86,21 @@ static void add_range(struct line_index *x, uint64_t low, uint64_t high, size_t 
 		last->high = high;
 	else
 		vec_push(&x->ranges, ((struct unit_range){ low, high, (uint32_t)unit }));
+}
+
+/* Of the copies of an inline function the linker keeps one, and all units claim that: the first ones
+ * answer. */
+static void drop_repeated(struct line_index *x)
+{
+	size_t n = 0, same = 0;
+	for (size_t i = 0; i < x->ranges.n; i++) {
+		struct unit_range r = x->ranges.at[i];
+		const struct unit_range *last = n ? &x->ranges.at[n - 1] : NULL;
+		same = last && last->low == r.low && last->high == r.high ? same + 1 : 0;
+		if (same < CLAIMS)
+			x->ranges.at[n++] = r;
+	}
+	x->ranges.n = n;
 }
 
 static void find_ranges(struct line_index *x)
@@ -102,6 +120,7 @@ static void find_ranges(struct line_index *x)
 	}
 	if (x->ranges.n)
 		qsort(x->ranges.at, x->ranges.n, sizeof(*x->ranges.at), by_low);
+	drop_repeated(x);
 }
 
 static void build_tree(struct line_index *x)
