@@ -169,6 +169,8 @@ static bool make_arc(struct maker *m, symid to, uint64_t count)
 	return true;
 }
 
+enum { AHEAD = 8 }; /* records whose callees are fetched before they are needed */
+
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
  * and their order is that of the records. False, with nothing done, if they do not. */
 static bool sum_ordered(struct callgraph *g, const struct profile *p,
@@ -187,6 +189,8 @@ static bool sum_ordered(struct callgraph *g, const struct profile *p,
 	struct tally t;
 	make_start(&m, g);
 	for (size_t i = 0; i < p->n_arcs; i++) {
+		if (i + AHEAD < p->n_arcs)
+			symbols_prefetch(g->symbols, p->arcs[i + AHEAD].to);
 		if (!resolve(g, &p->arcs[i], o, &l, &t))
 			continue;
 		if (t.from != m.from)
@@ -251,15 +255,21 @@ static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct
 
 static void count_calls(struct callgraph *g)
 {
+	/* Callees lie all over memory: counted where they are close together. */
+	uint64_t *calls = xalloc(g->n_symbols * sizeof(*calls));
+
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		const struct cg_arc *a = &g->arcs[i];
 		if (a->from == a->to)
 			g->nodes[a->to].self_calls += a->count;
 		else
-			g->nodes[a->to].calls += a->count;
+			calls[a->to] += a->count;
 	}
-	for (size_t i = 0; i < g->n_symbols; i++)
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->nodes[i].calls += calls[i];
 		g->nodes[i].sharing_calls = g->nodes[i].calls;
+	}
+	free(calls);
 }
 
 /* Arcs by the place of their record, so that lists can be made newest first over all groups. */
@@ -281,21 +291,24 @@ static void list_callers(struct callgraph *g, size_t n_records)
 {
 	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
 
+	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
+
 	for (size_t i = 0; i < g->n_arcs; i++)
-		g->nodes[g->arcs[i].to].n_in++;
+		next[g->arcs[i].to]++;
 	uint32_t at = 0;
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		struct cg_node *n = &g->nodes[i];
 		n->first_in = at;
+		n->n_in = next[i];
+		next[i] = at;
 		at += n->n_in;
-		n->n_in = 0;
 	}
 	g->in = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	for (size_t i = g->n_arcs; i-- > 0;) {
 		arcid arc = by_seq ? by_seq[i] : (arcid)i;
-		struct cg_node *to = &g->nodes[g->arcs[arc].to];
-		g->in[to->first_in + to->n_in++] = arc;
+		g->in[next[g->arcs[arc].to]++] = arc;
 	}
+	free(next);
 	free(by_seq);
 }
 

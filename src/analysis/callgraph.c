@@ -207,6 +207,23 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 	sort_listed(ret, n, &(struct list_order){ g, -1 });
 }
 
+void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
+{
+	enum { NODES_AHEAD = 3, ENOUGH = 16 };
+
+	if (place + NODES_AHEAD >= g->n_symbols + g->n_cycles)
+		return;
+	__builtin_prefetch(&g->nodes[g->order[place + NODES_AHEAD]]);
+	__builtin_prefetch(&g->nodes[g->order[place + NODES_AHEAD]].first_in);
+	if (g->order[place] >= g->n_symbols)
+		return;
+	const struct cg_node *n = &g->nodes[g->order[place]];
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
+		__builtin_prefetch(&g->arcs[g->in[n->first_in + k]]);
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
+		__builtin_prefetch(&g->arcs[n->first_out + k]);
+}
+
 static int compare_members(const void *l, const void *r, void *arg)
 {
 	const struct callgraph *g = arg;

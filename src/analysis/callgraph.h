@@ -76,6 +76,7 @@ struct cg_share {
 	double self, child, calls; /* of the cycle, if it is in one; calls: those that share */
 	double fraction;           /* of the symbol */
 	uint32_t cycle;            /* 0: none */
+	bool shown;
 };
 
 /* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third
@@ -110,6 +111,8 @@ struct cg_listed {
 /* Fills ret[nodes[id].n_in], and [n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+/* A hint that the entry at this place of order[] will be listed soon, and those behind it. */
+void callgraph_prefetch_entry(const struct callgraph *g, size_t place);
 
 struct callgraph_opts {
 	bool gnu;          /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */

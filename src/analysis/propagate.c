@@ -50,13 +50,11 @@ static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_
 	const struct cg_node *n = &g->nodes[id];
 	const arcid *in = &g->in[n->first_in];
 
-	for (uint32_t k = 0; k < n->n_in; k++)
-		__builtin_prefetch(&g->arcs[in[k]]);
 	for (uint32_t k = 0; k < n->n_in; k++) {
 		const struct cg_arc *a = &g->arcs[in[k]];
 		if (a->from == a->to || (n->cycle && g->share[a->from].cycle == n->cycle))
 			continue;
-		into->shown |= g->nodes[a->from].shown;
+		into->shown |= g->share[a->from].shown;
 		if (into->sharing_calls && !callgraph_arc_is_inner(g, a))
 			into->fraction += g->share[a->from].fraction *
 					  ((double)a->count / (double)into->sharing_calls);
@@ -105,6 +103,21 @@ static void apply_selection(struct cg_node *n, symid id, const struct selection 
 		n->fraction = 0;
 }
 
+/* Arcs of the next symbol are on their way while those of this one are looked at: there are
+ * millions, anywhere in memory. */
+static void prefetch_callers(const struct callgraph *g, const symid *bottom_up, size_t i)
+{
+	enum { NODE_AHEAD = 4, ARCS_AHEAD = 2, ENOUGH = 32 };
+
+	if (i >= NODE_AHEAD)
+		__builtin_prefetch(&g->nodes[bottom_up[i - NODE_AHEAD]].first_in);
+	if (i < ARCS_AHEAD)
+		return;
+	const struct cg_node *n = &g->nodes[bottom_up[i - ARCS_AHEAD]];
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
+		__builtin_prefetch(&g->arcs[g->in[n->first_in + k]]);
+}
+
 static void flow_down(struct callgraph *g, const symid *bottom_up, const struct selection *sel)
 {
 	nodeid previous = NONE;
@@ -112,12 +125,14 @@ static void flow_down(struct callgraph *g, const symid *bottom_up, const struct 
 	for (size_t i = g->n_symbols; i-- > 0;) {
 		symid id = bottom_up[i];
 		struct cg_node *n = &g->nodes[id];
+		prefetch_callers(g, bottom_up, i);
 		if (callgraph_head(g, id) != previous) {
 			previous = callgraph_head(g, id);
 			inherit(g, id);
 		}
 		apply_selection(n, id, sel);
 		g->share[id].fraction = n->fraction;
+		g->share[id].shown = n->shown;
 		g->shown_total += callgraph_shown_self(n);
 	}
 }
@@ -159,8 +174,6 @@ static void gather_from_callees(struct callgraph *g, symid id)
 	if (n->fraction == 0)
 		return;
 
-	for (uint32_t k = 0; k < n->n_out; k++)
-		__builtin_prefetch(&g->share[g->arcs[n->first_out + k].to]);
 	for (uint32_t k = n->n_out; k-- > 0;) { /* newest first */
 		const struct cg_arc *a = &g->arcs[n->first_out + k];
 		if (callgraph_arc_is_inner(g, a))
@@ -187,14 +200,32 @@ static void settle_share(struct callgraph *g, symid id)
 	share->calls = (double)head->sharing_calls;
 }
 
+/* As prefetch_callers(), for the way up. */
+static void prefetch_callees(const struct callgraph *g, const symid *bottom_up, size_t i)
+{
+	enum { NODE_AHEAD = 6, ARCS_AHEAD = 4, SHARES_AHEAD = 2, ENOUGH = 16 };
+
+	if (i + NODE_AHEAD >= g->n_symbols)
+		return;
+	__builtin_prefetch(&g->nodes[bottom_up[i + NODE_AHEAD]].first_out);
+	const struct cg_node *n = &g->nodes[bottom_up[i + ARCS_AHEAD]];
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
+		__builtin_prefetch(&g->arcs[n->first_out + k]);
+	n = &g->nodes[bottom_up[i + SHARES_AHEAD]];
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k++)
+		__builtin_prefetch(&g->share[g->arcs[n->first_out + k].to]);
+}
+
 /* Equal top_order: one symbol, or the members of one cycle. */
 static void flow_up(struct callgraph *g, const symid *bottom_up)
 {
 	for (size_t i = 0, end; i < g->n_symbols; i = end) {
 		uint32_t top_order = g->nodes[bottom_up[i]].top_order;
 		for (end = i; end < g->n_symbols && g->nodes[bottom_up[end]].top_order == top_order;
-		     end++)
+		     end++) {
+			prefetch_callees(g, bottom_up, end);
 			gather_from_callees(g, bottom_up[end]);
+		}
 		for (size_t k = i; k < end; k++)
 			settle_share(g, bottom_up[k]);
 	}

@@ -228,6 +228,7 @@ static bool enter(struct state *s)
 		s->entry++;
 	if (s->entry == n)
 		return false;
+	callgraph_prefetch_entry(s->in.graph, s->entry + 1);
 	if (is_cycle(s))
 		go(s, PRIMARY);
 	else

@@ -241,6 +241,15 @@ symid symbols_find(const struct symbols *s, uint64_t addr)
 	return low < s->n && s->at[low].addr <= addr && addr < s->at[low].end ? (symid)low : NONE;
 }
 
+void symbols_prefetch(const struct symbols *s, uint64_t addr)
+{
+	const struct symbols_private *p = s->priv;
+	uint64_t b = (addr - s->at[0].addr) >> p->shift;
+
+	if (addr >= s->at[0].addr && b < p->n_buckets)
+		__builtin_prefetch(&s->at[p->bucket[b]]);
+}
+
 /* ---- names and files ---- */
 
 const struct symbol *symbols_locate(struct symbols *s, symid id)

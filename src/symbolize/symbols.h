@@ -44,6 +44,10 @@ void symbols_free(struct symbols *s); /* NULL is fine */
 /* The place that holds addr, or NONE. Cost: constant for evenly spread symbols. */
 symid symbols_find(const struct symbols *s, uint64_t addr);
 
+/* A hint that symbols_find(s, addr) comes soon: where there are millions to be found, most of the
+ * time goes into waiting for memory. */
+void symbols_prefetch(const struct symbols *s, uint64_t addr);
+
 /* Fill in at[id].file and .line (GNU: the line table's entry for its first address). */
 const struct symbol *symbols_locate(struct symbols *s, symid id);
 
