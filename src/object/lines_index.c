@@ -88,8 +88,8 @@ static void add_range(struct line_index *x, uint64_t low, uint64_t high, size_t 
 		vec_push(&x->ranges, ((struct unit_range){ low, high, (uint32_t)unit }));
 }
 
-/* Of the copies of an inline function the linker keeps one, and all units claim that: the first ones
- * answer. */
+/* Of the copies of an inline function the linker keeps one, and all units claim that: the first
+ * ones answer. */
 static void drop_repeated(struct line_index *x)
 {
 	size_t n = 0, same = 0;
