@@ -58,34 +58,33 @@ void line_field(struct line *l, const char *s, int width, size_t cut)
 	line_fieldn(l, s, strlen(s), width, cut);
 }
 
-/* text[NUM_MAX] holds a number of n characters. */
-static void put_number(struct line *l, const char *text, size_t n, int width)
+static void put_number(struct line *l, const struct num *number, int width)
 {
-	if (n > NARROW || abs(width) > NARROW) {
-		line_fieldn(l, text, n, width, 0);
-		return;
-	}
-	size_t before = width > (int)n ? (size_t)width - n : 0,
-	       after = -width > (int)n ? (size_t)-width - n : 0;
-	char *p = room(l, 3 * NARROW);
-	memset(p, ' ', NARROW);
-	memcpy(p + before, text, NARROW);
-	memset(p + before + n, ' ', NARROW);
-	l->n += before + n + after;
+	size_t n = number->length, wide = (size_t)abs(width);
+	size_t all = n > wide ? n : wide;
+	char *p = room(l, all + NARROW);
+
+	memset(p, ' ', all <= NARROW ? NARROW : all);
+	num_put(width > 0 ? p + (all - n) : p, number);
+	l->n += all;
 }
 
 void line_count(struct line *l, uint64_t v, int width)
 {
-	char text[NUM_MAX];
-	size_t n = num_u64(text, v);
-	put_number(l, text, n, width);
+	struct num number = num_of_u64(v);
+	put_number(l, &number, width);
 }
 
 void line_fixed(struct line *l, double v, int width, unsigned decimals)
 {
+	struct num number;
+	if (num_of_fixed(v, decimals, &number)) {
+		put_number(l, &number, width);
+		return;
+	}
 	char text[NUM_MAX];
 	size_t n = num_fixed(text, v, decimals);
-	put_number(l, text, n, width);
+	line_fieldn(l, text, n, width, 0);
 }
 
 /* Printable ASCII needs no closer look. */
