@@ -19,6 +19,6 @@ struct num {
 };
 struct num num_of_u64(uint64_t v);
 bool num_of_fixed(double v, unsigned decimals, struct num *ret); /* false: only num_fixed() can */
-void num_put(char *to, const struct num *n); /* n->length characters, no NUL */
+void num_put(char *to, const struct num *n);                     /* n->length characters, no NUL */
 
 #endif

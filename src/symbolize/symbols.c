@@ -9,6 +9,11 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 
+struct placed { /* where a place stands in the object's symbol table */
+	uint32_t position;
+	symid id;
+};
+
 struct symbols_private {
 	struct arena arena;
 	struct strtab *files; /* interned: equal files are equal pointers */
@@ -17,9 +22,9 @@ struct symbols_private {
 		displays; /* name of a line place (pointer) -> one that has its readable form */
 	uint32_t *bucket; /* first place that ends after the bucket's low address */
 	size_t n_buckets;
-	unsigned shift;     /* a bucket is 1 << shift bytes */
-	symid *by_position; /* function places in symbol table order */
-	size_t n_by_position;
+	unsigned shift;        /* a bucket is 1 << shift bytes */
+	struct placed *placed; /* function places; by position once the files were asked for */
+	size_t n_placed;
 	VEC(const char *) all_files;
 	bool have_files;
 };
@@ -300,6 +305,12 @@ static void add_file(struct symbols *s, bool *seen, const char *file)
 	vec_push(&s->priv->all_files, file);
 }
 
+static int by_position(const void *a, const void *b)
+{
+	const struct placed *l = a, *r = b;
+	return (l->position > r->position) - (l->position < r->position);
+}
+
 const char *const *symbols_files(struct symbols *s, size_t *n)
 {
 	struct symbols_private *p = s->priv;
@@ -308,8 +319,10 @@ const char *const *symbols_files(struct symbols *s, size_t *n)
 		for (size_t i = 0; i < s->n; i++)
 			symbols_locate(s, (symid)i);
 		bool *seen = xalloc(strtab_count(p->files) * sizeof(*seen));
-		for (size_t i = 0; i < p->n_by_position; i++)
-			add_file(s, seen, s->at[p->by_position[i]].file);
+		if (p->n_placed)
+			qsort(p->placed, p->n_placed, sizeof(*p->placed), by_position);
+		for (size_t i = 0; i < p->n_placed; i++)
+			add_file(s, seen, s->at[p->placed[i].id].file);
 		for (size_t i = 0; i < s->n; i++)
 			add_file(s, seen, s->at[i].file);
 		free(seen);
@@ -320,32 +333,14 @@ const char *const *symbols_files(struct symbols *s, size_t *n)
 
 /* ---- life ---- */
 
-struct placed {
-	uint32_t position;
-	symid id;
-};
-
-static int by_position(const void *a, const void *b)
+static void note_positions(struct symbols *s, const struct symbol_table *t)
 {
-	const struct placed *l = a, *r = b;
-	return (l->position > r->position) - (l->position < r->position);
-}
+	struct symbols_private *p = s->priv;
 
-static void sort_by_position(struct symbols *s, const struct symbol_table *t)
-{
-	struct placed *placed = xalloc(t->n * sizeof(*placed));
-	size_t n = 0;
-	for (size_t i = 0, j = 0; i < s->n && j < t->n; i++) {
-		if (s->at[i].addr != t->at[j].addr)
-			continue;
-		placed[n++] = (struct placed){ t->at[j++].position, (symid)i };
-	}
-	qsort(placed, n, sizeof(*placed), by_position);
-	s->priv->by_position = xalloc(n * sizeof(symid));
-	for (size_t i = 0; i < n; i++)
-		s->priv->by_position[i] = placed[i].id;
-	s->priv->n_by_position = n;
-	free(placed);
+	p->placed = xalloc(t->n * sizeof(*p->placed));
+	for (size_t i = 0, j = 0; i < s->n && j < t->n; i++)
+		if (s->at[i].addr == t->at[j].addr)
+			p->placed[p->n_placed++] = (struct placed){ t->at[j++].position, (symid)i };
 }
 
 struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *opts,
@@ -374,7 +369,7 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	if (opts->lines && opts->table.gnu)
 		drop_empty_last(&table, s->text);
 	add_places(s, &table);
-	sort_by_position(s, &table);
+	note_positions(s, &table);
 	free(table.at);
 	index_places(s);
 	s->priv->display = xalloc(s->n * sizeof(*s->priv->display));
@@ -392,7 +387,7 @@ void symbols_free(struct symbols *s)
 	free(s->priv->display);
 	map64_free(&s->priv->displays);
 	free(s->priv->bucket);
-	free(s->priv->by_position);
+	free(s->priv->placed);
 	free(s->priv);
 	free(s->at);
 	free(s);
