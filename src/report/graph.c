@@ -120,11 +120,18 @@ static bool is_listed(const struct state *s)
 static void set(struct state *s, nodeid id)
 {
 	const struct label *l = label_of(s, id);
-	s->cells[INDEX] = cell_count(l->index);
-	s->cells[SHARE] = s->cells[SELF] = s->cells[CHILDREN] = s->cells[CALLED] = cell_none();
-	s->cells[NAME] = cell_text_of(l->text, l->length);
-	s->cells[LISTED] = cell_count(l->shown);
-	s->cells[CYCLE] = l->cycle ? cell_count(l->cycle) : cell_none();
+	struct kin_cell *c = s->cells;
+
+	/* Field by field: whole cells are copied with what is between their fields. */
+	c[SHARE].type = c[SELF].type = c[CHILDREN].type = c[CALLED].type = KIN_CELL_NONE;
+	c[INDEX].type = c[LISTED].type = KIN_CELL_COUNT;
+	c[INDEX].count = l->index;
+	c[LISTED].count = l->shown;
+	c[NAME].type = KIN_CELL_TEXT;
+	c[NAME].text = l->text;
+	c[NAME].length = l->length;
+	c[CYCLE].type = l->cycle ? KIN_CELL_COUNT : KIN_CELL_NONE;
+	c[CYCLE].count = l->cycle;
 }
 
 /* Nothing is known of the caller, or no call was counted. */
@@ -149,13 +156,15 @@ static void set_spontaneous(struct state *s)
 static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
 {
 	set(s, arc->other);
-	if (arc->class != CG_OUTER) {
-		s->cells[CALLED] = cell_count(arc->count);
+	struct kin_cell *c = s->cells;
+	c[CALLED].count = arc->count; /* and .pair.a */
+	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
+	if (arc->class != CG_OUTER)
 		return;
-	}
-	s->cells[SELF] = cell_time(arc->time.self);
-	s->cells[CHILDREN] = cell_time(arc->time.child);
-	s->cells[CALLED] = cell_of(arc->count, (uint64_t)s->in.graph->share[callee].calls);
+	c[CALLED].pair.b = (uint64_t)s->in.graph->share[callee].calls;
+	c[SELF].type = c[CHILDREN].type = KIN_CELL_TIME;
+	c[SELF].number = arc->time.self;
+	c[CHILDREN].number = arc->time.child;
 }
 
 static void set_primary(struct state *s)

@@ -112,14 +112,33 @@ void line_name(struct line *l, const char *name, const struct render_opts *o)
 	line_namen(l, name, strlen(name), o);
 }
 
-void line_end(struct line *l, FILE *out)
+static void flush(struct line *l)
 {
-	*room(l, 1) = '\n';
-	fwrite_unlocked(l->buf, 1, l->n + 1, out);
+	if (l->out)
+		fwrite_unlocked(l->buf, 1, l->n, l->out);
 	l->n = 0;
 }
 
-void line_done(struct line *l) { free(l->buf); }
+void line_end_bare(struct line *l, FILE *out)
+{
+	enum { ENOUGH = 64 * 1024 };
+
+	l->out = out;
+	if (l->n >= ENOUGH)
+		flush(l);
+}
+
+void line_end(struct line *l, FILE *out)
+{
+	line_char(l, '\n');
+	line_end_bare(l, out);
+}
+
+void line_done(struct line *l)
+{
+	flush(l);
+	free(l->buf);
+}
 
 struct kin_error *gnu_columns(const struct kin_table *t, const char *format,
 			      const char *const *keys, size_t n, size_t *ret)

@@ -8,6 +8,7 @@
 struct line {
 	char *buf; /* grows */
 	size_t n, cap;
+	FILE *out; /* where what is in buf goes; NULL: nowhere yet */
 };
 
 void line_char(struct line *l, char c);
@@ -23,7 +24,10 @@ void line_name(struct line *l, const char *name,
 	       const struct render_opts *o); /* escaped unless raw */
 void line_namen(struct line *l, const char *name, size_t n,
 		const struct render_opts *o); /* name[n] is NUL */
-void line_end(struct line *l, FILE *out);     /* writes the line and '\n' */
+/* The line is complete: it is written, along with others, at the latest by line_done(). Nothing
+ * else may be written to `out` until then. */
+void line_end(struct line *l, FILE *out);
+void line_end_bare(struct line *l, FILE *out); /* without a newline */
 void line_done(struct line *l);
 
 /* Positions of the named columns; an error names the first that is missing. */

@@ -208,7 +208,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	if (any && ended)
 		line_end(&l, out);
 	else if (any)
-		fwrite_unlocked(l.buf, 1, l.n, out);
+		line_end_bare(&l, out);
 	line_done(&l);
 	put_busy(t, &s, out);
 	put_summary(t, &s, out);

@@ -87,11 +87,11 @@ static void put_granularity(const struct kin_table *t, const struct render_opts 
 			o->raw ? "seconds" : gnu_text(t, "dimension"), " no time propagated", out);
 }
 
-static void put_rule(FILE *out, const struct layout *layout)
+static void put_rule(struct line *l, const struct layout *layout)
 {
-	const char *rule = "-----------------------------------------------\n";
-	fprintf(out, "%s%s%s", layout->traditional ? "\n" : "", rule,
-		layout->traditional ? "\n" : "");
+	line_text(l, layout->traditional ? "\n" : "");
+	line_text(l, "-----------------------------------------------\n");
+	line_text(l, layout->traditional ? "\n" : "");
 }
 
 static struct kin_error *put_entries(struct kin_table *t, const struct render_opts *o,
@@ -107,14 +107,14 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 		for (size_t i = 0; i < N_KEYS; i++)
 			c[i] = &row.cells[at[i]];
 		if (any && row.group != group)
-			put_rule(out, layout);
+			put_rule(&l, layout);
 		any = true;
 		group = row.group;
 		put_row(&l, t, row.kind, c, o, layout);
 		line_end(&l, out);
 	}
 	if (any)
-		put_rule(out, layout);
+		put_rule(&l, layout);
 	line_done(&l);
 	return NULL;
 }
