@@ -118,7 +118,6 @@ static size_t bin_size(uint64_t bin) { return bin > UINT32_MAX ? 8 : bin > UINT1
 struct flavour {
 	bool bsd44;
 	bool wide; /* bins as wide as they need to be */
-	bool wrap; /* cut what does not fit */
 };
 
 static struct kin_error *write_bsd(const char *path, const struct profile *p,
@@ -135,7 +134,7 @@ static struct kin_error *write_bsd(const char *path, const struct profile *p,
 		w.h = p->histograms[0];
 	if (f.wide)
 		w.counter = bin_size(largest_bin(&w.h));
-	if ((err = check_size(&w)) || (!f.wrap && (err = check(&w))))
+	if ((err = check_size(&w)) || (err = check(&w)))
 		return err;
 	if ((err = out_open(path, &w.out)))
 		return err;
@@ -153,10 +152,4 @@ struct kin_error *freebsd_write(const char *path, const struct profile *p,
 				const struct input_target *target)
 {
 	return write_bsd(path, p, target, (struct flavour){ .bsd44 = true, .wide = true });
-}
-
-struct kin_error *bsd_write_as_gnu(const char *path, const struct profile *p,
-				   const struct input_target *target, bool bsd44)
-{
-	return write_bsd(path, p, target, (struct flavour){ .bsd44 = bsd44, .wrap = true });
 }

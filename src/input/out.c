@@ -121,18 +121,6 @@ uint8_t *out_space(struct out *o, size_t size)
 	return p;
 }
 
-void out_bytes(struct out *o, const void *data, size_t size)
-{
-	const uint8_t *p = data;
-
-	while (size) {
-		size_t n = size < OUT_SPACE ? size : OUT_SPACE;
-		memcpy(out_space(o, n), p, n);
-		p += n;
-		size -= n;
-	}
-}
-
 struct kin_error *out_close(struct out *o)
 {
 	struct kin_error *err = NULL;

@@ -14,7 +14,6 @@ struct out;
 MUST_CHECK struct kin_error *out_open(const char *path, struct out **ret);
 uint8_t *out_space(struct out *o,
 		   size_t size); /* to be filled before the next call; <= OUT_SPACE */
-void out_bytes(struct out *o, const void *data, size_t size);
 MUST_CHECK struct kin_error *out_close(struct out *o); /* consumes o */
 
 enum { OUT_SPACE = 1 << 16 };
