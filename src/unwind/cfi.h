@@ -46,7 +46,7 @@ struct cfi_fde {
 	int64_t data_align;
 	const uint8_t *init, *init_end, *code, *code_end; /* instructions: the CIE's, its own */
 	uint8_t ra_reg, encoding;
-	bool signal;
+	bool signal, sized; /* signal frame; with augmentation data */
 };
 
 /* The entry that covers pc; false if there is none. */
@@ -63,8 +63,9 @@ bool cfi_row(const struct cfi_section *s, const struct cfi_fde *f, uint64_t pc,
 	     struct unwind_row *ret);
 
 /* All rows: row(arg, low, row) for each, by address; it holds up to the next, the last one up to
- * f->high. Neighbours may be equal. From the first damaged instruction on: UNWIND_CFA_NONE. */
-void cfi_rows(const struct cfi_section *s, const struct cfi_fde *f,
+ * f->high. Neighbours may be equal. From the first damaged instruction on: UNWIND_CFA_NONE. Returns
+ * how many instructions that took. */
+unsigned cfi_rows(const struct cfi_section *s, const struct cfi_fde *f,
 	      void (*row)(void *arg, uint64_t low, const struct unwind_row *row), void *arg);
 
 #endif
