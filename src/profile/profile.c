@@ -9,6 +9,7 @@
 #include "profile/builder.h"
 #include "profile/hits.h"
 #include "profile/ranges.h"
+#include "profile/samples_builder.h"
 
 struct profile_builder {
 	struct strtab *strings;
@@ -22,6 +23,7 @@ struct profile_builder {
 	VEC(struct block) blocks;
 	size_t n_block_records;
 	VEC(struct source) sources;
+	struct samples_builder samples;
 	bool saturated;
 };
 
@@ -37,6 +39,7 @@ struct profile_builder *profile_builder_new(void)
 
 	b->strings = strtab_new();
 	profile_add_object(b, "", "");
+	samples_builder_init(&b->samples);
 	return b;
 }
 
@@ -51,12 +54,21 @@ static objid intern_object(struct profile_builder *b, struct object o)
 	return *id;
 }
 
-objid profile_add_object(struct profile_builder *b, const char *path, const char *build_id)
+objid profile_add_object_of(struct profile_builder *b, const char *path, const char *build_id,
+			    enum object_kind kind, bool is_main)
 {
 	struct object o = { .path = path ? strtab_add(b->strings, path) : 0,
-			    .build_id = build_id ? strtab_add(b->strings, build_id) : 0 };
+			    .build_id = build_id ? strtab_add(b->strings, build_id) : 0,
+			    .kind = kind };
+	objid id = intern_object(b, o);
 
-	return intern_object(b, o);
+	b->objects.at[id].is_main |= is_main;
+	return id;
+}
+
+objid profile_add_object(struct profile_builder *b, const char *path, const char *build_id)
+{
+	return profile_add_object_of(b, path, build_id, OBJECT_ELF, false);
 }
 
 void profile_add_arc(struct profile_builder *b, struct arc arc) { arcs_add(&b->arcs, &arc, 1); }
@@ -234,6 +246,63 @@ void profile_add_source(struct profile_builder *b, const char *path, struct sour
 	b->last_histogram = 0;
 }
 
+/* Samples */
+
+strid profile_add_string(struct profile_builder *b, const char *s, size_t n)
+{
+	return strtab_addn(b->strings, s, n);
+}
+
+frameid profile_add_frame(struct profile_builder *b, struct frame f)
+{
+	return samples_add_frame(&b->samples, f);
+}
+
+stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame)
+{
+	return samples_add_stack(&b->samples, caller, frame);
+}
+
+taskid profile_add_task(struct profile_builder *b, struct task t)
+{
+	return samples_add_task(&b->samples, t);
+}
+
+struct task *profile_task_at(struct profile_builder *b, taskid id)
+{
+	return &b->samples.tasks.at[id];
+}
+
+uint16_t profile_add_event(struct profile_builder *b, struct event e)
+{
+	return samples_add_event(&b->samples, e);
+}
+
+void profile_add_sample(struct profile_builder *b, struct sample s)
+{
+	s.source = (uint32_t)b->sources.n; /* of the file that is being read */
+	vec_push(&b->samples.at, s);
+}
+
+void profile_add_task_arc(struct profile_builder *b, struct task_arc a)
+{
+	samples_add_task_arc(&b->samples, a);
+}
+
+void profile_add_latency(struct profile_builder *b, struct latency l)
+{
+	samples_add_latency(&b->samples, l);
+}
+
+void profile_add_failure(struct profile_builder *b, objid object, uint64_t count)
+{
+	samples_add_failure(&b->samples, object, count);
+}
+
+struct audit *profile_audit(struct profile_builder *b) { return &b->samples.audit; }
+
+/* Merging */
+
 /* Ids of objects of `from` in `into`. */
 static objid *map_objects(struct profile_builder *into, const struct profile_builder *from)
 {
@@ -241,8 +310,9 @@ static objid *map_objects(struct profile_builder *into, const struct profile_bui
 
 	for (size_t i = 0; i < from->objects.n; i++) {
 		const struct object *o = &from->objects.at[i];
-		ids[i] = profile_add_object(into, strtab_get(from->strings, o->path),
-					    strtab_get(from->strings, o->build_id));
+		ids[i] = profile_add_object_of(into, strtab_get(from->strings, o->path),
+					       strtab_get(from->strings, o->build_id), o->kind,
+					       o->is_main);
 	}
 	return ids;
 }
@@ -302,6 +372,19 @@ static void merge_arcs(struct profile_builder *into, struct profile_builder *fro
 	arcs_end_file(&into->arcs);
 }
 
+static void merge_samples(struct profile_builder *into, const struct profile_builder *from,
+			  const objid *ids)
+{
+	size_t n = strtab_count(from->strings);
+	strid *strings = xrealloc(NULL, n, sizeof(*strings));
+
+	for (size_t i = 0; i < n; i++)
+		strings[i] = strtab_add(into->strings, strtab_get(from->strings, (strid)i));
+	samples_builder_merge(&into->samples, &from->samples, strings, ids,
+			      (uint32_t)into->sources.n);
+	free(strings);
+}
+
 struct kin_error *profile_builder_merge(struct profile_builder *into, struct profile_builder *from)
 {
 	objid *ids = map_objects(into, from);
@@ -309,6 +392,7 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 
 	merge_arcs(into, from, ids);
 	merge_blocks(into, from, ids);
+	merge_samples(into, from, ids);
 	for (size_t i = 0; i < from->sources.n; i++)
 		profile_add_source(into, strtab_get(from->strings, from->sources.at[i].path),
 				   from->sources.at[i]);
@@ -339,7 +423,8 @@ struct profile *profile_finish(struct profile_builder *b)
 		.n_block_records = b->n_block_records,
 		.sources = b->sources.at,
 		.n_sources = b->sources.n,
-		.saturated = b->saturated || b->arcs.saturated,
+		.samples = samples_builder_view(&b->samples),
+		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated,
 	};
 	return &f->profile;
 }
@@ -386,6 +471,7 @@ void profile_builder_free(struct profile_builder *b)
 	vec_free(&b->histograms);
 	ranges_free(&b->ranges);
 	arcs_free(&b->arcs);
+	samples_builder_done(&b->samples);
 	vec_free(&b->blocks);
 	vec_free(&b->sources);
 	vec_free(&b->objects);

@@ -1,0 +1,232 @@
+/* format.h - the .kin file: what the collection runtime and "kin record" write.
+ *
+ * A file is a header page and blocks. It is valid from the first instant and at every prefix: there
+ * is no index and no footer, and who writes it may die at any time. Two kinds of writers, one
+ * container:
+ *
+ * - the runtime, inside the profiled process, maps the file shared and counts *in place*: a block
+ *   of counters is reserved once, and its numbers are true at any instant (KINF_ARCS, KINF_STACKS,
+ *   KINF_COUNTS, KINF_THREADS, ...). Addresses there are those of the running process; KINF_MODULES
+ *   says what was mapped where, and when.
+ * - the recorder, outside of it, appends *sealed* blocks of interned, delta-coded, compressed
+ *   records (KINF_STREAM), at least one a second.
+ *
+ * Host byte order; everything is 8-byte aligned. A reader compares every size with the bytes that
+ * are there, skips blocks of types that it does not know, and says so. This is the only header that
+ * runtime/ and src/ share. */
+#ifndef KIN_FORMAT_H
+#define KIN_FORMAT_H
+
+#include <stdint.h>
+
+#define KINF_MAGIC   0x0a0d464e494b0089ull /* bytes 89 00 "KINF" CR LF, in memory order */
+#define KINF_VERSION 1u
+#define KINF_PAGE    4096u /* size of the header; blocks of the runtime start at multiples of 64 */
+
+/* ---- header: the first KINF_PAGE bytes ---- */
+
+enum kinf_writer { KINF_BY_RUNTIME = 1, KINF_BY_RECORDER = 2, KINF_BY_TOOL = 3 /* kin merge */ };
+
+enum kinf_end { /* how the process, or the recording, ended */
+		KINF_RUNNING =
+			0, /* not at all, as far as the file knows: still running, or killed */
+		KINF_EXITED = 1,         /* exit(), or return from main */
+		KINF_EXITED_AT_ONCE = 2, /* _exit(), quick_exit() */
+		KINF_SIGNALLED = 3,      /* of end_detail, a signal number */
+		KINF_EXECED = 4,         /* became another program; that one has its own file */
+		KINF_STOPPED = 5,        /* recorder: orderly */
+};
+
+/* What was not collected, and why. All are counts; anything but zero is shown to people. */
+enum kinf_loss {
+	KINF_LOST_ARCS,    /* calls that could not be counted: no memory, no space on the disk */
+	KINF_LOST_SAMPLES, /* dropped by the kernel or by us */
+	KINF_LOST_STACKS,  /* samples kept with their program counter alone */
+	KINF_LOST_BLOCKS,  /* executions of basic blocks */
+	KINF_LOST_THREADS, /* threads without tables of their own */
+	KINF_LOST_MODULES, /* objects that were mapped and are not in the list */
+	KINF_THROTTLED,    /* times the kernel held the sampling back */
+	KINF_TRUNCATED,    /* stacks that could not be walked to their end */
+	KINF_N_LOSSES = 16 /* room for more */
+};
+
+struct kinf_header {
+	uint64_t magic;
+	uint32_t version; /* a reader refuses a larger one */
+	uint32_t page;    /* KINF_PAGE */
+	uint32_t writer;  /* enum kinf_writer */
+	uint32_t pid, ppid;
+	uint32_t end;        /* enum kinf_end; written last */
+	uint64_t end_detail; /* exit status or signal */
+	uint64_t size; /* bytes of the file in use, blocks included: the reader goes no further;
+			* 0: up to the end of the file. Grows atomically */
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns is 0 while running */
+	uint64_t start_time_ns;    /* CLOCK_REALTIME at start_ns */
+	uint64_t cpu_ns; /* CPU time that the clock says the process used; updated now and then */
+	uint64_t sampled_ns; /* of it, accounted for by samples */
+	uint64_t period_ns;  /* asked for between samples; 0: no sampling */
+	uint64_t losses[KINF_N_LOSSES];
+	uint32_t sealed;  /* 1: every block has its checksum */
+	uint32_t machine; /* e_machine of ELF */
+	char error[240];  /* the first thing that went wrong, in words; NUL-terminated; or "" */
+	char reserved[];  /* zero, up to page */
+};
+
+/* ---- blocks ---- */
+
+enum kinf_type {
+	KINF_END = 0,  /* unused space from here on (a block that was reserved and never filled) */
+	KINF_INFO = 1, /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
+	KINF_MODULES = 2, /* struct kinf_module, one after the other */
+	KINF_THREADS = 3, /* struct kinf_thread, one after the other */
+	KINF_ARCS = 4,    /* struct kinf_arc[]: an open-addressing table, empty where to == 0 */
+	KINF_RETIRED_ARCS = 5, /* struct kinf_retired_arc[]: of modules that were unmapped */
+	KINF_STACKS = 6,       /* struct kinf_stack, one after the other */
+	KINF_COUNTS = 7,       /* struct kinf_counts: executions of basic blocks */
+	KINF_LATENCIES = 8,    /* struct kinf_latency, one after the other */
+	KINF_STREAM = 9,       /* records, see below; sealed */
+};
+
+enum kinf_block_flags {
+	KINF_SEALED = 1, /* does not change any more; crc is that of the payload as stored */
+	KINF_ZSTD = 2,   /* the payload is one zstd frame; `used` is its compressed size */
+};
+
+#define KINF_BLOCK_MAGIC 0x4b4c424bu /* "KBLK" */
+
+struct kinf_block {
+	uint32_t magic;       /* KINF_BLOCK_MAGIC; written last, so that a block is there or not */
+	uint32_t type;        /* enum kinf_type */
+	uint64_t size;        /* of the whole block, a multiple of 8: the next one starts there */
+	uint64_t used;        /* bytes of payload that mean something; grows */
+	uint32_t thread;      /* index of struct kinf_thread whose block this is; 0: nobody's in
+				 particular */
+	uint32_t flags;       /* enum kinf_block_flags */
+	uint32_t crc;         /* CRC-32C of payload[0..used), when sealed */
+	uint32_t plain_size;  /* KINF_ZSTD: bytes when unpacked; else 0 */
+	uint64_t reserved[3]; /* zero; the payload starts at a cache line */
+	uint8_t payload[];
+};
+
+/* An ELF file mapped into the process. Variable size; path and build id follow, each padded to 8.
+ * Epochs count the times that modules were unmapped: a run-time address in a record of epoch e
+ * belongs to the module with mapped_at <= e < unmapped_at. */
+struct kinf_module {
+	uint32_t size;       /* of the whole record, multiple of 8; written last; 0: no more */
+	uint32_t id;         /* 1.. */
+	uint64_t start, end; /* run-time addresses, [start, end) */
+	uint64_t bias;       /* run-time address minus link-time address */
+	uint32_t mapped_at, unmapped_at;   /* epochs; unmapped_at is UINT32_MAX while mapped */
+	uint32_t flags;                    /* KINF_MODULE_* */
+	uint16_t path_size, build_id_size; /* bytes, without padding; the path has no NUL */
+};
+#define KINF_MODULE_MAIN 1u /* the executable */
+#define KINF_MODULE_VDSO 2u
+
+struct kinf_thread {
+	uint32_t index; /* 1.. in the order of appearance; written last; 0: no more */
+	uint32_t tid;
+	char name[16];             /* NUL-terminated; as last seen */
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns is 0 while it lives */
+	uint64_t cpu_ns;           /* by the thread's own clock, when last read */
+	uint64_t sampled_ns;       /* of it, accounted for by samples */
+	uint64_t samples;
+	uint64_t losses[4]; /* as in the header, the first four */
+};
+
+struct kinf_arc {      /* calls from one place to one function; counts[] of one thread */
+	uint64_t from; /* return address: the byte after the call */
+	uint64_t to;   /* an address within the callee, at its entry; 0: unused slot */
+	uint64_t count;
+	uint64_t cost; /* the latency record's index + 1, or 0 */
+};
+
+struct kinf_retired_arc { /* addresses are link-time addresses within modules */
+	uint64_t from, to, count;
+	uint32_t from_module,
+		to_module; /* ids; 0: `from`, or `to`, is a run-time address as it was */
+};
+
+/* Samples with one and the same stack. Leaf first: pc[0] is where the thread was, the others are
+ * return addresses. */
+struct kinf_stack {
+	uint32_t depth; /* written last; 0: no more */
+	uint32_t epoch;
+	uint32_t end;       /* enum kinf_stack_end */
+	uint32_t hash;      /* the writer's own */
+	uint64_t count;     /* samples */
+	uint64_t weight_ns; /* CPU time that they stand for, by the clock */
+	uint64_t pc[];      /* depth of them */
+};
+enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
+
+/* Executions of basic blocks: n pairs of address and count, at run-time addresses; a pair whose
+ * address is 0 is unused. */
+struct kinf_counts {
+	struct kinf_count {
+		uint64_t addr, count;
+	} at[1];
+};
+
+/* How long calls along an arc took: log-linear buckets. Bucket i < 16 is i ns; then 8 buckets a
+ * power of two: bucket 16 + 8 * (e - 4) + m holds [2^e * (1 + m/8), 2^e * (1 + (m+1)/8)) ns. */
+#define KINF_LATENCY_BUCKETS 304u /* up to 2^40 ns */
+struct kinf_latency {
+	uint64_t from, to; /* as in struct kinf_arc; to == 0: unused */
+	uint64_t count, sum_ns, min_ns, max_ns;
+	uint64_t probe_ns_x1024; /* the cost of measuring that was taken off each, in 1/1024 ns */
+	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* stay at the largest value */
+};
+
+/* ---- KINF_STREAM: the recorder's records ----
+ *
+ * After unpacking, a sequence of records, each a byte (enum kinf_record) and fields. A field is an
+ * unsigned LEB128 number unless it says otherwise; "signed" is zigzag; "text" is a length and that
+ * many bytes. Ids are given out from 1 in the order of the defining records, over the whole file;
+ * 0 means none. A frame is defined before the stack that uses it, and so on: a reader goes through
+ * the file once. Each block starts with the time 0 as the last one, so that a damaged block costs
+ * no more than itself - but for the definitions in it: samples that use an id which is then unknown
+ * are counted as lost. */
+enum kinf_record {
+	KINF_R_MODULE = 1, /* kind (enum kinf_module_kind), path text, build id text (raw bytes) */
+	KINF_R_FRAME = 2,  /* module, address in it (link-time), name (string id or 0), flags */
+	KINF_R_STACK = 3,  /* caller's stack, frame */
+	KINF_R_TASK = 4,   /* pid, tid, run, comm text */
+	KINF_R_EVENT = 5,  /* unit (enum kinf_unit), name text, period or frequency, flags */
+	KINF_R_STRING = 6, /* text */
+	KINF_R_SAMPLE =
+		7, /* event, task, stack, cpu + 1, time - last time (signed), weight, mode */
+	KINF_R_SWITCH = 8, /* task, cpu + 1, time - last time (signed), what (enum kinf_switch) */
+	KINF_R_TASK_END =
+		9,          /* task, time - last time (signed), cpu ns, status of wait() + 1 or 0 */
+	KINF_R_LOSS = 10,   /* enum kinf_loss, how many */
+	KINF_R_UNWIND = 11, /* module, stacks that could not be walked beyond it: audit */
+	KINF_R_INFO = 12,   /* text "key=value" */
+	KINF_R_FIRST_ID = 13, /* kind of definition (record number), the id that the next one of it
+				 gets: where a block could be lost, each starts with these */
+};
+enum kinf_module_kind {
+	KINF_ELF,
+	KINF_KERNEL,
+	KINF_KERNEL_MODULE,
+	KINF_VDSO,
+	KINF_JIT,
+	KINF_OTHER
+};
+enum kinf_unit { KINF_COUNT_UNIT, KINF_NS };
+enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_SWITCH_WOKEN };
+#define KINF_FRAME_RETURN  1u /* flags: the address is a return address */
+#define KINF_FRAME_KERNEL  2u
+#define KINF_EVENT_OFF_CPU 1u /* weights are time not spent on a CPU: blocked */
+#define KINF_EVENT_WAITING 2u /* ... runnable, but waiting for a CPU */
+
+_Static_assert(sizeof(struct kinf_header) <= KINF_PAGE, "file format");
+_Static_assert(sizeof(struct kinf_block) == 64, "file format");
+_Static_assert(sizeof(struct kinf_module) == 48, "file format");
+_Static_assert(sizeof(struct kinf_thread) == 96, "file format");
+_Static_assert(sizeof(struct kinf_arc) == 32, "file format");
+_Static_assert(sizeof(struct kinf_retired_arc) == 32, "file format");
+_Static_assert(sizeof(struct kinf_stack) == 32, "file format");
+_Static_assert(sizeof(struct kinf_latency) == 56 + 4 * KINF_LATENCY_BUCKETS, "file format");
+
+#endif

@@ -1,0 +1,399 @@
+#include "profile/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/samples_builder.h"
+
+/* ---- an index over records ---- */
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+static void index_put(struct record_index *x, uint64_t hash, uint32_t id)
+{
+	size_t i = (size_t)hash & (x->cap - 1);
+	while (x->slots[i] != NONE)
+		i = (i + 1) & (x->cap - 1);
+	x->slots[i] = id;
+}
+
+/* Room for one more; `hash_of` is asked again for those that are there. */
+static void index_grow(struct record_index *x, uint64_t (*hash_of)(const void *), const void *at,
+		       size_t size)
+{
+	if (2 * (x->n + 1) <= x->cap)
+		return;
+	uint32_t *old = x->slots;
+	size_t n = x->cap;
+	x->cap = n ? 2 * n : 64;
+	x->slots = xrealloc(NULL, x->cap, sizeof(*x->slots));
+	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
+	for (size_t i = 0; i < n; i++)
+		if (old[i] != NONE)
+			index_put(x, hash_of((const char *)at + old[i] * size), old[i]);
+	free(old);
+}
+
+/* The record equal to `key`, or `next`, which is then noted as its id. */
+static uint32_t index_find(struct record_index *x, uint64_t (*hash_of)(const void *),
+			   bool (*same)(const void *, const void *), const void *at, size_t size,
+			   const void *key, uint32_t next)
+{
+	index_grow(x, hash_of, at, size);
+	uint64_t hash = hash_of(key);
+	for (size_t i = (size_t)hash & (x->cap - 1);; i = (i + 1) & (x->cap - 1)) {
+		if (x->slots[i] == NONE) {
+			x->slots[i] = next;
+			x->n++;
+			return next;
+		}
+		if (same((const char *)at + x->slots[i] * size, key))
+			return x->slots[i];
+	}
+}
+
+static void index_free(struct record_index *x) { free(x->slots); }
+
+/* ---- sums ---- */
+
+static void add(struct samples_builder *s, uint64_t *to, uint64_t n)
+{
+	if (__builtin_add_overflow(*to, n, to)) {
+		*to = UINT64_MAX;
+		s->saturated = true;
+	}
+}
+
+/* ---- what is interned ---- */
+
+static uint64_t frame_hash(const void *frame)
+{
+	const struct frame *f = frame;
+	return mix(mix(mix(0, f->addr), MAP64_PAIR(f->object, f->name)), f->flags);
+}
+
+static bool frame_same(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+	return x->addr == y->addr && x->object == y->object && x->name == y->name &&
+	       x->flags == y->flags;
+}
+
+frameid samples_add_frame(struct samples_builder *s, struct frame f)
+{
+	frameid id = index_find(&s->frame_ids, frame_hash, frame_same, s->frames.at, sizeof(f), &f,
+				(frameid)s->frames.n);
+	if (id == s->frames.n)
+		vec_push(&s->frames, f);
+	return id;
+}
+
+stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
+{
+	stackid *id = map64_at(&s->stack_ids, MAP64_PAIR(caller, frame));
+	if (*id == NONE) {
+		*id = (stackid)s->stacks.n;
+		vec_push(&s->stacks, ((struct stack){ caller, frame }));
+	}
+	return *id;
+}
+
+static uint64_t task_hash(const void *task)
+{
+	const struct task *t = task;
+	return mix(mix(0, MAP64_PAIR(t->pid, t->tid)), MAP64_PAIR(t->comm, t->run));
+}
+
+static bool task_same(const void *a, const void *b)
+{
+	const struct task *x = a, *y = b;
+	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run;
+}
+
+static void join_task(struct samples_builder *s, struct task *t, const struct task *more)
+{
+	if (more->start_ns && (!t->start_ns || more->start_ns < t->start_ns))
+		t->start_ns = more->start_ns;
+	if (more->end_ns > t->end_ns)
+		t->end_ns = more->end_ns;
+	add(s, &t->cpu_ns, more->cpu_ns);
+	add(s, &t->sampled_ns, more->sampled_ns);
+}
+
+taskid samples_add_task(struct samples_builder *s, struct task t)
+{
+	taskid id = index_find(&s->task_ids, task_hash, task_same, s->tasks.at, sizeof(t), &t,
+			       (taskid)s->tasks.n);
+	if (id == s->tasks.n)
+		vec_push(&s->tasks, t);
+	else
+		join_task(s, &s->tasks.at[id], &t);
+	return id;
+}
+
+/* There are a handful. */
+uint16_t samples_add_event(struct samples_builder *s, struct event e)
+{
+	for (size_t i = 0; i < s->events.n; i++)
+		if (s->events.at[i].name == e.name && s->events.at[i].kind == e.kind)
+			return (uint16_t)i;
+	if (s->events.n == UINT16_MAX)
+		return UINT16_MAX - 1;
+	vec_push(&s->events, e);
+	return (uint16_t)(s->events.n - 1);
+}
+
+/* ---- counts by thread ---- */
+
+static uint64_t task_arc_hash(const void *arc)
+{
+	const struct task_arc *a = arc;
+	return mix(mix(mix(mix(0, a->from), a->to), MAP64_PAIR(a->from_object, a->to_object)),
+		   a->task);
+}
+
+static bool task_arc_same(const void *a, const void *b)
+{
+	const struct task_arc *x = a, *y = b;
+	return x->from == y->from && x->to == y->to && x->from_object == y->from_object &&
+	       x->to_object == y->to_object && x->task == y->task;
+}
+
+void samples_add_task_arc(struct samples_builder *s, struct task_arc a)
+{
+	uint32_t i = index_find(&s->task_arc_ids, task_arc_hash, task_arc_same, s->task_arcs.at,
+				sizeof(a), &a, (uint32_t)s->task_arcs.n);
+	if (i == s->task_arcs.n)
+		vec_push(&s->task_arcs, a);
+	else
+		add(s, &s->task_arcs.at[i].count, a.count);
+}
+
+static uint64_t latency_hash(const void *latency)
+{
+	const struct latency *l = latency;
+	return mix(mix(mix(0, l->from), l->to), MAP64_PAIR(l->from_object, l->to_object));
+}
+
+static bool latency_same(const void *a, const void *b)
+{
+	const struct latency *x = a, *y = b;
+	return x->from == y->from && x->to == y->to && x->from_object == y->from_object &&
+	       x->to_object == y->to_object;
+}
+
+static void join_latency(struct samples_builder *s, struct latency *l, const struct latency *more)
+{
+	uint64_t *bucket = (uint64_t *)(uintptr_t)l->bucket; /* ours: samples_add_latency() */
+	if (more->count && (!l->count || more->min_ns < l->min_ns))
+		l->min_ns = more->min_ns;
+	if (more->max_ns > l->max_ns)
+		l->max_ns = more->max_ns;
+	add(s, &l->count, more->count);
+	add(s, &l->sum_ns, more->sum_ns);
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		add(s, &bucket[i], more->bucket[i]);
+}
+
+void samples_add_latency(struct samples_builder *s, struct latency l)
+{
+	uint32_t i = index_find(&s->latency_ids, latency_hash, latency_same, s->latencies.at,
+				sizeof(l), &l, (uint32_t)s->latencies.n);
+	if (i < s->latencies.n) {
+		join_latency(s, &s->latencies.at[i], &l);
+		return;
+	}
+	uint64_t *bucket = xrealloc(NULL, LATENCY_BUCKETS, sizeof(*bucket));
+	memcpy(bucket, l.bucket, LATENCY_BUCKETS * sizeof(*bucket));
+	l.bucket = bucket;
+	vec_push(&s->latencies, l);
+}
+
+void samples_add_failure(struct samples_builder *s, objid object, uint64_t count)
+{
+	uint32_t *i = map64_at(&s->failure_ids, object);
+	if (*i == NONE) {
+		*i = (uint32_t)s->failures.n;
+		vec_push(&s->failures, ((struct unwind_failure){ object, 0 }));
+	}
+	add(s, &s->failures.at[*i].count, count);
+}
+
+/* ---- merging ---- */
+
+static frameid *merge_frames(struct samples_builder *into, const struct samples_builder *from,
+			     const strid *strings, const objid *objects)
+{
+	frameid *ids = xrealloc(NULL, from->frames.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->frames.n; i++) {
+		struct frame f = from->frames.at[i];
+		f.object = objects[f.object];
+		f.name = strings[f.name];
+		ids[i] = samples_add_frame(into, f);
+	}
+	return ids;
+}
+
+static stackid *merge_stacks(struct samples_builder *into, const struct samples_builder *from,
+			     const frameid *frames)
+{
+	stackid *ids = xrealloc(NULL, from->stacks.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->stacks.n; i++)
+		ids[i] = samples_add_stack(into, ids[from->stacks.at[i].caller],
+					   frames[from->stacks.at[i].frame]);
+	return ids;
+}
+
+static taskid *merge_tasks(struct samples_builder *into, const struct samples_builder *from,
+			   const strid *strings)
+{
+	taskid *ids = xrealloc(NULL, from->tasks.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->tasks.n; i++) {
+		struct task t = from->tasks.at[i];
+		t.comm = strings[t.comm];
+		ids[i] = samples_add_task(into, t);
+	}
+	return ids;
+}
+
+static void merge_samples(struct samples_builder *into, const struct samples_builder *from,
+			  const strid *strings, const stackid *stacks, const taskid *tasks,
+			  uint32_t first_source)
+{
+	uint16_t *events = xrealloc(NULL, from->events.n + 1, sizeof(*events));
+	for (size_t i = 0; i < from->events.n; i++) {
+		struct event e = from->events.at[i];
+		e.name = strings[e.name];
+		events[i] = samples_add_event(into, e);
+	}
+	vec_reserve(&into->at, from->at.n);
+	for (size_t i = 0; i < from->at.n; i++) {
+		struct sample s = from->at.at[i];
+		s.stack = stacks[s.stack];
+		s.task = tasks[s.task];
+		s.event = events[s.event];
+		s.source += first_source;
+		vec_push(&into->at, s);
+	}
+	free(events);
+}
+
+static void merge_counts(struct samples_builder *into, const struct samples_builder *from,
+			 const objid *objects, const taskid *tasks)
+{
+	for (size_t i = 0; i < from->task_arcs.n; i++) {
+		struct task_arc a = from->task_arcs.at[i];
+		a.from_object = objects[a.from_object];
+		a.to_object = objects[a.to_object];
+		a.task = tasks[a.task];
+		samples_add_task_arc(into, a);
+	}
+	for (size_t i = 0; i < from->latencies.n; i++) {
+		struct latency l = from->latencies.at[i];
+		l.from_object = objects[l.from_object];
+		l.to_object = objects[l.to_object];
+		samples_add_latency(into, l);
+	}
+	for (size_t i = 0; i < from->failures.n; i++)
+		samples_add_failure(into, objects[from->failures.at[i].object],
+				    from->failures.at[i].count);
+}
+
+/* All its members are sums. */
+static void merge_audit(struct samples_builder *into, const struct audit *from)
+{
+	const uint64_t *more = (const uint64_t *)from;
+	uint64_t *sums = (uint64_t *)&into->audit;
+	_Static_assert(sizeof(struct audit) % sizeof(uint64_t) == 0, "counts only");
+
+	for (size_t i = 0; i < sizeof(*from) / sizeof(*sums); i++)
+		add(into, &sums[i], more[i]);
+}
+
+void samples_builder_merge(struct samples_builder *into, const struct samples_builder *from,
+			   const strid *strings, const objid *objects, uint32_t first_source)
+{
+	frameid *frames = merge_frames(into, from, strings, objects);
+	stackid *stacks = merge_stacks(into, from, frames);
+	taskid *tasks = merge_tasks(into, from, strings);
+
+	merge_samples(into, from, strings, stacks, tasks, first_source);
+	merge_counts(into, from, objects, tasks);
+	merge_audit(into, &from->audit);
+	into->saturated |= from->saturated;
+	free(tasks);
+	free(stacks);
+	free(frames);
+}
+
+/* ---- life ---- */
+
+void samples_builder_init(struct samples_builder *s)
+{
+	samples_add_frame(s, (struct frame){ 0 });
+	vec_push(&s->stacks, ((struct stack){ 0 }));
+	samples_add_task(s, (struct task){ 0 });
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct unwind_failure *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+struct samples samples_builder_view(struct samples_builder *s)
+{
+	if (s->failures.n)
+		qsort(s->failures.at, s->failures.n, sizeof(*s->failures.at), by_count);
+	map64_free(&s->failure_ids);
+	for (size_t i = 0; i < s->failures.n; i++)
+		*map64_at(&s->failure_ids, s->failures.at[i].object) = (uint32_t)i;
+	return (struct samples){
+		.frames = s->frames.at,
+		.n_frames = s->frames.n,
+		.stacks = s->stacks.at,
+		.n_stacks = s->stacks.n,
+		.tasks = s->tasks.at,
+		.n_tasks = s->tasks.n,
+		.events = s->events.at,
+		.n_events = s->events.n,
+		.at = s->at.at,
+		.n = s->at.n,
+		.task_arcs = s->task_arcs.at,
+		.n_task_arcs = s->task_arcs.n,
+		.latencies = s->latencies.at,
+		.n_latencies = s->latencies.n,
+		.failures = s->failures.at,
+		.n_failures = s->failures.n,
+		.audit = s->audit,
+	};
+}
+
+void samples_builder_done(struct samples_builder *s)
+{
+	for (size_t i = 0; i < s->latencies.n; i++)
+		free((void *)(uintptr_t)s->latencies.at[i].bucket);
+	vec_free(&s->frames);
+	index_free(&s->frame_ids);
+	vec_free(&s->stacks);
+	map64_free(&s->stack_ids);
+	vec_free(&s->tasks);
+	index_free(&s->task_ids);
+	vec_free(&s->events);
+	vec_free(&s->at);
+	vec_free(&s->task_arcs);
+	index_free(&s->task_arc_ids);
+	vec_free(&s->latencies);
+	index_free(&s->latency_ids);
+	vec_free(&s->failures);
+	map64_free(&s->failure_ids);
+}

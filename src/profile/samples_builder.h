@@ -1,0 +1,54 @@
+/* samples_builder.h - the part of a profile's builder that holds samples. */
+#ifndef PROFILE_SAMPLES_BUILDER_H
+#define PROFILE_SAMPLES_BUILDER_H
+
+#include "base/map64.h"
+#include "base/vec.h"
+#include "profile/samples.h"
+
+/* Open addressing over records that are compared whole: keys wider than map64's. */
+struct record_index {
+	uint32_t *slots; /* index of a record, or NONE */
+	size_t n, cap;
+};
+
+struct samples_builder {
+	VEC(struct frame) frames;
+	struct record_index frame_ids;
+	VEC(struct stack) stacks;
+	struct map64 stack_ids; /* MAP64_PAIR(caller, frame) */
+	VEC(struct task) tasks;
+	struct record_index task_ids;
+	VEC(struct event) events;
+	VEC(struct sample) at;
+	VEC(struct task_arc) task_arcs;
+	struct record_index task_arc_ids;
+	VEC(struct latency) latencies;
+	struct record_index latency_ids;
+	VEC(struct unwind_failure) failures;
+	struct map64 failure_ids; /* by object */
+	struct audit audit;
+	bool saturated;
+};
+
+/* What is none is there from the start. */
+void samples_builder_init(struct samples_builder *s);
+void samples_builder_done(struct samples_builder *s);
+
+/* A view into what was built; valid as long as that does not grow. */
+struct samples samples_builder_view(struct samples_builder *s);
+
+/* Adds all of `from`, whose strings and objects have the given ids in `into`, and whose sources
+ * begin at first_source there. */
+void samples_builder_merge(struct samples_builder *into, const struct samples_builder *from,
+			   const strid *strings, const objid *objects, uint32_t first_source);
+
+frameid samples_add_frame(struct samples_builder *s, struct frame f);
+stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame);
+taskid samples_add_task(struct samples_builder *s, struct task t);
+uint16_t samples_add_event(struct samples_builder *s, struct event e);
+void samples_add_task_arc(struct samples_builder *s, struct task_arc a);
+void samples_add_latency(struct samples_builder *s, struct latency l);
+void samples_add_failure(struct samples_builder *s, objid object, uint64_t count);
+
+#endif

@@ -1,0 +1,82 @@
+/* program.h - names for everything in a profile: the places of all its objects in one row.
+ *
+ * Each object of the profile that was hit is opened once and gets a stretch of one *flat* address
+ * space, in which the places of all objects lie side by side as a struct symbols. Frames that no
+ * object has a symbol for get places of their own behind them: those whose names are in the data
+ * (folded stacks, code made at run time, the kernel), and those that nobody can name, one per
+ * address. So each frame has exactly one place, and every analysis that knows places knows them
+ * all.
+ *
+ * Objects that cannot be opened, or are not the ones that ran (other build id), are no error: their
+ * frames stay unnamed, and program_trouble_at() says why. */
+#ifndef SYMBOLIZE_PROGRAM_H
+#define SYMBOLIZE_PROGRAM_H
+
+#include "profile/profile.h"
+#include "symbolize/symbols.h"
+
+struct program_opts {
+	const char *debug_dir; /* NULL: /usr/lib/debug */
+	const char *symfs;     /* paths of objects are below this folder; NULL: / */
+	const char *kallsyms;  /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
+				* what is in the data */
+	bool lines;            /* a place per source line */
+	bool no_inlines;       /* program_inlines() finds none */
+	enum demangle_style style;
+};
+
+enum place_kind {
+	PLACE_SYMBOL,  /* of an object's symbol table */
+	PLACE_NAMED,   /* the data says its name */
+	PLACE_UNKNOWN, /* an address; shown as such */
+	PLACE_INLINED, /* a function that was inlined; the name is in the debug information */
+};
+
+struct program;
+
+/* `main_object`, if not NULL, stands for object 0 and for those that are it by path or build id; it
+ * is borrowed. Cannot fail: what is missing is missing. */
+struct program *program_new(const struct profile *p, struct object_file *main_object,
+			    const struct program_opts *opts);
+void program_free(struct program *g); /* NULL is fine */
+
+struct symbols *program_symbols(struct program *g); /* lives as long as g */
+
+/* The flat address of an address in an object, as arcs and histograms have it. */
+uint64_t program_flat(const struct program *g, objid object, uint64_t addr);
+/* Back: the object, and the link-time address in it. Object 0 for places that have none. */
+objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr);
+
+/* The place of a frame: never NONE, except for frame 0. Constant time: all frames are looked up
+ * once, by address. */
+symid program_place(const struct program *g, frameid frame);
+/* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
+symid program_find(const struct program *g, objid object, uint64_t addr);
+
+enum place_kind program_kind(const struct program *g, symid place);
+objid program_object(const struct program *g, symid place);
+const char *program_object_name(const struct program *g, objid object); /* path, or what is known */
+struct object_file *program_object_file(const struct program *g,
+					objid object); /* NULL: not opened */
+
+/* As a person reads it: demangled; "0x0000000000401136" for what has no name. Lives as long as g.
+ */
+const char *program_name(struct program *g, symid place);
+
+/* The functions inlined at a frame's address, innermost first, without the function they are in;
+ * *n of them; valid as long as g. Each is a place of kind PLACE_INLINED, interned by name and by
+ * the function that it was inlined into. Decodes the address's unit when first asked. */
+const symid *program_inlines(struct program *g, frameid frame, size_t *n);
+symid program_inlined_into(const struct program *g, symid place); /* PLACE_INLINED; else itself */
+
+/* Source line of a frame's address (of the call, for return addresses); of its innermost inlined
+ * function. False if not known. */
+bool program_line(struct program *g, frameid frame, struct srcloc *ret);
+
+/* Objects that were hit and could not be read as they were: "libfoo.so: no such file". */
+size_t program_n_troubles(const struct program *g);
+const char *program_trouble_at(const struct program *g, size_t i);
+/* Of the profile's objects: samples and arcs without a symbol, for the audit. */
+uint64_t program_unnamed(const struct program *g, objid object);
+
+#endif
