@@ -22,11 +22,14 @@ struct command {
 	const struct example *examples;         /* until one without a command */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
 	bool main_is_elsewhere;               /* has its own command line: gprof */
+	/* Reads its command line itself, by `options`: what it is given is another program's, too.
+	 * NULL: settings_parse() does. Not for --help and --version, when they come first. */
+	int (*run_words)(const struct command *c, int argc, char **argv);
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
 extern const struct command flat_command, graph_command, lines_command, annotate_command,
-	counts_command, order_command, info_command, merge_command, gprof_command;
+	counts_command, order_command, info_command, merge_command, record_command, gprof_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, as listed to people */
 

@@ -78,6 +78,8 @@ static int run_command(const struct command *c, int argc, char **argv)
 
 	if (c->main_is_elsewhere)
 		return gprof_main(argc, argv);
+	if (c->run_words)
+		return c->run_words(c, argc, argv);
 	if (!settings_parse(c, argc, argv, &s, error)) {
 		message(c->name, "%s", error);
 	} else if (s.help) {
