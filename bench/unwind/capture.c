@@ -15,7 +15,9 @@ enum { MAX_CPUS = 64 };
 
 /* rax .. rip in perf's order, flags and segments left out; r8 .. r15 */
 static const uint64_t WANTED = UINT64_C(0xff01ff);
-static const uint8_t dwarf_number[17] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
+static const uint8_t dwarf_number[17] = {
+	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15
+};
 
 struct ring {
 	int fd;
@@ -74,7 +76,9 @@ static void add_mapping(struct capture *c, const uint8_t *p)
 	memcpy(&m->addr, p + 8, 8);
 	memcpy(&m->size, p + 16, 8);
 	memcpy(&m->offset, p + 24, 8);
-	snprintf(m->path, sizeof(m->path), "%s", (const char *)p + 64);
+	size_t n = strnlen((const char *)p + 64, sizeof(m->path) - 1);
+	memcpy(m->path, p + 64, n);
+	m->path[n] = '\0';
 }
 
 static void add_sample(struct session *s, const uint8_t *p)
@@ -174,7 +178,7 @@ const char *capture_run(char **argv, unsigned hz, uint32_t stack, size_t max, st
 {
 	static struct session s;
 	const char *problem = NULL;
-	int go, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	int go = -1, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	memset(&s, 0, sizeof(s));
 	s.to = ret;
 	s.max = max;

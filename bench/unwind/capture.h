@@ -1,4 +1,5 @@
-/* capture.h - runs a program and samples its registers and a copy of its stack (perf_event_open). */
+/* capture.h - runs a program and samples its registers and a copy of its stack (perf_event_open).
+ */
 #ifndef BENCH_CAPTURE_H
 #define BENCH_CAPTURE_H
 
@@ -8,7 +9,7 @@
 
 struct mapping { /* executable */
 	uint64_t addr, size, offset;
-	char path[256];
+	char path[4096];
 };
 
 struct sample {

@@ -209,13 +209,12 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = { .next_thread = next_thread,
-							 .get_thread = get_thread,
-							 .memory_read = read_memory,
-							 .set_initial_registers = set_registers };
+							.get_thread = get_thread,
+							.memory_read = read_memory,
+							.set_initial_registers = set_registers };
 static const Dwfl_Callbacks dwfl_callbacks = { .find_elf = dwfl_build_id_find_elf,
-						.find_debuginfo = dwfl_standard_find_debuginfo,
-						.section_address =
-							dwfl_offline_section_address };
+					       .find_debuginfo = dwfl_standard_find_debuginfo,
+					       .section_address = dwfl_offline_section_address };
 
 static bool open_peer(struct peer *p, const struct modules *m, uint32_t pid)
 {
@@ -237,6 +236,23 @@ static void walk_peer(struct peer *p, const struct sample *s, struct walk *ret)
 	ret->complete = dwfl_getthread_frames(p->dwfl, (pid_t)s->tid, add_frame, p) == 0;
 }
 
+/* libdw also returns 0 where it lost the way. The outermost frame's return address is undefined, as
+ * libdw itself reads it. */
+static bool is_outermost(const struct peer *p, uint64_t pc)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Addr bias;
+	Dwarf_Op mem[3], *ops = NULL;
+	size_t n = 1;
+	Dwfl_Module *module = dwfl_addrmodule(p->dwfl, pc);
+	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
+		return false;
+	bool undefined = !dwarf_frame_register(frame, 16, mem, &ops, &n) && !n && ops == mem;
+	free(frame);
+	return undefined;
+}
+
 /* ---- both ---- */
 
 struct result {
@@ -253,7 +269,7 @@ static bool same(const struct walk *a, const struct walk *b)
 static void show(const struct modules *m, const char *who, const struct walk *w)
 {
 	printf("# %s: %s\n", who, w->complete ? "complete" : "not complete");
-	for (size_t i = 0; i < w->n && i < 40; i++) {
+	for (size_t i = 0; i < w->n && i < 20; i++) {
 		const struct module *x = NULL;
 		for (size_t k = 0; k < m->n; k++)
 			if (w->pcs[i] - m->at[k].map->addr < m->at[k].map->size)
@@ -288,13 +304,11 @@ static struct result compare(const struct capture *c, struct modules *m, bool ve
 	struct result r = { .samples = c->n_samples };
 	struct peer p;
 	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = m });
-	double start = now();
 	if (!c->n_samples || !open_peer(&p, m, c->samples[0].tid))
 		return r;
-	r.peer_seconds = now() - start; /* libdw reads the modules when it needs them */
-	r.seconds = m->seconds;
 	enum { ROUNDS = 5 };
-	start = now();
+	walk_peer(&p, &c->samples[0], &peer); /* libdw opens what it needs */
+	double start = now();
 	for (int k = 0; k < ROUNDS; k++)
 		for (size_t i = 0; i < c->n_samples; i++) {
 			walk_own(u, &c->samples[i], &own);
@@ -308,6 +322,7 @@ static struct result compare(const struct capture *c, struct modules *m, bool ve
 	for (size_t i = 0; i < c->n_samples; i++) {
 		walk_own(u, &c->samples[i], &own);
 		walk_peer(&p, &c->samples[i], &peer);
+		peer.complete &= peer.n && is_outermost(&p, peer.pcs[peer.n - 1] - (peer.n > 1));
 		count(&r, m, &own, &peer, verbose);
 	}
 	dwfl_end(p.dwfl);

@@ -70,10 +70,7 @@ static APART void library(unsigned n)
 	}
 }
 
-static void handle(int sig)
-{
-	sink += recurse((unsigned)sig % 5, burn(20000));
-}
+static void handle(int sig) { sink += recurse((unsigned)sig % 5, burn(20000)); }
 
 static double seconds(void)
 {
