@@ -21,6 +21,7 @@ enum { DEPTH = 1024 };
 
 struct module {
 	const struct mapping *map;
+	const char *path; /* the file; NULL if there is none */
 	struct object_file *object;
 	struct unwind_table *table;
 	uint64_t bias;
@@ -86,7 +87,7 @@ static void set_bias(struct module *x)
 /* The kernel's own object: of every process the same, so ours is looked at. */
 static void make_vdso(struct modules *m, struct module *x)
 {
-	char path[] = "/tmp/kin-vdso-XXXXXX";
+	static char path[] = "/tmp/kin-vdso-XXXXXX";
 	int fd = mkstemp(path);
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 	if (fd < 0 || !image)
@@ -94,13 +95,24 @@ static void make_vdso(struct modules *m, struct module *x)
 	if (write(fd, image, 8192) == 8192) {
 		struct kin_error *err = object_open(path, &(struct object_opts){ 0 }, &x->object);
 		if (!err) {
+			x->path = path;
 			set_bias(x);
 			make_table(m, x);
 		}
 		kin_error_free(err);
 	}
 	close(fd);
-	unlink(path);
+}
+
+static void close_modules(struct modules *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		if (m->at[i].path && m->at[i].path != m->at[i].map->path)
+			unlink(m->at[i].path);
+		object_free(m->at[i].object);
+		unwind_table_free(m->at[i].table);
+	}
+	free(m->at);
 }
 
 static struct modules open_modules(const struct capture *c)
@@ -116,6 +128,7 @@ static struct modules open_modules(const struct capture *c)
 		struct kin_error *err =
 			object_open(x->map->path, &(struct object_opts){ 0 }, &x->object);
 		if (!err) {
+			x->path = x->map->path;
 			set_bias(x);
 			make_table(&m, x);
 		}
@@ -221,8 +234,8 @@ static bool open_peer(struct peer *p, const struct modules *m, uint32_t pid)
 	p->dwfl = dwfl_begin(&dwfl_callbacks);
 	dwfl_report_begin(p->dwfl);
 	for (size_t i = 0; i < m->n; i++)
-		if (m->at[i].object && m->at[i].map->path[0] == '/')
-			dwfl_report_elf(p->dwfl, m->at[i].map->path, m->at[i].map->path, -1,
+		if (m->at[i].path)
+			dwfl_report_elf(p->dwfl, m->at[i].map->path, m->at[i].path, -1,
 					m->at[i].bias, true);
 	dwfl_report_end(p->dwfl, NULL, NULL);
 	return dwfl_attach_state(p->dwfl, NULL, (pid_t)pid, &thread_callbacks, p);
@@ -382,6 +395,7 @@ int main(int argc, char **argv)
 	}
 	struct modules m = open_modules(&c);
 	struct result r = compare(&c, &m, verbose);
+	close_modules(&m);
 	if (!r.samples) {
 		printf("1..0 # SKIP no samples\n");
 		return 0;
