@@ -66,6 +66,6 @@ bool cfi_row(const struct cfi_section *s, const struct cfi_fde *f, uint64_t pc,
  * f->high. Neighbours may be equal. From the first damaged instruction on: UNWIND_CFA_NONE. Returns
  * how many instructions that took. */
 unsigned cfi_rows(const struct cfi_section *s, const struct cfi_fde *f,
-	      void (*row)(void *arg, uint64_t low, const struct unwind_row *row), void *arg);
+		  void (*row)(void *arg, uint64_t low, const struct unwind_row *row), void *arg);
 
 #endif

@@ -139,8 +139,8 @@ bool cfi_expression(const uint8_t *at, const uint8_t *end, bool entry, struct cf
 
 bool cfi_is_plt(const uint8_t *at, const uint8_t *end, int16_t *n)
 {
-	const uint8_t shape[] = { BREG0 + 7, 8,  BREG0 + 16, 0,        LIT0 + 15, AND,
-				  LIT0,      GE, LIT0 + 3,   SHL,      PLUS };
+	const uint8_t shape[] = { BREG0 + 7, 8,  BREG0 + 16, 0,   LIT0 + 15, AND,
+				  LIT0,      GE, LIT0 + 3,   SHL, PLUS };
 	enum { COUNT = 6 };
 	if (end - at != (int)sizeof(shape))
 		return false;

@@ -26,10 +26,7 @@ struct unwind_regs {
 
 /* The address that the row is to be looked up for: a return address may be the start of the next
  * function. */
-static inline uint64_t unwind_lookup_pc(const struct unwind_regs *r)
-{
-	return r->pc - !r->exact;
-}
+static inline uint64_t unwind_lookup_pc(const struct unwind_regs *r) { return r->pc - !r->exact; }
 
 enum unwind_status {
 	UNWIND_OK,
@@ -40,7 +37,7 @@ enum unwind_status {
 	UNWIND_BAD,         /* senseless: sp would not move up, or is not aligned to words */
 };
 
-/* The 8 bytes at addr (any alignment); false if they cannot be read. */
+/* The 8 bytes at addr (any alignment); false if they cannot be read, *ret then untouched. */
 typedef bool unwind_read(void *arg, uint64_t addr, uint64_t *ret);
 
 /* Unless UNWIND_OK is returned, *r is unchanged. */

@@ -43,9 +43,10 @@ static inline bool unwind_other_register(const struct unwind_regs *r, unsigned n
 	return read(arg, r->all_at + SIGNAL_X86_R8 + 8 * place, ret);
 }
 
-static inline __attribute__((always_inline)) bool
-unwind_register_value(const struct unwind_regs *r, unsigned reg, uint64_t *ret, unwind_read *read,
-		      void *arg)
+static inline __attribute__((always_inline)) bool unwind_register_value(const struct unwind_regs *r,
+									unsigned reg, uint64_t *ret,
+									unwind_read *read,
+									void *arg)
 {
 	if (__builtin_expect(reg == UNWIND_SP, 1))
 		*ret = r->sp;
@@ -99,6 +100,20 @@ unwind_fetch(const struct unwind_regs *r, unsigned place, int offset, uint64_t c
 	return read(arg, at + (uint64_t)(int64_t)offset * 8, ret) ? UNWIND_OK : UNWIND_NO_MEMORY;
 }
 
+/* The caller's value of a register whose value here is *value. Compilers do not say when an
+ * epilogue has popped it: the slot then lies below sp, where a copy of the stack has nothing (and
+ * the red zone still has the same), and the register has its old value again. */
+static inline __attribute__((always_inline)) enum unwind_status
+unwind_saved_register(const struct unwind_regs *r, unsigned place, int offset, uint64_t cfa,
+		      uint64_t *value, unwind_read *read, void *arg)
+{
+	enum unwind_status status = unwind_fetch(r, place, offset, cfa, value, read, arg);
+	if (__builtin_expect(status == UNWIND_NO_MEMORY, 0) && r->exact && place == UNWIND_AT_CFA &&
+	    cfa + (uint64_t)(int64_t)offset * 8 < r->sp)
+		return UNWIND_OK;
+	return status;
+}
+
 static inline __attribute__((always_inline)) enum unwind_status
 unwind_return_address(const struct unwind_row *row, const struct unwind_regs *r, uint64_t cfa,
 		      uint64_t *ret, unwind_read *read, void *arg)
@@ -136,13 +151,13 @@ unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_r
 	if (row->fp == UNWIND_UNKNOWN)
 		fp = 0;
 	else if (row->fp != UNWIND_SAME)
-		status = unwind_fetch(r, row->fp, row->fp_offset, cfa, &fp, read, arg);
+		status = unwind_saved_register(r, row->fp, row->fp_offset, cfa, &fp, read, arg);
 	if (__builtin_expect(status != UNWIND_OK, 0))
 		return status;
 	if (row->bx != UNWIND_SAME)
 		bx_unknown = row->bx == UNWIND_UNKNOWN ||
-			     unwind_fetch(r, row->bx, row->bx_offset, cfa, &bx, read, arg) !=
-				     UNWIND_OK;
+			     unwind_saved_register(r, row->bx, row->bx_offset, cfa, &bx, read,
+						   arg) != UNWIND_OK;
 	if (__builtin_expect(!pc, 0))
 		return UNWIND_END;
 	if (signal && r->machine == UNWIND_AARCH64 && !read(arg, r->sp + SIGNAL_ARM_LR, &lr))

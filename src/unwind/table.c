@@ -174,8 +174,8 @@ static void add_row(void *arg, uint64_t low, const struct unwind_row *row)
 		add_point(b, low < b->current.low ? b->current.low : low, intern(b, row));
 }
 
-/* Functions are aligned, and nothing runs in between: such a gap belongs to what is before it, which
- * spares most functions two points. */
+/* Functions are aligned, and nothing runs in between: such a gap belongs to what is before it,
+ * which spares most functions two points. */
 enum { PADDING = 16 };
 
 /* Damage must not make this run long: an instruction is at least a byte, and entries share but few

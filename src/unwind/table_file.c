@@ -115,8 +115,8 @@ static bool read_header(const struct file *f, struct header *h)
 	return h->n_points && h->n_rules && h->size <= UINT32_MAX &&
 	       h->n_points <= left / sizeof(struct unwind_point) &&
 	       h->n_rules <= left / sizeof(struct unwind_row) &&
-	       h->n_points * sizeof(struct unwind_point) +
-			       h->n_rules * sizeof(struct unwind_row) == left;
+	       h->n_points * sizeof(struct unwind_point) + h->n_rules * sizeof(struct unwind_row) ==
+		       left;
 }
 
 static void *duplicate(const void *p, size_t n, size_t size)

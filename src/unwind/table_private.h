@@ -11,7 +11,7 @@ struct unwind_point { /* from here on, up to the next point, this rule */
 
 struct unwind_table {
 	enum unwind_machine machine;
-	uint64_t base, size; /* addresses [base, base + size) */
+	uint64_t base, size;         /* addresses [base, base + size) */
 	struct unwind_point *points; /* by address, at least one, the first at 0 */
 	size_t n_points;
 	struct unwind_row *rules; /* distinct; [0] knows nothing */

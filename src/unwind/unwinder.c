@@ -72,8 +72,8 @@ static struct unwind_row guess(const struct unwinder *u, const struct unwind_reg
 	struct unwind_row row;
 	if (u->opts.code) {
 		after = u->opts.code(u->opts.arg, r->pc, code + CODE_BEFORE, CODE_AFTER);
-		if (r->exact && u->opts.code(u->opts.arg, r->pc - CODE_BEFORE, code,
-					     CODE_BEFORE) == CODE_BEFORE)
+		if (r->exact && u->opts.code(u->opts.arg, r->pc - CODE_BEFORE, code, CODE_BEFORE) ==
+					CODE_BEFORE)
 			before = CODE_BEFORE;
 	}
 	if (!r->exact && unwind_is_sigreturn(r->machine, code + CODE_BEFORE, after, &row))

@@ -35,7 +35,7 @@ struct unwinder_opts {
 };
 
 enum unwind_end {
-	UNWIND_COMPLETE,  /* the outermost frame was reached: _start, or a thread's first function */
+	UNWIND_COMPLETE, /* the outermost frame was reached: _start, or a thread's first function */
 	UNWIND_TRUNCATED, /* the copy of the stack was too short */
 	UNWIND_DEPTH,     /* more frames than there was room for */
 	UNWIND_NO_CFI,    /* no (usable) call-frame information, and nothing to guess from */
