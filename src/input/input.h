@@ -38,7 +38,7 @@ struct reader {
 					       struct profile_builder *into, struct source *source);
 };
 
-extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader;
+extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader;
 
 /* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does
