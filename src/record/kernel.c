@@ -1,6 +1,8 @@
 #include "record/kernel.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +18,10 @@ struct symbol {
 };
 
 struct kernel {
-	bool sought;
+	bool begun, joined; /* the rest is the thread's until it is joined */
+	atomic_bool done;
+	bool threaded;
+	pthread_t thread;
 	char *text;
 	size_t size;
 	VEC(struct symbol) at;
@@ -24,21 +29,17 @@ struct kernel {
 
 struct kernel *kernel_new(void) { return xalloc(sizeof(struct kernel)); }
 
-void kernel_free(struct kernel *k)
-{
-	if (!k)
-		return;
-	free(k->text);
-	vec_free(&k->at);
-	free(k);
-}
-
+/* The kernel hands out a page at a time. */
 static void read_text(struct kernel *k)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	size_t cap = 0;
 	ssize_t n = 1;
 	while (fd >= 0 && n > 0 && k->size < TEXT_MAX) {
-		k->text = xrealloc(k->text, k->size + CHUNK + 1, 1);
+		if (cap - k->size < CHUNK + 1) {
+			cap = cap ? 2 * cap : 16 * CHUNK;
+			k->text = xrealloc(k->text, cap, 1);
+		}
 		n = read(fd, k->text + k->size, CHUNK);
 		k->size += n > 0 ? (size_t)n : 0;
 	}
@@ -75,9 +76,9 @@ static int by_address(const void *a, const void *b)
 	return s->position < t->position ? -1 : s->position > t->position;
 }
 
-static void load(struct kernel *k)
+static void *load(void *arg)
 {
-	k->sought = true;
+	struct kernel *k = arg;
 	read_text(k);
 	for (char *line = k->text; line && *line;) {
 		char *end = strchr(line, '\n');
@@ -86,13 +87,34 @@ static void load(struct kernel *k)
 		read_line(k, line);
 		line = end ? end + 1 : NULL;
 	}
-	qsort(k->at.at, k->at.n, sizeof(*k->at.at), by_address);
+	if (k->at.n)
+		qsort(k->at.at, k->at.n, sizeof(*k->at.at), by_address);
+	atomic_store(&k->done, true);
+	return NULL;
+}
+
+static void begin(struct kernel *k)
+{
+	if (k->begun)
+		return;
+	k->begun = true;
+	k->threaded = !pthread_create(&k->thread, NULL, load, k);
+	if (!k->threaded)
+		load(k);
+}
+
+bool kernel_is_ready(struct kernel *k)
+{
+	begin(k);
+	return atomic_load(&k->done);
 }
 
 bool kernel_has_names(struct kernel *k)
 {
-	if (!k->sought)
-		load(k);
+	begin(k);
+	if (k->threaded && !k->joined)
+		pthread_join(k->thread, NULL);
+	k->joined = true;
 	return k->at.n;
 }
 
@@ -133,4 +155,15 @@ bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end)
 		}
 	}
 	return from && to && *start < *end;
+}
+
+void kernel_free(struct kernel *k)
+{
+	if (!k)
+		return;
+	if (k->begun)
+		kernel_has_names(k);
+	free(k->text);
+	vec_free(&k->at);
+	free(k);
 }

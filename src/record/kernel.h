@@ -1,6 +1,7 @@
 /* kernel.h - names for addresses of the kernel, from /proc/kallsyms.
  *
- * Read when the first name is asked for: it takes a tenth of a second. */
+ * Reading them takes a tenth of a second, in which a recorder had better not be away: a thread of its
+ * own does that. */
 #ifndef RECORD_KERNEL_H
 #define RECORD_KERNEL_H
 
@@ -15,10 +16,12 @@ struct kernel_symbol {
 	const char *module; /* without brackets; NULL: the kernel itself */
 	uint64_t addr;
 };
+/* Whether names can be asked for without waiting; the first call begins to read them. */
+bool kernel_is_ready(struct kernel *k);
 /* False if nothing is known: an address of nothing, or the kernel keeps its addresses secret.
  * Strings live as long as k. */
 bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret);
-/* Whether names could be read; asks for them. */
+/* Whether names could be read. */
 bool kernel_has_names(struct kernel *k);
 
 /* From its first to its last instruction, without modules. */

@@ -36,7 +36,7 @@ struct perfdata {
 	size_t n_events;
 	struct map64 introduced; /* tid -> 1 */
 	struct kernel *kernel;
-	bool kernel_mapped;
+	bool kernel_seen;
 	uint8_t *buffer;
 	size_t used;
 };
@@ -227,20 +227,11 @@ static void introduce(struct perfdata *p, const struct ring_record *r, const str
 	}
 }
 
-static void map_kernel(struct perfdata *p, const struct ring_record *r)
-{
-	uint64_t start, end;
-	p->kernel_mapped = true;
-	if (kernel_range(p->kernel, &start, &end))
-		put_mapping(p, r, UINT32_MAX, start, end, start, "[kernel.kallsyms]_text", true);
-}
-
 void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thread *t,
 		     const struct unwound *stack)
 {
 	introduce(p, r, t);
-	if (stack->n_kernel && !p->kernel_mapped)
-		map_kernel(p, r);
+	p->kernel_seen |= stack->n_kernel != 0;
 	bool user = stack->n > stack->n_kernel;
 	size_t n_chain = stack->n + (stack->n_kernel != 0) + user;
 	size_t n = 8 + 6 * 8 + 8 + n_chain * 8;
@@ -268,8 +259,20 @@ void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thr
 		*at++ = stack->frames[i].pc;
 }
 
+/* At the end, when the kernel's names are there anyway. Readers put it first, by its time. */
+static void map_kernel(struct perfdata *p)
+{
+	static const struct ring_record first = { .tid = 0 };
+	uint64_t start, end;
+	if (kernel_range(p->kernel, &start, &end))
+		put_mapping(p, &first, UINT32_MAX, start, end, start, "[kernel.kallsyms]_text",
+			    true);
+}
+
 struct kin_error *perfdata_close(struct perfdata *p)
 {
+	if (p->kernel_seen)
+		map_kernel(p);
 	perfdata_flush(p);
 	struct kin_error *err = p->errnum ? err_os(p->errnum, "writing %s", p->path) : NULL;
 	if (close(p->fd) < 0 && !err)

@@ -237,6 +237,7 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 {
 	const struct record_opts *o = s->opts;
 	struct kin_error *err = NULL;
+	signals_hurry(&s->signals);
 	s->start_ns = session_now();
 	s->deadline_ns = o->duration_ns ? s->start_ns + o->duration_ns : 0;
 	if (!o->argv || o->everything)

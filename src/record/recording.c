@@ -23,6 +23,7 @@ struct recording {
 	VEC(struct waiting *) waiting;
 	size_t waiting_bytes;
 	uint64_t updated_ns;
+	bool ending; /* now or never */
 	struct kin_frame frames[FRAMES_MAX];
 };
 
@@ -82,6 +83,8 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 	const struct stack_frame *f = &s->frames[i];
 	*ret = (struct kin_frame){ .addr = f->addr, .flags = f->flags };
 	if (f->flags & KINF_FRAME_KERNEL) {
+		if (!r->ending && !kernel_is_ready(r->kernel))
+			return false;
 		name_kernel(r, ret);
 		return true;
 	}
@@ -152,8 +155,10 @@ static void wait_for_names(struct recording *r, const struct recorded_sample *s)
 	vec_push(&r->waiting, w);
 	r->waiting_bytes += size;
 	if (r->waiting_bytes > WAITING_MAX) {
+		r->ending = true;
 		jit_update(r->jit);
 		settle(r, true);
+		r->ending = false;
 	}
 }
 
@@ -171,7 +176,7 @@ void recording_sample(struct recording *r, const struct recorded_sample *s)
 struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 {
 	bool forgot = false;
-	if (r->waiting.n && now_ns - r->updated_ns > 1000000000) {
+	if (r->waiting.n && now_ns - r->updated_ns > 250000000) {
 		r->updated_ns = now_ns;
 		jit_update(r->jit);
 		settle(r, false);
@@ -187,6 +192,7 @@ struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 struct kin_error *recording_close(struct recording *r, const struct modules *m, enum kinf_end end,
 				  uint64_t detail, uint64_t end_ns)
 {
+	r->ending = true;
 	jit_update(r->jit);
 	settle(r, true);
 	for (size_t i = 0; i < modules_count(m); i++) {

@@ -6,17 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 
+enum { HURRIED = -10 };
+
 /* ---- signals ---- */
 
 struct kin_error *signals_open(struct signals *s)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	s->nice_before = getpriority(PRIO_PROCESS, 0);
 	sigemptyset(&s->taken);
 	sigaddset(&s->taken, SIGCHLD);
 	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
@@ -49,6 +53,12 @@ void signals_close(struct signals *s)
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 
+void signals_hurry(struct signals *s)
+{
+	if (s->nice_before > HURRIED)
+		setpriority(PRIO_PROCESS, 0, HURRIED);
+}
+
 bool signals_next(struct signals *s, struct signal_seen *ret)
 {
 	struct signalfd_siginfo i;
@@ -73,6 +83,8 @@ static void become(char *const *argv, const struct signals *s, int go, int faile
 		_exit(127); /* the recorder is no more */
 	sigaction(SIGCHLD, &s->child_before, NULL);
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	if (s->nice_before > HURRIED)
+		setpriority(PRIO_PROCESS, 0, s->nice_before);
 	execvp(argv[0], argv);
 	int errnum = errno;
 	(void)!write(failed, &errnum, sizeof(errnum));

@@ -21,6 +21,7 @@ struct signals {
 	int fd; /* for poll() */
 	sigset_t before, taken;
 	struct sigaction child_before;
+	int nice_before;
 };
 struct kin_error *signals_open(struct signals *s) __attribute__((warn_unused_result));
 void signals_close(struct signals *s); /* everything as it was */
@@ -30,6 +31,10 @@ struct signal_seen {
 	bool from_terminal; /* everybody in the foreground got it */
 	pid_t sender;
 };
+/* Ahead of others if we may: a recorder that comes late loses samples. Not so the programs that are
+ * started. */
+void signals_hurry(struct signals *s);
+
 bool signals_next(struct signals *s, struct signal_seen *ret); /* false: no more */
 
 struct target {
