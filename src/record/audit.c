@@ -39,6 +39,15 @@ static void put_time(FILE *f, const struct record_audit *a)
 		a->threads == 1 ? "" : "s");
 }
 
+/* Each task's clock starts with a whole period on each CPU. */
+static void put_short_tasks(FILE *f, const struct record_audit *a)
+{
+	if (a->is_clock && !a->user_only && a->threads > 8 && !a->lost &&
+	    percent(a->sampled_ns, a->cpu_ns) < 95)
+		fprintf(f, "  threads that ran for less than a sampling period are not seen: a "
+			   "higher -F shows more of them\n");
+}
+
 static void put_stacks(FILE *f, const struct record_audit *a)
 {
 	if (!a->stacks)
@@ -85,6 +94,7 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 		fprintf(f, " (%.0f B/sample)", (double)a->file_size / (double)a->samples);
 	fputc('\n', f);
 	put_time(f, a);
+	put_short_tasks(f, a);
 	put_stacks(f, a);
 	if (a->has_switches) {
 		fprintf(f, "  blocked %.3f s, waiting for a CPU %.3f s; %llu switches, of them %llu "

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-enum { ROUND_MS = 100, TOTALS_MAX = 256 };
+enum { ROUND_MS = 100, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
 uint64_t session_now(void)
@@ -199,12 +199,14 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 static int time_left(const struct session *s)
 {
 	uint64_t now = session_now();
+	/* What is beyond the copies of stacks has to be read while it is there. */
+	uint64_t round = unwinding_stats(s->unwinding)->continued ? ROUND_DEEP_MS : ROUND_MS;
 	if (!s->deadline_ns)
-		return ROUND_MS;
+		return (int)round;
 	if (now >= s->deadline_ns)
 		return 0;
 	uint64_t ms = (s->deadline_ns - now) / 1000000 + 1;
-	return ms < ROUND_MS ? (int)ms : ROUND_MS;
+	return (int)(ms < round ? ms : round);
 }
 
 static bool is_over(const struct session *s)

@@ -10,6 +10,7 @@ enum {
 	CACHE_BITS = 10,
 	WINDOW = 64 << 10,      /* bytes of memory read at a time beyond the copy */
 	VERIFIED = 512,         /* bytes that must still be as they were */
+	BEFORE = 8 << 10,       /* bytes of the copy that are read again */
 	BEYOND_MAX = 8 << 20,   /* how far beyond */
 	CHAIN_MAX = 127,        /* the kernel's limit */
 };
@@ -31,6 +32,9 @@ struct unwinding {
 	const struct ring_record *record;
 	uint64_t copy_addr;
 	enum { BEYOND_NOT_TRIED, BEYOND_REFUSED, BEYOND_READ } beyond;
+	/* memory that was read last, from a little before the end of the copy on: it serves the
+	 * thread's later samples, too, as long as they agree with it */
+	pid_t window_tid; /* 0: none */
 	uint64_t window_addr;
 	size_t window_size;
 	uint8_t window[WINDOW];
@@ -64,47 +68,76 @@ static bool read_process(pid_t pid, uint64_t addr, void *ret, size_t size, size_
 	return done > 0;
 }
 
-static bool same_as_copied(const struct unwinding *u)
-{
-	const struct ring_record *r = u->record;
-	uint8_t now[VERIFIED];
-	size_t n, size = r->stack_size < VERIFIED ? r->stack_size : VERIFIED;
-	uint64_t at = u->copy_addr + r->stack_size - size;
-	return read_process((pid_t)r->pid, at, now, size, &n) && n == size &&
-	       !memcmp(now, r->stack + r->stack_size - size, size);
-}
-
-static bool in_window(const struct unwinding *u, uint64_t addr)
+static bool in_window(const struct unwinding *u, uint64_t addr, size_t n)
 {
 	uint64_t at = addr - u->window_addr;
-	return u->window_size >= 8 && at <= u->window_size - 8;
+	return u->window_tid && u->window_size >= n && at <= u->window_size - n;
+}
+
+static uint64_t copy_end(const struct unwinding *u)
+{
+	return u->copy_addr + u->record->stack_size;
+}
+
+static size_t to_verify(const struct unwinding *u)
+{
+	return u->record->stack_size < VERIFIED ? u->record->stack_size : VERIFIED;
+}
+
+static const uint8_t *end_of_copy(const struct unwinding *u)
+{
+	return u->record->stack + u->record->stack_size - to_verify(u);
+}
+
+static bool window_agrees(const struct unwinding *u)
+{
+	size_t n = to_verify(u);
+	uint64_t at = copy_end(u) - n;
+	return in_window(u, at, n) &&
+	       !memcmp(u->window + (at - u->window_addr), end_of_copy(u), n);
+}
+
+static bool memory_agrees(const struct unwinding *u)
+{
+	uint8_t now[VERIFIED];
+	size_t done, n = to_verify(u);
+	return read_process((pid_t)u->record->pid, copy_end(u) - n, now, n, &done) && done == n &&
+	       !memcmp(now, end_of_copy(u), n);
 }
 
 /* The page-wise end of a stack ends the read short: the part before it is good. Checked after the
  * window was read, so that what is in it was there when the thread was still in the same calls. */
 static bool move_window(struct unwinding *u, uint64_t addr)
 {
-	u->window_addr = addr & ~UINT64_C(7);
-	size_t size = WINDOW;
+	size_t size = WINDOW, before = u->beyond == BEYOND_NOT_TRIED ? BEFORE : 0;
+	if (before > u->record->stack_size)
+		before = u->record->stack_size;
+	u->window_tid = 0;
+	u->window_addr = (before ? copy_end(u) - before : addr) & ~UINT64_C(7);
 	while (size >= 4096 && !read_process((pid_t)u->record->pid, u->window_addr, u->window,
 					     size, &u->window_size))
 		size /= 2;
-	return in_window(u, addr) && same_as_copied(u);
+	if (size < 4096 || !memory_agrees(u))
+		return false;
+	u->window_tid = (pid_t)u->record->tid;
+	return in_window(u, addr, 8);
 }
 
 static bool read_beyond(void *arg, uint64_t addr, uint64_t *ret)
 {
 	struct unwinding *u = ((struct walker *)arg)->u;
 	const struct ring_record *r = u->record;
-	uint64_t end = u->copy_addr + r->stack_size;
+	uint64_t end = copy_end(u);
 	if (u->beyond == BEYOND_REFUSED || r->stack_size < u->stack_bytes || addr < end ||
 	    addr - end > BEYOND_MAX)
 		return false;
-	if (u->beyond == BEYOND_NOT_TRIED || !in_window(u, addr)) {
+	if (u->beyond == BEYOND_NOT_TRIED && u->window_tid == (pid_t)r->tid &&
+	    window_agrees(u) && in_window(u, addr, 8))
+		u->beyond = BEYOND_READ;
+	if (u->beyond == BEYOND_NOT_TRIED || !in_window(u, addr, 8))
 		u->beyond = move_window(u, addr) ? BEYOND_READ : BEYOND_REFUSED;
-		if (u->beyond == BEYOND_REFUSED)
-			return false;
-	}
+	if (u->beyond == BEYOND_REFUSED)
+		return false;
 	memcpy(ret, u->window + (addr - u->window_addr), 8);
 	return true;
 }
@@ -279,7 +312,6 @@ static bool begin_walk(struct unwinding *u, const struct ring_record *r, struct 
 	u->copy_addr = w->regs.sp;
 	u->record = r;
 	u->beyond = BEYOND_NOT_TRIED;
-	u->window_size = 0;
 	return true;
 }
 
