@@ -114,7 +114,8 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 {
 	struct static_scan scan = { g, p, o, t, 0 };
 
-	g->no_static_calls = !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
+	g->no_static_calls =
+		!s->object || !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
 	if (g->no_static_calls)
 		return;
 	for (size_t i = 0; i < s->n; i++) {

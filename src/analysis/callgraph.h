@@ -121,6 +121,10 @@ struct callgraph_opts {
 	/* The profile itself, if its arcs and hits may be released as soon as they have been taken
 	 * over: large programs have millions. NULL: they stay. */
 	struct profile *consume;
+	/* Sampled stacks, and the place of each of their frames; NULL: none. Then time is what was
+	 * measured, histograms are left out, and a tick is the unit of the first event on a CPU. */
+	const struct samples *samples;
+	const symid *places;
 	bool flat_only;    /* entries of the graph are not wanted: node.index stays 0, order NULL */
 	bool break_cycles; /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */

@@ -109,6 +109,18 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
 
+/* ---- inlined functions (inlines.c) ---- */
+
+struct object_inline {
+	uint32_t address; /* which of those asked for */
+	uint32_t depth;   /* larger: further in */
+	const char *name; /* as in the debug information: mangled if it says so; never NULL */
+};
+/* The functions inlined at each of `n` ascending addresses: by address, innermost first. *count of
+ * them, freed with free(). Units that hold none of the addresses are not decoded. */
+struct object_inline *object_inlines(struct object_file *o, const uint64_t *addrs, size_t n,
+				     size_t *count);
+
 /* ---- names (demangle.c) ---- */
 
 enum demangle_style {

@@ -96,7 +96,7 @@ struct kin_error *report_check_subjects(const struct report_input *in, const str
 		if (!is_named(in, *s))
 			return err_new(KIN_ERROR_USAGE,
 				       "'%s' is no function or source file of '%s'", *s,
-				       object_path(in->symbols->object));
+				       symbols_path(in->symbols));
 	return NULL;
 }
 
