@@ -9,6 +9,7 @@ static enum content kind_of(int fd)
 {
 	struct stat st;
 	char head[4];
+	static const char kin[] = { (char)0x89, 0, 'K', 'I' }; /* kin/format.h */
 	if (fstat(fd, &st))
 		return CONTENT_NONE;
 	if (S_ISDIR(st.st_mode))
@@ -19,7 +20,8 @@ static enum content kind_of(int fd)
 		return CONTENT_OTHER;
 	if (!memcmp(head, "\177ELF", sizeof(head)))
 		return CONTENT_PROGRAM;
-	return memcmp(head, "gmon", sizeof(head)) ? CONTENT_OTHER : CONTENT_PROFILE;
+	bool profile = !memcmp(head, "gmon", sizeof(head)) || !memcmp(head, kin, sizeof(head));
+	return profile ? CONTENT_PROFILE : CONTENT_OTHER;
 }
 
 enum content content_of(const char *path)
@@ -35,5 +37,11 @@ enum content content_of(const char *path)
 bool content_named_profile(const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	static const char *const endings[] = { ".kin", ".folded", ".collapsed" };
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		size_t n = strlen(path), m = strlen(endings[i]);
+		if (n > m && !strcmp(path + n - m, endings[i]))
+			return true;
+	}
 	return !strncmp(slash ? slash + 1 : path, "gmon.", 5);
 }

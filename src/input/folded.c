@@ -281,4 +281,4 @@ static struct kin_error *read_folded(struct bytes all, const struct input_opts *
 	return f.err;
 }
 
-const struct reader folded_reader = { "folded stacks", probe, read_folded, NULL };
+const struct reader folded_reader = { "folded stacks", probe, read_folded, NULL, .says_program = true };

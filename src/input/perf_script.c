@@ -354,4 +354,4 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 	return s.err;
 }
 
-const struct reader perf_script_reader = { "perf script", probe, read_script, NULL };
+const struct reader perf_script_reader = { "perf script", probe, read_script, NULL, .says_program = true };
