@@ -52,7 +52,12 @@ enum content content_of(const char *path)
 
 bool content_named_profile(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-	return !strncmp(slash ? slash + 1 : path, "gmon.", 5) ||
-	       (dot && (!strcmp(dot, ".kin") || !strcmp(dot, ".folded")));
+	const char *slash = strrchr(path, '/');
+	static const char *const endings[] = { ".kin", ".folded", ".collapsed" };
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		size_t n = strlen(path), m = strlen(endings[i]);
+		if (n > m && !strcmp(path + n - m, endings[i]))
+			return true;
+	}
+	return !strncmp(slash ? slash + 1 : path, "gmon.", 5);
 }
