@@ -457,7 +457,7 @@ static void info_command(struct text *t)
 
 static void write_info(void)
 {
-	enum { SIZE = 4 * 4096 };
+	enum { SIZE = 3 * 4096 };
 	struct kinf_block *b = rt_block(KINF_INFO, SIZE, 0);
 	struct utsname host;
 	struct text t;
@@ -473,6 +473,23 @@ static void write_info(void)
 		info_line(&t, "host", host.nodename);
 	info_line(&t, "options", rt.options.text);
 	b->used = t.used;
+	rt.info_block = b;
+}
+
+void rt_info(const char *line)
+{
+	struct kinf_block *b = rt.info_block;
+	size_t n = text_size(line);
+
+	if (!b || n > b->size - sizeof(*b) - b->used) {
+		b = rt_block(KINF_INFO, 4096 - sizeof(*b), 0);
+		if (!b)
+			return;
+		b->used = 0;
+		rt.info_block = b;
+	}
+	copy_bytes(b->payload + b->used, line, n);
+	__atomic_store_n(&b->used, b->used + n, __ATOMIC_RELEASE);
 }
 
 static void write_header(void)

@@ -30,6 +30,11 @@
 	_CET_ENDBR
 	.endm
 
+	.macro	alias name, of
+	.globl	\name
+	.set	\name, \of
+	.endm
+
 	.macro	end name
 	.cfi_endproc
 	.size	\name, . - \name
@@ -91,12 +96,9 @@
 
 /* The caller's return address lies above the frame pointer. */
 function _mcount
-	.globl	mcount
-	.type	mcount, @function
-mcount:
 	mcount_body 8(%rbp)
 end _mcount
-	.size	mcount, . - mcount
+	alias mcount, _mcount
 
 /* Called before the prologue: the caller's return address is the next word of the stack. */
 function __fentry__
@@ -162,9 +164,6 @@ end __cyg_profile_func_exit
 /* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block
  * is known by the return address. Slots are an address and a count. */
 function __sanitizer_cov_trace_pc
-	.globl	__sanitizer_cov_trace_pc_guard
-	.type	__sanitizer_cov_trace_pc_guard, @function
-__sanitizer_cov_trace_pc_guard:
 	table	8
 	mov	(%rsp), %rax
 	jz	9f
@@ -182,6 +181,6 @@ __sanitizer_cov_trace_pc_guard:
 9:	mov	%rax, %rdi
 	jmp	rt_count
 end __sanitizer_cov_trace_pc
-	.size	__sanitizer_cov_trace_pc_guard, . - __sanitizer_cov_trace_pc_guard
+	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
 	.section .note.GNU-stack, "", @progbits

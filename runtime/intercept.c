@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 RT_EXPORT int dlclose(void *handle);
 RT_EXPORT int prctl(int option, ...);
@@ -105,5 +106,100 @@ long syscall(long number, ...)
 		rt.silent = was;
 	return result(r);
 }
+
+/* ---- exec: only to say what became of the process ---- */
+
+RT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]);
+RT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]);
+RT_EXPORT int execv(const char *path, char *const argv[]);
+RT_EXPORT int execvp(const char *file, char *const argv[]);
+RT_EXPORT int execl(const char *path, const char *arg, ...);
+RT_EXPORT int execlp(const char *file, const char *arg, ...);
+RT_EXPORT int execle(const char *path, const char *arg, ...);
+
+typedef int exec_function(const char *, char *const[], char *const[]);
+static exec_function *real_execve, *real_execvpe;
+
+void rt_intercept_init(void)
+{
+	real_execve = (exec_function *)dlsym(RTLD_NEXT, "execve");
+	real_execvpe = (exec_function *)dlsym(RTLD_NEXT, "execvpe");
+}
+
+static int call_exec(exec_function *f, const char *path, char *const argv[], char *const envp[])
+{
+	int ret, err;
+
+	if (!f) { /* our constructor has not run yet */
+		rt_intercept_init();
+		f = real_execve;
+	}
+	rt_exec(true);
+	ret = f(path, argv, envp);
+	err = errno;
+	rt_exec(false);
+	errno = err;
+	return ret;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return call_exec(real_execve, path, argv, envp);
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return call_exec(real_execvpe, file, argv, envp);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return call_exec(real_execve, path, argv, environ);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return call_exec(real_execvpe, file, argv, environ);
+}
+
+/* The arguments as an array on the stack, after counting them; `last` gets what follows them. */
+#define ARGUMENTS(argv, first, last)                                                               \
+	size_t n_ = 1;                                                                             \
+	va_list args_;                                                                             \
+	va_start(args_, first);                                                                    \
+	while (va_arg(args_, char *))                                                              \
+		n_++;                                                                              \
+	va_end(args_);                                                                             \
+	char **argv = __builtin_alloca((n_ + 1) * sizeof(char *));                                 \
+	va_start(args_, first);                                                                    \
+	argv[0] = (char *)(uintptr_t)first;                                                        \
+	for (size_t i_ = 1; i_ <= n_; i_++)                                                        \
+		argv[i_] = va_arg(args_, char *);                                                  \
+	last;                                                                                      \
+	va_end(args_)
+
+int execl(const char *path, const char *arg, ...)
+{
+	ARGUMENTS(argv, arg, (void)0);
+	return call_exec(real_execve, path, argv, environ);
+}
+
+int execlp(const char *file, const char *arg, ...)
+{
+	ARGUMENTS(argv, arg, (void)0);
+	return call_exec(real_execvpe, file, argv, environ);
+}
+
+int execle(const char *path, const char *arg, ...)
+{
+	char **envp;
+
+	ARGUMENTS(argv, arg, envp = va_arg(args_, char **));
+	return call_exec(real_execve, path, argv, envp);
+}
+
+#else
+
+void rt_intercept_init(void) {}
 
 #endif

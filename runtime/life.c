@@ -153,7 +153,7 @@ static void begin_anew(void)
 	atomic_store(&rt.retiring, 0);
 	rt_file_drop();
 	rt_threads_drop();
-	rt.module_block = rt.retired = NULL;
+	rt.module_block = rt.info_block = rt.retired = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;
@@ -229,6 +229,16 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	rt_file_finish();
 }
 
+void rt_exec(bool about_to)
+{
+	if (rt.state != RT_STARTED || rt.silent || !same_process() || (uint32_t)SYS0(getpid) != rt.pid)
+		return;
+	if (!rt.header) /* a forked child that counted nothing */
+		return;
+	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
+	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
+}
+
 static void at_exit(int status, void *unused)
 {
 	int err = errno;
@@ -247,6 +257,7 @@ static void at_quick_exit_(void *unused)
 __attribute__((constructor(101))) static void begin(void)
 {
 	rt_init();
+	rt_intercept_init();
 	if (rt.state == RT_OFF)
 		return;
 	if (on_exit)
@@ -278,8 +289,10 @@ RT_EXPORT _Noreturn void _Exit(int status) { _exit(status); }
 
 void kinrt_start(void)
 {
+	if (rt.silent)
+		return;
 	rt.paused = false;
-	if (rt.state == RT_OFF) {
+	if (rt.state == RT_OFF) { /* it has more rights than its user, and wants it all the same */
 		rt.options.arcs = rt.options.blocks = true;
 		atomic_store(&rt.state, RT_READY);
 	}
@@ -294,7 +307,27 @@ void kinrt_stop(void)
 
 int kinrt_flush(void)
 {
-	if (rt.state == RT_STARTED)
-		rt_finish(KINF_RUNNING, 0);
+	if (rt.silent)
+		return -EPERM;
+	rt_finish(KINF_RUNNING, 0);
 	return 0;
+}
+
+void kinrt_mark(const char *name)
+{
+	char line[256];
+	struct text t = { .at = line, .size = sizeof(line) - 1 };
+	uint64_t mask;
+
+	if (!name || !rt_ready() || rt.silent || !rt_lock(&mask))
+		return;
+	text_add(&t, "mark=");
+	text_number(&t, rt_now_ns(CLOCK_MONOTONIC));
+	text_add(&t, " ");
+	for (; *name; name++)
+		text_bytes(&t, (unsigned char)*name < ' ' ? " " : name, 1);
+	line[t.used++] = '\n';
+	line[t.used] = 0;
+	rt_info(line);
+	rt_unlock(mask);
 }

@@ -290,7 +290,7 @@ static int at_start(struct dl_phdr_info *info, size_t size, void *arg)
 					  info->dlpi_phnum);
 
 	(void)size;
-	if (*first && !m.name[0])
+	if (*first) /* the program, whatever name it has */
 		m.flags = KINF_MODULE_MAIN;
 	*first = false;
 	set_hash(&m);

@@ -112,7 +112,7 @@ extern struct rt {
 	_Atomic uint32_t epoch;
 	uint32_t n_modules; /* records written */
 	struct rt_module *_Atomic active, *_Atomic all;
-	struct kinf_block *module_block;
+	struct kinf_block *module_block, *info_block;
 	struct kinf_block *retired;
 	_Atomic uint32_t retiring; /* a dlclose() is under way */
 
@@ -136,6 +136,8 @@ void rt_init(void);
 void rt_on(void); /* sets the gate by what is wanted now */
 /* Writes what is to be written at the end of the process. May be called several times. */
 void rt_finish(enum kinf_end end, uint64_t detail);
+/* The process is about to become another program; or that has failed. */
+void rt_exec(bool about_to);
 /* Calls f(arg) with all vector registers saved: for functions of the C library. */
 void rt_call_saved(void (*f)(void *), void *arg);
 
@@ -154,6 +156,8 @@ bool rt_lock(uint64_t *mask);
 void rt_unlock(uint64_t mask);
 /* With the lock: makes the file (or the memory in its place) and its header. */
 bool rt_file_start(void);
+/* With the lock: appends to what is known of the process. */
+void rt_info(const char *line);
 /* With the lock: reserves a block of zeros, or returns NULL. It is part of the file at once. */
 struct kinf_block *rt_block(enum kinf_type type, uint64_t payload, uint32_t thread);
 /* Walks over all blocks; NULL starts and ends. */
@@ -192,6 +196,10 @@ void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is comp
 void rt_arcs_retire(const struct rt_module *m); /* with the lock */
 void rt_count(uint64_t addr);
 uint64_t rt_calls(void); /* sum of all arcs */
+
+/* ---- intercept.c ---- */
+
+void rt_intercept_init(void); /* not async-signal-safe */
 
 /* ---- gmon.c ---- */
 
