@@ -426,6 +426,16 @@ static bool open_file(void)
 	return true;
 }
 
+/* There was no space for it: it was made just now, and is empty. */
+static void discard_file(void)
+{
+	SYS3(unlinkat, AT_FDCWD, rt.path, 0);
+	if (is_ours(rt.fd))
+		SYS1(close, rt.fd);
+	rt.fd = -1;
+	rt.path[0] = 0;
+}
+
 /* ---- its beginning and end ---- */
 
 static void info_line(struct text *t, const char *key, const char *value)
@@ -504,7 +514,7 @@ static void write_header(void)
 	h->start_ns = rt_now_ns(CLOCK_MONOTONIC);
 	h->start_time_ns = rt_now_ns(CLOCK_REALTIME);
 	h->machine = MACHINE;
-	h->size = KINF_PAGE;
+	h->size = in_file() ? KINF_PAGE : 0;
 	__atomic_store_n(&h->magic, KINF_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -514,13 +524,11 @@ bool rt_file_start(void)
 
 	if (!extend(first_extent)) {
 		if (named)
-			SYS3(unlinkat, AT_FDCWD, rt.path, 0);
+			discard_file();
 		return false;
 	}
-	if (named && !in_file()) { /* it is ours and empty */
-		SYS3(unlinkat, AT_FDCWD, rt.path, 0);
-		rt.path[0] = 0;
-	}
+	if (named && !in_file())
+		discard_file();
 	rt.header = (struct kinf_header *)rt.extent[0].at;
 	rt.used = KINF_PAGE;
 	write_header();
@@ -578,17 +586,15 @@ void rt_file_finish(void)
 	fd = our_fd();
 	for (uint32_t i = first; i < rt.n_extents; i++) {
 		size = i + 1 == rt.n_extents ? rt.used : rt.extent[i].size;
-		if (i == 0)
-			rt.header->size = size;
 		if (fd < 0 || !write_extent(fd, &rt.extent[i], size)) {
 			lose_rest(i);
 			break;
 		}
-		if (i || first)
-			rt.header->size = rt.extent[i].offset + size;
+		rt.header->size = rt.extent[i].offset + size;
 	}
-	if (!first && fd >= 0)
-		SYS4(pwrite64, fd, rt.header, KINF_PAGE, 0);
+	/* The header is in the file already, or it is the start of what was written. */
+	if (!first && fd >= 0 && (!rt.header->size || SYS4(pwrite64, fd, rt.header, KINF_PAGE, 0) != KINF_PAGE))
+		discard_file();
 	SYS4(rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
 }
 

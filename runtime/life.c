@@ -221,7 +221,8 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 		return;
 	rt_gmon_write();
 	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID);
-	if (end != KINF_RUNNING) {
+	/* exit() may end by calling our _exit() */
+	if (end != KINF_RUNNING && !(end == KINF_EXITED_AT_ONCE && rt.header->end == KINF_EXITED)) {
 		rt.header->end_ns = rt_now_ns(CLOCK_MONOTONIC);
 		rt.header->end_detail = detail;
 		rt.header->end = end;
