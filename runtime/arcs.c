@@ -10,8 +10,9 @@ static struct kinf_arc *slot_at(void *table, uint64_t offset)
 /* A larger table; what was counted stays where it is, and the file's reader adds it up. */
 static void *new_table(struct rt_thread *t, const void *old)
 {
-	uint64_t slots = old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_arc) + 1) * GROWTH
-			     : FIRST_SLOTS;
+	uint64_t slots =
+		old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_arc) + 1) * GROWTH
+		    : FIRST_SLOTS;
 	struct kinf_block *b;
 	uint64_t mask;
 
@@ -113,7 +114,8 @@ void rt_arc(uint64_t from, uint64_t to)
 	caller = rt_module_learn(from);
 	table = table_with_room();
 	if (table)
-		count(table, from, to, (callee && callee->transient) || (caller && caller->transient));
+		count(table, from, to,
+		      (callee && callee->transient) || (caller && caller->transient));
 	else
 		rt_lose(KINF_LOST_ARCS, 1);
 }

@@ -11,8 +11,8 @@ RT_EXPORT void _mcleanup(void);
 RT_EXPORT int moncontrol(int mode);
 RT_EXPORT int __moncontrol(int mode);
 
-/* From the start-up code of -pg programs, or by a program that wants to be profiled from here on. The
- * range says nothing to us: all calls are counted, exactly. */
+/* From the start-up code of -pg programs, or by a program that wants to be profiled from here on.
+ * The range says nothing to us: all calls are counted, exactly. */
 void __monstartup(unsigned long low, unsigned long high)
 {
 	(void)low;

@@ -9,8 +9,9 @@ static struct kinf_count *slot_at(void *table, uint64_t offset)
 
 static void *new_table(struct rt_thread *t, const void *old)
 {
-	uint64_t slots = old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_count) + 1) * GROWTH
-			     : FIRST_SLOTS;
+	uint64_t slots =
+		old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_count) + 1) * GROWTH
+		    : FIRST_SLOTS;
 	struct kinf_block *b;
 	uint64_t mask;
 
@@ -69,7 +70,8 @@ void rt_count(uint64_t addr)
 		return;
 	}
 	b = rt_block_of(table);
-	for (at = rt_hash(addr, 0) & b->own[RT_MASK];; at = (at + sizeof(struct kinf_count)) & b->own[RT_MASK]) {
+	for (at = rt_hash(addr, 0) & b->own[RT_MASK];;
+	     at = (at + sizeof(struct kinf_count)) & b->own[RT_MASK]) {
 		struct kinf_count *s = slot_at(table, at);
 		uint64_t unused = 0;
 
@@ -83,7 +85,8 @@ void rt_count(uint64_t addr)
 	}
 }
 
-/* Guards are numbered so that those of clang know that they are wanted; blocks are known by address. */
+/* Guards are numbered so that those of clang know that they are wanted; blocks are known by
+ * address. */
 RT_EXPORT void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end);
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end)
 {

@@ -88,10 +88,9 @@ void *rt_memory(size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (size > left) {
-		long m = rt.silent || size > CHUNK
-				 ? -ENOMEM
-				 : SYS6(mmap, NULL, CHUNK, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		long m = rt.silent || size > CHUNK ? -ENOMEM
+						   : SYS6(mmap, NULL, CHUNK, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (m < 0 && m > -4096)
 			return NULL;
@@ -212,8 +211,8 @@ void rt_forget_xfsz(void)
 		SYS4(rt_sigtimedwait, &xfsz, NULL, &now, 8);
 }
 
-/* Space on the disk, so that a full one is an error here and not SIGBUS later. All signals are blocked;
- * the one that a limit on file sizes sends is taken back. */
+/* Space on the disk, so that a full one is an error here and not SIGBUS later. All signals are
+ * blocked; the one that a limit on file sizes sends is taken back. */
 static long reserve(int fd, uint64_t offset, uint64_t size)
 {
 	static const uint8_t zeros[4096];
@@ -277,7 +276,8 @@ static bool extend(uint64_t need)
 static bool in_file(void) { return rt.n_extents && rt.extent[rt.n_extents - 1].in_file; }
 
 /* The block at the end; header.size follows once it can be read. */
-static struct kinf_block *place(enum kinf_type type, uint64_t size, uint64_t payload, uint32_t thread)
+static struct kinf_block *place(enum kinf_type type, uint64_t size, uint64_t payload,
+				uint32_t thread)
 {
 	struct rt_extent *e = &rt.extent[rt.n_extents - 1];
 	struct kinf_block *b = (struct kinf_block *)(e->at + rt.used);
@@ -376,7 +376,8 @@ static bool has_pid(const char *template, size_t n)
 	return false;
 }
 
-/* `attempt` 0: the name as it was asked for; 1: with the process id, 2 and on: and the time in it. */
+/* `attempt` 0: the name as it was asked for; 1: with the process id, 2 and on: and the time in it.
+ */
 static void make_path(int attempt)
 {
 	struct text t = { .at = rt.path, .size = sizeof(rt.path) };
@@ -582,7 +583,8 @@ void rt_file_finish(void)
 		return;
 	SYS4(rt_sigprocmask, SIG_SETMASK, &all, &mask, 8);
 	if (!first && !rt.path[0])
-		open_file(); /* it could not be made at the start; that may have been for want of space */
+		open_file(); /* it could not be made at the start; that may have been for want of
+				space */
 	fd = our_fd();
 	for (uint32_t i = first; i < rt.n_extents; i++) {
 		size = i + 1 == rt.n_extents ? rt.used : rt.extent[i].size;
@@ -593,7 +595,8 @@ void rt_file_finish(void)
 		rt.header->size = rt.extent[i].offset + size;
 	}
 	/* The header is in the file already, or it is the start of what was written. */
-	if (!first && fd >= 0 && (!rt.header->size || SYS4(pwrite64, fd, rt.header, KINF_PAGE, 0) != KINF_PAGE))
+	if (!first && fd >= 0 &&
+	    (!rt.header->size || SYS4(pwrite64, fd, rt.header, KINF_PAGE, 0) != KINF_PAGE))
 		discard_file();
 	SYS4(rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
 }

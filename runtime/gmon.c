@@ -1,5 +1,5 @@
-/* gmon.out, as GNU gprof reads it: one for the program, and one for every shared object that has calls,
- * called gmon.out.OBJECT. Addresses are link-time addresses of the object in question. */
+/* gmon.out, as GNU gprof reads it: one for the program, and one for every shared object that has
+ * calls, called gmon.out.OBJECT. Addresses are link-time addresses of the object in question. */
 #include "rt.h"
 
 #include <fcntl.h>
@@ -104,8 +104,10 @@ static void put_histogram(const struct rt_module *m)
 	long bins = 0;
 
 	if (add_samples(m, NULL))
-		bins = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (bins <= 0 && bins > -4096) { /* no time was measured: readers want a record, but no bins */
+		bins = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	if (bins <= 0 &&
+	    bins > -4096) { /* no time was measured: readers want a record, but no bins */
 		put_histogram_header(m, n);
 		while (n--)
 			put_u16(0);
@@ -242,8 +244,8 @@ static int try_open(const char *prefix, bool in_cwd, const struct rt_module *m)
 	return fd;
 }
 
-/* Where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program was
- * started in, or if that is out of reach, in the present one. */
+/* Where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program
+ * was started in, or if that is out of reach, in the present one. */
 static int open_for(const struct rt_module *m)
 {
 	int fd = -1;
@@ -289,7 +291,8 @@ void rt_gmon_write(void)
 	uint64_t mask, calls = rt_calls() + 1;
 	bool before;
 
-	if (!rt.options.gmon || !rt.profiled || rt.gmon_calls == calls || atomic_exchange(&busy, true))
+	if (!rt.options.gmon || !rt.profiled || rt.gmon_calls == calls ||
+	    atomic_exchange(&busy, true))
 		return;
 	/* SIGXFSZ, of a limit on file sizes, is ours */
 	if (rt_lock(&mask)) {

@@ -40,8 +40,8 @@ int dlclose(void *handle)
 	return ret;
 }
 
-/* After this any system call may be the last one. gmon.out is written as of now; the .kin file goes on
- * as far as it is mapped. */
+/* After this any system call may be the last one. gmon.out is written as of now; the .kin file goes
+ * on as far as it is mapped. */
 static void before_seccomp(void)
 {
 	enum { ROOM = 1 << 20 };
@@ -95,7 +95,8 @@ long syscall(long number, ...)
 	e = va_arg(args, long);
 	f = va_arg(args, long);
 	va_end(args);
-	seccomp = (number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
+	seccomp = (number == SYS_seccomp &&
+		   (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
 		  (number == SYS_prctl && a == PR_SET_SECCOMP);
 	if (seccomp)
 		before_seccomp();

@@ -1,8 +1,8 @@
 #include "kinrt.h"
 #include "rt.h"
 
-#include <errno.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@ union rt_gate rt_gate __attribute__((aligned(4096), visibility("hidden")));
 /* Of libc; not all C libraries have all of them. */
 extern int on_exit(void (*f)(int, void *), void *) __attribute__((weak));
 extern int __cxa_at_quick_exit(void (*f)(void *), void *) __attribute__((weak));
-extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *)
-	__attribute__((weak));
+extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void),
+			     void *) __attribute__((weak));
 
 /* ---- vector registers ---- */
 
@@ -63,7 +63,8 @@ void rt_call_saved(void (*f)(void *), void *arg) { f(arg); }
 
 static void own_names(void)
 {
-	long n = SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
+	long n =
+		SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
 
 	if (n < 0)
 		n = 0;
@@ -150,7 +151,6 @@ static void begin_anew(void)
 	rt.forked = true;
 	atomic_store(&rt.lock, 0);
 	atomic_store(&rt.waiting, 0);
-	atomic_store(&rt.retiring, 0);
 	rt_file_drop();
 	rt_threads_drop();
 	rt.module_block = rt.info_block = rt.retired = NULL;
@@ -214,7 +214,8 @@ bool rt_ready(void)
 
 void rt_finish(enum kinf_end end, uint64_t detail)
 {
-	if (rt.state != RT_STARTED || __atomic_load_n(&rt_gate.alive, __ATOMIC_ACQUIRE) != 1 || rt.silent)
+	if (rt.state != RT_STARTED || __atomic_load_n(&rt_gate.alive, __ATOMIC_ACQUIRE) != 1 ||
+	    rt.silent)
 		return;
 	/* a child of vfork is not the end of us */
 	if ((uint32_t)SYS0(getpid) != rt.pid)
@@ -232,7 +233,8 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 
 void rt_exec(bool about_to)
 {
-	if (rt.state != RT_STARTED || rt.silent || !same_process() || (uint32_t)SYS0(getpid) != rt.pid)
+	if (rt.state != RT_STARTED || rt.silent || !same_process() ||
+	    (uint32_t)SYS0(getpid) != rt.pid)
 		return;
 	if (!rt.header) /* a forked child that counted nothing */
 		return;

@@ -27,7 +27,7 @@ static const char *path_of(const struct rt_module *m)
 
 /* ---- what the loader's program headers say ---- */
 
-static void find_build_id(struct rt_module *m, const ElfW(Phdr) *p)
+static void find_build_id(struct rt_module *m, const ElfW(Phdr) * p)
 {
 	const uint8_t *at = (const uint8_t *)(m->bias + p->p_vaddr);
 	const uint8_t *end = at + p->p_memsz;
@@ -39,8 +39,8 @@ static void find_build_id(struct rt_module *m, const ElfW(Phdr) *p)
 		at += sizeof(*n);
 		if (name > (size_t)(end - at) || desc > (size_t)(end - at) - name)
 			return;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && text_equal((const char *)at, "GNU") &&
-		    n->n_descsz <= 64) {
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
+		    text_equal((const char *)at, "GNU") && n->n_descsz <= 64) {
 			m->build_id = at + name;
 			m->build_id_size = (uint16_t)n->n_descsz;
 			return;
@@ -49,7 +49,8 @@ static void find_build_id(struct rt_module *m, const ElfW(Phdr) *p)
 	}
 }
 
-static struct rt_module from_headers(uint64_t bias, const char *name, const ElfW(Phdr) *p, size_t n)
+static struct rt_module from_headers(uint64_t bias, const char *name, const ElfW(Phdr) * p,
+				     size_t n)
 {
 	struct rt_module m = { .bias = bias, .name = name ? name : "", .start = UINT64_MAX };
 
@@ -116,9 +117,15 @@ static void write_record(struct rt_module *m)
 		m->first_id = m->id;
 	r = (struct kinf_module *)(b->payload + b->used);
 	*r = (struct kinf_module){
-		.id = m->id, .start = m->start, .end = m->end, .bias = m->bias,
-		.mapped_at = rt.epoch, .unmapped_at = UINT32_MAX, .flags = m->flags,
-		.path_size = (uint16_t)path_size, .build_id_size = m->build_id_size,
+		.id = m->id,
+		.start = m->start,
+		.end = m->end,
+		.bias = m->bias,
+		.mapped_at = rt.epoch,
+		.unmapped_at = UINT32_MAX,
+		.flags = m->flags,
+		.path_size = (uint16_t)path_size,
+		.build_id_size = m->build_id_size,
 	};
 	tail = (uint8_t *)(r + 1);
 	if (before) {
@@ -155,8 +162,8 @@ void rt_modules_start(void)
 
 /* ---- the list ---- */
 
-/* A file that was mapped before has the same first id; mapped in the very same place, with nothing else
- * there in between, it goes on with its record. */
+/* A file that was mapped before has the same first id; mapped in the very same place, with nothing
+ * else there in between, it goes on with its record. */
 static struct rt_module *known_before(const struct rt_module *m)
 {
 	for (struct rt_module *o = rt.all; o; o = o->older)
@@ -246,10 +253,12 @@ static bool describe(const struct dl_find_object *o, struct rt_module *m)
 	    e->e_phoff + e->e_phnum * sizeof(ElfW(Phdr)) > 4096) {
 		*m = (struct rt_module){ .start = (uint64_t)o->dlfo_map_start,
 					 .end = (uint64_t)o->dlfo_map_end,
-					 .bias = l->l_addr, .name = l->l_name };
+					 .bias = l->l_addr,
+					 .name = l->l_name };
 	} else
 		*m = from_headers(l->l_addr, l->l_name,
-				  (const ElfW(Phdr) *)((const uint8_t *)e + e->e_phoff), e->e_phnum);
+				  (const ElfW(Phdr) *)((const uint8_t *)e + e->e_phoff),
+				  e->e_phnum);
 	m->loader = l;
 	m->transient = true;
 	set_hash(m);
@@ -286,8 +295,8 @@ struct rt_module *rt_module_learn(uint64_t addr)
 static int at_start(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	bool *first = arg;
-	struct rt_module m = from_headers(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr,
-					  info->dlpi_phnum);
+	struct rt_module m =
+		from_headers(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum);
 
 	(void)size;
 	if (*first) /* the program, whatever name it has */

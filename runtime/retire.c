@@ -1,5 +1,6 @@
 /* Libraries come and go, and others take their place. What was counted in one that is gone moves to
- * KINF_RETIRED_ARCS, by module and link-time address; the same file mapped again adds to the same. */
+ * KINF_RETIRED_ARCS, by module and link-time address; the same file mapped again adds to the same.
+ */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 128, GROWTH = 4 };
@@ -73,7 +74,10 @@ static void retire_slot(struct kinf_arc *s)
 	__atomic_store_n(&s->from, RT_GONE, __ATOMIC_RELEASE);
 }
 
-static bool within(const struct rt_module *m, uint64_t addr) { return addr >= m->start && addr < m->end; }
+static bool within(const struct rt_module *m, uint64_t addr)
+{
+	return addr >= m->start && addr < m->end;
+}
 
 /* Nobody is in a function of `m`, so nobody is at these slots, whichever thread's they are. */
 void rt_arcs_retire(const struct rt_module *m)

@@ -1,18 +1,19 @@
 /* rt.h - the runtime inside: its one struct, and what its files share.
  *
  * A hook (hooks_ARCH.S) finds its thread's table through a thread-local pointer and adds one to a
- * counter that lies in the mapped file; that is all in the common case. Whatever it does not find it
- * asks rt_arc() or rt_count() for: these start the file, attach the thread, make and grow tables. Both
- * may run in a signal handler, at any instruction of the program or of themselves. So
+ * counter that lies in the mapped file; that is all in the common case. Whatever it does not find
+ * it asks rt_arc() or rt_count() for: these start the file, attach the thread, make and grow
+ * tables. Both may run in a signal handler, at any instruction of the program or of themselves. So
  *
  * - tables belong to one thread. It adds slots by compare-and-swap against its own signal handlers
  *   alone, and publishes a slot by the last store; nothing that was counted ever moves;
- * - everything else (the file, its blocks, modules, threads) changes under rt_lock(), which blocks all
- *   signals meanwhile: its holder cannot be interrupted by somebody who wants it;
- * - a child of fork finds rt_gate wiped by the kernel, takes every hook for a miss, and there begins
- *   anew with a file of its own (rt_ready()). A child of vfork counts for its parent.
+ * - everything else (the file, its blocks, modules, threads) changes under rt_lock(), which blocks
+ * all signals meanwhile: its holder cannot be interrupted by somebody who wants it;
+ * - a child of fork finds rt_gate wiped by the kernel, takes every hook for a miss, and there
+ * begins anew with a file of its own (rt_ready()). A child of vfork counts for its parent.
  *
- * Unless it says otherwise a function here is async-signal-safe and keeps errno and vector registers. */
+ * Unless it says otherwise a function here is async-signal-safe and keeps errno and vector
+ * registers. */
 #ifndef KINRT_RT_H
 #define KINRT_RT_H
 
@@ -24,8 +25,8 @@
 
 #define RT_EXPORT __attribute__((visibility("default")))
 
-/* Address 1 in `from`: the slot's calls were moved away and it may be used again; 2: it is being used
- * again. Neither is ever a return address. */
+/* Address 1 in `from`: the slot's calls were moved away and it may be used again; 2: it is being
+ * used again. Neither is ever a return address. */
 #define RT_GONE  1u
 #define RT_TAKEN 2u
 
@@ -49,10 +50,11 @@ struct rt_tls {
 	void *counts; /* the same of KINF_COUNTS */
 	struct rt_thread *thread;
 };
-extern __thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct rt_tls rt_tls
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A page that is all zero in a forked child. The hooks take `on` as a mask over their table's address,
- * so that collecting is switched off, and a new process noticed, without another test. */
+/* A page that is all zero in a forked child. The hooks take `on` as a mask over their table's
+ * address, so that collecting is switched off, and a new process noticed, without another test. */
 union rt_gate {
 	struct {
 		uint64_t on;    /* ~0: collecting; 0: ask rt_ready() */
@@ -63,18 +65,18 @@ union rt_gate {
 extern union rt_gate rt_gate __attribute__((visibility("hidden")));
 
 struct rt_module {
-	struct rt_module *next;      /* of those that are mapped; newest first */
-	uint64_t start, end, bias;   /* as in struct kinf_module */
-	const char *name;            /* the loader's; valid while mapped */
-	const uint8_t *build_id;     /* in the module's own memory */
-	const void *loader;          /* the loader's handle, to see whether it is still the same */
-	struct kinf_module *record;  /* in the file, or NULL */
-	uint32_t id, first_id;       /* first_id: of the first time that this very file was mapped */
-	uint32_t hash, flags;        /* of path and build id; KINF_MODULE_* */
+	struct rt_module *next;     /* of those that are mapped; newest first */
+	uint64_t start, end, bias;  /* as in struct kinf_module */
+	const char *name;           /* the loader's; valid while mapped */
+	const uint8_t *build_id;    /* in the module's own memory */
+	const void *loader;         /* the loader's handle, to see whether it is still the same */
+	struct kinf_module *record; /* in the file, or NULL */
+	uint32_t id, first_id;      /* first_id: of the first time that this very file was mapped */
+	uint32_t hash, flags;       /* of path and build id; KINF_MODULE_* */
 	uint16_t build_id_size;
-	uint64_t text, text_end;     /* run-time addresses of its code */
-	bool transient;              /* came after the start: may go again */
-	struct rt_module *older;     /* of all there ever were */
+	uint64_t text, text_end; /* run-time addresses of its code */
+	bool transient;          /* came after the start: may go again */
+	struct rt_module *older; /* of all there ever were */
 };
 
 struct rt_extent { /* memory that blocks lie in: a part of the file, or anonymous */
@@ -94,10 +96,10 @@ extern struct rt {
 	_Atomic uint32_t lock;  /* tid of the holder, or 0 */
 	_Atomic uint32_t waiting;
 	bool paused;
-	bool silent;  /* system calls may kill the process (seccomp): make none but when it ends */
-	bool forked;  /* not the process that the program was started as */
+	bool silent;   /* system calls may kill the process (seccomp): make none but when it ends */
+	bool forked;   /* not the process that the program was started as */
 	bool profiled; /* compiled for gprof: mcount, __fentry__ or monstartup were called */
-	bool full;    /* no more space; tables do not grow */
+	bool full;     /* no more space; tables do not grow */
 	uint32_t pid, ppid;
 	struct rt_options options;
 
@@ -114,7 +116,6 @@ extern struct rt {
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
 	struct kinf_block *retired;
-	_Atomic uint32_t retiring; /* a dlclose() is under way */
 
 	struct kinf_block *thread_block;
 	struct rt_thread *threads, *inspected;
@@ -144,8 +145,8 @@ void rt_call_saved(void (*f)(void *), void *arg);
 /* ---- options.c ---- */
 
 void rt_options_read(struct rt_options *o, const char *text);
-/* The value of a setting of KIN_OPTIONS, for whoever reads it where it is used; NULL if there is none.
- * *size is its length: it is not terminated. */
+/* The value of a setting of KIN_OPTIONS, for whoever reads it where it is used; NULL if there is
+ * none. *size is its length: it is not terminated. */
 const char *rt_option(const struct rt_options *o, const char *name, size_t *size);
 bool rt_option_on(const struct rt_options *o, const char *name, bool unless);
 
@@ -162,13 +163,15 @@ void rt_info(const char *line);
 struct kinf_block *rt_block(enum kinf_type type, uint64_t payload, uint32_t thread);
 /* Walks over all blocks; NULL starts and ends. */
 struct kinf_block *rt_next_block(const struct kinf_block *b);
-bool rt_room(uint64_t size); /* with the lock: makes sure that such a block fits without system calls */
+bool rt_room(
+	uint64_t size); /* with the lock: makes sure that such a block fits without system calls */
 void rt_lose(enum kinf_loss what, uint64_t n);
 void rt_error(const char *what, long err); /* keeps the first; err: as of a system call, or 0 */
-void rt_file_finish(void); /* what lies in anonymous memory goes to the file if it can */
-void rt_file_drop(void);   /* in a forked child: forget the parent's */
+void rt_file_finish(void);    /* what lies in anonymous memory goes to the file if it can */
+void rt_file_drop(void);      /* in a forked child: forget the parent's */
 void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
-/* With signals blocked: takes back the SIGXFSZ that writing has caused, if it was not there before. */
+/* With signals blocked: takes back the SIGXFSZ that writing has caused, if it was not there before.
+ */
 bool rt_xfsz_pending(void);
 void rt_forget_xfsz(void);
 uint64_t rt_now_ns(int clock);
@@ -177,8 +180,8 @@ int rt_open_output(const char *path, int flags, int mode);
 
 /* ---- modules.c ---- */
 
-void rt_modules_init(void); /* not async-signal-safe */
-void rt_modules_start(void); /* with the lock: into the new file */
+void rt_modules_init(void);                       /* not async-signal-safe */
+void rt_modules_start(void);                      /* with the lock: into the new file */
 struct rt_module *rt_module_at(uint64_t addr);    /* NULL: not known */
 struct rt_module *rt_module_learn(uint64_t addr); /* asks the loader, too; may take the lock */
 void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
@@ -213,9 +216,9 @@ static inline struct kinf_block *rt_block_of(const void *payload)
 {
 	return (struct kinf_block *)((uintptr_t)payload - sizeof(struct kinf_block));
 }
-#define RT_MASK 0 /* of own[]: (slots - 1) * size of a slot */
-#define RT_USED 1 /* slots taken */
-#define RT_FLAGS 2
+#define RT_MASK      0 /* of own[]: (slots - 1) * size of a slot */
+#define RT_USED      1 /* slots taken */
+#define RT_FLAGS     2
 #define RT_TRANSIENT 1u /* flags: some slot is of a module that may go */
 
 static inline uint64_t rt_hash(uint64_t from, uint64_t to)

@@ -1,8 +1,8 @@
 /* sys.h - system calls, memory and numbers without the C library.
  *
- * Everything here is async-signal-safe, keeps errno and touches general registers only: hooks run at
- * places where vector registers hold a program's arguments, and any function of the C library may use
- * them. System calls return what the kernel does: -errno on failure. */
+ * Everything here is async-signal-safe, keeps errno and touches general registers only: hooks run
+ * at places where vector registers hold a program's arguments, and any function of the C library
+ * may use them. System calls return what the kernel does: -errno on failure. */
 #ifndef KINRT_SYS_H
 #define KINRT_SYS_H
 
@@ -46,12 +46,13 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 #error "libkinrt knows x86-64 and aarch64"
 #endif
 
-#define SYS0(n)                sys(SYS_##n, 0, 0, 0, 0, 0, 0)
-#define SYS1(n, a)             sys(SYS_##n, (long)(a), 0, 0, 0, 0, 0)
-#define SYS2(n, a, b)          sys(SYS_##n, (long)(a), (long)(b), 0, 0, 0, 0)
-#define SYS3(n, a, b, c)       sys(SYS_##n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define SYS4(n, a, b, c, d)    sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define SYS5(n, a, b, c, d, e) sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+#define SYS0(n)             sys(SYS_##n, 0, 0, 0, 0, 0, 0)
+#define SYS1(n, a)          sys(SYS_##n, (long)(a), 0, 0, 0, 0, 0)
+#define SYS2(n, a, b)       sys(SYS_##n, (long)(a), (long)(b), 0, 0, 0, 0)
+#define SYS3(n, a, b, c)    sys(SYS_##n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define SYS4(n, a, b, c, d) sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define SYS5(n, a, b, c, d, e)                                                                     \
+	sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 #define SYS6(n, a, b, c, d, e, f)                                                                  \
 	sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 

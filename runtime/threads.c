@@ -6,9 +6,9 @@
 __thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec")));
 
 enum {
-	RECORDS = 64,    /* in a block */
-	MANY = 1024,     /* threads; beyond that the tables of dead ones are taken over */
-	INSPECTED = 32,  /* of them, at a time */
+	RECORDS = 64,   /* in a block */
+	MANY = 1024,    /* threads; beyond that the tables of dead ones are taken over */
+	INSPECTED = 32, /* of them, at a time */
 	ESRCH_ = -3,
 };
 
@@ -34,8 +34,8 @@ static struct kinf_thread *new_record(uint32_t index, uint32_t tid)
 	return r;
 }
 
-/* A dead thread's tables serve again. Its number may have been given to another thread, even to this
- * one, which certainly has no tables. */
+/* A dead thread's tables serve again. Its number may have been given to another thread, even to
+ * this one, which certainly has no tables. */
 static struct rt_thread *inherit(uint32_t tid)
 {
 	for (int i = 0; i < INSPECTED; i++) {
