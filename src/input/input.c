@@ -19,8 +19,9 @@ enum { WHOLE_MAX = 1 << 30 };
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
 
 /* Old BSD files can only be told by what they are not: last. */
-static const struct reader *const readers[] = { &gmon_reader, &kin_reader, &bbout_reader,
-						&bsd44_reader, &bsd_reader };
+static const struct reader *const readers[] = { &gmon_reader,   &kin_reader,	      &bbout_reader,
+						&folded_reader, &perf_script_reader, &bsd44_reader,
+						&bsd_reader };
 
 /* A file to read. Standard input can be read only once: what it held is kept. */
 struct item {
@@ -321,6 +322,34 @@ static struct kin_error *read_items(struct item *items, size_t n, const struct i
 	err = read_in_turn(items, n, o, builder);
 	*ret = profile_finish(builder);
 	return err;
+}
+
+/* What a file is */
+
+static bool says_program(const char *path)
+{
+	enum { HEAD = 4096 };
+	struct window w;
+	bool says = false;
+
+	if (!window_open(&w, path))
+		return false;
+	window_need(&w, HEAD);
+	struct kin_error *err = window_error(&w);
+	for (size_t i = 0; i < ARRAY_LEN(readers) && !err && !says; i++)
+		says = readers[i]->says_program &&
+		       readers[i]->probe(w.b, &(struct input_opts){ 0 });
+	kin_error_free(err);
+	window_close(&w);
+	return says;
+}
+
+bool input_says_program(const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!says_program(paths[i]))
+			return false;
+	return n > 0;
 }
 
 /* The list */

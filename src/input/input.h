@@ -36,9 +36,11 @@ struct reader {
 	/* The same from a window on a file; NULL: needs all of it in memory. */
 	MUST_CHECK struct kin_error *(*stream)(struct window *w, const struct input_opts *o,
 					       struct profile_builder *into, struct source *source);
+	bool says_program; /* the data names what was profiled: no executable has to be given */
 };
 
-extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader;
+extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader,
+	folded_reader, perf_script_reader;
 
 /* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does
@@ -48,6 +50,9 @@ extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, 
  * in every case); the first error is returned. With `gnu` reading stops at the first error. */
 MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 					const struct input_opts *opts, struct profile **ret);
+
+/* Whether all of the files say by themselves what was profiled: an executable need not be known. */
+bool input_says_program(const char *const *paths, size_t n);
 
 /* Files appear whole or not at all; a device or a pipe is written directly. */
 

@@ -406,4 +406,4 @@ static struct kin_error *read_kin(struct bytes all, const struct input_opts *o,
 	return stream_kin(&w, o, into, source);
 }
 
-const struct reader kin_reader = { "kin", probe, read_kin, stream_kin };
+const struct reader kin_reader = { "kin", probe, read_kin, stream_kin, .says_program = true };

@@ -251,7 +251,7 @@ void unwind_table_index(struct unwind_table *t)
 	t->buckets = xrealloc(NULL, t->n_buckets + 1, sizeof(*t->buckets));
 	size_t k = 0;
 	for (size_t i = 0; i < t->n_points; i++)
-		for (; k <= t->points[i].at >> t->shift; k++)
+		for (; k <= (uint64_t)t->points[i].at >> t->shift; k++)
 			t->buckets[k] = (uint32_t)i;
 	for (; k <= t->n_buckets; k++)
 		t->buckets[k] = (uint32_t)t->n_points;
