@@ -349,7 +349,7 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	int errnum = kin_error_errno(err);
 	enum kin_error_kind kind = kin_error_kind(err);
 	bool refused = !not_executed && (errnum == EACCES || errnum == EPERM);
-	char *remedy = refused ? record_remedy() : NULL;
+	char *remedy = refused ? record_remedy(&l->opts) : NULL;
 	message("record", "%s%s%s", kin_error_message(err), refused ? ": " : "",
 		refused ? remedy : "");
 	free(remedy);

@@ -25,16 +25,19 @@ static void put_size(FILE *f, uint64_t n)
 
 static void put_time(FILE *f, const struct record_audit *a)
 {
-	fprintf(f, "  CPU time %.3f s", seconds(a->cpu_ns));
+	fprintf(f, "  ");
+	if (a->cpu_ns)
+		fprintf(f, "CPU time %.3f s", seconds(a->cpu_ns));
 	if (a->is_clock && a->cpu_ns)
 		fprintf(f, ", sampled %.3f s (%.1f %%)%s", seconds(a->sampled_ns),
 			percent(a->sampled_ns, a->cpu_ns),
 			a->user_only ? ", user mode alone" : "");
 	else if (a->user_only)
-		fprintf(f, ", user mode alone");
+		fprintf(f, "%suser mode alone", a->cpu_ns ? ", " : "");
 	if (a->cpu_ns)
 		fprintf(f, "; %.0f samples/s of it", (double)a->samples / seconds(a->cpu_ns));
-	fprintf(f, "; %llu process%s, %llu thread%s\n", (unsigned long long)a->processes,
+	fprintf(f, "%s%llu process%s, %llu thread%s\n",
+		a->cpu_ns || a->user_only ? "; " : "", (unsigned long long)a->processes,
 		a->processes == 1 ? "" : "es", (unsigned long long)a->threads,
 		a->threads == 1 ? "" : "s");
 }

@@ -27,7 +27,8 @@ struct code {
 
 struct source { /* a file that grows */
 	char *path;
-	int fd; /* -1: not open yet */
+	int folder; /* that a relative path is in; -1: none */
+	int fd;     /* -1: not open yet */
 	uint64_t at;
 	bool header_read, bad;
 };
@@ -57,6 +58,8 @@ struct jit *jit_new(void)
 static void source_done(struct source *s)
 {
 	free(s->path);
+	if (s->folder >= 0)
+		close(s->folder);
 	if (s->fd >= 0)
 		close(s->fd);
 }
@@ -117,9 +120,10 @@ static bool source_open(struct source *s, uid_t owner)
 	struct stat st;
 	if (s->fd >= 0)
 		return true;
-	if (s->bad || !s->path)
+	if (s->bad || !s->path || (s->folder < 0 && s->path[0] != '/'))
 		return false;
-	s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	s->fd = openat(s->folder, s->path,
+		       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (s->fd < 0)
 		return false;
 	if (!fstat(s->fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == owner || !st.st_uid))
@@ -130,6 +134,16 @@ static bool source_open(struct source *s, uid_t owner)
 	return false;
 }
 
+/* Kept, since the file may be written last of all. Where the process is gone by now, its /tmp most
+ * likely was ours. */
+static int open_folder(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static struct process *process_of(struct jit *j, pid_t pid)
 {
 	uint32_t *index = map64_at(&j->by_pid, (uint32_t)pid);
@@ -138,12 +152,9 @@ static struct process *process_of(struct jit *j, pid_t pid)
 	struct process *p = xalloc(sizeof(*p));
 	p->pid = pid;
 	p->owner = owner_of(pid);
-	p->map.fd = p->dump.fd = -1;
-	/* Where the process is gone by now, its /tmp most likely was ours. */
-	char root[64];
-	snprintf(root, sizeof(root), "/proc/%d/root/tmp", (int)pid);
-	p->map.path = xprintf("%s/perf-%d.map", access(root, X_OK) ? "/tmp" : root,
-			      (int)inner_pid(pid));
+	p->map.fd = p->dump.fd = p->dump.folder = -1;
+	p->map.folder = open_folder(pid);
+	p->map.path = xprintf("perf-%d.map", (int)inner_pid(pid));
 	*index = (uint32_t)j->at.n;
 	vec_push(&j->at, p);
 	return p;

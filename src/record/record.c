@@ -309,13 +309,17 @@ static int read_int(const char *path)
 	return v;
 }
 
-char *record_remedy(void)
+char *record_remedy(const struct record_opts *opts)
 {
 	int level = read_int("/proc/sys/kernel/perf_event_paranoid");
+	if (opts->everything && level > 0)
+		return xprintf("-a takes root, or sudo sysctl kernel.perf_event_paranoid=-1");
 	if (level > 2)
 		return xprintf("kernel.perf_event_paranoid is %d: sudo sysctl "
 			       "kernel.perf_event_paranoid=2",
 			       level);
+	if (opts->n_pids || opts->n_tids)
+		return xprintf("it takes root, or to be the user whose process it is");
 	return xprintf("in a container its seccomp profile has to allow perf_event_open "
 		       "(--cap-add PERFMON, --security-opt seccomp=...)");
 }

@@ -51,7 +51,7 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 			 bool *not_executed) __attribute__((warn_unused_result));
 
 /* What to do about it, in one line, where the kernel lets us sample nothing; to be freed. */
-char *record_remedy(void);
+char *record_remedy(const struct record_opts *opts);
 /* The library that measures a program from inside, without permissions, if it is installed beside
  * this program; to be freed; NULL: it is not. */
 char *record_fallback(void);

@@ -16,7 +16,7 @@
 #include "base/map64.h"
 
 enum {
-	RING_MAX = 4 << 20, /* bytes; what users who may not more get is 512 KiB */
+	RING_MAX = 8 << 20, /* bytes; users who may not lock more get 512 KiB */
 	RING_MIN = 64 << 10,
 	RINGS_TOTAL = 64 << 20, /* on machines with many CPUs */
 	STACK_MIN = 4 << 10,
