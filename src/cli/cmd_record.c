@@ -19,25 +19,32 @@
 enum { STATUS_FAILED = 125, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 static const char *const description[] = {
-	"Runs COMMAND and samples it and all that it starts: where they are, and by whose calls. The "
+	"Runs COMMAND and samples it and all that it starts: where they are, and by whose calls. "
+	"The "
 	"stacks are walked while recording, by the call-frame information that compilers leave in "
 	"every program, so that nothing has to be compiled differently and the file stays small; "
 	"where there is none, by frame pointers. kin report shows the file.",
-	"Without COMMAND, running processes (-p), single threads (-t), or the whole machine (-a) are "
+	"Without COMMAND, running processes (-p), single threads (-t), or the whole machine (-a) "
+	"are "
 	"recorded, until they end, until --duration is over, or until an interrupt. They are not "
 	"disturbed.",
-	"COMMAND's exit status becomes that of kin record; if a signal kills it, the same signal ends "
-	"kin record. Interrupts and other signals are passed on to it; a second one ends the recording "
+	"COMMAND's exit status becomes that of kin record; if a signal kills it, the same signal "
+	"ends "
+	"kin record. Interrupts and other signals are passed on to it; a second one ends the "
+	"recording "
 	"while COMMAND goes on. What COMMAND leaves running is recorded until it ends, too. If "
-	"recording fails once COMMAND runs, COMMAND runs on. The status is 125 if the recording could "
-	"not begin, 126 or 127 if COMMAND could not be executed or found.",
+	"recording fails once COMMAND runs, COMMAND runs on.",
 	"The file grows as the program runs and holds everything up to the last second, whatever "
-	"happens to the recorder. At the end it is said how far the recording can be trusted: CPU time "
+	"happens to the recorder. At the end it is said how far the recording can be trusted: CPU "
+	"time "
 	"by the kernel's accounting next to what was sampled, stacks that were not walked to their "
 	"end, and in which files, samples that were lost.",
-	"With --wall the time that threads do not run is recorded as well, as two more events whose "
-	"weights are exact: blocked, and waiting for a CPU that others had. Where the kernel allows it "
-	"their stacks are taken when the thread leaves the CPU. Otherwise the place is an estimate, the "
+	"With --wall the time that threads do not run is recorded as well, as two more events "
+	"whose "
+	"weights are exact: blocked, and waiting for a CPU that others had. Where the kernel "
+	"allows it "
+	"their stacks are taken when the thread leaves the CPU. Otherwise the place is an "
+	"estimate, the "
 	"thread's sample nearest to that in its CPU time, and the events' names say so.",
 	NULL,
 };
@@ -68,8 +75,9 @@ enum {
 static const struct opt_group what_options = {
 	"What is recorded",
 	(const struct opt[]){
-		{ RECORD_PID, 'p', "pid", "PID", "running processes, with all their threads and what "
-						 "they start; PID,PID,... or repeated",
+		{ RECORD_PID, 'p', "pid", "PID",
+		  "running processes, with all their threads and what "
+		  "they start; PID,PID,... or repeated",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
 		  COMPLETE_NOTHING },
@@ -89,8 +97,10 @@ static const struct opt_group how_options = {
 	"How",
 	(const struct opt[]){
 		{ RECORD_EVENT, 'e', "event", "EVENT",
-		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, rHEX, "
-		  "... as perf names them, with :u or :k for user or kernel mode alone; EVENT,EVENT or "
+		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, "
+		  "rHEX, "
+		  "... as perf names them, with :u or :k for user or kernel mode alone; "
+		  "EVENT,EVENT or "
 		  "repeated. Usually cycles, or CPU time where the machine does not count them",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_FREQUENCY, 'F', "frequency", "HZ",
@@ -103,8 +113,8 @@ static const struct opt_group how_options = {
 		  "-fno-omit-frame-pointer",
 		  "auto dwarf fp", COMPLETE_NOTHING },
 		{ RECORD_WALL, 0, "wall", NULL,
-		  "record the time that threads do not run, too: blocked, or waiting for a CPU", NULL,
-		  COMPLETE_NOTHING },
+		  "record the time that threads do not run, too: blocked, or waiting for a CPU",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -328,18 +338,23 @@ static int end_as(int signal_number)
 	return 128 + signal_number;
 }
 
-/* Without permission there is the library that measures from inside. */
+/* Without permission there is the library that counts from inside. Returns if there is none. */
 static void fall_back(const struct line *l)
 {
 	char *library = l->opts.argv ? record_fallback() : NULL;
 	if (!library)
 		return;
-	message("record", "measuring from inside the program instead, by %s", library);
+	message("record",
+		"instead, calls are counted from inside, where the program was compiled for it: "
+		"%s",
+		library);
 	const char *before = getenv("LD_PRELOAD");
 	char *both = before && *before ? xprintf("%s:%s", library, before) : xprintf("%s", library);
+	char *options_text = xprintf("output=%s", l->opts.output);
 	setenv("LD_PRELOAD", both, 1);
-	setenv("KIN_OUTPUT", l->opts.output, 0);
+	setenv("KIN_OPTIONS", options_text, 0);
 	execvp(l->opts.argv[0], l->opts.argv);
+	free(options_text);
 	free(both);
 	free(library);
 }
@@ -415,5 +430,10 @@ const struct command record_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
+	.exit_status = "COMMAND's, or death by the signal that killed it; 125 if the recording "
+		       "could not begin, "
+		       "126 if COMMAND could not be executed, 127 if it was not found; 2 if the "
+		       "command line "
+		       "makes no sense. Without COMMAND 0 if all was recorded, 1 if not.",
 	.run_words = run_words,
 };

@@ -20,6 +20,7 @@ struct command {
 	const char *const *description;         /* paragraphs; NULL-terminated */
 	const struct opt_group *const *options; /* NULL-terminated */
 	const struct example *examples;         /* until one without a command */
+	const char *exit_status;                /* a paragraph; NULL: what most commands have */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
 	bool main_is_elsewhere;               /* has its own command line: gprof */
 	/* Reads its command line itself, by `options`: what it is given is another program's, too.

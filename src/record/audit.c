@@ -30,16 +30,14 @@ static void put_time(FILE *f, const struct record_audit *a)
 		fprintf(f, "CPU time %.3f s", seconds(a->cpu_ns));
 	if (a->is_clock && a->cpu_ns)
 		fprintf(f, ", sampled %.3f s (%.1f %%)%s", seconds(a->sampled_ns),
-			percent(a->sampled_ns, a->cpu_ns),
-			a->user_only ? ", user mode alone" : "");
+			percent(a->sampled_ns, a->cpu_ns), a->user_only ? ", user mode alone" : "");
 	else if (a->user_only)
 		fprintf(f, "%suser mode alone", a->cpu_ns ? ", " : "");
 	if (a->cpu_ns)
 		fprintf(f, "; %.0f samples/s of it", (double)a->samples / seconds(a->cpu_ns));
-	fprintf(f, "%s%llu process%s, %llu thread%s\n",
-		a->cpu_ns || a->user_only ? "; " : "", (unsigned long long)a->processes,
-		a->processes == 1 ? "" : "es", (unsigned long long)a->threads,
-		a->threads == 1 ? "" : "s");
+	fprintf(f, "%s%llu process%s, %llu thread%s\n", a->cpu_ns || a->user_only ? "; " : "",
+		(unsigned long long)a->processes, a->processes == 1 ? "" : "es",
+		(unsigned long long)a->threads, a->threads == 1 ? "" : "s");
 }
 
 /* Each task's clock starts with a whole period on each CPU. */
@@ -100,8 +98,9 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 	put_short_tasks(f, a);
 	put_stacks(f, a);
 	if (a->has_switches) {
-		fprintf(f, "  blocked %.3f s, waiting for a CPU %.3f s; %llu switches, of them %llu "
-			   "preemptions\n",
+		fprintf(f,
+			"  blocked %.3f s, waiting for a CPU %.3f s; %llu switches, of them %llu "
+			"preemptions\n",
 			seconds(a->blocked_ns), seconds(a->waiting_ns),
 			(unsigned long long)a->switches, (unsigned long long)a->preemptions);
 	} else if (a->preemptions) {

@@ -70,9 +70,9 @@ static bool find_known(const char *s, size_t n, struct record_event *e)
 			continue;
 		e->type = known[i].type;
 		e->config = known[i].config;
-		e->is_clock = e->type == PERF_TYPE_SOFTWARE &&
-			      (e->config == PERF_COUNT_SW_CPU_CLOCK ||
-			       e->config == PERF_COUNT_SW_TASK_CLOCK);
+		e->is_clock =
+			e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  e->config == PERF_COUNT_SW_TASK_CLOCK);
 		return true;
 	}
 	return false;

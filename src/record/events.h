@@ -19,7 +19,7 @@ struct record_event {
 	uint64_t frequency; /* samples per second of each CPU's time */
 	uint8_t precise;
 	bool exclude_kernel, exclude_user;
-	bool is_clock; /* counts nanoseconds of CPU time */
+	bool is_clock;    /* counts nanoseconds of CPU time */
 	bool is_switches; /* added for stacks of threads that go to sleep: not an event of the
 			     user's */
 };

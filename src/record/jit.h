@@ -1,9 +1,9 @@
 /* jit.h - names of code made at run time, as the process that made it says.
  *
- * Two ways of saying: perf-PID.map in the process's /tmp, lines of "START SIZE NAME", for as long as
- * the process lives; and jitdump files (jit-PID.dump, which the process maps), which say when code
- * was made and moved, too. Both grow while the process runs and are read on from where they ended.
- * PID is that of the process's own pid namespace, and /tmp that of its file system. */
+ * Two ways of saying: perf-PID.map in the process's /tmp, lines of "START SIZE NAME", for as long
+ * as the process lives; and jitdump files (jit-PID.dump, which the process maps), which say when
+ * code was made and moved, too. Both grow while the process runs and are read on from where they
+ * ended. PID is that of the process's own pid namespace, and /tmp that of its file system. */
 #ifndef RECORD_JIT_H
 #define RECORD_JIT_H
 

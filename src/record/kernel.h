@@ -1,7 +1,7 @@
 /* kernel.h - names for addresses of the kernel, from /proc/kallsyms.
  *
- * Reading them takes a tenth of a second, in which a recorder had better not be away: a thread of its
- * own does that. */
+ * Reading them takes a tenth of a second, in which a recorder had better not be away: a thread of
+ * its own does that. */
 #ifndef RECORD_KERNEL_H
 #define RECORD_KERNEL_H
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/strtab.h"
 #include "base/map64.h"
+#include "base/strtab.h"
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 
@@ -114,8 +114,8 @@ static void read_note(struct module *m, const struct image *im, const Elf64_Phdr
 			break;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
 		    !memcmp(at + sizeof(n), "GNU", 4)) {
-			m->build_id_size = (uint8_t)(n.n_descsz < BUILD_ID_MAX ? n.n_descsz
-									       : BUILD_ID_MAX);
+			m->build_id_size =
+				(uint8_t)(n.n_descsz < BUILD_ID_MAX ? n.n_descsz : BUILD_ID_MAX);
 			memcpy(m->build_id, at + sizeof(n) + name, m->build_id_size);
 			break;
 		}
@@ -182,8 +182,8 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 {
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum)
 		return;
-	Elf64_Shdr *s = image_copy(im, h->e_shoff, h->e_shnum * sizeof(*s),
-				   UINT16_MAX * sizeof(*s));
+	Elf64_Shdr *s =
+		image_copy(im, h->e_shoff, h->e_shnum * sizeof(*s), UINT16_MAX * sizeof(*s));
 	const Elf64_Shdr *strings = s ? &s[h->e_shstrndx] : NULL;
 	char *names = s ? image_copy(im, strings->sh_offset, strings->sh_size, 1 << 20) : NULL;
 	for (size_t i = 0; names && i < h->e_shnum; i++) {
@@ -200,8 +200,7 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 }
 
 /* Without section headers: through the program header that the run-time uses. */
-static void find_by_segment(struct frame_sections *f, const struct image *im,
-			    const Elf64_Ehdr *h)
+static void find_by_segment(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
 {
 	Elf64_Phdr *p = image_segments(im, h);
 	const Elf64_Phdr *hdr = NULL;
@@ -316,10 +315,10 @@ static bool try_file(struct module *m, const struct module_key *key, const char 
 	struct module t = { .fd = fd };
 	struct image im = { .fd = fd, .size = size };
 	bool elf = read_layout(&t, &im);
-	bool same = key->build_id_size ? t.build_id_size >= key->build_id_size &&
-						 !memcmp(t.build_id, key->build_id,
-							 key->build_id_size)
-				       : !key->inode || key->inode == inode;
+	bool same = key->build_id_size
+			    ? t.build_id_size >= key->build_id_size &&
+				      !memcmp(t.build_id, key->build_id, key->build_id_size)
+			    : !key->inode || key->inode == inode;
 	if (!elf || !same) {
 		free(t.segments);
 		close(fd);
@@ -338,8 +337,7 @@ static bool try_file(struct module *m, const struct module_key *key, const char 
 static void find_file(struct module *m, const struct module_key *key)
 {
 	char *links[] = {
-		xprintf("%s", m->path),
-		xprintf("/proc/%d/root%s", (int)key->pid, m->path),
+		xprintf("%s", m->path), xprintf("/proc/%d/root%s", (int)key->pid, m->path),
 		xprintf("/proc/%d/map_files/%llx-%llx", (int)key->pid,
 			(unsigned long long)key->start, (unsigned long long)key->end),
 		xprintf("/proc/%d/exe", (int)key->pid), /* readable where map_files is not */

@@ -2,7 +2,8 @@
  *
  * Modules are interned by path and build-id (or inode, where the kernel says that alone). A file is
  * opened when it is first seen mapped, since it may be gone when it is first needed; its
- * call-frame information is read when a stack first leads into it, from the cache if it is there. */
+ * call-frame information is read when a stack first leads into it, from the cache if it is there.
+ */
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
@@ -19,9 +20,9 @@ struct module {
 	char *path; /* as the process sees it */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
-	uint64_t inode; /* 0: not known */
-	bool main;        /* the executable of a process */
-	uint32_t file_id; /* in the data written; 0: not yet */
+	uint64_t inode;    /* 0: not known */
+	bool main;         /* the executable of a process */
+	uint32_t file_id;  /* in the data written; 0: not yet */
 	uint64_t failures; /* stacks that ended in it too early */
 
 	/* the rest is for modules.c */
@@ -30,7 +31,7 @@ struct module {
 	struct unwind_table *table; /* NULL: none */
 	struct segment {
 		uint64_t offset, vaddr, size;
-	} *segments; /* executable ones */
+	} * segments; /* executable ones */
 	size_t n_segments;
 };
 

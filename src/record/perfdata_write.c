@@ -93,8 +93,7 @@ static struct kin_error *may_replace(const char *path)
 	bool same = fd >= 0 && read(fd, magic, 8) == 8 && !memcmp(magic, "PERFILE2", 8);
 	if (fd >= 0)
 		close(fd);
-	return same ? NULL
-		    : err_new(KIN_ERROR_USAGE, "%s is there and no perf.data file", path);
+	return same ? NULL : err_new(KIN_ERROR_USAGE, "%s is there and no perf.data file", path);
 }
 
 /* A new file in the place of the old one, which stays as it is for who has it open. */
@@ -186,7 +185,8 @@ void perfdata_other(struct perfdata *p, const struct ring_record *r)
 }
 
 static void put_mapping(struct perfdata *p, const struct ring_record *r, uint32_t pid,
-			uint64_t start, uint64_t end, uint64_t offset, const char *path, bool kernel)
+			uint64_t start, uint64_t end, uint64_t offset, const char *path,
+			bool kernel)
 {
 	size_t name = (strlen(path) + 8) & ~(size_t)7, n = 8 + 8 + 24 + name + 32;
 	if (n > RECORD_MAX)
@@ -240,12 +240,8 @@ void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thr
 	uint64_t *at = space_for(p, n);
 	struct perf_event_header h = { PERF_RECORD_SAMPLE, r->header->misc, (uint16_t)n };
 	memcpy(at, &h, 8);
-	uint64_t fixed[] = { p->ids[r->event],
-			     r->ip,
-			     r->pid | (uint64_t)r->tid << 32,
-			     r->time_ns,
-			     r->cpu,
-			     r->period,
+	uint64_t fixed[] = { p->ids[r->event], r->ip,  r->pid | (uint64_t)r->tid << 32,
+			     r->time_ns,       r->cpu, r->period,
 			     n_chain };
 	memcpy(at + 1, fixed, sizeof(fixed));
 	at += 8;

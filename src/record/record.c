@@ -118,7 +118,9 @@ static struct kin_error *open_files(struct session *s)
 	const struct record_event *e = &s->events.at.at[0];
 	struct kin_writer_opts wo = {
 		.writer = KINF_BY_RECORDER,
-		.pid = o->argv ? (uint32_t)s->target.pid : o->n_pids == 1 ? (uint32_t)o->pids[0] : 0,
+		.pid = o->argv          ? (uint32_t)s->target.pid
+		       : o->n_pids == 1 ? (uint32_t)o->pids[0]
+					: 0,
 		.ppid = o->argv ? (uint32_t)getpid() : 0,
 #if defined(__x86_64__)
 		.machine = EM_X86_64,
@@ -127,7 +129,9 @@ static struct kin_error *open_files(struct session *s)
 #endif
 		.start_ns = s->start_ns,
 		.start_time_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - late_ns,
-		.period_ns = !e->is_clock ? 0 : e->period ? e->period : 1000000000u / e->frequency,
+		.period_ns = !e->is_clock ? 0
+			     : e->period  ? e->period
+					  : 1000000000u / e->frequency,
 	};
 	struct kin_writer *w;
 	struct kin_error *err = kin_writer_open(o->output, &wo, &w);
@@ -141,8 +145,8 @@ static struct kin_error *open_files(struct session *s)
 	s->recording = recording_new(w, s->jit, s->kernel);
 	s->result->recorded = true;
 	size_t n_events = s->events.at.n - s->exact_switches;
-	if (o->perf_data && (err = perfdata_open(o->perf_data, s->rings, n_events, s->kernel,
-						  &s->perfdata))) {
+	if (o->perf_data &&
+	    (err = perfdata_open(o->perf_data, s->rings, n_events, s->kernel, &s->perfdata))) {
 		o->say(kin_error_message(err));
 		kin_error_free(err);
 	}

@@ -18,7 +18,8 @@
 struct kin_error;
 
 struct record_opts {
-	const char *events; /* as record_events_parse() wants them; NULL: cycles, or the CPU clock */
+	const char
+		*events; /* as record_events_parse() wants them; NULL: cycles, or the CPU clock */
 	uint64_t frequency; /* samples per second of CPU time; 0: 999, if period is 0, too */
 	uint64_t period;    /* or one each so many */
 	enum unwinding_mode mode;
@@ -28,7 +29,7 @@ struct record_opts {
 	/* processes with all their threads, single threads, */
 	const pid_t *pids, *tids;
 	size_t n_pids, n_tids;
-	bool everything; /* or all that runs on the machine. With argv: as long as that runs */
+	bool everything;      /* or all that runs on the machine. With argv: as long as that runs */
 	uint64_t duration_ns; /* 0: until it ends, or a signal */
 	bool wall;            /* time that threads did not run, too */
 	const char *output;
@@ -40,7 +41,7 @@ struct record_opts {
 struct record_result {
 	bool ended;     /* the program did */
 	int stopped_by; /* it did not, since this signal came a second time; 0: for other reasons */
-	int status; /* as of wait(); of the last run that failed, or else of the last one */
+	int status;     /* as of wait(); of the last run that failed, or else of the last one */
 	bool recorded, finished; /* there is a file; it has everything in it */
 	struct record_audit audit;
 };
@@ -52,8 +53,8 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 
 /* What to do about it, in one line, where the kernel lets us sample nothing; to be freed. */
 char *record_remedy(const struct record_opts *opts);
-/* The library that measures a program from inside, without permissions, if it is installed beside
- * this program; to be freed; NULL: it is not. */
+/* What to preload into the program instead: the library that counts calls from inside, without
+ * permissions, if it is installed beside this program; to be freed; NULL: it is not. */
 char *record_fallback(void);
 
 #endif

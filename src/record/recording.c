@@ -18,8 +18,8 @@ struct recording {
 	struct kin_writer *w;
 	struct jit *jit;
 	struct kernel *kernel;
-	struct map64 kernel_names;    /* address -> string id */
-	struct map64 kernel_modules;  /* address -> module id */
+	struct map64 kernel_names;   /* address -> string id */
+	struct map64 kernel_modules; /* address -> module id */
 	VEC(struct waiting *) waiting;
 	size_t waiting_bytes;
 	uint64_t updated_ns;
@@ -41,7 +41,8 @@ struct kin_writer *recording_writer(struct recording *r) { return r->w; }
 uint32_t recording_task(struct recording *r, struct thread *t)
 {
 	if (!t->task)
-		t->task = kin_writer_task(r->w, (uint32_t)t->pid, (uint32_t)t->tid, t->run, t->comm);
+		t->task =
+			kin_writer_task(r->w, (uint32_t)t->pid, (uint32_t)t->tid, t->run, t->comm);
 	return t->task;
 }
 
@@ -50,11 +51,10 @@ uint32_t recording_task(struct recording *r, struct thread *t)
 static uint32_t module_id(struct recording *r, struct module *m)
 {
 	if (!m->file_id)
-		m->file_id = kin_writer_module(r->w, m->kind, m->main,
-					       m->kind == KINF_JIT && !*m->path ? "//anon"
-										: m->path,
-					       m->build_id_size ? m->build_id : NULL,
-					       m->build_id_size);
+		m->file_id =
+			kin_writer_module(r->w, m->kind, m->main,
+					  m->kind == KINF_JIT && !*m->path ? "//anon" : m->path,
+					  m->build_id_size ? m->build_id : NULL, m->build_id_size);
 	return m->file_id;
 }
 
@@ -68,8 +68,8 @@ static void name_kernel(struct recording *r, struct kin_frame *f)
 		bool found = kernel_find(r->kernel, asked, &s);
 		*name = found ? kin_writer_string(r->w, s.name, strlen(s.name)) : 0;
 		char *path = xprintf("[%s]", s.module ? s.module : "kernel.kallsyms");
-		*module = kin_writer_module(r->w, s.module ? KINF_KERNEL_MODULE : KINF_KERNEL, false,
-					    path, NULL, 0);
+		*module = kin_writer_module(r->w, s.module ? KINF_KERNEL_MODULE : KINF_KERNEL,
+					    false, path, NULL, 0);
 		free(path);
 	}
 	f->name = *name;
@@ -93,8 +93,8 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 	ret->module = module_id(r, f->module);
 	if (f->module->kind != KINF_JIT)
 		return true;
-	const char *name = jit_find(r->jit, s->pid,
-				    f->addr - !!(f->flags & KINF_FRAME_RETURN), s->time_ns);
+	const char *name =
+		jit_find(r->jit, s->pid, f->addr - !!(f->flags & KINF_FRAME_RETURN), s->time_ns);
 	if (name)
 		ret->name = kin_writer_string(r->w, name, strlen(name));
 	return name;

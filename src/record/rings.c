@@ -35,8 +35,10 @@ enum {
 #error "which registers?"
 #endif
 
-enum { SAMPLE_FIELDS = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-		       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD };
+enum {
+	SAMPLE_FIELDS = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD
+};
 
 struct ring {
 	int cpu, fd; /* of the event that the buffer belongs to; not owned */
@@ -73,7 +75,10 @@ int rings_poll_fd(const struct rings *r) { return r->poll_fd; }
 size_t rings_bytes(const struct rings *r) { return r->bytes; }
 uint64_t rings_records_lost(const struct rings *r) { return r->lost; }
 bool rings_all_gone(const struct rings *r) { return r->with_tasks && !r->n_alive; }
-const struct perf_event_attr *rings_attr(const struct rings *r, size_t i) { return &r->attrs.at[i]; }
+const struct perf_event_attr *rings_attr(const struct rings *r, size_t i)
+{
+	return &r->attrs.at[i];
+}
 uint32_t rings_stack_bytes(const struct rings *r)
 {
 	return r->attrs.n ? r->attrs.at[0].sample_stack_user : 0;
@@ -102,8 +107,8 @@ static uint32_t fitting_stack(const struct rings *r, const struct rings_opts *op
 
 static void make_attrs(struct rings *r, const struct rings_opts *opts)
 {
-	uint32_t stack = opts->stack_bytes == UINT32_MAX ? fitting_stack(r, opts)
-							  : opts->stack_bytes;
+	uint32_t stack =
+		opts->stack_bytes == UINT32_MAX ? fitting_stack(r, opts) : opts->stack_bytes;
 	r->attrs.n = 0;
 	for (size_t i = 0; i < opts->events->at.n; i++) {
 		struct perf_event_attr a;

@@ -289,10 +289,10 @@ static void define_events(struct session *s)
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
 		if (!e->is_switches)
-			s->event_ids[i] = kin_writer_event(
-				w, e->name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-				e->period ? e->period : e->frequency,
-				e->period ? 0 : KINF_EVENT_FREQUENCY);
+			s->event_ids[i] = kin_writer_event(w, e->name,
+							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+							   e->period ? e->period : e->frequency,
+							   e->period ? 0 : KINF_EVENT_FREQUENCY);
 	}
 	if (!s->opts->wall)
 		return;

@@ -25,9 +25,9 @@ struct session {
 	struct recording *recording;
 	struct wall *wall;
 	struct perfdata *perfdata;
-	uint32_t *event_ids; /* in the file, by index of events */
+	uint32_t *event_ids;      /* in the file, by index of events */
 	struct pid_list followed; /* threads that were attached to */
-	bool looked_again;   /* for threads that had begun meanwhile */
+	bool looked_again;        /* for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns;
 	uint64_t samples, sampled_ns, lost_written, throttled;
 	unsigned interrupts;

@@ -12,8 +12,8 @@ enum { MAPPINGS_MAX = 1 << 16 };
 struct spaces {
 	struct modules *modules;
 	void (*release)(struct space *s);
-	struct map64 by_tid;       /* -> index into threads */
-	struct map64 by_pid;       /* -> index of any thread of it */
+	struct map64 by_tid; /* -> index into threads */
+	struct map64 by_pid; /* -> index of any thread of it */
 	VEC(struct thread *) threads;
 	VEC(uint32_t) unused; /* of threads */
 	size_t n_processes, n_threads;
@@ -93,18 +93,15 @@ static void space_map(struct space *s, struct mapping m)
 	}
 	size_t n = 0;
 	while (i + n < s->at.n && s->at.at[i + n].end <= m.end) {
-		s->replaced |= s->at.at[i + n].module != m.module ||
-			       s->at.at[i + n].bias != m.bias;
+		s->replaced |= s->at.at[i + n].module != m.module || s->at.at[i + n].bias != m.bias;
 		n++;
 	}
 	if (i + n < s->at.n && s->at.at[i + n].start < m.end) {
-		s->replaced |= s->at.at[i + n].module != m.module ||
-			       s->at.at[i + n].bias != m.bias;
+		s->replaced |= s->at.at[i + n].module != m.module || s->at.at[i + n].bias != m.bias;
 		s->at.at[i + n].start = m.end;
 	}
 	if (n > 1)
-		memmove(&s->at.at[i + 1], &s->at.at[i + n],
-			(s->at.n - i - n) * sizeof(*s->at.at));
+		memmove(&s->at.at[i + 1], &s->at.at[i + n], (s->at.n - i - n) * sizeof(*s->at.at));
 	if (n) {
 		s->at.n -= n - 1;
 		s->at.at[i] = m;
@@ -113,8 +110,7 @@ static void space_map(struct space *s, struct mapping m)
 	}
 }
 
-static struct mapping mapping_of(struct spaces *all, const struct module_key *key,
-				 uint64_t offset)
+static struct mapping mapping_of(struct spaces *all, const struct module_key *key, uint64_t offset)
 {
 	struct module *m = modules_find(all->modules, key);
 	return (struct mapping){ key->start, key->end, module_bias(m, key->start, offset), m };
@@ -144,11 +140,9 @@ static void read_maps(struct spaces *all, struct space *s)
 			   &offset, &inode, &at) < 5 ||
 		    !at || access[2] != 'x' || !strcmp(line + at, "[vsyscall]"))
 			continue;
-		struct module_key key = { .path = line + at,
-					  .inode = inode,
-					  .pid = s->pid,
-					  .start = start,
-					  .end = end };
+		struct module_key key = {
+			.path = line + at, .inode = inode, .pid = s->pid, .start = start, .end = end
+		};
 		struct mapping m = mapping_of(all, &key, offset);
 		m.module->main |= !strcmp(key.path, exe);
 		space_map(s, m);
@@ -330,10 +324,9 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 	if (r->header->size <= sizeof(*m))
 		return;
 	struct thread *t = spaces_thread(s, (pid_t)m->pid, (pid_t)m->tid);
-	struct module_key key = { .path = m->filename,
-				  .pid = (pid_t)m->pid,
-				  .start = m->addr,
-				  .end = m->addr + m->len };
+	struct module_key key = {
+		.path = m->filename, .pid = (pid_t)m->pid, .start = m->addr, .end = m->addr + m->len
+	};
 	if (r->header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		key.build_id = m->build_id;
 		key.build_id_size = m->build_id_size <= 20 ? m->build_id_size : 0;
@@ -432,7 +425,8 @@ void spaces_take(struct spaces *s, const struct ring_record *r, const struct spa
 		take_fork(s, r);
 		return;
 	case PERF_RECORD_EXIT:
-		t = spaces_known(s, (pid_t)((const struct task_record *)(const void *)r->header)->tid);
+		t = spaces_known(s,
+				 (pid_t)((const struct task_record *)(const void *)r->header)->tid);
 		if (t) {
 			hooks->ended(hooks->arg, t, r->time_ns, true);
 			forget(s, t);

@@ -20,7 +20,7 @@ struct space {
 	unsigned refs;
 	pid_t pid; /* of a process that has it, or had: where to look for files and memory */
 	VEC(struct mapping) at; /* by address; not overlapping */
-	bool fresh;    /* after exec: the first file mapped is the program */
+	bool fresh;             /* after exec: the first file mapped is the program */
 	bool replaced; /* something was mapped over something else: what was kept of it is wrong */
 	struct walker *walker;    /* the unwinding's own; NULL: not yet */
 	struct code_cache *cache; /* the same */

@@ -152,7 +152,8 @@ void target_look(struct target *t)
 
 void target_pass(const struct target *t, const struct signal_seen *s)
 {
-	bool own = s->sender == t->pid; /* a program that signals its parent means no good to itself */
+	bool own =
+		s->sender == t->pid; /* a program that signals its parent means no good to itself */
 	bool ours = s->number == SIGCHLD || s->number == SIGXFSZ;
 	if (t->running && !t->ended && !s->from_terminal && !own && !ours)
 		kill(t->pid, s->number);

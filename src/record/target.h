@@ -41,7 +41,7 @@ struct target {
 	pid_t pid;
 	int go, failed; /* pipes */
 	bool running, ended;
-	int status; /* of wait(), once it ended */
+	int status;          /* of wait(), once it ended */
 	struct rusage usage; /* of it and the children that it waited for */
 };
 /* It waits. `argv` is searched in PATH. */

@@ -8,11 +8,11 @@
 
 enum {
 	CACHE_BITS = 10,
-	WINDOW = 64 << 10,      /* bytes of memory read at a time beyond the copy */
-	VERIFIED = 512,         /* bytes that must still be as they were */
-	BEFORE = 8 << 10,       /* bytes of the copy that are read again */
-	BEYOND_MAX = 8 << 20,   /* how far beyond */
-	CHAIN_MAX = 127,        /* the kernel's limit */
+	WINDOW = 64 << 10,    /* bytes of memory read at a time beyond the copy */
+	VERIFIED = 512,       /* bytes that must still be as they were */
+	BEFORE = 8 << 10,     /* bytes of the copy that are read again */
+	BEYOND_MAX = 8 << 20, /* how far beyond */
+	CHAIN_MAX = 127,      /* the kernel's limit */
 };
 
 struct code_cache { /* what was found for a pc */
@@ -74,10 +74,7 @@ static bool in_window(const struct unwinding *u, uint64_t addr, size_t n)
 	return u->window_tid && u->window_size >= n && at <= u->window_size - n;
 }
 
-static uint64_t copy_end(const struct unwinding *u)
-{
-	return u->copy_addr + u->record->stack_size;
-}
+static uint64_t copy_end(const struct unwinding *u) { return u->copy_addr + u->record->stack_size; }
 
 static size_t to_verify(const struct unwinding *u)
 {
@@ -93,8 +90,7 @@ static bool window_agrees(const struct unwinding *u)
 {
 	size_t n = to_verify(u);
 	uint64_t at = copy_end(u) - n;
-	return in_window(u, at, n) &&
-	       !memcmp(u->window + (at - u->window_addr), end_of_copy(u), n);
+	return in_window(u, at, n) && !memcmp(u->window + (at - u->window_addr), end_of_copy(u), n);
 }
 
 static bool memory_agrees(const struct unwinding *u)
@@ -114,8 +110,8 @@ static bool move_window(struct unwinding *u, uint64_t addr)
 		before = u->record->stack_size;
 	u->window_tid = 0;
 	u->window_addr = (before ? copy_end(u) - before : addr) & ~UINT64_C(7);
-	while (size >= 4096 && !read_process((pid_t)u->record->pid, u->window_addr, u->window,
-					     size, &u->window_size))
+	while (size >= 4096 && !read_process((pid_t)u->record->pid, u->window_addr, u->window, size,
+					     &u->window_size))
 		size /= 2;
 	if (size < 4096 || !memory_agrees(u))
 		return false;
@@ -131,8 +127,8 @@ static bool read_beyond(void *arg, uint64_t addr, uint64_t *ret)
 	if (u->beyond == BEYOND_REFUSED || r->stack_size < u->stack_bytes || addr < end ||
 	    addr - end > BEYOND_MAX)
 		return false;
-	if (u->beyond == BEYOND_NOT_TRIED && u->window_tid == (pid_t)r->tid &&
-	    window_agrees(u) && in_window(u, addr, 8))
+	if (u->beyond == BEYOND_NOT_TRIED && u->window_tid == (pid_t)r->tid && window_agrees(u) &&
+	    in_window(u, addr, 8))
 		u->beyond = BEYOND_READ;
 	if (u->beyond == BEYOND_NOT_TRIED || !in_window(u, addr, 8))
 		u->beyond = move_window(u, addr) ? BEYOND_READ : BEYOND_REFUSED;
@@ -271,8 +267,8 @@ static void add_kernel(const struct ring_record *r, struct unwound *ret)
 		};
 		first = false;
 	}
-	bool in_kernel = (r->header->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-			 PERF_RECORD_MISC_KERNEL;
+	bool in_kernel =
+		(r->header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (!ret->n && in_kernel)
 		ret->frames[ret->n++] = (struct stack_frame){ .pc = r->ip,
 							      .addr = r->ip,

@@ -5,9 +5,9 @@
  * frame pointers; or it is the kernel's walk by frame pointers, in which the caller of the leaf is
  * put right by call-frame information: functions that call nothing have no frame of their own.
  *
- * A stack that is larger than the copy is read on from the thread's memory, if the innermost part of
- * what is still there is word for word what was copied: the thread has not come back to the callers
- * beyond it since. */
+ * A stack that is larger than the copy is read on from the thread's memory, if the innermost part
+ * of what is still there is word for word what was copied: the thread has not come back to the
+ * callers beyond it since. */
 #ifndef RECORD_UNWINDING_H
 #define RECORD_UNWINDING_H
 
@@ -47,7 +47,7 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_re
 struct unwinding_stats {
 	uint64_t stacks, complete, cut, continued; /* of user stacks; read on beyond the copy */
 	uint64_t ends[5];                          /* by enum unwind_end */
-	uint64_t guessed; /* frames found by frame pointers */
+	uint64_t guessed;                          /* frames found by frame pointers */
 	uint64_t frames;
 	uint64_t unmapped; /* leaves outside of everything that is known to be mapped */
 };

@@ -176,8 +176,8 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	w->totals.switches += leaves;
 	w->totals.preemptions += leaves && preempted;
-	kin_writer_switch(recording_writer(w->recording), recording_task(w->recording, t),
-			  r->cpu, r->time_ns,
+	kin_writer_switch(recording_writer(w->recording), recording_task(w->recording, t), r->cpu,
+			  r->time_ns,
 			  !leaves     ? KINF_SWITCH_IN
 			  : preempted ? KINF_SWITCH_PREEMPTED
 				      : KINF_SWITCH_OUT);

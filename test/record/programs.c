@@ -149,7 +149,9 @@ static int jit(void)
 {
 #if defined(__x86_64__)
 	/* mov rax, rdi; 1: dec rax; jnz 1b; ret */
-	static const unsigned char code[] = { 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3 };
+	static const unsigned char code[] = {
+		0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3
+	};
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
 	memcpy(p, code, sizeof(code));
