@@ -88,12 +88,11 @@ struct srcloc {
 	uint32_t line;        /* 0 if unknown */
 };
 
-/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers; a function without an
- * entry in DWARF then has its symbol's name, and line 0 is unknown. Returns false if unknown, *ret
- * untouched. Cost: a binary search, plus decoding the unit of addr the first time. */
-bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
-
-/* The same without the function (NULL, or not: what cost nothing to find out), for less work. */
+/* The file and line of addr; the function is NULL, or not: what cost nothing to find out. `gnu`: what
+ * BFD 2.40's find_nearest_line answers, with the function (a function without an entry in DWARF has
+ * its symbol's name), false if it lacks one of the three; this may depend on what was asked before,
+ * here or with object_line_runs(). Returns false if unknown, *ret untouched. Cost: a binary search,
+ * plus decoding the unit of addr the first time. */
 bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
 
 struct line_run { /* consecutive addresses of one (function, file, line) */
@@ -101,8 +100,8 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 	struct srcloc at;
 };
 /* All runs within [low, high), by address, *n of them, freed with free(). Those that touch differ.
- * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte; there all neighbours differ,
- * and a run may span bytes of which nothing is known. */
+ * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte, twice; there all neighbours
+ * differ, and a run may span bytes of which nothing is known. */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
 				  size_t *n);
 
