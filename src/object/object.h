@@ -69,6 +69,10 @@ struct symtab_opts {
 	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold
 	 * pieces owned). The rules are written down at the top of symtab.c. */
 	bool gnu;
+	/* With gnu: the name by which a symbol goes instead of its own, which must live as long as
+	 * the table, or NULL to leave the symbol out. NULL: all keep theirs. */
+	const char *(*rename)(const char *name, const void *arg);
+	const void *rename_arg;
 	const char *external; /* gprof -S: nm-like text file to take the symbols from, or NULL */
 };
 
