@@ -12,7 +12,7 @@
  * callees, then what is never called. *n of them, freed with free(). `gnu`: as GNU gprof 2.40,
  * which forgets a function that it meant to put first. */
 struct order_call {
-	symid from, to;
+	symid from, to; /* to NONE: `from` comes out with what is called much */
 };
 struct order_opts {
 	bool gnu;

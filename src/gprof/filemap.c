@@ -89,8 +89,8 @@ static int find_function(const void *name, const void *entry)
 const char *filemap_rename(const char *name, const void *filemap)
 {
 	const struct filemap *m = filemap;
-	const struct filemap_name *found = bsearch(name, m->by_function, m->entries.n,
-						   sizeof(*m->by_function), find_function);
+	const struct filemap_name *found =
+		bsearch(name, m->by_function, m->entries.n, sizeof(*m->by_function), find_function);
 	if (!found)
 		return name;
 	return found->is_first ? found->file : NULL;

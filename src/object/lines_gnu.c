@@ -116,7 +116,8 @@ static struct gnu_unit *ask_unit(struct gnu_lines *g, uint32_t unit)
 }
 
 /* The cover that holds addr; else NULL, and *last is the last address for which there is none. */
-static const struct address_range *find_cover(const struct gnu_unit *u, uint64_t addr, uint64_t *last)
+static const struct address_range *find_cover(const struct gnu_unit *u, uint64_t addr,
+					      uint64_t *last)
 {
 	size_t low = 0, high = u->covers.n;
 	while (low < high) {

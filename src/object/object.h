@@ -92,11 +92,11 @@ struct srcloc {
 	uint32_t line;        /* 0 if unknown */
 };
 
-/* The file and line of addr; the function is NULL, or not: what cost nothing to find out. `gnu`: what
- * BFD 2.40's find_nearest_line answers, with the function (a function without an entry in DWARF has
- * its symbol's name), false if it lacks one of the three; this may depend on what was asked before,
- * here or with object_line_runs(). Returns false if unknown, *ret untouched. Cost: a binary search,
- * plus decoding the unit of addr the first time. */
+/* The file and line of addr; the function is NULL, or not: what cost nothing to find out. `gnu`:
+ * what BFD 2.40's find_nearest_line answers, with the function (a function without an entry in
+ * DWARF has its symbol's name), false if it lacks one of the three; this may depend on what was
+ * asked before, here or with object_line_runs(). Returns false if unknown, *ret untouched. Cost: a
+ * binary search, plus decoding the unit of addr the first time. */
 bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
 
 struct line_run { /* consecutive addresses of one (function, file, line) */

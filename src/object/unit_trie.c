@@ -161,8 +161,8 @@ static void add_below(struct unit_trie *t, struct unit_node *node, uint64_t pc, 
 			node->children[i] = new_node(t, NODE_LEAF);
 			node->children[i]->leaf = new_leaf(t);
 		}
-		node->children[i] = add(t, node->children[i], pc + ((uint64_t)i << shift), bits + 8,
-					c);
+		node->children[i] =
+			add(t, node->children[i], pc + ((uint64_t)i << shift), bits + 8, c);
 	}
 }
 

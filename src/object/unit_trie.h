@@ -7,7 +7,8 @@
  * touches or overlaps one of the same unit in a leaf extends that instead.
  *
  * A range that goes beyond the 256 bytes in which it is split into single bytes is not entered for
- * the last of them: nobody claims that byte. This is a mistake of BFD's, and seen in its answers. */
+ * the last of them: nobody claims that byte. This is a mistake of BFD's, and seen in its answers.
+ */
 #ifndef OBJECT_UNIT_TRIE_H
 #define OBJECT_UNIT_TRIE_H
 
@@ -21,7 +22,8 @@ struct unit_claim {
 /* Claims may be added while a leaf is in use: they appear in it, unless that fills it. Then there
  * is another one in its place, and this one stays as it was. */
 struct unit_leaf {
-	uint32_t n, room; /* room: how many it takes before it is split, or replaced if it cannot be */
+	uint32_t n,
+		room; /* room: how many it takes before it is split, or replaced if it cannot be */
 	uint32_t cap;
 	struct unit_claim *at;
 };
