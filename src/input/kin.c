@@ -310,7 +310,7 @@ static void add_audit(struct kin_file *f)
 	add_to(&a->lost_threads, h->losses[KINF_LOST_THREADS]);
 	add_to(&a->lost_modules, h->losses[KINF_LOST_MODULES]);
 	add_to(&a->cpu_ns, h->cpu_ns);
-	add_to(&a->sampled_ns, h->sampled_ns ? h->sampled_ns : f->seen_sampled_ns);
+	add_to(&a->sampled_ns, f->seen_sampled_ns ? f->seen_sampled_ns : h->sampled_ns);
 	if (h->end_ns > h->start_ns)
 		add_to(&a->duration_ns, h->end_ns - h->start_ns);
 	else if (f->last_ns > h->start_ns)

@@ -120,8 +120,9 @@ static void add_threads(struct kin_table *t, const struct profile *p)
 
 	for (size_t i = 1; i < p->samples.n_tasks; i++) {
 		const struct task *k = &p->samples.tasks[i];
-		int n = snprintf(text, sizeof(text), "pid %" PRIu32 ", tid %" PRIu32, k->pid,
-				 k->tid);
+		int n = k->pid || k->tid ? snprintf(text, sizeof(text),
+						    "pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
+					 : snprintf(text, sizeof(text), "of numbers not known");
 		if (k->cpu_ns)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s of CPU time",
 				      (double)k->cpu_ns / 1e9);

@@ -689,6 +689,39 @@ static void the_runtimes_files_are_read(void)
 	vec_free(&m.bytes);
 }
 
+/* doc/kin-format.md, byte for byte. */
+static void the_documented_example_is_read(void)
+{
+	static const uint8_t records[] = {
+		0x05, 0x01, 0x0a, 't',	'a',  's',  'k',  '-',	'c',  'l',  'o',  'c',	'k',
+		0xc0, 0x84, 0x3d, 0x00, 0x04, 0x07, 0x07, 0x00, 0x04, 'p',  'r',  'o',	'g',
+		0x01, 0x40, 0x09, '/',	'b',  'i',  'n',  '/',	'p',  'r',  'o',  'g',	0x00,
+		0x02, 0x01, 0xa6, 0x20, 0x00, 0x01, 0x02, 0x01, 0x80, 0x22, 0x00, 0x00, 0x03,
+		0x00, 0x01, 0x03, 0x01, 0x02, 0x07, 0x01, 0x01, 0x02, 0x01, 0x80, 0x89, 0x7a,
+		0xc0, 0x84, 0x3d, 0x80, 0x01,
+	};
+	static const uint8_t page[KINF_PAGE];
+	struct kinf_header h = { .magic = KINF_MAGIC, .version = 1, .page = KINF_PAGE, .writer = 1 };
+	struct image m = { 0 };
+	bool failed;
+
+	put(&m, &h, sizeof(h));
+	put(&m, page, sizeof(page) - sizeof(h));
+	put_block(&m, KINF_STREAM, 0, records, sizeof(records), 8 - sizeof(records) % 8);
+	struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+	const struct samples *s = &p->samples;
+	OK(!failed && s->n == 1 && s->at[0].weight == 1000000 && s->at[0].time_ns == 1000000);
+	OK(s->at[0].cpu == 0 && s->audit.complete == 1);
+	const struct stack *leaf = &s->stacks[s->at[0].stack];
+	OK(s->frames[leaf->frame].addr == 0x1100 && s->frames[leaf->frame].flags == 0);
+	OK(s->frames[s->stacks[leaf->caller].frame].addr == 0x1026);
+	OK(s->frames[s->stacks[leaf->caller].frame].flags == FRAME_RETURN);
+	OK_STR(object_name(p, s->frames[leaf->frame].object), "/bin/prog");
+	OK_STR(strtab_get(p->strings, s->tasks[s->at[0].task].comm), "prog");
+	profile_free(p);
+	vec_free(&m.bytes);
+}
+
 int main(void)
 {
 	OK(crc32c(0, "123456789", 9) == 0xe3069283);
@@ -705,6 +738,7 @@ int main(void)
 	every_cut_is_told();
 	every_flipped_bit_is_told();
 	the_runtimes_files_are_read();
+	the_documented_example_is_read();
 	char *command = NULL;
 	if (asprintf(&command, "rm -r %s", folder) > 0)
 		OK(system(command) == 0);
