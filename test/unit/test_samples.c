@@ -92,10 +92,11 @@ static struct profile_builder *one_file(int turn, uint64_t weight)
 	objid o[2];
 	frameid f[2];
 	for (int i = 0; i < 2; i++)
-		o[i ^ turn] = profile_add_object_of(b, i ^ turn ? "/b" : "/a", "", OBJECT_ELF, false);
+		o[i ^ turn] =
+			profile_add_object_of(b, i ^ turn ? "/b" : "/a", "", OBJECT_ELF, false);
 	for (int i = 0; i < 2; i++)
-		f[i ^ turn] = profile_add_frame(b, (struct frame){ .addr = 16,
-								   .object = o[i ^ turn] });
+		f[i ^ turn] =
+			profile_add_frame(b, (struct frame){ .addr = 16, .object = o[i ^ turn] });
 	struct sample s = { .count = 1, .weight = weight, .cpu = CPU_NONE };
 	s.task = profile_add_task(b, (struct task){ .pid = 1, .comm = name(b, "t") });
 	s.event = profile_add_event(b, (struct event){ .name = name(b, "e") });
