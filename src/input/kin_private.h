@@ -5,8 +5,8 @@
 #include "base/vec.h"
 #include "input/kin_write.h"
 
-/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times its
- * stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
+/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times
+ * its stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
 enum { KIN_MAX_PLAIN = 4 << 20, KIN_MAX_RATIO = 64, KIN_RATIO_FREE = 16 << 10 };
 
 /* Records before they are sealed. */
@@ -19,8 +19,8 @@ struct kin_plain {
 enum { KIN_MAX_TEXT = 1 << 20 };
 
 void kin_put_u8(struct kin_plain *to, uint8_t v);
-void kin_put(struct kin_plain *to, uint64_t v);        /* unsigned LEB128 */
-void kin_put_signed(struct kin_plain *to, int64_t v);  /* zigzag */
+void kin_put(struct kin_plain *to, uint64_t v);       /* unsigned LEB128 */
+void kin_put_signed(struct kin_plain *to, int64_t v); /* zigzag */
 void kin_put_time(struct kin_plain *to, uint64_t time_ns);
 void kin_put_text(struct kin_plain *to, const void *s, size_t n);
 

@@ -40,7 +40,6 @@ struct kin_writer {
 	int fd;     /* -1: into `memory` */
 	VEC(uint8_t) memory;
 	int errnum; /* of the first write that failed; nothing is written after it */
-	struct kinf_header header;
 	ZSTD_CCtx *zstd;
 	int level;
 	size_t limit; /* of memory for what is interned */
@@ -57,6 +56,7 @@ struct kin_writer {
 	struct frame_index frames;
 	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
 	VEC(struct step) last;
+	struct kinf_header header;
 };
 
 /* ---- the file ---- */
@@ -529,8 +529,8 @@ static struct kin_error *check_old(const char *path, bool *exists)
 		return errno == ENOENT ? NULL : err_os(errno, "cannot write %s", path);
 	*exists = true;
 	bool ours = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		    (!st.st_size || (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
-				     magic == KINF_MAGIC));
+		    (!st.st_size ||
+		     (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == KINF_MAGIC));
 	close(fd);
 	return ours ? NULL
 		    : err_new(KIN_ERROR_USAGE,
