@@ -22,7 +22,7 @@ struct command {
 	const struct example *examples;         /* until one without a command */
 	const char *exit_status;                /* a paragraph; NULL: what most commands have */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
-	bool main_is_elsewhere;               /* has its own command line: gprof */
+	bool main_is_elsewhere; /* has its own command line: gprof */
 	/* Reads its command line itself, by `options`: what it is given is another program's, too.
 	 * NULL: settings_parse() does. Not for --help and --version, when they come first. */
 	int (*run_words)(const struct command *c, int argc, char **argv);
@@ -30,7 +30,8 @@ struct command {
 };
 
 extern const struct command flat_command, graph_command, lines_command, annotate_command,
-	counts_command, order_command, info_command, merge_command, record_command, gprof_command;
+	counts_command, order_command, info_command, merge_command, record_command, run_command,
+	cc_command, gprof_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, as listed to people */
 
