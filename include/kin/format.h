@@ -69,13 +69,15 @@ struct kinf_header {
 	uint32_t sealed;  /* 1: every block has its checksum */
 	uint32_t machine; /* e_machine of ELF */
 	char error[240];  /* the first thing that went wrong, in words; NUL-terminated; or "" */
+	uint32_t crc;     /* sealed: CRC-32C of the page, all of it, with 0 here; else 0 */
 	char reserved[];  /* zero, up to page */
 };
 
 /* ---- blocks ---- */
 
 enum kinf_type {
-	KINF_END = 0,  /* unused space from here on (a block that was reserved and never filled) */
+	KINF_END = 0,  /* unused space from here on (a block that was reserved and never filled).
+			* A hole in the middle of a file is a KINF_INFO block with nothing used */
 	KINF_INFO = 1, /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
 	KINF_MODULES = 2, /* struct kinf_module, one after the other */
 	KINF_THREADS = 3, /* struct kinf_thread, one after the other */
@@ -104,7 +106,7 @@ struct kinf_block {
 	uint32_t flags;       /* enum kinf_block_flags */
 	uint32_t crc;         /* CRC-32C of payload[0..used), when sealed */
 	uint32_t plain_size;  /* KINF_ZSTD: bytes when unpacked; else 0 */
-	uint64_t reserved[3]; /* zero; the payload starts at a cache line */
+	uint64_t own[3];      /* the writer's own; the payload starts at a cache line */
 	uint8_t payload[];
 };
 
@@ -135,9 +137,10 @@ struct kinf_thread {
 };
 
 struct kinf_arc {      /* calls from one place to one function; counts[] of one thread */
-	uint64_t from; /* return address: the byte after the call */
+	uint64_t from; /* return address: the byte after the call; 0: not known */
 	uint64_t to;   /* an address within the callee, at its entry; 0: unused slot */
-	uint64_t count;
+	uint64_t count; /* 0: nothing to see here, whatever the addresses say. One pair may stand in
+			 * several slots and blocks, also of one thread: they add up */
 	uint64_t cost; /* the latency record's index + 1, or 0 */
 };
 
@@ -188,22 +191,56 @@ struct kinf_latency {
  * no more than itself - but for the definitions in it: samples that use an id which is then unknown
  * are counted as lost. */
 enum kinf_record {
-	KINF_R_MODULE = 1, /* kind (enum kinf_module_kind), path text, build id text (raw bytes) */
+	KINF_R_MODULE = 1, /* kind (enum kinf_module_kind, + KINF_KIND_MAIN), path text, build id
+			      text (raw bytes) */
 	KINF_R_FRAME = 2,  /* module, address in it (link-time), name (string id or 0), flags */
 	KINF_R_STACK = 3,  /* caller's stack, frame */
 	KINF_R_TASK = 4,   /* pid, tid, run, comm text */
-	KINF_R_EVENT = 5,  /* unit (enum kinf_unit), name text, period or frequency, flags */
+	KINF_R_EVENT = 5,  /* unit (enum kinf_unit), name text, period or frequency, flags; with
+			      KINF_EVENT_MORE: period, group */
 	KINF_R_STRING = 6, /* text */
-	KINF_R_SAMPLE =
-		7, /* event, task, stack, cpu + 1, time - last time (signed), weight, mode */
+	KINF_R_SAMPLE = 7, /* event, task, stack, cpu + 1, time - last time (signed), weight, mode
+			      (of KINF_MODE_*); with KINF_MODE_SUM: count, parallelism */
 	KINF_R_SWITCH = 8, /* task, cpu + 1, time - last time (signed), what (enum kinf_switch) */
 	KINF_R_TASK_END =
 		9,          /* task, time - last time (signed), cpu ns, status of wait() + 1 or 0 */
-	KINF_R_LOSS = 10,   /* enum kinf_loss, how many */
+	KINF_R_LOSS = 10,   /* enum kinf_loss, how many, besides those in the header */
 	KINF_R_UNWIND = 11, /* module, stacks that could not be walked beyond it: audit */
 	KINF_R_INFO = 12,   /* text "key=value" */
 	KINF_R_FIRST_ID = 13, /* kind of definition (record number), the id that the next one of it
-				 gets: where a block could be lost, each starts with these */
+				 gets: where a block could be lost, each starts with these. A
+				 smaller one than expected ends all that have that id or larger */
+
+	/* What "kin merge" writes, besides: all addresses are link-time addresses in modules. */
+	KINF_R_ARC = 14, /* module, address of the call (within it, not behind), module, address in
+			    the callee, task or 0: sum over all, count */
+	KINF_R_COUNT = 15,     /* executions of a basic block: module, address, count */
+	KINF_R_LATENCY = 16,   /* module, address of the call, module, address in the callee, count,
+				  sum ns, min ns, max ns; buckets that are not empty: how many, and of
+				  each the number - that of the one before, and count */
+	KINF_R_HISTOGRAM = 17, /* module, low, high, bins, rate, dimension text, abbreviation; bins
+				  that are not empty, as above */
+	KINF_R_TASK_TIMES = 18, /* task, start ns, end ns, cpu ns, sampled ns */
+	KINF_R_AUDIT = 19,      /* how many, and that many numbers: kinf_audit. Losses are here and
+				   not in the header */
+};
+enum kinf_audit {
+	KINF_AUDIT_LOST,
+	KINF_AUDIT_THROTTLED,
+	KINF_AUDIT_TRUNCATED,
+	KINF_AUDIT_COMPLETE,
+	KINF_AUDIT_UNRESOLVED,
+	KINF_AUDIT_SWITCHES,
+	KINF_AUDIT_PREEMPTIONS,
+	KINF_AUDIT_CPU_NS,
+	KINF_AUDIT_SAMPLED_NS,
+	KINF_AUDIT_DURATION_NS,
+	KINF_AUDIT_LOST_ARCS,
+	KINF_AUDIT_LOST_BLOCKS,
+	KINF_AUDIT_LOST_THREADS,
+	KINF_AUDIT_LOST_MODULES,
+	KINF_AUDIT_SATURATED, /* 1: some sum is larger than 64 bits hold */
+	KINF_N_AUDIT
 };
 enum kinf_module_kind {
 	KINF_ELF,
@@ -215,10 +252,23 @@ enum kinf_module_kind {
 };
 enum kinf_unit { KINF_COUNT_UNIT, KINF_NS };
 enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_SWITCH_WOKEN };
-#define KINF_FRAME_RETURN  1u /* flags: the address is a return address */
-#define KINF_FRAME_KERNEL  2u
-#define KINF_EVENT_OFF_CPU 1u /* weights are time not spent on a CPU: blocked */
-#define KINF_EVENT_WAITING 2u /* ... runnable, but waiting for a CPU */
+#define KINF_FRAME_RETURN     1u /* flags: the address is a return address */
+#define KINF_FRAME_KERNEL     2u
+#define KINF_FRAME_GUEST      4u
+#define KINF_FRAME_HYPERVISOR 8u
+#define KINF_FRAME_GUESSED    16u /* found by a heuristic, not by call-frame information */
+#define KINF_FRAME_INLINED    32u /* `name` was inlined into the frame before it */
+#define KINF_MODE_KERNEL      2u  /* the leaf's, as for frames */
+#define KINF_MODE_GUEST       4u
+#define KINF_MODE_HYPERVISOR  8u
+#define KINF_MODE_CUT         64u  /* the stack could not be walked to its end */
+#define KINF_MODE_COMPLETE    128u /* it could */
+#define KINF_MODE_SUM         256u
+#define KINF_KIND_MAIN        64u /* the executable of a process */
+#define KINF_EVENT_OFF_CPU    1u  /* weights are time not spent on a CPU: blocked */
+#define KINF_EVENT_WAITING    2u  /* ... runnable, but waiting for a CPU */
+#define KINF_EVENT_FREQUENCY  4u  /* the number is samples per second, not a period */
+#define KINF_EVENT_MORE       8u
 
 _Static_assert(sizeof(struct kinf_header) <= KINF_PAGE, "file format");
 _Static_assert(sizeof(struct kinf_block) == 64, "file format");

@@ -233,6 +233,12 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 	free(grouped);
 }
 
+static void add_stack_call(symid from, symid to, void *tallies)
+{
+	struct tallies *t = tallies;
+	vec_push(&t->v, ((struct tally){ from, to, NONE }));
+}
+
 static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
 			    const struct callgraph_opts *o)
 {
@@ -248,6 +254,8 @@ static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct
 	}
 	if (o->static_calls)
 		scan_code(g, p, s, o, &t);
+	if (callgraph_has_stacks(o))
+		callgraph_stack_arcs(g, o, add_stack_call, &t);
 	sum_tallies(g, p, &t);
 	size_t n = t.v.n;
 	vec_free(&t.v);
@@ -319,7 +327,7 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	size_t n_records = 0;
 
 	g->has_arcs = p->n_arcs > 0;
-	if (o->static_calls || !sum_ordered(g, p, o))
+	if (o->static_calls || callgraph_has_stacks(o) || !sum_ordered(g, p, o))
 		n_records = sum_unordered(g, p, s, o);
 	if (o->consume)
 		profile_release_arcs(o->consume);

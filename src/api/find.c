@@ -62,13 +62,49 @@ static bool is_data(const char *path, const char *name)
 	return named && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
+static bool is_recording(const char *path, const char *name)
+{
+	struct stat st;
+	size_t n = strlen(name);
+	bool named = (n > 4 && !strcmp(name + n - 4, ".kin")) || !strcmp(name, "perf.data");
+	return named && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. */
+static void keep_newest(struct path_list *l)
+{
+	struct timespec newest = { 0 };
+	size_t best = 0;
+	for (size_t i = 0; i < l->at.n; i++) {
+		struct stat st;
+		if (stat(l->at.at[i], &st))
+			continue;
+		if (st.st_mtim.tv_sec > newest.tv_sec ||
+		    (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec > newest.tv_nsec)) {
+			newest = st.st_mtim;
+			best = i;
+		}
+	}
+	for (size_t i = 0; i < l->at.n; i++)
+		if (i != best)
+			free(l->at.at[i]);
+	l->at.at[0] = l->at.at[best];
+	l->at.n = 1;
+}
+
 struct kin_error *find_data(struct path_list *ret)
 {
 	list(".", is_data, ret);
 	if (ret->at.n)
 		return NULL;
-	return err_new(KIN_ERROR_USAGE, "there is no gmon.out here: run a program built with -pg "
-					"first, or name the data file");
+	list(".", is_recording, ret);
+	if (ret->at.n) {
+		keep_newest(ret);
+		return NULL;
+	}
+	return err_new(KIN_ERROR_USAGE,
+		       "there is no profile here: record one with kin record or kin run, run a "
+		       "program built with -pg (gmon.out), or name the data file");
 }
 
 /* ---- the program ---- */

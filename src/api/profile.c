@@ -5,6 +5,7 @@
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "input/kin_write.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
 
@@ -131,7 +132,8 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 
 static bool is_empty(const struct profile *d)
 {
-	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n);
+	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n &&
+		      !d->samples.n_task_arcs);
 }
 
 static void add_warning(const char *text, void *profile)
@@ -197,10 +199,24 @@ const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 	return p->warnings.at[i];
 }
 
+bool kin_profile_fits_gmon(const struct kin_profile *p)
+{
+	return !has_many_objects(p->data) && !p->data->samples.n_task_arcs &&
+	       !p->data->samples.n_latencies;
+}
+
 struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
 {
+	size_t n = strlen(path);
+	bool kin = n >= 4 && !strcmp(path + n - 4, ".kin");
+	if (!kin && !kin_profile_fits_gmon(p))
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "cannot write %s: gmon.out holds neither stacks nor libraries; a "
+			       "name that ends in .kin gives a file that does",
+			       path);
 	struct profile *canonical = profile_canonical(p->data);
-	struct kin_error *err = gmon_write(path, canonical, &p->target);
+	struct kin_error *err = kin ? kin_write_profile(path, canonical)
+				    : gmon_write(path, canonical, &p->target);
 	profile_free(canonical);
 	return err;
 }

@@ -8,9 +8,10 @@
 #include "kin/kin.h"
 
 static const char *const description[] = {
-	"Adds up the profiles of several runs of one program and writes the sum as one gmon.out "
-	"file, "
-	"gmon.sum unless -o says otherwise. The file is the same whatever order the profiles are "
+	"Adds up the profiles of several runs and writes the sum as one file: of gmon.out files "
+	"a gmon.out, gmon.sum unless -o says otherwise; of recordings, with their stacks, threads "
+	"and libraries, a .kin file, merged.kin unless -o says otherwise. A name that ends in "
+	".kin always gets the latter. The file is the same whatever order the profiles are "
 	"named "
 	"in, and merging it with more of them later gives the same as merging all at once.",
 	"Counts that do not fit the fields of the format are spread over several records, so no "
@@ -24,13 +25,14 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin merge gmon.out.*", "sum of all runs, in gmon.sum" },
 	{ "kin merge -o all.gmon runs/", "of all gmon.out files in a folder" },
+	{ "kin merge -o all.kin *.kin", "of recordings" },
 	{ 0 },
 };
 
 static const struct opt_group merge_options = {
 	"Output",
 	(const struct opt[]){
-		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of gmon.sum", NULL,
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of gmon.sum or merged.kin", NULL,
 		  COMPLETE_FILE },
 		{ 0 },
 	},
@@ -63,7 +65,6 @@ static struct kin_error *check_output(const char *path, bool complete)
 static int run(const struct settings *s)
 {
 	const char *name = s->command->name;
-	const char *path = s->output.path ? s->output.path : "gmon.sum";
 	struct kin_profile *profile = NULL;
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = open_data(s, s->executable, &profile);
@@ -78,6 +79,9 @@ static int run(const struct settings *s)
 		return status;
 	for (size_t i = 0; i < kin_profile_n_warnings(profile); i++)
 		message(name, "warning: %s", kin_profile_warning_at(profile, i));
+	const char *path = s->output.path                   ? s->output.path
+			   : kin_profile_fits_gmon(profile) ? "gmon.sum"
+							    : "merged.kin";
 	err = check_output(path, status == EXIT_OK);
 	if (!err)
 		err = kin_profile_write(profile, path);

@@ -5,21 +5,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How profiles begin: gmon.out, .kin, perf.data of either byte order. */
+static bool begins_profile(const char head[8])
+{
+	static const struct {
+		const char *magic;
+		size_t size;
+	} known[] = {
+		{ "gmon", 4 },
+		{ "\x89\0KINF\r\n", 8 },
+		{ "PERFILE2", 8 },
+		{ "2ELIFREP", 8 },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!memcmp(head, known[i].magic, known[i].size))
+			return true;
+	return false;
+}
+
 static enum content kind_of(int fd)
 {
 	struct stat st;
-	char head[4];
+	char head[8] = { 0 };
 	if (fstat(fd, &st))
 		return CONTENT_NONE;
 	if (S_ISDIR(st.st_mode))
 		return CONTENT_FOLDER;
 	if (!S_ISREG(st.st_mode))
 		return CONTENT_NONE;
-	if (pread(fd, head, sizeof(head), 0) != sizeof(head))
+	if (pread(fd, head, sizeof(head), 0) < 4)
 		return CONTENT_OTHER;
-	if (!memcmp(head, "\177ELF", sizeof(head)))
+	if (!memcmp(head, "\177ELF", 4))
 		return CONTENT_PROGRAM;
-	return memcmp(head, "gmon", sizeof(head)) ? CONTENT_OTHER : CONTENT_PROFILE;
+	return begins_profile(head) ? CONTENT_PROFILE : CONTENT_OTHER;
 }
 
 enum content content_of(const char *path)
@@ -35,5 +53,11 @@ enum content content_of(const char *path)
 bool content_named_profile(const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	static const char *const endings[] = { ".kin", ".folded", ".collapsed" };
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		size_t n = strlen(path), m = strlen(endings[i]);
+		if (n > m && !strcmp(path + n - m, endings[i]))
+			return true;
+	}
 	return !strncmp(slash ? slash + 1 : path, "gmon.", 5);
 }

@@ -39,7 +39,8 @@ struct reader {
 	bool says_program; /* the data names what was profiled: no executable has to be given */
 };
 
-extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader;
+extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader,
+	folded_reader, perf_script_reader;
 
 /* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does

@@ -78,6 +78,27 @@ size_t window_need(struct window *w, size_t n)
 	return bytes_left(&w->b);
 }
 
+void window_seek(struct window *w, uint64_t offset)
+{
+	uint64_t held = (uint64_t)(w->b.end - w->b.start), size = w->behind + held + w->ahead;
+
+	if (offset > size)
+		offset = size;
+	if (offset >= w->behind && offset - w->behind <= held) {
+		w->b.pos = w->b.start + (offset - w->behind);
+		return;
+	}
+	if (lseek(w->fd, (off_t)offset, SEEK_SET) < 0) {
+		w->errnum = errno;
+		w->b.pos = w->b.end;
+		w->ahead = 0;
+		return;
+	}
+	w->behind = offset;
+	w->ahead = size - offset;
+	w->b.start = w->b.pos = w->b.end = w->buffer;
+}
+
 struct kin_error *window_error(const struct window *w)
 {
 	return w->errnum ? err_os(w->errnum, "reading %s", w->b.name) : NULL;

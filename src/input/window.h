@@ -35,6 +35,8 @@ static inline uint64_t window_offset(const struct window *w)
 {
 	return w->behind + (uint64_t)(w->b.pos - w->b.start);
 }
+/* Goes on at that offset of the file, or at its end if it is behind that. */
+void window_seek(struct window *w, uint64_t offset);
 MUST_CHECK struct kin_error *window_error(const struct window *w); /* a failed read, or NULL */
 
 #endif

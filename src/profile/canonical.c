@@ -3,8 +3,38 @@
 #include <string.h>
 
 #include "profile/builder.h"
+#include "profile/canonical.h"
 
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
+static int by_name(const void *a, const void *b, void *profile)
+{
+	const struct profile *p = profile;
+	const struct object *x = &p->objects[*(const objid *)a];
+	const struct object *y = &p->objects[*(const objid *)b];
+	int order = strcmp(strtab_get(p->strings, x->path), strtab_get(p->strings, y->path));
+
+	return order ? order
+		     : strcmp(strtab_get(p->strings, x->build_id),
+			      strtab_get(p->strings, y->build_id));
+}
+
+/* Ids in b of all objects. The first is the one without a name, in every profile. */
+static objid *add_objects(struct profile_builder *b, const struct profile *p)
+{
+	objid *all = xrealloc(NULL, p->n_objects, sizeof(*all));
+	objid *ids = xrealloc(NULL, p->n_objects, sizeof(*ids));
+
+	for (size_t i = 0; i < p->n_objects; i++)
+		all[i] = (objid)i;
+	qsort_r(all + 1, p->n_objects - 1, sizeof(*all), by_name, UNCONST(void *, p));
+	for (size_t i = 0; i < p->n_objects; i++) {
+		const struct object *o = &p->objects[all[i]];
+		ids[all[i]] = profile_add_object_of(b, strtab_get(p->strings, o->path),
+						    strtab_get(p->strings, o->build_id), o->kind,
+						    o->is_main);
+	}
+	free(all);
+	return ids;
+}
 
 static int by_ends(const void *a, const void *b)
 {
@@ -36,43 +66,55 @@ static int by_address(const void *a, const void *b)
 	return order ? order : ORDER(x->addr, y->addr);
 }
 
-/* A copy that may be sorted; n may be 0. */
-static void *sorted(const void *at, size_t n, size_t size,
-		    int (*compare)(const void *, const void *))
+/* A copy; n may be 0. */
+static void *copy(const void *at, size_t n, size_t size)
 {
-	void *copy = xrealloc(NULL, n, size);
+	void *ret = xrealloc(NULL, n, size);
 
-	if (n) {
-		memcpy(copy, at, n * size);
-		qsort(copy, n, size, compare);
-	}
-	return copy;
+	return n ? memcpy(ret, at, n * size) : ret;
 }
 
-static void add_arcs(struct profile_builder *b, const struct profile *p)
+static void sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
-	struct arc *arcs = sorted(p->arcs, p->n_arcs, sizeof(*arcs), by_ends);
+	if (n)
+		qsort(at, n, size, compare);
+}
 
+static void add_arcs(struct profile_builder *b, const struct profile *p, const objid *ids)
+{
+	struct arc *arcs = copy(p->arcs, p->n_arcs, sizeof(*arcs));
+
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		arcs[i].from_object = ids[arcs[i].from_object];
+		arcs[i].to_object = ids[arcs[i].to_object];
+	}
+	sort(arcs, p->n_arcs, sizeof(*arcs), by_ends);
 	for (size_t i = 0; i < p->n_arcs; i++)
 		profile_add_arc(b, arcs[i]);
 	free(arcs);
 }
 
-static void add_histograms(struct profile_builder *b, const struct profile *p)
+static void add_histograms(struct profile_builder *b, const struct profile *p, const objid *ids)
 {
-	struct histogram *all = sorted(p->histograms, p->n_histograms, sizeof(*all), by_range);
+	struct histogram *all = copy(p->histograms, p->n_histograms, sizeof(*all));
 
+	for (size_t i = 0; i < p->n_histograms; i++)
+		all[i].object = ids[all[i].object];
+	sort(all, p->n_histograms, sizeof(*all), by_range);
 	for (size_t i = 0; i < p->n_histograms; i++)
 		builder_add_hits(b, builder_put_histogram(b, all[i]), all[i].hits, all[i].n_hits);
 	free(all);
 }
 
-static bool add_blocks(struct profile_builder *b, const struct profile *p)
+static bool add_blocks(struct profile_builder *b, const struct profile *p, const objid *ids)
 {
-	struct block *all = sorted(p->blocks, p->n_blocks, sizeof(*all), by_address);
+	struct block *all = copy(p->blocks, p->n_blocks, sizeof(*all));
 	bool saturated = false;
 	size_t next;
 
+	for (size_t i = 0; i < p->n_blocks; i++)
+		all[i].object = ids[all[i].object];
+	sort(all, p->n_blocks, sizeof(*all), by_address);
 	for (size_t i = 0; i < p->n_blocks; i = next) {
 		struct block sum = all[i];
 		for (next = i + 1; next < p->n_blocks && by_address(&all[i], &all[next]) == 0;
@@ -93,13 +135,13 @@ static bool add_blocks(struct profile_builder *b, const struct profile *p)
 struct profile *profile_canonical(const struct profile *p)
 {
 	struct profile_builder *b = profile_builder_new();
+	objid *ids = add_objects(b, p);
 
-	for (size_t i = 0; i < p->n_objects; i++)
-		profile_add_object(b, strtab_get(p->strings, p->objects[i].path),
-				   strtab_get(p->strings, p->objects[i].build_id));
-	add_arcs(b, p);
-	add_histograms(b, p);
-	bool saturated = add_blocks(b, p);
+	add_arcs(b, p, ids);
+	add_histograms(b, p, ids);
+	bool saturated = add_blocks(b, p, ids);
+	canonical_add_samples(b, p, ids);
+	free(ids);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);
 

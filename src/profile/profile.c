@@ -23,6 +23,7 @@ struct profile_builder {
 	VEC(struct block) blocks;
 	size_t n_block_records;
 	VEC(struct source) sources;
+	VEC(struct fact) facts;
 	struct samples_builder samples;
 	bool saturated;
 };
@@ -238,6 +239,17 @@ void profile_add_block(struct profile_builder *b, struct block block)
 
 void profile_add_block_record(struct profile_builder *b) { b->n_block_records++; }
 
+void profile_note_saturated(struct profile_builder *b) { b->saturated = true; }
+
+void profile_add_fact(struct profile_builder *b, const char *name, const char *value)
+{
+	struct fact f = { .source = (uint32_t)b->sources.n };
+
+	f.name = strtab_add(b->strings, name);
+	f.value = strtab_add(b->strings, value);
+	vec_push(&b->facts, f);
+}
+
 void profile_add_source(struct profile_builder *b, const char *path, struct source source)
 {
 	source.path = strtab_add(b->strings, path);
@@ -372,8 +384,8 @@ static void merge_arcs(struct profile_builder *into, struct profile_builder *fro
 	arcs_end_file(&into->arcs);
 }
 
-static void merge_samples(struct profile_builder *into, const struct profile_builder *from,
-			  const objid *ids)
+static void merge_texts(struct profile_builder *into, const struct profile_builder *from,
+			const objid *ids)
 {
 	size_t n = strtab_count(from->strings);
 	strid *strings = xrealloc(NULL, n, sizeof(*strings));
@@ -382,6 +394,13 @@ static void merge_samples(struct profile_builder *into, const struct profile_bui
 		strings[i] = strtab_add(into->strings, strtab_get(from->strings, (strid)i));
 	samples_builder_merge(&into->samples, &from->samples, strings, ids,
 			      (uint32_t)into->sources.n);
+	for (size_t i = 0; i < from->facts.n; i++) {
+		struct fact f = from->facts.at[i];
+		f.source += (uint32_t)into->sources.n;
+		f.name = strings[f.name];
+		f.value = strings[f.value];
+		vec_push(&into->facts, f);
+	}
 	free(strings);
 }
 
@@ -392,7 +411,7 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 
 	merge_arcs(into, from, ids);
 	merge_blocks(into, from, ids);
-	merge_samples(into, from, ids);
+	merge_texts(into, from, ids);
 	for (size_t i = 0; i < from->sources.n; i++)
 		profile_add_source(into, strtab_get(from->strings, from->sources.at[i].path),
 				   from->sources.at[i]);
@@ -423,6 +442,8 @@ struct profile *profile_finish(struct profile_builder *b)
 		.n_block_records = b->n_block_records,
 		.sources = b->sources.at,
 		.n_sources = b->sources.n,
+		.facts = b->facts.at,
+		.n_facts = b->facts.n,
 		.samples = samples_builder_view(&b->samples),
 		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated,
 	};
@@ -474,6 +495,7 @@ void profile_builder_free(struct profile_builder *b)
 	samples_builder_done(&b->samples);
 	vec_free(&b->blocks);
 	vec_free(&b->sources);
+	vec_free(&b->facts);
 	vec_free(&b->objects);
 	map64_free(&b->object_ids);
 	strtab_free(b->strings);

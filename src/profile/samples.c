@@ -135,12 +135,24 @@ taskid samples_add_task(struct samples_builder *s, struct task t)
 	return id;
 }
 
+/* Of two files, recorded at different rates: the higher one, whichever comes first. */
+static void join_event(struct event *e, const struct event *more)
+{
+	e->frequency = more->frequency > e->frequency ? more->frequency : e->frequency;
+	e->period = more->period > e->period ? more->period : e->period;
+	e->group = more->group > e->group ? more->group : e->group;
+}
+
 /* There are a handful. */
 uint16_t samples_add_event(struct samples_builder *s, struct event e)
 {
-	for (size_t i = 0; i < s->events.n; i++)
-		if (s->events.at[i].name == e.name && s->events.at[i].kind == e.kind)
+	for (size_t i = 0; i < s->events.n; i++) {
+		struct event *known = &s->events.at[i];
+		if (known->name == e.name && known->kind == e.kind && known->unit == e.unit) {
+			join_event(known, &e);
 			return (uint16_t)i;
+		}
+	}
 	if (s->events.n == UINT16_MAX)
 		return UINT16_MAX - 1;
 	vec_push(&s->events, e);

@@ -142,7 +142,7 @@ taskid profile_add_task(struct profile_builder *b, struct task t);
 /* For what becomes known later. Valid until the next task is added. */
 struct task *profile_task_at(struct profile_builder *b, taskid id);
 uint16_t profile_add_event(struct profile_builder *b,
-			   struct event e); /* equal name and kind: the same */
+			   struct event e); /* equal name, kind and unit: the same */
 /* The sample's source is set to the file being read. Samples are not joined. */
 void profile_add_sample(struct profile_builder *b, struct sample s);
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal ones are summed */

@@ -1,6 +1,7 @@
 /* info.c - what is in the data and in the program, before anything is made of it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/report.h"
@@ -9,7 +10,8 @@ enum { ABOUT, FACT, VALUE, DETAIL };
 
 static const struct kin_column columns[] = {
 	[ABOUT] = { "about", "about",
-		    "what the fact is about: program, file, time, calls, blocks, check",
+		    "what the fact is about: program, file, object, thread, "
+		    "samples, time, calls, blocks, audit, check",
 		    KIN_CELL_TEXT, false, false },
 	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT, false, false },
 	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT, false, false },
@@ -75,7 +77,136 @@ static void add_sources(struct kin_table *t, const struct profile *p)
 			 " block records",
 			 s->kind, s->version, s->n_histograms, s->n_arcs, s->n_blocks);
 		add(t, "file", "path", cell_text(table_text(t, strtab_get(p->strings, s->path))),
+		    s->version ? text : s->kind);
+		for (size_t k = 0; k < p->n_facts; k++)
+			if (p->facts[k].source == i)
+				add_text(t, "file",
+					 table_text(t, strtab_get(p->strings, p->facts[k].name)),
+					 strtab_get(p->strings, p->facts[k].value));
+	}
+}
+
+/* ---- what recordings have ---- */
+
+static const char *kind_of(const struct object *o)
+{
+	static const char *const kinds[] = {
+		[OBJECT_ELF] = "file",
+		[OBJECT_KERNEL] = "kernel",
+		[OBJECT_KERNEL_MODULE] = "kernel module",
+		[OBJECT_VDSO] = "vdso",
+		[OBJECT_JIT] = "code made at run time",
+		[OBJECT_OTHER] = "memory",
+	};
+	return o->is_main ? "program" : kinds[o->kind];
+}
+
+static void add_objects(struct kin_table *t, const struct profile *p)
+{
+	for (size_t i = 1; i < p->n_objects; i++) {
+		const struct object *o = &p->objects[i];
+		const char *id = strtab_get(p->strings, o->build_id);
+		char *detail = xprintf("%s%s", *id ? "build id " : "", id);
+		add(t, "object", kind_of(o),
+		    cell_text(table_text(t, strtab_get(p->strings, o->path))),
+		    *id ? detail : NULL);
+		free(detail);
+	}
+}
+
+static void add_threads(struct kin_table *t, const struct profile *p)
+{
+	char text[128];
+
+	for (size_t i = 1; i < p->samples.n_tasks; i++) {
+		const struct task *k = &p->samples.tasks[i];
+		int n = snprintf(text, sizeof(text), "pid %" PRIu32 ", tid %" PRIu32, k->pid,
+				 k->tid);
+		if (k->cpu_ns)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s of CPU time",
+				      (double)k->cpu_ns / 1e9);
+		if (k->sampled_ns)
+			snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s sampled",
+				 (double)k->sampled_ns / 1e9);
+		add(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))),
 		    text);
+	}
+}
+
+static void add_events(struct kin_table *t, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct event *e = &s->events[i];
+		char text[160];
+		uint64_t count = 0;
+		double weight = 0;
+		for (size_t k = 0; k < s->n; k++) {
+			if (s->at[k].event != i)
+				continue;
+			count += s->at[k].count;
+			weight += (double)s->at[k].weight;
+		}
+		if (e->unit == EVENT_NS)
+			snprintf(text, sizeof(text), "stand for %.6f s%s", weight / 1e9,
+				 e->kind == EVENT_BLOCKED   ? " asleep"
+				 : e->kind == EVENT_WAITING ? " waiting for a CPU"
+							    : "");
+		else
+			snprintf(text, sizeof(text), "stand for %.0f", weight);
+		add(t, "samples", table_text(t, strtab_get(p->strings, e->name)),
+		    cell_count(count), text);
+	}
+	if (s->n)
+		add(t, "samples", "distinct stacks", cell_count(s->n_stacks - 1),
+		    "callers of others among them");
+}
+
+/* What says how far to trust the rest: always, where it is good; else where it is not nothing. */
+static void add_audit(struct kin_table *t, const struct profile *p)
+{
+	const struct audit *a = &p->samples.audit;
+	const struct {
+		const char *fact, *detail;
+		uint64_t n;
+	} counts[] = {
+		{ "stacks complete", NULL, a->complete },
+		{ "stacks cut short", "could not be walked to their end", a->truncated },
+		{ "samples lost", "dropped, by the kernel or for want of room", a->lost },
+		{ "samples without meaning", "what they refer to is not in the file",
+		  a->unresolved },
+		{ "sampling held back", "times, by the kernel", a->throttled },
+		{ "calls lost", "could not be counted", a->lost_arcs },
+		{ "block executions lost", "could not be counted", a->lost_blocks },
+		{ "threads lost", "have no counts of their own", a->lost_threads },
+		{ "objects lost", "were mapped and are not in the file", a->lost_modules },
+		{ "context switches", NULL, a->switches },
+		{ "preemptions", NULL, a->preemptions },
+	};
+	const struct {
+		const char *fact;
+		uint64_t ns;
+	} times[] = {
+		{ "CPU time by the kernel", a->cpu_ns },
+		{ "CPU time sampled", a->sampled_ns },
+		{ "duration", a->duration_ns },
+	};
+	char text[48];
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		if (counts[i].n)
+			add(t, "audit", counts[i].fact, cell_count(counts[i].n), counts[i].detail);
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		if (!times[i].ns)
+			continue;
+		snprintf(text, sizeof(text), "%.6f s", (double)times[i].ns / 1e9);
+		add_text(t, "audit", times[i].fact, text);
+	}
+	for (size_t i = 0; i < p->samples.n_failures && i < 10; i++) {
+		const struct unwind_failure *f = &p->samples.failures[i];
+		add(t, "audit", "stacks that ended in", cell_count(f->count),
+		    strtab_get(p->strings, p->objects[f->object].path));
 	}
 }
 
@@ -172,14 +303,18 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	report_describe(in, t);
 	add_program(t, in);
 	add_sources(t, in->profile);
+	add_objects(t, in->profile);
+	add_threads(t, in->profile);
+	add_events(t, in->profile);
+	add_audit(t, in->profile);
 	add_time(t, in);
 	add_calls(t, in);
 	add_blocks(t, in);
 	add_checks(t, in);
-	if (!in->profile->n_histograms)
+	if (!in->profile->n_histograms && !in->profile->samples.n)
 		table_note(t, "The data holds no samples of time: only what was called or executed "
 			      "is known.");
-	if (!in->profile->n_arcs)
+	if (!in->profile->n_arcs && !in->profile->samples.n)
 		table_note(
 			t,
 			"The data holds no calls: there is time of functions, but no call graph.");

@@ -113,6 +113,11 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 	table_property(t, "abbrev", cell_text((const char[]){ g->abbrev, '\0' }));
 	table_property(t, "bytes_per_bin", cell_number(g->bin_bytes));
 	table_property(t, "has_arcs", cell_count(g->has_arcs));
-	table_property(t, "estimated",
-		       cell_text("times that went through calls are apportioned by call counts"));
+	if (g->measured)
+		table_property(t, "measured",
+			       cell_text("times of calls are those of sampled stacks"));
+	else
+		table_property(
+			t, "estimated",
+			cell_text("times that went through calls are apportioned by call counts"));
 }

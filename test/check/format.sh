@@ -4,7 +4,7 @@
 cd "$1" || exit 1
 . test/lib/tap.sh
 files=$(git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null ||
-	find include src test bench -name '*.[ch]')
+	find include runtime src test bench -name '*.[ch]')
 files=$(printf '%s\n' $files | grep -v '^test/cases/')
 if ! command -v clang-format >/dev/null; then
 	skip "layout of C files" "no clang-format"

@@ -17,4 +17,7 @@ done
 for h in src/*/*.h; do
 	try "${h#src/}" -Isrc -Iinclude
 done
+for h in runtime/*.h; do
+	check "$h compiles alone" alone "${h#runtime/}" -Iruntime -Iinclude
+done
 finish

@@ -1,0 +1,145 @@
+#include "rt.h"
+
+enum { FIRST_SLOTS = 512, GROWTH = 4 };
+
+static struct kinf_arc *slot_at(void *table, uint64_t offset)
+{
+	return (struct kinf_arc *)((uint8_t *)table + offset);
+}
+
+/* A larger table; what was counted stays where it is, and the file's reader adds it up. */
+static void *new_table(struct rt_thread *t, const void *old)
+{
+	uint64_t slots =
+		old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_arc) + 1) * GROWTH
+		    : FIRST_SLOTS;
+	struct kinf_block *b;
+	uint64_t mask;
+
+	if (rt.full || !rt_lock(&mask))
+		return NULL;
+	if (rt_tls.arcs != old) { /* a signal handler was faster */
+		rt_unlock(mask);
+		return rt_tls.arcs;
+	}
+	b = rt_block(KINF_ARCS, slots * sizeof(struct kinf_arc), t->index);
+	if (b) {
+		b->own[RT_MASK] = (slots - 1) * sizeof(struct kinf_arc);
+		t->arcs = b->payload;
+		rt_tls.arcs = b->payload;
+	}
+	rt_unlock(mask);
+	return b ? b->payload : NULL;
+}
+
+/* The table to add a slot to, or NULL if there is no room. */
+static void *table_with_room(void)
+{
+	struct rt_thread *t = rt_thread();
+	void *table = rt_tls.arcs;
+	struct kinf_block *b;
+	uint64_t slots;
+
+	if (!t)
+		return NULL;
+	if (!table)
+		return new_table(t, NULL);
+	b = rt_block_of(table);
+	slots = b->own[RT_MASK] / sizeof(struct kinf_arc) + 1;
+	if (b->own[RT_USED] < slots / 2)
+		return table;
+	table = new_table(t, table);
+	if (table)
+		return table;
+	return b->own[RT_USED] < slots - slots / 16 ? b->payload : NULL;
+}
+
+/* Takes an unused slot, or one whose calls were moved away, against signal handlers of this thread;
+ * `to` is published last. A handler in the midst of it does not know the slot as its own and takes
+ * another one: the two add up. */
+static bool take(struct kinf_arc *s, uint64_t expected, uint64_t from, uint64_t to)
+{
+	if (!__atomic_compare_exchange_n(&s->from, &expected, RT_TAKEN, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&s->to, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->count, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->from, from, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->to, to, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Counts, in a slot that is there or in a new one. */
+static void count(void *table, uint64_t from, uint64_t to, bool transient)
+{
+	struct kinf_block *b = rt_block_of(table);
+	uint64_t mask = b->own[RT_MASK];
+	uint64_t at = rt_hash(from, to) & mask;
+	struct kinf_arc *gone = NULL;
+
+	if (transient)
+		b->own[RT_FLAGS] |= RT_TRANSIENT;
+	for (;; at = (at + sizeof(struct kinf_arc)) & mask) {
+		struct kinf_arc *s = slot_at(table, at);
+
+		if (s->from == from && s->to == to) {
+			count_one(&s->count);
+			return;
+		}
+		if (s->from == RT_GONE && !gone)
+			gone = s;
+		if (s->from == 0) {
+			if (gone && take(gone, RT_GONE, from, to))
+				return;
+			if (take(s, 0, from, to)) {
+				count_one(&b->own[RT_USED]);
+				return;
+			}
+		}
+	}
+}
+
+void rt_arc(uint64_t from, uint64_t to)
+{
+	const struct rt_module *caller, *callee;
+	void *table;
+
+	if (!rt.options.arcs && rt.state != RT_NEW)
+		return;
+	if (!rt_ready())
+		return;
+	if (from <= RT_TAKEN)
+		from = UINT64_MAX; /* no caller: a slot's mark must not be mistaken for it */
+	callee = rt_module_learn(to);
+	caller = rt_module_learn(from);
+	table = table_with_room();
+	if (table)
+		count(table, from, to,
+		      (callee && callee->transient) || (caller && caller->transient));
+	else
+		rt_lose(KINF_LOST_ARCS, 1);
+}
+
+void rt_mcount(uint64_t from, uint64_t to)
+{
+	rt.profiled = true;
+	rt_arc(from, to);
+}
+
+uint64_t rt_calls(void)
+{
+	const struct kinf_block *b = NULL;
+	uint64_t sum = 0;
+
+	while ((b = rt_next_block(b))) {
+		const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
+
+		if (b->type == KINF_ARCS)
+			for (uint64_t n = b->used / sizeof(*s); n--; s++)
+				sum += s->count;
+		if (b->type == KINF_RETIRED_ARCS)
+			for (uint64_t n = b->used / sizeof(*s); n--; s++)
+				sum += ((const struct kinf_retired_arc *)s)->count;
+	}
+	return sum;
+}

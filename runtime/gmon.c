@@ -1,0 +1,309 @@
+/* gmon.out, as GNU gprof reads it: one for the program, and one for every shared object that has
+ * calls, called gmon.out.OBJECT. Addresses are link-time addresses of the object in question. */
+#include "rt.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { TAG_HISTOGRAM = 0, TAG_ARC = 1, BIN = 4 /* bytes of code, as glibc has it */ };
+
+static struct output {
+	int fd;
+	bool failed;
+	uint32_t used;
+	uint8_t buf[8192];
+} out;
+
+static void flush(void)
+{
+	for (uint32_t done = 0; done < out.used && !out.failed;) {
+		long n = SYS3(write, out.fd, out.buf + done, out.used - done);
+
+		if (n <= 0 && n != -4 /* EINTR */)
+			out.failed = true;
+		else if (n > 0)
+			done += (uint32_t)n;
+	}
+	out.used = 0;
+}
+
+static void put(const void *at, size_t n)
+{
+	if (sizeof(out.buf) - out.used < n)
+		flush();
+	copy_bytes(out.buf + out.used, at, n);
+	out.used += (uint32_t)n;
+}
+
+static void put_byte(uint8_t b) { put(&b, 1); }
+static void put_u16(uint16_t v) { put(&v, sizeof(v)); }
+static void put_u32(uint32_t v) { put(&v, sizeof(v)); }
+static void put_u64(uint64_t v) { put(&v, sizeof(v)); }
+
+/* ---- histogram ---- */
+
+/* Adds up the samples in the code of `m`; false if there are none. Without bins it only looks. */
+static bool add_samples(const struct rt_module *m, uint32_t *bins)
+{
+	const struct kinf_block *b = NULL;
+	bool any = false;
+
+	while ((b = rt_next_block(b))) {
+		uint64_t at = 0;
+
+		while (b->type == KINF_STACKS && at + sizeof(struct kinf_stack) < b->used) {
+			const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
+
+			if (!s->depth)
+				break;
+			if (s->pc[0] >= m->text && s->pc[0] < m->text_end) {
+				any = true;
+				if (bins)
+					bins[(s->pc[0] - m->text) / BIN] += (uint32_t)s->count;
+			}
+			at += sizeof(*s) + s->depth * sizeof(s->pc[0]);
+		}
+	}
+	return any;
+}
+
+static void put_histogram_header(const struct rt_module *m, uint32_t bins)
+{
+	static const char seconds[15] = "seconds";
+	uint64_t period = rt.header->period_ns;
+
+	put_byte(TAG_HISTOGRAM);
+	put_u64(m->text - m->bias);
+	put_u64(m->text - m->bias + (uint64_t)bins * BIN);
+	put_u32(bins);
+	put_u32(period ? (uint32_t)(1000000000u / period) : 100);
+	put(seconds, sizeof(seconds));
+	put_byte('s');
+}
+
+/* Bins have 16 bits; what is more goes into another record of the same range, which readers add. */
+static bool put_bins(const struct rt_module *m, uint32_t *bins, uint32_t n)
+{
+	bool more = false;
+
+	put_histogram_header(m, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t ticks = bins[i] < UINT16_MAX ? bins[i] : UINT16_MAX;
+
+		put_u16((uint16_t)ticks);
+		bins[i] -= ticks;
+		more |= bins[i];
+	}
+	return more;
+}
+
+static void put_histogram(const struct rt_module *m)
+{
+	uint32_t n = (uint32_t)((m->text_end - m->text + BIN - 1) / BIN);
+	size_t size = n * sizeof(uint32_t);
+	long bins = 0;
+
+	if (add_samples(m, NULL))
+		bins = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	if (bins <= 0 &&
+	    bins > -4096) { /* no time was measured: readers want a record, but no bins */
+		put_histogram_header(m, n);
+		while (n--)
+			put_u16(0);
+		return;
+	}
+	add_samples(m, (uint32_t *)bins);
+	while (put_bins(m, (uint32_t *)bins, n))
+		;
+	SYS2(munmap, bins, size);
+}
+
+/* ---- arcs ---- */
+
+static void put_arc(uint64_t from, uint64_t to, uint64_t count)
+{
+	while (count) {
+		uint32_t part = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+
+		put_byte(TAG_ARC);
+		put_u64(from);
+		put_u64(to);
+		put_u32(part);
+		count -= part;
+	}
+}
+
+/* A caller in another object must not look like a place in this one. */
+static uint64_t outside(const struct rt_module *m, uint64_t addr)
+{
+	return addr >= m->start - m->bias && addr < m->end - m->bias ? 0 : addr;
+}
+
+/* Whether the file that `m` is of is mapped at `addr`; then *place is the address in the file. */
+static bool is_in(const struct rt_module *m, uint64_t addr, uint64_t *place)
+{
+	const struct rt_module *at = rt_module_at(addr);
+
+	if (!at || at->first_id != m->first_id)
+		return false;
+	*place = addr - at->bias;
+	return true;
+}
+
+static bool live_arcs(const struct rt_module *m, const struct kinf_block *b, bool write)
+{
+	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
+	bool any = false;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+		uint64_t count = s->count, from, to;
+
+		if (!s->to || !count || !is_in(m, s->to, &to))
+			continue;
+		any = true;
+		if (!write)
+			break;
+		if (!is_in(m, s->from, &from))
+			from = outside(m, s->from);
+		put_arc(from, to, count);
+	}
+	return any;
+}
+
+static bool retired_arcs(const struct rt_module *m, const struct kinf_block *b, bool write)
+{
+	const struct kinf_retired_arc *r = (const struct kinf_retired_arc *)b->payload;
+	bool any = false;
+
+	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
+		if (!r->count || r->to_module != m->first_id)
+			continue;
+		any = true;
+		if (!write)
+			break;
+		put_arc(r->from_module == m->first_id ? r->from : 0, r->to, r->count);
+	}
+	return any;
+}
+
+/* All arcs into `m`; without `write` only whether there are any. */
+static bool arcs_of(const struct rt_module *m, bool write)
+{
+	const struct kinf_block *b = NULL;
+	bool any = false;
+
+	while ((b = rt_next_block(b)) && (write || !any)) {
+		if (b->type == KINF_ARCS)
+			any |= live_arcs(m, b, write);
+		else if (b->type == KINF_RETIRED_ARCS)
+			any |= retired_arcs(m, b, write);
+	}
+	return any;
+}
+
+/* ---- files ---- */
+
+/* The last part of the path in the file: the loader's name goes with the object. */
+static void add_object(struct text *t, const struct kinf_module *r)
+{
+	const char *path = (const char *)(r + 1);
+	size_t base = r->path_size;
+
+	while (base && path[base - 1] != '/')
+		base--;
+	text_add(t, ".");
+	text_bytes(t, path + base, r->path_size - base);
+}
+
+static void make_path(struct text *t, const char *prefix, bool in_cwd, const struct rt_module *m)
+{
+	if (in_cwd && prefix[0] != '/' && rt.cwd[0]) {
+		text_add(t, rt.cwd);
+		text_add(t, "/");
+	}
+	text_add(t, prefix);
+	if (prefix == rt.gmon_prefix || rt.forked) {
+		text_add(t, ".");
+		text_number(t, rt.pid);
+	}
+	if (!(m->flags & KINF_MODULE_MAIN))
+		add_object(t, m->record);
+}
+
+static int try_open(const char *prefix, bool in_cwd, const struct rt_module *m)
+{
+	static char path[PATH_MAX];
+	struct text t = { .at = path, .size = sizeof(path) };
+	int fd;
+
+	make_path(&t, prefix, in_cwd, m);
+	fd = rt_open_output(path, O_WRONLY, 0666);
+	if (fd >= 0)
+		SYS2(ftruncate, fd, 0);
+	return fd;
+}
+
+/* Where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program
+ * was started in, or if that is out of reach, in the present one. */
+static int open_for(const struct rt_module *m)
+{
+	int fd = -1;
+
+	if (rt.gmon_prefix[0])
+		fd = try_open(rt.gmon_prefix, true, m);
+	if (fd < 0)
+		fd = try_open("gmon.out", true, m);
+	if (fd == -2 /* ENOENT: chroot */)
+		fd = try_open("gmon.out", false, m);
+	return fd;
+}
+
+static void write_one(const struct rt_module *m)
+{
+	static const uint8_t spare[12];
+	int fd = open_for(m);
+
+	if (fd < 0) {
+		rt_error("gmon.out", fd);
+		return;
+	}
+	out.fd = fd;
+	out.used = 0;
+	out.failed = false;
+	put("gmon", 4);
+	put_u32(1);
+	put(spare, sizeof(spare));
+	put_histogram(m);
+	arcs_of(m, true);
+	flush();
+	if (out.failed)
+		rt_error("writing gmon.out", 0);
+	SYS1(close, fd);
+}
+
+/* One file per object: of those that were mapped more than once the first. */
+static bool is_first(const struct rt_module *m) { return m->record && m->id == m->first_id; }
+
+void rt_gmon_write(void)
+{
+	static _Atomic bool busy;
+	uint64_t mask, calls = rt_calls() + 1;
+	bool before;
+
+	if (!rt.options.gmon || !rt.profiled || rt.gmon_calls == calls ||
+	    atomic_exchange(&busy, true))
+		return;
+	/* SIGXFSZ, of a limit on file sizes, is ours */
+	if (rt_lock(&mask)) {
+		before = rt_xfsz_pending();
+		rt.gmon_calls = calls;
+		for (const struct rt_module *m = rt.all; m; m = m->older)
+			if (m->flags & KINF_MODULE_MAIN || (is_first(m) && arcs_of(m, false)))
+				write_one(m);
+		if (!before)
+			rt_forget_xfsz();
+		rt_unlock(mask);
+	}
+	atomic_store(&busy, false);
+}

@@ -1,0 +1,130 @@
+/* hooks_aarch64.S - what instrumented code calls, aarch64.
+ *
+ * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
+ * a call may clobber is ours, and so are x9 to x15. As in hooks_x86_64.S,
+ *
+ *	table = rt_tls.arcs & rt_gate.on            NULL: first call of the thread, paused, or forked
+ *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
+ *
+ * There is no instruction that adds to memory before ARMv8.1; a load and a store that are exclusive do
+ * as well, since an exception between them makes the store fail.
+ */
+#define MASK	-24		/* block.own[RT_MASK], seen from the payload */
+
+	.text
+
+	.macro	function name
+	.globl	\name
+	.type	\name, %function
+	.p2align 5
+\name:
+	.cfi_startproc
+	hint	34		/* bti c */
+	.endm
+
+	.macro	alias name, of
+	.globl	\name
+	.set	\name, \of
+	.endm
+
+	.macro	end name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	.macro	table offset
+	mrs	x9, tpidr_el0
+	adrp	x10, :gottprel:rt_tls
+	ldr	x10, [x10, :gottprel_lo12:rt_tls]
+	add	x9, x9, x10
+	ldr	x9, [x9, \offset]
+	adrp	x10, rt_gate
+	ldr	x10, [x10, :lo12:rt_gate]
+	ands	x9, x9, x10
+	.endm
+
+	.macro	hash_number reg
+	mov	\reg, 0x79b1
+	movk	\reg, 0x9e37, lsl 16
+	movk	\reg, 0xffff, lsl 32
+	movk	\reg, 0xffff, lsl 48
+	.endm
+
+	.macro	add_one at
+7:	ldxr	x12, [\at]
+	add	x12, x12, 1
+	stxr	w13, x12, [\at]
+	cbnz	w13, 7b
+	.endm
+
+/* Adds one to the arc from x0 to x1; falls through if there is none. */
+	.macro	count_arc
+	table	0
+	b.eq	9f
+	hash_number x10
+	madd	x11, x0, x10, x1
+	ldur	x10, [x9, MASK]
+1:	and	x11, x11, x10
+	add	x12, x9, x11
+	ldp	x13, x14, [x12]
+	cmp	x13, x0
+	ccmp	x14, x1, 0, eq
+	b.ne	2f
+	add	x11, x12, 16
+	add_one	x11
+	ret
+2:	cbz	x13, 9f
+	add	x11, x11, 32
+	b	1b
+9:
+	.endm
+
+/* void _mcount(void *from) */
+function _mcount
+	mov	x15, x30
+	mov	x30, x0
+	hint	7		/* xpaclri: return addresses may be signed */
+	mov	x0, x30
+	mov	x30, x15
+	mov	x1, x15
+	count_arc
+	b	rt_mcount
+end _mcount
+	alias mcount, _mcount
+
+/* void __cyg_profile_func_enter(void *function, void *call_site) */
+function __cyg_profile_func_enter
+	mov	x15, x0
+	mov	x0, x1
+	mov	x1, x15
+	count_arc
+	b	rt_arc
+end __cyg_profile_func_enter
+
+function __cyg_profile_func_exit
+	ret
+end __cyg_profile_func_exit
+
+function __sanitizer_cov_trace_pc
+	table	8
+	mov	x0, x30
+	b.eq	9f
+	hash_number x10
+	mul	x11, x0, x10
+	ldur	x10, [x9, MASK]
+1:	and	x11, x11, x10
+	add	x12, x9, x11
+	ldr	x13, [x12]
+	cmp	x13, x0
+	b.ne	2f
+	add	x11, x12, 8
+	add_one	x11
+	ret
+2:	cbz	x13, 9f
+	add	x11, x11, 16
+	b	1b
+9:	b	rt_count
+end __sanitizer_cov_trace_pc
+	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
+
+	.section .note.GNU-stack, "", %progbits

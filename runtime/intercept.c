@@ -1,0 +1,206 @@
+/* Calls of the program's that change what we may do. All behave as the C library's own. */
+#include "rt.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+RT_EXPORT int dlclose(void *handle);
+RT_EXPORT int prctl(int option, ...);
+RT_EXPORT long syscall(long number, ...);
+
+#ifndef RT_STATIC
+
+static long result(long r)
+{
+	if (r < 0 && r > -4096) {
+		errno = (int)-r;
+		return -1;
+	}
+	return r;
+}
+
+int dlclose(void *handle)
+{
+	static int (*_Atomic real)(void *);
+	int ret;
+
+	if (!real)
+		real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	ret = real(handle);
+	if (rt.state == RT_READY || rt.state == RT_STARTED) {
+		int err = errno;
+
+		rt_modules_retire();
+		errno = err;
+	}
+	return ret;
+}
+
+/* After this any system call may be the last one. gmon.out is written as of now; the .kin file goes
+ * on as far as it is mapped. */
+static void before_seccomp(void)
+{
+	enum { ROOM = 1 << 20 };
+	uint64_t mask;
+
+	if (rt.silent)
+		return;
+	rt_finish(KINF_RUNNING, 0);
+	if (!rt_lock(&mask))
+		return;
+	if (rt.state == RT_STARTED)
+		rt_room(ROOM);
+	else
+		rt.state = RT_OFF;
+	rt_unlock(mask);
+	rt.silent = true;
+}
+
+int prctl(int option, ...)
+{
+	unsigned long a, b, c, d;
+	bool was = rt.silent;
+	va_list args;
+	long r;
+
+	va_start(args, option);
+	a = va_arg(args, unsigned long);
+	b = va_arg(args, unsigned long);
+	c = va_arg(args, unsigned long);
+	d = va_arg(args, unsigned long);
+	va_end(args);
+	if (option == PR_SET_SECCOMP)
+		before_seccomp();
+	r = SYS5(prctl, option, a, b, c, d);
+	if (option == PR_SET_SECCOMP && r)
+		rt.silent = was;
+	return (int)result(r);
+}
+
+long syscall(long number, ...)
+{
+	bool seccomp, was = rt.silent;
+	long a, b, c, d, e, f, r;
+	va_list args;
+
+	va_start(args, number);
+	a = va_arg(args, long);
+	b = va_arg(args, long);
+	c = va_arg(args, long);
+	d = va_arg(args, long);
+	e = va_arg(args, long);
+	f = va_arg(args, long);
+	va_end(args);
+	seccomp = (number == SYS_seccomp &&
+		   (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
+		  (number == SYS_prctl && a == PR_SET_SECCOMP);
+	if (seccomp)
+		before_seccomp();
+	if (number == SYS_exit_group)
+		rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(a & 255));
+	r = sys(number, a, b, c, d, e, f);
+	if (seccomp && r)
+		rt.silent = was;
+	return result(r);
+}
+
+/* ---- exec: only to say what became of the process ---- */
+
+RT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]);
+RT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]);
+RT_EXPORT int execv(const char *path, char *const argv[]);
+RT_EXPORT int execvp(const char *file, char *const argv[]);
+RT_EXPORT int execl(const char *path, const char *arg, ...);
+RT_EXPORT int execlp(const char *file, const char *arg, ...);
+RT_EXPORT int execle(const char *path, const char *arg, ...);
+
+typedef int exec_function(const char *, char *const[], char *const[]);
+static exec_function *real_execve, *real_execvpe;
+
+void rt_intercept_init(void)
+{
+	real_execve = (exec_function *)dlsym(RTLD_NEXT, "execve");
+	real_execvpe = (exec_function *)dlsym(RTLD_NEXT, "execvpe");
+}
+
+static int call_exec(exec_function *f, const char *path, char *const argv[], char *const envp[])
+{
+	int ret, err;
+
+	if (!f) { /* our constructor has not run yet */
+		rt_intercept_init();
+		f = real_execve;
+	}
+	rt_exec(true);
+	ret = f(path, argv, envp);
+	err = errno;
+	rt_exec(false);
+	errno = err;
+	return ret;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return call_exec(real_execve, path, argv, envp);
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return call_exec(real_execvpe, file, argv, envp);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return call_exec(real_execve, path, argv, environ);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return call_exec(real_execvpe, file, argv, environ);
+}
+
+/* The arguments as an array on the stack, after counting them; `last` gets what follows them. */
+#define ARGUMENTS(argv, first, last)                                                               \
+	size_t n_ = 1;                                                                             \
+	va_list args_;                                                                             \
+	va_start(args_, first);                                                                    \
+	while (va_arg(args_, char *))                                                              \
+		n_++;                                                                              \
+	va_end(args_);                                                                             \
+	char **argv = __builtin_alloca((n_ + 1) * sizeof(char *));                                 \
+	va_start(args_, first);                                                                    \
+	argv[0] = (char *)(uintptr_t)first;                                                        \
+	for (size_t i_ = 1; i_ <= n_; i_++)                                                        \
+		argv[i_] = va_arg(args_, char *);                                                  \
+	last;                                                                                      \
+	va_end(args_)
+
+int execl(const char *path, const char *arg, ...)
+{
+	ARGUMENTS(argv, arg, (void)0);
+	return call_exec(real_execve, path, argv, environ);
+}
+
+int execlp(const char *file, const char *arg, ...)
+{
+	ARGUMENTS(argv, arg, (void)0);
+	return call_exec(real_execvpe, file, argv, environ);
+}
+
+int execle(const char *path, const char *arg, ...)
+{
+	char **envp;
+
+	ARGUMENTS(argv, arg, envp = va_arg(args_, char **));
+	return call_exec(real_execve, path, argv, envp);
+}
+
+#else
+
+void rt_intercept_init(void) {}
+
+#endif

@@ -1,0 +1,58 @@
+/* kinrt.h - libkinrt, kin's collection runtime.
+ *
+ * Linking it (-lkinrt before the C library's own) or preloading it (LD_PRELOAD=libkinrt.so) is
+ *enough to be profiled; calling anything here is optional. It takes the calls that compilers put
+ *into programs:
+ *
+ *	gcc/clang -pg, -pg -mfentry          calls are counted, exactly, by call site and callee
+ *	-finstrument-functions               the same
+ *	-fsanitize-coverage=trace-pc,        executions of basic blocks are counted
+ *	 trace-pc-guard (clang)
+ *
+ * and writes them to a file, kin.PID.kin in the directory that the program was started in. The file
+ *is mapped: what was counted is in it, however the process ends. It appears with the first such
+ *call; a program without any leaves nothing behind. A program compiled with -pg gets its gmon.out,
+ *too, and gmon.out.OBJECT for each shared object that has calls, when it exits. A forked child that
+ *goes on has a file of its own, with nothing of its parent's, and gmon.out.PID.
+ *
+ * KIN_OPTIONS in the environment is a list of settings, separated by commas; the last of several
+ *equal ones counts, unknown ones are left alone:
+ *
+ *	output=NAME    the file. %p is the process id, %t the time in seconds, %e the program's
+ *name, %c a comma, %% a percent sign. If NAME exists, the process id or the time in microseconds is
+ *put before ".kin": nothing is ever overwritten arcs=off       do not count calls blocks=off     do
+ *not count basic blocks gmon=off       no gmon.out start=off      collect nothing until
+ *kinrt_start(), monstartup() or moncontrol(1) verbose        say on standard error what goes wrong;
+ *it is always in the file
+ *
+ * "on" or nothing, "off", "no" or "0" are the values of switches. A process that has more rights
+ *than its user (AT_SECURE) reads no settings and collects nothing until it asks for that itself.
+ *
+ * Files are made with mode 0600 (gmon.out: 0666 less the umask), never through a symbolic link,
+ *never over what is not a regular file or has another name. If no file can be made, or no more
+ *space is to be had, counting goes on in memory and is written at the end, or said to be lost. */
+#ifndef KINRT_H
+#define KINRT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KINRT_API __attribute__((visibility("default")))
+
+/* Go on, and pause; in all threads. Async-signal-safe. */
+KINRT_API void kinrt_start(void);
+KINRT_API void kinrt_stop(void);
+
+/* Write now what else is written at the end: gmon.out, and what is in memory because there was no
+ * file. 0, or -errno. Not async-signal-safe. */
+KINRT_API int kinrt_flush(void);
+
+/* Note this moment in the file, by a short name. Async-signal-safe. */
+KINRT_API void kinrt_mark(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

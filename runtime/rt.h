@@ -1,0 +1,229 @@
+/* rt.h - the runtime inside: its one struct, and what its files share.
+ *
+ * A hook (hooks_ARCH.S) finds its thread's table through a thread-local pointer and adds one to a
+ * counter that lies in the mapped file; that is all in the common case. Whatever it does not find
+ * it asks rt_arc() or rt_count() for: these start the file, attach the thread, make and grow
+ * tables. Both may run in a signal handler, at any instruction of the program or of themselves. So
+ *
+ * - tables belong to one thread. It adds slots by compare-and-swap against its own signal handlers
+ *   alone, and publishes a slot by the last store; nothing that was counted ever moves;
+ * - everything else (the file, its blocks, modules, threads) changes under rt_lock(), which blocks
+ * all signals meanwhile: its holder cannot be interrupted by somebody who wants it;
+ * - a child of fork finds rt_gate wiped by the kernel, takes every hook for a miss, and there
+ * begins anew with a file of its own (rt_ready()). A child of vfork counts for its parent.
+ *
+ * Unless it says otherwise a function here is async-signal-safe and keeps errno and vector
+ * registers. */
+#ifndef KINRT_RT_H
+#define KINRT_RT_H
+
+#include "sys.h"
+
+#include <kin/format.h>
+#include <limits.h>
+#include <stdatomic.h>
+
+#define RT_EXPORT __attribute__((visibility("default")))
+
+/* Address 1 in `from`: the slot's calls were moved away and it may be used again; 2: it is being
+ * used again. Neither is ever a return address. */
+#define RT_GONE  1u
+#define RT_TAKEN 2u
+
+enum rt_state {
+	RT_NEW,     /* the constructor has not run */
+	RT_READY,   /* settings are read; nothing was collected yet and there is no file */
+	RT_STARTED, /* collecting */
+	RT_OFF,     /* not wanted, or not possible here: every hook returns at once */
+};
+
+struct rt_thread { /* kept after its death; rt.threads lists all of them */
+	struct rt_thread *next;
+	struct kinf_thread *record;
+	void *arcs, *counts; /* payloads of its newest tables */
+	uint32_t tid, index;
+};
+
+/* Thread-local. The hooks know the first two; NULL before the first call in a thread. */
+struct rt_tls {
+	void *arcs;   /* payload of the KINF_ARCS block in use */
+	void *counts; /* the same of KINF_COUNTS */
+	struct rt_thread *thread;
+};
+extern __thread struct rt_tls rt_tls
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* A page that is all zero in a forked child. The hooks take `on` as a mask over their table's
+ * address, so that collecting is switched off, and a new process noticed, without another test. */
+union rt_gate {
+	struct {
+		uint64_t on;    /* ~0: collecting; 0: ask rt_ready() */
+		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
+	};
+	uint8_t page[4096];
+};
+extern union rt_gate rt_gate __attribute__((visibility("hidden")));
+
+struct rt_module {
+	struct rt_module *next;     /* of those that are mapped; newest first */
+	uint64_t start, end, bias;  /* as in struct kinf_module */
+	const char *name;           /* the loader's; valid while mapped */
+	const uint8_t *build_id;    /* in the module's own memory */
+	const void *loader;         /* the loader's handle, to see whether it is still the same */
+	struct kinf_module *record; /* in the file, or NULL */
+	uint32_t id, first_id;      /* first_id: of the first time that this very file was mapped */
+	uint32_t hash, flags;       /* of path and build id; KINF_MODULE_* */
+	uint16_t build_id_size;
+	uint64_t text, text_end; /* run-time addresses of its code */
+	bool transient;          /* came after the start: may go again */
+	struct rt_module *older; /* of all there ever were */
+};
+
+struct rt_extent { /* memory that blocks lie in: a part of the file, or anonymous */
+	uint8_t *at;
+	uint64_t size, offset; /* offset: in the file */
+	bool in_file;
+};
+enum { RT_EXTENTS = 256 };
+
+struct rt_options { /* KIN_OPTIONS; kinrt.h is the manual */
+	char text[1024];
+	bool arcs, blocks, gmon, verbose, start;
+};
+
+extern struct rt {
+	_Atomic uint32_t state; /* enum rt_state */
+	_Atomic uint32_t lock;  /* tid of the holder, or 0 */
+	_Atomic uint32_t waiting;
+	bool paused;
+	bool silent;   /* system calls may kill the process (seccomp): make none but when it ends */
+	bool forked;   /* not the process that the program was started as */
+	bool profiled; /* compiled for gprof: mcount, __fentry__ or monstartup were called */
+	bool full;     /* no more space; tables do not grow */
+	uint32_t pid, ppid;
+	struct rt_options options;
+
+	struct kinf_header *header; /* NULL before the start */
+	struct rt_extent extent[RT_EXTENTS];
+	uint32_t n_extents;
+	uint64_t used; /* bytes of the last extent */
+	int fd;
+	uint64_t dev, ino;
+	char path[PATH_MAX]; /* of the file, absolute; "" if there is none */
+
+	_Atomic uint32_t epoch;
+	uint32_t n_modules; /* records written */
+	struct rt_module *_Atomic active, *_Atomic all;
+	struct kinf_block *module_block, *info_block;
+	struct kinf_block *retired;
+
+	struct kinf_block *thread_block;
+	struct rt_thread *threads, *inspected;
+	uint32_t n_threads;
+
+	uint64_t gmon_calls; /* calls that the last gmon.out told of, plus one */
+	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
+	uint64_t vdso;
+} rt __attribute__((visibility("hidden")));
+
+#pragma GCC visibility push(hidden)
+
+/* ---- life.c ---- */
+
+/* Whether there is something to collect into. Begins, and begins anew in a forked child. */
+bool rt_ready(void);
+/* Reads settings, finds modules. Not async-signal-safe, but early: runs once. */
+void rt_init(void);
+void rt_on(void); /* sets the gate by what is wanted now */
+/* Writes what is to be written at the end of the process. May be called several times. */
+void rt_finish(enum kinf_end end, uint64_t detail);
+/* The process is about to become another program; or that has failed. */
+void rt_exec(bool about_to);
+/* Calls f(arg) with all vector registers saved: for functions of the C library. */
+void rt_call_saved(void (*f)(void *), void *arg);
+
+/* ---- options.c ---- */
+
+void rt_options_read(struct rt_options *o, const char *text);
+/* The value of a setting of KIN_OPTIONS, for whoever reads it where it is used; NULL if there is
+ * none. *size is its length: it is not terminated. */
+const char *rt_option(const struct rt_options *o, const char *name, size_t *size);
+bool rt_option_on(const struct rt_options *o, const char *name, bool unless);
+
+/* ---- file.c ---- */
+
+/* Blocks all signals and takes the lock; false if it cannot be had, for whatever reason. */
+bool rt_lock(uint64_t *mask);
+void rt_unlock(uint64_t mask);
+/* With the lock: makes the file (or the memory in its place) and its header. */
+bool rt_file_start(void);
+/* With the lock: appends to what is known of the process. */
+void rt_info(const char *line);
+/* With the lock: reserves a block of zeros, or returns NULL. It is part of the file at once. */
+struct kinf_block *rt_block(enum kinf_type type, uint64_t payload, uint32_t thread);
+/* Walks over all blocks; NULL starts and ends. */
+struct kinf_block *rt_next_block(const struct kinf_block *b);
+bool rt_room(
+	uint64_t size); /* with the lock: makes sure that such a block fits without system calls */
+void rt_lose(enum kinf_loss what, uint64_t n);
+void rt_error(const char *what, long err); /* keeps the first; err: as of a system call, or 0 */
+void rt_file_finish(void);    /* what lies in anonymous memory goes to the file if it can */
+void rt_file_drop(void);      /* in a forked child: forget the parent's */
+void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
+/* With signals blocked: takes back the SIGXFSZ that writing has caused, if it was not there before.
+ */
+bool rt_xfsz_pending(void);
+void rt_forget_xfsz(void);
+uint64_t rt_now_ns(int clock);
+/* open() for writing that never waits, follows no link and takes regular files only; or -errno */
+int rt_open_output(const char *path, int flags, int mode);
+
+/* ---- modules.c ---- */
+
+void rt_modules_init(void);                       /* not async-signal-safe */
+void rt_modules_start(void);                      /* with the lock: into the new file */
+struct rt_module *rt_module_at(uint64_t addr);    /* NULL: not known */
+struct rt_module *rt_module_learn(uint64_t addr); /* asks the loader, too; may take the lock */
+void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
+
+/* ---- threads.c ---- */
+
+/* The calling thread's; made when asked for first. NULL: no memory. Takes the lock. */
+struct rt_thread *rt_thread(void);
+void rt_threads_drop(void);
+
+/* ---- arcs.c, counts.c ---- */
+
+void rt_arc(uint64_t from, uint64_t to);
+void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is compiled for gprof */
+void rt_arcs_retire(const struct rt_module *m); /* with the lock */
+void rt_count(uint64_t addr);
+uint64_t rt_calls(void); /* sum of all arcs */
+
+/* ---- intercept.c ---- */
+
+void rt_intercept_init(void); /* not async-signal-safe */
+
+/* ---- gmon.c ---- */
+
+void rt_gmon_write(void); /* not async-signal-safe: one at a time */
+
+#pragma GCC visibility pop
+
+/* Tables: the mask of a slot's offset within the payload, and the slots in use, are words of the
+ * block's own. */
+static inline struct kinf_block *rt_block_of(const void *payload)
+{
+	return (struct kinf_block *)((uintptr_t)payload - sizeof(struct kinf_block));
+}
+#define RT_MASK      0 /* of own[]: (slots - 1) * size of a slot */
+#define RT_USED      1 /* slots taken */
+#define RT_FLAGS     2
+#define RT_TRANSIENT 1u /* flags: some slot is of a module that may go */
+
+static inline uint64_t rt_hash(uint64_t from, uint64_t to)
+{
+	return from * (uint64_t)(int64_t)(int32_t)0x9e3779b1 + to;
+}
+
+#endif

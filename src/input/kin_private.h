@@ -1,0 +1,40 @@
+/* kin_private.h - what the files that write .kin files share. */
+#ifndef INPUT_KIN_PRIVATE_H
+#define INPUT_KIN_PRIVATE_H
+
+#include "base/vec.h"
+#include "input/kin_write.h"
+
+/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times its
+ * stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
+enum { KIN_MAX_PLAIN = 4 << 20, KIN_MAX_RATIO = 64, KIN_RATIO_FREE = 16 << 10 };
+
+/* Records before they are sealed. */
+struct kin_plain {
+	VEC(uint8_t) bytes;
+	uint64_t time_ns; /* of the last record that has one */
+};
+
+/* Longer texts are cut: no name or path is, but what is in a file may be anything. */
+enum { KIN_MAX_TEXT = 1 << 20 };
+
+void kin_put_u8(struct kin_plain *to, uint8_t v);
+void kin_put(struct kin_plain *to, uint64_t v);        /* unsigned LEB128 */
+void kin_put_signed(struct kin_plain *to, int64_t v);  /* zigzag */
+void kin_put_time(struct kin_plain *to, uint64_t time_ns);
+void kin_put_text(struct kin_plain *to, const void *s, size_t n);
+
+/* A writer into memory; kin_writer_finish_memory() hands out the file. */
+struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts);
+MUST_CHECK struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path);
+
+/* For a record that the public functions do not write: the buffer, with the beginning of a block in
+ * it; after the record, kin_writer_put_done(). */
+struct kin_plain *kin_writer_plain(struct kin_writer *w);
+void kin_writer_put_done(struct kin_writer *w);
+/* Definitions one by one, for who interns by himself. */
+uint32_t kin_writer_put_frame(struct kin_writer *w, const struct kin_frame *f);
+uint32_t kin_writer_put_stack(struct kin_writer *w, uint32_t caller, uint32_t frame);
+uint32_t kin_writer_next_id(struct kin_writer *w, enum kinf_record kind);
+
+#endif

@@ -1,0 +1,84 @@
+/* kin_read.h - what the files that read .kin files share: kin.c walks through the blocks,
+ * kin_tables.c reads those that the runtime counts in, kin_stream.c the recorder's records. */
+#ifndef INPUT_KIN_READ_H
+#define INPUT_KIN_READ_H
+
+#include "base/map64.h"
+#include "base/vec.h"
+#include "input/input.h"
+#include "input/window.h"
+#include "kin/format.h"
+
+struct kin_module {
+	uint64_t start, end, bias;
+	uint32_t mapped_at, unmapped_at, id;
+	objid object;
+};
+
+/* What was mapped where, and when. */
+struct kin_modules {
+	VEC(struct kin_module) at; /* by start and time, once sorted */
+	struct map64 by_id;        /* object */
+	bool sorted;
+};
+
+/* Ids in the file of one kind of definition. They come in order, but for what damage took away. */
+struct kin_ids {
+	VEC(struct kin_stretch {
+		uint32_t first; /* id */
+		uint32_t at;    /* index into values of it; the others follow */
+	}) stretches;
+	VEC(uint32_t) values; /* the profile's id, or NONE: of something that is not known */
+	uint32_t next;        /* id of the next definition */
+};
+
+struct kin_file {
+	struct window *w;
+	struct profile_builder *into;
+	struct source *source;
+	struct kinf_header header;
+	uint64_t end;          /* of the blocks: offset */
+	struct kin_error *err; /* the first; reading goes on */
+	struct kin_modules modules;
+	struct map64 threads; /* index in the file: task */
+	struct kin_ids ids[KINF_R_STRING + 1];
+	uint16_t event; /* of the runtime's samples, once has_event */
+	bool has_event;
+	uint64_t first_ns, last_ns; /* times of records; 0: none */
+	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
+};
+
+struct kin_block { /* one that is being read */
+	struct kinf_block head;
+	uint64_t at; /* offset of the header */
+	uint64_t used; /* bytes of payload that are there */
+};
+
+/* Notes an error at an offset, unless there was one before: FORMAT, "file: damaged at offset 0x...:
+ * what". */
+void kin_damaged(struct kin_file *f, uint64_t offset, const char *what);
+
+/* kin_tables.c: each from w->b.pos on, where the payload starts. */
+void kin_read_modules(struct kin_file *f, const struct kin_block *b);
+void kin_read_threads(struct kin_file *f, const struct kin_block *b);
+void kin_read_info(struct kin_file *f, const struct kin_block *b);
+void kin_read_arcs(struct kin_file *f, const struct kin_block *b);
+void kin_read_retired(struct kin_file *f, const struct kin_block *b);
+void kin_read_stacks(struct kin_file *f, const struct kin_block *b);
+void kin_read_counts(struct kin_file *f, const struct kin_block *b);
+void kin_read_latencies(struct kin_file *f, const struct kin_block *b);
+void kin_add_fact(struct kin_file *f, const char *text, size_t n); /* "key=value" */
+
+/* kin_modules.c */
+enum { KIN_NOW = -1 }; /* as an epoch: what is mapped, or was last */
+/* The module that was mapped at addr, or NULL. */
+const struct kin_module *kin_module_find(struct kin_modules *m, uint64_t addr, uint32_t epoch);
+/* The object of a run-time address, which becomes a link-time address; object 0 if there is none.
+ */
+objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch);
+
+/* kin_stream.c: the records of an unpacked block; `at` is the block's offset, for messages. */
+void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at);
+void kin_ids_free(struct kin_ids *ids);
+
+#endif

@@ -1,0 +1,672 @@
+#include "input/kin_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "input/crc32c.h"
+#include "input/kin_private.h"
+#include "input/out.h"
+
+#define SECOND_NS 1000000000ull
+
+enum { FULL = 256 << 10, KINDS = KINF_R_STRING + 1 };
+
+/* Frames by what they are: open addressing over the ids' records. */
+struct frame_index {
+	VEC(struct kin_frame) at; /* of ids from `first` on */
+	uint32_t first;
+	uint32_t *slots; /* index into `at`, or NONE */
+	size_t cap;
+};
+
+/* The last stack, root first: the next one mostly begins like it. */
+struct step {
+	struct kin_frame frame;
+	uint32_t stack;
+};
+
+struct kin_writer {
+	char *path; /* for messages */
+	int fd;     /* -1: into `memory` */
+	VEC(uint8_t) memory;
+	int errnum; /* of the first write that failed; nothing is written after it */
+	struct kinf_header header;
+	ZSTD_CCtx *zstd;
+	int level;
+	size_t limit; /* of memory for what is interned */
+	struct kin_plain plain;
+	uint8_t *packed; /* room for a block's stored payload */
+	size_t packed_cap;
+	uint64_t committed_ns; /* when that was, by tick()'s clock */
+	uint64_t in_block;     /* samples in `plain` */
+	uint64_t n_samples;
+	uint32_t next_id[KINDS];
+	struct strtab *modules; /* keys; ids are the strtab's */
+	struct strtab *strings; /* ids are the strtab's, and first_string - 1 */
+	uint32_t first_string;
+	struct frame_index frames;
+	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
+	VEC(struct step) last;
+};
+
+/* ---- the file ---- */
+
+static bool write_all(int fd, struct iovec *v, int n, uint64_t offset)
+{
+	while (n) {
+		ssize_t done = pwritev(fd, v, n, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			errno = done ? errno : ENOSPC;
+			return false;
+		}
+		offset += (uint64_t)done;
+		for (; n && (size_t)done >= v->iov_len; v++, n--)
+			done -= (ssize_t)v->iov_len;
+		if (n) {
+			v->iov_base = (char *)v->iov_base + done;
+			v->iov_len -= (size_t)done;
+		}
+	}
+	return true;
+}
+
+static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset)
+{
+	if (w->errnum)
+		return;
+	if (w->fd >= 0) {
+		if (!write_all(w->fd, v, n, offset))
+			w->errnum = errno;
+		return;
+	}
+	for (; n; v++, n--) {
+		if (offset + v->iov_len > w->memory.n) {
+			vec_reserve(&w->memory, offset + v->iov_len - w->memory.n);
+			w->memory.n = offset + v->iov_len;
+		}
+		memcpy(w->memory.at + offset, v->iov_base, v->iov_len);
+		offset += v->iov_len;
+	}
+}
+
+static void put_header(struct kin_writer *w)
+{
+	uint8_t page[KINF_PAGE] = { 0 };
+
+	w->header.crc = 0;
+	memcpy(page, &w->header, sizeof(w->header));
+	w->header.crc = crc32c(0, page, sizeof(page));
+	memcpy(page, &w->header, sizeof(w->header));
+	put_at(w, &(struct iovec){ page, sizeof(page) }, 1, 0);
+}
+
+/* ---- blocks ---- */
+
+/* Each can be read without those before it. */
+static void begin_block(struct kin_writer *w)
+{
+	w->plain.time_ns = 0;
+	for (uint32_t kind = 1; kind < KINDS; kind++) {
+		kin_put_u8(&w->plain, KINF_R_FIRST_ID);
+		kin_put(&w->plain, kind);
+		kin_put(&w->plain, w->next_id[kind]);
+	}
+}
+
+static struct kin_plain *begin_record(struct kin_writer *w, enum kinf_record kind)
+{
+	if (!w->plain.bytes.n)
+		begin_block(w);
+	kin_put_u8(&w->plain, (uint8_t)kind);
+	return &w->plain;
+}
+
+/* The payload as it is stored: compressed, unless that is no gain or more than a reader believes.
+ */
+static struct kinf_block pack(struct kin_writer *w, const uint8_t **payload)
+{
+	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = KINF_STREAM };
+	size_t n = w->plain.bytes.n, room = ZSTD_compressBound(n);
+
+	if (room > w->packed_cap) {
+		w->packed = xrealloc(w->packed, room, 1);
+		w->packed_cap = room;
+	}
+	size_t used = ZSTD_compressCCtx(w->zstd, w->packed, room, w->plain.bytes.at, n, w->level);
+	b.flags = KINF_SEALED;
+	if (!ZSTD_isError(used) && used < n && n <= KIN_RATIO_FREE + used * KIN_MAX_RATIO) {
+		b.flags |= KINF_ZSTD;
+		b.plain_size = (uint32_t)n;
+		b.used = used;
+		*payload = w->packed;
+	} else {
+		b.used = n;
+		*payload = w->plain.bytes.at;
+	}
+	b.size = (sizeof(b) + b.used + 7) / 8 * 8;
+	b.crc = crc32c(0, *payload, b.used);
+	return b;
+}
+
+static void commit(struct kin_writer *w)
+{
+	static const uint8_t zeros[8];
+	const uint8_t *payload;
+
+	if (!w->plain.bytes.n || w->errnum) {
+		w->plain.bytes.n = 0;
+		return;
+	}
+	struct kinf_block b = pack(w, &payload);
+	struct iovec v[] = { { &b, sizeof(b) },
+			     { UNCONST(uint8_t *, payload), b.used },
+			     { UNCONST(uint8_t *, zeros), b.size - sizeof(b) - b.used } };
+	put_at(w, v, 3, w->header.size);
+	w->plain.bytes.n = 0;
+	if (w->errnum) { /* the file ends where it did; the header may be told what is missing */
+		int errnum = w->errnum;
+		w->header.losses[KINF_LOST_SAMPLES] += w->in_block;
+		w->n_samples -= w->in_block;
+		w->in_block = 0;
+		w->errnum = 0;
+		if (ftruncate(w->fd, (off_t)w->header.size) < 0)
+			w->errnum = errno; /* then the header's size says it alone */
+		w->errnum = 0;
+		if (!w->header.error[0])
+			snprintf(w->header.error, sizeof(w->header.error), "cannot write: %s",
+				 strerror(errnum));
+		put_header(w);
+		w->errnum = errnum;
+		return;
+	}
+	w->in_block = 0;
+	w->header.size += b.size;
+	put_header(w);
+}
+
+static void end_record(struct kin_writer *w)
+{
+	if (w->plain.bytes.n >= FULL)
+		commit(w);
+}
+
+static struct kin_error *trouble(const struct kin_writer *w)
+{
+	return w->errnum ? err_os(w->errnum, "cannot write %s", w->path) : NULL;
+}
+
+struct kin_plain *kin_writer_plain(struct kin_writer *w)
+{
+	if (!w->plain.bytes.n)
+		begin_block(w);
+	return &w->plain;
+}
+
+void kin_writer_put_done(struct kin_writer *w) { end_record(w); }
+
+uint32_t kin_writer_next_id(struct kin_writer *w, enum kinf_record kind)
+{
+	return w->next_id[kind]++;
+}
+
+/* ---- definitions ---- */
+
+uint32_t kin_writer_module(struct kin_writer *w, enum kinf_module_kind kind, bool is_main,
+			   const char *path, const void *build_id, size_t n)
+{
+	const uint8_t *id = build_id;
+	size_t length = strlen(path);
+	char *key = xalloc(length + 2 * n + 8), *p = key;
+
+	p += sprintf(p, "%c%c", 'a' + (char)kind, is_main ? 'm' : ' ');
+	for (size_t i = 0; i < n; i++)
+		p += sprintf(p, "%02x", id[i]);
+	*p++ = ':';
+	memcpy(p, path, length);
+	uint32_t at = strtab_addn(w->modules, key, (size_t)(p - key) + length);
+	free(key);
+	if (at < w->next_id[KINF_R_MODULE])
+		return at;
+	struct kin_plain *r = begin_record(w, KINF_R_MODULE);
+	kin_put(r, (uint64_t)kind | (is_main ? KINF_KIND_MAIN : 0));
+	kin_put_text(r, path, length);
+	kin_put_text(r, build_id, n);
+	end_record(w);
+	return w->next_id[KINF_R_MODULE]++;
+}
+
+uint32_t kin_writer_task(struct kin_writer *w, uint32_t pid, uint32_t tid, uint32_t run,
+			 const char *comm)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_TASK);
+	kin_put(r, pid);
+	kin_put(r, tid);
+	kin_put(r, run);
+	kin_put_text(r, comm, strlen(comm));
+	end_record(w);
+	return w->next_id[KINF_R_TASK]++;
+}
+
+uint32_t kin_writer_event(struct kin_writer *w, const char *name, enum kinf_unit unit,
+			  uint64_t rate, uint32_t flags)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_EVENT);
+	kin_put(r, (uint64_t)unit);
+	kin_put_text(r, name, strlen(name));
+	kin_put(r, rate);
+	kin_put(r, flags & ~KINF_EVENT_MORE);
+	end_record(w);
+	return w->next_id[KINF_R_EVENT]++;
+}
+
+uint32_t kin_writer_string(struct kin_writer *w, const char *s, size_t n)
+{
+	n = strnlen(s, n);
+	uint32_t at = strtab_addn(w->strings, s, n);
+	if (!at)
+		return 0;
+	uint32_t id = w->first_string + at - 1;
+	if (id < w->next_id[KINF_R_STRING])
+		return id;
+	kin_put_text(begin_record(w, KINF_R_STRING), s, n);
+	end_record(w);
+	return w->next_id[KINF_R_STRING]++;
+}
+
+uint32_t kin_writer_put_frame(struct kin_writer *w, const struct kin_frame *f)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_FRAME);
+	kin_put(r, f->module);
+	kin_put(r, f->addr);
+	kin_put(r, f->name);
+	kin_put(r, f->flags);
+	end_record(w);
+	return w->next_id[KINF_R_FRAME]++;
+}
+
+uint32_t kin_writer_put_stack(struct kin_writer *w, uint32_t caller, uint32_t frame)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_STACK);
+	kin_put(r, caller);
+	kin_put(r, frame);
+	end_record(w);
+	return w->next_id[KINF_R_STACK]++;
+}
+
+/* ---- stacks ---- */
+
+static bool same_frame(const struct kin_frame *a, const struct kin_frame *b)
+{
+	return a->addr == b->addr && a->module == b->module && a->name == b->name &&
+	       a->flags == b->flags;
+}
+
+static size_t frame_hash(const struct kin_frame *f)
+{
+	uint64_t h = f->addr * 0x9e3779b97f4a7c15u;
+	h = (h ^ h >> 32 ^ MAP64_PAIR(f->module, f->name)) * 0xff51afd7ed558ccdu;
+	return (size_t)(h ^ h >> 32 ^ f->flags);
+}
+
+/* The slot of an equal one, or the free one where it belongs. */
+static uint32_t *frame_slot(struct frame_index *x, const struct kin_frame *f)
+{
+	size_t i = frame_hash(f) & (x->cap - 1);
+	while (x->slots[i] != NONE && !same_frame(&x->at.at[x->slots[i]], f))
+		i = (i + 1) & (x->cap - 1);
+	return &x->slots[i];
+}
+
+static void grow_frames(struct frame_index *x)
+{
+	if (2 * (x->at.n + 1) <= x->cap)
+		return;
+	x->cap = x->cap ? 2 * x->cap : 1024;
+	free(x->slots);
+	x->slots = xrealloc(NULL, x->cap, sizeof(*x->slots));
+	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
+	for (size_t i = 0; i < x->at.n; i++)
+		*frame_slot(x, &x->at.at[i]) = (uint32_t)i;
+}
+
+static uint32_t intern_frame(struct kin_writer *w, const struct kin_frame *f)
+{
+	struct frame_index *x = &w->frames;
+
+	grow_frames(x);
+	uint32_t *slot = frame_slot(x, f);
+	if (*slot != NONE)
+		return x->first + *slot;
+	*slot = (uint32_t)x->at.n;
+	vec_push(&x->at, *f);
+	return kin_writer_put_frame(w, f);
+}
+
+static uint32_t intern_stack(struct kin_writer *w, const struct kin_sample *s)
+{
+	uint32_t stack = 0;
+
+	for (size_t i = 0; i < s->n_frames; i++) {
+		const struct kin_frame *f = &s->frames[s->n_frames - 1 - i];
+		if (i < w->last.n && same_frame(&w->last.at[i].frame, f)) {
+			stack = w->last.at[i].stack;
+			continue;
+		}
+		w->last.n = i;
+		uint32_t frame = intern_frame(w, f);
+		uint32_t *known = map64_at(&w->stacks, MAP64_PAIR(stack, frame));
+		if (*known == NONE)
+			*known = kin_writer_put_stack(w, stack, frame);
+		stack = *known;
+		vec_push(&w->last, ((struct step){ *f, stack }));
+	}
+	return stack;
+}
+
+/* All that was defined stays so in the file, under ids that are not given out again; but what comes
+ * is compared with nothing of it. */
+static void forget(struct kin_writer *w)
+{
+	struct frame_index *x = &w->frames;
+
+	vec_free(&x->at);
+	free(x->slots);
+	*x = (struct frame_index){ .first = w->next_id[KINF_R_FRAME] };
+	map64_free(&w->stacks);
+	w->stacks = (struct map64){ 0 };
+	vec_free(&w->last);
+	strtab_free(w->strings);
+	w->strings = strtab_new();
+	w->first_string = w->next_id[KINF_R_STRING];
+}
+
+static size_t interned(const struct kin_writer *w)
+{
+	const size_t names = w->next_id[KINF_R_STRING] - w->first_string;
+
+	return w->frames.at.cap * sizeof(*w->frames.at.at) + w->frames.cap * sizeof(uint32_t) +
+	       w->stacks.cap * 16 + names * 96;
+}
+
+/* ---- what happened ---- */
+
+void kin_writer_sample(struct kin_writer *w, const struct kin_sample *s)
+{
+	if (w->errnum) {
+		w->header.losses[KINF_LOST_SAMPLES]++;
+		return;
+	}
+	uint32_t stack = intern_stack(w, s);
+	struct kin_plain *r = begin_record(w, KINF_R_SAMPLE);
+	kin_put(r, s->event);
+	kin_put(r, s->task);
+	kin_put(r, stack);
+	kin_put(r, s->cpu == UINT32_MAX ? 0 : (uint64_t)s->cpu + 1);
+	kin_put_time(r, s->time_ns);
+	kin_put(r, s->weight);
+	kin_put(r, s->mode & ~KINF_MODE_SUM);
+	w->in_block++;
+	w->n_samples++;
+	end_record(w);
+}
+
+void kin_writer_switch(struct kin_writer *w, uint32_t task, uint32_t cpu, uint64_t time_ns,
+		       enum kinf_switch what)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_SWITCH);
+	kin_put(r, task);
+	kin_put(r, cpu == UINT32_MAX ? 0 : (uint64_t)cpu + 1);
+	kin_put_time(r, time_ns);
+	kin_put(r, (uint64_t)what);
+	end_record(w);
+}
+
+void kin_writer_task_end(struct kin_writer *w, uint32_t task, uint64_t time_ns, uint64_t cpu_ns,
+			 int status)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_TASK_END);
+	kin_put(r, task);
+	kin_put_time(r, time_ns);
+	kin_put(r, cpu_ns);
+	kin_put(r, status < 0 ? 0 : (uint64_t)status + 1);
+	end_record(w);
+}
+
+void kin_writer_lost(struct kin_writer *w, enum kinf_loss what, uint64_t n)
+{
+	uint64_t *sum = &w->header.losses[what];
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+void kin_writer_unwind_failed(struct kin_writer *w, uint32_t module, uint64_t n)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_UNWIND);
+	kin_put(r, module);
+	kin_put(r, n);
+	end_record(w);
+}
+
+void kin_writer_info(struct kin_writer *w, const char *key, const char *value)
+{
+	char *text = xprintf("%s=%s", key, value);
+	kin_put_text(begin_record(w, KINF_R_INFO), text, strlen(text));
+	end_record(w);
+	free(text);
+}
+
+void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns)
+{
+	w->header.cpu_ns = cpu_ns;
+	w->header.sampled_ns = sampled_ns;
+}
+
+void kin_writer_note_error(struct kin_writer *w, const char *words)
+{
+	if (!w->header.error[0])
+		snprintf(w->header.error, sizeof(w->header.error), "%s", words);
+}
+
+/* ---- life ---- */
+
+static struct kin_writer *new_writer(const struct kin_writer_opts *o, const char *path, int fd)
+{
+	struct kin_writer *w = xalloc(sizeof(*w));
+
+	w->path = xprintf("%s", path);
+	w->fd = fd;
+	w->zstd = ZSTD_createCCtx();
+	w->level = o->level ? o->level : 1;
+	w->limit = o->memory ? o->memory : (size_t)64 << 20;
+	w->modules = strtab_new();
+	w->strings = strtab_new();
+	for (size_t i = 0; i < KINDS; i++)
+		w->next_id[i] = 1;
+	w->first_string = w->frames.first = 1;
+	w->header = (struct kinf_header){
+		.magic = KINF_MAGIC,
+		.version = KINF_VERSION,
+		.page = KINF_PAGE,
+		.writer = o->writer,
+		.pid = o->pid,
+		.ppid = o->ppid,
+		.size = KINF_PAGE,
+		.start_ns = o->start_ns,
+		.start_time_ns = o->start_time_ns,
+		.period_ns = o->period_ns,
+		.sealed = 1,
+		.machine = o->machine,
+	};
+	w->committed_ns = o->start_ns;
+	put_header(w);
+	return w;
+}
+
+/* Whether what is there may be replaced by a recording. */
+static struct kin_error *check_old(const char *path, bool *exists)
+{
+	struct stat st;
+	uint64_t magic = 0;
+	struct kin_error *err = file_check_link(path);
+
+	*exists = false;
+	if (err)
+		return err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT ? NULL : err_os(errno, "cannot write %s", path);
+	*exists = true;
+	bool ours = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		    (!st.st_size || (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
+				     magic == KINF_MAGIC));
+	close(fd);
+	return ours ? NULL
+		    : err_new(KIN_ERROR_USAGE,
+			      "%s is there already and is no recording: remove it first, or choose "
+			      "another name",
+			      path);
+}
+
+/* A new file with that name. An old recording goes when the new one is there. */
+static struct kin_error *create(const char *path, int *ret)
+{
+	bool exists;
+	struct kin_error *err = check_old(path, &exists);
+	if (err)
+		return err;
+
+	char *real = exists ? realpath(path, NULL) : NULL;
+	char *name = real ? xprintf("%s.%d.tmp", real, (int)getpid()) : xprintf("%s", path);
+	int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (fd >= 0 && real && rename(name, real) < 0) {
+		int errnum = errno;
+		unlink(name);
+		close(fd);
+		fd = -1;
+		errno = errnum;
+	}
+	if (fd < 0)
+		err = err_os(errno, "cannot write %s", path);
+	free(name);
+	free(real);
+	*ret = fd;
+	return err;
+}
+
+static void free_writer(struct kin_writer *w)
+{
+	forget(w);
+	strtab_free(w->strings);
+	strtab_free(w->modules);
+	ZSTD_freeCCtx(w->zstd);
+	vec_free(&w->plain.bytes);
+	vec_free(&w->memory);
+	free(w->packed);
+	free(w->path);
+	free(w);
+}
+
+struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts *opts,
+				  struct kin_writer **ret)
+{
+	int fd = -1;
+	struct kin_error *err = create(path, &fd);
+	if (err)
+		return err;
+	struct kin_writer *w = new_writer(opts, path, fd);
+	if ((err = trouble(w))) {
+		unlink(path); /* it is ours, and of no use */
+		close(fd);
+		free_writer(w);
+		return err;
+	}
+	*ret = w;
+	return NULL;
+}
+
+struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts)
+{
+	return new_writer(opts, "", -1);
+}
+
+struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *forgot)
+{
+	bool full = interned(w) > w->limit;
+
+	if (now_ns - w->committed_ns >= SECOND_NS) {
+		commit(w);
+		w->committed_ns = now_ns;
+	}
+	if (full)
+		forget(w);
+	if (forgot)
+		*forgot = full;
+	return trouble(w);
+}
+
+struct kin_error *kin_writer_flush(struct kin_writer *w)
+{
+	commit(w);
+	return trouble(w);
+}
+
+uint64_t kin_writer_size(const struct kin_writer *w) { return w->header.size; }
+uint64_t kin_writer_samples(const struct kin_writer *w) { return w->n_samples; }
+
+static void finish(struct kin_writer *w, enum kinf_end end, uint64_t end_detail, uint64_t end_ns)
+{
+	commit(w);
+	int errnum = w->errnum;
+	w->errnum = 0; /* the header has its place on the disk */
+	w->header.end = end;
+	w->header.end_detail = end_detail;
+	w->header.end_ns = end_ns;
+	put_header(w);
+	if (errnum)
+		w->errnum = errnum;
+}
+
+struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end, uint64_t end_detail,
+				   uint64_t end_ns)
+{
+	finish(w, end, end_detail, end_ns);
+	if (close(w->fd) < 0 && !w->errnum)
+		w->errnum = errno;
+	struct kin_error *err = trouble(w);
+	free_writer(w);
+	return err;
+}
+
+struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path)
+{
+	struct out *out;
+
+	finish(w, KINF_STOPPED, 0, 0);
+	struct kin_error *err = out_open(path, &out);
+	for (size_t at = 0, n; !err && at < w->memory.n; at += n) {
+		n = w->memory.n - at < OUT_SPACE ? w->memory.n - at : OUT_SPACE;
+		memcpy(out_space(out, n), w->memory.at + at, n);
+	}
+	free_writer(w);
+	return err ? err : out_close(out);
+}
+
+void kin_writer_abandon(struct kin_writer *w)
+{
+	if (!w)
+		return;
+	close(w->fd);
+	free_writer(w);
+}

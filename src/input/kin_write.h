@@ -1,0 +1,120 @@
+/* kin_write.h - .kin files (kin/format.h) as they grow: the recorder's pen.
+ *
+ *	kin_writer_open("prog.kin", &opts, &w);
+ *	task = kin_writer_task(w, pid, tid, 0, "prog");
+ *	kin_writer_sample(w, &sample);           ... for each
+ *	err = kin_writer_tick(w, now_ns);        ... several times a second
+ *	err = kin_writer_close(w, KINF_STOPPED, 0, now_ns);
+ *
+ * What is added is encoded at once into a buffer; full buffers, and those older than a second, are
+ * compressed and appended as one sealed block with one write, after which the header says so. The
+ * file is valid at every instant; who is killed loses what was added since the last block.
+ *
+ * Adding cannot fail. When a write has failed (no space, no file any more) the file stays as it was
+ * after the last good block, what is added from then on is counted as lost, and kin_writer_tick()
+ * and _close() return the error.
+ *
+ * Not to be used by several threads at once. */
+#ifndef INPUT_KIN_WRITE_H
+#define INPUT_KIN_WRITE_H
+
+#include "base/base.h"
+#include "kin/format.h"
+
+struct kin_error;
+struct kin_writer;
+struct profile;
+
+struct kin_writer_opts {
+	enum kinf_writer writer;
+	uint32_t pid, ppid;     /* of the process that is recorded; 0: several, or not known */
+	uint32_t machine;       /* e_machine of ELF */
+	uint64_t start_ns;      /* CLOCK_MONOTONIC; what times of records are on, too */
+	uint64_t start_time_ns; /* CLOCK_REALTIME at that time */
+	uint64_t period_ns;     /* asked for between samples; 0: none, or not in time */
+	int level;              /* of compression, as zstd counts; 0: 1 */
+	size_t memory;          /* for what is interned, in bytes, about; 0: 64 MiB */
+};
+
+/* A new file, of mode 0600, with a valid header. One that is there is replaced only if it is an
+ * ordinary file that is empty or a .kin file, and is not shared with anybody who is reading the old
+ * one: that stays as it is for them. */
+MUST_CHECK struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts *opts,
+					     struct kin_writer **ret);
+
+/* ---- definitions: each returns an id for use with this writer; 0 stands for none ---- */
+
+/* Equal ones have equal ids, for as long as the writer lives. build_id: n raw bytes, or NULL. */
+uint32_t kin_writer_module(struct kin_writer *w, enum kinf_module_kind kind, bool is_main,
+			   const char *path, const void *build_id, size_t n);
+/* A thread while it has one name: a new one after exec and prctl. Each call makes a new one. */
+uint32_t kin_writer_task(struct kin_writer *w, uint32_t pid, uint32_t tid, uint32_t run,
+			 const char *comm);
+/* flags: KINF_EVENT_*; `rate` is a frequency with KINF_EVENT_FREQUENCY, else a period. */
+uint32_t kin_writer_event(struct kin_writer *w, const char *name, enum kinf_unit unit,
+			  uint64_t rate, uint32_t flags);
+/* Equal ones have equal ids, until kin_writer_tick() says that they were forgotten. For names of
+ * frames. A NUL ends it. */
+uint32_t kin_writer_string(struct kin_writer *w, const char *s, size_t n);
+
+/* ---- what happened ---- */
+
+struct kin_frame {
+	uint64_t addr;   /* link-time address in the module */
+	uint32_t module; /* 0: addr is one of the process */
+	uint32_t name;   /* string id if the name is not in the module's file: the kernel, JIT */
+	uint32_t flags;  /* KINF_FRAME_* */
+};
+
+struct kin_sample {
+	uint32_t event, task;
+	uint32_t cpu;  /* UINT32_MAX: not known */
+	uint32_t mode; /* KINF_MODE_* */
+	uint64_t time_ns;
+	uint64_t weight;                /* in the event's unit */
+	const struct kin_frame *frames; /* leaf first */
+	size_t n_frames;
+};
+
+void kin_writer_sample(struct kin_writer *w, const struct kin_sample *s);
+void kin_writer_switch(struct kin_writer *w, uint32_t task, uint32_t cpu, uint64_t time_ns,
+		       enum kinf_switch what);
+/* status: as of wait(), or -1. The id is not to be used any more. */
+void kin_writer_task_end(struct kin_writer *w, uint32_t task, uint64_t time_ns, uint64_t cpu_ns,
+			 int status);
+void kin_writer_lost(struct kin_writer *w, enum kinf_loss what, uint64_t n);
+/* Stacks that could not be walked beyond a frame of the module. */
+void kin_writer_unwind_failed(struct kin_writer *w, uint32_t module, uint64_t n);
+/* "key=value": exe, cwd, command, host, ... */
+void kin_writer_info(struct kin_writer *w, const char *key, const char *value);
+/* Totals so far, for the header: CPU time by the kernel's accounting, and what samples stand for.
+ */
+void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns);
+/* The first thing that went wrong, in words, for the header. */
+void kin_writer_note_error(struct kin_writer *w, const char *words);
+
+/* ---- the file ---- */
+
+/* Commits what is older than a second. To be called a few times a second, also when nothing
+ * happens. Sets *forgot, if not NULL, to whether ids of strings are not valid any more, which
+ * happens here alone, when what is interned takes more memory than it may. */
+MUST_CHECK struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *forgot);
+/* Commits what there is. */
+MUST_CHECK struct kin_error *kin_writer_flush(struct kin_writer *w);
+/* Bytes that the file has; for a limit on it. What is not committed is not counted. */
+uint64_t kin_writer_size(const struct kin_writer *w);
+uint64_t kin_writer_samples(const struct kin_writer *w); /* added so far and not lost */
+/* The end of the recording; consumes w, also on failure. */
+MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end,
+					      uint64_t end_detail, uint64_t end_ns);
+/* Without an end, as if killed: for a child of fork(), which must not write what is its parent's.
+ * NULL is fine. */
+void kin_writer_abandon(struct kin_writer *w);
+
+/* ---- a whole profile ---- */
+
+/* All of a profile as one .kin file, which appears whole or not at all. Profiles that hold the same
+ * (profile_canonical) give the same bytes. */
+MUST_CHECK struct kin_error *kin_write_profile(const char *path, const struct profile *p);
+
+#endif

@@ -1,0 +1,357 @@
+/* perf_script.c - what "perf script" prints: samples as text, with the stacks of some.
+ *
+ *	comm PID[/TID] [CPU] SECONDS.FRACTION: PERIOD EVENT:
+ *		          ADDRESS SYMBOL+0xOFFSET (OBJECT)
+ *		          ...
+ *
+ * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each field
+ * but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in place
+ * of the object. Addresses are those of the process; what counts are the names. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "input/input.h"
+
+struct text {
+	const char *s, *end;
+};
+
+struct header {
+	struct text comm, event, rest;
+	uint32_t pid, tid;
+	uint16_t cpu;
+	uint64_t time_ns, period; /* 0: not there */
+};
+
+struct script {
+	struct bytes b;
+	struct profile_builder *into;
+	bool open; /* a sample whose frames follow */
+	struct sample sample;
+	VEC(frameid) frames; /* of it, leaf first */
+	size_t line;
+	struct kin_error *err;
+};
+
+static size_t length(struct text t) { return (size_t)(t.end - t.s); }
+
+static struct text skip_blanks(struct text t)
+{
+	while (t.s < t.end && (*t.s == ' ' || *t.s == '\t'))
+		t.s++;
+	return t;
+}
+
+/* Digits, which are taken off; false if there are none, or too many. */
+static bool take_number(struct text *t, unsigned base, uint64_t *ret)
+{
+	const char *start = t->s;
+	uint64_t v = 0;
+
+	for (; t->s < t->end; t->s++) {
+		unsigned char c = (unsigned char)*t->s;
+		unsigned digit = isdigit(c) ? c - 48u : isxdigit(c) ? (c | 32u) - 'a' + 10u : 99u;
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
+			return false;
+	}
+	*ret = v;
+	return t->s > start;
+}
+
+static bool take_char(struct text *t, char c)
+{
+	if (t->s == t->end || *t->s != c)
+		return false;
+	t->s++;
+	return true;
+}
+
+/* "SECONDS.FRACTION:" of six or nine digits */
+static bool take_time(struct text *t, uint64_t *ns)
+{
+	struct text x = *t;
+	uint64_t seconds, fraction;
+
+	if (!take_number(&x, 10, &seconds) || !take_char(&x, '.'))
+		return false;
+	const char *start = x.s;
+	if (!take_number(&x, 10, &fraction) || x.s - start > 9 || !take_char(&x, ':'))
+		return false;
+	for (ptrdiff_t digits = x.s - 1 - start; digits < 9; digits++)
+		fraction *= 10;
+	if (__builtin_mul_overflow(seconds, 1000000000u, ns) ||
+	    __builtin_add_overflow(*ns, fraction, ns))
+		return false;
+	*t = x;
+	return true;
+}
+
+/* From the pid on: "PID[/TID] [CPU] TIME: [PERIOD] [EVENT:]"; time or event must be there. */
+static bool take_ids(struct text t, struct header *h)
+{
+	uint64_t pid, tid, cpu;
+
+	if (!take_number(&t, 10, &pid) || pid > UINT32_MAX)
+		return false;
+	tid = pid;
+	if (take_char(&t, '/') && (!take_number(&t, 10, &tid) || tid > UINT32_MAX))
+		return false;
+	if (t.s == t.end || (*t.s != ' ' && *t.s != '\t'))
+		return false;
+	t = skip_blanks(t);
+	h->cpu = CPU_NONE;
+	if (take_char(&t, '[')) {
+		if (!take_number(&t, 10, &cpu) || !take_char(&t, ']'))
+			return false;
+		h->cpu = cpu < CPU_NONE ? (uint16_t)cpu : CPU_NONE;
+		t = skip_blanks(t);
+	}
+	h->time_ns = 0;
+	if (!take_time(&t, &h->time_ns))
+		return false;
+	h->pid = (uint32_t)pid;
+	h->tid = (uint32_t)tid;
+	h->rest = skip_blanks(t);
+	return true;
+}
+
+/* "[PERIOD] EVENT:", and what is behind it: data of the event, or its one frame. */
+static void take_event(struct header *h)
+{
+	struct text t = h->rest, number = t;
+	uint64_t period;
+
+	h->period = 0;
+	if (take_number(&number, 10, &period) && number.s < number.end && *number.s == ' ') {
+		h->period = period;
+		t = skip_blanks(number);
+	}
+	h->event = (struct text){ t.s, t.s };
+	while (h->event.end < t.end && *h->event.end != ' ' && *h->event.end != '\t')
+		h->event.end++;
+	t.s = h->event.end;
+	if (length(h->event) && h->event.end[-1] == ':')
+		h->event.end--;
+	h->rest = skip_blanks(t);
+}
+
+/* The first place after a blank from which on all is as it should be: before it is the comm. */
+static bool parse_header(struct text line, struct header *h)
+{
+	for (const char *p = line.s + 1; p < line.end; p++) {
+		if (!isdigit((unsigned char)*p) || (p[-1] != ' ' && p[-1] != '\t'))
+			continue;
+		if (!take_ids((struct text){ p, line.end }, h))
+			continue;
+		h->comm = skip_blanks((struct text){ line.s, p });
+		while (h->comm.end > h->comm.s && isspace((unsigned char)h->comm.end[-1]))
+			h->comm.end--;
+		take_event(h);
+		return true;
+	}
+	return false;
+}
+
+static bool next_line(struct bytes *b, struct text *ret)
+{
+	size_t n = bytes_left(b);
+
+	if (!n)
+		return false;
+	const uint8_t *end = memchr(b->pos, '\n', n);
+	*ret = (struct text){ (const char *)b->pos, (const char *)(end ? end : b->end) };
+	b->pos = end ? end + 1 : b->end;
+	while (ret->end > ret->s && isspace((unsigned char)ret->end[-1]))
+		ret->end--;
+	return true;
+}
+
+static bool probe(struct bytes head, const struct input_opts *o)
+{
+	enum { HEAD = 4096 };
+	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
+	struct header h;
+	struct text line;
+
+	if (o->gnu || memchr(head.pos, '\0', n))
+		return false;
+	head.end = head.pos + n;
+	while (next_line(&head, &line))
+		if (line.s < line.end && *line.s != '#')
+			return parse_header(line, &h);
+	return false;
+}
+
+/* ---- frames ---- */
+
+static bool starts_with(struct text t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return length(t) >= n && !memcmp(t.s, word, n);
+}
+
+static bool ends_with(struct text t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return length(t) >= n && !memcmp(t.end - n, word, n);
+}
+
+static enum object_kind kind_of(struct text dso)
+{
+	if (starts_with(dso, "[kernel") || starts_with(dso, "[guest.kernel"))
+		return OBJECT_KERNEL;
+	if (starts_with(dso, "[vdso"))
+		return OBJECT_VDSO;
+	if (ends_with(dso, ".ko") || ends_with(dso, ".ko.xz") || ends_with(dso, ".ko.zst"))
+		return OBJECT_KERNEL_MODULE;
+	if (starts_with(dso, "/tmp/perf-") && ends_with(dso, ".map"))
+		return OBJECT_JIT;
+	if (!length(dso) || *dso.s != '[')
+		return OBJECT_ELF;
+	/* Loaded modules are "[name]", too; but what is no file of a process has a known name. */
+	static const char *const others[] = { "[unknown]", "[heap]", "[stack", "[anon", "[vsyscall" };
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (starts_with(dso, others[i]))
+			return OBJECT_OTHER;
+	return OBJECT_KERNEL_MODULE;
+}
+
+/* "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; what is missing is "[unknown]" */
+static frameid frame_of(struct script *s, struct text t)
+{
+	struct text dso = { "[unknown]", NULL };
+	struct frame x = { 0 };
+	uint64_t addr;
+
+	dso.end = dso.s + strlen(dso.s);
+	take_number(&t, 16, &addr);
+	t = skip_blanks(t);
+	if (ends_with(t, ")")) {
+		/* of objects whose names have blanks or brackets the last " (" is taken */
+		const char *open = t.end - 1;
+		while (open > t.s && !(*open == '(' && (open == t.s || open[-1] == ' ')))
+			open--;
+		if (*open == '(') {
+			dso = (struct text){ open + 1, t.end - 1 };
+			t.end = open > t.s ? open - 1 : open;
+		}
+	}
+	const char *plus = memrchr(t.s, '+', length(t));
+	if (plus && starts_with((struct text){ plus, t.end }, "+0x"))
+		t.end = plus;
+	if (starts_with(dso, "inlined") && length(dso) == strlen("inlined")) {
+		x.flags = FRAME_INLINED;
+	} else {
+		enum object_kind kind = kind_of(dso);
+		char *path = xprintf("%.*s", (int)length(dso), dso.s);
+		x.object = profile_add_object_of(s->into, path, "", kind, false);
+		x.flags = kind == OBJECT_KERNEL || kind == OBJECT_KERNEL_MODULE ? FRAME_KERNEL : 0;
+		free(path);
+	}
+	x.name = length(t) ? profile_add_string(s->into, t.s, length(t))
+			   : profile_add_string(s->into, "[unknown]", strlen("[unknown]"));
+	return profile_add_frame(s->into, x);
+}
+
+/* ---- samples ---- */
+
+static void end_sample(struct script *s)
+{
+	stackid stack = 0;
+
+	if (!s->open)
+		return;
+	for (size_t i = s->frames.n; i-- > 0;)
+		stack = profile_add_stack(s->into, stack, s->frames.at[i]);
+	s->sample.stack = stack;
+	profile_add_sample(s->into, s->sample);
+	s->frames.n = 0;
+	s->open = false;
+}
+
+static uint16_t event_of(struct script *s, const struct header *h)
+{
+	struct event e = { 0 };
+
+	if (h->period && (starts_with(h->event, "cpu-clock") || starts_with(h->event, "task-clock")))
+		e.unit = EVENT_NS;
+	e.name = length(h->event) ? profile_add_string(s->into, h->event.s, length(h->event))
+				  : profile_add_string(s->into, "samples", strlen("samples"));
+	return profile_add_event(s->into, e);
+}
+
+static void begin_sample(struct script *s, const struct header *h)
+{
+	struct task t = { .pid = h->pid, .tid = h->tid };
+
+	t.comm = profile_add_string(s->into, h->comm.s, length(h->comm));
+	s->sample = (struct sample){ .cpu = h->cpu,
+				     .count = 1,
+				     .weight = h->period ? h->period : 1,
+				     .time_ns = h->time_ns };
+	s->sample.task = profile_add_task(s->into, t);
+	s->sample.event = event_of(s, h);
+	s->open = true;
+	if (length(h->rest) && isxdigit((unsigned char)*h->rest.s) && ends_with(h->rest, ")"))
+		vec_push(&s->frames, frame_of(s, h->rest));
+}
+
+static bool is_frame(struct text line)
+{
+	uint64_t addr;
+
+	if (*line.s != ' ' && *line.s != '\t')
+		return false;
+	line = skip_blanks(line);
+	return take_number(&line, 16, &addr) && (line.s == line.end || *line.s == ' ');
+}
+
+static void read_line(struct script *s, struct text line)
+{
+	struct header h;
+
+	if (line.s == line.end) {
+		end_sample(s);
+	} else if (*line.s == '#') {
+		return;
+	} else if (s->open && is_frame(line) && !parse_header(line, &h)) {
+		vec_push(&s->frames, frame_of(s, skip_blanks(line)));
+	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, &h)) {
+		end_sample(s);
+		begin_sample(s, &h);
+	} else if (!s->err) {
+		s->err = err_new(KIN_ERROR_FORMAT,
+				 "%s: line %zu is neither a sample nor a frame of one as perf "
+				 "script prints them",
+				 s->b.name, s->line);
+	}
+}
+
+static struct kin_error *read_script(struct bytes all, const struct input_opts *o,
+				     struct profile_builder *into, struct source *source)
+{
+	struct script s = { .b = all, .into = into };
+	struct text line;
+
+	(void)o;
+	(void)source;
+	while (next_line(&s.b, &line)) {
+		s.line++;
+		read_line(&s, line);
+	}
+	end_sample(&s);
+	if (all.end > all.pos && all.end[-1] != '\n' && !s.err)
+		s.err = err_new(KIN_ERROR_FORMAT,
+				"%s: cut off in line %zu: perf script did not finish", all.name,
+				s.line);
+	vec_free(&s.frames);
+	return s.err;
+}
+
+const struct reader perf_script_reader = { "perf script", probe, read_script, NULL, .says_program = true };

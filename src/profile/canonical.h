@@ -1,0 +1,15 @@
+/* canonical.h - the parts of profile_canonical(). */
+#ifndef PROFILE_CANONICAL_H
+#define PROFILE_CANONICAL_H
+
+#include "profile/profile.h"
+
+#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
+
+/* Adds the samples of p and all that belongs to them to b, in an order that depends on nothing but
+ * what they are. objects[] are the ids in b of p's. Stacks without samples are left out; equal
+ * samples are one. */
+void canonical_add_samples(struct profile_builder *b, const struct profile *p,
+			   const objid *objects);
+
+#endif

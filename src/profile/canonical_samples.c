@@ -1,0 +1,340 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/canonical.h"
+
+struct canon {
+	struct profile_builder *b;
+	const struct profile *p;
+	const struct samples *s;
+	const objid *objects;
+	frameid *frames; /* ids in b; 0: not used */
+	stackid *stacks;
+	taskid *tasks;
+	uint16_t *events;
+};
+
+static const char *text(const struct canon *c, strid id) { return strtab_get(c->p->strings, id); }
+
+static strid add_text(const struct canon *c, strid id)
+{
+	const char *s = text(c, id);
+
+	return profile_add_string(c->b, s, strlen(s));
+}
+
+/* 0 .. n-1, to be sorted. */
+static uint32_t *indices(size_t n)
+{
+	uint32_t *all = xrealloc(NULL, n, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (uint32_t)i;
+	return all;
+}
+
+static void sort(void *at, size_t n, size_t size, int (*by)(const void *, const void *, void *),
+		 const void *arg)
+{
+	if (n)
+		qsort_r(at, n, size, by, UNCONST(void *, arg));
+}
+
+/* ---- tasks and events ---- */
+
+static int by_task(const void *a, const void *b, void *arg)
+{
+	const struct canon *c = arg;
+	const struct task *x = &c->s->tasks[*(const uint32_t *)a];
+	const struct task *y = &c->s->tasks[*(const uint32_t *)b];
+	int order = ORDER(x->pid, y->pid);
+
+	if (!order)
+		order = ORDER(x->tid, y->tid);
+	if (!order)
+		order = strcmp(text(c, x->comm), text(c, y->comm));
+	return order ? order : ORDER(x->run, y->run);
+}
+
+static void add_tasks(struct canon *c)
+{
+	uint32_t *all = indices(c->s->n_tasks);
+
+	c->tasks = xalloc(c->s->n_tasks * sizeof(*c->tasks));
+	sort(all + 1, c->s->n_tasks - 1, sizeof(*all), by_task, c);
+	for (size_t i = 1; i < c->s->n_tasks; i++) {
+		struct task t = c->s->tasks[all[i]];
+		t.comm = add_text(c, t.comm);
+		c->tasks[all[i]] = profile_add_task(c->b, t);
+	}
+	free(all);
+}
+
+static int by_event(const void *a, const void *b, void *arg)
+{
+	const struct canon *c = arg;
+	const struct event *x = &c->s->events[*(const uint32_t *)a];
+	const struct event *y = &c->s->events[*(const uint32_t *)b];
+	int order = strcmp(text(c, x->name), text(c, y->name));
+
+	if (!order)
+		order = ORDER(x->kind, y->kind);
+	return order ? order : ORDER(x->unit, y->unit);
+}
+
+static void add_events(struct canon *c)
+{
+	uint32_t *all = indices(c->s->n_events);
+
+	c->events = xalloc(c->s->n_events * sizeof(*c->events));
+	sort(all, c->s->n_events, sizeof(*all), by_event, c);
+	for (size_t i = 0; i < c->s->n_events; i++) {
+		struct event e = c->s->events[all[i]];
+		e.name = add_text(c, e.name);
+		c->events[all[i]] = profile_add_event(c->b, e);
+	}
+	free(all);
+}
+
+/* ---- frames and stacks ---- */
+
+static int by_frame(const void *a, const void *b, void *arg)
+{
+	const struct canon *c = arg;
+	const struct frame *x = &c->s->frames[*(const uint32_t *)a];
+	const struct frame *y = &c->s->frames[*(const uint32_t *)b];
+	int order = ORDER(c->objects[x->object], c->objects[y->object]);
+
+	if (!order)
+		order = ORDER(x->addr, y->addr);
+	if (!order && x->name != y->name)
+		order = strcmp(text(c, x->name), text(c, y->name));
+	return order ? order : ORDER(x->flags, y->flags);
+}
+
+/* Marks with 1 the stacks of samples, those that they are below, and their frames. */
+static void mark_used(struct canon *c)
+{
+	for (size_t i = 0; i < c->s->n; i++)
+		c->stacks[c->s->at[i].stack] = 1;
+	for (size_t i = c->s->n_stacks; i-- > 1;) {
+		if (!c->stacks[i])
+			continue;
+		c->stacks[c->s->stacks[i].caller] = 1;
+		c->frames[c->s->stacks[i].frame] = 1;
+	}
+	c->stacks[0] = c->frames[0] = 0;
+}
+
+static void add_frames(struct canon *c)
+{
+	uint32_t *used = xrealloc(NULL, c->s->n_frames, sizeof(*used));
+	size_t n = 0;
+
+	for (size_t i = 1; i < c->s->n_frames; i++)
+		if (c->frames[i])
+			used[n++] = (uint32_t)i;
+	sort(used, n, sizeof(*used), by_frame, c);
+	for (size_t i = 0; i < n; i++) {
+		struct frame f = c->s->frames[used[i]];
+		f.object = c->objects[f.object];
+		f.name = add_text(c, f.name);
+		c->frames[used[i]] = profile_add_frame(c->b, f);
+	}
+	free(used);
+}
+
+struct place { /* of a stack among those of its depth */
+	uint32_t caller, frame, old;
+};
+
+static int by_place(const void *a, const void *b, void *arg)
+{
+	const struct place *x = a, *y = b;
+	int order = ORDER(x->caller, y->caller);
+
+	(void)arg;
+	return order ? order : ORDER(x->frame, y->frame);
+}
+
+/* The used stacks of one depth after the other, so that callers have their ids. */
+static void add_stacks(struct canon *c)
+{
+	const struct stack *stacks = c->s->stacks;
+	size_t n = c->s->n_stacks, deepest = 0;
+	uint32_t *depth = xalloc(n * sizeof(*depth));
+
+	for (size_t i = 1; i < n; i++) {
+		depth[i] = depth[stacks[i].caller] + 1;
+		deepest = depth[i] > deepest ? depth[i] : deepest;
+	}
+	size_t *first = xalloc((deepest + 2) * sizeof(*first)); /* of each depth, behind those above */
+	for (size_t i = 1; i < n; i++)
+		first[depth[i]] += c->stacks[i] != 0;
+	for (size_t d = 0, sum = 0; d < deepest + 2; d++) {
+		size_t here = first[d];
+		first[d] = sum;
+		sum += here;
+	}
+	size_t *next = xalloc((deepest + 2) * sizeof(*next));
+	memcpy(next, first, (deepest + 2) * sizeof(*next));
+	struct place *all = xrealloc(NULL, first[deepest + 1] + 1, sizeof(*all));
+	for (size_t i = 1; i < n; i++)
+		if (c->stacks[i])
+			all[next[depth[i]]++].old = (uint32_t)i;
+	for (size_t d = 1; d <= deepest; d++) {
+		for (size_t i = first[d]; i < first[d + 1]; i++) {
+			all[i].caller = c->stacks[stacks[all[i].old].caller];
+			all[i].frame = c->frames[stacks[all[i].old].frame];
+		}
+		sort(all + first[d], first[d + 1] - first[d], sizeof(*all), by_place, NULL);
+		for (size_t i = first[d]; i < first[d + 1]; i++)
+			c->stacks[all[i].old] =
+				profile_add_stack(c->b, all[i].caller, all[i].frame);
+	}
+	free(all);
+	free(next);
+	free(first);
+	free(depth);
+}
+
+/* ---- samples ---- */
+
+static int by_sample(const void *a, const void *b, void *arg)
+{
+	const struct sample *x = a, *y = b;
+	int order = ORDER(x->time_ns, y->time_ns);
+
+	(void)arg;
+	if (!order)
+		order = ORDER(x->event, y->event);
+	if (!order)
+		order = ORDER(x->task, y->task);
+	if (!order)
+		order = ORDER(x->stack, y->stack);
+	if (!order)
+		order = ORDER(x->cpu, y->cpu);
+	if (!order)
+		order = ORDER(x->parallelism, y->parallelism);
+	return order ? order : ORDER(x->flags, y->flags);
+}
+
+static void join(struct canon *c, struct sample *sum, const struct sample *more)
+{
+	if (__builtin_add_overflow(sum->count, more->count, &sum->count)) {
+		sum->count = UINT32_MAX;
+		profile_note_saturated(c->b);
+	}
+	if (__builtin_add_overflow(sum->weight, more->weight, &sum->weight)) {
+		sum->weight = UINT64_MAX;
+		profile_note_saturated(c->b);
+	}
+}
+
+static void add_all(struct canon *c)
+{
+	size_t n = c->s->n, next;
+	struct sample *all = xrealloc(NULL, n, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		all[i] = c->s->at[i];
+		all[i].event = c->events[all[i].event];
+		all[i].task = c->tasks[all[i].task];
+		all[i].stack = c->stacks[all[i].stack];
+	}
+	sort(all, n, sizeof(*all), by_sample, NULL);
+	for (size_t i = 0; i < n; i = next) {
+		struct sample sum = all[i];
+		for (next = i + 1; next < n && !by_sample(&all[i], &all[next], NULL); next++)
+			join(c, &sum, &all[next]);
+		profile_add_sample(c->b, sum);
+	}
+	free(all);
+}
+
+/* ---- counts ---- */
+
+static int by_task_arc(const void *a, const void *b, void *arg)
+{
+	const struct task_arc *x = a, *y = b;
+	int order = ORDER(x->from_object, y->from_object);
+
+	(void)arg;
+	if (!order)
+		order = ORDER(x->from, y->from);
+	if (!order)
+		order = ORDER(x->to_object, y->to_object);
+	if (!order)
+		order = ORDER(x->to, y->to);
+	return order ? order : ORDER(x->task, y->task);
+}
+
+static void add_task_arcs(struct canon *c)
+{
+	size_t n = c->s->n_task_arcs;
+	struct task_arc *all = xrealloc(NULL, n, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		all[i] = c->s->task_arcs[i];
+		all[i].from_object = c->objects[all[i].from_object];
+		all[i].to_object = c->objects[all[i].to_object];
+		all[i].task = c->tasks[all[i].task];
+	}
+	sort(all, n, sizeof(*all), by_task_arc, NULL);
+	for (size_t i = 0; i < n; i++)
+		profile_add_task_arc(c->b, all[i]);
+	free(all);
+}
+
+static int by_latency(const void *a, const void *b, void *arg)
+{
+	const struct latency *x = a, *y = b;
+	int order = ORDER(x->from_object, y->from_object);
+
+	(void)arg;
+	if (!order)
+		order = ORDER(x->from, y->from);
+	if (!order)
+		order = ORDER(x->to_object, y->to_object);
+	return order ? order : ORDER(x->to, y->to);
+}
+
+static void add_latencies(struct canon *c)
+{
+	size_t n = c->s->n_latencies;
+	struct latency *all = xrealloc(NULL, n, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		all[i] = c->s->latencies[i];
+		all[i].from_object = c->objects[all[i].from_object];
+		all[i].to_object = c->objects[all[i].to_object];
+	}
+	sort(all, n, sizeof(*all), by_latency, NULL);
+	for (size_t i = 0; i < n; i++)
+		profile_add_latency(c->b, all[i]);
+	free(all);
+}
+
+void canonical_add_samples(struct profile_builder *b, const struct profile *p,
+			   const objid *objects)
+{
+	struct canon c = { .b = b, .p = p, .s = &p->samples, .objects = objects };
+
+	c.frames = xalloc(c.s->n_frames * sizeof(*c.frames));
+	c.stacks = xalloc(c.s->n_stacks * sizeof(*c.stacks));
+	mark_used(&c);
+	add_tasks(&c);
+	add_events(&c);
+	add_frames(&c);
+	add_stacks(&c);
+	add_all(&c);
+	add_task_arcs(&c);
+	add_latencies(&c);
+	for (size_t i = 0; i < c.s->n_failures; i++) /* are in order when the profile is finished */
+		profile_add_failure(b, objects[c.s->failures[i].object], c.s->failures[i].count);
+	*profile_audit(b) = c.s->audit;
+	free(c.events);
+	free(c.tasks);
+	free(c.stacks);
+	free(c.frames);
+}

@@ -1,0 +1,149 @@
+"""Reads a .kin file of the runtime by what include/kin/format.h says, as plain objects.
+
+    k = dump.read('kin.1.kin')
+    k.header['end'], k.modules, k.threads, k.arcs[(from, to)], k.retired, k.blocks, k.counts[addr]
+    k.calls('leaf')      calls of a function of the executable or a shared object, by nm's symbols
+
+Also a program: dump.py FILE... prints what is in them."""
+import bisect
+import collections
+import os
+import struct
+import subprocess
+import sys
+
+MAGIC = 0x0a0d464e494b0089
+HEADER = struct.Struct('<QIIIIII QQQQQQQQ 16Q II 240s')
+BLOCK = struct.Struct('<IIQQIIII3Q')
+MODULE = struct.Struct('<IIQQQIIIHH')
+THREAD = struct.Struct('<II16sQQQQQ4Q')
+NAMES = ('magic version page writer pid ppid end end_detail size start_ns end_ns start_time_ns cpu_ns '
+         'sampled_ns period_ns').split()
+LOSSES = 'arcs samples stacks blocks threads modules throttled truncated'.split()
+Module = collections.namedtuple('Module', 'id start end bias mapped_at unmapped_at flags path build_id')
+Thread = collections.namedtuple('Thread', 'index tid name start_ns end_ns')
+
+
+class Damaged(Exception):
+    pass
+
+
+class Kin:
+    def __init__(self, data):
+        if len(data) < 4096:
+            raise Damaged('no header')
+        fields = HEADER.unpack_from(data)
+        self.header = dict(zip(NAMES, fields[:15]))
+        if self.header['magic'] != MAGIC:
+            raise Damaged('magic')
+        self.losses = {n: v for n, v in zip(LOSSES, fields[15:31]) if v}
+        self.error = fields[33].split(b'\0')[0].decode('utf8', 'replace')
+        self.blocks, self.modules, self.threads, self.info = [], [], [], ''
+        self.arcs = collections.Counter()
+        self.by_thread = collections.defaultdict(collections.Counter)
+        self.retired = collections.Counter()
+        self.counts = collections.Counter()
+        at, end = 4096, self.header['size'] or len(data)
+        if end > len(data):
+            raise Damaged(f'size {end} of {len(data)}')
+        while at < end:
+            magic, kind, size, used, thread, *_ = BLOCK.unpack_from(data, at)
+            if magic != 0x4b4c424b or size < 64 or size % 8 or at + size > end or used > size - 64:
+                raise Damaged(f'block at {at:#x}: magic {magic:#x} size {size} used {used}')
+            self.blocks.append((kind, size, used, thread))
+            self.block(kind, data[at + 64:at + 64 + used], thread)
+            at += size
+
+    def block(self, kind, p, thread):
+        if kind == 1:
+            self.info += p.decode('utf8', 'replace')
+        elif kind == 2:
+            at = 0
+            while at < len(p):
+                size, i, start, stop, bias, mapped, unmapped, flags, ps, bs = MODULE.unpack_from(p, at)
+                if not size:
+                    break
+                path = p[at + 48:at + 48 + ps].decode()
+                b = at + 48 + (ps + 7) // 8 * 8
+                self.modules.append(Module(i, start, stop, bias, mapped, unmapped, flags, path, p[b:b + bs].hex()))
+                at += size
+        elif kind == 3:
+            for at in range(0, len(p), THREAD.size):
+                t = THREAD.unpack_from(p, at)
+                if t[0]:
+                    self.threads.append(Thread(t[0], t[1], t[2].split(b'\0')[0].decode(), t[3], t[4]))
+        elif kind == 4:
+            for f, t, n, _ in struct.iter_unpack('<4Q', p):
+                if t and n:
+                    self.arcs[f, t] += n
+                    self.by_thread[thread][f, t] += n
+        elif kind == 5:
+            for f, t, n, fm, tm in struct.iter_unpack('<3Q2I', p):
+                if n:
+                    self.retired[f, t, fm, tm] += n
+        elif kind == 7:
+            for a, n in struct.iter_unpack('<2Q', p):
+                if a and n:
+                    self.counts[a] += n
+
+    def module(self, addr):
+        for m in self.modules:
+            if m.start <= addr < m.end and m.unmapped_at == 2**32 - 1:
+                return m
+
+    def resolved(self):
+        """Counter of (caller, callee), each (path, function)."""
+        out = collections.Counter()
+        by_id = {m.id: m for m in self.modules}
+        for (f, t), n in self.arcs.items():
+            out[self.place(f - 1), self.place(t)] += n
+        for (f, t, fm, tm), n in self.retired.items():
+            a = name(by_id[fm].path, f - 1) if fm else self.place(f - 1)
+            b = name(by_id[tm].path, t) if tm else self.place(t)
+            out[a, b] += n
+        return out
+
+    def place(self, addr):
+        m = self.module(addr)
+        return name(m.path, addr - m.bias) if m else ('?', hex(addr))
+
+    def calls(self, function):
+        return sum(n for (_, (_, callee)), n in self.resolved().items() if callee == function)
+
+
+_symbols = {}
+
+
+def name(path, addr):
+    if path not in _symbols:
+        found = []
+        if os.path.exists(path):
+            for line in subprocess.run(['nm', '-n', path], capture_output=True, text=True).stdout.splitlines():
+                w = line.split()
+                if len(w) == 3 and w[1] in 'tTwW':
+                    found.append((int(w[0], 16), w[2]))
+        _symbols[path] = found
+    found = _symbols[path]
+    i = bisect.bisect_right(found, (addr, '\x7f')) - 1
+    return (path, found[i][1]) if i >= 0 else (path, hex(addr))
+
+
+def read(path):
+    with open(path, 'rb') as f:
+        return Kin(f.read())
+
+
+if __name__ == '__main__':
+    for p in sys.argv[1:]:
+        k = read(p)
+        print(p, k.header, 'losses', k.losses, 'error', repr(k.error))
+        print(k.info, end='')
+        for m in k.modules:
+            print(m)
+        for t in k.threads[:20]:
+            print(t)
+        print('blocks', k.blocks[:40])
+        for (a, b), n in sorted(k.resolved().items(), key=lambda x: -x[1])[:40]:
+            print(f'{n:12} {a} -> {b}')
+        for a, n in list(k.counts.items())[:20]:
+            print(f'{n:12} block {k.place(a)} {a:#x}')

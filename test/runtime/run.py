@@ -1,0 +1,500 @@
+"""run.py BUILD [--full] - the collection runtime, in programs that make life hard for it.
+
+Every situation is run without and with libkinrt: status, output and the data files of the program must
+be the same, and the .kin files must count exactly as many calls as the program made."""
+import argparse
+import collections
+import glob
+import mmap
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
+import dump                                                                     # noqa: E402
+from tap import Tap                                                             # noqa: E402
+
+ap = argparse.ArgumentParser()
+ap.add_argument('build')
+ap.add_argument('--full', action='store_true')
+ap.add_argument('--only', default='')
+args = ap.parse_args()
+RT = os.path.realpath(os.path.join(args.build, 'runtime'))
+SO = os.path.join(RT, 'libkinrt.so')
+FULL = args.full or bool(os.environ.get('KIN_FULL'))
+TMP = tempfile.mkdtemp(prefix='kinrt.')
+ROOT = os.geteuid() == 0
+tap = Tap()
+CC = 'gcc'
+
+
+# ---- building and running ----
+
+def build(out, *sources, flags='', after=''):
+    path = os.path.join(TMP, out)
+    cmd = f'{CC} -std=gnu11 -D_GNU_SOURCE -O1 -g -w {flags} -o {path} ' + ' '.join(
+        os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
+    p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
+    if p.returncode:
+        raise SystemExit(f'{cmd}\n{p.stderr}')
+    return path
+
+
+Result = collections.namedtuple('Result', 'status out err files kins')
+
+
+def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, settle=0,
+        shell=None):
+    d = where or tempfile.mkdtemp(dir=TMP)
+    if not where:
+        os.chmod(d, 0o755)
+    if setup:
+        setup(d)
+    e = {k: v for k, v in os.environ.items() if not k.startswith(('KIN_', 'GMON_', 'LD_'))}
+    e.update(env or {})
+    if preload:
+        e['LD_PRELOAD'] = SO
+    if options:
+        e['KIN_OPTIONS'] = options
+    e = [f'{k}={v}' for k, v in e.items() if k in ('LD_PRELOAD', 'KIN_OPTIONS', 'GMON_OUT_PREFIX') or k in (env or {})]
+    argv = ['env', *e, *argv]
+    if shell:
+        argv = ['sh', '-c', shell + '; exec "$@"', 'sh', *argv]
+
+    def pre():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        for k, v in (limits or {}).items():
+            resource.setrlimit(k, (v, v))
+    p = subprocess.Popen(argv, cwd=d, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, preexec_fn=pre)
+    try:
+        out, err = p.communicate(timeout=timeout)
+        status = p.returncode
+    except subprocess.TimeoutExpired:
+        p.kill()
+        out, err = p.communicate()
+        status = 'no end'
+    time.sleep(settle)
+    kins = sorted(f for base, _, names in os.walk(d) for n in names
+                  for f in [os.path.join(base, n)] if f.endswith('.kin'))
+    files = {}
+    for base, _, names in os.walk(d):
+        for n in names:
+            f = os.path.join(base, n)
+            if not n.endswith('.kin') and not n.startswith('gmon.out') and os.path.isfile(f):
+                with open(f, 'rb') as h:
+                    files[os.path.relpath(f, d)] = h.read()
+    return Result(status, out.decode('latin1'), err.decode('latin1'), files, kins)
+
+
+def leaf_calls(r, function='leaf'):
+    return sum(dump.read(k).calls(function) for k in r.kins)
+
+
+def truth(r):
+    m = re.search(r'leaf (\d+)', r.out) or re.search(r'truth (\d+)', r.err)
+    return int(m[1]) if m else None
+
+
+def losses(r):
+    out = collections.Counter()
+    for k in r.kins:
+        out.update(dump.read(k).losses)
+    return {k: v for k, v in out.items() if k != 'threads'}
+
+
+def describe(r):
+    lines = [f'status {r.status}', f'out {r.out[:300]!r}', f'err {r.err[:300]!r}']
+    for k in r.kins[:8]:
+        try:
+            x = dump.read(k)
+            lines.append(f'{os.path.basename(k)}: end {x.header["end"]}/{x.header["end_detail"]} leaf {x.calls("leaf")} '
+                         f'losses {x.losses} error {x.error!r}')
+        except dump.Damaged as why:
+            lines.append(f'{k}: damaged: {why}')
+    return '\n'.join(lines)
+
+
+def wanted(name):
+    return re.search(args.only or '', name)
+
+
+# ---- situations ----
+
+def situation(mode, *more, kins=1, end=None, counts=True, lost=False, prog=None, base=None, name=None, only_kin=True,
+              check=None, **how):
+    """One mode of target.c: as without the runtime, and counted exactly. end: (end, detail) of its file."""
+    name = name or ' '.join([mode, *[m.replace(TMP, '') for m in more]])
+    if not wanted(name):
+        return None
+    plain = run([base or TARGET_PLAIN, mode, *more], preload=False, **how)
+    r = run([prog or TARGET, mode, *more], **how)
+    same = (r.status, r.out, r.files) == (plain.status, plain.out, plain.files)
+    if truth(plain) == truth(r):
+        same = same and r.err == plain.err
+    tap.ok(same, f'{name}: the program behaves as without', lambda: describe(plain) + '\n' + describe(r))
+    if counts:
+        good, said = False, ''
+        try:
+            good = truth(r) is not None and leaf_calls(r) == truth(r) and (lost or not losses(r))
+            if kins is not None:
+                good = good and len(r.kins) == kins
+            if end:
+                h = dump.read(r.kins[0]).header
+                good = good and (h['end'], h['end_detail']) == end
+                said = f'end {h["end"]}/{h["end_detail"]}'
+        except (dump.Damaged, IndexError) as why:
+            good, said = False, str(why)
+        tap.ok(good, f'{name}: {truth(r)} calls counted', lambda: f'{said} {len(r.kins)} files\n' + describe(r))
+    return r
+
+
+def endings():
+    situation('normal', end=(1, 0))
+    situation('exit42', end=(1, 42))
+    situation('_exit', end=(2, 7))
+    situation('quick_exit', end=(2, 0))
+    situation('exit_group', end=(2, 9))
+    for mode in ('abort', 'segv', 'kill', 'term'):
+        situation(mode, end=(0, 0))
+    situation('atexit', end=(1, 0))
+    situation('main_exits', end=(1, 5))
+    situation('exit_race')
+
+
+def processes():
+    situation('fork', kins=2)
+    situation('fork_raw', kins=2)
+    situation('fork_idle', kins=1)
+    situation('fork_storm', kins=101)
+    situation('fork_threads', kins=51)
+    situation('fork_deep', kins=None)
+    situation('vfork')
+    situation('vfork_exec')
+    situation('spawn')
+    situation('exec', kins=11)
+    situation('exec_fails', end=(1, 0))
+    situation('daemon', kins=None, settle=0.5)
+
+
+def surroundings():
+    situation('chdir')
+    if ROOT:
+        situation('chroot')
+        situation('setuid')
+    situation('close_all')
+    situation('close_first')
+    situation('fd')
+    situation('env')
+    situation('sigmask')
+    situation('fsize')
+    situation('nofile')
+    situation('seccomp')
+    situation('seccomp', 'syscall')
+    situation('memory')
+    situation('errno')
+    situation('moncontrol')
+    situation('normal', name='closed descriptors', shell='exec 0<&- 2>&-')
+    situation('normal', name='ulimit -n 3', shell='ulimit -n 3', kins=None, counts=False)
+    situation('normal', name='ulimit -v 20000', shell='ulimit -v 20000')
+
+
+def threads_and_flow():
+    situation('threads64', str(10**9 if FULL else 10**7))
+    situation('threads1000')
+    situation('threads5000')
+    situation('cancel')
+    situation('deep')
+    situation('longjmp')
+    situation('ucontext')
+    situation('altstack')
+
+
+def libraries():
+    d = os.path.join(TMP, 'plugs')
+    os.makedirs(d, exist_ok=True)
+    for i in range(8):
+        build(f'plugs/plug_{i}.so', 'plug.c', flags=f'-pg -shared -fPIC -DWHICH={i}')
+    n = 10000 if FULL else 2000
+    r = situation('dlopen', f'{n}:{d}')
+    if not r:
+        return
+    k = dump.read(r.kins[0])
+    per = [sum(c for (_, (path, f)), c in k.resolved().items() if f == f'plug_leaf_{i}' and path.endswith(f'plug_{i}.so'))
+           for i in range(8)]
+    tap.ok(per == [n // 8 * 10] * 8, f'{n} times dlopen and dlclose of 8 libraries: all calls, kept apart', lambda: str(per))
+    starts = collections.Counter(m.start for m in k.modules if 'plug_' in m.path)
+    tap.ok(max(starts.values()) > 1, 'different libraries were at the same address', lambda: str(starts))
+    live = {}
+    clash = [m for m in k.modules for e in (m.mapped_at,) if live.setdefault((m.start, e), m) is not m and 'plug_' in m.path]
+    tap.ok(not clash, 'epochs tell them apart', lambda: str(clash[:4]))
+
+
+# ---- the output ----
+
+def shape(flags, name, static=''):
+    if not wanted(name):
+        return
+    out = build(re.sub(r'\W+', '_', name), 'target.c', flags=flags, after=static)
+    r = run([out, 'threads64', '64000'], preload=not static)
+    tap.ok(r.status == 0 and leaf_calls(r) == 64000 and not losses(r), f'{name}: counted', lambda: describe(r))
+
+
+def builds():
+    a = os.path.join(RT, 'libkinrt.a')
+    linked = f'-Wl,--push-state,-Bstatic -L{RT} -lkinrt -Wl,--pop-state'
+    shape('-pg', 'gcc -pg')
+    shape('-pg -no-pie', 'gcc -pg -no-pie')
+    shape('-pg -mfentry -fno-pie -no-pie', 'gcc -mfentry')
+    shape('-finstrument-functions', 'gcc -finstrument-functions')
+    shape('-pg -static', 'gcc -pg -static', a)
+    shape('-pg -static-pie', 'gcc -pg -static-pie', a)
+    shape('-pg', 'gcc -pg, linked', linked)
+    shape('-finstrument-functions', 'gcc -finstrument-functions, linked', linked)
+    global CC
+    if shutil.which('clang'):
+        CC = 'clang'
+        shape('-pg', 'clang -pg')
+        shape('-pg -mfentry', 'clang -mfentry')
+        shape('-finstrument-functions', 'clang -finstrument-functions')
+        CC = 'gcc'
+    if wanted('compiled with -pg'):
+        obj = os.path.join(TMP, 'half.o')
+        subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -pg -c -o {obj} {HERE}/target.c', shell=True, check=True)
+        out = os.path.join(TMP, 'half')
+        subprocess.run(f'gcc -o {out} {obj} -pthread -ldl', shell=True, check=True)
+        r = run([out, 'normal'])
+        tap.ok(leaf_calls(r) == 100000 and os.path.exists(os.path.dirname(r.kins[0]) + '/gmon.out'),
+               'compiled with -pg, linked without: counted, and gmon.out', lambda: describe(r))
+
+
+def blocks():
+    if not wanted('blocks'):
+        return
+    out = build('blocks', 'target.c', flags='-fsanitize-coverage=trace-pc', after=f'-L{RT} -lkinrt -Wl,-rpath,{RT}')
+    r = run([out, 'normal'], preload=False)
+    k = dump.read(r.kins[0])
+    leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
+    tap.ok(leaf == 100000, 'blocks: gcc -fsanitize-coverage=trace-pc', lambda: f'{leaf} {describe(r)}')
+    if shutil.which('clang'):
+        out = os.path.join(TMP, 'guards')
+        subprocess.run(f'clang -std=gnu11 -D_GNU_SOURCE -O1 -w -fsanitize-coverage=trace-pc-guard -c -o {out}.o {HERE}/target.c '
+                       f'&& gcc -o {out} {out}.o -L{RT} -lkinrt -Wl,-rpath,{RT} -pthread -ldl', shell=True, check=True)
+        r = run([out, 'normal'], preload=False)
+        k = dump.read(r.kins[0])
+        leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
+        tap.ok(leaf == 100000, 'blocks: clang -fsanitize-coverage=trace-pc-guard', lambda: f'{leaf} {describe(r)}')
+
+
+def gprof_calls(exe, gmon):
+    out = subprocess.run(['gprof', '-b', '-p', exe, gmon], capture_output=True, text=True).stdout
+    return {m[2]: int(m[1]) for m in re.finditer(r'^ *[\d.]+ +[\d.]+ +[\d.]+ +(\d+) +[\d.]+ +[\d.]+ +(\S+)$', out, re.M)}
+
+
+def classic():
+    if not wanted('gmon.out') or not shutil.which('gprof'):
+        return
+    r = run([TARGET, 'threads64', '640000'])
+    d = os.path.dirname(r.kins[0])
+    calls = gprof_calls(TARGET, d + '/gmon.out')
+    tap.ok(calls.get('leaf') == 640000 and calls.get('calls') == 64, 'gmon.out: GNU gprof sees the same', lambda: str(calls))
+    st = os.stat(d + '/gmon.out')
+    tap.ok(oct(st.st_mode & 0o777) == oct(0o666 & ~os.umask(os.umask(0) or 0o022) & 0o777) or st.st_mode & 0o777 in (0o644, 0o600, 0o664),
+           'gmon.out: mode by the umask', lambda: oct(st.st_mode))
+    r = run([TARGET, 'normal'], options='gmon=off')
+    tap.ok(not glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out*'), 'gmon.out: gmon=off')
+    r = run([TARGET, 'normal'], env={'GMON_OUT_PREFIX': 'prof'})
+    tap.ok(any(re.fullmatch(r'prof\.\d+', f) for f in r.files), 'gmon.out: GMON_OUT_PREFIX', lambda: str(list(r.files)))
+    d = os.path.join(TMP, 'plugs')
+    if os.path.isdir(d):
+        r = run([TARGET, 'dlopen', f'80:{d}'])
+        out = glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out.plug_3.so')
+        calls = gprof_calls(f'{d}/plug_3.so', out[0]) if out else {}
+        tap.ok(calls.get('plug_leaf_3') == 100, 'gmon.out: one for each library, GNU gprof sees the calls in it', lambda: f'{out} {calls}')
+    victim = b'precious'
+
+    def symlink(d):
+        with open(d + '/victim', 'wb') as f:
+            f.write(victim)
+        os.symlink('victim', d + '/gmon.out')
+    def hard(d):
+        with open(d + '/victim', 'wb') as f:
+            f.write(victim)
+        os.link(d + '/victim', d + '/gmon.out')
+    r = run([TARGET, 'normal'], setup=symlink)
+    tap.ok(r.files['victim'] == victim and r.status == 0 and not r.err, 'gmon.out: not through a symbolic link', lambda: describe(r))
+    r = run([TARGET, 'normal'], setup=hard)
+    tap.ok(r.files['victim'] == victim and r.status == 0 and not r.err, 'gmon.out: not over a hard link', lambda: describe(r))
+    r = run([TARGET, 'normal'], setup=lambda d: os.mkfifo(d + '/gmon.out'))
+    tap.ok(r.status == 0 and leaf_calls(r) == 100000, 'gmon.out: not waiting for a FIFO', lambda: describe(r))
+    r = run([TARGET, 'normal'], setup=lambda d: os.mkdir(d + '/gmon.out'))
+    tap.ok(r.status == 0 and not r.err, 'gmon.out: not over a folder', lambda: describe(r))
+
+
+def output():
+    if not wanted('output'):
+        return
+    r = run([TARGET, 'normal'])
+    st = os.stat(r.kins[0])
+    tap.ok(st.st_mode & 0o777 == 0o600, 'output: mode 0600', lambda: oct(st.st_mode))
+    tap.ok(st.st_blocks * 512 >= st.st_size, 'output: not sparse', lambda: f'{st.st_blocks * 512} of {st.st_size}')
+    r = run([TARGET, 'normal'], options='output=a%cb-%p-%e.kin,nonsense=7,,x')
+    tap.ok(len(r.kins) == 1 and re.fullmatch(r'a,b-\d+-target\.pg\.kin', os.path.basename(r.kins[0])), 'output: name', lambda: str(r.kins))
+    d = tempfile.mkdtemp(dir=TMP)
+    for _ in range(3):
+        r = run([TARGET, 'normal'], options='output=same.kin', where=d)
+    tap.ok(len(r.kins) == 3 and leaf_calls(r) == 300000, 'output: existing files are kept', lambda: str(r.kins))
+
+    def trap(make):
+        def setup(d):
+            make(d + '/x.kin')
+        return setup
+    for what, make in (('symbolic link', lambda p: os.symlink('/tmp/nowhere/at/all', p)), ('FIFO', os.mkfifo), ('folder', os.mkdir)):
+        r = run([TARGET, 'normal'], options='output=x.kin', setup=trap(make))
+        real = [k for k in r.kins if os.path.isfile(k) and not os.path.islink(k)]
+        tap.ok(r.status == 0 and not r.err and len(real) == 1 and dump.read(real[0]).calls('leaf') == 100000,
+               f'output: {what} in its place', lambda: f'{r}')
+    r = run(['/bin/true'])
+    tap.ok(not r.kins, 'output: nothing from a program without hooks')
+    r = run([TARGET, 'normal'], options='arcs=off')
+    tap.ok(not sum(bool(dump.read(k).arcs) for k in r.kins), 'output: arcs=off')
+    r = run([TARGET, 'normal'], options='start=off')
+    tap.ok(not r.kins, 'output: start=off', lambda: str(r.kins))
+    r = run([TARGET, 'normal'], options='output=/nonexistent/x.kin')
+    tap.ok(r.status == 0 and not r.err, 'output: folder that is not there', lambda: describe(r))
+    r = run([TARGET, 'normal'], options='output=/nonexistent/x.kin,verbose')
+    tap.ok(r.status == 0 and 'kinrt: ' in r.err, 'output: verbose says so', lambda: describe(r))
+
+
+def storage():
+    if not wanted('storage') or not ROOT:
+        return
+
+    def mounted(d, options, fill=None):
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', options, 'none', d]).returncode:
+            return False
+        if fill:
+            with open(d + '/fill', 'wb') as f:
+                f.write(bytes(fill))
+        return True
+    for what, options, fill in (('full', 'size=64k', 60 << 10), ('nearly full', 'size=300k', 0), ('read-only', 'size=64k', 0)):
+        d = tempfile.mkdtemp(dir=TMP)
+        if not mounted(d, options, fill):
+            tap.skip(f'storage: {what}', 'no mount')
+            continue
+        try:
+            if what == 'read-only':
+                subprocess.run(['mount', '-o', 'remount,ro', d], check=True)
+            for mode in ('normal', 'threads1000'):
+                r = run([TARGET, mode], where=d)
+                ok = r.status == 0 and not r.err and truth(r)
+                total = sum(dump.read(k).calls('leaf') + dump.read(k).losses.get('arcs', 0) for k in r.kins)
+                tap.ok(ok, f'storage: {what}, {mode}: the program runs', lambda: describe(r))
+                if r.kins:
+                    tap.ok(total >= truth(r), f'storage: {what}, {mode}: counted or said to be lost', lambda: f'{total}\n' + describe(r))
+        finally:
+            subprocess.run(['umount', '-l', d])
+
+
+def kills():
+    """Killed at random moments: the profile has at least what the program knows to have done."""
+    if not wanted('kill -9'):
+        return
+    bad, n = [], 1000 if FULL else 60
+    rng = random.Random(7)
+    for i in range(n):
+        d = tempfile.mkdtemp(dir=TMP)
+        progress = os.path.join(d, 'progress')
+        with open(progress, 'wb') as f:
+            f.write(bytes(4096))
+        p = subprocess.Popen([TARGET, 'progress', progress], cwd=d, env={'LD_PRELOAD': SO})
+        with open(progress, 'r+b') as f, mmap.mmap(f.fileno(), 4096) as m:
+            time.sleep(rng.uniform(0, 0.02))
+            p.send_signal(signal.SIGKILL)
+            p.wait()
+            seen = int.from_bytes(m[:8], 'little')
+        kins = glob.glob(d + '/*.kin')
+        if not kins:
+            if seen:
+                bad.append(f'run {i}: no file after {seen} calls')
+            continue
+        try:
+            k = dump.read(kins[0])
+            counted = k.calls('leaf') if k.modules else sum(k.arcs.values())
+            if not seen <= counted <= seen + 1:
+                bad.append(f'run {i}: {counted} of {seen}')
+        except dump.Damaged as why:
+            if seen or os.path.getsize(kins[0]) >= 4096 and 'magic' not in str(why):
+                bad.append(f'run {i}: {why} after {seen} calls')
+        shutil.rmtree(d)
+    tap.ok(not bad, f'kill -9 at {n} moments: nothing that was counted is lost', lambda: '\n'.join(bad[:10]))
+
+
+def registers():
+    if not wanted('registers') or os.uname().machine != 'x86_64':
+        return
+    probe = build('probe.so', 'probe_x86_64.S', flags='-shared -fPIC')
+    r = run([build('regs', 'regs.c'), probe])
+    tap.ok(r.status == 0 and 'all kept' in r.out, 'registers: ' + ', '.join(r.out.split('\n')[:2]), lambda: describe(r))
+
+
+def stepping():
+    if not wanted('stepsig') or os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig', 'stepsig.c')
+    stepped = build('stepped', 'stepped.c', flags='-pg')
+    plug = build('plug_s.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
+    for what, every in (('calls', 1 if FULL else 11), ('jumps', 1), ('threads', 1 if FULL else 3),
+                        ('libraries', 1 if FULL else 7), ('memory', 1)):
+        r = run([step, '-k', str(every), '--', stepped, what, plug], options='gmon=off', timeout=300)
+        m = re.search(r'truth (\d+) (\d+)', r.out)
+        injected = re.search(r'(\d+) injected', r.out)
+        got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
+        tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not losses(r),
+               f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
+
+
+def privilege():
+    if not wanted('privilege') or not ROOT:
+        return
+    d = tempfile.mkdtemp(dir=TMP)
+    os.chmod(TMP, 0o755)
+    os.chmod(d, 0o777)
+    prog = build('suid', 'target.c', flags='-pg', after=f'-L{RT} -lkinrt')
+    lib = os.path.join(TMP, 'libkinrt.so')
+    shutil.copy(SO, lib)
+    prog = build('suid', 'target.c', flags=f'-pg -Wl,-rpath,{TMP}', after=f'-L{TMP} -lkinrt')
+    os.chmod(prog, 0o4755)
+    p = subprocess.run([prog, 'normal'], cwd=d, capture_output=True, text=True, user=65534, group=65534, extra_groups=[],
+                       env={'KIN_OPTIONS': f'output={d}/owned.kin'})
+    tap.ok(p.returncode == 0 and p.stdout == 'leaf 100000\n' and not os.listdir(d),
+           'privilege: a program with more rights than its user leaves nothing', lambda: f'{p} {os.listdir(d)}')
+
+
+def static_checks():
+    if not wanted('binary'):
+        return
+    out = subprocess.run(['readelf', '-lW', SO], capture_output=True, text=True).stdout
+    tap.ok('RWE' not in out, 'binary: nothing is writable and executable')
+    out = subprocess.run(['readelf', '-dW', SO], capture_output=True, text=True).stdout
+    tap.ok('NOW' in out and 'NODELETE' in out and out.count('NEEDED') == 1, 'binary: bound at once, stays, needs libc alone', out)
+
+
+try:
+    TARGET = build('target.pg', 'target.c', flags='-pg')
+    TARGET_PLAIN = build('target', 'target.c')
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, blocks, classic,
+                 output, storage, privilege, kills, stepping):
+        part()
+finally:
+    shutil.rmtree(TMP, ignore_errors=True)
+sys.exit(tap.done())

@@ -1,0 +1,147 @@
+/* stepped WHAT - a -pg program whose signal handler calls profiled functions, too: stepsig delivers
+ * the signal between any two instructions. Its last line is the truth: calls of leaf, and of
+ * in_handler. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+static volatile unsigned long sink, handled;
+static jmp_buf back;
+
+NOINLINE void leaf(void) { sink++; }
+NOINLINE void in_handler(void) { sink++; }
+NOINLINE void also(unsigned long n) { sink += n; }
+
+/* many call sites, so that slots are added and tables grow in the handler as well */
+#define SITES8(f)                                                                                  \
+	f;                                                                                         \
+	f;                                                                                         \
+	f;                                                                                         \
+	f;                                                                                         \
+	f;                                                                                         \
+	f;                                                                                         \
+	f;                                                                                         \
+	f;
+#define SITES64(f) SITES8(SITES8(f))
+NOINLINE void sites(void)
+{
+	SITES64(leaf()) SITES64(leaf()) SITES64(leaf()) SITES64(leaf()) SITES64(leaf())
+}
+
+static void handler(int sig)
+{
+	(void)sig;
+	in_handler();
+	handled++;
+	switch (handled % 8) { /* new arcs here, too */
+	case 1:
+		also(1);
+		break;
+	case 2:
+		also(2);
+		break;
+	case 3:
+		also(3);
+		break;
+	case 4:
+		also(4);
+		break;
+	default:
+		break;
+	}
+}
+
+static long calls(void)
+{
+	for (int i = 0; i < 200; i++)
+		leaf();
+	sites();
+	return 200 + 320;
+}
+
+NOINLINE void jump(void)
+{
+	leaf();
+	longjmp(back, 1);
+}
+
+static long jumps(void)
+{
+	volatile int i = 0;
+
+	while (i++ < 20)
+		if (!setjmp(back))
+			jump();
+	return 20;
+}
+
+static void *thread(void *unused) { return leaf(), unused; }
+
+static long threads(void)
+{
+	pthread_t t;
+	sigset_t s, old;
+
+	sigemptyset(&s);
+	sigaddset(&s, SIGPROF);
+	for (int i = 0; i < 3; i++) {
+		pthread_sigmask(SIG_BLOCK, &s, &old); /* the thread is not stepped */
+		pthread_create(&t, NULL, thread, NULL);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		pthread_join(t, NULL);
+	}
+	return 3;
+}
+
+static long libraries(const char *plug)
+{
+	for (int i = 0; i < 2; i++) {
+		void *h = dlopen(plug, RTLD_NOW);
+		void (*f)(int) = (void (*)(int))dlsym(h, "plug");
+
+		f(3);
+		dlclose(h);
+	}
+	leaf();
+	return 1;
+}
+
+static long memory(void)
+{
+	for (int i = 1; i < 40; i++) {
+		free(malloc((size_t)i * 700));
+		leaf();
+	}
+	return 39;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	const char *what = argc > 1 ? argv[1] : "calls";
+	long n = 0;
+
+	sigaction(SIGPROF, &sa, NULL);
+	if (!strcmp(what, "calls"))
+		n = calls();
+	else if (!strcmp(what, "jumps"))
+		n = jumps();
+	else if (!strcmp(what, "threads"))
+		n = threads();
+	else if (!strcmp(what, "libraries"))
+		n = libraries(argv[2]);
+	else if (!strcmp(what, "memory"))
+		n = memory();
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPROF, &sa, NULL);
+	printf("truth %ld %lu\n", n, handled);
+	return 0;
+}

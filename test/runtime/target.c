@@ -1,0 +1,690 @@
+/* target MODE [N] - one program, many situations. leaf() is called a known number of times in each,
+ * which is printed as "leaf N"; it says nothing else, and what it prints and returns is the same
+ * with and without the runtime. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+extern char **environ;
+static __thread volatile unsigned long sink;
+static char self[4096];
+static const char *arg = "";
+
+NOINLINE void leaf(void) { sink++; }
+
+NOINLINE void calls(long n)
+{
+	while (n--)
+		leaf();
+}
+
+static long before; /* calls that were made by first() */
+
+static void first(long n)
+{
+	calls(n);
+	before += n;
+}
+
+static void say(long n)
+{
+	calls(n);
+	printf("leaf %ld\n", before + n);
+	fflush(stdout);
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	_exit(99);
+}
+
+static int wait_for(pid_t p)
+{
+	int status;
+
+	if (p < 0 || waitpid(p, &status, 0) != p)
+		die("waitpid");
+	return status;
+}
+
+/* ---- ways to end ---- */
+
+static int m_normal(void) { return say(100000), 0; }
+static int m_exit42(void) { say(1000), exit(42); }
+static int m__exit(void) { say(1000), _exit(7); }
+static int m_quick_exit(void) { say(1000), quick_exit(3); }
+static int m_exit_group(void) { return say(1000), (int)syscall(SYS_exit_group, 9); }
+static int m_abort(void) { say(1000), abort(); }
+static int m_segv(void) { return say(1000), *(volatile int *)8; }
+static int m_kill(void) { return say(1000), raise(SIGKILL); }
+static int m_term(void) { return say(1000), raise(SIGTERM); }
+
+static void late(void) { calls(10); }
+static int m_atexit(void)
+{
+	atexit(late);
+	calls(90);
+	puts("leaf 100");
+	return 0;
+}
+
+static void *exits(void *unused)
+{
+	(void)unused;
+	usleep(20000);
+	say(1000);
+	exit(5);
+}
+
+static int m_main_exits(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, exits, NULL);
+	pthread_exit(NULL);
+}
+
+static void *forever(void *unused)
+{
+	for (;;)
+		sink++;
+	return unused;
+}
+
+static int m_exit_race(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t, NULL, forever, NULL);
+	say(1000);
+	exit(6);
+}
+
+/* ---- processes ---- */
+
+static int m_fork(void)
+{
+	pid_t p;
+
+	calls(1000);
+	p = fork();
+	if (!p) {
+		calls(300);
+		exit(3);
+	}
+	printf("child %d\nleaf 1300\n", wait_for(p));
+	return 0;
+}
+
+static int m_fork_raw(void)
+{
+	pid_t p;
+
+	calls(1000);
+	p = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (!p) {
+		calls(300);
+		_exit(3);
+	}
+	printf("child %d\nleaf 1300\n", wait_for(p));
+	return 0;
+}
+
+static int m_fork_idle(void) /* the child makes no calls */
+{
+	pid_t p;
+
+	calls(1000);
+	p = fork();
+	if (!p)
+		_exit(3);
+	printf("child %d\nleaf 1000\n", wait_for(p));
+	return 0;
+}
+
+static int m_fork_storm(void)
+{
+	int bad = 0;
+
+	calls(10);
+	for (int i = 0; i < 100; i++) {
+		pid_t p = fork();
+
+		if (!p) {
+			calls(100);
+			exit(3);
+		}
+		bad += wait_for(p) != 0x300;
+	}
+	printf("bad %d\nleaf 10010\n", bad);
+	return 0;
+}
+
+static volatile int stop;
+static void *busy(void *n)
+{
+	*(long *)n = 0;
+	while (!stop) {
+		leaf();
+		++*(long *)n;
+	}
+	return NULL;
+}
+
+static int m_fork_threads(void)
+{
+	static long n[4];
+	pthread_t t[4];
+	int bad = 0;
+	long sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, busy, &n[i]);
+	for (int i = 0; i < 50; i++) {
+		pid_t p = fork();
+
+		if (!p) {
+			calls(100);
+			exit(3);
+		}
+		bad += wait_for(p) != 0x300;
+	}
+	stop = 1;
+	for (int i = 0; i < 4; i++) {
+		pthread_join(t[i], NULL);
+		sum += n[i];
+	}
+	fprintf(stderr, "truth %ld\n", sum + 5000);
+	printf("bad %d\n", bad);
+	return 0;
+}
+
+static int m_fork_deep(void) /* every child forks the next one */
+{
+	int depth = 0;
+	pid_t p = 0;
+
+	while (depth < 30 && !(p = fork())) {
+		depth++;
+		calls(100);
+	}
+	if (depth == 30)
+		_exit(0);
+	wait_for(p);
+	if (!depth)
+		puts("leaf 3000");
+	return 0;
+}
+
+static int m_vfork(void)
+{
+	int bad = 0;
+
+	for (int i = 0; i < 100; i++) {
+		pid_t p = vfork();
+
+		if (!p) {
+			leaf();
+			_exit(4);
+		}
+		bad += wait_for(p) != 0x400;
+	}
+	calls(100);
+	printf("bad %d\nleaf 200\n", bad);
+	return 0;
+}
+
+static int m_vfork_exec(void)
+{
+	int bad = 0;
+
+	for (int i = 0; i < 50; i++) {
+		pid_t p = vfork();
+
+		if (!p) {
+			execl("/bin/true", "true", (char *)NULL);
+			_exit(1);
+		}
+		bad += wait_for(p);
+	}
+	printf("bad %d\n", bad);
+	say(100);
+	return 0;
+}
+
+static int m_spawn(void)
+{
+	char *argv[] = { "true", NULL };
+	int bad = 0;
+
+	for (int i = 0; i < 50; i++) {
+		pid_t p;
+
+		bad += posix_spawn(&p, "/bin/true", NULL, NULL, argv, environ) || wait_for(p);
+	}
+	printf("bad %d\n", bad);
+	say(100);
+	return 0;
+}
+
+static int m_exec(void) /* N more times */
+{
+	int left = *arg ? atoi(arg) : 10;
+	char next[16];
+
+	calls(100);
+	if (!left) {
+		puts("leaf 1100");
+		return 0;
+	}
+	snprintf(next, sizeof(next), "%d", left - 1);
+	if (left % 3 == 0)
+		execl(self, self, "exec", next, (char *)NULL);
+	else if (left % 3 == 1)
+		execle(self, self, "exec", next, (char *)NULL, environ);
+	else
+		execvp(self, (char *[]){ self, "exec", next, NULL });
+	die("exec");
+	return 1;
+}
+
+static int m_exec_fails(void)
+{
+	first(10);
+	if (execl("/nowhere/at/all", "x", (char *)NULL) != -1 || errno != ENOENT)
+		return 1;
+	say(90);
+	return 0;
+}
+
+static int m_daemon(void)
+{
+	calls(10);
+	if (daemon(0, 1))
+		die("daemon");
+	calls(90);
+	puts("leaf 100");
+	return 0;
+}
+
+/* ---- the world around ---- */
+
+static int m_chdir(void)
+{
+	mkdir("sub", 0755);
+	first(10);
+	if (chdir("sub"))
+		die("chdir");
+	return say(100), 0;
+}
+
+static int m_chroot(void)
+{
+	mkdir("jail", 0755);
+	first(10);
+	if (chroot("jail") || chdir("/"))
+		die("chroot");
+	return say(100), 0;
+}
+
+static int m_setuid(void)
+{
+	first(10);
+	if (setgid(65534) || setuid(65534))
+		die("setuid");
+	return say(100), 0;
+}
+
+static int m_close_all(void)
+{
+	int keep = dup(1);
+
+	calls(10);
+	for (int i = 0; i < 2048; i++)
+		if (i != keep)
+			close(i);
+	calls(100000);
+	dprintf(keep, "leaf 100010\n");
+	return 0;
+}
+
+static int m_close_first(void)
+{
+	for (int i = 3; i < 2048; i++)
+		close(i);
+	return say(100), 0;
+}
+
+/* fd numbers are as if nobody was there, and what is written there is not ours */
+static int m_fd(void)
+{
+	first(10);
+	close(2);
+	if (open("data.txt", O_CREAT | O_TRUNC | O_WRONLY, 0644) != 2 || dup(1) != 3)
+		die("fd");
+	return say(100), 0;
+}
+
+static int m_env(void)
+{
+	clearenv();
+	return say(100), 0;
+}
+
+static int m_sigmask(void)
+{
+	sigset_t all, now;
+	int pending = 0;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	calls(1000);
+	sigpending(&now);
+	for (int i = 1; i < 65; i++)
+		pending += sigismember(&now, i) == 1;
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	printf("pending %d mask %d\nleaf 1000\n", pending, !memcmp(&now, &all, 8));
+	return 0;
+}
+
+static int m_fsize(void)
+{
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1024, 1024 });
+	return say(1000), 0;
+}
+
+static int m_nofile(void)
+{
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 3, 3 });
+	return say(1000), 0;
+}
+
+static int m_seccomp(void)
+{
+	static struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { 5, f };
+
+	say(1000);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (*arg ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog)
+		 : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		die("seccomp");
+	calls(0);
+	return 0;
+}
+
+static int m_memory(void)
+{
+	setrlimit(RLIMIT_AS, &(struct rlimit){ 64 << 20, 64 << 20 });
+	calls(1000);
+	for (char *p; (p = malloc(1 << 16));)
+		*p = 1;
+	for (char *p; (p = malloc(16));)
+		*p = 1;
+	return calls(1000), puts("leaf 2000"), 0;
+}
+
+static int m_errno(void)
+{
+	int bad = 0;
+
+	errno = 12345;
+	leaf();
+	bad += errno != 12345;
+	for (int i = 0; i < 1000; i++) {
+		errno = 12345;
+		calls(1000);
+		bad += errno != 12345;
+	}
+	printf("bad %d\nleaf 1000001\n", bad);
+	return 0;
+}
+
+/* ---- threads ---- */
+
+static void *thread_calls(void *n) { return calls((long)n), NULL; }
+
+static int many_threads(int n, int at_a_time, long each)
+{
+	pthread_attr_t small;
+	pthread_t *t = calloc((size_t)at_a_time, sizeof(*t));
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 128 << 10);
+	for (int done = 0; done < n; done += at_a_time) {
+		for (int i = 0; i < at_a_time; i++)
+			if (pthread_create(&t[i], &small, thread_calls, (void *)each))
+				die("pthread_create");
+		for (int i = 0; i < at_a_time; i++)
+			pthread_join(t[i], NULL);
+	}
+	printf("leaf %ld\n", n * each);
+	return 0;
+}
+
+static int m_threads64(void) { return many_threads(64, 64, *arg ? atol(arg) / 64 : 10000000 / 64); }
+static int m_threads1000(void) { return many_threads(1000, 1000, 1000); }
+static int m_threads5000(void) { return many_threads(5000, 10, 100); }
+
+static void *cancelled(void *unused)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	return forever(unused);
+}
+
+static int m_cancel(void)
+{
+	for (int i = 0; i < 100; i++) {
+		pthread_t t;
+
+		pthread_create(&t, NULL, cancelled, NULL);
+		usleep(300);
+		pthread_cancel(t);
+		pthread_join(t, NULL);
+	}
+	return say(100), 0;
+}
+
+/* ---- control flow ---- */
+
+NOINLINE int deep(long n)
+{
+	int r;
+
+	leaf();
+	if (n <= 1)
+		return 0;
+	r = deep(n - 1);
+	__asm__ volatile("" ::: "memory");
+	return r + 1;
+}
+
+static int m_deep(void)
+{
+	printf("deep %d\nleaf 1000000\n", deep(1000000));
+	return 0;
+}
+
+static jmp_buf back;
+NOINLINE void jump(void)
+{
+	leaf();
+	longjmp(back, 1);
+}
+
+static int m_longjmp(void)
+{
+	volatile long n = 0;
+
+	while (n++ < 100000)
+		if (!setjmp(back))
+			jump();
+	puts("leaf 100000");
+	return 0;
+}
+
+static ucontext_t home, co[2];
+static long switches;
+static void coroutine(int me)
+{
+	for (;;) {
+		if (++switches > 20000)
+			setcontext(&home);
+		leaf();
+		swapcontext(&co[me], &co[!me]);
+	}
+}
+
+static int m_ucontext(void)
+{
+	static char stack[2][65536];
+
+	for (int i = 0; i < 2; i++) {
+		getcontext(&co[i]);
+		co[i].uc_stack.ss_sp = stack[i];
+		co[i].uc_stack.ss_size = sizeof(stack[i]);
+		makecontext(&co[i], (void (*)(void))coroutine, 1, i);
+	}
+	swapcontext(&home, &co[0]);
+	puts("leaf 20000");
+	return 0;
+}
+
+static void on_signal(int unused)
+{
+	(void)unused;
+	leaf();
+}
+
+static int m_altstack(void)
+{
+	static char stack[8192];
+	stack_t s = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&s, NULL);
+	sigaction(SIGUSR1, &sa, NULL);
+	for (int i = 0; i < 10000; i++)
+		raise(SIGUSR1);
+	puts("leaf 10000");
+	return 0;
+}
+
+/* ---- libraries ---- */
+
+static void use(const char *path)
+{
+	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void (*f)(int) = h ? (void (*)(int))dlsym(h, "plug") : NULL;
+
+	if (!f)
+		die(dlerror());
+	f(10);
+	dlclose(h);
+}
+
+static int m_dlopen(void) /* arg: N:DIR with plug_0.so ... plug_7.so */
+{
+	long n = atol(arg);
+	const char *dir = strchr(arg, ':') + 1;
+	char path[4096];
+
+	for (long i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/plug_%ld.so", dir, i % 8);
+		use(path);
+	}
+	return say(100), 0;
+}
+
+/* ---- a progress counter beside the profile: for being killed ---- */
+
+static int m_progress(void)
+{
+	int fd = open(arg, O_RDWR);
+	volatile long *seen = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (seen == MAP_FAILED)
+		die("mmap");
+	for (;;) {
+		leaf();
+		++*seen;
+	}
+}
+
+/* ---- control from within ---- */
+
+extern int moncontrol(int) __attribute__((weak));
+
+static int m_moncontrol(void)
+{
+	calls(100);
+	if (moncontrol)
+		moncontrol(0);
+	calls(50);
+	if (moncontrol)
+		moncontrol(1);
+	calls(100);
+	puts("leaf 200");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} modes[] = {
+#define M(name)                                                                                    \
+	{                                                                                          \
+#name, m_##name                                                                    \
+	}
+	M(normal),  M(exit42),     M(_exit),       M(quick_exit),  M(exit_group),   M(abort),
+	M(segv),    M(kill),       M(term),        M(atexit),      M(main_exits),   M(exit_race),
+	M(fork),    M(fork_raw),   M(fork_idle),   M(fork_storm),  M(fork_threads), M(fork_deep),
+	M(vfork),   M(vfork_exec), M(spawn),       M(exec),        M(exec_fails),   M(daemon),
+	M(chdir),   M(chroot),     M(setuid),      M(close_all),   M(close_first),  M(fd),
+	M(env),     M(sigmask),    M(fsize),       M(nofile),      M(seccomp),      M(memory),
+	M(errno),   M(threads64),  M(threads1000), M(threads5000), M(cancel),       M(deep),
+	M(longjmp), M(ucontext),   M(altstack),    M(dlopen),      M(progress),     M(moncontrol),
+};
+
+int main(int argc, char **argv)
+{
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n < 0 || argc < 2)
+		return 98;
+	if (argc > 2)
+		arg = argv[2];
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(modes[i].name, argv[1]))
+			return modes[i].run();
+	return 97;
+}

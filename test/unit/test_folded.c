@@ -1,0 +1,195 @@
+/* Stacks as text: folded lines, and what perf script prints. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "export/folded.h"
+#include "input/input.h"
+
+static struct profile *read_text(const char *text, char *error, size_t size)
+{
+	static const struct reader *const all[] = { &bbout_reader, &folded_reader,
+						    &perf_script_reader };
+	struct profile_builder *b = profile_builder_new();
+	struct input_opts o = { 0 };
+	struct source source = { 0 };
+	struct bytes bytes = bytes_of("text", text, strlen(text));
+	struct kin_error *err = NULL;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(all) && !all[i]->probe(bytes, &o))
+		i++;
+	err = i < ARRAY_LEN(all) ? all[i]->read(bytes, &o, b, &source)
+				 : err_new(KIN_ERROR_FORMAT, "nothing known");
+	snprintf(error, size, "%s", err ? kin_error_message(err) : "");
+	kin_error_free(err);
+	return profile_finish(b);
+}
+
+static const char *fold(const struct profile *p, const struct folded_opts *o)
+{
+	static char buf[8192];
+	buf[0] = 0;
+	FILE *out = fmemopen(buf, sizeof(buf), "w");
+	struct kin_error *err = folded_write(out, p, o);
+	OK(!err);
+	kin_error_free(err);
+	fclose(out);
+	return buf;
+}
+
+/* Read, and written again. */
+static const char *again(const char *text, const struct folded_opts *o, const char *error)
+{
+	char message[200];
+	struct profile *p = read_text(text, message, sizeof(message));
+	OK_STR(message, error);
+	const char *ret = fold(p, o);
+	profile_free(p);
+	return ret;
+}
+
+static const struct folded_opts counts = { .annotate = true };
+static const struct folded_opts weights = { .annotate = true, .weights = true };
+static const struct folded_opts bare = { .annotate = true, .no_comm = true };
+
+static void lines_come_out_as_they_went_in(void)
+{
+	static const char text[] = "prog;_start;main;f(int, char const*) 3\n"
+				   "prog;_start;main;g_[i];h_[k] 4\n"
+				   "two words;loop;Foo::bar<a b>_[j] 12345678901\n";
+	OK_STR(again(text, &weights, ""), text);
+}
+
+static void equal_lines_are_summed_and_sorted(void)
+{
+	OK_STR(again("b;x;y 1\nb;x 5\n\na;x 2\r\n# note\nb;x;y 10\n", &counts, ""),
+	       "a;x 2\nb;x 5\nb;x;y 11\n");
+}
+
+static void the_first_name_may_be_a_function(void)
+{
+	struct profile *p;
+	char error[200];
+	OK_STR(again("main;f 1\nmain;g 2\n", &bare, ""), "main;f 1\nmain;g 2\n");
+	OK_STR(again("f;g 1\nf 2\n", &bare, ""), "f 2\nf;g 1\n");
+	OK_STR(again("a_name_that_no_comm_has;g 1\n", &bare, ""), "a_name_that_no_comm_has;g 1\n");
+	p = read_text("prog-12/13;main 5\n", error, sizeof(error));
+	OK(p->samples.n_tasks == 2 && p->samples.tasks[1].pid == 12);
+	OK(p->samples.tasks[1].tid == 13);
+	OK_STR(strtab_get(p->strings, p->samples.tasks[1].comm), "prog");
+	OK_STR(fold(p, &(struct folded_opts){ .tid = true }), "prog-12/13;main 5\n");
+	profile_free(p);
+}
+
+static void decimals_are_thousandths(void)
+{
+	char error[200];
+	struct profile *p = read_text("a;f 1.5\na;g 2\na;h .0625\n", error, sizeof(error));
+	OK_STR(error, "");
+	OK(p->samples.n == 3 && p->samples.at[0].weight == 1500);
+	OK(p->samples.at[1].weight == 2000 && p->samples.at[2].weight == 62);
+	OK_STR(strtab_get(p->strings, p->samples.events[0].name), "samples/1000");
+	profile_free(p);
+}
+
+static void damaged_lines_are_told(void)
+{
+	OK_STR(again("a;f 1\na;g\na;h 2\n", &counts,
+		     "text: line 2 has no number at its end: cut off, or not of folded stacks"),
+	       "a;f 1\na;h 2\n");
+	OK_STR(again("a;f 1\na;g 2", &counts,
+		     "text: cut off in line 2: what wrote it did not finish"),
+	       "a;f 1\na;g 2\n");
+	OK_STR(again("a;f 99999999999999999999999\n", &weights, ""),
+	       "a;f 18446744073709551615\n");
+	OK_STR(again("no stacks here\n", &bare, "nothing known"), "");
+}
+
+static const char script[] =
+	"# captured on: today\n"
+	"prog 4242/4243 [001]   123.000456:     250000 cpu-clock:u: \n"
+	"\t    55d0c0ffee10 leaf+0x10 (/bin/prog)\n"
+	"\t    55d0c0ffee20 inner (inlined)\n"
+	"\t    55d0c0ffee20 operator()(int, char)+0x5 (/bin/a dir (copy)/prog)\n"
+	"\t    7f0000000001 [unknown] (/lib/libc.so.6)\n"
+	"\n"
+	"my thread  4244 [000]   124.5:     250000 cpu-clock:u: \n"
+	"\tffffffff81000000 do_work+0x1 ([kernel.kallsyms])\n"
+	"\tffffffffc0000000 mod_f+0x1 ([ext4])\n"
+	"\t               0 [unknown] ([unknown])\n"
+	"\n"
+	"      dd  4245 125.000001: cycles:  401000 main+0x4 (/bin/dd)\n"
+	"      dd  4245 125.000002: cycles:  401010 f+0x4 (/bin/dd)\n";
+
+static void perf_script_is_read(void)
+{
+	char error[200];
+	struct profile *p = read_text(script, error, sizeof(error));
+	const struct samples *s = &p->samples;
+	OK_STR(error, "");
+	OK(s->n == 4 && s->at[0].weight == 250000 && s->at[0].cpu == 1);
+	OK(s->at[0].time_ns == 123000456000 && s->at[1].time_ns == 124500000000);
+	OK(s->tasks[s->at[0].task].pid == 4242 && s->tasks[s->at[0].task].tid == 4243);
+	OK_STR(strtab_get(p->strings, s->tasks[s->at[1].task].comm), "my thread");
+	OK_STR(strtab_get(p->strings, s->events[s->at[0].event].name), "cpu-clock:u");
+	OK(s->events[s->at[0].event].unit == EVENT_NS);
+	OK(s->at[2].cpu == CPU_NONE && s->at[2].weight == 1);
+	OK(s->events[s->at[2].event].unit == EVENT_COUNT);
+	OK_STR(fold(p, &(struct folded_opts){ .annotate = true, .event = "cpu-clock:u" }),
+	       "my thread;[unknown];mod_f_[k];do_work_[k] 1\n"
+	       "prog;[unknown];operator()(int, char);inner_[i];leaf 1\n");
+	OK_STR(fold(p, &(struct folded_opts){ .event = "cycles" }), "dd;f 1\ndd;main 1\n");
+	profile_free(p);
+
+	char cut[sizeof(script)];
+	for (size_t n = 0; n < sizeof(script); n++) {
+		memcpy(cut, script, n);
+		cut[n] = '\0';
+		p = read_text(cut, error, sizeof(error));
+		if (p->samples.n > 4 || (!*error && n && cut[n - 1] != '\n'))
+			OK(!"a cut that is not told");
+		profile_free(p);
+	}
+}
+
+static const struct folded_name *inlines(void *arg, frameid frame, size_t *n)
+{
+	static const struct folded_name names[] = { { "outer", 0 }, { "in;ner", FRAME_INLINED } };
+	(void)arg;
+	*n = frame == 1 ? 2 : 0;
+	return names;
+}
+
+static void names_may_come_from_elsewhere(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct sample s = { .count = 2, .weight = 7 };
+	s.event = profile_add_event(b, (struct event){ .unit = EVENT_NS });
+	stackid top = profile_add_stack(b, 0, profile_add_frame(b, (struct frame){ .addr = 0x10 }));
+	s.stack = profile_add_stack(b, top, profile_add_frame(b, (struct frame){ .addr = 0x20 }));
+	profile_add_sample(b, s);
+	s.stack = top;
+	profile_add_sample(b, s);
+	s.stack = 0;
+	profile_add_sample(b, s);
+	struct profile *p = profile_finish(b);
+	OK_STR(fold(p, &(struct folded_opts){ .names = inlines, .annotate = true, .weights = true }),
+	       "[unknown];[unknown] 7\n"
+	       "[unknown];outer;in:ner_[i] 7\n"
+	       "[unknown];outer;in:ner_[i];0x20 7\n");
+	profile_free(p);
+}
+
+int main(void)
+{
+	lines_come_out_as_they_went_in();
+	equal_lines_are_summed_and_sorted();
+	the_first_name_may_be_a_function();
+	decimals_are_thousandths();
+	damaged_lines_are_told();
+	perf_script_is_read();
+	names_may_come_from_elsewhere();
+	return DONE();
+}

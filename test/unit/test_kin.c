@@ -1,0 +1,713 @@
+/* .kin files: what is written is read, what is damaged is told, and merging has no order. */
+#include "tap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "input/crc32c.h"
+#include "input/input.h"
+#include "input/kin_write.h"
+
+static uint32_t seed = 1;
+
+static uint32_t pick(uint32_t n)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)seed * n >> 32);
+}
+
+static char folder[] = "/tmp/kin-test-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+	static char buf[4][128];
+	static int i;
+	i = (i + 1) % 4;
+	snprintf(buf[i], sizeof(buf[i]), "%s/%s", folder, name);
+	return buf[i];
+}
+
+struct data {
+	uint8_t *at;
+	size_t n;
+};
+
+static struct data slurp(const char *path)
+{
+	struct data d = { malloc(1 << 24), 0 };
+	int fd = open(path, O_RDONLY);
+	ssize_t n = fd < 0 ? 0 : read(fd, d.at, 1 << 24);
+	d.n = n > 0 ? (size_t)n : 0;
+	close(fd);
+	return d;
+}
+
+/* In memory; *failed says whether there was an error. */
+static struct profile *read_bytes(const uint8_t *at, size_t n, bool *failed)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct input_opts o = { .target = { .is_64bit = true } };
+	struct source source = { 0 };
+	uint8_t *copy = malloc(n + !n);
+	if (n)
+		memcpy(copy, at, n);
+	struct bytes all = bytes_of("test", copy, n);
+	struct kin_error *err = kin_reader.probe(all, &o) ? kin_reader.read(all, &o, b, &source)
+							  : err_new(KIN_ERROR_FORMAT, "none");
+	*failed = err != NULL;
+	kin_error_free(err);
+	free(copy);
+	profile_add_source(b, "test", source);
+	return profile_finish(b);
+}
+
+static struct profile *read_file(const char *path, bool *failed)
+{
+	struct profile *p;
+	struct kin_error *err =
+		input_read(&path, 1, &(struct input_opts){ .target = { .is_64bit = true } }, &p);
+	*failed = err != NULL;
+	if (err)
+		printf("# %s\n", kin_error_message(err));
+	kin_error_free(err);
+	return p;
+}
+
+static bool good(struct kin_error *err)
+{
+	if (err)
+		printf("# %s\n", kin_error_message(err));
+	bool ret = !err;
+	kin_error_free(err);
+	return ret;
+}
+
+static uint64_t weight_of(const struct profile *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->samples.n; i++)
+		sum += p->samples.at[i].weight;
+	return sum;
+}
+
+/* ---- random profiles ---- */
+
+static strid word(struct profile_builder *b, const char *prefix, uint32_t n)
+{
+	char s[32];
+	int size = snprintf(s, sizeof(s), "%s%u", prefix, pick(n));
+	return profile_add_string(b, s, (size_t)size);
+}
+
+static objid random_object(struct profile_builder *b)
+{
+	char path[32], id[32];
+	uint32_t n = pick(6);
+	if (n == 5)
+		return 0;
+	snprintf(path, sizeof(path), "/lib/%u.so", n);
+	snprintf(id, sizeof(id), "%04x%04x", n * 77, n);
+	return profile_add_object_of(b, path, n % 2 ? id : "", n == 3 ? OBJECT_VDSO : OBJECT_ELF,
+				     n == 0);
+}
+
+static stackid random_stack(struct profile_builder *b)
+{
+	stackid stack = 0;
+	for (uint32_t n = pick(8); n; n--) {
+		struct frame f = { .addr = pick(50), .object = random_object(b) };
+		f.flags = pick(4) ? FRAME_RETURN : FRAME_KERNEL;
+		f.name = pick(5) ? 0 : word(b, "name", 9);
+		stack = profile_add_stack(b, stack, profile_add_frame(b, f));
+	}
+	return stack;
+}
+
+static taskid random_task(struct profile_builder *b)
+{
+	struct task t = { .pid = pick(3), .tid = pick(3), .cpu_ns = pick(9), .end_ns = pick(99) };
+	if (!pick(8))
+		return 0;
+	t.comm = word(b, "comm", 3);
+	return profile_add_task(b, t);
+}
+
+static void add_random(struct profile_builder *b, uint32_t n)
+{
+	static const enum event_kind kinds[] = { EVENT_ON_CPU, EVENT_BLOCKED, EVENT_WAITING };
+	uint64_t bucket[LATENCY_BUCKETS] = { 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct event e = { .unit = EVENT_NS, .kind = kinds[pick(3)], .period = pick(9) };
+		struct sample s = { .count = 1 + pick(3), .weight = pick(1000), .time_ns = pick(500) };
+		e.name = word(b, "event", 2);
+		s.event = profile_add_event(b, e);
+		s.task = random_task(b);
+		s.stack = random_stack(b);
+		s.cpu = pick(2) ? CPU_NONE : (uint16_t)pick(4);
+		s.parallelism = (uint16_t)pick(2);
+		profile_add_sample(b, s);
+
+		struct arc a = { .from = pick(40), .to = pick(9), .count = pick(100) };
+		a.from_object = random_object(b);
+		a.to_object = random_object(b);
+		profile_add_arc(b, a);
+		taskid task = random_task(b);
+		if (task)
+			profile_add_task_arc(b, (struct task_arc){ a.from, a.to, a.count,
+								   a.from_object, a.to_object,
+								   task });
+		bucket[pick(LATENCY_BUCKETS)]++;
+		struct latency l = { .from = a.from, .to = a.to, .count = 1, .sum_ns = pick(50) };
+		l.min_ns = l.max_ns = l.sum_ns;
+		l.bucket = bucket;
+		profile_add_latency(b, l);
+		profile_add_block(b, (struct block){ pick(30), pick(9), random_object(b) });
+		profile_add_failure(b, random_object(b), 1);
+		*(&profile_audit(b)->lost + pick(14)) += pick(9);
+	}
+	struct hit hits[] = { { 1, 5 }, { 7, 1 + pick(9) } };
+	struct histogram h = { .low = 64, .high = 128, .n = 16, .rate = 100, .hits = hits };
+	h.n_hits = 2;
+	strcpy(h.dimension, "seconds");
+	h.abbrev = 's';
+	OK(good(profile_add_histogram(b, h)));
+}
+
+static struct profile *random_profile(uint32_t n)
+{
+	struct profile_builder *b = profile_builder_new();
+	add_random(b, n);
+	profile_add_source(b, "random", (struct source){ 0 });
+	return profile_finish(b);
+}
+
+static struct data written(const struct profile *p)
+{
+	struct profile *c = profile_canonical(p);
+	OK(good(kin_write_profile(path_of("written.kin"), c)));
+	profile_free(c);
+	return slurp(path_of("written.kin"));
+}
+
+static bool same(struct data a, struct data b) { return a.n == b.n && !memcmp(a.at, b.at, a.n); }
+
+static void what_is_written_is_read(void)
+{
+	for (uint32_t size = 0; size < 60; size += 15) {
+		struct profile *p = random_profile(size);
+		struct data one = written(p);
+		bool failed;
+		struct profile *q = read_bytes(one.at, one.n, &failed);
+		struct data two = written(q);
+		OK(!failed && same(one, two));
+		OK(weight_of(p) == weight_of(q) && p->n_arcs == q->n_arcs);
+		OK(p->samples.n_task_arcs == q->samples.n_task_arcs);
+		OK(p->samples.n_latencies == q->samples.n_latencies && q->n_histograms == 1);
+		OK(!memcmp(&p->samples.audit, &q->samples.audit, sizeof(struct audit)));
+		OK(p->samples.n_tasks == q->samples.n_tasks && p->n_objects == q->n_objects);
+		free(one.at);
+		free(two.at);
+		profile_free(p);
+		profile_free(q);
+	}
+}
+
+/* ---- merging ---- */
+
+static struct data merged(const char *const *paths, size_t n)
+{
+	struct profile *p;
+	OK(good(input_read(paths, n, &(struct input_opts){ .target = { .is_64bit = true } }, &p)));
+	struct data d = written(p);
+	profile_free(p);
+	return d;
+}
+
+static void save(const char *path, struct data d)
+{
+	FILE *f = fopen(path, "wb");
+	fwrite(d.at, 1, d.n, f);
+	fclose(f);
+}
+
+static void merging_is_associative_and_commutative(void)
+{
+	char name[5][128];
+	for (int i = 0; i < 5; i++)
+		snprintf(name[i], sizeof(name[i]), "%s/part%d.kin", folder, i);
+	for (int i = 0; i < 3; i++) {
+		struct profile *p = random_profile(40);
+		struct data d = written(p);
+		save(name[i], d);
+		free(d.at);
+		profile_free(p);
+	}
+	struct data all = merged((const char *const[]){ name[0], name[1], name[2] }, 3);
+	struct data turned = merged((const char *const[]){ name[2], name[0], name[1] }, 3);
+	OK(same(all, turned));
+	struct data left = merged((const char *const[]){ name[0], name[1] }, 2);
+	save(name[3], left);
+	struct data left_all = merged((const char *const[]){ name[3], name[2] }, 2);
+	struct data right = merged((const char *const[]){ name[2], name[1] }, 2);
+	save(name[4], right);
+	struct data right_all = merged((const char *const[]){ name[4], name[0] }, 2);
+	OK(same(all, left_all) && same(all, right_all));
+	struct data none[] = { all, turned, left, left_all, right, right_all };
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		free(none[i].at);
+}
+
+/* ---- recordings ---- */
+
+static struct kin_writer_opts recorder(void)
+{
+	return (struct kin_writer_opts){ .writer = KINF_BY_RECORDER,
+					 .pid = 7,
+					 .start_ns = 1000,
+					 .period_ns = 1000000 };
+}
+
+struct recording {
+	struct kin_writer *w;
+	uint32_t event, task, module[3];
+	uint64_t now;
+};
+
+static struct recording begin(const char *path, const struct kin_writer_opts *o)
+{
+	struct recording r = { .now = 5000000000 };
+	OK(good(kin_writer_open(path, o, &r.w)));
+	r.event = kin_writer_event(r.w, "task-clock", KINF_NS, 1000000, 0);
+	r.task = kin_writer_task(r.w, 7, 8, 0, "prog");
+	for (uint8_t i = 0; i < 3; i++)
+		r.module[i] = kin_writer_module(r.w, KINF_ELF, i == 0, i ? "/lib/a.so" : "/bin/prog",
+						&i, 1);
+	return r;
+}
+
+/* Deep and alike, as stacks are. */
+static void record(struct recording *r, uint32_t depth, uint32_t spread)
+{
+	struct kin_frame frames[200];
+	struct kin_sample s = { .event = r->event, .task = r->task, .weight = 1000000 };
+	for (uint32_t i = 0; i < depth; i++)
+		frames[i] = (struct kin_frame){ .addr = 0x1000 + i * 64 + (i < 4 ? pick(spread) : 0),
+						.module = r->module[i % 3],
+						.flags = i ? KINF_FRAME_RETURN : 0 };
+	r->now += 990000 + pick(20000);
+	s.time_ns = r->now;
+	s.cpu = pick(2);
+	s.mode = KINF_MODE_COMPLETE;
+	s.frames = frames;
+	s.n_frames = depth;
+	kin_writer_sample(r->w, &s);
+}
+
+static void a_recording_can_be_read_at_any_time(void)
+{
+	const char *path = path_of("live.kin");
+	struct kin_writer_opts o = recorder();
+	struct recording r = begin(path, &o);
+	struct stat st;
+	bool failed;
+
+	struct profile *p = read_file(path, &failed);
+	OK(!failed && !p->samples.n);
+	OK(!stat(path, &st) && (st.st_mode & 0777) == 0600);
+	profile_free(p);
+	for (int i = 0; i < 100; i++)
+		record(&r, 20, 3);
+	OK(good(kin_writer_tick(r.w, 2000, NULL)));
+	p = read_file(path, &failed);
+	OK(!failed && !p->samples.n); /* not a second old */
+	profile_free(p);
+	OK(good(kin_writer_tick(r.w, r.now, NULL)));
+	p = read_file(path, &failed);
+	OK(!failed && p->samples.n == 100 && weight_of(p) == 100000000);
+	OK(p->samples.audit.complete == 100 && p->samples.tasks[1].sampled_ns == 100000000);
+	profile_free(p);
+	for (int i = 0; i < 100; i++)
+		record(&r, 20, 3);
+	kin_writer_abandon(r.w); /* as if killed */
+	p = read_file(path, &failed);
+	OK(!failed && p->samples.n == 100);
+	OK(p->n_objects == 4 && p->objects[1].is_main && p->samples.n_tasks == 2);
+	profile_free(p);
+}
+
+static void samples_are_small(void)
+{
+	const char *path = path_of("size.kin");
+	struct kin_writer_opts o = recorder();
+	struct recording r = begin(path, &o);
+	enum { N = 100000 };
+	bool failed;
+
+	for (int i = 0; i < N; i++)
+		record(&r, 60, 4);
+	kin_writer_lost(r.w, KINF_LOST_SAMPLES, 3);
+	OK(kin_writer_samples(r.w) == N);
+	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, r.now)));
+	struct data d = slurp(path);
+	printf("# %zu bytes a sample\n", d.n / N);
+	OK(d.n / N < 20);
+	struct profile *p = read_file(path, &failed);
+	OK(!failed && p->samples.n == N && p->samples.audit.lost == 3);
+	OK(p->samples.audit.sampled_ns == (uint64_t)N * 1000000);
+	const struct samples *s = &p->samples;
+	uint32_t depth = 0;
+	for (stackid k = s->at[N - 1].stack; k; k = s->stacks[k].caller)
+		depth++;
+	OK(depth == 60);
+	OK(s->frames[s->stacks[s->at[N - 1].stack].frame].flags == 0);
+	profile_free(p);
+	free(d.at);
+}
+
+static void what_is_interned_is_bounded(void)
+{
+	struct kin_writer_opts o = recorder();
+	struct recording r, whole;
+	bool forgot, failed;
+	int times = 0;
+	uint32_t start = seed;
+
+	whole = begin(path_of("whole.kin"), &o);
+	for (int i = 0; i < 20000; i++)
+		record(&whole, 12, 50);
+	OK(good(kin_writer_close(whole.w, KINF_STOPPED, 0, 1)));
+	o.memory = 100000;
+	r = begin(path_of("bounded.kin"), &o);
+	seed = start;
+	for (int i = 0; i < 20000; i++) {
+		record(&r, 12, 50);
+		if (i % 1000 == 0) {
+			OK(good(kin_writer_tick(r.w, r.now, &forgot)));
+			times += forgot;
+		}
+	}
+	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, 1)));
+	OK(times > 5);
+	struct profile *p = read_file(path_of("bounded.kin"), &failed);
+	struct data one = written(p);
+	profile_free(p);
+	p = read_file(path_of("whole.kin"), &failed);
+	struct data two = written(p);
+	profile_free(p);
+	OK(!failed && one.n > 10000 && same(one, two));
+	free(one.at);
+	free(two.at);
+}
+
+static void a_full_disk_leaves_a_good_file(void)
+{
+	struct rlimit old, few = { 200000, 200000 };
+	struct kin_writer_opts o = recorder();
+	const char *path = path_of("full.kin");
+	bool failed;
+
+	struct recording r = begin(path, &o);
+	getrlimit(RLIMIT_FSIZE, &old);
+	few.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &few);
+	struct kin_error *err = NULL;
+	int n = 0;
+	for (; !err && n < 100000; n++) {
+		record(&r, 40, 60);
+		err = kin_writer_tick(r.w, r.now, NULL);
+	}
+	OK(err && n < 100000);
+	kin_error_free(err);
+	uint64_t added = kin_writer_samples(r.w);
+	err = kin_writer_close(r.w, KINF_STOPPED, 0, 1);
+	setrlimit(RLIMIT_FSIZE, &old);
+	OK(err != NULL);
+	kin_error_free(err);
+	struct profile *p = read_file(path, &failed);
+	OK(!failed && p->samples.n == added && added > 100);
+	OK(p->samples.audit.lost == (uint64_t)n - added);
+	profile_free(p);
+}
+
+static void others_files_are_left_alone(void)
+{
+	struct kin_writer_opts o = recorder();
+	struct kin_writer *w;
+	const char *path = path_of("letter.txt");
+	FILE *f = fopen(path, "w");
+	fputs("dear reader", f);
+	fclose(f);
+	struct kin_error *err = kin_writer_open(path, &o, &w);
+	OK(err && strstr(kin_error_message(err), "no recording"));
+	kin_error_free(err);
+	err = kin_writer_open("/dev/null", &o, &w);
+	OK(err != NULL);
+	kin_error_free(err);
+	struct recording r = begin(path_of("live.kin"), &o); /* a recording that was there */
+	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, 1)));
+}
+
+/* ---- damage ---- */
+
+static struct data small_recording(void)
+{
+	struct kin_writer_opts o = recorder();
+	struct recording r = begin(path_of("small.kin"), &o);
+	kin_writer_info(r.w, "host", "here");
+	for (int i = 0; i < 600; i++) {
+		record(&r, 10, 20);
+		if (i % 100 == 99)
+			OK(good(kin_writer_flush(r.w)));
+	}
+	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, r.now)));
+	return slurp(path_of("small.kin"));
+}
+
+static void every_cut_is_told(void)
+{
+	struct data d = small_recording();
+	size_t untold = 0, too_many = 0, last = 0, fewer = 0;
+	bool failed;
+	for (size_t n = 0; n < d.n; n += n < 4100 ? 61 : 1) {
+		struct profile *p = read_bytes(d.at, n, &failed);
+		untold += !failed;
+		too_many += p->samples.n > 600;
+		fewer += p->samples.n < last;
+		last = p->samples.n;
+		profile_free(p);
+	}
+	OK(!untold && !too_many && !fewer && last == 500);
+	free(d.at);
+}
+
+static void every_flipped_bit_is_told(void)
+{
+	struct data d = small_recording();
+	size_t untold = 0, kept = 0;
+	bool failed;
+	for (int i = 0; i < 6000; i++) {
+		size_t bit = i < 8 * 512 ? (size_t)i : pick((uint32_t)d.n * 8);
+		d.at[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		struct profile *p = read_bytes(d.at, d.n, &failed);
+		if (!failed && untold++ < 5)
+			printf("# bit %zu of byte %zu\n", bit % 8, bit / 8);
+		kept += p->samples.n >= 500 || bit / 8 < 4096;
+		profile_free(p);
+		d.at[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	OK(!untold);
+	printf("# %zu of 6000 cost one block at most\n", kept);
+	OK(kept > 4000);
+	free(d.at);
+}
+
+/* ---- the runtime's files, as kin/format.h has them ---- */
+
+struct image {
+	VEC(uint8_t) bytes;
+};
+
+static void put(struct image *m, const void *at, size_t n)
+{
+	vec_reserve(&m->bytes, n);
+	memcpy(m->bytes.at + m->bytes.n, at, n);
+	m->bytes.n += n;
+}
+
+static void put_block(struct image *m, uint32_t type, uint32_t thread, const void *at, size_t n,
+		      size_t room)
+{
+	static const uint8_t zeros[4096];
+	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = type, .used = n };
+	b.size = sizeof(b) + n + room;
+	b.thread = thread;
+	put(m, &b, sizeof(b));
+	put(m, at, n);
+	put(m, zeros, room);
+}
+
+static void put_module(struct image *m, struct kinf_module r, const char *path)
+{
+	uint64_t zero = 0;
+	r.path_size = (uint16_t)strlen(path);
+	r.build_id_size = 2;
+	r.size = (uint32_t)(sizeof(r) + (strlen(path) + 7) / 8 * 8 + 8);
+	put(m, &r, sizeof(r));
+	put(m, path, strlen(path));
+	put(m, &zero, (8 - strlen(path) % 8) % 8);
+	put(m, "\xab\xcd\0\0\0\0\0\0", 8);
+}
+
+static struct image runtime_image(void)
+{
+	struct image m = { 0 }, modules = { 0 }, stacks = { 0 };
+	struct kinf_header h = { .magic = KINF_MAGIC,
+				 .version = 1,
+				 .page = KINF_PAGE,
+				 .writer = KINF_BY_RUNTIME,
+				 .pid = 42,
+				 .period_ns = 1000000,
+				 .cpu_ns = 77,
+				 .losses = { 1, 2, 0, 3, 4, 5 } };
+	static const uint8_t page[KINF_PAGE - sizeof(h)];
+
+	put_module(&modules, (struct kinf_module){ .id = 1, .start = 0x10000, .end = 0x20000,
+						   .bias = 0x10000, .unmapped_at = UINT32_MAX,
+						   .flags = KINF_MODULE_MAIN }, "/bin/prog");
+	put_module(&modules, (struct kinf_module){ .id = 2, .start = 0x30000, .end = 0x40000,
+						   .bias = 0x30000, .unmapped_at = 1 }, "/lib/old.so");
+	put_module(&modules, (struct kinf_module){ .id = 3, .start = 0x30000, .end = 0x48000,
+						   .bias = 0x2f000, .mapped_at = 1,
+						   .unmapped_at = UINT32_MAX }, "/lib/new.so");
+	struct kinf_thread threads[3] = { { .index = 1, .tid = 42, .name = "main", .cpu_ns = 9 },
+					  { .index = 2, .tid = 43, .name = "other" } };
+	struct kinf_arc arcs[4] = { { .from = 0x10105, .to = 0x30200, .count = 6 },
+				    { .from = 0x10105, .to = 0x10300 },
+				    { .from = 0, .to = 0x10400, .count = 1 },
+				    { .from = 0x20000, .to = 0x10400, .count = 2 } };
+	struct kinf_retired_arc retired[1] = { { .from = 0x105, .to = 0x200, .count = 4,
+						 .from_module = 1, .to_module = 2 } };
+	struct kinf_count counts[2] = { { .addr = 0x10010, .count = 8 }, { 0 } };
+	struct kinf_latency latency = { .from = 0x10105, .to = 0x30200, .count = 6, .sum_ns = 60,
+					.min_ns = 5, .max_ns = 20, .bucket = { [10] = 6 } };
+	struct kinf_stack stack = { .depth = 2, .epoch = 0, .end = KINF_STACK_COMPLETE, .count = 3,
+				    .weight_ns = 3000000 };
+	uint64_t pcs[2] = { 0x30200, 0x10105 };
+	put(&stacks, &stack, sizeof(stack));
+	put(&stacks, pcs, sizeof(pcs));
+	stack.epoch = 1;
+	stack.end = KINF_STACK_CUT;
+	put(&stacks, &stack, sizeof(stack));
+	put(&stacks, pcs, sizeof(pcs));
+
+	put(&m, &h, sizeof(h));
+	put(&m, page, sizeof(page));
+	put_block(&m, KINF_ARCS, 2, arcs, sizeof(arcs), 64);
+	put_block(&m, KINF_RETIRED_ARCS, 1, retired, sizeof(retired), 0);
+	put_block(&m, KINF_STACKS, 1, stacks.bytes.at, stacks.bytes.n, 1024);
+	put_block(&m, KINF_COUNTS, 1, counts, sizeof(counts), 0);
+	put_block(&m, KINF_LATENCIES, 1, &latency, sizeof(latency), 0);
+	put_block(&m, KINF_INFO, 0, "host=here\nexe=/bin/prog\n", 24, 0);
+	put_block(&m, KINF_INFO, 0, "", 0, 128);
+	put_block(&m, KINF_MODULES, 0, modules.bytes.at, modules.bytes.n, 64);
+	put_block(&m, KINF_THREADS, 0, threads, sizeof(threads), 96);
+	put(&m, page, 1024); /* not used yet */
+	vec_free(&modules.bytes);
+	vec_free(&stacks.bytes);
+	return m;
+}
+
+static const char *object_name(const struct profile *p, objid o)
+{
+	return strtab_get(p->strings, p->objects[o].path);
+}
+
+static void arcs_of_the_runtime(const struct profile *p)
+{
+	OK(p->n_arcs == 4);
+	OK(p->arcs[0].from == 0x104 && p->arcs[0].to == 0x1200 && p->arcs[0].count == 6);
+	OK_STR(object_name(p, p->arcs[0].from_object), "/bin/prog");
+	OK_STR(object_name(p, p->arcs[0].to_object), "/lib/new.so");
+	OK(p->arcs[1].from == 0 && p->arcs[1].from_object == 0 && p->arcs[1].to == 0x400);
+	/* The call was the last instruction of the module. */
+	OK(p->arcs[2].from == 0xffff && p->arcs[2].from_object == p->arcs[0].from_object);
+	OK(p->arcs[3].from == 0x104 && p->arcs[3].to == 0x200 && p->arcs[3].count == 4);
+	OK_STR(object_name(p, p->arcs[3].to_object), "/lib/old.so");
+	OK(p->samples.n_task_arcs == 4);
+	OK(p->samples.tasks[p->samples.task_arcs[0].task].tid == 43);
+	OK(p->samples.n_latencies == 1 && p->samples.latencies[0].from == 0x104);
+	OK(p->samples.latencies[0].bucket[10] == 6);
+	OK(p->n_blocks == 1 && p->blocks[0].addr == 0x10 && p->blocks[0].count == 8);
+}
+
+static void stacks_of_the_runtime(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	OK(s->n == 2 && s->at[0].count == 3 && s->at[0].weight == 3000000);
+	const struct frame *leaf = &s->frames[s->stacks[s->at[0].stack].frame];
+	OK(leaf->addr == 0x200 && leaf->flags == 0);
+	OK_STR(object_name(p, leaf->object), "/lib/old.so");
+	leaf = &s->frames[s->stacks[s->at[1].stack].frame];
+	OK(leaf->addr == 0x1200);
+	OK_STR(object_name(p, leaf->object), "/lib/new.so");
+	const struct stack *caller = &s->stacks[s->stacks[s->at[0].stack].caller];
+	OK(s->frames[caller->frame].addr == 0x105);
+	OK(s->frames[caller->frame].flags == FRAME_RETURN && !caller->caller);
+	OK(s->n_events == 1 && s->events[0].unit == EVENT_NS && s->events[0].period == 1000000);
+	OK(s->audit.complete == 3 && s->audit.truncated == 3);
+	OK(s->audit.lost_arcs == 1 && s->audit.lost == 2 && s->audit.lost_blocks == 3);
+	OK(s->audit.lost_threads == 4 && s->audit.lost_modules == 5 && s->audit.cpu_ns == 77);
+	OK(s->tasks[s->at[0].task].tid == 42 && s->tasks[s->at[0].task].cpu_ns == 9);
+}
+
+static void the_runtimes_files_are_read(void)
+{
+	struct image m = runtime_image();
+	bool failed;
+	struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+	OK(!failed);
+	arcs_of_the_runtime(p);
+	stacks_of_the_runtime(p);
+	bool host = false;
+	for (size_t i = 0; i < p->n_facts; i++)
+		host |= !strcmp(strtab_get(p->strings, p->facts[i].name), "host") &&
+			!strcmp(strtab_get(p->strings, p->facts[i].value), "here");
+	OK(host);
+	struct data one = written(p);
+	struct profile *q = read_bytes(one.at, one.n, &failed);
+	struct data two = written(q);
+	OK(!failed && same(one, two) && q->n_arcs == 4 && weight_of(q) == weight_of(p));
+	free(one.at);
+	free(two.at);
+	profile_free(q);
+	profile_free(p);
+
+	for (size_t n = 0; n <= m.bytes.n; n += n < 4000 ? 500 : 1) {
+		p = read_bytes(m.bytes.at, n, &failed);
+		if (p->samples.n > 2 || (n < 4096 && !failed))
+			break;
+		profile_free(p);
+		p = NULL;
+	}
+	OK(!p);
+	for (int i = 0; i < 20000; i++) { /* must not crash, whatever it says */
+		size_t at = pick((uint32_t)m.bytes.n);
+		uint8_t old = m.bytes.at[at];
+		m.bytes.at[at] = (uint8_t)pick(256);
+		profile_free(read_bytes(m.bytes.at, m.bytes.n, &failed));
+		if (pick(3))
+			m.bytes.at[at] = old;
+	}
+	vec_free(&m.bytes);
+}
+
+int main(void)
+{
+	OK(crc32c(0, "123456789", 9) == 0xe3069283);
+	OK(crc32c(crc32c(0, "12345", 5), "6789", 4) == 0xe3069283);
+	if (!mkdtemp(folder))
+		return 1;
+	what_is_written_is_read();
+	merging_is_associative_and_commutative();
+	a_recording_can_be_read_at_any_time();
+	samples_are_small();
+	what_is_interned_is_bounded();
+	a_full_disk_leaves_a_good_file();
+	others_files_are_left_alone();
+	every_cut_is_told();
+	every_flipped_bit_is_told();
+	the_runtimes_files_are_read();
+	char *command = NULL;
+	if (asprintf(&command, "rm -r %s", folder) > 0)
+		OK(system(command) == 0);
+	free(command);
+	return DONE();
+}
