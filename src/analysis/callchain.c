@@ -33,6 +33,7 @@ struct callchains {
 	VEC(uint32_t) sequence;
 	struct hist_stat *taken; /* [path]: samples below that have whole chains of this row */
 	VEC(pathid) touched;
+	bool below_only;
 };
 
 struct callchains *callchains_new(const struct hists *hists)
@@ -120,6 +121,8 @@ static void start_leaf(struct callchains *c, uint32_t leaf, uint32_t row)
 	if (callee && (elsewhere || h->hists.opts->no_children))
 		add_up(c, at, own);
 	if (callee)
+		return;
+	if (c->below_only)
 		return;
 	add_down(c, at, own);
 	if (!h->hists.opts->no_children)
@@ -340,6 +343,7 @@ static const struct callchain *grown(struct callchains *c, const struct chain_op
 const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o)
 {
 	reset(c);
+	c->below_only = o->below_only;
 	start_row(c, row);
 	return grown(c, o);
 }

@@ -31,6 +31,7 @@ struct chain_opts {
 	enum chain_pruning pruning;
 	uint64_t min_weight;
 	double min_share; /* 0..1 */
+	bool below_only; /* in caller order: no whole chains of samples whose leaf the row is */
 	bool by_name; /* children by place, not by weight */
 };
 

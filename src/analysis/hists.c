@@ -41,16 +41,17 @@ static void find_depths(struct hists_private *h)
 		h->depths[i] = h->depths[s->stacks[i].caller] + 1;
 }
 
-/* The hop at a frame that a pattern matches, or NONE; the innermost one. */
+/* The innermost function at a frame that a pattern matches, or NONE. */
 static symid match_frame(struct hists_private *h, uint8_t *memo, const regex_t *re, frameid frame)
 {
-	const struct frame_hops *at = hists_hops(h, frame);
-	for (uint32_t i = at->n; i--;) {
-		symid place = h->hops.at[h->hop_lists.at[at->first + i]].place;
-		if (hists_match(memo, h, re, place))
-			return place;
-	}
-	return NONE;
+	struct program *g = h->hists.program;
+	symid place = program_place(g, frame);
+	size_t n = 0;
+	const symid *inlines = h->hists.opts->inlines ? program_inlines(g, frame, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		if (hists_match(memo, h, re, inlines[i]))
+			return inlines[i];
+	return hists_match(memo, h, re, place) ? place : NONE;
 }
 
 /* In callee order the innermost function that matches, in caller order the outermost one. */
@@ -121,8 +122,7 @@ struct filtering {
 	struct hists_private *h;
 	const struct hist_filter *f; /* NULL: all pass */
 	bool *tasks;                 /* [task] */
-	uint8_t *hops;               /* [hop]: 0 not known, 1 no, 2 yes; grown as hops are */
-	size_t n_hops;
+	uint8_t *places, *objects;   /* [place], [object]: 0 not known, 1 no, 2 yes */
 };
 
 static void filter_tasks(struct filtering *x)
@@ -144,28 +144,33 @@ static bool is_object(const char *const *list, const char *path)
 	return in_list(list, path) || (slash && in_list(list, slash + 1));
 }
 
-static bool hop_passes(struct filtering *x, const struct hop *o)
+static bool dso_passes(struct filtering *x, frameid frame)
 {
-	struct program *g = x->h->hists.program;
-	objid object = x->h->hists.profile->samples.frames[o->frame].object;
-	if (x->f->dsos && !is_object(x->f->dsos, o->frame ? program_object_name(g, object) : "[unknown]"))
-		return false;
-	return !x->f->symbols || (o->place != NONE && in_list(x->f->symbols, program_name(g, o->place)));
+	const struct hists *h = &x->h->hists;
+	objid object = h->profile->samples.frames[frame].object;
+	if (!frame)
+		return in_list(x->f->dsos, "[unknown]");
+	if (!x->objects[object])
+		x->objects[object] =
+			is_object(x->f->dsos, program_object_name(h->program, object)) ? 2 : 1;
+	return x->objects[object] == 2;
 }
 
-static bool leaf_passes(struct filtering *x, uint32_t hop)
+static bool symbol_passes(struct filtering *x, symid place)
 {
-	if (!x->f || (!x->f->dsos && !x->f->symbols))
-		return true;
-	if (x->n_hops <= hop) {
-		size_t n = 2 * (size_t)hop + 64;
-		x->hops = xrealloc(x->hops, n, 1);
-		memset(x->hops + x->n_hops, 0, n - x->n_hops);
-		x->n_hops = n;
-	}
-	if (!x->hops[hop])
-		x->hops[hop] = hop_passes(x, &x->h->hops.at[hop]) ? 2 : 1;
-	return x->hops[hop] == 2;
+	if (place == NONE)
+		return false;
+	if (!x->places[place])
+		x->places[place] =
+			in_list(x->f->symbols, program_name(x->h->hists.program, place)) ? 2 : 1;
+	return x->places[place] == 2;
+}
+
+static bool leaf_passes(struct filtering *x, stackid stack)
+{
+	frameid frame;
+	symid place = hists_leaf(x->h, stack, &frame);
+	return (!x->f->dsos || dso_passes(x, frame)) && (!x->f->symbols || symbol_passes(x, place));
 }
 
 static bool sample_passes(const struct filtering *x, const struct sample *s)
@@ -283,7 +288,7 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	add_stat(&h->unfiltered[event], &stat);
 	if (!sample_passes(x, s))
 		return;
-	if (x->f && !leaf_passes(x, hists_leaf_hop(h, s->stack)))
+	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
 	uint32_t skey = skey_of(h, s, last);
 	pathid path = hists_path(h, s->stack, skey, s->task, &leaf_hop);
@@ -300,12 +305,16 @@ static void add_samples(struct hists_private *h)
 	const struct samples *s = &h->hists.profile->samples;
 	struct filtering x = { .h = h, .f = h->hists.opts->filter };
 	struct last_skey last = { 0 };
-	if (x.f)
+	if (x.f) {
 		filter_tasks(&x);
+		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
+		x.objects = xalloc(h->hists.profile->n_objects + 1);
+	}
 	for (size_t i = 0; i < s->n; i++)
 		add_sample(h, &x, &s->at[i], &last);
 	free(x.tasks);
-	free(x.hops);
+	free(x.places);
+	free(x.objects);
 }
 
 /* ---- sums over paths ---- */

@@ -92,14 +92,39 @@ static bool is_inlined_frame(const struct samples *s, stackid stack)
 	return s->frames[s->stacks[stack].frame].flags & FRAME_INLINED;
 }
 
-uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
+static stackid leaf_stack(const struct hists_private *h, stackid stack)
 {
 	const struct samples *s = &h->hists.profile->samples;
 	bool physical = h->hists.opts->self_physical || !h->hists.opts->inlines;
 	while (physical && s->stacks[stack].caller && is_inlined_frame(s, stack))
 		stack = s->stacks[stack].caller;
-	const struct frame_hops *at = hists_hops(h, s->stacks[stack].frame);
-	return h->hop_lists.at[at->first + (physical ? 0 : at->n - 1)];
+	return stack;
+}
+
+static bool to_innermost(const struct hists_private *h)
+{
+	return h->hists.opts->inlines && !h->hists.opts->self_physical;
+}
+
+stackid hists_leaf_of(const struct hists_private *h, stackid stack)
+{
+	return h->ignored && h->ignored[stack] ? h->ignored[stack] : stack;
+}
+
+symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame)
+{
+	size_t n = 0;
+	*frame = h->hists.profile->samples.stacks[leaf_stack(h, stack)].frame;
+	const symid *inlines =
+		*frame && to_innermost(h) ? program_inlines(h->hists.program, *frame, &n) : NULL;
+	return n ? inlines[0] : program_place(h->hists.program, *frame);
+}
+
+uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	const struct frame_hops *at = hists_hops(h, s->stacks[leaf_stack(h, stack)].frame);
+	return h->hop_lists.at[at->first + (to_innermost(h) ? at->n - 1 : 0)];
 }
 
 /* ---- rows ---- */

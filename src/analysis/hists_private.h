@@ -105,7 +105,11 @@ pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid 
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);
-/* The hop that the Self of a stack goes to. */
+/* The stack whose leaf counts: without what --ignore-callees cuts off. */
+stackid hists_leaf_of(const struct hists_private *h, stackid stack);
+/* The function that the Self of a stack goes to, and its frame. */
+symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame);
+/* The same as a hop. */
 uint32_t hists_leaf_hop(struct hists_private *h, stackid stack);
 
 #endif

@@ -48,7 +48,7 @@ static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin
 	const char **const texts[] = { &c->sort,    &c->fields, &c->call_graph,    &c->parent,
 				       &c->ignore_callees, &c->comms,  &c->dsos, &c->symbols,
 				       &c->symbol_filter,  &c->pids,   &c->tids, &c->cpus,
-				       &c->times,          &c->parallelism };
+				       &c->times,          &c->parallelism, &c->function };
 	memcpy(c, o, o->size < sizeof(*c) ? o->size : sizeof(*c));
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = copy_string(a, *texts[i]);

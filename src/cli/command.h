@@ -22,11 +22,15 @@ struct command {
 	const struct example *examples;         /* until one without a command */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
 	bool main_is_elsewhere;               /* has its own command line: gprof */
+	/* Of options of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none. */
+	bool (*set)(struct settings *s, int id, const char *arg, char error[512]);
+	bool (*begin)(struct settings *s, char error[512]); /* before any option; NULL: nothing to do */
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
 extern const struct command flat_command, graph_command, lines_command, annotate_command,
-	counts_command, order_command, info_command, merge_command, gprof_command;
+	counts_command, order_command, info_command, merge_command, gprof_command,
+	report_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, as listed to people */
 

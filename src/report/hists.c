@@ -312,6 +312,7 @@ static void start_chains(struct state *s, uint32_t row)
 		.min_weight = (uint64_t)(total_of(s, 0, false) * (a->threshold / 100)),
 		.min_share = a->threshold / 100,
 		.by_name = ends,
+		.below_only = a->given->below_only,
 	};
 	s->emitted.n = s->next_emitted = 0;
 	if (!s->chains)
@@ -338,6 +339,8 @@ static bool is_shown(const struct state *s, const struct hists_entry *e)
 	if (100 * most < a->percent_limit)
 		return false;
 	if (g->exclude_other && a->has_parent && hists_value(s->hists, e->row, HIST_PARENT) == NONE)
+		return false;
+	if (g->function && strcmp(hists_text(s->hists, e->row, HIST_SYM), g->function) != 0)
 		return false;
 	return !g->symbol_filter || strstr(hists_text(s->hists, e->row, HIST_SYM), g->symbol_filter);
 }
