@@ -48,8 +48,10 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
 		symid place = h->rows[list[i].row].place;
 		bool same = i && list[i].value == list[i - 1].value;
 		list[i].text = same ? list[i - 1].text : hists_text(h, list[i].row, key);
-		list[i].unknown = (key == HIST_SYM || key == HIST_SYMOFF) &&
-				  (place == NONE || program_kind(h->program, place) == PLACE_UNKNOWN);
+		list[i].unknown = key == HIST_PARENT ? list[i].value == NONE
+				  : (key == HIST_SYM || key == HIST_SYMOFF) &&
+					  (place == NONE ||
+					   program_kind(h->program, place) == PLACE_UNKNOWN);
 	}
 	qsort(list, h->n, sizeof(*list), by_text);
 	uint32_t n = 0;
