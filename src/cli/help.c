@@ -73,6 +73,12 @@ void help_command(const struct command *c, FILE *out)
 		fprintf(out, "\nExamples:\n");
 	for (const struct example *e = c->examples; e->command; e++)
 		fprintf(out, "  %s\n      %s\n", e->command, e->meaning);
+	if (c->exit_status) {
+		fprintf(out, "\nExit status: ");
+		wrap(out, c->exit_status, 13, 0);
+		fprintf(out, "See man kin-%s.\n", c->name);
+		return;
+	}
 	fprintf(out,
 		"\nExit status: 0 if all went well; 1 after an error, or if only a part of the "
 		"data\n"

@@ -70,7 +70,7 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run_command(const struct command *c, int argc, char **argv)
+static int start_command(const struct command *c, int argc, char **argv)
 {
 	struct settings s;
 	char error[512];
@@ -78,6 +78,8 @@ static int run_command(const struct command *c, int argc, char **argv)
 
 	if (c->main_is_elsewhere)
 		return gprof_main(argc, argv);
+	if (c->run_words)
+		return c->run_words(c, argc, argv);
 	if (!settings_parse(c, argc, argv, &s, error)) {
 		message(c->name, "%s", error);
 	} else if (s.help) {
@@ -114,7 +116,7 @@ static int run_kin(int argc, char **argv)
 	const struct command *c = command_find(help ? argv[2] : word);
 	if (!c)
 		return unknown_command(help ? argv[2] : word);
-	return help ? show_help(c) : run_command(c, argc - 1, argv + 1);
+	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -209,7 +209,12 @@ void man_command(const struct command *c, FILE *out)
 	if (c->main_is_elsewhere)
 		gprof_dialects(out);
 	examples(out, c);
-	exit_status(out);
+	if (c->exit_status) {
+		fputs(".SH EXIT STATUS\n", out);
+		line(out, "", c->exit_status, "");
+	} else {
+		exit_status(out);
+	}
 	fputs(".SH ENVIRONMENT\n", out);
 	items(out, c->main_is_elsewhere ? gprof_environment : environment);
 	fputs(".SH SEE ALSO\n.BR kin (1)", out);

@@ -45,6 +45,10 @@ static struct kin_error *open_program(struct run *r)
 
 	if (!err && o->file_map)
 		err = filemap_read(o->file_map, o->compat, &r->map);
+	if (r->map.by_function) {
+		symbols_opts.table.rename = filemap_rename;
+		symbols_opts.table.rename_arg = &r->map;
+	}
 	if (!err)
 		err = session_load_symbols(&r->s, symbols_opts);
 	if (err)

@@ -1,0 +1,439 @@
+/* cmd_record.c - samples what programs do, with whole call stacks. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "record/record.h"
+
+/* Of the recorder itself, as env and timeout have them. */
+enum { STATUS_FAILED = 125, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
+
+static const char *const description[] = {
+	"Runs COMMAND and samples it and all that it starts: where they are, and by whose calls. "
+	"The "
+	"stacks are walked while recording, by the call-frame information that compilers leave in "
+	"every program, so that nothing has to be compiled differently and the file stays small; "
+	"where there is none, by frame pointers. kin report shows the file.",
+	"Without COMMAND, running processes (-p), single threads (-t), or the whole machine (-a) "
+	"are "
+	"recorded, until they end, until --duration is over, or until an interrupt. They are not "
+	"disturbed.",
+	"COMMAND's exit status becomes that of kin record; if a signal kills it, the same signal "
+	"ends "
+	"kin record. Interrupts and other signals are passed on to it; a second one ends the "
+	"recording "
+	"while COMMAND goes on. What COMMAND leaves running is recorded until it ends, too. If "
+	"recording fails once COMMAND runs, COMMAND runs on.",
+	"The file grows as the program runs and holds everything up to the last second, whatever "
+	"happens to the recorder. At the end it is said how far the recording can be trusted: CPU "
+	"time "
+	"by the kernel's accounting next to what was sampled, stacks that were not walked to their "
+	"end, and in which files, samples that were lost.",
+	"With --wall the time that threads do not run is recorded as well, as two more events "
+	"whose "
+	"weights are exact: blocked, and waiting for a CPU that others had. Where the kernel "
+	"allows it "
+	"their stacks are taken when the thread leaves the CPU. Otherwise the place is an "
+	"estimate, the "
+	"thread's sample nearest to that in its CPU time, and the events' names say so.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin record ./prog -x input", "in profile.kin; then: kin report" },
+	{ "kin record -o web.kin -p 1234 --duration 10s", "ten seconds of a running process" },
+	{ "kin record --wall make -j2", "where it ran, and where it waited" },
+	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
+	{ 0 },
+};
+
+enum {
+	RECORD_FREQUENCY = 100,
+	RECORD_PERIOD,
+	RECORD_EVENT,
+	RECORD_STACKS,
+	RECORD_PID,
+	RECORD_TID,
+	RECORD_ALL,
+	RECORD_DURATION,
+	RECORD_WALL,
+	RECORD_RUNS,
+	RECORD_PERF_DATA,
+	RECORD_QUIET,
+};
+
+static const struct opt_group what_options = {
+	"What is recorded",
+	(const struct opt[]){
+		{ RECORD_PID, 'p', "pid", "PID",
+		  "running processes, with all their threads and what "
+		  "they start; PID,PID,... or repeated",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_ALL, 'a', "all-cpus", NULL,
+		  "everything on the machine; with COMMAND, while that runs", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_DURATION, 0, "duration", "TIME",
+		  "stop after that time: seconds, or with a unit: ms, s, m, h", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group how_options = {
+	"How",
+	(const struct opt[]){
+		{ RECORD_EVENT, 'e', "event", "EVENT",
+		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, "
+		  "rHEX, "
+		  "... as perf names them, with :u or :k for user or kernel mode alone; "
+		  "EVENT,EVENT or "
+		  "repeated. Usually cycles, or CPU time where the machine does not count them",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_FREQUENCY, 'F', "frequency", "HZ",
+		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
+		{ RECORD_PERIOD, 'c', "count", "N", "or one sample every N events", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_STACKS, 'g', "call-graph", "HOW",
+		  "auto (the default): call-frame information, and frame pointers where it ends; "
+		  "dwarf: that information alone; fp: frame pointers, of programs compiled with "
+		  "-fno-omit-frame-pointer",
+		  "auto dwarf fp", COMPLETE_NOTHING },
+		{ RECORD_WALL, 0, "wall", NULL,
+		  "record the time that threads do not run, too: blocked, or waiting for a CPU",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group file_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_OUTPUT, 'o', "output", "FILE",
+		  "write to FILE instead of profile.kin; an older recording there is replaced, and "
+		  "nothing else",
+		  NULL, COMPLETE_FILE },
+		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
+		  "write a perf.data file, too, with the stacks as call chains", NULL,
+		  COMPLETE_FILE },
+		{ RECORD_QUIET, 'q', "quiet", NULL, "say nothing when all went well", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &what_options, &how_options, &file_options,
+						   &general_options, NULL };
+
+/* ---- the command line ---- */
+
+struct ids {
+	VEC(pid_t) at;
+};
+
+struct line {
+	struct record_opts opts;
+	struct ids pids, tids;
+	char *events; /* joined by commas */
+	bool quiet, help, version;
+	char error[512];
+};
+
+static bool bad(struct line *l, const char *option, const char *arg, const char *what)
+{
+	snprintf(l->error, sizeof(l->error), "%s: '%.80s' is not %s", option, arg, what);
+	return false;
+}
+
+static bool take_ids(struct line *l, const char *option, const char *arg, struct ids *ret)
+{
+	for (const char *s = arg;; s++) {
+		char *end;
+		errno = 0;
+		long v = strtol(s, &end, 10);
+		if (end == s || errno || v <= 0 || v > INT32_MAX || (*end && *end != ','))
+			return bad(l, option, arg, "a number of a process or thread");
+		vec_push(&ret->at, (pid_t)v);
+		s = end;
+		if (!*s)
+			return true;
+	}
+}
+
+static bool take_number(struct line *l, const char *option, const char *arg, uint64_t max,
+			uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(arg, &end, 10);
+	if (end == arg || *end || errno || arg[0] == '-' || !v || v > max)
+		return bad(l, option, arg, "a number that makes sense here");
+	*ret = v;
+	return true;
+}
+
+static bool take_time(struct line *l, const char *arg, uint64_t *ret)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 }, { "h", 3600e9 } };
+	char *end;
+	double v = strtod(arg, &end);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		if (end == arg || strcmp(end, units[i].unit) != 0)
+			continue;
+		if (!(v > 0) || v * units[i].ns > 1e18)
+			break;
+		*ret = (uint64_t)(v * units[i].ns);
+		return true;
+	}
+	return bad(l, "--duration", arg, "a time: 10, 500ms, 2m");
+}
+
+static void add_events(struct line *l, const char *arg)
+{
+	char *joined = l->events ? xprintf("%s,%s", l->events, arg) : xprintf("%s", arg);
+	free(l->events);
+	l->events = joined;
+}
+
+static bool take_option(struct line *l, int id, const char *arg)
+{
+	struct record_opts *o = &l->opts;
+	uint64_t n = 0;
+	bool ok = true;
+	switch (id) {
+	case RECORD_PID:
+		return take_ids(l, "-p", arg, &l->pids);
+	case RECORD_TID:
+		return take_ids(l, "-t", arg, &l->tids);
+	case RECORD_ALL:
+		o->everything = true;
+		break;
+	case RECORD_DURATION:
+		return take_time(l, arg, &o->duration_ns);
+	case RECORD_RUNS:
+		ok = take_number(l, "-r", arg, 100000, &n);
+		o->runs = (unsigned)n;
+		break;
+	case RECORD_EVENT:
+		add_events(l, arg);
+		break;
+	case RECORD_FREQUENCY:
+		return take_number(l, "-F", arg, 1000000, &o->frequency);
+	case RECORD_PERIOD:
+		return take_number(l, "-c", arg, UINT64_C(1) << 62, &o->period);
+	case RECORD_STACKS:
+		o->mode = !strcmp(arg, "fp")      ? UNWINDING_FP
+			  : !strcmp(arg, "dwarf") ? UNWINDING_DWARF
+						  : UNWINDING_AUTO;
+		break;
+	case RECORD_WALL:
+		o->wall = true;
+		break;
+	case OPT_OUTPUT:
+		o->output = arg;
+		break;
+	case RECORD_PERF_DATA:
+		o->perf_data = arg;
+		break;
+	case RECORD_QUIET:
+		l->quiet = true;
+		break;
+	case OPT_HELP:
+		l->help = true;
+		break;
+	case OPT_VERSION:
+		l->version = true;
+		break;
+	}
+	return ok;
+}
+
+static bool check(struct line *l)
+{
+	struct record_opts *o = &l->opts;
+	const char *wrong = NULL;
+	bool attach = o->n_pids || o->n_tids;
+	if (!o->argv && !attach && !o->everything)
+		wrong = "no command, and none of -p, -t and -a: what is to be recorded?";
+	else if (o->argv && attach)
+		wrong = "a command, and processes that run already: one or the other";
+	else if (attach && o->everything)
+		wrong = "-a is everything: without -p and -t";
+	else if (o->runs > 1 && !o->argv)
+		wrong = "-r repeats a command: there is none";
+	else if (o->frequency && o->period)
+		wrong = "-F and -c: one or the other";
+	if (wrong)
+		snprintf(l->error, sizeof(l->error), "%s", wrong);
+	return !wrong;
+}
+
+/* Options end at the first word of the command. */
+static bool parse(int argc, char **argv, struct line *l)
+{
+	struct opt_parser p = opt_parser(options, argc, argv);
+	for (int id; (id = opt_next(&p)) != OPT_END;) {
+		if (id == OPT_ERROR) {
+			snprintf(l->error, sizeof(l->error), "%s", p.error);
+			return false;
+		}
+		if (id == OPT_OPERAND) {
+			l->opts.argv = argv + p.next - 1;
+			break;
+		}
+		if (!take_option(l, id, p.arg))
+			return false;
+		if (l->help || l->version)
+			return true;
+	}
+	l->opts.events = l->events;
+	l->opts.pids = l->pids.at.at;
+	l->opts.n_pids = l->pids.at.n;
+	l->opts.tids = l->tids.at.at;
+	l->opts.n_tids = l->tids.at.n;
+	if (!l->opts.output)
+		l->opts.output = "profile.kin";
+	return check(l);
+}
+
+/* ---- running ---- */
+
+static void say(const char *text) { message("record", "%s", text); }
+
+static void say_audit(const struct record_audit *a, const char *output)
+{
+	char *text = record_audit_text(a, output), *rest;
+	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+		message("record", "%s", l);
+	free(text);
+}
+
+/* As the program ended, so do we: a signal's core is the program's alone. */
+static int end_as(int signal_number)
+{
+	struct rlimit none = { 0, 0 };
+	setrlimit(RLIMIT_CORE, &none);
+	signal(signal_number, SIG_DFL);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(signal_number);
+	return 128 + signal_number;
+}
+
+/* Without permission there is the library that counts from inside. Returns if there is none. */
+static void fall_back(const struct line *l)
+{
+	char *library = l->opts.argv ? record_fallback() : NULL;
+	if (!library)
+		return;
+	message("record",
+		"instead, calls are counted from inside, where the program was compiled for it: "
+		"%s",
+		library);
+	const char *before = getenv("LD_PRELOAD");
+	char *both = before && *before ? xprintf("%s:%s", library, before) : xprintf("%s", library);
+	char *options_text = xprintf("output=%s", l->opts.output);
+	setenv("LD_PRELOAD", both, 1);
+	setenv("KIN_OPTIONS", options_text, 0);
+	execvp(l->opts.argv[0], l->opts.argv);
+	free(options_text);
+	free(both);
+	free(library);
+}
+
+static int not_begun(const struct line *l, struct kin_error *err, bool not_executed)
+{
+	int errnum = kin_error_errno(err);
+	enum kin_error_kind kind = kin_error_kind(err);
+	bool refused = !not_executed && (errnum == EACCES || errnum == EPERM);
+	char *remedy = refused ? record_remedy(&l->opts) : NULL;
+	message("record", "%s%s%s", kin_error_message(err), refused ? ": " : "",
+		refused ? remedy : "");
+	free(remedy);
+	kin_error_free(err);
+	if (refused)
+		fall_back(l);
+	if (not_executed)
+		return errnum == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	return kind == KIN_ERROR_USAGE && !l->opts.argv ? EXIT_USAGE : STATUS_FAILED;
+}
+
+static int end(const struct record_result *r)
+{
+	if (r->stopped_by)
+		return end_as(r->stopped_by);
+	if (r->ended && WIFSIGNALED(r->status))
+		return end_as(WTERMSIG(r->status));
+	if (r->ended)
+		return WEXITSTATUS(r->status);
+	return r->finished ? EXIT_OK : EXIT_ERROR;
+}
+
+static int run_line(struct line *l)
+{
+	struct record_result result;
+	bool not_executed;
+	l->opts.say = say;
+	struct kin_error *err = record(&l->opts, &result, &not_executed);
+	if (err)
+		return not_begun(l, err, not_executed);
+	if (result.recorded && !l->quiet)
+		say_audit(&result.audit, l->opts.output);
+	else if (result.audit.lost)
+		message("record", "%llu samples were lost", (unsigned long long)result.audit.lost);
+	record_audit_done(&result.audit);
+	return end(&result);
+}
+
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	struct line l = { 0 };
+	int status = EXIT_OK;
+	if (!parse(argc, argv, &l)) {
+		message(c->name, "%s", l.error);
+		status = EXIT_USAGE;
+	} else if (l.help) {
+		help_command(c, stdout);
+	} else if (l.version) {
+		help_version(stdout);
+	} else {
+		status = run_line(&l);
+	}
+	vec_free(&l.pids.at);
+	vec_free(&l.tids.at);
+	free(l.events);
+	return status;
+}
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "sample what programs do, with whole call stacks",
+	.operands = "[--] COMMAND [ARGUMENT]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status = "COMMAND's, or death by the signal that killed it; 125 if the recording "
+		       "could not begin, "
+		       "126 if COMMAND could not be executed, 127 if it was not found; 2 if the "
+		       "command line "
+		       "makes no sense. Without COMMAND 0 if all was recorded, 1 if not.",
+	.run_words = run_words,
+};

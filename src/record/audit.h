@@ -1,0 +1,33 @@
+/* audit.h - how far a recording is to be trusted. */
+#ifndef RECORD_AUDIT_H
+#define RECORD_AUDIT_H
+
+#include "base/base.h"
+
+enum { AUDIT_OBJECTS = 5 };
+
+struct record_audit {
+	uint64_t samples, duration_ns;
+	uint64_t cpu_ns;     /* by the kernel's accounting, of everything recorded */
+	uint64_t sampled_ns; /* what samples stand for; 0 if the first event is no clock */
+	bool is_clock, user_only;
+	uint64_t lost, throttled;
+	uint64_t stacks, complete, cut, continued, frames, guessed;
+	uint64_t processes, threads;
+	uint64_t preemptions, switches;
+	bool has_switches;
+	uint64_t blocked_ns, waiting_ns; /* with wall time */
+	uint64_t file_size;
+	uint64_t own_cpu_ns; /* of the recorder */
+	uint32_t stack_bytes;
+	struct {
+		char *name; /* to be freed */
+		uint64_t failures;
+	} object[AUDIT_OBJECTS]; /* where stacks ended too early: most first */
+};
+
+/* As lines, to be freed. */
+char *record_audit_text(const struct record_audit *a, const char *output);
+void record_audit_done(struct record_audit *a);
+
+#endif

@@ -1,0 +1,376 @@
+#include "record/jit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+enum {
+	FILE_MAX = 512 << 20,
+	CHUNK = 256 << 10,
+	NAME_MAX_SIZE = 4096,
+	OVERLAPS = 32, /* pieces that start before an address and may reach over it */
+};
+
+struct code {
+	uint64_t addr, size, time_ns; /* made at; 0: not known */
+	strid name;
+	uint32_t order; /* what was said later */
+};
+
+struct source { /* a file that grows */
+	char *path;
+	int folder; /* that a relative path is in; -1: none */
+	int fd;     /* -1: not open yet */
+	uint64_t at;
+	bool header_read, bad;
+};
+
+struct process {
+	pid_t pid;
+	uid_t owner;
+	struct source map, dump;
+	VEC(struct code) code; /* by address, then order; once sorted */
+	bool sorted;
+};
+
+struct jit {
+	VEC(struct process *) at;
+	struct map64 by_pid;
+	struct strtab *names;
+	char *buffer; /* CHUNK */
+};
+
+struct jit *jit_new(void)
+{
+	struct jit *j = xalloc(sizeof(*j));
+	j->names = strtab_new();
+	return j;
+}
+
+static void source_done(struct source *s)
+{
+	free(s->path);
+	if (s->folder >= 0)
+		close(s->folder);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+void jit_free(struct jit *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->at.n; i++) {
+		source_done(&j->at.at[i]->map);
+		source_done(&j->at.at[i]->dump);
+		vec_free(&j->at.at[i]->code);
+		free(j->at.at[i]);
+	}
+	vec_free(&j->at);
+	map64_free(&j->by_pid);
+	strtab_free(j->names);
+	free(j->buffer);
+	free(j);
+}
+
+/* ---- files ---- */
+
+/* The process's id in its own namespace: the last of them. */
+static pid_t inner_pid(pid_t pid)
+{
+	char path[64], line[256];
+	pid_t inner = pid;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (char *p = line + 6, *end;; p = end) {
+			long v = strtol(p, &end, 10);
+			if (end == p)
+				break;
+			inner = (pid_t)v;
+		}
+		break;
+	}
+	if (f)
+		fclose(f);
+	return inner;
+}
+
+static uid_t owner_of(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) ? geteuid() : st.st_uid;
+}
+
+/* A regular file of the process's owner, or of root: in /tmp anybody may put files. */
+static bool source_open(struct source *s, uid_t owner)
+{
+	struct stat st;
+	if (s->fd >= 0)
+		return true;
+	if (s->bad || !s->path || (s->folder < 0 && s->path[0] != '/'))
+		return false;
+	s->fd = openat(s->folder, s->path,
+		       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (s->fd < 0)
+		return false;
+	if (!fstat(s->fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == owner || !st.st_uid))
+		return true;
+	close(s->fd);
+	s->fd = -1;
+	s->bad = true;
+	return false;
+}
+
+/* Kept, since the file may be written last of all. Where the process is gone by now, its /tmp most
+ * likely was ours. */
+static int open_folder(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static struct process *process_of(struct jit *j, pid_t pid)
+{
+	uint32_t *index = map64_at(&j->by_pid, (uint32_t)pid);
+	if (*index != NONE)
+		return j->at.at[*index];
+	struct process *p = xalloc(sizeof(*p));
+	p->pid = pid;
+	p->owner = owner_of(pid);
+	p->map.fd = p->dump.fd = p->dump.folder = -1;
+	p->map.folder = open_folder(pid);
+	p->map.path = xprintf("perf-%d.map", (int)inner_pid(pid));
+	*index = (uint32_t)j->at.n;
+	vec_push(&j->at, p);
+	return p;
+}
+
+void jit_add_dump(struct jit *j, pid_t pid, const char *path)
+{
+	struct process *p = process_of(j, pid);
+	if (p->dump.path)
+		return;
+	p->dump.path = xprintf("/proc/%d/root%s", (int)pid, path);
+	if (source_open(&p->dump, p->owner))
+		return;
+	free(p->dump.path);
+	p->dump.path = xprintf("%s", path);
+	source_open(&p->dump, p->owner);
+}
+
+static void add_code(struct jit *j, struct process *p, struct code c, const char *name, size_t n)
+{
+	if (!c.size || !n || c.addr + c.size < c.addr)
+		return;
+	c.name = strtab_addn(j->names, name, strnlen(name, n < NAME_MAX_SIZE ? n : NAME_MAX_SIZE));
+	c.order = (uint32_t)p->code.n;
+	vec_push(&p->code, c);
+	p->sorted = false;
+}
+
+/* ---- perf-PID.map ---- */
+
+static void read_map_line(struct jit *j, struct process *p, char *line, size_t n)
+{
+	char *at, *name;
+	struct code c = { 0 };
+	line[n] = '\0';
+	c.addr = strtoull(line, &at, 16);
+	if (at == line || *at != ' ')
+		return;
+	c.size = strtoull(at, &name, 16);
+	if (name == at || *name != ' ')
+		return;
+	add_code(j, p, c, name + 1, n - (size_t)(name + 1 - line));
+}
+
+/* Whole lines; what is not ended yet is read again later. */
+static void read_map(struct jit *j, struct process *p)
+{
+	struct source *s = &p->map;
+	ssize_t n;
+	if (!source_open(s, p->owner))
+		return;
+	while (s->at < FILE_MAX && (n = pread(s->fd, j->buffer, CHUNK - 1, (off_t)s->at)) > 0) {
+		char *line = j->buffer, *limit = j->buffer + n, *end;
+		while ((end = memchr(line, '\n', (size_t)(limit - line)))) {
+			read_map_line(j, p, line, (size_t)(end - line));
+			line = end + 1;
+		}
+		if (line == j->buffer && n == CHUNK - 1)
+			line = limit; /* no text */
+		if (line == j->buffer)
+			return;
+		s->at += (uint64_t)(line - j->buffer);
+	}
+}
+
+/* ---- jitdump: tools/perf/Documentation/jitdump-specification.txt ---- */
+
+enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JITDUMP_MAGIC = 0x4a695444 };
+
+struct dump_header {
+	uint32_t magic, version, total_size, elf_mach, pad, pid;
+	uint64_t timestamp, flags;
+};
+struct dump_record {
+	uint32_t id, total_size;
+	uint64_t timestamp;
+};
+struct dump_load {
+	uint32_t pid, tid;
+	uint64_t vma, addr, size, index;
+};
+struct dump_move {
+	uint32_t pid, tid;
+	uint64_t vma, old_addr, new_addr, size, index;
+};
+
+static bool read_at(const struct source *s, uint64_t at, void *ret, size_t n)
+{
+	return pread(s->fd, ret, n, (off_t)at) == (ssize_t)n;
+}
+
+static bool read_dump_header(struct source *s)
+{
+	struct dump_header h;
+	if (s->header_read)
+		return true;
+	if (!read_at(s, 0, &h, sizeof(h)))
+		return false;
+	if (h.magic != JITDUMP_MAGIC || h.total_size < sizeof(h)) {
+		s->bad = true;
+		return false;
+	}
+	s->at = h.total_size;
+	s->header_read = true;
+	return true;
+}
+
+static void read_load(struct jit *j, struct process *p, const struct dump_record *r)
+{
+	struct dump_load l;
+	char name[NAME_MAX_SIZE];
+	uint64_t at = p->dump.at + sizeof(*r);
+	size_t left = r->total_size - sizeof(*r);
+	if (left <= sizeof(l) || !read_at(&p->dump, at, &l, sizeof(l)))
+		return;
+	size_t n = left - sizeof(l) < sizeof(name) ? left - sizeof(l) : sizeof(name);
+	if (!read_at(&p->dump, at + sizeof(l), name, n))
+		return;
+	struct code c = { .addr = l.addr, .size = l.size, .time_ns = r->timestamp };
+	add_code(j, p, c, name, n);
+}
+
+static void read_move(struct jit *j, struct process *p, const struct dump_record *r)
+{
+	struct dump_move m;
+	if (r->total_size < sizeof(*r) + sizeof(m) ||
+	    !read_at(&p->dump, p->dump.at + sizeof(*r), &m, sizeof(m)))
+		return;
+	for (size_t i = p->code.n; i; i--) {
+		struct code c = p->code.at[i - 1];
+		if (c.addr != m.old_addr)
+			continue;
+		const char *name = strtab_get(j->names, c.name);
+		c.addr = m.new_addr;
+		c.time_ns = r->timestamp;
+		add_code(j, p, c, name, strlen(name));
+		return;
+	}
+}
+
+static void read_dump(struct jit *j, struct process *p)
+{
+	struct source *s = &p->dump;
+	struct dump_record r;
+	struct stat st;
+	if (!source_open(s, p->owner) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
+		return;
+	while (s->at < FILE_MAX && read_at(s, s->at, &r, sizeof(r)) && r.total_size >= sizeof(r) &&
+	       s->at + r.total_size <= (uint64_t)st.st_size) {
+		if (r.id == JIT_CODE_LOAD)
+			read_load(j, p, &r);
+		else if (r.id == JIT_CODE_MOVE)
+			read_move(j, p, &r);
+		s->at += r.total_size;
+	}
+}
+
+/* ---- asking ---- */
+
+static void update(struct jit *j, struct process *p)
+{
+	if (!j->buffer)
+		j->buffer = xalloc(CHUNK);
+	read_map(j, p);
+	read_dump(j, p);
+}
+
+void jit_update(struct jit *j)
+{
+	for (size_t i = 0; i < j->at.n; i++)
+		update(j, j->at.at[i]);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct code *c = a, *d = b;
+	if (c->addr != d->addr)
+		return c->addr < d->addr ? -1 : 1;
+	return c->order < d->order ? -1 : c->order > d->order;
+}
+
+/* Of two that hold an address: the one made last before that time, or said last. */
+static bool better(const struct code *c, const struct code *best, uint64_t time_ns)
+{
+	if (!best)
+		return true;
+	bool c_late = c->time_ns > time_ns, best_late = best->time_ns > time_ns;
+	if (c_late != best_late)
+		return best_late;
+	if (c->time_ns != best->time_ns)
+		return c_late ? c->time_ns < best->time_ns : c->time_ns > best->time_ns;
+	return c->order > best->order;
+}
+
+const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
+{
+	bool is_new = map64_get(&j->by_pid, (uint32_t)pid) == NONE;
+	struct process *p = process_of(j, pid);
+	if (is_new)
+		update(j, p);
+	if (!p->sorted)
+		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
+	p->sorted = true;
+	size_t low = 0, high = p->code.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->code.at[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	const struct code *best = NULL;
+	for (size_t i = low; i && low - i < OVERLAPS; i--) {
+		const struct code *c = &p->code.at[i - 1];
+		if (addr - c->addr < c->size && better(c, best, time_ns))
+			best = c;
+	}
+	return best ? strtab_get(j->names, best->name) : NULL;
+}

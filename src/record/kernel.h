@@ -1,0 +1,30 @@
+/* kernel.h - names for addresses of the kernel, from /proc/kallsyms.
+ *
+ * Reading them takes a tenth of a second, in which a recorder had better not be away: a thread of
+ * its own does that. */
+#ifndef RECORD_KERNEL_H
+#define RECORD_KERNEL_H
+
+#include "base/base.h"
+
+struct kernel;
+struct kernel *kernel_new(void);
+void kernel_free(struct kernel *k); /* NULL is fine */
+
+struct kernel_symbol {
+	const char *name;
+	const char *module; /* without brackets; NULL: the kernel itself */
+	uint64_t addr;
+};
+/* Whether names can be asked for without waiting; the first call begins to read them. */
+bool kernel_is_ready(struct kernel *k);
+/* False if nothing is known: an address of nothing, or the kernel keeps its addresses secret.
+ * Strings live as long as k. */
+bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret);
+/* Whether names could be read. */
+bool kernel_has_names(struct kernel *k);
+
+/* From its first to its last instruction, without modules. */
+bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end);
+
+#endif

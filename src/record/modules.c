@@ -1,0 +1,446 @@
+#include "record/modules.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+
+enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
+
+struct modules {
+	VEC(struct module *) at;
+	struct strtab *keys;
+	struct map64 by_key; /* strid -> index */
+	size_t n_open;
+};
+
+struct modules *modules_new(void)
+{
+	struct modules *m = xalloc(sizeof(*m));
+	m->keys = strtab_new();
+	return m;
+}
+
+static void module_free(struct module *m)
+{
+	if (m->fd >= 0)
+		close(m->fd);
+	unwind_table_free(m->table);
+	free(m->segments);
+	free(m->path);
+	free(m);
+}
+
+void modules_free(struct modules *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->at.n; i++)
+		module_free(m->at.at[i]);
+	vec_free(&m->at);
+	map64_free(&m->by_key);
+	strtab_free(m->keys);
+	free(m);
+}
+
+size_t modules_count(const struct modules *m) { return m->at.n; }
+struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i]; }
+
+/* ---- reading ELF ---- */
+
+/* Where bytes come from: a file, or memory that looks like one (the vdso). */
+struct image {
+	int fd;
+	const uint8_t *memory;
+	uint64_t size;
+};
+
+static bool image_read(const struct image *im, uint64_t offset, void *ret, size_t n)
+{
+	if (offset > im->size || n > im->size - offset)
+		return false;
+	if (im->memory) {
+		memcpy(ret, im->memory + offset, n);
+		return true;
+	}
+	return pread(im->fd, ret, n, (off_t)offset) == (ssize_t)n;
+}
+
+/* An array of n things at an offset; NULL if there is none or it is not all there. */
+static void *image_copy(const struct image *im, uint64_t offset, uint64_t n, size_t max)
+{
+	if (!n || n > max || offset > im->size || n > im->size - offset)
+		return NULL;
+	void *p = malloc(n);
+	if (p && image_read(im, offset, p, n))
+		return p;
+	free(p);
+	return NULL;
+}
+
+static bool image_header(const struct image *im, Elf64_Ehdr *ret)
+{
+	return image_read(im, 0, ret, sizeof(*ret)) && !memcmp(ret->e_ident, ELFMAG, SELFMAG) &&
+	       ret->e_ident[EI_CLASS] == ELFCLASS64 && ret->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       ret->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+static Elf64_Phdr *image_segments(const struct image *im, const Elf64_Ehdr *h)
+{
+	if (h->e_phnum > HEADERS_MAX)
+		return NULL;
+	return image_copy(im, h->e_phoff, h->e_phnum * sizeof(Elf64_Phdr),
+			  HEADERS_MAX * sizeof(Elf64_Phdr));
+}
+
+static void read_note(struct module *m, const struct image *im, const Elf64_Phdr *p)
+{
+	uint8_t *notes = image_copy(im, p->p_offset, p->p_filesz, NOTES_MAX);
+	Elf64_Nhdr n;
+	size_t left = notes ? p->p_filesz : 0;
+	for (const uint8_t *at = notes; left >= sizeof(n);) {
+		memcpy(&n, at, sizeof(n));
+		size_t name = (n.n_namesz + 3ull) & ~3ull, desc = (n.n_descsz + 3ull) & ~3ull;
+		if (n.n_namesz > left || n.n_descsz > left || sizeof(n) + name + desc > left)
+			break;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    !memcmp(at + sizeof(n), "GNU", 4)) {
+			m->build_id_size =
+				(uint8_t)(n.n_descsz < BUILD_ID_MAX ? n.n_descsz : BUILD_ID_MAX);
+			memcpy(m->build_id, at + sizeof(n) + name, m->build_id_size);
+			break;
+		}
+		at += sizeof(n) + name + desc;
+		left -= sizeof(n) + name + desc;
+	}
+	free(notes);
+}
+
+/* Executable segments and the build-id; false if it is no ELF file. */
+static bool read_layout(struct module *m, const struct image *im)
+{
+	Elf64_Ehdr h;
+	if (!image_header(im, &h))
+		return false;
+	Elf64_Phdr *p = image_segments(im, &h);
+	for (size_t i = 0; p && i < h.e_phnum; i++) {
+		if (p[i].p_type == PT_NOTE)
+			read_note(m, im, &p[i]);
+		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_X))
+			continue;
+		m->segments = xrealloc(m->segments, m->n_segments + 1, sizeof(*m->segments));
+		m->segments[m->n_segments++] =
+			(struct segment){ p[i].p_offset, p[i].p_vaddr, p[i].p_filesz };
+	}
+	free(p);
+	return true;
+}
+
+/* ---- call-frame information ---- */
+
+static enum unwind_machine this_machine(void)
+{
+#if defined(__x86_64__)
+	return UNWIND_X86_64;
+#else
+	return UNWIND_AARCH64;
+#endif
+}
+
+struct frame_sections {
+	struct cfi_section at[2];
+	uint8_t *data[2]; /* to be freed */
+	size_t n;
+};
+
+static void add_section(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s,
+			bool debug_frame)
+{
+	if (f->n == ARRAY_LEN(f->at) || s->sh_type == SHT_NOBITS || s->sh_flags & SHF_COMPRESSED)
+		return;
+	uint8_t *data = image_copy(im, s->sh_offset, s->sh_size, SECTION_MAX);
+	if (!data)
+		return;
+	f->data[f->n] = data;
+	f->at[f->n++] = (struct cfi_section){ .machine = this_machine(),
+					      .debug_frame = debug_frame,
+					      .data = data,
+					      .size = s->sh_size,
+					      .addr = s->sh_addr };
+}
+
+static void find_sections(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
+{
+	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum)
+		return;
+	Elf64_Shdr *s =
+		image_copy(im, h->e_shoff, h->e_shnum * sizeof(*s), UINT16_MAX * sizeof(*s));
+	const Elf64_Shdr *strings = s ? &s[h->e_shstrndx] : NULL;
+	char *names = s ? image_copy(im, strings->sh_offset, strings->sh_size, 1 << 20) : NULL;
+	for (size_t i = 0; names && i < h->e_shnum; i++) {
+		size_t at = s[i].sh_name;
+		if (at >= strings->sh_size || names[strings->sh_size - 1])
+			continue;
+		if (!strcmp(names + at, ".eh_frame"))
+			add_section(f, im, &s[i], false);
+		else if (!strcmp(names + at, ".debug_frame"))
+			add_section(f, im, &s[i], true);
+	}
+	free(names);
+	free(s);
+}
+
+/* Without section headers: through the program header that the run-time uses. */
+static void find_by_segment(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
+{
+	Elf64_Phdr *p = image_segments(im, h);
+	const Elf64_Phdr *hdr = NULL;
+	for (size_t i = 0; p && i < h->e_phnum; i++)
+		if (p[i].p_type == PT_GNU_EH_FRAME)
+			hdr = &p[i];
+	for (size_t i = 0; hdr && i < h->e_phnum; i++) {
+		if (p[i].p_type != PT_LOAD || hdr->p_vaddr < p[i].p_vaddr ||
+		    hdr->p_vaddr - p[i].p_vaddr >= p[i].p_filesz)
+			continue;
+		uint8_t *data = image_copy(im, p[i].p_offset, p[i].p_filesz, SECTION_MAX);
+		if (!data)
+			break;
+		f->data[0] = data;
+		if (cfi_from_segment(this_machine(), data, p[i].p_filesz, p[i].p_vaddr,
+				     hdr->p_vaddr, hdr->p_memsz, &f->at[0]))
+			f->n = 1;
+		break;
+	}
+	free(p);
+}
+
+static struct unwind_table *compile(const struct image *im)
+{
+	Elf64_Ehdr h;
+	struct frame_sections f = { 0 };
+	struct unwind_table *t = NULL;
+	if (!image_header(im, &h))
+		return NULL;
+	find_sections(&f, im, &h);
+	if (!f.n)
+		find_by_segment(&f, im, &h);
+	if (f.n)
+		t = unwind_table_new(f.at, f.n);
+	for (size_t i = 0; i < ARRAY_LEN(f.data); i++)
+		free(f.data[i]);
+	return t;
+}
+
+static void hex(const struct module *m, char ret[2 * BUILD_ID_MAX + 1])
+{
+	for (size_t i = 0; i < m->build_id_size; i++)
+		sprintf(ret + 2 * i, "%02x", m->build_id[i]);
+	ret[2 * m->build_id_size] = '\0';
+}
+
+/* What is cached is a convenience: all that goes wrong means to compile. */
+static struct unwind_table *cached(const struct module *m, const struct image *im)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+	struct unwind_table *t = NULL;
+	char *folder = m->build_id_size ? unwind_cache_folder() : NULL;
+	hex(m, id);
+	if (folder)
+		kin_error_free(unwind_table_load(folder, id, &t));
+	if (!t) {
+		t = compile(im);
+		if (t && folder)
+			kin_error_free(unwind_table_save(t, folder, id));
+	}
+	free(folder);
+	return t;
+}
+
+const struct unwind_table *module_table(struct module *m)
+{
+	if (m->sought)
+		return m->table;
+	m->sought = true;
+	const void *vdso = UNCONST(void *, getauxval(AT_SYSINFO_EHDR));
+	if (m->kind == KINF_VDSO && vdso) {
+		/* The same in every process; its size is that of its mapping. */
+		struct image im = { .fd = -1, .memory = vdso, .size = 2 * 4096 };
+		m->table = compile(&im);
+	} else if (m->fd >= 0) {
+		struct stat st;
+		if (!fstat(m->fd, &st)) {
+			struct image im = { .fd = m->fd, .size = (uint64_t)st.st_size };
+			m->table = cached(m, &im);
+		}
+		close(m->fd);
+		m->fd = -1;
+	}
+	return m->table;
+}
+
+/* ---- files ---- */
+
+/* Regular files alone, and none that waits. */
+static int open_file(const char *path, uint64_t *inode, uint64_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	if (fd >= 0) {
+		*inode = st.st_ino;
+		*size = (uint64_t)st.st_size;
+	}
+	return fd;
+}
+
+/* Whether the file at path is the one that was mapped; if so the module has it open. */
+static bool try_file(struct module *m, const struct module_key *key, const char *path)
+{
+	uint64_t inode = 0, size = 0;
+	int fd = open_file(path, &inode, &size);
+	if (fd < 0)
+		return false;
+	struct module t = { .fd = fd };
+	struct image im = { .fd = fd, .size = size };
+	bool elf = read_layout(&t, &im);
+	bool same = key->build_id_size
+			    ? t.build_id_size >= key->build_id_size &&
+				      !memcmp(t.build_id, key->build_id, key->build_id_size)
+			    : !key->inode || key->inode == inode;
+	if (!elf || !same) {
+		free(t.segments);
+		close(fd);
+		return false;
+	}
+	memcpy(m->build_id, t.build_id, sizeof(m->build_id));
+	m->build_id_size = t.build_id_size;
+	m->segments = t.segments;
+	m->n_segments = t.n_segments;
+	m->fd = fd;
+	return true;
+}
+
+/* The process may see other files under its names than we do, and its file may have no name any
+ * more. */
+static void find_file(struct module *m, const struct module_key *key)
+{
+	char *links[] = {
+		xprintf("%s", m->path), xprintf("/proc/%d/root%s", (int)key->pid, m->path),
+		xprintf("/proc/%d/map_files/%llx-%llx", (int)key->pid,
+			(unsigned long long)key->start, (unsigned long long)key->end),
+		xprintf("/proc/%d/exe", (int)key->pid), /* readable where map_files is not */
+	};
+	bool certain = key->build_id_size || key->inode;
+	bool found = false;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+		bool risky = i == 0 || i == 3; /* might be another one */
+		if (!found && (certain || !risky || i == 0))
+			found = try_file(m, key, links[i]);
+		free(links[i]);
+	}
+}
+
+/* ---- interning ---- */
+
+static enum kinf_module_kind kind_of(const char *path)
+{
+	if (!strcmp(path, "[vdso]"))
+		return KINF_VDSO;
+	if (!*path || !strcmp(path, "//anon") || !strcmp(path, "[heap]") ||
+	    !strncmp(path, "[stack", 6) || !strncmp(path, "[anon", 5) ||
+	    !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9) ||
+	    !strncmp(path, "/SYSV", 5))
+		return KINF_JIT;
+	const char *name = strrchr(path, '/');
+	size_t n = strlen(path);
+	if (name && !strncmp(name, "/jit-", 5) && n > 5 && !strcmp(path + n - 5, ".dump"))
+		return KINF_JIT;
+	return path[0] == '/' ? KINF_ELF : KINF_OTHER;
+}
+
+static char *without_deleted(const char *path)
+{
+	static const char suffix[] = " (deleted)";
+	size_t n = strlen(path), len = sizeof(suffix) - 1;
+	if (n > len && !strcmp(path + n - len, suffix))
+		n -= len;
+	return xprintf("%.*s", (int)n, path);
+}
+
+static struct module *module_new(const struct module_key *key)
+{
+	struct module *m = xalloc(sizeof(*m));
+	m->fd = -1;
+	m->kind = kind_of(key->path);
+	m->path = without_deleted(key->path);
+	m->inode = key->inode;
+	m->build_id_size =
+		(uint8_t)(key->build_id_size < BUILD_ID_MAX ? key->build_id_size : BUILD_ID_MAX);
+	if (m->build_id_size)
+		memcpy(m->build_id, key->build_id, m->build_id_size);
+	if (m->kind == KINF_ELF)
+		find_file(m, key);
+	return m;
+}
+
+struct module *modules_find(struct modules *m, const struct module_key *key)
+{
+	char id[2 * BUILD_ID_MAX + 40];
+	size_t n = 0;
+	bool jit = kind_of(key->path) == KINF_JIT; /* code of one process */
+	if (jit)
+		n = (size_t)sprintf(id, "%d", (int)key->pid);
+	else if (!key->build_id_size)
+		n = (size_t)sprintf(id, "%llu", (unsigned long long)key->inode);
+	for (size_t i = 0; !jit && i < key->build_id_size && i < BUILD_ID_MAX; i++)
+		n += (size_t)sprintf(id + n, "%02x", key->build_id[i]);
+	char *text = xprintf("%.*s %s", (int)n, id, jit ? "" : key->path);
+	uint32_t *index = map64_at(&m->by_key, strtab_add(m->keys, text));
+	free(text);
+	if (*index != NONE)
+		return m->at.at[*index];
+	struct module *made = module_new(key);
+	*index = (uint32_t)m->at.n;
+	vec_push(&m->at, made);
+	if (made->fd >= 0 && ++m->n_open > OPEN_MAX_FILES) {
+		/* Too many to keep until they are needed: this one is needed now. */
+		module_table(made);
+	}
+	return made;
+}
+
+uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset)
+{
+	if (m->kind == KINF_JIT)
+		return 0;
+	for (size_t i = 0; i < m->n_segments; i++) {
+		const struct segment *s = &m->segments[i];
+		uint64_t low = s->offset & ~UINT64_C(4095);
+		if (offset >= low && offset < s->offset + s->size)
+			return start - (offset - s->offset + s->vaddr);
+	}
+	return start - offset;
+}
+
+uint64_t module_offset(const struct module *m, uint64_t addr)
+{
+	for (size_t i = 0; i < m->n_segments; i++) {
+		const struct segment *s = &m->segments[i];
+		uint64_t low = s->vaddr & ~UINT64_C(4095);
+		if (addr >= low && addr < s->vaddr + s->size)
+			return addr - s->vaddr + s->offset;
+	}
+	return addr;
+}

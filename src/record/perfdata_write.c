@@ -1,0 +1,281 @@
+#include "record/perfdata_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+
+enum { BUFFER = 1 << 18, RECORD_MAX = 65528 };
+
+struct section {
+	uint64_t offset, size;
+};
+struct header {
+	char magic[8];
+	uint64_t size, attr_size;
+	struct section attrs, data, types;
+	uint64_t features[4];
+};
+struct file_attr {
+	struct perf_event_attr attr;
+	struct section ids;
+};
+_Static_assert(sizeof(struct header) == 104, "perf.data");
+
+struct perfdata {
+	char *path;
+	int fd, errnum;
+	struct header header;
+	uint64_t ids[64];
+	size_t n_events;
+	struct map64 introduced; /* tid -> 1 */
+	struct kernel *kernel;
+	bool kernel_seen;
+	uint8_t *buffer;
+	size_t used;
+};
+
+/* ---- writing ---- */
+
+static void put_at(struct perfdata *p, uint64_t offset, const void *data, size_t n)
+{
+	for (const char *at = data; n && !p->errnum;) {
+		ssize_t done = pwrite(p->fd, at, n, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			p->errnum = done ? errno : ENOSPC;
+			return;
+		}
+		at += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+}
+
+void perfdata_flush(struct perfdata *p)
+{
+	put_at(p, p->header.data.offset + p->header.data.size, p->buffer, p->used);
+	if (!p->errnum)
+		p->header.data.size += p->used;
+	p->used = 0;
+	put_at(p, 0, &p->header, sizeof(p->header));
+}
+
+static void *space_for(struct perfdata *p, size_t n)
+{
+	if (p->used + n > BUFFER)
+		perfdata_flush(p);
+	void *at = p->buffer + p->used;
+	p->used += n;
+	return at;
+}
+
+/* ---- opening ---- */
+
+static struct kin_error *may_replace(const char *path)
+{
+	char magic[8];
+	struct stat st;
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? NULL : err_os(errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_new(KIN_ERROR_USAGE, "%s is not an ordinary file", path);
+	if (!st.st_size)
+		return NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool same = fd >= 0 && read(fd, magic, 8) == 8 && !memcmp(magic, "PERFILE2", 8);
+	if (fd >= 0)
+		close(fd);
+	return same ? NULL : err_new(KIN_ERROR_USAGE, "%s is there and no perf.data file", path);
+}
+
+/* A new file in the place of the old one, which stays as it is for who has it open. */
+static struct kin_error *create(const char *path, int *ret)
+{
+	struct kin_error *err = may_replace(path);
+	if (err)
+		return err;
+	char *temporary = xprintf("%s.%d.new", path, (int)getpid());
+	int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		err = err_os(errno, "%s", path);
+	else if (rename(temporary, path) < 0) {
+		err = err_os(errno, "%s", path);
+		unlink(temporary);
+		close(fd);
+	}
+	free(temporary);
+	if (!err)
+		*ret = fd;
+	return err;
+}
+
+static void write_attrs(struct perfdata *p, const struct rings *rings)
+{
+	uint64_t offset = sizeof(p->header) + p->n_events * sizeof(uint64_t);
+	put_at(p, sizeof(p->header), p->ids, p->n_events * sizeof(uint64_t));
+	p->header.attrs = (struct section){ offset, p->n_events * sizeof(struct file_attr) };
+	for (size_t i = 0; i < p->n_events; i++) {
+		struct file_attr a = { .attr = *rings_attr(rings, i) };
+		a.attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+		a.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* perf 5 refuses it */
+		a.attr.sample_regs_user = 0;
+		a.attr.sample_stack_user = 0;
+		a.attr.exclude_callchain_user = 0;
+		a.ids = (struct section){ sizeof(p->header) + i * sizeof(uint64_t),
+					  sizeof(uint64_t) };
+		put_at(p, offset + i * sizeof(a), &a, sizeof(a));
+	}
+	p->header.data.offset = offset + p->header.attrs.size;
+}
+
+struct kin_error *perfdata_open(const char *path, const struct rings *rings, size_t n_events,
+				struct kernel *kernel, struct perfdata **ret)
+{
+	int fd;
+	struct kin_error *err = create(path, &fd);
+	if (err)
+		return err;
+	struct perfdata *p = xalloc(sizeof(*p));
+	p->path = xprintf("%s", path);
+	p->fd = fd;
+	p->kernel = kernel;
+	p->n_events = n_events < ARRAY_LEN(p->ids) ? n_events : ARRAY_LEN(p->ids);
+	p->buffer = xalloc(BUFFER + RECORD_MAX);
+	memcpy(p->header.magic, "PERFILE2", 8);
+	p->header.size = sizeof(p->header);
+	p->header.attr_size = sizeof(struct file_attr);
+	for (size_t i = 0; i < p->n_events; i++)
+		rings_ids(rings, i, &p->ids[i], 1); /* one stands for those of all CPUs */
+	write_attrs(p, rings);
+	perfdata_flush(p);
+	*ret = p;
+	return NULL;
+}
+
+/* ---- records ---- */
+
+/* tid, time, cpu, identifier: behind every record that is no sample. */
+static void put_trailer(uint64_t *at, const struct perfdata *p, const struct ring_record *r)
+{
+	at[0] = r->pid | (uint64_t)r->tid << 32;
+	at[1] = r->time_ns;
+	at[2] = r->cpu;
+	at[3] = p->ids[0];
+}
+
+void perfdata_other(struct perfdata *p, const struct ring_record *r)
+{
+	size_t n = r->header->size;
+	if (r->header->type == PERF_RECORD_SWITCH || n < sizeof(*r->header) + 32)
+		return;
+	uint8_t *at = space_for(p, n);
+	memcpy(at, r->header, n);
+	memcpy(at + n - 8, &p->ids[r->event < p->n_events ? r->event : 0], 8);
+	if (r->header->type == PERF_RECORD_COMM)
+		*map64_at(&p->introduced, r->tid) = 1;
+}
+
+static void put_mapping(struct perfdata *p, const struct ring_record *r, uint32_t pid,
+			uint64_t start, uint64_t end, uint64_t offset, const char *path,
+			bool kernel)
+{
+	size_t name = (strlen(path) + 8) & ~(size_t)7, n = 8 + 8 + 24 + name + 32;
+	if (n > RECORD_MAX)
+		return;
+	uint64_t *at = space_for(p, n);
+	memset(at, 0, n);
+	struct perf_event_header h = { PERF_RECORD_MMAP,
+				       kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+				       (uint16_t)n };
+	memcpy(at, &h, 8);
+	at[1] = pid | (uint64_t)(kernel ? 0 : pid) << 32;
+	at[2] = start;
+	at[3] = end - start;
+	at[4] = offset;
+	memcpy(at + 5, path, strlen(path));
+	put_trailer(at + 5 + name / 8, p, r);
+}
+
+/* What the kernel's records did not say of a thread, since it was there before them. */
+static void introduce(struct perfdata *p, const struct ring_record *r, const struct thread *t)
+{
+	uint32_t *known = map64_at(&p->introduced, r->tid);
+	if (*known != NONE)
+		return;
+	*known = 1;
+	uint64_t *at = space_for(p, 8 + 8 + 16 + 32);
+	struct perf_event_header h = { PERF_RECORD_COMM, 0, 64 };
+	memcpy(at, &h, 8);
+	at[1] = r->pid | (uint64_t)r->tid << 32;
+	memset(at + 2, 0, 16);
+	memcpy(at + 2, t->comm, strnlen(t->comm, 15));
+	put_trailer(at + 4, p, r);
+	for (size_t i = 0; i < t->space->at.n; i++) {
+		const struct mapping *m = &t->space->at.at[i];
+		uint64_t offset = module_offset(m->module, m->start - m->bias);
+		put_mapping(p, r, r->pid, m->start, m->end, offset,
+			    *m->module->path ? m->module->path : "//anon", false);
+	}
+}
+
+void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thread *t,
+		     const struct unwound *stack)
+{
+	introduce(p, r, t);
+	p->kernel_seen |= stack->n_kernel != 0;
+	bool user = stack->n > stack->n_kernel;
+	size_t n_chain = stack->n + (stack->n_kernel != 0) + user;
+	size_t n = 8 + 6 * 8 + 8 + n_chain * 8;
+	if (n > RECORD_MAX || r->event >= p->n_events)
+		return;
+	uint64_t *at = space_for(p, n);
+	struct perf_event_header h = { PERF_RECORD_SAMPLE, r->header->misc, (uint16_t)n };
+	memcpy(at, &h, 8);
+	uint64_t fixed[] = { p->ids[r->event], r->ip,  r->pid | (uint64_t)r->tid << 32,
+			     r->time_ns,       r->cpu, r->period,
+			     n_chain };
+	memcpy(at + 1, fixed, sizeof(fixed));
+	at += 8;
+	if (stack->n_kernel)
+		*at++ = (uint64_t)PERF_CONTEXT_KERNEL;
+	for (size_t i = 0; i < stack->n_kernel; i++)
+		*at++ = stack->frames[i].pc;
+	if (user)
+		*at++ = (uint64_t)PERF_CONTEXT_USER;
+	for (size_t i = stack->n_kernel; i < stack->n; i++)
+		*at++ = stack->frames[i].pc;
+}
+
+/* At the end, when the kernel's names are there anyway. Readers put it first, by its time. */
+static void map_kernel(struct perfdata *p)
+{
+	static const struct ring_record first = { .tid = 0 };
+	uint64_t start, end;
+	if (kernel_range(p->kernel, &start, &end))
+		put_mapping(p, &first, UINT32_MAX, start, end, start, "[kernel.kallsyms]_text",
+			    true);
+}
+
+struct kin_error *perfdata_close(struct perfdata *p)
+{
+	if (p->kernel_seen)
+		map_kernel(p);
+	perfdata_flush(p);
+	struct kin_error *err = p->errnum ? err_os(p->errnum, "writing %s", p->path) : NULL;
+	if (close(p->fd) < 0 && !err)
+		err = err_os(errno, "writing %s", p->path);
+	map64_free(&p->introduced);
+	free(p->buffer);
+	free(p->path);
+	free(p);
+	return err;
+}

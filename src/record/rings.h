@@ -1,0 +1,87 @@
+/* rings.h - the kernel's events, opened on every CPU, and their records in the order of time.
+ *
+ * One ring buffer per CPU, which all events of that CPU share. rings_next() merges them: records up
+ * to a moment shortly before now, since the one who writes a record takes its time first and shows
+ * it after. Records are read where they lie; what wraps around is copied.
+ *
+ * The clock is CLOCK_MONOTONIC. */
+#ifndef RECORD_RINGS_H
+#define RECORD_RINGS_H
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include "record/events.h"
+
+struct rings_opts {
+	struct record_events *events; /* those that the kernel refuses a part of are changed: see
+					 rings_open() */
+	const pid_t *tids;            /* tasks to follow, with all that they start; */
+	size_t n_tids;                /* 0: everything on the machine */
+	bool on_exec;                 /* counting begins at the task's exec */
+	bool callchain;               /* the kernel's; with user_chain also its user part */
+	bool user_chain;
+	uint32_t stack_bytes; /* of user stacks that are copied; 0: no registers either; UINT32_MAX:
+				 as it fits the buffers */
+	bool switches;        /* records of switches */
+};
+
+struct rings;
+
+/* Where the kernel does not let us see itself, all events become user-only ones; *user_only says
+ * so. KIN_ERROR_OS with EACCES or EPERM: no permission at all. *ret is to be freed. */
+struct kin_error *rings_open(const struct rings_opts *opts, struct rings **ret, bool *user_only)
+	__attribute__((warn_unused_result));
+void rings_free(struct rings *r); /* NULL is fine */
+
+/* Follows more tasks, of which some may be gone by now; from now on, or from their exec on if that
+ * is how it was opened. */
+void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable);
+
+void rings_enable(struct rings *r);
+void rings_disable(struct rings *r);
+
+/* For poll(): readable when there is enough to read, or when a task of ours is gone. */
+int rings_poll_fd(const struct rings *r);
+/* To be called when it was readable. */
+void rings_polled(struct rings *r);
+/* Whether all tasks that are followed, and all that they started, are gone. */
+bool rings_all_gone(const struct rings *r);
+
+uint32_t rings_stack_bytes(const struct rings *r);
+size_t rings_bytes(const struct rings *r); /* of each buffer */
+
+struct ring_record {
+	const struct perf_event_header *header; /* valid until the next call */
+	/* of all records */
+	uint64_t time_ns;
+	uint32_t pid, tid, cpu;
+	size_t event; /* index into the events */
+	/* of samples */
+	uint64_t ip, period;
+	const uint64_t *chain;
+	size_t n_chain;
+	uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_*: of regs */
+	const uint64_t *regs; /* in the order of the bits of rings_regs_mask() */
+	const uint8_t *stack;
+	size_t stack_size;
+};
+uint64_t rings_regs_mask(void);
+
+/* Records up to a moment ago; `all`: up to now. */
+void rings_begin(struct rings *r, bool all);
+bool rings_next(struct rings *r, struct ring_record *ret); /* false: no more for now */
+
+/* By the kernel's counters: time that the tasks of each event were running, samples lost. */
+struct rings_totals {
+	uint64_t running_ns; /* of the first event */
+	uint64_t lost;       /* samples of all events */
+};
+struct rings_totals rings_totals(const struct rings *r);
+uint64_t rings_records_lost(const struct rings *r); /* as records in the buffers say */
+
+/* For writing perf.data: the attribute of an event, and its ids. */
+const struct perf_event_attr *rings_attr(const struct rings *r, size_t event);
+size_t rings_ids(const struct rings *r, size_t event, uint64_t *ret, size_t max);
+
+#endif

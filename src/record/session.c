@@ -1,0 +1,431 @@
+#include "record/session.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+enum { ROUND_MS = 100, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
+static const uint64_t SECOND_NS = 1000000000;
+
+uint64_t session_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- records ---- */
+
+static void take_sample(struct session *s, const struct ring_record *r)
+{
+	const struct record_event *e = &s->events.at.at[r->event];
+	struct thread *t = spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid);
+	unwinding_sample(s->unwinding, t->space, r, &s->stack);
+	if (s->wall)
+		wall_sample(s->wall, t, r, &s->stack, e->is_switches);
+	if (e->is_switches)
+		return;
+	struct recorded_sample k = { .event = s->event_ids[r->event],
+				     .task = recording_task(s->recording, t),
+				     .pid = t->pid,
+				     .cpu = r->cpu,
+				     .time_ns = r->time_ns,
+				     .weight = r->period,
+				     .frames = s->stack.frames,
+				     .n = s->stack.n,
+				     .cut = s->stack.cut,
+				     .complete = s->stack.complete };
+	recording_sample(s->recording, &k);
+	if (s->perfdata)
+		perfdata_sample(s->perfdata, r, t, &s->stack);
+	s->samples++;
+	if (!r->event && e->is_clock)
+		s->sampled_ns += r->period;
+}
+
+static void take_switch(struct session *s, const struct ring_record *r)
+{
+	if (!s->wall || !r->tid)
+		return;
+	wall_switch(s->wall, spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid), r);
+}
+
+static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
+{
+	struct session *s = arg;
+	if (s->wall)
+		wall_end(s->wall, t, time_ns, gone);
+	if (!t->task)
+		return;
+	kin_writer_task_end(recording_writer(s->recording), t->task, time_ns, 0, -1);
+	t->task = 0;
+}
+
+/* A jitdump file is mapped by who writes it, for us to see. */
+static void look_for_dump(struct session *s, const struct ring_record *r)
+{
+	struct thread *t = spaces_known(s->spaces, (pid_t)r->tid);
+	for (size_t i = 0; t && i < t->space->at.n; i++) {
+		const struct module *m = t->space->at.at[i].module;
+		if (m->kind == KINF_JIT && strstr(m->path, "/jit-"))
+			jit_add_dump(s->jit, t->pid, m->path);
+	}
+}
+
+static void take(struct session *s, const struct ring_record *r)
+{
+	struct spaces_hooks hooks = { end_thread, s };
+	switch (r->header->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(s, r);
+		return;
+	case PERF_RECORD_SWITCH:
+		take_switch(s, r);
+		return;
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		take_switch(s, r);
+		return;
+	case PERF_RECORD_THROTTLE:
+		s->throttled++;
+		kin_writer_lost(recording_writer(s->recording), KINF_THROTTLED, 1);
+		break;
+	default:
+		spaces_take(s->spaces, r, &hooks);
+		break;
+	}
+	if (r->header->type == PERF_RECORD_MMAP2)
+		look_for_dump(s, r);
+	if (s->perfdata)
+		perfdata_other(s->perfdata, r);
+}
+
+void session_drain(struct session *s, bool all)
+{
+	struct ring_record r;
+	rings_begin(s->rings, all);
+	while (rings_next(s->rings, &r))
+		take(s, &r);
+}
+
+/* ---- now and then ---- */
+
+static void trouble(struct session *s, struct kin_error *err)
+{
+	if (!err)
+		return;
+	if (s->trouble) {
+		kin_error_free(err);
+		return;
+	}
+	s->trouble = err;
+	char *line = xprintf("%s: recording no more; the program goes on", kin_error_message(err));
+	s->opts->say(line);
+	free(line);
+}
+
+static uint64_t lost(const struct session *s, const struct rings_totals *t)
+{
+	uint64_t records = rings_records_lost(s->rings);
+	return t->lost > records ? t->lost : records;
+}
+
+static void update_totals(struct session *s)
+{
+	struct kin_writer *w = recording_writer(s->recording);
+	struct rings_totals t = rings_totals(s->rings);
+	uint64_t n = lost(s, &t);
+	if (n > s->lost_written)
+		kin_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
+	s->lost_written = n;
+	bool tasks = !s->opts->everything;
+	kin_writer_clock(w, tasks ? t.running_ns : 0, s->sampled_ns);
+}
+
+static void tick(struct session *s)
+{
+	uint64_t now = session_now();
+	if (now - s->ticked_ns > SECOND_NS / 2) {
+		s->ticked_ns = now;
+		if (s->followed.at.n < TOTALS_MAX)
+			update_totals(s);
+		if (s->perfdata)
+			perfdata_flush(s->perfdata);
+	}
+	trouble(s, recording_tick(s->recording, now));
+}
+
+/* Threads that began after they were listed, and before those that began them were followed. */
+static void look_again(struct session *s)
+{
+	struct pid_list now = { 0 }, missed = { 0 };
+	s->looked_again = true;
+	for (size_t i = 0; i < s->opts->n_pids; i++)
+		kin_error_free(target_threads(s->opts->pids[i], &now));
+	for (size_t i = 0; i < now.at.n; i++)
+		if (!spaces_known(s->spaces, now.at.at[i]))
+			vec_push(&missed.at, now.at.at[i]);
+	rings_follow(s->rings, missed.at.at, missed.at.n, true);
+	vec_free(&now.at);
+	vec_free(&missed.at);
+}
+
+/* ---- the loop ---- */
+
+static void take_signal(struct session *s, const struct signal_seen *seen)
+{
+	if (seen->number == SIGCHLD || seen->number == SIGXFSZ)
+		return;
+	bool user = seen->number == SIGUSR1 || seen->number == SIGUSR2;
+	bool alive = s->target.running && !s->target.ended;
+	if (alive)
+		target_pass(&s->target, seen);
+	if (user)
+		return;
+	/* The program decides what the first one means. */
+	if (!alive || ++s->interrupts > 1) {
+		s->stop = true;
+		s->stopped_by = alive ? seen->number : 0;
+	}
+}
+
+static int time_left(const struct session *s)
+{
+	uint64_t now = session_now();
+	/* What is beyond the copies of stacks has to be read while it is there. */
+	uint64_t round = unwinding_stats(s->unwinding)->continued ? ROUND_DEEP_MS : ROUND_MS;
+	if (!s->deadline_ns)
+		return (int)round;
+	if (now >= s->deadline_ns)
+		return 0;
+	uint64_t ms = (s->deadline_ns - now) / 1000000 + 1;
+	return (int)(ms < round ? ms : round);
+}
+
+static bool is_over(const struct session *s)
+{
+	if (s->stop || (s->deadline_ns && session_now() >= s->deadline_ns))
+		return true;
+	if (s->target.running && s->opts->everything)
+		return s->target.ended;
+	/* A program with more rights than ours loses the kernel's events, and lives on. */
+	return (!s->target.running || s->target.ended) && rings_all_gone(s->rings);
+}
+
+static void tell_of_others(struct session *s, bool *told)
+{
+	if (*told || !s->target.ended || s->opts->everything || rings_all_gone(s->rings))
+		return;
+	*told = true;
+	s->opts->say("the program has ended; what it started has not and is recorded until it "
+		     "ends, or until an interrupt");
+}
+
+void session_run(struct session *s)
+{
+	bool told = false;
+	unsigned rounds = 0;
+	while (!is_over(s)) {
+		struct pollfd fds[] = { { rings_poll_fd(s->rings), POLLIN, 0 },
+					{ s->signals.fd, POLLIN, 0 } };
+		struct signal_seen seen;
+		int n = poll(fds, ARRAY_LEN(fds), time_left(s));
+		while (signals_next(&s->signals, &seen))
+			take_signal(s, &seen);
+		if (fds[0].revents)
+			rings_polled(s->rings);
+		session_drain(s, false);
+		tick(s);
+		target_look(&s->target);
+		if (!s->looked_again && s->opts->n_pids)
+			look_again(s);
+		rounds = s->target.ended && !n ? rounds + 1 : rounds;
+		if (rounds > 5)
+			tell_of_others(s, &told);
+	}
+}
+
+/* ---- beginning and end ---- */
+
+static void describe(struct session *s)
+{
+	struct kin_writer *w = recording_writer(s->recording);
+	struct utsname u;
+	char *cwd = getcwd(NULL, 0);
+	if (cwd)
+		kin_writer_info(w, "cwd", cwd);
+	free(cwd);
+	if (!uname(&u)) {
+		kin_writer_info(w, "host", u.nodename);
+		kin_writer_info(w, "kernel", u.release);
+	}
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	for (size_t i = 0; s->opts->argv && s->opts->argv[i]; i++)
+		fprintf(f, "%s%s", i ? " " : "", s->opts->argv[i]);
+	fclose(f);
+	if (*text)
+		kin_writer_info(w, "command", text);
+	free(text);
+	if (s->user_only)
+		kin_writer_info(w, "mode", "user");
+	if (s->wall)
+		kin_writer_info(w, "wall-stacks",
+				s->exact_switches ? "at the switch" : "estimated: nearest sample");
+}
+
+static void define_events(struct session *s)
+{
+	struct kin_writer *w = recording_writer(s->recording);
+	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
+	for (size_t i = 0; i < s->events.at.n; i++) {
+		const struct record_event *e = &s->events.at.at[i];
+		if (!e->is_switches)
+			s->event_ids[i] = kin_writer_event(w, e->name,
+							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+							   e->period ? e->period : e->frequency,
+							   e->period ? 0 : KINF_EVENT_FREQUENCY);
+	}
+	if (!s->opts->wall)
+		return;
+	const char *how = s->exact_switches ? "" : " (place estimated)";
+	char *blocked = xprintf("blocked%s", how), *waiting = xprintf("waiting%s", how);
+	uint32_t b = kin_writer_event(w, blocked, KINF_NS, 0, KINF_EVENT_OFF_CPU);
+	uint32_t r = kin_writer_event(w, waiting, KINF_NS, 0, KINF_EVENT_WAITING);
+	s->wall = wall_new(s->recording, s->exact_switches, b, r);
+	free(blocked);
+	free(waiting);
+}
+
+static pid_t process_of(pid_t tid)
+{
+	char path[64], line[128];
+	int pid = tid;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return (pid_t)pid;
+}
+
+void session_begin(struct session *s)
+{
+	define_events(s);
+	describe(s);
+	for (size_t i = 0; i < s->followed.at.n; i++) {
+		pid_t tid = s->followed.at.at[i];
+		struct thread *t = spaces_thread(s->spaces, process_of(tid), tid);
+		if (s->wall)
+			wall_present(s->wall, t, s->start_ns);
+	}
+}
+
+static uint64_t own_cpu(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * SECOND_NS +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+/* Most first; few. */
+static void worst_objects(const struct session *s, struct record_audit *a)
+{
+	for (size_t i = 0; i < modules_count(s->modules); i++) {
+		const struct module *m = modules_at(s->modules, i);
+		uint64_t n = m->failures;
+		const char *name = *m->path ? m->path : "//anon";
+		for (size_t k = 0; n && k < AUDIT_OBJECTS; k++) {
+			if (n <= a->object[k].failures)
+				continue;
+			free(a->object[AUDIT_OBJECTS - 1].name);
+			memmove(&a->object[k + 1], &a->object[k],
+				(AUDIT_OBJECTS - 1 - k) * sizeof(a->object[0]));
+			a->object[k].name = xprintf("%s", name);
+			a->object[k].failures = n;
+			break;
+		}
+	}
+}
+
+static void fill_audit(struct session *s, uint64_t end_ns)
+{
+	struct record_audit *a = &s->result->audit;
+	const struct unwinding_stats *u = unwinding_stats(s->unwinding);
+	struct rings_totals t = rings_totals(s->rings);
+	a->samples = s->samples;
+	a->duration_ns = end_ns - s->start_ns;
+	a->cpu_ns = s->opts->everything ? 0 : t.running_ns;
+	a->sampled_ns = s->sampled_ns;
+	a->is_clock = s->events.at.at[0].is_clock;
+	a->user_only = s->user_only;
+	a->lost = lost(s, &t);
+	a->throttled = s->throttled;
+	a->stacks = u->stacks;
+	a->complete = u->complete;
+	a->cut = u->cut;
+	a->continued = u->continued;
+	a->frames = u->frames;
+	a->guessed = u->guessed;
+	a->processes = spaces_n_processes(s->spaces);
+	a->threads = spaces_n_threads(s->spaces);
+	a->stack_bytes = rings_stack_bytes(s->rings);
+	a->preemptions += (uint64_t)s->target.usage.ru_nivcsw;
+	if (s->wall) {
+		const struct wall_totals *w = wall_totals(s->wall);
+		a->has_switches = true;
+		a->switches = w->switches;
+		a->preemptions = w->preemptions;
+		a->blocked_ns = w->blocked_ns;
+		a->waiting_ns = w->waiting_ns;
+	}
+	worst_objects(s, a);
+}
+
+static void end_wall(void *arg, struct thread *t)
+{
+	struct session *s = arg;
+	wall_end(s->wall, t, session_now(), false);
+}
+
+void session_end(struct session *s)
+{
+	rings_disable(s->rings);
+	session_drain(s, true);
+	uint64_t end = session_now();
+	if (s->wall)
+		spaces_each(s->spaces, end_wall, s);
+	update_totals(s);
+	fill_audit(s, end);
+
+	enum kinf_end how = KINF_STOPPED;
+	uint64_t detail = 0;
+	if (s->target.ended) {
+		bool exited = WIFEXITED(s->target.status);
+		how = exited ? KINF_EXITED : KINF_SIGNALLED;
+		detail = (uint64_t)(exited ? WEXITSTATUS(s->target.status)
+					   : WTERMSIG(s->target.status));
+	}
+	struct kin_error *err = recording_close(s->recording, s->modules, how, detail, end);
+	s->recording = NULL;
+	s->result->finished = !err && !s->trouble;
+	trouble(s, err);
+	if (s->perfdata) {
+		err = perfdata_close(s->perfdata);
+		s->perfdata = NULL;
+		s->result->finished &= !err;
+		trouble(s, err);
+	}
+	s->result->audit.own_cpu_ns = own_cpu();
+}

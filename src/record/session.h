@@ -1,0 +1,51 @@
+/* session.h - one recording while it runs: what record.c and session.c share. */
+#ifndef RECORD_SESSION_H
+#define RECORD_SESSION_H
+
+#include "record/perfdata_write.h"
+#include "record/record.h"
+#include "record/recording.h"
+#include "record/rings.h"
+#include "record/target.h"
+#include "record/wall.h"
+
+struct session {
+	const struct record_opts *opts;
+	struct record_result *result;
+	struct record_events events;
+	bool user_only, exact_switches;
+	struct signals signals;
+	struct target target;
+	struct rings *rings;
+	struct modules *modules;
+	struct spaces *spaces;
+	struct jit *jit;
+	struct kernel *kernel;
+	struct unwinding *unwinding;
+	struct recording *recording;
+	struct wall *wall;
+	struct perfdata *perfdata;
+	uint32_t *event_ids;      /* in the file, by index of events */
+	struct pid_list followed; /* threads that were attached to */
+	bool looked_again;        /* for threads that had begun meanwhile */
+	uint64_t start_ns, deadline_ns, ticked_ns;
+	uint64_t samples, sampled_ns, lost_written, throttled;
+	unsigned interrupts;
+	int stopped_by; /* a signal; 0: none */
+	bool stop;
+	struct kin_error *trouble; /* the first; the recording goes on */
+	struct unwound stack;
+};
+
+uint64_t session_now(void);
+
+/* Everything is open and nothing runs yet. */
+void session_begin(struct session *s);
+/* Takes in what the kernel has recorded; `all`: up to now. */
+void session_drain(struct session *s, bool all);
+/* Until the program and all that it started are gone, or somebody says stop. */
+void session_run(struct session *s);
+/* Closes the files and fills in the audit. */
+void session_end(struct session *s);
+
+#endif

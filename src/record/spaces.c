@@ -1,0 +1,438 @@
+#include "record/spaces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/map64.h"
+
+enum { MAPPINGS_MAX = 1 << 16 };
+
+struct spaces {
+	struct modules *modules;
+	void (*release)(struct space *s);
+	struct map64 by_tid; /* -> index into threads */
+	struct map64 by_pid; /* -> index of any thread of it */
+	VEC(struct thread *) threads;
+	VEC(uint32_t) unused; /* of threads */
+	size_t n_processes, n_threads;
+	uint32_t run; /* of threads without a known parent */
+};
+
+/* ---- spaces ---- */
+
+static struct space *space_new(pid_t pid)
+{
+	struct space *s = xalloc(sizeof(*s));
+	s->refs = 1;
+	s->pid = pid;
+	return s;
+}
+
+static void space_drop(struct spaces *all, struct space *s)
+{
+	if (!s || --s->refs)
+		return;
+	all->release(s);
+	vec_free(&s->at);
+	free(s);
+}
+
+static struct space *space_copy(const struct space *s, pid_t pid)
+{
+	struct space *c = space_new(pid);
+	vec_reserve(&c->at, s->at.n);
+	memcpy(c->at.at, s->at.at, s->at.n * sizeof(*s->at.at));
+	c->at.n = s->at.n;
+	return c;
+}
+
+/* Index of the first mapping that ends after addr. */
+static size_t after(const struct space *s, uint64_t addr)
+{
+	size_t low = 0, high = s->at.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (s->at.at[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+const struct mapping *space_find(const struct space *s, uint64_t addr)
+{
+	size_t i = after(s, addr);
+	return i < s->at.n && s->at.at[i].start <= addr ? &s->at.at[i] : NULL;
+}
+
+static void insert(struct space *s, size_t at, struct mapping m)
+{
+	vec_push(&s->at, m);
+	memmove(&s->at.at[at + 1], &s->at.at[at], (s->at.n - 1 - at) * sizeof(m));
+	s->at.at[at] = m;
+}
+
+/* What the new mapping covers of others is gone. */
+static void space_map(struct space *s, struct mapping m)
+{
+	size_t i = after(s, m.start);
+	if (m.start >= m.end || s->at.n >= MAPPINGS_MAX)
+		return;
+	if (i < s->at.n && s->at.at[i].start < m.start) { /* its front remains */
+		struct mapping back = s->at.at[i];
+		s->replaced |= back.module != m.module || back.bias != m.bias;
+		s->at.at[i].end = m.start;
+		i++;
+		if (back.end > m.end) {
+			back.start = m.end;
+			insert(s, i, back);
+		}
+	}
+	size_t n = 0;
+	while (i + n < s->at.n && s->at.at[i + n].end <= m.end) {
+		s->replaced |= s->at.at[i + n].module != m.module || s->at.at[i + n].bias != m.bias;
+		n++;
+	}
+	if (i + n < s->at.n && s->at.at[i + n].start < m.end) {
+		s->replaced |= s->at.at[i + n].module != m.module || s->at.at[i + n].bias != m.bias;
+		s->at.at[i + n].start = m.end;
+	}
+	if (n > 1)
+		memmove(&s->at.at[i + 1], &s->at.at[i + n], (s->at.n - i - n) * sizeof(*s->at.at));
+	if (n) {
+		s->at.n -= n - 1;
+		s->at.at[i] = m;
+	} else {
+		insert(s, i, m);
+	}
+}
+
+static struct mapping mapping_of(struct spaces *all, const struct module_key *key, uint64_t offset)
+{
+	struct module *m = modules_find(all->modules, key);
+	return (struct mapping){ key->start, key->end, module_bias(m, key->start, offset), m };
+}
+
+void spaces_set_run(struct spaces *s, uint32_t run) { s->run = run; }
+
+/* ---- /proc ---- */
+
+static void read_maps(struct spaces *all, struct space *s)
+{
+	char path[64], exe[4096], *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->pid);
+	FILE *f = fopen(path, "re");
+	while (f && (n = getline(&line, &cap, f)) > 0) {
+		unsigned long long start, end, offset, inode;
+		char access[5];
+		int at = 0;
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		if (sscanf(line, "%llx-%llx %4s %llx %*x:%*x %llu %n", &start, &end, access,
+			   &offset, &inode, &at) < 5 ||
+		    !at || access[2] != 'x' || !strcmp(line + at, "[vsyscall]"))
+			continue;
+		struct module_key key = {
+			.path = line + at, .inode = inode, .pid = s->pid, .start = start, .end = end
+		};
+		struct mapping m = mapping_of(all, &key, offset);
+		m.module->main |= !strcmp(key.path, exe);
+		space_map(s, m);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	s->replaced = false;
+}
+
+static void read_comm(pid_t pid, pid_t tid, char ret[16])
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(ret, 1, 15, f) : 0;
+	while (n && ret[n - 1] == '\n')
+		n--;
+	ret[n] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* ---- threads ---- */
+
+struct spaces *spaces_new(struct modules *m, void (*release)(struct space *s))
+{
+	struct spaces *s = xalloc(sizeof(*s));
+	s->modules = m;
+	s->release = release;
+	return s;
+}
+
+static void thread_free(struct spaces *s, struct thread *t)
+{
+	if (!t)
+		return;
+	space_drop(s, t->space);
+	free(t);
+}
+
+void spaces_free(struct spaces *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->threads.n; i++)
+		thread_free(s, s->threads.at[i]);
+	vec_free(&s->threads);
+	vec_free(&s->unused);
+	map64_free(&s->by_tid);
+	map64_free(&s->by_pid);
+	free(s);
+}
+
+size_t spaces_n_processes(const struct spaces *s) { return s->n_processes; }
+size_t spaces_n_threads(const struct spaces *s) { return s->n_threads; }
+
+static struct thread *at(const struct spaces *s, uint32_t index)
+{
+	return index == NONE ? NULL : s->threads.at[index];
+}
+
+struct thread *spaces_known(const struct spaces *s, pid_t tid)
+{
+	return at(s, map64_get(&s->by_tid, (uint32_t)tid));
+}
+
+/* Any thread of the process: they share a space. */
+static struct thread *sibling(const struct spaces *s, pid_t pid)
+{
+	struct thread *t = at(s, map64_get(&s->by_pid, (uint32_t)pid));
+	return t && t->pid == pid ? t : NULL;
+}
+
+/* Takes over a reference to the space. */
+static struct thread *add_thread(struct spaces *s, pid_t pid, pid_t tid, struct space *space)
+{
+	struct thread *t = xalloc(sizeof(*t));
+	t->pid = pid;
+	t->tid = tid;
+	t->space = space;
+	t->run = s->run;
+	uint32_t index = (uint32_t)s->threads.n;
+	if (s->unused.n) {
+		index = s->unused.at[--s->unused.n];
+		s->threads.at[index] = t;
+	} else {
+		vec_push(&s->threads, t);
+	}
+	*map64_at(&s->by_tid, (uint32_t)tid) = index;
+	*map64_at(&s->by_pid, (uint32_t)pid) = index;
+	s->n_processes += pid == tid;
+	s->n_threads++;
+	return t;
+}
+
+struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
+{
+	struct thread *t = spaces_known(s, tid);
+	if (t && t->pid == pid)
+		return t;
+	struct thread *other = sibling(s, pid);
+	struct space *space;
+	if (other) {
+		space = other->space;
+		space->refs++;
+	} else {
+		space = space_new(pid);
+		read_maps(s, space);
+	}
+	t = add_thread(s, pid, tid, space);
+	read_comm(pid, tid, t->comm);
+	return t;
+}
+
+void spaces_each(struct spaces *s, void (*each)(void *arg, struct thread *t), void *arg)
+{
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i])
+			each(arg, s->threads.at[i]);
+}
+
+/* ---- records ---- */
+
+static void give_space(struct spaces *s, pid_t pid, struct space *old, struct space *made)
+{
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct thread *t = s->threads.at[i];
+		if (!t || t->pid != pid || t->space != old)
+			continue;
+		made->refs++;
+		t->space = made;
+		space_drop(s, old);
+	}
+}
+
+static bool others_have(const struct spaces *s, const struct thread *t)
+{
+	if (t->space->refs == 1)
+		return false;
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i] && s->threads.at[i]->space == t->space &&
+		    s->threads.at[i]->pid != t->pid)
+			return true;
+	return false;
+}
+
+/* The process's own, to be changed. */
+static struct space *own_space(struct spaces *s, struct thread *t)
+{
+	if (others_have(s, t)) {
+		struct space *made = space_copy(t->space, t->pid);
+		give_space(s, t->pid, t->space, made);
+		space_drop(s, made);
+	}
+	return t->space;
+}
+
+struct mmap2_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	union {
+		struct {
+			uint32_t maj, min;
+			uint64_t ino, ino_generation;
+		};
+		struct {
+			uint8_t build_id_size, unused[3], build_id[20];
+		};
+	};
+	uint32_t prot, flags;
+	char filename[];
+};
+
+static void take_mmap(struct spaces *s, const struct ring_record *r)
+{
+	const struct mmap2_record *m = (const void *)r->header;
+	if (r->header->size <= sizeof(*m))
+		return;
+	struct thread *t = spaces_thread(s, (pid_t)m->pid, (pid_t)m->tid);
+	struct module_key key = {
+		.path = m->filename, .pid = (pid_t)m->pid, .start = m->addr, .end = m->addr + m->len
+	};
+	if (r->header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		key.build_id = m->build_id;
+		key.build_id_size = m->build_id_size <= 20 ? m->build_id_size : 0;
+	} else {
+		key.inode = m->ino;
+	}
+	if (!strncmp(m->filename, "[vsyscall]", 10))
+		return;
+	struct space *space = own_space(s, t);
+	struct mapping made = mapping_of(s, &key, m->pgoff);
+	made.module->main |= space->fresh && made.module->kind == KINF_ELF;
+	space->fresh = false;
+	space_map(space, made);
+}
+
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+static void take_comm(struct spaces *s, const struct ring_record *r,
+		      const struct spaces_hooks *hooks)
+{
+	const struct comm_record *c = (const void *)r->header;
+	bool exec = r->header->misc & PERF_RECORD_MISC_COMM_EXEC;
+	struct thread *t = spaces_known(s, (pid_t)c->tid);
+	if (!t && exec) { /* nothing of what it was is left */
+		t = add_thread(s, (pid_t)c->pid, (pid_t)c->tid, space_new((pid_t)c->pid));
+		t->space->fresh = true;
+	} else if (!t) {
+		t = spaces_thread(s, (pid_t)c->pid, (pid_t)c->tid);
+	} else {
+		hooks->ended(hooks->arg, t, r->time_ns, false);
+		if (exec) {
+			space_drop(s, t->space);
+			t->space = space_new(t->pid);
+			t->space->fresh = true;
+			*map64_at(&s->by_pid, (uint32_t)t->pid) =
+				map64_get(&s->by_tid, (uint32_t)t->tid);
+		}
+	}
+	snprintf(t->comm, sizeof(t->comm), "%.15s", c->comm);
+}
+
+struct task_record {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+static void take_fork(struct spaces *s, const struct ring_record *r)
+{
+	const struct task_record *f = (const void *)r->header;
+	struct thread *parent = spaces_known(s, (pid_t)f->ptid);
+	struct thread *old = spaces_known(s, (pid_t)f->tid);
+	if (old && old->pid == (pid_t)f->pid)
+		return; /* found in /proc already */
+	if (!parent)
+		parent = sibling(s, (pid_t)f->ppid);
+	if (!parent)
+		return; /* it will be found when it is needed */
+	parent->space->refs++;
+	struct thread *t = add_thread(s, (pid_t)f->pid, (pid_t)f->tid, parent->space);
+	memcpy(t->comm, parent->comm, sizeof(t->comm));
+	t->run = parent->run;
+}
+
+static void forget(struct spaces *s, struct thread *t)
+{
+	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
+	*map64_at(&s->by_tid, (uint32_t)t->tid) = NONE;
+	s->threads.at[index] = NULL;
+	vec_push(&s->unused, index);
+	if (map64_get(&s->by_pid, (uint32_t)t->pid) == index) {
+		uint32_t other = NONE;
+		for (size_t i = 0; t->space->refs > 1 && other == NONE && i < s->threads.n; i++)
+			if (s->threads.at[i] && s->threads.at[i]->pid == t->pid)
+				other = (uint32_t)i;
+		*map64_at(&s->by_pid, (uint32_t)t->pid) = other;
+	}
+	thread_free(s, t);
+}
+
+void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)
+{
+	struct thread *t;
+	switch (r->header->type) {
+	case PERF_RECORD_MMAP2:
+		take_mmap(s, r);
+		return;
+	case PERF_RECORD_COMM:
+		take_comm(s, r, hooks);
+		return;
+	case PERF_RECORD_FORK:
+		take_fork(s, r);
+		return;
+	case PERF_RECORD_EXIT:
+		t = spaces_known(s,
+				 (pid_t)((const struct task_record *)(const void *)r->header)->tid);
+		if (t) {
+			hooks->ended(hooks->arg, t, r->time_ns, true);
+			forget(s, t);
+		}
+		return;
+	default:
+		return; /* switches, losses: not ours */
+	}
+}

@@ -1,0 +1,188 @@
+#include "record/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+enum { HURRIED = -10 };
+
+/* ---- signals ---- */
+
+struct kin_error *signals_open(struct signals *s)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	s->nice_before = getpriority(PRIO_PROCESS, 0);
+	sigemptyset(&s->taken);
+	sigaddset(&s->taken, SIGCHLD);
+	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		struct sigaction a;
+		if (!sigaction(numbers[i], NULL, &a) && a.sa_handler != SIG_IGN)
+			sigaddset(&s->taken, numbers[i]);
+	}
+	/* Where it is ignored nobody can be waited for. */
+	struct sigaction ordinary = { .sa_handler = SIG_DFL };
+	sigaction(SIGCHLD, &ordinary, &s->child_before);
+	sigprocmask(SIG_BLOCK, &s->taken, &s->before);
+	s->fd = signalfd(-1, &s->taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->fd >= 0)
+		return NULL;
+	struct kin_error *err = err_os(errno, "signalfd");
+	signals_close(s);
+	return err;
+}
+
+void signals_close(struct signals *s)
+{
+	struct signal_seen seen;
+	while (s->fd >= 0 && signals_next(s, &seen))
+		continue; /* they were for what is over now */
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	sigaction(SIGCHLD, &s->child_before, NULL);
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+}
+
+void signals_hurry(struct signals *s)
+{
+	if (s->nice_before > HURRIED)
+		setpriority(PRIO_PROCESS, 0, HURRIED);
+}
+
+bool signals_next(struct signals *s, struct signal_seen *ret)
+{
+	struct signalfd_siginfo i;
+	if (read(s->fd, &i, sizeof(i)) != (ssize_t)sizeof(i))
+		return false;
+	ret->number = (int)i.ssi_signo;
+	ret->from_terminal = i.ssi_code == SI_KERNEL;
+	ret->sender = (pid_t)i.ssi_pid;
+	return true;
+}
+
+/* ---- the program ---- */
+
+static void become(char *const *argv, const struct signals *s, int go, int failed)
+{
+	char byte;
+	ssize_t n;
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127); /* the recorder is no more */
+	sigaction(SIGCHLD, &s->child_before, NULL);
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	if (s->nice_before > HURRIED)
+		setpriority(PRIO_PROCESS, 0, s->nice_before);
+	execvp(argv[0], argv);
+	int errnum = errno;
+	(void)!write(failed, &errnum, sizeof(errnum));
+	_exit(127);
+}
+
+struct kin_error *target_start(char *const *argv, const struct signals *s, struct target *ret)
+{
+	int go[2], failed[2];
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return err_os(errno, "pipe");
+	if (pipe2(failed, O_CLOEXEC) < 0) {
+		int errnum = errno;
+		close(go[0]);
+		close(go[1]);
+		return err_os(errnum, "pipe");
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		close(go[1]);
+		become(argv, s, go[0], failed[1]);
+	}
+	int errnum = errno;
+	close(go[0]);
+	close(failed[1]);
+	*ret = (struct target){ .pid = pid, .go = go[1], .failed = failed[0] };
+	if (pid > 0)
+		return NULL;
+	close(go[1]);
+	close(failed[0]);
+	return err_os(errnum, "fork");
+}
+
+struct kin_error *target_go(struct target *t, const char *name)
+{
+	int errnum = 0;
+	(void)!write(t->go, "", 1);
+	close(t->go);
+	ssize_t n;
+	do
+		n = read(t->failed, &errnum, sizeof(errnum));
+	while (n < 0 && errno == EINTR);
+	close(t->failed);
+	t->running = true;
+	if (n != (ssize_t)sizeof(errnum))
+		return NULL;
+	waitpid(t->pid, &t->status, 0);
+	t->ended = true;
+	return err_os(errnum, "%s", name);
+}
+
+void target_cancel(struct target *t)
+{
+	close(t->go);
+	close(t->failed);
+	waitpid(t->pid, &t->status, 0);
+	t->ended = true;
+}
+
+void target_look(struct target *t)
+{
+	if (!t->ended && t->pid > 0 && wait4(t->pid, &t->status, WNOHANG, &t->usage) == t->pid)
+		t->ended = true;
+}
+
+void target_pass(const struct target *t, const struct signal_seen *s)
+{
+	bool own =
+		s->sender == t->pid; /* a program that signals its parent means no good to itself */
+	bool ours = s->number == SIGCHLD || s->number == SIGXFSZ;
+	if (t->running && !t->ended && !s->from_terminal && !own && !ours)
+		kill(t->pid, s->number);
+}
+
+void target_wait(struct target *t, struct signals *s)
+{
+	while (!t->ended) {
+		struct signal_seen seen;
+		int flags = fcntl(s->fd, F_GETFL);
+		fcntl(s->fd, F_SETFL, flags & ~O_NONBLOCK);
+		if (signals_next(s, &seen))
+			target_pass(t, &seen);
+		fcntl(s->fd, F_SETFL, flags);
+		target_look(t);
+	}
+}
+
+struct kin_error *target_threads(pid_t pid, struct pid_list *ret)
+{
+	char path[64];
+	size_t before = ret->at.n;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *d = opendir(path);
+	if (!d)
+		return err_os(errno == ENOENT ? ESRCH : errno, "process %d", (int)pid);
+	for (struct dirent *e; (e = readdir(d));)
+		if (e->d_name[0] != '.')
+			vec_push(&ret->at, (pid_t)strtol(e->d_name, NULL, 10));
+	closedir(d);
+	return ret->at.n > before ? NULL : err_os(ESRCH, "process %d", (int)pid);
+}

@@ -1,0 +1,68 @@
+/* target.h - the program that is recorded, and the signals that come by meanwhile.
+ *
+ * The program is started in two steps: it exists, and waits; and it runs. In between the kernel's
+ * events are opened on it. Nothing of it is changed: it has the signal mask, the dispositions and
+ * the limits that we were started with.
+ *
+ * Signals for the recorder are read from a descriptor. Those that were ignored when we were started
+ * stay ignored. */
+#ifndef RECORD_TARGET_H
+#define RECORD_TARGET_H
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct kin_error;
+
+struct signals {
+	int fd; /* for poll() */
+	sigset_t before, taken;
+	struct sigaction child_before;
+	int nice_before;
+};
+struct kin_error *signals_open(struct signals *s) __attribute__((warn_unused_result));
+void signals_close(struct signals *s); /* everything as it was */
+
+struct signal_seen {
+	int number;
+	bool from_terminal; /* everybody in the foreground got it */
+	pid_t sender;
+};
+/* Ahead of others if we may: a recorder that comes late loses samples. Not so the programs that are
+ * started. */
+void signals_hurry(struct signals *s);
+
+bool signals_next(struct signals *s, struct signal_seen *ret); /* false: no more */
+
+struct target {
+	pid_t pid;
+	int go, failed; /* pipes */
+	bool running, ended;
+	int status;          /* of wait(), once it ended */
+	struct rusage usage; /* of it and the children that it waited for */
+};
+/* It waits. `argv` is searched in PATH. */
+struct kin_error *target_start(char *const *argv, const struct signals *s, struct target *ret)
+	__attribute__((warn_unused_result));
+/* It runs; if its program cannot be executed, an error, with ENOENT or another one. */
+struct kin_error *target_go(struct target *t, const char *name) __attribute__((warn_unused_result));
+/* It never runs. */
+void target_cancel(struct target *t);
+/* Looks whether it has ended. */
+void target_look(struct target *t);
+/* Waits for its end, passing signals on: for when there is nothing to record. */
+void target_wait(struct target *t, struct signals *s);
+/* A signal meant for the recorder's user's program. */
+void target_pass(const struct target *t, const struct signal_seen *s);
+
+/* All threads of a process, appended. */
+struct pid_list {
+	VEC(pid_t) at;
+};
+struct kin_error *target_threads(pid_t pid, struct pid_list *ret)
+	__attribute__((warn_unused_result));
+
+#endif

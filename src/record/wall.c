@@ -1,0 +1,212 @@
+#include "record/wall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PENDING_MAX = 64 };
+
+struct kept_stack {
+	struct stack_frame *frames;
+	size_t n, cap;
+	bool cut, complete, known;
+	uint64_t cpu_ns; /* on the thread's CPU clock */
+};
+
+struct interval {
+	uint64_t start_ns, duration_ns, cpu_ns;
+	uint32_t cpu;
+	bool waiting;
+};
+
+struct thread_wall {
+	bool out, preempted, present;
+	uint32_t out_cpu;
+	uint64_t out_ns; /* since when, if out */
+	uint64_t in_ns;  /* since when, if not; 0: not known */
+	uint64_t cpu_ns; /* run so far, up to in_ns or out_ns */
+	struct kept_stack last, at_switch;
+	struct interval pending[PENDING_MAX]; /* until the next sample tells which is nearer */
+	size_t n_pending;
+};
+
+struct wall {
+	struct recording *recording;
+	bool exact;
+	uint32_t blocked, waiting;
+	struct wall_totals totals;
+};
+
+struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting)
+{
+	struct wall *w = xalloc(sizeof(*w));
+	w->recording = r;
+	w->exact = exact;
+	w->blocked = blocked;
+	w->waiting = waiting;
+	return w;
+}
+
+void wall_free(struct wall *w) { free(w); }
+const struct wall_totals *wall_totals(const struct wall *w) { return &w->totals; }
+
+static struct thread_wall *of(struct thread *t)
+{
+	if (!t->wall)
+		t->wall = xalloc(sizeof(*t->wall));
+	return t->wall;
+}
+
+static void keep(struct kept_stack *k, const struct unwound *s, uint64_t cpu_ns)
+{
+	if (s->n > k->cap) {
+		k->cap = s->n;
+		k->frames = xrealloc(k->frames, k->cap, sizeof(*k->frames));
+	}
+	if (s->n)
+		memcpy(k->frames, s->frames, s->n * sizeof(*k->frames));
+	k->n = s->n;
+	k->cut = s->cut;
+	k->complete = s->complete;
+	k->known = true;
+	k->cpu_ns = cpu_ns;
+}
+
+static uint64_t cpu_clock(const struct thread_wall *tw, uint64_t now_ns)
+{
+	return tw->cpu_ns + (!tw->out && tw->in_ns && now_ns > tw->in_ns ? now_ns - tw->in_ns : 0);
+}
+
+static void emit(struct wall *w, struct thread *t, const struct interval *i,
+		 const struct kept_stack *k)
+{
+	struct recorded_sample s = { .event = i->waiting ? w->waiting : w->blocked,
+				     .task = recording_task(w->recording, t),
+				     .pid = t->pid,
+				     .cpu = i->cpu,
+				     .time_ns = i->start_ns,
+				     .weight = i->duration_ns };
+	if (k && k->known) {
+		s.frames = k->frames;
+		s.n = k->n;
+		s.cut = k->cut;
+		s.complete = k->complete;
+	}
+	recording_sample(w->recording, &s);
+	*(i->waiting ? &w->totals.waiting_ns : &w->totals.blocked_ns) += i->duration_ns;
+}
+
+/* `next`, if not NULL, is the sample after the intervals. */
+static void settle(struct wall *w, struct thread *t, const struct kept_stack *next)
+{
+	struct thread_wall *tw = t->wall;
+	for (size_t i = 0; i < tw->n_pending; i++) {
+		const struct interval *p = &tw->pending[i];
+		const struct kept_stack *k = &tw->last;
+		if (next && (!k->known || next->cpu_ns - p->cpu_ns < p->cpu_ns - k->cpu_ns))
+			k = next;
+		emit(w, t, p, k);
+		w->totals.estimated++;
+	}
+	tw->n_pending = 0;
+}
+
+static void end_interval(struct wall *w, struct thread *t, uint64_t now_ns)
+{
+	struct thread_wall *tw = t->wall;
+	struct interval i = { .start_ns = tw->out_ns,
+			      .duration_ns = now_ns > tw->out_ns ? now_ns - tw->out_ns : 0,
+			      .cpu_ns = tw->cpu_ns,
+			      .cpu = tw->out_cpu,
+			      .waiting = tw->preempted };
+	tw->out = tw->present = false;
+	tw->in_ns = now_ns;
+	if (tw->at_switch.known) {
+		emit(w, t, &i, &tw->at_switch);
+		tw->at_switch.known = false;
+		w->totals.exact++;
+		return;
+	}
+	if (tw->n_pending == PENDING_MAX)
+		settle(w, t, NULL);
+	tw->pending[tw->n_pending++] = i;
+}
+
+void wall_present(struct wall *w, struct thread *t, uint64_t time_ns)
+{
+	(void)w;
+	struct thread_wall *tw = of(t);
+	tw->out = tw->present = true;
+	tw->out_ns = time_ns;
+	tw->out_cpu = UINT32_MAX;
+}
+
+/* It ran all the time. */
+static void not_out(struct thread_wall *tw)
+{
+	if (tw->present) {
+		tw->out = tw->present = false;
+		tw->in_ns = tw->out_ns;
+	}
+}
+
+void wall_sample(struct wall *w, struct thread *t, const struct ring_record *r,
+		 const struct unwound *stack, bool at_switch)
+{
+	struct thread_wall *tw = of(t);
+	not_out(tw);
+	uint64_t cpu_ns = cpu_clock(tw, r->time_ns);
+	if (at_switch) {
+		keep(&tw->at_switch, stack, cpu_ns);
+		return;
+	}
+	if (tw->n_pending) {
+		struct kept_stack next = { 0 };
+		keep(&next, stack, cpu_ns);
+		settle(w, t, &next);
+		free(next.frames);
+	}
+	if (!w->exact)
+		keep(&tw->last, stack, cpu_ns);
+}
+
+void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
+{
+	struct thread_wall *tw = of(t);
+	bool leaves = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	w->totals.switches += leaves;
+	w->totals.preemptions += leaves && preempted;
+	kin_writer_switch(recording_writer(w->recording), recording_task(w->recording, t), r->cpu,
+			  r->time_ns,
+			  !leaves     ? KINF_SWITCH_IN
+			  : preempted ? KINF_SWITCH_PREEMPTED
+				      : KINF_SWITCH_OUT);
+	if (leaves) {
+		not_out(tw);
+		if (tw->out)
+			return; /* what was between was lost */
+		tw->cpu_ns = cpu_clock(tw, r->time_ns);
+		tw->out = true;
+		tw->preempted = preempted;
+		tw->out_ns = r->time_ns;
+		tw->out_cpu = r->cpu;
+	} else if (tw->out) {
+		end_interval(w, t, r->time_ns);
+	} else {
+		tw->in_ns = r->time_ns;
+	}
+}
+
+void wall_end(struct wall *w, struct thread *t, uint64_t time_ns, bool gone)
+{
+	struct thread_wall *tw = t->wall;
+	if (!tw)
+		return;
+	if (tw->out && !gone)
+		end_interval(w, t, time_ns);
+	settle(w, t, NULL);
+	free(tw->last.frames);
+	free(tw->at_switch.frames);
+	free(tw);
+	t->wall = NULL;
+}

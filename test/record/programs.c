@@ -1,0 +1,217 @@
+/* programs.c - what is recorded in the tests: programs NAME [ARGUMENT]. Compiled -O0 with frame
+ * pointers, and -O2 without. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile unsigned long sink;
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+NOINLINE void loop(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i;
+}
+
+NOINLINE void spin(double seconds)
+{
+	for (double end = cpu_seconds() + seconds; cpu_seconds() < end;)
+		loop(100000);
+	sink++;
+}
+
+/* All time in foo (60 %) and bar's own loop (40 %). */
+NOINLINE void foo(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i;
+}
+NOINLINE void bar(unsigned long n)
+{
+	for (unsigned long i = 0; i < 2 * n; i++)
+		sink += i;
+	foo(3 * n);
+	sink++;
+}
+static int foobar(int n)
+{
+	for (int i = 0; i < n; i++) {
+		bar(1000000);
+		sink++;
+	}
+	return 0;
+}
+
+NOINLINE int deep(int n)
+{
+	volatile char frame[512];
+	memset((char *)frame, n, sizeof(frame));
+	if (n)
+		deep(n - 1);
+	else
+		spin(0.3);
+	return frame[7];
+}
+
+static void *thread(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 30; i++)
+		loop(1000000);
+	return NULL;
+}
+static int threads(int n)
+{
+	pthread_t t[64];
+	for (int i = 0; i < n; i++)
+		pthread_create(&t[i], NULL, thread, NULL);
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+
+static int forks(int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (!fork()) {
+			spin(0.02);
+			_exit(0);
+		}
+		if (i % 20 == 19)
+			while (wait(NULL) > 0)
+				continue;
+	}
+	while (wait(NULL) > 0)
+		continue;
+	return 7;
+}
+
+NOINLINE void daemon_work(void) { spin(0.2); }
+static int daemons(void)
+{
+	if (daemon(1, 0))
+		return 1;
+	usleep(300000);
+	daemon_work();
+	return 0;
+}
+
+static int chain(int n, char *self)
+{
+	char number[16];
+	spin(0.03);
+	if (!n)
+		return 9;
+	snprintf(number, sizeof(number), "%d", n - 1);
+	execl(self, self, "chain", number, (char *)NULL);
+	return 1;
+}
+
+NOINLINE void nap(void) { usleep(300000); }
+static int sleeper(void)
+{
+	spin(0.1);
+	nap();
+	spin(0.1);
+	return 0;
+}
+
+static volatile sig_atomic_t seen;
+static void on_signal(int number) { seen = number; }
+static int wait_for_signal(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		signal(numbers[i], on_signal);
+	puts("ready");
+	fflush(stdout);
+	while (!seen)
+		usleep(10000);
+	return 50 + seen;
+}
+
+/* Code made at run time, named after it has run: as JITs do whose map is buffered. */
+static int jit(void)
+{
+#if defined(__x86_64__)
+	/* mov rax, rdi; 1: dec rax; jnz 1b; ret */
+	static const unsigned char code[] = {
+		0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3
+	};
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	memcpy(p, code, sizeof(code));
+	void (*made)(unsigned long);
+	memcpy(&made, &p, sizeof(made));
+	for (double end = cpu_seconds() + 0.2; cpu_seconds() < end;)
+		made(1000000);
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	FILE *f = fopen(path, "w");
+	fprintf(f, "%lx %zx made_at_run_time\n", (unsigned long)p, sizeof(code));
+	fclose(f);
+	puts(path);
+#endif
+	return 0;
+}
+
+static int dispositions(void)
+{
+	sigset_t set;
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	for (int i = 1; i < 32; i++) {
+		struct sigaction a;
+		sigaction(i, NULL, &a);
+		printf("%d%s%s ", i, sigismember(&set, i) ? "b" : "",
+		       a.sa_handler == SIG_IGN ? "i" : "");
+	}
+	printf("%d\n", nice(0));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 0;
+	if (!strcmp(name, "foobar"))
+		return foobar(n);
+	if (!strcmp(name, "spin"))
+		return spin(n / 1000.0), 0;
+	if (!strcmp(name, "deep"))
+		return deep(n), 0;
+	if (!strcmp(name, "threads"))
+		return threads(n);
+	if (!strcmp(name, "forks"))
+		return forks(n);
+	if (!strcmp(name, "daemon"))
+		return daemons();
+	if (!strcmp(name, "chain"))
+		return chain(n, argv[0]);
+	if (!strcmp(name, "sleeper"))
+		return sleeper();
+	if (!strcmp(name, "wait"))
+		return wait_for_signal();
+	if (!strcmp(name, "jit"))
+		return jit();
+	if (!strcmp(name, "dispositions"))
+		return dispositions();
+	if (!strcmp(name, "exit"))
+		return n;
+	if (!strcmp(name, "die"))
+		raise(n);
+	return 99;
+}

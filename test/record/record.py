@@ -1,0 +1,297 @@
+"""kin record on real programs: what they do is what is seen, and they do not notice.
+
+    record.py BUILD
+
+Where the kernel lets nobody sample, everything is skipped, with a line that says so.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+LIMIT = 120  # seconds for one command: the machine may be busy
+NOBODY = 65534
+
+
+class Box:
+    """A folder with the programs, and kin."""
+
+    def __init__(self, build):
+        self.kin = os.path.join(os.path.abspath(build), 'kin')
+        self.folder = tempfile.mkdtemp(prefix='kin-record-')
+        os.chmod(self.folder, 0o777)
+        self.env = {**os.environ, 'HOME': self.folder, 'LC_ALL': 'C'}
+        self.env.pop('XDG_CACHE_HOME', None)
+        source = os.path.join(HERE, 'programs.c')
+        for name, flags in (('prog', ['-O0', '-fno-omit-frame-pointer']), ('fast', ['-O2'])):
+            subprocess.run(['gcc', '-g', *flags, '-o', os.path.join(self.folder, name), source, '-lpthread'],
+                           check=True)
+
+    def popen(self, *words, user=None, **more):
+        more = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **more}
+        if user is not None:
+            more.update(user=user, group=user, extra_groups=[])
+        return subprocess.Popen(words, cwd=more.pop('cwd', self.folder), env=self.env, text=True, **more)
+
+    def run(self, *words, **more):
+        p = self.popen(*words, **more)
+        p.out, p.err = p.communicate(timeout=LIMIT)
+        return p
+
+    def record(self, *words, **more):
+        return self.run(self.kin, 'record', *words, **more)
+
+    def info(self, path):
+        """[(about, fact, value, detail)]"""
+        text = self.run(self.kin, 'info', '-f', 'json', path).out
+        return [[row.get(k, '') for k in ('about', 'fact', 'value', 'detail')] for row in rows(text)]
+
+    def graph(self, path, *more):
+        return self.run(self.kin, 'graph', *more, path).out
+
+    def flat(self, path):
+        """{name: seconds of its own}"""
+        text = self.run(self.kin, 'flat', '-f', 'json', path).out
+        return {r.get('name'): r.get('self', r.get('self_s', 0)) for r in rows(text)}
+
+    def remove(self, path):
+        path = os.path.join(self.folder, path)
+        if os.path.exists(path):
+            os.remove(path)
+
+
+def rows(text):
+    data = json.loads(text)
+    if isinstance(data, dict):
+        data = data.get('rows', data)
+    return data
+
+
+def sampled(audit):
+    """Percent of CPU time, and of complete stacks."""
+    time_part = re.search(r'sampled [\d.]+ s \(([\d.]+) %\)', audit)
+    complete = re.search(r'stacks: ([\d.]+) % complete', audit)
+    return float(time_part[1]) if time_part else -1, float(complete[1]) if complete else -1
+
+
+def share(graph, name):
+    """Percent of the time of a function and what it calls, in kin graph's text."""
+    found = re.search(r'^ *\d+ +([\d.]+)% .* ' + re.escape(name) + r'$', graph, re.M)
+    return float(found[1]) if found else -1
+
+
+def test_attribution(tap, box):
+    for mode in ('auto', 'dwarf', 'fp'):
+        p = box.record('-g', mode, '-o', f'{mode}.kin', './prog', 'foobar', '150')
+        graph = box.graph(f'{mode}.kin')
+        bar, foo = share(graph, 'bar'), share(graph, 'foo')
+        tap.ok(p.returncode == 0 and bar > 97, f'-g {mode}: bar is on the stack all the time', p.err + graph)
+        tap.ok(52 < foo < 68, f'-g {mode}: foo for three fifths of it', f'{foo} %\n' + graph)
+    part, complete = sampled(box.record('./fast', 'spin', '400').err)
+    tap.ok(complete >= 98, 'stacks of optimised code are complete', f'{complete} %')
+    tap.ok(90 <= part <= 101, 'samples stand for the CPU time that the kernel counted', f'{part} %')
+
+
+def test_deep(tap, box):
+    p = box.record('-o', 'deep.kin', './fast', 'deep', '200')
+    graph = box.graph('deep.kin')
+    tap.ok('read on' in p.err and share(graph, 'main') > 80, 'stacks deeper than the copy reach main', p.err + graph)
+
+
+def test_status(tap, box):
+    for status in (0, 1, 42, 255):
+        p = box.record('./prog', 'exit', str(status))
+        tap.ok(p.returncode == status, f'exit status {status} is passed on', f'{p.returncode}\n{p.err}')
+    for name in ('SEGV', 'KILL', 'TERM', 'ABRT'):
+        number = getattr(signal, 'SIG' + name)
+        p = box.record('-q', './prog', 'die', str(int(number)))
+        tap.ok(p.returncode == -number, f'death by SIG{name} is passed on', f'{p.returncode}\n{p.err}')
+    box.remove('profile.kin')
+    for command, status in (('./nothing-here', 127), ('/etc/passwd', 126)):
+        p = box.record(command)
+        tap.ok(p.returncode == status, f'{command}: status {status}', f'{p.returncode}\n{p.err}')
+    tap.ok(not os.path.exists(os.path.join(box.folder, 'profile.kin')), 'what never ran leaves no file')
+    tap.ok(box.record().returncode == 2, 'nothing to record is a wrong command line')
+    p = box.record('-e', 'no-such-event', './prog', 'exit', '3')
+    tap.ok(p.returncode == 125 and 'no-such-event' in p.err, 'an event that there is not: status 125', p.err)
+
+
+def test_unnoticed(tap, box):
+    for prefix, name in (([], 'as usual'), (['sh', '-c', 'trap "" HUP INT CHLD; exec "$@"', 'sh'], 'when ignored')):
+        plain = box.run(*prefix, './prog', 'dispositions').out
+        seen = box.run(*prefix, box.kin, 'record', '-q', './prog', 'dispositions')
+        tap.ok(plain == seen.out, f'signals {name}: the program sees what it sees without us', plain + seen.out)
+    p = box.record('-q', 'sh', '-c', 'echo out; echo err >&2')
+    tap.ok((p.out, p.err) == ('out\n', 'err\n'), '-q: no line but the program\'s', p.out + p.err)
+
+
+def test_signals(tap, box):
+    for name in ('INT', 'TERM', 'HUP', 'QUIT', 'USR1'):
+        number = getattr(signal, 'SIG' + name)
+        p = box.popen(box.kin, 'record', '-q', './prog', 'wait')
+        p.stdout.readline()
+        p.send_signal(number)
+        p.communicate(timeout=LIMIT)
+        tap.ok(p.returncode == 50 + number, f'SIG{name} is passed on to the program', p.returncode)
+    p = box.popen(box.kin, 'record', '-o', 'int.kin', 'sh', '-c', 'trap "" INT; echo $$; exec ./prog spin 4000')
+    pid = int(p.stdout.readline())
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)
+    p.wait(LIMIT)
+    alive = os.path.exists(f'/proc/{pid}')
+    os.kill(pid, signal.SIGKILL)
+    p.communicate()
+    tap.ok(p.returncode == -signal.SIGINT and alive, 'a second one ends the recording, the program goes on',
+           f'{p.returncode} {alive}')
+    tap.ok(any(r[0] == 'samples' for r in box.info('int.kin')), 'and the file is there')
+
+
+def count(box, path, about):
+    return len({r[3] for r in box.info(path) if r[0] == about})
+
+
+def test_trees(tap, box):
+    p = box.record('-o', 'threads.kin', './prog', 'threads', '16')
+    tap.ok('17 threads' in p.err and sampled(p.err)[0] > 60, 'all threads', p.err)
+    p = box.record('-o', 'forks.kin', './prog', 'forks', '100')
+    n = count(box, 'forks.kin', 'thread')
+    tap.ok(p.returncode == 7 and '101 processes' in p.err and n >= 100, 'a hundred children, each of them seen',
+           f'{n}\n{p.err}')
+    p = box.record('-o', 'daemon.kin', './prog', 'daemon')
+    tap.ok(share(box.graph('daemon.kin'), 'daemon_work') > 50, 'a daemon, after its parent has gone', p.err)
+    p = box.record('-o', 'chain.kin', './prog', 'chain', '10')
+    tap.ok(p.returncode == 9 and sampled(p.err)[0] > 70, 'a chain of ten execs', p.err)
+    p = box.record('-o', 'runs.kin', '-r', '3', './prog', 'spin', '50')
+    tap.ok('3 processes' in p.err and sampled(p.err)[0] > 70, '-r 3: three runs in one file', p.err)
+
+
+def test_attach(tap, box):
+    target = box.popen('./prog', 'threads', '32')
+    time.sleep(0.1)
+    p = box.record('-o', 'attach.kin', '-p', str(target.pid), '--duration', '300ms')
+    target.communicate(timeout=LIMIT)
+    tap.ok(p.returncode == 0 and share(box.graph('attach.kin'), 'thread') > 90, 'threads of a running process', p.err)
+    tap.ok(target.returncode == 0, 'which goes on undisturbed', target.returncode)
+    target = box.popen('./prog', 'spin', '700')
+    p = box.record('-o', 'end.kin', '-p', str(target.pid))
+    target.communicate()
+    tap.ok(p.returncode == 0, 'recorded until it ends', p.err)
+    target = box.popen('./prog', 'spin', '60000')
+    p = box.popen(box.kin, 'record', '-o', 'int2.kin', '-p', str(target.pid))
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    _, err = p.communicate(timeout=LIMIT)
+    tap.ok(p.returncode == 0 and target.poll() is None, 'or until an interrupt', err)
+    p = box.popen(box.kin, 'record', '-o', 'killed.kin', '-p', str(target.pid))
+    time.sleep(4)
+    p.kill()
+    p.communicate()
+    target.kill()
+    target.communicate()
+    seconds = [float(r[2].split()[0]) for r in box.info('killed.kin') if r[1] == 'duration']
+    tap.ok(seconds and seconds[0] > 2, 'kill -9 of the recorder after 4 s leaves more than 2 s', seconds)
+    p = box.record('-p', '999999999')
+    tap.ok(p.returncode not in (0, -6, -11) and 'No such process' in p.err, 'a process that there is not', p.err)
+
+
+def test_wall(tap, box):
+    p = box.record('--wall', '-o', 'wall.kin', './prog', 'sleeper')
+    found = re.search(r'blocked ([\d.]+) s', p.err)
+    tap.ok(found and 0.29 < float(found[1]) < 0.9, '--wall: 0.3 s of sleep are 0.3 s', p.err)
+    tap.ok('switches' in p.err, 'switches are counted', p.err)
+
+
+def test_jit(tap, box):
+    p = box.record('-o', 'jit.kin', './prog', 'jit')
+    if not p.out.strip():
+        tap.skip('names of code made at run time', 'not on this machine')
+        return
+    os.remove(p.out.strip())
+    graph = box.graph('jit.kin')
+    tap.ok(share(graph, 'made_at_run_time') > 50, 'code made at run time has its name, written after it ran',
+           p.err + graph)
+    tap.ok(share(graph, 'main') > 90, 'and its callers', graph)
+
+
+def test_files(tap, box):
+    box.record('-o', 'mode.kin', './prog', 'exit', '0')
+    mode = os.stat(os.path.join(box.folder, 'mode.kin')).st_mode & 0o777
+    tap.ok(mode == 0o600, 'recordings are their owner\'s alone', oct(mode))
+    precious = os.path.join(box.folder, 'precious')
+    with open(precious, 'w') as f:
+        f.write('text')
+    for option in ('-o', '--perf-data'):
+        p = box.record(option, 'precious', './prog', 'exit', '5')
+        with open(precious) as f:
+            text = f.read()
+        tap.ok(p.returncode == 5 and text == 'text' and 'precious' in p.err,
+               f'{option}: nothing else is overwritten, and the program runs', p.err)
+    p = box.record('-o', 'no/such/folder.kin', './prog', 'exit', '6')
+    tap.ok(p.returncode == 6 and p.err.count('\n') == 1, 'no place for the file: one line, and the program runs', p.err)
+    p = box.run('sh', '-c', f'ulimit -f 1; exec {box.kin} record -o small.kin ./prog exit 4')
+    tap.ok(p.returncode == 4, 'no space for the file: the program runs', f'{p.returncode} {p.err}')
+    p = box.run('sh', '-c', f'exec {box.kin} record -o closed.kin ./prog exit 8 <&- >&- 2>&-')
+    tap.ok(p.returncode == 8, 'closed standard files', p.returncode)
+
+
+def test_unprivileged(tap, box):
+    if os.geteuid():
+        tap.skip('another user', 'not root: all of the above was')
+        return
+    folder = os.path.join(box.folder, 'theirs')
+    os.mkdir(folder)
+    os.chown(folder, NOBODY, NOBODY)
+    p = box.record('../prog', 'foobar', '100', cwd=folder, user=NOBODY)
+    if 'does not let' in p.err:
+        tap.skip('another user', 'kernel.perf_event_paranoid')
+        return
+    graph = box.graph('theirs/profile.kin')
+    tap.ok(share(graph, 'bar') > 97, 'unprivileged: bar is on the stack all the time', p.err + graph)
+    tap.ok('user mode alone' in p.err and 'LOST' not in p.err, 'unprivileged: user mode, and it is said', p.err)
+    p = box.record('-o', 'x.kin', '-p', '1', cwd=folder, user=NOBODY)
+    tap.ok(p.returncode == 125 and 'it takes root' in p.err, 'somebody else\'s process: said in one line', p.err)
+    p = box.record('-a', cwd=folder, user=NOBODY)
+    tap.ok(p.returncode == 125 and 'sysctl' in p.err, '-a: what to do', p.err)
+
+
+def test_perf_data(tap, box):
+    if not shutil.which('perf'):
+        tap.skip('perf reads what --perf-data writes', 'no perf')
+        return
+    box.record('--perf-data', 'p.data', './prog', 'foobar', '100')
+    text = box.run('perf', 'report', '-f', '-i', 'p.data', '--stdio', '--children', '-g', 'none', '-s', 'sym').out
+    found = re.search(r'([\d.]+)% +[\d.]+% +\[\.\] bar\s*$', text, re.M)
+    tap.ok(found and float(found[1]) > 97, 'perf reads what --perf-data writes: bar 100 %', text[:2000])
+
+
+def main():
+    tap, box = Tap(), Box(sys.argv[1])
+    try:
+        first = box.record('./prog', 'exit', '0')
+        if 'does not let' in first.err:
+            tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
+            return tap.done()
+        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
+                     test_wall, test_jit, test_files, test_unprivileged, test_perf_data):
+            try:
+                test(tap, box)
+            except subprocess.TimeoutExpired as e:
+                tap.ok(False, f'{test.__name__}: ends within {LIMIT} s', e)
+    finally:
+        shutil.rmtree(box.folder, ignore_errors=True)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
