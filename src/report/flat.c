@@ -201,4 +201,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
-				    false, run };
+				    false, false, run };

@@ -120,4 +120,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report index_report = { "index",
 				     "functions by name, with their numbers in the call graph",
-				     false, run };
+				     false, false, run };
