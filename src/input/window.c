@@ -78,6 +78,27 @@ size_t window_need(struct window *w, size_t n)
 	return bytes_left(&w->b);
 }
 
+bool window_seek(struct window *w, uint64_t offset)
+{
+	uint64_t start = w->behind, end = start + (uint64_t)(w->b.end - w->b.start);
+
+	if (offset > end + w->ahead)
+		return false;
+	w->b.failed = false;
+	if (offset >= start && offset <= end) {
+		w->b.pos = w->b.start + (offset - start);
+		return true;
+	}
+	if (lseek(w->fd, (off_t)offset, SEEK_SET) < 0) {
+		w->errnum = errno;
+		return false;
+	}
+	w->ahead = end + w->ahead - offset;
+	w->behind = offset;
+	w->b.start = w->b.pos = w->b.end = w->buffer;
+	return true;
+}
+
 struct kin_error *window_error(const struct window *w)
 {
 	return w->errnum ? err_os(w->errnum, "reading %s", w->b.name) : NULL;

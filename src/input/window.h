@@ -29,6 +29,8 @@ void window_close(struct window *w);
 /* Makes at least n bytes available at b.pos if the file has them; returns how many are. Pointers
  * into the window are lost. */
 size_t window_need(struct window *w, size_t n);
+/* Goes to an offset of the file; false if it ends before. Pointers into the window are lost. */
+bool window_seek(struct window *w, uint64_t offset);
 /* Bytes from b.pos to the end of the file. */
 static inline uint64_t window_left(const struct window *w) { return bytes_left(&w->b) + w->ahead; }
 static inline uint64_t window_offset(const struct window *w)

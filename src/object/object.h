@@ -43,6 +43,21 @@ struct address_range object_profiled(const struct object_file *o);
 /* Bytes of code from addr on, to the end of its section at most; NULL if there are none. */
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
 
+/* ---- loading (segments.c) ---- */
+
+struct object_segment { /* PT_LOAD: which address a byte of the file has */
+	uint64_t offset, addr, size; /* size: in the file */
+	bool is_code;
+};
+/* *n of them, in the order of the file, to be freed with free(); NULL if there are none. The file
+ * needs no sections and no code. Errors as of object_open(). */
+MUST_CHECK struct kin_error *object_segments(const char *path, struct object_segment **ret,
+					     size_t *n);
+/* The link-time address of the byte at an offset; false if no segment has it. A page at the border
+ * of two segments may be in both: code is preferred. */
+bool object_segment_address(const struct object_segment *at, size_t n, uint64_t offset,
+			    uint64_t *ret);
+
 /* ---- symbols (symtab.c) ---- */
 
 enum symbol_flags {
