@@ -43,21 +43,6 @@ struct address_range object_profiled(const struct object_file *o);
 /* Bytes of code from addr on, to the end of its section at most; NULL if there are none. */
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
 
-/* ---- loading (segments.c) ---- */
-
-struct object_segment { /* PT_LOAD: which address a byte of the file has */
-	uint64_t offset, addr, size; /* size: in the file */
-	bool is_code;
-};
-/* *n of them, in the order of the file, to be freed with free(); NULL if there are none. The file
- * needs no sections and no code. Errors as of object_open(). */
-MUST_CHECK struct kin_error *object_segments(const char *path, struct object_segment **ret,
-					     size_t *n);
-/* The link-time address of the byte at an offset; false if no segment has it. A page at the border
- * of two segments may be in both: code is preferred. */
-bool object_segment_address(const struct object_segment *at, size_t n, uint64_t offset,
-			    uint64_t *ret);
-
 /* ---- symbols (symtab.c) ---- */
 
 enum symbol_flags {
@@ -123,6 +108,30 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
+
+/* ---- call frames and loading (frames.c) ---- */
+
+struct object_section {
+	const uint8_t *data; /* NULL if there is none */
+	size_t size;
+	uint64_t addr; /* as linked */
+};
+/* Where call-frame information is. Little-endian 64-bit objects only; else all is empty. */
+struct object_frames {
+	struct object_section eh_frame, eh_frame_hdr; /* of the file itself */
+	struct object_section debug_frame;            /* unpacked; else of its debug file */
+	uint64_t text_addr, data_addr; /* .text and .got: what pointers may be relative to */
+};
+struct object_frames object_frames(struct object_file *o);
+
+struct object_segment { /* PT_LOAD: file bytes [offset, offset + file_size) go to addr */
+	uint64_t addr, size, offset, file_size;
+	bool executable;
+};
+/* All of them, as in the file, *n; lives as long as o. Where a mapping of file offset `x` lies at
+ * address `a`, the bias (run-time minus link-time address) is a - x - (addr - offset) of the
+ * segment that holds x. */
+const struct object_segment *object_segments(struct object_file *o, size_t *n);
 
 /* ---- names (demangle.c) ---- */
 

@@ -105,6 +105,9 @@ struct object_file {
 		*code; /* executable sections with contents, by address; not overlapping */
 	size_t n_code;
 
+	struct object_segment *segments; /* NULL until asked for: frames.c */
+	size_t n_segments;
+
 	/* Opened when first asked for: see debugfile.c. */
 	bool sought_debug, sought_packed, sought_dwarf;
 	struct elf_file *debug, *alt, *packed;

@@ -1,0 +1,64 @@
+/* Call-frame information and how the file is loaded. What is in there is read in src/unwind. */
+#include "object/private.h"
+
+static struct object_section section_of(struct elf_file *f, const char *name)
+{
+	struct object_section ret = { 0 };
+	const struct elf_section *s = elf_file_section(f, name);
+	if (!s || !elf_file_decompress(f, s))
+		return ret;
+	ret.data = elf_file_contents(f, s, &ret.size);
+	ret.addr = s->addr;
+	return ret;
+}
+
+static struct object_section debug_frame_of(struct elf_file *f)
+{
+	struct object_section s = section_of(f, ".debug_frame");
+	return s.data ? s : section_of(f, ".zdebug_frame");
+}
+
+static uint64_t addr_of(const struct elf_file *f, const char *name)
+{
+	const struct elf_section *s = elf_file_section(f, name);
+	return s ? s->addr : 0;
+}
+
+struct object_frames object_frames(struct object_file *o)
+{
+	struct object_frames ret = { 0 };
+	if (!object_is_64bit(o) || object_big_endian(o))
+		return ret;
+	ret.eh_frame = section_of(o->main, ".eh_frame");
+	ret.eh_frame_hdr = section_of(o->main, ".eh_frame_hdr");
+	ret.debug_frame = debug_frame_of(o->main);
+	if (!ret.debug_frame.data && object_debug_file(o))
+		ret.debug_frame = debug_frame_of(object_debug_file(o));
+	ret.text_addr = addr_of(o->main, ".text");
+	ret.data_addr = addr_of(o->main, ".got");
+	return ret;
+}
+
+const struct object_segment *object_segments(struct object_file *o, size_t *n)
+{
+	size_t headers = 0;
+	*n = 0;
+	if (elf_getphdrnum(o->main->elf, &headers) < 0)
+		return NULL;
+	if (o->segments) {
+		*n = o->n_segments;
+		return o->segments;
+	}
+	o->segments = arena_alloc(&o->arena, (headers + 1) * sizeof(*o->segments));
+	for (size_t i = 0; i < headers; i++) {
+		GElf_Phdr h;
+		/* libelf has read the headers, so there are that many bytes of them */
+		if (!gelf_getphdr(o->main->elf, (int)i, &h) || h.p_type != PT_LOAD)
+			continue;
+		o->segments[o->n_segments++] = (struct object_segment){
+			h.p_vaddr, h.p_memsz, h.p_offset, h.p_filesz, h.p_flags & PF_X
+		};
+	}
+	*n = o->n_segments;
+	return o->segments;
+}

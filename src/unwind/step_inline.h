@@ -1,0 +1,179 @@
+/* step_inline.h - unwind_step() for who wants it built into a loop, with `read` inlined. */
+#ifndef UNWIND_STEP_INLINE_H
+#define UNWIND_STEP_INLINE_H
+
+#include "unwind/step.h"
+
+/* Where the kernel lays the registers down for a signal handler, from the sp that the handler
+ * returns with: struct ucontext (x86-64), struct rt_sigframe (aarch64). */
+enum {
+	SIGNAL_X86_R8 = 40, /* r8 .. r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
+	SIGNAL_X86_BP = 120,
+	SIGNAL_X86_BX = 128,
+	SIGNAL_X86_SP = 160,
+	SIGNAL_X86_PC = 168,
+	SIGNAL_ARM_X0 = 312, /* x0 .. x30, sp, pc */
+	SIGNAL_ARM_FP = SIGNAL_ARM_X0 + 29 * 8,
+	SIGNAL_ARM_LR = SIGNAL_ARM_X0 + 30 * 8,
+	SIGNAL_ARM_SP = SIGNAL_ARM_X0 + 31 * 8,
+	SIGNAL_ARM_PC = SIGNAL_ARM_X0 + 32 * 8,
+};
+
+/* User addresses have 48 bits; what an authentication code leaves of the others is not theirs. */
+#define UNWIND_ADDRESS_MASK UINT64_C(0xffffffffffff)
+
+static inline bool unwind_other_register(const struct unwind_regs *r, unsigned number,
+					 uint64_t *ret, unwind_read *read, void *arg)
+{
+	/* offsets of rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp in units of 8 from r8 */
+	static const uint8_t x86[8] = { 13, 12, 14, 11, 9, 8, 10, 15 };
+	if (number >= UNWIND_N_DWARF)
+		return false;
+	if (r->all) {
+		*ret = r->all[number];
+		return true;
+	}
+	if (!r->all_at)
+		return false;
+	if (r->machine == UNWIND_AARCH64)
+		return read(arg, r->all_at + SIGNAL_ARM_X0 + 8 * number, ret);
+	if (number >= 16)
+		return false;
+	unsigned place = number >= 8 ? number - 8 : x86[number];
+	return read(arg, r->all_at + SIGNAL_X86_R8 + 8 * place, ret);
+}
+
+static inline __attribute__((always_inline)) bool unwind_register_value(const struct unwind_regs *r,
+									unsigned reg, uint64_t *ret,
+									unwind_read *read,
+									void *arg)
+{
+	if (__builtin_expect(reg == UNWIND_SP, 1))
+		*ret = r->sp;
+	else if (reg == UNWIND_FP)
+		*ret = r->fp;
+	else if (reg == UNWIND_BX) {
+		*ret = r->bx;
+		return !r->bx_unknown;
+	} else
+		return unwind_other_register(r, reg - UNWIND_DWARF, ret, read, arg);
+	return true;
+}
+
+static inline __attribute__((always_inline)) enum unwind_status
+unwind_cfa_of(const struct unwind_row *row, const struct unwind_regs *r, uint64_t *ret,
+	      unwind_read *read, void *arg)
+{
+	uint64_t base;
+	if (row->cfa == UNWIND_CFA_PLT) {
+		*ret = r->sp + 8 + ((int)(r->pc & 15) >= row->cfa_add ? 8 : 0);
+		return UNWIND_OK;
+	}
+	if (row->cfa == UNWIND_CFA_NONE)
+		return UNWIND_NO_ROW;
+	if (!unwind_register_value(r, row->reg, &base, read, arg))
+		return UNWIND_NO_REGISTER;
+	if (row->flags & UNWIND_GUESSED && row->reg == UNWIND_FP && (base < r->sp || base & 7))
+		return base ? UNWIND_BAD : UNWIND_END; /* 0 marks the outermost frame */
+	*ret = base + (uint64_t)(int64_t)row->cfa_offset;
+	if (__builtin_expect(row->cfa == UNWIND_CFA_DEREF, 0)) {
+		if (!read(arg, *ret, ret))
+			return UNWIND_NO_MEMORY;
+		*ret += (uint64_t)(int64_t)row->cfa_add;
+	}
+	return UNWIND_OK;
+}
+
+/* What is at a place, other than UNWIND_SAME and UNWIND_UNKNOWN. */
+static inline __attribute__((always_inline)) enum unwind_status
+unwind_fetch(const struct unwind_regs *r, unsigned place, int offset, uint64_t cfa, uint64_t *ret,
+	     unwind_read *read, void *arg)
+{
+	uint64_t at = cfa;
+	if (__builtin_expect(place != UNWIND_AT_CFA, 0)) {
+		if (place == UNWIND_IN_REG)
+			return unwind_register_value(r, (unsigned)offset, ret, read, arg)
+				       ? UNWIND_OK
+				       : UNWIND_NO_REGISTER;
+		at = place == UNWIND_AT_SP ? r->sp : r->fp;
+	}
+	return read(arg, at + (uint64_t)(int64_t)offset * 8, ret) ? UNWIND_OK : UNWIND_NO_MEMORY;
+}
+
+/* The caller's value of a register whose value here is *value. Compilers do not say when an
+ * epilogue has popped it: the slot then lies below sp, where a copy of the stack has nothing (and
+ * the red zone still has the same), and the register has its old value again. */
+static inline __attribute__((always_inline)) enum unwind_status
+unwind_saved_register(const struct unwind_regs *r, unsigned place, int offset, uint64_t cfa,
+		      uint64_t *value, unwind_read *read, void *arg)
+{
+	enum unwind_status status = unwind_fetch(r, place, offset, cfa, value, read, arg);
+	if (__builtin_expect(status == UNWIND_NO_MEMORY, 0) && r->exact && place == UNWIND_AT_CFA &&
+	    cfa + (uint64_t)(int64_t)offset * 8 < r->sp)
+		return UNWIND_OK;
+	return status;
+}
+
+static inline __attribute__((always_inline)) enum unwind_status
+unwind_return_address(const struct unwind_row *row, const struct unwind_regs *r, uint64_t cfa,
+		      uint64_t *ret, unwind_read *read, void *arg)
+{
+	enum unwind_status status = UNWIND_OK;
+	if (row->ra != UNWIND_SAME)
+		status = unwind_fetch(r, row->ra, row->ra_offset, cfa, ret, read, arg);
+	else if (r->machine == UNWIND_AARCH64 && !r->lr_unknown)
+		*ret = r->lr;
+	else
+		return UNWIND_NO_REGISTER;
+	if (row->flags & UNWIND_SIGNED)
+		*ret &= UNWIND_ADDRESS_MASK;
+	return status;
+}
+
+static inline __attribute__((always_inline)) enum unwind_status
+unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_read *read,
+		   void *arg)
+{
+	uint64_t cfa, pc, fp = r->fp, bx = r->bx, lr = 0;
+	bool signal = row->flags & UNWIND_SIGNAL, bx_unknown = r->bx_unknown;
+	if (__builtin_expect(row->ra == UNWIND_UNKNOWN, 0))
+		return UNWIND_END;
+	enum unwind_status status = unwind_cfa_of(row, r, &cfa, read, arg);
+	if (__builtin_expect(status != UNWIND_OK, 0))
+		return status;
+	/* Only a function of aarch64 that saved nothing yet leaves sp where it is. */
+	bool may_stay = r->exact && r->machine == UNWIND_AARCH64;
+	if (__builtin_expect(!signal && (cfa & 7 || cfa < r->sp || (cfa == r->sp && !may_stay)), 0))
+		return UNWIND_BAD;
+	status = unwind_return_address(row, r, cfa, &pc, read, arg);
+	if (__builtin_expect(status != UNWIND_OK, 0))
+		return status;
+	if (row->fp == UNWIND_UNKNOWN)
+		fp = 0;
+	else if (row->fp != UNWIND_SAME)
+		status = unwind_saved_register(r, row->fp, row->fp_offset, cfa, &fp, read, arg);
+	if (__builtin_expect(status != UNWIND_OK, 0))
+		return status;
+	if (row->bx != UNWIND_SAME)
+		bx_unknown = row->bx == UNWIND_UNKNOWN ||
+			     unwind_saved_register(r, row->bx, row->bx_offset, cfa, &bx, read,
+						   arg) != UNWIND_OK;
+	if (__builtin_expect(!pc, 0))
+		return UNWIND_END;
+	if (signal && r->machine == UNWIND_AARCH64 && !read(arg, r->sp + SIGNAL_ARM_LR, &lr))
+		return UNWIND_NO_MEMORY;
+
+	r->all_at = signal ? r->sp : 0;
+	r->all = NULL;
+	r->lr = lr;
+	r->lr_unknown = !signal;
+	r->exact = signal;
+	r->pc = pc;
+	r->sp = cfa;
+	r->fp = fp;
+	r->bx = bx;
+	r->bx_unknown = bx_unknown;
+	return UNWIND_OK;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* Call-frame information that may be anything: looked up, run, compiled into a table; and a
+ * table's file. The first byte says what: bit 0: aarch64, bit 1: .debug_frame, bit 2: with a
+ * header, whose size is the second byte and which comes first, bit 7: the file of a table. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kin/kin.h"
+#include "unwind/step.h"
+#include "unwind/table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static bool read_word(void *arg, uint64_t addr, uint64_t *ret)
+{
+	(void)arg;
+	*ret = addr * UINT64_C(0x9e3779b97f4a7c15) & ~UINT64_C(7);
+	return addr & 8;
+}
+
+static void step(enum unwind_machine machine, const struct unwind_row *row)
+{
+	static const uint64_t all[UNWIND_N_DWARF];
+	struct unwind_regs r = {
+		.machine = machine, .pc = 1, .sp = 0x1000, .fp = 0x2000, .all = all, .exact = true
+	};
+	struct unwind_regs before = r;
+	if (unwind_step(row, &r, read_word, NULL) != UNWIND_OK)
+		expect(r.pc == before.pc && r.sp == before.sp);
+	r = before;
+	r.all = NULL;
+	r.all_at = 0x1000;
+	unwind_step(row, &r, read_word, NULL);
+}
+
+struct last {
+	const struct cfi_section *section;
+	const struct cfi_fde *fde;
+	uint64_t low;
+	size_t rows, compared;
+};
+
+static void check_row(void *arg, uint64_t low, const struct unwind_row *row)
+{
+	struct last *l = arg;
+	struct unwind_row alone;
+	expect(low >= l->fde->low && low < l->fde->high && (!l->rows || low > l->low));
+	l->low = low;
+	if (l->rows++ < 4 && l->compared++ < 200) {
+		cfi_row(l->section, l->fde, low, &alone);
+		expect(unwind_row_equal(row, &alone));
+		step(l->section->machine, row);
+	}
+}
+
+static void try_section(const struct cfi_section *s)
+{
+	struct cfi_fde f = { 0 }, found;
+	struct last l = { .section = s, .fde = &f };
+	size_t n = 0;
+	for (size_t at = 0; n < 200 && cfi_next(s, &at, &f); n++) {
+		expect(f.low < f.high && at <= s->size);
+		l.rows = 0;
+		cfi_rows(s, &f, check_row, &l);
+		cfi_find(s, f.low + (f.high - f.low) / 2, &found);
+	}
+	struct unwind_table *t = unwind_table_new(s, 1);
+	for (uint64_t pc = 0; t && pc < 0x40000; pc += 61)
+		step(s->machine, unwind_table_find(t, pc));
+	unwind_table_free(t);
+}
+
+static void try_file(const uint8_t *data, size_t size)
+{
+	char name[16];
+	struct unwind_table *t = NULL;
+	int fd = memfd_create("table", MFD_CLOEXEC), high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+	expect(high >= 10 && write(fd, data, size) == (ssize_t)size);
+	snprintf(name, sizeof(name), "%d", high); /* two digits are a build-id as well */
+	struct kin_error *err = unwind_table_load("/proc/self/fd", name, &t);
+	expect(err || t);
+	for (uint64_t pc = 0; t && pc < 0x40000; pc += 61)
+		step(unwind_table_machine(t), unwind_table_find(t, pc));
+	unwind_table_free(t);
+	kin_error_free(err);
+	close(fd);
+	close(high);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2)
+		return 0;
+	if (data[0] & 0x80) {
+		try_file(data + 1, size - 1);
+		return 0;
+	}
+	size_t hdr = data[0] & 4 ? data[1] : 0;
+	if (hdr > size - 2)
+		hdr = size - 2;
+	/* Copies of exactly that size: a sanitizer sees each byte too many. */
+	uint8_t *head = malloc(hdr + 1), *body = malloc(size - 2 - hdr + 1);
+	memcpy(head, data + 2, hdr);
+	memcpy(body, data + 2 + hdr, size - 2 - hdr);
+	head = realloc(head, hdr ? hdr : 1);
+	body = realloc(body, size - 2 - hdr ? size - 2 - hdr : 1);
+	struct cfi_section s = { .machine = data[0] & 1 ? UNWIND_AARCH64 : UNWIND_X86_64,
+				 .debug_frame = data[0] & 2,
+				 .data = body,
+				 .size = size - 2 - hdr,
+				 .addr = 0x10000,
+				 .hdr = data[0] & 4 ? head : NULL,
+				 .hdr_size = hdr,
+				 .hdr_addr = 0x20000 };
+	try_section(&s);
+	free(head);
+	free(body);
+	return 0;
+}

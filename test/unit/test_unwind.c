@@ -1,0 +1,396 @@
+/* Call-frame information made by hand, tables, their files. */
+#include <link.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "lib/cfi_build.h"
+#include "object/object.h"
+#include "tap.h"
+#include "unwind/table.h"
+
+static const uint8_t x86_start[] = { 0x0c, 7, 8, 0x80 + 16, 1 }; /* CFA rsp+8, ra at CFA-8 */
+static const uint8_t arm_start[] = { 0x0c, 31, 0 };
+
+/* The rows of one function of 0x100 bytes with these instructions, as text. */
+static const char *rows_of(enum unwind_machine m, const uint8_t *code, size_t size)
+{
+	static struct cfi_listing l;
+	static struct cfi_build b;
+	struct cfi_fde f;
+	b = (struct cfi_build){ 0 };
+	if (m == UNWIND_X86_64)
+		cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	else
+		cfi_cie(&b, false, 30, arm_start, sizeof(arm_start));
+	cfi_fde(&b, 0x4000, 0x100, code, size);
+	struct cfi_section s = cfi_finish(&b, m);
+	l = (struct cfi_listing){ .base = 0x4000 };
+	if (!cfi_find(&s, 0x4000, &f))
+		return "no entry";
+	cfi_rows(&s, &f, cfi_list_row, &l);
+	return l.text;
+}
+
+#define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
+#define X86(...)   rows_of(UNWIND_X86_64, BYTES(__VA_ARGS__))
+#define ARM(...)   rows_of(UNWIND_AARCH64, BYTES(__VA_ARGS__))
+
+static void test_instructions(void)
+{
+	/* push rbp; mov rbp, rsp; leave; ret */
+	OK_STR(X86(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x45, 0x0c, 7, 8),
+	       "0: sp+8 ra=[cfa-8]\n"
+	       "1: sp+16 ra=[cfa-8] fp=[cfa-16]\n"
+	       "4: fp+16 ra=[cfa-8] fp=[cfa-16]\n"
+	       "9: sp+8 ra=[cfa-8] fp=[cfa-16]");
+	/* advances of 1, 2, 4, 8 bytes, set_loc; restore and its extended form */
+	OK_STR(X86(0x02, 1, 0x86, 2, 0x03, 2, 0, 0xc6, 0x04, 3, 0, 0, 0, 0x86, 3, 0x1d, 4, 0, 0, 0,
+		   0, 0, 0, 0, 0x06, 6),
+	       "0: sp+8 ra=[cfa-8]\n"
+	       "1: sp+8 ra=[cfa-8] fp=[cfa-16]\n"
+	       "3: sp+8 ra=[cfa-8]\n"
+	       "6: sp+8 ra=[cfa-8] fp=[cfa-24]\n"
+	       "a: sp+8 ra=[cfa-8]");
+	/* offset_extended, its signed form, the negative form; def_cfa_sf, offset_sf */
+	OK_STR(X86(0x05, 6, 4, 0x41, 0x11, 6, 0x7d, 0x41, 0x2f, 6, 2, 0x41, 0x12, 6, 0x7c, 0x41,
+		   0x13, 0x7b),
+	       "0: sp+8 ra=[cfa-8] fp=[cfa-32]\n"
+	       "1: sp+8 ra=[cfa-8] fp=[cfa+24]\n"
+	       "2: sp+8 ra=[cfa-8] fp=[cfa+16]\n"
+	       "3: fp+32 ra=[cfa-8] fp=[cfa+16]\n"
+	       "4: fp+40 ra=[cfa-8] fp=[cfa+16]");
+	/* undefined, same_value, register; of rbx as well; others do not matter */
+	OK_STR(X86(0x07, 6, 0x83, 3, 0x41, 0x08, 6, 0x8c, 5, 0x41, 0x09, 6, 12, 0x09, 16, 5),
+	       "0: sp+8 ra=[cfa-8] fp=? bx=[cfa-24]\n"
+	       "1: sp+8 ra=[cfa-8] bx=[cfa-24]\n"
+	       "2: sp+8 ra=r5 fp=r12 bx=[cfa-24]");
+	/* the outermost frame */
+	OK_STR(X86(0x07, 16), "0: end");
+	/* remember_state, restore_state bring the CFA back, too */
+	OK_STR(X86(0x41, 0x0e, 16, 0x0a, 0x41, 0x0e, 8, 0x41, 0x0b), "0: sp+8 ra=[cfa-8]\n"
+								     "1: sp+16 ra=[cfa-8]\n"
+								     "2: sp+8 ra=[cfa-8]\n"
+								     "3: sp+16 ra=[cfa-8]");
+	/* args_size and nops say nothing */
+	OK_STR(X86(0, 0x2e, 0x10, 0x41, 0), "0: sp+8 ra=[cfa-8]");
+	/* val_offset, val_expression: a row has no word for them */
+	OK_STR(X86(0x14, 6, 1, 0x41, 0x15, 16, 1), "0: sp+8 ra=[cfa-8] fp=?\n1: none");
+	OK_STR(X86(0x16, 6, 2, 0x77, 0), "0: sp+8 ra=[cfa-8] fp=?");
+}
+
+static void test_expressions(void)
+{
+	/* gcc's realigned stack: r10, then the CFA is what rbp-8 holds, rbp is at rbp+0 */
+	OK_STR(X86(0x45, 0x0c, 10, 0, 0x49, 0x10, 6, 2, 0x76, 0, 0x46, 0x0f, 3, 0x76, 0x78, 0x06),
+	       "0: sp+8 ra=[cfa-8]\n"
+	       "5: r10+0 ra=[cfa-8]\n"
+	       "e: r10+0 ra=[cfa-8] fp=[fp+0]\n"
+	       "14: [fp-8]+0 ra=[cfa-8] fp=[fp+0]");
+	/* a linker's PLT */
+	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
+	       "0: plt 11 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x1c),
+	       "0: none");
+	/* OpenSSL's: [rsp+152] + 8 */
+	OK_STR(X86(0x0f, 6, 0x77, 0x98, 1, 0x06, 0x23, 8), "0: [sp+152]+8 ra=[cfa-8]");
+	/* constants of all sizes, plus and minus, in either order */
+	OK_STR(X86(0x0f, 4, 0x77, 0, 0x38, 0x22), "0: sp+8 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 5, 0x08, 200, 0x77, 0, 0x22), "0: sp+200 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 5, 0x77, 0, 0x09, 0xf8, 0x1c), "0: sp+8 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 6, 0x77, 0, 0x0a, 0, 1, 0x22), "0: sp+256 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 8, 0x77, 0, 0x0d, 0xf0, 0xff, 0xff, 0xff, 0x22), "0: sp-16 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 6, 0x92, 7, 16, 0x10, 8, 0x22), "0: sp+24 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 6, 0x77, 0, 0x11, 0x78, 0x1c, 0x96), "0: sp+8 ra=[cfa-8]");
+	/* what is not understood: two registers, an empty stack, an unknown operation */
+	OK_STR(X86(0x0f, 5, 0x77, 0, 0x76, 0, 0x22), "0: none");
+	OK_STR(X86(0x0f, 1, 0x22), "0: none");
+	OK_STR(X86(0x0f, 0), "0: none");
+	OK_STR(X86(0x0f, 1, 0xff), "0: none");
+	/* after an expression an offset alone makes no sense */
+	OK_STR(X86(0x0f, 2, 0x77, 8, 0x0e, 8), "0: none");
+}
+
+static void test_limits(void)
+{
+	uint8_t many[CFI_DEPTH_MAX + 1];
+	memset(many, 0x0a, sizeof(many));
+	OK_STR(rows_of(UNWIND_X86_64, many, CFI_DEPTH_MAX), "0: sp+8 ra=[cfa-8]");
+	OK_STR(rows_of(UNWIND_X86_64, many, sizeof(many)), "0: none");
+	OK_STR(X86(0x0b), "0: none");                           /* nothing remembered */
+	OK_STR(X86(0x41, 0x3f), "0: sp+8 ra=[cfa-8]\n1: none"); /* no such instruction */
+	OK_STR(X86(0x2d), "0: none");                           /* aarch64's */
+	OK_STR(X86(0x0e, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1),
+	       "0: none");                        /* a number of 77 bits */
+	OK_STR(X86(0x0f, 0x7f, 0x77), "0: none"); /* a block longer than the entry */
+	OK_STR(X86(0x0e, 0xff, 0xff, 0xff, 0xff, 0x7f), "0: none"); /* more than a row can say */
+	OK_STR(X86(0x86, 0xff, 0xff, 0x7f), "0: sp+8 ra=[cfa-8] fp=?");
+	/* moving out of the function ends it */
+	OK_STR(X86(0x41, 0x0e, 16, 0x04, 0, 0, 0, 1, 0x0e, 24),
+	       "0: sp+8 ra=[cfa-8]\n1: sp+16 ra=[cfa-8]");
+	/* far slots are told relative to the register */
+	OK_STR(ARM(0x0c, 31, 0x80, 0x80, 0x40, 0x9e, 0x80, 0x80, 0x08), "0: sp+1048576 ra=[sp+0]");
+}
+
+static void test_aarch64(void)
+{
+	OK_STR(ARM(0x44, 0x2d, 0x44, 0x0e, 32, 0x9d, 4, 0x9e, 3, 0x44, 0x0d, 29, 0x48, 0x0c, 31, 0,
+		   0xdd, 0xde, 0x44, 0x2d),
+	       "0: sp+0\n"
+	       "4: sp+0 signed\n"
+	       "8: sp+32 ra=[cfa-24] fp=[cfa-32] signed\n"
+	       "c: fp+32 ra=[cfa-24] fp=[cfa-32] signed\n"
+	       "14: sp+0 signed\n"
+	       "18: sp+0");
+}
+
+/* What a compiler and a linker made: test/unwind/aarch64.sh. */
+static void test_aarch64_object(const char *dir)
+{
+	char path[4096];
+	struct object_file *o = NULL;
+	snprintf(path, sizeof(path), "%s/unwind/aarch64.so", dir);
+	kin_error_free(object_open(path, &(struct object_opts){ 0 }, &o));
+	if (!OK(o))
+		return;
+	size_t n;
+	struct object_frames f = object_frames(o);
+	const struct object_segment *segments = object_segments(o, &n);
+	OK(n >= 2 && segments[0].addr == 0);
+	struct cfi_section s = { .machine = UNWIND_AARCH64,
+				 .data = f.eh_frame.data,
+				 .size = f.eh_frame.size,
+				 .addr = f.eh_frame.addr,
+				 .hdr = f.eh_frame_hdr.data,
+				 .hdr_size = f.eh_frame_hdr.size,
+				 .hdr_addr = f.eh_frame_hdr.addr };
+	struct cfi_listing l = { 0 };
+	struct cfi_fde fde = { 0 };
+	for (size_t at = 0; cfi_next(&s, &at, &fde);)
+		cfi_rows(&s, &fde, cfi_list_row, &l);
+	OK_STR(l.text, "146c: sp+0\n"
+		       "1474: sp+0\n"
+		       "1478: sp+0 signed\n"
+		       "1488: fp+32 ra=[cfa-24] fp=[cfa-32] signed\n"
+		       "14b8: sp+0\n"
+		       "14bc: sp+0 signed\n"
+		       "14d0: fp+32 ra=[cfa-24] fp=[cfa-32] signed");
+	struct unwind_table *t = unwind_table_new(&s, 1);
+	OK(t && unwind_table_machine(t) == UNWIND_AARCH64);
+	OK(t && unwind_table_find(t, 0x1490)->cfa_offset == 32);
+	unwind_table_free(t);
+	object_free(o);
+}
+
+/* ---- looking up ---- */
+
+static void test_header(void)
+{
+	static struct cfi_build b;
+	struct cfi_build h = { 0 };
+	struct cfi_fde f;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, true, 16, x86_start, sizeof(x86_start));
+	for (uint64_t i = 0; i < 8; i++)
+		cfi_fde(&b, 0x4000 + 0x100 * i, 0x40, BYTES(0));
+	struct cfi_section s = cfi_finish(&b, UNWIND_X86_64);
+	cfi_put(&h, 0x3b031b01, 4);
+	cfi_put(&h, (uint64_t)CFI_ADDR - (CFI_HDR_ADDR + 4), 4);
+	cfi_put(&h, 8, 4);
+	for (size_t i = 0; i < 8; i++) {
+		cfi_put(&h, b.lows[i] - CFI_HDR_ADDR, 4);
+		cfi_put(&h, CFI_ADDR + b.fdes[i] - CFI_HDR_ADDR, 4);
+	}
+	bool equal = true;
+	for (uint64_t pc = 0x3f00; pc < 0x4a00; pc++) {
+		struct cfi_fde linear;
+		s.hdr = NULL;
+		bool found = cfi_find(&s, pc, &linear);
+		s.hdr = h.at;
+		s.hdr_size = h.n;
+		s.hdr_addr = CFI_HDR_ADDR;
+		equal &= cfi_find(&s, pc, &f) == found && (!found || f.low == linear.low);
+		equal &= found == (pc >= 0x4000 && pc < 0x4800 && (pc & 0xff) < 0x40);
+	}
+	OK(equal);
+	struct unwind_row row;
+	OK(cfi_find(&s, 0x4110, &f) && cfi_row(&s, &f, 0x4110, &row));
+	OK(row.flags == UNWIND_SIGNAL);
+	s.hdr_size = 20; /* the table has eight pairs, and room for one */
+	OK(cfi_find(&s, 0x4010, &f) && !cfi_find(&s, 0x4110, &f));
+}
+
+/* A later section does not change what an earlier one covers. */
+static void test_sections(void)
+{
+	static struct cfi_build a, b;
+	a = b = (struct cfi_build){ 0 };
+	cfi_cie(&a, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&a, 0x4040, 0x40, BYTES(0));
+	cfi_fde(&a, 0x4100, 0x40, BYTES(0x0e, 16));
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x200, BYTES(0x0e, 24, 0x50, 0x0e, 32));
+	struct cfi_section s[] = { cfi_finish(&a, UNWIND_X86_64), cfi_finish(&b, UNWIND_X86_64) };
+	struct unwind_table *t = unwind_table_new(s, 2);
+	static const struct {
+		uint64_t addr;
+		int cfa;
+	} wanted[] = { { 0x3fff, 0 },  { 0x4000, 24 }, { 0x400f, 24 }, { 0x4010, 32 },
+		       { 0x403f, 32 }, { 0x4040, 8 },  { 0x407f, 8 },  { 0x4080, 32 },
+		       { 0x4100, 16 }, { 0x413f, 16 }, { 0x4140, 32 }, { 0x41ff, 32 },
+		       { 0x4200, 0 } };
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		OK(unwind_table_find(t, wanted[i].addr)->cfa_offset == wanted[i].cfa);
+	OK(!unwind_table_new(s, 0));
+	unwind_table_free(t);
+}
+
+struct compared {
+	size_t modules, addresses, different;
+	struct unwind_table *table; /* of the last one */
+};
+
+/* A loaded module: what the table says is what its entries say, for every place in it. */
+static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct compared *c = arg;
+	const ElfW(Phdr) *hdr = NULL;
+	struct cfi_section s;
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+			hdr = &info->dlpi_phdr[i];
+	for (int i = 0; hdr && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+		if (p->p_type != PT_LOAD || hdr->p_vaddr - p->p_vaddr >= p->p_filesz)
+			continue;
+		if (!cfi_from_segment(UNWIND_X86_64, (const void *)(uintptr_t)start, p->p_filesz,
+				      start, info->dlpi_addr + hdr->p_vaddr, hdr->p_memsz, &s))
+			continue;
+		unwind_table_free(c->table);
+		c->table = unwind_table_new(&s, 1);
+		c->modules++;
+		struct cfi_fde f = { 0 }, found;
+		struct unwind_row row;
+		for (size_t at = 0; c->table && cfi_next(&s, &at, &f);)
+			for (uint64_t pc = f.low; pc < f.high; pc += 3) {
+				c->different +=
+					!cfi_find(&s, pc, &found) || found.low != f.low ||
+					!cfi_row(&s, &f, pc, &row) ||
+					!unwind_row_equal(&row, unwind_table_find(c->table, pc));
+				c->addresses++;
+				if (f.high - f.low > 4096)
+					pc += 61;
+			}
+	}
+	return 0;
+}
+
+/* ---- files ---- */
+
+static bool same_table(const struct unwind_table *a, const struct unwind_table *b, uint64_t base)
+{
+	bool same = unwind_table_rows(a) == unwind_table_rows(b);
+	for (uint64_t pc = base; same && pc < base + 0x1000; pc++)
+		same = unwind_row_equal(unwind_table_find(a, pc), unwind_table_find(b, pc));
+	return same;
+}
+
+static struct unwind_table *small_table(void)
+{
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x40, BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6));
+	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32));
+	struct cfi_section s = cfi_finish(&b, UNWIND_X86_64);
+	return unwind_table_new(&s, 1);
+}
+
+static void damage_file(const char *folder, const char *path, const struct unwind_table *t)
+{
+	uint8_t bytes[4096];
+	FILE *f = fopen(path, "rb");
+	size_t n = f ? fread(bytes, 1, sizeof(bytes), f) : 0, refused = 0, tried = 0;
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i <= 2 * n; i++) {
+		struct unwind_table *back = NULL;
+		size_t size = i < n ? n : i - n;
+		f = fopen(path, "wb");
+		if (!f)
+			break;
+		bytes[i % n] ^= i < n ? 0x10 : 0;
+		fwrite(bytes, 1, size, f);
+		bytes[i % n] ^= i < n ? 0x10 : 0;
+		fclose(f);
+		struct kin_error *err = unwind_table_load(folder, "abcd", &back);
+		tried += size != n || i < n;
+		refused += err != NULL;
+		if (back)
+			OK(i == 2 * n && same_table(back, t, 0x4000)); /* whole again */
+		unwind_table_free(back);
+		kin_error_free(err);
+	}
+	OK(n > 64 && tried == 2 * n && refused == 2 * n);
+}
+
+static void test_files(void)
+{
+	char top[] = "/tmp/kin-unwind-XXXXXX", path[256];
+	struct unwind_table *t = small_table(), *back = t;
+	struct stat st;
+	if (!OK(mkdtemp(top)))
+		return;
+	setenv("XDG_CACHE_HOME", top, 1);
+	char *folder = unwind_cache_folder();
+	OK(folder && !strncmp(folder, top, strlen(top)));
+	OK(!unwind_table_load(folder, "abcd", &back) && !back); /* none yet */
+	struct kin_error *err = unwind_table_save(t, folder, "abcd");
+	OK(!err);
+	snprintf(path, sizeof(path), "%s/abcd", folder);
+	OK(!stat(path, &st) && (st.st_mode & 0777) == 0600);
+	OK(!stat(folder, &st) && (st.st_mode & 0777) == 0700);
+	OK(!unwind_table_load(folder, "abcd", &back) && back && same_table(back, t, 0x3ff0));
+	unwind_table_free(back);
+	err = unwind_table_save(t, folder, "../abcd");
+	OK(err);
+	kin_error_free(err);
+	damage_file(folder, path, t);
+	unlink(path);
+	rmdir(folder);
+	snprintf(path, sizeof(path), "%s/kin", top);
+	rmdir(path);
+	OK(rmdir(top) == 0); /* no temporary file is left */
+	setenv("XDG_CACHE_HOME", "relative", 1);
+	setenv("HOME", "/h", 1);
+	free(folder);
+	folder = unwind_cache_folder();
+	OK_STR(folder, "/h/.cache/kin/unwind");
+	free(folder);
+	unwind_table_free(t);
+}
+
+int main(int argc, char **argv)
+{
+	test_instructions();
+	test_expressions();
+	test_limits();
+	test_aarch64();
+	if (argc > 1)
+		test_aarch64_object(argv[1]);
+	test_header();
+	test_sections();
+	test_files();
+#ifdef __x86_64__
+	struct compared c = { 0 };
+	dl_iterate_phdr(compare_module, &c);
+	printf("# %zu modules, %zu addresses\n", c.modules, c.addresses);
+	OK(c.modules >= 2 && c.addresses > 100000);
+	OK(c.different == 0);
+	unwind_table_free(c.table);
+#endif
+	return DONE();
+}

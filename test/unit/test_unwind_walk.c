@@ -1,0 +1,396 @@
+/* Steps from frame to frame: this process's own stack out of a signal handler, made-up memory. */
+#include <execinfo.h>
+#include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "lib/cfi_build.h"
+#include "tap.h"
+#include "unwind/unwinder.h"
+
+/* ---- made-up memory ---- */
+
+struct words {
+	uint64_t addr;
+	const uint64_t *at;
+	size_t n;
+};
+
+static bool read_words(void *arg, uint64_t addr, uint64_t *ret)
+{
+	const struct words *w = arg;
+	uint64_t i = (addr - w->addr) / 8;
+	if (i >= w->n || addr % 8)
+		return false;
+	*ret = w->at[i];
+	return true;
+}
+
+static const char *text_of(const struct unwind_row *row)
+{
+	static char text[256];
+	*text = '\0';
+	cfi_text(text, row);
+	return text;
+}
+
+static void test_steps(void)
+{
+	const uint64_t stack[] = { 0x7000, 0x1111, 0x2222, 0x3333, 0x4444 };
+	struct words w = { 0x8000, stack, 5 };
+	struct unwind_row row = { .cfa = UNWIND_CFA_REG, .reg = UNWIND_SP, .ra = UNWIND_AT_CFA };
+	const struct unwind_regs start = {
+		.machine = UNWIND_X86_64, .pc = 0x100, .sp = 0x8000, .fp = 0x8010, .exact = true
+	};
+	struct unwind_regs r = start;
+	row.cfa_offset = 16;
+	row.ra_offset = -1;
+	OK(unwind_lookup_pc(&r) == 0x100);
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK);
+	OK(r.pc == 0x1111 && r.sp == 0x8010 && r.fp == 0x8010 && !r.exact);
+	OK(unwind_lookup_pc(&r) == 0x1110);
+
+	struct unwind_regs before = r;
+	row.cfa_offset = 0; /* no way up */
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD);
+	row.cfa_offset = 12;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD);
+	row.cfa_offset = 800;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_NO_MEMORY);
+	row.reg = UNWIND_DWARF + 10; /* r10: of the innermost frame only */
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_NO_REGISTER);
+	row.cfa = UNWIND_CFA_NONE;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_NO_ROW);
+	row.ra = UNWIND_UNKNOWN;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_END);
+	OK(r.pc == before.pc && r.sp == before.sp && r.fp == before.fp);
+
+	uint64_t all[UNWIND_N_DWARF] = { [10] = 0x8018 };
+	r = start;
+	r.all = all;
+	row = (struct unwind_row){ .cfa = UNWIND_CFA_REG,
+				   .reg = UNWIND_DWARF + 10,
+				   .ra = UNWIND_AT_CFA,
+				   .ra_offset = -1 };
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x2222 && !r.all);
+
+	/* an epilogue that has popped rbp already: the slot is below sp, the register is right */
+	r = start;
+	r.fp = 0x9000;
+	row = (struct unwind_row){ .cfa = UNWIND_CFA_REG,
+				   .cfa_offset = 8,
+				   .ra = UNWIND_AT_CFA,
+				   .ra_offset = -1,
+				   .fp = UNWIND_AT_CFA,
+				   .fp_offset = -2 };
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.fp == 0x9000);
+	r.exact = false; /* of a caller it cannot be */
+	row.cfa_offset = 16;
+	row.fp_offset = -4;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_NO_MEMORY);
+
+	/* a PLT entry, before and after its push */
+	row = (struct unwind_row){
+		.cfa = UNWIND_CFA_PLT, .cfa_add = 11, .ra = UNWIND_AT_CFA, .ra_offset = -1
+	};
+	r = start;
+	r.sp = 0x8008;
+	r.pc = 0x106;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x1111);
+	r = start;
+	r.sp = 0x8008;
+	r.pc = 0x10b;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x2222);
+}
+
+static void test_aarch64(void)
+{
+	uint64_t frame[80] = { 0 };
+	struct words w = { 0x8000, frame, 80 };
+	const struct unwind_row leaf = { .cfa = UNWIND_CFA_REG };
+	struct unwind_regs r = {
+		.machine = UNWIND_AARCH64, .pc = 0x100, .sp = 0x8000, .lr = 0x500, .exact = true
+	};
+	OK(unwind_step(&leaf, &r, read_words, &w) == UNWIND_OK && r.pc == 0x500 && r.sp == 0x8000);
+	OK(unwind_step(&leaf, &r, read_words, &w) == UNWIND_BAD); /* it would never end */
+
+	frame[1] = UINT64_C(0x0055000000001234); /* signed */
+	struct unwind_row row = { .cfa = UNWIND_CFA_REG,
+				  .cfa_offset = 16,
+				  .ra = UNWIND_AT_CFA,
+				  .ra_offset = -1,
+				  .fp = UNWIND_AT_CFA,
+				  .fp_offset = -2,
+				  .flags = UNWIND_SIGNED };
+	r.sp = 0x8000;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x1234);
+
+	/* the kernel's frame: siginfo, ucontext, x0 .. x30, sp, pc */
+	static const uint8_t sigreturn[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+	frame[39 + 29] = 0x8f00;
+	frame[39 + 30] = 0x600;
+	frame[39 + 31] = 0x8800;
+	frame[39 + 32] = 0x700;
+	r = (struct unwind_regs){ .machine = UNWIND_AARCH64, .pc = 0x100, .sp = 0x8000 };
+	OK(!unwind_is_sigreturn(UNWIND_AARCH64, sigreturn, 7, &row));
+	OK(unwind_is_sigreturn(UNWIND_AARCH64, sigreturn, 8, &row));
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.exact && r.pc == 0x700);
+	OK(r.sp == 0x8800 && r.fp == 0x8f00 && r.lr == 0x600 && !r.lr_unknown);
+}
+
+static void test_guesses(void)
+{
+	static const uint8_t code[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48,
+					0x89, 0xe5, 0x90, 0x5d, 0xc3 };
+	static const char *const wanted[] = { "sp+8 ra=[cfa-8] bx=? guessed",
+					      "sp+16 ra=[cfa-8] fp=[cfa-16] bx=? guessed",
+					      "fp+16 ra=[fp+8] fp=[fp+0] bx=? guessed" };
+	static const int at[][2] = { { 0, 0 }, { 4, 0 }, { 5, 1 }, { 8, 2 }, { 10, 0 } };
+	for (size_t i = 0; i < 5; i++) {
+		size_t n = (size_t)at[i][0];
+		struct unwind_row row =
+			unwind_guess(UNWIND_X86_64, true, code + n, n, sizeof(code) - n);
+		OK_STR(text_of(&row), wanted[at[i][1]]);
+	}
+	struct unwind_row row = unwind_guess(UNWIND_X86_64, false, code, 0, sizeof(code));
+	OK_STR(text_of(&row), wanted[2]); /* nobody returns to the start of a function */
+	static const uint8_t arm[] = { 0x3f, 0x23, 0x03, 0xd5, 0xfd, 0x7b, 0xbe, 0xa9,
+				       0xfd, 0x03, 0x00, 0x91, 0xc0, 0x03, 0x5f, 0xd6 };
+	static const char *const arm_wanted[] = {
+		"sp+0 bx=? guessed", "sp+0 bx=? guessed",
+		"sp+32 ra=[cfa-24] fp=[cfa-32] bx=? signed guessed", "sp+0 bx=? guessed"
+	};
+	for (size_t i = 0; i < 4; i++) {
+		row = unwind_guess(UNWIND_AARCH64, true, arm + 4 * i, 4 * i, 16 - 4 * i);
+		OK_STR(text_of(&row), arm_wanted[i]);
+	}
+	row = unwind_guess(UNWIND_AARCH64, true, NULL, 0, 0);
+	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
+}
+
+/* ---- walks ---- */
+
+struct code {
+	struct unwind_table *table;
+	size_t calls;
+};
+
+/* [0x1000, 0x2000) has a table, [0x5000, 0x6000) has none. */
+static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
+{
+	struct code *c = arg;
+	c->calls++;
+	ret->table = pc >= 0x1000 && pc < 0x2000 ? c->table : NULL;
+	ret->bias = 0x1000 - 0x4000;
+	return ret->table || (pc >= 0x5000 && pc < 0x6000);
+}
+
+static struct unwind_table *table_of_two(void)
+{
+	static const uint8_t start[] = { 0x0c, 7, 8, 0x90, 1 }, frame[] = { 0x0e, 16 },
+			     last[] = { 0x07, 16 };
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, start, sizeof(start));
+	cfi_fde(&b, 0x4000, 0x100, frame, sizeof(frame));
+	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
+	struct cfi_section s = cfi_finish(&b, UNWIND_X86_64);
+	return unwind_table_new(&s, 1);
+}
+
+static struct unwind_walk walk(struct unwinder *u, const uint64_t *stack, size_t n, uint64_t pc,
+			       uint64_t *pcs, size_t max)
+{
+	struct unwind_walk w = { .copy = (const void *)stack,
+				 .copy_addr = 0x8000,
+				 .copy_size = n * 8 };
+	w.regs = (struct unwind_regs){
+		.machine = UNWIND_X86_64, .pc = pc, .sp = 0x8000, .fp = 0x8010, .exact = true
+	};
+	unwinder_walk(u, &w, pcs, max);
+	return w;
+}
+
+static void test_walks(void)
+{
+	uint64_t stack[64], pcs[64];
+	struct code c = { .table = table_of_two() };
+	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = &c });
+	for (size_t i = 0; i < 64; i++)
+		stack[i] = i % 2 ? 0x1010 : 0;
+	stack[41] = 0x1110; /* 21 frames, then the outermost */
+	struct unwind_walk w = walk(u, stack, 64, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.n == 22 && !w.guessed);
+	OK(pcs[0] == 0x1010 && pcs[20] == 0x1010 && pcs[21] == 0x1110);
+	OK(c.calls <= 3); /* what was found is kept */
+	w = walk(u, stack, 64, 0x1010, pcs, 5);
+	OK(w.end == UNWIND_DEPTH && w.n == 5);
+	w = walk(u, stack, 10, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_TRUNCATED && w.n == 6 && w.missing == 0x8058);
+	w = walk(u, stack, 0, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_TRUNCATED && w.n == 1);
+	stack[3] = 0x9999; /* no code */
+	w = walk(u, stack, 64, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_DAMAGED && w.n == 2);
+	stack[3] = 0; /* a return address of 0 ends a stack as well */
+	w = walk(u, stack, 64, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.n == 2);
+	/* code without any information: the frame pointer (0x8010) says where its caller is */
+	stack[2] = 0x8020;
+	stack[3] = 0x1010;
+	w = walk(u, stack, 64, 0x5500, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.guessed == 1 && pcs[0] == 0x5500 && pcs[1] == 0x1010);
+	OK(w.n == 21);
+	/* a call to nowhere */
+	stack[0] = 0x1010;
+	stack[2] = 0x1010;
+	w = walk(u, stack, 3, 0, pcs, 64);
+	OK(w.n == 3 && pcs[0] == 0 && pcs[1] == 0x1010 && w.guessed == 1);
+	unwinder_free(u);
+	u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = &c, .no_guess = true });
+	w = walk(u, stack, 64, 0x5500, pcs, 64);
+	OK(w.end == UNWIND_NO_CFI && w.n == 1);
+	unwinder_free(u);
+	unwind_table_free(c.table);
+}
+
+/* ---- this process ---- */
+
+#ifdef __x86_64__
+static bool read_own(void *arg, uint64_t addr, uint64_t *ret)
+{
+	(void)arg;
+	memcpy(ret, (const void *)(uintptr_t)addr, sizeof(*ret));
+	return true;
+}
+
+struct place {
+	uint64_t pc;
+	struct cfi_section section;
+	bool found;
+};
+
+static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct place *p = arg;
+	const ElfW(Phdr) *hdr = NULL;
+	bool covers = false;
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		covers |= h->p_type == PT_LOAD && p->pc - info->dlpi_addr - h->p_vaddr < h->p_memsz;
+		if (h->p_type == PT_GNU_EH_FRAME)
+			hdr = h;
+	}
+	for (int i = 0; covers && hdr && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + h->p_vaddr;
+		if (h->p_type == PT_LOAD && hdr->p_vaddr - h->p_vaddr < h->p_filesz)
+			p->found |= cfi_from_segment(
+				UNWIND_X86_64, (const void *)(uintptr_t)start, h->p_filesz, start,
+				info->dlpi_addr + hdr->p_vaddr, hdr->p_memsz, &p->section);
+	}
+	return covers;
+}
+
+static struct {
+	uint64_t own[64];
+	void *theirs[64];
+	size_t n;
+	int n_theirs;
+	enum unwind_status end;
+	bool signal;
+} result;
+
+static void handle(int sig)
+{
+	ucontext_t here;
+	struct cfi_fde f;
+	struct unwind_row row;
+	(void)sig;
+	getcontext(&here);
+	result.n_theirs = backtrace(result.theirs, 64);
+	const greg_t *g = here.uc_mcontext.gregs;
+	struct unwind_regs r = { .machine = UNWIND_X86_64,
+				 .pc = (uint64_t)g[REG_RIP],
+				 .sp = (uint64_t)g[REG_RSP],
+				 .fp = (uint64_t)g[REG_RBP],
+				 .bx = (uint64_t)g[REG_RBX] };
+	result.end = UNWIND_OK;
+	for (result.n = 0; result.end == UNWIND_OK && result.n < 64;) {
+		struct place p = { .pc = unwind_lookup_pc(&r) };
+		result.own[result.n++] = r.pc;
+		dl_iterate_phdr(find_module, &p);
+		if (!p.found || !cfi_find(&p.section, p.pc, &f) ||
+		    !cfi_row(&p.section, &f, p.pc, &row))
+			break;
+		result.signal |= row.flags & UNWIND_SIGNAL;
+		result.end = unwind_step(&row, &r, read_own, NULL);
+	}
+}
+
+static __attribute__((noinline)) void interrupted(int depth)
+{
+	_Alignas(64) volatile char aligned[128]; /* its CFA is read from memory */
+	aligned[depth] = 1;
+	if (depth)
+		interrupted(depth - 1);
+	else
+		raise(SIGUSR1);
+	aligned[depth] = aligned[depth + 1];
+}
+
+static int compare(const void *a, const void *b)
+{
+	(void)a;
+	(void)b;
+	interrupted(3);
+	return 0;
+}
+
+static void check_result(void)
+{
+	/* From the outermost frame inward, but for the handler's own: one pc was taken after the
+	 * other, and a sanitizer's backtrace() has a frame more. */
+	size_t same = 0, n = result.n, m = (size_t)result.n_theirs;
+	while (same < n && same < m &&
+	       result.own[n - 1 - same] == (uint64_t)(uintptr_t)result.theirs[m - 1 - same])
+		same++;
+	printf("# %zu frames, backtrace() %d, same %zu\n", result.n, result.n_theirs, same);
+	OK(result.end == UNWIND_END && result.signal);
+	OK(n > 8 && m >= n && same == n - 1);
+}
+
+/* Out of a handler, through the C library's signal frame, and through qsort, up to _start; on the
+ * stack that was interrupted, and on one of its own. */
+static void test_own_stack(void)
+{
+	static char other[65536];
+	int two[2] = { 1, 2 };
+	struct sigaction a = { .sa_handler = handle };
+	backtrace(result.theirs, 1); /* loads libgcc */
+	sigaction(SIGUSR1, &a, NULL);
+	qsort(two, 2, sizeof(*two), compare);
+	check_result();
+	result.signal = false;
+	stack_t alt = { .ss_sp = other, .ss_size = sizeof(other) };
+	sigaltstack(&alt, NULL);
+	a.sa_flags = SA_ONSTACK;
+	sigaction(SIGUSR1, &a, NULL);
+	qsort(two, 2, sizeof(*two), compare);
+	check_result();
+}
+#endif
+
+int main(void)
+{
+	test_steps();
+	test_aarch64();
+	test_guesses();
+	test_walks();
+#ifdef __x86_64__
+	test_own_stack();
+#endif
+	return DONE();
+}
