@@ -114,7 +114,8 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 {
 	struct static_scan scan = { g, p, o, t, 0 };
 
-	g->no_static_calls = !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
+	g->no_static_calls =
+		!s->object || !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
 	if (g->no_static_calls)
 		return;
 	for (size_t i = 0; i < s->n; i++) {
@@ -232,6 +233,12 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 	free(grouped);
 }
 
+static void add_stack_call(symid from, symid to, void *tallies)
+{
+	struct tallies *t = tallies;
+	vec_push(&t->v, ((struct tally){ from, to, NONE }));
+}
+
 static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
 			    const struct callgraph_opts *o)
 {
@@ -247,6 +254,8 @@ static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct
 	}
 	if (o->static_calls)
 		scan_code(g, p, s, o, &t);
+	if (callgraph_has_stacks(o))
+		callgraph_stack_arcs(g, o, add_stack_call, &t);
 	sum_tallies(g, p, &t);
 	size_t n = t.v.n;
 	vec_free(&t.v);
@@ -318,7 +327,7 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	size_t n_records = 0;
 
 	g->has_arcs = p->n_arcs > 0;
-	if (o->static_calls || !sum_ordered(g, p, o))
+	if (o->static_calls || callgraph_has_stacks(o) || !sum_ordered(g, p, o))
 		n_records = sum_unordered(g, p, s, o);
 	if (o->consume)
 		profile_release_arcs(o->consume);

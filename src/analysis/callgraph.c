@@ -164,6 +164,8 @@ static struct cg_listed listed(const struct callgraph *g, arcid arc, symid other
 
 	if (callgraph_arc_is_inner(g, a))
 		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
+	else if (g->measured)
+		l.time = other == a->from ? g->measured[arc].entered : g->measured[arc].called;
 	else
 		l.time = callgraph_arc_time(g, a);
 	l.total = l.time.self + l.time.child;
@@ -276,11 +278,16 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 	g->n_symbols = s->n;
 	g->nodes = xalloc(s->n * sizeof(*g->nodes));
 	callgraph_credit_histograms(g, p, opts);
+	if (callgraph_has_samples(opts))
+		callgraph_credit_samples(g, opts);
 	callgraph_add_arcs(g, p, s, opts);
 	if (opts->break_cycles)
 		callgraph_break_cycles(g, opts->max_cycle);
 	callgraph_find_cycles(g);
-	callgraph_propagate(g, opts);
+	if (callgraph_has_stacks(opts))
+		callgraph_measure(g, opts);
+	else
+		callgraph_propagate(g, opts);
 	if (!opts->flat_only) {
 		number_entries(g);
 		sort_cycles(g);
@@ -299,6 +306,9 @@ void callgraph_free(struct callgraph *g)
 	free(g->share);
 	free(g->is_cut);
 	free(g->cut);
+	free(g->measured);
+	free(g->roots);
+	free(g->cycles);
 	free(g->members);
 	free(g->order);
 	free(g);

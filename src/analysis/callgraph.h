@@ -1,7 +1,8 @@
 /* callgraph.h - time per symbol, calls between them, and time propagated from callees to callers.
  *
  * From counted arcs and a histogram: time is *apportioned* by call counts, as gprof does, so every
- * number that went through an arc is an estimate, and reports say so.
+ * number that went through an arc is an estimate, and reports say so. From sampled stacks: time is
+ * what was measured on each arc (measure.c); counts, where there are some, are beside it.
  *
  * Times are in histogram counts ("ticks"), fractional because a bin may be split between symbols;
  * divide by `rate` for the dimension's unit (seconds). */
@@ -40,6 +41,23 @@ struct cg_arc {
 	uint64_t count;
 };
 
+/* A time that went through an arc: of its callee the own part, and the callees' part. */
+struct cg_time {
+	double self, child;
+};
+
+struct cg_measured {            /* of an arc, from stacks */
+	struct cg_time entered; /* by which the callee's outermost occurrence was entered */
+	struct cg_time called;  /* by which the caller's innermost occurrence called on */
+	uint64_t samples;       /* in `entered` */
+};
+
+struct cg_cycle {           /* a cycle of calls, on the stacks */
+	uint64_t samples;   /* with a member on them */
+	uint64_t reentered; /* of these, in which it was gone round: 0 of many: a phantom */
+	double inclusive, reentered_weight; /* the same, in ticks */
+};
+
 struct callgraph {
 	const struct symbols *symbols; /* borrowed */
 	size_t n_symbols, n_cycles;
@@ -53,8 +71,11 @@ struct callgraph {
 	bool *is_cut; /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
 	arcid *cut;   /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
-	symid *members; /* of the cycles, each group in the order they are listed */
-	nodeid *order;  /* nodes by index: order[i] has index i + 1 */
+	struct cg_measured *measured; /* [n_arcs]; NULL: time is apportioned by calls */
+	struct cg_time *roots;        /* [n_symbols]: entered from nowhere known; if measured */
+	struct cg_cycle *cycles;      /* [n_cycles]; if measured */
+	symid *members;               /* of the cycles, each group in the order they are listed */
+	nodeid *order;                /* nodes by index: order[i] has index i + 1 */
 
 	bool has_histogram, has_arcs;
 	bool no_static_calls;  /* static_calls was asked for, but the machine is not supported */
@@ -80,10 +101,7 @@ struct cg_share {
 };
 
 /* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third
- * of the memory of keeping it. */
-struct cg_time {
-	double self, child;
-};
+ * of the memory of keeping it. Not for what was measured: see measured[]. */
 struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a);
 
 /* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it.
@@ -121,6 +139,10 @@ struct callgraph_opts {
 	/* The profile itself, if its arcs and hits may be released as soon as they have been taken
 	 * over: large programs have millions. NULL: they stay. */
 	struct profile *consume;
+	/* Sampled stacks, and the place of each of their frames; NULL: none. Then time is what was
+	 * measured, histograms are left out, and a tick is the unit of the first event on a CPU. */
+	const struct samples *samples;
+	const symid *places;
 	bool flat_only;    /* entries of the graph are not wanted: node.index stays 0, order NULL */
 	bool break_cycles; /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */

@@ -8,6 +8,18 @@
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o);
 
+/* measure.c. Whether there are samples, and whether they know callers: then stacks say where time
+ * went, and nothing is propagated. */
+bool callgraph_has_samples(const struct callgraph_opts *o);
+bool callgraph_has_stacks(const struct callgraph_opts *o);
+/* As callgraph_credit_histograms(), from the samples' leaves. */
+void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o);
+/* All calls that are on stacks, each once. */
+void callgraph_stack_arcs(const struct callgraph *g, const struct callgraph_opts *o,
+			  void (*add)(symid from, symid to, void *arg), void *arg);
+/* In place of callgraph_propagate(): measured, roots, cycles as well. */
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o);
+
 /* arcs.c: arcs, seq, in, nodes[].calls, self_calls and outside_calls. After it the profile's arcs
  * are not looked at again, and released if the options say so. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,

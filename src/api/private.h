@@ -6,20 +6,25 @@
 #include "analysis/callgraph.h"
 #include "base/vec.h"
 #include "input/input.h"
+#include "symbolize/program.h"
 
 struct view { /* places and times; made when first asked for */
 	struct symbols *symbols;
 	struct callgraph *graph;
+	/* Where the data is of several objects, or has stacks; else NULL. */
+	struct program *program; /* owns symbols */
+	struct profile *flat;    /* what analyses are made of, instead of the data itself */
 };
 
 struct kin_profile {
 	unsigned refs; /* the caller's handle, and each table made from it */
 	struct profile *data;
-	struct object_file *object; /* NULL: opened without a program, for writing only */
+	struct object_file *object; /* NULL: opened without a program: for writing only, unless the
+				     * data says what was profiled */
+	struct program_opts naming;
 	struct input_target target;
 	bool lines;
-	bool told_trouble;
-	enum demangle_style style;
+	bool told_trouble, told_objects;
 	struct view views[2]; /* per function, per line */
 	VEC(char *) warnings;
 };

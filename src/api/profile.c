@@ -15,7 +15,10 @@ void profile_unref(void *profile)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(p->views); i++) {
 		callgraph_free(p->views[i].graph);
-		symbols_free(p->views[i].symbols);
+		if (!p->views[i].program)
+			symbols_free(p->views[i].symbols);
+		program_free(p->views[i].program);
+		profile_free(p->views[i].flat);
 	}
 	for (size_t i = 0; i < p->warnings.n; i++)
 		free(p->warnings.at[i]);
@@ -27,19 +30,46 @@ void profile_unref(void *profile)
 
 void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
+/* ---- views ---- */
+
+static bool has_many_objects(const struct profile *p) { return p->n_objects > 1 || p->samples.n; }
+
+static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
+{
+	struct symbols_opts opts = { .lines = by_line, .style = p->naming.style };
+	if (!p->object)
+		return err_new(KIN_ERROR_USAGE, "the profile was opened without its program");
+	return symbols_new(p->object, &opts, &v->symbols);
+}
+
+static struct kin_error *make_program(struct kin_profile *p, bool by_line, struct view *v)
+{
+	struct program_opts opts = p->naming;
+	opts.lines = by_line;
+	opts.group_unknown = true;
+	v->program = program_new(p->data, p->object, &opts);
+	v->symbols = program_symbols(v->program);
+	v->flat = program_flatten(v->program, p->data);
+	for (size_t i = 0; i < program_n_troubles(v->program) && !p->told_objects; i++)
+		vec_push(&p->warnings, xprintf("%s", program_trouble_at(v->program, i)));
+	p->told_objects = true;
+	return NULL;
+}
+
 struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, struct view **ret)
 {
 	struct view *v = &p->views[by_line];
-	if (!p->object)
-		return err_new(KIN_ERROR_USAGE, "the profile was opened without its program");
-	if (!v->symbols) {
-		struct symbols_opts opts = { .lines = by_line, .style = p->style };
-		struct kin_error *err = symbols_new(p->object, &opts, &v->symbols);
-		if (err)
-			return err;
-	}
+	struct kin_error *err = v->symbols                  ? NULL
+				: has_many_objects(p->data) ? make_program(p, by_line, v)
+							    : make_symbols(p, by_line, v);
+	if (err)
+		return err;
 	if (graph && !v->graph)
-		v->graph = callgraph_new(p->data, v->symbols, &(struct callgraph_opts){ 0 });
+		v->graph = callgraph_new(
+			v->flat ? v->flat : p->data, v->symbols,
+			&(struct callgraph_opts){ .samples = v->program ? &p->data->samples : NULL,
+						  .places = v->program ? program_places(v->program)
+								       : NULL });
 	*ret = v;
 	return NULL;
 }
@@ -83,19 +113,23 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 			       const char *const *paths, size_t n)
 {
 	p->lines = o->lines;
-	p->style = DEMANGLE_AUTO;
-	if (o->demangle && !demangle_style_find(o->demangle, &p->style))
+	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
+					   .style = DEMANGLE_AUTO,
+					   .no_inlines = true };
+	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	p->target.is_64bit = sizeof(void *) == 8;
 	p->target.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	if (o->executable && !o->executable[0])
 		return NULL; /* as on this machine */
+	if (!o->executable && input_says_program(paths, n))
+		return NULL;
 	return open_program(p, o, paths, n);
 }
 
 static bool is_empty(const struct profile *d)
 {
-	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks);
+	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n);
 }
 
 static void add_warning(const char *text, void *profile)
@@ -115,7 +149,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
-	} else if (p->object) {
+	} else if (p->object && !has_many_objects(p->data)) {
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);

@@ -323,6 +323,34 @@ static struct kin_error *read_items(struct item *items, size_t n, const struct i
 	return err;
 }
 
+/* What a file is */
+
+static bool says_program(const char *path)
+{
+	enum { HEAD = 4096 };
+	struct window w;
+	bool says = false;
+
+	if (!window_open(&w, path))
+		return false;
+	window_need(&w, HEAD);
+	struct kin_error *err = window_error(&w);
+	for (size_t i = 0; i < ARRAY_LEN(readers) && !err && !says; i++)
+		says = readers[i]->says_program &&
+		       readers[i]->probe(w.b, &(struct input_opts){ 0 });
+	kin_error_free(err);
+	window_close(&w);
+	return says;
+}
+
+bool input_says_program(const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!says_program(paths[i]))
+			return false;
+	return n > 0;
+}
+
 /* The list */
 
 static struct item make_item(const char *path)

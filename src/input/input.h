@@ -36,6 +36,7 @@ struct reader {
 	/* The same from a window on a file; NULL: needs all of it in memory. */
 	MUST_CHECK struct kin_error *(*stream)(struct window *w, const struct input_opts *o,
 					       struct profile_builder *into, struct source *source);
+	bool says_program; /* the data names what was profiled: no executable has to be given */
 };
 
 extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, perf_reader;
@@ -48,6 +49,9 @@ extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, 
  * in every case); the first error is returned. With `gnu` reading stops at the first error. */
 MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 					const struct input_opts *opts, struct profile **ret);
+
+/* Whether all of the files say by themselves what was profiled: an executable need not be known. */
+bool input_says_program(const char *const *paths, size_t n);
 
 /* Files appear whole or not at all; a device or a pipe is written directly. */
 

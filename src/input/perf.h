@@ -168,8 +168,10 @@ struct perf_object {
 	size_t n_segments;
 	struct perf_name *names; /* by address, disjoint */
 	size_t n_names;
-	struct unwind_table *table; /* perf_dwarf.c's */
-	bool has_table;
+	/* perf_dwarf.c's */
+	bool has_table; /* what follows was looked for */
+	struct unwind_table *table;
+	struct object_file *file;
 };
 
 /* Index of the object mapped under that name into a process. */
@@ -177,8 +179,10 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 			 bool kernel);
 /* The frame of an address within a mapping. */
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
-/* Run-time minus link-time addresses. */
-uint64_t perf_object_bias(struct perf *p, const struct perf_map *m);
+/* Run-time minus link-time addresses around there. */
+uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip);
+/* Whether there is a file to be opened. */
+bool perf_object_is_file(const struct perf_object *o);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
 
@@ -274,6 +278,7 @@ struct perf_machine {
 	bool has_switches; /* of the threads that were recorded: not of all on a CPU */
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
+	int walked; /* enum unwind_machine of the stack dumps */
 };
 
 void perf_machine_deliver(struct perf *p, const struct perf_record *r);

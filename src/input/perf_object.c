@@ -113,25 +113,37 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 
 /* ---- addresses ---- */
 
-static bool is_regular(const char *path)
+bool perf_object_is_file(const struct perf_object *o)
 {
 	struct stat st;
 
-	return !stat(path, &st) && S_ISREG(st.st_mode);
+	return o->kind == OBJECT_ELF && !stat(o->path, &st) && S_ISREG(st.st_mode);
+}
+
+static void load_segments(struct perf_object *o)
+{
+	struct object_file *file = NULL;
+	struct kin_error *err = object_open(o->path, NULL, &file);
+	const struct object_segment *s;
+
+	kin_error_free(err);
+	if (err)
+		return;
+	s = object_segments(file, &o->n_segments);
+	o->segments = xrealloc(NULL, o->n_segments, sizeof(*s));
+	memcpy(o->segments, s, o->n_segments * sizeof(*s));
+	object_free(file);
 }
 
 /* What a file says about itself. If it is not there, or not here, addresses are taken for offsets:
  * with most linkers they are, for code. */
 static void load(struct perf *p, struct perf_object *o)
 {
-	struct kin_error *err = NULL;
-
 	o->is_loaded = true;
 	if (o->kind == OBJECT_JIT && !p->other_host)
 		o->names = perf_jit_read(p, o->path, &o->n_names);
-	else if (o->kind == OBJECT_ELF && is_regular(o->path))
-		err = object_segments(o->path, &o->segments, &o->n_segments);
-	kin_error_free(err);
+	else if (perf_object_is_file(o))
+		load_segments(o);
 }
 
 static struct perf_object *loaded(struct perf *p, uint32_t object)
@@ -161,7 +173,14 @@ static uint64_t link_time(const struct perf_object *o, const struct perf_map *m,
 {
 	uint64_t offset = ip - m->start + m->offset, addr = offset;
 
-	object_segment_address(o->segments, o->n_segments, offset, &addr);
+	for (size_t i = 0; i < o->n_segments; i++) {
+		const struct object_segment *s = &o->segments[i];
+		if (offset < s->offset || offset - s->offset >= s->file_size)
+			continue;
+		addr = s->addr + (offset - s->offset);
+		if (s->executable) /* a page at the border of two may be in both */
+			break;
+	}
 	return addr;
 }
 
@@ -177,19 +196,9 @@ struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_
 	return f;
 }
 
-uint64_t perf_object_bias(struct perf *p, const struct perf_map *m)
+uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip)
 {
-	const struct perf_object *o = loaded(p, m->object);
-	uint64_t offset = m->offset;
-
-	/* The mapping starts at a page, the segment perhaps within it. */
-	for (size_t i = 0; i < o->n_segments; i++) {
-		const struct object_segment *s = &o->segments[i];
-		if (s->is_code && offset < s->offset + s->size &&
-		    offset + (m->end - m->start) > s->offset)
-			return m->start - (s->addr + (offset - s->offset));
-	}
-	return m->start - offset;
+	return ip - link_time(loaded(p, m->object), m, ip);
 }
 
 void perf_objects_done(struct perf *p)

@@ -133,6 +133,18 @@ struct object_segment { /* PT_LOAD: file bytes [offset, offset + file_size) go t
  * segment that holds x. */
 const struct object_segment *object_segments(struct object_file *o, size_t *n);
 
+/* ---- inlined functions (inlines.c) ---- */
+
+struct object_inline {
+	uint32_t address; /* which of those asked for */
+	uint32_t depth;   /* larger: further in */
+	const char *name; /* as in the debug information: mangled if it says so; never NULL */
+};
+/* The functions inlined at each of `n` ascending addresses: by address, innermost first. *count of
+ * them, freed with free(). Units that hold none of the addresses are not decoded. */
+struct object_inline *object_inlines(struct object_file *o, const uint64_t *addrs, size_t n,
+				     size_t *count);
+
 /* ---- names (demangle.c) ---- */
 
 enum demangle_style {

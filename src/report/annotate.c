@@ -58,7 +58,7 @@ static bool is_newer(const char *path, const char *than)
 static void open_source(struct job *j, const struct coverage *c, const struct coverage_file *f,
 			struct listing_source *ret)
 {
-	const char *program = object_path(j->in->symbols->object);
+	const char *program = symbols_path(j->in->symbols);
 	struct kin_error *err = source_open(f->path, j->o->source_dirs, &ret->text);
 	if (err) {
 		note(j, "%s", kin_error_message(err));
@@ -347,7 +347,7 @@ static bool add_functions_named(struct job *j, const char *name)
 		find_ranges(&n, in->symbols, c);
 		add_own(j, c, &n);
 		add_inlined(j, c, &n);
-		if (!n.ranges.n && object_has_lines(in->symbols->object))
+		if (!n.ranges.n && symbols_has_lines(in->symbols))
 			note(j, "no source line is known of '%s': build its file with -g", name);
 	}
 	named_done(&n);
@@ -368,7 +368,7 @@ static struct kin_error *add_subjects(struct job *j)
 		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
 			return err_new(KIN_ERROR_USAGE,
 				       "'%s' is no function or source file of '%s'", *names,
-				       object_path(j->in->symbols->object));
+				       symbols_path(j->in->symbols));
 	return NULL;
 }
 
@@ -407,9 +407,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	report_describe(in, t);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
-	if (!object_has_lines(in->symbols->object))
+	if (!symbols_has_lines(in->symbols))
 		table_note(t, "%s has no line information: build it with -g to see its source.",
-			   object_path(in->symbols->object));
+			   symbols_path(in->symbols));
 	*ret = t;
 	return NULL;
 }

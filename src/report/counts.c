@@ -151,8 +151,8 @@ static void add_blocks(struct kin_table *t, const struct report_input *in,
 		if (!b->count && !o->zeroes)
 			continue;
 		struct kin_cell *c = add_row(t, in, id, b->addr, b->count, KIN_ROW_MEMBER);
-		if (!in->symbols->opts.lines &&
-		    object_place(in->symbols->object, b->addr, o->gnu, &at) && at.file && at.line) {
+		if (!in->symbols->opts.lines && symbols_place(in->symbols, b->addr, &at) &&
+		    at.file && at.line) {
 			c[FILE_NAME] = cell_text(at.file);
 			c[LINE] = cell_count(at.line);
 		}

@@ -37,14 +37,17 @@ static const char *yes_no(bool yes) { return yes ? "yes" : "no"; }
 static void add_program(struct kin_table *t, const struct report_input *in)
 {
 	struct object_file *o = in->symbols->object;
-	struct address_range r = object_profiled(o);
+	struct address_range r = { 0 };
 	char range[64];
 	size_t functions = 0, lines = 0;
 
+	if (!o)
+		return;
 	for (size_t i = 0; i < in->symbols->n; i++) {
 		functions += in->symbols->at[i].is_function && in->symbols->at[i].owner == i;
 		lines += in->symbols->at[i].is_line;
 	}
+	r = object_profiled(o);
 	add_text(t, "program", "path", object_path(o));
 	add_text(t, "program", "machine", object_machine(o));
 	add_text(t, "program", "byte order", object_big_endian(o) ? "big-endian" : "little-endian");

@@ -96,7 +96,7 @@ struct kin_error *report_check_subjects(const struct report_input *in, const str
 		if (!is_named(in, *s))
 			return err_new(KIN_ERROR_USAGE,
 				       "'%s' is no function or source file of '%s'", *s,
-				       object_path(in->symbols->object));
+				       symbols_path(in->symbols));
 	return NULL;
 }
 
@@ -113,6 +113,11 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 	table_property(t, "abbrev", cell_text((const char[]){ g->abbrev, '\0' }));
 	table_property(t, "bytes_per_bin", cell_number(g->bin_bytes));
 	table_property(t, "has_arcs", cell_count(g->has_arcs));
-	table_property(t, "estimated",
-		       cell_text("times that went through calls are apportioned by call counts"));
+	if (g->measured)
+		table_property(t, "measured",
+			       cell_text("times of calls are those of sampled stacks"));
+	else
+		table_property(
+			t, "estimated",
+			cell_text("times that went through calls are apportioned by call counts"));
 }

@@ -21,7 +21,8 @@ struct program_opts {
 	const char *kallsyms;  /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
 				* what is in the data */
 	bool lines;            /* a place per source line */
-	bool no_inlines;       /* program_inlines() finds none */
+	bool no_inlines;       /* program_inlines() finds none; saves decoding debug information */
+	bool group_unknown;    /* what cannot be named is one place per object, "[libfoo.so]" */
 	enum demangle_style style;
 };
 
@@ -50,6 +51,7 @@ objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr);
 /* The place of a frame: never NONE, except for frame 0. Constant time: all frames are looked up
  * once, by address. */
 symid program_place(const struct program *g, frameid frame);
+const symid *program_places(const struct program *g); /* all of them: [n_frames] */
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
 
@@ -65,7 +67,7 @@ const char *program_name(struct program *g, symid place);
 
 /* The functions inlined at a frame's address, innermost first, without the function they are in;
  * *n of them; valid as long as g. Each is a place of kind PLACE_INLINED, interned by name and by
- * the function that it was inlined into. Decodes the address's unit when first asked. */
+ * the function that it was inlined into. */
 const symid *program_inlines(struct program *g, frameid frame, size_t *n);
 symid program_inlined_into(const struct program *g, symid place); /* PLACE_INLINED; else itself */
 
@@ -76,7 +78,11 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret);
 /* Objects that were hit and could not be read as they were: "libfoo.so: no such file". */
 size_t program_n_troubles(const struct program *g);
 const char *program_trouble_at(const struct program *g, size_t i);
-/* Of the profile's objects: samples and arcs without a symbol, for the audit. */
+/* Samples whose program counter was in the object, and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
+
+/* The arcs, histograms and blocks with flat addresses, and all of object 0: what analyses that know
+ * one row of places take. Without the samples: frames have places. To be freed; p may go first. */
+struct profile *program_flatten(const struct program *g, const struct profile *p);
 
 #endif

@@ -3,31 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/err.h"
-#include "base/map64.h"
-#include "base/strtab.h"
-#include "base/vec.h"
-
-struct placed { /* where a place stands in the object's symbol table */
-	uint32_t position;
-	symid id;
-};
-
-struct symbols_private {
-	struct arena arena;
-	struct strtab *files; /* interned: equal files are equal pointers */
-	const char **display; /* [n], NULL until asked for */
-	struct map64
-		displays; /* name of a line place (pointer) -> one that has its readable form */
-	uint32_t *bucket; /* first place that ends after the bucket's low address */
-	size_t n_buckets;
-	unsigned shift;        /* a bucket is 1 << shift bytes */
-	struct placed *placed; /* function places; by position once the files were asked for */
-	size_t n_placed;
-	VEC(const char *) all_files;
-	bool have_files;
-};
+#include "symbolize/symbols_private.h"
 
 /* ---- places ---- */
 
@@ -205,9 +182,11 @@ static void add_places(struct symbols *s, const struct symbol_table *t)
 
 /* Buckets of equal size over the places' range, about as many as places: where symbols are spread
  * evenly a lookup looks at one or two of them. */
-static void index_places(struct symbols *s)
+void symbols_index(struct symbols *s)
 {
 	struct symbols_private *p = s->priv;
+	if (!s->n)
+		return;
 	uint64_t span = s->at[s->n - 1].end - s->at[0].addr;
 
 	while ((span >> p->shift) > s->n)
@@ -227,7 +206,7 @@ static void index_places(struct symbols *s)
 symid symbols_find(const struct symbols *s, uint64_t addr)
 {
 	const struct symbols_private *p = s->priv;
-	if (addr < s->at[0].addr)
+	if (!p->n_buckets || addr < s->at[0].addr)
 		return NONE;
 	uint64_t b = (addr - s->at[0].addr) >> p->shift;
 	if (b >= p->n_buckets)
@@ -249,10 +228,46 @@ symid symbols_find(const struct symbols *s, uint64_t addr)
 void symbols_prefetch(const struct symbols *s, uint64_t addr)
 {
 	const struct symbols_private *p = s->priv;
+	if (!p->n_buckets)
+		return;
 	uint64_t b = (addr - s->at[0].addr) >> p->shift;
 
 	if (addr >= s->at[0].addr && b < p->n_buckets)
 		__builtin_prefetch(&s->at[p->bucket[b]]);
+}
+
+/* ---- parts ---- */
+
+const struct symbols_part *symbols_part_at(const struct symbols *s, uint64_t addr)
+{
+	size_t low = 0, high = s->n_parts;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (s->parts[mid].high <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < s->n_parts && s->parts[low].low <= addr ? &s->parts[low] : NULL;
+}
+
+bool symbols_place(struct symbols *s, uint64_t addr, struct srcloc *ret)
+{
+	const struct symbols_part *p = s->n_parts == 1 ? s->parts : symbols_part_at(s, addr);
+	return p && p->object && object_place(p->object, addr - p->base, s->opts.table.gnu, ret);
+}
+
+bool symbols_has_lines(struct symbols *s)
+{
+	for (size_t i = 0; i < s->n_parts; i++)
+		if (s->parts[i].object && object_has_lines(s->parts[i].object))
+			return true;
+	return false;
+}
+
+const char *symbols_path(const struct symbols *s)
+{
+	return s->object ? object_path(s->object) : "the profile";
 }
 
 /* ---- names and files ---- */
@@ -264,7 +279,10 @@ const struct symbol *symbols_locate(struct symbols *s, symid id)
 	if (p->located)
 		return p;
 	p->located = true;
-	if (object_place(s->object, p->addr, s->opts.table.gnu, &at) && at.file && at.line) {
+	const struct symbols_part *part = &s->parts[p->part];
+	if (part->object &&
+	    object_place(part->object, p->addr - part->base, s->opts.table.gnu, &at) && at.file &&
+	    at.line) {
 		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at.file));
 		p->line = at.line;
 	}
@@ -371,7 +389,12 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	add_places(s, &table);
 	note_positions(s, &table);
 	free(table.at);
-	index_places(s);
+	symbols_index(s);
+	s->parts = xalloc(sizeof(*s->parts));
+	s->parts[0] = (struct symbols_part){
+		.object = o, .n = (symid)s->n, .low = s->at[0].addr, .high = s->at[s->n - 1].end
+	};
+	s->n_parts = 1;
 	s->priv->display = xalloc(s->n * sizeof(*s->priv->display));
 	*ret = s;
 	return NULL;
@@ -389,6 +412,7 @@ void symbols_free(struct symbols *s)
 	free(s->priv->bucket);
 	free(s->priv->placed);
 	free(s->priv);
+	free(s->parts);
 	free(s->at);
 	free(s);
 }

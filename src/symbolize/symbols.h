@@ -10,15 +10,23 @@
 typedef uint32_t symid; /* index into at[]; NONE: no place */
 
 struct symbol {
-	uint64_t addr, end; /* [addr, end) */
-	const char *name;   /* raw: as in the object */
-	const char *file;   /* of addr; NULL if unknown. Valid once located */
-	uint32_t line;      /* likewise; 0 if unknown */
-	symid owner;        /* the function a cold piece belongs to; itself for others */
-	bool is_function;   /* false for labels and for lines */
-	bool is_static;
-	bool is_line; /* made for a source line */
-	bool located; /* file and line have been looked up */
+	uint64_t addr, end;   /* [addr, end) */
+	const char *name;     /* raw: as in the object */
+	const char *file;     /* of addr; NULL if unknown. Valid once located */
+	uint32_t line;        /* likewise; 0 if unknown */
+	symid owner;          /* the function a cold piece belongs to; itself for others */
+	uint16_t part;        /* index into parts[] */
+	bool is_function : 1; /* false for labels and for lines */
+	bool is_static : 1;
+	bool is_line : 1; /* made for a source line */
+	bool located : 1; /* file and line have been looked up */
+};
+
+struct symbols_part {               /* the places of one object */
+	struct object_file *object; /* borrowed: must outlive this; NULL: places of no object */
+	uint64_t base; /* what was added to the object's addresses to tell them from the others' */
+	symid first, n;
+	uint64_t low, high; /* [low, high), with the base added */
 };
 
 struct symbols_opts {
@@ -30,8 +38,11 @@ struct symbols_opts {
 struct symbols {
 	struct symbol *at; /* by address; [n] */
 	size_t n;
-	struct object_file *object; /* borrowed: must outlive this */
-	struct address_range text;  /* .text */
+	struct symbols_part
+		*parts; /* by address; those of a program alone are one part, of base 0 */
+	size_t n_parts;
+	struct object_file *object; /* of the program: borrowed; NULL: not known */
+	struct address_range text;  /* its .text */
 	struct symbols_opts opts;
 	struct symbols_private *priv;
 };
@@ -40,6 +51,18 @@ struct symbols {
 MUST_CHECK struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *opts,
 					 struct symbols **ret);
 void symbols_free(struct symbols *s); /* NULL is fine */
+
+/* The part that holds an address, or NULL. */
+const struct symbols_part *symbols_part_at(const struct symbols *s, uint64_t addr);
+
+/* Where the code at an address comes from: see object_place(). */
+bool symbols_place(struct symbols *s, uint64_t addr, struct srcloc *ret);
+
+/* Whether any object has line information. */
+bool symbols_has_lines(struct symbols *s);
+
+/* What to call all this in messages: the program's path. */
+const char *symbols_path(const struct symbols *s);
 
 /* The place that holds addr, or NONE. Cost: constant for evenly spread symbols. */
 symid symbols_find(const struct symbols *s, uint64_t addr);

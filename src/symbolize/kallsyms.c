@@ -1,0 +1,157 @@
+#include "symbolize/kallsyms.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+enum { MAX_LINE = 1024, GNU_BUILD_ID = 3 };
+
+struct kernel_symbol {
+	uint64_t addr;
+	const char *name;
+};
+
+struct kallsyms {
+	VEC(struct kernel_symbol) at; /* by address, one each */
+	struct arena arena;
+};
+
+/* ---- reading ---- */
+
+static const char *copy(struct arena *a, const char *s, size_t n)
+{
+	char *to = arena_alloc_bytes(a, n + 1);
+	memcpy(to, s, n);
+	to[n] = '\0';
+	return to;
+}
+
+/* Functions only: t and T, and the weak ones. */
+static void read_line(struct kallsyms *k, const char *line)
+{
+	uint64_t addr;
+	char type;
+	int name = 0;
+	if (sscanf(line, "%" SCNx64 " %c %n", &addr, &type, &name) != 2 || !name || !addr ||
+	    !strchr("tTwW", type))
+		return;
+	size_t n = strcspn(line + name, " \t\n");
+	vec_push(&k->at, ((struct kernel_symbol){ addr, copy(&k->arena, line + name, n) }));
+}
+
+/* Of several names of one address the first in the file stands. */
+static int by_address(const void *a, const void *b)
+{
+	const struct kernel_symbol *x = a, *y = b;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void drop_aliases(struct kallsyms *k)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < k->at.n; i++)
+		if (!n || k->at.at[n - 1].addr != k->at.at[i].addr)
+			k->at.at[n++] = k->at.at[i];
+	k->at.n = n;
+}
+
+static bool is_sorted(const struct kallsyms *k)
+{
+	for (size_t i = 1; i < k->at.n; i++)
+		if (k->at.at[i - 1].addr > k->at.at[i].addr)
+			return false;
+	return true;
+}
+
+struct kallsyms *kallsyms_open(const char *path)
+{
+	char line[MAX_LINE];
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return NULL;
+	struct kallsyms *k = xalloc(sizeof(*k));
+	while (fgets(line, sizeof(line), f))
+		read_line(k, line);
+	fclose(f);
+	if (!k->at.n) {
+		kallsyms_free(k);
+		return NULL;
+	}
+	if (!is_sorted(k))
+		qsort(k->at.at, k->at.n, sizeof(*k->at.at), by_address);
+	drop_aliases(k);
+	return k;
+}
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	vec_free(&k->at);
+	arena_release(&k->arena);
+	free(k);
+}
+
+const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start)
+{
+	size_t low = 0, high = k->at.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (k->at.at[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	*start = k->at.at[low - 1].addr;
+	return k->at.at[low - 1].name;
+}
+
+/* ---- which kernel ---- */
+
+/* ELF notes: sizes of name and of description, type, then both, each padded to 4 (System V ABI,
+ * "Note Section"). */
+static bool note_has(const uint8_t *note, size_t size, const char *build_id)
+{
+	uint32_t head[3];
+	while (size >= sizeof(head)) {
+		memcpy(head, note, sizeof(head));
+		size_t name = ((size_t)head[0] + 3) & ~(size_t)3, desc = head[1];
+		if (name > size - sizeof(head) || desc > size - sizeof(head) - name)
+			return false;
+		const uint8_t *id = note + sizeof(head) + name;
+		if (head[2] == GNU_BUILD_ID && strlen(build_id) == 2 * desc) {
+			char hex[3];
+			size_t same = 0;
+			for (; same < desc; same++) {
+				snprintf(hex, sizeof(hex), "%02x", id[same]);
+				if (strncmp(hex, build_id + 2 * same, 2) != 0)
+					break;
+			}
+			if (same == desc)
+				return true;
+		}
+		size_t all = sizeof(head) + name + ((desc + 3) & ~(size_t)3);
+		if (all > size)
+			return false;
+		note += all;
+		size -= all;
+	}
+	return false;
+}
+
+bool kernel_is_running(const char *build_id)
+{
+	uint8_t notes[4096];
+	FILE *f = build_id && *build_id ? fopen("/sys/kernel/notes", "re") : NULL;
+	if (!f)
+		return false;
+	size_t n = fread(notes, 1, sizeof(notes), f);
+	fclose(f);
+	return note_has(notes, n, build_id);
+}

@@ -1,0 +1,19 @@
+/* kallsyms.h - names of the running kernel's functions, from text in the format of /proc/kallsyms:
+ * "address type name [module]" lines. */
+#ifndef SYMBOLIZE_KALLSYMS_H
+#define SYMBOLIZE_KALLSYMS_H
+
+#include "base/base.h"
+
+struct kallsyms;
+/* NULL if the file cannot be read, or hides the addresses as it does from plain users. */
+struct kallsyms *kallsyms_open(const char *path);
+void kallsyms_free(struct kallsyms *k);
+/* The name of the function at an address, valid as long as k, and where it starts; NULL if there is
+ * none. A binary search. */
+const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start);
+
+/* Whether a kernel's build id (hex) is the running one's. */
+bool kernel_is_running(const char *build_id);
+
+#endif

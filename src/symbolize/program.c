@@ -1,0 +1,517 @@
+#include "symbolize/program.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map64.h"
+#include "base/vec.h"
+#include "symbolize/kallsyms.h"
+#include "symbolize/symbols_private.h"
+
+enum { MAX_PARTS = 65000 }; /* objects with places; symbol.part is 16 bits wide */
+
+struct extra { /* a place that no symbol table has */
+	enum place_kind kind;
+	objid object;
+	symid into; /* PLACE_INLINED: the function around it */
+};
+
+struct opened {
+	struct object_file *file; /* NULL: not opened */
+	bool borrowed;
+	bool hit;      /* something in the profile is in it */
+	uint32_t part; /* of symbols; NONE: has no places */
+	uint64_t unnamed;
+};
+
+struct inlines { /* of a frame: list[first .. first + n) */
+	uint32_t first, n;
+};
+
+struct program {
+	const struct profile *profile;
+	struct program_opts opts;
+	struct arena arena;
+	struct opened *objects; /* [n_objects] */
+	struct kallsyms *kernel;
+	struct symbols *symbols;
+	objid *part_object; /* [n_parts]: of each part the object */
+
+	symid *places; /* [n_frames] */
+	VEC(struct extra) extras;
+	VEC(struct extra_place) extra_places;
+	struct strtab *names;   /* of extra places */
+	struct map64 extra_ids; /* MAP64_PAIR(object or place, name) by kind, see extra_place() */
+	symid n_symbols;        /* places of objects; extras follow */
+
+	struct inlines *inlined; /* [n_frames]; NULL: none anywhere */
+	VEC(symid) inline_list;
+	VEC(char *) troubles;
+};
+
+/* ---- objects ---- */
+
+static const char *object_string(const struct program *g, strid id)
+{
+	return strtab_get(g->profile->strings, id);
+}
+
+static void trouble(struct program *g, objid id, struct kin_error *err)
+{
+	vec_push(&g->troubles, xprintf("%s: its code has no names: %s", program_object_name(g, id),
+				       kin_error_message(err)));
+	kin_error_free(err);
+}
+
+static void mark_hit(struct program *g)
+{
+	const struct profile *p = g->profile;
+	for (size_t i = 1; i < p->samples.n_frames; i++)
+		if (!p->samples.frames[i].name)
+			g->objects[p->samples.frames[i].object].hit = true;
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		g->objects[p->arcs[i].from_object].hit = true;
+		g->objects[p->arcs[i].to_object].hit = true;
+	}
+	for (size_t i = 0; i < p->n_histograms; i++)
+		g->objects[p->histograms[i].object].hit = true;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		g->objects[p->blocks[i].object].hit = true;
+}
+
+static bool is_given(const struct program *g, const struct object *o, struct object_file *given)
+{
+	const char *id = object_build_id(given);
+	if (o->build_id && id)
+		return !strcmp(object_string(g, o->build_id), id);
+	return o->is_main || (o->path && !strcmp(object_string(g, o->path), object_path(given)));
+}
+
+/* The file that ran, or nothing: names from another build would be wrong ones. */
+static struct kin_error *open_checked(const struct program *g, const struct object *o,
+				      struct object_file **ret)
+{
+	const char *path = object_string(g, o->path), *want = object_string(g, o->build_id);
+	char *below = g->opts.symfs ? xprintf("%s/%s", g->opts.symfs, path) : NULL;
+	struct kin_error *err = object_open(
+		below ? below : path, &(struct object_opts){ .debug_dir = g->opts.debug_dir }, ret);
+	free(below);
+	if (err)
+		return err;
+	const char *have = object_build_id(*ret);
+	if (!*want || !have || !strcmp(want, have))
+		return NULL;
+	object_free(*ret);
+	*ret = NULL;
+	return err_new(
+		KIN_ERROR_MISMATCH,
+		"the file has been replaced since (its build id is %.12s, of what ran %.12s)", have,
+		want);
+}
+
+static void open_object(struct program *g, objid id, struct object_file *given)
+{
+	const struct object *o = &g->profile->objects[id];
+	struct opened *at = &g->objects[id];
+
+	if (given && (id == 0 || is_given(g, o, given))) {
+		at->file = given;
+		at->borrowed = true;
+		return;
+	}
+	if (o->kind != OBJECT_ELF || !o->path)
+		return;
+	struct kin_error *err = open_checked(g, o, &at->file);
+	if (err)
+		trouble(g, id, err);
+}
+
+/* ---- the flat row of places ---- */
+
+struct row {
+	struct symbols **symbols;
+	uint64_t *bases;
+	size_t n;
+	uint32_t program;
+	uint64_t next; /* the first free flat address */
+};
+
+static bool same_file_earlier(const struct program *g, objid id)
+{
+	for (objid i = 0; i < id; i++)
+		if (g->objects[i].file == g->objects[id].file && g->objects[i].part != NONE) {
+			g->objects[id].part = g->objects[i].part;
+			return true;
+		}
+	return false;
+}
+
+static void add_part(struct program *g, objid id, struct row *row)
+{
+	struct opened *at = &g->objects[id];
+	struct symbols_opts opts = { .lines = g->opts.lines, .style = g->opts.style };
+	struct symbols *s = NULL;
+	struct kin_error *err = symbols_new(at->file, &opts, &s);
+	if (err) {
+		trouble(g, id, err);
+		return;
+	}
+	uint64_t low = s->at[0].addr, high = s->at[s->n - 1].end;
+	/* The program keeps its addresses; the others come behind what is there. */
+	uint64_t base = row->n ? row->next - low : 0;
+	at->part = (uint32_t)row->n;
+	if (at->borrowed || g->profile->objects[id].is_main)
+		row->program = row->program == NONE ? at->part : row->program;
+	g->part_object[row->n] = id;
+	row->symbols[row->n] = s;
+	row->bases[row->n++] = base;
+	row->next = ((high + base) | 0xfff) + 1;
+}
+
+static void add_parts(struct program *g, struct object_file *given, struct row *row)
+{
+	size_t n = g->profile->n_objects;
+	row->symbols = xrealloc(NULL, n, sizeof(*row->symbols));
+	row->bases = xrealloc(NULL, n, sizeof(*row->bases));
+	g->part_object = xrealloc(NULL, n + 1, sizeof(*g->part_object));
+	row->program = NONE;
+	for (int pass = 0; pass < 2; pass++) /* the program first */
+		for (objid id = 0; id < n && row->n < MAX_PARTS; id++) {
+			struct opened *at = &g->objects[id];
+			bool first = g->profile->objects[id].is_main || (!id && given);
+			if (!at->hit || first != !pass)
+				continue;
+			open_object(g, id, given);
+			if (at->file && !(at->borrowed && same_file_earlier(g, id)))
+				add_part(g, id, row);
+		}
+}
+
+/* ---- frames ---- */
+
+/* One per kind, owner (an object, or the place around) and name. */
+static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner, objid object,
+			 const char *name)
+{
+	strid id = strtab_add(g->names, name);
+	/* Kinds do not meet: places are numbered behind objects, and unknown names start with 0x
+	 * or a bracket. */
+	uint32_t key = kind == PLACE_INLINED ? (uint32_t)g->profile->n_objects + owner : owner;
+	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
+	if (*at == NONE) {
+		*at = (uint32_t)g->extras.n;
+		vec_push(&g->extras, ((struct extra){ kind, object, owner }));
+		vec_push(&g->extra_places, ((struct extra_place){ strtab_get(g->names, id) }));
+	}
+	return g->n_symbols + *at;
+}
+
+static symid unknown_place(struct program *g, const struct frame *f)
+{
+	char name[256];
+	if (g->opts.group_unknown && g->profile->objects[f->object].path)
+		snprintf(name, sizeof(name), "[%s]", program_object_name(g, f->object));
+	else
+		snprintf(name, sizeof(name), "0x%016" PRIx64, f->addr);
+	return extra_place(g, PLACE_UNKNOWN, f->object, f->object, name);
+}
+
+/* Where to look: of a return address the call before it. */
+static uint64_t look_at(const struct frame *f)
+{
+	return f->addr - (f->flags & FRAME_RETURN && f->addr);
+}
+
+static symid frame_place(struct program *g, const struct row *row, const struct frame *f)
+{
+	const struct opened *at = &g->objects[f->object];
+	if (f->name)
+		return extra_place(g, PLACE_NAMED, f->object, f->object, object_string(g, f->name));
+	if (at->part != NONE) {
+		symid id = symbols_find(row->symbols[at->part], look_at(f));
+		if (id != NONE)
+			return id; /* within the part, for now */
+	}
+	if (g->kernel && f->flags & FRAME_KERNEL) {
+		uint64_t start;
+		const char *name = kallsyms_find(g->kernel, look_at(f), &start);
+		if (name)
+			return extra_place(g, PLACE_NAMED, f->object, f->object, name);
+	}
+	return unknown_place(g, f);
+}
+
+static void place_frames(struct program *g, const struct row *row)
+{
+	const struct samples *s = &g->profile->samples;
+	symid *first = xrealloc(NULL, row->n + 1, sizeof(*first));
+	first[0] = 0;
+	for (size_t i = 0; i < row->n; i++)
+		first[i + 1] = first[i] + (symid)row->symbols[i]->n;
+	g->n_symbols = first[row->n];
+
+	g->places = xrealloc(NULL, s->n_frames + 1, sizeof(*g->places));
+	g->places[0] = NONE;
+	for (size_t i = 1; i < s->n_frames; i++) {
+		const struct frame *f = &s->frames[i];
+		symid id = frame_place(g, row, f);
+		bool in_part = id < g->n_symbols && g->objects[f->object].part != NONE;
+		g->places[i] = in_part ? id + first[g->objects[f->object].part] : id;
+	}
+	free(first);
+}
+
+/* ---- inlined functions ---- */
+
+struct site {
+	uint64_t addr;
+	frameid frame;
+};
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static void note_inlines(struct program *g, objid object, const struct site *site,
+			 const struct object_inline *list, size_t n)
+{
+	struct inlines *at = &g->inlined[site->frame];
+	symid into = g->places[site->frame];
+	at->first = (uint32_t)g->inline_list.n;
+	at->n = (uint32_t)n;
+	for (size_t i = 0; i < n; i++)
+		vec_push(&g->inline_list,
+			 extra_place(g, PLACE_INLINED, into, object, list[i].name));
+}
+
+/* Sites of one object, by address: asked for at once, so that each unit is decoded once. */
+static void inline_object(struct program *g, objid object, const struct site *sites, size_t n)
+{
+	uint64_t *addrs = xrealloc(NULL, n, sizeof(*addrs));
+	size_t n_addrs = 0, count, k = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!n_addrs || addrs[n_addrs - 1] != sites[i].addr)
+			addrs[n_addrs++] = sites[i].addr;
+	struct object_inline *list =
+		object_inlines(g->objects[object].file, addrs, n_addrs, &count);
+	for (size_t i = 0, a = 0; i < n; i++) {
+		while (addrs[a] != sites[i].addr)
+			a++;
+		while (k < count && list[k].address < a)
+			k++;
+		size_t end = k;
+		while (end < count && list[end].address == a)
+			end++;
+		if (end > k)
+			note_inlines(g, object, &sites[i], list + k, end - k);
+	}
+	free(list);
+	free(addrs);
+}
+
+static void find_inlines(struct program *g)
+{
+	const struct samples *s = &g->profile->samples;
+	size_t n_objects = g->profile->n_objects;
+	uint32_t *start = xalloc((n_objects + 2) * sizeof(*start));
+	struct site *sites = xrealloc(NULL, s->n_frames + 1, sizeof(*sites));
+
+	g->inlined = xalloc((s->n_frames + 1) * sizeof(*g->inlined));
+	for (size_t i = 1; i < s->n_frames; i++) /* a counting sort by object */
+		start[s->frames[i].object + 2]++;
+	for (size_t i = 2; i < n_objects + 2; i++)
+		start[i] += start[i - 1];
+	for (size_t i = 1; i < s->n_frames; i++)
+		sites[start[s->frames[i].object + 1]++] =
+			(struct site){ look_at(&s->frames[i]), (frameid)i };
+	for (objid id = 0; id < n_objects; id++) {
+		size_t n = start[id + 1] - start[id];
+		if (!n || g->objects[id].part == NONE)
+			continue;
+		qsort(sites + start[id], n, sizeof(*sites), by_addr);
+		inline_object(g, id, sites + start[id], n);
+	}
+	free(sites);
+	free(start);
+}
+
+/* ---- making one ---- */
+
+/* Kernel addresses are where this kernel has them only if it is the same, and was not restarted:
+ * then the build id may be the same, but not the addresses; they are checked against nothing. */
+static void open_kernel(struct program *g)
+{
+	const struct profile *p = g->profile;
+	if (g->opts.kallsyms) {
+		g->kernel = kallsyms_open(g->opts.kallsyms);
+		if (!g->kernel)
+			vec_push(&g->troubles, xprintf("%s: no kernel symbols to be read there",
+						       g->opts.kallsyms));
+		return;
+	}
+	for (size_t i = 0; i < p->n_objects && !g->kernel; i++)
+		if (p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
+		    g->objects[i].hit &&
+		    kernel_is_running(object_string(g, p->objects[i].build_id)))
+			g->kernel = kallsyms_open("/proc/kallsyms");
+}
+
+static void count_unnamed(struct program *g)
+{
+	const struct samples *s = &g->profile->samples;
+	for (size_t i = 0; i < s->n; i++) {
+		frameid leaf = s->stacks[s->at[i].stack].frame;
+		symid place = g->places[leaf];
+		if (leaf && program_kind(g, place) == PLACE_UNKNOWN)
+			g->objects[s->frames[leaf].object].unnamed += s->at[i].count;
+	}
+}
+
+struct program *program_new(const struct profile *p, struct object_file *main_object,
+			    const struct program_opts *opts)
+{
+	struct program *g = xalloc(sizeof(*g));
+	struct row row = { 0 };
+
+	g->profile = p;
+	g->opts = *opts;
+	g->names = strtab_new();
+	g->objects = xalloc(p->n_objects * sizeof(*g->objects));
+	for (size_t i = 0; i < p->n_objects; i++)
+		g->objects[i].part = NONE;
+	mark_hit(g);
+	open_kernel(g);
+	add_parts(g, main_object, &row);
+	place_frames(g, &row);
+	if (!opts->no_inlines)
+		find_inlines(g);
+	g->symbols = symbols_join(
+		row.symbols, row.bases, row.n, row.program, g->extra_places.at, g->extra_places.n,
+		row.next, &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
+	count_unnamed(g);
+	free(row.symbols);
+	free(row.bases);
+	return g;
+}
+
+void program_free(struct program *g)
+{
+	if (!g)
+		return;
+	symbols_free(g->symbols);
+	for (size_t i = 0; i < g->profile->n_objects; i++)
+		if (!g->objects[i].borrowed)
+			object_free(g->objects[i].file);
+	for (size_t i = 0; i < g->troubles.n; i++)
+		free(g->troubles.at[i]);
+	vec_free(&g->troubles);
+	kallsyms_free(g->kernel);
+	map64_free(&g->extra_ids);
+	strtab_free(g->names);
+	vec_free(&g->extras);
+	vec_free(&g->extra_places);
+	vec_free(&g->inline_list);
+	free(g->inlined);
+	free(g->places);
+	free(g->part_object);
+	free(g->objects);
+	arena_release(&g->arena);
+	free(g);
+}
+
+/* ---- asking ---- */
+
+struct symbols *program_symbols(struct program *g) { return g->symbols; }
+
+uint64_t program_flat(const struct program *g, objid object, uint64_t addr)
+{
+	uint32_t part = g->objects[object].part;
+	if (part == NONE)
+		return UINT64_MAX;
+	uint64_t flat = addr + g->symbols->parts[part].base;
+	const struct symbols_part *p = &g->symbols->parts[part];
+	return flat >= p->low && flat < p->high ? flat : UINT64_MAX;
+}
+
+objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr)
+{
+	const struct symbols_part *p = symbols_part_at(g->symbols, flat);
+	size_t part = p ? (size_t)(p - g->symbols->parts) : 0;
+	bool is_extra = !p || part + 1 == g->symbols->n_parts;
+	*addr = is_extra ? flat : flat - p->base;
+	return is_extra ? 0 : g->part_object[part];
+}
+
+symid program_place(const struct program *g, frameid frame) { return g->places[frame]; }
+
+const symid *program_places(const struct program *g) { return g->places; }
+
+symid program_find(const struct program *g, objid object, uint64_t addr)
+{
+	uint64_t flat = program_flat(g, object, addr);
+	return flat == UINT64_MAX ? NONE : symbols_find(g->symbols, flat);
+}
+
+enum place_kind program_kind(const struct program *g, symid place)
+{
+	return place < g->n_symbols ? PLACE_SYMBOL : g->extras.at[place - g->n_symbols].kind;
+}
+
+objid program_object(const struct program *g, symid place)
+{
+	return place < g->n_symbols ? g->part_object[g->symbols->at[place].part]
+				    : g->extras.at[place - g->n_symbols].object;
+}
+
+const char *program_object_name(const struct program *g, objid object)
+{
+	const struct object *o = &g->profile->objects[object];
+	const struct opened *at = &g->objects[object];
+	if (o->path)
+		return object_string(g, o->path);
+	return at->file ? object_path(at->file) : "[unknown]";
+}
+
+struct object_file *program_object_file(const struct program *g, objid object)
+{
+	return g->objects[object].file;
+}
+
+const char *program_name(struct program *g, symid place)
+{
+	return symbols_display(g->symbols, place);
+}
+
+const symid *program_inlines(struct program *g, frameid frame, size_t *n)
+{
+	*n = g->inlined ? g->inlined[frame].n : 0;
+	return *n ? g->inline_list.at + g->inlined[frame].first : NULL;
+}
+
+symid program_inlined_into(const struct program *g, symid place)
+{
+	return program_kind(g, place) == PLACE_INLINED ? g->extras.at[place - g->n_symbols].into
+						       : place;
+}
+
+bool program_line(struct program *g, frameid frame, struct srcloc *ret)
+{
+	const struct frame *f = &g->profile->samples.frames[frame];
+	struct object_file *file = g->objects[f->object].file;
+	return !f->name && file && object_place(file, look_at(f), false, ret);
+}
+
+size_t program_n_troubles(const struct program *g) { return g->troubles.n; }
+const char *program_trouble_at(const struct program *g, size_t i) { return g->troubles.at[i]; }
+uint64_t program_unnamed(const struct program *g, objid object)
+{
+	return g->objects[object].unnamed;
+}
