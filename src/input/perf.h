@@ -128,7 +128,7 @@ struct perf_map {
 	uint64_t offset;     /* in the object's file, of start */
 	uint32_t object;     /* index into perf.objects */
 	strid name;          /* of all of it (kernel symbols); 0: by object */
-	bool is_data;        /* not mapped as code; it may have become code since */
+	bool is_data;        /* not mapped as code: if it becomes that, it is mapped anew */
 };
 
 /* An address space: a tree of disjoint mappings. Copies share the tree until one changes. Equal
@@ -174,9 +174,10 @@ struct perf_object {
 	struct object_file *file;
 };
 
+enum perf_mapped { PERF_MAP_CODE, PERF_MAP_DATA, PERF_MAP_KERNEL };
 /* Index of the object mapped under that name into a process. */
 uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
-			 bool kernel);
+			 enum perf_mapped as);
 /* The frame of an address within a mapping. */
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
@@ -194,6 +195,7 @@ struct perf_name *perf_jit_read(struct perf *p, const char *path, size_t *n);
 
 struct perf_process {
 	uint32_t pid;
+	bool is_new; /* another program was started: its mappings come, the old ones go */
 	struct perf_space space;
 };
 

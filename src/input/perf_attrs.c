@@ -59,12 +59,15 @@ static char *make_name(struct perf *p, const struct perf_attr *a)
 	uint64_t excluded = a->flags & (PERF_FLAG_EXCLUDE_USER | PERF_FLAG_EXCLUDE_KERNEL |
 					PERF_FLAG_EXCLUDE_HV);
 
-	if (!(excluded & (PERF_FLAG_EXCLUDE_USER | PERF_FLAG_EXCLUDE_KERNEL)))
+	int precise = (int)(a->flags >> 15 & 3);
+
+	if (!excluded && !precise)
 		return name;
-	return arena_printf(&p->arena, "%s:%s%s%s", name,
-			    excluded & PERF_FLAG_EXCLUDE_KERNEL ? "" : "k",
-			    excluded & PERF_FLAG_EXCLUDE_USER ? "" : "u",
-			    excluded & PERF_FLAG_EXCLUDE_HV ? "" : "h");
+	return arena_printf(&p->arena, "%s:%s%s%s%.*s", name,
+			    !excluded || excluded & PERF_FLAG_EXCLUDE_KERNEL ? "" : "k",
+			    !excluded || excluded & PERF_FLAG_EXCLUDE_USER ? "" : "u",
+			    !excluded || excluded & PERF_FLAG_EXCLUDE_HV ? "" : "h", precise,
+			    "ppp");
 }
 
 /* ---- reading ---- */

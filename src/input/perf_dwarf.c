@@ -81,10 +81,9 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 
 	if (!perf_space_find(d->space, pc, &m))
 		return false;
-	const struct perf_object *o = with_table(d->p, m.object);
-	if (m.is_data && o->kind != OBJECT_JIT)
+	if (m.is_data)
 		return false;
-	ret->table = o->table;
+	ret->table = with_table(d->p, m.object)->table;
 	ret->bias = perf_object_bias(d->p, &m, pc);
 	return true;
 }

@@ -368,16 +368,23 @@ static void map_kernel(struct perf *p, struct mapping *m, struct perf_space *spa
 
 	if (end && end[1] == '_')
 		m->path = arena_printf(&p->arena, "%.*s", (int)(end + 1 - m->path), m->path);
-	m->map.object = perf_object_add(p, m->path, m->build_id, m->pid, true);
+	m->map.object = perf_object_add(p, m->path, m->build_id, m->pid, PERF_MAP_KERNEL);
 	perf_space_map(p, space, m->map);
 }
 
 static void map_user(struct perf *p, struct mapping *m)
 {
 	struct perf_thread *t = perf_thread_at(p, m->pid, m->pid);
-	struct perf_space *space = &perf_process_of(p, t)->space;
+	struct perf_process *process = perf_process_of(p, t);
+	struct perf_space *space = &process->space;
 
-	m->map.object = perf_object_add(p, m->path, m->build_id, m->pid, false);
+	if (process->is_new) {
+		perf_space_init(p, space);
+		process->is_new = false;
+		t->stack = 0;
+	}
+	m->map.object = perf_object_add(p, m->path, m->build_id, m->pid,
+					m->map.is_data ? PERF_MAP_DATA : PERF_MAP_CODE);
 	const struct perf_object *o = &p->objects.at[m->map.object];
 	if (!space->has_main && !m->map.is_data && o->kind == OBJECT_ELF) {
 		space->has_main = true; /* the kernel maps it before all others */
@@ -424,7 +431,7 @@ static void deliver_ksymbol(struct perf *p, struct bytes b)
 	m.object = NONE;
 	if (!(flags & UNREGISTER)) {
 		const char *name = take_text(p, &b);
-		m.object = perf_object_add(p, "[bpf]", "", 0, true);
+		m.object = perf_object_add(p, "[bpf]", "", 0, PERF_MAP_KERNEL);
 		m.name = profile_add_string(p->into, name, strlen(name));
 	}
 	perf_space_map(p, &p->kernel, m);

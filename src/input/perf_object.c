@@ -92,7 +92,7 @@ static uint32_t add(struct perf *p, const char *path, const char *build_id, enum
 }
 
 uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
-			 bool kernel)
+			 enum perf_mapped as)
 {
 	char map[64];
 
@@ -100,8 +100,10 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 		uint32_t known = map64_get(&p->build_ids, strtab_add(p->strings, path));
 		build_id = known == NONE ? "" : strtab_get(p->strings, known);
 	}
-	if (kernel)
+	if (as == PERF_MAP_KERNEL)
 		return add(p, path, build_id, kernel_kind(path));
+	if (as == PERF_MAP_DATA && is_anonymous(path))
+		return add(p, path, "", OBJECT_OTHER);
 	if (is_jitdump(path))
 		return add(p, path, "", OBJECT_JIT);
 	if (is_anonymous(path)) { /* where its names are to be found, by the same convention */

@@ -69,7 +69,7 @@ static struct frame resolve(struct perf *p, struct perf_space *space, unsigned m
 		m.object = perf_object_add(p,
 					   mode == PERF_MODE_KERNEL ? "[kernel.kallsyms]"
 								    : "[guest.kernel.kallsyms]",
-					   "", 0, true);
+					   "", 0, PERF_MAP_KERNEL);
 		return perf_object_frame(p, &m, ip);
 	}
 	return (struct frame){ .addr = ip };

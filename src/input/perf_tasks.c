@@ -83,10 +83,9 @@ void perf_thread_name(struct perf *p, uint32_t pid, uint32_t tid, const char *co
 		t->start = time == PERF_NO_TIME ? 0 : time;
 		t->end = 0;
 	}
-	if (exec) {
-		perf_space_init(p, &p->processes.at[t->process].space);
-		t->stack = 0;
-	}
+	/* Until the first mapping, the stack is still that of the call that does it. */
+	if (exec)
+		p->processes.at[t->process].is_new = true;
 }
 
 /* Threads have the address space of their process, a new process a copy. */
