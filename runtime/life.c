@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct rt rt __attribute__((visibility("hidden"))) = { .fd = -1 };
-union rt_gate rt_gate __attribute__((aligned(4096), visibility("hidden")));
+union rt_gate rt_gate __attribute__((aligned(RT_PAGE), visibility("hidden")));
 
 /* Of libc; not all C libraries have all of them. */
 extern int on_exit(void (*f)(int, void *), void *) __attribute__((weak));
