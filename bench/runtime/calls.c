@@ -1,5 +1,5 @@
-/* calls THREADS MILLIONS - nanoseconds a call, in each of THREADS threads at a time; the best of five. The
- * clock is the thread's own: more threads than cores do not make calls dearer. */
+/* calls THREADS MILLIONS - nanoseconds a call, in each of THREADS threads at a time; the best of
+ * five. The clock is the thread's own: more threads than cores do not make calls dearer. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* tree N - a program that does little but call: a binary tree is built, walked, searched and freed through
- * small functions and function pointers, N times. Prints a checksum. */
+/* tree N - a program that does little but call: a binary tree is built, walked, searched and freed
+ * through small functions and function pointers, N times. Prints a checksum. */
 #include <stdio.h>
 #include <stdlib.h>
 
