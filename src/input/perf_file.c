@@ -18,10 +18,11 @@ void perf_damaged(struct perf *p, uint64_t offset, const char *what)
 static void cut_off(struct perf *p, uint64_t offset, const char *what)
 {
 	if (!p->err)
-		p->err = err_new(KIN_ERROR_FORMAT,
-				 "%s: cut off in the %s at offset %#jx: the recording or the copy did "
-				 "not finish",
-				 p->name, what, (uintmax_t)offset);
+		p->err = err_new(
+			KIN_ERROR_FORMAT,
+			"%s: cut off in the %s at offset %#jx: the recording or the copy did "
+			"not finish",
+			p->name, what, (uintmax_t)offset);
 }
 
 static bool probe(struct bytes head, const struct input_opts *o)
@@ -83,8 +84,8 @@ static void read_attrs(struct perf *p, struct window *w, struct section attrs, u
 
 static void read_feature(struct perf *p, struct window *w, unsigned feature, struct section s)
 {
-	static const unsigned wanted[] = { PERF_F_BUILD_ID,   PERF_F_HOSTNAME,	 PERF_F_ARCH,
-					   PERF_F_NRCPUS,     PERF_F_EVENT_DESC, PERF_F_GROUP_DESC,
+	static const unsigned wanted[] = { PERF_F_BUILD_ID,  PERF_F_HOSTNAME,   PERF_F_ARCH,
+					   PERF_F_NRCPUS,    PERF_F_EVENT_DESC, PERF_F_GROUP_DESC,
 					   PERF_F_DIR_FORMAT };
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
 		if (wanted[i] != feature)
@@ -202,4 +203,5 @@ static struct kin_error *read_perf(struct bytes all, const struct input_opts *o,
 	return stream_perf(&w, o, into, source);
 }
 
-const struct reader perf_reader = { "perf.data", probe, read_perf, stream_perf };
+const struct reader perf_reader = { "perf.data", probe, read_perf, stream_perf,
+				    .says_program = true };
