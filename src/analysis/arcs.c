@@ -321,6 +321,14 @@ static void list_callers(struct callgraph *g, size_t n_records)
 	free(by_seq);
 }
 
+bool callgraph_wants_callers(const struct callgraph_opts *o)
+{
+	const struct selection *sel = o->selection;
+	bool parts = sel && (sel->any[SEL_INCL_TIME] || sel->any[SEL_EXCL_TIME]);
+
+	return !o->flat_only || o->break_cycles || parts;
+}
+
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o)
 {
@@ -332,5 +340,6 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	if (o->consume)
 		profile_release_arcs(o->consume);
 	count_calls(g);
-	list_callers(g, n_records);
+	if (callgraph_wants_callers(o))
+		list_callers(g, n_records);
 }

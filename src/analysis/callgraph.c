@@ -5,110 +5,127 @@
 
 #include "analysis/private.h"
 #include "base/map64.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* ---- order of entries: index numbers ---- */
 
-struct entry { /* what entries are numbered by, taken out once */
-	double total;
-	const char *name; /* NULL: a cycle */
-	uint32_t rank;    /* of the name among all; NONE: not known */
-	nodeid id;
-};
-
-/* ---- names that many places have: those of the lines of one function ---- */
-
-struct named {
-	const char *name;
-	uint32_t group;
-};
-
-static int by_name(const void *l, const void *r)
+/* Lines have the names of their functions: names are compared once per function. group[i] is the
+ * name of symbol i; returns the names, each once. */
+static struct sort_name *distinct_names(const struct callgraph *g, uint32_t *group, size_t *n)
 {
-	const struct named *a = l, *b = r;
-	return strcmp(a->name, b->name);
-}
-
-/* Compares each name once per function and not once per line: sets the ranks. */
-static void rank_names(struct entry *entries, size_t n)
-{
-	VEC(struct named) names = { 0 };
+	VEC(struct sort_name) names = { 0 };
 	struct map64 groups = { 0 }; /* pointer to a name -> index in names */
 
-	for (size_t i = 0; i < n; i++) {
-		if (i && entries[i - 1].name == entries[i].name) {
-			entries[i].rank = entries[i - 1].rank;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		const char *name = g->symbols->at[i].name;
+		if (i && name == g->symbols->at[i - 1].name) {
+			group[i] = group[i - 1];
 			continue;
 		}
-		uint32_t *group = map64_at(&groups, (uintptr_t)entries[i].name);
-		if (*group == NONE) {
-			*group = (uint32_t)names.n;
-			vec_push(&names, ((struct named){ entries[i].name, *group }));
+		uint32_t *known = map64_at(&groups, (uintptr_t)name);
+		if (*known == NONE) {
+			*known = (uint32_t)names.n;
+			vec_push(&names, ((struct sort_name){ name, *known }));
 		}
-		entries[i].rank = *group;
+		group[i] = *known;
 	}
-	if (names.n)
-		qsort(names.at, names.n, sizeof(*names.at), by_name);
-	uint32_t *rank_of = xrealloc(NULL, names.n, sizeof(*rank_of)), rank = 0;
-	for (size_t i = 0; i < names.n; i++) {
-		rank += i && strcmp(names.at[i - 1].name, names.at[i].name) != 0;
-		rank_of[names.at[i].group] = rank;
-	}
-	for (size_t i = 0; i < n; i++)
-		entries[i].rank = rank_of[entries[i].rank];
-	free(rank_of);
-	vec_free(&names);
 	map64_free(&groups);
+	*n = names.n;
+	return names.at;
 }
 
-static int compare_names(const struct entry *a, const struct entry *b)
+static void sort_by_function(const struct callgraph *g, struct sort_key *keys)
 {
-	if (a->rank != NONE)
-		return (a->rank > b->rank) - (a->rank < b->rank);
-	return strcmp(a->name, b->name);
+	uint32_t *group = xrealloc(NULL, g->n_symbols, sizeof(*group));
+	size_t n;
+	struct sort_name *names = distinct_names(g, group, &n);
+	uint32_t *rank_of = xrealloc(NULL, n, sizeof(*rank_of)), rank = 0;
+
+	sort_names(names, n);
+	for (size_t i = 0; i < n; i++) {
+		rank += i && strcmp(names[i - 1].name, names[i].name) != 0;
+		rank_of[names[i].index] = rank;
+	}
+	for (size_t i = 0; i < g->n_symbols; i++)
+		keys[i].key = rank_of[group[i]];
+	sort_keys(keys, g->n_symbols);
+	free(rank_of);
+	free(group);
+	free(names);
 }
 
-static int compare_entries(const void *l, const void *r, void *arg)
+/* Entries of equal time: cycles, then functions, then those with an underscore in front. */
+static uint64_t class_of(const struct callgraph *g, nodeid id)
 {
-	const struct callgraph *g = arg;
-	const struct entry *a = l, *b = r;
-	double diff = a->total - b->total;
+	if (id >= g->n_symbols)
+		return 0;
+	return g->symbols->at[id].name[0] == '_' ? 2 : 1;
+}
 
-	if (diff != 0)
-		return diff < 0 ? 1 : -1;
-	if (!a->name || !b->name)
-		return a->name ? 1 : b->name ? -1 : a->id < b->id ? -1 : 1; /* cycles first */
-	if ((a->name[0] == '_') != (b->name[0] == '_'))
-		return a->name[0] == '_' ? 1 : -1;
-	uint64_t left = g->nodes[a->id].calls, right = g->nodes[b->id].calls;
-	if (left != right)
-		return left > right ? -1 : 1;
-	int names = compare_names(a, b);
-	return names ? names : (a->id > b->id) - (a->id < b->id);
+/* More calls come first; cycles stay in their order. */
+static uint64_t calls_key(const struct callgraph *g, nodeid id)
+{
+	return id < g->n_symbols ? ~g->nodes[id].calls : 0;
+}
+
+/* Functions that tie in all but their names. `keys` are by time, and by the other criteria. */
+static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	struct sort_name *names = xrealloc(NULL, n, sizeof(*names));
+
+	for (size_t i = 0, end; i < n; i = end) {
+		nodeid first = keys[i].index;
+		for (end = i; end < n && keys[end].key == keys[i].key &&
+			      class_of(g, keys[end].index) == class_of(g, first) &&
+			      calls_key(g, keys[end].index) == calls_key(g, first);
+		     end++)
+			names[end - i].index = keys[end].index;
+		if (end - i < 2 || first >= g->n_symbols)
+			continue;
+		for (size_t k = 0; k < end - i; k++)
+			names[k].name = g->symbols->at[names[k].index].name;
+		sort_names(names, end - i);
+		for (size_t k = i; k < end; k++)
+			keys[k].index = names[k - i].index;
+	}
+	free(names);
+}
+
+/* The least criterion first, as sorting is stable. */
+static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	for (nodeid i = 0; i < n; i++)
+		keys[i].index = i;
+	if (g->symbols->opts.lines)
+		sort_by_function(g, keys);
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = calls_key(g, keys[i].index);
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = class_of(g, keys[i].index);
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct cg_node *node = &g->nodes[keys[i].index];
+		keys[i].key = ~sort_key_of_double(callgraph_shown_self(node) + node->shown_child);
+	}
+	sort_keys(keys, n);
+	if (!g->symbols->opts.lines)
+		sort_ties(g, keys, n);
 }
 
 static void number_entries(struct callgraph *g)
 {
 	size_t n = g->n_symbols + g->n_cycles;
-	struct entry *entries = xrealloc(NULL, n, sizeof(*entries));
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
 
-	for (size_t i = 0; i < n; i++) {
-		const struct cg_node *node = &g->nodes[i];
-		entries[i] =
-			(struct entry){ .total = callgraph_shown_self(node) + node->shown_child,
-					.name = i < g->n_symbols ? g->symbols->at[i].name : NULL,
-					.rank = NONE,
-					.id = (nodeid)i };
-	}
-	if (g->symbols->opts.lines)
-		rank_names(entries, g->n_symbols);
-	qsort_r(entries, n, sizeof(*entries), compare_entries, g);
+	sort_entries(g, keys, n);
 	g->order = xrealloc(NULL, n, sizeof(*g->order));
 	for (size_t i = 0; i < n; i++) {
-		g->order[i] = entries[i].id;
-		g->nodes[entries[i].id].index = (uint32_t)i + 1;
+		g->order[i] = keys[i].index;
+		g->nodes[keys[i].index].index = (uint32_t)i + 1;
 	}
-	free(entries);
+	free(keys);
 }
 
 /* ---- order within an entry ---- */

@@ -67,7 +67,8 @@ struct callgraph {
 	uint32_t *seq; /* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
 			* in arcs[] */
 	size_t n_arcs;
-	arcid *in;    /* arcs by `to`, each group newest first: as GNU gprof walks them */
+	arcid *in;    /* arcs by `to`, each group newest first: as GNU gprof walks them; may be NULL
+		       * if flat_only */
 	bool *is_cut; /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
 	arcid *cut;   /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
@@ -143,7 +144,9 @@ struct callgraph_opts {
 	 * measured, histograms are left out, and a tick is the unit of the first event on a CPU. */
 	const struct samples *samples;
 	const symid *places;
-	bool flat_only;    /* entries of the graph are not wanted: node.index stays 0, order NULL */
+	/* Entries of the graph are not wanted: node.index stays 0, order and in NULL, and which
+	 * part of a symbol's time is shown is not looked into unless SEL_*_TIME asks for it. */
+	bool flat_only;
 	bool break_cycles; /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };

@@ -137,6 +137,20 @@ static void flow_down(struct callgraph *g, const symid *bottom_up, const struct 
 	}
 }
 
+/* As flow_down() where nothing is left out, but for what the sum of fractions loses by rounding. */
+static void show_all(struct callgraph *g)
+{
+	for (size_t i = 0; i < g->n_symbols + g->n_cycles; i++) {
+		g->nodes[i].shown = true;
+		g->nodes[i].fraction = 1;
+	}
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->share[i].shown = true;
+		g->share[i].fraction = 1;
+		g->shown_total += g->nodes[i].self;
+	}
+}
+
 /* ---- cycles as a whole ---- */
 
 /* A cycle that is only entered from outside the program inherits nothing from callers. GNU gprof
@@ -254,7 +268,10 @@ void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o)
 	g->share = xalloc(g->n_symbols * sizeof(*g->share));
 	for (size_t i = 0; i < g->n_symbols; i++)
 		g->share[i].cycle = g->nodes[i].cycle;
-	flow_down(g, bottom_up, o->selection ? o->selection : &everything);
+	if (callgraph_wants_callers(o))
+		flow_down(g, bottom_up, o->selection ? o->selection : &everything);
+	else
+		show_all(g);
 	sum_cycles(g, o->gnu);
 	flow_up(g, bottom_up);
 	free(bottom_up);
