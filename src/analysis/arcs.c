@@ -141,10 +141,12 @@ struct maker {
 	symid from;
 };
 
-static void make_start(struct maker *m, struct callgraph *g)
+/* For n records at most. */
+static void make_start(struct maker *m, struct callgraph *g, size_t n)
 {
 	*m = (struct maker){ .g = g, .from = NONE };
 	m->where = xalloc(g->n_symbols * sizeof(*m->where));
+	g->arcs = vec_grow(g->arcs, 0, &m->cap, n, sizeof(*g->arcs));
 }
 
 static void begin_caller(struct maker *m, symid from)
@@ -163,7 +165,6 @@ static bool make_arc(struct maker *m, symid to, uint64_t count)
 		g->arcs[a].count += count;
 		return false;
 	}
-	g->arcs = vec_grow(g->arcs, g->n_arcs, &m->cap, 1, sizeof(*g->arcs));
 	m->where[to] = (arcid)g->n_arcs;
 	g->arcs[g->n_arcs++] = (struct cg_arc){ m->from, to, count };
 	g->nodes[m->from].n_out++;
@@ -188,7 +189,7 @@ static bool sum_ordered(struct callgraph *g, const struct profile *p,
 
 	struct maker m;
 	struct tally t;
-	make_start(&m, g);
+	make_start(&m, g, p->n_arcs);
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		if (i + AHEAD < p->n_arcs)
 			symbols_prefetch(g->symbols, p->arcs[i + AHEAD].to);
@@ -217,7 +218,7 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
 	struct maker m;
-	make_start(&m, g);
+	make_start(&m, g, n);
 	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
 	size_t i = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
