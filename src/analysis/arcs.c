@@ -300,7 +300,6 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 static void list_callers(struct callgraph *g, size_t n_records)
 {
 	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
-
 	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
 
 	for (size_t i = 0; i < g->n_arcs; i++)
@@ -316,7 +315,8 @@ static void list_callers(struct callgraph *g, size_t n_records)
 	g->in = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	for (size_t i = g->n_arcs; i-- > 0;) {
 		arcid arc = by_seq ? by_seq[i] : (arcid)i;
-		g->in[next[g->arcs[arc].to]++] = arc;
+		const struct cg_arc *a = &g->arcs[arc];
+		g->in[next[a->to]++] = (struct cg_in){ a->from, arc, a->count };
 	}
 	free(next);
 	free(by_seq);

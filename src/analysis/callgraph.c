@@ -174,17 +174,17 @@ static void sort_listed(struct cg_listed *list, uint32_t n, struct list_order *o
 	}
 }
 
-static struct cg_listed listed(const struct callgraph *g, arcid arc, symid other)
+static struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
+			       symid other)
 {
-	const struct cg_arc *a = &g->arcs[arc];
 	struct cg_listed l = { .other = other, .arc = arc, .count = a->count, .class = CG_OUTER };
 
-	if (callgraph_arc_is_inner(g, a))
+	if (callgraph_arc_is_inner(g, arc, a))
 		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
 	else if (g->measured)
 		l.time = other == a->from ? g->measured[arc].entered : g->measured[arc].called;
 	else
-		l.time = callgraph_arc_time(g, a);
+		l.time = callgraph_arc_time(g, arc, a);
 	l.total = l.time.self + l.time.child;
 	return l;
 }
@@ -194,19 +194,16 @@ enum { AHEAD = 8 };
 
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
 {
-	const arcid *in = &g->in[g->nodes[id].first_in];
+	const struct cg_in *in = &g->in[g->nodes[id].first_in];
 	uint32_t n = g->nodes[id].n_in;
 
-	for (uint32_t k = 0; k < n && k < 2 * AHEAD; k++)
-		__builtin_prefetch(&g->arcs[in[k]]);
 	for (uint32_t k = 0; k < n && k < AHEAD; k++)
-		__builtin_prefetch(&g->share[g->arcs[in[k]].from]);
+		__builtin_prefetch(&g->part[in[k].from]);
 	for (uint32_t k = 0; k < n; k++) {
-		if (k + 2 * AHEAD < n)
-			__builtin_prefetch(&g->arcs[in[k + 2 * AHEAD]]);
 		if (k + AHEAD < n)
-			__builtin_prefetch(&g->share[g->arcs[in[k + AHEAD]].from]);
-		ret[k] = listed(g, in[k], g->arcs[in[k]].from);
+			__builtin_prefetch(&g->part[in[k + AHEAD].from]);
+		struct cg_arc a = { in[k].from, id, in[k].count };
+		ret[k] = listed(g, in[k].arc, &a, a.from);
 	}
 	sort_listed(ret, n, &(struct list_order){ g, 1 });
 }
@@ -221,25 +218,24 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 	for (uint32_t k = 0; k < n; k++) {
 		if (k + AHEAD < n)
 			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
-		ret[k] = listed(g, first + k, g->arcs[first + k].to);
+		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
 	sort_listed(ret, n, &(struct list_order){ g, -1 });
 }
 
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
 {
-	enum { NODES_AHEAD = 3, ENOUGH = 16 };
+	enum { NODES_AHEAD = 3, ENOUGH = 32, LINE = 4 }; /* arcs to a cache line */
 
 	if (place + NODES_AHEAD >= g->n_symbols + g->n_cycles)
 		return;
-	__builtin_prefetch(&g->nodes[g->order[place + NODES_AHEAD]]);
-	__builtin_prefetch(&g->nodes[g->order[place + NODES_AHEAD]].first_in);
+	callgraph_prefetch_node(&g->nodes[g->order[place + NODES_AHEAD]]);
 	if (g->order[place] >= g->n_symbols)
 		return;
 	const struct cg_node *n = &g->nodes[g->order[place]];
-	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
-		__builtin_prefetch(&g->arcs[g->in[n->first_in + k]]);
-	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
+		__builtin_prefetch(&g->in[n->first_in + k]);
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
 		__builtin_prefetch(&g->arcs[n->first_out + k]);
 }
 
@@ -321,6 +317,7 @@ void callgraph_free(struct callgraph *g)
 	free(g->seq);
 	free(g->in);
 	free(g->share);
+	free(g->part);
 	free(g->is_cut);
 	free(g->cut);
 	free(g->measured);
