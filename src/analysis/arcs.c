@@ -171,7 +171,36 @@ static bool make_arc(struct maker *m, symid to, uint64_t count)
 	return true;
 }
 
-enum { AHEAD = 8 }; /* records whose callees are fetched before they are needed */
+/* Records that are looked up together: callees lie all over memory, and what is needed of one is on
+ * its way while the others are looked at. */
+enum { BATCH = 32 };
+
+/* The records from `first` on, BATCH at most, that make arcs. */
+static size_t resolve_batch(struct maker *m, const struct profile *p, size_t first,
+			    const struct callgraph_opts *o, struct lookup *l, struct tally *ret)
+{
+	size_t end = p->n_arcs - first < BATCH ? p->n_arcs : first + BATCH, n = 0;
+
+	for (size_t i = first; i < end; i++)
+		symbols_prefetch(m->g->symbols, p->arcs[i].to);
+	for (size_t i = first; i < end; i++) {
+		if (!resolve(m->g, &p->arcs[i], o, l, &ret[n]))
+			continue;
+		__builtin_prefetch(&m->where[ret[n].to]);
+		ret[n++].record = (uint32_t)i;
+	}
+	return n;
+}
+
+static void forget_arcs(struct callgraph *g)
+{
+	g->n_arcs = 0;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		struct cg_node *n = &g->nodes[i];
+		n->first_out = n->n_out = 0;
+		n->calls = n->outside_calls = 0;
+	}
+}
 
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
  * and their order is that of the records. False, with nothing done, if they do not. */
@@ -179,28 +208,24 @@ static bool sum_ordered(struct callgraph *g, const struct profile *p,
 			const struct callgraph_opts *o)
 {
 	struct lookup l = { NONE, 0, 0 };
-	symid last = 0;
-	for (size_t i = 0; i < p->n_arcs; i++) {
-		symid from = find_caller_near(g->symbols, p->arcs[i].from, &l);
-		if (from != NONE && from < last)
-			return false;
-		last = from != NONE ? from : last;
-	}
-
+	struct tally t[BATCH];
 	struct maker m;
-	struct tally t;
+	bool ordered = true;
+
 	make_start(&m, g, p->n_arcs);
-	for (size_t i = 0; i < p->n_arcs; i++) {
-		if (i + AHEAD < p->n_arcs)
-			symbols_prefetch(g->symbols, p->arcs[i + AHEAD].to);
-		if (!resolve(g, &p->arcs[i], o, &l, &t))
-			continue;
-		if (t.from != m.from)
-			begin_caller(&m, t.from);
-		make_arc(&m, t.to, p->arcs[i].count);
+	for (size_t first = 0; ordered && first < p->n_arcs; first += BATCH) {
+		size_t n = resolve_batch(&m, p, first, o, &l, t);
+		for (size_t i = 0; ordered && i < n; i++) {
+			ordered = m.from == NONE || t[i].from >= m.from;
+			if (t[i].from != m.from)
+				begin_caller(&m, t[i].from);
+			make_arc(&m, t[i].to, p->arcs[t[i].record].count);
+		}
 	}
+	if (!ordered)
+		forget_arcs(g);
 	free(m.where);
-	return true;
+	return ordered;
 }
 
 /* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */

@@ -158,11 +158,26 @@ static void set_row(struct state *s, symid id)
 	c[ADDRESS] = cell_address(s->in.symbols->at[id].addr);
 }
 
+/* The next symbols are anywhere in memory. */
+static void prefetch(const struct state *s)
+{
+	enum { AHEAD = 8 };
+	if (s->n - s->next <= AHEAD)
+		return;
+	symid id = s->chosen[s->next + AHEAD];
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	__builtin_prefetch(n);
+	__builtin_prefetch((const char *)(n + 1) - 1);
+	__builtin_prefetch(&s->in.symbols->at[id].name);
+	__builtin_prefetch(s->in.symbols->at[s->chosen[s->next + AHEAD / 2]].name);
+}
+
 static bool next(void *state, struct kin_row *row)
 {
 	struct state *s = state;
 	if (s->next == s->n)
 		return false;
+	prefetch(s);
 	set_row(s, s->chosen[s->next++]);
 	*row = (struct kin_row){ .kind = KIN_ROW_PLAIN, .cells = s->cells };
 	return true;
