@@ -130,54 +130,57 @@ static void number_entries(struct callgraph *g)
 
 /* ---- order within an entry ---- */
 
-/* Direct recursion is least, then come calls within a cycle, then others by time. */
-static int compare_arcs(const struct cg_listed *l, const struct cg_listed *r)
+/* Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed in
+ * order of first appearance, both ways. */
+static inline int compare_listed(const struct cg_listed *l, const struct cg_listed *r,
+				 bool descending)
 {
+	int c = 0;
 	if (l->class != r->class)
-		return l->class < r->class ? -1 : 1;
-	if (l->total != r->total)
-		return l->total < r->total ? -1 : 1;
-	return (l->count > r->count) - (l->count < r->count);
-}
-
-struct list_order {
-	const struct callgraph *g;
-	int sign; /* 1: ascending, -1: descending */
-};
-
-/* Ties are listed in order of first appearance, both ways. */
-static int compare_listed(const void *l, const void *r, void *arg)
-{
-	const struct cg_listed *a = l, *b = r;
-	const struct list_order *order = arg;
-	int c = order->sign * compare_arcs(a, b);
+		c = l->class < r->class ? -1 : 1;
+	else if (l->total != r->total)
+		c = l->total < r->total ? -1 : 1;
+	else
+		c = (l->count > r->count) - (l->count < r->count);
 	if (c)
-		return c;
-	uint32_t left = callgraph_arc_seq(order->g, a->arc),
-		 right = callgraph_arc_seq(order->g, b->arc);
-	return (left > right) - (left < right);
+		return descending ? -c : c;
+	return (l->seq > r->seq) - (l->seq < r->seq);
 }
 
-static void sort_listed(struct cg_listed *list, uint32_t n, struct list_order *order)
+static int ascending(const void *l, const void *r) { return compare_listed(l, r, false); }
+static int descending(const void *l, const void *r) { return compare_listed(l, r, true); }
+
+static inline __attribute__((always_inline)) void sort_few(struct cg_listed *list, uint32_t n,
+							   bool down)
 {
-	enum { FEW = 24 }; /* most lists are short */
-	if (n > FEW) {
-		qsort_r(list, n, sizeof(*list), compare_listed, order);
-		return;
-	}
 	for (uint32_t i = 1; i < n; i++) {
 		struct cg_listed moving = list[i];
 		uint32_t k = i;
-		for (; k && compare_listed(&list[k - 1], &moving, order) > 0; k--)
+		for (; k && compare_listed(&list[k - 1], &moving, down) > 0; k--)
 			list[k] = list[k - 1];
 		list[k] = moving;
 	}
 }
 
+static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
+{
+	enum { FEW = 24 }; /* most lists are short */
+	if (n > FEW)
+		qsort(list, n, sizeof(*list), down ? descending : ascending);
+	else if (down)
+		sort_few(list, n, true);
+	else
+		sort_few(list, n, false);
+}
+
 static struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
 			       symid other)
 {
-	struct cg_listed l = { .other = other, .arc = arc, .count = a->count, .class = CG_OUTER };
+	struct cg_listed l = { .other = other,
+			       .arc = arc,
+			       .seq = callgraph_arc_seq(g, arc),
+			       .count = a->count,
+			       .class = CG_OUTER };
 
 	if (callgraph_arc_is_inner(g, arc, a))
 		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
@@ -205,7 +208,7 @@ void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_liste
 		struct cg_arc a = { in[k].from, id, in[k].count };
 		ret[k] = listed(g, in[k].arc, &a, a.from);
 	}
-	sort_listed(ret, n, &(struct list_order){ g, 1 });
+	sort_listed(ret, n, false);
 }
 
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
@@ -220,7 +223,7 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
 		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
-	sort_listed(ret, n, &(struct list_order){ g, -1 });
+	sort_listed(ret, n, true);
 }
 
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place)

@@ -137,10 +137,11 @@ enum cg_class { CG_RECURSION, CG_INNER, CG_OUTER }; /* direct; within a cycle, o
 struct cg_listed {
 	symid other; /* the caller, or the callee */
 	arcid arc;
+	uint32_t seq;        /* of the arc: see callgraph_arc_seq() */
+	enum cg_class class; /* time flows only along CG_OUTER arcs */
 	uint64_t count;
 	struct cg_time time; /* 0 unless CG_OUTER */
 	double total;        /* of time */
-	enum cg_class class; /* time flows only along CG_OUTER arcs */
 };
 /* Fills ret[nodes[id].n_in], and [n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);

@@ -16,7 +16,7 @@
 #include "gprof/sum.h"
 #include "report/annotate.h"
 
-enum { OUTPUT_BUFFER = 256 * 1024 };
+enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it, mostly */
 
 static const char sum_path[] = "gmon.sum";
 
