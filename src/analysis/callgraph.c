@@ -130,8 +130,8 @@ static void number_entries(struct callgraph *g)
 
 /* ---- order within an entry ---- */
 
-/* Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed in
- * order of first appearance, both ways. */
+/* Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed
+ * in order of first appearance, both ways. */
 static inline int compare_listed(const struct cg_listed *l, const struct cg_listed *r,
 				 bool descending)
 {

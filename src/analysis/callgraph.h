@@ -75,10 +75,10 @@ struct callgraph {
 	uint32_t *seq; /* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
 			* in arcs[] */
 	size_t n_arcs;
-	struct cg_in *in; /* arcs by `to`, each group newest first: as GNU gprof walks them; may be NULL
-		       * if flat_only */
-	bool *is_cut; /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
-	arcid *cut;   /* the arcs that are, in the order they were chosen */
+	struct cg_in *in; /* arcs by `to`, each group newest first: as GNU gprof walks them; may be
+			   * NULL if flat_only */
+	bool *is_cut;     /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
+	arcid *cut;       /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
 	struct cg_measured *measured; /* [n_arcs]; NULL: time is apportioned by calls */
 	struct cg_time *roots;        /* [n_symbols]: entered from nowhere known; if measured */
@@ -101,8 +101,8 @@ struct callgraph {
 
 static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
 
-/* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc: two
- * in a cache line. */
+/* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc:
+ * two in a cache line. */
 struct cg_share {
 	double self, child, calls; /* of the cycle, if it is in one; calls: those that share */
 	uint32_t cycle;            /* 0: none */
@@ -163,7 +163,7 @@ struct callgraph_opts {
 	/* Entries of the graph are not wanted: node.index stays 0, order and in NULL, and which
 	 * part of a symbol's time is shown is not looked into unless SEL_*_TIME asks for it. */
 	bool flat_only;
-	bool break_cycles; /* BSD gprof -C: cut arcs until no cycle has more members than ... */
+	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };
 

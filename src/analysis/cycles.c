@@ -11,11 +11,11 @@
 
 /* All that the walk needs of a symbol, in one place: it comes to symbols anywhere in memory. */
 struct vertex {
-	symid head;              /* union-find: a member points towards its head */
-	symid next;              /* the next member of its cycle, or NONE */
-	symid last;              /* of a head: the end of its string of members */
-	uint32_t depth;          /* place on the path, for symbols on it */
-	uint32_t top_order;      /* once ordered */
+	symid head;               /* union-find: a member points towards its head */
+	symid next;               /* the next member of its cycle, or NONE */
+	symid last;               /* of a head: the end of its string of members */
+	uint32_t depth;           /* place on the path, for symbols on it */
+	uint32_t top_order;       /* once ordered */
 	arcid first_out, end_out; /* its arcs */
 };
 

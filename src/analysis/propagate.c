@@ -271,6 +271,8 @@ void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o)
 
 	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));
 	g->part = xalloc_aligned(g->n_symbols * sizeof(*g->part));
+	xuse_large_pages(g->share, g->n_symbols * sizeof(*g->share));
+	xuse_large_pages(g->part, g->n_symbols * sizeof(*g->part));
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		g->share[i] = (struct cg_share){ .cycle = g->nodes[i].cycle };
 		g->part[i] = (struct cg_part){ .cycle = g->nodes[i].cycle };

@@ -116,7 +116,8 @@ static void sort_from(struct sort_name *names, size_t n, size_t agreed, struct s
 			return;
 		}
 		for (size_t i = 0; i < n; i++)
-			keys[i] = (struct sort_key){ piece_of(names[i].name + agreed), (uint32_t)i };
+			keys[i] =
+				(struct sort_key){ piece_of(names[i].name + agreed), (uint32_t)i };
 		sort_keys(keys, n);
 		if (keys[0].key != keys[n - 1].key)
 			break;

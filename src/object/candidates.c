@@ -58,8 +58,8 @@ static size_t group_size(const struct sort_key *keys, size_t n)
 }
 
 /* moved[i]: where in the table the address of candidate i is. */
-static size_t fill(const struct candidates *c, const struct sort_key *keys, struct object_symbol *at,
-		   uint32_t *moved)
+static size_t fill(const struct candidates *c, const struct sort_key *keys,
+		   struct object_symbol *at, uint32_t *moved)
 {
 	size_t n = 0;
 	for (size_t i = 0, size; i < c->all.n; i += size) {

@@ -263,8 +263,8 @@ symid symbols_find(const struct symbols *s, uint64_t addr)
 	size_t low = p->bucket[b], high = p->bucket[b + 1] + (size_t)1;
 	if (high > s->n)
 		high = s->n;
-	/* The first place that ends after addr: next to where the bucket starts, if places are spread
-	 * evenly. */
+	/* The first place that ends after addr: next to where the bucket starts, if places are
+	 * spread evenly. */
 	enum { FEW = 4 };
 	for (size_t i = 0; i < FEW && low < high && s->at[low].end <= addr; i++)
 		low++;
