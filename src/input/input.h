@@ -67,8 +67,5 @@ MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p
  * not fit 16: then no other gprof but this one reads it. */
 MUST_CHECK struct kin_error *freebsd_write(const char *path, const struct profile *p,
 					   const struct input_target *target);
-/* The same as GNU gprof writes it: one record each, with counts cut to what it holds. */
-MUST_CHECK struct kin_error *gmon_write_as_gnu(const char *path, const struct profile *p,
-					       const struct input_target *target);
 
 #endif
