@@ -322,4 +322,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report info_report = { "info", "what the data and the program hold", false, run };
+const struct report info_report = { "info", "what the data and the program hold", false, false, run };
