@@ -33,7 +33,10 @@ void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
 /* ---- views ---- */
 
-static bool has_many_objects(const struct profile *p) { return p->n_objects > 1 || p->samples.n; }
+static bool has_many_objects(const struct profile *p)
+{
+	return p->n_objects > 1 || p->samples.n || p->samples.n_events;
+}
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
@@ -215,8 +218,8 @@ struct kin_error *kin_profile_write(const struct kin_profile *p, const char *pat
 			       "name that ends in .kin gives a file that does",
 			       path);
 	struct profile *canonical = profile_canonical(p->data);
-	struct kin_error *err = kin ? kin_write_profile(path, canonical)
-				    : gmon_write(path, canonical, &p->target);
+	struct kin_error *err =
+		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
 	profile_free(canonical);
 	return err;
 }

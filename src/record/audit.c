@@ -78,9 +78,27 @@ static void put_losses(FILE *f, const struct record_audit *a)
 	if (a->lost)
 		fprintf(f, "  LOST %llu samples or records: the buffers were full\n",
 			(unsigned long long)a->lost);
+	if (a->unseen_ns)
+		fprintf(f,
+			"  NOT SEEN: %.3f s of CPU time, since the kernel lets nobody sample "
+			"programs with "
+			"more rights (setuid) than the recorder has\n",
+			seconds(a->unseen_ns));
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",
 			(unsigned long long)a->throttled);
+}
+
+bool record_audit_is_bad(const struct record_audit *a) { return a->lost || a->unseen_ns; }
+
+char *record_audit_losses(const struct record_audit *a)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	put_losses(f, a);
+	fclose(f);
+	return text;
 }
 
 char *record_audit_text(const struct record_audit *a, const char *output)
