@@ -80,16 +80,15 @@ static void put_losses(FILE *f, const struct record_audit *a)
 			(unsigned long long)a->lost);
 	if (a->unseen_ns)
 		fprintf(f,
-			"  NOT SEEN: %.3f s of CPU time, since the kernel lets nobody sample "
-			"programs with "
-			"more rights (setuid) than the recorder has\n",
+			"  not seen: %.3f s of CPU time, of programs that have more rights (setuid) "
+			"than the recorder, and of the kernel as it begins and ends processes\n",
 			seconds(a->unseen_ns));
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",
 			(unsigned long long)a->throttled);
 }
 
-bool record_audit_is_bad(const struct record_audit *a) { return a->lost || a->unseen_ns; }
+bool record_audit_is_bad(const struct record_audit *a) { return a->lost || (a->unseen_ns && !a->samples); }
 
 char *record_audit_losses(const struct record_audit *a)
 {
