@@ -145,6 +145,18 @@ static void add_warning(const char *text, void *profile)
 	vec_push(&p->warnings, xprintf("%s", text));
 }
 
+static void tell_unfinished(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (s->unfinished)
+			vec_push(&p->warnings,
+				 xprintf("%s was not ended: its recorder is still at work, or was "
+					 "killed; this is what there was by then",
+					 strtab_get(p->data->strings, s->path)));
+	}
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -153,6 +165,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		return err;
 
 	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
