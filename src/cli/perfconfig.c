@@ -99,7 +99,7 @@ static bool is_true(const char *v)
 
 static bool wrong(const struct reading *r, const char *key, const char *value)
 {
-	snprintf(r->error, 512, "%.200s: %.80s: '%.80s' is not a number", r->path, key, value);
+	snprintf(r->error, 512, "~/%.200s: %.80s: '%.80s' is not a number", r->path, key, value);
 	return false;
 }
 
@@ -173,7 +173,7 @@ bool perfconfig_read(struct settings *s, char error[512])
 			access(path, R_OK)
 				? err_new(KIN_ERROR_USAGE, "none")
 				: file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
-		struct reading r = { .s = s, .path = path, .error = error };
+		struct reading r = { .s = s, .path = names[i], .error = error };
 		bool read = !err,
 		     good = err || perfconfig_parse((const char *)f.data, f.size, note, &r);
 		kin_error_free(err);
