@@ -89,7 +89,7 @@ static void links_of(const struct function_order *f, symid id, link_list *to)
 	for (uint32_t k = n->n_out; k-- > 0;)
 		vec_push(to, &f->links[n->first_out + k]);
 	for (uint32_t k = 0; k < n->n_in; k++)
-		vec_push(&in, &f->links[f->g->in[n->first_in + k]]);
+		vec_push(&in, &f->links[f->g->in[n->first_in + k].arc]);
 	if (in.n)
 		qsort(in.at, in.n, sizeof(*in.at), newest_first);
 	for (size_t k = 0; k < in.n; k++)

@@ -254,6 +254,7 @@ static void gather(struct source *s, struct candidates *c)
 {
 	uint32_t file = 0;
 	s->name_budget = 1 + 256 * (uint64_t)s->symbols.n + 4 * (uint64_t)s->symbols.strings_size;
+	vec_reserve(&c->all, s->symbols.n);
 	for (size_t i = 1; i < s->symbols.n && i < NONE; i++) {
 		GElf_Sym sym;
 		uint32_t shndx;

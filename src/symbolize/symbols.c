@@ -263,7 +263,12 @@ symid symbols_find(const struct symbols *s, uint64_t addr)
 	size_t low = p->bucket[b], high = p->bucket[b + 1] + (size_t)1;
 	if (high > s->n)
 		high = s->n;
-	while (low < high) { /* the first place that ends after addr */
+	/* The first place that ends after addr: next to where the bucket starts, if places are
+	 * spread evenly. */
+	enum { FEW = 4 };
+	for (size_t i = 0; i < FEW && low < high && s->at[low].end <= addr; i++)
+		low++;
+	while (low < high && s->at[low].end <= addr) {
 		size_t mid = low + (high - low) / 2;
 		if (s->at[mid].end > addr)
 			high = mid;
@@ -280,8 +285,11 @@ void symbols_prefetch(const struct symbols *s, uint64_t addr)
 		return;
 	uint64_t b = (addr - s->at[0].addr) >> p->shift;
 
-	if (addr >= s->at[0].addr && b < p->n_buckets)
-		__builtin_prefetch(&s->at[p->bucket[b]]);
+	if (addr < s->at[0].addr || b >= p->n_buckets)
+		return;
+	const struct symbol *place = &s->at[p->bucket[b]]; /* which may lie on two cache lines */
+	__builtin_prefetch(place);
+	__builtin_prefetch((const char *)(place + 1) - 1);
 }
 
 /* ---- parts ---- */

@@ -65,7 +65,7 @@ static struct callgraph make_graph(const struct call *calls, size_t n)
 		g.nodes[f].first_in = in;
 		for (size_t a = 0; a < g.n_arcs; a++)
 			if (g.arcs[a].to == f)
-				g.in[in++] = (arcid)a;
+				g.in[in++].arc = (arcid)a;
 		g.nodes[f].n_in = in - g.nodes[f].first_in;
 	}
 	return g;
