@@ -176,4 +176,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report lines_report = { "lines", "time per source line", true, run };
+const struct report lines_report = { "lines", "time per source line", true, false, run };
