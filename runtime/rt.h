@@ -41,6 +41,7 @@ struct rt_clock { /* a thread's sampling; sample.c */
 	int32_t timer;    /* the kernel's id + 1; 0: none */
 	uint64_t last_ns; /* of the thread's clock, accounted for */
 	uint64_t told_ns; /* when header.cpu_ns was last read */
+	bool met;         /* it had a sample */
 	uint64_t excluded_ns, stopped_ns; /* the time that nobody wanted samples; since when */
 	uint64_t stack, stack_end; /* where its stack is, if that is certain; else 0 */
 };
@@ -146,6 +147,7 @@ extern struct rt {
 		bool stacks;
 		bool on;            /* timers are running */
 		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, of the process */
+		_Atomic uint64_t owed_ns; /* used by threads that ended, since their last samples */
 		uint64_t stack_end; /* of the first thread */
 		uint64_t stack_gap; /* where there is nothing else but that stack */
 		struct rt_row *rows; /* cache of stacks.c */

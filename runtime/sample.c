@@ -22,7 +22,7 @@ enum {
 	HIGHEST = 62, /* of the signals to choose from; others start with the last ones */
 	LOWEST = 35,
 	SWEEP = 2,     /* threads looked at when one is added */
-	PATIENCE = 16, /* ticks that a sample may stand for: threads that run in short bursts are
+	PATIENCE = 64, /* ticks that a sample may stand for: threads that run in short bursts are
 			  seldom met by a tick. After more than that, signals were blocked */
 };
 static const uint64_t second_ns = 1000000000;
@@ -55,12 +55,14 @@ static void (*const rt_restore)(void) = NULL;
 /* The CPU clock of any thread of this process, as the kernel numbers them. */
 static int clock_of(uint32_t tid) { return (int)(~tid << 3 | 6); }
 
+/* The first time at once, that is with the first tick: a thread that lives for less than the period
+ * is met as often as its share of the time calls for. */
 static struct itimerspec every(uint64_t period_ns)
 {
 	const struct timespec t = { .tv_sec = (long)(period_ns / second_ns),
 				    .tv_nsec = (long)(period_ns % second_ns) };
 
-	return (struct itimerspec){ .it_interval = t, .it_value = t };
+	return (struct itimerspec){ .it_interval = t, .it_value.tv_nsec = 1 };
 }
 
 /* 0 and *timer, or -errno. */
@@ -142,13 +144,30 @@ static void tell_cpu_time(struct rt_thread *t, uint64_t now)
 	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID) - rt.sampling.excluded_ns;
 }
 
+/* Threads that end leave the time since their last sample behind: one that a tick meets for the
+ * first time stands for those, too. */
+static uint64_t inherited(struct rt_thread *t)
+{
+	uint64_t owed, rest;
+
+	if (t->clock.met)
+		return 0;
+	t->clock.met = true;
+	owed = atomic_exchange(&rt.sampling.owed_ns, 0);
+	rest = owed > rt.sampling.most_ns ? owed - rt.sampling.most_ns : 0;
+	atomic_fetch_add(&rt.sampling.owed_ns, rest);
+	return owed - rest;
+}
+
 /* What the clock shows more than last time; as far as that can have been spent here. */
 static uint64_t weight_of(struct rt_thread *t, uint64_t now)
 {
 	uint64_t weight = now - t->clock.last_ns;
 
 	t->clock.last_ns = now;
-	return weight > rt.sampling.most_ns ? rt.sampling.most_ns / PATIENCE : weight;
+	if (weight > rt.sampling.most_ns)
+		weight = rt.sampling.most_ns / PATIENCE;
+	return weight + inherited(t);
 }
 
 static void sample(struct rt_thread *t, const void *context)
@@ -295,6 +314,15 @@ static void read_clock(struct rt_thread *t)
 		t->record->cpu_ns = now - t->clock.excluded_ns;
 }
 
+static void leave_rest(struct rt_thread *t)
+{
+	uint64_t rest = rt_now_ns(CLOCK_THREAD_CPUTIME_ID) - t->clock.last_ns;
+
+	read_clock(t);
+	if (rest <= rt.sampling.most_ns)
+		atomic_fetch_add(&rt.sampling.owed_ns, rest);
+}
+
 void rt_sample_thread_ends(void)
 {
 	struct rt_thread *t = rt_tls.thread;
@@ -305,7 +333,7 @@ void rt_sample_thread_ends(void)
 		return;
 	delete_timer(&t->clock.timer);
 	if (rt.sampling.on)
-		read_clock(t);
+		leave_rest(t);
 	drain();
 	if (t->record)
 		t->record->end_ns = rt_now_ns(CLOCK_MONOTONIC);
@@ -454,6 +482,7 @@ void rt_sample_forked(void)
 	if (!rt.sampling.period_ns || rt.silent || rt.state == RT_OFF)
 		return;
 	rt.sampling.excluded_ns = rt.sampling.stopped_ns = 0;
+	rt.sampling.owed_ns = 0;
 	rt.sampling.sweep = NULL;
 	rt_tls.timer = 0;
 	if (rt.sampling.on && !rt_tls.thread)

@@ -351,7 +351,7 @@ static int m_dlclose(void) /* arg: N:DIR with plug_0.so ... */
 		snprintf(path, sizeof(path), "%s/plug_%ld.so", strchr(arg, ':') + 1, i % 8);
 		void *h = dlopen(path, RTLD_NOW);
 		void (*f)(int) = (void (*)(int))dlsym(h, "plug");
-		f(20000);
+		f(300000);
 		dlclose(h);
 	}
 	stop = 1;
@@ -388,6 +388,28 @@ static int m_short_threads(void)
 	return puts("done"), 0;
 }
 
+/* The runtime comes when threads run already. */
+static void *sleeps_then_burns(void *s)
+{
+	usleep(50000);
+	burn_b(*(double *)s);
+	return NULL;
+}
+
+static int m_late(void)
+{
+	double s = 0.3;
+	pthread_t t;
+
+	unsetenv("LD_PRELOAD");
+	pthread_create(&t, NULL, sleeps_then_burns, &s);
+	if (getenv("KIN_OPTIONS") && !dlopen(arg, RTLD_NOW | RTLD_GLOBAL))
+		puts(dlerror());
+	burn_a(s);
+	pthread_join(t, NULL);
+	return puts("done"), 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -397,7 +419,7 @@ static const struct {
 	{ "deep", m_deep },           { "sigprof", m_sigprof },     { "all_signals", m_all_signals },
 	{ "eintr", m_eintr },         { "errno", m_errno },         { "default", m_default_action },
 	{ "forks", m_forks },         { "execs", m_execs },         { "vforks", m_vforks },
-	{ "dlclose", m_dlclose },     { "control", m_control },     { "short_threads", m_short_threads },
+	{ "late", m_late },           { "dlclose", m_dlclose },     { "control", m_control },     { "short_threads", m_short_threads },
 };
 
 int main(int argc, char **argv)
