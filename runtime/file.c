@@ -3,11 +3,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 
 #if defined(__x86_64__)
@@ -18,8 +16,8 @@
 
 static const uint64_t first_extent = 128 << 10;
 static const uint64_t largest_extent = 32 << 20;
-static const uint64_t page_size = 4096;
-enum { HIGH_FD = 1000, LOCK_TRIES = 300 };
+static const uint64_t page_size = 64 << 10; /* the largest of any machine */
+enum { HIGH_FD = 1000 };
 
 uint64_t rt_now_ns(int clock)
 {
@@ -29,78 +27,6 @@ uint64_t rt_now_ns(int clock)
 		return 0;
 	SYS2(clock_gettime, clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* ---- the lock ---- */
-
-/* The holder may have been killed: it can be a child of vfork. */
-static bool is_dead(uint32_t tid) { return tid && SYS2(tkill, tid, 0) == -ESRCH; }
-
-bool rt_lock(uint64_t *mask)
-{
-	static const uint64_t all = UINT64_MAX;
-	const struct timespec pause = { .tv_nsec = 10000000 };
-	uint32_t me = 1;
-
-	*mask = 0;
-	if (!rt.silent) {
-		SYS4(rt_sigprocmask, SIG_SETMASK, &all, mask, 8);
-		me = (uint32_t)SYS0(gettid);
-	}
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		uint32_t holder = 0;
-
-		if (atomic_compare_exchange_strong(&rt.lock, &holder, me))
-			return true;
-		if (rt.silent)
-			continue;
-		atomic_fetch_add(&rt.waiting, 1);
-		SYS4(futex, &rt.lock, FUTEX_WAIT_PRIVATE, holder, &pause);
-		atomic_fetch_sub(&rt.waiting, 1);
-		if (i > 10 && is_dead(holder) &&
-		    atomic_compare_exchange_strong(&rt.lock, &holder, me))
-			return true;
-	}
-	if (!rt.silent)
-		SYS4(rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
-	return false;
-}
-
-void rt_unlock(uint64_t mask)
-{
-	atomic_store(&rt.lock, 0);
-	if (rt.silent)
-		return;
-	if (atomic_load(&rt.waiting))
-		SYS3(futex, &rt.lock, FUTEX_WAKE_PRIVATE, 1);
-	SYS4(rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
-}
-
-/* ---- memory of our own ---- */
-
-void *rt_memory(size_t size)
-{
-	enum { CHUNK = 64 << 10 };
-	static _Alignas(16) uint8_t initial[8 << 10];
-	static uint8_t *at = initial;
-	static size_t left = sizeof(initial);
-	void *p;
-
-	size = (size + 15) & ~(size_t)15;
-	if (size > left) {
-		long m = rt.silent || size > CHUNK ? -ENOMEM
-						   : SYS6(mmap, NULL, CHUNK, PROT_READ | PROT_WRITE,
-							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (m < 0 && m > -4096)
-			return NULL;
-		at = (uint8_t *)m;
-		left = CHUNK;
-	}
-	p = at;
-	at += size;
-	left -= size;
-	return p;
 }
 
 /* ---- what went wrong ---- */
@@ -338,82 +264,13 @@ struct kinf_block *rt_next_block(const struct kinf_block *b)
 	return NULL;
 }
 
-/* ---- its name ---- */
-
-static void put_name(struct text *t, const char *template, size_t n)
-{
-	struct timespec now = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		char c = template[i] == '%' && i + 1 < n ? template[++i] : 0;
-
-		if (!c)
-			text_bytes(t, template + i, 1);
-		else if (c == 'p')
-			text_number(t, rt.pid);
-		else if (c == 't') {
-			SYS2(clock_gettime, CLOCK_REALTIME, &now);
-			text_number(t, (uint64_t)now.tv_sec);
-		} else if (c == 'e') {
-			const char *base = rt.exe;
-
-			for (const char *s = rt.exe; *s; s++)
-				if (*s == '/')
-					base = s + 1;
-			text_add(t, base);
-		} else if (c == 'c')
-			text_add(t, ",");
-		else
-			text_bytes(t, &c, 1);
-	}
-}
-
-static bool has_pid(const char *template, size_t n)
-{
-	for (size_t i = 0; i + 1 < n; i++)
-		if (template[i] == '%' && template[i + 1] == 'p')
-			return true;
-	return false;
-}
-
-/* `attempt` 0: the name as it was asked for; 1: with the process id, 2 and on: and the time in it.
- */
-static void make_path(int attempt)
-{
-	struct text t = { .at = rt.path, .size = sizeof(rt.path) };
-	size_t n, tail = 0;
-	const char *name = rt_option(&rt.options, "output", &n);
-
-	if (!name || !n) {
-		name = "kin.%p.kin";
-		n = text_size(name);
-	}
-	if (name[0] != '/' && rt.cwd[0]) {
-		text_add(&t, rt.cwd);
-		text_add(&t, "/");
-	}
-	if (n > 4 && name[n - 4] == '.' && name[n - 3] == 'k' && name[n - 2] == 'i' &&
-	    name[n - 1] == 'n')
-		tail = 4;
-	put_name(&t, name, n - tail);
-	if (attempt && !has_pid(name, n)) {
-		text_add(&t, ".");
-		text_number(&t, rt.pid);
-	}
-	if (attempt > 1 || (attempt && has_pid(name, n))) {
-		text_add(&t, ".");
-		text_number(&t, rt_now_ns(CLOCK_REALTIME) / 1000);
-	}
-	text_bytes(&t, ".kin", tail);
-}
-
 static bool open_file(void)
 {
 	struct stat st;
 	int fd = -EEXIST;
 
 	for (int i = 0; i < 5 && fd == -EEXIST; i++) {
-		make_path(i);
+		rt_output_path(i);
 		fd = rt_open_output(rt.path, O_RDWR | O_EXCL, 0600);
 	}
 	if (fd < 0 || SYS2(fstat, fd, &st)) {
@@ -438,70 +295,6 @@ static void discard_file(void)
 }
 
 /* ---- its beginning and end ---- */
-
-static void info_line(struct text *t, const char *key, const char *value)
-{
-	text_add(t, key);
-	text_add(t, "=");
-	text_add(t, value);
-	text_add(t, "\n");
-}
-
-/* The command line, arguments apart by blanks; what would break the line is a blank, too. */
-static void info_command(struct text *t)
-{
-	char buf[512];
-	long fd = SYS4(openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
-	long n = fd < 0 ? 0 : SYS3(read, fd, buf, sizeof(buf));
-
-	if (fd >= 0)
-		SYS1(close, fd);
-	if (n <= 0)
-		return;
-	if (!buf[n - 1])
-		n--;
-	text_add(t, "command=");
-	for (long i = 0; i < n; i++)
-		text_bytes(t, (unsigned char)buf[i] < ' ' ? " " : buf + i, 1);
-	text_add(t, "\n");
-}
-
-static void write_info(void)
-{
-	enum { SIZE = 3 * 4096 };
-	struct kinf_block *b = rt_block(KINF_INFO, SIZE, 0);
-	struct utsname host;
-	struct text t;
-
-	if (!b)
-		return;
-	t = (struct text){ .at = (char *)b->payload, .size = SIZE };
-	info_line(&t, "writer", "libkinrt " KIN_VERSION);
-	info_line(&t, "exe", rt.exe);
-	info_line(&t, "cwd", rt.cwd);
-	info_command(&t);
-	if (!SYS1(uname, &host))
-		info_line(&t, "host", host.nodename);
-	info_line(&t, "options", rt.options.text);
-	b->used = t.used;
-	rt.info_block = b;
-}
-
-void rt_info(const char *line)
-{
-	struct kinf_block *b = rt.info_block;
-	size_t n = text_size(line);
-
-	if (!b || n > b->size - sizeof(*b) - b->used) {
-		b = rt_block(KINF_INFO, 4096 - sizeof(*b), 0);
-		if (!b)
-			return;
-		b->used = 0;
-		rt.info_block = b;
-	}
-	copy_bytes(b->payload + b->used, line, n);
-	__atomic_store_n(&b->used, b->used + n, __ATOMIC_RELEASE);
-}
 
 static void write_header(void)
 {
@@ -533,7 +326,7 @@ bool rt_file_start(void)
 	rt.header = (struct kinf_header *)rt.extent[0].at;
 	rt.used = KINF_PAGE;
 	write_header();
-	write_info();
+	rt_info_start();
 	rt_modules_start();
 	return true;
 }

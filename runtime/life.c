@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct rt rt __attribute__((visibility("hidden"))) = { .fd = -1 };
-union rt_gate rt_gate __attribute__((aligned(4096), visibility("hidden")));
+union rt_gate rt_gate __attribute__((aligned(RT_PAGE), visibility("hidden")));
 
 /* Of libc; not all C libraries have all of them. */
 extern int on_exit(void (*f)(int, void *), void *) __attribute__((weak));
@@ -146,9 +146,15 @@ void rt_on(void)
 
 static void begin_anew(void)
 {
+	rt.forked = true;
+	if (rt.silent) { /* it may not even ask for its number */
+		rt.header = NULL;
+		rt.n_extents = 0;
+		atomic_store(&rt.state, RT_OFF);
+		return;
+	}
 	rt.ppid = rt.pid;
 	rt.pid = (uint32_t)SYS0(getpid);
-	rt.forked = true;
 	atomic_store(&rt.lock, 0);
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
@@ -292,7 +298,9 @@ RT_EXPORT _Noreturn void _Exit(int status) { _exit(status); }
 
 void kinrt_start(void)
 {
-	if (rt.silent)
+	if (rt.state == RT_NEW)
+		rt_call_saved(init_saved, NULL);
+	if (rt.silent || !same_process())
 		return;
 	rt.paused = false;
 	if (rt.state == RT_OFF) { /* it has more rights than its user, and wants it all the same */

@@ -55,12 +55,17 @@ extern __thread struct rt_tls rt_tls
 
 /* A page that is all zero in a forked child. The hooks take `on` as a mask over their table's
  * address, so that collecting is switched off, and a new process noticed, without another test. */
+#if defined(__x86_64__)
+#define RT_PAGE 4096
+#else
+#define RT_PAGE 65536 /* the largest of any machine */
+#endif
 union rt_gate {
 	struct {
 		uint64_t on;    /* ~0: collecting; 0: ask rt_ready() */
 		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
 	};
-	uint8_t page[4096];
+	uint8_t page[RT_PAGE];
 };
 extern union rt_gate rt_gate __attribute__((visibility("hidden")));
 
@@ -150,15 +155,26 @@ void rt_options_read(struct rt_options *o, const char *text);
 const char *rt_option(const struct rt_options *o, const char *name, size_t *size);
 bool rt_option_on(const struct rt_options *o, const char *name, bool unless);
 
-/* ---- file.c ---- */
+/* ---- lock.c, memory.c ---- */
 
 /* Blocks all signals and takes the lock; false if it cannot be had, for whatever reason. */
 bool rt_lock(uint64_t *mask);
 void rt_unlock(uint64_t mask);
+void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
+
+/* ---- output.c, info.c ---- */
+
+/* Sets rt.path. `attempt` 0: as it was asked for; 1: with the process id; 2 and on: and the time.
+ */
+void rt_output_path(int attempt);
+/* With the lock: the first lines, and one more. */
+void rt_info_start(void);
+void rt_info(const char *line);
+
+/* ---- file.c ---- */
+
 /* With the lock: makes the file (or the memory in its place) and its header. */
 bool rt_file_start(void);
-/* With the lock: appends to what is known of the process. */
-void rt_info(const char *line);
 /* With the lock: reserves a block of zeros, or returns NULL. It is part of the file at once. */
 struct kinf_block *rt_block(enum kinf_type type, uint64_t payload, uint32_t thread);
 /* Walks over all blocks; NULL starts and ends. */
@@ -167,9 +183,8 @@ bool rt_room(
 	uint64_t size); /* with the lock: makes sure that such a block fits without system calls */
 void rt_lose(enum kinf_loss what, uint64_t n);
 void rt_error(const char *what, long err); /* keeps the first; err: as of a system call, or 0 */
-void rt_file_finish(void);    /* what lies in anonymous memory goes to the file if it can */
-void rt_file_drop(void);      /* in a forked child: forget the parent's */
-void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
+void rt_file_finish(void); /* what lies in anonymous memory goes to the file if it can */
+void rt_file_drop(void);   /* in a forked child: forget the parent's */
 /* With signals blocked: takes back the SIGXFSZ that writing has caused, if it was not there before.
  */
 bool rt_xfsz_pending(void);

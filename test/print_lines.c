@@ -23,7 +23,7 @@ static void locate(struct object_file *o, bool gnu)
 	char line[64];
 	while (fgets(line, sizeof(line), stdin)) {
 		struct srcloc at;
-		print(object_locate(o, strtoull(line, NULL, 16), gnu, &at) ? &at : &unknown);
+		print(object_place(o, strtoull(line, NULL, 16), gnu, &at) ? &at : &unknown);
 	}
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh BUILD [SUITE...] - every test of one build: what "make check" means.
 #
-# Suites: meson (unit tests, fuzz corpora, source checks), cases, diff, default, reliability, runtime, record.
+# Suites: meson (unit tests, fuzz corpora, source checks), cases, diff, default, perf, reliability, runtime, record.
 # The last line is "N passed, N failed, N skipped"; logs are in BUILD/test. KIN_FULL=1: the long loops.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 BUILD [SUITE...]" >&2; exit 2; }
@@ -19,11 +19,12 @@ suite() { # name command...
 	python3 "$here/lib/summary.py" "$name" "$build/test/$name.tap" "$@" || true
 }
 
-for s in ${*:-meson cases diff default reliability runtime record}; do
+for s in ${*:-meson cases diff default perf reliability runtime record}; do
 	case $s in
 	meson) suite meson python3 "$here/lib/meson_tap.py" "$build" ;;
 	cases) suite cases "$here/cases/run.sh" "$build/gprof" ;;
 	diff) suite diff "$here/diff/run.sh" "$build/gprof" $full ;;
+	perf) suite perf python3 "$here/perf/run.py" "$build/kin" ;;
 	default) suite default python3 "$here/diff/default.py" "$build/gprof" ;;
 	reliability) suite reliability "$here/reliability/run.sh" "$build/gprof" --build "$build" $full ;;
 	runtime) suite runtime python3 "$here/runtime/run.py" "$build" $full ;;

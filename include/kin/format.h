@@ -76,9 +76,9 @@ struct kinf_header {
 /* ---- blocks ---- */
 
 enum kinf_type {
-	KINF_END = 0,  /* unused space from here on (a block that was reserved and never filled).
-			* A hole in the middle of a file is a KINF_INFO block with nothing used */
-	KINF_INFO = 1, /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
+	KINF_END = 0,     /* unused space from here on (a block that was reserved and never filled).
+			   * A hole in the middle of a file is a KINF_INFO block with nothing used */
+	KINF_INFO = 1,    /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
 	KINF_MODULES = 2, /* struct kinf_module, one after the other */
 	KINF_THREADS = 3, /* struct kinf_thread, one after the other */
 	KINF_ARCS = 4,    /* struct kinf_arc[]: an open-addressing table, empty where to == 0 */
@@ -97,16 +97,16 @@ enum kinf_block_flags {
 #define KINF_BLOCK_MAGIC 0x4b4c424bu /* "KBLK" */
 
 struct kinf_block {
-	uint32_t magic;       /* KINF_BLOCK_MAGIC; written last, so that a block is there or not */
-	uint32_t type;        /* enum kinf_type */
-	uint64_t size;        /* of the whole block, a multiple of 8: the next one starts there */
-	uint64_t used;        /* bytes of payload that mean something; grows */
-	uint32_t thread;      /* index of struct kinf_thread whose block this is; 0: nobody's in
-				 particular */
-	uint32_t flags;       /* enum kinf_block_flags */
-	uint32_t crc;         /* CRC-32C of payload[0..used), when sealed */
-	uint32_t plain_size;  /* KINF_ZSTD: bytes when unpacked; else 0 */
-	uint64_t own[3];      /* the writer's own; the payload starts at a cache line */
+	uint32_t magic;      /* KINF_BLOCK_MAGIC; written last, so that a block is there or not */
+	uint32_t type;       /* enum kinf_type */
+	uint64_t size;       /* of the whole block, a multiple of 8: the next one starts there */
+	uint64_t used;       /* bytes of payload that mean something; grows */
+	uint32_t thread;     /* index of struct kinf_thread whose block this is; 0: nobody's in
+				particular */
+	uint32_t flags;      /* enum kinf_block_flags */
+	uint32_t crc;        /* CRC-32C of payload[0..used), when sealed */
+	uint32_t plain_size; /* KINF_ZSTD: bytes when unpacked; else 0 */
+	uint64_t own[3];     /* the writer's own; the payload starts at a cache line */
 	uint8_t payload[];
 };
 
@@ -136,12 +136,12 @@ struct kinf_thread {
 	uint64_t losses[4]; /* as in the header, the first four */
 };
 
-struct kinf_arc {      /* calls from one place to one function; counts[] of one thread */
-	uint64_t from; /* return address: the byte after the call; 0: not known */
-	uint64_t to;   /* an address within the callee, at its entry; 0: unused slot */
+struct kinf_arc {       /* calls from one place to one function; counts[] of one thread */
+	uint64_t from;  /* return address: the byte after the call; 0: not known */
+	uint64_t to;    /* an address within the callee, at its entry; 0: unused slot */
 	uint64_t count; /* 0: nothing to see here, whatever the addresses say. One pair may stand in
 			 * several slots and blocks, also of one thread: they add up */
-	uint64_t cost; /* the latency record's index + 1, or 0 */
+	uint64_t cost;  /* the latency record's index + 1, or 0 */
 };
 
 struct kinf_retired_arc { /* addresses are link-time addresses within modules */

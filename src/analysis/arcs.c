@@ -141,10 +141,12 @@ struct maker {
 	symid from;
 };
 
-static void make_start(struct maker *m, struct callgraph *g)
+/* For n records at most. */
+static void make_start(struct maker *m, struct callgraph *g, size_t n)
 {
 	*m = (struct maker){ .g = g, .from = NONE };
 	m->where = xalloc(g->n_symbols * sizeof(*m->where));
+	g->arcs = vec_grow(g->arcs, 0, &m->cap, n, sizeof(*g->arcs));
 }
 
 static void begin_caller(struct maker *m, symid from)
@@ -163,14 +165,42 @@ static bool make_arc(struct maker *m, symid to, uint64_t count)
 		g->arcs[a].count += count;
 		return false;
 	}
-	g->arcs = vec_grow(g->arcs, g->n_arcs, &m->cap, 1, sizeof(*g->arcs));
 	m->where[to] = (arcid)g->n_arcs;
 	g->arcs[g->n_arcs++] = (struct cg_arc){ m->from, to, count };
 	g->nodes[m->from].n_out++;
 	return true;
 }
 
-enum { AHEAD = 8 }; /* records whose callees are fetched before they are needed */
+/* Records that are looked up together: callees lie all over memory, and what is needed of one is on
+ * its way while the others are looked at. */
+enum { BATCH = 32 };
+
+/* The records from `first` on, BATCH at most, that make arcs. */
+static size_t resolve_batch(struct maker *m, const struct profile *p, size_t first,
+			    const struct callgraph_opts *o, struct lookup *l, struct tally *ret)
+{
+	size_t end = p->n_arcs - first < BATCH ? p->n_arcs : first + BATCH, n = 0;
+
+	for (size_t i = first; i < end; i++)
+		symbols_prefetch(m->g->symbols, p->arcs[i].to);
+	for (size_t i = first; i < end; i++) {
+		if (!resolve(m->g, &p->arcs[i], o, l, &ret[n]))
+			continue;
+		__builtin_prefetch(&m->where[ret[n].to]);
+		ret[n++].record = (uint32_t)i;
+	}
+	return n;
+}
+
+static void forget_arcs(struct callgraph *g)
+{
+	g->n_arcs = 0;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		struct cg_node *n = &g->nodes[i];
+		n->first_out = n->n_out = 0;
+		n->calls = n->outside_calls = 0;
+	}
+}
 
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
  * and their order is that of the records. False, with nothing done, if they do not. */
@@ -178,28 +208,24 @@ static bool sum_ordered(struct callgraph *g, const struct profile *p,
 			const struct callgraph_opts *o)
 {
 	struct lookup l = { NONE, 0, 0 };
-	symid last = 0;
-	for (size_t i = 0; i < p->n_arcs; i++) {
-		symid from = find_caller_near(g->symbols, p->arcs[i].from, &l);
-		if (from != NONE && from < last)
-			return false;
-		last = from != NONE ? from : last;
-	}
-
+	struct tally t[BATCH];
 	struct maker m;
-	struct tally t;
-	make_start(&m, g);
-	for (size_t i = 0; i < p->n_arcs; i++) {
-		if (i + AHEAD < p->n_arcs)
-			symbols_prefetch(g->symbols, p->arcs[i + AHEAD].to);
-		if (!resolve(g, &p->arcs[i], o, &l, &t))
-			continue;
-		if (t.from != m.from)
-			begin_caller(&m, t.from);
-		make_arc(&m, t.to, p->arcs[i].count);
+	bool ordered = true;
+
+	make_start(&m, g, p->n_arcs);
+	for (size_t first = 0; ordered && first < p->n_arcs; first += BATCH) {
+		size_t n = resolve_batch(&m, p, first, o, &l, t);
+		for (size_t i = 0; ordered && i < n; i++) {
+			ordered = m.from == NONE || t[i].from >= m.from;
+			if (t[i].from != m.from)
+				begin_caller(&m, t[i].from);
+			make_arc(&m, t[i].to, p->arcs[t[i].record].count);
+		}
 	}
+	if (!ordered)
+		forget_arcs(g);
 	free(m.where);
-	return true;
+	return ordered;
 }
 
 /* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */
@@ -217,7 +243,7 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
 	struct maker m;
-	make_start(&m, g);
+	make_start(&m, g, n);
 	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
 	size_t i = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
@@ -299,7 +325,6 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 static void list_callers(struct callgraph *g, size_t n_records)
 {
 	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
-
 	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
 
 	for (size_t i = 0; i < g->n_arcs; i++)
@@ -315,10 +340,19 @@ static void list_callers(struct callgraph *g, size_t n_records)
 	g->in = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	for (size_t i = g->n_arcs; i-- > 0;) {
 		arcid arc = by_seq ? by_seq[i] : (arcid)i;
-		g->in[next[g->arcs[arc].to]++] = arc;
+		const struct cg_arc *a = &g->arcs[arc];
+		g->in[next[a->to]++] = (struct cg_in){ a->from, arc, a->count };
 	}
 	free(next);
 	free(by_seq);
+}
+
+bool callgraph_wants_callers(const struct callgraph_opts *o)
+{
+	const struct selection *sel = o->selection;
+	bool parts = sel && (sel->any[SEL_INCL_TIME] || sel->any[SEL_EXCL_TIME]);
+
+	return !o->flat_only || o->break_cycles || parts;
 }
 
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
@@ -332,5 +366,6 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	if (o->consume)
 		profile_release_arcs(o->consume);
 	count_calls(g);
-	list_callers(g, n_records);
+	if (callgraph_wants_callers(o))
+		list_callers(g, n_records);
 }

@@ -245,7 +245,7 @@ static int reluctance(const struct breaker *b, arcid arc)
 	if (n->outside_calls)
 		return 0;
 	for (uint32_t k = 0; k < n->n_in; k++) {
-		arcid in = b->g->in[n->first_in + k];
+		arcid in = b->g->in[n->first_in + k].arc;
 		if (b->g->is_cut[in])
 			continue;
 		if (b->part[b->g->arcs[in].from] != b->part[to])

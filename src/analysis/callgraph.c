@@ -5,169 +5,189 @@
 
 #include "analysis/private.h"
 #include "base/map64.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* ---- order of entries: index numbers ---- */
 
-struct entry { /* what entries are numbered by, taken out once */
-	double total;
-	const char *name; /* NULL: a cycle */
-	uint32_t rank;    /* of the name among all; NONE: not known */
-	nodeid id;
-};
-
-/* ---- names that many places have: those of the lines of one function ---- */
-
-struct named {
-	const char *name;
-	uint32_t group;
-};
-
-static int by_name(const void *l, const void *r)
+/* Lines have the names of their functions: names are compared once per function. group[i] is the
+ * name of symbol i; returns the names, each once. */
+static struct sort_name *distinct_names(const struct callgraph *g, uint32_t *group, size_t *n)
 {
-	const struct named *a = l, *b = r;
-	return strcmp(a->name, b->name);
-}
-
-/* Compares each name once per function and not once per line: sets the ranks. */
-static void rank_names(struct entry *entries, size_t n)
-{
-	VEC(struct named) names = { 0 };
+	VEC(struct sort_name) names = { 0 };
 	struct map64 groups = { 0 }; /* pointer to a name -> index in names */
 
-	for (size_t i = 0; i < n; i++) {
-		if (i && entries[i - 1].name == entries[i].name) {
-			entries[i].rank = entries[i - 1].rank;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		const char *name = g->symbols->at[i].name;
+		if (i && name == g->symbols->at[i - 1].name) {
+			group[i] = group[i - 1];
 			continue;
 		}
-		uint32_t *group = map64_at(&groups, (uintptr_t)entries[i].name);
-		if (*group == NONE) {
-			*group = (uint32_t)names.n;
-			vec_push(&names, ((struct named){ entries[i].name, *group }));
+		uint32_t *known = map64_at(&groups, (uintptr_t)name);
+		if (*known == NONE) {
+			*known = (uint32_t)names.n;
+			vec_push(&names, ((struct sort_name){ name, *known }));
 		}
-		entries[i].rank = *group;
+		group[i] = *known;
 	}
-	if (names.n)
-		qsort(names.at, names.n, sizeof(*names.at), by_name);
-	uint32_t *rank_of = xrealloc(NULL, names.n, sizeof(*rank_of)), rank = 0;
-	for (size_t i = 0; i < names.n; i++) {
-		rank += i && strcmp(names.at[i - 1].name, names.at[i].name) != 0;
-		rank_of[names.at[i].group] = rank;
-	}
-	for (size_t i = 0; i < n; i++)
-		entries[i].rank = rank_of[entries[i].rank];
-	free(rank_of);
-	vec_free(&names);
 	map64_free(&groups);
+	*n = names.n;
+	return names.at;
 }
 
-static int compare_names(const struct entry *a, const struct entry *b)
+static void sort_by_function(const struct callgraph *g, struct sort_key *keys)
 {
-	if (a->rank != NONE)
-		return (a->rank > b->rank) - (a->rank < b->rank);
-	return strcmp(a->name, b->name);
+	uint32_t *group = xrealloc(NULL, g->n_symbols, sizeof(*group));
+	size_t n;
+	struct sort_name *names = distinct_names(g, group, &n);
+	uint32_t *rank_of = xrealloc(NULL, n, sizeof(*rank_of)), rank = 0;
+
+	sort_names(names, n);
+	for (size_t i = 0; i < n; i++) {
+		rank += i && strcmp(names[i - 1].name, names[i].name) != 0;
+		rank_of[names[i].index] = rank;
+	}
+	for (size_t i = 0; i < g->n_symbols; i++)
+		keys[i].key = rank_of[group[i]];
+	sort_keys(keys, g->n_symbols);
+	free(rank_of);
+	free(group);
+	free(names);
 }
 
-static int compare_entries(const void *l, const void *r, void *arg)
+/* Entries of equal time: cycles, then functions, then those with an underscore in front. */
+static uint64_t class_of(const struct callgraph *g, nodeid id)
 {
-	const struct callgraph *g = arg;
-	const struct entry *a = l, *b = r;
-	double diff = a->total - b->total;
+	if (id >= g->n_symbols)
+		return 0;
+	return g->symbols->at[id].name[0] == '_' ? 2 : 1;
+}
 
-	if (diff != 0)
-		return diff < 0 ? 1 : -1;
-	if (!a->name || !b->name)
-		return a->name ? 1 : b->name ? -1 : a->id < b->id ? -1 : 1; /* cycles first */
-	if ((a->name[0] == '_') != (b->name[0] == '_'))
-		return a->name[0] == '_' ? 1 : -1;
-	uint64_t left = g->nodes[a->id].calls, right = g->nodes[b->id].calls;
-	if (left != right)
-		return left > right ? -1 : 1;
-	int names = compare_names(a, b);
-	return names ? names : (a->id > b->id) - (a->id < b->id);
+/* More calls come first; cycles stay in their order. */
+static uint64_t calls_key(const struct callgraph *g, nodeid id)
+{
+	return id < g->n_symbols ? ~g->nodes[id].calls : 0;
+}
+
+/* Functions that tie in all but their names. `keys` are by time, and by the other criteria. */
+static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	struct sort_name *names = xrealloc(NULL, n, sizeof(*names));
+
+	for (size_t i = 0, end; i < n; i = end) {
+		nodeid first = keys[i].index;
+		for (end = i; end < n && keys[end].key == keys[i].key &&
+			      class_of(g, keys[end].index) == class_of(g, first) &&
+			      calls_key(g, keys[end].index) == calls_key(g, first);
+		     end++)
+			names[end - i].index = keys[end].index;
+		if (end - i < 2 || first >= g->n_symbols)
+			continue;
+		for (size_t k = 0; k < end - i; k++)
+			names[k].name = g->symbols->at[names[k].index].name;
+		sort_names(names, end - i);
+		for (size_t k = i; k < end; k++)
+			keys[k].index = names[k - i].index;
+	}
+	free(names);
+}
+
+/* The least criterion first, as sorting is stable. */
+static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	for (nodeid i = 0; i < n; i++)
+		keys[i].index = i;
+	if (g->symbols->opts.lines)
+		sort_by_function(g, keys);
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = calls_key(g, keys[i].index);
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = class_of(g, keys[i].index);
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct cg_node *node = &g->nodes[keys[i].index];
+		keys[i].key = ~sort_key_of_double(callgraph_shown_self(node) + node->shown_child);
+	}
+	sort_keys(keys, n);
+	if (!g->symbols->opts.lines)
+		sort_ties(g, keys, n);
 }
 
 static void number_entries(struct callgraph *g)
 {
 	size_t n = g->n_symbols + g->n_cycles;
-	struct entry *entries = xrealloc(NULL, n, sizeof(*entries));
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
 
-	for (size_t i = 0; i < n; i++) {
-		const struct cg_node *node = &g->nodes[i];
-		entries[i] =
-			(struct entry){ .total = callgraph_shown_self(node) + node->shown_child,
-					.name = i < g->n_symbols ? g->symbols->at[i].name : NULL,
-					.rank = NONE,
-					.id = (nodeid)i };
-	}
-	if (g->symbols->opts.lines)
-		rank_names(entries, g->n_symbols);
-	qsort_r(entries, n, sizeof(*entries), compare_entries, g);
+	sort_entries(g, keys, n);
 	g->order = xrealloc(NULL, n, sizeof(*g->order));
 	for (size_t i = 0; i < n; i++) {
-		g->order[i] = entries[i].id;
-		g->nodes[entries[i].id].index = (uint32_t)i + 1;
+		g->order[i] = keys[i].index;
+		g->nodes[keys[i].index].index = (uint32_t)i + 1;
 	}
-	free(entries);
+	free(keys);
 }
 
 /* ---- order within an entry ---- */
 
-/* Direct recursion is least, then come calls within a cycle, then others by time. */
-static int compare_arcs(const struct cg_listed *l, const struct cg_listed *r)
+/* Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed
+ * in order of first appearance, both ways. */
+static inline int compare_listed(const struct cg_listed *l, const struct cg_listed *r,
+				 bool descending)
 {
+	int c = 0;
 	if (l->class != r->class)
-		return l->class < r->class ? -1 : 1;
-	if (l->total != r->total)
-		return l->total < r->total ? -1 : 1;
-	return (l->count > r->count) - (l->count < r->count);
-}
-
-struct list_order {
-	const struct callgraph *g;
-	int sign; /* 1: ascending, -1: descending */
-};
-
-/* Ties are listed in order of first appearance, both ways. */
-static int compare_listed(const void *l, const void *r, void *arg)
-{
-	const struct cg_listed *a = l, *b = r;
-	const struct list_order *order = arg;
-	int c = order->sign * compare_arcs(a, b);
+		c = l->class < r->class ? -1 : 1;
+	else if (l->total != r->total)
+		c = l->total < r->total ? -1 : 1;
+	else
+		c = (l->count > r->count) - (l->count < r->count);
 	if (c)
-		return c;
-	uint32_t left = callgraph_arc_seq(order->g, a->arc),
-		 right = callgraph_arc_seq(order->g, b->arc);
-	return (left > right) - (left < right);
+		return descending ? -c : c;
+	return (l->seq > r->seq) - (l->seq < r->seq);
 }
 
-static void sort_listed(struct cg_listed *list, uint32_t n, struct list_order *order)
+static int ascending(const void *l, const void *r) { return compare_listed(l, r, false); }
+static int descending(const void *l, const void *r) { return compare_listed(l, r, true); }
+
+static inline __attribute__((always_inline)) void sort_few(struct cg_listed *list, uint32_t n,
+							   bool down)
 {
-	enum { FEW = 24 }; /* most lists are short */
-	if (n > FEW) {
-		qsort_r(list, n, sizeof(*list), compare_listed, order);
-		return;
-	}
 	for (uint32_t i = 1; i < n; i++) {
 		struct cg_listed moving = list[i];
 		uint32_t k = i;
-		for (; k && compare_listed(&list[k - 1], &moving, order) > 0; k--)
+		for (; k && compare_listed(&list[k - 1], &moving, down) > 0; k--)
 			list[k] = list[k - 1];
 		list[k] = moving;
 	}
 }
 
-static struct cg_listed listed(const struct callgraph *g, arcid arc, symid other)
+static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
 {
-	const struct cg_arc *a = &g->arcs[arc];
-	struct cg_listed l = { .other = other, .arc = arc, .count = a->count, .class = CG_OUTER };
+	enum { FEW = 24 }; /* most lists are short */
+	if (n > FEW)
+		qsort(list, n, sizeof(*list), down ? descending : ascending);
+	else if (down)
+		sort_few(list, n, true);
+	else
+		sort_few(list, n, false);
+}
 
-	if (callgraph_arc_is_inner(g, a))
+static struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
+			       symid other)
+{
+	struct cg_listed l = { .other = other,
+			       .arc = arc,
+			       .seq = callgraph_arc_seq(g, arc),
+			       .count = a->count,
+			       .class = CG_OUTER };
+
+	if (callgraph_arc_is_inner(g, arc, a))
 		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
 	else if (g->measured)
 		l.time = other == a->from ? g->measured[arc].entered : g->measured[arc].called;
 	else
-		l.time = callgraph_arc_time(g, a);
+		l.time = callgraph_arc_time(g, arc, a);
 	l.total = l.time.self + l.time.child;
 	return l;
 }
@@ -177,21 +197,18 @@ enum { AHEAD = 8 };
 
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
 {
-	const arcid *in = &g->in[g->nodes[id].first_in];
+	const struct cg_in *in = &g->in[g->nodes[id].first_in];
 	uint32_t n = g->nodes[id].n_in;
 
-	for (uint32_t k = 0; k < n && k < 2 * AHEAD; k++)
-		__builtin_prefetch(&g->arcs[in[k]]);
 	for (uint32_t k = 0; k < n && k < AHEAD; k++)
-		__builtin_prefetch(&g->share[g->arcs[in[k]].from]);
+		__builtin_prefetch(&g->part[in[k].from]);
 	for (uint32_t k = 0; k < n; k++) {
-		if (k + 2 * AHEAD < n)
-			__builtin_prefetch(&g->arcs[in[k + 2 * AHEAD]]);
 		if (k + AHEAD < n)
-			__builtin_prefetch(&g->share[g->arcs[in[k + AHEAD]].from]);
-		ret[k] = listed(g, in[k], g->arcs[in[k]].from);
+			__builtin_prefetch(&g->part[in[k + AHEAD].from]);
+		struct cg_arc a = { in[k].from, id, in[k].count };
+		ret[k] = listed(g, in[k].arc, &a, a.from);
 	}
-	sort_listed(ret, n, &(struct list_order){ g, 1 });
+	sort_listed(ret, n, false);
 }
 
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
@@ -204,25 +221,24 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 	for (uint32_t k = 0; k < n; k++) {
 		if (k + AHEAD < n)
 			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
-		ret[k] = listed(g, first + k, g->arcs[first + k].to);
+		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
-	sort_listed(ret, n, &(struct list_order){ g, -1 });
+	sort_listed(ret, n, true);
 }
 
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
 {
-	enum { NODES_AHEAD = 3, ENOUGH = 16 };
+	enum { NODES_AHEAD = 3, ENOUGH = 32, LINE = 4 }; /* arcs to a cache line */
 
 	if (place + NODES_AHEAD >= g->n_symbols + g->n_cycles)
 		return;
-	__builtin_prefetch(&g->nodes[g->order[place + NODES_AHEAD]]);
-	__builtin_prefetch(&g->nodes[g->order[place + NODES_AHEAD]].first_in);
+	callgraph_prefetch_node(&g->nodes[g->order[place + NODES_AHEAD]]);
 	if (g->order[place] >= g->n_symbols)
 		return;
 	const struct cg_node *n = &g->nodes[g->order[place]];
-	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
-		__builtin_prefetch(&g->arcs[g->in[n->first_in + k]]);
-	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
+		__builtin_prefetch(&g->in[n->first_in + k]);
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
 		__builtin_prefetch(&g->arcs[n->first_out + k]);
 }
 
@@ -304,6 +320,7 @@ void callgraph_free(struct callgraph *g)
 	free(g->seq);
 	free(g->in);
 	free(g->share);
+	free(g->part);
 	free(g->is_cut);
 	free(g->cut);
 	free(g->measured);

@@ -58,18 +58,27 @@ struct cg_cycle {           /* a cycle of calls, on the stacks */
 	double inclusive, reentered_weight; /* the same, in ticks */
 };
 
+/* The arc as its callee has it: a copy, because a callee's arcs lie all over arcs[]. */
+struct cg_in {
+	symid from;
+	arcid arc;
+	uint64_t count;
+};
+
 struct callgraph {
 	const struct symbols *symbols; /* borrowed */
 	size_t n_symbols, n_cycles;
 	struct cg_node *nodes;  /* [n_symbols + n_cycles] */
 	struct cg_share *share; /* [n_symbols]: see callgraph_arc_time() */
+	struct cg_part *part;   /* [n_symbols] */
 	struct cg_arc *arcs;    /* by `from`, each group in order of first appearance in the data */
 	uint32_t *seq; /* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
 			* in arcs[] */
 	size_t n_arcs;
-	arcid *in;    /* arcs by `to`, each group newest first: as GNU gprof walks them */
-	bool *is_cut; /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
-	arcid *cut;   /* the arcs that are, in the order they were chosen */
+	struct cg_in *in; /* arcs by `to`, each group newest first: as GNU gprof walks them; may be
+			   * NULL if flat_only */
+	bool *is_cut;     /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
+	arcid *cut;       /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
 	struct cg_measured *measured; /* [n_arcs]; NULL: time is apportioned by calls */
 	struct cg_time *roots;        /* [n_symbols]: entered from nowhere known; if measured */
@@ -92,21 +101,28 @@ struct callgraph {
 
 static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
 
-/* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc. */
+/* What is handed to callers from a symbol, or from its cycle; small, as it is looked up per arc:
+ * two in a cache line. */
 struct cg_share {
 	double self, child, calls; /* of the cycle, if it is in one; calls: those that share */
-	double fraction;           /* of the symbol */
 	uint32_t cycle;            /* 0: none */
+	bool wanted;               /* the symbol's fraction is not 0 */
+};
+
+/* What callees look up of a caller. */
+struct cg_part {
+	double fraction;
+	uint32_t cycle;
 	bool shown;
 };
 
 /* What `to` hands to `from` along an arc, times from's fraction. Computed when asked for: a third
  * of the memory of keeping it. Not for what was measured: see measured[]. */
-struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a);
+struct cg_time callgraph_arc_time(const struct callgraph *g, arcid arc, const struct cg_arc *a);
 
 /* Whether the arc stays within one cycle, is a direct recursion or was cut: no time flows along it.
  */
-bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a);
+bool callgraph_arc_is_inner(const struct callgraph *g, arcid arc, const struct cg_arc *a);
 
 static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
 {
@@ -121,10 +137,11 @@ enum cg_class { CG_RECURSION, CG_INNER, CG_OUTER }; /* direct; within a cycle, o
 struct cg_listed {
 	symid other; /* the caller, or the callee */
 	arcid arc;
+	uint32_t seq;        /* of the arc: see callgraph_arc_seq() */
+	enum cg_class class; /* time flows only along CG_OUTER arcs */
 	uint64_t count;
 	struct cg_time time; /* 0 unless CG_OUTER */
 	double total;        /* of time */
-	enum cg_class class; /* time flows only along CG_OUTER arcs */
 };
 /* Fills ret[nodes[id].n_in], and [n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
@@ -143,8 +160,10 @@ struct callgraph_opts {
 	 * measured, histograms are left out, and a tick is the unit of the first event on a CPU. */
 	const struct samples *samples;
 	const symid *places;
-	bool flat_only;    /* entries of the graph are not wanted: node.index stays 0, order NULL */
-	bool break_cycles; /* BSD gprof -C: cut arcs until no cycle has more members than ... */
+	/* Entries of the graph are not wanted: node.index stays 0, order and in NULL, and which
+	 * part of a symbol's time is shown is not looked into unless SEL_*_TIME asks for it. */
+	bool flat_only;
+	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };
 

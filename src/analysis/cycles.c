@@ -9,16 +9,27 @@
 
 #include "analysis/private.h"
 
+/* All that the walk needs of a symbol, in one place: it comes to symbols anywhere in memory. */
+struct vertex {
+	symid head;               /* union-find: a member points towards its head */
+	symid next;               /* the next member of its cycle, or NONE */
+	symid last;               /* of a head: the end of its string of members */
+	uint32_t depth;           /* place on the path, for symbols on it */
+	uint32_t top_order;       /* once ordered */
+	arcid first_out, end_out; /* its arcs */
+};
+
+struct visit {
+	symid id;
+	arcid arcs_left; /* the end of those that are still to be looked at */
+};
+
 struct walk {
 	struct callgraph *g;
-	symid *head;     /* union-find: a member points towards its head */
-	symid *next;     /* the next member of its cycle, or NONE */
-	symid *last;     /* of a head: the end of its string of members */
-	uint32_t *depth; /* place on the path, for symbols on it */
+	struct vertex *at;
 	uint8_t *state;
-	symid *path;      /* the symbols being visited */
-	uint32_t *cursor; /* per path entry: the next callee to look at */
-	uint32_t *heads;  /* places on the path of symbols that are their own head */
+	struct visit *path; /* the symbols being visited */
+	uint32_t *heads;    /* places on the path of symbols that are their own head */
 	size_t n_path, n_heads;
 	uint32_t n_ordered;
 };
@@ -27,54 +38,53 @@ enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED };
 
 static symid head_of(struct walk *w, symid id)
 {
-	while (w->head[id] != id) {
-		w->head[id] = w->head[w->head[id]];
-		id = w->head[id];
+	while (w->at[id].head != id) {
+		w->at[id].head = w->at[w->at[id].head].head;
+		id = w->at[id].head;
 	}
 	return id;
 }
 
 static void enter(struct walk *w, symid id)
 {
+	struct vertex *v = &w->at[id];
 	w->state[id] = ON_PATH;
-	w->depth[id] = (uint32_t)w->n_path;
+	v->depth = (uint32_t)w->n_path;
 	w->heads[w->n_heads++] = (uint32_t)w->n_path;
-	w->cursor[w->n_path] = 0;
-	const struct cg_node *n = &w->g->nodes[id];
-	for (uint32_t k = 0; k < n->n_out && k < 16; k += 4) /* four arcs to a cache line */
-		__builtin_prefetch(&w->g->arcs[n->first_out + k]);
-	w->path[w->n_path++] = id;
+	for (uint32_t k = 0; k < v->end_out - v->first_out && k < 16; k += 4) /* a cache line */
+		__builtin_prefetch(&w->g->arcs[v->end_out - 1 - k]);
+	w->path[w->n_path++] = (struct visit){ id, v->end_out };
 }
 
 /* The path leads back to `to`: all heads that were found after it belong to its cycle. */
 static void close_cycle(struct walk *w, symid to)
 {
 	symid head = head_of(w, to);
-	uint32_t top = w->state[to] == ON_PATH ? w->depth[to] : w->depth[head];
+	uint32_t top = w->at[w->state[to] == ON_PATH ? to : head].depth;
 	size_t k = w->n_heads;
 
 	while (k && w->heads[k - 1] > top)
 		k--;
 	for (size_t i = k; i < w->n_heads; i++) {
-		symid member = w->path[w->heads[i]];
-		w->next[w->last[head]] = member;
-		w->last[head] = w->last[member];
-		w->head[member] = head;
+		symid member = w->path[w->heads[i]].id;
+		w->at[w->at[head].last].next = member;
+		w->at[head].last = w->at[member].last;
+		w->at[member].head = head;
 	}
 	w->n_heads = k;
 }
 
 static void leave(struct walk *w)
 {
-	symid id = w->path[--w->n_path];
+	symid id = w->path[--w->n_path].id;
 
 	w->state[id] = LEFT_PATH;
-	if (w->head[id] != id)
+	if (w->at[id].head != id)
 		return;
 	w->n_heads--;
 	w->n_ordered++;
-	for (symid m = id; m != NONE; m = w->next[m]) {
-		w->g->nodes[m].top_order = w->n_ordered;
+	for (symid m = id; m != NONE; m = w->at[m].next) {
+		w->at[m].top_order = w->n_ordered;
 		w->state[m] = ORDERED;
 	}
 }
@@ -83,13 +93,12 @@ static void visit_from(struct walk *w, symid root)
 {
 	enter(w, root);
 	while (w->n_path) {
-		const struct cg_node *n = &w->g->nodes[w->path[w->n_path - 1]];
-		uint32_t *cursor = &w->cursor[w->n_path - 1];
-		if (*cursor == n->n_out) {
+		struct visit *visit = &w->path[w->n_path - 1];
+		if (visit->arcs_left == w->at[visit->id].first_out) {
 			leave(w);
 			continue;
 		}
-		arcid arc = n->first_out + n->n_out - 1 - (*cursor)++; /* newest first */
+		arcid arc = --visit->arcs_left; /* newest first */
 		symid to = w->g->arcs[arc].to;
 		if (w->g->is_cut && w->g->is_cut[arc])
 			continue;
@@ -104,6 +113,8 @@ static void visit_from(struct walk *w, symid root)
 
 static void count_cycle_calls(struct callgraph *g)
 {
+	if (!g->n_cycles)
+		return;
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		const struct cg_arc *a = &g->arcs[i];
 		uint32_t cycle = g->nodes[a->to].cycle;
@@ -132,30 +143,32 @@ static void count_cycle_calls(struct callgraph *g)
 static void make_cycles(struct walk *w)
 {
 	struct callgraph *g = w->g;
+	const struct vertex *at = w->at;
 	size_t n_members = 0;
 
 	for (symid i = 0; i < g->n_symbols; i++) {
-		if (w->head[i] != i || w->next[i] == NONE)
+		g->nodes[i].top_order = at[i].top_order;
+		if (at[i].head != i || at[i].next == NONE)
 			continue;
 		g->n_cycles++;
-		for (symid m = i; m != NONE; m = w->next[m], n_members++)
+		for (symid m = i; m != NONE; m = at[m].next, n_members++)
 			g->nodes[m].cycle = (uint32_t)g->n_cycles;
 	}
 	g->nodes = xrealloc(g->nodes, g->n_symbols + g->n_cycles, sizeof(*g->nodes));
 	memset(g->nodes + g->n_symbols, 0, g->n_cycles * sizeof(*g->nodes));
 	g->members = xrealloc(NULL, n_members, sizeof(*g->members));
 
-	size_t at = 0, cycle = 0;
+	size_t n = 0, cycle = 0;
 	for (symid i = 0; i < g->n_symbols; i++) {
-		if (w->head[i] != i || w->next[i] == NONE)
+		if (at[i].head != i || at[i].next == NONE)
 			continue;
 		struct cg_node *c = &g->nodes[g->n_symbols + cycle++];
 		c->cycle = (uint32_t)cycle;
-		c->top_order = g->nodes[i].top_order;
-		c->first_out = (uint32_t)at;
-		for (symid m = i; m != NONE; m = w->next[m])
-			g->members[at++] = m;
-		c->n_members = (uint32_t)at - c->first_out;
+		c->top_order = at[i].top_order;
+		c->first_out = (uint32_t)n;
+		for (symid m = i; m != NONE; m = at[m].next)
+			g->members[n++] = m;
+		c->n_members = (uint32_t)n - c->first_out;
 	}
 	count_cycle_calls(g);
 }
@@ -165,29 +178,25 @@ void callgraph_find_cycles(struct callgraph *g)
 	size_t n = g->n_symbols;
 	struct walk w = { .g = g };
 
-	w.head = xrealloc(NULL, n, sizeof(*w.head));
-	w.next = xrealloc(NULL, n, sizeof(*w.next));
-	w.last = xrealloc(NULL, n, sizeof(*w.last));
-	w.depth = xrealloc(NULL, n, sizeof(*w.depth));
+	w.at = xrealloc(NULL, n, sizeof(*w.at));
 	w.path = xrealloc(NULL, n, sizeof(*w.path));
-	w.cursor = xrealloc(NULL, n, sizeof(*w.cursor));
 	w.heads = xrealloc(NULL, n, sizeof(*w.heads));
 	w.state = xalloc(n);
 	for (symid i = 0; i < n; i++) {
-		w.head[i] = w.last[i] = i;
-		w.next[i] = NONE;
+		const struct cg_node *node = &g->nodes[i];
+		w.at[i] = (struct vertex){ .head = i,
+					   .next = NONE,
+					   .last = i,
+					   .first_out = node->first_out,
+					   .end_out = node->first_out + node->n_out };
 	}
 	for (symid i = 0; i < n; i++)
 		if (w.state[i] == UNSEEN)
 			visit_from(&w, i);
 	make_cycles(&w);
 
-	free(w.head);
-	free(w.next);
-	free(w.last);
-	free(w.depth);
+	free(w.at);
 	free(w.path);
-	free(w.cursor);
 	free(w.heads);
 	free(w.state);
 }

@@ -31,7 +31,7 @@ static symid find_entry(const struct halving *h)
 		if (n->outside_calls)
 			return h->p->members[i];
 		for (uint32_t k = 0; k < n->n_in; k++) {
-			arcid arc = h->g->in[n->first_in + k];
+			arcid arc = h->g->in[n->first_in + k].arc;
 			if (!h->g->is_cut[arc] &&
 			    h->p->part[h->g->arcs[arc].from] != h->p->part[h->p->members[i]])
 				return h->p->members[i];

@@ -273,7 +273,8 @@ static void end(struct measuring *m)
 /* As propagation leaves nodes where nothing was left out. */
 static void settle(struct callgraph *g, const double *inclusive)
 {
-	g->share = xalloc(g->n_symbols * sizeof(*g->share));
+	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));
+	g->part = xalloc_aligned(g->n_symbols * sizeof(*g->part));
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		struct cg_node *n = &g->nodes[i];
 		double child = inclusive[i] - n->self;
@@ -284,8 +285,8 @@ static void settle(struct callgraph *g, const double *inclusive)
 		g->share[i] = (struct cg_share){ .self = n->self,
 						 .child = n->child,
 						 .calls = (double)n->sharing_calls,
-						 .fraction = 1,
-						 .shown = true };
+						 .wanted = true };
+		g->part[i] = (struct cg_part){ .fraction = 1, .shown = true };
 		g->shown_total += n->self;
 	}
 	for (size_t c = 0; c < g->n_cycles; c++) {

@@ -31,7 +31,8 @@ static void make_links(struct function_order *f)
 	for (size_t i = 0; i < f->o->n_extra; i++) {
 		uint32_t node = (uint32_t)(f->g->n_symbols + 2 * i);
 		f->extra[i] = (struct link){ node, node + 1, (uint32_t)i, 0, false };
-		vec_push(&f->by_use, &f->extra[i]);
+		if (f->o->extra[i].to != NONE)
+			vec_push(&f->by_use, &f->extra[i]);
 	}
 	links_sort(&f->by_use);
 }
@@ -88,7 +89,7 @@ static void links_of(const struct function_order *f, symid id, link_list *to)
 	for (uint32_t k = n->n_out; k-- > 0;)
 		vec_push(to, &f->links[n->first_out + k]);
 	for (uint32_t k = 0; k < n->n_in; k++)
-		vec_push(&in, &f->links[f->g->in[n->first_in + k]]);
+		vec_push(&in, &f->links[f->g->in[n->first_in + k].arc]);
 	if (in.n)
 		qsort(in.at, in.n, sizeof(*in.at), newest_first);
 	for (size_t k = 0; k < in.n; k++)
@@ -166,6 +167,9 @@ static void place_rest(struct function_order *f)
 	link_list left = { 0 }, ignored = { 0 };
 
 	chains_order(&f->c, &f->by_use, false, &left);
+	for (size_t i = 0; i < f->o->n_extra; i++)
+		if (f->o->extra[i].to == NONE)
+			chains_emit(&f->c, f->extra[i].from);
 	chains_order(&f->c, &left, true, &ignored);
 	for (symid i = 0; i < f->g->n_symbols; i++)
 		if (f->g->nodes[i].calls && !f->c.nodes[i].placed)

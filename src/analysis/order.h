@@ -12,7 +12,7 @@
  * callees, then what is never called. *n of them, freed with free(). `gnu`: as GNU gprof 2.40,
  * which forgets a function that it meant to put first. */
 struct order_call {
-	symid from, to;
+	symid from, to; /* to NONE: `from` comes out with what is called much */
 };
 struct order_opts {
 	bool gnu;
@@ -28,9 +28,8 @@ struct file_map_entry { /* one function of one object file */
 };
 
 /* The files of the map, each once: freed with free(), the names are the map's. Files without code
- * that was called or listed come last. `gnu`: as GNU gprof 2.40 with a heap of zeroes, which knows
- * one function of each file and takes the calls of the others for those of what lies before them.
- */
+ * that was called or listed come last. `gnu`: as GNU gprof 2.40 with a heap of zeroes; a
+ * symbol stands for a file if its name is that string of the map. */
 const char **order_files(const struct profile *p, const struct symbols *s,
 			 const struct file_map_entry *map, size_t n_map,
 			 const struct selection *sel, bool gnu, size_t *n);

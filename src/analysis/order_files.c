@@ -125,83 +125,31 @@ static void order_right(struct file_order *f)
 
 /* ---- as GNU gprof ---- */
 
-/* GNU reads the map into an array, notes where a file's first entry is, sorts the array by
- * function, and then drops all symbols that are in it but are not first; what is left stands for
- * its file. */
-struct mapped {
-	const char *file, *function;
-	uint32_t at;
-	bool is_first;
-};
-
-static int by_function(const void *l, const void *r)
+/* In GNU gprof the symbols themselves are named after files, one for each. Which ones are. */
+static bool *symbols_of_files(const struct file_order *f)
 {
-	const struct mapped *a = l, *b = r;
-	int c = strcmp(a->function, b->function);
-	return c ? c : (a->at > b->at) - (a->at < b->at);
-}
-
-static int find_function(const void *name, const void *entry)
-{
-	return strcmp(name, ((const struct mapped *)entry)->function);
-}
-
-static struct mapped *sort_map(const struct file_order *f)
-{
-	struct mapped *m = xalloc(f->n_map * sizeof(*m));
+	bool *ret = xalloc(f->s->n * sizeof(*ret));
+	struct map64 files = { 0 };
 	for (size_t i = 0; i < f->n_map; i++)
-		m[i] = (struct mapped){ f->map[i].file, f->map[i].function, (uint32_t)i,
-					!i || strcmp(f->map[i].file, f->map[i - 1].file) != 0 };
-	qsort(m, f->n_map, sizeof(*m), by_function);
-	return m;
+		*map64_at(&files, (uintptr_t)f->map[i].file) = 0;
+	for (size_t i = 0; i < f->s->n; i++)
+		ret[i] = map64_get(&files, (uintptr_t)f->s->at[i].name) != NONE;
+	map64_free(&files);
+	return ret;
 }
 
-struct kept {
-	const char **file; /* [symbols]: of those that stand for one; else NULL */
-	symid *before; /* [symbols]: the last symbol that was not dropped, itself included; or NONE
-			*/
-};
-
-static struct kept keep_symbols(const struct file_order *f, const struct mapped *map)
-{
-	struct kept k = { xalloc(f->s->n * sizeof(*k.file)), xalloc(f->s->n * sizeof(*k.before)) };
-	symid last = NONE;
-
-	for (symid i = 0; i < f->s->n; i++) {
-		const struct mapped *m =
-			bsearch(f->s->at[i].name, map, f->n_map, sizeof(*map), find_function);
-		if (!m || m->is_first)
-			last = i;
-		if (m && m->is_first)
-			k.file[i] = m->file;
-		k.before[i] = last;
-	}
-	return k;
-}
-
-static symid kept_at(const struct file_order *f, const struct kept *k, uint64_t addr)
-{
-	symid id = symbols_find(f->s, addr);
-	return id == NONE ? NONE : k->before[id];
-}
-
-static void count_symbol_calls(struct file_order *f, const struct kept *k)
+static void count_symbol_calls(struct file_order *f)
 {
 	for (size_t i = 0; i < f->p->n_arcs; i++) {
 		const struct arc *a = &f->p->arcs[i];
-		symid from = kept_at(f, k, a->from), to = kept_at(f, k, a->to);
+		symid from = symbols_find(f->s, a->from), to = symbols_find(f->s, a->to);
 		while (to != NONE && !f->s->at[to].is_function)
-			to = to ? k->before[to - 1] : NONE;
+			to = to ? to - 1 : NONE;
 		if (from == NONE || to == NONE || from == to)
 			continue;
 		if (!f->sel || selection_wants_arc(f->sel, from, to))
 			add_call(f, from, to, a->count);
 	}
-}
-
-static int by_file(const void *l, const void *r)
-{
-	return strcmp(((const struct mapped *)l)->file, ((const struct mapped *)r)->file);
 }
 
 static int by_text(const void *l, const void *r)
@@ -210,48 +158,49 @@ static int by_text(const void *l, const void *r)
 }
 
 /* The map's files that no symbol stands for, by name. */
-static void add_files_without_code(struct file_order *f, const struct kept *k, struct mapped *map)
+static void add_files_without_code(struct file_order *f, const bool *is_file)
 {
 	VEC(const char *) seen = { 0 };
+	const char **all = xalloc(f->n_map * sizeof(*all));
 
 	for (size_t i = 0; i < f->s->n; i++)
-		if (k->file[i])
-			vec_push(&seen, k->file[i]);
+		if (is_file[i])
+			vec_push(&seen, f->s->at[i].name);
 	if (seen.n)
 		qsort(seen.at, seen.n, sizeof(*seen.at), by_text);
-	qsort(map, f->n_map, sizeof(*map), by_file);
+	for (size_t i = 0; i < f->n_map; i++)
+		all[i] = f->map[i].file;
+	if (f->n_map)
+		qsort(all, f->n_map, sizeof(*all), by_text);
 	for (size_t i = 0; i < f->n_map; i++) {
-		bool repeated = i && !strcmp(map[i].file, map[i - 1].file);
+		bool repeated = i && !strcmp(all[i], all[i - 1]);
 		if (!repeated &&
-		    !(seen.n && bsearch(&map[i].file, seen.at, seen.n, sizeof(*seen.at), by_text)))
-			vec_push(&f->names, map[i].file);
+		    !(seen.n && bsearch(&all[i], seen.at, seen.n, sizeof(*seen.at), by_text)))
+			vec_push(&f->names, all[i]);
 	}
+	free(all);
 	vec_free(&seen);
 }
 
 static void order_gnu(struct file_order *f)
 {
-	struct mapped *map = sort_map(f);
-	struct kept k = keep_symbols(f, map);
+	bool *is_file = symbols_of_files(f);
 	struct chains c;
 	link_list left = { 0 };
 
-	count_symbol_calls(f, &k);
+	count_symbol_calls(f);
 	link_list links = all_links(f);
 	for (size_t i = 0; i < links.n; i++)
-		links.at[i]->placed = !k.file[links.at[i]->from] || !k.file[links.at[i]->to];
+		links.at[i]->placed = !is_file[links.at[i]->from] || !is_file[links.at[i]->to];
 	chains_init(&c, f->s->n);
 	chains_order(&c, &links, false, &left);
 	for (symid i = 0; i < f->s->n; i++)
-		if (k.file[i] && !c.nodes[i].placed)
+		if (is_file[i] && !c.nodes[i].placed)
 			chains_emit(&c, i);
 	for (size_t i = 0; i < c.order.n; i++)
-		vec_push(&f->names, k.file[c.order.at[i]] ? k.file[c.order.at[i]]
-							  : f->s->at[c.order.at[i]].name);
-	add_files_without_code(f, &k, map);
-	free(map);
-	free(k.file);
-	free(k.before);
+		vec_push(&f->names, f->s->at[c.order.at[i]].name);
+	add_files_without_code(f, is_file);
+	free(is_file);
 	vec_free(&links);
 	vec_free(&left);
 	chains_done(&c);

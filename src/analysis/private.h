@@ -42,6 +42,16 @@ struct cycle_part {
 void callgraph_halve_cycle(const struct callgraph *g, const struct cycle_part *p,
 			   void (*cut)(arcid arc, void *arg), void *arg);
 
+/* Whether callers of symbols are looked for: in, nodes[].first_in and n_in. */
+bool callgraph_wants_callers(const struct callgraph_opts *o);
+
+/* A node may lie on two cache lines. */
+static inline void callgraph_prefetch_node(const struct cg_node *n)
+{
+	__builtin_prefetch(n);
+	__builtin_prefetch((const char *)(n + 1) - 1);
+}
+
 /* propagate.c: fractions, shown, child times, share, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 

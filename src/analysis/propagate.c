@@ -16,26 +16,26 @@ nodeid callgraph_head(const struct callgraph *g, symid id)
 	return cycle ? (nodeid)(g->n_symbols + cycle - 1) : id;
 }
 
-bool callgraph_arc_is_inner(const struct callgraph *g, const struct cg_arc *a)
+bool callgraph_arc_is_inner(const struct callgraph *g, arcid arc, const struct cg_arc *a)
 {
 	uint32_t cycle = g->share[a->to].cycle;
-	return a->from == a->to || (g->is_cut && g->is_cut[a - g->arcs]) ||
-	       (cycle && g->share[a->from].cycle == cycle);
+	return a->from == a->to || (g->is_cut && g->is_cut[arc]) ||
+	       (cycle && g->part[a->from].cycle == cycle);
 }
 
 /* The callee's whole time along an arc that is not an inner one, before the caller's fraction. */
 static struct cg_time whole_time(const struct cg_share *callee, uint64_t count)
 {
-	if (!count || callee->calls == 0 || callee->fraction == 0)
+	if (!count || callee->calls == 0 || !callee->wanted)
 		return (struct cg_time){ 0, 0 };
 	double part = (double)count / callee->calls;
 	return (struct cg_time){ callee->self * part, callee->child * part };
 }
 
-struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc *a)
+struct cg_time callgraph_arc_time(const struct callgraph *g, arcid arc, const struct cg_arc *a)
 {
-	double fraction = g->share[a->from].fraction;
-	if (fraction == 0 || callgraph_arc_is_inner(g, a))
+	double fraction = g->part[a->from].fraction;
+	if (fraction == 0 || callgraph_arc_is_inner(g, arc, a))
 		return (struct cg_time){ 0, 0 };
 	struct cg_time t = whole_time(&g->share[a->to], a->count);
 	return (struct cg_time){ t.self * fraction, t.child * fraction };
@@ -48,16 +48,16 @@ struct cg_time callgraph_arc_time(const struct callgraph *g, const struct cg_arc
 static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_node *into)
 {
 	const struct cg_node *n = &g->nodes[id];
-	const arcid *in = &g->in[n->first_in];
+	const struct cg_in *in = &g->in[n->first_in];
 
 	for (uint32_t k = 0; k < n->n_in; k++) {
-		const struct cg_arc *a = &g->arcs[in[k]];
-		if (a->from == a->to || (n->cycle && g->share[a->from].cycle == n->cycle))
+		const struct cg_part *caller = &g->part[in[k].from];
+		if (in[k].from == id || (n->cycle && caller->cycle == n->cycle))
 			continue;
-		into->shown |= g->share[a->from].shown;
-		if (into->sharing_calls && !callgraph_arc_is_inner(g, a))
-			into->fraction += g->share[a->from].fraction *
-					  ((double)a->count / (double)into->sharing_calls);
+		into->shown |= caller->shown;
+		if (into->sharing_calls && !(g->is_cut && g->is_cut[in[k].arc]))
+			into->fraction += caller->fraction *
+					  ((double)in[k].count / (double)into->sharing_calls);
 	}
 }
 
@@ -103,19 +103,21 @@ static void apply_selection(struct cg_node *n, symid id, const struct selection 
 		n->fraction = 0;
 }
 
-/* Arcs of the next symbol are on their way while those of this one are looked at: there are
- * millions, anywhere in memory. */
+/* What belongs to the next symbols is on its way while this one is looked at: it is anywhere in
+ * memory. */
 static void prefetch_callers(const struct callgraph *g, const symid *bottom_up, size_t i)
 {
-	enum { NODE_AHEAD = 4, ARCS_AHEAD = 2, ENOUGH = 32 };
+	enum { NODE_AHEAD = 6, ARCS_AHEAD = 4, PARTS_AHEAD = 2, ENOUGH = 32 };
 
-	if (i >= NODE_AHEAD)
-		__builtin_prefetch(&g->nodes[bottom_up[i - NODE_AHEAD]].first_in);
-	if (i < ARCS_AHEAD)
+	if (i < NODE_AHEAD)
 		return;
+	callgraph_prefetch_node(&g->nodes[bottom_up[i - NODE_AHEAD]]);
 	const struct cg_node *n = &g->nodes[bottom_up[i - ARCS_AHEAD]];
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += 4) /* four to a cache line */
+		__builtin_prefetch(&g->in[n->first_in + k]);
+	n = &g->nodes[bottom_up[i - PARTS_AHEAD]];
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
-		__builtin_prefetch(&g->arcs[g->in[n->first_in + k]]);
+		__builtin_prefetch(&g->part[g->in[n->first_in + k].from]);
 }
 
 static void flow_down(struct callgraph *g, const symid *bottom_up, const struct selection *sel)
@@ -131,9 +133,25 @@ static void flow_down(struct callgraph *g, const symid *bottom_up, const struct 
 			inherit(g, id);
 		}
 		apply_selection(n, id, sel);
-		g->share[id].fraction = n->fraction;
-		g->share[id].shown = n->shown;
+		g->part[id].fraction = n->fraction;
+		g->part[id].shown = n->shown;
+		g->share[id].wanted = n->fraction != 0;
 		g->shown_total += callgraph_shown_self(n);
+	}
+}
+
+/* As flow_down() where nothing is left out, but for what the sum of fractions loses by rounding. */
+static void show_all(struct callgraph *g)
+{
+	for (size_t i = 0; i < g->n_symbols + g->n_cycles; i++) {
+		g->nodes[i].shown = true;
+		g->nodes[i].fraction = 1;
+	}
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->part[i].shown = true;
+		g->part[i].fraction = 1;
+		g->share[i].wanted = true;
+		g->shown_total += g->nodes[i].self;
 	}
 }
 
@@ -176,7 +194,7 @@ static void gather_from_callees(struct callgraph *g, symid id)
 
 	for (uint32_t k = n->n_out; k-- > 0;) { /* newest first */
 		const struct cg_arc *a = &g->arcs[n->first_out + k];
-		if (callgraph_arc_is_inner(g, a))
+		if (callgraph_arc_is_inner(g, n->first_out + k, a))
 			continue;
 		struct cg_time t = whole_time(&g->share[a->to], a->count);
 		double share = t.self + t.child;
@@ -203,11 +221,11 @@ static void settle_share(struct callgraph *g, symid id)
 /* As prefetch_callers(), for the way up. */
 static void prefetch_callees(const struct callgraph *g, const symid *bottom_up, size_t i)
 {
-	enum { NODE_AHEAD = 6, ARCS_AHEAD = 4, SHARES_AHEAD = 2, ENOUGH = 16 };
+	enum { NODE_AHEAD = 8, ARCS_AHEAD = 5, SHARES_AHEAD = 2, ENOUGH = 32 };
 
 	if (i + NODE_AHEAD >= g->n_symbols)
 		return;
-	__builtin_prefetch(&g->nodes[bottom_up[i + NODE_AHEAD]].first_out);
+	callgraph_prefetch_node(&g->nodes[bottom_up[i + NODE_AHEAD]]);
 	const struct cg_node *n = &g->nodes[bottom_up[i + ARCS_AHEAD]];
 	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
 		__builtin_prefetch(&g->arcs[n->first_out + k]);
@@ -251,10 +269,18 @@ void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o)
 {
 	symid *bottom_up = sort_bottom_up(g);
 
-	g->share = xalloc(g->n_symbols * sizeof(*g->share));
-	for (size_t i = 0; i < g->n_symbols; i++)
-		g->share[i].cycle = g->nodes[i].cycle;
-	flow_down(g, bottom_up, o->selection ? o->selection : &everything);
+	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));
+	g->part = xalloc_aligned(g->n_symbols * sizeof(*g->part));
+	xuse_large_pages(g->share, g->n_symbols * sizeof(*g->share));
+	xuse_large_pages(g->part, g->n_symbols * sizeof(*g->part));
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->share[i] = (struct cg_share){ .cycle = g->nodes[i].cycle };
+		g->part[i] = (struct cg_part){ .cycle = g->nodes[i].cycle };
+	}
+	if (callgraph_wants_callers(o))
+		flow_down(g, bottom_up, o->selection ? o->selection : &everything);
+	else
+		show_all(g);
 	sum_cycles(g, o->gnu);
 	flow_up(g, bottom_up);
 	free(bottom_up);

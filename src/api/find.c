@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "object/probe.h"
@@ -92,16 +93,34 @@ static void keep_newest(struct path_list *l)
 	l->at.n = 1;
 }
 
+static time_t newest_of(const struct path_list *l)
+{
+	time_t newest = 0;
+	for (size_t i = 0; i < l->at.n; i++) {
+		struct stat st;
+		if (!stat(l->at.at[i], &st) && st.st_mtim.tv_sec > newest)
+			newest = st.st_mtim.tv_sec;
+	}
+	return newest;
+}
+
+/* A program that leaves a recording and a gmon.out at once has more in the recording. */
 struct kin_error *find_data(struct path_list *ret)
 {
+	enum { SAME_TIME = 2 /* seconds */ };
+	struct path_list recordings = { 0 };
 	list(".", is_data, ret);
-	if (ret->at.n)
-		return NULL;
-	list(".", is_recording, ret);
-	if (ret->at.n) {
+	list(".", is_recording, &recordings);
+	if (recordings.at.n &&
+	    (!ret->at.n || newest_of(&recordings) + SAME_TIME >= newest_of(ret))) {
+		path_list_free(ret);
+		*ret = recordings;
 		keep_newest(ret);
 		return NULL;
 	}
+	path_list_free(&recordings);
+	if (ret->at.n)
+		return NULL;
 	return err_new(KIN_ERROR_USAGE,
 		       "there is no profile here: record one with kin record or kin run, run a "
 		       "program built with -pg (gmon.out), or name the data file");

@@ -130,6 +130,8 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 {
 	p->lines = o->lines;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
+					   .symfs = o->symfs,
+					   .kallsyms = o->kallsyms,
 					   .style = DEMANGLE_AUTO,
 					   .no_inlines = true };
 	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))

@@ -43,6 +43,19 @@ static const char *const *copy_list(struct arena *a, const char *const *list)
 	return copy;
 }
 
+static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin_hists_opts *o)
+{
+	struct kin_hists_opts *c = arena_alloc(a, sizeof(*c));
+	const char **const texts[] = { &c->sort,    &c->fields, &c->call_graph,    &c->parent,
+				       &c->ignore_callees, &c->comms,  &c->dsos, &c->symbols,
+				       &c->symbol_filter,  &c->pids,   &c->tids, &c->cpus,
+				       &c->times,          &c->parallelism, &c->function };
+	memcpy(c, o, o->size < sizeof(*c) ? o->size : sizeof(*c));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		*texts[i] = copy_string(a, *texts[i]);
+	return c;
+}
+
 static struct asked *copy_opts(const struct kin_report_opts *o)
 {
 	struct asked *a = xalloc(sizeof(*a));
@@ -50,12 +63,36 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
+	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
 	return a;
+}
+
+static void free_program(void *program) { program_free(program); }
+
+/* With names as the report wants them: those of the other reports put unnamed code together. */
+static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
+					const struct asked *a, struct kin_table **ret)
+{
+	struct program_opts opts = p->naming;
+	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	struct program *program = program_new(p->data, p->object, &opts);
+	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)
+		vec_push(&p->warnings, xprintf("%s", program_trouble_at(program, i)));
+	p->told_objects = true;
+	struct report_input in = { .profile = p->data, .program = program };
+	struct kin_error *err = r->run(&in, &a->opts, ret);
+	if (err)
+		program_free(program);
+	else
+		table_keep(*ret, free_program, program);
+	return err;
 }
 
 static struct kin_error *run(struct kin_profile *p, const struct report *r, const struct asked *a,
 			     struct kin_table **ret)
 {
+	if (r->by_program)
+		return run_by_program(p, r, a, ret);
 	struct view *v;
 	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
 	if (err)
@@ -121,7 +158,11 @@ struct kin_error *kin_render(struct kin_table *t, const char *format,
 
 	errno = 0;
 	struct kin_error *err =
-		r->render(t, &(struct render_opts){ .width = o.width, .color = o.color }, out);
+		r->render(t, &(struct render_opts){ .width = o.width,
+							.color = o.color,
+							.separator = o.separator,
+							.widths = o.widths,
+							.quiet = o.quiet }, out);
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing");
 	return err;

@@ -5,11 +5,29 @@
 
 static size_t count_digits(uint64_t v)
 {
-	size_t n = 1;
-	for (uint64_t power = 10; v >= power; power *= 10)
-		if (++n == 20) /* the next power does not fit */
-			break;
-	return n;
+	static const uint64_t powers[] = { 0, /* so that 0 has a digit */
+					   10,
+					   100,
+					   1000,
+					   10000,
+					   100000,
+					   1000000,
+					   10000000,
+					   100000000,
+					   1000000000,
+					   10000000000,
+					   100000000000,
+					   1000000000000,
+					   10000000000000,
+					   100000000000000,
+					   1000000000000000,
+					   10000000000000000,
+					   100000000000000000,
+					   1000000000000000000,
+					   10000000000000000000u };
+	unsigned bits = 64 - (unsigned)__builtin_clzll(v | 1);
+	unsigned n = bits * 1233 >> 12; /* the logarithm, or one less; 1233 / 4096 is log10(2) */
+	return n + (v >= powers[n]);
 }
 
 struct num num_of_u64(uint64_t v) { return (struct num){ .digits = v, .length = count_digits(v) }; }
@@ -45,19 +63,33 @@ bool num_of_fixed(double v, unsigned decimals, struct num *ret)
 	return true;
 }
 
-void num_put(char *to, const struct num *n)
+/* The last n digits of v; returns what is left of it. Two at a time: half the divisions. */
+static uint64_t put_digits(char *to, size_t n, uint64_t v)
 {
-	char *p = to + n->length;
-	uint64_t v = n->digits;
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
 
-	for (unsigned i = 0; i < n->decimals; i++, v /= 10)
-		*--p = (char)('0' + v % 10);
-	if (n->decimals)
-		*--p = '.';
-	while (p > to) {
-		*--p = (char)('0' + v % 10);
+	for (; n >= 2; n -= 2, v /= 100)
+		memcpy(to + n - 2, pairs + v % 100 * 2, 2);
+	if (n) {
+		to[0] = (char)('0' + v % 10);
 		v /= 10;
 	}
+	return v;
+}
+
+void num_put(char *to, const struct num *n)
+{
+	if (!n->decimals) {
+		put_digits(to, n->length, n->digits);
+		return;
+	}
+	size_t whole = n->length - n->decimals - 1;
+	uint64_t v = put_digits(to + whole + 1, n->decimals, n->digits);
+	to[whole] = '.';
+	put_digits(to, whole, v);
 }
 
 static size_t put_text(char *buf, const struct num *n)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&flat_command,  &graph_command, &lines_command, &annotate_command, &counts_command,
-	&order_command, &info_command,  &merge_command, &record_command,   &gprof_command,
-	NULL,
+	&report_command, &flat_command,  &graph_command, &lines_command, &annotate_command, &counts_command,
+	&order_command, &info_command,  &merge_command, &record_command,   &run_command,
+	&cc_command,    &gprof_command, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -22,15 +22,19 @@ struct command {
 	const struct example *examples;         /* until one without a command */
 	const char *exit_status;                /* a paragraph; NULL: what most commands have */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
-	bool main_is_elsewhere;               /* has its own command line: gprof */
+	bool main_is_elsewhere; /* has its own command line: gprof */
 	/* Reads its command line itself, by `options`: what it is given is another program's, too.
 	 * NULL: settings_parse() does. Not for --help and --version, when they come first. */
 	int (*run_words)(const struct command *c, int argc, char **argv);
+	/* Of options of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none. */
+	bool (*set)(struct settings *s, int id, const char *arg, char error[512]);
+	bool (*begin)(struct settings *s, char error[512]); /* before any option; NULL: nothing to do */
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
 extern const struct command flat_command, graph_command, lines_command, annotate_command,
-	counts_command, order_command, info_command, merge_command, record_command, gprof_command;
+	counts_command, order_command, info_command, merge_command, record_command, run_command,
+	cc_command, report_command, gprof_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, as listed to people */
 

@@ -70,7 +70,7 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run_command(const struct command *c, int argc, char **argv)
+static int start_command(const struct command *c, int argc, char **argv)
 {
 	struct settings s;
 	char error[512];
@@ -116,7 +116,7 @@ static int run_kin(int argc, char **argv)
 	const struct command *c = command_find(help ? argv[2] : word);
 	if (!c)
 		return unknown_command(help ? argv[2] : word);
-	return help ? show_help(c) : run_command(c, argc - 1, argv + 1);
+	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

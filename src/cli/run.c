@@ -17,6 +17,8 @@ int open_profile(const struct settings *s, struct kin_profile **ret)
 		.executable = s->executable,
 		.debug_dir = s->debug_dir,
 		.demangle = s->demangle,
+		.symfs = s->symfs,
+		.kallsyms = s->kallsyms,
 	};
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);

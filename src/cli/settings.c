@@ -135,7 +135,7 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 	if (content == CONTENT_PROGRAM)
 		return set_executable(s, word, error);
 	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
-	    content == CONTENT_FOLDER || !strcmp(word, "-") || content_named_profile(word))
+	    content == CONTENT_FOLDER || (s->command->begin && content == CONTENT_OTHER) || !strcmp(word, "-") || content_named_profile(word))
 		add(&s->data, word);
 	else
 		add(&s->subjects, word);
@@ -186,6 +186,8 @@ static void set_columns(struct settings *s, const char *arg)
 static bool set(struct settings *s, int id, const struct opt_parser *p, char error[512])
 {
 	const char *arg = p->arg;
+	if (id >= OPT_OWN)
+		return s->command->set(s, id, arg, error);
 	switch (id) {
 	case OPT_OPERAND:
 		return add_operand(s, arg, p->ended, error);
@@ -248,6 +250,8 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 {
 	struct opt_parser p = opt_parser(c->options, argc, argv);
 	*ret = (struct settings){ .command = c };
+	if (c->begin && !c->begin(ret, error))
+		return false;
 	for (int id; !ret->help && !ret->version && (id = opt_next(&p)) != OPT_END;) {
 		if (id == OPT_ERROR) {
 			memcpy(error, p.error, sizeof(p.error));
@@ -259,8 +263,12 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	return true;
 }
 
+void settings_add_data(struct settings *s, const char *path) { add(&s->data, path); }
+
 void settings_done(struct settings *s)
 {
+	free(s->call_graph);
+	arena_release(&s->config);
 	vec_free(&s->data.at);
 	vec_free(&s->subjects.at);
 	vec_free(&s->source_dirs.at);

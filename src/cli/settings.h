@@ -2,9 +2,11 @@
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
 
+#include "base/arena.h"
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "cli/output.h"
+#include "kin/kin.h"
 
 struct command;
 
@@ -26,6 +28,12 @@ struct settings {
 	double min_share;
 	struct output_opts output;
 	bool help, version;
+	/* "report" only */
+	struct kin_hists_opts hists;
+	char *call_graph; /* owned */
+	struct arena config; /* of what a file says */
+	const char *symfs, *kallsyms, *separator, *widths;
+	bool quiet, stats;
 };
 
 /* The options that commands share, by subject. */
@@ -49,12 +57,14 @@ enum {
 	OPT_FOR,
 	OPT_HELP,
 	OPT_VERSION,
+	OPT_OWN = 1000, /* a command's own begin here */
 };
 
 /* argv[0] is skipped; strings point into argv. On failure error[] holds one line. --help and
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
+void settings_add_data(struct settings *s, const char *path);
 void settings_done(struct settings *s);
 
 /* As the library wants it: NULL-terminated, or NULL if empty. */

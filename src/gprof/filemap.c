@@ -1,5 +1,6 @@
 #include "gprof/filemap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -54,6 +55,49 @@ static struct kin_error *parse(struct filemap *m, const char *path, const char *
 	return m->entries.n ? NULL : bad(path, 1);
 }
 
+/* ---- names ---- */
+
+struct filemap_name {
+	const char *function, *file;
+	size_t at;
+	bool is_first; /* of the file's, where the map has it */
+};
+
+static int by_function(const void *l, const void *r)
+{
+	const struct filemap_name *a = l, *b = r;
+	int c = strcmp(a->function, b->function);
+	return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+static void sort_names(struct filemap *m)
+{
+	m->by_function = xalloc(m->entries.n * sizeof(*m->by_function));
+	for (size_t i = 0; i < m->entries.n; i++) {
+		const struct file_map_entry *e = &m->entries.at[i];
+		m->by_function[i] = (struct filemap_name){ e->function, e->file, i,
+							   !i || strcmp(e->file, e[-1].file) != 0 };
+	}
+	qsort(m->by_function, m->entries.n, sizeof(*m->by_function), by_function);
+}
+
+static int find_function(const void *name, const void *entry)
+{
+	return strcmp(name, ((const struct filemap_name *)entry)->function);
+}
+
+const char *filemap_rename(const char *name, const void *filemap)
+{
+	const struct filemap *m = filemap;
+	const struct filemap_name *found =
+		bsearch(name, m->by_function, m->entries.n, sizeof(*m->by_function), find_function);
+	if (!found)
+		return name;
+	return found->is_first ? found->file : NULL;
+}
+
+/* ---- life ---- */
+
 struct kin_error *filemap_read(const char *path, bool gnu, struct filemap *ret)
 {
 	struct file f;
@@ -64,11 +108,14 @@ struct kin_error *filemap_read(const char *path, bool gnu, struct filemap *ret)
 		return cannot_open(path, err);
 	err = parse(ret, path, (const char *)f.data, gnu);
 	file_free(&f);
+	if (!err && gnu)
+		sort_names(ret);
 	return err;
 }
 
 void filemap_done(struct filemap *m)
 {
 	vec_free(&m->entries);
+	free(m->by_function);
 	arena_release(&m->arena);
 }

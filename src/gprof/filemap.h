@@ -11,6 +11,7 @@ struct kin_error;
 
 struct filemap {
 	VEC(struct file_map_entry) entries; /* in the order of the file */
+	struct filemap_name *by_function;   /* [entries.n], by function; only with gnu */
 	struct arena arena;
 };
 
@@ -19,5 +20,10 @@ struct filemap {
  * that of "lib.a:member.o:ADDRESS ..."). *ret is to be released also after an error. */
 MUST_CHECK struct kin_error *filemap_read(const char *path, bool gnu, struct filemap *ret);
 void filemap_done(struct filemap *m);
+
+/* What GNU gprof calls a symbol when it has a map: a function that stands first among those of its
+ * file is called as the file is, by the very string of its entry; others of the map do not exist
+ * (NULL), and what is not in the map keeps its name. For symtab_opts.rename. */
+const char *filemap_rename(const char *name, const void *filemap);
 
 #endif

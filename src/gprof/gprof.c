@@ -16,7 +16,7 @@
 #include "gprof/sum.h"
 #include "report/annotate.h"
 
-enum { OUTPUT_BUFFER = 256 * 1024 };
+enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it, mostly */
 
 static const char sum_path[] = "gmon.sum";
 
@@ -45,6 +45,10 @@ static struct kin_error *open_program(struct run *r)
 
 	if (!err && o->file_map)
 		err = filemap_read(o->file_map, o->compat, &r->map);
+	if (r->map.by_function) {
+		symbols_opts.table.rename = filemap_rename;
+		symbols_opts.table.rename_arg = &r->map;
+	}
 	if (!err)
 		err = session_load_symbols(&r->s, symbols_opts);
 	if (err)
@@ -164,10 +168,11 @@ static struct kin_error *write_sum(struct run *r)
 
 static struct kin_error *analyse(struct run *r)
 {
+	const unsigned with_callers = STYLE_GRAPH | STYLE_FUNCTION_ORDER;
 	struct callgraph_opts opts = {
 		/* GNU: with the call graph, if there is one */
 		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
-		.flat_only = r->styles == STYLE_FLAT && !r->o->traditional
+		.flat_only = !(r->styles & with_callers) && !r->o->traditional
 	};
 
 	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */

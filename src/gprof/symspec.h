@@ -21,7 +21,7 @@ struct symspec {
 	char letter;      /* the option that gave it, for messages */
 };
 
-struct symspec_call { /* FROM/TO, where each side is one place */
+struct symspec_call { /* FROM/TO, where each side is one place; or one of several FROMs, to NONE */
 	symid from, to;
 };
 

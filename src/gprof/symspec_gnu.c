@@ -20,7 +20,7 @@ struct gnu {
 	struct matcher *m;
 	uint64_t *end; /* [n_symbols]: address behind each place, as GNU has it */
 	struct selection *ret;
-	struct symspec_call *calls; /* [m->n]; NONE: not one place on each side */
+	struct symspec_calls *calls; /* [m->n] */
 };
 
 static uint64_t address(const struct gnu *g, symid id) { return g->m->symbols->at[id].addr; }
@@ -182,14 +182,20 @@ static size_t count_ranges(const struct pattern *p)
 }
 
 /* The entry in GNU's memory that stands for FROM may have become another's when the table was
- * cleaned: `after` is what is there then. */
+ * cleaned: `after` is what is there then. Entries of one spec are in a list already, by which they
+ * come out, together, as soon as the first does. A list of TOs makes GNU's output endless. */
 static void note_call(const struct gnu *g, size_t i, const struct range *after)
 {
 	const struct pattern *to = &g->m->right[i];
-	if (!g->m->has_right[i] || count_ranges(&g->m->left[i]) != 1 || count_ranges(to) != 1)
+	if (!g->m->has_right[i] || !count_ranges(to))
 		return;
-	g->calls[i].from = after->first;
-	g->calls[i].to = pattern_is_everything(to) ? 0 : to->found.at[0];
+	struct symspec_call call = { after->first, NONE };
+	if (count_ranges(&g->m->left[i]) == 1) {
+		if (count_ranges(to) != 1)
+			return;
+		call.to = pattern_is_everything(to) ? 0 : to->found.at[0];
+	}
+	vec_push(&g->calls[i].v, call);
 }
 
 /* ---- the whole ---- */
@@ -225,8 +231,8 @@ static void add_table(const struct gnu *g, int table)
 static void hand_out_calls(const struct gnu *g, struct symspec_calls *to)
 {
 	for (size_t i = g->m->n; to && i-- > 0;)
-		if (g->calls[i].from != NONE)
-			vec_push(&to->v, g->calls[i]);
+		for (size_t k = g->calls[i].v.n; k-- > 0;)
+			vec_push(&to->v, g->calls[i].v.at[k]);
 }
 
 /* The functions that are left out unasked are specs like any other, given last. */
@@ -246,13 +252,13 @@ void symspec_select_gnu(struct symbols *s, const struct symspec *specs, size_t n
 	struct matcher m = { .symbols = s, .specs = all.at, .n = all.n, .opts = opts };
 	struct gnu g = { .m = &m, .end = find_ends(s), .ret = ret };
 	g.calls = xalloc(all.n * sizeof(*g.calls));
-	for (size_t i = 0; i < all.n; i++)
-		g.calls[i].from = NONE;
 	matcher_match(&m);
 	for (int table = 0; table <= SPEC_EXCL_ARCS; table++)
 		add_table(&g, table);
 	hand_out_calls(&g, opts->calls);
 	matcher_done(&m);
+	for (size_t i = 0; i < all.n; i++)
+		vec_free(&g.calls[i].v);
 	free(g.calls);
 	free(g.end);
 	vec_free(&all);

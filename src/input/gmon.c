@@ -161,6 +161,7 @@ static struct kin_error *read_arcs(struct gmon *g)
 	if (window_need(g->w, size) < size)
 		return unexpected_end(g, "arc");
 	memset(arcs, 0, sizeof(arcs));
+	profile_expect_arcs(g->into, window_left(g->w) / size);
 	do {
 		if (g->word == 8)
 			n = b->swap ? decode_arcs(arcs, b->pos, b->end, 8, true)

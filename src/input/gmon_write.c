@@ -21,7 +21,6 @@ struct writer {
 	size_t word;      /* bytes in an address */
 	uint64_t largest; /* address or block count that fits one */
 	bool big_endian;
-	bool wrap; /* counts and addresses that do not fit are cut, as GNU gprof does */
 };
 
 static void put(struct writer *w, uint64_t v, size_t size)
@@ -30,9 +29,9 @@ static void put(struct writer *w, uint64_t v, size_t size)
 }
 
 /* How many records of at most `max` hold `count`; a count of 0 is written, too. */
-static uint64_t records(const struct writer *w, uint64_t count, uint64_t max)
+static uint64_t records(uint64_t count, uint64_t max)
 {
-	return w->wrap || count <= max ? 1 : (count - 1) / max + 1;
+	return count <= max ? 1 : (count - 1) / max + 1;
 }
 
 static uint64_t largest_bin(const struct histogram *h)
@@ -79,16 +78,16 @@ static struct kin_error *check_excess(const struct writer *w)
 
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		const struct histogram *h = &p->histograms[i];
-		uint64_t more = records(w, largest_bin(h), MAX_BIN) - 1, size;
+		uint64_t more = records(largest_bin(h), MAX_BIN) - 1, size;
 		over |= __builtin_mul_overflow(more, 41 + 2 * (uint64_t)h->n, &size) ||
 			__builtin_add_overflow(n, size, &n);
 	}
 	for (size_t i = 0; i < p->n_arcs; i++) /* at most 2^32 records of 21 bytes each */
-		over |= __builtin_add_overflow(
-			n, (records(w, p->arcs[i].count, MAX_COUNT) - 1) * 21, &n);
+		over |= __builtin_add_overflow(n, (records(p->arcs[i].count, MAX_COUNT) - 1) * 21,
+					       &n);
 	for (size_t i = 0; i < p->n_blocks; i++)
 		over |= __builtin_add_overflow(
-			n, (records(w, p->blocks[i].count, w->largest) - 1) * 16, &n);
+			n, (records(p->blocks[i].count, w->largest) - 1) * 16, &n);
 	if (over || n > MAX_EXCESS)
 		return err_new(
 			KIN_ERROR_UNSUPPORTED,
@@ -108,10 +107,8 @@ static void write_header(struct writer *w)
 }
 
 /* The part of a count that record number k of at most `max` each holds. */
-static uint64_t share(const struct writer *w, uint64_t count, uint64_t max, uint64_t k)
+static uint64_t share(uint64_t count, uint64_t max, uint64_t k)
 {
-	if (w->wrap)
-		return count;
 	if (k > count / max)
 		return 0;
 	uint64_t rest = count - k * max;
@@ -129,7 +126,7 @@ static void write_histogram(struct writer *w, const struct histogram *h, uint64_
 	put(w, (uint8_t)h->abbrev, 1);
 	const struct hit *hit = h->hits, *end = hit + h->n_hits;
 	for (uint32_t i = 0; i < h->n; i++)
-		put(w, hit < end && hit->bin == i ? share(w, hit++->count, MAX_BIN, k) : 0, 2);
+		put(w, hit < end && hit->bin == i ? share(hit++->count, MAX_BIN, k) : 0, 2);
 }
 
 static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)
@@ -139,13 +136,13 @@ static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)
 	*p = 1;
 	raw_put(p + 1, arc->from, w->word, w->big_endian);
 	raw_put(p + 1 + w->word, arc->to, w->word, w->big_endian);
-	raw_put(p + 1 + 2 * w->word, share(w, arc->count, MAX_COUNT, k), 4, w->big_endian);
+	raw_put(p + 1 + 2 * w->word, share(arc->count, MAX_COUNT, k), 4, w->big_endian);
 }
 
 static void write_block(struct writer *w, const struct block *block, uint64_t k)
 {
 	put(w, block->addr, w->word);
-	put(w, share(w, block->count, w->largest, k), w->word);
+	put(w, share(block->count, w->largest, k), w->word);
 }
 
 /* As many as one record can count, and so on. */
@@ -155,13 +152,13 @@ static void write_blocks(struct writer *w)
 	uint64_t left = 0, in_record = 0;
 
 	for (size_t i = 0; i < p->n_blocks; i++)
-		left += records(w, p->blocks[i].count, w->largest);
+		left += records(p->blocks[i].count, w->largest);
 	if (!left && p->n_block_records) {
 		put(w, 2, 1);
 		put(w, 0, 4);
 	}
 	for (size_t i = 0; i < p->n_blocks; i++) {
-		for (uint64_t k = 0, n = records(w, p->blocks[i].count, w->largest); k < n; k++) {
+		for (uint64_t k = 0, n = records(p->blocks[i].count, w->largest); k < n; k++) {
 			if (!in_record) {
 				in_record = left < MAX_COUNT ? left : MAX_COUNT;
 				left -= in_record;
@@ -180,39 +177,27 @@ static void write_all(struct writer *w)
 
 	write_header(w);
 	for (size_t i = 0; i < p->n_histograms; i++)
-		for (uint64_t k = 0, n = records(w, largest_bin(&p->histograms[i]), MAX_BIN); k < n;
+		for (uint64_t k = 0, n = records(largest_bin(&p->histograms[i]), MAX_BIN); k < n;
 		     k++)
 			write_histogram(w, &p->histograms[i], k);
 	for (size_t i = 0; i < p->n_arcs; i++)
-		for (uint64_t k = 0, n = records(w, p->arcs[i].count, MAX_COUNT); k < n; k++)
+		for (uint64_t k = 0, n = records(p->arcs[i].count, MAX_COUNT); k < n; k++)
 			write_arc(w, &p->arcs[i], k);
 	write_blocks(w);
-}
-
-static struct kin_error *write_gmon(const char *path, const struct profile *p,
-				    const struct input_target *target, bool wrap)
-{
-	struct writer w = { .path = path, .p = p, .big_endian = target->big_endian, .wrap = wrap };
-	struct kin_error *err;
-
-	w.word = target->is_64bit ? 8 : 4;
-	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
-	if (!wrap && ((err = check_addresses(&w)) || (err = check_excess(&w))))
-		return err;
-	if ((err = out_open(path, &w.out)))
-		return err;
-	write_all(&w);
-	return out_close(w.out);
 }
 
 struct kin_error *gmon_write(const char *path, const struct profile *p,
 			     const struct input_target *target)
 {
-	return write_gmon(path, p, target, false);
-}
+	struct writer w = { .path = path, .p = p, .big_endian = target->big_endian };
+	struct kin_error *err;
 
-struct kin_error *gmon_write_as_gnu(const char *path, const struct profile *p,
-				    const struct input_target *target)
-{
-	return write_gmon(path, p, target, true);
+	w.word = target->is_64bit ? 8 : 4;
+	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
+	if ((err = check_addresses(&w)) || (err = check_excess(&w)))
+		return err;
+	if ((err = out_open(path, &w.out)))
+		return err;
+	write_all(&w);
+	return out_close(w.out);
 }

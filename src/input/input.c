@@ -19,9 +19,10 @@ enum { WHOLE_MAX = 1 << 30 };
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
 
 /* Old BSD files can only be told by what they are not: last. */
-static const struct reader *const readers[] = { &gmon_reader,   &kin_reader,	      &bbout_reader,
-						&folded_reader, &perf_script_reader, &bsd44_reader,
-						&bsd_reader };
+static const struct reader *const readers[] = {
+	&gmon_reader,   &kin_reader,         &perf_reader,  &bbout_reader,
+	&folded_reader, &perf_script_reader, &bsd44_reader, &bsd_reader,
+};
 
 /* A file to read. Standard input can be read only once: what it held is kept. */
 struct item {

@@ -29,7 +29,7 @@ struct input_opts {
 };
 
 struct reader {
-	const char *name; /* "gmon", "4.4BSD", "BSD", "bb.out" */
+	const char *name; /* "gmon", "4.4BSD", "BSD", "bb.out", "perf.data" */
 	bool (*probe)(struct bytes head, const struct input_opts *o); /* is it this format? */
 	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
 					     struct profile_builder *into, struct source *source);
@@ -40,7 +40,7 @@ struct reader {
 };
 
 extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader,
-	folded_reader, perf_script_reader;
+	perf_reader, folded_reader, perf_script_reader;
 
 /* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does
@@ -67,8 +67,5 @@ MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p
  * not fit 16: then no other gprof but this one reads it. */
 MUST_CHECK struct kin_error *freebsd_write(const char *path, const struct profile *p,
 					   const struct input_target *target);
-/* The same as GNU gprof writes it: one record each, with counts cut to what it holds. */
-MUST_CHECK struct kin_error *gmon_write_as_gnu(const char *path, const struct profile *p,
-					       const struct input_target *target);
 
 #endif

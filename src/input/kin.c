@@ -1,5 +1,5 @@
-/* kin.c - .kin files: header and blocks (kin/format.h). Files that are still being written, or whose
- * writer was killed, are as good as any; damaged ones yield what is whole in them. */
+/* kin.c - .kin files: header and blocks (kin/format.h). Files that are still being written, or
+ * whose writer was killed, are as good as any; damaged ones yield what is whole in them. */
 #include <string.h>
 #include <zstd.h>
 
@@ -28,8 +28,8 @@ static void keep(struct kin_file *f, struct kin_error *err)
 void kin_damaged(struct kin_file *f, uint64_t offset, const char *what)
 {
 	if (!f->err)
-		f->err = err_new(KIN_ERROR_FORMAT, "%s: damaged at offset %#jx: %s",
-				 f->w->b.name, (uintmax_t)offset, what);
+		f->err = err_new(KIN_ERROR_FORMAT, "%s: damaged at offset %#jx: %s", f->w->b.name,
+				 (uintmax_t)offset, what);
 }
 
 static void cut_off(struct kin_file *f, uint64_t offset, const char *where)
@@ -210,8 +210,8 @@ static uint64_t find_block(struct kin_file *f, uint64_t at)
 		if (window_need(f->w, sizeof(h)) < sizeof(h))
 			break;
 		memcpy(&h, f->w->b.pos, sizeof(h));
-		if (h.magic == KINF_BLOCK_MAGIC && h.size <= f->end - at &&
-		    h.size >= sizeof(h) && h.used <= h.size - sizeof(h) && !check_sealed(&h))
+		if (h.magic == KINF_BLOCK_MAGIC && h.size <= f->end - at && h.size >= sizeof(h) &&
+		    h.used <= h.size - sizeof(h) && !check_sealed(&h))
 			return at;
 	}
 	return f->end;
@@ -310,7 +310,7 @@ static void add_audit(struct kin_file *f)
 	add_to(&a->lost_threads, h->losses[KINF_LOST_THREADS]);
 	add_to(&a->lost_modules, h->losses[KINF_LOST_MODULES]);
 	add_to(&a->cpu_ns, h->cpu_ns);
-	add_to(&a->sampled_ns, h->sampled_ns ? h->sampled_ns : f->seen_sampled_ns);
+	add_to(&a->sampled_ns, f->seen_sampled_ns ? f->seen_sampled_ns : h->sampled_ns);
 	if (h->end_ns > h->start_ns)
 		add_to(&a->duration_ns, h->end_ns - h->start_ns);
 	else if (f->last_ns > h->start_ns)

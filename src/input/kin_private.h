@@ -2,11 +2,13 @@
 #ifndef INPUT_KIN_PRIVATE_H
 #define INPUT_KIN_PRIVATE_H
 
+#include <sys/uio.h>
+
 #include "base/vec.h"
 #include "input/kin_write.h"
 
-/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times its
- * stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
+/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times
+ * its stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
 enum { KIN_MAX_PLAIN = 4 << 20, KIN_MAX_RATIO = 64, KIN_RATIO_FREE = 16 << 10 };
 
 /* Records before they are sealed. */
@@ -19,10 +21,15 @@ struct kin_plain {
 enum { KIN_MAX_TEXT = 1 << 20 };
 
 void kin_put_u8(struct kin_plain *to, uint8_t v);
-void kin_put(struct kin_plain *to, uint64_t v);        /* unsigned LEB128 */
-void kin_put_signed(struct kin_plain *to, int64_t v);  /* zigzag */
+void kin_put(struct kin_plain *to, uint64_t v);       /* unsigned LEB128 */
+void kin_put_signed(struct kin_plain *to, int64_t v); /* zigzag */
 void kin_put_time(struct kin_plain *to, uint64_t time_ns);
 void kin_put_text(struct kin_plain *to, const void *s, size_t n);
+
+/* A new file with that name, of mode 0600. An old recording goes when the new one is there. */
+MUST_CHECK struct kin_error *kin_file_create(const char *path, int *ret);
+/* All of it, with one call if the kernel takes it; false and errno if it does not. Changes v. */
+bool kin_file_write(int fd, struct iovec *v, int n, uint64_t offset);
 
 /* A writer into memory; kin_writer_finish_memory() hands out the file. */
 struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts);

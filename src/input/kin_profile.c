@@ -1,5 +1,5 @@
-/* kin_profile.c - a whole profile as one .kin file. Its ids are those of the profile; the records of
- * one kind come one after the other. */
+/* kin_profile.c - a whole profile as one .kin file. Its ids are those of the profile; the records
+ * of one kind come one after the other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,11 +98,11 @@ static void put_frames(struct pen *n)
 		const struct frame *f = &n->s->frames[i];
 		const char *name = text(n, f->name);
 		uint32_t id = kin_writer_put_frame(
-			n->w, &(struct kin_frame){
-				      .addr = f->addr,
-				      .module = n->objects[f->object],
-				      .name = kin_writer_string(n->w, name, strlen(name)),
-				      .flags = f->flags });
+			n->w,
+			&(struct kin_frame){ .addr = f->addr,
+					     .module = n->objects[f->object],
+					     .name = kin_writer_string(n->w, name, strlen(name)),
+					     .flags = f->flags });
 		n->first_frame = i > 1 ? n->first_frame : id;
 	}
 }

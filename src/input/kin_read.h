@@ -27,7 +27,8 @@ struct kin_ids {
 	VEC(struct kin_stretch {
 		uint32_t first; /* id */
 		uint32_t at;    /* index into values of it; the others follow */
-	}) stretches;
+	})
+	stretches;
 	VEC(uint32_t) values; /* the profile's id, or NONE: of something that is not known */
 	uint32_t next;        /* id of the next definition */
 };
@@ -36,7 +37,6 @@ struct kin_file {
 	struct window *w;
 	struct profile_builder *into;
 	struct source *source;
-	struct kinf_header header;
 	uint64_t end;          /* of the blocks: offset */
 	struct kin_error *err; /* the first; reading goes on */
 	struct kin_modules modules;
@@ -46,12 +46,13 @@ struct kin_file {
 	bool has_event;
 	uint64_t first_ns, last_ns; /* times of records; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
+	struct kinf_header header;  /* last: what follows it in a file does not here */
 };
 
-struct kin_block { /* one that is being read */
-	struct kinf_block head;
-	uint64_t at; /* offset of the header */
+struct kin_block {     /* one that is being read */
+	uint64_t at;   /* offset of the header */
 	uint64_t used; /* bytes of payload that are there */
+	struct kinf_block head;
 };
 
 /* Notes an error at an offset, unless there was one before: FORMAT, "file: damaged at offset 0x...:
@@ -79,6 +80,13 @@ objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch);
 
 /* kin_stream.c: the records of an unpacked block; `at` is the block's offset, for messages. */
 void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at);
+
+/* kin_ids.c */
+/* The next definition gets this id; those from it on, if there are any, are no more. */
+void kin_ids_continue(struct kin_ids *ids, uint32_t first);
+void kin_ids_add(struct kin_ids *ids, uint32_t value);
+/* The profile's id; 0 for 0, NONE if it is not known. */
+uint32_t kin_ids_find(const struct kin_ids *ids, uint32_t id);
 void kin_ids_free(struct kin_ids *ids);
 
 #endif

@@ -101,8 +101,7 @@ void kin_read_threads(struct kin_file *f, const struct kin_block *b)
 				     .end_ns = t.end_ns,
 				     .cpu_ns = t.cpu_ns,
 				     .sampled_ns = t.sampled_ns };
-		task.comm =
-			profile_add_string(f->into, t.name, strnlen(t.name, sizeof(t.name)));
+		task.comm = profile_add_string(f->into, t.name, strnlen(t.name, sizeof(t.name)));
 		*map64_at(&f->threads, t.index) = profile_add_task(f->into, task);
 	}
 }

@@ -1,16 +1,14 @@
 #include "input/kin_write.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "input/crc32c.h"
@@ -40,7 +38,6 @@ struct kin_writer {
 	int fd;     /* -1: into `memory` */
 	VEC(uint8_t) memory;
 	int errnum; /* of the first write that failed; nothing is written after it */
-	struct kinf_header header;
 	ZSTD_CCtx *zstd;
 	int level;
 	size_t limit; /* of memory for what is interned */
@@ -57,37 +54,17 @@ struct kin_writer {
 	struct frame_index frames;
 	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
 	VEC(struct step) last;
+	struct kinf_header header;
 };
 
 /* ---- the file ---- */
-
-static bool write_all(int fd, struct iovec *v, int n, uint64_t offset)
-{
-	while (n) {
-		ssize_t done = pwritev(fd, v, n, (off_t)offset);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0) {
-			errno = done ? errno : ENOSPC;
-			return false;
-		}
-		offset += (uint64_t)done;
-		for (; n && (size_t)done >= v->iov_len; v++, n--)
-			done -= (ssize_t)v->iov_len;
-		if (n) {
-			v->iov_base = (char *)v->iov_base + done;
-			v->iov_len -= (size_t)done;
-		}
-	}
-	return true;
-}
 
 static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset)
 {
 	if (w->errnum)
 		return;
 	if (w->fd >= 0) {
-		if (!write_all(w->fd, v, n, offset))
+		if (!kin_file_write(w->fd, v, n, offset))
 			w->errnum = errno;
 		return;
 	}
@@ -514,57 +491,6 @@ static struct kin_writer *new_writer(const struct kin_writer_opts *o, const char
 	return w;
 }
 
-/* Whether what is there may be replaced by a recording. */
-static struct kin_error *check_old(const char *path, bool *exists)
-{
-	struct stat st;
-	uint64_t magic = 0;
-	struct kin_error *err = file_check_link(path);
-
-	*exists = false;
-	if (err)
-		return err;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? NULL : err_os(errno, "cannot write %s", path);
-	*exists = true;
-	bool ours = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		    (!st.st_size || (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
-				     magic == KINF_MAGIC));
-	close(fd);
-	return ours ? NULL
-		    : err_new(KIN_ERROR_USAGE,
-			      "%s is there already and is no recording: remove it first, or choose "
-			      "another name",
-			      path);
-}
-
-/* A new file with that name. An old recording goes when the new one is there. */
-static struct kin_error *create(const char *path, int *ret)
-{
-	bool exists;
-	struct kin_error *err = check_old(path, &exists);
-	if (err)
-		return err;
-
-	char *real = exists ? realpath(path, NULL) : NULL;
-	char *name = real ? xprintf("%s.%d.tmp", real, (int)getpid()) : xprintf("%s", path);
-	int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
-	if (fd >= 0 && real && rename(name, real) < 0) {
-		int errnum = errno;
-		unlink(name);
-		close(fd);
-		fd = -1;
-		errno = errnum;
-	}
-	if (fd < 0)
-		err = err_os(errno, "cannot write %s", path);
-	free(name);
-	free(real);
-	*ret = fd;
-	return err;
-}
-
 static void free_writer(struct kin_writer *w)
 {
 	forget(w);
@@ -582,7 +508,7 @@ struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts
 				  struct kin_writer **ret)
 {
 	int fd = -1;
-	struct kin_error *err = create(path, &fd);
+	struct kin_error *err = kin_file_create(path, &fd);
 	if (err)
 		return err;
 	struct kin_writer *w = new_writer(opts, path, fd);

@@ -78,25 +78,28 @@ size_t window_need(struct window *w, size_t n)
 	return bytes_left(&w->b);
 }
 
-void window_seek(struct window *w, uint64_t offset)
+bool window_seek(struct window *w, uint64_t offset)
 {
-	uint64_t held = (uint64_t)(w->b.end - w->b.start), size = w->behind + held + w->ahead;
+	uint64_t start = w->behind, end = start + (uint64_t)(w->b.end - w->b.start);
+	bool beyond = offset > end + w->ahead;
 
-	if (offset > size)
-		offset = size;
-	if (offset >= w->behind && offset - w->behind <= held) {
-		w->b.pos = w->b.start + (offset - w->behind);
-		return;
+	if (beyond)
+		offset = end + w->ahead;
+	w->b.failed = false;
+	if (offset >= start && offset <= end) {
+		w->b.pos = w->b.start + (offset - start);
+		return !beyond;
 	}
 	if (lseek(w->fd, (off_t)offset, SEEK_SET) < 0) {
 		w->errnum = errno;
 		w->b.pos = w->b.end;
 		w->ahead = 0;
-		return;
+		return false;
 	}
+	w->ahead = end + w->ahead - offset;
 	w->behind = offset;
-	w->ahead = size - offset;
 	w->b.start = w->b.pos = w->b.end = w->buffer;
+	return !beyond;
 }
 
 struct kin_error *window_error(const struct window *w)

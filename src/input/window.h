@@ -29,14 +29,15 @@ void window_close(struct window *w);
 /* Makes at least n bytes available at b.pos if the file has them; returns how many are. Pointers
  * into the window are lost. */
 size_t window_need(struct window *w, size_t n);
+/* Goes to an offset of the file; false if it ends before, and is then at its end. Pointers into the
+ * window are lost. */
+bool window_seek(struct window *w, uint64_t offset);
 /* Bytes from b.pos to the end of the file. */
 static inline uint64_t window_left(const struct window *w) { return bytes_left(&w->b) + w->ahead; }
 static inline uint64_t window_offset(const struct window *w)
 {
 	return w->behind + (uint64_t)(w->b.pos - w->b.start);
 }
-/* Goes on at that offset of the file, or at its end if it is behind that. */
-void window_seek(struct window *w, uint64_t offset);
 MUST_CHECK struct kin_error *window_error(const struct window *w); /* a failed read, or NULL */
 
 #endif

@@ -3,61 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct key {
-	uint64_t addr;
-	uint32_t index;
-};
+#include "base/sort.h"
 
-/* ---- sorting ---- */
-
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
-static bool is_sorted(const struct key *k, size_t n)
+/* By address; those of one address in file order. */
+static struct sort_key *sort_addresses(const struct candidates *c)
 {
-	for (size_t i = 1; i < n; i++)
-		if (k[i - 1].addr > k[i].addr)
-			return false;
-	return true;
-}
-
-/* One stable pass by the digit that starts at bit `shift`. */
-static void sort_digit(const struct key *from, struct key *to, size_t n, unsigned shift)
-{
-	size_t at[DIGITS] = { 0 };
-	for (size_t i = 0; i < n; i++)
-		at[from[i].addr >> shift & (DIGITS - 1)]++;
-	for (size_t d = 0, sum = 0; d < DIGITS; d++) {
-		size_t count = at[d];
-		at[d] = sum;
-		sum += count;
-	}
-	for (size_t i = 0; i < n; i++)
-		to[at[from[i].addr >> shift & (DIGITS - 1)]++] = from[i];
-}
-
-/* By address, stable: a radix sort over the digits that differ at all (some two for a program). */
-static struct key *sort_keys(const struct candidates *c)
-{
-	size_t n = c->all.n;
-	struct key *keys = xalloc(n * sizeof(*keys));
-	uint64_t differ = 0;
-	for (size_t i = 0; i < n; i++) {
-		keys[i] = (struct key){ c->all.at[i].addr, (uint32_t)i };
-		differ |= keys[i].addr ^ keys[0].addr;
-	}
-	if (is_sorted(keys, n))
-		return keys;
-
-	struct key *other = xalloc(n * sizeof(*other));
-	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-		if (!(differ >> shift & (DIGITS - 1)))
-			continue;
-		sort_digit(keys, other, n, shift);
-		struct key *swap = keys;
-		keys = other;
-		other = swap;
-	}
-	free(other);
+	struct sort_key *keys = xrealloc(NULL, c->all.n, sizeof(*keys));
+	for (size_t i = 0; i < c->all.n; i++)
+		keys[i] = (struct sort_key){ c->all.at[i].addr, (uint32_t)i };
+	sort_keys(keys, c->all.n);
 	return keys;
 }
 
@@ -80,7 +34,7 @@ bool candidate_is_better(const struct candidate *c, const struct candidate *kept
 
 /* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time
  * however many there are. */
-static uint32_t choose(const struct candidate *all, const struct key *keys, size_t n)
+static uint32_t choose(const struct candidate *all, const struct sort_key *keys, size_t n)
 {
 	uint32_t kept = NONE;
 	for (uint32_t rank = 0; n > 1 && rank < RANKS; rank++) {
@@ -95,17 +49,17 @@ static uint32_t choose(const struct candidate *all, const struct key *keys, size
 
 /* ---- the table ---- */
 
-static size_t group_size(const struct key *keys, size_t n)
+static size_t group_size(const struct sort_key *keys, size_t n)
 {
 	size_t size = 1;
-	while (size < n && keys[size].addr == keys[0].addr)
+	while (size < n && keys[size].key == keys[0].key)
 		size++;
 	return size;
 }
 
 /* moved[i]: where in the table the address of candidate i is. */
-static size_t fill(const struct candidates *c, const struct key *keys, struct object_symbol *at,
-		   uint32_t *moved)
+static size_t fill(const struct candidates *c, const struct sort_key *keys,
+		   struct object_symbol *at, uint32_t *moved)
 {
 	size_t n = 0;
 	for (size_t i = 0, size; i < c->all.n; i += size) {
@@ -150,7 +104,7 @@ static void finish(struct object_symbol *at, size_t n, const uint32_t *moved)
 
 struct symbol_table candidates_finish(struct candidates *c)
 {
-	struct key *keys = sort_keys(c);
+	struct sort_key *keys = sort_addresses(c);
 	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
 	struct object_symbol *all = xalloc(c->all.n * sizeof(*all));
 	size_t n = fill(c, keys, all, moved);

@@ -110,13 +110,36 @@ static char *demangle_plain(const char *name, enum demangle_style style)
 
 /* ---- names as they stand in files ---- */
 
+/* Most names of C are seen to be none by their first character. */
+static bool may_be_mangled(const char *core, enum demangle_style style)
+{
+	switch (style) {
+	case DEMANGLE_NONE:
+		return false;
+	case DEMANGLE_AUTO:
+	case DEMANGLE_GNU_V3:
+	case DEMANGLE_RUST:
+		return core[0] == '_';
+	case DEMANGLE_GNAT:
+	case DEMANGLE_DLANG:
+	case DEMANGLE_JAVA:
+		break;
+	}
+	return true;
+}
+
 /* Some systems put dots or dollars in front; a version or "@plt" may follow. Both stay as they are.
  */
 char *demangle(const char *name, enum demangle_style style)
 {
-	size_t before = strspn(name, ".$"), length = strcspn(name + before, "@");
+	size_t before = 0;
+	while (name[before] == '.' || name[before] == '$')
+		before++;
+	if (!may_be_mangled(name + before, style))
+		return NULL;
+	size_t length = strcspn(name + before, "@");
 	const char *after = name + before + length;
-	if (style == DEMANGLE_NONE || length > NAME_MAX_LENGTH)
+	if (length > NAME_MAX_LENGTH)
 		return NULL;
 
 	char *core = xprintf("%.*s", (int)length, name + before);

@@ -92,6 +92,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 	const struct abbrevs *t = abbrevs_of(d, f, u);
 	struct cursor c = cursor_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
 	uint32_t depth = 0;
+	dwarf_info_read_entries(f);
 
 	ret->at.n = ret->ranges.n = 0;
 	ret->indexed_ranges = d->indexed_ranges = false;
@@ -163,6 +164,7 @@ static const struct dwarf_unit *read_referred(struct dwarf_info *d, bool alt, ui
 	const struct abbrevs *t = u ? abbrevs_of(d, f, u) : NULL;
 	if (!t)
 		return NULL;
+	dwarf_info_read_entries(f);
 	struct cursor c = cursor_at((struct section){ f->info.data, u->end }, offset, f->swap);
 	const struct abbrev *a = abbrevs_find(t, cursor_uleb(&c));
 	struct function_entry e;

@@ -9,14 +9,18 @@
 /* ---- sections ---- */
 
 /* A section is told by its name alone. */
-static void take_section(struct elf_file *elf, const struct elf_section *s, struct section *ret)
+static void take_section(struct dwarf_file *f, const struct elf_section *s, struct section *ret)
 {
 	size_t n;
-	if (ret->data || !elf_file_decompress(elf, s))
+	if (ret->data || !elf_file_decompress(f->elf, s))
 		return;
-	const uint8_t *data = elf_file_contents(elf, s, &n);
-	if (data)
-		*ret = (struct section){ data, n };
+	const uint8_t *data = ret == &f->info ? elf_file_unread_contents(f->elf, s, &n)
+					      : elf_file_contents(f->elf, s, &n);
+	if (!data)
+		return;
+	*ret = (struct section){ data, n };
+	if (ret == &f->info)
+		f->info_section = s;
 }
 
 static void find_sections(struct elf_file *elf, struct dwarf_file *f)
@@ -45,11 +49,19 @@ static void find_sections(struct elf_file *elf, struct dwarf_file *f)
 			continue;
 		for (size_t k = 0; k < ARRAY_LEN(wanted); k++)
 			if (!strcmp(name, wanted[k].name))
-				take_section(elf, &elf->sections[i], wanted[k].to);
+				take_section(f, &elf->sections[i], wanted[k].to);
 	}
 }
 
+void dwarf_info_read_entries(const struct dwarf_file *f)
+{
+	if (f->info_section)
+		elf_file_read_all(f->elf, f->info_section);
+}
+
 /* ---- units ---- */
+
+enum { UNIT_START = 1024 }; /* header and first entry, nearly always */
 
 /* Leaves *c at the end of the unit. False if what follows cannot be units. */
 static bool read_header(const struct dwarf_file *f, struct cursor *c, struct dwarf_unit *u)
@@ -137,9 +149,11 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 	}
 }
 
-static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u)
+/* As far as it lies before `end`; false if it does not end there. */
+static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
+			    uint64_t end, struct top_entry *ret)
 {
-	struct section unit = { f->info.data, u->end };
+	struct section unit = { f->info.data, end };
 	struct cursor c = cursor_at(unit, u->entries, f->swap);
 	uint64_t code = cursor_uleb(&c);
 	struct abbrevs t = { 0 };
@@ -157,6 +171,23 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 		}
 	}
 	abbrevs_done(&t);
+	*ret = top;
+	return !c.failed;
+}
+
+static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u)
+{
+	uint64_t start_end = u->offset + UNIT_START;
+	const struct dwarf_unit before = *u;
+	struct top_entry top;
+
+	if (start_end > u->end)
+		start_end = u->end;
+	if (!read_attributes(d, f, u, start_end, &top) && start_end < u->end) {
+		elf_file_read_part(f->elf, f->info_section, u->offset, u->end);
+		*u = before;
+		read_attributes(d, f, u, u->end, &top);
+	}
 
 	/* Only now the bases are known that indices count from. */
 	u->name = dwarf_value_string(f, u, &top.name);
@@ -176,7 +207,11 @@ static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 	struct cursor c = cursor_at(f->info, 0, f->swap);
 	struct dwarf_unit u;
 	d->top_ranges_left = f->info.size / 8 + (f->ranges.size + f->rnglists.size) / 2 + 64;
-	while (cursor_left(&c) && read_header(f, &c, &u)) {
+	while (cursor_left(&c)) {
+		uint64_t at = (uint64_t)(c.pos - f->info.data);
+		elf_file_read_part(f->elf, f->info_section, at, at + UNIT_START);
+		if (!read_header(f, &c, &u))
+			break;
 		read_top_entry(d, f, &u);
 		vec_push(&f->units, u);
 	}
@@ -201,6 +236,7 @@ static void open_file(struct dwarf_file *f, struct elf_file *elf)
 {
 	f->swap = (elf->header.e_ident[EI_DATA] == ELFDATA2LSB) !=
 		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	f->elf = elf;
 	find_sections(elf, f);
 }
 

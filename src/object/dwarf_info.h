@@ -31,6 +31,8 @@ struct dwarf_unit {
 
 struct dwarf_file {
 	struct section info, abbrev, line, str, line_str, ranges, rnglists, addr, str_offsets;
+	struct elf_file *elf;                   /* borrowed */
+	const struct elf_section *info_section; /* NULL without info */
 	bool swap;
 	VEC(struct dwarf_unit) units; /* by offset */
 };
@@ -42,6 +44,7 @@ struct dwarf_ranges { /* a VEC */
 
 struct abbrevs;
 struct elf_file;
+struct elf_section;
 
 struct dwarf_name {
 	const char *name;
@@ -65,6 +68,11 @@ struct dwarf_info {
 /* NULL if there is no .debug_info. `alt`: what dwz moved out, or NULL. Decompresses sections. */
 struct dwarf_info *dwarf_info_new(struct elf_file *file, struct elf_file *alt);
 void dwarf_info_free(struct dwarf_info *d);
+
+/* At first only the start of each unit of .debug_info is read: most of an executable is its
+ * entries, and who asks for the lines of some addresses needs none of them. To be called before
+ * entries are looked at. */
+void dwarf_info_read_entries(const struct dwarf_file *f);
 
 /* ---- forms, also used by line tables ---- */
 

@@ -245,35 +245,82 @@ const struct elf_section *elf_file_section(const struct elf_file *f, const char 
 	return NULL;
 }
 
-/* Large sections are read into memory of large pages: with small ones the page faults cost more
- * than the reading. False: leave it to libelf, which says what is wrong. */
-static bool read_large(const struct elf_file *f, struct elf_section *s)
+/* What is missing, because reading fails or somebody has cut the file, is zero. */
+static void read_into(const struct elf_file *f, uint8_t *to, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+	while (done < size) {
+		ssize_t n = pread(f->fd, to + done, size - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (!*f->trouble)
+				*f->trouble = n < 0 ? errno : EIO;
+			memset(to + done, 0, size - done);
+			break;
+		}
+		done += (size_t)n;
+	}
+}
+
+/* Large sections are read here: into memory of large pages, as with small ones the page faults cost
+ * more than the reading. False: leave it to libelf, which says what is wrong. */
+static bool is_large(const struct elf_file *f, const struct elf_section *s, uint64_t *offset)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
 	struct stat st;
-	size_t done = 0;
 	if (f->fd < 0 || s->size < LARGE_SECTION || s->flags & SHF_COMPRESSED || !scn ||
 	    !strncmp(s->name, ".zdebug", 7) || !gelf_getshdr(scn, &sh) || fstat(f->fd, &st) < 0 ||
 	    sh.sh_size != s->size || sh.sh_offset > (uint64_t)st.st_size ||
 	    s->size > (uint64_t)st.st_size - sh.sh_offset)
 		return false;
-	uint8_t *contents = xalloc_aligned(s->size);
-	while (done < s->size) {
-		ssize_t n =
-			pread(f->fd, contents + done, s->size - done, (off_t)(sh.sh_offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	if (done == s->size) {
-		s->contents = contents;
+	*offset = sh.sh_offset;
+	return true;
+}
+
+static bool make_room(const struct elf_file *f, struct elf_section *s)
+{
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL)
+		return false;
+	if (s->contents)
 		return true;
-	}
-	free(contents);
-	return false;
+	if (!is_large(f, s, &s->offset))
+		return false;
+	s->contents = xalloc_aligned(s->size + 1);
+	/* Strings in a part that is read again end, even if the file has changed. */
+	s->contents[s->size] = '\0';
+	s->is_partial = true;
+	return true;
+}
+
+const uint8_t *elf_file_unread_contents(const struct elf_file *f, const struct elf_section *s,
+					size_t *size)
+{
+	struct elf_section *own = &f->sections[s - f->sections];
+	if (!make_room(f, own))
+		return elf_file_contents(f, s, size);
+	*size = own->size;
+	return own->contents;
+}
+
+void elf_file_read_part(const struct elf_file *f, const struct elf_section *s, uint64_t from,
+			uint64_t to)
+{
+	if (!s->is_partial || from >= s->size)
+		return;
+	to = to < s->size ? to : s->size;
+	read_into(f, s->contents + from, to - from, s->offset + from);
+}
+
+void elf_file_read_all(const struct elf_file *f, const struct elf_section *s)
+{
+	struct elf_section *own = &f->sections[s - f->sections];
+	if (!own->is_partial)
+		return;
+	xuse_large_pages(own->contents, own->size);
+	read_into(f, own->contents, own->size, own->offset);
+	own->is_partial = false;
 }
 
 const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
@@ -283,7 +330,8 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL)
 		return NULL;
 	struct elf_section *own = &f->sections[s - f->sections];
-	if (own->contents || read_large(f, own)) {
+	if (make_room(f, own)) {
+		elf_file_read_all(f, own);
 		*size = own->size;
 		return own->contents;
 	}

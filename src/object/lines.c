@@ -69,8 +69,8 @@ void object_lines_free(struct object_lines *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < RULES_N; i++)
-		line_index_free(l->index[i]);
+	line_index_free(l->index);
+	gnu_lines_free(l->gnu);
 	elf_functions_free(l->elf);
 	line_table_done(&l->table);
 	dwarf_functions_free(&l->functions);
@@ -93,27 +93,26 @@ bool object_has_lines(struct object_file *o)
 	return false;
 }
 
-static bool locate(struct object_file *o, uint64_t addr, enum line_rules rules, struct srcloc *ret)
+static struct gnu_lines *gnu_lines(struct object_lines *l)
 {
-	struct object_lines *l = object_lines(o);
-	if (!l->info)
-		return false;
-	if (!l->index[rules])
-		l->index[rules] = line_index_new(l, rules);
-	const struct line_run *run = line_index_find(l->index[rules], addr);
-	if (run)
-		*ret = run->at;
-	return run;
-}
-
-bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
-{
-	return locate(o, addr, gnu ? RULES_GNU : RULES_RIGHT, ret);
+	if (!l->gnu)
+		l->gnu = gnu_lines_new(l);
+	return l->gnu;
 }
 
 bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
 {
-	return locate(o, addr, gnu ? RULES_GNU : RULES_PLACES, ret);
+	struct object_lines *l = object_lines(o);
+	if (!l->info)
+		return false;
+	if (gnu)
+		return gnu_lines_find(gnu_lines(l), addr, ret);
+	if (!l->index)
+		l->index = line_index_new(l);
+	const struct line_run *run = line_index_find(l->index, addr);
+	if (run)
+		*ret = run->at;
+	return run;
 }
 
 /* ---- all runs ---- */
@@ -183,18 +182,18 @@ static int by_low(const void *a, const void *b)
 	return (l->first > r->first) - (l->first < r->first);
 }
 
-static void append(struct run_list *out, bool gnu, const struct line_run *run)
+static void append(struct run_list *out, const struct line_run *run)
 {
 	struct line_run *last = out->n ? &out->at[out->n - 1] : NULL;
-	if (last && (gnu || last->end == run->addr) && run_same(&last->at, &run->at))
+	if (last && last->end == run->addr && run_same(&last->at, &run->at))
 		last->end = run->end;
 	else
 		vec_push(out, *run);
 }
 
 /* Chunks of several units that overlap: what the first unit says counts. */
-static void append_overlapping(struct run_list *out, bool gnu, const struct all_runs *all,
-			       size_t from, size_t to)
+static void append_overlapping(struct run_list *out, const struct all_runs *all, size_t from,
+			       size_t to)
 {
 	struct intervals v = { 0 };
 	for (size_t i = from; i < to; i++) {
@@ -210,12 +209,12 @@ static void append_overlapping(struct run_list *out, bool gnu, const struct all_
 		struct line_run r = all->runs.at[v.at[i].value];
 		r.addr = v.at[i].low;
 		r.end = v.at[i].high;
-		append(out, gnu, &r);
+		append(out, &r);
 	}
 	vec_free(&v);
 }
 
-static void join(const struct all_runs *all, bool gnu, struct run_list *out)
+static void join(const struct all_runs *all, struct run_list *out)
 {
 	for (size_t i = 0, next; i < all->chunks.n; i = next) {
 		const struct chunk *c = &all->chunks.at[i];
@@ -224,11 +223,11 @@ static void join(const struct all_runs *all, bool gnu, struct run_list *out)
 			if (all->chunks.at[next].high > high)
 				high = all->chunks.at[next].high;
 		if (next > i + 1) {
-			append_overlapping(out, gnu, all, i, next);
+			append_overlapping(out, all, i, next);
 			continue;
 		}
 		for (size_t k = c->first; k < c->first + c->n; k++)
-			append(out, gnu, &all->runs.at[k]);
+			append(out, &all->runs.at[k]);
 	}
 }
 
@@ -242,19 +241,24 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 	*n = 0;
 	if (!l->info)
 		return NULL;
+	if (gnu) {
+		gnu_lines_runs(gnu_lines(l), range, &out);
+		*n = out.n;
+		return out.at;
+	}
 	size_t most = most_runs(&l->info->file);
 	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* it need not do */
 	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most; i++) {
 		size_t first = all.runs.n;
 		if (!may_be_in(l, &l->info->file.units.at[i], range))
 			continue;
-		unit_runs(l, i, gnu ? RULES_GNU : RULES_RIGHT, &all.runs);
+		unit_runs(l, i, RULES_RIGHT, &all.runs, NULL);
 		add_chunks(&all, first, (uint32_t)i, range);
 	}
 	if (all.chunks.n)
 		qsort(all.chunks.at, all.chunks.n, sizeof(*all.chunks.at), by_low);
 	vec_reserve(&out, all.runs.n);
-	join(&all, gnu, &out);
+	join(&all, &out);
 	vec_free(&all.runs);
 	vec_free(&all.chunks);
 	*n = out.n;

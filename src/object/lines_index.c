@@ -23,7 +23,6 @@ struct decoded {
 
 struct line_index {
 	struct object_lines *lines;
-	enum line_rules rules;
 	VEC(struct unit_range) ranges; /* by low */
 	uint64_t *highest; /* of the ranges: a binary tree in an array, leaves from [leaves] on */
 	size_t leaves;
@@ -48,23 +47,10 @@ static const struct run_list *runs_of(struct line_index *x, uint32_t unit)
 		return &d->runs;
 	if (x->runs_kept > RUNS_KEPT)
 		forget_all(x);
-	unit_runs(x->lines, unit, x->rules, &d->runs);
+	unit_runs(x->lines, unit, RULES_PLACES, &d->runs, NULL);
 	d->known = true;
 	x->runs_kept += d->runs.n;
 	return &d->runs;
-}
-
-static const struct line_run *find_run(const struct run_list *r, uint64_t addr)
-{
-	size_t low = 0, high = r->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (r->at[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < r->n && r->at[low].addr <= addr ? &r->at[low] : NULL;
 }
 
 /* ---- ranges of units ---- */
@@ -177,11 +163,10 @@ static size_t candidates(const struct line_index *x, uint64_t addr, uint32_t *un
 
 /* ---- the index ---- */
 
-struct line_index *line_index_new(struct object_lines *l, enum line_rules rules)
+struct line_index *line_index_new(struct object_lines *l)
 {
 	struct line_index *x = xalloc(sizeof(*x));
 	x->lines = l;
-	x->rules = rules;
 	x->units = xalloc((l->info->file.units.n + 1) * sizeof(*x->units));
 	find_ranges(x);
 	build_tree(x);
@@ -204,7 +189,7 @@ const struct line_run *line_index_find(struct line_index *x, uint64_t addr)
 	uint32_t units[CANDIDATES];
 	size_t n = candidates(x, addr, units);
 	for (size_t i = 0; i < n; i++) {
-		const struct line_run *run = find_run(runs_of(x, units[i]), addr);
+		const struct line_run *run = run_at(runs_of(x, units[i]), addr);
 		if (run)
 			return run;
 	}

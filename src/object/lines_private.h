@@ -37,7 +37,6 @@ enum line_rules {
 	RULES_RIGHT,
 	RULES_GNU,
 	RULES_PLACES, /* the right ones, functions left out */
-	RULES_N
 };
 
 struct unit_name { /* of a function */
@@ -59,14 +58,38 @@ struct object_lines {
 	struct intervals pieces;
 	VEC(struct unit_name) names;
 
-	struct line_index *index[RULES_N]; /* for object_locate() and object_place() */
+	struct line_index *index; /* NULL until needed: both answer object_place() */
+	struct gnu_lines *gnu;
 };
 
 /* The object's, made when first asked for. */
 struct object_lines *object_lines(struct object_file *o);
 
-/* All runs of a unit by address, appended to *ret. Neighbours that touch differ. */
-void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret);
+/* All runs of a unit by address, appended to *ret. Neighbours that touch differ.
+ *
+ * RULES_GNU: with those for which BFD has an answer that GNU gprof does not accept, as the file,
+ * line or function is not known: all parts of these are 0. Where BFD says that the unit is, as soon
+ * as it has decoded it, is appended to *claims, in BFD's order, if that is not NULL. */
+void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret,
+	       struct dwarf_ranges *claims);
+/* Whether it has no runs because an earlier unit has all of them. */
+bool unit_is_repeated(const struct object_lines *l, size_t unit, enum line_rules rules);
+/* The sequences of its line table, in the table's order, appended to *ret. */
+void unit_sequences(struct object_lines *l, size_t unit, struct dwarf_ranges *ret);
+
+/* The run that holds addr; NULL if none does. */
+static inline const struct line_run *run_at(const struct run_list *r, uint64_t addr)
+{
+	size_t low = 0, high = r->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (r->at[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < r->n && r->at[low].addr <= addr ? &r->at[low] : NULL;
+}
 
 static inline bool run_same(const struct srcloc *a, const struct srcloc *b)
 {
@@ -79,9 +102,20 @@ static inline bool run_same(const struct srcloc *a, const struct srcloc *b)
 /* ---- addresses one by one (lines_index.c) ---- */
 
 struct line_index;
-struct line_index *line_index_new(struct object_lines *l, enum line_rules rules);
+struct line_index *line_index_new(struct object_lines *l);
 void line_index_free(struct line_index *x);
 /* The run that holds addr; valid until the next call. NULL if none does. */
 const struct line_run *line_index_find(struct line_index *x, uint64_t addr);
+
+/* ---- BFD's answers (lines_gnu.c) ---- */
+
+struct gnu_lines;
+struct gnu_lines *gnu_lines_new(struct object_lines *l);
+void gnu_lines_free(struct gnu_lines *g);
+/* False if it does not know; strings live as long as the object. */
+bool gnu_lines_find(struct gnu_lines *g, uint64_t addr, struct srcloc *ret);
+/* Of each byte in the range: what it says when it is asked for all of them the second time. All
+ * neighbours differ, and a run may span bytes of which nothing is known. */
+void gnu_lines_runs(struct gnu_lines *g, struct address_range range, struct run_list *ret);
 
 #endif

@@ -108,8 +108,9 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 {
 	struct run_list *out = r->out;
 	struct line_run *last = out->n > r->first ? &out->at[out->n - 1] : NULL;
+	static const struct srcloc unusable;
 	if (r->gnu && (!at->function || !at->file || !at->line))
-		return;
+		at = &unusable;
 	if (last && last->end == addr && run_same(&last->at, at))
 		last->end = end;
 	else
@@ -154,6 +155,19 @@ static void emit_line(struct unit_reader *r, uint64_t addr, uint64_t end, struct
 		else
 			emit_nameless(r, addr, until, at);
 		addr = until;
+	}
+}
+
+/* BFD knows an address that only a function is at. */
+static void emit_gap(struct unit_reader *r, uint64_t low, uint64_t high)
+{
+	const struct intervals *v = &r->l->pieces;
+	static const struct srcloc unusable;
+	for (size_t i = r->piece; r->gnu && i < v->n && v->at[i].low < high; i++) {
+		uint64_t from = v->at[i].low > low ? v->at[i].low : low;
+		uint64_t to = v->at[i].high < high ? v->at[i].high : high;
+		if (from < to)
+			emit(r, from, to, &unusable);
 	}
 }
 
@@ -254,7 +268,49 @@ static bool read_functions(struct unit_reader *r)
 	return true;
 }
 
-void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret)
+static void add_sequences(const struct line_table *t, struct dwarf_ranges *ret)
+{
+	for (size_t i = 0; i < t->sequences.n; i++) {
+		const struct line_sequence *s = &t->sequences.at[i];
+		vec_push(ret, ((struct address_range){ s->low, s->high }));
+	}
+}
+
+static void add_functions(const struct dwarf_functions *f, struct dwarf_ranges *ret)
+{
+	vec_reserve(ret, f->ranges.n);
+	for (size_t i = 0; i < f->ranges.n; i++)
+		vec_push(ret, f->ranges.at[i]);
+}
+
+bool unit_is_repeated(const struct object_lines *l, size_t unit, enum line_rules rules)
+{
+	int flag = rules == RULES_GNU ? UNIT_REPEATED : UNIT_CODE_REPEATED;
+	return (l->units[unit] & flag) && !l->info->file.units.at[unit].n_ranges;
+}
+
+void unit_sequences(struct object_lines *l, size_t unit, struct dwarf_ranges *ret)
+{
+	const struct dwarf_unit *u = &l->info->file.units.at[unit];
+	if (u->has_lines && line_table_read(l->info, u, true, &l->table) &&
+	    may_decode(l, l->table.bytes))
+		add_sequences(&l->table, ret);
+}
+
+static void emit_all(struct unit_reader *r)
+{
+	const struct line_table *t = &r->l->table;
+	uint64_t covered = 0;
+	for (size_t i = 0; i < t->sequences.n; i++) {
+		emit_gap(r, covered, t->sequences.at[i].low);
+		emit_sequence(r, &t->sequences.at[i]);
+		covered = t->sequences.at[i].high;
+	}
+	emit_gap(r, covered, UINT64_MAX);
+}
+
+void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret,
+	       struct dwarf_ranges *claims)
 {
 	bool gnu = rules == RULES_GNU;
 	struct unit_reader r = { l, &l->info->file.units.at[unit], gnu, ret, ret->n, 0 };
@@ -262,14 +318,16 @@ void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struc
 
 	if (!r.unit->has_lines || (flags & (gnu ? UNIT_UNSEEN : UNIT_NO_CODE)))
 		return;
-	if ((flags & (gnu ? UNIT_REPEATED : UNIT_CODE_REPEATED)) && !r.unit->n_ranges)
-		return; /* an earlier unit has said it all */
+	if (unit_is_repeated(l, unit, rules))
+		return;
 	if (!may_decode(l, r.unit->end - r.unit->offset))
 		return;
 	if (!line_table_read(l->info, r.unit, gnu, &l->table) || !may_decode(l, l->table.bytes))
 		return;
 	if (!gnu)
 		drop_dead(l->object, &l->table);
+	if (claims && (r.unit->lines || !(flags & UNIT_REPEATED))) /* BFD: once at offset 0 */
+		add_sequences(&l->table, claims);
 	line_table_sort(&l->table);
 	if (!l->table.sequences.n)
 		return;
@@ -277,8 +335,9 @@ void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struc
 	l->pieces.n = 0;
 	if (rules != RULES_PLACES && !read_functions(&r))
 		return;
-	for (size_t i = 0; i < l->table.sequences.n; i++)
-		emit_sequence(&r, &l->table.sequences.at[i]);
+	if (claims)
+		add_functions(&l->functions, claims);
+	emit_all(&r);
 	if (!gnu && (flags & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED)))
 		clip(&r);
 }

@@ -69,6 +69,10 @@ struct symtab_opts {
 	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold
 	 * pieces owned). The rules are written down at the top of symtab.c. */
 	bool gnu;
+	/* With gnu: the name by which a symbol goes instead of its own, which must live as long as
+	 * the table, or NULL to leave the symbol out. NULL: all keep theirs. */
+	const char *(*rename)(const char *name, const void *arg);
+	const void *rename_arg;
 	const char *external; /* gprof -S: nm-like text file to take the symbols from, or NULL */
 };
 
@@ -88,12 +92,11 @@ struct srcloc {
 	uint32_t line;        /* 0 if unknown */
 };
 
-/* Where addr comes from. `gnu`: what BFD 2.40's find_nearest_line answers; a function without an
- * entry in DWARF then has its symbol's name, and line 0 is unknown. Returns false if unknown, *ret
- * untouched. Cost: a binary search, plus decoding the unit of addr the first time. */
-bool object_locate(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
-
-/* The same without the function (NULL, or not: what cost nothing to find out), for less work. */
+/* The file and line of addr; the function is NULL, or not: what cost nothing to find out. `gnu`:
+ * what BFD 2.40's find_nearest_line answers, with the function (a function without an entry in
+ * DWARF has its symbol's name), false if it lacks one of the three; this may depend on what was
+ * asked before, here or with object_line_runs(). Returns false if unknown, *ret untouched. Cost: a
+ * binary search, plus decoding the unit of addr the first time. */
 bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
 
 struct line_run { /* consecutive addresses of one (function, file, line) */
@@ -101,8 +104,8 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 	struct srcloc at;
 };
 /* All runs within [low, high), by address, *n of them, freed with free(). Those that touch differ.
- * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte; there all neighbours differ,
- * and a run may span bytes of which nothing is known. */
+ * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte, twice; there all neighbours
+ * differ, and a run may span bytes of which nothing is known. */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
 				  size_t *n);
 

@@ -15,6 +15,8 @@ struct elf_section {
 	uint64_t entsize;
 	uint32_t type, link, info; /* type SHT_NULL if it is not to be looked at */
 	uint8_t *contents;         /* of a large one, read here; NULL until asked for */
+	uint64_t offset;           /* of contents in the file */
+	bool is_partial;           /* of contents only what was asked for has been read */
 };
 
 /* An object is made of up to four of these: the file itself, its debug file, what both refer to
@@ -47,7 +49,14 @@ const struct elf_section *elf_file_section(const struct elf_file *f,
  * read. */
 const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_section *s,
 				 size_t *size);
-/* The same in this machine's byte order. */
+/* The same, but the contents of a large section are not read: each part must be asked for, or all
+ * of them, before it is looked at. */
+const uint8_t *elf_file_unread_contents(const struct elf_file *f, const struct elf_section *s,
+					size_t *size);
+void elf_file_read_part(const struct elf_file *f, const struct elf_section *s, uint64_t from,
+			uint64_t to);
+void elf_file_read_all(const struct elf_file *f, const struct elf_section *s);
+/* In this machine's byte order. */
 Elf_Data *elf_file_data(const struct elf_file *f, size_t index);
 /* From now on the section's contents are what was compressed into it. False if they are damaged or
  * unfold to absurdly much. */

@@ -154,6 +154,10 @@ static void add_as_gnu(struct source *s, struct candidates *c, const GElf_Sym *s
 		name = "(null)"; /* which is what BFD calls it */
 	if (!gnu_takes(s, sym, shndx, name))
 		return;
+	if (s->opts->rename)
+		name = s->opts->rename(name, s->opts->rename_arg);
+	if (!name)
+		return;
 	bool is_function = GELF_ST_TYPE(sym->st_info) == STT_FUNC;
 	bool is_weak = GELF_ST_BIND(sym->st_info) == STB_WEAK;
 	bool is_static = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
@@ -250,6 +254,7 @@ static void gather(struct source *s, struct candidates *c)
 {
 	uint32_t file = 0;
 	s->name_budget = 1 + 256 * (uint64_t)s->symbols.n + 4 * (uint64_t)s->symbols.strings_size;
+	vec_reserve(&c->all, s->symbols.n);
 	for (size_t i = 1; i < s->symbols.n && i < NONE; i++) {
 		GElf_Sym sym;
 		uint32_t shndx;

@@ -177,6 +177,13 @@ static void append(struct arcs *a, const struct arc *arcs, size_t n)
 	a->at.n += n;
 }
 
+void arcs_expect(struct arcs *a, size_t n)
+{
+	enum { MOST = 1 << 25 }; /* 1 GB that may never be used */
+	if (!a->at.n && n <= MOST)
+		vec_reserve(&a->at, n);
+}
+
 void arcs_add(struct arcs *a, const struct arc *arcs, size_t n)
 {
 	if (!a->settled) { /* the first file */

@@ -21,8 +21,9 @@ struct arcs {
 };
 
 void arcs_add(struct arcs *a, const struct arc *arcs, size_t n);
-void arcs_end_file(struct arcs *a);   /* all are distinct now, and the next file begins */
-void arcs_drop_index(struct arcs *a); /* nothing more will be looked for, for now */
+void arcs_expect(struct arcs *a, size_t n); /* a hint, before the first: so many will follow */
+void arcs_end_file(struct arcs *a);         /* all are distinct now, and the next file begins */
+void arcs_drop_index(struct arcs *a);       /* nothing more will be looked for, for now */
 void arcs_free(struct arcs *a);
 
 #endif

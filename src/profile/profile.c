@@ -79,6 +79,8 @@ void profile_add_arcs(struct profile_builder *b, const struct arc *arcs, size_t 
 	arcs_add(&b->arcs, arcs, n);
 }
 
+void profile_expect_arcs(struct profile_builder *b, size_t n) { arcs_expect(&b->arcs, n); }
+
 /* Histograms */
 
 const struct histogram *profile_first_histogram(const struct profile_builder *b)

@@ -425,5 +425,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report annotate_report = { "annotate",
-					"source text with time and counts beside each line", true,
+					"source text with time and counts beside each line", true, false,
 					run };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "report/report.h"
 
 enum {
@@ -59,25 +60,6 @@ static const struct kin_column columns[] = {
 
 static const struct selection everything;
 
-struct candidate { /* what symbols are listed by, taken out once: there may be millions */
-	double self;
-	uint64_t calls;
-	symid id;
-};
-
-static int by_time(const void *l, const void *r, void *arg)
-{
-	const struct symbols *s = arg;
-	const struct candidate *a = l, *b = r;
-
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	if (a->calls != b->calls)
-		return a->calls > b->calls ? -1 : 1;
-	int names = strcmp(s->at[a->id].name, s->at[b->id].name);
-	return names ? names : (a->id > b->id) - (a->id < b->id);
-}
-
 /* The largest time per call, in ticks: what the unit of the per-call columns is chosen by. */
 static double largest_per_call(const struct callgraph *g)
 {
@@ -104,23 +86,46 @@ static bool is_listed(const struct report_input *in, const struct report_opts *o
 	       in->symbols->at[id].owner == id && n->self >= o->min_share * in->graph->total;
 }
 
+/* Symbols with equal time and calls by name. `keys` are by time, then calls. */
+static void sort_ties(const struct report_input *in, struct sort_key *keys, size_t n)
+{
+	const struct cg_node *nodes = in->graph->nodes;
+	struct sort_name *names = xrealloc(NULL, n, sizeof(*names));
+
+	for (size_t i = 0, end; i < n; i = end) {
+		const struct cg_node *first = &nodes[keys[i].index];
+		for (end = i; end < n && keys[end].key == keys[i].key &&
+			      nodes[keys[end].index].calls == first->calls;
+		     end++)
+			names[end - i] = (struct sort_name){ in->symbols->at[keys[end].index].name,
+							     keys[end].index };
+		if (end - i > 1)
+			sort_names(names, end - i);
+		for (size_t k = i; k < end; k++)
+			keys[k].index = names[k - i].index;
+	}
+	free(names);
+}
+
 /* Symbols to list, longest first; *ret is to be freed. */
 static size_t choose(const struct report_input *in, const struct report_opts *o, symid **ret)
 {
 	const struct callgraph *g = in->graph;
-	struct candidate *candidates = xrealloc(NULL, g->n_symbols, sizeof(*candidates));
+	struct sort_key *keys = xrealloc(NULL, g->n_symbols, sizeof(*keys));
 	size_t n = 0;
 
 	for (symid i = 0; i < g->n_symbols; i++)
 		if (is_listed(in, o, i))
-			candidates[n++] =
-				(struct candidate){ g->nodes[i].self, g->nodes[i].calls, i };
-	if (n)
-		qsort_r(candidates, n, sizeof(*candidates), by_time, in->symbols);
+			keys[n++] = (struct sort_key){ ~g->nodes[i].calls, i };
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = ~sort_key_of_double(g->nodes[keys[i].index].self);
+	sort_keys(keys, n);
+	sort_ties(in, keys, n);
 	*ret = xrealloc(NULL, n, sizeof(**ret));
 	for (size_t i = 0; i < n; i++)
-		(*ret)[i] = candidates[i].id;
-	free(candidates);
+		(*ret)[i] = keys[i].index;
+	free(keys);
 	return n;
 }
 
@@ -166,11 +171,26 @@ static bool is_busy(const struct callgraph *g, symid id)
 	return g->nodes[id].self > 0 || g->nodes[id].calls > 0;
 }
 
+/* The next symbols are anywhere in memory. */
+static void prefetch(const struct state *s)
+{
+	enum { AHEAD = 8 };
+	if (s->n - s->next <= AHEAD)
+		return;
+	symid id = s->chosen[s->next + AHEAD];
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	__builtin_prefetch(n);
+	__builtin_prefetch((const char *)(n + 1) - 1);
+	__builtin_prefetch(&s->in.symbols->at[id].name);
+	__builtin_prefetch(s->in.symbols->at[s->chosen[s->next + AHEAD / 2]].name);
+}
+
 static bool next(void *state, struct kin_row *row)
 {
 	struct state *s = state;
 	if (s->next == s->n)
 		return false;
+	prefetch(s);
 	set_row(s, s->chosen[s->next++]);
 	*row = (struct kin_row){ .kind = KIN_ROW_PLAIN, .cells = s->cells };
 	return true;
@@ -215,4 +235,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
-				    false, run, REPORT_BY_THREAD | REPORT_BY_OBJECT };
+				    false, false, run, REPORT_BY_THREAD | REPORT_BY_OBJECT };

@@ -499,5 +499,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report graph_report = {
 	"graph", "callers and callees of each function, with the time that each call stands for",
-	false, run, REPORT_BY_THREAD
+	false, false, run, REPORT_BY_THREAD
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "report/report.h"
 
 enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_COLUMNS };
@@ -17,14 +18,6 @@ static const struct kin_column columns[] = {
 	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false,
 		     true },
 };
-
-static int by_name(const void *l, const void *r, void *arg)
-{
-	const struct symbols *s = arg;
-	symid a = *(const symid *)l, b = *(const symid *)r;
-	int names = strcmp(s->at[a].name, s->at[b].name);
-	return names ? names : (a > b) - (a < b);
-}
 
 /* ---- rows, made as they are read: first the functions, then the cycles ---- */
 
@@ -95,13 +88,19 @@ static const struct table_source source = { rewind_rows, next, free_state };
 static void choose(struct state *s)
 {
 	const struct callgraph *g = s->in.graph;
+	struct sort_name *names = xrealloc(NULL, g->n_symbols, sizeof(*names));
+	size_t n = 0;
 
-	s->functions = xrealloc(NULL, g->n_symbols, sizeof(*s->functions));
 	for (symid i = 0; i < g->n_symbols; i++)
 		if ((s->o->zeroes || g->nodes[i].calls || g->nodes[i].self != 0) &&
 		    s->in.symbols->at[i].owner == i)
-			s->functions[s->n_functions++] = i;
-	qsort_r(s->functions, s->n_functions, sizeof(*s->functions), by_name, s->in.symbols);
+			names[n++] = (struct sort_name){ s->in.symbols->at[i].name, i };
+	sort_names(names, n);
+	s->functions = xrealloc(NULL, n, sizeof(*s->functions));
+	s->n_functions = n;
+	for (size_t i = 0; i < n; i++)
+		s->functions[i] = names[i].index;
+	free(names);
 }
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
@@ -120,4 +119,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report index_report = { "index",
 				     "functions by name, with their numbers in the call graph",
-				     false, run };
+				     false, false, run };

@@ -108,8 +108,7 @@ static void add_objects(struct kin_table *t, const struct profile *p)
 		const char *id = strtab_get(p->strings, o->build_id);
 		char *detail = xprintf("%s%s", *id ? "build id " : "", id);
 		add(t, "object", kind_of(o),
-		    cell_text(table_text(t, strtab_get(p->strings, o->path))),
-		    *id ? detail : NULL);
+		    cell_text(table_text(t, strtab_get(p->strings, o->path))), *id ? detail : NULL);
 		free(detail);
 	}
 }
@@ -120,8 +119,9 @@ static void add_threads(struct kin_table *t, const struct profile *p)
 
 	for (size_t i = 1; i < p->samples.n_tasks; i++) {
 		const struct task *k = &p->samples.tasks[i];
-		int n = snprintf(text, sizeof(text), "pid %" PRIu32 ", tid %" PRIu32, k->pid,
-				 k->tid);
+		int n = k->pid || k->tid ? snprintf(text, sizeof(text),
+						    "pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
+					 : snprintf(text, sizeof(text), "of numbers not known");
 		if (k->cpu_ns)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s of CPU time",
 				      (double)k->cpu_ns / 1e9);
@@ -155,8 +155,8 @@ static void add_events(struct kin_table *t, const struct profile *p)
 							    : "");
 		else
 			snprintf(text, sizeof(text), "stand for %.0f", weight);
-		add(t, "samples", table_text(t, strtab_get(p->strings, e->name)),
-		    cell_count(count), text);
+		add(t, "samples", table_text(t, strtab_get(p->strings, e->name)), cell_count(count),
+		    text);
 	}
 	if (s->n)
 		add(t, "samples", "distinct stacks", cell_count(s->n_stacks - 1),
@@ -322,4 +322,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report info_report = { "info", "what the data and the program hold", false, run };
+const struct report info_report = { "info", "what the data and the program hold", false, false, run };

@@ -238,5 +238,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report lines_report = { "lines", "time per source line", true, run,
+const struct report lines_report = { "lines", "time per source line", true, false, run,
 				     REPORT_BY_THREAD | REPORT_BY_OBJECT };

@@ -4,7 +4,7 @@
 
 static const struct report *const list[] = { &flat_report,  &graph_report,    &index_report,
 					     &lines_report, &annotate_report, &counts_report,
-					     &order_report, &info_report };
+					     &order_report, &info_report,     &hists_report };
 
 const struct report *report_find(const char *name)
 {

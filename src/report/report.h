@@ -18,6 +18,7 @@ struct report_opts {
 	bool callers;           /* flat: also what was not seen running, but its callees were */
 	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
+	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
 	const struct selection *selection; /* NULL: everything */
 };
 
@@ -41,6 +42,7 @@ struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
 	const char *help;
 	bool by_line; /* wants symbols with a place per source line */
+	bool by_program; /* is made of samples and a program alone, without a call graph */
 	/* The table borrows from what `in` points to and from `o`: keep these alive (table_keep).
 	 */
 	MUST_CHECK struct kin_error *(*run)(const struct report_input *in,
@@ -62,7 +64,7 @@ bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
 
 extern const struct report flat_report, graph_report, index_report, lines_report, annotate_report,
-	counts_report, order_report, info_report;
+	counts_report, order_report, info_report, hists_report;
 
 /* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)"
  * for a line place. In the table's memory, or living as long as the symbols. Costs a line lookup if

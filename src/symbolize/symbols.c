@@ -70,7 +70,8 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 		if (!is_usable(&runs[i]) || (prev && same_line(prev, &runs[i])))
 			continue;
 		symid in = find_in_table(t, runs[i].addr);
-		bool is_static = prev && same_text(prev->at.function, runs[i].at.function)
+		bool is_static = prev && same_text(prev->at.file, runs[i].at.file) &&
+						 same_text(prev->at.function, runs[i].at.function)
 					 ? prev_static
 					 : in != NONE && t->at[in].flags & SYMBOL_STATIC;
 		prev = &runs[i];
@@ -159,10 +160,54 @@ static void locate_functions(struct symbols *s, const struct line_run *runs, siz
 	}
 }
 
-static void add_places(struct symbols *s, const struct symbol_table *t)
+static int by_position(const void *a, const void *b)
 {
+	const struct placed *l = a, *r = b;
+	return (l->position > r->position) - (l->position < r->position);
+}
+
+static void set_place(struct symbols *s, struct symbol *p, const struct srcloc *at)
+{
+	p->located = true;
+	if (at->file && at->line) {
+		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at->file));
+		p->line = at->line;
+	}
+}
+
+/* GNU gprof asks for each symbol as it reads them, before it asks for lines: what it hears depends
+ * on that order. The answers are by the table's order. */
+static struct srcloc *ask_for_all(struct symbols *s, const struct symbol_table *t)
+{
+	struct srcloc *ret = xalloc(t->n * sizeof(*ret));
+	struct placed *order = xalloc(t->n * sizeof(*order));
+	for (size_t i = 0; i < t->n; i++)
+		order[i] = (struct placed){ t->at[i].position, (symid)i };
+	qsort(order, t->n, sizeof(*order), by_position);
+	for (size_t i = 0; i < t->n; i++)
+		object_place(s->object, t->at[order[i].id].addr, true, &ret[order[i].id]);
+	free(order);
+	return ret;
+}
+
+static void set_places(struct symbols *s, const struct symbol_table *t, const struct srcloc *at)
+{
+	for (size_t i = 0, k = 0; i < s->n && k < t->n; i++) {
+		struct symbol *p = &s->at[i];
+		if (p->addr == t->at[k].addr && !p->is_line)
+			set_place(s, p, &at[k]);
+		k += p->addr == t->at[k].addr;
+	}
+}
+
+static void add_places(struct symbols *s, struct symbol_table *t)
+{
+	bool gnu_lines = s->opts.lines && s->opts.table.gnu;
+	struct srcloc *asked = gnu_lines ? ask_for_all(s, t) : NULL;
 	struct line_run *runs = NULL;
 	size_t n_runs = 0;
+	if (gnu_lines)
+		drop_empty_last(t, s->text);
 	if (s->opts.lines)
 		runs = object_line_runs(s->object, s->text, s->opts.table.gnu, &n_runs);
 
@@ -174,6 +219,9 @@ static void add_places(struct symbols *s, const struct symbol_table *t)
 	merge_lines(s, t, lines, n);
 	if (!s->opts.table.gnu)
 		locate_functions(s, runs, n_runs);
+	else if (asked)
+		set_places(s, t, asked);
+	free(asked);
 	free(lines);
 	free(runs);
 }
@@ -215,7 +263,12 @@ symid symbols_find(const struct symbols *s, uint64_t addr)
 	size_t low = p->bucket[b], high = p->bucket[b + 1] + (size_t)1;
 	if (high > s->n)
 		high = s->n;
-	while (low < high) { /* the first place that ends after addr */
+	/* The first place that ends after addr: next to where the bucket starts, if places are
+	 * spread evenly. */
+	enum { FEW = 4 };
+	for (size_t i = 0; i < FEW && low < high && s->at[low].end <= addr; i++)
+		low++;
+	while (low < high && s->at[low].end <= addr) {
 		size_t mid = low + (high - low) / 2;
 		if (s->at[mid].end > addr)
 			high = mid;
@@ -232,8 +285,11 @@ void symbols_prefetch(const struct symbols *s, uint64_t addr)
 		return;
 	uint64_t b = (addr - s->at[0].addr) >> p->shift;
 
-	if (addr >= s->at[0].addr && b < p->n_buckets)
-		__builtin_prefetch(&s->at[p->bucket[b]]);
+	if (addr < s->at[0].addr || b >= p->n_buckets)
+		return;
+	const struct symbol *place = &s->at[p->bucket[b]]; /* which may lie on two cache lines */
+	__builtin_prefetch(place);
+	__builtin_prefetch((const char *)(place + 1) - 1);
 }
 
 /* ---- parts ---- */
@@ -272,21 +328,36 @@ const char *symbols_path(const struct symbols *s)
 
 /* ---- names and files ---- */
 
-const struct symbol *symbols_locate(struct symbols *s, symid id)
+static void sort_placed(struct symbols_private *p)
+{
+	if (p->n_placed && !p->by_position)
+		qsort(p->placed, p->n_placed, sizeof(*p->placed), by_position);
+	p->by_position = true;
+}
+
+static void locate(struct symbols *s, symid id)
 {
 	struct symbol *p = &s->at[id];
-	struct srcloc at;
+	struct srcloc at = { 0 };
 	if (p->located)
-		return p;
-	p->located = true;
+		return;
 	const struct symbols_part *part = &s->parts[p->part];
-	if (part->object &&
-	    object_place(part->object, p->addr - part->base, s->opts.table.gnu, &at) && at.file &&
-	    at.line) {
-		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at.file));
-		p->line = at.line;
+	if (part->object)
+		object_place(part->object, p->addr - part->base, s->opts.table.gnu, &at);
+	set_place(s, p, &at);
+}
+
+const struct symbol *symbols_locate(struct symbols *s, symid id)
+{
+	struct symbols_private *p = s->priv;
+	if (s->opts.table.gnu && !p->all_located) {
+		p->all_located = true;
+		sort_placed(p);
+		for (size_t i = 0; i < p->n_placed; i++)
+			locate(s, p->placed[i].id);
 	}
-	return p;
+	locate(s, id);
+	return &s->at[id];
 }
 
 const char *symbols_display(struct symbols *s, symid id)
@@ -323,12 +394,6 @@ static void add_file(struct symbols *s, bool *seen, const char *file)
 	vec_push(&s->priv->all_files, file);
 }
 
-static int by_position(const void *a, const void *b)
-{
-	const struct placed *l = a, *r = b;
-	return (l->position > r->position) - (l->position < r->position);
-}
-
 const char *const *symbols_files(struct symbols *s, size_t *n)
 {
 	struct symbols_private *p = s->priv;
@@ -337,8 +402,7 @@ const char *const *symbols_files(struct symbols *s, size_t *n)
 		for (size_t i = 0; i < s->n; i++)
 			symbols_locate(s, (symid)i);
 		bool *seen = xalloc(strtab_count(p->files) * sizeof(*seen));
-		if (p->n_placed)
-			qsort(p->placed, p->n_placed, sizeof(*p->placed), by_position);
+		sort_placed(p);
 		for (size_t i = 0; i < p->n_placed; i++)
 			add_file(s, seen, s->at[p->placed[i].id].file);
 		for (size_t i = 0; i < s->n; i++)
@@ -384,8 +448,6 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	s->text = object_text(o);
 	s->priv = xalloc(sizeof(*s->priv));
 	s->priv->files = strtab_new();
-	if (opts->lines && opts->table.gnu)
-		drop_empty_last(&table, s->text);
 	add_places(s, &table);
 	note_positions(s, &table);
 	free(table.at);

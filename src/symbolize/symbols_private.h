@@ -22,8 +22,10 @@ struct symbols_private {
 	uint32_t *bucket; /* first place that ends after the bucket's low address */
 	size_t n_buckets;
 	unsigned shift;        /* a bucket is 1 << shift bytes */
-	struct placed *placed; /* function places; by position once the files were asked for */
+	struct placed *placed; /* function places; by position once that was needed */
 	size_t n_placed;
+	bool by_position;
+	bool all_located;
 	VEC(const char *) all_files;
 	bool have_files;
 };

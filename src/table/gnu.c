@@ -87,13 +87,28 @@ void line_fixed(struct line *l, double v, int width, unsigned decimals)
 	line_fieldn(l, text, n, width, 0);
 }
 
+/* Not 0 if one of eight bytes is not printable ASCII, that is below 0x20 or above 0x7e. */
+static uint64_t odd_bytes(const char *s)
+{
+	const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
+	uint64_t v;
+	memcpy(&v, s, sizeof(v));
+	return (((v - 0x20 * ones) & ~v) | (v + ones) | v) & high;
+}
+
 /* Printable ASCII needs no closer look. */
 static bool is_simple(const char *s, size_t n)
 {
-	unsigned char odd = 0;
-	for (size_t i = 0; i < n; i++)
-		odd |= (unsigned char)(s[i] - 0x20) > 0x7e - 0x20;
-	return !odd;
+	enum { STEP = 8 };
+	uint64_t odd = 0;
+	if (n < STEP) {
+		for (size_t i = 0; i < n; i++)
+			odd |= (unsigned char)(s[i] - 0x20) > 0x7e - 0x20;
+		return !odd;
+	}
+	for (size_t i = 0; i + STEP < n; i += STEP)
+		odd |= odd_bytes(s + i);
+	return !(odd | odd_bytes(s + n - STEP));
 }
 
 void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o)

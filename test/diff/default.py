@@ -14,6 +14,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+import shown
 from gmonlib import Arc, Blocks, Elf, Hist, Symbol, bsd, gmon, parse_gmon, save
 from subject import Subject, gnu
 from tap import Tap, first_difference
@@ -246,6 +247,8 @@ def main():
         title = (check.__doc__ or check.__name__.replace('_', ' ')).split('\n')[0]
         for i, (passed, detail) in enumerate(check(subject)):
             tap.ok(passed, f'default mode, {check.__name__} {i + 1}: {title}', detail)
+    for title, problem in shown.check(subject):
+        tap.ok(not problem, title, problem)
     sys.exit(tap.done())
 
 

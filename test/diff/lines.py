@@ -20,12 +20,14 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 import gmonlib
+from sources import sources
 from tap import Tap
 
 PROGRAMS = {
     'statics': ['statics_main.c', 'statics_first.c', 'statics_second.c'],
     'interpreter': ['interpreter.c'],
     'objects': ['objects.cc'],
+    'inlines': ['inlines.cc*24'],
     'heat': ['heat.f90'],
 }
 COMPILERS = {'.c': ['gcc', 'clang'], '.cc': ['g++', 'clang++'], '.f90': ['gfortran']}
@@ -92,8 +94,9 @@ def compare_bytes(tap, name, print_lines, program, every):
     low, size = text_range(program)
     addresses = range(low, low + size, every)
     want = addr2line(program, addresses)
-    got = run([print_lines, '--gnu', '--locate', program], ''.join(f'{a:x}\n' for a in addresses))
-    got = got.stdout.splitlines()
+    asked = ''.join(f'{a:x}\n' for a in addresses)
+    got = run([print_lines, '--gnu', '--locate', program], asked * 2)
+    got = got.stdout.splitlines()[len(addresses):]
     bad = [(a, x, y) for a, x, y in zip(addresses, want, got) if x != y]
     tap.ok(size and len(want) == len(got) == len(addresses) and not bad,
            f'{name}: {len(addresses)} addresses as addr2line',
@@ -124,9 +127,9 @@ def compare(tap, name, args, program, folder):
 
 def build_all(folder):
     """(name, path) of every program as it is built."""
-    for program, sources in PROGRAMS.items():
-        files = [os.path.join(HERE, 'programs', s) for s in sources]
-        for compiler in COMPILERS[os.path.splitext(sources[0])[1]]:
+    for program, names in PROGRAMS.items():
+        files = sources(names, os.path.join(HERE, 'programs'), folder)
+        for compiler in COMPILERS[os.path.splitext(files[0])[1]]:
             if not shutil.which(compiler):
                 continue
             variants = [f'{v} {o}' for v in VERSIONS for o in ('-O0', '-O2')]
@@ -139,9 +142,9 @@ def build_all(folder):
                     print(f'# no {program} with {compiler} {options}')
 
 
-def build_debian(tap, folder, sources):
+def build_debian(tap, folder, fetch_to):
     for package, command in DEBIAN.items():
-        fetched = run(['sh', os.path.join(HERE, 'debsrc.sh'), sources, package])
+        fetched = run(['sh', os.path.join(HERE, 'debsrc.sh'), fetch_to, package])
         if fetched.returncode:
             tap.skip(f'{package} from Debian', 'no sources')
             continue

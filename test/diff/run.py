@@ -25,6 +25,7 @@ import gmonlib
 import names
 import synth
 from observe import difference, observe
+from sources import sources
 from subject import Subject, environment, gnu
 from tap import Tap
 
@@ -37,6 +38,7 @@ PROGRAMS = {
     'interpreter': (['interpreter.c'], ['O2']),
     'chain': (['chain.c'], ['O0-pie']),
     'objects': (['objects.cc'], ['O0', 'O2-pie']),
+    'inlines': (['inlines.cc*24'], ['O0', 'O2']),
     'heat': (['heat.f90'], ['O2']),
 }
 VARIANTS = {'O0': '-O0 -no-pie -fno-pie', 'O0-pie': '-O0 -pie -fPIE',
@@ -105,13 +107,13 @@ def common_sets(static):
 
 def build(name, variant, folder):
     """Compile and run; the data files, or the reason why there are none."""
-    sources, _ = PROGRAMS[name]
+    files = [os.path.relpath(f, folder) for f in sources(PROGRAMS[name][0], folder, folder)]
     for s in glob.glob(os.path.join(HERE, 'programs', '*')):
         shutil.copy(s, folder)
-    compiler = COMPILERS[os.path.splitext(sources[0])[1]]
+    compiler = COMPILERS[os.path.splitext(files[0])[1]]
     if not shutil.which(compiler):
         return None, f'no {compiler}'
-    command = [compiler, '-w', '-g', *VARIANTS[variant].split(), '-pg', '-o', 'prog', *sources,
+    command = [compiler, '-w', '-g', *VARIANTS[variant].split(), '-pg', '-o', 'prog', *files,
                '-lpthread']
     r = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if r.returncode:

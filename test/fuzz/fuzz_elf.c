@@ -32,7 +32,7 @@ static void look_around(struct object_file *o, uint64_t addr, bool gnu)
 	const uint8_t *code = object_code(o, addr, &n);
 	for (size_t i = 0; code && i < n && i < 64; i++)
 		*(volatile uint8_t *)&(uint8_t){ code[i] };
-	if (object_locate(o, addr, gnu, &at) && at.file)
+	if (object_place(o, addr, gnu, &at) && at.file)
 		expect(strlen(at.file) < SIZE_MAX);
 }
 

@@ -51,7 +51,7 @@ static inline struct callgraph *random_graph_make(size_t n_symbols, const struct
 	for (size_t i = n; i-- > 0;) {
 		const struct cg_arc *a = &g->arcs[i];
 		struct cg_node *to = &g->nodes[a->to];
-		g->in[to->first_in + to->n_in++] = (arcid)i;
+		g->in[to->first_in + to->n_in++].arc = (arcid)i;
 		if (a->from == a->to)
 			to->self_calls += a->count;
 		else

@@ -174,6 +174,7 @@ def endings():
 def processes():
     situation('fork', kins=2)
     situation('fork_raw', kins=2)
+    situation('fork_start', kins=2)
     situation('fork_idle', kins=1)
     situation('fork_storm', kins=101)
     situation('fork_threads', kins=51)
@@ -489,10 +490,60 @@ def static_checks():
     tap.ok('NOW' in out and 'NODELETE' in out and out.count('NEEDED') == 1, 'binary: bound at once, stays, needs libc alone', out)
 
 
+def aarch64():
+    """The runtime for the other machine, where there are a compiler and an emulator for it."""
+    if not wanted('aarch64'):
+        return
+    if not shutil.which('aarch64-linux-gnu-gcc') or not shutil.which('qemu-aarch64'):
+        tap.skip('aarch64: counted', 'no aarch64-linux-gnu-gcc or qemu-aarch64')
+        return
+    src = os.path.join(HERE, '..', '..', 'runtime')
+    flags = ('-std=gnu11 -D_GNU_SOURCE -DKIN_VERSION=\'"0"\' -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ftls-model=initial-exec '
+             '-mgeneral-regs-only -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -mno-outline-atomics '
+             f'-I{src} -I{src}/../include')
+    d = os.path.join(TMP, 'aarch64')
+    os.mkdir(d)
+    p = subprocess.run(f'aarch64-linux-gnu-gcc {flags} -shared -o {d}/libkinrt.so {src}/*.c {src}/hooks_aarch64.S '
+                       f'-Wl,-z,now,-z,nodelete,-Bsymbolic -Wl,--no-undefined && '
+                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -pg -o {d}/target {HERE}/target.c -pthread -ldl',
+                       shell=True, capture_output=True, text=True)
+    tap.ok(not p.returncode, 'aarch64: compiled', p.stderr)
+    if p.returncode:
+        return
+    for mode in ('threads64', 'fork', 'longjmp', 'normal'):
+        w = os.path.join(d, mode)
+        os.mkdir(w)
+        r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so', f'{d}/target', mode,
+                 *(['64000'] if mode == 'threads64' else [])], preload=False, where=w)
+        tap.ok(truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
+
+
+def installed():
+    if not wanted('installed') or not shutil.which('pkg-config'):
+        return
+    d = os.path.join(TMP, 'dest')
+    p = subprocess.run(['meson', 'install', '-C', args.build, '--no-rebuild', '--destdir', d], capture_output=True, text=True)
+    pc = [os.path.join(base, f) for base, _, names in os.walk(d) for f in names if f == 'kinrt.pc']
+    if not tap.ok(not p.returncode and pc, 'installed: kinrt.pc', p.stderr):
+        return
+    e = {**os.environ, 'PKG_CONFIG_SYSROOT_DIR': d, 'PKG_CONFIG_PATH': os.path.dirname(pc[0])}
+    words = subprocess.run(['pkg-config', '--cflags', '--libs', 'kinrt'], env=e, capture_output=True, text=True).stdout.strip()
+    prog = os.path.join(TMP, 'control.c')
+    with open(prog, 'w') as f:
+        f.write('#include <kinrt.h>\n__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }\n'
+                'int main(void) { leaf(); kinrt_stop(); leaf(); kinrt_mark("half"); kinrt_start(); kinrt_mark("on"); leaf(); return kinrt_flush(); }\n')
+    lib = os.path.dirname(os.path.dirname(pc[0]))
+    p = subprocess.run(f'gcc -O1 -pg -o {TMP}/control {prog} {words} -Wl,-rpath,{lib}', shell=True, capture_output=True, text=True)
+    r = run([TMP + '/control'], preload=False) if not p.returncode else None
+    k = dump.read(r.kins[0]) if r and r.kins else None
+    tap.ok(k and k.calls('leaf') == 2 and ' on\n' in k.info and ' half\n' not in k.info,
+           'installed: pkg-config, kinrt.h; a program pauses, goes on and makes a mark', lambda: p.stderr + (describe(r) if r else ''))
+
+
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, blocks, classic,
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
                  output, storage, privilege, kills, stepping):
         part()
 finally:

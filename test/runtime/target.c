@@ -27,6 +27,7 @@
 #define NOINLINE __attribute__((noinline))
 
 extern char **environ;
+extern int moncontrol(int) __attribute__((weak));
 static __thread volatile unsigned long sink;
 static char self[4096];
 static const char *arg = "";
@@ -146,6 +147,22 @@ static int m_fork_raw(void)
 	calls(1000);
 	p = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (!p) {
+		calls(300);
+		_exit(3);
+	}
+	printf("child %d\nleaf 1300\n", wait_for(p));
+	return 0;
+}
+
+static int m_fork_start(void) /* what the child asks for does not reach its parent's file */
+{
+	pid_t p;
+
+	calls(1000);
+	p = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (!p) {
+		if (moncontrol)
+			moncontrol(1);
 		calls(300);
 		_exit(3);
 	}
@@ -642,8 +659,6 @@ static int m_progress(void)
 
 /* ---- control from within ---- */
 
-extern int moncontrol(int) __attribute__((weak));
-
 static int m_moncontrol(void)
 {
 	calls(100);
@@ -665,14 +680,15 @@ static const struct {
 	{                                                                                          \
 #name, m_##name                                                                    \
 	}
-	M(normal),  M(exit42),     M(_exit),       M(quick_exit),  M(exit_group),   M(abort),
-	M(segv),    M(kill),       M(term),        M(atexit),      M(main_exits),   M(exit_race),
-	M(fork),    M(fork_raw),   M(fork_idle),   M(fork_storm),  M(fork_threads), M(fork_deep),
-	M(vfork),   M(vfork_exec), M(spawn),       M(exec),        M(exec_fails),   M(daemon),
-	M(chdir),   M(chroot),     M(setuid),      M(close_all),   M(close_first),  M(fd),
-	M(env),     M(sigmask),    M(fsize),       M(nofile),      M(seccomp),      M(memory),
-	M(errno),   M(threads64),  M(threads1000), M(threads5000), M(cancel),       M(deep),
-	M(longjmp), M(ucontext),   M(altstack),    M(dlopen),      M(progress),     M(moncontrol),
+	M(normal),     M(exit42),   M(_exit),      M(quick_exit),  M(exit_group),  M(abort),
+	M(segv),       M(kill),     M(term),       M(atexit),      M(main_exits),  M(exit_race),
+	M(fork),       M(fork_raw), M(fork_start), M(fork_idle),   M(fork_storm),  M(fork_threads),
+	M(fork_deep),  M(vfork),    M(vfork_exec), M(spawn),       M(exec),        M(exec_fails),
+	M(daemon),     M(chdir),    M(chroot),     M(setuid),      M(close_all),   M(close_first),
+	M(fd),         M(env),      M(sigmask),    M(fsize),       M(nofile),      M(seccomp),
+	M(memory),     M(errno),    M(threads64),  M(threads1000), M(threads5000), M(cancel),
+	M(deep),       M(longjmp),  M(ucontext),   M(altstack),    M(dlopen),      M(progress),
+	M(moncontrol),
 };
 
 int main(int argc, char **argv)

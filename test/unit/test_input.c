@@ -267,13 +267,8 @@ static void large_counts_survive(void)
 	OK(p->arcs[0].count == 0x100000064); /* 2^32 + 100 */
 	OK(p->sources[0].n_histograms == 2 && p->sources[0].n_arcs == 2);
 
-	OK(!failed(gmon_write_as_gnu(a, p, &le64)));
 	OK(failed(bsd_write(b, p, &le64, true)));
 	OK(strstr(message, "BSD's format has no room for a histogram bin above 65535"));
-	profile_free(p);
-	p = read_one(a, &le64);
-	OK(histogram_count(&p->histograms[0], 3) == 80000 - 65536);
-	OK(p->arcs[0].count == 100);
 	profile_free(p);
 }
 

@@ -145,7 +145,9 @@ static void add_random(struct profile_builder *b, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct event e = { .unit = EVENT_NS, .kind = kinds[pick(3)], .period = pick(9) };
-		struct sample s = { .count = 1 + pick(3), .weight = pick(1000), .time_ns = pick(500) };
+		struct sample s = { .count = 1 + pick(3),
+				    .weight = pick(1000),
+				    .time_ns = pick(500) };
 		e.name = word(b, "event", 2);
 		s.event = profile_add_event(b, e);
 		s.task = random_task(b);
@@ -160,9 +162,9 @@ static void add_random(struct profile_builder *b, uint32_t n)
 		profile_add_arc(b, a);
 		taskid task = random_task(b);
 		if (task)
-			profile_add_task_arc(b, (struct task_arc){ a.from, a.to, a.count,
-								   a.from_object, a.to_object,
-								   task });
+			profile_add_task_arc(b,
+					     (struct task_arc){ a.from, a.to, a.count,
+								a.from_object, a.to_object, task });
 		bucket[pick(LATENCY_BUCKETS)]++;
 		struct latency l = { .from = a.from, .to = a.to, .count = 1, .sum_ns = pick(50) };
 		l.min_ns = l.max_ns = l.sum_ns;
@@ -268,10 +270,9 @@ static void merging_is_associative_and_commutative(void)
 
 static struct kin_writer_opts recorder(void)
 {
-	return (struct kin_writer_opts){ .writer = KINF_BY_RECORDER,
-					 .pid = 7,
-					 .start_ns = 1000,
-					 .period_ns = 1000000 };
+	return (struct kin_writer_opts){
+		.writer = KINF_BY_RECORDER, .pid = 7, .start_ns = 1000, .period_ns = 1000000
+	};
 }
 
 struct recording {
@@ -287,8 +288,8 @@ static struct recording begin(const char *path, const struct kin_writer_opts *o)
 	r.event = kin_writer_event(r.w, "task-clock", KINF_NS, 1000000, 0);
 	r.task = kin_writer_task(r.w, 7, 8, 0, "prog");
 	for (uint8_t i = 0; i < 3; i++)
-		r.module[i] = kin_writer_module(r.w, KINF_ELF, i == 0, i ? "/lib/a.so" : "/bin/prog",
-						&i, 1);
+		r.module[i] = kin_writer_module(r.w, KINF_ELF, i == 0,
+						i ? "/lib/a.so" : "/bin/prog", &i, 1);
 	return r;
 }
 
@@ -298,9 +299,10 @@ static void record(struct recording *r, uint32_t depth, uint32_t spread)
 	struct kin_frame frames[200];
 	struct kin_sample s = { .event = r->event, .task = r->task, .weight = 1000000 };
 	for (uint32_t i = 0; i < depth; i++)
-		frames[i] = (struct kin_frame){ .addr = 0x1000 + i * 64 + (i < 4 ? pick(spread) : 0),
-						.module = r->module[i % 3],
-						.flags = i ? KINF_FRAME_RETURN : 0 };
+		frames[i] =
+			(struct kin_frame){ .addr = 0x1000 + i * 64 + (i < 4 ? pick(spread) : 0),
+					    .module = r->module[i % 3],
+					    .flags = i ? KINF_FRAME_RETURN : 0 };
 	r->now += 990000 + pick(20000);
 	s.time_ns = r->now;
 	s.cpu = pick(2);
@@ -559,27 +561,49 @@ static struct image runtime_image(void)
 				 .losses = { 1, 2, 0, 3, 4, 5 } };
 	static const uint8_t page[KINF_PAGE - sizeof(h)];
 
-	put_module(&modules, (struct kinf_module){ .id = 1, .start = 0x10000, .end = 0x20000,
-						   .bias = 0x10000, .unmapped_at = UINT32_MAX,
-						   .flags = KINF_MODULE_MAIN }, "/bin/prog");
-	put_module(&modules, (struct kinf_module){ .id = 2, .start = 0x30000, .end = 0x40000,
-						   .bias = 0x30000, .unmapped_at = 1 }, "/lib/old.so");
-	put_module(&modules, (struct kinf_module){ .id = 3, .start = 0x30000, .end = 0x48000,
-						   .bias = 0x2f000, .mapped_at = 1,
-						   .unmapped_at = UINT32_MAX }, "/lib/new.so");
+	put_module(&modules,
+		   (struct kinf_module){ .id = 1,
+					 .start = 0x10000,
+					 .end = 0x20000,
+					 .bias = 0x10000,
+					 .unmapped_at = UINT32_MAX,
+					 .flags = KINF_MODULE_MAIN },
+		   "/bin/prog");
+	put_module(&modules,
+		   (struct kinf_module){ .id = 2,
+					 .start = 0x30000,
+					 .end = 0x40000,
+					 .bias = 0x30000,
+					 .unmapped_at = 1 },
+		   "/lib/old.so");
+	put_module(&modules,
+		   (struct kinf_module){ .id = 3,
+					 .start = 0x30000,
+					 .end = 0x48000,
+					 .bias = 0x2f000,
+					 .mapped_at = 1,
+					 .unmapped_at = UINT32_MAX },
+		   "/lib/new.so");
 	struct kinf_thread threads[3] = { { .index = 1, .tid = 42, .name = "main", .cpu_ns = 9 },
 					  { .index = 2, .tid = 43, .name = "other" } };
 	struct kinf_arc arcs[4] = { { .from = 0x10105, .to = 0x30200, .count = 6 },
 				    { .from = 0x10105, .to = 0x10300 },
 				    { .from = 0, .to = 0x10400, .count = 1 },
 				    { .from = 0x20000, .to = 0x10400, .count = 2 } };
-	struct kinf_retired_arc retired[1] = { { .from = 0x105, .to = 0x200, .count = 4,
-						 .from_module = 1, .to_module = 2 } };
+	struct kinf_retired_arc retired[1] = {
+		{ .from = 0x105, .to = 0x200, .count = 4, .from_module = 1, .to_module = 2 }
+	};
 	struct kinf_count counts[2] = { { .addr = 0x10010, .count = 8 }, { 0 } };
-	struct kinf_latency latency = { .from = 0x10105, .to = 0x30200, .count = 6, .sum_ns = 60,
-					.min_ns = 5, .max_ns = 20, .bucket = { [10] = 6 } };
-	struct kinf_stack stack = { .depth = 2, .epoch = 0, .end = KINF_STACK_COMPLETE, .count = 3,
-				    .weight_ns = 3000000 };
+	struct kinf_latency latency = { .from = 0x10105,
+					.to = 0x30200,
+					.count = 6,
+					.sum_ns = 60,
+					.min_ns = 5,
+					.max_ns = 20,
+					.bucket = { [10] = 6 } };
+	struct kinf_stack stack = {
+		.depth = 2, .epoch = 0, .end = KINF_STACK_COMPLETE, .count = 3, .weight_ns = 3000000
+	};
 	uint64_t pcs[2] = { 0x30200, 0x10105 };
 	put(&stacks, &stack, sizeof(stack));
 	put(&stacks, pcs, sizeof(pcs));
@@ -689,6 +713,40 @@ static void the_runtimes_files_are_read(void)
 	vec_free(&m.bytes);
 }
 
+/* doc/kin-format.md, byte for byte. */
+static void the_documented_example_is_read(void)
+{
+	static const uint8_t records[] = {
+		0x05, 0x01, 0x0a, 't',  'a',  's',  'k',  '-',  'c',  'l',  'o',  'c',  'k',  0xc0,
+		0x84, 0x3d, 0x00, 0x04, 0x07, 0x07, 0x00, 0x04, 'p',  'r',  'o',  'g',  0x01, 0x40,
+		0x09, '/',  'b',  'i',  'n',  '/',  'p',  'r',  'o',  'g',  0x00, 0x02, 0x01, 0xa6,
+		0x20, 0x00, 0x01, 0x02, 0x01, 0x80, 0x22, 0x00, 0x00, 0x03, 0x00, 0x01, 0x03, 0x01,
+		0x02, 0x07, 0x01, 0x01, 0x02, 0x01, 0x80, 0x89, 0x7a, 0xc0, 0x84, 0x3d, 0x80, 0x01,
+	};
+	static const uint8_t page[KINF_PAGE];
+	struct kinf_header h = {
+		.magic = KINF_MAGIC, .version = 1, .page = KINF_PAGE, .writer = 1
+	};
+	struct image m = { 0 };
+	bool failed;
+
+	put(&m, &h, sizeof(h));
+	put(&m, page, sizeof(page) - sizeof(h));
+	put_block(&m, KINF_STREAM, 0, records, sizeof(records), 8 - sizeof(records) % 8);
+	struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+	const struct samples *s = &p->samples;
+	OK(!failed && s->n == 1 && s->at[0].weight == 1000000 && s->at[0].time_ns == 1000000);
+	OK(s->at[0].cpu == 0 && s->audit.complete == 1);
+	const struct stack *leaf = &s->stacks[s->at[0].stack];
+	OK(s->frames[leaf->frame].addr == 0x1100 && s->frames[leaf->frame].flags == 0);
+	OK(s->frames[s->stacks[leaf->caller].frame].addr == 0x1026);
+	OK(s->frames[s->stacks[leaf->caller].frame].flags == FRAME_RETURN);
+	OK_STR(object_name(p, s->frames[leaf->frame].object), "/bin/prog");
+	OK_STR(strtab_get(p->strings, s->tasks[s->at[0].task].comm), "prog");
+	profile_free(p);
+	vec_free(&m.bytes);
+}
+
 int main(void)
 {
 	OK(crc32c(0, "123456789", 9) == 0xe3069283);
@@ -705,6 +763,7 @@ int main(void)
 	every_cut_is_told();
 	every_flipped_bit_is_told();
 	the_runtimes_files_are_read();
+	the_documented_example_is_read();
 	char *command = NULL;
 	if (asprintf(&command, "rm -r %s", folder) > 0)
 		OK(system(command) == 0);

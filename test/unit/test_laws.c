@@ -260,7 +260,7 @@ static void check_shown(const struct callgraph *g, struct broken *b)
 			       !is_sane(n->fraction) || !is_at_most(n->fraction, 1);
 	}
 	for (size_t i = 0; i < g->n_arcs; i++) {
-		struct cg_time t = callgraph_arc_time(g, &g->arcs[i]);
+		struct cg_time t = callgraph_arc_time(g, (arcid)i, &g->arcs[i]);
 		b->negative += !is_sane(t.self) || !is_sane(t.child);
 	}
 	b->shown += !is_sane(g->shown_total) || !is_at_most(g->shown_total, g->total);

@@ -193,17 +193,19 @@ static bool well_formed(const struct line_run *r, size_t n, struct address_range
 	return good;
 }
 
-/* Asking byte by byte gives what the runs say. */
-static bool locate_agrees(struct object_file *o, bool gnu, const struct line_run *r, size_t n,
-			  struct address_range range)
+/* Asking byte by byte gives what the runs say (by the right rules, without the function). */
+static bool place_agrees(struct object_file *o, bool gnu, const struct line_run *r, size_t n,
+			 struct address_range range)
 {
 	size_t i = 0;
 	for (uint64_t addr = range.low; addr < range.high; addr++) {
 		struct srcloc at;
-		bool found = object_locate(o, addr, gnu, &at);
+		bool found = object_place(o, addr, gnu, &at);
 		while (i < n && r[i].end <= addr)
 			i++;
 		bool within = i < n && r[i].addr <= addr;
+		if (within && found && !gnu)
+			at.function = r[i].at.function;
 		if (found ? !within || !same(&at, &r[i].at) : within && !gnu)
 			return false;
 	}
@@ -218,10 +220,23 @@ static bool consistent(struct object_file *o)
 		struct address_range text = object_text(o);
 		struct line_run *r = object_line_runs(o, text, gnu, &n);
 		good &= well_formed(r, n, text);
-		good &= locate_agrees(o, gnu, r, n, text);
+		good &= place_agrees(o, gnu, r, n, text);
 		free(r);
 	}
 	return good;
+}
+
+static bool find_line(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
+{
+	size_t n;
+	struct address_range byte = { addr, addr + 1 };
+	if (gnu)
+		return object_place(o, addr, gnu, ret);
+	struct line_run *r = object_line_runs(o, byte, gnu, &n);
+	if (n)
+		*ret = r[0].at;
+	free(r);
+	return n;
 }
 
 static const char *at_address(struct object_file *o, uint64_t addr, bool gnu)
@@ -230,7 +245,7 @@ static const char *at_address(struct object_file *o, uint64_t addr, bool gnu)
 	static int i;
 	struct srcloc at;
 	i = !i;
-	if (!object_locate(o, addr, gnu, &at))
+	if (!find_line(o, addr, gnu, &at))
 		return "nothing";
 	const char *base = at.file ? strrchr(at.file, '/') : NULL;
 	snprintf(text[i], sizeof(text[i]), "%s %s:%u", at.function ? at.function : "?",
@@ -371,7 +386,7 @@ static void test_none(void)
 		return;
 	struct object_file *o = open_object("out");
 	OK(!object_has_lines(o));
-	OK(!object_locate(o, object_text(o).low, false, &at) && at.line == 77);
+	OK(!object_place(o, object_text(o).low, false, &at) && at.line == 77);
 	free(object_line_runs(o, object_text(o), false, &n));
 	OK(n == 0);
 	object_free(o);
@@ -417,7 +432,7 @@ static void try_damaged(const struct file *f, size_t size)
 			if (!well_formed(r, n, text))
 				abort();
 			free(r);
-			object_locate(o, text.low + 20, gnu, &at);
+			object_place(o, text.low + 20, gnu, &at);
 		}
 	}
 	object_free(o);

@@ -1,6 +1,7 @@
 #include "tap.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -59,5 +60,15 @@ int main(void)
 	char buf[NUM_MAX];
 	OK(num_u64(buf, UINT64_MAX) == 20);
 	OK_STR(buf, "18446744073709551615");
+
+	for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10) {
+		const uint64_t near[] = { power - 1, power, power + 1 };
+		for (size_t i = 0; i < sizeof(near) / sizeof(*near); i++) {
+			char want[NUM_MAX];
+			int n = snprintf(want, sizeof(want), "%" PRIu64, near[i]);
+			bad += num_u64(buf, near[i]) != (size_t)n || strcmp(buf, want);
+		}
+	}
+	OK(bad == 0);
 	return DONE();
 }

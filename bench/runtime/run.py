@@ -1,0 +1,143 @@
+"""run.py BUILD [--lua] - what libkinrt's hooks cost, next to glibc's; a Markdown table.
+
+All programs of a row run in turn, several rounds; the best round of each counts. Ratios are meant to
+be compared, nanoseconds are this machine's. --lua: fetches Debian's Lua, and measures that as well."""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+BUILD = os.path.realpath(sys.argv[1])
+SO = os.path.join(BUILD, 'runtime', 'libkinrt.so')
+TMP = tempfile.TemporaryDirectory(prefix='kinrt.bench.')
+ROUNDS = 5
+
+
+def path(name):
+    return os.path.join(TMP.name, name)
+
+
+def build(name, source, flags, after=''):
+    subprocess.run(f'gcc -O2 -w {flags} -o {path(name)} {HERE}/{source} {after} -pthread', shell=True, check=True)
+    return path(name)
+
+
+def environment(preload):
+    e = {k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}
+    e['KIN_OPTIONS'] = 'output=' + path('%p.%t.kin')
+    if preload:
+        e['LD_PRELOAD'] = preload
+    return e
+
+
+def once(argv, preload, timed):
+    start = time.monotonic()
+    r = subprocess.run(argv, env=environment(preload), cwd=TMP.name, check=True, capture_output=True, text=True)
+    for f in glob.glob(path('*.kin')):
+        os.unlink(f)
+    return (time.monotonic() - start) * 1e9 if timed else float(r.stdout)
+
+
+def best(variants, timed=False):
+    """variants: name -> (argv, preload). In turn, so that a slow moment of the machine meets all."""
+    out = {}
+    for _ in range(ROUNDS):
+        for name, (argv, preload) in variants.items():
+            t = once(argv, preload, timed)
+            out[name] = min(t, out.get(name, t))
+    return out
+
+
+def row(what, *cells):
+    print('| ' + ' | '.join([what, *cells]) + ' |', flush=True)
+
+
+def ns(x):
+    return f'{x:+.2f} ns'
+
+
+def empty_library():
+    with open(path('empty.s'), 'w') as f:
+        f.write('.globl mcount, __fentry__, __monstartup, _mcleanup, __cyg_profile_func_enter, __cyg_profile_func_exit\n'
+                'mcount: __fentry__: __monstartup: _mcleanup:\n'
+                '__cyg_profile_func_enter: __cyg_profile_func_exit: ret\n.section .note.GNU-stack, "", @progbits\n')
+    subprocess.run(['gcc', '-shared', '-o', path('empty.so'), path('empty.s')], check=True)
+    return path('empty.so')
+
+
+def hooks():
+    plain = build('plain', 'calls.c', '')
+    pg, fentry = build('pg', 'calls.c', '-pg'), build('fentry', 'calls.c', '-pg -mfentry')
+    cyg = build('cyg', 'calls.c', '-finstrument-functions')
+    empty = empty_library()
+    print('| added to a call | kin | empty hook | glibc | kin : glibc |\n|---|---|---|---|---|')
+    for threads in (1, os.cpu_count()):
+        for what, prog in (('mcount', pg), ('__fentry__', fentry)):
+            a = [str(threads), '10']
+            t = best({'plain': ([plain, *a], None), 'kin': ([prog, *a], SO), 'empty': ([prog, *a], empty),
+                      'glibc': ([prog, *a], None)})
+            add = {k: v - t['plain'] for k, v in t.items()}
+            row(f'{what}, {threads} thread{"s" * (threads > 1)}', ns(add['kin']), ns(add['empty']), ns(add['glibc']),
+                f'1 : {add["glibc"] / add["kin"]:.1f}')
+    t = best({'plain': ([plain, '1', '10'], None), 'kin': ([cyg, '1', '10'], SO), 'empty': ([cyg, '1', '10'], empty)})
+    row('-finstrument-functions, enter and exit', ns(t['kin'] - t['plain']), ns(t['empty'] - t['plain']), '', '')
+
+
+def blocks():
+    lib = os.path.dirname(SO)
+    link = f'-L{lib} -lkinrt -Wl,-rpath,{lib}'
+    plain = build('tree', 'tree.c', '')
+    bb = build('tree.bb', 'tree.c', '-fsanitize-coverage=trace-pc', link)
+    off = {'n': 0}
+    e = environment(None)
+    e['KIN_OPTIONS'] = 'output=' + path('one.kin')
+    subprocess.run([bb, '10'], env=e, cwd=TMP.name, check=True, capture_output=True)
+    sys.path.insert(0, os.path.join(HERE, '..', '..', 'test', 'runtime'))
+    import dump
+    off['n'] = sum(dump.read(path('one.kin')).counts.values()) * 3
+    os.unlink(path('one.kin'))
+    with open(path('nothing.s'), 'w') as f:
+        f.write('.globl __sanitizer_cov_trace_pc\n__sanitizer_cov_trace_pc: ret\n.section .note.GNU-stack, "", @progbits\n')
+    subprocess.run(['gcc', '-shared', '-o', path('nothing.so'), path('nothing.s')], check=True)
+    t = best({'plain': ([plain, '30'], None), 'kin': ([bb, '30'], None), 'empty': ([bb, '30'], path('nothing.so'))}, timed=True)
+    row('a basic block (trace-pc)', *(ns((t[k] - t['plain']) / off['n']) for k in ('kin', 'empty')), '', '')
+
+
+def programs(lua):
+    print('\n| whole program, times of the plain one | kin | glibc | added: kin : glibc |\n|---|---|---|---|')
+    t = best({'plain': ([build('tree', 'tree.c', ''), '40'], None), 'kin': ([build('tree.pg', 'tree.c', '-pg'), '40'], SO),
+              'glibc': ([path('tree.pg'), '40'], None)}, timed=True)
+    whole('tree', t)
+    if not lua:
+        return
+    src = subprocess.run([HERE + '/../../test/diff/debsrc.sh', TMP.name, 'lua5.4'], capture_output=True, text=True)
+    if src.returncode:
+        print('Lua cannot be fetched:', src.stderr)
+        return
+    d = src.stdout.strip()
+    c = [f for f in glob.glob(d + '/src/*.c') if not re.search(r'/(luac|lua|onelua|ltests)\.c$', f)]
+    with open(path('lua5.4-deb-multiarch.h'), 'w') as f:   # Debian's build makes it
+        f.write('#define DEB_HOST_MULTIARCH "none"\n')
+    for name, flags in (('lua', ''), ('lua.pg', '-pg')):
+        subprocess.run(['gcc', '-O2', '-w', *flags.split(), '-DLUA_USE_POSIX', '-I', TMP.name, '-o', path(name),
+                        d + '/src/lua.c', *c, '-lm'], check=True)
+    script = ('local function fib(n) if n < 2 then return n end return fib(n-1) + fib(n-2) end '
+              'local t = {} for i = 1, 60000 do t[i] = tostring(i):rep(2) end table.sort(t) print(fib(24), #table.concat(t))')
+    t = best({'plain': ([path('lua'), '-e', script], None), 'kin': ([path('lua.pg'), '-e', script], SO),
+              'glibc': ([path('lua.pg'), '-e', script], None)}, timed=True)
+    whole('Lua 5.4', t)
+
+
+def whole(what, t):
+    p = t['plain']
+    row(what, f'{t["kin"] / p:.2f}', f'{t["glibc"] / p:.2f}', f'1 : {(t["glibc"] - p) / (t["kin"] - p):.1f}')
+
+
+if __name__ == '__main__':
+    hooks()
+    blocks()
+    programs('--lua' in sys.argv)

@@ -1,0 +1,29 @@
+#include "rt.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+void *rt_memory(size_t size)
+{
+	enum { CHUNK = 64 << 10 };
+	static _Alignas(16) uint8_t initial[8 << 10];
+	static uint8_t *at = initial;
+	static size_t left = sizeof(initial);
+	void *p;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > left) {
+		long m = rt.silent || size > CHUNK ? -ENOMEM
+						   : SYS6(mmap, NULL, CHUNK, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (m < 0 && m > -4096)
+			return NULL;
+		at = (uint8_t *)m;
+		left = CHUNK;
+	}
+	p = at;
+	at += size;
+	left -= size;
+	return p;
+}

@@ -1,0 +1,71 @@
+/* The name of the file. */
+#include "rt.h"
+
+#include <time.h>
+
+static void put_name(struct text *t, const char *template, size_t n)
+{
+	struct timespec now = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		char c = template[i] == '%' && i + 1 < n ? template[++i] : 0;
+
+		if (!c)
+			text_bytes(t, template + i, 1);
+		else if (c == 'p')
+			text_number(t, rt.pid);
+		else if (c == 't') {
+			SYS2(clock_gettime, CLOCK_REALTIME, &now);
+			text_number(t, (uint64_t)now.tv_sec);
+		} else if (c == 'e') {
+			const char *base = rt.exe;
+
+			for (const char *s = rt.exe; *s; s++)
+				if (*s == '/')
+					base = s + 1;
+			text_add(t, base);
+		} else if (c == 'c')
+			text_add(t, ",");
+		else
+			text_bytes(t, &c, 1);
+	}
+}
+
+static bool has_pid(const char *template, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i++)
+		if (template[i] == '%' && template[i + 1] == 'p')
+			return true;
+	return false;
+}
+
+/* `attempt` 0: the name as it was asked for; 1: with the process id, 2 and on: and the time in it.
+ */
+void rt_output_path(int attempt)
+{
+	struct text t = { .at = rt.path, .size = sizeof(rt.path) };
+	size_t n, tail = 0;
+	const char *name = rt_option(&rt.options, "output", &n);
+
+	if (!name || !n) {
+		name = "kin.%p.kin";
+		n = text_size(name);
+	}
+	if (name[0] != '/' && rt.cwd[0]) {
+		text_add(&t, rt.cwd);
+		text_add(&t, "/");
+	}
+	if (n > 4 && name[n - 4] == '.' && name[n - 3] == 'k' && name[n - 2] == 'i' &&
+	    name[n - 1] == 'n')
+		tail = 4;
+	put_name(&t, name, n - tail);
+	if (attempt && !has_pid(name, n)) {
+		text_add(&t, ".");
+		text_number(&t, rt.pid);
+	}
+	if (attempt > 1 || (attempt && has_pid(name, n))) {
+		text_add(&t, ".");
+		text_number(&t, rt_now_ns(CLOCK_REALTIME) / 1000);
+	}
+	text_bytes(&t, ".kin", tail);
+}

@@ -1,0 +1,379 @@
+#include "analysis/callchain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hists_private.h"
+
+/* What a node is made of: places in the tree of paths, or chains with a weight of their own. */
+enum strand_kind {
+	SUBTREE, /* all samples at and below `at`, but for those taken out */
+	UP,      /* one chain, that goes on to the caller of `at` */
+	DOWN,    /* one chain, that goes on to sequence[at + 1], and has `left` hops more */
+};
+
+struct strand {
+	enum strand_kind kind;
+	uint32_t at, left;
+	uint32_t hop;
+	uint64_t weight, count;
+};
+
+struct strand_list {
+	VEC(struct strand) list;
+};
+
+struct callchains {
+	struct hists_private *h;
+	struct callchain tree;
+	VEC(struct chain_node) nodes;
+	struct strand_list level, next, found;
+	VEC(uint32_t) starts; /* [node of the level]: where its strands begin */
+	VEC(uint32_t) sequence;
+	struct hist_stat *taken; /* [path]: samples below that have whole chains of this row */
+	VEC(pathid) touched;
+	bool below_only;
+};
+
+struct callchains *callchains_new(const struct hists *hists)
+{
+	struct callchains *c = xalloc(sizeof(*c));
+	c->h = hists->priv;
+	c->taken = xalloc((c->h->paths.n + 1) * sizeof(*c->taken));
+	return c;
+}
+
+void callchains_free(struct callchains *c)
+{
+	if (!c)
+		return;
+	vec_free(&c->nodes);
+	vec_free(&c->level.list);
+	vec_free(&c->next.list);
+	vec_free(&c->found.list);
+	vec_free(&c->starts);
+	vec_free(&c->sequence);
+	vec_free(&c->touched);
+	free(c->taken);
+	free(c);
+}
+
+/* ---- where a row's chains begin ---- */
+
+static void add_subtree(struct callchains *c, pathid at)
+{
+	const struct hist_stat *below = &c->h->below[at * c->h->hists.opts->n_events];
+	const struct hist_stat *taken = &c->taken[at];
+	if (below->count == taken->count && below->weight == taken->weight)
+		return;
+	vec_push(&c->found.list,
+		 ((struct strand){ SUBTREE, at, 0, c->h->paths.at[at].hop,
+				   below->weight - taken->weight, below->count - taken->count }));
+}
+
+static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
+{
+	if (s->count || s->weight)
+		vec_push(&c->found.list, ((struct strand){ UP, at, 0, c->h->paths.at[at].hop, s->weight,
+							   s->count }));
+}
+
+static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
+{
+	uint32_t n = c->h->paths.at[at].depth, first = (uint32_t)c->sequence.n;
+	vec_reserve(&c->sequence, n);
+	for (uint32_t i = n; i--; at = c->h->paths.at[at].caller)
+		c->sequence.at[first + i] = c->h->paths.at[at].hop;
+	c->sequence.n += n;
+	if (n)
+		vec_push(&c->found.list, ((struct strand){ DOWN, first, n - 1, c->sequence.at[first],
+							   s->weight, s->count }));
+}
+
+/* Samples with whole chains are not among those below the row's paths. */
+static void take_out(struct callchains *c, pathid at, uint32_t row, const struct hist_stat *s)
+{
+	pathid end = at;
+	for (pathid p = at; p != NONE; p = c->h->paths.at[p].caller)
+		if (c->h->paths.at[p].row == row)
+			end = p; /* the outermost one */
+	if (c->h->paths.at[end].row != row)
+		return;
+	for (pathid p = at;; p = c->h->paths.at[p].caller) {
+		vec_push(&c->touched, p);
+		c->taken[p].weight += s->weight;
+		c->taken[p].count += s->count;
+		if (p == end)
+			break;
+	}
+}
+
+static void start_leaf(struct callchains *c, uint32_t leaf, uint32_t row)
+{
+	struct hists_private *h = c->h;
+	bool elsewhere = leaf >= h->paths.n;
+	size_t i = elsewhere ? leaf - h->paths.n : leaf;
+	pathid at = elsewhere ? h->leaves.at[i].path : (pathid)i;
+	const struct hist_stat *own =
+		elsewhere ? &h->leaf_own.at[i * h->hists.opts->n_events] : &h->regular[i];
+	bool callee = h->hists.opts->order == CHAIN_CALLEE;
+	if (callee && (elsewhere || h->hists.opts->no_children))
+		add_up(c, at, own);
+	if (callee)
+		return;
+	if (c->below_only)
+		return;
+	add_down(c, at, own);
+	if (!h->hists.opts->no_children)
+		take_out(c, at, row, own);
+}
+
+static void start_row(struct callchains *c, size_t row)
+{
+	const struct hists_private *h = c->h;
+	for (uint32_t i = h->first_leaf[row]; i < h->first_leaf[row + 1]; i++)
+		start_leaf(c, h->leaves_of[i], (uint32_t)row);
+	if (h->hists.opts->no_children)
+		return;
+	for (uint32_t i = h->first_path[row]; i < h->first_path[row + 1]; i++) {
+		pathid at = h->paths_of[i];
+		if (h->hists.opts->order == CHAIN_CALLEE)
+			add_up(c, at, &h->innermost[at]);
+		else
+			add_subtree(c, at);
+	}
+}
+
+static void start_all(struct callchains *c)
+{
+	const struct hists_private *h = c->h;
+	size_t n_events = h->hists.opts->n_events;
+	for (size_t i = 0; i < h->paths.n; i++) {
+		const struct path *p = &h->paths.at[i];
+		if (h->hists.opts->order == CHAIN_CALLER && p->depth == 1)
+			add_subtree(c, (pathid)i);
+		else if (h->hists.opts->order == CHAIN_CALLEE && p->depth)
+			add_up(c, (pathid)i, &h->own.at[i * n_events]);
+	}
+}
+
+/* ---- one level after the other ---- */
+
+/* What follows a strand, into c->found. */
+static void follow(struct callchains *c, const struct strand *s)
+{
+	const struct hists_private *h = c->h;
+	struct strand next = *s;
+	switch (s->kind) {
+	case SUBTREE:
+		for (pathid p = h->first_below[s->at]; p != NONE; p = h->next[p])
+			add_subtree(c, p);
+		break;
+	case UP:
+		next.at = h->paths.at[s->at].caller;
+		next.hop = h->paths.at[next.at].hop;
+		if (next.hop != NONE)
+			vec_push(&c->found.list, next);
+		break;
+	case DOWN:
+		if (!s->left)
+			break;
+		next.at++;
+		next.left--;
+		next.hop = c->sequence.at[next.at];
+		vec_push(&c->found.list, next);
+		break;
+	}
+}
+
+static int by_chain_key(const void *a, const void *b, void *arg)
+{
+	const struct hists_private *h = arg;
+	const struct strand *x = a, *y = b;
+	uint32_t kx = h->hops.at[x->hop].ckey, ky = h->hops.at[y->hop].ckey;
+	if (kx != ky)
+		return kx < ky ? -1 : 1;
+	return x->hop < y->hop ? -1 : x->hop > y->hop;
+}
+
+/* Higher places first, later objects first: as good as any, and perf's. */
+static int by_place(const struct hists_private *h, uint32_t a, uint32_t b)
+{
+	const struct hop *x = &h->hops.at[a], *y = &h->hops.at[b];
+	struct program *g = h->hists.program;
+	const struct frame *fx = &h->hists.profile->samples.frames[x->frame];
+	const struct frame *fy = &h->hists.profile->samples.frames[y->frame];
+	if (x->place != y->place && x->place != NONE && y->place != NONE) {
+		objid ox = program_object(g, x->place), oy = program_object(g, y->place);
+		if (ox != oy)
+			return ox > oy ? -1 : 1;
+		const struct symbols *s = program_symbols(g);
+		if (s->at[x->place].addr != s->at[y->place].addr)
+			return s->at[x->place].addr > s->at[y->place].addr ? -1 : 1;
+	}
+	if (fx->addr != fy->addr)
+		return fx->addr > fy->addr ? -1 : 1;
+	return x->ckey > y->ckey ? -1 : x->ckey < y->ckey;
+}
+
+struct node_order {
+	const struct hists_private *h;
+	bool by_name;
+};
+
+struct group { /* strands of c->found with one key */
+	struct chain_node node;
+	size_t begin, end;
+};
+
+static int by_weight(const void *a, const void *b, void *arg)
+{
+	const struct node_order *o = arg;
+	const struct group *x = a, *y = b;
+	if (!o->by_name && x->node.sum != y->node.sum)
+		return x->node.sum > y->node.sum ? -1 : 1;
+	return by_place(o->h, x->node.hop, y->node.hop);
+}
+
+static struct group *group_found(struct callchains *c, uint32_t parent, size_t *n)
+{
+	struct strand *s = c->found.list.at;
+	size_t count = c->found.list.n;
+	struct group *groups = xrealloc(NULL, count + 1, sizeof(*groups));
+	*n = 0;
+	if (count > 1)
+		qsort_r(s, count, sizeof(*s), by_chain_key, c->h);
+	for (size_t i = 0; i < count; i++) {
+		struct group *g = *n ? &groups[*n - 1] : NULL;
+		if (!g || c->h->hops.at[s[g->begin].hop].ckey != c->h->hops.at[s[i].hop].ckey) {
+			g = &groups[(*n)++];
+			*g = (struct group){ .node = { .parent = parent, .hop = s[i].hop }, .begin = i };
+		}
+		g->end = i + 1;
+		g->node.sum += s[i].weight;
+		g->node.n_below += s[i].count;
+	}
+	return groups;
+}
+
+static bool stays(const struct chain_node *node, const struct chain_node *parent,
+		  const struct chain_opts *o)
+{
+	if (o->pruning == CHAIN_MIN_WEIGHT)
+		return node->sum >= o->min_weight;
+	return (double)node->sum >= ceil((double)(parent->sum - parent->hit) * o->min_share);
+}
+
+/* Children of a node, of the strands in c->found. */
+static void add_children(struct callchains *c, uint32_t parent, const struct chain_opts *o)
+{
+	size_t n;
+	struct group *groups = group_found(c, parent, &n);
+	struct chain_node *p = &c->nodes.at[parent];
+	p->hit = p->sum;
+	p->count = p->n_below;
+	for (size_t i = 0; i < n; i++) {
+		p->hit -= groups[i].node.sum;
+		p->count -= groups[i].node.n_below;
+	}
+	if (n > 1)
+		qsort_r(groups, n, sizeof(*groups), by_weight, &(struct node_order){ c->h, o->by_name });
+	p->first = (uint32_t)c->nodes.n;
+	bool joins = n == 1 && !p->count && !p->hit && parent;
+	for (size_t i = 0; i < n; i++) {
+		if (!stays(&groups[i].node, &c->nodes.at[parent], o))
+			continue;
+		groups[i].node.joins = joins;
+		vec_push(&c->nodes, groups[i].node);
+		c->nodes.at[parent].n++;
+		vec_push(&c->starts, (uint32_t)c->next.list.n);
+		for (size_t k = groups[i].begin; k < groups[i].end; k++)
+			vec_push(&c->next.list, c->found.list.at[k]);
+	}
+	free(groups);
+}
+
+static void grow(struct callchains *c, const struct chain_opts *o)
+{
+	struct chain_node root = { .parent = NONE, .hop = NONE };
+	for (size_t i = 0; i < c->found.list.n; i++) {
+		root.sum += c->found.list.at[i].weight;
+		root.n_below += c->found.list.at[i].count;
+	}
+	vec_push(&c->nodes, root);
+	add_children(c, 0, o);
+	for (size_t first = 1; first < c->nodes.n;) {
+		size_t end = c->nodes.n;
+		struct strand_list level = c->level;
+		c->level = c->next;
+		c->next = level;
+		c->next.list.n = 0;
+		vec_push(&c->starts, (uint32_t)c->level.list.n);
+		uint32_t *starts = c->starts.at;
+		c->starts.at = NULL;
+		c->starts.n = c->starts.cap = 0;
+		for (size_t i = first; i < end; i++) {
+			c->found.list.n = 0;
+			for (uint32_t k = starts[i - first]; k < starts[i - first + 1]; k++)
+				follow(c, &c->level.list.at[k]);
+			add_children(c, (uint32_t)i, o);
+		}
+		free(starts);
+		first = end;
+	}
+}
+
+static void reset(struct callchains *c)
+{
+	c->nodes.n = c->sequence.n = c->starts.n = 0;
+	c->level.list.n = c->next.list.n = c->found.list.n = 0;
+	for (size_t i = 0; i < c->touched.n; i++)
+		c->taken[c->touched.at[i]] = (struct hist_stat){ 0 };
+	c->touched.n = 0;
+}
+
+static const struct callchain *grown(struct callchains *c, const struct chain_opts *o)
+{
+	grow(c, o);
+	c->tree = (struct callchain){ c->nodes.at, c->nodes.n };
+	return &c->tree;
+}
+
+const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o)
+{
+	reset(c);
+	c->below_only = o->below_only;
+	start_row(c, row);
+	return grown(c, o);
+}
+
+const struct callchain *callchains_of_all(struct callchains *c, const struct chain_opts *o)
+{
+	reset(c);
+	start_all(c);
+	return grown(c, o);
+}
+
+/* ---- names ---- */
+
+symid callchain_place(const struct callchains *c, uint32_t hop) { return c->h->hops.at[hop].place; }
+frameid callchain_frame(const struct callchains *c, uint32_t hop) { return c->h->hops.at[hop].frame; }
+
+const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
+{
+	struct hists_private *h = c->h;
+	const struct hop *o = &h->hops.at[hop];
+	struct program *g = h->hists.program;
+	if (o->place == NONE)
+		return "[unknown]";
+	if (program_kind(g, o->place) == PLACE_UNKNOWN)
+		return arena_printf(&h->arena, "0x%llx",
+				    (unsigned long long)h->hists.profile->samples.frames[o->frame].addr);
+	const char *name = program_name(g, o->place);
+	uint32_t at = line ? hist_line_id(h, o->frame) : 0;
+	if (!at && !o->inlined)
+		return name;
+	return arena_printf(&h->arena, "%s%s%s%s", name, at ? " " : "", strtab_get(h->strings, at),
+			    o->inlined ? " (inlined)" : "");
+}

@@ -1,0 +1,174 @@
+#include "analysis/hist_key.h"
+
+#include <string.h>
+
+#include "analysis/hists_private.h"
+
+const struct hist_key_info hist_keys[N_HIST_KEYS] = {
+	[HIST_COMM] = { "comm", NULL, "comm", "Command", "name of the thread", true },
+	[HIST_COMM_NODIGIT] = { "comm_nodigit", NULL, "comm_nodigit", "CommandNoDigit",
+				"name of the thread, its numbers as <N>", true },
+	[HIST_PID] = { "pid", "tgid", "pid", "    Pid:Command", "process", true, true },
+	[HIST_TID] = { "tid", NULL, "tid", "    Tid:Command", "thread", true, true },
+	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "processor that the sample was taken on", true, true },
+	[HIST_PARALLELISM] = { "parallelism", NULL, "parallelism", "Parallelism",
+			       "threads of the program that ran at that time", true, true },
+	[HIST_PARENT] = { "parent", NULL, "parent", "Parent symbol",
+			  "the first function of the stack that --parent matches", true },
+	[HIST_DSO] = { "dso", NULL, "dso", "Shared Object", "program or library", false },
+	[HIST_SYM] = { "sym", "symbol", "symbol", "Symbol", "function", false },
+	[HIST_SYMOFF] = { "symoff", NULL, "symoff", "Symbol Offset", "function and offset in it", false },
+	[HIST_SRCLINE] = { "srcline", NULL, "srcline", "Source:Line", "source line", false },
+	[HIST_SRCFILE] = { "srcfile", NULL, "srcfile", "Source File", "source file", false },
+};
+
+/* ---- values of frames ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* By what it is called: libraries of one name are one. */
+static uint32_t dso_of(struct hists_private *h, objid object)
+{
+	if (!h->dso_names[object])
+		h->dso_names[object] =
+			strtab_add(h->strings, base_name(program_object_name(h->hists.program, object))) +
+			1;
+	return h->dso_names[object] - 1;
+}
+
+uint32_t map64_number(struct map64 *ids, uint64_t key)
+{
+	uint32_t *at = map64_at(ids, key);
+	if (*at == NONE)
+		*at = (uint32_t)ids->n - 1;
+	return *at;
+}
+
+static bool line_of(struct hists_private *h, frameid frame, struct srcloc *ret)
+{
+	return frame && program_line(h->hists.program, frame, ret) && ret->file;
+}
+
+uint32_t hist_line_id(struct hists_private *h, frameid frame)
+{
+	uint32_t *at = map64_at(&h->line_ids, frame);
+	struct srcloc loc;
+	if (*at != NONE)
+		return *at;
+	uint32_t id = 0;
+	if (line_of(h, frame, &loc))
+		id = strtab_add(h->strings,
+				arena_printf(&h->arena, "%s:%u", base_name(loc.file), (unsigned)loc.line));
+	return *at = id;
+}
+
+static uint32_t file_of(struct hists_private *h, frameid frame)
+{
+	struct srcloc loc;
+	return line_of(h, frame, &loc) ? strtab_add(h->strings, base_name(loc.file)) : 0;
+}
+
+/* Of a function inlined in several others the first place, unless they are kept apart. */
+static symid one_of_name(struct hists_private *h, symid place, bool inlined)
+{
+	struct program *g = h->hists.program;
+	if (!inlined || h->hists.opts->inlines_apart || place == NONE)
+		return place;
+	strid name = strtab_add(h->strings, program_name(g, place));
+	uint32_t *at = map64_at(&h->inlined_ids, MAP64_PAIR(program_object(g, place), name));
+	if (*at == NONE)
+		*at = place;
+	return *at;
+}
+
+static uint64_t offset_of(const struct hists_private *h, frameid frame, symid place)
+{
+	struct program *g = h->hists.program;
+	const struct frame *f = &h->hists.profile->samples.frames[frame];
+	if (place == NONE || program_kind(g, place) != PLACE_SYMBOL)
+		return 0;
+	uint64_t flat = program_flat(g, f->object, f->addr);
+	return flat == UINT64_MAX ? 0 : flat - program_symbols(g)->at[place].addr;
+}
+
+uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
+			   bool inlined)
+{
+	switch (key) {
+	case HIST_DSO:
+		return frame ? dso_of(h, h->hists.profile->samples.frames[frame].object)
+			     : strtab_add(h->strings, "[unknown]");
+	case HIST_SYM:
+		return one_of_name(h, place, inlined);
+	case HIST_SYMOFF:
+		return map64_number(&h->offset_ids,
+				    MAP64_PAIR(place, (uint32_t)offset_of(h, frame, place)));
+	case HIST_SRCLINE:
+		return hist_line_id(h, frame);
+	case HIST_SRCFILE:
+		return file_of(h, frame);
+	case HIST_COMM:
+	case HIST_COMM_NODIGIT:
+	case HIST_PID:
+	case HIST_TID:
+	case HIST_CPU:
+	case HIST_PARALLELISM:
+	case HIST_PARENT:
+	case N_HIST_KEYS:
+		break;
+	}
+	return 0;
+}
+
+/* ---- values as text ---- */
+
+static const char *place_text(const struct hists_private *h, symid place, bool inlined)
+{
+	if (place == NONE)
+		return "[unknown]";
+	const char *name = program_name(h->hists.program, place);
+	return inlined ? arena_printf(UNCONST(struct arena *, &h->arena), "%s (inlined)", name) : name;
+}
+
+const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
+			  const struct hist_row *row)
+{
+	const struct profile *p = h->hists.profile;
+	const char *comm = strtab_get(p->strings, p->samples.tasks[row->task].comm);
+	struct arena *a = UNCONST(struct arena *, &h->arena);
+	switch (key) {
+	case HIST_COMM:
+		return strtab_get(p->strings, value);
+	case HIST_COMM_NODIGIT:
+	case HIST_DSO:
+		return strtab_get(h->strings, value);
+	case HIST_SRCLINE:
+	case HIST_SRCFILE:
+		if (value)
+			return strtab_get(h->strings, value);
+		return place_text(h, row->place, row->inlined);
+	case HIST_PID:
+	case HIST_TID:
+		return arena_printf(a, "%7u:%s", value, comm);
+	case HIST_CPU:
+		return value == CPU_NONE ? "-" : arena_printf(a, "%03u", value);
+	case HIST_PARALLELISM:
+		return arena_printf(a, "%u", value);
+	case HIST_PARENT:
+		return value == NONE ? "[other]" : place_text(h, value, false);
+	case HIST_SYM:
+		return place_text(h, row->place, row->inlined);
+	case HIST_SYMOFF:
+		return arena_printf(
+			a, "%s+0x%llx",
+			place_text(h, row->place, row->inlined),
+			(unsigned long long)(uint32_t)offset_of(h, row->frame, row->place));
+	case N_HIST_KEYS:
+		break;
+	}
+	return "";
+}

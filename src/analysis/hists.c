@@ -1,0 +1,649 @@
+#include "analysis/hists.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hist_key.h"
+#include "analysis/hists_private.h"
+
+/* ---- figures ---- */
+
+static void add_stat(struct hist_stat *to, const struct hist_stat *from)
+{
+	to->weight += from->weight;
+	to->count += from->count;
+	to->latency += from->latency;
+}
+
+static void take_stat(struct hist_stat *to, const struct hist_stat *from)
+{
+	to->weight -= from->weight;
+	to->count -= from->count;
+	to->latency -= from->latency;
+}
+
+static void add_stats(struct hist_stat *to, const struct hist_stat *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_stat(&to[i], &from[i]);
+}
+
+/* ---- what is known by stack, before any sample is looked at ---- */
+
+static void find_depths(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	if (!h->hists.opts->max_stack)
+		return;
+	h->depths = xalloc((s->n_stacks + 1) * sizeof(*h->depths));
+	for (size_t i = 1; i < s->n_stacks; i++)
+		h->depths[i] = h->depths[s->stacks[i].caller] + 1;
+}
+
+/* The innermost function at a frame that a pattern matches, or NONE. */
+static symid match_frame(struct hists_private *h, uint8_t *memo, const regex_t *re, frameid frame)
+{
+	struct program *g = h->hists.program;
+	symid place = program_place(g, frame);
+	size_t n = 0;
+	const symid *inlines = h->hists.opts->inlines ? program_inlines(g, frame, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		if (hists_match(memo, h, re, inlines[i]))
+			return inlines[i];
+	return hists_match(memo, h, re, place) ? place : NONE;
+}
+
+/* In callee order the innermost function that matches, in caller order the outermost one. */
+static void find_parents(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	const struct hists_opts *o = h->hists.opts;
+	if (!o->parent)
+		return;
+	h->parents = xrealloc(NULL, s->n_stacks + 1, sizeof(*h->parents));
+	h->parents[0] = NONE;
+	for (size_t i = 1; i < s->n_stacks; i++) {
+		symid above = h->parents[s->stacks[i].caller];
+		h->parents[i] = above;
+		if (above != NONE && o->order == CHAIN_CALLER)
+			continue;
+		symid here = match_frame(h, h->parent_matches, o->parent, s->stacks[i].frame);
+		if (here != NONE)
+			h->parents[i] = here;
+	}
+}
+
+static void find_ignored(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	const struct hists_opts *o = h->hists.opts;
+	bool innermost = o->ignore_drops_callers && o->order == CHAIN_CALLER;
+	if (!o->ignore_callees)
+		return;
+	h->ignored = xalloc((s->n_stacks + 1) * sizeof(*h->ignored));
+	for (size_t i = 1; i < s->n_stacks; i++) {
+		h->ignored[i] = h->ignored[s->stacks[i].caller];
+		if ((innermost || !h->ignored[i]) &&
+		    match_frame(h, h->ignore_matches, o->ignore_callees, s->stacks[i].frame) != NONE)
+			h->ignored[i] = (stackid)i;
+	}
+}
+
+/* ---- filters ---- */
+
+static bool in_list(const char *const *list, const char *name)
+{
+	for (size_t i = 0; list[i]; i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return false;
+}
+
+static bool in_numbers(const uint32_t *list, size_t n, uint32_t value)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == value)
+			return true;
+	return !n;
+}
+
+static bool in_times(const struct hist_filter *f, uint64_t ns)
+{
+	for (size_t i = 0; i < f->n_times; i++)
+		if (ns >= f->times[i].from_ns && ns <= f->times[i].to_ns)
+			return true;
+	return !f->n_times;
+}
+
+static bool in_set(const bool *set, size_t n, uint32_t value) { return !set || (value < n && set[value]); }
+
+struct filtering {
+	struct hists_private *h;
+	const struct hist_filter *f; /* NULL: all pass */
+	bool *tasks;                 /* [task] */
+	uint8_t *places, *objects;   /* [place], [object]: 0 not known, 1 no, 2 yes */
+};
+
+static void filter_tasks(struct filtering *x)
+{
+	const struct samples *s = &x->h->hists.profile->samples;
+	x->tasks = xalloc((s->n_tasks + 1) * sizeof(*x->tasks));
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		const struct task *t = &s->tasks[i];
+		x->tasks[i] = (!x->f->comms ||
+			       in_list(x->f->comms, strtab_get(x->h->hists.profile->strings, t->comm))) &&
+			      in_numbers(x->f->pids, x->f->n_pids, t->pid) &&
+			      in_numbers(x->f->tids, x->f->n_tids, t->tid);
+	}
+}
+
+static bool is_object(const char *const *list, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return in_list(list, path) || (slash && in_list(list, slash + 1));
+}
+
+static bool dso_passes(struct filtering *x, frameid frame)
+{
+	const struct hists *h = &x->h->hists;
+	objid object = h->profile->samples.frames[frame].object;
+	if (!frame)
+		return in_list(x->f->dsos, "[unknown]");
+	if (!x->objects[object])
+		x->objects[object] =
+			is_object(x->f->dsos, program_object_name(h->program, object)) ? 2 : 1;
+	return x->objects[object] == 2;
+}
+
+static bool symbol_passes(struct filtering *x, symid place)
+{
+	if (place == NONE)
+		return false;
+	if (!x->places[place])
+		x->places[place] =
+			in_list(x->f->symbols, program_name(x->h->hists.program, place)) ? 2 : 1;
+	return x->places[place] == 2;
+}
+
+static bool leaf_passes(struct filtering *x, stackid stack)
+{
+	frameid frame;
+	symid place = hists_leaf(x->h, stack, &frame);
+	return (!x->f->dsos || dso_passes(x, frame)) && (!x->f->symbols || symbol_passes(x, place));
+}
+
+static bool sample_passes(const struct filtering *x, const struct sample *s)
+{
+	return !x->f || (x->tasks[s->task] && in_times(x->f, s->time_ns) &&
+			 in_set(x->f->cpus, x->f->n_cpus, s->cpu) &&
+			 in_set(x->f->parallelisms, x->f->n_parallelisms, s->parallelism));
+}
+
+/* ---- samples ---- */
+
+static uint32_t without_digits(struct hists_private *h, const char *comm)
+{
+	char *text = arena_alloc_bytes(&h->arena, 3 * strlen(comm) + 1), *to = text;
+	while (*comm) {
+		if (isdigit((unsigned char)*comm)) {
+			memcpy(to, "<N>", 3);
+			to += 3;
+			while (isdigit((unsigned char)*comm))
+				comm++;
+		} else {
+			*to++ = *comm++;
+		}
+	}
+	return strtab_add(h->strings, text);
+}
+
+static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const struct sample *s)
+{
+	const struct task *t = &h->hists.profile->samples.tasks[s->task];
+	switch (key) {
+	case HIST_COMM:
+		return t->comm;
+	case HIST_COMM_NODIGIT:
+		return without_digits(h, strtab_get(h->hists.profile->strings, t->comm));
+	case HIST_PID:
+		return t->pid;
+	case HIST_TID:
+		return t->tid;
+	case HIST_CPU:
+		return s->cpu;
+	case HIST_PARALLELISM:
+		return s->parallelism;
+	case HIST_PARENT:
+		return h->parents ? h->parents[s->stack] : NONE;
+	case HIST_DSO:
+	case HIST_SYM:
+	case HIST_SYMOFF:
+	case HIST_SRCLINE:
+	case HIST_SRCFILE:
+	case N_HIST_KEYS:
+		break;
+	}
+	return 0;
+}
+
+/* Samples come in runs of one task on one CPU. */
+struct last_skey {
+	bool known;
+	taskid task;
+	uint16_t cpu, parallelism;
+	symid parent;
+	uint32_t skey;
+};
+
+static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct last_skey *last)
+{
+	symid parent = h->parents ? h->parents[s->stack] : NONE;
+	uint32_t values[N_HIST_KEYS];
+	if (last->known && last->task == s->task && last->cpu == s->cpu &&
+	    last->parallelism == s->parallelism && last->parent == parent)
+		return last->skey;
+	for (size_t i = 0; i < h->skeys.width; i++)
+		values[i] = key_of_sample(h, h->sample_keys[i], s);
+	*last = (struct last_skey){ true, s->task, s->cpu, s->parallelism, parent,
+				    tuples_add(&h->skeys, values) };
+	return last->skey;
+}
+
+static size_t event_index(const struct hists_opts *o, uint16_t event)
+{
+	size_t i = 0;
+	while (i < o->n_events && o->events[i] != event)
+		i++;
+	return i;
+}
+
+static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t row)
+{
+	size_t n_events = h->hists.opts->n_events;
+	if (h->paths.at[path].row == NONE)
+		h->paths.at[path].row = row;
+	if (h->paths.at[path].row == row)
+		return NULL;
+	uint32_t *at = map64_at(&h->leaf_ids, MAP64_PAIR(path, row));
+	if (*at == NONE) {
+		*at = (uint32_t)h->leaves.n;
+		vec_push(&h->leaves, ((struct leaf){ path, row }));
+		vec_reserve(&h->leaf_own, n_events);
+		memset(h->leaf_own.at + h->leaf_own.n, 0, n_events * sizeof(*h->leaf_own.at));
+		h->leaf_own.n += n_events;
+	}
+	return &h->leaf_own.at[*at * n_events];
+}
+
+static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
+		       struct last_skey *last)
+{
+	size_t event = event_index(h->hists.opts, s->event);
+	if (event == h->hists.opts->n_events)
+		return;
+	struct hist_stat stat = { s->weight, s->count,
+				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
+	uint32_t leaf_hop;
+	add_stat(&h->unfiltered[event], &stat);
+	if (!sample_passes(x, s))
+		return;
+	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
+		return;
+	uint32_t skey = skey_of(h, s, last);
+	pathid path = hists_path(h, s->stack, skey, s->task, &leaf_hop);
+	struct hist_stat *elsewhere =
+		own_of(h, path, hists_row(h, skey, leaf_hop, s->task));
+	add_stat(&h->total[event], &stat);
+	add_stat(&h->own.at[path * h->hists.opts->n_events + event], &stat);
+	if (elsewhere)
+		add_stat(&elsewhere[event], &stat);
+}
+
+static void add_samples(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	struct filtering x = { .h = h, .f = h->hists.opts->filter };
+	struct last_skey last = { 0 };
+	if (x.f) {
+		filter_tasks(&x);
+		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
+		x.objects = xalloc(h->hists.profile->n_objects + 1);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		add_sample(h, &x, &s->at[i], &last);
+	free(x.tasks);
+	free(x.places);
+	free(x.objects);
+}
+
+/* ---- sums over paths ---- */
+
+static void sum_below(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->below = xrealloc(NULL, h->paths.n * n_events + 1, sizeof(*h->below));
+	if (h->own.n)
+		memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
+	for (size_t i = h->paths.n; i--;)
+		if (h->paths.at[i].caller != NONE)
+			add_stats(&h->below[h->paths.at[i].caller * n_events], &h->below[i * n_events],
+				  n_events);
+}
+
+static void link_children(struct hists_private *h)
+{
+	h->first_below = xrealloc(NULL, h->paths.n + 1, sizeof(*h->first_below));
+	h->next = xrealloc(NULL, h->paths.n + 1, sizeof(*h->next));
+	memset(h->first_below, 0xff, (h->paths.n + 1) * sizeof(*h->first_below));
+	for (size_t i = h->paths.n; i--;) {
+		pathid caller = h->paths.at[i].caller;
+		h->next[i] = NONE;
+		if (caller == NONE)
+			continue;
+		h->next[i] = h->first_below[caller];
+		h->first_below[caller] = (pathid)i;
+	}
+}
+
+/* Depth first, so that at each path the last one above it of each row is known. */
+static void find_above(struct hists_private *h)
+{
+	pathid *last = xrealloc(NULL, h->rows.n + 1, sizeof(*last));
+	memset(last, 0xff, (h->rows.n + 1) * sizeof(*last));
+	for (size_t r = 0; r < h->paths.n; r++) {
+		if (h->paths.at[r].caller != NONE)
+			continue;
+		for (pathid at = h->first_below[r]; at != NONE && at != r;) {
+			struct path *p = &h->paths.at[at];
+			if (p->row != NONE) {
+				p->above = last[p->row];
+				last[p->row] = at;
+			}
+			if (h->first_below[at] != NONE) {
+				at = h->first_below[at];
+				continue;
+			}
+			for (;;) { /* leave */
+				p = &h->paths.at[at];
+				if (p->row != NONE)
+					last[p->row] = p->above;
+				if (h->next[at] != NONE) {
+					at = h->next[at];
+					break;
+				}
+				at = p->caller;
+				if (at == r)
+					break;
+			}
+		}
+	}
+	free(last);
+}
+
+static bool is_on_path(const struct hists_private *h, pathid path, uint32_t row)
+{
+	for (; path != NONE; path = h->paths.at[path].caller)
+		if (h->paths.at[path].row == row)
+			return true;
+	return false;
+}
+
+static void sum_rows(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->self = xalloc((h->rows.n * n_events + 1) * sizeof(*h->self));
+	h->children = xalloc((h->rows.n * n_events + 1) * sizeof(*h->children));
+	for (size_t i = 0; i < h->paths.n; i++) {
+		const struct path *p = &h->paths.at[i];
+		if (p->row == NONE)
+			continue;
+		add_stats(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
+		if (p->above == NONE)
+			add_stats(&h->children[p->row * n_events], &h->below[i * n_events], n_events);
+	}
+	for (size_t i = 0; i < h->leaves.n; i++) {
+		const struct leaf *l = &h->leaves.at[i];
+		const struct hist_stat *own = &h->leaf_own.at[i * n_events];
+		for (size_t e = 0; e < n_events; e++)
+			take_stat(&h->self[h->paths.at[l->path].row * n_events + e], &own[e]);
+		add_stats(&h->self[l->row * n_events], own, n_events);
+		if (!is_on_path(h, l->path, l->row))
+			add_stats(&h->children[l->row * n_events], own, n_events);
+	}
+}
+
+/* ---- for chains ---- */
+
+static void count_into_slots(uint32_t *first, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		first[i + 1] += first[i];
+}
+
+/* Paths whose samples reach a row: in caller order the outermost ones of the row, in callee order all
+ * that are the innermost one for some sample. */
+static bool is_start(const struct hists_private *h, pathid i)
+{
+	const struct path *p = &h->paths.at[i];
+	if (p->row == NONE)
+		return false;
+	return h->hists.opts->order == CHAIN_CALLER ? p->above == NONE
+						    : h->innermost[i].count || h->innermost[i].weight;
+}
+
+static void list_paths(struct hists_private *h)
+{
+	size_t n_rows = h->rows.n;
+	h->first_path = xalloc((n_rows + 2) * sizeof(*h->first_path));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (is_start(h, (pathid)i))
+			h->first_path[h->paths.at[i].row + 2]++;
+	count_into_slots(h->first_path + 1, n_rows);
+	h->paths_of = xrealloc(NULL, h->first_path[n_rows + 1] + 1, sizeof(*h->paths_of));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (is_start(h, (pathid)i))
+			h->paths_of[h->first_path[h->paths.at[i].row + 1]++] = (pathid)i;
+}
+
+/* Chains of leaves are whole ones; they end here. */
+static bool ends_here(const struct hists_private *h, pathid i)
+{
+	return h->paths.at[i].row != NONE && (h->regular[i].count || h->regular[i].weight);
+}
+
+static void find_regular(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->regular = xalloc((h->paths.n + 1) * sizeof(*h->regular));
+	for (size_t i = 0; i < h->paths.n; i++)
+		h->regular[i] = h->own.at[i * n_events];
+	for (size_t i = 0; i < h->leaves.n; i++)
+		take_stat(&h->regular[h->leaves.at[i].path], &h->leaf_own.at[i * n_events]);
+}
+
+static void list_leaves(struct hists_private *h)
+{
+	size_t n_rows = h->rows.n;
+	h->first_leaf = xalloc((n_rows + 2) * sizeof(*h->first_leaf));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (ends_here(h, (pathid)i))
+			h->first_leaf[h->paths.at[i].row + 2]++;
+	for (size_t i = 0; i < h->leaves.n; i++)
+		h->first_leaf[h->leaves.at[i].row + 2]++;
+	count_into_slots(h->first_leaf + 1, n_rows);
+	h->leaves_of = xrealloc(NULL, h->first_leaf[n_rows + 1] + 1, sizeof(*h->leaves_of));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (ends_here(h, (pathid)i))
+			h->leaves_of[h->first_leaf[h->paths.at[i].row + 1]++] = (uint32_t)i;
+	for (size_t i = 0; i < h->leaves.n; i++) /* behind the paths: that is how they are told apart */
+		h->leaves_of[h->first_leaf[h->leaves.at[i].row + 1]++] = (uint32_t)(h->paths.n + i);
+}
+
+static void find_innermost(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->innermost = xalloc((h->paths.n + 1) * sizeof(*h->innermost));
+	for (size_t i = 0; i < h->paths.n; i++)
+		add_stat(&h->innermost[i], &h->below[i * n_events]);
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (h->paths.at[i].above != NONE)
+			take_stat(&h->innermost[h->paths.at[i].above], &h->below[i * n_events]);
+	/* Samples whose Self goes elsewhere have their whole chain there. */
+	for (size_t i = 0; i < h->leaves.n; i++) {
+		pathid at = h->leaves.at[i].path;
+		while (at != NONE && h->paths.at[at].row != h->leaves.at[i].row)
+			at = h->paths.at[at].caller;
+		if (at != NONE)
+			take_stat(&h->innermost[at], &h->leaf_own.at[i * n_events]);
+	}
+}
+
+static void deepen(struct hists_private *h, uint32_t row, uint32_t depth)
+{
+	if (row != NONE && h->rows.at[row].depth < depth)
+		h->rows.at[row].depth = depth;
+}
+
+static void find_row_depths(struct hists_private *h)
+{
+	uint32_t *height = xalloc((h->paths.n + 1) * sizeof(*height)); /* hops from here to the end */
+	for (size_t i = h->paths.n; i--;) {
+		const struct path *p = &h->paths.at[i];
+		if (p->caller != NONE && height[i] + 1 > height[p->caller])
+			height[p->caller] = height[i] + 1;
+	}
+	for (size_t i = 0; i < h->paths.n; i++) {
+		const struct path *p = &h->paths.at[i];
+		if (h->hists.opts->order == CHAIN_CALLER && p->above == NONE)
+			deepen(h, p->row, height[i] + 1);
+		if (ends_here(h, (pathid)i) ||
+		    (h->hists.opts->order == CHAIN_CALLEE && is_start(h, (pathid)i)))
+			deepen(h, p->row, p->depth);
+	}
+	for (size_t i = 0; i < h->leaves.n; i++)
+		deepen(h, h->leaves.at[i].row, h->paths.at[h->leaves.at[i].path].depth);
+	free(height);
+}
+
+/* ---- all of it ---- */
+
+static void tuples_init(struct tuples *t)
+{
+	t->ids = xalloc((t->width + 1) * sizeof(*t->ids));
+	t->n_prefixes = xalloc((t->width + 1) * sizeof(*t->n_prefixes));
+}
+
+static void tuples_done(struct tuples *t)
+{
+	for (size_t i = 0; i < t->width; i++)
+		map64_free(&t->ids[i]);
+	free(t->ids);
+	free(t->n_prefixes);
+	vec_free(&t->values);
+}
+
+static void split_keys(struct hists_private *h, const struct hists_opts *o)
+{
+	for (size_t i = 0; i < o->n_keys; i++) {
+		bool of_sample = hist_keys[o->keys[i]].of_sample;
+		struct tuples *t = of_sample ? &h->skeys : &h->fkeys;
+		h->column[o->keys[i]] = (uint8_t)t->width;
+		(of_sample ? h->sample_keys : h->frame_keys)[t->width++] = o->keys[i];
+	}
+	tuples_init(&h->skeys);
+	tuples_init(&h->fkeys);
+}
+
+static void publish(struct hists_private *h)
+{
+	h->hists.rows = h->rows.at;
+	h->hists.n = h->rows.n;
+	h->hists.self = h->self;
+	h->hists.children = h->children;
+	h->hists.total = h->total;
+	h->hists.unfiltered = h->unfiltered;
+	h->hists.priv = h;
+}
+
+struct hists *hists_new(const struct profile *p, struct program *g, const struct hists_opts *o)
+{
+	struct hists_private *h = xalloc(sizeof(*h));
+	size_t n_places = program_symbols(g)->n;
+
+	h->hists.profile = p;
+	h->hists.program = g;
+	h->hists.opts = o;
+	h->strings = strtab_new();
+	h->hops_of = xalloc(p->samples.n_frames * sizeof(*h->hops_of));
+	h->dso_names = xalloc((p->n_objects + 1) * sizeof(*h->dso_names));
+	h->parent_matches = xalloc(n_places + 1);
+	h->ignore_matches = xalloc(n_places + 1);
+	h->total = xalloc((o->n_events + 1) * sizeof(*h->total));
+	h->unfiltered = xalloc((o->n_events + 1) * sizeof(*h->unfiltered));
+	split_keys(h, o);
+	find_depths(h);
+	find_parents(h);
+	find_ignored(h);
+	add_samples(h);
+	sum_below(h);
+	link_children(h);
+	find_above(h);
+	sum_rows(h);
+	if (o->chains) {
+		find_regular(h);
+		find_innermost(h);
+		list_paths(h);
+		list_leaves(h);
+		find_row_depths(h);
+	}
+	publish(h);
+	return &h->hists;
+}
+
+void hists_free(struct hists *hists)
+{
+	struct hists_private *h = hists ? hists->priv : NULL;
+	if (!h)
+		return;
+	struct map64 *maps[] = { &h->hop_ids,    &h->address_ids, &h->chain_ids, &h->offset_ids,
+				 &h->line_ids,   &h->inlined_ids, &h->path_ids,  &h->stack_paths,
+				 &h->row_ids,    &h->leaf_ids };
+	void *blocks[] = { h->hops_of,     h->dso_names,   h->below,          h->self,
+			   h->children,    h->total,       h->unfiltered,     h->parent_matches,
+			   h->ignore_matches, h->parents,  h->ignored,        h->depths,
+			   h->first_path,  h->paths_of,    h->first_leaf,     h->leaves_of,
+			   h->first_below, h->next,        h->innermost,
+			   h->regular };
+	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+		map64_free(maps[i]);
+	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
+		free(blocks[i]);
+	tuples_done(&h->skeys);
+	tuples_done(&h->fkeys);
+	vec_free(&h->hops);
+	vec_free(&h->hop_lists);
+	vec_free(&h->paths);
+	vec_free(&h->roots);
+	vec_free(&h->rows);
+	vec_free(&h->own);
+	vec_free(&h->leaves);
+	vec_free(&h->leaf_own);
+	strtab_free(h->strings);
+	arena_release(&h->arena);
+	free(h);
+}
+
+uint32_t hists_value(const struct hists *hists, size_t row, enum hist_key key)
+{
+	const struct hists_private *h = hists->priv;
+	bool of_sample = hist_keys[key].of_sample;
+	const struct tuples *t = of_sample ? &h->skeys : &h->fkeys;
+	uint32_t id = of_sample ? hists->rows[row].skey : hists->rows[row].fkey;
+	return t->values.at[id * t->width + h->column[key]];
+}
+
+const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
+{
+	return hist_key_text(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
+}

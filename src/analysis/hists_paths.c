@@ -1,0 +1,289 @@
+/* hists_paths.c - stacks as paths: what a stack is when seen through keys. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hist_key.h"
+#include "analysis/hists_private.h"
+
+/* ---- tuples ---- */
+
+uint32_t tuples_add(struct tuples *t, const uint32_t *values)
+{
+	uint32_t id = 0;
+	for (size_t i = 0; i < t->width; i++) {
+		uint32_t *at = map64_at(&t->ids[i], MAP64_PAIR(id, values[i]));
+		if (*at == NONE)
+			*at = t->n_prefixes[i]++;
+		id = *at;
+	}
+	if (t->n <= id) {
+		t->n = id + 1;
+		for (size_t i = 0; i < t->width; i++)
+			vec_push(&t->values, values[i]);
+	}
+	return id;
+}
+
+/* ---- hops ---- */
+
+static uint32_t chain_key(struct hists_private *h, frameid frame, symid place, bool inlined)
+{
+	uint32_t value = frame;
+	if (!h->hists.opts->chains)
+		return 0;
+	switch (h->hists.opts->chain_key) {
+	case CHAIN_BY_FUNCTION:
+		return hist_key_of_frame(h, HIST_SYM, frame, place, inlined);
+	case CHAIN_BY_SRCLINE:
+		value = hist_line_id(h, frame);
+		break;
+	case CHAIN_BY_ADDRESS: {
+		const struct frame *f = &h->hists.profile->samples.frames[frame];
+		uint32_t *same = map64_at(&h->address_ids, f->addr ^ (uint64_t)f->object << 48);
+		if (*same == NONE)
+			*same = frame;
+		value = *same;
+		break;
+	}
+	}
+	return map64_number(&h->chain_ids, MAP64_PAIR(place, value));
+}
+
+static uint32_t add_hop(struct hists_private *h, frameid frame, symid place, bool inlined)
+{
+	uint32_t values[N_HIST_KEYS];
+	for (size_t i = 0; i < h->fkeys.width; i++)
+		values[i] = hist_key_of_frame(h, h->frame_keys[i], frame, place, inlined);
+	uint32_t fkey = tuples_add(&h->fkeys, values), ckey = chain_key(h, frame, place, inlined);
+	uint32_t *at = map64_at(&h->hop_ids, MAP64_PAIR(fkey, ckey));
+	if (*at == NONE) {
+		*at = (uint32_t)h->hops.n;
+		vec_push(&h->hops, ((struct hop){ fkey, ckey, frame, place, inlined }));
+	}
+	return *at;
+}
+
+static void find_hops(struct hists_private *h, frameid frame)
+{
+	const struct frame *f = &h->hists.profile->samples.frames[frame];
+	struct frame_hops *at = &h->hops_of[frame];
+	size_t n = 0;
+	const symid *inlines = NULL;
+
+	if (frame && h->hists.opts->inlines)
+		inlines = program_inlines(h->hists.program, frame, &n);
+	at->first = (uint32_t)h->hop_lists.n;
+	at->n = (uint32_t)n + 1;
+	vec_push(&h->hop_lists, add_hop(h, frame, program_place(h->hists.program, frame),
+					frame && f->flags & FRAME_INLINED));
+	while (n)
+		vec_push(&h->hop_lists, add_hop(h, frame, inlines[--n], true));
+}
+
+const struct frame_hops *hists_hops(struct hists_private *h, frameid frame)
+{
+	if (!h->hops_of[frame].n)
+		find_hops(h, frame);
+	return &h->hops_of[frame];
+}
+
+static bool is_inlined_frame(const struct samples *s, stackid stack)
+{
+	return s->frames[s->stacks[stack].frame].flags & FRAME_INLINED;
+}
+
+static stackid leaf_stack(const struct hists_private *h, stackid stack)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	bool physical = h->hists.opts->self_physical || !h->hists.opts->inlines;
+	while (physical && s->stacks[stack].caller && is_inlined_frame(s, stack))
+		stack = s->stacks[stack].caller;
+	return stack;
+}
+
+static bool to_innermost(const struct hists_private *h)
+{
+	return h->hists.opts->inlines && !h->hists.opts->self_physical;
+}
+
+stackid hists_leaf_of(const struct hists_private *h, stackid stack)
+{
+	return h->ignored && h->ignored[stack] ? h->ignored[stack] : stack;
+}
+
+symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame)
+{
+	size_t n = 0;
+	*frame = h->hists.profile->samples.stacks[leaf_stack(h, stack)].frame;
+	const symid *inlines =
+		*frame && to_innermost(h) ? program_inlines(h->hists.program, *frame, &n) : NULL;
+	return n ? inlines[0] : program_place(h->hists.program, *frame);
+}
+
+uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	const struct frame_hops *at = hists_hops(h, s->stacks[leaf_stack(h, stack)].frame);
+	return h->hop_lists.at[at->first + (to_innermost(h) ? at->n - 1 : 0)];
+}
+
+/* ---- rows ---- */
+
+uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task)
+{
+	const struct hop *o = &h->hops.at[hop];
+	uint32_t *at = map64_at(&h->row_ids, MAP64_PAIR(skey, o->fkey));
+	if (*at == NONE) {
+		uint32_t flags = h->hists.profile->samples.frames[o->frame].flags;
+		*at = (uint32_t)h->rows.n;
+		vec_push(&h->rows,
+			 ((struct hist_row){
+				 .skey = skey,
+				 .fkey = o->fkey,
+				 .frame = o->frame,
+				 .place = o->place,
+				 .inlined = o->inlined,
+				 .level = (uint16_t)(flags &
+						     (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR)),
+				 .task = task,
+			 }));
+	}
+	return *at;
+}
+
+/* ---- paths ---- */
+
+static pathid add_path(struct hists_private *h, struct path p)
+{
+	pathid id = (pathid)h->paths.n;
+	vec_push(&h->paths, p);
+	vec_reserve(&h->own, h->hists.opts->n_events);
+	memset(h->own.at + h->own.n, 0, h->hists.opts->n_events * sizeof(*h->own.at));
+	h->own.n += h->hists.opts->n_events;
+	return id;
+}
+
+static pathid root_of(struct hists_private *h, uint32_t skey)
+{
+	while (h->roots.n <= skey)
+		vec_push(&h->roots, NONE);
+	if (h->roots.at[skey] == NONE)
+		h->roots.at[skey] = add_path(
+			h, (struct path){ .caller = NONE, .hop = NONE, .row = NONE, .skey = skey,
+					  .above = NONE });
+	return h->roots.at[skey];
+}
+
+static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid task)
+{
+	uint32_t *at = map64_at(&h->path_ids, MAP64_PAIR(caller, hop));
+	if (*at != NONE)
+		return *at;
+	const struct path *c = &h->paths.at[caller];
+	pathid id = *at = (pathid)h->paths.n;
+	struct path p = { .caller = caller, .hop = hop, .row = NONE, .skey = c->skey,
+			  .depth = c->depth + 1, .above = NONE };
+	add_path(h, p);
+	if (!h->hists.opts->no_children)
+		h->paths.at[id].row = hists_row(h, p.skey, hop, task);
+	return id;
+}
+
+static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, taskid task)
+{
+	const struct frame *f = &h->hists.profile->samples.frames[frame];
+	const struct frame_hops hops = *hists_hops(h, frame);
+	if (f->flags & FRAME_INLINED && !h->hists.opts->inlines)
+		return caller;
+	for (uint32_t i = 0; i < hops.n; i++)
+		caller = below(h, caller, h->hop_lists.at[hops.first + i], task);
+	return caller;
+}
+
+/* The stack up to the first one whose path is known, then down again. */
+static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	VEC(stackid) todo = { 0 };
+	pathid at = NONE;
+	for (; stack; stack = s->stacks[stack].caller) {
+		at = map64_get(&h->stack_paths, MAP64_PAIR(stack, skey));
+		if (at != NONE)
+			break;
+		vec_push(&todo, stack);
+	}
+	if (!stack)
+		at = root_of(h, skey);
+	while (todo.n) {
+		stackid next = todo.at[--todo.n];
+		at = below_frame(h, at, s->stacks[next].frame, task);
+		*map64_at(&h->stack_paths, MAP64_PAIR(next, skey)) = at;
+	}
+	vec_free(&todo);
+	return at;
+}
+
+/* The innermost n frames of a stack, or all: not looked up by stack, as it is not its beginning. */
+static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint32_t skey, taskid task)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	VEC(frameid) frames = { 0 };
+	for (; stack && n; stack = s->stacks[stack].caller, n--)
+		vec_push(&frames, s->stacks[stack].frame);
+	pathid at = root_of(h, skey);
+	while (frames.n)
+		at = below_frame(h, at, frames.at[--frames.n], task);
+	vec_free(&frames);
+	return at;
+}
+
+static stackid caller_at(const struct hists_private *h, stackid stack, uint32_t depth)
+{
+	while (h->depths[stack] > depth)
+		stack = h->hists.profile->samples.stacks[stack].caller;
+	return stack;
+}
+
+static uint32_t frames_from(const struct hists_private *h, stackid outer, stackid inner)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	uint32_t n = 1;
+	for (; inner && inner != outer; inner = s->stacks[inner].caller)
+		n++;
+	return n;
+}
+
+pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
+		  uint32_t *leaf_hop)
+{
+	const struct hists_opts *o = h->hists.opts;
+	stackid ignored = h->ignored ? h->ignored[stack] : 0;
+	if (ignored && o->ignore_drops_callers && o->order == CHAIN_CALLER) {
+		*leaf_hop = hists_leaf_hop(h, ignored);
+		return path_end(h, stack, frames_from(h, ignored, stack), skey, task);
+	}
+	if (ignored)
+		stack = ignored;
+	*leaf_hop = hists_leaf_hop(h, stack);
+	if (h->depths && h->depths[stack] > o->max_stack) {
+		if (o->order == CHAIN_CALLEE)
+			return path_end(h, stack, o->max_stack, skey, task);
+		stack = caller_at(h, stack, o->max_stack);
+	}
+	if (!stack) { /* a sample without a stack is one of nobody knows where */
+		pathid at = below(h, root_of(h, skey), *leaf_hop, task);
+		return at;
+	}
+	return whole_path(h, stack, skey, task);
+}
+
+/* ---- functions that match ---- */
+
+bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place)
+{
+	if (place == NONE || program_kind(h->hists.program, place) == PLACE_UNKNOWN)
+		return false;
+	if (!memo[place])
+		memo[place] = regexec(re, program_name(h->hists.program, place), 0, NULL, 0) ? 1 : 2;
+	return memo[place] == 2;
+}

@@ -1,0 +1,115 @@
+/* hists_private.h - how paths and rows are kept; for hists*.c and callchain.c only. */
+#ifndef ANALYSIS_HISTS_PRIVATE_H
+#define ANALYSIS_HISTS_PRIVATE_H
+
+#include "analysis/hists.h"
+#include "base/arena.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+typedef uint32_t pathid; /* index into paths; a caller's is always smaller */
+
+struct hop { /* a frame, or a function inlined there, as far as rows and chains tell it apart */
+	uint32_t fkey, ckey;
+	frameid frame; /* the first such */
+	symid place;
+	bool inlined;
+};
+
+struct path {
+	pathid caller; /* NONE for roots, of which there is one per skey; they have no hop */
+	uint32_t hop;
+	uint32_t row; /* NONE: none */
+	uint32_t skey;
+	uint32_t depth; /* hops; 0 for roots */
+	pathid above;   /* the next path towards the root with the same row; NONE: this is the outermost */
+};
+
+/* Tuples of values as ids. */
+struct tuples {
+	size_t width;
+	struct map64 *ids; /* [width]: (id of the tuple up to there, value) */
+	uint32_t *n_prefixes;
+	VEC(uint32_t) values; /* [id * width + i] */
+	uint32_t n;
+};
+
+struct leaf { /* samples whose Self goes elsewhere than to the row of their path */
+	pathid path;
+	uint32_t row;
+};
+
+struct frame_hops { /* of one frame, the physical function first, then what is inlined into it */
+	uint32_t first, n;
+};
+
+struct hists_private {
+	struct hists hists; /* what is public of this */
+	struct arena arena;
+	struct strtab *strings; /* of this analysis: base names, lines */
+	enum hist_key sample_keys[N_HIST_KEYS], frame_keys[N_HIST_KEYS];
+	struct tuples skeys, fkeys;
+	uint8_t column[N_HIST_KEYS]; /* of a key in its tuples */
+
+	VEC(struct hop) hops;
+	struct map64 hop_ids; /* (fkey, ckey) */
+	struct frame_hops *hops_of; /* [frame]; n 0: not yet looked at */
+	VEC(uint32_t) hop_lists;
+	struct map64 address_ids, chain_ids, offset_ids, line_ids, inlined_ids;
+	uint32_t *dso_names; /* [object]: strid + 1 */
+
+	VEC(struct path) paths;
+	struct map64 path_ids;   /* (caller, hop) */
+	struct map64 stack_paths; /* (stack, skey) */
+	VEC(pathid) roots;       /* [skey] */
+
+	VEC(struct hist_row) rows;
+	struct map64 row_ids; /* (skey, fkey) */
+
+	VEC(struct hist_stat) own; /* [path * n_events + event]: samples that end there */
+	VEC(struct leaf) leaves;
+	VEC(struct hist_stat) leaf_own;
+	struct map64 leaf_ids; /* (path, row) */
+
+	struct hist_stat *below; /* [path * n_events + event]: own, and all below */
+	struct hist_stat *self, *children, *total, *unfiltered;
+
+	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
+	symid *parents;   /* [stack]; NULL: not asked for */
+	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
+	uint32_t *depths; /* [stack]; NULL: max_stack is 0 */
+
+	/* For chains, by row: first[row] .. first[row + 1] */
+	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
+	uint32_t *first_leaf, *leaves_of; /* in caller order paths with samples, by the row of their Self */
+	pathid *first_below, *next;       /* children of a path; NONE ends */
+	struct hist_stat *regular; /* [path]: samples of the first event that end there and whose Self is
+				    * the path's row's */
+	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is the last
+				      * path of its row */
+};
+
+uint32_t tuples_add(struct tuples *t, const uint32_t *values);
+
+/* hist_key.c */
+uint32_t map64_number(struct map64 *ids, uint64_t key); /* keys numbered as they come */
+uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
+			   bool inlined);
+const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
+			  const struct hist_row *row);
+uint32_t hist_line_id(struct hists_private *h, frameid frame); /* strid of "file.c:12", 0: not known */
+
+/* hists_paths.c: the path of a stack, and the hop that its Self goes to. */
+pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task, uint32_t *leaf_hop);
+uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
+const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
+bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);
+/* The stack whose leaf counts: without what --ignore-callees cuts off. */
+stackid hists_leaf_of(const struct hists_private *h, stackid stack);
+/* The function that the Self of a stack goes to, and its frame. */
+symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame);
+/* The same as a hop. */
+uint32_t hists_leaf_hop(struct hists_private *h, stackid stack);
+
+#endif

@@ -1,0 +1,249 @@
+/* cmd_cc.c - a compiler in front of the compiler: flags that make programs countable. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "record/preload.h"
+
+static const char *const description[] = {
+	"Runs COMPILER with ARGUMENTs and the flags that a program needs to be counted by kin's "
+	"runtime: debugging information for lines and names; -pg -mfentry for calls; and, when it "
+	"links, the runtime itself, so that the program writes its profile whenever it runs, "
+	"without "
+	"kin run, also if it is linked statically.",
+	"It stands where the compiler stands: CC=\"kin cc gcc\" for make and configure, and the "
+	"like "
+	"for CXX and FC. Compilers are told by their arguments only: anything that takes gcc's "
+	"options will do.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin cc gcc -O2 -o sort sort.c", "then: ./sort; kin flat" },
+	{ "make CC='kin cc gcc' CXX='kin cc g++'", "a whole project" },
+	{ "kin cc --blocks clang -O1 -c part.c", "basic blocks, for counts per line" },
+	{ "kin cc --print gfortran main.f90", "what would be run" },
+	{ 0 },
+};
+
+enum { CC_BLOCKS = 100, CC_LATENCY, CC_NO_CALLS, CC_NO_LINK, CC_PRINT };
+
+static const struct opt_group what_options = {
+	"What the program will count",
+	(const struct opt[]){
+		{ CC_BLOCKS, 0, "blocks", NULL,
+		  "executions of basic blocks, too: kin annotate shows them per line", NULL,
+		  COMPLETE_NOTHING },
+		{ CC_LATENCY, 0, "latency", NULL,
+		  "entries and exits (-finstrument-functions) instead of entries alone, so that "
+		  "kin "
+		  "run --latency can time calls",
+		  NULL, COMPLETE_NOTHING },
+		{ CC_NO_CALLS, 0, "no-calls", NULL, "no calls", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group how_options = {
+	"How",
+	(const struct opt[]){
+		{ CC_NO_LINK, 0, "no-runtime", NULL,
+		  "do not link the runtime: for programs that kin run will start", NULL,
+		  COMPLETE_NOTHING },
+		{ CC_PRINT, 0, "print", NULL, "print the command instead of running it", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &what_options, &how_options, &general_options,
+						   NULL };
+
+struct line {
+	char **argv; /* the compiler and its arguments */
+	bool blocks, latency, no_calls, no_runtime, print, help, version;
+	char error[512];
+};
+
+static bool parse(int argc, char **argv, struct line *l)
+{
+	struct opt_parser p = opt_parser(options, argc, argv);
+	for (int id; (id = opt_next(&p)) != OPT_END;) {
+		if (id == OPT_ERROR) {
+			snprintf(l->error, sizeof(l->error), "%s", p.error);
+			return false;
+		}
+		if (id == OPT_OPERAND) {
+			l->argv = argv + p.next - 1;
+			return true;
+		}
+		l->blocks |= id == CC_BLOCKS;
+		l->latency |= id == CC_LATENCY;
+		l->no_calls |= id == CC_NO_CALLS;
+		l->no_runtime |= id == CC_NO_LINK;
+		l->print |= id == CC_PRINT;
+		l->help |= id == OPT_HELP;
+		l->version |= id == OPT_VERSION;
+		if (l->help || l->version)
+			return true;
+	}
+	snprintf(l->error, sizeof(l->error), "which compiler? As in kin cc gcc -o prog prog.c");
+	return false;
+}
+
+/* ---- what the arguments ask for ---- */
+
+static bool has(char *const *argv, const char *arg)
+{
+	for (; *argv; argv++)
+		if (!strcmp(*argv, arg))
+			return true;
+	return false;
+}
+
+/* Stops before linking, or makes no code at all. */
+static bool is_compile_only(char *const *argv)
+{
+	static const char *const stops[] = { "-c",  "-S",        "-E",           "-M",
+					     "-MM", "--version", "-dumpversion", "-fsyntax-only" };
+	for (size_t i = 0; i < ARRAY_LEN(stops); i++)
+		if (has(argv, stops[i]))
+			return true;
+	return false;
+}
+
+static bool has_input(char *const *argv)
+{
+	bool skip = true; /* the compiler */
+	for (; *argv; argv++) {
+		bool was_value = skip;
+		skip = !strcmp(*argv, "-o") || !strcmp(*argv, "-x");
+		if (!was_value && ((*argv)[0] != '-' || !strncmp(*argv, "-l", 2)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_clang(const char *compiler)
+{
+	const char *slash = strrchr(compiler, '/');
+	return strstr(slash ? slash + 1 : compiler, "clang") != NULL;
+}
+
+/* ---- the command ---- */
+
+struct words {
+	VEC(const char *) at;
+	char *library; /* what some of them point into */
+};
+
+static void add(struct words *w, const char *word) { vec_push(&w->at, word); }
+
+static void add_counting(struct words *w, const struct line *l)
+{
+	bool clang = is_clang(l->argv[0]);
+	if (!has(l->argv, "-g0"))
+		add(w, "-g");
+	if (l->latency) {
+		add(w, "-finstrument-functions");
+	} else if (!l->no_calls) {
+		add(w, "-pg");
+		if (!clang || !has(l->argv, "-m32"))
+			add(w, "-mfentry");
+	}
+	if (l->blocks)
+		add(w,
+		    clang ? "-fsanitize-coverage=trace-pc-guard" : "-fsanitize-coverage=trace-pc");
+}
+
+/* The static library goes into static programs, whole, as nothing may refer to it; others are told
+ * where the shared one is. */
+static struct kin_error *add_runtime(struct words *w, const struct line *l)
+{
+	char *so = preload_find();
+	if (!so)
+		return err_new(KIN_ERROR_USAGE, "libkinrt.so is not installed beside this program");
+	size_t folder = (size_t)(strrchr(so, '/') - so);
+	if (has(l->argv, "-static") || has(l->argv, "-static-pie")) {
+		w->library = xprintf("%.*s/libkinrt.a", (int)folder, so);
+		add(w, "-Wl,--whole-archive");
+		add(w, w->library);
+		add(w, "-Wl,--no-whole-archive");
+	} else {
+		w->library = xprintf("-Wl,-rpath,%.*s", (int)folder, so);
+		add(w, "-Wl,--push-state,--no-as-needed");
+		add(w, "-Xlinker");
+		add(w, TAKE(so)); /* lives as long as we do */
+		add(w, "-Wl,--pop-state");
+		add(w, w->library);
+	}
+	free(so);
+	return NULL;
+}
+
+static void print(const struct words *w)
+{
+	for (size_t i = 0; w->at.at[i]; i++)
+		printf("%s%s", i ? " " : "", w->at.at[i]);
+	putchar('\n');
+}
+
+static int run_line(const struct line *l)
+{
+	struct words w = { 0 };
+	add(&w, l->argv[0]);
+	add_counting(&w, l);
+	for (char **a = l->argv + 1; *a; a++)
+		add(&w, *a);
+	if (!l->no_runtime && !is_compile_only(l->argv) && has_input(l->argv)) {
+		struct kin_error *err = add_runtime(&w, l);
+		if (err) {
+			message_error("cc", err);
+			return CHILD_FAILED;
+		}
+	}
+	add(&w, NULL);
+	if (l->print) {
+		print(&w);
+		return EXIT_OK;
+	}
+	execvp(w.at.at[0], (char *const *)(uintptr_t)w.at.at);
+	int errnum = errno;
+	message_error("cc", err_os(errnum, "%s", l->argv[0]));
+	return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+}
+
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	struct line l = { 0 };
+	if (!parse(argc, argv, &l)) {
+		message(c->name, "%s", l.error);
+		return EXIT_USAGE;
+	}
+	if (l.help)
+		help_command(c, stdout);
+	else if (l.version)
+		help_version(stdout);
+	return l.help || l.version ? EXIT_OK : run_line(&l);
+}
+
+const struct command cc_command = {
+	.name = "cc",
+	.summary = "compile programs so that their calls are counted",
+	.operands = "[--] COMPILER [ARGUMENT]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status =
+		"the compiler's; 125 if the runtime is not installed, 126 if the compiler could "
+		"not be executed, 127 if it was not found; 2 if the command line makes no sense.",
+	.run_words = run_words,
+};

@@ -1,0 +1,503 @@
+/* cmd_report.c - samples by any keys, with what was below and above them in the stacks. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/perfconfig.h"
+#include "cli/run.h"
+#include "kin/table.h"
+
+static const char *const description[] = {
+	"A row per command, library and function (or any other keys: --sort). Self is the share of the "
+	"samples that were taken in it, Children the share of those in whose stacks it is: its own "
+	"and those of all that it called. Self adds up to 100 %. A sample counts once in Children, "
+	"however often recursion has put the function on its stack.",
+	"On its own, and with --format, the page is kin's: the rows that matter. With names of functions, "
+	"the trees of who calls them and of what they call. --stdio is perf report's layout, with its "
+	"call chains below each row; without it --call-graph puts them there.",
+	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: report.children, "
+	"report.percent-limit, report.sort_order, hist.percentage, call-graph.print-type, order, "
+	"sort-key, threshold and print-limit. Nothing is read from the current folder.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin report", "where the time of kin.data or perf.data here went" },
+	{ "kin report --stdio -g caller", "with call chains, as perf report prints them" },
+	{ "kin report -s dso,sym -S malloc,free", "of samples in these functions only" },
+	{ "kin report parse_line", "who calls parse_line, and what it calls" },
+	{ "kin report --format=csv -g none", "weights and counts, for a spreadsheet" },
+	{ 0 },
+};
+
+enum {
+	OPT_INPUT = OPT_OWN,
+	OPT_SYMFS,
+	OPT_KALLSYMS,
+	OPT_CHILDREN,
+	OPT_NO_CHILDREN,
+	OPT_LATENCY,
+	OPT_KEYS,
+	OPT_FIELDS,
+	OPT_CALL_GRAPH,
+	OPT_CALLER,
+	OPT_INLINE,
+	OPT_NO_INLINE,
+	OPT_PHYSICAL,
+	OPT_MAX_STACK,
+	OPT_PARENT,
+	OPT_EXCLUDE_OTHER,
+	OPT_IGNORE_CALLEES,
+	OPT_PERCENT_LIMIT,
+	OPT_PERCENTAGE,
+	OPT_SAMPLES,
+	OPT_PERIOD,
+	OPT_COMMS,
+	OPT_DSOS,
+	OPT_SYMBOLS,
+	OPT_SYMBOL_FILTER,
+	OPT_PID,
+	OPT_TID,
+	OPT_CPU,
+	OPT_TIME,
+	OPT_PARALLELISM,
+	OPT_HIERARCHY,
+	OPT_GROUP,
+	OPT_STDIO,
+	OPT_SEPARATOR,
+	OPT_WIDTHS,
+	OPT_QUIET,
+	OPT_STATS,
+	OPT_VERBOSE,
+};
+
+static const struct opt_group input_group = {
+	"Input",
+	(const struct opt[]){
+		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
+		  COMPLETE_FILE },
+		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled", NULL,
+		  COMPLETE_FILE },
+		{ OPT_SYMFS, 0, "symfs", "FOLDER", "look for programs and libraries below this folder",
+		  NULL, COMPLETE_DIRECTORY },
+		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
+		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
+		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
+		  "where separate debug files are, instead of /usr/lib/debug", NULL,
+		  COMPLETE_DIRECTORY },
+		{ 0 },
+	},
+};
+
+static const struct opt_group rows_group = {
+	"Rows and columns",
+	(const struct opt[]){
+		{ OPT_KEYS, 's', "sort", "KEYS",
+		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, parallelism, parent, "
+		  "dso, sym, symoff, srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_FIELDS, 'F', "fields", "COLUMNS",
+		  "these columns, by which rows are also ordered: overhead, overhead_children, latency, "
+		  "latency_children, sample, period, and keys",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
+		{ OPT_LATENCY, 0, "latency", NULL,
+		  "columns with shares of the time that passed: samples count less where more threads ran",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_SAMPLES, 'n', "show-nr-samples", NULL, "a column with the number of samples", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
+		{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+		  "hide rows, and branches of chains, below this share", NULL, COMPLETE_NOTHING },
+		{ OPT_PERCENTAGE, 0, "percentage", "OF",
+		  "of filtered samples: absolute shares are of all samples, relative ones of those left",
+		  "absolute relative", COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group chains_group = {
+	"Call chains",
+	(const struct opt[]){
+		{ OPT_CALL_GRAPH, 'g', "call-graph", "HOW",
+		  "a list of: graph, fractal, flat, folded or none; a threshold in percent, then a limit "
+		  "of entries; caller or callee; function, address or srcline; percent, period or count",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL, COMPLETE_NOTHING },
+		{ OPT_INLINE, 0, "inline", NULL, "functions inlined are frames of their own (the default)",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_INLINE, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_PHYSICAL, 0, "self-physical", NULL,
+		  "Self of inlined code goes to the function around it, as in perf", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_MAX_STACK, 0, "max-stack", "N", "look at no more frames of a stack", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_PARENT, 'p', "parent", "REGEX", "functions for the key parent", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_EXCLUDE_OTHER, 'x', "exclude-other", NULL, "hide rows without a parent", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_IGNORE_CALLEES, 0, "ignore-callees", "REGEX",
+		  "what these functions call counts as theirs", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group filter_group = {
+	"Samples",
+	(const struct opt[]){
+		{ OPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_DSOS, 'd', "dsos", "NAMES", "only samples taken in these programs or libraries",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT", "only rows of functions with this in "
+								 "their name",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL, COMPLETE_NOTHING },
+		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_TIME, 0, "time", "SPAN",
+		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_PARALLELISM, 0, "parallelism", "NUMBERS",
+		  "only samples while so many threads ran", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group output_group = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
+		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf",
+		  "text json csv perf", COMPLETE_NOTHING },
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output", NULL,
+		  COMPLETE_FILE },
+		{ OPT_SEPARATOR, 't', "field-separator", "TEXT", "with --stdio: between columns", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_WIDTHS, 'w', "column-widths", "LIST", "with --stdio: of columns; 0: as needed", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_QUIET, 'q', "quiet", NULL, "with --stdio: rows only", NULL, COMPLETE_NOTHING },
+		{ OPT_COLOR, 0, "color", "WHEN",
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
+		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_WIDTH, 0, "width", "COLUMNS", "cut names so that lines fit; 0: never", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL,
+		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
+		{ OPT_STATS, 0, "stats", NULL, "only how many samples there are of each event", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = {
+	&input_group,   &rows_group,    &chains_group,    &filter_group,
+	&names_options, &output_group, &general_options, NULL,
+};
+
+/* ---- options ---- */
+
+static bool set_number(const char *option, const char *arg, double high, double *ret, char error[512])
+{
+	char *end;
+	*ret = strtod(arg, &end);
+	if (end != arg && (!*end || !strcmp(end, "%")) && *ret >= 0 && *ret <= high)
+		return true;
+	snprintf(error, 512, "%s: '%.80s' is not a number from 0 to %.0f", option, arg, high);
+	return false;
+}
+
+/* -G and -g add up. */
+static void add_call_graph(struct settings *s, const char *more)
+{
+	char *list = s->call_graph ? xprintf("%s,%s", s->call_graph, more) : xprintf("%s", more);
+	free(s->call_graph);
+	s->call_graph = list;
+}
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	struct kin_hists_opts *h = &s->hists;
+	double n = 0;
+	switch (id) {
+	case OPT_INPUT:
+		settings_add_data(s, arg);
+		break;
+	case OPT_SYMFS:
+		s->symfs = arg;
+		break;
+	case OPT_KALLSYMS:
+		s->kallsyms = arg;
+		break;
+	case OPT_CHILDREN:
+		h->no_children = false;
+		break;
+	case OPT_NO_CHILDREN:
+		h->no_children = true;
+		break;
+	case OPT_LATENCY:
+		h->latency = true;
+		break;
+	case OPT_KEYS:
+		h->sort = arg;
+		break;
+	case OPT_FIELDS:
+		h->fields = arg;
+		break;
+	case OPT_CALL_GRAPH:
+		add_call_graph(s, arg);
+		break;
+	case OPT_CALLER:
+		add_call_graph(s, "caller");
+		break;
+	case OPT_INLINE:
+		h->inlines = true;
+		break;
+	case OPT_NO_INLINE:
+		h->inlines = false;
+		break;
+	case OPT_PHYSICAL:
+		h->self_physical = true;
+		break;
+	case OPT_MAX_STACK:
+		if (!set_number("--max-stack", arg, 1e6, &n, error))
+			return false;
+		h->max_stack = (unsigned)n;
+		break;
+	case OPT_PARENT:
+		h->parent = arg;
+		break;
+	case OPT_EXCLUDE_OTHER:
+		h->exclude_other = true;
+		break;
+	case OPT_IGNORE_CALLEES:
+		h->ignore_callees = arg;
+		break;
+	case OPT_PERCENT_LIMIT:
+		h->has_percent_limit = true;
+		return set_number("--percent-limit", arg, 100, &h->percent_limit, error);
+	case OPT_PERCENTAGE:
+		h->relative = arg[0] == 'r';
+		break;
+	case OPT_SAMPLES:
+		h->show_samples = true;
+		break;
+	case OPT_PERIOD:
+		h->show_period = true;
+		break;
+	case OPT_COMMS:
+		h->comms = arg;
+		break;
+	case OPT_DSOS:
+		h->dsos = arg;
+		break;
+	case OPT_SYMBOLS:
+		h->symbols = arg;
+		break;
+	case OPT_SYMBOL_FILTER:
+		h->symbol_filter = arg;
+		break;
+	case OPT_PID:
+		h->pids = arg;
+		break;
+	case OPT_TID:
+		h->tids = arg;
+		break;
+	case OPT_CPU:
+		h->cpus = arg;
+		break;
+	case OPT_TIME:
+		h->times = arg;
+		break;
+	case OPT_PARALLELISM:
+		h->parallelism = arg;
+		break;
+	case OPT_HIERARCHY:
+		h->hierarchy = true;
+		break;
+	case OPT_GROUP:
+		h->group = true;
+		break;
+	case OPT_STDIO:
+		s->format = "perf";
+		break;
+	case OPT_SEPARATOR:
+		s->separator = arg;
+		break;
+	case OPT_WIDTHS:
+		s->widths = arg;
+		break;
+	case OPT_QUIET:
+		s->quiet = true;
+		break;
+	case OPT_STATS:
+		s->stats = true;
+		break;
+	case OPT_VERBOSE:
+		break;
+	}
+	return true;
+}
+
+static bool begin(struct settings *s, char error[512])
+{
+	s->hists.size = sizeof(s->hists);
+	s->hists.inlines = true;
+	return perfconfig_read(s, error);
+}
+
+/* ---- running ---- */
+
+enum { PAGE_ROWS = 40 };
+
+/* What a page is when nobody says what it should be. */
+static void as_page(struct kin_hists_opts *h, const struct settings *s)
+{
+	if (!s->call_graph)
+		h->call_graph = "none";
+	if (!h->has_percent_limit && !s->call_graph && !h->hierarchy) {
+		h->has_percent_limit = true;
+		h->percent_limit = 0.5;
+		h->max_rows = PAGE_ROWS;
+	}
+}
+
+static struct kin_error *render(struct kin_table *t, const struct settings *s, const struct output *out)
+{
+	struct kin_render_opts o = {
+		.size = sizeof(o),
+		.width = out->width,
+		.color = out->color,
+		.separator = s->separator,
+		.widths = s->widths,
+		.quiet = s->quiet,
+	};
+	return kin_render(t, s->format ? s->format : "text", &o, out->stream);
+}
+
+static uint64_t number_of(const struct kin_table *t, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(t, key);
+	return c ? c->count : 0;
+}
+
+static void print_stats(const struct kin_table *t, FILE *out)
+{
+	const struct kin_cell *event = kin_table_property(t, "event");
+	fprintf(out, "%s stats:\n  SAMPLE events: %10llu\n   LOST samples: %10llu\n",
+		event ? event->text : "", (unsigned long long)number_of(t, "samples"),
+		(unsigned long long)number_of(t, "lost"));
+}
+
+/* One table per event, or group of events. */
+static struct kin_error *print_events(struct kin_profile *profile, const struct settings *s,
+				      struct kin_hists_opts *h, const struct output *out)
+{
+	struct kin_report_opts opts = { .size = sizeof(opts), .hists = h };
+	struct kin_error *err = NULL;
+	size_t n = 1;
+	for (h->event = 0; !err && h->event < n; h->event++) {
+		struct kin_table *t;
+		if ((err = kin_report(profile, "hists", &opts, &t)))
+			break;
+		n = (size_t)number_of(t, "n_events");
+		if (h->event && !s->format)
+			putc('\n', out->stream);
+		if (s->stats)
+			print_stats(t, out->stream);
+		else
+			err = render(t, s, out);
+		kin_table_free(t);
+	}
+	return err;
+}
+
+/* Callers, then callees, of each function named. */
+static struct kin_error *print_functions(struct kin_profile *profile, const struct settings *s,
+					 struct kin_hists_opts *h, const struct output *out)
+{
+	struct kin_error *err = NULL;
+	h->sort = h->sort ? h->sort : "sym";
+	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
+		h->function = s->subjects.at.at[i];
+		for (int down = 0; down < 2 && !err; down++) {
+			char *how = xprintf("%s,%s", s->call_graph ? s->call_graph : "graph,0.5",
+					    down ? "caller" : "callee");
+			h->call_graph = how;
+			h->below_only = down;
+			if (!s->format)
+				fprintf(out->stream, "%s%s\n\n", i || down ? "\n" : "",
+					down ? "What it calls" : "Who calls it");
+			err = print_events(profile, s, h, out);
+			free(how);
+		}
+	}
+	return err;
+}
+
+static struct kin_error *print(struct kin_profile *profile, const struct settings *s, int status)
+{
+	struct kin_hists_opts h = s->hists;
+	struct output_opts opts = s->output;
+	struct output out;
+	h.call_graph = s->call_graph;
+	h.perf = s->format && !strcmp(s->format, "perf");
+	h.self_physical = h.self_physical || h.perf;
+	h.max_stack = h.perf && !h.max_stack ? 127 : h.max_stack;
+	h.weights = s->format && !h.perf && strcmp(s->format, "text") != 0;
+	if (!s->format && !s->subjects.at.n)
+		as_page(&h, s);
+	opts.status = status;
+	struct kin_error *err = output_open(&opts, &out);
+	if (err)
+		return err;
+	err = s->subjects.at.n ? print_functions(profile, s, &h, &out)
+			       : print_events(profile, s, &h, &out);
+	struct kin_error *at_close = output_close(&out);
+	if (err && at_close) {
+		kin_error_free(at_close);
+		return err_wrap(err, "%s", out.name);
+	}
+	return err ? err : at_close;
+}
+
+static int run(const struct settings *s)
+{
+	struct kin_profile *profile = NULL;
+	int status = open_profile(s, &profile);
+	if (!profile)
+		return status;
+	struct kin_error *err = print(profile, s, status);
+	kin_profile_free(profile);
+	return err ? message_error(s->command->name, err) : status;
+}
+
+const struct command report_command = {
+	.name = "report",
+	.summary = "samples by function, library, thread ...: Self and Children, with call chains",
+	.operands = "[DATA]... [FUNCTION]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.names_subjects = true,
+	.begin = begin,
+	.set = set,
+	.run = run,
+};

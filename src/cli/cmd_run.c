@@ -1,0 +1,340 @@
+/* cmd_run.c - runs a program with the collection runtime in it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/content.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "record/preload.h"
+#include "record/target.h"
+
+static const char *const description[] = {
+	"Runs COMMAND with kin's runtime loaded into it, and into all that it starts. Nothing has "
+	"to "
+	"be linked again. In programs compiled with -pg, -pg -mfentry or -finstrument-functions "
+	"every "
+	"call is counted, exactly, in all threads and all shared libraries; with "
+	"-fsanitize-coverage=trace-pc every basic block. In any program the CPU time of each "
+	"thread is "
+	"sampled, with the stack of calls.",
+	"All of it is in one file per process: profile.kin, and for each further process "
+	"profile.PID.kin. The file is mapped memory: what was counted is in it however the process "
+	"ends, by _exit, a crash or SIGKILL. Programs compiled with -pg also get the gmon.out that "
+	"gprof reads, here of all threads.",
+	"COMMAND's output, exit status and signals are as without kin run. A program that is "
+	"linked "
+	"statically has to be linked with the runtime: see kin cc. KIN_OPTIONS in the environment "
+	"may "
+	"hold further settings of the runtime; they are explained in kinrt.h.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin run ./server --port 80", "then: kin flat, kin graph, kin report" },
+	{ "kin run -o sort.kin --sample=off ./sort big", "counts alone" },
+	{ "kin run make -j2", "every compiler and shell in a file of its own" },
+	{ 0 },
+};
+
+enum {
+	RUN_SAMPLE = 100,
+	RUN_LEAVES,
+	RUN_NO_CALLS,
+	RUN_NO_BLOCKS,
+	RUN_NO_GMON,
+	RUN_LATENCY,
+	RUN_VERBOSE,
+	RUN_QUIET,
+};
+
+static const struct opt_group what_options = {
+	"What is collected",
+	(const struct opt[]){
+		{ RUN_SAMPLE, 0, "sample", "HZ",
+		  "samples per second of each thread's CPU time, 1000 if not given; off: none",
+		  NULL, COMPLETE_NOTHING },
+		{ RUN_LEAVES, 0, "no-stacks", NULL,
+		  "of samples only where they were, not the callers", NULL, COMPLETE_NOTHING },
+		{ RUN_NO_CALLS, 0, "no-calls", NULL, "do not count calls", NULL, COMPLETE_NOTHING },
+		{ RUN_NO_BLOCKS, 0, "no-blocks", NULL, "do not count basic blocks", NULL,
+		  COMPLETE_NOTHING },
+		{ RUN_LATENCY, 0, "latency", NULL,
+		  "how long calls take, as distributions; in programs compiled with "
+		  "-finstrument-functions",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group file_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_OUTPUT, 'o', "output", "FILE",
+		  "write to FILE instead of profile.kin; %p in it is the process id, %e the "
+		  "program's name. An older profile there is replaced, and nothing else",
+		  NULL, COMPLETE_FILE },
+		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg",
+		  NULL, COMPLETE_NOTHING },
+		{ RUN_VERBOSE, 'v', "verbose", NULL,
+		  "the runtime says on standard error what goes wrong in it; it is in the file in "
+		  "any "
+		  "case",
+		  NULL, COMPLETE_NOTHING },
+		{ RUN_QUIET, 'q', "quiet", NULL, "say nothing at the end", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &what_options, &file_options, &general_options,
+						   NULL };
+
+/* ---- the command line ---- */
+
+struct line {
+	struct preload_opts opts;
+	char **argv;
+	bool quiet, help, version;
+	char error[512];
+};
+
+static bool take_sample(struct line *l, const char *arg)
+{
+	enum { MOST = 100000 };
+	char *end;
+	errno = 0;
+	unsigned long hz = strtoul(arg, &end, 10);
+	if (!strcmp(arg, "off")) {
+		l->opts.frequency = 0;
+		return true;
+	}
+	if (end == arg || *end || errno || arg[0] == '-' || !hz || hz > MOST) {
+		snprintf(l->error, sizeof(l->error),
+			 "--sample: '%.80s' is no number of samples per second", arg);
+		return false;
+	}
+	l->opts.frequency = (unsigned)hz;
+	return true;
+}
+
+static bool take_option(struct line *l, int id, const char *arg)
+{
+	switch (id) {
+	case RUN_SAMPLE:
+		return take_sample(l, arg);
+	case RUN_LEAVES:
+		l->opts.leaves = true;
+		break;
+	case RUN_NO_CALLS:
+		l->opts.no_arcs = true;
+		break;
+	case RUN_NO_BLOCKS:
+		l->opts.no_blocks = true;
+		break;
+	case RUN_NO_GMON:
+		l->opts.no_gmon = true;
+		break;
+	case RUN_LATENCY:
+		l->opts.latency = true;
+		break;
+	case RUN_VERBOSE:
+		l->opts.verbose = true;
+		break;
+	case RUN_QUIET:
+		l->quiet = true;
+		break;
+	case OPT_OUTPUT:
+		l->opts.output = arg;
+		break;
+	case OPT_HELP:
+		l->help = true;
+		break;
+	case OPT_VERSION:
+		l->version = true;
+		break;
+	}
+	return true;
+}
+
+/* Options end at the first word of the command. */
+static bool parse(int argc, char **argv, struct line *l)
+{
+	struct opt_parser p = opt_parser(options, argc, argv);
+	for (int id; (id = opt_next(&p)) != OPT_END;) {
+		if (id == OPT_ERROR) {
+			snprintf(l->error, sizeof(l->error), "%s", p.error);
+			return false;
+		}
+		if (id == OPT_OPERAND) {
+			l->argv = argv + p.next - 1;
+			return true;
+		}
+		if (!take_option(l, id, p.arg))
+			return false;
+		if (l->help || l->version)
+			return true;
+	}
+	snprintf(l->error, sizeof(l->error), "which program? As in kin run ./prog");
+	return false;
+}
+
+/* ---- the files ---- */
+
+/* The runtime never writes over anything, so that an older profile has to go first. */
+static struct kin_error *make_way(const char *output)
+{
+	struct stat st;
+	if (strchr(output, '%') || lstat(output, &st))
+		return NULL;
+	if (!S_ISREG(st.st_mode) || content_of(output) != CONTENT_PROFILE)
+		return err_new(KIN_ERROR_USAGE,
+			       "-o %s would replace what is no profile: remove it first if that is "
+			       "meant",
+			       output);
+	return unlink(output) ? err_os(errno, "%s: replacing it", output) : NULL;
+}
+
+/* "profile.kin" -> "profile.*.kin"; what is special to glob() is taken as it is. */
+static char *pattern_of(const char *output)
+{
+	size_t n = strlen(output), k = 0;
+	bool named = n > 4 && !strcmp(output + n - 4, ".kin");
+	char *p = xalloc(2 * n + 8);
+	for (size_t i = 0; i < n - (named ? 4 : 0); i++) {
+		if (output[i] == '%' && output[i + 1]) {
+			p[k++] = '*';
+			i++;
+			continue;
+		}
+		if (strchr("*?[\\", output[i]))
+			p[k++] = '\\';
+		p[k++] = output[i];
+	}
+	strcpy(p + k, ".*.kin");
+	return p;
+}
+
+static bool is_newer(const char *path, const struct timespec *than)
+{
+	struct stat st;
+	return !stat(path, &st) &&
+	       (st.st_mtim.tv_sec > than->tv_sec ||
+		(st.st_mtim.tv_sec == than->tv_sec && st.st_mtim.tv_nsec >= than->tv_nsec));
+}
+
+static size_t count_others(const char *output, const struct timespec *start)
+{
+	glob_t g;
+	size_t n = 0;
+	char *pattern = pattern_of(output);
+	if (!glob(pattern, GLOB_NOSORT, NULL, &g)) {
+		for (size_t i = 0; i < g.gl_pathc; i++)
+			n += is_newer(g.gl_pathv[i], start);
+		globfree(&g);
+	}
+	free(pattern);
+	return n;
+}
+
+static void say_files(const struct line *l, const struct timespec *start)
+{
+	const char *output = l->opts.output;
+	size_t others = count_others(output, start);
+	bool own = is_newer(output, start);
+
+	if (own && others)
+		message("run", "%s, and %zu more of other processes; kin flat %s shows it", output,
+			others, output);
+	else if (own)
+		message("run", "%s: kin flat, kin graph and kin report show it", output);
+	else if (others)
+		message("run", "%zu profiles beside where %s would be", others, output);
+	else
+		message("run",
+			"%s left no profile: it ended at once, or was not compiled for counting "
+			"and "
+			"used no CPU time to sample",
+			l->argv[0]);
+}
+
+/* ---- running ---- */
+
+static int not_run(struct kin_error *err)
+{
+	int errnum = kin_error_errno(err);
+	message_error("run", err);
+	return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+}
+
+static int run_line(struct line *l)
+{
+	struct timespec start;
+	struct signals signals;
+	struct target target;
+	const char *obstacle = preload_obstacle(l->argv[0]);
+	if (obstacle) {
+		message("run", "%s %s", l->argv[0], obstacle);
+		return CHILD_FAILED;
+	}
+	struct kin_error *err = make_way(l->opts.output);
+	if (!err)
+		err = signals_open(&signals);
+	if (err) {
+		message_error("run", err);
+		return CHILD_FAILED;
+	}
+	clock_gettime(CLOCK_REALTIME_COARSE, &start);
+	if ((err = preload_set(&l->opts)) || (err = target_start(l->argv, &signals, &target))) {
+		signals_close(&signals);
+		message_error("run", err);
+		return CHILD_FAILED;
+	}
+	if ((err = target_go(&target, l->argv[0]))) {
+		signals_close(&signals);
+		return not_run(err);
+	}
+	target_wait(&target, &signals);
+	signals_close(&signals);
+	/* Writing to mapped memory does not say when; what looks for the last profile asks that. */
+	(void)utimensat(AT_FDCWD, l->opts.output, NULL, AT_SYMLINK_NOFOLLOW);
+	if (!l->quiet)
+		say_files(l, &start);
+	return child_end_as(target.status);
+}
+
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	struct line l = { .opts = { .output = "profile.kin", .frequency = 1000 } };
+	if (!parse(argc, argv, &l)) {
+		message(c->name, "%s", l.error);
+		return EXIT_USAGE;
+	}
+	if (l.help)
+		help_command(c, stdout);
+	else if (l.version)
+		help_version(stdout);
+	return l.help || l.version ? EXIT_OK : run_line(&l);
+}
+
+const struct command run_command = {
+	.name = "run",
+	.summary = "run a program and count its calls, from inside",
+	.operands = "[--] COMMAND [ARGUMENT]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status =
+		"COMMAND's, or death by the signal that killed it; 125 if it was not run, 126 "
+		"if it could not be executed, 127 if it was not found; 2 if the command line "
+		"makes no sense.",
+	.run_words = run_words,
+};

@@ -1,0 +1,184 @@
+#include "cli/perfconfig.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/settings.h"
+
+enum { MAX_LINE = 1024, MAX_FILE = 1 << 20 };
+
+/* ---- the format ---- */
+
+static char *trim(char *s)
+{
+	size_t n = strlen(s);
+	while (n && isspace((unsigned char)s[n - 1]))
+		s[--n] = '\0';
+	return s + strspn(s, " \t\r");
+}
+
+/* Cuts a comment off, and quotes. */
+static char *value_of(char *s)
+{
+	bool quoted = false;
+	char *to = s, *from = s;
+	for (; *from && (quoted || (*from != '#' && *from != ';')); from++)
+		if (*from == '"')
+			quoted = !quoted;
+		else
+			*to++ = *from;
+	*to = '\0';
+	return trim(s);
+}
+
+/* One line, NUL-terminated; section[] is that of the lines before. */
+static bool parse_line(char *line, char section[MAX_LINE],
+		       bool (*found)(void *, const char *, const char *), void *arg)
+{
+	char key[2 * MAX_LINE];
+	char *s = trim(line), *end = strchr(s, ']'), *equals = strchr(s, '=');
+	if (*s == '[' && end) {
+		*end = '\0';
+		strcpy(section, trim(s + 1));
+		return true;
+	}
+	if (*s == '#' || *s == ';' || !equals || !*section)
+		return true;
+	*equals = '\0';
+	snprintf(key, sizeof(key), "%s.%s", section, trim(s));
+	return found(arg, key, value_of(equals + 1));
+}
+
+bool perfconfig_parse(const char *text, size_t n,
+		      bool (*found)(void *arg, const char *key, const char *value), void *arg)
+{
+	char line[MAX_LINE], section[MAX_LINE] = "";
+	for (size_t at = 0; at < n;) {
+		const char *newline = memchr(text + at, '\n', n - at);
+		size_t length = newline ? (size_t)(newline - text) - at : n - at;
+		if (length < sizeof(line)) {
+			memcpy(line, text + at, length);
+			line[length] = '\0'; /* a NUL within ends the line, too */
+			if (!parse_line(line, section, found, arg))
+				return false;
+		}
+		at += length + 1;
+	}
+	return true;
+}
+
+/* ---- what kin knows ---- */
+
+struct reading {
+	struct settings *s;
+	const char *path;
+	char *error;
+	const char *chain[6]; /* parts of --call-graph, in its order: type, threshold, limit ... */
+};
+
+enum { PART_TYPE, PART_THRESHOLD, PART_LIMIT, PART_ORDER, PART_KEY };
+
+static char *keep(struct reading *r, const char *value)
+{
+	struct settings *s = r->s;
+	size_t n = strlen(value) + 1;
+	return memcpy(arena_alloc_bytes(&s->config, n), value, n);
+}
+
+static bool is_true(const char *v)
+{
+	return !strcasecmp(v, "true") || !strcasecmp(v, "yes") || !strcasecmp(v, "on") || !strcmp(v, "1");
+}
+
+static bool wrong(const struct reading *r, const char *key, const char *value)
+{
+	snprintf(r->error, 512, "%.200s: %.80s: '%.80s' is not a number", r->path, key, value);
+	return false;
+}
+
+static bool is_number(const char *value)
+{
+	char *end;
+	double n = strtod(value, &end);
+	return end != value && !*end && n >= 0 && n < 1e9;
+}
+
+static bool note(void *arg, const char *key, const char *value)
+{
+	static const struct {
+		const char *key;
+		int part;
+		bool number;
+	} parts[] = {
+		{ "call-graph.print-type", PART_TYPE, false },
+		{ "call-graph.threshold", PART_THRESHOLD, true },
+		{ "call-graph.print-limit", PART_LIMIT, true },
+		{ "call-graph.order", PART_ORDER, false },
+		{ "call-graph.sort-key", PART_KEY, false },
+	};
+	struct reading *r = arg;
+	struct kin_hists_opts *h = &r->s->hists;
+	if (!strcmp(key, "report.children")) {
+		h->no_children = !is_true(value);
+	} else if (!strcmp(key, "report.sort_order")) {
+		h->sort = keep(r, value);
+	} else if (!strcmp(key, "hist.percentage")) {
+		h->relative = !strcmp(value, "relative");
+	} else if (!strcmp(key, "report.percent-limit")) {
+		if (!is_number(value))
+			return wrong(r, key, value);
+		h->has_percent_limit = true;
+		h->percent_limit = strtod(value, NULL);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (!strcmp(key, parts[i].key)) {
+			if (parts[i].number && !is_number(value))
+				return wrong(r, key, value);
+			r->chain[parts[i].part] = keep(r, value);
+		}
+	return true;
+}
+
+/* A limit can only be said behind a threshold. */
+static void join_chain(struct reading *r)
+{
+	VEC(char) list = { 0 };
+	if (r->chain[PART_LIMIT] && !r->chain[PART_THRESHOLD])
+		r->chain[PART_THRESHOLD] = "0.5";
+	for (size_t i = 0; i < ARRAY_LEN(r->chain); i++)
+		for (const char *c = r->chain[i]; c; c = *c ? c + 1 : NULL)
+			vec_push(&list, *c ? *c : ',');
+	if (!list.n)
+		return;
+	list.at[list.n - 1] = '\0';
+	free(r->s->call_graph);
+	r->s->call_graph = list.at;
+}
+
+bool perfconfig_read(struct settings *s, char error[512])
+{
+	static const char *const names[] = { ".kinconfig", ".perfconfig" };
+	const char *home = getenv("HOME");
+	for (size_t i = 0; home && *home && i < ARRAY_LEN(names); i++) {
+		struct file f = { 0 };
+		char *path = xprintf("%s/%s", home, names[i]);
+		struct kin_error *err = access(path, R_OK)
+						? err_new(KIN_ERROR_USAGE, "none")
+						: file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
+		struct reading r = { .s = s, .path = path, .error = error };
+		bool read = !err, good = err || perfconfig_parse((const char *)f.data, f.size, note, &r);
+		kin_error_free(err);
+		file_free(&f);
+		join_chain(&r);
+		free(path);
+		if (!good || read)
+			return good;
+	}
+	return true;
+}

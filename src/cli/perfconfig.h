@@ -1,0 +1,21 @@
+/* perfconfig.h - defaults of "kin report" from ~/.kinconfig, or perf's ~/.perfconfig if there is none.
+ *
+ * Sections in brackets, "key = value" below them, "#" and ";" begin comments, a value may be quoted:
+ * https://man7.org/linux/man-pages/man1/perf-config.1.html. Keys that kin does not know are perf's
+ * own business. */
+#ifndef CLI_PERFCONFIG_H
+#define CLI_PERFCONFIG_H
+
+#include "base/base.h"
+
+struct settings;
+
+/* Reads n bytes; calls found(arg, "section.key", value) for each, until it returns false, which it
+ * returns, too. Lines that are neither are skipped. */
+bool perfconfig_parse(const char *text, size_t n,
+		      bool (*found)(void *arg, const char *key, const char *value), void *arg);
+
+/* False: error[] says what is wrong with which value. */
+bool perfconfig_read(struct settings *s, char error[512]);
+
+#endif

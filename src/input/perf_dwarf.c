@@ -1,0 +1,225 @@
+/* perf_dwarf.c - stack dumps: registers and a copy of the user's stack, as "perf record --call-graph
+ * dwarf" asks the kernel for. Walked with the call-frame information of the files that were mapped.
+ */
+#include <string.h>
+
+#include "base/err.h"
+#include "input/perf.h"
+#include "unwind/unwinder.h"
+
+/* Registers by their bits in regs_user: the kernel's arch/ARCH/include/uapi/asm/perf_regs.h. */
+enum { X86_BP = 6, X86_SP = 7, X86_IP = 8, ARM_FP = 29, ARM_LR = 30, ARM_SP = 31, ARM_PC = 32 };
+
+enum { ABI_64 = 2 };
+enum { OPEN_MAX_FILES = 200 }; /* for their code, where there is no call-frame information */
+
+struct perf_dwarf {
+	struct unwinder *unwinder;
+	struct perf *p;
+	struct perf_space *space;
+	uint32_t generation; /* of the space that the unwinder's memory is of */
+	size_t n_open;
+};
+
+/* ---- call-frame information ---- */
+
+static struct cfi_section section(const struct perf *p, const struct object_section *s,
+				  const struct object_frames *f)
+{
+	return (struct cfi_section){ .machine = (enum unwind_machine)p->machine.walked,
+				     .data = s->data,
+				     .size = s->size,
+				     .addr = s->addr,
+				     .text_base = f->text_addr,
+				     .data_base = f->data_addr };
+}
+
+static void make_table(struct perf *p, struct perf_object *o)
+{
+	struct kin_error *err = object_open(o->path, NULL, &o->file);
+
+	kin_error_free(err);
+	if (err) {
+		o->file = NULL;
+		return;
+	}
+	const char *id = object_build_id(o->file);
+	bool same = !*o->build_id || !id || !strcmp(id, o->build_id);
+	if (same) { /* else it is not what ran */
+		struct object_frames f = object_frames(o->file);
+		struct cfi_section s[2] = { section(p, &f.eh_frame, &f),
+					    section(p, &f.debug_frame, &f) };
+		s[1].debug_frame = true;
+		o->table = unwind_table_new(s, f.debug_frame.data ? 2 : 1);
+	}
+	if (same && p->dwarf->n_open < OPEN_MAX_FILES) {
+		p->dwarf->n_open++;
+		return;
+	}
+	object_free(o->file);
+	o->file = NULL;
+}
+
+static struct perf_object *with_table(struct perf *p, uint32_t object)
+{
+	struct perf_object *o = &p->objects.at[object];
+
+	if (!o->has_table) {
+		o->has_table = true;
+		if (perf_object_is_file(o))
+			make_table(p, o);
+	}
+	return o;
+}
+
+/* ---- for the unwinder ---- */
+
+static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
+{
+	struct perf_dwarf *d = arg;
+	struct perf_map m;
+
+	if (!perf_space_find(d->space, pc, &m))
+		return false;
+	if (m.is_data)
+		return false;
+	ret->table = with_table(d->p, m.object)->table;
+	ret->bias = perf_object_bias(d->p, &m, pc);
+	return true;
+}
+
+static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	struct perf_dwarf *d = arg;
+	struct perf_map m;
+	size_t n;
+
+	if (!perf_space_find(d->space, addr, &m))
+		return 0;
+	const struct perf_object *o = with_table(d->p, m.object);
+	const uint8_t *at =
+		o->file ? object_code(o->file, addr - perf_object_bias(d->p, &m, addr), &n) : NULL;
+	if (!at)
+		return 0;
+	n = n < size ? n : size;
+	memcpy(ret, at, n);
+	return n;
+}
+
+/* ---- registers ---- */
+
+static uint64_t reg(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		    unsigned bit)
+{
+	uint64_t below = (UINT64_C(1) << bit) - 1;
+
+	if (!(a->regs_user >> bit & 1))
+		return 0;
+	return perf_u64(p, s->regs + 8 * __builtin_popcountll(a->regs_user & below));
+}
+
+static struct unwind_regs x86_regs(const struct perf *p, const struct perf_attr *a,
+				   const struct perf_sample *s, uint64_t *all)
+{
+	/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 .. r15: DWARF's order */
+	static const uint8_t bits[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 };
+
+	for (size_t i = 0; i < ARRAY_LEN(bits); i++)
+		all[i] = reg(p, a, s, bits[i]);
+	return (struct unwind_regs){ .machine = UNWIND_X86_64,
+				     .pc = reg(p, a, s, X86_IP),
+				     .sp = reg(p, a, s, X86_SP),
+				     .fp = reg(p, a, s, X86_BP),
+				     .bx = all[3] };
+}
+
+static struct unwind_regs arm_regs(const struct perf *p, const struct perf_attr *a,
+				   const struct perf_sample *s, uint64_t *all)
+{
+	for (unsigned i = 0; i < UNWIND_N_DWARF; i++)
+		all[i] = reg(p, a, s, i);
+	return (struct unwind_regs){ .machine = UNWIND_AARCH64,
+				     .pc = reg(p, a, s, ARM_PC),
+				     .sp = reg(p, a, s, ARM_SP),
+				     .fp = reg(p, a, s, ARM_FP),
+				     .lr = reg(p, a, s, ARM_LR) };
+}
+
+/* As the file says; a killed recorder did not, but only one of the two has that many registers. */
+static enum unwind_machine machine(const struct perf *p, const struct perf_attr *a)
+{
+	if (!strcmp(p->machine_name, "x86_64"))
+		return UNWIND_X86_64;
+	if (!strcmp(p->machine_name, "aarch64"))
+		return UNWIND_AARCH64;
+	if (p->machine_name[0] || p->big_endian)
+		return 0;
+	return a->regs_user >> ARM_PC & 1 ? UNWIND_AARCH64 : UNWIND_X86_64;
+}
+
+/* ---- walking ---- */
+
+static void start(struct perf *p)
+{
+	struct perf_dwarf *d = p->dwarf = xalloc(sizeof(*d));
+	struct unwinder_opts opts = { .find = find, .code = code, .arg = d };
+
+	d->p = p;
+	d->unwinder = unwinder_new(&opts);
+}
+
+/* How far walks get is part of the measurement. */
+static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *pcs)
+{
+	struct audit *audit = profile_audit(p->into);
+	struct perf_map m;
+
+	if (w->end == UNWIND_COMPLETE) {
+		audit->complete++;
+		return;
+	}
+	audit->truncated++;
+	if (w->n && perf_space_find(p->dwarf->space, pcs[w->n - 1], &m))
+		profile_add_failure(p->into, p->objects.at[m.object].id, 1);
+}
+
+size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+		       const struct perf_sample *s, uint64_t *pcs, size_t max)
+{
+	enum unwind_machine m = machine(p, a);
+	uint64_t all[UNWIND_N_DWARF] = { 0 };
+
+	if (!m || s->regs_abi != ABI_64 || p->swap)
+		return 0;
+	p->machine.walked = m;
+	if (!p->dwarf)
+		start(p);
+	struct perf_dwarf *d = p->dwarf;
+	d->space = space;
+	if (d->generation != space->generation)
+		unwinder_flush(d->unwinder);
+	d->generation = space->generation;
+	struct unwind_walk w = { .regs = m == UNWIND_X86_64 ? x86_regs(p, a, s, all)
+							    : arm_regs(p, a, s, all),
+				 .copy = s->stack,
+				 .copy_size = s->stack_size };
+	w.copy_addr = w.regs.sp;
+	w.regs.exact = true;
+	w.regs.all = all;
+	unwinder_walk(d->unwinder, &w, pcs, max);
+	count(p, &w, pcs);
+	return w.n;
+}
+
+void perf_dwarf_object_done(struct perf_object *o)
+{
+	unwind_table_free(o->table);
+	object_free(o->file);
+}
+
+void perf_dwarf_done(struct perf_dwarf *d)
+{
+	if (d)
+		unwinder_free(d->unwinder);
+	free(d);
+}

@@ -1,0 +1,215 @@
+/* perf_object.c - what mappings are of: files, the kernel, code made at run time. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "input/perf.h"
+#include "object/object.h"
+
+/* ---- build ids ---- */
+
+static strid hex(struct perf *p, const uint8_t *id, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	char s[41];
+
+	for (size_t i = 0; i < size; i++) {
+		s[2 * i] = digits[id[i] >> 4];
+		s[2 * i + 1] = digits[id[i] & 15];
+	}
+	s[2 * size] = '\0';
+	return strtab_add(p->strings, s);
+}
+
+void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size)
+{
+	*map64_at(&p->build_ids, strtab_add(p->strings, path)) = hex(p, id, size);
+}
+
+/* ---- kinds ---- */
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Memory that is no file's: perf's rule. */
+static bool is_anonymous(const char *path)
+{
+	return starts_with(path, "//anon") || starts_with(path, "/dev/zero") ||
+	       starts_with(path, "/anon_hugepage") || starts_with(path, "[heap]") ||
+	       starts_with(path, "[stack") || starts_with(path, "/SYSV") ||
+	       starts_with(path, "/memfd:") || starts_with(path, "anon_inode:");
+}
+
+/* "/tmp/jit-1234.dump": a program maps it to tell where its jitdump is. */
+static bool is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t digits = starts_with(name, "jit-") ? strspn(name + 4, "0123456789") : 0;
+
+	return digits && !strcmp(name + 4 + digits, ".dump");
+}
+
+static enum object_kind kernel_kind(const char *path)
+{
+	if (starts_with(path, "[kernel") || starts_with(path, "[guest.kernel"))
+		return OBJECT_KERNEL;
+	if (path[0] == '[' || strstr(path, ".ko"))
+		return OBJECT_KERNEL_MODULE;
+	return OBJECT_KERNEL;
+}
+
+static enum object_kind user_kind(const char *path)
+{
+	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]") || !strcmp(path, "[vdsox32]"))
+		return OBJECT_VDSO;
+	if (path[0] == '[' || !path[0])
+		return OBJECT_OTHER;
+	return OBJECT_ELF;
+}
+
+/* ---- the list ---- */
+
+static uint32_t add(struct perf *p, const char *path, const char *build_id, enum object_kind kind)
+{
+	strid name = strtab_add(p->strings, path), id = strtab_add(p->strings, build_id);
+	uint32_t *i = map64_at(&p->object_ids, MAP64_PAIR(name, id));
+
+	if (*i != NONE)
+		return *i;
+	struct perf_object o = { .kind = kind,
+				 .path = strtab_get(p->strings, name),
+				 .build_id = strtab_get(p->strings, id),
+				 .id = profile_add_object_of(p->into, path, build_id, kind,
+							     false) };
+	o.by_address = kind != OBJECT_ELF && kind != OBJECT_VDSO;
+	*i = (uint32_t)p->objects.n;
+	vec_push(&p->objects, o);
+	return *i;
+}
+
+uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
+			 enum perf_mapped as)
+{
+	char map[64];
+
+	if (!*build_id) {
+		uint32_t known = map64_get(&p->build_ids, strtab_add(p->strings, path));
+		build_id = known == NONE ? "" : strtab_get(p->strings, known);
+	}
+	if (as == PERF_MAP_KERNEL)
+		return add(p, path, build_id, kernel_kind(path));
+	if (as == PERF_MAP_DATA && is_anonymous(path))
+		return add(p, path, "", OBJECT_OTHER);
+	if (is_jitdump(path))
+		return add(p, path, "", OBJECT_JIT);
+	if (is_anonymous(path)) { /* where its names are to be found, by the same convention */
+		snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
+		return add(p, map, "", OBJECT_JIT);
+	}
+	return add(p, path, build_id, user_kind(path));
+}
+
+/* ---- addresses ---- */
+
+bool perf_object_is_file(const struct perf_object *o)
+{
+	struct stat st;
+
+	return o->kind == OBJECT_ELF && !stat(o->path, &st) && S_ISREG(st.st_mode);
+}
+
+static void load_segments(struct perf_object *o)
+{
+	struct object_file *file = NULL;
+	struct kin_error *err = object_open(o->path, NULL, &file);
+	const struct object_segment *s;
+
+	kin_error_free(err);
+	if (err)
+		return;
+	s = object_segments(file, &o->n_segments);
+	o->segments = xrealloc(NULL, o->n_segments, sizeof(*s));
+	memcpy(o->segments, s, o->n_segments * sizeof(*s));
+	object_free(file);
+}
+
+/* What a file says about itself. If it is not there, or not here, addresses are taken for offsets:
+ * with most linkers they are, for code. */
+static void load(struct perf *p, struct perf_object *o)
+{
+	o->is_loaded = true;
+	if (o->kind == OBJECT_JIT && !p->other_host)
+		o->names = perf_jit_read(p, o->path, &o->n_names);
+	else if (perf_object_is_file(o))
+		load_segments(o);
+}
+
+static struct perf_object *loaded(struct perf *p, uint32_t object)
+{
+	struct perf_object *o = &p->objects.at[object];
+
+	if (!o->is_loaded)
+		load(p, o);
+	return o;
+}
+
+static strid find_name(const struct perf_object *o, uint64_t addr)
+{
+	size_t low = 0, high = o->n_names;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (o->names[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < o->n_names && o->names[low].start <= addr ? o->names[low].name : 0;
+}
+
+static uint64_t link_time(const struct perf_object *o, const struct perf_map *m, uint64_t ip)
+{
+	uint64_t offset = ip - m->start + m->offset, addr = offset;
+
+	for (size_t i = 0; i < o->n_segments; i++) {
+		const struct object_segment *s = &o->segments[i];
+		if (offset < s->offset || offset - s->offset >= s->file_size)
+			continue;
+		addr = s->addr + (offset - s->offset);
+		if (s->executable) /* a page at the border of two may be in both */
+			break;
+	}
+	return addr;
+}
+
+struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip)
+{
+	const struct perf_object *o = loaded(p, m->object);
+	struct frame f = { .object = o->id, .addr = ip, .name = m->name };
+
+	if (!o->by_address)
+		f.addr = link_time(o, m, ip);
+	else if (o->n_names)
+		f.name = find_name(o, ip);
+	return f;
+}
+
+uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip)
+{
+	return ip - link_time(loaded(p, m->object), m, ip);
+}
+
+void perf_objects_done(struct perf *p)
+{
+	for (size_t i = 0; i < p->objects.n; i++) {
+		perf_dwarf_object_done(&p->objects.at[i]);
+		free(p->objects.at[i].segments);
+		free(p->objects.at[i].names);
+	}
+	vec_free(&p->objects);
+	map64_free(&p->object_ids);
+}

@@ -1,0 +1,166 @@
+#include "record/preload.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+/* ---- the library ---- */
+
+char *preload_find(void)
+{
+	static const char *const places[] = { "libkinrt.so", "runtime/libkinrt.so",
+					      "../lib/libkinrt.so", "../lib/kin/libkinrt.so",
+					      "../" KIN_LIBDIR "/libkinrt.so" };
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash = n > 0 ? memrchr(exe, '/', (size_t)n) : NULL;
+	for (size_t i = 0; slash && i < ARRAY_LEN(places); i++) {
+		char *path = xprintf("%.*s/%s", (int)(slash - exe), exe, places[i]);
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* ---- the environment ---- */
+
+/* A path as a setting's value: absolute, since programs go elsewhere; %% and %c as the runtime
+ * reads them. */
+static char *output_setting(const char *path)
+{
+	char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	size_t size = 2 * ((cwd ? strlen(cwd) : 0) + strlen(path)) + 2, n = 0;
+	char *to = xalloc(size);
+	for (const char *s = cwd ? cwd : ""; *s; s++)
+		n += (size_t)snprintf(to + n, size - n,
+				      *s == '%'   ? "%%%%"
+				      : *s == ',' ? "%%c"
+						  : "%c",
+				      *s);
+	if (cwd)
+		to[n++] = '/';
+	for (const char *s = path; *s; s++) {
+		if (*s == ',')
+			n += (size_t)snprintf(to + n, size - n, "%%c");
+		else
+			to[n++] = *s; /* %p and the like are the user's */
+	}
+	to[n] = '\0';
+	free(cwd);
+	return to;
+}
+
+static char *settings_text(const struct preload_opts *o)
+{
+	const char *own = getenv("KIN_OPTIONS");
+	char *output = output_setting(o->output), sample[32] = "off";
+	if (o->frequency)
+		snprintf(sample, sizeof(sample), "%u", o->frequency);
+	char *text = xprintf("output=%s,sample=%s,stacks=%s%s%s%s%s%s%s%s", output, sample,
+			     o->leaves ? "off" : "on", o->no_arcs ? ",arcs=off" : "",
+			     o->no_blocks ? ",blocks=off" : "", o->no_gmon ? ",gmon=off" : "",
+			     o->latency ? ",latency=on" : "", o->verbose ? ",verbose" : "",
+			     own && *own ? "," : "", own ? own : "");
+	free(output);
+	return text;
+}
+
+struct kin_error *preload_set(const struct preload_opts *o)
+{
+	char *library = preload_find();
+	if (!library)
+		return err_new(KIN_ERROR_USAGE, "libkinrt.so is not installed beside this program");
+	if (strpbrk(library, " :")) {
+		struct kin_error *err = err_new(
+			KIN_ERROR_USAGE,
+			"%s: a library whose path has a space or a colon cannot be preloaded",
+			library);
+		free(library);
+		return err;
+	}
+	const char *before = getenv("LD_PRELOAD");
+	char *all = xprintf("%s%s%s", library, before && *before ? ":" : "", before ? before : "");
+	char *settings = settings_text(o);
+	setenv("LD_PRELOAD", all, 1);
+	setenv("KIN_OPTIONS", settings, 1);
+	free(settings);
+	free(all);
+	free(library);
+	return NULL;
+}
+
+/* ---- programs that do not load it ---- */
+
+static char *in_path(const char *program)
+{
+	if (strchr(program, '/'))
+		return xprintf("%s", program);
+	const char *dirs = getenv("PATH");
+	for (const char *d = dirs ? dirs : ""; *d;) {
+		size_t n = strcspn(d, ":");
+		char *path = xprintf("%.*s/%s", (int)n, d, program);
+		if (!access(path, X_OK))
+			return path;
+		free(path);
+		d += n + (d[n] == ':');
+	}
+	return NULL;
+}
+
+/* Whether a program header of that type is there; headers lie in the first pages of what linkers
+ * make. */
+static bool has_header(const uint8_t *head, size_t size, uint32_t type)
+{
+	Elf64_Ehdr e;
+	if (size < sizeof(e))
+		return true; /* nothing is known */
+	memcpy(&e, head, sizeof(e));
+	for (unsigned i = 0; i < e.e_phnum; i++) {
+		Elf64_Phdr p;
+		uint64_t at = e.e_phoff + (uint64_t)i * e.e_phentsize;
+		if (e.e_phentsize < sizeof(p) || at > size || size - at < sizeof(p))
+			return true;
+		memcpy(&p, head + at, sizeof(p));
+		if (p.p_type == type)
+			return true;
+	}
+	return false;
+}
+
+static const char *obstacle_of(int fd, const struct stat *st)
+{
+	uint8_t head[4096];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	if (n < EI_NIDENT || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return NULL; /* a script: its interpreter loads it */
+	if (head[EI_CLASS] != ELFCLASS64)
+		return "is a 32-bit program, and the library has 64 bits";
+	if (!has_header(head, (size_t)n, PT_INTERP))
+		return "is linked statically: link it with -lkinrt (kin cc does), or use kin "
+		       "record";
+	if ((st->st_mode & S_ISUID && st->st_uid != geteuid()) ||
+	    (st->st_mode & S_ISGID && st->st_gid != getegid()))
+		return "runs with other rights than yours, so that the system preloads nothing";
+	return NULL;
+}
+
+const char *preload_obstacle(const char *program)
+{
+	struct stat st;
+	const char *what = NULL;
+	char *path = in_path(program);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		what = obstacle_of(fd, &st);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return what;
+}

@@ -1,0 +1,30 @@
+/* preload.h - a program's environment with the collection runtime in it. */
+#ifndef RECORD_PRELOAD_H
+#define RECORD_PRELOAD_H
+
+#include "base/base.h"
+
+struct kin_error;
+
+struct preload_opts {
+	const char *output; /* the .kin file */
+	unsigned frequency; /* samples per second of CPU time; 0: none */
+	bool leaves;        /* samples without their callers */
+	bool no_arcs, no_blocks, no_gmon;
+	bool latency; /* how long calls take, where their ends are known */
+	bool verbose; /* the runtime says on standard error what goes wrong */
+};
+
+/* libkinrt.so, as it is installed beside this program, or built; NULL: it is not. To be freed. */
+char *preload_find(void);
+
+/* Sets LD_PRELOAD and KIN_OPTIONS of this process, for programs that it starts. What is in them is
+ * kept; of settings given twice those of the user's own KIN_OPTIONS count. An error if the library
+ * is not there, or lies where LD_PRELOAD cannot name it. */
+struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
+
+/* Why a program (a path, or a name to be looked for in PATH) will not load the library, in words
+ * that go after its name; NULL: nothing is known to hinder it. Static. */
+const char *preload_obstacle(const char *program);
+
+#endif

@@ -1,0 +1,537 @@
+#include "report/hists_ask.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hist_key.h"
+#include "base/err.h"
+
+static const struct {
+	const char *name;
+	enum field_kind kind;
+} figures[] = {
+	{ "overhead_children", FIELD_CHILDREN },
+	{ "overhead", FIELD_SELF },
+	{ "latency_children", FIELD_LATENCY_CHILDREN },
+	{ "latency", FIELD_LATENCY },
+	{ "sample", FIELD_SAMPLES },
+	{ "samples", FIELD_SAMPLES },
+	{ "period", FIELD_PERIOD },
+};
+
+/* ---- words ---- */
+
+/* The next word of a list, copied; NULL at its end. */
+static char *next_word(struct arena *a, const char **list, const char *separators)
+{
+	*list += strspn(*list, separators);
+	size_t n = strcspn(*list, separators);
+	if (!n)
+		return NULL;
+	char *word = memcpy(arena_alloc_bytes(a, n + 1), *list, n);
+	*list += n;
+	return word;
+}
+
+static const char *const *words(struct arena *a, const char *list, size_t *n)
+{
+	const char **ret = arena_alloc(a, (strlen(list) + 2) * sizeof(*ret));
+	*n = 0;
+	for (char *w; (w = next_word(a, &list, ","));)
+		ret[(*n)++] = w;
+	return ret;
+}
+
+static bool read_number(const char *text, char **end, uint32_t *ret)
+{
+	errno = 0;
+	unsigned long n = strtoul(text, end, 10);
+	*ret = (uint32_t)n;
+	return *end != text && text[0] != '-' && !errno && n <= UINT32_MAX;
+}
+
+static struct kin_error *bad(const char *option, const char *word, const char *what)
+{
+	return err_new(KIN_ERROR_USAGE, "%s: '%.80s' is not %s", option, word, what);
+}
+
+/* "1,5,7" */
+static struct kin_error *numbers(const char *option, const char *list, struct number_list *to)
+{
+	struct arena a = { 0 };
+	struct kin_error *err = NULL;
+	uint32_t n;
+	for (char *w, *end; !err && (w = next_word(&a, &list, ","));)
+		if (!read_number(w, &end, &n) || *end)
+			err = bad(option, w, "a number");
+		else
+			vec_push(&to->list, n);
+	arena_release(&a);
+	return err;
+}
+
+enum { MAX_SET = 65536 };
+
+/* "0-3,8": as flags by number. */
+static struct kin_error *number_set(struct hists_ask *ask, const char *option, const char *list,
+				    const bool **ret, size_t *n)
+{
+	bool *set = arena_alloc(&ask->arena, MAX_SET * sizeof(*set));
+	for (char *w, *end; (w = next_word(&ask->arena, &list, ","));) {
+		uint32_t from, to;
+		if (!read_number(w, &end, &from))
+			return bad(option, w, "a number or a range");
+		to = from;
+		if (*end == '-' && !read_number(end + 1, &end, &to))
+			return bad(option, w, "a range");
+		if (*end || to < from || to >= MAX_SET)
+			return bad(option, w, "a range");
+		for (uint32_t i = from; i <= to; i++)
+			set[i] = true;
+	}
+	*ret = set;
+	*n = MAX_SET;
+	return NULL;
+}
+
+/* ---- columns and order ---- */
+
+static struct kin_error *find_field(const char *word, const char *option, struct field *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(figures); i++)
+		if (!strcmp(word, figures[i].name)) {
+			*ret = (struct field){ figures[i].kind, 0 };
+			return NULL;
+		}
+	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
+		if (!strcmp(word, hist_keys[k].name) ||
+		    (hist_keys[k].alias && !strcmp(word, hist_keys[k].alias))) {
+			*ret = (struct field){ FIELD_KEY, k };
+			return NULL;
+		}
+	struct arena a = { 0 };
+	const char *list = "overhead, overhead_children, latency, latency_children, sample, period";
+	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
+		list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
+	struct kin_error *err = err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option,
+					word, list);
+	arena_release(&a);
+	return err;
+}
+
+static bool has_field(const struct hists_ask *a, struct field f)
+{
+	for (size_t i = 0; i < a->fields.n; i++)
+		if (a->fields.at[i].kind == f.kind && a->fields.at[i].key == f.key)
+			return true;
+	return false;
+}
+
+static void add_field(struct hists_ask *a, struct field f)
+{
+	if (!has_field(a, f))
+		vec_push(&a->fields, f);
+}
+
+static struct hist_term term_of(struct field f)
+{
+	static const enum hist_term_kind kinds[] = {
+		[FIELD_CHILDREN] = TERM_CHILDREN,
+		[FIELD_SELF] = TERM_SELF,
+		[FIELD_LATENCY_CHILDREN] = TERM_LATENCY_CHILDREN,
+		[FIELD_LATENCY] = TERM_LATENCY,
+		[FIELD_SAMPLES] = TERM_COUNT,
+		[FIELD_PERIOD] = TERM_SELF,
+		[FIELD_KEY] = TERM_KEY,
+	};
+	return (struct hist_term){ kinds[f.kind], f.key };
+}
+
+static void add_term(struct hists_ask *a, struct field f)
+{
+	struct hist_term t = term_of(f);
+	for (size_t i = 0; i < a->terms.n; i++)
+		if (a->terms.at[i].kind == t.kind && a->terms.at[i].key == t.key)
+			return;
+	vec_push(&a->terms, t);
+}
+
+static void add_figures(struct hists_ask *a, bool as_terms)
+{
+	const struct kin_hists_opts *g = a->given;
+	static const enum field_kind kinds[] = { FIELD_LATENCY_CHILDREN, FIELD_LATENCY, FIELD_CHILDREN,
+						 FIELD_SELF };
+	bool children = !a->opts.no_children;
+	bool wanted[] = { g->latency && children, g->latency, children, true };
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (wanted[i] && as_terms)
+			add_term(a, (struct field){ kinds[i], 0 });
+		else if (wanted[i])
+			add_field(a, (struct field){ kinds[i], 0 });
+	if (as_terms)
+		return;
+	if (g->show_samples)
+		add_field(a, (struct field){ FIELD_SAMPLES, 0 });
+	if (g->show_period)
+		add_field(a, (struct field){ FIELD_PERIOD, 0 });
+}
+
+static struct kin_error *add_list(struct hists_ask *a, const char *option, const char *list,
+				  bool as_terms)
+{
+	for (char *w; (w = next_word(&a->arena, &list, ",+ "));) {
+		struct field f = { 0 };
+		struct kin_error *err = find_field(w, option, &f);
+		if (err)
+			return err;
+		if (as_terms)
+			add_term(a, f);
+		else
+			add_field(a, f);
+	}
+	return NULL;
+}
+
+/* As perf does: columns that are given (-F) say the order, too, unless keys (-s) say it first; keys
+ * alone come behind the figures. What is in one of the lists is added to the other. */
+static struct kin_error *choose_fields(struct hists_ask *a)
+{
+	const struct kin_hists_opts *g = a->given;
+	bool only_fields = g->fields && g->fields[0] != '+';
+	const char *usual = "comm,dso,sym";
+	struct kin_error *err;
+	if (!only_fields)
+		add_figures(a, true);
+	if (!only_fields || g->sort) {
+		if ((!g->sort || g->sort[0] == '+') && (err = add_list(a, "--sort", usual, true)))
+			return err;
+		if (g->sort && (err = add_list(a, "--sort", g->sort, true)))
+			return err;
+	}
+	if (g->parent)
+		add_term(a, (struct field){ FIELD_KEY, HIST_PARENT });
+	if (!only_fields)
+		add_figures(a, false);
+	if (g->fields && (err = add_list(a, "--fields", g->fields, false)))
+		return err;
+	for (size_t i = 0; i < a->terms.n; i++)
+		if (a->terms.at[i].kind == TERM_KEY)
+			add_field(a, (struct field){ FIELD_KEY, a->terms.at[i].key });
+	for (size_t i = 0; i < a->fields.n; i++) {
+		add_term(a, a->fields.at[i]);
+		if (a->fields.at[i].kind == FIELD_KEY)
+			vec_push(&a->keys, a->fields.at[i].key);
+	}
+	a->skip_first_hop = !g->fields && g->sort && !strncmp(g->sort, "sym", 3);
+	return NULL;
+}
+
+/* ---- chains ---- */
+
+static bool chain_word(struct hists_ask *a, const char *w)
+{
+	static const char *const modes[] = { "none", "graph", "fractal", "flat", "folded" };
+	static const char *const values[] = { "percent", "period", "count" };
+	static const char *const keys[] = { "function", "address", "srcline" };
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+		if (!strcmp(w, modes[i])) {
+			a->mode = (enum chain_mode)i;
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_LEN(values); i++)
+		if (!strcmp(w, values[i])) {
+			a->value = (enum chain_value)i;
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (!strcmp(w, keys[i])) {
+			a->opts.chain_key = (enum chain_key)i;
+			return true;
+		}
+	if (strcmp(w, "caller") != 0 && strcmp(w, "callee") != 0)
+		return !strcmp(w, "branch");
+	a->opts.order = w[4] == 'e' && w[5] == 'r' ? CHAIN_CALLER : CHAIN_CALLEE;
+	return true;
+}
+
+static struct kin_error *read_call_graph(struct hists_ask *a)
+{
+	const char *list = a->given->call_graph ? a->given->call_graph : "";
+	size_t n = 0;
+	a->mode = MODE_GRAPH;
+	a->opts.order = a->opts.no_children ? CHAIN_CALLEE : CHAIN_CALLER;
+	a->threshold = 0.5;
+	for (char *w; (w = next_word(&a->arena, &list, ", "));) {
+		char *end;
+		if (chain_word(a, w))
+			continue;
+		double number = strtod(w, &end);
+		if (end == w || *end || !(number >= 0) || n == 2 || !isfinite(number))
+			return bad("--call-graph", w,
+				   "graph, fractal, flat, folded, none, caller, callee, function, address, "
+				   "srcline, percent, period, count, a threshold or a limit");
+		if (n++)
+			a->print_limit = number < UINT32_MAX ? (uint32_t)number : 0;
+		else
+			a->threshold = number;
+	}
+	if (a->given->has_percent_limit)
+		a->threshold = a->given->percent_limit;
+	a->opts.chains = a->mode != MODE_NONE;
+	return NULL;
+}
+
+/* ---- filters ---- */
+
+static struct kin_error *read_time(const char *text, const char *whole, uint64_t none, uint64_t *ret)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+	*ret = none;
+	if (!*text)
+		return NULL;
+	if (*end || end == text || !(seconds >= 0) || seconds > 1e10)
+		return bad("--time", whole, "START,STOP in seconds, or percentages");
+	/* Digits after the point, exactly: times have nine of them. */
+	uint64_t s = strtoull(text, &end, 10), ns = 0;
+	if (*end == '.')
+		for (unsigned i = 0; i < 9; i++)
+			ns = ns * 10 + (end[1] >= '0' && end[1] <= '9' ? (uint64_t)(*++end - '0') : 0);
+	*ret = s * 1000000000 + ns;
+	return NULL;
+}
+
+struct span {
+	uint64_t first, last;
+};
+
+static struct span span_of(const struct profile *p)
+{
+	struct span s = { UINT64_MAX, 0 };
+	for (size_t i = 0; i < p->samples.n; i++) {
+		uint64_t t = p->samples.at[i].time_ns;
+		s.first = t && t < s.first ? t : s.first;
+		s.last = t > s.last ? t : s.last;
+	}
+	return s;
+}
+
+/* "10%-20%", "10%/2" (the second tenth), "10%" (the first) */
+static bool read_percent(const char *text, struct span s, struct time_range *ret)
+{
+	char *end;
+	double from = strtod(text, &end), to, length = (double)(s.last - s.first);
+	if (end == text || *end != '%' || !(from >= 0 && from <= 100))
+		return false;
+	end++;
+	if (*end == '/') {
+		unsigned long k = strtoul(end + 1, &end, 10);
+		if (*end || k < 1 || (double)k * from > 100.0001)
+			return false;
+		to = from * (double)k;
+		from = to - from;
+	} else if (*end == '-') {
+		const char *second = end + 1;
+		to = strtod(second, &end);
+		if (end == second || strcmp(end, "%") != 0 || !(to >= from && to <= 100))
+			return false;
+	} else {
+		to = from;
+		from = 0;
+		if (*end)
+			return false;
+	}
+	ret->from_ns = s.first + (uint64_t)(length * from / 100);
+	ret->to_ns = to >= 100 ? s.last : s.first + (uint64_t)(length * to / 100);
+	return true;
+}
+
+static struct kin_error *read_times(struct hists_ask *a, const struct profile *p)
+{
+	const char *list = a->given->times;
+	struct span span = { 0 };
+	struct kin_error *err;
+	if (!list)
+		return NULL;
+	bool percent = strchr(list, '%');
+	if (percent)
+		span = span_of(p);
+	for (char *w; (w = next_word(&a->arena, &list, percent ? ", " : " "));) {
+		struct time_range r;
+		if (percent) {
+			if (!read_percent(w, span, &r))
+				return bad("--time", w, "a part of the time: 10%-20%, 10%/2");
+		} else {
+			char *comma = strchr(w, ',');
+			const char *whole = arena_printf(&a->arena, "%s", w), *to = "";
+			if (comma) {
+				*comma = '\0';
+				to = comma + 1;
+			}
+			if ((err = read_time(w, whole, 0, &r.from_ns)) ||
+			    (err = read_time(to, whole, UINT64_MAX, &r.to_ns)))
+				return err;
+		}
+		vec_push(&a->times, r);
+	}
+	a->filter.times = a->times.at;
+	a->filter.n_times = a->times.n;
+	return NULL;
+}
+
+static const char *const *name_list(struct hists_ask *a, const char *list, enum hist_key key)
+{
+	size_t n;
+	if (!list)
+		return NULL;
+	const char *const *names = words(&a->arena, list, &n);
+	if (n == 1)
+		a->elided[key] = names[0];
+	return n ? names : NULL;
+}
+
+static struct kin_error *read_filters(struct hists_ask *a, const struct profile *p)
+{
+	const struct kin_hists_opts *g = a->given;
+	struct hist_filter *f = &a->filter;
+	struct kin_error *err;
+	f->comms = name_list(a, g->comms, HIST_COMM);
+	f->dsos = name_list(a, g->dsos, HIST_DSO);
+	f->symbols = name_list(a, g->symbols, HIST_SYM);
+	if ((g->pids && (err = numbers("--pid", g->pids, &a->pids))) ||
+	    (g->tids && (err = numbers("--tid", g->tids, &a->tids))) ||
+	    (g->cpus && (err = number_set(a, "--cpu", g->cpus, &f->cpus, &f->n_cpus))) ||
+	    (g->parallelism && (err = number_set(a, "--parallelism", g->parallelism, &f->parallelisms,
+						 &f->n_parallelisms))) ||
+	    (err = read_times(a, p)))
+		return err;
+	f->pids = a->pids.list.at;
+	f->n_pids = a->pids.list.n;
+	f->tids = a->tids.list.at;
+	f->n_tids = a->tids.list.n;
+	a->opts.filter = f;
+	return NULL;
+}
+
+static struct kin_error *compile(const char *option, const char *text, regex_t *ret, bool *has)
+{
+	char why[128];
+	int status = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
+	if (status) {
+		regerror(status, ret, why, sizeof(why));
+		return err_new(KIN_ERROR_USAGE, "%s: '%.80s': %s", option, text, why);
+	}
+	*has = true;
+	return NULL;
+}
+
+static struct kin_error *compile_patterns(struct hists_ask *a)
+{
+	const struct kin_hists_opts *g = a->given;
+	struct kin_error *err = NULL;
+	bool parent = g->parent;
+	for (size_t i = 0; i < a->keys.n; i++)
+		parent = parent || a->keys.at[i] == HIST_PARENT;
+	if (parent)
+		err = compile("--parent", g->parent ? g->parent : "^sys_|^do_page_fault", &a->parent,
+			      &a->has_parent);
+	if (!err && g->ignore_callees)
+		err = compile("--ignore-callees", g->ignore_callees, &a->ignore, &a->has_ignore);
+	a->opts.parent = a->has_parent ? &a->parent : NULL;
+	a->opts.ignore_callees = a->has_ignore ? &a->ignore : NULL;
+	return err;
+}
+
+/* ---- events ---- */
+
+/* The event's group as a number, events that were not counted together having one each. */
+static size_t group_of(const struct profile *p, const struct hists_ask *a, size_t event)
+{
+	if (a->given->group)
+		return 0;
+	if (p->samples.events[event].group)
+		for (size_t i = 0; i < event; i++)
+			if (p->samples.events[i].group == p->samples.events[event].group)
+				return i;
+	return event;
+}
+
+static void choose_events(struct hists_ask *a, const struct profile *p)
+{
+	size_t n = p->samples.n_events;
+	bool *sampled = xalloc(n + 1);
+	for (size_t i = 0; i < p->samples.n; i++)
+		sampled[p->samples.at[i].event] = true;
+	for (size_t i = 0; i < n; i++)
+		if (sampled[i])
+			sampled[group_of(p, a, i)] = true;
+	for (size_t i = 0; i < n; i++) {
+		if (!sampled[i] || group_of(p, a, i) != i)
+			continue;
+		if (a->n_events++ != a->given->event)
+			continue;
+		for (size_t k = i; k < n; k++)
+			if (group_of(p, a, k) == i)
+				vec_push(&a->events, (uint16_t)k);
+	}
+	free(sampled);
+	a->opts.events = a->events.at;
+	a->opts.n_events = a->events.n;
+}
+
+/* ---- all of it ---- */
+
+static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
+{
+	const struct kin_hists_opts *g = a->given;
+	struct kin_error *err;
+	a->opts.no_children = g->no_children || g->hierarchy;
+	a->opts.inlines = g->inlines;
+	a->opts.self_physical = g->self_physical;
+	a->opts.inlines_apart = a->opts.ignore_drops_callers = g->perf;
+	a->opts.max_stack = g->max_stack;
+	a->percent_limit = g->has_percent_limit ? g->percent_limit : 0;
+	if (g->hierarchy && g->fields)
+		return err_new(KIN_ERROR_USAGE, "--hierarchy and --fields exclude each other");
+	if ((err = read_call_graph(a)) || (err = choose_fields(a)) || (err = read_filters(a, p)) ||
+	    (err = compile_patterns(a)))
+		return err;
+	choose_events(a, p);
+	a->opts.keys = a->keys.at;
+	a->opts.n_keys = a->keys.n;
+	return NULL;
+}
+
+struct kin_error *hists_ask_new(const struct profile *p, const struct kin_hists_opts *given,
+				struct hists_ask **ret)
+{
+	struct hists_ask *a = xalloc(sizeof(*a));
+	a->given = given;
+	struct kin_error *err = read_all(a, p);
+	if (err)
+		hists_ask_free(a);
+	else
+		*ret = a;
+	return err;
+}
+
+void hists_ask_free(struct hists_ask *a)
+{
+	if (!a)
+		return;
+	vec_free(&a->keys);
+	vec_free(&a->fields);
+	vec_free(&a->terms);
+	vec_free(&a->pids.list);
+	vec_free(&a->tids.list);
+	vec_free(&a->times);
+	vec_free(&a->events);
+	if (a->has_parent)
+		regfree(&a->parent);
+	if (a->has_ignore)
+		regfree(&a->ignore);
+	arena_release(&a->arena);
+	free(a);
+}

@@ -1,0 +1,60 @@
+/* hists_ask.h - what the report "hists" is asked for: perf report's words made into choices. */
+#ifndef REPORT_HISTS_ASK_H
+#define REPORT_HISTS_ASK_H
+
+#include "analysis/hists.h"
+#include "base/arena.h"
+#include "base/vec.h"
+#include "kin/kin.h"
+
+enum field_kind {
+	FIELD_CHILDREN,
+	FIELD_SELF,
+	FIELD_LATENCY_CHILDREN,
+	FIELD_LATENCY,
+	FIELD_SAMPLES,
+	FIELD_PERIOD,
+	FIELD_KEY
+};
+
+struct field {
+	enum field_kind kind;
+	enum hist_key key; /* FIELD_KEY */
+};
+
+enum chain_mode { MODE_NONE, MODE_GRAPH, MODE_FRACTAL, MODE_FLAT, MODE_FOLDED };
+enum chain_value { VALUE_PERCENT, VALUE_PERIOD, VALUE_COUNT };
+
+struct number_list {
+	VEC(uint32_t) list;
+};
+
+struct hists_ask {
+	const struct kin_hists_opts *given;
+	struct hists_opts opts;
+	struct hist_filter filter;
+	VEC(enum hist_key) keys;
+	VEC(struct field) fields;
+	VEC(struct hist_term) terms;
+	struct number_list pids, tids;
+	VEC(struct time_range) times;
+	VEC(uint16_t) events;
+	size_t n_events; /* that could be asked for: those with samples, groups as one */
+	enum chain_mode mode;
+	enum chain_value value;
+	double threshold; /* percent */
+	uint32_t print_limit;
+	double percent_limit;
+	bool skip_first_hop; /* of chains: it is the row */
+	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
+	regex_t parent, ignore;
+	bool has_parent, has_ignore;
+	struct arena arena;
+};
+
+/* The result borrows `given`. Errors name the option and the word that is wrong. */
+MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p, const struct kin_hists_opts *given,
+					   struct hists_ask **ret);
+void hists_ask_free(struct hists_ask *a); /* NULL is fine */
+
+#endif

@@ -1,0 +1,123 @@
+#include "report/hists_levels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void plain(const struct hists *h, const uint32_t *order, struct hists_levels *ret)
+{
+	size_t n_events = h->opts->n_events;
+	ret->at = xrealloc(NULL, h->n, sizeof(*ret->at));
+	for (size_t i = 0; i < h->n; i++)
+		ret->at[i] = (struct hists_entry){ order[i], 0, true, &h->self[order[i] * n_events],
+						   &h->children[order[i] * n_events] };
+	ret->n = h->n;
+}
+
+/* ---- levels ---- */
+
+struct node { /* rows order[first .. end) with equal keys up to `level` */
+	size_t first, end;
+	uint32_t level;
+	size_t sums; /* index of its sums */
+};
+
+struct maker {
+	const struct hists *h;
+	const uint32_t *order; /* by keys */
+	struct hists_levels *ret;
+	size_t n_sums;
+};
+
+static bool same_key(const struct hists *h, uint32_t a, uint32_t b, uint32_t level)
+{
+	enum hist_key key = h->opts->keys[level];
+	return hists_value(h, a, key) == hists_value(h, b, key);
+}
+
+static struct hist_stat *sum_up(struct maker *m, size_t first, size_t end)
+{
+	size_t n_events = m->h->opts->n_events;
+	struct hist_stat *sums = &m->ret->sums[m->n_sums];
+	m->n_sums += n_events;
+	for (size_t i = first; i < end; i++)
+		for (size_t e = 0; e < n_events; e++) {
+			const struct hist_stat *s = &m->h->self[m->order[i] * n_events + e];
+			sums[e].weight += s->weight;
+			sums[e].count += s->count;
+			sums[e].latency += s->latency;
+		}
+	return sums;
+}
+
+struct part {
+	size_t first, end;
+	struct hist_stat *sums;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	if (x->sums->weight != y->sums->weight)
+		return x->sums->weight > y->sums->weight ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* As deep as there are keys. */
+static void add_level(struct maker *m, size_t first, size_t end, uint32_t level)
+{
+	VEC(struct part) parts = { 0 };
+	for (size_t i = first, stop; i < end; i = stop) {
+		for (stop = i + 1; stop < end && same_key(m->h, m->order[i], m->order[stop], level);
+		     stop++)
+			;
+		vec_push(&parts, ((struct part){ i, stop, sum_up(m, i, stop) }));
+	}
+	if (parts.n)
+		qsort(parts.at, parts.n, sizeof(*parts.at), by_weight);
+	bool last = level + 1 == m->h->opts->n_keys;
+	for (size_t i = 0; i < parts.n; i++) {
+		const struct part *p = &parts.at[i];
+		m->ret->at[m->ret->n++] = (struct hists_entry){ m->order[p->first], level, last, p->sums,
+								p->sums };
+		if (!last)
+			add_level(m, p->first, p->end, level + 1);
+	}
+	vec_free(&parts);
+}
+
+static void by_levels(const struct hists *h, struct hists_levels *ret)
+{
+	size_t n_keys = h->opts->n_keys, n = h->n * n_keys;
+	struct hist_term terms[N_HIST_KEYS];
+	uint32_t *order;
+	if (!n)
+		return;
+	for (size_t i = 0; i < n_keys; i++)
+		terms[i] = (struct hist_term){ TERM_KEY, h->opts->keys[i] };
+	hists_sort(h, terms, n_keys, &order);
+	ret->at = xrealloc(NULL, n, sizeof(*ret->at));
+	ret->sums = xalloc(n * h->opts->n_events * sizeof(*ret->sums));
+	struct maker m = { h, order, ret, 0 };
+	add_level(&m, 0, h->n, 0);
+	free(order);
+}
+
+void hists_levels_make(const struct hists *h, const struct hists_ask *a, struct hists_levels *ret)
+{
+	uint32_t *order;
+	*ret = (struct hists_levels){ 0 };
+	if (a->given->hierarchy) {
+		by_levels(h, ret);
+		return;
+	}
+	hists_sort(h, a->terms.at, a->terms.n, &order);
+	plain(h, order, ret);
+	free(order);
+}
+
+void hists_levels_free(struct hists_levels *l)
+{
+	free(l->at);
+	free(l->sums);
+	*l = (struct hists_levels){ 0 };
+}
