@@ -5,7 +5,7 @@
 #include "analysis/coverage.h"
 #include "report/report.h"
 
-enum { COUNT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS, OBJECT };
+enum { COUNT, OBJECT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
 
 static const struct kin_column columns[] = {
 	[COUNT] = { "count", "count", "calls of the function, or executions of the block",
@@ -205,6 +205,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report counts_report = { "counts",
-				      "calls of each function, and executions of each basic block",
-				      false, false, run, REPORT_BY_THREAD | REPORT_BY_OBJECT };
+const struct report counts_report = {
+	"counts", "calls of each function, and executions of each basic block",
+	false,    false,
+	run,      REPORT_BY_THREAD | REPORT_BY_OBJECT
+};

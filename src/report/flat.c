@@ -12,6 +12,7 @@ enum {
 	CALLS,
 	SELF_PER_CALL,
 	TOTAL_PER_CALL,
+	OBJECT,
 	NAME,
 	CHILD,
 	CYCLE,
@@ -19,7 +20,6 @@ enum {
 	LISTED,
 	SYMBOL,
 	ADDRESS,
-	OBJECT,
 	OBJECT_PATH,
 	N_COLUMNS
 };
@@ -235,4 +235,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
-				    false, false, run, REPORT_BY_THREAD | REPORT_BY_OBJECT };
+				    false,  false,
+				    run,    REPORT_BY_THREAD | REPORT_BY_OBJECT };

@@ -16,12 +16,12 @@ enum {
 	SELF,
 	CHILDREN,
 	CALLED,
+	PER_CALL,
+	OBJECT,
 	NAME,
 	LISTED,
 	CYCLE,
-	PER_CALL,
 	SAMPLES,
-	OBJECT,
 	N_COLUMNS
 };
 
@@ -499,5 +499,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report graph_report = {
 	"graph", "callers and callees of each function, with the time that each call stands for",
-	false, false, run, REPORT_BY_THREAD
+	false,   false,
+	run,     REPORT_BY_THREAD
 };

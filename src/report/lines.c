@@ -9,17 +9,17 @@
 enum {
 	SHARE,
 	SELF,
+	INCLUSIVE,
 	CALLS,
 	COUNT,
+	PER_COUNT,
+	OBJECT,
 	FILE_NAME,
 	LINE,
 	NAME,
 	PATH,
 	SYMBOL,
-	ADDRESS,
-	INCLUSIVE,
-	PER_COUNT,
-	OBJECT
+	ADDRESS
 };
 
 static const struct kin_column columns[] = {
@@ -238,5 +238,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report lines_report = { "lines", "time per source line", true, false, run,
-				     REPORT_BY_THREAD | REPORT_BY_OBJECT };
+const struct report lines_report = { "lines", "time per source line",
+				     true,    false,
+				     run,     REPORT_BY_THREAD | REPORT_BY_OBJECT };
