@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "kin/kin.h"
 #include "profile/filter.h"
+#include "profile/span.h"
 #include "profile/threads.h"
 
 enum { MOST_LISTED = 20 };
@@ -50,6 +51,11 @@ static char *task_name(const struct profile *p, uint32_t id)
 	const struct task *t = &p->samples.tasks[id];
 	const char *comm = strtab_get(p->strings, t->comm);
 	return t->tid ? xprintf("%s/%u", comm, t->tid) : xprintf("%s", comm);
+}
+
+static bool comm_is(const struct profile *p, uint32_t id, const char *name)
+{
+	return !strcmp(strtab_get(p->strings, p->samples.tasks[id].comm), name);
 }
 
 static struct kin_error *unknown(const struct profile *p, const struct kind *k, const char *name)
@@ -99,24 +105,66 @@ static struct kin_error *choose(const struct profile *p, const struct kind *k,
 	return NULL;
 }
 
+static struct kin_error *choose_time(const struct profile *p, const char *text,
+				     struct profile_part *part)
+{
+	struct time_range whole = span_of(p), r;
+
+	if (!text)
+		return NULL;
+	if (whole.from_ns > whole.to_ns)
+		return err_new(KIN_ERROR_USAGE, "a time is asked for, but no sample in the data "
+						"says when it was taken");
+	if (!span_parse(text, whole, &r))
+		return err_new(KIN_ERROR_USAGE,
+			       "'%s' is no stretch of time: START,STOP in seconds, with a + from "
+			       "the first sample on, or a part: 10%%-20%%, 10%%/2",
+			       text);
+	if (r.to_ns < r.from_ns)
+		return err_new(KIN_ERROR_USAGE, "'%s' ends before it starts", text);
+	part->from_ns = r.from_ns ? r.from_ns : 1;
+	part->to_ns = r.to_ns == UINT64_MAX ? 0 : r.to_ns + 1;
+	return NULL;
+}
+
+/* Only tasks that both lists name. */
+static void take_both(uint8_t **tasks, uint8_t *others, size_t n)
+{
+	if (!*tasks || !others) {
+		*tasks = *tasks ? *tasks : others;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		(*tasks)[i] &= others[i];
+	free(others);
+}
+
 struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o)
 {
 	const struct kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is, task_name };
+	const struct kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is, task_name };
 	const struct kind objects = { "object", 1, (*p)->n_objects, filter_object_is, object_name };
 	const struct kind events = { "event", 0, (*p)->samples.n_events, event_is, event_name };
-	uint8_t *tasks = NULL, *in_objects = NULL, *of_events = NULL;
+	uint8_t *tasks = NULL, *of_comms = NULL, *in_objects = NULL, *of_events = NULL;
+	struct profile_part part = { 0 };
 
 	struct kin_error *err = choose(*p, &threads, o->threads, &tasks);
+	if (!err)
+		err = choose(*p, &comms, o->comms, &of_comms);
 	if (!err)
 		err = choose(*p, &objects, o->objects, &in_objects);
 	if (!err)
 		err = choose(*p, &events, o->events, &of_events);
-	if (!err && (tasks || in_objects || of_events)) {
-		struct profile *part = profile_filter(
-			*p, &(struct profile_part){
-				    .tasks = tasks, .objects = in_objects, .events = of_events });
+	if (!err)
+		err = choose_time(*p, o->time, &part);
+	take_both(&tasks, of_comms, (*p)->samples.n_tasks);
+	if (!err && (tasks || in_objects || of_events || o->time)) {
+		part.tasks = tasks;
+		part.objects = in_objects;
+		part.events = of_events;
+		struct profile *chosen = profile_filter(*p, &part);
 		profile_free(*p);
-		*p = part;
+		*p = chosen;
 	}
 	free(tasks);
 	free(in_objects);

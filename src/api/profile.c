@@ -172,6 +172,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	}
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
+	bool has_counts = unassigned || p->data->n_arcs;
 	struct kin_error *no_part = filter_apply(&p->data, o);
 	if (no_part) {
 		kin_error_free(err);
@@ -179,10 +180,12 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		p->data = NULL;
 		return no_part;
 	}
-	if (o->threads && unassigned)
+	if ((o->threads || o->comms) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",
 			    p);
+	if (o->time && has_counts)
+		add_warning("of what was counted the time is not known: it is left out", p);
 	if (p->object && !has_many_objects(p->data)) {
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;

@@ -7,6 +7,14 @@
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+static int by_process(const struct task *a, const struct task *b)
+{
+	int order = ORDER(a->run, b->run);
+	if (!order)
+		order = ORDER(a->pid, b->pid);
+	return order || a->pid ? order : ORDER(a->comm, b->comm);
+}
+
 static int by_thread(const struct task *a, const struct task *b)
 {
 	int order = ORDER(a->run, b->run);
@@ -17,35 +25,46 @@ static int by_thread(const struct task *a, const struct task *b)
 	return order || a->tid ? order : ORDER(a->comm, b->comm);
 }
 
-static int by_thread_and_time(const void *l, const void *r, void *profile)
+struct sorting {
+	const struct profile *p;
+	int (*compare)(const struct task *a, const struct task *b);
+};
+
+/* Of a process its own first thread comes last: its name is the process's. */
+static int by_owner_and_time(const void *l, const void *r, void *arg)
 {
-	const struct profile *p = profile;
+	const struct sorting *s = arg;
 	taskid a = *(const taskid *)l, b = *(const taskid *)r;
-	int order = by_thread(&p->samples.tasks[a], &p->samples.tasks[b]);
+	const struct task *x = &s->p->samples.tasks[a], *y = &s->p->samples.tasks[b];
+	int order = s->compare(x, y);
 
 	if (!order)
-		order = ORDER(p->samples.tasks[a].end_ns, p->samples.tasks[b].end_ns);
+		order = ORDER(x->tid == x->pid, y->tid == y->pid);
+	if (!order)
+		order = ORDER(x->end_ns, y->end_ns);
 	return order ? order : ORDER(a, b);
 }
 
-static char *make_label(const struct profile *p, taskid id, bool many_runs)
+/* "name/number", or what of it is known. */
+static char *make_label(const struct profile *p, taskid id, uint32_t number, bool many_runs)
 {
 	const struct task *t = &p->samples.tasks[id];
-	const char *comm = strtab_get(p->strings, t->comm);
-	char number[48] = "", run[32] = "";
+	char of_owner[48] = "", run[32] = "";
 
 	if (!id)
 		return xprintf("[unknown]");
-	if (t->tid)
-		snprintf(number, sizeof(number), "/%" PRIu32, t->tid);
+	if (number)
+		snprintf(of_owner, sizeof(of_owner), "/%" PRIu32, number);
 	if (many_runs)
 		snprintf(run, sizeof(run), " run %" PRIu32, t->run + 1);
-	return xprintf("%s%s%s", comm, number, run);
+	return xprintf("%s%s%s", strtab_get(p->strings, t->comm), of_owner, run);
 }
 
-struct threads threads_of(const struct profile *p)
+static struct threads group(const struct profile *p,
+			    int (*compare)(const struct task *a, const struct task *b))
 {
 	const struct samples *s = &p->samples;
+	struct sorting sorting = { p, compare };
 	struct threads t = { 0 };
 	bool many_runs = false;
 	taskid *order = xrealloc(NULL, s->n_tasks, sizeof(*order));
@@ -55,22 +74,28 @@ struct threads threads_of(const struct profile *p)
 		many_runs |= s->tasks[i].run > 0;
 	}
 	if (s->n_tasks > 1)
-		qsort_r(order + 1, s->n_tasks - 1, sizeof(*order), by_thread_and_time,
-			UNCONST(void *, p));
+		qsort_r(order + 1, s->n_tasks - 1, sizeof(*order), by_owner_and_time, &sorting);
 	t.at = xalloc(s->n_tasks * sizeof(*t.at));
 	t.of_task = xalloc(s->n_tasks * sizeof(*t.of_task));
 	t.n = 1;
 	for (size_t i = 1; i < s->n_tasks; i++) {
-		if (i == 1 || by_thread(&s->tasks[order[i - 1]], &s->tasks[order[i]]))
+		if (i == 1 || compare(&s->tasks[order[i - 1]], &s->tasks[order[i]]))
 			t.n++;
 		t.at[t.n - 1].task = order[i];
 		t.of_task[order[i]] = (uint32_t)t.n - 1;
 	}
-	for (size_t i = 0; i < t.n; i++)
-		t.at[i].label = make_label(p, t.at[i].task, many_runs);
+	for (size_t i = 0; i < t.n; i++) {
+		const struct task *task = &s->tasks[t.at[i].task];
+		t.at[i].label = make_label(
+			p, t.at[i].task, compare == by_process ? task->pid : task->tid, many_runs);
+	}
 	free(order);
 	return t;
 }
+
+struct threads threads_of(const struct profile *p) { return group(p, by_thread); }
+
+struct threads processes_of(const struct profile *p) { return group(p, by_process); }
 
 void threads_done(struct threads *t)
 {
@@ -83,7 +108,7 @@ void threads_done(struct threads *t)
 bool task_is(const struct profile *p, taskid id, const char *name)
 {
 	const struct task *t = &p->samples.tasks[id];
-	char number[16], *both = make_label(p, id, false);
+	char number[16], *both = make_label(p, id, t->tid, false);
 	const char *comm = strtab_get(p->strings, t->comm);
 
 	snprintf(number, sizeof(number), "%" PRIu32, t->tid);

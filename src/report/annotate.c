@@ -426,4 +426,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report annotate_report = { "annotate",
 					"source text with time and counts beside each line", true, false,
-					run };
+					run, REPORT_BY_PART };

@@ -208,5 +208,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 const struct report counts_report = {
 	"counts", "calls of each function, and executions of each basic block",
 	false,    false,
-	run,      REPORT_BY_THREAD | REPORT_BY_OBJECT
+	run,      REPORT_BY_PART | REPORT_BY_OBJECT
 };

@@ -236,4 +236,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
 				    false,  false,
-				    run,    REPORT_BY_THREAD | REPORT_BY_OBJECT };
+				    run,    REPORT_BY_PART | REPORT_BY_OBJECT };

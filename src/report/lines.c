@@ -240,4 +240,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report lines_report = { "lines", "time per source line",
 				     true,    false,
-				     run,     REPORT_BY_THREAD | REPORT_BY_OBJECT };
+				     run,     REPORT_BY_PART | REPORT_BY_OBJECT };

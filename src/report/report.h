@@ -34,9 +34,9 @@ struct report_input {
 };
 
 enum report_by {
-	REPORT_BY_THREAD = 1,
-	REPORT_BY_OBJECT = 2
-}; /* the latter: has a column "object" */
+	REPORT_BY_PART = 1,   /* threads, processes, events */
+	REPORT_BY_OBJECT = 2, /* its rows have a column "object" */
+};
 
 struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
