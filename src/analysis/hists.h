@@ -17,6 +17,7 @@
 #include <regex.h>
 
 #include "profile/profile.h"
+#include "profile/span.h"
 #include "symbolize/program.h"
 
 enum hist_key { /* what rows are told apart by; hist_key.h says how each is found and shown */
@@ -42,10 +43,6 @@ enum chain_order {
 };
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
-
-struct time_range {
-	uint64_t from_ns, to_ns; /* [from, to] */
-};
 
 /* What samples count: all that is given must hold. Lists of n elements; n 0: all. */
 struct hist_filter {

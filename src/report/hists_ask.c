@@ -286,97 +286,19 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 
 /* ---- filters ---- */
 
-static struct kin_error *read_time(const char *text, const char *whole, uint64_t none,
-				   uint64_t *ret)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-	*ret = none;
-	if (!*text)
-		return NULL;
-	if (*end || end == text || !(seconds >= 0) || seconds > 1e10)
-		return bad("--time", whole, "START,STOP in seconds, or percentages");
-	/* Digits after the point, exactly: times have nine of them. */
-	uint64_t s = strtoull(text, &end, 10), ns = 0;
-	if (*end == '.')
-		for (unsigned i = 0; i < 9; i++)
-			ns = ns * 10 +
-			     (end[1] >= '0' && end[1] <= '9' ? (uint64_t)(*++end - '0') : 0);
-	*ret = s * 1000000000 + ns;
-	return NULL;
-}
-
-struct span {
-	uint64_t first, last;
-};
-
-static struct span span_of(const struct profile *p)
-{
-	struct span s = { UINT64_MAX, 0 };
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint64_t t = p->samples.at[i].time_ns;
-		s.first = t && t < s.first ? t : s.first;
-		s.last = t > s.last ? t : s.last;
-	}
-	return s;
-}
-
-/* "10%-20%", "10%/2" (the second tenth), "10%" (the first) */
-static bool read_percent(const char *text, struct span s, struct time_range *ret)
-{
-	char *end;
-	double from = strtod(text, &end), to, length = (double)(s.last - s.first);
-	if (end == text || *end != '%' || !(from >= 0 && from <= 100))
-		return false;
-	end++;
-	if (*end == '/') {
-		unsigned long k = strtoul(end + 1, &end, 10);
-		if (*end || k < 1 || (double)k * from > 100.0001)
-			return false;
-		to = from * (double)k;
-		from = to - from;
-	} else if (*end == '-') {
-		const char *second = end + 1;
-		to = strtod(second, &end);
-		if (end == second || strcmp(end, "%") != 0 || !(to >= from && to <= 100))
-			return false;
-	} else {
-		to = from;
-		from = 0;
-		if (*end)
-			return false;
-	}
-	ret->from_ns = s.first + (uint64_t)(length * from / 100);
-	ret->to_ns = to >= 100 ? s.last : s.first + (uint64_t)(length * to / 100);
-	return true;
-}
-
 static struct kin_error *read_times(struct hists_ask *a, const struct profile *p)
 {
 	const char *list = a->given->times;
-	struct span span = { 0 };
-	struct kin_error *err;
+
 	if (!list)
 		return NULL;
-	bool percent = strchr(list, '%');
-	if (percent)
-		span = span_of(p);
-	for (char *w; (w = next_word(&a->arena, &list, percent ? ", " : " "));) {
+	struct time_range whole = span_of(p);
+	const char *separators = strchr(list, '%') ? ", " : " ";
+	for (char *w; (w = next_word(&a->arena, &list, separators));) {
 		struct time_range r;
-		if (percent) {
-			if (!read_percent(w, span, &r))
-				return bad("--time", w, "a part of the time: 10%-20%, 10%/2");
-		} else {
-			char *comma = strchr(w, ',');
-			const char *whole = arena_printf(&a->arena, "%s", w), *to = "";
-			if (comma) {
-				*comma = '\0';
-				to = comma + 1;
-			}
-			if ((err = read_time(w, whole, 0, &r.from_ns)) ||
-			    (err = read_time(to, whole, UINT64_MAX, &r.to_ns)))
-				return err;
-		}
+		if (!span_parse(w, whole, &r))
+			return bad("--time", w,
+				   "START,STOP in seconds, or a part of the time: 10%-20%, 10%/2");
 		vec_push(&a->times, r);
 	}
 	a->filter.times = a->times.at;
