@@ -156,7 +156,7 @@ extern struct rt {
 		uint64_t own, own_end; /* our own code */
 	} sampling;
 
-	uint64_t gmon_calls; /* calls that the last gmon.out told of, plus one */
+	uint64_t gmon_calls; /* calls and sampled time that the last gmon.out told of, plus one */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
 	uint64_t vdso;
 } rt __attribute__((visibility("hidden")));

@@ -103,9 +103,9 @@ class Kin:
                 if a and n:
                     self.counts[a] += n
 
-    def module(self, addr):
+    def module(self, addr, epoch=2**32 - 2):
         for m in self.modules:
-            if m.start <= addr < m.end and m.unmapped_at == 2**32 - 1:
+            if m.start <= addr < m.end and m.mapped_at <= epoch < m.unmapped_at:
                 return m
 
     def resolved(self):
@@ -120,12 +120,12 @@ class Kin:
             out[a, b] += n
         return out
 
-    def place(self, addr):
-        m = self.module(addr)
+    def place(self, addr, *epoch):
+        m = self.module(addr, *epoch)
         return name(m.path, addr - m.bias) if m else ('?', hex(addr))
 
     def functions(self, stack):
-        return [self.place(pc - (i > 0))[1] for i, pc in enumerate(stack.pcs)]
+        return [self.place(pc - (i > 0), stack.epoch)[1] for i, pc in enumerate(stack.pcs)]
 
     def calls(self, function):
         return sum(n for (_, (_, callee)), n in self.resolved().items() if callee == function)
