@@ -43,7 +43,7 @@ static void put_time(FILE *f, const struct record_audit *a)
 /* Each task's clock starts with a whole period on each CPU. */
 static void put_short_tasks(FILE *f, const struct record_audit *a)
 {
-	if (a->is_clock && !a->user_only && a->threads > 8 && !a->lost &&
+	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
 	    percent(a->sampled_ns, a->cpu_ns) < 95)
 		fprintf(f, "  threads that ran for less than a sampling period are not seen: a "
 			   "higher -F shows more of them\n");

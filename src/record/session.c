@@ -228,10 +228,20 @@ static void tell_of_others(struct session *s, bool *told)
 		     "ends, or until an interrupt");
 }
 
+/* The kernel takes the events off a program that is executed with more rights than ours. */
+static void tell_of_rights(struct session *s, unsigned *rounds)
+{
+	bool unseen = s->target.running && !s->target.ended && !s->opts->everything &&
+		      rings_all_gone(s->rings);
+	if (unseen && ++*rounds == 3)
+		s->opts->say("the program runs with more rights than this recorder (setuid): the "
+			     "kernel does not let it be sampled; it runs on");
+}
+
 void session_run(struct session *s)
 {
 	bool told = false;
-	unsigned rounds = 0;
+	unsigned rounds = 0, unseen = 0;
 	while (!is_over(s)) {
 		struct pollfd fds[] = { { rings_poll_fd(s->rings), POLLIN, 0 },
 					{ s->signals.fd, POLLIN, 0 } };
@@ -244,6 +254,8 @@ void session_run(struct session *s)
 		session_drain(s, false);
 		tick(s);
 		target_look(&s->target);
+		if (!n)
+			tell_of_rights(s, &unseen);
 		if (!s->looked_again && s->opts->n_pids)
 			look_again(s);
 		rounds = s->target.ended && !n ? rounds + 1 : rounds;

@@ -115,8 +115,8 @@ static struct kin_error *find_field(const char *word, const char *option, struct
 	const char *list = "overhead, overhead_children, latency, latency_children, sample, period";
 	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
 		list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
-	struct kin_error *err = err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option,
-					word, list);
+	struct kin_error *err =
+		err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option, word, list);
 	arena_release(&a);
 	return err;
 }
@@ -161,8 +161,8 @@ static void add_term(struct hists_ask *a, struct field f)
 static void add_figures(struct hists_ask *a, bool as_terms)
 {
 	const struct kin_hists_opts *g = a->given;
-	static const enum field_kind kinds[] = { FIELD_LATENCY_CHILDREN, FIELD_LATENCY, FIELD_CHILDREN,
-						 FIELD_SELF };
+	static const enum field_kind kinds[] = { FIELD_LATENCY_CHILDREN, FIELD_LATENCY,
+						 FIELD_CHILDREN, FIELD_SELF };
 	bool children = !a->opts.no_children;
 	bool wanted[] = { g->latency && children, g->latency, children, true };
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -270,7 +270,8 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 		double number = strtod(w, &end);
 		if (end == w || *end || !(number >= 0) || n == 2 || !isfinite(number))
 			return bad("--call-graph", w,
-				   "graph, fractal, flat, folded, none, caller, callee, function, address, "
+				   "graph, fractal, flat, folded, none, caller, callee, function, "
+				   "address, "
 				   "srcline, percent, period, count, a threshold or a limit");
 		if (n++)
 			a->print_limit = number < UINT32_MAX ? (uint32_t)number : 0;
@@ -327,8 +328,8 @@ static struct kin_error *read_filters(struct hists_ask *a, const struct profile 
 	if ((g->pids && (err = numbers("--pid", g->pids, &a->pids))) ||
 	    (g->tids && (err = numbers("--tid", g->tids, &a->tids))) ||
 	    (g->cpus && (err = number_set(a, "--cpu", g->cpus, &f->cpus, &f->n_cpus))) ||
-	    (g->parallelism && (err = number_set(a, "--parallelism", g->parallelism, &f->parallelisms,
-						 &f->n_parallelisms))) ||
+	    (g->parallelism && (err = number_set(a, "--parallelism", g->parallelism,
+						 &f->parallelisms, &f->n_parallelisms))) ||
 	    (err = read_times(a, p)))
 		return err;
 	f->pids = a->pids.list.at;
@@ -359,8 +360,8 @@ static struct kin_error *compile_patterns(struct hists_ask *a)
 	for (size_t i = 0; i < a->keys.n; i++)
 		parent = parent || a->keys.at[i] == HIST_PARENT;
 	if (parent)
-		err = compile("--parent", g->parent ? g->parent : "^sys_|^do_page_fault", &a->parent,
-			      &a->has_parent);
+		err = compile("--parent", g->parent ? g->parent : "^sys_|^do_page_fault",
+			      &a->parent, &a->has_parent);
 	if (!err && g->ignore_callees)
 		err = compile("--ignore-callees", g->ignore_callees, &a->ignore, &a->has_ignore);
 	a->opts.parent = a->has_parent ? &a->parent : NULL;

@@ -45,7 +45,7 @@ struct hists_ask {
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
-	bool skip_first_hop; /* of chains: it is the row */
+	bool skip_first_hop;             /* of chains: it is the row */
 	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
 	regex_t parent, ignore;
 	bool has_parent, has_ignore;
@@ -53,8 +53,8 @@ struct hists_ask {
 };
 
 /* The result borrows `given`. Errors name the option and the word that is wrong. */
-MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p, const struct kin_hists_opts *given,
-					   struct hists_ask **ret);
+MUST_CHECK struct kin_error *
+hists_ask_new(const struct profile *p, const struct kin_hists_opts *given, struct hists_ask **ret);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 
 #endif
