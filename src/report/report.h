@@ -30,6 +30,8 @@ struct report_input {
 	const struct callgraph *graph;
 	const char *const *warnings; /* what is odd about the data; copied by who shows it */
 	size_t n_warnings;
+	const char *const *doubts; /* what makes it less than what it should be */
+	size_t n_doubts;
 	struct program *program; /* places of several objects, and of stacks; NULL: one program's */
 };
 
