@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "analysis/mismatch.h"
 #include "api/filter.h"
 #include "api/find.h"
@@ -25,6 +26,9 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->warnings.n; i++)
 		free(p->warnings.at[i]);
 	vec_free(&p->warnings);
+	for (size_t i = 0; i < p->doubts.n; i++)
+		free(p->doubts.at[i]);
+	vec_free(&p->doubts);
 	profile_free(p->data);
 	object_free(p->object);
 	free(p);
@@ -87,7 +91,9 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .program = v->program,
 				      .graph = v->graph,
 				      .warnings = (const char *const *)p->warnings.at,
-				      .n_warnings = p->warnings.n };
+				      .n_warnings = p->warnings.n,
+				      .doubts = (const char *const *)p->doubts.at,
+				      .n_doubts = p->doubts.n };
 }
 
 struct kin_error *profile_trouble(struct kin_profile *p)
@@ -157,6 +163,18 @@ static void add_warning(const char *text, void *profile)
 	vec_push(&p->warnings, xprintf("%s", text));
 }
 
+static void add_doubt(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->doubts, xprintf("%s", text));
+}
+
+static void add_mismatch(const char *text, void *profile)
+{
+	add_warning(text, profile);
+	add_doubt(text, profile);
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -170,6 +188,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		p->data = NULL;
 		return err;
 	}
+	audit_check(p->data, add_doubt, p);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;
@@ -190,7 +209,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_mismatch, p);
 		kin_error_free(no_symbols);
 		if (!err)
 			err = profile_trouble(p);
@@ -225,6 +244,10 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 }
 
 /* ---- the rest ---- */
+
+size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
+
+const char *kin_profile_doubt_at(const struct kin_profile *p, size_t i) { return p->doubts.at[i]; }
 
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)

@@ -29,7 +29,7 @@ struct settings {
 	struct string_list columns;
 	double min_share;
 	struct output_opts output;
-	bool help, version;
+	bool help, version, strict;
 	/* "report" only */
 	struct kin_hists_opts hists;
 	char *call_graph; /* owned */
@@ -45,6 +45,7 @@ enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
 	OPT_DEBUG_DIR,
+	OPT_STRICT,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_SOURCE_DIR,

@@ -34,6 +34,7 @@ struct symbols_opts {
 	struct symtab_opts table;
 	bool lines;                /* gprof -l: a place per source line */
 	enum demangle_style style; /* how symbols_display() shows names */
+	bool versions;             /* it shows "@@GLIBC_2.34", too */
 };
 
 struct symbols {
