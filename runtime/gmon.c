@@ -42,10 +42,12 @@ static void put_u64(uint64_t v) { put(&v, sizeof(v)); }
 
 /* ---- histogram ---- */
 
-/* Adds up the samples in the code of `m`; false if there are none. Without bins it only looks. */
+/* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if there
+ * are none. Without bins it only looks. */
 static bool add_samples(const struct rt_module *m, uint32_t *bins)
 {
 	const struct kinf_block *b = NULL;
+	uint64_t period = rt.header->period_ns, rest = period / 2;
 	bool any = false;
 
 	while ((b = rt_next_block(b))) {
@@ -58,8 +60,11 @@ static bool add_samples(const struct rt_module *m, uint32_t *bins)
 				break;
 			if (s->pc[0] >= m->text && s->pc[0] < m->text_end) {
 				any = true;
-				if (bins)
-					bins[(s->pc[0] - m->text) / BIN] += (uint32_t)s->count;
+				rest += s->weight_ns;
+				if (bins && period) {
+					bins[(s->pc[0] - m->text) / BIN] += (uint32_t)(rest / period);
+					rest %= period; /* not lost: it is the next one's */
+				}
 			}
 			at += sizeof(*s) + s->depth * sizeof(s->pc[0]);
 		}

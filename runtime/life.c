@@ -123,6 +123,8 @@ void rt_init(void)
 	own_names();
 	keep_gmon_prefix();
 	rt_modules_init();
+	if (!getauxval(AT_SECURE))
+		rt_sample_init();
 	rt.paused = !rt.options.start;
 	atomic_store(&rt.state, getauxval(AT_SECURE) ? RT_OFF : RT_READY);
 	open_gate();
@@ -191,6 +193,7 @@ static void after_fork(void)
 	rt_gate.on = 0;
 	rt_gate.alive = 0;
 	same_process();
+	rt_sample_forked();
 }
 
 bool rt_ready(void)
@@ -210,6 +213,8 @@ bool rt_ready(void)
 		return false;
 	if (rt.state == RT_READY) {
 		atomic_store(&rt.state, rt_file_start() ? RT_STARTED : RT_OFF);
+		if (rt.header)
+			rt.header->period_ns = rt.sampling.period_ns;
 		rt_on();
 	}
 	rt_unlock(mask);
@@ -227,7 +232,7 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	if ((uint32_t)SYS0(getpid) != rt.pid)
 		return;
 	rt_gmon_write();
-	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	rt_sample_finish();
 	/* exit() may end by calling our _exit() */
 	if (end != KINF_RUNNING && !(end == KINF_EXITED_AT_ONCE && rt.header->end == KINF_EXITED)) {
 		rt.header->end_ns = rt_now_ns(CLOCK_MONOTONIC);
@@ -275,6 +280,8 @@ __attribute__((constructor(101))) static void begin(void)
 		__cxa_at_quick_exit(at_quick_exit_, NULL);
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, after_fork, NULL);
+	rt_signals_init();
+	rt_sample_begin();
 }
 
 /* Where there is no on_exit(), and in static programs, whose destructors come after it. */
@@ -308,12 +315,14 @@ void kinrt_start(void)
 		atomic_store(&rt.state, RT_READY);
 	}
 	rt_on();
+	rt_sample_on(true);
 }
 
 void kinrt_stop(void)
 {
 	rt.paused = true;
 	rt_on();
+	rt_sample_on(false);
 }
 
 int kinrt_flush(void)

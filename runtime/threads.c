@@ -71,6 +71,7 @@ static struct rt_thread *attach(void)
 	rt_tls.thread = t;
 	rt_tls.arcs = t->arcs;
 	rt_tls.counts = t->counts;
+	rt_sample_attach(t);
 	return t;
 }
 

@@ -248,7 +248,7 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
 	uint32_t leaf_hop;
 	add_stat(&h->unfiltered[event], &stat);
-	if (x->f && !filter_passes(x->f->samples, s))
+	if (x->f && !sample_filter_passes(x->f->samples, s))
 		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;

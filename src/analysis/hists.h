@@ -16,8 +16,8 @@
 
 #include <regex.h>
 
-#include "profile/filter.h"
 #include "profile/profile.h"
+#include "profile/sample_filter.h"
 #include "symbolize/program.h"
 
 enum hist_key { /* what rows are told apart by; hist_key.h says how each is found and shown */

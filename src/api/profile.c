@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/mismatch.h"
+#include "api/filter.h"
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
@@ -33,7 +34,10 @@ void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
 /* ---- views ---- */
 
-static bool has_many_objects(const struct profile *p) { return p->n_objects > 1 || p->samples.n; }
+static bool has_many_objects(const struct profile *p)
+{
+	return p->n_objects > 1 || p->samples.n || p->samples.n_frames > 1;
+}
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
@@ -73,6 +77,17 @@ struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, 
 								       : NULL });
 	*ret = v;
 	return NULL;
+}
+
+struct report_input report_input_of(const struct kin_profile *p, const struct view *v)
+{
+	return (struct report_input){ .profile = p->data,
+				      .flat = v->flat ? v->flat : p->data,
+				      .symbols = v->symbols,
+				      .program = v->program,
+				      .graph = v->graph,
+				      .warnings = (const char *const *)p->warnings.at,
+				      .n_warnings = p->warnings.n };
 }
 
 struct kin_error *profile_trouble(struct kin_profile *p)
@@ -153,7 +168,25 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
-	} else if (p->object && !has_many_objects(p->data)) {
+		return err;
+	}
+	bool unassigned =
+		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
+	bool has_counts = unassigned || p->data->n_arcs;
+	struct kin_error *no_part = filter_apply(&p->data, o);
+	if (no_part) {
+		kin_error_free(err);
+		profile_free(p->data);
+		p->data = NULL;
+		return no_part;
+	}
+	if ((o->threads || o->comms) && unassigned)
+		add_warning("histograms, block counts and durations of calls are not known by "
+			    "thread: they are left out",
+			    p);
+	if (o->time && has_counts)
+		add_warning("of what was counted the time is not known: it is left out", p);
+	if (p->object && !has_many_objects(p->data)) {
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
@@ -215,8 +248,8 @@ struct kin_error *kin_profile_write(const struct kin_profile *p, const char *pat
 			       "name that ends in .kin gives a file that does",
 			       path);
 	struct profile *canonical = profile_canonical(p->data);
-	struct kin_error *err = kin ? kin_write_profile(path, canonical)
-				    : gmon_write(path, canonical, &p->target);
+	struct kin_error *err =
+		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
 	profile_free(canonical);
 	return err;
 }

@@ -144,8 +144,8 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	struct sample_filter *filter = NULL;
 	struct kin_error *err = check(p->data, format, &o);
 	if (!err)
-		err = filter_new(p->data,
-				 &(struct filter_texts){ .comms = o.comms,
+		err = sample_filter_new(p->data,
+				 &(struct sample_filter_texts){ .comms = o.comms,
 							 .pids = o.pids,
 							 .tids = o.tids,
 							 .cpus = o.cpus,
@@ -162,6 +162,6 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)
 			       : write_samples(p, g, &o, format[0] == 'j', filter, out);
 	program_free(g);
-	filter_free(filter);
+	sample_filter_free(filter);
 	return err;
 }

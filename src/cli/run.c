@@ -19,6 +19,11 @@ int open_profile(const struct settings *s, struct kin_profile **ret)
 		.demangle = s->demangle,
 		.symfs = s->symfs,
 		.kallsyms = s->kallsyms,
+		.threads = string_list(&s->threads),
+		.comms = string_list(&s->comms),
+		.objects = string_list(&s->objects),
+		.events = string_list(&s->events),
+		.time = s->time,
 	};
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
@@ -41,6 +46,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.min_share = s->min_share,
 		.source_dirs = string_list(&s->source_dirs),
 		.layout = s->layout,
+		.by = s->by,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

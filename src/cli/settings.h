@@ -23,6 +23,8 @@ struct settings {
 	struct string_list source_dirs;
 	const char *format; /* NULL: the command's usual one */
 	const char *sort, *layout;
+	const char *by, *time;
+	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;
 	double min_share;
@@ -39,7 +41,7 @@ struct settings {
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, names_options, select_options, output_options,
-	source_options, general_options;
+	source_options, part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
@@ -50,6 +52,12 @@ enum {
 	OPT_SORT,
 	OPT_COLUMNS,
 	OPT_MIN_SHARE,
+	OPT_BY,
+	OPT_THREAD,
+	OPT_COMM,
+	OPT_OBJECT,
+	OPT_EVENT,
+	OPT_SPAN,
 	OPT_FORMAT,
 	OPT_OUTPUT,
 	OPT_COLOR,

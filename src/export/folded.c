@@ -176,7 +176,7 @@ static void add_samples(struct tree *t)
 		roots[i] = NONE;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!is_wanted(t, x->event) || (t->o->filter && !filter_passes(t->o->filter, x)))
+		if (!is_wanted(t, x->event) || (t->o->filter && !sample_filter_passes(t->o->filter, x)))
 			continue;
 		if (roots[x->task] == NONE)
 			roots[x->task] =

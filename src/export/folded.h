@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "profile/filter.h"
+#include "profile/sample_filter.h"
 #include "profile/profile.h"
 
 struct kin_error;

@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "profile/filter.h"
+#include "profile/sample_filter.h"
 #include "symbolize/program.h"
 
 enum script_field {

@@ -175,4 +175,8 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
  * NULL. */
 const char *object_calls_problem(const struct object_file *o);
 
+/* Whether a call may be what stands before addr; false only where there is code of a known machine
+ * that is none. */
+bool object_call_ends_at(const struct object_file *o, uint64_t addr);
+
 #endif

@@ -1,280 +1,262 @@
 #include "profile/filter.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "base/vec.h"
+#include "profile/builder.h"
 
-enum { MAX_SET = 65536 };
-
-struct time_range {
-	uint64_t from_ns, to_ns; /* [from, to] */
+struct filter {
+	const struct profile *p;
+	const struct profile_part *part;
+	struct profile_builder *into;
+	stackid *stacks;  /* [n_stacks]: ids in `into`; NONE: not yet there */
+	uint16_t *events; /* [n_events]: likewise */
 };
 
-struct number_list {
-	VEC(uint32_t) list;
-};
+static bool wants(const uint8_t *chosen, uint32_t id) { return !chosen || chosen[id]; }
 
-struct sample_filter {
-	struct arena arena;
-	bool *tasks;               /* [n_tasks] */
-	bool *cpus, *parallelisms; /* [MAX_SET]; NULL: all */
-	VEC(struct time_range) times;
-	VEC(const char *) comms;
-};
+static bool is_timed(const struct profile_part *part) { return part->from_ns || part->to_ns; }
 
-/* ---- words ---- */
-
-/* The next word of a list, copied; NULL at its end. */
-static char *next_word(struct arena *a, const char **list, const char *separators)
+/* What is known neither by thread nor by time. */
+static bool wants_unassigned(const struct filter *f)
 {
-	*list += strspn(*list, separators);
-	size_t n = strcspn(*list, separators);
-	if (!n)
-		return NULL;
-	char *word = memcpy(arena_alloc_bytes(a, n + 1), *list, n);
-	*list += n;
-	return word;
+	return wants(f->part->tasks, 0) && !is_timed(f->part);
 }
 
-static bool read_number(const char *text, char **end, uint32_t *ret)
-{
-	errno = 0;
-	unsigned long n = strtoul(text, end, 10);
-	*ret = (uint32_t)n;
-	return *end != text && text[0] != '-' && !errno && n <= UINT32_MAX;
-}
+/* ---- what keeps its id: equal things were one before, so each is given the next number ---- */
 
-static struct kin_error *bad(const char *option, const char *word, const char *what)
+static void keep_ids(struct filter *f)
 {
-	return err_new(KIN_ERROR_USAGE, "%s: '%.80s' is not %s", option, word, what);
-}
+	const struct profile *p = f->p;
 
-/* "1,5,7" */
-static struct kin_error *read_numbers(struct sample_filter *f, const char *option, const char *list,
-				      struct number_list *to)
-{
-	uint32_t n;
-	for (char *w, *end; list && (w = next_word(&f->arena, &list, ","));) {
-		if (!read_number(w, &end, &n) || *end)
-			return bad(option, w, "a number");
-		vec_push(&to->list, n);
+	for (size_t i = 0; i < strtab_count(p->strings); i++) {
+		const char *s = strtab_get(p->strings, (strid)i);
+		profile_add_string(f->into, s, strlen(s));
 	}
-	return NULL;
-}
-
-/* "0-3,8": as flags by number. */
-static struct kin_error *read_set(struct sample_filter *f, const char *option, const char *list,
-				  bool **ret)
-{
-	if (!list)
-		return NULL;
-	bool *set = arena_alloc(&f->arena, MAX_SET * sizeof(*set));
-	for (char *w, *end; (w = next_word(&f->arena, &list, ","));) {
-		uint32_t from, to;
-		if (!read_number(w, &end, &from))
-			return bad(option, w, "a number or a range");
-		to = from;
-		if (*end == '-' && !read_number(end + 1, &end, &to))
-			return bad(option, w, "a range");
-		if (*end || to < from || to >= MAX_SET)
-			return bad(option, w, "a range");
-		for (uint32_t i = from; i <= to; i++)
-			set[i] = true;
+	for (size_t i = 0; i < p->n_objects; i++) {
+		const struct object *o = &p->objects[i];
+		profile_add_object_of(f->into, strtab_get(p->strings, o->path),
+				      strtab_get(p->strings, o->build_id), o->kind, o->is_main);
 	}
-	*ret = set;
-	return NULL;
-}
-
-/* ---- times ---- */
-
-static struct kin_error *read_time(const char *text, const char *whole, uint64_t none,
-				   uint64_t *ret)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-	*ret = none;
-	if (!*text)
-		return NULL;
-	if (*end || end == text || !(seconds >= 0) || seconds > 1e10)
-		return bad("--time", whole, "START,STOP in seconds, or percentages");
-	/* Digits after the point, exactly: times have nine of them. */
-	uint64_t s = strtoull(text, &end, 10), ns = 0;
-	if (*end == '.')
-		for (unsigned i = 0; i < 9; i++)
-			ns = ns * 10 +
-			     (end[1] >= '0' && end[1] <= '9' ? (uint64_t)(*++end - '0') : 0);
-	*ret = s * 1000000000 + ns;
-	return NULL;
-}
-
-static struct kin_error *read_seconds(struct arena *a, char *word, struct time_range *ret)
-{
-	const char *whole = arena_printf(a, "%s", word), *to = "";
-	char *comma = strchr(word, ',');
-	if (comma) {
-		*comma = '\0';
-		to = comma + 1;
+	for (size_t i = 1; i < p->samples.n_frames; i++)
+		profile_add_frame(f->into, p->samples.frames[i]);
+	for (size_t i = 1; i < p->samples.n_tasks; i++) {
+		struct task t = p->samples.tasks[i];
+		if (!wants(f->part->tasks, (uint32_t)i))
+			t.start_ns = t.end_ns = t.cpu_ns = t.sampled_ns = 0;
+		profile_add_task(f->into, t);
 	}
-	struct kin_error *err = read_time(word, whole, 0, &ret->from_ns);
-	return err ? err : read_time(to, whole, UINT64_MAX, &ret->to_ns);
 }
 
-static struct time_range span_of(const struct profile *p)
-{
-	struct time_range s = { UINT64_MAX, 0 };
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint64_t t = p->samples.at[i].time_ns;
-		s.from_ns = t && t < s.from_ns ? t : s.from_ns;
-		s.to_ns = t > s.to_ns ? t : s.to_ns;
-	}
-	return s;
-}
+/* ---- samples ---- */
 
-/* "10%-20%", "10%/2" (the second tenth), "10%" (the first) */
-static bool read_percent(const char *text, struct time_range s, struct time_range *ret)
+static bool wants_sample(const struct filter *f, const struct sample *s)
 {
-	char *end;
-	double from = strtod(text, &end), to, length = (double)(s.to_ns - s.from_ns);
-	if (end == text || *end != '%' || !(from >= 0 && from <= 100))
+	const struct samples *all = &f->p->samples;
+	const struct profile_part *part = f->part;
+
+	if (is_timed(part) && (!s->time_ns || s->time_ns < part->from_ns ||
+			       (part->to_ns && s->time_ns >= part->to_ns)))
 		return false;
-	end++;
-	if (*end == '/') {
-		unsigned long k = strtoul(end + 1, &end, 10);
-		if (*end || k < 1 || (double)k * from > 100.0001)
-			return false;
-		to = from * (double)k;
-		from = to - from;
-	} else if (*end == '-') {
-		const char *second = end + 1;
-		to = strtod(second, &end);
-		if (end == second || strcmp(end, "%") != 0 || !(to >= from && to <= 100))
-			return false;
-	} else {
-		to = from;
-		from = 0;
-		if (*end)
-			return false;
+	return wants(part->tasks, s->task) && wants(part->events, s->event) &&
+	       wants(part->objects, all->frames[all->stacks[s->stack].frame].object);
+}
+
+/* A caller's id is smaller: those that are missing are added from the root on. */
+static stackid keep_stack(struct filter *f, stackid id)
+{
+	const struct stack *stacks = f->p->samples.stacks;
+	uint32_t depth = 0;
+
+	for (stackid i = id; f->stacks[i] == NONE; i = stacks[i].caller)
+		depth++;
+	stackid *missing = xrealloc(NULL, depth + 1, sizeof(*missing));
+	for (stackid i = id, k = depth; k > 0; i = stacks[i].caller)
+		missing[--k] = i;
+	for (uint32_t k = 0; k < depth; k++) {
+		const struct stack *s = &stacks[missing[k]];
+		f->stacks[missing[k]] = profile_add_stack(f->into, f->stacks[s->caller], s->frame);
 	}
-	ret->from_ns = s.from_ns + (uint64_t)(length * from / 100);
-	ret->to_ns = to >= 100 ? s.to_ns : s.from_ns + (uint64_t)(length * to / 100);
-	return true;
+	free(missing);
+	return f->stacks[id];
 }
 
-static struct kin_error *read_times(struct sample_filter *f, const struct profile *p,
-				    const char *list)
+static void keep_events(struct filter *f)
 {
-	struct time_range span = { 0 };
-	bool percent = list && strchr(list, '%');
-	if (percent)
-		span = span_of(p);
-	for (char *w; list && (w = next_word(&f->arena, &list, percent ? ", " : " "));) {
-		struct time_range r;
-		struct kin_error *err = NULL;
-		if (percent && !read_percent(w, span, &r))
-			err = bad("--time", w, "a part of the time: 10%-20%, 10%/2");
-		else if (!percent)
-			err = read_seconds(&f->arena, w, &r);
-		if (err)
-			return err;
-		vec_push(&f->times, r);
-	}
-	return NULL;
+	for (size_t i = 0; i < f->p->samples.n_events; i++)
+		if (wants(f->part->events, (uint32_t)i))
+			f->events[i] = profile_add_event(f->into, f->p->samples.events[i]);
 }
 
-/* ---- tasks ---- */
-
-static bool in_names(const struct sample_filter *f, const char *name)
+/* File by file, as they were read: what is added belongs to the file that is added next. */
+static void keep_files(struct filter *f)
 {
-	for (size_t i = 0; i < f->comms.n; i++)
-		if (!strcmp(f->comms.at[i], name))
-			return true;
-	return !f->comms.n;
-}
+	const struct profile *p = f->p;
+	size_t next = 0, fact = 0;
 
-static bool in_numbers(const struct number_list *l, uint32_t value)
-{
-	for (size_t i = 0; i < l->list.n; i++)
-		if (l->list.at[i] == value)
-			return true;
-	return !l->list.n;
-}
-
-static void choose_tasks(struct sample_filter *f, const struct profile *p,
-			 const struct number_list *pids, const struct number_list *tids)
-{
-	f->tasks = arena_alloc(&f->arena, (p->samples.n_tasks + 1) * sizeof(*f->tasks));
-	for (size_t i = 0; i < p->samples.n_tasks; i++) {
-		const struct task *t = &p->samples.tasks[i];
-		f->tasks[i] = in_names(f, strtab_get(p->strings, t->comm)) &&
-			      in_numbers(pids, t->pid) && in_numbers(tids, t->tid);
+	for (size_t source = 0; source <= p->n_sources; source++) {
+		for (; next < p->samples.n &&
+		       (p->samples.at[next].source == source || source == p->n_sources);
+		     next++) {
+			struct sample s = p->samples.at[next];
+			if (!wants_sample(f, &s))
+				continue;
+			s.stack = keep_stack(f, s.stack);
+			s.event = f->events[s.event];
+			profile_add_sample(f->into, s);
+		}
+		for (; fact < p->n_facts && p->facts[fact].source == source; fact++)
+			profile_add_fact(f->into, strtab_get(p->strings, p->facts[fact].name),
+					 strtab_get(p->strings, p->facts[fact].value));
+		if (source < p->n_sources)
+			profile_add_source(f->into, strtab_get(p->strings, p->sources[source].path),
+					   p->sources[source]);
 	}
 }
 
-static struct kin_error *read_tasks(struct sample_filter *f, const struct profile *p,
-				    const struct filter_texts *t)
+/* ---- counted calls ---- */
+
+static int by_ends(const void *a, const void *b)
 {
-	struct number_list pids = { 0 }, tids = { 0 };
-	const char *comms = t->comms;
-	for (char *w; comms && (w = next_word(&f->arena, &comms, ","));)
-		vec_push(&f->comms, w);
-	struct kin_error *err = read_numbers(f, "--pid", t->pids, &pids);
-	if (!err)
-		err = read_numbers(f, "--tid", t->tids, &tids);
-	if (!err)
-		choose_tasks(f, p, &pids, &tids);
-	vec_free(&pids.list);
-	vec_free(&tids.list);
-	return err;
+	const struct task_arc *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->from_object != y->from_object)
+		return x->from_object < y->from_object ? -1 : 1;
+	return (x->to_object > y->to_object) - (x->to_object < y->to_object);
 }
 
-/* ---- all of it ---- */
-
-struct kin_error *filter_new(const struct profile *p, const struct filter_texts *texts,
-			     struct sample_filter **ret)
+/* The first of the sorted records that is not before `key`. */
+static size_t lower_bound(const struct task_arc *at, size_t n, const struct task_arc *key)
 {
-	struct sample_filter *f = xalloc(sizeof(*f));
-	struct kin_error *err;
-	if ((err = read_tasks(f, p, texts)) ||
-	    (err = read_set(f, "--cpu", texts->cpus, &f->cpus)) ||
-	    (err = read_set(f, "--parallelism", texts->parallelism, &f->parallelisms)) ||
-	    (err = read_times(f, p, texts->times))) {
-		filter_free(f);
-		return err;
+	size_t low = 0;
+	while (low < n) {
+		size_t mid = low + (n - low) / 2;
+		if (by_ends(&at[mid], key) < 0)
+			low = mid + 1;
+		else
+			n = mid;
 	}
-	*ret = f;
-	return NULL;
+	return low;
 }
 
-void filter_free(struct sample_filter *f)
+/* Of an arc what the chosen threads did, and what nobody knows whose it was. */
+static void keep_arc(struct filter *f, const struct arc *a, const struct task_arc *by_arc, size_t n)
 {
-	if (!f)
+	struct task_arc key = { a->from, a->to, 0, a->from_object, a->to_object, 0 };
+	uint64_t rest = a->count, wanted = 0;
+	bool any = false;
+
+	for (size_t i = lower_bound(by_arc, n, &key); i < n && !by_ends(&by_arc[i], &key); i++) {
+		rest -= by_arc[i].count < rest ? by_arc[i].count : rest;
+		if (!wants(f->part->tasks, by_arc[i].task))
+			continue;
+		any = true;
+		if (__builtin_add_overflow(wanted, by_arc[i].count, &wanted))
+			wanted = UINT64_MAX;
+	}
+	if (wants(f->part->tasks, 0)) {
+		any |= rest || !a->count;
+		if (__builtin_add_overflow(wanted, rest, &wanted))
+			wanted = UINT64_MAX;
+	}
+	struct arc part = *a;
+	part.count = wanted;
+	if (any)
+		profile_add_arc(f->into, part);
+}
+
+static void keep_arcs(struct filter *f)
+{
+	const struct samples *s = &f->p->samples;
+	struct task_arc *by_arc = xrealloc(NULL, s->n_task_arcs, sizeof(*by_arc));
+
+	if (s->n_task_arcs) {
+		memcpy(by_arc, s->task_arcs, s->n_task_arcs * sizeof(*by_arc));
+		qsort(by_arc, s->n_task_arcs, sizeof(*by_arc), by_ends);
+	}
+	for (size_t i = 0; i < f->p->n_arcs; i++) {
+		const struct arc *a = &f->p->arcs[i];
+		if (!wants(f->part->objects, a->to_object))
+			continue;
+		if (f->part->tasks)
+			keep_arc(f, a, by_arc, s->n_task_arcs);
+		else
+			profile_add_arc(f->into, *a);
+	}
+	for (size_t i = 0; i < s->n_task_arcs; i++)
+		if (wants(f->part->tasks, s->task_arcs[i].task) &&
+		    wants(f->part->objects, s->task_arcs[i].to_object))
+			profile_add_task_arc(f->into, s->task_arcs[i]);
+	free(by_arc);
+}
+
+/* ---- the rest ---- */
+
+static void keep_unassigned(struct filter *f)
+{
+	const struct profile *p = f->p;
+
+	for (size_t i = 0; i < p->n_histograms; i++) {
+		const struct histogram *h = &p->histograms[i];
+		if (wants(f->part->objects, h->object))
+			builder_add_hits(f->into, builder_put_histogram(f->into, *h), h->hits,
+					 h->n_hits);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++)
+		if (wants(f->part->objects, p->blocks[i].object))
+			profile_add_block(f->into, p->blocks[i]);
+	for (size_t i = 0; i < p->n_block_records; i++)
+		profile_add_block_record(f->into);
+	for (size_t i = 0; i < p->samples.n_latencies; i++)
+		if (wants(f->part->objects, p->samples.latencies[i].to_object))
+			profile_add_latency(f->into, p->samples.latencies[i]);
+}
+
+/* Losses are not known by part: they are said of each. CPU time is known by thread. */
+static void keep_audit(struct filter *f)
+{
+	const struct samples *s = &f->p->samples;
+	struct audit *a = profile_audit(f->into);
+
+	*a = s->audit;
+	for (size_t i = 0; i < s->n_failures; i++)
+		if (wants(f->part->objects, s->failures[i].object))
+			profile_add_failure(f->into, s->failures[i].object, s->failures[i].count);
+	if (f->part->objects || f->part->events || is_timed(f->part))
+		a->cpu_ns = a->sampled_ns = 0; /* cannot be held against each other any more */
+	if (!f->part->tasks || !a->cpu_ns)
 		return;
-	vec_free(&f->times);
-	vec_free(&f->comms);
-	arena_release(&f->arena);
-	free(f);
+	a->cpu_ns = a->sampled_ns = 0;
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		if (!f->part->tasks[i])
+			continue;
+		a->cpu_ns += s->tasks[i].cpu_ns;
+		a->sampled_ns += s->tasks[i].sampled_ns;
+	}
 }
 
-static bool in_times(const struct sample_filter *f, uint64_t ns)
+struct profile *profile_filter(const struct profile *p, const struct profile_part *part)
 {
-	for (size_t i = 0; i < f->times.n; i++)
-		if (ns >= f->times.at[i].from_ns && ns <= f->times.at[i].to_ns)
-			return true;
-	return !f->times.n;
-}
+	struct filter f = { .p = p, .part = part, .into = profile_builder_new() };
 
-bool filter_passes(const struct sample_filter *f, const struct sample *s)
-{
-	_Static_assert(MAX_SET > UINT16_MAX, "numbers of 16 bits are not checked");
-	return f->tasks[s->task] && (!f->cpus || f->cpus[s->cpu]) &&
-	       (!f->parallelisms || f->parallelisms[s->parallelism]) && in_times(f, s->time_ns);
-}
-
-const char *filter_comm(const struct sample_filter *f)
-{
-	return f->comms.n == 1 ? f->comms.at[0] : NULL;
+	f.stacks = xrealloc(NULL, p->samples.n_stacks, sizeof(*f.stacks));
+	memset(f.stacks, 0xff, p->samples.n_stacks * sizeof(*f.stacks));
+	f.stacks[0] = 0;
+	f.events = xalloc((p->samples.n_events + 1) * sizeof(*f.events));
+	keep_ids(&f);
+	keep_events(&f);
+	if (!is_timed(part))
+		keep_arcs(&f);
+	if (wants_unassigned(&f))
+		keep_unassigned(&f);
+	keep_files(&f);
+	keep_audit(&f);
+	free(f.stacks);
+	free(f.events);
+	struct profile *ret = profile_finish(f.into);
+	ret->saturated |= p->saturated;
+	return ret;
 }

@@ -1,34 +1,27 @@
-/* filter.h - which samples count: those of some commands, processes, threads, processors, times.
+/* filter.h - a part of a profile, as a profile of its own.
  *
- *	filter_new(p, &(struct filter_texts){ .comms = "make,cc1", .times = "10%-20%" }, &f);
- *	... if (filter_passes(f, &p->samples.at[i])) ...
+ * What was measured is divided: each sample belongs to one thread, to one event and to the object
+ * of its innermost frame; each counted call to one thread and to the callee's object. So the parts
+ * for all threads (the unknown one among them) add up to the whole, and so do those for all
+ * objects. What the data does not know by thread - histograms, block counts, latencies, calls
+ * beyond those counted by thread - is the unknown thread's.
  *
- * All that is given must hold. Functions and objects are not looked at: those have names only once
- * there is a struct program. */
+ * Objects, strings, frames and tasks keep their ids, so that whoever knows the places of the whole
+ * profile's frames knows those of its parts; stacks that no sample is left of are gone. */
 #ifndef PROFILE_FILTER_H
 #define PROFILE_FILTER_H
 
 #include "profile/profile.h"
 
-struct filter_texts {                   /* as people write them; NULL: all */
-	const char *comms;              /* "make,cc1" */
-	const char *pids, *tids;        /* "12,345" */
-	const char *cpus, *parallelism; /* "0-3,8" */
-	const char
-		*times; /* "1.5,2.25 4,": spans in seconds, to either end open; or parts of the time
-			 * there are samples of: "10%-20%", "10%/2" (the second tenth), "10%" */
+struct profile_part {           /* which to take: booleans by id; NULL: all */
+	const uint8_t *tasks;   /* [n_tasks] */
+	const uint8_t *objects; /* [n_objects] */
+	const uint8_t *events;  /* [n_events] */
+	/* [from_ns, to_ns) on the clock of the samples; 0, 0: any time. Else what has no time is
+	 * left out: counts, and samples that were added up. */
+	uint64_t from_ns, to_ns;
 };
 
-struct sample_filter;
-
-/* Errors name the option and the word that is wrong. Borrows p. */
-MUST_CHECK struct kin_error *filter_new(const struct profile *p, const struct filter_texts *texts,
-					struct sample_filter **ret);
-void filter_free(struct sample_filter *f); /* NULL is fine */
-
-bool filter_passes(const struct sample_filter *f, const struct sample *s);
-
-/* The only command that can pass, or NULL if there may be several. Lives as long as f. */
-const char *filter_comm(const struct sample_filter *f);
+struct profile *profile_filter(const struct profile *p, const struct profile_part *part);
 
 #endif

@@ -327,19 +327,3 @@ char *record_remedy(const struct record_opts *opts)
 	return xprintf("in a container its seccomp profile has to allow perf_event_open "
 		       "(--cap-add PERFMON, --security-opt seccomp=...)");
 }
-
-char *record_fallback(void)
-{
-	static const char *const places[] = { "libkinrt.so", "runtime/libkinrt.so",
-					      "../lib/libkinrt.so", "../lib/kin/libkinrt.so" };
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash = n > 0 ? memrchr(exe, '/', (size_t)n) : NULL;
-	for (size_t i = 0; slash && i < ARRAY_LEN(places); i++) {
-		char *path = xprintf("%.*s/%s", (int)(slash - exe), exe, places[i]);
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
-}

@@ -53,8 +53,5 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 
 /* What to do about it, in one line, where the kernel lets us sample nothing; to be freed. */
 char *record_remedy(const struct record_opts *opts);
-/* What to preload into the program instead: the library that counts calls from inside, without
- * permissions, if it is installed beside this program; to be freed; NULL: it is not. */
-char *record_fallback(void);
 
 #endif

@@ -12,6 +12,7 @@ enum {
 	CALLS,
 	SELF_PER_CALL,
 	TOTAL_PER_CALL,
+	OBJECT,
 	NAME,
 	CHILD,
 	CYCLE,
@@ -19,6 +20,7 @@ enum {
 	LISTED,
 	SYMBOL,
 	ADDRESS,
+	OBJECT_PATH,
 	N_COLUMNS
 };
 
@@ -50,6 +52,10 @@ static const struct kin_column columns[] = {
 		     true },
 	[ADDRESS] = { "address", "address", "where its code starts", KIN_CELL_ADDRESS, false,
 		      true },
+	[OBJECT] = { "object", "object", "the object file it is in; shown where there are several",
+		     KIN_CELL_TEXT, false, true },
+	[OBJECT_PATH] = { "object_path", "object path", "the object file with its folders",
+			  KIN_CELL_TEXT, false, true },
 };
 
 static const struct selection everything;
@@ -156,6 +162,13 @@ static void set_row(struct state *s, symid id)
 	c[LISTED] = cell_count(n->shown);
 	c[SYMBOL] = cell_text(s->in.symbols->at[id].name);
 	c[ADDRESS] = cell_address(s->in.symbols->at[id].addr);
+	c[OBJECT] = cell_text(report_object_name(&s->in, id));
+	c[OBJECT_PATH] = cell_text(report_object_path(&s->in, id));
+}
+
+static bool is_busy(const struct callgraph *g, symid id)
+{
+	return g->nodes[id].self > 0 || g->nodes[id].calls > 0;
 }
 
 /* The next symbols are anywhere in memory. */
@@ -212,6 +225,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->n = choose(in, o, &s->chosen);
 	table_set_source(t, &source, s);
 	report_describe(in, t);
+	table_show(t, "object", report_has_objects(in, is_busy));
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
 	if (!o->gnu && g->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
@@ -221,4 +235,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
-				    false, false, run };
+				    false,  false,
+				    run,    REPORT_BY_PART | REPORT_BY_OBJECT };

@@ -252,8 +252,8 @@ static const char *const *name_list(struct hists_ask *a, const char *list, enum 
 static struct kin_error *read_filters(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
-	struct kin_error *err = filter_new(p,
-					   &(struct filter_texts){ .comms = g->comms,
+	struct kin_error *err = sample_filter_new(p,
+					   &(struct sample_filter_texts){ .comms = g->comms,
 								   .pids = g->pids,
 								   .tids = g->tids,
 								   .cpus = g->cpus,
@@ -262,7 +262,7 @@ static struct kin_error *read_filters(struct hists_ask *a, const struct profile 
 					   &a->samples);
 	if (err)
 		return err;
-	a->elided[HIST_COMM] = filter_comm(a->samples);
+	a->elided[HIST_COMM] = sample_filter_comm(a->samples);
 	a->filter = (struct hist_filter){ .samples = a->samples,
 					  .dsos = name_list(a, g->dsos, HIST_DSO),
 					  .symbols = name_list(a, g->symbols, HIST_SYM) };
@@ -380,7 +380,7 @@ void hists_ask_free(struct hists_ask *a)
 	vec_free(&a->fields);
 	vec_free(&a->terms);
 	vec_free(&a->events);
-	filter_free(a->samples);
+	sample_filter_free(a->samples);
 	if (a->has_parent)
 		regfree(&a->parent);
 	if (a->has_ignore)

@@ -265,6 +265,19 @@ def test_unprivileged(tap, box):
     tap.ok(p.returncode == 125 and 'sysctl' in p.err, '-a: what to do', p.err)
 
 
+def test_refused(tap, box):
+    p = box.run('./prog', 'refused', box.kin, 'record', '-o', 'inside.kin', './prog', 'exit', '5')
+    if p.returncode == 98:
+        tap.skip('perf_event_open refused', 'no seccomp here')
+        return
+    inside = 'from inside' in p.err
+    tap.ok('does not let this user sample' in p.err and 'seccomp' in p.err, 'no permission: why, and what to do', p.err)
+    tap.ok(p.returncode == (5 if inside else 125), 'then measured from inside, if the runtime is there; else status 125',
+           f'{p.returncode} {p.err}')
+    p = box.run('./prog', 'refused', box.kin, 'record', '-p', '1')
+    tap.ok(p.returncode == 125, 'a running process: status 125', f'{p.returncode} {p.err}')
+
+
 def test_perf_data(tap, box):
     if not shutil.which('perf'):
         tap.skip('perf reads what --perf-data writes', 'no perf')
@@ -283,7 +296,8 @@ def main():
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
-                     test_wall, test_jit, test_files, test_unprivileged, test_perf_data):
+                     test_wall, test_jit, test_files, test_unprivileged, test_refused,
+                     test_perf_data):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:
