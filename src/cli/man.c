@@ -289,7 +289,7 @@ static const struct item files[] = {
 		      "folder; gmon.out.PID if "
 		      "GMON_OUT_PREFIX=gmon.out is in its environment." },
 	{ "gmon.sum", "What kin merge writes." },
-	{ "~/.kinconfig, ~/.perfconfig", "Defaults of kin report: see kin\\-report(1)." },
+	{ "~/.kinconfig, ~/.perfconfig", "Defaults of kin report: see kin-report(1)." },
 	{ "~/.cache/kin/unwind",
 	  "Tables for walking stacks, one per program or library; they may be deleted." },
 	{ 0 },
