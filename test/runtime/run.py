@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import dump
+import latency
 import sampling
 from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, describe, leaf_calls, losses, run, tap, truth,
                      wanted)
@@ -454,7 +455,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, stepping, *sampling.PARTS):
+                 output, storage, privilege, kills, stepping, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)
