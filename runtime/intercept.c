@@ -30,6 +30,7 @@ int dlclose(void *handle)
 
 	if (!real)
 		real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	atomic_fetch_add(&rt.sampling.unloading, 1);
 	ret = real(handle);
 	if (rt.state == RT_READY || rt.state == RT_STARTED) {
 		int err = errno;
@@ -37,6 +38,7 @@ int dlclose(void *handle)
 		rt_modules_retire();
 		errno = err;
 	}
+	atomic_fetch_sub(&rt.sampling.unloading, 1);
 	return ret;
 }
 
@@ -57,7 +59,18 @@ static void before_seccomp(void)
 	else
 		rt.state = RT_OFF;
 	rt_unlock(mask);
+	rt_sample_on(false);
 	rt.silent = true;
+}
+
+static void after_seccomp(long err, bool was)
+{
+	if (err) {
+		rt.silent = was;
+		if (!was)
+			rt_sample_on(true);
+	} else if (!was && rt.sampling.period_ns)
+		rt_error("sampling ended when the program gave up system calls (seccomp)", 0);
 }
 
 int prctl(int option, ...)
@@ -76,8 +89,8 @@ int prctl(int option, ...)
 	if (option == PR_SET_SECCOMP)
 		before_seccomp();
 	r = SYS5(prctl, option, a, b, c, d);
-	if (option == PR_SET_SECCOMP && r)
-		rt.silent = was;
+	if (option == PR_SET_SECCOMP)
+		after_seccomp(r, was);
 	return (int)result(r);
 }
 
@@ -103,8 +116,8 @@ long syscall(long number, ...)
 	if (number == SYS_exit_group)
 		rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(a & 255));
 	r = sys(number, a, b, c, d, e, f);
-	if (seccomp && r)
-		rt.silent = was;
+	if (seccomp)
+		after_seccomp(r, was);
 	return result(r);
 }
 

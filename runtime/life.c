@@ -123,6 +123,8 @@ void rt_init(void)
 	own_names();
 	keep_gmon_prefix();
 	rt_modules_init();
+	if (!getauxval(AT_SECURE))
+		rt_sample_init();
 	rt.paused = !rt.options.start;
 	atomic_store(&rt.state, getauxval(AT_SECURE) ? RT_OFF : RT_READY);
 	open_gate();
@@ -139,6 +141,8 @@ void rt_on(void)
 {
 	bool on = rt.state == RT_STARTED && !rt.paused;
 
+	rt.latency.run += !on;
+	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
 	__atomic_store_n(&rt_gate.on, on ? UINT64_MAX : 0, __ATOMIC_RELEASE);
 }
 
@@ -159,7 +163,8 @@ static void begin_anew(void)
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
 	rt_threads_drop();
-	rt.module_block = rt.info_block = rt.retired = NULL;
+	rt.module_block = rt.info_block = NULL;
+	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;
@@ -191,6 +196,7 @@ static void after_fork(void)
 	rt_gate.on = 0;
 	rt_gate.alive = 0;
 	same_process();
+	rt_sample_forked();
 }
 
 bool rt_ready(void)
@@ -210,9 +216,12 @@ bool rt_ready(void)
 		return false;
 	if (rt.state == RT_READY) {
 		atomic_store(&rt.state, rt_file_start() ? RT_STARTED : RT_OFF);
+		if (rt.header)
+			rt.header->period_ns = rt.sampling.period_ns;
 		rt_on();
 	}
 	rt_unlock(mask);
+	rt_latency_start();
 	return rt.state == RT_STARTED;
 }
 
@@ -227,7 +236,7 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	if ((uint32_t)SYS0(getpid) != rt.pid)
 		return;
 	rt_gmon_write();
-	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	rt_sample_finish();
 	/* exit() may end by calling our _exit() */
 	if (end != KINF_RUNNING && !(end == KINF_EXITED_AT_ONCE && rt.header->end == KINF_EXITED)) {
 		rt.header->end_ns = rt_now_ns(CLOCK_MONOTONIC);
@@ -275,6 +284,8 @@ __attribute__((constructor(101))) static void begin(void)
 		__cxa_at_quick_exit(at_quick_exit_, NULL);
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, after_fork, NULL);
+	rt_signals_init();
+	rt_sample_begin();
 }
 
 /* Where there is no on_exit(), and in static programs, whose destructors come after it. */
@@ -308,12 +319,14 @@ void kinrt_start(void)
 		atomic_store(&rt.state, RT_READY);
 	}
 	rt_on();
+	rt_sample_on(true);
 }
 
 void kinrt_stop(void)
 {
 	rt.paused = true;
 	rt_on();
+	rt_sample_on(false);
 }
 
 int kinrt_flush(void)

@@ -71,6 +71,7 @@ static struct rt_thread *attach(void)
 	rt_tls.thread = t;
 	rt_tls.arcs = t->arcs;
 	rt_tls.counts = t->counts;
+	rt_sample_attach(t);
 	return t;
 }
 
@@ -96,4 +97,5 @@ void rt_threads_drop(void)
 	rt.thread_block = NULL;
 	rt_tls.thread = NULL;
 	rt_tls.arcs = rt_tls.counts = NULL;
+	rt_tls.latency = NULL;
 }

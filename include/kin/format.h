@@ -87,6 +87,9 @@ enum kinf_type {
 	KINF_COUNTS = 7,       /* struct kinf_counts: executions of basic blocks */
 	KINF_LATENCIES = 8,    /* struct kinf_latency, one after the other */
 	KINF_STREAM = 9,       /* records, see below; sealed */
+	KINF_RETIRED_COUNTS = 10,    /* struct kinf_retired_count[]: of modules that were unmapped */
+	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
+	KINF_N_TYPES
 };
 
 enum kinf_block_flags {
@@ -141,7 +144,7 @@ struct kinf_arc {       /* calls from one place to one function; counts[] of one
 	uint64_t to;    /* an address within the callee, at its entry; 0: unused slot */
 	uint64_t count; /* 0: nothing to see here, whatever the addresses say. One pair may stand in
 			 * several slots and blocks, also of one thread: they add up */
-	uint64_t cost;  /* the latency record's index + 1, or 0 */
+	uint64_t cost;  /* the writer's own */
 };
 
 struct kinf_retired_arc { /* addresses are link-time addresses within modules */
@@ -179,6 +182,16 @@ struct kinf_latency {
 	uint64_t count, sum_ns, min_ns, max_ns;
 	uint64_t probe_ns_x1024; /* the cost of measuring that was taken off each, in 1/1024 ns */
 	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* stay at the largest value */
+};
+
+struct kinf_retired_count { /* a link-time address within a module; count 0: unused */
+	uint64_t addr, count;
+	uint32_t module, unused;
+};
+
+struct kinf_retired_latency { /* addresses as in struct kinf_retired_arc */
+	uint32_t from_module, to_module;
+	struct kinf_latency of;
 };
 
 /* ---- KINF_STREAM: the recorder's records ----
@@ -277,6 +290,7 @@ _Static_assert(sizeof(struct kinf_module) == 48, "file format");
 _Static_assert(sizeof(struct kinf_thread) == 96, "file format");
 _Static_assert(sizeof(struct kinf_arc) == 32, "file format");
 _Static_assert(sizeof(struct kinf_retired_arc) == 32, "file format");
+_Static_assert(sizeof(struct kinf_retired_count) == 24, "file format");
 _Static_assert(sizeof(struct kinf_stack) == 32, "file format");
 _Static_assert(sizeof(struct kinf_latency) == 56 + 4 * KINF_LATENCY_BUCKETS, "file format");
 

@@ -10,14 +10,16 @@ const struct hist_key_info hist_keys[N_HIST_KEYS] = {
 				"name of the thread, its numbers as <N>", true },
 	[HIST_PID] = { "pid", "tgid", "pid", "    Pid:Command", "process", true, true },
 	[HIST_TID] = { "tid", NULL, "tid", "    Tid:Command", "thread", true, true },
-	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "processor that the sample was taken on", true, true },
+	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "processor that the sample was taken on", true,
+		       true },
 	[HIST_PARALLELISM] = { "parallelism", NULL, "parallelism", "Parallelism",
 			       "threads of the program that ran at that time", true, true },
 	[HIST_PARENT] = { "parent", NULL, "parent", "Parent symbol",
 			  "the first function of the stack that --parent matches", true },
 	[HIST_DSO] = { "dso", NULL, "dso", "Shared Object", "program or library", false },
 	[HIST_SYM] = { "sym", "symbol", "symbol", "Symbol", "function", false },
-	[HIST_SYMOFF] = { "symoff", NULL, "symoff", "Symbol Offset", "function and offset in it", false },
+	[HIST_SYMOFF] = { "symoff", NULL, "symoff", "Symbol Offset", "function and offset in it",
+			  false },
 	[HIST_SRCLINE] = { "srcline", NULL, "srcline", "Source:Line", "source line", false },
 	[HIST_SRCFILE] = { "srcfile", NULL, "srcfile", "Source File", "source file", false },
 };
@@ -35,7 +37,8 @@ static uint32_t dso_of(struct hists_private *h, objid object)
 {
 	if (!h->dso_names[object])
 		h->dso_names[object] =
-			strtab_add(h->strings, base_name(program_object_name(h->hists.program, object))) +
+			strtab_add(h->strings,
+				   base_name(program_object_name(h->hists.program, object))) +
 			1;
 	return h->dso_names[object] - 1;
 }
@@ -61,8 +64,8 @@ uint32_t hist_line_id(struct hists_private *h, frameid frame)
 		return *at;
 	uint32_t id = 0;
 	if (line_of(h, frame, &loc))
-		id = strtab_add(h->strings,
-				arena_printf(&h->arena, "%s:%u", base_name(loc.file), (unsigned)loc.line));
+		id = strtab_add(h->strings, arena_printf(&h->arena, "%s:%u", base_name(loc.file),
+							 (unsigned)loc.line));
 	return *at = id;
 }
 
@@ -131,7 +134,8 @@ static const char *place_text(const struct hists_private *h, symid place, bool i
 	if (place == NONE)
 		return "[unknown]";
 	const char *name = program_name(h->hists.program, place);
-	return inlined ? arena_printf(UNCONST(struct arena *, &h->arena), "%s (inlined)", name) : name;
+	return inlined ? arena_printf(UNCONST(struct arena *, &h->arena), "%s (inlined)", name)
+		       : name;
 }
 
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
@@ -164,8 +168,7 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return place_text(h, row->place, row->inlined);
 	case HIST_SYMOFF:
 		return arena_printf(
-			a, "%s+0x%llx",
-			place_text(h, row->place, row->inlined),
+			a, "%s+0x%llx", place_text(h, row->place, row->inlined),
 			(unsigned long long)(uint32_t)offset_of(h, row->frame, row->place));
 	case N_HIST_KEYS:
 		break;

@@ -136,17 +136,16 @@ uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid 
 	if (*at == NONE) {
 		uint32_t flags = h->hists.profile->samples.frames[o->frame].flags;
 		*at = (uint32_t)h->rows.n;
-		vec_push(&h->rows,
-			 ((struct hist_row){
-				 .skey = skey,
-				 .fkey = o->fkey,
-				 .frame = o->frame,
-				 .place = o->place,
-				 .inlined = o->inlined,
-				 .level = (uint16_t)(flags &
-						     (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR)),
-				 .task = task,
-			 }));
+		vec_push(&h->rows, ((struct hist_row){
+					   .skey = skey,
+					   .fkey = o->fkey,
+					   .frame = o->frame,
+					   .place = o->place,
+					   .inlined = o->inlined,
+					   .level = (uint16_t)(flags & (FRAME_KERNEL | FRAME_GUEST |
+									FRAME_HYPERVISOR)),
+					   .task = task,
+				   }));
 	}
 	return *at;
 }
@@ -168,9 +167,11 @@ static pathid root_of(struct hists_private *h, uint32_t skey)
 	while (h->roots.n <= skey)
 		vec_push(&h->roots, NONE);
 	if (h->roots.at[skey] == NONE)
-		h->roots.at[skey] = add_path(
-			h, (struct path){ .caller = NONE, .hop = NONE, .row = NONE, .skey = skey,
-					  .above = NONE });
+		h->roots.at[skey] = add_path(h, (struct path){ .caller = NONE,
+							       .hop = NONE,
+							       .row = NONE,
+							       .skey = skey,
+							       .above = NONE });
 	return h->roots.at[skey];
 }
 
@@ -181,8 +182,12 @@ static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid
 		return *at;
 	const struct path *c = &h->paths.at[caller];
 	pathid id = *at = (pathid)h->paths.n;
-	struct path p = { .caller = caller, .hop = hop, .row = NONE, .skey = c->skey,
-			  .depth = c->depth + 1, .above = NONE };
+	struct path p = { .caller = caller,
+			  .hop = hop,
+			  .row = NONE,
+			  .skey = c->skey,
+			  .depth = c->depth + 1,
+			  .above = NONE };
 	add_path(h, p);
 	if (!h->hists.opts->no_children)
 		h->paths.at[id].row = hists_row(h, p.skey, hop, task);
@@ -224,7 +229,8 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 }
 
 /* The innermost n frames of a stack, or all: not looked up by stack, as it is not its beginning. */
-static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint32_t skey, taskid task)
+static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint32_t skey,
+		       taskid task)
 {
 	const struct samples *s = &h->hists.profile->samples;
 	VEC(frameid) frames = { 0 };
@@ -284,6 +290,7 @@ bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symi
 	if (place == NONE || program_kind(h->hists.program, place) == PLACE_UNKNOWN)
 		return false;
 	if (!memo[place])
-		memo[place] = regexec(re, program_name(h->hists.program, place), 0, NULL, 0) ? 1 : 2;
+		memo[place] =
+			regexec(re, program_name(h->hists.program, place), 0, NULL, 0) ? 1 : 2;
 	return memo[place] == 2;
 }

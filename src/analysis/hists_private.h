@@ -23,7 +23,8 @@ struct path {
 	uint32_t row; /* NONE: none */
 	uint32_t skey;
 	uint32_t depth; /* hops; 0 for roots */
-	pathid above;   /* the next path towards the root with the same row; NONE: this is the outermost */
+	pathid above;   /* the next path towards the root with the same row; NONE: this is the
+			   outermost */
 };
 
 /* Tuples of values as ids. */
@@ -53,16 +54,16 @@ struct hists_private {
 	uint8_t column[N_HIST_KEYS]; /* of a key in its tuples */
 
 	VEC(struct hop) hops;
-	struct map64 hop_ids; /* (fkey, ckey) */
+	struct map64 hop_ids;       /* (fkey, ckey) */
 	struct frame_hops *hops_of; /* [frame]; n 0: not yet looked at */
 	VEC(uint32_t) hop_lists;
 	struct map64 address_ids, chain_ids, offset_ids, line_ids, inlined_ids;
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
 	VEC(struct path) paths;
-	struct map64 path_ids;   /* (caller, hop) */
+	struct map64 path_ids;    /* (caller, hop) */
 	struct map64 stack_paths; /* (stack, skey) */
-	VEC(pathid) roots;       /* [skey] */
+	VEC(pathid) roots;        /* [skey] */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
@@ -76,18 +77,19 @@ struct hists_private {
 	struct hist_stat *self, *children, *total, *unfiltered;
 
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
-	symid *parents;   /* [stack]; NULL: not asked for */
+	symid *parents;                           /* [stack]; NULL: not asked for */
 	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
 	uint32_t *depths; /* [stack]; NULL: max_stack is 0 */
 
 	/* For chains, by row: first[row] .. first[row + 1] */
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
-	uint32_t *first_leaf, *leaves_of; /* in caller order paths with samples, by the row of their Self */
-	pathid *first_below, *next;       /* children of a path; NONE ends */
-	struct hist_stat *regular; /* [path]: samples of the first event that end there and whose Self is
-				    * the path's row's */
-	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is the last
-				      * path of its row */
+	uint32_t *first_leaf,
+		*leaves_of; /* in caller order paths with samples, by the row of their Self */
+	pathid *first_below, *next;  /* children of a path; NONE ends */
+	struct hist_stat *regular;   /* [path]: samples of the first event that end there and whose
+				      * Self is   the path's row's */
+	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is
+				      * the last path of its row */
 };
 
 uint32_t tuples_add(struct tuples *t, const uint32_t *values);
@@ -98,10 +100,12 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 			   bool inlined);
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row);
-uint32_t hist_line_id(struct hists_private *h, frameid frame); /* strid of "file.c:12", 0: not known */
+uint32_t hist_line_id(struct hists_private *h,
+		      frameid frame); /* strid of "file.c:12", 0: not known */
 
 /* hists_paths.c: the path of a stack, and the hop that its Self goes to. */
-pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task, uint32_t *leaf_hop);
+pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
+		  uint32_t *leaf_hop);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);

@@ -19,14 +19,15 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,   &names_options, &source_options, &select_options, &output_options,
-	&general_options, NULL,
+	&input_options, &names_options,  &source_options,  &select_options,
+	&part_options,  &output_options, &general_options, NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "annotate"); }
 
 const struct command annotate_command = {
 	.name = "annotate",
+	.group = COMMANDS_LOOK,
 	.summary = "source text with time and counts beside each line",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

@@ -407,6 +407,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command record_command = {
 	.name = "record",
+	.group = COMMANDS_COLLECT,
 	.summary = "sample what programs do, with whole call stacks",
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,

@@ -63,6 +63,61 @@ static void scan_aarch64(const struct code *c, bool with_jumps, call_fn *call, v
 	}
 }
 
+/* ---- backwards ---- */
+
+/* Of "call *operand", from its two first bytes and what may be a third. */
+static unsigned call_size(uint8_t modrm, uint8_t sib)
+{
+	unsigned mod = modrm >> 6, rm = modrm & 7;
+	if (mod == 3)
+		return 2;
+	unsigned size = 2 + (rm == 4);
+	if (mod == 0)
+		return size + (rm == 5 || (rm == 4 && (sib & 7) == 5) ? 4 : 0);
+	return size + (mod == 1 ? 1 : 4);
+}
+
+static bool x86_call_ends_at(const struct object_file *o, uint64_t addr)
+{
+	for (unsigned n = 2; n <= 7 && n <= addr; n++) {
+		size_t size;
+		const uint8_t *code = object_code(o, addr - n, &size);
+		if (!code || size < n)
+			continue;
+		if (n == CALL_SIZE && code[0] == CALL)
+			return true;
+		if (code[0] == 0xff && (code[1] & 0x38) == 0x10 && /* call *operand */
+		    call_size(code[1], n > 2 ? code[2] : 0) == n)
+			return true;
+	}
+	return false;
+}
+
+static bool aarch64_call_ends_at(const struct object_file *o, uint64_t addr)
+{
+	size_t size;
+	const uint8_t *code = addr < 4 ? NULL : object_code(o, addr - 4, &size);
+	if (!code || size < 4)
+		return false;
+	uint32_t word = le32(code);
+	return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* BL, BLR */
+}
+
+bool object_call_ends_at(const struct object_file *o, uint64_t addr)
+{
+	size_t size;
+	if (!object_code(o, addr, &size))
+		return true;
+	switch (o->main->header.e_machine) {
+	case EM_X86_64:
+	case EM_386:
+		return x86_call_ends_at(o, addr);
+	case EM_AARCH64:
+		return aarch64_call_ends_at(o, addr);
+	}
+	return true;
+}
+
 /* ---- any ---- */
 
 static struct disassembler *disassembler_of(struct object_file *o)

@@ -34,7 +34,8 @@ struct col {
 static const struct kin_column figure_columns[] = {
 	[FIELD_CHILDREN] = { "children", "Children", "share of the samples in whose stacks it is",
 			     KIN_CELL_SHARE },
-	[FIELD_SELF] = { "self", "Self", "share of the samples that were taken in it", KIN_CELL_SHARE },
+	[FIELD_SELF] = { "self", "Self", "share of the samples that were taken in it",
+			 KIN_CELL_SHARE },
 	[FIELD_LATENCY_CHILDREN] = { "latency_children", "Wall",
 				     "the same as Children of the time that passed: weight by "
 				     "parallelism",
@@ -47,11 +48,12 @@ static const struct kin_column figure_columns[] = {
 };
 
 static const struct kin_column extra_columns[] = {
-	[ROLE_LEVEL] = { "level", "Level", "k kernel, . user, g u guest, H hypervisor", KIN_CELL_TEXT,
-			 .hidden = true },
+	[ROLE_LEVEL] = { "level", "Level", "k kernel, . user, g u guest, H hypervisor",
+			 KIN_CELL_TEXT, .hidden = true },
 	[ROLE_WEIGHT] = { "self_weight", "Self weight", "what Self is a share of the total of",
 			  KIN_CELL_COUNT },
-	[ROLE_COUNT] = { "self_samples", "Self samples", "samples that were taken in it", KIN_CELL_COUNT },
+	[ROLE_COUNT] = { "self_samples", "Self samples", "samples that were taken in it",
+			 KIN_CELL_COUNT },
 	[ROLE_CHILDREN_WEIGHT] = { "children_weight", "Children weight",
 				   "what Children is a share of the total of", KIN_CELL_COUNT },
 	[ROLE_CHILDREN_COUNT] = { "children_samples", "Children samples",
@@ -60,10 +62,11 @@ static const struct kin_column extra_columns[] = {
 			     KIN_CELL_COUNT, .hidden = true },
 	[ROLE_CHAIN_HIT] = { "chain_end_weight", "Chain end weight", "of the chains that end here",
 			     KIN_CELL_COUNT, .hidden = true },
-	[ROLE_CHAIN_BELOW] = { "chain_samples", "Chain samples", "of the chains that go through here",
-			       KIN_CELL_COUNT, .hidden = true },
-	[ROLE_CHAIN_COUNT] = { "chain_end_samples", "Chain end samples", "of the chains that end here",
-			       KIN_CELL_COUNT, .hidden = true },
+	[ROLE_CHAIN_BELOW] = { "chain_samples", "Chain samples",
+			       "of the chains that go through here", KIN_CELL_COUNT,
+			       .hidden = true },
+	[ROLE_CHAIN_COUNT] = { "chain_end_samples", "Chain end samples",
+			       "of the chains that end here", KIN_CELL_COUNT, .hidden = true },
 };
 
 /* ---- state ---- */
@@ -210,8 +213,7 @@ static double share_of_node(const struct state *s, uint32_t node)
 {
 	const struct chain_node *n = &s->chain->nodes[node], *p = &s->chain->nodes[n->parent];
 	bool relative = s->ask->mode == MODE_FRACTAL;
-	return share((double)n->sum,
-		     relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
+	return share((double)n->sum, relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
 }
 
 /* Depth first; the parent links are the stack. */
@@ -342,7 +344,8 @@ static bool is_shown(const struct state *s, const struct hists_entry *e)
 		return false;
 	if (g->function && strcmp(hists_text(s->hists, e->row, HIST_SYM), g->function) != 0)
 		return false;
-	return !g->symbol_filter || strstr(hists_text(s->hists, e->row, HIST_SYM), g->symbol_filter);
+	return !g->symbol_filter ||
+	       strstr(hists_text(s->hists, e->row, HIST_SYM), g->symbol_filter);
 }
 
 static void set_chain_row(struct state *s, struct kin_row *row)
@@ -440,22 +443,24 @@ static void add_figure(struct state *s, struct field f)
 static void add_key(struct state *s, struct field f)
 {
 	const struct hist_key_info *k = &hist_keys[f.key];
-	struct kin_column c = { .key = k->column, .title = k->title, .help = k->help,
-				.type = KIN_CELL_TEXT };
+	struct kin_column c = {
+		.key = k->column, .title = k->title, .help = k->help, .type = KIN_CELL_TEXT
+	};
 	if (!s->ask->given->perf)
 		c.title += strspn(c.title, " ");
 	c.hidden = s->ask->elided[f.key] && s->ask->given->perf;
-	if (f.key == HIST_SYM || s->tree == SIZE_MAX ||
-	    s->cols.at[s->tree].field.key != HIST_SYM)
+	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;
 	add_column(s, c, (struct col){ ROLE_KEY, f, 0 });
 }
 
 static void add_extras(struct state *s)
 {
-	static const enum role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT, ROLE_WEIGHT,
-					   ROLE_COUNT,           ROLE_LEVEL,          ROLE_CHAIN_SUM,
-					   ROLE_CHAIN_HIT,       ROLE_CHAIN_BELOW,    ROLE_CHAIN_COUNT };
+	static const enum role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT,
+					   ROLE_WEIGHT,          ROLE_COUNT,
+					   ROLE_LEVEL,           ROLE_CHAIN_SUM,
+					   ROLE_CHAIN_HIT,       ROLE_CHAIN_BELOW,
+					   ROLE_CHAIN_COUNT };
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		struct kin_column c = extra_columns[roles[i]];
 		bool weight = roles[i] >= ROLE_WEIGHT && roles[i] <= ROLE_CHILDREN_COUNT;
@@ -495,8 +500,9 @@ static const char *events_text(struct state *s)
 	const struct hists_ask *a = s->ask;
 	const char *list = "";
 	for (size_t i = 0; i < a->opts.n_events; i++)
-		list = arena_printf(&s->arena, "%s%s%s", list, *list ? ", " : "",
-				    strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
+		list = arena_printf(
+			&s->arena, "%s%s%s", list, *list ? ", " : "",
+			strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
 	return a->opts.n_events > 1 ? arena_printf(&s->arena, "anon group { %s }", list) : list;
 }
 
@@ -509,8 +515,8 @@ static void describe_levels(struct state *s)
 	for (size_t i = 0; i < a->keys.n; i++) {
 		const struct hist_key_info *k = &hist_keys[a->keys.at[i]];
 		const char *title = k->title + strspn(k->title, " ");
-		const struct kin_cell *w =
-			kin_table_property(s->table, arena_printf(&s->arena, "width_%s", k->column));
+		const struct kin_cell *w = kin_table_property(
+			s->table, arena_printf(&s->arena, "width_%s", k->column));
 		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF;
 		size_t width = (w ? (size_t)w->count : 0) + (symbol ? 4 : 0);
 		width = width < strlen(k->title) ? strlen(k->title) : width;
@@ -611,8 +617,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	struct kin_hists_opts none = { 0 };
 	struct state *s = xalloc(sizeof(*s));
-	struct kin_error *err =
-		hists_ask_new(in->profile, o->hists ? o->hists : &none, &s->ask);
+	struct kin_error *err = hists_ask_new(in->profile, o->hists ? o->hists : &none, &s->ask);
 	if (err) {
 		free(s);
 		return err;
@@ -635,5 +640,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report hists_report = { "hists",
-				     "samples by any keys: Children and Self, with call chains", false,
-				     true, run };
+				     "samples by any keys: Children and Self, with call chains",
+				     false, true, run };

@@ -9,9 +9,9 @@
 
 #include "base/err.h"
 #include "base/escape.h"
+#include "base/sink.h"
 #include "base/vec.h"
 #include "table/render.h"
-#include "table/sink.h"
 
 #define RED   "\033[31m"
 #define GREEN "\033[32m"
@@ -131,16 +131,19 @@ static size_t node_end(const struct page *p, size_t i)
 	return i;
 }
 
-struct level { /* of the walk */
+struct level {                /* of the walk */
 	uint64_t total, left; /* what percentages are of; what of it was not shown yet */
 	uint64_t count_left;
 	uint32_t shown;
 	bool done; /* the limit was reached */
 };
 
-static bool put_rest(struct page *p, const struct level *l, uint32_t depth, size_t margin, bool relative)
+static bool put_rest(struct page *p, const struct level *l, uint32_t depth, size_t margin,
+		     bool relative)
 {
-	struct hop rest = { .name = UNCONST(char *, "[...]"), .sum = l->left, .n_sum = l->count_left };
+	struct hop rest = { .name = UNCONST(char *, "[...]"),
+			    .sum = l->left,
+			    .n_sum = l->count_left };
 	if (!relative || !l->left || l->left == l->total || !l->shown)
 		return false;
 	if (!strcmp(p->value, "count") && !l->count_left)
@@ -169,9 +172,10 @@ static void put_tree(struct page *p, size_t first, uint32_t base, uint64_t total
 			depth = at;
 			const struct hop *parent = i > first ? &p->hops.at[i - 1] : NULL;
 			bool own = relative && parent;
-			levels[at] = (struct level){
-				.total = own ? parent->sum - parent->hit : total,
-				.count_left = own ? parent->n_sum - parent->n_hit : n_total };
+			levels[at] =
+				(struct level){ .total = own ? parent->sum - parent->hit : total,
+						.count_left = own ? parent->n_sum - parent->n_hit
+								  : n_total };
 			levels[at].left = levels[at].total;
 		}
 		struct level *l = &levels[at];
@@ -221,7 +225,8 @@ static void put_graph(struct page *p, uint64_t row_sum)
 		return;
 	mark_last(p);
 	for (size_t i = 0; i < p->hops.n; i++)
-		n_total += p->hops.at[i].depth == 1 && !p->hops.at[i].joins ? p->hops.at[i].n_sum : 0;
+		n_total +=
+			p->hops.at[i].depth == 1 && !p->hops.at[i].joins ? p->hops.at[i].n_sum : 0;
 	if (p->hops.at[0].last && p->hops.at[0].sum == row_sum) {
 		first = node_end(p, 0);
 		for (size_t i = 0; i < first; i++) {
@@ -304,8 +309,8 @@ static bool is_symbol(const struct kin_column *c)
 }
 
 /* With a separator, one blank and no alignment: perf's way. */
-static void put_cell(struct page *p, size_t i, const struct kin_cell *cell, const struct kin_row *row,
-		     bool last)
+static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
+		     const struct kin_row *row, bool last)
 {
 	const struct kin_column *column = kin_table_column(p->t, p->cols[i]);
 	size_t width = p->widths[i];
@@ -370,9 +375,10 @@ static void put_row(struct page *p, const struct kin_row *row)
 static void put_level_row(struct page *p, const struct kin_row *row)
 {
 	size_t n_levels = number_of(p, "levels");
-	static const char *const keys[] = { "level_key_0", "level_key_1", "level_key_2", "level_key_3",
-					    "level_key_4", "level_key_5", "level_key_6", "level_key_7",
-					    "level_key_8", "level_key_9", "level_key_10", "level_key_11" };
+	static const char *const keys[] = { "level_key_0", "level_key_1",  "level_key_2",
+					    "level_key_3", "level_key_4",  "level_key_5",
+					    "level_key_6", "level_key_7",  "level_key_8",
+					    "level_key_9", "level_key_10", "level_key_11" };
 	sink_pad(&p->s, row->depth * INDENT);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
@@ -478,9 +484,10 @@ static void put_heading(struct page *p)
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
 	if (kin_table_property(p->t, "first")) {
-		sink_str(&p->s,
-			 "# To display the perf.data header info, please use --header/--header-only "
-			 "options.\n#\n");
+		sink_str(
+			&p->s,
+			"# To display the perf.data header info, please use --header/--header-only "
+			"options.\n#\n");
 		for (size_t i = 0; i < ARRAY_LEN(elided); i++) {
 			const char *only = text_of(p, elided[i][0]);
 			if (!only)
@@ -503,7 +510,8 @@ static void put_heading(struct page *p)
 	sink_str(&p->s, buf);
 	sink_str(&p->s, event);
 	free(event);
-	snprintf(buf, sizeof(buf), "'\n# Event count (approx.): %" PRIu64 "\n#\n", number_of(p, "weight"));
+	snprintf(buf, sizeof(buf), "'\n# Event count (approx.): %" PRIu64 "\n#\n",
+		 number_of(p, "weight"));
 	sink_str(&p->s, buf);
 	if (p->hierarchy)
 		put_level_header(p);
@@ -567,10 +575,12 @@ static void put_rows(struct page *p)
 
 static struct kin_error *find_columns(struct page *p)
 {
-	static const char *const keys[] = { "level",         "chain_weight",      "chain_end_weight",
-					    "chain_samples", "chain_end_samples", "children_weight",
-					    "self_weight" };
-	size_t *const to[] = { &p->level, &p->sum,	&p->hit, &p->n_sum,
+	static const char *const keys[] = {
+		"level",         "chain_weight",      "chain_end_weight",
+		"chain_samples", "chain_end_samples", "children_weight",
+		"self_weight"
+	};
+	size_t *const to[] = { &p->level, &p->sum,      &p->hit, &p->n_sum,
 			       &p->n_hit, &p->children, &p->self };
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		*to[i] = render_column(p->t, keys[i]);

@@ -1,15 +1,13 @@
-"""run.py BUILD [--full] - the collection runtime, in programs that make life hard for it.
+"""run.py BUILD [--full] [--only REGEX] - the collection runtime, in programs that make life hard for it.
 
 Every situation is run without and with libkinrt: status, output and the data files of the program must
 be the same, and the .kin files must count exactly as many calls as the program made."""
-import argparse
 import collections
 import glob
 import mmap
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,118 +15,33 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
-import dump                                                                     # noqa: E402
-from tap import Tap                                                             # noqa: E402
-
-ap = argparse.ArgumentParser()
-ap.add_argument('build')
-ap.add_argument('--full', action='store_true')
-ap.add_argument('--only', default='')
-args = ap.parse_args()
-RT = os.path.realpath(os.path.join(args.build, 'runtime'))
-SO = os.path.join(RT, 'libkinrt.so')
-FULL = args.full or bool(os.environ.get('KIN_FULL'))
-TMP = tempfile.mkdtemp(prefix='kinrt.')
-ROOT = os.geteuid() == 0
-tap = Tap()
-CC = 'gcc'
-
-
-# ---- building and running ----
-
-def build(out, *sources, flags='', after=''):
-    path = os.path.join(TMP, out)
-    cmd = f'{CC} -std=gnu11 -D_GNU_SOURCE -O1 -g -w {flags} -o {path} ' + ' '.join(
-        os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
-    p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
-    if p.returncode:
-        raise SystemExit(f'{cmd}\n{p.stderr}')
-    return path
-
-
-Result = collections.namedtuple('Result', 'status out err files kins')
-
-
-def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, settle=0,
-        shell=None):
-    d = where or tempfile.mkdtemp(dir=TMP)
-    if not where:
-        os.chmod(d, 0o755)
-    if setup:
-        setup(d)
-    e = {k: v for k, v in os.environ.items() if not k.startswith(('KIN_', 'GMON_', 'LD_'))}
-    e.update(env or {})
-    if preload:
-        e['LD_PRELOAD'] = SO
-    if options:
-        e['KIN_OPTIONS'] = options
-    e = [f'{k}={v}' for k, v in e.items() if k in ('LD_PRELOAD', 'KIN_OPTIONS', 'GMON_OUT_PREFIX') or k in (env or {})]
-    argv = ['env', *e, *argv]
-    if shell:
-        argv = ['sh', '-c', shell + '; exec "$@"', 'sh', *argv]
-
-    def pre():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        for k, v in (limits or {}).items():
-            resource.setrlimit(k, (v, v))
-    p = subprocess.Popen(argv, cwd=d, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, preexec_fn=pre)
-    try:
-        out, err = p.communicate(timeout=timeout)
-        status = p.returncode
-    except subprocess.TimeoutExpired:
-        p.kill()
-        out, err = p.communicate()
-        status = 'no end'
-    time.sleep(settle)
-    kins = sorted(f for base, _, names in os.walk(d) for n in names
-                  for f in [os.path.join(base, n)] if f.endswith('.kin'))
-    files = {}
-    for base, _, names in os.walk(d):
-        for n in names:
-            f = os.path.join(base, n)
-            if not n.endswith('.kin') and not n.startswith('gmon.out') and os.path.isfile(f):
-                with open(f, 'rb') as h:
-                    files[os.path.relpath(f, d)] = h.read()
-    return Result(status, out.decode('latin1'), err.decode('latin1'), files, kins)
-
-
-def leaf_calls(r, function='leaf'):
-    return sum(dump.read(k).calls(function) for k in r.kins)
-
-
-def truth(r):
-    m = re.search(r'leaf (\d+)', r.out) or re.search(r'truth (\d+)', r.err)
-    return int(m[1]) if m else None
-
-
-def losses(r):
-    out = collections.Counter()
-    for k in r.kins:
-        out.update(dump.read(k).losses)
-    return {k: v for k, v in out.items() if k != 'threads'}
-
-
-def describe(r):
-    lines = [f'status {r.status}', f'out {r.out[:300]!r}', f'err {r.err[:300]!r}']
-    for k in r.kins[:8]:
-        try:
-            x = dump.read(k)
-            lines.append(f'{os.path.basename(k)}: end {x.header["end"]}/{x.header["end_detail"]} leaf {x.calls("leaf")} '
-                         f'losses {x.losses} error {x.error!r}')
-        except dump.Damaged as why:
-            lines.append(f'{k}: damaged: {why}')
-    return '\n'.join(lines)
-
-
-def wanted(name):
-    return re.search(args.only or '', name)
-
+import dump
+import latency
+import sampling
+from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, describe, leaf_calls, losses, run, tap, truth,
+                     wanted)
 
 # ---- situations ----
+
+def same(plain, r):
+    return (r.status, r.out, r.files) == (plain.status, plain.out, plain.files) and \
+        (truth(plain) != truth(r) or r.err == plain.err)
+
+
+def counted(r, kins, end, lost, but=()):
+    """'' if the files say what is true, else what is wrong."""
+    try:
+        h = dump.read(r.kins[0]).header
+        if truth(r) is None or leaf_calls(r) != truth(r) or (set(losses(r)) - set(but) and not lost):
+            return f'{leaf_calls(r)} of {truth(r)} calls, losses {losses(r)}'
+        if kins is not None and len(r.kins) != kins:
+            return f'{len(r.kins)} files'
+        if end and (h['end'], h['end_detail']) != end:
+            return f'end {h["end"]}/{h["end_detail"]}'
+    except (dump.Damaged, IndexError) as why:
+        return f'{why}'
+    return ''
+
 
 def situation(mode, *more, kins=1, end=None, counts=True, lost=False, prog=None, base=None, name=None, only_kin=True,
               check=None, **how):
@@ -138,23 +51,14 @@ def situation(mode, *more, kins=1, end=None, counts=True, lost=False, prog=None,
         return None
     plain = run([base or TARGET_PLAIN, mode, *more], preload=False, **how)
     r = run([prog or TARGET, mode, *more], **how)
-    same = (r.status, r.out, r.files) == (plain.status, plain.out, plain.files)
-    if truth(plain) == truth(r):
-        same = same and r.err == plain.err
-    tap.ok(same, f'{name}: the program behaves as without', lambda: describe(plain) + '\n' + describe(r))
+    tap.ok(same(plain, r), f'{name}: the program behaves as without', lambda: describe(plain) + '\n' + describe(r))
     if counts:
-        good, said = False, ''
-        try:
-            good = truth(r) is not None and leaf_calls(r) == truth(r) and (lost or not losses(r))
-            if kins is not None:
-                good = good and len(r.kins) == kins
-            if end:
-                h = dump.read(r.kins[0]).header
-                good = good and (h['end'], h['end_detail']) == end
-                said = f'end {h["end"]}/{h["end_detail"]}'
-        except (dump.Damaged, IndexError) as why:
-            good, said = False, str(why)
-        tap.ok(good, f'{name}: {truth(r)} calls counted', lambda: f'{said} {len(r.kins)} files\n' + describe(r))
+        bad = counted(r, kins, end, lost)
+        tap.ok(not bad, f'{name}: {truth(r)} calls counted', lambda: f'{bad}\n' + describe(r))
+    # Sampled as well there may be more files: of processes that count nothing, but use time.
+    s = run([prog or TARGET, mode, *more], **{**how, 'options': how.get('options', '') + ',sample=1000,stacks=on'})
+    bad = counted(s, None, end, lost, ('stacks',)) if counts else ''   # libraries are not read while they go
+    tap.ok(same(plain, s) and not bad, f'{name}: the same sampled', lambda: f'{bad}\n{describe(plain)}\n' + describe(s))
     return r
 
 
@@ -242,10 +146,10 @@ def libraries():
 
 # ---- the output ----
 
-def shape(flags, name, static=''):
+def shape(flags, name, static='', cc='gcc'):
     if not wanted(name):
         return
-    out = build(re.sub(r'\W+', '_', name), 'target.c', flags=flags, after=static)
+    out = build(re.sub(r'\W+', '_', name), 'target.c', flags=flags, after=static, cc=cc)
     r = run([out, 'threads64', '64000'], preload=not static)
     tap.ok(r.status == 0 and leaf_calls(r) == 64000 and not losses(r), f'{name}: counted', lambda: describe(r))
 
@@ -261,13 +165,10 @@ def builds():
     shape('-pg -static-pie', 'gcc -pg -static-pie', a)
     shape('-pg', 'gcc -pg, linked', linked)
     shape('-finstrument-functions', 'gcc -finstrument-functions, linked', linked)
-    global CC
     if shutil.which('clang'):
-        CC = 'clang'
-        shape('-pg', 'clang -pg')
-        shape('-pg -mfentry', 'clang -mfentry')
-        shape('-finstrument-functions', 'clang -finstrument-functions')
-        CC = 'gcc'
+        shape('-pg', 'clang -pg', cc='clang')
+        shape('-pg -mfentry', 'clang -mfentry', cc='clang')
+        shape('-finstrument-functions', 'clang -finstrument-functions', cc='clang')
     if wanted('compiled with -pg'):
         obj = os.path.join(TMP, 'half.o')
         subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -pg -c -o {obj} {HERE}/target.c', shell=True, check=True)
@@ -500,12 +401,14 @@ def aarch64():
     src = os.path.join(HERE, '..', '..', 'runtime')
     flags = ('-std=gnu11 -D_GNU_SOURCE -DKIN_VERSION=\'"0"\' -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ftls-model=initial-exec '
              '-mgeneral-regs-only -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -mno-outline-atomics '
-             f'-I{src} -I{src}/../include')
+             f'-I{src} -I{src}/../include -I{src}/../src')
     d = os.path.join(TMP, 'aarch64')
     os.mkdir(d)
-    p = subprocess.run(f'aarch64-linux-gnu-gcc {flags} -shared -o {d}/libkinrt.so {src}/*.c {src}/hooks_aarch64.S '
-                       f'-Wl,-z,now,-z,nodelete,-Bsymbolic -Wl,--no-undefined && '
-                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -pg -o {d}/target {HERE}/target.c -pthread -ldl',
+    p = subprocess.run(f'aarch64-linux-gnu-gcc {flags} -shared -o {d}/libkinrt.so {src}/*.c {src}/hooks_aarch64.S ' +
+                       ' '.join(f'{src}/../src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step')) +
+                       f' -Wl,-z,now,-z,nodelete,-Bsymbolic -Wl,--no-undefined && '
+                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -pg -o {d}/target {HERE}/target.c -pthread -ldl && '
+                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -o {d}/spin {HERE}/spin.c -pthread -ldl',
                        shell=True, capture_output=True, text=True)
     tap.ok(not p.returncode, 'aarch64: compiled', p.stderr)
     if p.returncode:
@@ -516,6 +419,14 @@ def aarch64():
         r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so', f'{d}/target', mode,
                  *(['64000'] if mode == 'threads64' else [])], preload=False, where=w)
         tap.ok(truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
+    w = os.path.join(d, 'sampled')
+    os.mkdir(w)
+    r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so',
+             f'{d}/spin', 'shares', '0.5'], preload=False, where=w, options=sampling.ON)
+    k = dump.read(r.kins[0]) if r.kins else None
+    names = {tuple(n) for s in k.stacks for n in [k.functions(s)[:3]]} if k else set()
+    tap.ok(('burn_a', 'm_shares', 'main') in names and ('burn_b', 'm_shares', 'main') in names,
+           'aarch64 sampled: with stacks', lambda: f'{names}\n' + describe(r))
 
 
 def installed():
@@ -544,7 +455,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, stepping):
+                 output, storage, privilege, kills, stepping, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)
