@@ -169,10 +169,24 @@ static void add_doubt(const char *text, void *profile)
 	vec_push(&p->doubts, xprintf("%s", text));
 }
 
-static void add_mismatch(const char *text, void *profile)
+static void add_both(const char *text, void *profile)
 {
 	add_warning(text, profile);
 	add_doubt(text, profile);
+}
+
+static void tell_unfinished(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (!s->unfinished)
+			continue;
+		char *text = xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				     "this is what there was by then",
+				     strtab_get(p->data->strings, s->path));
+		add_both(text, p);
+		free(text);
+	}
 }
 
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
@@ -183,6 +197,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		return err;
 
 	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
@@ -209,7 +224,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_mismatch, p);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
 		kin_error_free(no_symbols);
 		if (!err)
 			err = profile_trouble(p);

@@ -303,17 +303,26 @@ static void describe(struct session *s)
 				s->exact_switches ? "at the switch" : "estimated: nearest sample");
 }
 
+/* With what the kernel did not let be sampled. */
+static char *event_name(const struct session *s, const struct record_event *e)
+{
+	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
+}
+
 static void define_events(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
 	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
-		if (!e->is_switches)
-			s->event_ids[i] = kin_writer_event(w, e->name,
-							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-							   e->period ? e->period : e->frequency,
-							   e->period ? 0 : KINF_EVENT_FREQUENCY);
+		if (e->is_switches)
+			continue;
+		char *name = event_name(s, e);
+		s->event_ids[i] =
+			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+					 e->period ? e->period : e->frequency,
+					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		free(name);
 	}
 	if (!s->opts->wall)
 		return;
