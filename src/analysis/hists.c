@@ -178,10 +178,15 @@ static bool leaf_passes(struct filtering *x, stackid stack)
 	return (!x->f->dsos || dso_passes(x, frame)) && (!x->f->symbols || symbol_passes(x, place));
 }
 
+/* Whether it is in the part of the recording that is looked at: others are not among "all". */
+static bool is_in_part(const struct filtering *x, const struct sample *s)
+{
+	return !x->f || (in_times(x->f, s->time_ns) && in_set(x->f->cpus, x->f->n_cpus, s->cpu));
+}
+
 static bool sample_passes(const struct filtering *x, const struct sample *s)
 {
-	return !x->f || (x->tasks[s->task] && in_times(x->f, s->time_ns) &&
-			 in_set(x->f->cpus, x->f->n_cpus, s->cpu) &&
+	return !x->f || (x->tasks[s->task] &&
 			 in_set(x->f->parallelisms, x->f->n_parallelisms, s->parallelism));
 }
 
@@ -290,6 +295,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	struct hist_stat stat = { s->weight, s->count,
 				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
 	uint32_t leaf_hop;
+	if (!is_in_part(x, s))
+		return;
 	add_stat(&h->unfiltered[event], &stat);
 	if (!sample_passes(x, s))
 		return;

@@ -45,10 +45,11 @@ static const char *const *copy_list(struct arena *a, const char *const *list)
 static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin_hists_opts *o)
 {
 	struct kin_hists_opts *c = arena_alloc(a, sizeof(*c));
-	const char **const texts[] = { &c->sort,    &c->fields, &c->call_graph,    &c->parent,
-				       &c->ignore_callees, &c->comms,  &c->dsos, &c->symbols,
-				       &c->symbol_filter,  &c->pids,   &c->tids, &c->cpus,
-				       &c->times,          &c->parallelism, &c->function };
+	const char **const texts[] = { &c->sort,   &c->fields,         &c->call_graph,
+				       &c->parent, &c->ignore_callees, &c->comms,
+				       &c->dsos,   &c->symbols,        &c->symbol_filter,
+				       &c->pids,   &c->tids,           &c->cpus,
+				       &c->times,  &c->parallelism,    &c->function };
 	memcpy(c, o, o->size < sizeof(*c) ? o->size : sizeof(*c));
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = copy_string(a, *texts[i]);
@@ -74,6 +75,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 {
 	struct program_opts opts = p->naming;
 	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	if (opts.style == DEMANGLE_AUTO && a->opts.hists && a->opts.hists->perf)
+		opts.style = DEMANGLE_SHORT;
 	struct program *program = program_new(p->data, p->object, &opts);
 	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)
 		vec_push(&p->warnings, xprintf("%s", program_trouble_at(program, i)));
@@ -156,12 +159,13 @@ struct kin_error *kin_render(struct kin_table *t, const char *format,
 		return no_format(format);
 
 	errno = 0;
-	struct kin_error *err =
-		r->render(t, &(struct render_opts){ .width = o.width,
-							.color = o.color,
-							.separator = o.separator,
-							.widths = o.widths,
-							.quiet = o.quiet }, out);
+	struct kin_error *err = r->render(t,
+					  &(struct render_opts){ .width = o.width,
+								 .color = o.color,
+								 .separator = o.separator,
+								 .widths = o.widths,
+								 .quiet = o.quiet },
+					  out);
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing");
 	return err;

@@ -64,7 +64,9 @@ struct object_symbol {
 struct symtab_opts {
 	bool no_static;      /* gprof -a */
 	bool functions_only; /* gprof -D */
-	bool no_dotted;      /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
+	bool sized; /* a symbol that says its size ends there: code behind it has no name. Not with
+		     * gnu */
+	bool no_dotted; /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
 	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces
 	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold
 	 * pieces owned). The rules are written down at the top of symtab.c. */
@@ -157,7 +159,8 @@ enum demangle_style {
 	DEMANGLE_JAVA,
 	DEMANGLE_GNAT,
 	DEMANGLE_DLANG,
-	DEMANGLE_RUST
+	DEMANGLE_RUST,
+	DEMANGLE_SHORT /* auto, without parameters and what functions return: "app::sort<int>" */
 };
 bool demangle_style_find(const char *name, enum demangle_style *ret); /* false if there is none */
 /* The readable form, allocated with malloc; NULL if name is not mangled (or the form would be

@@ -212,6 +212,14 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 	       (bind == STB_LOCAL ? RANK_LOCAL : 0);
 }
 
+static uint64_t limit_of(const struct source *s, const GElf_Sym *sym,
+			 const struct elf_section *section)
+{
+	uint64_t left = section->addr + section->size - sym->st_value;
+	return sym->st_value +
+	       (s->opts->sized && sym->st_size && sym->st_size < left ? sym->st_size : left);
+}
+
 static void add_as_own(const struct source *s, struct candidates *c, const GElf_Sym *sym,
 		       uint32_t shndx, size_t i, uint32_t file)
 {
@@ -226,7 +234,7 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 	vec_push(&c->all,
 		 ((struct candidate){
 			 .addr = sym->st_value & ~(uint64_t)is_thumb,
-			 .limit = section->addr + section->size,
+			 .limit = limit_of(s, sym, section),
 			 .name = name,
 			 .position = (uint32_t)i,
 			 .file = is_local ? file : 0,
