@@ -253,6 +253,8 @@ void rt_exec(bool about_to)
 		return;
 	if (!rt.header) /* a forked child that counted nothing */
 		return;
+	if (about_to)
+		rt_sample_finish();
 	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
 	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
 }

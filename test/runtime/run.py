@@ -68,7 +68,7 @@ def endings():
     situation('_exit', end=(2, 7))
     situation('quick_exit', end=(2, 0))
     situation('exit_group', end=(2, 9))
-    for mode in ('abort', 'segv', 'kill', 'term'):
+    for mode in ('abort', 'segv', 'kill', 'int', 'term'):
         situation(mode, end=(0, 0))
     situation('atexit', end=(1, 0))
     situation('main_exits', end=(1, 5))
@@ -86,7 +86,10 @@ def processes():
     situation('vfork')
     situation('vfork_exec')
     situation('spawn')
-    situation('exec', kins=11)
+    r = situation('exec', kins=11)
+    if r:
+        ends = [dump.read(k).header['end'] for k in r.kins]
+        tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
     situation('daemon', kins=None, settle=0.5)
 
@@ -365,6 +368,22 @@ def stepping():
                f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
 
 
+def stepping_samples():
+    """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
+    if not wanted('stepsig sampling') or os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig', 'stepsig.c')
+    stepped = build('stepped', 'stepped.c', flags='-pg')
+    plug = build('plug_s.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
+    for what, every in (('calls', 1 if FULL else 101), ('jumps', 1 if FULL else 41), ('threads', 3 if FULL else 61),
+                        ('libraries', 3 if FULL else 201)):
+        r = run([step, '-T', '-s', '62', '-k', str(every), '--', stepped, what, plug], options='gmon=off,' + sampling.ON, timeout=600)
+        m, injected = re.search(r'truth (\d+)', r.out), int(re.search(r'(\d+) injected', r.out)[1])
+        taken = sum(s.count for k in r.kins for s in dump.read(k).stacks)
+        tap.ok(m and r.status == 0 and leaf_calls(r) == int(m[1]) and set(losses(r)) <= {'stacks'} and taken > injected / 4,
+               f'stepsig sampling {what}: exact with {injected} samples between instructions', lambda: f'{taken} samples\n' + describe(r))
+
+
 def privilege():
     if not wanted('privilege') or not ROOT:
         return
@@ -455,7 +474,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, stepping, *sampling.PARTS, *latency.PARTS):
+                 output, storage, privilege, kills, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)
