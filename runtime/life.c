@@ -141,6 +141,8 @@ void rt_on(void)
 {
 	bool on = rt.state == RT_STARTED && !rt.paused;
 
+	rt.latency.run += !on;
+	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
 	__atomic_store_n(&rt_gate.on, on ? UINT64_MAX : 0, __ATOMIC_RELEASE);
 }
 
@@ -161,7 +163,8 @@ static void begin_anew(void)
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
 	rt_threads_drop();
-	rt.module_block = rt.info_block = rt.retired = NULL;
+	rt.module_block = rt.info_block = NULL;
+	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;
@@ -218,6 +221,7 @@ bool rt_ready(void)
 		rt_on();
 	}
 	rt_unlock(mask);
+	rt_latency_start();
 	return rt.state == RT_STARTED;
 }
 

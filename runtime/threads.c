@@ -97,4 +97,5 @@ void rt_threads_drop(void)
 	rt.thread_block = NULL;
 	rt_tls.thread = NULL;
 	rt_tls.arcs = rt_tls.counts = NULL;
+	rt_tls.latency = NULL;
 }

@@ -17,7 +17,7 @@
 #include <regex.h>
 
 #include "profile/profile.h"
-#include "profile/span.h"
+#include "profile/sample_filter.h"
 #include "symbolize/program.h"
 
 enum hist_key { /* what rows are told apart by; hist_key.h says how each is found and shown */
@@ -44,15 +44,10 @@ enum chain_order {
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 
-/* What samples count: all that is given must hold. Lists of n elements; n 0: all. */
+/* What samples count: all that is given must hold. */
 struct hist_filter {
-	const char *const *comms, *const *dsos, *const *symbols; /* NULL-terminated; NULL: all */
-	const uint32_t *pids, *tids;
-	size_t n_pids, n_tids;
-	const struct time_range *times;
-	size_t n_times;
-	const bool *cpus, *parallelisms; /* by number; NULL: all */
-	size_t n_cpus, n_parallelisms;
+	const struct sample_filter *samples;
+	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
 };
 
 struct hists_opts {

@@ -40,7 +40,7 @@ void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
 static bool has_many_objects(const struct profile *p)
 {
-	return p->n_objects > 1 || p->samples.n || p->samples.n_frames > 1;
+	return p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1;
 }
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)

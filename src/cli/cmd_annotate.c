@@ -59,6 +59,7 @@ static int run(const struct settings *s) { return run_report(s, s->assembly ? "a
 
 const struct command annotate_command = {
 	.name = "annotate",
+	.group = COMMANDS_LOOK,
 	.summary = "source text with time and counts beside each line",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

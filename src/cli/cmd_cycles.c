@@ -34,6 +34,7 @@ static int run(const struct settings *s) { return run_report(s, "cycles"); }
 
 const struct command cycles_command = {
 	.name = "cycles",
+	.group = COMMANDS_LOOK,
 	.summary = "functions that call each other in a circle, and whether they really do",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,

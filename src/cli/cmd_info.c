@@ -29,6 +29,7 @@ static int run(const struct settings *s) { return run_report(s, "info"); }
 
 const struct command info_command = {
 	.name = "info",
+	.group = COMMANDS_DATA,
 	.summary = "what is in the data: files, histograms, call counts, and the program "
 		   "they belong to",
 	.operands = "[PROGRAM] [DATA]...",

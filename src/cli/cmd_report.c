@@ -513,6 +513,7 @@ static int run(const struct settings *s)
 
 const struct command report_command = {
 	.name = "report",
+	.group = COMMANDS_LOOK,
 	.summary = "samples by function, library, thread ...: Self and Children, with call chains",
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,

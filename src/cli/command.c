@@ -2,12 +2,26 @@
 
 #include <string.h>
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&report_command, &flat_command,  &graph_command, &lines_command, &annotate_command, &counts_command,
+	&record_command,
+	&run_command,
+	&cc_command,
+	&report_command,
+	&flat_command,
+	&graph_command,
+	&lines_command,
+	&annotate_command,
+	&counts_command,
 	&cycles_command,
-	&order_command, &info_command,  &merge_command, &record_command,   &run_command,
-	&cc_command,    &gprof_command, NULL,
+	&order_command,
+	&script_command,
+	&info_command,
+	&merge_command,
+	&gprof_command,
+	NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const char *name)
 {

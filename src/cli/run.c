@@ -68,7 +68,7 @@ static bool is_same_file(const char *a, const char *b)
 
 /* A report in place of what it was made of is never meant. The data and the program need not have
  * been named, so whatever looks like either is safe from us. */
-static struct kin_error *check_output(const struct settings *s)
+struct kin_error *output_check(const struct settings *s)
 {
 	const char *path = s->output.path;
 	if (!path)
@@ -113,7 +113,7 @@ int run_report(const struct settings *s, const char *report)
 {
 	struct kin_profile *profile = NULL;
 	struct kin_table *table = NULL;
-	struct kin_error *err = check_output(s);
+	struct kin_error *err = output_check(s);
 	if (err)
 		return message_error(s->command->name, err);
 

@@ -33,6 +33,7 @@ struct settings {
 	bool help, version, strict;
 	/* "report" only */
 	struct kin_hists_opts hists;
+	struct kin_script_opts script; /* "script" only */
 	char *call_graph; /* owned */
 	struct arena config; /* of what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;

@@ -129,6 +129,8 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		[KINF_COUNTS] = { kin_read_counts, false },
 		[KINF_LATENCIES] = { kin_read_latencies, false },
 		[KINF_STREAM] = { unpack, false },
+		[KINF_RETIRED_COUNTS] = { kin_read_retired_counts, false },
+		[KINF_RETIRED_LATENCIES] = { kin_read_retired_latencies, false },
 	};
 
 	if (type >= ARRAY_LEN(types) || types[type].first != first_pass)
@@ -140,7 +142,7 @@ static void read_payload(struct kin_file *f, const struct kin_block *b, bool fir
 {
 	read_block *read = reader_of(b->head.type, first_pass);
 
-	if (first_pass && b->head.type > KINF_STREAM)
+	if (first_pass && b->head.type >= KINF_N_TYPES)
 		kin_damaged(f, b->at, "a block of a type that is not known; a newer kin wrote it?");
 	if (!read)
 		return;

@@ -51,6 +51,7 @@ enum symbol_flags {
 	SYMBOL_WEAK = 4,
 	SYMBOL_PLT = 8,   /* made up for a procedure linkage table entry: "puts@plt" */
 	SYMBOL_COLD = 16, /* "f.cold": a piece of the function `owner` */
+	SYMBOL_NAMELESS = 32, /* no symbol at all: made up from call-frame information */
 };
 
 struct object_symbol {
@@ -64,6 +65,7 @@ struct object_symbol {
 struct symtab_opts {
 	bool no_static;      /* gprof -a */
 	bool functions_only; /* gprof -D */
+	bool frames; /* of a stripped file also the functions that only unwinders know; not with gnu */
 	bool no_dotted;      /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
 	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces
 	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold

@@ -305,14 +305,13 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 {
 	if (gather_from(o, opts, o->main, SHT_SYMTAB, c))
 		return;
-	if (o->no_debug_files) {
-		gather_from(o, opts, o->main, SHT_DYNSYM, c);
-		return;
-	}
-	if (gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
+	if (!o->no_debug_files && gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
 		return;
 	gather_from(o, opts, o->main, SHT_DYNSYM, c);
-	gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
+	if (!o->no_debug_files)
+		gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
+	if (opts->frames)
+		candidates_add_nameless(c, o);
 }
 
 static bool is_dropped(const struct candidate *s, const struct symtab_opts *opts)

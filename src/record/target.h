@@ -17,11 +17,13 @@
 
 struct kin_error;
 
+/* Our own place in the world, as long as we run: signals, priority, limits. */
 struct signals {
 	int fd; /* for poll() */
 	sigset_t before, taken;
 	struct sigaction child_before;
 	int nice_before;
+	struct rlimit files_before, memory_before; /* raised for us as far as may be */
 };
 struct kin_error *signals_open(struct signals *s) __attribute__((warn_unused_result));
 void signals_close(struct signals *s); /* everything as it was */

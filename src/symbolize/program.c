@@ -154,7 +154,9 @@ static bool same_file_earlier(const struct program *g, objid id)
 static void add_part(struct program *g, objid id, struct row *row)
 {
 	struct opened *at = &g->objects[id];
-	struct symbols_opts opts = { .lines = g->opts.lines, .style = g->opts.style };
+	struct symbols_opts opts = { .table.frames = true,
+				     .lines = g->opts.lines,
+				     .style = g->opts.style };
 	struct symbols *s = NULL;
 	struct kin_error *err = symbols_new(at->file, &opts, &s);
 	if (err) {
@@ -385,7 +387,8 @@ static void count_unnamed(struct program *g)
 	for (size_t i = 0; i < s->n; i++) {
 		frameid leaf = s->stacks[s->at[i].stack].frame;
 		symid place = g->places[leaf];
-		if (leaf && program_kind(g, place) == PLACE_UNKNOWN)
+		if (leaf && (program_kind(g, place) == PLACE_UNKNOWN ||
+			     (place < g->n_symbols && g->symbols->at[place].is_nameless)))
 			g->objects[s->frames[leaf].object].unnamed += s->at[i].count;
 	}
 }

@@ -29,7 +29,8 @@ static struct symbol from_table(const struct object_symbol *o)
 				.name = o->name,
 				.owner = o->owner,
 				.is_function = o->flags & SYMBOL_FUNCTION,
-				.is_static = o->flags & SYMBOL_STATIC };
+				.is_static = o->flags & SYMBOL_STATIC,
+				.is_nameless = o->flags & SYMBOL_NAMELESS };
 }
 
 static symid find_in_table(const struct symbol_table *t, uint64_t addr)

@@ -19,6 +19,7 @@ struct symbol {
 	bool is_function : 1; /* false for labels and for lines */
 	bool is_static : 1;
 	bool is_line : 1; /* made for a source line */
+	bool is_nameless : 1; /* made up for a function that has no symbol */
 	bool located : 1; /* file and line have been looked up */
 };
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -249,6 +250,19 @@ def libraries():
 
 # ---- output ----
 
+def ticks(path):
+    """Of the histograms of a gmon.out, added up."""
+    total = 0
+    with open(path, 'rb') as f:
+        data = f.read()
+    at = 20
+    while at < len(data) and data[at] == 0:
+        n = struct.unpack_from('<I', data, at + 17)[0]
+        total += sum(struct.unpack_from(f'<{n}H', data, at + 41))
+        at += 41 + 2 * n
+    return total
+
+
 @part('gmon.out')
 def gmon():
     if not shutil.which('gprof'):
@@ -260,6 +274,16 @@ def gmon():
     seconds = {m[2]: float(m[1]) for m in re.finditer(r'^ *[\d.]+ +[\d.]+ +([\d.]+) .* (\S+)$', out, re.M)}
     tap.ok(all(near(got.get(f, 0), s, slack=3) for f, s in (('burn_a', 60), ('burn_b', 30), ('burn_c', 10))) and near(sum(seconds.values()), 1),
            'sampling gmon.out: GNU gprof shows the same shares, and the time by the clock', lambda: out)
+    d = os.path.join(TMP, 'sgmon')
+    os.makedirs(d, exist_ok=True)
+    for i in range(8):
+        build(f'sgmon/plug_{i}.so', 'plug.c', flags=f'-pg -shared -fPIC -DWHICH={i}')
+    r, kins = sampled('dlclose', f'100:{d}', flags='-pg')
+    names = sorted(os.path.basename(f) for f in glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out*'))
+    total = sum(ticks(f) for f in glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out.plug_*')) / 1000
+    w = weights(kins)
+    tap.ok(total > .01 and near(total, sum(v for k, v in w.items() if k.startswith('plug')), share=.2, slack=.005),
+           'sampling gmon.out: one for each shared object, also of unloaded ones', lambda: f'{names} {total} {w}')
 
 
 PARTS = (shares, threads, control, stacks, signals, processes, killed, libraries, gmon)
