@@ -14,6 +14,7 @@ const struct command *const commands[] = {
 	&annotate_command,
 	&counts_command,
 	&cycles_command,
+	&latency_command,
 	&order_command,
 	&script_command,
 	&info_command,

@@ -45,6 +45,7 @@ extern const struct command annotate_command;
 extern const struct command cc_command;
 extern const struct command counts_command;
 extern const struct command cycles_command;
+extern const struct command latency_command;
 extern const struct command flat_command;
 extern const struct command gprof_command;
 extern const struct command graph_command;

@@ -51,6 +51,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.source_dirs = string_list(&s->source_dirs),
 		.layout = s->layout,
 		.by = s->by,
+		.with_source = s->with_source,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

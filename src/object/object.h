@@ -180,6 +180,17 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
  * NULL. */
 const char *object_calls_problem(const struct object_file *o);
 
+struct object_instruction {
+	uint64_t addr;
+	const uint8_t *bytes; /* [size] */
+	size_t size;
+	const char *mnemonic, *operands; /* valid during the call; ".byte" for what is none */
+};
+/* The instructions of [low, high), which lies in one section, in order. False, and
+ * object_calls_problem() as above, if the machine is not supported (x86 and aarch64 are). */
+bool object_instructions(struct object_file *o, uint64_t low, uint64_t high,
+			 void (*add)(const struct object_instruction *insn, void *arg), void *arg);
+
 /* Whether a call may be what stands before addr; false only where there is code of a known machine
  * that is none. */
 bool object_call_ends_at(const struct object_file *o, uint64_t addr);

@@ -484,6 +484,8 @@ symid program_find(const struct program *g, objid object, uint64_t addr)
 	return flat == UINT64_MAX ? NONE : symbols_find(g->symbols, flat);
 }
 
+uint64_t program_instruction(const struct program *g, frameid frame) { return look_at(g, frame); }
+
 enum place_kind program_kind(const struct program *g, symid place)
 {
 	return place < g->n_symbols ? PLACE_SYMBOL : g->extras.at[place - g->n_symbols].kind;
