@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&report_command, &flat_command,  &graph_command, &lines_command, &annotate_command, &counts_command,
+	&report_command, &browse_command, &top_command, &flat_command,  &graph_command, &lines_command, &annotate_command, &counts_command,
 	&order_command, &info_command,  &merge_command, &script_command, &record_command,   &run_command,
 	&cc_command,    &gprof_command, NULL,
 };
