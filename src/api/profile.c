@@ -258,6 +258,15 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 	return err;
 }
 
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
+{
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	p->data = data;
+	p->naming = *naming;
+	return p;
+}
+
 /* ---- the rest ---- */
 
 size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
@@ -268,6 +277,12 @@ size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {
 	return p->warnings.at[i];
+}
+
+bool kin_profile_is_sampled(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
 
 bool kin_profile_fits_gmon(const struct kin_profile *p)
