@@ -1,7 +1,5 @@
 #include "analysis/latencies.h"
 
-#include <math.h>
-
 enum { EXACT = 16, PER_OCTAVE = 8 };
 
 static uint64_t saturating(uint64_t a, uint64_t b)
@@ -50,7 +48,9 @@ double distribution_quantile(const struct distribution *d, double q)
 		}
 		double width = i < EXACT ? 0 : (double)distribution_high(i) - low;
 		double ns = low + width * (rank - before - 0.5) / n;
-		return fmin(fmax(ns, (double)d->min), (double)d->max);
+		return ns < (double)d->min   ? (double)d->min
+		       : ns > (double)d->max ? (double)d->max
+					     : ns;
 	}
 	return 0;
 }
