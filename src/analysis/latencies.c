@@ -37,9 +37,9 @@ double distribution_quantile(const struct distribution *d, double q)
 	double all = 0, before = 0;
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
 		all += (double)d->bucket[i];
-	double rank = ceil(q * all);
-	if (rank < 1)
-		rank = 1;
+	double rank = (double)(uint64_t)(q * all);
+	if (rank < q * all || rank < 1)
+		rank++;
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++) {
 		double n = (double)d->bucket[i], low = (double)distribution_low(i);
 		if (before + n < rank || n == 0) {
