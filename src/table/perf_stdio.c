@@ -37,7 +37,7 @@ struct page {
 	const char *mode, *value;
 	uint64_t total, limit;
 	bool skip_first, no_children, hierarchy;
-	size_t group_size;
+	size_t group_size, padding;
 	VEC(struct hop) hops;
 	bool open[MAX_DEPTH + 2]; /* [depth]: more siblings follow at that level */
 };
@@ -340,6 +340,17 @@ static void put_gap(struct page *p, size_t i)
 		sink_str(&p->s, "  ");
 }
 
+/* Behind a figure before a separator; that of all events of a group comes behind the last one. */
+static void put_padding(struct page *p, size_t i, size_t n, bool wanted)
+{
+	if (wanted && n < p->widths[i])
+		p->padding += p->widths[i] - n;
+	if (i + 1 < p->n && goes_on(p, i + 1))
+		return;
+	sink_pad(&p->s, p->padding);
+	p->padding = 0;
+}
+
 /* With a separator, one blank and no alignment: perf's way. */
 static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 		     const struct kin_row *row, bool last)
@@ -354,8 +365,7 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 		if (sep)
 			sink_char(&p->s, ' ');
 		put_percent(p, 100 * cell->number, sep ? 0 : (int)width - 1);
-		if (sep && !last && strlen(buf) + 1 < width)
-			sink_pad(&p->s, width - strlen(buf) - 1);
+		put_padding(p, i, strlen(buf) + 1, sep && !last);
 		return;
 	case KIN_CELL_COUNT:
 		if (sep)
@@ -363,8 +373,7 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 		else
 			snprintf(buf, sizeof(buf), "%*" PRIu64, (int)width, cell->count);
 		sink_str(&p->s, buf);
-		if (sep && !last && strlen(buf) < width)
-			sink_pad(&p->s, width - strlen(buf));
+		put_padding(p, i, strlen(buf), sep && !last);
 		return;
 	case KIN_CELL_TEXT:
 		break;
@@ -545,7 +554,7 @@ static void put_heading(struct page *p)
 			 number_of(p, "lost"));
 		sink_str(&p->s, buf);
 	}
-	char *event = name_of(p, text_of(p, "event") ? text_of(p, "event") : "");
+	char *event = escape_copy(text_of(p, "event") ? text_of(p, "event") : "");
 	snprintf(buf, sizeof(buf), "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
 		 p->group_size > 1 ? "s" : "");
 	sink_str(&p->s, buf);
