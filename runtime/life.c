@@ -66,8 +66,12 @@ static void own_names(void)
 	long n =
 		SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
 
-	if (n < 0)
-		n = 0;
+	if (n <= 0) { /* no /proc */
+		struct text t = { .at = rt.exe, .size = sizeof(rt.exe) };
+
+		text_add(&t, (const char *)getauxval(AT_EXECFN));
+		n = (long)t.used;
+	}
 	rt.exe[n] = 0;
 	n = SYS2(getcwd, rt.cwd, sizeof(rt.cwd));
 	if (n <= 0 || rt.cwd[0] != '/')
