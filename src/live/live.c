@@ -17,7 +17,6 @@ struct live {
 	struct record_opts opts;
 	struct record_watch watch;
 	pthread_t thread;
-	sigset_t signals; /* of who started it, as they were */
 	atomic_bool stop, over;
 
 	pthread_mutex_t lock; /* for all below */
@@ -135,6 +134,10 @@ static void *run(void *arg)
 	struct live *l = arg;
 	struct record_result result;
 	bool not_executed;
+	sigset_t all;
+
+	sigfillset(&all); /* they are for the other threads */
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 
 	recording = l;
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
@@ -165,19 +168,6 @@ static void free_live(struct live *l)
 	free(l);
 }
 
-/* The recorder has them in its own thread, where it reads them. */
-static void block_signals(sigset_t *before)
-{
-	static const int numbers[] = {
-		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD
-	};
-	sigset_t all;
-	sigemptyset(&all);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		sigaddset(&all, numbers[i]);
-	pthread_sigmask(SIG_BLOCK, &all, before);
-}
-
 static struct kin_error *with_remedy(const struct live *l, struct kin_error *err)
 {
 	int errnum = kin_error_errno(err);
@@ -193,7 +183,9 @@ static struct kin_error *with_remedy(const struct live *l, struct kin_error *err
 struct kin_error *live_start(const struct record_opts *opts, struct live **ret)
 {
 	struct live *l = xalloc(sizeof(*l));
-	l->watch = (struct record_watch){ begun, sample, tick, l };
+	l->watch =
+		(struct record_watch){ .begun = begun, .sample = sample, .tick = tick, .arg = l };
+	pthread_sigmask(SIG_SETMASK, NULL, &l->watch.signals);
 	l->opts = *opts;
 	l->opts.watch = &l->watch;
 	l->opts.say = say;
@@ -206,7 +198,6 @@ struct kin_error *live_start(const struct record_opts *opts, struct live **ret)
 		free_live(l);
 		return err_os(errnum, "cannot start a thread");
 	}
-	block_signals(&l->signals);
 	pthread_mutex_lock(&l->lock);
 	while (!l->begun && !l->done)
 		pthread_cond_wait(&l->changed, &l->lock);
@@ -258,7 +249,6 @@ void live_stop(struct live *l, struct record_result *result)
 		return;
 	atomic_store(&l->stop, true);
 	pthread_join(l->thread, NULL);
-	pthread_sigmask(SIG_SETMASK, &l->signals, NULL);
 	if (result)
 		*result = l->result;
 	else

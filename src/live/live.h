@@ -7,8 +7,7 @@
  *	while (!live_is_over(live)) { sleep(...); p = live_take(live); ... }
  *	live_stop(live);
  *
- * Signals that end a recording end this one: the thread that starts it has them blocked from then
- * on, and sees live_is_over(). */
+ * Signals are for the other threads of the process. */
 #ifndef LIVE_LIVE_H
 #define LIVE_LIVE_H
 
@@ -24,7 +23,7 @@ MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct l
 /* What came since the last time; to be freed. */
 struct profile *live_take(struct live *l);
 
-/* The program has ended, or a signal has ended the recording. */
+/* The program has ended, and all that it started. */
 bool live_is_over(struct live *l);
 
 /* The next thing that the recorder has to say, to be freed; NULL: nothing new. */

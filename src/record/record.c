@@ -303,7 +303,8 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 	*not_executed = false;
 	s->opts = opts;
 	s->result = ret;
-	struct kin_error *err = signals_open(&s->signals);
+	struct kin_error *err = opts->watch ? signals_open_few(&s->signals, &opts->watch->signals)
+					    : signals_open(&s->signals);
 	if (!err) {
 		err = record_signalled(s, not_executed);
 		signals_close(&s->signals);

@@ -9,6 +9,7 @@
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "record/audit.h"
@@ -26,6 +27,8 @@ struct record_watch {
 	void (*sample)(void *arg, const struct recorded_sample *s, const char *const *names);
 	/* Several times a second, with what the kernel has lost so far. True: end the recording. */
 	bool (*tick)(void *arg, uint64_t lost);
+	sigset_t signals; /* what a program that is started has blocked; all but those that say
+			   * that it ended are left to the others of the process */
 	void *arg;
 };
 

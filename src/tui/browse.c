@@ -33,7 +33,7 @@ struct browser {
 	unsigned shift; /* of names, to the left */
 	size_t refreshes;
 	uint64_t asked_ns;
-	char message[MAX_TEXT]; /* until the next key */
+	char message[MAX_TEXT / 2]; /* until the next key */
 };
 
 static uint64_t now_ns(void)

@@ -210,6 +210,7 @@ static struct kin_error *from_stacks(struct kin_profile *p, const struct page_op
 	h.size = sizeof(h);
 	h.call_graph = "none";
 	h.event = o->event;
+	h.hierarchy = h.group = false;
 	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
 	return take_report(p, "hists", &opts, &w, ret);
 }

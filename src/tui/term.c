@@ -17,11 +17,15 @@
 #include "base/err.h"
 #include "base/utf8.h"
 
+/* What ncurses has handlers of its own for, which end the process or stay for ever. */
+static const int handled[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
+
 struct term {
 	FILE *tty;
 	SCREEN *screen;
 	int signals; /* signalfd */
 	sigset_t taken, before;
+	struct sigaction actions_before[ARRAY_LEN(handled)];
 	int signal; /* that came; 0: none */
 	char *locale_before;
 	bool colors, ascii;
@@ -40,6 +44,8 @@ static void take_signals(struct term *t)
 		if (!sigaction(numbers[i], NULL, &a) && a.sa_handler != SIG_IGN)
 			sigaddset(&t->taken, numbers[i]);
 	}
+	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
+		sigaction(handled[i], NULL, &t->actions_before[i]);
 	pthread_sigmask(SIG_BLOCK, &t->taken, &t->before);
 	t->signals = signalfd(-1, &t->taken, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -48,6 +54,8 @@ static void give_signals_back(struct term *t)
 {
 	if (t->signals >= 0)
 		close(t->signals);
+	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
+		sigaction(handled[i], &t->actions_before[i], NULL);
 	if (t->signal)
 		raise(t->signal); /* comes when it is let through */
 	pthread_sigmask(SIG_SETMASK, &t->before, NULL);
@@ -84,7 +92,7 @@ static struct kin_error *open_screen(struct term *t)
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "nothing is known about terminals of the kind '%s'", name);
 	set_term(t->screen);
-	cbreak();
+	raw(); /* interrupts are for us, not for programs that we have started */
 	noecho();
 	nonl();
 	keypad(stdscr, TRUE);
@@ -248,14 +256,31 @@ static uint32_t special(wint_t key)
 	}
 }
 
+/* As the shell wants it. */
+static void suspend(void)
+{
+	def_prog_mode();
+	endwin();
+	raise(SIGSTOP);
+	reset_prog_mode();
+	clearok(stdscr, TRUE);
+}
+
 static uint32_t next_key(void)
 {
+	enum { CONTROL_C = 3, CONTROL_BACKSLASH = 28, CONTROL_Z = 26 };
 	wint_t key;
 	int kind = get_wch(&key);
 	if (kind == ERR)
 		return TERM_NONE;
 	if (kind == KEY_CODE_YES)
 		return special(key);
+	if (key == CONTROL_C || key == CONTROL_BACKSLASH)
+		return TERM_END;
+	if (key == CONTROL_Z) {
+		suspend();
+		return TERM_RESIZED;
+	}
 	if (key == '\r')
 		return TERM_ENTER;
 	return key == '\b' ? TERM_BACKSPACE : (uint32_t)key;
