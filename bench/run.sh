@@ -5,6 +5,7 @@
 # per run. Prints a Markdown table; bench/README.md holds the last one that was kept:
 #
 #	bench/run.sh build full --keep
+#	bench/run.sh build record [quick|full] [--keep]: kin record against the installed perf
 #
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
 # the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
@@ -13,6 +14,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -eq 0 ] || shift
+if [ "${1:-}" = record ]; then
+	shift
+	exec python3 "$here/record/run.py" "$build" "$@"
+fi
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
 for tool in gen timed; do
