@@ -231,17 +231,23 @@ struct perf_stack {
 	uint64_t cookie;
 };
 
+enum { PERF_LASTS = 8 };
+
+struct perf_last { /* a stack: root first, and the ids of the stacks up to there */
+	frameid frames[PERF_STACK_MAX];
+	stackid ids[PERF_STACK_MAX];
+	size_t n;
+};
+
 struct perf_chains {
-	struct perf_chain *at; /* met before */
-	size_t n, cap;
+	VEC(struct perf_chain) at; /* met before */
+	struct perf_slot *slots;
+	size_t cap;
 	struct perf_frame *frames; /* addresses met lately */
 	/* the stack just made, leaf first; n_kernel of it are in front of the user part */
 	frameid frames_now[PERF_STACK_MAX];
 	size_t n_kernel;
-	/* the one before, root first, and the ids of the stacks up to there */
-	frameid last[PERF_STACK_MAX];
-	stackid last_ids[PERF_STACK_MAX];
-	size_t n_last;
+	struct perf_last last[PERF_LASTS]; /* by thread */
 };
 
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space,

@@ -94,12 +94,16 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
-	stackid *id = map64_at(&s->stack_ids, MAP64_PAIR(caller, frame));
-	if (*id == NONE) {
-		*id = (stackid)s->stacks.n;
+	stackid latest = s->latest.at[caller];
+	if (latest && s->stacks.at[latest].frame == frame)
+		return latest; /* in loops, mostly */
+	stackid id = pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
+			       (stackid)s->stacks.n);
+	if (id == s->stacks.n) {
 		vec_push(&s->stacks, ((struct stack){ caller, frame }));
+		vec_push(&s->latest, 0);
 	}
-	return *id;
+	return s->latest.at[caller] = id;
 }
 
 static uint64_t task_hash(const void *task)
@@ -351,6 +355,7 @@ void samples_builder_init(struct samples_builder *s)
 {
 	samples_add_frame(s, (struct frame){ 0 });
 	vec_push(&s->stacks, ((struct stack){ 0 }));
+	vec_push(&s->latest, 0);
 	samples_add_task(s, (struct task){ 0 });
 }
 
@@ -397,7 +402,8 @@ void samples_builder_done(struct samples_builder *s)
 	vec_free(&s->frames);
 	index_free(&s->frame_ids);
 	vec_free(&s->stacks);
-	map64_free(&s->stack_ids);
+	pairs_free(&s->stack_ids);
+	vec_free(&s->latest);
 	vec_free(&s->tasks);
 	index_free(&s->task_ids);
 	vec_free(&s->events);

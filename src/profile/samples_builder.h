@@ -3,6 +3,7 @@
 #define PROFILE_SAMPLES_BUILDER_H
 
 #include "base/map64.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 #include "profile/samples.h"
 
@@ -16,7 +17,8 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct record_index frame_ids;
 	VEC(struct stack) stacks;
-	struct map64 stack_ids; /* MAP64_PAIR(caller, frame) */
+	struct pairs stack_ids; /* (caller, frame) */
+	VEC(stackid) latest;    /* [stack]: the callee that was asked for last; 0: none */
 	VEC(struct task) tasks;
 	struct record_index task_ids;
 	VEC(struct event) events;
