@@ -620,9 +620,9 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids, &h->offset_ids,
-				 &h->line_ids, &h->inlined_ids, &h->more_stacks,
-				 &h->row_ids,  &h->leaf_ids };
+	struct map64 *maps[] = { &h->hop_ids,     &h->address_ids, &h->chain_ids,
+				 &h->offset_ids,  &h->line_ids,    &h->inlined_ids,
+				 &h->more_stacks, &h->row_ids,     &h->leaf_ids };
 	void *blocks[] = { h->hops_of,        h->dso_names, h->below,      h->self,
 			   h->children,       h->total,     h->unfiltered, h->parent_matches,
 			   h->ignore_matches, h->parents,   h->ignored,    h->depths,

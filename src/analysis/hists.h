@@ -48,8 +48,8 @@ struct time_range {
 };
 
 /* What samples count: all that is given must hold. Times and processors say which part of the
- * recording is looked at; the other samples of it are among "all" of which shares may be. Lists of n
- * elements; n 0: all. */
+ * recording is looked at; the other samples of it are among "all" of which shares may be. Lists of
+ * n elements; n 0: all. */
 struct hist_filter {
 	const char *const *comms, *const *dsos, *const *symbols; /* NULL-terminated; NULL: all */
 	const uint32_t *pids, *tids;

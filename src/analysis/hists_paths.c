@@ -228,6 +228,18 @@ static struct stack_path *known_path(struct hists_private *h, stackid stack, uin
 	return &h->more_paths.at[*at];
 }
 
+/* What is below a new path is new, too, and its ids are known beforehand, but for inlined
+ * functions. */
+static void prefetch_new(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	pathid caller = (pathid)h->paths.n - 1;
+	for (size_t i = h->todo.n; i--; caller++) {
+		const struct frame_hops *hops = hists_hops(h, s->stacks[h->todo.at[i]].frame);
+		pairs_prefetch(&h->path_ids, caller, h->hop_lists.at[hops->first]);
+	}
+}
+
 /* The stack up to the first one whose path is known, then down again. */
 static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
@@ -242,9 +254,14 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	}
 	if (!stack)
 		at = root_of(h, skey);
+	bool known = true;
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
+		size_t before = h->paths.n;
 		at = below_frame(h, at, s->stacks[next].frame, task);
+		if (known && h->paths.n > before)
+			prefetch_new(h);
+		known = known && h->paths.n == before;
 		known_path(h, next, skey)->path = at;
 	}
 	return at;

@@ -18,7 +18,7 @@ struct hop { /* a frame, or a function inlined there, as far as rows and chains 
 	bool inlined;
 };
 
-struct path { /* begins with the pair that it is found by */
+struct path {          /* begins with the pair that it is found by */
 	pathid caller; /* NONE for roots, of which there is one per skey; they have no hop */
 	uint32_t hop;
 	uint32_t row; /* NONE: none */
@@ -71,12 +71,12 @@ struct hists_private {
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
 	VEC(struct path) paths;
-	struct pairs path_ids; /* (caller, hop) */
+	struct pairs path_ids;                       /* (caller, hop) */
 	struct stack_path *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
 	struct map64 more_stacks;                    /* (stack, skey) of later skeys: index */
 	VEC(struct stack_path) more_paths;
 	VEC(stackid) todo; /* of whole_path() */
-	VEC(pathid) roots;        /* [skey] */
+	VEC(pathid) roots; /* [skey] */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */

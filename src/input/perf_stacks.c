@@ -13,7 +13,7 @@ struct perf_chain {
 	stackid all, user;
 };
 
-struct perf_slot { /* 0 for the index: empty */
+struct perf_slot {           /* 0 for the index: empty */
 	uint32_t tag, index; /* bits of the hash; of the chain, + 1 */
 };
 
@@ -184,14 +184,12 @@ static struct perf_stack intern(struct perf_chains *c, const struct walk *w, uin
 
 	while (same < w->n && same < last->n && last->frames[same] == w->frames[w->n - 1 - same])
 		same++;
-	if (same)
-		ret.all = last->ids[same - 1];
-	for (size_t i = same; i < w->n; i++) {
+	for (size_t i = same; i < w->n; i++)
 		last->frames[i] = w->frames[w->n - 1 - i];
-		ret.all = last->ids[i] =
-			profile_add_stack(w->p->into, ret.all, last->frames[i]);
-	}
+	profile_add_stacks(w->p->into, same ? last->ids[same - 1] : 0, last->frames + same,
+			   w->n - same, last->ids + same);
 	last->n = w->n;
+	ret.all = w->n ? last->ids[w->n - 1] : 0;
 	ret.user = n_user ? last->ids[n_user - 1] : 0;
 	return ret;
 }

@@ -106,6 +106,27 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 	return s->latest.at[caller] = id;
 }
 
+/* What is below a new stack is new, too, and its ids are known beforehand. */
+static void prefetch_new(const struct samples_builder *s, const frameid *frames, size_t n)
+{
+	stackid caller = (stackid)s->stacks.n - 1;
+	for (size_t i = 0; i < n; i++)
+		pairs_prefetch(&s->stack_ids, caller++, frames[i]);
+}
+
+void samples_add_stacks(struct samples_builder *s, stackid caller, const frameid *frames, size_t n,
+			stackid *ids)
+{
+	bool known = true;
+	for (size_t i = 0; i < n; i++) {
+		size_t before = s->stacks.n;
+		caller = ids[i] = samples_add_stack(s, caller, frames[i]);
+		if (known && s->stacks.n > before)
+			prefetch_new(s, frames + i + 1, n - i - 1);
+		known = known && s->stacks.n == before;
+	}
+}
+
 static uint64_t task_hash(const void *task)
 {
 	const struct task *t = task;

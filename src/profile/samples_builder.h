@@ -47,6 +47,8 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 frameid samples_add_frame(struct samples_builder *s, struct frame f);
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame);
+void samples_add_stacks(struct samples_builder *s, stackid caller, const frameid *frames, size_t n,
+			stackid *ids);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);
