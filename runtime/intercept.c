@@ -30,6 +30,7 @@ int dlclose(void *handle)
 
 	if (!real)
 		real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	atomic_fetch_add(&rt.sampling.unloading, 1);
 	ret = real(handle);
 	if (rt.state == RT_READY || rt.state == RT_STARTED) {
 		int err = errno;
@@ -37,6 +38,7 @@ int dlclose(void *handle)
 		rt_modules_retire();
 		errno = err;
 	}
+	atomic_fetch_sub(&rt.sampling.unloading, 1);
 	return ret;
 }
 
@@ -57,7 +59,18 @@ static void before_seccomp(void)
 	else
 		rt.state = RT_OFF;
 	rt_unlock(mask);
+	rt_sample_on(false);
 	rt.silent = true;
+}
+
+static void after_seccomp(long err, bool was)
+{
+	if (err) {
+		rt.silent = was;
+		if (!was)
+			rt_sample_on(true);
+	} else if (!was && rt.sampling.period_ns)
+		rt_error("sampling ended when the program gave up system calls (seccomp)", 0);
 }
 
 int prctl(int option, ...)
@@ -76,14 +89,14 @@ int prctl(int option, ...)
 	if (option == PR_SET_SECCOMP)
 		before_seccomp();
 	r = SYS5(prctl, option, a, b, c, d);
-	if (option == PR_SET_SECCOMP && r)
-		rt.silent = was;
+	if (option == PR_SET_SECCOMP)
+		after_seccomp(r, was);
 	return (int)result(r);
 }
 
 long syscall(long number, ...)
 {
-	bool seccomp, was = rt.silent;
+	bool exec = number == SYS_execve || number == SYS_execveat, seccomp, was = rt.silent;
 	long a, b, c, d, e, f, r;
 	va_list args;
 
@@ -102,9 +115,13 @@ long syscall(long number, ...)
 		before_seccomp();
 	if (number == SYS_exit_group)
 		rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(a & 255));
+	if (exec)
+		rt_exec(true);
 	r = sys(number, a, b, c, d, e, f);
-	if (seccomp && r)
-		rt.silent = was;
+	if (exec)
+		rt_exec(false);
+	if (seccomp)
+		after_seccomp(r, was);
 	return result(r);
 }
 
@@ -117,14 +134,19 @@ RT_EXPORT int execvp(const char *file, char *const argv[]);
 RT_EXPORT int execl(const char *path, const char *arg, ...);
 RT_EXPORT int execlp(const char *file, const char *arg, ...);
 RT_EXPORT int execle(const char *path, const char *arg, ...);
+RT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
+RT_EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);
 
 typedef int exec_function(const char *, char *const[], char *const[]);
+typedef int fexecve_function(int, char *const[], char *const[]);
 static exec_function *real_execve, *real_execvpe;
+static fexecve_function *real_fexecve;
 
 void rt_intercept_init(void)
 {
 	real_execve = (exec_function *)dlsym(RTLD_NEXT, "execve");
 	real_execvpe = (exec_function *)dlsym(RTLD_NEXT, "execvpe");
+	real_fexecve = (fexecve_function *)dlsym(RTLD_NEXT, "fexecve");
 }
 
 static int call_exec(exec_function *f, const char *path, char *const argv[], char *const envp[])
@@ -197,6 +219,31 @@ int execle(const char *path, const char *arg, ...)
 
 	ARGUMENTS(argv, arg, envp = va_arg(args_, char **));
 	return call_exec(real_execve, path, argv, envp);
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	int ret, err;
+
+	if (!real_fexecve)
+		rt_intercept_init();
+	rt_exec(true);
+	ret = real_fexecve(fd, argv, envp);
+	err = errno;
+	rt_exec(false);
+	errno = err;
+	return ret;
+}
+
+/* Not all C libraries have it. */
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	long r;
+
+	rt_exec(true);
+	r = SYS5(execveat, dir, path, argv, envp, flags);
+	rt_exec(false);
+	return (int)result(r);
 }
 
 #else

@@ -66,8 +66,12 @@ static void own_names(void)
 	long n =
 		SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
 
-	if (n < 0)
-		n = 0;
+	if (n <= 0) { /* no /proc */
+		struct text t = { .at = rt.exe, .size = sizeof(rt.exe) };
+
+		text_add(&t, (const char *)getauxval(AT_EXECFN));
+		n = (long)t.used;
+	}
 	rt.exe[n] = 0;
 	n = SYS2(getcwd, rt.cwd, sizeof(rt.cwd));
 	if (n <= 0 || rt.cwd[0] != '/')
@@ -123,6 +127,8 @@ void rt_init(void)
 	own_names();
 	keep_gmon_prefix();
 	rt_modules_init();
+	if (!getauxval(AT_SECURE))
+		rt_sample_init();
 	rt.paused = !rt.options.start;
 	atomic_store(&rt.state, getauxval(AT_SECURE) ? RT_OFF : RT_READY);
 	open_gate();
@@ -139,6 +145,8 @@ void rt_on(void)
 {
 	bool on = rt.state == RT_STARTED && !rt.paused;
 
+	rt.latency.run += !on;
+	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
 	__atomic_store_n(&rt_gate.on, on ? UINT64_MAX : 0, __ATOMIC_RELEASE);
 }
 
@@ -159,7 +167,8 @@ static void begin_anew(void)
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
 	rt_threads_drop();
-	rt.module_block = rt.info_block = rt.retired = NULL;
+	rt.module_block = rt.info_block = NULL;
+	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;
@@ -191,6 +200,7 @@ static void after_fork(void)
 	rt_gate.on = 0;
 	rt_gate.alive = 0;
 	same_process();
+	rt_sample_forked();
 }
 
 bool rt_ready(void)
@@ -210,9 +220,12 @@ bool rt_ready(void)
 		return false;
 	if (rt.state == RT_READY) {
 		atomic_store(&rt.state, rt_file_start() ? RT_STARTED : RT_OFF);
+		if (rt.header)
+			rt.header->period_ns = rt.sampling.period_ns;
 		rt_on();
 	}
 	rt_unlock(mask);
+	rt_latency_start();
 	return rt.state == RT_STARTED;
 }
 
@@ -227,7 +240,7 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	if ((uint32_t)SYS0(getpid) != rt.pid)
 		return;
 	rt_gmon_write();
-	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	rt_sample_finish();
 	/* exit() may end by calling our _exit() */
 	if (end != KINF_RUNNING && !(end == KINF_EXITED_AT_ONCE && rt.header->end == KINF_EXITED)) {
 		rt.header->end_ns = rt_now_ns(CLOCK_MONOTONIC);
@@ -244,6 +257,8 @@ void rt_exec(bool about_to)
 		return;
 	if (!rt.header) /* a forked child that counted nothing */
 		return;
+	if (about_to)
+		rt_sample_finish();
 	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
 	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
 }
@@ -275,6 +290,8 @@ __attribute__((constructor(101))) static void begin(void)
 		__cxa_at_quick_exit(at_quick_exit_, NULL);
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, after_fork, NULL);
+	rt_signals_init();
+	rt_sample_begin();
 }
 
 /* Where there is no on_exit(), and in static programs, whose destructors come after it. */
@@ -308,12 +325,14 @@ void kinrt_start(void)
 		atomic_store(&rt.state, RT_READY);
 	}
 	rt_on();
+	rt_sample_on(true);
 }
 
 void kinrt_stop(void)
 {
 	rt.paused = true;
 	rt_on();
+	rt_sample_on(false);
 }
 
 int kinrt_flush(void)

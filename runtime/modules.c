@@ -49,6 +49,19 @@ static void find_build_id(struct rt_module *m, const ElfW(Phdr) * p)
 	}
 }
 
+static void find_unwind(struct rt_module *m, const ElfW(Phdr) * p, size_t n, const ElfW(Phdr) * at)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].p_type != PT_LOAD || at->p_vaddr < p[i].p_vaddr ||
+		    at->p_vaddr - p[i].p_vaddr >= p[i].p_filesz)
+			continue;
+		m->unwind = m->bias + at->p_vaddr;
+		m->unwind_size = at->p_memsz;
+		m->segment = m->bias + p[i].p_vaddr;
+		m->segment_size = p[i].p_filesz;
+	}
+}
+
 static struct rt_module from_headers(uint64_t bias, const char *name, const ElfW(Phdr) * p,
 				     size_t n)
 {
@@ -65,6 +78,8 @@ static struct rt_module from_headers(uint64_t bias, const char *name, const ElfW
 				m.text_end = m.text + p[i].p_memsz;
 			}
 		}
+		if (p[i].p_type == PT_GNU_EH_FRAME)
+			find_unwind(&m, p, n, &p[i]);
 		if (p[i].p_type == PT_NOTE && !m.build_id)
 			find_build_id(&m, &p[i]);
 	}
@@ -190,6 +205,10 @@ static bool again_in_place(struct rt_module *o, const struct rt_module *m)
 	o->name = m->name;
 	o->build_id = m->build_id;
 	o->loader = m->loader;
+	o->unwind = m->unwind;
+	o->unwind_size = m->unwind_size;
+	o->segment = m->segment;
+	o->segment_size = m->segment_size;
 	__atomic_store_n(&o->record->unmapped_at, UINT32_MAX, __ATOMIC_RELEASE);
 	o->next = rt.active;
 	rt.active = o;
@@ -318,7 +337,7 @@ void rt_modules_init(void)
 
 /* ---- what was unmapped ---- */
 
-static bool is_gone(const struct rt_module *m)
+bool rt_module_is_gone(const struct rt_module *m)
 {
 #if HAVE_FIND_OBJECT
 	struct dl_find_object o;
@@ -340,15 +359,15 @@ void rt_modules_retire(void)
 	uint64_t mask;
 
 	for (m = rt.active; m && !any; m = m->next)
-		any = is_gone(m);
+		any = rt_module_is_gone(m);
 	if (!any || !rt_lock(&mask))
 		return;
 	for (m = rt.active; m; m = m->next) {
-		if (!is_gone(m)) {
+		if (!rt_module_is_gone(m)) {
 			newer = m;
 			continue;
 		}
-		rt_arcs_retire(m);
+		rt_retire(m);
 		if (m->record)
 			m->record->unmapped_at = rt.epoch + 1;
 		if (newer) /* who walks over m goes on to those behind it */
@@ -358,4 +377,14 @@ void rt_modules_retire(void)
 	}
 	atomic_fetch_add(&rt.epoch, 1);
 	rt_unlock(mask);
+}
+
+void rt_own_code(uint64_t *start, uint64_t *end)
+{
+	const struct rt_module *m = rt_module_at((uint64_t)rt_own_code);
+
+	if (m) {
+		*start = m->text;
+		*end = m->text_end;
+	}
 }

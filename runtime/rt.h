@@ -37,18 +37,33 @@ enum rt_state {
 	RT_OFF,     /* not wanted, or not possible here: every hook returns at once */
 };
 
+struct rt_clock { /* a thread's sampling; sample.c */
+	int32_t timer;    /* the kernel's id + 1; 0: none */
+	uint64_t last_ns; /* of the thread's clock, accounted for */
+	uint64_t told_ns; /* when header.cpu_ns was last read */
+	bool met;         /* it had a sample */
+	uint64_t excluded_ns, stopped_ns; /* the time that nobody wanted samples; since when */
+	uint64_t stack, stack_end; /* where its stack is, if that is certain; else 0 */
+};
+
 struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	struct rt_thread *next;
 	struct kinf_thread *record;
 	void *arcs, *counts; /* payloads of its newest tables */
 	uint32_t tid, index;
+	struct rt_clock clock;
+	struct rt_stacks *stacks;   /* NULL before the first sample */
+	struct rt_latency *latency; /* NULL before the first call */
 };
 
 /* Thread-local. The hooks know the first two; NULL before the first call in a thread. */
 struct rt_tls {
 	void *arcs;   /* payload of the KINF_ARCS block in use */
 	void *counts; /* the same of KINF_COUNTS */
+	struct rt_latency *latency;
 	struct rt_thread *thread;
+	int32_t timer; /* as in rt_clock: made before there was a `thread` */
+	uint64_t stack, stack_end;
 };
 extern __thread struct rt_tls rt_tls
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -64,6 +79,7 @@ union rt_gate {
 	struct {
 		uint64_t on;    /* ~0: collecting; 0: ask rt_ready() */
 		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
+		uint32_t latency; /* 1: how long calls take is measured */
 	};
 	uint8_t page[RT_PAGE];
 };
@@ -80,6 +96,7 @@ struct rt_module {
 	uint32_t hash, flags;       /* of path and build id; KINF_MODULE_* */
 	uint16_t build_id_size;
 	uint64_t text, text_end; /* run-time addresses of its code */
+	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
 	bool transient;          /* came after the start: may go again */
 	struct rt_module *older; /* of all there ever were */
 };
@@ -93,7 +110,7 @@ enum { RT_EXTENTS = 256 };
 
 struct rt_options { /* KIN_OPTIONS; kinrt.h is the manual */
 	char text[1024];
-	bool arcs, blocks, gmon, verbose, start;
+	bool arcs, blocks, gmon, verbose, start, latency;
 };
 
 extern struct rt {
@@ -120,13 +137,36 @@ extern struct rt {
 	uint32_t n_modules; /* records written */
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
-	struct kinf_block *retired;
+	struct kinf_block *retired, *retired_counts, *retired_latencies;
 
 	struct kinf_block *thread_block;
 	struct rt_thread *threads, *inspected;
 	uint32_t n_threads;
+	_Atomic uint32_t refused; /* calls since there was no memory for a thread; 0: there is */
 
-	uint64_t gmon_calls; /* calls that the last gmon.out told of, plus one */
+	struct rt_sampling { /* sample.c */
+		uint64_t period_ns; /* 0: not wanted, or not possible */
+		uint64_t most_ns;   /* that a sample may stand for */
+		int signal;
+		bool stacks;
+		bool on;            /* timers are running */
+		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, of the process */
+		_Atomic uint64_t owed_ns; /* used by threads that ended, since their last samples */
+		uint64_t stack_end; /* of the first thread */
+		uint64_t stack_gap; /* where there is nothing else but that stack */
+		struct rt_row *rows; /* cache of stacks.c */
+		_Atomic uint32_t unloading; /* calls of dlclose() under way */
+		struct rt_thread *sweep;
+		uint64_t own, own_end; /* our own code */
+	} sampling;
+
+	struct { /* latency.c */
+		uint64_t ns_x2_32; /* ns per tick of the clock; 0: not known yet */
+		uint32_t run; /* how often it was paused: what began before is not known to be on */
+		uint64_t own_x1024, both_x1024; /* ns that a call's hooks add to its time, to all */
+	} latency;
+
+	uint64_t gmon_calls; /* calls and sampled time that the last gmon.out told of, plus one */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
 	uint64_t vdso;
 } rt __attribute__((visibility("hidden")));
@@ -199,6 +239,8 @@ void rt_modules_init(void);                       /* not async-signal-safe */
 void rt_modules_start(void);                      /* with the lock: into the new file */
 struct rt_module *rt_module_at(uint64_t addr);    /* NULL: not known */
 struct rt_module *rt_module_learn(uint64_t addr); /* asks the loader, too; may take the lock */
+bool rt_module_is_gone(const struct rt_module *m); /* asks the loader; takes no lock */
+void rt_own_code(uint64_t *start, uint64_t *end);
 void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
 
 /* ---- threads.c ---- */
@@ -210,14 +252,49 @@ void rt_threads_drop(void);
 /* ---- arcs.c, counts.c ---- */
 
 void rt_arc(uint64_t from, uint64_t to);
+void rt_enter(uint64_t from, uint64_t to, uint64_t sp); /* the same, and its end will be told */
 void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is compiled for gprof */
-void rt_arcs_retire(const struct rt_module *m); /* with the lock */
 void rt_count(uint64_t addr);
 uint64_t rt_calls(void); /* sum of all arcs */
+
+/* ---- retire.c ---- */
+
+void rt_retire(const struct rt_module *m); /* with the lock */
+
+/* ---- latency.c ---- */
+
+void rt_latency_start(void); /* learns what measuring costs, once */
+/* A call along the slot's arc has begun, and ends; sp: of its frame. By the hooks. */
+void rt_latency_begin(struct kinf_arc *slot, uint64_t sp);
+void rt_latency_end(uint64_t to, uint64_t from);
+/* With the lock: the record is of nothing any more. */
+void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r);
 
 /* ---- intercept.c ---- */
 
 void rt_intercept_init(void); /* not async-signal-safe */
+
+void rt_signals_init(void); /* not async-signal-safe */
+
+/* ---- sample.c ---- */
+
+/* Reads settings; starts, stops, and starts again the timers of all threads. */
+void rt_sample_init(void);
+void rt_sample_begin(void); /* the process's first thread */
+void rt_sample_on(bool on);
+void rt_sample_forked(void); /* in a child that fork() made */
+void rt_sample_attach(struct rt_thread *t); /* with the lock: the calling thread, just attached */
+void rt_sample_thread_starts(uint64_t stack_size);
+void rt_sample_thread_ends(void);
+void rt_sample_finish(void); /* clocks as of now */
+/* Takes another signal, since the program wants this one. */
+void rt_sample_give_way(int signal);
+bool rt_sample_is_ours(int signal); /* number */
+
+/* ---- stacks.c ---- */
+
+/* In a signal handler that interrupted `context`: the thread used weight_ns here. */
+void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns);
 
 /* ---- gmon.c ---- */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/inclusive.h"
 #include "base/map64.h"
 
 struct located { /* a place with a source line */
@@ -240,6 +241,22 @@ static void list_lines(struct coverage *c, const struct symbols *s, enum coverag
 	free(before);
 }
 
+static void add_inclusive(struct coverage *c, const struct symbols *s,
+			  const struct coverage_opts *o)
+{
+	uint32_t *line_of = xrealloc(NULL, s->n, sizeof(*line_of));
+
+	memset(line_of, 0xff, s->n * sizeof(*line_of));
+	for (size_t i = 0; i < c->n_lines; i++)
+		for (uint32_t k = 0; k < c->lines[i].n_places; k++)
+			line_of[c->places[c->lines[i].first_place + k]] = (uint32_t)i;
+	double *times = inclusive_times(o->samples, o->frame_places, line_of, c->n_lines);
+	for (size_t i = 0; i < c->n_lines; i++)
+		c->lines[i].inclusive = times[i];
+	free(times);
+	free(line_of);
+}
+
 /* ---- as GNU gprof 2.40 does it ---- */
 
 /* Only calls count, recursion left out. */
@@ -327,6 +344,8 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 		total_gnu(c);
 	else
 		list_lines(c, s, opts->carry);
+	if (opts->samples && opts->samples->n)
+		add_inclusive(c, s, opts);
 	sum_files(c);
 	return c;
 }

@@ -101,47 +101,11 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
-static bool in_numbers(const uint32_t *list, size_t n, uint32_t value)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == value)
-			return true;
-	return !n;
-}
-
-static bool in_times(const struct hist_filter *f, uint64_t ns)
-{
-	for (size_t i = 0; i < f->n_times; i++)
-		if (ns >= f->times[i].from_ns && ns <= f->times[i].to_ns)
-			return true;
-	return !f->n_times;
-}
-
-static bool in_set(const bool *set, size_t n, uint32_t value)
-{
-	return !set || (value < n && set[value]);
-}
-
 struct filtering {
 	struct hists_private *h;
 	const struct hist_filter *f; /* NULL: all pass */
-	bool *tasks;                 /* [task] */
 	uint8_t *places, *objects;   /* [place], [object]: 0 not known, 1 no, 2 yes */
 };
-
-static void filter_tasks(struct filtering *x)
-{
-	const struct samples *s = &x->h->hists.profile->samples;
-	x->tasks = xalloc((s->n_tasks + 1) * sizeof(*x->tasks));
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		const struct task *t = &s->tasks[i];
-		x->tasks[i] =
-			(!x->f->comms ||
-			 in_list(x->f->comms, strtab_get(x->h->hists.profile->strings, t->comm))) &&
-			in_numbers(x->f->pids, x->f->n_pids, t->pid) &&
-			in_numbers(x->f->tids, x->f->n_tids, t->tid);
-	}
-}
 
 static bool is_object(const char *const *list, const char *path)
 {
@@ -176,18 +140,6 @@ static bool leaf_passes(struct filtering *x, stackid stack)
 	frameid frame;
 	symid place = hists_leaf(x->h, stack, &frame);
 	return (!x->f->dsos || dso_passes(x, frame)) && (!x->f->symbols || symbol_passes(x, place));
-}
-
-/* Whether it is in the part of the recording that is looked at: others are not among "all". */
-static bool is_in_part(const struct filtering *x, const struct sample *s)
-{
-	return !x->f || (in_times(x->f, s->time_ns) && in_set(x->f->cpus, x->f->n_cpus, s->cpu));
-}
-
-static bool sample_passes(const struct filtering *x, const struct sample *s)
-{
-	return !x->f || (x->tasks[s->task] &&
-			 in_set(x->f->parallelisms, x->f->n_parallelisms, s->parallelism));
 }
 
 /* ---- samples ---- */
@@ -294,10 +246,10 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 		return;
 	struct hist_stat stat = { s->weight, s->count,
 				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
-	if (!is_in_part(x, s))
+	if (x->f && !sample_filter_covers(x->f->samples, s))
 		return;
 	add_stat(&h->unfiltered[event], &stat);
-	if (!sample_passes(x, s))
+	if (x->f && !sample_filter_passes(x->f->samples, s))
 		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
@@ -316,13 +268,11 @@ static void add_samples(struct hists_private *h)
 	struct filtering x = { .h = h, .f = h->hists.opts->filter };
 	struct last_skey last = { 0 };
 	if (x.f) {
-		filter_tasks(&x);
 		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
 		x.objects = xalloc(h->hists.profile->n_objects + 1);
 	}
 	for (size_t i = 0; i < s->n; i++)
 		add_sample(h, &x, &s->at[i], &last);
-	free(x.tasks);
 	free(x.places);
 	free(x.objects);
 }

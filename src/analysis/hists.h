@@ -17,6 +17,7 @@
 #include <regex.h>
 
 #include "profile/profile.h"
+#include "profile/sample_filter.h"
 #include "symbolize/program.h"
 
 enum hist_key { /* what rows are told apart by; hist_key.h says how each is found and shown */
@@ -43,21 +44,11 @@ enum chain_order {
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 
-struct time_range {
-	uint64_t from_ns, to_ns; /* [from, to] */
-};
-
-/* What samples count: all that is given must hold. Times and processors say which part of the
- * recording is looked at; the other samples of it are among "all" of which shares may be. Lists of
- * n elements; n 0: all. */
+/* What samples count: all that is given must hold. The times and processors of `samples` say which
+ * part of the recording is looked at; its other samples are among "all" of which shares may be. */
 struct hist_filter {
-	const char *const *comms, *const *dsos, *const *symbols; /* NULL-terminated; NULL: all */
-	const uint32_t *pids, *tids;
-	size_t n_pids, n_tids;
-	const struct time_range *times;
-	size_t n_times;
-	const bool *cpus, *parallelisms; /* by number; NULL: all */
-	size_t n_cpus, n_parallelisms;
+	const struct sample_filter *samples;
+	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
 };
 
 struct hists_opts {

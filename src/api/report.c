@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/group.h"
 #include "api/private.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -63,6 +64,7 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
+	a->opts.with_source = o->with_source;
 	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
 	return a;
 }
@@ -99,8 +101,7 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, cons
 	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
 	if (err)
 		return err;
-	struct report_input in = { p->data, v->symbols, v->graph,
-				   (const char *const *)p->warnings.at, p->warnings.n };
+	struct report_input in = report_input_of(p, v);
 	if ((err = r->run(&in, &a->opts, ret)))
 		return err;
 	if ((err = profile_trouble(p)))
@@ -120,7 +121,8 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 
 	struct asked *a = copy_opts(&o);
 	struct kin_table *t = NULL;
-	struct kin_error *err = run(p, r, a, &t);
+	struct kin_error *err =
+		o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t) : run(p, r, a, &t);
 	if (err) {
 		free_asked(a);
 		return err;
@@ -128,7 +130,7 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 	profile_ref(p);
 	table_keep(t, profile_unref, p);
 	table_keep(t, free_asked, a);
-	err = table_select(t, &(struct table_selection){ o.columns, o.sort }, ret);
+	err = table_select(t, &(struct table_selection){ o.columns, o.by ? NULL : o.sort }, ret);
 	if (err)
 		kin_table_free(t);
 	return err;

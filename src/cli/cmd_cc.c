@@ -177,6 +177,7 @@ static struct kin_error *add_runtime(struct words *w, const struct line *l)
 		add(w, "-Wl,--whole-archive");
 		add(w, w->library);
 		add(w, "-Wl,--no-whole-archive");
+		add(w, "-Wl,--eh-frame-hdr"); /* or stacks could not be walked */
 	} else {
 		w->library = xprintf("-Wl,-rpath,%.*s", (int)folder, so);
 		add(w, "-Wl,--push-state,--no-as-needed");
@@ -237,6 +238,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command cc_command = {
 	.name = "cc",
+	.group = COMMANDS_COLLECT,
 	.summary = "compile programs so that their calls are counted",
 	.operands = "[--] COMPILER [ARGUMENT]...",
 	.description = description,

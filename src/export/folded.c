@@ -18,6 +18,10 @@ struct node {
 	uint64_t sum;
 };
 
+struct seen { /* a stack's node below the first root that it was seen under: mostly the only one */
+	uint32_t root, node;
+};
+
 struct tree {
 	const struct profile *p;
 	const struct folded_opts *o;
@@ -26,7 +30,8 @@ struct tree {
 	struct map64 ids;   /* MAP64_PAIR(parent, name) */
 	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;    /* each a length and names */
-	struct map64 roots; /* MAP64_PAIR(task, stack): node */
+	struct seen *seen;          /* [n_stacks] */
+	struct map64 roots;         /* MAP64_PAIR(root, stack): node; for further roots of a stack */
 };
 
 static uint32_t add_node(struct tree *t, uint32_t parent, strid name)
@@ -109,10 +114,22 @@ static strid comm_of(struct tree *t, taskid task)
 
 	if (t->o->tid)
 		snprintf(ids, sizeof(ids), "-%u/%u", k->pid, k->tid);
+	else if (t->o->pid)
+		snprintf(ids, sizeof(ids), "-%u", k->pid);
 	return clean(t, *comm ? comm : "[unknown]", ids);
 }
 
 /* ---- adding up ---- */
+
+/* Where the node of a stack below a root is kept. */
+static uint32_t *place_of(struct tree *t, uint32_t root, stackid stack)
+{
+	struct seen *x = &t->seen[stack];
+
+	if (x->root == NONE)
+		*x = (struct seen){ root, NONE };
+	return x->root == root ? &x->node : map64_at(&t->roots, MAP64_PAIR(root, stack));
+}
 
 /* The node of a stack below a root, by way of those of its callers. */
 static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
@@ -122,7 +139,7 @@ static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
 	uint32_t node = root, *known = NULL;
 
 	for (; stack; stack = stacks[stack].caller) {
-		known = map64_at(&t->roots, MAP64_PAIR(root, stack));
+		known = place_of(t, root, stack);
 		if (*known != NONE) {
 			node = *known;
 			break;
@@ -135,7 +152,7 @@ static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
 		const strid *names = names_of(t, stacks[stack].frame, &n);
 		for (size_t i = 0; i < n; i++)
 			node = add_node(t, node, names[i]);
-		*map64_at(&t->roots, MAP64_PAIR(root, stack)) = node;
+		*place_of(t, root, stack) = node;
 	}
 	vec_free(&todo);
 	return node;
@@ -159,7 +176,7 @@ static void add_samples(struct tree *t)
 		roots[i] = NONE;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!is_wanted(t, x->event))
+		if (!is_wanted(t, x->event) || (t->o->filter && !sample_filter_passes(t->o->filter, x)))
 			continue;
 		if (roots[x->task] == NONE)
 			roots[x->task] =
@@ -264,6 +281,8 @@ struct kin_error *folded_write(FILE *out, const struct profile *p, const struct 
 	vec_push(&t.nodes, ((struct node){ 0 }));
 	t.of_frame = xrealloc(NULL, p->samples.n_frames, sizeof(*t.of_frame));
 	memset(t.of_frame, 0xff, p->samples.n_frames * sizeof(*t.of_frame));
+	t.seen = xrealloc(NULL, p->samples.n_stacks, sizeof(*t.seen));
+	memset(t.seen, 0xff, p->samples.n_stacks * sizeof(*t.seen));
 	add_samples(&t);
 	link_children(&t);
 	errno = 0;
@@ -274,6 +293,7 @@ struct kin_error *folded_write(FILE *out, const struct profile *p, const struct 
 	vec_free(&t.runs);
 	map64_free(&t.ids);
 	map64_free(&t.roots);
+	free(t.seen);
 	free(t.of_frame);
 	strtab_free(t.names);
 	return failed ? err_os(errnum, "writing folded stacks") : NULL;

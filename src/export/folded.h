@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "profile/sample_filter.h"
 #include "profile/profile.h"
 
 struct kin_error;
@@ -24,8 +25,10 @@ struct folded_opts {
 	const struct folded_name *(*names)(void *arg, frameid frame, size_t *n);
 	void *arg;
 	const char *event; /* of that name only; NULL: all of the kind and unit of the first */
+	const struct sample_filter *filter; /* NULL: all samples */
 	bool weights;      /* what samples stand for, else their number */
 	bool no_comm;      /* lines do not begin with the command's name */
+	bool pid;          /* it is followed by -PID */
 	bool tid;          /* it is followed by -PID/TID */
 	bool annotate;     /* _[k], _[i], _[j] behind names */
 };

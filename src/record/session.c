@@ -35,7 +35,9 @@ static void take_sample(struct session *s, const struct ring_record *r)
 		return;
 	struct recorded_sample k = { .event = s->event_ids[r->event],
 				     .task = recording_task(s->recording, t),
+				     .what = e,
 				     .pid = t->pid,
+				     .tid = t->tid,
 				     .cpu = r->cpu,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
@@ -43,6 +45,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 				     .n = s->stack.n,
 				     .cut = s->stack.cut,
 				     .complete = s->stack.complete };
+	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	if (s->perfdata)
 		perfdata_sample(s->perfdata, r, t, &s->stack);
@@ -137,6 +140,16 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
 	return t->lost > records ? t->lost : records;
 }
 
+/* By the kernel's accounting. What the events counted, if that is not much less than what wait()
+ * says: programs that are executed with more rights than ours have no events. */
+static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
+{
+	bool unseen = s->used_ns > t->running_ns + t->running_ns / 10 + 20000000;
+	if (s->opts->everything)
+		return 0;
+	return unseen ? s->used_ns : t->running_ns;
+}
+
 static void update_totals(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
@@ -145,8 +158,7 @@ static void update_totals(struct session *s)
 	if (n > s->lost_written)
 		kin_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
-	bool tasks = !s->opts->everything;
-	kin_writer_clock(w, tasks ? t.running_ns : 0, s->sampled_ns);
+	kin_writer_clock(w, cpu_time(s, &t), s->sampled_ns);
 }
 
 static void tick(struct session *s)
@@ -211,7 +223,8 @@ static int time_left(const struct session *s)
 
 static bool is_over(const struct session *s)
 {
-	if (s->stop || (s->deadline_ns && session_now() >= s->deadline_ns))
+	const struct record_watch *w = s->opts->watch;
+	if (s->stop || (w && w->tick(w->arg, s->lost_written)) || (s->deadline_ns && session_now() >= s->deadline_ns))
 		return true;
 	if (s->target.running && s->opts->everything)
 		return s->target.ended;
@@ -294,17 +307,26 @@ static void describe(struct session *s)
 				s->exact_switches ? "at the switch" : "estimated: nearest sample");
 }
 
+/* With what the kernel did not let be sampled. */
+static char *event_name(const struct session *s, const struct record_event *e)
+{
+	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
+}
+
 static void define_events(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
 	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
-		if (!e->is_switches)
-			s->event_ids[i] = kin_writer_event(w, e->name,
-							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-							   e->period ? e->period : e->frequency,
-							   e->period ? 0 : KINF_EVENT_FREQUENCY);
+		if (e->is_switches)
+			continue;
+		char *name = event_name(s, e);
+		s->event_ids[i] =
+			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+					 e->period ? e->period : e->frequency,
+					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		free(name);
 	}
 	if (!s->opts->wall)
 		return;
@@ -333,6 +355,8 @@ static pid_t process_of(pid_t tid)
 
 void session_begin(struct session *s)
 {
+	if (s->opts->watch && s->opts->watch->begun)
+		s->opts->watch->begun(s->opts->watch->arg);
 	define_events(s);
 	describe(s);
 	for (size_t i = 0; i < s->followed.at.n; i++) {
@@ -378,7 +402,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	struct rings_totals t = rings_totals(s->rings);
 	a->samples = s->samples;
 	a->duration_ns = end_ns - s->start_ns;
-	a->cpu_ns = s->opts->everything ? 0 : t.running_ns;
+	a->cpu_ns = cpu_time(s, &t);
+	a->unseen_ns = a->cpu_ns > t.running_ns ? a->cpu_ns - t.running_ns : 0;
 	a->sampled_ns = s->sampled_ns;
 	a->is_clock = s->events.at.at[0].is_clock;
 	a->user_only = s->user_only;
@@ -393,7 +418,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->processes = spaces_n_processes(s->spaces);
 	a->threads = spaces_n_threads(s->spaces);
 	a->stack_bytes = rings_stack_bytes(s->rings);
-	a->preemptions += (uint64_t)s->target.usage.ru_nivcsw;
+	a->switches = s->switched;
+	a->preemptions = s->preempted;
 	if (s->wall) {
 		const struct wall_totals *w = wall_totals(s->wall);
 		a->has_switches = true;
@@ -420,6 +446,8 @@ void session_end(struct session *s)
 		spaces_each(s->spaces, end_wall, s);
 	update_totals(s);
 	fill_audit(s, end);
+	kin_writer_switches(recording_writer(s->recording), s->result->audit.switches,
+			    s->result->audit.preemptions);
 
 	enum kinf_end how = KINF_STOPPED;
 	uint64_t detail = 0;

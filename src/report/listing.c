@@ -10,7 +10,9 @@
 enum {
 	SHARE,
 	SELF,
+	INCLUSIVE,
 	COUNT,
+	PER_COUNT,
 	LINE,
 	SOURCE,
 	FILE_NAME,
@@ -28,6 +30,16 @@ static const struct kin_column columns[] = {
 		    false, false },
 	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false,
 		   false },
+	[INCLUSIVE] = { "inclusive", "inclusive",
+			"time of the samples with the line anywhere on their stack, each once; "
+			"shown "
+			"where there are stacks",
+			KIN_CELL_TIME, false, true },
+	[PER_COUNT] = { "per_count", "time/count",
+			"the line's time by its count; shown where blocks were counted and time "
+			"was "
+			"measured",
+			KIN_CELL_TIME, false, true, true },
 	[COUNT] = { "count", "count",
 		    "how often it was executed: calls of the function that starts here, or the "
 		    "most executed block on the line",
@@ -116,6 +128,10 @@ static void fill_measured(struct listing *l, const struct part *p, uint32_t inde
 		c[SELF] = cell_time(line->self);
 		c[SHARE] = cell_share(l->opts.total > 0 ? line->self / l->opts.total : 0);
 	}
+	if (line->inclusive > 0)
+		c[INCLUSIVE] = cell_time(line->inclusive);
+	if (line->self > 0 && line->is_known && !line->is_unsure && line->most)
+		c[PER_COUNT] = cell_time(line->self / (double)line->most);
 	if (line->is_known && !line->is_unsure)
 		c[COUNT] = cell_count(line->most);
 	if (counts)

@@ -155,7 +155,7 @@ static bool same_file_earlier(const struct program *g, objid id)
 static void add_part(struct program *g, objid id, struct row *row)
 {
 	struct opened *at = &g->objects[id];
-	struct symbols_opts opts = { .table.sized = true,
+	struct symbols_opts opts = { .table.exact = true,
 				     .lines = g->opts.lines,
 				     .style = g->opts.style };
 	struct symbols *s = NULL;
@@ -392,7 +392,8 @@ static void count_unnamed(struct program *g)
 	for (size_t i = 0; i < s->n; i++) {
 		frameid leaf = s->stacks[s->at[i].stack].frame;
 		symid place = g->places[leaf];
-		if (leaf && program_kind(g, place) == PLACE_UNKNOWN)
+		if (leaf && (program_kind(g, place) == PLACE_UNKNOWN ||
+			     (place < g->n_symbols && g->symbols->at[place].is_nameless)))
 			g->objects[s->frames[leaf].object].unnamed += s->at[i].count;
 	}
 }
@@ -482,6 +483,8 @@ symid program_find(const struct program *g, objid object, uint64_t addr)
 	uint64_t flat = program_flat(g, object, addr);
 	return flat == UINT64_MAX ? NONE : symbols_find(g->symbols, flat);
 }
+
+uint64_t program_instruction(const struct program *g, frameid frame) { return look_at(g, frame); }
 
 enum place_kind program_kind(const struct program *g, symid place)
 {

@@ -52,6 +52,8 @@ objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr);
  * once, by address. */
 symid program_place(const struct program *g, frameid frame);
 const symid *program_places(const struct program *g); /* all of them: [n_frames] */
+/* An address within the instruction that the frame is at, which for a return address is the call. */
+uint64_t program_instruction(const struct program *g, frameid frame);
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
 

@@ -9,9 +9,9 @@
 
 #include "base/err.h"
 #include "base/escape.h"
+#include "base/sink.h"
 #include "base/vec.h"
 #include "table/render.h"
-#include "table/sink.h"
 
 #define RED   "\033[31m"
 #define GREEN "\033[32m"

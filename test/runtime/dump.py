@@ -21,7 +21,9 @@ NAMES = ('magic version page writer pid ppid end end_detail size start_ns end_ns
          'sampled_ns period_ns').split()
 LOSSES = 'arcs samples stacks blocks threads modules throttled truncated'.split()
 Module = collections.namedtuple('Module', 'id start end bias mapped_at unmapped_at flags path build_id')
-Thread = collections.namedtuple('Thread', 'index tid name start_ns end_ns')
+Thread = collections.namedtuple('Thread', 'index tid name start_ns end_ns cpu_ns sampled_ns samples')
+Stack = collections.namedtuple('Stack', 'thread epoch end count weight_ns pcs')        # end: 0 leaf only, 1 complete, 2 cut
+Latency = collections.namedtuple('Latency', 'thread at to count sum_ns min_ns max_ns probe_ns buckets')
 
 
 class Damaged(Exception):
@@ -39,6 +41,8 @@ class Kin:
         self.losses = {n: v for n, v in zip(LOSSES, fields[15:31]) if v}
         self.error = fields[33].split(b'\0')[0].decode('utf8', 'replace')
         self.blocks, self.modules, self.threads, self.info = [], [], [], ''
+        self.stacks, self.latencies, self._retired_latencies = [], [], []
+        self._retired_counts = collections.Counter()
         self.arcs = collections.Counter()
         self.by_thread = collections.defaultdict(collections.Counter)
         self.retired = collections.Counter()
@@ -71,7 +75,7 @@ class Kin:
             for at in range(0, len(p), THREAD.size):
                 t = THREAD.unpack_from(p, at)
                 if t[0]:
-                    self.threads.append(Thread(t[0], t[1], t[2].split(b'\0')[0].decode(), t[3], t[4]))
+                    self.threads.append(Thread(t[0], t[1], t[2].split(b'\0')[0].decode(), *t[3:8]))
         elif kind == 4:
             for f, t, n, _ in struct.iter_unpack('<4Q', p):
                 if t and n:
@@ -81,14 +85,50 @@ class Kin:
             for f, t, n, fm, tm in struct.iter_unpack('<3Q2I', p):
                 if n:
                     self.retired[f, t, fm, tm] += n
+        elif kind == 6:
+            at = 0
+            while at + 32 <= len(p):
+                depth, epoch, end, _, n, weight = struct.unpack_from('<4I2Q', p, at)
+                if not depth:
+                    break
+                self.stacks.append(Stack(thread, epoch, end, n, weight, struct.unpack_from(f'<{depth}Q', p, at + 32)))
+                at += 32 + 8 * depth
+        elif kind == 8:
+            for at in range(0, len(p) - 1271, 1272):
+                a, t, n, total, low, high, probe = struct.unpack_from('<7Q', p, at)
+                if t and n:
+                    self.latencies.append(Latency(thread, a, t, n, total, low, high, probe / 1024,
+                                                  struct.unpack_from('<304I', p, at + 56)))
+        elif kind == 10:
+            for a, n, m, _ in struct.iter_unpack('<2Q2I', p):
+                if n:
+                    self._retired_counts[m, a] += n
+        elif kind == 11:
+            for at in range(0, len(p) - 1279, 1280):
+                fm, tm, a, t, n, total, low, high, probe = struct.unpack_from('<2I7Q', p, at)
+                if n:
+                    self._retired_latencies.append((tm, Latency(0, a, t, n, total, low, high, probe / 1024,
+                                                               struct.unpack_from('<304I', p, at + 64))))
         elif kind == 7:
             for a, n in struct.iter_unpack('<2Q', p):
                 if a and n:
                     self.counts[a] += n
 
-    def module(self, addr):
+    def retired_latencies(self):
+        """[(latency, function)] of what was unmapped."""
+        by_id = {m.id: m for m in self.modules}
+        return [(x, name(by_id[tm].path, x.to)[1] if tm else self.place(x.to)[1]) for tm, x in self._retired_latencies]
+
+    def retired_counts(self):
+        by_id = {m.id: m for m in self.modules}
+        out = collections.Counter()
+        for (m, a), n in self._retired_counts.items():
+            out[name(by_id[m].path, a) if m else self.place(a)] += n
+        return out
+
+    def module(self, addr, epoch=2**32 - 2):
         for m in self.modules:
-            if m.start <= addr < m.end and m.unmapped_at == 2**32 - 1:
+            if m.start <= addr < m.end and m.mapped_at <= epoch < m.unmapped_at:
                 return m
 
     def resolved(self):
@@ -103,9 +143,12 @@ class Kin:
             out[a, b] += n
         return out
 
-    def place(self, addr):
-        m = self.module(addr)
+    def place(self, addr, *epoch):
+        m = self.module(addr, *epoch)
         return name(m.path, addr - m.bias) if m else ('?', hex(addr))
+
+    def functions(self, stack):
+        return [self.place(pc - (i > 0), stack.epoch)[1] for i, pc in enumerate(stack.pcs)]
 
     def calls(self, function):
         return sum(n for (_, (_, callee)), n in self.resolved().items() if callee == function)
@@ -145,5 +188,7 @@ if __name__ == '__main__':
         print('blocks', k.blocks[:40])
         for (a, b), n in sorted(k.resolved().items(), key=lambda x: -x[1])[:40]:
             print(f'{n:12} {a} -> {b}')
+        for s in sorted(k.stacks, key=lambda s: -s.weight_ns)[:20]:
+            print(f'{s.weight_ns / 1e6:10.1f} ms {s.count:6} {("leaf", "", "cut")[s.end]} {" ".join(k.functions(s))}')
         for a, n in list(k.counts.items())[:20]:
             print(f'{n:12} block {k.place(a)} {a:#x}')

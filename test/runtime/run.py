@@ -1,15 +1,13 @@
-"""run.py BUILD [--full] - the collection runtime, in programs that make life hard for it.
+"""run.py BUILD [--full] [--only REGEX] - the collection runtime, in programs that make life hard for it.
 
 Every situation is run without and with libkinrt: status, output and the data files of the program must
 be the same, and the .kin files must count exactly as many calls as the program made."""
-import argparse
 import collections
 import glob
 import mmap
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,118 +15,33 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
-import dump                                                                     # noqa: E402
-from tap import Tap                                                             # noqa: E402
-
-ap = argparse.ArgumentParser()
-ap.add_argument('build')
-ap.add_argument('--full', action='store_true')
-ap.add_argument('--only', default='')
-args = ap.parse_args()
-RT = os.path.realpath(os.path.join(args.build, 'runtime'))
-SO = os.path.join(RT, 'libkinrt.so')
-FULL = args.full or bool(os.environ.get('KIN_FULL'))
-TMP = tempfile.mkdtemp(prefix='kinrt.')
-ROOT = os.geteuid() == 0
-tap = Tap()
-CC = 'gcc'
-
-
-# ---- building and running ----
-
-def build(out, *sources, flags='', after=''):
-    path = os.path.join(TMP, out)
-    cmd = f'{CC} -std=gnu11 -D_GNU_SOURCE -O1 -g -w {flags} -o {path} ' + ' '.join(
-        os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
-    p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
-    if p.returncode:
-        raise SystemExit(f'{cmd}\n{p.stderr}')
-    return path
-
-
-Result = collections.namedtuple('Result', 'status out err files kins')
-
-
-def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, settle=0,
-        shell=None):
-    d = where or tempfile.mkdtemp(dir=TMP)
-    if not where:
-        os.chmod(d, 0o755)
-    if setup:
-        setup(d)
-    e = {k: v for k, v in os.environ.items() if not k.startswith(('KIN_', 'GMON_', 'LD_'))}
-    e.update(env or {})
-    if preload:
-        e['LD_PRELOAD'] = SO
-    if options:
-        e['KIN_OPTIONS'] = options
-    e = [f'{k}={v}' for k, v in e.items() if k in ('LD_PRELOAD', 'KIN_OPTIONS', 'GMON_OUT_PREFIX') or k in (env or {})]
-    argv = ['env', *e, *argv]
-    if shell:
-        argv = ['sh', '-c', shell + '; exec "$@"', 'sh', *argv]
-
-    def pre():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        for k, v in (limits or {}).items():
-            resource.setrlimit(k, (v, v))
-    p = subprocess.Popen(argv, cwd=d, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, preexec_fn=pre)
-    try:
-        out, err = p.communicate(timeout=timeout)
-        status = p.returncode
-    except subprocess.TimeoutExpired:
-        p.kill()
-        out, err = p.communicate()
-        status = 'no end'
-    time.sleep(settle)
-    kins = sorted(f for base, _, names in os.walk(d) for n in names
-                  for f in [os.path.join(base, n)] if f.endswith('.kin'))
-    files = {}
-    for base, _, names in os.walk(d):
-        for n in names:
-            f = os.path.join(base, n)
-            if not n.endswith('.kin') and not n.startswith('gmon.out') and os.path.isfile(f):
-                with open(f, 'rb') as h:
-                    files[os.path.relpath(f, d)] = h.read()
-    return Result(status, out.decode('latin1'), err.decode('latin1'), files, kins)
-
-
-def leaf_calls(r, function='leaf'):
-    return sum(dump.read(k).calls(function) for k in r.kins)
-
-
-def truth(r):
-    m = re.search(r'leaf (\d+)', r.out) or re.search(r'truth (\d+)', r.err)
-    return int(m[1]) if m else None
-
-
-def losses(r):
-    out = collections.Counter()
-    for k in r.kins:
-        out.update(dump.read(k).losses)
-    return {k: v for k, v in out.items() if k != 'threads'}
-
-
-def describe(r):
-    lines = [f'status {r.status}', f'out {r.out[:300]!r}', f'err {r.err[:300]!r}']
-    for k in r.kins[:8]:
-        try:
-            x = dump.read(k)
-            lines.append(f'{os.path.basename(k)}: end {x.header["end"]}/{x.header["end_detail"]} leaf {x.calls("leaf")} '
-                         f'losses {x.losses} error {x.error!r}')
-        except dump.Damaged as why:
-            lines.append(f'{k}: damaged: {why}')
-    return '\n'.join(lines)
-
-
-def wanted(name):
-    return re.search(args.only or '', name)
-
+import dump
+import latency
+import sampling
+from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, describe, leaf_calls, losses, run, tap, truth,
+                     wanted)
 
 # ---- situations ----
+
+def same(plain, r):
+    return (r.status, r.out, r.files) == (plain.status, plain.out, plain.files) and \
+        (truth(plain) != truth(r) or r.err == plain.err)
+
+
+def counted(r, kins, end, lost, but=()):
+    """'' if the files say what is true, else what is wrong."""
+    try:
+        h = dump.read(r.kins[0]).header
+        if truth(r) is None or leaf_calls(r) != truth(r) or (set(losses(r)) - set(but) and not lost):
+            return f'{leaf_calls(r)} of {truth(r)} calls, losses {losses(r)}'
+        if kins is not None and len(r.kins) != kins:
+            return f'{len(r.kins)} files'
+        if end and (h['end'], h['end_detail']) != end:
+            return f'end {h["end"]}/{h["end_detail"]}'
+    except (dump.Damaged, IndexError) as why:
+        return f'{why}'
+    return ''
+
 
 def situation(mode, *more, kins=1, end=None, counts=True, lost=False, prog=None, base=None, name=None, only_kin=True,
               check=None, **how):
@@ -138,23 +51,14 @@ def situation(mode, *more, kins=1, end=None, counts=True, lost=False, prog=None,
         return None
     plain = run([base or TARGET_PLAIN, mode, *more], preload=False, **how)
     r = run([prog or TARGET, mode, *more], **how)
-    same = (r.status, r.out, r.files) == (plain.status, plain.out, plain.files)
-    if truth(plain) == truth(r):
-        same = same and r.err == plain.err
-    tap.ok(same, f'{name}: the program behaves as without', lambda: describe(plain) + '\n' + describe(r))
+    tap.ok(same(plain, r), f'{name}: the program behaves as without', lambda: describe(plain) + '\n' + describe(r))
     if counts:
-        good, said = False, ''
-        try:
-            good = truth(r) is not None and leaf_calls(r) == truth(r) and (lost or not losses(r))
-            if kins is not None:
-                good = good and len(r.kins) == kins
-            if end:
-                h = dump.read(r.kins[0]).header
-                good = good and (h['end'], h['end_detail']) == end
-                said = f'end {h["end"]}/{h["end_detail"]}'
-        except (dump.Damaged, IndexError) as why:
-            good, said = False, str(why)
-        tap.ok(good, f'{name}: {truth(r)} calls counted', lambda: f'{said} {len(r.kins)} files\n' + describe(r))
+        bad = counted(r, kins, end, lost)
+        tap.ok(not bad, f'{name}: {truth(r)} calls counted', lambda: f'{bad}\n' + describe(r))
+    # Sampled as well there may be more files: of processes that count nothing, but use time.
+    s = run([prog or TARGET, mode, *more], **{**how, 'options': how.get('options', '') + ',sample=1000,stacks=on'})
+    bad = counted(s, None, end, lost, ('stacks',)) if counts else ''   # libraries are not read while they go
+    tap.ok(same(plain, s) and not bad, f'{name}: the same sampled', lambda: f'{bad}\n{describe(plain)}\n' + describe(s))
     return r
 
 
@@ -164,7 +68,7 @@ def endings():
     situation('_exit', end=(2, 7))
     situation('quick_exit', end=(2, 0))
     situation('exit_group', end=(2, 9))
-    for mode in ('abort', 'segv', 'kill', 'term'):
+    for mode in ('abort', 'segv', 'kill', 'int', 'term'):
         situation(mode, end=(0, 0))
     situation('atexit', end=(1, 0))
     situation('main_exits', end=(1, 5))
@@ -182,7 +86,10 @@ def processes():
     situation('vfork')
     situation('vfork_exec')
     situation('spawn')
-    situation('exec', kins=11)
+    r = situation('exec', kins=11)
+    if r:
+        ends = [dump.read(k).header['end'] for k in r.kins]
+        tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
     situation('daemon', kins=None, settle=0.5)
 
@@ -242,10 +149,10 @@ def libraries():
 
 # ---- the output ----
 
-def shape(flags, name, static=''):
+def shape(flags, name, static='', cc='gcc'):
     if not wanted(name):
         return
-    out = build(re.sub(r'\W+', '_', name), 'target.c', flags=flags, after=static)
+    out = build(re.sub(r'\W+', '_', name), 'target.c', flags=flags, after=static, cc=cc)
     r = run([out, 'threads64', '64000'], preload=not static)
     tap.ok(r.status == 0 and leaf_calls(r) == 64000 and not losses(r), f'{name}: counted', lambda: describe(r))
 
@@ -261,13 +168,10 @@ def builds():
     shape('-pg -static-pie', 'gcc -pg -static-pie', a)
     shape('-pg', 'gcc -pg, linked', linked)
     shape('-finstrument-functions', 'gcc -finstrument-functions, linked', linked)
-    global CC
     if shutil.which('clang'):
-        CC = 'clang'
-        shape('-pg', 'clang -pg')
-        shape('-pg -mfentry', 'clang -mfentry')
-        shape('-finstrument-functions', 'clang -finstrument-functions')
-        CC = 'gcc'
+        shape('-pg', 'clang -pg', cc='clang')
+        shape('-pg -mfentry', 'clang -mfentry', cc='clang')
+        shape('-finstrument-functions', 'clang -finstrument-functions', cc='clang')
     if wanted('compiled with -pg'):
         obj = os.path.join(TMP, 'half.o')
         subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -pg -c -o {obj} {HERE}/target.c', shell=True, check=True)
@@ -464,6 +368,63 @@ def stepping():
                f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
 
 
+def begun(path):
+    """Whether there is anything in the file."""
+    with open(path, 'rb') as f:
+        return any(f.read(8))
+
+
+def failing():
+    """Each system call that the runtime makes fails once, or with all that follow."""
+    if not wanted('sysfail') or os.uname().machine != 'x86_64':
+        return
+    sysfail = build('sysfail', 'sysfail.c')
+    for mode, more, options in (('normal', [], ''), ('threads64', ['6400'], sampling.ON), ('fork', [], sampling.ON),
+                                ('sampled', [], sampling.ON)):
+        prog = [TARGET, mode, *more] if mode != 'sampled' else [sampling.spin('-pg'), 'stacks', '0.05']
+        plain = run(prog, preload=False)
+        prog = ['env', f'LD_PRELOAD={SO}', f'KIN_OPTIONS={options}', *prog]
+        whole = run([sysfail, '--', *prog], preload=False)
+        n = int(re.search(r'calls (\d+)', whole.err)[1])
+        bad, tried = [], 0
+        step = 1 if FULL else max(1, n // 24)
+        for k in range(1, n + 1, step):
+            for more in ([], ['-a']) if mode != 'threads64' else ([],):
+                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=60)
+                tried += 1
+                what = f'call {k}{" and all after it" if more else ""}: '
+                if (r.status, r.out) != (plain.status, plain.out):
+                    bad.append(what + describe(r))
+                    continue
+                try:
+                    if more:        # it cannot even remove what it began
+                        r = r._replace(kins=[f for f in r.kins if begun(f)])
+                    kins = [dump.read(f) for f in r.kins]
+                    told = any(x.error or x.losses for x in kins)
+                    if mode != 'sampled' and leaf_calls(r) != truth(r) and kins and not told:
+                        bad.append(what + f'{leaf_calls(r)} of {truth(r)} calls and no word of it')
+                except dump.Damaged as why:
+                    bad.append(what + f'damaged: {why}')
+        tap.ok(n > 10 and not bad, f'sysfail {mode}: {tried} failures among {n} system calls: the program runs as without, losses are told',
+               lambda: '\n'.join(bad[:6]))
+
+
+def stepping_samples():
+    """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
+    if not wanted('stepsig sampling') or os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig', 'stepsig.c')
+    stepped = build('stepped', 'stepped.c', flags='-pg')
+    plug = build('plug_s.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
+    for what, every in (('calls', 1 if FULL else 101), ('jumps', 1 if FULL else 41), ('threads', 3 if FULL else 61),
+                        ('libraries', 3 if FULL else 201)):
+        r = run([step, '-T', '-s', '62', '-k', str(every), '--', stepped, what, plug], options='gmon=off,' + sampling.ON, timeout=600)
+        m, injected = re.search(r'truth (\d+)', r.out), int(re.search(r'(\d+) injected', r.out)[1])
+        taken = sum(s.count for k in r.kins for s in dump.read(k).stacks)
+        tap.ok(m and r.status == 0 and leaf_calls(r) == int(m[1]) and set(losses(r)) <= {'stacks'} and taken > injected / 4,
+               f'stepsig sampling {what}: exact with {injected} samples between instructions', lambda: f'{taken} samples\n' + describe(r))
+
+
 def privilege():
     if not wanted('privilege') or not ROOT:
         return
@@ -500,12 +461,14 @@ def aarch64():
     src = os.path.join(HERE, '..', '..', 'runtime')
     flags = ('-std=gnu11 -D_GNU_SOURCE -DKIN_VERSION=\'"0"\' -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ftls-model=initial-exec '
              '-mgeneral-regs-only -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -mno-outline-atomics '
-             f'-I{src} -I{src}/../include')
+             f'-I{src} -I{src}/../include -I{src}/../src')
     d = os.path.join(TMP, 'aarch64')
     os.mkdir(d)
-    p = subprocess.run(f'aarch64-linux-gnu-gcc {flags} -shared -o {d}/libkinrt.so {src}/*.c {src}/hooks_aarch64.S '
-                       f'-Wl,-z,now,-z,nodelete,-Bsymbolic -Wl,--no-undefined && '
-                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -pg -o {d}/target {HERE}/target.c -pthread -ldl',
+    p = subprocess.run(f'aarch64-linux-gnu-gcc {flags} -shared -o {d}/libkinrt.so {src}/*.c {src}/hooks_aarch64.S ' +
+                       ' '.join(f'{src}/../src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step')) +
+                       f' -Wl,-z,now,-z,nodelete,-Bsymbolic -Wl,--no-undefined && '
+                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -pg -o {d}/target {HERE}/target.c -pthread -ldl && '
+                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -o {d}/spin {HERE}/spin.c -pthread -ldl',
                        shell=True, capture_output=True, text=True)
     tap.ok(not p.returncode, 'aarch64: compiled', p.stderr)
     if p.returncode:
@@ -516,6 +479,14 @@ def aarch64():
         r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so', f'{d}/target', mode,
                  *(['64000'] if mode == 'threads64' else [])], preload=False, where=w)
         tap.ok(truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
+    w = os.path.join(d, 'sampled')
+    os.mkdir(w)
+    r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so',
+             f'{d}/spin', 'shares', '0.5'], preload=False, where=w, options=sampling.ON)
+    k = dump.read(r.kins[0]) if r.kins else None
+    names = {tuple(n) for s in k.stacks for n in [k.functions(s)[:3]]} if k else set()
+    tap.ok(('burn_a', 'm_shares', 'main') in names and ('burn_b', 'm_shares', 'main') in names,
+           'aarch64 sampled: with stacks', lambda: f'{names}\n' + describe(r))
 
 
 def installed():
@@ -544,7 +515,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, stepping):
+                 output, storage, privilege, kills, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)
