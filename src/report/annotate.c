@@ -426,6 +426,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report annotate_report = { "annotate",
-					"source text with time and counts beside each line", true, false,
-					run, REPORT_BY_PART };
+const struct report annotate_report = {
+	"annotate",    "source text with time and counts beside each line", true, false, run,
+	REPORT_BY_PART
+};
