@@ -318,19 +318,19 @@ static bool has_file(const struct rt_module *m)
 void rt_gmon_write(void)
 {
 	static _Atomic bool busy;
-	uint64_t mask, calls = rt_calls() + rt.header->sampled_ns + 1;
+	uint64_t mask, calls;
 	bool before;
 
-	if (!rt.options.gmon || !rt.profiled || rt.gmon_calls == calls ||
-	    atomic_exchange(&busy, true))
+	if (!rt.options.gmon || !rt.profiled || atomic_exchange(&busy, true))
 		return;
 	/* SIGXFSZ, of a limit on file sizes, is ours */
 	if (rt_lock(&mask)) {
 		before = rt_xfsz_pending();
-		rt.gmon_calls = calls;
+		calls = rt_calls() + rt.header->sampled_ns + 1;
 		for (const struct rt_module *m = rt.all; m; m = m->older)
-			if (has_file(m))
+			if (rt.gmon_calls != calls && has_file(m))
 				write_one(m);
+		rt.gmon_calls = calls;
 		if (!before)
 			rt_forget_xfsz();
 		rt_unlock(mask);
