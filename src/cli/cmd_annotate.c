@@ -35,15 +35,16 @@ static const struct opt_group rows_group = {
 static const struct example examples[] = {
 	{ "kin annotate parse_line", "the source of one function" },
 	{ "kin annotate parse.c -I ../src", "of a whole file, found in ../src" },
+	{ "kin annotate perf.data f.c --gcov f.gcov.json.gz",
+	  "with executions, and the time of one" },
 	{ "kin annotate --asm=source parse_line",
 	  "its instructions, with the source between them" },
 	{ 0 },
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,  &rows_group,      &names_options,
-	&source_options, &select_options,  &part_options,
-	&output_options, &general_options, NULL,
+	&input_options,  &rows_group,   &names_options,  &source_options,  &coverage_options,
+	&select_options, &part_options, &output_options, &general_options, NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
