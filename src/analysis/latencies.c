@@ -1,7 +1,5 @@
 #include "analysis/latencies.h"
 
-#include <math.h>
-
 enum { EXACT = 16, PER_OCTAVE = 8 };
 
 static uint64_t saturating(uint64_t a, uint64_t b)
@@ -39,9 +37,7 @@ double distribution_quantile(const struct distribution *d, double q)
 	double all = 0, before = 0;
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
 		all += (double)d->bucket[i];
-	double rank = ceil(q * all);
-	if (rank < 1)
-		rank = 1;
+	double rank = q * all > 1 ? q * all : 1; /* the calls up to this one, in order */
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++) {
 		double n = (double)d->bucket[i], low = (double)distribution_low(i);
 		if (before + n < rank || n == 0) {
@@ -49,8 +45,10 @@ double distribution_quantile(const struct distribution *d, double q)
 			continue;
 		}
 		double width = i < EXACT ? 0 : (double)distribution_high(i) - low;
-		double ns = low + width * (rank - before - 0.5) / n;
-		return fmin(fmax(ns, (double)d->min), (double)d->max);
+		double part = rank - before > 0.5 ? rank - before - 0.5 : 0;
+		double ns = low + width * part / n;
+		ns = ns > (double)d->min ? ns : (double)d->min;
+		return ns < (double)d->max ? ns : (double)d->max;
 	}
 	return 0;
 }

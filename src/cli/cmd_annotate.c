@@ -10,6 +10,8 @@ static const char *const description[] = {
 	"all "
 	"samples with the line on their stack: with what it called. Where blocks were counted as "
 	"well, time/count is the time that one execution of the line took.",
+	"--gcov adds executions from gcov: of any build of the same sources, but time/count only means "
+	"something if that run did the same work as the one that was sampled.",
 	"With --asm the rows are machine instructions. inclusive of a call is the time of what was "
 	"called from there, and calls how often that was, where calls were counted. A sample is "
 	"taken when an interrupt is let in, so that a slow instruction may show as time of the one "

@@ -401,8 +401,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	struct job *j = xalloc(sizeof(*j));
 	*j = (struct job){ .in = in, .o = o };
-	j->listing =
-		listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
+	j->listing = listing_new(&(struct listing_opts){
+		.total = in->graph->total, .line_counts = in->line_counts, .min_count = 1 });
 
 	struct kin_error *err = add_subjects(j);
 	if (!err)
