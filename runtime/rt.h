@@ -142,6 +142,7 @@ extern struct rt {
 	struct kinf_block *thread_block;
 	struct rt_thread *threads, *inspected;
 	uint32_t n_threads;
+	_Atomic uint32_t refused; /* calls since there was no memory for a thread; 0: there is */
 
 	struct rt_sampling { /* sample.c */
 		uint64_t period_ns; /* 0: not wanted, or not possible */

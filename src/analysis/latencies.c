@@ -37,7 +37,9 @@ double distribution_quantile(const struct distribution *d, double q)
 	double all = 0, before = 0;
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
 		all += (double)d->bucket[i];
-	double rank = q * all > 1 ? q * all : 1; /* the calls up to this one, in order */
+	double rank = (double)(uint64_t)(q * all);
+	if (rank < q * all || rank < 1)
+		rank++;
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++) {
 		double n = (double)d->bucket[i], low = (double)distribution_low(i);
 		if (before + n < rank || n == 0) {
@@ -45,10 +47,10 @@ double distribution_quantile(const struct distribution *d, double q)
 			continue;
 		}
 		double width = i < EXACT ? 0 : (double)distribution_high(i) - low;
-		double part = rank - before > 0.5 ? rank - before - 0.5 : 0;
-		double ns = low + width * part / n;
-		ns = ns > (double)d->min ? ns : (double)d->min;
-		return ns < (double)d->max ? ns : (double)d->max;
+		double ns = low + width * (rank - before - 0.5) / n;
+		return ns < (double)d->min   ? (double)d->min
+		       : ns > (double)d->max ? (double)d->max
+					     : ns;
 	}
 	return 0;
 }

@@ -31,6 +31,9 @@ struct kin_profile {
 	struct line_counts *line_counts; /* NULL: none */
 };
 
+/* One of data that is no file's. Takes over `data`. */
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);
+
 void profile_ref(struct kin_profile *p);
 void profile_unref(void *profile);
 

@@ -172,7 +172,7 @@ static void add_doubt(const char *text, void *profile)
 	vec_push(&p->doubts, xprintf("%s", text));
 }
 
-static void add_mismatch(const char *text, void *profile)
+static void add_both(const char *text, void *profile)
 {
 	add_warning(text, profile);
 	add_doubt(text, profile);
@@ -189,6 +189,20 @@ static struct kin_error *read_gcov(struct kin_profile *p, const char *const *pat
 	return err;
 }
 
+static void tell_unfinished(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (!s->unfinished)
+			continue;
+		char *text = xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				     "this is what there was by then",
+				     strtab_get(p->data->strings, s->path));
+		add_both(text, p);
+		free(text);
+	}
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -199,6 +213,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		return err;
 
 	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
@@ -225,7 +240,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_mismatch, p);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
 		kin_error_free(no_symbols);
 		if (!err)
 			err = profile_trouble(p);
@@ -259,6 +274,15 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 	return err;
 }
 
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
+{
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	p->data = data;
+	p->naming = *naming;
+	return p;
+}
+
 /* ---- the rest ---- */
 
 size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
@@ -269,6 +293,12 @@ size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {
 	return p->warnings.at[i];
+}
+
+bool kin_profile_is_sampled(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
 
 bool kin_profile_fits_gmon(const struct kin_profile *p)

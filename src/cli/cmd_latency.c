@@ -32,6 +32,7 @@ static int run(const struct settings *s) { return run_report(s, "latency"); }
 
 const struct command latency_command = {
 	.name = "latency",
+	.group = COMMANDS_LOOK,
 	.summary = "how long calls took, as distributions",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,

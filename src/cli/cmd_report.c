@@ -73,6 +73,7 @@ enum {
 	OPT_HIERARCHY,
 	OPT_GROUP,
 	OPT_STDIO,
+	OPT_TUI,
 	OPT_SEPARATOR,
 	OPT_WIDTHS,
 	OPT_QUIET,
@@ -202,6 +203,8 @@ static const struct opt_group output_group = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
+		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf",
 		  "text json csv perf", COMPLETE_NOTHING },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
@@ -359,6 +362,9 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_STDIO:
 		s->format = "perf";
 		break;
+	case OPT_TUI:
+		s->tui = true;
+		break;
 	case OPT_SEPARATOR:
 		s->separator = arg;
 		break;
@@ -506,6 +512,11 @@ static int run(const struct settings *s)
 	int status = open_profile(s, &profile);
 	if (!profile)
 		return status;
+	if (s->tui) {
+		int shown = browse_profile(profile, s);
+		kin_profile_free(profile);
+		return shown ? shown : status;
+	}
 	struct kin_error *err = print(profile, s, status);
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;

@@ -37,6 +37,7 @@ struct settings {
 	char *call_graph; /* owned */
 	struct arena config; /* of what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
+	bool tui; /* "report" */
 	bool quiet, stats;
 };
 

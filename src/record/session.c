@@ -35,7 +35,9 @@ static void take_sample(struct session *s, const struct ring_record *r)
 		return;
 	struct recorded_sample k = { .event = s->event_ids[r->event],
 				     .task = recording_task(s->recording, t),
+				     .what = e,
 				     .pid = t->pid,
+				     .tid = t->tid,
 				     .cpu = r->cpu,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
@@ -43,6 +45,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 				     .n = s->stack.n,
 				     .cut = s->stack.cut,
 				     .complete = s->stack.complete };
+	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	if (s->perfdata)
 		perfdata_sample(s->perfdata, r, t, &s->stack);
@@ -220,7 +223,8 @@ static int time_left(const struct session *s)
 
 static bool is_over(const struct session *s)
 {
-	if (s->stop || (s->deadline_ns && session_now() >= s->deadline_ns))
+	const struct record_watch *w = s->opts->watch;
+	if (s->stop || (w && w->tick(w->arg, s->lost_written)) || (s->deadline_ns && session_now() >= s->deadline_ns))
 		return true;
 	if (s->target.running && s->opts->everything)
 		return s->target.ended;
@@ -303,17 +307,26 @@ static void describe(struct session *s)
 				s->exact_switches ? "at the switch" : "estimated: nearest sample");
 }
 
+/* With what the kernel did not let be sampled. */
+static char *event_name(const struct session *s, const struct record_event *e)
+{
+	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
+}
+
 static void define_events(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
 	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
-		if (!e->is_switches)
-			s->event_ids[i] = kin_writer_event(w, e->name,
-							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-							   e->period ? e->period : e->frequency,
-							   e->period ? 0 : KINF_EVENT_FREQUENCY);
+		if (e->is_switches)
+			continue;
+		char *name = event_name(s, e);
+		s->event_ids[i] =
+			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+					 e->period ? e->period : e->frequency,
+					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		free(name);
 	}
 	if (!s->opts->wall)
 		return;
@@ -342,6 +355,8 @@ static pid_t process_of(pid_t tid)
 
 void session_begin(struct session *s)
 {
+	if (s->opts->watch && s->opts->watch->begun)
+		s->opts->watch->begun(s->opts->watch->arg);
 	define_events(s);
 	describe(s);
 	for (size_t i = 0; i < s->followed.at.n; i++) {

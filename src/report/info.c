@@ -1,5 +1,6 @@
 /* info.c - what is in the data and in the program, before anything is made of it. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,8 +218,7 @@ static void add_rate(struct kin_table *t, const struct profile *p)
 							  : 0;
 	char *detail = asked > 0 ? xprintf("per second of CPU time; asked for: %.4g", asked)
 				 : xprintf("per second of CPU time");
-	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10),
-	    detail);
+	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10), detail);
 	free(detail);
 }
 

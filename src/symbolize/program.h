@@ -63,6 +63,9 @@ const char *program_object_name(const struct program *g, objid object); /* path,
 struct object_file *program_object_file(const struct program *g,
 					objid object); /* NULL: not opened */
 
+/* Where it begins, as frames of its object have addresses; 0 if that is not known. */
+uint64_t program_start(const struct program *g, symid place);
+
 /* As a person reads it: demangled; "0x0000000000401136" for what has no name. Lives as long as g.
  */
 const char *program_name(struct program *g, symid place);

@@ -297,7 +297,7 @@ def read(kin, profiles):
     for path in profiles:
         for r in rows(kin, 'flat', path)[0]:
             name = r['name'] or ''
-            calls[name] = calls.get(name, 0) + (r['calls'] or 0)
+            calls[name] = calls.get(name, 0) + (r.get('calls') or 0)
             seconds[name] = seconds.get(name, 0) + (r['self'] or 0)
         found, p = rows(kin, 'info', path)
         if p.returncode or not found:
