@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "input/json.h"
+#include "input/json_scan.h"
 
 enum {
 	PACKED_MAX = 256 << 20,
@@ -18,22 +18,22 @@ enum {
 
 /* ---- the text ---- */
 
-static void read_line(struct json *j, struct line_counts *into, const char *folder,
+static void read_line(struct scan *j, struct line_counts *into, const char *folder,
 		      const char *path)
 {
 	char key[KEY];
 	uint64_t line = 0, count = 0;
 	bool counted = false;
 
-	json_enter(j, '{');
-	while (json_key(j, key, sizeof(key))) {
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
 		if (!strcmp(key, "line_number")) {
-			line = json_number(j);
+			line = scan_number(j);
 		} else if (!strcmp(key, "count")) {
-			count = json_number(j);
+			count = scan_number(j);
 			counted = true;
 		} else {
-			json_skip(j);
+			scan_skip(j);
 		}
 	}
 	if (!j->failed && counted && path && line && line < UINT32_MAX)
@@ -41,49 +41,49 @@ static void read_line(struct json *j, struct line_counts *into, const char *fold
 }
 
 /* The lines may stand before the name of the file that they are of. */
-static void read_file(struct json *j, struct line_counts *into, const char *folder)
+static void read_file(struct scan *j, struct line_counts *into, const char *folder)
 {
 	char key[KEY], *path = NULL;
-	struct json lines = { 0 };
+	struct scan lines = { 0 };
 
-	json_enter(j, '{');
-	while (json_key(j, key, sizeof(key))) {
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
 		if (!strcmp(key, "file") && !path) {
-			path = json_string(j);
+			path = scan_string(j);
 		} else {
 			if (!strcmp(key, "lines"))
 				lines = *j;
-			json_skip(j);
+			scan_skip(j);
 		}
 	}
 	if (path && lines.pos && !j->failed) {
-		json_enter(&lines, '[');
-		while (json_element(&lines))
+		scan_enter(&lines, '[');
+		while (scan_element(&lines))
 			read_line(&lines, into, folder, path);
 		j->failed |= lines.failed;
 	}
 	free(path);
 }
 
-static void read_all(struct json *j, struct line_counts *into, bool *has_files)
+static void read_all(struct scan *j, struct line_counts *into, bool *has_files)
 {
 	char key[KEY], *folder = NULL;
-	struct json files = { 0 };
+	struct scan files = { 0 };
 
-	json_enter(j, '{');
-	while (json_key(j, key, sizeof(key))) {
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
 		if (!strcmp(key, "current_working_directory") && !folder) {
-			folder = json_string(j);
+			folder = scan_string(j);
 		} else {
 			if (!strcmp(key, "files"))
 				files = *j;
-			json_skip(j);
+			scan_skip(j);
 		}
 	}
 	*has_files = files.pos;
 	if (files.pos && !j->failed) {
-		json_enter(&files, '[');
-		while (json_element(&files))
+		scan_enter(&files, '[');
+		while (scan_element(&files))
 			read_file(&files, into, folder ? folder : "");
 		j->failed |= files.failed;
 	}
@@ -93,7 +93,7 @@ static void read_all(struct json *j, struct line_counts *into, bool *has_files)
 static struct kin_error *parse_text(const char *name, const char *text, size_t size,
 				    struct line_counts *into)
 {
-	struct json j = json_of(text, size);
+	struct scan j = scan_of(text, size);
 	bool has_files = false;
 
 	read_all(&j, into, &has_files);

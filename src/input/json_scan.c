@@ -1,4 +1,4 @@
-#include "input/json.h"
+#include "input/json_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,22 +6,22 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 
-struct json json_of(const char *text, size_t size)
+struct scan scan_of(const char *text, size_t size)
 {
-	return (struct json){ .start = text, .pos = text, .end = text + size };
+	return (struct scan){ .start = text, .pos = text, .end = text + size };
 }
 
-static void fail(struct json *j) { j->failed = true; }
+static void fail(struct scan *j) { j->failed = true; }
 
 /* The next character that is no blank, or NUL at the end. */
-static char peek(struct json *j)
+static char peek(struct scan *j)
 {
 	while (j->pos < j->end && strchr(" \t\r\n", *j->pos) && *j->pos)
 		j->pos++;
 	return j->failed || j->pos == j->end ? '\0' : *j->pos;
 }
 
-static bool take(struct json *j, char c)
+static bool take(struct scan *j, char c)
 {
 	if (peek(j) != c || !c)
 		return false;
@@ -29,14 +29,14 @@ static bool take(struct json *j, char c)
 	return true;
 }
 
-void json_enter(struct json *j, char kind)
+void scan_enter(struct scan *j, char kind)
 {
 	if (!take(j, kind))
 		fail(j);
 }
 
 /* Before an element: the comma, or the end. */
-static bool more(struct json *j, char close)
+static bool more(struct scan *j, char close)
 {
 	if (take(j, close))
 		return false;
@@ -46,11 +46,11 @@ static bool more(struct json *j, char close)
 	return !j->failed;
 }
 
-bool json_element(struct json *j) { return more(j, ']'); }
+bool scan_element(struct scan *j) { return more(j, ']'); }
 
 /* ---- strings ---- */
 
-static uint32_t hex4(struct json *j)
+static uint32_t hex4(struct scan *j)
 {
 	uint32_t value = 0;
 	for (int i = 0; i < 4; i++) {
@@ -86,7 +86,7 @@ static size_t put_utf8(char *to, uint32_t c)
 }
 
 /* After the backslash. Up to 4 bytes. */
-static size_t unescape(struct json *j, char *to)
+static size_t unescape(struct scan *j, char *to)
 {
 	static const char from[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	char c = j->pos < j->end ? *j->pos++ : '\0';
@@ -107,7 +107,7 @@ static size_t unescape(struct json *j, char *to)
 }
 
 /* Calls put() for each piece; it may be NULL. */
-static void string(struct json *j, void (*put)(const char *s, size_t n, void *arg), void *arg)
+static void string(struct scan *j, void (*put)(const char *s, size_t n, void *arg), void *arg)
 {
 	if (!take(j, '"')) {
 		fail(j);
@@ -144,7 +144,7 @@ static void append(const char *s, size_t n, void *arg)
 		vec_push(&t->at, s[i]);
 }
 
-char *json_string(struct json *j)
+char *scan_string(struct scan *j)
 {
 	struct text t = { .max = SIZE_MAX };
 	string(j, append, &t);
@@ -155,7 +155,7 @@ char *json_string(struct json *j)
 	return NULL;
 }
 
-bool json_key(struct json *j, char *key, size_t size)
+bool scan_key(struct scan *j, char *key, size_t size)
 {
 	struct text t = { .max = size };
 	if (!more(j, '}'))
@@ -172,7 +172,7 @@ bool json_key(struct json *j, char *key, size_t size)
 
 /* ---- others ---- */
 
-uint64_t json_number(struct json *j)
+uint64_t scan_number(struct scan *j)
 {
 	char c = peek(j);
 	uint64_t value = 0;
@@ -190,7 +190,7 @@ uint64_t json_number(struct json *j)
 	return negative || j->failed ? 0 : value;
 }
 
-static void skip_word(struct json *j)
+static void skip_word(struct scan *j)
 {
 	const char *start = j->pos;
 	while (j->pos < j->end && *j->pos >= 'a' && *j->pos <= 'z')
@@ -200,7 +200,7 @@ static void skip_word(struct json *j)
 }
 
 /* However deep: brackets are counted, not matched. */
-void json_skip(struct json *j)
+void scan_skip(struct scan *j)
 {
 	size_t depth = 0;
 	do {
@@ -216,7 +216,7 @@ void json_skip(struct json *j)
 		} else if (c == '"') {
 			string(j, NULL, NULL);
 		} else if (c == '-' || (c >= '0' && c <= '9')) {
-			json_number(j);
+			scan_number(j);
 		} else {
 			skip_word(j);
 		}
