@@ -3,6 +3,7 @@
 #define REPORT_REPORT_H
 
 #include "analysis/callgraph.h"
+#include "profile/line_counts.h"
 #include "symbolize/program.h"
 #include "table/table.h"
 
@@ -33,6 +34,7 @@ struct report_input {
 	size_t n_warnings;
 	const char *const *doubts; /* what makes it less than what it should be */
 	size_t n_doubts;
+	const struct line_counts *line_counts; /* of a coverage tool; NULL: none */
 	struct program *program; /* places of several objects, and of stacks; NULL: one program's */
 };
 
