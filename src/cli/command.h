@@ -34,7 +34,7 @@ struct command {
 
 extern const struct command flat_command, graph_command, lines_command, annotate_command,
 	counts_command, order_command, info_command, merge_command, record_command, run_command,
-	cc_command, report_command, script_command, top_command, browse_command,
+	cc_command, report_command, script_command, html_command, top_command, browse_command,
 	gprof_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, as listed to people */

@@ -274,27 +274,55 @@ static void write_all(const struct tree *t, FILE *out)
 	vec_free(&l.ends);
 }
 
+static void make_tree(struct tree *t)
+{
+	const struct samples *s = &t->p->samples;
+
+	t->names = strtab_new();
+	vec_push(&t->nodes, ((struct node){ 0 }));
+	t->of_frame = xrealloc(NULL, s->n_frames, sizeof(*t->of_frame));
+	memset(t->of_frame, 0xff, s->n_frames * sizeof(*t->of_frame));
+	t->seen = xrealloc(NULL, s->n_stacks, sizeof(*t->seen));
+	memset(t->seen, 0xff, s->n_stacks * sizeof(*t->seen));
+	add_samples(t);
+	vec_free(&t->runs);
+	map64_free(&t->ids);
+	map64_free(&t->roots);
+	free(t->seen);
+	free(t->of_frame);
+}
+
+struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts)
+{
+	struct tree t = { .p = p, .o = opts };
+
+	make_tree(&t);
+	struct folded_tree made = { xrealloc(NULL, t.nodes.n, sizeof(*made.nodes)), t.nodes.n,
+				    t.names };
+	for (size_t i = 0; i < t.nodes.n; i++)
+		made.nodes[i] = (struct folded_node){ t.nodes.at[i].parent, t.nodes.at[i].name,
+						      t.nodes.at[i].sum };
+	vec_free(&t.nodes);
+	return made;
+}
+
+void folded_tree_done(struct folded_tree *t)
+{
+	free(t->nodes);
+	strtab_free(t->names);
+}
+
 struct kin_error *folded_write(FILE *out, const struct profile *p, const struct folded_opts *opts)
 {
-	struct tree t = { .p = p, .o = opts, .names = strtab_new() };
+	struct tree t = { .p = p, .o = opts };
 
-	vec_push(&t.nodes, ((struct node){ 0 }));
-	t.of_frame = xrealloc(NULL, p->samples.n_frames, sizeof(*t.of_frame));
-	memset(t.of_frame, 0xff, p->samples.n_frames * sizeof(*t.of_frame));
-	t.seen = xrealloc(NULL, p->samples.n_stacks, sizeof(*t.seen));
-	memset(t.seen, 0xff, p->samples.n_stacks * sizeof(*t.seen));
-	add_samples(&t);
+	make_tree(&t);
 	link_children(&t);
 	errno = 0;
 	write_all(&t, out);
 	bool failed = fflush(out) || ferror(out);
 	int errnum = errno ? errno : EIO;
 	vec_free(&t.nodes);
-	vec_free(&t.runs);
-	map64_free(&t.ids);
-	map64_free(&t.roots);
-	free(t.seen);
-	free(t.of_frame);
 	strtab_free(t.names);
 	return failed ? err_os(errnum, "writing folded stacks") : NULL;
 }
