@@ -32,12 +32,11 @@ static void make_tree(struct kin_profile *p, struct parts *ret)
 	struct program_opts naming = p->naming;
 	naming.no_inlines = false;
 	ret->program = program_new(p->data, p->object, &naming);
-	struct namer n = { .p = p->data, .g = ret->program };
+	struct namer n = { .p = p->data, .g = ret->program, .full_names = true };
 	ret->tree = folded_tree_of(p->data, &(struct folded_opts){ .names = namer_names,
-								  .arg = &n,
-								  .weights = true,
-								  .no_comm = false,
-								  .annotate = true });
+								   .arg = &n,
+								   .weights = true,
+								   .annotate = true });
 	namer_done(&n);
 }
 
@@ -62,18 +61,19 @@ struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *op
 	if (!err && s->n)
 		make_tree(p, &x);
 	if (!err)
-		err = html_write(out, &(struct html_input){
-					      .title = o.title ? o.title : "kin",
-					      .info = x.info,
-					      .functions = x.functions,
-					      .graph = x.graph,
-					      .warnings = (const char *const *)p->warnings.at,
-					      .n_warnings = p->warnings.n,
-					      .tree = s->n ? &x.tree : NULL,
-					      .event = s->n_events ? strtab_get(p->data->strings,
-										s->events[0].name)
-								   : "",
-					      .is_time = s->n_events && s->events[0].unit == EVENT_NS });
+		err = html_write(out,
+				 &(struct html_input){
+					 .title = o.title ? o.title : "kin",
+					 .info = x.info,
+					 .functions = x.functions,
+					 .graph = x.graph,
+					 .warnings = (const char *const *)p->warnings.at,
+					 .n_warnings = p->warnings.n,
+					 .tree = s->n ? &x.tree : NULL,
+					 .event = s->n_events ? strtab_get(p->data->strings,
+									   s->events[0].name)
+							      : "",
+					 .is_time = s->n_events && s->events[0].unit == EVENT_NS });
 	parts_done(&x);
 	return err;
 }

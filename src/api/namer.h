@@ -9,7 +9,7 @@
 struct namer { /* begins with these three */
 	const struct profile *p;
 	struct program *g;
-	bool full_names; /* with parameters */
+	bool full_names;   /* with parameters */
 	VEC(char *) texts; /* of the last frame */
 	VEC(struct folded_name) names;
 };

@@ -71,12 +71,12 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	struct kin_error *err = check(p->data, format, &o);
 	if (!err)
 		err = sample_filter_new(p->data,
-				 &(struct sample_filter_texts){ .comms = o.comms,
-							 .pids = o.pids,
-							 .tids = o.tids,
-							 .cpus = o.cpus,
-							 .times = o.times },
-				 &filter);
+					&(struct sample_filter_texts){ .comms = o.comms,
+								       .pids = o.pids,
+								       .tids = o.tids,
+								       .cpus = o.cpus,
+								       .times = o.times },
+					&filter);
 	if (err)
 		return err;
 	struct program_opts naming = p->naming;

@@ -30,8 +30,8 @@ struct tree {
 	struct map64 ids;   /* MAP64_PAIR(parent, name) */
 	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;    /* each a length and names */
-	struct seen *seen;          /* [n_stacks] */
-	struct map64 roots;         /* MAP64_PAIR(root, stack): node; for further roots of a stack */
+	struct seen *seen;  /* [n_stacks] */
+	struct map64 roots; /* MAP64_PAIR(root, stack): node; for further roots of a stack */
 };
 
 static uint32_t add_node(struct tree *t, uint32_t parent, strid name)
@@ -96,8 +96,7 @@ static const strid *names_of(struct tree *t, frameid frame, size_t *n)
 		vec_push(&t->runs, (strid)(given ? given : 1));
 		for (size_t i = 0; i < given; i++)
 			vec_push(&t->runs,
-				 clean(t, names[i].name,
-				       annotation(t, names[i].flags, f->object)));
+				 clean(t, names[i].name, annotation(t, names[i].flags, f->object)));
 		if (!given)
 			vec_push(&t->runs, own_name(t, f));
 	}
@@ -176,11 +175,11 @@ static void add_samples(struct tree *t)
 		roots[i] = NONE;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!is_wanted(t, x->event) || (t->o->filter && !sample_filter_passes(t->o->filter, x)))
+		if (!is_wanted(t, x->event) ||
+		    (t->o->filter && !sample_filter_passes(t->o->filter, x)))
 			continue;
 		if (roots[x->task] == NONE)
-			roots[x->task] =
-				t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
+			roots[x->task] = t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
 		uint32_t node = x->stack ? node_of(t, roots[x->task], x->stack)
 					 : add_node(t, roots[x->task], clean(t, "[unknown]", ""));
 		uint64_t *sum = &t->nodes.at[node].sum;

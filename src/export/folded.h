@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "profile/sample_filter.h"
 #include "profile/profile.h"
+#include "profile/sample_filter.h"
 
 struct kin_error;
 
@@ -26,11 +26,11 @@ struct folded_opts {
 	void *arg;
 	const char *event; /* of that name only; NULL: all of the kind and unit of the first */
 	const struct sample_filter *filter; /* NULL: all samples */
-	bool weights;      /* what samples stand for, else their number */
-	bool no_comm;      /* lines do not begin with the command's name */
-	bool pid;          /* it is followed by -PID */
-	bool tid;          /* it is followed by -PID/TID */
-	bool annotate;     /* _[k], _[i], _[j] behind names */
+	bool weights;                       /* what samples stand for, else their number */
+	bool no_comm;                       /* lines do not begin with the command's name */
+	bool pid;                           /* it is followed by -PID */
+	bool tid;                           /* it is followed by -PID/TID */
+	bool annotate;                      /* _[k], _[i], _[j] behind names */
 };
 
 /* The same as a tree: a parent stands before its children, which are in no order. */

@@ -39,7 +39,8 @@ static void put_pair(struct sink *s, uint64_t a, char between, uint64_t b)
 static void put_address(struct sink *s, uint64_t v)
 {
 	char text[24];
-	sink_bytes(s, text, (size_t)snprintf(text, sizeof(text), "\"%#llx\"", (unsigned long long)v));
+	sink_bytes(s, text,
+		   (size_t)snprintf(text, sizeof(text), "\"%#llx\"", (unsigned long long)v));
 }
 
 static void put_cell(struct sink *s, const struct kin_cell *c, double rate)
@@ -196,7 +197,8 @@ static void put_names(struct sink *s, const struct flame *f, struct map64 *numbe
 static void put_numbers(struct sink *s, const struct flame *f, const struct map64 *numbers)
 {
 	const struct folded_node *nodes = f->tree->nodes;
-	static const char *const keys[] = { ",\n\"parent\":[", "],\n\"name\":[", "],\n\"total\":[" };
+	static const char *const keys[] = { ",\n\"parent\":[", "],\n\"name\":[",
+					    "],\n\"total\":[" };
 	for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
 		sink_str(s, keys[k]);
 		for (size_t i = 0; i < f->tree->n; i++) {
@@ -222,7 +224,8 @@ static void put_flame(struct sink *s, const struct html_input *in)
 	measure(&f);
 	sink_str(s, ",\n\"flame\":{\"event\":");
 	json_string(s, in->event);
-	sink_str(s, in->is_time ? ",\"unit\":\"ns\",\"left_out\":" : ",\"unit\":\"count\",\"left_out\":");
+	sink_str(s, in->is_time ? ",\"unit\":\"ns\",\"left_out\":"
+				: ",\"unit\":\"count\",\"left_out\":");
 	put_count(s, f.n_left_out);
 	sink_char(s, ',');
 	put_names(s, &f, &numbers);

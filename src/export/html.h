@@ -5,7 +5,8 @@
  * callers and callees, and a flame graph.
  *
  * Whatever names hold cannot get out of where they are: in the JSON there is no '<', and the page
- * puts them on the screen as text. A policy in the file forbids everything that it does not need. */
+ * puts them on the screen as text. A policy in the file forbids everything that it does not need.
+ */
 #ifndef EXPORT_HTML_H
 #define EXPORT_HTML_H
 
@@ -16,7 +17,8 @@
 
 struct html_input {
 	const char *title;
-	struct kin_table *info, *functions, *graph; /* reports "info", "flat", "graph"; NULL: none */
+	struct kin_table *info, *functions,
+		*graph; /* reports "info", "flat", "graph"; NULL: none */
 	const char *const *warnings;
 	size_t n_warnings;
 	/* For the flame graph; NULL: none. */

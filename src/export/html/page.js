@@ -63,11 +63,10 @@ function objects(table) {
 const functions = objects(data.functions);
 const blocks = new Map(); // index of a function or cycle -> its rows in the call graph
 const block_of_cycle = new Map();
+let block = null;
 for (const row of objects(data.graph)) {
-	const last = blocks.last;
-	if (!last || last.group !== row.group)
-		blocks.last = { group: row.group, rows: [], row: null };
-	const block = blocks.last;
+	if (!block || block.group !== row.group)
+		block = { group: row.group, rows: [], row: null };
 	block.rows.push(row);
 	if (row.kind === "function" || row.kind === "cycle") {
 		block.row = row;
@@ -76,6 +75,11 @@ for (const row of objects(data.graph)) {
 			block_of_cycle.set(row.cycle, row.index);
 	}
 }
+// Functions without time of their own are in the graph alone.
+const listed = new Set(functions.map(f => f.index));
+for (const [index, { row }] of blocks)
+	if (row.kind === "function" && !listed.has(index))
+		functions.push(Object.assign({}, row, { calls: row.called }));
 const facts = data.functions ? data.functions.properties : {};
 const total = facts.total > 0 ? facts.total : 0;
 const with_objects = functions.some(f => f.object && f.object !== functions[0].object);
@@ -165,7 +169,8 @@ function share_column(title, key, help) {
 
 function notes() {
 	const list = [].concat(data.functions ? data.functions.notes : [], data.graph ? data.graph.notes : []);
-	if (facts.estimated || (data.graph && data.graph.properties.estimated))
+	const estimated = facts.estimated || (data.graph && data.graph.properties.estimated);
+	if (estimated && !list.some(n => n.includes("estimated")))
 		list.push("Times with callees are estimated: they were apportioned by call counts, as gprof does it.");
 	return [...new Set(list)].map(n => el("p", { class: "note" }, n));
 }
@@ -241,7 +246,7 @@ function graph_table(title, rows, here) {
 	const by_time = (a, b) => ((b.self || 0) + (b.children || 0)) - ((a.self || 0) + (a.children || 0));
 	const sorted = here ? rows : rows.slice().sort(by_time);
 	if (!rows.length)
-		return [el("h2", {}, title), el("p", { class: "note" }, "none")];
+		return null;
 	const heads = ["Total", "Self", "In callees", "Calls"].map(t => el("th", { scope: "col", class: "n" }, t));
 	return [el("h2", {}, title), el("div", { class: "wide" }, el("table", {},
 		el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Function"))),
@@ -249,18 +254,19 @@ function graph_table(title, rows, here) {
 }
 
 function view_function(argument) {
-	const block = blocks.get(Number(argument));
-	if (!block)
+	const found = blocks.get(Number(argument));
+	if (!found)
 		return [el("p", {}, "There is no such function.")];
-	const of = kind => block.rows.filter(r => r.kind === kind), name = name_of(block.row);
+	const of = kind => found.rows.filter(r => r.kind === kind), name = name_of(found.row);
+	const is_cycle = found.row.kind === "cycle";
 	document.title = `${name} – ${data.title}`;
 	return [
 		notes(),
 		graph_table("Called by", of("caller")),
-		graph_table(block.row.kind === "cycle" ? "The cycle" : "Function", [block.row], true),
-		block.row.kind === "cycle" ? graph_table("Members", of("member")) : null,
+		graph_table(is_cycle ? "The cycle" : "Function", [found.row], true),
+		graph_table("Members", of("member")),
 		graph_table("Calls", of("callee")),
-		data.flame ? el("p", {}, el("a", { href: "#flame/" + encodeURIComponent(name) }, "In the flame graph")) : null,
+		data.flame && !is_cycle ? el("p", {}, el("a", { href: "#flame/" + encodeURIComponent(name) }, "In the flame graph")) : null,
 	];
 }
 
