@@ -64,13 +64,14 @@ static bool take(struct kinf_arc *s, uint64_t expected, uint64_t from, uint64_t 
 		return false;
 	__atomic_store_n(&s->to, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->count, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->cost, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->from, from, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->to, to, __ATOMIC_RELEASE);
 	return true;
 }
 
 /* Counts, in a slot that is there or in a new one. */
-static void count(void *table, uint64_t from, uint64_t to, bool transient)
+static struct kinf_arc *count(void *table, uint64_t from, uint64_t to, bool transient)
 {
 	struct kinf_block *b = rt_block_of(table);
 	uint64_t mask = b->own[RT_MASK];
@@ -84,40 +85,50 @@ static void count(void *table, uint64_t from, uint64_t to, bool transient)
 
 		if (s->from == from && s->to == to) {
 			count_one(&s->count);
-			return;
+			return s;
 		}
 		if (s->from == RT_GONE && !gone)
 			gone = s;
 		if (s->from == 0) {
 			if (gone && take(gone, RT_GONE, from, to))
-				return;
+				return gone;
 			if (take(s, 0, from, to)) {
 				count_one(&b->own[RT_USED]);
-				return;
+				return s;
 			}
 		}
 	}
 }
 
-void rt_arc(uint64_t from, uint64_t to)
+static struct kinf_arc *count_call(uint64_t from, uint64_t to)
 {
 	const struct rt_module *caller, *callee;
 	void *table;
 
 	if (!rt.options.arcs && rt.state != RT_NEW)
-		return;
+		return NULL;
 	if (!rt_ready())
-		return;
+		return NULL;
 	if (from <= RT_TAKEN)
 		from = UINT64_MAX; /* no caller: a slot's mark must not be mistaken for it */
 	callee = rt_module_learn(to);
 	caller = rt_module_learn(from);
 	table = table_with_room();
 	if (table)
-		count(table, from, to,
-		      (callee && callee->transient) || (caller && caller->transient));
-	else
-		rt_lose(KINF_LOST_ARCS, 1);
+		return count(table, from, to,
+			     (callee && callee->transient) || (caller && caller->transient));
+	rt_lose(KINF_LOST_ARCS, 1);
+	return NULL;
+}
+
+void rt_arc(uint64_t from, uint64_t to) { count_call(from, to); }
+
+void rt_enter(uint64_t from, uint64_t to, uint64_t sp)
+{
+	struct kinf_arc *slot = count_call(from, to);
+
+	if (slot && rt_gate.latency)
+		rt_latency_begin(slot, sp);
 }
 
 void rt_mcount(uint64_t from, uint64_t to)

@@ -55,6 +55,7 @@ static void *table_with_room(void)
 /* One execution of the basic block at `addr`; called by the hooks for what they do not find. */
 void rt_count(uint64_t addr)
 {
+	const struct rt_module *module;
 	struct kinf_block *b;
 	uint64_t at;
 	void *table;
@@ -63,13 +64,15 @@ void rt_count(uint64_t addr)
 		return;
 	if (!rt_ready())
 		return;
-	rt_module_learn(addr);
+	module = rt_module_learn(addr);
 	table = table_with_room();
 	if (!table) {
 		rt_lose(KINF_LOST_BLOCKS, 1);
 		return;
 	}
 	b = rt_block_of(table);
+	if (module && module->transient)
+		b->own[RT_FLAGS] |= RT_TRANSIENT;
 	for (at = rt_hash(addr, 0) & b->own[RT_MASK];;
 	     at = (at + sizeof(struct kinf_count)) & b->own[RT_MASK]) {
 		struct kinf_count *s = slot_at(table, at);

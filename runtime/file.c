@@ -86,6 +86,8 @@ int rt_open_output(const char *path, int flags, int mode)
 		err = -EMLINK;
 	if (err) {
 		SYS1(close, fd);
+		if (flags & O_EXCL)
+			SYS3(unlinkat, AT_FDCWD, path, 0);
 		return (int)err;
 	}
 	return (int)fd;
@@ -273,7 +275,12 @@ static bool open_file(void)
 		rt_output_path(i);
 		fd = rt_open_output(rt.path, O_RDWR | O_EXCL, 0600);
 	}
-	if (fd < 0 || SYS2(fstat, fd, &st)) {
+	if (fd >= 0 && SYS2(fstat, fd, &st)) {
+		SYS3(unlinkat, AT_FDCWD, rt.path, 0);
+		SYS1(close, fd);
+		fd = -EIO;
+	}
+	if (fd < 0) {
 		rt_error(rt.path, fd);
 		rt.path[0] = 0;
 		return false;

@@ -42,33 +42,51 @@ static void put_u64(uint64_t v) { put(&v, sizeof(v)); }
 
 /* ---- histogram ---- */
 
+static bool is_at(const struct rt_module *m, const struct kinf_stack *s)
+{
+	return s->pc[0] >= m->text && s->pc[0] < m->text_end &&
+	       s->epoch >= m->record->mapped_at && s->epoch < m->record->unmapped_at;
+}
+
 /* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if there
  * are none. Without bins it only looks. */
-static bool add_samples(const struct rt_module *m, uint32_t *bins)
+static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 {
 	const struct kinf_block *b = NULL;
 	uint64_t period = rt.header->period_ns, rest = period / 2;
 	bool any = false;
 
-	while ((b = rt_next_block(b))) {
+	while ((b = rt_next_block(b)) && (bins || !any)) {
 		uint64_t at = 0;
 
 		while (b->type == KINF_STACKS && at + sizeof(struct kinf_stack) < b->used) {
 			const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
+			uint64_t bin = (s->pc[0] - m->text) / BIN;
 
 			if (!s->depth)
 				break;
-			if (s->pc[0] >= m->text && s->pc[0] < m->text_end) {
+			if (is_at(m, s)) {
 				any = true;
 				rest += s->weight_ns;
-				if (bins && period) {
-					bins[(s->pc[0] - m->text) / BIN] += (uint32_t)(rest / period);
+				if (bins && period && bin < n) {
+					bins[bin] += (uint32_t)(rest / period);
 					rest %= period; /* not lost: it is the next one's */
 				}
 			}
 			at += sizeof(*s) + s->depth * sizeof(s->pc[0]);
 		}
 	}
+	return any;
+}
+
+/* The same, wherever and whenever the file of `m` was mapped. */
+static bool add_samples(const struct rt_module *m, uint32_t *bins, uint32_t n)
+{
+	bool any = false;
+
+	for (const struct rt_module *o = rt.all; o && (bins || !any); o = o->older)
+		if (o->record && (o == m || o->first_id == m->id))
+			any |= add_mapping(o, bins, n);
 	return any;
 }
 
@@ -108,7 +126,7 @@ static void put_histogram(const struct rt_module *m)
 	size_t size = n * sizeof(uint32_t);
 	long bins = 0;
 
-	if (add_samples(m, NULL))
+	if (add_samples(m, NULL, 0))
 		bins = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
 	if (bins <= 0 &&
@@ -118,7 +136,7 @@ static void put_histogram(const struct rt_module *m)
 			put_u16(0);
 		return;
 	}
-	add_samples(m, (uint32_t *)bins);
+	add_samples(m, (uint32_t *)bins, n);
 	while (put_bins(m, (uint32_t *)bins, n))
 		;
 	SYS2(munmap, bins, size);
@@ -287,13 +305,20 @@ static void write_one(const struct rt_module *m)
 	SYS1(close, fd);
 }
 
-/* One file per object: of those that were mapped more than once the first. */
-static bool is_first(const struct rt_module *m) { return m->record && m->id == m->first_id; }
+/* One file per object that has calls or samples: of those that were mapped more than once the first. */
+static bool has_file(const struct rt_module *m)
+{
+	if (m->flags & KINF_MODULE_MAIN)
+		return true;
+	if (!m->record || m->id != m->first_id || m->flags & KINF_MODULE_VDSO)
+		return false;
+	return arcs_of(m, false) || (m->text != rt.sampling.own && add_samples(m, NULL, 0));
+}
 
 void rt_gmon_write(void)
 {
 	static _Atomic bool busy;
-	uint64_t mask, calls = rt_calls() + 1;
+	uint64_t mask, calls = rt_calls() + rt.header->sampled_ns + 1;
 	bool before;
 
 	if (!rt.options.gmon || !rt.profiled || rt.gmon_calls == calls ||
@@ -304,7 +329,7 @@ void rt_gmon_write(void)
 		before = rt_xfsz_pending();
 		rt.gmon_calls = calls;
 		for (const struct rt_module *m = rt.all; m; m = m->older)
-			if (m->flags & KINF_MODULE_MAIN || (is_first(m) && arcs_of(m, false)))
+			if (has_file(m))
 				write_one(m);
 		if (!before)
 			rt_forget_xfsz();

@@ -79,6 +79,14 @@
 9:
 	.endm
 
+/* Goes on at `where` if the time that calls take is measured. */
+	.macro	latency where
+	adrp	x10, rt_gate
+	add	x10, x10, :lo12:rt_gate
+	ldr	w10, [x10, 12]
+	cbnz	w10, \where
+	.endm
+
 /* void _mcount(void *from) */
 function _mcount
 	mov	x15, x30
@@ -97,12 +105,16 @@ function __cyg_profile_func_enter
 	mov	x15, x0
 	mov	x0, x1
 	mov	x1, x15
+	latency	6f
 	count_arc
-	b	rt_arc
+6:	mov	x2, sp
+	b	rt_enter
 end __cyg_profile_func_enter
 
 function __cyg_profile_func_exit
+	latency	1f
 	ret
+1:	b	rt_latency_end
 end __cyg_profile_func_exit
 
 function __sanitizer_cov_trace_pc

@@ -17,6 +17,7 @@
 #endif
 
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
+#define LATENCY	rt_gate + 12
 #define MASK	-24		/* block.own[RT_MASK], seen from the payload */
 
 	.text
@@ -149,16 +150,25 @@ function __cyg_profile_func_enter
 	mov	%rsi, %rax
 	jz	9f
 	count_arc %rdi
+	cmpl	$0, LATENCY(%rip)
+	jne	5f
 	ret
+5:	mov	%r11, %rdi
+	lea	8(%rsp), %rsi
+	jmp	rt_latency_begin
 	next_slots %rsi, %rdi
-9:	mov	%rdi, %rdx
+9:	mov	%rdi, %rax
 	mov	%rsi, %rdi
-	mov	%rdx, %rsi
-	jmp	rt_arc
+	mov	%rax, %rsi
+	lea	8(%rsp), %rdx
+	jmp	rt_enter
 end __cyg_profile_func_enter
 
 function __cyg_profile_func_exit
+	cmpl	$0, LATENCY(%rip)
+	jne	1f
 	ret
+1:	jmp	rt_latency_end
 end __cyg_profile_func_exit
 
 /* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block

@@ -66,8 +66,12 @@ static void own_names(void)
 	long n =
 		SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
 
-	if (n < 0)
-		n = 0;
+	if (n <= 0) { /* no /proc */
+		struct text t = { .at = rt.exe, .size = sizeof(rt.exe) };
+
+		text_add(&t, (const char *)getauxval(AT_EXECFN));
+		n = (long)t.used;
+	}
 	rt.exe[n] = 0;
 	n = SYS2(getcwd, rt.cwd, sizeof(rt.cwd));
 	if (n <= 0 || rt.cwd[0] != '/')
@@ -141,6 +145,8 @@ void rt_on(void)
 {
 	bool on = rt.state == RT_STARTED && !rt.paused;
 
+	rt.latency.run += !on;
+	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
 	__atomic_store_n(&rt_gate.on, on ? UINT64_MAX : 0, __ATOMIC_RELEASE);
 }
 
@@ -161,7 +167,8 @@ static void begin_anew(void)
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
 	rt_threads_drop();
-	rt.module_block = rt.info_block = rt.retired = NULL;
+	rt.module_block = rt.info_block = NULL;
+	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;
@@ -218,6 +225,7 @@ bool rt_ready(void)
 		rt_on();
 	}
 	rt_unlock(mask);
+	rt_latency_start();
 	return rt.state == RT_STARTED;
 }
 
@@ -249,6 +257,8 @@ void rt_exec(bool about_to)
 		return;
 	if (!rt.header) /* a forked child that counted nothing */
 		return;
+	if (about_to)
+		rt_sample_finish();
 	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
 	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
 }

@@ -367,7 +367,7 @@ void rt_modules_retire(void)
 			newer = m;
 			continue;
 		}
-		rt_arcs_retire(m);
+		rt_retire(m);
 		if (m->record)
 			m->record->unmapped_at = rt.epoch + 1;
 		if (newer) /* who walks over m goes on to those behind it */

@@ -5,23 +5,19 @@
 
 enum { FIRST_SLOTS = 128, GROWTH = 4 };
 
-static struct kinf_retired_arc *slots_of(struct kinf_block *b)
+/* A table of the type in *last with room for one more: slots of `size` bytes, the last one that was made. */
+static struct kinf_block *with_room(struct kinf_block **last, enum kinf_type type, uint64_t size)
 {
-	return (struct kinf_retired_arc *)b->payload;
-}
-
-static struct kinf_block *with_room(void)
-{
-	struct kinf_block *b = rt.retired;
+	struct kinf_block *b = *last;
 	uint64_t slots = b ? b->own[RT_MASK] + 1 : 0;
 
 	if (b && b->own[RT_USED] < slots / 2)
 		return b;
 	slots = b ? slots * GROWTH : FIRST_SLOTS;
-	b = rt_block(KINF_RETIRED_ARCS, slots * sizeof(struct kinf_retired_arc), 0);
+	b = rt_block(type, slots * size, 0);
 	if (b) {
 		b->own[RT_MASK] = slots - 1;
-		rt.retired = b;
+		*last = b;
 	}
 	return b;
 }
@@ -37,10 +33,10 @@ static uint32_t place(uint64_t *addr)
 	return m->first_id;
 }
 
-static bool add(const struct kinf_arc *s)
+static bool add_arc(const struct kinf_arc *s)
 {
 	struct kinf_retired_arc a = { .from = s->from, .to = s->to, .count = s->count };
-	struct kinf_block *b = with_room();
+	struct kinf_block *b = with_room(&rt.retired, KINF_RETIRED_ARCS, sizeof(a));
 	struct kinf_retired_arc *r;
 
 	if (!b)
@@ -48,7 +44,7 @@ static bool add(const struct kinf_arc *s)
 	a.from_module = place(&a.from);
 	a.to_module = place(&a.to);
 	for (uint64_t at = rt_hash(a.from + a.from_module, a.to + a.to_module) >> 5;; at++) {
-		r = &slots_of(b)[at & b->own[RT_MASK]];
+		r = &((struct kinf_retired_arc *)b->payload)[at & b->own[RT_MASK]];
 		if (!r->count)
 			break;
 		if (r->from == a.from && r->to == a.to && r->from_module == a.from_module &&
@@ -66,31 +62,142 @@ static bool add(const struct kinf_arc *s)
 	return true;
 }
 
-static void retire_slot(struct kinf_arc *s)
+static bool add_count(const struct kinf_count *s)
 {
-	if (s->count && !add(s))
-		rt_lose(KINF_LOST_ARCS, s->count);
-	__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&s->from, RT_GONE, __ATOMIC_RELEASE);
+	struct kinf_retired_count c = { .addr = s->addr, .count = s->count };
+	struct kinf_block *b = with_room(&rt.retired_counts, KINF_RETIRED_COUNTS, sizeof(c));
+	struct kinf_retired_count *r;
+
+	if (!b)
+		return false;
+	c.module = place(&c.addr);
+	for (uint64_t at = rt_hash(c.addr, c.module);; at++) {
+		r = &((struct kinf_retired_count *)b->payload)[at & b->own[RT_MASK]];
+		if (!r->count)
+			break;
+		if (r->addr == c.addr && r->module == c.module) {
+			r->count += c.count;
+			return true;
+		}
+	}
+	r->addr = c.addr;
+	r->module = c.module;
+	__atomic_store_n(&r->count, c.count, __ATOMIC_RELEASE);
+	b->own[RT_USED]++;
+	return true;
 }
+
+/* ---- latencies ---- */
+
+static void merge(struct kinf_latency *to, const struct kinf_latency *l)
+{
+	to->probe_ns_x1024 = l->probe_ns_x1024;
+	to->sum_ns += l->sum_ns;
+	if (!to->count || l->min_ns < to->min_ns)
+		to->min_ns = l->min_ns;
+	if (l->max_ns > to->max_ns)
+		to->max_ns = l->max_ns;
+	for (uint32_t i = 0; i < KINF_LATENCY_BUCKETS; i++)
+		to->bucket[i] = l->bucket[i] < UINT32_MAX - to->bucket[i]
+					? to->bucket[i] + l->bucket[i]
+					: UINT32_MAX;
+	__atomic_store_n(&to->count, to->count + l->count, __ATOMIC_RELEASE);
+}
+
+static struct kinf_retired_latency *find_latency(const struct kinf_retired_latency *key)
+{
+	struct kinf_block *b = rt.retired_latencies;
+	struct kinf_retired_latency *r = NULL;
+
+	for (uint64_t i = 0; b && i < b->used / sizeof(*r); i++) {
+		r = &((struct kinf_retired_latency *)b->payload)[i];
+		if (r->of.from == key->of.from && r->of.to == key->of.to &&
+		    r->from_module == key->from_module && r->to_module == key->to_module)
+			return r;
+	}
+	if (!b || b->used + sizeof(*r) > b->size - sizeof(*b)) {
+		b = rt_block(KINF_RETIRED_LATENCIES, FIRST_SLOTS * sizeof(*r), 0);
+		if (!b)
+			return NULL;
+		b->used = 0;
+		rt.retired_latencies = b;
+	}
+	r = (struct kinf_retired_latency *)(b->payload + b->used);
+	r->from_module = key->from_module;
+	r->to_module = key->to_module;
+	r->of.from = key->of.from;
+	r->of.to = key->of.to;
+	b->used += sizeof(*r);
+	return r;
+}
+
+static void retire_latency(struct kinf_latency *l, uint32_t thread)
+{
+	struct kinf_retired_latency key, *r;
+
+	key.of.from = l->from;
+	key.of.to = l->to;
+	key.from_module = place(&key.of.from);
+	key.to_module = place(&key.of.to);
+	r = l->count ? find_latency(&key) : NULL;
+	if (r)
+		merge(&r->of, l);
+	for (struct rt_thread *t = rt.threads; t; t = t->next)
+		if (t->index == thread)
+			rt_latency_forget(t, l);
+}
+
+/* ---- what is in a module ---- */
 
 static bool within(const struct rt_module *m, uint64_t addr)
 {
 	return addr >= m->start && addr < m->end;
 }
 
+static void retire_arc(struct kinf_arc *s, uint32_t thread)
+{
+	if (s->count && !add_arc(s))
+		rt_lose(KINF_LOST_ARCS, s->count);
+	if (s->cost)
+		retire_latency((struct kinf_latency *)(uintptr_t)s->cost, thread);
+	s->cost = 0;
+	__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->from, RT_GONE, __ATOMIC_RELEASE);
+}
+
+static void retire_arcs(const struct rt_module *m, struct kinf_block *b)
+{
+	struct kinf_arc *s = (struct kinf_arc *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++)
+		if (s->to && s->from > RT_TAKEN && (within(m, s->from) || within(m, s->to)))
+			retire_arc(s, b->thread);
+}
+
+/* The slot is found again if the library comes back to the same place, and else stays unused. */
+static void retire_counts(const struct rt_module *m, struct kinf_block *b)
+{
+	struct kinf_count *s = (struct kinf_count *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++)
+		if (s->count && within(m, s->addr)) {
+			if (!add_count(s))
+				rt_lose(KINF_LOST_BLOCKS, s->count);
+			__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
+		}
+}
+
 /* Nobody is in a function of `m`, so nobody is at these slots, whichever thread's they are. */
-void rt_arcs_retire(const struct rt_module *m)
+void rt_retire(const struct rt_module *m)
 {
 	struct kinf_block *b = NULL;
 
 	while ((b = rt_next_block(b))) {
-		struct kinf_arc *s = (struct kinf_arc *)b->payload;
-
-		if (b->type != KINF_ARCS || !(b->own[RT_FLAGS] & RT_TRANSIENT))
+		if (!(b->own[RT_FLAGS] & RT_TRANSIENT))
 			continue;
-		for (uint64_t n = b->used / sizeof(*s); n--; s++)
-			if (s->to && s->from > RT_TAKEN && (within(m, s->from) || within(m, s->to)))
-				retire_slot(s);
+		if (b->type == KINF_ARCS)
+			retire_arcs(m, b);
+		if (b->type == KINF_COUNTS)
+			retire_counts(m, b);
 	}
 }

@@ -52,13 +52,15 @@ struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	void *arcs, *counts; /* payloads of its newest tables */
 	uint32_t tid, index;
 	struct rt_clock clock;
-	struct rt_stacks *stacks; /* NULL before the first sample */
+	struct rt_stacks *stacks;   /* NULL before the first sample */
+	struct rt_latency *latency; /* NULL before the first call */
 };
 
 /* Thread-local. The hooks know the first two; NULL before the first call in a thread. */
 struct rt_tls {
 	void *arcs;   /* payload of the KINF_ARCS block in use */
 	void *counts; /* the same of KINF_COUNTS */
+	struct rt_latency *latency;
 	struct rt_thread *thread;
 	int32_t timer; /* as in rt_clock: made before there was a `thread` */
 	uint64_t stack, stack_end;
@@ -77,6 +79,7 @@ union rt_gate {
 	struct {
 		uint64_t on;    /* ~0: collecting; 0: ask rt_ready() */
 		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
+		uint32_t latency; /* 1: how long calls take is measured */
 	};
 	uint8_t page[RT_PAGE];
 };
@@ -107,7 +110,7 @@ enum { RT_EXTENTS = 256 };
 
 struct rt_options { /* KIN_OPTIONS; kinrt.h is the manual */
 	char text[1024];
-	bool arcs, blocks, gmon, verbose, start;
+	bool arcs, blocks, gmon, verbose, start, latency;
 };
 
 extern struct rt {
@@ -134,11 +137,12 @@ extern struct rt {
 	uint32_t n_modules; /* records written */
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
-	struct kinf_block *retired;
+	struct kinf_block *retired, *retired_counts, *retired_latencies;
 
 	struct kinf_block *thread_block;
 	struct rt_thread *threads, *inspected;
 	uint32_t n_threads;
+	_Atomic uint32_t refused; /* calls since there was no memory for a thread; 0: there is */
 
 	struct rt_sampling { /* sample.c */
 		uint64_t period_ns; /* 0: not wanted, or not possible */
@@ -156,7 +160,13 @@ extern struct rt {
 		uint64_t own, own_end; /* our own code */
 	} sampling;
 
-	uint64_t gmon_calls; /* calls that the last gmon.out told of, plus one */
+	struct { /* latency.c */
+		uint64_t ns_x2_32; /* ns per tick of the clock; 0: not known yet */
+		uint32_t run; /* how often it was paused: what began before is not known to be on */
+		uint64_t own_x1024, both_x1024; /* ns that a call's hooks add to its time, to all */
+	} latency;
+
+	uint64_t gmon_calls; /* calls and sampled time that the last gmon.out told of, plus one */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
 	uint64_t vdso;
 } rt __attribute__((visibility("hidden")));
@@ -242,10 +252,23 @@ void rt_threads_drop(void);
 /* ---- arcs.c, counts.c ---- */
 
 void rt_arc(uint64_t from, uint64_t to);
+void rt_enter(uint64_t from, uint64_t to, uint64_t sp); /* the same, and its end will be told */
 void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is compiled for gprof */
-void rt_arcs_retire(const struct rt_module *m); /* with the lock */
 void rt_count(uint64_t addr);
 uint64_t rt_calls(void); /* sum of all arcs */
+
+/* ---- retire.c ---- */
+
+void rt_retire(const struct rt_module *m); /* with the lock */
+
+/* ---- latency.c ---- */
+
+void rt_latency_start(void); /* learns what measuring costs, once */
+/* A call along the slot's arc has begun, and ends; sp: of its frame. By the hooks. */
+void rt_latency_begin(struct kinf_arc *slot, uint64_t sp);
+void rt_latency_end(uint64_t to, uint64_t from);
+/* With the lock: the record is of nothing any more. */
+void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r);
 
 /* ---- intercept.c ---- */
 

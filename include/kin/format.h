@@ -87,6 +87,9 @@ enum kinf_type {
 	KINF_COUNTS = 7,       /* struct kinf_counts: executions of basic blocks */
 	KINF_LATENCIES = 8,    /* struct kinf_latency, one after the other */
 	KINF_STREAM = 9,       /* records, see below; sealed */
+	KINF_RETIRED_COUNTS = 10,    /* struct kinf_retired_count[]: of modules that were unmapped */
+	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
+	KINF_N_TYPES
 };
 
 enum kinf_block_flags {
@@ -141,7 +144,7 @@ struct kinf_arc {       /* calls from one place to one function; counts[] of one
 	uint64_t to;    /* an address within the callee, at its entry; 0: unused slot */
 	uint64_t count; /* 0: nothing to see here, whatever the addresses say. One pair may stand in
 			 * several slots and blocks, also of one thread: they add up */
-	uint64_t cost;  /* the latency record's index + 1, or 0 */
+	uint64_t cost;  /* the writer's own */
 };
 
 struct kinf_retired_arc { /* addresses are link-time addresses within modules */
@@ -181,6 +184,16 @@ struct kinf_latency {
 	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* stay at the largest value */
 };
 
+struct kinf_retired_count { /* a link-time address within a module; count 0: unused */
+	uint64_t addr, count;
+	uint32_t module, unused;
+};
+
+struct kinf_retired_latency { /* addresses as in struct kinf_retired_arc */
+	uint32_t from_module, to_module;
+	struct kinf_latency of;
+};
+
 /* ---- KINF_STREAM: the recorder's records ----
  *
  * After unpacking, a sequence of records, each a byte (enum kinf_record) and fields. A field is an
@@ -211,7 +224,8 @@ enum kinf_record {
 				 gets: where a block could be lost, each starts with these. A
 				 smaller one than expected ends all that have that id or larger */
 
-	/* What "kin merge" writes, besides: all addresses are link-time addresses in modules. */
+	/* What "kin merge" writes, besides (a recorder writes a KINF_R_AUDIT, too): all addresses
+	   are link-time addresses in modules. */
 	KINF_R_ARC = 14, /* module, address of the call (within it, not behind), module, address in
 			    the callee, task or 0: sum over all, count */
 	KINF_R_COUNT = 15,     /* executions of a basic block: module, address, count */
@@ -221,8 +235,8 @@ enum kinf_record {
 	KINF_R_HISTOGRAM = 17, /* module, low, high, bins, rate, dimension text, abbreviation; bins
 				  that are not empty, as above */
 	KINF_R_TASK_TIMES = 18, /* task, start ns, end ns, cpu ns, sampled ns */
-	KINF_R_AUDIT = 19,      /* how many, and that many numbers: kinf_audit. Losses are here and
-				   not in the header */
+	KINF_R_AUDIT = 19,      /* how many, and that many numbers: kinf_audit. Of a merged file
+				   losses are here and not in the header */
 };
 enum kinf_audit {
 	KINF_AUDIT_LOST,
@@ -276,6 +290,7 @@ _Static_assert(sizeof(struct kinf_module) == 48, "file format");
 _Static_assert(sizeof(struct kinf_thread) == 96, "file format");
 _Static_assert(sizeof(struct kinf_arc) == 32, "file format");
 _Static_assert(sizeof(struct kinf_retired_arc) == 32, "file format");
+_Static_assert(sizeof(struct kinf_retired_count) == 24, "file format");
 _Static_assert(sizeof(struct kinf_stack) == 32, "file format");
 _Static_assert(sizeof(struct kinf_latency) == 56 + 4 * KINF_LATENCY_BUCKETS, "file format");
 

@@ -247,6 +247,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	struct hist_stat stat = { s->weight, s->count,
 				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
 	uint32_t leaf_hop;
+	if (x->f && !sample_filter_covers(x->f->samples, s))
+		return;
 	add_stat(&h->unfiltered[event], &stat);
 	if (x->f && !sample_filter_passes(x->f->samples, s))
 		return;

@@ -98,6 +98,8 @@ uint32_t tuples_add(struct tuples *t, const uint32_t *values);
 uint32_t map64_number(struct map64 *ids, uint64_t key); /* keys numbered as they come */
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
 			   bool inlined);
+/* How far into its function a frame's address is; false if that is not known. */
+bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret);
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row);
 uint32_t hist_line_id(struct hists_private *h,

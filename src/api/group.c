@@ -54,7 +54,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	}
 	sections_take_notes(s, t, NULL);
 	report_describe(&in, sections_table(s));
-	*ret = sections_finish(s);
+	*ret = sections_finish(s, true);
 	return NULL;
 }
 
@@ -215,7 +215,7 @@ static struct kin_error *by_parts(struct parts *x, struct kin_error *(*add)(stru
 	report_describe(&in, t);
 	if (x->many_units)
 		table_set_rate(t, 1);
-	*ret = sections_finish(x->sections);
+	*ret = sections_finish(x->sections, !x->own_shares);
 	return NULL;
 }
 

@@ -27,7 +27,7 @@ struct kin_profile {
 	bool lines;
 	bool told_trouble, told_objects;
 	struct view views[2]; /* per function, per line */
-	VEC(char *) warnings;
+	VEC(char *) warnings, doubts;
 };
 
 /* One of data that is no file's. Takes over `data`. */

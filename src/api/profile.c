@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "analysis/mismatch.h"
 #include "api/filter.h"
 #include "api/find.h"
@@ -25,6 +26,9 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->warnings.n; i++)
 		free(p->warnings.at[i]);
 	vec_free(&p->warnings);
+	for (size_t i = 0; i < p->doubts.n; i++)
+		free(p->doubts.at[i]);
+	vec_free(&p->doubts);
 	profile_free(p->data);
 	object_free(p->object);
 	free(p);
@@ -36,7 +40,7 @@ void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
 static bool has_many_objects(const struct profile *p)
 {
-	return p->n_objects > 1 || p->samples.n || p->samples.n_frames > 1;
+	return p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1;
 }
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
@@ -87,7 +91,9 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .program = v->program,
 				      .graph = v->graph,
 				      .warnings = (const char *const *)p->warnings.at,
-				      .n_warnings = p->warnings.n };
+				      .n_warnings = p->warnings.n,
+				      .doubts = (const char *const *)p->doubts.at,
+				      .n_doubts = p->doubts.n };
 }
 
 struct kin_error *profile_trouble(struct kin_profile *p)
@@ -157,6 +163,32 @@ static void add_warning(const char *text, void *profile)
 	vec_push(&p->warnings, xprintf("%s", text));
 }
 
+static void add_doubt(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->doubts, xprintf("%s", text));
+}
+
+static void add_both(const char *text, void *profile)
+{
+	add_warning(text, profile);
+	add_doubt(text, profile);
+}
+
+static void tell_unfinished(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (!s->unfinished)
+			continue;
+		char *text = xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				     "this is what there was by then",
+				     strtab_get(p->data->strings, s->path));
+		add_both(text, p);
+		free(text);
+	}
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -165,11 +197,13 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		return err;
 
 	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
 		return err;
 	}
+	audit_check(p->data, add_doubt, p);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;
@@ -190,7 +224,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
 		kin_error_free(no_symbols);
 		if (!err)
 			err = profile_trouble(p);
@@ -234,6 +268,10 @@ struct kin_profile *profile_of_data(struct profile *data, const struct program_o
 }
 
 /* ---- the rest ---- */
+
+size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
+
+const char *kin_profile_doubt_at(const struct kin_profile *p, size_t i) { return p->doubts.at[i]; }
 
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)

@@ -47,6 +47,7 @@ static int run(const struct settings *s)
 
 const struct command browse_command = {
 	.name = "browse",
+	.group = COMMANDS_LOOK,
 	.summary = "look around in a profile, on the terminal",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

@@ -23,6 +23,7 @@ static int run(const struct settings *s) { return run_report(s, "counts"); }
 
 const struct command counts_command = {
 	.name = "counts",
+	.group = COMMANDS_LOOK,
 	.summary = "how often each function or basic block was executed",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

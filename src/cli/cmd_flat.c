@@ -30,6 +30,7 @@ static int run(const struct settings *s) { return run_report(s, "flat"); }
 
 const struct command flat_command = {
 	.name = "flat",
+	.group = COMMANDS_LOOK,
 	.summary = "time per function, and how often each was called",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

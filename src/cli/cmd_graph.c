@@ -34,6 +34,7 @@ static int run(const struct settings *s) { return run_report(s, "graph"); }
 
 const struct command graph_command = {
 	.name = "graph",
+	.group = COMMANDS_LOOK,
 	.summary = "callers and callees of each function, and the time each call stands "
 		   "for",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",

@@ -107,6 +107,7 @@ static int run(const struct settings *s)
 
 const struct command html_command = {
 	.name = "html",
+	.group = COMMANDS_LOOK,
 	.summary = "a profile as one HTML file, with call graph and flame graph",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

@@ -24,6 +24,7 @@ static int run(const struct settings *s) { return run_report(s, "lines"); }
 
 const struct command lines_command = {
 	.name = "lines",
+	.group = COMMANDS_LOOK,
 	.summary = "time per source line",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

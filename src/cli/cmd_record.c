@@ -313,9 +313,9 @@ static bool parse(int argc, char **argv, struct line *l)
 
 static void say(const char *text) { message("record", "%s", text); }
 
-static void say_audit(const struct record_audit *a, const char *output)
+static void say_audit(const struct record_audit *a, const char *output, bool quiet)
 {
-	char *text = record_audit_text(a, output), *rest;
+	char *text = quiet ? record_audit_losses(a) : record_audit_text(a, output), *rest;
 	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
 		message("record", "%s", l);
 	free(text);
@@ -379,10 +379,8 @@ static int run_line(struct line *l)
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
 	if (err)
 		return not_begun(l, err, not_executed);
-	if (result.recorded && !l->quiet)
-		say_audit(&result.audit, l->opts.output);
-	else if (result.audit.lost)
-		message("record", "%llu samples were lost", (unsigned long long)result.audit.lost);
+	if (result.recorded && (!l->quiet || record_audit_is_bad(&result.audit)))
+		say_audit(&result.audit, l->opts.output, l->quiet);
 	record_audit_done(&result.audit);
 	return end(&result);
 }
@@ -409,6 +407,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command record_command = {
 	.name = "record",
+	.group = COMMANDS_COLLECT,
 	.summary = "sample what programs do, with whole call stacks",
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,

@@ -95,6 +95,9 @@ static const struct opt_group input_group = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_STRICT, 0, "strict", NULL,
+		  "fail, after all is done, if the data is less than what it should be: see kin info",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -530,6 +533,7 @@ static int run(const struct settings *s)
 
 const struct command report_command = {
 	.name = "report",
+	.group = COMMANDS_LOOK,
 	.summary = "samples by function, library, thread ...: Self and Children, with call chains",
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,

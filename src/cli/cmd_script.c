@@ -264,6 +264,7 @@ static int run(const struct settings *s)
 
 const struct command script_command = {
 	.name = "script",
+	.group = COMMANDS_DATA,
 	.summary = "the samples, one by one, or as folded stacks for flame graphs",
 	.operands = "[DATA]...",
 	.description = description,

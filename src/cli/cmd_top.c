@@ -530,6 +530,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command top_command = {
 	.name = "top",
+	.group = COMMANDS_LOOK,
 	.summary = "what runs now, by function: Children and Self, as they change",
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.description = description,

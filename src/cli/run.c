@@ -32,6 +32,10 @@ int open_profile(const struct settings *s, struct kin_profile **ret)
 	int status = message_error(s->command->name, err);
 	for (size_t i = 0; *ret && i < kin_profile_n_warnings(*ret); i++)
 		message(s->command->name, "warning: %s", kin_profile_warning_at(*ret, i));
+	for (size_t i = 0; *ret && s->strict && i < kin_profile_n_doubts(*ret); i++) {
+		message(s->command->name, "in doubt: %s", kin_profile_doubt_at(*ret, i));
+		status = EXIT_ERROR;
+	}
 	return status;
 }
 
@@ -47,6 +51,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.source_dirs = string_list(&s->source_dirs),
 		.layout = s->layout,
 		.by = s->by,
+		.with_source = s->with_source,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

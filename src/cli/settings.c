@@ -26,6 +26,12 @@ const struct opt_group input_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_STRICT, 0, "strict", NULL,
+		  "fail, after all is done, if the data is less than what it should be: samples or "
+		  "calls were lost, more than 1 % of the stacks were cut short, sampled CPU time "
+		  "is "
+		  "5 % off the kernel's, or it is of another program",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -226,6 +232,9 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		break;
 	case OPT_DEBUG_DIR:
 		s->debug_dir = arg;
+		break;
+	case OPT_STRICT:
+		s->strict = true;
 		break;
 	case OPT_DEMANGLE:
 		s->demangle = arg ? arg : "auto";

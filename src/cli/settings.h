@@ -24,12 +24,13 @@ struct settings {
 	const char *format; /* NULL: the command's usual one */
 	const char *sort, *layout;
 	const char *by, *time;
+	bool assembly, with_source; /* "annotate" only */
 	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;
 	double min_share;
 	struct output_opts output;
-	bool help, version;
+	bool help, version, strict;
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
@@ -47,6 +48,7 @@ enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
 	OPT_DEBUG_DIR,
+	OPT_STRICT,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_SOURCE_DIR,

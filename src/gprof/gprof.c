@@ -40,6 +40,7 @@ static struct kin_error *open_program(struct run *r)
 		/* GNU: "otherwise we'd lose b-b counts in gmon.sum", and the lines get printed. */
 		.lines = o->lines || (o->compat && o->styles & STYLE_SUM),
 		.style = o->traditional ? DEMANGLE_NONE : o->demangle,
+		.versions = true,
 	};
 	struct kin_error *err = session_open_program(&r->s, o->executable);
 

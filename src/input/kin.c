@@ -129,6 +129,8 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		[KINF_COUNTS] = { kin_read_counts, false },
 		[KINF_LATENCIES] = { kin_read_latencies, false },
 		[KINF_STREAM] = { unpack, false },
+		[KINF_RETIRED_COUNTS] = { kin_read_retired_counts, false },
+		[KINF_RETIRED_LATENCIES] = { kin_read_retired_latencies, false },
 	};
 
 	if (type >= ARRAY_LEN(types) || types[type].first != first_pass)
@@ -140,7 +142,7 @@ static void read_payload(struct kin_file *f, const struct kin_block *b, bool fir
 {
 	read_block *read = reader_of(b->head.type, first_pass);
 
-	if (first_pass && b->head.type > KINF_STREAM)
+	if (first_pass && b->head.type >= KINF_N_TYPES)
 		kin_damaged(f, b->at, "a block of a type that is not known; a newer kin wrote it?");
 	if (!read)
 		return;
@@ -283,6 +285,7 @@ static void describe(struct kin_file *f)
 	add_number(f, "pid", h->pid);
 	add_number(f, "parent", h->ppid);
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
+	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
 	add_number(f, "period ns", h->period_ns);
 	add_number(f, "started at, ns since 1970", h->start_time_ns);
 	if (h->error[0])

@@ -68,6 +68,8 @@ void kin_read_retired(struct kin_file *f, const struct kin_block *b);
 void kin_read_stacks(struct kin_file *f, const struct kin_block *b);
 void kin_read_counts(struct kin_file *f, const struct kin_block *b);
 void kin_read_latencies(struct kin_file *f, const struct kin_block *b);
+void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b);
+void kin_read_retired_latencies(struct kin_file *f, const struct kin_block *b);
 void kin_add_fact(struct kin_file *f, const char *text, size_t n); /* "key=value" */
 
 /* kin_modules.c */

@@ -219,29 +219,60 @@ void kin_read_retired(struct kin_file *f, const struct kin_block *b)
 	}
 }
 
+/* `x` has the places. */
+static void add_latency(struct kin_file *f, const struct kinf_latency *l, struct latency x)
+{
+	uint64_t bucket[LATENCY_BUCKETS];
+	_Static_assert((unsigned)LATENCY_BUCKETS == KINF_LATENCY_BUCKETS, "the same buckets");
+
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		bucket[i] = l->bucket[i];
+	x.count = l->count;
+	x.sum_ns = l->sum_ns;
+	x.min_ns = l->min_ns;
+	x.max_ns = l->max_ns;
+	x.bucket = bucket;
+	profile_add_latency(f->into, x);
+}
+
 void kin_read_latencies(struct kin_file *f, const struct kin_block *b)
 {
 	struct walk k = walk_of(f, b);
-	uint64_t bucket[LATENCY_BUCKETS];
 	struct kinf_latency l;
-	_Static_assert((unsigned)LATENCY_BUCKETS == KINF_LATENCY_BUCKETS, "the same buckets");
 
 	while (next(&k, &l, sizeof(l))) {
-		struct latency x = { .from = l.from,
-				     .to = l.to,
-				     .count = l.count,
-				     .sum_ns = l.sum_ns,
-				     .min_ns = l.min_ns,
-				     .max_ns = l.max_ns,
-				     .bucket = bucket };
+		struct latency x = { .from = l.from, .to = l.to };
 		if (!l.to || !l.count)
 			continue;
 		x.from_object = place_call(f, &x.from);
 		x.to_object = kin_module_place(&f->modules, &x.to, (uint32_t)KIN_NOW);
-		for (size_t i = 0; i < LATENCY_BUCKETS; i++)
-			bucket[i] = l.bucket[i];
-		profile_add_latency(f->into, x);
+		add_latency(f, &l, x);
 	}
+}
+
+void kin_read_retired_latencies(struct kin_file *f, const struct kin_block *b)
+{
+	struct walk k = walk_of(f, b);
+	struct kinf_retired_latency r;
+
+	while (next(&k, &r, sizeof(r))) {
+		struct latency x = { .from = r.of.from ? r.of.from - 1 : 0, .to = r.of.to };
+		if (!r.of.count)
+			continue;
+		x.from_object = retired_object(f, r.from_module);
+		x.to_object = retired_object(f, r.to_module);
+		add_latency(f, &r.of, x);
+	}
+}
+
+static void add_block(struct kin_file *f, struct block block, bool *any)
+{
+	profile_add_block(f->into, block);
+	if (*any)
+		return;
+	*any = true;
+	profile_add_block_record(f->into);
+	f->source->n_blocks++;
 }
 
 void kin_read_counts(struct kin_file *f, const struct kin_block *b)
@@ -252,16 +283,26 @@ void kin_read_counts(struct kin_file *f, const struct kin_block *b)
 
 	while (next(&k, &c, sizeof(c))) {
 		struct block block = { .addr = c.addr, .count = c.count };
-		if (!c.addr)
+		if (!c.addr || !c.count)
 			continue;
 		block.object = kin_module_place(&f->modules, &block.addr, (uint32_t)KIN_NOW);
-		profile_add_block(f->into, block);
-		any = true;
+		add_block(f, block, &any);
 	}
-	if (!any)
-		return;
-	profile_add_block_record(f->into);
-	f->source->n_blocks++;
+}
+
+void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b)
+{
+	struct walk k = walk_of(f, b);
+	struct kinf_retired_count c;
+	bool any = false;
+
+	while (next(&k, &c, sizeof(c)))
+		if (c.count)
+			add_block(f,
+				  (struct block){ .addr = c.addr,
+						  .count = c.count,
+						  .object = retired_object(f, c.module) },
+				  &any);
 }
 
 /* ---- stacks ---- */

@@ -437,6 +437,17 @@ void kin_writer_unwind_failed(struct kin_writer *w, uint32_t module, uint64_t n)
 	end_record(w);
 }
 
+void kin_writer_switches(struct kin_writer *w, uint64_t switches, uint64_t preemptions)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_AUDIT);
+	kin_put(r, KINF_AUDIT_PREEMPTIONS + 1);
+	for (int i = 0; i <= KINF_AUDIT_PREEMPTIONS; i++)
+		kin_put(r, i == KINF_AUDIT_SWITCHES      ? switches
+			   : i == KINF_AUDIT_PREEMPTIONS ? preemptions
+							 : 0);
+	end_record(w);
+}
+
 void kin_writer_info(struct kin_writer *w, const char *key, const char *value)
 {
 	char *text = xprintf("%s=%s", key, value);

@@ -78,9 +78,26 @@ static void put_losses(FILE *f, const struct record_audit *a)
 	if (a->lost)
 		fprintf(f, "  LOST %llu samples or records: the buffers were full\n",
 			(unsigned long long)a->lost);
+	if (a->unseen_ns)
+		fprintf(f,
+			"  not seen: %.3f s of CPU time, of programs that have more rights (setuid) "
+			"than the recorder, and of the kernel as it begins and ends processes\n",
+			seconds(a->unseen_ns));
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",
 			(unsigned long long)a->throttled);
+}
+
+bool record_audit_is_bad(const struct record_audit *a) { return a->lost || (a->unseen_ns && !a->samples); }
+
+char *record_audit_losses(const struct record_audit *a)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	put_losses(f, a);
+	fclose(f);
+	return text;
 }
 
 char *record_audit_text(const struct record_audit *a, const char *output)

@@ -161,9 +161,18 @@ static struct kin_error *open_files(struct session *s)
 
 static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
 
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
+}
+
 static void keep_status(struct session *s)
 {
 	struct record_result *r = s->result;
+	const struct rusage *u = &s->target.usage;
+	s->used_ns += ns_of(u->ru_utime) + ns_of(u->ru_stime);
+	s->preempted += (uint64_t)u->ru_nivcsw;
+	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
 	r->ended = s->target.ended;
 	if (s->target.ended && (!failed(r->status) || failed(s->target.status)))
 		r->status = s->target.status;

@@ -140,6 +140,16 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
 	return t->lost > records ? t->lost : records;
 }
 
+/* By the kernel's accounting. What the events counted, if that is not much less than what wait()
+ * says: programs that are executed with more rights than ours have no events. */
+static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
+{
+	bool unseen = s->used_ns > t->running_ns + t->running_ns / 10 + 20000000;
+	if (s->opts->everything)
+		return 0;
+	return unseen ? s->used_ns : t->running_ns;
+}
+
 static void update_totals(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
@@ -148,8 +158,7 @@ static void update_totals(struct session *s)
 	if (n > s->lost_written)
 		kin_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
-	bool tasks = !s->opts->everything;
-	kin_writer_clock(w, tasks ? t.running_ns : 0, s->sampled_ns);
+	kin_writer_clock(w, cpu_time(s, &t), s->sampled_ns);
 }
 
 static void tick(struct session *s)
@@ -298,17 +307,26 @@ static void describe(struct session *s)
 				s->exact_switches ? "at the switch" : "estimated: nearest sample");
 }
 
+/* With what the kernel did not let be sampled. */
+static char *event_name(const struct session *s, const struct record_event *e)
+{
+	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
+}
+
 static void define_events(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
 	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
-		if (!e->is_switches)
-			s->event_ids[i] = kin_writer_event(w, e->name,
-							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-							   e->period ? e->period : e->frequency,
-							   e->period ? 0 : KINF_EVENT_FREQUENCY);
+		if (e->is_switches)
+			continue;
+		char *name = event_name(s, e);
+		s->event_ids[i] =
+			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+					 e->period ? e->period : e->frequency,
+					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		free(name);
 	}
 	if (!s->opts->wall)
 		return;
@@ -384,7 +402,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	struct rings_totals t = rings_totals(s->rings);
 	a->samples = s->samples;
 	a->duration_ns = end_ns - s->start_ns;
-	a->cpu_ns = s->opts->everything ? 0 : t.running_ns;
+	a->cpu_ns = cpu_time(s, &t);
+	a->unseen_ns = a->cpu_ns > t.running_ns ? a->cpu_ns - t.running_ns : 0;
 	a->sampled_ns = s->sampled_ns;
 	a->is_clock = s->events.at.at[0].is_clock;
 	a->user_only = s->user_only;
@@ -399,7 +418,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->processes = spaces_n_processes(s->spaces);
 	a->threads = spaces_n_threads(s->spaces);
 	a->stack_bytes = rings_stack_bytes(s->rings);
-	a->preemptions += (uint64_t)s->target.usage.ru_nivcsw;
+	a->switches = s->switched;
+	a->preemptions = s->preempted;
 	if (s->wall) {
 		const struct wall_totals *w = wall_totals(s->wall);
 		a->has_switches = true;
@@ -426,6 +446,8 @@ void session_end(struct session *s)
 		spaces_each(s->spaces, end_wall, s);
 	update_totals(s);
 	fill_audit(s, end);
+	kin_writer_switches(recording_writer(s->recording), s->result->audit.switches,
+			    s->result->audit.preemptions);
 
 	enum kinf_end how = KINF_STOPPED;
 	uint64_t detail = 0;

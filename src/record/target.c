@@ -15,6 +15,26 @@
 
 enum { HURRIED = -10 };
 
+/* ---- limits ---- */
+
+/* They are the program's: the recorder takes what it may. */
+static void raise_limit(__rlimit_resource_t what, struct rlimit *before)
+{
+	struct rlimit most;
+	if (getrlimit(what, before))
+		*before = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	most = *before;
+	most.rlim_cur = most.rlim_max;
+	if (before->rlim_cur != before->rlim_max)
+		setrlimit(what, &most);
+}
+
+static void limits_as_before(const struct signals *s)
+{
+	setrlimit(RLIMIT_NOFILE, &s->files_before);
+	setrlimit(RLIMIT_AS, &s->memory_before);
+}
+
 /* ---- signals ---- */
 
 static void choose_ends(struct signals *s)
@@ -30,6 +50,8 @@ static void choose_ends(struct signals *s)
 static struct kin_error *open_signals(struct signals *s, bool ends)
 {
 	s->nice_before = getpriority(PRIO_PROCESS, 0);
+	raise_limit(RLIMIT_NOFILE, &s->files_before);
+	raise_limit(RLIMIT_AS, &s->memory_before);
 	sigemptyset(&s->taken);
 	sigaddset(&s->taken, SIGCHLD);
 	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
@@ -99,6 +121,7 @@ static void become(char *const *argv, const struct signals *s, int go, int faile
 		_exit(127); /* the recorder is no more */
 	sigaction(SIGCHLD, &s->child_before, NULL);
 	sigprocmask(SIG_SETMASK, &s->program, NULL);
+	limits_as_before(s);
 	if (s->nice_before > HURRIED)
 		setpriority(PRIO_PROCESS, 0, s->nice_before);
 	execvp(argv[0], argv);

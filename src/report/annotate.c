@@ -414,6 +414,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	}
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "count",
+		   in->graph->has_arcs || in->profile->n_blocks || !in->profile->samples.n);
 	table_show(t, "per_count", in->profile->n_blocks && in->graph->total > 0);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);

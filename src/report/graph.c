@@ -190,7 +190,7 @@ static void set_measured_arc(struct state *s, const struct cg_listed *arc)
 	const struct callgraph *g = s->in.graph;
 	if (g->measured && !arc->count)
 		s->cells[CALLED] = cell_none();
-	if (arc->count)
+	if (arc->count && (!g->measured || arc->total > 0)) /* no sample: not measured, not 0 */
 		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
 	if (g->measured)
 		s->cells[SAMPLES] = cell_count(g->measured[arc->arc].samples);

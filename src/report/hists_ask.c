@@ -213,7 +213,7 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 	const char *list = a->given->call_graph ? a->given->call_graph : "";
 	size_t n = 0;
 	a->mode = MODE_GRAPH;
-	a->opts.order = a->opts.no_children ? CHAIN_CALLEE : CHAIN_CALLER;
+	a->opts.order = a->given->no_children ? CHAIN_CALLEE : CHAIN_CALLER;
 	a->threshold = 0.5;
 	for (char *w; (w = next_word(&a->arena, &list, ", "));) {
 		char *end;

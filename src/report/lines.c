@@ -219,6 +219,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "calls", in->graph->has_arcs || !in->profile->samples.n);
 	table_show(t, "count", blocks->n > 0);
 	table_show(t, "per_count", blocks->n > 0 && in->graph->total > 0);
 	table_show(t, "object", report_has_objects(in, is_busy));
@@ -238,6 +239,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report lines_report = { "lines", "time per source line",
-				     true,    false,
+const struct report lines_report = { "lines", "time per source line",           true, false,
 				     run,     REPORT_BY_PART | REPORT_BY_OBJECT };

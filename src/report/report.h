@@ -18,6 +18,7 @@ struct report_opts {
 	bool callers;           /* flat: also what was not seen running, but its callees were */
 	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
+	bool with_source;       /* "asm": source lines between instructions */
 	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
 	const struct selection *selection; /* NULL: everything */
 };
@@ -30,6 +31,8 @@ struct report_input {
 	const struct callgraph *graph;
 	const char *const *warnings; /* what is odd about the data; copied by who shows it */
 	size_t n_warnings;
+	const char *const *doubts; /* what makes it less than what it should be */
+	size_t n_doubts;
 	struct program *program; /* places of several objects, and of stacks; NULL: one program's */
 };
 
@@ -63,8 +66,8 @@ const char *report_object_path(const struct report_input *in, symid id);
 bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
 
-extern const struct report flat_report, graph_report, index_report, lines_report, annotate_report,
-	counts_report, order_report, info_report, hists_report;
+extern const struct report asm_report, flat_report, latency_report, graph_report, index_report, lines_report, annotate_report,
+	counts_report, cycles_report, order_report, info_report, hists_report;
 
 /* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)"
  * for a line place. In the table's memory, or living as long as the symbols. Costs a line lookup if

@@ -219,7 +219,7 @@ static void put_bar(struct browser *b, unsigned row, const char *left, const cha
 static void draw_head(struct browser *b)
 {
 	const struct place *p = here(b);
-	char left[MAX_TEXT], right[64];
+	char left[MAX_TEXT + 16], right[64];
 	const char *order = p->function || !b->page.has_children ? ""
 			    : b->by_own                          ? "by Self"
 								 : "by Children";
@@ -232,7 +232,7 @@ static void draw_head(struct browser *b)
 
 static void draw_foot(struct browser *b)
 {
-	char left[MAX_TEXT], right[64];
+	char left[MAX_TEXT + 16], right[64];
 	size_t n = b->shown.n;
 	if (b->typing)
 		snprintf(left, sizeof(left), " /%s_", b->filter);

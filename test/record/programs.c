@@ -75,16 +75,15 @@ NOINLINE int deep(int n)
 
 static void *thread(void *arg)
 {
-	(void)arg;
 	for (int i = 0; i < 30; i++)
-		loop(1000000);
+		loop((int)(long)arg);
 	return NULL;
 }
 static int threads(int n)
 {
-	pthread_t t[64];
+	pthread_t *t = calloc((size_t)n, sizeof(*t));
 	for (int i = 0; i < n; i++)
-		pthread_create(&t[i], NULL, thread, NULL);
+		pthread_create(&t[i], NULL, thread, (void *)(n > 100 ? 100000L : 1000000L));
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
 	return 0;
@@ -104,6 +103,17 @@ static int forks(int n)
 	while (wait(NULL) > 0)
 		continue;
 	return 7;
+}
+
+static int storm(int n) /* of children that end at once */
+{
+	int bad = 0, status;
+	for (int i = 0; i < n; i++) {
+		if (!fork())
+			_exit(3);
+		bad += wait(&status) < 0 || status != 0x300;
+	}
+	return bad ? 1 : 7;
 }
 
 NOINLINE void daemon_work(void) { spin(0.2); }
@@ -215,6 +225,8 @@ int main(int argc, char **argv)
 		return spin(n / 1000.0), 0;
 	if (!strcmp(name, "deep"))
 		return deep(n), 0;
+	if (!strcmp(name, "storm"))
+		return storm(n);
 	if (!strcmp(name, "threads"))
 		return threads(n);
 	if (!strcmp(name, "forks"))

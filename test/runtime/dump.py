@@ -41,7 +41,8 @@ class Kin:
         self.losses = {n: v for n, v in zip(LOSSES, fields[15:31]) if v}
         self.error = fields[33].split(b'\0')[0].decode('utf8', 'replace')
         self.blocks, self.modules, self.threads, self.info = [], [], [], ''
-        self.stacks, self.latencies = [], []
+        self.stacks, self.latencies, self._retired_latencies = [], [], []
+        self._retired_counts = collections.Counter()
         self.arcs = collections.Counter()
         self.by_thread = collections.defaultdict(collections.Counter)
         self.retired = collections.Counter()
@@ -98,14 +99,36 @@ class Kin:
                 if t and n:
                     self.latencies.append(Latency(thread, a, t, n, total, low, high, probe / 1024,
                                                   struct.unpack_from('<304I', p, at + 56)))
+        elif kind == 10:
+            for a, n, m, _ in struct.iter_unpack('<2Q2I', p):
+                if n:
+                    self._retired_counts[m, a] += n
+        elif kind == 11:
+            for at in range(0, len(p) - 1279, 1280):
+                fm, tm, a, t, n, total, low, high, probe = struct.unpack_from('<2I7Q', p, at)
+                if n:
+                    self._retired_latencies.append((tm, Latency(0, a, t, n, total, low, high, probe / 1024,
+                                                               struct.unpack_from('<304I', p, at + 64))))
         elif kind == 7:
             for a, n in struct.iter_unpack('<2Q', p):
                 if a and n:
                     self.counts[a] += n
 
-    def module(self, addr):
+    def retired_latencies(self):
+        """[(latency, function)] of what was unmapped."""
+        by_id = {m.id: m for m in self.modules}
+        return [(x, name(by_id[tm].path, x.to)[1] if tm else self.place(x.to)[1]) for tm, x in self._retired_latencies]
+
+    def retired_counts(self):
+        by_id = {m.id: m for m in self.modules}
+        out = collections.Counter()
+        for (m, a), n in self._retired_counts.items():
+            out[name(by_id[m].path, a) if m else self.place(a)] += n
+        return out
+
+    def module(self, addr, epoch=2**32 - 2):
         for m in self.modules:
-            if m.start <= addr < m.end and m.unmapped_at == 2**32 - 1:
+            if m.start <= addr < m.end and m.mapped_at <= epoch < m.unmapped_at:
                 return m
 
     def resolved(self):
@@ -120,12 +143,12 @@ class Kin:
             out[a, b] += n
         return out
 
-    def place(self, addr):
-        m = self.module(addr)
+    def place(self, addr, *epoch):
+        m = self.module(addr, *epoch)
         return name(m.path, addr - m.bias) if m else ('?', hex(addr))
 
     def functions(self, stack):
-        return [self.place(pc - (i > 0))[1] for i, pc in enumerate(stack.pcs)]
+        return [self.place(pc - (i > 0), stack.epoch)[1] for i, pc in enumerate(stack.pcs)]
 
     def calls(self, function):
         return sum(n for (_, (_, callee)), n in self.resolved().items() if callee == function)

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import dump
+import latency
 import sampling
 from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, describe, leaf_calls, losses, run, tap, truth,
                      wanted)
@@ -27,11 +28,11 @@ def same(plain, r):
         (truth(plain) != truth(r) or r.err == plain.err)
 
 
-def counted(r, kins, end, lost):
+def counted(r, kins, end, lost, but=()):
     """'' if the files say what is true, else what is wrong."""
     try:
         h = dump.read(r.kins[0]).header
-        if truth(r) is None or leaf_calls(r) != truth(r) or (losses(r) and not lost):
+        if truth(r) is None or leaf_calls(r) != truth(r) or (set(losses(r)) - set(but) and not lost):
             return f'{leaf_calls(r)} of {truth(r)} calls, losses {losses(r)}'
         if kins is not None and len(r.kins) != kins:
             return f'{len(r.kins)} files'
@@ -56,7 +57,7 @@ def situation(mode, *more, kins=1, end=None, counts=True, lost=False, prog=None,
         tap.ok(not bad, f'{name}: {truth(r)} calls counted', lambda: f'{bad}\n' + describe(r))
     # Sampled as well there may be more files: of processes that count nothing, but use time.
     s = run([prog or TARGET, mode, *more], **{**how, 'options': how.get('options', '') + ',sample=1000,stacks=on'})
-    bad = counted(s, None, end, lost) if counts else ''
+    bad = counted(s, None, end, lost, ('stacks',)) if counts else ''   # libraries are not read while they go
     tap.ok(same(plain, s) and not bad, f'{name}: the same sampled', lambda: f'{bad}\n{describe(plain)}\n' + describe(s))
     return r
 
@@ -67,7 +68,7 @@ def endings():
     situation('_exit', end=(2, 7))
     situation('quick_exit', end=(2, 0))
     situation('exit_group', end=(2, 9))
-    for mode in ('abort', 'segv', 'kill', 'term'):
+    for mode in ('abort', 'segv', 'kill', 'int', 'term'):
         situation(mode, end=(0, 0))
     situation('atexit', end=(1, 0))
     situation('main_exits', end=(1, 5))
@@ -85,7 +86,10 @@ def processes():
     situation('vfork')
     situation('vfork_exec')
     situation('spawn')
-    situation('exec', kins=11)
+    r = situation('exec', kins=11)
+    if r:
+        ends = [dump.read(k).header['end'] for k in r.kins]
+        tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
     situation('daemon', kins=None, settle=0.5)
 
@@ -364,6 +368,63 @@ def stepping():
                f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
 
 
+def begun(path):
+    """Whether there is anything in the file."""
+    with open(path, 'rb') as f:
+        return any(f.read(8))
+
+
+def failing():
+    """Each system call that the runtime makes fails once, or with all that follow."""
+    if not wanted('sysfail') or os.uname().machine != 'x86_64':
+        return
+    sysfail = build('sysfail', 'sysfail.c')
+    for mode, more, options in (('normal', [], ''), ('threads64', ['6400'], sampling.ON), ('fork', [], sampling.ON),
+                                ('sampled', [], sampling.ON)):
+        prog = [TARGET, mode, *more] if mode != 'sampled' else [sampling.spin('-pg'), 'stacks', '0.05']
+        plain = run(prog, preload=False)
+        prog = ['env', f'LD_PRELOAD={SO}', f'KIN_OPTIONS={options}', *prog]
+        whole = run([sysfail, '--', *prog], preload=False)
+        n = int(re.search(r'calls (\d+)', whole.err)[1])
+        bad, tried = [], 0
+        step = 1 if FULL else max(1, n // 24)
+        for k in range(1, n + 1, step):
+            for more in ([], ['-a']) if mode != 'threads64' else ([],):
+                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=60)
+                tried += 1
+                what = f'call {k}{" and all after it" if more else ""}: '
+                if (r.status, r.out) != (plain.status, plain.out):
+                    bad.append(what + describe(r))
+                    continue
+                try:
+                    if more:        # it cannot even remove what it began
+                        r = r._replace(kins=[f for f in r.kins if begun(f)])
+                    kins = [dump.read(f) for f in r.kins]
+                    told = any(x.error or x.losses for x in kins)
+                    if mode != 'sampled' and leaf_calls(r) != truth(r) and kins and not told:
+                        bad.append(what + f'{leaf_calls(r)} of {truth(r)} calls and no word of it')
+                except dump.Damaged as why:
+                    bad.append(what + f'damaged: {why}')
+        tap.ok(n > 10 and not bad, f'sysfail {mode}: {tried} failures among {n} system calls: the program runs as without, losses are told',
+               lambda: '\n'.join(bad[:6]))
+
+
+def stepping_samples():
+    """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
+    if not wanted('stepsig sampling') or os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig', 'stepsig.c')
+    stepped = build('stepped', 'stepped.c', flags='-pg')
+    plug = build('plug_s.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
+    for what, every in (('calls', 1 if FULL else 101), ('jumps', 1 if FULL else 41), ('threads', 3 if FULL else 61),
+                        ('libraries', 3 if FULL else 201)):
+        r = run([step, '-T', '-s', '62', '-k', str(every), '--', stepped, what, plug], options='gmon=off,' + sampling.ON, timeout=600)
+        m, injected = re.search(r'truth (\d+)', r.out), int(re.search(r'(\d+) injected', r.out)[1])
+        taken = sum(s.count for k in r.kins for s in dump.read(k).stacks)
+        tap.ok(m and r.status == 0 and leaf_calls(r) == int(m[1]) and set(losses(r)) <= {'stacks'} and taken > injected / 4,
+               f'stepsig sampling {what}: exact with {injected} samples between instructions', lambda: f'{taken} samples\n' + describe(r))
+
+
 def privilege():
     if not wanted('privilege') or not ROOT:
         return
@@ -420,8 +481,8 @@ def aarch64():
         tap.ok(truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
     w = os.path.join(d, 'sampled')
     os.mkdir(w)
-    r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so', '-E', f'KIN_OPTIONS={sampling.ON}',
-             f'{d}/spin', 'shares', '0.5'], preload=False, where=w)
+    r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so',
+             f'{d}/spin', 'shares', '0.5'], preload=False, where=w, options=sampling.ON)
     k = dump.read(r.kins[0]) if r.kins else None
     names = {tuple(n) for s in k.stacks for n in [k.functions(s)[:3]]} if k else set()
     tap.ok(('burn_a', 'm_shares', 'main') in names and ('burn_b', 'm_shares', 'main') in names,
@@ -454,7 +515,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, stepping, *sampling.PARTS):
+                 output, storage, privilege, kills, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)

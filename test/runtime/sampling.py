@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -220,6 +221,14 @@ def killed():
     tap.ok(not bad, 'sampling kill -9: all but the last few ms are in the file', lambda: '\n'.join(bad))
 
 
+@part('refused')
+def refused():
+    r, kins = unnoticed('no_timers', SO, name='where timers are refused (seccomp)', with_preload=False)
+    k = kins[0] if kins else None
+    tap.ok(k and k.error.startswith('timer for sampling') and near(k.header['cpu_ns'] / 1e9, cpu_of(r), share=.1) and not k.stacks,
+           'sampling refused: the file says so, and how much CPU time there was', lambda: describe(r) + str(k and k.header))
+
+
 # ---- libraries and late comers ----
 
 @part('libraries')
@@ -249,6 +258,19 @@ def libraries():
 
 # ---- output ----
 
+def ticks(path):
+    """Of the histograms of a gmon.out, added up."""
+    total = 0
+    with open(path, 'rb') as f:
+        data = f.read()
+    at = 20
+    while at < len(data) and data[at] == 0:
+        n = struct.unpack_from('<I', data, at + 17)[0]
+        total += sum(struct.unpack_from(f'<{n}H', data, at + 41))
+        at += 41 + 2 * n
+    return total
+
+
 @part('gmon.out')
 def gmon():
     if not shutil.which('gprof'):
@@ -260,6 +282,16 @@ def gmon():
     seconds = {m[2]: float(m[1]) for m in re.finditer(r'^ *[\d.]+ +[\d.]+ +([\d.]+) .* (\S+)$', out, re.M)}
     tap.ok(all(near(got.get(f, 0), s, slack=3) for f, s in (('burn_a', 60), ('burn_b', 30), ('burn_c', 10))) and near(sum(seconds.values()), 1),
            'sampling gmon.out: GNU gprof shows the same shares, and the time by the clock', lambda: out)
+    d = os.path.join(TMP, 'sgmon')
+    os.makedirs(d, exist_ok=True)
+    for i in range(8):
+        build(f'sgmon/plug_{i}.so', 'plug.c', flags=f'-pg -shared -fPIC -DWHICH={i}')
+    r, kins = sampled('dlclose', f'100:{d}', flags='-pg')
+    names = sorted(os.path.basename(f) for f in glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out*'))
+    total = sum(ticks(f) for f in glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out.plug_*')) / 1000
+    w = weights(kins)
+    tap.ok(total > .01 and near(total, sum(v for k, v in w.items() if k.startswith('plug')), share=.2, slack=.005),
+           'sampling gmon.out: one for each shared object, also of unloaded ones', lambda: f'{names} {total} {w}')
 
 
-PARTS = (shares, threads, control, stacks, signals, processes, killed, libraries, gmon)
+PARTS = (shares, threads, control, stacks, signals, processes, killed, refused, libraries, gmon)

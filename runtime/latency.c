@@ -1,0 +1,339 @@
+/* How long calls take: programs compiled with -finstrument-functions tell of each call's beginning and
+ * end. A thread keeps the calls that it is in on a list; at an end the time goes to the record of the
+ * arc in KINF_LATENCIES, which the arc's slot knows (cost).
+ *
+ * Calls that end by longjmp() never say so: they are what lies deeper than the stack is now. What ends
+ * and is not on the list (it began before the runtime, in the parent of a fork, or on another stack)
+ * is left alone. So a call that does end is measured or not, never mistaken for another.
+ *
+ * A signal handler may run the same code on the same list at any instruction. It leaves the list as
+ * deep as it was; so an entry is ours from the first store of the depth to the last.
+ *
+ * The hooks take time themselves, which is measured at the start: one's own is taken off every call,
+ * that of all calls below it besides. */
+#include "rt.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
+enum {
+	DEEPEST = 1 << 16,
+	RECORDS = 64, /* in a block */
+	SEARCHED = 256,
+	TRIALS = 16,
+	TRIAL_CALLS = 64,
+};
+
+struct call {
+	struct kinf_arc *slot;
+	uint64_t from, to, began, sp, ended; /* ended: calls of the thread that had, when it began */
+};
+
+struct rt_latency { /* of one thread */
+	uint32_t depth, beyond; /* beyond: calls that found no room */
+	uint32_t run;           /* rt.latency.run when it was begun */
+	uint64_t ended;
+	struct kinf_latency *unused;
+	struct kinf_block *block;
+	struct call call[];
+};
+
+#if defined(__x86_64__)
+static inline uint64_t ticks(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return low | (uint64_t)high << 32;
+}
+#else
+static inline uint64_t ticks(void)
+{
+	uint64_t t;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+	return t;
+}
+#endif
+
+static inline uint64_t ns_of(uint64_t t)
+{
+	return (uint64_t)((unsigned __int128)t * rt.latency.ns_x2_32 >> 32);
+}
+
+/* ---- records ---- */
+
+static uint32_t bucket_of(uint64_t ns)
+{
+	enum { LINEAR = 16, FIRST_POWER = 4, EACH = 8 };
+	uint32_t power = 63 - (uint32_t)__builtin_clzll(ns | 1), i;
+
+	if (ns < LINEAR)
+		return (uint32_t)ns;
+	i = LINEAR + EACH * (power - FIRST_POWER) + (uint32_t)(ns >> (power - 3) & 7);
+	return i < KINF_LATENCY_BUCKETS ? i : KINF_LATENCY_BUCKETS - 1;
+}
+
+static void lower(uint64_t *at, uint64_t ns)
+{
+	uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+
+	while (ns < old && !__atomic_compare_exchange_n(at, &old, ns, false, __ATOMIC_RELAXED,
+							__ATOMIC_RELAXED))
+		;
+}
+
+static void raise_to(uint64_t *at, uint64_t ns)
+{
+	uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+
+	while (ns > old && !__atomic_compare_exchange_n(at, &old, ns, false, __ATOMIC_RELAXED,
+							__ATOMIC_RELAXED))
+		;
+}
+
+static inline void add_to(uint64_t *n, uint64_t what)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("addq %1, %0" : "+m"(*n) : "r"(what) : "cc");
+#else
+	__atomic_fetch_add(n, what, __ATOMIC_RELAXED);
+#endif
+}
+
+static void add_call(struct kinf_latency *r, uint64_t ns)
+{
+	uint32_t *bucket = &r->bucket[bucket_of(ns)];
+
+	lower(&r->min_ns, ns);
+	raise_to(&r->max_ns, ns);
+	add_to(&r->sum_ns, ns);
+	if (*bucket != UINT32_MAX)
+		__atomic_store_n(bucket, *bucket + 1, __ATOMIC_RELAXED);
+	count_one(&r->count);
+}
+
+static struct kinf_latency *next_record(struct rt_latency *l, uint32_t thread)
+{
+	struct kinf_latency *r = l->unused;
+
+	if (r) {
+		l->unused = (struct kinf_latency *)(uintptr_t)r->from;
+		return r;
+	}
+	if (!l->block || l->block->used + sizeof(*r) > l->block->size - sizeof(*l->block)) {
+		l->block = rt_block(KINF_LATENCIES, RECORDS * sizeof(*r), thread);
+		if (!l->block)
+			return NULL;
+		l->block->used = 0;
+	}
+	r = (struct kinf_latency *)(l->block->payload + l->block->used);
+	l->block->used += sizeof(*r);
+	return r;
+}
+
+/* The record of the slot's arc, made if there is none; NULL: no room. */
+static struct kinf_latency *record_of(struct kinf_arc *slot)
+{
+	struct kinf_latency *r = (struct kinf_latency *)(uintptr_t)slot->cost;
+	struct rt_thread *t = rt_tls.thread;
+	uint64_t mask;
+
+	if (r || rt.full || !t || !rt_lock(&mask))
+		return r;
+	if (!slot->cost && slot->to && (r = next_record(t->latency, t->index))) {
+		r->from = slot->from;
+		r->min_ns = UINT64_MAX;
+		r->probe_ns_x1024 = rt.latency.own_x1024;
+		__atomic_store_n(&r->to, slot->to, __ATOMIC_RELEASE);
+		__atomic_store_n(&slot->cost, (uint64_t)(uintptr_t)r, __ATOMIC_RELEASE);
+	}
+	rt_unlock(mask);
+	return (struct kinf_latency *)(uintptr_t)slot->cost;
+}
+
+void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r)
+{
+	clear_bytes(r, sizeof(*r));
+	if (!t->latency)
+		return;
+	r->from = (uint64_t)(uintptr_t)t->latency->unused;
+	t->latency->unused = r;
+}
+
+/* ---- calls ---- */
+
+static struct rt_latency *new_list(void)
+{
+	uint64_t size = sizeof(struct rt_latency) + DEEPEST * sizeof(struct call);
+	long m = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return m < 0 && m > -4096 ? NULL : (struct rt_latency *)m;
+}
+
+static struct rt_latency *list(void)
+{
+	struct rt_thread *t = rt_tls.thread;
+	struct rt_latency *l;
+	uint64_t mask;
+
+	if (__builtin_expect(rt_tls.latency != NULL, 1))
+		return rt_tls.latency;
+	if (!t || rt.silent || !rt_lock(&mask))
+		return NULL;
+	if (!t->latency)
+		t->latency = new_list();
+	else /* of a thread that is dead */
+		t->latency->depth = t->latency->beyond = 0;
+	l = rt_tls.latency = t->latency;
+	rt_unlock(mask);
+	return l;
+}
+
+static inline void begin(struct rt_latency *l, struct kinf_arc *slot, uint64_t sp)
+{
+	uint32_t depth = l->run == rt.latency.run ? l->depth : 0;
+	struct call *c;
+
+	l->run = rt.latency.run;
+	while (depth && l->call[depth - 1].sp < sp) { /* left without an end */
+		depth--;
+		l->beyond = 0;
+	}
+	if (depth == DEEPEST) {
+		__atomic_store_n(&l->beyond, l->beyond + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	c = &l->call[depth];
+	__atomic_store_n(&l->depth, depth + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&c->sp, sp, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	c->slot = slot;
+	c->from = slot->from;
+	c->to = slot->to;
+	c->ended = l->ended;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&l->depth, depth + 1, __ATOMIC_RELAXED);
+	c->began = ticks();
+}
+
+void rt_latency_begin(struct kinf_arc *slot, uint64_t sp)
+{
+	struct rt_latency *l = list();
+
+	if (l)
+		begin(l, slot, sp);
+}
+
+static void measured(const struct call *c, uint64_t spent, uint64_t below)
+{
+	uint64_t probes = (rt.latency.own_x1024 + below * rt.latency.both_x1024) >> 10;
+	struct kinf_latency *r;
+
+	/* the slot may have been given to another arc: its library is gone */
+	if (c->slot->from != c->from || c->slot->to != c->to || !(r = record_of(c->slot)))
+		return;
+	spent = (int64_t)spent < 0 ? 0 : ns_of(spent);
+	add_call(r, spent > probes ? spent - probes : 0);
+}
+
+static inline void end(struct rt_latency *l, uint64_t to, uint64_t from, uint64_t now)
+{
+	uint32_t depth = l->depth, last = depth > SEARCHED ? depth - SEARCHED : 0;
+
+	if (l->run != rt.latency.run)
+		return;
+	if (l->beyond) {
+		__atomic_store_n(&l->beyond, l->beyond - 1, __ATOMIC_RELAXED);
+		return;
+	}
+	while (depth > last) {
+		const struct call *c = &l->call[--depth];
+
+		if (c->to != to || c->from != from)
+			continue;
+		measured(c, now - c->began, l->ended - c->ended);
+		__atomic_store_n(&l->depth, depth, __ATOMIC_RELAXED);
+		count_one(&l->ended);
+		return;
+	}
+}
+
+void rt_latency_end(uint64_t to, uint64_t from)
+{
+	uint64_t now = ticks();
+
+	if (rt_tls.latency)
+		end(rt_tls.latency, to, from, now);
+}
+
+/* ---- what it costs ---- */
+
+/* As seen from outside, in ticks, and as it sees itself, in ns; of TRIAL_CALLS: the best of several
+ * trials. */
+static void measure_probes(struct rt_latency *l, uint64_t *both, uint64_t *own)
+{
+	struct kinf_latency *r = (struct kinf_latency *)(void *)&l->call[DEEPEST / 2];
+	struct kinf_block *table = (struct kinf_block *)(r + 1);
+	struct kinf_arc *slot = (struct kinf_arc *)table->payload; /* its only one: mask 0 */
+	struct rt_tls before = rt_tls;
+	void *where = (void *)(uintptr_t)measure_probes;
+
+	*slot = (struct kinf_arc){ .from = (uint64_t)(uintptr_t)where,
+				   .to = (uint64_t)(uintptr_t)where,
+				   .cost = (uint64_t)(uintptr_t)r };
+	rt_tls.arcs = slot;
+	rt_tls.latency = l;
+	*both = *own = UINT64_MAX;
+	for (int i = 0; i < TRIALS; i++) {
+		uint64_t start = ticks(), sum;
+
+		r->sum_ns = 0;
+		for (int k = 0; k < TRIAL_CALLS; k++) {
+			__cyg_profile_func_enter(where, where);
+			__cyg_profile_func_exit(where, where);
+		}
+		sum = ticks() - start;
+		*both = sum < *both ? sum : *both;
+		*own = r->sum_ns < *own ? r->sum_ns : *own;
+	}
+	rt_tls = before;
+}
+
+static void measure_clock(void)
+{
+	enum { LONG_ENOUGH = 1000000 };
+	uint64_t t0, t1, n0 = rt_now_ns(CLOCK_MONOTONIC), n1;
+
+	t0 = ticks();
+	do {
+		n1 = rt_now_ns(CLOCK_MONOTONIC);
+		t1 = ticks();
+	} while (n1 - n0 < LONG_ENOUGH && n1 >= n0);
+	rt.latency.ns_x2_32 = t1 > t0 ? ((n1 - n0) << 32) / (t1 - t0) : 0;
+}
+
+void rt_latency_start(void)
+{
+	struct rt_latency *l;
+	uint64_t mask, both, own;
+
+	if (!rt.options.latency || rt.latency.ns_x2_32 || rt.silent || !rt_lock(&mask))
+		return;
+	l = rt.latency.ns_x2_32 ? NULL : new_list();
+	if (l) { /* no signals meanwhile */
+		measure_clock();
+		__atomic_store_n(&rt_gate.latency, 1, __ATOMIC_RELEASE);
+		measure_probes(l, &both, &own);
+		rt.latency.both_x1024 = ns_of(both << 10) / TRIAL_CALLS;
+		rt.latency.own_x1024 = (own << 10) / TRIAL_CALLS;
+		SYS2(munmap, l, sizeof(*l) + DEEPEST * sizeof(struct call));
+	}
+	rt_unlock(mask);
+	rt_on();
+}

@@ -1,0 +1,142 @@
+"""How long calls take, by libkinrt: held against calls whose duration is known. Parts of run.py."""
+import collections
+import os
+import re
+import shutil
+
+import dump
+from harness import FULL, RT, TMP, build, describe, losses, run, tap, wanted
+
+_built = {}
+
+
+def lows():
+    """Where each bucket begins, ns; include/kin/format.h."""
+    return [*range(16), *(2**e * (8 + m) // 8 for e in range(4, 40) for m in range(8))]
+
+
+LOW = lows()
+
+
+class Function:
+    """All calls of one, whoever called."""
+
+    def __init__(self):
+        self.count = self.sum = 0
+        self.min, self.max = 2**64, 0
+        self.buckets = [0] * 304
+
+    def add(self, x):
+        self.count += x.count
+        self.sum += x.sum_ns
+        self.min, self.max = min(self.min, x.min_ns), max(self.max, x.max_ns)
+        self.buckets = [a + b for a, b in zip(self.buckets, x.buckets)]
+
+    def median(self):
+        seen = 0
+        for low, n in zip(LOW, self.buckets):
+            seen += n
+            if seen * 2 >= self.count:
+                return low
+        return 0
+
+    def __repr__(self):
+        return f'{self.count} calls, {self.min}..{self.max} ns, median {self.median()}, sum {self.sum}'
+
+
+def functions(kins):
+    out = collections.defaultdict(Function)
+    for k in kins:
+        for x, place in [(x, k.place(x.to)[1]) for x in k.latencies] + k.retired_latencies():
+            out[place].add(x)
+    return out
+
+
+def measured(mode, *more, options='latency', **how):
+    if 'spans' not in _built:
+        _built['spans'] = build('spans', 'spans.c', flags='-finstrument-functions')
+    r = run([_built['spans'], mode, *more], options=options, **how)
+    return r, functions(dump.read(k) for k in r.kins)
+
+
+def known():
+    r, f = measured('known')
+    say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
+    tap.ok({n: x.count for n, x in f.items()} == {'nap': 20, 'outer': 200, 'ten_us': 200, 'hundred_us': 200, 'thousand': 500, 'empty': 500000},
+           'latency: every call is measured', say)
+    tap.ok(all(sum(x.buckets) == x.count for x in f.values()), 'latency: each is in a bucket', say)
+    tap.ok(2e6 <= f['nap'].min and f['nap'].median() < 4e6, 'latency: time asleep counts', say)
+    tap.ok(9900 <= f['ten_us'].min and 9000 <= f['ten_us'].median() <= 11500 and 99000 <= f['hundred_us'].min and
+           109000 <= f['outer'].min and f['outer'].median() < 125000, 'latency: calls of 10 and 100 us, and what calls both', say)
+    plain = run([build('spans_plain', 'spans.c'), 'known'], preload=False)
+    # Uncompensated a thousand pairs of hooks take 20,000 ns and more.
+    tap.ok(plain.status == 0 and f['empty'].median() <= 15 and f['thousand'].median() < 14000,
+           'latency: what measuring takes is taken off, of a call and of those below it', say)
+    r, f = measured('known', options='')
+    tap.ok(not f and r.kins, 'latency: not unless it is asked for')
+
+
+def flow():
+    r, f = measured('jumps')
+    say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
+    tap.ok('leaves' not in f and f['ten_us'].count == 100 and f['ten_us'].median() < 11500, 'latency: calls that longjmp() ends are not measured, others are', say)
+    r, f = measured('deep')
+    tap.ok(r.status == 0 and 65536 <= f['recursive'].count <= 65536 + 11 and not losses(r), 'latency: a recursion a million deep: the outer 65,536', say)
+    r, f = measured('threads')
+    tap.ok({n: x.count for n, x in f.items()} == {'outer': 8000, 'ten_us': 8000, 'hundred_us': 8000, 'thousand': 8000, 'empty': 8000000},
+           'latency: 8 threads', say)
+    r, f = measured('fork')
+    tap.ok(len(r.kins) == 2 and f['parent_of'].count == 1 and f['hundred_us'].count == 1 and f['ten_us'].count == 1,
+           'latency: a forked child measures what it began itself', say)
+    r, f = measured('coroutine')
+    tap.ok(r.status == 0 and f['ten_us'].count == 50 and 9000 <= f['ten_us'].median() < 11500 and f['hundred_us'].count == 50 and
+           all(x.min >= (9900 if n == 'ten_us' else 99000) for n, x in f.items() if n in ('ten_us', 'hundred_us')),
+           'latency: coroutines mix nothing up', say)
+
+
+def libraries():
+    d = os.path.join(TMP, 'lplugs')
+    os.makedirs(d, exist_ok=True)
+    for i in range(8):
+        build(f'lplugs/plug_{i}.so', 'plug.c', flags=f'-finstrument-functions -fsanitize-coverage=trace-pc -shared -fPIC -DWHICH={i}',
+              after=f'-L{RT} -lkinrt -Wl,-rpath,{RT}')
+    n = 4000 if FULL else 400
+    r, f = measured('libraries', f'{n}:{d}')
+    say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
+    tap.ok([f[f'plug_leaf_{i}'].count for i in range(8)] == [n // 8 * 10] * 8 and f['plug'].count == n,
+           'latency: calls in unloaded libraries stay with them', say)
+    blocks = dump.read(r.kins[0]).retired_counts()
+    per = [sum(v for (path, name), v in blocks.items() if path.endswith(f'plug_{i}.so') and name == f'plug_leaf_{i}') for i in range(8)]
+    tap.ok(per == [n // 8 * 10] * 8, 'blocks: of unloaded libraries they stay with them', lambda: f'{per} {blocks}')
+    size = os.path.getsize(r.kins[0])
+    tap.ok(size < 4 << 20, 'latency: the file does not grow with each dlclose()', lambda: str(size))
+
+
+def stepped():
+    if os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig_l', 'stepsig.c')
+    if 'spans' not in _built:
+        _built['spans'] = build('spans', 'spans.c', flags='-finstrument-functions')
+    r = run([step, '-k', '1' if FULL else '7', '--', _built['spans'], 'stepped'], options='latency,sample=1000,stacks=on', timeout=300)
+    f = functions(dump.read(k) for k in r.kins)
+    m = re.search(r'handled (\d+)', r.out)
+    n = int(m[1]) if m else 0
+    tap.ok(r.status == 0 and n > 100 and f['in_handler'].count == n and f['empty'].count == 30 + n and
+           f['recursive'].count == 120 and 'leaves' not in f,
+           f'latency: every call is measured with {n} signals between instructions', lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + describe(r))
+
+
+def static():
+    f = build('spans_static', 'spans.c', flags='-finstrument-functions -static', after=os.path.join(RT, 'libkinrt.a'))
+    r = run([f, 'jumps'], preload=False, options='latency')
+    f = functions(dump.read(k) for k in r.kins)
+    tap.ok(f['ten_us'].count == 100, 'latency: a static program', lambda: describe(r))
+    if shutil.which('clang'):
+        f = build('spans_clang', 'spans.c', flags='-finstrument-functions', cc='clang')
+        r = run([f, 'jumps'], options='latency')
+        f = functions(dump.read(k) for k in r.kins)
+        tap.ok(f['ten_us'].count == 100, 'latency: compiled by clang', lambda: describe(r))
+
+
+PARTS = [lambda p=p: p() if wanted('latency ' + p.__name__) else None for p in (known, flow, libraries, stepped, static)]
