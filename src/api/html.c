@@ -15,12 +15,16 @@ struct parts {
 
 static struct kin_error *make_tables(struct kin_profile *p, double min_share, struct parts *ret)
 {
-	static const char *const all[] = { "all", NULL };
+	static const char *const of_functions[] = { "self", "children", "calls", "object",
+						    "name", "cycle",    "index", NULL };
+	static const char *const of_graph[] = { "index",  "self", "children", "called",
+						"object", "name", "cycle",    NULL };
 	struct kin_report_opts o = { .size = sizeof(o) };
 	struct kin_error *err = kin_report(p, "info", &o, &ret->info);
-	o.columns = all;
+	o.columns = of_functions;
 	if (!err)
 		err = kin_report(p, "flat", &o, &ret->functions);
+	o.columns = of_graph;
 	o.min_share = min_share;
 	if (!err)
 		err = kin_report(p, "graph", &o, &ret->graph);

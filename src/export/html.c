@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/map64.h"
 #include "base/num.h"
-#include "html_page.h" /* made of html/page.css, page.js and page.html */
+#include "export/html/html_page.h" /* made of html/page.css, page.js and page.html */
 
 /* Of the flame graph: what is narrower than this part of it nobody sees. */
 enum { NARROWEST = 20000 };

@@ -89,6 +89,11 @@ for (const f of functions) {
 	f.total_share = total ? f.total / total : 0;
 }
 
+const index_of = new Map();
+for (const f of functions)
+	if (blocks.has(f.index))
+		index_of.set(f.name.replace(/ <cycle \d+>$/, ""), f.index);
+
 function share_cell(share) {
 	const bar = el("span");
 	bar.style.width = Math.max(0, Math.min(100, 100 * share)) + "%";
@@ -378,9 +383,9 @@ function view_flame(argument) {
 		const text = `${plain(tree.name(i))} – ${amount(f, tree.total[i])}, ${percent(share(i))} of all` +
 			(i ? `, ${percent(tree.total[i] / tree.total[tree.parent[i]])} of its caller` : "");
 		about.replaceChildren(text, " ");
-		const known = functions.find(x => name_of(x) === plain(tree.name(i)) && blocks.has(x.index));
-		if (known)
-			about.append(el("a", { href: "#function/" + known.index }, "callers and callees"));
+		const known = index_of.get(plain(tree.name(i)));
+		if (known !== undefined)
+			about.append(el("a", { href: "#function/" + known }, "callers and callees"));
 		return text;
 	}
 
