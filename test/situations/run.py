@@ -50,7 +50,7 @@ WATCHERS = {
         {'read_only': 'Read-only file system', 'no_space': 'No space left', 'setuid_program': 'more rights',
          'output_directory': 'profile.kin', 'output_fifo': 'profile.kin', 'output_symlink': 'profile.kin'}),
     'run': Watcher(
-        ['run', '-q', '-o', 'profile.kin', '--'], 'counted', True, False,
+        ['run', '-q', '-o', 'profile.kin', '--'], 'counted', True, True,
         {'setuid_program': 'other rights', 'read_only': 'left no profile', 'no_space': 'left no profile', 'output_directory': 'profile.kin', 'output_fifo': 'profile.kin',
          'output_symlink': 'profile.kin'}),
 }
@@ -296,9 +296,9 @@ def read(kin, profiles):
     calls, seconds, facts, words = {}, {}, {}, []
     for path in profiles:
         for r in rows(kin, 'flat', path)[0]:
-            name = r['name'] or ''
+            name = r.get('name') or ''
             calls[name] = calls.get(name, 0) + (r.get('calls') or 0)
-            seconds[name] = seconds.get(name, 0) + (r['self'] or 0)
+            seconds[name] = seconds.get(name, 0) + (r.get('self') or 0)
         found, p = rows(kin, 'info', path)
         if p.returncode or not found:
             words.append(f'{os.path.basename(path)}: kin info: {p.returncode} {p.stderr.strip()}')
