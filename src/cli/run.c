@@ -53,6 +53,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.layout = s->layout,
 		.by = s->by,
 		.with_source = s->with_source,
+		.all_lines = s->all_lines,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

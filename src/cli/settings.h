@@ -24,7 +24,7 @@ struct settings {
 	const char *format; /* NULL: the command's usual one */
 	const char *sort, *layout;
 	const char *by, *time;
-	bool assembly, with_source; /* "annotate" only */
+	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;

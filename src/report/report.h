@@ -19,6 +19,7 @@ struct report_opts {
 	bool callers;           /* flat: also what was not seen running, but its callees were */
 	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
+	bool all_lines;         /* "annotate": counts are passed on to all lines */
 	bool with_source;       /* "asm": source lines between instructions */
 	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
 	const struct selection *selection; /* NULL: everything */
