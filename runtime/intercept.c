@@ -96,7 +96,7 @@ int prctl(int option, ...)
 
 long syscall(long number, ...)
 {
-	bool seccomp, was = rt.silent;
+	bool exec = number == SYS_execve || number == SYS_execveat, seccomp, was = rt.silent;
 	long a, b, c, d, e, f, r;
 	va_list args;
 
@@ -115,7 +115,11 @@ long syscall(long number, ...)
 		before_seccomp();
 	if (number == SYS_exit_group)
 		rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(a & 255));
+	if (exec)
+		rt_exec(true);
 	r = sys(number, a, b, c, d, e, f);
+	if (exec)
+		rt_exec(false);
 	if (seccomp)
 		after_seccomp(r, was);
 	return result(r);
@@ -130,14 +134,19 @@ RT_EXPORT int execvp(const char *file, char *const argv[]);
 RT_EXPORT int execl(const char *path, const char *arg, ...);
 RT_EXPORT int execlp(const char *file, const char *arg, ...);
 RT_EXPORT int execle(const char *path, const char *arg, ...);
+RT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
+RT_EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);
 
 typedef int exec_function(const char *, char *const[], char *const[]);
+typedef int fexecve_function(int, char *const[], char *const[]);
 static exec_function *real_execve, *real_execvpe;
+static fexecve_function *real_fexecve;
 
 void rt_intercept_init(void)
 {
 	real_execve = (exec_function *)dlsym(RTLD_NEXT, "execve");
 	real_execvpe = (exec_function *)dlsym(RTLD_NEXT, "execvpe");
+	real_fexecve = (fexecve_function *)dlsym(RTLD_NEXT, "fexecve");
 }
 
 static int call_exec(exec_function *f, const char *path, char *const argv[], char *const envp[])
@@ -210,6 +219,31 @@ int execle(const char *path, const char *arg, ...)
 
 	ARGUMENTS(argv, arg, envp = va_arg(args_, char **));
 	return call_exec(real_execve, path, argv, envp);
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	int ret, err;
+
+	if (!real_fexecve)
+		rt_intercept_init();
+	rt_exec(true);
+	ret = real_fexecve(fd, argv, envp);
+	err = errno;
+	rt_exec(false);
+	errno = err;
+	return ret;
+}
+
+/* Not all C libraries have it. */
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	long r;
+
+	rt_exec(true);
+	r = SYS5(execveat, dir, path, argv, envp, flags);
+	rt_exec(false);
+	return (int)result(r);
 }
 
 #else

@@ -66,8 +66,12 @@ static void own_names(void)
 	long n =
 		SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
 
-	if (n < 0)
-		n = 0;
+	if (n <= 0) { /* no /proc */
+		struct text t = { .at = rt.exe, .size = sizeof(rt.exe) };
+
+		text_add(&t, (const char *)getauxval(AT_EXECFN));
+		n = (long)t.used;
+	}
 	rt.exe[n] = 0;
 	n = SYS2(getcwd, rt.cwd, sizeof(rt.cwd));
 	if (n <= 0 || rt.cwd[0] != '/')
@@ -253,6 +257,8 @@ void rt_exec(bool about_to)
 		return;
 	if (!rt.header) /* a forked child that counted nothing */
 		return;
+	if (about_to)
+		rt_sample_finish();
 	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
 	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
 }

@@ -9,6 +9,7 @@ enum {
 	RECORDS = 64,   /* in a block */
 	MANY = 1024,    /* threads; beyond that the tables of dead ones are taken over */
 	INSPECTED = 32, /* of them, at a time */
+	PATIENCE = 256, /* calls after which memory is asked for once more */
 	ESRCH_ = -3,
 };
 
@@ -82,10 +83,13 @@ struct rt_thread *rt_thread(void)
 
 	if (rt_tls.thread)
 		return rt_tls.thread;
+	if (rt.refused && atomic_fetch_add(&rt.refused, 1) % PATIENCE)
+		return NULL;
 	if (!rt_lock(&mask))
 		return NULL;
 	/* a signal handler may have been faster */
 	t = rt_tls.thread ? rt_tls.thread : attach();
+	rt.refused = !t;
 	rt_unlock(mask);
 	return t;
 }

@@ -1,7 +1,6 @@
 #include "analysis/audit.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +103,7 @@ static void check_time(const struct profile *p, const struct talk *t)
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
-	double off = fabs(sampled - cpu);
+	double off = sampled > cpu ? sampled - cpu : cpu - sampled;
 	if (off > AUDIT_TIME * cpu && off > period * threads)
 		say(t,
 		    "samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the kernel's "

@@ -209,9 +209,9 @@ static int by_place(const struct hists_private *h, uint32_t a, uint32_t b)
 		objid ox = program_object(g, x->place), oy = program_object(g, y->place);
 		if (ox != oy)
 			return ox > oy ? -1 : 1;
-		const struct symbols *s = program_symbols(g);
-		if (s->at[x->place].addr != s->at[y->place].addr)
-			return s->at[x->place].addr > s->at[y->place].addr ? -1 : 1;
+		uint64_t sx = program_start(g, x->place), sy = program_start(g, y->place);
+		if (sx != sy)
+			return sx > sy ? -1 : 1;
 	}
 	if (fx->addr != fy->addr)
 		return fx->addr > fy->addr ? -1 : 1;
@@ -379,6 +379,9 @@ const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 			(unsigned long long)h->hists.profile->samples.frames[o->frame].addr);
 	const char *name = program_name(g, o->place);
 	uint32_t at = line ? hist_line_id(h, o->frame) : 0;
+	uint64_t offset;
+	if (line && !at && !o->inlined && hist_offset(h, o->frame, o->place, &offset))
+		return arena_printf(&h->arena, "%s +%llu", name, (unsigned long long)offset);
 	if (!at && !o->inlined)
 		return name;
 	return arena_printf(&h->arena, "%s%s%s%s", name, at ? " " : "", strtab_get(h->strings, at),

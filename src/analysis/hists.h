@@ -44,7 +44,8 @@ enum chain_order {
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 
-/* What samples count: all that is given must hold. */
+/* What samples count: all that is given must hold. The times and processors of `samples` say which
+ * part of the recording is looked at; its other samples are among "all" of which shares may be. */
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */

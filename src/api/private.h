@@ -28,7 +28,11 @@ struct kin_profile {
 	bool told_trouble, told_objects;
 	struct view views[2]; /* per function, per line */
 	VEC(char *) warnings, doubts;
+	struct line_counts *line_counts; /* NULL: none */
 };
+
+/* One of data that is no file's. Takes over `data`. */
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);
 
 void profile_ref(struct kin_profile *p);
 void profile_unref(void *profile);

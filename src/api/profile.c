@@ -7,6 +7,7 @@
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "input/gcov.h"
 #include "input/kin_write.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
@@ -29,6 +30,7 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->doubts.n; i++)
 		free(p->doubts.at[i]);
 	vec_free(&p->doubts);
+	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
 	free(p);
@@ -89,6 +91,7 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .flat = v->flat ? v->flat : p->data,
 				      .symbols = v->symbols,
 				      .program = v->program,
+				      .line_counts = p->line_counts,
 				      .graph = v->graph,
 				      .warnings = (const char *const *)p->warnings.at,
 				      .n_warnings = p->warnings.n,
@@ -175,6 +178,17 @@ static void add_both(const char *text, void *profile)
 	add_doubt(text, profile);
 }
 
+static struct kin_error *read_gcov(struct kin_profile *p, const char *const *paths)
+{
+	struct kin_error *err = NULL;
+	if (!paths || !paths[0])
+		return NULL;
+	p->line_counts = line_counts_new();
+	for (; *paths && !err; paths++)
+		err = gcov_read(*paths, p->line_counts);
+	return err;
+}
+
 static void tell_unfinished(struct kin_profile *p)
 {
 	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
@@ -194,6 +208,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 				  const char *const *paths, size_t n)
 {
 	struct kin_error *err = setup(p, o, paths, n);
+	if (!err)
+		err = read_gcov(p, o->gcov);
 	if (err)
 		return err;
 
@@ -259,6 +275,15 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 	return err;
 }
 
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
+{
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	p->data = data;
+	p->naming = *naming;
+	return p;
+}
+
 /* ---- the rest ---- */
 
 size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
@@ -269,6 +294,12 @@ size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {
 	return p->warnings.at[i];
+}
+
+bool kin_profile_is_sampled(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
 
 bool kin_profile_fits_gmon(const struct kin_profile *p)

@@ -64,6 +64,8 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
+	a->opts.with_source = o->with_source;
+	a->opts.all_lines = o->all_lines;
 	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
 	return a;
 }
@@ -76,6 +78,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 {
 	struct program_opts opts = p->naming;
 	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	if (opts.style == DEMANGLE_AUTO && a->opts.hists && a->opts.hists->perf)
+		opts.style = DEMANGLE_SHORT;
 	struct program *program = program_new(p->data, p->object, &opts);
 	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)
 		vec_push(&p->warnings, xprintf("%s", program_trouble_at(program, i)));

@@ -29,6 +29,7 @@ struct sections {
 	VEC(struct kin_row) rows;
 	VEC(struct kin_cell) cells; /* n per row */
 	VEC(struct noted) notes;
+	size_t n_tables; /* that notes were taken of */
 
 	size_t section, row; /* where reading is */
 	uint32_t group, last_group;
@@ -110,6 +111,14 @@ static struct section *section_of(struct sections *g, const char *label)
 	return &g->at.at[g->at.n - 1];
 }
 
+/* What is summed up over rows is so within a section. */
+static void accumulate(const struct sections *g, const struct section *s, struct kin_cell *cells)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (!strcmp(g->columns[i].key, "cumulative") && cells[i].type == KIN_CELL_TIME)
+			cells[i].number = s->time;
+}
+
 static void weigh(const struct sections *g, struct section *s, const struct kin_cell *cells)
 {
 	for (size_t i = 0; i < g->n; i++) {
@@ -138,8 +147,10 @@ void sections_add_row(struct sections *g, const char *label, const struct kin_ro
 	g->cells.n += g->n;
 	vec_push(&s->rows, (uint32_t)g->rows.n);
 	vec_push(&g->rows, *row);
-	if (!row->depth)
+	if (!row->depth) {
 		weigh(g, s, cells);
+		accumulate(g, s, cells);
+	}
 }
 
 static int by_weight(const void *l, const void *r)
@@ -155,6 +166,7 @@ static int by_weight(const void *l, const void *r)
 void sections_take_notes(struct sections *g, const struct kin_table *t, const char *label)
 {
 	label = label ? table_text(g->table, label) : NULL;
+	g->n_tables++;
 	for (size_t i = 0; i < kin_table_n_notes(t); i++) {
 		const char *note = kin_table_note_at(t, i);
 		size_t k = 0;
@@ -168,13 +180,13 @@ void sections_take_notes(struct sections *g, const struct kin_table *t, const ch
 		g->columns[i].hidden &= kin_table_column(t, g->from[i])->hidden;
 }
 
-struct kin_table *sections_finish(struct sections *g)
+struct kin_table *sections_finish(struct sections *g, bool by_time)
 {
-	if (g->at.n)
+	if (by_time && g->at.n)
 		qsort(g->at.at, g->at.n, sizeof(*g->at.at), by_weight);
 	for (size_t i = 0; i < g->notes.n; i++) {
 		const struct noted *n = &g->notes.at[i];
-		if (n->label && n->sections < g->at.n)
+		if (n->label && n->sections < g->n_tables)
 			table_note(g->table, "%s: %s", n->label, n->text);
 		else
 			table_note(g->table, "%s", n->text);

@@ -1,5 +1,5 @@
 /* sections.h - a table made of the rows of others: each row belongs to a section, and the sections
- * come one after the other, those with the most time first.
+ * come one after the other.
  *
  *	s = sections_new(table, &column);      once, when the first table is known
  *	sections_add_row(s, label, &row, ...); for all rows of all tables
@@ -30,6 +30,7 @@ void sections_add_row(struct sections *s, const char *label, const struct kin_ro
 /* What a table says in its notes, and which columns it shows. Notes that not all sections have are
  * said of the one they are from; label NULL: of all. */
 void sections_take_notes(struct sections *s, const struct kin_table *t, const char *label);
-struct kin_table *sections_finish(struct sections *s);
+/* by_time: those with the most first; else in the order in which they were begun. */
+struct kin_table *sections_finish(struct sections *s, bool by_time);
 
 #endif

@@ -49,12 +49,12 @@ enum {
 	OPT_SHOW_TID,
 	OPT_ANNOTATE,
 	OPT_FULL_NAMES,
-	OPT_EVENTS,
-	OPT_COMMS,
-	OPT_PID,
-	OPT_TID,
-	OPT_CPU,
-	OPT_TIME,
+	SCRIPT_EVENT,
+	SCRIPT_COMMS,
+	SCRIPT_PID,
+	SCRIPT_TID,
+	SCRIPT_CPU,
+	SCRIPT_TIME,
 };
 
 static const struct opt_group input_group = {
@@ -119,17 +119,17 @@ static const struct opt_group folded_group = {
 static const struct opt_group filter_group = {
 	"Samples",
 	(const struct opt[]){
-		{ OPT_EVENTS, 0, "event", "NAME", "only samples of this event", NULL,
+		{ SCRIPT_EVENT, 0, "event", "NAME", "only samples of this event", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
+		{ SCRIPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
+		{ SCRIPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
+		{ SCRIPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_TIME, 0, "time", "SPAN",
+		{ SCRIPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8",
+		  NULL, COMPLETE_NOTHING },
+		{ SCRIPT_TIME, 0, "time", "SPAN",
 		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
@@ -199,22 +199,22 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_FULL_NAMES:
 		o->full_names = true;
 		break;
-	case OPT_EVENTS:
+	case SCRIPT_EVENT:
 		o->event = arg;
 		break;
-	case OPT_COMMS:
+	case SCRIPT_COMMS:
 		o->comms = arg;
 		break;
-	case OPT_PID:
+	case SCRIPT_PID:
 		o->pids = arg;
 		break;
-	case OPT_TID:
+	case SCRIPT_TID:
 		o->tids = arg;
 		break;
-	case OPT_CPU:
+	case SCRIPT_CPU:
 		o->cpus = arg;
 		break;
-	case OPT_TIME:
+	case SCRIPT_TIME:
 		o->times = arg;
 		break;
 	}

@@ -42,13 +42,16 @@ struct command {
 };
 
 extern const struct command annotate_command;
+extern const struct command browse_command;
 extern const struct command cc_command;
 extern const struct command counts_command;
 extern const struct command cycles_command;
 extern const struct command flat_command;
 extern const struct command gprof_command;
 extern const struct command graph_command;
+extern const struct command html_command;
 extern const struct command info_command;
+extern const struct command latency_command;
 extern const struct command lines_command;
 extern const struct command merge_command;
 extern const struct command order_command;
@@ -56,6 +59,7 @@ extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command run_command;
 extern const struct command script_command;
+extern const struct command top_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, by group */
 

@@ -14,6 +14,9 @@ int open_profile(const struct settings *s, struct kin_profile **ret);
 /* An error if the output would replace the data, or any profile or program. */
 MUST_CHECK struct kin_error *output_check(const struct settings *s);
 
+/* On the terminal, to go about in (cmd_browse.c). Returns the exit status. */
+int browse_profile(struct kin_profile *profile, const struct settings *s);
+
 /* The whole command. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);
 

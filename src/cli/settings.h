@@ -20,10 +20,11 @@ struct settings {
 	struct string_list data;
 	struct string_list subjects;
 	const char *debug_dir, *demangle;
-	struct string_list source_dirs;
+	struct string_list source_dirs, gcov;
 	const char *format; /* NULL: the command's usual one */
 	const char *sort, *layout;
 	const char *by, *time;
+	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;
@@ -36,12 +37,13 @@ struct settings {
 	char *call_graph; /* owned */
 	struct arena config; /* of what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
+	bool tui; /* "report" */
 	bool quiet, stats;
 };
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, names_options, select_options, output_options,
-	source_options, part_options, general_options;
+	source_options, coverage_options, part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
@@ -50,6 +52,7 @@ enum {
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_SOURCE_DIR,
+	OPT_GCOV,
 	OPT_SORT,
 	OPT_COLUMNS,
 	OPT_MIN_SHARE,

@@ -41,6 +41,8 @@ struct kin_writer_opts {
  * one: that stays as it is for them. */
 MUST_CHECK struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts *opts,
 					     struct kin_writer **ret);
+/* One that gives ids and writes nowhere: for who records, but keeps no file. */
+struct kin_writer *kin_writer_to_nowhere(const struct kin_writer_opts *opts);
 
 /* ---- definitions: each returns an id for use with this writer; 0 stands for none ---- */
 

@@ -218,10 +218,11 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 static uint64_t limit_of(const struct source *s, const GElf_Sym *sym,
 			 const struct elf_section *section)
 {
-	uint64_t limit = section->addr + section->size;
-	bool is_known = s->exported_only && GELF_ST_TYPE(sym->st_info) != STT_NOTYPE &&
-			sym->st_size && sym->st_size < limit - sym->st_value;
-	return is_known ? sym->st_value + sym->st_size : limit;
+	uint64_t left = section->addr + section->size - sym->st_value;
+	bool is_known = (s->opts->exact || s->exported_only) &&
+			GELF_ST_TYPE(sym->st_info) != STT_NOTYPE && sym->st_size &&
+			sym->st_size < left;
+	return sym->st_value + (is_known ? sym->st_size : left);
 }
 
 static void add_as_own(const struct source *s, struct candidates *c, const GElf_Sym *sym,
@@ -310,7 +311,7 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 	gather_from(o, opts, o->main, SHT_DYNSYM, c);
 	if (!o->no_debug_files)
 		gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
-	if (opts->frames)
+	if (opts->exact)
 		candidates_add_nameless(c, o);
 }
 

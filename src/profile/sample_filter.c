@@ -187,11 +187,16 @@ static bool in_times(const struct sample_filter *f, uint64_t ns)
 	return !f->times.n;
 }
 
-bool sample_filter_passes(const struct sample_filter *f, const struct sample *s)
+bool sample_filter_covers(const struct sample_filter *f, const struct sample *s)
 {
 	_Static_assert(MAX_SET > UINT16_MAX, "numbers of 16 bits are not checked");
-	return f->tasks[s->task] && (!f->cpus || f->cpus[s->cpu]) &&
-	       (!f->parallelisms || f->parallelisms[s->parallelism]) && in_times(f, s->time_ns);
+	return (!f->cpus || f->cpus[s->cpu]) && in_times(f, s->time_ns);
+}
+
+bool sample_filter_passes(const struct sample_filter *f, const struct sample *s)
+{
+	return f->tasks[s->task] && (!f->parallelisms || f->parallelisms[s->parallelism]) &&
+	       sample_filter_covers(f, s);
 }
 
 const char *sample_filter_comm(const struct sample_filter *f)

@@ -1,8 +1,8 @@
 /* sample_filter.h - which samples count: those of some commands, processes, threads, processors,
- *times.
+ * times.
  *
- *	sample_filter_new(p, &(struct sample_filter_texts){ .comms = "make,cc1", .times = "10%-20%"
- *}, &f);
+ *	struct sample_filter_texts texts = { .comms = "make,cc1", .times = "10%-20%" };
+ *	sample_filter_new(p, &texts, &f);
  *	... if (sample_filter_passes(f, &p->samples.at[i])) ...
  *
  * All that is given must hold. Functions and objects are not looked at: those have names only once
@@ -29,6 +29,9 @@ MUST_CHECK struct kin_error *sample_filter_new(const struct profile *p,
 					       struct sample_filter **ret);
 void sample_filter_free(struct sample_filter *f); /* NULL is fine */
 
+/* Whether a sample is in the part of the recording that is looked at: its times and processors.
+ * What passes is. */
+bool sample_filter_covers(const struct sample_filter *f, const struct sample *s);
 bool sample_filter_passes(const struct sample_filter *f, const struct sample *s);
 
 /* The only command that can pass, or NULL if there may be several. Lives as long as f. */

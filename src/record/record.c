@@ -133,8 +133,12 @@ static struct kin_error *open_files(struct session *s)
 			     : e->period  ? e->period
 					  : 1000000000u / e->frequency,
 	};
-	struct kin_writer *w;
-	struct kin_error *err = kin_writer_open(o->output, &wo, &w);
+	struct kin_writer *w = NULL;
+	struct kin_error *err = NULL;
+	if (o->output)
+		err = kin_writer_open(o->output, &wo, &w);
+	else
+		w = kin_writer_to_nowhere(&wo);
 	if (err)
 		return err;
 	s->jit = jit_new();
@@ -142,7 +146,7 @@ static struct kin_error *open_files(struct session *s)
 	s->modules = modules_new();
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(o->mode, rings_stack_bytes(s->rings));
-	s->recording = recording_new(w, s->jit, s->kernel);
+	s->recording = recording_new(w, s->jit, s->kernel, o->watch);
 	s->result->recorded = true;
 	size_t n_events = s->events.at.n - s->exact_switches;
 	if (o->perf_data &&
@@ -241,7 +245,7 @@ static void session_done(struct session *s)
 static void size_of_file(struct session *s)
 {
 	struct stat st;
-	if (!stat(s->opts->output, &st))
+	if (s->opts->output && !stat(s->opts->output, &st))
 		s->result->audit.file_size = (uint64_t)st.st_size;
 }
 
@@ -299,7 +303,8 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 	*not_executed = false;
 	s->opts = opts;
 	s->result = ret;
-	struct kin_error *err = signals_open(&s->signals);
+	struct kin_error *err = opts->watch ? signals_open_few(&s->signals, &opts->watch->signals)
+					    : signals_open(&s->signals);
 	if (!err) {
 		err = record_signalled(s, not_executed);
 		signals_close(&s->signals);

@@ -35,7 +35,9 @@ static void take_sample(struct session *s, const struct ring_record *r)
 		return;
 	struct recorded_sample k = { .event = s->event_ids[r->event],
 				     .task = recording_task(s->recording, t),
+				     .what = e,
 				     .pid = t->pid,
+				     .tid = t->tid,
 				     .cpu = r->cpu,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
@@ -43,6 +45,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 				     .n = s->stack.n,
 				     .cut = s->stack.cut,
 				     .complete = s->stack.complete };
+	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	if (s->perfdata)
 		perfdata_sample(s->perfdata, r, t, &s->stack);
@@ -228,7 +231,8 @@ static int time_left(struct session *s)
 
 static bool is_over(const struct session *s)
 {
-	if (s->stop || (s->deadline_ns && session_now() >= s->deadline_ns))
+	const struct record_watch *w = s->opts->watch;
+	if (s->stop || (w && w->tick(w->arg, s->lost_written)) || (s->deadline_ns && session_now() >= s->deadline_ns))
 		return true;
 	if (s->target.running && s->opts->everything)
 		return s->target.ended;
@@ -358,6 +362,8 @@ static pid_t process_of(pid_t tid)
 
 void session_begin(struct session *s)
 {
+	if (s->opts->watch && s->opts->watch->begun)
+		s->opts->watch->begun(s->opts->watch->arg);
 	define_events(s);
 	describe(s);
 	for (size_t i = 0; i < s->followed.at.n; i++) {

@@ -142,6 +142,8 @@ static struct kin_cell figure_cell(const struct state *s, const struct hists_ent
 static const char *key_text(const struct state *s, uint32_t row, enum hist_key key)
 {
 	const char *text = hists_text(s->hists, row, key);
+	if (!*text && !s->ask->given->perf)
+		return "[unknown]";
 	return s->ask->given->perf ? text : text + strspn(text, " ");
 }
 
@@ -328,6 +330,14 @@ static void start_chains(struct state *s, uint32_t row)
 
 /* ---- rows ---- */
 
+static bool is_wanted(const struct state *s, uint32_t row)
+{
+	const struct kin_hists_opts *g = s->ask->given;
+	if (g->function && strcmp(hists_text(s->hists, row, HIST_SYM), g->function) != 0)
+		return false;
+	return !g->symbol_filter || strstr(hists_text(s->hists, row, HIST_SYM), g->symbol_filter);
+}
+
 static bool is_shown(const struct state *s, const struct hists_entry *e)
 {
 	const struct hists_ask *a = s->ask;
@@ -342,10 +352,7 @@ static bool is_shown(const struct state *s, const struct hists_entry *e)
 		return false;
 	if (g->exclude_other && a->has_parent && hists_value(s->hists, e->row, HIST_PARENT) == NONE)
 		return false;
-	if (g->function && strcmp(hists_text(s->hists, e->row, HIST_SYM), g->function) != 0)
-		return false;
-	return !g->symbol_filter ||
-	       strstr(hists_text(s->hists, e->row, HIST_SYM), g->symbol_filter);
+	return is_wanted(s, e->row);
 }
 
 static void set_chain_row(struct state *s, struct kin_row *row)
@@ -429,10 +436,10 @@ static void add_figure(struct state *s, struct field f)
 		struct kin_column c = figure_columns[f.kind];
 		if (e)
 			c.key = arena_printf(&s->arena, "%s_%zu", c.key, e + 1);
-		bool lonely = f.kind == FIELD_SELF && a->given->perf;
+		bool lonely = true, chosen = a->given->fields && a->given->fields[0] != '+';
 		for (size_t i = 0; i < a->fields.n; i++)
 			lonely = lonely && a->fields.at[i].kind != FIELD_CHILDREN;
-		if (lonely)
+		if (a->given->perf && f.kind == FIELD_SELF && (lonely || chosen))
 			c.title = "Overhead";
 		if (a->given->perf && (f.kind == FIELD_LATENCY || f.kind == FIELD_LATENCY_CHILDREN))
 			c.title = "Latency";
@@ -535,14 +542,21 @@ static void describe_widths(struct state *s)
 {
 	for (size_t i = 0; i < s->cols.n; i++) {
 		size_t width = 0;
+		bool unmapped = false;
 		if (s->cols.at[i].role != ROLE_KEY)
 			continue;
 		for (size_t k = 0; k < s->hists->n; k++) {
-			size_t n = strlen(hists_text(s->hists, k, s->cols.at[i].field.key));
+			if (!is_wanted(s, (uint32_t)k))
+				continue;
+			const char *text = hists_text(s->hists, k, s->cols.at[i].field.key);
+			size_t n = strlen(text);
 			width = n > width ? n : width;
+			unmapped = unmapped || !strcmp(text, "[unknown]");
 		}
 		table_property(s->table, arena_printf(&s->arena, "width_%s", s->columns.at[i].key),
 			       cell_count(width));
+		if (s->cols.at[i].field.key == HIST_DSO && unmapped && !s->ask->given->dsos)
+			table_property(s->table, "unmapped", cell_count(1));
 	}
 }
 
@@ -569,6 +583,8 @@ static void describe(struct state *s)
 	if (!a->given->perf)
 		return;
 	text_property(s, "chain_value", values[a->value]);
+	if (a->given->times)
+		text_property(s, "times", a->given->times);
 	table_property(t, "chain_limit", cell_count(a->print_limit));
 	table_property(t, "chain_skip_first", cell_count(a->skip_first_hop));
 	table_property(t, "no_children", cell_count(a->opts.no_children));
@@ -604,14 +620,6 @@ static void describe_for_people(struct state *s)
 			   (unsigned long long)s->in.profile->samples.audit.lost);
 }
 
-static bool has_stacks(const struct profile *p)
-{
-	for (size_t i = 1; i < p->samples.n_stacks; i++)
-		if (p->samples.stacks[i].caller)
-			return true;
-	return false;
-}
-
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -621,9 +629,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	if (err) {
 		free(s);
 		return err;
-	}
-	if (!has_stacks(in->profile)) { /* as perf: without stacks there are no Children */
-		s->ask->opts.chains = false;
 	}
 	s->in = *in;
 	s->hists = hists_new(in->profile, in->program, &s->ask->opts);

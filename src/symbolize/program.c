@@ -17,7 +17,8 @@ enum { MAX_PARTS = 65000 }; /* objects with places; symbol.part is 16 bits wide 
 struct extra { /* a place that no symbol table has */
 	enum place_kind kind;
 	objid object;
-	symid into; /* PLACE_INLINED: the function around it */
+	uint64_t start; /* PLACE_NAMED: where it begins, of its first frame; 0: not known */
+	symid into;     /* PLACE_INLINED: the function around it */
 };
 
 struct opened {
@@ -154,7 +155,7 @@ static bool same_file_earlier(const struct program *g, objid id)
 static void add_part(struct program *g, objid id, struct row *row)
 {
 	struct opened *at = &g->objects[id];
-	struct symbols_opts opts = { .table.frames = true,
+	struct symbols_opts opts = { .table.exact = true,
 				     .lines = g->opts.lines,
 				     .style = g->opts.style };
 	struct symbols *s = NULL;
@@ -207,7 +208,7 @@ static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner
 	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
 	if (*at == NONE) {
 		*at = (uint32_t)g->extras.n;
-		vec_push(&g->extras, ((struct extra){ kind, object, owner }));
+		vec_push(&g->extras, ((struct extra){ kind, object, 0, owner }));
 		vec_push(&g->extra_places, ((struct extra_place){ strtab_get(g->names, id) }));
 	}
 	return g->n_symbols + *at;
@@ -255,8 +256,12 @@ static symid frame_place(struct program *g, const struct row *row, frameid frame
 	if (g->kernel && f->flags & FRAME_KERNEL) {
 		uint64_t start;
 		const char *name = kallsyms_find(g->kernel, look_at(g, frame), &start);
-		if (name)
-			return extra_place(g, PLACE_NAMED, f->object, f->object, name);
+		if (name) {
+			symid id = extra_place(g, PLACE_NAMED, f->object, f->object, name);
+			struct extra *e = &g->extras.at[id - g->n_symbols];
+			e->start = e->start ? e->start : start;
+			return id;
+		}
 	}
 	return unknown_place(g, f);
 }
@@ -479,6 +484,8 @@ symid program_find(const struct program *g, objid object, uint64_t addr)
 	return flat == UINT64_MAX ? NONE : symbols_find(g->symbols, flat);
 }
 
+uint64_t program_instruction(const struct program *g, frameid frame) { return look_at(g, frame); }
+
 enum place_kind program_kind(const struct program *g, symid place)
 {
 	return place < g->n_symbols ? PLACE_SYMBOL : g->extras.at[place - g->n_symbols].kind;
@@ -502,6 +509,14 @@ const char *program_object_name(const struct program *g, objid object)
 struct object_file *program_object_file(const struct program *g, objid object)
 {
 	return g->objects[object].file;
+}
+
+uint64_t program_start(const struct program *g, symid place)
+{
+	if (place >= g->n_symbols)
+		return g->extras.at[place - g->n_symbols].start;
+	const struct symbol *s = &g->symbols->at[place];
+	return s->addr - g->symbols->parts[s->part].base;
 }
 
 const char *program_name(struct program *g, symid place)

@@ -17,7 +17,7 @@
 #define GREEN "\033[32m"
 #define RESET "\033[m"
 
-enum { PERCENT_WIDTH = 8, COUNT_WIDTH = 12, INDENT = 3, MAX_DEPTH = 512 };
+enum { PERCENT_WIDTH = 8, COUNT_WIDTH = 12, ADDRESS_WIDTH = 16, INDENT = 3, MAX_DEPTH = 512 };
 
 struct hop { /* a row of a chain */
 	char *name;
@@ -37,7 +37,7 @@ struct page {
 	const char *mode, *value;
 	uint64_t total, limit;
 	bool skip_first, no_children, hierarchy;
-	size_t group_size;
+	size_t group_size, padding;
 	VEC(struct hop) hops;
 	bool open[MAX_DEPTH + 2]; /* [depth]: more siblings follow at that level */
 };
@@ -69,13 +69,20 @@ static char *name_of(const struct page *p, const char *text)
 	return name;
 }
 
+/* 3.455, where only rounding made it 3.4549999999999996: what 100 * part / total would be. */
+static double rounded(double percent)
+{
+	return percent >= 0 && percent < 1e8 ? (double)(uint64_t)(percent * 1e10 + 0.5) / 1e10
+					     : percent;
+}
+
 static void put_percent(struct page *p, double percent, int width)
 {
 	char buf[400];
 	const char *color = !p->o->color ? NULL : percent >= 5 ? RED : percent > 0.5 ? GREEN : NULL;
 	if (color)
 		sink_str(&p->s, color);
-	snprintf(buf, sizeof(buf), "%*.2f%%", width, percent);
+	snprintf(buf, sizeof(buf), "%*.2f%%", width, rounded(percent));
 	sink_str(&p->s, buf);
 	if (color)
 		sink_str(&p->s, RESET);
@@ -308,6 +315,42 @@ static bool is_symbol(const struct kin_column *c)
 	return !strcmp(c->key, "symbol") || !strcmp(c->key, "symoff");
 }
 
+/* perf leaves the blanks behind these out at the end of a line. */
+static bool ends_ragged(const struct kin_column *c)
+{
+	return is_symbol(c) || !strcmp(c->key, "srcline") || !strcmp(c->key, "srcfile");
+}
+
+/* Of figures that all events of a group have, those of the others follow the first one's: "self_2"
+ * without a gap and without a title of its own. */
+static bool goes_on(const struct page *p, size_t i)
+{
+	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
+	const char *end = strrchr(c->key, '_');
+	return c->type != KIN_CELL_TEXT && end && end[1] >= '0' && end[1] <= '9';
+}
+
+static void put_gap(struct page *p, size_t i)
+{
+	if (goes_on(p, i))
+		return;
+	if (p->o->separator)
+		sink_str(&p->s, i ? p->o->separator : "");
+	else
+		sink_str(&p->s, "  ");
+}
+
+/* Behind a figure before a separator; that of all events of a group comes behind the last one. */
+static void put_padding(struct page *p, size_t i, size_t n, bool wanted)
+{
+	if (wanted && n < p->widths[i])
+		p->padding += p->widths[i] - n;
+	if (i + 1 < p->n && goes_on(p, i + 1))
+		return;
+	sink_pad(&p->s, p->padding);
+	p->padding = 0;
+}
+
 /* With a separator, one blank and no alignment: perf's way. */
 static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 		     const struct kin_row *row, bool last)
@@ -318,12 +361,11 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 	char buf[64], *name;
 	switch (cell->type) {
 	case KIN_CELL_SHARE:
-		snprintf(buf, sizeof(buf), "%.2f%%", 100 * cell->number);
+		snprintf(buf, sizeof(buf), "%.2f%%", rounded(100 * cell->number));
 		if (sep)
 			sink_char(&p->s, ' ');
 		put_percent(p, 100 * cell->number, sep ? 0 : (int)width - 1);
-		if (sep && !last && strlen(buf) + 1 < width)
-			sink_pad(&p->s, width - strlen(buf) - 1);
+		put_padding(p, i, strlen(buf) + 1, sep && !last);
 		return;
 	case KIN_CELL_COUNT:
 		if (sep)
@@ -331,8 +373,7 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 		else
 			snprintf(buf, sizeof(buf), "%*" PRIu64, (int)width, cell->count);
 		sink_str(&p->s, buf);
-		if (sep && !last && strlen(buf) < width)
-			sink_pad(&p->s, width - strlen(buf));
+		put_padding(p, i, strlen(buf), sep && !last);
 		return;
 	case KIN_CELL_TEXT:
 		break;
@@ -355,17 +396,14 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 	}
 	sink_str(&p->s, name);
 	free(name);
-	if (n < width && !(last && is_symbol(column)))
+	if (n < width && !(last && ends_ragged(column)))
 		sink_pad(&p->s, width - n);
 }
 
 static void put_row(struct page *p, const struct kin_row *row)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		if (p->o->separator)
-			sink_str(&p->s, i ? p->o->separator : "");
-		else
-			sink_str(&p->s, "  ");
+		put_gap(p, i);
 		put_cell(p, i, &row->cells[p->cols[i]], row, i + 1 == p->n);
 	}
 	sink_char(&p->s, '\n');
@@ -384,7 +422,7 @@ static void put_level_row(struct page *p, const struct kin_row *row)
 		const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
 		if (c->tree)
 			continue;
-		sink_str(&p->s, p->o->separator ? (i ? p->o->separator : "") : "  ");
+		put_gap(p, i);
 		put_cell(p, i, &row->cells[p->cols[i]], row, false);
 	}
 	if (!p->o->separator)
@@ -418,10 +456,18 @@ static void put_dots(struct page *p, size_t n)
 		sink_char(&p->s, '.');
 }
 
+static size_t title_width(const struct page *p, size_t i)
+{
+	size_t width = p->widths[i];
+	while (++i < p->n && goes_on(p, i))
+		width += p->widths[i];
+	return width;
+}
+
 static void put_title(struct page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
-	size_t n = strlen(c->title), pad = n < p->widths[i] ? p->widths[i] - n : 0;
+	size_t n = strlen(c->title), width = title_width(p, i), pad = n < width ? width - n : 0;
 	bool left = c->type == KIN_CELL_TEXT;
 	sink_pad(&p->s, left ? 0 : pad);
 	sink_str(&p->s, c->title);
@@ -435,7 +481,7 @@ static void put_level_header(struct page *p)
 	sink_str(&p->s, "# ");
 	sink_pad(&p->s, indent);
 	for (size_t i = 0; i < p->n; i++)
-		if (!kin_table_column(p->t, p->cols[i])->tree) {
+		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
 			put_title(p, i);
 			sink_str(&p->s, "  ");
 		}
@@ -443,9 +489,9 @@ static void put_level_header(struct page *p)
 	sink_str(&p->s, "\n# ");
 	put_dots(p, indent);
 	for (size_t i = 0; i < p->n; i++)
-		if (!kin_table_column(p->t, p->cols[i])->tree) {
+		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
 			put_dots(p, figures++ ? 2 : 0);
-			put_dots(p, p->widths[i]);
+			put_dots(p, title_width(p, i));
 		}
 	size_t width = strlen(titles), lowest = number_of(p, "levels_width");
 	sink_str(&p->s, "  ");
@@ -458,6 +504,8 @@ static void put_column_header(struct page *p)
 	const char *sep = p->o->separator;
 	sink_str(&p->s, "# ");
 	for (size_t i = 0; i < p->n; i++) {
+		if (goes_on(p, i))
+			continue;
 		sink_str(&p->s, !i ? "" : sep ? sep : "  ");
 		put_title(p, i);
 	}
@@ -466,8 +514,10 @@ static void put_column_header(struct page *p)
 		return;
 	sink_str(&p->s, "# ");
 	for (size_t i = 0; i < p->n; i++) {
+		if (goes_on(p, i))
+			continue;
 		sink_str(&p->s, i ? "  " : "");
-		put_dots(p, p->widths[i]);
+		put_dots(p, title_width(p, i));
 	}
 	sink_str(&p->s, "\n#\n");
 }
@@ -504,13 +554,19 @@ static void put_heading(struct page *p)
 			 number_of(p, "lost"));
 		sink_str(&p->s, buf);
 	}
-	char *event = name_of(p, text_of(p, "event") ? text_of(p, "event") : "");
+	char *event = escape_copy(text_of(p, "event") ? text_of(p, "event") : "");
 	snprintf(buf, sizeof(buf), "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
 		 p->group_size > 1 ? "s" : "");
 	sink_str(&p->s, buf);
 	sink_str(&p->s, event);
 	free(event);
-	snprintf(buf, sizeof(buf), "'\n# Event count (approx.): %" PRIu64 "\n#\n",
+	sink_char(&p->s, '\'');
+	if (text_of(p, "times")) {
+		sink_str(&p->s, " (time slices: ");
+		sink_str(&p->s, text_of(p, "times"));
+		sink_char(&p->s, ')');
+	}
+	snprintf(buf, sizeof(buf), "\n# Event count (approx.): %" PRIu64 "\n#\n",
 		 number_of(p, "weight"));
 	sink_str(&p->s, buf);
 	if (p->hierarchy)
@@ -530,6 +586,9 @@ static size_t width_of(const struct page *p, const struct kin_column *c)
 	if (c->type == KIN_CELL_TEXT) {
 		snprintf(key, sizeof(key), "width_%s", c->key);
 		width = (size_t)number_of(p, key) + (is_symbol(c) ? 4 : 0);
+		bool address = !strcmp(c->key, "dso") && number_of(p, "unmapped");
+		if (address && !p->o->separator && !p->o->widths && width < ADDRESS_WIDTH)
+			width = ADDRESS_WIDTH; /* perf sees to it that there is room for one */
 	}
 	return width < strlen(c->title) ? strlen(c->title) : width;
 }

@@ -13,7 +13,7 @@ needs_only_listed() { # all, weak or not; and nothing listed as weak is needed
 }
 offers_only() { # names that it may define
 	nm -D --defined-only "$1" | awk '$2 !~ /[aA]/ { sub("@.*", "", $3); print $3 }' |
-		grep -vxE 'kinrt_[a-z]+|_?mcount|__fentry__|__cyg_profile_func_(enter|exit)|__sanitizer_cov_trace_pc(_guard(_init)?)?|(__)?monstartup|_mcleanup|(__)?moncontrol|_exit|_Exit|dlclose|prctl|syscall|exec(v|ve|vp|vpe|l|lp|le)|pthread_create|sigaction|signal|sigpending|sigwait|sigwaitinfo|sigtimedwait' && return 1
+		grep -vxE 'kinrt_[a-z]+|_?mcount|__fentry__|__cyg_profile_func_(enter|exit)|__sanitizer_cov_trace_pc(_guard(_init)?)?|(__)?monstartup|_mcleanup|(__)?moncontrol|_exit|_Exit|dlclose|prctl|syscall|f?exec(v|ve|vp|vpe|veat|l|lp|le)|pthread_create|sigaction|signal|sigpending|sigwait|sigwaitinfo|sigtimedwait' && return 1
 	return 0
 }
 no_vectors() { # in the hooks and what they call; xsave is how others are kept from harm

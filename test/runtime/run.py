@@ -68,7 +68,7 @@ def endings():
     situation('_exit', end=(2, 7))
     situation('quick_exit', end=(2, 0))
     situation('exit_group', end=(2, 9))
-    for mode in ('abort', 'segv', 'kill', 'term'):
+    for mode in ('abort', 'segv', 'kill', 'int', 'term'):
         situation(mode, end=(0, 0))
     situation('atexit', end=(1, 0))
     situation('main_exits', end=(1, 5))
@@ -86,7 +86,10 @@ def processes():
     situation('vfork')
     situation('vfork_exec')
     situation('spawn')
-    situation('exec', kins=11)
+    r = situation('exec', kins=11)
+    if r:
+        ends = [dump.read(k).header['end'] for k in r.kins]
+        tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
     situation('daemon', kins=None, settle=0.5)
 
@@ -365,6 +368,80 @@ def stepping():
                f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
 
 
+def begun(path):
+    """Whether there is anything in the file."""
+    with open(path, 'rb') as f:
+        return any(f.read(8))
+
+
+def failing():
+    """Each system call that the runtime makes fails once, or with all that follow."""
+    if not wanted('sysfail') or os.uname().machine != 'x86_64':
+        return
+    sysfail = build('sysfail', 'sysfail.c')
+    for mode, more, options in (('normal', [], ''), ('threads64', ['6400'], sampling.ON), ('fork', [], sampling.ON),
+                                ('sampled', [], sampling.ON)):
+        prog = [TARGET, mode, *more] if mode != 'sampled' else [sampling.spin('-pg'), 'stacks', '0.05']
+        plain = run(prog, preload=False)
+        prog = ['env', f'LD_PRELOAD={SO}', f'KIN_OPTIONS={options}', *prog]
+        whole = run([sysfail, '--', *prog], preload=False)
+        n = int(re.search(r'calls (\d+)', whole.err)[1])
+        bad, tried = [], 0
+        step = 1 if FULL else max(1, n // 24)
+        for k in range(1, n + 1, step):
+            for more in ([], ['-a']) if mode != 'threads64' else ([],):
+                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=60)
+                tried += 1
+                what = f'call {k}{" and all after it" if more else ""}: '
+                if (r.status, r.out) != (plain.status, plain.out):
+                    bad.append(what + describe(r))
+                    continue
+                try:
+                    if more:        # it cannot even remove what it began
+                        r = r._replace(kins=[f for f in r.kins if begun(f)])
+                    kins = [dump.read(f) for f in r.kins]
+                    told = any(x.error or x.losses for x in kins)
+                    if mode != 'sampled' and leaf_calls(r) != truth(r) and kins and not told:
+                        bad.append(what + f'{leaf_calls(r)} of {truth(r)} calls and no word of it')
+                except dump.Damaged as why:
+                    bad.append(what + f'damaged: {why}')
+        tap.ok(n > 10 and not bad, f'sysfail {mode}: {tried} failures among {n} system calls: the program runs as without, losses are told',
+               lambda: '\n'.join(bad[:6]))
+
+
+def stepping_samples():
+    """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
+    if not wanted('stepsig sampling') or os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig', 'stepsig.c')
+    stepped = build('stepped', 'stepped.c', flags='-pg')
+    plug = build('plug_s.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
+    for what, every in (('calls', 1 if FULL else 101), ('jumps', 1 if FULL else 41), ('threads', 3 if FULL else 61),
+                        ('libraries', 3 if FULL else 201)):
+        r = run([step, '-T', '-s', '62', '-k', str(every), '--', stepped, what, plug], options='gmon=off,' + sampling.ON, timeout=600)
+        m, injected = re.search(r'truth (\d+)', r.out), int(re.search(r'(\d+) injected', r.out)[1])
+        taken = sum(s.count for k in r.kins for s in dump.read(k).stacks)
+        tap.ok(m and r.status == 0 and leaf_calls(r) == int(m[1]) and set(losses(r)) <= {'stacks'} and taken > injected / 4,
+               f'stepsig sampling {what}: exact with {injected} samples between instructions', lambda: f'{taken} samples\n' + describe(r))
+
+
+def races():
+    """The runtime's own code under the thread sanitizer."""
+    if not wanted('races') or os.uname().machine != 'x86_64':
+        return
+    src = os.path.join(HERE, '..', '..', 'runtime')
+    out = os.path.join(TMP, 'races')
+    p = subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -DRT_STATIC -DKIN_VERSION=\'"0"\' -O1 -g -fsanitize=thread -w -I{src} -I{src}/../include '
+                       f'-I{src}/../src -o {out} {HERE}/races.c {src}/*.c {src}/hooks_x86_64.S ' +
+                       ' '.join(f'{src}/../src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step')) + ' -pthread -ldl',
+                       shell=True, capture_output=True, text=True)
+    if p.returncode:
+        tap.skip('races: none between threads', 'no thread sanitizer')
+        return
+    r = run(['setarch', '-R', out], preload=False, options='latency,stacks=on', timeout=100)
+    tap.ok(r.status == 0 and r.out == '72001 0\n' and 'WARNING' not in r.err, 'races: none between threads', lambda: f'{r.status} {r.out} {r.err[:3000]}')
+
+
 def privilege():
     if not wanted('privilege') or not ROOT:
         return
@@ -455,7 +532,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, stepping, *sampling.PARTS, *latency.PARTS):
+                 output, storage, privilege, kills, races, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)

@@ -221,6 +221,14 @@ def killed():
     tap.ok(not bad, 'sampling kill -9: all but the last few ms are in the file', lambda: '\n'.join(bad))
 
 
+@part('refused')
+def refused():
+    r, kins = unnoticed('no_timers', SO, name='where timers are refused (seccomp)', with_preload=False)
+    k = kins[0] if kins else None
+    tap.ok(k and k.error.startswith('timer for sampling') and near(k.header['cpu_ns'] / 1e9, cpu_of(r), share=.1) and not k.stacks,
+           'sampling refused: the file says so, and how much CPU time there was', lambda: describe(r) + str(k and k.header))
+
+
 # ---- libraries and late comers ----
 
 @part('libraries')
@@ -286,4 +294,4 @@ def gmon():
            'sampling gmon.out: one for each shared object, also of unloaded ones', lambda: f'{names} {total} {w}')
 
 
-PARTS = (shares, threads, control, stacks, signals, processes, killed, libraries, gmon)
+PARTS = (shares, threads, control, stacks, signals, processes, killed, refused, libraries, gmon)

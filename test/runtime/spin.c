@@ -2,6 +2,8 @@
  * as "NAME SECONDS". What it prints and returns is the same with and without sampling. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -410,6 +414,26 @@ static int m_late(void)
 	return puts("done"), 0;
 }
 
+/* Becomes a program with the runtime (arg) that the kernel refuses timers. */
+static int m_no_timers(void)
+{
+	static struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { 4, f };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		return 1;
+	if (getenv("KIN_OPTIONS"))
+		setenv("LD_PRELOAD", arg, 1);
+	execl(self, self, "threads", "0.5", (char *)NULL);
+	return 2;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -419,7 +443,7 @@ static const struct {
 	{ "deep", m_deep },           { "sigprof", m_sigprof },     { "all_signals", m_all_signals },
 	{ "eintr", m_eintr },         { "errno", m_errno },         { "default", m_default_action },
 	{ "forks", m_forks },         { "execs", m_execs },         { "vforks", m_vforks },
-	{ "late", m_late },           { "dlclose", m_dlclose },     { "control", m_control },     { "short_threads", m_short_threads },
+	{ "late", m_late }, { "no_timers", m_no_timers },           { "dlclose", m_dlclose },     { "control", m_control },     { "short_threads", m_short_threads },
 };
 
 int main(int argc, char **argv)

@@ -1,11 +1,12 @@
 /* stepsig - deliver a signal between any two instructions of a program, deterministically.
  *
- *   stepsig [-s SIG] [-k EVERY] [-f FIRST] [-m MAXINJ] [-t SECONDS] [-o OBJ] -- PROG ARGS...
+ *   stepsig [-T] [-s SIG] [-k EVERY] [-f FIRST] [-m MAXINJ] [-t SECONDS] [-o OBJ] -- PROG ARGS...
  *
  * The program is run under PTRACE_SINGLESTEP.  Every EVERY-th instruction executed (in the object
  * whose path contains OBJ, e.g. libc.so, ld-linux, or anywhere) gets SIG (default SIGPROF)
  * delivered, so the profiler's handler is entered at that exact point: inside malloc, dlopen,
  * dl_iterate_phdr, pthread_create, longjmp, the prologue and epilogue of functions, a PLT stub ...
+ * With -T it looks as if it came from a timer of the kernel's, as samples do.
  * While the handler runs nothing is injected (until sigreturn). A handler that is not
  * async-signal-safe deadlocks or crashes; a safe one gets to the end. Exit: 0 target exited as
  * usual, 3 target died of a signal, 4 no progress for SECONDS (deadlock): registers and the recent
@@ -79,8 +80,12 @@ int main(int c, char **v)
 	long every = 1, first = 0, maxinj = -1;
 	double lim = 10;
 	const char *obj = 0;
-	while ((o = getopt(c, v, "+s:k:f:m:t:o:")) != -1)
+	int timer = 0;
+	while ((o = getopt(c, v, "+Ts:k:f:m:t:o:")) != -1)
 		switch (o) {
+		case 'T':
+			timer = 1;
+			break;
 		case 's':
 			sig = atoi(optarg);
 			break;
@@ -129,6 +134,12 @@ int main(int c, char **v)
 	int in_handler = 0, skip = 0, off = 0;
 	int have = 0, seen = 0;
 	for (;;) {
+		if (timer && pend == sig) {
+			siginfo_t si = { .si_signo = sig, .si_code = SI_TIMER };
+
+			si.si_timerid = 0x7ffffff;
+			ptrace(PTRACE_SETSIGINFO, p, 0, &si);
+		}
 		if (ptrace(in_handler || !have ? PTRACE_SYSCALL : PTRACE_SINGLESTEP, p, 0,
 			   (long)pend) < 0) {
 			perror("step");

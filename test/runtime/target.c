@@ -80,6 +80,7 @@ static int m_exit_group(void) { return say(1000), (int)syscall(SYS_exit_group, 9
 static int m_abort(void) { say(1000), abort(); }
 static int m_segv(void) { return say(1000), *(volatile int *)8; }
 static int m_kill(void) { return say(1000), raise(SIGKILL); }
+static int m_int(void) { return say(1000), raise(SIGINT); }
 static int m_term(void) { return say(1000), raise(SIGTERM); }
 
 static void late(void) { calls(10); }
@@ -318,12 +319,27 @@ static int m_exec(void) /* N more times */
 		return 0;
 	}
 	snprintf(next, sizeof(next), "%d", left - 1);
-	if (left % 3 == 0)
+	char *const next_argv[] = { self, "exec", next, NULL };
+
+	switch (left % 6) {
+	case 0:
 		execl(self, self, "exec", next, (char *)NULL);
-	else if (left % 3 == 1)
+		break;
+	case 1:
 		execle(self, self, "exec", next, (char *)NULL, environ);
-	else
-		execvp(self, (char *[]){ self, "exec", next, NULL });
+		break;
+	case 2:
+		execvp(self, next_argv);
+		break;
+	case 3:
+		fexecve(open(self, O_RDONLY | O_CLOEXEC), next_argv, environ);
+		break;
+	case 4:
+		execveat(AT_FDCWD, self, next_argv, environ, 0);
+		break;
+	case 5:
+		syscall(SYS_execve, self, next_argv, environ);
+	}
 	die("exec");
 	return 1;
 }
@@ -681,7 +697,7 @@ static const struct {
 #name, m_##name                                                                    \
 	}
 	M(normal),     M(exit42),   M(_exit),      M(quick_exit),  M(exit_group),  M(abort),
-	M(segv),       M(kill),     M(term),       M(atexit),      M(main_exits),  M(exit_race),
+	M(segv),       M(kill),     M(int), M(term),       M(atexit),      M(main_exits),  M(exit_race),
 	M(fork),       M(fork_raw), M(fork_start), M(fork_idle),   M(fork_storm),  M(fork_threads),
 	M(fork_deep),  M(vfork),    M(vfork_exec), M(spawn),       M(exec),        M(exec_fails),
 	M(daemon),     M(chdir),    M(chroot),     M(setuid),      M(close_all),   M(close_first),

@@ -944,7 +944,8 @@ static void test_info(void)
 	      "blocks,outside all functions,0,\n"
 	      "check,data fits the program,in doubt,\n"
 	      "check,warning,gmon.out is of another program,\n"
-	      "check,a sum was too large,no,\n");
+	      "check,a sum was too large,no,\n"
+	      "check,can be trusted,yes,\n");
 	done(&x);
 }
 
