@@ -6,6 +6,11 @@
 #
 #	bench/run.sh build full --keep
 #
+# The collection runtime next to glibc's, uftrace and callgrind (as far as they are installed; --lua
+# adds Debian's Lua):
+#
+#	bench/run.sh build runtime [--lua]
+#
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
 # the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
 set -eu
@@ -13,6 +18,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -eq 0 ] || shift
+if [ "${1:-}" = runtime ]; then
+	shift
+	exec python3 "$here/runtime/run.py" "$build" "$@"
+fi
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
 for tool in gen timed; do
