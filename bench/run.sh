@@ -5,11 +5,13 @@
 # per run. Prints a Markdown table; bench/README.md holds the last one that was kept:
 #
 #	bench/run.sh build full --keep
+#	bench/run.sh build record [quick|full] [--keep]: kin record against the installed perf
 #
-# The collection runtime next to glibc's, uftrace and callgrind (as far as they are installed; --lua
-# adds Debian's Lua):
+# run.sh BUILD report [full]: kin report next to perf report, on recordings of samples. full adds ten
+# million samples: 3 GB.
 #
-#	bench/run.sh build runtime [--lua]
+# run.sh BUILD runtime [--lua]: the collection runtime next to glibc's, uftrace and callgrind, as far as
+# they are installed. --lua adds Debian's Lua.
 #
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
 # the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
@@ -18,13 +20,22 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -eq 0 ] || shift
-if [ "${1:-}" = runtime ]; then
+case ${1:-} in
+record | runtime)
+	section=$1
 	shift
-	exec python3 "$here/runtime/run.py" "$build" "$@"
-fi
+	exec python3 "$here/$section/run.py" "$build" "$@"
+	;;
+esac
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
 for tool in gen timed; do
 	[ "$dir/$tool" -nt "$here/$tool.c" ] || ${CC:-cc} -O2 -o "$dir/$tool" "$here/$tool.c"
 done
+if [ "${1:-}" = report ]; then # reports of samples, next to perf
+	[ "$dir/gen_report" -nt "$here/report/gen.c" ] || ${CC:-cc} -O2 -o "$dir/gen_report" "$here/report/gen.c"
+	[ "$dir/work" -nt "$here/report/work.cpp" ] ||
+		${CXX:-c++} -O2 -g -fno-omit-frame-pointer -o "$dir/work" "$here/report/work.cpp"
+	exec python3 "$here/report/report.py" "$build" "$dir" "$@"
+fi
 exec python3 "$here/bench.py" --build "$build" --dir "$dir" "$@"

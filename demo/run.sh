@@ -1,6 +1,7 @@
 #!/bin/sh
-# The demonstration: build a real program with -pg, run it, and show where its time went.
-# The program is kin itself, at work on the profile of a program of 20,000 functions.
+# The demonstration: build a real program with -pg, run it, and show where its time went. The program is
+# kin itself, at work on the profile of a program of 20,000 functions. Then what needs kin's runtime,
+# and what needs no compiling at all.
 set -eu
 build=$(realpath "${1:-build}")
 top=$(dirname "$(dirname "$(realpath "$0")")")
@@ -33,10 +34,27 @@ say "5. The same as gprof prints it: build/gprof is a drop-in."
 "$build/gprof" -b -p pg/kin gmon.out.* | head -12
 rm -f gmon.out.*
 
+say "6. Threads and shared libraries: what gprof loses, and kin run does not."
+flags='-O1 -g -pg -fno-inline'
+cc $flags -fPIC -shared -DLIBRARY -o libmix.so "$top/demo/threads.c"
+cc $flags -o threads "$top/demo/threads.c" -L. -lmix -Wl,-rpath,"$work" -pthread
+rm -f gmon.out && ./threads 0 # by exit: else there would be no gmon.out at all
+echo && echo '$ gprof threads gmon.out' && gprof -b -p threads gmon.out | head -9
+echo '$ kin run ./threads; kin flat threads.kin' && "$build/kin" run -q --no-gmon -o threads.kin ./threads
+"$build/kin" flat threads.kin
+echo '$ kin graph threads.kin mix' && "$build/kin" graph threads.kin mix
+
+say "7. Nothing compiled for it: kin record, on kin itself."
+if "$build/kin" record -o kin.kin "$build/kin" gprof -b large.elf large.gmon >/dev/null; then
+	"$build/kin" report --width 110 kin.kin | head -24
+fi
+
 cat <<END
 
 For your own program:
 	gcc -O2 -g -pg -o prog prog.c && ./prog
 	$build/kin flat prog gmon.out      (then: kin graph, kin annotate FUNCTION, kin lines)
 	$build/gprof prog gmon.out         (what you always typed, only faster)
+	$build/kin run ./prog && kin flat  (the same -pg program: threads, libraries, true times per call)
+	$build/kin record ./any && kin report  (any program, as it is)
 END

@@ -198,3 +198,11 @@ const char *capture_run(char **argv, unsigned hz, uint32_t stack, size_t max, st
 		waitpid(s.pid, NULL, 0);
 	return problem;
 }
+
+void capture_done(struct capture *c)
+{
+	for (size_t i = 0; i < c->n_samples; i++)
+		free(c->samples[i].stack);
+	free(c->samples);
+	free(c->maps);
+}

@@ -28,5 +28,6 @@ struct capture {
 
 /* At most `max` samples of `stack` bytes. NULL, or why it cannot be done. */
 const char *capture_run(char **argv, unsigned hz, uint32_t stack, size_t max, struct capture *ret);
+void capture_done(struct capture *c);
 
 #endif

@@ -348,9 +348,9 @@ static struct result compare(const struct capture *c, struct modules *m, bool ve
 	static struct walk own, peer;
 	struct result r = { .samples = c->n_samples };
 	struct peer p;
-	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = m });
 	if (!c->n_samples || !open_peer(&p, m, c->samples[0].tid))
 		return r;
+	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = m });
 	walk_peer(&p, &c->samples[0], &peer); /* libdw opens what it needs */
 	for (size_t i = 0; i < c->n_samples; i += BATCH)
 		time_batch(&r, u, &p, c, i);
@@ -418,6 +418,7 @@ int main(int argc, char **argv)
 	struct modules m = open_modules(&c);
 	struct result r = compare(&c, &m, verbose);
 	close_modules(&m);
+	capture_done(&c);
 	if (!r.samples) {
 		printf("1..0 # SKIP no samples\n");
 		return 0;

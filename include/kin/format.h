@@ -166,8 +166,8 @@ struct kinf_stack {
 };
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
-/* Executions of basic blocks: n pairs of address and count, at run-time addresses; a pair whose
- * address is 0 is unused. */
+/* Executions of basic blocks: n pairs of address and count, at run-time addresses: where the call of
+ * the hook in the block returns to. A pair whose address is 0 is unused. */
 struct kinf_counts {
 	struct kinf_count {
 		uint64_t addr, count;
@@ -224,7 +224,8 @@ enum kinf_record {
 				 gets: where a block could be lost, each starts with these. A
 				 smaller one than expected ends all that have that id or larger */
 
-	/* What "kin merge" writes, besides: all addresses are link-time addresses in modules. */
+	/* What "kin merge" writes, besides (a recorder writes a KINF_R_AUDIT, too): all addresses
+	   are link-time addresses in modules. */
 	KINF_R_ARC = 14, /* module, address of the call (within it, not behind), module, address in
 			    the callee, task or 0: sum over all, count */
 	KINF_R_COUNT = 15,     /* executions of a basic block: module, address, count */
@@ -234,8 +235,8 @@ enum kinf_record {
 	KINF_R_HISTOGRAM = 17, /* module, low, high, bins, rate, dimension text, abbreviation; bins
 				  that are not empty, as above */
 	KINF_R_TASK_TIMES = 18, /* task, start ns, end ns, cpu ns, sampled ns */
-	KINF_R_AUDIT = 19,      /* how many, and that many numbers: kinf_audit. Losses are here and
-				   not in the header */
+	KINF_R_AUDIT = 19,      /* how many, and that many numbers: kinf_audit. Of a merged file
+				   losses are here and not in the header */
 };
 enum kinf_audit {
 	KINF_AUDIT_LOST,

@@ -56,20 +56,22 @@ static size_t sum(struct blocks *b, struct block_count *at, size_t n)
 	return kept;
 }
 
+/* To GNU a slot with address 0 is free: a block there leaves its count to the next one of the
+ * place, and is not shown. */
 static size_t sum_gnu(struct block_count *at, size_t n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
-		while (k < kept && at[k].addr != at[i].addr)
+		while (k < kept && at[k].addr && at[k].addr != at[i].addr)
 			k++;
 		if (k < kept)
-			at[k].count += at[i].count;
+			at[k] = (struct block_count){ at[i].addr, at[k].count + at[i].count };
 		else if (kept < GNU_BLOCKS_PER_PLACE)
 			at[kept++] = at[i];
 	}
-	return kept;
+	return kept && !at[kept - 1].addr ? kept - 1 : kept;
 }
 
 struct blocks *blocks_new(const struct profile *p, const struct symbols *s, bool gnu)

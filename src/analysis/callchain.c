@@ -75,8 +75,8 @@ static void add_subtree(struct callchains *c, pathid at)
 static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
 {
 	if (s->count || s->weight)
-		vec_push(&c->found.list, ((struct strand){ UP, at, 0, c->h->paths.at[at].hop, s->weight,
-							   s->count }));
+		vec_push(&c->found.list, ((struct strand){ UP, at, 0, c->h->paths.at[at].hop,
+							   s->weight, s->count }));
 }
 
 static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
@@ -87,8 +87,9 @@ static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
 		c->sequence.at[first + i] = c->h->paths.at[at].hop;
 	c->sequence.n += n;
 	if (n)
-		vec_push(&c->found.list, ((struct strand){ DOWN, first, n - 1, c->sequence.at[first],
-							   s->weight, s->count }));
+		vec_push(&c->found.list,
+			 ((struct strand){ DOWN, first, n - 1, c->sequence.at[first], s->weight,
+					   s->count }));
 }
 
 /* Samples with whole chains are not among those below the row's paths. */
@@ -208,9 +209,9 @@ static int by_place(const struct hists_private *h, uint32_t a, uint32_t b)
 		objid ox = program_object(g, x->place), oy = program_object(g, y->place);
 		if (ox != oy)
 			return ox > oy ? -1 : 1;
-		const struct symbols *s = program_symbols(g);
-		if (s->at[x->place].addr != s->at[y->place].addr)
-			return s->at[x->place].addr > s->at[y->place].addr ? -1 : 1;
+		uint64_t sx = program_start(g, x->place), sy = program_start(g, y->place);
+		if (sx != sy)
+			return sx > sy ? -1 : 1;
 	}
 	if (fx->addr != fy->addr)
 		return fx->addr > fy->addr ? -1 : 1;
@@ -248,7 +249,8 @@ static struct group *group_found(struct callchains *c, uint32_t parent, size_t *
 		struct group *g = *n ? &groups[*n - 1] : NULL;
 		if (!g || c->h->hops.at[s[g->begin].hop].ckey != c->h->hops.at[s[i].hop].ckey) {
 			g = &groups[(*n)++];
-			*g = (struct group){ .node = { .parent = parent, .hop = s[i].hop }, .begin = i };
+			*g = (struct group){ .node = { .parent = parent, .hop = s[i].hop },
+					     .begin = i };
 		}
 		g->end = i + 1;
 		g->node.sum += s[i].weight;
@@ -278,7 +280,8 @@ static void add_children(struct callchains *c, uint32_t parent, const struct cha
 		p->count -= groups[i].node.n_below;
 	}
 	if (n > 1)
-		qsort_r(groups, n, sizeof(*groups), by_weight, &(struct node_order){ c->h, o->by_name });
+		qsort_r(groups, n, sizeof(*groups), by_weight,
+			&(struct node_order){ c->h, o->by_name });
 	p->first = (uint32_t)c->nodes.n;
 	bool joins = n == 1 && !p->count && !p->hit && parent;
 	for (size_t i = 0; i < n; i++) {
@@ -358,7 +361,10 @@ const struct callchain *callchains_of_all(struct callchains *c, const struct cha
 /* ---- names ---- */
 
 symid callchain_place(const struct callchains *c, uint32_t hop) { return c->h->hops.at[hop].place; }
-frameid callchain_frame(const struct callchains *c, uint32_t hop) { return c->h->hops.at[hop].frame; }
+frameid callchain_frame(const struct callchains *c, uint32_t hop)
+{
+	return c->h->hops.at[hop].frame;
+}
 
 const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 {
@@ -368,10 +374,14 @@ const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 	if (o->place == NONE)
 		return "[unknown]";
 	if (program_kind(g, o->place) == PLACE_UNKNOWN)
-		return arena_printf(&h->arena, "0x%llx",
-				    (unsigned long long)h->hists.profile->samples.frames[o->frame].addr);
+		return arena_printf(
+			&h->arena, "0x%llx",
+			(unsigned long long)h->hists.profile->samples.frames[o->frame].addr);
 	const char *name = program_name(g, o->place);
 	uint32_t at = line ? hist_line_id(h, o->frame) : 0;
+	uint64_t offset;
+	if (line && !at && !o->inlined && hist_offset(h, o->frame, o->place, &offset))
+		return arena_printf(&h->arena, "%s +%llu", name, (unsigned long long)offset);
 	if (!at && !o->inlined)
 		return name;
 	return arena_printf(&h->arena, "%s%s%s%s", name, at ? " " : "", strtab_get(h->strings, at),

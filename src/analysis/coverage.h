@@ -10,6 +10,7 @@
 #include "analysis/blocks.h"
 #include "analysis/callgraph.h"
 #include "base/vec.h"
+#include "profile/line_counts.h"
 
 /* Which lines within a block are given the block's count. What holds in a function without counted
  * blocks is only that it was called so often, not that each line was executed. */
@@ -24,11 +25,12 @@ struct coverage_line {
 	uint32_t first_place, n_places; /* places[]: by address */
 	uint32_t first_count, n_counts; /* counts[]: as they are to be listed */
 	uint64_t sum;                   /* of the listed counts */
-	uint64_t total; /* of the calls and blocks that start here: how often it was executed */
-	uint64_t most;  /* of the listed counts */
-	uint64_t calls; /* of functions that start here, recursion included */
-	double self;    /* ticks */
-	bool is_known;  /* counts are listed */
+	uint64_t total;   /* of the calls and blocks that start here: how often it was executed */
+	uint64_t most;    /* of the listed counts */
+	uint64_t calls;   /* of functions that start here, recursion included */
+	double self;      /* ticks */
+	double inclusive; /* ticks of samples with the line on their stack; 0 without stacks */
+	bool is_known;    /* counts are listed */
 	bool is_executed;
 	bool is_unsure; /* a function starts here that was executed, but its calls were not counted
 			 */
@@ -60,6 +62,10 @@ struct coverage_opts {
 		   */
 	enum coverage_carry carry;
 	const uint8_t *wanted; /* [n_symbols] booleans: which places count; NULL: all */
+	/* Sampled stacks and the places of their frames, for inclusive times; NULL: none. */
+	const struct samples *samples;
+	const struct line_counts *line_counts; /* in place of the profile's own; NULL: none */
+	const symid *frame_places;
 };
 
 /* Looks up the source line of every symbol. Cannot fail. O(n log n) in places and blocks. */

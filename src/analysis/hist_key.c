@@ -1,5 +1,6 @@
 #include "analysis/hist_key.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/hists_private.h"
@@ -10,14 +11,16 @@ const struct hist_key_info hist_keys[N_HIST_KEYS] = {
 				"name of the thread, its numbers as <N>", true },
 	[HIST_PID] = { "pid", "tgid", "pid", "    Pid:Command", "process", true, true },
 	[HIST_TID] = { "tid", NULL, "tid", "    Tid:Command", "thread", true, true },
-	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "processor that the sample was taken on", true, true },
+	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "processor that the sample was taken on", true,
+		       true },
 	[HIST_PARALLELISM] = { "parallelism", NULL, "parallelism", "Parallelism",
 			       "threads of the program that ran at that time", true, true },
 	[HIST_PARENT] = { "parent", NULL, "parent", "Parent symbol",
 			  "the first function of the stack that --parent matches", true },
 	[HIST_DSO] = { "dso", NULL, "dso", "Shared Object", "program or library", false },
 	[HIST_SYM] = { "sym", "symbol", "symbol", "Symbol", "function", false },
-	[HIST_SYMOFF] = { "symoff", NULL, "symoff", "Symbol Offset", "function and offset in it", false },
+	[HIST_SYMOFF] = { "symoff", NULL, "symoff", "Symbol Offset", "function and offset in it",
+			  false },
 	[HIST_SRCLINE] = { "srcline", NULL, "srcline", "Source:Line", "source line", false },
 	[HIST_SRCFILE] = { "srcfile", NULL, "srcfile", "Source File", "source file", false },
 };
@@ -35,7 +38,8 @@ static uint32_t dso_of(struct hists_private *h, objid object)
 {
 	if (!h->dso_names[object])
 		h->dso_names[object] =
-			strtab_add(h->strings, base_name(program_object_name(h->hists.program, object))) +
+			strtab_add(h->strings,
+				   base_name(program_object_name(h->hists.program, object))) +
 			1;
 	return h->dso_names[object] - 1;
 }
@@ -61,8 +65,8 @@ uint32_t hist_line_id(struct hists_private *h, frameid frame)
 		return *at;
 	uint32_t id = 0;
 	if (line_of(h, frame, &loc))
-		id = strtab_add(h->strings,
-				arena_printf(&h->arena, "%s:%u", base_name(loc.file), (unsigned)loc.line));
+		id = strtab_add(h->strings, arena_printf(&h->arena, "%s:%u", base_name(loc.file),
+							 (unsigned)loc.line));
 	return *at = id;
 }
 
@@ -85,14 +89,37 @@ static symid one_of_name(struct hists_private *h, symid place, bool inlined)
 	return *at;
 }
 
+bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret)
+{
+	uint64_t start = place == NONE ? 0 : program_start(h->hists.program, place);
+	uint64_t addr = h->hists.profile->samples.frames[frame].addr;
+	*ret = start && start <= addr ? addr - start : 0;
+	return start && start <= addr;
+}
+
 static uint64_t offset_of(const struct hists_private *h, frameid frame, symid place)
 {
-	struct program *g = h->hists.program;
+	uint64_t offset;
+	hist_offset(h, frame, place, &offset);
+	return offset;
+}
+
+/* "f+17", or "libfoo.so[401136]". */
+static uint32_t address_of(struct hists_private *h, frameid frame, symid place)
+{
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
-	if (place == NONE || program_kind(g, place) != PLACE_SYMBOL)
+	uint64_t offset;
+	if (!frame)
 		return 0;
-	uint64_t flat = program_flat(g, f->object, f->addr);
-	return flat == UINT64_MAX ? 0 : flat - program_symbols(g)->at[place].addr;
+	if (hist_offset(h, frame, place, &offset))
+		return strtab_add(h->strings,
+				  arena_printf(&h->arena, "%s+%" PRIu64,
+					       program_name(h->hists.program, place), offset));
+	if (f->name)
+		return strtab_add(h->strings, program_name(h->hists.program, place));
+	return strtab_add(h->strings,
+			  arena_printf(&h->arena, "%s[%" PRIx64 "]",
+				       strtab_get(h->strings, dso_of(h, f->object)), f->addr));
 }
 
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
@@ -107,8 +134,10 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 	case HIST_SYMOFF:
 		return map64_number(&h->offset_ids,
 				    MAP64_PAIR(place, (uint32_t)offset_of(h, frame, place)));
-	case HIST_SRCLINE:
-		return hist_line_id(h, frame);
+	case HIST_SRCLINE: {
+		uint32_t line = hist_line_id(h, frame);
+		return line ? line : address_of(h, frame, place);
+	}
 	case HIST_SRCFILE:
 		return file_of(h, frame);
 	case HIST_COMM:
@@ -131,7 +160,8 @@ static const char *place_text(const struct hists_private *h, symid place, bool i
 	if (place == NONE)
 		return "[unknown]";
 	const char *name = program_name(h->hists.program, place);
-	return inlined ? arena_printf(UNCONST(struct arena *, &h->arena), "%s (inlined)", name) : name;
+	return inlined ? arena_printf(UNCONST(struct arena *, &h->arena), "%s (inlined)", name)
+		       : name;
 }
 
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
@@ -147,10 +177,9 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 	case HIST_DSO:
 		return strtab_get(h->strings, value);
 	case HIST_SRCLINE:
+		return value ? strtab_get(h->strings, value) : "[unknown]";
 	case HIST_SRCFILE:
-		if (value)
-			return strtab_get(h->strings, value);
-		return place_text(h, row->place, row->inlined);
+		return strtab_get(h->strings, value);
 	case HIST_PID:
 	case HIST_TID:
 		return arena_printf(a, "%7u:%s", value, comm);
@@ -164,8 +193,7 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return place_text(h, row->place, row->inlined);
 	case HIST_SYMOFF:
 		return arena_printf(
-			a, "%s+0x%llx",
-			place_text(h, row->place, row->inlined),
+			a, "%s+0x%llx", place_text(h, row->place, row->inlined),
 			(unsigned long long)(uint32_t)offset_of(h, row->frame, row->place));
 	case N_HIST_KEYS:
 		break;

@@ -85,7 +85,8 @@ static void find_ignored(struct hists_private *h)
 	for (size_t i = 1; i < s->n_stacks; i++) {
 		h->ignored[i] = h->ignored[s->stacks[i].caller];
 		if ((innermost || !h->ignored[i]) &&
-		    match_frame(h, h->ignore_matches, o->ignore_callees, s->stacks[i].frame) != NONE)
+		    match_frame(h, h->ignore_matches, o->ignore_callees, s->stacks[i].frame) !=
+			    NONE)
 			h->ignored[i] = (stackid)i;
 	}
 }
@@ -100,43 +101,11 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
-static bool in_numbers(const uint32_t *list, size_t n, uint32_t value)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == value)
-			return true;
-	return !n;
-}
-
-static bool in_times(const struct hist_filter *f, uint64_t ns)
-{
-	for (size_t i = 0; i < f->n_times; i++)
-		if (ns >= f->times[i].from_ns && ns <= f->times[i].to_ns)
-			return true;
-	return !f->n_times;
-}
-
-static bool in_set(const bool *set, size_t n, uint32_t value) { return !set || (value < n && set[value]); }
-
 struct filtering {
 	struct hists_private *h;
 	const struct hist_filter *f; /* NULL: all pass */
-	bool *tasks;                 /* [task] */
 	uint8_t *places, *objects;   /* [place], [object]: 0 not known, 1 no, 2 yes */
 };
-
-static void filter_tasks(struct filtering *x)
-{
-	const struct samples *s = &x->h->hists.profile->samples;
-	x->tasks = xalloc((s->n_tasks + 1) * sizeof(*x->tasks));
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		const struct task *t = &s->tasks[i];
-		x->tasks[i] = (!x->f->comms ||
-			       in_list(x->f->comms, strtab_get(x->h->hists.profile->strings, t->comm))) &&
-			      in_numbers(x->f->pids, x->f->n_pids, t->pid) &&
-			      in_numbers(x->f->tids, x->f->n_tids, t->tid);
-	}
-}
 
 static bool is_object(const char *const *list, const char *path)
 {
@@ -171,13 +140,6 @@ static bool leaf_passes(struct filtering *x, stackid stack)
 	frameid frame;
 	symid place = hists_leaf(x->h, stack, &frame);
 	return (!x->f->dsos || dso_passes(x, frame)) && (!x->f->symbols || symbol_passes(x, place));
-}
-
-static bool sample_passes(const struct filtering *x, const struct sample *s)
-{
-	return !x->f || (x->tasks[s->task] && in_times(x->f, s->time_ns) &&
-			 in_set(x->f->cpus, x->f->n_cpus, s->cpu) &&
-			 in_set(x->f->parallelisms, x->f->n_parallelisms, s->parallelism));
 }
 
 /* ---- samples ---- */
@@ -245,8 +207,8 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 		return last->skey;
 	for (size_t i = 0; i < h->skeys.width; i++)
 		values[i] = key_of_sample(h, h->sample_keys[i], s);
-	*last = (struct last_skey){ true, s->task, s->cpu, s->parallelism, parent,
-				    tuples_add(&h->skeys, values) };
+	*last = (struct last_skey){ true,           s->task, s->cpu,
+				    s->parallelism, parent,  tuples_add(&h->skeys, values) };
 	return last->skey;
 }
 
@@ -284,18 +246,18 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 		return;
 	struct hist_stat stat = { s->weight, s->count,
 				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
-	uint32_t leaf_hop;
+	if (x->f && !sample_filter_covers(x->f->samples, s))
+		return;
 	add_stat(&h->unfiltered[event], &stat);
-	if (!sample_passes(x, s))
+	if (x->f && !sample_filter_passes(x->f->samples, s))
 		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
 	uint32_t skey = skey_of(h, s, last);
-	pathid path = hists_path(h, s->stack, skey, s->task, &leaf_hop);
-	struct hist_stat *elsewhere =
-		own_of(h, path, hists_row(h, skey, leaf_hop, s->task));
+	struct stack_path at = hists_path(h, s->stack, skey, s->task);
+	struct hist_stat *elsewhere = own_of(h, at.path, at.row);
 	add_stat(&h->total[event], &stat);
-	add_stat(&h->own.at[path * h->hists.opts->n_events + event], &stat);
+	add_stat(&h->own.at[at.path * h->hists.opts->n_events + event], &stat);
 	if (elsewhere)
 		add_stat(&elsewhere[event], &stat);
 }
@@ -306,13 +268,11 @@ static void add_samples(struct hists_private *h)
 	struct filtering x = { .h = h, .f = h->hists.opts->filter };
 	struct last_skey last = { 0 };
 	if (x.f) {
-		filter_tasks(&x);
 		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
 		x.objects = xalloc(h->hists.profile->n_objects + 1);
 	}
 	for (size_t i = 0; i < s->n; i++)
 		add_sample(h, &x, &s->at[i], &last);
-	free(x.tasks);
 	free(x.places);
 	free(x.objects);
 }
@@ -327,8 +287,8 @@ static void sum_below(struct hists_private *h)
 		memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
 	for (size_t i = h->paths.n; i--;)
 		if (h->paths.at[i].caller != NONE)
-			add_stats(&h->below[h->paths.at[i].caller * n_events], &h->below[i * n_events],
-				  n_events);
+			add_stats(&h->below[h->paths.at[i].caller * n_events],
+				  &h->below[i * n_events], n_events);
 }
 
 static void link_children(struct hists_private *h)
@@ -400,7 +360,8 @@ static void sum_rows(struct hists_private *h)
 			continue;
 		add_stats(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
 		if (p->above == NONE)
-			add_stats(&h->children[p->row * n_events], &h->below[i * n_events], n_events);
+			add_stats(&h->children[p->row * n_events], &h->below[i * n_events],
+				  n_events);
 	}
 	for (size_t i = 0; i < h->leaves.n; i++) {
 		const struct leaf *l = &h->leaves.at[i];
@@ -421,15 +382,16 @@ static void count_into_slots(uint32_t *first, size_t n)
 		first[i + 1] += first[i];
 }
 
-/* Paths whose samples reach a row: in caller order the outermost ones of the row, in callee order all
- * that are the innermost one for some sample. */
+/* Paths whose samples reach a row: in caller order the outermost ones of the row, in callee order
+ * all that are the innermost one for some sample. */
 static bool is_start(const struct hists_private *h, pathid i)
 {
 	const struct path *p = &h->paths.at[i];
 	if (p->row == NONE)
 		return false;
-	return h->hists.opts->order == CHAIN_CALLER ? p->above == NONE
-						    : h->innermost[i].count || h->innermost[i].weight;
+	return h->hists.opts->order == CHAIN_CALLER
+		       ? p->above == NONE
+		       : h->innermost[i].count || h->innermost[i].weight;
 }
 
 static void list_paths(struct hists_private *h)
@@ -476,7 +438,8 @@ static void list_leaves(struct hists_private *h)
 	for (size_t i = 0; i < h->paths.n; i++)
 		if (ends_here(h, (pathid)i))
 			h->leaves_of[h->first_leaf[h->paths.at[i].row + 1]++] = (uint32_t)i;
-	for (size_t i = 0; i < h->leaves.n; i++) /* behind the paths: that is how they are told apart */
+	for (size_t i = 0; i < h->leaves.n;
+	     i++) /* behind the paths: that is how they are told apart */
 		h->leaves_of[h->first_leaf[h->leaves.at[i].row + 1]++] = (uint32_t)(h->paths.n + i);
 }
 
@@ -507,7 +470,8 @@ static void deepen(struct hists_private *h, uint32_t row, uint32_t depth)
 
 static void find_row_depths(struct hists_private *h)
 {
-	uint32_t *height = xalloc((h->paths.n + 1) * sizeof(*height)); /* hops from here to the end */
+	uint32_t *height =
+		xalloc((h->paths.n + 1) * sizeof(*height)); /* hops from here to the end */
 	for (size_t i = h->paths.n; i--;) {
 		const struct path *p = &h->paths.at[i];
 		if (p->caller != NONE && height[i] + 1 > height[p->caller])
@@ -606,19 +570,23 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,    &h->address_ids, &h->chain_ids, &h->offset_ids,
-				 &h->line_ids,   &h->inlined_ids, &h->path_ids,  &h->stack_paths,
-				 &h->row_ids,    &h->leaf_ids };
-	void *blocks[] = { h->hops_of,     h->dso_names,   h->below,          h->self,
-			   h->children,    h->total,       h->unfiltered,     h->parent_matches,
-			   h->ignore_matches, h->parents,  h->ignored,        h->depths,
-			   h->first_path,  h->paths_of,    h->first_leaf,     h->leaves_of,
-			   h->first_below, h->next,        h->innermost,
-			   h->regular };
+	struct map64 *maps[] = { &h->hop_ids,     &h->address_ids, &h->chain_ids,
+				 &h->offset_ids,  &h->line_ids,    &h->inlined_ids,
+				 &h->more_stacks, &h->row_ids,     &h->leaf_ids };
+	void *blocks[] = { h->hops_of,        h->dso_names, h->below,      h->self,
+			   h->children,       h->total,     h->unfiltered, h->parent_matches,
+			   h->ignore_matches, h->parents,   h->ignored,    h->depths,
+			   h->first_path,     h->paths_of,  h->first_leaf, h->leaves_of,
+			   h->first_below,    h->next,      h->innermost,  h->regular };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
 		free(blocks[i]);
+	for (size_t i = 0; i < SKEY_ARRAYS; i++)
+		free(h->stack_paths[i]);
+	pairs_free(&h->path_ids);
+	vec_free(&h->more_paths);
+	vec_free(&h->todo);
 	tuples_done(&h->skeys);
 	tuples_done(&h->fkeys);
 	vec_free(&h->hops);

@@ -2,9 +2,10 @@
  * about what they called.
  *
  * A row is a distinct tuple of keys (hist_key.h). Some are of the sample (comm, pid, cpu ...), some
- * of a frame (object, function, line ...). A sample's weight goes once to the Self of the row of its
- * leaf, and once to the Children of each row that any of its frames makes, however often (recursion,
- * direct or not, counts once): so Self adds up to the total and Children never exceeds it.
+ * of a frame (object, function, line ...). A sample's weight goes once to the Self of the row of
+ * its leaf, and once to the Children of each row that any of its frames makes, however often
+ * (recursion, direct or not, counts once): so Self adds up to the total and Children never exceeds
+ * it.
  *
  * Stacks are first told apart only as far as keys and chains do: they become *paths*, a prefix tree
  * over *hops* (a frame, or a function inlined at one, seen as its row and its name in a chain). All
@@ -16,72 +17,67 @@
 #include <regex.h>
 
 #include "profile/profile.h"
+#include "profile/sample_filter.h"
 #include "symbolize/program.h"
 
 enum hist_key { /* what rows are told apart by; hist_key.h says how each is found and shown */
-	HIST_COMM,
-	HIST_COMM_NODIGIT,
-	HIST_PID,
-	HIST_TID,
-	HIST_CPU,
-	HIST_PARALLELISM,
-	HIST_PARENT,
-	HIST_DSO,
-	HIST_SYM,
-	HIST_SYMOFF,
-	HIST_SRCLINE,
-	HIST_SRCFILE,
-	N_HIST_KEYS
+		HIST_COMM,
+		HIST_COMM_NODIGIT,
+		HIST_PID,
+		HIST_TID,
+		HIST_CPU,
+		HIST_PARALLELISM,
+		HIST_PARENT,
+		HIST_DSO,
+		HIST_SYM,
+		HIST_SYMOFF,
+		HIST_SRCLINE,
+		HIST_SRCFILE,
+		N_HIST_KEYS
 };
 
 enum chain_order {
-	CHAIN_CALLER, /* the outermost caller first; chains of a row that is not a leaf go down from it */
+	CHAIN_CALLER, /* the outermost caller first; chains of a row that is not a leaf go down from
+			 it */
 	CHAIN_CALLEE, /* the row first, then its callers */
 };
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 
-struct time_range {
-	uint64_t from_ns, to_ns; /* [from, to] */
-};
-
-/* What samples count: all that is given must hold. Lists of n elements; n 0: all. */
+/* What samples count: all that is given must hold. The times and processors of `samples` say which
+ * part of the recording is looked at; its other samples are among "all" of which shares may be. */
 struct hist_filter {
-	const char *const *comms, *const *dsos, *const *symbols; /* NULL-terminated; NULL: all */
-	const uint32_t *pids, *tids;
-	size_t n_pids, n_tids;
-	const struct time_range *times;
-	size_t n_times;
-	const bool *cpus, *parallelisms; /* by number; NULL: all */
-	size_t n_cpus, n_parallelisms;
+	const struct sample_filter *samples;
+	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
 };
 
 struct hists_opts {
 	const enum hist_key *keys;
 	size_t n_keys;
-	const uint16_t *events; /* of the profile; each row has figures for each; the first one's decide
-				 * on order and chains */
+	const uint16_t *events; /* of the profile; each row has figures for each; the first one's
+				 * decide on order and chains */
 	size_t n_events;
 	bool no_children; /* rows of leaves only */
 	bool chains;      /* callchain_new() will be asked */
 	enum chain_order order;
 	enum chain_key chain_key;
-	unsigned max_stack; /* frames of a stack that count: in callee order the innermost, in caller
-			     * order the outermost; 0: all */
+	unsigned max_stack; /* frames of a stack that count: in callee order the innermost, in
+			     * caller order the outermost; 0: all */
 	bool inlines;       /* inlined functions are hops of their own */
 	bool self_physical; /* Self of inlined code goes to the function that it is inlined into */
-	bool inlines_apart; /* an inlined function is another one in each function it is inlined into */
-	bool ignore_drops_callers;     /* in caller order `ignore` cuts the stack's other end off, as perf
-					* does */
-	const regex_t *parent;         /* functions for HIST_PARENT */
-	const regex_t *ignore_callees; /* what matching functions call is theirs */
+	bool inlines_apart; /* an inlined function is another one in each function it is inlined
+			       into */
+	bool ignore_drops_callers; /* in caller order `ignore` cuts the stack's other end off, as
+				    * perf does */
+	const regex_t *parent;     /* functions for HIST_PARENT */
+	const regex_t *ignore_callees;    /* what matching functions call is theirs */
 	const struct hist_filter *filter; /* NULL: all samples */
 };
 
 struct hist_stat {
 	uint64_t weight, count;
-	double latency; /* weight / parallelism: a share of the time that passed; weight where that is not
-			 * known */
+	double latency; /* weight / parallelism: a share of the time that passed; weight where that
+			 * is not known */
 };
 
 struct hist_row {
@@ -117,16 +113,24 @@ const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
 
 /* ---- order ---- */
 
-enum hist_term_kind { TERM_CHILDREN, TERM_SELF, TERM_LATENCY_CHILDREN, TERM_LATENCY, TERM_COUNT, TERM_KEY };
+enum hist_term_kind {
+	TERM_CHILDREN,
+	TERM_SELF,
+	TERM_LATENCY_CHILDREN,
+	TERM_LATENCY,
+	TERM_COUNT,
+	TERM_KEY
+};
 struct hist_term {
 	enum hist_term_kind kind;
 	enum hist_key key; /* TERM_KEY */
 };
 
 /* Rows by the terms, one after the other: figures largest first, names by byte, numbers smallest
- * first; then by appearance. Where Children come first and chains are shown, rows of one thread with
- * equal Children go by the depth of their chains: a caller is above its callees in callee order, and
- * the longer chain above the shorter in caller order. *ret[n] is to be freed. */
-void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms, uint32_t **ret);
+ * first; then by appearance. Where Children come first and chains are shown, rows of one thread
+ * with equal Children go by the depth of their chains: a caller is above its callees in callee
+ * order, and the longer chain above the shorter in caller order. *ret[n] is to be freed. */
+void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms,
+		uint32_t **ret);
 
 #endif

@@ -29,6 +29,17 @@ static int by_text(const void *a, const void *b)
 	return names ? names : by_value(a, b);
 }
 
+static bool is_unknown(const struct hists *h, const struct named *n, enum hist_key key)
+{
+	symid place = h->rows[n->row].place;
+	if (key == HIST_PARENT)
+		return n->value == NONE;
+	if (key == HIST_DSO)
+		return !strcmp(n->text, "[unknown]");
+	return (key == HIST_SYM || key == HIST_SYMOFF) &&
+	       (place == NONE || program_kind(h->program, place) == PLACE_UNKNOWN);
+}
+
 /* A function has as many places as there are objects with one of that name: equal names are equal
  * here, as later keys tell them apart. */
 static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
@@ -45,13 +56,9 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
 	}
 	qsort(list, h->n, sizeof(*list), by_value);
 	for (size_t i = 0; i < h->n; i++) {
-		symid place = h->rows[list[i].row].place;
 		bool same = i && list[i].value == list[i - 1].value;
 		list[i].text = same ? list[i - 1].text : hists_text(h, list[i].row, key);
-		list[i].unknown = key == HIST_PARENT ? list[i].value == NONE
-				  : (key == HIST_SYM || key == HIST_SYMOFF) &&
-					  (place == NONE ||
-					   program_kind(h->program, place) == PLACE_UNKNOWN);
+		list[i].unknown = is_unknown(h, &list[i], key);
 	}
 	qsort(list, h->n, sizeof(*list), by_text);
 	uint32_t n = 0;
@@ -124,15 +131,16 @@ static int compare(const void *l, const void *r, void *arg)
 
 /* ---- callers above callees ---- */
 
-/* Rows of one thread that are to go by depth, in a list with the first row of each depth at hand. */
+/* Rows of one thread that are to go by depth, in a list with the first row of each depth at hand.
+ */
 struct lane {
 	uint32_t low, high; /* depths seen */
 };
 
 struct mover {
 	const struct sorter *s;
-	uint32_t *next;  /* [row]: the list; NONE ends */
-	uint32_t *prev;  /* NONE: the first */
+	uint32_t *next; /* [row]: the list; NONE ends */
+	uint32_t *prev; /* NONE: the first */
 	uint32_t first, last;
 	struct map64 lane_ids; /* by thread */
 	VEC(struct lane) lanes;
@@ -159,7 +167,8 @@ static uint32_t first_below_depth(struct mover *m, uint32_t lane, uint32_t depth
 	if (l->low > l->high)
 		return NONE;
 	if (caller)
-		for (uint32_t d = depth > l->high ? l->high : depth - 1; depth && d + 1 > l->low; d--) {
+		for (uint32_t d = depth > l->high ? l->high : depth - 1; depth && d + 1 > l->low;
+		     d--) {
 			uint32_t at = map64_get(&m->first_of, MAP64_PAIR(lane, d));
 			if (at != NONE)
 				return at;
@@ -225,7 +234,8 @@ static void move_all(const struct sorter *s, uint32_t *rows)
 	free(m.prev);
 }
 
-void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms, uint32_t **ret)
+void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms,
+		uint32_t **ret)
 {
 	struct sorter s = { h, terms, n_terms, xalloc((n_terms + 1) * sizeof(*s.ranks)) };
 	*ret = xrealloc(NULL, h->n, sizeof(**ret));

@@ -5,6 +5,7 @@
 #include "analysis/hists.h"
 #include "base/arena.h"
 #include "base/map64.h"
+#include "base/pairs.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 
@@ -17,13 +18,15 @@ struct hop { /* a frame, or a function inlined there, as far as rows and chains 
 	bool inlined;
 };
 
-struct path {
+struct path {          /* begins with the pair that it is found by */
 	pathid caller; /* NONE for roots, of which there is one per skey; they have no hop */
 	uint32_t hop;
 	uint32_t row; /* NONE: none */
 	uint32_t skey;
 	uint32_t depth; /* hops; 0 for roots */
-	pathid above;   /* the next path towards the root with the same row; NONE: this is the outermost */
+	pathid latest;  /* the path below it that was asked for last; NONE: there is none */
+	pathid above;   /* the next path towards the root with the same row; NONE: this is the
+			   outermost */
 };
 
 /* Tuples of values as ids. */
@@ -40,6 +43,14 @@ struct leaf { /* samples whose Self goes elsewhere than to the row of their path
 	uint32_t row;
 };
 
+/* What a stack is to one skey. */
+struct stack_path {
+	pathid path;  /* NONE: not yet looked at */
+	uint32_t row; /* of its Self; NONE: not yet looked at */
+};
+
+enum { SKEY_ARRAYS = 16 }; /* first so many skeys: most recordings have fewer */
+
 struct frame_hops { /* of one frame, the physical function first, then what is inlined into it */
 	uint32_t first, n;
 };
@@ -53,16 +64,19 @@ struct hists_private {
 	uint8_t column[N_HIST_KEYS]; /* of a key in its tuples */
 
 	VEC(struct hop) hops;
-	struct map64 hop_ids; /* (fkey, ckey) */
+	struct map64 hop_ids;       /* (fkey, ckey) */
 	struct frame_hops *hops_of; /* [frame]; n 0: not yet looked at */
 	VEC(uint32_t) hop_lists;
 	struct map64 address_ids, chain_ids, offset_ids, line_ids, inlined_ids;
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
 	VEC(struct path) paths;
-	struct map64 path_ids;   /* (caller, hop) */
-	struct map64 stack_paths; /* (stack, skey) */
-	VEC(pathid) roots;       /* [skey] */
+	struct pairs path_ids;                       /* (caller, hop) */
+	struct stack_path *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
+	struct map64 more_stacks;                    /* (stack, skey) of later skeys: index */
+	VEC(struct stack_path) more_paths;
+	VEC(stackid) todo; /* of whole_path() */
+	VEC(pathid) roots; /* [skey] */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
@@ -76,18 +90,19 @@ struct hists_private {
 	struct hist_stat *self, *children, *total, *unfiltered;
 
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
-	symid *parents;   /* [stack]; NULL: not asked for */
+	symid *parents;                           /* [stack]; NULL: not asked for */
 	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
 	uint32_t *depths; /* [stack]; NULL: max_stack is 0 */
 
 	/* For chains, by row: first[row] .. first[row + 1] */
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
-	uint32_t *first_leaf, *leaves_of; /* in caller order paths with samples, by the row of their Self */
-	pathid *first_below, *next;       /* children of a path; NONE ends */
-	struct hist_stat *regular; /* [path]: samples of the first event that end there and whose Self is
-				    * the path's row's */
-	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is the last
-				      * path of its row */
+	uint32_t *first_leaf,
+		*leaves_of; /* in caller order paths with samples, by the row of their Self */
+	pathid *first_below, *next;  /* children of a path; NONE ends */
+	struct hist_stat *regular;   /* [path]: samples of the first event that end there and whose
+				      * Self is   the path's row's */
+	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is
+				      * the last path of its row */
 };
 
 uint32_t tuples_add(struct tuples *t, const uint32_t *values);
@@ -96,12 +111,15 @@ uint32_t tuples_add(struct tuples *t, const uint32_t *values);
 uint32_t map64_number(struct map64 *ids, uint64_t key); /* keys numbered as they come */
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
 			   bool inlined);
+/* How far into its function a frame's address is; false if that is not known. */
+bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret);
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row);
-uint32_t hist_line_id(struct hists_private *h, frameid frame); /* strid of "file.c:12", 0: not known */
+uint32_t hist_line_id(struct hists_private *h,
+		      frameid frame); /* strid of "file.c:12", 0: not known */
 
-/* hists_paths.c: the path of a stack, and the hop that its Self goes to. */
-pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task, uint32_t *leaf_hop);
+/* hists_paths.c: the path of a stack, and the row that its Self goes to. */
+struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/inclusive.h"
 #include "analysis/private.h"
 #include "base/map64.h"
 #include "base/vec.h"
@@ -18,15 +19,6 @@
 /* ---- the event and its weights ---- */
 
 static const struct selection everything;
-
-/* The first that counts time on a CPU, or the first. */
-static uint16_t choose_event(const struct samples *s)
-{
-	for (uint16_t i = 0; i < s->n_events; i++)
-		if (s->events[i].kind == EVENT_ON_CPU)
-			return i;
-	return 0;
-}
 
 struct weight { /* of all samples with one stack */
 	double sum;
@@ -36,7 +28,7 @@ struct weight { /* of all samples with one stack */
 static struct weight *weigh_stacks(const struct samples *s)
 {
 	struct weight *w = xalloc(s->n_stacks * sizeof(*w));
-	uint16_t event = choose_event(s);
+	uint16_t event = samples_event(s);
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->at[i].event != event)
 			continue;
@@ -65,7 +57,7 @@ bool callgraph_has_stacks(const struct callgraph_opts *o)
 
 static void describe_unit(struct callgraph *g, const struct samples *s)
 {
-	const struct event *e = &s->events[choose_event(s)];
+	const struct event *e = &s->events[samples_event(s)];
 	g->has_histogram = true;
 	g->rate = e->unit == EVENT_NS ? 1e9 : 1;
 	if (e->unit != EVENT_NS)

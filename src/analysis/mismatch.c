@@ -63,32 +63,6 @@ static void check_range(struct check *p)
 
 /* ---- the callees ---- */
 
-static bool x86_call_ends_at(struct object_file *o, uint64_t addr)
-{
-	for (unsigned n = 2; n <= 7 && n <= addr; n++) {
-		size_t size;
-		const uint8_t *code = object_code(o, addr - n, &size);
-		if (!code || size < n)
-			continue;
-		if (n == 5 && code[0] == 0xe8)
-			return true; /* call rel32 */
-		if (code[0] == 0xff && (code[1] & 0x38) == 0x10)
-			return true; /* call *r/m */
-	}
-	return false;
-}
-
-static bool arm64_call_ends_at(struct object_file *o, uint64_t addr)
-{
-	size_t size;
-	const uint8_t *code = addr < 4 ? NULL : object_code(o, addr - 4, &size);
-	if (!code || size < 4)
-		return false;
-	uint32_t word = code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
-			(uint32_t)code[3] << 24;
-	return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* BL, BLR */
-}
-
 /* Calls of functions in shared libraries are recorded with the library's addresses. */
 static bool is_elsewhere(struct object_file *o, uint64_t addr)
 {
@@ -105,12 +79,7 @@ static bool can_be_callee(struct object_file *o, const struct symbols *s, uint64
 		return false;
 	if (s->at[id].addr == addr || !object_code(o, addr, &size))
 		return true;
-	const char *machine = object_machine(o);
-	if (!strncmp(machine, "i386", 4))
-		return x86_call_ends_at(o, addr);
-	if (!strncmp(machine, "aarch64", 7))
-		return arm64_call_ends_at(o, addr);
-	return true;
+	return object_call_ends_at(o, addr);
 }
 
 /* Data that is not of the program is wrong all over: of millions of records some thousands, spread

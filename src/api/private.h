@@ -6,6 +6,7 @@
 #include "analysis/callgraph.h"
 #include "base/vec.h"
 #include "input/input.h"
+#include "report/report.h"
 #include "symbolize/program.h"
 
 struct view { /* places and times; made when first asked for */
@@ -26,8 +27,12 @@ struct kin_profile {
 	bool lines;
 	bool told_trouble, told_objects;
 	struct view views[2]; /* per function, per line */
-	VEC(char *) warnings;
+	VEC(char *) warnings, doubts;
+	struct line_counts *line_counts; /* NULL: none */
 };
+
+/* One of data that is no file's. Takes over `data`. */
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);
 
 void profile_ref(struct kin_profile *p);
 void profile_unref(void *profile);
@@ -35,6 +40,9 @@ void profile_unref(void *profile);
 /* Symbols at once, the graph too if asked for. */
 MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph,
 					  struct view **ret);
+
+/* What reports are made of. */
+struct report_input report_input_of(const struct kin_profile *p, const struct view *v);
 
 /* What could not be read of the program (object_trouble), told once. */
 MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);

@@ -1,10 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "analysis/mismatch.h"
+#include "api/filter.h"
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "input/gcov.h"
 #include "input/kin_write.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
@@ -24,6 +27,10 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->warnings.n; i++)
 		free(p->warnings.at[i]);
 	vec_free(&p->warnings);
+	for (size_t i = 0; i < p->doubts.n; i++)
+		free(p->doubts.at[i]);
+	vec_free(&p->doubts);
+	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
 	free(p);
@@ -33,7 +40,10 @@ void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
 /* ---- views ---- */
 
-static bool has_many_objects(const struct profile *p) { return p->n_objects > 1 || p->samples.n; }
+static bool has_many_objects(const struct profile *p)
+{
+	return p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1;
+}
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
@@ -73,6 +83,20 @@ struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, 
 								       : NULL });
 	*ret = v;
 	return NULL;
+}
+
+struct report_input report_input_of(const struct kin_profile *p, const struct view *v)
+{
+	return (struct report_input){ .profile = p->data,
+				      .flat = v->flat ? v->flat : p->data,
+				      .symbols = v->symbols,
+				      .program = v->program,
+				      .line_counts = p->line_counts,
+				      .graph = v->graph,
+				      .warnings = (const char *const *)p->warnings.at,
+				      .n_warnings = p->warnings.n,
+				      .doubts = (const char *const *)p->doubts.at,
+				      .n_doubts = p->doubts.n };
 }
 
 struct kin_error *profile_trouble(struct kin_profile *p)
@@ -142,22 +166,81 @@ static void add_warning(const char *text, void *profile)
 	vec_push(&p->warnings, xprintf("%s", text));
 }
 
+static void add_doubt(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->doubts, xprintf("%s", text));
+}
+
+static void add_both(const char *text, void *profile)
+{
+	add_warning(text, profile);
+	add_doubt(text, profile);
+}
+
+static struct kin_error *read_gcov(struct kin_profile *p, const char *const *paths)
+{
+	struct kin_error *err = NULL;
+	if (!paths || !paths[0])
+		return NULL;
+	p->line_counts = line_counts_new();
+	for (; *paths && !err; paths++)
+		err = gcov_read(*paths, p->line_counts);
+	return err;
+}
+
+static void tell_unfinished(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (!s->unfinished)
+			continue;
+		char *text = xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				     "this is what there was by then",
+				     strtab_get(p->data->strings, s->path));
+		add_both(text, p);
+		free(text);
+	}
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
 	struct kin_error *err = setup(p, o, paths, n);
+	if (!err)
+		err = read_gcov(p, o->gcov);
 	if (err)
 		return err;
 
 	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);
 		p->data = NULL;
-	} else if (p->object && !has_many_objects(p->data)) {
+		return err;
+	}
+	audit_check(p->data, add_doubt, p);
+	bool unassigned =
+		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
+	bool has_counts = unassigned || p->data->n_arcs;
+	struct kin_error *no_part = filter_apply(&p->data, o);
+	if (no_part) {
+		kin_error_free(err);
+		profile_free(p->data);
+		p->data = NULL;
+		return no_part;
+	}
+	if ((o->threads || o->comms) && unassigned)
+		add_warning("histograms, block counts and durations of calls are not known by "
+			    "thread: they are left out",
+			    p);
+	if (o->time && has_counts)
+		add_warning("of what was counted the time is not known: it is left out", p);
+	if (p->object && !has_many_objects(p->data)) {
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
 		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_warning, p);
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
 		kin_error_free(no_symbols);
 		if (!err)
 			err = profile_trouble(p);
@@ -191,12 +274,31 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 	return err;
 }
 
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
+{
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	p->data = data;
+	p->naming = *naming;
+	return p;
+}
+
 /* ---- the rest ---- */
+
+size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
+
+const char *kin_profile_doubt_at(const struct kin_profile *p, size_t i) { return p->doubts.at[i]; }
 
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {
 	return p->warnings.at[i];
+}
+
+bool kin_profile_is_sampled(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
 
 bool kin_profile_fits_gmon(const struct kin_profile *p)
@@ -215,8 +317,8 @@ struct kin_error *kin_profile_write(const struct kin_profile *p, const char *pat
 			       "name that ends in .kin gives a file that does",
 			       path);
 	struct profile *canonical = profile_canonical(p->data);
-	struct kin_error *err = kin ? kin_write_profile(path, canonical)
-				    : gmon_write(path, canonical, &p->target);
+	struct kin_error *err =
+		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
 	profile_free(canonical);
 	return err;
 }

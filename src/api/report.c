@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/group.h"
 #include "api/private.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -45,10 +46,11 @@ static const char *const *copy_list(struct arena *a, const char *const *list)
 static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin_hists_opts *o)
 {
 	struct kin_hists_opts *c = arena_alloc(a, sizeof(*c));
-	const char **const texts[] = { &c->sort,    &c->fields, &c->call_graph,    &c->parent,
-				       &c->ignore_callees, &c->comms,  &c->dsos, &c->symbols,
-				       &c->symbol_filter,  &c->pids,   &c->tids, &c->cpus,
-				       &c->times,          &c->parallelism, &c->function };
+	const char **const texts[] = { &c->sort,   &c->fields,         &c->call_graph,
+				       &c->parent, &c->ignore_callees, &c->comms,
+				       &c->dsos,   &c->symbols,        &c->symbol_filter,
+				       &c->pids,   &c->tids,           &c->cpus,
+				       &c->times,  &c->parallelism,    &c->function };
 	memcpy(c, o, o->size < sizeof(*c) ? o->size : sizeof(*c));
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = copy_string(a, *texts[i]);
@@ -62,6 +64,8 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
+	a->opts.with_source = o->with_source;
+	a->opts.all_lines = o->all_lines;
 	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
 	return a;
 }
@@ -74,6 +78,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 {
 	struct program_opts opts = p->naming;
 	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	if (opts.style == DEMANGLE_AUTO && a->opts.hists && a->opts.hists->perf)
+		opts.style = DEMANGLE_SHORT;
 	struct program *program = program_new(p->data, p->object, &opts);
 	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)
 		vec_push(&p->warnings, xprintf("%s", program_trouble_at(program, i)));
@@ -96,8 +102,7 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, cons
 	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
 	if (err)
 		return err;
-	struct report_input in = { p->data, v->symbols, v->graph,
-				   (const char *const *)p->warnings.at, p->warnings.n };
+	struct report_input in = report_input_of(p, v);
 	if ((err = r->run(&in, &a->opts, ret)))
 		return err;
 	if ((err = profile_trouble(p)))
@@ -117,7 +122,8 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 
 	struct asked *a = copy_opts(&o);
 	struct kin_table *t = NULL;
-	struct kin_error *err = run(p, r, a, &t);
+	struct kin_error *err =
+		o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t) : run(p, r, a, &t);
 	if (err) {
 		free_asked(a);
 		return err;
@@ -125,7 +131,7 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 	profile_ref(p);
 	table_keep(t, profile_unref, p);
 	table_keep(t, free_asked, a);
-	err = table_select(t, &(struct table_selection){ o.columns, o.sort }, ret);
+	err = table_select(t, &(struct table_selection){ o.columns, o.by ? NULL : o.sort }, ret);
 	if (err)
 		kin_table_free(t);
 	return err;
@@ -156,12 +162,13 @@ struct kin_error *kin_render(struct kin_table *t, const char *format,
 		return no_format(format);
 
 	errno = 0;
-	struct kin_error *err =
-		r->render(t, &(struct render_opts){ .width = o.width,
-							.color = o.color,
-							.separator = o.separator,
-							.widths = o.widths,
-							.quiet = o.quiet }, out);
+	struct kin_error *err = r->render(t,
+					  &(struct render_opts){ .width = o.width,
+								 .color = o.color,
+								 .separator = o.separator,
+								 .widths = o.widths,
+								 .quiet = o.quiet },
+					  out);
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing");
 	return err;

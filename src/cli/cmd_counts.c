@@ -15,13 +15,15 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options, &names_options, &select_options, &output_options, &general_options, NULL,
+	&input_options,   &names_options, &select_options, &part_options, &output_options,
+	&general_options, NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "counts"); }
 
 const struct command counts_command = {
 	.name = "counts",
+	.group = COMMANDS_LOOK,
 	.summary = "how often each function or basic block was executed",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

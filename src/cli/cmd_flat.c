@@ -22,13 +22,15 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options, &names_options, &select_options, &output_options, &general_options, NULL,
+	&input_options,   &names_options, &select_options, &part_options, &output_options,
+	&general_options, NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "flat"); }
 
 const struct command flat_command = {
 	.name = "flat",
+	.group = COMMANDS_LOOK,
 	.summary = "time per function, and how often each was called",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

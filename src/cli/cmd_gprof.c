@@ -25,6 +25,7 @@ static const struct example examples[] = {
 
 const struct command gprof_command = {
 	.name = "gprof",
+	.group = COMMANDS_GPROF,
 	.summary = "all of gprof: its options, its layouts",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

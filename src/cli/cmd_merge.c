@@ -91,6 +91,7 @@ static int run(const struct settings *s)
 
 const struct command merge_command = {
 	.name = "merge",
+	.group = COMMANDS_DATA,
 	.summary = "add up the profiles of several runs into one file",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

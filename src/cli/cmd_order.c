@@ -55,6 +55,7 @@ static int run(const struct settings *s)
 
 const struct command order_command = {
 	.name = "order",
+	.group = COMMANDS_LOOK,
 	.summary = "an order of functions in memory that puts callers beside callees",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

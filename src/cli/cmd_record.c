@@ -1,22 +1,19 @@
 /* cmd_record.c - samples what programs do, with whole call stacks. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/message.h"
+#include "record/preload.h"
 #include "record/record.h"
-
-/* Of the recorder itself, as env and timeout have them. */
-enum { STATUS_FAILED = 125, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 static const char *const description[] = {
 	"Runs COMMAND and samples it and all that it starts: where they are, and by whose calls. "
@@ -316,47 +313,36 @@ static bool parse(int argc, char **argv, struct line *l)
 
 static void say(const char *text) { message("record", "%s", text); }
 
-static void say_audit(const struct record_audit *a, const char *output)
+static void say_audit(const struct record_audit *a, const char *output, bool quiet)
 {
-	char *text = record_audit_text(a, output), *rest;
+	char *text = quiet ? record_audit_losses(a) : record_audit_text(a, output), *rest;
 	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
 		message("record", "%s", l);
 	free(text);
 }
 
-/* As the program ended, so do we: a signal's core is the program's alone. */
-static int end_as(int signal_number)
-{
-	struct rlimit none = { 0, 0 };
-	setrlimit(RLIMIT_CORE, &none);
-	signal(signal_number, SIG_DFL);
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, signal_number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(signal_number);
-	return 128 + signal_number;
-}
-
-/* Without permission there is the library that counts from inside. Returns if there is none. */
+/* Without permission there is the runtime that measures from inside. Returns if it cannot. */
 static void fall_back(const struct line *l)
 {
-	char *library = l->opts.argv ? record_fallback() : NULL;
+	const struct record_opts *o = &l->opts;
+	char *library = o->argv && !o->everything ? preload_find() : NULL;
+	const char *obstacle = library ? preload_obstacle(o->argv[0]) : NULL;
+	struct preload_opts p = { .output = o->output,
+				  .frequency = o->frequency ? (unsigned)o->frequency : 999 };
 	if (!library)
 		return;
-	message("record",
-		"instead, calls are counted from inside, where the program was compiled for it: "
-		"%s",
-		library);
-	const char *before = getenv("LD_PRELOAD");
-	char *both = before && *before ? xprintf("%s:%s", library, before) : xprintf("%s", library);
-	char *options_text = xprintf("output=%s", l->opts.output);
-	setenv("LD_PRELOAD", both, 1);
-	setenv("KIN_OPTIONS", options_text, 0);
-	execvp(l->opts.argv[0], l->opts.argv);
-	free(options_text);
-	free(both);
 	free(library);
+	if (obstacle) {
+		message("record", "%s %s", o->argv[0], obstacle);
+		return;
+	}
+	struct kin_error *err = preload_set(&p);
+	if (message_error("record", err))
+		return;
+	message("record", "it is measured from inside instead, as kin run does");
+	execvp(o->argv[0], o->argv);
+	message("record", "%s: %s", o->argv[0], strerror(errno));
+	_exit(errno == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE);
 }
 
 static int not_begun(const struct line *l, struct kin_error *err, bool not_executed)
@@ -372,18 +358,16 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	if (refused)
 		fall_back(l);
 	if (not_executed)
-		return errnum == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
-	return kind == KIN_ERROR_USAGE && !l->opts.argv ? EXIT_USAGE : STATUS_FAILED;
+		return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+	return kind == KIN_ERROR_USAGE && !l->opts.argv ? EXIT_USAGE : CHILD_FAILED;
 }
 
 static int end(const struct record_result *r)
 {
 	if (r->stopped_by)
-		return end_as(r->stopped_by);
-	if (r->ended && WIFSIGNALED(r->status))
-		return end_as(WTERMSIG(r->status));
+		return child_end_as(r->stopped_by); /* a wait status of that signal */
 	if (r->ended)
-		return WEXITSTATUS(r->status);
+		return child_end_as(r->status);
 	return r->finished ? EXIT_OK : EXIT_ERROR;
 }
 
@@ -395,10 +379,8 @@ static int run_line(struct line *l)
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
 	if (err)
 		return not_begun(l, err, not_executed);
-	if (result.recorded && !l->quiet)
-		say_audit(&result.audit, l->opts.output);
-	else if (result.audit.lost)
-		message("record", "%llu samples were lost", (unsigned long long)result.audit.lost);
+	if (result.recorded && (!l->quiet || record_audit_is_bad(&result.audit)))
+		say_audit(&result.audit, l->opts.output, l->quiet);
 	record_audit_done(&result.audit);
 	return end(&result);
 }
@@ -425,6 +407,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command record_command = {
 	.name = "record",
+	.group = COMMANDS_COLLECT,
 	.summary = "sample what programs do, with whole call stacks",
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,

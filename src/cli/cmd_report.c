@@ -13,14 +13,18 @@
 #include "kin/table.h"
 
 static const char *const description[] = {
-	"A row per command, library and function (or any other keys: --sort). Self is the share of the "
+	"A row per command, library and function (or any other keys: --sort). Self is the share of "
+	"the "
 	"samples that were taken in it, Children the share of those in whose stacks it is: its own "
 	"and those of all that it called. Self adds up to 100 %. A sample counts once in Children, "
 	"however often recursion has put the function on its stack.",
-	"On its own, and with --format, the page is kin's: the rows that matter. With names of functions, "
-	"the trees of who calls them and of what they call. --stdio is perf report's layout, with its "
+	"On its own, and with --format, the page is kin's: the rows that matter. With names of "
+	"functions, "
+	"the trees of who calls them and of what they call. --stdio is perf report's layout, with "
+	"its "
 	"call chains below each row; without it --call-graph puts them there.",
-	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: report.children, "
+	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: "
+	"report.children, "
 	"report.percent-limit, report.sort_order, hist.percentage, call-graph.print-type, order, "
 	"sort-key, threshold and print-limit. Nothing is read from the current folder.",
 	NULL,
@@ -69,6 +73,7 @@ enum {
 	OPT_HIERARCHY,
 	OPT_GROUP,
 	OPT_STDIO,
+	OPT_TUI,
 	OPT_SEPARATOR,
 	OPT_WIDTHS,
 	OPT_QUIET,
@@ -81,15 +86,18 @@ static const struct opt_group input_group = {
 	(const struct opt[]){
 		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
 		  COMPLETE_FILE },
-		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled", NULL,
-		  COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "FOLDER", "look for programs and libraries below this folder",
-		  NULL, COMPLETE_DIRECTORY },
+		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled",
+		  NULL, COMPLETE_FILE },
+		{ OPT_SYMFS, 0, "symfs", "FOLDER",
+		  "look for programs and libraries below this folder", NULL, COMPLETE_DIRECTORY },
 		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
 		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_STRICT, 0, "strict", NULL,
+		  "fail, after all is done, if the data is less than what it should be: see kin info",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -98,30 +106,35 @@ static const struct opt_group rows_group = {
 	"Rows and columns",
 	(const struct opt[]){
 		{ OPT_KEYS, 's', "sort", "KEYS",
-		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, parallelism, parent, "
-		  "dso, sym, symoff, srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these",
+		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, parallelism, "
+		  "parent, "
+		  "dso, sym, symoff, srcline, srcfile; comm,dso,sym if not given; +KEYS adds to "
+		  "these",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_FIELDS, 'F', "fields", "COLUMNS",
-		  "these columns, by which rows are also ordered: overhead, overhead_children, latency, "
+		  "these columns, by which rows are also ordered: overhead, overhead_children, "
+		  "latency, "
 		  "latency_children, sample, period, and keys",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)", NULL,
-		  COMPLETE_NOTHING },
+		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
 		{ OPT_LATENCY, 0, "latency", NULL,
-		  "columns with shares of the time that passed: samples count less where more threads ran",
+		  "columns with shares of the time that passed: samples count less where more "
+		  "threads ran",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_SAMPLES, 'n', "show-nr-samples", NULL, "a column with the number of samples", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only", NULL,
-		  COMPLETE_NOTHING },
+		{ OPT_SAMPLES, 'n', "show-nr-samples", NULL, "a column with the number of samples",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
 		{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
 		  "hide rows, and branches of chains, below this share", NULL, COMPLETE_NOTHING },
 		{ OPT_PERCENTAGE, 0, "percentage", "OF",
-		  "of filtered samples: absolute shares are of all samples, relative ones of those left",
+		  "of filtered samples: absolute shares are of all samples, relative ones of those "
+		  "left",
 		  "absolute relative", COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -131,12 +144,16 @@ static const struct opt_group chains_group = {
 	"Call chains",
 	(const struct opt[]){
 		{ OPT_CALL_GRAPH, 'g', "call-graph", "HOW",
-		  "a list of: graph, fractal, flat, folded or none; a threshold in percent, then a limit "
-		  "of entries; caller or callee; function, address or srcline; percent, period or count",
+		  "a list of: graph, fractal, flat, folded or none; a threshold in percent, then a "
+		  "limit "
+		  "of entries; caller or callee; function, address or srcline; percent, period or "
+		  "count",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL, COMPLETE_NOTHING },
-		{ OPT_INLINE, 0, "inline", NULL, "functions inlined are frames of their own (the default)",
-		  NULL, COMPLETE_NOTHING },
+		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_INLINE, 0, "inline", NULL,
+		  "functions inlined are frames of their own (the default)", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_NO_INLINE, 0, "no-inline", NULL, "they are part of where they are", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_PHYSICAL, 0, "self-physical", NULL,
@@ -159,16 +176,18 @@ static const struct opt_group filter_group = {
 	(const struct opt[]){
 		{ OPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_DSOS, 'd', "dsos", "NAMES", "only samples taken in these programs or libraries",
+		{ OPT_DSOS, 'd', "dsos", "NAMES",
+		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
+		{ OPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT", "only rows of functions with this in "
-								 "their name",
+		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT",
+		  "only rows of functions with this in "
+		  "their name",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL, COMPLETE_NOTHING },
+		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_TIME, 0, "time", "SPAN",
@@ -184,15 +203,19 @@ static const struct opt_group output_group = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
-		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf",
-		  "text json csv perf", COMPLETE_NOTHING },
-		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output", NULL,
-		  COMPLETE_FILE },
-		{ OPT_SEPARATOR, 't', "field-separator", "TEXT", "with --stdio: between columns", NULL,
+		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_WIDTHS, 'w', "column-widths", "LIST", "with --stdio: of columns; 0: as needed", NULL,
+		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf; html: one file with "
+		  "everything, as kin html",
+		  "text json csv perf html", COMPLETE_NOTHING },
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
+		  NULL, COMPLETE_FILE },
+		{ OPT_SEPARATOR, 't', "field-separator", "TEXT", "with --stdio: between columns",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_WIDTHS, 'w', "column-widths", "LIST",
+		  "with --stdio: of columns; 0: as needed", NULL, COMPLETE_NOTHING },
+		{ OPT_QUIET, 'q', "quiet", NULL, "with --stdio: rows only", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_QUIET, 'q', "quiet", NULL, "with --stdio: rows only", NULL, COMPLETE_NOTHING },
 		{ OPT_COLOR, 0, "color", "WHEN",
 		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
 		  "auto always never", COMPLETE_NOTHING },
@@ -200,21 +223,23 @@ static const struct opt_group output_group = {
 		  COMPLETE_NOTHING },
 		{ OPT_NO_PAGER, 0, "no-pager", NULL,
 		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
-		{ OPT_STATS, 0, "stats", NULL, "only how many samples there are of each event", NULL,
+		{ OPT_STATS, 0, "stats", NULL, "only how many samples there are of each event",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
 
 static const struct opt_group *const options[] = {
-	&input_group,   &rows_group,    &chains_group,    &filter_group,
+	&input_group,   &rows_group,   &chains_group,    &filter_group,
 	&names_options, &output_group, &general_options, NULL,
 };
 
 /* ---- options ---- */
 
-static bool set_number(const char *option, const char *arg, double high, double *ret, char error[512])
+static bool set_number(const char *option, const char *arg, double high, double *ret,
+		       char error[512])
 {
 	char *end;
 	*ret = strtod(arg, &end);
@@ -338,6 +363,9 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_STDIO:
 		s->format = "perf";
 		break;
+	case OPT_TUI:
+		s->tui = true;
+		break;
 	case OPT_SEPARATOR:
 		s->separator = arg;
 		break;
@@ -379,7 +407,8 @@ static void as_page(struct kin_hists_opts *h, const struct settings *s)
 	}
 }
 
-static struct kin_error *render(struct kin_table *t, const struct settings *s, const struct output *out)
+static struct kin_error *render(struct kin_table *t, const struct settings *s,
+				const struct output *out)
 {
 	struct kin_render_opts o = {
 		.size = sizeof(o),
@@ -468,8 +497,13 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct kin_error *err = output_open(&opts, &out);
 	if (err)
 		return err;
-	err = s->subjects.at.n ? print_functions(profile, s, &h, &out)
-			       : print_events(profile, s, &h, &out);
+	if (s->format && !strcmp(s->format, "html"))
+		err = kin_html(profile, &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
+			       out.stream);
+	else if (s->subjects.at.n)
+		err = print_functions(profile, s, &h, &out);
+	else
+		err = print_events(profile, s, &h, &out);
 	struct kin_error *at_close = output_close(&out);
 	if (err && at_close) {
 		kin_error_free(at_close);
@@ -481,16 +515,25 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 static int run(const struct settings *s)
 {
 	struct kin_profile *profile = NULL;
+	struct kin_error *err = output_check(s);
+	if (err)
+		return message_error(s->command->name, err);
 	int status = open_profile(s, &profile);
 	if (!profile)
 		return status;
-	struct kin_error *err = print(profile, s, status);
+	if (s->tui) {
+		int shown = browse_profile(profile, s);
+		kin_profile_free(profile);
+		return shown ? shown : status;
+	}
+	err = print(profile, s, status);
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;
 }
 
 const struct command report_command = {
 	.name = "report",
+	.group = COMMANDS_LOOK,
 	.summary = "samples by function, library, thread ...: Self and Children, with call chains",
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,

@@ -33,7 +33,9 @@ static const char *const description[] = {
 	"gprof reads, here of all threads.",
 	"COMMAND's output, exit status and signals are as without kin run. A program that is "
 	"linked "
-	"statically has to be linked with the runtime: see kin cc. KIN_OPTIONS in the environment "
+	"statically has to be linked with the runtime: see kin cc. If it cannot be measured it "
+	"runs "
+	"all the same, and that is said. KIN_OPTIONS in the environment "
 	"may "
 	"hold further settings of the runtime; they are explained in kinrt.h.",
 	NULL,
@@ -90,7 +92,8 @@ static const struct opt_group file_options = {
 		  "any "
 		  "case",
 		  NULL, COMPLETE_NOTHING },
-		{ RUN_QUIET, 'q', "quiet", NULL, "say nothing at the end", NULL, COMPLETE_NOTHING },
+		{ RUN_QUIET, 'q', "quiet", NULL, "say nothing when there is a profile", NULL,
+		  COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -104,6 +107,7 @@ struct line {
 	struct preload_opts opts;
 	char **argv;
 	bool quiet, help, version;
+	bool measured; /* the runtime is in it */
 	char error[512];
 };
 
@@ -251,6 +255,8 @@ static void say_files(const struct line *l, const struct timespec *start)
 	size_t others = count_others(output, start);
 	bool own = is_newer(output, start);
 
+	if ((own || others) && l->quiet)
+		return;
 	if (own && others)
 		message("run", "%s, and %zu more of other processes; kin flat %s shows it", output,
 			others, output);
@@ -260,10 +266,9 @@ static void say_files(const struct line *l, const struct timespec *start)
 		message("run", "%zu profiles beside where %s would be", others, output);
 	else
 		message("run",
-			"%s left no profile: it ended at once, or was not compiled for counting "
-			"and "
-			"used no CPU time to sample",
-			l->argv[0]);
+			"%s left no profile: it could not write %s, ended at once, or was not "
+			"compiled for counting and used no CPU time to sample",
+			l->argv[0], output);
 }
 
 /* ---- running ---- */
@@ -275,25 +280,35 @@ static int not_run(struct kin_error *err)
 	return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
 }
 
+/* The program is more important than its profile: it runs, whatever keeps us from measuring it. */
+static void prepare(struct line *l)
+{
+	const char *obstacle = preload_obstacle(l->argv[0]);
+	struct kin_error *err =
+		obstacle ? err_new(KIN_ERROR_UNSUPPORTED, "%s %s", l->argv[0], obstacle)
+			 : make_way(l->opts.output);
+	if (!err)
+		err = preload_set(&l->opts);
+	l->measured = !err;
+	if (!err)
+		return;
+	message("run", "%s: nothing is measured; the program runs", kin_error_message(err));
+	kin_error_free(err);
+}
+
 static int run_line(struct line *l)
 {
 	struct timespec start;
 	struct signals signals;
 	struct target target;
-	const char *obstacle = preload_obstacle(l->argv[0]);
-	if (obstacle) {
-		message("run", "%s %s", l->argv[0], obstacle);
-		return CHILD_FAILED;
-	}
-	struct kin_error *err = make_way(l->opts.output);
-	if (!err)
-		err = signals_open(&signals);
+	struct kin_error *err = signals_open(&signals);
 	if (err) {
 		message_error("run", err);
 		return CHILD_FAILED;
 	}
+	prepare(l);
 	clock_gettime(CLOCK_REALTIME_COARSE, &start);
-	if ((err = preload_set(&l->opts)) || (err = target_start(l->argv, &signals, &target))) {
+	if ((err = target_start(l->argv, &signals, &target))) {
 		signals_close(&signals);
 		message_error("run", err);
 		return CHILD_FAILED;
@@ -305,9 +320,10 @@ static int run_line(struct line *l)
 	target_wait(&target, &signals);
 	signals_close(&signals);
 	/* Writing to mapped memory does not say when; what looks for the last profile asks that. */
-	(void)utimensat(AT_FDCWD, l->opts.output, NULL, AT_SYMLINK_NOFOLLOW);
-	if (!l->quiet)
+	if (l->measured) {
+		(void)utimensat(AT_FDCWD, l->opts.output, NULL, AT_SYMLINK_NOFOLLOW);
 		say_files(l, &start);
+	}
 	return child_end_as(target.status);
 }
 
@@ -327,13 +343,15 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command run_command = {
 	.name = "run",
+	.group = COMMANDS_COLLECT,
 	.summary = "run a program and count its calls, from inside",
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,
 	.options = options,
 	.examples = examples,
 	.exit_status =
-		"COMMAND's, or death by the signal that killed it; 125 if it was not run, 126 "
+		"COMMAND's, or death by the signal that killed it, whether it could be measured or "
+		"not; 125 if kin could not start anything, 126 "
 		"if it could not be executed, 127 if it was not found; 2 if the command line "
 		"makes no sense.",
 	.run_words = run_words,

@@ -2,11 +2,30 @@
 
 #include <string.h>
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&report_command, &flat_command,  &graph_command, &lines_command, &annotate_command, &counts_command,
-	&order_command, &info_command,  &merge_command, &record_command,   &run_command,
-	&cc_command,    &gprof_command, NULL,
+	&record_command,
+	&run_command,
+	&cc_command,
+	&top_command,
+	&report_command,
+	&browse_command,
+	&html_command,
+	&flat_command,
+	&graph_command,
+	&lines_command,
+	&annotate_command,
+	&counts_command,
+	&cycles_command,
+	&latency_command,
+	&order_command,
+	&script_command,
+	&info_command,
+	&merge_command,
+	&gprof_command,
+	NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const char *name)
 {

@@ -13,8 +13,16 @@ struct example {
 	const char *meaning; /* a sentence without a full stop */
 };
 
+enum command_group { /* in the order of kin help */
+		     COMMANDS_COLLECT,
+		     COMMANDS_LOOK,
+		     COMMANDS_DATA,
+		     COMMANDS_GPROF,
+};
+
 struct command {
 	const char *name;
+	enum command_group group;
 	const char *summary;                    /* a phrase without a full stop */
 	const char *operands;                   /* "[PROGRAM] [DATA]..." */
 	const char *const *description;         /* paragraphs; NULL-terminated */
@@ -28,15 +36,32 @@ struct command {
 	int (*run_words)(const struct command *c, int argc, char **argv);
 	/* Of options of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none. */
 	bool (*set)(struct settings *s, int id, const char *arg, char error[512]);
-	bool (*begin)(struct settings *s, char error[512]); /* before any option; NULL: nothing to do */
+	bool (*begin)(struct settings *s,
+		      char error[512]);       /* before any option; NULL: nothing to do */
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
-extern const struct command flat_command, graph_command, lines_command, annotate_command,
-	counts_command, order_command, info_command, merge_command, record_command, run_command,
-	cc_command, report_command, gprof_command;
+extern const struct command annotate_command;
+extern const struct command browse_command;
+extern const struct command cc_command;
+extern const struct command counts_command;
+extern const struct command cycles_command;
+extern const struct command flat_command;
+extern const struct command gprof_command;
+extern const struct command graph_command;
+extern const struct command html_command;
+extern const struct command info_command;
+extern const struct command latency_command;
+extern const struct command lines_command;
+extern const struct command merge_command;
+extern const struct command order_command;
+extern const struct command record_command;
+extern const struct command report_command;
+extern const struct command run_command;
+extern const struct command script_command;
+extern const struct command top_command;
 
-extern const struct command *const commands[]; /* NULL-terminated, as listed to people */
+extern const struct command *const commands[]; /* NULL-terminated, by group */
 
 const struct command *command_find(const char *name); /* NULL if none */
 

@@ -88,17 +88,26 @@ void help_command(const struct command *c, FILE *out)
 
 void help_overview(FILE *out)
 {
+	static const char *const titles[] = {
+		[COMMANDS_COLLECT] = "Collect",
+		[COMMANDS_LOOK] = "Look",
+		[COMMANDS_DATA] = "Handle the data",
+		[COMMANDS_GPROF] = "As ever",
+	};
 	fputs("Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...\n"
-	      "Shows where a program spends its time, and on whose behalf, from what it left in\n"
-	      "gmon.out when it was compiled and linked with -pg.\n"
-	      "\nCommands:\n",
+	      "Shows where programs spend their time, and on whose behalf: from sampled call\n"
+	      "stacks, from calls that were counted, from both; and from the gmon.out that\n"
+	      "programs compiled with -pg leave.\n",
 	      out);
 	for (size_t i = 0; commands[i]; i++) {
+		if (!i || commands[i]->group != commands[i - 1]->group)
+			fprintf(out, "\n%s:\n", titles[commands[i]->group]);
 		fprintf(out, "  %-10s", commands[i]->name);
 		wrap(out, commands[i]->summary, 12, 12);
 	}
-	fputs("\nIn a folder with a program and its gmon.out, kin flat and kin graph need no\n"
-	      "arguments. kin help COMMAND says more about a command.\n",
+	fputs("\nTo begin: kin record ./prog, then kin report, or kin graph. In a folder with "
+	      "data\n"
+	      "the commands that look need no arguments. kin help COMMAND says more about one.\n",
 	      out);
 }
 

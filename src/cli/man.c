@@ -227,25 +227,29 @@ void man_command(const struct command *c, FILE *out)
 /* ---- kin(1) ---- */
 
 static const char *const about[] = {
-	"kin shows where a program spends its time, and on whose behalf. It reads what a program "
-	"leaves "
-	"behind that was compiled and linked with -pg: a gmon.out file with counted calls and a "
-	"histogram "
-	"of program counters.",
-	"In a folder with a program and its gmon.out, kin flat and kin graph need no arguments. "
-	"Otherwise the "
-	"operands are the program and the data, in any order: a program is recognised by its "
-	"content. "
-	"Several data files are added up. A folder stands for the gmon.out files in it, - for "
-	"standard input.",
-	"If no program is named, it is a.out, or the only program built with -pg, in the folder of "
-	"the "
-	"first data file; failing that, in the current one. gmon.out does not say which program "
-	"wrote it, so kin "
-	"checks that the two belong together, and warns if they do not.",
-	"Times of a function's own code are samples. Times that were handed from callees to "
-	"callers are "
-	"estimated, in proportion to counted calls; reports say so.",
+	"kin shows where programs spend their time, and on whose behalf. Of any program kin record "
+	"samples the stacks of calls. In programs compiled with -pg kin run counts every call, in "
+	"all threads and libraries, and samples them too. And kin reads what others left: the "
+	"gmon.out of such programs, perf.data, folded stacks.",
+	"All of it is shown in the same ways. kin report has a row per function, with what it took "
+	"itself and with all that it called; kin graph has callers and callees of each function; "
+	"the other commands show lines, source text, counts and cycles.",
+	"Times of a function's own code are samples. What went along a call is measured where "
+	"there "
+	"are stacks. From gmon.out, which has none, it is estimated, in proportion to counted "
+	"calls. "
+	"Reports say which of the two it is.",
+	"In a folder with data the commands that look at it need no arguments: they take the "
+	"newest "
+	"of profile.kin and perf.data, or gmon.out. Otherwise the operands are the program and the "
+	"data, in any order: both are recognised by their content. Several data files are added "
+	"up. "
+	"A folder stands for the gmon.out files in it, - for standard input.",
+	"Recordings say which programs and libraries ran. gmon.out does not. If no program is "
+	"named, "
+	"it is a.out, or the only program built with -pg, in the folder of the first data file; "
+	"failing that, in the current one. kin checks that the two belong together, and warns if "
+	"they do not.",
 	NULL,
 };
 
@@ -278,10 +282,16 @@ static const struct item format_items[] = {
 };
 
 static const struct item files[] = {
+	{ "profile.kin",
+	  "What kin record and kin run write; kin run writes profile.PID.kin for each further "
+	  "process." },
 	{ "gmon.out", "What a program compiled with -pg writes when it exits, in its current "
 		      "folder; gmon.out.PID if "
 		      "GMON_OUT_PREFIX=gmon.out is in its environment." },
 	{ "gmon.sum", "What kin merge writes." },
+	{ "~/.kinconfig, ~/.perfconfig", "Defaults of kin report: see kin-report(1)." },
+	{ "~/.cache/kin/unwind",
+	  "Tables for walking stacks, one per program or library; they may be deleted." },
 	{ 0 },
 };
 
@@ -306,12 +316,11 @@ void man_overview(FILE *out)
 	exit_status(out);
 	fputs(".SH ENVIRONMENT\n", out);
 	items(out, environment);
-	fputs(".PP\nNo other variable, and no configuration file, has any influence on these "
-	      "commands; see kin\\-gprof(1) for gprof.\n"
+	fputs(".PP\nFurther variables are those of single commands, and of gprof: kin\\-gprof(1).\n"
 	      ".SH FILES\n",
 	      out);
 	items(out, files);
-	fputs(".SH EXAMPLES\n.nf\ncc \\-g \\-O2 \\-pg prog.c \\-o prog\n\\&./prog\nkin flat\nkin "
-	      "graph \\-\\-min\\-share=5\n.fi\n",
+	fputs(".SH EXAMPLES\n.nf\nkin record ./prog\nkin report\nkin graph \\-\\-min\\-share=5\n\n"
+	      "cc \\-g \\-O2 \\-pg prog.c \\-o prog\nkin run ./prog\nkin flat\n.fi\n",
 	      out);
 }

@@ -93,12 +93,13 @@ static char *keep(struct reading *r, const char *value)
 
 static bool is_true(const char *v)
 {
-	return !strcasecmp(v, "true") || !strcasecmp(v, "yes") || !strcasecmp(v, "on") || !strcmp(v, "1");
+	return !strcasecmp(v, "true") || !strcasecmp(v, "yes") || !strcasecmp(v, "on") ||
+	       !strcmp(v, "1");
 }
 
 static bool wrong(const struct reading *r, const char *key, const char *value)
 {
-	snprintf(r->error, 512, "%.200s: %.80s: '%.80s' is not a number", r->path, key, value);
+	snprintf(r->error, 512, "~/%.200s: %.80s: '%.80s' is not a number", r->path, key, value);
 	return false;
 }
 
@@ -168,11 +169,13 @@ bool perfconfig_read(struct settings *s, char error[512])
 	for (size_t i = 0; home && *home && i < ARRAY_LEN(names); i++) {
 		struct file f = { 0 };
 		char *path = xprintf("%s/%s", home, names[i]);
-		struct kin_error *err = access(path, R_OK)
-						? err_new(KIN_ERROR_USAGE, "none")
-						: file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
-		struct reading r = { .s = s, .path = path, .error = error };
-		bool read = !err, good = err || perfconfig_parse((const char *)f.data, f.size, note, &r);
+		struct kin_error *err =
+			access(path, R_OK)
+				? err_new(KIN_ERROR_USAGE, "none")
+				: file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
+		struct reading r = { .s = s, .path = names[i], .error = error };
+		bool read = !err,
+		     good = err || perfconfig_parse((const char *)f.data, f.size, note, &r);
 		kin_error_free(err);
 		file_free(&f);
 		join_chain(&r);

@@ -1,8 +1,9 @@
-/* perfconfig.h - defaults of "kin report" from ~/.kinconfig, or perf's ~/.perfconfig if there is none.
+/* perfconfig.h - defaults of "kin report" from ~/.kinconfig, or perf's ~/.perfconfig if there is
+ * none.
  *
- * Sections in brackets, "key = value" below them, "#" and ";" begin comments, a value may be quoted:
- * https://man7.org/linux/man-pages/man1/perf-config.1.html. Keys that kin does not know are perf's
- * own business. */
+ * Sections in brackets, "key = value" below them, "#" and ";" begin comments, a value may be
+ * quoted: https://man7.org/linux/man-pages/man1/perf-config.1.html. Keys that kin does not know are
+ * perf's own business. */
 #ifndef CLI_PERFCONFIG_H
 #define CLI_PERFCONFIG_H
 

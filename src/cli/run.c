@@ -19,6 +19,12 @@ int open_profile(const struct settings *s, struct kin_profile **ret)
 		.demangle = s->demangle,
 		.symfs = s->symfs,
 		.kallsyms = s->kallsyms,
+		.threads = string_list(&s->threads),
+		.comms = string_list(&s->comms),
+		.objects = string_list(&s->objects),
+		.events = string_list(&s->events),
+		.time = s->time,
+		.gcov = string_list(&s->gcov),
 	};
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
@@ -27,6 +33,10 @@ int open_profile(const struct settings *s, struct kin_profile **ret)
 	int status = message_error(s->command->name, err);
 	for (size_t i = 0; *ret && i < kin_profile_n_warnings(*ret); i++)
 		message(s->command->name, "warning: %s", kin_profile_warning_at(*ret, i));
+	for (size_t i = 0; *ret && s->strict && i < kin_profile_n_doubts(*ret); i++) {
+		message(s->command->name, "in doubt: %s", kin_profile_doubt_at(*ret, i));
+		status = EXIT_ERROR;
+	}
 	return status;
 }
 
@@ -41,6 +51,9 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.min_share = s->min_share,
 		.source_dirs = string_list(&s->source_dirs),
 		.layout = s->layout,
+		.by = s->by,
+		.with_source = s->with_source,
+		.all_lines = s->all_lines,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);
@@ -57,7 +70,7 @@ static bool is_same_file(const char *a, const char *b)
 
 /* A report in place of what it was made of is never meant. The data and the program need not have
  * been named, so whatever looks like either is safe from us. */
-static struct kin_error *check_output(const struct settings *s)
+struct kin_error *output_check(const struct settings *s)
 {
 	const char *path = s->output.path;
 	if (!path)
@@ -102,7 +115,7 @@ int run_report(const struct settings *s, const char *report)
 {
 	struct kin_profile *profile = NULL;
 	struct kin_table *table = NULL;
-	struct kin_error *err = check_output(s);
+	struct kin_error *err = output_check(s);
 	if (err)
 		return message_error(s->command->name, err);
 

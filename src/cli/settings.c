@@ -26,6 +26,12 @@ const struct opt_group input_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_STRICT, 0, "strict", NULL,
+		  "fail, after all is done, if the data is less than what it should be: samples or "
+		  "calls were lost, more than 1 % of the stacks were cut short, sampled CPU time "
+		  "is "
+		  "5 % off the kernel's, or it is of another program",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -54,6 +60,18 @@ const struct opt_group source_options = {
 	},
 };
 
+const struct opt_group coverage_options = {
+	"Coverage",
+	(const struct opt[]){
+		{ OPT_GCOV, 0, "gcov", "FILE",
+		  "executions of lines as gcov --json-format writes them (X.gcov.json.gz), of this "
+		  "or "
+		  "any other build of the same sources; may be repeated",
+		  NULL, COMPLETE_FILE },
+		{ 0 },
+	},
+};
+
 const struct opt_group select_options = {
 	"Selection",
 	(const struct opt[]){
@@ -68,6 +86,33 @@ const struct opt_group select_options = {
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
 		  "hide what takes less than this share of the total (0.5 or 0.5%)", NULL,
 		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group part_options = {
+	"Parts of the data",
+	(const struct opt[]){
+		{ OPT_BY, 0, "by", "WHAT", "a section for each thread, process, event or object",
+		  "thread process event object", COMPLETE_NOTHING },
+		{ OPT_THREAD, 0, "thread", "THREAD",
+		  "only what this thread did: NAME, NUMBER or NAME/NUMBER; this option and the "
+		  "next "
+		  "three may be repeated",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_COMM, 0, "comm", "NAME", "only threads of this name", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_OBJECT, 0, "object", "FILE",
+		  "only samples taken, and calls of functions, in this program or library", NULL,
+		  COMPLETE_FILE },
+		{ OPT_EVENT, 0, "event", "EVENT",
+		  "only samples of this event; otherwise times are of the first that counts time "
+		  "on a CPU, or of the first",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_SPAN, 0, "time", "SPAN",
+		  "only samples between START,STOP in seconds, with a + from the first sample on, "
+		  "or of 10%-20%, or 10%/2",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -135,7 +180,8 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 	if (content == CONTENT_PROGRAM)
 		return set_executable(s, word, error);
 	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
-	    content == CONTENT_FOLDER || (s->command->begin && content == CONTENT_OTHER) || !strcmp(word, "-") || content_named_profile(word))
+	    content == CONTENT_FOLDER || (s->command->begin && content == CONTENT_OTHER) ||
+	    !strcmp(word, "-") || content_named_profile(word))
 		add(&s->data, word);
 	else
 		add(&s->subjects, word);
@@ -199,6 +245,9 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 	case OPT_DEBUG_DIR:
 		s->debug_dir = arg;
 		break;
+	case OPT_STRICT:
+		s->strict = true;
+		break;
 	case OPT_DEMANGLE:
 		s->demangle = arg ? arg : "auto";
 		break;
@@ -208,6 +257,9 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 	case OPT_SOURCE_DIR:
 		add(&s->source_dirs, arg);
 		break;
+	case OPT_GCOV:
+		add(&s->gcov, arg);
+		break;
 	case OPT_SORT:
 		s->sort = arg;
 		break;
@@ -216,6 +268,24 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		break;
 	case OPT_MIN_SHARE:
 		return set_share(s, arg, error);
+	case OPT_BY:
+		s->by = arg;
+		break;
+	case OPT_THREAD:
+		add(&s->threads, arg);
+		break;
+	case OPT_COMM:
+		add(&s->comms, arg);
+		break;
+	case OPT_OBJECT:
+		add(&s->objects, arg);
+		break;
+	case OPT_EVENT:
+		add(&s->events, arg);
+		break;
+	case OPT_SPAN:
+		s->time = arg;
+		break;
 	case OPT_FORMAT:
 		s->format = arg;
 		break;
@@ -272,6 +342,11 @@ void settings_done(struct settings *s)
 	vec_free(&s->data.at);
 	vec_free(&s->subjects.at);
 	vec_free(&s->source_dirs.at);
+	vec_free(&s->gcov.at);
 	vec_free(&s->columns.at);
+	vec_free(&s->threads.at);
+	vec_free(&s->comms.at);
+	vec_free(&s->objects.at);
+	vec_free(&s->events.at);
 	free(s->columns_text);
 }

@@ -20,35 +20,48 @@ struct settings {
 	struct string_list data;
 	struct string_list subjects;
 	const char *debug_dir, *demangle;
-	struct string_list source_dirs;
+	struct string_list source_dirs, gcov;
 	const char *format; /* NULL: the command's usual one */
 	const char *sort, *layout;
+	const char *by, *time;
+	bool assembly, with_source, all_lines; /* "annotate" only */
+	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;
 	double min_share;
 	struct output_opts output;
-	bool help, version;
+	bool help, version, strict;
 	/* "report" only */
 	struct kin_hists_opts hists;
+	struct kin_script_opts script; /* "script" only */
 	char *call_graph; /* owned */
 	struct arena config; /* of what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
+	bool tui; /* "report" */
 	bool quiet, stats;
 };
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, names_options, select_options, output_options,
-	source_options, general_options;
+	source_options, coverage_options, part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
 	OPT_DEBUG_DIR,
+	OPT_STRICT,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_SOURCE_DIR,
+	OPT_GCOV,
 	OPT_SORT,
 	OPT_COLUMNS,
 	OPT_MIN_SHARE,
+	OPT_BY,
+	OPT_THREAD,
+	OPT_COMM,
+	OPT_OBJECT,
+	OPT_EVENT,
+	OPT_SPAN,
 	OPT_FORMAT,
 	OPT_OUTPUT,
 	OPT_COLOR,

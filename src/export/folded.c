@@ -18,6 +18,10 @@ struct node {
 	uint64_t sum;
 };
 
+struct seen { /* a stack's node below the first root that it was seen under: mostly the only one */
+	uint32_t root, node;
+};
+
 struct tree {
 	const struct profile *p;
 	const struct folded_opts *o;
@@ -26,7 +30,8 @@ struct tree {
 	struct map64 ids;   /* MAP64_PAIR(parent, name) */
 	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;    /* each a length and names */
-	struct map64 roots; /* MAP64_PAIR(task, stack): node */
+	struct seen *seen;  /* [n_stacks] */
+	struct map64 roots; /* MAP64_PAIR(root, stack): node; for further roots of a stack */
 };
 
 static uint32_t add_node(struct tree *t, uint32_t parent, strid name)
@@ -91,8 +96,7 @@ static const strid *names_of(struct tree *t, frameid frame, size_t *n)
 		vec_push(&t->runs, (strid)(given ? given : 1));
 		for (size_t i = 0; i < given; i++)
 			vec_push(&t->runs,
-				 clean(t, names[i].name,
-				       annotation(t, names[i].flags, f->object)));
+				 clean(t, names[i].name, annotation(t, names[i].flags, f->object)));
 		if (!given)
 			vec_push(&t->runs, own_name(t, f));
 	}
@@ -109,10 +113,22 @@ static strid comm_of(struct tree *t, taskid task)
 
 	if (t->o->tid)
 		snprintf(ids, sizeof(ids), "-%u/%u", k->pid, k->tid);
+	else if (t->o->pid)
+		snprintf(ids, sizeof(ids), "-%u", k->pid);
 	return clean(t, *comm ? comm : "[unknown]", ids);
 }
 
 /* ---- adding up ---- */
+
+/* Where the node of a stack below a root is kept. */
+static uint32_t *place_of(struct tree *t, uint32_t root, stackid stack)
+{
+	struct seen *x = &t->seen[stack];
+
+	if (x->root == NONE)
+		*x = (struct seen){ root, NONE };
+	return x->root == root ? &x->node : map64_at(&t->roots, MAP64_PAIR(root, stack));
+}
 
 /* The node of a stack below a root, by way of those of its callers. */
 static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
@@ -122,7 +138,7 @@ static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
 	uint32_t node = root, *known = NULL;
 
 	for (; stack; stack = stacks[stack].caller) {
-		known = map64_at(&t->roots, MAP64_PAIR(root, stack));
+		known = place_of(t, root, stack);
 		if (*known != NONE) {
 			node = *known;
 			break;
@@ -135,7 +151,7 @@ static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
 		const strid *names = names_of(t, stacks[stack].frame, &n);
 		for (size_t i = 0; i < n; i++)
 			node = add_node(t, node, names[i]);
-		*map64_at(&t->roots, MAP64_PAIR(root, stack)) = node;
+		*place_of(t, root, stack) = node;
 	}
 	vec_free(&todo);
 	return node;
@@ -159,11 +175,11 @@ static void add_samples(struct tree *t)
 		roots[i] = NONE;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!is_wanted(t, x->event))
+		if (!is_wanted(t, x->event) ||
+		    (t->o->filter && !sample_filter_passes(t->o->filter, x)))
 			continue;
 		if (roots[x->task] == NONE)
-			roots[x->task] =
-				t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
+			roots[x->task] = t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
 		uint32_t node = x->stack ? node_of(t, roots[x->task], x->stack)
 					 : add_node(t, roots[x->task], clean(t, "[unknown]", ""));
 		uint64_t *sum = &t->nodes.at[node].sum;
@@ -257,24 +273,55 @@ static void write_all(const struct tree *t, FILE *out)
 	vec_free(&l.ends);
 }
 
+static void make_tree(struct tree *t)
+{
+	const struct samples *s = &t->p->samples;
+
+	t->names = strtab_new();
+	vec_push(&t->nodes, ((struct node){ 0 }));
+	t->of_frame = xrealloc(NULL, s->n_frames, sizeof(*t->of_frame));
+	memset(t->of_frame, 0xff, s->n_frames * sizeof(*t->of_frame));
+	t->seen = xrealloc(NULL, s->n_stacks, sizeof(*t->seen));
+	memset(t->seen, 0xff, s->n_stacks * sizeof(*t->seen));
+	add_samples(t);
+	vec_free(&t->runs);
+	map64_free(&t->ids);
+	map64_free(&t->roots);
+	free(t->seen);
+	free(t->of_frame);
+}
+
+struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts)
+{
+	struct tree t = { .p = p, .o = opts };
+
+	make_tree(&t);
+	struct folded_tree made = { xrealloc(NULL, t.nodes.n, sizeof(*made.nodes)), t.nodes.n,
+				    t.names };
+	for (size_t i = 0; i < t.nodes.n; i++)
+		made.nodes[i] = (struct folded_node){ t.nodes.at[i].parent, t.nodes.at[i].name,
+						      t.nodes.at[i].sum };
+	vec_free(&t.nodes);
+	return made;
+}
+
+void folded_tree_done(struct folded_tree *t)
+{
+	free(t->nodes);
+	strtab_free(t->names);
+}
+
 struct kin_error *folded_write(FILE *out, const struct profile *p, const struct folded_opts *opts)
 {
-	struct tree t = { .p = p, .o = opts, .names = strtab_new() };
+	struct tree t = { .p = p, .o = opts };
 
-	vec_push(&t.nodes, ((struct node){ 0 }));
-	t.of_frame = xrealloc(NULL, p->samples.n_frames, sizeof(*t.of_frame));
-	memset(t.of_frame, 0xff, p->samples.n_frames * sizeof(*t.of_frame));
-	add_samples(&t);
+	make_tree(&t);
 	link_children(&t);
 	errno = 0;
 	write_all(&t, out);
 	bool failed = fflush(out) || ferror(out);
 	int errnum = errno ? errno : EIO;
 	vec_free(&t.nodes);
-	vec_free(&t.runs);
-	map64_free(&t.ids);
-	map64_free(&t.roots);
-	free(t.of_frame);
 	strtab_free(t.names);
 	return failed ? err_os(errnum, "writing folded stacks") : NULL;
 }

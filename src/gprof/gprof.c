@@ -40,6 +40,7 @@ static struct kin_error *open_program(struct run *r)
 		/* GNU: "otherwise we'd lose b-b counts in gmon.sum", and the lines get printed. */
 		.lines = o->lines || (o->compat && o->styles & STYLE_SUM),
 		.style = o->traditional ? DEMANGLE_NONE : o->demangle,
+		.versions = true,
 	};
 	struct kin_error *err = session_open_program(&r->s, o->executable);
 
@@ -166,6 +167,10 @@ static struct kin_error *write_sum(struct run *r)
 
 /* ---- the analysis ---- */
 
+/* GNU looks for calls in the code, and says if it cannot, whatever is to be printed, and before it
+ * complains of missing data. */
+static bool analyses_anyway(const struct run *r) { return r->o->compat && r->o->static_calls; }
+
 static struct kin_error *analyse(struct run *r)
 {
 	const unsigned with_callers = STYLE_GRAPH | STYLE_FUNCTION_ORDER;
@@ -177,7 +182,9 @@ static struct kin_error *analyse(struct run *r)
 
 	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
 		opts.consume = r->s.profile;
-	return session_analyse(&r->s, opts);
+	struct kin_error *err = session_analyse(&r->s, opts);
+	r->s.graph->has_arcs = session_has_arcs(&r->s); /* also of a BSD file without calls */
+	return err;
 }
 
 /* ---- output ---- */
@@ -375,9 +382,11 @@ static void produce(struct run *r)
 
 	if (r->styles & STYLE_SUM && !session_succeeded(&r->s, write_sum(r)) && r->o->compat)
 		return;
+	if (analyses_anyway(r) && !session_succeeded(&r->s, analyse(r)))
+		return;
 	if (!session_succeeded(&r->s, check_styles(r)) || !(r->styles & needs_graph))
 		return;
-	if (session_succeeded(&r->s, analyse(r)))
+	if (r->s.graph || session_succeeded(&r->s, analyse(r)))
 		session_succeeded(&r->s, print_parts(r));
 }
 

@@ -285,6 +285,7 @@ static void describe(struct kin_file *f)
 	add_number(f, "pid", h->pid);
 	add_number(f, "parent", h->ppid);
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
+	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
 	add_number(f, "period ns", h->period_ns);
 	add_number(f, "started at, ns since 1970", h->start_time_ns);
 	if (h->error[0])
@@ -396,6 +397,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		cut_off(&f, size, "data");
 	keep(&f, window_error(w));
 	add_audit(&f);
+	kin_note_unsampled(&f);
 	release(&f);
 	return f.err;
 }

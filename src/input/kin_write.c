@@ -36,6 +36,7 @@ struct step {
 struct kin_writer {
 	char *path; /* for messages */
 	int fd;     /* -1: into `memory` */
+	bool nowhere;
 	VEC(uint8_t) memory;
 	int errnum; /* of the first write that failed; nothing is written after it */
 	ZSTD_CCtx *zstd;
@@ -61,7 +62,7 @@ struct kin_writer {
 
 static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset)
 {
-	if (w->errnum)
+	if (w->errnum || w->nowhere)
 		return;
 	if (w->fd >= 0) {
 		if (!kin_file_write(w->fd, v, n, offset))
@@ -142,7 +143,7 @@ static void commit(struct kin_writer *w)
 	static const uint8_t zeros[8];
 	const uint8_t *payload;
 
-	if (!w->plain.bytes.n || w->errnum) {
+	if (!w->plain.bytes.n || w->errnum || w->nowhere) {
 		w->plain.bytes.n = 0;
 		return;
 	}
@@ -436,6 +437,17 @@ void kin_writer_unwind_failed(struct kin_writer *w, uint32_t module, uint64_t n)
 	end_record(w);
 }
 
+void kin_writer_switches(struct kin_writer *w, uint64_t switches, uint64_t preemptions)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_AUDIT);
+	kin_put(r, KINF_AUDIT_PREEMPTIONS + 1);
+	for (int i = 0; i <= KINF_AUDIT_PREEMPTIONS; i++)
+		kin_put(r, i == KINF_AUDIT_SWITCHES      ? switches
+			   : i == KINF_AUDIT_PREEMPTIONS ? preemptions
+							 : 0);
+	end_record(w);
+}
+
 void kin_writer_info(struct kin_writer *w, const char *key, const char *value)
 {
 	char *text = xprintf("%s=%s", key, value);
@@ -522,6 +534,14 @@ struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts
 	return NULL;
 }
 
+struct kin_writer *kin_writer_to_nowhere(const struct kin_writer_opts *opts)
+{
+	struct kin_writer *w = new_writer(opts, "", -1);
+	w->nowhere = true;
+	w->memory.n = 0;
+	return w;
+}
+
 struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts)
 {
 	return new_writer(opts, "", -1);
@@ -568,7 +588,7 @@ struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end, uint
 				   uint64_t end_ns)
 {
 	finish(w, end, end_detail, end_ns);
-	if (close(w->fd) < 0 && !w->errnum)
+	if (!w->nowhere && close(w->fd) < 0 && !w->errnum)
 		w->errnum = errno;
 	struct kin_error *err = trouble(w);
 	free_writer(w);
@@ -593,6 +613,7 @@ void kin_writer_abandon(struct kin_writer *w)
 {
 	if (!w)
 		return;
-	close(w->fd);
+	if (!w->nowhere)
+		close(w->fd);
 	free_writer(w);
 }

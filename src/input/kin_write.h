@@ -41,6 +41,8 @@ struct kin_writer_opts {
  * one: that stays as it is for them. */
 MUST_CHECK struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts *opts,
 					     struct kin_writer **ret);
+/* One that gives ids and writes nowhere: for who records, but keeps no file. */
+struct kin_writer *kin_writer_to_nowhere(const struct kin_writer_opts *opts);
 
 /* ---- definitions: each returns an id for use with this writer; 0 stands for none ---- */
 
@@ -85,6 +87,9 @@ void kin_writer_task_end(struct kin_writer *w, uint32_t task, uint64_t time_ns, 
 void kin_writer_lost(struct kin_writer *w, enum kinf_loss what, uint64_t n);
 /* Stacks that could not be walked beyond a frame of the module. */
 void kin_writer_unwind_failed(struct kin_writer *w, uint32_t module, uint64_t n);
+/* Of all threads together: how often they left a CPU, and how often they had to. Added to what
+ * kin_writer_switch() says. */
+void kin_writer_switches(struct kin_writer *w, uint64_t switches, uint64_t preemptions);
 /* "key=value": exe, cwd, command, host, ... */
 void kin_writer_info(struct kin_writer *w, const char *key, const char *value);
 /* Totals so far, for the header: CPU time by the kernel's accounting, and what samples stand for.

@@ -15,6 +15,7 @@ enum { JIT_FILE_MAX = 256 << 20 };
 
 struct names {
 	VEC(struct perf_name) at; /* in the order of the file */
+	struct map64 last;        /* jitdump: start -> the last one there */
 };
 
 /* ---- overlaps ---- */
@@ -71,13 +72,13 @@ static void settle(struct perf *p, struct names *names)
 	free(copy);
 }
 
-static void add(struct perf *p, struct names *names, uint64_t start, uint64_t size, const char *name,
-		size_t n)
+static void add(struct perf *p, struct names *names, uint64_t start, uint64_t size,
+		const char *name, size_t n)
 {
 	if (!size || start + size < start || !n)
 		return;
-	vec_push(&names->at, ((struct perf_name){ start, start + size,
-						  profile_add_string(p->into, name, n) }));
+	vec_push(&names->at,
+		 ((struct perf_name){ start, start + size, profile_add_string(p->into, name, n) }));
 }
 
 /* ---- perf-PID.map ---- */
@@ -137,14 +138,31 @@ static void read_load(struct perf *p, struct names *names, struct bytes b)
 	bytes_u64(&b);
 	uint64_t addr = bytes_u64(&b), size = bytes_u64(&b);
 	bytes_u64(&b);
+	size_t before = names->at.n;
 	if (!b.failed)
 		add(p, names, addr, size, (const char *)b.pos,
 		    strnlen((const char *)b.pos, bytes_left(&b)));
+	if (names->at.n > before)
+		*map64_at(&names->last, addr) = (uint32_t)before;
+}
+
+/* JIT_CODE_MOVE: u32 pid, tid; u64 vma, address before, address now, size, index. */
+static void read_move(struct names *names, struct bytes b)
+{
+	bytes_u64(&b);
+	bytes_u64(&b);
+	uint64_t from = bytes_u64(&b), to = bytes_u64(&b), size = bytes_u64(&b);
+	uint32_t known = map64_get(&names->last, from);
+	if (b.failed || known == NONE || !size || to + size < to)
+		return;
+	*map64_at(&names->last, to) = (uint32_t)names->at.n;
+	struct perf_name moved = { to, to + size, names->at.at[known].name };
+	vec_push(&names->at, moved);
 }
 
 static void read_dump(struct perf *p, struct names *names, struct bytes b)
 {
-	enum { MAGIC = 0x4a695444, LOAD = 0, RECORD = 16, HEADER = 40 };
+	enum { MAGIC = 0x4a695444, LOAD = 0, MOVE = 1, RECORD = 16, HEADER = 40 };
 
 	b.swap = bytes_left(&b) >= 4 && raw_uint(b.pos, 4, false) != MAGIC;
 	if (bytes_u32(&b) != MAGIC)
@@ -162,6 +180,8 @@ static void read_dump(struct perf *p, struct names *names, struct bytes b)
 		struct bytes record = bytes_take(&b, size - RECORD);
 		if (type == LOAD && !b.failed)
 			read_load(p, names, record);
+		else if (type == MOVE && !b.failed)
+			read_move(names, record);
 	}
 }
 
@@ -191,6 +211,7 @@ struct perf_name *perf_jit_read(struct perf *p, const char *path, size_t *n)
 		read_map(p, &names, &f);
 	kin_error_free(err);
 	file_free(&f);
+	map64_free(&names.last);
 	settle(p, &names);
 	*n = names.at.n;
 	return names.at.at;

@@ -23,7 +23,9 @@ static void emit_first(struct perf *p, size_t n)
 		m->n_deferred -= w->is_deferred;
 		free(w->above);
 	}
-	memmove(m->waiting.at, m->waiting.at + n, (m->waiting.n - n) * sizeof(*m->waiting.at));
+	if (m->waiting.n > n)
+		memmove(m->waiting.at, m->waiting.at + n,
+			(m->waiting.n - n) * sizeof(*m->waiting.at));
 	m->waiting.n -= n;
 }
 

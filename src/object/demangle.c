@@ -17,9 +17,9 @@ static const struct {
 	const char *name;
 	enum demangle_style style;
 } styles[] = {
-	{ "none", DEMANGLE_NONE }, { "auto", DEMANGLE_AUTO }, { "gnu-v3", DEMANGLE_GNU_V3 },
-	{ "java", DEMANGLE_JAVA }, { "gnat", DEMANGLE_GNAT }, { "dlang", DEMANGLE_DLANG },
-	{ "rust", DEMANGLE_RUST },
+	{ "none", DEMANGLE_NONE }, { "auto", DEMANGLE_AUTO },   { "gnu-v3", DEMANGLE_GNU_V3 },
+	{ "java", DEMANGLE_JAVA }, { "gnat", DEMANGLE_GNAT },   { "dlang", DEMANGLE_DLANG },
+	{ "rust", DEMANGLE_RUST }, { "short", DEMANGLE_SHORT },
 };
 
 bool demangle_style_find(const char *name, enum demangle_style *ret)
@@ -60,17 +60,19 @@ static void write_piece(const char *s, size_t n, void *arg)
 static bool run(const char *name, enum demangle_style style, struct output *out)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
+	out->n = 0;
 	switch (style) {
 	case DEMANGLE_AUTO: /* older Rust names are valid C++ names too */
 		return run(name, DEMANGLE_RUST, out) || run(name, DEMANGLE_GNU_V3, out);
+	case DEMANGLE_SHORT:
+		return run(name, DEMANGLE_RUST, out) ||
+		       (out->n = 0,
+			cplus_demangle_v3_callback(name, DMGL_GNU_V3, write_piece, out));
 	case DEMANGLE_RUST:
-		out->n = 0;
 		return rust_demangle_callback(name, options | DMGL_RUST, write_piece, out);
 	case DEMANGLE_GNU_V3:
-		out->n = 0;
 		return cplus_demangle_v3_callback(name, options | DMGL_GNU_V3, write_piece, out);
 	case DEMANGLE_JAVA:
-		out->n = 0;
 		return java_demangle_v3_callback(name, write_piece, out);
 	case DEMANGLE_NONE:
 	case DEMANGLE_GNAT:
@@ -103,6 +105,7 @@ static char *demangle_plain(const char *name, enum demangle_style style)
 	case DEMANGLE_GNU_V3:
 	case DEMANGLE_JAVA:
 	case DEMANGLE_RUST:
+	case DEMANGLE_SHORT:
 		break;
 	}
 	return run_limited(name, style);
@@ -119,6 +122,7 @@ static bool may_be_mangled(const char *core, enum demangle_style style)
 	case DEMANGLE_AUTO:
 	case DEMANGLE_GNU_V3:
 	case DEMANGLE_RUST:
+	case DEMANGLE_SHORT:
 		return core[0] == '_';
 	case DEMANGLE_GNAT:
 	case DEMANGLE_DLANG:

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "object/disassembler.h"
 #include "object/private.h"
 
@@ -63,12 +65,73 @@ static void scan_aarch64(const struct code *c, bool with_jumps, call_fn *call, v
 	}
 }
 
+/* ---- backwards ---- */
+
+/* Of "call *operand", from its two first bytes and what may be a third. */
+static unsigned call_size(uint8_t modrm, uint8_t sib)
+{
+	unsigned mod = modrm >> 6, rm = modrm & 7;
+	if (mod == 3)
+		return 2;
+	unsigned size = 2 + (rm == 4);
+	if (mod == 0)
+		return size + (rm == 5 || (rm == 4 && (sib & 7) == 5) ? 4 : 0);
+	return size + (mod == 1 ? 1 : 4);
+}
+
+static bool x86_call_ends_at(const struct object_file *o, uint64_t addr)
+{
+	for (unsigned n = 2; n <= 7 && n <= addr; n++) {
+		size_t size;
+		const uint8_t *code = object_code(o, addr - n, &size);
+		if (!code || size < n)
+			continue;
+		if (n == CALL_SIZE && code[0] == CALL)
+			return true;
+		if (code[0] == 0xff && (code[1] & 0x38) == 0x10 && /* call *operand */
+		    call_size(code[1], n > 2 ? code[2] : 0) == n)
+			return true;
+	}
+	return false;
+}
+
+static bool aarch64_call_ends_at(const struct object_file *o, uint64_t addr)
+{
+	size_t size;
+	const uint8_t *code = addr < 4 ? NULL : object_code(o, addr - 4, &size);
+	if (!code || size < 4)
+		return false;
+	uint32_t word = le32(code);
+	return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* BL, BLR */
+}
+
+bool object_call_ends_at(const struct object_file *o, uint64_t addr)
+{
+	size_t size;
+	if (!object_code(o, addr, &size))
+		return true;
+	switch (o->main->header.e_machine) {
+	case EM_X86_64:
+	case EM_386:
+		return x86_call_ends_at(o, addr);
+	case EM_AARCH64:
+		return aarch64_call_ends_at(o, addr);
+	}
+	return true;
+}
+
 /* ---- any ---- */
 
 static struct disassembler *disassembler_of(struct object_file *o)
 {
-	if (!o->disassembler && !o->no_disassembler)
-		o->disassembler = disassembler_new(o->main->header.e_machine == EM_X86_64,
+	uint16_t machine = o->main->header.e_machine;
+	if (o->disassembler || o->no_disassembler)
+		return o->disassembler;
+	if (machine == EM_AARCH64)
+		o->disassembler = disassembler_new(CS_ARCH_ARM64, CS_MODE_ARM, &o->no_disassembler);
+	else
+		o->disassembler = disassembler_new(CS_ARCH_X86,
+						   machine == EM_X86_64 ? CS_MODE_64 : CS_MODE_32,
 						   &o->no_disassembler);
 	return o->disassembler;
 }
@@ -112,4 +175,51 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu, 
 			return false;
 	}
 	return scan(o, &nothing, gnu, call, arg);
+}
+
+/* ---- as text ---- */
+
+static void add_byte(const struct code *c, uint64_t addr, const uint8_t *p,
+		     void (*add)(const struct object_instruction *insn, void *arg), void *arg)
+{
+	char value[8];
+	struct object_instruction i = { addr, p, 1, ".byte", value };
+	snprintf(value, sizeof(value), "0x%02x", *p);
+	if (addr < c->high)
+		add(&i, arg);
+}
+
+static void print_code(struct disassembler *d, const struct code *c,
+		       void (*add)(const struct object_instruction *insn, void *arg), void *arg)
+{
+	const uint8_t *p = c->bytes;
+	size_t left = c->n;
+	uint64_t addr = c->addr;
+
+	while (left && addr < c->high) {
+		const uint8_t *start = p;
+		if (!d->next(d->handle, &p, &left, &addr, d->insn)) {
+			add_byte(c, addr, p, add, arg);
+			p++, left--, addr++;
+			continue;
+		}
+		struct object_instruction i = { d->insn->address, start, d->insn->size,
+						d->insn->mnemonic, d->insn->op_str };
+		add(&i, arg);
+	}
+}
+
+bool object_instructions(struct object_file *o, uint64_t low, uint64_t high,
+			 void (*add)(const struct object_instruction *insn, void *arg), void *arg)
+{
+	uint16_t machine = o->main->header.e_machine;
+	struct code c = { .addr = low, .high = high };
+
+	if ((machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64) ||
+	    !disassembler_of(o))
+		return false;
+	c.bytes = object_code(o, low, &c.n);
+	if (c.bytes && low < high)
+		print_code(o->disassembler, &c, add, arg);
+	return true;
 }

@@ -22,7 +22,7 @@ static void *allocate_zeroed(size_t n, size_t size)
 
 /* capstone does not look whether there was memory. The setting is the process's, but nobody who has
  * his own loses by ours: they can free what the other has allocated. */
-static bool start(struct disassembler *d, bool is_64bit)
+static bool start(struct disassembler *d, cs_arch arch, cs_mode mode)
 {
 	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
 	__typeof__(&cs_option) option = FUNCTION(d->library, cs_option);
@@ -34,20 +34,22 @@ static bool start(struct disassembler *d, bool is_64bit)
 	d->close = FUNCTION(d->library, cs_close);
 	if (!option || !open || !new_insn || !d->next || !d->free_insn || !d->close ||
 	    option(0, CS_OPT_MEM, (size_t)&memory) != CS_ERR_OK ||
-	    open(CS_ARCH_X86, is_64bit ? CS_MODE_64 : CS_MODE_32, &d->handle) != CS_ERR_OK)
+	    open(arch, mode, &d->handle) != CS_ERR_OK)
 		return false;
+	if (arch == CS_ARCH_X86)
+		option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	d->insn = new_insn(d->handle);
 	return d->insn != NULL;
 }
 
-struct disassembler *disassembler_new(bool is_64bit, const char **problem)
+struct disassembler *disassembler_new(cs_arch arch, cs_mode mode, const char **problem)
 {
 	struct disassembler *d = xalloc(sizeof(*d));
 
 	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (d->library && start(d, is_64bit))
+	if (d->library && start(d, arch, mode))
 		return d;
-	*problem = d->library ? LIBRARY " does not disassemble x86" : dlerror();
+	*problem = d->library ? LIBRARY " does not disassemble this machine's code" : dlerror();
 	disassembler_free(d);
 	return NULL;
 }

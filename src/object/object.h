@@ -51,6 +51,7 @@ enum symbol_flags {
 	SYMBOL_WEAK = 4,
 	SYMBOL_PLT = 8,   /* made up for a procedure linkage table entry: "puts@plt" */
 	SYMBOL_COLD = 16, /* "f.cold": a piece of the function `owner` */
+	SYMBOL_NAMELESS = 32, /* no symbol at all: made up from call-frame information */
 };
 
 struct object_symbol {
@@ -64,7 +65,10 @@ struct object_symbol {
 struct symtab_opts {
 	bool no_static;      /* gprof -a */
 	bool functions_only; /* gprof -D */
-	bool no_dotted;      /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
+	/* A symbol that says its size ends there, and of a stripped file the functions that only
+	 * unwinders know have places, too. Not with gnu. */
+	bool exact;
+	bool no_dotted; /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
 	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces
 	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold
 	 * pieces owned). The rules are written down at the top of symtab.c. */
@@ -157,7 +161,8 @@ enum demangle_style {
 	DEMANGLE_JAVA,
 	DEMANGLE_GNAT,
 	DEMANGLE_DLANG,
-	DEMANGLE_RUST
+	DEMANGLE_RUST,
+	DEMANGLE_SHORT /* auto, without parameters and what functions return: "app::sort<int>" */
 };
 bool demangle_style_find(const char *name, enum demangle_style *ret); /* false if there is none */
 /* The readable form, allocated with malloc; NULL if name is not mangled (or the form would be
@@ -174,5 +179,20 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
 /* Why object_calls() failed, if it is not the machine: the disassembler is not installed. Else
  * NULL. */
 const char *object_calls_problem(const struct object_file *o);
+
+struct object_instruction {
+	uint64_t addr;
+	const uint8_t *bytes; /* [size] */
+	size_t size;
+	const char *mnemonic, *operands; /* valid during the call; ".byte" for what is none */
+};
+/* The instructions of [low, high), which lies in one section, in order. False, and
+ * object_calls_problem() as above, if the machine is not supported (x86 and aarch64 are). */
+bool object_instructions(struct object_file *o, uint64_t low, uint64_t high,
+			 void (*add)(const struct object_instruction *insn, void *arg), void *arg);
+
+/* Whether a call may be what stands before addr; false only where there is code of a known machine
+ * that is none. */
+bool object_call_ends_at(const struct object_file *o, uint64_t addr);
 
 #endif

@@ -31,6 +31,7 @@ struct source {
 	const struct symtab_opts *opts;
 	uint64_t name_budget;  /* bytes of names that may still be looked at */
 	struct map64 verdicts; /* of names_pass(), by offset */
+	bool exported_only;    /* it is no table of all functions */
 };
 
 /* ---- names of local symbols, as GNU gprof sees them ---- */
@@ -212,6 +213,18 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 	       (bind == STB_LOCAL ? RANK_LOCAL : 0);
 }
 
+/* Between exported functions there are others, of which nothing is known: these end where they say
+ * they do. In full tables sizes are missing where code was written in assembly. */
+static uint64_t limit_of(const struct source *s, const GElf_Sym *sym,
+			 const struct elf_section *section)
+{
+	uint64_t left = section->addr + section->size - sym->st_value;
+	bool is_known = (s->opts->exact || s->exported_only) &&
+			GELF_ST_TYPE(sym->st_info) != STT_NOTYPE && sym->st_size &&
+			sym->st_size < left;
+	return sym->st_value + (is_known ? sym->st_size : left);
+}
+
 static void add_as_own(const struct source *s, struct candidates *c, const GElf_Sym *sym,
 		       uint32_t shndx, size_t i, uint32_t file)
 {
@@ -226,7 +239,7 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 	vec_push(&c->all,
 		 ((struct candidate){
 			 .addr = sym->st_value & ~(uint64_t)is_thumb,
-			 .limit = section->addr + section->size,
+			 .limit = limit_of(s, sym, section),
 			 .name = name,
 			 .position = (uint32_t)i,
 			 .file = is_local ? file : 0,
@@ -276,7 +289,10 @@ static void gather(struct source *s, struct candidates *c)
 static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
 			const struct elf_file *file, uint32_t type, struct candidates *c)
 {
-	struct source s = { .object = o, .file = file, .opts = opts };
+	struct source s = { .object = o,
+			    .file = file,
+			    .opts = opts,
+			    .exported_only = !opts->gnu && type == SHT_DYNSYM };
 	size_t before = c->all.n;
 	if (file && elf_file_symbols(file, type, &s.symbols))
 		gather(&s, c);
@@ -290,14 +306,13 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 {
 	if (gather_from(o, opts, o->main, SHT_SYMTAB, c))
 		return;
-	if (o->no_debug_files) {
-		gather_from(o, opts, o->main, SHT_DYNSYM, c);
-		return;
-	}
-	if (gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
+	if (!o->no_debug_files && gather_from(o, opts, object_debug_file(o), SHT_SYMTAB, c))
 		return;
 	gather_from(o, opts, o->main, SHT_DYNSYM, c);
-	gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
+	if (!o->no_debug_files)
+		gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
+	if (opts->exact)
+		candidates_add_nameless(c, o);
 }
 
 static bool is_dropped(const struct candidate *s, const struct symtab_opts *opts)

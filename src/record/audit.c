@@ -43,7 +43,7 @@ static void put_time(FILE *f, const struct record_audit *a)
 /* Each task's clock starts with a whole period on each CPU. */
 static void put_short_tasks(FILE *f, const struct record_audit *a)
 {
-	if (a->is_clock && !a->user_only && a->threads > 8 && !a->lost &&
+	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
 	    percent(a->sampled_ns, a->cpu_ns) < 95)
 		fprintf(f, "  threads that ran for less than a sampling period are not seen: a "
 			   "higher -F shows more of them\n");
@@ -78,9 +78,26 @@ static void put_losses(FILE *f, const struct record_audit *a)
 	if (a->lost)
 		fprintf(f, "  LOST %llu samples or records: the buffers were full\n",
 			(unsigned long long)a->lost);
+	if (a->unseen_ns)
+		fprintf(f,
+			"  not seen: %.3f s of CPU time, of programs that have more rights (setuid) "
+			"than the recorder, and of the kernel as it begins and ends processes\n",
+			seconds(a->unseen_ns));
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",
 			(unsigned long long)a->throttled);
+}
+
+bool record_audit_is_bad(const struct record_audit *a) { return a->lost || (a->unseen_ns && !a->samples); }
+
+char *record_audit_losses(const struct record_audit *a)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	put_losses(f, a);
+	fclose(f);
+	return text;
 }
 
 char *record_audit_text(const struct record_audit *a, const char *output)

@@ -10,6 +10,7 @@ struct record_audit {
 	uint64_t samples, duration_ns;
 	uint64_t cpu_ns;     /* by the kernel's accounting, of everything recorded */
 	uint64_t sampled_ns; /* what samples stand for; 0 if the first event is no clock */
+	uint64_t unseen_ns;  /* of it, where the kernel let nothing be sampled */
 	bool is_clock, user_only;
 	uint64_t lost, throttled;
 	uint64_t stacks, complete, cut, continued, frames, guessed;
@@ -26,6 +27,10 @@ struct record_audit {
 	} object[AUDIT_OBJECTS]; /* where stacks ended too early: most first */
 };
 
+/* Whether something is missing that need not be. */
+bool record_audit_is_bad(const struct record_audit *a);
+/* Of that alone, as lines, to be freed. */
+char *record_audit_losses(const struct record_audit *a);
 /* As lines, to be freed. */
 char *record_audit_text(const struct record_audit *a, const char *output);
 void record_audit_done(struct record_audit *a);

@@ -355,7 +355,7 @@ const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 	struct process *p = process_of(j, pid);
 	if (is_new)
 		update(j, p);
-	if (!p->sorted)
+	if (!p->sorted && p->code.n)
 		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
 	p->sorted = true;
 	size_t low = 0, high = p->code.n;

@@ -1,106 +1,195 @@
 #include "record/kernel.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/vec.h"
+#include "base/err.h"
+#include "base/folder.h"
+#include "record/kernel_image.h"
 
-enum { TEXT_MAX = 128 << 20, CHUNK = 1 << 20 };
-
-struct symbol {
-	uint64_t addr;
-	uint32_t name, module; /* offsets in text; module 0: none */
-	uint32_t position;
-};
+enum { STACK = 256 << 10, KEPT_DAYS = 30, SYMBOLS_MAX = 16 << 20 };
 
 struct kernel {
 	bool begun, joined; /* the rest is the thread's until it is joined */
 	atomic_bool done;
-	bool threaded;
+	bool threaded, fresh; /* fresh: with what comes and goes, too */
 	pthread_t thread;
-	char *text;
-	size_t size;
-	VEC(struct symbol) at;
+	int fd;                 /* the image; -1: none */
+	char *path, *temporary; /* where it is kept, and written first; NULL: nowhere */
+	struct kernel_image_header header;
+	uint64_t *index;
+	size_t n_blocks;
+	char name[KERNEL_NAME_MAX], module[KERNEL_NAME_MAX];
 };
 
-struct kernel *kernel_new(void) { return xalloc(sizeof(struct kernel)); }
-
-/* The kernel hands out a page at a time. */
-static void read_text(struct kernel *k)
+struct kernel *kernel_new(void)
 {
-	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	size_t cap = 0;
-	ssize_t n = 1;
-	while (fd >= 0 && n > 0 && k->size < TEXT_MAX) {
-		if (cap - k->size < CHUNK + 1) {
-			cap = cap ? 2 * cap : 16 * CHUNK;
-			k->text = xrealloc(k->text, cap, 1);
-		}
-		n = read(fd, k->text + k->size, CHUNK);
-		k->size += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (k->text)
-		k->text[k->size] = '\0';
+	struct kernel *k = xalloc(sizeof(*k));
+	k->fd = -1;
+	return k;
 }
 
-/* "ffffffff81000000 T _stext\t[module]" */
-static void read_line(struct kernel *k, char *line)
+/* ---- the image ---- */
+
+static uint64_t symbols_offset(const struct kernel *k)
 {
-	char *end;
-	struct symbol s = { .addr = strtoull(line, &end, 16), .position = (uint32_t)k->at.n };
-	if (!s.addr || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || end[2] != ' ')
+	return sizeof(k->header) + k->n_blocks * sizeof(*k->index);
+}
+
+static uint64_t names_offset(const struct kernel *k)
+{
+	return symbols_offset(k) + k->header.n * sizeof(struct kernel_image_symbol);
+}
+
+static bool read_at(const struct kernel *k, uint64_t offset, void *ret, size_t size)
+{
+	return pread(k->fd, ret, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Whether it is true of the kernel that runs, and whole. */
+static bool take_image(struct kernel *k, const struct kernel_image_header *now)
+{
+	struct kernel_image_header h, same = *now;
+	struct stat st;
+	if (fstat(k->fd, &st) || !S_ISREG(st.st_mode) || !read_at(k, 0, &h, sizeof(h)))
+		return false;
+	same.n = h.n;
+	same.names_size = h.names_size;
+	same.start = h.start;
+	same.end = h.end;
+	if (memcmp(&same, &h, sizeof(h)) != 0 || !h.n || h.n > SYMBOLS_MAX)
+		return false;
+	k->header = h;
+	k->n_blocks = (h.n + KERNEL_BLOCK - 1) / KERNEL_BLOCK;
+	if (names_offset(k) + h.names_size != (uint64_t)st.st_size)
+		return false;
+	k->index = xalloc(k->n_blocks * sizeof(*k->index));
+	if (read_at(k, sizeof(h), k->index, k->n_blocks * sizeof(*k->index)))
+		return true;
+	free(k->index);
+	k->index = NULL;
+	return false;
+}
+
+static void drop_image(struct kernel *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+	k->fd = -1;
+	free(k->index);
+	k->index = NULL;
+}
+
+/* ---- keeping it ---- */
+
+/* Nothing is asked for in folders that anybody can write to. */
+static void name_files(struct kernel *k, const struct kernel_image_header *now)
+{
+	char *folder = folder_cache("kernel");
+	if (!folder)
 		return;
-	char *name = end + 3, *tab = strchr(name, '\t');
-	s.name = (uint32_t)(name - k->text);
-	if (tab) {
-		*tab = '\0';
-		if (tab[1] == '[') {
-			tab[1 + strcspn(tab + 1, "]")] = '\0';
-			s.module = (uint32_t)(tab + 2 - k->text);
-		}
-	}
-	vec_push(&k->at, s);
+	k->path = xprintf("%s/%s-%016llx", folder, now->boot, (unsigned long long)now->modules);
+	k->temporary = xprintf("%s/.XXXXXX", folder);
+	free(folder);
 }
 
-static int by_address(const void *a, const void *b)
+/* Of earlier boots. */
+static void remove_old(const char *folder)
 {
-	const struct symbol *s = a, *t = b;
-	if (s->addr != t->addr)
-		return s->addr < t->addr ? -1 : 1;
-	return s->position < t->position ? -1 : s->position > t->position;
+	time_t limit = time(NULL) - KEPT_DAYS * 24 * 3600;
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		struct stat st;
+		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode) && st.st_mtime < limit)
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
 }
+
+/* An empty file to write to, in memory if there is no place for it. */
+static int make_file(struct kernel *k)
+{
+	char *folder =
+		k->path ? xprintf("%.*s", (int)(strrchr(k->path, '/') - k->path), k->path) : NULL;
+	struct kin_error *err = folder ? folder_make(folder) : NULL;
+	int fd = folder && !err ? mkostemp(k->temporary, O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		remove_old(folder);
+	} else {
+		free(k->path);
+		k->path = NULL;
+		fd = memfd_create("kallsyms", MFD_CLOEXEC);
+	}
+	kin_error_free(err);
+	free(folder);
+	return fd;
+}
+
+/* ---- reading ---- */
 
 static void *load(void *arg)
 {
 	struct kernel *k = arg;
-	read_text(k);
-	for (char *line = k->text; line && *line;) {
-		char *end = strchr(line, '\n');
-		if (end)
-			*end = '\0';
-		read_line(k, line);
-		line = end ? end + 1 : NULL;
+	struct kernel_image_header now = k->header;
+	bool good = kernel_image_write(k->fd, &now, k->fresh);
+	if (k->path && (!good || rename(k->temporary, k->path) < 0))
+		unlink(k->temporary);
+	if (!good) {
+		close(k->fd);
+		k->fd = -1;
 	}
-	if (k->at.n)
-		qsort(k->at.at, k->at.n, sizeof(*k->at.at), by_address);
 	atomic_store(&k->done, true);
 	return NULL;
 }
 
+/* In a thread with little of everything: somebody may have set us limits. */
+static void start(struct kernel *k)
+{
+	pthread_attr_t a;
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, STACK);
+	k->threaded = !pthread_create(&k->thread, &a, load, k);
+	pthread_attr_destroy(&a);
+	if (!k->threaded)
+		load(k);
+}
+
 static void begin(struct kernel *k)
 {
+	struct kernel_image_header now;
 	if (k->begun)
 		return;
 	k->begun = true;
-	k->threaded = !pthread_create(&k->thread, NULL, load, k);
-	if (!k->threaded)
-		load(k);
+	if (!kernel_image_now(&now)) {
+		k->joined = true;
+		atomic_store(&k->done, true);
+		return;
+	}
+	name_files(k, &now);
+	k->fd = k->path ? open(k->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	if (k->fd >= 0 && take_image(k, &now)) {
+		k->joined = true;
+		atomic_store(&k->done, true);
+		return;
+	}
+	drop_image(k);
+	k->header = now;
+	k->fd = make_file(k);
+	if (k->fd >= 0)
+		start(k);
+	else
+		atomic_store(&k->done, true);
 }
 
 bool kernel_is_ready(struct kernel *k)
@@ -112,49 +201,90 @@ bool kernel_is_ready(struct kernel *k)
 bool kernel_has_names(struct kernel *k)
 {
 	begin(k);
-	if (k->threaded && !k->joined)
-		pthread_join(k->thread, NULL);
-	k->joined = true;
-	return k->at.n;
+	if (!k->joined) {
+		struct kernel_image_header now = k->header;
+		if (k->threaded)
+			pthread_join(k->thread, NULL);
+		if (k->fd >= 0 && !take_image(k, &now))
+			drop_image(k);
+		k->joined = true;
+	}
+	return k->index;
 }
 
-bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
+/* ---- searching ---- */
+
+/* Index of the last one at or below addr; at[0] is. */
+static size_t last_below(const uint64_t *at, size_t stride, size_t n, uint64_t addr)
 {
-	if (!kernel_has_names(k) || addr < k->at.at[0].addr)
-		return false;
-	size_t low = 0, high = k->at.n;
+	size_t low = 0, high = n;
 	while (low + 1 < high) {
 		size_t mid = low + (high - low) / 2;
-		if (k->at.at[mid].addr <= addr)
+		if (at[mid * stride] <= addr)
 			low = mid;
 		else
 			high = mid;
 	}
-	while (low && k->at.at[low - 1].addr == k->at.at[low].addr)
-		low--;
-	const struct symbol *s = &k->at.at[low];
-	*ret = (struct kernel_symbol){ .name = k->text + s->name,
-				       .module = s->module ? k->text + s->module : NULL,
-				       .addr = s->addr };
+	return low;
+}
+
+static bool read_name(const struct kernel *k, uint32_t offset, char ret[KERNEL_NAME_MAX])
+{
+	uint64_t left = offset < k->header.names_size ? k->header.names_size - offset : 0;
+	size_t n = left < KERNEL_NAME_MAX - 1 ? (size_t)left : KERNEL_NAME_MAX - 1;
+	ret[n] = '\0';
+	return n && read_at(k, names_offset(k) + offset, ret, n) && *ret;
+}
+
+static bool search(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
+{
+	struct kernel_image_symbol s[KERNEL_BLOCK];
+	if (addr < k->index[0])
+		return false;
+	uint64_t first = (uint64_t)KERNEL_BLOCK * last_below(k->index, 1, k->n_blocks, addr);
+	uint64_t n = k->header.n - first < KERNEL_BLOCK ? k->header.n - first : KERNEL_BLOCK;
+	if (!read_at(k, symbols_offset(k) + first * sizeof(*s), s, n * sizeof(*s)))
+		return false;
+	const struct kernel_image_symbol *found =
+		&s[last_below(&s[0].addr, sizeof(*s) / sizeof(s->addr), n, addr)];
+	if (!found->name || !read_name(k, found->name, k->name))
+		return false;
+	bool module = found->module && read_name(k, found->module, k->module);
+	*ret = (struct kernel_symbol){ k->name, module ? k->module : NULL, found->addr };
 	return true;
+}
+
+/* For an address that what is kept says nothing of: once, all that there is now. */
+static bool refresh(struct kernel *k)
+{
+	struct kernel_image_header now;
+	if (k->fresh || !kernel_image_now(&now))
+		return false;
+	k->fresh = true;
+	drop_image(k);
+	free(k->path);
+	k->path = NULL;
+	k->header = now;
+	k->fd = memfd_create("kallsyms", MFD_CLOEXEC);
+	if (k->fd >= 0 && (!kernel_image_write(k->fd, &now, true) || !take_image(k, &now)))
+		drop_image(k);
+	return k->index;
+}
+
+bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
+{
+	if (!kernel_has_names(k))
+		return false;
+	return search(k, addr, ret) || (refresh(k) && search(k, addr, ret));
 }
 
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end)
 {
-	bool from = false, to = false;
-	if (!kernel_has_names(k))
+	if (!kernel_has_names(k) || !k->header.start || k->header.start >= k->header.end)
 		return false;
-	for (size_t i = 0; i < k->at.n; i++) {
-		const char *name = k->text + k->at.at[i].name;
-		if (!strcmp(name, "_text") || (!from && !strcmp(name, "_stext"))) {
-			*start = k->at.at[i].addr;
-			from = true;
-		} else if (!strcmp(name, "_etext")) {
-			*end = k->at.at[i].addr;
-			to = true;
-		}
-	}
-	return from && to && *start < *end;
+	*start = k->header.start;
+	*end = k->header.end;
+	return true;
 }
 
 void kernel_free(struct kernel *k)
@@ -163,7 +293,8 @@ void kernel_free(struct kernel *k)
 		return;
 	if (k->begun)
 		kernel_has_names(k);
-	free(k->text);
-	vec_free(&k->at);
+	drop_image(k);
+	free(k->path);
+	free(k->temporary);
 	free(k);
 }

@@ -1,7 +1,8 @@
 /* kernel.h - names for addresses of the kernel, from /proc/kallsyms.
  *
- * Reading them takes a tenth of a second, in which a recorder had better not be away: a thread of
- * its own does that. */
+ * They are read once per boot and kept in the cache folder beside the tables for unwinding. Reading
+ * them takes a tenth of a second, in which a recorder had better not be away: a thread of its own
+ * does that. */
 #ifndef RECORD_KERNEL_H
 #define RECORD_KERNEL_H
 
@@ -19,7 +20,7 @@ struct kernel_symbol {
 /* Whether names can be asked for without waiting; the first call begins to read them. */
 bool kernel_is_ready(struct kernel *k);
 /* False if nothing is known: an address of nothing, or the kernel keeps its addresses secret.
- * Strings live as long as k. */
+ * Strings live until the next call. */
 bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret);
 /* Whether names could be read. */
 bool kernel_has_names(struct kernel *k);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,6 +135,20 @@ static bool has_header(const uint8_t *head, size_t size, uint32_t type)
 	return false;
 }
 
+/* Whether the runtime is linked into it: the name of its settings is in the program then. */
+static bool has_runtime(int fd, const struct stat *st)
+{
+	static const char name[] = "KIN_OPTIONS";
+	if (st->st_size <= 0)
+		return false;
+	void *p = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	bool found = memmem(p, (size_t)st->st_size, name, sizeof(name) - 1);
+	munmap(p, (size_t)st->st_size);
+	return found;
+}
+
 static const char *obstacle_of(int fd, const struct stat *st)
 {
 	uint8_t head[4096];
@@ -142,7 +157,7 @@ static const char *obstacle_of(int fd, const struct stat *st)
 		return NULL; /* a script: its interpreter loads it */
 	if (head[EI_CLASS] != ELFCLASS64)
 		return "is a 32-bit program, and the library has 64 bits";
-	if (!has_header(head, (size_t)n, PT_INTERP))
+	if (!has_header(head, (size_t)n, PT_INTERP) && !has_runtime(fd, st))
 		return "is linked statically: link it with -lkinrt (kin cc does), or use kin "
 		       "record";
 	if ((st->st_mode & S_ISUID && st->st_uid != geteuid()) ||

@@ -133,8 +133,12 @@ static struct kin_error *open_files(struct session *s)
 			     : e->period  ? e->period
 					  : 1000000000u / e->frequency,
 	};
-	struct kin_writer *w;
-	struct kin_error *err = kin_writer_open(o->output, &wo, &w);
+	struct kin_writer *w = NULL;
+	struct kin_error *err = NULL;
+	if (o->output)
+		err = kin_writer_open(o->output, &wo, &w);
+	else
+		w = kin_writer_to_nowhere(&wo);
 	if (err)
 		return err;
 	s->jit = jit_new();
@@ -142,7 +146,7 @@ static struct kin_error *open_files(struct session *s)
 	s->modules = modules_new();
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(o->mode, rings_stack_bytes(s->rings));
-	s->recording = recording_new(w, s->jit, s->kernel);
+	s->recording = recording_new(w, s->jit, s->kernel, o->watch);
 	s->result->recorded = true;
 	size_t n_events = s->events.at.n - s->exact_switches;
 	if (o->perf_data &&
@@ -157,9 +161,18 @@ static struct kin_error *open_files(struct session *s)
 
 static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
 
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
+}
+
 static void keep_status(struct session *s)
 {
 	struct record_result *r = s->result;
+	const struct rusage *u = &s->target.usage;
+	s->used_ns += ns_of(u->ru_utime) + ns_of(u->ru_stime);
+	s->preempted += (uint64_t)u->ru_nivcsw;
+	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
 	r->ended = s->target.ended;
 	if (s->target.ended && (!failed(r->status) || failed(s->target.status)))
 		r->status = s->target.status;
@@ -232,7 +245,7 @@ static void session_done(struct session *s)
 static void size_of_file(struct session *s)
 {
 	struct stat st;
-	if (!stat(s->opts->output, &st))
+	if (s->opts->output && !stat(s->opts->output, &st))
 		s->result->audit.file_size = (uint64_t)st.st_size;
 }
 
@@ -290,7 +303,8 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 	*not_executed = false;
 	s->opts = opts;
 	s->result = ret;
-	struct kin_error *err = signals_open(&s->signals);
+	struct kin_error *err = opts->watch ? signals_open_few(&s->signals, &opts->watch->signals)
+					    : signals_open(&s->signals);
 	if (!err) {
 		err = record_signalled(s, not_executed);
 		signals_close(&s->signals);
@@ -326,20 +340,4 @@ char *record_remedy(const struct record_opts *opts)
 		return xprintf("it takes root, or to be the user whose process it is");
 	return xprintf("in a container its seccomp profile has to allow perf_event_open "
 		       "(--cap-add PERFMON, --security-opt seccomp=...)");
-}
-
-char *record_fallback(void)
-{
-	static const char *const places[] = { "libkinrt.so", "runtime/libkinrt.so",
-					      "../lib/libkinrt.so", "../lib/kin/libkinrt.so" };
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash = n > 0 ? memrchr(exe, '/', (size_t)n) : NULL;
-	for (size_t i = 0; slash && i < ARRAY_LEN(places); i++) {
-		char *path = xprintf("%.*s/%s", (int)(slash - exe), exe, places[i]);
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
 }

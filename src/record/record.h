@@ -9,6 +9,7 @@
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "record/audit.h"
@@ -16,6 +17,27 @@
 #include "record/unwinding.h"
 
 struct kin_error;
+struct recorded_sample;
+
+struct watched_name {       /* of a frame */
+	const char *name;   /* NULL: to be found in its module's file, or nowhere */
+	const char *module; /* of the kernel, without brackets; NULL: the kernel itself, or no part
+			       of it */
+};
+
+/* Somebody who looks at samples as they come, in the thread that records. */
+struct record_watch {
+	void (*begun)(void *arg); /* what is asked for is being recorded; or NULL */
+	/* names[i] is that of frame i where it is in no module's file (the kernel, code made at run
+	 * time). Nothing lives longer than the call. */
+	void (*sample)(void *arg, const struct recorded_sample *s,
+		       const struct watched_name *names);
+	/* Several times a second, with what the kernel has lost so far. True: end the recording. */
+	bool (*tick)(void *arg, uint64_t lost);
+	sigset_t signals; /* what a program that is started has blocked; all but those that say
+			   * that it ended are left to the others of the process */
+	void *arg;
+};
 
 struct record_opts {
 	const char
@@ -32,8 +54,9 @@ struct record_opts {
 	bool everything;      /* or all that runs on the machine. With argv: as long as that runs */
 	uint64_t duration_ns; /* 0: until it ends, or a signal */
 	bool wall;            /* time that threads did not run, too */
-	const char *output;
-	const char *perf_data; /* written besides; NULL: none */
+	const char *output;   /* NULL: no file */
+	const char *perf_data;            /* written besides; NULL: none */
+	const struct record_watch *watch; /* NULL: none */
 	/* A line for people, when it happens. */
 	void (*say)(const char *line);
 };
@@ -53,8 +76,5 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 
 /* What to do about it, in one line, where the kernel lets us sample nothing; to be freed. */
 char *record_remedy(const struct record_opts *opts);
-/* What to preload into the program instead: the library that counts calls from inside, without
- * permissions, if it is installed beside this program; to be freed; NULL: it is not. */
-char *record_fallback(void);
 
 #endif

@@ -24,15 +24,19 @@ struct recording {
 	size_t waiting_bytes;
 	uint64_t updated_ns;
 	bool ending; /* now or never */
+	const struct record_watch *watch;
 	struct kin_frame frames[FRAMES_MAX];
+	struct watched_name names[FRAMES_MAX]; /* for `watch` */
 };
 
-struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel)
+struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel,
+				const struct record_watch *watch)
 {
 	struct recording *r = xalloc(sizeof(*r));
 	r->w = w;
 	r->jit = jit;
 	r->kernel = kernel;
+	r->watch = watch;
 	return r;
 }
 
@@ -76,16 +80,26 @@ static void name_kernel(struct recording *r, struct kin_frame *f)
 	f->module = *module;
 }
 
+static struct watched_name kernel_name(struct recording *r, const struct stack_frame *f)
+{
+	struct kernel_symbol s = { 0 };
+	bool found = kernel_find(r->kernel, f->addr - !!(f->flags & KINF_FRAME_RETURN), &s);
+	return found ? (struct watched_name){ s.name, s.module } : (struct watched_name){ 0 };
+}
+
 /* false: has a name that is not known yet. */
 static bool convert(struct recording *r, const struct recorded_sample *s, size_t i,
 		    struct kin_frame *ret)
 {
 	const struct stack_frame *f = &s->frames[i];
 	*ret = (struct kin_frame){ .addr = f->addr, .flags = f->flags };
+	r->names[i] = (struct watched_name){ 0 };
 	if (f->flags & KINF_FRAME_KERNEL) {
 		if (!r->ending && !kernel_is_ready(r->kernel))
 			return false;
 		name_kernel(r, ret);
+		if (r->watch)
+			r->names[i] = kernel_name(r, f);
 		return true;
 	}
 	if (!f->module)
@@ -97,6 +111,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 		jit_find(r->jit, s->pid, f->addr - !!(f->flags & KINF_FRAME_RETURN), s->time_ns);
 	if (name)
 		ret->name = kin_writer_string(r->w, name, strlen(name));
+	r->names[i].name = name;
 	return name;
 }
 
@@ -122,6 +137,8 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 				.frames = r->frames,
 				.n_frames = s->n };
 	kin_writer_sample(r->w, &k);
+	if (r->watch)
+		r->watch->sample(r->watch->arg, s, r->names);
 }
 
 /* ---- those that wait ---- */

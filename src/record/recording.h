@@ -9,13 +9,15 @@
 #include "input/kin_write.h"
 #include "record/jit.h"
 #include "record/kernel.h"
+#include "record/record.h"
 #include "record/spaces.h"
 #include "record/unwinding.h"
 
 struct recording;
 
-/* Takes over w. `jit` and `kernel` are borrowed. */
-struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel);
+/* Takes over w. The rest is borrowed; `watch` may be NULL. */
+struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel,
+				const struct record_watch *watch);
 
 /* For the rest of what the file holds. */
 struct kin_writer *recording_writer(struct recording *r);
@@ -25,7 +27,9 @@ uint32_t recording_task(struct recording *r, struct thread *t);
 
 struct recorded_sample {
 	uint32_t event, task;
-	pid_t pid;
+	const struct record_event *what; /* NULL: time that the thread did not run */
+	pid_t pid, tid;
+	char comm[16];
 	uint32_t cpu; /* UINT32_MAX: not known */
 	uint64_t time_ns, weight;
 	const struct stack_frame *frames; /* leaf first */

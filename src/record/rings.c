@@ -276,20 +276,20 @@ static void close_all(struct rings *r)
 	r->ids = (struct map64){ 0 };
 }
 
-static void raise_file_limit(void)
+/* Of the memory that we may have at all, an eighth. */
+static size_t most_memory(void)
 {
 	struct rlimit l;
-	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
-		l.rlim_cur = l.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &l);
-	}
+	if (getrlimit(RLIMIT_AS, &l) || l.rlim_cur / 8 > RINGS_TOTAL)
+		return RINGS_TOTAL;
+	return (size_t)l.rlim_cur / 8;
 }
 
 static size_t first_size(void)
 {
 	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	size_t size = RING_MAX;
-	while (size > RING_MIN && size * (size_t)n_cpus > RINGS_TOTAL)
+	size_t size = RING_MAX, most = most_memory();
+	while (size > RING_MIN && size * (size_t)n_cpus > most)
 		size /= 2;
 	return size;
 }
@@ -326,7 +326,6 @@ struct kin_error *rings_open(const struct rings_opts *opts, struct rings **ret, 
 	r->bytes = first_size();
 	r->with_tasks = opts->n_tids != 0;
 	r->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	raise_file_limit();
 	struct kin_error *err = open_as_allowed(r, opts, user_only);
 	if (err) {
 		rings_free(r);

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-enum { ROUND_MS = 100, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
+enum { ROUND_MS = 200, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
 uint64_t session_now(void)
@@ -35,7 +35,9 @@ static void take_sample(struct session *s, const struct ring_record *r)
 		return;
 	struct recorded_sample k = { .event = s->event_ids[r->event],
 				     .task = recording_task(s->recording, t),
+				     .what = e,
 				     .pid = t->pid,
+				     .tid = t->tid,
 				     .cpu = r->cpu,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
@@ -43,6 +45,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 				     .n = s->stack.n,
 				     .cut = s->stack.cut,
 				     .complete = s->stack.complete };
+	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	if (s->perfdata)
 		perfdata_sample(s->perfdata, r, t, &s->stack);
@@ -137,6 +140,16 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
 	return t->lost > records ? t->lost : records;
 }
 
+/* By the kernel's accounting. What the events counted, if that is not much less than what wait()
+ * says: programs that are executed with more rights than ours have no events. */
+static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
+{
+	bool unseen = s->used_ns > t->running_ns + t->running_ns / 10 + 20000000;
+	if (s->opts->everything)
+		return 0;
+	return unseen ? s->used_ns : t->running_ns;
+}
+
 static void update_totals(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
@@ -145,8 +158,7 @@ static void update_totals(struct session *s)
 	if (n > s->lost_written)
 		kin_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
-	bool tasks = !s->opts->everything;
-	kin_writer_clock(w, tasks ? t.running_ns : 0, s->sampled_ns);
+	kin_writer_clock(w, cpu_time(s, &t), s->sampled_ns);
 }
 
 static void tick(struct session *s)
@@ -196,11 +208,19 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 	}
 }
 
-static int time_left(const struct session *s)
+/* What is beyond the copies of stacks has to be read while it is there. */
+static uint64_t round_ms(struct session *s, uint64_t now)
 {
-	uint64_t now = session_now();
-	/* What is beyond the copies of stacks has to be read while it is there. */
-	uint64_t round = unwinding_stats(s->unwinding)->continued ? ROUND_DEEP_MS : ROUND_MS;
+	uint64_t deep = unwinding_stats(s->unwinding)->deep;
+	if (deep > s->deep)
+		s->deep_until_ns = now + SECOND_NS;
+	s->deep = deep;
+	return now < s->deep_until_ns ? ROUND_DEEP_MS : ROUND_MS;
+}
+
+static int time_left(struct session *s)
+{
+	uint64_t now = session_now(), round = round_ms(s, now);
 	if (!s->deadline_ns)
 		return (int)round;
 	if (now >= s->deadline_ns)
@@ -211,7 +231,8 @@ static int time_left(const struct session *s)
 
 static bool is_over(const struct session *s)
 {
-	if (s->stop || (s->deadline_ns && session_now() >= s->deadline_ns))
+	const struct record_watch *w = s->opts->watch;
+	if (s->stop || (w && w->tick(w->arg, s->lost_written)) || (s->deadline_ns && session_now() >= s->deadline_ns))
 		return true;
 	if (s->target.running && s->opts->everything)
 		return s->target.ended;
@@ -228,10 +249,20 @@ static void tell_of_others(struct session *s, bool *told)
 		     "ends, or until an interrupt");
 }
 
+/* The kernel takes the events off a program that is executed with more rights than ours. */
+static void tell_of_rights(struct session *s, unsigned *rounds)
+{
+	bool unseen = s->target.running && !s->target.ended && !s->opts->everything &&
+		      rings_all_gone(s->rings);
+	if (unseen && ++*rounds == 3)
+		s->opts->say("the program runs with more rights than this recorder (setuid): the "
+			     "kernel does not let it be sampled; it runs on");
+}
+
 void session_run(struct session *s)
 {
 	bool told = false;
-	unsigned rounds = 0;
+	unsigned rounds = 0, unseen = 0;
 	while (!is_over(s)) {
 		struct pollfd fds[] = { { rings_poll_fd(s->rings), POLLIN, 0 },
 					{ s->signals.fd, POLLIN, 0 } };
@@ -244,6 +275,8 @@ void session_run(struct session *s)
 		session_drain(s, false);
 		tick(s);
 		target_look(&s->target);
+		if (!n)
+			tell_of_rights(s, &unseen);
 		if (!s->looked_again && s->opts->n_pids)
 			look_again(s);
 		rounds = s->target.ended && !n ? rounds + 1 : rounds;
@@ -282,17 +315,26 @@ static void describe(struct session *s)
 				s->exact_switches ? "at the switch" : "estimated: nearest sample");
 }
 
+/* With what the kernel did not let be sampled. */
+static char *event_name(const struct session *s, const struct record_event *e)
+{
+	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
+}
+
 static void define_events(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
 	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
-		if (!e->is_switches)
-			s->event_ids[i] = kin_writer_event(w, e->name,
-							   e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-							   e->period ? e->period : e->frequency,
-							   e->period ? 0 : KINF_EVENT_FREQUENCY);
+		if (e->is_switches)
+			continue;
+		char *name = event_name(s, e);
+		s->event_ids[i] =
+			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+					 e->period ? e->period : e->frequency,
+					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		free(name);
 	}
 	if (!s->opts->wall)
 		return;
@@ -321,6 +363,8 @@ static pid_t process_of(pid_t tid)
 
 void session_begin(struct session *s)
 {
+	if (s->opts->watch && s->opts->watch->begun)
+		s->opts->watch->begun(s->opts->watch->arg);
 	define_events(s);
 	describe(s);
 	for (size_t i = 0; i < s->followed.at.n; i++) {
@@ -366,7 +410,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	struct rings_totals t = rings_totals(s->rings);
 	a->samples = s->samples;
 	a->duration_ns = end_ns - s->start_ns;
-	a->cpu_ns = s->opts->everything ? 0 : t.running_ns;
+	a->cpu_ns = cpu_time(s, &t);
+	a->unseen_ns = a->cpu_ns > t.running_ns ? a->cpu_ns - t.running_ns : 0;
 	a->sampled_ns = s->sampled_ns;
 	a->is_clock = s->events.at.at[0].is_clock;
 	a->user_only = s->user_only;
@@ -381,7 +426,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->processes = spaces_n_processes(s->spaces);
 	a->threads = spaces_n_threads(s->spaces);
 	a->stack_bytes = rings_stack_bytes(s->rings);
-	a->preemptions += (uint64_t)s->target.usage.ru_nivcsw;
+	a->switches = s->switched;
+	a->preemptions = s->preempted;
 	if (s->wall) {
 		const struct wall_totals *w = wall_totals(s->wall);
 		a->has_switches = true;
@@ -408,6 +454,8 @@ void session_end(struct session *s)
 		spaces_each(s->spaces, end_wall, s);
 	update_totals(s);
 	fill_audit(s, end);
+	kin_writer_switches(recording_writer(s->recording), s->result->audit.switches,
+			    s->result->audit.preemptions);
 
 	enum kinf_end how = KINF_STOPPED;
 	uint64_t detail = 0;

@@ -15,24 +15,53 @@
 
 enum { HURRIED = -10 };
 
+/* ---- limits ---- */
+
+/* They are the program's: the recorder takes what it may. */
+static void raise_limit(__rlimit_resource_t what, struct rlimit *before)
+{
+	struct rlimit most;
+	if (getrlimit(what, before))
+		*before = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	most = *before;
+	most.rlim_cur = most.rlim_max;
+	if (before->rlim_cur != before->rlim_max)
+		setrlimit(what, &most);
+}
+
+static void limits_as_before(const struct signals *s)
+{
+	setrlimit(RLIMIT_NOFILE, &s->files_before);
+	setrlimit(RLIMIT_AS, &s->memory_before);
+}
+
 /* ---- signals ---- */
 
-struct kin_error *signals_open(struct signals *s)
+static void choose_ends(struct signals *s)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-	s->nice_before = getpriority(PRIO_PROCESS, 0);
-	sigemptyset(&s->taken);
-	sigaddset(&s->taken, SIGCHLD);
-	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		struct sigaction a;
 		if (!sigaction(numbers[i], NULL, &a) && a.sa_handler != SIG_IGN)
 			sigaddset(&s->taken, numbers[i]);
 	}
+}
+
+static struct kin_error *open_signals(struct signals *s, bool ends)
+{
+	s->nice_before = getpriority(PRIO_PROCESS, 0);
+	raise_limit(RLIMIT_NOFILE, &s->files_before);
+	raise_limit(RLIMIT_AS, &s->memory_before);
+	sigemptyset(&s->taken);
+	sigaddset(&s->taken, SIGCHLD);
+	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
+	if (ends)
+		choose_ends(s);
 	/* Where it is ignored nobody can be waited for. */
 	struct sigaction ordinary = { .sa_handler = SIG_DFL };
 	sigaction(SIGCHLD, &ordinary, &s->child_before);
-	sigprocmask(SIG_BLOCK, &s->taken, &s->before);
+	pthread_sigmask(SIG_BLOCK, &s->taken, &s->before);
+	s->program = s->before;
 	s->fd = signalfd(-1, &s->taken, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->fd >= 0)
 		return NULL;
@@ -50,7 +79,16 @@ void signals_close(struct signals *s)
 		close(s->fd);
 	s->fd = -1;
 	sigaction(SIGCHLD, &s->child_before, NULL);
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+}
+
+struct kin_error *signals_open(struct signals *s) { return open_signals(s, true); }
+
+struct kin_error *signals_open_few(struct signals *s, const sigset_t *program)
+{
+	struct kin_error *err = open_signals(s, false);
+	s->program = *program;
+	return err;
 }
 
 void signals_hurry(struct signals *s)
@@ -82,7 +120,8 @@ static void become(char *const *argv, const struct signals *s, int go, int faile
 	if (n != 1)
 		_exit(127); /* the recorder is no more */
 	sigaction(SIGCHLD, &s->child_before, NULL);
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	sigprocmask(SIG_SETMASK, &s->program, NULL);
+	limits_as_before(s);
 	if (s->nice_before > HURRIED)
 		setpriority(PRIO_PROCESS, 0, s->nice_before);
 	execvp(argv[0], argv);

@@ -17,13 +17,20 @@
 
 struct kin_error;
 
+/* Our own place in the world, as long as we run: signals, priority, limits. */
 struct signals {
 	int fd; /* for poll() */
 	sigset_t before, taken;
+	sigset_t program; /* what a program that is started has blocked: as before */
 	struct sigaction child_before;
 	int nice_before;
+	struct rlimit files_before, memory_before; /* raised for us as far as may be */
 };
 struct kin_error *signals_open(struct signals *s) __attribute__((warn_unused_result));
+/* In a thread of a process that sees to its signals itself: only those are taken that concern
+ * programs that were started. These have `program` blocked. */
+struct kin_error *signals_open_few(struct signals *s, const sigset_t *program)
+	__attribute__((warn_unused_result));
 void signals_close(struct signals *s); /* everything as it was */
 
 struct signal_seen {

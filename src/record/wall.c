@@ -82,6 +82,7 @@ static void emit(struct wall *w, struct thread *t, const struct interval *i,
 	struct recorded_sample s = { .event = i->waiting ? w->waiting : w->blocked,
 				     .task = recording_task(w->recording, t),
 				     .pid = t->pid,
+				     .tid = t->tid,
 				     .cpu = i->cpu,
 				     .time_ns = i->start_ns,
 				     .weight = i->duration_ns };
@@ -91,6 +92,7 @@ static void emit(struct wall *w, struct thread *t, const struct interval *i,
 		s.cut = k->cut;
 		s.complete = k->complete;
 	}
+	memcpy(s.comm, t->comm, sizeof(s.comm));
 	recording_sample(w->recording, &s);
 	*(i->waiting ? &w->totals.waiting_ns : &w->totals.blocked_ns) += i->duration_ns;
 }

@@ -79,14 +79,24 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 		     ret->text.path, program);
 }
 
+static struct coverage *cover(const struct job *j, const uint8_t *wanted)
+{
+	const struct report_input *in = j->in;
+	bool stacks = in->program && in->graph->measured;
+	struct coverage_opts how = { .carry = j->o->all_lines ? CARRY_ALL : CARRY_MEASURED,
+				     .wanted = wanted,
+				     .line_counts = in->line_counts,
+				     .samples = stacks ? &in->profile->samples : NULL,
+				     .frame_places = stacks ? program_places(in->program) : NULL };
+	return coverage_new(report_flat(in), in->symbols, in->graph, &how);
+}
+
 /* ---- whole files ---- */
 
 static struct coverage *whole_coverage(struct job *j)
 {
-	const struct report_input *in = j->in;
 	if (!j->whole)
-		j->whole = coverage_new(in->profile, in->symbols, in->graph,
-					&(struct coverage_opts){ .carry = CARRY_MEASURED });
+		j->whole = cover(j, NULL);
 	return j->whole;
 }
 
@@ -341,8 +351,7 @@ static bool add_functions_named(struct job *j, const char *name)
 	find_functions(j, name, &n);
 	bool found = n.functions.n > 0;
 	if (found) {
-		struct coverage_opts how = { .carry = CARRY_MEASURED, .wanted = n.wanted };
-		struct coverage *c = coverage_new(in->profile, in->symbols, in->graph, &how);
+		struct coverage *c = cover(j, n.wanted);
 		vec_push(&j->parts, c);
 		find_ranges(&n, in->symbols, c);
 		add_own(j, c, &n);
@@ -392,8 +401,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	struct job *j = xalloc(sizeof(*j));
 	*j = (struct job){ .in = in, .o = o };
-	j->listing =
-		listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
+	j->listing = listing_new(&(struct listing_opts){
+		.total = in->graph->total, .line_counts = in->line_counts, .min_count = 1 });
 
 	struct kin_error *err = add_subjects(j);
 	if (!err)
@@ -405,6 +414,12 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 	}
 	report_describe(in, t);
+	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "count",
+		   in->graph->has_arcs || in->profile->n_blocks || in->line_counts ||
+			   !in->profile->samples.n);
+	table_show(t, "per_count",
+		   (in->profile->n_blocks || in->line_counts) && in->graph->total > 0);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
 	if (!symbols_has_lines(in->symbols))
@@ -414,6 +429,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report annotate_report = { "annotate",
-					"source text with time and counts beside each line", true, false,
-					run };
+const struct report annotate_report = {
+	"annotate",    "source text with time and counts beside each line", true, false, run,
+	REPORT_BY_PART
+};

@@ -5,7 +5,7 @@
 #include "analysis/coverage.h"
 #include "report/report.h"
 
-enum { COUNT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
+enum { COUNT, OBJECT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
 
 static const struct kin_column columns[] = {
 	[COUNT] = { "count", "count", "calls of the function, or executions of the block",
@@ -26,6 +26,8 @@ static const struct kin_column columns[] = {
 		     false, true },
 	[ADDRESS] = { "address", "address", "where the code starts", KIN_CELL_ADDRESS, false,
 		      true },
+	[OBJECT] = { "object", "object", "the object file it is in; shown where there are several",
+		     KIN_CELL_TEXT, false, true },
 };
 
 static const struct selection everything;
@@ -111,6 +113,7 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 	c[LINE] = cell_count(s->line);
 	c[SYMBOL] = cell_text(s->name);
 	c[ADDRESS] = cell_address(addr);
+	c[OBJECT] = cell_text(report_object_name(in, id));
 	return c;
 }
 
@@ -159,6 +162,11 @@ static void add_blocks(struct kin_table *t, const struct report_input *in,
 	}
 }
 
+static bool is_called(const struct callgraph *g, symid id)
+{
+	return g->nodes[id].calls || g->nodes[id].self_calls;
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -167,13 +175,14 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 
 	struct kin_table *t = table_new("counts", "Execution counts", columns, ARRAY_LEN(columns));
-	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
+	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, o->gnu);
 	size_t n;
 	symid *chosen = sorted_symbols(in, o, &n);
 
 	table_property(t, "by_line", cell_count(in->symbols->opts.lines));
 	table_property(t, "has_arcs", cell_count(in->graph->has_arcs));
 	table_property(t, "has_blocks", cell_count(blocks->n > 0));
+	table_show(t, "object", report_has_objects(in, is_called));
 	for (size_t i = 0; i < n; i++) {
 		if (!report_is_subject(in, o, chosen[i]))
 			continue;
@@ -196,6 +205,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report counts_report = { "counts",
-				      "calls of each function, and executions of each basic block",
-				      false, false, run };
+const struct report counts_report = {
+	"counts", "calls of each function, and executions of each basic block",
+	false,    false,
+	run,      REPORT_BY_PART | REPORT_BY_OBJECT
+};

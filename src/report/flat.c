@@ -9,9 +9,11 @@ enum {
 	SHARE,
 	CUMULATIVE,
 	SELF,
+	INCLUSIVE,
 	CALLS,
 	SELF_PER_CALL,
 	TOTAL_PER_CALL,
+	OBJECT,
 	NAME,
 	CHILD,
 	CYCLE,
@@ -19,6 +21,7 @@ enum {
 	LISTED,
 	SYMBOL,
 	ADDRESS,
+	OBJECT_PATH,
 	N_COLUMNS
 };
 
@@ -30,13 +33,17 @@ static const struct kin_column columns[] = {
 			 false },
 	[SELF] = { "self", "self", "time in the symbol's own code, seconds", KIN_CELL_TIME, false,
 		   false },
+	[INCLUSIVE] = { "inclusive", "inclusive",
+			"time of the samples with the function anywhere on their stack, each once; "
+			"shown where there are stacks",
+			KIN_CELL_TIME, false, true },
 	[CALLS] = { "calls", "calls", "how often it was called, not counting direct recursion",
 		    KIN_CELL_COUNT, false, false },
 	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds",
 			    KIN_CELL_TIME, false, false, true },
 	[TOTAL_PER_CALL] = { "total_per_call", "total/call",
 			     "time with callees per call, seconds; callees' part is apportioned by "
-			     "calls",
+			     "calls, or measured where there are stacks",
 			     KIN_CELL_TIME, false, false, true },
 	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT, false, false },
 	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds",
@@ -50,6 +57,10 @@ static const struct kin_column columns[] = {
 		     true },
 	[ADDRESS] = { "address", "address", "where its code starts", KIN_CELL_ADDRESS, false,
 		      true },
+	[OBJECT] = { "object", "object", "the object file it is in; shown where there are several",
+		     KIN_CELL_TEXT, false, true },
+	[OBJECT_PATH] = { "object_path", "object path", "the object file with its folders",
+			  KIN_CELL_TEXT, false, true },
 };
 
 static const struct selection everything;
@@ -66,9 +77,15 @@ static double largest_per_call(const struct callgraph *g)
 	return most;
 }
 
-static bool is_idle(const struct cg_node *n, const struct report_opts *o)
+static bool is_idle(const struct callgraph *g, const struct cg_node *n, const struct report_opts *o)
 {
-	return !n->calls && n->self == 0 && !(o->callers && n->child != 0);
+	return !n->calls && n->self == 0 && !((o->callers || g->measured) && n->child != 0);
+}
+
+/* What decides whether it is large enough to be shown. */
+static double time_of(const struct callgraph *g, const struct cg_node *n)
+{
+	return g->measured ? n->self + n->child : n->self;
 }
 
 static bool is_listed(const struct report_input *in, const struct report_opts *o, symid id)
@@ -76,8 +93,9 @@ static bool is_listed(const struct report_input *in, const struct report_opts *o
 	const struct selection *sel = o->selection ? o->selection : &everything;
 	const struct cg_node *n = &in->graph->nodes[id];
 
-	return (o->zeroes || !is_idle(n, o)) && selection_wants(sel, SEL_INCL_FLAT, id) &&
-	       in->symbols->at[id].owner == id && n->self >= o->min_share * in->graph->total;
+	return (o->zeroes || !is_idle(in->graph, n, o)) &&
+	       selection_wants(sel, SEL_INCL_FLAT, id) && in->symbols->at[id].owner == id &&
+	       time_of(in->graph, n) >= o->min_share * in->graph->total;
 }
 
 /* Symbols with equal time and calls by name. `keys` are by time, then calls. */
@@ -112,10 +130,16 @@ static size_t choose(const struct report_input *in, const struct report_opts *o,
 		if (is_listed(in, o, i))
 			keys[n++] = (struct sort_key){ ~g->nodes[i].calls, i };
 	sort_keys(keys, n);
+	if (g->measured) {
+		for (size_t i = 0; i < n; i++)
+			keys[i].key = ~sort_key_of_double(time_of(g, &g->nodes[keys[i].index]));
+		sort_keys(keys, n);
+	}
 	for (size_t i = 0; i < n; i++)
 		keys[i].key = ~sort_key_of_double(g->nodes[keys[i].index].self);
 	sort_keys(keys, n);
-	sort_ties(in, keys, n);
+	if (!g->measured)
+		sort_ties(in, keys, n);
 	*ret = xrealloc(NULL, n, sizeof(**ret));
 	for (size_t i = 0; i < n; i++)
 		(*ret)[i] = keys[i].index;
@@ -145,6 +169,7 @@ static void set_row(struct state *s, symid id)
 	c[SHARE] = cell_share(g->total > 0 ? n->self / g->total : 0);
 	c[CUMULATIVE] = cell_time(s->cumulative);
 	c[SELF] = cell_time(n->self);
+	c[INCLUSIVE] = g->measured ? cell_time(n->self + n->child) : cell_none();
 	c[CALLS] = n->calls ? cell_count(n->calls) : cell_none();
 	c[SELF_PER_CALL] = n->calls ? cell_time(n->self / (double)n->calls) : cell_none();
 	c[TOTAL_PER_CALL] =
@@ -156,6 +181,14 @@ static void set_row(struct state *s, symid id)
 	c[LISTED] = cell_count(n->shown);
 	c[SYMBOL] = cell_text(s->in.symbols->at[id].name);
 	c[ADDRESS] = cell_address(s->in.symbols->at[id].addr);
+	c[OBJECT] = cell_text(report_object_name(&s->in, id));
+	c[OBJECT_PATH] = cell_text(report_object_path(&s->in, id));
+}
+
+static bool is_busy(const struct callgraph *g, symid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	return n->self > 0 || n->calls > 0 || (g->measured && n->child > 0);
 }
 
 /* The next symbols are anywhere in memory. */
@@ -212,6 +245,13 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->n = choose(in, o, &s->chosen);
 	table_set_source(t, &source, s);
 	report_describe(in, t);
+	table_show(t, "inclusive", g->measured != NULL);
+	if (in->profile->samples.n && !g->has_arcs) {
+		table_show(t, "calls", false);
+		table_show(t, "self_per_call", false);
+		table_show(t, "total_per_call", false);
+	}
+	table_show(t, "object", report_has_objects(in, is_busy));
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
 	if (!o->gnu && g->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
@@ -221,4 +261,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
-				    false, false, run };
+				    false,  false,
+				    run,    REPORT_BY_PART | REPORT_BY_OBJECT };

@@ -10,7 +10,20 @@
 #include "base/err.h"
 #include "report/report.h"
 
-enum { INDEX, SHARE, SELF, CHILDREN, CALLED, NAME, LISTED, CYCLE, PER_CALL, SAMPLES, N_COLUMNS };
+enum {
+	INDEX,
+	SHARE,
+	SELF,
+	CHILDREN,
+	CALLED,
+	PER_CALL,
+	OBJECT,
+	NAME,
+	LISTED,
+	CYCLE,
+	SAMPLES,
+	N_COLUMNS
+};
 
 static const struct kin_column columns[N_COLUMNS] = {
 	[INDEX] = { "index", "index", "number of the named function in this graph", KIN_CELL_COUNT,
@@ -40,6 +53,10 @@ static const struct kin_column columns[N_COLUMNS] = {
 		      "stacks on which the function was entered by this call; of a cycle: on which "
 		      "it was gone round, of those with a member on them",
 		      KIN_CELL_OF, false, true },
+	[OBJECT] = { "object", "object",
+		     "the object file of the function; of a caller or callee only if it is another "
+		     "one: the call goes from object to object. Shown where there are several",
+		     KIN_CELL_TEXT, false, true },
 };
 
 enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, CALLEES, MEMBERS };
@@ -133,7 +150,7 @@ static void set(struct state *s, nodeid id)
 
 	/* Field by field: whole cells are copied with what is between their fields. */
 	c[SHARE].type = c[SELF].type = c[CHILDREN].type = c[CALLED].type = KIN_CELL_NONE;
-	c[PER_CALL].type = c[SAMPLES].type = KIN_CELL_NONE;
+	c[PER_CALL].type = c[SAMPLES].type = c[OBJECT].type = KIN_CELL_NONE;
 	c[INDEX].type = c[LISTED].type = KIN_CELL_COUNT;
 	c[INDEX].count = l->index;
 	c[LISTED].count = l->shown;
@@ -173,10 +190,17 @@ static void set_measured_arc(struct state *s, const struct cg_listed *arc)
 	const struct callgraph *g = s->in.graph;
 	if (g->measured && !arc->count)
 		s->cells[CALLED] = cell_none();
-	if (arc->count)
+	if (arc->count && (!g->measured || arc->total > 0)) /* no sample: not measured, not 0 */
 		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
 	if (g->measured)
 		s->cells[SAMPLES] = cell_count(g->measured[arc->arc].samples);
+}
+
+static bool is_elsewhere(const struct state *s, symid id)
+{
+	nodeid here = s->in.graph->order[s->entry];
+	return s->in.program && here < s->in.graph->n_symbols &&
+	       program_object(s->in.program, id) != program_object(s->in.program, here);
 }
 
 /* One arc of the entry's symbol; `callee` is the one that is called. */
@@ -184,6 +208,8 @@ static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
 {
 	set(s, arc->other);
 	struct kin_cell *c = s->cells;
+	if (is_elsewhere(s, arc->other))
+		c[OBJECT] = cell_text(report_object_name(&s->in, arc->other));
 	c[CALLED].count = arc->count; /* and .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
 	if (arc->class != CG_OUTER)
@@ -203,6 +229,8 @@ static void set_primary(struct state *s)
 	double time = callgraph_shown_self(n) + n->shown_child;
 
 	set(s, id);
+	if (id < g->n_symbols)
+		s->cells[OBJECT] = cell_text(report_object_name(&s->in, id));
 	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
@@ -434,6 +462,12 @@ static void note_cycles(const struct callgraph *g, struct kin_table *t)
 		table_note(t, "and %zu more cycles", g->n_cycles - MOST);
 }
 
+static bool is_in_graph(const struct callgraph *g, symid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	return n->calls || n->self_calls || callgraph_shown_self(n) + n->shown_child > 0;
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -447,6 +481,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->list = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->list));
 	table_set_source(t, &source, s);
 	report_describe(in, t);
+	table_show(t, "object", report_has_objects(in, is_in_graph));
+	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)
 		note_cycles(in->graph, t);
 	else if (!o->gnu)
@@ -463,5 +499,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report graph_report = {
 	"graph", "callers and callees of each function, with the time that each call stands for",
-	false, false, run
+	false,   false,
+	run,     REPORT_BY_PART | REPORT_BY_OBJECT
 };

@@ -34,7 +34,8 @@ struct col {
 static const struct kin_column figure_columns[] = {
 	[FIELD_CHILDREN] = { "children", "Children", "share of the samples in whose stacks it is",
 			     KIN_CELL_SHARE },
-	[FIELD_SELF] = { "self", "Self", "share of the samples that were taken in it", KIN_CELL_SHARE },
+	[FIELD_SELF] = { "self", "Self", "share of the samples that were taken in it",
+			 KIN_CELL_SHARE },
 	[FIELD_LATENCY_CHILDREN] = { "latency_children", "Wall",
 				     "the same as Children of the time that passed: weight by "
 				     "parallelism",
@@ -47,11 +48,12 @@ static const struct kin_column figure_columns[] = {
 };
 
 static const struct kin_column extra_columns[] = {
-	[ROLE_LEVEL] = { "level", "Level", "k kernel, . user, g u guest, H hypervisor", KIN_CELL_TEXT,
-			 .hidden = true },
+	[ROLE_LEVEL] = { "level", "Level", "k kernel, . user, g u guest, H hypervisor",
+			 KIN_CELL_TEXT, .hidden = true },
 	[ROLE_WEIGHT] = { "self_weight", "Self weight", "what Self is a share of the total of",
 			  KIN_CELL_COUNT },
-	[ROLE_COUNT] = { "self_samples", "Self samples", "samples that were taken in it", KIN_CELL_COUNT },
+	[ROLE_COUNT] = { "self_samples", "Self samples", "samples that were taken in it",
+			 KIN_CELL_COUNT },
 	[ROLE_CHILDREN_WEIGHT] = { "children_weight", "Children weight",
 				   "what Children is a share of the total of", KIN_CELL_COUNT },
 	[ROLE_CHILDREN_COUNT] = { "children_samples", "Children samples",
@@ -60,10 +62,11 @@ static const struct kin_column extra_columns[] = {
 			     KIN_CELL_COUNT, .hidden = true },
 	[ROLE_CHAIN_HIT] = { "chain_end_weight", "Chain end weight", "of the chains that end here",
 			     KIN_CELL_COUNT, .hidden = true },
-	[ROLE_CHAIN_BELOW] = { "chain_samples", "Chain samples", "of the chains that go through here",
-			       KIN_CELL_COUNT, .hidden = true },
-	[ROLE_CHAIN_COUNT] = { "chain_end_samples", "Chain end samples", "of the chains that end here",
-			       KIN_CELL_COUNT, .hidden = true },
+	[ROLE_CHAIN_BELOW] = { "chain_samples", "Chain samples",
+			       "of the chains that go through here", KIN_CELL_COUNT,
+			       .hidden = true },
+	[ROLE_CHAIN_COUNT] = { "chain_end_samples", "Chain end samples",
+			       "of the chains that end here", KIN_CELL_COUNT, .hidden = true },
 };
 
 /* ---- state ---- */
@@ -139,6 +142,8 @@ static struct kin_cell figure_cell(const struct state *s, const struct hists_ent
 static const char *key_text(const struct state *s, uint32_t row, enum hist_key key)
 {
 	const char *text = hists_text(s->hists, row, key);
+	if (!*text && !s->ask->given->perf)
+		return "[unknown]";
 	return s->ask->given->perf ? text : text + strspn(text, " ");
 }
 
@@ -210,8 +215,7 @@ static double share_of_node(const struct state *s, uint32_t node)
 {
 	const struct chain_node *n = &s->chain->nodes[node], *p = &s->chain->nodes[n->parent];
 	bool relative = s->ask->mode == MODE_FRACTAL;
-	return share((double)n->sum,
-		     relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
+	return share((double)n->sum, relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
 }
 
 /* Depth first; the parent links are the stack. */
@@ -326,6 +330,14 @@ static void start_chains(struct state *s, uint32_t row)
 
 /* ---- rows ---- */
 
+static bool is_wanted(const struct state *s, uint32_t row)
+{
+	const struct kin_hists_opts *g = s->ask->given;
+	if (g->function && strcmp(hists_text(s->hists, row, HIST_SYM), g->function) != 0)
+		return false;
+	return !g->symbol_filter || strstr(hists_text(s->hists, row, HIST_SYM), g->symbol_filter);
+}
+
 static bool is_shown(const struct state *s, const struct hists_entry *e)
 {
 	const struct hists_ask *a = s->ask;
@@ -340,9 +352,7 @@ static bool is_shown(const struct state *s, const struct hists_entry *e)
 		return false;
 	if (g->exclude_other && a->has_parent && hists_value(s->hists, e->row, HIST_PARENT) == NONE)
 		return false;
-	if (g->function && strcmp(hists_text(s->hists, e->row, HIST_SYM), g->function) != 0)
-		return false;
-	return !g->symbol_filter || strstr(hists_text(s->hists, e->row, HIST_SYM), g->symbol_filter);
+	return is_wanted(s, e->row);
 }
 
 static void set_chain_row(struct state *s, struct kin_row *row)
@@ -426,10 +436,10 @@ static void add_figure(struct state *s, struct field f)
 		struct kin_column c = figure_columns[f.kind];
 		if (e)
 			c.key = arena_printf(&s->arena, "%s_%zu", c.key, e + 1);
-		bool lonely = f.kind == FIELD_SELF && a->given->perf;
+		bool lonely = true, chosen = a->given->fields && a->given->fields[0] != '+';
 		for (size_t i = 0; i < a->fields.n; i++)
 			lonely = lonely && a->fields.at[i].kind != FIELD_CHILDREN;
-		if (lonely)
+		if (a->given->perf && f.kind == FIELD_SELF && (lonely || chosen))
 			c.title = "Overhead";
 		if (a->given->perf && (f.kind == FIELD_LATENCY || f.kind == FIELD_LATENCY_CHILDREN))
 			c.title = "Latency";
@@ -440,22 +450,24 @@ static void add_figure(struct state *s, struct field f)
 static void add_key(struct state *s, struct field f)
 {
 	const struct hist_key_info *k = &hist_keys[f.key];
-	struct kin_column c = { .key = k->column, .title = k->title, .help = k->help,
-				.type = KIN_CELL_TEXT };
+	struct kin_column c = {
+		.key = k->column, .title = k->title, .help = k->help, .type = KIN_CELL_TEXT
+	};
 	if (!s->ask->given->perf)
 		c.title += strspn(c.title, " ");
 	c.hidden = s->ask->elided[f.key] && s->ask->given->perf;
-	if (f.key == HIST_SYM || s->tree == SIZE_MAX ||
-	    s->cols.at[s->tree].field.key != HIST_SYM)
+	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;
 	add_column(s, c, (struct col){ ROLE_KEY, f, 0 });
 }
 
 static void add_extras(struct state *s)
 {
-	static const enum role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT, ROLE_WEIGHT,
-					   ROLE_COUNT,           ROLE_LEVEL,          ROLE_CHAIN_SUM,
-					   ROLE_CHAIN_HIT,       ROLE_CHAIN_BELOW,    ROLE_CHAIN_COUNT };
+	static const enum role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT,
+					   ROLE_WEIGHT,          ROLE_COUNT,
+					   ROLE_LEVEL,           ROLE_CHAIN_SUM,
+					   ROLE_CHAIN_HIT,       ROLE_CHAIN_BELOW,
+					   ROLE_CHAIN_COUNT };
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		struct kin_column c = extra_columns[roles[i]];
 		bool weight = roles[i] >= ROLE_WEIGHT && roles[i] <= ROLE_CHILDREN_COUNT;
@@ -495,8 +507,9 @@ static const char *events_text(struct state *s)
 	const struct hists_ask *a = s->ask;
 	const char *list = "";
 	for (size_t i = 0; i < a->opts.n_events; i++)
-		list = arena_printf(&s->arena, "%s%s%s", list, *list ? ", " : "",
-				    strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
+		list = arena_printf(
+			&s->arena, "%s%s%s", list, *list ? ", " : "",
+			strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
 	return a->opts.n_events > 1 ? arena_printf(&s->arena, "anon group { %s }", list) : list;
 }
 
@@ -509,8 +522,8 @@ static void describe_levels(struct state *s)
 	for (size_t i = 0; i < a->keys.n; i++) {
 		const struct hist_key_info *k = &hist_keys[a->keys.at[i]];
 		const char *title = k->title + strspn(k->title, " ");
-		const struct kin_cell *w =
-			kin_table_property(s->table, arena_printf(&s->arena, "width_%s", k->column));
+		const struct kin_cell *w = kin_table_property(
+			s->table, arena_printf(&s->arena, "width_%s", k->column));
 		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF;
 		size_t width = (w ? (size_t)w->count : 0) + (symbol ? 4 : 0);
 		width = width < strlen(k->title) ? strlen(k->title) : width;
@@ -529,14 +542,21 @@ static void describe_widths(struct state *s)
 {
 	for (size_t i = 0; i < s->cols.n; i++) {
 		size_t width = 0;
+		bool unmapped = false;
 		if (s->cols.at[i].role != ROLE_KEY)
 			continue;
 		for (size_t k = 0; k < s->hists->n; k++) {
-			size_t n = strlen(hists_text(s->hists, k, s->cols.at[i].field.key));
+			if (!is_wanted(s, (uint32_t)k))
+				continue;
+			const char *text = hists_text(s->hists, k, s->cols.at[i].field.key);
+			size_t n = strlen(text);
 			width = n > width ? n : width;
+			unmapped = unmapped || !strcmp(text, "[unknown]");
 		}
 		table_property(s->table, arena_printf(&s->arena, "width_%s", s->columns.at[i].key),
 			       cell_count(width));
+		if (s->cols.at[i].field.key == HIST_DSO && unmapped && !s->ask->given->dsos)
+			table_property(s->table, "unmapped", cell_count(1));
 	}
 }
 
@@ -563,6 +583,8 @@ static void describe(struct state *s)
 	if (!a->given->perf)
 		return;
 	text_property(s, "chain_value", values[a->value]);
+	if (a->given->times)
+		text_property(s, "times", a->given->times);
 	table_property(t, "chain_limit", cell_count(a->print_limit));
 	table_property(t, "chain_skip_first", cell_count(a->skip_first_hop));
 	table_property(t, "no_children", cell_count(a->opts.no_children));
@@ -598,27 +620,15 @@ static void describe_for_people(struct state *s)
 			   (unsigned long long)s->in.profile->samples.audit.lost);
 }
 
-static bool has_stacks(const struct profile *p)
-{
-	for (size_t i = 1; i < p->samples.n_stacks; i++)
-		if (p->samples.stacks[i].caller)
-			return true;
-	return false;
-}
-
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
 	struct kin_hists_opts none = { 0 };
 	struct state *s = xalloc(sizeof(*s));
-	struct kin_error *err =
-		hists_ask_new(in->profile, o->hists ? o->hists : &none, &s->ask);
+	struct kin_error *err = hists_ask_new(in->profile, o->hists ? o->hists : &none, &s->ask);
 	if (err) {
 		free(s);
 		return err;
-	}
-	if (!has_stacks(in->profile)) { /* as perf: without stacks there are no Children */
-		s->ask->opts.chains = false;
 	}
 	s->in = *in;
 	s->hists = hists_new(in->profile, in->program, &s->ask->opts);
@@ -635,5 +645,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report hists_report = { "hists",
-				     "samples by any keys: Children and Self, with call chains", false,
-				     true, run };
+				     "samples by any keys: Children and Self, with call chains",
+				     false, true, run };

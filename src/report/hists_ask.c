@@ -1,6 +1,5 @@
 #include "report/hists_ask.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,56 +43,9 @@ static const char *const *words(struct arena *a, const char *list, size_t *n)
 	return ret;
 }
 
-static bool read_number(const char *text, char **end, uint32_t *ret)
-{
-	errno = 0;
-	unsigned long n = strtoul(text, end, 10);
-	*ret = (uint32_t)n;
-	return *end != text && text[0] != '-' && !errno && n <= UINT32_MAX;
-}
-
 static struct kin_error *bad(const char *option, const char *word, const char *what)
 {
 	return err_new(KIN_ERROR_USAGE, "%s: '%.80s' is not %s", option, word, what);
-}
-
-/* "1,5,7" */
-static struct kin_error *numbers(const char *option, const char *list, struct number_list *to)
-{
-	struct arena a = { 0 };
-	struct kin_error *err = NULL;
-	uint32_t n;
-	for (char *w, *end; !err && (w = next_word(&a, &list, ","));)
-		if (!read_number(w, &end, &n) || *end)
-			err = bad(option, w, "a number");
-		else
-			vec_push(&to->list, n);
-	arena_release(&a);
-	return err;
-}
-
-enum { MAX_SET = 65536 };
-
-/* "0-3,8": as flags by number. */
-static struct kin_error *number_set(struct hists_ask *ask, const char *option, const char *list,
-				    const bool **ret, size_t *n)
-{
-	bool *set = arena_alloc(&ask->arena, MAX_SET * sizeof(*set));
-	for (char *w, *end; (w = next_word(&ask->arena, &list, ","));) {
-		uint32_t from, to;
-		if (!read_number(w, &end, &from))
-			return bad(option, w, "a number or a range");
-		to = from;
-		if (*end == '-' && !read_number(end + 1, &end, &to))
-			return bad(option, w, "a range");
-		if (*end || to < from || to >= MAX_SET)
-			return bad(option, w, "a range");
-		for (uint32_t i = from; i <= to; i++)
-			set[i] = true;
-	}
-	*ret = set;
-	*n = MAX_SET;
-	return NULL;
 }
 
 /* ---- columns and order ---- */
@@ -115,8 +67,8 @@ static struct kin_error *find_field(const char *word, const char *option, struct
 	const char *list = "overhead, overhead_children, latency, latency_children, sample, period";
 	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
 		list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
-	struct kin_error *err = err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option,
-					word, list);
+	struct kin_error *err =
+		err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option, word, list);
 	arena_release(&a);
 	return err;
 }
@@ -161,8 +113,8 @@ static void add_term(struct hists_ask *a, struct field f)
 static void add_figures(struct hists_ask *a, bool as_terms)
 {
 	const struct kin_hists_opts *g = a->given;
-	static const enum field_kind kinds[] = { FIELD_LATENCY_CHILDREN, FIELD_LATENCY, FIELD_CHILDREN,
-						 FIELD_SELF };
+	static const enum field_kind kinds[] = { FIELD_LATENCY_CHILDREN, FIELD_LATENCY,
+						 FIELD_CHILDREN, FIELD_SELF };
 	bool children = !a->opts.no_children;
 	bool wanted[] = { g->latency && children, g->latency, children, true };
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -261,7 +213,7 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 	const char *list = a->given->call_graph ? a->given->call_graph : "";
 	size_t n = 0;
 	a->mode = MODE_GRAPH;
-	a->opts.order = a->opts.no_children ? CHAIN_CALLEE : CHAIN_CALLER;
+	a->opts.order = a->given->no_children ? CHAIN_CALLEE : CHAIN_CALLER;
 	a->threshold = 0.5;
 	for (char *w; (w = next_word(&a->arena, &list, ", "));) {
 		char *end;
@@ -270,7 +222,8 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 		double number = strtod(w, &end);
 		if (end == w || *end || !(number >= 0) || n == 2 || !isfinite(number))
 			return bad("--call-graph", w,
-				   "graph, fractal, flat, folded, none, caller, callee, function, address, "
+				   "graph, fractal, flat, folded, none, caller, callee, function, "
+				   "address, "
 				   "srcline, percent, period, count, a threshold or a limit");
 		if (n++)
 			a->print_limit = number < UINT32_MAX ? (uint32_t)number : 0;
@@ -284,102 +237,6 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 }
 
 /* ---- filters ---- */
-
-static struct kin_error *read_time(const char *text, const char *whole, uint64_t none, uint64_t *ret)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-	*ret = none;
-	if (!*text)
-		return NULL;
-	if (*end || end == text || !(seconds >= 0) || seconds > 1e10)
-		return bad("--time", whole, "START,STOP in seconds, or percentages");
-	/* Digits after the point, exactly: times have nine of them. */
-	uint64_t s = strtoull(text, &end, 10), ns = 0;
-	if (*end == '.')
-		for (unsigned i = 0; i < 9; i++)
-			ns = ns * 10 + (end[1] >= '0' && end[1] <= '9' ? (uint64_t)(*++end - '0') : 0);
-	*ret = s * 1000000000 + ns;
-	return NULL;
-}
-
-struct span {
-	uint64_t first, last;
-};
-
-static struct span span_of(const struct profile *p)
-{
-	struct span s = { UINT64_MAX, 0 };
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint64_t t = p->samples.at[i].time_ns;
-		s.first = t && t < s.first ? t : s.first;
-		s.last = t > s.last ? t : s.last;
-	}
-	return s;
-}
-
-/* "10%-20%", "10%/2" (the second tenth), "10%" (the first) */
-static bool read_percent(const char *text, struct span s, struct time_range *ret)
-{
-	char *end;
-	double from = strtod(text, &end), to, length = (double)(s.last - s.first);
-	if (end == text || *end != '%' || !(from >= 0 && from <= 100))
-		return false;
-	end++;
-	if (*end == '/') {
-		unsigned long k = strtoul(end + 1, &end, 10);
-		if (*end || k < 1 || (double)k * from > 100.0001)
-			return false;
-		to = from * (double)k;
-		from = to - from;
-	} else if (*end == '-') {
-		const char *second = end + 1;
-		to = strtod(second, &end);
-		if (end == second || strcmp(end, "%") != 0 || !(to >= from && to <= 100))
-			return false;
-	} else {
-		to = from;
-		from = 0;
-		if (*end)
-			return false;
-	}
-	ret->from_ns = s.first + (uint64_t)(length * from / 100);
-	ret->to_ns = to >= 100 ? s.last : s.first + (uint64_t)(length * to / 100);
-	return true;
-}
-
-static struct kin_error *read_times(struct hists_ask *a, const struct profile *p)
-{
-	const char *list = a->given->times;
-	struct span span = { 0 };
-	struct kin_error *err;
-	if (!list)
-		return NULL;
-	bool percent = strchr(list, '%');
-	if (percent)
-		span = span_of(p);
-	for (char *w; (w = next_word(&a->arena, &list, percent ? ", " : " "));) {
-		struct time_range r;
-		if (percent) {
-			if (!read_percent(w, span, &r))
-				return bad("--time", w, "a part of the time: 10%-20%, 10%/2");
-		} else {
-			char *comma = strchr(w, ',');
-			const char *whole = arena_printf(&a->arena, "%s", w), *to = "";
-			if (comma) {
-				*comma = '\0';
-				to = comma + 1;
-			}
-			if ((err = read_time(w, whole, 0, &r.from_ns)) ||
-			    (err = read_time(to, whole, UINT64_MAX, &r.to_ns)))
-				return err;
-		}
-		vec_push(&a->times, r);
-	}
-	a->filter.times = a->times.at;
-	a->filter.n_times = a->times.n;
-	return NULL;
-}
 
 static const char *const *name_list(struct hists_ask *a, const char *list, enum hist_key key)
 {
@@ -395,23 +252,22 @@ static const char *const *name_list(struct hists_ask *a, const char *list, enum 
 static struct kin_error *read_filters(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
-	struct hist_filter *f = &a->filter;
-	struct kin_error *err;
-	f->comms = name_list(a, g->comms, HIST_COMM);
-	f->dsos = name_list(a, g->dsos, HIST_DSO);
-	f->symbols = name_list(a, g->symbols, HIST_SYM);
-	if ((g->pids && (err = numbers("--pid", g->pids, &a->pids))) ||
-	    (g->tids && (err = numbers("--tid", g->tids, &a->tids))) ||
-	    (g->cpus && (err = number_set(a, "--cpu", g->cpus, &f->cpus, &f->n_cpus))) ||
-	    (g->parallelism && (err = number_set(a, "--parallelism", g->parallelism, &f->parallelisms,
-						 &f->n_parallelisms))) ||
-	    (err = read_times(a, p)))
+	struct kin_error *err =
+		sample_filter_new(p,
+				  &(struct sample_filter_texts){ .comms = g->comms,
+								 .pids = g->pids,
+								 .tids = g->tids,
+								 .cpus = g->cpus,
+								 .parallelism = g->parallelism,
+								 .times = g->times },
+				  &a->samples);
+	if (err)
 		return err;
-	f->pids = a->pids.list.at;
-	f->n_pids = a->pids.list.n;
-	f->tids = a->tids.list.at;
-	f->n_tids = a->tids.list.n;
-	a->opts.filter = f;
+	a->elided[HIST_COMM] = sample_filter_comm(a->samples);
+	a->filter = (struct hist_filter){ .samples = a->samples,
+					  .dsos = name_list(a, g->dsos, HIST_DSO),
+					  .symbols = name_list(a, g->symbols, HIST_SYM) };
+	a->opts.filter = &a->filter;
 	return NULL;
 }
 
@@ -435,8 +291,8 @@ static struct kin_error *compile_patterns(struct hists_ask *a)
 	for (size_t i = 0; i < a->keys.n; i++)
 		parent = parent || a->keys.at[i] == HIST_PARENT;
 	if (parent)
-		err = compile("--parent", g->parent ? g->parent : "^sys_|^do_page_fault", &a->parent,
-			      &a->has_parent);
+		err = compile("--parent", g->parent ? g->parent : "^sys_|^do_page_fault",
+			      &a->parent, &a->has_parent);
 	if (!err && g->ignore_callees)
 		err = compile("--ignore-callees", g->ignore_callees, &a->ignore, &a->has_ignore);
 	a->opts.parent = a->has_parent ? &a->parent : NULL;
@@ -481,13 +337,22 @@ static void choose_events(struct hists_ask *a, const struct profile *p)
 	a->opts.n_events = a->events.n;
 }
 
+static bool has_stacks(const struct profile *p)
+{
+	for (size_t i = 1; i < p->samples.n_stacks; i++)
+		if (p->samples.stacks[i].caller)
+			return true;
+	return false;
+}
+
 /* ---- all of it ---- */
 
 static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
-	a->opts.no_children = g->no_children || g->hierarchy;
+	bool stacks = has_stacks(p); /* without them there are no Children */
+	a->opts.no_children = g->no_children || g->hierarchy || !stacks;
 	a->opts.inlines = g->inlines;
 	a->opts.self_physical = g->self_physical;
 	a->opts.inlines_apart = a->opts.ignore_drops_callers = g->perf;
@@ -498,6 +363,7 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	if ((err = read_call_graph(a)) || (err = choose_fields(a)) || (err = read_filters(a, p)) ||
 	    (err = compile_patterns(a)))
 		return err;
+	a->opts.chains = a->opts.chains && stacks;
 	choose_events(a, p);
 	a->opts.keys = a->keys.at;
 	a->opts.n_keys = a->keys.n;
@@ -524,10 +390,8 @@ void hists_ask_free(struct hists_ask *a)
 	vec_free(&a->keys);
 	vec_free(&a->fields);
 	vec_free(&a->terms);
-	vec_free(&a->pids.list);
-	vec_free(&a->tids.list);
-	vec_free(&a->times);
 	vec_free(&a->events);
+	sample_filter_free(a->samples);
 	if (a->has_parent)
 		regfree(&a->parent);
 	if (a->has_ignore)

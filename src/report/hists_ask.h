@@ -25,10 +25,6 @@ struct field {
 enum chain_mode { MODE_NONE, MODE_GRAPH, MODE_FRACTAL, MODE_FLAT, MODE_FOLDED };
 enum chain_value { VALUE_PERCENT, VALUE_PERIOD, VALUE_COUNT };
 
-struct number_list {
-	VEC(uint32_t) list;
-};
-
 struct hists_ask {
 	const struct kin_hists_opts *given;
 	struct hists_opts opts;
@@ -36,8 +32,7 @@ struct hists_ask {
 	VEC(enum hist_key) keys;
 	VEC(struct field) fields;
 	VEC(struct hist_term) terms;
-	struct number_list pids, tids;
-	VEC(struct time_range) times;
+	struct sample_filter *samples;
 	VEC(uint16_t) events;
 	size_t n_events; /* that could be asked for: those with samples, groups as one */
 	enum chain_mode mode;
@@ -45,7 +40,7 @@ struct hists_ask {
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
-	bool skip_first_hop; /* of chains: it is the row */
+	bool skip_first_hop;             /* of chains: it is the row */
 	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
 	regex_t parent, ignore;
 	bool has_parent, has_ignore;
@@ -53,8 +48,8 @@ struct hists_ask {
 };
 
 /* The result borrows `given`. Errors name the option and the word that is wrong. */
-MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p, const struct kin_hists_opts *given,
-					   struct hists_ask **ret);
+MUST_CHECK struct kin_error *
+hists_ask_new(const struct profile *p, const struct kin_hists_opts *given, struct hists_ask **ret);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 
 #endif

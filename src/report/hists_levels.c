@@ -77,8 +77,8 @@ static void add_level(struct maker *m, size_t first, size_t end, uint32_t level)
 	bool last = level + 1 == m->h->opts->n_keys;
 	for (size_t i = 0; i < parts.n; i++) {
 		const struct part *p = &parts.at[i];
-		m->ret->at[m->ret->n++] = (struct hists_entry){ m->order[p->first], level, last, p->sums,
-								p->sums };
+		m->ret->at[m->ret->n++] =
+			(struct hists_entry){ m->order[p->first], level, last, p->sums, p->sums };
 		if (!last)
 			add_level(m, p->first, p->end, level + 1);
 	}

@@ -6,9 +6,9 @@
 #include "report/hists_ask.h"
 
 struct hists_entry {
-	uint32_t row;   /* or one of those it stands for */
-	uint32_t level; /* 0: uppermost */
-	bool is_leaf;   /* a row, not a sum of some */
+	uint32_t row;                            /* or one of those it stands for */
+	uint32_t level;                          /* 0: uppermost */
+	bool is_leaf;                            /* a row, not a sum of some */
 	const struct hist_stat *self, *children; /* [event] */
 };
 

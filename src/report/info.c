@@ -1,9 +1,12 @@
 /* info.c - what is in the data and in the program, before anything is made of it. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
+#include "analysis/inclusive.h"
 #include "report/report.h"
 
 enum { ABOUT, FACT, VALUE, DETAIL };
@@ -163,17 +166,88 @@ static void add_events(struct kin_table *t, const struct profile *p)
 		    "callers of others among them");
 }
 
-/* What says how far to trust the rest: always, where it is good; else where it is not nothing. */
-static void add_audit(struct kin_table *t, const struct profile *p)
+/* "12.5 % of all 800"; NULL if that says nothing. */
+static char *part_of(uint64_t n, uint64_t others, const char *of)
 {
+	double all = (double)n + (double)others;
+	return others ? xprintf("%.3g %% of %s", 100 * (double)n / all, of) : NULL;
+}
+
+static void add_share(struct kin_table *t, const char *fact, uint64_t n, uint64_t others,
+		      const char *of)
+{
+	char *detail = part_of(n, others, of);
+	if (n)
+		add(t, "audit", fact, cell_count(n), detail);
+	free(detail);
+}
+
+static void add_cpu_time(struct kin_table *t, const struct profile *p)
+{
+	const struct audit *a = &p->samples.audit;
+	const struct {
+		const char *fact;
+		uint64_t ns;
+	} times[] = {
+		{ "CPU time by the kernel", a->cpu_ns },
+		{ "CPU time sampled", a->sampled_ns },
+		{ "duration", a->duration_ns },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		if (!times[i].ns)
+			continue;
+		char *value = xprintf("%.6f s", (double)times[i].ns / 1e9), *detail = NULL;
+		if (i == 1 && audit_knows_time(p))
+			detail = xprintf("%.1f %% of the kernel's accounting",
+					 100 * (double)a->sampled_ns / (double)a->cpu_ns);
+		add(t, "audit", times[i].fact, cell_text(table_text(t, value)), detail);
+		free(value);
+		free(detail);
+	}
+}
+
+/* What came of the rate that was asked for. */
+static void add_rate(struct kin_table *t, const struct profile *p)
+{
+	double rate = audit_rate(p);
+	if (rate <= 0)
+		return;
+	const struct event *e = &p->samples.events[samples_event(&p->samples)];
+	double asked = e->frequency                       ? (double)e->frequency
+		       : e->unit == EVENT_NS && e->period ? 1e9 / (double)e->period
+							  : 0;
+	char *detail = asked > 0 ? xprintf("per second of CPU time; asked for: %.4g", asked)
+				 : xprintf("per second of CPU time");
+	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10),
+	    detail);
+	free(detail);
+}
+
+/* Where walks of stacks ended, and where samples were that nobody can name. */
+static void add_objects_at_fault(struct kin_table *t, const struct report_input *in)
+{
+	const struct profile *p = in->profile;
+	for (size_t i = 0; i < p->samples.n_failures && i < 10; i++) {
+		const struct unwind_failure *f = &p->samples.failures[i];
+		add(t, "audit", "stacks that ended in", cell_count(f->count),
+		    strtab_get(p->strings, p->objects[f->object].path));
+	}
+	for (objid i = 0; in->program && i < p->n_objects; i++)
+		if (program_unnamed(in->program, i))
+			add(t, "audit", "samples without a name in",
+			    cell_count(program_unnamed(in->program, i)),
+			    program_object_name(in->program, i));
+}
+
+/* What says how far to trust the rest: always, where it is good; else where it is not nothing. */
+static void add_audit(struct kin_table *t, const struct report_input *in)
+{
+	const struct profile *p = in->profile;
 	const struct audit *a = &p->samples.audit;
 	const struct {
 		const char *fact, *detail;
 		uint64_t n;
 	} counts[] = {
-		{ "stacks complete", NULL, a->complete },
-		{ "stacks cut short", "could not be walked to their end", a->truncated },
-		{ "samples lost", "dropped, by the kernel or for want of room", a->lost },
 		{ "samples without meaning", "what they refer to is not in the file",
 		  a->unresolved },
 		{ "sampling held back", "times, by the kernel", a->throttled },
@@ -184,30 +258,16 @@ static void add_audit(struct kin_table *t, const struct profile *p)
 		{ "context switches", NULL, a->switches },
 		{ "preemptions", NULL, a->preemptions },
 	};
-	const struct {
-		const char *fact;
-		uint64_t ns;
-	} times[] = {
-		{ "CPU time by the kernel", a->cpu_ns },
-		{ "CPU time sampled", a->sampled_ns },
-		{ "duration", a->duration_ns },
-	};
-	char text[48];
-
+	add_cpu_time(t, p);
+	add_rate(t, p);
+	add_share(t, "samples lost", a->lost, p->samples.n, "all");
+	add_share(t, "stacks complete", a->complete, a->truncated, "all");
+	add_share(t, "stacks cut short", a->truncated, a->complete,
+		  "all: they could not be walked to their end");
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (counts[i].n)
 			add(t, "audit", counts[i].fact, cell_count(counts[i].n), counts[i].detail);
-	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-		if (!times[i].ns)
-			continue;
-		snprintf(text, sizeof(text), "%.6f s", (double)times[i].ns / 1e9);
-		add_text(t, "audit", times[i].fact, text);
-	}
-	for (size_t i = 0; i < p->samples.n_failures && i < 10; i++) {
-		const struct unwind_failure *f = &p->samples.failures[i];
-		add(t, "audit", "stacks that ended in", cell_count(f->count),
-		    strtab_get(p->strings, p->objects[f->object].path));
-	}
+	add_objects_at_fault(t, in);
 }
 
 static void add_time(struct kin_table *t, const struct report_input *in)
@@ -247,7 +307,7 @@ static uint64_t saturating(uint64_t a, uint64_t b)
 
 static void add_calls(struct kin_table *t, const struct report_input *in)
 {
-	const struct profile *p = in->profile;
+	const struct profile *p = report_flat(in);
 	uint64_t calls = 0, outside = 0, unknown = 0;
 
 	if (!p->n_arcs)
@@ -274,7 +334,7 @@ static void add_calls(struct kin_table *t, const struct report_input *in)
 
 static void add_blocks(struct kin_table *t, const struct report_input *in)
 {
-	const struct profile *p = in->profile;
+	const struct profile *p = report_flat(in);
 	size_t outside = 0;
 
 	if (!p->n_blocks)
@@ -292,6 +352,9 @@ static void add_checks(struct kin_table *t, const struct report_input *in)
 	for (size_t i = 0; i < in->n_warnings; i++)
 		add_text(t, "check", "warning", in->warnings[i]);
 	add_text(t, "check", "a sum was too large", yes_no(in->profile->saturated));
+	add_text(t, "check", "can be trusted", in->n_doubts ? "in doubt" : "yes");
+	for (size_t i = 0; i < in->n_doubts; i++)
+		add_text(t, "check", "doubt", in->doubts[i]);
 }
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
@@ -306,7 +369,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	add_objects(t, in->profile);
 	add_threads(t, in->profile);
 	add_events(t, in->profile);
-	add_audit(t, in->profile);
+	add_audit(t, in);
 	add_time(t, in);
 	add_calls(t, in);
 	add_blocks(t, in);
@@ -322,4 +385,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report info_report = { "info", "what the data and the program hold", false, false, run };
+const struct report info_report = { "info", "what the data and the program hold", false, false,
+				    run };

@@ -3,9 +3,24 @@
 #include <string.h>
 
 #include "analysis/coverage.h"
+#include "analysis/inclusive.h"
 #include "report/report.h"
 
-enum { SHARE, SELF, CALLS, COUNT, FILE_NAME, LINE, NAME, PATH, SYMBOL, ADDRESS };
+enum {
+	SHARE,
+	SELF,
+	INCLUSIVE,
+	CALLS,
+	COUNT,
+	PER_COUNT,
+	OBJECT,
+	FILE_NAME,
+	LINE,
+	NAME,
+	PATH,
+	SYMBOL,
+	ADDRESS
+};
 
 static const struct kin_column columns[] = {
 	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE,
@@ -28,11 +43,23 @@ static const struct kin_column columns[] = {
 		     false, true },
 	[ADDRESS] = { "address", "address", "of the first of the line's code", KIN_CELL_ADDRESS,
 		      false, true },
+	[INCLUSIVE] = { "inclusive", "inclusive",
+			"time of the samples with the line anywhere on their stack, each once; "
+			"shown "
+			"where there are stacks",
+			KIN_CELL_TIME, false, true },
+	[PER_COUNT] = { "per_count", "time/count",
+			"the line's time by the executions of its most executed block; shown where "
+			"blocks were counted and time was measured",
+			KIN_CELL_TIME, false, true, true },
+	[OBJECT] = { "object", "object",
+		     "the object file the code is in; shown where there are several", KIN_CELL_TEXT,
+		     false, true },
 };
 
 struct entry { /* the code of one line within one function, wherever it is */
 	symid first;
-	double self;
+	double self, inclusive;
 	uint64_t calls, self_calls, most;
 	bool has_blocks;
 };
@@ -63,6 +90,8 @@ static int by_time(const void *l, const void *r, void *arg)
 	uint64_t calls_a = a->calls + a->self_calls, calls_b = b->calls + b->self_calls;
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
+	if (a->inclusive != b->inclusive)
+		return a->inclusive > b->inclusive ? -1 : 1;
 	if (a->most != b->most)
 		return a->most > b->most ? -1 : 1;
 	if (calls_a != calls_b)
@@ -88,6 +117,35 @@ static bool same_entry(const struct symbols *s, symid a, symid b)
 	return s->at[a].file && s->at[b].file && !compare_lines(s, a, b);
 }
 
+/* A line that a sample has twice on its stack is one: of the same function, that is. */
+static void add_inclusive(const struct report_input *in, struct entry *entries, size_t n,
+			  const uint32_t *entry_of)
+{
+	if (!in->graph->measured || !in->program)
+		return;
+	double *times =
+		inclusive_times(&in->profile->samples, program_places(in->program), entry_of, n);
+	for (size_t i = 0; i < n; i++)
+		entries[i].inclusive = times[i];
+	free(times);
+}
+
+/* Places are sorted by file. */
+static void take_line_counts(const struct report_input *in, struct entry *entries, size_t n)
+{
+	const char *path = NULL;
+	uint32_t file = NONE;
+	for (size_t i = 0; in->line_counts && i < n; i++) {
+		const struct symbol *s = &in->symbols->at[entries[i].first];
+		if (!s->file)
+			continue;
+		if (!path || strcmp(path, s->file) != 0)
+			file = line_counts_file(in->line_counts, path = s->file);
+		entries[i].has_blocks |=
+			line_counts_find(in->line_counts, file, s->line, &entries[i].most);
+	}
+}
+
 static struct entry *gather(const struct report_input *in, const struct report_opts *o,
 			    const struct blocks *blocks, size_t *n)
 {
@@ -104,12 +162,18 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 			places[n_places++] = i;
 	}
 	qsort_r(places, n_places, sizeof(*places), by_line, s);
+	uint32_t *entry_of = xrealloc(NULL, s->n, sizeof(*entry_of));
+	memset(entry_of, 0xff, s->n * sizeof(*entry_of));
 	*n = 0;
 	for (size_t i = 0; i < n_places; i++) {
 		if (!i || !same_entry(s, places[i - 1], places[i]))
 			entries[(*n)++] = (struct entry){ .first = places[i] };
 		add_place(&entries[*n - 1], in->graph, blocks, places[i]);
+		entry_of[places[i]] = (uint32_t)*n - 1;
 	}
+	add_inclusive(in, entries, *n, entry_of);
+	take_line_counts(in, entries, *n);
+	free(entry_of);
 	free(places);
 	return entries;
 }
@@ -118,9 +182,10 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 
 static bool is_shown(const struct entry *e, const struct report_opts *o, double total)
 {
-	if (o->min_share > 0 && e->self < o->min_share * total)
+	double time = e->inclusive > e->self ? e->inclusive : e->self;
+	if (o->min_share > 0 && time < o->min_share * total)
 		return false;
-	return o->zeroes || e->self > 0 || e->calls || e->self_calls;
+	return o->zeroes || time > 0 || e->calls || e->self_calls;
 }
 
 static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
@@ -137,6 +202,11 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 		c[CALLS] = cell_count(e->calls);
 	if (e->has_blocks)
 		c[COUNT] = cell_count(e->most);
+	if (e->has_blocks && e->most && e->self > 0)
+		c[PER_COUNT] = cell_time(e->self / (double)e->most);
+	if (in->graph->measured)
+		c[INCLUSIVE] = cell_time(e->inclusive);
+	c[OBJECT] = cell_text(report_object_name(in, e->first));
 	if (s->file) {
 		c[FILE_NAME] = cell_text(report_file_name(o, s->file));
 		c[PATH] = cell_text(s->file);
@@ -147,6 +217,11 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 	c[ADDRESS] = cell_address(s->addr);
 }
 
+static bool is_busy(const struct callgraph *g, symid id)
+{
+	return g->nodes[id].self > 0 || g->nodes[id].calls > 0;
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -155,11 +230,17 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 
 	struct kin_table *t = table_new("lines", "Source lines", columns, ARRAY_LEN(columns));
-	struct blocks *blocks = blocks_new(in->profile, in->symbols, o->gnu);
+	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, o->gnu);
 	size_t n;
 	struct entry *entries = gather(in, o, blocks, &n);
 
 	report_describe(in, t);
+	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "calls", in->graph->has_arcs || !in->profile->samples.n);
+	bool counted = blocks->n || in->line_counts;
+	table_show(t, "count", counted);
+	table_show(t, "per_count", counted && in->graph->total > 0);
+	table_show(t, "object", report_has_objects(in, is_busy));
 	qsort_r(entries, n, sizeof(*entries), by_time, in->symbols);
 	for (size_t i = 0; i < n; i++)
 		if (is_shown(&entries[i], o, in->graph->total))
@@ -176,4 +257,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report lines_report = { "lines", "time per source line", true, false, run };
+const struct report lines_report = { "lines", "time per source line",           true, false,
+				     run,     REPORT_BY_PART | REPORT_BY_OBJECT };

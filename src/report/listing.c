@@ -10,7 +10,9 @@
 enum {
 	SHARE,
 	SELF,
+	INCLUSIVE,
 	COUNT,
+	PER_COUNT,
 	LINE,
 	SOURCE,
 	FILE_NAME,
@@ -28,6 +30,16 @@ static const struct kin_column columns[] = {
 		    false, false },
 	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false,
 		   false },
+	[INCLUSIVE] = { "inclusive", "inclusive",
+			"time of the samples with the line anywhere on their stack, each once; "
+			"shown "
+			"where there are stacks",
+			KIN_CELL_TIME, false, true },
+	[PER_COUNT] = { "per_count", "time/count",
+			"the line's time by its count; shown where blocks were counted and time "
+			"was "
+			"measured",
+			KIN_CELL_TIME, false, true, true },
 	[COUNT] = { "count", "count",
 		    "how often it was executed: calls of the function that starts here, or the "
 		    "most executed block on the line",
@@ -66,6 +78,7 @@ struct part {
 	const char **counts; /* of those up to `to`, NULL until shown; owned */
 	const char *text;    /* lines ended by NUL, one after the other */
 	uint32_t n_text;     /* how many: from, from + 1, ... */
+	uint32_t counted;    /* the file in opts.line_counts, or NONE */
 	char *owned;
 };
 
@@ -116,6 +129,10 @@ static void fill_measured(struct listing *l, const struct part *p, uint32_t inde
 		c[SELF] = cell_time(line->self);
 		c[SHARE] = cell_share(l->opts.total > 0 ? line->self / l->opts.total : 0);
 	}
+	if (line->inclusive > 0)
+		c[INCLUSIVE] = cell_time(line->inclusive);
+	if (line->self > 0 && line->is_known && !line->is_unsure && line->most)
+		c[PER_COUNT] = cell_time(line->self / (double)line->most);
 	if (line->is_known && !line->is_unsure)
 		c[COUNT] = cell_count(line->most);
 	if (counts)
@@ -135,8 +152,12 @@ static void fill_line(struct listing *l, const struct part *p, uint32_t line, co
 	l->cells[LINE] = cell_count(line);
 	if (text)
 		l->cells[SOURCE] = cell_text(text);
+	uint64_t count;
 	if (l->next < p->file->n_lines && lines[l->next].line == line)
 		fill_measured(l, p, l->next++);
+	else if (l->opts.line_counts &&
+		 line_counts_find(l->opts.line_counts, p->counted, line, &count))
+		l->cells[COUNT] = cell_count(count);
 }
 
 /* The next row of a part: its heading, its lines of text, then lines that have data but no text. */
@@ -320,6 +341,8 @@ void listing_add(struct listing *l, struct listing_part part, struct listing_sou
 		.coverage = part.coverage, .file = part.file, .from = part.from, .to = part.to
 	};
 
+	p.counted =
+		l->opts.line_counts ? line_counts_file(l->opts.line_counts, part.file->path) : NONE;
 	p.first = find_line(p.coverage, p.file, p.from);
 	p.counts = xalloc((find_line(p.coverage, p.file, (uint64_t)p.to + 1) - p.first) *
 			  sizeof(*p.counts));

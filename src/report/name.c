@@ -12,6 +12,34 @@ const char *report_file_name(const struct report_opts *o, const char *path)
 	return slash ? slash + 1 : path;
 }
 
+const char *report_object_path(const struct report_input *in, symid id)
+{
+	if (!in->program)
+		return symbols_path(in->symbols);
+	return program_object_name(in->program, program_object(in->program, id));
+}
+
+const char *report_object_name(const struct report_input *in, symid id)
+{
+	const char *path = report_object_path(in, id), *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool report_has_objects(const struct report_input *in,
+			bool (*seen)(const struct callgraph *g, symid id))
+{
+	objid first = NONE;
+	for (symid i = 0; in->program && i < in->graph->n_symbols; i++) {
+		if (!seen(in->graph, i))
+			continue;
+		objid object = program_object(in->program, i);
+		if (first != NONE && object != first)
+			return true;
+		first = object;
+	}
+	return false;
+}
+
 /* Four texts in a row: printf() would take its time over long names. */
 static const char *join(struct kin_table *t, const char *const *parts)
 {

@@ -3,6 +3,8 @@
 #define REPORT_REPORT_H
 
 #include "analysis/callgraph.h"
+#include "profile/line_counts.h"
+#include "symbolize/program.h"
 #include "table/table.h"
 
 struct kin_error;
@@ -17,17 +19,29 @@ struct report_opts {
 	bool callers;           /* flat: also what was not seen running, but its callees were */
 	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
+	bool all_lines;         /* "annotate": counts are passed on to all lines */
+	bool with_source;       /* "asm": source lines between instructions */
 	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
 	const struct selection *selection; /* NULL: everything */
 };
 
 struct report_input {
-	const struct profile *profile;
+	const struct profile *profile; /* as measured */
+	const struct profile
+		*flat; /* the same with addresses that the symbols have; NULL: as that */
 	struct symbols *symbols;
 	const struct callgraph *graph;
 	const char *const *warnings; /* what is odd about the data; copied by who shows it */
 	size_t n_warnings;
-	struct program *program; /* "hists" only */
+	const char *const *doubts; /* what makes it less than what it should be */
+	size_t n_doubts;
+	const struct line_counts *line_counts; /* of a coverage tool; NULL: none */
+	struct program *program; /* places of several objects, and of stacks; NULL: one program's */
+};
+
+enum report_by {
+	REPORT_BY_PART = 1,   /* threads, processes, events */
+	REPORT_BY_OBJECT = 2, /* its rows have a column "object" */
 };
 
 struct report {
@@ -39,10 +53,24 @@ struct report {
 	 */
 	MUST_CHECK struct kin_error *(*run)(const struct report_input *in,
 					    const struct report_opts *o, struct kin_table **ret);
+	unsigned by; /* enum report_by: what its rows may be grouped by */
 };
 
-extern const struct report flat_report, graph_report, index_report, lines_report, annotate_report,
-	counts_report, order_report, info_report, hists_report;
+/* The counts by addresses of the symbols. */
+static inline const struct profile *report_flat(const struct report_input *in)
+{
+	return in->flat ? in->flat : in->profile;
+}
+
+/* The object file that a place is in, without folders; and whole. */
+const char *report_object_name(const struct report_input *in, symid id);
+const char *report_object_path(const struct report_input *in, symid id);
+/* Whether places of more than one object are `seen`: [n_symbols] booleans. */
+bool report_has_objects(const struct report_input *in,
+			bool (*seen)(const struct callgraph *g, symid id));
+
+extern const struct report asm_report, flat_report, latency_report, graph_report, index_report, lines_report, annotate_report,
+	counts_report, cycles_report, order_report, info_report, hists_report;
 
 /* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)"
  * for a line place. In the table's memory, or living as long as the symbols. Costs a line lookup if

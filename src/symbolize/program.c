@@ -17,7 +17,8 @@ enum { MAX_PARTS = 65000 }; /* objects with places; symbol.part is 16 bits wide 
 struct extra { /* a place that no symbol table has */
 	enum place_kind kind;
 	objid object;
-	symid into; /* PLACE_INLINED: the function around it */
+	uint64_t start; /* PLACE_NAMED: where it begins, of its first frame; 0: not known */
+	symid into;     /* PLACE_INLINED: the function around it */
 };
 
 struct opened {
@@ -41,7 +42,8 @@ struct program {
 	struct symbols *symbols;
 	objid *part_object; /* [n_parts]: of each part the object */
 
-	symid *places; /* [n_frames] */
+	symid *places;    /* [n_frames] */
+	uint8_t *is_call; /* [n_frames]: 1: the address is where a call returns to */
 	VEC(struct extra) extras;
 	VEC(struct extra_place) extra_places;
 	struct strtab *names;   /* of extra places */
@@ -153,7 +155,9 @@ static bool same_file_earlier(const struct program *g, objid id)
 static void add_part(struct program *g, objid id, struct row *row)
 {
 	struct opened *at = &g->objects[id];
-	struct symbols_opts opts = { .lines = g->opts.lines, .style = g->opts.style };
+	struct symbols_opts opts = { .table.exact = true,
+				     .lines = g->opts.lines,
+				     .style = g->opts.style };
 	struct symbols *s = NULL;
 	struct kin_error *err = symbols_new(at->file, &opts, &s);
 	if (err) {
@@ -204,7 +208,7 @@ static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner
 	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
 	if (*at == NONE) {
 		*at = (uint32_t)g->extras.n;
-		vec_push(&g->extras, ((struct extra){ kind, object, owner }));
+		vec_push(&g->extras, ((struct extra){ kind, object, 0, owner }));
 		vec_push(&g->extra_places, ((struct extra_place){ strtab_get(g->names, id) }));
 	}
 	return g->n_symbols + *at;
@@ -221,26 +225,43 @@ static symid unknown_place(struct program *g, const struct frame *f)
 }
 
 /* Where to look: of a return address the call before it. */
-static uint64_t look_at(const struct frame *f)
+static uint64_t look_at(const struct program *g, frameid frame)
 {
-	return f->addr - (f->flags & FRAME_RETURN && f->addr);
+	return g->profile->samples.frames[frame].addr - g->is_call[frame];
 }
 
-static symid frame_place(struct program *g, const struct row *row, const struct frame *f)
+/* Data without call-frame information takes each caller's address for a return address; what a
+ * signal handler returns to is a function's first instruction, with no call before it. */
+static bool is_return(const struct opened *at, const struct symbols *s, const struct frame *f)
 {
+	if (!(f->flags & FRAME_RETURN) || !f->addr)
+		return false;
+	symid id = s ? symbols_find(s, f->addr) : NONE;
+	return id == NONE || s->at[id].addr != f->addr || object_call_ends_at(at->file, f->addr);
+}
+
+static symid frame_place(struct program *g, const struct row *row, frameid frame)
+{
+	const struct frame *f = &g->profile->samples.frames[frame];
 	const struct opened *at = &g->objects[f->object];
+	const struct symbols *s = at->part != NONE ? row->symbols[at->part] : NULL;
+	g->is_call[frame] = !f->name && is_return(at, s, f);
 	if (f->name)
 		return extra_place(g, PLACE_NAMED, f->object, f->object, object_string(g, f->name));
-	if (at->part != NONE) {
-		symid id = symbols_find(row->symbols[at->part], look_at(f));
+	if (s) {
+		symid id = symbols_find(s, look_at(g, frame));
 		if (id != NONE)
 			return id; /* within the part, for now */
 	}
 	if (g->kernel && f->flags & FRAME_KERNEL) {
 		uint64_t start;
-		const char *name = kallsyms_find(g->kernel, look_at(f), &start);
-		if (name)
-			return extra_place(g, PLACE_NAMED, f->object, f->object, name);
+		const char *name = kallsyms_find(g->kernel, look_at(g, frame), &start);
+		if (name) {
+			symid id = extra_place(g, PLACE_NAMED, f->object, f->object, name);
+			struct extra *e = &g->extras.at[id - g->n_symbols];
+			e->start = e->start ? e->start : start;
+			return id;
+		}
 	}
 	return unknown_place(g, f);
 }
@@ -256,9 +277,10 @@ static void place_frames(struct program *g, const struct row *row)
 
 	g->places = xrealloc(NULL, s->n_frames + 1, sizeof(*g->places));
 	g->places[0] = NONE;
+	g->is_call = xalloc(s->n_frames + 1);
 	for (size_t i = 1; i < s->n_frames; i++) {
 		const struct frame *f = &s->frames[i];
-		symid id = frame_place(g, row, f);
+		symid id = frame_place(g, row, (frameid)i);
 		bool in_part = id < g->n_symbols && g->objects[f->object].part != NONE;
 		g->places[i] = in_part ? id + first[g->objects[f->object].part] : id;
 	}
@@ -331,7 +353,7 @@ static void find_inlines(struct program *g)
 		start[i] += start[i - 1];
 	for (size_t i = 1; i < s->n_frames; i++)
 		sites[start[s->frames[i].object + 1]++] =
-			(struct site){ look_at(&s->frames[i]), (frameid)i };
+			(struct site){ look_at(g, (frameid)i), (frameid)i };
 	for (objid id = 0; id < n_objects; id++) {
 		size_t n = start[id + 1] - start[id];
 		if (!n || g->objects[id].part == NONE)
@@ -370,7 +392,8 @@ static void count_unnamed(struct program *g)
 	for (size_t i = 0; i < s->n; i++) {
 		frameid leaf = s->stacks[s->at[i].stack].frame;
 		symid place = g->places[leaf];
-		if (leaf && program_kind(g, place) == PLACE_UNKNOWN)
+		if (leaf && (program_kind(g, place) == PLACE_UNKNOWN ||
+			     (place < g->n_symbols && g->symbols->at[place].is_nameless)))
 			g->objects[s->frames[leaf].object].unnamed += s->at[i].count;
 	}
 }
@@ -421,6 +444,7 @@ void program_free(struct program *g)
 	vec_free(&g->inline_list);
 	free(g->inlined);
 	free(g->places);
+	free(g->is_call);
 	free(g->part_object);
 	free(g->objects);
 	arena_release(&g->arena);
@@ -460,6 +484,8 @@ symid program_find(const struct program *g, objid object, uint64_t addr)
 	return flat == UINT64_MAX ? NONE : symbols_find(g->symbols, flat);
 }
 
+uint64_t program_instruction(const struct program *g, frameid frame) { return look_at(g, frame); }
+
 enum place_kind program_kind(const struct program *g, symid place)
 {
 	return place < g->n_symbols ? PLACE_SYMBOL : g->extras.at[place - g->n_symbols].kind;
@@ -485,6 +511,14 @@ struct object_file *program_object_file(const struct program *g, objid object)
 	return g->objects[object].file;
 }
 
+uint64_t program_start(const struct program *g, symid place)
+{
+	if (place >= g->n_symbols)
+		return g->extras.at[place - g->n_symbols].start;
+	const struct symbol *s = &g->symbols->at[place];
+	return s->addr - g->symbols->parts[s->part].base;
+}
+
 const char *program_name(struct program *g, symid place)
 {
 	return symbols_display(g->symbols, place);
@@ -506,7 +540,7 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
 	struct object_file *file = g->objects[f->object].file;
-	return !f->name && file && object_place(file, look_at(f), false, ret);
+	return !f->name && file && object_place(file, look_at(g, frame), false, ret);
 }
 
 size_t program_n_troubles(const struct program *g) { return g->troubles.n; }

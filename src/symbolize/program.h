@@ -52,6 +52,8 @@ objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr);
  * once, by address. */
 symid program_place(const struct program *g, frameid frame);
 const symid *program_places(const struct program *g); /* all of them: [n_frames] */
+/* An address within the instruction that the frame is at, which for a return address is the call. */
+uint64_t program_instruction(const struct program *g, frameid frame);
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
 
@@ -60,6 +62,9 @@ objid program_object(const struct program *g, symid place);
 const char *program_object_name(const struct program *g, objid object); /* path, or what is known */
 struct object_file *program_object_file(const struct program *g,
 					objid object); /* NULL: not opened */
+
+/* Where it begins, as frames of its object have addresses; 0 if that is not known. */
+uint64_t program_start(const struct program *g, symid place);
 
 /* As a person reads it: demangled; "0x0000000000401136" for what has no name. Lives as long as g.
  */

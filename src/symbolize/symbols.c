@@ -29,7 +29,8 @@ static struct symbol from_table(const struct object_symbol *o)
 				.name = o->name,
 				.owner = o->owner,
 				.is_function = o->flags & SYMBOL_FUNCTION,
-				.is_static = o->flags & SYMBOL_STATIC };
+				.is_static = o->flags & SYMBOL_STATIC,
+				.is_nameless = o->flags & SYMBOL_NAMELESS };
 }
 
 static symid find_in_table(const struct symbol_table *t, uint64_t addr)
@@ -360,6 +361,20 @@ const struct symbol *symbols_locate(struct symbols *s, symid id)
 	return &s->at[id];
 }
 
+/* "memcpy" of "memcpy@@GLIBC_2.14", "f@plt" of "f@V1@plt"; to be freed. NULL: there is none. */
+static char *without_version(const char *name)
+{
+	const char *at = *name ? strchr(name + 1, '@') : NULL, *tail = at;
+	if (!at)
+		return NULL;
+	while (*tail == '@')
+		tail++;
+	if (!*tail || !strcmp(tail, "plt"))
+		return NULL;
+	const char *last = strrchr(tail, '@');
+	return xprintf("%.*s%s", (int)(at - name), name, last && !strcmp(last, "@plt") ? last : "");
+}
+
 const char *symbols_display(struct symbols *s, symid id)
 {
 	const char **display = &s->priv->display[id];
@@ -375,7 +390,12 @@ const char *symbols_display(struct symbols *s, symid id)
 	if (like)
 		*like = id;
 
-	char *readable = demangle(s->at[id].name, s->opts.style);
+	char *plain = s->opts.versions ? NULL : without_version(s->at[id].name);
+	char *readable = demangle(plain ? plain : s->at[id].name, s->opts.style);
+	if (readable)
+		free(plain);
+	else
+		readable = plain;
 	*display = s->at[id].name;
 	if (readable) {
 		size_t n = strlen(readable) + 1;

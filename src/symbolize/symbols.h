@@ -19,6 +19,7 @@ struct symbol {
 	bool is_function : 1; /* false for labels and for lines */
 	bool is_static : 1;
 	bool is_line : 1; /* made for a source line */
+	bool is_nameless : 1; /* made up for a function that has no symbol */
 	bool located : 1; /* file and line have been looked up */
 };
 
@@ -33,6 +34,7 @@ struct symbols_opts {
 	struct symtab_opts table;
 	bool lines;                /* gprof -l: a place per source line */
 	enum demangle_style style; /* how symbols_display() shows names */
+	bool versions;             /* it shows "@@GLIBC_2.34", too */
 };
 
 struct symbols {

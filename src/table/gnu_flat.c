@@ -83,7 +83,8 @@ static void put_row(struct line *l, const struct kin_table *t, const struct kin_
 {
 	double total = gnu_number(t, "total"), rate = kin_table_rate(t), self = c[SELF]->number;
 
-	line_fixed(l, total > 0 ? 100 * self / total : 0, layout->percent_width,
+	/* The total may be 0 without each self being: it is what is left of all by subtraction. */
+	line_fixed(l, 100 * self / (total > 0 ? total : 1), layout->percent_width,
 		   layout->percent_decimals);
 	line_char(l, ' ');
 	line_fixed(l, cumulative / rate, layout->cumulative_width, layout->seconds_decimals);

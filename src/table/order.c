@@ -1,8 +1,8 @@
 /* order.c - the column "entry" alone: what a linker wants to read. Around it go the properties
  * "before" and "after", where the linker needs them. */
 #include "base/err.h"
+#include "base/sink.h"
 #include "table/render.h"
-#include "table/sink.h"
 
 static void property(struct sink *s, const struct kin_table *t, const char *key)
 {

@@ -9,15 +9,15 @@
 
 #include "base/err.h"
 #include "base/escape.h"
+#include "base/sink.h"
 #include "base/vec.h"
 #include "table/render.h"
-#include "table/sink.h"
 
 #define RED   "\033[31m"
 #define GREEN "\033[32m"
 #define RESET "\033[m"
 
-enum { PERCENT_WIDTH = 8, COUNT_WIDTH = 12, INDENT = 3, MAX_DEPTH = 512 };
+enum { PERCENT_WIDTH = 8, COUNT_WIDTH = 12, ADDRESS_WIDTH = 16, INDENT = 3, MAX_DEPTH = 512 };
 
 struct hop { /* a row of a chain */
 	char *name;
@@ -37,7 +37,7 @@ struct page {
 	const char *mode, *value;
 	uint64_t total, limit;
 	bool skip_first, no_children, hierarchy;
-	size_t group_size;
+	size_t group_size, padding;
 	VEC(struct hop) hops;
 	bool open[MAX_DEPTH + 2]; /* [depth]: more siblings follow at that level */
 };
@@ -69,13 +69,20 @@ static char *name_of(const struct page *p, const char *text)
 	return name;
 }
 
+/* 3.455, where only rounding made it 3.4549999999999996: what 100 * part / total would be. */
+static double rounded(double percent)
+{
+	return percent >= 0 && percent < 1e8 ? (double)(uint64_t)(percent * 1e10 + 0.5) / 1e10
+					     : percent;
+}
+
 static void put_percent(struct page *p, double percent, int width)
 {
 	char buf[400];
 	const char *color = !p->o->color ? NULL : percent >= 5 ? RED : percent > 0.5 ? GREEN : NULL;
 	if (color)
 		sink_str(&p->s, color);
-	snprintf(buf, sizeof(buf), "%*.2f%%", width, percent);
+	snprintf(buf, sizeof(buf), "%*.2f%%", width, rounded(percent));
 	sink_str(&p->s, buf);
 	if (color)
 		sink_str(&p->s, RESET);
@@ -131,16 +138,19 @@ static size_t node_end(const struct page *p, size_t i)
 	return i;
 }
 
-struct level { /* of the walk */
+struct level {                /* of the walk */
 	uint64_t total, left; /* what percentages are of; what of it was not shown yet */
 	uint64_t count_left;
 	uint32_t shown;
 	bool done; /* the limit was reached */
 };
 
-static bool put_rest(struct page *p, const struct level *l, uint32_t depth, size_t margin, bool relative)
+static bool put_rest(struct page *p, const struct level *l, uint32_t depth, size_t margin,
+		     bool relative)
 {
-	struct hop rest = { .name = UNCONST(char *, "[...]"), .sum = l->left, .n_sum = l->count_left };
+	struct hop rest = { .name = UNCONST(char *, "[...]"),
+			    .sum = l->left,
+			    .n_sum = l->count_left };
 	if (!relative || !l->left || l->left == l->total || !l->shown)
 		return false;
 	if (!strcmp(p->value, "count") && !l->count_left)
@@ -169,9 +179,10 @@ static void put_tree(struct page *p, size_t first, uint32_t base, uint64_t total
 			depth = at;
 			const struct hop *parent = i > first ? &p->hops.at[i - 1] : NULL;
 			bool own = relative && parent;
-			levels[at] = (struct level){
-				.total = own ? parent->sum - parent->hit : total,
-				.count_left = own ? parent->n_sum - parent->n_hit : n_total };
+			levels[at] =
+				(struct level){ .total = own ? parent->sum - parent->hit : total,
+						.count_left = own ? parent->n_sum - parent->n_hit
+								  : n_total };
 			levels[at].left = levels[at].total;
 		}
 		struct level *l = &levels[at];
@@ -221,7 +232,8 @@ static void put_graph(struct page *p, uint64_t row_sum)
 		return;
 	mark_last(p);
 	for (size_t i = 0; i < p->hops.n; i++)
-		n_total += p->hops.at[i].depth == 1 && !p->hops.at[i].joins ? p->hops.at[i].n_sum : 0;
+		n_total +=
+			p->hops.at[i].depth == 1 && !p->hops.at[i].joins ? p->hops.at[i].n_sum : 0;
 	if (p->hops.at[0].last && p->hops.at[0].sum == row_sum) {
 		first = node_end(p, 0);
 		for (size_t i = 0; i < first; i++) {
@@ -303,9 +315,45 @@ static bool is_symbol(const struct kin_column *c)
 	return !strcmp(c->key, "symbol") || !strcmp(c->key, "symoff");
 }
 
+/* perf leaves the blanks behind these out at the end of a line. */
+static bool ends_ragged(const struct kin_column *c)
+{
+	return is_symbol(c) || !strcmp(c->key, "srcline") || !strcmp(c->key, "srcfile");
+}
+
+/* Of figures that all events of a group have, those of the others follow the first one's: "self_2"
+ * without a gap and without a title of its own. */
+static bool goes_on(const struct page *p, size_t i)
+{
+	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
+	const char *end = strrchr(c->key, '_');
+	return c->type != KIN_CELL_TEXT && end && end[1] >= '0' && end[1] <= '9';
+}
+
+static void put_gap(struct page *p, size_t i)
+{
+	if (goes_on(p, i))
+		return;
+	if (p->o->separator)
+		sink_str(&p->s, i ? p->o->separator : "");
+	else
+		sink_str(&p->s, "  ");
+}
+
+/* Behind a figure before a separator; that of all events of a group comes behind the last one. */
+static void put_padding(struct page *p, size_t i, size_t n, bool wanted)
+{
+	if (wanted && n < p->widths[i])
+		p->padding += p->widths[i] - n;
+	if (i + 1 < p->n && goes_on(p, i + 1))
+		return;
+	sink_pad(&p->s, p->padding);
+	p->padding = 0;
+}
+
 /* With a separator, one blank and no alignment: perf's way. */
-static void put_cell(struct page *p, size_t i, const struct kin_cell *cell, const struct kin_row *row,
-		     bool last)
+static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
+		     const struct kin_row *row, bool last)
 {
 	const struct kin_column *column = kin_table_column(p->t, p->cols[i]);
 	size_t width = p->widths[i];
@@ -313,12 +361,11 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell, cons
 	char buf[64], *name;
 	switch (cell->type) {
 	case KIN_CELL_SHARE:
-		snprintf(buf, sizeof(buf), "%.2f%%", 100 * cell->number);
+		snprintf(buf, sizeof(buf), "%.2f%%", rounded(100 * cell->number));
 		if (sep)
 			sink_char(&p->s, ' ');
 		put_percent(p, 100 * cell->number, sep ? 0 : (int)width - 1);
-		if (sep && !last && strlen(buf) + 1 < width)
-			sink_pad(&p->s, width - strlen(buf) - 1);
+		put_padding(p, i, strlen(buf) + 1, sep && !last);
 		return;
 	case KIN_CELL_COUNT:
 		if (sep)
@@ -326,8 +373,7 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell, cons
 		else
 			snprintf(buf, sizeof(buf), "%*" PRIu64, (int)width, cell->count);
 		sink_str(&p->s, buf);
-		if (sep && !last && strlen(buf) < width)
-			sink_pad(&p->s, width - strlen(buf));
+		put_padding(p, i, strlen(buf), sep && !last);
 		return;
 	case KIN_CELL_TEXT:
 		break;
@@ -350,17 +396,14 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell, cons
 	}
 	sink_str(&p->s, name);
 	free(name);
-	if (n < width && !(last && is_symbol(column)))
+	if (n < width && !(last && ends_ragged(column)))
 		sink_pad(&p->s, width - n);
 }
 
 static void put_row(struct page *p, const struct kin_row *row)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		if (p->o->separator)
-			sink_str(&p->s, i ? p->o->separator : "");
-		else
-			sink_str(&p->s, "  ");
+		put_gap(p, i);
 		put_cell(p, i, &row->cells[p->cols[i]], row, i + 1 == p->n);
 	}
 	sink_char(&p->s, '\n');
@@ -370,15 +413,16 @@ static void put_row(struct page *p, const struct kin_row *row)
 static void put_level_row(struct page *p, const struct kin_row *row)
 {
 	size_t n_levels = number_of(p, "levels");
-	static const char *const keys[] = { "level_key_0", "level_key_1", "level_key_2", "level_key_3",
-					    "level_key_4", "level_key_5", "level_key_6", "level_key_7",
-					    "level_key_8", "level_key_9", "level_key_10", "level_key_11" };
+	static const char *const keys[] = { "level_key_0", "level_key_1",  "level_key_2",
+					    "level_key_3", "level_key_4",  "level_key_5",
+					    "level_key_6", "level_key_7",  "level_key_8",
+					    "level_key_9", "level_key_10", "level_key_11" };
 	sink_pad(&p->s, row->depth * INDENT);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
 		if (c->tree)
 			continue;
-		sink_str(&p->s, p->o->separator ? (i ? p->o->separator : "") : "  ");
+		put_gap(p, i);
 		put_cell(p, i, &row->cells[p->cols[i]], row, false);
 	}
 	if (!p->o->separator)
@@ -412,10 +456,18 @@ static void put_dots(struct page *p, size_t n)
 		sink_char(&p->s, '.');
 }
 
+static size_t title_width(const struct page *p, size_t i)
+{
+	size_t width = p->widths[i];
+	while (++i < p->n && goes_on(p, i))
+		width += p->widths[i];
+	return width;
+}
+
 static void put_title(struct page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
-	size_t n = strlen(c->title), pad = n < p->widths[i] ? p->widths[i] - n : 0;
+	size_t n = strlen(c->title), width = title_width(p, i), pad = n < width ? width - n : 0;
 	bool left = c->type == KIN_CELL_TEXT;
 	sink_pad(&p->s, left ? 0 : pad);
 	sink_str(&p->s, c->title);
@@ -429,7 +481,7 @@ static void put_level_header(struct page *p)
 	sink_str(&p->s, "# ");
 	sink_pad(&p->s, indent);
 	for (size_t i = 0; i < p->n; i++)
-		if (!kin_table_column(p->t, p->cols[i])->tree) {
+		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
 			put_title(p, i);
 			sink_str(&p->s, "  ");
 		}
@@ -437,9 +489,9 @@ static void put_level_header(struct page *p)
 	sink_str(&p->s, "\n# ");
 	put_dots(p, indent);
 	for (size_t i = 0; i < p->n; i++)
-		if (!kin_table_column(p->t, p->cols[i])->tree) {
+		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
 			put_dots(p, figures++ ? 2 : 0);
-			put_dots(p, p->widths[i]);
+			put_dots(p, title_width(p, i));
 		}
 	size_t width = strlen(titles), lowest = number_of(p, "levels_width");
 	sink_str(&p->s, "  ");
@@ -452,6 +504,8 @@ static void put_column_header(struct page *p)
 	const char *sep = p->o->separator;
 	sink_str(&p->s, "# ");
 	for (size_t i = 0; i < p->n; i++) {
+		if (goes_on(p, i))
+			continue;
 		sink_str(&p->s, !i ? "" : sep ? sep : "  ");
 		put_title(p, i);
 	}
@@ -460,8 +514,10 @@ static void put_column_header(struct page *p)
 		return;
 	sink_str(&p->s, "# ");
 	for (size_t i = 0; i < p->n; i++) {
+		if (goes_on(p, i))
+			continue;
 		sink_str(&p->s, i ? "  " : "");
-		put_dots(p, p->widths[i]);
+		put_dots(p, title_width(p, i));
 	}
 	sink_str(&p->s, "\n#\n");
 }
@@ -478,9 +534,10 @@ static void put_heading(struct page *p)
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
 	if (kin_table_property(p->t, "first")) {
-		sink_str(&p->s,
-			 "# To display the perf.data header info, please use --header/--header-only "
-			 "options.\n#\n");
+		sink_str(
+			&p->s,
+			"# To display the perf.data header info, please use --header/--header-only "
+			"options.\n#\n");
 		for (size_t i = 0; i < ARRAY_LEN(elided); i++) {
 			const char *only = text_of(p, elided[i][0]);
 			if (!only)
@@ -497,13 +554,20 @@ static void put_heading(struct page *p)
 			 number_of(p, "lost"));
 		sink_str(&p->s, buf);
 	}
-	char *event = name_of(p, text_of(p, "event") ? text_of(p, "event") : "");
+	char *event = escape_copy(text_of(p, "event") ? text_of(p, "event") : "");
 	snprintf(buf, sizeof(buf), "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
 		 p->group_size > 1 ? "s" : "");
 	sink_str(&p->s, buf);
 	sink_str(&p->s, event);
 	free(event);
-	snprintf(buf, sizeof(buf), "'\n# Event count (approx.): %" PRIu64 "\n#\n", number_of(p, "weight"));
+	sink_char(&p->s, '\'');
+	if (text_of(p, "times")) {
+		sink_str(&p->s, " (time slices: ");
+		sink_str(&p->s, text_of(p, "times"));
+		sink_char(&p->s, ')');
+	}
+	snprintf(buf, sizeof(buf), "\n# Event count (approx.): %" PRIu64 "\n#\n",
+		 number_of(p, "weight"));
 	sink_str(&p->s, buf);
 	if (p->hierarchy)
 		put_level_header(p);
@@ -522,6 +586,9 @@ static size_t width_of(const struct page *p, const struct kin_column *c)
 	if (c->type == KIN_CELL_TEXT) {
 		snprintf(key, sizeof(key), "width_%s", c->key);
 		width = (size_t)number_of(p, key) + (is_symbol(c) ? 4 : 0);
+		bool address = !strcmp(c->key, "dso") && number_of(p, "unmapped");
+		if (address && !p->o->separator && !p->o->widths && width < ADDRESS_WIDTH)
+			width = ADDRESS_WIDTH; /* perf sees to it that there is room for one */
 	}
 	return width < strlen(c->title) ? strlen(c->title) : width;
 }
@@ -567,10 +634,12 @@ static void put_rows(struct page *p)
 
 static struct kin_error *find_columns(struct page *p)
 {
-	static const char *const keys[] = { "level",         "chain_weight",      "chain_end_weight",
-					    "chain_samples", "chain_end_samples", "children_weight",
-					    "self_weight" };
-	size_t *const to[] = { &p->level, &p->sum,	&p->hit, &p->n_sum,
+	static const char *const keys[] = {
+		"level",         "chain_weight",      "chain_end_weight",
+		"chain_samples", "chain_end_samples", "children_weight",
+		"self_weight"
+	};
+	size_t *const to[] = { &p->level, &p->sum,      &p->hit, &p->n_sum,
 			       &p->n_hit, &p->children, &p->self };
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		*to[i] = render_column(p->t, keys[i]);

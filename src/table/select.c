@@ -19,7 +19,8 @@ struct view {
 	bool sorted;
 	VEC(struct kin_row) rows;
 	VEC(struct kin_cell) kept;
-	uint32_t *order; /* [rows.n] */
+	VEC(uint32_t) heads; /* [rows.n]: the row that stands for a row's block */
+	uint32_t *order;     /* [rows.n] */
 	size_t next;
 };
 
@@ -32,6 +33,7 @@ static void view_free(void *state)
 	free(v->cells);
 	free(v->order);
 	vec_free(&v->rows);
+	vec_free(&v->heads);
 	vec_free(&v->kept);
 	free(v);
 }
@@ -164,13 +166,18 @@ static int compare_cells(const struct kin_cell *a, const struct kin_cell *b)
 	return (x > y) - (x < y);
 }
 
+/* What decides where a row comes: the cell of its block's head. */
+static const struct kin_cell *head_cell(const struct view *v, uint32_t row)
+{
+	size_t width = v->n + 1;
+	return &v->kept.at[v->heads.at[row] * width + width - 1];
+}
+
 static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct by_key *by = arg;
 	uint32_t i = *(const uint32_t *)pa, j = *(const uint32_t *)pb;
-	size_t width = by->view->n + 1;
-	const struct kin_cell *a = &by->view->kept.at[i * width + width - 1];
-	const struct kin_cell *b = &by->view->kept.at[j * width + width - 1];
+	const struct kin_cell *a = head_cell(by->view, i), *b = head_cell(by->view, j);
 	bool none_a = a->type == KIN_CELL_NONE, none_b = b->type == KIN_CELL_NONE;
 
 	if (none_a != none_b)
@@ -179,6 +186,35 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	if (order)
 		return by->descending ? -order : order;
 	return (i > j) - (i < j);
+}
+
+/* Rows of one group stay together, around the first of them that is not nested; others are each
+ * for itself. */
+static void find_heads(struct view *v)
+{
+	const struct kin_row *rows = v->rows.at;
+	for (size_t i = 0, end; i < v->rows.n; i = end) {
+		size_t head = i;
+		for (end = i + 1; end < v->rows.n && rows[end].group == rows[i].group &&
+				  (rows[end].kind != KIN_ROW_PLAIN || rows[end].depth);
+		     end++)
+			if (rows[head].depth && !rows[end].depth)
+				head = end;
+		for (size_t k = i; k < end; k++)
+			vec_push(&v->heads, (uint32_t)head);
+	}
+}
+
+/* Whether blocks have something to be sorted by. */
+static bool can_sort(const struct view *v)
+{
+	bool any_nested = false;
+	for (uint32_t i = 0; i < v->rows.n; i++) {
+		any_nested |= v->rows.at[i].depth > 0;
+		if (head_cell(v, i)->type != KIN_CELL_NONE)
+			return true;
+	}
+	return !any_nested;
 }
 
 static struct kin_error *sort(struct view *v, const char *sort)
@@ -192,9 +228,8 @@ static struct kin_error *sort(struct view *v, const char *sort)
 	struct kin_row row;
 	kin_table_rewind(v->inner);
 	while (kin_table_next(v->inner, &row)) {
-		if (row.kind != KIN_ROW_PLAIN || row.depth || row.group || v->rows.n == NONE)
-			return err_new(KIN_ERROR_USAGE,
-				       "the rows of '%s' belong together and cannot be sorted",
+		if (v->rows.n == NONE)
+			return err_new(KIN_ERROR_UNSUPPORTED, "'%s' is too large to be sorted",
 				       kin_table_name(v->inner));
 		vec_reserve(&v->kept, v->n + 1);
 		for (size_t i = 0; i < v->n; i++)
@@ -202,6 +237,10 @@ static struct kin_error *sort(struct view *v, const char *sort)
 		v->kept.at[v->kept.n++] = row.cells[col];
 		vec_push(&v->rows, row);
 	}
+	find_heads(v);
+	if (!can_sort(v))
+		return err_new(KIN_ERROR_USAGE, "the rows of '%s' cannot be sorted by '%s'",
+			       kin_table_name(v->inner), key);
 	v->sorted = true;
 	v->order = xrealloc(NULL, v->rows.n + 1, sizeof(*v->order));
 	for (size_t i = 0; i < v->rows.n; i++)

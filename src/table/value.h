@@ -2,8 +2,8 @@
 #ifndef TABLE_VALUE_H
 #define TABLE_VALUE_H
 
+#include "base/sink.h"
 #include "kin/table.h"
-#include "table/sink.h"
 
 /* The shortest usual form of v that reads back as v, at most "%.17g"; "null" is the caller's. */
 void value_number(struct sink *s, double v);

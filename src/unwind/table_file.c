@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "unwind/table_private.h"
 
 enum { VERSION = 1, ID_MAX = 128, FILE_MAX = 512 << 20 };
@@ -48,15 +48,7 @@ static uint64_t checksum_all(const struct header *h, const void *points, const v
 
 /* ---- names ---- */
 
-char *unwind_cache_folder(void)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	if (cache && *cache == '/')
-		return xprintf("%s/kin/unwind", cache);
-	if (home && *home == '/')
-		return xprintf("%s/.cache/kin/unwind", home);
-	return NULL;
-}
+char *unwind_cache_folder(void) { return folder_cache("unwind"); }
 
 /* It becomes part of a file name. */
 static struct kin_error *check_id(const char *build_id)
@@ -173,25 +165,6 @@ out:
 
 /* ---- saving ---- */
 
-static struct kin_error *make_folder(const char *folder)
-{
-	char *path = xprintf("%s", folder);
-	struct kin_error *err = NULL;
-	for (char *p = path + 1; !err; p++) {
-		if (*p && *p != '/')
-			continue;
-		char c = *p;
-		*p = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			err = err_os(errno, "cannot make %s", path);
-		*p = c;
-		if (!c)
-			break;
-	}
-	free(path);
-	return err;
-}
-
 static bool write_all(int fd, const void *data, size_t size)
 {
 	for (const uint8_t *p = data; size;) {
@@ -225,7 +198,7 @@ struct kin_error *unwind_table_save(const struct unwind_table *t, const char *fo
 {
 	struct kin_error *err = check_id(build_id);
 	if (!err)
-		err = make_folder(folder);
+		err = folder_make(folder);
 	if (err)
 		return err;
 	char *temporary = xprintf("%s/.%s.XXXXXX", folder, build_id);

@@ -45,8 +45,9 @@ DEBIAN = {
 }
 
 
-def run(args, text=''):
-    return subprocess.run(args, input=text, capture_output=True, text=True, errors='surrogateescape')
+def run(args, text='', cwd=None):
+    return subprocess.run(args, input=text, capture_output=True, text=True, errors='surrogateescape',
+                          cwd=cwd)
 
 
 def text_range(program):
@@ -135,7 +136,8 @@ def build_all(folder):
             variants = [f'{v} {o}' for v in VERSIONS for o in ('-O0', '-O2')]
             for options in variants + OTHERS:
                 out = os.path.join(folder, f'{program}-{compiler}{options}'.replace(' ', ''))
-                made = run([compiler, *options.split(), '-w', '-o', out, *files, '-lm', '-lpthread'])
+                made = run([compiler, *options.split(), '-w', '-o', out, *files, '-lm', '-lpthread'],
+                           cwd=folder)  # compilers leave .dwo and .mod files where they are
                 if made.returncode == 0:
                     yield f'{program} {compiler} {options}', out
                 else:
@@ -166,7 +168,7 @@ def main():
     args = parser.parse_args()
     args.print_lines = os.path.abspath(args.print_lines)
     tap = Tap()
-    folder = args.keep or tempfile.mkdtemp(prefix='kin-lines-')
+    folder = os.path.abspath(args.keep or tempfile.mkdtemp(prefix='kin-lines-'))
     os.makedirs(folder, exist_ok=True)
     try:
         for path in args.programs:

@@ -128,7 +128,7 @@ def compare(name, path, loose=0, inner=0):
         good = len(ours) == len(p[1])
         for i, ((addr, obj, flags), (ip, dso)) in enumerate(zip(ours, p[1])):
             # within exec(), the caller is of a program that is gone; perf keeps its mappings
-            execs = i > 0 and not flags & 1 and ours[i - 1][2] & 2
+            execs = bool(i > 0 and not flags & 1 and ours[i - 1][2] & 2)
             good &= same_object(obj, dso, execs)
             if obj == "-" and dso != "[unknown]":
                 continue

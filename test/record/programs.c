@@ -1,11 +1,17 @@
 /* programs.c - what is recorded in the tests: programs NAME [ARGUMENT]. Compiled -O0 with frame
  * pointers, and -O2 without. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,16 +75,15 @@ NOINLINE int deep(int n)
 
 static void *thread(void *arg)
 {
-	(void)arg;
 	for (int i = 0; i < 30; i++)
-		loop(1000000);
+		loop((int)(long)arg);
 	return NULL;
 }
 static int threads(int n)
 {
-	pthread_t t[64];
+	pthread_t *t = calloc((size_t)n, sizeof(*t));
 	for (int i = 0; i < n; i++)
-		pthread_create(&t[i], NULL, thread, NULL);
+		pthread_create(&t[i], NULL, thread, (void *)(n > 100 ? 100000L : 1000000L));
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
 	return 0;
@@ -98,6 +103,17 @@ static int forks(int n)
 	while (wait(NULL) > 0)
 		continue;
 	return 7;
+}
+
+static int storm(int n) /* of children that end at once */
+{
+	int bad = 0, status;
+	for (int i = 0; i < n; i++) {
+		if (!fork())
+			_exit(3);
+		bad += wait(&status) < 0 || status != 0x300;
+	}
+	return bad ? 1 : 7;
 }
 
 NOINLINE void daemon_work(void) { spin(0.2); }
@@ -183,6 +199,22 @@ static int dispositions(void)
 	return 0;
 }
 
+/* The rest of the command line, where perf_event_open is refused. */
+static int refused(char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &program))
+		return 98;
+	execv(argv[0], argv);
+	return 97;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -193,6 +225,8 @@ int main(int argc, char **argv)
 		return spin(n / 1000.0), 0;
 	if (!strcmp(name, "deep"))
 		return deep(n), 0;
+	if (!strcmp(name, "storm"))
+		return storm(n);
 	if (!strcmp(name, "threads"))
 		return threads(n);
 	if (!strcmp(name, "forks"))
@@ -209,6 +243,8 @@ int main(int argc, char **argv)
 		return jit();
 	if (!strcmp(name, "dispositions"))
 		return dispositions();
+	if (!strcmp(name, "refused"))
+		return refused(argv + 2);
 	if (!strcmp(name, "exit"))
 		return n;
 	if (!strcmp(name, "die"))

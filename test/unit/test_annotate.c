@@ -828,15 +828,15 @@ static void test_lines(void)
 	CHECK(reported(&x, &lines_report, &o, &text_renderer),
 	      "Source lines\n"
 	      "\n"
-	      "% time  self (s)  calls  file     line  function\n"
-	      "53.33%      0.40      5  other.c     3  other\n"
-	      "26.67%      0.20         main.c      4  f\n"
-	      "13.33%      0.10      3  main.c      3  f\n"
-	      " 6.67%      0.05         main.c      9  main\n");
+	      "% time  self (s)  calls  count  time/count  file     line  function\n"
+	      "53.33%      0.40      5                     other.c     3  other\n"
+	      "26.67%      0.20           111      1.80ms  main.c      4  f\n"
+	      "13.33%      0.10      3                     main.c      3  f\n"
+	      " 6.67%      0.05                            main.c      9  main\n");
 	o.subjects = subjects;
 	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
-	      "share,self,calls,file,line,name\n"
-	      "0.53333333333333333,0.4,5,other.c,3,other\n");
+	      "share,self,calls,count,per_count,file,line,name\n"
+	      "0.53333333333333333,0.4,5,,,other.c,3,other\n");
 	o.subjects = missing;
 	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
 	      "'ther.c' is no function or source file of 'prog'");
@@ -854,18 +854,18 @@ static void test_annotate(void)
 	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
 	      "Annotated source\n"
 	      "\n"
-	      "% time  self (s)  count  line  source\n"
-	      "                               f (./main.c)\n"
-	      "13.33%      0.10      3     3    int f(void) {\n"
-	      "26.67%      0.20    111     4            return x;\n"
-	      "                      0     5    }\n");
+	      "% time  self (s)  count  time/count  line  source\n"
+	      "                                           f (./main.c)\n"
+	      "13.33%      0.10      3      33.3ms     3    int f(void) {\n"
+	      "26.67%      0.20    111      1.80ms     4            return x;\n"
+	      "                      0                 5    }\n");
 	o.subjects = file;
 	CHECK(reported(&x, &annotate_report, &o, &csv_renderer),
-	      "kind,depth,group,share,self,count,line,source\n"
-	      "function,0,0,,,,,./sub/other.c\n"
-	      "plain,1,0,,,,1,int y;\n"
-	      "plain,1,0,,,,2,#define BODY y++\n"
-	      "plain,1,0,0.53333333333333333,0.4,5,3,void other(void) { BODY; }\n");
+	      "kind,depth,group,share,self,count,per_count,line,source\n"
+	      "function,0,0,,,,,,./sub/other.c\n"
+	      "plain,1,0,,,,,1,int y;\n"
+	      "plain,1,0,,,,,2,#define BODY y++\n"
+	      "plain,1,0,0.53333333333333333,0.4,5,0.08,3,void other(void) { BODY; }\n");
 	o.subjects = missing;
 	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
 	      "'g' is no function or source file of 'prog'");
@@ -876,11 +876,11 @@ static void test_annotate(void)
 	      "  source './main.c': no such file, neither as named nor in the current folder; name "
 	      "the folder it is in\n"
 	      "\n"
-	      "% time  self (s)  count  line  source\n"
-	      "                               f (./main.c)\n"
-	      "13.33%      0.10      3     3\n"
-	      "26.67%      0.20    111     4\n"
-	      "                      0     5\n");
+	      "% time  self (s)  count  time/count  line  source\n"
+	      "                                           f (./main.c)\n"
+	      "13.33%      0.10      3      33.3ms     3\n"
+	      "26.67%      0.20    111      1.80ms     4\n"
+	      "                      0                 5\n");
 	rename("away", "main.c");
 	done(&x);
 }
@@ -944,7 +944,8 @@ static void test_info(void)
 	      "blocks,outside all functions,0,\n"
 	      "check,data fits the program,in doubt,\n"
 	      "check,warning,gmon.out is of another program,\n"
-	      "check,a sum was too large,no,\n");
+	      "check,a sum was too large,no,\n"
+	      "check,can be trusted,yes,\n");
 	done(&x);
 }
 

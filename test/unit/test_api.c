@@ -89,7 +89,7 @@ static void says_what_is_wrong(void)
 
 	OK(kin_report(p, "flat", NULL, &t) == NULL);
 	fails(kin_render(t, "html", NULL, stderr), KIN_ERROR_USAGE,
-	      "no format 'html': there are text, json, csv, order");
+	      "no format 'html': there are text, json, csv, order, perf");
 	FILE *full = fopen("/dev/full", "w");
 	fails(kin_render(t, "csv", NULL, full), KIN_ERROR_OS, "writing: No space left on device");
 	fclose(full);

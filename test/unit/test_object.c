@@ -505,6 +505,26 @@ static void test_plt_aarch64(void)
 
 /* ---- other places to take symbols from ---- */
 
+/* What says its size ends there; what says none goes on to the next, or to the section's end. */
+static void test_sizes(void)
+{
+	struct elf_build b = program();
+	elf_symbol(&b, "a", TEXT, 16, STB_GLOBAL, STT_FUNC, 1);
+	elf_symbol(&b, "b", TEXT + 64, 0, STB_GLOBAL, STT_FUNC, 1);
+	elf_symbol(&b, "c", TEXT + 128, UINT64_MAX, STB_GLOBAL, STT_FUNC, 1);
+	struct object_file *o = open_build(&b);
+	const struct symtab_opts sized = { .sized = true };
+	struct symbol_table t = { 0 };
+	kin_error_free(object_symbols(o, &sized, &t));
+	OK(t.n == 3 && t.at[0].end == TEXT + 16 && t.at[1].end == TEXT + 128 &&
+	   t.at[2].end == TEXT + sizeof(nops));
+	free(t.at);
+	kin_error_free(object_symbols(o, &ours, &t));
+	OK(t.n == 3 && t.at[0].end == TEXT + 64);
+	free(t.at);
+	object_free(o);
+}
+
 static void test_external(void)
 {
 	static const char text[] = "0000000000001000 T alpha\n"
@@ -707,6 +727,16 @@ static const char *calls(struct object_file *o, uint64_t low, uint64_t high, boo
 	return object_calls(o, low, high, as_gnu, note_call, NULL) ? calls_text : "unsupported";
 }
 
+/* Where calls end in .text, and nowhere else. */
+static const char *ends(const struct object_file *o)
+{
+	calls_text[0] = '\0';
+	for (uint64_t addr = TEXT; addr < object_text(o).high; addr++)
+		if (object_call_ends_at(o, addr))
+			snprintf(calls_text + strlen(calls_text), 8, "%lx ", (long)addr);
+	return calls_text;
+}
+
 static void test_calls(void)
 {
 	static const uint8_t x86[] = {
@@ -730,6 +760,7 @@ static void test_calls(void)
 	OK_STR(calls(o, 0x1000, 0x1000, false), "");
 	OK_STR(calls(o, 0x1000, 0x1006, true), "1000>1015 ");
 	OK_STR(calls(o, 0x100a, 0x3000, true), "100a>100001000 1010>1015 ");
+	OK_STR(ends(o), "1005 100b 100c 100d 100e 100f 1015 1017 "); /* the mov might be some */
 	object_free(o);
 
 	b = elf_new(64, false, EM_AARCH64);
@@ -740,6 +771,7 @@ static void test_calls(void)
 	o = open_build(&b);
 	OK_STR(calls(o, 0, UINT64_MAX, false), "1000>1008 1004>1000 ");
 	OK_STR(calls(o, 0, UINT64_MAX, true), "1000>1008 1004>1000 1008>100c ");
+	OK_STR(ends(o), "1004 1008 ");
 	object_free(o);
 	free(words.at);
 
@@ -748,6 +780,26 @@ static void test_calls(void)
 	o = open_build(&b);
 	OK_STR(calls(o, 0, UINT64_MAX, false), "unsupported");
 	OK_STR(calls(o, 0, UINT64_MAX, true), "unsupported");
+	OK(object_call_ends_at(o, TEXT)); /* who knows */
+	object_free(o);
+}
+
+static void test_indirect_calls(void)
+{
+	static const uint8_t code[] = {
+		0xff, 0x10,                   /* 1000: call *(%rax) */
+		0x41, 0xff, 0x55, 8,          /* 1002: call *8(%r13) */
+		0xff, 0x14, 0xc8,             /* 1006: call *(%rax,%rcx,8) */
+		0xff, 0x14, 0x25, 1, 2, 3, 4, /* 1009: call *0x4030201 */
+		0xff, 0x15, 1,    2, 3, 4,    /* 1010: call *0x4030201(%rip) */
+		0xff, 0x94, 0x24, 1, 2, 3, 4, /* 1016: call *0x4030201(%rsp) */
+		0xff, 0x20,                   /* 101d: jmp *(%rax) */
+		0x90,
+	};
+	struct elf_build b = elf_new(64, false, EM_X86_64);
+	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, code, sizeof(code));
+	struct object_file *o = open_build(&b);
+	OK_STR(ends(o), "1002 1006 1009 1010 1016 101d ");
 	object_free(o);
 }
 
@@ -777,6 +829,8 @@ static void test_demangling(void)
 		{ DEMANGLE_JAVA, "_ZN3FooC1Ev", "Foo.Foo()" },
 		{ DEMANGLE_GNAT, "ada__text_io__put", "ada.text_io.put" },
 		{ DEMANGLE_NONE, "_Z3foov", NULL },
+		{ DEMANGLE_SHORT, "_ZN3app4sortIiEEvPT_", "app::sort<int>" },
+		{ DEMANGLE_SHORT, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char *got = demangle(names[i].name, names[i].style);
@@ -1020,11 +1074,13 @@ int main(void)
 	test_cold_pieces();
 	test_plt_x86();
 	test_plt_aarch64();
+	test_sizes();
 	test_external();
 	test_build_id_file();
 	test_debuglink();
 	test_packed_symbols();
 	test_calls();
+	test_indirect_calls();
 	test_demangling();
 	test_demangling_bombs();
 	test_damaged();

@@ -1,8 +1,9 @@
-/* sink.h - a large buffer before a FILE, for renderers: rows are many, their pieces small.
+/* sink.h - a large buffer before a FILE, for whoever writes much: rows are many, their pieces
+ * small.
  *
  * Write errors stay in the FILE: ask ferror() after the last flush. */
-#ifndef TABLE_SINK_H
-#define TABLE_SINK_H
+#ifndef BASE_SINK_H
+#define BASE_SINK_H
 
 #include <stdio.h>
 #include <string.h>

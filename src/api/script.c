@@ -1,0 +1,93 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/namer.h"
+#include "api/private.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "export/folded.h"
+#include "export/script.h"
+
+static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
+				      const struct kin_script_opts *o,
+				      const struct sample_filter *filter, FILE *out)
+{
+	struct namer n = { .p = p->data, .g = g, .full_names = o->full_names };
+	struct kin_error *err = folded_write(out, p->data,
+					     &(struct folded_opts){ .names = namer_names,
+								    .arg = &n,
+								    .event = o->event,
+								    .filter = filter,
+								    .weights = !o->counts,
+								    .no_comm = o->no_comm,
+								    .pid = o->show_pid,
+								    .tid = o->show_tid,
+								    .annotate = o->annotate });
+	namer_done(&n);
+	return err;
+}
+
+/* ---- all formats ---- */
+
+static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
+				       const struct kin_script_opts *o, bool json,
+				       const struct sample_filter *filter, FILE *out)
+{
+	struct script_opts opts = {
+		.json = json, .nanoseconds = o->nanoseconds, .event = o->event, .filter = filter
+	};
+	struct kin_error *err = script_fields(o->fields, &opts.fields);
+	return err ? err : script_write(out, p->data, g, &opts);
+}
+
+static struct kin_error *check_event(const struct profile *p, const char *event)
+{
+	for (size_t i = 0; i < p->samples.n_events; i++)
+		if (!event || !strcmp(strtab_get(p->strings, p->samples.events[i].name), event))
+			return NULL;
+	return err_new(KIN_ERROR_USAGE, "there are no samples of an event '%.80s'", event);
+}
+
+static struct kin_error *check(const struct profile *p, const char *format,
+			       const struct kin_script_opts *o)
+{
+	if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
+	    strcmp(format, "folded") != 0)
+		return err_new(KIN_ERROR_USAGE, "no format '%s': there are text, json, folded",
+			       format);
+	if (!p->samples.n)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "there are no samples with stacks in the data, only counts");
+	return check_event(p, o->event);
+}
+
+struct kin_error *kin_script(struct kin_profile *p, const char *format,
+			     const struct kin_script_opts *opts, FILE *out)
+{
+	struct kin_script_opts o = { 0 };
+	if (opts)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	struct sample_filter *filter = NULL;
+	struct kin_error *err = check(p->data, format, &o);
+	if (!err)
+		err = sample_filter_new(p->data,
+					&(struct sample_filter_texts){ .comms = o.comms,
+								       .pids = o.pids,
+								       .tids = o.tids,
+								       .cpus = o.cpus,
+								       .times = o.times },
+					&filter);
+	if (err)
+		return err;
+	struct program_opts naming = p->naming;
+	naming.no_inlines = !o.inlines;
+	struct program *g = program_new(p->data, p->object, &naming);
+	for (size_t i = 0; i < program_n_troubles(g) && !p->told_objects; i++)
+		vec_push(&p->warnings, xprintf("%s", program_trouble_at(g, i)));
+	p->told_objects = true;
+	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)
+			       : write_samples(p, g, &o, format[0] == 'j', filter, out);
+	program_free(g);
+	sample_filter_free(filter);
+	return err;
+}

@@ -1,0 +1,544 @@
+/* cmd_top.c - what runs now, by function. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "kin/table.h"
+#include "tui/browse.h"
+
+/* Of ourselves, as env and timeout have them. */
+enum { STATUS_FAILED = 125, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
+
+static const char *const description[] = {
+	"Samples what runs on the machine, or processes (-p), threads (-t), or COMMAND and what it "
+	"starts, and shows where the time goes: a row per command, library and function, with "
+	"Self, "
+	"its own share of the samples, and Children, that with all it called. What was seen fades "
+	"by "
+	"an eighth with each refresh, so that the rows are of the last moments.",
+	"On a terminal it is a table to go about in: Enter shows the callers and callees of a "
+	"function, "
+	"Esc goes back, / shows only rows with a text in them, s sorts by Children or by Self, p "
+	"holds "
+	"the picture, ? lists all keys, q quits. --stdio prints each refresh, as it also does when "
+	"standard output is no terminal; --json prints one JSON document for each.",
+	"Nothing has to be compiled differently: stacks are walked by call-frame information, as "
+	"in kin "
+	"record. While the table is on the terminal, COMMAND does not have that for input or "
+	"output: "
+	"what it prints there is lost, unless redirected. COMMAND goes on when kin top ends.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin top", "the whole machine; takes root, or a kernel that permits it" },
+	{ "kin top -p 1234 -d 0.5", "a process, twice a second" },
+	{ "kin top --stdio -n 3 make -j2 >top.txt", "three refreshes of a build" },
+	{ "kin top --json -n 1 -d 10 -a", "ten seconds of everything, for a script" },
+	{ 0 },
+};
+
+enum {
+	TOP_PID = 100,
+	TOP_TID,
+	TOP_ALL,
+	TOP_EVENT,
+	TOP_FREQUENCY,
+	TOP_PERIOD,
+	TOP_STACKS,
+	TOP_DELAY,
+	TOP_COUNT,
+	TOP_ZERO,
+	TOP_KEEP,
+	TOP_KEYS,
+	TOP_NO_CHILDREN,
+	TOP_LIMIT,
+	TOP_ROWS,
+	TOP_COMMS,
+	TOP_DSOS,
+	TOP_SYMBOLS,
+	TOP_STDIO,
+	TOP_JSON,
+};
+
+static const struct opt_group what_options = {
+	"What is sampled",
+	(const struct opt[]){
+		{ TOP_PID, 'p', "pid", "PID",
+		  "running processes, with all their threads and what they start; PID,PID,... or "
+		  "repeated",
+		  NULL, COMPLETE_NOTHING },
+		{ TOP_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_ALL, 'a', "all-cpus", NULL,
+		  "everything on the machine (the default); with COMMAND, while that runs", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_EVENT, 'e', "event", "EVENT",
+		  "what is counted, as for kin record: cycles, cpu-clock, cache-misses:u ...", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_FREQUENCY, 'F', "frequency", "HZ",
+		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
+		{ TOP_PERIOD, 'c', "period", "N", "or one sample every N events", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_STACKS, 'g', "call-graph", "HOW",
+		  "auto (the default): call-frame information, and frame pointers where it ends; "
+		  "dwarf: "
+		  "that information alone; fp: frame pointers",
+		  "auto dwarf fp", COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group how_options = {
+	"Refreshes",
+	(const struct opt[]){
+		{ TOP_DELAY, 'd', "delay", "SECONDS", "time between them, 2 if not given", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_COUNT, 'n', "count", "N", "end after so many", NULL, COMPLETE_NOTHING },
+		{ TOP_ZERO, 'z', "zero", NULL, "only what is new since the last one", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_KEEP, 0, "keep", NULL, "all that was seen: nothing fades", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group rows_options = {
+	"Rows",
+	(const struct opt[]){
+		{ TOP_KEYS, 's', "sort", "KEYS",
+		  "a row for each combination of comm, pid, tid, dso, sym; comm,dso,sym if not "
+		  "given",
+		  NULL, COMPLETE_NOTHING },
+		{ TOP_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
+		{ TOP_LIMIT, 0, "percent-limit", "PERCENT", "hide rows below this share", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_ROWS, 'E', "entries", "N",
+		  "no more rows than that; with --stdio 20 if not given", NULL, COMPLETE_NOTHING },
+		{ TOP_COMMS, 0, "comms", "NAMES", "only samples of these commands", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_DSOS, 0, "dsos", "NAMES", "only samples taken in these programs or libraries",
+		  NULL, COMPLETE_NOTHING },
+		{ TOP_SYMBOLS, 0, "symbols", "NAMES", "only samples taken in these functions", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group output_group = {
+	"Output",
+	(const struct opt[]){
+		{ TOP_STDIO, 0, "stdio", NULL, "print each refresh, one after the other", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_JSON, 0, "json", NULL, "the same as JSON", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &what_options, &how_options,
+						   &rows_options, &names_options,
+						   &output_group, &general_options,
+						   NULL };
+
+/* ---- the command line ---- */
+
+struct ids {
+	VEC(int) at;
+};
+
+struct line {
+	struct kin_live_opts live;
+	struct kin_hists_opts hists;
+	struct ids pids, tids;
+	char *events; /* joined by commas */
+	double delay_s, keep;
+	uint64_t count; /* 0: no end */
+	bool stdio, json, help, version;
+	char error[512];
+};
+
+static bool bad(struct line *l, const char *option, const char *arg, const char *what)
+{
+	snprintf(l->error, sizeof(l->error), "%s: '%.80s' is not %s", option, arg, what);
+	return false;
+}
+
+static bool take_ids(struct line *l, const char *option, const char *arg, struct ids *ret)
+{
+	for (const char *s = arg;; s++) {
+		char *end;
+		errno = 0;
+		long v = strtol(s, &end, 10);
+		if (end == s || errno || v <= 0 || v > INT32_MAX || (*end && *end != ','))
+			return bad(l, option, arg, "a number of a process or thread");
+		vec_push(&ret->at, (int)v);
+		s = end;
+		if (!*s)
+			return true;
+	}
+}
+
+static bool take_count(struct line *l, const char *option, const char *arg, uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(arg, &end, 10);
+	if (end == arg || *end || errno || arg[0] == '-' || !v || v > UINT64_C(1) << 62)
+		return bad(l, option, arg, "a number that makes sense here");
+	*ret = v;
+	return true;
+}
+
+static bool take_number(struct line *l, const char *option, const char *arg, double low,
+			double high, double *ret)
+{
+	char *end;
+	double v = strtod(arg, &end);
+	if (end == arg || (*end && strcmp(end, "%") != 0 && strcmp(end, "s") != 0) || !(v >= low) ||
+	    v > high)
+		return bad(l, option, arg, "a number that makes sense here");
+	*ret = v;
+	return true;
+}
+
+static void add_events(struct line *l, const char *arg)
+{
+	char *joined = l->events ? xprintf("%s,%s", l->events, arg) : xprintf("%s", arg);
+	free(l->events);
+	l->events = joined;
+}
+
+static bool take_option(struct line *l, int id, const char *arg)
+{
+	uint64_t n = 0;
+	switch (id) {
+	case TOP_PID:
+		return take_ids(l, "-p", arg, &l->pids);
+	case TOP_TID:
+		return take_ids(l, "-t", arg, &l->tids);
+	case TOP_ALL:
+		l->live.everything = true;
+		break;
+	case TOP_EVENT:
+		add_events(l, arg);
+		break;
+	case TOP_FREQUENCY:
+		return take_count(l, "-F", arg, &l->live.frequency);
+	case TOP_PERIOD:
+		return take_count(l, "-c", arg, &l->live.period);
+	case TOP_STACKS:
+		l->live.stacks = arg;
+		break;
+	case TOP_DELAY:
+		return take_number(l, "-d", arg, 0.05, 86400, &l->delay_s);
+	case TOP_COUNT:
+		return take_count(l, "-n", arg, &l->count);
+	case TOP_ZERO:
+		l->keep = 0;
+		break;
+	case TOP_KEEP:
+		l->keep = 1;
+		break;
+	case TOP_KEYS:
+		l->hists.sort = arg;
+		break;
+	case TOP_NO_CHILDREN:
+		l->hists.no_children = true;
+		break;
+	case TOP_LIMIT:
+		l->hists.has_percent_limit = true;
+		return take_number(l, "--percent-limit", arg, 0, 100, &l->hists.percent_limit);
+	case TOP_ROWS:
+		if (!take_count(l, "-E", arg, &n))
+			return false;
+		l->hists.max_rows = (size_t)n;
+		break;
+	case TOP_COMMS:
+		l->hists.comms = arg;
+		break;
+	case TOP_DSOS:
+		l->hists.dsos = arg;
+		break;
+	case TOP_SYMBOLS:
+		l->hists.symbols = arg;
+		break;
+	case TOP_STDIO:
+		l->stdio = true;
+		break;
+	case TOP_JSON:
+		l->stdio = l->json = true;
+		break;
+	case OPT_DEMANGLE:
+		l->live.demangle = arg ? arg : "auto";
+		break;
+	case OPT_NO_DEMANGLE:
+		l->live.demangle = "none";
+		break;
+	case OPT_HELP:
+		l->help = true;
+		break;
+	case OPT_VERSION:
+		l->version = true;
+		break;
+	}
+	return true;
+}
+
+static bool check(struct line *l)
+{
+	struct kin_live_opts *o = &l->live;
+	const char *wrong = NULL;
+	bool attach = o->n_pids || o->n_tids;
+	if (o->argv && attach)
+		wrong = "a command, and processes that run already: one or the other";
+	else if (attach && o->everything)
+		wrong = "-a is everything: without -p and -t";
+	else if (o->frequency && o->period)
+		wrong = "-F and -c: one or the other";
+	if (wrong)
+		snprintf(l->error, sizeof(l->error), "%s", wrong);
+	return !wrong;
+}
+
+/* Options end at the first word of the command. */
+static bool parse(int argc, char **argv, struct line *l)
+{
+	struct opt_parser p = opt_parser(options, argc, argv);
+	for (int id; (id = opt_next(&p)) != OPT_END;) {
+		if (id == OPT_ERROR) {
+			snprintf(l->error, sizeof(l->error), "%s", p.error);
+			return false;
+		}
+		if (id == OPT_OPERAND) {
+			l->live.argv = argv + p.next - 1;
+			break;
+		}
+		if (!take_option(l, id, p.arg))
+			return false;
+		if (l->help || l->version)
+			return true;
+	}
+	l->live.events = l->events;
+	l->live.pids = l->pids.at.at;
+	l->live.n_pids = l->pids.at.n;
+	l->live.tids = l->tids.at.at;
+	l->live.n_tids = l->tids.at.n;
+	if (!l->live.argv && !l->live.n_pids && !l->live.n_tids)
+		l->live.everything = true;
+	return check(l);
+}
+
+/* ---- refreshes, printed ---- */
+
+enum { STEP_MS = 50, USUAL_ROWS = 20 };
+
+/* Until the time is over, or the recording. */
+static void wait_for(struct kin_live *live, double seconds)
+{
+	struct timespec start, now;
+	double passed = 0;
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (passed < seconds && !kin_live_is_over(live)) {
+		double left_ms = (seconds - passed) * 1000;
+		poll(NULL, 0, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		passed = (double)(now.tv_sec - start.tv_sec) +
+			 (double)(now.tv_nsec - start.tv_nsec) / 1e9;
+	}
+}
+
+static struct kin_error *print(struct kin_profile *profile, const struct line *l)
+{
+	struct kin_hists_opts h = l->hists;
+	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
+	struct kin_table *t;
+	h.call_graph = "none";
+	h.weights = l->json;
+	if (!h.max_rows && !l->json)
+		h.max_rows = USUAL_ROWS;
+	struct kin_error *err = kin_report(profile, "hists", &opts, &t);
+	if (err)
+		return err;
+	err = kin_render(t, l->json ? "json" : "text",
+			 &(struct kin_render_opts){ .size = sizeof(struct kin_render_opts) },
+			 stdout);
+	kin_table_free(t);
+	if (!err && !l->json)
+		putchar('\n');
+	if (!err && fflush(stdout))
+		err = err_os(errno, "standard output");
+	return err;
+}
+
+static void say_messages(struct kin_live *live)
+{
+	const char *text;
+	while ((text = kin_live_message(live)))
+		message("top", "%s", text);
+}
+
+static struct kin_error *print_all(struct kin_live *live, const struct line *l)
+{
+	struct kin_error *err = NULL;
+	bool over = false;
+	for (uint64_t i = 0; !err && !over && (!l->count || i < l->count); i++) {
+		wait_for(live, l->delay_s);
+		over = kin_live_is_over(live);
+		struct kin_profile *p = kin_live_profile(live, l->keep);
+		say_messages(live);
+		err = print(p, l);
+		kin_profile_free(p);
+	}
+	return err;
+}
+
+/* ---- on the terminal ---- */
+
+struct shown {
+	struct kin_live *live;
+	const struct line *line;
+	bool over;
+	char note[256];
+};
+
+static struct kin_profile *next_profile(void *arg, const char **note)
+{
+	struct shown *s = arg;
+	const char *text = kin_live_message(s->live);
+	if (text) {
+		snprintf(s->note, sizeof(s->note), "%s", text);
+		*note = s->note;
+	}
+	if (s->over)
+		return NULL;
+	s->over = kin_live_is_over(s->live); /* what came last is shown yet */
+	return kin_live_profile(s->live, s->line->keep);
+}
+
+static struct kin_error *show(struct kin_live *live, const struct line *l)
+{
+	struct shown s = { .live = live, .line = l };
+	struct browse_opts o = { .title = "kin top",
+				 .hists = &l->hists,
+				 .next = next_profile,
+				 .arg = &s,
+				 .delay_ms = (unsigned)(l->delay_s * 1000),
+				 .refreshes = l->count };
+	/* The first picture comes soon: an empty one for seconds looks broken. */
+	wait_for(live, l->delay_s < 0.3 ? l->delay_s : 0.3);
+	struct kin_profile *first = kin_live_profile(live, l->keep);
+	struct kin_error *err = browse(first, &o);
+	kin_profile_free(first);
+	return err;
+}
+
+/* What a program that we start would have of our terminal. */
+struct put_away {
+	int fd[3]; /* the real ones; -1: were no terminal */
+};
+
+static void put_terminal_away(struct put_away *p, bool needed)
+{
+	int null = needed ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+	for (int fd = 0; fd < 3; fd++) {
+		p->fd[fd] = -1;
+		if (null < 0 || !isatty(fd))
+			continue;
+		fflush(fd == 1 ? stdout : stderr);
+		p->fd[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		dup2(null, fd);
+	}
+	if (null >= 0)
+		close(null);
+}
+
+static void bring_terminal_back(struct put_away *p)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		if (p->fd[fd] < 0)
+			continue;
+		dup2(p->fd[fd], fd);
+		close(p->fd[fd]);
+		p->fd[fd] = -1;
+	}
+}
+
+/* ---- running ---- */
+
+static int not_begun(const struct line *l, struct kin_error *err)
+{
+	int errnum = kin_error_errno(err);
+	enum kin_error_kind kind = kin_error_kind(err);
+	message_error("top", err);
+	if (!l->live.argv)
+		return kind == KIN_ERROR_USAGE ? EXIT_USAGE : EXIT_ERROR;
+	return errnum == ENOENT                        ? STATUS_NOT_FOUND
+	       : errnum == ENOEXEC || errnum == EACCES ? STATUS_NOT_EXECUTABLE
+						       : STATUS_FAILED;
+}
+
+static int run_line(struct line *l)
+{
+	bool printed = l->stdio || !isatty(STDOUT_FILENO);
+	struct put_away away;
+	struct kin_live *live = NULL;
+	put_terminal_away(&away, !printed && l->live.argv);
+	struct kin_error *err = kin_live_start(&l->live, &live);
+	if (err) {
+		bring_terminal_back(&away);
+		return not_begun(l, err);
+	}
+	err = printed ? print_all(live, l) : show(live, l);
+	bring_terminal_back(&away);
+	say_messages(live);
+	kin_live_stop(live);
+	return err ? message_error("top", err) : EXIT_OK;
+}
+
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	struct line l = { .delay_s = 2, .keep = 7.0 / 8 };
+	int status = EXIT_OK;
+	l.live.size = sizeof(l.live);
+	l.hists.size = sizeof(l.hists);
+	if (!parse(argc, argv, &l)) {
+		message(c->name, "%s", l.error);
+		status = EXIT_USAGE;
+	} else if (l.help) {
+		help_command(c, stdout);
+	} else if (l.version) {
+		help_version(stdout);
+	} else {
+		status = run_line(&l);
+	}
+	vec_free(&l.pids.at);
+	vec_free(&l.tids.at);
+	free(l.events);
+	return status;
+}
+
+const struct command top_command = {
+	.name = "top",
+	.group = COMMANDS_LOOK,
+	.summary = "what runs now, by function: Children and Self, as they change",
+	.operands = "[--] [COMMAND [ARGUMENT]...]",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status =
+		"0; 1 if what was seen could not be shown, or nothing can be recorded; 125 if "
+		"recording could not begin, 126 if COMMAND could not be executed, 127 if it was "
+		"not found; 2 if the command line makes no sense.",
+	.run_words = run_words,
+};

@@ -1,0 +1,491 @@
+#include "export/script.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "base/vec.h"
+
+static const struct {
+	const char *name;
+	enum script_field field;
+	bool usual;
+} fields[] = {
+	{ "comm", SCRIPT_COMM, true },
+	{ "pid", SCRIPT_PID, false },
+	{ "tid", SCRIPT_TID, true },
+	{ "cpu", SCRIPT_CPU, true },
+	{ "time", SCRIPT_TIME, true },
+	{ "period", SCRIPT_PERIOD, true },
+	{ "event", SCRIPT_EVENT, true },
+	{ "count", SCRIPT_COUNT, false },
+	{ "ip", SCRIPT_IP, true },
+	{ "sym", SCRIPT_SYM, true },
+	{ "symoff", SCRIPT_SYMOFF, true },
+	{ "dso", SCRIPT_DSO, true },
+	{ "srcline", SCRIPT_SRCLINE, false },
+};
+
+enum { OF_FRAMES = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE };
+
+/* ---- fields ---- */
+
+static unsigned find_field(const char *word, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (strlen(fields[i].name) == n && !memcmp(fields[i].name, word, n))
+			return fields[i].field;
+	return 0;
+}
+
+static struct kin_error *no_field(const char *word, size_t n)
+{
+	struct arena a = { 0 };
+	const char *list = "";
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		list = arena_printf(&a, "%s%s%s", list, i ? ", " : "", fields[i].name);
+	struct kin_error *err =
+		err_new(KIN_ERROR_USAGE, "--fields: there is no field '%.*s', but %s",
+			n > 80 ? 80 : (int)n, word, list);
+	arena_release(&a);
+	return err;
+}
+
+struct kin_error *script_fields(const char *text, unsigned *ret)
+{
+	unsigned chosen = 0, usual = 0;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		usual |= fields[i].usual ? fields[i].field : 0;
+	if (!text || text[0] == '+' || text[0] == '-')
+		chosen = usual;
+	for (bool away = false; text && *text;) {
+		if (*text == ',' || *text == '+' || *text == '-') {
+			away = *text == '-' || (*text == ',' && away);
+			text++;
+			continue;
+		}
+		size_t n = strcspn(text, ",+-");
+		unsigned f = find_field(text, n);
+		if (!f)
+			return no_field(text, n);
+		chosen = away ? chosen & ~f : chosen | f;
+		text += n;
+	}
+	*ret = chosen;
+	return NULL;
+}
+
+/* ---- frames: each is made into text once ---- */
+
+struct piece {
+	uint32_t n;
+	bool known;
+	size_t at; /* in `pieces` */
+};
+
+struct script {
+	const struct profile *p;
+	struct program *g;
+	const struct script_opts *o;
+	struct piece *of_frame; /* [n_frames] */
+	char *pieces;           /* what `making` has written */
+	size_t pieces_size;
+	FILE *making;
+	struct sink making_sink, out;
+	int event_width;
+	bool *wanted; /* [n_events] */
+};
+
+struct shown_frame { /* what a line says */
+	const struct frame *frame;
+	const char *name; /* NULL: unknown */
+	const char *object;
+	uint64_t offset; /* from the start of the function */
+	bool has_offset, inlined;
+	struct srcloc line; /* file NULL: not known */
+};
+
+static void put_hex(struct sink *s, uint64_t v, int width)
+{
+	char text[20];
+	int n = snprintf(text, sizeof(text), "%*" PRIx64, width, v);
+	sink_bytes(s, text, (size_t)n);
+}
+
+static void put_number(struct sink *s, uint64_t v) { s->n += num_u64(sink_room(s, NUM_MAX), v); }
+
+static void put_safe(struct sink *s, const char *text)
+{
+	if (escape_is_plain(text)) {
+		sink_str(s, text);
+		return;
+	}
+	char *safe = escape_copy(text);
+	sink_str(s, safe);
+	free(safe);
+}
+
+static void text_frame(struct sink *s, unsigned which, const struct shown_frame *f)
+{
+	sink_char(s, '\t');
+	if (which & SCRIPT_IP)
+		put_hex(s, f->frame->addr, 16);
+	if (which & SCRIPT_SYM) {
+		if (which & SCRIPT_IP)
+			sink_char(s, ' ');
+		put_safe(s, f->name ? f->name : "[unknown]");
+		if (which & SCRIPT_SYMOFF && f->has_offset) {
+			sink_str(s, "+0x");
+			put_hex(s, f->offset, 0);
+		}
+	}
+	if (f->inlined) {
+		sink_str(s, " (inlined)");
+	} else if (which & SCRIPT_DSO) {
+		sink_str(s, " (");
+		put_safe(s, f->object);
+		sink_char(s, ')');
+	}
+	if (which & SCRIPT_SRCLINE && f->line.file) {
+		sink_str(s, "\n  ");
+		put_safe(s, f->line.file);
+		sink_char(s, ':');
+		put_number(s, f->line.line);
+	}
+	sink_char(s, '\n');
+}
+
+static void json_key(struct sink *s, bool *first, const char *key)
+{
+	sink_str(s, *first ? "\"" : ",\"");
+	sink_str(s, key);
+	sink_str(s, "\":");
+	*first = false;
+}
+
+static void json_frame(struct sink *s, unsigned which, const struct shown_frame *f)
+{
+	bool first = true;
+	sink_char(s, '{');
+	if (which & SCRIPT_IP && (f->frame->addr || !f->frame->name)) {
+		json_key(s, &first, "ip");
+		sink_str(s, "\"0x");
+		put_hex(s, f->frame->addr, 0);
+		sink_char(s, '"');
+	}
+	if (which & SCRIPT_SYM) {
+		json_key(s, &first, "sym");
+		if (f->name)
+			json_string(s, f->name);
+		else
+			sink_str(s, "null");
+		if (which & SCRIPT_SYMOFF && f->has_offset) {
+			json_key(s, &first, "symoff");
+			put_number(s, f->offset);
+		}
+	}
+	if (which & SCRIPT_DSO) {
+		json_key(s, &first, "dso");
+		json_string(s, f->object);
+	}
+	if (f->inlined) {
+		json_key(s, &first, "inlined");
+		sink_str(s, "true");
+	}
+	if (which & SCRIPT_SRCLINE && f->line.file) {
+		json_key(s, &first, "file");
+		json_string(s, f->line.file);
+		json_key(s, &first, "line");
+		put_number(s, f->line.line);
+	}
+	sink_char(s, '}');
+}
+
+static void put_frame(struct script *c, const struct shown_frame *f, bool first)
+{
+	if (c->o->json && !first)
+		sink_char(&c->making_sink, ',');
+	if (c->o->json)
+		json_frame(&c->making_sink, c->o->fields, f);
+	else
+		text_frame(&c->making_sink, c->o->fields, f);
+}
+
+/* The function, and before it those that were inlined into it here: the line is the innermost's. */
+static void put_functions(struct script *c, frameid id)
+{
+	const struct frame *frame = &c->p->samples.frames[id];
+	symid place = program_place(c->g, id);
+	enum place_kind kind = program_kind(c->g, place);
+	struct shown_frame f = { .frame = frame,
+				 .object = program_object_name(c->g, frame->object) };
+	size_t n;
+	const symid *inlined = program_inlines(c->g, id, &n);
+
+	if (c->o->fields & SCRIPT_SRCLINE && !program_line(c->g, id, &f.line))
+		f.line.file = NULL;
+	for (size_t i = 0; i < n; i++) {
+		f.name = program_name(c->g, inlined[i]);
+		f.inlined = true;
+		put_frame(c, &f, !i);
+		f.line.file = NULL;
+	}
+	f.inlined = frame->flags & FRAME_INLINED;
+	f.name = kind == PLACE_UNKNOWN ? NULL : program_name(c->g, place);
+	if (f.name && !strcmp(f.name, "[unknown]")) /* as text formats say it */
+		f.name = NULL;
+	if (kind == PLACE_SYMBOL) {
+		uint64_t flat = program_flat(c->g, frame->object, frame->addr);
+		f.offset = flat - program_symbols(c->g)->at[place].addr;
+		f.has_offset = flat != UINT64_MAX;
+	}
+	put_frame(c, &f, !n);
+}
+
+static struct piece *piece_of(struct script *c, frameid id)
+{
+	struct piece *x = &c->of_frame[id];
+	if (x->known)
+		return x;
+	x->known = true;
+	x->at = c->pieces_size;
+	put_functions(c, id);
+	sink_flush(&c->making_sink);
+	fflush(c->making); /* makes pieces and pieces_size current */
+	x->n = (uint32_t)(c->pieces_size - x->at);
+	return x;
+}
+
+static void put_frames(struct script *c, stackid stack)
+{
+	const struct stack *stacks = c->p->samples.stacks;
+	for (bool first = true; stack; stack = stacks[stack].caller, first = false) {
+		const struct piece *x = piece_of(c, stacks[stack].frame);
+		if (c->o->json && !first)
+			sink_char(&c->out, ',');
+		sink_bytes(&c->out, c->pieces + x->at, x->n);
+	}
+}
+
+/* ---- samples ---- */
+
+static const char *string_of(const struct script *c, strid id)
+{
+	return strtab_get(c->p->strings, id);
+}
+
+static void put_padded(struct sink *s, uint64_t v, size_t width, char with)
+{
+	char text[NUM_MAX];
+	size_t n = num_u64(text, v);
+	for (; width > n; width--)
+		sink_char(s, with);
+	sink_bytes(s, text, n);
+}
+
+static void put_time(struct sink *s, uint64_t ns, bool all_digits, size_t width)
+{
+	put_padded(s, ns / 1000000000, width, ' ');
+	sink_char(s, '.');
+	if (all_digits)
+		put_padded(s, ns % 1000000000, 9, '0');
+	else
+		put_padded(s, ns % 1000000000 / 1000, 6, '0');
+}
+
+static void put_comm(struct script *c, const struct task *t)
+{
+	const char *comm = string_of(c, t->comm);
+	if (*comm) {
+		put_safe(&c->out, comm);
+		return;
+	}
+	sink_char(&c->out, ':');
+	put_number(&c->out, t->tid);
+}
+
+static void text_header(struct script *c, const struct sample *x)
+{
+	const struct task *t = &c->p->samples.tasks[x->task];
+	unsigned which = c->o->fields;
+	struct sink *s = &c->out;
+
+	if (which & SCRIPT_COMM) {
+		put_comm(c, t);
+		sink_char(s, ' ');
+	}
+	if (which & (SCRIPT_PID | SCRIPT_TID)) {
+		put_padded(s, which & SCRIPT_PID ? t->pid : t->tid, 5, ' ');
+		if (which & SCRIPT_PID && which & SCRIPT_TID) {
+			sink_char(s, '/');
+			put_number(s, t->tid);
+		}
+		sink_char(s, ' ');
+	}
+	if (which & SCRIPT_CPU && x->cpu != CPU_NONE) {
+		sink_char(s, '[');
+		put_padded(s, x->cpu, 3, '0');
+		sink_str(s, "] ");
+	}
+	if (which & SCRIPT_TIME) {
+		put_time(s, x->time_ns, c->o->nanoseconds, 5);
+		sink_str(s, ": ");
+	}
+	if (which & SCRIPT_COUNT) {
+		put_number(s, x->count);
+		sink_str(s, "x ");
+	}
+	if (which & SCRIPT_PERIOD) {
+		put_padded(s, x->weight, 10, ' ');
+		sink_char(s, ' ');
+	}
+	if (which & SCRIPT_EVENT) {
+		const char *event = string_of(c, c->p->samples.events[x->event].name);
+		size_t n = strlen(event);
+		for (; n < (size_t)c->event_width; n++)
+			sink_char(s, ' ');
+		put_safe(s, event);
+		sink_str(s, ": ");
+	}
+}
+
+static void text_sample(struct script *c, const struct sample *x)
+{
+	text_header(c, x);
+	sink_char(&c->out, '\n');
+	if (c->o->fields & OF_FRAMES) {
+		put_frames(c, x->stack);
+		sink_char(&c->out, '\n');
+	}
+}
+
+static void json_number(struct script *c, bool *first, const char *key, uint64_t v)
+{
+	json_key(&c->out, first, key);
+	put_number(&c->out, v);
+}
+
+static void json_sample(struct script *c, const struct sample *x)
+{
+	const struct task *t = &c->p->samples.tasks[x->task];
+	unsigned which = c->o->fields;
+	struct sink *s = &c->out;
+	bool first = true;
+
+	sink_char(s, '{');
+	if (which & SCRIPT_COMM) {
+		json_key(s, &first, "comm");
+		json_string(s, string_of(c, t->comm));
+	}
+	if (which & SCRIPT_PID)
+		json_number(c, &first, "pid", t->pid);
+	if (which & SCRIPT_TID)
+		json_number(c, &first, "tid", t->tid);
+	if (which & SCRIPT_CPU && x->cpu != CPU_NONE)
+		json_number(c, &first, "cpu", x->cpu);
+	if (which & SCRIPT_TIME && x->time_ns) {
+		json_key(s, &first, "time");
+		put_time(s, x->time_ns, true, 0);
+	}
+	if (which & SCRIPT_COUNT)
+		json_number(c, &first, "count", x->count);
+	if (which & SCRIPT_PERIOD)
+		json_number(c, &first, "period", x->weight);
+	if (which & SCRIPT_EVENT) {
+		json_key(s, &first, "event");
+		json_string(s, string_of(c, c->p->samples.events[x->event].name));
+	}
+	if (which & OF_FRAMES) {
+		json_key(s, &first, "frames");
+		sink_char(s, '[');
+		put_frames(c, x->stack);
+		sink_char(s, ']');
+	}
+	sink_char(s, '}');
+}
+
+/* ---- all of it ---- */
+
+static void choose_events(struct script *c)
+{
+	const struct samples *s = &c->p->samples;
+	c->wanted = xalloc(s->n_events + 1);
+	for (size_t i = 0; i < s->n_events; i++) {
+		const char *name = string_of(c, s->events[i].name);
+		c->wanted[i] = !c->o->event || !strcmp(name, c->o->event);
+		if (c->wanted[i] && (int)strlen(name) > c->event_width)
+			c->event_width = (int)strlen(name);
+	}
+}
+
+static void json_events(struct script *c)
+{
+	bool any = false;
+	sink_str(&c->out, "{\"events\":[");
+	for (size_t i = 0; i < c->p->samples.n_events; i++) {
+		const struct event *e = &c->p->samples.events[i];
+		if (!c->wanted[i])
+			continue;
+		sink_str(&c->out, any ? ",\n  {\"name\":" : "\n  {\"name\":");
+		json_string(&c->out, string_of(c, e->name));
+		sink_str(&c->out,
+			 e->unit == EVENT_NS ? ",\"unit\":\"ns\"}" : ",\"unit\":\"count\"}");
+		any = true;
+	}
+	sink_str(&c->out, "],\n\"samples\":[");
+}
+
+static void put_samples(struct script *c)
+{
+	const struct samples *s = &c->p->samples;
+	bool any = false;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sample *x = &s->at[i];
+		if (!c->wanted[x->event] ||
+		    (c->o->filter && !sample_filter_passes(c->o->filter, x)))
+			continue;
+		if (c->o->json) {
+			sink_str(&c->out, any ? ",\n  " : "\n  ");
+			json_sample(c, x);
+		} else {
+			text_sample(c, x);
+		}
+		any = true;
+	}
+}
+
+struct kin_error *script_write(FILE *out, const struct profile *p, struct program *g,
+			       const struct script_opts *opts)
+{
+	struct script *c = xalloc(sizeof(*c)); /* has large buffers */
+	*c = (struct script){ .p = p, .g = g, .o = opts };
+	c->of_frame = xalloc((p->samples.n_frames + 1) * sizeof(*c->of_frame));
+	c->making = open_memstream(&c->pieces, &c->pieces_size);
+	struct kin_error *err = c->making ? NULL : err_os(errno, "writing samples");
+	if (!err) {
+		sink_init(&c->making_sink, c->making);
+		sink_init(&c->out, out);
+		choose_events(c);
+		if (opts->json)
+			json_events(c);
+		put_samples(c);
+		if (opts->json)
+			sink_str(&c->out, "]}\n");
+		errno = 0;
+		sink_flush(&c->out);
+		if (fflush(out) || ferror(out))
+			err = err_os(errno ? errno : EIO, "writing samples");
+		fclose(c->making);
+	}
+	free(c->pieces);
+	free(c->of_frame);
+	free(c->wanted);
+	free(c);
+	return err;
+}

@@ -1,0 +1,52 @@
+/* script.h - the samples themselves, one after the other: as perf script prints them, or as JSON.
+ *
+ *	comm TID [CPU] SECONDS.MICROSECONDS: PERIOD EVENT:
+ *		         ADDRESS FUNCTION+0xOFFSET (OBJECT)
+ *		...
+ *
+ * leaf first, functions that were inlined before the one they are in, an empty line behind. What
+ * the data does not say is left out, but for the time, which readers of the format expect: 0.
+ * Addresses are those in the object.
+ *
+ * JSON: {"events": [...], "samples": [...]}, a sample per line with its frames, leaf first. */
+#ifndef EXPORT_SCRIPT_H
+#define EXPORT_SCRIPT_H
+
+#include <stdio.h>
+
+#include "profile/sample_filter.h"
+#include "symbolize/program.h"
+
+enum script_field {
+	SCRIPT_COMM = 1 << 0,
+	SCRIPT_PID = 1 << 1,
+	SCRIPT_TID = 1 << 2,
+	SCRIPT_CPU = 1 << 3,
+	SCRIPT_TIME = 1 << 4,
+	SCRIPT_PERIOD = 1 << 5,
+	SCRIPT_EVENT = 1 << 6,
+	SCRIPT_COUNT = 1 << 7, /* samples that were alike, and are one record */
+	SCRIPT_IP = 1 << 8,
+	SCRIPT_SYM = 1 << 9,
+	SCRIPT_SYMOFF = 1 << 10,
+	SCRIPT_DSO = 1 << 11,
+	SCRIPT_SRCLINE = 1 << 12,
+};
+
+/* "comm,tid,time": these; "+srcline" adds to the usual ones, "-period" takes away. NULL: the usual
+ * ones. The error lists all names. */
+MUST_CHECK struct kin_error *script_fields(const char *text, unsigned *ret);
+
+struct script_opts {
+	unsigned fields; /* enum script_field */
+	bool json;
+	bool nanoseconds;                   /* nine digits of the time */
+	const char *event;                  /* of that name only; NULL: all */
+	const struct sample_filter *filter; /* NULL: all */
+};
+
+/* Fails if `out` cannot be written. */
+MUST_CHECK struct kin_error *script_write(FILE *out, const struct profile *p, struct program *g,
+					  const struct script_opts *opts);
+
+#endif

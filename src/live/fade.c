@@ -1,0 +1,223 @@
+#include "live/fade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "base/vec.h"
+
+/* Of what one sample stands for, what has faded below this part of it is gone. */
+enum { LEAST_PART = 8 };
+
+struct fading {
+	struct profile_builder *into;
+	struct names *names;
+	VEC(struct sample) samples;
+	struct map64 whose; /* MAP64_PAIR(task, event): number */
+	struct map64 ids;   /* MAP64_PAIR(stack, that number): index of a sample */
+	uint32_t n_whose;
+};
+
+/* Ids of one profile in the one that is made; NONE: not asked for yet. */
+struct import {
+	struct fading *f;
+	const struct profile *from;
+	uint32_t *objects, *frames, *stacks, *tasks, *events;
+};
+
+static uint32_t *ids(size_t n)
+{
+	uint32_t *at = xrealloc(NULL, n + 1, sizeof(*at));
+	memset(at, 0xff, (n + 1) * sizeof(*at));
+	return at;
+}
+
+static const char *text(const struct import *x, strid id)
+{
+	return strtab_get(x->from->strings, id);
+}
+
+static strid string(struct import *x, const char *s)
+{
+	return profile_add_string(x->f->into, s, strlen(s));
+}
+
+static objid object_of(struct import *x, objid id)
+{
+	const struct object *o = &x->from->objects[id];
+
+	if (!id)
+		return 0;
+	if (x->objects[id] == NONE) {
+		/* All names are known: it is never to be opened. */
+		enum object_kind kind = o->kind == OBJECT_ELF ? OBJECT_OTHER : o->kind;
+		x->objects[id] = profile_add_object_of(x->f->into, text(x, o->path),
+						       text(x, o->build_id), kind, false);
+	}
+	return x->objects[id];
+}
+
+static const char *name_of(struct import *x, const struct frame *frame)
+{
+	const struct object *o = &x->from->objects[frame->object];
+	const char *name = NULL;
+
+	if (frame->name)
+		return text(x, frame->name);
+	if (o->kind == OBJECT_ELF && o->path)
+		name = names_find(x->f->names, text(x, o->path), text(x, o->build_id),
+				  frame->addr - (frame->flags & FRAME_RETURN));
+	return name ? name : "[unknown]";
+}
+
+static frameid frame_of(struct import *x, frameid id)
+{
+	const struct frame *frame = &x->from->samples.frames[id];
+
+	if (!id)
+		return 0;
+	if (x->frames[id] == NONE) {
+		struct frame made = { .object = object_of(x, frame->object),
+				      .name = string(x, name_of(x, frame)),
+				      .flags = frame->flags &
+					       ~(uint32_t)(FRAME_RETURN | FRAME_GUESSED) };
+		x->frames[id] = profile_add_frame(x->f->into, made);
+	}
+	return x->frames[id];
+}
+
+static stackid stack_of(struct import *x, stackid id)
+{
+	const struct stack *stacks = x->from->samples.stacks;
+	VEC(stackid) todo = { 0 };
+	stackid made = 0;
+
+	for (; id && x->stacks[id] == NONE; id = stacks[id].caller)
+		vec_push(&todo, id);
+	made = id ? x->stacks[id] : 0;
+	while (todo.n) {
+		id = todo.at[--todo.n];
+		made = profile_add_stack(x->f->into, made, frame_of(x, stacks[id].frame));
+		x->stacks[id] = made;
+	}
+	vec_free(&todo);
+	return made;
+}
+
+static taskid task_of(struct import *x, taskid id)
+{
+	const struct task *t = &x->from->samples.tasks[id];
+
+	if (!id)
+		return 0;
+	if (x->tasks[id] == NONE)
+		x->tasks[id] = profile_add_task(
+			x->f->into, (struct task){ .pid = t->pid,
+						   .tid = t->tid,
+						   .comm = string(x, text(x, t->comm)) });
+	return x->tasks[id];
+}
+
+static uint16_t event_of(struct import *x, uint16_t id)
+{
+	if (x->events[id] == NONE) {
+		struct event e = x->from->samples.events[id];
+		e.name = string(x, text(x, e.name));
+		x->events[id] = profile_add_event(x->f->into, e);
+	}
+	return (uint16_t)x->events[id];
+}
+
+static void add(struct import *x, const struct sample *s, uint64_t weight, uint32_t count)
+{
+	struct fading *f = x->f;
+	struct sample made = { .stack = stack_of(x, s->stack),
+			       .task = task_of(x, s->task),
+			       .event = event_of(x, s->event),
+			       .cpu = CPU_NONE,
+			       .flags = s->flags,
+			       .count = count,
+			       .weight = weight };
+	uint32_t *whose = map64_at(&f->whose, MAP64_PAIR(made.task, made.event));
+
+	if (*whose == NONE)
+		*whose = f->n_whose++;
+	uint32_t *at = map64_at(&f->ids, MAP64_PAIR(made.stack, *whose));
+	if (*at == NONE) {
+		*at = (uint32_t)f->samples.n;
+		vec_push(&f->samples, made);
+		return;
+	}
+	struct sample *same = &f->samples.at[*at];
+	if (__builtin_add_overflow(same->weight, weight, &same->weight))
+		same->weight = UINT64_MAX;
+	if (__builtin_add_overflow(same->count, count, &same->count))
+		same->count = UINT32_MAX;
+}
+
+/* What a sample of each event stands for, about. */
+static uint64_t *usual_weights(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint64_t *sums = xalloc((s->n_events + 1) * sizeof(*sums));
+	uint64_t *counts = xalloc((s->n_events + 1) * sizeof(*counts));
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (__builtin_add_overflow(sums[s->at[i].event], s->at[i].weight,
+					   &sums[s->at[i].event]))
+			sums[s->at[i].event] = UINT64_MAX;
+		counts[s->at[i].event] += s->at[i].count;
+	}
+	for (size_t i = 0; i < s->n_events; i++)
+		sums[i] = counts[i] ? sums[i] / counts[i] : 0;
+	free(counts);
+	return sums;
+}
+
+static void import(struct fading *f, const struct profile *from, double keep)
+{
+	const struct samples *s = &from->samples;
+	struct import x = { f,
+			    from,
+			    ids(from->n_objects),
+			    ids(s->n_frames),
+			    ids(s->n_stacks),
+			    ids(s->n_tasks),
+			    ids(s->n_events) };
+	uint64_t *usual = usual_weights(from);
+
+	for (size_t i = 0; i < s->n_events; i++)
+		event_of(&x, (uint16_t)i);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sample *at = &s->at[i];
+		uint64_t weight = keep < 1 ? (uint64_t)((double)at->weight * keep) : at->weight;
+		uint32_t count = keep < 1 ? (uint32_t)((double)at->count * keep + 0.5) : at->count;
+		if (weight && weight > usual[at->event] / LEAST_PART)
+			add(&x, at, weight, count ? count : 1);
+	}
+	free(usual);
+	free(x.objects);
+	free(x.frames);
+	free(x.stacks);
+	free(x.tasks);
+	free(x.events);
+}
+
+struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
+		     struct names *names)
+{
+	struct fading f = { .into = profile_builder_new(), .names = names };
+
+	if (past)
+		import(&f, past, keep);
+	import(&f, fresh, 1);
+	for (size_t i = 0; i < f.samples.n; i++)
+		profile_add_sample(f.into, f.samples.at[i]);
+	struct audit *a = profile_audit(f.into);
+	a->lost = (past ? past->samples.audit.lost : 0) + fresh->samples.audit.lost;
+	profile_add_source(f.into, "", (struct source){ .kind = "live" });
+	vec_free(&f.samples);
+	map64_free(&f.whose);
+	map64_free(&f.ids);
+	return profile_finish(f.into);
+}

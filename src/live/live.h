@@ -1,0 +1,36 @@
+/* live.h - a recording that is looked at while it goes on.
+ *
+ * The recorder (record.h) runs in a thread of its own, and what it sees is gathered into a profile
+ * until somebody takes that.
+ *
+ *	live_start(&opts, &live);
+ *	while (!live_is_over(live)) { sleep(...); p = live_take(live); ... }
+ *	live_stop(live);
+ *
+ * Signals are for the other threads of the process. */
+#ifndef LIVE_LIVE_H
+#define LIVE_LIVE_H
+
+#include "profile/profile.h"
+#include "record/record.h"
+
+struct live;
+
+/* opts->say, ->watch and ->output are this module's own. What opts points to must live as long as
+ * the recording. Errors say what to do about it. */
+MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct live **ret);
+
+/* What came since the last time; to be freed. */
+struct profile *live_take(struct live *l);
+
+/* The program has ended, and all that it started. */
+bool live_is_over(struct live *l);
+
+/* The next thing that the recorder has to say, to be freed; NULL: nothing new. */
+char *live_message(struct live *l);
+
+/* Ends it and frees it; NULL is fine. A program that was started for it goes on. `result` may be
+ * NULL, else record_audit_done() is for the caller. */
+void live_stop(struct live *l, struct record_result *result);
+
+#endif

@@ -1,0 +1,119 @@
+#include "profile/threads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int by_process(const struct task *a, const struct task *b)
+{
+	int order = ORDER(a->run, b->run);
+	if (!order)
+		order = ORDER(a->pid, b->pid);
+	return order || a->pid ? order : ORDER(a->comm, b->comm);
+}
+
+static int by_thread(const struct task *a, const struct task *b)
+{
+	int order = ORDER(a->run, b->run);
+	if (!order)
+		order = ORDER(a->pid, b->pid);
+	if (!order)
+		order = ORDER(a->tid, b->tid);
+	return order || a->tid ? order : ORDER(a->comm, b->comm);
+}
+
+struct sorting {
+	const struct profile *p;
+	int (*compare)(const struct task *a, const struct task *b);
+};
+
+/* Of a process its own first thread comes last: its name is the process's. */
+static int by_owner_and_time(const void *l, const void *r, void *arg)
+{
+	const struct sorting *s = arg;
+	taskid a = *(const taskid *)l, b = *(const taskid *)r;
+	const struct task *x = &s->p->samples.tasks[a], *y = &s->p->samples.tasks[b];
+	int order = s->compare(x, y);
+
+	if (!order)
+		order = ORDER(x->tid == x->pid, y->tid == y->pid);
+	if (!order)
+		order = ORDER(x->end_ns, y->end_ns);
+	return order ? order : ORDER(a, b);
+}
+
+/* "name/number", or what of it is known. */
+static char *make_label(const struct profile *p, taskid id, uint32_t number, bool many_runs)
+{
+	const struct task *t = &p->samples.tasks[id];
+	char of_owner[48] = "", run[32] = "";
+
+	if (!id)
+		return xprintf("[unknown]");
+	if (number)
+		snprintf(of_owner, sizeof(of_owner), "/%" PRIu32, number);
+	if (many_runs)
+		snprintf(run, sizeof(run), " run %" PRIu32, t->run + 1);
+	return xprintf("%s%s%s", strtab_get(p->strings, t->comm), of_owner, run);
+}
+
+static struct threads group(const struct profile *p,
+			    int (*compare)(const struct task *a, const struct task *b))
+{
+	const struct samples *s = &p->samples;
+	struct sorting sorting = { p, compare };
+	struct threads t = { 0 };
+	bool many_runs = false;
+	taskid *order = xrealloc(NULL, s->n_tasks, sizeof(*order));
+
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		order[i] = (taskid)i;
+		many_runs |= s->tasks[i].run > 0;
+	}
+	if (s->n_tasks > 1)
+		qsort_r(order + 1, s->n_tasks - 1, sizeof(*order), by_owner_and_time, &sorting);
+	t.at = xalloc(s->n_tasks * sizeof(*t.at));
+	t.of_task = xalloc(s->n_tasks * sizeof(*t.of_task));
+	t.n = 1;
+	for (size_t i = 1; i < s->n_tasks; i++) {
+		if (i == 1 || compare(&s->tasks[order[i - 1]], &s->tasks[order[i]]))
+			t.n++;
+		t.at[t.n - 1].task = order[i];
+		t.of_task[order[i]] = (uint32_t)t.n - 1;
+	}
+	for (size_t i = 0; i < t.n; i++) {
+		const struct task *task = &s->tasks[t.at[i].task];
+		t.at[i].label = make_label(
+			p, t.at[i].task, compare == by_process ? task->pid : task->tid, many_runs);
+	}
+	free(order);
+	return t;
+}
+
+struct threads threads_of(const struct profile *p) { return group(p, by_thread); }
+
+struct threads processes_of(const struct profile *p) { return group(p, by_process); }
+
+void threads_done(struct threads *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->at[i].label);
+	free(t->at);
+	free(t->of_task);
+}
+
+bool task_is(const struct profile *p, taskid id, const char *name)
+{
+	const struct task *t = &p->samples.tasks[id];
+	char number[16], *both = make_label(p, id, t->tid, false);
+	const char *comm = strtab_get(p->strings, t->comm);
+
+	snprintf(number, sizeof(number), "%" PRIu32, t->tid);
+	bool is = (id && !strcmp(name, comm)) || (t->tid && !strcmp(name, number)) ||
+		  !strcmp(name, both);
+	free(both);
+	return is;
+}

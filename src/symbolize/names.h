@@ -1,0 +1,26 @@
+/* names.h - names for addresses as they come: each object is opened once, and kept.
+ *
+ * For who sees code go by and cannot wait until all of it is known; struct program is for a profile
+ * that is complete. */
+#ifndef SYMBOLIZE_NAMES_H
+#define SYMBOLIZE_NAMES_H
+
+#include "object/object.h"
+#include "symbolize/symbols.h"
+
+struct names_opts {
+	const char *debug_dir; /* NULL: /usr/lib/debug */
+	const char *symfs;     /* paths of objects are below this folder; NULL: / */
+	enum demangle_style style;
+};
+
+struct names;
+struct names *names_new(const struct names_opts *opts); /* borrows the strings */
+void names_free(struct names *n);                       /* NULL is fine */
+
+/* The function at a link-time address, as a person reads it; NULL: it has no name, or the object
+ * cannot be read, or is another one than that which ran (build_id in hex, "": not known). Lives as
+ * long as n. */
+const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr);
+
+#endif

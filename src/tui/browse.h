@@ -1,0 +1,27 @@
+/* browse.h - a profile on the terminal: functions by time, and from each to its callers and
+ * callees.
+ *
+ * The profile may be one that changes: then `next` is asked for a newer one now and then. */
+#ifndef TUI_BROWSE_H
+#define TUI_BROWSE_H
+
+#include "kin/kin.h"
+
+struct browse_opts {
+	const char *title;                  /* of the first line: "kin top" */
+	const struct kin_hists_opts *hists; /* as page_opts has it */
+	bool by_own;                        /* order at first */
+	/* A newer profile, which is to be freed, or NULL if there will be no more; *note, if set
+	 * then, is shown. Asked for each `delay_ms`. NULL: there is never one. */
+	struct kin_profile *(*next)(void *arg, const char **note);
+	void *arg;
+	unsigned delay_ms;
+	size_t refreshes; /* end after so many; 0: when the user says so */
+};
+
+/* Until the user quits, or a signal comes, which is delivered at the end. `profile` is borrowed. An
+ * error: there is no terminal, or nothing to be shown. */
+struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *opts)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,303 @@
+#include "tui/term.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+
+#include "base/err.h"
+#include "base/utf8.h"
+
+/* What ncurses has handlers of its own for, which end the process or stay for ever. */
+static const int handled[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
+
+struct term {
+	FILE *tty;
+	SCREEN *screen;
+	int signals; /* signalfd */
+	sigset_t taken, before;
+	struct sigaction actions_before[ARRAY_LEN(handled)];
+	int signal; /* that came; 0: none */
+	char *locale_before;
+	bool colors, ascii;
+};
+
+enum { PAIR_HOT = 1, PAIR_WARM };
+
+/* ---- opening ---- */
+
+static void take_signals(struct term *t)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigemptyset(&t->taken);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		struct sigaction a;
+		if (!sigaction(numbers[i], NULL, &a) && a.sa_handler != SIG_IGN)
+			sigaddset(&t->taken, numbers[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
+		sigaction(handled[i], NULL, &t->actions_before[i]);
+	pthread_sigmask(SIG_BLOCK, &t->taken, &t->before);
+	t->signals = signalfd(-1, &t->taken, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void give_signals_back(struct term *t)
+{
+	if (t->signals >= 0)
+		close(t->signals);
+	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
+		sigaction(handled[i], &t->actions_before[i], NULL);
+	if (t->signal)
+		raise(t->signal); /* comes when it is let through */
+	pthread_sigmask(SIG_SETMASK, &t->before, NULL);
+}
+
+static void choose_colors(struct term *t)
+{
+	const char *no_color = getenv("NO_COLOR");
+	if ((no_color && *no_color) || !has_colors())
+		return;
+	start_color();
+	use_default_colors();
+	init_pair(PAIR_HOT, COLOR_RED, -1);
+	init_pair(PAIR_WARM, COLOR_GREEN, -1);
+	t->colors = true;
+}
+
+static struct kin_error *open_screen(struct term *t)
+{
+	const char *name = getenv("TERM");
+	t->tty = fopen("/dev/tty", "r+e");
+	if (!t->tty)
+		return err_os(errno, "there is no terminal: /dev/tty");
+	if (!name || !*name || !strcmp(name, "dumb"))
+		return err_new(KIN_ERROR_UNSUPPORTED, "the terminal can do nothing: TERM is '%s'",
+			       name ? name : "");
+	/* Characters are the locale's; numbers stay as they are. */
+	const char *before = setlocale(LC_CTYPE, NULL);
+	t->locale_before = before ? xprintf("%s", before) : NULL;
+	setlocale(LC_CTYPE, "");
+	t->ascii = MB_CUR_MAX == 1;
+	t->screen = newterm(NULL, t->tty, t->tty);
+	if (!t->screen)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "nothing is known about terminals of the kind '%s'", name);
+	set_term(t->screen);
+	raw(); /* interrupts are for us, not for programs that we have started */
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	choose_colors(t);
+	return NULL;
+}
+
+struct kin_error *term_open(struct term **ret)
+{
+	struct term *t = xalloc(sizeof(*t));
+	take_signals(t);
+	struct kin_error *err = open_screen(t);
+	if (err)
+		term_close(t);
+	else
+		*ret = t;
+	return err;
+}
+
+void term_close(struct term *t)
+{
+	if (!t)
+		return;
+	if (t->screen) {
+		endwin();
+		delscreen(t->screen);
+	}
+	if (t->tty)
+		fclose(t->tty);
+	if (t->locale_before)
+		setlocale(LC_CTYPE, t->locale_before);
+	free(t->locale_before);
+	give_signals_back(t);
+	free(t);
+}
+
+/* ---- drawing ---- */
+
+unsigned term_rows(const struct term *t)
+{
+	(void)t;
+	int n = getmaxy(stdscr);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+unsigned term_columns(const struct term *t)
+{
+	(void)t;
+	int n = getmaxx(stdscr);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+void term_clear(struct term *t)
+{
+	(void)t;
+	erase();
+}
+
+static attr_t attributes(const struct term *t, int style, short *pair)
+{
+	attr_t a = style & TERM_SELECTED ? A_REVERSE : A_NORMAL;
+	*pair = 0;
+	switch ((enum term_style)(style & ~TERM_SELECTED)) {
+	case TERM_PLAIN:
+	case TERM_SELECTED:
+		break;
+	case TERM_BOLD:
+		return a | A_BOLD;
+	case TERM_DIM:
+		return a | A_DIM;
+	case TERM_BAR:
+		return a | A_REVERSE;
+	case TERM_HOT:
+		*pair = t->colors ? PAIR_HOT : 0;
+		return t->colors ? a : a | A_BOLD;
+	case TERM_WARM:
+		*pair = t->colors ? PAIR_WARM : 0;
+		break;
+	}
+	return a;
+}
+
+/* As many characters as fit; returns the columns they take. What shows nothing or is no UTF-8 is
+ * '?': names are escaped before they come here. */
+static unsigned put_text(struct term *t, const char *text, unsigned width)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned used = 0;
+	while (*p) {
+		uint32_t c = '?';
+		size_t n = utf8_decode(p, &c);
+		if (!n || utf8_is_formatting(c) || (t->ascii && c > 126))
+			c = '?';
+		unsigned wide = utf8_width(c);
+		if (used + wide > width)
+			break;
+		wchar_t w[2] = { (wchar_t)c, 0 };
+		addnwstr(w, 1);
+		used += wide;
+		p += n ? n : 1;
+	}
+	return used;
+}
+
+void term_put(struct term *t, unsigned row, unsigned column, unsigned width, const char *text,
+	      int style)
+{
+	unsigned columns = term_columns(t);
+	short pair;
+	if (row >= term_rows(t) || column >= columns)
+		return;
+	if (width > columns - column)
+		width = columns - column;
+	attr_t a = attributes(t, style, &pair);
+	move((int)row, (int)column);
+	attr_set(a, pair, NULL);
+	unsigned used = put_text(t, text, width);
+	for (; used < width; used++)
+		addch(' ');
+	attr_set(A_NORMAL, 0, NULL);
+}
+
+void term_show(struct term *t)
+{
+	(void)t;
+	refresh();
+}
+
+/* ---- keys ---- */
+
+static uint32_t special(wint_t key)
+{
+	switch (key) {
+	case KEY_UP:
+		return TERM_UP;
+	case KEY_DOWN:
+		return TERM_DOWN;
+	case KEY_LEFT:
+		return TERM_LEFT;
+	case KEY_RIGHT:
+		return TERM_RIGHT;
+	case KEY_PPAGE:
+		return TERM_PAGE_UP;
+	case KEY_NPAGE:
+		return TERM_PAGE_DOWN;
+	case KEY_HOME:
+		return TERM_HOME;
+	case KEY_END:
+		return TERM_LAST;
+	case KEY_BACKSPACE:
+		return TERM_BACKSPACE;
+	case KEY_ENTER:
+		return TERM_ENTER;
+	case KEY_RESIZE:
+		return TERM_RESIZED;
+	default:
+		return TERM_NONE;
+	}
+}
+
+/* As the shell wants it. */
+static void suspend(void)
+{
+	def_prog_mode();
+	endwin();
+	raise(SIGSTOP);
+	reset_prog_mode();
+	clearok(stdscr, TRUE);
+}
+
+static uint32_t next_key(void)
+{
+	enum { CONTROL_C = 3, CONTROL_BACKSLASH = 28, CONTROL_Z = 26 };
+	wint_t key;
+	int kind = get_wch(&key);
+	if (kind == ERR)
+		return TERM_NONE;
+	if (kind == KEY_CODE_YES)
+		return special(key);
+	if (key == CONTROL_C || key == CONTROL_BACKSLASH)
+		return TERM_END;
+	if (key == CONTROL_Z) {
+		suspend();
+		return TERM_RESIZED;
+	}
+	if (key == '\r')
+		return TERM_ENTER;
+	return key == '\b' ? TERM_BACKSPACE : (uint32_t)key;
+}
+
+uint32_t term_key(struct term *t, int timeout_ms)
+{
+	struct pollfd fds[] = { { fileno(t->tty), POLLIN, 0 }, { t->signals, POLLIN, 0 } };
+	struct signalfd_siginfo seen;
+	uint32_t key = next_key(); /* one that was read together with the last */
+	if (key != TERM_NONE)
+		return key;
+	poll(fds, ARRAY_LEN(fds), timeout_ms);
+	if (t->signals >= 0 && read(t->signals, &seen, sizeof(seen)) == (ssize_t)sizeof(seen)) {
+		t->signal = (int)seen.ssi_signo;
+		return TERM_END;
+	}
+	key = next_key();
+	return key == TERM_NONE && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) ? TERM_END : key;
+}

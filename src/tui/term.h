@@ -1,0 +1,60 @@
+/* term.h - the terminal: a screen of characters, keys, and its state put back whatever happens.
+ *
+ * The terminal is /dev/tty, so that standard input and output may be anything. While it is open,
+ * signals that would end the process are seen as a key (TERM_END), so that it is closed properly;
+ * term_close() then delivers them.
+ *
+ * Texts are UTF-8 and are cut to the columns they may take; where the locale knows no more than
+ * ASCII, other characters are '?'. Colours are left out if NO_COLOR is set or there are none. */
+#ifndef TUI_TERM_H
+#define TUI_TERM_H
+
+#include "base/base.h"
+
+struct kin_error;
+struct term;
+
+MUST_CHECK struct kin_error *term_open(struct term **ret);
+void term_close(struct term *t); /* NULL is fine */
+
+unsigned term_rows(const struct term *t);
+unsigned term_columns(const struct term *t);
+
+enum term_style {
+	TERM_PLAIN,
+	TERM_BOLD,
+	TERM_DIM,
+	TERM_BAR, /* first and last line */
+	TERM_HOT,
+	TERM_WARM,
+	TERM_SELECTED = 1 << 4, /* besides any of these */
+};
+
+/* Begins a new picture; nothing is seen before term_show(). */
+void term_clear(struct term *t);
+/* From there on at most `width` columns; what is left of them is filled with blanks. */
+void term_put(struct term *t, unsigned row, unsigned column, unsigned width, const char *text,
+	      int style);
+void term_show(struct term *t);
+
+enum term_key { /* others are Unicode characters */
+		TERM_NONE = 0,
+		TERM_ENTER = '\n',
+		TERM_ESCAPE = 27,
+		TERM_BACKSPACE = 127,
+		TERM_UP = 0x110000,
+		TERM_DOWN,
+		TERM_LEFT,
+		TERM_RIGHT,
+		TERM_PAGE_UP,
+		TERM_PAGE_DOWN,
+		TERM_HOME,
+		TERM_LAST,
+		TERM_RESIZED,
+		TERM_END, /* a signal, or the terminal is gone */
+};
+
+/* Waits that long for one; TERM_NONE: there was none. */
+uint32_t term_key(struct term *t, int timeout_ms);
+
+#endif

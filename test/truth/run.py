@@ -1,0 +1,275 @@
+"""How far from the truth: programs that know where their time goes, and what profilers say of them.
+
+    run.py BUILD [--table FILE]
+
+Each program prints its own truth (truth.h). It is run under kin record, under perf record -g (frame pointers and
+DWARF) and, built with -pg, under kin run and for gprof; what each says is compared with what the program said in that very run. An error is in percentage points
+of the program's CPU time (of its blocked time for blocked functions). kin has to be within what random
+sampling explains: four standard deviations, and half a point for the clocks. --table asks all of them and writes
+their errors into the table of a Markdown file; gprof and perf have nothing to pass or fail.
+"""
+import collections
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+RATE = 999
+LIMIT = 120  # seconds for one command
+PROGRAMS = {  # name: what it is about
+    'foobar': 'main calls foo, foo calls bar; with frame pointers',
+    'callers': 'two callers of one function, 1 : 94',
+    'phantom': 'a cycle of arcs that no stack goes round',
+    'cycle': 'mutual recursion',
+    'recursion': 'recursion, cost by outermost caller',
+    'inlines': 'inlined C++ functions',
+    'library': 'a shared library that calls back',
+    'threads': 'four threads, 1 : 5 : 20 : 60',
+    'sleepers': 'blocked in locks and sleeps',
+}
+FLAGS = {'foobar': ['-fno-omit-frame-pointer']}  # beside -O2 -g, with which all are compiled
+TOOLS = {'gprof': 'gprof', 'perf': '`perf record -g`', 'perf_dwarf': '`perf record --call-graph dwarf`',
+         'run': '`kin run`', 'record': '`kin record`'}
+OURS = ('run', 'record')
+
+Truth = collections.namedtuple('Truth', 'total inclusive arcs blocked')
+# What a tool says: shares, 0 to 1, by function, by (caller, callee), and of blocked time by function; and
+# how many samples they are made of. A missing function has no share: the tool does not know it.
+Said = collections.namedtuple('Said', 'inclusive arcs blocked samples')
+
+
+class Lab:
+    """A folder with the programs built both ways, and the tools."""
+
+    def __init__(self, build):
+        self.kin = os.path.join(os.path.abspath(build), 'kin')
+        self.folder = tempfile.mkdtemp(prefix='kin-truth-')
+        self.env = {**os.environ, 'HOME': self.folder, 'LC_ALL': 'C', 'DEBUGINFOD_URLS': ''}
+
+    def run(self, *words, check=True):
+        return subprocess.run(words, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, timeout=LIMIT, check=check)
+
+    def build(self, name, suffix='', *flags):
+        source = os.path.join(HERE, name + '.c')
+        compiler = 'gcc'
+        if not os.path.exists(source):
+            source, compiler = source + 'pp', 'g++'
+        out = name + suffix
+        common = [compiler, '-O2', '-g', *FLAGS.get(name, []), *flags]
+        if name == 'library':
+            self.run(*common, '-shared', '-fPIC', '-DLIBRARY', '-o', f'lib{out}.so', source)
+            common += ['-L.', '-l' + out, '-Wl,-rpath,$ORIGIN']
+        self.run(*common, '-o', out, source, *(['-L.', '-l' + out] if name == 'library' else []), '-lpthread')
+        return './' + out
+
+
+def read_truth(text):
+    truth = Truth({}, {}, {}, {})
+    for line in text.splitlines():
+        kind, one, two, seconds = line.split()
+        where, key = {'total': (truth.total, ''), 'inclusive': (truth.inclusive, one),
+                      'arc': (truth.arcs, (one, two)), 'blocked': (truth.blocked, one)}[kind]
+        where[key] = float(seconds)
+    return truth
+
+
+# ---- the tools: each returns the truth of its run, and what it said ----
+
+def plain(name):
+    """A name without what tools add to it."""
+    return re.sub(r'\(.*\)|@.*| <cycle \d+>| \(inlined\)|\+0x.*', '', name).strip()
+
+
+def run_record(lab, name):
+    program = lab.build(name)
+    return read_kin(lab, lab.run(lab.kin, 'record', '-q', '--wall', '-F', str(RATE), '-o', 'kin.kin', program))
+
+
+def run_run(lab, name):
+    program = lab.build(name, '.pg', '-pg')
+    return read_kin(lab, lab.run(lab.kin, 'run', '-q', '--no-gmon', '-o', 'kin.kin', program))
+
+
+def read_kin(lab, ran):
+    graph = json.loads(lab.run(lab.kin, 'graph', '-f', 'json', 'kin.kin').stdout)
+    said = Said({}, {}, {}, 0)
+    for group in groups(graph['rows']):
+        function = next((r for r in group if r['kind'] == 'function'), None)
+        if function:
+            callee = plain(function['name'])
+            said.inclusive[callee] = function['share']
+            for row in group:
+                if row['kind'] == 'caller' and row['self'] is not None:  # not of a direct recursion
+                    share = (row['self'] + row['children']) / graph['properties']['total']
+                    said.arcs[plain(row['name']), callee] = share
+    samples = 0
+    for table in json_documents(lab.run(lab.kin, 'report', '--inline', '-f', 'json', 'kin.kin').stdout):
+        event, about = table['properties']['event'], table['properties']
+        if event.startswith('waiting'):
+            continue
+        where = said.blocked if event.startswith('blocked') else said.inclusive
+        if where is said.inclusive:
+            samples = about['samples']
+        for row in table['rows']:
+            if row.get('kind') in (None, 'plain') and row.get('children_weight') is not None:
+                function = plain(row['symbol'])
+                where[function] = max(where.get(function, 0), row['children_weight'] / about['weight'])
+    return read_truth(ran.stdout), said._replace(samples=samples)
+
+
+def groups(rows):
+    by = collections.defaultdict(list)
+    for row in rows:
+        by[row['group']].append(row)
+    return by.values()
+
+
+def json_documents(text):
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text.rstrip()):
+        one, at = decoder.raw_decode(text, at)
+        yield one
+        while at < len(text) and text[at].isspace():
+            at += 1
+
+
+def run_perf(lab, name, chains='fp'):
+    program = lab.build(name)
+    truth = read_truth(lab.run('perf', 'record', '-q', '-e', 'cpu-clock', '-F', str(RATE), '--call-graph', chains,
+                               '-o', 'perf.data', program).stdout)
+    text = lab.run('perf', 'script', '-i', 'perf.data', '-F', 'ip,sym').stdout
+    stacks = [[plain(line.split(None, 1)[1]) for line in stack.splitlines() if len(line.split(None, 1)) == 2]
+              for stack in text.split('\n\n')]
+    stacks = [s for s in stacks if s]
+    inclusive, arcs = collections.Counter(), collections.Counter()
+    for stack in stacks:  # leaf first
+        inclusive.update(set(stack))
+        arcs.update(set(zip(stack[1:], stack)))
+    share = lambda counts: {k: n / len(stacks) for k, n in counts.items()}
+    return truth, Said(share(inclusive), share(arcs), {}, len(stacks))
+
+
+def run_perf_dwarf(lab, name):
+    return run_perf(lab, name, 'dwarf')
+
+
+def run_gprof(lab, name):
+    program = lab.build(name, '.pg', '-pg')
+    truth = read_truth(lab.run(program).stdout)
+    text = lab.run('gprof', '-b', '-q', program, 'gmon.out').stdout
+    said = Said({}, {}, {}, 0)
+    total, cycles = 0, {}
+    for block in text.split('-----------------------------------------------\n'):
+        primary = None
+        for line in block.splitlines():
+            whole = re.match(r'\[\d+\] +([\d.]+) .*<cycle (\d+) as a whole>', line)
+            if whole:
+                cycles[whole[2]] = float(whole[1]) / 100
+                continue
+            own = re.match(r'\[\d+\] +([\d.]+) +([\d.]+) +([\d.]+) .*?(\S+(?: <cycle \d+>)?) \[\d+\]$', line)
+            other = re.match(r' +([\d.]+) +([\d.]+) +[\d+/]+ +(.*) \[\d+\]$', line)
+            if own:
+                primary = plain(own[4])
+                said.inclusive[primary] = float(own[1]) / 100
+                cycle = re.search(r'<cycle (\d+)>', own[4])
+                if cycle:  # all that is said of a member's callees is what the cycle as a whole took
+                    said.inclusive[primary] = cycles.get(cycle[1], 0)
+                total = max(total, float(own[2]) + float(own[3]))
+            elif other and primary:
+                said.arcs[primary, plain(other[3])] = float(other[1]) + float(other[2])
+    return truth, said._replace(arcs={k: s / total if total else 0 for k, s in said.arcs.items()}, samples=0)
+
+
+# ---- comparison ----
+
+def errors(truth, said):
+    """{quantity: (true share, share that the tool said, 0 if it does not know of it)}"""
+    total, blocked = truth.total[''], sum(truth.blocked.values())
+    out = {}
+    if not truth.blocked:
+        for f, s in truth.inclusive.items():
+            out[f] = s / total, said.inclusive.get(f, 0)
+        for (a, b), s in truth.arcs.items():
+            out[f'{a} -> {b}'] = s / total, said.arcs.get((a, b), 0)
+    for f, s in truth.blocked.items():
+        said_blocked = sum(said.blocked.get(g, 0) for g in truth.blocked)
+        out[f + ' (blocked)'] = s / blocked, said.blocked.get(f, 0) / said_blocked if said_blocked else 0
+    return out
+
+
+def allowed(true, samples):
+    return 0.005 + 4 * math.sqrt(max(true * (1 - true), 1 / max(samples, 1)) / max(samples, 1))
+
+
+def main():
+    lab = Lab(sys.argv[1])
+    tap = Tap()
+    table = sys.argv[sys.argv.index('--table') + 1] if '--table' in sys.argv else None
+    lines = []
+    try:
+        probe = lab.run(lab.kin, 'record', '-o', 'probe.kin', 'true', check=False)
+        for name, about in PROGRAMS.items():
+            if 'does not let' in probe.stderr:
+                tap.skip(name, 'NOBODY MAY SAMPLE HERE: ' + probe.stderr.strip())
+                continue
+            lines.append(row(lab, tap, name, about, TOOLS if table else OURS))
+    finally:
+        shutil.rmtree(lab.folder)
+    if table:
+        write_table(table, lines)
+    sys.exit(tap.done())
+
+
+def row(lab, tap, name, about, tools):
+    worst = []
+    for tool in tools:
+        if tool not in OURS and not shutil.which(tool.split('_')[0]):
+            worst.append(None)
+            continue
+        truth, said = globals()['run_' + tool](lab, name)
+        found = errors(truth, said)
+        quantity = max(found, key=lambda q: abs(found[q][1] - found[q][0]))
+        worst.append((quantity, *found[quantity]))
+        if tool == 'run' and truth.blocked:
+            worst[-1] = None  # samples CPU time alone
+        elif tool in OURS:
+            for q, (true, is_said) in found.items():
+                bound = allowed(true, said.samples)
+                if truth.blocked:
+                    bound = 0.05  # a few dozen waits: the scheduler's part in them is not the program's to know
+                tap.ok(abs(is_said - true) <= bound, f'{name}: {q}, kin {tool}',
+                       f'true {true:.2%}, it says {is_said:.2%}, {said.samples} samples allow {bound:.2%}')
+        else:
+            tap.note(f'{name}: {tool}: at worst {quantity}: true {found[quantity][0]:.1%}, '
+                     f'it says {found[quantity][1]:.1%}')
+    return about, worst
+
+
+def write_table(path, lines):
+    def cell(one):
+        if not one:
+            return 'not asked'
+        quantity, true, said = one
+        return f'{abs(said - true) * 100:.1f} (`{quantity}`: {said:.1%} for {true:.1%})'
+
+    with open(path) as old:
+        before, _, rest = old.read().partition('<!-- table -->\n')
+    with open(path, 'w') as out:
+        out.write(before + '<!-- table -->\n| program | ' + ' | '.join(TOOLS.values()) + ' |\n')
+        out.write('|---' * (len(TOOLS) + 1) + '|\n')
+        for about, worst in lines:
+            out.write(f'| {about} | ' + ' | '.join(map(cell, worst)) + ' |\n')
+        out.write(rest[rest.index('<!-- end -->'):])
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,274 @@
+"""The terminal browser, as a person has it: keys go in, and what the screen shows is looked at.
+
+    run.py BUILD
+
+Needs tmux; without it nothing is tested, and that is said.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+CASES = os.path.join(HERE, '..', 'cases')
+LIMIT = 20  # seconds that anything may take to appear
+
+
+class Terminal:
+    """A shell in a tmux of our own."""
+
+    def __init__(self, folder, build, columns=80, rows=14, **env):
+        self.socket = os.path.join(folder, f'tmux.{len(os.listdir(folder))}')
+        full = {'PATH': os.path.abspath(build) + ':' + os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C.UTF-8',
+                'PS1': 'prompt ', 'TERM': 'xterm-256color', 'SHELL': '/bin/sh', **env}
+        # tmux runs what it is given by a shell of its own, with TERM as it knows best.
+        exports = ' '.join(f"{k}='{v}'" for k, v in full.items() if k != 'TERM')
+        self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(columns), '-y', str(rows), '-c', folder,
+                  f'env {exports} sh')
+        self.wait('prompt')
+
+    def tmux(self, *args):
+        return subprocess.run(['tmux', '-S', self.socket, *args], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, env={**os.environ, 'LC_ALL': 'C.UTF-8'}).stdout
+
+    def screen(self, *args):
+        return self.tmux('capture-pane', '-p', *args)
+
+    def keys(self, *keys):
+        self.tmux('send-keys', *keys)
+
+    def type(self, text):
+        self.tmux('send-keys', '-l', text)
+
+    def run(self, command):
+        self.type(f'clear; {command}')
+        self.keys('Enter')
+
+    def wait(self, pattern, gone=False):
+        """The screen once the pattern is on it, or is not any more; '' if that never happens."""
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            screen = self.screen()
+            if bool(re.search(pattern, screen, re.M)) != gone:
+                return screen
+            time.sleep(0.05)
+        return ''
+
+    def state(self):
+        """What stty says of the terminal."""
+        self.run('stty -a | tr "\\n" " "; echo; echo asked')
+        return self.wait(r'^asked$')
+
+    def close(self):
+        self.tmux('kill-server')
+
+
+def test_counts(tap, folder, build):
+    t = Terminal(folder, build)
+    case = os.path.join(CASES, '03-mutual')
+    t.run(f'kin browse {case}/prog {case}/gmon.out; echo status=$?')
+    s = t.wait(r'Enter callers')
+    tap.ok('self (s)' in s and 'children (s)' in s, 'functions of a gmon.out', s)
+    tap.ok('estimated' in s.splitlines()[0], 'that times with callees are estimated is said', s)
+    first = s.splitlines()[2]
+    t.keys('j', 'k', 'Enter')
+    s = t.wait(r'Enter go there')
+    name = first.split()[-1]
+    tap.ok(name in s.splitlines()[0] and 'called' in s, 'Enter: callers and callees', s)
+    t.keys('Escape')
+    tap.ok(t.wait('Enter callers'), 'Esc: back', t.screen())
+    t.type('/odd')
+    t.keys('Enter', 'Enter')
+    s = t.wait(r'^ kin  odd ')
+    tap.ok('even <cycle 1>' in s, 'a member of a cycle', s)
+    t.keys('Up', 'Enter')
+    tap.ok(t.wait(r'^ kin  even '), 'from there to another one', t.screen())
+    t.keys('Escape')
+    t.wait(r'^ kin  odd ')
+    t.keys('Escape')
+    t.wait('Enter callers')
+    t.keys('G')
+    tap.ok(t.wait(r'(\d+) of \1$'), 'G: the last one', t.screen())
+    t.keys('g')
+    tap.ok(t.wait(r' 1 of \d+$'), 'g: the first one', t.screen())
+    t.keys('?')
+    tap.ok(t.wait('Page Up, Page Down'), '?: help', t.screen())
+    t.keys('x')
+    tap.ok(t.wait('Page Up, Page Down', gone=True), 'any key: out of it', t.screen())
+    t.keys('q')
+    tap.ok(t.wait('status=0'), 'q: quit', t.screen())
+    t.close()
+
+
+def test_stacks(tap, folder, build):
+    with open(os.path.join(folder, 'a.folded'), 'wb') as f:
+        f.write('prog;main;mäin;日本語 30\nprog;main;other;leaf 10\nprog;main;busy 60\n'.encode() +
+                b'prog;main;\x1b[31mred\xff 2\n')
+    t = Terminal(folder, build)
+    before = t.state()
+    t.run('kin browse a.folded; echo status=$?')
+    s = t.wait('busy')
+    tap.ok('mäin' in s and '日本語' in s, 'names beyond ASCII', s)
+    tap.ok('\\x1b[31mred\\xff' in s, 'names are escaped', s)
+    tap.ok(s.splitlines()[2].endswith('main') and 'by Children' in s, 'by Children at first', s)
+    t.keys('s')
+    s = t.wait('by Self')
+    tap.ok(s and s.splitlines()[2].endswith('busy'), 's: by Self', s)
+    t.keys('/')
+    t.type('本')
+    s = t.wait('/本_')
+    tap.ok(s and '1 of 1' in s and '日本語' in s and 'busy' not in s, '/: rows with a text', s)
+    t.keys('Enter', 'Enter')
+    s = t.wait('Enter go there')
+    tap.ok(s and 'mäin' in s, 'from there to its callers', s)
+    t.keys('Up', 'Enter')
+    s = t.wait(r'^ kin  mäin')
+    tap.ok(s and re.search('^.*  main$', s, re.M) and '日本語' in s, 'and on', s)
+    t.keys('Escape', )
+    t.wait(r'^ kin  日本語')
+    t.keys('Escape')
+    tap.ok(t.wait('Enter callers'), 'back twice', t.screen())
+    t.tmux('resize-window', '-x', '40', '-y', '6')
+    s = t.wait(r'^ Enter callers and callees')
+    time.sleep(0.3)
+    s = t.screen()
+    tap.ok(len(s.splitlines()) <= 6 and max(map(len, s.splitlines())) <= 40 and ' of ' in s.splitlines()[-1],
+           'a smaller window', s)
+    t.tmux('resize-window', '-x', '80', '-y', '14')
+    tap.ok(t.wait(r'q quit +\d+ of \d+'), 'a larger one', t.screen())
+    t.keys('C-c')
+    tap.ok(t.wait('status=0'), 'Ctrl-C: quit', t.screen())
+    t.run('kin report --tui a.folded; echo status=$?')
+    tap.ok(t.wait('Enter callers'), 'kin report --tui', t.screen())
+    t.keys('q')
+    t.wait('status=')
+    tap.ok(t.state() == before != '', 'the terminal is as it was', before + t.screen())
+    t.close()
+
+
+def test_signal(tap, folder, build):
+    t = Terminal(folder, build)
+    before = t.state()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        t.run('sh -c \'echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
+        t.wait('busy')
+        os.kill(int(open(os.path.join(folder, 'pid')).read()), number)
+        tap.ok(t.wait(f'status={128 + number}'), f'{number.name} ends it', t.screen())
+        tap.ok(t.state() == before != '', f'after {number.name} the terminal is as it was', before + t.screen())
+    t.close()
+
+
+def test_colors(tap, folder, build):
+    for env, colored in (({}, True), ({'NO_COLOR': '1'}, False)):
+        t = Terminal(folder, build, **env)
+        t.run('kin browse a.folded')
+        t.wait('busy')
+        has = bool(re.search('\x1b\\[[0-9;]*3[12]', t.screen('-e')))
+        tap.ok(has == colored, 'colours' if colored else 'none with NO_COLOR', t.screen('-e'))
+        t.keys('q')
+        t.close()
+    t = Terminal(folder, build, LC_ALL='C')
+    t.run('kin browse a.folded')
+    s = t.wait('busy')
+    tap.ok(s and '日本語' not in s and '???' in s, 'where there is only ASCII: no more than that', s)
+    t.keys('q')
+    t.close()
+
+
+def test_without(tap, folder, build):
+    kin = os.path.join(os.path.abspath(build), 'kin')
+    done = subprocess.run(['setsid', '-w', kin, 'browse', 'a.folded'], cwd=folder, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    tap.ok(done.returncode == 1 and 'there is no terminal' in done.stderr, 'without a terminal: said', done.stderr)
+
+
+def test_top(tap, folder, build):
+    kin = os.path.join(os.path.abspath(build), 'kin')
+    busy = ['sh', '-c', 'while :; do :; done']
+    done = subprocess.run([kin, 'top', '--json', '-n', '1', '-d', '0.2', 'true'], capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, timeout=60)
+    if done.returncode:
+        tap.skip('kin top on a terminal', done.stderr.strip())
+        return
+    with open(os.path.join(folder, 'top.json'), 'w') as out: # no pipe: the command goes on, and would hold it
+        subprocess.run([kin, 'top', '--json', '-n', '3', '-d', '0.5', *busy], cwd=folder, stdout=out, stderr=out,
+                       stdin=subprocess.DEVNULL, timeout=60)
+    kill(folder, busy[2])
+    documents, rest = [], open(os.path.join(folder, 'top.json')).read()
+    while rest.strip():
+        document, end = json.JSONDecoder().raw_decode(rest.lstrip())
+        documents.append(document)
+        rest = rest.lstrip()[end:]
+    rows = [r for d in documents for r in d['rows']]
+    tap.ok(len(documents) == 3 and rows and all(r['comm'] == 'sh' and 0 <= r['self'] <= r['children'] <= 1 for r in rows),
+           'kin top --json: a document for each refresh', rest)
+    for d in documents[1:]:
+        tap.ok(abs(sum(r['self'] for r in d['rows']) - 1) < 1e-6, 'Self adds up to all', str(d['rows']))
+    work = subprocess.Popen(busy, stdin=subprocess.DEVNULL)
+    try:
+        t = Terminal(folder, build)
+        t.run(f'kin top -d 0.2 -p {work.pid}; echo status=$?')
+        s = t.wait(r'^ +\d+\.\d\d% .* sh ')
+        tap.ok(s and 'kin top' in s and 'samples of' in s, 'kin top: rows', s or t.screen())
+        t.keys('p')
+        tap.ok(t.wait('paused'), 'p: holds the picture', t.screen())
+        first = t.screen()
+        time.sleep(1)
+        tap.ok(t.screen() == first, 'which stays', first + t.screen())
+        t.keys('p')
+        tap.ok(t.wait('paused', gone=True), 'p: goes on', t.screen())
+        t.keys('Enter')
+        tap.ok(t.wait('Enter go there'), 'Enter: callers and callees while it runs', t.screen())
+        t.keys('Escape')
+        t.wait('Enter callers')
+        work.kill()
+        tap.ok(t.wait(r'ended'), 'it ends with the process', t.screen())
+        t.keys('q')
+        tap.ok(t.wait('status=0'), 'q: quit', t.screen())
+        t.run("kin top -d 0.2 sh -c 'echo noise; while :; do :; done'; echo status=$?")
+        s = t.wait(r'^ +\d+\.\d\d% .* sh ')
+        tap.ok(s and 'noise' not in s, 'what the command prints does not disturb', s or t.screen())
+        t.keys('C-c')
+        tap.ok(t.wait('status=0'), 'Ctrl-C: quit', t.screen())
+        tap.ok(kill(folder, 'echo noise; while'), 'the command goes on')
+        t.close()
+    finally:
+        work.kill()
+        work.wait()
+
+
+def kill(folder, command):
+    """Ends the processes of that command that were started in our folder; how many there were."""
+    n = 0
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if os.readlink(f'/proc/{pid}/cwd') == os.path.realpath(folder) and \
+                    command in open(f'/proc/{pid}/cmdline').read().replace('\0', ' ') and int(pid) != os.getpid():
+                os.kill(int(pid), signal.SIGKILL)
+                n += 1
+        except OSError:
+            pass
+    return n
+
+
+def main():
+    build, tap = sys.argv[1], Tap()
+    if not shutil.which('tmux'):
+        tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
+        return tap.done()
+    with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
+        for test in (test_counts, test_stacks, test_signal, test_colors, test_without, test_top):
+            test(tap, folder, build)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

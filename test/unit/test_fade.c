@@ -1,0 +1,156 @@
+/* What was seen lately: new samples in full, older ones less and less. */
+#include "tap.h"
+
+#include "live/fade.h"
+
+static strid add_string(struct profile_builder *b, const char *s)
+{
+	return profile_add_string(b, s, strlen(s));
+}
+
+/* "a" is called by main, in a thread of the number. */
+static void add(struct profile_builder *b, const char *function, uint32_t tid, uint64_t weight)
+{
+	objid o = profile_add_object_of(b, "/not/there", "", OBJECT_ELF, true);
+	struct frame caller = { .object = o, .addr = 0x1000, .name = add_string(b, "main") };
+	struct frame leaf = { .object = o, .addr = 0x2000, .name = add_string(b, function) };
+	struct sample s = { .count = 1, .weight = weight, .cpu = 1, .time_ns = 5 };
+
+	s.stack = profile_add_stack(b, 0, profile_add_frame(b, caller));
+	s.stack = profile_add_stack(b, s.stack, profile_add_frame(b, leaf));
+	s.task = profile_add_task(
+		b, (struct task){ .pid = 1, .tid = tid, .comm = add_string(b, "prog") });
+	s.event = profile_add_event(
+		b, (struct event){ .name = add_string(b, "cpu-clock"), .unit = EVENT_NS });
+	profile_add_sample(b, s);
+}
+
+static uint64_t weight_of(const struct profile *p, const char *function, uint32_t tid)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->samples.n; i++) {
+		const struct sample *s = &p->samples.at[i];
+		frameid leaf = p->samples.stacks[s->stack].frame;
+		const char *name = strtab_get(p->strings, p->samples.frames[leaf].name);
+		if (!strcmp(name, function) && p->samples.tasks[s->task].tid == tid)
+			sum += s->weight;
+	}
+	return sum;
+}
+
+static struct profile *fresh(uint64_t a, uint64_t b_in_1, uint64_t b_in_2)
+{
+	struct profile_builder *b = profile_builder_new();
+
+	for (int i = 0; i < 2; i++)
+		if (a)
+			add(b, "a", 1, a / 2);
+	if (b_in_1)
+		add(b, "b", 1, b_in_1);
+	if (b_in_2)
+		add(b, "b", 2, b_in_2);
+	profile_audit(b)->lost = 3;
+	return profile_finish(b);
+}
+
+static void old_ones_fade(struct names *n)
+{
+	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(0, 1000, 0);
+	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 0.5, g, n);
+
+	OK(one->samples.n == 3); /* equal ones are one */
+	OK(weight_of(one, "a", 1) == 8000 && weight_of(one, "b", 2) == 2000);
+	OK(one->samples.audit.lost == 3);
+	OK(weight_of(two, "a", 1) == 4000);
+	OK(weight_of(two, "b", 1) == 2000 + 1000);
+	OK(weight_of(two, "b", 2) == 1000);
+	OK(two->samples.audit.lost == 6);
+	OK(two->samples.at[0].time_ns == 0 && two->samples.at[0].cpu == CPU_NONE);
+	profile_free(f);
+	profile_free(g);
+	profile_free(one);
+	profile_free(two);
+}
+
+static void what_is_gone_is_gone(struct names *n)
+{
+	struct profile *f = fresh(8000, 4000, 2000), *nothing = fresh(0, 0, 0);
+	struct profile *p = fade(NULL, 1, f, n);
+	size_t before = p->samples.n_stacks;
+
+	for (int i = 0; i < 200; i++) {
+		struct profile *next = fade(p, 7.0 / 8, nothing, n);
+		OK(next->samples.n_stacks <= before);
+		before = next->samples.n_stacks;
+		profile_free(p);
+		p = next;
+	}
+	OK(p->samples.n == 0);
+	OK(p->samples.n_stacks == 1); /* nothing but the empty one */
+	profile_free(p);
+	profile_free(f);
+	profile_free(nothing);
+}
+
+static void nothing_is_kept(struct names *n)
+{
+	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
+	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 0, g, n);
+
+	OK(two->samples.n == 1 && weight_of(two, "a", 1) == 100);
+	profile_free(f);
+	profile_free(g);
+	profile_free(one);
+	profile_free(two);
+}
+
+static void all_is_kept(struct names *n)
+{
+	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
+	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 1, g, n);
+
+	OK(weight_of(two, "a", 1) == 8100 && weight_of(two, "b", 2) == 2000);
+	OK(two->samples.at[0].count == 4);
+	profile_free(f);
+	profile_free(g);
+	profile_free(one);
+	profile_free(two);
+}
+
+/* Of a file that is not there, and of this program. */
+static void names_are_given_once(struct names *n)
+{
+	struct profile_builder *b = profile_builder_new();
+	objid none = profile_add_object_of(b, "/not/there", "", OBJECT_ELF, false);
+	objid self = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
+	struct sample s = { .count = 1, .weight = 10 };
+
+	s.stack = profile_add_stack(
+		b, 0, profile_add_frame(b, (struct frame){ .object = none, .addr = 1 }));
+	s.stack = profile_add_stack(
+		b, s.stack, profile_add_frame(b, (struct frame){ .object = self, .addr = 1 }));
+	s.event = profile_add_event(b, (struct event){ .name = add_string(b, "e") });
+	profile_add_sample(b, s);
+	struct profile *f = profile_finish(b), *p = fade(NULL, 1, f, n);
+
+	for (size_t i = 1; i < p->samples.n_frames; i++)
+		OK_STR(strtab_get(p->strings, p->samples.frames[i].name), "[unknown]");
+	for (size_t i = 1; i < p->n_objects; i++)
+		OK(p->objects[i].kind == OBJECT_OTHER); /* is not opened again */
+	profile_free(f);
+	profile_free(p);
+}
+
+int main(void)
+{
+	struct names *n = names_new(&(struct names_opts){ 0 });
+
+	old_ones_fade(n);
+	what_is_gone_is_gone(n);
+	nothing_is_kept(n);
+	all_is_kept(n);
+	names_are_given_once(n);
+	names_free(n);
+	return DONE();
+}

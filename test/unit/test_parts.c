@@ -1,0 +1,372 @@
+/* Parts of a profile: by thread, event, object and time; and how people name them. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "analysis/audit.h"
+#include "analysis/latencies.h"
+#include "base/err.h"
+#include "input/gcov.h"
+#include "profile/filter.h"
+#include "profile/span.h"
+#include "profile/threads.h"
+
+enum { SECOND = 1000000000 };
+
+static strid name(struct profile_builder *b, const char *s)
+{
+	return profile_add_string(b, s, strlen(s));
+}
+
+struct made {
+	struct profile *p;
+	taskid main, worker, other; /* worker: a second thread of the process */
+	objid prog, lib;
+	uint16_t clock, faults;
+};
+
+/* A sample a second, from 10 s on: main, worker, main, ...; the last two of the other process. */
+static struct made make(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct made m;
+	m.prog = profile_add_object(b, "/usr/bin/prog", "");
+	m.lib = profile_add_object(b, "/lib/libx.so", "");
+	m.main = profile_add_task(b, (struct task){ .pid = 7,
+						    .tid = 7,
+						    .comm = name(b, "prog"),
+						    .cpu_ns = 4 * (uint64_t)SECOND,
+						    .sampled_ns = 3 * (uint64_t)SECOND });
+	m.worker = profile_add_task(b, (struct task){ .pid = 7, .tid = 8, .comm = name(b, "io") });
+	m.other = profile_add_task(b, (struct task){ .pid = 9, .tid = 9, .comm = name(b, "sh") });
+	m.clock =
+		profile_add_event(b, (struct event){ .name = name(b, "clock"), .unit = EVENT_NS });
+	m.faults = profile_add_event(
+		b, (struct event){ .name = name(b, "faults"), .unit = EVENT_COUNT });
+	frameid outer = profile_add_frame(b, (struct frame){ .addr = 16, .object = m.prog });
+	frameid inner = profile_add_frame(b, (struct frame){ .addr = 32, .object = m.lib });
+	stackid root = profile_add_stack(b, 0, outer), leaf = profile_add_stack(b, root, inner);
+	for (uint64_t i = 0; i < 8; i++)
+		profile_add_sample(b, (struct sample){ .stack = i % 4 ? leaf : root,
+						       .task = i >= 6  ? m.other
+							       : i % 2 ? m.worker
+								       : m.main,
+						       .event = i == 7 ? m.faults : m.clock,
+						       .count = 1,
+						       .weight = 100 + i,
+						       .time_ns = (10 + i) * SECOND });
+	profile_add_arc(b, (struct arc){ 16, 32, 5, m.prog, m.lib });
+	profile_add_arc(b, (struct arc){ 17, 64, 9, m.prog, m.prog });
+	profile_add_task_arc(b, (struct task_arc){ 16, 32, 3, m.prog, m.lib, m.worker });
+	profile_audit(b)->cpu_ns = 8 * (uint64_t)SECOND;
+	profile_audit(b)->sampled_ns = 8 * (uint64_t)SECOND;
+	profile_add_source(b, "x", (struct source){ .kind = "test" });
+	m.p = profile_finish(b);
+	return m;
+}
+
+static uint64_t weight(const struct profile *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->samples.n; i++)
+		sum += p->samples.at[i].weight;
+	return sum;
+}
+
+static uint64_t calls(const struct profile *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->n_arcs; i++)
+		sum += p->arcs[i].count;
+	return sum;
+}
+
+/* The parts add up to the whole, whatever it is divided by. */
+static void adds_up(const struct profile *p)
+{
+	uint64_t samples[3] = { 0 }, arcs[3] = { 0 };
+	for (size_t i = 0; i < p->samples.n_tasks; i++) {
+		uint8_t tasks[8] = { 0 };
+		tasks[i] = 1;
+		struct profile *part = profile_filter(p, &(struct profile_part){ .tasks = tasks });
+		samples[0] += weight(part);
+		arcs[0] += calls(part);
+		profile_free(part);
+	}
+	for (size_t i = 0; i < p->n_objects; i++) {
+		uint8_t objects[8] = { 0 };
+		objects[i] = 1;
+		struct profile *part =
+			profile_filter(p, &(struct profile_part){ .objects = objects });
+		samples[1] += weight(part);
+		arcs[1] += calls(part);
+		profile_free(part);
+	}
+	for (size_t i = 0; i < p->samples.n_events; i++) {
+		uint8_t events[8] = { 0 };
+		events[i] = 1;
+		struct profile *part =
+			profile_filter(p, &(struct profile_part){ .events = events });
+		OK(part->samples.n_events == 1);
+		samples[2] += weight(part);
+		profile_free(part);
+	}
+	OK(samples[0] == weight(p) && samples[1] == weight(p) && samples[2] == weight(p));
+	OK(arcs[0] == calls(p) && arcs[1] == calls(p));
+}
+
+static void threads_have_their_own(void)
+{
+	struct made m = make();
+	uint8_t tasks[8] = { 0 };
+	tasks[m.worker] = 1;
+	struct profile *part = profile_filter(m.p, &(struct profile_part){ .tasks = tasks });
+	OK(part->samples.n == 3 && weight(part) == 101 + 103 + 105);
+	OK(part->n_arcs == 1 && part->arcs[0].count == 3);
+	profile_free(part);
+	memset(tasks, 0, sizeof(tasks));
+	tasks[m.main] = 1;
+	part = profile_filter(m.p, &(struct profile_part){ .tasks = tasks });
+	OK(part->samples.n == 3 && !part->n_arcs);
+	OK(part->samples.audit.cpu_ns == 4 * (uint64_t)SECOND);
+	OK(part->samples.n_frames == m.p->samples.n_frames); /* ids stay */
+	profile_free(part);
+	adds_up(m.p);
+	profile_free(m.p);
+}
+
+static void times_choose_samples(void)
+{
+	struct made m = make();
+	struct profile_part half = { .from_ns = 12 * (uint64_t)SECOND,
+				     .to_ns = 15 * (uint64_t)SECOND };
+	struct profile *part = profile_filter(m.p, &half);
+	OK(part->samples.n == 3 && weight(part) == 102 + 103 + 104);
+	OK(!part->n_arcs); /* nobody knows when they were counted */
+	OK(!part->samples.audit.cpu_ns);
+	profile_free(part);
+	profile_free(m.p);
+}
+
+static void is_span(const char *text, uint64_t from, uint64_t to)
+{
+	struct time_range r, whole = { 10 * (uint64_t)SECOND, 20 * (uint64_t)SECOND };
+	OK(span_parse(text, whole, &r));
+	OK(r.from_ns == from && r.to_ns == to);
+}
+
+static void no_span(const char *text)
+{
+	struct time_range r, whole = { 10 * (uint64_t)SECOND, 20 * (uint64_t)SECOND };
+	OK(!span_parse(text, whole, &r));
+}
+
+static void people_write_spans(void)
+{
+	const uint64_t s = SECOND;
+	is_span("10%-20%", 11 * s, 12 * s);
+	is_span("10%", 10 * s, 11 * s);
+	is_span("10%/2", 11 * s, 12 * s);
+	is_span("50%/2", 15 * s, 20 * s);
+	is_span("12,13", 12 * s, 13 * s);
+	is_span("12.000000001,", 12 * s + 1, UINT64_MAX);
+	is_span(",13", 0, 13 * s);
+	is_span("+1,+2.5", 11 * s, 12 * s + s / 2);
+	is_span("", 0, UINT64_MAX);
+	no_span("x");
+	no_span("1,2,3");
+	no_span("20%-10%");
+	no_span("60%/2");
+	no_span("110%");
+	no_span("1s,2");
+	no_span("-1,2");
+	no_span("0x10,");
+	no_span("99999999999,");
+}
+
+static void threads_and_processes_have_labels(void)
+{
+	struct made m = make();
+	struct threads t = threads_of(m.p);
+	OK(t.n == 4);
+	OK_STR(t.at[t.of_task[0]].label, "[unknown]");
+	OK_STR(t.at[t.of_task[m.worker]].label, "io/8");
+	threads_done(&t);
+	t = processes_of(m.p);
+	OK(t.n == 3);
+	OK(t.of_task[m.main] == t.of_task[m.worker]);
+	OK_STR(t.at[t.of_task[m.worker]].label, "prog/7"); /* of its first thread */
+	OK_STR(t.at[t.of_task[m.other]].label, "sh/9");
+	threads_done(&t);
+	OK(task_is(m.p, m.worker, "io") && task_is(m.p, m.worker, "8"));
+	OK(task_is(m.p, m.worker, "io/8") && !task_is(m.p, m.worker, "7"));
+	profile_free(m.p);
+}
+
+/* ---- what is in doubt ---- */
+
+static void count_doubt(const char *text, void *arg)
+{
+	(void)text;
+	++*(size_t *)arg;
+}
+
+static size_t doubts(void (*spoil)(struct audit *a))
+{
+	struct profile_builder *b = profile_builder_new();
+	uint16_t clock =
+		profile_add_event(b, (struct event){ .name = name(b, "clock"), .unit = EVENT_NS });
+	size_t n = 0;
+	for (int i = 0; i < 1000; i++)
+		profile_add_sample(
+			b, (struct sample){ .event = clock, .count = 1, .weight = 1000000 });
+	struct audit *a = profile_audit(b);
+	a->complete = 1000;
+	a->cpu_ns = a->sampled_ns = SECOND;
+	spoil(a);
+	struct profile *p = profile_finish(b);
+	audit_check(p, count_doubt, &n);
+	profile_free(p);
+	return n;
+}
+
+static void not_at_all(struct audit *a) { (void)a; }
+static void lose_one(struct audit *a) { a->lost = 1; }
+static void lose_calls(struct audit *a) { a->lost_arcs = 1; }
+static void cut_few(struct audit *a) { a->truncated = 10; }
+static void cut_many(struct audit *a) { a->truncated = 11; }
+static void see_most(struct audit *a) { a->sampled_ns = (uint64_t)(0.951 * SECOND); }
+static void see_less(struct audit *a) { a->sampled_ns = (uint64_t)(0.949 * SECOND); }
+static void see_too_much(struct audit *a) { a->sampled_ns = (uint64_t)(1.051 * SECOND); }
+static void know_nothing(struct audit *a) { a->cpu_ns = a->sampled_ns = 0; }
+
+static void doubts_have_thresholds(void)
+{
+	OK(doubts(not_at_all) == 0);
+	OK(doubts(lose_one) == 1);
+	OK(doubts(lose_calls) == 1);
+	OK(doubts(cut_few) == 0);
+	OK(doubts(cut_many) == 1);
+	OK(doubts(see_most) == 0);
+	OK(doubts(see_less) == 1);
+	OK(doubts(see_too_much) == 1);
+	OK(doubts(know_nothing) == 0);
+}
+
+/* ---- distributions ---- */
+
+/* The bucket of kin/format.h. */
+static unsigned bucket_of(uint64_t ns)
+{
+	if (ns < 16)
+		return (unsigned)ns;
+	unsigned e = 63 - (unsigned)__builtin_clzll(ns);
+	return 16 + 8 * (e - 4) + (unsigned)(ns >> (e - 3) & 7);
+}
+
+static void buckets_hold_what_they_say(void)
+{
+	size_t wrong = 0;
+	for (uint64_t ns = 0; ns < 100000; ns++) {
+		unsigned b = bucket_of(ns);
+		wrong += ns < distribution_low(b) || ns >= distribution_high(b);
+	}
+	OK(wrong == 0);
+	for (unsigned b = 1; b < LATENCY_BUCKETS; b++)
+		wrong += distribution_low(b) != distribution_high(b - 1);
+	OK(wrong == 0);
+	OK(distribution_high(LATENCY_BUCKETS - 1) == UINT64_C(1) << 40);
+}
+
+/* Of 1, 2, ... 1000 us: quantiles are right within an eighth. */
+static void quantiles_are_near(void)
+{
+	uint64_t bucket[LATENCY_BUCKETS] = { 0 };
+	struct latency l = { .count = 1000, .min_ns = 1000, .max_ns = 1000000, .bucket = bucket };
+	struct distribution d = { 0 };
+	size_t wrong = 0;
+	for (uint64_t i = 1; i <= 1000; i++) {
+		bucket[bucket_of(i * 1000)]++;
+		l.sum_ns += i * 1000;
+	}
+	distribution_add(&d, &l);
+	for (int q = 1; q <= 1000; q++) {
+		double got = distribution_quantile(&d, q / 1000.0);
+		wrong += got < q * 1000 * 0.88 || got > q * 1000 * 1.13;
+	}
+	OK(wrong == 0);
+	OK(distribution_quantile(&d, 0) >= 1000 && distribution_quantile(&d, 1) <= 1000000);
+	distribution_add(&d, &l);
+	OK(d.count == 2000 && d.sum == 2 * l.sum_ns && d.min == 1000 && d.max == 1000000);
+	OK(distribution_quantile(&(struct distribution){ 0 }, 0.5) == 0);
+}
+
+/* ---- executions of lines, from coverage ---- */
+
+static uint64_t counted(const struct line_counts *l, const char *path, uint32_t line)
+{
+	uint64_t count = 0;
+	return line_counts_find(l, line_counts_file(l, path), line, &count) ? count : NONE;
+}
+
+static void paths_are_compared_by_what_they_mean(void)
+{
+	static const char *const same[] = { "/w/src/a.c", "/w/build/../src/a.c", "/w/./src//a.c",
+					    "/../w/src/a.c" };
+	struct line_counts *l = line_counts_new();
+	line_counts_add(l, "/w/build", "../src/a.c", 7, 5);
+	line_counts_add(l, "/x", "lib/b.c", 1, 2);
+	line_counts_add(l, "", "lib/c.c", 1, 3);
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		OK(counted(l, same[i], 7) == 5);
+	OK(counted(l, "/w/src/a.c", 8) == NONE && counted(l, "/src/a.c", 7) == NONE);
+	OK(counted(l, "/moved/lib/b.c", 1) == 2 && counted(l, "/moved/blib/b.c", 1) == NONE);
+	OK(counted(l, "lib/c.c", 1) == 3 && counted(l, "c.c", 1) == NONE);
+	line_counts_free(l);
+}
+
+static struct kin_error *parse(const char *text, struct line_counts *l)
+{
+	return gcov_parse("x", (const uint8_t *)text, strlen(text), l);
+}
+
+static void gcov_is_read(void)
+{
+	static const char text[] =
+		"{\"gcc_version\": \"12\", \"files\": [{\"lines\": ["
+		"{\"branches\": [{\"count\": 9}], \"count\": 3, \"line_number\": 10}, "
+		"{\"count\": 4, \"line_number\": 10, \"function_name\": \"f\"}, "
+		"{\"line_number\": 12, \"count\": 0}], \"file\": \"s\\u00e4.c\"}], "
+		"\"current_working_directory\": \"/w\"}";
+	struct line_counts *l = line_counts_new();
+	OK(!parse(text, l));
+	OK(counted(l, "/w/s\xc3\xa4.c", 10) == 7); /* instances add up */
+	OK(counted(l, "/w/s\xc3\xa4.c", 12) == 0);
+	OK(counted(l, "/w/s\xc3\xa4.c", 11) == NONE);
+	for (size_t n = 0; n < sizeof(text) - 2; n++) {
+		char *cut = xprintf("%.*s", (int)n, text);
+		struct kin_error *err = parse(cut, l);
+		if (!err)
+			OK(!"cut off, and no error");
+		kin_error_free(err);
+		free(cut);
+	}
+	struct kin_error *err = parse("{\"a\": 1}", l);
+	OK_STR(err ? kin_error_message(err) : "", "x: not what gcov --json-format writes");
+	kin_error_free(err);
+	line_counts_free(l);
+}
+
+int main(void)
+{
+	threads_have_their_own();
+	times_choose_samples();
+	people_write_spans();
+	threads_and_processes_have_labels();
+	doubts_have_thresholds();
+	buckets_hold_what_they_say();
+	quantiles_are_near();
+	paths_are_compared_by_what_they_mean();
+	gcov_is_read();
+	return DONE();
+}

@@ -1,0 +1,271 @@
+/* What is in the small perf.data files of the fuzz corpus, whole, cut off at every offset, damaged.
+ */
+#include "tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "input/input.h"
+
+static const char *corpus;
+
+static struct file load(const char *name)
+{
+	struct file f = { 0 };
+	struct file_opts o = { 0 };
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", corpus, name);
+	kin_error_free(file_read(path, &o, &f));
+	return f;
+}
+
+/* As a file: of exactly these bytes. */
+static struct profile *read_bytes(const void *data, size_t size, char *message, size_t room)
+{
+	struct input_opts o = { .target = { .is_64bit = true } };
+	struct profile_builder *b = profile_builder_new();
+	struct source source = { .kind = "perf.data" };
+	uint8_t *copy = malloc(size ? size : 1);
+
+	memcpy(copy, data, size);
+	struct kin_error *err = perf_reader.read(bytes_of("file", copy, size), &o, b, &source);
+	snprintf(message, room, "%s", err ? kin_error_message(err) : "");
+	kin_error_free(err);
+	free(copy);
+	profile_add_source(b, "file", source);
+	return profile_finish(b);
+}
+
+static struct profile *read_file(const char *name, char *message, size_t room)
+{
+	struct file f = load(name);
+	struct profile *p = read_bytes(f.data + 1, f.size - 1, message, room);
+
+	file_free(&f);
+	return p;
+}
+
+/* One sample: "comm pid event weight: addr addr" with ' for return addresses and k for the kernel.
+ */
+static void describe(const struct profile *p, const struct sample *s, char *to, size_t room)
+{
+	const struct samples *all = &p->samples;
+	const struct task *t = &all->tasks[s->task];
+	int n = snprintf(to, room, "%s %u %s %ju:", strtab_get(p->strings, t->comm), t->tid,
+			 strtab_get(p->strings, all->events[s->event].name), (uintmax_t)s->weight);
+
+	for (stackid i = s->stack; i && n > 0 && (size_t)n < room; i = all->stacks[i].caller) {
+		const struct frame *f = &all->frames[all->stacks[i].frame];
+		n += snprintf(to + n, room - (size_t)n, " %jx%s%s", (uintmax_t)f->addr,
+			      f->flags & FRAME_RETURN ? "'" : "",
+			      f->flags & FRAME_KERNEL ? "k" : "");
+	}
+}
+
+static const char *sample_at(const struct profile *p, size_t i)
+{
+	static char text[1024];
+
+	text[0] = '\0';
+	if (i < p->samples.n)
+		describe(p, &p->samples.at[i], text, sizeof(text));
+	return text;
+}
+
+static void test_same_in_all_shapes(void)
+{
+	static const char *const names[] = { "plain",      "big_endian", "big_endian_pipe",
+					     "pipe",       "killed",     "small_attr",
+					     "large_attr", "packed",     "packed2" };
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char message[1000];
+		struct profile *p = read_file(names[i], message, sizeof(message));
+		bool pipe = strstr(names[i], "pipe") || !strcmp(names[i], "packed2");
+		bool ordered = p->samples.n >= 6;
+		printf("# %s\n", names[i]);
+		OK_STR(message, "");
+		OK_STR(sample_at(p, 0), pipe ? "prog 500 renamed 1000: 101 200' 300'"
+					     : "prog 500 cpu-clock 1000: 101 200' 300'");
+		for (size_t k = 1; k < p->samples.n; k++)
+			ordered &= p->samples.at[k - 1].time_ns <= p->samples.at[k].time_ns;
+		OK(ordered);
+		profile_free(p);
+	}
+}
+
+static void test_events(void)
+{
+	char message[1000];
+	struct profile *p = read_file("events", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK_STR(sample_at(p, 6), "prog 500 second 1000: 150");
+	OK(p->samples.events[0].group == 1 && p->samples.events[1].group == 1);
+	const struct object *o = &p->objects[p->samples.frames[1].object];
+	OK_STR(strtab_get(p->strings, o->path), "/nowhere/prog");
+	OK_STR(strtab_get(p->strings, o->build_id), "000102030405060708090a0b0c0d0e0f10111213");
+	OK(o->is_main);
+	profile_free(p);
+}
+
+/* Counters are read whole: weights are what they gained. */
+static void test_group(void)
+{
+	char message[1000];
+	struct profile *p = read_file("group", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK(p->samples.n == 6);
+	OK_STR(sample_at(p, 4), "prog 500 cpu-clock 1000: 100");
+	OK_STR(sample_at(p, 5), "prog 500 task-clock 10: 100");
+	profile_free(p);
+}
+
+static void test_processes(void)
+{
+	char message[1000];
+	struct profile *p = read_file("records", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK_STR(sample_at(p, 0), "prog 501 cpu-clock 1000: 101 200' 300'"); /* copied by fork */
+	OK_STR(sample_at(p, 2), "next 501 cpu-clock 1000: 101 200' 300'");
+	OK_STR(sample_at(p, 4), "prog 500 cpu-clock 1000: ffffffff80000004k 100");
+	const struct sample *s = &p->samples.at[5];
+	const struct frame *f = &p->samples.frames[p->samples.stacks[s->stack].frame];
+	OK_STR(strtab_get(p->strings, f->name), "bpf_prog_1");
+	OK(p->samples.audit.lost == 3 && p->samples.audit.throttled == 1);
+	profile_free(p);
+}
+
+static void test_switches(void)
+{
+	char message[1000];
+	struct profile *p = read_file("switches", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK_STR(sample_at(p, 2), "prog 500 blocked 1000: 100 200' 300'");
+	OK_STR(sample_at(p, 3), "prog 500 waiting 1000: 100 200' 300'");
+	OK(p->samples.at[2].flags & FRAME_GUESSED);
+	OK(p->samples.at[0].parallelism == 1);
+	OK(p->samples.audit.switches == 3 && p->samples.audit.preemptions == 1);
+	profile_free(p);
+}
+
+static void test_deferred(void)
+{
+	char message[1000];
+	struct profile *p = read_file("deferred", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK_STR(sample_at(p, 0), "prog 500 cpu-clock 1000: ffffffff80000004k 111 222'");
+	OK_STR(sample_at(p, 1), "prog 500 cpu-clock 1000: 100 200' 300'");
+	OK(p->samples.n == 4);
+	profile_free(p);
+}
+
+static void test_calls_by_cpu(void)
+{
+	char message[1000];
+	struct profile *p = read_file("dumps", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK_STR(sample_at(p, 1), "prog 500 cpu-clock 1000: 101 200 300");
+	profile_free(p);
+}
+
+static void test_damage(void)
+{
+	char message[1000];
+	struct profile *p = read_file("damaged_sample", message, sizeof(message));
+
+	OK_STR(message,
+	       "file: damaged at offset 0x288: a sample says that it is longer than it is");
+	OK(p->samples.n == 1);
+	profile_free(p);
+	p = read_file("unknown_id", message, sizeof(message));
+	OK(p->samples.audit.unresolved == 1);
+	profile_free(p);
+	p = read_file("bomb", message, sizeof(message));
+	OK(strstr(message, "absurdly much"));
+	profile_free(p);
+}
+
+/* Each prefix gives an error that names an offset, or all that there is; never more than the whole.
+ */
+static void test_cut_off(const char *name)
+{
+	struct file f = load(name);
+	char message[1000];
+	size_t before = 0, silent = 0, more = 0;
+
+	for (size_t n = 8; n < f.size - 1; n++) {
+		struct profile *p = read_bytes(f.data + 1, n, message, sizeof(message));
+		silent += !message[0];
+		more += p->samples.n < before;
+		before = p->samples.n;
+		profile_free(p);
+	}
+	printf("# %s: %zu samples at the end\n", name, before);
+	OK(more == 0); /* a longer file never holds less */
+	/* Only where nothing says how much there is may a file end after any record. */
+	bool is_open = strstr(name, "pipe") || !strcmp(name, "killed") || !strcmp(name, "packed2");
+	OK(is_open ? silent > 0 && silent < f.size / 8 : silent == 0);
+	file_free(&f);
+}
+
+static uint32_t seed = 1;
+
+static uint32_t pick(uint32_t n)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)seed * n >> 32);
+}
+
+/* Bytes changed at random: whatever comes of it, it ends. */
+static void test_mutants(const char *name)
+{
+	struct file f = load(name);
+	char message[1000];
+	size_t errors = 0;
+
+	for (int i = 0; i < 400; i++) {
+		uint8_t *data = malloc(f.size);
+		memcpy(data, f.data, f.size);
+		for (uint32_t k = 0; k <= pick(4); k++)
+			data[9 + pick((uint32_t)f.size - 9)] =
+				(uint8_t)(pick(3) ? pick(256) : pick(2) * 255);
+		struct profile *p = read_bytes(data + 1, f.size - 1, message, sizeof(message));
+		errors += message[0] != '\0';
+		profile_free(p);
+		free(data);
+	}
+	printf("# %s: %zu of 400 were refused\n", name, errors);
+	OK(errors < 400);
+	file_free(&f);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = { "plain", "pipe",    "big_endian", "events",
+					     "group", "records", "switches",   "deferred",
+					     "dumps", "packed",  "packed2",    "killed" };
+	if (argc < 2)
+		return 2;
+	corpus = argv[1];
+	test_same_in_all_shapes();
+	test_events();
+	test_group();
+	test_processes();
+	test_switches();
+	test_deferred();
+	test_calls_by_cpu();
+	test_damage();
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		test_cut_off(names[i]);
+		test_mutants(names[i]);
+	}
+	return DONE();
+}
