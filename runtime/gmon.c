@@ -44,12 +44,12 @@ static void put_u64(uint64_t v) { put(&v, sizeof(v)); }
 
 static bool is_at(const struct rt_module *m, const struct kinf_stack *s)
 {
-	return s->pc[0] >= m->text && s->pc[0] < m->text_end &&
-	       s->epoch >= m->record->mapped_at && s->epoch < m->record->unmapped_at;
+	return s->pc[0] >= m->text && s->pc[0] < m->text_end && s->epoch >= m->record->mapped_at &&
+	       s->epoch < m->record->unmapped_at;
 }
 
-/* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if there
- * are none. Without bins it only looks. */
+/* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if
+ * there are none. Without bins it only looks. */
 static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 {
 	const struct kinf_block *b = NULL;
@@ -173,8 +173,7 @@ static bool is_in(const struct rt_module *m, uint64_t addr, uint64_t *place)
 {
 	const struct rt_module *at = m;
 
-	if (addr < m->start || addr >= m->end || !m->record ||
-	    m->record->unmapped_at != UINT32_MAX)
+	if (addr < m->start || addr >= m->end || !m->record || m->record->unmapped_at != UINT32_MAX)
 		at = rt_module_at(addr);
 	if (!at || at->first_id != m->first_id)
 		return false;
@@ -315,7 +314,8 @@ static void write_one(const struct rt_module *m)
 	SYS1(close, fd);
 }
 
-/* One file per object that has calls or samples: of those that were mapped more than once the first. */
+/* One file per object that has calls or samples: of those that were mapped more than once the
+ * first. */
 static bool has_file(const struct rt_module *m)
 {
 	if (m->flags & KINF_MODULE_MAIN)

@@ -39,10 +39,10 @@
  * than its user (AT_SECURE) reads no settings and collects nothing until it asks for that itself.
  *
  * Sampling uses a real-time signal that has no handler (62, or the next one below), never SIGPROF
- * and no interval timer. The program does not see it: it is taken with SA_RESTART, other numbers
- * are what the program gets from sigaction(), and it moves on when the program wants that one.
- * What samples cannot account for (threads that block all signals, timers that are refused) is the
- * difference between two times in the file, which kin info shows.
+ * and no interval timer. The program does not see it: no system call is interrupted, sigaction()
+ * and sigpending() tell what they would without us, and when the program wants that number we take
+ * another. What samples cannot account for (threads that block all signals, timers that are
+ * refused) is the difference between two times in the file, which kin info shows.
  *
  * In static programs (libkinrt.a) nothing is known of dlclose(), exec and the program's own wishes
  * for our signal; stacks need -Wl,--eh-frame-hdr there. kin cc links them so.

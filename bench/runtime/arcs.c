@@ -1,4 +1,5 @@
-/* arcs N - makes N different arcs; prints the milliseconds of CPU time that writing the profile takes, .kin and gmon.out. */
+/* arcs N - makes N different arcs; prints the milliseconds of CPU time that writing the profile
+ * takes, .kin and gmon.out. */
 #include <kinrt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -186,7 +186,7 @@ def exceptions():
     if not wanted('exceptions') or not shutil.which('g++'):
         return
     for flags in ('-pg', '-finstrument-functions'):
-        prog = build('exc', 'exc.cc', flags=flags + ' -std=gnu++17', cc='g++')
+        prog = build('exc' + flags, 'exc.cc', flags=flags + ' -std=gnu++17', cc='g++')
         for options in ('', 'latency,' + sampling.ON):
             r = run([prog], options=options)
             tap.ok(r.status == 0 and truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'exceptions, {flags} {options}: counted',
