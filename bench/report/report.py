@@ -6,6 +6,7 @@ Recordings: one that gen.c makes up, and those that perf makes of work.cpp, if i
 """
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -15,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from bench import Row, Run, Table, markdown, seconds, spread  # noqa: E402
 
-# What stackcollapse-perf.pl does, for a recording of one program.
+# What stackcollapse-perf.pl does, for a recording of one program, in a faster language.
 COLLAPSE = r"""/^[^ \t]/ { comm = $1; next }
 /^$/ { if (stack != "") n[comm stack]++; stack = ""; next }
 { sub(/\+0x[0-9a-f]*$/, "", $2); stack = ";" $2 stack }
@@ -29,14 +30,15 @@ class Reports:
 
     def run(self, command, folder):
         env = dict(os.environ, HOME=str(self.dir), PERF_CONFIG="/dev/null", LC_ALL="C")
-        made = subprocess.run([self.dir / "timed", "/dev/null", *map(str, command)], cwd=folder, text=True,
+        program = shutil.which(command[0])
+        made = subprocess.run([self.dir / "timed", "/dev/null", program, *map(str, command[1:])], cwd=folder, text=True,
                               capture_output=True, env=env, stdin=subprocess.DEVNULL)
         fields = made.stdout.split()
         if len(fields) != 4:
             sys.exit(f"bench: {' '.join(map(str, command))[:200]}: {made.stderr[:500]}")
         cpu, wall, memory, status = map(int, fields)
         if status:
-            self.table.note(f"`{' '.join(map(str, command))[:120]}` ended with status {status}")
+            self.table.note(f"`{' '.join(map(str, command))[:50]}` ended with status {status}")
         return Run(cpu / 1e6, wall / 1e6, memory / 1024, status == 0)
 
     def pair(self, what, folder, ours, theirs, goal, runs=3, metric="cpu"):
@@ -56,7 +58,7 @@ class Reports:
                   ["perf", "report", "--stdio", *options, "-i", "perf.data"], goal, **how)
 
     def folded(self, what, folder):
-        script = f"perf script -F comm,ip,sym -i perf.data | awk '{COLLAPSE}'"
+        script = f"perf script -i perf.data | awk '{COLLAPSE}'"
         self.pair(what, folder, [self.kin, "script", "--folded", "perf.data"], ["sh", "-c", script], 40)
 
     # ---- recordings ----
@@ -124,6 +126,8 @@ class Reports:
 
 def main():
     build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
+    if not shutil.which("perf"):
+        sys.exit("bench: no perf to compare with")
     r = Reports(build, directory, "full" in words)
     r.made_up_rows()
     r.recorded_rows()

@@ -82,11 +82,23 @@ static void check_stacks(const struct profile *p, const struct talk *t)
 		    100 * (double)a->truncated / all);
 }
 
+/* Samples of CPU time were to be taken, and there is none. */
+static void check_silence(const struct profile *p, const struct talk *t)
+{
+	const struct samples *s = &p->samples;
+	if (!s->n_events || s->events[samples_event(s)].unit != EVENT_NS)
+		return;
+	if (s->audit.cpu_ns >= AUDIT_SILENT_NS && !s->audit.sampled_ns && !count_samples(p))
+		say(t, "there is no sample of %.3f s of CPU time", (double)s->audit.cpu_ns / 1e9);
+}
+
 static void check_time(const struct profile *p, const struct talk *t)
 {
 	const struct audit *a = &p->samples.audit;
 	uint64_t n = count_samples(p);
 
+	if (!n)
+		check_silence(p, t);
 	if (!audit_knows_time(p) || !n)
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;

@@ -328,6 +328,15 @@ static uint16_t event_of(struct kin_file *f)
 	return f->event;
 }
 
+void kin_note_unsampled(struct kin_file *f)
+{
+	enum { UNSAMPLED_NS = 50000000 }; /* less may well be between two ticks */
+	const struct kinf_header *h = &f->header;
+	bool was_to_be = h->writer == KINF_BY_RUNTIME && h->period_ns;
+	if (was_to_be && h->cpu_ns >= UNSAMPLED_NS)
+		event_of(f);
+}
+
 /* The module of a return address is the one of the call. */
 static frameid frame_of(struct kin_file *f, uint64_t pc, bool is_return, uint32_t epoch)
 {

@@ -374,7 +374,8 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 void samples_builder_init(struct samples_builder *s)
 {
-	samples_add_frame(s, (struct frame){ 0 });
+	/* Not to be found: a frame at address 0 of nothing known is one, too. */
+	vec_push(&s->frames, ((struct frame){ 0 }));
 	vec_push(&s->stacks, ((struct stack){ 0 }));
 	vec_push(&s->latest, 0);
 	samples_add_task(s, (struct task){ 0 });
