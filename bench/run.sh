@@ -5,6 +5,10 @@
 # per run. Prints a Markdown table; bench/README.md holds the last one that was kept:
 #
 #	bench/run.sh build full --keep
+#	bench/run.sh build record [quick|full] [--keep]: kin record against the installed perf
+#
+# run.sh BUILD report [full]: kin report next to perf report, on recordings of samples. full adds ten
+# million samples: 3 GB.
 #
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
 # the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
@@ -13,9 +17,19 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -eq 0 ] || shift
+if [ "${1:-}" = record ]; then
+	shift
+	exec python3 "$here/record/run.py" "$build" "$@"
+fi
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
 for tool in gen timed; do
 	[ "$dir/$tool" -nt "$here/$tool.c" ] || ${CC:-cc} -O2 -o "$dir/$tool" "$here/$tool.c"
 done
+if [ "${1:-}" = report ]; then # reports of samples, next to perf
+	[ "$dir/gen_report" -nt "$here/report/gen.c" ] || ${CC:-cc} -O2 -o "$dir/gen_report" "$here/report/gen.c"
+	[ "$dir/work" -nt "$here/report/work.cpp" ] ||
+		${CXX:-c++} -O2 -g -fno-omit-frame-pointer -o "$dir/work" "$here/report/work.cpp"
+	exec python3 "$here/report/report.py" "$build" "$dir" "$@"
+fi
 exec python3 "$here/bench.py" --build "$build" --dir "$dir" "$@"

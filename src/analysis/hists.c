@@ -246,7 +246,6 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 		return;
 	struct hist_stat stat = { s->weight, s->count,
 				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
-	uint32_t leaf_hop;
 	if (x->f && !sample_filter_covers(x->f->samples, s))
 		return;
 	add_stat(&h->unfiltered[event], &stat);
@@ -255,10 +254,10 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
 	uint32_t skey = skey_of(h, s, last);
-	pathid path = hists_path(h, s->stack, skey, s->task, &leaf_hop);
-	struct hist_stat *elsewhere = own_of(h, path, hists_row(h, skey, leaf_hop, s->task));
+	struct stack_path at = hists_path(h, s->stack, skey, s->task);
+	struct hist_stat *elsewhere = own_of(h, at.path, at.row);
 	add_stat(&h->total[event], &stat);
-	add_stat(&h->own.at[path * h->hists.opts->n_events + event], &stat);
+	add_stat(&h->own.at[at.path * h->hists.opts->n_events + event], &stat);
 	if (elsewhere)
 		add_stat(&elsewhere[event], &stat);
 }
@@ -571,9 +570,9 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids, &h->offset_ids,
-				 &h->line_ids, &h->inlined_ids, &h->path_ids,  &h->stack_paths,
-				 &h->row_ids,  &h->leaf_ids };
+	struct map64 *maps[] = { &h->hop_ids,     &h->address_ids, &h->chain_ids,
+				 &h->offset_ids,  &h->line_ids,    &h->inlined_ids,
+				 &h->more_stacks, &h->row_ids,     &h->leaf_ids };
 	void *blocks[] = { h->hops_of,        h->dso_names, h->below,      h->self,
 			   h->children,       h->total,     h->unfiltered, h->parent_matches,
 			   h->ignore_matches, h->parents,   h->ignored,    h->depths,
@@ -583,6 +582,11 @@ void hists_free(struct hists *hists)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
 		free(blocks[i]);
+	for (size_t i = 0; i < SKEY_ARRAYS; i++)
+		free(h->stack_paths[i]);
+	pairs_free(&h->path_ids);
+	vec_free(&h->more_paths);
+	vec_free(&h->todo);
 	tuples_done(&h->skeys);
 	tuples_done(&h->fkeys);
 	vec_free(&h->hops);

@@ -29,6 +29,17 @@ static int by_text(const void *a, const void *b)
 	return names ? names : by_value(a, b);
 }
 
+static bool is_unknown(const struct hists *h, const struct named *n, enum hist_key key)
+{
+	symid place = h->rows[n->row].place;
+	if (key == HIST_PARENT)
+		return n->value == NONE;
+	if (key == HIST_DSO)
+		return !strcmp(n->text, "[unknown]");
+	return (key == HIST_SYM || key == HIST_SYMOFF) &&
+	       (place == NONE || program_kind(h->program, place) == PLACE_UNKNOWN);
+}
+
 /* A function has as many places as there are objects with one of that name: equal names are equal
  * here, as later keys tell them apart. */
 static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
@@ -45,15 +56,9 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
 	}
 	qsort(list, h->n, sizeof(*list), by_value);
 	for (size_t i = 0; i < h->n; i++) {
-		symid place = h->rows[list[i].row].place;
 		bool same = i && list[i].value == list[i - 1].value;
 		list[i].text = same ? list[i - 1].text : hists_text(h, list[i].row, key);
-		list[i].unknown =
-			key == HIST_PARENT
-				? list[i].value == NONE
-				: (key == HIST_SYM || key == HIST_SYMOFF) &&
-					  (place == NONE ||
-					   program_kind(h->program, place) == PLACE_UNKNOWN);
+		list[i].unknown = is_unknown(h, &list[i], key);
 	}
 	qsort(list, h->n, sizeof(*list), by_text);
 	uint32_t n = 0;

@@ -171,22 +171,26 @@ static pathid root_of(struct hists_private *h, uint32_t skey)
 							       .hop = NONE,
 							       .row = NONE,
 							       .skey = skey,
+							       .latest = NONE,
 							       .above = NONE });
 	return h->roots.at[skey];
 }
 
 static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid task)
 {
-	uint32_t *at = map64_at(&h->path_ids, MAP64_PAIR(caller, hop));
-	if (*at != NONE)
-		return *at;
-	const struct path *c = &h->paths.at[caller];
-	pathid id = *at = (pathid)h->paths.n;
+	struct path *c = &h->paths.at[caller];
+	if (c->latest != NONE && h->paths.at[c->latest].hop == hop)
+		return c->latest;
+	pathid id = c->latest = pairs_add(&h->path_ids, h->paths.at, sizeof(*h->paths.at), caller,
+					  hop, (pathid)h->paths.n);
+	if (id != h->paths.n)
+		return id;
 	struct path p = { .caller = caller,
 			  .hop = hop,
 			  .row = NONE,
 			  .skey = c->skey,
 			  .depth = c->depth + 1,
+			  .latest = NONE,
 			  .above = NONE };
 	add_path(h, p);
 	if (!h->hists.opts->no_children)
@@ -205,26 +209,61 @@ static pathid below_frame(struct hists_private *h, pathid caller, frameid frame,
 	return caller;
 }
 
+/* Valid until the next is asked for. */
+static struct stack_path *known_path(struct hists_private *h, stackid stack, uint32_t skey)
+{
+	if (skey < SKEY_ARRAYS) {
+		if (!h->stack_paths[skey]) {
+			size_t n = h->hists.profile->samples.n_stacks + 1;
+			h->stack_paths[skey] = xrealloc(NULL, n, sizeof(**h->stack_paths));
+			memset(h->stack_paths[skey], 0xff, n * sizeof(**h->stack_paths));
+		}
+		return &h->stack_paths[skey][stack];
+	}
+	uint32_t *at = map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
+	if (*at == NONE) {
+		*at = (uint32_t)h->more_paths.n;
+		vec_push(&h->more_paths, ((struct stack_path){ NONE, NONE }));
+	}
+	return &h->more_paths.at[*at];
+}
+
+/* What is below a new path is new, too, and its ids are known beforehand, but for inlined
+ * functions. */
+static void prefetch_new(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	pathid caller = (pathid)h->paths.n - 1;
+	for (size_t i = h->todo.n; i--; caller++) {
+		const struct frame_hops *hops = hists_hops(h, s->stacks[h->todo.at[i]].frame);
+		pairs_prefetch(&h->path_ids, caller, h->hop_lists.at[hops->first]);
+	}
+}
+
 /* The stack up to the first one whose path is known, then down again. */
 static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
 	const struct samples *s = &h->hists.profile->samples;
-	VEC(stackid) todo = { 0 };
 	pathid at = NONE;
+	h->todo.n = 0;
 	for (; stack; stack = s->stacks[stack].caller) {
-		at = map64_get(&h->stack_paths, MAP64_PAIR(stack, skey));
+		at = known_path(h, stack, skey)->path;
 		if (at != NONE)
 			break;
-		vec_push(&todo, stack);
+		vec_push(&h->todo, stack);
 	}
 	if (!stack)
 		at = root_of(h, skey);
-	while (todo.n) {
-		stackid next = todo.at[--todo.n];
+	bool known = true;
+	while (h->todo.n) {
+		stackid next = h->todo.at[--h->todo.n];
+		size_t before = h->paths.n;
 		at = below_frame(h, at, s->stacks[next].frame, task);
-		*map64_at(&h->stack_paths, MAP64_PAIR(next, skey)) = at;
+		if (known && h->paths.n > before)
+			prefetch_new(h);
+		known = known && h->paths.n == before;
+		known_path(h, next, skey)->path = at;
 	}
-	vec_free(&todo);
 	return at;
 }
 
@@ -259,28 +298,46 @@ static uint32_t frames_from(const struct hists_private *h, stackid outer, stacki
 	return n;
 }
 
-pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
-		  uint32_t *leaf_hop)
+/* Of a stack that is cut at an end, or has no frames. */
+static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32_t skey,
+				  taskid task)
 {
 	const struct hists_opts *o = h->hists.opts;
 	stackid ignored = h->ignored ? h->ignored[stack] : 0;
+	struct stack_path ret;
 	if (ignored && o->ignore_drops_callers && o->order == CHAIN_CALLER) {
-		*leaf_hop = hists_leaf_hop(h, ignored);
-		return path_end(h, stack, frames_from(h, ignored, stack), skey, task);
+		ret.row = hists_row(h, skey, hists_leaf_hop(h, ignored), task);
+		ret.path = path_end(h, stack, frames_from(h, ignored, stack), skey, task);
+		return ret;
 	}
 	if (ignored)
 		stack = ignored;
-	*leaf_hop = hists_leaf_hop(h, stack);
+	uint32_t leaf_hop = hists_leaf_hop(h, stack);
+	ret.row = hists_row(h, skey, leaf_hop, task);
 	if (h->depths && h->depths[stack] > o->max_stack) {
-		if (o->order == CHAIN_CALLEE)
-			return path_end(h, stack, o->max_stack, skey, task);
+		if (o->order == CHAIN_CALLEE) {
+			ret.path = path_end(h, stack, o->max_stack, skey, task);
+			return ret;
+		}
 		stack = caller_at(h, stack, o->max_stack);
 	}
-	if (!stack) { /* a sample without a stack is one of nobody knows where */
-		pathid at = below(h, root_of(h, skey), *leaf_hop, task);
-		return at;
-	}
-	return whole_path(h, stack, skey, task);
+	/* A sample without a stack is one of nobody knows where. */
+	ret.path = stack ? whole_path(h, stack, skey, task)
+			 : below(h, root_of(h, skey), leaf_hop, task);
+	return ret;
+}
+
+struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
+{
+	if (!stack || h->ignored || h->depths)
+		return cut_path(h, stack, skey, task);
+	struct stack_path known = *known_path(h, stack, skey);
+	if (known.row != NONE)
+		return known;
+	known.path = whole_path(h, stack, skey, task);
+	known.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
+	*known_path(h, stack, skey) = known;
+	return known;
 }
 
 /* ---- functions that match ---- */

@@ -5,6 +5,7 @@
 #include "analysis/hists.h"
 #include "base/arena.h"
 #include "base/map64.h"
+#include "base/pairs.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 
@@ -17,12 +18,13 @@ struct hop { /* a frame, or a function inlined there, as far as rows and chains 
 	bool inlined;
 };
 
-struct path {
+struct path {          /* begins with the pair that it is found by */
 	pathid caller; /* NONE for roots, of which there is one per skey; they have no hop */
 	uint32_t hop;
 	uint32_t row; /* NONE: none */
 	uint32_t skey;
 	uint32_t depth; /* hops; 0 for roots */
+	pathid latest;  /* the path below it that was asked for last; NONE: there is none */
 	pathid above;   /* the next path towards the root with the same row; NONE: this is the
 			   outermost */
 };
@@ -40,6 +42,14 @@ struct leaf { /* samples whose Self goes elsewhere than to the row of their path
 	pathid path;
 	uint32_t row;
 };
+
+/* What a stack is to one skey. */
+struct stack_path {
+	pathid path;  /* NONE: not yet looked at */
+	uint32_t row; /* of its Self; NONE: not yet looked at */
+};
+
+enum { SKEY_ARRAYS = 16 }; /* first so many skeys: most recordings have fewer */
 
 struct frame_hops { /* of one frame, the physical function first, then what is inlined into it */
 	uint32_t first, n;
@@ -61,9 +71,12 @@ struct hists_private {
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
 	VEC(struct path) paths;
-	struct map64 path_ids;    /* (caller, hop) */
-	struct map64 stack_paths; /* (stack, skey) */
-	VEC(pathid) roots;        /* [skey] */
+	struct pairs path_ids;                       /* (caller, hop) */
+	struct stack_path *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
+	struct map64 more_stacks;                    /* (stack, skey) of later skeys: index */
+	VEC(struct stack_path) more_paths;
+	VEC(stackid) todo; /* of whole_path() */
+	VEC(pathid) roots; /* [skey] */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
@@ -105,9 +118,8 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 uint32_t hist_line_id(struct hists_private *h,
 		      frameid frame); /* strid of "file.c:12", 0: not known */
 
-/* hists_paths.c: the path of a stack, and the hop that its Self goes to. */
-pathid hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
-		  uint32_t *leaf_hop);
+/* hists_paths.c: the path of a stack, and the row that its Self goes to. */
+struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);

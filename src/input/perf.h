@@ -4,8 +4,9 @@
  *
  *	perf_file.c     header, events, features: what the file says about itself
  *	perf_records.c  the records, unpacked, put into the order of time (perf_queue.c)
- *	perf_machine.c  each record in turn: processes, threads, mappings (perf_tasks.c, perf_space.c)
- *	perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c, perf_dwarf.c)
+ *	perf_machine.c  each record in turn: processes, threads, mappings (perf_tasks.c,
+ *perf_space.c) perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c,
+ *perf_dwarf.c)
  *
  * The format is that of tools/perf/Documentation/perf.data-file-format.txt and of the kernel's
  * include/uapi/linux/perf_event.h. Numbers have the byte order of the machine that was recorded. */
@@ -32,16 +33,16 @@ struct perf_attr {
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
 	/* Where things are, in bytes; -1: not there. */
-	int sample_time, sample_id;   /* from the start of a sample's record */
+	int sample_time, sample_id; /* from the start of a sample's record */
 	int trailer_tid, trailer_time, trailer_id, trailer_cpu; /* from the end of other records */
-	size_t fixed;                 /* fields of a sample up to PERIOD */
+	size_t fixed; /* fields of a sample up to PERIOD */
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */
 	uint16_t event;   /* of the profile, once perf_events_declare() was called */
 };
 
-struct perf_id { /* of one counter of an event: per CPU or thread */
+struct perf_id {        /* of one counter of an event: per CPU or thread */
 	uint64_t value; /* last read */
 	uint32_t attr;
 };
@@ -231,21 +232,27 @@ struct perf_stack {
 	uint64_t cookie;
 };
 
+enum { PERF_LASTS = 8 };
+
+struct perf_last { /* a stack: root first, and the ids of the stacks up to there */
+	frameid frames[PERF_STACK_MAX];
+	stackid ids[PERF_STACK_MAX];
+	size_t n;
+};
+
 struct perf_chains {
-	struct perf_chain *at; /* met before */
-	size_t n, cap;
+	VEC(struct perf_chain) at; /* met before */
+	struct perf_slot *slots;
+	size_t cap;
 	struct perf_frame *frames; /* addresses met lately */
 	/* the stack just made, leaf first; n_kernel of it are in front of the user part */
 	frameid frames_now[PERF_STACK_MAX];
 	size_t n_kernel;
-	/* the one before, root first, and the ids of the stacks up to there */
-	frameid last[PERF_STACK_MAX];
-	stackid last_ids[PERF_STACK_MAX];
-	size_t n_last;
+	struct perf_last last[PERF_LASTS]; /* by thread */
 };
 
-struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space,
-				const struct perf_attr *a, const struct perf_sample *s);
+struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+				const struct perf_sample *s);
 /* The stack of n_above frames, leaf first, that were called from the `n` addresses of user code. */
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above);
@@ -309,11 +316,11 @@ struct perf {
 	struct perf_chains chains;
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
-	unsigned n_cpus;        /* 0: not known */
-	bool other_host;        /* files here are not those of the machine that was recorded */
-	bool is_directory;      /* the records are in files beside this one */
-	char machine_name[16];  /* "x86_64" */
-	struct kin_error *err;  /* the first thing that was wrong */
+	unsigned n_cpus;       /* 0: not known */
+	bool other_host;       /* files here are not those of the machine that was recorded */
+	bool is_directory;     /* the records are in files beside this one */
+	char machine_name[16]; /* "x86_64" */
+	struct kin_error *err; /* the first thing that was wrong */
 };
 
 /* Takes note of damage at an offset; the first counts. */

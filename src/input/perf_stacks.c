@@ -6,11 +6,15 @@
 
 #include "input/perf.h"
 
-enum { FRAMES = 8192 }; /* addresses remembered; a power of two */
+enum { FRAME_BITS = 15, FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
 
 struct perf_chain {
-	uint64_t hash[2]; /* {0, 0}: empty */
-	struct perf_stack stack;
+	uint64_t hash[2];
+	stackid all, user;
+};
+
+struct perf_slot {           /* 0 for the index: empty */
+	uint32_t tag, index; /* bits of the hash; of the chain, + 1 */
 };
 
 struct perf_frame {
@@ -85,7 +89,7 @@ static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, 
 
 	if (!p->chains.frames)
 		p->chains.frames = xalloc(FRAMES * sizeof(*p->chains.frames));
-	struct perf_frame *known = &p->chains.frames[hash >> 51];
+	struct perf_frame *known = &p->chains.frames[hash >> (64 - FRAME_BITS)];
 	if (known->frame && known->ip == ip && known->generation == generation &&
 	    known->flags == flags)
 		return known->frame;
@@ -171,24 +175,22 @@ static void push_dump(struct walk *w, const struct perf_attr *a, const struct pe
 		push(w, PERF_MODE_USER, pcs[i], i > 0);
 }
 
-/* From the root to the leaf; what is as in the stack before needs no looking up. */
-static struct perf_stack intern(struct perf_chains *c, const struct walk *w)
+/* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
+static struct perf_stack intern(struct perf_chains *c, const struct walk *w, uint32_t tid)
 {
+	struct perf_last *last = &c->last[tid % PERF_LASTS];
 	struct perf_stack ret = { 0 };
-	size_t same = 0;
+	size_t same = 0, n_user = w->n - w->n_kernel;
 
-	while (same < w->n && same < c->n_last && c->last[same] == w->frames[w->n - 1 - same])
+	while (same < w->n && same < last->n && last->frames[same] == w->frames[w->n - 1 - same])
 		same++;
-	for (size_t i = 0; i < w->n; i++) {
-		if (i >= same) {
-			c->last[i] = w->frames[w->n - 1 - i];
-			c->last_ids[i] = profile_add_stack(w->p->into, ret.all, c->last[i]);
-		}
-		ret.all = c->last_ids[i];
-		if (i < w->n - w->n_kernel)
-			ret.user = ret.all;
-	}
-	c->n_last = w->n;
+	for (size_t i = same; i < w->n; i++)
+		last->frames[i] = w->frames[w->n - 1 - i];
+	profile_add_stacks(w->p->into, same ? last->ids[same - 1] : 0, last->frames + same,
+			   w->n - same, last->ids + same);
+	last->n = w->n;
+	ret.all = w->n ? last->ids[w->n - 1] : 0;
+	ret.user = n_user ? last->ids[n_user - 1] : 0;
 	return ret;
 }
 
@@ -214,7 +216,7 @@ static struct perf_stack make(struct perf *p, struct perf_space *space, const st
 	if (!w.n)
 		push(&w, s->mode, s->ip, false);
 	p->chains.n_kernel = w.n_kernel;
-	return intern(&p->chains, &w);
+	return intern(&p->chains, &w, s->tid);
 }
 
 /* ---- chains met before ---- */
@@ -235,32 +237,35 @@ static void hash_words(uint64_t h[2], const uint8_t *at, size_t n)
 	}
 }
 
+static uint32_t tag_of(const uint64_t hash[2]) { return (uint32_t)(hash[1] >> 32); }
+
 static void grow(struct perf_chains *c)
 {
-	struct perf_chain *old = c->at;
-	size_t n = c->cap;
-
-	c->cap = n ? 2 * n : 1024;
-	c->at = xalloc(c->cap * sizeof(*c->at));
-	for (size_t i = 0; i < n; i++) {
-		if (!old[i].hash[1])
-			continue;
-		size_t to = (size_t)old[i].hash[0] & (c->cap - 1);
-		while (c->at[to].hash[1])
+	free(c->slots);
+	c->cap = c->cap ? 2 * c->cap : 1024;
+	c->slots = xalloc(c->cap * sizeof(*c->slots));
+	for (size_t i = 0; i < c->at.n; i++) {
+		size_t to = (size_t)c->at.at[i].hash[0] & (c->cap - 1);
+		while (c->slots[to].index)
 			to = (to + 1) & (c->cap - 1);
-		c->at[to] = old[i];
+		c->slots[to] = (struct perf_slot){ tag_of(c->at.at[i].hash), (uint32_t)i + 1 };
 	}
-	free(old);
 }
 
-static struct perf_chain *find(struct perf_chains *c, const uint64_t hash[2])
+/* The slot of a chain; an empty one if it was not met. */
+static struct perf_slot *find(struct perf_chains *c, const uint64_t hash[2])
 {
-	if (4 * c->n >= 3 * c->cap)
+	if (4 * c->at.n >= 3 * c->cap)
 		grow(c);
 	size_t i = (size_t)hash[0] & (c->cap - 1);
-	while (c->at[i].hash[1] && (c->at[i].hash[0] != hash[0] || c->at[i].hash[1] != hash[1]))
-		i = (i + 1) & (c->cap - 1);
-	return &c->at[i];
+	for (; c->slots[i].index; i = (i + 1) & (c->cap - 1)) {
+		if (c->slots[i].tag != tag_of(hash))
+			continue;
+		const struct perf_chain *known = &c->at.at[c->slots[i].index - 1];
+		if (known->hash[0] == hash[0] && known->hash[1] == hash[1])
+			break;
+	}
+	return &c->slots[i];
 }
 
 /* Of everything that make() looks at. */
@@ -272,7 +277,7 @@ static void hash_sample(const struct perf *p, const struct perf_space *space,
 	hash_words(h, (const uint8_t *)&s->ip, 1);
 	hash_words(h, s->chain, s->n_chain);
 	hash_words(h, s->branches, 3 * s->n_branches);
-	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u) | 1;
+	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u);
 }
 
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
@@ -289,12 +294,15 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 		return stack;
 	}
 	hash_sample(p, space, s, h);
-	struct perf_chain *c = find(&p->chains, h);
-	if (!c->hash[1]) {
-		p->chains.n++;
-		*c = (struct perf_chain){ { h[0], h[1] }, make(p, space, a, s, s->n_chain, false) };
+	struct perf_slot *slot = find(&p->chains, h);
+	if (!slot->index) {
+		struct perf_stack stack = make(p, space, a, s, s->n_chain, false);
+		vec_push(&p->chains.at,
+			 ((struct perf_chain){ { h[0], h[1] }, stack.all, stack.user }));
+		*slot = (struct perf_slot){ tag_of(h), (uint32_t)p->chains.at.n };
 	}
-	return c->stack;
+	const struct perf_chain *c = &p->chains.at.at[slot->index - 1];
+	return (struct perf_stack){ .all = c->all, .user = c->user };
 }
 
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
@@ -305,7 +313,7 @@ stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t 
 	struct perf_sample s = { .mode = PERF_MODE_USER };
 
 	push_chain(&w, &none, &s, chain, n);
-	stackid user = intern(&p->chains, &w).all;
+	stackid user = intern(&p->chains, &w, 0).all;
 	for (size_t i = n_above; i-- > 0;)
 		user = profile_add_stack(p->into, user, above[i]);
 	return user;
@@ -313,6 +321,7 @@ stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t 
 
 void perf_stacks_done(struct perf *p)
 {
-	free(p->chains.at);
+	vec_free(&p->chains.at);
+	free(p->chains.slots);
 	free(p->chains.frames);
 }

@@ -277,6 +277,12 @@ stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid fra
 	return samples_add_stack(&b->samples, caller, frame);
 }
 
+void profile_add_stacks(struct profile_builder *b, stackid caller, const frameid *frames, size_t n,
+			stackid *ids)
+{
+	samples_add_stacks(&b->samples, caller, frames, n, ids);
+}
+
 taskid profile_add_task(struct profile_builder *b, struct task t)
 {
 	return samples_add_task(&b->samples, t);

@@ -94,12 +94,37 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
-	stackid *id = map64_at(&s->stack_ids, MAP64_PAIR(caller, frame));
-	if (*id == NONE) {
-		*id = (stackid)s->stacks.n;
+	stackid latest = s->latest.at[caller];
+	if (latest && s->stacks.at[latest].frame == frame)
+		return latest; /* in loops, mostly */
+	stackid id = pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
+			       (stackid)s->stacks.n);
+	if (id == s->stacks.n) {
 		vec_push(&s->stacks, ((struct stack){ caller, frame }));
+		vec_push(&s->latest, 0);
 	}
-	return *id;
+	return s->latest.at[caller] = id;
+}
+
+/* What is below a new stack is new, too, and its ids are known beforehand. */
+static void prefetch_new(const struct samples_builder *s, const frameid *frames, size_t n)
+{
+	stackid caller = (stackid)s->stacks.n - 1;
+	for (size_t i = 0; i < n; i++)
+		pairs_prefetch(&s->stack_ids, caller++, frames[i]);
+}
+
+void samples_add_stacks(struct samples_builder *s, stackid caller, const frameid *frames, size_t n,
+			stackid *ids)
+{
+	bool known = true;
+	for (size_t i = 0; i < n; i++) {
+		size_t before = s->stacks.n;
+		caller = ids[i] = samples_add_stack(s, caller, frames[i]);
+		if (known && s->stacks.n > before)
+			prefetch_new(s, frames + i + 1, n - i - 1);
+		known = known && s->stacks.n == before;
+	}
 }
 
 static uint64_t task_hash(const void *task)
@@ -349,8 +374,10 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 void samples_builder_init(struct samples_builder *s)
 {
-	samples_add_frame(s, (struct frame){ 0 });
+	/* Not to be found: a frame at address 0 of nothing known is one, too. */
+	vec_push(&s->frames, ((struct frame){ 0 }));
 	vec_push(&s->stacks, ((struct stack){ 0 }));
+	vec_push(&s->latest, 0);
 	samples_add_task(s, (struct task){ 0 });
 }
 
@@ -397,7 +424,8 @@ void samples_builder_done(struct samples_builder *s)
 	vec_free(&s->frames);
 	index_free(&s->frame_ids);
 	vec_free(&s->stacks);
-	map64_free(&s->stack_ids);
+	pairs_free(&s->stack_ids);
+	vec_free(&s->latest);
 	vec_free(&s->tasks);
 	index_free(&s->task_ids);
 	vec_free(&s->events);

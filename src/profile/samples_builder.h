@@ -3,6 +3,7 @@
 #define PROFILE_SAMPLES_BUILDER_H
 
 #include "base/map64.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 #include "profile/samples.h"
 
@@ -16,7 +17,8 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct record_index frame_ids;
 	VEC(struct stack) stacks;
-	struct map64 stack_ids; /* MAP64_PAIR(caller, frame) */
+	struct pairs stack_ids; /* (caller, frame) */
+	VEC(stackid) latest;    /* [stack]: the callee that was asked for last; 0: none */
 	VEC(struct task) tasks;
 	struct record_index task_ids;
 	VEC(struct event) events;
@@ -45,6 +47,8 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 frameid samples_add_frame(struct samples_builder *s, struct frame f);
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame);
+void samples_add_stacks(struct samples_builder *s, stackid caller, const frameid *frames, size_t n,
+			stackid *ids);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-enum { ROUND_MS = 100, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
+enum { ROUND_MS = 200, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
 uint64_t session_now(void)
@@ -208,11 +208,19 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 	}
 }
 
-static int time_left(const struct session *s)
+/* What is beyond the copies of stacks has to be read while it is there. */
+static uint64_t round_ms(struct session *s, uint64_t now)
 {
-	uint64_t now = session_now();
-	/* What is beyond the copies of stacks has to be read while it is there. */
-	uint64_t round = unwinding_stats(s->unwinding)->continued ? ROUND_DEEP_MS : ROUND_MS;
+	uint64_t deep = unwinding_stats(s->unwinding)->deep;
+	if (deep > s->deep)
+		s->deep_until_ns = now + SECOND_NS;
+	s->deep = deep;
+	return now < s->deep_until_ns ? ROUND_DEEP_MS : ROUND_MS;
+}
+
+static int time_left(struct session *s)
+{
+	uint64_t now = session_now(), round = round_ms(s, now);
 	if (!s->deadline_ns)
 		return (int)round;
 	if (now >= s->deadline_ns)

@@ -542,16 +542,21 @@ static void describe_widths(struct state *s)
 {
 	for (size_t i = 0; i < s->cols.n; i++) {
 		size_t width = 0;
+		bool unmapped = false;
 		if (s->cols.at[i].role != ROLE_KEY)
 			continue;
 		for (size_t k = 0; k < s->hists->n; k++) {
 			if (!is_wanted(s, (uint32_t)k))
 				continue;
-			size_t n = strlen(hists_text(s->hists, k, s->cols.at[i].field.key));
+			const char *text = hists_text(s->hists, k, s->cols.at[i].field.key);
+			size_t n = strlen(text);
 			width = n > width ? n : width;
+			unmapped = unmapped || !strcmp(text, "[unknown]");
 		}
 		table_property(s->table, arena_printf(&s->arena, "width_%s", s->columns.at[i].key),
 			       cell_count(width));
+		if (s->cols.at[i].field.key == HIST_DSO && unmapped && !s->ask->given->dsos)
+			table_property(s->table, "unmapped", cell_count(1));
 	}
 }
 
@@ -615,14 +620,6 @@ static void describe_for_people(struct state *s)
 			   (unsigned long long)s->in.profile->samples.audit.lost);
 }
 
-static bool has_stacks(const struct profile *p)
-{
-	for (size_t i = 1; i < p->samples.n_stacks; i++)
-		if (p->samples.stacks[i].caller)
-			return true;
-	return false;
-}
-
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -632,9 +629,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	if (err) {
 		free(s);
 		return err;
-	}
-	if (!has_stacks(in->profile)) { /* as perf: without stacks there are no Children */
-		s->ask->opts.chains = false;
 	}
 	s->in = *in;
 	s->hists = hists_new(in->profile, in->program, &s->ask->opts);

@@ -252,14 +252,15 @@ static const char *const *name_list(struct hists_ask *a, const char *list, enum 
 static struct kin_error *read_filters(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
-	struct kin_error *err = sample_filter_new(p,
-					   &(struct sample_filter_texts){ .comms = g->comms,
-								   .pids = g->pids,
-								   .tids = g->tids,
-								   .cpus = g->cpus,
-								   .parallelism = g->parallelism,
-								   .times = g->times },
-					   &a->samples);
+	struct kin_error *err =
+		sample_filter_new(p,
+				  &(struct sample_filter_texts){ .comms = g->comms,
+								 .pids = g->pids,
+								 .tids = g->tids,
+								 .cpus = g->cpus,
+								 .parallelism = g->parallelism,
+								 .times = g->times },
+				  &a->samples);
 	if (err)
 		return err;
 	a->elided[HIST_COMM] = sample_filter_comm(a->samples);
@@ -336,13 +337,22 @@ static void choose_events(struct hists_ask *a, const struct profile *p)
 	a->opts.n_events = a->events.n;
 }
 
+static bool has_stacks(const struct profile *p)
+{
+	for (size_t i = 1; i < p->samples.n_stacks; i++)
+		if (p->samples.stacks[i].caller)
+			return true;
+	return false;
+}
+
 /* ---- all of it ---- */
 
 static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
-	a->opts.no_children = g->no_children || g->hierarchy;
+	bool stacks = has_stacks(p); /* without them there are no Children */
+	a->opts.no_children = g->no_children || g->hierarchy || !stacks;
 	a->opts.inlines = g->inlines;
 	a->opts.self_physical = g->self_physical;
 	a->opts.inlines_apart = a->opts.ignore_drops_callers = g->perf;
@@ -353,6 +363,7 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	if ((err = read_call_graph(a)) || (err = choose_fields(a)) || (err = read_filters(a, p)) ||
 	    (err = compile_patterns(a)))
 		return err;
+	a->opts.chains = a->opts.chains && stacks;
 	choose_events(a, p);
 	a->opts.keys = a->keys.at;
 	a->opts.n_keys = a->keys.n;

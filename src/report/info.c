@@ -218,7 +218,8 @@ static void add_rate(struct kin_table *t, const struct profile *p)
 							  : 0;
 	char *detail = asked > 0 ? xprintf("per second of CPU time; asked for: %.4g", asked)
 				 : xprintf("per second of CPU time");
-	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10), detail);
+	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10),
+	    detail);
 	free(detail);
 }
 

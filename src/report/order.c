@@ -323,5 +323,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report order_report = {
-	"order", "an order for the linker: callers beside callees, hot code together", false, false, run
+	"order", "an order for the linker: callers beside callees, hot code together", false, false,
+	run
 };

@@ -17,7 +17,7 @@
 #define GREEN "\033[32m"
 #define RESET "\033[m"
 
-enum { PERCENT_WIDTH = 8, COUNT_WIDTH = 12, INDENT = 3, MAX_DEPTH = 512 };
+enum { PERCENT_WIDTH = 8, COUNT_WIDTH = 12, ADDRESS_WIDTH = 16, INDENT = 3, MAX_DEPTH = 512 };
 
 struct hop { /* a row of a chain */
 	char *name;
@@ -586,6 +586,9 @@ static size_t width_of(const struct page *p, const struct kin_column *c)
 	if (c->type == KIN_CELL_TEXT) {
 		snprintf(key, sizeof(key), "width_%s", c->key);
 		width = (size_t)number_of(p, key) + (is_symbol(c) ? 4 : 0);
+		bool address = !strcmp(c->key, "dso") && number_of(p, "unmapped");
+		if (address && !p->o->separator && !p->o->widths && width < ADDRESS_WIDTH)
+			width = ADDRESS_WIDTH; /* perf sees to it that there is room for one */
 	}
 	return width < strlen(c->title) ? strlen(c->title) : width;
 }

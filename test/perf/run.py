@@ -5,7 +5,7 @@
 
 ../shared/cases/perf (or $KIN_PERF_CASES) holds inputs, a generator that makes perf.data files of them,
 and what perf 6.1 printed for each set of options. kin reads the generated perf.data, and also perf
-script's text of the same samples. Comment lines are compared, too, but for perf's tips, which are not
+script's text of the same samples; live.py adds recordings made here. Comment lines are compared, too, but for perf's tips, which are not
 in the files. What is different on purpose is in KNOWN, with the lines that must be there instead.
 """
 import glob
@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
+import live
 from tap import Tap
 
 SETS = {
@@ -115,6 +116,9 @@ def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     kin, wanted, tap, cases = os.path.abspath(sys.argv[1]), sys.argv[2:], Tap(), find_cases()
+    if not wanted:
+        with tempfile.TemporaryDirectory() as folder:
+            live.test(tap, kin, folder)
     if not cases:
         tap.skip('perf cases', 'NOT TESTED: no ../shared/cases/perf and no $KIN_PERF_CASES')
         return tap.done()

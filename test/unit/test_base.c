@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/escape.h"
 #include "base/map64.h"
+#include "base/pairs.h"
 #include "base/strtab.h"
 
 static void equal_strings_have_equal_ids(void)
@@ -22,6 +23,31 @@ static void equal_strings_have_equal_ids(void)
 	OK(strtab_addn(t, "function_77", 10) == strtab_add(t, "function_7"));
 	OK_STR(strtab_get(t, 4999), "function_4998");
 	strtab_free(t);
+}
+
+static void pairs_are_found_in_records(void)
+{
+	static struct {
+		uint32_t a, b, more;
+	} records[20000];
+	struct pairs x = { 0 };
+	bool good = true;
+	for (uint32_t i = 0; i < ARRAY_LEN(records); i++) {
+		uint32_t a = i / 3, b = UINT32_MAX - i * 7;
+		pairs_prefetch(&x, a, b);
+		good &= pairs_add(&x, records, sizeof(*records), a, b, i) == i;
+		records[i].a = a;
+		records[i].b = b;
+	}
+	for (uint32_t i = 0; i < ARRAY_LEN(records); i++)
+		good &= pairs_add(&x, records, sizeof(*records), records[i].a, records[i].b, 77) ==
+			i;
+	OK(good);
+	OK(x.n == ARRAY_LEN(records));
+	OK(pairs_add(&x, records, sizeof(*records), 0, 5, 20000) == 20000);
+	pairs_free(&x);
+	OK(pairs_add(&x, records, sizeof(*records), 1, 2, 0) == 0);
+	pairs_free(&x);
 }
 
 static void map_keeps_what_was_put(void)
@@ -77,6 +103,7 @@ int main(void)
 {
 	equal_strings_have_equal_ids();
 	map_keeps_what_was_put();
+	pairs_are_found_in_records();
 	arena_keeps_alignment_between_strings();
 	hostile_names_are_shown_not_obeyed();
 	return DONE();

@@ -505,6 +505,26 @@ static void test_plt_aarch64(void)
 
 /* ---- other places to take symbols from ---- */
 
+/* What says its size ends there; what says none goes on to the next, or to the section's end. */
+static void test_sizes(void)
+{
+	struct elf_build b = program();
+	elf_symbol(&b, "a", TEXT, 16, STB_GLOBAL, STT_FUNC, 1);
+	elf_symbol(&b, "b", TEXT + 64, 0, STB_GLOBAL, STT_FUNC, 1);
+	elf_symbol(&b, "c", TEXT + 128, UINT64_MAX, STB_GLOBAL, STT_FUNC, 1);
+	struct object_file *o = open_build(&b);
+	const struct symtab_opts sized = { .sized = true };
+	struct symbol_table t = { 0 };
+	kin_error_free(object_symbols(o, &sized, &t));
+	OK(t.n == 3 && t.at[0].end == TEXT + 16 && t.at[1].end == TEXT + 128 &&
+	   t.at[2].end == TEXT + sizeof(nops));
+	free(t.at);
+	kin_error_free(object_symbols(o, &ours, &t));
+	OK(t.n == 3 && t.at[0].end == TEXT + 64);
+	free(t.at);
+	object_free(o);
+}
+
 static void test_external(void)
 {
 	static const char text[] = "0000000000001000 T alpha\n"
@@ -809,6 +829,8 @@ static void test_demangling(void)
 		{ DEMANGLE_JAVA, "_ZN3FooC1Ev", "Foo.Foo()" },
 		{ DEMANGLE_GNAT, "ada__text_io__put", "ada.text_io.put" },
 		{ DEMANGLE_NONE, "_Z3foov", NULL },
+		{ DEMANGLE_SHORT, "_ZN3app4sortIiEEvPT_", "app::sort<int>" },
+		{ DEMANGLE_SHORT, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char *got = demangle(names[i].name, names[i].style);
@@ -1052,6 +1074,7 @@ int main(void)
 	test_cold_pieces();
 	test_plt_x86();
 	test_plt_aarch64();
+	test_sizes();
 	test_external();
 	test_build_id_file();
 	test_debuglink();

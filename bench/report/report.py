@@ -1,0 +1,141 @@
+"""Reports of samples: kin next to perf report, perf script and addr2line, on recordings made here.
+
+Started by bench/run.sh BUILD report [full]. Both programs are run in turn on the same file; a ratio is
+perf's CPU time (user + system, with the processes that it starts) by kin's, of two neighbouring runs.
+Recordings: one that gen.c makes up, and those that perf makes of work.cpp, if it may.
+"""
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from bench import Row, Run, Table, markdown, seconds, spread  # noqa: E402
+
+# What stackcollapse-perf.pl does, for a recording of one program, in a faster language.
+COLLAPSE = r"""/^[^ \t]/ { comm = $1; next }
+/^$/ { if (stack != "") n[comm stack]++; stack = ""; next }
+{ sub(/\+0x[0-9a-f]*$/, "", $2); stack = ";" $2 stack }
+END { if (stack != "") n[comm stack]++; for (s in n) print s, n[s] }"""
+
+
+class Reports:
+    def __init__(self, build, directory, full):
+        self.kin, self.dir, self.full = build / "kin", directory, full
+        self.table = Table()
+
+    def run(self, command, folder):
+        env = dict(os.environ, HOME=str(self.dir), PERF_CONFIG="/dev/null", LC_ALL="C")
+        program = shutil.which(command[0])
+        made = subprocess.run([self.dir / "timed", "/dev/null", program, *map(str, command[1:])], cwd=folder, text=True,
+                              capture_output=True, env=env, stdin=subprocess.DEVNULL)
+        fields = made.stdout.split()
+        if len(fields) != 4:
+            sys.exit(f"bench: {' '.join(map(str, command))[:200]}: {made.stderr[:500]}")
+        cpu, wall, memory, status = map(int, fields)
+        if status:
+            self.table.note(f"`{' '.join(map(str, command))[:50]}` ended with status {status}")
+        return Run(cpu / 1e6, wall / 1e6, memory / 1024, status == 0)
+
+    def pair(self, what, folder, ours, theirs, goal, runs=3, metric="cpu"):
+        a, b = [], []
+        for _ in range(runs):
+            b.append(self.run(theirs, folder))
+            a.append(self.run(ours, folder))
+        ratios = [getattr(t, metric) / getattr(o, metric) for t, o in zip(b, a)]
+        good = statistics.median(ratios) >= goal and all(r.ok for r in a)
+        self.table.add(Row(what, seconds([getattr(r, metric) for r in b]), seconds([getattr(r, metric) for r in a]),
+                           spread(ratios),
+                           f"{statistics.median(r.memory for r in b):.0f} → {statistics.median(r.memory for r in a):.0f} MiB",
+                           "", f"≥ {goal}×", "yes" if good else "**no**"))
+
+    def report(self, what, folder, options, goal, **how):
+        self.pair(what, folder, [self.kin, "report", "--stdio", *options, "-i", "perf.data"],
+                  ["perf", "report", "--stdio", *options, "-i", "perf.data"], goal, **how)
+
+    def folded(self, what, folder):
+        script = f"perf script -i perf.data | awk '{COLLAPSE}'"
+        self.pair(what, folder, [self.kin, "script", "--folded", "perf.data"], ["sh", "-c", script], 40)
+
+    # ---- recordings ----
+
+    def made_up(self, n):
+        folder = self.dir / f"report-{n}"
+        if not (folder / "perf.data").exists():
+            subprocess.run([self.dir / "gen_report", folder, str(n)], check=True)
+        return folder
+
+    def recorded(self, name, how, work):
+        folder = self.dir / f"report-{name}"
+        folder.mkdir(exist_ok=True)
+        data = folder / "perf.data"
+        if not data.exists():
+            command = ["perf", "record", "-q", "-e", "cpu-clock", *how, "-o", str(data), str(self.dir / "work"), str(work)]
+            done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
+            if done.returncode or not data.exists():
+                self.table.note(f"perf may not record here: no rows for {name}")
+                return None
+        return folder
+
+    # ---- rows ----
+
+    def made_up_rows(self):
+        folder = self.made_up(300000)
+        size = (folder / "perf.data").stat().st_size >> 20
+        what = f"300,000 samples made up, {size} MiB"
+        self.report(f"call chains, {what}", folder, [], 10)
+        self.report(f"table alone (`-g none`), {what}", folder, ["-g", "none"], 15)
+        self.folded(f"folded stacks, {what}", folder)
+
+    def recorded_rows(self):
+        folder = self.recorded("fp", ["-F", "20000", "-g"], 16)
+        if folder:
+            size = (folder / "perf.data").stat().st_size >> 20
+            what = f"`work` with frame pointers, {size} MiB"
+            self.report(f"call chains, {what}", folder, ["--no-inline"], 10)
+            self.report(f"table alone (`-g none`), {what}", folder, ["--no-inline", "-g", "none"], 15)
+            self.folded(f"folded stacks, {what}", folder)
+        folder = self.recorded("dwarf", ["-F", "999", "--call-graph", "dwarf,4096"], 4)
+        if folder:
+            size = (folder / "perf.data").stat().st_size >> 20
+            what = f"`work` with stack dumps, {size} MiB"
+            once = {"runs": 3 if self.full else 1}
+            self.report(f"call chains with inlined functions: CPU, {what}", folder, [], 10, **once)
+            self.report(f"source lines (`-s srcline -g none`): elapsed, {what}", folder,
+                        ["-s", "srcline", "-g", "none"], 10, metric="wall", **once)
+
+    def growth(self):
+        before = None
+        for n in [100000, 1000000] + ([10000000] if self.full else []):
+            folder = self.made_up(n)
+            runs = [self.run([self.kin, "report", "--stdio", "-i", "perf.data"], folder) for _ in range(3)]
+            now, memory = min(r.cpu for r in runs), statistics.median(r.memory for r in runs)
+            row = Row(f"growth, call chains, {n:,} samples", kin=seconds([r.cpu for r in runs]), memory=f"{memory:.0f} MiB")
+            if before:
+                m, t, kb = before
+                time, space = (math.log(x) / math.log(n / m) for x in (now / t, memory / kb))
+                row.ratio = f"time n^{time:.2f}, memory n^{space:.2f}"
+                row.goal, row.met = "≤ n^1.1", "yes" if max(time, space) <= 1.1 else "**no**"
+            self.table.add(row)
+            before = n, now, memory
+
+
+def main():
+    build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
+    if not shutil.which("perf"):
+        sys.exit("bench: no perf to compare with")
+    r = Reports(build, directory, "full" in words)
+    r.made_up_rows()
+    r.recorded_rows()
+    r.growth()
+    version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
+    text = markdown(r.table, f"Peer: {version}; load average at the start {os.getloadavg()[0]:.1f}.")
+    print(text.replace("GNU gprof", "perf"))
+
+
+if __name__ == "__main__":
+    main()

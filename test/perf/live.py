@@ -1,0 +1,138 @@
+"""Recordings made here by perf: kin report --stdio next to perf report, byte for byte.
+
+The program has no libraries and no names but its own, and is seen in user mode only: what is left to
+chance are the numbers. Skipped where there is no perf 6.1, or it may not record."""
+import os
+import subprocess
+
+PROGRAM = r"""
+static volatile unsigned long sink;
+#define FUNCTION static void __attribute__((noinline))
+FUNCTION burn(unsigned n) { for (unsigned i = 0; i < n; i++) sink += i * i; __asm__ volatile(""); }
+FUNCTION foo(void) { burn(30000); sink++; }
+FUNCTION bar(void) { burn(10000); foo(); sink++; }
+FUNCTION odd(unsigned n);
+FUNCTION even(unsigned n) { burn(4000); if (n) odd(n - 1); sink++; }
+FUNCTION odd(unsigned n) { burn(7000 + 1000 * n); if (n) even(n - 1); sink++; }
+FUNCTION work(void) { foo(); bar(); even(5); odd(3); sink++; }
+__attribute__((force_align_arg_pointer)) void _start(void)
+{
+	for (unsigned i = 0; i < 1500; i++)
+		work();
+	__asm__ volatile("syscall" : : "a"(231), "D"(0));
+}
+"""
+
+RECORDINGS = {
+    'frame pointers': ['-e', 'cpu-clock:u', '-g'],
+    'no stacks': ['-e', 'cpu-clock:u'],
+    'stack dumps': ['-e', 'cpu-clock:u', '--call-graph', 'dwarf,1024'],
+    'two events': ['-e', 'cpu-clock:u,task-clock:u', '-g'],
+    'a group': ['-e', '{cpu-clock:u,task-clock:u}', '-g'],
+    'processors and times': ['-e', 'cpu-clock:u', '-g', '-T', '--sample-cpu'],
+    'packed': ['-e', 'cpu-clock:u', '-g', '-z'],
+}
+
+OPTIONS = [line.split() for line in '''\
+--no-children
+-g caller
+-g callee
+--no-children -G
+-g none
+-g fractal
+-g flat,count --no-children
+-g folded,0.5,caller,period --no-children
+-g graph,2,3
+-s comm,dso -g none
+-s sym
+-s dso,sym -n --show-total-period -g none
+-F overhead,sym,sample -g none
+-F overhead_children,overhead,comm -g none
+-s sym -p ^(foo|even)$ -s parent,sym -g none
+--hierarchy --no-children -g none
+--hierarchy
+--max-stack 3
+--percent-limit 10
+--percentage relative -S foo -g none --no-children
+-t ; -g none
+-q
+-w 10,20 -g none
+--group -g none
+--time 20%-60% -g none
+--symbol-filter=o -g none
+--ignore-callees foo -g none'''.splitlines()]
+
+
+# perf looks for these in the stacks that the kernel walked only.
+UNWOUND = {'-p', '--ignore-callees', '--max-stack'}
+
+
+def report(program, options, data, folder):
+    env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C', 'PAGER': 'cat'}
+    done = subprocess.run([program, 'report', '--stdio', '--no-inline', *options, '-i', data], cwd=folder, env=env,
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    return [line for line in done.stdout.decode(errors='replace').splitlines()
+            if not line.startswith(('# (Tip:', '# (Cannot'))]
+
+
+def blocks(lines):
+    return sorted('\n'.join(lines).split('\n\n'))
+
+
+def needs_stacks(options):
+    """perf refuses these where there are none, or prints "N/A"."""
+    line = ' '.join(options)
+    return ('-g' in options and '-g none' not in line) or '-p' in options or 'overhead_children' in line
+
+
+def compare(tap, kin, name, data, folder):
+    for options in [[]] + OPTIONS:
+        if name == 'no stacks' and needs_stacks(options):
+            continue
+        if name == 'stack dumps' and UNWOUND.intersection(options):
+            continue
+        a, b = report('perf', options, data, folder), report(kin, options, data, folder)
+        # equal figures of different rows may stand in any order
+        good = bool(a) and (a == b or blocks(a) == blocks(b) or sorted(a) == sorted(b))
+        problem = ''
+        if not good:
+            at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+            problem = f'line {at + 1}: perf prints {a[at:at + 1]}, kin {b[at:at + 1]}'
+        tap.ok(good, f'{name}: {" ".join(options) or "no options"}', problem)
+
+
+def build(folder):
+    source, program = os.path.join(folder, 'live.c'), os.path.join(folder, 'live')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(PROGRAM)
+    subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-fasynchronous-unwind-tables', '-nostdlib',
+                    '-static', '-Wl,--eh-frame-hdr', '-o', program, source], check=True)
+    return program
+
+
+def record(how, program, data, folder):
+    env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C'}
+    done = subprocess.run(['perf', 'record', '-q', '-F', '400', *how, '-o', data, program], cwd=folder, env=env,
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+    return done.returncode == 0 and os.path.exists(data)
+
+
+def has_peer():
+    try:
+        done = subprocess.run(['perf', '--version'], capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.stdout.startswith(b'perf version 6.1')
+
+
+def test(tap, kin, folder):
+    if not has_peer():
+        tap.skip('recordings made here', 'NOT TESTED: no perf 6.1')
+        return
+    program = build(folder)
+    for name, how in RECORDINGS.items():
+        data = os.path.join(folder, name.replace(' ', '_') + '.live')
+        if record(how, program, data, folder):
+            compare(tap, kin, name, data, folder)
+        else:
+            tap.skip(name, 'NOT TESTED: perf may not record here')
