@@ -5,6 +5,7 @@
 # per run. Prints a Markdown table; bench/README.md holds the last one that was kept:
 #
 #	bench/run.sh build full --keep
+#	bench/run.sh build record [quick|full] [--keep]: kin record against the installed perf
 #
 # run.sh BUILD report [full]: kin report next to perf report, on recordings of samples. full adds ten
 # million samples: 3 GB.
@@ -16,6 +17,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -eq 0 ] || shift
+if [ "${1:-}" = record ]; then
+	shift
+	exec python3 "$here/record/run.py" "$build" "$@"
+fi
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
 for tool in gen timed; do

@@ -133,7 +133,8 @@ void rt_enter(uint64_t from, uint64_t to, uint64_t sp)
 
 void rt_mcount(uint64_t from, uint64_t to)
 {
-	rt.profiled = true;
+	if (!rt.profiled)
+		rt.profiled = true;
 	rt_arc(from, to);
 }
 
@@ -147,10 +148,10 @@ uint64_t rt_calls(void)
 
 		if (b->type == KINF_ARCS)
 			for (uint64_t n = b->used / sizeof(*s); n--; s++)
-				sum += s->count;
+				sum += rt_read(&s->count);
 		if (b->type == KINF_RETIRED_ARCS)
 			for (uint64_t n = b->used / sizeof(*s); n--; s++)
-				sum += ((const struct kinf_retired_arc *)s)->count;
+				sum += rt_read(&((const struct kinf_retired_arc *)s)->count);
 	}
 	return sum;
 }

@@ -372,16 +372,18 @@ static bool write_extent(int fd, const struct rt_extent *e, uint64_t size)
 
 void rt_file_finish(void)
 {
-	static const uint64_t all = UINT64_MAX;
 	uint64_t mask, size;
 	uint32_t first = 0;
 	int fd;
 
+	if (rt.silent || !rt_lock(&mask))
+		return;
 	while (first < rt.n_extents && rt.extent[first].in_file)
 		first++;
-	if (first == rt.n_extents || rt.silent)
+	if (first == rt.n_extents) {
+		rt_unlock(mask);
 		return;
-	SYS4(rt_sigprocmask, SIG_SETMASK, &all, &mask, 8);
+	}
 	if (!first && !rt.path[0])
 		open_file(); /* it could not be made at the start; that may have been for want of
 				space */
@@ -398,7 +400,7 @@ void rt_file_finish(void)
 	if (!first && fd >= 0 &&
 	    (!rt.header->size || SYS4(pwrite64, fd, rt.header, KINF_PAGE, 0) != KINF_PAGE))
 		discard_file();
-	SYS4(rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+	rt_unlock(mask);
 }
 
 /* The parent's file is not ours. Memory in the same place takes a count that was under way when a

@@ -63,11 +63,11 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 			const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
 			uint64_t bin = (s->pc[0] - m->text) / BIN;
 
-			if (!s->depth)
+			if (!__atomic_load_n(&s->depth, __ATOMIC_ACQUIRE))
 				break;
 			if (is_at(m, s)) {
 				any = true;
-				rest += s->weight_ns;
+				rest += rt_read(&s->weight_ns);
 				if (bins && period && bin < n) {
 					bins[bin] += (uint32_t)(rest / period);
 					rest %= period; /* not lost: it is the next one's */
@@ -180,15 +180,17 @@ static bool live_arcs(const struct rt_module *m, const struct kinf_block *b, boo
 	bool any = false;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t count = s->count, from, to;
+		uint64_t count = rt_read(&s->count), at = __atomic_load_n(&s->to, __ATOMIC_ACQUIRE);
+		uint64_t from = rt_read(&s->from), to;
 
-		if (!s->to || !count || !is_in(m, s->to, &to))
+		if (!at || !count || !is_in(m, at, &to))
 			continue;
 		any = true;
 		if (!write)
 			break;
-		if (!is_in(m, s->from, &from))
-			from = outside(m, s->from);
+		at = from;
+		if (!is_in(m, at, &from))
+			from = outside(m, at);
 		put_arc(from, to, count);
 	}
 	return any;
@@ -318,19 +320,19 @@ static bool has_file(const struct rt_module *m)
 void rt_gmon_write(void)
 {
 	static _Atomic bool busy;
-	uint64_t mask, calls = rt_calls() + rt.header->sampled_ns + 1;
+	uint64_t mask, calls;
 	bool before;
 
-	if (!rt.options.gmon || !rt.profiled || rt.gmon_calls == calls ||
-	    atomic_exchange(&busy, true))
+	if (!rt.options.gmon || !rt.profiled || atomic_exchange(&busy, true))
 		return;
 	/* SIGXFSZ, of a limit on file sizes, is ours */
 	if (rt_lock(&mask)) {
 		before = rt_xfsz_pending();
-		rt.gmon_calls = calls;
+		calls = rt_calls() + rt.header->sampled_ns + 1;
 		for (const struct rt_module *m = rt.all; m; m = m->older)
-			if (has_file(m))
+			if (rt.gmon_calls != calls && has_file(m))
 				write_one(m);
+		rt.gmon_calls = calls;
 		if (!before)
 			rt_forget_xfsz();
 		rt_unlock(mask);

@@ -120,7 +120,7 @@ extern struct rt {
 	bool paused;
 	bool silent;   /* system calls may kill the process (seccomp): make none but when it ends */
 	bool forked;   /* not the process that the program was started as */
-	bool profiled; /* compiled for gprof: mcount, __fentry__ or monstartup were called */
+	_Atomic bool profiled; /* compiled for gprof: mcount, __fentry__ or monstartup were called */
 	bool full;     /* no more space; tables do not grow */
 	uint32_t pid, ppid;
 	struct rt_options options;
@@ -301,6 +301,9 @@ void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns)
 void rt_gmon_write(void); /* not async-signal-safe: one at a time */
 
 #pragma GCC visibility pop
+
+/* A number that another thread may be counting in. */
+static inline uint64_t rt_read(const uint64_t *n) { return __atomic_load_n(n, __ATOMIC_RELAXED); }
 
 /* Tables: the mask of a slot's offset within the payload, and the slots in use, are words of the
  * block's own. */

@@ -1,10 +1,12 @@
-"""kin record next to perf record: what recording costs the program and the machine, in one run.
+"""kin record next to perf record: what recording costs the program and the machine, and what it is worth.
 
-    run.py BUILD [ROUNDS [RUNS]]
+    run.sh BUILD record [quick|full] [--keep]
 
-All variants take turns, RUNS times; figures are medians, of CPU seconds. "slower" is the program's own
-CPU time next to that without a recorder; "recorder" the recorder's own CPU time, its start included.
+What is compared takes turns, so that a busy machine slows all of it; ratios are of neighbours. The program
+reports its own CPU time. Prints a Markdown table; --keep puts it into bench/README.md.
 """
+import argparse
+import datetime
 import os
 import re
 import resource
@@ -13,68 +15,168 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+README = os.path.join(HERE, '..', 'README.md')
+HZ = 999
 
 
-def variants(kin):
-    result = [('no recorder', [], None)]
-    for hz in (999, 9999):
-        result.append((f'kin, {hz} Hz', [kin, 'record', '-F', str(hz), '-o', 'k.kin'], 'k.kin'))
-        result.append((f'kin -g fp, {hz} Hz', [kin, 'record', '-g', 'fp', '-F', str(hz), '-o', 'f.kin'], 'f.kin'))
-        if shutil.which('perf'):
-            perf = ['perf', 'record', '-q', '-e', 'task-clock', '-F', str(hz)]
-            result.append((f'perf fp, {hz} Hz', perf + ['--call-graph', 'fp', '-o', 'p.data'], 'p.data'))
-            result.append((f'perf dwarf, {hz} Hz', perf + ['--call-graph', 'dwarf', '-o', 'd.data'], 'd.data'))
-    return result
-
-
-def run(command, target, folder):
-    """(the program's CPU seconds, the recorder's, what the recorder said)"""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def run(command, folder):
+    """(elapsed, CPU seconds of all, standard output, standard error)"""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     env = {**os.environ, 'HOME': folder}
-    p = subprocess.run(command + target, cwd=folder, capture_output=True, text=True, check=True, env=env)
+    p = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=env)
+    elapsed = time.monotonic() - start
+    if p.returncode:
+        sys.exit(f'{command}: {p.returncode} {p.stderr[-500:]}')
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    own = float(p.stdout.split()[0])
-    total = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return own, max(total - own, 0), p.stderr
+    return elapsed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, p.stdout, p.stderr
 
 
-def samples(path, folder, said, own, hz):
-    found = re.search(r'(\d+) samples', said)
-    return int(found[1]) if found else round(own * hz)
+def own_seconds(out):
+    """What the program says that it took."""
+    return float(out.split()[0])
+
+
+def build(folder):
+    """[(language, path)], optimised and without frame pointers, as compilers do it unasked."""
+    made = []
+    for language, words in (('C', ['gcc', '-O2', 'work.c']), ('C++', ['g++', '-O2', '-std=c++17', 'work.cc']),
+                            ('Rust', ['rustc', '-O', 'work.rs'])):
+        path = os.path.join(folder, 'work-' + language.lower())
+        if shutil.which(words[0]):
+            subprocess.run([*words, '-o', path], cwd=HERE, check=True, capture_output=True)
+            made.append((language, path))
+    return made
+
+
+def rounds_for(path, folder, seconds):
+    """How many rounds of the program take so long."""
+    took = own_seconds(run([path, '20'], folder)[2]) / 20
+    return str(max(1, round(seconds / took)))
+
+
+class Table:
+    def __init__(self):
+        self.lines = []
+
+    def add(self, what, kin, goal='', met=None, **peers):
+        cells = [what, kin, peers.get('fp', ''), peers.get('dwarf', ''), goal,
+                 '' if met is None else 'yes' if met else '**no**']
+        self.lines.append('| ' + ' | '.join(cells) + ' |')
+        print('  ' + self.lines[-1], file=sys.stderr, flush=True)
+
+
+class Bench:
+    def __init__(self, kin, folder, full):
+        self.folder, self.full, self.table = folder, full, Table()
+        record = ['record', '-q', '-F', str(HZ)]
+        self.kin = [kin, *record, '-o', 'k.kin', '--']
+        self.kin_says = [kin, 'record', '-F', str(HZ), '-o', 'k.kin', '--']
+        self.perfs = {}
+        if shutil.which('perf'):
+            for how in ('fp', 'dwarf'):
+                self.perfs[how] = ['perf', *record, '--call-graph', how, '-o', f'{how}.data', '--']
+
+    def turns(self, target, n, value):
+        """{who: [value(run(...))]}: nobody, kin, and each way of perf, n times in turn."""
+        who = {'nobody': [], 'kin': self.kin, **self.perfs}
+        found = {name: [] for name in who}
+        for _ in range(n):
+            for name, prefix in who.items():
+                found[name].append(value(run(prefix + target, self.folder)))
+        return found
+
+    def start(self):
+        """Nothing is recorded: what is left is the start and the end."""
+        found = self.turns(['true'], 40 if self.full else 15, lambda r: r[0])
+        more = {k: statistics.median(a - b for a, b in zip(v, found['nobody'])) * 1e3 for k, v in found.items()}
+        self.table.add('start and end, elapsed', f'{more["kin"]:.1f} ms', '≤ 30 ms', more['kin'] <= 30,
+                       **{k: f'{more[k]:.0f} ms' for k in self.perfs})
+
+    def slower(self, language, path):
+        """By how much the program is slower, in its own CPU time."""
+        rounds = rounds_for(path, self.folder, 1.0 if self.full else 0.6)
+        found = self.turns([path, rounds], 31 if self.full else 11, lambda r: own_seconds(r[2]))
+        more, text = {}, {}
+        for k, v in found.items():
+            ratios = sorted(100 * (a / b - 1) for a, b in zip(v, found['nobody']))
+            quarter = len(ratios) // 4
+            more[k] = statistics.median(ratios)
+            text[k] = f'{more[k]:+.1f} % ({ratios[quarter]:+.1f} to {ratios[-1 - quarter]:+.1f})'
+        least = min([more[k] for k in self.perfs], default=1.5)
+        self.table.add(f'slower, {HZ} Hz, {language}: median and middle half', text['kin'],
+                       '≤ 1.5 %, no more than perf', more['kin'] <= max(1.5, least),
+                       **{k: text[k] for k in self.perfs})
+
+    def long(self, language, path):
+        """One longer run each: what a sample costs."""
+        rounds = rounds_for(path, self.folder, 12 if self.full else 5)
+        found = {'cost': [], 'size': [], 'complete': [], 'sampled': []}
+        peers = {k: {'cost': [], 'size': []} for k in self.perfs}
+        for _ in range(3):
+            _, cpu, out, said = run(self.kin_says + [path, rounds], self.folder)
+            n = int(re.search(r'(\d+) samples', said)[1])
+            found['cost'].append((cpu - own_seconds(out)) / n * 1e6)
+            found['size'].append(os.path.getsize(os.path.join(self.folder, 'k.kin')) / n)
+            found['complete'].append(float(re.search(r'stacks: ([\d.]+) % complete', said)[1]))
+            found['sampled'].append(float(re.search(r'sampled [\d.]+ s \(([\d.]+) %\)', said)[1]))
+            for k, prefix in self.perfs.items():
+                _, cpu, out, _ = run(prefix + [path, rounds], self.folder)
+                n = own_seconds(out) * HZ
+                peers[k]['cost'].append((cpu - own_seconds(out)) / n * 1e6)
+                peers[k]['size'].append(os.path.getsize(os.path.join(self.folder, f'{k}.data')) / n)
+        mid = {k: statistics.median(v) for k, v in found.items()}
+        theirs = {k: {x: statistics.median(v) for x, v in d.items()} for k, d in peers.items()}
+        self.table.add(f'recorder, CPU per sample, {language}', f'{mid["cost"]:.1f} µs', '≤ 5 µs', mid['cost'] <= 5,
+                       **{k: f'{v["cost"]:.0f} µs' for k, v in theirs.items()})
+        self.table.add(f'file per sample, {language}', f'{mid["size"]:.0f} B', '≤ 250 B', mid['size'] <= 250,
+                       **{k: f'{v["size"]:.0f} B' for k, v in theirs.items()})
+        self.table.add(f'stacks complete, {language}', f'{mid["complete"]:.1f} %', '≥ 98 %', mid['complete'] >= 98)
+        self.table.add(f'CPU time sampled, {language}', f'{mid["sampled"]:.1f} %')
+
+
+def markdown(table, intro):
+    head = ('what', 'kin record', 'perf record, frame pointers', 'perf record, DWARF', 'goal', 'met')
+    return '\n'.join([intro, '', '| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head), *table.lines, ''])
+
+
+def keep(text):
+    start, end = '<!-- record -->\n', '<!-- end of record -->\n'
+    with open(README) as f:
+        old = f.read()
+    before, _, rest = old.partition(start)
+    _, _, after = rest.partition(end)
+    with open(README, 'w') as f:
+        f.write(before + start + text + end + after)
 
 
 def main():
-    build = sys.argv[1]
-    rounds = sys.argv[2] if len(sys.argv) > 2 else '60'
-    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-    kin = os.path.join(os.path.abspath(build), 'kin')
+    p = argparse.ArgumentParser(prog='bench/run.sh BUILD record', description=__doc__)
+    p.add_argument('build')
+    p.add_argument('how', nargs='?', choices=('quick', 'full'), default='quick')
+    p.add_argument('--keep', action='store_true')
+    a = p.parse_args()
+    intro = f'{datetime.date.today()}: {os.cpu_count()} cores, load average at the start {os.getloadavg()[0]:.1f}; '
+    if shutil.which('perf'):
+        intro += 'peer: ' + subprocess.run(['perf', '--version'], capture_output=True, text=True, check=True).stdout.strip()
     with tempfile.TemporaryDirectory(prefix='kin-bench-') as folder:
-        work = os.path.join(folder, 'work')
-        subprocess.run(['g++', '-O2', '-std=c++17', '-fno-omit-frame-pointer', '-o', work,
-                        os.path.join(HERE, 'work.cc')], check=True)
-        seen = {name: [] for name, _, _ in variants(kin)}
-        for _ in range(runs):
-            for name, command, path in variants(kin):
-                own, recorder, said = run(command, [work, rounds], folder)
-                size = os.path.getsize(os.path.join(folder, path)) if path else 0
-                seen[name].append((own, recorder, said, size))
-        base = statistics.median(r[0] for r in seen['no recorder'])
-        print('| recorder | program, CPU s | slower | B/sample | recorder, us/sample | complete |')
-        print('|---|---|---|---|---|---|')
-        for name, _, path in variants(kin):
-            own = statistics.median(r[0] for r in seen[name])
-            if not path:
-                print(f'| {name} | {own:.2f} | | | | |')
-                continue
-            hz = int(re.search(r'(\d+) Hz', name)[1])
-            n = statistics.median(samples(path, folder, r[2], r[0], hz) for r in seen[name])
-            size = statistics.median(r[3] for r in seen[name])
-            cost = statistics.median(r[1] for r in seen[name])
-            complete = re.search(r'stacks: ([\d.]+ %) complete', seen[name][-1][2])
-            print(f'| {name} | {own:.2f} | {100 * (own / base - 1):+.1f} % | {size / n:.0f} | {1e6 * cost / n:.1f} | '
-                  f'{complete[1] if complete else ""} |')
+        bench = Bench(os.path.join(os.path.abspath(a.build), 'kin'), folder, a.how == 'full')
+        programs = build(folder)
+        for _, path in programs: # what is made once per user and boot is there from here on
+            run(bench.kin + [path, '1'], folder)
+        bench.start()
+        for language, path in programs:
+            bench.slower(language, path)
+        for language, path in programs:
+            bench.long(language, path)
+        if 'Rust' not in [l for l, _ in programs]:
+            intro += '; no rustc here: no Rust'
+    text = markdown(bench.table, intro + '.')
+    print(text)
+    if a.keep:
+        keep(text)
 
 
 if __name__ == '__main__':

@@ -166,8 +166,8 @@ struct kinf_stack {
 };
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
-/* Executions of basic blocks: n pairs of address and count, at run-time addresses; a pair whose
- * address is 0 is unused. */
+/* Executions of basic blocks: n pairs of address and count, at run-time addresses: where the call of
+ * the hook in the block returns to. A pair whose address is 0 is unused. */
 struct kinf_counts {
 	struct kinf_count {
 		uint64_t addr, count;

@@ -1,7 +1,6 @@
 #include "analysis/audit.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,16 +82,28 @@ static void check_stacks(const struct profile *p, const struct talk *t)
 		    100 * (double)a->truncated / all);
 }
 
+/* Samples of CPU time were to be taken, and there is none. */
+static void check_silence(const struct profile *p, const struct talk *t)
+{
+	const struct samples *s = &p->samples;
+	if (!s->n_events || s->events[samples_event(s)].unit != EVENT_NS)
+		return;
+	if (s->audit.cpu_ns >= AUDIT_SILENT_NS && !s->audit.sampled_ns && !count_samples(p))
+		say(t, "there is no sample of %.3f s of CPU time", (double)s->audit.cpu_ns / 1e9);
+}
+
 static void check_time(const struct profile *p, const struct talk *t)
 {
 	const struct audit *a = &p->samples.audit;
 	uint64_t n = count_samples(p);
 
+	if (!n)
+		check_silence(p, t);
 	if (!audit_knows_time(p) || !n)
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
-	double off = fabs(sampled - cpu);
+	double off = sampled > cpu ? sampled - cpu : cpu - sampled;
 	if (off > AUDIT_TIME * cpu && off > period * threads)
 		say(t,
 		    "samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the kernel's "

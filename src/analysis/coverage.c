@@ -257,6 +257,27 @@ static void add_inclusive(struct coverage *c, const struct symbols *s,
 	free(line_of);
 }
 
+/* What a coverage tool says is exact for each line, whatever is known of blocks and calls. */
+static void take_line_counts(struct coverage *c, const struct line_counts *counts)
+{
+	for (size_t i = 0; i < c->n_files; i++) {
+		uint32_t file = line_counts_file(counts, c->files[i].path);
+		for (uint32_t k = 0; k < c->files[i].n_lines && file != NONE; k++) {
+			struct coverage_line *l = &c->lines[c->files[i].first_line + k];
+			uint64_t count;
+			if (!line_counts_find(counts, file, l->line, &count))
+				continue;
+			l->first_count = (uint32_t)c->counts.n;
+			l->n_counts = 1;
+			vec_push(&c->counts, count);
+			l->sum = l->total = l->most = count;
+			l->is_known = true;
+			l->is_unsure = false;
+			l->is_executed = count > 0;
+		}
+	}
+}
+
 /* ---- as GNU gprof 2.40 does it ---- */
 
 /* Only calls count, recursion left out. */
@@ -344,6 +365,8 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 		total_gnu(c);
 	else
 		list_lines(c, s, opts->carry);
+	if (opts->line_counts)
+		take_line_counts(c, opts->line_counts);
 	if (opts->samples && opts->samples->n)
 		add_inclusive(c, s, opts);
 	sum_files(c);

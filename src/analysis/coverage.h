@@ -10,6 +10,7 @@
 #include "analysis/blocks.h"
 #include "analysis/callgraph.h"
 #include "base/vec.h"
+#include "profile/line_counts.h"
 
 /* Which lines within a block are given the block's count. What holds in a function without counted
  * blocks is only that it was called so often, not that each line was executed. */
@@ -63,6 +64,7 @@ struct coverage_opts {
 	const uint8_t *wanted; /* [n_symbols] booleans: which places count; NULL: all */
 	/* Sampled stacks and the places of their frames, for inclusive times; NULL: none. */
 	const struct samples *samples;
+	const struct line_counts *line_counts; /* in place of the profile's own; NULL: none */
 	const symid *frame_places;
 };
 

@@ -5,6 +5,7 @@
 
 #include "api/sections.h"
 #include "base/err.h"
+#include "base/vec.h"
 #include "profile/filter.h"
 #include "profile/threads.h"
 #include "table/render.h"
@@ -27,6 +28,34 @@ static const struct section_scale as_it_is = { 1, 1 };
 
 /* ---- by object: rows of one report ---- */
 
+struct labels {
+	VEC(const char *) at; /* of each block of rows */
+	VEC(uint32_t) of_row; /* index into at */
+};
+
+/* Rows that belong together go where the first of them that is not nested goes. */
+static struct labels label_blocks(struct kin_table *t, size_t column)
+{
+	struct labels l = { 0 };
+	struct kin_row row;
+	uint32_t group = 0;
+	bool has_head = true;
+	for (kin_table_rewind(t); kin_table_next(t, &row); group = row.group) {
+		bool alone = row.kind == KIN_ROW_PLAIN && !row.depth;
+		if (!l.at.n || alone || row.group != group) {
+			vec_push(&l.at, "[unknown]");
+			has_head = false;
+		}
+		vec_push(&l.of_row, (uint32_t)l.at.n - 1);
+		if (row.depth || has_head)
+			continue;
+		has_head = true;
+		if (row.cells[column].type == KIN_CELL_TEXT)
+			l.at.at[l.at.n - 1] = row.cells[column].text;
+	}
+	return l;
+}
+
 static struct kin_error *by_object(struct kin_profile *p, const struct report *r,
 				   const struct view *v, const struct report_opts *o,
 				   const char *sort, struct kin_table **ret)
@@ -45,13 +74,13 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	struct sections *s = sections_new(t, &column);
 	table_keep(sections_table(s), free_table, t);
 
-	size_t object = render_column(t, "object");
+	struct labels labels = label_blocks(t, render_column(t, "object"));
 	struct kin_row row;
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
-		const struct kin_cell *c = &row.cells[object];
-		sections_add_row(s, c->type == KIN_CELL_TEXT ? c->text : "[unknown]", &row,
-				 as_it_is);
-	}
+	kin_table_rewind(t);
+	for (size_t i = 0; kin_table_next(t, &row); i++)
+		sections_add_row(s, labels.at.at[labels.of_row.at[i]], &row, as_it_is);
+	vec_free(&labels.at);
+	vec_free(&labels.of_row);
 	sections_take_notes(s, t, NULL);
 	report_describe(&in, sections_table(s));
 	*ret = sections_finish(s, true);

@@ -28,6 +28,7 @@ struct kin_profile {
 	bool told_trouble, told_objects;
 	struct view views[2]; /* per function, per line */
 	VEC(char *) warnings, doubts;
+	struct line_counts *line_counts; /* NULL: none */
 };
 
 /* One of data that is no file's. Takes over `data`. */

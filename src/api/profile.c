@@ -7,6 +7,7 @@
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "input/gcov.h"
 #include "input/kin_write.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
@@ -29,6 +30,7 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->doubts.n; i++)
 		free(p->doubts.at[i]);
 	vec_free(&p->doubts);
+	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
 	free(p);
@@ -89,6 +91,7 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .flat = v->flat ? v->flat : p->data,
 				      .symbols = v->symbols,
 				      .program = v->program,
+				      .line_counts = p->line_counts,
 				      .graph = v->graph,
 				      .warnings = (const char *const *)p->warnings.at,
 				      .n_warnings = p->warnings.n,
@@ -175,15 +178,27 @@ static void add_both(const char *text, void *profile)
 	add_doubt(text, profile);
 }
 
+static struct kin_error *read_gcov(struct kin_profile *p, const char *const *paths)
+{
+	struct kin_error *err = NULL;
+	if (!paths || !paths[0])
+		return NULL;
+	p->line_counts = line_counts_new();
+	for (; *paths && !err; paths++)
+		err = gcov_read(*paths, p->line_counts);
+	return err;
+}
+
 static void tell_unfinished(struct kin_profile *p)
 {
 	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
 		const struct source *s = &p->data->sources[i];
 		if (!s->unfinished)
 			continue;
-		char *text = xprintf("%s was not ended: its recorder is still at work, or was killed; "
-				     "this is what there was by then",
-				     strtab_get(p->data->strings, s->path));
+		char *text =
+			xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				"this is what there was by then",
+				strtab_get(p->data->strings, s->path));
 		add_both(text, p);
 		free(text);
 	}
@@ -193,6 +208,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 				  const char *const *paths, size_t n)
 {
 	struct kin_error *err = setup(p, o, paths, n);
+	if (!err)
+		err = read_gcov(p, o->gcov);
 	if (err)
 		return err;
 

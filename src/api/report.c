@@ -65,6 +65,7 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
 	a->opts.with_source = o->with_source;
+	a->opts.all_lines = o->all_lines;
 	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
 	return a;
 }

@@ -1,4 +1,5 @@
-/* sink.h - a large buffer before a FILE, for whoever writes much: rows are many, their pieces small.
+/* sink.h - a large buffer before a FILE, for whoever writes much: rows are many, their pieces
+ * small.
  *
  * Write errors stay in the FILE: ask ferror() after the last flush. */
 #ifndef BASE_SINK_H

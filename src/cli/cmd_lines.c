@@ -16,8 +16,8 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,   &names_options, &select_options, &part_options, &output_options,
-	&general_options, NULL,
+	&input_options, &names_options,  &coverage_options, &select_options,
+	&part_options,  &output_options, &general_options,  NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "lines"); }

@@ -205,8 +205,9 @@ static const struct opt_group output_group = {
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
 		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf",
-		  "text json csv perf", COMPLETE_NOTHING },
+		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf; html: one file with "
+		  "everything, as kin html",
+		  "text json csv perf html", COMPLETE_NOTHING },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
 		{ OPT_SEPARATOR, 't', "field-separator", "TEXT", "with --stdio: between columns",
@@ -496,8 +497,13 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct kin_error *err = output_open(&opts, &out);
 	if (err)
 		return err;
-	err = s->subjects.at.n ? print_functions(profile, s, &h, &out)
-			       : print_events(profile, s, &h, &out);
+	if (s->format && !strcmp(s->format, "html"))
+		err = kin_html(profile, &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
+			       out.stream);
+	else if (s->subjects.at.n)
+		err = print_functions(profile, s, &h, &out);
+	else
+		err = print_events(profile, s, &h, &out);
 	struct kin_error *at_close = output_close(&out);
 	if (err && at_close) {
 		kin_error_free(at_close);
@@ -509,6 +515,9 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 static int run(const struct settings *s)
 {
 	struct kin_profile *profile = NULL;
+	struct kin_error *err = output_check(s);
+	if (err)
+		return message_error(s->command->name, err);
 	int status = open_profile(s, &profile);
 	if (!profile)
 		return status;
@@ -517,7 +526,7 @@ static int run(const struct settings *s)
 		kin_profile_free(profile);
 		return shown ? shown : status;
 	}
-	struct kin_error *err = print(profile, s, status);
+	err = print(profile, s, status);
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;
 }

@@ -10,6 +10,7 @@ const struct command *const commands[] = {
 	&top_command,
 	&report_command,
 	&browse_command,
+	&html_command,
 	&flat_command,
 	&graph_command,
 	&lines_command,

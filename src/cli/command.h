@@ -49,6 +49,7 @@ extern const struct command cycles_command;
 extern const struct command flat_command;
 extern const struct command gprof_command;
 extern const struct command graph_command;
+extern const struct command html_command;
 extern const struct command info_command;
 extern const struct command latency_command;
 extern const struct command lines_command;

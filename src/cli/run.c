@@ -24,6 +24,7 @@ int open_profile(const struct settings *s, struct kin_profile **ret)
 		.objects = string_list(&s->objects),
 		.events = string_list(&s->events),
 		.time = s->time,
+		.gcov = string_list(&s->gcov),
 	};
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
@@ -52,6 +53,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.layout = s->layout,
 		.by = s->by,
 		.with_source = s->with_source,
+		.all_lines = s->all_lines,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

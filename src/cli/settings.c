@@ -60,6 +60,18 @@ const struct opt_group source_options = {
 	},
 };
 
+const struct opt_group coverage_options = {
+	"Coverage",
+	(const struct opt[]){
+		{ OPT_GCOV, 0, "gcov", "FILE",
+		  "executions of lines as gcov --json-format writes them (X.gcov.json.gz), of this "
+		  "or "
+		  "any other build of the same sources; may be repeated",
+		  NULL, COMPLETE_FILE },
+		{ 0 },
+	},
+};
+
 const struct opt_group select_options = {
 	"Selection",
 	(const struct opt[]){
@@ -245,6 +257,9 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 	case OPT_SOURCE_DIR:
 		add(&s->source_dirs, arg);
 		break;
+	case OPT_GCOV:
+		add(&s->gcov, arg);
+		break;
 	case OPT_SORT:
 		s->sort = arg;
 		break;
@@ -327,6 +342,7 @@ void settings_done(struct settings *s)
 	vec_free(&s->data.at);
 	vec_free(&s->subjects.at);
 	vec_free(&s->source_dirs.at);
+	vec_free(&s->gcov.at);
 	vec_free(&s->columns.at);
 	vec_free(&s->threads.at);
 	vec_free(&s->comms.at);

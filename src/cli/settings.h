@@ -20,11 +20,11 @@ struct settings {
 	struct string_list data;
 	struct string_list subjects;
 	const char *debug_dir, *demangle;
-	struct string_list source_dirs;
+	struct string_list source_dirs, gcov;
 	const char *format; /* NULL: the command's usual one */
 	const char *sort, *layout;
 	const char *by, *time;
-	bool assembly, with_source; /* "annotate" only */
+	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct string_list columns;
@@ -43,7 +43,7 @@ struct settings {
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, names_options, select_options, output_options,
-	source_options, part_options, general_options;
+	source_options, coverage_options, part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
@@ -52,6 +52,7 @@ enum {
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_SOURCE_DIR,
+	OPT_GCOV,
 	OPT_SORT,
 	OPT_COLUMNS,
 	OPT_MIN_SHARE,

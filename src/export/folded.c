@@ -30,8 +30,8 @@ struct tree {
 	struct map64 ids;   /* MAP64_PAIR(parent, name) */
 	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;    /* each a length and names */
-	struct seen *seen;          /* [n_stacks] */
-	struct map64 roots;         /* MAP64_PAIR(root, stack): node; for further roots of a stack */
+	struct seen *seen;  /* [n_stacks] */
+	struct map64 roots; /* MAP64_PAIR(root, stack): node; for further roots of a stack */
 };
 
 static uint32_t add_node(struct tree *t, uint32_t parent, strid name)
@@ -96,8 +96,7 @@ static const strid *names_of(struct tree *t, frameid frame, size_t *n)
 		vec_push(&t->runs, (strid)(given ? given : 1));
 		for (size_t i = 0; i < given; i++)
 			vec_push(&t->runs,
-				 clean(t, names[i].name,
-				       annotation(t, names[i].flags, f->object)));
+				 clean(t, names[i].name, annotation(t, names[i].flags, f->object)));
 		if (!given)
 			vec_push(&t->runs, own_name(t, f));
 	}
@@ -176,11 +175,11 @@ static void add_samples(struct tree *t)
 		roots[i] = NONE;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!is_wanted(t, x->event) || (t->o->filter && !sample_filter_passes(t->o->filter, x)))
+		if (!is_wanted(t, x->event) ||
+		    (t->o->filter && !sample_filter_passes(t->o->filter, x)))
 			continue;
 		if (roots[x->task] == NONE)
-			roots[x->task] =
-				t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
+			roots[x->task] = t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
 		uint32_t node = x->stack ? node_of(t, roots[x->task], x->stack)
 					 : add_node(t, roots[x->task], clean(t, "[unknown]", ""));
 		uint64_t *sum = &t->nodes.at[node].sum;
@@ -274,27 +273,55 @@ static void write_all(const struct tree *t, FILE *out)
 	vec_free(&l.ends);
 }
 
+static void make_tree(struct tree *t)
+{
+	const struct samples *s = &t->p->samples;
+
+	t->names = strtab_new();
+	vec_push(&t->nodes, ((struct node){ 0 }));
+	t->of_frame = xrealloc(NULL, s->n_frames, sizeof(*t->of_frame));
+	memset(t->of_frame, 0xff, s->n_frames * sizeof(*t->of_frame));
+	t->seen = xrealloc(NULL, s->n_stacks, sizeof(*t->seen));
+	memset(t->seen, 0xff, s->n_stacks * sizeof(*t->seen));
+	add_samples(t);
+	vec_free(&t->runs);
+	map64_free(&t->ids);
+	map64_free(&t->roots);
+	free(t->seen);
+	free(t->of_frame);
+}
+
+struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts)
+{
+	struct tree t = { .p = p, .o = opts };
+
+	make_tree(&t);
+	struct folded_tree made = { xrealloc(NULL, t.nodes.n, sizeof(*made.nodes)), t.nodes.n,
+				    t.names };
+	for (size_t i = 0; i < t.nodes.n; i++)
+		made.nodes[i] = (struct folded_node){ t.nodes.at[i].parent, t.nodes.at[i].name,
+						      t.nodes.at[i].sum };
+	vec_free(&t.nodes);
+	return made;
+}
+
+void folded_tree_done(struct folded_tree *t)
+{
+	free(t->nodes);
+	strtab_free(t->names);
+}
+
 struct kin_error *folded_write(FILE *out, const struct profile *p, const struct folded_opts *opts)
 {
-	struct tree t = { .p = p, .o = opts, .names = strtab_new() };
+	struct tree t = { .p = p, .o = opts };
 
-	vec_push(&t.nodes, ((struct node){ 0 }));
-	t.of_frame = xrealloc(NULL, p->samples.n_frames, sizeof(*t.of_frame));
-	memset(t.of_frame, 0xff, p->samples.n_frames * sizeof(*t.of_frame));
-	t.seen = xrealloc(NULL, p->samples.n_stacks, sizeof(*t.seen));
-	memset(t.seen, 0xff, p->samples.n_stacks * sizeof(*t.seen));
-	add_samples(&t);
+	make_tree(&t);
 	link_children(&t);
 	errno = 0;
 	write_all(&t, out);
 	bool failed = fflush(out) || ferror(out);
 	int errnum = errno ? errno : EIO;
 	vec_free(&t.nodes);
-	vec_free(&t.runs);
-	map64_free(&t.ids);
-	map64_free(&t.roots);
-	free(t.seen);
-	free(t.of_frame);
 	strtab_free(t.names);
 	return failed ? err_os(errnum, "writing folded stacks") : NULL;
 }

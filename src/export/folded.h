@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "profile/sample_filter.h"
 #include "profile/profile.h"
+#include "profile/sample_filter.h"
 
 struct kin_error;
 
@@ -26,12 +26,26 @@ struct folded_opts {
 	void *arg;
 	const char *event; /* of that name only; NULL: all of the kind and unit of the first */
 	const struct sample_filter *filter; /* NULL: all samples */
-	bool weights;      /* what samples stand for, else their number */
-	bool no_comm;      /* lines do not begin with the command's name */
-	bool pid;          /* it is followed by -PID */
-	bool tid;          /* it is followed by -PID/TID */
-	bool annotate;     /* _[k], _[i], _[j] behind names */
+	bool weights;                       /* what samples stand for, else their number */
+	bool no_comm;                       /* lines do not begin with the command's name */
+	bool pid;                           /* it is followed by -PID */
+	bool tid;                           /* it is followed by -PID/TID */
+	bool annotate;                      /* _[k], _[i], _[j] behind names */
 };
+
+/* The same as a tree: a parent stands before its children, which are in no order. */
+struct folded_node {
+	uint32_t parent; /* of node 0, the root without a name, itself */
+	strid name;      /* in `names` */
+	uint64_t own;    /* of stacks that end here */
+};
+struct folded_tree {
+	struct folded_node *nodes;
+	size_t n;
+	struct strtab *names;
+};
+struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts);
+void folded_tree_done(struct folded_tree *t);
 
 /* Fails if `out` cannot be written. */
 MUST_CHECK struct kin_error *folded_write(FILE *out, const struct profile *p,

@@ -447,7 +447,8 @@ static void put_samples(struct script *c)
 	bool any = false;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!c->wanted[x->event] || (c->o->filter && !sample_filter_passes(c->o->filter, x)))
+		if (!c->wanted[x->event] ||
+		    (c->o->filter && !sample_filter_passes(c->o->filter, x)))
 			continue;
 		if (c->o->json) {
 			sink_str(&c->out, any ? ",\n  " : "\n  ");

@@ -397,6 +397,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		cut_off(&f, size, "data");
 	keep(&f, window_error(w));
 	add_audit(&f);
+	kin_note_unsampled(&f);
 	release(&f);
 	return f.err;
 }

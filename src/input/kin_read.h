@@ -71,6 +71,8 @@ void kin_read_latencies(struct kin_file *f, const struct kin_block *b);
 void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b);
 void kin_read_retired_latencies(struct kin_file *f, const struct kin_block *b);
 void kin_add_fact(struct kin_file *f, const char *text, size_t n); /* "key=value" */
+/* Defines the event of which there should have been samples, where a program used CPU time. */
+void kin_note_unsampled(struct kin_file *f);
 
 /* kin_modules.c */
 enum { KIN_NOW = -1 }; /* as an epoch: what is mapped, or was last */

@@ -2,6 +2,7 @@
  *
  * A call site is stored as an address within the call: the return address that the runtime has
  * belongs to the next function where the call was the last instruction of one. */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +276,14 @@ static void add_block(struct kin_file *f, struct block block, bool *any)
 	f->source->n_blocks++;
 }
 
+/* A block is known by where its call of the hook returns to, which may be another line's: it begins
+ * with that call. Of "call *hook@GOTPCREL(%rip)", with its six bytes, it is the second one. */
+static uint64_t block_start(const struct kin_file *f, uint64_t returns_to)
+{
+	uint64_t size = f->header.machine == EM_AARCH64 ? 4 : 5;
+	return returns_to > size ? returns_to - size : returns_to;
+}
+
 void kin_read_counts(struct kin_file *f, const struct kin_block *b)
 {
 	struct walk k = walk_of(f, b);
@@ -282,7 +291,7 @@ void kin_read_counts(struct kin_file *f, const struct kin_block *b)
 	bool any = false;
 
 	while (next(&k, &c, sizeof(c))) {
-		struct block block = { .addr = c.addr, .count = c.count };
+		struct block block = { .addr = block_start(f, c.addr), .count = c.count };
 		if (!c.addr || !c.count)
 			continue;
 		block.object = kin_module_place(&f->modules, &block.addr, (uint32_t)KIN_NOW);
@@ -299,7 +308,7 @@ void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b)
 	while (next(&k, &c, sizeof(c)))
 		if (c.count)
 			add_block(f,
-				  (struct block){ .addr = c.addr,
+				  (struct block){ .addr = block_start(f, c.addr),
 						  .count = c.count,
 						  .object = retired_object(f, c.module) },
 				  &any);
@@ -317,6 +326,15 @@ static uint16_t event_of(struct kin_file *f)
 		f->has_event = true;
 	}
 	return f->event;
+}
+
+void kin_note_unsampled(struct kin_file *f)
+{
+	enum { UNSAMPLED_NS = 50000000 }; /* less may well be between two ticks */
+	const struct kinf_header *h = &f->header;
+	bool was_to_be = h->writer == KINF_BY_RUNTIME && h->period_ns;
+	if (was_to_be && h->cpu_ns >= UNSAMPLED_NS)
+		event_of(f);
 }
 
 /* The module of a return address is the one of the call. */

@@ -76,26 +76,34 @@ static objid object_of(struct live *l, const struct module *m)
 	return *at;
 }
 
-static frameid frame_of(struct live *l, const struct stack_frame *f, const char *name)
+static objid kernel_object(struct live *l, const char *module)
 {
-	bool kernel = f->flags & KINF_FRAME_KERNEL;
+	char path[80] = "[kernel.kallsyms]";
+	if (module)
+		snprintf(path, sizeof(path), "[%s]", module);
+	return profile_add_object_of(l->builder, path, "",
+				     module ? OBJECT_KERNEL_MODULE : OBJECT_KERNEL, false);
+}
+
+static frameid frame_of(struct live *l, const struct stack_frame *f,
+			const struct watched_name *name)
+{
 	struct frame made = { .addr = f->addr,
 			      .flags = f->flags,
-			      .name = name ? string(l, name) : 0 };
+			      .name = name->name ? string(l, name->name) : 0 };
 
 	_Static_assert((unsigned)KINF_FRAME_RETURN == (unsigned)FRAME_RETURN &&
 			       (unsigned)KINF_FRAME_KERNEL == (unsigned)FRAME_KERNEL &&
 			       (unsigned)KINF_FRAME_GUESSED == (unsigned)FRAME_GUESSED,
 		       "flags of frames are the same in both");
-	if (kernel)
-		made.object = profile_add_object_of(l->builder, "[kernel.kallsyms]", "",
-						    OBJECT_KERNEL, false);
+	if (f->flags & KINF_FRAME_KERNEL)
+		made.object = kernel_object(l, name->module);
 	else if (f->module)
 		made.object = object_of(l, f->module);
 	return profile_add_frame(l->builder, made);
 }
 
-static void sample(void *arg, const struct recorded_sample *s, const char *const *names)
+static void sample(void *arg, const struct recorded_sample *s, const struct watched_name *names)
 {
 	struct live *l = arg;
 	struct sample made = { .cpu = CPU_NONE, .count = 1, .weight = s->weight };
@@ -107,7 +115,7 @@ static void sample(void *arg, const struct recorded_sample *s, const char *const
 	pthread_mutex_lock(&l->lock);
 	for (size_t i = s->n; i-- > 0;)
 		made.stack = profile_add_stack(l->builder, made.stack,
-					       frame_of(l, &s->frames[i], names[i]));
+					       frame_of(l, &s->frames[i], &names[i]));
 	made.task = profile_add_task(l->builder, (struct task){ .pid = (uint32_t)s->pid,
 								.tid = (uint32_t)s->tid,
 								.comm = string(l, comm) });

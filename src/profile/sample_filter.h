@@ -29,8 +29,8 @@ MUST_CHECK struct kin_error *sample_filter_new(const struct profile *p,
 					       struct sample_filter **ret);
 void sample_filter_free(struct sample_filter *f); /* NULL is fine */
 
-/* Whether a sample is in the part of the recording that is looked at: its times and processors. What
- * passes is. */
+/* Whether a sample is in the part of the recording that is looked at: its times and processors.
+ * What passes is. */
 bool sample_filter_covers(const struct sample_filter *f, const struct sample *s);
 bool sample_filter_passes(const struct sample_filter *f, const struct sample *s);
 

@@ -19,12 +19,19 @@
 struct kin_error;
 struct recorded_sample;
 
+struct watched_name {       /* of a frame */
+	const char *name;   /* NULL: to be found in its module's file, or nowhere */
+	const char *module; /* of the kernel, without brackets; NULL: the kernel itself, or no part
+			       of it */
+};
+
 /* Somebody who looks at samples as they come, in the thread that records. */
 struct record_watch {
 	void (*begun)(void *arg); /* what is asked for is being recorded; or NULL */
 	/* names[i] is that of frame i where it is in no module's file (the kernel, code made at run
-	 * time); else NULL. Nothing lives longer than the call. */
-	void (*sample)(void *arg, const struct recorded_sample *s, const char *const *names);
+	 * time). Nothing lives longer than the call. */
+	void (*sample)(void *arg, const struct recorded_sample *s,
+		       const struct watched_name *names);
 	/* Several times a second, with what the kernel has lost so far. True: end the recording. */
 	bool (*tick)(void *arg, uint64_t lost);
 	sigset_t signals; /* what a program that is started has blocked; all but those that say
@@ -47,8 +54,8 @@ struct record_opts {
 	bool everything;      /* or all that runs on the machine. With argv: as long as that runs */
 	uint64_t duration_ns; /* 0: until it ends, or a signal */
 	bool wall;            /* time that threads did not run, too */
-	const char *output;    /* NULL: no file */
-	const char *perf_data; /* written besides; NULL: none */
+	const char *output;   /* NULL: no file */
+	const char *perf_data;            /* written besides; NULL: none */
 	const struct record_watch *watch; /* NULL: none */
 	/* A line for people, when it happens. */
 	void (*say)(const char *line);

@@ -26,7 +26,7 @@ struct recording {
 	bool ending; /* now or never */
 	const struct record_watch *watch;
 	struct kin_frame frames[FRAMES_MAX];
-	const char *names[FRAMES_MAX]; /* for `watch` */
+	struct watched_name names[FRAMES_MAX]; /* for `watch` */
 };
 
 struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel,
@@ -80,11 +80,11 @@ static void name_kernel(struct recording *r, struct kin_frame *f)
 	f->module = *module;
 }
 
-static const char *kernel_name(struct recording *r, const struct stack_frame *f)
+static struct watched_name kernel_name(struct recording *r, const struct stack_frame *f)
 {
 	struct kernel_symbol s = { 0 };
 	bool found = kernel_find(r->kernel, f->addr - !!(f->flags & KINF_FRAME_RETURN), &s);
-	return found ? s.name : NULL;
+	return found ? (struct watched_name){ s.name, s.module } : (struct watched_name){ 0 };
 }
 
 /* false: has a name that is not known yet. */
@@ -93,12 +93,13 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 {
 	const struct stack_frame *f = &s->frames[i];
 	*ret = (struct kin_frame){ .addr = f->addr, .flags = f->flags };
-	r->names[i] = NULL;
+	r->names[i] = (struct watched_name){ 0 };
 	if (f->flags & KINF_FRAME_KERNEL) {
 		if (!r->ending && !kernel_is_ready(r->kernel))
 			return false;
 		name_kernel(r, ret);
-		r->names[i] = r->watch ? kernel_name(r, f) : NULL;
+		if (r->watch)
+			r->names[i] = kernel_name(r, f);
 		return true;
 	}
 	if (!f->module)
@@ -110,7 +111,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 		jit_find(r->jit, s->pid, f->addr - !!(f->flags & KINF_FRAME_RETURN), s->time_ns);
 	if (name)
 		ret->name = kin_writer_string(r->w, name, strlen(name));
-	r->names[i] = name;
+	r->names[i].name = name;
 	return name;
 }
 

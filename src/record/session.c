@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-enum { ROUND_MS = 100, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
+enum { ROUND_MS = 300, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
 uint64_t session_now(void)
@@ -208,11 +208,19 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 	}
 }
 
-static int time_left(const struct session *s)
+/* What is beyond the copies of stacks has to be read while it is there. */
+static uint64_t round_ms(struct session *s, uint64_t now)
 {
-	uint64_t now = session_now();
-	/* What is beyond the copies of stacks has to be read while it is there. */
-	uint64_t round = unwinding_stats(s->unwinding)->continued ? ROUND_DEEP_MS : ROUND_MS;
+	uint64_t deep = unwinding_stats(s->unwinding)->deep;
+	if (deep > s->deep)
+		s->deep_until_ns = now + SECOND_NS;
+	s->deep = deep;
+	return now < s->deep_until_ns ? ROUND_DEEP_MS : ROUND_MS;
+}
+
+static int time_left(struct session *s)
+{
+	uint64_t now = session_now(), round = round_ms(s, now);
 	if (!s->deadline_ns)
 		return (int)round;
 	if (now >= s->deadline_ns)
@@ -246,7 +254,7 @@ static void tell_of_rights(struct session *s, unsigned *rounds)
 {
 	bool unseen = s->target.running && !s->target.ended && !s->opts->everything &&
 		      rings_all_gone(s->rings);
-	if (unseen && ++*rounds == 3)
+	if (unseen && ++*rounds == 2)
 		s->opts->say("the program runs with more rights than this recorder (setuid): the "
 			     "kernel does not let it be sampled; it runs on");
 }
@@ -272,7 +280,7 @@ void session_run(struct session *s)
 		if (!s->looked_again && s->opts->n_pids)
 			look_again(s);
 		rounds = s->target.ended && !n ? rounds + 1 : rounds;
-		if (rounds > 5)
+		if (rounds > 2)
 			tell_of_others(s, &told);
 	}
 }
@@ -322,10 +330,9 @@ static void define_events(struct session *s)
 		if (e->is_switches)
 			continue;
 		char *name = event_name(s, e);
-		s->event_ids[i] =
-			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-					 e->period ? e->period : e->frequency,
-					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		s->event_ids[i] = kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+						   e->period ? e->period : e->frequency,
+						   e->period ? 0 : KINF_EVENT_FREQUENCY);
 		free(name);
 	}
 	if (!s->opts->wall)

@@ -46,6 +46,7 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_re
 
 struct unwinding_stats {
 	uint64_t stacks, complete, cut, continued; /* of user stacks; read on beyond the copy */
+	uint64_t deep;                             /* went beyond it, read on or not */
 	uint64_t ends[5];                          /* by enum unwind_end */
 	uint64_t guessed;                          /* frames found by frame pointers */
 	uint64_t frames;

@@ -83,8 +83,9 @@ static struct coverage *cover(const struct job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
 	bool stacks = in->program && in->graph->measured;
-	struct coverage_opts how = { .carry = CARRY_MEASURED,
+	struct coverage_opts how = { .carry = j->o->all_lines ? CARRY_ALL : CARRY_MEASURED,
 				     .wanted = wanted,
+				     .line_counts = in->line_counts,
 				     .samples = stacks ? &in->profile->samples : NULL,
 				     .frame_places = stacks ? program_places(in->program) : NULL };
 	return coverage_new(report_flat(in), in->symbols, in->graph, &how);
@@ -400,8 +401,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	struct job *j = xalloc(sizeof(*j));
 	*j = (struct job){ .in = in, .o = o };
-	j->listing =
-		listing_new(&(struct listing_opts){ .total = in->graph->total, .min_count = 1 });
+	j->listing = listing_new(&(struct listing_opts){
+		.total = in->graph->total, .line_counts = in->line_counts, .min_count = 1 });
 
 	struct kin_error *err = add_subjects(j);
 	if (!err)
@@ -415,8 +416,10 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);
 	table_show(t, "count",
-		   in->graph->has_arcs || in->profile->n_blocks || !in->profile->samples.n);
-	table_show(t, "per_count", in->profile->n_blocks && in->graph->total > 0);
+		   in->graph->has_arcs || in->profile->n_blocks || in->line_counts ||
+			   !in->profile->samples.n);
+	table_show(t, "per_count",
+		   (in->profile->n_blocks || in->line_counts) && in->graph->total > 0);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
 	if (!symbols_has_lines(in->symbols))

@@ -20,6 +20,7 @@ enum {
 	BYTES,
 	TEXT,
 	FUNCTION,
+	OBJECT,
 	FILE_NAME,
 	LINE,
 	N_COLUMNS
@@ -46,6 +47,8 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[TEXT] = { "instruction", "instruction", "in the assembler's language; or a line of source",
 		   KIN_CELL_TEXT, true, false },
 	[FUNCTION] = { "function", "function", "that it is in", KIN_CELL_TEXT, false, true },
+	[OBJECT] = { "object", "object", "the program or library it is in", KIN_CELL_TEXT, false,
+		     true },
 	[FILE_NAME] = { "file", "file", "the source file it was made of", KIN_CELL_TEXT, false,
 			true },
 	[LINE] = { "line", "line", "in that file", KIN_CELL_COUNT, false, true },
@@ -340,6 +343,7 @@ static void add_heading(struct job *j, const struct stretch *s, uint32_t group)
 	c[SHARE] = cell_share(g->total > 0 ? self / g->total : 0);
 	c[SELF] = cell_time(self);
 	c[SAMPLES] = cell_count(samples);
+	c[OBJECT] = cell_text(report_object_name(j->in, s->symbol));
 	char *text = xprintf("%s (%s)", report_symbol_name(j->in, j->o, s->symbol, j->t),
 			     report_object_name(j->in, s->symbol));
 	c[TEXT] = cell_text(table_text(j->t, text));
@@ -366,6 +370,7 @@ static void add_row(struct job *j, const struct stretch *s, const struct instruc
 				  j->in->symbols->parts[j->in->symbols->at[s->symbol].part].base);
 	c[BYTES] = cell_text(table_text(j->t, i->bytes));
 	c[TEXT] = cell_text(table_text(j->t, i->text));
+	c[OBJECT] = cell_text(report_object_name(j->in, s->symbol));
 	c[FUNCTION] = cell_text(report_symbol_name(j->in, j->o, s->symbol, j->t));
 	if (loc->file) {
 		c[FILE_NAME] = cell_text(loc->file);
@@ -472,4 +477,4 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report asm_report = { "asm", "machine instructions with time beside each",
 				   false, false,
-				   run,   REPORT_BY_PART };
+				   run,   REPORT_BY_PART | REPORT_BY_OBJECT };

@@ -500,5 +500,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 const struct report graph_report = {
 	"graph", "callers and callees of each function, with the time that each call stands for",
 	false,   false,
-	run,     REPORT_BY_PART
+	run,     REPORT_BY_PART | REPORT_BY_OBJECT
 };

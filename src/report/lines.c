@@ -130,6 +130,22 @@ static void add_inclusive(const struct report_input *in, struct entry *entries, 
 	free(times);
 }
 
+/* Places are sorted by file. */
+static void take_line_counts(const struct report_input *in, struct entry *entries, size_t n)
+{
+	const char *path = NULL;
+	uint32_t file = NONE;
+	for (size_t i = 0; in->line_counts && i < n; i++) {
+		const struct symbol *s = &in->symbols->at[entries[i].first];
+		if (!s->file)
+			continue;
+		if (!path || strcmp(path, s->file) != 0)
+			file = line_counts_file(in->line_counts, path = s->file);
+		entries[i].has_blocks |=
+			line_counts_find(in->line_counts, file, s->line, &entries[i].most);
+	}
+}
+
 static struct entry *gather(const struct report_input *in, const struct report_opts *o,
 			    const struct blocks *blocks, size_t *n)
 {
@@ -156,6 +172,7 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 		entry_of[places[i]] = (uint32_t)*n - 1;
 	}
 	add_inclusive(in, entries, *n, entry_of);
+	take_line_counts(in, entries, *n);
 	free(entry_of);
 	free(places);
 	return entries;
@@ -220,8 +237,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);
 	table_show(t, "calls", in->graph->has_arcs || !in->profile->samples.n);
-	table_show(t, "count", blocks->n > 0);
-	table_show(t, "per_count", blocks->n > 0 && in->graph->total > 0);
+	bool counted = blocks->n || in->line_counts;
+	table_show(t, "count", counted);
+	table_show(t, "per_count", counted && in->graph->total > 0);
 	table_show(t, "object", report_has_objects(in, is_busy));
 	qsort_r(entries, n, sizeof(*entries), by_time, in->symbols);
 	for (size_t i = 0; i < n; i++)

@@ -78,6 +78,7 @@ struct part {
 	const char **counts; /* of those up to `to`, NULL until shown; owned */
 	const char *text;    /* lines ended by NUL, one after the other */
 	uint32_t n_text;     /* how many: from, from + 1, ... */
+	uint32_t counted;    /* the file in opts.line_counts, or NONE */
 	char *owned;
 };
 
@@ -151,8 +152,12 @@ static void fill_line(struct listing *l, const struct part *p, uint32_t line, co
 	l->cells[LINE] = cell_count(line);
 	if (text)
 		l->cells[SOURCE] = cell_text(text);
+	uint64_t count;
 	if (l->next < p->file->n_lines && lines[l->next].line == line)
 		fill_measured(l, p, l->next++);
+	else if (l->opts.line_counts &&
+		 line_counts_find(l->opts.line_counts, p->counted, line, &count))
+		l->cells[COUNT] = cell_count(count);
 }
 
 /* The next row of a part: its heading, its lines of text, then lines that have data but no text. */
@@ -336,6 +341,8 @@ void listing_add(struct listing *l, struct listing_part part, struct listing_sou
 		.coverage = part.coverage, .file = part.file, .from = part.from, .to = part.to
 	};
 
+	p.counted =
+		l->opts.line_counts ? line_counts_file(l->opts.line_counts, part.file->path) : NONE;
 	p.first = find_line(p.coverage, p.file, p.from);
 	p.counts = xalloc((find_line(p.coverage, p.file, (uint64_t)p.to + 1) - p.first) *
 			  sizeof(*p.counts));

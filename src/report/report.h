@@ -3,6 +3,7 @@
 #define REPORT_REPORT_H
 
 #include "analysis/callgraph.h"
+#include "profile/line_counts.h"
 #include "symbolize/program.h"
 #include "table/table.h"
 
@@ -18,6 +19,7 @@ struct report_opts {
 	bool callers;           /* flat: also what was not seen running, but its callees were */
 	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
+	bool all_lines;         /* "annotate": counts are passed on to all lines */
 	bool with_source;       /* "asm": source lines between instructions */
 	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
 	const struct selection *selection; /* NULL: everything */
@@ -33,6 +35,7 @@ struct report_input {
 	size_t n_warnings;
 	const char *const *doubts; /* what makes it less than what it should be */
 	size_t n_doubts;
+	const struct line_counts *line_counts; /* of a coverage tool; NULL: none */
 	struct program *program; /* places of several objects, and of stacks; NULL: one program's */
 };
 

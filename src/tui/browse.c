@@ -147,9 +147,9 @@ static void select_function(struct browser *b)
 static void enter(struct browser *b)
 {
 	const struct page_row *r = selected(b);
-	if (!r || (r->kind == KIN_ROW_FUNCTION && here(b)->function))
+	if (!r || !r->function || (r->kind == KIN_ROW_FUNCTION && here(b)->function))
 		return;
-	char *function = xprintf("%s", r->name);
+	char *function = xprintf("%s", r->function);
 	vec_push(&b->places, ((struct place){ .function = function }));
 	char filter[FILTER_MAX];
 	memcpy(filter, b->filter, sizeof(filter));

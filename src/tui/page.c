@@ -101,6 +101,25 @@ static void widen(struct page *p, const struct page_row *r)
 	}
 }
 
+static bool is_count(const struct kin_table *t, const struct kin_row *row, const char *key)
+{
+	size_t column = column_of(t, key);
+	return column < kin_table_n_columns(t) && row->cells[column].type == KIN_CELL_COUNT;
+}
+
+/* "f <cycle 2>" is f; "<cycle 2 as a whole>" and "<spontaneous>" are nothing to go to. */
+static const char *function_of(struct page *p, const struct kin_table *t, const struct kin_row *row,
+			       const char *name)
+{
+	bool in_graph = column_of(t, "called") < kin_table_n_columns(t);
+	if (row->kind == KIN_ROW_CYCLE || (in_graph && !is_count(t, row, "index")))
+		return NULL;
+	const char *cycle = strstr(name, " <cycle ");
+	if (!in_graph || !cycle || !is_count(t, row, "cycle"))
+		return name;
+	return arena_printf(&p->arena, "%.*s", (int)(cycle - name), name);
+}
+
 static void take_row(struct page *p, struct kin_table *t, const struct kin_row *row,
 		     const struct wanted *w)
 {
@@ -113,6 +132,10 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 	}
 	size_t name = column_of(t, w->keys[w->n - 1]);
 	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1) : "";
+	r.function = name < kin_table_n_columns(t) && row->cells[name].type == KIN_CELL_TEXT
+			     ? function_of(p, t, row,
+					   arena_printf(&p->arena, "%s", row->cells[name].text))
+			     : NULL;
 	r.with_callees = share_of(t, row, w->with_callees);
 	r.own = share_of(t, row, w->own);
 	if (w->own_too)

@@ -12,6 +12,7 @@ struct page_row {
 	enum kin_row_kind kind;
 	const char *cells[PAGE_COLUMNS]; /* the name is the last one, by itself below */
 	const char *name;
+	const char *function;     /* the name without its cycle; NULL: is no function */
 	size_t position;          /* in the report */
 	double with_callees, own; /* shares of the total, 0..1, to sort and colour by */
 };

@@ -308,6 +308,67 @@ def test_perf_data(tap, box):
     tap.ok(found and float(found[1]) > 97, 'perf reads what --perf-data writes: bar 100 %', text[:2000])
 
 
+CALLERS = """
+#include <pthread.h>
+volatile double sink;
+__attribute__((noipa)) double helper(int n) { double s = 0; for (int i = 1; i < n; i++) s += 1.0 / i; return s; }
+__attribute__((noipa)) void cheap(void) { for (int i = 0; i < 50000; i++) sink = helper(10); }
+__attribute__((noipa)) void dear(void) { for (int i = 0; i < 500; i++) sink = helper(300000); }
+void *other(void *arg) { dear(); return arg; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, other, 0);
+	cheap();
+	pthread_join(t, 0);
+}
+"""
+
+
+def view(box, *words):
+    return rows(box.run(box.kin, *words, '-f', 'json').out)
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b), 1e-9)
+
+
+def test_views(tap, box):
+    """Parts add up to the whole; instructions to their function."""
+    box.record('-o', 'parts.kin', './prog', 'foobar', '150')
+    whole = sum(r['self'] for r in view(box, 'flat', 'parts.kin'))
+    for by in ('thread', 'process', 'event', 'object'):
+        parts = sum(r['self'] for r in view(box, 'flat', 'parts.kin', '--by', by))
+        tap.ok(near(whole, parts) and whole > 0, f'--by {by}: adds up to the whole', f'{whole} {parts}')
+    halves = [sum(r['self'] for r in view(box, 'flat', 'parts.kin', '--time', span))
+              for span in ('50%/1', '50%/2')]
+    tap.ok(whole <= sum(halves) + 1e-9 <= whole + 0.01 and min(halves) > 0.3 * whole, 'two halves of the time',
+           f'{whole} {halves}')
+    own = {r['name']: r['self'] for r in view(box, 'flat', 'parts.kin')}
+    for name in ('bar',):
+        lines = view(box, 'annotate', '--asm', 'parts.kin', name, '-c', 'all')
+        code = [r for r in lines if r.get('address') is not None]
+        tap.ok(near(sum(r['self'] or 0 for r in code), own[name]) and len(code) > 3,
+               f'--asm: the instructions of {name} add up to it', f'{own[name]} {lines[:5]}')
+    done = box.run(box.kin, 'info', '--strict', 'parts.kin')
+    tap.ok(done.returncode == ('can be trusted' in done.out and 'in doubt' in done.out), 'info --strict',
+           done.out + done.err)
+
+
+def test_callers(tap, box):
+    """Exact calls, and the measured time of one, by caller; which gprof cannot know."""
+    open(os.path.join(box.folder, 'callers.c'), 'w').write(CALLERS)
+    box.run('gcc', '-O1', '-g', '-pg', '-o', 'callers', 'callers.c', '-lpthread')
+    p = box.run(box.kin, 'run', '-q', '-o', 'callers.kin', './callers')
+    at = {r['name']: r for r in view(box, 'graph', 'callers.kin', 'helper') if r['kind'] == 'caller'}
+    calls = {name: at[name]['called']['of'][0] for name in at if at[name]['called']}
+    tap.ok(calls.get('cheap') == 50000 and calls.get('dear') == 500, 'calls by caller are exact', f'{p.err} {at}')
+    dear, cheap = (at.get(n, {}).get('per_call') or 0 for n in ('dear', 'cheap'))
+    tap.ok(dear > 1000 * cheap and dear > 1e-5, 'the time of one call is that of its caller', f'{dear} {cheap}')
+    code = view(box, 'annotate', '--asm', 'callers.kin', 'dear', '-c', 'all')
+    tap.ok(500 in [r['calls'] for r in code], 'calls beside the instruction that made them', code)
+
+
 def main():
     tap, box = Tap(), Box(sys.argv[1])
     try:
@@ -317,7 +378,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed,
                      test_wall, test_jit, test_files, test_unprivileged, test_refused,
-                     test_perf_data):
+                     test_perf_data, test_views, test_callers):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:

@@ -425,6 +425,23 @@ def stepping_samples():
                f'stepsig sampling {what}: exact with {injected} samples between instructions', lambda: f'{taken} samples\n' + describe(r))
 
 
+def races():
+    """The runtime's own code under the thread sanitizer."""
+    if not wanted('races') or os.uname().machine != 'x86_64':
+        return
+    src = os.path.join(HERE, '..', '..', 'runtime')
+    out = os.path.join(TMP, 'races')
+    p = subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -DRT_STATIC -DKIN_VERSION=\'"0"\' -O1 -g -fsanitize=thread -w -I{src} -I{src}/../include '
+                       f'-I{src}/../src -o {out} {HERE}/races.c {src}/*.c {src}/hooks_x86_64.S ' +
+                       ' '.join(f'{src}/../src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step')) + ' -pthread -ldl',
+                       shell=True, capture_output=True, text=True)
+    if p.returncode:
+        tap.skip('races: none between threads', 'no thread sanitizer')
+        return
+    r = run(['setarch', '-R', out], preload=False, options='latency,stacks=on', timeout=100)
+    tap.ok(r.status == 0 and r.out == '72001 0\n' and 'WARNING' not in r.err, 'races: none between threads', lambda: f'{r.status} {r.out} {r.err[:3000]}')
+
+
 def privilege():
     if not wanted('privilege') or not ROOT:
         return
@@ -515,7 +532,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
-                 output, storage, privilege, kills, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
+                 output, storage, privilege, kills, races, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)

@@ -4,6 +4,7 @@
 
 Needs tmux; without it nothing is tested, and that is said.
 """
+import json
 import os
 import re
 import shutil
@@ -84,6 +85,16 @@ def test_counts(tap, folder, build):
     tap.ok(name in s.splitlines()[0] and 'called' in s, 'Enter: callers and callees', s)
     t.keys('Escape')
     tap.ok(t.wait('Enter callers'), 'Esc: back', t.screen())
+    t.type('/odd')
+    t.keys('Enter', 'Enter')
+    s = t.wait(r'^ kin  odd ')
+    tap.ok('even <cycle 1>' in s, 'a member of a cycle', s)
+    t.keys('Up', 'Enter')
+    tap.ok(t.wait(r'^ kin  even '), 'from there to another one', t.screen())
+    t.keys('Escape')
+    t.wait(r'^ kin  odd ')
+    t.keys('Escape')
+    t.wait('Enter callers')
     t.keys('G')
     tap.ok(t.wait(r'(\d+) of \1$'), 'G: the last one', t.screen())
     t.keys('g')
@@ -146,7 +157,7 @@ def test_stacks(tap, folder, build):
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGHUP):
         t.run('sh -c \'echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
         t.wait('busy')
         os.kill(int(open(os.path.join(folder, 'pid')).read()), number)
@@ -182,11 +193,25 @@ def test_without(tap, folder, build):
 def test_top(tap, folder, build):
     kin = os.path.join(os.path.abspath(build), 'kin')
     busy = ['sh', '-c', 'while :; do :; done']
-    done = subprocess.run([kin, 'top', '--json', '-n', '1', '-d', '0.2', 'sleep', '1'], capture_output=True,
+    done = subprocess.run([kin, 'top', '--json', '-n', '1', '-d', '0.2', 'true'], capture_output=True,
                           text=True, stdin=subprocess.DEVNULL, timeout=60)
     if done.returncode:
         tap.skip('kin top on a terminal', done.stderr.strip())
         return
+    with open(os.path.join(folder, 'top.json'), 'w') as out: # no pipe: the command goes on, and would hold it
+        subprocess.run([kin, 'top', '--json', '-n', '3', '-d', '0.5', *busy], cwd=folder, stdout=out, stderr=out,
+                       stdin=subprocess.DEVNULL, timeout=60)
+    kill(folder, busy[2])
+    documents, rest = [], open(os.path.join(folder, 'top.json')).read()
+    while rest.strip():
+        document, end = json.JSONDecoder().raw_decode(rest.lstrip())
+        documents.append(document)
+        rest = rest.lstrip()[end:]
+    rows = [r for d in documents for r in d['rows']]
+    tap.ok(len(documents) == 3 and rows and all(r['comm'] == 'sh' and 0 <= r['self'] <= r['children'] <= 1 for r in rows),
+           'kin top --json: a document for each refresh', rest)
+    for d in documents[1:]:
+        tap.ok(abs(sum(r['self'] for r in d['rows']) - 1) < 1e-6, 'Self adds up to all', str(d['rows']))
     work = subprocess.Popen(busy, stdin=subprocess.DEVNULL)
     try:
         t = Terminal(folder, build)
@@ -213,22 +238,25 @@ def test_top(tap, folder, build):
         tap.ok(s and 'noise' not in s, 'what the command prints does not disturb', s or t.screen())
         t.keys('C-c')
         tap.ok(t.wait('status=0'), 'Ctrl-C: quit', t.screen())
-        found = subprocess.run(['pgrep', '-f', 'echo noise; while'], capture_output=True, text=True).stdout.split()
-        ours = [int(p) for p in found if is_child_of_us(int(p), folder)]
-        tap.ok(ours, 'the command goes on', str(found))
-        for pid in ours:
-            os.kill(pid, signal.SIGKILL)
+        tap.ok(kill(folder, 'echo noise; while'), 'the command goes on')
         t.close()
     finally:
         work.kill()
         work.wait()
 
 
-def is_child_of_us(pid, folder):
-    try:
-        return os.readlink(f'/proc/{pid}/cwd') == os.path.realpath(folder)
-    except OSError:
-        return False
+def kill(folder, command):
+    """Ends the processes of that command that were started in our folder; how many there were."""
+    n = 0
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if os.readlink(f'/proc/{pid}/cwd') == os.path.realpath(folder) and \
+                    command in open(f'/proc/{pid}/cmdline').read().replace('\0', ' ') and int(pid) != os.getpid():
+                os.kill(int(pid), signal.SIGKILL)
+                n += 1
+        except OSError:
+            pass
+    return n
 
 
 def main():

@@ -649,7 +649,7 @@ static void arcs_of_the_runtime(const struct profile *p)
 	OK(p->samples.tasks[p->samples.task_arcs[0].task].tid == 43);
 	OK(p->samples.n_latencies == 1 && p->samples.latencies[0].from == 0x104);
 	OK(p->samples.latencies[0].bucket[10] == 6);
-	OK(p->n_blocks == 1 && p->blocks[0].addr == 0x10 && p->blocks[0].count == 8);
+	OK(p->n_blocks == 1 && p->blocks[0].addr == 0x10 - 5 && p->blocks[0].count == 8);
 }
 
 static void stacks_of_the_runtime(const struct profile *p)

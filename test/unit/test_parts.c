@@ -5,6 +5,8 @@
 
 #include "analysis/audit.h"
 #include "analysis/latencies.h"
+#include "base/err.h"
+#include "input/gcov.h"
 #include "profile/filter.h"
 #include "profile/span.h"
 #include "profile/threads.h"
@@ -299,6 +301,62 @@ static void quantiles_are_near(void)
 	OK(distribution_quantile(&(struct distribution){ 0 }, 0.5) == 0);
 }
 
+/* ---- executions of lines, from coverage ---- */
+
+static uint64_t counted(const struct line_counts *l, const char *path, uint32_t line)
+{
+	uint64_t count = 0;
+	return line_counts_find(l, line_counts_file(l, path), line, &count) ? count : NONE;
+}
+
+static void paths_are_compared_by_what_they_mean(void)
+{
+	static const char *const same[] = { "/w/src/a.c", "/w/build/../src/a.c", "/w/./src//a.c",
+					    "/../w/src/a.c" };
+	struct line_counts *l = line_counts_new();
+	line_counts_add(l, "/w/build", "../src/a.c", 7, 5);
+	line_counts_add(l, "/x", "lib/b.c", 1, 2);
+	line_counts_add(l, "", "lib/c.c", 1, 3);
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		OK(counted(l, same[i], 7) == 5);
+	OK(counted(l, "/w/src/a.c", 8) == NONE && counted(l, "/src/a.c", 7) == NONE);
+	OK(counted(l, "/moved/lib/b.c", 1) == 2 && counted(l, "/moved/blib/b.c", 1) == NONE);
+	OK(counted(l, "lib/c.c", 1) == 3 && counted(l, "c.c", 1) == NONE);
+	line_counts_free(l);
+}
+
+static struct kin_error *parse(const char *text, struct line_counts *l)
+{
+	return gcov_parse("x", (const uint8_t *)text, strlen(text), l);
+}
+
+static void gcov_is_read(void)
+{
+	static const char text[] =
+		"{\"gcc_version\": \"12\", \"files\": [{\"lines\": ["
+		"{\"branches\": [{\"count\": 9}], \"count\": 3, \"line_number\": 10}, "
+		"{\"count\": 4, \"line_number\": 10, \"function_name\": \"f\"}, "
+		"{\"line_number\": 12, \"count\": 0}], \"file\": \"s\\u00e4.c\"}], "
+		"\"current_working_directory\": \"/w\"}";
+	struct line_counts *l = line_counts_new();
+	OK(!parse(text, l));
+	OK(counted(l, "/w/s\xc3\xa4.c", 10) == 7); /* instances add up */
+	OK(counted(l, "/w/s\xc3\xa4.c", 12) == 0);
+	OK(counted(l, "/w/s\xc3\xa4.c", 11) == NONE);
+	for (size_t n = 0; n < sizeof(text) - 2; n++) {
+		char *cut = xprintf("%.*s", (int)n, text);
+		struct kin_error *err = parse(cut, l);
+		if (!err)
+			OK(!"cut off, and no error");
+		kin_error_free(err);
+		free(cut);
+	}
+	struct kin_error *err = parse("{\"a\": 1}", l);
+	OK_STR(err ? kin_error_message(err) : "", "x: not what gcov --json-format writes");
+	kin_error_free(err);
+	line_counts_free(l);
+}
+
 int main(void)
 {
 	threads_have_their_own();
@@ -308,5 +366,7 @@ int main(void)
 	doubts_have_thresholds();
 	buckets_hold_what_they_say();
 	quantiles_are_near();
+	paths_are_compared_by_what_they_mean();
+	gcov_is_read();
 	return DONE();
 }

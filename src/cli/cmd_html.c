@@ -1,0 +1,118 @@
+/* cmd_html.c - a profile as one HTML file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/run.h"
+
+static const char *const description[] = {
+	"One file that any browser shows, and that needs nothing else, no network either: a "
+	"summary with "
+	"how far the data can be trusted, the functions in a table that sorts and searches, each "
+	"with its "
+	"callers and callees, and, where stacks were sampled, a flame graph. It is light or dark "
+	"as the "
+	"browser wants it, and can be used with keys alone.",
+	"Of gmon.out there is no flame graph, as it holds no stacks; times with callees are "
+	"estimated "
+	"there, and the page says so.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin html", "of the profile here: profile.html" },
+	{ "kin html -o app.html app.kin", "of a recording" },
+	{ "kin html -o - perf.data >report.html", "to standard output" },
+	{ 0 },
+};
+
+static const struct opt_group output_group = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_OUTPUT, 'o', "output", "FILE",
+		  "write to FILE instead of profile.html; -: standard output", NULL,
+		  COMPLETE_FILE },
+		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
+		  "leave out callers and callees of functions below this share of the total; 0.01 "
+		  "if not "
+		  "given",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &input_options, &names_options, &output_group,
+						   &general_options, NULL };
+
+static bool begin(struct settings *s, char error[512])
+{
+	(void)error;
+	s->min_share = 0.0001;
+	return true;
+}
+
+/* What was profiled, as far as the command line says. */
+static char *title_of(const struct settings *s)
+{
+	const char *path = s->data.at.n ? s->data.at.at[0] : s->executable;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	if (s->executable && s->data.at.n)
+		return xprintf("%s: %s", s->executable, path);
+	return path ? xprintf("%s", slash ? slash + 1 : path) : xprintf("Profile");
+}
+
+static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s)
+{
+	struct output_opts opts = s->output;
+	struct output out;
+	opts.no_pager = true;
+	opts.path = opts.path ? opts.path : "profile.html";
+	struct kin_error *err = output_open(&opts, &out);
+	if (err)
+		return err;
+	char *title = title_of(s);
+	err = kin_html(profile,
+		       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts),
+						.title = title,
+						.min_share = s->min_share },
+		       out.stream);
+	free(title);
+	struct kin_error *at_close = output_close(&out);
+	if (err && at_close) {
+		kin_error_free(at_close);
+		return err_wrap(err, "%s", out.name);
+	}
+	return err ? err : at_close;
+}
+
+static int run(const struct settings *s)
+{
+	struct kin_profile *profile = NULL;
+	struct kin_error *err = output_check(s);
+	if (err)
+		return message_error(s->command->name, err);
+	int status = open_profile(s, &profile);
+	if (!profile)
+		return status;
+	err = write_to(profile, s);
+	kin_profile_free(profile);
+	if (err)
+		return message_error(s->command->name, err);
+	return status;
+}
+
+const struct command html_command = {
+	.name = "html",
+	.group = COMMANDS_LOOK,
+	.summary = "a profile as one HTML file, with call graph and flame graph",
+	.operands = "[PROGRAM] [DATA]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.begin = begin,
+	.run = run,
+};

@@ -1,0 +1,483 @@
+"use strict";
+(function () {
+const data = JSON.parse(document.getElementById("data").textContent);
+const main = document.getElementById("main");
+const SHOWN = 300; // rows at first
+
+/* ---- elements: whatever is in the data becomes text, never markup ---- */
+
+function el(tag, attributes, ...children) {
+	const e = document.createElement(tag);
+	for (const key in attributes || {}) {
+		const value = attributes[key];
+		if (value === null || value === undefined || value === false)
+			continue;
+		if (key.startsWith("on"))
+			e.addEventListener(key.slice(2), value);
+		else
+			e.setAttribute(key, value === true ? "" : value);
+	}
+	for (const c of children.flat())
+		if (c !== null && c !== undefined)
+			e.append(c);
+	return e;
+}
+
+function say(text) { document.getElementById("said").textContent = text; }
+
+/* ---- numbers ---- */
+
+function percent(share) { return (100 * share).toFixed(2) + " %"; }
+
+function seconds(s) {
+	if (s === null || s === undefined)
+		return "";
+	const size = Math.abs(s);
+	if (size === 0)
+		return "0";
+	if (size >= 100)
+		return s.toFixed(1) + " s";
+	if (size >= 1)
+		return s.toFixed(3) + " s";
+	if (size >= 1e-3)
+		return (s * 1e3).toPrecision(3) + " ms";
+	return size >= 1e-6 ? (s * 1e6).toPrecision(3) + " µs" : (s * 1e9).toPrecision(3) + " ns";
+}
+
+function count(n) {
+	return typeof n === "number" ? n.toLocaleString("en") : n === null || n === undefined ? "" : String(n);
+}
+
+/* ---- the tables ---- */
+
+function objects(table) {
+	if (!table)
+		return [];
+	return table.rows.map(cells => {
+		const row = {};
+		table.columns.forEach((key, i) => { row[key] = cells[i]; });
+		return row;
+	});
+}
+
+const functions = objects(data.functions);
+const blocks = new Map(); // index of a function or cycle -> its rows in the call graph
+const block_of_cycle = new Map();
+let block = null;
+for (const row of objects(data.graph)) {
+	if (!block || block.group !== row.group)
+		block = { group: row.group, rows: [], row: null };
+	block.rows.push(row);
+	if (row.kind === "function" || row.kind === "cycle") {
+		block.row = row;
+		blocks.set(row.index, block);
+		if (row.kind === "cycle")
+			block_of_cycle.set(row.cycle, row.index);
+	}
+}
+// Functions without time of their own are in the graph alone.
+const listed = new Set(functions.map(f => f.index));
+for (const [index, { row }] of blocks)
+	if (row.kind === "function" && !listed.has(index))
+		functions.push(Object.assign({}, row, { calls: row.called }));
+const facts = data.functions ? data.functions.properties : {};
+const total = facts.total > 0 ? facts.total : 0;
+const with_objects = functions.some(f => f.object && f.object !== functions[0].object);
+for (const f of functions) {
+	f.total = (f.self || 0) + (f.children || 0);
+	f.share = total ? f.self / total : 0;
+	f.total_share = total ? f.total / total : 0;
+}
+
+const index_of = new Map();
+for (const f of functions)
+	if (blocks.has(f.index))
+		index_of.set(f.name.replace(/ <cycle \d+>$/, ""), f.index);
+
+function share_cell(share) {
+	const bar = el("span");
+	bar.style.width = Math.max(0, Math.min(100, 100 * share)) + "%";
+	return el("td", { class: "n share" }, bar, el("b", {}, percent(share)));
+}
+
+function cycle_mark(cycle) {
+	if (cycle === null || cycle === undefined)
+		return null;
+	const index = block_of_cycle.get(cycle);
+	return index === undefined ? el("span", { class: "cycle" }, ` ↻ cycle ${cycle}`)
+		: el("a", { class: "cycle", href: "#function/" + index, title: "the cycle as a whole" },
+			` ↻ cycle ${cycle}`);
+}
+
+function name_of(row) {
+	return row.name.replace(/ <cycle \d+>$/, "");
+}
+
+function name_cell(row, here) {
+	const text = name_of(row);
+	const linked = row.index !== null && row.index !== undefined && blocks.has(row.index) && !here;
+	return el("td", { class: "name" }, linked ? el("a", { href: "#function/" + row.index }, text) : text,
+		row.kind === "cycle" ? null : cycle_mark(row.cycle));
+}
+
+/* ---- a table that is sorted by its heads ---- */
+
+function sortable(columns, rows, start) {
+	let by = start, down = true, shown = SHOWN, found = rows;
+	const body = el("tbody"), more = el("button", { class: "more", onclick: () => { shown *= 4; fill(); } });
+	const heads = columns.map((c, i) => el("th", { scope: "col", class: c.number ? "n" : null },
+		el("button", { type: "button", title: c.help || null, onclick: () => {
+			down = by === i ? !down : !!c.number;
+			by = i;
+			fill();
+		} }, c.title)));
+	function compare(a, b) {
+		const x = columns[by].key(a), y = columns[by].key(b);
+		if (x === y)
+			return 0;
+		if (x === null || x === undefined || x === "")
+			return 1;
+		if (y === null || y === undefined || y === "")
+			return -1;
+		return (x < y ? -1 : 1) * (down ? -1 : 1);
+	}
+	function fill() {
+		const sorted = found.slice().sort(compare);
+		heads.forEach((h, i) => {
+			const title = columns[i].title;
+			h.firstChild.textContent = i === by ? title + (down ? " ▾" : " ▴") : title;
+			if (i === by)
+				h.setAttribute("aria-sort", down ? "descending" : "ascending");
+			else
+				h.removeAttribute("aria-sort");
+		});
+		body.replaceChildren(...sorted.slice(0, shown).map(r => el("tr", {}, columns.map(c => c.cell(r)))));
+		more.hidden = sorted.length <= shown;
+		more.textContent = `${count(sorted.length - shown)} more`;
+	}
+	fill();
+	return {
+		element: el("div", { class: "wide" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), body), more),
+		choose(list) { found = list; shown = SHOWN; fill(); },
+	};
+}
+
+function number_column(title, key, show, help) {
+	return { title, key, number: true, help, cell: r => el("td", { class: "n" }, show(key(r))) };
+}
+
+function share_column(title, key, help) {
+	return { title, key, number: true, help, cell: r => share_cell(key(r)) };
+}
+
+/* ---- views ---- */
+
+function notes() {
+	const list = [].concat(data.functions ? data.functions.notes : [], data.graph ? data.graph.notes : []);
+	const estimated = facts.estimated || (data.graph && data.graph.properties.estimated);
+	if (estimated && !list.some(n => n.includes("estimated")))
+		list.push("Times with callees are estimated: they were apportioned by call counts, as gprof does it.");
+	return [...new Set(list)].map(n => el("p", { class: "note" }, n));
+}
+
+function warnings() { return data.warnings.map(w => el("p", { class: "warn" }, w)); }
+
+function function_columns() {
+	const columns = [
+		share_column("Self", f => f.share, "own time, as a share of the total"),
+		share_column("Total", f => f.total_share, "time with all it called, as a share of the total"),
+		number_column("Self time", f => f.self, seconds),
+		number_column("Total time", f => f.total, seconds),
+	];
+	if (functions.some(f => f.calls !== null && f.calls !== undefined))
+		columns.push(number_column("Calls", f => f.calls, count));
+	columns.push({ title: "Function", key: name_of, cell: f => name_cell(f) });
+	if (with_objects)
+		columns.push({ title: "Object", key: f => f.object || "",
+			cell: f => el("td", { class: "name soft" }, f.object || "") });
+	return columns;
+}
+
+function view_summary() {
+	const info = objects(data.info), figures = [];
+	const fact = (about, name) => (info.find(r => r.about === about && r.fact === name) || {}).value;
+	figures.push(el("div", {}, el("b", {}, total ? seconds(total) : "0"), "in all"));
+	const samples = info.filter(r => r.about === "samples" && r.fact !== "distinct stacks");
+	for (const s of samples)
+		figures.push(el("div", {}, el("b", {}, count(s.value)), "samples of " + s.fact));
+	figures.push(el("div", {}, el("b", {}, count(functions.length)), "functions"));
+	const lost = fact("audit", "lost");
+	if (lost)
+		figures.push(el("div", {}, el("b", {}, count(lost)), "samples lost"));
+	const audit = info.filter(r => r.about === "audit" || r.about === "check");
+	const rest = info.filter(r => r.about !== "audit" && r.about !== "check");
+	const table = rows => el("div", { class: "wide" }, el("table", {}, el("tbody", {}, rows.map(r => el("tr", {},
+		el("td", { class: "soft" }, r.about), el("td", {}, r.fact), el("td", { class: "name" }, count(r.value)),
+		el("td", { class: "soft" }, r.detail || ""))))));
+	const top = functions.slice().sort((a, b) => b.share - a.share).filter(f => f.share > 0).slice(0, 12);
+	return [
+		el("div", { class: "big" }, figures), warnings(), notes(),
+		el("h2", {}, "Where the time was spent"), sortable(function_columns(), top, 0).element,
+		audit.length ? [el("h2", {}, "How far to trust this"), table(audit)] : null,
+		el("h2", {}, "What the data holds"), table(rest),
+	];
+}
+
+function view_functions() {
+	const table = sortable(function_columns(), functions, 0);
+	const search = el("input", { type: "search", placeholder: "Only functions with …", "aria-label": "Only functions with",
+		oninput: () => {
+			const text = search.value.toLowerCase();
+			const list = functions.filter(f => f.name.toLowerCase().includes(text) ||
+				(f.object || "").toLowerCase().includes(text));
+			table.choose(list);
+			say(`${list.length} functions`);
+		} });
+	return [el("div", { class: "tools" }, search), notes(), table.element];
+}
+
+function graph_rows(rows, here) {
+	return rows.map(r => {
+		const time = r.self === null && r.children === null ? null : (r.self || 0) + (r.children || 0);
+		return el("tr", { class: here ? "self" : null },
+			time === null ? el("td", { class: "n soft" }, "recursion") : share_cell(total ? time / total : 0),
+			el("td", { class: "n" }, seconds(r.self)), el("td", { class: "n" }, seconds(r.children)),
+			el("td", { class: "n" }, count(r.called)),
+			name_cell(r, here));
+	});
+}
+
+function graph_table(title, rows, here) {
+	const by_time = (a, b) => ((b.self || 0) + (b.children || 0)) - ((a.self || 0) + (a.children || 0));
+	const sorted = here ? rows : rows.slice().sort(by_time);
+	if (!rows.length)
+		return null;
+	const heads = ["Total", "Self", "In callees", "Calls"].map(t => el("th", { scope: "col", class: "n" }, t));
+	return [el("h2", {}, title), el("div", { class: "wide" }, el("table", {},
+		el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Function"))),
+		el("tbody", {}, graph_rows(sorted, here))))];
+}
+
+function view_function(argument) {
+	const found = blocks.get(Number(argument));
+	if (!found)
+		return [el("p", {}, "There is no such function.")];
+	const of = kind => found.rows.filter(r => r.kind === kind), name = name_of(found.row);
+	const is_cycle = found.row.kind === "cycle";
+	document.title = `${name} – ${data.title}`;
+	return [
+		notes(),
+		graph_table("Called by", of("caller")),
+		graph_table(is_cycle ? "The cycle" : "Function", [found.row], true),
+		graph_table("Members", of("member")),
+		graph_table("Calls", of("callee")),
+		data.flame && !is_cycle ? el("p", {}, el("a", { href: "#flame/" + encodeURIComponent(name) }, "In the flame graph")) : null,
+	];
+}
+
+/* ---- flame graph: roots on top; the keys do all that the mouse does ---- */
+
+const ROW = 19;
+
+function make_tree(f) {
+	const n = f.parent.length, depth = new Int32Array(n), first = new Float64Array(n), end = new Float64Array(n);
+	const children = Array.from({ length: n }, () => []);
+	for (let i = 1; i < n; i++) {
+		children[f.parent[i]].push(i);
+		depth[i] = depth[f.parent[i]] + 1;
+	}
+	const name = i => i ? f.names[f.name[i]] : "all";
+	for (const list of children)
+		list.sort((a, b) => name(a) < name(b) ? -1 : 1);
+	end[0] = f.total[0];
+	for (let i = 0; i < n; i++) { // parents come before their children
+		let at = first[i];
+		for (const c of children[i]) {
+			first[c] = at;
+			at += f.total[c];
+			end[c] = at;
+		}
+	}
+	let deepest = 0;
+	for (let i = 0; i < n; i++)
+		deepest = Math.max(deepest, depth[i]);
+	return { n, depth, first, end, children, parent: f.parent, total: f.total, name, deepest };
+}
+
+function plain(name) { return name.replace(/_\[[kij]\]$/, ""); }
+
+function color(name, dark, dim) {
+	let h = 0;
+	for (let i = 0; i < name.length; i++)
+		h = (h * 31 + name.charCodeAt(i)) >>> 0;
+	const kind = name.slice(-4), hue = kind === "_[k]" ? 200 : kind === "_[i]" ? 160 : kind === "_[j]" ? 100 : 18;
+	const light = (dark ? 34 : 70) + h % 12;
+	return `hsl(${hue + (h >>> 8) % 28} ${dim ? 8 : 55 + (h >>> 16) % 25}% ${light}%)`;
+}
+
+function amount(f, v) {
+	return f.unit === "ns" ? seconds(v / 1e9) : count(v);
+}
+
+function view_flame(argument) {
+	const f = data.flame, tree = make_tree(f);
+	let zoom = 0, at = 0, pattern = null;
+	const canvas = el("canvas", { tabindex: "0", role: "application",
+		"aria-label": "Flame graph: arrow keys go from frame to frame, Enter zooms, Escape zooms out" });
+	const about = el("p", { id: "frame", class: "name" }), matched = el("span", { class: "soft" });
+	const search = el("input", { type: "search", placeholder: "Mark frames with …", "aria-label": "Mark frames with",
+		oninput: () => mark(search.value) });
+	const reset = el("button", { type: "button", onclick: () => go(0) }, "Whole graph");
+
+	const share = i => tree.total[i] / tree.total[0];
+	const scale = () => canvas.clientWidth / (tree.end[zoom] - tree.first[zoom]);
+	const left = i => (Math.max(tree.first[i], tree.first[zoom]) - tree.first[zoom]) * scale();
+	const width = i => (Math.min(tree.end[i], tree.end[zoom]) - Math.max(tree.first[i], tree.first[zoom])) * scale();
+	const is_marked = i => pattern && i && plain(tree.name(i)).toLowerCase().includes(pattern);
+
+	function is_above(a, b) { // a is b, or a caller of it
+		for (; tree.depth[b] > tree.depth[a]; b = tree.parent[b]);
+		return a === b;
+	}
+
+	function draw_one(c, i, dark) {
+		const x = left(i), w = width(i), y = tree.depth[i] * ROW, name = tree.name(i);
+		c.fillStyle = is_marked(i) ? (dark ? "#b04ad8" : "#d38bff") : i ? color(name, dark, i !== zoom && is_above(i, zoom)) :
+			(dark ? "#3a4048" : "#d9dee4");
+		c.fillRect(x, y, Math.max(w - .6, .4), ROW - 1);
+		if (i === at) {
+			c.strokeStyle = dark ? "#fff" : "#000";
+			c.lineWidth = 2;
+			c.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), ROW - 3);
+		}
+		if (w < 26)
+			return;
+		c.fillStyle = dark ? "#f2f4f6" : "#14171a";
+		let text = plain(name);
+		const room = Math.floor((w - 8) / 6.8);
+		if (text.length > room)
+			text = room > 3 ? text.slice(0, room - 1) + "…" : "";
+		c.fillText(text, x + 4, y + ROW - 6);
+	}
+
+	function draw() {
+		const dark = matchMedia("(prefers-color-scheme: dark)").matches, ratio = devicePixelRatio || 1;
+		const height = (tree.deepest + 1) * ROW;
+		canvas.style.height = height + "px";
+		canvas.width = canvas.clientWidth * ratio;
+		canvas.height = height * ratio;
+		const c = canvas.getContext("2d");
+		c.scale(ratio, ratio);
+		c.font = "12px ui-monospace, monospace";
+		const todo = [0];
+		while (todo.length) {
+			const i = todo.pop();
+			if (tree.end[i] <= tree.first[zoom] || tree.first[i] >= tree.end[zoom] || width(i) < .3)
+				continue;
+			draw_one(c, i, dark);
+			todo.push(...tree.children[i]);
+		}
+	}
+
+	function describe(i) {
+		const text = `${plain(tree.name(i))} – ${amount(f, tree.total[i])}, ${percent(share(i))} of all` +
+			(i ? `, ${percent(tree.total[i] / tree.total[tree.parent[i]])} of its caller` : "");
+		about.replaceChildren(text, " ");
+		const known = index_of.get(plain(tree.name(i)));
+		if (known !== undefined)
+			about.append(el("a", { href: "#function/" + known }, "callers and callees"));
+		return text;
+	}
+
+	function select(i) { at = i; describe(i); say(about.firstChild.textContent); draw(); }
+	function go(i) { zoom = i; select(i); }
+
+	function mark(text) {
+		pattern = text.toLowerCase() || null;
+		let sum = 0;
+		const todo = [0]; // what is marked counts once, however often below itself
+		while (pattern && todo.length) {
+			const i = todo.pop();
+			if (is_marked(i))
+				sum += tree.total[i];
+			else
+				todo.push(...tree.children[i]);
+		}
+		matched.textContent = pattern ? `${percent(sum / tree.total[0])} have it` : "";
+		say(matched.textContent);
+		draw();
+	}
+
+	function frame_at(e) {
+		const box = canvas.getBoundingClientRect(), row = Math.floor((e.clientY - box.top) / ROW);
+		const x = tree.first[zoom] + (e.clientX - box.left) / scale();
+		let i = 0;
+		while (tree.depth[i] < row) {
+			const next = tree.children[i].find(c => tree.first[c] <= x && x < tree.end[c]);
+			if (next === undefined)
+				return null;
+			i = next;
+		}
+		return i;
+	}
+
+	const biggest = list => list.reduce((a, b) => tree.total[b] > tree.total[a] ? b : a);
+	const siblings = i => i ? tree.children[tree.parent[i]] : [0];
+	const keys = {
+		ArrowDown: () => tree.children[at].length && select(biggest(tree.children[at])),
+		ArrowUp: () => select(tree.parent[at]),
+		ArrowLeft: () => { const s = siblings(at), k = s.indexOf(at); if (k > 0) select(s[k - 1]); },
+		ArrowRight: () => { const s = siblings(at), k = s.indexOf(at); if (k + 1 < s.length) select(s[k + 1]); },
+		Enter: () => go(at), " ": () => go(at), Home: () => select(zoom),
+		Escape: () => go(zoom ? tree.parent[zoom] : 0), "/": () => search.focus(),
+	};
+	canvas.addEventListener("keydown", e => {
+		if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {
+			e.preventDefault();
+			keys[e.key]();
+		}
+	});
+	search.addEventListener("keydown", e => { if (e.key === "Enter") canvas.focus(); });
+	canvas.addEventListener("click", e => { const i = frame_at(e); if (i !== null) go(i); });
+	canvas.addEventListener("mousemove", e => { const i = frame_at(e); if (i !== null) describe(i); });
+	canvas.addEventListener("mouseleave", () => describe(at));
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+	const watch = new ResizeObserver(draw);
+	watch.observe(canvas.parentNode || main);
+	setTimeout(() => {
+		describe(0);
+		if (argument) {
+			search.value = decodeURIComponent(argument);
+			mark(search.value);
+		}
+		draw();
+	});
+	return [
+		el("div", { class: "tools" }, search, reset, matched),
+		el("p", { class: "note" }, `Width is ${f.unit === "ns" ? "time" : "the number of events"} (${f.event}), callers are above ` +
+			"what they call. Click or Enter zooms, Escape zooms out, arrow keys go from frame to frame, / searches." +
+			(f.left_out ? ` ${count(f.left_out)} frames too narrow to be seen are left out.` : "")),
+		about, canvas,
+	];
+}
+
+/* ---- which view ---- */
+
+const views = { summary: ["Summary", view_summary], functions: ["Functions", view_functions] };
+if (data.flame)
+	views.flame = ["Flame graph", view_flame];
+
+function show() {
+	const [name, ...rest] = location.hash.slice(1).split("/"), argument = rest.join("/");
+	const chosen = name === "function" ? view_function : (views[name] || views.summary)[1];
+	document.title = data.title;
+	document.getElementById("views").replaceChildren(...Object.keys(views).map(key => el("a", { href: "#" + key,
+		"aria-current": key === name || (key === "summary" && !views[name] && name !== "function") ? "page" : null },
+		views[key][0])));
+	main.replaceChildren(...chosen(argument).flat(9).filter(x => x));
+	scrollTo(0, 0);
+}
+
+addEventListener("hashchange", () => { show(); main.focus({ preventScroll: true }); });
+show();
+}());

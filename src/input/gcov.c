@@ -1,0 +1,164 @@
+#include "input/gcov.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "input/json_scan.h"
+
+enum {
+	PACKED_MAX = 256 << 20,
+	UNPACKED_MAX = 1 << 30,
+	CHUNK = 1 << 16,
+	KEY = 40,
+};
+
+/* ---- the text ---- */
+
+static void read_line(struct scan *j, struct line_counts *into, const char *folder,
+		      const char *path)
+{
+	char key[KEY];
+	uint64_t line = 0, count = 0;
+	bool counted = false;
+
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
+		if (!strcmp(key, "line_number")) {
+			line = scan_number(j);
+		} else if (!strcmp(key, "count")) {
+			count = scan_number(j);
+			counted = true;
+		} else {
+			scan_skip(j);
+		}
+	}
+	if (!j->failed && counted && path && line && line < UINT32_MAX)
+		line_counts_add(into, folder, path, (uint32_t)line, count);
+}
+
+/* The lines may stand before the name of the file that they are of. */
+static void read_file(struct scan *j, struct line_counts *into, const char *folder)
+{
+	char key[KEY], *path = NULL;
+	struct scan lines = { 0 };
+
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
+		if (!strcmp(key, "file") && !path) {
+			path = scan_string(j);
+		} else {
+			if (!strcmp(key, "lines"))
+				lines = *j;
+			scan_skip(j);
+		}
+	}
+	if (path && lines.pos && !j->failed) {
+		scan_enter(&lines, '[');
+		while (scan_element(&lines))
+			read_line(&lines, into, folder, path);
+		j->failed |= lines.failed;
+	}
+	free(path);
+}
+
+static void read_all(struct scan *j, struct line_counts *into, bool *has_files)
+{
+	char key[KEY], *folder = NULL;
+	struct scan files = { 0 };
+
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
+		if (!strcmp(key, "current_working_directory") && !folder) {
+			folder = scan_string(j);
+		} else {
+			if (!strcmp(key, "files"))
+				files = *j;
+			scan_skip(j);
+		}
+	}
+	*has_files = files.pos;
+	if (files.pos && !j->failed) {
+		scan_enter(&files, '[');
+		while (scan_element(&files))
+			read_file(&files, into, folder ? folder : "");
+		j->failed |= files.failed;
+	}
+	free(folder);
+}
+
+static struct kin_error *parse_text(const char *name, const char *text, size_t size,
+				    struct line_counts *into)
+{
+	struct scan j = scan_of(text, size);
+	bool has_files = false;
+
+	read_all(&j, into, &has_files);
+	if (j.failed)
+		return err_new(KIN_ERROR_FORMAT, "%s: no JSON, or not all of it, at byte %zu", name,
+			       (size_t)(j.pos - j.start));
+	if (!has_files)
+		return err_new(KIN_ERROR_FORMAT, "%s: not what gcov --json-format writes", name);
+	return NULL;
+}
+
+/* ---- unpacking ---- */
+
+struct unpacked {
+	VEC(char) at;
+};
+
+static bool inflate_all(z_stream *z, struct unpacked *u)
+{
+	int status = Z_OK;
+	while (status == Z_OK && u->at.n < UNPACKED_MAX) {
+		vec_reserve(&u->at, CHUNK);
+		z->next_out = (Bytef *)u->at.at + u->at.n;
+		z->avail_out = CHUNK;
+		status = inflate(z, Z_NO_FLUSH);
+		u->at.n += CHUNK - z->avail_out;
+		if (status == Z_OK && !z->avail_in && z->avail_out)
+			return false; /* cut off */
+	}
+	return status == Z_STREAM_END;
+}
+
+static bool unpack(const uint8_t *data, size_t size, struct unpacked *u)
+{
+	z_stream z = { 0 };
+	if (size > PACKED_MAX || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+		return false;
+	z.next_in = UNCONST(Bytef *, data);
+	z.avail_in = (uInt)size;
+	bool good = inflate_all(&z, u);
+	inflateEnd(&z);
+	return good;
+}
+
+struct kin_error *gcov_parse(const char *name, const uint8_t *data, size_t size,
+			     struct line_counts *into)
+{
+	struct unpacked u = { 0 };
+	if (size < 2 || data[0] != 0x1f || data[1] != 0x8b)
+		return parse_text(name, (const char *)data, size, into);
+	struct kin_error *err = unpack(data, size, &u)
+					? parse_text(name, u.at.at ? u.at.at : "", u.at.n, into)
+					: err_new(KIN_ERROR_FORMAT,
+						  "%s: damaged, or too large when unpacked", name);
+	vec_free(&u.at);
+	return err;
+}
+
+struct kin_error *gcov_read(const char *path, struct line_counts *into)
+{
+	struct file f;
+	struct kin_error *err = file_read(path, &(struct file_opts){ .max = PACKED_MAX }, &f);
+	if (err)
+		return err;
+	err = gcov_parse(path, f.data, f.size, into);
+	file_free(&f);
+	return err;
+}

@@ -1,0 +1,132 @@
+#include "profile/line_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+struct counted_file {
+	strid path;     /* without "." and ".."; absolute if that is known */
+	strid relative; /* as it was given, if that was relative; else 0 */
+};
+
+struct line_counts {
+	struct strtab *strings;
+	VEC(struct counted_file) files;
+	struct map64 ids;   /* by path: index into files */
+	struct map64 lines; /* MAP64_PAIR(file, line): index into counts */
+	VEC(uint64_t) counts;
+};
+
+struct line_counts *line_counts_new(void)
+{
+	struct line_counts *l = xalloc(sizeof(*l));
+	l->strings = strtab_new();
+	return l;
+}
+
+void line_counts_free(struct line_counts *l)
+{
+	if (!l)
+		return;
+	strtab_free(l->strings);
+	vec_free(&l->files);
+	vec_free(&l->counts);
+	map64_free(&l->ids);
+	map64_free(&l->lines);
+	free(l);
+}
+
+/* "/a/c" of "/a/./b/../c", in place: names alone, links are not looked at. */
+static void normalise(char *path)
+{
+	bool absolute = *path == '/';
+	char *to = path + absolute, *start = to;
+	for (const char *from = path + absolute; *from;) {
+		size_t n = strcspn(from, "/");
+		const char *next = from + n + (from[n] == '/');
+		bool up = n == 2 && from[0] == '.' && from[1] == '.';
+		if (up && to > start && !(to - start >= 3 && !memcmp(to - 3, "../", 3))) {
+			for (to--; to > start && to[-1] != '/'; to--) {
+			}
+		} else if (n && !(n == 1 && *from == '.') && !(up && absolute)) {
+			memmove(to, from, n);
+			to += n;
+			if (from[n])
+				*to++ = '/';
+		}
+		from = next;
+	}
+	if (to > start && to[-1] == '/')
+		to--;
+	*to = '\0';
+}
+
+static uint32_t file_of(struct line_counts *l, const char *folder, const char *path)
+{
+	bool joined = *path != '/' && *folder;
+	char *whole = joined ? xprintf("%s/%s", folder, path) : xprintf("%s", path);
+	char *relative = xprintf("%s", path);
+
+	normalise(whole);
+	normalise(relative);
+	strid id = strtab_add(l->strings, whole);
+	uint32_t *at = map64_at(&l->ids, id);
+	if (*at == NONE) {
+		*at = (uint32_t)l->files.n;
+		strid given = *path == '/' || !strncmp(relative, "../", 3)
+				      ? 0
+				      : strtab_add(l->strings, relative);
+		vec_push(&l->files, ((struct counted_file){ id, given }));
+	}
+	uint32_t file = *at;
+	free(whole);
+	free(relative);
+	return file;
+}
+
+void line_counts_add(struct line_counts *l, const char *folder, const char *path, uint32_t line,
+		     uint64_t count)
+{
+	uint32_t *at = map64_at(&l->lines, MAP64_PAIR(file_of(l, folder, path), line));
+	if (*at == NONE) {
+		*at = (uint32_t)l->counts.n;
+		vec_push(&l->counts, 0);
+	}
+	uint64_t *sum = &l->counts.at[*at];
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = UINT64_MAX;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t n = strlen(path), k = strlen(end);
+	return k && k < n && path[n - k - 1] == '/' && !strcmp(path + n - k, end);
+}
+
+uint32_t line_counts_file(const struct line_counts *l, const char *path)
+{
+	char *wanted = xprintf("%s", path);
+	uint32_t found = NONE;
+
+	normalise(wanted);
+	for (uint32_t i = 0; i < l->files.n && found == NONE; i++)
+		if (!strcmp(strtab_get(l->strings, l->files.at[i].path), wanted))
+			found = i;
+	for (uint32_t i = 0; i < l->files.n && found == NONE; i++)
+		if (ends_with(wanted, strtab_get(l->strings, l->files.at[i].relative)))
+			found = i;
+	free(wanted);
+	return found;
+}
+
+bool line_counts_find(const struct line_counts *l, uint32_t file, uint32_t line, uint64_t *count)
+{
+	uint32_t at = file == NONE ? NONE : map64_get(&l->lines, MAP64_PAIR(file, line));
+	if (at == NONE)
+		return false;
+	*count = l->counts.at[at];
+	return true;
+}

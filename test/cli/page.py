@@ -1,0 +1,184 @@
+"""kin html: one file, whole, safe, and shown by a browser.
+
+    page.py BUILD
+"""
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+CASES = os.path.join(HERE, '..', 'cases')
+HOSTILE = ['</script><script>document.title="taken"</script>', '<!-- <b>', '"quoted" & \'so\'', '<img src=x onerror=1>',
+           'caf\xe9 \u65e5\u672c', 'right\u202eleft', 'back\\slash\\u003c']
+
+
+class Page(html.parser.HTMLParser):
+    """Tags, and what is in script and style elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.styles, self.title = [], [], [], ''
+        self.inside = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag == 'script':
+            self.scripts.append('')
+        if tag == 'style':
+            self.styles.append('')
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside == 'script':
+            self.scripts[-1] += data
+        elif self.inside == 'style':
+            self.styles[-1] += data
+        elif self.inside == 'title':
+            self.title += data
+
+
+def rows(table):
+    return [dict(zip(table['columns'], r)) for r in table['rows']]
+
+
+def write(tap, kin, folder, name, *args):
+    path = os.path.join(folder, name)
+    done = subprocess.run([kin, 'html', '-o', path, *args], cwd=folder, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=60)
+    tap.ok(done.returncode == 0 and not done.stderr, f'kin html {" ".join(map(os.path.basename, args))}', done.stderr)
+    return open(path, encoding='utf-8').read() if os.path.exists(path) else ''
+
+
+def test_file(tap, text, name):
+    page = Page(text)
+    tap.ok(len(page.scripts) == 2 and len(page.styles) == 1, f'{name}: data, code and style', str(page.tags))
+    policy = [a.get('content', '') for t, a in page.tags if t == 'meta' and 'http-equiv' in a]
+    tap.ok(policy and "default-src 'none'" in policy[0], f'{name}: nothing may be fetched', str(policy))
+    linked = [(t, a) for t, a in page.tags if {'src', 'href', 'srcset', 'data'} & set(a)]
+    tap.ok(not linked and 'url(' not in text and '@import' not in text and '://' not in page.scripts[1],
+           f'{name}: nothing outside is named', str(linked))
+    return json.loads(page.scripts[0]) if page.scripts else {}
+
+
+def test_counts(tap, kin, folder):
+    case = os.path.join(CASES, '03-mutual')
+    text = write(tap, kin, folder, 'counts.html', f'{case}/prog', f'{case}/gmon.out')
+    data = test_file(tap, text, 'gmon.out')
+    tap.ok('flame' not in data, 'gmon.out: no stacks, no flame graph')
+    tap.ok(any('estimated' in n for n in data['graph']['notes']), 'gmon.out: said to be estimated',
+           str(data['graph']['notes']))
+    flat = json.loads(subprocess.run([kin, 'flat', '-f', 'json', '-c', 'all', f'{case}/prog', f'{case}/gmon.out'],
+                                     capture_output=True, text=True).stdout)
+    mine = {(r['name'], round(r['self'], 6), r['calls']) for r in rows(data['functions'])}
+    theirs = {(r['name'], round(r['self'], 6), r['calls']) for r in flat['rows']}
+    tap.ok(mine == theirs and mine, 'the functions of kin flat', f'{mine}\n{theirs}')
+    cycles = [r for r in rows(data['graph']) if r['kind'] == 'cycle']
+    tap.ok(len(cycles) == 2, 'cycles are there', str(cycles))
+
+
+def test_stacks(tap, kin, folder):
+    with open(os.path.join(folder, 'hostile.folded'), 'w', encoding='utf-8') as f:
+        for i, name in enumerate(HOSTILE):
+            f.write(f'prog;main;{name.replace(";", ":")} {10 * (i + 1)}\n')
+        f.write('prog;main;f;f;f 100\n')
+    text = write(tap, kin, folder, 'stacks.html', 'hostile.folded')
+    data = test_file(tap, text, 'stacks')
+    names = {r['name'] for r in rows(data['functions'])}
+    # A name may be cut at what would be its parameters only in the flame graph of other formats.
+    tap.ok(set(HOSTILE) <= names, 'names are what they were', str(sorted(set(HOSTILE) - names)))
+    flame = data['flame']
+    n = len(flame['parent'])
+    tap.ok(n == len(flame['name']) == len(flame['total']) and all(flame['parent'][i] < i for i in range(1, n)),
+           'the tree is one', str(flame))
+    below = [0] * n
+    for i in range(1, n):
+        below[flame['parent'][i]] += flame['total'][i]
+    tap.ok(all(below[i] <= flame['total'][i] for i in range(n)) and flame['total'][0] == 380,
+           'parts are no more than the whole', str(flame))
+    shutil.copy(os.path.join(folder, 'hostile.folded'), os.path.join(folder, '@data@<b>.folded'))
+    title = Page(write(tap, kin, folder, 'title.html', '@data@<b>.folded')).title
+    tap.ok(title == '@data@<b>.folded', 'a title is a text', title)
+    again = write(tap, kin, folder, 'again.html', 'hostile.folded')
+    tap.ok(again == text, 'the same data gives the same bytes')
+    done = subprocess.run([kin, 'html', '-o', 'hostile.folded', 'hostile.folded'], cwd=folder, capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL)
+    tap.ok(done.returncode == 2 and 'would replace' in done.stderr, 'data is not replaced', done.stderr)
+
+
+def test_code(tap, folder):
+    if not shutil.which('node'):
+        tap.skip('the code of the page', 'node is not installed')
+        return
+    path = os.path.join(folder, 'code.js')
+    open(path, 'w', encoding='utf-8').write(
+        Page(open(os.path.join(folder, 'stacks.html'), encoding='utf-8').read()).scripts[1])
+    done = subprocess.run(['node', '--check', path], capture_output=True, text=True)
+    tap.ok(done.returncode == 0, 'the code of the page is well formed', done.stderr)
+
+
+def dump(browser, folder, url):
+    """What the page is once its code has run."""
+    profile = os.path.join(folder, 'browser')
+    done = subprocess.run([browser, '--headless', '--no-sandbox', '--disable-gpu', f'--user-data-dir={profile}',
+                           '--virtual-time-budget=2000', '--dump-dom', url],
+                          capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL, timeout=120)
+    return re.sub(r'<script.*?</script>', '', done.stdout, flags=re.S)
+
+
+def test_browser(tap, folder):
+    browser = shutil.which('chromium') or shutil.which('chromium-browser')
+    if not browser:
+        tap.skip('the page in a browser', 'chromium is not installed: what the page SHOWS was not tested')
+        return
+    url = 'file://' + os.path.join(folder, '{}')
+    text = dump(browser, folder, url.format('stacks.html') + '#functions')
+    tap.ok('&lt;img src=x onerror=1&gt;' in text and '<img' not in text, 'names are text', text[-3000:])
+    tap.ok('<title>hostile.folded</title>' in text, 'and are not run', text[:3000])
+    tap.ok(text.count('aria-sort') == 1 and '26.32 %' in text, 'functions, sorted', text[-3000:])
+    text = dump(browser, folder, url.format('stacks.html') + '#flame/f')
+    tap.ok('<canvas' in text and '% have it' in text and '100.00 % of all' in text, 'the flame graph', text[-3000:])
+    # The same page with somebody at the keys: down to the widest frame, there, and back out.
+    keys = ''.join(f"press('{k}');" for k in ('ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter', 'ArrowDown'))
+    script = ('<script>setTimeout(() => { const c = document.querySelector("canvas");'
+              'const press = key => c.dispatchEvent(new KeyboardEvent("keydown", { key }));' + keys +
+              'const kept = document.getElementById("frame").textContent;'
+              "press('Escape'); press('Escape'); press('ArrowLeft');"
+              'document.getElementById("said").textContent = kept; }, 200);</script>')
+    whole = open(os.path.join(folder, 'stacks.html'), encoding='utf-8').read()
+    open(os.path.join(folder, 'keys.html'), 'w', encoding='utf-8').write(whole.replace('</body>', script + '</body>'))
+    text = dump(browser, folder, url.format('keys.html') + '#flame')
+    said = re.search('id="said"[^>]*>([^<]*)<', text)
+    tap.ok(said and said.group(1).startswith('f – 100') and '100.00 % of its caller' in said.group(1),
+           'the flame graph by keys', said.group(1) if said else text[-3000:])
+    text = dump(browser, folder, url.format('counts.html') + '#function/1')
+    tap.ok('cycle 1' in text and '#function/' in text and '>Calls</h2>' in text and '&lt;spontaneous&gt;' in text,
+           'callers and callees, cycles marked', text[-3000:])
+    text = dump(browser, folder, url.format('counts.html'))
+    tap.ok('estimated' in text and 'How far to trust this' in text and 'Flame graph' not in text, 'the summary',
+           text[-3000:])
+
+
+def main():
+    kin, tap = os.path.join(os.path.abspath(sys.argv[1]), 'kin'), Tap()
+    with tempfile.TemporaryDirectory(prefix='kin-html.', ignore_cleanup_errors=True) as folder:
+        test_counts(tap, kin, folder)
+        test_stacks(tap, kin, folder)
+        test_code(tap, folder)
+        test_browser(tap, folder)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,74 @@
+/* races - drives what threads of a process share in libkinrt, built with -fsanitize=thread together with it: tables
+ * that are made and grow, threads that come and go, stacks, blocks, latencies, and meanwhile gmon.out,
+ * marks, pauses. Prints the sum of all arcs. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "kinrt.h"
+#include "rt.h"
+
+enum { THREADS = 8, ROUNDS = 3, ARCS = 3000 };
+
+static _Atomic int running;
+
+static void sample(int depth)
+{
+	ucontext_t here;
+
+	getcontext(&here);
+	if (depth)
+		sample(depth - 1);
+	else if (rt_thread())
+		rt_stacks_add(rt_thread(), &here, 1000);
+}
+
+static void *count(void *arg)
+{
+	unsigned long seed = (unsigned long)arg;
+	struct kinf_arc slot = { .from = 7, .to = 8 };
+
+	for (int i = 0; i < ARCS; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		rt_mcount((uint64_t)count + seed % 1000, (uint64_t)sample + (seed >> 32) % 1000);
+		rt_count((uint64_t)count + (seed >> 40) % 4096);
+		if (i % 50 == 0)
+			sample(i % 7);
+		rt_latency_begin(&slot, (uint64_t)&seed);
+		rt_latency_end(8, 7);
+	}
+	slot.cost = 0;
+	return arg;
+}
+
+static void *meddle(void *unused)
+{
+	while (running) {
+		kinrt_flush();
+		kinrt_mark("now");
+		rt_modules_retire();
+		usleep(1000);
+	}
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t t[THREADS], other;
+
+	running = 1;
+	rt_mcount((uint64_t)main, (uint64_t)count);
+	pthread_create(&other, NULL, meddle, NULL);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (unsigned long i = 0; i < THREADS; i++)
+			pthread_create(&t[i], NULL, count, (void *)(i + 1));
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(t[i], NULL);
+	}
+	running = 0;
+	pthread_join(other, NULL);
+	printf("%lu %lu\n", (unsigned long)rt_calls(), (unsigned long)rt.header->losses[KINF_LOST_ARCS]);
+	return 0;
+}
