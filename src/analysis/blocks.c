@@ -7,14 +7,46 @@
 
 enum { GNU_BLOCKS_PER_PLACE = 10 };
 
-/* Records by place, those of one place in the order they were read: a counting sort. */
-static void group(struct blocks *b, const struct profile *p, const struct symbols *s)
+/* ---- hooks ---- */
+
+/* The size of a call of what -fsanitize-coverage=trace-pc puts at the start of each block, or 0. */
+static size_t hook_at(const struct symbols *s, symid id, uint64_t addr)
 {
+	const struct symbols_part *part = &s->parts[s->at[id].part];
+	uint64_t target;
+	size_t size = part->object ? object_call_at(part->object, addr - part->base, &target) : 0;
+	symid called = size ? symbols_find(s, target + part->base) : NONE;
+	return called != NONE && !strncmp(s->at[called].name, "__sanitizer_cov_trace_pc", 24) ? size
+											      : 0;
+}
+
+/* The place of a block. A hook that has no line of its own has that of the code before it: where
+ * nothing but the hook is of that line, the block is the next line's. */
+static symid place_of(const struct symbols *s, uint64_t *addr, bool gnu)
+{
+	symid id = symbols_find(s, *addr);
+	if (gnu || id == NONE || s->at[id].addr == *addr || s->at[id].end - *addr > 5)
+		return id;
+	size_t size = hook_at(s, id, *addr);
+	if (!size || *addr + size != s->at[id].end)
+		return id;
+	symid next = symbols_find(s, *addr + size);
+	if (next == NONE || s->at[next].is_function)
+		return id;
+	*addr += size;
+	return next;
+}
+
+/* Records by place, those of one place in the order they were read: a counting sort. */
+static void group(struct blocks *b, const struct profile *p, const struct symbols *s, bool gnu)
+{
+	uint64_t *addr = xrealloc(NULL, p->n_blocks, sizeof(*addr));
 	symid *place = xrealloc(NULL, p->n_blocks, sizeof(*place));
 	uint32_t *next = xalloc((s->n + 2) * sizeof(*next));
 
 	for (size_t i = 0; i < p->n_blocks; i++) {
-		place[i] = symbols_find(s, p->blocks[i].addr);
+		addr[i] = p->blocks[i].addr;
+		place[i] = place_of(s, &addr[i], gnu);
 		if (place[i] == NONE)
 			b->n_outside++;
 		else
@@ -27,9 +59,10 @@ static void group(struct blocks *b, const struct profile *p, const struct symbol
 	for (size_t i = 0; i < p->n_blocks; i++)
 		if (place[i] != NONE)
 			b->at[next[place[i] + 1]++] =
-				(struct block_count){ p->blocks[i].addr, p->blocks[i].count };
+				(struct block_count){ addr[i], p->blocks[i].count };
 	b->first = next; /* every start has moved up to the end, which is the next one's start */
 	free(place);
+	free(addr);
 }
 
 static int by_addr(const void *l, const void *r)
@@ -82,7 +115,7 @@ struct blocks *blocks_new(const struct profile *p, const struct symbols *s, bool
 		return b;
 	}
 
-	group(b, p, s);
+	group(b, p, s, gnu);
 	size_t kept = 0, start = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		struct block_count *at = b->at + start;

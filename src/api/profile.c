@@ -195,9 +195,10 @@ static void tell_unfinished(struct kin_profile *p)
 		const struct source *s = &p->data->sources[i];
 		if (!s->unfinished)
 			continue;
-		char *text = xprintf("%s was not ended: its recorder is still at work, or was killed; "
-				     "this is what there was by then",
-				     strtab_get(p->data->strings, s->path));
+		char *text =
+			xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				"this is what there was by then",
+				strtab_get(p->data->strings, s->path));
 		add_both(text, p);
 		free(text);
 	}

@@ -551,7 +551,8 @@ struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *f
 {
 	bool full = interned(w) > w->limit;
 
-	if (now_ns - w->committed_ns >= SECOND_NS) {
+	/* With the time until the next call it is less than a second. */
+	if (now_ns - w->committed_ns >= SECOND_NS * 6 / 10) {
 		commit(w);
 		w->committed_ns = now_ns;
 	}

@@ -100,7 +100,7 @@ void kin_writer_note_error(struct kin_writer *w, const char *words);
 
 /* ---- the file ---- */
 
-/* Commits what is older than a second. To be called a few times a second, also when nothing
+/* Commits what is older than 0.6 seconds. To be called a few times a second, also when nothing
  * happens. Sets *forgot, if not NULL, to whether ids of strings are not valid any more, which
  * happens here alone, when what is interned takes more memory than it may. */
 MUST_CHECK struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *forgot);

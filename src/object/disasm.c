@@ -122,6 +122,25 @@ bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 
 /* ---- any ---- */
 
+size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target)
+{
+	size_t n;
+	const uint8_t *code = object_code(o, addr, &n);
+	uint16_t machine = o->main->header.e_machine;
+	if (code && machine == EM_AARCH64 && n >= 4 && le32(code) >> 26 == 0x25) {
+		uint64_t words = le32(code) & 0x03ffffff;
+		words = (words ^ 0x02000000) - 0x02000000;
+		*target = addr + words * 4;
+		return 4;
+	}
+	if (code && (machine == EM_X86_64 || machine == EM_386) && n >= CALL_SIZE &&
+	    *code == CALL) {
+		*target = addr + CALL_SIZE + (uint64_t)(int64_t)(int32_t)le32(code + 1);
+		return CALL_SIZE;
+	}
+	return 0;
+}
+
 static struct disassembler *disassembler_of(struct object_file *o)
 {
 	uint16_t machine = o->main->header.e_machine;

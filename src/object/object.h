@@ -191,6 +191,8 @@ struct object_instruction {
 bool object_instructions(struct object_file *o, uint64_t low, uint64_t high,
 			 void (*add)(const struct object_instruction *insn, void *arg), void *arg);
 
+/* The size of the direct call at addr, and where it goes; 0: there is none. x86 and aarch64. */
+size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target);
 /* Whether a call may be what stands before addr; false only where there is code of a known machine
  * that is none. */
 bool object_call_ends_at(const struct object_file *o, uint64_t addr);

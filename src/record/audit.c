@@ -80,7 +80,8 @@ static void put_losses(FILE *f, const struct record_audit *a)
 			(unsigned long long)a->lost);
 	if (a->unseen_ns)
 		fprintf(f,
-			"  not seen: %.3f s of CPU time, of programs that have more rights (setuid) "
+			"  not seen: %.3f s of CPU time, of programs that have more rights "
+			"(setuid) "
 			"than the recorder, and of the kernel as it begins and ends processes\n",
 			seconds(a->unseen_ns));
 	if (a->throttled)
@@ -88,7 +89,10 @@ static void put_losses(FILE *f, const struct record_audit *a)
 			(unsigned long long)a->throttled);
 }
 
-bool record_audit_is_bad(const struct record_audit *a) { return a->lost || (a->unseen_ns && !a->samples); }
+bool record_audit_is_bad(const struct record_audit *a)
+{
+	return a->lost || (a->unseen_ns && !a->samples);
+}
 
 char *record_audit_losses(const struct record_audit *a)
 {

@@ -16,7 +16,7 @@
 #include "base/folder.h"
 #include "record/kernel_image.h"
 
-enum { STACK = 256 << 10, KEPT_DAYS = 30, SYMBOLS_MAX = 16 << 20 };
+enum { STACK = 256 << 10, KEPT_DAYS = 30, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 
 struct kernel {
 	bool begun, joined; /* the rest is the thread's until it is joined */
@@ -247,6 +247,8 @@ static bool search(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 		return false;
 	const struct kernel_image_symbol *found =
 		&s[last_below(&s[0].addr, sizeof(*s) / sizeof(s->addr), n, addr)];
+	if (addr - found->addr > FUNCTION_MAX)
+		return false;
 	if (!found->name || !read_name(k, found->name, k->name))
 		return false;
 	bool module = found->module && read_name(k, found->module, k->module);
@@ -275,7 +277,8 @@ bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 {
 	if (!kernel_has_names(k))
 		return false;
-	return search(k, addr, ret) || (refresh(k) && search(k, addr, ret));
+	bool kernel = addr >> 63;
+	return kernel && (search(k, addr, ret) || (refresh(k) && search(k, addr, ret)));
 }
 
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end)

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-enum { ROUND_MS = 200, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
+enum { ROUND_MS = 300, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
 uint64_t session_now(void)
@@ -254,7 +254,7 @@ static void tell_of_rights(struct session *s, unsigned *rounds)
 {
 	bool unseen = s->target.running && !s->target.ended && !s->opts->everything &&
 		      rings_all_gone(s->rings);
-	if (unseen && ++*rounds == 3)
+	if (unseen && ++*rounds == 2)
 		s->opts->say("the program runs with more rights than this recorder (setuid): the "
 			     "kernel does not let it be sampled; it runs on");
 }
@@ -280,7 +280,7 @@ void session_run(struct session *s)
 		if (!s->looked_again && s->opts->n_pids)
 			look_again(s);
 		rounds = s->target.ended && !n ? rounds + 1 : rounds;
-		if (rounds > 5)
+		if (rounds > 2)
 			tell_of_others(s, &told);
 	}
 }
@@ -330,10 +330,9 @@ static void define_events(struct session *s)
 		if (e->is_switches)
 			continue;
 		char *name = event_name(s, e);
-		s->event_ids[i] =
-			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-					 e->period ? e->period : e->frequency,
-					 e->period ? 0 : KINF_EVENT_FREQUENCY);
+		s->event_ids[i] = kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+						   e->period ? e->period : e->frequency,
+						   e->period ? 0 : KINF_EVENT_FREQUENCY);
 		free(name);
 	}
 	if (!s->opts->wall)

@@ -29,7 +29,8 @@ struct session {
 	struct pid_list followed; /* threads that were attached to */
 	bool looked_again;        /* for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns;
-	uint64_t deep, deep_until_ns; /* stacks beyond their copies so far; more are expected until */
+	uint64_t deep,
+		deep_until_ns; /* stacks beyond their copies so far; more are expected until */
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;
 	unsigned interrupts;

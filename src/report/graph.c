@@ -221,6 +221,18 @@ static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
 	c[CHILDREN].number = arc->time.child;
 }
 
+/* The object that all members of a cycle are in, if it is one. */
+static const char *object_of_cycle(const struct state *s, nodeid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	const symid *members = s->in.graph->members + n->first_out;
+	for (uint32_t i = 1; s->in.program && i < n->n_members; i++)
+		if (program_object(s->in.program, members[i]) !=
+		    program_object(s->in.program, members[0]))
+			return "[several]";
+	return report_object_name(&s->in, members[0]);
+}
+
 static void set_primary(struct state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -229,8 +241,8 @@ static void set_primary(struct state *s)
 	double time = callgraph_shown_self(n) + n->shown_child;
 
 	set(s, id);
-	if (id < g->n_symbols)
-		s->cells[OBJECT] = cell_text(report_object_name(&s->in, id));
+	s->cells[OBJECT] = cell_text(id < g->n_symbols ? report_object_name(&s->in, id)
+						       : object_of_cycle(s, id));
 	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
@@ -251,8 +263,10 @@ static void set_member(struct state *s, symid id)
 	set(s, id);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
-	s->cells[CALLED] = n->self_calls ? cell_plus(n->sharing_calls, n->self_calls)
-					 : cell_count(n->sharing_calls);
+	if (n->self_calls)
+		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
+	else if (s->in.graph->has_arcs)
+		s->cells[CALLED] = cell_count(n->sharing_calls);
 }
 
 /* ---- the walk ---- */

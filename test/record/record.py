@@ -369,6 +369,50 @@ def test_callers(tap, box):
     tap.ok(500 in [r['calls'] for r in code], 'calls beside the instruction that made them', code)
 
 
+LINES = """
+volatile int sink;
+static int odd(int i)
+{
+	if (i % 3 == 0)
+		return 1;
+	sink = i;
+	return 0;
+}
+int main(void)
+{
+	int n = 0;
+	for (int i = 0; i < 1000; i++) {
+		if (odd(i))
+			n++;
+		else if (i > 500)
+			n += 2;
+	}
+	while (n > 7)
+		n -= 7;
+	return n == 100;
+}
+"""
+
+
+def test_lines(tap, box):
+    """Executions of lines by counted blocks, and by gcov."""
+    path = os.path.join(box.folder, 'lines.c')
+    open(path, 'w').write(LINES)
+    box.run(box.kin, 'cc', '--blocks', 'gcc', '-O0', '-g', '-o', 'lines', 'lines.c')
+    p = box.run(box.kin, 'run', '-q', '-o', 'lines.kin', './lines')
+    box.run('gcc', '-O0', '--coverage', '-o', 'covered', 'lines.c')
+    box.run('./covered')
+    box.run('gcov', '--json-format', 'covered-lines.gcda')
+    blocks = {r['line']: r['count'] for r in view(box, 'annotate', 'lines.kin', 'lines.c') if r['count'] is not None}
+    gcov = {r['line']: r['count'] for r in view(box, 'annotate', 'lines.kin', 'lines.c', '--gcov',
+                                                'covered-lines.gcov.json.gz') if r['count'] is not None}
+    statements = [i + 1 for i, line in enumerate(LINES.split('\n')) if line.rstrip().endswith(';') and i > 2]
+    tap.ok(len(gcov) > 10 and gcov.get(6) == 334 and gcov.get(7) == 666, 'gcov: executions of lines', gcov)
+    wrong = {i: (blocks[i], gcov.get(i)) for i in statements if i in blocks and blocks[i] != gcov.get(i)}
+    tap.ok(not wrong and len(set(statements) & set(blocks)) > 4, 'counted blocks and gcov agree',
+           f'{p.err} {wrong} {blocks} {gcov}')
+
+
 def main():
     tap, box = Tap(), Box(sys.argv[1])
     try:
@@ -378,7 +422,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed,
                      test_wall, test_jit, test_files, test_unprivileged, test_refused,
-                     test_perf_data, test_views, test_callers):
+                     test_perf_data, test_views, test_callers, test_lines):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:

@@ -2,12 +2,14 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "record/audit.h"
 #include "record/events.h"
 #include "record/jit.h"
+#include "record/kernel.h"
 #include "tap.h"
 
 static struct record_event event(const char *text)
@@ -118,8 +120,61 @@ static void test_jit_map(void)
 	unlink(path);
 }
 
+/* One of the kernel's functions by its list: false if that says nothing to us. */
+static bool known_function(uint64_t *addr, char name[128])
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512];
+	unsigned long long a = 0, before = 0;
+	bool found = false;
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		found = sscanf(line, "%llx T %127s", &a, name) == 2 && a && a != before &&
+			!strcmp(name, "schedule");
+		before = a;
+	}
+	if (f)
+		fclose(f);
+	*addr = a;
+	return found;
+}
+
+static bool names(uint64_t addr, const char *name)
+{
+	struct kernel_symbol s = { 0 };
+	struct kernel *k = kernel_new();
+	bool good = kernel_find(k, addr + 1, &s) && !strcmp(s.name, name) && s.addr == addr;
+	uint64_t start, end;
+	good &= kernel_range(k, &start, &end) && start <= addr && addr < end;
+	good &= !kernel_find(k, 4096, &s) && !kernel_find(k, UINT64_MAX, &s);
+	kernel_free(k);
+	return good;
+}
+
+/* Read, kept, read from where it is kept; damaged there, and not to be kept at all. */
+static void test_kernel(void)
+{
+	uint64_t addr;
+	char name[128], folder[] = "/tmp/kin-test-XXXXXX", command[128];
+	if (!known_function(&addr, name))
+		return;
+	OK(mkdtemp(folder) && !setenv("XDG_CACHE_HOME", folder, 1));
+	OK(names(addr, name));
+	snprintf(command, sizeof(command), "test $(ls %s/kin/kernel | wc -l) = 1", folder);
+	OK(!system(command));
+	OK(names(addr, name));
+	snprintf(command, sizeof(command), "truncate -s 5000 %s/kin/kernel/*", folder);
+	OK(!system(command));
+	OK(names(addr, name));
+	OK(names(addr, name));
+	OK(!setenv("XDG_CACHE_HOME", "/dev/null/nowhere", 1));
+	OK(names(addr, name));
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	OK(!system(command));
+}
+
 int main(void)
 {
+	test_kernel();
 	test_events();
 	test_attributes();
 	test_audit();
