@@ -10,6 +10,9 @@
 # run.sh BUILD report [full]: kin report next to perf report, on recordings of samples. full adds ten
 # million samples: 3 GB.
 #
+# run.sh BUILD runtime [--lua]: the collection runtime next to glibc's, uftrace and callgrind, as far as
+# they are installed. --lua adds Debian's Lua.
+#
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
 # the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
 set -eu
@@ -17,10 +20,13 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -eq 0 ] || shift
-if [ "${1:-}" = record ]; then
+case ${1:-} in
+record | runtime)
+	section=$1
 	shift
-	exec python3 "$here/record/run.py" "$build" "$@"
-fi
+	exec python3 "$here/$section/run.py" "$build" "$@"
+	;;
+esac
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
 for tool in gen timed; do

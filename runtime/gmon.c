@@ -11,7 +11,7 @@ static struct output {
 	int fd;
 	bool failed;
 	uint32_t used;
-	uint8_t buf[8192];
+	uint8_t buf[64 << 10];
 } out;
 
 static void flush(void)
@@ -44,12 +44,12 @@ static void put_u64(uint64_t v) { put(&v, sizeof(v)); }
 
 static bool is_at(const struct rt_module *m, const struct kinf_stack *s)
 {
-	return s->pc[0] >= m->text && s->pc[0] < m->text_end &&
-	       s->epoch >= m->record->mapped_at && s->epoch < m->record->unmapped_at;
+	return s->pc[0] >= m->text && s->pc[0] < m->text_end && s->epoch >= m->record->mapped_at &&
+	       s->epoch < m->record->unmapped_at;
 }
 
-/* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if there
- * are none. Without bins it only looks. */
+/* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if
+ * there are none. Without bins it only looks. */
 static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 {
 	const struct kinf_block *b = NULL;
@@ -149,10 +149,15 @@ static void put_arc(uint64_t from, uint64_t to, uint64_t count)
 	while (count) {
 		uint32_t part = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 
-		put_byte(TAG_ARC);
-		put_u64(from);
-		put_u64(to);
-		put_u32(part);
+		uint8_t record[21] = { TAG_ARC };
+
+		__builtin_memcpy(record + 1, &from, 8);
+		__builtin_memcpy(record + 9, &to, 8);
+		__builtin_memcpy(record + 17, &part, 4);
+		if (sizeof(out.buf) - out.used < sizeof(record))
+			flush();
+		__builtin_memcpy(out.buf + out.used, record, sizeof(record));
+		out.used += sizeof(record);
 		count -= part;
 	}
 }
@@ -166,8 +171,10 @@ static uint64_t outside(const struct rt_module *m, uint64_t addr)
 /* Whether the file that `m` is of is mapped at `addr`; then *place is the address in the file. */
 static bool is_in(const struct rt_module *m, uint64_t addr, uint64_t *place)
 {
-	const struct rt_module *at = rt_module_at(addr);
+	const struct rt_module *at = m;
 
+	if (addr < m->start || addr >= m->end || !m->record || m->record->unmapped_at != UINT32_MAX)
+		at = rt_module_at(addr);
 	if (!at || at->first_id != m->first_id)
 		return false;
 	*place = addr - at->bias;
@@ -307,7 +314,8 @@ static void write_one(const struct rt_module *m)
 	SYS1(close, fd);
 }
 
-/* One file per object that has calls or samples: of those that were mapped more than once the first. */
+/* One file per object that has calls or samples: of those that were mapped more than once the
+ * first. */
 static bool has_file(const struct rt_module *m)
 {
 	if (m->flags & KINF_MODULE_MAIN)

@@ -135,7 +135,8 @@ RT_EXPORT int execl(const char *path, const char *arg, ...);
 RT_EXPORT int execlp(const char *file, const char *arg, ...);
 RT_EXPORT int execle(const char *path, const char *arg, ...);
 RT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
-RT_EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);
+RT_EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[],
+		       int flags);
 
 typedef int exec_function(const char *, char *const[], char *const[]);
 typedef int fexecve_function(int, char *const[], char *const[]);

@@ -1,36 +1,55 @@
 /* kinrt.h - libkinrt, kin's collection runtime.
  *
- * Linking it (-lkinrt before the C library's own) or preloading it (LD_PRELOAD=libkinrt.so) is
- *enough to be profiled; calling anything here is optional. It takes the calls that compilers put
- *into programs:
+ * Linking it (-lkinrt before the C library's own) or preloading it (kin run, or
+ * LD_PRELOAD=libkinrt.so) is enough to be profiled; calling anything here is optional.
  *
- *	gcc/clang -pg, -pg -mfentry          calls are counted, exactly, by call site and callee
- *	-finstrument-functions               the same
- *	-fsanitize-coverage=trace-pc,        executions of basic blocks are counted
- *	 trace-pc-guard (clang)
+ * It takes the calls that compilers put into programs:
  *
- * and writes them to a file, kin.PID.kin in the directory that the program was started in. The file
- *is mapped: what was counted is in it, however the process ends. It appears with the first such
- *call; a program without any leaves nothing behind. A program compiled with -pg gets its gmon.out,
- *too, and gmon.out.OBJECT for each shared object that has calls, when it exits. A forked child that
- *goes on has a file of its own, with nothing of its parent's, and gmon.out.PID.
+ * - gcc/clang -pg, -pg -mfentry: calls are counted, exactly, by call site and callee
+ * - -finstrument-functions: the same; and how long they take, if asked for
+ * - -fsanitize-coverage=trace-pc, trace-pc-guard: executions of basic blocks are counted
+ *
+ * and in any program it samples the CPU time of each thread, if asked for.
+ *
+ * All goes to a file, kin.PID.kin in the directory that the program was started in. The file is
+ * mapped: what was collected is in it, however the process ends. It appears with the first call or
+ * sample; a program without any leaves nothing behind. A program compiled with -pg gets its
+ * gmon.out, too, and gmon.out.OBJECT for each shared object that has calls or samples, when it
+ * exits. A forked child that goes on has a file of its own, with nothing of its parent's, and
+ * gmon.out.PID.
  *
  * KIN_OPTIONS in the environment is a list of settings, separated by commas; the last of several
- *equal ones counts, unknown ones are left alone:
+ * equal ones counts, unknown ones are left alone:
  *
- *	output=NAME    the file. %p is the process id, %t the time in seconds, %e the program's
- *name, %c a comma, %% a percent sign. If NAME exists, the process id or the time in microseconds is
- *put before ".kin": nothing is ever overwritten arcs=off       do not count calls blocks=off     do
- *not count basic blocks gmon=off       no gmon.out start=off      collect nothing until
- *kinrt_start(), monstartup() or moncontrol(1) verbose        say on standard error what goes wrong;
- *it is always in the file
+ * output=NAME: the file. %p is the process id, %t the time in seconds, %e the program's name, %c a
+ *     comma, %% a percent sign. If NAME exists, the process id or the time in microseconds is put
+ *     before ".kin": nothing is ever overwritten
+ * sample=HZ: sample each thread's CPU time so many times a second (1000 if only switched on).
+ *     Kernels look at such timers with their tick, often 250 times a second: samples then stand
+ *     for more time each, which the clock says
+ * stacks: samples with the whole stack of calls
+ * latency: how long calls take, of -finstrument-functions. Elapsed time, less what measuring takes
+ * arcs=off: do not count calls
+ * blocks=off: do not count basic blocks
+ * gmon=off: no gmon.out
+ * start=off: collect nothing until kinrt_start(), monstartup() or moncontrol(1)
+ * verbose: say on standard error what goes wrong; it is always in the file
  *
  * "on" or nothing, "off", "no" or "0" are the values of switches. A process that has more rights
- *than its user (AT_SECURE) reads no settings and collects nothing until it asks for that itself.
+ * than its user (AT_SECURE) reads no settings and collects nothing until it asks for that itself.
+ *
+ * Sampling uses a real-time signal that has no handler (62, or the next one below), never SIGPROF
+ * and no interval timer. The program does not see it: no system call is interrupted, sigaction()
+ * and sigpending() tell what they would without us, and when the program wants that number we take
+ * another. What samples cannot account for (threads that block all signals, timers that are
+ * refused) is the difference between two times in the file, which kin info shows.
+ *
+ * In static programs (libkinrt.a) nothing is known of dlclose(), exec and the program's own wishes
+ * for our signal; stacks need -Wl,--eh-frame-hdr there. kin cc links them so.
  *
  * Files are made with mode 0600 (gmon.out: 0666 less the umask), never through a symbolic link,
- *never over what is not a regular file or has another name. If no file can be made, or no more
- *space is to be had, counting goes on in memory and is written at the end, or said to be lost. */
+ * never over what is not a regular file or has another name. If no file can be made, or no more
+ * space is to be had, counting goes on in memory and is written at the end, or said to be lost. */
 #ifndef KINRT_H
 #define KINRT_H
 

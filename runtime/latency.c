@@ -1,16 +1,16 @@
-/* How long calls take: programs compiled with -finstrument-functions tell of each call's beginning and
- * end. A thread keeps the calls that it is in on a list; at an end the time goes to the record of the
- * arc in KINF_LATENCIES, which the arc's slot knows (cost).
+/* How long calls take: programs compiled with -finstrument-functions tell of each call's beginning
+ * and end. A thread keeps the calls that it is in on a list; at an end the time goes to the record
+ * of the arc in KINF_LATENCIES, which the arc's slot knows (cost).
  *
- * Calls that end by longjmp() never say so: they are what lies deeper than the stack is now. What ends
- * and is not on the list (it began before the runtime, in the parent of a fork, or on another stack)
- * is left alone. So a call that does end is measured or not, never mistaken for another.
+ * Calls that end by longjmp() never say so: they are what lies deeper than the stack is now. What
+ * ends and is not on the list (it began before the runtime, in the parent of a fork, or on another
+ * stack) is left alone. So a call that does end is measured or not, never mistaken for another.
  *
  * A signal handler may run the same code on the same list at any instruction. It leaves the list as
  * deep as it was; so an entry is ours from the first store of the depth to the last.
  *
- * The hooks take time themselves, which is measured at the start: one's own is taken off every call,
- * that of all calls below it besides. */
+ * The hooks take time themselves, which is measured at the start: one's own is taken off every
+ * call, that of all calls below it besides. */
 #include "rt.h"
 
 #include <sys/mman.h>
@@ -29,10 +29,11 @@ enum {
 
 struct call {
 	struct kinf_arc *slot;
-	uint64_t from, to, began, sp, ended; /* ended: calls of the thread that had, when it began */
+	uint64_t from, to, began, sp,
+		ended; /* ended: calls of the thread that had, when it began */
 };
 
-struct rt_latency { /* of one thread */
+struct rt_latency {             /* of one thread */
 	uint32_t depth, beyond; /* beyond: calls that found no room */
 	uint32_t run;           /* rt.latency.run when it was begun */
 	uint64_t ended;

@@ -5,7 +5,8 @@
 
 enum { FIRST_SLOTS = 128, GROWTH = 4 };
 
-/* A table of the type in *last with room for one more: slots of `size` bytes, the last one that was made. */
+/* A table of the type in *last with room for one more: slots of `size` bytes, the last one that was
+ * made. */
 static struct kinf_block *with_room(struct kinf_block **last, enum kinf_type type, uint64_t size)
 {
 	struct kinf_block *b = *last;

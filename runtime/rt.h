@@ -37,13 +37,13 @@ enum rt_state {
 	RT_OFF,     /* not wanted, or not possible here: every hook returns at once */
 };
 
-struct rt_clock { /* a thread's sampling; sample.c */
-	int32_t timer;    /* the kernel's id + 1; 0: none */
-	uint64_t last_ns; /* of the thread's clock, accounted for */
-	uint64_t told_ns; /* when header.cpu_ns was last read */
-	bool met;         /* it had a sample */
+struct rt_clock {                         /* a thread's sampling; sample.c */
+	int32_t timer;                    /* the kernel's id + 1; 0: none */
+	uint64_t last_ns;                 /* of the thread's clock, accounted for */
+	uint64_t told_ns;                 /* when header.cpu_ns was last read */
+	bool met;                         /* it had a sample */
 	uint64_t excluded_ns, stopped_ns; /* the time that nobody wanted samples; since when */
-	uint64_t stack, stack_end; /* where its stack is, if that is certain; else 0 */
+	uint64_t stack, stack_end;        /* where its stack is, if that is certain; else 0 */
 };
 
 struct rt_thread { /* kept after its death; rt.threads lists all of them */
@@ -77,8 +77,8 @@ extern __thread struct rt_tls rt_tls
 #endif
 union rt_gate {
 	struct {
-		uint64_t on;    /* ~0: collecting; 0: ask rt_ready() */
-		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
+		uint64_t on;      /* ~0: collecting; 0: ask rt_ready() */
+		uint32_t alive;   /* 1: this process set it; 2: a forked child is beginning anew */
 		uint32_t latency; /* 1: how long calls take is measured */
 	};
 	uint8_t page[RT_PAGE];
@@ -95,7 +95,7 @@ struct rt_module {
 	uint32_t id, first_id;      /* first_id: of the first time that this very file was mapped */
 	uint32_t hash, flags;       /* of path and build id; KINF_MODULE_* */
 	uint16_t build_id_size;
-	uint64_t text, text_end; /* run-time addresses of its code */
+	uint64_t text, text_end;                             /* run-time addresses of its code */
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
 	bool transient;          /* came after the start: may go again */
 	struct rt_module *older; /* of all there ever were */
@@ -118,10 +118,11 @@ extern struct rt {
 	_Atomic uint32_t lock;  /* tid of the holder, or 0 */
 	_Atomic uint32_t waiting;
 	bool paused;
-	bool silent;   /* system calls may kill the process (seccomp): make none but when it ends */
-	bool forked;   /* not the process that the program was started as */
-	_Atomic bool profiled; /* compiled for gprof: mcount, __fentry__ or monstartup were called */
-	bool full;     /* no more space; tables do not grow */
+	bool silent; /* system calls may kill the process (seccomp): make none but when it ends */
+	bool forked; /* not the process that the program was started as */
+	_Atomic bool
+		profiled; /* compiled for gprof: mcount, __fentry__ or monstartup were called */
+	bool full;        /* no more space; tables do not grow */
 	uint32_t pid, ppid;
 	struct rt_options options;
 
@@ -144,23 +145,23 @@ extern struct rt {
 	uint32_t n_threads;
 	_Atomic uint32_t refused; /* calls since there was no memory for a thread; 0: there is */
 
-	struct rt_sampling { /* sample.c */
+	struct rt_sampling {        /* sample.c */
 		uint64_t period_ns; /* 0: not wanted, or not possible */
 		uint64_t most_ns;   /* that a sample may stand for */
 		int signal;
 		bool stacks;
-		bool on;            /* timers are running */
+		bool on;                          /* timers are running */
 		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, of the process */
 		_Atomic uint64_t owed_ns; /* used by threads that ended, since their last samples */
-		uint64_t stack_end; /* of the first thread */
-		uint64_t stack_gap; /* where there is nothing else but that stack */
-		struct rt_row *rows; /* cache of stacks.c */
+		uint64_t stack_end;       /* of the first thread */
+		uint64_t stack_gap;       /* where there is nothing else but that stack */
+		struct rt_row *rows;      /* cache of stacks.c */
 		_Atomic uint32_t unloading; /* calls of dlclose() under way */
 		struct rt_thread *sweep;
 		uint64_t own, own_end; /* our own code */
 	} sampling;
 
-	struct { /* latency.c */
+	struct {                   /* latency.c */
 		uint64_t ns_x2_32; /* ns per tick of the clock; 0: not known yet */
 		uint32_t run; /* how often it was paused: what began before is not known to be on */
 		uint64_t own_x1024, both_x1024; /* ns that a call's hooks add to its time, to all */
@@ -235,10 +236,10 @@ int rt_open_output(const char *path, int flags, int mode);
 
 /* ---- modules.c ---- */
 
-void rt_modules_init(void);                       /* not async-signal-safe */
-void rt_modules_start(void);                      /* with the lock: into the new file */
-struct rt_module *rt_module_at(uint64_t addr);    /* NULL: not known */
-struct rt_module *rt_module_learn(uint64_t addr); /* asks the loader, too; may take the lock */
+void rt_modules_init(void);                        /* not async-signal-safe */
+void rt_modules_start(void);                       /* with the lock: into the new file */
+struct rt_module *rt_module_at(uint64_t addr);     /* NULL: not known */
+struct rt_module *rt_module_learn(uint64_t addr);  /* asks the loader, too; may take the lock */
 bool rt_module_is_gone(const struct rt_module *m); /* asks the loader; takes no lock */
 void rt_own_code(uint64_t *start, uint64_t *end);
 void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
@@ -282,7 +283,7 @@ void rt_signals_init(void); /* not async-signal-safe */
 void rt_sample_init(void);
 void rt_sample_begin(void); /* the process's first thread */
 void rt_sample_on(bool on);
-void rt_sample_forked(void); /* in a child that fork() made */
+void rt_sample_forked(void);                /* in a child that fork() made */
 void rt_sample_attach(struct rt_thread *t); /* with the lock: the calling thread, just attached */
 void rt_sample_thread_starts(uint64_t stack_size);
 void rt_sample_thread_ends(void);

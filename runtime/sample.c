@@ -1,7 +1,7 @@
 /* CPU time, by the clock. Each thread has a timer of the kernel's on its own CPU clock, which sends
  * it a signal; the handler asks that clock how much time has passed since the last sample, and that
- * is what the sample stands for. Where the kernel looks at such timers with its tick alone there are
- * fewer samples than were asked for, and each stands for more.
+ * is what the sample stands for. Where the kernel looks at such timers with its tick alone there
+ * are fewer samples than were asked for, and each stands for more.
  *
  * Timers are not inherited by forked children and do not survive exec; the signal is blocked in all
  * places that hold rt_lock(). What no sample accounts for (signals were blocked, timers refused)
@@ -237,10 +237,7 @@ static bool choose_signal(int from)
 	return false;
 }
 
-bool rt_sample_is_ours(int signal)
-{
-	return rt.sampling.period_ns && signal == rt.sampling.signal;
-}
+bool rt_sample_is_ours(int signal) { return rt.sampling.period_ns && signal == rt.sampling.signal; }
 
 /* The handler stays for signals that are on their way, until the program has its own. */
 void rt_sample_give_way(int signal)
@@ -447,8 +444,8 @@ static void adopt_others(void)
 		char name[];
 	};
 	_Alignas(8) char buf[1024];
-	long n, fd = SYS4(openat, AT_FDCWD, "/proc/self/task",
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long n, fd = SYS4(openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+			  0);
 
 	if (fd < 0)
 		return;

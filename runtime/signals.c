@@ -51,7 +51,8 @@ static struct start *take(void)
 	for (int i = 0; i < STARTS; i++) {
 		bool taken = false;
 
-		if (!starts[i].taken && atomic_compare_exchange_strong(&starts[i].taken, &taken, true))
+		if (!starts[i].taken &&
+		    atomic_compare_exchange_strong(&starts[i].taken, &taken, true))
 			return &starts[i];
 	}
 	return NULL;
@@ -90,7 +91,8 @@ static void *starts_thread(void *arg)
 	if (has_key)
 		pthread_setspecific(key, &key);
 	arg = s.function(s.arg);
-	__asm__ volatile("" : "+r"(arg)); /* no tail call: this is the frame that bounds the stack */
+	__asm__ volatile(""
+			 : "+r"(arg)); /* no tail call: this is the frame that bounds the stack */
 	return arg;
 }
 

@@ -1,9 +1,9 @@
 /* Stacks of samples: walked in the signal handler by call-frame information, and counted in the
  * file, each different one once per block.
  *
- * Nothing is read that might not be there. The stack of a thread is read where it lies if its bounds
- * are certain; anything else (stacks of coroutines and of signals, code) through the kernel, which
- * says no instead of sending SIGSEGV. */
+ * Nothing is read that might not be there. The stack of a thread is read where it lies if its
+ * bounds are certain; anything else (stacks of coroutines and of signals, code) through the kernel,
+ * which says no instead of sending SIGSEGV. */
 #include "rt.h"
 
 #include <signal.h>
@@ -94,7 +94,8 @@ static inline bool read_word(void *arg, uint64_t addr, uint64_t *ret)
 	struct walk *w = arg;
 	uint64_t word;
 
-	if (__builtin_expect(addr >= w->stack && addr < w->stack_end && w->stack_end - addr >= 8, 1)) {
+	if (__builtin_expect(addr >= w->stack && addr < w->stack_end && w->stack_end - addr >= 8,
+			     1)) {
 		__builtin_memcpy(ret, (const void *)(uintptr_t)addr, 8);
 		return true;
 	}
@@ -170,8 +171,7 @@ static bool guess(struct walk *w, struct unwind_row *ret)
 
 	if (r->exact && read_bytes(w->s, r->pc - CODE_BEFORE, code, CODE_BEFORE) == CODE_BEFORE)
 		before = CODE_BEFORE;
-	if (after && !r->exact &&
-	    unwind_is_sigreturn(MACHINE, code + CODE_BEFORE, after, ret))
+	if (after && !r->exact && unwind_is_sigreturn(MACHINE, code + CODE_BEFORE, after, ret))
 		return true;
 	if (after)
 		*ret = unwind_guess(MACHINE, r->exact, code + CODE_BEFORE, before, after);

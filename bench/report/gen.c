@@ -57,10 +57,10 @@ static void write_object(const char *dir, const char *name, uint32_t n, char *pa
 					      .st_shndx = 1,
 					      .st_value = TEXT + (uint64_t)i * SIZE,
 					      .st_size = SIZE };
-		text_size += (size_t)sprintf(text + text_size, "%s_%s_%u", name,
-					     i % 3 ? i % 2 ? "parse_expression" : "visit" : "get",
-					     i) +
-			     1;
+		text_size +=
+			(size_t)sprintf(text + text_size, "%s_%s_%u", name,
+					i % 3 ? i % 2 ? "parse_expression" : "visit" : "get", i) +
+			1;
 	}
 	size_t sym_at = TEXT + code, str_at = sym_at + (n + 1) * sizeof(*symbols);
 	size_t names_at = str_at + text_size, headers = (names_at + sizeof(names) + 7) & ~(size_t)7;
@@ -76,8 +76,11 @@ static void write_object(const char *dir, const char *name, uint32_t n, char *pa
 			 .e_shentsize = sizeof(Elf64_Shdr),
 			 .e_shnum = 5,
 			 .e_shstrndx = 4 };
-	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sym_at,
-			 .p_memsz = sym_at, .p_align = 0x1000 };
+	Elf64_Phdr p = { .p_type = PT_LOAD,
+			 .p_flags = PF_R | PF_X,
+			 .p_filesz = sym_at,
+			 .p_memsz = sym_at,
+			 .p_align = 0x1000 };
 	Elf64_Shdr s[5] = {
 		[1] = { 1, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, TEXT, code, 0, 0, 16, 0 },
 		[2] = { 7, SHT_SYMTAB, 0, 0, sym_at, str_at - sym_at, 3, 1, 8, sizeof(*symbols) },
@@ -155,15 +158,24 @@ static void put_header(bool again)
 		char magic[8];
 		uint64_t size, attr_size, attrs_at, attrs_size, data_at, data_size, types[2];
 		uint64_t features[4];
-		/* one event: cpu-clock, 1,000 times a second; comm, mmap, task, mmap2, sample_id_all,
-		 * comm_exec */
+		/* one event: cpu-clock, 1,000 times a second; comm, mmap, task, mmap2,
+		 * sample_id_all, comm_exec */
 		uint32_t type, this_size;
 		uint64_t config, frequency, sample_type, read_format, flags;
 		uint8_t rest[128 - 48], ids[16];
-	} h = { .magic = "PERFILE2", .size = 104, .attr_size = 144, .attrs_at = 104,
-		.attrs_size = 144, .data_at = sizeof(h), .data_size = written, .type = 1,
-		.this_size = 128, .frequency = 1000, .sample_type = TYPE,
-		.flags = 1 << 8 | 1 << 9 | 1 << 10 | 1 << 13 | 1 << 18 | 1 << 20 | 1 << 23 | 1 << 24 };
+	} h = { .magic = "PERFILE2",
+		.size = 104,
+		.attr_size = 144,
+		.attrs_at = 104,
+		.attrs_size = 144,
+		.data_at = sizeof(h),
+		.data_size = written,
+		.type = 1,
+		.this_size = 128,
+		.frequency = 1000,
+		.sample_type = TYPE,
+		.flags = 1 << 8 | 1 << 9 | 1 << 10 | 1 << 13 | 1 << 18 | 1 << 20 | 1 << 23 |
+			 1 << 24 };
 	memcpy(h.magic, "PERFILE2", 8);
 	if (again)
 		rewind(out);

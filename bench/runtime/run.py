@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,17 +27,17 @@ def build(name, source, flags, after=''):
     return path(name)
 
 
-def environment(preload):
+def environment(preload, options=''):
     e = {k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}
-    e['KIN_OPTIONS'] = 'output=' + path('%p.%t.kin')
+    e['KIN_OPTIONS'] = 'output=' + path('%p.%t.kin') + options
     if preload:
         e['LD_PRELOAD'] = preload
     return e
 
 
-def once(argv, preload, timed):
+def once(argv, preload, timed, options=''):
     start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    r = subprocess.run(argv, env=environment(preload), cwd=TMP.name, check=True, capture_output=True, text=True)
+    r = subprocess.run(argv, env=environment(preload, options), cwd=TMP.name, check=True, capture_output=True, text=True)
     for f in glob.glob(path('*.kin')):
         os.unlink(f)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -47,8 +48,8 @@ def best(variants, timed=False):
     """In ns; timed: CPU time of the whole program. variants: name -> (argv, preload). In turn, so that a slow moment of the machine meets all."""
     out = {}
     for _ in range(ROUNDS):
-        for name, (argv, preload) in variants.items():
-            t = once(argv, preload, timed)
+        for name, (argv, preload, *options) in variants.items():
+            t = once(argv, preload, timed, *options)
             out[name] = min(t, out.get(name, t))
     return out
 
@@ -133,6 +134,47 @@ def programs(lua):
     whole('Lua 5.4', t)
 
 
+SAMPLED = ',sample=1000,stacks=on'
+
+
+def costs():
+    lib = os.path.dirname(SO)
+    tree, true, idle = build('tree', 'tree.c', ''), '/bin/true', build('idle', 'idle.c', '-pg')
+    print('\n| what | measured | goal |\n|---|---|---|')
+    t = best({'plain': ([tree, '300'], None), 'kin': ([tree, '300'], SO, SAMPLED)}, timed=True)
+    row('sampling at 1 kHz with stacks: CPU time added', f'{(t["kin"] / t["plain"] - 1) * 100:.2f} %', '≤ 1.5 %')
+    t = best({'plain': ([true], None), 'kin': ([true], SO, SAMPLED)}, timed=True)
+    row('start and end of a program, sampled: CPU time added', f'{(t["kin"] - t["plain"]) / 1e6:.2f} ms', '< 5 ms')
+    t = best({'plain': ([build('idle.plain', 'idle.c', ''), '500'], None), 'kin': ([idle, '500'], SO), 'sampled': ([idle, '500'], SO, SAMPLED)})
+    row('memory of a thread that waits: counted; sampled as well',
+        f'{(t["kin"] - t["plain"]) / 500:.1f} KiB; {(t["sampled"] - t["plain"]) / 500:.1f} KiB', '< 64 KiB')
+    arcs = build('arcs', 'arcs.c', f'-I{HERE}/../../runtime', f'-L{lib} -lkinrt -Wl,-rpath,{lib}')
+    t = best({'kin': ([arcs, '1000000'], None)})
+    row('writing the profile of a million arcs, .kin and gmon.out', f'{t["kin"]:.1f} ms', '< 50 ms')
+    cyg = build('cyg', 'calls.c', '-finstrument-functions')
+    t = best({'plain': ([build('plain', 'calls.c', ''), '1', '3'], None), 'kin': ([cyg, '1', '3'], SO, ',latency')})
+    row('how long calls take (latency), a call', ns(t['kin'] - t['plain']), '')
+
+
+def peers():
+    """Others that count calls, on the same program."""
+    plain, pg, cyg = build('tree', 'tree.c', ''), build('tree.pg', 'tree.c', '-pg'), build('tree.cyg', 'tree.c', '-finstrument-functions')
+    v = {'plain': ([plain, '4'], None), 'kin, -pg': ([pg, '4'], SO), 'kin, -pg, sampled with stacks': ([pg, '4'], SO, SAMPLED),
+         'kin, -finstrument-functions': ([cyg, '4'], SO), 'kin, -finstrument-functions, latency': ([cyg, '4'], SO, ',latency'),
+         'glibc, -pg': ([pg, '4'], None)}
+    if shutil.which('uftrace'):
+        v['uftrace record, -pg'] = (['uftrace', 'record', '--no-event', '-d', path('uftrace'), pg, '4'], None)
+        v['uftrace record, -pg, 1 ms and longer'] = (['uftrace', 'record', '--no-event', '-t', '1ms', '-d', path('uftrace'), pg, '4'], None)
+    if shutil.which('valgrind'):
+        v['valgrind --tool=callgrind'] = (['valgrind', '-q', '--tool=callgrind', '--callgrind-out-file=' + path('callgrind'), plain, '4'], None)
+    global ROUNDS
+    ROUNDS = 3
+    t = best(v, timed=True)
+    print('\n| CPU time of `tree 4` | times of the plain one |\n|---|---|')
+    for name in v:
+        row(name, f'{t[name] / t["plain"]:.2f}')
+
+
 def whole(what, t):
     p = t['plain']
     row(what, f'{t["kin"] / p:.2f}', f'{t["glibc"] / p:.2f}', f'1 : {(t["glibc"] - p) / (t["kin"] - p):.1f}')
@@ -142,3 +184,5 @@ if __name__ == '__main__':
     hooks()
     blocks()
     programs('--lua' in sys.argv)
+    costs()
+    peers()

@@ -82,12 +82,12 @@ enum kinf_type {
 	KINF_MODULES = 2, /* struct kinf_module, one after the other */
 	KINF_THREADS = 3, /* struct kinf_thread, one after the other */
 	KINF_ARCS = 4,    /* struct kinf_arc[]: an open-addressing table, empty where to == 0 */
-	KINF_RETIRED_ARCS = 5, /* struct kinf_retired_arc[]: of modules that were unmapped */
-	KINF_STACKS = 6,       /* struct kinf_stack, one after the other */
-	KINF_COUNTS = 7,       /* struct kinf_counts: executions of basic blocks */
-	KINF_LATENCIES = 8,    /* struct kinf_latency, one after the other */
-	KINF_STREAM = 9,       /* records, see below; sealed */
-	KINF_RETIRED_COUNTS = 10,    /* struct kinf_retired_count[]: of modules that were unmapped */
+	KINF_RETIRED_ARCS = 5,    /* struct kinf_retired_arc[]: of modules that were unmapped */
+	KINF_STACKS = 6,          /* struct kinf_stack, one after the other */
+	KINF_COUNTS = 7,          /* struct kinf_counts: executions of basic blocks */
+	KINF_LATENCIES = 8,       /* struct kinf_latency, one after the other */
+	KINF_STREAM = 9,          /* records, see below; sealed */
+	KINF_RETIRED_COUNTS = 10, /* struct kinf_retired_count[]: of modules that were unmapped */
 	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
 	KINF_N_TYPES
 };
@@ -166,8 +166,8 @@ struct kinf_stack {
 };
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
-/* Executions of basic blocks: n pairs of address and count, at run-time addresses: where the call of
- * the hook in the block returns to. A pair whose address is 0 is unused. */
+/* Executions of basic blocks: n pairs of address and count, at run-time addresses: where the call
+ * of the hook in the block returns to. A pair whose address is 0 is unused. */
 struct kinf_counts {
 	struct kinf_count {
 		uint64_t addr, count;

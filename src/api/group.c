@@ -123,20 +123,23 @@ static struct kin_error *report_part(const struct parts *x, const struct profile
 				      .samples = v->program ? &part->samples : NULL,
 				      .places = v->program ? program_places(v->program) : NULL });
 	struct report_input in = report_input_of(x->p, v);
-	struct report_opts opts = *x->opts;
+	struct report_opts *opts = xalloc(sizeof(*opts)); /* rows are made by it */
+	*opts = *x->opts;
 	in.profile = part;
 	in.flat = flat ? flat : part;
 	in.graph = graph;
 	if (!x->own_shares && graph->total > 0)
-		opts.min_share *= v->graph->total / graph->total;
+		opts->min_share *= v->graph->total / graph->total;
 	*total = graph->total;
 	*rate = graph->rate;
-	struct kin_error *err = x->report->run(&in, &opts, ret);
+	struct kin_error *err = x->report->run(&in, opts, ret);
 	if (!err) {
 		table_keep(*ret, free_graph, graph);
 		table_keep(*ret, free_flat, flat);
+		table_keep(*ret, free, opts);
 		return NULL;
 	}
+	free(opts);
 	callgraph_free(graph);
 	profile_free(flat);
 	return err;

@@ -32,7 +32,7 @@ static const char *const description[] = {
 	"Esc goes back, / shows only rows with a text in them, s sorts by Children or by Self, p "
 	"holds "
 	"the picture, ? lists all keys, q quits. --stdio prints each refresh, as it also does when "
-	"standard output is no terminal; --json prints one JSON document for each.",
+	"standard output is no terminal; --json prints one JSON document for each, of each event.",
 	"Nothing has to be compiled differently: stacks are walked by call-frame information, as "
 	"in kin "
 	"record. While the table is on the terminal, COMMAND does not have that for input or "
@@ -358,18 +358,23 @@ static void wait_for(struct kin_live *live, double seconds)
 	}
 }
 
-static struct kin_error *print(struct kin_profile *profile, const struct line *l)
+/* The table of one event; *n of them there are. */
+static struct kin_error *print_event(struct kin_profile *profile, const struct line *l,
+				     size_t event, size_t *n)
 {
 	struct kin_hists_opts h = l->hists;
 	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
 	struct kin_table *t;
 	h.call_graph = "none";
 	h.weights = l->json;
+	h.event = event;
 	if (!h.max_rows && !l->json)
 		h.max_rows = USUAL_ROWS;
 	struct kin_error *err = kin_report(profile, "hists", &opts, &t);
 	if (err)
 		return err;
+	const struct kin_cell *events = kin_table_property(t, "n_events");
+	*n = events ? (size_t)events->count : 1;
 	err = kin_render(t, l->json ? "json" : "text",
 			 &(struct kin_render_opts){ .size = sizeof(struct kin_render_opts) },
 			 stdout);
@@ -378,6 +383,15 @@ static struct kin_error *print(struct kin_profile *profile, const struct line *l
 		putchar('\n');
 	if (!err && fflush(stdout))
 		err = err_os(errno, "standard output");
+	return err;
+}
+
+static struct kin_error *print(struct kin_profile *profile, const struct line *l)
+{
+	struct kin_error *err = NULL;
+	size_t n = 1;
+	for (size_t event = 0; !err && event < n; event++)
+		err = print_event(profile, l, event, &n);
 	return err;
 }
 

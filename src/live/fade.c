@@ -185,15 +185,19 @@ static void import(struct fading *f, const struct profile *from, double keep)
 			    ids(s->n_tasks),
 			    ids(s->n_events) };
 	uint64_t *usual = usual_weights(from);
+	double rest = 0; /* of numbers, what was cut off: the next one has it */
 
 	for (size_t i = 0; i < s->n_events; i++)
 		event_of(&x, (uint16_t)i);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *at = &s->at[i];
 		uint64_t weight = keep < 1 ? (uint64_t)((double)at->weight * keep) : at->weight;
-		uint32_t count = keep < 1 ? (uint32_t)((double)at->count * keep + 0.5) : at->count;
-		if (weight && weight > usual[at->event] / LEAST_PART)
-			add(&x, at, weight, count ? count : 1);
+		if (!weight || weight <= usual[at->event] / LEAST_PART)
+			continue;
+		rest += (double)at->count * keep;
+		uint32_t count = (uint32_t)rest;
+		rest -= count;
+		add(&x, at, weight, count);
 	}
 	free(usual);
 	free(x.objects);

@@ -1,7 +1,8 @@
 /* fade.h - what was seen lately: new samples count in full, older ones less and less.
  *
  * A profile in which equal samples of a thread are one, frames are functions (their names are in
- * it: nothing has to be opened to show it), and samples have neither times nor CPUs. */
+ * it: nothing has to be opened to show it), and samples have neither times nor CPUs. Numbers of
+ * samples fade like weights, and are right in sum: that of one may have become 0. */
 #ifndef LIVE_FADE_H
 #define LIVE_FADE_H
 

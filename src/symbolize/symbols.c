@@ -390,7 +390,9 @@ const char *symbols_display(struct symbols *s, symid id)
 	if (like)
 		*like = id;
 
-	char *plain = s->opts.versions ? NULL : without_version(s->at[id].name);
+	/* Names that the data itself has are as they are. */
+	bool versions = s->opts.versions || !s->parts[s->at[id].part].object;
+	char *plain = versions ? NULL : without_version(s->at[id].name);
 	char *readable = demangle(plain ? plain : s->at[id].name, s->opts.style);
 	if (readable)
 		free(plain);

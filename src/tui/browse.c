@@ -29,6 +29,7 @@ struct browser {
 	VEC(struct place) places; /* the last one is where we are */
 	char filter[FILTER_MAX];
 	bool typing; /* a filter */
+	size_t event;
 	bool by_own, paused, help, over, quit;
 	unsigned shift; /* of names, to the left */
 	size_t refreshes;
@@ -101,7 +102,7 @@ static void select_same(struct browser *b, const struct page *old, const struct 
 static struct kin_error *make_page(struct browser *b, struct page *ret)
 {
 	const char *function = here(b)->function;
-	struct page_opts o = { .hists = b->opts->hists };
+	struct page_opts o = { .hists = b->opts->hists, .event = b->event };
 	struct kin_error *err = function ? page_of_function(b->profile, function, ret)
 					 : page_of_functions(b->profile, &o, ret);
 	if (!err && !function && ret->has_children)
@@ -194,6 +195,15 @@ static void leave(struct browser *b)
 	}
 	b->page = left;
 	b->has_page = b->quit = true;
+}
+
+/* Where several were counted. */
+static void next_event(struct browser *b)
+{
+	if (here(b)->function || b->page.n_events < 2)
+		return;
+	b->event = (b->event + 1) % b->page.n_events;
+	load(b);
 }
 
 static void change_order(struct browser *b)
@@ -333,6 +343,7 @@ static void draw_help(struct browser *b)
 		"/                       only rows with a text in them; Enter keeps it, Esc ends "
 		"it",
 		"s                       sort by Children, or by Self",
+		"e                       the next event, where several were counted",
 		"p                       hold the picture, or let it go on",
 		"h, ?                    this page",
 		"q                       quit",
@@ -451,6 +462,9 @@ static void command(struct browser *b, uint32_t key)
 		break;
 	case 's':
 		change_order(b);
+		break;
+	case 'e':
+		next_event(b);
 		break;
 	case 'p':
 		b->paused = b->opts->next && !b->over && !b->paused;

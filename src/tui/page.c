@@ -180,6 +180,8 @@ static void take_table(struct page *p, struct kin_table *t, const struct wanted 
 	take_title(p, t);
 	take_columns(p, t, w);
 	p->has_children = w->with_callees && column_of(t, w->with_callees) < kin_table_n_columns(t);
+	const struct kin_cell *events = kin_table_property(t, "n_events");
+	p->n_events = events && events->type == KIN_CELL_COUNT ? (size_t)events->count : 1;
 	for (kin_table_rewind(t); kin_table_next(t, &row);)
 		take_row(p, t, &row, w);
 }

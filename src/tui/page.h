@@ -31,6 +31,7 @@ struct page {
 	const char *name_title;
 	VEC(struct page_row) rows;
 	bool has_children; /* with_callees means something */
+	size_t n_events;   /* there are; of one each */
 };
 
 struct page_opts {

@@ -32,7 +32,7 @@ tap = Tap()
 
 def build(out, *sources, flags='', after='', cc='gcc'):
     path = os.path.join(TMP, out)
-    cmd = f'{cc} -std=gnu11 -D_GNU_SOURCE -O1 -g -w {flags} -o {path} ' + ' '.join(
+    cmd = f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w {flags} -o {path} ' + ' '.join(
         os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
     p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
     if p.returncode:

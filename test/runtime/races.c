@@ -1,6 +1,6 @@
-/* races - drives what threads of a process share in libkinrt, built with -fsanitize=thread together with it: tables
- * that are made and grow, threads that come and go, stacks, blocks, latencies, and meanwhile gmon.out,
- * marks, pauses. Prints the sum of all arcs. */
+/* races - drives what threads of a process share in libkinrt, built with -fsanitize=thread together
+ * with it: tables that are made and grow, threads that come and go, stacks, blocks, latencies, and
+ * meanwhile gmon.out, marks, pauses. Prints the sum of all arcs. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +69,7 @@ int main(void)
 	}
 	running = 0;
 	pthread_join(other, NULL);
-	printf("%lu %lu\n", (unsigned long)rt_calls(), (unsigned long)rt.header->losses[KINF_LOST_ARCS]);
+	printf("%lu %lu\n", (unsigned long)rt_calls(),
+	       (unsigned long)rt.header->losses[KINF_LOST_ARCS]);
 	return 0;
 }

@@ -182,6 +182,17 @@ def builds():
                'compiled with -pg, linked without: counted, and gmon.out', lambda: describe(r))
 
 
+def exceptions():
+    if not wanted('exceptions') or not shutil.which('g++'):
+        return
+    for flags in ('-pg', '-finstrument-functions'):
+        prog = build('exc' + flags, 'exc.cc', flags=flags + ' -std=gnu++17', cc='g++')
+        for options in ('', 'latency,' + sampling.ON):
+            r = run([prog], options=options)
+            tap.ok(r.status == 0 and truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'exceptions, {flags} {options}: counted',
+                   lambda: describe(r))
+
+
 def blocks():
     if not wanted('blocks'):
         return
@@ -531,7 +542,7 @@ def installed():
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, blocks, classic,
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, exceptions, blocks, classic,
                  output, storage, privilege, kills, races, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:

@@ -1,5 +1,5 @@
-/* spin MODE [ARG] - uses CPU time in known places, and says how much by the clock, on standard error,
- * as "NAME SECONDS". What it prints and returns is the same with and without sampling. */
+/* spin MODE [ARG] - uses CPU time in known places, and says how much by the clock, on standard
+ * error, as "NAME SECONDS". What it prints and returns is the same with and without sampling. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
@@ -128,10 +128,12 @@ static int m_stacks(void)
 {
 	char *text = malloc(1 << 16);
 
-	for (double end = cpu(CLOCK_PROCESS_CPUTIME_ID) + seconds(1); cpu(CLOCK_PROCESS_CPUTIME_ID) < end;) {
+	for (double end = cpu(CLOCK_PROCESS_CPUTIME_ID) + seconds(1);
+	     cpu(CLOCK_PROCESS_CPUTIME_ID) < end;) {
 		nested(20, 0.002);
 		for (int i = 0; i < 200; i++)
-			sink += (unsigned long)snprintf(text, 1 << 16, "%d %s %f", i, "text", i / 3.0);
+			sink += (unsigned long)snprintf(text, 1 << 16, "%d %s %f", i, "text",
+							i / 3.0);
 		for (int i = 0; i < 200; i++)
 			free(malloc((size_t)i * 100));
 		memset(text, 1, 1 << 16);
@@ -438,12 +440,26 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{ "shares", m_shares },       { "threads", m_threads },     { "blocked", m_blocked },
-	{ "stacks", m_stacks },       { "coroutine", m_coroutine }, { "altstack", m_altstack },
-	{ "deep", m_deep },           { "sigprof", m_sigprof },     { "all_signals", m_all_signals },
-	{ "eintr", m_eintr },         { "errno", m_errno },         { "default", m_default_action },
-	{ "forks", m_forks },         { "execs", m_execs },         { "vforks", m_vforks },
-	{ "late", m_late }, { "no_timers", m_no_timers },           { "dlclose", m_dlclose },     { "control", m_control },     { "short_threads", m_short_threads },
+	{ "shares", m_shares },
+	{ "threads", m_threads },
+	{ "blocked", m_blocked },
+	{ "stacks", m_stacks },
+	{ "coroutine", m_coroutine },
+	{ "altstack", m_altstack },
+	{ "deep", m_deep },
+	{ "sigprof", m_sigprof },
+	{ "all_signals", m_all_signals },
+	{ "eintr", m_eintr },
+	{ "errno", m_errno },
+	{ "default", m_default_action },
+	{ "forks", m_forks },
+	{ "execs", m_execs },
+	{ "vforks", m_vforks },
+	{ "late", m_late },
+	{ "no_timers", m_no_timers },
+	{ "dlclose", m_dlclose },
+	{ "control", m_control },
+	{ "short_threads", m_short_threads },
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
-/* sysfail [-k K] [-a] [-e ERRNO] -- PROG ARGS... - lets the K-th system call that libkinrt makes fail, or with -a
- * all from then on, and prints "calls N" to standard error at the end: how many it made. Those that
- * cannot fail, and those that it makes for the program (prctl, syscall), are not counted. Exits as
- * PROG does; 3 if that died of a signal. */
+/* sysfail [-k K] [-a] [-e ERRNO] -- PROG ARGS... - lets the K-th system call that libkinrt makes
+ * fail, or with -a all from then on, and prints "calls N" to standard error at the end: how many it
+ * made. Those that cannot fail, and those that it makes for the program (prctl, syscall), are not
+ * counted. Exits as PROG does; 3 if that died of a signal. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,8 +90,8 @@ int main(int argc, char **argv)
 	}
 	waitpid(first, &status, 0);
 	ptrace(PTRACE_SETOPTIONS, first, 0,
-	       PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-		       PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC);
+	       PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
+		       PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC);
 	ptrace(PTRACE_SYSCALL, first, 0, 0);
 	for (pid_t p; (p = waitpid(-1, &status, __WALL)) > 0;) {
 		struct task *t = task_of(p);
@@ -113,7 +113,8 @@ int main(int argc, char **argv)
 			if (t->inside) {
 				if (!t->low)
 					find_code(t);
-				if (g.rip >= t->low && g.rip < t->high && is_counted((long)g.orig_rax)) {
+				if (g.rip >= t->low && g.rip < t->high &&
+				    is_counted((long)g.orig_rax)) {
 					n++;
 					t->fail = k && (n == k || (on && n > k));
 				}

@@ -696,15 +696,15 @@ static const struct {
 	{                                                                                          \
 #name, m_##name                                                                    \
 	}
-	M(normal),     M(exit42),   M(_exit),      M(quick_exit),  M(exit_group),  M(abort),
-	M(segv),       M(kill),     M(int), M(term),       M(atexit),      M(main_exits),  M(exit_race),
-	M(fork),       M(fork_raw), M(fork_start), M(fork_idle),   M(fork_storm),  M(fork_threads),
-	M(fork_deep),  M(vfork),    M(vfork_exec), M(spawn),       M(exec),        M(exec_fails),
-	M(daemon),     M(chdir),    M(chroot),     M(setuid),      M(close_all),   M(close_first),
-	M(fd),         M(env),      M(sigmask),    M(fsize),       M(nofile),      M(seccomp),
-	M(memory),     M(errno),    M(threads64),  M(threads1000), M(threads5000), M(cancel),
-	M(deep),       M(longjmp),  M(ucontext),   M(altstack),    M(dlopen),      M(progress),
-	M(moncontrol),
+	M(normal),       M(exit42),     M(_exit),    M(quick_exit), M(exit_group),  M(abort),
+	M(segv),         M(kill),       M(int),      M(term),       M(atexit),      M(main_exits),
+	M(exit_race),    M(fork),       M(fork_raw), M(fork_start), M(fork_idle),   M(fork_storm),
+	M(fork_threads), M(fork_deep),  M(vfork),    M(vfork_exec), M(spawn),       M(exec),
+	M(exec_fails),   M(daemon),     M(chdir),    M(chroot),     M(setuid),      M(close_all),
+	M(close_first),  M(fd),         M(env),      M(sigmask),    M(fsize),       M(nofile),
+	M(seccomp),      M(memory),     M(errno),    M(threads64),  M(threads1000), M(threads5000),
+	M(cancel),       M(deep),       M(longjmp),  M(ucontext),   M(altstack),    M(dlopen),
+	M(progress),     M(moncontrol),
 };
 
 int main(int argc, char **argv)

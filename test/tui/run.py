@@ -154,6 +154,20 @@ def test_stacks(tap, folder, build):
     t.close()
 
 
+def test_events(tap, folder, build):
+    with open(os.path.join(folder, 'events.txt'), 'w') as f:
+        f.write('app 12/13 [002] 1.000250: 250000 cpu-clock:\n\t401136 clocked+0x6 (/usr/bin/app)\n\n'
+                'app 12/13 [002] 1.100250: 1 page-faults:\n\t401136 faulted+0x6 (/usr/bin/app)\n\n')
+    t = Terminal(folder, build)
+    t.run('kin browse events.txt')
+    tap.ok('faulted' not in t.wait('cpu-clock'), 'of several events the first one', t.screen())
+    t.keys('e')
+    s = t.wait('page-faults')
+    tap.ok(s and 'faulted' in s and 'clocked' not in s, 'e: the next one', s or t.screen())
+    t.keys('q')
+    t.close()
+
+
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
@@ -265,7 +279,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_signal, test_colors, test_without, test_top):
+        for test in (test_counts, test_stacks, test_events, test_signal, test_colors, test_without, test_top):
             test(tap, folder, build)
     return tap.done()
 

@@ -93,6 +93,33 @@ static void what_is_gone_is_gone(struct names *n)
 	profile_free(nothing);
 }
 
+static uint64_t count_of(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->samples.n; i++)
+		sum += p->samples.at[i].count;
+	return sum;
+}
+
+/* A hundred threads with a sample each: a half of them is fifty. */
+static void numbers_fade(struct names *n)
+{
+	struct profile_builder *b = profile_builder_new();
+
+	for (uint32_t i = 0; i < 100; i++)
+		add(b, "a", i + 1, 1000);
+	struct profile *f = profile_finish(b), *nothing = fresh(0, 0, 0);
+	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 0.5, nothing, n);
+
+	OK(count_of(one) == 100 && count_of(two) == 50);
+	OK(two->samples.n == 100 && weight_of(two, "a", 7) == 500);
+	profile_free(f);
+	profile_free(nothing);
+	profile_free(one);
+	profile_free(two);
+}
+
 static void nothing_is_kept(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
@@ -148,6 +175,7 @@ int main(void)
 
 	old_ones_fade(n);
 	what_is_gone_is_gone(n);
+	numbers_fade(n);
 	nothing_is_kept(n);
 	all_is_kept(n);
 	names_are_given_once(n);

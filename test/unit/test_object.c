@@ -513,9 +513,9 @@ static void test_sizes(void)
 	elf_symbol(&b, "b", TEXT + 64, 0, STB_GLOBAL, STT_FUNC, 1);
 	elf_symbol(&b, "c", TEXT + 128, UINT64_MAX, STB_GLOBAL, STT_FUNC, 1);
 	struct object_file *o = open_build(&b);
-	const struct symtab_opts sized = { .exact = true };
+	const struct symtab_opts exact = { .exact = true };
 	struct symbol_table t = { 0 };
-	kin_error_free(object_symbols(o, &sized, &t));
+	kin_error_free(object_symbols(o, &exact, &t));
 	OK(t.n == 3 && t.at[0].end == TEXT + 16 && t.at[1].end == TEXT + 128 &&
 	   t.at[2].end == TEXT + sizeof(nops));
 	free(t.at);
