@@ -34,8 +34,8 @@ struct settings {
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
-	char *call_graph; /* owned */
-	struct arena config; /* of what a file says */
+	char *call_graph;              /* owned */
+	struct arena config;           /* of what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
