@@ -1,10 +1,13 @@
 #include "cli/help.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "cli/command.h"
+#include "cli/message.h"
 
 enum { WIDTH = 80, OPTION_COLUMN = 28 };
 
@@ -112,3 +115,27 @@ void help_overview(FILE *out)
 }
 
 void help_version(FILE *out) { fputs("kin " KIN_VERSION "\n", out); }
+
+static int finish_stdout(void)
+{
+	errno = 0;
+	bool bad = fflush(stdout) || ferror(stdout);
+	int errnum = errno ? errno : EIO;
+	bad = fclose(stdout) || bad;
+	return bad ? message_error(NULL, err_os(errnum, "standard output")) : EXIT_OK;
+}
+
+int help_show(const struct command *c)
+{
+	if (c)
+		help_command(c, stdout);
+	else
+		help_overview(stdout);
+	return finish_stdout();
+}
+
+int help_show_version(void)
+{
+	help_version(stdout);
+	return finish_stdout();
+}
