@@ -180,7 +180,8 @@ static const struct opt_group output_group = {
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
 		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf; html: one file with "
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json, csv or perf; html: one file with "
 		  "everything, as kin html",
 		  "text json csv perf html", COMPLETE_NOTHING },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
@@ -208,7 +209,7 @@ static const struct opt_group output_group = {
 
 static const struct opt_group *const options[] = {
 	&recording_options, &rows_group,   &chains_group,    &filter_group,
-	&names_options, &output_group, &general_options, NULL,
+	&names_options,     &output_group, &general_options, NULL,
 };
 
 /* ---- options ---- */
@@ -457,7 +458,8 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	if (err)
 		return err;
 	if (s->format && !strcmp(s->format, "html"))
-		err = kin_html(profile, &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
+		err = kin_html(profile,
+			       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
 			       out.stream);
 	else if (s->subjects.at.n)
 		err = print_functions(profile, s, &h, &out);

@@ -127,7 +127,7 @@ static const struct opt_group output_group = {
 
 static const struct opt_group *const options[] = {
 	&recording_options, &fields_group, &folded_group,    &filter_group,
-	&names_options, &output_group, &general_options, NULL,
+	&names_options,     &output_group, &general_options, NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])

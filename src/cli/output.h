@@ -30,8 +30,8 @@ struct output {
 /* `status` is what to exit with if the reader quits the pager early. */
 MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
 					 struct output *ret);
-/* Closes it and waits for the pager. Returns err, what went wrong so far, or if that is NULL whether
- * everything could be written. */
+/* Closes it and waits for the pager. Returns err, what went wrong so far, or if that is NULL
+ * whether everything could be written. */
 MUST_CHECK struct kin_error *output_finish(struct output *out, struct kin_error *err);
 
 #endif

@@ -51,7 +51,8 @@ const struct opt_group recording_options = {
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
 		{ OPT_STRICT, 0, "strict", NULL,
-		  "fail, after all is done, if the data is less than what it should be: see kin info",
+		  "fail, after all is done, if the data is less than what it should be: see kin "
+		  "info",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},

@@ -34,16 +34,16 @@ struct settings {
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
-	char *call_graph; /* owned */
-	struct arena config; /* of what a file says */
+	char *call_graph;              /* owned */
+	struct arena config;           /* of what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
 };
 
 /* The options that commands share, by subject. */
-extern const struct opt_group input_options, recording_options, names_options, select_options, output_options,
-	source_options, coverage_options, part_options, general_options;
+extern const struct opt_group input_options, recording_options, names_options, select_options,
+	output_options, source_options, coverage_options, part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
