@@ -29,7 +29,9 @@ static char *event_name(const struct profile *p, uint32_t id)
 	return xprintf("%s", strtab_get(p->strings, p->samples.events[id].name));
 }
 
-bool filter_object_is(const struct profile *p, objid id, const char *name)
+/* Whether a person who wrote `name` means this object: its path, or the end of it from a slash on.
+ */
+static bool object_is(const struct profile *p, objid id, const char *name)
 {
 	const char *path = strtab_get(p->strings, p->objects[id].path);
 	size_t n = strlen(path), k = strlen(name);
@@ -143,7 +145,7 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 {
 	const struct kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is, task_name };
 	const struct kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is, task_name };
-	const struct kind objects = { "object", 1, (*p)->n_objects, filter_object_is, object_name };
+	const struct kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
 	const struct kind events = { "event", 0, (*p)->samples.n_events, event_is, event_name };
 	uint8_t *tasks = NULL, *of_comms = NULL, *in_objects = NULL, *of_events = NULL;
 	struct profile_part part = { 0 };

@@ -55,7 +55,7 @@ static void put_option(const struct opt *o, FILE *out)
 	wrap(out, o->help, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-void help_command(const struct command *c, FILE *out)
+static void put_command(const struct command *c, FILE *out)
 {
 	fprintf(out, "Usage: kin %s [OPTION]... %s\n", c->name, c->operands);
 	char *summary = xalloc(strlen(c->summary) + 2);
@@ -114,8 +114,6 @@ void help_overview(FILE *out)
 	      out);
 }
 
-void help_version(FILE *out) { fputs("kin " KIN_VERSION "\n", out); }
-
 static int finish_stdout(void)
 {
 	errno = 0;
@@ -128,7 +126,7 @@ static int finish_stdout(void)
 int help_show(const struct command *c)
 {
 	if (c)
-		help_command(c, stdout);
+		put_command(c, stdout);
 	else
 		help_overview(stdout);
 	return finish_stdout();
@@ -136,6 +134,6 @@ int help_show(const struct command *c)
 
 int help_show_version(void)
 {
-	help_version(stdout);
+	puts("kin " KIN_VERSION);
 	return finish_stdout();
 }

@@ -61,7 +61,6 @@ bool session_load_data(struct session *s, const struct session_data *d);
 /* The kinds of data that there were, even if no record of them counted. */
 bool session_has_histogram(const struct session *s);
 bool session_has_arcs(const struct session *s);
-bool session_is_empty(const struct session *s); /* neither, and no block counts */
 
 /* opts' gnu and selection are set here. */
 MUST_CHECK struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts);

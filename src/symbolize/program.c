@@ -465,15 +465,6 @@ uint64_t program_flat(const struct program *g, objid object, uint64_t addr)
 	return flat >= p->low && flat < p->high ? flat : UINT64_MAX;
 }
 
-objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr)
-{
-	const struct symbols_part *p = symbols_part_at(g->symbols, flat);
-	size_t part = p ? (size_t)(p - g->symbols->parts) : 0;
-	bool is_extra = !p || part + 1 == g->symbols->n_parts;
-	*addr = is_extra ? flat : flat - p->base;
-	return is_extra ? 0 : g->part_object[part];
-}
-
 symid program_place(const struct program *g, frameid frame) { return g->places[frame]; }
 
 const symid *program_places(const struct program *g) { return g->places; }
@@ -528,12 +519,6 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n)
 {
 	*n = g->inlined ? g->inlined[frame].n : 0;
 	return *n ? g->inline_list.at + g->inlined[frame].first : NULL;
-}
-
-symid program_inlined_into(const struct program *g, symid place)
-{
-	return program_kind(g, place) == PLACE_INLINED ? g->extras.at[place - g->n_symbols].into
-						       : place;
 }
 
 bool program_line(struct program *g, frameid frame, struct srcloc *ret)
