@@ -7,7 +7,7 @@
 #	bench/run.sh build full --keep
 #	bench/run.sh build record [quick|full] [--keep]: kin record against the installed perf
 #
-# run.sh BUILD report [full]: kin report next to perf report, on recordings of samples. full adds ten
+# run.sh BUILD report [full] [--keep]: kin report next to perf report, on recordings of samples. full adds ten
 # million samples: 3 GB.
 #
 # run.sh BUILD runtime [--lua]: the collection runtime next to glibc's, uftrace and callgrind, as far as

@@ -22,12 +22,14 @@ README = os.path.join(HERE, '..', 'README.md')
 HZ = 999
 
 
-def run(command, folder):
-    """(elapsed, CPU seconds of all, standard output, standard error)"""
+def run(command, folder, tries=5):
+    """(elapsed, CPU seconds of all, standard output, standard error). perf 6.1 dies now and then of a build-id."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     env = {**os.environ, 'HOME': folder}
     p = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=env)
     elapsed = time.monotonic() - start
+    if p.returncode < 0 and command[0] == 'perf' and tries:
+        return run(command, folder, tries - 1)
     if p.returncode:
         sys.exit(f'{command}: {p.returncode} {p.stderr[-500:]}')
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

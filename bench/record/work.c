@@ -1,4 +1,5 @@
-/* work.c - fixed work in C with recursion, qsort's callbacks and a hash table; prints the CPU seconds it took. */
+/* work.c - fixed work in C with recursion, qsort's callbacks and a hash table; prints the CPU
+ * seconds it took. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

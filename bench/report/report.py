@@ -124,6 +124,13 @@ class Reports:
             before = n, now, memory
 
 
+def keep(text):
+    """Between the marks in README.md."""
+    readme, start, end = HERE.parent / "README.md", "<!-- report -->\n", "<!-- end of report -->\n"
+    before, _, rest = readme.read_text().partition(start)
+    readme.write_text(before + start + text + end + rest.partition(end)[2])
+
+
 def main():
     build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
     if not shutil.which("perf"):
@@ -134,7 +141,10 @@ def main():
     r.growth()
     version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
     text = markdown(r.table, f"Peer: {version}; load average at the start {os.getloadavg()[0]:.1f}.")
-    print(text.replace("GNU gprof", "perf"))
+    text = text.replace("GNU gprof", "perf")
+    print(text)
+    if "--keep" in words:
+        keep(text)
 
 
 if __name__ == "__main__":

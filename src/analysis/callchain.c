@@ -230,7 +230,10 @@ static struct group *group_found(struct callchains *c, uint32_t parent, size_t *
 	size_t count = c->found.list.n;
 	struct group *groups = xrealloc(NULL, count + 1, sizeof(*groups));
 	*n = 0;
-	if (count > 1)
+	size_t in_order = 1; /* mostly all are: they go on to the same function */
+	while (in_order < count && by_chain_key(&s[in_order - 1], &s[in_order], c->h) <= 0)
+		in_order++;
+	if (in_order < count)
 		qsort_r(s, count, sizeof(*s), by_chain_key, c->h);
 	for (size_t i = 0; i < count; i++) {
 		struct group *g = *n ? &groups[*n - 1] : NULL;

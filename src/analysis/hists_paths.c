@@ -171,18 +171,22 @@ static pathid root_of(struct hists_private *h, uint32_t skey)
 							       .hop = NONE,
 							       .row = NONE,
 							       .skey = skey,
-							       .latest = NONE,
+							       .first = NONE,
 							       .above = NONE });
 	return h->roots.at[skey];
 }
 
+/* Most paths have one below them: what is below a new one is new without a look anywhere. */
 static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid task)
 {
 	struct path *c = &h->paths.at[caller];
-	if (c->latest != NONE && h->paths.at[c->latest].hop == hop)
-		return c->latest;
-	pathid id = c->latest = pairs_add(&h->path_ids, h->paths.at, sizeof(*h->paths.at), caller,
-					  hop, (pathid)h->paths.n);
+	pathid id = (pathid)h->paths.n;
+	if (c->first != NONE && h->paths.at[c->first].hop == hop)
+		return c->first;
+	if (c->first != NONE)
+		id = pairs_add(&h->path_ids, h->paths.at, sizeof(*h->paths.at), caller, hop, id);
+	else
+		c->first = id;
 	if (id != h->paths.n)
 		return id;
 	struct path p = { .caller = caller,
@@ -190,7 +194,7 @@ static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid
 			  .row = NONE,
 			  .skey = c->skey,
 			  .depth = c->depth + 1,
-			  .latest = NONE,
+			  .first = NONE,
 			  .above = NONE };
 	add_path(h, p);
 	if (!h->hists.opts->no_children)
@@ -228,18 +232,6 @@ static struct stack_path *known_path(struct hists_private *h, stackid stack, uin
 	return &h->more_paths.at[*at];
 }
 
-/* What is below a new path is new, too, and its ids are known beforehand, but for inlined
- * functions. */
-static void prefetch_new(struct hists_private *h)
-{
-	const struct samples *s = &h->hists.profile->samples;
-	pathid caller = (pathid)h->paths.n - 1;
-	for (size_t i = h->todo.n; i--; caller++) {
-		const struct frame_hops *hops = hists_hops(h, s->stacks[h->todo.at[i]].frame);
-		pairs_prefetch(&h->path_ids, caller, h->hop_lists.at[hops->first]);
-	}
-}
-
 /* The stack up to the first one whose path is known, then down again. */
 static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
@@ -254,14 +246,9 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	}
 	if (!stack)
 		at = root_of(h, skey);
-	bool known = true;
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
-		size_t before = h->paths.n;
 		at = below_frame(h, at, s->stacks[next].frame, task);
-		if (known && h->paths.n > before)
-			prefetch_new(h);
-		known = known && h->paths.n == before;
 		known_path(h, next, skey)->path = at;
 	}
 	return at;

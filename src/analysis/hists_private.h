@@ -24,7 +24,7 @@ struct path {          /* begins with the pair that it is found by */
 	uint32_t row; /* NONE: none */
 	uint32_t skey;
 	uint32_t depth; /* hops; 0 for roots */
-	pathid latest;  /* the path below it that was asked for last; NONE: there is none */
+	pathid first;   /* the first path below it; NONE: there is none */
 	pathid above;   /* the next path towards the root with the same row; NONE: this is the
 			   outermost */
 };
@@ -71,7 +71,7 @@ struct hists_private {
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
 	VEC(struct path) paths;
-	struct pairs path_ids;                       /* (caller, hop) */
+	struct pairs path_ids; /* (caller, hop) of all but the first below each */
 	struct stack_path *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
 	struct map64 more_stacks;                    /* (stack, skey) of later skeys: index */
 	VEC(struct stack_path) more_paths;

@@ -61,12 +61,6 @@ uint32_t pairs_add(struct pairs *x, const void *at, size_t size, uint32_t a, uin
 	return next;
 }
 
-void pairs_prefetch(const struct pairs *x, uint32_t a, uint32_t b)
-{
-	if (x->cap)
-		__builtin_prefetch(&x->slots[place(x, (uint32_t)hash(a, b))], 1);
-}
-
 void pairs_free(struct pairs *x)
 {
 	free(x->slots);

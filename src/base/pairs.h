@@ -16,9 +16,6 @@ struct pairs {
  * then to be put there before the next call. `at`: the records, of `size` bytes each. */
 uint32_t pairs_add(struct pairs *x, const void *at, size_t size, uint32_t a, uint32_t b,
 		   uint32_t next);
-/* A hint that (a, b) will be asked for soon: where many are, most of the time goes into waiting for
- * memory. */
-void pairs_prefetch(const struct pairs *x, uint32_t a, uint32_t b);
 void pairs_free(struct pairs *x);
 
 #endif

@@ -184,12 +184,12 @@ static struct perf_stack intern(struct perf_chains *c, const struct walk *w, uin
 
 	while (same < w->n && same < last->n && last->frames[same] == w->frames[w->n - 1 - same])
 		same++;
-	for (size_t i = same; i < w->n; i++)
+	ret.all = same ? last->ids[same - 1] : 0;
+	for (size_t i = same; i < w->n; i++) {
 		last->frames[i] = w->frames[w->n - 1 - i];
-	profile_add_stacks(w->p->into, same ? last->ids[same - 1] : 0, last->frames + same,
-			   w->n - same, last->ids + same);
+		ret.all = last->ids[i] = profile_add_stack(w->p->into, ret.all, last->frames[i]);
+	}
 	last->n = w->n;
-	ret.all = w->n ? last->ids[w->n - 1] : 0;
 	ret.user = n_user ? last->ids[n_user - 1] : 0;
 	return ret;
 }

@@ -277,12 +277,6 @@ stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid fra
 	return samples_add_stack(&b->samples, caller, frame);
 }
 
-void profile_add_stacks(struct profile_builder *b, stackid caller, const frameid *frames, size_t n,
-			stackid *ids)
-{
-	samples_add_stacks(&b->samples, caller, frames, n, ids);
-}
-
 taskid profile_add_task(struct profile_builder *b, struct task t)
 {
 	return samples_add_task(&b->samples, t);
@@ -436,6 +430,7 @@ struct profile *profile_finish(struct profile_builder *b)
 	settle_histograms(b);
 	arcs_end_file(&b->arcs);
 	arcs_drop_index(&b->arcs);
+	samples_builder_seal(&b->samples);
 	f->builder = b;
 	f->profile = (struct profile){
 		.strings = b->strings,

@@ -92,39 +92,23 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 	return id;
 }
 
+/* Most stacks are the only callee of theirs: what is below a new one is new without a look
+ * anywhere. */
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
-	stackid latest = s->latest.at[caller];
-	if (latest && s->stacks.at[latest].frame == frame)
-		return latest; /* in loops, mostly */
-	stackid id = pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
-			       (stackid)s->stacks.n);
+	stackid id = (stackid)s->stacks.n, first = s->first.at[caller];
+	if (first && s->stacks.at[first].frame == frame)
+		return first;
+	if (first)
+		id = pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
+			       id);
+	else
+		s->first.at[caller] = id;
 	if (id == s->stacks.n) {
 		vec_push(&s->stacks, ((struct stack){ caller, frame }));
-		vec_push(&s->latest, 0);
+		vec_push(&s->first, 0);
 	}
-	return s->latest.at[caller] = id;
-}
-
-/* What is below a new stack is new, too, and its ids are known beforehand. */
-static void prefetch_new(const struct samples_builder *s, const frameid *frames, size_t n)
-{
-	stackid caller = (stackid)s->stacks.n - 1;
-	for (size_t i = 0; i < n; i++)
-		pairs_prefetch(&s->stack_ids, caller++, frames[i]);
-}
-
-void samples_add_stacks(struct samples_builder *s, stackid caller, const frameid *frames, size_t n,
-			stackid *ids)
-{
-	bool known = true;
-	for (size_t i = 0; i < n; i++) {
-		size_t before = s->stacks.n;
-		caller = ids[i] = samples_add_stack(s, caller, frames[i]);
-		if (known && s->stacks.n > before)
-			prefetch_new(s, frames + i + 1, n - i - 1);
-		known = known && s->stacks.n == before;
-	}
+	return id;
 }
 
 static uint64_t task_hash(const void *task)
@@ -377,7 +361,7 @@ void samples_builder_init(struct samples_builder *s)
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
 	vec_push(&s->stacks, ((struct stack){ 0 }));
-	vec_push(&s->latest, 0);
+	vec_push(&s->first, 0);
 	samples_add_task(s, (struct task){ 0 });
 }
 
@@ -417,6 +401,14 @@ struct samples samples_builder_view(struct samples_builder *s)
 	};
 }
 
+void samples_builder_seal(struct samples_builder *s)
+{
+	index_free(&s->frame_ids);
+	s->frame_ids = (struct record_index){ 0 };
+	pairs_free(&s->stack_ids);
+	vec_free(&s->first);
+}
+
 void samples_builder_done(struct samples_builder *s)
 {
 	for (size_t i = 0; i < s->latencies.n; i++)
@@ -425,7 +417,7 @@ void samples_builder_done(struct samples_builder *s)
 	index_free(&s->frame_ids);
 	vec_free(&s->stacks);
 	pairs_free(&s->stack_ids);
-	vec_free(&s->latest);
+	vec_free(&s->first);
 	vec_free(&s->tasks);
 	index_free(&s->task_ids);
 	vec_free(&s->events);

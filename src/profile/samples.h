@@ -137,9 +137,6 @@ struct profile_builder;
 
 frameid profile_add_frame(struct profile_builder *b, struct frame f);
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame);
-/* A frame below the other, from `caller` on; the stacks up to each into ids[n]. */
-void profile_add_stacks(struct profile_builder *b, stackid caller, const frameid *frames, size_t n,
-			stackid *ids);
 /* Equal pid, tid, comm and run are one task: start, end and times are widened and added. */
 taskid profile_add_task(struct profile_builder *b, struct task t);
 /* For what becomes known later. Valid until the next task is added. */

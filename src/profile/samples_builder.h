@@ -17,8 +17,8 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct record_index frame_ids;
 	VEC(struct stack) stacks;
-	struct pairs stack_ids; /* (caller, frame) */
-	VEC(stackid) latest;    /* [stack]: the callee that was asked for last; 0: none */
+	VEC(stackid) first;     /* [stack]: its first callee; 0: none */
+	struct pairs stack_ids; /* (caller, frame) of all other callees */
 	VEC(struct task) tasks;
 	struct record_index task_ids;
 	VEC(struct event) events;
@@ -37,6 +37,9 @@ struct samples_builder {
 void samples_builder_init(struct samples_builder *s);
 void samples_builder_done(struct samples_builder *s);
 
+/* Gives back what is only needed to add to it. */
+void samples_builder_seal(struct samples_builder *s);
+
 /* A view into what was built; valid as long as that does not grow. */
 struct samples samples_builder_view(struct samples_builder *s);
 
@@ -47,8 +50,6 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 frameid samples_add_frame(struct samples_builder *s, struct frame f);
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame);
-void samples_add_stacks(struct samples_builder *s, stackid caller, const frameid *frames, size_t n,
-			stackid *ids);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);

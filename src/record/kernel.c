@@ -145,7 +145,12 @@ static void *load(void *arg)
 	bool good = kernel_image_write(k->fd, &now, k->fresh);
 	if (k->path && (!good || rename(k->temporary, k->path) < 0))
 		unlink(k->temporary);
-	if (!good) {
+	if (!good && k->path) { /* no space */
+		close(k->fd);
+		k->fd = memfd_create("kallsyms", MFD_CLOEXEC);
+		good = k->fd >= 0 && kernel_image_write(k->fd, &now, k->fresh);
+	}
+	if (!good && k->fd >= 0) {
 		close(k->fd);
 		k->fd = -1;
 	}

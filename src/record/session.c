@@ -232,7 +232,8 @@ static int time_left(struct session *s)
 static bool is_over(const struct session *s)
 {
 	const struct record_watch *w = s->opts->watch;
-	if (s->stop || (w && w->tick(w->arg, s->lost_written)) || (s->deadline_ns && session_now() >= s->deadline_ns))
+	if (s->stop || (w && w->tick(w->arg, s->lost_written)) ||
+	    (s->deadline_ns && session_now() >= s->deadline_ns))
 		return true;
 	if (s->target.running && s->opts->everything)
 		return s->target.ended;

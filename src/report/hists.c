@@ -510,7 +510,9 @@ static const char *events_text(struct state *s)
 		list = arena_printf(
 			&s->arena, "%s%s%s", list, *list ? ", " : "",
 			strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
-	return a->opts.n_events > 1 ? arena_printf(&s->arena, "anon group { %s }", list) : list;
+	bool counted_together =
+		a->opts.n_events > 1 && p->samples.events[a->opts.events[0]].group;
+	return counted_together ? arena_printf(&s->arena, "anon group { %s }", list) : list;
 }
 
 /* Each level's key and title. */
@@ -583,6 +585,7 @@ static void describe(struct state *s)
 	if (!a->given->perf)
 		return;
 	text_property(s, "chain_value", values[a->value]);
+	table_property(t, "chain_total", cell_count((uint64_t)total_of(s, 0, false)));
 	if (a->given->times)
 		text_property(s, "times", a->given->times);
 	table_property(t, "chain_limit", cell_count(a->print_limit));

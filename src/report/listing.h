@@ -25,9 +25,10 @@ struct listing_source { /* parts of a file are to be taken in ascending order: t
 };
 
 struct listing_opts {
-	double total;       /* ticks that are 100 % */
-	const struct line_counts *line_counts; /* of lines without code of their own, too; or NULL */
-	uint64_t min_count; /* fewer executions than this are marked as none; 0: none are */
+	double total; /* ticks that are 100 % */
+	const struct line_counts
+		*line_counts; /* of lines without code of their own, too; or NULL */
+	uint64_t min_count;   /* fewer executions than this are marked as none; 0: none are */
 	/* The text byte by byte, for a layout that copies it. A NUL in it stands as a newline in
 	 * the cell, which nothing else can put there. Else tabs are blanks and carriage returns at
 	 * the end of lines are gone. */

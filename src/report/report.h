@@ -22,7 +22,7 @@ struct report_opts {
 	bool all_lines;         /* "annotate": counts are passed on to all lines */
 	bool with_source;       /* "asm": source lines between instructions */
 	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
-	const struct selection *selection; /* NULL: everything */
+	const struct selection *selection;  /* NULL: everything */
 };
 
 struct report_input {
@@ -47,7 +47,7 @@ enum report_by {
 struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
 	const char *help;
-	bool by_line; /* wants symbols with a place per source line */
+	bool by_line;    /* wants symbols with a place per source line */
 	bool by_program; /* is made of samples and a program alone, without a call graph */
 	/* The table borrows from what `in` points to and from `o`: keep these alive (table_keep).
 	 */
@@ -69,8 +69,9 @@ const char *report_object_path(const struct report_input *in, symid id);
 bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
 
-extern const struct report asm_report, flat_report, latency_report, graph_report, index_report, lines_report, annotate_report,
-	counts_report, cycles_report, order_report, info_report, hists_report;
+extern const struct report asm_report, flat_report, latency_report, graph_report, index_report,
+	lines_report, annotate_report, counts_report, cycles_report, order_report, info_report,
+	hists_report;
 
 /* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)"
  * for a line place. In the table's memory, or living as long as the symbols. Costs a line lookup if

@@ -186,8 +186,11 @@ static void put_tree(struct page *p, size_t first, uint32_t base, uint64_t total
 			levels[at].left = levels[at].total;
 		}
 		struct level *l = &levels[at];
-		if (l->done || (at > 1 && levels[at - 1].done && levels[at - 1].shown > p->limit))
+		if (l->done || (at > 1 && levels[at - 1].done && levels[at - 1].shown > p->limit)) {
+			l->done = true; /* and nothing below it */
+			l->shown = (uint32_t)p->limit + 1;
 			continue;
+		}
 		l->left -= h->sum < l->left ? h->sum : l->left;
 		l->count_left -= h->n_sum < l->count_left ? h->n_sum : l->count_left;
 		p->open[at - 1] = true;
@@ -671,7 +674,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	p->cols = shown.at;
 	p->n = shown.n;
 	p->widths = xalloc((p->n + 1) * sizeof(*p->widths));
-	p->total = number_of(p, "weight");
+	p->total = number_of(p, "chain_total");
 	p->limit = number_of(p, "chain_limit");
 	p->skip_first = number_of(p, "chain_skip_first");
 	p->no_children = number_of(p, "no_children");

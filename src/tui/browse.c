@@ -340,8 +340,7 @@ static void draw_help(struct browser *b)
 		"Left, Right             the rest of long names",
 		"Enter                   who calls the function, and what it calls",
 		"Esc, Backspace          back; ends a filter",
-		"/                       only rows with a text in them; Enter keeps it, Esc ends "
-		"it",
+		"/                       only rows with a text in them; Enter keeps, Esc ends it",
 		"s                       sort by Children, or by Self",
 		"e                       the next event, where several were counted",
 		"p                       hold the picture, or let it go on",

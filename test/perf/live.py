@@ -67,6 +67,13 @@ OPTIONS = [line.split() for line in '''\
 UNWOUND = {'-p', '--ignore-callees', '--max-stack'}
 
 
+LEFT_OUT = {
+    'two events': '--symbol-filter=o',  # makes perf's columns wider for rows that are not shown, but for the first event
+    'a group': '-w',  # is the width of all events' figures together in perf's header, and of each in its rows
+    'packed': '--time',  # in percent asks perf for a part of the file that it does not write then
+}
+
+
 def report(program, options, data, folder):
     env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C', 'PAGER': 'cat'}
     done = subprocess.run([program, 'report', '--stdio', '--no-inline', *options, '-i', data], cwd=folder, env=env,
@@ -88,6 +95,8 @@ def needs_stacks(options):
 def compare(tap, kin, name, data, folder):
     for options in [[]] + OPTIONS:
         if name == 'no stacks' and needs_stacks(options):
+            continue
+        if LEFT_OUT.get(name) in options:
             continue
         if name == 'stack dumps' and UNWOUND.intersection(options):
             continue

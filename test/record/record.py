@@ -225,6 +225,24 @@ def test_killed(tap, box):
            'a report of what there is, which says that it was not ended', p.out + p.err)
 
 
+def test_audit(tap, box):
+    """What the recorder says at the end is in the file."""
+    p = box.record('-o', 'audit.kin', './fast', 'spin', '500')
+    facts = {r[1]: float(str(r[2]).split()[0]) for r in box.info('audit.kin') if r[0] == 'audit'}
+    said = {name: re.search(pattern, p.err) for name, pattern in (
+        ('CPU time by the kernel', r'CPU time ([\d.]+) s'), ('CPU time sampled', r'sampled ([\d.]+) s'),
+        ('preemptions', r'preempted (\d+) times'))}
+    wrong = [n for n, m in said.items() if m and abs(float(m[1]) - facts.get(n, -1)) > 0.0011]
+    tap.ok(facts.get('CPU time by the kernel', 0) > 0.49 and said['CPU time sampled'] and not wrong,
+           'the audit is in the file', f'{wrong} {facts} {p.err}')
+    samples = [r[2] for r in box.info('audit.kin') if r[0] == 'samples' and 'clock' in r[1] or r[1] == 'cycles']
+    ends = facts.get('stacks complete', 0) + facts.get('stacks cut short', 0)
+    tap.ok(samples and samples[0] == ends, 'every stack is complete or cut', f'{samples} {facts}')
+    if os.path.exists(os.path.join(box.folder, 'killed.kin')):
+        p = box.run(box.kin, 'info', '--strict', 'killed.kin')
+        tap.ok(p.returncode == 1 and 'was not ended' in p.err, 'kin info --strict doubts what was not ended', p.err)
+
+
 def test_wall(tap, box):
     p = box.record('--wall', '-o', 'wall.kin', './prog', 'sleeper')
     found = re.search(r'blocked ([\d.]+) s', p.err)
@@ -420,7 +438,7 @@ def main():
         if 'does not let' in first.err:
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
-        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed,
+        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed, test_audit,
                      test_wall, test_jit, test_files, test_unprivileged, test_refused,
                      test_perf_data, test_views, test_callers, test_lines):
             try:

@@ -118,7 +118,7 @@ def stepped():
     step = build('stepsig_l', 'stepsig.c')
     if 'spans' not in _built:
         _built['spans'] = build('spans', 'spans.c', flags='-finstrument-functions')
-    r = run([step, '-k', '1' if FULL else '7', '--', _built['spans'], 'stepped'], options='latency,sample=1000,stacks=on', timeout=300)
+    r = run([step, '-k', '1' if FULL else '41', '--', _built['spans'], 'stepped'], options='latency,sample=50,stacks=on', timeout=300)
     f = functions(dump.read(k) for k in r.kins)
     m = re.search(r'handled (\d+)', r.out)
     n = int(m[1]) if m else 0

@@ -285,9 +285,9 @@ def output():
     tap.ok(not sum(bool(dump.read(k).arcs) for k in r.kins), 'output: arcs=off')
     r = run([TARGET, 'normal'], options='start=off')
     tap.ok(not r.kins, 'output: start=off', lambda: str(r.kins))
-    r = run([TARGET, 'normal'], options='output=/nonexistent/x.kin')
+    r = run([TARGET, 'normal'], options='output=/nowhere/at/all/x.kin')
     tap.ok(r.status == 0 and not r.err, 'output: folder that is not there', lambda: describe(r))
-    r = run([TARGET, 'normal'], options='output=/nonexistent/x.kin,verbose')
+    r = run([TARGET, 'normal'], options='output=/nowhere/at/all/x.kin,verbose')
     tap.ok(r.status == 0 and 'kinrt: ' in r.err, 'output: verbose says so', lambda: describe(r))
 
 

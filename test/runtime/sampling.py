@@ -84,7 +84,7 @@ def shares():
             continue
         w, h = weights(kins), kins[0].header
         total = sum(w.values())
-        tap.ok(near(w['burn_a'] / total, .6) and near(w['burn_b'] / total, .3) and near(w['burn_c'] / total, .1),
+        tap.ok(near(w['burn_a'] / total, .6, slack=.05) and near(w['burn_b'] / total, .3, slack=.05) and near(w['burn_c'] / total, .1, slack=.05),
                f'{name}: as the program spent its time', lambda: str(w))
         tap.ok(near(h['cpu_ns'] / 1e9, cpu_of(r)) and near(h['sampled_ns'] / 1e9, cpu_of(r)) and near(total, cpu_of(r)),
                f'{name}: the time of all samples is that of the clock',
@@ -285,12 +285,12 @@ def gmon():
     d = os.path.join(TMP, 'sgmon')
     os.makedirs(d, exist_ok=True)
     for i in range(8):
-        build(f'sgmon/plug_{i}.so', 'plug.c', flags=f'-pg -shared -fPIC -DWHICH={i}')
+        build(f'sgmon/plug_{i}.so', 'plug.c', flags=f'-shared -fPIC -DWHICH={i}')
     r, kins = sampled('dlclose', f'100:{d}', flags='-pg')
     names = sorted(os.path.basename(f) for f in glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out*'))
     total = sum(ticks(f) for f in glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out.plug_*')) / 1000
     w = weights(kins)
-    tap.ok(total > .01 and near(total, sum(v for k, v in w.items() if k.startswith('plug')), share=.2, slack=.005),
+    tap.ok(total > .02 and near(total, sum(v for k, v in w.items() if k.startswith('plug')), share=.2, slack=.005),
            'sampling gmon.out: one for each shared object, also of unloaded ones', lambda: f'{names} {total} {w}')
 
 

@@ -34,7 +34,6 @@ static void pairs_are_found_in_records(void)
 	bool good = true;
 	for (uint32_t i = 0; i < ARRAY_LEN(records); i++) {
 		uint32_t a = i / 3, b = UINT32_MAX - i * 7;
-		pairs_prefetch(&x, a, b);
 		good &= pairs_add(&x, records, sizeof(*records), a, b, i) == i;
 		records[i].a = a;
 		records[i].b = b;

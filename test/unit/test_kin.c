@@ -601,6 +601,15 @@ static struct image runtime_image(void)
 					.min_ns = 5,
 					.max_ns = 20,
 					.bucket = { [10] = 6 } };
+	struct kinf_retired_count retired_counts[2] = { { .addr = 0x20, .count = 5, .module = 2 },
+							{ 0 } };
+	struct kinf_retired_latency retired_latency = { .from_module = 1,
+							.to_module = 2,
+							.of = { .from = 0x105,
+								.to = 0x200,
+								.count = 2,
+								.sum_ns = 30,
+								.bucket = { [15] = 2 } } };
 	struct kinf_stack stack = {
 		.depth = 2, .epoch = 0, .end = KINF_STACK_COMPLETE, .count = 3, .weight_ns = 3000000
 	};
@@ -619,6 +628,8 @@ static struct image runtime_image(void)
 	put_block(&m, KINF_STACKS, 1, stacks.bytes.at, stacks.bytes.n, 1024);
 	put_block(&m, KINF_COUNTS, 1, counts, sizeof(counts), 0);
 	put_block(&m, KINF_LATENCIES, 1, &latency, sizeof(latency), 0);
+	put_block(&m, KINF_RETIRED_COUNTS, 0, retired_counts, sizeof(retired_counts), 0);
+	put_block(&m, KINF_RETIRED_LATENCIES, 0, &retired_latency, sizeof(retired_latency), 0);
 	put_block(&m, KINF_INFO, 0, "host=here\nexe=/bin/prog\n", 24, 0);
 	put_block(&m, KINF_INFO, 0, "", 0, 128);
 	put_block(&m, KINF_MODULES, 0, modules.bytes.at, modules.bytes.n, 64);
@@ -647,9 +658,14 @@ static void arcs_of_the_runtime(const struct profile *p)
 	OK_STR(object_name(p, p->arcs[3].to_object), "/lib/old.so");
 	OK(p->samples.n_task_arcs == 4);
 	OK(p->samples.tasks[p->samples.task_arcs[0].task].tid == 43);
-	OK(p->samples.n_latencies == 1 && p->samples.latencies[0].from == 0x104);
+	OK(p->samples.n_latencies == 2 && p->samples.latencies[0].from == 0x104);
+	const struct latency *gone = &p->samples.latencies[1];
+	OK(gone->from == 0x104 && gone->to == 0x200 && gone->count == 2 && gone->bucket[15] == 2);
+	OK_STR(object_name(p, gone->to_object), "/lib/old.so");
 	OK(p->samples.latencies[0].bucket[10] == 6);
-	OK(p->n_blocks == 1 && p->blocks[0].addr == 0x10 - 5 && p->blocks[0].count == 8);
+	OK(p->n_blocks == 2 && p->blocks[0].addr == 0x10 - 5 && p->blocks[0].count == 8);
+	OK(p->blocks[1].addr == 0x20 - 5 && p->blocks[1].count == 5);
+	OK_STR(object_name(p, p->blocks[1].object), "/lib/old.so");
 }
 
 static void stacks_of_the_runtime(const struct profile *p)
