@@ -30,7 +30,7 @@ static const char *const description[] = {
 };
 
 static const struct example examples[] = {
-	{ "kin report", "where the time of kin.data or perf.data here went" },
+	{ "kin report", "where the time of the recording here went" },
 	{ "kin report --stdio -g caller", "with call chains, as perf report prints them" },
 	{ "kin report -s dso,sym -S malloc,free", "of samples in these functions only" },
 	{ "kin report parse_line", "who calls parse_line, and what it calls" },

@@ -23,7 +23,7 @@ static const char *const description[] = {
 };
 
 static const struct example examples[] = {
-	{ "kin script", "the samples of kin.data or perf.data here" },
+	{ "kin script", "the samples of the recording here" },
 	{ "kin script --folded app.kin | flamegraph.pl > app.svg", "a flame graph" },
 	{ "kin script -F comm,tid,time,sym -c make", "these fields, of this command's samples" },
 	{ "kin script --format=json -F +srcline perf.data",

@@ -114,10 +114,11 @@ void help_overview(FILE *out)
 	      out);
 }
 
-static int finish_stdout(void)
+/* In one piece, so that the reason is known if it cannot be written. */
+static int show(const char *text)
 {
 	errno = 0;
-	bool bad = fflush(stdout) || ferror(stdout);
+	bool bad = fputs(text, stdout) == EOF || fflush(stdout);
 	int errnum = errno ? errno : EIO;
 	bad = fclose(stdout) || bad;
 	return bad ? message_error(NULL, err_os(errnum, "standard output")) : EXIT_OK;
@@ -125,15 +126,18 @@ static int finish_stdout(void)
 
 int help_show(const struct command *c)
 {
+	char *text = NULL;
+	size_t n;
+	FILE *memory = open_memstream(&text, &n);
+	if (!memory)
+		return message_error(NULL, err_os(errno, "help"));
 	if (c)
-		put_command(c, stdout);
+		put_command(c, memory);
 	else
-		help_overview(stdout);
-	return finish_stdout();
+		help_overview(memory);
+	int status = fclose(memory) ? message_error(NULL, err_os(errno, "help")) : show(text);
+	free(text);
+	return status;
 }
 
-int help_show_version(void)
-{
-	puts("kin " KIN_VERSION);
-	return finish_stdout();
-}
+int help_show_version(void) { return show("kin " KIN_VERSION "\n"); }

@@ -21,7 +21,8 @@ const struct opt_group input_options = {
 		{ OPT_DATA, 'd', "data", "FILE",
 		  "a profile, or a folder with gmon.out files; may be repeated; otherwise the "
 		  "other "
-		  "operands, or gmon.out and gmon.out.* here",
+		  "operands, or what is newer here: the last recording (*.kin, perf.data), or "
+		  "gmon.out and gmon.out.*",
 		  NULL, COMPLETE_FILE },
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,

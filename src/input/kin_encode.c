@@ -15,7 +15,7 @@ void kin_put(struct kin_plain *to, uint64_t v)
 	to->bytes.n = (size_t)(p - to->bytes.at);
 }
 
-static void put_signed(struct kin_plain *to, int64_t v)
+static void put_signed(struct kin_plain *to, int64_t v) /* zigzag */
 {
 	kin_put(to, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
