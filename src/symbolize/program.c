@@ -107,12 +107,12 @@ static struct kin_error *open_checked(const struct program *g, const struct obje
 	const char *have = object_build_id(*ret);
 	if (!*want || !have || !strcmp(want, have))
 		return NULL;
-	object_free(*ret);
+	err = err_new(KIN_ERROR_MISMATCH,
+		      "the file has been replaced since (its build id is %.12s, of what ran %.12s)",
+		      have, want);
+	object_free(*ret); /* and `have` */
 	*ret = NULL;
-	return err_new(
-		KIN_ERROR_MISMATCH,
-		"the file has been replaced since (its build id is %.12s, of what ran %.12s)", have,
-		want);
+	return err;
 }
 
 static void open_object(struct program *g, objid id, struct object_file *given)
