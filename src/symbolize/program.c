@@ -93,28 +93,6 @@ static bool is_given(const struct program *g, const struct object *o, struct obj
 	return o->is_main || (o->path && !strcmp(object_string(g, o->path), object_path(given)));
 }
 
-/* The file that ran, or nothing: names from another build would be wrong ones. */
-static struct kin_error *open_checked(const struct program *g, const struct object *o,
-				      struct object_file **ret)
-{
-	const char *path = object_string(g, o->path), *want = object_string(g, o->build_id);
-	char *below = g->opts.symfs ? xprintf("%s/%s", g->opts.symfs, path) : NULL;
-	struct kin_error *err = object_open(
-		below ? below : path, &(struct object_opts){ .debug_dir = g->opts.debug_dir }, ret);
-	free(below);
-	if (err)
-		return err;
-	const char *have = object_build_id(*ret);
-	if (!*want || !have || !strcmp(want, have))
-		return NULL;
-	err = err_new(KIN_ERROR_MISMATCH,
-		      "the file has been replaced since (its build id is %.12s, of what ran %.12s)",
-		      have, want);
-	object_free(*ret); /* and `have` */
-	*ret = NULL;
-	return err;
-}
-
 static void open_object(struct program *g, objid id, struct object_file *given)
 {
 	const struct object *o = &g->profile->objects[id];
@@ -127,7 +105,13 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 	}
 	if (o->kind != OBJECT_ELF || !o->path)
 		return;
-	struct kin_error *err = open_checked(g, o, &at->file);
+	/* The file that ran, or nothing: names from another build would be wrong ones. */
+	struct kin_error *err =
+		object_open(object_string(g, o->path),
+			    &(struct object_opts){ .debug_dir = g->opts.debug_dir,
+						   .symfs = g->opts.symfs,
+						   .build_id = object_string(g, o->build_id) },
+			    &at->file);
 	if (err)
 		trouble(g, id, err);
 }
