@@ -110,20 +110,13 @@ static struct kin_error *choose(const struct profile *p, const struct kind *k,
 static struct kin_error *choose_time(const struct profile *p, const char *text,
 				     struct profile_part *part)
 {
-	struct time_range whole = span_of(p), r;
+	struct time_range r;
 
 	if (!text)
 		return NULL;
-	if (whole.from_ns > whole.to_ns)
-		return err_new(KIN_ERROR_USAGE, "a time is asked for, but no sample in the data "
-						"says when it was taken");
-	if (!span_parse(text, whole, &r))
-		return err_new(KIN_ERROR_USAGE,
-			       "'%s' is no stretch of time: START,STOP in seconds, with a + from "
-			       "the first sample on, or a part: 10%%-20%%, 10%%/2",
-			       text);
-	if (r.to_ns < r.from_ns)
-		return err_new(KIN_ERROR_USAGE, "'%s' ends before it starts", text);
+	struct kin_error *err = span_parse(text, span_of(p), &r);
+	if (err)
+		return err;
 	part->from_ns = r.from_ns ? r.from_ns : 1;
 	part->to_ns = r.to_ns == UINT64_MAX ? 0 : r.to_ns + 1;
 	return NULL;
