@@ -6,7 +6,7 @@
 #ifndef RECORD_PERFDATA_WRITE_H
 #define RECORD_PERFDATA_WRITE_H
 
-#include "record/kernel.h"
+#include "object/kernel.h"
 #include "record/spaces.h"
 #include "record/unwinding.h"
 

@@ -8,7 +8,7 @@
 
 #include "input/kin_write.h"
 #include "record/jit.h"
-#include "record/kernel.h"
+#include "object/kernel.h"
 #include "record/record.h"
 #include "record/spaces.h"
 #include "record/unwinding.h"

@@ -7,17 +7,19 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "object/kernel.h"
 
 enum { MAX_LINE = 1024, GNU_BUILD_ID = 3 };
 
-struct kernel_symbol {
+struct named {
 	uint64_t addr;
 	const char *name;
 };
 
 struct kallsyms {
-	VEC(struct kernel_symbol) at; /* by address, one each */
+	VEC(struct named) at; /* by address, one each */
 	struct arena arena;
+	struct kernel *running; /* its names are looked up there instead */
 };
 
 /* ---- reading ---- */
@@ -40,13 +42,13 @@ static void read_line(struct kallsyms *k, const char *line)
 	    !strchr("tTwW", type))
 		return;
 	size_t n = strcspn(line + name, " \t\n");
-	vec_push(&k->at, ((struct kernel_symbol){ addr, copy(&k->arena, line + name, n) }));
+	vec_push(&k->at, ((struct named){ addr, copy(&k->arena, line + name, n) }));
 }
 
 /* Of several names of one address the first in the file stands. */
 static int by_address(const void *a, const void *b)
 {
-	const struct kernel_symbol *x = a, *y = b;
+	const struct named *x = a, *y = b;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
@@ -87,17 +89,41 @@ struct kallsyms *kallsyms_open(const char *path)
 	return k;
 }
 
+struct kallsyms *kallsyms_of_running(void)
+{
+	struct kernel *running = kernel_new();
+	if (!kernel_has_names(running)) {
+		kernel_free(running);
+		return NULL;
+	}
+	struct kallsyms *k = xalloc(sizeof(*k));
+	k->running = running;
+	return k;
+}
+
 void kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return;
+	kernel_free(k->running);
 	vec_free(&k->at);
 	arena_release(&k->arena);
 	free(k);
 }
 
+static const char *find_running(const struct kallsyms *k, uint64_t addr, uint64_t *start)
+{
+	struct kernel_symbol found;
+	if (!kernel_find(k->running, addr, &found))
+		return NULL;
+	*start = found.addr;
+	return found.name;
+}
+
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start)
 {
+	if (k->running)
+		return find_running(k, addr, start);
 	size_t low = 0, high = k->at.n;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;

@@ -8,9 +8,11 @@
 struct kallsyms;
 /* NULL if the file cannot be read, or hides the addresses as it does from plain users. */
 struct kallsyms *kallsyms_open(const char *path);
+/* Those of the kernel that runs, kept from the last time (object/kernel.h). */
+struct kallsyms *kallsyms_of_running(void);
 void kallsyms_free(struct kallsyms *k);
-/* The name of the function at an address, valid as long as k, and where it starts; NULL if there is
- * none. A binary search. */
+/* The name of the function at an address, valid until the next call, and where it starts; NULL if
+ * there is none. A binary search. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start);
 
 /* Whether a kernel's build id (hex) is the running one's. */

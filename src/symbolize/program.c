@@ -367,7 +367,7 @@ static void open_kernel(struct program *g)
 		if (p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
 		    g->objects[i].hit &&
 		    kernel_is_running(object_string(g, p->objects[i].build_id)))
-			g->kernel = kallsyms_open("/proc/kallsyms");
+			g->kernel = kallsyms_of_running();
 }
 
 static void count_unnamed(struct program *g)

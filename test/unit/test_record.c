@@ -9,7 +9,7 @@
 #include "record/audit.h"
 #include "record/events.h"
 #include "record/jit.h"
-#include "record/kernel.h"
+#include "object/kernel.h"
 #include "tap.h"
 
 static struct record_event event(const char *text)

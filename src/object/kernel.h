@@ -3,8 +3,8 @@
  * They are read once per boot and kept in the cache folder beside the tables for unwinding. Reading
  * them takes a tenth of a second, in which a recorder had better not be away: a thread of its own
  * does that. */
-#ifndef RECORD_KERNEL_H
-#define RECORD_KERNEL_H
+#ifndef OBJECT_KERNEL_H
+#define OBJECT_KERNEL_H
 
 #include "base/base.h"
 

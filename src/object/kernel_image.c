@@ -1,4 +1,4 @@
-#include "record/kernel_image.h"
+#include "object/kernel_image.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * file; nothing of it stays in memory but an index.
  *
  *	header | index: the address of each block's first symbol | symbols by address | names */
-#ifndef RECORD_KERNEL_IMAGE_H
-#define RECORD_KERNEL_IMAGE_H
+#ifndef OBJECT_KERNEL_IMAGE_H
+#define OBJECT_KERNEL_IMAGE_H
 
 #include "base/base.h"
 

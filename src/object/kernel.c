@@ -1,4 +1,4 @@
-#include "record/kernel.h"
+#include "object/kernel.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "base/folder.h"
-#include "record/kernel_image.h"
+#include "object/kernel_image.h"
 
 enum { STACK = 256 << 10, KEPT_DAYS = 30, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 
