@@ -365,11 +365,13 @@ static void test_files(void)
 	rmdir(path);
 	OK(rmdir(top) == 0); /* no temporary file is left */
 	setenv("XDG_CACHE_HOME", "relative", 1);
-	setenv("HOME", "/h", 1);
+	setenv("HOME", "/tmp", 1);
 	free(folder);
 	folder = unwind_cache_folder();
-	OK_STR(folder, "/h/.cache/kin/unwind");
+	OK_STR(folder, "/tmp/.cache/kin/unwind");
 	free(folder);
+	setenv("HOME", "/tmp/nobody's", 1); /* a home that is not there */
+	OK(!unwind_cache_folder());
 	unwind_table_free(t);
 }
 
