@@ -3,8 +3,10 @@
  *
  *	struct session s = { .whoami = argv[0] };
  *	... session_open_program(), session_load_symbols(), fill s.selection, session_load_data()
- *... if (session_succeeded(&s, session_analyse(&s, opts))) session_succeeded(&s, session_print(&s,
- *&flat_report, ...)); session_done(&s); return session_close_output(s.compat, s.status);
+ *	if (session_succeeded(&s, session_analyse(&s, opts)))
+ *		session_succeeded(&s, session_print(&s, &flat_report, ...));
+ *	session_done(&s);
+ *	return session_close_output(s.compat, s.status);
  */
 #ifndef GPROF_SESSION_H
 #define GPROF_SESSION_H

@@ -4,9 +4,10 @@
  *
  *	perf_file.c     header, events, features: what the file says about itself
  *	perf_records.c  the records, unpacked, put into the order of time (perf_queue.c)
- *	perf_machine.c  each record in turn: processes, threads, mappings (perf_tasks.c,
- *perf_space.c) perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c,
- *perf_dwarf.c)
+ *	perf_machine.c  each record in turn: processes, threads (perf_tasks.c), mappings
+ *	                (perf_space.c)
+ *	perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c,
+ *	                perf_dwarf.c)
  *
  * The format is that of tools/perf/Documentation/perf.data-file-format.txt and of the kernel's
  * include/uapi/linux/perf_event.h. Numbers have the byte order of the machine that was recorded. */
