@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "lib/cfi_build.h"
 #include "lib/elf_build.h"
 #include "object/object.h"
 
@@ -523,6 +524,31 @@ static void test_sizes(void)
 	OK(t.n == 3 && t.at[0].end == TEXT + 64);
 	free(t.at);
 	object_free(o);
+}
+
+/* A file without symbols has the functions that its call-frame information knows, if asked. */
+static void test_nameless(void)
+{
+	static const uint8_t code[] = { 0x0c, 7, 8, 0x90, 1 }; /* cfa = rsp + 8; ra at cfa - 8 */
+	struct elf_build b = program();
+	struct cfi_build *f = calloc(1, sizeof(*f));
+	cfi_cie(f, false, 16, code, sizeof(code));
+	cfi_fde(f, TEXT, 16, NULL, 0);
+	cfi_fde(f, TEXT + 32, 64, NULL, 0);
+	cfi_fde(f, 0x900000, 64, NULL, 0); /* not code */
+	elf_section(&b, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, CFI_ADDR, f->at, f->n);
+	struct object_file *o = open_build(&b);
+	struct symbol_table t = { 0 };
+	kin_error_free(object_symbols(o, &(struct symtab_opts){ .exact = true }, &t));
+	OK(t.n == 2 && t.at[0].addr == TEXT && t.at[1].addr == TEXT + 32);
+	OK(t.n == 2 && t.at[0].flags & SYMBOL_NAMELESS && t.at[1].flags & SYMBOL_NAMELESS);
+	OK_STR(t.n == 2 ? t.at[1].name : "", "[0x1020]");
+	free(t.at);
+	kin_error_free(object_symbols(o, &ours, &t));
+	OK(t.n == 0);
+	free(t.at);
+	object_free(o);
+	free(f);
 }
 
 static void test_external(void)
@@ -1075,6 +1101,7 @@ int main(void)
 	test_plt_x86();
 	test_plt_aarch64();
 	test_sizes();
+	test_nameless();
 	test_external();
 	test_build_id_file();
 	test_debuglink();
