@@ -184,8 +184,9 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
 uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip);
-/* Whether there is a file to be opened. */
-bool perf_object_is_file(const struct perf_object *o);
+/* Its file; NULL if there is none, or with build_id, if it is another one than that which ran. */
+struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+				     const char *build_id);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
 
@@ -298,6 +299,7 @@ void perf_machine_finish(struct perf *p);
 
 struct perf {
 	const char *name;
+	const char *symfs; /* as in input_opts */
 	struct profile_builder *into;
 	struct source *source;
 	bool swap, big_endian;
