@@ -44,6 +44,13 @@ static struct kin_error *not_executable(const char *path, const char *what)
 		       "%s: not in executable format", path);
 }
 
+/* Data may name any file, and opening a device (a tape's, a watchdog's) is doing something. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
 static struct kin_error *check_kind(int fd, const char *path)
 {
 	struct stat st;
@@ -179,6 +186,8 @@ static void read_sections(struct elf_file *f, size_t memory_size)
 
 struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 {
+	if (is_device(path))
+		return not_executable(path, "not a regular file");
 	/* Not waiting for a writer if it is a FIFO; for regular files it means nothing. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
