@@ -146,19 +146,6 @@ static void start_row(struct callchains *c, size_t row)
 	}
 }
 
-static void start_all(struct callchains *c)
-{
-	const struct hists_private *h = c->h;
-	size_t n_events = h->hists.opts->n_events;
-	for (size_t i = 0; i < h->paths.n; i++) {
-		const struct path *p = &h->paths.at[i];
-		if (h->hists.opts->order == CHAIN_CALLER && p->depth == 1)
-			add_subtree(c, (pathid)i);
-		else if (h->hists.opts->order == CHAIN_CALLEE && p->depth)
-			add_up(c, (pathid)i, &h->own.at[i * n_events]);
-	}
-}
-
 /* ---- one level after the other ---- */
 
 /* What follows a strand, into c->found. */
@@ -339,35 +326,17 @@ static void reset(struct callchains *c)
 	c->touched.n = 0;
 }
 
-static const struct callchain *grown(struct callchains *c, const struct chain_opts *o)
-{
-	grow(c, o);
-	c->tree = (struct callchain){ c->nodes.at, c->nodes.n };
-	return &c->tree;
-}
-
 const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o)
 {
 	reset(c);
 	c->below_only = o->below_only;
 	start_row(c, row);
-	return grown(c, o);
-}
-
-const struct callchain *callchains_of_all(struct callchains *c, const struct chain_opts *o)
-{
-	reset(c);
-	start_all(c);
-	return grown(c, o);
+	grow(c, o);
+	c->tree = (struct callchain){ c->nodes.at, c->nodes.n };
+	return &c->tree;
 }
 
 /* ---- names ---- */
-
-symid callchain_place(const struct callchains *c, uint32_t hop) { return c->h->hops.at[hop].place; }
-frameid callchain_frame(const struct callchains *c, uint32_t hop)
-{
-	return c->h->hops.at[hop].frame;
-}
 
 const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 {

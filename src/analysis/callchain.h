@@ -47,11 +47,6 @@ void callchains_free(struct callchains *c);               /* NULL is fine */
 /* Valid until the next is asked for. Weights are those of the first event. */
 const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o);
 
-/* The chains of all samples, in either order from the end that it starts with. */
-const struct callchain *callchains_of_all(struct callchains *c, const struct chain_opts *o);
-
-symid callchain_place(const struct callchains *c, uint32_t hop);
-frameid callchain_frame(const struct callchains *c, uint32_t hop);
 /* "f", "f (inlined)", "0x401136"; with `line` the source line too, if known. Lives as long as the
  * hists. */
 const char *callchain_name(const struct callchains *c, uint32_t hop, bool line);

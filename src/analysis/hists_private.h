@@ -120,14 +120,10 @@ uint32_t hist_line_id(struct hists_private *h,
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
-uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
-const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);
 /* The stack whose leaf counts: without what --ignore-callees cuts off. */
 stackid hists_leaf_of(const struct hists_private *h, stackid stack);
 /* The function that the Self of a stack goes to, and its frame. */
 symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame);
-/* The same as a hop. */
-uint32_t hists_leaf_hop(struct hists_private *h, stackid stack);
 
 #endif

@@ -29,7 +29,9 @@ static char *event_name(const struct profile *p, uint32_t id)
 	return xprintf("%s", strtab_get(p->strings, p->samples.events[id].name));
 }
 
-bool filter_object_is(const struct profile *p, objid id, const char *name)
+/* Whether a person who wrote `name` means this object: its path, or the end of it from a slash on.
+ */
+static bool object_is(const struct profile *p, objid id, const char *name)
 {
 	const char *path = strtab_get(p->strings, p->objects[id].path);
 	size_t n = strlen(path), k = strlen(name);
@@ -108,20 +110,13 @@ static struct kin_error *choose(const struct profile *p, const struct kind *k,
 static struct kin_error *choose_time(const struct profile *p, const char *text,
 				     struct profile_part *part)
 {
-	struct time_range whole = span_of(p), r;
+	struct time_range r;
 
 	if (!text)
 		return NULL;
-	if (whole.from_ns > whole.to_ns)
-		return err_new(KIN_ERROR_USAGE, "a time is asked for, but no sample in the data "
-						"says when it was taken");
-	if (!span_parse(text, whole, &r))
-		return err_new(KIN_ERROR_USAGE,
-			       "'%s' is no stretch of time: START,STOP in seconds, with a + from "
-			       "the first sample on, or a part: 10%%-20%%, 10%%/2",
-			       text);
-	if (r.to_ns < r.from_ns)
-		return err_new(KIN_ERROR_USAGE, "'%s' ends before it starts", text);
+	struct kin_error *err = span_parse(text, span_of(p), &r);
+	if (err)
+		return err;
 	part->from_ns = r.from_ns ? r.from_ns : 1;
 	part->to_ns = r.to_ns == UINT64_MAX ? 0 : r.to_ns + 1;
 	return NULL;
@@ -143,7 +138,7 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 {
 	const struct kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is, task_name };
 	const struct kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is, task_name };
-	const struct kind objects = { "object", 1, (*p)->n_objects, filter_object_is, object_name };
+	const struct kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
 	const struct kind events = { "event", 0, (*p)->samples.n_events, event_is, event_name };
 	uint8_t *tasks = NULL, *of_comms = NULL, *in_objects = NULL, *of_events = NULL;
 	struct profile_part part = { 0 };

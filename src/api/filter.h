@@ -11,8 +11,4 @@ struct kin_open_opts;
  * there is no such thread, object or event: the message lists those there are. */
 MUST_CHECK struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *opts);
 
-/* Whether a person who wrote `name` means this object: its path, or the end of it from a slash on.
- */
-bool filter_object_is(const struct profile *p, objid id, const char *name);
-
 #endif

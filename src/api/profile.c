@@ -213,7 +213,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err)
 		return err;
 
-	err = input_read(paths, n, &(struct input_opts){ .target = p->target }, &p->data);
+	struct input_opts how = { .target = p->target, .symfs = o->symfs };
+	err = input_read(paths, n, &how, &p->data);
 	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);

@@ -1,8 +1,11 @@
 #include "cli/child.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+
+int child_not_run(int errnum) { return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE; }
 
 int child_end_as(int wait_status)
 {

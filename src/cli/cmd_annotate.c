@@ -6,10 +6,9 @@ static const char *const description[] = {
 	"The source of the named functions or files, or of all that have time, with "
 	"what was measured on each line. The program must have line information "
 	"(compile with -g).",
-	"Where there are samples, self is the time in the line's own code and inclusive that of "
-	"all "
-	"samples with the line on their stack: with what it called. Where blocks were counted as "
-	"well, time/count is the time that one execution of the line took.",
+	"self is the time in the line's own code; where stacks were sampled, inclusive is that of "
+	"all samples with the line on their stack: with what it called. Where blocks were counted "
+	"as well, time/count is the time that one execution of the line took.",
 	"--gcov adds executions from gcov: of any build of the same sources, but time/count only "
 	"means "
 	"something if that run did the same work as the one that was sampled.",

@@ -1,7 +1,5 @@
 /* cmd_browse.c - a profile on the terminal, to go about in. */
-#include "base/err.h"
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/run.h"
 #include "tui/browse.h"
 
@@ -28,22 +26,14 @@ static const struct example examples[] = {
 static const struct opt_group *const options[] = { &input_options, &names_options, &general_options,
 						   NULL };
 
-int browse_profile(struct kin_profile *profile, const struct settings *s)
+struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct browse_opts opts = { .title = "kin", .hists = &s->hists };
-	return message_error(s->command->name, browse(profile, &opts));
+	(void)status;
+	return browse(profile, &opts);
 }
 
-static int run(const struct settings *s)
-{
-	struct kin_profile *profile = NULL;
-	int status = open_profile(s, &profile);
-	if (!profile)
-		return status;
-	int shown = browse_profile(profile, s);
-	kin_profile_free(profile);
-	return shown ? shown : status;
-}
+static int run(const struct settings *s) { return run_profile(s, browse_profile); }
 
 const struct command browse_command = {
 	.name = "browse",

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/message.h"
+#include "cli/prefix.h"
 #include "record/preload.h"
 
 static const char *const description[] = {
@@ -34,7 +34,7 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { CC_BLOCKS = 100, CC_LATENCY, CC_NO_CALLS, CC_NO_LINK, CC_PRINT };
+enum { CC_BLOCKS = OPT_OWN, CC_LATENCY, CC_NO_CALLS, CC_NO_LINK, CC_PRINT };
 
 static const struct opt_group what_options = {
 	"What the program will count",
@@ -69,34 +69,20 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 
 struct line {
 	char **argv; /* the compiler and its arguments */
-	bool blocks, latency, no_calls, no_runtime, print, help, version;
-	char error[512];
+	bool blocks, latency, no_calls, no_runtime, print;
 };
 
-static bool parse(int argc, char **argv, struct line *l)
+static bool set(void *line, int id, const char *arg, char error[512])
 {
-	struct opt_parser p = opt_parser(options, argc, argv);
-	for (int id; (id = opt_next(&p)) != OPT_END;) {
-		if (id == OPT_ERROR) {
-			snprintf(l->error, sizeof(l->error), "%s", p.error);
-			return false;
-		}
-		if (id == OPT_OPERAND) {
-			l->argv = argv + p.next - 1;
-			return true;
-		}
-		l->blocks |= id == CC_BLOCKS;
-		l->latency |= id == CC_LATENCY;
-		l->no_calls |= id == CC_NO_CALLS;
-		l->no_runtime |= id == CC_NO_LINK;
-		l->print |= id == CC_PRINT;
-		l->help |= id == OPT_HELP;
-		l->version |= id == OPT_VERSION;
-		if (l->help || l->version)
-			return true;
-	}
-	snprintf(l->error, sizeof(l->error), "which compiler? As in kin cc gcc -o prog prog.c");
-	return false;
+	struct line *l = line;
+	(void)arg;
+	(void)error;
+	l->blocks |= id == CC_BLOCKS;
+	l->latency |= id == CC_LATENCY;
+	l->no_calls |= id == CC_NO_CALLS;
+	l->no_runtime |= id == CC_NO_LINK;
+	l->print |= id == CC_PRINT;
+	return true;
 }
 
 /* ---- what the arguments ask for ---- */
@@ -219,21 +205,17 @@ static int run_line(const struct line *l)
 	execvp(w.at.at[0], (char *const *)(uintptr_t)w.at.at);
 	int errnum = errno;
 	message_error("cc", err_os(errnum, "%s", l->argv[0]));
-	return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+	return child_not_run(errnum);
 }
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct line l = { 0 };
-	if (!parse(argc, argv, &l)) {
-		message(c->name, "%s", l.error);
-		return EXIT_USAGE;
-	}
-	if (l.help)
-		help_command(c, stdout);
-	else if (l.version)
-		help_version(stdout);
-	return l.help || l.version ? EXIT_OK : run_line(&l);
+	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
+	if (status != PREFIX_GO_ON)
+		return status;
+	return l.argv ? run_line(&l)
+		      : prefix_wrong(c, "which compiler? As in kin cc gcc -o prog prog.c");
 }
 
 const struct command cc_command = {

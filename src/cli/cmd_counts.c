@@ -4,7 +4,8 @@
 
 static const char *const description[] = {
 	"Execution counts: calls per function, and, if the program was built to "
-	"count them, executions per basic block.",
+	"count them, executions per basic block. They are in gmon.out and in what kin run "
+	"writes; samples alone count nothing.",
 	"Naming functions or source files shows only theirs.",
 	NULL,
 };

@@ -3,18 +3,18 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"One row per function, the busiest first: the share of the total time spent "
-	"in its own code, that time in seconds, how often it was called, and the "
-	"time per call without and with what it called in turn.",
-	"Own times are samples of the program counter: what was measured. Times "
-	"that include callees (total/call) are estimated: a callee's time is handed "
-	"to its callers in proportion to their calls, as gmon.out does not say "
-	"which call it was spent on.",
+	"One row per function, the busiest first: the share of the total time spent in its own "
+	"code, and that time in seconds. Where stacks were sampled, inclusive is the time of all "
+	"samples with the function on their stack. Where calls were counted, there is how often "
+	"it was called, and the time per call without and with what it called in turn.",
+	"Own times are samples of where the program was: measured. Times with callees are measured "
+	"where there are stacks. From gmon.out, which has none, they are estimated: a callee's "
+	"time is handed to its callers in proportion to their calls.",
 	NULL,
 };
 
 static const struct example examples[] = {
-	{ "kin flat", "the profile in gmon.out of the program here" },
+	{ "kin flat", "the profile here" },
 	{ "kin flat ./server gmon.out.*", "several runs added up" },
 	{ "kin flat --sort=-calls --min-share=1", "what is called most, without the crumbs" },
 	{ "kin flat --format=csv -o flat.csv", "for a spreadsheet" },

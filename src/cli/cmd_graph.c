@@ -8,12 +8,12 @@ static const char *const description[] = {
 	"its callees, below; both are indented. For a caller, self and children are "
 	"the part of the function's time that it is charged with; for a callee, the "
 	"part of the callee's time that the function is charged with.",
-	"called is 3/7 for 3 of 7 calls, and 3+7 for 3 calls from outside and 7 "
-	"recursive ones. Functions that call each other in a circle form a cycle, "
-	"which has a block of its own: within it time cannot be told apart.",
-	"All times that went along a call are estimated: gmon.out counts calls and "
-	"samples functions, but does not say which call a sample belongs to, so "
-	"time is apportioned by counts.",
+	"Where calls were counted, called is 3/7 for 3 of 7 calls, and 3+7 for 3 calls from "
+	"outside and 7 recursive ones. Functions that call each other in a circle form a cycle, "
+	"which has a block of its own; without stacks time cannot be told apart within it.",
+	"Where stacks were sampled, the time that went along a call is measured: it is that of the "
+	"samples with this call on their stack. gmon.out has no stacks, only counts of calls, so "
+	"that such times are estimated: apportioned by these counts. A note says which it is.",
 	"Naming functions shows only their blocks.",
 	NULL,
 };

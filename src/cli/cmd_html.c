@@ -1,11 +1,8 @@
 /* cmd_html.c - a profile as one HTML file. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/run.h"
 
@@ -65,13 +62,13 @@ static char *title_of(const struct settings *s)
 	return path ? xprintf("%s", slash ? slash + 1 : path) : xprintf("Profile");
 }
 
-static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s)
+static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct output_opts opts = s->output;
 	struct output out;
 	opts.no_pager = true;
 	opts.path = opts.path ? opts.path : "profile.html";
-	struct kin_error *err = output_open(&opts, &out);
+	struct kin_error *err = output_open(&opts, status, &out);
 	if (err)
 		return err;
 	char *title = title_of(s);
@@ -81,29 +78,10 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 						.min_share = s->min_share },
 		       out.stream);
 	free(title);
-	struct kin_error *at_close = output_close(&out);
-	if (err && at_close) {
-		kin_error_free(at_close);
-		return err_wrap(err, "%s", out.name);
-	}
-	return err ? err : at_close;
+	return output_finish(&out, err);
 }
 
-static int run(const struct settings *s)
-{
-	struct kin_profile *profile = NULL;
-	struct kin_error *err = output_check(s);
-	if (err)
-		return message_error(s->command->name, err);
-	int status = open_profile(s, &profile);
-	if (!profile)
-		return status;
-	err = write_to(profile, s);
-	kin_profile_free(profile);
-	if (err)
-		return message_error(s->command->name, err);
-	return status;
-}
+static int run(const struct settings *s) { return run_profile(s, write_to); }
 
 const struct command html_command = {
 	.name = "html",

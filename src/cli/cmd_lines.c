@@ -4,7 +4,9 @@
 
 static const char *const description[] = {
 	"One row per source line that has time or was called, the busiest first. "
-	"The program must have line information (compile with -g).",
+	"self is the time in the line's own code; where stacks were sampled, inclusive is that of "
+	"all samples with the line on their stack: with what it called. The program must have line "
+	"information (compile with -g).",
 	"Naming functions or source files shows only their lines.",
 	NULL,
 };

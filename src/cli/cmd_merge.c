@@ -32,8 +32,8 @@ static const struct example examples[] = {
 static const struct opt_group merge_options = {
 	"Output",
 	(const struct opt[]){
-		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of gmon.sum or merged.kin", NULL,
-		  COMPLETE_FILE },
+		{ OPT_OUTPUT, 'o', "output", "FILE",
+		  "write to FILE instead of gmon.sum or merged.kin", NULL, COMPLETE_FILE },
 		{ 0 },
 	},
 };

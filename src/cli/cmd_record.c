@@ -1,17 +1,17 @@
 /* cmd_record.c - samples what programs do, with whole call stacks. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/vec.h"
+#include "cli/arg.h"
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/message.h"
+#include "cli/prefix.h"
+#include "cli/sampling.h"
 #include "record/preload.h"
 #include "record/record.h"
 
@@ -55,13 +55,7 @@ static const struct example examples[] = {
 };
 
 enum {
-	RECORD_FREQUENCY = 100,
-	RECORD_PERIOD,
-	RECORD_EVENT,
-	RECORD_STACKS,
-	RECORD_PID,
-	RECORD_TID,
-	RECORD_ALL,
+	RECORD_STACKS = OPT_OWN,
 	RECORD_DURATION,
 	RECORD_WALL,
 	RECORD_RUNS,
@@ -72,13 +66,13 @@ enum {
 static const struct opt_group what_options = {
 	"What is recorded",
 	(const struct opt[]){
-		{ RECORD_PID, 'p', "pid", "PID",
+		{ SAMPLING_PID, 'p', "pid", "PID",
 		  "running processes, with all their threads and what "
 		  "they start; PID,PID,... or repeated",
 		  NULL, COMPLETE_NOTHING },
-		{ RECORD_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
+		{ SAMPLING_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
 		  COMPLETE_NOTHING },
-		{ RECORD_ALL, 'a', "all-cpus", NULL,
+		{ SAMPLING_ALL, 'a', "all-cpus", NULL,
 		  "everything on the machine; with COMMAND, while that runs", NULL,
 		  COMPLETE_NOTHING },
 		{ RECORD_DURATION, 0, "duration", "TIME",
@@ -93,16 +87,16 @@ static const struct opt_group what_options = {
 static const struct opt_group how_options = {
 	"How",
 	(const struct opt[]){
-		{ RECORD_EVENT, 'e', "event", "EVENT",
+		{ SAMPLING_EVENT, 'e', "event", "EVENT",
 		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, "
 		  "rHEX, "
 		  "... as perf names them, with :u or :k for user or kernel mode alone; "
 		  "EVENT,EVENT or "
 		  "repeated. Usually cycles, or CPU time where the machine does not count them",
 		  NULL, COMPLETE_NOTHING },
-		{ RECORD_FREQUENCY, 'F', "frequency", "HZ",
+		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
 		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
-		{ RECORD_PERIOD, 'c', "count", "N", "or one sample every N events", NULL,
+		{ SAMPLING_PERIOD, 'c', "count", "N", "or one sample every N events", NULL,
 		  COMPLETE_NOTHING },
 		{ RECORD_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
@@ -137,52 +131,13 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 
 /* ---- the command line ---- */
 
-struct ids {
-	VEC(pid_t) at;
-};
-
 struct line {
 	struct record_opts opts;
-	struct ids pids, tids;
-	char *events; /* joined by commas */
-	bool quiet, help, version;
-	char error[512];
+	struct sampling sampling;
+	bool quiet;
 };
 
-static bool bad(struct line *l, const char *option, const char *arg, const char *what)
-{
-	snprintf(l->error, sizeof(l->error), "%s: '%.80s' is not %s", option, arg, what);
-	return false;
-}
-
-static bool take_ids(struct line *l, const char *option, const char *arg, struct ids *ret)
-{
-	for (const char *s = arg;; s++) {
-		char *end;
-		errno = 0;
-		long v = strtol(s, &end, 10);
-		if (end == s || errno || v <= 0 || v > INT32_MAX || (*end && *end != ','))
-			return bad(l, option, arg, "a number of a process or thread");
-		vec_push(&ret->at, (pid_t)v);
-		s = end;
-		if (!*s)
-			return true;
-	}
-}
-
-static bool take_number(struct line *l, const char *option, const char *arg, uint64_t max,
-			uint64_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(arg, &end, 10);
-	if (end == arg || *end || errno || arg[0] == '-' || !v || v > max)
-		return bad(l, option, arg, "a number that makes sense here");
-	*ret = v;
-	return true;
-}
-
-static bool take_time(struct line *l, const char *arg, uint64_t *ret)
+static bool take_time(const char *arg, uint64_t *ret)
 {
 	static const struct {
 		const char *unit;
@@ -198,42 +153,23 @@ static bool take_time(struct line *l, const char *arg, uint64_t *ret)
 		*ret = (uint64_t)(v * units[i].ns);
 		return true;
 	}
-	return bad(l, "--duration", arg, "a time: 10, 500ms, 2m");
+	return false;
 }
 
-static void add_events(struct line *l, const char *arg)
+static bool set(void *line, int id, const char *arg, char error[512])
 {
-	char *joined = l->events ? xprintf("%s,%s", l->events, arg) : xprintf("%s", arg);
-	free(l->events);
-	l->events = joined;
-}
-
-static bool take_option(struct line *l, int id, const char *arg)
-{
+	struct line *l = line;
 	struct record_opts *o = &l->opts;
 	uint64_t n = 0;
-	bool ok = true;
 	switch (id) {
-	case RECORD_PID:
-		return take_ids(l, "-p", arg, &l->pids);
-	case RECORD_TID:
-		return take_ids(l, "-t", arg, &l->tids);
-	case RECORD_ALL:
-		o->everything = true;
-		break;
 	case RECORD_DURATION:
-		return take_time(l, arg, &o->duration_ns);
+		return take_time(arg, &o->duration_ns) ||
+		       arg_bad("--duration", arg, "a time: 10, 500ms, 2m", error);
 	case RECORD_RUNS:
-		ok = take_number(l, "-r", arg, 100000, &n);
+		if (!arg_u64(arg, 1, 100000, &n))
+			return arg_bad("-r", arg, "a number that makes sense here", error);
 		o->runs = (unsigned)n;
 		break;
-	case RECORD_EVENT:
-		add_events(l, arg);
-		break;
-	case RECORD_FREQUENCY:
-		return take_number(l, "-F", arg, 1000000, &o->frequency);
-	case RECORD_PERIOD:
-		return take_number(l, "-c", arg, UINT64_C(1) << 62, &o->period);
 	case RECORD_STACKS:
 		o->mode = !strcmp(arg, "fp")      ? UNWINDING_FP
 			  : !strcmp(arg, "dwarf") ? UNWINDING_DWARF
@@ -251,62 +187,33 @@ static bool take_option(struct line *l, int id, const char *arg)
 	case RECORD_QUIET:
 		l->quiet = true;
 		break;
-	case OPT_HELP:
-		l->help = true;
-		break;
-	case OPT_VERSION:
-		l->version = true;
-		break;
+	default:
+		return sampling_set(&l->sampling, id, arg, error);
 	}
-	return ok;
+	return true;
 }
 
-static bool check(struct line *l)
+/* What is wrong with the line; NULL: nothing. */
+static const char *check(const struct line *l)
 {
-	struct record_opts *o = &l->opts;
-	const char *wrong = NULL;
-	bool attach = o->n_pids || o->n_tids;
-	if (!o->argv && !attach && !o->everything)
-		wrong = "no command, and none of -p, -t and -a: what is to be recorded?";
-	else if (o->argv && attach)
-		wrong = "a command, and processes that run already: one or the other";
-	else if (attach && o->everything)
-		wrong = "-a is everything: without -p and -t";
-	else if (o->runs > 1 && !o->argv)
-		wrong = "-r repeats a command: there is none";
-	else if (o->frequency && o->period)
-		wrong = "-F and -c: one or the other";
-	if (wrong)
-		snprintf(l->error, sizeof(l->error), "%s", wrong);
-	return !wrong;
+	const struct record_opts *o = &l->opts;
+	if (!o->argv && !sampling_attaches(&l->sampling) && !l->sampling.everything)
+		return "no command, and none of -p, -t and -a: what is to be recorded?";
+	if (o->runs > 1 && !o->argv)
+		return "-r repeats a command: there is none";
+	return sampling_conflict(&l->sampling, o->argv);
 }
 
-/* Options end at the first word of the command. */
-static bool parse(int argc, char **argv, struct line *l)
+static void take_sampling(struct record_opts *o, const struct sampling *s)
 {
-	struct opt_parser p = opt_parser(options, argc, argv);
-	for (int id; (id = opt_next(&p)) != OPT_END;) {
-		if (id == OPT_ERROR) {
-			snprintf(l->error, sizeof(l->error), "%s", p.error);
-			return false;
-		}
-		if (id == OPT_OPERAND) {
-			l->opts.argv = argv + p.next - 1;
-			break;
-		}
-		if (!take_option(l, id, p.arg))
-			return false;
-		if (l->help || l->version)
-			return true;
-	}
-	l->opts.events = l->events;
-	l->opts.pids = l->pids.at.at;
-	l->opts.n_pids = l->pids.at.n;
-	l->opts.tids = l->tids.at.at;
-	l->opts.n_tids = l->tids.at.n;
-	if (!l->opts.output)
-		l->opts.output = "profile.kin";
-	return check(l);
+	o->events = s->events;
+	o->frequency = s->frequency;
+	o->period = s->period;
+	o->everything = s->everything;
+	o->pids = s->pids.at.at;
+	o->n_pids = s->pids.at.n;
+	o->tids = s->tids.at.at;
+	o->n_tids = s->tids.at.n;
 }
 
 /* ---- running ---- */
@@ -342,7 +249,7 @@ static void fall_back(const struct line *l)
 	message("record", "it is measured from inside instead, as kin run does");
 	execvp(o->argv[0], o->argv);
 	message("record", "%s: %s", o->argv[0], strerror(errno));
-	_exit(errno == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE);
+	_exit(child_not_run(errno));
 }
 
 static int not_begun(const struct line *l, struct kin_error *err, bool not_executed)
@@ -358,7 +265,7 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	if (refused)
 		fall_back(l);
 	if (not_executed)
-		return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+		return child_not_run(errnum);
 	return kind == KIN_ERROR_USAGE && !l->opts.argv ? EXIT_USAGE : CHILD_FAILED;
 }
 
@@ -375,6 +282,7 @@ static int run_line(struct line *l)
 {
 	struct record_result result;
 	bool not_executed;
+	take_sampling(&l->opts, &l->sampling);
 	l->opts.say = say;
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
 	if (err)
@@ -387,21 +295,15 @@ static int run_line(struct line *l)
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
-	struct line l = { 0 };
-	int status = EXIT_OK;
-	if (!parse(argc, argv, &l)) {
-		message(c->name, "%s", l.error);
-		status = EXIT_USAGE;
-	} else if (l.help) {
-		help_command(c, stdout);
-	} else if (l.version) {
-		help_version(stdout);
-	} else {
-		status = run_line(&l);
+	struct line l = { .opts.output = "profile.kin" };
+	char **program;
+	int status = prefix_parse(c, argc, argv, set, &l, &program);
+	if (status == PREFIX_GO_ON) {
+		l.opts.argv = program;
+		const char *wrong = check(&l);
+		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
-	vec_free(&l.pids.at);
-	vec_free(&l.tids.at);
-	free(l.events);
+	sampling_done(&l.sampling);
 	return status;
 }
 

@@ -1,12 +1,11 @@
 /* cmd_report.c - samples by any keys, with what was below and above them in the stacks. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "cli/arg.h"
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/perfconfig.h"
 #include "cli/run.h"
@@ -31,7 +30,7 @@ static const char *const description[] = {
 };
 
 static const struct example examples[] = {
-	{ "kin report", "where the time of kin.data or perf.data here went" },
+	{ "kin report", "where the time of the recording here went" },
 	{ "kin report --stdio -g caller", "with call chains, as perf report prints them" },
 	{ "kin report -s dso,sym -S malloc,free", "of samples in these functions only" },
 	{ "kin report parse_line", "who calls parse_line, and what it calls" },
@@ -40,10 +39,7 @@ static const struct example examples[] = {
 };
 
 enum {
-	OPT_INPUT = OPT_OWN,
-	OPT_SYMFS,
-	OPT_KALLSYMS,
-	OPT_CHILDREN,
+	OPT_CHILDREN = OPT_OWN,
 	OPT_NO_CHILDREN,
 	OPT_LATENCY,
 	OPT_KEYS,
@@ -79,27 +75,6 @@ enum {
 	OPT_QUIET,
 	OPT_STATS,
 	OPT_VERBOSE,
-};
-
-static const struct opt_group input_group = {
-	"Input",
-	(const struct opt[]){
-		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
-		  COMPLETE_FILE },
-		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled",
-		  NULL, COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "FOLDER",
-		  "look for programs and libraries below this folder", NULL, COMPLETE_DIRECTORY },
-		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
-		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
-		  "where separate debug files are, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY },
-		{ OPT_STRICT, 0, "strict", NULL,
-		  "fail, after all is done, if the data is less than what it should be: see kin info",
-		  NULL, COMPLETE_NOTHING },
-		{ 0 },
-	},
 };
 
 static const struct opt_group rows_group = {
@@ -205,7 +180,8 @@ static const struct opt_group output_group = {
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
 		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json, csv or perf; html: one file with "
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json, csv or perf; html: one file with "
 		  "everything, as kin html",
 		  "text json csv perf html", COMPLETE_NOTHING },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
@@ -232,21 +208,16 @@ static const struct opt_group output_group = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_group,   &rows_group,   &chains_group,    &filter_group,
-	&names_options, &output_group, &general_options, NULL,
+	&recording_options, &rows_group,   &chains_group,    &filter_group,
+	&names_options,     &output_group, &general_options, NULL,
 };
 
 /* ---- options ---- */
 
-static bool set_number(const char *option, const char *arg, double high, double *ret,
-		       char error[512])
+static bool set_percent(const char *option, const char *arg, double *ret, char error[512])
 {
-	char *end;
-	*ret = strtod(arg, &end);
-	if (end != arg && (!*end || !strcmp(end, "%")) && *ret >= 0 && *ret <= high)
-		return true;
-	snprintf(error, 512, "%s: '%.80s' is not a number from 0 to %.0f", option, arg, high);
-	return false;
+	return arg_double(arg, "%", 0, 100, ret) ||
+	       arg_bad(option, arg, "a number from 0 to 100", error);
 }
 
 /* -G and -g add up. */
@@ -260,17 +231,8 @@ static void add_call_graph(struct settings *s, const char *more)
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	struct kin_hists_opts *h = &s->hists;
-	double n = 0;
+	uint64_t n = 0;
 	switch (id) {
-	case OPT_INPUT:
-		settings_add_data(s, arg);
-		break;
-	case OPT_SYMFS:
-		s->symfs = arg;
-		break;
-	case OPT_KALLSYMS:
-		s->kallsyms = arg;
-		break;
 	case OPT_CHILDREN:
 		h->no_children = false;
 		break;
@@ -302,8 +264,8 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		h->self_physical = true;
 		break;
 	case OPT_MAX_STACK:
-		if (!set_number("--max-stack", arg, 1e6, &n, error))
-			return false;
+		if (!arg_u64(arg, 0, 1000000, &n))
+			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
 		h->max_stack = (unsigned)n;
 		break;
 	case OPT_PARENT:
@@ -317,7 +279,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_PERCENT_LIMIT:
 		h->has_percent_limit = true;
-		return set_number("--percent-limit", arg, 100, &h->percent_limit, error);
+		return set_percent("--percent-limit", arg, &h->percent_limit, error);
 	case OPT_PERCENTAGE:
 		h->relative = arg[0] == 'r';
 		break;
@@ -484,7 +446,6 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 static struct kin_error *print(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct kin_hists_opts h = s->hists;
-	struct output_opts opts = s->output;
 	struct output out;
 	h.call_graph = s->call_graph;
 	h.perf = s->format && !strcmp(s->format, "perf");
@@ -493,43 +454,27 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	h.weights = s->format && !h.perf && strcmp(s->format, "text") != 0;
 	if (!s->format && !s->subjects.at.n)
 		as_page(&h, s);
-	opts.status = status;
-	struct kin_error *err = output_open(&opts, &out);
+	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
 	if (s->format && !strcmp(s->format, "html"))
-		err = kin_html(profile, &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
+		err = kin_html(profile,
+			       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
 			       out.stream);
 	else if (s->subjects.at.n)
 		err = print_functions(profile, s, &h, &out);
 	else
 		err = print_events(profile, s, &h, &out);
-	struct kin_error *at_close = output_close(&out);
-	if (err && at_close) {
-		kin_error_free(at_close);
-		return err_wrap(err, "%s", out.name);
-	}
-	return err ? err : at_close;
+	return output_finish(&out, err);
 }
 
-static int run(const struct settings *s)
+/* Prints, or shows on the terminal. */
+static struct kin_error *present(struct kin_profile *profile, const struct settings *s, int status)
 {
-	struct kin_profile *profile = NULL;
-	struct kin_error *err = output_check(s);
-	if (err)
-		return message_error(s->command->name, err);
-	int status = open_profile(s, &profile);
-	if (!profile)
-		return status;
-	if (s->tui) {
-		int shown = browse_profile(profile, s);
-		kin_profile_free(profile);
-		return shown ? shown : status;
-	}
-	err = print(profile, s, status);
-	kin_profile_free(profile);
-	return err ? message_error(s->command->name, err) : status;
+	return s->tui ? browse_profile(profile, s, status) : print(profile, s, status);
 }
+
+static int run(const struct settings *s) { return run_profile(s, present); }
 
 const struct command report_command = {
 	.name = "report",

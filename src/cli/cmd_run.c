@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cli/arg.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/content.h"
-#include "cli/help.h"
 #include "cli/message.h"
+#include "cli/prefix.h"
 #include "record/preload.h"
 #include "record/target.h"
 
@@ -49,7 +50,7 @@ static const struct example examples[] = {
 };
 
 enum {
-	RUN_SAMPLE = 100,
+	RUN_SAMPLE = OPT_OWN,
 	RUN_LEAVES,
 	RUN_NO_CALLS,
 	RUN_NO_BLOCKS,
@@ -106,35 +107,26 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 struct line {
 	struct preload_opts opts;
 	char **argv;
-	bool quiet, help, version;
+	bool quiet;
 	bool measured; /* the runtime is in it */
-	char error[512];
 };
 
-static bool take_sample(struct line *l, const char *arg)
+static bool take_sample(const char *arg, unsigned *hz)
 {
-	enum { MOST = 100000 };
-	char *end;
-	errno = 0;
-	unsigned long hz = strtoul(arg, &end, 10);
-	if (!strcmp(arg, "off")) {
-		l->opts.frequency = 0;
-		return true;
-	}
-	if (end == arg || *end || errno || arg[0] == '-' || !hz || hz > MOST) {
-		snprintf(l->error, sizeof(l->error),
-			 "--sample: '%.80s' is no number of samples per second", arg);
+	uint64_t n = 0;
+	if (strcmp(arg, "off") != 0 && !arg_u64(arg, 1, 100000, &n))
 		return false;
-	}
-	l->opts.frequency = (unsigned)hz;
+	*hz = (unsigned)n;
 	return true;
 }
 
-static bool take_option(struct line *l, int id, const char *arg)
+static bool set(void *line, int id, const char *arg, char error[512])
 {
+	struct line *l = line;
 	switch (id) {
 	case RUN_SAMPLE:
-		return take_sample(l, arg);
+		return take_sample(arg, &l->opts.frequency) ||
+		       arg_bad("--sample", arg, "a number of samples per second, nor off", error);
 	case RUN_LEAVES:
 		l->opts.leaves = true;
 		break;
@@ -159,36 +151,8 @@ static bool take_option(struct line *l, int id, const char *arg)
 	case OPT_OUTPUT:
 		l->opts.output = arg;
 		break;
-	case OPT_HELP:
-		l->help = true;
-		break;
-	case OPT_VERSION:
-		l->version = true;
-		break;
 	}
 	return true;
-}
-
-/* Options end at the first word of the command. */
-static bool parse(int argc, char **argv, struct line *l)
-{
-	struct opt_parser p = opt_parser(options, argc, argv);
-	for (int id; (id = opt_next(&p)) != OPT_END;) {
-		if (id == OPT_ERROR) {
-			snprintf(l->error, sizeof(l->error), "%s", p.error);
-			return false;
-		}
-		if (id == OPT_OPERAND) {
-			l->argv = argv + p.next - 1;
-			return true;
-		}
-		if (!take_option(l, id, p.arg))
-			return false;
-		if (l->help || l->version)
-			return true;
-	}
-	snprintf(l->error, sizeof(l->error), "which program? As in kin run ./prog");
-	return false;
 }
 
 /* ---- the files ---- */
@@ -277,7 +241,7 @@ static int not_run(struct kin_error *err)
 {
 	int errnum = kin_error_errno(err);
 	message_error("run", err);
-	return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+	return child_not_run(errnum);
 }
 
 /* The program is more important than its profile: it runs, whatever keeps us from measuring it. */
@@ -330,15 +294,10 @@ static int run_line(struct line *l)
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct line l = { .opts = { .output = "profile.kin", .frequency = 1000 } };
-	if (!parse(argc, argv, &l)) {
-		message(c->name, "%s", l.error);
-		return EXIT_USAGE;
-	}
-	if (l.help)
-		help_command(c, stdout);
-	else if (l.version)
-		help_version(stdout);
-	return l.help || l.version ? EXIT_OK : run_line(&l);
+	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
+	if (status != PREFIX_GO_ON)
+		return status;
+	return l.argv ? run_line(&l) : prefix_wrong(c, "which program? As in kin run ./prog");
 }
 
 const struct command run_command = {

@@ -1,7 +1,4 @@
 /* cmd_script.c - the samples themselves, for people and for programs. */
-#include <stdio.h>
-
-#include "base/err.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
@@ -26,7 +23,7 @@ static const char *const description[] = {
 };
 
 static const struct example examples[] = {
-	{ "kin script", "the samples of kin.data or perf.data here" },
+	{ "kin script", "the samples of the recording here" },
 	{ "kin script --folded app.kin | flamegraph.pl > app.svg", "a flame graph" },
 	{ "kin script -F comm,tid,time,sym -c make", "these fields, of this command's samples" },
 	{ "kin script --format=json -F +srcline perf.data",
@@ -35,10 +32,7 @@ static const struct example examples[] = {
 };
 
 enum {
-	OPT_INPUT = OPT_OWN,
-	OPT_SYMFS,
-	OPT_KALLSYMS,
-	OPT_FIELDS,
+	OPT_FIELDS = OPT_OWN,
 	OPT_NS,
 	OPT_INLINE,
 	OPT_NO_INLINE,
@@ -55,24 +49,6 @@ enum {
 	SCRIPT_TID,
 	SCRIPT_CPU,
 	SCRIPT_TIME,
-};
-
-static const struct opt_group input_group = {
-	"Input",
-	(const struct opt[]){
-		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
-		  COMPLETE_FILE },
-		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled",
-		  NULL, COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "FOLDER",
-		  "look for programs and libraries below this folder", NULL, COMPLETE_DIRECTORY },
-		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
-		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
-		  "where separate debug files are, instead of /usr/lib/debug", NULL,
-		  COMPLETE_DIRECTORY },
-		{ 0 },
-	},
 };
 
 static const struct opt_group fields_group = {
@@ -150,8 +126,8 @@ static const struct opt_group output_group = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_group,   &fields_group, &folded_group,    &filter_group,
-	&names_options, &output_group, &general_options, NULL,
+	&recording_options, &fields_group, &folded_group,    &filter_group,
+	&names_options,     &output_group, &general_options, NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
@@ -159,15 +135,6 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	struct kin_script_opts *o = &s->script;
 	(void)error;
 	switch (id) {
-	case OPT_INPUT:
-		settings_add_data(s, arg);
-		break;
-	case OPT_SYMFS:
-		s->symfs = arg;
-		break;
-	case OPT_KALLSYMS:
-		s->kallsyms = arg;
-		break;
 	case OPT_FIELDS:
 		o->fields = arg;
 		break;
@@ -228,39 +195,26 @@ static bool begin(struct settings *s, char error[512])
 	return true;
 }
 
+static void say_more(const struct kin_profile *profile, size_t told)
+{
+	for (; told < kin_profile_n_warnings(profile); told++)
+		message("script", "warning: %s", kin_profile_warning_at(profile, told));
+}
+
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
-	struct output_opts opts = s->output;
+	size_t told = kin_profile_n_warnings(profile);
 	struct output out;
-	opts.status = status;
-	struct kin_error *err = output_open(&opts, &out);
+	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
 	err = kin_script(profile, s->format ? s->format : "text", &s->script, out.stream);
-	struct kin_error *at_close = output_close(&out);
-	if (err && at_close) {
-		kin_error_free(at_close);
-		return err_wrap(err, "%s", out.name);
-	}
-	return err ? err : at_close;
+	err = output_finish(&out, err);
+	say_more(profile, told);
+	return err;
 }
 
-static int run(const struct settings *s)
-{
-	struct kin_profile *profile = NULL;
-	struct kin_error *err = output_check(s);
-	if (err)
-		return message_error(s->command->name, err);
-	int status = open_profile(s, &profile);
-	if (!profile)
-		return status;
-	size_t told = kin_profile_n_warnings(profile);
-	err = write_to(profile, s, status);
-	for (; told < kin_profile_n_warnings(profile); told++)
-		message(s->command->name, "warning: %s", kin_profile_warning_at(profile, told));
-	kin_profile_free(profile);
-	return err ? message_error(s->command->name, err) : status;
-}
+static int run(const struct settings *s) { return run_profile(s, write_to); }
 
 const struct command script_command = {
 	.name = "script",

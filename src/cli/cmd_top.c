@@ -10,15 +10,14 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/vec.h"
+#include "cli/arg.h"
+#include "cli/child.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/message.h"
+#include "cli/prefix.h"
+#include "cli/sampling.h"
 #include "kin/table.h"
 #include "tui/browse.h"
-
-/* Of ourselves, as env and timeout have them. */
-enum { STATUS_FAILED = 125, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 static const char *const description[] = {
 	"Samples what runs on the machine, or processes (-p), threads (-t), or COMMAND and what it "
@@ -50,13 +49,7 @@ static const struct example examples[] = {
 };
 
 enum {
-	TOP_PID = 100,
-	TOP_TID,
-	TOP_ALL,
-	TOP_EVENT,
-	TOP_FREQUENCY,
-	TOP_PERIOD,
-	TOP_STACKS,
+	TOP_STACKS = OPT_OWN,
 	TOP_DELAY,
 	TOP_COUNT,
 	TOP_ZERO,
@@ -75,21 +68,21 @@ enum {
 static const struct opt_group what_options = {
 	"What is sampled",
 	(const struct opt[]){
-		{ TOP_PID, 'p', "pid", "PID",
+		{ SAMPLING_PID, 'p', "pid", "PID",
 		  "running processes, with all their threads and what they start; PID,PID,... or "
 		  "repeated",
 		  NULL, COMPLETE_NOTHING },
-		{ TOP_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
+		{ SAMPLING_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_ALL, 'a', "all-cpus", NULL,
+		{ SAMPLING_ALL, 'a', "all-cpus", NULL,
 		  "everything on the machine (the default); with COMMAND, while that runs", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_EVENT, 'e', "event", "EVENT",
+		{ SAMPLING_EVENT, 'e', "event", "EVENT",
 		  "what is counted, as for kin record: cycles, cpu-clock, cache-misses:u ...", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_FREQUENCY, 'F', "frequency", "HZ",
+		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
 		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
-		{ TOP_PERIOD, 'c', "period", "N", "or one sample every N events", NULL,
+		{ SAMPLING_PERIOD, 'c', "period", "N", "or one sample every N events", NULL,
 		  COMPLETE_NOTHING },
 		{ TOP_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
@@ -153,97 +146,29 @@ static const struct opt_group *const options[] = { &what_options, &how_options,
 
 /* ---- the command line ---- */
 
-struct ids {
-	VEC(int) at;
-};
-
 struct line {
 	struct kin_live_opts live;
 	struct kin_hists_opts hists;
-	struct ids pids, tids;
-	char *events; /* joined by commas */
+	struct sampling sampling;
 	double delay_s, keep;
 	uint64_t count; /* 0: no end */
-	bool stdio, json, help, version;
-	char error[512];
+	bool stdio, json;
 };
 
-static bool bad(struct line *l, const char *option, const char *arg, const char *what)
+static bool set(void *line, int id, const char *arg, char error[512])
 {
-	snprintf(l->error, sizeof(l->error), "%s: '%.80s' is not %s", option, arg, what);
-	return false;
-}
-
-static bool take_ids(struct line *l, const char *option, const char *arg, struct ids *ret)
-{
-	for (const char *s = arg;; s++) {
-		char *end;
-		errno = 0;
-		long v = strtol(s, &end, 10);
-		if (end == s || errno || v <= 0 || v > INT32_MAX || (*end && *end != ','))
-			return bad(l, option, arg, "a number of a process or thread");
-		vec_push(&ret->at, (int)v);
-		s = end;
-		if (!*s)
-			return true;
-	}
-}
-
-static bool take_count(struct line *l, const char *option, const char *arg, uint64_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(arg, &end, 10);
-	if (end == arg || *end || errno || arg[0] == '-' || !v || v > UINT64_C(1) << 62)
-		return bad(l, option, arg, "a number that makes sense here");
-	*ret = v;
-	return true;
-}
-
-static bool take_number(struct line *l, const char *option, const char *arg, double low,
-			double high, double *ret)
-{
-	char *end;
-	double v = strtod(arg, &end);
-	if (end == arg || (*end && strcmp(end, "%") != 0 && strcmp(end, "s") != 0) || !(v >= low) ||
-	    v > high)
-		return bad(l, option, arg, "a number that makes sense here");
-	*ret = v;
-	return true;
-}
-
-static void add_events(struct line *l, const char *arg)
-{
-	char *joined = l->events ? xprintf("%s,%s", l->events, arg) : xprintf("%s", arg);
-	free(l->events);
-	l->events = joined;
-}
-
-static bool take_option(struct line *l, int id, const char *arg)
-{
+	static const char sense[] = "a number that makes sense here";
+	struct line *l = line;
 	uint64_t n = 0;
 	switch (id) {
-	case TOP_PID:
-		return take_ids(l, "-p", arg, &l->pids);
-	case TOP_TID:
-		return take_ids(l, "-t", arg, &l->tids);
-	case TOP_ALL:
-		l->live.everything = true;
-		break;
-	case TOP_EVENT:
-		add_events(l, arg);
-		break;
-	case TOP_FREQUENCY:
-		return take_count(l, "-F", arg, &l->live.frequency);
-	case TOP_PERIOD:
-		return take_count(l, "-c", arg, &l->live.period);
 	case TOP_STACKS:
 		l->live.stacks = arg;
 		break;
 	case TOP_DELAY:
-		return take_number(l, "-d", arg, 0.05, 86400, &l->delay_s);
+		return arg_double(arg, "s", 0.05, 86400, &l->delay_s) ||
+		       arg_bad("-d", arg, sense, error);
 	case TOP_COUNT:
-		return take_count(l, "-n", arg, &l->count);
+		return arg_u64(arg, 1, UINT64_MAX, &l->count) || arg_bad("-n", arg, sense, error);
 	case TOP_ZERO:
 		l->keep = 0;
 		break;
@@ -258,10 +183,11 @@ static bool take_option(struct line *l, int id, const char *arg)
 		break;
 	case TOP_LIMIT:
 		l->hists.has_percent_limit = true;
-		return take_number(l, "--percent-limit", arg, 0, 100, &l->hists.percent_limit);
+		return arg_double(arg, "%", 0, 100, &l->hists.percent_limit) ||
+		       arg_bad("--percent-limit", arg, sense, error);
 	case TOP_ROWS:
-		if (!take_count(l, "-E", arg, &n))
-			return false;
+		if (!arg_u64(arg, 1, SIZE_MAX, &n))
+			return arg_bad("-E", arg, sense, error);
 		l->hists.max_rows = (size_t)n;
 		break;
 	case TOP_COMMS:
@@ -285,58 +211,22 @@ static bool take_option(struct line *l, int id, const char *arg)
 	case OPT_NO_DEMANGLE:
 		l->live.demangle = "none";
 		break;
-	case OPT_HELP:
-		l->help = true;
-		break;
-	case OPT_VERSION:
-		l->version = true;
-		break;
+	default:
+		return sampling_set(&l->sampling, id, arg, error);
 	}
 	return true;
 }
 
-static bool check(struct line *l)
+static void take_sampling(struct kin_live_opts *o, const struct sampling *s)
 {
-	struct kin_live_opts *o = &l->live;
-	const char *wrong = NULL;
-	bool attach = o->n_pids || o->n_tids;
-	if (o->argv && attach)
-		wrong = "a command, and processes that run already: one or the other";
-	else if (attach && o->everything)
-		wrong = "-a is everything: without -p and -t";
-	else if (o->frequency && o->period)
-		wrong = "-F and -c: one or the other";
-	if (wrong)
-		snprintf(l->error, sizeof(l->error), "%s", wrong);
-	return !wrong;
-}
-
-/* Options end at the first word of the command. */
-static bool parse(int argc, char **argv, struct line *l)
-{
-	struct opt_parser p = opt_parser(options, argc, argv);
-	for (int id; (id = opt_next(&p)) != OPT_END;) {
-		if (id == OPT_ERROR) {
-			snprintf(l->error, sizeof(l->error), "%s", p.error);
-			return false;
-		}
-		if (id == OPT_OPERAND) {
-			l->live.argv = argv + p.next - 1;
-			break;
-		}
-		if (!take_option(l, id, p.arg))
-			return false;
-		if (l->help || l->version)
-			return true;
-	}
-	l->live.events = l->events;
-	l->live.pids = l->pids.at.at;
-	l->live.n_pids = l->pids.at.n;
-	l->live.tids = l->tids.at.at;
-	l->live.n_tids = l->tids.at.n;
-	if (!l->live.argv && !l->live.n_pids && !l->live.n_tids)
-		l->live.everything = true;
-	return check(l);
+	o->events = s->events;
+	o->frequency = s->frequency;
+	o->period = s->period;
+	o->pids = s->pids.at.at;
+	o->n_pids = s->pids.at.n;
+	o->tids = s->tids.at.at;
+	o->n_tids = s->tids.at.n;
+	o->everything = s->everything || (!o->argv && !sampling_attaches(s));
 }
 
 /* ---- refreshes, printed ---- */
@@ -497,9 +387,8 @@ static int not_begun(const struct line *l, struct kin_error *err)
 	message_error("top", err);
 	if (!l->live.argv)
 		return kind == KIN_ERROR_USAGE ? EXIT_USAGE : EXIT_ERROR;
-	return errnum == ENOENT                        ? STATUS_NOT_FOUND
-	       : errnum == ENOEXEC || errnum == EACCES ? STATUS_NOT_EXECUTABLE
-						       : STATUS_FAILED;
+	return errnum == ENOENT || errnum == ENOEXEC || errnum == EACCES ? child_not_run(errnum)
+									 : CHILD_FAILED;
 }
 
 static int run_line(struct line *l)
@@ -523,22 +412,17 @@ static int run_line(struct line *l)
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct line l = { .delay_s = 2, .keep = 7.0 / 8 };
-	int status = EXIT_OK;
+	char **program;
 	l.live.size = sizeof(l.live);
 	l.hists.size = sizeof(l.hists);
-	if (!parse(argc, argv, &l)) {
-		message(c->name, "%s", l.error);
-		status = EXIT_USAGE;
-	} else if (l.help) {
-		help_command(c, stdout);
-	} else if (l.version) {
-		help_version(stdout);
-	} else {
-		status = run_line(&l);
+	int status = prefix_parse(c, argc, argv, set, &l, &program);
+	if (status == PREFIX_GO_ON) {
+		const char *wrong = sampling_conflict(&l.sampling, program);
+		l.live.argv = program;
+		take_sampling(&l.live, &l.sampling);
+		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
-	vec_free(&l.pids.at);
-	vec_free(&l.tids.at);
-	free(l.events);
+	sampling_done(&l.sampling);
 	return status;
 }
 

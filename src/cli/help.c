@@ -1,10 +1,13 @@
 #include "cli/help.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "cli/command.h"
+#include "cli/message.h"
 
 enum { WIDTH = 80, OPTION_COLUMN = 28 };
 
@@ -52,7 +55,7 @@ static void put_option(const struct opt *o, FILE *out)
 	wrap(out, o->help, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-void help_command(const struct command *c, FILE *out)
+static void put_command(const struct command *c, FILE *out)
 {
 	fprintf(out, "Usage: kin %s [OPTION]... %s\n", c->name, c->operands);
 	char *summary = xalloc(strlen(c->summary) + 2);
@@ -111,4 +114,30 @@ void help_overview(FILE *out)
 	      out);
 }
 
-void help_version(FILE *out) { fputs("kin " KIN_VERSION "\n", out); }
+/* In one piece, so that the reason is known if it cannot be written. */
+static int show(const char *text)
+{
+	errno = 0;
+	bool bad = fputs(text, stdout) == EOF || fflush(stdout);
+	int errnum = errno ? errno : EIO;
+	bad = fclose(stdout) || bad;
+	return bad ? message_error(NULL, err_os(errnum, "standard output")) : EXIT_OK;
+}
+
+int help_show(const struct command *c)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *memory = open_memstream(&text, &n);
+	if (!memory)
+		return message_error(NULL, err_os(errno, "help"));
+	if (c)
+		put_command(c, memory);
+	else
+		help_overview(memory);
+	int status = fclose(memory) ? message_error(NULL, err_os(errno, "help")) : show(text);
+	free(text);
+	return status;
+}
+
+int help_show_version(void) { return show("kin " KIN_VERSION "\n"); }

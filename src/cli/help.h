@@ -7,7 +7,9 @@
 struct command;
 
 void help_overview(FILE *out); /* of kin: all commands */
-void help_command(const struct command *c, FILE *out);
-void help_version(FILE *out);
+
+/* On standard output, which is closed: the exit status says whether all could be written. */
+int help_show(const struct command *c); /* NULL: of kin */
+int help_show_version(void);
 
 #endif

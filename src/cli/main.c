@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/err.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/message.h"
@@ -27,16 +26,6 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path ? path : "kin";
 }
 
-/* Was all of it written? */
-static int finish_stdout(void)
-{
-	errno = 0;
-	bool bad = fflush(stdout) || ferror(stdout);
-	int errnum = errno ? errno : EIO;
-	bad = fclose(stdout) || bad;
-	return bad ? message_error(NULL, err_os(errnum, "standard output")) : EXIT_OK;
-}
-
 static int gprof_help(void)
 {
 	char name[] = "gprof", help[] = "--help";
@@ -47,11 +36,7 @@ static int show_help(const struct command *c)
 {
 	if (c && c->main_is_elsewhere)
 		return gprof_help();
-	if (c)
-		help_command(c, stdout);
-	else
-		help_overview(stdout);
-	return finish_stdout();
+	return help_show(c);
 }
 
 static int unknown_command(const char *name)
@@ -85,8 +70,7 @@ static int start_command(const struct command *c, int argc, char **argv)
 	} else if (s.help) {
 		status = show_help(c);
 	} else if (s.version) {
-		help_version(stdout);
-		status = finish_stdout();
+		status = help_show_version();
 	} else {
 		status = c->run(&s);
 	}
@@ -101,10 +85,8 @@ static int run_kin(int argc, char **argv)
 		help_overview(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
-		help_version(stdout);
-		return finish_stdout();
-	}
+	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		return help_show_version();
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc == 2))
 		return show_help(NULL);
 

@@ -241,7 +241,8 @@ static const char *const about[] = {
 	"Reports say which of the two it is.",
 	"In a folder with data the commands that look at it need no arguments: they take the "
 	"newest "
-	"of profile.kin and perf.data, or gmon.out. Otherwise the operands are the program and the "
+	"recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands are "
+	"the program and the "
 	"data, in any order: both are recognised by their content. Several data files are added "
 	"up. "
 	"A folder stands for the gmon.out files in it, - for standard input.",

@@ -33,7 +33,7 @@ static void terminal_size(unsigned *columns, unsigned *lines)
 	*lines = known ? w.ws_row : from_environment("LINES", 24);
 }
 
-struct kin_error *output_open(const struct output_opts *o, struct output *ret)
+struct kin_error *output_open(const struct output_opts *o, int status, struct output *ret)
 {
 	bool to_stdout = !o->path || !strcmp(o->path, "-");
 	bool terminal = to_stdout && isatty(STDOUT_FILENO);
@@ -53,7 +53,7 @@ struct kin_error *output_open(const struct output_opts *o, struct output *ret)
 		if (!out.stream)
 			close(fd);
 	} else if (terminal && !o->no_pager) {
-		out.stream = pager_open(lines, o->status, &out.pager);
+		out.stream = pager_open(lines, status, &out.pager);
 	} else {
 		out.stream = stdout;
 	}
@@ -63,7 +63,7 @@ struct kin_error *output_open(const struct output_opts *o, struct output *ret)
 	return NULL;
 }
 
-struct kin_error *output_close(struct output *out)
+static struct kin_error *close_all(struct output *out)
 {
 	errno = 0;
 	bool bad = fflush(out->stream) || ferror(out->stream);
@@ -76,4 +76,14 @@ struct kin_error *output_close(struct output *out)
 	out->stream = NULL;
 	pager_wait(out->pager);
 	return bad ? err_os(errnum ? errnum : EIO, "%s", out->name) : NULL;
+}
+
+struct kin_error *output_finish(struct output *out, struct kin_error *err)
+{
+	struct kin_error *at_close = close_all(out);
+	if (!err || !at_close)
+		return err ? err : at_close;
+	/* The same write error seen twice: the one from closing names the file. */
+	kin_error_free(at_close);
+	return err_wrap(err, "%s", out->name);
 }

@@ -17,7 +17,6 @@ struct output_opts {
 	bool no_pager;
 	bool has_width; /* width was given: 0 is unlimited */
 	unsigned width;
-	int status; /* what to exit with if the reader quits the pager early */
 };
 
 struct output {
@@ -28,8 +27,11 @@ struct output {
 	struct pager *pager; /* NULL: none */
 };
 
-MUST_CHECK struct kin_error *output_open(const struct output_opts *o, struct output *ret);
-/* Waits for the pager. Says whether everything could be written. */
-MUST_CHECK struct kin_error *output_close(struct output *out);
+/* `status` is what to exit with if the reader quits the pager early. */
+MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
+					 struct output *ret);
+/* Closes it and waits for the pager. Returns err, what went wrong so far, or if that is NULL
+ * whether everything could be written. */
+MUST_CHECK struct kin_error *output_finish(struct output *out, struct kin_error *err);
 
 #endif

@@ -10,7 +10,8 @@
 #include "cli/progress.h"
 #include "kin/kin.h"
 
-int open_profile(const struct settings *s, struct kin_profile **ret)
+/* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
+static int open_data(const struct settings *s, struct kin_profile **ret)
 {
 	struct kin_open_opts opts = {
 		.size = sizeof(opts),
@@ -70,7 +71,7 @@ static bool is_same_file(const char *a, const char *b)
 
 /* A report in place of what it was made of is never meant. The data and the program need not have
  * been named, so whatever looks like either is safe from us. */
-struct kin_error *output_check(const struct settings *s)
+static struct kin_error *check_output(const struct settings *s)
 {
 	const char *path = s->output.path;
 	if (!path)
@@ -92,37 +93,44 @@ struct kin_error *output_check(const struct settings *s)
 
 static struct kin_error *print_table(const struct settings *s, struct kin_table *table, int status)
 {
-	struct output_opts opts = s->output;
 	struct output out;
-	opts.status = status;
-	struct kin_error *err = output_open(&opts, &out);
+	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
 	err = kin_render(
 		table, s->format ? s->format : "text",
 		&(struct kin_render_opts){ sizeof(struct kin_render_opts), out.width, out.color },
 		out.stream);
-	struct kin_error *at_close = output_close(&out);
-	/* The same write error seen twice: the one from closing names the file. */
-	if (err && at_close) {
-		kin_error_free(at_close);
-		return err_wrap(err, "%s", out.name);
-	}
-	return err ? err : at_close;
+	return output_finish(&out, err);
+}
+
+/* The same, unless the output would be in the way. */
+static int open_profile(const struct settings *s, struct kin_profile **ret)
+{
+	struct kin_error *err = check_output(s);
+	*ret = NULL;
+	return err ? message_error(s->command->name, err) : open_data(s, ret);
+}
+
+int run_profile(const struct settings *s, profile_user *use)
+{
+	struct kin_profile *profile;
+	int status = open_profile(s, &profile);
+	if (!profile)
+		return status;
+	struct kin_error *err = use(profile, s, status);
+	kin_profile_free(profile);
+	return err ? message_error(s->command->name, err) : status;
 }
 
 int run_report(const struct settings *s, const char *report)
 {
-	struct kin_profile *profile = NULL;
+	struct kin_profile *profile;
 	struct kin_table *table = NULL;
-	struct kin_error *err = output_check(s);
-	if (err)
-		return message_error(s->command->name, err);
-
 	int status = open_profile(s, &profile);
 	if (!profile)
 		return status;
-	err = make_table(s, report, profile, &table);
+	struct kin_error *err = make_table(s, report, profile, &table);
 	kin_profile_free(profile); /* the table keeps what it needs */
 	if (!err)
 		err = print_table(s, table, status);

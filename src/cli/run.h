@@ -7,17 +7,20 @@
 struct kin_error;
 struct kin_profile;
 
-/* Opens the data that s names and says what is wrong or odd about it. Returns the exit status that
- * this calls for; *ret is NULL if nothing could be read. */
-int open_profile(const struct settings *s, struct kin_profile **ret);
+/* What a command makes of a profile; `status` is what it will exit with if that goes well. */
+typedef struct kin_error *profile_user(struct kin_profile *profile, const struct settings *s,
+				       int status);
 
-/* An error if the output would replace the data, or any profile or program. */
-MUST_CHECK struct kin_error *output_check(const struct settings *s);
+/* The whole command: opens the data that s names, says what is wrong or odd about it, and has `use`
+ * make something of what could be read. Nothing is read if the output would replace the data, or
+ * any profile or program. Returns the exit status. */
+int run_profile(const struct settings *s, profile_user *use);
 
-/* On the terminal, to go about in (cmd_browse.c). Returns the exit status. */
-int browse_profile(struct kin_profile *profile, const struct settings *s);
-
-/* The whole command. Returns the exit status. */
+/* The same for a report that is rendered as s says. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);
+
+/* On the terminal, to go about in (cmd_browse.c). */
+MUST_CHECK struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s,
+					    int status);
 
 #endif

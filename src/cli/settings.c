@@ -1,10 +1,10 @@
 #include "cli/settings.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/content.h"
 
@@ -21,7 +21,8 @@ const struct opt_group input_options = {
 		{ OPT_DATA, 'd', "data", "FILE",
 		  "a profile, or a folder with gmon.out files; may be repeated; otherwise the "
 		  "other "
-		  "operands, or gmon.out and gmon.out.* here",
+		  "operands, or what is newer here: the last recording (*.kin, perf.data), or "
+		  "gmon.out and gmon.out.*",
 		  NULL, COMPLETE_FILE },
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
@@ -31,6 +32,28 @@ const struct opt_group input_options = {
 		  "calls were lost, more than 1 % of the stacks were cut short, sampled CPU time "
 		  "is "
 		  "5 % off the kernel's, or it is of another program",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group recording_options = {
+	"Input",
+	(const struct opt[]){
+		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
+		  COMPLETE_FILE },
+		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled",
+		  NULL, COMPLETE_FILE },
+		{ OPT_SYMFS, 0, "symfs", "FOLDER",
+		  "look for programs and libraries below this folder", NULL, COMPLETE_DIRECTORY },
+		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
+		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
+		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
+		  "where separate debug files are, instead of /usr/lib/debug", NULL,
+		  COMPLETE_DIRECTORY },
+		{ OPT_STRICT, 0, "strict", NULL,
+		  "fail, after all is done, if the data is less than what it should be: see kin "
+		  "info",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -192,26 +215,18 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 
 static bool set_share(struct settings *s, const char *arg, char error[512])
 {
-	char *end;
-	double percent = strtod(arg, &end);
-	if (end == arg || strcmp(end, *end == '%' ? "%" : "") != 0 ||
-	    !(percent >= 0 && percent <= 100)) {
-		snprintf(error, 512, "--min-share: '%.80s' is not a percentage from 0 to 100", arg);
-		return false;
-	}
+	double percent;
+	if (!arg_double(arg, "%", 0, 100, &percent))
+		return arg_bad("--min-share", arg, "a percentage from 0 to 100", error);
 	s->min_share = percent / 100;
 	return true;
 }
 
 static bool set_width(struct settings *s, const char *arg, char error[512])
 {
-	char *end;
-	errno = 0;
-	unsigned long n = strtoul(arg, &end, 10);
-	if (end == arg || *end || arg[0] == '-' || errno || n > 1000000) {
-		snprintf(error, 512, "--width: '%.80s' is not a number of columns", arg);
-		return false;
-	}
+	uint64_t n;
+	if (!arg_u64(arg, 0, 1000000, &n))
+		return arg_bad("--width", arg, "a number of columns", error);
 	s->output.has_width = true;
 	s->output.width = (unsigned)n;
 	return true;
@@ -240,10 +255,17 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 	case OPT_EXECUTABLE:
 		return set_executable(s, arg, error);
 	case OPT_DATA:
+	case OPT_INPUT:
 		add(&s->data, arg);
 		break;
 	case OPT_DEBUG_DIR:
 		s->debug_dir = arg;
+		break;
+	case OPT_SYMFS:
+		s->symfs = arg;
+		break;
+	case OPT_KALLSYMS:
+		s->kallsyms = arg;
 		break;
 	case OPT_STRICT:
 		s->strict = true;
@@ -332,8 +354,6 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	}
 	return true;
 }
-
-void settings_add_data(struct settings *s, const char *path) { add(&s->data, path); }
 
 void settings_done(struct settings *s)
 {

@@ -42,13 +42,16 @@ struct settings {
 };
 
 /* The options that commands share, by subject. */
-extern const struct opt_group input_options, names_options, select_options, output_options,
-	source_options, coverage_options, part_options, general_options;
+extern const struct opt_group input_options, recording_options, names_options, select_options,
+	output_options, source_options, coverage_options, part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,
 	OPT_DEBUG_DIR,
 	OPT_STRICT,
+	OPT_INPUT,
+	OPT_SYMFS,
+	OPT_KALLSYMS,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
 	OPT_SOURCE_DIR,
@@ -77,7 +80,6 @@ enum {
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
-void settings_add_data(struct settings *s, const char *path);
 void settings_done(struct settings *s);
 
 /* As the library wants it: NULL-terminated, or NULL if empty. */

@@ -8,16 +8,15 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/map64.h"
-#include "base/num.h"
 #include "export/html/html_page.h" /* made of html/page.css, page.js and page.html */
+#include "table/value.h"
 
 /* Of the flame graph: what is narrower than this part of it nobody sees. */
 enum { NARROWEST = 20000 };
 
 /* ---- values ---- */
 
-static void put_count(struct sink *s, uint64_t v) { s->n += num_u64(sink_room(s, NUM_MAX), v); }
-
+/* Nine digits are more than a page shows; all that there are would be most of the file. */
 static void put_double(struct sink *s, double v)
 {
 	char text[32];
@@ -30,17 +29,10 @@ static void put_double(struct sink *s, double v)
 static void put_pair(struct sink *s, uint64_t a, char between, uint64_t b)
 {
 	sink_char(s, '"');
-	put_count(s, a);
+	value_count(s, a);
 	sink_char(s, between);
-	put_count(s, b);
+	value_count(s, b);
 	sink_char(s, '"');
-}
-
-static void put_address(struct sink *s, uint64_t v)
-{
-	char text[24];
-	sink_bytes(s, text,
-		   (size_t)snprintf(text, sizeof(text), "\"%#llx\"", (unsigned long long)v));
 }
 
 static void put_cell(struct sink *s, const struct kin_cell *c, double rate)
@@ -50,10 +42,12 @@ static void put_cell(struct sink *s, const struct kin_cell *c, double rate)
 		sink_str(s, "null");
 		break;
 	case KIN_CELL_COUNT:
-		put_count(s, c->count);
+		value_count(s, c->count);
 		break;
 	case KIN_CELL_ADDRESS:
-		put_address(s, c->count);
+		sink_char(s, '"');
+		value_address(s, c->count);
+		sink_char(s, '"');
 		break;
 	case KIN_CELL_TIME:
 		put_double(s, c->number / rate);
@@ -94,25 +88,6 @@ static void put_properties(struct sink *s, const struct kin_table *t)
 	sink_str(s, "]");
 }
 
-static const char *kind_of(enum kin_row_kind kind)
-{
-	switch (kind) {
-	case KIN_ROW_PLAIN:
-		return "plain";
-	case KIN_ROW_CALLER:
-		return "caller";
-	case KIN_ROW_FUNCTION:
-		return "function";
-	case KIN_ROW_CALLEE:
-		return "callee";
-	case KIN_ROW_CYCLE:
-		return "cycle";
-	case KIN_ROW_MEMBER:
-		return "member";
-	}
-	return "";
-}
-
 static void put_rows(struct sink *s, struct kin_table *t)
 {
 	struct kin_row row;
@@ -120,9 +95,9 @@ static void put_rows(struct sink *s, struct kin_table *t)
 	kin_table_rewind(t);
 	for (; kin_table_next(t, &row); any = true) {
 		sink_str(s, any ? ",\n[\"" : "\n[\"");
-		sink_str(s, kind_of(row.kind));
+		sink_str(s, value_row_kind(row.kind));
 		sink_str(s, "\",");
-		put_count(s, row.group);
+		value_count(s, row.group);
 		for (size_t i = 0; i < kin_table_n_columns(t); i++) {
 			sink_char(s, ',');
 			put_cell(s, &row.cells[i], kin_table_rate(t));
@@ -205,9 +180,9 @@ static void put_numbers(struct sink *s, const struct flame *f, const struct map6
 			if (f->id[i] == NONE)
 				continue;
 			sink_str(s, i ? "," : "");
-			put_count(s, k == 0   ? f->id[nodes[i].parent]
-				     : k == 1 ? map64_get(numbers, nodes[i].name)
-					      : f->total[i]);
+			value_count(s, k == 0   ? f->id[nodes[i].parent]
+				       : k == 1 ? map64_get(numbers, nodes[i].name)
+						: f->total[i]);
 		}
 	}
 	sink_char(s, ']');
@@ -226,7 +201,7 @@ static void put_flame(struct sink *s, const struct html_input *in)
 	json_string(s, in->event);
 	sink_str(s, in->is_time ? ",\"unit\":\"ns\",\"left_out\":"
 				: ",\"unit\":\"count\",\"left_out\":");
-	put_count(s, f.n_left_out);
+	value_count(s, f.n_left_out);
 	sink_char(s, ',');
 	put_names(s, &f, &numbers);
 	put_numbers(s, &f, &numbers);

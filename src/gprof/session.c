@@ -122,7 +122,7 @@ bool session_has_arcs(const struct session *s)
 	return s->profile->n_arcs > 0;
 }
 
-bool session_is_empty(const struct session *s)
+static bool is_empty(const struct session *s)
 {
 	return !s->profile ||
 	       (!session_has_histogram(s) && !session_has_arcs(s) && !s->profile->n_block_records);
@@ -131,12 +131,12 @@ bool session_is_empty(const struct session *s)
 /* What is odd about the data. */
 static void check_data(const struct session *s, const struct session_data *d, bool complete)
 {
-	if (!s->compat && complete && session_is_empty(s))
+	if (!s->compat && complete && is_empty(s))
 		session_warn("there is nothing in the data: no samples, no calls, no block counts",
 			     NULL);
 	if (d->check)
 		d->check(d->arg);
-	if (!s->compat && !d->foreign_symbols && !session_is_empty(s))
+	if (!s->compat && !d->foreign_symbols && !is_empty(s))
 		mismatch_check(s->profile, s->object, s->symbols, session_warn, NULL);
 }
 
@@ -147,7 +147,7 @@ bool session_load_data(struct session *s, const struct session_data *d)
 	opts.target = s->target;
 	opts.gnu = s->compat;
 	struct kin_error *err = input_read(d->paths, d->n, &opts, &s->profile);
-	bool usable = s->profile && (!err || (!s->compat && !session_is_empty(s)));
+	bool usable = s->profile && (!err || (!s->compat && !is_empty(s)));
 	if (s->profile && s->profile->n_sources)
 		check_data(s, d, !err);
 	session_succeeded(s, err);

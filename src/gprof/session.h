@@ -3,8 +3,10 @@
  *
  *	struct session s = { .whoami = argv[0] };
  *	... session_open_program(), session_load_symbols(), fill s.selection, session_load_data()
- *... if (session_succeeded(&s, session_analyse(&s, opts))) session_succeeded(&s, session_print(&s,
- *&flat_report, ...)); session_done(&s); return session_close_output(s.compat, s.status);
+ *	if (session_succeeded(&s, session_analyse(&s, opts)))
+ *		session_succeeded(&s, session_print(&s, &flat_report, ...));
+ *	session_done(&s);
+ *	return session_close_output(s.compat, s.status);
  */
 #ifndef GPROF_SESSION_H
 #define GPROF_SESSION_H
@@ -61,7 +63,6 @@ bool session_load_data(struct session *s, const struct session_data *d);
 /* The kinds of data that there were, even if no record of them counted. */
 bool session_has_histogram(const struct session *s);
 bool session_has_arcs(const struct session *s);
-bool session_is_empty(const struct session *s); /* neither, and no block counts */
 
 /* opts' gnu and selection are set here. */
 MUST_CHECK struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts);

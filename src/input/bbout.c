@@ -3,8 +3,7 @@
  *
  *	File main.c, 2 basic blocks
  *
- *	    Block #1: executed          1 time(s) address= 0x401000 function= main line= 3 file=
- *main.c
+ *	    Block #1: executed 1 time(s) address= 0x401000 function= main line= 3 file= main.c
  */
 #include <ctype.h>
 #include <string.h>

@@ -26,6 +26,7 @@ struct input_opts {
 	void (*on_source)(const struct source *s, const char *path,
 			  void *arg); /* after each file; or NULL */
 	void *arg;
+	const char *symfs; /* the files that data names are below this folder; NULL: / */
 };
 
 struct reader {

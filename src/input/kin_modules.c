@@ -41,7 +41,8 @@ static size_t count_up_to(const struct kin_modules *m, size_t n, uint64_t start,
 	return low;
 }
 
-const struct kin_module *kin_module_find(struct kin_modules *m, uint64_t addr, uint32_t epoch)
+/* The module that was mapped at addr, or NULL. */
+static const struct kin_module *find(struct kin_modules *m, uint64_t addr, uint32_t epoch)
 {
 	const struct kin_module *last = NULL;
 
@@ -68,7 +69,7 @@ const struct kin_module *kin_module_find(struct kin_modules *m, uint64_t addr, u
 
 objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch)
 {
-	const struct kin_module *x = kin_module_find(m, *addr, epoch);
+	const struct kin_module *x = find(m, *addr, epoch);
 
 	if (!x)
 		return 0;

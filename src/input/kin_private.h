@@ -21,8 +21,7 @@ struct kin_plain {
 enum { KIN_MAX_TEXT = 1 << 20 };
 
 void kin_put_u8(struct kin_plain *to, uint8_t v);
-void kin_put(struct kin_plain *to, uint64_t v);       /* unsigned LEB128 */
-void kin_put_signed(struct kin_plain *to, int64_t v); /* zigzag */
+void kin_put(struct kin_plain *to, uint64_t v); /* unsigned LEB128 */
 void kin_put_time(struct kin_plain *to, uint64_t time_ns);
 void kin_put_text(struct kin_plain *to, const void *s, size_t n);
 

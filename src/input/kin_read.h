@@ -76,8 +76,6 @@ void kin_note_unsampled(struct kin_file *f);
 
 /* kin_modules.c */
 enum { KIN_NOW = -1 }; /* as an epoch: what is mapped, or was last */
-/* The module that was mapped at addr, or NULL. */
-const struct kin_module *kin_module_find(struct kin_modules *m, uint64_t addr, uint32_t epoch);
 /* The object of a run-time address, which becomes a link-time address; object 0 if there is none.
  */
 objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch);

@@ -462,12 +462,6 @@ void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns
 	w->header.sampled_ns = sampled_ns;
 }
 
-void kin_writer_note_error(struct kin_writer *w, const char *words)
-{
-	if (!w->header.error[0])
-		snprintf(w->header.error, sizeof(w->header.error), "%s", words);
-}
-
 /* ---- life ---- */
 
 static struct kin_writer *new_writer(const struct kin_writer_opts *o, const char *path, int fd)
@@ -569,7 +563,6 @@ struct kin_error *kin_writer_flush(struct kin_writer *w)
 	return trouble(w);
 }
 
-uint64_t kin_writer_size(const struct kin_writer *w) { return w->header.size; }
 uint64_t kin_writer_samples(const struct kin_writer *w) { return w->n_samples; }
 
 static void finish(struct kin_writer *w, enum kinf_end end, uint64_t end_detail, uint64_t end_ns)

@@ -95,8 +95,6 @@ void kin_writer_info(struct kin_writer *w, const char *key, const char *value);
 /* Totals so far, for the header: CPU time by the kernel's accounting, and what samples stand for.
  */
 void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns);
-/* The first thing that went wrong, in words, for the header. */
-void kin_writer_note_error(struct kin_writer *w, const char *words);
 
 /* ---- the file ---- */
 
@@ -106,8 +104,6 @@ void kin_writer_note_error(struct kin_writer *w, const char *words);
 MUST_CHECK struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *forgot);
 /* Commits what there is. */
 MUST_CHECK struct kin_error *kin_writer_flush(struct kin_writer *w);
-/* Bytes that the file has; for a limit on it. What is not committed is not counted. */
-uint64_t kin_writer_size(const struct kin_writer *w);
 uint64_t kin_writer_samples(const struct kin_writer *w); /* added so far and not lost */
 /* The end of the recording; consumes w, also on failure. */
 MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end,

@@ -4,9 +4,10 @@
  *
  *	perf_file.c     header, events, features: what the file says about itself
  *	perf_records.c  the records, unpacked, put into the order of time (perf_queue.c)
- *	perf_machine.c  each record in turn: processes, threads, mappings (perf_tasks.c,
- *perf_space.c) perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c,
- *perf_dwarf.c)
+ *	perf_machine.c  each record in turn: processes, threads (perf_tasks.c), mappings
+ *	                (perf_space.c)
+ *	perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c,
+ *	                perf_dwarf.c)
  *
  * The format is that of tools/perf/Documentation/perf.data-file-format.txt and of the kernel's
  * include/uapi/linux/perf_event.h. Numbers have the byte order of the machine that was recorded. */
@@ -183,8 +184,9 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
 uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip);
-/* Whether there is a file to be opened. */
-bool perf_object_is_file(const struct perf_object *o);
+/* Its file; NULL if there is none, or with build_id, if it is another one than that which ran. */
+struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+				     const char *build_id);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
 
@@ -297,6 +299,7 @@ void perf_machine_finish(struct perf *p);
 
 struct perf {
 	const char *name;
+	const char *symfs; /* as in input_opts */
 	struct profile_builder *into;
 	struct source *source;
 	bool swap, big_endian;

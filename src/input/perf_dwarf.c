@@ -1,5 +1,6 @@
-/* perf_dwarf.c - stack dumps: registers and a copy of the user's stack, as "perf record --call-graph
- * dwarf" asks the kernel for. Walked with the call-frame information of the files that were mapped.
+/* perf_dwarf.c - stack dumps: registers and a copy of the user's stack, as "perf record
+ * --call-graph dwarf" asks the kernel for. Walked with the call-frame information of the files that
+ * were mapped.
  */
 #include <string.h>
 
@@ -36,23 +37,14 @@ static struct cfi_section section(const struct perf *p, const struct object_sect
 
 static void make_table(struct perf *p, struct perf_object *o)
 {
-	struct kin_error *err = object_open(o->path, NULL, &o->file);
-
-	kin_error_free(err);
-	if (err) {
-		o->file = NULL;
+	o->file = perf_object_open(p, o, o->build_id);
+	if (!o->file)
 		return;
-	}
-	const char *id = object_build_id(o->file);
-	bool same = !*o->build_id || !id || !strcmp(id, o->build_id);
-	if (same) { /* else it is not what ran */
-		struct object_frames f = object_frames(o->file);
-		struct cfi_section s[2] = { section(p, &f.eh_frame, &f),
-					    section(p, &f.debug_frame, &f) };
-		s[1].debug_frame = true;
-		o->table = unwind_table_new(s, f.debug_frame.data ? 2 : 1);
-	}
-	if (same && p->dwarf->n_open < OPEN_MAX_FILES) {
+	struct object_frames f = object_frames(o->file);
+	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
+	s[1].debug_frame = true;
+	o->table = unwind_table_new(s, f.debug_frame.data ? 2 : 1);
+	if (p->dwarf->n_open < OPEN_MAX_FILES) {
 		p->dwarf->n_open++;
 		return;
 	}
@@ -66,8 +58,7 @@ static struct perf_object *with_table(struct perf *p, uint32_t object)
 
 	if (!o->has_table) {
 		o->has_table = true;
-		if (perf_object_is_file(o))
-			make_table(p, o);
+		make_table(p, o);
 	}
 	return o;
 }

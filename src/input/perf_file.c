@@ -167,9 +167,9 @@ static struct kin_error *stream_perf(struct window *w, const struct input_opts *
 				     struct profile_builder *into, struct source *source)
 {
 	struct perf *p = xalloc(sizeof(*p));
-	(void)o;
 
 	p->name = w->b.name;
+	p->symfs = o->symfs;
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();

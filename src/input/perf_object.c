@@ -115,23 +115,24 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 
 /* ---- addresses ---- */
 
-bool perf_object_is_file(const struct perf_object *o)
+struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+				     const char *build_id)
 {
-	struct stat st;
+	struct object_opts opts = { .symfs = p->symfs, .build_id = build_id };
+	struct object_file *file = NULL;
 
-	return o->kind == OBJECT_ELF && !stat(o->path, &st) && S_ISREG(st.st_mode);
+	if (o->kind == OBJECT_ELF)
+		kin_error_free(object_open(o->path, &opts, &file));
+	return file;
 }
 
-static void load_segments(struct perf_object *o)
+static void load_segments(struct perf *p, struct perf_object *o)
 {
-	struct object_file *file = NULL;
-	struct kin_error *err = object_open(o->path, NULL, &file);
-	const struct object_segment *s;
+	struct object_file *file = perf_object_open(p, o, NULL);
 
-	kin_error_free(err);
-	if (err)
+	if (!file)
 		return;
-	s = object_segments(file, &o->n_segments);
+	const struct object_segment *s = object_segments(file, &o->n_segments);
 	o->segments = xrealloc(NULL, o->n_segments, sizeof(*s));
 	memcpy(o->segments, s, o->n_segments * sizeof(*s));
 	object_free(file);
@@ -144,8 +145,8 @@ static void load(struct perf *p, struct perf_object *o)
 	o->is_loaded = true;
 	if (o->kind == OBJECT_JIT && !p->other_host)
 		o->names = perf_jit_read(p, o->path, &o->n_names);
-	else if (perf_object_is_file(o))
-		load_segments(o);
+	else
+		load_segments(p, o);
 }
 
 static struct perf_object *loaded(struct perf *p, uint32_t object)

@@ -1,5 +1,5 @@
 /* window.h - a file read piece by piece through a struct bytes, so that a large one is never in
- *memory as a whole, and one that is mostly a hole takes no more than its data.
+ * memory as a whole, and one that is mostly a hole takes no more than its data.
  *
  *	while (window_need(&w, sizeof_record) >= sizeof_record)
  *		... = bytes_u32(&w.b); ...

@@ -59,7 +59,9 @@ static struct dwarf_function names_of(const struct dwarf_file *f, const struct d
 	};
 }
 
-size_t dwarf_ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u)
+/* How many ranges (for dwarf_info.ranges_left) the functions of a unit may have: more than its size
+ * and that of all lists can account for are made by referring to the same ones again and again. */
+static size_t ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u)
 {
 	size_t size = u->end - u->offset, lists = f->ranges.size + f->rnglists.size;
 	size_t by_unit = size * 8 + 4096, by_lists = size / 8 + lists / 2 + 64;
@@ -98,7 +100,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 	ret->indexed_ranges = d->indexed_ranges = false;
 	if (!t)
 		return;
-	d->ranges_left = dwarf_ranges_justified(f, u);
+	d->ranges_left = ranges_justified(f, u);
 	while (cursor_left(&c)) {
 		uint64_t code = cursor_uleb(&c);
 		if (!code) {

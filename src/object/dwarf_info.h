@@ -109,10 +109,6 @@ void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const s
 		       const struct dwarf_value *low, const struct dwarf_value *high,
 		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
 
-/* How many ranges (for dwarf_info.ranges_left) the functions of a unit may have: more than its size
- * and that of all lists can account for are made by referring to the same ones again and again. */
-size_t dwarf_ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u);
-
 /* The unit that holds an offset; NULL if none does. */
 const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset);
 

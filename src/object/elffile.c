@@ -27,7 +27,9 @@ static int last_failure(void)
 	return 0;
 }
 
-void elf_file_failed(const struct elf_file *f)
+/* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and
+ * not what the file holds. */
+static void note_failure(const struct elf_file *f)
 {
 	int errnum = last_failure();
 	if (!*f->trouble)
@@ -40,6 +42,13 @@ static struct kin_error *not_executable(const char *path, const char *what)
 {
 	return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: %s", path, what), true,
 		       "%s: not in executable format", path);
+}
+
+/* Data may name any file, and opening a device (a tape's, a watchdog's) is doing something. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
 static struct kin_error *check_kind(int fd, const char *path)
@@ -124,7 +133,7 @@ static struct elf_section read_section(const struct elf_file *f, size_t i, uint6
 	Elf_Scn *scn = elf_getscn(f->elf, i);
 	GElf_Shdr sh;
 	if (!scn || !gelf_getshdr(scn, &sh)) {
-		elf_file_failed(f);
+		note_failure(f);
 		return s;
 	}
 	s = (struct elf_section){ .name = "",
@@ -148,7 +157,7 @@ static void name_sections(struct elf_file *f)
 {
 	size_t index = 0, n = 0;
 	if (elf_getshdrstrndx(f->elf, &index) < 0)
-		elf_file_failed(f);
+		note_failure(f);
 	if (!index || index >= f->n_sections)
 		return;
 	const char *names = (const char *)elf_file_contents(f, &f->sections[index], &n);
@@ -166,7 +175,7 @@ static void read_sections(struct elf_file *f, size_t memory_size)
 	size_t n = 0;
 	uint64_t budget = most_contents(f, memory_size);
 	if (elf_getshdrnum(f->elf, &n) < 0) {
-		elf_file_failed(f);
+		note_failure(f);
 		return;
 	}
 	f->sections = arena_alloc(&f->arena, n * sizeof(*f->sections));
@@ -177,6 +186,8 @@ static void read_sections(struct elf_file *f, size_t memory_size)
 
 struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 {
+	if (is_device(path))
+		return not_executable(path, "not a regular file");
 	/* Not waiting for a writer if it is a FIFO; for regular files it means nothing. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
@@ -338,7 +349,7 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	if (!data)
-		elf_file_failed(f);
+		note_failure(f);
 	if (!data || !data->d_buf)
 		return NULL;
 	*size = data->d_size;
@@ -380,7 +391,7 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 		return false;
 	if ((is_old ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0)
 		return true;
-	elf_file_failed(f);
+	note_failure(f);
 	return false;
 }
 
@@ -433,7 +444,7 @@ Elf_Data *elf_file_data(const struct elf_file *f, size_t index)
 	Elf_Scn *scn = elf_getscn(f->elf, index);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	if (!data)
-		elf_file_failed(f);
+		note_failure(f);
 	return data;
 }
 
@@ -446,7 +457,8 @@ static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
 	return NULL;
 }
 
-bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
+/* The section of that index. */
+static bool symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
 {
 	if (!index || index >= f->n_sections)
 		return false;
@@ -474,7 +486,7 @@ bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symb
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret)
 {
 	for (size_t i = 1; i < f->n_sections; i++)
-		if (f->sections[i].type == type && elf_file_symbols_in(f, i, ret))
+		if (f->sections[i].type == type && symbols_in(f, i, ret))
 			return true;
 	return false;
 }

@@ -104,8 +104,18 @@ static struct kin_error *describe(struct object_file *o)
 	return NULL;
 }
 
-struct kin_error *object_open(const char *path, const struct object_opts *opts,
-			      struct object_file **ret)
+static struct kin_error *check_build(const struct object_file *o, const char *want)
+{
+	if (!want || !*want || !o->build_id || !strcmp(want, o->build_id))
+		return NULL;
+	return err_new(
+		KIN_ERROR_MISMATCH,
+		"the file has been replaced since (its build id is %.12s, of what ran %.12s)",
+		o->build_id, want);
+}
+
+static struct kin_error *open_at(const char *path, const struct object_opts *opts,
+				 struct object_file **ret)
 {
 	struct elf_file *file;
 	struct kin_error *err = elf_file_open(path, &file);
@@ -119,12 +129,25 @@ struct kin_error *object_open(const char *path, const struct object_opts *opts,
 	o->debug_dir = arena_printf(&o->arena, "%s", debug_dir);
 	o->no_debug_files = opts && opts->no_debug_files;
 	err = describe(o);
+	if (!err)
+		err = check_build(o, opts ? opts->build_id : NULL);
 	if (err) {
 		object_free(o);
 		return err;
 	}
 	*ret = o;
 	return NULL;
+}
+
+struct kin_error *object_open(const char *path, const struct object_opts *opts,
+			      struct object_file **ret)
+{
+	if (!opts || !opts->symfs)
+		return open_at(path, opts, ret);
+	char *below = xprintf("%s/%s", opts->symfs, path);
+	struct kin_error *err = open_at(below, opts, ret);
+	free(below);
+	return err;
 }
 
 void object_free(struct object_file *o)

@@ -15,10 +15,13 @@ struct object_opts {
 	/* Symbols only from the file itself, as GNU gprof 2.40; even that takes lines from debug
 	 * files. */
 	bool no_debug_files;
+	const char *symfs;    /* the path is below this folder; NULL: / */
+	const char *build_id; /* in hex: what the file must be, if it has one; NULL, "": anything */
 };
 
 /* Errors say in words what is wrong (not an ELF file, no .text ...), with GNU's wording attached
- * (err_gnu). An object without symbols opens; object_symbols() then finds none. */
+ * (err_gnu). An object without symbols opens; object_symbols() then finds none.
+ * KIN_ERROR_MISMATCH: it is another build than the one asked for. */
 MUST_CHECK struct kin_error *object_open(const char *path, const struct object_opts *opts,
 					 struct object_file **ret);
 void object_free(struct object_file *o); /* NULL is fine */
@@ -49,8 +52,8 @@ enum symbol_flags {
 	SYMBOL_FUNCTION = 1, /* STT_FUNC (or said to be one by the rules below) */
 	SYMBOL_STATIC = 2,   /* local binding */
 	SYMBOL_WEAK = 4,
-	SYMBOL_PLT = 8,   /* made up for a procedure linkage table entry: "puts@plt" */
-	SYMBOL_COLD = 16, /* "f.cold": a piece of the function `owner` */
+	SYMBOL_PLT = 8,       /* made up for a procedure linkage table entry: "puts@plt" */
+	SYMBOL_COLD = 16,     /* "f.cold": a piece of the function `owner` */
 	SYMBOL_NAMELESS = 32, /* no symbol at all: made up from call-frame information */
 };
 

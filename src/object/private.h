@@ -39,9 +39,6 @@ MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **r
 /* Takes over `memory` (malloc) in any case. NULL if it is no ELF file. */
 struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
 void elf_file_free(struct elf_file *f);
-/* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and
- * not what the file holds. */
-void elf_file_failed(const struct elf_file *f);
 
 const struct elf_section *elf_file_section(const struct elf_file *f,
 					   const char *name); /* or NULL */
@@ -85,8 +82,6 @@ struct elf_symbols {
 /* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none that can be read.
  */
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret);
-/* The section of that index. */
-bool elf_file_symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret);
 /* The i-th; *shndx is its section even if there are more than 65279. False if it cannot be read. */
 bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx);
 /* Its name: "" if it lies outside of the strings. */

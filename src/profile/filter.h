@@ -7,7 +7,9 @@
  * beyond those counted by thread - is the unknown thread's.
  *
  * Objects, strings, frames and tasks keep their ids, so that whoever knows the places of the whole
- * profile's frames knows those of its parts; stacks that no sample is left of are gone. */
+ * profile's frames knows those of its parts; stacks that no sample is left of are gone.
+ *
+ * sample_filter.h is for who goes through the samples of the whole and needs its total besides. */
 #ifndef PROFILE_FILTER_H
 #define PROFILE_FILTER_H
 

@@ -94,11 +94,11 @@ static struct kin_error *read_times(struct sample_filter *f, const struct profil
 	if (!list)
 		return NULL;
 	struct time_range whole = span_of(p), r;
+	struct kin_error *err;
 	const char *separators = strchr(list, '%') ? ", " : " ";
 	for (char *w; (w = next_word(&f->arena, &list, separators));) {
-		if (!span_parse(w, whole, &r))
-			return bad("--time", w,
-				   "START,STOP in seconds, or a part of the time: 10%-20%, 10%/2");
+		if ((err = span_parse(w, whole, &r)))
+			return err_wrap(err, "--time");
 		vec_push(&f->times, r);
 	}
 	return NULL;

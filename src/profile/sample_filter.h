@@ -16,9 +16,9 @@ struct sample_filter_texts {            /* as people write them; NULL: all */
 	const char *comms;              /* "make,cc1" */
 	const char *pids, *tids;        /* "12,345" */
 	const char *cpus, *parallelism; /* "0-3,8" */
-	const char
-		*times; /* "1.5,2.25 4,": spans in seconds, to either end open; or parts of the time
-			 * there are samples of: "10%-20%", "10%/2" (the second tenth), "10%" */
+	const char *times; /* "1.5,2.25 4,": spans in seconds, to either end open; or parts of the
+			    * time there are samples of: "10%-20%", "10%/2" (the second tenth),
+			    * "10%": see span.h */
 };
 
 struct sample_filter;

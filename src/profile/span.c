@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+
 struct time_range span_of(const struct profile *p)
 {
 	struct time_range s = { UINT64_MAX, 0 };
@@ -70,11 +72,29 @@ static bool parse_seconds(const char *text, const char *stop, uint64_t origin, u
 	return end == stop;
 }
 
-bool span_parse(const char *text, struct time_range whole, struct time_range *ret)
+static bool parse(const char *text, struct time_range whole, struct time_range *ret)
 {
 	if (strchr(text, '%'))
 		return parse_percent(text, whole, ret);
 	const char *comma = strchr(text, ','), *end = text + strlen(text);
 	return parse_seconds(text, comma ? comma : end, whole.from_ns, 0, &ret->from_ns) &&
 	       parse_seconds(comma ? comma + 1 : end, end, whole.from_ns, UINT64_MAX, &ret->to_ns);
+}
+
+struct kin_error *span_parse(const char *text, struct time_range whole, struct time_range *ret)
+{
+	struct time_range r;
+	if (whole.from_ns > whole.to_ns)
+		return err_new(KIN_ERROR_USAGE, "a time is asked for, but no sample in the data "
+						"says when it was taken");
+	if (!parse(text, whole, &r))
+		return err_new(
+			KIN_ERROR_USAGE,
+			"'%.80s' is no stretch of time: START,STOP in seconds, with a + from "
+			"the first sample on, or a part: 10%%-20%%, 10%%/2",
+			text);
+	if (r.to_ns < r.from_ns)
+		return err_new(KIN_ERROR_USAGE, "'%.80s' ends before it starts", text);
+	*ret = r;
+	return NULL;
 }

@@ -11,6 +11,8 @@
 
 #include "profile/profile.h"
 
+struct kin_error;
+
 struct time_range {
 	uint64_t from_ns, to_ns; /* [from, to] on the clock of the samples */
 };
@@ -18,7 +20,9 @@ struct time_range {
 /* The times of the first and the last sample that have one; from > to if none has. */
 struct time_range span_of(const struct profile *p);
 
-/* False if the text is none of the above. `whole` is what percentages and "+" are of. */
-bool span_parse(const char *text, struct time_range whole, struct time_range *ret);
+/* `whole` is what percentages and "+" are of. KIN_ERROR_USAGE: the text is none of the above, or
+ * ends before it starts, or no sample says when it was taken. */
+MUST_CHECK struct kin_error *span_parse(const char *text, struct time_range whole,
+					struct time_range *ret);
 
 #endif

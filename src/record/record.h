@@ -2,7 +2,7 @@
  *
  *	struct record_opts opts = { .argv = argv, .output = "profile.kin", .say = say };
  *	struct record_result result;
- *	err = record(&opts, &result);
+ *	err = record(&opts, &result, &not_executed);
  *	... an error: nothing was started. Else result.status is the program's ...
  *
  * Once the program runs it goes on running, whatever becomes of the recording. */

@@ -70,9 +70,7 @@ struct rings {
 	bool with_tasks;
 };
 
-uint64_t rings_regs_mask(void) { return REGS_MASK; }
 int rings_poll_fd(const struct rings *r) { return r->poll_fd; }
-size_t rings_bytes(const struct rings *r) { return r->bytes; }
 uint64_t rings_records_lost(const struct rings *r) { return r->lost; }
 bool rings_all_gone(const struct rings *r) { return r->with_tasks && !r->n_alive; }
 const struct perf_event_attr *rings_attr(const struct rings *r, size_t i)

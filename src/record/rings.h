@@ -49,7 +49,6 @@ void rings_polled(struct rings *r);
 bool rings_all_gone(const struct rings *r);
 
 uint32_t rings_stack_bytes(const struct rings *r);
-size_t rings_bytes(const struct rings *r); /* of each buffer */
 
 struct ring_record {
 	const struct perf_event_header *header; /* valid until the next call */
@@ -62,11 +61,10 @@ struct ring_record {
 	const uint64_t *chain;
 	size_t n_chain;
 	uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_*: of regs */
-	const uint64_t *regs; /* in the order of the bits of rings_regs_mask() */
+	const uint64_t *regs; /* in the order of the kernel's numbers (asm/perf_regs.h) */
 	const uint8_t *stack;
 	size_t stack_size;
 };
-uint64_t rings_regs_mask(void);
 
 /* Records up to a moment ago; `all`: up to now. */
 void rings_begin(struct rings *r, bool all);

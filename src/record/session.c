@@ -110,7 +110,8 @@ static void take(struct session *s, const struct ring_record *r)
 		perfdata_other(s->perfdata, r);
 }
 
-void session_drain(struct session *s, bool all)
+/* Takes in what the kernel has recorded; `all`: up to now. */
+static void drain(struct session *s, bool all)
 {
 	struct ring_record r;
 	rings_begin(s->rings, all);
@@ -273,7 +274,7 @@ void session_run(struct session *s)
 			take_signal(s, &seen);
 		if (fds[0].revents)
 			rings_polled(s->rings);
-		session_drain(s, false);
+		drain(s, false);
 		tick(s);
 		target_look(&s->target);
 		if (!n)
@@ -448,7 +449,7 @@ static void end_wall(void *arg, struct thread *t)
 void session_end(struct session *s)
 {
 	rings_disable(s->rings);
-	session_drain(s, true);
+	drain(s, true);
 	uint64_t end = session_now();
 	if (s->wall)
 		spaces_each(s->spaces, end_wall, s);

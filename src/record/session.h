@@ -44,8 +44,6 @@ uint64_t session_now(void);
 
 /* Everything is open and nothing runs yet. */
 void session_begin(struct session *s);
-/* Takes in what the kernel has recorded; `all`: up to now. */
-void session_drain(struct session *s, bool all);
 /* Until the program and all that it started are gone, or somebody says stop. */
 void session_run(struct session *s);
 /* Closes the files and fills in the audit. */

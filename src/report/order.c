@@ -1,5 +1,5 @@
 /* order.c - functions in the order in which a linker should place them (analysis/cluster.h),
- *written as the linker wants it:
+ * written as the linker wants it:
  *
  *	list	symbols, one per line
  *	ld.lld	the same: --symbol-ordering-file=FILE

@@ -1,5 +1,5 @@
-/* kallsyms.h - names of the running kernel's functions, from text in the format of /proc/kallsyms:
- * "address type name [module]" lines. */
+/* kallsyms.h - names of a kernel's functions: of the one that runs, or from text in the format of
+ * /proc/kallsyms, "address type name [module]" lines. */
 #ifndef SYMBOLIZE_KALLSYMS_H
 #define SYMBOLIZE_KALLSYMS_H
 

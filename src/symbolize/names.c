@@ -43,30 +43,18 @@ void names_free(struct names *n)
 	free(n);
 }
 
-static bool is_the_one(const struct object_file *file, const char *build_id)
-{
-	const char *have = object_build_id(file);
-
-	return !*build_id || !have || !strcmp(have, build_id);
-}
-
 /* What cannot be read has no names: why is not told while things go by. */
 static struct known open_object(struct names *n, const char *path, const char *build_id)
 {
 	struct known k = { 0 };
 	struct symbols_opts opts = { .style = n->opts.style };
-	char *below = n->opts.symfs ? xprintf("%s/%s", n->opts.symfs, path) : NULL;
-	struct kin_error *err =
-		object_open(below ? below : path,
-			    &(struct object_opts){ .debug_dir = n->opts.debug_dir }, &k.file);
-
-	free(below);
-	if (err)
-		k.file = NULL;
-	else if (is_the_one(k.file, build_id))
+	struct kin_error *err = object_open(path,
+					    &(struct object_opts){ .debug_dir = n->opts.debug_dir,
+								   .symfs = n->opts.symfs,
+								   .build_id = build_id },
+					    &k.file);
+	if (!err)
 		err = symbols_new(k.file, &opts, &k.symbols);
-	if (err)
-		k.symbols = NULL;
 	kin_error_free(err);
 	return k;
 }

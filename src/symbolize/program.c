@@ -93,28 +93,6 @@ static bool is_given(const struct program *g, const struct object *o, struct obj
 	return o->is_main || (o->path && !strcmp(object_string(g, o->path), object_path(given)));
 }
 
-/* The file that ran, or nothing: names from another build would be wrong ones. */
-static struct kin_error *open_checked(const struct program *g, const struct object *o,
-				      struct object_file **ret)
-{
-	const char *path = object_string(g, o->path), *want = object_string(g, o->build_id);
-	char *below = g->opts.symfs ? xprintf("%s/%s", g->opts.symfs, path) : NULL;
-	struct kin_error *err = object_open(
-		below ? below : path, &(struct object_opts){ .debug_dir = g->opts.debug_dir }, ret);
-	free(below);
-	if (err)
-		return err;
-	const char *have = object_build_id(*ret);
-	if (!*want || !have || !strcmp(want, have))
-		return NULL;
-	err = err_new(KIN_ERROR_MISMATCH,
-		      "the file has been replaced since (its build id is %.12s, of what ran %.12s)",
-		      have, want);
-	object_free(*ret); /* and `have` */
-	*ret = NULL;
-	return err;
-}
-
 static void open_object(struct program *g, objid id, struct object_file *given)
 {
 	const struct object *o = &g->profile->objects[id];
@@ -127,7 +105,13 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 	}
 	if (o->kind != OBJECT_ELF || !o->path)
 		return;
-	struct kin_error *err = open_checked(g, o, &at->file);
+	/* The file that ran, or nothing: names from another build would be wrong ones. */
+	struct kin_error *err =
+		object_open(object_string(g, o->path),
+			    &(struct object_opts){ .debug_dir = g->opts.debug_dir,
+						   .symfs = g->opts.symfs,
+						   .build_id = object_string(g, o->build_id) },
+			    &at->file);
 	if (err)
 		trouble(g, id, err);
 }
@@ -465,15 +449,6 @@ uint64_t program_flat(const struct program *g, objid object, uint64_t addr)
 	return flat >= p->low && flat < p->high ? flat : UINT64_MAX;
 }
 
-objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr)
-{
-	const struct symbols_part *p = symbols_part_at(g->symbols, flat);
-	size_t part = p ? (size_t)(p - g->symbols->parts) : 0;
-	bool is_extra = !p || part + 1 == g->symbols->n_parts;
-	*addr = is_extra ? flat : flat - p->base;
-	return is_extra ? 0 : g->part_object[part];
-}
-
 symid program_place(const struct program *g, frameid frame) { return g->places[frame]; }
 
 const symid *program_places(const struct program *g) { return g->places; }
@@ -528,12 +503,6 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n)
 {
 	*n = g->inlined ? g->inlined[frame].n : 0;
 	return *n ? g->inline_list.at + g->inlined[frame].first : NULL;
-}
-
-symid program_inlined_into(const struct program *g, symid place)
-{
-	return program_kind(g, place) == PLACE_INLINED ? g->extras.at[place - g->n_symbols].into
-						       : place;
 }
 
 bool program_line(struct program *g, frameid frame, struct srcloc *ret)

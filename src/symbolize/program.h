@@ -45,14 +45,13 @@ struct symbols *program_symbols(struct program *g); /* lives as long as g */
 
 /* The flat address of an address in an object, as arcs and histograms have it. */
 uint64_t program_flat(const struct program *g, objid object, uint64_t addr);
-/* Back: the object, and the link-time address in it. Object 0 for places that have none. */
-objid program_unflat(const struct program *g, uint64_t flat, uint64_t *addr);
 
 /* The place of a frame: never NONE, except for frame 0. Constant time: all frames are looked up
  * once, by address. */
 symid program_place(const struct program *g, frameid frame);
 const symid *program_places(const struct program *g); /* all of them: [n_frames] */
-/* An address within the instruction that the frame is at, which for a return address is the call. */
+/* An address within the instruction that the frame is at, which for a return address is the call.
+ */
 uint64_t program_instruction(const struct program *g, frameid frame);
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
@@ -74,7 +73,6 @@ const char *program_name(struct program *g, symid place);
  * *n of them; valid as long as g. Each is a place of kind PLACE_INLINED, interned by name and by
  * the function that it was inlined into. */
 const symid *program_inlines(struct program *g, frameid frame, size_t *n);
-symid program_inlined_into(const struct program *g, symid place); /* PLACE_INLINED; else itself */
 
 /* Source line of a frame's address (of the call, for return addresses); of its innermost inlined
  * function. False if not known. */

@@ -295,7 +295,7 @@ void symbols_prefetch(const struct symbols *s, uint64_t addr)
 
 /* ---- parts ---- */
 
-const struct symbols_part *symbols_part_at(const struct symbols *s, uint64_t addr)
+static const struct symbols_part *part_at(const struct symbols *s, uint64_t addr)
 {
 	size_t low = 0, high = s->n_parts;
 	while (low < high) {
@@ -310,7 +310,7 @@ const struct symbols_part *symbols_part_at(const struct symbols *s, uint64_t add
 
 bool symbols_place(struct symbols *s, uint64_t addr, struct srcloc *ret)
 {
-	const struct symbols_part *p = s->n_parts == 1 ? s->parts : symbols_part_at(s, addr);
+	const struct symbols_part *p = s->n_parts == 1 ? s->parts : part_at(s, addr);
 	return p && p->object && object_place(p->object, addr - p->base, s->opts.table.gnu, ret);
 }
 

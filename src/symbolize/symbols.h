@@ -18,9 +18,9 @@ struct symbol {
 	uint16_t part;        /* index into parts[] */
 	bool is_function : 1; /* false for labels and for lines */
 	bool is_static : 1;
-	bool is_line : 1; /* made for a source line */
+	bool is_line : 1;     /* made for a source line */
 	bool is_nameless : 1; /* made up for a function that has no symbol */
-	bool located : 1; /* file and line have been looked up */
+	bool located : 1;     /* file and line have been looked up */
 };
 
 struct symbols_part {               /* the places of one object */
@@ -53,9 +53,6 @@ struct symbols {
 MUST_CHECK struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *opts,
 					 struct symbols **ret);
 void symbols_free(struct symbols *s); /* NULL is fine */
-
-/* The part that holds an address, or NULL. */
-const struct symbols_part *symbols_part_at(const struct symbols *s, uint64_t addr);
 
 /* Where the code at an address comes from: see object_place(). */
 bool symbols_place(struct symbols *s, uint64_t addr, struct srcloc *ret);

@@ -175,8 +175,8 @@ double gnu_number(const struct kin_table *t, const char *key)
 
 const char *gnu_text(const struct kin_table *t, const char *key)
 {
-	const struct kin_cell *c = kin_table_property(t, key);
-	return c && c->type == KIN_CELL_TEXT ? c->text : "";
+	const char *text = render_text(t, key);
+	return text ? text : "";
 }
 
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,

@@ -141,8 +141,7 @@ static int busiest_first(const void *l, const void *r)
 
 static void put_busy(const struct kin_table *t, struct summary *s, FILE *out)
 {
-	const struct kin_cell *top = kin_table_property(t, "top");
-	uint64_t n = top ? top->count : 0;
+	uint64_t n = render_count(t, "top");
 
 	if (!n)
 		return;
@@ -156,8 +155,7 @@ static void put_busy(const struct kin_table *t, struct summary *s, FILE *out)
 
 static void put_summary(const struct kin_table *t, const struct summary *s, FILE *out)
 {
-	const struct kin_cell *c = kin_table_property(t, "total");
-	uint64_t total = c ? c->count : 0;
+	uint64_t total = render_count(t, "total");
 	double lines = (double)s->executable;
 
 	fputs("\nExecution Summary:\n\n", out);

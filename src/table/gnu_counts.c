@@ -31,8 +31,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	if (err)
 		return err;
 
-	const struct kin_cell *by_line = kin_table_property(t, "by_line");
-	bool blocks = by_line && by_line->count;
+	bool blocks = render_count(t, "by_line");
 	struct line l = { 0 };
 	struct kin_row row;
 	for (kin_table_rewind(t); kin_table_next(t, &row);) {

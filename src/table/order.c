@@ -6,9 +6,9 @@
 
 static void property(struct sink *s, const struct kin_table *t, const char *key)
 {
-	const struct kin_cell *c = kin_table_property(t, key);
-	if (c && c->type == KIN_CELL_TEXT)
-		sink_str(s, c->text);
+	const char *text = render_text(t, key);
+	if (text)
+		sink_str(s, text);
 }
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)

@@ -42,20 +42,6 @@ struct page {
 	bool open[MAX_DEPTH + 2]; /* [depth]: more siblings follow at that level */
 };
 
-/* ---- properties ---- */
-
-static uint64_t number_of(const struct page *p, const char *key)
-{
-	const struct kin_cell *c = kin_table_property(p->t, key);
-	return c && c->type == KIN_CELL_COUNT ? c->count : 0;
-}
-
-static const char *text_of(const struct page *p, const char *key)
-{
-	const struct kin_cell *c = kin_table_property(p->t, key);
-	return c && c->type == KIN_CELL_TEXT ? c->text : NULL;
-}
-
 /* ---- pieces ---- */
 
 /* A name safe to print; to be freed. The separator of columns is not left in it. */
@@ -415,7 +401,7 @@ static void put_row(struct page *p, const struct kin_row *row)
 /* Figures first, then the name, indented by its level. */
 static void put_level_row(struct page *p, const struct kin_row *row)
 {
-	size_t n_levels = number_of(p, "levels");
+	size_t n_levels = render_count(p->t, "levels");
 	static const char *const keys[] = { "level_key_0", "level_key_1",  "level_key_2",
 					    "level_key_3", "level_key_4",  "level_key_5",
 					    "level_key_6", "level_key_7",  "level_key_8",
@@ -431,14 +417,14 @@ static void put_level_row(struct page *p, const struct kin_row *row)
 	if (!p->o->separator)
 		sink_pad(&p->s, (n_levels - 1) * INDENT);
 	sink_str(&p->s, p->o->separator ? p->o->separator : "  ");
-	const char *key = text_of(p, keys[row->depth]);
+	const char *key = render_text(p->t, keys[row->depth]);
 	char *name = name_of(p, row->cells[p->tree].text + strspn(row->cells[p->tree].text, " "));
 	char width_key[64];
 	bool symbol = key && (!strcmp(key, "symbol") || !strcmp(key, "symoff"));
 	snprintf(width_key, sizeof(width_key), "width_%s", key ? key : "");
-	size_t n = strlen(name), width = (size_t)number_of(p, width_key);
+	size_t n = strlen(name), width = (size_t)render_count(p->t, width_key);
 	snprintf(width_key, sizeof(width_key), "title_%s", key ? key : "");
-	const char *title = text_of(p, width_key);
+	const char *title = render_text(p->t, width_key);
 	if (title && strlen(title) > width)
 		width = strlen(title);
 	if (symbol)
@@ -479,8 +465,9 @@ static void put_title(struct page *p, size_t i)
 
 static void put_level_header(struct page *p)
 {
-	size_t n_levels = number_of(p, "levels"), indent = (n_levels - 1) * INDENT, figures = 0;
-	const char *titles = text_of(p, "levels_title");
+	size_t n_levels = render_count(p->t, "levels"), indent = (n_levels - 1) * INDENT,
+	       figures = 0;
+	const char *titles = render_text(p->t, "levels_title");
 	sink_str(&p->s, "# ");
 	sink_pad(&p->s, indent);
 	for (size_t i = 0; i < p->n; i++)
@@ -496,7 +483,7 @@ static void put_level_header(struct page *p)
 			put_dots(p, figures++ ? 2 : 0);
 			put_dots(p, title_width(p, i));
 		}
-	size_t width = strlen(titles), lowest = number_of(p, "levels_width");
+	size_t width = strlen(titles), lowest = render_count(p->t, "levels_width");
 	sink_str(&p->s, "  ");
 	put_dots(p, width > lowest ? width : lowest);
 	sink_str(&p->s, "\n#\n");
@@ -532,7 +519,7 @@ static void put_heading(struct page *p)
 						 { "elided_symbol", "symbol" } };
 	static const char units[] = " KMG";
 	char buf[128];
-	uint64_t samples = number_of(p, "samples");
+	uint64_t samples = render_count(p->t, "samples");
 	size_t unit = 0;
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
@@ -542,7 +529,7 @@ static void put_heading(struct page *p)
 			"# To display the perf.data header info, please use --header/--header-only "
 			"options.\n#\n");
 		for (size_t i = 0; i < ARRAY_LEN(elided); i++) {
-			const char *only = text_of(p, elided[i][0]);
+			const char *only = render_text(p->t, elided[i][0]);
 			if (!only)
 				continue;
 			char *name = name_of(p, only);
@@ -554,23 +541,23 @@ static void put_heading(struct page *p)
 			free(name);
 		}
 		snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
-			 number_of(p, "lost"));
+			 render_count(p->t, "lost"));
 		sink_str(&p->s, buf);
 	}
-	char *event = escape_copy(text_of(p, "event") ? text_of(p, "event") : "");
+	char *event = escape_copy(render_text(p->t, "event") ? render_text(p->t, "event") : "");
 	snprintf(buf, sizeof(buf), "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
 		 p->group_size > 1 ? "s" : "");
 	sink_str(&p->s, buf);
 	sink_str(&p->s, event);
 	free(event);
 	sink_char(&p->s, '\'');
-	if (text_of(p, "times")) {
+	if (render_text(p->t, "times")) {
 		sink_str(&p->s, " (time slices: ");
-		sink_str(&p->s, text_of(p, "times"));
+		sink_str(&p->s, render_text(p->t, "times"));
 		sink_char(&p->s, ')');
 	}
 	snprintf(buf, sizeof(buf), "\n# Event count (approx.): %" PRIu64 "\n#\n",
-		 number_of(p, "weight"));
+		 render_count(p->t, "weight"));
 	sink_str(&p->s, buf);
 	if (p->hierarchy)
 		put_level_header(p);
@@ -588,8 +575,8 @@ static size_t width_of(const struct page *p, const struct kin_column *c)
 						   : 0;
 	if (c->type == KIN_CELL_TEXT) {
 		snprintf(key, sizeof(key), "width_%s", c->key);
-		width = (size_t)number_of(p, key) + (is_symbol(c) ? 4 : 0);
-		bool address = !strcmp(c->key, "dso") && number_of(p, "unmapped");
+		width = (size_t)render_count(p->t, key) + (is_symbol(c) ? 4 : 0);
+		bool address = !strcmp(c->key, "dso") && render_count(p->t, "unmapped");
 		if (address && !p->o->separator && !p->o->widths && width < ADDRESS_WIDTH)
 			width = ADDRESS_WIDTH; /* perf sees to it that there is room for one */
 	}
@@ -652,8 +639,8 @@ static struct kin_error *find_columns(struct page *p)
 	for (size_t i = 0; i < kin_table_n_columns(p->t); i++)
 		if (kin_table_column(p->t, i)->tree)
 			p->tree = i;
-	p->mode = text_of(p, "chains");
-	p->value = text_of(p, "chain_value");
+	p->mode = render_text(p->t, "chains");
+	p->value = render_text(p->t, "chain_value");
 	if (!p->mode || !p->value)
 		return err_new(KIN_ERROR_USAGE, "the format perf is for the report hists");
 	return NULL;
@@ -674,12 +661,12 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	p->cols = shown.at;
 	p->n = shown.n;
 	p->widths = xalloc((p->n + 1) * sizeof(*p->widths));
-	p->total = number_of(p, "chain_total");
-	p->limit = number_of(p, "chain_limit");
-	p->skip_first = number_of(p, "chain_skip_first");
-	p->no_children = number_of(p, "no_children");
-	p->hierarchy = number_of(p, "hierarchy");
-	p->group_size = (size_t)number_of(p, "group_size");
+	p->total = render_count(p->t, "chain_total");
+	p->limit = render_count(p->t, "chain_limit");
+	p->skip_first = render_count(p->t, "chain_skip_first");
+	p->no_children = render_count(p->t, "no_children");
+	p->hierarchy = render_count(p->t, "hierarchy");
+	p->group_size = (size_t)render_count(p->t, "group_size");
 	set_widths(p);
 	if (!o->quiet)
 		put_heading(p);

@@ -1,12 +1,12 @@
 /* elf_build.h - ELF files made in memory, of both word sizes and byte orders.
  *
  *	struct elf_build b = elf_new(64, false, EM_X86_64);
- *	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, code,
- *sizeof(code)); elf_symbol(&b, "main", 0x1000, 16, STB_GLOBAL, STT_FUNC, 1); size_t n; uint8_t
- **file = elf_finish(&b, &n);
+ *	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC, 0x1000, code, sizeof(code));
+ *	elf_symbol(&b, "main", 0x1000, 16, STB_GLOBAL, STT_FUNC, 1);
+ *	uint8_t *file = elf_finish(&b, &n);
  *
  * Sections are numbered from 1 as they are added; .symtab, .strtab and .shstrtab follow. Symbols
- *stand in the order they are added, also where a linker would put locals first. */
+ * stand in the order they are added, also where a linker would put locals first. */
 #ifndef TEST_ELF_BUILD_H
 #define TEST_ELF_BUILD_H
 

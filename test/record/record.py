@@ -326,6 +326,26 @@ def test_perf_data(tap, box):
     tap.ok(found and float(found[1]) > 97, 'perf reads what --perf-data writes: bar 100 %', text[:2000])
 
 
+MOVED = """
+volatile unsigned long sink;
+__attribute__((noipa)) void burn(long n) { while (n--) sink += n; }
+int main(void) { burn(100000000); }
+"""
+
+
+def test_symfs(tap, box):
+    """The program is not where it ran any more, and its addresses are not offsets in its file."""
+    folder = os.path.realpath(box.folder)
+    open(os.path.join(folder, 'moved.c'), 'w').write(MOVED)
+    box.run('gcc', '-O1', '-no-pie', '-o', 'moved', 'moved.c')
+    box.record('-o', 'moved.kin', '--perf-data', 'moved.data', os.path.join(folder, 'moved'))
+    os.makedirs(f'{folder}/root/{folder}')
+    shutil.move(f'{folder}/moved', f'{folder}/root/{folder}/moved')
+    for data in ('moved.kin', 'moved.data'):
+        p = box.run(box.kin, 'report', '--symfs', 'root', '-s', 'sym', '--no-children', data)
+        tap.ok(re.search(r'9\d\.\d+% +burn|100\.00% +burn', p.out), f'--symfs: names, of {data}', p.out + p.err)
+
+
 CALLERS = """
 #include <pthread.h>
 volatile double sink;
@@ -440,7 +460,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed, test_audit,
                      test_wall, test_jit, test_files, test_unprivileged, test_refused,
-                     test_perf_data, test_views, test_callers, test_lines):
+                     test_perf_data, test_symfs, test_views, test_callers, test_lines):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:

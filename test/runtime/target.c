@@ -24,21 +24,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline))
+#include "../lib/modes.h"
 
 extern char **environ;
 extern int moncontrol(int) __attribute__((weak));
-static __thread volatile unsigned long sink;
-static char self[4096];
-static const char *arg = "";
-
-NOINLINE void leaf(void) { sink++; }
-
-NOINLINE void calls(long n)
-{
-	while (n--)
-		leaf();
-}
 
 static long before; /* calls that were made by first() */
 
@@ -53,21 +42,6 @@ static void say(long n)
 	calls(n);
 	printf("leaf %ld\n", before + n);
 	fflush(stdout);
-}
-
-static void die(const char *what)
-{
-	perror(what);
-	_exit(99);
-}
-
-static int wait_for(pid_t p)
-{
-	int status;
-
-	if (p < 0 || waitpid(p, &status, 0) != p)
-		die("waitpid");
-	return status;
 }
 
 /* ---- ways to end ---- */
@@ -111,7 +85,7 @@ static int m_main_exits(void)
 static void *forever(void *unused)
 {
 	for (;;)
-		sink++;
+		thread_sink++;
 	return unused;
 }
 
@@ -688,10 +662,7 @@ static int m_moncontrol(void)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*run)(void);
-} modes[] = {
+static const struct mode modes[] = {
 #define M(name)                                                                                    \
 	{                                                                                          \
 #name, m_##name                                                                    \
@@ -709,14 +680,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n < 0 || argc < 2)
-		return 98;
-	if (argc > 2)
-		arg = argv[2];
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (!strcmp(modes[i].name, argv[1]))
-			return modes[i].run();
-	return 97;
+	return mode_run(modes, sizeof(modes) / sizeof(modes[0]), argc, argv);
 }

@@ -31,22 +31,11 @@
 #include <ucontext.h>
 #endif
 
-#define NOINLINE __attribute__((noinline))
+#include "../lib/modes.h"
 
 extern char **environ;
 enum { HOT_MS = 60 };
 static volatile unsigned long sink;
-static __thread volatile unsigned long thread_sink;
-static char self[4096];
-static const char *arg = "";
-
-NOINLINE void leaf(void) { thread_sink++; }
-
-NOINLINE void calls(long n)
-{
-	while (n--)
-		leaf();
-}
 
 static double cpu(void)
 {
@@ -91,20 +80,6 @@ static int worked(void)
 {
 	work();
 	return ok();
-}
-
-static void die(const char *what)
-{
-	perror(what);
-	_exit(99);
-}
-
-static int wait_for(pid_t p)
-{
-	int status = 0;
-	if (p < 0 || waitpid(p, &status, 0) != p)
-		die("waitpid");
-	return status;
 }
 
 /* ---- ways to end ---- */
@@ -753,10 +728,7 @@ static int m_errno(void) /* ARGUMENT: how many hundred thousand calls */
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*run)(void);
-} modes[] = {
+static const struct mode modes[] = {
 #define M(name)                                                                                    \
 	{                                                                                          \
 #name, m_##name                                                                    \
@@ -816,13 +788,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (n < 0 || argc < 2)
-		return 98;
-	if (argc > 2)
-		arg = argv[2];
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (!strcmp(modes[i].name, argv[1]))
-			return modes[i].run();
-	return 97;
+	return mode_run(modes, sizeof(modes) / sizeof(modes[0]), argc, argv);
 }

@@ -1,13 +1,13 @@
 /* truth.h - for programs that know where their own time goes.
  *
  * A program does its work in pieces, and times those it wants to tell of with its thread's CPU
- *clock (pieces of some 0.1 ms and more, so that the clock, some 0.3 us, is lost in them). At the
- *end it prints, to standard output, lines of four words:
+ * clock (pieces of some 0.1 ms and more, so that the clock, some 0.3 us, is lost in them). At the
+ * end it prints, to standard output, lines of four words:
  *
  *	inclusive FUNCTION - SECONDS    CPU time while FUNCTION was on the stack
  *	arc CALLER CALLEE SECONDS       CPU time while CALLER's call of CALLEE was on the stack
- *	blocked FUNCTION - SECONDS      time in which a thread that was in FUNCTION neither ran nor
- *wanted to total - - SECONDS               CPU time of the process
+ *	blocked FUNCTION - SECONDS      time in which a thread in FUNCTION neither ran nor wanted to
+ *	total - - SECONDS               CPU time of the process
  */
 #ifndef TRUTH_H
 #define TRUTH_H

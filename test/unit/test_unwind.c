@@ -370,7 +370,7 @@ static void test_files(void)
 	folder = unwind_cache_folder();
 	OK_STR(folder, "/tmp/.cache/kin/unwind");
 	free(folder);
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", "/tmp/nobody's", 1); /* a home that is not there */
 	OK(!unwind_cache_folder());
 	unwind_table_free(t);
 }

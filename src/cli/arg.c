@@ -1,0 +1,33 @@
+#include "cli/arg.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(arg, &end, 10);
+	if (end == arg || *end || errno || arg[0] == '-' || v < low || v > high)
+		return false;
+	*ret = v;
+	return true;
+}
+
+bool arg_double(const char *arg, const char *unit, double low, double high, double *ret)
+{
+	char *end;
+	double v = strtod(arg, &end);
+	if (end == arg || (*end && strcmp(end, unit) != 0) || !(v >= low && v <= high))
+		return false;
+	*ret = v;
+	return true;
+}
+
+bool arg_bad(const char *option, const char *arg, const char *what, char error[512])
+{
+	snprintf(error, 512, "%s: '%.80s' is not %s", option, arg, what);
+	return false;
+}

@@ -1,0 +1,18 @@
+/* arg.h - arguments of options that are numbers.
+ *
+ *	return arg_u64(arg, 1, 1000, &n) || arg_bad("-n", arg, "a number to 1000", error);
+ */
+#ifndef CLI_ARG_H
+#define CLI_ARG_H
+
+#include "base/base.h"
+
+/* Decimal, and nothing behind it; *ret is left alone unless it is one from low to high. */
+bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret);
+/* The same; `unit` may stand behind it. */
+bool arg_double(const char *arg, const char *unit, double low, double high, double *ret);
+
+/* "-n: 'x' is not <what>" in error[]. Returns false. */
+bool arg_bad(const char *option, const char *arg, const char *what, char error[512]);
+
+#endif

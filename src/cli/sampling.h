@@ -1,0 +1,44 @@
+/* sampling.h - what is sampled, and how often: the options that kin record and kin top share.
+ *
+ * Their tables stay with the commands, as they say a little different things about them. */
+#ifndef CLI_SAMPLING_H
+#define CLI_SAMPLING_H
+
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+enum { /* ids of options */
+       SAMPLING_PID = 900,
+       SAMPLING_TID,
+       SAMPLING_ALL,
+       SAMPLING_EVENT,
+       SAMPLING_FREQUENCY,
+       SAMPLING_PERIOD,
+};
+
+struct pid_list {
+	VEC(pid_t) at;
+};
+
+struct sampling {
+	struct pid_list pids, tids;
+	char *events; /* joined by commas; NULL: none were named */
+	bool everything;
+	uint64_t frequency, period; /* 0: not given */
+};
+
+/* False: error[] is set. */
+bool sampling_set(struct sampling *s, int id, const char *arg, char error[512]);
+
+static inline bool sampling_attaches(const struct sampling *s)
+{
+	return s->pids.at.n || s->tids.at.n;
+}
+
+/* What does not go together, in words; NULL if all does. */
+const char *sampling_conflict(const struct sampling *s, bool has_command);
+
+void sampling_done(struct sampling *s);
+
+#endif
