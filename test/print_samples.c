@@ -1,8 +1,8 @@
 /* print_samples.c - the samples of profiles as text, for comparing with other tools.
  *
- * A line "COMM<tab>PID/TID<tab>CPU<tab>TIME<tab>EVENT<tab>WEIGHT<tab>KIND" per sample, then its frames,
- * leaf first: "<tab>ADDRESS OBJECT FLAGS [NAME]". Objects that are not known are "-". Ends in what the
- * audit says. The exit status is 1 if a file could not be read as a whole. */
+ * A line "COMM<tab>PID/TID<tab>CPU<tab>TIME<tab>EVENT<tab>WEIGHT<tab>KIND" per sample, then its
+ * frames, leaf first: "<tab>ADDRESS OBJECT FLAGS [NAME]". Objects that are not known are "-". Ends
+ * in what the audit says. The exit status is 1 if a file could not be read as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
 

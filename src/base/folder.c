@@ -12,7 +12,8 @@ char *folder_cache(const char *name)
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	if (cache && *cache == '/')
 		return xprintf("%s/kin/%s", cache, name);
-	if (home && *home == '/' && !access(home, F_OK)) /* nobody's /nonexistent is not ours to make */
+	if (home && *home == '/' &&
+	    !access(home, F_OK)) /* nobody's /nonexistent is not ours to make */
 		return xprintf("%s/.cache/kin/%s", home, name);
 	return NULL;
 }

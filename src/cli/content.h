@@ -9,12 +9,14 @@ enum content {
 	CONTENT_OTHER,
 	CONTENT_FOLDER,
 	CONTENT_PROGRAM, /* an ELF file */
-	CONTENT_PROFILE, /* of a format that its first bytes tell: BSD's and folded stacks are not */
+	CONTENT_PROFILE, /* of a format that its first bytes tell: BSD's and folded stacks are not
+			  */
 };
 
 enum content content_of(const char *path);
 
-/* Whether the file's name says that it is a profile: gmon.out, gmon.sum, gmon.out.1234, x.kin ... */
+/* Whether the file's name says that it is a profile: gmon.out, gmon.sum, gmon.out.1234, x.kin ...
+ */
 bool content_named_profile(const char *path);
 
 #endif

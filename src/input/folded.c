@@ -1,4 +1,5 @@
-/* folded.c - stacks as text, one to a line, root first, as stackcollapse and many others write them:
+/* folded.c - stacks as text, one to a line, root first, as stackcollapse and many others write
+ *them:
  *
  *	prog;_start;main;work 123
  *
@@ -131,9 +132,8 @@ static bool split_ids(struct text *comm, uint32_t *pid, uint32_t *tid)
 
 static bool could_be_comm(struct text line)
 {
-	static const char *const functions[] = { "main",	 "_start",  "start_thread",
-						 "all",		 "root",    "clone3",
-						 "[unknown]",	 "<module>" };
+	static const char *const functions[] = { "main", "_start", "start_thread", "all",
+						 "root", "clone3", "[unknown]",    "<module>" };
 	struct text name = first_name(line);
 	uint32_t pid, tid;
 
@@ -281,4 +281,5 @@ static struct kin_error *read_folded(struct bytes all, const struct input_opts *
 	return f.err;
 }
 
-const struct reader folded_reader = { "folded stacks", probe, read_folded, NULL, .says_program = true };
+const struct reader folded_reader = { "folded stacks", probe, read_folded, NULL,
+				      .says_program = true };

@@ -8,17 +8,23 @@ enum { ATTRS_MAX = 60000 }; /* events of a profile are 16-bit numbers */
 
 /* ---- names, for files that have none ---- */
 
-static const char *const hardware[] = { "cycles",	 "instructions",
-					"cache-references", "cache-misses",
-					"branches",	 "branch-misses",
-					"bus-cycles",	 "stalled-cycles-frontend",
-					"stalled-cycles-backend", "ref-cycles" };
-static const char *const software[] = { "cpu-clock",	    "task-clock",	"page-faults",
-					"context-switches", "cpu-migrations",	"minor-faults",
-					"major-faults",	    "alignment-faults", "emulation-faults",
-					"dummy",	    "bpf-output",	"cgroup-switches" };
+static const char *const hardware[] = { "cycles",
+					"instructions",
+					"cache-references",
+					"cache-misses",
+					"branches",
+					"branch-misses",
+					"bus-cycles",
+					"stalled-cycles-frontend",
+					"stalled-cycles-backend",
+					"ref-cycles" };
+static const char *const software[] = {
+	"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"
+};
 static const char *const caches[] = { "L1-dcache", "L1-icache", "LLC", "dTLB",
-				      "iTLB",	   "branch",	"node" };
+				      "iTLB",      "branch",    "node" };
 static const char *const accesses[] = { "load", "store", "prefetch" };
 
 static char *cache_name(struct perf *p, uint64_t config)
@@ -28,7 +34,7 @@ static char *cache_name(struct perf *p, uint64_t config)
 	if (cache >= ARRAY_LEN(caches) || access >= ARRAY_LEN(accesses) || result > 1)
 		return arena_printf(&p->arena, "cache %#jx", (uintmax_t)config);
 	return arena_printf(&p->arena, "%s-%s%s", caches[cache], accesses[access],
-			    result ? "-misses"
+			    result        ? "-misses"
 			    : access == 2 ? "es"
 					  : "s");
 }
@@ -95,13 +101,12 @@ static void place_fields(struct perf_attr *a)
 	int end = 0;
 
 	a->fixed = (size_t)__builtin_popcountll(t & fixed) * 8;
-	a->sample_time = !(t & PERF_TIME) ? -1
-					  : PERF_RECORD_HEADER +
-						    8 * __builtin_popcountll(t & before_time);
+	a->sample_time = !(t & PERF_TIME)
+				 ? -1
+				 : PERF_RECORD_HEADER + 8 * __builtin_popcountll(t & before_time);
 	a->sample_id = t & PERF_IDENTIFIER ? PERF_RECORD_HEADER
-		       : t & PERF_ID	   ? PERF_RECORD_HEADER +
-						     8 * __builtin_popcountll(t & before_id)
-					   : -1;
+		       : t & PERF_ID ? PERF_RECORD_HEADER + 8 * __builtin_popcountll(t & before_id)
+				     : -1;
 	a->trailer_tid = a->trailer_time = a->trailer_id = a->trailer_cpu = -1;
 	if (!(a->flags & PERF_FLAG_SAMPLE_ID_ALL))
 		return;
@@ -218,7 +223,7 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 		return &a->at.at[a->ids.at[*id].attr];
 	/* What perf makes up has no id; with one event there is no question. */
 	return value == 0 || a->at.n == 1 || perf_u32(p, record) != PERF_R_SAMPLE ? &a->at.at[0]
-										   : NULL;
+										  : NULL;
 }
 
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,

@@ -105,10 +105,7 @@ static uint16_t parallelism(const struct perf *p)
 }
 
 /* Times at the very end of the clock are perf's mark for what has none. */
-static uint64_t sample_time(uint64_t time)
-{
-	return time >= UINT64_C(0xffffffff) << 32 ? 0 : time;
-}
+static uint64_t sample_time(uint64_t time) { return time >= UINT64_C(0xffffffff) << 32 ? 0 : time; }
 
 static bool is_first_on_cpu(const struct perf *p, const struct perf_attr *a)
 {
@@ -317,9 +314,8 @@ static const char *take_text(struct perf *p, const struct bytes *b)
 {
 	size_t n = strnlen((const char *)b->pos, bytes_left(b));
 
-	return n < bytes_left(b)
-		       ? (const char *)b->pos
-		       : arena_printf(&p->arena, "%.*s", (int)n, (const char *)b->pos);
+	return n < bytes_left(b) ? (const char *)b->pos
+				 : arena_printf(&p->arena, "%.*s", (int)n, (const char *)b->pos);
 }
 
 /* u8 size, 3 bytes, 20 bytes of id. */

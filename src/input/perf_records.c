@@ -47,10 +47,9 @@ static bool is_timed(uint64_t time) { return time && time != PERF_NO_TIME; }
 static void add(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset)
 {
 	uint32_t id;
-	struct perf_record r = { .time = PERF_NO_TIME,
-				 .offset = offset,
-				 .data = data,
-				 .size = (uint32_t)size };
+	struct perf_record r = {
+		.time = PERF_NO_TIME, .offset = offset, .data = data, .size = (uint32_t)size
+	};
 	const struct perf_attr *a = perf_attrs_of(p, data, size, &id);
 
 	if (a)
@@ -282,8 +281,9 @@ static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 	if (!n)
 		return false;
 	if (n < PERF_RECORD_HEADER || window_need(h->w, 16) < PERF_RECORD_HEADER) {
-		perf_damaged(p, offset, "it ends within a record; the recording or the copy did not "
-					"finish");
+		perf_damaged(p, offset,
+			     "it ends within a record; the recording or the copy did not "
+			     "finish");
 		return false;
 	}
 	*size = repair_size(p, h, size_of(p, h->w->b.pos));
@@ -293,8 +293,9 @@ static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 	}
 	bool is_large = *size > RECORD_MAX;
 	if (*size > n || (!is_large && window_need(h->w, (size_t)*size) < *size)) {
-		perf_damaged(p, offset, "it ends within a record; the recording or the copy did not "
-					"finish");
+		perf_damaged(p, offset,
+			     "it ends within a record; the recording or the copy did not "
+			     "finish");
 		return false;
 	}
 	return true;
@@ -324,10 +325,7 @@ struct heads {
 };
 
 /* data.0, data.1 ... beside a file called "data". */
-static char *beside(const char *path, size_t i)
-{
-	return xprintf("%s.%zu", path, i);
-}
+static char *beside(const char *path, size_t i) { return xprintf("%s.%zu", path, i); }
 
 static void open_beside(struct perf *p, struct heads *heads)
 {
@@ -383,8 +381,9 @@ void perf_records_read(struct perf *p, struct window *w, uint64_t end)
 	}
 	/* Beyond what a file promised, and did not hold. */
 	if (end != UINT64_MAX && window_offset(w) < end && !window_left(w))
-		perf_damaged(p, window_offset(w), "it ends before its data do; the recording or the "
-						  "copy did not finish");
+		perf_damaged(p, window_offset(w),
+			     "it ends before its data do; the recording or the "
+			     "copy did not finish");
 	for (size_t i = 0; i < heads.at.n; i++)
 		head_done(&heads.at.at[i]);
 	for (size_t i = 0; i < heads.n_windows; i++)

@@ -4,9 +4,9 @@
  *		          ADDRESS SYMBOL+0xOFFSET (OBJECT)
  *		          ...
  *
- * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each field
- * but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in place
- * of the object. Addresses are those of the process; what counts are the names. */
+ * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each
+ *field but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in
+ *place of the object. Addresses are those of the process; what counts are the names. */
 #include <ctype.h>
 #include <string.h>
 
@@ -215,7 +215,8 @@ static enum object_kind kind_of(struct text dso)
 	if (!length(dso) || *dso.s != '[')
 		return OBJECT_ELF;
 	/* Loaded modules are "[name]", too; but what is no file of a process has a known name. */
-	static const char *const others[] = { "[unknown]", "[heap]", "[stack", "[anon", "[vsyscall" };
+	static const char *const others[] = { "[unknown]", "[heap]", "[stack", "[anon",
+					      "[vsyscall" };
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		if (starts_with(dso, others[i]))
 			return OBJECT_OTHER;
@@ -279,7 +280,8 @@ static uint16_t event_of(struct script *s, const struct header *h)
 {
 	struct event e = { 0 };
 
-	if (h->period && (starts_with(h->event, "cpu-clock") || starts_with(h->event, "task-clock")))
+	if (h->period &&
+	    (starts_with(h->event, "cpu-clock") || starts_with(h->event, "task-clock")))
 		e.unit = EVENT_NS;
 	e.name = length(h->event) ? profile_add_string(s->into, h->event.s, length(h->event))
 				  : profile_add_string(s->into, "samples", strlen("samples"));
@@ -354,4 +356,5 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 	return s.err;
 }
 
-const struct reader perf_script_reader = { "perf script", probe, read_script, NULL, .says_program = true };
+const struct reader perf_script_reader = { "perf script", probe, read_script, NULL,
+					   .says_program = true };

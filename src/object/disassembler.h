@@ -1,6 +1,6 @@
 /* disassembler.h - capstone, loaded when first needed: it is larger than all else together,
- * relocating it takes longer than a small profile, and only gprof -c and kin annotate --asm have use
- * for it. */
+ * relocating it takes longer than a small profile, and only gprof -c and kin annotate --asm have
+ * use for it. */
 #ifndef OBJECT_DISASSEMBLER_H
 #define OBJECT_DISASSEMBLER_H
 
@@ -18,8 +18,8 @@ struct disassembler {
 	cs_err (*close)(csh *handle);
 };
 
-/* x86 in the syntax of AT&T, as binutils writes it. NULL and *problem (static, or valid until the next call that loads something) if it cannot be
- * had. */
+/* x86 in the syntax of AT&T, as binutils writes it. NULL and *problem (static, or valid until the
+ * next call that loads something) if it cannot be had. */
 struct disassembler *disassembler_new(cs_arch arch, cs_mode mode, const char **problem);
 void disassembler_free(struct disassembler *d); /* NULL is fine */
 

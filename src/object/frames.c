@@ -55,9 +55,9 @@ const struct object_segment *object_segments(struct object_file *o, size_t *n)
 		/* libelf has read the headers, so there are that many bytes of them */
 		if (!gelf_getphdr(o->main->elf, (int)i, &h) || h.p_type != PT_LOAD)
 			continue;
-		o->segments[o->n_segments++] = (struct object_segment){
-			h.p_vaddr, h.p_memsz, h.p_offset, h.p_filesz, h.p_flags & PF_X
-		};
+		o->segments[o->n_segments++] =
+			(struct object_segment){ h.p_vaddr, h.p_memsz, h.p_offset, h.p_filesz,
+						 h.p_flags & PF_X };
 	}
 	*n = o->n_segments;
 	return o->segments;

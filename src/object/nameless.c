@@ -10,22 +10,20 @@ static void add_code_at(struct candidates *c, struct object_file *o, const struc
 	size_t size;
 	if (!object_code(o, f->low, &size))
 		return;
-	vec_push(&c->all, ((struct candidate){ .addr = f->low,
-					       .limit = f->low + size,
-					       .name = arena_printf(&o->arena, "[0x%" PRIx64 "]",
-								    f->low),
-					       .flags = SYMBOL_FUNCTION | SYMBOL_STATIC |
-							SYMBOL_NAMELESS,
-					       .rank = RANKS - 1, /* behind any name */
-					       .owner = NONE }));
+	vec_push(&c->all,
+		 ((struct candidate){ .addr = f->low,
+				      .limit = f->low + size,
+				      .name = arena_printf(&o->arena, "[0x%" PRIx64 "]", f->low),
+				      .flags = SYMBOL_FUNCTION | SYMBOL_STATIC | SYMBOL_NAMELESS,
+				      .rank = RANKS - 1, /* behind any name */
+				      .owner = NONE }));
 }
 
 void candidates_add_nameless(struct candidates *c, struct object_file *o)
 {
 	struct object_frames frames = object_frames(o);
 	struct cfi_section s = {
-		.machine = o->main->header.e_machine == EM_AARCH64 ? UNWIND_AARCH64 :
-								     UNWIND_X86_64,
+		.machine = o->main->header.e_machine == EM_AARCH64 ? UNWIND_AARCH64 : UNWIND_X86_64,
 		.data = frames.eh_frame.data,
 		.size = frames.eh_frame.size,
 		.addr = frames.eh_frame.addr,

@@ -168,7 +168,8 @@ static void add_stacks(struct canon *c)
 		depth[i] = depth[stacks[i].caller] + 1;
 		deepest = depth[i] > deepest ? depth[i] : deepest;
 	}
-	size_t *first = xalloc((deepest + 2) * sizeof(*first)); /* of each depth, behind those above */
+	size_t *first =
+		xalloc((deepest + 2) * sizeof(*first)); /* of each depth, behind those above */
 	for (size_t i = 1; i < n; i++)
 		first[depth[i]] += c->stacks[i] != 0;
 	for (size_t d = 0, sum = 0; d < deepest + 2; d++) {
@@ -315,8 +316,7 @@ static void add_latencies(struct canon *c)
 	free(all);
 }
 
-void canonical_add_samples(struct profile_builder *b, const struct profile *p,
-			   const objid *objects)
+void canonical_add_samples(struct profile_builder *b, const struct profile *p, const objid *objects)
 {
 	struct canon c = { .b = b, .p = p, .s = &p->samples, .objects = objects };
 

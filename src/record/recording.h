@@ -7,8 +7,8 @@
 #define RECORD_RECORDING_H
 
 #include "input/kin_write.h"
-#include "record/jit.h"
 #include "object/kernel.h"
+#include "record/jit.h"
 #include "record/record.h"
 #include "record/spaces.h"
 #include "record/unwinding.h"

@@ -510,8 +510,7 @@ static const char *events_text(struct state *s)
 		list = arena_printf(
 			&s->arena, "%s%s%s", list, *list ? ", " : "",
 			strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
-	bool counted_together =
-		a->opts.n_events > 1 && p->samples.events[a->opts.events[0]].group;
+	bool counted_together = a->opts.n_events > 1 && p->samples.events[a->opts.events[0]].group;
 	return counted_together ? arena_printf(&s->arena, "anon group { %s }", list) : list;
 }
 

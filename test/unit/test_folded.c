@@ -102,8 +102,7 @@ static void damaged_lines_are_told(void)
 	OK_STR(again("a;f 1\na;g 2", &counts,
 		     "text: cut off in line 2: what wrote it did not finish"),
 	       "a;f 1\na;g 2\n");
-	OK_STR(again("a;f 99999999999999999999999\n", &weights, ""),
-	       "a;f 18446744073709551615\n");
+	OK_STR(again("a;f 99999999999999999999999\n", &weights, ""), "a;f 18446744073709551615\n");
 	OK_STR(again("no stacks here\n", &bare, "nothing known"), "");
 }
 
@@ -175,7 +174,8 @@ static void names_may_come_from_elsewhere(void)
 	s.stack = 0;
 	profile_add_sample(b, s);
 	struct profile *p = profile_finish(b);
-	OK_STR(fold(p, &(struct folded_opts){ .names = inlines, .annotate = true, .weights = true }),
+	OK_STR(fold(p,
+		    &(struct folded_opts){ .names = inlines, .annotate = true, .weights = true }),
 	       "[unknown];[unknown] 7\n"
 	       "[unknown];outer;in:ner_[i] 7\n"
 	       "[unknown];outer;in:ner_[i];0x20 7\n");

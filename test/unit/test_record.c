@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "object/kernel.h"
 #include "record/audit.h"
 #include "record/events.h"
 #include "record/jit.h"
-#include "object/kernel.h"
 #include "tap.h"
 
 static struct record_event event(const char *text)
