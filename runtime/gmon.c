@@ -61,11 +61,12 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 
 		while (b->type == KINF_STACKS && at + sizeof(struct kinf_stack) < b->used) {
 			const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
-			uint64_t bin = (s->pc[0] - m->text) / BIN;
 
 			if (!__atomic_load_n(&s->depth, __ATOMIC_ACQUIRE))
-				break;
+				break; /* nothing there yet */
 			if (is_at(m, s)) {
+				uint64_t bin = (s->pc[0] - m->text) / BIN;
+
 				any = true;
 				rest += rt_read(&s->weight_ns);
 				if (bins && period && bin < n) {

@@ -5,7 +5,11 @@
     tap.skip('c is d', 'no compiler for c')
     sys.exit(tap.done())
 """
+import signal
 import sys
+
+# Shells start background jobs with interrupts ignored, and all that a driver starts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Tap:
