@@ -57,9 +57,10 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 	bool any = false;
 
 	while ((b = rt_next_block(b)) && (bins || !any)) {
-		uint64_t at = 0;
+		/* What comes after that is not looked at: the thread may be adding to it. */
+		uint64_t at = 0, used = __atomic_load_n(&b->used, __ATOMIC_ACQUIRE);
 
-		while (b->type == KINF_STACKS && at + sizeof(struct kinf_stack) < b->used) {
+		while (b->type == KINF_STACKS && at + sizeof(struct kinf_stack) < used) {
 			const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
 
 			if (!__atomic_load_n(&s->depth, __ATOMIC_ACQUIRE))
