@@ -63,8 +63,7 @@ UNORDERED = {('cumulate', 'sym')}
 
 
 def find_cases():
-    for folder in (os.environ.get('KIN_PERF_CASES'), os.path.join(HERE, '../../../shared/cases/perf'),
-                   '/work/shared/cases/perf'):
+    for folder in (os.environ.get('KIN_PERF_CASES'), os.path.join(HERE, '../../../shared/cases/perf')):
         if folder and os.path.exists(os.path.join(folder, 'gen_synth.py')):
             return os.path.abspath(folder)
     return None
