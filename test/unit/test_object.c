@@ -533,9 +533,9 @@ static void test_nameless(void)
 	struct elf_build b = program();
 	struct cfi_build *f = calloc(1, sizeof(*f));
 	cfi_cie(f, false, 16, code, sizeof(code));
-	cfi_fde(f, TEXT, 16, NULL, 0);
-	cfi_fde(f, TEXT + 32, 64, NULL, 0);
-	cfi_fde(f, 0x900000, 64, NULL, 0); /* not code */
+	cfi_fde(f, TEXT, 16, code, 0);
+	cfi_fde(f, TEXT + 32, 64, code, 0);
+	cfi_fde(f, 0x900000, 64, code, 0); /* not code */
 	elf_section(&b, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, CFI_ADDR, f->at, f->n);
 	struct object_file *o = open_build(&b);
 	struct symbol_table t = { 0 };
