@@ -41,6 +41,8 @@ class Box:
         more = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **more}
         if user is not None:
             more.update(user=user, group=user, extra_groups=[])
+        # under nohup hangups are ignored, and would be by all that is started here
+        more.setdefault('preexec_fn', lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         return subprocess.Popen(words, cwd=more.pop('cwd', self.folder), env=self.env, text=True, **more)
 
     def run(self, *words, **more):

@@ -115,10 +115,12 @@ def libraries():
 def stepped():
     if os.uname().machine != 'x86_64':
         return
+    # Stepping is CPU time to the kernel: at more than a sample a second the timer is due again before a sample
+    # has been stepped through.
     step = build('stepsig_l', 'stepsig.c')
     if 'spans' not in _built:
         _built['spans'] = build('spans', 'spans.c', flags='-finstrument-functions')
-    r = run([step, '-k', '1' if FULL else '41', '--', _built['spans'], 'stepped'], options='latency,sample=50,stacks=on', timeout=300)
+    r = run([step, '-k', '1' if FULL else '41', '--', _built['spans'], 'stepped'], options='latency,sample=1,stacks=on', timeout=300)
     f = functions(dump.read(k) for k in r.kins)
     m = re.search(r'handled (\d+)', r.out)
     n = int(m[1]) if m else 0
