@@ -20,7 +20,7 @@ int main(void)
 {
 	double in_foo = 0, in_bar = 0;
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 600; i++) {
 		double start = truth_cpu();
 		in_bar += foo();
 		in_foo += truth_cpu() - start;
