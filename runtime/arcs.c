@@ -1,57 +1,10 @@
 #include "rt.h"
 
-enum { FIRST_SLOTS = 512, GROWTH = 4 };
+enum { FIRST_SLOTS = 512 };
 
 static struct kinf_arc *slot_at(void *table, uint64_t offset)
 {
 	return (struct kinf_arc *)((uint8_t *)table + offset);
-}
-
-/* A larger table; what was counted stays where it is, and the file's reader adds it up. */
-static void *new_table(struct rt_thread *t, const void *old)
-{
-	uint64_t slots =
-		old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_arc) + 1) * GROWTH
-		    : FIRST_SLOTS;
-	struct kinf_block *b;
-	uint64_t mask;
-
-	if (rt.full || !rt_lock(&mask))
-		return NULL;
-	if (rt_tls.arcs != old) { /* a signal handler was faster */
-		rt_unlock(mask);
-		return rt_tls.arcs;
-	}
-	b = rt_block(KINF_ARCS, slots * sizeof(struct kinf_arc), t->index);
-	if (b) {
-		b->own[RT_MASK] = (slots - 1) * sizeof(struct kinf_arc);
-		t->arcs = b->payload;
-		rt_tls.arcs = b->payload;
-	}
-	rt_unlock(mask);
-	return b ? b->payload : NULL;
-}
-
-/* The table to add a slot to, or NULL if there is no room. */
-static void *table_with_room(void)
-{
-	struct rt_thread *t = rt_thread();
-	void *table = rt_tls.arcs;
-	struct kinf_block *b;
-	uint64_t slots;
-
-	if (!t)
-		return NULL;
-	if (!table)
-		return new_table(t, NULL);
-	b = rt_block_of(table);
-	slots = b->own[RT_MASK] / sizeof(struct kinf_arc) + 1;
-	if (b->own[RT_USED] < slots / 2)
-		return table;
-	table = new_table(t, table);
-	if (table)
-		return table;
-	return b->own[RT_USED] < slots - slots / 16 ? b->payload : NULL;
 }
 
 /* Takes an unused slot, or one whose calls were moved away, against signal handlers of this thread;
@@ -113,7 +66,9 @@ static struct kinf_arc *count_call(uint64_t from, uint64_t to)
 		from = UINT64_MAX; /* no caller: a slot's mark must not be mistaken for it */
 	callee = rt_module_learn(to);
 	caller = rt_module_learn(from);
-	table = table_with_room();
+	table = rt_table_with_room(&(struct rt_table){ KINF_ARCS, sizeof(struct kinf_arc),
+						       FIRST_SLOTS, &rt_tls.arcs,
+						       offsetof(struct rt_thread, arcs) });
 	if (table)
 		return count(table, from, to,
 			     (callee && callee->transient) || (caller && caller->transient));

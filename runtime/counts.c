@@ -1,55 +1,10 @@
 #include "rt.h"
 
-enum { FIRST_SLOTS = 1024, GROWTH = 4 };
+enum { FIRST_SLOTS = 1024 };
 
 static struct kinf_count *slot_at(void *table, uint64_t offset)
 {
 	return (struct kinf_count *)((uint8_t *)table + offset);
-}
-
-static void *new_table(struct rt_thread *t, const void *old)
-{
-	uint64_t slots =
-		old ? (rt_block_of(old)->own[RT_MASK] / sizeof(struct kinf_count) + 1) * GROWTH
-		    : FIRST_SLOTS;
-	struct kinf_block *b;
-	uint64_t mask;
-
-	if (rt.full || !rt_lock(&mask))
-		return NULL;
-	if (rt_tls.counts != old) { /* a signal handler was faster */
-		rt_unlock(mask);
-		return rt_tls.counts;
-	}
-	b = rt_block(KINF_COUNTS, slots * sizeof(struct kinf_count), t->index);
-	if (b) {
-		b->own[RT_MASK] = (slots - 1) * sizeof(struct kinf_count);
-		t->counts = b->payload;
-		rt_tls.counts = b->payload;
-	}
-	rt_unlock(mask);
-	return b ? b->payload : NULL;
-}
-
-static void *table_with_room(void)
-{
-	struct rt_thread *t = rt_thread();
-	void *table = rt_tls.counts;
-	struct kinf_block *b;
-	uint64_t slots;
-
-	if (!t)
-		return NULL;
-	if (!table)
-		return new_table(t, NULL);
-	b = rt_block_of(table);
-	slots = b->own[RT_MASK] / sizeof(struct kinf_count) + 1;
-	if (b->own[RT_USED] < slots / 2)
-		return table;
-	table = new_table(t, table);
-	if (table)
-		return table;
-	return b->own[RT_USED] < slots - slots / 16 ? b->payload : NULL;
 }
 
 /* One execution of the basic block at `addr`; called by the hooks for what they do not find. */
@@ -65,7 +20,9 @@ void rt_count(uint64_t addr)
 	if (!rt_ready())
 		return;
 	module = rt_module_learn(addr);
-	table = table_with_room();
+	table = rt_table_with_room(&(struct rt_table){ KINF_COUNTS, sizeof(struct kinf_count),
+						       FIRST_SLOTS, &rt_tls.counts,
+						       offsetof(struct rt_thread, counts) });
 	if (!table) {
 		rt_lose(KINF_LOST_BLOCKS, 1);
 		return;

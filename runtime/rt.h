@@ -250,6 +250,18 @@ void rt_modules_retire(void); /* after dlclose(): moves the calls of what was un
 struct rt_thread *rt_thread(void);
 void rt_threads_drop(void);
 
+/* ---- table.c: a thread's table of slots, open to its hooks ---- */
+
+struct rt_table {
+	enum kinf_type type;
+	uint64_t slot, first; /* bytes of a slot; slots of the first table: a power of two */
+	void **current;       /* the payload in use, in rt_tls */
+	size_t of_thread;     /* where struct rt_thread has the same */
+};
+/* This thread's table with room for one more slot, a larger one if need be; NULL if there is none.
+ * Signal handlers may come in between. */
+void *rt_table_with_room(const struct rt_table *x);
+
 /* ---- arcs.c, counts.c ---- */
 
 void rt_arc(uint64_t from, uint64_t to);
