@@ -236,23 +236,33 @@ struct perf_stack {
 
 enum { PERF_LASTS = 8 };
 
-struct perf_last { /* a stack: root first, and the ids of the stacks up to there */
-	frameid frames[PERF_STACK_MAX];
-	stackid ids[PERF_STACK_MAX];
+/* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
+struct perf_last {
 	size_t n;
+	frameid frames[PERF_STACK_MAX]; /* root first */
+	stackid ids[PERF_STACK_MAX];    /* of the stacks up to there */
+	uint8_t modes[PERF_STACK_MAX];  /* as in perf_chains.modes */
+	/* The chain that it is of; n_words 0: of none. */
+	size_t n_words;
+	uint64_t words[PERF_CHAIN_MAX];
+	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: of the last n words, if the first of them is
+						 * one; else 0 */
+	uint32_t user, kernel, guest; /* generations of the address spaces */
 };
 
 struct perf_chains {
-	VEC(struct perf_chain) at; /* met before */
-	struct perf_slot *slots;
-	size_t cap;
+	struct perf_known *known;  /* chains met lately */
+	uint32_t looked, found, rest; /* for them; samples until they are looked for again */
 	struct perf_frame *frames; /* addresses met lately */
-	/* the stack just made, leaf first; n_kernel of it are in front of the user part */
+	/* The stack just made, leaf first; n_kernel of it are in front of the user part. */
 	frameid frames_now[PERF_STACK_MAX];
+	uint8_t modes[PERF_STACK_MAX];  /* PERF_MODE_, and PERF_IS_RETURN */
+	uint16_t words[PERF_STACK_MAX]; /* of the chain, from this frame's to the end; 0: not of it */
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS]; /* by thread */
 };
 
+void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
 /* The stack of n_above frames, leaf first, that were called from the `n` addresses of user code. */

@@ -175,6 +175,7 @@ static struct kin_error *stream_perf(struct window *w, const struct input_opts *
 	p->strings = strtab_new();
 	p->big_endian = window_need(w, 8) >= 8 && *w->b.pos == '2';
 	p->swap = w->b.swap = raw_other_order(p->big_endian);
+	perf_stacks_init(p);
 	perf_space_init(p, &p->kernel);
 	perf_space_init(p, &p->guest_kernel);
 	if (window_need(w, PERF_PIPE_HEADER) < PERF_PIPE_HEADER)

@@ -1,34 +1,35 @@
 /* perf_stacks.c - the addresses of a sample as a stack of the profile.
  *
- * Programs are where they were before most of the time: equal chains of equal address spaces are
- * looked up as a whole, by a hash of 128 bits that stands for them. */
+ * Programs are where they were before most of the time. Of a thread's last chain the next one has
+ * the outer part, word by word; chains that come back as a whole are known by a hash of 128 bits.
+ * What is left is looked up address by address, and not compared with any other stack. */
 #include <string.h>
 
 #include "input/perf.h"
 
 enum { FRAME_BITS = 15, FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
+enum { KNOWN_BITS = 14, KNOWN = 1 << KNOWN_BITS };   /* chains */
+enum { IS_RETURN = 0x80 };			     /* with a mode, which is smaller */
 
-struct perf_chain {
+struct perf_known { /* all 0: empty */
 	uint64_t hash[2];
 	stackid all, user;
 };
 
-struct perf_slot {           /* 0 for the index: empty */
-	uint32_t tag, index; /* bits of the hash; of the chain, + 1 */
-};
-
 struct perf_frame {
 	uint64_t ip;
-	uint32_t generation, flags;
-	frameid frame; /* 0: empty */
+	uint32_t space; /* generation and flags */
+	frameid frame;  /* 0: empty */
 };
 
-/* A stack in the making, leaf first. */
+/* A stack in the making, leaf first; `below` frames of `last` follow those in p->chains. */
 struct walk {
 	struct perf *p;
 	struct perf_space *user;
-	frameid *frames;
-	size_t n, n_kernel; /* n_kernel: of them, in front of the first one of user code */
+	struct perf_last *last;
+	size_t equal; /* words that the chain ends in as the last one did */
+	size_t n, below, below_words;
+	size_t n_kernel; /* of all, in front of the first one of user code */
 };
 
 /* ---- addresses ---- */
@@ -79,23 +80,33 @@ static struct frame resolve(struct perf *p, struct perf_space *space, unsigned m
 	return (struct frame){ .addr = ip };
 }
 
+static frameid look_up(struct perf *p, struct perf_space *space, unsigned mode, uint64_t ip,
+		       uint32_t flags)
+{
+	struct frame f = resolve(p, space, mode, ip);
+
+	f.flags |= flags;
+	return profile_add_frame(p->into, f);
+}
+
 static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip,
 			bool is_return)
 {
+	enum { FLAG_BITS = 4 };
 	struct perf_space *space = space_of(p, user, mode);
 	uint32_t generation = space ? space->generation : 0;
 	uint32_t flags = flags_of(mode) | (is_return ? FRAME_RETURN : 0);
-	uint64_t hash = (ip ^ (uint64_t)generation << 32 ^ flags) * 0x9e3779b97f4a7c15u;
+	_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) <
+			       1 << FLAG_BITS,
+		       "flags of frames fit");
 
-	if (!p->chains.frames)
-		p->chains.frames = xalloc(FRAMES * sizeof(*p->chains.frames));
+	if (generation >> (32 - FLAG_BITS))
+		return look_up(p, space, mode, ip, flags);
+	uint32_t key = generation << FLAG_BITS | flags;
+	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
 	struct perf_frame *known = &p->chains.frames[hash >> (64 - FRAME_BITS)];
-	if (known->frame && known->ip == ip && known->generation == generation &&
-	    known->flags == flags)
-		return known->frame;
-	struct frame f = resolve(p, space, mode, ip);
-	f.flags |= flags;
-	*known = (struct perf_frame){ ip, generation, flags, profile_add_frame(p->into, f) };
+	if (!known->frame || known->ip != ip || known->space != key)
+		*known = (struct perf_frame){ ip, key, look_up(p, space, mode, ip, flags) };
 	return known->frame;
 }
 
@@ -120,14 +131,43 @@ static unsigned mode_of_marker(uint64_t marker, unsigned mode)
 	return mode;
 }
 
-static void push(struct walk *w, unsigned mode, uint64_t ip, bool is_return)
+static bool is_kernel(uint8_t mode)
 {
+	unsigned m = mode & ~(unsigned)IS_RETURN;
+
+	return m != PERF_MODE_USER && m != PERF_MODE_GUEST_USER && m != 0;
+}
+
+/* n_words: from this one's to the end of the chain; 0: it is not of one. */
+static void push(struct walk *w, unsigned mode, uint64_t ip, bool is_return, size_t n_words)
+{
+	struct perf_chains *c = &w->p->chains;
+
 	if (w->n == PERF_STACK_MAX)
 		return;
-	w->frames[w->n++] = frame_of(w->p, w->user, mode, ip, is_return);
-	if (mode != PERF_MODE_USER && mode != PERF_MODE_GUEST_USER && mode != 0 &&
-	    w->n_kernel == w->n - 1)
-		w->n_kernel = w->n;
+	c->frames_now[w->n] = frame_of(w->p, w->user, mode, ip, is_return);
+	c->modes[w->n] = (uint8_t)(mode | (is_return ? IS_RETURN : 0));
+	c->words[w->n] = (uint16_t)n_words;
+	if (is_kernel(c->modes[w->n]) && w->n_kernel == w->n)
+		w->n_kernel++;
+	w->n++;
+}
+
+/* What is left of the chain is as in the last stack; false if it is not. */
+static bool share_rest(struct walk *w, unsigned mode, size_t n_words)
+{
+	const struct perf_last *last = w->last;
+
+	if (!w->n || n_words > w->equal || !last->frames_in[n_words])
+		return false;
+	size_t n = last->frames_in[n_words];
+	if (last->modes[n - 1] != (mode | IS_RETURN) || w->n + n > PERF_STACK_MAX)
+		return false;
+	for (size_t i = n; w->n_kernel == w->n + n - i && i && is_kernel(last->modes[i - 1]); i--)
+		w->n_kernel++;
+	w->below = n;
+	w->below_words = n_words;
+	return true;
 }
 
 /* The first address of each part is where it was interrupted, or called the kernel; the others are
@@ -145,13 +185,15 @@ static void push_chain(struct walk *w, const struct perf_attr *a, const struct p
 			first = true;
 			continue;
 		}
+		if (!first && share_rest(w, mode, n - i))
+			return;
 		if (w->n == 0 && a->sample_type & PERF_IP && s->ip != ip && s->ip) {
 			if (mode != s->mode) /* only the callers in user code were asked for */
-				push(w, s->mode, s->ip, false);
+				push(w, s->mode, s->ip, false, 0);
 			else
 				ip = s->ip;
 		}
-		push(w, mode, ip, !first);
+		push(w, mode, ip, !first, n - i);
 		first = false;
 	}
 }
@@ -160,9 +202,9 @@ static void push_chain(struct walk *w, const struct perf_attr *a, const struct p
 static void push_branches(struct walk *w, const struct perf_sample *s)
 {
 	if (w->n == w->n_kernel)
-		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 8), false);
+		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 8), false, 0);
 	for (size_t i = 0; i < s->n_branches; i++)
-		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 24 * i), false);
+		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 24 * i), false, 0);
 }
 
 static void push_dump(struct walk *w, const struct perf_attr *a, const struct perf_sample *s)
@@ -172,27 +214,77 @@ static void push_dump(struct walk *w, const struct perf_attr *a, const struct pe
 	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS);
 
 	for (size_t i = 0; i < n; i++)
-		push(w, PERF_MODE_USER, pcs[i], i > 0);
+		push(w, PERF_MODE_USER, pcs[i], i > 0, 0);
+}
+
+/* ---- the last stack ---- */
+
+static struct perf_last *last_of(struct perf *p, uint32_t tid)
+{
+	return &p->chains.last[tid % PERF_LASTS];
+}
+
+/* How many words two chains have in common at their ends. */
+static size_t common_end(const uint64_t *words, size_t n_words, const uint8_t *chain, size_t n)
+{
+	size_t max = n < n_words ? n : n_words, i = 0;
+
+	while (i < max && !memcmp(&words[n_words - 1 - i], chain + 8 * (n - 1 - i), 8))
+		i++;
+	return i;
+}
+
+static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
+			 const struct perf_space *user)
+{
+	return last->user == user->generation && last->kernel == p->kernel.generation &&
+	       last->guest == p->guest_kernel.generation;
+}
+
+/* The chain itself, for the next one of the thread; `equal` words are there. */
+static void keep_words(const struct walk *w, const uint8_t *chain, size_t n)
+{
+	const struct perf_chains *c = &w->p->chains;
+	struct perf_last *last = w->last;
+
+	if (n > PERF_CHAIN_MAX)
+		n = 0;
+	memcpy(last->words, chain, 8 * n);
+	last->n_words = n;
+	last->user = w->user->generation;
+	last->kernel = w->p->kernel.generation;
+	last->guest = w->p->guest_kernel.generation;
+	memset(last->frames_in + w->below_words + 1, 0,
+	       (n - w->below_words) * sizeof(*last->frames_in));
+	for (size_t i = 0; i < w->n; i++)
+		if (c->words[i] && c->words[i] <= n)
+			last->frames_in[c->words[i]] = (uint16_t)(w->n + w->below - i);
 }
 
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
-static struct perf_stack intern(struct perf_chains *c, const struct walk *w, uint32_t tid)
+static struct perf_stack intern(struct walk *w)
 {
-	struct perf_last *last = &c->last[tid % PERF_LASTS];
+	struct perf_chains *c = &w->p->chains;
+	struct perf_last *last = w->last;
 	struct perf_stack ret = { 0 };
-	size_t same = 0, n_user = w->n - w->n_kernel;
+	size_t n = w->below + w->n, same = w->below, n_user = n - w->n_kernel;
 
-	while (same < w->n && same < last->n && last->frames[same] == w->frames[w->n - 1 - same])
+	while (same < n && same < last->n && last->frames[same] == c->frames_now[n - 1 - same])
 		same++;
 	ret.all = same ? last->ids[same - 1] : 0;
-	for (size_t i = same; i < w->n; i++) {
-		last->frames[i] = w->frames[w->n - 1 - i];
-		ret.all = last->ids[i] = profile_add_stack(w->p->into, ret.all, last->frames[i]);
+	for (size_t i = w->below; i < n; i++)
+		last->modes[i] = c->modes[n - 1 - i];
+	for (size_t i = same; i < n; i++) {
+		last->frames[i] = c->frames_now[n - 1 - i];
+		ret.all = last->ids[i] = profile_push_stack(w->p->into, ret.all, last->frames[i]);
 	}
-	last->n = w->n;
+	last->n = n;
+	last->n_words = 0;
 	ret.user = n_user ? last->ids[n_user - 1] : 0;
 	return ret;
 }
+
+/* ---- stacks ---- */
 
 /* Whether the chain ends in what says that the user part comes later. */
 static bool is_deferred(const struct perf *p, const struct perf_sample *s)
@@ -201,10 +293,28 @@ static bool is_deferred(const struct perf *p, const struct perf_sample *s)
 	       perf_u64(p, s->chain + 8 * (s->n_chain - 2)) == PERF_CONTEXT_USER_DEFERRED;
 }
 
+/* Of the chain alone. */
 static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-			      const struct perf_sample *s, size_t n_chain, bool dump)
+			      const struct perf_sample *s)
 {
-	struct walk w = { .p = p, .user = space, .frames = p->chains.frames_now };
+	struct walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+
+	if (is_of_spaces(p, w.last, space))
+		w.equal = common_end(w.last->words, w.last->n_words, s->chain, s->n_chain);
+	push_chain(&w, a, s, s->chain, s->n_chain);
+	if (!w.n)
+		push(&w, s->mode, s->ip, false, 0);
+	struct perf_stack stack = intern(&w);
+	keep_words(&w, s->chain, s->n_chain);
+	return stack;
+}
+
+/* Of the chain's first n_chain words and what else is there. */
+static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
+				       const struct perf_attr *a, const struct perf_sample *s,
+				       size_t n_chain, bool dump)
+{
+	struct walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
 
 	push_chain(&w, a, s, s->chain, n_chain);
 	if (s->n_branches) {
@@ -214,9 +324,9 @@ static struct perf_stack make(struct perf *p, struct perf_space *space, const st
 		push_dump(&w, a, s);
 	}
 	if (!w.n)
-		push(&w, s->mode, s->ip, false);
+		push(&w, s->mode, s->ip, false, 0);
 	p->chains.n_kernel = w.n_kernel;
-	return intern(&p->chains, &w, s->tid);
+	return intern(&w);
 }
 
 /* ---- chains met before ---- */
@@ -237,37 +347,6 @@ static void hash_words(uint64_t h[2], const uint8_t *at, size_t n)
 	}
 }
 
-static uint32_t tag_of(const uint64_t hash[2]) { return (uint32_t)(hash[1] >> 32); }
-
-static void grow(struct perf_chains *c)
-{
-	free(c->slots);
-	c->cap = c->cap ? 2 * c->cap : 1024;
-	c->slots = xalloc(c->cap * sizeof(*c->slots));
-	for (size_t i = 0; i < c->at.n; i++) {
-		size_t to = (size_t)c->at.at[i].hash[0] & (c->cap - 1);
-		while (c->slots[to].index)
-			to = (to + 1) & (c->cap - 1);
-		c->slots[to] = (struct perf_slot){ tag_of(c->at.at[i].hash), (uint32_t)i + 1 };
-	}
-}
-
-/* The slot of a chain; an empty one if it was not met. */
-static struct perf_slot *find(struct perf_chains *c, const uint64_t hash[2])
-{
-	if (4 * c->at.n >= 3 * c->cap)
-		grow(c);
-	size_t i = (size_t)hash[0] & (c->cap - 1);
-	for (; c->slots[i].index; i = (i + 1) & (c->cap - 1)) {
-		if (c->slots[i].tag != tag_of(hash))
-			continue;
-		const struct perf_chain *known = &c->at.at[c->slots[i].index - 1];
-		if (known->hash[0] == hash[0] && known->hash[1] == hash[1])
-			break;
-	}
-	return &c->slots[i];
-}
-
 /* Of everything that make() looks at. */
 static void hash_sample(const struct perf *p, const struct perf_space *space,
 			const struct perf_sample *s, uint64_t h[2])
@@ -276,52 +355,83 @@ static void hash_sample(const struct perf *p, const struct perf_space *space,
 	h[1] = MAP64_PAIR(s->mode, p->guest_kernel.generation);
 	hash_words(h, (const uint8_t *)&s->ip, 1);
 	hash_words(h, s->chain, s->n_chain);
-	hash_words(h, s->branches, 3 * s->n_branches);
-	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u);
+	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u) | 1;
+}
+
+/* Chains are looked for as long as at least one in four of them is known; else it is tried again
+ * after a while. */
+static bool is_worth_looking(struct perf_chains *c)
+{
+	enum { TRY = 1024, REST = 16 * TRY };
+
+	if (c->rest) {
+		c->rest--;
+		return false;
+	}
+	if (c->looked == TRY) {
+		c->rest = c->found < TRY / 4 ? REST : 0;
+		c->looked = c->found = 0;
+	}
+	c->looked++;
+	return true;
+}
+
+static struct perf_stack find_or_make(struct perf *p, struct perf_space *space,
+				      const struct perf_attr *a, const struct perf_sample *s)
+{
+	uint64_t h[2];
+
+	if (!is_worth_looking(&p->chains))
+		return make(p, space, a, s);
+	hash_sample(p, space, s, h);
+	struct perf_known *known = &p->chains.known[h[0] >> (64 - KNOWN_BITS)];
+	if (known->hash[0] == h[0] && known->hash[1] == h[1]) {
+		p->chains.found++;
+	} else {
+		struct perf_stack stack = make(p, space, a, s);
+		*known = (struct perf_known){ { h[0], h[1] }, stack.all, stack.user };
+	}
+	return (struct perf_stack){ .all = known->all, .user = known->user };
 }
 
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s)
 {
-	uint64_t h[2];
-
 	if (s->regs && s->stack)
-		return make(p, space, a, s, s->n_chain, true);
+		return make_of_parts(p, space, a, s, s->n_chain, true);
 	if (is_deferred(p, s)) {
-		struct perf_stack stack = make(p, space, a, s, s->n_chain - 2, false);
+		struct perf_stack stack = make_of_parts(p, space, a, s, s->n_chain - 2, false);
 		stack.is_deferred = true;
 		stack.cookie = perf_u64(p, s->chain + 8 * (s->n_chain - 1));
 		return stack;
 	}
-	hash_sample(p, space, s, h);
-	struct perf_slot *slot = find(&p->chains, h);
-	if (!slot->index) {
-		struct perf_stack stack = make(p, space, a, s, s->n_chain, false);
-		vec_push(&p->chains.at,
-			 ((struct perf_chain){ { h[0], h[1] }, stack.all, stack.user }));
-		*slot = (struct perf_slot){ tag_of(h), (uint32_t)p->chains.at.n };
-	}
-	const struct perf_chain *c = &p->chains.at.at[slot->index - 1];
-	return (struct perf_stack){ .all = c->all, .user = c->user };
+	if (s->n_branches)
+		return make_of_parts(p, space, a, s, s->n_chain, false);
+	return find_or_make(p, space, a, s);
 }
 
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above)
 {
-	struct walk w = { .p = p, .user = space, .frames = p->chains.frames_now };
+	struct walk w = { .p = p, .user = space, .last = last_of(p, 0) };
 	static const struct perf_attr none;
 	struct perf_sample s = { .mode = PERF_MODE_USER };
 
 	push_chain(&w, &none, &s, chain, n);
-	stackid user = intern(&p->chains, &w, 0).all;
+	stackid user = intern(&w).all;
 	for (size_t i = n_above; i-- > 0;)
-		user = profile_add_stack(p->into, user, above[i]);
+		user = profile_push_stack(p->into, user, above[i]);
 	return user;
+}
+
+void perf_stacks_init(struct perf *p)
+{
+	p->chains.frames = xalloc(FRAMES * sizeof(*p->chains.frames));
+	p->chains.known = xalloc(KNOWN * sizeof(*p->chains.known));
 }
 
 void perf_stacks_done(struct perf *p)
 {
-	vec_free(&p->chains.at);
-	free(p->chains.slots);
 	free(p->chains.frames);
+	free(p->chains.known);
 }

@@ -277,6 +277,11 @@ stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid fra
 	return samples_add_stack(&b->samples, caller, frame);
 }
 
+stackid profile_push_stack(struct profile_builder *b, stackid caller, frameid frame)
+{
+	return samples_push_stack(&b->samples, caller, frame);
+}
+
 taskid profile_add_task(struct profile_builder *b, struct task t)
 {
 	return samples_add_task(&b->samples, t);

@@ -92,10 +92,32 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 	return id;
 }
 
+/* Notes a stack among its caller's callees; an equal one that is there stays the one to be found. */
+static void index_stack(struct samples_builder *s, stackid id)
+{
+	struct stack x = s->stacks.at[id];
+	stackid first = s->first.at[x.caller];
+	if (!first)
+		s->first.at[x.caller] = id;
+	else if (s->stacks.at[first].frame != x.frame)
+		pairs_add(&s->stack_ids, s->stacks.at, sizeof(x), x.caller, x.frame, id);
+}
+
+/* Those that were pushed since the last time. */
+static void index_pushed(struct samples_builder *s)
+{
+	while (s->first.n < s->stacks.n) {
+		stackid id = (stackid)s->first.n;
+		vec_push(&s->first, 0);
+		index_stack(s, id);
+	}
+}
+
 /* Most stacks are the only callee of theirs: what is below a new one is new without a look
  * anywhere. */
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
+	index_pushed(s);
 	stackid id = (stackid)s->stacks.n, first = s->first.at[caller];
 	if (first && s->stacks.at[first].frame == frame)
 		return first;
@@ -109,6 +131,36 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 		vec_push(&s->first, 0);
 	}
 	return id;
+}
+
+stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame)
+{
+	enum { PUSHED_MAX = 8 << 20 }; /* 64 MiB; from there on memory matters more than time */
+	if (s->stacks.n >= PUSHED_MAX)
+		return samples_add_stack(s, caller, frame);
+	vec_push(&s->stacks, ((struct stack){ caller, frame }));
+	return (stackid)(s->stacks.n - 1);
+}
+
+size_t samples_distinct_stacks(const struct samples *s)
+{
+	struct pairs known = { 0 };
+	VEC(struct stack) distinct = { 0 };
+	stackid *ids = xalloc(s->n_stacks * sizeof(*ids));
+
+	vec_push(&distinct, ((struct stack){ 0 }));
+	for (size_t i = 1; i < s->n_stacks; i++) {
+		struct stack x = { ids[s->stacks[i].caller], s->stacks[i].frame };
+		ids[i] = pairs_add(&known, distinct.at, sizeof(x), x.caller, x.frame,
+				   (uint32_t)distinct.n);
+		if (ids[i] == distinct.n)
+			vec_push(&distinct, x);
+	}
+	size_t n = distinct.n - 1;
+	free(ids);
+	vec_free(&distinct);
+	pairs_free(&known);
+	return n;
 }
 
 static uint64_t task_hash(const void *task)

@@ -1,8 +1,10 @@
 /* samples.h - sampled call stacks, and whose they are: the second kind of evidence of a profile.
  *
- * Frames, stacks, tasks and events are interned: equal ones have equal ids, and 0 is none. Stacks
- * are a prefix tree in which a caller's id is always smaller than its callee's: a pass from the
- * roots to the leaves, or back, is one loop over an array. The empty stack is stack 0. */
+ * Frames, tasks and events are interned: equal ones have equal ids, and 0 is none. Stacks are a
+ * tree in which a caller's id is always smaller than its callee's: a pass from the roots to the
+ * leaves, or back, is one loop over an array. The empty stack is stack 0. Stacks share their
+ * callers as far as the reader saw that at once; equal ones may have different ids, as looking each
+ * one up takes longer than most reports do. */
 #ifndef PROFILE_SAMPLES_H
 #define PROFILE_SAMPLES_H
 
@@ -131,12 +133,17 @@ struct samples {
 	struct audit audit;
 };
 
+/* How many are left when equal stacks are one; callers of others count. */
+size_t samples_distinct_stacks(const struct samples *s);
+
 /* ---- building: through the profile's builder ---- */
 
 struct profile_builder;
 
 frameid profile_add_frame(struct profile_builder *b, struct frame f);
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame);
+/* Without a look at whether there is an equal one (as long as there are not millions). */
+stackid profile_push_stack(struct profile_builder *b, stackid caller, frameid frame);
 /* Equal pid, tid, comm and run are one task: start, end and times are widened and added. */
 taskid profile_add_task(struct profile_builder *b, struct task t);
 /* For what becomes known later. Valid until the next task is added. */

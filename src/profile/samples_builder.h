@@ -17,7 +17,8 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct record_index frame_ids;
 	VEC(struct stack) stacks;
-	VEC(stackid) first;     /* [stack]: its first callee; 0: none */
+	VEC(stackid) first;     /* [stack]: its first callee; 0: none; shorter than stacks where some
+				 * were pushed that nobody looked for yet */
 	struct pairs stack_ids; /* (caller, frame) of all other callees */
 	VEC(struct task) tasks;
 	struct record_index task_ids;
@@ -50,6 +51,7 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 frameid samples_add_frame(struct samples_builder *s, struct frame f);
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame);
+stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);

@@ -162,7 +162,7 @@ static void add_events(struct kin_table *t, const struct profile *p)
 		    text);
 	}
 	if (s->n)
-		add(t, "samples", "distinct stacks", cell_count(s->n_stacks - 1),
+		add(t, "samples", "distinct stacks", cell_count(samples_distinct_stacks(s)),
 		    "callers of others among them");
 }
 
