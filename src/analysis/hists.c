@@ -23,7 +23,7 @@ static void take_stat(struct hist_stat *to, const struct hist_stat *from)
 	to->latency -= from->latency;
 }
 
-static void add_stats(struct hist_stat *to, const struct hist_stat *from, size_t n)
+void hist_stat_add(struct hist_stat *to, const struct hist_stat *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		add_stat(&to[i], &from[i]);
@@ -31,14 +31,22 @@ static void add_stats(struct hist_stat *to, const struct hist_stat *from, size_t
 
 /* ---- what is known by stack, before any sample is looked at ---- */
 
+/* Only where some stack is deeper than what counts. */
 static void find_depths(struct hists_private *h)
 {
 	const struct samples *s = &h->hists.profile->samples;
+	uint32_t deepest = 0;
 	if (!h->hists.opts->max_stack)
 		return;
-	h->depths = xalloc((s->n_stacks + 1) * sizeof(*h->depths));
-	for (size_t i = 1; i < s->n_stacks; i++)
-		h->depths[i] = h->depths[s->stacks[i].caller] + 1;
+	uint32_t *depths = xalloc((s->n_stacks + 1) * sizeof(*depths));
+	for (size_t i = 1; i < s->n_stacks; i++) {
+		depths[i] = depths[s->stacks[i].caller] + 1;
+		deepest = depths[i] > deepest ? depths[i] : deepest;
+	}
+	if (deepest > h->hists.opts->max_stack)
+		h->depths = depths;
+	else
+		free(depths);
 }
 
 /* The innermost function at a frame that a pattern matches, or NONE. */
@@ -238,6 +246,16 @@ static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t r
 	return &h->leaf_own.at[*at * n_events];
 }
 
+static void add_to_path(struct hists_private *h, const struct sample *s, uint32_t skey,
+			size_t event, const struct hist_stat *stat)
+{
+	struct stack_path at = hists_path(h, s->stack, skey, s->task);
+	struct hist_stat *elsewhere = own_of(h, at.path, at.row);
+	add_stat(&h->own.at[at.path * h->hists.opts->n_events + event], stat);
+	if (elsewhere)
+		add_stat(&elsewhere[event], stat);
+}
+
 static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
 		       struct last_skey *last)
 {
@@ -254,12 +272,11 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
 	uint32_t skey = skey_of(h, s, last);
-	struct stack_path at = hists_path(h, s->stack, skey, s->task);
-	struct hist_stat *elsewhere = own_of(h, at.path, at.row);
 	add_stat(&h->total[event], &stat);
-	add_stat(&h->own.at[at.path * h->hists.opts->n_events + event], &stat);
-	if (elsewhere)
-		add_stat(&elsewhere[event], &stat);
+	if (hists_rows_suffice(h))
+		hists_rows_add(h, s->stack, skey, s->task, event, &stat);
+	else
+		add_to_path(h, s, skey, event, &stat);
 }
 
 static void add_samples(struct hists_private *h)
@@ -287,7 +304,7 @@ static void sum_below(struct hists_private *h)
 		memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
 	for (size_t i = h->paths.n; i--;)
 		if (h->paths.at[i].caller != NONE)
-			add_stats(&h->below[h->paths.at[i].caller * n_events],
+			hist_stat_add(&h->below[h->paths.at[i].caller * n_events],
 				  &h->below[i * n_events], n_events);
 }
 
@@ -358,9 +375,9 @@ static void sum_rows(struct hists_private *h)
 		const struct path *p = &h->paths.at[i];
 		if (p->row == NONE)
 			continue;
-		add_stats(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
+		hist_stat_add(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
 		if (p->above == NONE)
-			add_stats(&h->children[p->row * n_events], &h->below[i * n_events],
+			hist_stat_add(&h->children[p->row * n_events], &h->below[i * n_events],
 				  n_events);
 	}
 	for (size_t i = 0; i < h->leaves.n; i++) {
@@ -368,9 +385,9 @@ static void sum_rows(struct hists_private *h)
 		const struct hist_stat *own = &h->leaf_own.at[i * n_events];
 		for (size_t e = 0; e < n_events; e++)
 			take_stat(&h->self[h->paths.at[l->path].row * n_events + e], &own[e]);
-		add_stats(&h->self[l->row * n_events], own, n_events);
+		hist_stat_add(&h->self[l->row * n_events], own, n_events);
 		if (!is_on_path(h, l->path, l->row))
-			add_stats(&h->children[l->row * n_events], own, n_events);
+			hist_stat_add(&h->children[l->row * n_events], own, n_events);
 	}
 }
 
@@ -490,6 +507,21 @@ static void find_row_depths(struct hists_private *h)
 	free(height);
 }
 
+static void sum_paths(struct hists_private *h)
+{
+	sum_below(h);
+	link_children(h);
+	find_above(h);
+	sum_rows(h);
+	if (!h->hists.opts->chains)
+		return;
+	find_regular(h);
+	find_innermost(h);
+	list_paths(h);
+	list_leaves(h);
+	find_row_depths(h);
+}
+
 /* ---- all of it ---- */
 
 static void tuples_init(struct tuples *t)
@@ -550,17 +582,10 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 	find_parents(h);
 	find_ignored(h);
 	add_samples(h);
-	sum_below(h);
-	link_children(h);
-	find_above(h);
-	sum_rows(h);
-	if (o->chains) {
-		find_regular(h);
-		find_innermost(h);
-		list_paths(h);
-		list_leaves(h);
-		find_row_depths(h);
-	}
+	if (hists_rows_suffice(h))
+		hists_rows_sum(h);
+	else
+		sum_paths(h);
 	publish(h);
 	return &h->hists;
 }
@@ -595,6 +620,7 @@ void hists_free(struct hists *hists)
 	vec_free(&h->roots);
 	vec_free(&h->rows);
 	vec_free(&h->own);
+	vec_free(&h->visits);
 	vec_free(&h->leaves);
 	vec_free(&h->leaf_own);
 	strtab_free(h->strings);

@@ -80,7 +80,7 @@ static void find_hops(struct hists_private *h, frameid frame)
 		vec_push(&h->hop_lists, add_hop(h, frame, inlines[--n], true));
 }
 
-static const struct frame_hops *hops_of(struct hists_private *h, frameid frame)
+const struct frame_hops *hists_hops(struct hists_private *h, frameid frame)
 {
 	if (!h->hops_of[frame].n)
 		find_hops(h, frame);
@@ -121,16 +121,16 @@ symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame)
 }
 
 /* What hists_leaf() says, as a hop. */
-static uint32_t hop_of_leaf(struct hists_private *h, stackid stack)
+uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
 {
 	const struct samples *s = &h->hists.profile->samples;
-	const struct frame_hops *at = hops_of(h, s->stacks[leaf_stack(h, stack)].frame);
+	const struct frame_hops *at = hists_hops(h, s->stacks[leaf_stack(h, stack)].frame);
 	return h->hop_lists.at[at->first + (to_innermost(h) ? at->n - 1 : 0)];
 }
 
 /* ---- rows ---- */
 
-static uint32_t row_of(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task)
+uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task)
 {
 	const struct hop *o = &h->hops.at[hop];
 	uint32_t *at = map64_at(&h->row_ids, MAP64_PAIR(skey, o->fkey));
@@ -199,14 +199,14 @@ static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid
 			  .above = NONE };
 	add_path(h, p);
 	if (!h->hists.opts->no_children)
-		h->paths.at[id].row = row_of(h, p.skey, hop, task);
+		h->paths.at[id].row = hists_row(h, p.skey, hop, task);
 	return id;
 }
 
 static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, taskid task)
 {
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
-	const struct frame_hops hops = *hops_of(h, frame);
+	const struct frame_hops hops = *hists_hops(h, frame);
 	if (f->flags & FRAME_INLINED && !h->hists.opts->inlines)
 		return caller;
 	for (uint32_t i = 0; i < hops.n; i++)
@@ -214,8 +214,7 @@ static pathid below_frame(struct hists_private *h, pathid caller, frameid frame,
 	return caller;
 }
 
-/* Valid until the next is asked for. */
-static struct stack_path *known_path(struct hists_private *h, stackid stack, uint32_t skey)
+struct stack_path *hists_known_path(struct hists_private *h, stackid stack, uint32_t skey)
 {
 	if (skey < SKEY_ARRAYS) {
 		if (!h->stack_paths[skey]) {
@@ -240,7 +239,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	pathid at = NONE;
 	h->todo.n = 0;
 	for (; stack; stack = s->stacks[stack].caller) {
-		at = known_path(h, stack, skey)->path;
+		at = hists_known_path(h, stack, skey)->path;
 		if (at != NONE)
 			break;
 		vec_push(&h->todo, stack);
@@ -250,7 +249,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
 		at = below_frame(h, at, s->stacks[next].frame, task);
-		known_path(h, next, skey)->path = at;
+		hists_known_path(h, next, skey)->path = at;
 	}
 	return at;
 }
@@ -294,14 +293,14 @@ static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32
 	stackid ignored = h->ignored ? h->ignored[stack] : 0;
 	struct stack_path ret;
 	if (ignored && o->ignore_drops_callers && o->order == CHAIN_CALLER) {
-		ret.row = row_of(h, skey, hop_of_leaf(h, ignored), task);
+		ret.row = hists_row(h, skey, hists_leaf_hop(h, ignored), task);
 		ret.path = path_end(h, stack, frames_from(h, ignored, stack), skey, task);
 		return ret;
 	}
 	if (ignored)
 		stack = ignored;
-	uint32_t leaf_hop = hop_of_leaf(h, stack);
-	ret.row = row_of(h, skey, leaf_hop, task);
+	uint32_t leaf_hop = hists_leaf_hop(h, stack);
+	ret.row = hists_row(h, skey, leaf_hop, task);
 	if (h->depths && h->depths[stack] > o->max_stack) {
 		if (o->order == CHAIN_CALLEE) {
 			ret.path = path_end(h, stack, o->max_stack, skey, task);
@@ -319,12 +318,12 @@ struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t sk
 {
 	if (!stack || h->ignored || h->depths)
 		return cut_path(h, stack, skey, task);
-	struct stack_path known = *known_path(h, stack, skey);
+	struct stack_path known = *hists_known_path(h, stack, skey);
 	if (known.row != NONE)
 		return known;
 	known.path = whole_path(h, stack, skey, task);
-	known.row = row_of(h, skey, hop_of_leaf(h, stack), task);
-	*known_path(h, stack, skey) = known;
+	known.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
+	*hists_known_path(h, stack, skey) = known;
 	return known;
 }
 

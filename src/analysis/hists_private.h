@@ -43,9 +43,15 @@ struct leaf { /* samples whose Self goes elsewhere than to the row of their path
 	uint32_t row;
 };
 
+struct visit { /* samples of one stack and skey; where rows suffice it takes the place of a path */
+	stackid stack;
+	uint32_t skey;
+	taskid task; /* of the first of them */
+};
+
 /* What a stack is to one skey. */
 struct stack_path {
-	pathid path;  /* NONE: not yet looked at */
+	pathid path;  /* or visit; NONE: not yet looked at */
 	uint32_t row; /* of its Self; NONE: not yet looked at */
 };
 
@@ -81,7 +87,8 @@ struct hists_private {
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
 
-	VEC(struct hist_stat) own; /* [path * n_events + event]: samples that end there */
+	VEC(struct visit) visits;
+	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
 	struct map64 leaf_ids; /* (path, row) */
@@ -92,7 +99,7 @@ struct hists_private {
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
 	symid *parents;                           /* [stack]; NULL: not asked for */
 	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
-	uint32_t *depths; /* [stack]; NULL: max_stack is 0 */
+	uint32_t *depths; /* [stack]; NULL: none is deeper than max_stack */
 
 	/* For chains, by row: first[row] .. first[row + 1] */
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
@@ -118,8 +125,22 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 uint32_t hist_line_id(struct hists_private *h,
 		      frameid frame); /* strid of "file.c:12", 0: not known */
 
+void hist_stat_add(struct hist_stat *to, const struct hist_stat *from, size_t n);
+
+/* hists_rows.c: all that is asked for without chains; what the samples of one stack add up to, and
+ * in the end self and children of all rows. */
+bool hists_rows_suffice(const struct hists_private *h);
+void hists_rows_add(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
+		    size_t event, const struct hist_stat *stat);
+void hists_rows_sum(struct hists_private *h);
+
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
+struct stack_path *hists_known_path(struct hists_private *h, stackid stack,
+				    uint32_t skey); /* valid until the next is asked for */
+const struct frame_hops *hists_hops(struct hists_private *h, frameid frame); /* valid likewise */
+uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
+uint32_t hists_leaf_hop(struct hists_private *h, stackid stack); /* that Self goes to */
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);
 /* The stack whose leaf counts: without what --ignore-callees cuts off. */
 stackid hists_leaf_of(const struct hists_private *h, stackid stack);
