@@ -607,8 +607,10 @@ void hists_free(struct hists *hists)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
 		free(blocks[i]);
-	for (size_t i = 0; i < SKEY_ARRAYS; i++)
+	for (size_t i = 0; i < SKEY_ARRAYS; i++) {
 		free(h->stack_paths[i]);
+		free(h->visit_of[i]);
+	}
 	pairs_free(&h->path_ids);
 	vec_free(&h->more_paths);
 	vec_free(&h->todo);

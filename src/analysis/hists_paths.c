@@ -214,7 +214,8 @@ static pathid below_frame(struct hists_private *h, pathid caller, frameid frame,
 	return caller;
 }
 
-struct stack_path *hists_known_path(struct hists_private *h, stackid stack, uint32_t skey)
+/* Valid until the next is asked for. */
+static struct stack_path *known_path(struct hists_private *h, stackid stack, uint32_t skey)
 {
 	if (skey < SKEY_ARRAYS) {
 		if (!h->stack_paths[skey]) {
@@ -239,7 +240,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	pathid at = NONE;
 	h->todo.n = 0;
 	for (; stack; stack = s->stacks[stack].caller) {
-		at = hists_known_path(h, stack, skey)->path;
+		at = known_path(h, stack, skey)->path;
 		if (at != NONE)
 			break;
 		vec_push(&h->todo, stack);
@@ -249,7 +250,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
 		at = below_frame(h, at, s->stacks[next].frame, task);
-		hists_known_path(h, next, skey)->path = at;
+		known_path(h, next, skey)->path = at;
 	}
 	return at;
 }
@@ -318,12 +319,12 @@ struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t sk
 {
 	if (!stack || h->ignored || h->depths)
 		return cut_path(h, stack, skey, task);
-	struct stack_path known = *hists_known_path(h, stack, skey);
+	struct stack_path known = *known_path(h, stack, skey);
 	if (known.row != NONE)
 		return known;
 	known.path = whole_path(h, stack, skey, task);
 	known.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
-	*hists_known_path(h, stack, skey) = known;
+	*known_path(h, stack, skey) = known;
 	return known;
 }
 

@@ -51,7 +51,7 @@ struct visit { /* samples of one stack and skey; where rows suffice it takes the
 
 /* What a stack is to one skey. */
 struct stack_path {
-	pathid path;  /* or visit; NONE: not yet looked at */
+	pathid path;  /* NONE: not yet looked at */
 	uint32_t row; /* of its Self; NONE: not yet looked at */
 };
 
@@ -88,6 +88,8 @@ struct hists_private {
 	struct map64 row_ids; /* (skey, fkey) */
 
 	VEC(struct visit) visits;
+	uint32_t *visit_of[SKEY_ARRAYS]; /* [skey][stack]: index + 1; NULL: none yet; of later skeys
+					  * in more_stacks */
 	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
@@ -136,9 +138,7 @@ void hists_rows_sum(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
-struct stack_path *hists_known_path(struct hists_private *h, stackid stack,
-				    uint32_t skey); /* valid until the next is asked for */
-const struct frame_hops *hists_hops(struct hists_private *h, frameid frame); /* valid likewise */
+const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 uint32_t hists_leaf_hop(struct hists_private *h, stackid stack); /* that Self goes to */
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);

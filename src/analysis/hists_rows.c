@@ -15,20 +15,35 @@ bool hists_rows_suffice(const struct hists_private *h)
 	return !h->hists.opts->chains && !h->ignored && !h->depths;
 }
 
+/* Where the number of a visit is kept, + 1; 0: there is none yet. Arrays of which little is touched
+ * where stacks are many. */
+static uint32_t *visit_of(struct hists_private *h, stackid stack, uint32_t skey)
+{
+	if (skey >= SKEY_ARRAYS) {
+		uint32_t *at = map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
+		*at = *at == NONE ? 0 : *at;
+		return at;
+	}
+	if (!h->visit_of[skey])
+		h->visit_of[skey] = xalloc((h->hists.profile->samples.n_stacks + 1) *
+					   sizeof(**h->visit_of));
+	return &h->visit_of[skey][stack];
+}
+
 void hists_rows_add(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
 		    size_t event, const struct hist_stat *stat)
 {
 	size_t n_events = h->hists.opts->n_events;
-	pathid *visit = &hists_known_path(h, stack, skey)->path;
+	uint32_t *visit = visit_of(h, stack, skey);
 
-	if (*visit == NONE) {
-		*visit = (pathid)h->visits.n;
+	if (!*visit) {
 		vec_push(&h->visits, ((struct visit){ stack, skey, task }));
 		vec_reserve(&h->own, n_events);
 		memset(h->own.at + h->own.n, 0, n_events * sizeof(*h->own.at));
 		h->own.n += n_events;
+		*visit = (uint32_t)h->visits.n;
 	}
-	hist_stat_add(&h->own.at[*visit * n_events + event], stat, 1);
+	hist_stat_add(&h->own.at[(*visit - 1) * n_events + event], stat, 1);
 }
 
 /* ---- sums ---- */
