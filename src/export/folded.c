@@ -1,3 +1,9 @@
+/* folded.c - stacks by name: frames of one name are one, whatever their addresses.
+ *
+ * What samples say is taken down as steps, each from a step further out to a name. Steps are made
+ * one where their names and those of all before them are equal: level by level, sorted by the node
+ * above and the rank of the name, which takes a few passes over an array each, looks nothing up, and
+ * leaves the nodes in order. */
 #include "export/folded.h"
 
 #include <errno.h>
@@ -7,42 +13,52 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
-/* Stacks by name: frames of one name are one, whatever their addresses. A node's parent has a
- * smaller index; node 0 has no name. */
-struct node {
-	uint32_t parent;
+struct step {
+	uint32_t from; /* index; smaller than its own; NONE: from the root */
 	strid name;
-	uint32_t first, next; /* child, sibling; 0: none */
+};
+
+struct end { /* where samples end */
+	uint32_t step;
 	uint64_t sum;
 };
 
-struct seen { /* a stack's node below the first root that it was seen under: mostly the only one */
-	uint32_t root, node;
+struct node { /* a parent has a smaller index; node 0, the root, has no name */
+	uint32_t parent;
+	strid name;
+	uint32_t first, n; /* children, in order of their names */
+	uint64_t sum;
+};
+
+struct seen { /* a stack's last step below the first root that it was seen under: mostly the only
+		 one */
+	uint32_t root, step;
 };
 
 struct tree {
 	const struct profile *p;
 	const struct folded_opts *o;
 	struct strtab *names;
+	VEC(struct step) steps;
+	VEC(uint32_t) levels; /* [step]: steps before it */
+	VEC(struct end) ends; /* of samples */
 	VEC(struct node) nodes;
-	struct map64 ids;   /* MAP64_PAIR(parent, name) */
-	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
-	VEC(strid) runs;    /* each a length and names */
-	struct seen *seen;  /* [n_stacks] */
-	struct map64 roots; /* MAP64_PAIR(root, stack): node; for further roots of a stack */
+	uint32_t *of_frame;      /* into `runs`: the frame's names; NONE: not asked for yet */
+	VEC(strid) runs;         /* each a length and names */
+	struct seen *seen;       /* [n_stacks] */
+	struct map64 more_seen;  /* MAP64_PAIR(root, stack): step; for further roots of a stack */
+	struct map64 root_steps; /* by name */
+	VEC(stackid) todo;       /* of step_of() */
 };
 
-static uint32_t add_node(struct tree *t, uint32_t parent, strid name)
+static uint32_t add_step(struct tree *t, uint32_t from, strid name)
 {
-	uint32_t *id = map64_at(&t->ids, MAP64_PAIR(parent, name));
-
-	if (*id == NONE) {
-		*id = (uint32_t)t->nodes.n;
-		vec_push(&t->nodes, ((struct node){ .parent = parent, .name = name }));
-	}
-	return *id;
+	vec_push(&t->steps, ((struct step){ from, name }));
+	vec_push(&t->levels, from == NONE ? 0 : t->levels.at[from] + 1);
+	return (uint32_t)t->steps.n - 1;
 }
 
 /* ---- names ---- */
@@ -118,43 +134,54 @@ static strid comm_of(struct tree *t, taskid task)
 	return clean(t, *comm ? comm : "[unknown]", ids);
 }
 
-/* ---- adding up ---- */
+/* ---- steps ---- */
 
-/* Where the node of a stack below a root is kept. */
+/* The step of a command's name, below which its stacks are. */
+static uint32_t root_of(struct tree *t, taskid task)
+{
+	if (t->o->no_comm)
+		return NONE;
+	strid name = comm_of(t, task);
+	uint32_t *step = map64_at(&t->root_steps, name);
+	if (*step == NONE)
+		*step = add_step(t, NONE, name);
+	return *step;
+}
+
+/* Where the last step of a stack below a root is kept. */
 static uint32_t *place_of(struct tree *t, uint32_t root, stackid stack)
 {
 	struct seen *x = &t->seen[stack];
 
-	if (x->root == NONE)
+	if (x->step == NONE)
 		*x = (struct seen){ root, NONE };
-	return x->root == root ? &x->node : map64_at(&t->roots, MAP64_PAIR(root, stack));
+	return x->root == root ? &x->step : map64_at(&t->more_seen, MAP64_PAIR(root, stack));
 }
 
-/* The node of a stack below a root, by way of those of its callers. */
-static uint32_t node_of(struct tree *t, uint32_t root, stackid stack)
+/* The last step of a stack below a root, by way of those of its callers. */
+static uint32_t step_of(struct tree *t, uint32_t root, stackid stack)
 {
 	const struct stack *stacks = t->p->samples.stacks;
-	VEC(stackid) todo = { 0 };
-	uint32_t node = root, *known = NULL;
+	uint32_t step = root;
 
+	t->todo.n = 0;
 	for (; stack; stack = stacks[stack].caller) {
-		known = place_of(t, root, stack);
-		if (*known != NONE) {
-			node = *known;
+		uint32_t known = *place_of(t, root, stack);
+		if (known != NONE) {
+			step = known;
 			break;
 		}
-		vec_push(&todo, stack);
+		vec_push(&t->todo, stack);
 	}
-	while (todo.n) {
+	while (t->todo.n) {
 		size_t n;
-		stack = todo.at[--todo.n];
+		stack = t->todo.at[--t->todo.n];
 		const strid *names = names_of(t, stacks[stack].frame, &n);
 		for (size_t i = 0; i < n; i++)
-			node = add_node(t, node, names[i]);
-		*place_of(t, root, stack) = node;
+			step = add_step(t, step, names[i]);
+		*place_of(t, root, stack) = step;
 	}
-	vec_free(&todo);
-	return node;
+	return step;
 }
 
 static bool is_wanted(const struct tree *t, uint16_t event)
@@ -166,111 +193,147 @@ static bool is_wanted(const struct tree *t, uint16_t event)
 	return e->kind == first->kind && e->unit == first->unit;
 }
 
+static void add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Many samples in a row end where the one before did. */
+static void add_end(struct tree *t, uint32_t step, uint64_t weight)
+{
+	if (!t->ends.n || t->ends.at[t->ends.n - 1].step != step)
+		vec_push(&t->ends, ((struct end){ step, 0 }));
+	add_to(&t->ends.at[t->ends.n - 1].sum, weight);
+}
+
 static void add_samples(struct tree *t)
 {
+	enum { UNKNOWN = NONE - 1 };
 	const struct samples *s = &t->p->samples;
-	uint32_t *roots = xrealloc(NULL, s->n_tasks, sizeof(*roots)); /* nodes of tasks */
+	uint32_t *roots = xrealloc(NULL, s->n_tasks, sizeof(*roots)); /* [task] */
 
 	for (size_t i = 0; i < s->n_tasks; i++)
-		roots[i] = NONE;
+		roots[i] = UNKNOWN;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
 		if (!is_wanted(t, x->event) ||
 		    (t->o->filter && !sample_filter_passes(t->o->filter, x)))
 			continue;
-		if (roots[x->task] == NONE)
-			roots[x->task] = t->o->no_comm ? 0 : add_node(t, 0, comm_of(t, x->task));
-		uint32_t node = x->stack ? node_of(t, roots[x->task], x->stack)
-					 : add_node(t, roots[x->task], clean(t, "[unknown]", ""));
-		uint64_t *sum = &t->nodes.at[node].sum;
-		if (__builtin_add_overflow(*sum, t->o->weights ? x->weight : x->count, sum))
-			*sum = UINT64_MAX;
+		if (roots[x->task] == UNKNOWN)
+			roots[x->task] = root_of(t, x->task);
+		uint32_t step = x->stack ? step_of(t, roots[x->task], x->stack)
+					 : add_step(t, roots[x->task], clean(t, "[unknown]", ""));
+		add_end(t, step, t->o->weights ? x->weight : x->count);
 	}
 	free(roots);
 }
 
-/* ---- writing ---- */
+/* ---- nodes ---- */
 
-static int by_name(const void *a, const void *b, void *arg)
+/* Where each name is among all, in order; `sorted` are the names by rank. Both to be freed. */
+static uint32_t *ranks_of(const struct strtab *names, strid **sorted)
 {
-	const struct tree *t = arg;
-	const struct node *x = &t->nodes.at[*(const uint32_t *)a];
-	const struct node *y = &t->nodes.at[*(const uint32_t *)b];
+	size_t n = strtab_count(names);
+	struct sort_name *all = xrealloc(NULL, n, sizeof(*all));
+	uint32_t *ranks = xrealloc(NULL, n, sizeof(*ranks));
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	return strcmp(strtab_get(t->names, x->name), strtab_get(t->names, y->name));
-}
-
-/* Children in order of their names. */
-static void link_children(struct tree *t)
-{
-	uint32_t *all = xrealloc(NULL, t->nodes.n, sizeof(*all));
-
-	for (size_t i = 0; i < t->nodes.n; i++)
-		all[i] = (uint32_t)i;
-	if (t->nodes.n > 1)
-		qsort_r(all + 1, t->nodes.n - 1, sizeof(*all), by_name, t);
-	for (size_t i = t->nodes.n; i-- > 1;) {
-		struct node *x = &t->nodes.at[all[i]], *parent = &t->nodes.at[x->parent];
-		x->next = parent->first;
-		parent->first = all[i];
+	*sorted = xrealloc(NULL, n, sizeof(**sorted));
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct sort_name){ strtab_get(names, (strid)i), (uint32_t)i };
+	sort_names(all, n);
+	for (size_t i = 0; i < n; i++) {
+		ranks[all[i].index] = (uint32_t)i;
+		(*sorted)[i] = all[i].index;
 	}
 	free(all);
+	return ranks;
 }
 
-struct line {
-	VEC(char) text; /* the names so far, separated */
-	VEC(size_t) ends;
+/* Steps in the order of their levels. */
+struct levels {
+	struct place {
+		uint32_t from; /* place; NONE: the root */
+		uint32_t rank; /* of the name */
+	} *places;
+	uint32_t *place_of; /* [step] */
+	size_t *first, n;   /* places of level l: first[l] .. first[l + 1] */
 };
 
-static void push_name(struct line *l, const char *name)
+/* Takes the steps. */
+static struct levels levels_of(struct tree *t, const uint32_t *ranks)
 {
-	size_t n = strlen(name);
+	struct levels l = { .places = xrealloc(NULL, t->steps.n, sizeof(*l.places)),
+			    .place_of = xrealloc(NULL, t->steps.n, sizeof(*l.place_of)) };
+	size_t n_steps = t->steps.n;
 
-	vec_push(&l->ends, l->text.n);
-	vec_reserve(&l->text, n + 1);
-	if (l->text.n)
-		l->text.at[l->text.n++] = ';';
-	memcpy(l->text.at + l->text.n, name, n);
-	l->text.n += n;
-}
-
-static void print(FILE *out, const struct line *l, uint64_t sum)
-{
-	char number[NUM_MAX + 2];
-
-	number[0] = ' ';
-	size_t n = num_u64(number + 1, sum) + 1;
-	number[n++] = '\n';
-	fwrite(l->text.at, 1, l->text.n, out);
-	fwrite(number, 1, n, out);
-}
-
-static void write_all(const struct tree *t, FILE *out)
-{
-	const struct node *nodes = t->nodes.at;
-	struct line l = { 0 };
-	uint32_t at = nodes[0].first;
-
-	while (at) {
-		push_name(&l, strtab_get(t->names, nodes[at].name));
-		if (nodes[at].sum)
-			print(out, &l, nodes[at].sum);
-		if (nodes[at].first) {
-			at = nodes[at].first;
-			continue;
-		}
-		for (;; at = nodes[at].parent) { /* the next one, here or further up */
-			if (at)
-				l.text.n = l.ends.at[--l.ends.n];
-			if (!at || nodes[at].next)
-				break;
-		}
-		at = nodes[at].next;
+	for (size_t i = 0; i < n_steps; i++)
+		l.n = t->levels.at[i] >= l.n ? t->levels.at[i] + 1 : l.n;
+	l.first = xalloc((l.n + 2) * sizeof(*l.first));
+	for (size_t i = 0; i < n_steps; i++)
+		l.first[t->levels.at[i] + 2]++;
+	for (size_t k = 2; k < l.n + 2; k++)
+		l.first[k] += l.first[k - 1];
+	for (size_t i = 0; i < n_steps; i++) {
+		struct step s = t->steps.at[i];
+		size_t at = l.first[t->levels.at[i] + 1]++;
+		l.place_of[i] = (uint32_t)at;
+		l.places[at].from = s.from == NONE ? NONE : l.place_of[s.from];
+		l.places[at].rank = ranks[s.name];
 	}
-	vec_free(&l.text);
-	vec_free(&l.ends);
+	vec_free(&t->steps);
+	vec_free(&t->levels);
+	return l;
+}
+
+/* Of places of one level, by their parent and rank. */
+static void add_nodes(struct tree *t, const struct sort_key *keys, size_t n, uint32_t *node_of,
+		      const strid *sorted, size_t n_names)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t parent = (uint32_t)(keys[i].key / n_names), id = (uint32_t)t->nodes.n;
+		if (i && keys[i].key == keys[i - 1].key) {
+			id--;
+		} else {
+			struct node made = { .parent = parent,
+					     .name = sorted[keys[i].key - parent * n_names] };
+			if (!t->nodes.at[parent].n++)
+				t->nodes.at[parent].first = id;
+			vec_push(&t->nodes, made);
+		}
+		node_of[keys[i].index] = id;
+	}
+}
+
+static void make_nodes(struct tree *t)
+{
+	size_t n_names = strtab_count(t->names);
+	strid *sorted;
+	uint32_t *ranks = ranks_of(t->names, &sorted);
+	struct levels l = levels_of(t, ranks);
+	uint32_t *node_of = xrealloc(NULL, l.n ? l.first[l.n] : 0, sizeof(*node_of)); /* [place] */
+	VEC(struct sort_key) keys = { 0 };
+
+	vec_push(&t->nodes, ((struct node){ 0 }));
+	for (size_t k = 0; k < l.n; k++) {
+		keys.n = 0;
+		for (size_t i = l.first[k]; i < l.first[k + 1]; i++) {
+			uint64_t parent = l.places[i].from == NONE ? 0 : node_of[l.places[i].from];
+			vec_push(&keys, ((struct sort_key){ parent * n_names + l.places[i].rank,
+							    (uint32_t)i }));
+		}
+		sort_keys(keys.at, keys.n);
+		add_nodes(t, keys.at, keys.n, node_of, sorted, n_names);
+	}
+	for (size_t i = 0; i < t->ends.n; i++)
+		add_to(&t->nodes.at[node_of[l.place_of[t->ends.at[i].step]]].sum, t->ends.at[i].sum);
+	vec_free(&keys);
+	free(node_of);
+	free(l.places);
+	free(l.place_of);
+	free(l.first);
+	free(ranks);
+	free(sorted);
 }
 
 static void make_tree(struct tree *t)
@@ -278,17 +341,19 @@ static void make_tree(struct tree *t)
 	const struct samples *s = &t->p->samples;
 
 	t->names = strtab_new();
-	vec_push(&t->nodes, ((struct node){ 0 }));
 	t->of_frame = xrealloc(NULL, s->n_frames, sizeof(*t->of_frame));
 	memset(t->of_frame, 0xff, s->n_frames * sizeof(*t->of_frame));
 	t->seen = xrealloc(NULL, s->n_stacks, sizeof(*t->seen));
 	memset(t->seen, 0xff, s->n_stacks * sizeof(*t->seen));
 	add_samples(t);
 	vec_free(&t->runs);
-	map64_free(&t->ids);
-	map64_free(&t->roots);
+	vec_free(&t->todo);
+	map64_free(&t->more_seen);
+	map64_free(&t->root_steps);
 	free(t->seen);
 	free(t->of_frame);
+	make_nodes(t);
+	vec_free(&t->ends);
 }
 
 struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts)
@@ -311,12 +376,88 @@ void folded_tree_done(struct folded_tree *t)
 	strtab_free(t->names);
 }
 
+/* ---- writing ---- */
+
+enum { OUTPUT = 1 << 18 };
+
+struct line {
+	FILE *out;
+	VEC(char) text; /* the names so far, separated */
+	VEC(size_t) ends;
+	VEC(char) ready; /* whole lines */
+};
+
+static void push_name(struct line *l, const char *name)
+{
+	size_t n = strlen(name);
+
+	vec_push(&l->ends, l->text.n);
+	vec_reserve(&l->text, n + 1);
+	if (l->text.n)
+		l->text.at[l->text.n++] = ';';
+	memcpy(l->text.at + l->text.n, name, n);
+	l->text.n += n;
+}
+
+static void pop_name(struct line *l) { l->text.n = l->ends.at[--l->ends.n]; }
+
+static void flush(struct line *l)
+{
+	fwrite(l->ready.at, 1, l->ready.n, l->out);
+	l->ready.n = 0;
+}
+
+static void print(struct line *l, uint64_t sum)
+{
+	vec_reserve(&l->ready, l->text.n + NUM_MAX + 2);
+	memcpy(l->ready.at + l->ready.n, l->text.at, l->text.n);
+	l->ready.n += l->text.n;
+	l->ready.at[l->ready.n++] = ' ';
+	l->ready.n += num_u64(l->ready.at + l->ready.n, sum);
+	l->ready.at[l->ready.n++] = '\n';
+	if (l->ready.n >= OUTPUT)
+		flush(l);
+}
+
+static bool is_last(const struct node *nodes, uint32_t at)
+{
+	const struct node *parent = &nodes[nodes[at].parent];
+
+	return at + 1 == parent->first + parent->n;
+}
+
+static void write_all(const struct tree *t, FILE *out)
+{
+	const struct node *nodes = t->nodes.at;
+	struct line l = { .out = out };
+	uint32_t at = nodes[0].first;
+
+	while (at) {
+		push_name(&l, strtab_get(t->names, nodes[at].name));
+		if (nodes[at].sum)
+			print(&l, nodes[at].sum);
+		if (nodes[at].n) {
+			at = nodes[at].first;
+			continue;
+		}
+		for (pop_name(&l); at && is_last(nodes, at);) { /* the next one, here or further up */
+			at = nodes[at].parent;
+			if (at)
+				pop_name(&l);
+		}
+		at = at ? at + 1 : 0;
+	}
+	flush(&l);
+	vec_free(&l.text);
+	vec_free(&l.ends);
+	vec_free(&l.ready);
+}
+
 struct kin_error *folded_write(FILE *out, const struct profile *p, const struct folded_opts *opts)
 {
 	struct tree t = { .p = p, .o = opts };
 
 	make_tree(&t);
-	link_children(&t);
 	errno = 0;
 	write_all(&t, out);
 	bool failed = fflush(out) || ferror(out);

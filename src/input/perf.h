@@ -323,6 +323,7 @@ struct perf {
 	struct map64 process_ids, thread_ids;
 	VEC(struct perf_process) processes;
 	VEC(struct perf_thread) threads;
+	uint32_t last_thread; /* index of the one asked for last; the newest of its number */
 	struct perf_space kernel, guest_kernel;
 	uint32_t n_owners, n_generations;
 	uint64_t n_nodes;

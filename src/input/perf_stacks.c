@@ -8,7 +8,7 @@
 #include "input/perf.h"
 
 enum { FRAME_BITS = 15, FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
-enum { KNOWN_BITS = 14, KNOWN = 1 << KNOWN_BITS };   /* chains */
+enum { KNOWN_BITS = 13, KNOWN = 1 << KNOWN_BITS };   /* chains */
 enum { IS_RETURN = 0x80 };			     /* with a mode, which is smaller */
 
 struct perf_known { /* all 0: empty */
@@ -358,7 +358,7 @@ static void hash_sample(const struct perf *p, const struct perf_space *space,
 	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u) | 1;
 }
 
-/* Chains are looked for as long as at least one in four of them is known; else it is tried again
+/* Chains are looked for as long as every other one is known; else it is tried again
  * after a while. */
 static bool is_worth_looking(struct perf_chains *c)
 {
@@ -369,7 +369,7 @@ static bool is_worth_looking(struct perf_chains *c)
 		return false;
 	}
 	if (c->looked == TRY) {
-		c->rest = c->found < TRY / 4 ? REST : 0;
+		c->rest = c->found < TRY / 2 ? REST : 0;
 		c->looked = c->found = 0;
 	}
 	c->looked++;

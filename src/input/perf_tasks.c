@@ -32,20 +32,25 @@ static struct perf_thread *make(struct perf *p, uint32_t pid, uint32_t tid)
 				 /* one per CPU, which nobody announces */
 				 .comm = pid == 0 && tid == 0 ? "swapper" : "" };
 
-	*map64_at(&p->thread_ids, tid) = (uint32_t)p->threads.n;
+	*map64_at(&p->thread_ids, tid) = p->last_thread = (uint32_t)p->threads.n;
 	vec_push(&p->threads, t);
 	return &p->threads.at[p->threads.n - 1];
 }
 
 struct perf_thread *perf_thread_at(struct perf *p, uint32_t pid, uint32_t tid)
 {
-	uint32_t i = map64_get(&p->thread_ids, tid);
+	uint32_t i = p->last_thread; /* most records are of the same one as the record before */
 
+	if (i >= p->threads.n || p->threads.at[i].tid != tid)
+		i = map64_get(&p->thread_ids, tid);
 	if (i == NONE)
 		return make(p, pid, tid);
 	struct perf_thread *t = &p->threads.at[i];
 	/* A number used again for the thread of another process. */
-	return p->processes.at[t->process].pid == pid ? t : make(p, pid, tid);
+	if (p->processes.at[t->process].pid != pid)
+		return make(p, pid, tid);
+	p->last_thread = i;
+	return t;
 }
 
 taskid perf_thread_task(struct perf *p, struct perf_thread *t, uint64_t time)
