@@ -31,22 +31,27 @@ void hist_stat_add(struct hist_stat *to, const struct hist_stat *from, size_t n)
 
 /* ---- what is known by stack, before any sample is looked at ---- */
 
-/* Only where some stack is deeper than what counts. */
+/* In bytes: large arrays cost by what is touched of them. */
+static bool is_deeper(const struct samples *s, unsigned max)
+{
+	bool deeper = max >= UINT8_MAX; /* not to be told by bytes */
+	uint8_t *depths = xalloc(s->n_stacks + 1);
+	for (size_t i = 1; i < s->n_stacks && !deeper; i++) {
+		depths[i] = (uint8_t)(depths[s->stacks[i].caller] + 1);
+		deeper = depths[i] > max;
+	}
+	free(depths);
+	return deeper;
+}
+
 static void find_depths(struct hists_private *h)
 {
 	const struct samples *s = &h->hists.profile->samples;
-	uint32_t deepest = 0;
-	if (!h->hists.opts->max_stack)
+	if (!h->hists.opts->max_stack || !is_deeper(s, h->hists.opts->max_stack))
 		return;
-	uint32_t *depths = xalloc((s->n_stacks + 1) * sizeof(*depths));
-	for (size_t i = 1; i < s->n_stacks; i++) {
-		depths[i] = depths[s->stacks[i].caller] + 1;
-		deepest = depths[i] > deepest ? depths[i] : deepest;
-	}
-	if (deepest > h->hists.opts->max_stack)
-		h->depths = depths;
-	else
-		free(depths);
+	h->depths = xalloc((s->n_stacks + 1) * sizeof(*h->depths));
+	for (size_t i = 1; i < s->n_stacks; i++)
+		h->depths[i] = h->depths[s->stacks[i].caller] + 1;
 }
 
 /* The innermost function at a frame that a pattern matches, or NONE. */

@@ -30,20 +30,36 @@ static uint32_t *visit_of(struct hists_private *h, stackid stack, uint32_t skey)
 	return &h->visit_of[skey][stack];
 }
 
+/* Where stacks are many more than samples, they are of one sample each: looking whether one was
+ * met before takes longer than adding it up again. */
+static bool is_met_once(const struct samples *s) { return s->n_stacks / 4 > s->n; }
+
+static uint32_t add_visit_of(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
+{
+	size_t n_events = h->hists.opts->n_events;
+
+	vec_push(&h->visits, ((struct visit){ stack, skey, task }));
+	vec_reserve(&h->own, n_events);
+	memset(h->own.at + h->own.n, 0, n_events * sizeof(*h->own.at));
+	h->own.n += n_events;
+	return (uint32_t)h->visits.n;
+}
+
 void hists_rows_add(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
 		    size_t event, const struct hist_stat *stat)
 {
 	size_t n_events = h->hists.opts->n_events;
-	uint32_t *visit = visit_of(h, stack, skey);
+	const struct visit *last = h->visits.n ? &h->visits.at[h->visits.n - 1] : NULL;
+	uint32_t visit = (uint32_t)h->visits.n;
 
-	if (!*visit) {
-		vec_push(&h->visits, ((struct visit){ stack, skey, task }));
-		vec_reserve(&h->own, n_events);
-		memset(h->own.at + h->own.n, 0, n_events * sizeof(*h->own.at));
-		h->own.n += n_events;
-		*visit = (uint32_t)h->visits.n;
+	if (!last || last->stack != stack || last->skey != skey) {
+		bool once = is_met_once(&h->hists.profile->samples);
+		uint32_t *known = once ? &(uint32_t){ 0 } : visit_of(h, stack, skey);
+		if (!*known)
+			*known = add_visit_of(h, stack, skey, task);
+		visit = *known;
 	}
-	hist_stat_add(&h->own.at[(*visit - 1) * n_events + event], stat, 1);
+	hist_stat_add(&h->own.at[(visit - 1) * n_events + event], stat, 1);
 }
 
 /* ---- sums ---- */
