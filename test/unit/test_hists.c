@@ -11,7 +11,7 @@ enum { FUNCTIONS = 6, STACKS = 60, SAMPLES = 300 };
 static uint32_t state = 1;
 static uint32_t pick(uint32_t n) { return (state = state * 1103515245 + 12345) / 65536 % n; }
 
-static struct profile *random_profile(void)
+static struct profile *random_profile(int round)
 {
 	struct profile_builder *b = profile_builder_new();
 	frameid frames[FUNCTIONS];
@@ -28,7 +28,7 @@ static struct profile *random_profile(void)
 	uint16_t event =
 		profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
 	for (size_t i = 0; i < SAMPLES; i++) {
-		uint32_t tid = 1 + pick(3);
+		uint32_t tid = 1 + pick(round % 2 ? 3 : 40); /* more than have arrays */
 		taskid task = profile_add_task(b, (struct task){ .pid = 1, .tid = tid });
 		profile_add_sample(b, (struct sample){ .stack = stacks[pick(STACKS)],
 						       .task = task,
@@ -87,12 +87,46 @@ static uint64_t children_one_by_one(const struct profile *p)
 	return sum;
 }
 
+static bool same_stats(const struct hist_stat *a, const struct hist_stat *b)
+{
+	return a->weight == b->weight && a->count == b->count;
+}
+
+/* Rows alone are found another way than those with chains. */
+static bool rows_are_alike(const struct profile *p, struct program *g, const enum hist_key *keys,
+			   size_t n_keys, bool no_children)
+{
+	const uint16_t event = 0;
+	struct hists_opts o = { .keys = keys,
+				.n_keys = n_keys,
+				.events = &event,
+				.n_events = 1,
+				.no_children = no_children,
+				.max_stack = 127 };
+	struct hists *alone = hists_new(p, g, &o);
+	o.chains = true;
+	struct hists *chains = hists_new(p, g, &o);
+	bool alike = alone->n == chains->n && same_stats(alone->total, chains->total);
+	for (size_t i = 0; i < alone->n && alike; i++) {
+		for (size_t k = 0; k < n_keys; k++)
+			alike = alike && hists_value(alone, i, keys[k]) ==
+						 hists_value(chains, i, keys[k]);
+		alike = alike && same_stats(&alone->self[i], &chains->self[i]) &&
+			(no_children || same_stats(&alone->children[i], &chains->children[i])) &&
+			alone->rows[i].task == chains->rows[i].task &&
+			alone->rows[i].frame == chains->rows[i].frame;
+	}
+	hists_free(alone);
+	hists_free(chains);
+	return alike;
+}
+
 int main(void)
 {
 	static const enum hist_key sym[] = { HIST_SYM }, dso[] = { HIST_DSO },
 				   both[] = { HIST_TID, HIST_SYM };
 	for (int round = 0; round < 50; round++) {
-		struct profile *p = random_profile();
+		struct profile *p = random_profile(round);
 		struct program *g =
 			program_new(p, NULL, &(struct program_opts){ .no_inlines = true });
 		struct sums a = sums_of(p, g, CHAIN_CALLER, sym, 1);
@@ -107,6 +141,10 @@ int main(void)
 			      a.children == children_one_by_one(p),
 		      "both orders agree, and with counting sample by sample");
 		CHECK(d.children == d.self, "one object: recursion counts once for every key");
+		CHECK(rows_are_alike(p, g, sym, 1, false) && rows_are_alike(p, g, dso, 1, false) &&
+			      rows_are_alike(p, g, both, 2, false) &&
+			      rows_are_alike(p, g, both, 2, true),
+		      "rows alone are the rows of chains");
 		program_free(g);
 		profile_free(p);
 	}

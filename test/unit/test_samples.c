@@ -34,6 +34,37 @@ static void frames_and_stacks_are_interned(void)
 	profile_free(p);
 }
 
+static void pushed_stacks_are_their_own(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	frameid f = profile_add_frame(b, (struct frame){ .addr = 1 });
+	frameid g = profile_add_frame(b, (struct frame){ .addr = 2 });
+	stackid s = profile_push_stack(b, 0, f), t = profile_push_stack(b, 0, f);
+	stackid under = profile_push_stack(b, t, g);
+	OK(s == 1 && t == 2 && under == 3);
+	OK(profile_add_stack(b, 0, f) == s);     /* the first of equal ones is found */
+	OK(profile_add_stack(b, t, g) == under); /* and what is below each */
+	OK(profile_add_stack(b, s, g) == 4 && profile_add_stack(b, s, g) == 4);
+	OK(profile_push_stack(b, s, g) == 5);
+	struct profile *p = profile_finish(b);
+	OK(p->samples.n_stacks == 6);
+	OK(samples_distinct_stacks(&p->samples) == 2); /* f, and g called by it */
+	profile_free(p);
+}
+
+static void many_pushed_stacks_are_looked_up(void)
+{
+	enum { MANY = 9 << 20 };
+	struct profile_builder *b = profile_builder_new();
+	frameid f = profile_add_frame(b, (struct frame){ .addr = 1 });
+	for (size_t i = 0; i < MANY; i++)
+		profile_push_stack(b, 0, f);
+	OK(profile_push_stack(b, 0, f) == 1);
+	struct profile *p = profile_finish(b);
+	OK(p->samples.n_stacks < MANY && samples_distinct_stacks(&p->samples) == 1);
+	profile_free(p);
+}
+
 static void many_frames_keep_their_ids(void)
 {
 	enum { N = 20000 };
@@ -157,6 +188,8 @@ static void canonical_leaves_out_unused_stacks(void)
 int main(void)
 {
 	frames_and_stacks_are_interned();
+	pushed_stacks_are_their_own();
+	many_pushed_stacks_are_looked_up();
 	many_frames_keep_their_ids();
 	tasks_are_one_while_they_have_one_name();
 	events_of_one_name_and_kind_are_one();
