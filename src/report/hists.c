@@ -342,13 +342,9 @@ static bool is_shown(const struct state *s, const struct hists_entry *e)
 {
 	const struct hists_ask *a = s->ask;
 	const struct kin_hists_opts *g = a->given;
-	double most = 0;
-	for (size_t i = 0; i < a->opts.n_events; i++) {
-		const struct hist_stat *w = a->opts.no_children ? &e->self[i] : &e->children[i];
-		double part = share((double)w->weight, total_of(s, i, false));
-		most = part > most ? part : most;
-	}
-	if (100 * most < a->percent_limit)
+	/* Of the first event: of a group its leader, as in perf. */
+	const struct hist_stat *w = a->opts.no_children ? e->self : e->children;
+	if (100 * share((double)w->weight, total_of(s, 0, false)) < a->percent_limit)
 		return false;
 	if (g->exclude_other && a->has_parent && hists_value(s->hists, e->row, HIST_PARENT) == NONE)
 		return false;
