@@ -16,7 +16,10 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from bench import Row, Run, Table, markdown, seconds, spread  # noqa: E402
 
-# What stackcollapse-perf.pl does, for a recording of one program, in a faster language.
+# perf's own way to folded stacks is a script in Python, where perf was built with that.
+COLLAPSE_OF_PERF = any(Path("/usr").glob("lib*/perf-core/scripts/python/stackcollapse.py"))
+
+# The same for a recording of one program, in a faster language.
 COLLAPSE = r"""/^[^ \t]/ { comm = $1; next }
 /^$/ { if (stack != "") n[comm stack]++; stack = ""; next }
 { sub(/\+0x[0-9a-f]*$/, "", $2); stack = ";" $2 stack }
@@ -47,19 +50,29 @@ class Reports:
             b.append(self.run(theirs, folder))
             a.append(self.run(ours, folder))
         ratios = [getattr(t, metric) / getattr(o, metric) for t, o in zip(b, a)]
-        good = statistics.median(ratios) >= goal and all(r.ok for r in a)
+        good = goal and statistics.median(ratios) >= goal and all(r.ok for r in a)
         self.table.add(Row(what, seconds([getattr(r, metric) for r in b]), seconds([getattr(r, metric) for r in a]),
                            spread(ratios),
                            f"{statistics.median(r.memory for r in b):.0f} → {statistics.median(r.memory for r in a):.0f} MiB",
-                           "", f"≥ {goal}×", "yes" if good else "**no**"))
+                           "", f"≥ {goal}×" if goal else "", "yes" if good else "**no**" if goal else ""))
 
     def report(self, what, folder, options, goal, **how):
         self.pair(what, folder, [self.kin, "report", "--stdio", *options, "-i", "perf.data"],
                   ["perf", "report", "--stdio", *options, "-i", "perf.data"], goal, **how)
 
     def folded(self, what, folder):
+        ours = [self.kin, "script", "--folded", "--no-inline", "perf.data"]
+        if COLLAPSE_OF_PERF:
+            self.pair(f"folded stacks, {what}", folder, ours,
+                      ["perf", "script", "-i", "perf.data", "report", "stackcollapse"], 40)
         script = f"perf script -i perf.data | awk '{COLLAPSE}'"
-        self.pair(what, folder, [self.kin, "script", "--folded", "perf.data"], ["sh", "-c", script], 40)
+        self.pair(f"folded stacks, perf with awk, {what}", folder, ours, ["sh", "-c", script], None)
+
+    def rows_of(self, what, folder, options):
+        what = f"{what}, {(folder / 'perf.data').stat().st_size >> 20} MiB"
+        self.report(f"call chains, {what}", folder, options, 10)
+        self.report(f"table alone (`-g none`), {what}", folder, [*options, "-g", "none"], 15)
+        self.folded(what, folder)
 
     # ---- recordings ----
 
@@ -69,37 +82,44 @@ class Reports:
             subprocess.run([self.dir / "gen_report", folder, str(n)], check=True)
         return folder
 
-    def recorded(self, name, how, work):
+    def recorded(self, name, how, command, cwd=None):
         folder = self.dir / f"report-{name}"
         folder.mkdir(exist_ok=True)
         data = folder / "perf.data"
         if not data.exists():
-            command = ["perf", "record", "-q", "-e", "cpu-clock", *how, "-o", str(data), str(self.dir / "work"), str(work)]
-            done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
+            command = ["perf", "record", "-q", "-e", "cpu-clock", *how, "-o", str(data), *map(str, command)]
+            env = dict(os.environ, GMON_OUT_PREFIX=str(folder / "gmon"))
+            done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, cwd=cwd, env=env)
             if done.returncode or not data.exists():
                 self.table.note(f"perf may not record here: no rows for {name}")
                 return None
         return folder
 
+    def cppcheck(self):
+        """The program of the rows on lines (make_cxx.sh), checking one of its own files."""
+        made = subprocess.run([HERE.parent / "make_cxx.sh", self.dir / "cxx"], capture_output=True)
+        source = next((self.dir / "cxx").glob("cppcheck-*/lib"), None)
+        if made.returncode or not source:
+            self.table.note("make_cxx.sh failed: no rows for cppcheck")
+            return None
+        return self.recorded("cppcheck", ["-F", "20000", "-g"],
+                             [self.dir / "cxx" / "cxx", "-q", "--std=c++11", "-Ilib", "lib/errorlogger.cpp"],
+                             cwd=source.parent)
+
     # ---- rows ----
 
     def made_up_rows(self):
-        folder = self.made_up(300000)
-        size = (folder / "perf.data").stat().st_size >> 20
-        what = f"300,000 samples made up, {size} MiB"
-        self.report(f"call chains, {what}", folder, [], 10)
-        self.report(f"table alone (`-g none`), {what}", folder, ["-g", "none"], 15)
-        self.folded(f"folded stacks, {what}", folder)
+        self.rows_of("300,000 samples made up", self.made_up(300000), [])
 
     def recorded_rows(self):
-        folder = self.recorded("fp", ["-F", "20000", "-g"], 16)
+        folder = self.cppcheck()
         if folder:
-            size = (folder / "perf.data").stat().st_size >> 20
-            what = f"`work` with frame pointers, {size} MiB"
-            self.report(f"call chains, {what}", folder, ["--no-inline"], 10)
-            self.report(f"table alone (`-g none`), {what}", folder, ["--no-inline", "-g", "none"], 15)
-            self.folded(f"folded stacks, {what}", folder)
-        folder = self.recorded("dwarf", ["-F", "999", "--call-graph", "dwarf,4096"], 4)
+            self.rows_of("cppcheck", folder, ["--no-inline"])
+        work = self.dir / "work"
+        folder = self.recorded("fp", ["-F", "20000", "-g"], [work, 16])
+        if folder:
+            self.rows_of("`work` with frame pointers", folder, ["--no-inline"])
+        folder = self.recorded("dwarf", ["-F", "999", "--call-graph", "dwarf,4096"], [work, 4])
         if folder:
             size = (folder / "perf.data").stat().st_size >> 20
             what = f"`work` with stack dumps, {size} MiB"
