@@ -98,6 +98,7 @@ struct rt_module {
 	uint64_t text, text_end;                             /* run-time addresses of its code */
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
 	bool transient;          /* came after the start: may go again */
+	bool called;             /* gmon.c: some call leads into it; of first_id's */
 	struct rt_module *older; /* of all there ever were */
 };
 
@@ -268,7 +269,6 @@ void rt_arc(uint64_t from, uint64_t to);
 void rt_enter(uint64_t from, uint64_t to, uint64_t sp); /* the same, and its end will be told */
 void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is compiled for gprof */
 void rt_count(uint64_t addr);
-uint64_t rt_calls(void); /* sum of all arcs */
 
 /* ---- retire.c ---- */
 
@@ -318,16 +318,26 @@ void rt_gmon_write(void); /* not async-signal-safe: one at a time */
 /* A number that another thread may be counting in. */
 static inline uint64_t rt_read(const uint64_t *n) { return __atomic_load_n(n, __ATOMIC_RELAXED); }
 
-/* Tables: the mask of a slot's offset within the payload, and the slots in use, are words of the
- * block's own. */
+/* Of a table: the block's own words, which lie right before the slots; the hooks know them, too. */
+struct rt_own {
+	uint64_t mask;    /* of a slot's offset: (slots - 1) * size of a slot */
+	uint64_t used;    /* slots taken */
+	bool transient;   /* some slot is of a module that may go */
+	uint8_t renewed;  /* tables before it that took too much patience */
+	int32_t patience; /* calls that may still be counted elsewhere than in their first slots */
+};
+_Static_assert(sizeof(struct rt_own) == sizeof(((struct kinf_block *)0)->own), "hooks_ARCH.S");
+
 static inline struct kinf_block *rt_block_of(const void *payload)
 {
 	return (struct kinf_block *)((uintptr_t)payload - sizeof(struct kinf_block));
 }
-#define RT_MASK      0 /* of own[]: (slots - 1) * size of a slot */
-#define RT_USED      1 /* slots taken */
-#define RT_FLAGS     2
-#define RT_TRANSIENT 1u /* flags: some slot is of a module that may go */
+
+static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_own *)b->own; }
+
+/* From a slot to the next one to look at, over all of them: not the neighbours, because those are
+ * taken where functions lie closer to each other than slots. */
+#define RT_STRIDE 2533
 
 static inline uint64_t rt_hash(uint64_t from, uint64_t to)
 {
