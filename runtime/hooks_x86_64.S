@@ -5,7 +5,7 @@
  * zone, which is ours as long as we call nothing; so the canonical frame address never changes, and
  * who walks the stack from here needs no more than the default rule.
  *
- *	table = rt_tls.arcs & rt_gate.on            NULL: first call of the thread, paused, or forked
+ *	table = rt_tls.arcs                       by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
  *	slot.from == from && slot.to == to          else the one a stride further, up to an unused one
  *	slot.count++                                one instruction: signals fall before or behind it
@@ -31,7 +31,7 @@
 	.macro	function name
 	.globl	\name
 	.type	\name, @function
-	.p2align 5
+	.p2align 6
 \name:
 	.cfi_startproc
 	_CET_ENDBR
@@ -47,11 +47,12 @@
 	.size	\name, . - \name
 	.endm
 
-/* reg = the table; zero if it is NULL */
-	.macro	table offset, reg
-	mov	rt_tls@gottpoff(%rip), \reg
+/* reg = the table; goes to `off` if nothing is collected */
+	.macro	table offset, reg, off
+	mov	rt_gate(%rip), \reg
+	test	\reg, \reg
+	jz	\off
 	mov	%fs:\offset(\reg), \reg
-	and	rt_gate(%rip), \reg
 	.endm
 
 /* reg: the offset of an arc's first slot */
@@ -79,8 +80,7 @@
 
 	.macro	mcount_body from
 	mov	%rax, -8(%rsp)
-	table	0, %r11
-	jz	9f
+	table	0, %r11, 9f
 	first_slot \from, (%rsp), %r11, %rax
 	add	%rax, %r11
 	mov	\from, %rax
@@ -100,8 +100,7 @@
 	ret
 2:	mov	%rcx, -16(%rsp)
 	mov	%rdx, -24(%rsp)
-	table	0, %rcx
-	jz	8f
+	table	0, %rcx, 8f
 	mov	\from, %rax
 	mov	(%rsp), %rdx
 	first_slot %rax, %rdx, %rcx, %r11
@@ -164,8 +163,7 @@ slow:
 
 /* void __cyg_profile_func_enter(void *function, void *call_site): an ordinary call. */
 function __cyg_profile_func_enter
-	table	0, %rcx
-	jz	9f
+	table	0, %rcx, 9f
 	first_slot %rsi, %rdi, %rcx, %rax
 	cmp	%rsi, (%rcx, %rax)
 	jne	3f
@@ -196,9 +194,8 @@ end __cyg_profile_func_exit
 /* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block
  * is known by the return address. Slots are an address and a count. */
 function __sanitizer_cov_trace_pc
-	table	8, %rcx
 	mov	(%rsp), %rax
-	jz	9f
+	table	8, %rcx, 9f
 	imul	$HASH, %rax, %rdx
 	and	MASK(%rcx), %rdx
 	cmp	%rax, (%rcx, %rdx)

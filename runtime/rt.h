@@ -49,14 +49,14 @@ struct rt_clock {                         /* a thread's sampling; sample.c */
 struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	struct rt_thread *next;
 	struct kinf_thread *record;
-	void *arcs, *counts; /* payloads of its newest tables */
+	void *arcs, *counts; /* payloads of its newest tables; NULL: it has none */
 	uint32_t tid, index;
 	struct rt_clock clock;
 	struct rt_stacks *stacks;   /* NULL before the first sample */
 	struct rt_latency *latency; /* NULL before the first call */
 };
 
-/* Thread-local. The hooks know the first two; NULL before the first call in a thread. */
+/* Thread-local. The hooks know the first two; in a thread without tables it is rt_none's payload. */
 struct rt_tls {
 	void *arcs;   /* payload of the KINF_ARCS block in use */
 	void *counts; /* the same of KINF_COUNTS */
@@ -68,8 +68,8 @@ struct rt_tls {
 extern __thread struct rt_tls rt_tls
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A page that is all zero in a forked child. The hooks take `on` as a mask over their table's
- * address, so that collecting is switched off, and a new process noticed, without another test. */
+/* A page that is all zero in a forked child. The hooks find rt_tls by it, so that collecting is
+ * switched off, and a new process noticed, by one test. */
 #if defined(__x86_64__)
 #define RT_PAGE 4096
 #else
@@ -77,7 +77,7 @@ extern __thread struct rt_tls rt_tls
 #endif
 union rt_gate {
 	struct {
-		uint64_t on;      /* ~0: collecting; 0: ask rt_ready() */
+		uint64_t tls;     /* collecting: rt_tls less the thread pointer; 0: ask rt_ready() */
 		uint32_t alive;   /* 1: this process set it; 2: a forked child is beginning anew */
 		uint32_t latency; /* 1: how long calls take is measured */
 	};
@@ -334,6 +334,13 @@ static inline struct kinf_block *rt_block_of(const void *payload)
 }
 
 static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_own *)b->own; }
+
+/* The table of threads that have none: a single slot, never used. */
+struct rt_none {
+	struct kinf_block block;
+	uint64_t slot[4];
+};
+extern struct rt_none rt_none __attribute__((visibility("hidden")));
 
 /* From a slot to the next one to look at, over all of them: not the neighbours, because those are
  * taken where functions lie closer to each other than slots. */

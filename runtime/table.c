@@ -2,13 +2,14 @@
 
 /* Slots stay where they are, so who comes first has the first choice: often what a program does to
  * begin with, and what it then spends its time with has to be looked for further on. So a table
- * that has taken too much patience is followed by one of its size, in which all begin anew. */
+ * that has taken too much patience is followed by a larger one, in which all begin anew. */
 enum {
-	GROWTH = 4,
-	PATIENCE = 1 << 15, /* of the first table: what another one costs, at a few ns each */
-	DEARER = 4,         /* a shift: each time more, and so seldom at last that it is none */
+	GROWTH = 4,         /* of one that is full */
+	RENEWAL = 2,        /* of one that takes patience */
 	RENEWALS = 4,       /* at most */
 	LARGE = 1 << 20,    /* bytes: such tables are not renewed */
+	PATIENCE = 1 << 15, /* of the first table: what another one costs, at a few ns each */
+	DEARER = 4,         /* a shift: so much more each time */
 };
 
 static uint64_t slots_of(const struct rt_table *x, const struct rt_own *own)
@@ -21,27 +22,28 @@ static bool is_full(const struct rt_table *x, const struct rt_own *own)
 	return own->used >= slots_of(x, own) / 2;
 }
 
-/* Of the table that follows `old`, which may be NULL; mask 0: it is better to stay with that. */
+/* Of the table that follows. Mask 0: none, that would be no better. */
 static struct rt_own next_own(const struct rt_table *x, const struct rt_own *old)
 {
-	struct rt_own own = { .mask = (x->first - 1) * x->slot };
+	struct rt_own own = { .renewed = old->renewed };
+	uint64_t slots = slots_of(x, old) * GROWTH;
 
-	if (old) {
-		own.renewed = old->renewed;
-		own.mask = old->mask;
-		if (is_full(x, old))
-			own.mask = (slots_of(x, old) * GROWTH - 1) * x->slot;
-		else if (own.renewed++ == RENEWALS || own.mask >= LARGE)
-			own.mask = 0;
+	if (!old->mask)
+		slots = x->first;
+	else if (!is_full(x, old)) {
+		if (old->mask >= LARGE || own.renewed++ == RENEWALS)
+			return own;
+		slots = slots_of(x, old) * RENEWAL;
 	}
+	own.mask = (slots - 1) * x->slot;
 	own.patience = own.renewed < RENEWALS ? PATIENCE << own.renewed * DEARER : INT32_MAX;
 	return own;
 }
 
 /* What was counted stays where it is, and the file's reader adds it up. */
-static void *new_table(const struct rt_table *x, struct rt_thread *t, const void *old)
+static void *new_table(const struct rt_table *x, struct rt_thread *t, void *old)
 {
-	struct rt_own own = next_own(x, old ? rt_own(rt_block_of(old)) : NULL);
+	struct rt_own own = next_own(x, rt_own(rt_block_of(old)));
 	struct kinf_block *b;
 	uint64_t mask;
 
@@ -65,15 +67,16 @@ void *rt_table_with_room(const struct rt_table *x)
 {
 	struct rt_thread *t = rt_thread();
 	void *table = *x->current, *next;
-	struct rt_own *own = table ? rt_own(rt_block_of(table)) : NULL;
+	struct rt_own *own = rt_own(rt_block_of(table));
 
 	if (!t)
 		return NULL;
-	if (own && !is_full(x, own) && own->patience >= 0)
+	if (!is_full(x, own) && own->patience >= 0)
 		return table;
 	next = new_table(x, t, table);
-	if (next || !own)
+	if (next)
 		return next;
-	own->patience = INT32_MAX;
+	if (own->patience < 0)
+		own->patience = INT32_MAX;
 	return own->used < slots_of(x, own) / 16 * 15 ? table : NULL;
 }
