@@ -78,7 +78,7 @@ def situations(full):
     for name in ('chroot', 'setuid'):
         add(name, root=True)
     add('stack_overflow', None)
-    add('exit_race', None, b=0)
+    add('exit_race', None, a=5 * hot, b=0)
     add('memory', 201000)
     add('fork', 500000, b=3 * hot)
     add('fork_exit', 500000, b=3 * hot)
