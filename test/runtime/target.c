@@ -502,6 +502,21 @@ static int m_threads64(void) { return many_threads(64, 64, *arg ? atol(arg) / 64
 static int m_threads1000(void) { return many_threads(1000, 1000, 1000); }
 static int m_threads5000(void) { return many_threads(5000, 10, 100); }
 
+/* Half as many arcs as the first table has slots, so that it does not grow; some collide. */
+#define TWICE(x) x x
+NOINLINE static void from_many_places(void)
+{
+	TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(leaf();)))))))
+}
+
+static int m_patience(void)
+{
+	for (int i = 0; i < 20000; i++)
+		from_many_places();
+	printf("leaf %d\n", 20000 * 128);
+	return 0;
+}
+
 static void *cancelled(void *unused)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
@@ -667,15 +682,15 @@ static const struct mode modes[] = {
 	{                                                                                          \
 #name, m_##name                                                                    \
 	}
-	M(normal),       M(exit42),     M(_exit),    M(quick_exit), M(exit_group),  M(abort),
-	M(segv),         M(kill),       M(int),      M(term),       M(atexit),      M(main_exits),
-	M(exit_race),    M(fork),       M(fork_raw), M(fork_start), M(fork_idle),   M(fork_storm),
-	M(fork_threads), M(fork_deep),  M(vfork),    M(vfork_exec), M(spawn),       M(exec),
-	M(exec_fails),   M(daemon),     M(chdir),    M(chroot),     M(setuid),      M(close_all),
-	M(close_first),  M(fd),         M(env),      M(sigmask),    M(fsize),       M(nofile),
-	M(seccomp),      M(memory),     M(errno),    M(threads64),  M(threads1000), M(threads5000),
-	M(cancel),       M(deep),       M(longjmp),  M(ucontext),   M(altstack),    M(dlopen),
-	M(progress),     M(moncontrol),
+	M(normal),       M(exit42),    M(_exit),      M(quick_exit), M(exit_group),  M(abort),
+	M(segv),         M(kill),      M(int),        M(term),       M(atexit),      M(main_exits),
+	M(exit_race),    M(fork),      M(fork_raw),   M(fork_start), M(fork_idle),   M(fork_storm),
+	M(fork_threads), M(fork_deep), M(vfork),      M(vfork_exec), M(spawn),       M(exec),
+	M(exec_fails),   M(daemon),    M(chdir),      M(chroot),     M(setuid),      M(close_all),
+	M(close_first),  M(fd),        M(env),        M(sigmask),    M(fsize),       M(nofile),
+	M(seccomp),      M(memory),    M(errno),      M(threads64),  M(threads1000), M(threads5000),
+	M(patience),     M(cancel),    M(deep),       M(longjmp),    M(ucontext),    M(altstack),
+	M(dlopen),       M(progress),  M(moncontrol),
 };
 
 int main(int argc, char **argv)
