@@ -121,7 +121,7 @@ def programs(lua):
     print('\n| whole program, times of the plain one: best (median of neighbours) | kin | empty hook | glibc | added: kin : glibc |\n'
           '|---|---|---|---|---|')
     build('tree', 'tree.c', ''), build('tree.pg', 'tree.c', '-pg')
-    whole('tree', path('tree'), path('tree.pg'), ['40'])
+    whole('tree', path('tree'), path('tree.pg'), ['6'])
     if not lua:
         return
     src = subprocess.run([HERE + '/../../test/diff/debsrc.sh', TMP.name, 'lua5.4'], capture_output=True, text=True)

@@ -102,7 +102,7 @@ def surroundings():
     situation('close_all')
     situation('close_first')
     situation('fd')
-    situation('env')
+    situation('env_clear')
     situation('sigmask')
     situation('fsize')
     situation('nofile')
