@@ -44,7 +44,8 @@ static bool add_arc(const struct kinf_arc *s)
 		return false;
 	a.from_module = place(&a.from);
 	a.to_module = place(&a.to);
-	for (uint64_t at = rt_hash(a.from + a.from_module, a.to + a.to_module) >> 5;; at += RT_STRIDE) {
+	for (uint64_t at = rt_hash(a.from + a.from_module, a.to + a.to_module) >> 5;;
+	     at += RT_STRIDE) {
 		r = &((struct kinf_retired_arc *)b->payload)[at & rt_own(b)->mask];
 		if (!r->count)
 			break;

@@ -56,7 +56,7 @@ struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	struct rt_latency *latency; /* NULL before the first call */
 };
 
-/* Thread-local. The hooks know the first two; in a thread without tables it is rt_none's payload. */
+/* Thread-local. The hooks know the first two: rt_none's payload in a thread without tables. */
 struct rt_tls {
 	void *arcs;   /* payload of the KINF_ARCS block in use */
 	void *counts; /* the same of KINF_COUNTS */
@@ -77,8 +77,8 @@ extern __thread struct rt_tls rt_tls
 #endif
 union rt_gate {
 	struct {
-		uint64_t tls;     /* collecting: rt_tls less the thread pointer; 0: ask rt_ready() */
-		uint32_t alive;   /* 1: this process set it; 2: a forked child is beginning anew */
+		uint64_t tls;   /* collecting: rt_tls less the thread pointer; 0: ask rt_ready() */
+		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
 		uint32_t latency; /* 1: how long calls take is measured */
 	};
 	uint8_t page[RT_PAGE];
