@@ -3,7 +3,7 @@
  * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
  * a call may clobber is ours, and so are x9 to x15. As in hooks_x86_64.S,
  *
- *	table = rt_tls.arcs                       by rt_gate.tls, which is 0 when paused, or forked
+ *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
  *
  * There is no instruction that adds to memory before ARMv8.1; a load and a store that are exclusive do
@@ -11,7 +11,7 @@
  */
 #define STRIDE	2533		/* slots; as RT_STRIDE in rt.h */
 #define MASK	-24		/* struct rt_own, seen from the payload */
-#define PATIENCE -4
+#define PATIENCE	-4
 
 	.text
 

@@ -5,7 +5,7 @@
  * zone, which is ours as long as we call nothing; so the canonical frame address never changes, and
  * who walks the stack from here needs no more than the default rule.
  *
- *	table = rt_tls.arcs                       by rt_gate.tls, which is 0 when paused, or forked
+ *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
  *	slot.from == from && slot.to == to          else the one a stride further, up to an unused one
  *	slot.count++                                one instruction: signals fall before or behind it
@@ -24,7 +24,7 @@
 #define STRIDE	2533		/* slots; as RT_STRIDE */
 #define LATENCY	rt_gate + 12
 #define MASK	-24		/* struct rt_own, seen from the payload */
-#define PATIENCE -4
+#define PATIENCE	-4
 
 	.text
 
