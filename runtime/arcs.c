@@ -26,14 +26,13 @@ static bool take(struct kinf_arc *s, uint64_t expected, uint64_t from, uint64_t 
 /* Counts, in a slot that is there or in a new one. */
 static struct kinf_arc *count(void *table, uint64_t from, uint64_t to, bool transient)
 {
-	struct kinf_block *b = rt_block_of(table);
-	uint64_t mask = b->own[RT_MASK];
-	uint64_t at = rt_hash(from, to) & mask;
+	struct rt_own *own = rt_own(rt_block_of(table));
+	uint64_t at = rt_hash(from, to) & own->mask;
 	struct kinf_arc *gone = NULL;
 
 	if (transient)
-		b->own[RT_FLAGS] |= RT_TRANSIENT;
-	for (;; at = (at + sizeof(struct kinf_arc)) & mask) {
+		own->transient = true;
+	for (;; at = (at + RT_STRIDE * sizeof(struct kinf_arc)) & own->mask) {
 		struct kinf_arc *s = slot_at(table, at);
 
 		if (s->from == from && s->to == to) {
@@ -46,7 +45,7 @@ static struct kinf_arc *count(void *table, uint64_t from, uint64_t to, bool tran
 			if (gone && take(gone, RT_GONE, from, to))
 				return gone;
 			if (take(s, 0, from, to)) {
-				count_one(&b->own[RT_USED]);
+				count_one(&own->used);
 				return s;
 			}
 		}
@@ -91,22 +90,4 @@ void rt_mcount(uint64_t from, uint64_t to)
 	if (!rt.profiled)
 		rt.profiled = true;
 	rt_arc(from, to);
-}
-
-uint64_t rt_calls(void)
-{
-	const struct kinf_block *b = NULL;
-	uint64_t sum = 0;
-
-	while ((b = rt_next_block(b))) {
-		const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
-
-		if (b->type == KINF_ARCS)
-			for (uint64_t n = b->used / sizeof(*s); n--; s++)
-				sum += rt_read(&s->count);
-		if (b->type == KINF_RETIRED_ARCS)
-			for (uint64_t n = b->used / sizeof(*s); n--; s++)
-				sum += rt_read(&((const struct kinf_retired_arc *)s)->count);
-	}
-	return sum;
 }

@@ -11,7 +11,7 @@ static struct kinf_count *slot_at(void *table, uint64_t offset)
 void rt_count(uint64_t addr)
 {
 	const struct rt_module *module;
-	struct kinf_block *b;
+	struct rt_own *own;
 	uint64_t at;
 	void *table;
 
@@ -27,17 +27,17 @@ void rt_count(uint64_t addr)
 		rt_lose(KINF_LOST_BLOCKS, 1);
 		return;
 	}
-	b = rt_block_of(table);
+	own = rt_own(rt_block_of(table));
 	if (module && module->transient)
-		b->own[RT_FLAGS] |= RT_TRANSIENT;
-	for (at = rt_hash(addr, 0) & b->own[RT_MASK];;
-	     at = (at + sizeof(struct kinf_count)) & b->own[RT_MASK]) {
+		own->transient = true;
+	for (at = rt_hash(addr, 0) & own->mask;;
+	     at = (at + RT_STRIDE * sizeof(struct kinf_count)) & own->mask) {
 		struct kinf_count *s = slot_at(table, at);
 		uint64_t unused = 0;
 
 		if (!s->addr && __atomic_compare_exchange_n(&s->addr, &unused, addr, false,
 							    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			count_one(&b->own[RT_USED]);
+			count_one(&own->used);
 		if (s->addr == addr) {
 			count_one(&s->count);
 			return;

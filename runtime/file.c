@@ -338,22 +338,35 @@ bool rt_file_start(void)
 	return true;
 }
 
-/* Calls counted in memory that never reached the file. */
+static void lose_block(const struct kinf_block *b)
+{
+	const struct kinf_arc *arc = (const struct kinf_arc *)b->payload;
+	const struct kinf_count *count = (const struct kinf_count *)b->payload;
+
+	if (b->type == KINF_ARCS)
+		for (uint64_t n = b->used / sizeof(*arc); n--; arc++)
+			rt_lose(KINF_LOST_ARCS, rt_read(&arc->count));
+	if (b->type == KINF_COUNTS)
+		for (uint64_t n = b->used / sizeof(*count); n--; count++)
+			rt_lose(KINF_LOST_BLOCKS, rt_read(&count->count));
+	for (uint64_t at = 0; b->type == KINF_STACKS && at < b->used;) {
+		const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
+
+		rt_lose(KINF_LOST_SAMPLES, rt_read(&s->count));
+		at += sizeof(*s) + s->depth * sizeof(s->pc[0]);
+	}
+}
+
+/* What was counted in memory, and never reached the file: all from extent `first` on. */
 static void lose_rest(uint32_t first)
 {
 	const struct kinf_block *b = NULL;
 
-	while ((b = rt_next_block(b))) {
-		const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
-		bool lost = false;
-
+	while ((b = rt_next_block(b)))
 		for (uint32_t i = first; i < rt.n_extents; i++)
-			lost |= (const uint8_t *)b >= rt.extent[i].at &&
-				(const uint8_t *)b < rt.extent[i].at + rt.extent[i].size;
-		if (lost && b->type == KINF_ARCS)
-			for (uint64_t n = b->used / sizeof(*s); n--; s++)
-				rt_lose(KINF_LOST_ARCS, s->count);
-	}
+			if ((const uint8_t *)b >= rt.extent[i].at &&
+			    (const uint8_t *)b < rt.extent[i].at + rt.extent[i].size)
+				lose_block(b);
 }
 
 static bool write_extent(int fd, const struct rt_extent *e, uint64_t size)

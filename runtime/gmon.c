@@ -10,7 +10,8 @@ enum { TAG_HISTOGRAM = 0, TAG_ARC = 1, BIN = 4 /* bytes of code, as glibc has it
 static struct output {
 	int fd;
 	bool failed;
-	uint32_t used;
+	uint32_t used;    /* of buf */
+	uint64_t written; /* before that */
 	uint8_t buf[64 << 10];
 } out;
 
@@ -21,24 +22,39 @@ static void flush(void)
 
 		if (n <= 0 && n != -4 /* EINTR */)
 			out.failed = true;
-		else if (n > 0)
+		else if (n > 0) {
 			done += (uint32_t)n;
+			out.written += (uint64_t)n;
+		}
 	}
 	out.used = 0;
 }
 
-static void put(const void *at, size_t n)
+/* `n` bytes that are written next. */
+static inline void *room(size_t n)
 {
+	void *at;
+
 	if (sizeof(out.buf) - out.used < n)
 		flush();
-	copy_bytes(out.buf + out.used, at, n);
+	at = out.buf + out.used;
 	out.used += (uint32_t)n;
+	return at;
 }
 
-static void put_byte(uint8_t b) { put(&b, 1); }
-static void put_u16(uint16_t v) { put(&v, sizeof(v)); }
-static void put_u32(uint32_t v) { put(&v, sizeof(v)); }
-static void put_u64(uint64_t v) { put(&v, sizeof(v)); }
+#define PUT(value) __builtin_memcpy(room(sizeof(value)), &(value), sizeof(value))
+static inline void put_byte(uint8_t v) { PUT(v); }
+static inline void put_u16(uint16_t v) { PUT(v); }
+static inline void put_u32(uint32_t v) { PUT(v); }
+static inline void put_u64(uint64_t v) { PUT(v); }
+
+static void put_zeros(uint64_t n)
+{
+	for (; n >= 8; n -= 8)
+		put_u64(0);
+	while (n--)
+		put_byte(0);
+}
 
 /* ---- histogram ---- */
 
@@ -102,7 +118,7 @@ static void put_histogram_header(const struct rt_module *m, uint32_t bins)
 	put_u64(m->text - m->bias + (uint64_t)bins * BIN);
 	put_u32(bins);
 	put_u32(period ? (uint32_t)(1000000000u / period) : 100);
-	put(seconds, sizeof(seconds));
+	PUT(seconds);
 	put_byte('s');
 }
 
@@ -131,11 +147,9 @@ static void put_histogram(const struct rt_module *m)
 	if (add_samples(m, NULL, 0))
 		bins = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
-	if (bins <= 0 &&
-	    bins > -4096) { /* no time was measured: readers want a record, but no bins */
+	if (bins <= 0 && bins > -4096) { /* no time was measured: readers want a record of that */
 		put_histogram_header(m, n);
-		while (n--)
-			put_u16(0);
+		put_zeros(n * sizeof(uint16_t));
 		return;
 	}
 	add_samples(m, (uint32_t *)bins, n);
@@ -150,16 +164,12 @@ static void put_arc(uint64_t from, uint64_t to, uint64_t count)
 {
 	while (count) {
 		uint32_t part = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+		uint8_t *at = room(21);
 
-		uint8_t record[21] = { TAG_ARC };
-
-		__builtin_memcpy(record + 1, &from, 8);
-		__builtin_memcpy(record + 9, &to, 8);
-		__builtin_memcpy(record + 17, &part, 4);
-		if (sizeof(out.buf) - out.used < sizeof(record))
-			flush();
-		__builtin_memcpy(out.buf + out.used, record, sizeof(record));
-		out.used += sizeof(record);
+		at[0] = TAG_ARC;
+		__builtin_memcpy(at + 1, &from, 8);
+		__builtin_memcpy(at + 9, &to, 8);
+		__builtin_memcpy(at + 17, &part, 4);
 		count -= part;
 	}
 }
@@ -183,10 +193,9 @@ static bool is_in(const struct rt_module *m, uint64_t addr, uint64_t *place)
 	return true;
 }
 
-static bool live_arcs(const struct rt_module *m, const struct kinf_block *b, bool write)
+static void put_arcs(const struct rt_module *m, const struct kinf_block *b)
 {
 	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
-	bool any = false;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
 		uint64_t count = rt_read(&s->count), at = __atomic_load_n(&s->to, __ATOMIC_ACQUIRE);
@@ -194,46 +203,90 @@ static bool live_arcs(const struct rt_module *m, const struct kinf_block *b, boo
 
 		if (!at || !count || !is_in(m, at, &to))
 			continue;
-		any = true;
-		if (!write)
-			break;
 		at = from;
 		if (!is_in(m, at, &from))
 			from = outside(m, at);
 		put_arc(from, to, count);
 	}
-	return any;
 }
 
-static bool retired_arcs(const struct rt_module *m, const struct kinf_block *b, bool write)
+static void put_retired_arcs(const struct rt_module *m, const struct kinf_block *b)
 {
 	const struct kinf_retired_arc *r = (const struct kinf_retired_arc *)b->payload;
-	bool any = false;
 
-	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
-		if (!r->count || r->to_module != m->first_id)
-			continue;
-		any = true;
-		if (!write)
-			break;
-		put_arc(r->from_module == m->first_id ? r->from : 0, r->to, r->count);
-	}
-	return any;
+	for (uint64_t n = b->used / sizeof(*r); n--; r++)
+		if (r->count && r->to_module == m->first_id)
+			put_arc(r->from_module == m->first_id ? r->from : 0, r->to, r->count);
 }
 
-/* All arcs into `m`; without `write` only whether there are any. */
-static bool arcs_of(const struct rt_module *m, bool write)
+static void put_all_arcs(const struct rt_module *m)
 {
 	const struct kinf_block *b = NULL;
-	bool any = false;
 
-	while ((b = rt_next_block(b)) && (write || !any)) {
+	while ((b = rt_next_block(b))) {
 		if (b->type == KINF_ARCS)
-			any |= live_arcs(m, b, write);
+			put_arcs(m, b);
 		else if (b->type == KINF_RETIRED_ARCS)
-			any |= retired_arcs(m, b, write);
+			put_retired_arcs(m, b);
 	}
-	return any;
+}
+
+/* ---- which objects are called, and how often ---- */
+
+static void mark(uint32_t id)
+{
+	for (struct rt_module *m = rt.all; m; m = m->older)
+		if (m->id == id)
+			m->called = true;
+}
+
+static uint64_t survey_arcs(const struct kinf_block *b)
+{
+	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
+	const struct rt_module *m = NULL; /* that the arc before leads into: most go to the same */
+	uint64_t calls = 0;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+		uint64_t count = rt_read(&s->count), to = __atomic_load_n(&s->to, __ATOMIC_ACQUIRE);
+
+		calls += count;
+		if (!to || !count || (m && to >= m->start && to < m->end))
+			continue;
+		m = rt_module_at(to);
+		if (m)
+			mark(m->first_id);
+	}
+	return calls;
+}
+
+static uint64_t survey_retired_arcs(const struct kinf_block *b)
+{
+	const struct kinf_retired_arc *r = (const struct kinf_retired_arc *)b->payload;
+	uint64_t calls = 0;
+
+	for (uint64_t n = b->used / sizeof(*r); n--; r++)
+		if (r->count) {
+			calls += r->count;
+			mark(r->to_module);
+		}
+	return calls;
+}
+
+/* All calls that were counted; modules that some lead into are marked. */
+static uint64_t survey(void)
+{
+	const struct kinf_block *b = NULL;
+	uint64_t calls = 0;
+
+	for (struct rt_module *m = rt.all; m; m = m->older)
+		m->called = false;
+	while ((b = rt_next_block(b))) {
+		if (b->type == KINF_ARCS)
+			calls += survey_arcs(b);
+		else if (b->type == KINF_RETIRED_ARCS)
+			calls += survey_retired_arcs(b);
+	}
+	return calls;
 }
 
 /* ---- files ---- */
@@ -269,13 +322,9 @@ static int try_open(const char *prefix, bool in_cwd, const struct rt_module *m)
 {
 	static char path[PATH_MAX];
 	struct text t = { .at = path, .size = sizeof(path) };
-	int fd;
 
 	make_path(&t, prefix, in_cwd, m);
-	fd = rt_open_output(path, O_WRONLY, 0666);
-	if (fd >= 0)
-		SYS2(ftruncate, fd, 0);
-	return fd;
+	return rt_open_output(path, O_WRONLY, 0666);
 }
 
 /* Where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program
@@ -293,9 +342,11 @@ static int open_for(const struct rt_module *m)
 	return fd;
 }
 
+/* An older file is written over and then cut, which is much faster than emptying it first. It does
+ * not begin like a gmon.out until it is one. */
 static void write_one(const struct rt_module *m)
 {
-	static const uint8_t spare[12];
+	static const char magic[4] = "gmon";
 	int fd = open_for(m);
 
 	if (fd < 0) {
@@ -303,16 +354,19 @@ static void write_one(const struct rt_module *m)
 		return;
 	}
 	out.fd = fd;
-	out.used = 0;
 	out.failed = false;
-	put("gmon", 4);
-	put_u32(1);
-	put(spare, sizeof(spare));
+	out.written = 0;
+	put_u32(0); /* magic */
+	put_u32(1); /* version */
+	put_zeros(12);
 	put_histogram(m);
-	arcs_of(m, true);
+	put_all_arcs(m);
 	flush();
 	if (out.failed)
 		rt_error("writing gmon.out", 0);
+	SYS2(ftruncate, fd, out.written);
+	if (out.written)
+		SYS4(pwrite64, fd, magic, sizeof(magic), 0);
 	SYS1(close, fd);
 }
 
@@ -324,7 +378,7 @@ static bool has_file(const struct rt_module *m)
 		return true;
 	if (!m->record || m->id != m->first_id || m->flags & KINF_MODULE_VDSO)
 		return false;
-	return arcs_of(m, false) || (m->text != rt.sampling.own && add_samples(m, NULL, 0));
+	return m->called || (m->text != rt.sampling.own && add_samples(m, NULL, 0));
 }
 
 void rt_gmon_write(void)
@@ -338,7 +392,7 @@ void rt_gmon_write(void)
 	/* SIGXFSZ, of a limit on file sizes, is ours */
 	if (rt_lock(&mask)) {
 		before = rt_xfsz_pending();
-		calls = rt_calls() + rt.header->sampled_ns + 1;
+		calls = survey() + rt.header->sampled_ns + 1;
 		for (const struct rt_module *m = rt.all; m; m = m->older)
 			if (rt.gmon_calls != calls && has_file(m))
 				write_one(m);

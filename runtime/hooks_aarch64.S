@@ -3,13 +3,15 @@
  * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
  * a call may clobber is ours, and so are x9 to x15. As in hooks_x86_64.S,
  *
- *	table = rt_tls.arcs & rt_gate.on            NULL: first call of the thread, paused, or forked
+ *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
  *
  * There is no instruction that adds to memory before ARMv8.1; a load and a store that are exclusive do
  * as well, since an exception between them makes the store fail.
  */
-#define MASK	-24		/* block.own[RT_MASK], seen from the payload */
+#define STRIDE	2533		/* slots; as RT_STRIDE in rt.h */
+#define MASK	-24		/* struct rt_own, seen from the payload */
+#define PATIENCE	-4
 
 	.text
 
@@ -32,15 +34,14 @@
 	.size	\name, . - \name
 	.endm
 
+/* x9 = the table; goes to 9 if nothing is collected */
 	.macro	table offset
-	mrs	x9, tpidr_el0
-	adrp	x10, :gottprel:rt_tls
-	ldr	x10, [x10, :gottprel_lo12:rt_tls]
-	add	x9, x9, x10
-	ldr	x9, [x9, \offset]
 	adrp	x10, rt_gate
 	ldr	x10, [x10, :lo12:rt_gate]
-	ands	x9, x9, x10
+	cbz	x10, 9f
+	mrs	x9, tpidr_el0
+	add	x9, x9, x10
+	ldr	x9, [x9, \offset]
 	.endm
 
 	.macro	hash_number reg
@@ -57,24 +58,45 @@
 	cbnz	w13, 7b
 	.endm
 
-/* Adds one to the arc from x0 to x1; falls through if there is none. */
+/* x11: from a slot to the next one to look at */
+	.macro	next_slot size
+	mov	x12, STRIDE * \size & 0xffff
+	movk	x12, STRIDE * \size >> 16, lsl 16
+	add	x11, x11, x12
+	.endm
+
+/* Found, but not in the first slot: goes to 9 if there is no patience left for that. */
+	.macro	be_patient
+	ldur	w14, [x9, PATIENCE]
+	subs	w14, w14, 1
+	stur	w14, [x9, PATIENCE]
+	b.mi	9f
+	.endm
+
+/* Adds one to the arc from x0 to x1; falls through where C code is to count. */
 	.macro	count_arc
 	table	0
-	b.eq	9f
 	hash_number x10
 	madd	x11, x0, x10, x1
 	ldur	x10, [x9, MASK]
-1:	and	x11, x11, x10
+	and	x11, x11, x10
 	add	x12, x9, x11
 	ldp	x13, x14, [x12]
 	cmp	x13, x0
 	ccmp	x14, x1, 0, eq
-	b.ne	2f
-	add	x11, x12, 16
+	b.ne	3f
+1:	add	x11, x12, 16
 	add_one	x11
 	ret
 2:	cbz	x13, 9f
-	add	x11, x11, 32
+3:	next_slot 32
+	and	x11, x11, x10
+	add	x12, x9, x11
+	ldp	x13, x14, [x12]
+	cmp	x13, x0
+	ccmp	x14, x1, 0, eq
+	b.ne	2b
+	be_patient
 	b	1b
 9:
 	.endm
@@ -118,22 +140,27 @@ function __cyg_profile_func_exit
 end __cyg_profile_func_exit
 
 function __sanitizer_cov_trace_pc
-	table	8
 	mov	x0, x30
-	b.eq	9f
+	table	8
 	hash_number x10
 	mul	x11, x0, x10
 	ldur	x10, [x9, MASK]
-1:	and	x11, x11, x10
+	and	x11, x11, x10
 	add	x12, x9, x11
 	ldr	x13, [x12]
 	cmp	x13, x0
-	b.ne	2f
-	add	x11, x12, 8
+	b.ne	3f
+1:	add	x11, x12, 8
 	add_one	x11
 	ret
 2:	cbz	x13, 9f
-	add	x11, x11, 16
+3:	next_slot 16
+	and	x11, x11, x10
+	add	x12, x9, x11
+	ldr	x13, [x12]
+	cmp	x13, x0
+	b.ne	2b
+	be_patient
 	b	1b
 9:	b	rt_count
 end __sanitizer_cov_trace_pc

@@ -5,10 +5,14 @@
  * zone, which is ours as long as we call nothing; so the canonical frame address never changes, and
  * who walks the stack from here needs no more than the default rule.
  *
- *	table = rt_tls.arcs & rt_gate.on            NULL: first call of the thread, paused, or forked
+ *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
- *	slot.from == from && slot.to == to          else the next one, up to an unused one
+ *	slot.from == from && slot.to == to          else the one a stride further, up to an unused one
  *	slot.count++                                one instruction: signals fall before or behind it
+ *
+ * Whoever is not in his first slot is looked for out of the way, from the beginning: a signal handler
+ * may have given the thread another table. The table's patience gets shorter each time; without any
+ * left, and for what is not there, C code goes on.
  */
 #ifdef __CET__
 #include <cet.h>
@@ -17,15 +21,17 @@
 #endif
 
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
+#define STRIDE	2533		/* slots; as RT_STRIDE */
 #define LATENCY	rt_gate + 12
-#define MASK	-24		/* block.own[RT_MASK], seen from the payload */
+#define MASK	-24		/* struct rt_own, seen from the payload */
+#define PATIENCE	-4
 
 	.text
 
 	.macro	function name
 	.globl	\name
 	.type	\name, @function
-	.p2align 5
+	.p2align 6
 \name:
 	.cfi_startproc
 	_CET_ENDBR
@@ -41,56 +47,67 @@
 	.size	\name, . - \name
 	.endm
 
-/* rax = from, (\self) = to, rcx = table, r11: an offset in it; all three are free to use */
-	.macro	count_arc self
-	imul	$HASH, %rax, %r11
-	add	\self, %r11
-	and	MASK(%rcx), %r11
-	add	%rcx, %r11
-	cmp	%rax, (%r11)
+/* reg = the table; goes to `off` if nothing is collected */
+	.macro	table offset, reg, off
+	mov	rt_gate(%rip), \reg
+	test	\reg, \reg
+	jz	\off
+	mov	%fs:\offset(\reg), \reg
+	.endm
+
+/* reg: the offset of an arc's first slot */
+	.macro	first_slot from, to, table, reg
+	imul	$HASH, \from, \reg
+	add	\to, \reg
+	and	MASK(\table), \reg
+	.endm
+
+/* All in registers: the other slots. Goes to 1 with the arc's, falls through where C code is to count. */
+	.macro	other_slots from, to, table, at
+3:	add	$STRIDE * 32, \at
+	and	MASK(\table), \at
+	cmp	\from, (\table, \at)
 	jne	4f
-	mov	\self, %rax
-	cmp	%rax, 8(%r11)
-	jne	3f
-1:	incq	16(%r11)
-	.endm
-
-/* The rest of it, out of the way: the next slots. */
-	.macro	next_slots from, self
-3:	mov	\from, %rax
-4:	cmpq	$0, (%r11)
-	je	9f
-	sub	%rcx, %r11
-	add	$32, %r11
-	and	MASK(%rcx), %r11
-	add	%rcx, %r11
-	cmp	%rax, (%r11)
-	jne	4b
-	mov	\self, %rax
-	cmp	%rax, 8(%r11)
+	cmp	\to, 8(\table, \at)
+	jne	4f
+	decl	PATIENCE(\table)
+	jns	1b
+	jmp	5f
+4:	cmpq	$0, (\table, \at)
 	jne	3b
-	jmp	1b
-	.endm
-
-	.macro	table offset
-	mov	rt_tls@gottpoff(%rip), %rcx
-	mov	%fs:\offset(%rcx), %rcx
-	and	rt_gate(%rip), %rcx
+5:
 	.endm
 
 	.macro	mcount_body from
 	mov	%rax, -8(%rsp)
-	mov	%rcx, -16(%rsp)
-	table	0
+	table	0, %r11, 9f
+	first_slot \from, (%rsp), %r11, %rax
+	add	%rax, %r11
 	mov	\from, %rax
-	jz	9f
-	count_arc (%rsp)
+	cmp	%rax, (%r11)
+	jne	2f
+	mov	(%rsp), %rax
+	cmp	%rax, 8(%r11)
+	jne	2f
+	incq	16(%r11)
 	mov	-8(%rsp), %rax
-	mov	-16(%rsp), %rcx
 	ret
-	next_slots \from, (%rsp)
-9:	mov	-16(%rsp), %rcx
-	mov	%rax, %r11
+
+1:	incq	16(%rcx, %r11)
+	mov	-24(%rsp), %rdx
+	mov	-16(%rsp), %rcx
+	mov	-8(%rsp), %rax
+	ret
+2:	mov	%rcx, -16(%rsp)
+	mov	%rdx, -24(%rsp)
+	table	0, %rcx, 8f
+	mov	\from, %rax
+	mov	(%rsp), %rdx
+	first_slot %rax, %rdx, %rcx, %r11
+	other_slots %rax, %rdx, %rcx, %r11
+8:	mov	-24(%rsp), %rdx
+	mov	-16(%rsp), %rcx
+9:	mov	\from, %r11
 	mov	-8(%rsp), %rax
 	jmp	slow
 	.endm
@@ -146,17 +163,20 @@ slow:
 
 /* void __cyg_profile_func_enter(void *function, void *call_site): an ordinary call. */
 function __cyg_profile_func_enter
-	table	0
-	mov	%rsi, %rax
-	jz	9f
-	count_arc %rdi
+	table	0, %rcx, 9f
+	first_slot %rsi, %rdi, %rcx, %rax
+	cmp	%rsi, (%rcx, %rax)
+	jne	3f
+	cmp	%rdi, 8(%rcx, %rax)
+	jne	3f
+1:	incq	16(%rcx, %rax)
 	cmpl	$0, LATENCY(%rip)
-	jne	5f
+	jne	2f
 	ret
-5:	mov	%r11, %rdi
+2:	lea	(%rcx, %rax), %rdi
 	lea	8(%rsp), %rsi
 	jmp	rt_latency_begin
-	next_slots %rsi, %rdi
+	other_slots %rsi, %rdi, %rcx, %rax
 9:	mov	%rdi, %rax
 	mov	%rsi, %rdi
 	mov	%rax, %rsi
@@ -174,20 +194,23 @@ end __cyg_profile_func_exit
 /* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block
  * is known by the return address. Slots are an address and a count. */
 function __sanitizer_cov_trace_pc
-	table	8
 	mov	(%rsp), %rax
-	jz	9f
+	table	8, %rcx, 9f
 	imul	$HASH, %rax, %rdx
 	and	MASK(%rcx), %rdx
-2:	cmp	%rax, (%rcx,%rdx)
+	cmp	%rax, (%rcx, %rdx)
 	jne	3f
-	incq	8(%rcx,%rdx)
+1:	incq	8(%rcx, %rdx)
 	ret
-3:	cmpq	$0, (%rcx,%rdx)
-	je	9f
-	add	$16, %rdx
+3:	add	$STRIDE * 16, %rdx
 	and	MASK(%rcx), %rdx
-	jmp	2b
+	cmp	%rax, (%rcx, %rdx)
+	jne	4f
+	decl	PATIENCE(%rcx)
+	jns	1b
+	jmp	9f
+4:	cmpq	$0, (%rcx, %rdx)
+	jne	3b
 9:	mov	%rax, %rdi
 	jmp	rt_count
 end __sanitizer_cov_trace_pc

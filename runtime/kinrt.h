@@ -15,8 +15,8 @@
  * mapped: what was collected is in it, however the process ends. It appears with the first call or
  * sample; a program without any leaves nothing behind. A program compiled with -pg gets its
  * gmon.out, too, and gmon.out.OBJECT for each shared object that has calls or samples, when it
- * exits. A forked child that goes on has a file of its own, with nothing of its parent's, and
- * gmon.out.PID.
+ * exits; one that is killed meanwhile leaves what no reader takes for a gmon.out. A forked child
+ * that goes on has a file of its own, with nothing of its parent's, and gmon.out.PID.
  *
  * KIN_OPTIONS in the environment is a list of settings, separated by commas; the last of several
  * equal ones counts, unknown ones are left alone:

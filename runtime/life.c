@@ -147,7 +147,9 @@ void rt_on(void)
 
 	rt.latency.run += !on;
 	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
-	__atomic_store_n(&rt_gate.on, on ? UINT64_MAX : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&rt_gate.tls,
+			 on ? (uint64_t)&rt_tls - (uint64_t)__builtin_thread_pointer() : 0,
+			 __ATOMIC_RELEASE);
 }
 
 /* ---- a forked child ---- */
@@ -197,7 +199,7 @@ static bool same_process(void)
 
 static void after_fork(void)
 {
-	rt_gate.on = 0;
+	rt_gate.tls = 0;
 	rt_gate.alive = 0;
 	same_process();
 	rt_sample_forked();

@@ -156,7 +156,7 @@ static void write_record(struct rt_module *m)
 
 void rt_modules_start(void)
 {
-	struct rt_module *m, *dead = NULL;
+	struct rt_module *m;
 
 	/* In the order of loading, the program first: the list is newest first. */
 	for (m = rt.active; m; m = m->next)
@@ -165,7 +165,7 @@ void rt_modules_start(void)
 		struct rt_module *oldest = NULL;
 
 		for (m = rt.active; m; m = m->next)
-			if (!m->record && m != dead)
+			if (!m->record)
 				oldest = m;
 		if (!oldest)
 			break;
@@ -262,7 +262,7 @@ static void ask(void *arg)
 }
 
 /* The ELF header lies at the start of the mapping, if the linker was an ordinary one. */
-static bool describe(const struct dl_find_object *o, struct rt_module *m)
+static void describe(const struct dl_find_object *o, struct rt_module *m)
 {
 	const ElfW(Ehdr) *e = o->dlfo_map_start;
 	const struct link_map *l = o->dlfo_link_map;
@@ -281,20 +281,19 @@ static bool describe(const struct dl_find_object *o, struct rt_module *m)
 	m->loader = l;
 	m->transient = true;
 	set_hash(m);
-	return true;
 }
 #endif
 
 struct rt_module *rt_module_learn(uint64_t addr)
 {
 	struct rt_module *m = rt_module_at(addr);
-	uint64_t mask;
 
 	if (m || addr == UINT64_MAX)
 		return m;
 #if HAVE_FIND_OBJECT
 	struct question q = { .addr = addr };
 	struct rt_module found;
+	uint64_t mask;
 
 	if (!_dl_find_object || rt.silent)
 		return NULL;
@@ -302,11 +301,11 @@ struct rt_module *rt_module_learn(uint64_t addr)
 	if (!q.found || !rt_lock(&mask))
 		return NULL;
 	m = rt_module_at(addr);
-	if (!m && describe(&q.answer, &found))
+	if (!m) {
+		describe(&q.answer, &found);
 		m = add(&found);
+	}
 	rt_unlock(mask);
-#else
-	(void)mask;
 #endif
 	return m;
 }

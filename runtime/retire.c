@@ -10,14 +10,14 @@ enum { FIRST_SLOTS = 128, GROWTH = 4 };
 static struct kinf_block *with_room(struct kinf_block **last, enum kinf_type type, uint64_t size)
 {
 	struct kinf_block *b = *last;
-	uint64_t slots = b ? b->own[RT_MASK] + 1 : 0;
+	uint64_t slots = b ? rt_own(b)->mask + 1 : 0;
 
-	if (b && b->own[RT_USED] < slots / 2)
+	if (b && rt_own(b)->used < slots / 2)
 		return b;
 	slots = b ? slots * GROWTH : FIRST_SLOTS;
 	b = rt_block(type, slots * size, 0);
 	if (b) {
-		b->own[RT_MASK] = slots - 1;
+		rt_own(b)->mask = slots - 1;
 		*last = b;
 	}
 	return b;
@@ -44,8 +44,9 @@ static bool add_arc(const struct kinf_arc *s)
 		return false;
 	a.from_module = place(&a.from);
 	a.to_module = place(&a.to);
-	for (uint64_t at = rt_hash(a.from + a.from_module, a.to + a.to_module) >> 5;; at++) {
-		r = &((struct kinf_retired_arc *)b->payload)[at & b->own[RT_MASK]];
+	for (uint64_t at = rt_hash(a.from + a.from_module, a.to + a.to_module) >> 5;;
+	     at += RT_STRIDE) {
+		r = &((struct kinf_retired_arc *)b->payload)[at & rt_own(b)->mask];
 		if (!r->count)
 			break;
 		if (r->from == a.from && r->to == a.to && r->from_module == a.from_module &&
@@ -59,7 +60,7 @@ static bool add_arc(const struct kinf_arc *s)
 	r->from_module = a.from_module;
 	r->to_module = a.to_module;
 	__atomic_store_n(&r->count, a.count, __ATOMIC_RELEASE);
-	b->own[RT_USED]++;
+	rt_own(b)->used++;
 	return true;
 }
 
@@ -73,7 +74,7 @@ static bool add_count(const struct kinf_count *s)
 		return false;
 	c.module = place(&c.addr);
 	for (uint64_t at = rt_hash(c.addr, c.module);; at++) {
-		r = &((struct kinf_retired_count *)b->payload)[at & b->own[RT_MASK]];
+		r = &((struct kinf_retired_count *)b->payload)[at & rt_own(b)->mask];
 		if (!r->count)
 			break;
 		if (r->addr == c.addr && r->module == c.module) {
@@ -84,7 +85,7 @@ static bool add_count(const struct kinf_count *s)
 	r->addr = c.addr;
 	r->module = c.module;
 	__atomic_store_n(&r->count, c.count, __ATOMIC_RELEASE);
-	b->own[RT_USED]++;
+	rt_own(b)->used++;
 	return true;
 }
 
@@ -194,7 +195,7 @@ void rt_retire(const struct rt_module *m)
 	struct kinf_block *b = NULL;
 
 	while ((b = rt_next_block(b))) {
-		if (!(b->own[RT_FLAGS] & RT_TRANSIENT))
+		if (!rt_own(b)->transient)
 			continue;
 		if (b->type == KINF_ARCS)
 			retire_arcs(m, b);

@@ -49,14 +49,14 @@ struct rt_clock {                         /* a thread's sampling; sample.c */
 struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	struct rt_thread *next;
 	struct kinf_thread *record;
-	void *arcs, *counts; /* payloads of its newest tables */
+	void *arcs, *counts; /* payloads of its newest tables; NULL: it has none */
 	uint32_t tid, index;
 	struct rt_clock clock;
 	struct rt_stacks *stacks;   /* NULL before the first sample */
 	struct rt_latency *latency; /* NULL before the first call */
 };
 
-/* Thread-local. The hooks know the first two; NULL before the first call in a thread. */
+/* Thread-local. The hooks know the first two: rt_none's payload in a thread without tables. */
 struct rt_tls {
 	void *arcs;   /* payload of the KINF_ARCS block in use */
 	void *counts; /* the same of KINF_COUNTS */
@@ -68,8 +68,8 @@ struct rt_tls {
 extern __thread struct rt_tls rt_tls
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A page that is all zero in a forked child. The hooks take `on` as a mask over their table's
- * address, so that collecting is switched off, and a new process noticed, without another test. */
+/* A page that is all zero in a forked child. The hooks find rt_tls by it, so that collecting is
+ * switched off, and a new process noticed, by one test. */
 #if defined(__x86_64__)
 #define RT_PAGE 4096
 #else
@@ -77,8 +77,8 @@ extern __thread struct rt_tls rt_tls
 #endif
 union rt_gate {
 	struct {
-		uint64_t on;      /* ~0: collecting; 0: ask rt_ready() */
-		uint32_t alive;   /* 1: this process set it; 2: a forked child is beginning anew */
+		uint64_t tls;   /* collecting: rt_tls less the thread pointer; 0: ask rt_ready() */
+		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
 		uint32_t latency; /* 1: how long calls take is measured */
 	};
 	uint8_t page[RT_PAGE];
@@ -98,6 +98,7 @@ struct rt_module {
 	uint64_t text, text_end;                             /* run-time addresses of its code */
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
 	bool transient;          /* came after the start: may go again */
+	bool called;             /* gmon.c: some call leads into it; of first_id's */
 	struct rt_module *older; /* of all there ever were */
 };
 
@@ -268,7 +269,6 @@ void rt_arc(uint64_t from, uint64_t to);
 void rt_enter(uint64_t from, uint64_t to, uint64_t sp); /* the same, and its end will be told */
 void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is compiled for gprof */
 void rt_count(uint64_t addr);
-uint64_t rt_calls(void); /* sum of all arcs */
 
 /* ---- retire.c ---- */
 
@@ -318,16 +318,33 @@ void rt_gmon_write(void); /* not async-signal-safe: one at a time */
 /* A number that another thread may be counting in. */
 static inline uint64_t rt_read(const uint64_t *n) { return __atomic_load_n(n, __ATOMIC_RELAXED); }
 
-/* Tables: the mask of a slot's offset within the payload, and the slots in use, are words of the
- * block's own. */
+/* Of a table: the block's own words, which lie right before the slots; the hooks know them, too. */
+struct rt_own {
+	uint64_t mask;    /* of a slot's offset: (slots - 1) * size of a slot */
+	uint64_t used;    /* slots taken */
+	bool transient;   /* some slot is of a module that may go */
+	uint8_t renewed;  /* tables before it that took too much patience */
+	int32_t patience; /* calls that may still be counted elsewhere than in their first slots */
+};
+_Static_assert(sizeof(struct rt_own) == sizeof(((struct kinf_block *)0)->own), "hooks_ARCH.S");
+
 static inline struct kinf_block *rt_block_of(const void *payload)
 {
 	return (struct kinf_block *)((uintptr_t)payload - sizeof(struct kinf_block));
 }
-#define RT_MASK      0 /* of own[]: (slots - 1) * size of a slot */
-#define RT_USED      1 /* slots taken */
-#define RT_FLAGS     2
-#define RT_TRANSIENT 1u /* flags: some slot is of a module that may go */
+
+static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_own *)b->own; }
+
+/* The table of threads that have none: a single slot, never used. */
+struct rt_none {
+	struct kinf_block block;
+	uint64_t slot[4];
+};
+extern struct rt_none rt_none __attribute__((visibility("hidden")));
+
+/* From a slot to the next one to look at, over all of them: not the neighbours, because those are
+ * taken where functions lie closer to each other than slots. */
+#define RT_STRIDE 2533
 
 static inline uint64_t rt_hash(uint64_t from, uint64_t to)
 {

@@ -1,30 +1,62 @@
 #include "rt.h"
 
-enum { GROWTH = 4 };
+/* Slots stay where they are, so who comes first has the first choice: often what a program does to
+ * begin with, and what it then spends its time with has to be looked for further on. So a table
+ * that has taken too much patience is followed by a larger one, in which all begin anew. */
+enum {
+	GROWTH = 4,         /* of one that is full */
+	RENEWAL = 2,        /* of one that takes patience */
+	RENEWALS = 4,       /* at most */
+	LARGE = 1 << 20,    /* bytes: such tables are not renewed */
+	PATIENCE = 1 << 15, /* of the first table: what another one costs, at a few ns each */
+	DEARER = 4,         /* a shift: so much more each time */
+};
 
-static uint64_t slots_of(const struct rt_table *x, const void *table)
+static uint64_t slots_of(const struct rt_table *x, const struct rt_own *own)
 {
-	return rt_block_of(table)->own[RT_MASK] / x->slot + 1;
+	return own->mask / x->slot + 1;
 }
 
-/* A larger table; what was counted stays where it is, and the file's reader adds it up. */
-static void *new_table(const struct rt_table *x, struct rt_thread *t, void **of_thread,
-		       const void *old)
+static bool is_full(const struct rt_table *x, const struct rt_own *own)
 {
-	uint64_t slots = old ? slots_of(x, old) * GROWTH : x->first;
+	return own->used >= slots_of(x, own) / 2;
+}
+
+/* Of the table that follows. Mask 0: none, that would be no better. */
+static struct rt_own next_own(const struct rt_table *x, const struct rt_own *old)
+{
+	struct rt_own own = { .renewed = old->renewed };
+	uint64_t slots = slots_of(x, old) * GROWTH;
+
+	if (!old->mask)
+		slots = x->first;
+	else if (!is_full(x, old)) {
+		if (old->mask >= LARGE || own.renewed++ == RENEWALS)
+			return own;
+		slots = slots_of(x, old) * RENEWAL;
+	}
+	own.mask = (slots - 1) * x->slot;
+	own.patience = own.renewed < RENEWALS ? PATIENCE << own.renewed * DEARER : INT32_MAX;
+	return own;
+}
+
+/* What was counted stays where it is, and the file's reader adds it up. */
+static void *new_table(const struct rt_table *x, struct rt_thread *t, void *old)
+{
+	struct rt_own own = next_own(x, rt_own(rt_block_of(old)));
 	struct kinf_block *b;
 	uint64_t mask;
 
-	if (rt.full || !rt_lock(&mask))
+	if (!own.mask || rt.full || !rt_lock(&mask))
 		return NULL;
 	if (*x->current != old) { /* a signal handler was faster */
 		rt_unlock(mask);
 		return *x->current;
 	}
-	b = rt_block(x->type, slots * x->slot, t->index);
+	b = rt_block(x->type, own.mask + x->slot, t->index);
 	if (b) {
-		b->own[RT_MASK] = (slots - 1) * x->slot;
-		*of_thread = b->payload;
+		*rt_own(b) = own;
+		*(void **)((uint8_t *)t + x->of_thread) = b->payload;
 		*x->current = b->payload;
 	}
 	rt_unlock(mask);
@@ -34,21 +66,17 @@ static void *new_table(const struct rt_table *x, struct rt_thread *t, void **of_
 void *rt_table_with_room(const struct rt_table *x)
 {
 	struct rt_thread *t = rt_thread();
-	void *table = *x->current, **of_thread;
-	struct kinf_block *b;
-	uint64_t slots;
+	void *table = *x->current, *next;
+	struct rt_own *own = rt_own(rt_block_of(table));
 
 	if (!t)
 		return NULL;
-	of_thread = (void **)((uint8_t *)t + x->of_thread);
-	if (!table)
-		return new_table(x, t, of_thread, NULL);
-	b = rt_block_of(table);
-	slots = slots_of(x, table);
-	if (b->own[RT_USED] < slots / 2)
+	if (!is_full(x, own) && own->patience >= 0)
 		return table;
-	table = new_table(x, t, of_thread, table);
-	if (table)
-		return table;
-	return b->own[RT_USED] < slots - slots / 16 ? b->payload : NULL;
+	next = new_table(x, t, table);
+	if (next)
+		return next;
+	if (own->patience < 0)
+		own->patience = INT32_MAX;
+	return own->used < slots_of(x, own) / 16 * 15 ? table : NULL;
 }

@@ -3,7 +3,11 @@
 #include <linux/prctl.h>
 #include <time.h>
 
-__thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec")));
+struct rt_none rt_none __attribute__((visibility("hidden")));
+__thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec"))) = {
+	.arcs = rt_none.slot,
+	.counts = rt_none.slot,
+};
 
 enum {
 	RECORDS = 64,   /* in a block */
@@ -70,8 +74,10 @@ static struct rt_thread *attach(void)
 		rt.threads = t;
 	}
 	rt_tls.thread = t;
-	rt_tls.arcs = t->arcs;
-	rt_tls.counts = t->counts;
+	if (t->arcs)
+		rt_tls.arcs = t->arcs;
+	if (t->counts)
+		rt_tls.counts = t->counts;
 	rt_sample_attach(t);
 	return t;
 }
@@ -100,6 +106,6 @@ void rt_threads_drop(void)
 	rt.n_threads = 0;
 	rt.thread_block = NULL;
 	rt_tls.thread = NULL;
-	rt_tls.arcs = rt_tls.counts = NULL;
+	rt_tls.arcs = rt_tls.counts = rt_none.slot;
 	rt_tls.latency = NULL;
 }

@@ -102,7 +102,7 @@ def surroundings():
     situation('close_all')
     situation('close_first')
     situation('fd')
-    situation('env')
+    situation('env_clear')
     situation('sigmask')
     situation('fsize')
     situation('nofile')
@@ -120,6 +120,10 @@ def threads_and_flow():
     situation('threads64', str(10**9 if FULL else 10**7))
     situation('threads1000')
     situation('threads5000')
+    r = situation('patience')
+    if r:
+        tables = [size for kind, size, *_ in dump.read(r.kins[0]).blocks if kind == 4]
+        tap.ok(len(tables) > 1, 'a table that takes too much patience is renewed', lambda: str(tables))
     situation('cancel')
     situation('deep')
     situation('longjmp')
@@ -379,6 +383,23 @@ def stepping():
                f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
 
 
+def stepping_renewal():
+    """Where a table takes the place of one that took too much patience, which no program reaches while it is stepped."""
+    if not wanted('stepsig renewal') or os.uname().machine != 'x86_64':
+        return
+    step = build('stepsig', 'stepsig.c')
+    top = os.path.join(HERE, '..', '..')
+    stepped = build('stepped.rt', 'stepped.c', flags=f'-pg -static -DWITH_RUNTIME -I{top}/runtime -I{top}/include -I{top}/src',
+                    after=os.path.join(RT, 'libkinrt.a'))
+    r = run([step, '-k', '1' if FULL else '11', '--', stepped, 'renewal'], preload=False, options='gmon=off', timeout=300)
+    m = re.search(r'truth (\d+) (\d+)', r.out)
+    injected = re.search(r'(\d+) injected', r.out)
+    got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
+    sizes = [size for k in r.kins for kind, size, *_ in dump.read(k).blocks if kind == 4]
+    tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not losses(r) and len(sizes) == 2,
+           f'stepsig renewal: exact after {injected and injected[1]} signals, in {len(sizes)} tables', lambda: f'{got} {sizes}\n' + describe(r))
+
+
 def begun(path):
     """Whether there is anything in the file."""
     with open(path, 'rb') as f:
@@ -543,7 +564,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, exceptions, blocks, classic,
-                 output, storage, privilege, kills, races, failing, stepping, stepping_samples, *sampling.PARTS, *latency.PARTS):
+                 output, storage, privilege, kills, races, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)

@@ -11,6 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef WITH_RUNTIME
+#include "rt.h"
+#endif
+
 #define NOINLINE __attribute__((noinline))
 
 static volatile unsigned long sink, handled;
@@ -123,6 +127,30 @@ static long memory(void)
 	return 39;
 }
 
+#ifdef WITH_RUNTIME /* linked with libkinrt.a: inside of it */
+NOINLINE void few_sites(void) { SITES64(leaf()) SITES64(leaf()) }
+
+/* Many do not get their first slots, and there is no patience with the first of them that is looked
+ * for: the table is followed by a larger one. */
+static long renewal(void)
+{
+	struct rt_own *own;
+
+	leaf();
+	own = rt_own(rt_block_of(rt_tls.arcs));
+	own->patience = 0;
+	for (uint64_t at = 0; at < own->mask; at += 4 * sizeof(struct kinf_arc)) {
+		struct kinf_arc *s = (struct kinf_arc *)((char *)rt_tls.arcs + at);
+
+		if (!s->from)
+			s->from = RT_TAKEN; /* for ever */
+	}
+	for (int i = 0; i < 3; i++)
+		few_sites();
+	return 1 + 3 * 128;
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
@@ -140,6 +168,10 @@ int main(int argc, char **argv)
 		n = libraries(argv[2]);
 	else if (!strcmp(what, "memory"))
 		n = memory();
+#ifdef WITH_RUNTIME
+	else if (!strcmp(what, "renewal"))
+		n = renewal();
+#endif
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPROF, &sa, NULL);
 	printf("truth %ld %lu\n", n, handled);

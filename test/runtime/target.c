@@ -29,7 +29,7 @@
 extern char **environ;
 extern int moncontrol(int) __attribute__((weak));
 
-static long before; /* calls that were made by first() */
+static long before; /* calls that were made already */
 
 static void first(long n)
 {
@@ -44,49 +44,19 @@ static void say(long n)
 	fflush(stdout);
 }
 
+static void work(void) { first(99000); }
+static void tell(void) { say(1000); }
+
 /* ---- ways to end ---- */
 
-static int m_normal(void) { return say(100000), 0; }
-static int m_exit42(void) { say(1000), exit(42); }
-static int m__exit(void) { say(1000), _exit(7); }
-static int m_quick_exit(void) { say(1000), quick_exit(3); }
-static int m_exit_group(void) { return say(1000), (int)syscall(SYS_exit_group, 9); }
-static int m_abort(void) { say(1000), abort(); }
-static int m_segv(void) { return say(1000), *(volatile int *)8; }
-static int m_kill(void) { return say(1000), raise(SIGKILL); }
 static int m_int(void) { return say(1000), raise(SIGINT); }
-static int m_term(void) { return say(1000), raise(SIGTERM); }
-
-static void late(void) { calls(10); }
+static void at_end(void) { calls(10); }
 static int m_atexit(void)
 {
-	atexit(late);
+	atexit(at_end);
 	calls(90);
 	puts("leaf 100");
 	return 0;
-}
-
-static void *exits(void *unused)
-{
-	(void)unused;
-	usleep(20000);
-	say(1000);
-	exit(5);
-}
-
-static int m_main_exits(void)
-{
-	pthread_t t;
-
-	pthread_create(&t, NULL, exits, NULL);
-	pthread_exit(NULL);
-}
-
-static void *forever(void *unused)
-{
-	for (;;)
-		thread_sink++;
-	return unused;
 }
 
 static int m_exit_race(void)
@@ -339,32 +309,6 @@ static int m_daemon(void)
 
 /* ---- the world around ---- */
 
-static int m_chdir(void)
-{
-	mkdir("sub", 0755);
-	first(10);
-	if (chdir("sub"))
-		die("chdir");
-	return say(100), 0;
-}
-
-static int m_chroot(void)
-{
-	mkdir("jail", 0755);
-	first(10);
-	if (chroot("jail") || chdir("/"))
-		die("chroot");
-	return say(100), 0;
-}
-
-static int m_setuid(void)
-{
-	first(10);
-	if (setgid(65534) || setuid(65534))
-		die("setuid");
-	return say(100), 0;
-}
-
 static int m_close_all(void)
 {
 	int keep = dup(1);
@@ -395,12 +339,6 @@ static int m_fd(void)
 	return say(100), 0;
 }
 
-static int m_env(void)
-{
-	clearenv();
-	return say(100), 0;
-}
-
 static int m_sigmask(void)
 {
 	sigset_t all, now;
@@ -415,18 +353,6 @@ static int m_sigmask(void)
 	sigprocmask(SIG_SETMASK, NULL, &now);
 	printf("pending %d mask %d\nleaf 1000\n", pending, !memcmp(&now, &all, 8));
 	return 0;
-}
-
-static int m_fsize(void)
-{
-	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1024, 1024 });
-	return say(1000), 0;
-}
-
-static int m_nofile(void)
-{
-	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 3, 3 });
-	return say(1000), 0;
 }
 
 static int m_seccomp(void)
@@ -447,17 +373,6 @@ static int m_seccomp(void)
 		die("seccomp");
 	calls(0);
 	return 0;
-}
-
-static int m_memory(void)
-{
-	setrlimit(RLIMIT_AS, &(struct rlimit){ 64 << 20, 64 << 20 });
-	calls(1000);
-	for (char *p; (p = malloc(1 << 16));)
-		*p = 1;
-	for (char *p; (p = malloc(16));)
-		*p = 1;
-	return calls(1000), puts("leaf 2000"), 0;
 }
 
 static int m_errno(void)
@@ -502,23 +417,19 @@ static int m_threads64(void) { return many_threads(64, 64, *arg ? atol(arg) / 64
 static int m_threads1000(void) { return many_threads(1000, 1000, 1000); }
 static int m_threads5000(void) { return many_threads(5000, 10, 100); }
 
-static void *cancelled(void *unused)
+/* Half as many arcs as the first table has slots, so that it does not grow; some collide. */
+#define TWICE(x) x x
+NOINLINE static void from_many_places(void)
 {
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	return forever(unused);
+	TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(leaf();)))))))
 }
 
-static int m_cancel(void)
+static int m_patience(void)
 {
-	for (int i = 0; i < 100; i++) {
-		pthread_t t;
-
-		pthread_create(&t, NULL, cancelled, NULL);
-		usleep(300);
-		pthread_cancel(t);
-		pthread_join(t, NULL);
-	}
-	return say(100), 0;
+	for (int i = 0; i < 20000; i++)
+		from_many_places();
+	printf("leaf %d\n", 20000 * 128);
+	return 0;
 }
 
 /* ---- control flow ---- */
@@ -663,19 +574,12 @@ static int m_moncontrol(void)
 }
 
 static const struct mode modes[] = {
-#define M(name)                                                                                    \
-	{                                                                                          \
-#name, m_##name                                                                    \
-	}
-	M(normal),       M(exit42),     M(_exit),    M(quick_exit), M(exit_group),  M(abort),
-	M(segv),         M(kill),       M(int),      M(term),       M(atexit),      M(main_exits),
-	M(exit_race),    M(fork),       M(fork_raw), M(fork_start), M(fork_idle),   M(fork_storm),
-	M(fork_threads), M(fork_deep),  M(vfork),    M(vfork_exec), M(spawn),       M(exec),
-	M(exec_fails),   M(daemon),     M(chdir),    M(chroot),     M(setuid),      M(close_all),
-	M(close_first),  M(fd),         M(env),      M(sigmask),    M(fsize),       M(nofile),
-	M(seccomp),      M(memory),     M(errno),    M(threads64),  M(threads1000), M(threads5000),
-	M(cancel),       M(deep),       M(longjmp),  M(ucontext),   M(altstack),    M(dlopen),
-	M(progress),     M(moncontrol),
+	SHARED_MODES,   M(int),         M(atexit),     M(exit_race),    M(fork),      M(fork_raw),
+	M(fork_start),  M(fork_idle),   M(fork_storm), M(fork_threads), M(fork_deep), M(vfork),
+	M(vfork_exec),  M(spawn),       M(exec),       M(exec_fails),   M(daemon),    M(close_all),
+	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
+	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
+	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),
 };
 
 int main(int argc, char **argv)

@@ -78,8 +78,8 @@ def situations(full):
     for name in ('chroot', 'setuid'):
         add(name, root=True)
     add('stack_overflow', None)
-    add('exit_race', None, b=0)
-    add('memory', 201000)
+    add('exit_race', None, a=5 * hot, b=0)
+    add('memory', 400000, a=2 * hot, b=2 * hot)
     add('fork', 500000, b=3 * hot)
     add('fork_exit', 500000, b=3 * hot)
     add('fork_parent_first', a=2 * hot)
