@@ -45,7 +45,8 @@ static struct kin_error *open_program(struct run *r)
 	};
 	struct kin_error *err = session_open_program(&r->s, o->executable);
 
-	if (err && !o->compat && kin_error_errno(err) == ENOENT && !strcmp(o->executable, "a.out")) {
+	if (err && !o->compat && kin_error_errno(err) == ENOENT &&
+	    !strcmp(o->executable, "a.out")) {
 		kin_error_free(err);
 		err = advice_no_program();
 	}
@@ -128,8 +129,7 @@ static bool load_data(struct run *r)
 	if (r->o->format_prof)
 		return session_succeeded(&r->s, prof_format());
 	if (is_missing(r->o))
-		return session_succeeded(&r->s,
-					 advice_no_data(r->o->executable, "gmon.out"));
+		return session_succeeded(&r->s, advice_no_data(r->o->executable, "gmon.out"));
 	return session_load_data(&r->s, &data);
 }
 
