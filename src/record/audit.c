@@ -125,7 +125,8 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 			seconds(a->blocked_ns), seconds(a->waiting_ns),
 			(unsigned long long)a->switches, (unsigned long long)a->preemptions);
 	} else if (a->preemptions) {
-		fprintf(f, "  preempted %llu times\n", (unsigned long long)a->preemptions);
+		fprintf(f, "  preempted %llu time%s\n", (unsigned long long)a->preemptions,
+			a->preemptions == 1 ? "" : "s");
 	}
 	put_losses(f, a);
 	fprintf(f, "  the recorder itself: %.3f s CPU", seconds(a->own_cpu_ns));
