@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/content.h"
 
-#define DEMANGLE_STYLES "auto none gnu-v3 rust dlang java gnat"
+#define DEMANGLE_STYLES "tidy auto none gnu-v3 rust dlang java gnat"
 
 const struct opt_group input_options = {
 	"Input",
@@ -63,8 +63,9 @@ const struct opt_group names_options = {
 	"Names",
 	(const struct opt[]){
 		{ OPT_DEMANGLE, 0, "demangle", "[STYLE]",
-		  "show C++, Rust and D names as in the source (the default); STYLE is one of "
-		  "auto, none, gnu-v3, rust, dlang, java, gnat",
+		  "show C++, Rust and Fortran names as in the source; STYLE is one of tidy (the "
+		  "default: without template arguments that nobody wrote, as std::string), auto "
+		  "(with all of them), none, gnu-v3, rust, dlang, java, gnat",
 		  DEMANGLE_STYLES, COMPLETE_NOTHING },
 		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL, "show names as the linker sees them",
 		  NULL, COMPLETE_NOTHING },
@@ -271,7 +272,7 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		s->strict = true;
 		break;
 	case OPT_DEMANGLE:
-		s->demangle = arg ? arg : "auto";
+		s->demangle = arg ? arg : "tidy";
 		break;
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";
