@@ -375,9 +375,7 @@ static struct kin_error *add_subjects(struct job *j)
 	}
 	for (; *names; names++)
 		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
-			return err_new(KIN_ERROR_USAGE,
-				       "'%s' is no function or source file of '%s'", *names,
-				       symbols_path(j->in->symbols));
+			return report_unknown_subject(j->in, *names);
 	return NULL;
 }
 

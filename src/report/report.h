@@ -95,6 +95,8 @@ bool report_is_subject(const struct report_input *in, const struct report_opts *
 
 /* An error for the first subject that is no function or file. Looks up the line of every symbol if
  * a subject is no function. */
+/* The error of who names what is not there. */
+struct kin_error *report_unknown_subject(const struct report_input *in, const char *name);
 MUST_CHECK struct kin_error *report_check_subjects(const struct report_input *in,
 						   const struct report_opts *o);
 
