@@ -613,10 +613,10 @@ static void describe_for_people(struct state *s)
 		all += h->unfiltered[i].count;
 	}
 	const struct profile *p = s->in.profile;
-	if (!p->samples.n_events && (p->n_histograms || p->n_arcs))
+	if (!p->samples.n && (p->n_histograms || p->n_arcs))
 		table_note(s->table, "the data has counts, not samples with their stacks: kin flat "
 				     "and kin graph show it");
-	else if (!p->samples.n_events)
+	else if (!p->samples.n)
 		table_note(s->table,
 			   "there are no samples in the data: the program used little CPU "
 			   "time; kin record --wall shows where one waits");
