@@ -620,6 +620,8 @@ static void describe_for_people(struct state *s)
 		table_note(s->table,
 			   "there are no samples in the data: the program used little CPU "
 			   "time; kin record --wall shows where one waits");
+	else if (n == all && !strcmp(events_text(s), "samples")) /* of folded stacks */
+		table_note(s->table, "%llu samples", (unsigned long long)n);
 	else if (n == all)
 		table_note(s->table, "%llu samples of %s", (unsigned long long)n, events_text(s));
 	else
