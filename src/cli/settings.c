@@ -24,6 +24,9 @@ const struct opt_group input_options = {
 		  "operands, or what is newer here: the last recording (*.kin, perf.data), or "
 		  "gmon.out and gmon.out.*",
 		  NULL, COMPLETE_FILE },
+		{ OPT_SYMFS, 0, "symfs", "FOLDER",
+		  "look for programs and libraries of a recording below this folder", NULL,
+		  COMPLETE_DIRECTORY },
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
