@@ -24,6 +24,8 @@ struct job {
 	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
 	VEC(char *) notes;
+	VEC(const char *) absent; /* sources, where many are looked for */
+	bool looks_for_many;
 	struct kin_error *trouble; /* why a source was not read that could be on a better day */
 	struct arena arena;
 };
@@ -54,6 +56,32 @@ static bool is_newer(const char *path, const char *than)
 	       (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
 }
 
+/* Not there, as opposed to there and not to be read. */
+static bool is_absent(const struct kin_error *err)
+{
+	return kin_error_kind(err) == KIN_ERROR_OS && !kin_error_errno(err);
+}
+
+/* Sources of the C library and the like are mostly not there: one line for all of them. */
+static void note_absent(struct job *j)
+{
+	enum { NAMED = 3 };
+	char *names = xprintf("%s", "");
+	for (size_t i = 0; i < j->absent.n && i < NAMED; i++) {
+		char *more = xprintf("%s%s'%s'", names, i ? ", " : "", j->absent.at[i]);
+		free(names);
+		names = more;
+	}
+	if (j->absent.n)
+		note(j, "%zu source%s not here, neither as named nor in the %s: %s%s", j->absent.n,
+		     j->absent.n > 1 ? "s are" : " is",
+		     j->o->source_dirs && j->o->source_dirs[0]
+			     ? "folders to search"
+			     : "current folder (--source-dir names others)",
+		     names, j->absent.n > NAMED ? ", ..." : "");
+	free(names);
+}
+
 /* Opens what there is; a source that cannot be read is a note, its lines are shown without text. */
 static void open_source(struct job *j, const struct coverage *c, const struct coverage_file *f,
 			struct listing_source *ret)
@@ -61,7 +89,10 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 	const char *program = symbols_path(j->in->symbols);
 	struct kin_error *err = source_open(f->path, j->o->source_dirs, &ret->text);
 	if (err) {
-		note(j, "%s", kin_error_message(err));
+		if (j->looks_for_many && is_absent(err))
+			vec_push(&j->absent, f->path);
+		else
+			note(j, "%s", kin_error_message(err));
 		if (!j->trouble && err_is_trouble(err))
 			j->trouble = TAKE(err);
 		kin_error_free(err);
@@ -132,7 +163,17 @@ static int busiest_first(const void *l, const void *r)
 	return (a > b) - (a < b);
 }
 
-/* Nothing was named: all files in which something was measured. */
+static bool is_here(const struct job *j, const struct coverage_file *f)
+{
+	struct source_text text = { 0 };
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, &text);
+	bool here = !err;
+	source_done(&text);
+	kin_error_free(err);
+	return here;
+}
+
+/* Nothing was named: all files in which something was measured, those that can be read first. */
 static void add_busy_files(struct job *j)
 {
 	struct coverage *c = whole_coverage(j);
@@ -146,8 +187,17 @@ static void add_busy_files(struct job *j)
 			files[n++] = f;
 	}
 	qsort(files, n, sizeof(struct coverage_file *), busiest_first);
+	bool *here = xalloc(n + 1);
 	for (size_t i = 0; i < n; i++)
-		add_file(j, c, files[i]);
+		if ((here[i] = is_here(j, files[i])))
+			add_file(j, c, files[i]);
+	j->looks_for_many = true;
+	for (size_t i = 0; i < n; i++)
+		if (!here[i])
+			add_file(j, c, files[i]);
+	j->looks_for_many = false;
+	note_absent(j);
+	free(here);
 	free(files);
 }
 
@@ -390,6 +440,7 @@ static void job_free(void *what)
 	coverage_free(j->whole);
 	vec_free(&j->parts);
 	vec_free(&j->notes);
+	vec_free(&j->absent);
 	arena_release(&j->arena);
 	free(j);
 }

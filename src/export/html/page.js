@@ -82,6 +82,7 @@ for (const [index, { row }] of blocks)
 		functions.push(Object.assign({}, row, { calls: row.called }));
 const facts = data.functions ? data.functions.properties : {};
 const total = facts.total > 0 ? facts.total : 0;
+const has_calls = functions.some(f => f.calls !== null && f.calls !== undefined);
 const with_objects = functions.some(f => f.object && f.object !== functions[0].object);
 for (const f of functions) {
 	f.total = (f.self || 0) + (f.children || 0);
@@ -195,7 +196,7 @@ function function_columns() {
 		number_column("Self time", f => f.self, seconds),
 		number_column("Total time", f => f.total, seconds),
 	];
-	if (functions.some(f => f.calls !== null && f.calls !== undefined))
+	if (has_calls)
 		columns.push(number_column("Calls", f => f.calls, count));
 	columns.push({ title: "Function", key: name_of, cell: f => name_cell(f) });
 	if (with_objects)
@@ -248,7 +249,7 @@ function graph_rows(rows, here) {
 		return el("tr", { class: here ? "self" : null },
 			time === null ? el("td", { class: "n soft" }, "recursion") : share_cell(total ? time / total : 0),
 			el("td", { class: "n" }, seconds(r.self)), el("td", { class: "n" }, seconds(r.children)),
-			el("td", { class: "n" }, count(r.called)),
+			has_calls ? el("td", { class: "n" }, count(r.called)) : null,
 			name_cell(r, here));
 	});
 }
@@ -258,7 +259,7 @@ function graph_table(title, rows, here) {
 	const sorted = here ? rows : rows.slice().sort(by_time);
 	if (!rows.length)
 		return null;
-	const heads = ["Total", "Self", "In callees", "Calls"].map(t => el("th", { scope: "col", class: "n" }, t));
+	const heads = ["Total", "Self", "In callees", ...has_calls ? ["Calls"] : []].map(t => el("th", { scope: "col", class: "n" }, t));
 	return [el("h2", {}, title), el("div", { class: "wide" }, el("table", {},
 		el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Function"))),
 		el("tbody", {}, graph_rows(sorted, here))))];
