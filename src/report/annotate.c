@@ -15,7 +15,8 @@
 #include "report/listing.h"
 #include "report/report.h"
 
-enum { MAX_GAP = 3 }; /* lines between inlined lines of one part */
+enum { MAX_GAP = 3 };                   /* lines between inlined lines of one part */
+enum { AROUND = 5, WORTH_HIDING = 12 }; /* lines beside those that matter; that may be left out */
 
 struct job {
 	const struct report_input *in;
@@ -163,6 +164,60 @@ static int busiest_first(const void *l, const void *r)
 	return (a > b) - (a < b);
 }
 
+static bool matters(const struct coverage_line *x)
+{
+	return x->self > 0 || x->inclusive > 0 || x->total || x->calls;
+}
+
+/* The next stretch of lines that matter and what is around them, from number `after` + 1 on; false:
+ * no more. *k: where to look on in the file's lines. */
+static bool next_stretch(const struct coverage *c, const struct coverage_file *f, uint32_t after,
+			 uint32_t *k, struct listing_part *ret)
+{
+	const struct coverage_line *lines = c->lines + f->first_line;
+	while (*k < f->n_lines && !matters(&lines[*k]))
+		++*k;
+	if (*k == f->n_lines)
+		return false;
+	uint32_t line = lines[*k].line;
+	ret->from = line > (uint64_t)after + AROUND + WORTH_HIDING ? line - AROUND : after + 1;
+	for (; *k < f->n_lines; ++*k) {
+		if (!matters(&lines[*k]))
+			continue;
+		if (lines[*k].line > (uint64_t)line + 2 * AROUND + WORTH_HIDING)
+			break;
+		line = lines[*k].line;
+	}
+	ret->to = line < UINT32_MAX - AROUND ? line + AROUND : UINT32_MAX;
+	return true;
+}
+
+/* Headers have thousands of lines, of which some matter: those, and what is around them. */
+static void add_stretches(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	struct listing_source source = { 0 };
+	open_source(j, c, f, &source);
+	const char *path = source.text.path ? source.text.path : f->path;
+	struct listing_part part = { c, f, 1, 0, path };
+	uint32_t k = 0, have = source.text.path ? listing_count_lines(&source.text) : UINT32_MAX;
+	while (part.to < UINT32_MAX && next_stretch(c, f, part.to, &k, &part)) {
+		if ((uint64_t)part.to + WORTH_HIDING >= have)
+			part.to = UINT32_MAX;
+		listing_add(j->listing, part, &source);
+		part.heading = NULL;
+	}
+	source_done(&source.text);
+}
+
+/* Where all lines have something to say they are all there. */
+static void add_busy_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	if (j->in->line_counts || j->o->all_lines || j->o->zeroes)
+		add_file(j, c, f);
+	else
+		add_stretches(j, c, f);
+}
+
 static bool is_here(const struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
@@ -190,11 +245,11 @@ static void add_busy_files(struct job *j)
 	bool *here = xalloc(n + 1);
 	for (size_t i = 0; i < n; i++)
 		if ((here[i] = is_here(j, files[i])))
-			add_file(j, c, files[i]);
+			add_busy_file(j, c, files[i]);
 	j->looks_for_many = true;
 	for (size_t i = 0; i < n; i++)
 		if (!here[i])
-			add_file(j, c, files[i]);
+			add_busy_file(j, c, files[i]);
 	j->looks_for_many = false;
 	note_absent(j);
 	free(here);

@@ -890,6 +890,20 @@ static void test_annotate(void)
 	const char *other = strstr(all, " ./sub/other.c\n"), *own = strstr(all, " ./main.c\n");
 	OK(other && own && own < other);
 	free(all);
+	/* Of a long file what matters, and some lines around it. */
+	FILE *longer = fopen("sub/other.c", "w");
+	for (int i = 1; i <= 60; i++)
+		fprintf(longer, "text%d.\n", i);
+	fclose(longer);
+	all = reported(&x, &annotate_report, &o, &text_renderer);
+	OK(strstr(all, "text1.\n") && strstr(all, "text8.\n") && !strstr(all, "text9.\n") &&
+	   !strstr(all, "text60.\n"));
+	free(all);
+	o.all_lines = true;
+	all = reported(&x, &annotate_report, &o, &text_renderer);
+	OK(strstr(all, "text9.\n") && strstr(all, "text60.\n"));
+	free(all);
+	o.all_lines = false;
 	rename("away", "sub/other.c");
 	done(&x);
 }
