@@ -78,9 +78,11 @@ char *advice_no_time(const struct profile *p)
 	}
 	if (!rate || !p->n_arcs)
 		return NULL;
-	return xprintf("all times are 0: the program used less CPU time than the %g %s that one "
-		       "sample stands for; give it more to do, or add up many runs",
-		       1.0 / rate, p->histograms[0].dimension);
+	return xprintf(
+		"all times are 0, as no sample was taken: the program used less CPU time than "
+		"the %g %s that one stands for, or was not sampled; give it more to do, or add "
+		"up many runs",
+		1.0 / rate, p->histograms[0].dimension);
 }
 
 char *advice_no_calls(const char *program)

@@ -526,9 +526,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		   (in->profile->n_blocks || in->line_counts) && in->graph->total > 0);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
-	if (!symbols_has_lines(in->symbols))
-		table_note(t, "%s has no line information: build it with -g to see its source.",
-			   symbols_path(in->symbols));
+	report_note_lines(in, t, "source");
 	*ret = t;
 	return NULL;
 }

@@ -343,8 +343,7 @@ static bool is_shown(const struct state *s, const struct hists_entry *e)
 	const struct hists_ask *a = s->ask;
 	const struct kin_hists_opts *g = a->given;
 	double most = 0;
-	/* Of a group perf looks at the leader. */
-	for (size_t i = 0; i < (g->perf ? 1 : a->opts.n_events); i++) {
+	for (size_t i = 0; i < a->opts.n_events; i++) {
 		const struct hist_stat *w = a->opts.no_children ? &e->self[i] : &e->children[i];
 		double part = share((double)w->weight, total_of(s, i, false));
 		most = part > most ? part : most;

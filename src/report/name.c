@@ -129,6 +129,20 @@ struct kin_error *report_unknown_subject(const struct report_input *in, const ch
 		       symbols_path(in->symbols));
 }
 
+void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)
+{
+	if (symbols_has_lines(in->symbols))
+		return;
+	if (in->symbols->object)
+		table_note(t, "%s has no line information: build it with -g to see %s.",
+			   symbols_path(in->symbols), what);
+	else
+		table_note(t,
+			   "no program or library of the profile has line information: build with "
+			   "-g to see %s.",
+			   what);
+}
+
 struct kin_error *report_check_subjects(const struct report_input *in, const struct report_opts *o)
 {
 	for (const char *const *s = o->subjects; s && *s; s++)
