@@ -621,9 +621,10 @@ static void describe_for_people(struct state *s)
 			   "there are no samples in the data: the program used little CPU "
 			   "time; kin record --wall shows where one waits");
 	else if (n == all && !strcmp(events_text(s), "samples")) /* of folded stacks */
-		table_note(s->table, "%llu samples", (unsigned long long)n);
+		table_note(s->table, "%llu sample%s", (unsigned long long)n, n == 1 ? "" : "s");
 	else if (n == all)
-		table_note(s->table, "%llu samples of %s", (unsigned long long)n, events_text(s));
+		table_note(s->table, "%llu sample%s of %s", (unsigned long long)n,
+			   n == 1 ? "" : "s", events_text(s));
 	else
 		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
 			   (unsigned long long)all, events_text(s));
