@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "input/paths.h"
 #include "object/probe.h"
 
 enum { LISTED = 3 }; /* candidates named in an error */
@@ -59,7 +60,7 @@ static void list(const char *folder, bool (*wanted)(const char *path, const char
 static bool is_data(const char *path, const char *name)
 {
 	struct stat st;
-	bool named = !strncmp(name, "gmon.out", 8) && (!name[8] || name[8] == '.');
+	bool named = paths_is_gmon(name) && (!name[8] || name[8] == '.');
 	return named && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 

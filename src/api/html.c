@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/inclusive.h"
 #include "api/namer.h"
 #include "api/private.h"
 #include "base/err.h"
@@ -10,7 +11,9 @@
 struct parts {
 	struct kin_table *info, *functions, *graph;
 	struct program *program;
-	struct folded_tree tree;
+	struct folded_tree *trees; /* [n_flames] */
+	struct html_flame *flames;
+	size_t n_flames;
 };
 
 static struct kin_error *make_tables(struct kin_profile *p, double min_share, struct parts *ret)
@@ -31,16 +34,49 @@ static struct kin_error *make_tables(struct kin_profile *p, double min_share, st
 	return err;
 }
 
-static void make_tree(struct kin_profile *p, struct parts *ret)
+/* Events of one name are one, as in every table. */
+static bool is_known(const struct parts *x, const char *event)
 {
+	for (size_t i = 0; i < x->n_flames; i++)
+		if (!strcmp(x->flames[i].event, event))
+			return true;
+	return false;
+}
+
+/* Of all samples of that name; nothing if there are none. */
+static void add_flame(struct kin_profile *p, struct namer *n, uint32_t id, struct parts *x)
+{
+	const struct event *e = &p->data->samples.events[id];
+	const char *event = strtab_get(p->data->strings, e->name);
+	if (is_known(x, event))
+		return;
+	struct folded_tree *tree = &x->trees[x->n_flames];
+	*tree = folded_tree_of(p->data, &(struct folded_opts){ .names = namer_names,
+							       .arg = n,
+							       .event = event,
+							       .weights = true,
+							       .annotate = true });
+	if (tree->n < 2)
+		folded_tree_done(tree);
+	else
+		x->flames[x->n_flames++] = (struct html_flame){ tree, event, e->unit == EVENT_NS };
+}
+
+/* One for each event, first that of the tables. */
+static void make_flames(struct kin_profile *p, struct parts *ret)
+{
+	const struct samples *s = &p->data->samples;
 	struct program_opts naming = p->naming;
+	if (!s->n)
+		return;
 	naming.no_inlines = false;
 	ret->program = program_new(p->data, p->object, &naming);
+	ret->trees = xrealloc(NULL, s->n_events, sizeof(*ret->trees));
+	ret->flames = xrealloc(NULL, s->n_events, sizeof(*ret->flames));
 	struct namer n = { .p = p->data, .g = ret->program, .full_names = true };
-	ret->tree = folded_tree_of(p->data, &(struct folded_opts){ .names = namer_names,
-								   .arg = &n,
-								   .weights = true,
-								   .annotate = true });
+	add_flame(p, &n, samples_event(s), ret);
+	for (uint32_t i = 0; i < s->n_events; i++)
+		add_flame(p, &n, i, ret);
 	namer_done(&n);
 }
 
@@ -50,8 +86,32 @@ static void parts_done(struct parts *x)
 	kin_table_free(x->functions);
 	kin_table_free(x->graph);
 	program_free(x->program);
-	if (x->tree.names)
-		folded_tree_done(&x->tree);
+	for (size_t i = 0; i < x->n_flames; i++)
+		folded_tree_done(&x->trees[i]);
+	free(x->trees);
+	free(x->flames);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* "prog: profile.kin": the program that was recorded first, and the file. To be freed. */
+static char *title_of(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	const char *file =
+		d->n_sources == 1 ? base_name(strtab_get(d->strings, d->sources[0].path)) : "";
+	const char *program = p->object ? object_path(p->object) : "";
+	for (objid i = 0; i < d->n_objects && !*program; i++)
+		if (d->objects[i].is_main && d->objects[i].path)
+			program = strtab_get(d->strings, d->objects[i].path);
+	program = base_name(program);
+	if (!*program || !*file)
+		return xprintf("%s", *program ? program : *file ? file : "Profile");
+	return xprintf("%s: %s", program, file);
 }
 
 struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *opts, FILE *out)
@@ -60,24 +120,21 @@ struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *op
 	struct parts x = { 0 };
 	if (opts)
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	char *title = o.title ? NULL : title_of(p);
 	struct kin_error *err = make_tables(p, o.min_share, &x);
-	const struct samples *s = &p->data->samples;
-	if (!err && s->n)
-		make_tree(p, &x);
 	if (!err)
-		err = html_write(out,
-				 &(struct html_input){
-					 .title = o.title ? o.title : "kin",
-					 .info = x.info,
-					 .functions = x.functions,
-					 .graph = x.graph,
-					 .warnings = (const char *const *)p->warnings.at,
-					 .n_warnings = p->warnings.n,
-					 .tree = s->n ? &x.tree : NULL,
-					 .event = s->n_events ? strtab_get(p->data->strings,
-									   s->events[0].name)
-							      : "",
-					 .is_time = s->n_events && s->events[0].unit == EVENT_NS });
+		make_flames(p, &x);
+	if (!err)
+		err = html_write(
+			out, &(struct html_input){ .title = o.title ? o.title : title,
+						   .info = x.info,
+						   .functions = x.functions,
+						   .graph = x.graph,
+						   .warnings = (const char *const *)p->warnings.at,
+						   .n_warnings = p->warnings.n,
+						   .flames = x.flames,
+						   .n_flames = x.n_flames });
 	parts_done(&x);
+	free(title);
 	return err;
 }

@@ -40,7 +40,7 @@ static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o
 				    .everything = o->everything };
 	l->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
-					   .style = DEMANGLE_AUTO,
+					   .style = DEMANGLE_TIDY,
 					   .no_inlines = true };
 	if (o->demangle && !demangle_style_find(o->demangle, &l->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);

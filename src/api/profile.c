@@ -141,7 +141,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .kallsyms = o->kallsyms,
-					   .style = DEMANGLE_AUTO,
+					   .style = DEMANGLE_TIDY,
 					   .no_inlines = true };
 	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);

@@ -78,7 +78,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 {
 	struct program_opts opts = p->naming;
 	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
-	if (opts.style == DEMANGLE_AUTO && a->opts.hists && a->opts.hists->perf)
+	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
+	if (any && a->opts.hists && a->opts.hists->perf)
 		opts.style = DEMANGLE_SHORT;
 	struct program *program = program_new(p->data, p->object, &opts);
 	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)

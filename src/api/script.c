@@ -81,6 +81,8 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 		return err;
 	struct program_opts naming = p->naming;
 	naming.no_inlines = !o.inlines;
+	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
+		naming.style = DEMANGLE_AUTO;
 	struct program *g = program_new(p->data, p->object, &naming);
 	for (size_t i = 0; i < program_n_troubles(g) && !p->told_objects; i++)
 		vec_push(&p->warnings, xprintf("%s", program_trouble_at(g, i)));

@@ -3,9 +3,9 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"The source of the named functions or files, or of all that have time, with "
-	"what was measured on each line. The program must have line information "
-	"(compile with -g).",
+	"The source of the named functions or files, with what was measured on each line. Without "
+	"names it is what has time or calls in all files, with some lines around it, the busiest "
+	"file first. The program must have line information (compile with -g).",
 	"self is the time in the line's own code; where stacks were sampled, inclusive is that of "
 	"all samples with the line on their stack: with what it called. Where blocks were counted "
 	"as well, time/count is the time that one execution of the line took.",

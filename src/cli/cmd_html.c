@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/run.h"
 
@@ -11,7 +12,8 @@ static const char *const description[] = {
 	"summary with "
 	"how far the data can be trusted, the functions in a table that sorts and searches, each "
 	"with its "
-	"callers and callees, and, where stacks were sampled, a flame graph. It is light or dark "
+	"callers and callees, and, where stacks were sampled, a flame graph of each event. It is "
+	"light or dark "
 	"as the "
 	"browser wants it, and can be used with keys alone.",
 	"Of gmon.out there is no flame graph, as it holds no stacks; times with callees are "
@@ -52,16 +54,6 @@ static bool begin(struct settings *s, char error[512])
 	return true;
 }
 
-/* What was profiled, as far as the command line says. */
-static char *title_of(const struct settings *s)
-{
-	const char *path = s->data.at.n ? s->data.at.at[0] : s->executable;
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (s->executable && s->data.at.n)
-		return xprintf("%s: %s", s->executable, path);
-	return path ? xprintf("%s", slash ? slash + 1 : path) : xprintf("Profile");
-}
-
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct output_opts opts = s->output;
@@ -71,14 +63,14 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	struct kin_error *err = output_open(&opts, status, &out);
 	if (err)
 		return err;
-	char *title = title_of(s);
 	err = kin_html(profile,
 		       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts),
-						.title = title,
 						.min_share = s->min_share },
 		       out.stream);
-	free(title);
-	return output_finish(&out, err);
+	err = output_finish(&out, err);
+	if (!err && !s->output.path)
+		message("html", "%s: to be opened in a browser", opts.path);
+	return err;
 }
 
 static int run(const struct settings *s) { return run_profile(s, write_to); }

@@ -420,6 +420,29 @@ static struct kin_error *print_events(struct kin_profile *profile, const struct 
 	return err;
 }
 
+/* Whether any sample of any event has the function on its stack. */
+static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
+{
+	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
+	bool found = false;
+	size_t n = 1;
+	h.call_graph = "none";
+	for (h.event = 0; !found && h.event < n; h.event++) {
+		struct kin_table *t;
+		struct kin_row row;
+		struct kin_error *err = kin_report(profile, "hists", &opts, &t);
+		if (err)
+			return err;
+		n = (size_t)number_of(t, "n_events");
+		kin_table_rewind(t);
+		found = kin_table_next(t, &row);
+		kin_table_free(t);
+	}
+	if (found)
+		return NULL;
+	return err_new(KIN_ERROR_USAGE, "no function '%s' in the samples", h.function);
+}
+
 /* Callers, then callees, of each function named. */
 static struct kin_error *print_functions(struct kin_profile *profile, const struct settings *s,
 					 struct kin_hists_opts *h, const struct output *out)
@@ -428,6 +451,7 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 	h->sort = h->sort ? h->sort : "sym";
 	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
 		h->function = s->subjects.at.at[i];
+		err = check_function(profile, *h);
 		for (int down = 0; down < 2 && !err; down++) {
 			char *how = xprintf("%s,%s", s->call_graph ? s->call_graph : "graph,0.5",
 					    down ? "caller" : "callee");

@@ -213,6 +213,28 @@ static size_t count_others(const char *output, const struct timespec *start)
 	return n;
 }
 
+/* What the runtime, which says nothing, could not do. */
+static bool cannot_write(const char *output)
+{
+	const char *slash = strrchr(output, '/');
+	char *folder = slash ? xprintf("%.*s/", (int)(slash - output), output) : xprintf(".");
+	bool cannot = faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0;
+	int errnum = errno;
+	free(folder);
+	errno = errnum;
+	return cannot;
+}
+
+static void say_all(const char *output, size_t others)
+{
+	char *all = pattern_of(output);
+	message("run",
+		"%s, and %zu more of other processes: kin flat %s shows it, kin flat %s %s "
+		"all of them",
+		output, others, output, output, all);
+	free(all);
+}
+
 static void say_files(const struct line *l, const struct timespec *start)
 {
 	const char *output = l->opts.output;
@@ -222,17 +244,20 @@ static void say_files(const struct line *l, const struct timespec *start)
 	if ((own || others) && l->quiet)
 		return;
 	if (own && others)
-		message("run", "%s, and %zu more of other processes; kin flat %s shows it", output,
-			others, output);
+		say_all(output, others);
 	else if (own)
 		message("run", "%s: kin flat, kin graph and kin report show it", output);
 	else if (others)
 		message("run", "%zu profiles beside where %s would be", others, output);
+	else if (cannot_write(output))
+		message("run", "there is no profile: cannot write %s: %s; -o names another file",
+			output, strerror(errno));
 	else
 		message("run",
-			"%s left no profile: it could not write %s, ended at once, or was not "
-			"compiled for counting and used no CPU time to sample",
-			l->argv[0], output);
+			"%s left no profile: it ended at once, or was not compiled for counting "
+			"and "
+			"used no CPU time to sample",
+			l->argv[0]);
 }
 
 /* ---- running ---- */

@@ -1,6 +1,5 @@
 /* cmd_script.c - the samples themselves, for people and for programs. */
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/run.h"
 
@@ -195,23 +194,14 @@ static bool begin(struct settings *s, char error[512])
 	return true;
 }
 
-static void say_more(const struct kin_profile *profile, size_t told)
-{
-	for (; told < kin_profile_n_warnings(profile); told++)
-		message("script", "warning: %s", kin_profile_warning_at(profile, told));
-}
-
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
-	size_t told = kin_profile_n_warnings(profile);
 	struct output out;
 	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
 	err = kin_script(profile, s->format ? s->format : "text", &s->script, out.stream);
-	err = output_finish(&out, err);
-	say_more(profile, told);
-	return err;
+	return output_finish(&out, err);
 }
 
 static int run(const struct settings *s) { return run_profile(s, write_to); }

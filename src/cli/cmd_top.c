@@ -206,7 +206,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->stdio = l->json = true;
 		break;
 	case OPT_DEMANGLE:
-		l->live.demangle = arg ? arg : "auto";
+		l->live.demangle = arg ? arg : "tidy";
 		break;
 	case OPT_NO_DEMANGLE:
 		l->live.demangle = "none";

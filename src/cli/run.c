@@ -10,6 +10,14 @@
 #include "cli/progress.h"
 #include "kin/kin.h"
 
+/* What is to be said of the data, from number `from` on: what is said of programs and libraries is
+ * known only when they have been looked at. */
+static void tell_warnings(const struct settings *s, const struct kin_profile *profile, size_t from)
+{
+	for (size_t i = from; i < kin_profile_n_warnings(profile); i++)
+		message(s->command->name, "warning: %s", kin_profile_warning_at(profile, i));
+}
+
 /* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret)
 {
@@ -32,8 +40,8 @@ static int open_data(const struct settings *s, struct kin_profile **ret)
 	progress_end(progress);
 
 	int status = message_error(s->command->name, err);
-	for (size_t i = 0; *ret && i < kin_profile_n_warnings(*ret); i++)
-		message(s->command->name, "warning: %s", kin_profile_warning_at(*ret, i));
+	if (*ret)
+		tell_warnings(s, *ret, 0);
 	for (size_t i = 0; *ret && s->strict && i < kin_profile_n_doubts(*ret); i++) {
 		message(s->command->name, "in doubt: %s", kin_profile_doubt_at(*ret, i));
 		status = EXIT_ERROR;
@@ -118,7 +126,9 @@ int run_profile(const struct settings *s, profile_user *use)
 	int status = open_profile(s, &profile);
 	if (!profile)
 		return status;
+	size_t told = kin_profile_n_warnings(profile);
 	struct kin_error *err = use(profile, s, status);
+	tell_warnings(s, profile, told);
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;
 }
@@ -130,10 +140,12 @@ int run_report(const struct settings *s, const char *report)
 	int status = open_profile(s, &profile);
 	if (!profile)
 		return status;
+	size_t told = kin_profile_n_warnings(profile);
 	struct kin_error *err = make_table(s, report, profile, &table);
-	kin_profile_free(profile); /* the table keeps what it needs */
 	if (!err)
 		err = print_table(s, table, status);
 	kin_table_free(table);
+	tell_warnings(s, profile, told); /* after a pager, which would cover it */
+	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;
 }

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/content.h"
 
-#define DEMANGLE_STYLES "auto none gnu-v3 rust dlang java gnat"
+#define DEMANGLE_STYLES "tidy auto none gnu-v3 rust dlang java gnat"
 
 const struct opt_group input_options = {
 	"Input",
@@ -24,6 +24,9 @@ const struct opt_group input_options = {
 		  "operands, or what is newer here: the last recording (*.kin, perf.data), or "
 		  "gmon.out and gmon.out.*",
 		  NULL, COMPLETE_FILE },
+		{ OPT_SYMFS, 0, "symfs", "FOLDER",
+		  "look for programs and libraries of a recording below this folder", NULL,
+		  COMPLETE_DIRECTORY },
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
 		  "where separate debug files are, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
@@ -63,8 +66,9 @@ const struct opt_group names_options = {
 	"Names",
 	(const struct opt[]){
 		{ OPT_DEMANGLE, 0, "demangle", "[STYLE]",
-		  "show C++, Rust and D names as in the source (the default); STYLE is one of "
-		  "auto, none, gnu-v3, rust, dlang, java, gnat",
+		  "show C++, Rust and Fortran names as in the source; STYLE is one of tidy (the "
+		  "default: without template arguments that nobody wrote, as std::string), auto "
+		  "(with all of them), none, gnu-v3, rust, dlang, java, gnat",
 		  DEMANGLE_STYLES, COMPLETE_NOTHING },
 		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL, "show names as the linker sees them",
 		  NULL, COMPLETE_NOTHING },
@@ -271,7 +275,7 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		s->strict = true;
 		break;
 	case OPT_DEMANGLE:
-		s->demangle = arg ? arg : "auto";
+		s->demangle = arg ? arg : "tidy";
 		break;
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";

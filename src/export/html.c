@@ -124,7 +124,7 @@ static void put_table(struct sink *s, const char *name, struct kin_table *t)
 	sink_str(s, "]}");
 }
 
-/* ---- the flame graph ---- */
+/* ---- the flame graphs ---- */
 
 struct flame {
 	const struct folded_tree *tree;
@@ -188,16 +188,14 @@ static void put_numbers(struct sink *s, const struct flame *f, const struct map6
 	sink_char(s, ']');
 }
 
-static void put_flame(struct sink *s, const struct html_input *in)
+static void put_flame(struct sink *s, const struct html_flame *in)
 {
 	struct flame f = { .tree = in->tree };
 	struct map64 numbers = { 0 };
-	if (!in->tree || in->tree->n < 2)
-		return;
 	f.total = xrealloc(NULL, in->tree->n, sizeof(*f.total));
 	f.id = xrealloc(NULL, in->tree->n, sizeof(*f.id));
 	measure(&f);
-	sink_str(s, ",\n\"flame\":{\"event\":");
+	sink_str(s, "\n{\"event\":");
 	json_string(s, in->event);
 	sink_str(s, in->is_time ? ",\"unit\":\"ns\",\"left_out\":"
 				: ",\"unit\":\"count\",\"left_out\":");
@@ -209,6 +207,16 @@ static void put_flame(struct sink *s, const struct html_input *in)
 	map64_free(&numbers);
 	free(f.total);
 	free(f.id);
+}
+
+static void put_flames(struct sink *s, const struct html_input *in)
+{
+	sink_str(s, ",\n\"flames\":[");
+	for (size_t i = 0; i < in->n_flames; i++) {
+		sink_str(s, i ? "," : "");
+		put_flame(s, &in->flames[i]);
+	}
+	sink_char(s, ']');
 }
 
 /* ---- all of it ---- */
@@ -226,7 +234,7 @@ static void put_data(struct sink *s, const struct html_input *in)
 	put_table(s, "info", in->info);
 	put_table(s, "functions", in->functions);
 	put_table(s, "graph", in->graph);
-	put_flame(s, in);
+	put_flames(s, in);
 	sink_str(s, "}\n");
 }
 

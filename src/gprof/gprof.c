@@ -8,6 +8,7 @@
 #include "analysis/order.h"
 #include "base/err.h"
 #include "base/escape.h"
+#include "gprof/advice.h"
 #include "gprof/argfile.h"
 #include "gprof/bsd.h"
 #include "gprof/filemap.h"
@@ -44,6 +45,11 @@ static struct kin_error *open_program(struct run *r)
 	};
 	struct kin_error *err = session_open_program(&r->s, o->executable);
 
+	if (err && !o->compat && kin_error_errno(err) == ENOENT &&
+	    !strcmp(o->executable, "a.out")) {
+		kin_error_free(err);
+		err = advice_no_program();
+	}
 	if (!err && o->file_map)
 		err = filemap_read(o->file_map, o->compat, &r->map);
 	if (r->map.by_function) {
@@ -102,6 +108,13 @@ static void warn_of_blocks(void *arg)
 			r->o->compat ? r->o->whoami : "gprof");
 }
 
+/* What a program built with -pg leaves is not there. */
+static bool is_missing(const struct gprof_options *o)
+{
+	return !o->compat && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&
+	       access("gmon.out", F_OK) && errno == ENOENT;
+}
+
 static bool load_data(struct run *r)
 {
 	struct session_data data = {
@@ -115,7 +128,17 @@ static bool load_data(struct run *r)
 
 	if (r->o->format_prof)
 		return session_succeeded(&r->s, prof_format());
+	if (is_missing(r->o))
+		return session_succeeded(&r->s, advice_no_data(r->o->executable, "gmon.out"));
 	return session_load_data(&r->s, &data);
+}
+
+/* Says it; consumes the text, NULL: nothing. */
+static void advise(char *text)
+{
+	if (text)
+		session_say("%s", text);
+	free(text);
 }
 
 /* If no style was asked for: what there is data for, but not what was refused. */
@@ -127,6 +150,8 @@ static void choose_styles(struct run *r)
 		r->styles |= STYLE_FLAT;
 	if (session_has_arcs(&r->s))
 		r->styles |= STYLE_GRAPH;
+	if (r->styles == STYLE_FLAT && !r->o->compat)
+		advise(advice_no_calls(r->o->executable));
 	if (!r->styles)
 		r->styles = STYLE_COUNTS;
 	r->styles &= ~r->o->mentioned;
@@ -395,6 +420,8 @@ static void run_stages(struct run *r)
 	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
 		return;
 	choose_styles(r);
+	if (!r->o->compat && r->styles & (STYLE_FLAT | STYLE_GRAPH))
+		advise(advice_no_time(r->s.profile));
 	produce(r);
 	session_succeeded(&r->s, object_trouble(r->s.object));
 }

@@ -1,6 +1,7 @@
 /* kin.c - .kin files: header and blocks (kin/format.h). Files that are still being written, or
  * whose writer was killed, are as good as any; damaged ones yield what is whole in them. */
 #include <string.h>
+#include <time.h>
 #include <zstd.h>
 
 #include "base/err.h"
@@ -274,6 +275,19 @@ static const char *writer_in_words(uint32_t writer)
 					    : "kin merge";
 }
 
+/* "2024-02-29T12:34:56.000000789Z", for people and programs. */
+static const char *time_in_words(uint64_t ns, char *text, size_t size)
+{
+	enum { NS = 1000000000 };
+	time_t seconds = (time_t)(ns / NS);
+	struct tm t;
+	if (!gmtime_r(&seconds, &t) || !strftime(text, size, "%Y-%m-%dT%H:%M:%S", &t))
+		return "unknown";
+	size_t n = strlen(text);
+	snprintf(text + n, size - n, ".%09uZ", (unsigned)(ns % NS));
+	return text;
+}
+
 static void describe(struct kin_file *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -287,7 +301,8 @@ static void describe(struct kin_file *f)
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
 	add_number(f, "period ns", h->period_ns);
-	add_number(f, "started at, ns since 1970", h->start_time_ns);
+	profile_add_fact(f->into, "started at",
+			 time_in_words(h->start_time_ns, text, sizeof(text)));
 	if (h->error[0])
 		profile_add_fact(f->into, "trouble", h->error);
 }

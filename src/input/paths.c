@@ -40,6 +40,17 @@ static void add_joined(struct paths *p, const char *dir, const char *name)
 		free(path);
 }
 
+bool paths_is_gmon(const char *name)
+{
+	static const char gmon[] = "gmon.out";
+	if (strncmp(name, gmon, strlen(gmon)) != 0)
+		return false;
+	for (const char *so = name; (so = strstr(so, ".so")); so++)
+		if (!so[3] || so[3] == '.')
+			return false;
+	return true;
+}
+
 static struct kin_error *add_directory(struct paths *p, const char *path)
 {
 	DIR *dir = opendir(path);
@@ -49,7 +60,7 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 	size_t before = p->at.n;
 	const struct dirent *entry;
 	while ((errno = 0, entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "gmon.out", strlen("gmon.out")))
+		if (paths_is_gmon(entry->d_name))
 			add_joined(p, path, entry->d_name);
 	int errnum = errno;
 	closedir(dir);

@@ -2,6 +2,7 @@
 #ifndef INPUT_PATHS_H
 #define INPUT_PATHS_H
 
+#include "base/base.h"
 #include "base/vec.h"
 
 struct kin_error;
@@ -9,6 +10,11 @@ struct kin_error;
 struct paths {
 	VEC(char *) at; /* owned */
 };
+
+/* Whether a file in a directory is taken for data of its program by its name: "gmon.out",
+ * "gmon.out.1234"; but not "gmon.out.libm.so.6", which libkinrt writes for a library: its addresses
+ * are the library's. */
+bool paths_is_gmon(const char *name);
 
 /* Adds the files `path` stands for: the gmon.out* in a directory, what a glob matches (both sorted
  * by name), else itself. */

@@ -40,7 +40,8 @@ struct perf_attr {
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */
-	uint16_t event;   /* of the profile, once perf_events_declare() was called */
+	bool has_event;
+	uint16_t event; /* of the profile, if it has one */
 };
 
 struct perf_id {        /* of one counter of an event: per CPU or thread */
@@ -68,8 +69,10 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 /* When it was written; PERF_NO_TIME if it does not say. */
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			 size_t size);
-/* Adds all events to the profile, in the order of the file. */
+/* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry the
+ * records that are no samples, only once a sample names it. */
 void perf_attrs_declare(struct perf *p);
+void perf_attr_declare(struct perf *p, struct perf_attr *a);
 void perf_attrs_done(struct perf_attrs *a);
 
 #define PERF_NO_TIME UINT64_MAX

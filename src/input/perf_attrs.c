@@ -239,8 +239,10 @@ uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_
 
 /* ---- the profile's events ---- */
 
-static void declare(struct perf *p, struct perf_attr *a)
+void perf_attr_declare(struct perf *p, struct perf_attr *a)
 {
+	if (a->has_event)
+		return;
 	const char *name = a->name ? a->name : make_name(p, a);
 
 	if (a->type == PERF_SOFTWARE && a->config == PERF_BPF_OUTPUT &&
@@ -251,9 +253,6 @@ static void declare(struct perf *p, struct perf_attr *a)
 		a->period = 1;
 		a->frequency = 0;
 	}
-	/* "dummy" only carries the records that are no samples. */
-	if (a->type == PERF_SOFTWARE && a->config == PERF_DUMMY)
-		return;
 	struct event e = { .name = profile_add_string(p->into, name, strlen(name)),
 			   .unit = a->unit,
 			   .kind = a->kind,
@@ -261,6 +260,7 @@ static void declare(struct perf *p, struct perf_attr *a)
 			   .period = a->period,
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
+	a->has_event = true;
 }
 
 void perf_attrs_declare(struct perf *p)
@@ -268,8 +268,11 @@ void perf_attrs_declare(struct perf *p)
 	if (p->attrs.declared)
 		return;
 	p->attrs.declared = true;
-	for (size_t i = 0; i < p->attrs.at.n; i++)
-		declare(p, &p->attrs.at.at[i]);
+	for (size_t i = 0; i < p->attrs.at.n; i++) {
+		struct perf_attr *a = &p->attrs.at.at[i];
+		if (a->type != PERF_SOFTWARE || a->config != PERF_DUMMY)
+			perf_attr_declare(p, a);
+	}
 }
 
 void perf_attrs_done(struct perf_attrs *a)

@@ -111,8 +111,7 @@ static bool is_first_on_cpu(const struct perf *p, const struct perf_attr *a)
 {
 	for (size_t i = 0; i < p->attrs.at.n; i++) {
 		const struct perf_attr *x = &p->attrs.at.at[i];
-		bool dummy = x->type == PERF_SOFTWARE && x->config == PERF_DUMMY;
-		if (x->kind == EVENT_ON_CPU && !dummy)
+		if (x->kind == EVENT_ON_CPU && x->has_event)
 			return x->event == a->event;
 	}
 	return false;
@@ -132,9 +131,10 @@ static void account(struct perf *p, const struct perf_attr *a, const struct samp
 	add_to(&profile_task_at(p->into, s->task)->sampled_ns, s->weight);
 }
 
-static void emit_as(struct perf *p, const struct perf_attr *a, struct sample s, uint64_t weight,
+static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64_t weight,
 		    const struct perf_stack *stack, uint32_t tid)
 {
+	perf_attr_declare(p, a);
 	s.event = a->event;
 	s.weight = weight;
 	account(p, a, &s);
@@ -170,7 +170,7 @@ static void emit_group(struct perf *p, const struct perf_attr *a, struct bytes b
 	}
 }
 
-static void emit_read(struct perf *p, const struct perf_attr *a, uint32_t id, struct sample s,
+static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct sample s,
 		      const struct perf_sample *from, const struct perf_stack *stack)
 {
 	struct bytes b = from->read;
@@ -195,7 +195,7 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 	uint32_t id;
 
 	perf_attrs_declare(p);
-	const struct perf_attr *a = perf_attrs_of(p, r->data, r->size, &id);
+	struct perf_attr *a = perf_attrs_of(p, r->data, r->size, &id);
 	if (!a) {
 		profile_audit(p->into)->unresolved++;
 		return;

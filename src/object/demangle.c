@@ -9,7 +9,7 @@
 #undef xrealloc
 
 #include "base/base.h"
-#include "object/object.h"
+#include "object/private.h"
 
 enum { NAME_MAX_LENGTH = 64 * 1024 };
 
@@ -20,6 +20,7 @@ static const struct {
 	{ "none", DEMANGLE_NONE }, { "auto", DEMANGLE_AUTO },   { "gnu-v3", DEMANGLE_GNU_V3 },
 	{ "java", DEMANGLE_JAVA }, { "gnat", DEMANGLE_GNAT },   { "dlang", DEMANGLE_DLANG },
 	{ "rust", DEMANGLE_RUST }, { "short", DEMANGLE_SHORT },
+	{ "tidy", DEMANGLE_TIDY },
 };
 
 bool demangle_style_find(const char *name, enum demangle_style *ret)
@@ -77,6 +78,7 @@ static bool run(const char *name, enum demangle_style style, struct output *out)
 	case DEMANGLE_NONE:
 	case DEMANGLE_GNAT:
 	case DEMANGLE_DLANG:
+	case DEMANGLE_TIDY:
 		break;
 	}
 	return false;
@@ -92,9 +94,26 @@ static char *run_limited(const char *name, enum demangle_style style)
 	return NULL;
 }
 
+/* Rust's names are as people write them. Those of C++ may be readable already: some functions have
+ * no others in the debug information. */
+static char *demangle_tidy(const char *name)
+{
+	char *readable = run_limited(name, DEMANGLE_RUST);
+	if (readable || (readable = tidy_fortran(name)))
+		return readable;
+	readable = run_limited(name, DEMANGLE_GNU_V3);
+	char *tidy = tidy_name(readable ? readable : name);
+	if (!tidy)
+		return readable;
+	free(readable);
+	return tidy;
+}
+
 static char *demangle_plain(const char *name, enum demangle_style style)
 {
 	switch (style) {
+	case DEMANGLE_TIDY:
+		return demangle_tidy(name);
 	case DEMANGLE_GNAT:
 		return ada_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_GNAT);
 	case DEMANGLE_DLANG:
@@ -124,6 +143,8 @@ static bool may_be_mangled(const char *core, enum demangle_style style)
 	case DEMANGLE_RUST:
 	case DEMANGLE_SHORT:
 		return core[0] == '_';
+	case DEMANGLE_TIDY:
+		return core[0] == '_' || (strchr(core, '<') && strstr(core, "std::"));
 	case DEMANGLE_GNAT:
 	case DEMANGLE_DLANG:
 	case DEMANGLE_JAVA:

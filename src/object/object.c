@@ -144,7 +144,7 @@ struct kin_error *object_open(const char *path, const struct object_opts *opts,
 {
 	if (!opts || !opts->symfs)
 		return open_at(path, opts, ret);
-	char *below = xprintf("%s/%s", opts->symfs, path);
+	char *below = xprintf("%s%s%s", opts->symfs, path[0] == '/' ? "" : "/", path);
 	struct kin_error *err = open_at(below, opts, ret);
 	free(below);
 	return err;

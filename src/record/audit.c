@@ -49,6 +49,13 @@ static void put_short_tasks(FILE *f, const struct record_audit *a)
 			   "higher -F shows more of them\n");
 }
 
+static void put_none(FILE *f, const struct record_audit *a)
+{
+	if (!a->samples && a->is_clock && !a->unseen_ns && !a->lost && !a->has_switches)
+		fprintf(f, "  no samples: too little CPU time was used for one; a higher -F takes "
+			   "more of them, --wall records waiting, too\n");
+}
+
 static void put_stacks(FILE *f, const struct record_audit *a)
 {
 	if (!a->stacks)
@@ -116,16 +123,19 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 		fprintf(f, " (%.0f B/sample)", (double)a->file_size / (double)a->samples);
 	fputc('\n', f);
 	put_time(f, a);
+	put_none(f, a);
 	put_short_tasks(f, a);
 	put_stacks(f, a);
 	if (a->has_switches) {
 		fprintf(f,
-			"  blocked %.3f s, waiting for a CPU %.3f s; %llu switches, of them %llu "
-			"preemptions\n",
+			"  blocked %.3f s, waiting for a CPU %.3f s; %llu switch%s, of them %llu "
+			"preemption%s\n",
 			seconds(a->blocked_ns), seconds(a->waiting_ns),
-			(unsigned long long)a->switches, (unsigned long long)a->preemptions);
+			(unsigned long long)a->switches, a->switches == 1 ? "" : "es",
+			(unsigned long long)a->preemptions, a->preemptions == 1 ? "" : "s");
 	} else if (a->preemptions) {
-		fprintf(f, "  preempted %llu times\n", (unsigned long long)a->preemptions);
+		fprintf(f, "  preempted %llu time%s\n", (unsigned long long)a->preemptions,
+			a->preemptions == 1 ? "" : "s");
 	}
 	put_losses(f, a);
 	fprintf(f, "  the recorder itself: %.3f s CPU", seconds(a->own_cpu_ns));

@@ -214,7 +214,8 @@ static struct kin_error *wait_unrecorded(struct session *s, struct kin_error *wh
 {
 	if (!s->opts->argv)
 		return why;
-	char *line = xprintf("%s: nothing is recorded; the program runs", kin_error_message(why));
+	char *line = xprintf("%s: nothing is recorded; the program runs%s", kin_error_message(why),
+			     kin_error_errno(why) ? " (-o names another file)" : "");
 	s->opts->say(line);
 	free(line);
 	kin_error_free(why);
@@ -331,7 +332,9 @@ char *record_remedy(const struct record_opts *opts)
 {
 	int level = read_int("/proc/sys/kernel/perf_event_paranoid");
 	if (opts->everything && level > 0)
-		return xprintf("-a takes root, or sudo sysctl kernel.perf_event_paranoid=-1");
+		return xprintf("the whole machine takes root, or sudo sysctl "
+			       "kernel.perf_event_paranoid=-1; for "
+			       "programs of your own name the command, or -p PID");
 	if (level > 2)
 		return xprintf("kernel.perf_event_paranoid is %d: sudo sysctl "
 			       "kernel.perf_event_paranoid=2",

@@ -15,7 +15,8 @@
 #include "report/listing.h"
 #include "report/report.h"
 
-enum { MAX_GAP = 3 }; /* lines between inlined lines of one part */
+enum { MAX_GAP = 3 };                   /* lines between inlined lines of one part */
+enum { AROUND = 5, WORTH_HIDING = 12 }; /* lines beside those that matter; that may be left out */
 
 struct job {
 	const struct report_input *in;
@@ -24,6 +25,8 @@ struct job {
 	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
 	VEC(char *) notes;
+	VEC(const char *) absent; /* sources, where many are looked for */
+	bool looks_for_many;
 	struct kin_error *trouble; /* why a source was not read that could be on a better day */
 	struct arena arena;
 };
@@ -54,6 +57,32 @@ static bool is_newer(const char *path, const char *than)
 	       (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
 }
 
+/* Not there, as opposed to there and not to be read. */
+static bool is_absent(const struct kin_error *err)
+{
+	return kin_error_kind(err) == KIN_ERROR_OS && !kin_error_errno(err);
+}
+
+/* Sources of the C library and the like are mostly not there: one line for all of them. */
+static void note_absent(struct job *j)
+{
+	enum { NAMED = 3 };
+	char *names = xprintf("%s", "");
+	for (size_t i = 0; i < j->absent.n && i < NAMED; i++) {
+		char *more = xprintf("%s%s'%s'", names, i ? ", " : "", j->absent.at[i]);
+		free(names);
+		names = more;
+	}
+	if (j->absent.n)
+		note(j, "%zu source%s not here, neither as named nor in the %s: %s%s", j->absent.n,
+		     j->absent.n > 1 ? "s are" : " is",
+		     j->o->source_dirs && j->o->source_dirs[0]
+			     ? "folders to search"
+			     : "current folder (--source-dir names others)",
+		     names, j->absent.n > NAMED ? ", ..." : "");
+	free(names);
+}
+
 /* Opens what there is; a source that cannot be read is a note, its lines are shown without text. */
 static void open_source(struct job *j, const struct coverage *c, const struct coverage_file *f,
 			struct listing_source *ret)
@@ -61,7 +90,10 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 	const char *program = symbols_path(j->in->symbols);
 	struct kin_error *err = source_open(f->path, j->o->source_dirs, &ret->text);
 	if (err) {
-		note(j, "%s", kin_error_message(err));
+		if (j->looks_for_many && is_absent(err))
+			vec_push(&j->absent, f->path);
+		else
+			note(j, "%s", kin_error_message(err));
 		if (!j->trouble && err_is_trouble(err))
 			j->trouble = TAKE(err);
 		kin_error_free(err);
@@ -132,7 +164,71 @@ static int busiest_first(const void *l, const void *r)
 	return (a > b) - (a < b);
 }
 
-/* Nothing was named: all files in which something was measured. */
+static bool matters(const struct coverage_line *x)
+{
+	return x->self > 0 || x->inclusive > 0 || x->total || x->calls;
+}
+
+/* The next stretch of lines that matter and what is around them, from number `after` + 1 on; false:
+ * no more. *k: where to look on in the file's lines. */
+static bool next_stretch(const struct coverage *c, const struct coverage_file *f, uint32_t after,
+			 uint32_t *k, struct listing_part *ret)
+{
+	const struct coverage_line *lines = c->lines + f->first_line;
+	while (*k < f->n_lines && !matters(&lines[*k]))
+		++*k;
+	if (*k == f->n_lines)
+		return false;
+	uint32_t line = lines[*k].line;
+	ret->from = line > (uint64_t)after + AROUND + WORTH_HIDING ? line - AROUND : after + 1;
+	for (; *k < f->n_lines; ++*k) {
+		if (!matters(&lines[*k]))
+			continue;
+		if (lines[*k].line > (uint64_t)line + 2 * AROUND + WORTH_HIDING)
+			break;
+		line = lines[*k].line;
+	}
+	ret->to = line < UINT32_MAX - AROUND ? line + AROUND : UINT32_MAX;
+	return true;
+}
+
+/* Headers have thousands of lines, of which some matter: those, and what is around them. */
+static void add_stretches(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	struct listing_source source = { 0 };
+	open_source(j, c, f, &source);
+	const char *path = source.text.path ? source.text.path : f->path;
+	struct listing_part part = { c, f, 1, 0, path };
+	uint32_t k = 0, have = source.text.path ? listing_count_lines(&source.text) : UINT32_MAX;
+	while (part.to < UINT32_MAX && next_stretch(c, f, part.to, &k, &part)) {
+		if ((uint64_t)part.to + WORTH_HIDING >= have)
+			part.to = UINT32_MAX;
+		listing_add(j->listing, part, &source);
+		part.heading = NULL;
+	}
+	source_done(&source.text);
+}
+
+/* Where all lines have something to say they are all there. */
+static void add_busy_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	if (j->in->line_counts || j->o->all_lines || j->o->zeroes)
+		add_file(j, c, f);
+	else
+		add_stretches(j, c, f);
+}
+
+static bool is_here(const struct job *j, const struct coverage_file *f)
+{
+	struct source_text text = { 0 };
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, &text);
+	bool here = !err;
+	source_done(&text);
+	kin_error_free(err);
+	return here;
+}
+
+/* Nothing was named: all files in which something was measured, those that can be read first. */
 static void add_busy_files(struct job *j)
 {
 	struct coverage *c = whole_coverage(j);
@@ -146,8 +242,17 @@ static void add_busy_files(struct job *j)
 			files[n++] = f;
 	}
 	qsort(files, n, sizeof(struct coverage_file *), busiest_first);
+	bool *here = xalloc(n + 1);
 	for (size_t i = 0; i < n; i++)
-		add_file(j, c, files[i]);
+		if ((here[i] = is_here(j, files[i])))
+			add_busy_file(j, c, files[i]);
+	j->looks_for_many = true;
+	for (size_t i = 0; i < n; i++)
+		if (!here[i])
+			add_busy_file(j, c, files[i]);
+	j->looks_for_many = false;
+	note_absent(j);
+	free(here);
 	free(files);
 }
 
@@ -375,9 +480,7 @@ static struct kin_error *add_subjects(struct job *j)
 	}
 	for (; *names; names++)
 		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
-			return err_new(KIN_ERROR_USAGE,
-				       "'%s' is no function or source file of '%s'", *names,
-				       symbols_path(j->in->symbols));
+			return report_unknown_subject(j->in, *names);
 	return NULL;
 }
 
@@ -392,6 +495,7 @@ static void job_free(void *what)
 	coverage_free(j->whole);
 	vec_free(&j->parts);
 	vec_free(&j->notes);
+	vec_free(&j->absent);
 	arena_release(&j->arena);
 	free(j);
 }
@@ -422,9 +526,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		   (in->profile->n_blocks || in->line_counts) && in->graph->total > 0);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
-	if (!symbols_has_lines(in->symbols))
-		table_note(t, "%s has no line information: build it with -g to see its source.",
-			   symbols_path(in->symbols));
+	report_note_lines(in, t, "source");
 	*ret = t;
 	return NULL;
 }

@@ -13,7 +13,7 @@ static const struct kin_column columns[] = {
 	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
 	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it",
 			KIN_CELL_TEXT, false, false },
-	[LINE] = { "line", "line", "where the function or block starts; 0 if that is unknown",
+	[LINE] = { "line", "line", "where the function or block starts; empty if that is unknown",
 		   KIN_CELL_COUNT, false, false },
 	[RECURSIVE] = { "recursive", "recursive",
 			"calls of the function by itself, which are among the count",
@@ -110,7 +110,7 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 	c[NAME] = cell_text(symbols_display(in->symbols, id));
 	if (s->file)
 		c[FILE_NAME] = cell_text(s->file);
-	c[LINE] = cell_count(s->line);
+	c[LINE] = s->line ? cell_count(s->line) : cell_none();
 	c[SYMBOL] = cell_text(s->name);
 	c[ADDRESS] = cell_address(addr);
 	c[OBJECT] = cell_text(report_object_name(in, id));

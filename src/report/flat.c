@@ -39,11 +39,13 @@ static const struct kin_column columns[] = {
 			KIN_CELL_TIME, false, true },
 	[CALLS] = { "calls", "calls", "how often it was called, not counting direct recursion",
 		    KIN_CELL_COUNT, false, false },
-	[SELF_PER_CALL] = { "self_per_call", "self/call", "own time per call, seconds",
-			    KIN_CELL_TIME, false, false, true },
+	[SELF_PER_CALL] = { "self_per_call", "self/call",
+			    "own time per call, seconds; empty where no sample fell", KIN_CELL_TIME,
+			    false, false, true },
 	[TOTAL_PER_CALL] = { "total_per_call", "total/call",
 			     "time with callees per call, seconds; callees' part is apportioned by "
-			     "calls, or measured where there are stacks",
+			     "calls, or measured where there are stacks; empty where no sample "
+			     "fell",
 			     KIN_CELL_TIME, false, false, true },
 	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT, false, false },
 	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds",
@@ -159,6 +161,12 @@ struct state {
 	struct kin_cell cells[N_COLUMNS];
 };
 
+/* Without a sample it was not measured, which is not 0. */
+static struct kin_cell per_call(const struct cg_node *n, double time)
+{
+	return n->calls && time > 0 ? cell_time(time / (double)n->calls) : cell_none();
+}
+
 static void set_row(struct state *s, symid id)
 {
 	const struct callgraph *g = s->in.graph;
@@ -171,9 +179,8 @@ static void set_row(struct state *s, symid id)
 	c[SELF] = cell_time(n->self);
 	c[INCLUSIVE] = g->measured ? cell_time(n->self + n->child) : cell_none();
 	c[CALLS] = n->calls ? cell_count(n->calls) : cell_none();
-	c[SELF_PER_CALL] = n->calls ? cell_time(n->self / (double)n->calls) : cell_none();
-	c[TOTAL_PER_CALL] =
-		n->calls ? cell_time((n->self + n->child) / (double)n->calls) : cell_none();
+	c[SELF_PER_CALL] = per_call(n, n->self);
+	c[TOTAL_PER_CALL] = per_call(n, n->self + n->child);
 	c[NAME] = cell_text(report_symbol_name(&s->in, s->o, id, s->table));
 	c[CHILD] = cell_time(n->child);
 	c[CYCLE] = n->cycle ? cell_count(n->cycle) : cell_none();

@@ -250,7 +250,7 @@ static void set_primary(struct state *s)
 		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
 	else if (n->calls || (is_cycle(s) && g->has_arcs))
 		s->cells[CALLED] = cell_count(n->sharing_calls);
-	if (n->calls)
+	if (n->calls && time > 0) /* as of an arc */
 		s->cells[PER_CALL] = cell_time(time / (double)n->calls);
 	if (g->measured && is_cycle(s))
 		s->cells[SAMPLES] = cell_of(g->cycles[id - g->n_symbols].reentered,
@@ -499,7 +499,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)
 		note_cycles(in->graph, t);
-	else if (!o->gnu)
+	else if (!o->gnu && in->graph->has_arcs)
 		table_note(t, "times of callers, callees and children are estimated: apportioned "
 			      "by call counts");
 

@@ -608,8 +608,19 @@ static void describe_for_people(struct state *s)
 		n += h->total[i].count;
 		all += h->unfiltered[i].count;
 	}
-	if (n == all)
-		table_note(s->table, "%llu samples of %s", (unsigned long long)n, events_text(s));
+	const struct profile *p = s->in.profile;
+	if (!p->samples.n && (p->n_histograms || p->n_arcs))
+		table_note(s->table, "the data has counts, not samples with their stacks: kin flat "
+				     "and kin graph show it");
+	else if (!p->samples.n)
+		table_note(s->table,
+			   "there are no samples in the data: the program used little CPU "
+			   "time; kin record --wall shows where one waits");
+	else if (n == all && !strcmp(events_text(s), "samples")) /* of folded stacks */
+		table_note(s->table, "%llu sample%s", (unsigned long long)n, n == 1 ? "" : "s");
+	else if (n == all)
+		table_note(s->table, "%llu sample%s of %s", (unsigned long long)n,
+			   n == 1 ? "" : "s", events_text(s));
 	else
 		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
 			   (unsigned long long)all, events_text(s));

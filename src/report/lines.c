@@ -245,9 +245,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	for (size_t i = 0; i < n; i++)
 		if (is_shown(&entries[i], o, in->graph->total))
 			add_row(t, in, o, &entries[i]);
-	if (!symbols_has_lines(in->symbols))
-		table_note(t, "%s has no line information: build it with -g to see lines.",
-			   symbols_path(in->symbols));
+	report_note_lines(in, t, "lines");
 	if (in->graph->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row.",
 			   in->graph->outside / in->graph->rate, in->graph->dimension);

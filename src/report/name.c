@@ -118,13 +118,36 @@ static bool is_named(const struct report_input *in, const char *name)
 	return false;
 }
 
+struct kin_error *report_unknown_subject(const struct report_input *in, const char *name)
+{
+	if (!in->symbols->object) /* of many programs and libraries */
+		return err_new(KIN_ERROR_USAGE,
+			       "'%s' is no function or source file that the profile has samples or "
+			       "calls of",
+			       name);
+	return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'", name,
+		       symbols_path(in->symbols));
+}
+
+void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)
+{
+	if (symbols_has_lines(in->symbols))
+		return;
+	if (in->symbols->object)
+		table_note(t, "%s has no line information: build it with -g to see %s.",
+			   symbols_path(in->symbols), what);
+	else
+		table_note(t,
+			   "no program or library of the profile has line information: build with "
+			   "-g to see %s.",
+			   what);
+}
+
 struct kin_error *report_check_subjects(const struct report_input *in, const struct report_opts *o)
 {
 	for (const char *const *s = o->subjects; s && *s; s++)
 		if (!is_named(in, *s))
-			return err_new(KIN_ERROR_USAGE,
-				       "'%s' is no function or source file of '%s'", *s,
-				       symbols_path(in->symbols));
+			return report_unknown_subject(in, *s);
 	return NULL;
 }
 

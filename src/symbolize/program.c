@@ -64,8 +64,11 @@ static const char *object_string(const struct program *g, strid id)
 
 static void trouble(struct program *g, objid id, struct kin_error *err)
 {
-	vec_push(&g->troubles, xprintf("%s: its code has no names: %s", program_object_name(g, id),
-				       kin_error_message(err)));
+	const char *name = program_object_name(g, id), *why = kin_error_message(err);
+	size_t n = strlen(name);
+	if (!strncmp(why, name, n) && why[n] == ':') /* once is enough */
+		why += n + 1 + (why[n + 1] == ' ');
+	vec_push(&g->troubles, xprintf("%s: its code has no names: %s", name, why));
 	kin_error_free(err);
 }
 

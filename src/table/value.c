@@ -4,7 +4,12 @@
 
 #include "base/num.h"
 
-enum { DOUBLE_EXACT = 1 << 30 }; /* whole numbers to here are taken the fast way */
+enum { MOST_DECIMALS = 9 };
+
+static const uint64_t powers[MOST_DECIMALS + 1] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
+};
+static const uint64_t EXACT = UINT64_C(1) << 53; /* below that doubles have all whole numbers */
 
 void value_count(struct sink *s, uint64_t v) { s->n += num_u64(sink_room(s, NUM_MAX), v); }
 
@@ -22,40 +27,46 @@ void value_address(struct sink *s, uint64_t v)
 	s->n += 2 + n;
 }
 
-void value_number(struct sink *s, double v)
+/* n / 10^k as a decimal fraction. Reading that gives the same double as the division does, if both
+ * numbers are exact: both results are the double nearest to the true quotient. */
+static void put_fraction(struct sink *s, uint64_t n, unsigned k)
 {
-	if (v >= 0 && v < DOUBLE_EXACT && v == (double)(uint64_t)v) {
-		value_count(s, (uint64_t)v);
-		return;
-	}
-	s->n += (size_t)snprintf(sink_room(s, 64), 64, "%.17g", v);
-}
-
-/* Whole ticks at a rate of 10^k are a decimal fraction of k digits, and reading that gives the
- * same double as the division does: both are the double nearest to the true quotient. */
-void value_time(struct sink *s, double ticks, double rate)
-{
-	static const double powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
-	unsigned k = 0;
-	while (k < ARRAY_LEN(powers) && powers[k] != rate)
-		k++;
-	if (k == ARRAY_LEN(powers) || !(ticks >= 0 && ticks < DOUBLE_EXACT) ||
-	    ticks != (double)(uint64_t)ticks) {
-		value_number(s, ticks / rate);
-		return;
-	}
-
-	uint64_t whole = (uint64_t)ticks / (uint64_t)rate, part = (uint64_t)ticks % (uint64_t)rate;
-	value_count(s, whole);
+	uint64_t part = n % powers[k];
+	value_count(s, n / powers[k]);
 	if (!part)
 		return;
-	char *to = sink_room(s, 8);
+	char *to = sink_room(s, MOST_DECIMALS + 1);
 	to[0] = '.';
 	for (unsigned i = k; i > 0; i--, part /= 10)
 		to[i] = (char)('0' + part % 10);
 	while (to[k] == '0')
 		k--;
 	s->n += 1 + k;
+}
+
+void value_number(struct sink *s, double v)
+{
+	const double most = (double)powers[MOST_DECIMALS];
+	if (v >= 0 && v < (double)EXACT / most) {
+		uint64_t n = (uint64_t)(v * most + .5);
+		if ((double)n / most == v) {
+			put_fraction(s, n, MOST_DECIMALS);
+			return;
+		}
+	}
+	s->n += (size_t)snprintf(sink_room(s, 64), 64, "%.17g", v);
+}
+
+void value_time(struct sink *s, double ticks, double rate)
+{
+	unsigned k = 0;
+	while (k < MOST_DECIMALS && (double)powers[k] != rate)
+		k++;
+	if ((double)powers[k] == rate && ticks >= 0 && ticks < (double)EXACT &&
+	    ticks == (double)(uint64_t)ticks)
+		put_fraction(s, (uint64_t)ticks, k);
+	else
+		value_number(s, ticks / rate);
 }
 
 const char *value_row_kind(enum kin_row_kind kind)

@@ -12,6 +12,7 @@
 #include "tui/term.h"
 
 enum { HEAD = 2, FOOT = 1, GAP = 2, FILTER_MAX = 128, LOOK_MS = 200, MAX_TEXT = 512 };
+enum { TEXT_MOST = 24, TEXT_LEAST = 10, NAME_LEAST = 24, WIDE = 80 }; /* columns of the terminal */
 
 struct place {          /* where we were, to go back to */
 	char *function; /* NULL: all functions */
@@ -221,8 +222,11 @@ static void change_order(struct browser *b)
 static void put_bar(struct browser *b, unsigned row, const char *left, const char *right)
 {
 	unsigned columns = term_columns(b->term), n = (unsigned)escape_width(right);
-	term_put(b->term, row, 0, columns, left, TERM_BAR);
-	if (n && n + 2 < columns)
+	bool both = n && n + 2 < columns;
+	term_put(b->term, row, 0, both ? columns - n - 2 : columns, left, TERM_BAR);
+	if (both)
+		term_put(b->term, row, columns - n - 2, n + 2, "", TERM_BAR);
+	if (both)
 		term_put(b->term, row, columns - n - 1, n + 1, right, TERM_BAR);
 }
 
@@ -253,8 +257,8 @@ static void draw_foot(struct browser *b)
 	else if (here(b)->function)
 		snprintf(left, sizeof(left), " Enter go there  Esc back  / filter  ? help  q quit");
 	else
-		snprintf(left, sizeof(left),
-			 " Enter callers and callees  s sort  / filter  %s? help  q quit",
+		snprintf(left, sizeof(left), " Enter callers%s  s sort  / filter  %s? help  q quit",
+			 term_columns(b->term) >= WIDE ? " and callees" : "",
 			 b->opts->next ? "p pause  " : "");
 	snprintf(right, sizeof(right), "%zu of %zu", n ? here(b)->list.selected + 1 : 0, n);
 	put_bar(b, term_rows(b->term) - 1, left, right);
@@ -277,17 +281,42 @@ static const char *shifted(const char *name, unsigned by)
 	return name;
 }
 
-static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
+/* The function must be seen: where the terminal is narrow, other texts are cut, and then left out,
+ * the first ones first; 0: not shown. */
+static void fit_columns(const struct browser *b, unsigned width[PAGE_COLUMNS])
 {
-	unsigned at = 0;
+	unsigned columns = term_columns(b->term), sum = NAME_LEAST;
 	for (size_t i = 0; i < b->page.n_columns; i++) {
 		const struct page_column *c = &b->page.columns[i];
-		unsigned width = c->left && c->width > 24 ? 24 : c->width;
+		width[i] = c->left && c->width > TEXT_MOST ? TEXT_MOST : c->width;
+		sum += width[i] + GAP;
+	}
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; i < b->page.n_columns && sum > columns; i++) {
+			unsigned least = round ? 0 : TEXT_LEAST;
+			unsigned spare = width[i] > least ? width[i] - least : 0;
+			if (!b->page.columns[i].left)
+				continue;
+			if (!round && spare > sum - columns)
+				spare = sum - columns;
+			width[i] -= spare;
+			sum -= spare + (round ? GAP : 0);
+		}
+}
+
+static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
+{
+	unsigned at = 0, width[PAGE_COLUMNS];
+	fit_columns(b, width);
+	for (size_t i = 0; i < b->page.n_columns; i++) {
+		bool left = b->page.columns[i].left;
 		unsigned n = (unsigned)escape_width(cells[i]);
-		unsigned pad = c->left || n > width ? 0 : width - n;
-		term_put(b->term, line, at, width + GAP, "", style);
-		term_put(b->term, line, at + pad, width - pad, cells[i], style);
-		at += width + GAP;
+		unsigned pad = left || n > width[i] ? 0 : width[i] - n;
+		if (!width[i])
+			continue;
+		term_put(b->term, line, at, width[i] + GAP, "", style);
+		term_put(b->term, line, at + pad, width[i] - pad, cells[i], style);
+		at += width[i] + GAP;
 	}
 	return at;
 }

@@ -21,7 +21,7 @@ static const char *safe(struct page *p, const char *text)
 static const char *seconds(struct page *p, double s)
 {
 	double most = s < 0 ? -s : s;
-	return arena_printf(&p->arena, most >= 100 ? "%.1f" : most >= 1 ? "%.3f" : "%.4f", s);
+	return arena_printf(&p->arena, most >= 1000 ? "%.1f" : "%.4f", s);
 }
 
 static const char *text_of(struct page *p, const struct kin_cell *c, double rate)

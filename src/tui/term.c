@@ -15,6 +15,7 @@
 #include <ncurses.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/utf8.h"
 
 /* What ncurses has handlers of its own for, which end the process or stay for ever. */
@@ -178,12 +179,14 @@ static attr_t attributes(const struct term *t, int style, short *pair)
 	return a;
 }
 
-/* As many characters as fit; returns the columns they take. What shows nothing or is no UTF-8 is
- * '?': names are escaped before they come here. */
+/* As many characters as fit, and a mark if there are more; returns the columns they take. What
+ * shows nothing or is no UTF-8 is '?': names are escaped before they come here. */
 static unsigned put_text(struct term *t, const char *text, unsigned width)
 {
 	const unsigned char *p = (const unsigned char *)text;
+	bool is_cut = width && escape_width(text) > width;
 	unsigned used = 0;
+	width -= is_cut;
 	while (*p) {
 		uint32_t c = '?';
 		size_t n = utf8_decode(p, &c);
@@ -197,7 +200,9 @@ static unsigned put_text(struct term *t, const char *text, unsigned width)
 		used += wide;
 		p += n ? n : 1;
 	}
-	return used;
+	if (is_cut)
+		addnwstr(t->ascii ? L">" : L"…", 1);
+	return used + is_cut;
 }
 
 void term_put(struct term *t, unsigned row, unsigned column, unsigned width, const char *text,

@@ -76,7 +76,7 @@ def test_counts(tap, kin, folder):
     case = os.path.join(CASES, '03-mutual')
     text = write(tap, kin, folder, 'counts.html', f'{case}/prog', f'{case}/gmon.out')
     data = test_file(tap, text, 'gmon.out')
-    tap.ok('flame' not in data, 'gmon.out: no stacks, no flame graph')
+    tap.ok(data['flames'] == [], 'gmon.out: no stacks, no flame graph')
     tap.ok(any('estimated' in n for n in data['graph']['notes']), 'gmon.out: said to be estimated',
            str(data['graph']['notes']))
     flat = json.loads(subprocess.run([kin, 'flat', '-f', 'json', '-c', 'all', f'{case}/prog', f'{case}/gmon.out'],
@@ -98,7 +98,7 @@ def test_stacks(tap, kin, folder):
     names = {r['name'] for r in rows(data['functions'])}
     # A name may be cut at what would be its parameters only in the flame graph of other formats.
     tap.ok(set(HOSTILE) <= names, 'names are what they were', str(sorted(set(HOSTILE) - names)))
-    flame = data['flame']
+    flame, = data['flames']
     n = len(flame['parent'])
     tap.ok(n == len(flame['name']) == len(flame['total']) and all(flame['parent'][i] < i for i in range(1, n)),
            'the tree is one', str(flame))
@@ -115,6 +115,31 @@ def test_stacks(tap, kin, folder):
     done = subprocess.run([kin, 'html', '-o', 'hostile.folded', 'hostile.folded'], cwd=folder, capture_output=True,
                           text=True, stdin=subprocess.DEVNULL)
     tap.ok(done.returncode == 2 and 'would replace' in done.stderr, 'data is not replaced', done.stderr)
+
+
+TWO_EVENTS = '''prog 7 1.000000: 3000 cache-misses:
+\t 1000 miss+0x0 (/bin/prog)
+\t 2000 main+0x0 (/bin/prog)
+
+prog 7 1.000001: 50 task-clock:
+\t 3000 spin+0x0 (/bin/prog)
+\t 2000 main+0x0 (/bin/prog)
+
+'''
+
+
+def test_events(tap, kin, folder):
+    """A flame graph of each event, that of the tables first."""
+    with open(os.path.join(folder, 'events.script'), 'w', encoding='utf-8') as f:
+        f.write(TWO_EVENTS)
+    data = test_file(tap, write(tap, kin, folder, 'events.html', 'events.script'), 'events')
+    seen = [(f['event'], [n.split('_[')[0] for n in f['names'][1:]], f['total'][0]) for f in data['flames']]
+    flat = [r['name'] for r in rows(data['functions'])]
+    want = [('cache-misses', ['prog', 'main', 'miss'], 3000), ('task-clock', ['prog', 'main', 'spin'], 50)]
+    tap.ok(seen == want and 'miss' in flat and 'spin' not in flat, 'a flame graph of each event', f'{seen} {flat}')
+    subprocess.run([kin, 'html', 'events.script'], cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    page = Page(open(os.path.join(folder, 'profile.html'), encoding='utf-8').read())
+    tap.ok(page.title == 'events.script', 'it is called profile.html', page.title)
 
 
 def test_code(tap, folder):
@@ -162,6 +187,12 @@ def test_browser(tap, folder):
     said = re.search('id="said"[^>]*>([^<]*)<', text)
     tap.ok(said and said.group(1).startswith('f – 100') and '100.00 % of its caller' in said.group(1),
            'the flame graph by keys', said.group(1) if said else text[-3000:])
+    choose = ('<script>setTimeout(() => { const s = document.querySelector("select"); s.selectedIndex = 1;'
+              's.dispatchEvent(new Event("change")); }, 200);</script>')
+    whole = open(os.path.join(folder, 'events.html'), encoding='utf-8').read()
+    open(os.path.join(folder, 'choice.html'), 'w', encoding='utf-8').write(whole.replace('</body>', choose + '</body>'))
+    text = dump(browser, folder, url.format('choice.html') + '#flame')
+    tap.ok('(task-clock)' in text and 'all – 50.0 ns' in text, 'another event is chosen', text[-3000:])
     text = dump(browser, folder, url.format('counts.html') + '#function/1')
     tap.ok('cycle 1' in text and '#function/' in text and '>Calls</h2>' in text and '&lt;spontaneous&gt;' in text,
            'callers and callees, cycles marked', text[-3000:])
@@ -175,6 +206,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-html.', ignore_cleanup_errors=True) as folder:
         test_counts(tap, kin, folder)
         test_stacks(tap, kin, folder)
+        test_events(tap, kin, folder)
         test_code(tap, folder)
         test_browser(tap, folder)
     return tap.done()

@@ -237,12 +237,49 @@ def messages(subject):
     yield r.status == 1 and b'prog' in r.err and r.cpu < 2, r.describe()
 
 
+def advice(subject):
+    """Who runs gprof for the first time is told what is missing, and what to do."""
+    def err(c, *args):
+        r = c.run(*args)
+        return r.err.decode(), r.describe()
+    source = 'void f(void) {}\nint main(void) { f(); return 0; }\n'
+    c = Case(subject, symbols=None)
+    build(c, source)
+    text, all_ = err(c, '-b', './prog')
+    yield 'all times are 0' in text and '0.01 seconds' in text and 'call graph' not in text, all_
+    os.mkdir(os.path.join(c.folder, 'run'))
+    os.rename(os.path.join(c.folder, 'gmon.out'), os.path.join(c.folder, 'run', 'gmon.out'))
+    text, all_ = err(c, './prog')
+    yield 'No such file' in text and 'run ./prog first' in text, all_
+    text, all_ = err(c, './prog', 'other.out')
+    yield text == 'gprof: other.out: No such file or directory\n', all_
+    text, all_ = err(c)
+    yield 'a.out: No such file' in text and 'gprof PROGRAM' in text, all_
+    here, c.folder = c.folder, os.path.join(c.folder, 'run')
+    os.rename(os.path.join(c.folder, 'gmon.out'), os.path.join(here, 'gmon.out'))
+    text, all_ = err(c, '../prog')
+    yield 'gprof ../prog ../gmon.out' in text, all_
+    c.folder = here
+    os.rename(os.path.join(here, 'gmon.out'), os.path.join(here, 'gmon.out.17'))
+    text, all_ = err(c, './prog')
+    yield "gprof ./prog 'gmon.out.*'" in text, all_
+    yield not c.run('-b', './prog', 'gmon.out.*').status, all_
+    os.remove(os.path.join(here, 'gmon.out.17'))
+    subprocess.run(['gcc', '-w', '-o', 'plain', 'prog.c'], cwd=here, check=True)
+    text, all_ = err(c, './plain')
+    yield 'not built with -pg' in text, all_
+    subprocess.run('gcc -w -c prog.c && gcc -pg -o linked prog.o && ./linked', shell=True, cwd=here,
+                   check=True)
+    text, all_ = err(c, '-b', './linked')
+    yield 'no calls were counted' in text and 'compiling' in text, all_
+
+
 def main():
     subject, tap = Subject(sys.argv[1]), Tap()
     checks = [same_as_gnu, self_times_add_up, odd_scale, real_program_adds_up, last_symbol,
               compiler_pieces, real_pieces, weak_data, backward_calls, several_exclusions,
               callback_cycle, sums_do_not_wrap, sane_units, big_endian_blocks, freebsd_counters,
-              wrong_executable, messages]
+              wrong_executable, messages, advice]
     for check in checks:
         title = (check.__doc__ or check.__name__.replace('_', ' ')).split('\n')[0]
         for i, (passed, detail) in enumerate(check(subject)):

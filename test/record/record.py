@@ -23,6 +23,12 @@ NOBODY = 65534
 FULL = bool(os.environ.get('KIN_FULL'))
 
 
+def heed_signals():
+    """Under nohup, and in the background of a script, some are ignored, and would be by all that is started here."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Box:
     """A folder with the programs, and kin."""
 
@@ -41,8 +47,7 @@ class Box:
         more = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **more}
         if user is not None:
             more.update(user=user, group=user, extra_groups=[])
-        # under nohup hangups are ignored, and would be by all that is started here
-        more.setdefault('preexec_fn', lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        more.setdefault('preexec_fn', heed_signals)
         return subprocess.Popen(words, cwd=more.pop('cwd', self.folder), env=self.env, text=True, **more)
 
     def run(self, *words, **more):

@@ -227,6 +227,9 @@ def classic():
     d = os.path.dirname(r.kins[0])
     calls = gprof_calls(TARGET, d + '/gmon.out')
     tap.ok(calls.get('leaf') == 640000 and calls.get('calls') == 64, 'gmon.out: GNU gprof sees the same', lambda: str(calls))
+    ours = os.path.join(os.path.dirname(RT), 'gprof')
+    said = subprocess.run([ours, '-b', '-q', TARGET, d + '/gmon.out'], capture_output=True, text=True)
+    tap.ok('warning' not in said.stderr and ' leaf ' in said.stdout, 'gmon.out: our gprof has no doubt about it', lambda: said.stderr)
     st = os.stat(d + '/gmon.out')
     tap.ok(oct(st.st_mode & 0o777) == oct(0o666 & ~os.umask(os.umask(0) or 0o022) & 0o777) or st.st_mode & 0o777 in (0o644, 0o600, 0o664),
            'gmon.out: mode by the umask', lambda: oct(st.st_mode))

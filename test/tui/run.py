@@ -168,6 +168,27 @@ def test_events(tap, folder, build):
     t.close()
 
 
+def test_narrow(tap, folder, build):
+    """The function is seen however narrow the terminal is; what is cut says so."""
+    with open(os.path.join(folder, 'narrow.txt'), 'w') as f:
+        f.write('long-command 12/13 [002] 1.000250: 250000 cpu-clock:\n'
+                '\t401136 a_function_with_a_name_of_some_length+0x6 (/usr/lib/libwith_a_long_name.so.6)\n'
+                '\t401136 main+0x6 (/usr/bin/app)\n\n')
+    for columns, head, row, foot in (
+            (100, r'Command +Shared Object +Symbol$', r'long-command  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
+             r'Enter callers and callees .* 1 of 2$'),
+            (70, r'Command +Shared Object +Symbol$', r'long-comm…  libwith_a_lo…  a_function_with_a_name_…$', r'Enter callers  s .* 1 of 2$'),
+            (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  s .*… 1 of 2$')):
+        t = Terminal(folder, build, columns=columns)
+        t.run('kin browse narrow.txt')
+        s = t.wait(r' 1 of 2$')
+        lines = [l.rstrip() for l in s.splitlines()] or ['', '']
+        tap.ok(re.search(head, lines[1]) and any(re.search(row, l) for l in lines) and re.search(foot, lines[-1]),
+               f'{columns} columns: the function is seen', s or t.screen())
+        t.keys('q')
+        t.close()
+
+
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
@@ -279,7 +300,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_signal, test_colors, test_without, test_top):
+        for test in (test_counts, test_stacks, test_events, test_narrow, test_signal, test_colors, test_without, test_top):
             test(tap, folder, build)
     return tap.done()
 

@@ -882,6 +882,29 @@ static void test_annotate(void)
 	      "26.67%      0.20    111      1.80ms     4\n"
 	      "                      0                 5\n");
 	rename("away", "main.c");
+	rename("sub/other.c", "away");
+	o.subjects = NULL; /* what is here comes first, although it is less busy */
+	char *all = reported(&x, &annotate_report, &o, &text_renderer);
+	OK(strstr(all, "  1 source is not here, neither as named nor in the current folder "
+		       "(--source-dir names others): './sub/other.c'\n"));
+	const char *other = strstr(all, " ./sub/other.c\n"), *own = strstr(all, " ./main.c\n");
+	OK(other && own && own < other);
+	free(all);
+	/* Of a long file what matters, and some lines around it. */
+	FILE *longer = fopen("sub/other.c", "w");
+	for (int i = 1; i <= 60; i++)
+		fprintf(longer, "text%d.\n", i);
+	fclose(longer);
+	all = reported(&x, &annotate_report, &o, &text_renderer);
+	OK(strstr(all, "text1.\n") && strstr(all, "text8.\n") && !strstr(all, "text9.\n") &&
+	   !strstr(all, "text60.\n"));
+	free(all);
+	o.all_lines = true;
+	all = reported(&x, &annotate_report, &o, &text_renderer);
+	OK(strstr(all, "text9.\n") && strstr(all, "text60.\n"));
+	free(all);
+	o.all_lines = false;
+	rename("away", "sub/other.c");
 	done(&x);
 }
 

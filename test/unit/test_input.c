@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "input/input.h"
+#include "input/paths.h"
 
 static char dir[] = "/tmp/test_input.XXXXXX";
 static const struct input_target le64 = { .is_64bit = true }, be64 = { true, true },
@@ -724,6 +725,14 @@ static void clean_up(void)
 	OK(system(command) == 0);
 }
 
+static void test_names(void)
+{
+	OK(paths_is_gmon("gmon.out") && paths_is_gmon("gmon.out.1234") &&
+	   paths_is_gmon("gmon.out.so2"));
+	OK(!paths_is_gmon("gmon.sum") && !paths_is_gmon("gmon.out.libc.so.6") &&
+	   !paths_is_gmon("gmon.out.1234.plug.so"));
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir)) {
@@ -747,5 +756,6 @@ int main(void)
 	freebsd_counters_are_as_wide_as_they_say();
 	a_failed_write_leaves_the_old_file();
 	clean_up();
+	test_names();
 	return DONE();
 }

@@ -857,6 +857,52 @@ static void test_demangling(void)
 		{ DEMANGLE_NONE, "_Z3foov", NULL },
 		{ DEMANGLE_SHORT, "_ZN3app4sortIiEEvPT_", "app::sort<int>" },
 		{ DEMANGLE_SHORT, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ DEMANGLE_TIDY, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ DEMANGLE_TIDY, "_Z3foov", "foo()" },
+		{ DEMANGLE_TIDY, "main", NULL },
+		{ DEMANGLE_TIDY,
+		  "_Z5wordsRKSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS5_"
+		  "EE",
+		  "words(std::vector<std::string> const&)" },
+		{ DEMANGLE_TIDY, "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE7reserveEm",
+		  "std::string::reserve(unsigned long)" },
+		{ DEMANGLE_TIDY, "_ZNSolsEi", "std::ostream::operator<<(int)" },
+		{ DEMANGLE_TIDY,
+		  "_ZStltIcSt11char_traitsIcESaIcEEbRKNSt7__cxx1112basic_stringIT_T0_T1_EESA_",
+		  "bool std::operator< <char, std::char_traits<char>, std::allocator<char>>"
+		  "(std::string const&, std::string const&)" },
+		{ DEMANGLE_TIDY, "__linalg_MOD_norm", "linalg::norm" },
+		{ DEMANGLE_TIDY, "__libc_MOD", NULL },
+		{ DEMANGLE_TIDY, "std::vector<int, std::allocator<int> >::at",
+		  "std::vector<int>::at" },
+		/* what is not the default stays */
+		{ DEMANGLE_TIDY, "std::vector<int, mine<int>>::at", NULL },
+		{ DEMANGLE_TIDY, "std::vector<int, std::allocator<long>>::at", NULL },
+		{ DEMANGLE_TIDY,
+		  "std::map<int, A, std::greater<int>, std::allocator<std::pair<int const, A> > "
+		  ">::at",
+		  "std::map<int, A, std::greater<int>>::at" },
+		{ DEMANGLE_TIDY,
+		  "std::unordered_map<K, V, std::hash<K>, std::equal_to<K>, "
+		  "std::allocator<std::pair<K const, V> > >",
+		  "std::unordered_map<K, V>" },
+		{ DEMANGLE_TIDY,
+		  "my::vector<std::basic_string<int, std::char_traits<int>, std::allocator<int> > "
+		  ">",
+		  "my::vector<std::basic_string<int>>" },
+		{ DEMANGLE_TIDY,
+		  "std::__1::basic_ostringstream<wchar_t, std::__1::char_traits<wchar_t>, "
+		  "std::__1::allocator<wchar_t>>::str",
+		  "std::wostringstream::str" },
+		{ DEMANGLE_TIDY,
+		  "f<std::list<A, std::allocator<A> >, ((1<<2)>(3)), 4>(int (*)(B->c))",
+		  "f<std::list<A>, ((1<<2)>(3)), 4>(int (*)(B->c))" },
+		{ DEMANGLE_TIDY,
+		  "main::{lambda(auto:1&)#1}::operator()<std::set<int, std::less<int>, "
+		  "std::allocator<int> > >",
+		  "main::{lambda(auto:1&)#1}::operator()<std::set<int>>" },
+		{ DEMANGLE_TIDY, "std::a<b(c>d", NULL },
+		{ DEMANGLE_TIDY, "std::a<b>)", NULL },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char *got = demangle(names[i].name, names[i].style);
@@ -888,6 +934,9 @@ static void test_demangling_bombs(void)
 	OK(!demangle(deep, DEMANGLE_AUTO));
 	deep[1000] = '\0';
 	OK(!demangle(deep, DEMANGLE_AUTO));
+	memset(deep, '<', 1000);
+	memcpy(deep, "std::a", 6);
+	OK(!demangle(deep, DEMANGLE_TIDY));
 	free(deep);
 }
 

@@ -82,6 +82,7 @@ for (const [index, { row }] of blocks)
 		functions.push(Object.assign({}, row, { calls: row.called }));
 const facts = data.functions ? data.functions.properties : {};
 const total = facts.total > 0 ? facts.total : 0;
+const has_calls = functions.some(f => f.calls !== null && f.calls !== undefined);
 const with_objects = functions.some(f => f.object && f.object !== functions[0].object);
 for (const f of functions) {
 	f.total = (f.self || 0) + (f.children || 0);
@@ -113,11 +114,17 @@ function name_of(row) {
 	return row.name.replace(/ <cycle \d+>$/, "");
 }
 
+// Names of templates fill pages: but where it is all about the function, two lines of one must do.
 function name_cell(row, here) {
 	const text = name_of(row);
 	const linked = row.index !== null && row.index !== undefined && blocks.has(row.index) && !here;
-	return el("td", { class: "name" }, linked ? el("a", { href: "#function/" + row.index }, text) : text,
+	const shown = linked ? el("a", { href: "#function/" + row.index }, text) : text;
+	return el("td", { class: "name" }, text.length < 80 || here ? shown : el("div", { class: "clip", title: text }, shown),
 		row.kind === "cycle" ? null : cycle_mark(row.cycle));
+}
+
+function object_cell(row) {
+	return el("td", { class: "object", title: row.object || null }, row.object || "");
 }
 
 /* ---- a table that is sorted by its heads ---- */
@@ -189,12 +196,12 @@ function function_columns() {
 		number_column("Self time", f => f.self, seconds),
 		number_column("Total time", f => f.total, seconds),
 	];
-	if (functions.some(f => f.calls !== null && f.calls !== undefined))
+	if (has_calls)
 		columns.push(number_column("Calls", f => f.calls, count));
 	columns.push({ title: "Function", key: name_of, cell: f => name_cell(f) });
 	if (with_objects)
 		columns.push({ title: "Object", key: f => f.object || "",
-			cell: f => el("td", { class: "name soft" }, f.object || "") });
+			cell: object_cell });
 	return columns;
 }
 
@@ -242,7 +249,7 @@ function graph_rows(rows, here) {
 		return el("tr", { class: here ? "self" : null },
 			time === null ? el("td", { class: "n soft" }, "recursion") : share_cell(total ? time / total : 0),
 			el("td", { class: "n" }, seconds(r.self)), el("td", { class: "n" }, seconds(r.children)),
-			el("td", { class: "n" }, count(r.called)),
+			has_calls ? el("td", { class: "n" }, count(r.called)) : null,
 			name_cell(r, here));
 	});
 }
@@ -252,7 +259,7 @@ function graph_table(title, rows, here) {
 	const sorted = here ? rows : rows.slice().sort(by_time);
 	if (!rows.length)
 		return null;
-	const heads = ["Total", "Self", "In callees", "Calls"].map(t => el("th", { scope: "col", class: "n" }, t));
+	const heads = ["Total", "Self", "In callees", ...has_calls ? ["Calls"] : []].map(t => el("th", { scope: "col", class: "n" }, t));
 	return [el("h2", {}, title), el("div", { class: "wide" }, el("table", {},
 		el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Function"))),
 		el("tbody", {}, graph_rows(sorted, here))))];
@@ -271,7 +278,7 @@ function view_function(argument) {
 		graph_table(is_cycle ? "The cycle" : "Function", [found.row], true),
 		graph_table("Members", of("member")),
 		graph_table("Calls", of("callee")),
-		data.flame && !is_cycle ? el("p", {}, el("a", { href: "#flame/" + encodeURIComponent(name) }, "In the flame graph")) : null,
+		data.flames.length && !is_cycle ? el("p", {}, el("a", { href: "#flame/" + encodeURIComponent(name) }, "In the flame graph")) : null,
 	];
 }
 
@@ -319,8 +326,19 @@ function amount(f, v) {
 	return f.unit === "ns" ? seconds(v / 1e9) : count(v);
 }
 
+let flame_event = 0; // which of data.flames
+
+// Only where there are several.
+function event_choice() {
+	if (data.flames.length < 2)
+		return null;
+	const choice = el("select", { "aria-label": "Event", onchange: () => { flame_event = choice.selectedIndex; show(); } },
+		data.flames.map((f, i) => el("option", { selected: i === flame_event }, f.event)));
+	return choice;
+}
+
 function view_flame(argument) {
-	const f = data.flame, tree = make_tree(f);
+	const f = data.flames[flame_event], tree = make_tree(f);
 	let zoom = 0, at = 0, pattern = null;
 	const canvas = el("canvas", { tabindex: "0", role: "application",
 		"aria-label": "Flame graph: arrow keys go from frame to frame, Enter zooms, Escape zooms out" });
@@ -333,6 +351,7 @@ function view_flame(argument) {
 	const scale = () => canvas.clientWidth / (tree.end[zoom] - tree.first[zoom]);
 	const left = i => (Math.max(tree.first[i], tree.first[zoom]) - tree.first[zoom]) * scale();
 	const width = i => (Math.min(tree.end[i], tree.end[zoom]) - Math.max(tree.first[i], tree.first[zoom])) * scale();
+	let letter = 7; // width of one
 	const is_marked = i => pattern && i && plain(tree.name(i)).toLowerCase().includes(pattern);
 
 	function is_above(a, b) { // a is b, or a caller of it
@@ -354,7 +373,7 @@ function view_flame(argument) {
 			return;
 		c.fillStyle = dark ? "#f2f4f6" : "#14171a";
 		let text = plain(name);
-		const room = Math.floor((w - 8) / 6.8);
+		const room = Math.floor((w - 8) / letter);
 		if (text.length > room)
 			text = room > 3 ? text.slice(0, room - 1) + "…" : "";
 		c.fillText(text, x + 4, y + ROW - 6);
@@ -369,6 +388,7 @@ function view_flame(argument) {
 		const c = canvas.getContext("2d");
 		c.scale(ratio, ratio);
 		c.font = "12px ui-monospace, monospace";
+		letter = c.measureText("m").width;
 		const todo = [0];
 		while (todo.length) {
 			const i = todo.pop();
@@ -453,7 +473,7 @@ function view_flame(argument) {
 		draw();
 	});
 	return [
-		el("div", { class: "tools" }, search, reset, matched),
+		el("div", { class: "tools" }, event_choice(), search, reset, matched),
 		el("p", { class: "note" }, `Width is ${f.unit === "ns" ? "time" : "the number of events"} (${f.event}), callers are above ` +
 			"what they call. Click or Enter zooms, Escape zooms out, arrow keys go from frame to frame, / searches." +
 			(f.left_out ? ` ${count(f.left_out)} frames too narrow to be seen are left out.` : "")),
@@ -464,7 +484,7 @@ function view_flame(argument) {
 /* ---- which view ---- */
 
 const views = { summary: ["Summary", view_summary], functions: ["Functions", view_functions] };
-if (data.flame)
+if (data.flames.length)
 	views.flame = ["Flame graph", view_flame];
 
 function show() {
