@@ -69,30 +69,61 @@ static uint64_t calls_key(const struct callgraph *g, nodeid id)
 	return id < g->n_symbols ? ~g->nodes[id].calls : 0;
 }
 
-/* Functions that tie in all but their names. `keys` are by time, and by the other criteria. */
-static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+static uint64_t time_key(const struct callgraph *g, nodeid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	return ~sort_key_of_double(callgraph_shown_self(n) + n->shown_child);
+}
+
+static size_t count_equal(const struct sort_key *keys, size_t n)
+{
+	size_t equal = 1;
+	while (equal < n && keys[equal].key == keys[0].key)
+		equal++;
+	return equal;
+}
+
+static void sort_by_name(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	struct sort_name *names = xrealloc(NULL, n, sizeof(*names));
 
-	for (size_t i = 0, end; i < n; i = end) {
-		nodeid first = keys[i].index;
-		for (end = i; end < n && keys[end].key == keys[i].key &&
-			      class_of(g, keys[end].index) == class_of(g, first) &&
-			      calls_key(g, keys[end].index) == calls_key(g, first);
-		     end++)
-			names[end - i].index = keys[end].index;
-		if (end - i < 2 || first >= g->n_symbols)
-			continue;
-		for (size_t k = 0; k < end - i; k++)
-			names[k].name = g->symbols->at[names[k].index].name;
-		sort_names(names, end - i);
-		for (size_t k = i; k < end; k++)
-			keys[k].index = names[k - i].index;
-	}
+	for (size_t i = 0; i < n; i++)
+		names[i] = (struct sort_name){ g->symbols->at[keys[i].index].name, keys[i].index };
+	sort_names(names, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i].index = names[i].index;
 	free(names);
 }
 
-/* The least criterion first, as sorting is stable. */
+/* Of one time and class: by calls, then by name. */
+static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = calls_key(g, keys[i].index);
+	sort_keys(keys, n);
+	if (g->symbols->opts.lines || keys[0].index >= g->n_symbols)
+		return;
+	for (size_t i = 0, equal; i < n; i += equal) {
+		equal = count_equal(keys + i, n - i);
+		if (equal > 1)
+			sort_by_name(g, keys + i, equal);
+	}
+}
+
+/* Of one time. */
+static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = class_of(g, keys[i].index);
+	sort_keys(keys, n);
+	for (size_t i = 0, equal; i < n; i += equal) {
+		equal = count_equal(keys + i, n - i);
+		if (equal > 1)
+			sort_alike(g, keys + i, equal);
+	}
+}
+
+/* What is compared of all lies in the order of the nodes, and so does not have to be waited for. */
 static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	for (nodeid i = 0; i < n; i++)
@@ -100,18 +131,13 @@ static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_
 	if (g->symbols->opts.lines)
 		sort_by_function(g, keys);
 	for (size_t i = 0; i < n; i++)
-		keys[i].key = calls_key(g, keys[i].index);
+		keys[i].key = time_key(g, keys[i].index);
 	sort_keys(keys, n);
-	for (size_t i = 0; i < n; i++)
-		keys[i].key = class_of(g, keys[i].index);
-	sort_keys(keys, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct cg_node *node = &g->nodes[keys[i].index];
-		keys[i].key = ~sort_key_of_double(callgraph_shown_self(node) + node->shown_child);
+	for (size_t i = 0, equal; i < n; i += equal) {
+		equal = count_equal(keys + i, n - i);
+		if (equal > 1)
+			sort_ties(g, keys + i, equal);
 	}
-	sort_keys(keys, n);
-	if (!g->symbols->opts.lines)
-		sort_ties(g, keys, n);
 }
 
 static void number_entries(struct callgraph *g)
