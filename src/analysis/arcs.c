@@ -135,18 +135,16 @@ struct callee {
 struct maker {
 	struct callgraph *g;
 	struct callee *callees; /* [n_symbols] */
-	size_t cap;
 	symid from;
 };
 
-/* For n records at most. */
-static struct maker make_start(struct callgraph *g, size_t n)
+/* At `arcs` there is room for all of them. */
+static struct maker make_start(struct callgraph *g, void *arcs)
 {
-	struct maker m = { .g = g, .from = NONE };
-
-	m.callees = xalloc(g->n_symbols * sizeof(*m.callees));
-	g->arcs = vec_grow(g->arcs, 0, &m.cap, n, sizeof(*g->arcs));
-	return m;
+	g->arcs = arcs;
+	return (struct maker){ .g = g,
+			       .callees = xalloc(g->n_symbols * sizeof(struct callee)),
+			       .from = NONE };
 }
 
 static void begin_caller(struct maker *m, symid from)
@@ -181,19 +179,33 @@ static inline bool make_arc(struct maker *m, symid to, uint64_t count)
  * its way while the others are looked at. */
 enum { BATCH = 32 };
 
-/* The records from `first` on, BATCH at most, that make arcs. */
-static size_t resolve_batch(struct maker *m, const struct profile *p, size_t first,
-			    const struct callgraph_opts *o, struct lookup *l, struct tally *ret)
-{
-	size_t end = p->n_arcs - first < BATCH ? p->n_arcs : first + BATCH, n = 0;
+struct counted {
+	struct tally t;
+	uint64_t count;
+};
 
-	for (size_t i = first; i < end; i++)
-		symbols_prefetch(m->g->symbols, p->arcs[i].to);
-	for (size_t i = first; i < end; i++) {
-		if (!resolve(m->g, &p->arcs[i], o, l, &ret[n]))
+/* By bytes, as arcs may have been made where records are. */
+static struct arc record_at(const struct arc *records, size_t i)
+{
+	struct arc a;
+	memcpy(&a, records + i, sizeof(a));
+	return a;
+}
+
+/* Of BATCH records at most those that make arcs. */
+static size_t resolve_batch(struct maker *m, const struct arc *records, size_t n_records,
+			    const struct callgraph_opts *o, struct lookup *l, struct counted *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_records; i++)
+		symbols_prefetch(m->g->symbols, record_at(records, i).to);
+	for (size_t i = 0; i < n_records; i++) {
+		struct arc record = record_at(records, i);
+		if (!resolve(m->g, &record, o, l, &ret[n].t))
 			continue;
-		__builtin_prefetch(&m->callees[ret[n].to]);
-		ret[n++].record = (uint32_t)i;
+		__builtin_prefetch(&m->callees[ret[n].t.to]);
+		ret[n++].count = record.count;
 	}
 	return n;
 }
@@ -210,22 +222,23 @@ static void forget_arcs(struct callgraph *g)
 
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
  * and their order is that of the records. Returns the callees; NULL, with nothing done, if they do
- * not. */
-static struct callee *sum_ordered(struct callgraph *g, const struct profile *p,
-			const struct callgraph_opts *o)
+ * not. `arcs` may be the records themselves: what was made ends before what is to be read. */
+static struct callee *sum_ordered(struct callgraph *g, const struct arc *records, size_t n_records,
+				  void *arcs, const struct callgraph_opts *o)
 {
 	struct lookup l = { NONE, 0, 0 };
-	struct tally t[BATCH];
-	struct maker m = make_start(g, p->n_arcs);
+	struct counted c[BATCH];
+	struct maker m = make_start(g, arcs);
 	bool ordered = true;
 
-	for (size_t first = 0; ordered && first < p->n_arcs; first += BATCH) {
-		size_t n = resolve_batch(&m, p, first, o, &l, t);
+	for (size_t first = 0; ordered && first < n_records; first += BATCH) {
+		size_t left = n_records - first;
+		size_t n = resolve_batch(&m, records + first, left < BATCH ? left : BATCH, o, &l, c);
 		for (size_t i = 0; ordered && i < n; i++) {
-			ordered = m.from == NONE || t[i].from >= m.from;
-			if (t[i].from != m.from)
-				begin_caller(&m, t[i].from);
-			make_arc(&m, t[i].to, p->arcs[t[i].record].count);
+			ordered = m.from == NONE || c[i].t.from >= m.from;
+			if (c[i].t.from != m.from)
+				begin_caller(&m, c[i].t.from);
+			make_arc(&m, c[i].t.to, c[i].count);
 		}
 	}
 	if (ordered)
@@ -233,6 +246,34 @@ static struct callee *sum_ordered(struct callgraph *g, const struct profile *p,
 	forget_arcs(g);
 	free(m.callees);
 	return NULL;
+}
+
+/* Whether that is known without trying. */
+static bool callers_ascend(const struct symbols *s, const struct profile *p)
+{
+	if (!p->arcs_ascend)
+		return false;
+	for (size_t i = 1; i < s->n; i++)
+		if (s->at[i].owner < s->at[i - 1].owner)
+			return false;
+	return true;
+}
+
+static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *p,
+				     const struct callgraph_opts *o)
+{
+	size_t n = p->n_arcs;
+	_Static_assert(sizeof(struct cg_arc) <= sizeof(struct arc), "they are made in place");
+
+	if (o->consume && callers_ascend(g->symbols, p)) {
+		struct arc *records = profile_take_arcs(o->consume);
+		return sum_ordered(g, records, n, records, o);
+	}
+	void *arcs = xrealloc(NULL, n, sizeof(*g->arcs));
+	struct callee *callees = sum_ordered(g, p->arcs, n, arcs, o);
+	if (!callees)
+		free(arcs);
+	return callees;
 }
 
 /* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */
@@ -250,7 +291,7 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 	for (size_t i = 0; i < n; i++)
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
-	struct maker m = make_start(g, n);
+	struct maker m = make_start(g, xrealloc(NULL, n, sizeof(*g->arcs)));
 	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
 	size_t i = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
@@ -317,6 +358,15 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 	return by_seq;
 }
 
+/* The arcs have one block of memory, with room behind them for the same by callee: what held the
+ * records is just as large, and memory that was used once costs less than fresh one. */
+static void fit_block(struct callgraph *g, bool with_callers)
+{
+	_Static_assert(sizeof(*g->in) == sizeof(*g->arcs), "they share a block");
+	g->arcs = xrealloc(g->arcs, g->n_arcs * (with_callers ? 2 : 1), sizeof(*g->arcs));
+	g->in = with_callers ? (struct cg_in *)(g->arcs + g->n_arcs) : NULL;
+}
+
 /* Newest first: that is the order in which GNU gprof walks arcs. */
 static void list_callers(struct callgraph *g, const struct callee *callees, size_t n_records)
 {
@@ -329,7 +379,6 @@ static void list_callers(struct callgraph *g, const struct callee *callees, size
 		g->nodes[i].n_in = callees[i].n_in;
 		at += callees[i].n_in;
 	}
-	g->in = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	for (size_t i = g->n_arcs; i-- > 0;) {
 		arcid arc = by_seq ? by_seq[i] : (arcid)i;
 		const struct cg_arc *a = &g->arcs[arc];
@@ -355,12 +404,13 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 
 	g->has_arcs = p->n_arcs > 0;
 	if (!o->static_calls && !callgraph_has_stacks(o))
-		callees = sum_ordered(g, p, o);
+		callees = sum_if_ordered(g, p, o);
 	if (!callees)
 		callees = sum_unordered(g, p, s, o, &n_records);
 	if (o->consume)
 		profile_release_arcs(o->consume);
 	count_calls(g, callees);
+	fit_block(g, callgraph_wants_callers(o));
 	if (callgraph_wants_callers(o))
 		list_callers(g, callees, n_records);
 	free(callees);

@@ -232,7 +232,6 @@ void callgraph_free(struct callgraph *g)
 	free(g->nodes);
 	free(g->arcs);
 	free(g->seq);
-	free(g->in);
 	free(g->share);
 	free(g->part);
 	free(g->is_cut);
