@@ -233,7 +233,8 @@ static struct callee *sum_ordered(struct callgraph *g, const struct arc *records
 
 	for (size_t first = 0; ordered && first < n_records; first += BATCH) {
 		size_t left = n_records - first;
-		size_t n = resolve_batch(&m, records + first, left < BATCH ? left : BATCH, o, &l, c);
+		size_t n =
+			resolve_batch(&m, records + first, left < BATCH ? left : BATCH, o, &l, c);
 		for (size_t i = 0; ordered && i < n; i++) {
 			ordered = m.from == NONE || c[i].t.from >= m.from;
 			if (c[i].t.from != m.from)

@@ -1,7 +1,7 @@
 /* entries.c - the arcs of an entry of the graph, in the order in which gprof lists them.
  *
- * Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed in
- * order of first appearance, both ways. */
+ * Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed
+ * in order of first appearance, both ways. */
 #include <stdlib.h>
 
 #include "analysis/private.h"

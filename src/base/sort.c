@@ -5,7 +5,8 @@
 
 /* ---- numbers: a radix sort, from the lowest digit on ---- */
 
-/* Large digits need fewer passes; of a few thousand keys counting them would cost more than that. */
+/* Large digits need fewer passes; of a few thousand keys counting them would cost more than that.
+ */
 enum { SMALL_DIGIT = 8, LARGE_DIGIT = 11, FEW = 48, MANY = 2048 };
 
 static void sort_few(struct sort_key *keys, size_t n)

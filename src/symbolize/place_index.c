@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /* end[k]: where place first + k ends, in bytes from the bucket's low address; ENDS_LATER: there or
- * behind. Of places behind a gap it is not known, nor of those behind ENDS_LATER: then it is that of
- * the place before, so that no address seems to be in them; 0 if there is none. */
+ * behind. Of places behind a gap it is not known, nor of those behind ENDS_LATER: then it is that
+ * of the place before, so that no address seems to be in them; 0 if there is none. */
 enum { KNOWN = 4, ENDS_LATER = UINT8_MAX };
 
 struct place_bucket {
@@ -110,7 +110,8 @@ symid place_index_find(const struct place_index *x, uint64_t addr)
 		return NONE;
 
 	const struct place_bucket *b = &x->buckets[i];
-	unsigned k = 0; /* places that end before; counted without branches, which nobody could foresee */
+	unsigned k = 0; /* places that end before; counted without branches, which nobody could
+			   foresee */
 	offset &= ((uint64_t)1 << x->shift) - 1;
 	for (unsigned j = 0; j < KNOWN; j++)
 		k += offset >= b->end[j];
