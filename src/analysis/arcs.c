@@ -16,15 +16,6 @@ struct tallies {
 
 /* ---- records to symbols ---- */
 
-/* Callees are functions: with line granularity the address may be that of a line within. */
-static symid find_callee(const struct symbols *s, uint64_t addr)
-{
-	symid id = symbols_find(s, addr);
-	while (id != NONE && !s->at[id].is_function)
-		id--; /* from 0 to NONE */
-	return id == NONE ? NONE : s->at[id].owner;
-}
-
 /* Records of one caller are neighbours in most files. */
 struct lookup {
 	symid from;
@@ -46,7 +37,8 @@ static symid find_caller_near(const struct symbols *s, uint64_t addr, struct loo
 static bool resolve(struct callgraph *g, const struct arc *a, const struct callgraph_opts *o,
 		    struct lookup *l, struct tally *ret)
 {
-	symid from = find_caller_near(g->symbols, a->from, l), to = find_callee(g->symbols, a->to);
+	symid from = find_caller_near(g->symbols, a->from, l),
+	      to = symbols_find_function(g->symbols, a->to);
 
 	if (to == NONE)
 		return false;
@@ -132,21 +124,27 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 
 /* ---- sums ---- */
 
-/* Arcs are made one caller after the other; where[callee] is its arc, good if that is of the caller
- * at hand. */
+/* What there is to add up of a callee: together, as callees lie all over memory. */
+struct callee {
+	uint64_t calls; /* by others */
+	arcid arc;      /* by which it was called last: of the caller at hand, or of one before */
+	uint32_t n_in;  /* arcs that lead to it */
+};
+
+/* Arcs are made one caller after the other. */
 struct maker {
 	struct callgraph *g;
-	arcid *where;
-	size_t cap;
+	struct callee *callees; /* [n_symbols] */
 	symid from;
 };
 
-/* For n records at most. */
-static void make_start(struct maker *m, struct callgraph *g, size_t n)
+/* At `arcs` there is room for all of them. */
+static struct maker make_start(struct callgraph *g, void *arcs)
 {
-	*m = (struct maker){ .g = g, .from = NONE };
-	m->where = xalloc(g->n_symbols * sizeof(*m->where));
-	g->arcs = vec_grow(g->arcs, 0, &m->cap, n, sizeof(*g->arcs));
+	g->arcs = arcs;
+	return (struct maker){ .g = g,
+			       .callees = xalloc(g->n_symbols * sizeof(struct callee)),
+			       .from = NONE };
 }
 
 static void begin_caller(struct maker *m, symid from)
@@ -156,16 +154,22 @@ static void begin_caller(struct maker *m, symid from)
 }
 
 /* True if it is a new arc. */
-static bool make_arc(struct maker *m, symid to, uint64_t count)
+static inline bool make_arc(struct maker *m, symid to, uint64_t count)
 {
 	struct callgraph *g = m->g;
-	arcid a = m->where[to];
+	struct callee *callee = &m->callees[to];
+	arcid a = callee->arc;
 
+	if (to == m->from)
+		g->nodes[to].self_calls += count;
+	else
+		callee->calls += count;
 	if (a >= g->nodes[m->from].first_out && a < g->n_arcs && g->arcs[a].to == to) {
 		g->arcs[a].count += count;
 		return false;
 	}
-	m->where[to] = (arcid)g->n_arcs;
+	callee->arc = (arcid)g->n_arcs;
+	callee->n_in++;
 	g->arcs[g->n_arcs++] = (struct cg_arc){ m->from, to, count };
 	g->nodes[m->from].n_out++;
 	return true;
@@ -175,19 +179,33 @@ static bool make_arc(struct maker *m, symid to, uint64_t count)
  * its way while the others are looked at. */
 enum { BATCH = 32 };
 
-/* The records from `first` on, BATCH at most, that make arcs. */
-static size_t resolve_batch(struct maker *m, const struct profile *p, size_t first,
-			    const struct callgraph_opts *o, struct lookup *l, struct tally *ret)
-{
-	size_t end = p->n_arcs - first < BATCH ? p->n_arcs : first + BATCH, n = 0;
+struct counted {
+	struct tally t;
+	uint64_t count;
+};
 
-	for (size_t i = first; i < end; i++)
-		symbols_prefetch(m->g->symbols, p->arcs[i].to);
-	for (size_t i = first; i < end; i++) {
-		if (!resolve(m->g, &p->arcs[i], o, l, &ret[n]))
+/* By bytes, as arcs may have been made where records are. */
+static struct arc record_at(const struct arc *records, size_t i)
+{
+	struct arc a;
+	memcpy(&a, records + i, sizeof(a));
+	return a;
+}
+
+/* Of BATCH records at most those that make arcs. */
+static size_t resolve_batch(struct maker *m, const struct arc *records, size_t n_records,
+			    const struct callgraph_opts *o, struct lookup *l, struct counted *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_records; i++)
+		symbols_prefetch(m->g->symbols, record_at(records, i).to);
+	for (size_t i = 0; i < n_records; i++) {
+		struct arc record = record_at(records, i);
+		if (!resolve(m->g, &record, o, l, &ret[n].t))
 			continue;
-		__builtin_prefetch(&m->where[ret[n].to]);
-		ret[n++].record = (uint32_t)i;
+		__builtin_prefetch(&m->callees[ret[n].t.to]);
+		ret[n++].count = record.count;
 	}
 	return n;
 }
@@ -198,38 +216,70 @@ static void forget_arcs(struct callgraph *g)
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		struct cg_node *n = &g->nodes[i];
 		n->first_out = n->n_out = 0;
-		n->calls = n->outside_calls = 0;
+		n->calls = n->self_calls = n->outside_calls = 0;
 	}
 }
 
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
- * and their order is that of the records. False, with nothing done, if they do not. */
-static bool sum_ordered(struct callgraph *g, const struct profile *p,
-			const struct callgraph_opts *o)
+ * and their order is that of the records. Returns the callees; NULL, with nothing done, if they do
+ * not. `arcs` may be the records themselves: what was made ends before what is to be read. */
+static struct callee *sum_ordered(struct callgraph *g, const struct arc *records, size_t n_records,
+				  void *arcs, const struct callgraph_opts *o)
 {
 	struct lookup l = { NONE, 0, 0 };
-	struct tally t[BATCH];
-	struct maker m;
+	struct counted c[BATCH];
+	struct maker m = make_start(g, arcs);
 	bool ordered = true;
 
-	make_start(&m, g, p->n_arcs);
-	for (size_t first = 0; ordered && first < p->n_arcs; first += BATCH) {
-		size_t n = resolve_batch(&m, p, first, o, &l, t);
+	for (size_t first = 0; ordered && first < n_records; first += BATCH) {
+		size_t left = n_records - first;
+		size_t n =
+			resolve_batch(&m, records + first, left < BATCH ? left : BATCH, o, &l, c);
 		for (size_t i = 0; ordered && i < n; i++) {
-			ordered = m.from == NONE || t[i].from >= m.from;
-			if (t[i].from != m.from)
-				begin_caller(&m, t[i].from);
-			make_arc(&m, t[i].to, p->arcs[t[i].record].count);
+			ordered = m.from == NONE || c[i].t.from >= m.from;
+			if (c[i].t.from != m.from)
+				begin_caller(&m, c[i].t.from);
+			make_arc(&m, c[i].t.to, c[i].count);
 		}
 	}
-	if (!ordered)
-		forget_arcs(g);
-	free(m.where);
-	return ordered;
+	if (ordered)
+		return m.callees;
+	forget_arcs(g);
+	free(m.callees);
+	return NULL;
+}
+
+/* Whether that is known without trying. */
+static bool callers_ascend(const struct symbols *s, const struct profile *p)
+{
+	if (!p->arcs_ascend)
+		return false;
+	for (size_t i = 1; i < s->n; i++)
+		if (s->at[i].owner < s->at[i - 1].owner)
+			return false;
+	return true;
+}
+
+static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *p,
+				     const struct callgraph_opts *o)
+{
+	size_t n = p->n_arcs;
+	_Static_assert(sizeof(struct cg_arc) <= sizeof(struct arc), "they are made in place");
+
+	if (o->consume && callers_ascend(g->symbols, p)) {
+		struct arc *records = profile_take_arcs(o->consume);
+		return sum_ordered(g, records, n, records, o);
+	}
+	void *arcs = xrealloc(NULL, n, sizeof(*g->arcs));
+	struct callee *callees = sum_ordered(g, p->arcs, n, arcs, o);
+	if (!callees)
+		free(arcs);
+	return callees;
 }
 
 /* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */
-static void sum_tallies(struct callgraph *g, const struct profile *p, const struct tallies *t)
+static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
+				  const struct tallies *t)
 {
 	size_t n = t->v.n;
 	uint32_t *start = xalloc((g->n_symbols + 1) * sizeof(*start));
@@ -242,8 +292,7 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 	for (size_t i = 0; i < n; i++)
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
-	struct maker m;
-	make_start(&m, g, n);
+	struct maker m = make_start(g, xrealloc(NULL, n, sizeof(*g->arcs)));
 	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
 	size_t i = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
@@ -254,9 +303,9 @@ static void sum_tallies(struct callgraph *g, const struct profile *p, const stru
 				g->seq[g->n_arcs - 1] = grouped[i];
 		}
 	}
-	free(m.where);
 	free(start);
 	free(grouped);
+	return m.callees;
 }
 
 static void add_stack_call(symid from, symid to, void *tallies)
@@ -265,8 +314,8 @@ static void add_stack_call(symid from, symid to, void *tallies)
 	vec_push(&t->v, ((struct tally){ from, to, NONE }));
 }
 
-static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
-			    const struct callgraph_opts *o)
+static struct callee *sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
+				    const struct callgraph_opts *o, size_t *n_records)
 {
 	struct tallies t = { 0 };
 	struct tally one;
@@ -282,29 +331,18 @@ static size_t sum_unordered(struct callgraph *g, const struct profile *p, struct
 		scan_code(g, p, s, o, &t);
 	if (callgraph_has_stacks(o))
 		callgraph_stack_arcs(g, o, add_stack_call, &t);
-	sum_tallies(g, p, &t);
-	size_t n = t.v.n;
+	struct callee *callees = sum_tallies(g, p, &t);
+	*n_records = t.v.n;
 	vec_free(&t.v);
-	return n;
+	return callees;
 }
 
-static void count_calls(struct callgraph *g)
+static void count_calls(struct callgraph *g, const struct callee *callees)
 {
-	/* Callees lie all over memory: counted where they are close together. */
-	uint64_t *calls = xalloc(g->n_symbols * sizeof(*calls));
-
-	for (size_t i = 0; i < g->n_arcs; i++) {
-		const struct cg_arc *a = &g->arcs[i];
-		if (a->from == a->to)
-			g->nodes[a->to].self_calls += a->count;
-		else
-			calls[a->to] += a->count;
-	}
 	for (size_t i = 0; i < g->n_symbols; i++) {
-		g->nodes[i].calls += calls[i];
+		g->nodes[i].calls += callees[i].calls;
 		g->nodes[i].sharing_calls = g->nodes[i].calls;
 	}
-	free(calls);
 }
 
 /* Arcs by the place of their record, so that lists can be made newest first over all groups. */
@@ -321,23 +359,27 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 	return by_seq;
 }
 
+/* The arcs have one block of memory, with room behind them for the same by callee: what held the
+ * records is just as large, and memory that was used once costs less than fresh one. */
+static void fit_block(struct callgraph *g, bool with_callers)
+{
+	_Static_assert(sizeof(*g->in) == sizeof(*g->arcs), "they share a block");
+	g->arcs = xrealloc(g->arcs, g->n_arcs * (with_callers ? 2 : 1), sizeof(*g->arcs));
+	g->in = with_callers ? (struct cg_in *)(g->arcs + g->n_arcs) : NULL;
+}
+
 /* Newest first: that is the order in which GNU gprof walks arcs. */
-static void list_callers(struct callgraph *g, size_t n_records)
+static void list_callers(struct callgraph *g, const struct callee *callees, size_t n_records)
 {
 	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
 	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
 
-	for (size_t i = 0; i < g->n_arcs; i++)
-		next[g->arcs[i].to]++;
 	uint32_t at = 0;
 	for (size_t i = 0; i < g->n_symbols; i++) {
-		struct cg_node *n = &g->nodes[i];
-		n->first_in = at;
-		n->n_in = next[i];
-		next[i] = at;
-		at += n->n_in;
+		g->nodes[i].first_in = next[i] = at;
+		g->nodes[i].n_in = callees[i].n_in;
+		at += callees[i].n_in;
 	}
-	g->in = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	for (size_t i = g->n_arcs; i-- > 0;) {
 		arcid arc = by_seq ? by_seq[i] : (arcid)i;
 		const struct cg_arc *a = &g->arcs[arc];
@@ -358,14 +400,19 @@ bool callgraph_wants_callers(const struct callgraph_opts *o)
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o)
 {
+	struct callee *callees = NULL;
 	size_t n_records = 0;
 
 	g->has_arcs = p->n_arcs > 0;
-	if (o->static_calls || callgraph_has_stacks(o) || !sum_ordered(g, p, o))
-		n_records = sum_unordered(g, p, s, o);
+	if (!o->static_calls && !callgraph_has_stacks(o))
+		callees = sum_if_ordered(g, p, o);
+	if (!callees)
+		callees = sum_unordered(g, p, s, o, &n_records);
 	if (o->consume)
 		profile_release_arcs(o->consume);
-	count_calls(g);
+	count_calls(g, callees);
+	fit_block(g, callgraph_wants_callers(o));
 	if (callgraph_wants_callers(o))
-		list_callers(g, n_records);
+		list_callers(g, callees, n_records);
+	free(callees);
 }

@@ -69,30 +69,61 @@ static uint64_t calls_key(const struct callgraph *g, nodeid id)
 	return id < g->n_symbols ? ~g->nodes[id].calls : 0;
 }
 
-/* Functions that tie in all but their names. `keys` are by time, and by the other criteria. */
-static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+static uint64_t time_key(const struct callgraph *g, nodeid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	return ~sort_key_of_double(callgraph_shown_self(n) + n->shown_child);
+}
+
+static size_t count_equal(const struct sort_key *keys, size_t n)
+{
+	size_t equal = 1;
+	while (equal < n && keys[equal].key == keys[0].key)
+		equal++;
+	return equal;
+}
+
+static void sort_by_name(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	struct sort_name *names = xrealloc(NULL, n, sizeof(*names));
 
-	for (size_t i = 0, end; i < n; i = end) {
-		nodeid first = keys[i].index;
-		for (end = i; end < n && keys[end].key == keys[i].key &&
-			      class_of(g, keys[end].index) == class_of(g, first) &&
-			      calls_key(g, keys[end].index) == calls_key(g, first);
-		     end++)
-			names[end - i].index = keys[end].index;
-		if (end - i < 2 || first >= g->n_symbols)
-			continue;
-		for (size_t k = 0; k < end - i; k++)
-			names[k].name = g->symbols->at[names[k].index].name;
-		sort_names(names, end - i);
-		for (size_t k = i; k < end; k++)
-			keys[k].index = names[k - i].index;
-	}
+	for (size_t i = 0; i < n; i++)
+		names[i] = (struct sort_name){ g->symbols->at[keys[i].index].name, keys[i].index };
+	sort_names(names, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i].index = names[i].index;
 	free(names);
 }
 
-/* The least criterion first, as sorting is stable. */
+/* Of one time and class: by calls, then by name. */
+static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = calls_key(g, keys[i].index);
+	sort_keys(keys, n);
+	if (g->symbols->opts.lines || keys[0].index >= g->n_symbols)
+		return;
+	for (size_t i = 0, equal; i < n; i += equal) {
+		equal = count_equal(keys + i, n - i);
+		if (equal > 1)
+			sort_by_name(g, keys + i, equal);
+	}
+}
+
+/* Of one time. */
+static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = class_of(g, keys[i].index);
+	sort_keys(keys, n);
+	for (size_t i = 0, equal; i < n; i += equal) {
+		equal = count_equal(keys + i, n - i);
+		if (equal > 1)
+			sort_alike(g, keys + i, equal);
+	}
+}
+
+/* What is compared of all lies in the order of the nodes, and so does not have to be waited for. */
 static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	for (nodeid i = 0; i < n; i++)
@@ -100,18 +131,13 @@ static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_
 	if (g->symbols->opts.lines)
 		sort_by_function(g, keys);
 	for (size_t i = 0; i < n; i++)
-		keys[i].key = calls_key(g, keys[i].index);
+		keys[i].key = time_key(g, keys[i].index);
 	sort_keys(keys, n);
-	for (size_t i = 0; i < n; i++)
-		keys[i].key = class_of(g, keys[i].index);
-	sort_keys(keys, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct cg_node *node = &g->nodes[keys[i].index];
-		keys[i].key = ~sort_key_of_double(callgraph_shown_self(node) + node->shown_child);
+	for (size_t i = 0, equal; i < n; i += equal) {
+		equal = count_equal(keys + i, n - i);
+		if (equal > 1)
+			sort_ties(g, keys + i, equal);
 	}
-	sort_keys(keys, n);
-	if (!g->symbols->opts.lines)
-		sort_ties(g, keys, n);
 }
 
 static void number_entries(struct callgraph *g)
@@ -128,119 +154,7 @@ static void number_entries(struct callgraph *g)
 	free(keys);
 }
 
-/* ---- order within an entry ---- */
-
-/* Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed
- * in order of first appearance, both ways. */
-static inline int compare_listed(const struct cg_listed *l, const struct cg_listed *r,
-				 bool descending)
-{
-	int c = 0;
-	if (l->class != r->class)
-		c = l->class < r->class ? -1 : 1;
-	else if (l->total != r->total)
-		c = l->total < r->total ? -1 : 1;
-	else
-		c = (l->count > r->count) - (l->count < r->count);
-	if (c)
-		return descending ? -c : c;
-	return (l->seq > r->seq) - (l->seq < r->seq);
-}
-
-static int ascending(const void *l, const void *r) { return compare_listed(l, r, false); }
-static int descending(const void *l, const void *r) { return compare_listed(l, r, true); }
-
-static inline __attribute__((always_inline)) void sort_few(struct cg_listed *list, uint32_t n,
-							   bool down)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		struct cg_listed moving = list[i];
-		uint32_t k = i;
-		for (; k && compare_listed(&list[k - 1], &moving, down) > 0; k--)
-			list[k] = list[k - 1];
-		list[k] = moving;
-	}
-}
-
-static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
-{
-	enum { FEW = 24 }; /* most lists are short */
-	if (n > FEW)
-		qsort(list, n, sizeof(*list), down ? descending : ascending);
-	else if (down)
-		sort_few(list, n, true);
-	else
-		sort_few(list, n, false);
-}
-
-static struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
-			       symid other)
-{
-	struct cg_listed l = { .other = other,
-			       .arc = arc,
-			       .seq = callgraph_arc_seq(g, arc),
-			       .count = a->count,
-			       .class = CG_OUTER };
-
-	if (callgraph_arc_is_inner(g, arc, a))
-		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
-	else if (g->measured)
-		l.time = other == a->from ? g->measured[arc].entered : g->measured[arc].called;
-	else
-		l.time = callgraph_arc_time(g, arc, a);
-	l.total = l.time.self + l.time.child;
-	return l;
-}
-
-/* The other ends lie all over memory: asked for some arcs ahead they are there when needed. */
-enum { AHEAD = 8 };
-
-void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
-{
-	const struct cg_in *in = &g->in[g->nodes[id].first_in];
-	uint32_t n = g->nodes[id].n_in;
-
-	for (uint32_t k = 0; k < n && k < AHEAD; k++)
-		__builtin_prefetch(&g->part[in[k].from]);
-	for (uint32_t k = 0; k < n; k++) {
-		if (k + AHEAD < n)
-			__builtin_prefetch(&g->part[in[k + AHEAD].from]);
-		struct cg_arc a = { in[k].from, id, in[k].count };
-		ret[k] = listed(g, in[k].arc, &a, a.from);
-	}
-	sort_listed(ret, n, false);
-}
-
-void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
-{
-	arcid first = g->nodes[id].first_out;
-	uint32_t n = g->nodes[id].n_out;
-
-	for (uint32_t k = 0; k < n && k < AHEAD; k++)
-		__builtin_prefetch(&g->share[g->arcs[first + k].to]);
-	for (uint32_t k = 0; k < n; k++) {
-		if (k + AHEAD < n)
-			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
-		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
-	}
-	sort_listed(ret, n, true);
-}
-
-void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
-{
-	enum { NODES_AHEAD = 3, ENOUGH = 32, LINE = 4 }; /* arcs to a cache line */
-
-	if (place + NODES_AHEAD >= g->n_symbols + g->n_cycles)
-		return;
-	callgraph_prefetch_node(&g->nodes[g->order[place + NODES_AHEAD]]);
-	if (g->order[place] >= g->n_symbols)
-		return;
-	const struct cg_node *n = &g->nodes[g->order[place]];
-	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
-		__builtin_prefetch(&g->in[n->first_in + k]);
-	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
-		__builtin_prefetch(&g->arcs[n->first_out + k]);
-}
+/* ---- order within a cycle ---- */
 
 static int compare_members(const void *l, const void *r, void *arg)
 {
@@ -318,7 +232,6 @@ void callgraph_free(struct callgraph *g)
 	free(g->nodes);
 	free(g->arcs);
 	free(g->seq);
-	free(g->in);
 	free(g->share);
 	free(g->part);
 	free(g->is_cut);

@@ -75,8 +75,8 @@ struct callgraph {
 	uint32_t *seq; /* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
 			* in arcs[] */
 	size_t n_arcs;
-	struct cg_in *in; /* arcs by `to`, each group newest first: as GNU gprof walks them; may be
-			   * NULL if flat_only */
+	struct cg_in *in; /* arcs by `to`, each group newest first: as GNU gprof walks them; in the
+			   * block of arcs; may be NULL if flat_only */
 	bool *is_cut;     /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
 	arcid *cut;       /* the arcs that are, in the order they were chosen */
 	size_t n_cut;

@@ -9,14 +9,13 @@
 
 #include "analysis/private.h"
 
-/* All that the walk needs of a symbol, in one place: it comes to symbols anywhere in memory. */
+/* All that the walk notes of a symbol, once it was seen. */
 struct vertex {
-	symid head;               /* union-find: a member points towards its head */
-	symid next;               /* the next member of its cycle, or NONE */
-	symid last;               /* of a head: the end of its string of members */
-	uint32_t depth;           /* place on the path, for symbols on it */
-	uint32_t top_order;       /* once ordered */
-	arcid first_out, end_out; /* its arcs */
+	symid head;         /* union-find: a member points towards its head */
+	symid next;         /* the next member of its cycle, or NONE */
+	symid last;         /* of a head: the end of its string of members */
+	uint32_t depth;     /* place on the path, for symbols on it */
+	uint32_t top_order; /* once ordered */
 };
 
 struct visit {
@@ -24,17 +23,21 @@ struct visit {
 	arcid arcs_left; /* the end of those that are still to be looked at */
 };
 
+/* The walk comes to symbols anywhere in memory, and can go on only when it has seen their arcs:
+ * what it needs of these it has in as little memory as there can be. */
 struct walk {
 	struct callgraph *g;
-	struct vertex *at;
+	arcid *first;  /* [n_symbols + 1] of a symbol's arcs; they end where the next one's start */
+	symid *callee; /* [n_arcs] */
 	uint8_t *state;
+	struct vertex *at;
 	struct visit *path; /* the symbols being visited */
 	uint32_t *heads;    /* places on the path of symbols that are their own head */
 	size_t n_path, n_heads;
 	uint32_t n_ordered;
 };
 
-enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED };
+enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED, IN_CYCLE };
 
 static symid head_of(struct walk *w, symid id)
 {
@@ -47,13 +50,16 @@ static symid head_of(struct walk *w, symid id)
 
 static void enter(struct walk *w, symid id)
 {
-	struct vertex *v = &w->at[id];
+	arcid end = w->first[id + 1];
+
+	if (end)
+		__builtin_prefetch(&w->callee[end - 1]);
 	w->state[id] = ON_PATH;
-	v->depth = (uint32_t)w->n_path;
+	w->at[id] = (struct vertex){
+		.head = id, .next = NONE, .last = id, .depth = (uint32_t)w->n_path
+	};
 	w->heads[w->n_heads++] = (uint32_t)w->n_path;
-	for (uint32_t k = 0; k < v->end_out - v->first_out && k < 16; k += 4) /* a cache line */
-		__builtin_prefetch(&w->g->arcs[v->end_out - 1 - k]);
-	w->path[w->n_path++] = (struct visit){ id, v->end_out };
+	w->path[w->n_path++] = (struct visit){ id, end };
 }
 
 /* The path leads back to `to`: all heads that were found after it belong to its cycle. */
@@ -94,12 +100,12 @@ static void visit_from(struct walk *w, symid root)
 	enter(w, root);
 	while (w->n_path) {
 		struct visit *visit = &w->path[w->n_path - 1];
-		if (visit->arcs_left == w->at[visit->id].first_out) {
+		if (visit->arcs_left == w->first[visit->id]) {
 			leave(w);
 			continue;
 		}
 		arcid arc = --visit->arcs_left; /* newest first */
-		symid to = w->g->arcs[arc].to;
+		symid to = w->callee[arc];
 		if (w->g->is_cut && w->g->is_cut[arc])
 			continue;
 		if (w->state[to] == UNSEEN)
@@ -111,24 +117,31 @@ static void visit_from(struct walk *w, symid root)
 
 /* ---- cycles as nodes ---- */
 
-static void count_cycle_calls(struct callgraph *g)
+static void count_calls_of(struct callgraph *g, arcid arc, uint32_t cycle)
 {
+	const struct cg_arc *a = &g->arcs[arc];
+	struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
+
+	if (a->from == a->to)
+		return;
+	if (g->nodes[a->from].cycle == cycle) {
+		c->self_calls += a->count;
+		return;
+	}
+	c->calls += a->count;
+	if (!g->is_cut || !g->is_cut[arc])
+		c->sharing_calls += a->count;
+}
+
+static void count_cycle_calls(struct walk *w)
+{
+	struct callgraph *g = w->g;
+
 	if (!g->n_cycles)
 		return;
-	for (size_t i = 0; i < g->n_arcs; i++) {
-		const struct cg_arc *a = &g->arcs[i];
-		uint32_t cycle = g->nodes[a->to].cycle;
-		if (!cycle || a->from == a->to)
-			continue;
-		struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-		if (g->nodes[a->from].cycle == cycle) {
-			c->self_calls += a->count;
-			continue;
-		}
-		c->calls += a->count;
-		if (!g->is_cut || !g->is_cut[i])
-			c->sharing_calls += a->count;
-	}
+	for (arcid i = 0; i < g->n_arcs; i++)
+		if (w->state[w->callee[i]] == IN_CYCLE)
+			count_calls_of(g, i, g->nodes[w->callee[i]].cycle);
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		const struct cg_node *n = &g->nodes[i];
 		if (!n->cycle)
@@ -151,8 +164,10 @@ static void make_cycles(struct walk *w)
 		if (at[i].head != i || at[i].next == NONE)
 			continue;
 		g->n_cycles++;
-		for (symid m = i; m != NONE; m = at[m].next, n_members++)
+		for (symid m = i; m != NONE; m = at[m].next, n_members++) {
 			g->nodes[m].cycle = (uint32_t)g->n_cycles;
+			w->state[m] = IN_CYCLE;
+		}
 	}
 	g->nodes = xrealloc(g->nodes, g->n_symbols + g->n_cycles, sizeof(*g->nodes));
 	memset(g->nodes + g->n_symbols, 0, g->n_cycles * sizeof(*g->nodes));
@@ -170,7 +185,20 @@ static void make_cycles(struct walk *w)
 			g->members[n++] = m;
 		c->n_members = (uint32_t)n - c->first_out;
 	}
-	count_cycle_calls(g);
+	count_cycle_calls(w);
+}
+
+static void list_callees(struct walk *w)
+{
+	const struct callgraph *g = w->g;
+
+	w->first = xrealloc(NULL, g->n_symbols + 1, sizeof(*w->first));
+	w->callee = xrealloc(NULL, g->n_arcs, sizeof(*w->callee));
+	w->first[0] = 0;
+	for (size_t i = 0; i < g->n_symbols; i++)
+		w->first[i + 1] = w->first[i] + g->nodes[i].n_out;
+	for (size_t i = 0; i < g->n_arcs; i++)
+		w->callee[i] = g->arcs[i].to;
 }
 
 void callgraph_find_cycles(struct callgraph *g)
@@ -178,25 +206,20 @@ void callgraph_find_cycles(struct callgraph *g)
 	size_t n = g->n_symbols;
 	struct walk w = { .g = g };
 
+	list_callees(&w);
+	w.state = xalloc(n);
 	w.at = xrealloc(NULL, n, sizeof(*w.at));
 	w.path = xrealloc(NULL, n, sizeof(*w.path));
 	w.heads = xrealloc(NULL, n, sizeof(*w.heads));
-	w.state = xalloc(n);
-	for (symid i = 0; i < n; i++) {
-		const struct cg_node *node = &g->nodes[i];
-		w.at[i] = (struct vertex){ .head = i,
-					   .next = NONE,
-					   .last = i,
-					   .first_out = node->first_out,
-					   .end_out = node->first_out + node->n_out };
-	}
 	for (symid i = 0; i < n; i++)
 		if (w.state[i] == UNSEEN)
 			visit_from(&w, i);
 	make_cycles(&w);
 
+	free(w.first);
+	free(w.callee);
+	free(w.state);
 	free(w.at);
 	free(w.path);
 	free(w.heads);
-	free(w.state);
 }

@@ -107,7 +107,7 @@ static void apply_selection(struct cg_node *n, symid id, const struct selection 
  * memory. */
 static void prefetch_callers(const struct callgraph *g, const symid *bottom_up, size_t i)
 {
-	enum { NODE_AHEAD = 6, ARCS_AHEAD = 4, PARTS_AHEAD = 2, ENOUGH = 32 };
+	enum { NODE_AHEAD = 16, ARCS_AHEAD = 10, PARTS_AHEAD = 5, ENOUGH = 32 };
 
 	if (i < NODE_AHEAD)
 		return;
@@ -221,7 +221,7 @@ static void settle_share(struct callgraph *g, symid id)
 /* As prefetch_callers(), for the way up. */
 static void prefetch_callees(const struct callgraph *g, const symid *bottom_up, size_t i)
 {
-	enum { NODE_AHEAD = 8, ARCS_AHEAD = 5, SHARES_AHEAD = 2, ENOUGH = 32 };
+	enum { NODE_AHEAD = 16, ARCS_AHEAD = 10, SHARES_AHEAD = 5, ENOUGH = 32 };
 
 	if (i + NODE_AHEAD >= g->n_symbols)
 		return;

@@ -5,7 +5,9 @@
 
 /* ---- numbers: a radix sort, from the lowest digit on ---- */
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW = 48 };
+/* Large digits need fewer passes; of a few thousand keys counting them would cost more than that.
+ */
+enum { SMALL_DIGIT = 8, LARGE_DIGIT = 11, FEW = 48, MANY = 2048 };
 
 static void sort_few(struct sort_key *keys, size_t n)
 {
@@ -27,18 +29,22 @@ static bool is_sorted(const struct sort_key *keys, size_t n)
 }
 
 /* One stable pass by the digit that starts at bit `shift`. */
-static void sort_digit(const struct sort_key *from, struct sort_key *to, size_t n, unsigned shift)
+static void sort_digit(const struct sort_key *from, struct sort_key *to, size_t n, unsigned shift,
+		       unsigned bits)
 {
-	uint32_t at[DIGITS] = { 0 };
+	const uint64_t mask = (1u << bits) - 1;
+	uint32_t at[1 << LARGE_DIGIT];
+
+	memset(at, 0, sizeof(*at) << bits);
 	for (size_t i = 0; i < n; i++)
-		at[from[i].key >> shift & (DIGITS - 1)]++;
-	for (uint32_t d = 0, sum = 0; d < DIGITS; d++) {
+		at[from[i].key >> shift & mask]++;
+	for (uint32_t d = 0, sum = 0; d <= mask; d++) {
 		uint32_t count = at[d];
 		at[d] = sum;
 		sum += count;
 	}
 	for (size_t i = 0; i < n; i++)
-		to[at[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+		to[at[from[i].key >> shift & mask]++] = from[i];
 }
 
 /* Only digits that differ at all need a pass: some two for the addresses of a program. */
@@ -55,10 +61,11 @@ void sort_keys(struct sort_key *keys, size_t n)
 	for (size_t i = 0; i < n; i++)
 		differ |= keys[i].key ^ keys[0].key;
 	struct sort_key *from = keys, *other = xrealloc(NULL, n, sizeof(*other)), *to = other;
-	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-		if (!(differ >> shift & (DIGITS - 1)))
+	unsigned bits = n < MANY ? SMALL_DIGIT : LARGE_DIGIT;
+	for (unsigned shift = 0; shift < 64; shift += bits) {
+		if (!(differ >> shift & ((1u << bits) - 1)))
 			continue;
-		sort_digit(from, to, n, shift);
+		sort_digit(from, to, n, shift, bits);
 		struct sort_key *swap = from;
 		from = to;
 		to = swap;

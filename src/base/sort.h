@@ -17,7 +17,7 @@ struct sort_key {
 	uint32_t index;
 };
 
-/* Ascending. Cost: O(n) per 11 bits in which keys differ. */
+/* Ascending. Cost: O(n) per 8 bits (of thousands of keys: 11) in which keys differ. */
 void sort_keys(struct sort_key *keys, size_t n);
 
 /* A key by which numbers sort as `<` has it (-0 is 0; NaN: at either end); ~ of it: descending. */

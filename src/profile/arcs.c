@@ -100,8 +100,8 @@ static void settle_runs(struct arcs *a)
 				i++;
 			if (i < kept)
 				sum(a, &all[i], at->count);
-			else
-				all[kept++] = *at;
+			else if (&all[kept++] != at)
+				all[kept - 1] = *at;
 		}
 	}
 	a->at.n = a->settled = kept;
@@ -114,7 +114,8 @@ static void settle(struct arcs *a)
 
 	if (a->settled == n)
 		return;
-	if (a->settled == 0 && is_ordered(all, all + n)) {
+	a->ascend = a->settled == 0 && is_ordered(all, all + n);
+	if (a->ascend) {
 		settle_runs(a);
 		return;
 	}
@@ -135,6 +136,7 @@ static void settle(struct arcs *a)
 static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
 {
 	vec_push(&a->at, *arc);
+	a->ascend = false;
 	*s = (uint32_t)a->settled++;
 	if (a->settled * 2 > a->cap)
 		build_index(a, a->settled * 2);

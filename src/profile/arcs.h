@@ -18,6 +18,7 @@ struct arcs {
 	uint32_t *slots; /* hash over the settled ones: index, or NONE; NULL: not needed yet */
 	size_t cap;      /* a power of two, at least twice `settled`; 0 without slots */
 	bool saturated;
+	bool ascend; /* once a file has ended: by from, and those are of one object */
 };
 
 void arcs_add(struct arcs *a, const struct arc *arcs, size_t n);

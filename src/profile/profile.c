@@ -443,6 +443,7 @@ struct profile *profile_finish(struct profile_builder *b)
 		.n_objects = b->objects.n,
 		.arcs = b->arcs.at.at,
 		.n_arcs = b->arcs.at.n,
+		.arcs_ascend = b->arcs.ascend,
 		.histograms = b->histograms.at,
 		.n_histograms = b->histograms.n,
 		.blocks = b->blocks.at,
@@ -463,11 +464,20 @@ static struct finished *finished_of(struct profile *p)
 	return (struct finished *)((char *)p - offsetof(struct finished, profile));
 }
 
+struct arc *profile_take_arcs(struct profile *p)
+{
+	struct arc *arcs = TAKE(finished_of(p)->builder->arcs.at.at);
+
+	profile_release_arcs(p);
+	return arcs;
+}
+
 void profile_release_arcs(struct profile *p)
 {
 	arcs_free(&finished_of(p)->builder->arcs);
 	p->arcs = NULL;
 	p->n_arcs = 0;
+	p->arcs_ascend = false;
 }
 
 void profile_release_hits(struct profile *p)

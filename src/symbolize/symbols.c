@@ -229,68 +229,19 @@ static void add_places(struct symbols *s, struct symbol_table *t)
 
 /* ---- lookup ---- */
 
-/* Buckets of equal size over the places' range, about as many as places: where symbols are spread
- * evenly a lookup looks at one or two of them. */
-void symbols_index(struct symbols *s)
-{
-	struct symbols_private *p = s->priv;
-	if (!s->n)
-		return;
-	uint64_t span = s->at[s->n - 1].end - s->at[0].addr;
-
-	while ((span >> p->shift) > s->n)
-		p->shift++;
-	p->n_buckets = (size_t)(span >> p->shift) + 1;
-	p->bucket = xalloc((p->n_buckets + 1) * sizeof(*p->bucket));
-	size_t b = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		size_t last = (size_t)((s->at[i].end - s->at[0].addr) >> p->shift);
-		for (; b <= last && b < p->n_buckets; b++)
-			p->bucket[b] = (uint32_t)i;
-	}
-	for (; b <= p->n_buckets; b++)
-		p->bucket[b] = (uint32_t)s->n;
-}
-
 symid symbols_find(const struct symbols *s, uint64_t addr)
 {
-	const struct symbols_private *p = s->priv;
-	if (!p->n_buckets || addr < s->at[0].addr)
-		return NONE;
-	uint64_t b = (addr - s->at[0].addr) >> p->shift;
-	if (b >= p->n_buckets)
-		return NONE;
+	return place_index_find(&s->priv->index, addr);
+}
 
-	size_t low = p->bucket[b], high = p->bucket[b + 1] + (size_t)1;
-	if (high > s->n)
-		high = s->n;
-	/* The first place that ends after addr: next to where the bucket starts, if places are
-	 * spread evenly. */
-	enum { FEW = 4 };
-	for (size_t i = 0; i < FEW && low < high && s->at[low].end <= addr; i++)
-		low++;
-	while (low < high && s->at[low].end <= addr) {
-		size_t mid = low + (high - low) / 2;
-		if (s->at[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < s->n && s->at[low].addr <= addr && addr < s->at[low].end ? (symid)low : NONE;
+symid symbols_find_function(const struct symbols *s, uint64_t addr)
+{
+	return place_index_find_function(&s->priv->index, addr);
 }
 
 void symbols_prefetch(const struct symbols *s, uint64_t addr)
 {
-	const struct symbols_private *p = s->priv;
-	if (!p->n_buckets)
-		return;
-	uint64_t b = (addr - s->at[0].addr) >> p->shift;
-
-	if (addr < s->at[0].addr || b >= p->n_buckets)
-		return;
-	const struct symbol *place = &s->at[p->bucket[b]]; /* which may lie on two cache lines */
-	__builtin_prefetch(place);
-	__builtin_prefetch((const char *)(place + 1) - 1);
+	place_index_prefetch(&s->priv->index, addr);
 }
 
 /* ---- parts ---- */
@@ -473,7 +424,7 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	add_places(s, &table);
 	note_positions(s, &table);
 	free(table.at);
-	symbols_index(s);
+	place_index_init(&s->priv->index, s->at, s->n);
 	s->parts = xalloc(sizeof(*s->parts));
 	s->parts[0] = (struct symbols_part){
 		.object = o, .n = (symid)s->n, .low = s->at[0].addr, .high = s->at[s->n - 1].end
@@ -493,7 +444,7 @@ void symbols_free(struct symbols *s)
 	vec_free(&s->priv->all_files);
 	free(s->priv->display);
 	map64_free(&s->priv->displays);
-	free(s->priv->bucket);
+	place_index_done(&s->priv->index);
 	free(s->priv->placed);
 	free(s->priv);
 	free(s->parts);

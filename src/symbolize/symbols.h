@@ -66,8 +66,12 @@ const char *symbols_path(const struct symbols *s);
 /* The place that holds addr, or NONE. Cost: constant for evenly spread symbols. */
 symid symbols_find(const struct symbols *s, uint64_t addr);
 
-/* A hint that symbols_find(s, addr) comes soon: where there are millions to be found, most of the
- * time goes into waiting for memory. */
+/* The function that the place is of, or NONE: the owner of a cold piece; of a line the function
+ * before it. */
+symid symbols_find_function(const struct symbols *s, uint64_t addr);
+
+/* A hint that one of these comes soon: where there are millions to be found, most of the time goes
+ * into waiting for memory. */
 void symbols_prefetch(const struct symbols *s, uint64_t addr);
 
 /* Fill in at[id].file and .line (GNU: the line table's entry for its first address). */

@@ -81,7 +81,7 @@ struct symbols *symbols_join(struct symbols **parts, const uint64_t *bases, size
 		symbols_free(parts[i]);
 	}
 	add_extra(s, extra, n_extra, low);
-	symbols_index(s);
+	place_index_init(&s->priv->index, s->at, s->n);
 	s->priv->display = xalloc((s->n + 1) * sizeof(*s->priv->display));
 	return s;
 }

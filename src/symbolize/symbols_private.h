@@ -6,7 +6,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "base/vec.h"
-#include "symbolize/symbols.h"
+#include "symbolize/place_index.h"
 
 struct placed { /* where a place stands in the object's symbol table */
 	uint32_t position;
@@ -19,9 +19,7 @@ struct symbols_private {
 	const char **display; /* [n], NULL until asked for */
 	struct map64
 		displays; /* name of a line place (pointer) -> one that has its readable form */
-	uint32_t *bucket; /* first place that ends after the bucket's low address */
-	size_t n_buckets;
-	unsigned shift;        /* a bucket is 1 << shift bytes */
+	struct place_index index;
 	struct placed *placed; /* function places; by position once that was needed */
 	size_t n_placed;
 	bool by_position;
@@ -42,8 +40,5 @@ struct extra_place {
 struct symbols *symbols_join(struct symbols **parts, const uint64_t *bases, size_t n,
 			     uint32_t program, const struct extra_place *extra, size_t n_extra,
 			     uint64_t low, const struct symbols_opts *opts);
-
-/* Makes the index that symbols_find() uses. */
-void symbols_index(struct symbols *s);
 
 #endif

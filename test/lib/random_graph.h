@@ -26,9 +26,9 @@ static inline struct callgraph *random_graph_make(size_t n_symbols, const struct
 	g->n_symbols = n_symbols;
 	g->n_arcs = n;
 	g->nodes = xalloc(n_symbols * sizeof(*g->nodes));
-	g->arcs = xalloc(n * sizeof(*g->arcs));
+	g->arcs = xalloc(2 * n * sizeof(*g->arcs));
+	g->in = (struct cg_in *)(g->arcs + n);
 	g->seq = xalloc(n * sizeof(*g->seq));
-	g->in = xalloc(n * sizeof(*g->in));
 	for (size_t i = 0; i < n; i++)
 		start[calls->v.at[i].from + 1]++;
 	for (size_t i = 0; i < n_symbols; i++) {

@@ -1,0 +1,192 @@
+/* entries.c - the arcs of an entry of the graph, in the order in which gprof lists them.
+ *
+ * Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed
+ * in order of first appearance, both ways. */
+#include <stdlib.h>
+
+#include "analysis/private.h"
+#include "base/sort.h"
+
+/* ---- order ---- */
+
+static inline int compare_listed(const struct cg_listed *l, const struct cg_listed *r, bool down)
+{
+	int c = 0;
+	if (l->class != r->class)
+		c = l->class < r->class ? -1 : 1;
+	else if (l->total != r->total)
+		c = l->total < r->total ? -1 : 1;
+	else
+		c = (l->count > r->count) - (l->count < r->count);
+	if (c)
+		return down ? -c : c;
+	return (l->seq > r->seq) - (l->seq < r->seq);
+}
+
+static inline __attribute__((always_inline)) void sort_few(struct cg_listed *list, uint32_t n,
+							   bool down)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct cg_listed moving = list[i];
+		uint32_t k = i;
+		for (; k && compare_listed(&list[k - 1], &moving, down) > 0; k--)
+			list[k] = list[k - 1];
+		list[k] = moving;
+	}
+}
+
+/* What compare_listed() looks at, the least important first. */
+enum criterion { BY_SEQ, BY_COUNT, BY_TOTAL, BY_CLASS, N_CRITERIA };
+
+static uint64_t key_of(const struct cg_listed *l, enum criterion by)
+{
+	switch (by) {
+	case BY_SEQ:
+		return l->seq;
+	case BY_COUNT:
+		return l->count;
+	case BY_TOTAL:
+		return sort_key_of_double(l->total);
+	case BY_CLASS:
+		return l->class;
+	case N_CRITERIA:
+		break;
+	}
+	return 0;
+}
+
+/* list[i] becomes what is list[keys[i].index] now: round by round of the permutation. */
+static void arrange(struct cg_listed *list, struct sort_key *keys, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct cg_listed first = list[i];
+		uint32_t to = i;
+		for (uint32_t from; (from = keys[to].index) != i; to = from) {
+			list[to] = list[from];
+			keys[to].index = to;
+		}
+		list[to] = first;
+		keys[to].index = to;
+	}
+}
+
+/* As sorting is stable, by one criterion after the other. Mostly only counts are not in order: arcs
+ * come by their place, and the time that callers have of one callee grows with the count. */
+static void sort_many(struct cg_listed *list, uint32_t n, bool down)
+{
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i].index = i;
+	for (enum criterion by = BY_SEQ; by < N_CRITERIA; by++) {
+		uint64_t flip = down && by != BY_SEQ ? UINT64_MAX : 0;
+		for (uint32_t i = 0; i < n; i++)
+			keys[i].key = key_of(&list[keys[i].index], by) ^ flip;
+		sort_keys(keys, n);
+	}
+	arrange(list, keys, n);
+	free(keys);
+}
+
+static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
+{
+	enum { FEW = 24 }; /* most lists are short */
+	if (n > FEW)
+		sort_many(list, n, down);
+	else if (down)
+		sort_few(list, n, true);
+	else
+		sort_few(list, n, false);
+}
+
+/* ---- lists ---- */
+
+static struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
+			       symid other)
+{
+	struct cg_listed l = { .other = other,
+			       .arc = arc,
+			       .seq = callgraph_arc_seq(g, arc),
+			       .count = a->count,
+			       .class = CG_OUTER };
+
+	if (callgraph_arc_is_inner(g, arc, a))
+		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
+	else if (g->measured)
+		l.time = other == a->from ? g->measured[arc].entered : g->measured[arc].called;
+	else
+		l.time = callgraph_arc_time(g, arc, a);
+	l.total = l.time.self + l.time.child;
+	return l;
+}
+
+/* The other ends lie all over memory: those of long lists are asked for some arcs ahead, those of
+ * short ones while the entry before is being listed. */
+enum { AHEAD = 24, ENOUGH = 32 };
+
+void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
+{
+	const struct cg_in *in = &g->in[g->nodes[id].first_in];
+	uint32_t n = g->nodes[id].n_in;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (k + AHEAD < n)
+			__builtin_prefetch(&g->part[in[k + AHEAD].from]);
+		struct cg_arc a = { in[k].from, id, in[k].count };
+		ret[n - 1 - k] = listed(g, in[k].arc, &a, a.from); /* oldest first */
+	}
+	sort_listed(ret, n, false);
+}
+
+void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
+{
+	arcid first = g->nodes[id].first_out;
+	uint32_t n = g->nodes[id].n_out;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (k + AHEAD < n)
+			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
+		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
+	}
+	sort_listed(ret, n, true);
+}
+
+/* NULL for a cycle, and behind the last entry. */
+static const struct cg_node *symbol_at(const struct callgraph *g, size_t place)
+{
+	if (place >= g->n_symbols + g->n_cycles || g->order[place] >= g->n_symbols)
+		return NULL;
+	return &g->nodes[g->order[place]];
+}
+
+static void prefetch_arcs(const struct callgraph *g, const struct cg_node *n)
+{
+	enum { LINE = 4 }; /* arcs to a cache line */
+
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
+		__builtin_prefetch(&g->in[n->first_in + k]);
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
+		__builtin_prefetch(&g->arcs[n->first_out + k]);
+}
+
+static void prefetch_ends(const struct callgraph *g, const struct cg_node *n)
+{
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
+		__builtin_prefetch(&g->part[g->in[n->first_in + k].from]);
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k++)
+		__builtin_prefetch(&g->share[g->arcs[n->first_out + k].to]);
+}
+
+void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
+{
+	enum { NODES_AHEAD = 6, ARCS_AHEAD = 3 };
+	const struct cg_node *node = symbol_at(g, place + NODES_AHEAD),
+			     *arcs = symbol_at(g, place + ARCS_AHEAD), *ends = symbol_at(g, place);
+
+	if (node)
+		callgraph_prefetch_node(node);
+	if (arcs)
+		prefetch_arcs(g, arcs);
+	if (ends)
+		prefetch_ends(g, ends);
+}

@@ -1,0 +1,230 @@
+/* Call graphs made of many records: that it does not matter how they are made, and in which order
+ * their arcs are listed. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "analysis/callgraph.h"
+#include "lib/random_graph.h"
+#include "symbolize/symbols_private.h"
+
+enum { FUNCTIONS = 3000, SIZE = 64, MOST_CALLS = 8 };
+
+/* ---- a program and its data ---- */
+
+static struct symbol places[FUNCTIONS];
+static struct symbols_private private;
+static struct symbols program = { .at = places, .n = FUNCTIONS, .priv = &private };
+
+/* With pieces some functions own the code in front of them. */
+static void make_program(bool pieces)
+{
+	for (symid i = 0; i < FUNCTIONS; i++)
+		places[i] = (struct symbol){ .addr = (uint64_t)(i + 1) * SIZE,
+					     .end = (uint64_t)(i + 2) * SIZE,
+					     .name = "f",
+					     .owner = pieces && i % 7 == 3 ? i + 1 : i,
+					     .is_function = true };
+	place_index_done(&private.index);
+	place_index_init(&private.index, places, FUNCTIONS);
+}
+
+/* A few functions are called by nearly all, so that some lists are long; some functions call
+ * themselves, and each other. */
+static struct arc random_call(uint64_t *seed, symid from)
+{
+	static const uint32_t ranges[] = { 1, 10, 100, FUNCTIONS };
+	symid to = random_below(seed, ranges[random_below(seed, ARRAY_LEN(ranges))]);
+
+	if (!random_below(seed, 10))
+		to = from;
+	return (struct arc){ .from = places[from].addr + random_below(seed, SIZE),
+			     .to = places[to].addr,
+			     .count = random_below(seed, 3) ? random_below(seed, 70000) : 1 };
+}
+
+static int by_site(const void *l, const void *r)
+{
+	const struct arc *left = l, *right = r;
+	return (left->from > right->from) - (left->from < right->from);
+}
+
+/* Every call twice, so that there is something to add up. */
+static struct profile *make_profile(uint64_t seed, bool ordered)
+{
+	struct profile_builder *b = profile_builder_new();
+	VEC(struct arc) arcs = { 0 };
+
+	for (symid from = 0; from < FUNCTIONS; from++) {
+		for (uint32_t k = random_below(&seed, MOST_CALLS); k > 0; k--) {
+			struct arc a = random_call(&seed, from);
+			vec_push(&arcs, a);
+			vec_push(&arcs, a);
+		}
+	}
+	if (ordered)
+		qsort(arcs.at, arcs.n, sizeof(*arcs.at), by_site);
+	else
+		for (size_t i = 0; i < arcs.n; i++) {
+			size_t k = random_below(&seed, (uint32_t)arcs.n);
+			struct arc other = arcs.at[k];
+			arcs.at[k] = arcs.at[i];
+			arcs.at[i] = other;
+		}
+	profile_add_arcs(b, arcs.at, arcs.n);
+	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon" });
+	vec_free(&arcs);
+
+	struct hit hits[FUNCTIONS / 2];
+	for (uint32_t i = 0; i < ARRAY_LEN(hits); i++)
+		hits[i] = (struct hit){ 2 * i, 1 + random_below(&seed, 100) };
+	struct histogram h = { .n = FUNCTIONS,
+			       .low = SIZE,
+			       .high = (uint64_t)(FUNCTIONS + 1) * SIZE,
+			       .hits = hits,
+			       .n_hits = ARRAY_LEN(hits),
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's' };
+	OK(!profile_add_histogram(b, h));
+	return profile_finish(b);
+}
+
+/* ---- what is compared ---- */
+
+static uint64_t calls_of(const struct callgraph *g, symid from, symid to)
+{
+	const struct cg_node *n = &g->nodes[from];
+	for (uint32_t k = 0; k < n->n_out; k++)
+		if (g->arcs[n->first_out + k].to == to)
+			return g->arcs[n->first_out + k].count;
+	return UINT64_MAX;
+}
+
+/* The same calls and times, whatever the order of arcs. */
+static bool same_graph(const struct callgraph *a, const struct callgraph *b)
+{
+	bool same = a->n_arcs == b->n_arcs && a->n_cycles == b->n_cycles;
+
+	for (size_t i = 0; same && i < a->n_arcs; i++)
+		same = calls_of(b, a->arcs[i].from, a->arcs[i].to) == a->arcs[i].count;
+	for (size_t i = 0; same && i < a->n_symbols; i++) {
+		const struct cg_node *l = &a->nodes[i], *r = &b->nodes[i];
+		same = l->calls == r->calls && l->self_calls == r->self_calls &&
+		       l->n_in == r->n_in && l->n_out == r->n_out && l->self == r->self &&
+		       (l->cycle > 0) == (r->cycle > 0);
+	}
+	return same;
+}
+
+static bool same_arcs(const struct callgraph *a, const struct callgraph *b)
+{
+	return a->n_arcs == b->n_arcs && !memcmp(a->arcs, b->arcs, a->n_arcs * sizeof(*a->arcs)) &&
+	       !memcmp(a->in, b->in, a->n_arcs * sizeof(*a->in));
+}
+
+static bool callers_are_complete(const struct callgraph *g)
+{
+	bool complete = true;
+	size_t n = 0;
+
+	for (symid i = 0; i < g->n_symbols; i++) {
+		const struct cg_in *in = &g->in[g->nodes[i].first_in];
+		for (uint32_t k = 0; k < g->nodes[i].n_in; k++, n++) {
+			const struct cg_arc *a = &g->arcs[in[k].arc];
+			complete &= a->to == i && a->from == in[k].from && a->count == in[k].count;
+			complete &= !k || callgraph_arc_seq(g, in[k].arc) <
+						  callgraph_arc_seq(g, in[k - 1].arc);
+		}
+	}
+	return complete && n == g->n_arcs;
+}
+
+static void graphs_are_the_same_however_they_are_made(void)
+{
+	for (int pieces = 0; pieces < 2; pieces++) {
+		make_program(pieces);
+		struct profile *kept = make_profile(1, true), *taken = make_profile(1, true),
+			       *mixed = make_profile(1, false);
+		OK(kept->arcs_ascend && !mixed->arcs_ascend);
+		struct callgraph_opts opts = { 0 }, consuming = { .consume = taken };
+		struct callgraph *a = callgraph_new(kept, &program, &opts),
+				 *b = callgraph_new(taken, &program, &consuming),
+				 *c = callgraph_new(mixed, &program, &opts);
+		OK(a->n_arcs > FUNCTIONS && a->n_cycles > 0);
+		OK(kept->n_arcs > a->n_arcs && taken->n_arcs == 0);
+		OK(same_arcs(a, b));
+		OK(same_graph(a, b));
+		OK(same_graph(a, c) && same_graph(c, a));
+		OK(callers_are_complete(a) && callers_are_complete(b) && callers_are_complete(c));
+		callgraph_free(a);
+		callgraph_free(b);
+		callgraph_free(c);
+		profile_free(kept);
+		profile_free(taken);
+		profile_free(mixed);
+	}
+}
+
+/* ---- lists ---- */
+
+/* Whether l stands before r. */
+static bool precedes(const struct cg_listed *l, const struct cg_listed *r, bool descending)
+{
+	if (l->class != r->class)
+		return (l->class < r->class) != descending;
+	if (l->total != r->total)
+		return (l->total < r->total) != descending;
+	if (l->count != r->count)
+		return (l->count < r->count) != descending;
+	return l->seq < r->seq;
+}
+
+/* Each arc once, as they differ in their places. */
+static bool is_in_order(const struct callgraph *g, const struct cg_listed *list, uint32_t n,
+			symid id, bool callees)
+{
+	bool right = true;
+	for (uint32_t k = 0; k < n; k++) {
+		const struct cg_arc *a = &g->arcs[list[k].arc];
+		right &= (callees ? a->from : a->to) == id;
+		right &= (callees ? a->to : a->from) == list[k].other && a->count == list[k].count;
+		right &= list[k].seq == callgraph_arc_seq(g, list[k].arc);
+		right &= !k || precedes(&list[k - 1], &list[k], callees);
+	}
+	return right;
+}
+
+static void lists_are_in_order(void)
+{
+	make_program(false);
+	for (int ordered = 0; ordered < 2; ordered++) {
+		struct profile *p = make_profile(3, ordered);
+		struct callgraph *g = callgraph_new(p, &program, &(struct callgraph_opts){ 0 });
+		struct cg_listed *list = xalloc(FUNCTIONS * sizeof(*list));
+		uint32_t longest = 0;
+		int wrong = 0;
+		for (symid i = 0; i < FUNCTIONS; i++) {
+			const struct cg_node *n = &g->nodes[i];
+			callgraph_prefetch_entry(g, i);
+			callgraph_list_callers(g, i, list);
+			wrong += !is_in_order(g, list, n->n_in, i, false);
+			callgraph_list_callees(g, i, list);
+			wrong += !is_in_order(g, list, n->n_out, i, true);
+			longest = n->n_in > longest ? n->n_in : longest;
+		}
+		OK(wrong == 0);
+		OK(longest > 1000);
+		free(list);
+		callgraph_free(g);
+		profile_free(p);
+	}
+}
+
+int main(void)
+{
+	graphs_are_the_same_however_they_are_made();
+	lists_are_in_order();
+	place_index_done(&private.index);
+	return DONE();
+}
