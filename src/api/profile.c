@@ -213,7 +213,10 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err)
 		return err;
 
-	struct input_opts how = { .target = p->target, .symfs = o->symfs };
+	struct input_opts how = { .target = p->target, .symfs = o->symfs, .details = o->details };
+	how.branches = o->branches               ? INPUT_BRANCHES
+		       : o->branches_if_recorded ? INPUT_AS_RECORDED
+						 : INPUT_SAMPLES;
 	err = input_read(paths, n, &how, &p->data);
 	tell_unfinished(p);
 	if (err && is_empty(p->data)) {

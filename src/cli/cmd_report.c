@@ -75,21 +75,32 @@ enum {
 	OPT_QUIET,
 	OPT_STATS,
 	OPT_VERBOSE,
+	OPT_BRANCHES,
+	OPT_NO_BRANCHES,
+	OPT_ACCESSES,
+	OPT_LEVELS,
+	OPT_UNRESOLVED,
+	OPT_NANOSECONDS,
+	OPT_QUANTUM,
+	OPT_SOCKET,
+	OPT_STDIO_COLOR,
 };
 
 static const struct opt_group rows_group = {
 	"Rows and columns",
 	(const struct opt[]){
 		{ OPT_KEYS, 's', "sort", "KEYS",
-		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, parallelism, "
-		  "parent, "
-		  "dso, sym, symoff, srcline, srcfile; comm,dso,sym if not given; +KEYS adds to "
-		  "these",
+		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, socket, time, "
+		  "cgroup, cgroup_id, parallelism, parent, dso, sym, symoff, symbol_size, srcline, "
+		  "srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, where "
+		  "it was recorded: weight, local_weight, ins_lat, local_ins_lat, p_stage_cyc, "
+		  "local_p_stage_cyc, transaction, code_page_size; see also -b and --mem-mode",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_FIELDS, 'F', "fields", "COLUMNS",
 		  "these columns, by which rows are also ordered: overhead, overhead_children, "
 		  "latency, "
-		  "latency_children, sample, period, and keys",
+		  "latency_children, sample, period, overhead_sys, overhead_us, "
+		  "overhead_guest_sys, overhead_guest_us, and keys",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
 		  NULL, COMPLETE_NOTHING },
@@ -102,6 +113,26 @@ static const struct opt_group rows_group = {
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for",
 		  NULL, COMPLETE_NOTHING },
+		{ OPT_LEVELS, 0, "show-cpu-utilization", NULL,
+		  "columns with the parts of Self in the kernel and in programs", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_BRANCHES, 'b', "branch-stack", NULL,
+		  "a sample for each branch that was recorded (perf record -b); keys: dso_from, "
+		  "dso_to, symbol_from, symbol_to, addr_from, addr_to, srcline_from, srcline_to, "
+		  "mispredict, in_tx, abort, cycles. With --stdio the default for such data",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_BRANCHES, 0, "no-branch-stack", NULL, "samples as they were taken", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_ACCESSES, 0, "mem-mode", NULL,
+		  "samples count what the access to memory cost (perf mem record); keys: mem, tlb, "
+		  "snoop, locked, blocked, symbol_daddr, dso_daddr, symbol_iaddr, dcacheline, "
+		  "phys_daddr, data_page_size",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
+		  "the key time is rounded down to this: 1s, 100ms (the default), 10us", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NANOSECONDS, 0, "ns", NULL, "times with nine digits, not six", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
@@ -168,6 +199,10 @@ static const struct opt_group filter_group = {
 		{ OPT_TIME, 0, "time", "SPAN",
 		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
 		  COMPLETE_NOTHING },
+		{ OPT_SOCKET, 0, "socket-filter", "NUMBER",
+		  "only samples on processors of this socket", NULL, COMPLETE_NOTHING },
+		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,
+		  "only samples with a name, and only callers with one", NULL, COMPLETE_NOTHING },
 		{ OPT_PARALLELISM, 0, "parallelism", "NUMBERS",
 		  "only samples while so many threads ran", NULL, COMPLETE_NOTHING },
 		{ 0 },
@@ -195,6 +230,8 @@ static const struct opt_group output_group = {
 		{ OPT_COLOR, 0, "color", "WHEN",
 		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
 		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_STDIO_COLOR, 0, "stdio-color", "WHEN", "the same as --color",
+		  "auto always never", COMPLETE_NOTHING },
 		{ OPT_WIDTH, 0, "width", "COLUMNS", "cut names so that lines fit; 0: never", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_NO_PAGER, 0, "no-pager", NULL,
@@ -210,6 +247,41 @@ static const struct opt_group output_group = {
 static const struct opt_group *const options[] = {
 	&recording_options, &rows_group,   &chains_group,    &filter_group,
 	&names_options,     &output_group, &general_options, NULL,
+};
+
+/* What else perf report 6.1 knows. */
+static const struct opt_refusal refused[] = {
+	{ 'D', "dump-raw-trace",
+	  "kin script prints samples, perf report -D the records of a perf.data" },
+	{ 'T', "threads",
+	  "kin report -s tid has what each thread's samples stand for, kin info its CPU time" },
+	{ 'M', "disassembler-style", "kin annotate --asm shows instructions" },
+	{ 'm', "modules", "modules of the kernel are looked for where their names are" },
+	{ 0, "vmlinux", "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
+	{ 0, "ignore-vmlinux", "--debug-dir /nonexistent keeps debug files out" },
+	{ 0, "asm-raw", "kin annotate --asm shows instructions" },
+	{ 0, "source", "kin annotate --asm --source shows instructions among their source lines" },
+	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
+	{ 0, "prefix", "kin annotate -I FOLDER says where sources are" },
+	{ 0, "prefix-strip", "kin annotate -I FOLDER says where sources are" },
+	{ 0, "percent-type", "kin annotate has shares of the whole and of the function" },
+	{ 0, "samples", "kin script -F +ip prints the samples of a row, with the same filters" },
+	{ 0, "branch-history",
+	  "branches are not joined with the callers: -b has them as rows, from and to" },
+	{ 0, "total-cycles", "-b -s symbol_from,symbol_to,cycles has the cycles of branches" },
+	{ 0, "itrace",
+	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
+	{ 0, "raw-trace", "the fields of trace points are not decoded: perf script prints them" },
+	{ 0, "pretty", "it is for what perf report -T prints" },
+	{ 0, "stitch-lbr", "stacks by LBR are as deep as the CPU's record" },
+	{ 0, "disable-order", "records are always put in the order of time" },
+	{ 0, "show-ref-call-graph", "events without stacks have none: record each with --call-graph" },
+	{ 0, "switch-on", "--time START,STOP shows a part of the recording" },
+	{ 0, "switch-off", "--time START,STOP shows a part of the recording" },
+	{ 0, "show-on-off-events", "--time START,STOP shows a part of the recording" },
+	{ 0, "full-source-path", "kin lines has the whole paths of sources" },
+	{ 0, "group-sort-idx", "-F says by which column rows are ordered; of a group the first decides" },
+	{ 0 },
 };
 
 /* ---- options ---- */
@@ -339,6 +411,32 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_STATS:
 		s->stats = true;
+		break;
+	case OPT_BRANCHES:
+	case OPT_NO_BRANCHES:
+		h->branches = id == OPT_BRANCHES;
+		s->no_branches = !h->branches;
+		break;
+	case OPT_ACCESSES:
+		h->accesses = true;
+		break;
+	case OPT_LEVELS:
+		h->levels = true;
+		break;
+	case OPT_UNRESOLVED:
+		h->hide_unresolved = true;
+		break;
+	case OPT_NANOSECONDS:
+		h->nanoseconds = true;
+		break;
+	case OPT_QUANTUM:
+		return arg_duration(arg, &h->time_quantum_ns) ||
+		       arg_bad("--time-quantum", arg, "a time as 1s, 100ms, 10us or 5ns", error);
+	case OPT_SOCKET:
+		h->socket = arg;
+		break;
+	case OPT_STDIO_COLOR:
+		set_color(&s->output, arg);
 		break;
 	case OPT_VERBOSE:
 		break;
@@ -483,6 +581,7 @@ const struct command report_command = {
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,
 	.options = options,
+	.refused = refused,
 	.examples = examples,
 	.names_subjects = true,
 	.begin = begin,

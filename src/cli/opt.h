@@ -27,6 +27,12 @@ struct opt {
 	enum opt_completion completion;
 };
 
+struct opt_refusal { /* an option of another program that people type, and what to do instead */
+	char letter;      /* 0: none */
+	const char *name; /* NULL ends the list */
+	const char *why;  /* a phrase without a full stop: "kin info says that" */
+};
+
 struct opt_group {
 	const char *title;
 	const struct opt *opts;
@@ -36,6 +42,7 @@ enum { OPT_END = 0, OPT_OPERAND = -1, OPT_ERROR = -2 };
 
 struct opt_parser {
 	const struct opt_group *const *groups; /* NULL-terminated */
+	const struct opt_refusal *refused;     /* NULL: none; set by the caller */
 	int argc;
 	char **argv;         /* borrowed: arguments point into it */
 	int next;            /* index of the next word */

@@ -147,6 +147,10 @@ static struct perf_attr parse(const struct perf *p, struct bytes b)
 	}
 	if (bytes_left(&b) >= 8)
 		a.regs_user = bytes_u64(&b);
+	if (bytes_left(&b) >= 16) {
+		bytes_u64(&b); /* stack_user, clockid */
+		a.regs_intr = bytes_u64(&b);
+	}
 	if (a.flags & PERF_FLAG_FREQ)
 		a.frequency = period;
 	else

@@ -85,8 +85,8 @@ static void read_attrs(struct perf *p, struct window *w, struct section attrs, u
 static void read_feature(struct perf *p, struct window *w, unsigned feature, struct section s)
 {
 	static const unsigned wanted[] = { PERF_F_BUILD_ID,  PERF_F_HOSTNAME,   PERF_F_ARCH,
-					   PERF_F_NRCPUS,    PERF_F_EVENT_DESC, PERF_F_GROUP_DESC,
-					   PERF_F_DIR_FORMAT };
+					   PERF_F_NRCPUS,    PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY,
+					   PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC, PERF_F_DIR_FORMAT };
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
 		if (wanted[i] != feature)
 			continue;
@@ -155,6 +155,7 @@ static void done(struct perf *p)
 	perf_objects_done(p);
 	perf_tasks_done(p);
 	perf_stacks_done(p);
+	perf_details_done(p);
 	perf_dwarf_done(p->dwarf);
 	vec_free(&p->machine.waiting);
 	map64_free(&p->build_ids);
@@ -170,6 +171,9 @@ static struct kin_error *stream_perf(struct window *w, const struct input_opts *
 
 	p->name = w->b.name;
 	p->symfs = o->symfs;
+	p->details.branches = o->branches;
+	p->details.by_branch = o->branches == INPUT_BRANCHES;
+	p->details.wanted = o->details;
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();

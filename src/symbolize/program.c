@@ -494,6 +494,11 @@ uint64_t program_start(const struct program *g, symid place)
 	return s->addr - g->symbols->parts[s->part].base;
 }
 
+uint64_t program_size(const struct program *g, symid place)
+{
+	return place < g->n_symbols ? g->symbols->at[place].end - g->symbols->at[place].addr : 0;
+}
+
 const char *program_name(struct program *g, symid place)
 {
 	return symbols_display(g->symbols, place);
