@@ -254,6 +254,12 @@ static bool is_on_socket(const struct hists_private *h, const struct sample *s, 
 	return d->has & DETAIL_SOCKET && d->socket == socket;
 }
 
+static bool is_kernel(const struct hists_private *h, const struct sample *s)
+{
+	const struct samples *all = &h->hists.profile->samples;
+	return all->frames[all->stacks[s->stack].frame].flags & FRAME_KERNEL;
+}
+
 static enum hist_level level_of(const struct sample *s)
 {
 	if (s->flags & FRAME_GUEST)
@@ -309,6 +315,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (x->f && x->f->by_socket && !is_on_socket(h, s, x->f->socket))
 		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
+		return;
+	if (x->f && (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
 		return;
 	uint32_t skey = skey_of(h, s, last);
 	struct stack_path at = hists_path(h, s->stack, skey, s->task);

@@ -87,6 +87,7 @@ enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
+	bool no_kernel, no_user; /* no samples that were taken there */
 	bool by_socket;
 	uint32_t socket; /* only samples on that one */
 };

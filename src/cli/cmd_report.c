@@ -154,7 +154,7 @@ static const struct opt_group chains_group = {
 		  "limit "
 		  "of entries; caller or callee; function, address or srcline; percent, period or "
 		  "count",
-		  NULL, COMPLETE_NOTHING },
+		  NULL, COMPLETE_NOTHING, true },
 		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_INLINE, 0, "inline", NULL,
@@ -321,7 +321,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		h->fields = arg;
 		break;
 	case OPT_CALL_GRAPH:
-		add_call_graph(s, arg);
+		add_call_graph(s, arg ? arg : "graph");
 		break;
 	case OPT_CALLER:
 		add_call_graph(s, "caller");

@@ -41,6 +41,13 @@ static int take(struct opt_parser *p, const struct opt *o, const char *arg)
 	return o->id;
 }
 
+/* Whether an option that has its argument in the next word is to go without one. */
+static bool goes_without(const struct opt_parser *p, const struct opt *o)
+{
+	return o->lenient &&
+	       (p->next == p->argc || (o->values && !is_value(o->values, p->argv[p->next])));
+}
+
 /* ---- letters ---- */
 
 static const struct opt_refusal *find_refused(const struct opt_parser *p, char letter,
@@ -79,7 +86,7 @@ static int next_letter(struct opt_parser *p)
 	if (!o->arg)
 		return take(p, o, NULL);
 	p->letters = NULL;
-	if (rest || opt_arg_is_optional(o))
+	if (rest || opt_arg_is_optional(o) || goes_without(p, o))
 		return take(p, o, rest);
 	if (p->next == p->argc)
 		return fail(p, "option '-%c' needs an argument: %s", letter, o->arg);
@@ -147,7 +154,7 @@ static int long_name(struct opt_parser *p, const char *word)
 		return matches ? ambiguous(p, word, len) : unknown(p, word, len);
 	if (!o->arg && arg)
 		return fail(p, "option '--%s' takes no argument", o->name);
-	if (o->arg && !arg && !opt_arg_is_optional(o)) {
+	if (o->arg && !arg && !opt_arg_is_optional(o) && !goes_without(p, o)) {
 		if (p->next == p->argc)
 			return fail(p, "option '--%s' needs an argument: %s", o->name, o->arg);
 		arg = p->argv[p->next++];

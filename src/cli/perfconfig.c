@@ -127,6 +127,8 @@ static bool note(void *arg, const char *key, const char *value)
 	struct kin_hists_opts *h = &r->s->hists;
 	if (!strcmp(key, "report.children")) {
 		h->no_children = !is_true(value);
+	} else if (!strcmp(key, "top.children")) {
+		r->s->top_no_children = !is_true(value);
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {

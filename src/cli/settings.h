@@ -39,6 +39,7 @@ struct settings {
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
+	bool top_no_children; /* what a file says for kin top */
 	bool no_branches; /* samples as they are, though branches were recorded */
 };
 

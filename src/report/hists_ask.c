@@ -25,6 +25,16 @@ static const struct {
 	{ "overhead_guest_us", FIELD_GUEST_USER },
 };
 
+/* Keys of perf report 6.1 that there are none of here. */
+static const struct {
+	const char *name, *why;
+} perfs_own[] = {
+	{ "addr", "symoff has the function and how far into it" },
+	{ "dso_size", "how much of a file was mapped is not kept; symbol_size has that of functions" },
+	{ "trace", "the fields of trace points are not decoded: perf script prints them" },
+	{ "ipc_lbr", "instructions of basic blocks are not counted: cycles has the time of branches" },
+};
+
 /* ---- words ---- */
 
 /* The next word of a list, copied; NULL at its end. */
@@ -68,12 +78,20 @@ static struct kin_error *find_field(const char *word, const char *option, struct
 			*ret = (struct field){ FIELD_KEY, k };
 			return NULL;
 		}
+	for (size_t i = 0; i < ARRAY_LEN(perfs_own); i++)
+		if (!strcmp(word, perfs_own[i].name))
+			return err_new(KIN_ERROR_USAGE, "%s: there is no key '%s' here: %s", option,
+				       word, perfs_own[i].why);
 	struct arena a = { 0 };
 	const char *list = "overhead, overhead_children, latency, latency_children, sample, period";
 	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
-		list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
+		if (hist_keys[k].need == NEED_NOTHING && k != HIST_IPC)
+			list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
 	struct kin_error *err =
-		err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option, word, list);
+		err_new(KIN_ERROR_USAGE,
+			"%s: there is no key '%.80s', but %s; kin help report lists those of some "
+			"recordings",
+			option, word, list);
 	arena_release(&a);
 	return err;
 }
@@ -302,6 +320,8 @@ static struct kin_error *read_filters(struct hists_ask *a, const struct profile 
 	a->filter = (struct hist_filter){ .samples = a->samples,
 					  .dsos = name_list(a, g->dsos, HIST_DSO),
 					  .symbols = name_list(a, g->symbols, HIST_SYM) };
+	a->filter.no_kernel = g->no_kernel;
+	a->filter.no_user = g->no_user;
 	a->opts.filter = &a->filter;
 	return NULL;
 }
