@@ -103,6 +103,13 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 		at->borrowed = true;
 		return;
 	}
+	if (o->kind == OBJECT_VDSO) { /* that of another kernel is nowhere to be found */
+		kin_error_free(object_open_vdso(
+			&(struct object_opts){ .debug_dir = g->opts.debug_dir,
+					       .build_id = object_string(g, o->build_id) },
+			&at->file));
+		return;
+	}
 	if (o->kind != OBJECT_ELF || !o->path)
 		return;
 	/* The file that ran, or nothing: names from another build would be wrong ones. */
