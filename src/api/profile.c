@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "input/gcov.h"
 #include "input/kin_write.h"
+#include "input/perf_about.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
 
@@ -286,6 +287,17 @@ struct kin_profile *profile_of_data(struct profile *data, const struct program_o
 	p->data = data;
 	p->naming = *naming;
 	return p;
+}
+
+struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
+{
+	_Static_assert((int)KIN_ABOUT_MAPS == (int)PERF_ABOUT_MAPS, "the same bits");
+	struct path_list found = { 0 };
+	struct kin_error *err = path ? NULL : find_data(&found);
+	if (!err)
+		err = perf_about(path ? path : found.at.at[0], what, out);
+	path_list_free(&found);
+	return err;
 }
 
 /* ---- the rest ---- */

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/perfconfig.h"
 #include "cli/run.h"
@@ -84,6 +85,11 @@ enum {
 	OPT_QUANTUM,
 	OPT_SOCKET,
 	OPT_STDIO_COLOR,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
+	OPT_SHOW_INFO,
+	OPT_TASKS,
+	OPT_MMAPS,
 };
 
 static const struct opt_group rows_group = {
@@ -236,8 +242,21 @@ static const struct opt_group output_group = {
 		  COMPLETE_NOTHING },
 		{ OPT_NO_PAGER, 0, "no-pager", NULL,
 		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
-		{ OPT_STATS, 0, "stats", NULL, "only how many samples there are of each event",
+		{ OPT_HEADER, 0, "header", NULL,
+		  "first what a perf.data says of its recording; kin info has it of all data", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_HEADER_ONLY, 0, "header-only", NULL, "that, and nothing else", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SHOW_INFO, 'I', "show-info", NULL,
+		  "with these: processors, caches and memory, too", NULL, COMPLETE_NOTHING },
+		{ OPT_STATS, 0, "stats", NULL,
+		  "only how many samples there are of each event, and of a perf.data records of "
+		  "each kind",
 		  NULL, COMPLETE_NOTHING },
+		{ OPT_TASKS, 0, "tasks", NULL, "only the tree of tasks that a perf.data knows", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_MMAPS, 0, "mmaps", NULL, "the same, and what they had mapped", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
@@ -412,6 +431,19 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_STATS:
 		s->stats = true;
 		break;
+	case OPT_HEADER:
+	case OPT_HEADER_ONLY:
+		s->about |= KIN_ABOUT_HEADER;
+		s->only_about |= id == OPT_HEADER_ONLY;
+		break;
+	case OPT_SHOW_INFO:
+		s->about |= KIN_ABOUT_ALL_OF_HEADER;
+		break;
+	case OPT_TASKS:
+	case OPT_MMAPS:
+		s->about |= id == OPT_MMAPS ? KIN_ABOUT_MAPS : KIN_ABOUT_TASKS;
+		s->only_about = true;
+		break;
 	case OPT_BRANCHES:
 	case OPT_NO_BRANCHES:
 		h->branches = id == OPT_BRANCHES;
@@ -541,11 +573,29 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 	return err;
 }
 
+/* Of all data that is named, or of the last recording here. */
+static struct kin_error *print_about(const struct settings *s, unsigned what, FILE *out)
+{
+	struct kin_error *err = s->data.at.n ? NULL : kin_about(NULL, what, out);
+	for (size_t i = 0; !err && i < s->data.at.n; i++)
+		err = kin_about(s->data.at.at[i], what, out);
+	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
+		return err;
+	struct kin_error *more =
+		err_new(KIN_ERROR_UNSUPPORTED,
+			"%s: what perf says of a recording only its own files hold; kin info says "
+			"what this one does",
+			kin_error_message(err));
+	kin_error_free(err);
+	return more;
+}
+
 static struct kin_error *print(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct kin_hists_opts h = s->hists;
 	struct output out;
 	h.call_graph = s->call_graph;
+	h.headed = s->about & KIN_ABOUT_HEADER;
 	h.perf = s->format && !strcmp(s->format, "perf");
 	h.self_physical = h.self_physical || h.perf;
 	h.max_stack = h.perf && !h.max_stack ? 127 : h.max_stack;
@@ -555,6 +605,10 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
+	if (s->about & KIN_ABOUT_HEADER)
+		err = print_about(s, s->about, out.stream);
+	if (err)
+		return output_finish(&out, err);
 	if (s->format && !strcmp(s->format, "html"))
 		err = kin_html(profile,
 			       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
@@ -572,7 +626,31 @@ static struct kin_error *present(struct kin_profile *profile, const struct setti
 	return s->tui ? browse_profile(profile, s, status) : print(profile, s, status);
 }
 
-static int run(const struct settings *s) { return run_profile(s, present); }
+/* What needs no profile. */
+static int run_about(const struct settings *s, unsigned what)
+{
+	struct output out;
+	struct kin_error *err = output_open(&s->output, EXIT_OK, &out);
+	if (!err)
+		err = output_finish(&out, print_about(s, what, out.stream));
+	return err ? message_error(s->command->name, err) : EXIT_OK;
+}
+
+static bool is_perf_data(const struct settings *s)
+{
+	struct kin_error *err = print_about(s, 0, stdout);
+	kin_error_free(err);
+	return !err;
+}
+
+static int run(const struct settings *s)
+{
+	if (s->only_about)
+		return run_about(s, s->about);
+	if (s->stats && is_perf_data(s))
+		return run_about(s, KIN_ABOUT_STATS);
+	return run_profile(s, present);
+}
 
 const struct command report_command = {
 	.name = "report",

@@ -39,6 +39,8 @@ struct settings {
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
+	unsigned about; /* enum kin_about */
+	bool only_about;
 	bool top_no_children; /* what a file says for kin top */
 	bool no_branches; /* samples as they are, though branches were recorded */
 };

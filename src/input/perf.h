@@ -25,6 +25,7 @@
 #include "profile/detail.h"
 
 struct perf;
+struct perf_about;
 
 /* ---- events of the file (perf_attrs.c) ---- */
 
@@ -70,6 +71,10 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 /* When it was written; PERF_NO_TIME if it does not say. */
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			 size_t size);
+/* What the i-th is called, given or made up; lives as long as p. */
+const char *perf_attrs_name(const struct perf *p, size_t i);
+/* The bits of an attribute's flags at `at`, first one first. */
+uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at);
 /* Adds all events to the profile, in the order of the file. */
 void perf_attrs_declare(struct perf *p);
 void perf_attrs_done(struct perf_attrs *a);
@@ -359,6 +364,7 @@ struct perf {
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
 	struct perf_details details;
+	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
 	unsigned n_cpus;       /* 0: not known */
 	bool other_host;       /* files here are not those of the machine that was recorded */
 	bool is_directory;     /* the records are in files beside this one */

@@ -241,6 +241,18 @@ uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_
 	return perf_u64(p, is_sample ? record + at : record + size - at);
 }
 
+const char *perf_attrs_name(const struct perf *p, size_t i)
+{
+	const struct perf_attr *a = &p->attrs.at.at[i];
+
+	return a->name ? a->name : make_name(UNCONST(struct perf *, p), a);
+}
+
+uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at)
+{
+	return read_flags(at, p->big_endian);
+}
+
 /* ---- the profile's events ---- */
 
 static void declare(struct perf *p, struct perf_attr *a)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "input/perf.h"
+#include "input/perf_about_private.h"
 
 enum { WAITING_MAX = 1 << 16 }; /* samples; beyond that the oldest stay as they are */
 
@@ -520,6 +521,10 @@ void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 
 	b.swap = p->swap;
 	b.pos += PERF_RECORD_HEADER;
+	if (p->about) {
+		perf_about_deliver(p, r);
+		return;
+	}
 	switch (type) {
 	case PERF_R_SAMPLE:
 		deliver_sample(p, r);

@@ -634,6 +634,7 @@ static void describe(struct state *s)
 		describe_levels(s);
 	if (!a->given->event)
 		table_property(t, "first", cell_count(1));
+	table_property(t, "headed", cell_count(a->given->headed));
 	if (a->given->event + 1 >= a->n_events)
 		table_property(t, "last", cell_count(1));
 }

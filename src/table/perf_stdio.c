@@ -530,10 +530,9 @@ static void put_heading(struct page *p)
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
 	if (kin_table_property(p->t, "first")) {
-		sink_str(
-			&p->s,
-			"# To display the perf.data header info, please use --header/--header-only "
-			"options.\n#\n");
+		if (!render_count(p->t, "headed"))
+			sink_str(&p->s, "# To display the perf.data header info, please use "
+					"--header/--header-only options.\n#\n");
 		for (size_t i = 0; i < ARRAY_LEN(elided); i++) {
 			const char *only = render_text(p->t, elided[i][0]);
 			if (!only)

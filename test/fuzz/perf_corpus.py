@@ -190,6 +190,14 @@ f.rec(19, 0, f.p("Q", 11) + f.text("/one") + f.trailer(0))
 f.rec(16, 0, f.p("IIQ", 500, 500, 7) + f.p("14Q", *range(14)) + f.trailer(500))
 for i in range(3):
     f.sample(500, [0x400100], cpu=i, more=f.p("QQQQQQQ", 2, 0x400200, 0x400101, 2 | 17 << 4, 0x7f0000000300, 0x9, 1 | 4))
+put("header", f.whole(features={
+    4: string(f, "6.1"), 5: string(f, "6.1.1"), 7: f.p("II", 2, 2), 8: string(f, "a CPU"), 9: string(f, "x,1"), 10: f.p("Q", 77),
+    11: f.p("I", 2) + string(f, "perf") + string(f, "it's"), 13: f.p("I", 1) + string(f, "0-1") + f.p("I", 1) + string(f, "0") +
+    f.p("IIII", 0, 0, 1, 1) + f.p("I", 1) + string(f, "0-1") + f.p("II", 0, 1), 14: f.p("IIQQ", 1, 0, 8, 7) + string(f, "0-1"),
+    12: f.p("II", 1, 128) + f.attrs[0] + f.p("I", 1) + string(f, "first") + f.p("Q", 100),
+    16: f.p("II", 1, 4) + string(f, "cpu"), 17: f.p("I", 1) + string(f, "{a}") + f.p("II", 0, 1), 18: b"", 19: b"",
+    20: f.p("IIIIII", 1, 1, 1, 64, 8, 8) + string(f, "Data") + string(f, "32K") + string(f, "0"), 21: f.p("QQ", 10**9, 2 * 10**9),
+    22: f.p("QQQQQQQ", 1, 4096, 1, 0, 70, 70, 0xf0) + f.p("Q", 3), 23: f.p("Q", 1), 24: f.p("Q", 1), 27: f.p("IIIII", 1, 1, 1, 3, 9)}))
 put("branches", f.whole(features={7: f.p("II", 2, 2), 15: b"", 13: f.p("I", 1) + string(f, "0-1") + f.p("I", 1) +
                                   string(f, "0") + f.p("IIII", 0, 0, 1, 1)}), 1 | DETAILS | BRANCHES)
 f = File((IDENT | IP | TID | TIME | ADDR | PERIOD | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24,))
