@@ -154,7 +154,7 @@ static int long_name(struct opt_parser *p, const char *word)
 		return matches ? ambiguous(p, word, len) : unknown(p, word, len);
 	if (!o->arg && arg)
 		return fail(p, "option '--%s' takes no argument", o->name);
-	if (o->arg && !arg && !opt_arg_is_optional(o) && !goes_without(p, o)) {
+	if (o->arg && !arg && !opt_arg_is_optional(o)) {
 		if (p->next == p->argc)
 			return fail(p, "option '--%s' needs an argument: %s", o->name, o->arg);
 		arg = p->argv[p->next++];

@@ -25,8 +25,8 @@ struct opt {
 	const char *help;   /* a sentence without a full stop */
 	const char *values; /* "text json csv": all there are; NULL: anything */
 	enum opt_completion completion;
-	bool lenient; /* may go without its argument: at the end of the line, and, where there are
-		       * `values`, before a word that is none of them */
+	bool lenient; /* the letter may go without its argument: at the end of the line, and, where
+		       * there are `values`, before a word that is none of them */
 };
 
 struct opt_refusal { /* an option of another program that people type, and what to do instead */
