@@ -4,6 +4,12 @@
 
 #include "analysis/hists.h"
 
+enum hist_need { /* what of the data */
+		 NEED_NOTHING,
+		 NEED_DETAILS,
+		 NEED_BRANCHES,
+		 NEED_ACCESSES };
+
 struct hist_key_info {
 	const char *name;   /* on command lines: "sym" */
 	const char *alias;  /* another such name; NULL: none */
@@ -12,6 +18,10 @@ struct hist_key_info {
 	const char *help;
 	bool of_sample; /* else of a frame */
 	bool number;    /* values are numbers, in that order; else the texts are ordered */
+	bool wide;      /* values stand for numbers of 64 bits: hist_wide() */
+	bool descending;
+	enum hist_need need;
+	size_t width; /* perf's column is no narrower */
 };
 
 extern const struct hist_key_info hist_keys[N_HIST_KEYS];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hist_detail.h"
 #include "analysis/hist_key.h"
 #include "analysis/hists_private.h"
 
@@ -191,15 +192,11 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 		return s->parallelism;
 	case HIST_PARENT:
 		return h->parents ? h->parents[s->stack] : NONE;
-	case HIST_DSO:
-	case HIST_SYM:
-	case HIST_SYMOFF:
-	case HIST_SRCLINE:
-	case HIST_SRCFILE:
-	case N_HIST_KEYS:
-		break;
+	case HIST_IPC:
+		return 0;
+	default:
+		return hist_detail_value(h, key, s);
 	}
-	return 0;
 }
 
 /* Samples come in runs of one task on one CPU. */
@@ -208,20 +205,33 @@ struct last_skey {
 	taskid task;
 	uint16_t cpu, parallelism;
 	symid parent;
+	detailid detail;
+	uint64_t time; /* in units of the key's quantum */
 	uint32_t skey;
 };
+
+static detailid detail_of(const struct hists_private *h, const struct sample *s)
+{
+	const struct samples *all = &h->hists.profile->samples;
+	return all->detail_of ? all->detail_of[s - all->at] : 0;
+}
 
 static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct last_skey *last)
 {
 	symid parent = h->parents ? h->parents[s->stack] : NONE;
+	detailid detail = detail_of(h, s);
+	uint64_t time = h->by_time ? s->time_ns / h->hists.opts->time_quantum : 0;
 	uint32_t values[N_HIST_KEYS];
 	if (last->known && last->task == s->task && last->cpu == s->cpu &&
-	    last->parallelism == s->parallelism && last->parent == parent)
+	    last->parallelism == s->parallelism && last->parent == parent &&
+	    last->detail == detail && last->time == time)
 		return last->skey;
 	for (size_t i = 0; i < h->skeys.width; i++)
 		values[i] = key_of_sample(h, h->sample_keys[i], s);
-	*last = (struct last_skey){ true,           s->task, s->cpu,
-				    s->parallelism, parent,  tuples_add(&h->skeys, values) };
+	*last = (struct last_skey){ true,   s->task, s->cpu, s->parallelism,
+				    parent, detail,  time,   tuples_add(&h->skeys, values) };
+	if (last->skey == h->skey_details.n)
+		vec_push(&h->skey_details, detail);
 	return last->skey;
 }
 
@@ -251,6 +261,54 @@ static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t r
 	return &h->leaf_own.at[*at * n_events];
 }
 
+static bool is_on_socket(const struct hists_private *h, const struct sample *s, uint32_t socket)
+{
+	const struct detail *d = sample_detail(&h->hists.profile->samples, s);
+	return d->has & DETAIL_SOCKET && d->socket == socket;
+}
+
+static bool is_kernel(const struct hists_private *h, const struct sample *s)
+{
+	const struct samples *all = &h->hists.profile->samples;
+	return all->frames[all->stacks[s->stack].frame].flags & FRAME_KERNEL;
+}
+
+static enum hist_level level_of(const struct sample *s)
+{
+	if (s->flags & FRAME_GUEST)
+		return s->flags & FRAME_KERNEL ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
+	return s->flags & FRAME_KERNEL ? LEVEL_KERNEL : LEVEL_USER;
+}
+
+static void add_level(struct hists_private *h, size_t at, enum hist_level level, uint64_t weight)
+{
+	while (h->levels.n < (at + 1) * HIST_LEVELS)
+		vec_push(&h->levels, 0);
+	h->levels.at[at * HIST_LEVELS + level] += weight;
+}
+
+static bool frame_has_name(const struct hists_private *h, frameid frame)
+{
+	return frame && program_kind(h->hists.program, program_place(h->hists.program, frame)) !=
+				PLACE_UNKNOWN;
+}
+
+/* Of a branch both ends. */
+static bool has_name(const struct hists_private *h, const struct sample *s)
+{
+	const struct samples *all = &h->hists.profile->samples;
+	const struct detail *d = sample_detail(all, s);
+	return frame_has_name(h, all->stacks[hists_leaf_of(h, s->stack)].frame) &&
+	       (!(d->has & DETAIL_BRANCH) || frame_has_name(h, d->source));
+}
+
+/* What the access that was sampled cost. */
+static uint64_t cost_of(const struct hists_private *h, const struct sample *s)
+{
+	uint64_t weight = sample_detail(&h->hists.profile->samples, s)->weight;
+	return weight ? weight : 1;
+}
+
 static void add_to_path(struct hists_private *h, const struct sample *s, uint32_t skey,
 			size_t event, const struct hist_stat *stat)
 {
@@ -259,6 +317,8 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 	add_stat(&h->own.at[at.path * h->hists.opts->n_events + event], stat);
 	if (elsewhere)
 		add_stat(&elsewhere[event], stat);
+	if (h->hists.opts->levels)
+		add_level(h, at.row * h->hists.opts->n_events + event, level_of(s), stat->weight);
 }
 
 static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
@@ -267,14 +327,21 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	size_t event = event_index(h->hists.opts, s->event);
 	if (event == h->hists.opts->n_events)
 		return;
-	struct hist_stat stat = { s->weight, s->count,
-				  (double)s->weight / (s->parallelism ? s->parallelism : 1) };
+	if (h->hists.opts->hide_unresolved && !has_name(h, s))
+		return;
+	uint64_t weight = h->hists.opts->by_weight ? cost_of(h, s) : s->weight;
+	struct hist_stat stat = { weight, s->count,
+				  (double)weight / (s->parallelism ? s->parallelism : 1) };
 	if (x->f && !sample_filter_covers(x->f->samples, s))
 		return;
 	add_stat(&h->unfiltered[event], &stat);
 	if (x->f && !sample_filter_passes(x->f->samples, s))
 		return;
+	if (x->f && x->f->by_socket && !is_on_socket(h, s, x->f->socket))
+		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
+		return;
+	if (x->f && (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
 		return;
 	uint32_t skey = skey_of(h, s, last);
 	add_stat(&h->total[event], &stat);
@@ -551,6 +618,7 @@ static void split_keys(struct hists_private *h, const struct hists_opts *o)
 		struct tuples *t = of_sample ? &h->skeys : &h->fkeys;
 		h->column[o->keys[i]] = (uint8_t)t->width;
 		(of_sample ? h->sample_keys : h->frame_keys)[t->width++] = o->keys[i];
+		h->by_time = h->by_time || o->keys[i] == HIST_TIME;
 	}
 	tuples_init(&h->skeys);
 	tuples_init(&h->fkeys);
@@ -564,6 +632,8 @@ static void publish(struct hists_private *h)
 	h->hists.children = h->children;
 	h->hists.total = h->total;
 	h->hists.unfiltered = h->unfiltered;
+	h->hists.levels = h->hists.opts->levels ? (const uint64_t(*)[HIST_LEVELS])h->levels.at
+						: NULL;
 	h->hists.priv = h;
 }
 
@@ -591,6 +661,8 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 		hists_rows_sum(h);
 	else
 		sum_paths(h);
+	if (o->levels && h->rows.n)
+		add_level(h, h->rows.n * o->n_events - 1, LEVEL_USER, 0);
 	publish(h);
 	return &h->hists;
 }
@@ -619,6 +691,9 @@ void hists_free(struct hists *hists)
 	pairs_free(&h->path_ids);
 	vec_free(&h->more_paths);
 	vec_free(&h->todo);
+	hist_detail_done(h);
+	vec_free(&h->skey_details);
+	vec_free(&h->levels);
 	tuples_done(&h->skeys);
 	tuples_done(&h->fkeys);
 	vec_free(&h->hops);
@@ -647,4 +722,14 @@ uint32_t hists_value(const struct hists *hists, size_t row, enum hist_key key)
 const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
 {
 	return hist_key_text(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
+}
+
+size_t hists_width(const struct hists *hists, size_t row, enum hist_key key)
+{
+	size_t n = strlen(hists_text(hists, row, key));
+	size_t more = hist_keys[key].need == NEED_NOTHING
+			      ? 0
+			      : hist_detail_width(hists->priv, key, hists_value(hists, row, key),
+						  &hists->rows[row]);
+	return more > n ? more : n;
 }

@@ -33,6 +33,44 @@ enum hist_key { /* what rows are told apart by; hist_key.h says how each is foun
 		HIST_SYMOFF,
 		HIST_SRCLINE,
 		HIST_SRCFILE,
+		HIST_SYMBOL_SIZE,
+		HIST_IPC,
+		/* of samples with details: hist_detail.c */
+		HIST_TIME,
+		HIST_SOCKET,
+		HIST_CGROUP,
+		HIST_CGROUP_ID,
+		HIST_LOCAL_WEIGHT,
+		HIST_WEIGHT,
+		HIST_LOCAL_INS_LAT,
+		HIST_INS_LAT,
+		HIST_LOCAL_STAGE,
+		HIST_STAGE,
+		HIST_TRANSACTION,
+		HIST_CODE_PAGE_SIZE,
+		HIST_DSO_FROM,
+		HIST_DSO_TO,
+		HIST_SYMBOL_FROM,
+		HIST_SYMBOL_TO,
+		HIST_ADDR_FROM,
+		HIST_ADDR_TO,
+		HIST_SRCLINE_FROM,
+		HIST_SRCLINE_TO,
+		HIST_MISPREDICT,
+		HIST_IN_TX,
+		HIST_ABORT,
+		HIST_CYCLES,
+		HIST_MEM,
+		HIST_TLB,
+		HIST_SNOOP,
+		HIST_LOCKED,
+		HIST_BLOCKED,
+		HIST_SYMBOL_DADDR,
+		HIST_DSO_DADDR,
+		HIST_SYMBOL_IADDR,
+		HIST_DCACHELINE,
+		HIST_PHYS_DADDR,
+		HIST_DATA_PAGE_SIZE,
 		N_HIST_KEYS
 };
 
@@ -49,6 +87,9 @@ enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
+	bool no_kernel, no_user; /* no samples that were taken there */
+	bool by_socket;
+	uint32_t socket; /* only samples on that one */
 };
 
 struct hists_opts {
@@ -69,10 +110,17 @@ struct hists_opts {
 			       into */
 	bool ignore_drops_callers; /* in caller order `ignore` cuts the stack's other end off, as
 				    * perf does */
+	uint64_t time_quantum; /* ns, > 0: of HIST_TIME */
+	bool nanoseconds;      /* HIST_TIME is shown with nine digits */
+	bool by_weight;        /* a sample counts as much as its detail's weight says, at least 1 */
+	bool levels;           /* hists.levels is wanted */
+	bool hide_unresolved;  /* samples and callers without a name do not exist */
 	const regex_t *parent;     /* functions for HIST_PARENT */
 	const regex_t *ignore_callees;    /* what matching functions call is theirs */
 	const struct hist_filter *filter; /* NULL: all samples */
 };
+
+enum hist_level { LEVEL_KERNEL, LEVEL_USER, LEVEL_GUEST_KERNEL, LEVEL_GUEST_USER, HIST_LEVELS };
 
 struct hist_stat {
 	uint64_t weight, count;
@@ -99,6 +147,8 @@ struct hists {
 	const struct hist_stat *self, *children; /* [row * n_events + event] */
 	const struct hist_stat *total;           /* [event]: of the samples that counted */
 	const struct hist_stat *unfiltered;      /* [event]: of all */
+	const uint64_t (*levels)[HIST_LEVELS];   /* [row * n_events + event]: weights of self by
+						  * level of privilege; NULL: not asked for */
 	struct hists_private *priv;
 };
 
@@ -108,6 +158,8 @@ void hists_free(struct hists *h); /* NULL is fine */
 
 /* What a row's key is; meaningless for keys not in opts. */
 uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
+/* Columns that perf makes room for: at least as many as the text has. */
+size_t hists_width(const struct hists *h, size_t row, enum hist_key key);
 /* For people; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
 

@@ -40,6 +40,23 @@ static bool is_unknown(const struct hists *h, const struct named *n, enum hist_k
 	       (place == NONE || program_kind(h->program, place) == PLACE_UNKNOWN);
 }
 
+static int by_wide(const void *a, const void *b, void *h)
+{
+	uint64_t x = hist_wide(h, ((const struct named *)a)->value),
+		 y = hist_wide(h, ((const struct named *)b)->value);
+	return x < y ? -1 : x > y;
+}
+
+static void rank_wide(const struct hists *h, struct named *list, uint32_t *rank)
+{
+	if (h->n)
+		qsort_r(list, h->n, sizeof(*list), by_wide, h->priv);
+	for (size_t i = 0; i < h->n; i++)
+		rank[list[i].row] = i && list[i].value == list[i - 1].value
+					    ? rank[list[i - 1].row]
+					    : (uint32_t)i;
+}
+
 /* A function has as many places as there are objects with one of that name: equal names are equal
  * here, as later keys tell them apart. */
 static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
@@ -48,6 +65,11 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
 	struct named *list = xrealloc(NULL, h->n, sizeof(*list));
 	for (size_t i = 0; i < h->n; i++)
 		list[i] = (struct named){ (uint32_t)i, hists_value(h, i, key), false, NULL };
+	if (hist_keys[key].wide) {
+		rank_wide(h, list, rank);
+		free(list);
+		return rank;
+	}
 	if (hist_keys[key].number) {
 		for (size_t i = 0; i < h->n; i++)
 			rank[i] = list[i].value;
@@ -90,7 +112,9 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 	const struct hist_stat *self = s->h->self, *children = s->h->children;
 	int order = 0;
 	if (s->terms[i].kind == TERM_KEY)
-		return number(s->ranks[i][b], s->ranks[i][a]);
+		return hist_keys[s->terms[i].key].descending
+			       ? number(s->ranks[i][a], s->ranks[i][b])
+			       : number(s->ranks[i][b], s->ranks[i][a]);
 	for (size_t e = 0; e < n && !order; e++) { /* of a group the leader decides first */
 		const struct hist_stat *x = &self[a * n + e], *y = &self[b * n + e];
 		const struct hist_stat *xc = &children[a * n + e], *yc = &children[b * n + e];

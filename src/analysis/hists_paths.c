@@ -209,6 +209,9 @@ static pathid below_frame(struct hists_private *h, pathid caller, frameid frame,
 	const struct frame_hops hops = *hists_hops(h, frame);
 	if (f->flags & FRAME_INLINED && !h->hists.opts->inlines)
 		return caller;
+	if (h->hists.opts->hide_unresolved &&
+	    program_kind(h->hists.program, program_place(h->hists.program, frame)) == PLACE_UNKNOWN)
+		return caller;
 	for (uint32_t i = 0; i < hops.n; i++)
 		caller = below(h, caller, h->hop_lists.at[hops.first + i], task);
 	return caller;

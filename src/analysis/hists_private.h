@@ -8,6 +8,7 @@
 #include "base/pairs.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "profile/detail.h"
 
 typedef uint32_t pathid; /* index into paths; a caller's is always smaller */
 
@@ -76,6 +77,13 @@ struct hists_private {
 	struct map64 address_ids, chain_ids, offset_ids, line_ids, inlined_ids;
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
+	/* hist_detail.c's */
+	struct map64 wide_ids, detail_ids;
+	VEC(uint64_t) wide;
+	struct symbol_table **variables; /* [object]; NULL: not asked for */
+	bool by_time; /* HIST_TIME is a key */
+	VEC(detailid) skey_details;      /* [skey]: of the first such sample */
+
 	VEC(struct path) paths;
 	struct pairs path_ids; /* (caller, hop) of all but the first below each */
 	struct stack_path *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
@@ -97,6 +105,7 @@ struct hists_private {
 
 	struct hist_stat *below; /* [path * n_events + event]: own, and all below */
 	struct hist_stat *self, *children, *total, *unfiltered;
+	VEC(uint64_t) levels; /* [(row * n_events + event) * HIST_LEVELS + level] */
 
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
 	symid *parents;                           /* [stack]; NULL: not asked for */
@@ -118,6 +127,8 @@ uint32_t tuples_add(struct tuples *t, const uint32_t *values);
 
 /* hist_key.c */
 uint32_t map64_number(struct map64 *ids, uint64_t key); /* keys numbered as they come */
+uint64_t hist_wide(const struct hists_private *h, uint32_t value); /* hist_detail.c */
+uint32_t hist_dso_of(struct hists_private *h, objid object); /* strid of its base name */
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
 			   bool inlined);
 /* How far into its function a frame's address is; false if that is not known. */

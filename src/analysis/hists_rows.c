@@ -12,7 +12,7 @@ static const uint32_t SEVERAL = UINT32_MAX; /* any number but one: functions inl
 
 bool hists_rows_suffice(const struct hists_private *h)
 {
-	return !h->hists.opts->chains && !h->ignored && !h->depths;
+	return !h->hists.opts->chains && !h->hists.opts->levels && !h->ignored && !h->depths;
 }
 
 /* Where the number of a visit is kept, + 1; 0: there is none yet. Arrays of which little is touched

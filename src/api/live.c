@@ -37,7 +37,8 @@ static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o
 				    .frequency = o->frequency,
 				    .period = o->period,
 				    .argv = o->argv,
-				    .everything = o->everything };
+				    .everything = o->everything,
+				    .wall = o->wall };
 	l->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .style = DEMANGLE_TIDY,

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "input/gcov.h"
 #include "input/kin_write.h"
+#include "input/perf_about.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
 
@@ -213,7 +214,10 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err)
 		return err;
 
-	struct input_opts how = { .target = p->target, .symfs = o->symfs };
+	struct input_opts how = { .target = p->target, .symfs = o->symfs, .details = o->details };
+	how.branches = o->branches               ? INPUT_BRANCHES
+		       : o->branches_if_recorded ? INPUT_AS_RECORDED
+						 : INPUT_SAMPLES;
 	err = input_read(paths, n, &how, &p->data);
 	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
@@ -283,6 +287,17 @@ struct kin_profile *profile_of_data(struct profile *data, const struct program_o
 	p->data = data;
 	p->naming = *naming;
 	return p;
+}
+
+struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
+{
+	_Static_assert((int)KIN_ABOUT_MAPS == (int)PERF_ABOUT_MAPS, "the same bits");
+	struct path_list found = { 0 };
+	struct kin_error *err = path ? NULL : find_data(&found);
+	if (!err)
+		err = perf_about(path ? path : found.at.at[0], what, out);
+	path_list_free(&found);
+	return err;
 }
 
 /* ---- the rest ---- */

@@ -6,6 +6,7 @@
 #include "api/private.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "report/hists_ask.h"
 #include "report/report.h"
 #include "table/render.h"
 #include "table/select.h"
@@ -50,11 +51,19 @@ static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin
 				       &c->parent, &c->ignore_callees, &c->comms,
 				       &c->dsos,   &c->symbols,        &c->symbol_filter,
 				       &c->pids,   &c->tids,           &c->cpus,
-				       &c->times,  &c->parallelism,    &c->function };
+				       &c->times,  &c->parallelism,    &c->function,
+				       &c->socket };
 	memcpy(c, o, o->size < sizeof(*c) ? o->size : sizeof(*c));
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = copy_string(a, *texts[i]);
 	return c;
+}
+
+bool kin_hists_need_details(const struct kin_hists_opts *opts)
+{
+	struct kin_hists_opts o = { 0 };
+	memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	return hists_ask_needs_details(&o);
 }
 
 static struct asked *copy_opts(const struct kin_report_opts *o)

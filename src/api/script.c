@@ -34,7 +34,14 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 				       const struct sample_filter *filter, FILE *out)
 {
 	struct script_opts opts = {
-		.json = json, .nanoseconds = o->nanoseconds, .event = o->event, .filter = filter
+		.json = json,
+		.nanoseconds = o->nanoseconds,
+		.relative = o->relative,
+		.delta = o->delta,
+		.max_stack = o->max_stack,
+		.symbols = o->symbols,
+		.event = o->event,
+		.filter = filter,
 	};
 	struct kin_error *err = script_fields(o->fields, &opts.fields);
 	return err ? err : script_write(out, p->data, g, &opts);

@@ -26,6 +26,24 @@ bool arg_double(const char *arg, const char *unit, double low, double high, doub
 	return true;
 }
 
+bool arg_duration(const char *arg, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+	char *end;
+	double v = strtod(arg, &end);
+	for (size_t i = 0; end != arg && i < ARRAY_LEN(units); i++) {
+		double ns = v * units[i].ns;
+		if (strcmp(end, units[i].unit) != 0 || !(ns >= 1 && ns < 1e18))
+			continue;
+		*ret_ns = (uint64_t)ns;
+		return true;
+	}
+	return false;
+}
+
 bool arg_bad(const char *option, const char *arg, const char *what, char error[512])
 {
 	snprintf(error, 512, "%s: '%.80s' is not %s", option, arg, what);

@@ -12,6 +12,9 @@ bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret);
 /* The same; `unit` may stand behind it. */
 bool arg_double(const char *arg, const char *unit, double low, double high, double *ret);
 
+/* A number with its unit, "100ms"; more than 0, in nanoseconds. */
+bool arg_duration(const char *arg, uint64_t *ret_ns);
+
 /* "-n: 'x' is not <what>" in error[]. Returns false. */
 bool arg_bad(const char *option, const char *arg, const char *what, char error[512]);
 

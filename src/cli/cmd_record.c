@@ -102,7 +102,7 @@ static const struct opt_group how_options = {
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
 		  "dwarf: that information alone; fp: frame pointers, of programs compiled with "
 		  "-fno-omit-frame-pointer",
-		  "auto dwarf fp", COMPLETE_NOTHING },
+		  "auto dwarf fp", COMPLETE_NOTHING, true },
 		{ RECORD_WALL, 0, "wall", NULL,
 		  "record the time that threads do not run, too: blocked, or waiting for a CPU",
 		  NULL, COMPLETE_NOTHING },
@@ -171,7 +171,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		o->runs = (unsigned)n;
 		break;
 	case RECORD_STACKS:
-		o->mode = !strcmp(arg, "fp")      ? UNWINDING_FP
+		o->mode = !arg                    ? UNWINDING_AUTO
+			  : !strcmp(arg, "fp")    ? UNWINDING_FP
 			  : !strcmp(arg, "dwarf") ? UNWINDING_DWARF
 						  : UNWINDING_AUTO;
 		break;

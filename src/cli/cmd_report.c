@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/perfconfig.h"
 #include "cli/run.h"
@@ -75,21 +76,37 @@ enum {
 	OPT_QUIET,
 	OPT_STATS,
 	OPT_VERBOSE,
+	OPT_BRANCHES,
+	OPT_NO_BRANCHES,
+	OPT_ACCESSES,
+	OPT_LEVELS,
+	OPT_UNRESOLVED,
+	OPT_NANOSECONDS,
+	OPT_QUANTUM,
+	OPT_SOCKET,
+	OPT_STDIO_COLOR,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
+	OPT_SHOW_INFO,
+	OPT_TASKS,
+	OPT_MMAPS,
 };
 
 static const struct opt_group rows_group = {
 	"Rows and columns",
 	(const struct opt[]){
 		{ OPT_KEYS, 's', "sort", "KEYS",
-		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, parallelism, "
-		  "parent, "
-		  "dso, sym, symoff, srcline, srcfile; comm,dso,sym if not given; +KEYS adds to "
-		  "these",
+		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, socket, time, "
+		  "cgroup, cgroup_id, parallelism, parent, dso, sym, symoff, symbol_size, srcline, "
+		  "srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, where "
+		  "it was recorded: weight, local_weight, ins_lat, local_ins_lat, p_stage_cyc, "
+		  "local_p_stage_cyc, transaction, code_page_size; see also -b and --mem-mode",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_FIELDS, 'F', "fields", "COLUMNS",
 		  "these columns, by which rows are also ordered: overhead, overhead_children, "
 		  "latency, "
-		  "latency_children, sample, period, and keys",
+		  "latency_children, sample, period, overhead_sys, overhead_us, "
+		  "overhead_guest_sys, overhead_guest_us, and keys",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
 		  NULL, COMPLETE_NOTHING },
@@ -102,6 +119,26 @@ static const struct opt_group rows_group = {
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for",
 		  NULL, COMPLETE_NOTHING },
+		{ OPT_LEVELS, 0, "show-cpu-utilization", NULL,
+		  "columns with the parts of Self in the kernel and in programs", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_BRANCHES, 'b', "branch-stack", NULL,
+		  "a sample for each branch that was recorded (perf record -b); keys: dso_from, "
+		  "dso_to, symbol_from, symbol_to, addr_from, addr_to, srcline_from, srcline_to, "
+		  "mispredict, in_tx, abort, cycles. With --stdio the default for such data",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_BRANCHES, 0, "no-branch-stack", NULL, "samples as they were taken", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_ACCESSES, 0, "mem-mode", NULL,
+		  "samples count what the access to memory cost (perf mem record); keys: mem, tlb, "
+		  "snoop, locked, blocked, symbol_daddr, dso_daddr, symbol_iaddr, dcacheline, "
+		  "phys_daddr, data_page_size",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
+		  "the key time is rounded down to this: 1s, 100ms (the default), 10us", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NANOSECONDS, 0, "ns", NULL, "times with nine digits, not six", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
@@ -123,7 +160,7 @@ static const struct opt_group chains_group = {
 		  "limit "
 		  "of entries; caller or callee; function, address or srcline; percent, period or "
 		  "count",
-		  NULL, COMPLETE_NOTHING },
+		  NULL, COMPLETE_NOTHING, true },
 		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_INLINE, 0, "inline", NULL,
@@ -168,6 +205,10 @@ static const struct opt_group filter_group = {
 		{ OPT_TIME, 0, "time", "SPAN",
 		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
 		  COMPLETE_NOTHING },
+		{ OPT_SOCKET, 0, "socket-filter", "NUMBER",
+		  "only samples on processors of this socket", NULL, COMPLETE_NOTHING },
+		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,
+		  "only samples with a name, and only callers with one", NULL, COMPLETE_NOTHING },
 		{ OPT_PARALLELISM, 0, "parallelism", "NUMBERS",
 		  "only samples while so many threads ran", NULL, COMPLETE_NOTHING },
 		{ 0 },
@@ -195,12 +236,27 @@ static const struct opt_group output_group = {
 		{ OPT_COLOR, 0, "color", "WHEN",
 		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
 		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_STDIO_COLOR, 0, "stdio-color", "WHEN", "the same as --color",
+		  "auto always never", COMPLETE_NOTHING },
 		{ OPT_WIDTH, 0, "width", "COLUMNS", "cut names so that lines fit; 0: never", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_NO_PAGER, 0, "no-pager", NULL,
 		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
-		{ OPT_STATS, 0, "stats", NULL, "only how many samples there are of each event",
+		{ OPT_HEADER, 0, "header", NULL,
+		  "first what a perf.data says of its recording; kin info has it of all data", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_HEADER_ONLY, 0, "header-only", NULL, "that, and nothing else", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SHOW_INFO, 'I', "show-info", NULL,
+		  "with these: processors, caches and memory, too", NULL, COMPLETE_NOTHING },
+		{ OPT_STATS, 0, "stats", NULL,
+		  "only how many samples there are of each event, and of a perf.data records of "
+		  "each kind",
 		  NULL, COMPLETE_NOTHING },
+		{ OPT_TASKS, 0, "tasks", NULL, "only the tree of tasks that a perf.data knows", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_MMAPS, 0, "mmaps", NULL, "the same, and what they had mapped", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
@@ -210,6 +266,41 @@ static const struct opt_group output_group = {
 static const struct opt_group *const options[] = {
 	&recording_options, &rows_group,   &chains_group,    &filter_group,
 	&names_options,     &output_group, &general_options, NULL,
+};
+
+/* What else perf report 6.1 knows. */
+static const struct opt_refusal refused[] = {
+	{ 'D', "dump-raw-trace",
+	  "kin script prints samples, perf report -D the records of a perf.data" },
+	{ 'T', "threads",
+	  "kin report -s tid has what each thread's samples stand for, kin info its CPU time" },
+	{ 'M', "disassembler-style", "kin annotate --asm shows instructions" },
+	{ 'm', "modules", "modules of the kernel are looked for where their names are" },
+	{ 0, "vmlinux", "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
+	{ 0, "ignore-vmlinux", "--debug-dir /nonexistent keeps debug files out" },
+	{ 0, "asm-raw", "kin annotate --asm shows instructions" },
+	{ 0, "source", "kin annotate --asm --source shows instructions among their source lines" },
+	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
+	{ 0, "prefix", "kin annotate -I FOLDER says where sources are" },
+	{ 0, "prefix-strip", "kin annotate -I FOLDER says where sources are" },
+	{ 0, "percent-type", "kin annotate has shares of the whole and of the function" },
+	{ 0, "samples", "kin script -F +ip prints the samples of a row, with the same filters" },
+	{ 0, "branch-history",
+	  "branches are not joined with the callers: -b has them as rows, from and to" },
+	{ 0, "total-cycles", "-b -s symbol_from,symbol_to,cycles has the cycles of branches" },
+	{ 0, "itrace",
+	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
+	{ 0, "raw-trace", "the fields of trace points are not decoded: perf script prints them" },
+	{ 0, "pretty", "it is for what perf report -T prints" },
+	{ 0, "stitch-lbr", "stacks by LBR are as deep as the CPU's record" },
+	{ 0, "disable-order", "records are always put in the order of time" },
+	{ 0, "show-ref-call-graph", "events without stacks have none: record each with --call-graph" },
+	{ 0, "switch-on", "--time START,STOP shows a part of the recording" },
+	{ 0, "switch-off", "--time START,STOP shows a part of the recording" },
+	{ 0, "show-on-off-events", "--time START,STOP shows a part of the recording" },
+	{ 0, "full-source-path", "kin lines has the whole paths of sources" },
+	{ 0, "group-sort-idx", "-F says by which column rows are ordered; of a group the first decides" },
+	{ 0 },
 };
 
 /* ---- options ---- */
@@ -249,7 +340,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		h->fields = arg;
 		break;
 	case OPT_CALL_GRAPH:
-		add_call_graph(s, arg);
+		add_call_graph(s, arg ? arg : "graph");
 		break;
 	case OPT_CALLER:
 		add_call_graph(s, "caller");
@@ -339,6 +430,45 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_STATS:
 		s->stats = true;
+		break;
+	case OPT_HEADER:
+	case OPT_HEADER_ONLY:
+		s->about |= KIN_ABOUT_HEADER;
+		s->only_about |= id == OPT_HEADER_ONLY;
+		break;
+	case OPT_SHOW_INFO:
+		s->about |= KIN_ABOUT_ALL_OF_HEADER;
+		break;
+	case OPT_TASKS:
+	case OPT_MMAPS:
+		s->about |= id == OPT_MMAPS ? KIN_ABOUT_MAPS : KIN_ABOUT_TASKS;
+		s->only_about = true;
+		break;
+	case OPT_BRANCHES:
+	case OPT_NO_BRANCHES:
+		h->branches = id == OPT_BRANCHES;
+		s->no_branches = !h->branches;
+		break;
+	case OPT_ACCESSES:
+		h->accesses = true;
+		break;
+	case OPT_LEVELS:
+		h->levels = true;
+		break;
+	case OPT_UNRESOLVED:
+		h->hide_unresolved = true;
+		break;
+	case OPT_NANOSECONDS:
+		h->nanoseconds = true;
+		break;
+	case OPT_QUANTUM:
+		return arg_duration(arg, &h->time_quantum_ns) ||
+		       arg_bad("--time-quantum", arg, "a time as 1s, 100ms, 10us or 5ns", error);
+	case OPT_SOCKET:
+		h->socket = arg;
+		break;
+	case OPT_STDIO_COLOR:
+		set_color(&s->output, arg);
 		break;
 	case OPT_VERBOSE:
 		break;
@@ -467,11 +597,29 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 	return err;
 }
 
+/* Of all data that is named, or of the last recording here. */
+static struct kin_error *print_about(const struct settings *s, unsigned what, FILE *out)
+{
+	struct kin_error *err = s->data.at.n ? NULL : kin_about(NULL, what, out);
+	for (size_t i = 0; !err && i < s->data.at.n; i++)
+		err = kin_about(s->data.at.at[i], what, out);
+	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
+		return err;
+	struct kin_error *more =
+		err_new(KIN_ERROR_UNSUPPORTED,
+			"%s: what perf says of a recording only its own files hold; kin info says "
+			"what this one does",
+			kin_error_message(err));
+	kin_error_free(err);
+	return more;
+}
+
 static struct kin_error *print(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct kin_hists_opts h = s->hists;
 	struct output out;
 	h.call_graph = s->call_graph;
+	h.headed = s->about & KIN_ABOUT_HEADER;
 	h.perf = s->format && !strcmp(s->format, "perf");
 	h.self_physical = h.self_physical || h.perf;
 	h.max_stack = h.perf && !h.max_stack ? 127 : h.max_stack;
@@ -481,6 +629,10 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
+	if (s->about & KIN_ABOUT_HEADER)
+		err = print_about(s, s->about, out.stream);
+	if (err)
+		return output_finish(&out, err);
 	if (s->format && !strcmp(s->format, "html"))
 		err = kin_html(profile,
 			       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
@@ -498,7 +650,31 @@ static struct kin_error *present(struct kin_profile *profile, const struct setti
 	return s->tui ? browse_profile(profile, s, status) : print(profile, s, status);
 }
 
-static int run(const struct settings *s) { return run_profile(s, present); }
+/* What needs no profile. */
+static int run_about(const struct settings *s, unsigned what)
+{
+	struct output out;
+	struct kin_error *err = output_open(&s->output, EXIT_OK, &out);
+	if (!err)
+		err = output_finish(&out, print_about(s, what, out.stream));
+	return err ? message_error(s->command->name, err) : EXIT_OK;
+}
+
+static bool is_perf_data(const struct settings *s)
+{
+	struct kin_error *err = print_about(s, 0, stdout);
+	kin_error_free(err);
+	return !err;
+}
+
+static int run(const struct settings *s)
+{
+	if (s->only_about)
+		return run_about(s, s->about);
+	if (s->stats && is_perf_data(s))
+		return run_about(s, KIN_ABOUT_STATS);
+	return run_profile(s, present);
+}
 
 const struct command report_command = {
 	.name = "report",
@@ -507,6 +683,7 @@ const struct command report_command = {
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,
 	.options = options,
+	.refused = refused,
 	.examples = examples,
 	.names_subjects = true,
 	.begin = begin,

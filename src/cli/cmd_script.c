@@ -1,4 +1,5 @@
 /* cmd_script.c - the samples themselves, for people and for programs. */
+#include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/run.h"
@@ -48,6 +49,11 @@ enum {
 	SCRIPT_TID,
 	SCRIPT_CPU,
 	SCRIPT_TIME,
+	SCRIPT_SYMBOLS,
+	SCRIPT_LEAVES,
+	SCRIPT_MAX_STACK,
+	SCRIPT_RELATIVE,
+	SCRIPT_DELTA,
 };
 
 static const struct opt_group fields_group = {
@@ -59,6 +65,15 @@ static const struct opt_group fields_group = {
 		  "srcline; +FIELD adds to the usual ones, -FIELD takes away",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_NS, 0, "ns", NULL, "times with nine digits, not six", NULL,
+		  COMPLETE_NOTHING },
+		{ SCRIPT_RELATIVE, 0, "reltime", NULL, "times since the first sample", NULL,
+		  COMPLETE_NOTHING },
+		{ SCRIPT_DELTA, 0, "deltatime", NULL, "times since the sample before", NULL,
+		  COMPLETE_NOTHING },
+		{ SCRIPT_LEAVES, 'G', "hide-call-graph", NULL,
+		  "only where samples were taken, not from where it was called", NULL,
+		  COMPLETE_NOTHING },
+		{ SCRIPT_MAX_STACK, 0, "max-stack", "N", "no more frames of a stack", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_INLINE, 0, "inline", NULL,
 		  "functions inlined are frames of their own (the default)", NULL,
@@ -98,6 +113,8 @@ static const struct opt_group filter_group = {
 		  COMPLETE_NOTHING },
 		{ SCRIPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
 		  COMPLETE_NOTHING },
+		{ SCRIPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
+		  NULL, COMPLETE_NOTHING },
 		{ SCRIPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
@@ -129,10 +146,35 @@ static const struct opt_group *const options[] = {
 	&names_options,     &output_group, &general_options, NULL,
 };
 
+/* What else perf script 6.1 knows that people type. */
+static const struct opt_refusal refused[] = {
+	{ 'D', "dump-raw-trace", "perf script -D prints the records of a perf.data" },
+	{ 'I', "show-info", "kin report --header-only -I prints that" },
+	{ 0, "header", "kin report --header-only prints it" },
+	{ 0, "header-only", "kin report --header-only prints it" },
+	{ 'a', "all-cpus", "all samples are printed; -C NUMBERS shows those of some processors" },
+	{ 'l', "list", "there are no scripts: --format=json is for programs of one's own" },
+	{ 's', "script", "there are no scripts: --format=json is for programs of one's own" },
+	{ 'g', "gen-script", "there are no scripts: --format=json is for programs of one's own" },
+	{ 0, "dlfilter", "there are no filters to load: --format=json is for programs of one's own" },
+	{ 0, "dsos", "kin report -d has samples by library" },
+	{ 0, "itrace",
+	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
+	{ 0, "insn-trace", "traces by the hardware are not decoded: perf script prints them" },
+	{ 0, "call-trace", "traces by the hardware are not decoded: perf script prints them" },
+	{ 0, "call-ret-trace", "traces by the hardware are not decoded: perf script prints them" },
+	{ 0, "show-task-events", "kin report --tasks has the tasks; perf script the records" },
+	{ 0, "show-mmap-events", "kin report --mmaps has the mappings; perf script the records" },
+	{ 0, "show-switch-events", "kin record --wall makes samples of switches" },
+	{ 0, "show-lost-events", "kin info says how many were lost" },
+	{ 0, "per-event-dump", "--event NAME -o FILE writes the samples of one event" },
+	{ 0 },
+};
+
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	struct kin_script_opts *o = &s->script;
-	(void)error;
+	uint64_t n = 0;
 	switch (id) {
 	case OPT_FIELDS:
 		o->fields = arg;
@@ -164,6 +206,23 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_FULL_NAMES:
 		o->full_names = true;
+		break;
+	case SCRIPT_SYMBOLS:
+		o->symbols = arg;
+		break;
+	case SCRIPT_LEAVES:
+		o->max_stack = 1;
+		break;
+	case SCRIPT_MAX_STACK:
+		if (!arg_u64(arg, 0, 1000000, &n))
+			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
+		o->max_stack = (unsigned)n;
+		break;
+	case SCRIPT_RELATIVE:
+		o->relative = true;
+		break;
+	case SCRIPT_DELTA:
+		o->delta = true;
 		break;
 	case SCRIPT_EVENT:
 		o->event = arg;
@@ -213,6 +272,7 @@ const struct command script_command = {
 	.operands = "[DATA]...",
 	.description = description,
 	.options = options,
+	.refused = refused,
 	.examples = examples,
 	.begin = begin,
 	.set = set,

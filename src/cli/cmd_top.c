@@ -14,6 +14,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/perfconfig.h"
 #include "cli/prefix.h"
 #include "cli/sampling.h"
 #include "kin/table.h"
@@ -32,6 +33,9 @@ static const char *const description[] = {
 	"holds "
 	"the picture, ? lists all keys, q quits. --stdio prints each refresh, as it also does when "
 	"standard output is no terminal; --json prints one JSON document for each, of each event.",
+	"--wall has the time that threads were blocked, or waited for a CPU, as events of their "
+	"own.",
+	"The file ~/.kinconfig or, if there is none, ~/.perfconfig may say top.children = false.",
 	"Nothing has to be compiled differently: stacks are walked by call-frame information, as "
 	"in kin "
 	"record. While the table is on the terminal, COMMAND does not have that for input or "
@@ -44,6 +48,7 @@ static const struct example examples[] = {
 	{ "kin top", "the whole machine; takes root, or a kernel that permits it" },
 	{ "kin top -p 1234 -d 0.5", "a process, twice a second" },
 	{ "kin top --stdio -n 3 make -j2 >top.txt", "three refreshes of a build" },
+	{ "kin top --wall -p 1234", "and where it waits" },
 	{ "kin top --json -n 1 -d 10 -a", "ten seconds of everything, for a script" },
 	{ 0 },
 };
@@ -63,6 +68,10 @@ enum {
 	TOP_SYMBOLS,
 	TOP_STDIO,
 	TOP_JSON,
+	TOP_WALL,
+	TOP_CHILDREN,
+	TOP_NO_KERNEL,
+	TOP_NO_USER,
 };
 
 static const struct opt_group what_options = {
@@ -88,7 +97,11 @@ static const struct opt_group what_options = {
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
 		  "dwarf: "
 		  "that information alone; fp: frame pointers",
-		  "auto dwarf fp", COMPLETE_NOTHING },
+		  "auto dwarf fp", COMPLETE_NOTHING, true },
+		{ TOP_WALL, 0, "wall", NULL,
+		  "the time that threads do not run, too: blocked, or waiting for a CPU; on the "
+		  "terminal e goes to it",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -114,7 +127,13 @@ static const struct opt_group rows_options = {
 		  "a row for each combination of comm, pid, tid, dso, sym; comm,dso,sym if not "
 		  "given",
 		  NULL, COMPLETE_NOTHING },
+		{ TOP_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
+		  NULL, COMPLETE_NOTHING },
 		{ TOP_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
+		{ TOP_NO_KERNEL, 'K', "hide_kernel_symbols", NULL, "no samples taken in the kernel",
+		  NULL, COMPLETE_NOTHING },
+		{ TOP_NO_USER, 'U', "hide_user_symbols", NULL, "no samples taken in programs", NULL,
+		  COMPLETE_NOTHING },
 		{ TOP_LIMIT, 0, "percent-limit", "PERCENT", "hide rows below this share", NULL,
 		  COMPLETE_NOTHING },
 		{ TOP_ROWS, 'E', "entries", "N",
@@ -143,6 +162,31 @@ static const struct opt_group *const options[] = { &what_options, &how_options,
 						   &rows_options, &names_options,
 						   &output_group, &general_options,
 						   NULL };
+
+/* What else perf top 6.1 knows. */
+static const struct opt_refusal refused[] = {
+	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
+	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
+	{ 'C', "cpu", "all processors are sampled: kin record -a and kin report -C show some of them" },
+	{ 'u', "uid", "-p $(pgrep -d, -u USER) names a user's processes" },
+	{ 'G', "cgroup", "-p with the PIDs in cgroup.procs samples a control group" },
+	{ 'f', "count-filter", "--percent-limit hides small rows" },
+	{ 'i', "no-inherit", "-t samples single threads" },
+	{ 'r', "realtime", "chrt -f 1 kin top runs it at a real-time priority" },
+	{ 'm', "mmap-pages", "buffers are as large as the kernel permits" },
+	{ 'k', "vmlinux", "the kernel's symbols are found by themselves" },
+	{ 'v', "verbose", "all there is to say is said" },
+	{ 'D', "dump-symtab", "kin info has the objects" },
+	{ 'w', "column-widths", "kin report --stdio -w has it, of a recording" },
+	{ 0, "show-nr-samples", "--json has the numbers of samples" },
+	{ 0, "show-total-period", "--json has what samples stand for" },
+	{ 0, "fields", "-s says the keys; kin report -F has other columns, of a recording" },
+	{ 0, "hierarchy", "kin report --hierarchy has it, of a recording" },
+	{ 0, "max-stack", "stacks are walked to their ends" },
+	{ 0, "sym-annotate", "kin record and kin annotate --asm show a function's instructions" },
+	{ 0, "all-cgroups", "perf record --all-cgroups and kin report -s cgroup show control groups" },
+	{ 0 },
+};
 
 /* ---- the command line ---- */
 
@@ -180,6 +224,18 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case TOP_NO_CHILDREN:
 		l->hists.no_children = true;
+		break;
+	case TOP_CHILDREN:
+		l->hists.no_children = false;
+		break;
+	case TOP_NO_KERNEL:
+		l->hists.no_kernel = true;
+		break;
+	case TOP_NO_USER:
+		l->hists.no_user = true;
+		break;
+	case TOP_WALL:
+		l->live.wall = true;
 		break;
 	case TOP_LIMIT:
 		l->hists.has_percent_limit = true;
@@ -409,10 +465,22 @@ static int run_line(struct line *l)
 	return err ? message_error("top", err) : EXIT_OK;
 }
 
+/* What a file says of kin top. */
+static bool read_config(struct line *l, char error[512])
+{
+	struct settings s = { 0 };
+	bool good = perfconfig_read(&s, error);
+	l->hists.no_children = s.top_no_children;
+	settings_done(&s);
+	return good;
+}
+
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct line l = { .delay_s = 2, .keep = 7.0 / 8 };
-	char **program;
+	char **program, error[512];
+	if (!read_config(&l, error))
+		return prefix_wrong(c, error);
 	l.live.size = sizeof(l.live);
 	l.hists.size = sizeof(l.hists);
 	int status = prefix_parse(c, argc, argv, set, &l, &program);
@@ -433,6 +501,7 @@ const struct command top_command = {
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.description = description,
 	.options = options,
+	.refused = refused,
 	.examples = examples,
 	.exit_status =
 		"0; 1 if what was seen could not be shown, or nothing can be recorded; 125 if "

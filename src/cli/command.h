@@ -27,6 +27,7 @@ struct command {
 	const char *operands;                   /* "[PROGRAM] [DATA]..." */
 	const char *const *description;         /* paragraphs; NULL-terminated */
 	const struct opt_group *const *options; /* NULL-terminated */
+	const struct opt_refusal *refused;      /* NULL: none */
 	const struct example *examples;         /* until one without a command */
 	const char *exit_status;                /* a paragraph; NULL: what most commands have */
 	bool names_subjects; /* operands that are no files are functions or files of the program */

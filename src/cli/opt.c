@@ -41,7 +41,24 @@ static int take(struct opt_parser *p, const struct opt *o, const char *arg)
 	return o->id;
 }
 
+/* Whether an option that has its argument in the next word is to go without one. */
+static bool goes_without(const struct opt_parser *p, const struct opt *o)
+{
+	return o->lenient &&
+	       (p->next == p->argc || (o->values && !is_value(o->values, p->argv[p->next])));
+}
+
 /* ---- letters ---- */
+
+static const struct opt_refusal *find_refused(const struct opt_parser *p, char letter,
+					      const char *name, size_t len)
+{
+	for (const struct opt_refusal *r = p->refused; r && r->name; r++)
+		if (name ? strlen(r->name) == len && !memcmp(r->name, name, len)
+			 : r->letter == letter)
+			return r;
+	return NULL;
+}
 
 static const struct opt *find_letter(const struct opt_parser *p, char letter)
 {
@@ -61,13 +78,15 @@ static int next_letter(struct opt_parser *p)
 	if (!rest)
 		p->letters = NULL;
 	if (!o) {
+		const struct opt_refusal *r = find_refused(p, letter, NULL, 0);
 		p->letters = NULL;
-		return fail(p, "unknown option '-%c'", letter);
+		return r ? fail(p, "there is no option '-%c' here: %s", letter, r->why)
+			 : fail(p, "unknown option '-%c'", letter);
 	}
 	if (!o->arg)
 		return take(p, o, NULL);
 	p->letters = NULL;
-	if (rest || opt_arg_is_optional(o))
+	if (rest || opt_arg_is_optional(o) || goes_without(p, o))
 		return take(p, o, rest);
 	if (p->next == p->argc)
 		return fail(p, "option '-%c' needs an argument: %s", letter, o->arg);
@@ -126,8 +145,11 @@ static int long_name(struct opt_parser *p, const char *word)
 {
 	size_t len = strcspn(word, "="), matches;
 	const char *arg = word[len] ? word + len + 1 : NULL;
-	const struct opt *o = find_name(p, word, len, &matches);
+	const struct opt_refusal *r = find_refused(p, 0, word, len);
+	const struct opt *o = r ? NULL : find_name(p, word, len, &matches);
 
+	if (r)
+		return fail(p, "there is no option '--%s' here: %s", r->name, r->why);
 	if (!o)
 		return matches ? ambiguous(p, word, len) : unknown(p, word, len);
 	if (!o->arg && arg)

@@ -25,6 +25,14 @@ struct opt {
 	const char *help;   /* a sentence without a full stop */
 	const char *values; /* "text json csv": all there are; NULL: anything */
 	enum opt_completion completion;
+	bool lenient; /* the letter may go without its argument: at the end of the line, and, where
+		       * there are `values`, before a word that is none of them */
+};
+
+struct opt_refusal { /* an option of another program that people type, and what to do instead */
+	char letter;      /* 0: none */
+	const char *name; /* NULL ends the list */
+	const char *why;  /* a phrase without a full stop: "kin info says that" */
 };
 
 struct opt_group {
@@ -36,6 +44,7 @@ enum { OPT_END = 0, OPT_OPERAND = -1, OPT_ERROR = -2 };
 
 struct opt_parser {
 	const struct opt_group *const *groups; /* NULL-terminated */
+	const struct opt_refusal *refused;     /* NULL: none; set by the caller */
 	int argc;
 	char **argv;         /* borrowed: arguments point into it */
 	int next;            /* index of the next word */

@@ -127,6 +127,8 @@ static bool note(void *arg, const char *key, const char *value)
 	struct kin_hists_opts *h = &r->s->hists;
 	if (!strcmp(key, "report.children")) {
 		h->no_children = !is_true(value);
+	} else if (!strcmp(key, "top.children")) {
+		r->s->top_no_children = !is_true(value);
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {
@@ -162,6 +164,15 @@ static void join_chain(struct reading *r)
 	r->s->call_graph = list.at;
 }
 
+bool perfconfig_apply(struct settings *s, const char *path, const char *text, size_t n,
+		      char error[512])
+{
+	struct reading r = { .s = s, .path = path, .error = error };
+	bool good = perfconfig_parse(text, n, note, &r);
+	join_chain(&r);
+	return good;
+}
+
 bool perfconfig_read(struct settings *s, char error[512])
 {
 	static const char *const names[] = { ".kinconfig", ".perfconfig" };
@@ -173,12 +184,10 @@ bool perfconfig_read(struct settings *s, char error[512])
 			access(path, R_OK)
 				? err_new(KIN_ERROR_USAGE, "none")
 				: file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
-		struct reading r = { .s = s, .path = names[i], .error = error };
-		bool read = !err,
-		     good = err || perfconfig_parse((const char *)f.data, f.size, note, &r);
+		bool read = !err, good = err || perfconfig_apply(s, names[i], (const char *)f.data,
+								 f.size, error);
 		kin_error_free(err);
 		file_free(&f);
-		join_chain(&r);
 		free(path);
 		if (!good || read)
 			return good;

@@ -15,6 +15,7 @@ int prefix_parse(const struct command *c, int argc, char **argv, prefix_setter *
 {
 	struct opt_parser p = opt_parser(c->options, argc, argv);
 	char error[512];
+	p.refused = c->refused;
 	*ret = NULL;
 	for (int id; (id = opt_next(&p)) != OPT_END;) {
 		switch (id) {

@@ -1,5 +1,6 @@
 #include "cli/run.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -34,6 +35,9 @@ static int open_data(const struct settings *s, struct kin_profile **ret)
 		.events = string_list(&s->events),
 		.time = s->time,
 		.gcov = string_list(&s->gcov),
+		.details = s->hists.size && kin_hists_need_details(&s->hists),
+		.branches = s->hists.branches,
+		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);

@@ -226,6 +226,11 @@ static bool set_share(struct settings *s, const char *arg, char error[512])
 	return true;
 }
 
+void set_color(struct output_opts *o, const char *when)
+{
+	o->color = when[1] == 'l' ? COLOR_ALWAYS : when[1] == 'e' ? COLOR_NEVER : COLOR_AUTO;
+}
+
 static bool set_width(struct settings *s, const char *arg, char error[512])
 {
 	uint64_t n;
@@ -319,9 +324,7 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		s->output.path = arg;
 		break;
 	case OPT_COLOR:
-		s->output.color = arg[1] == 'l'   ? COLOR_ALWAYS
-				  : arg[1] == 'e' ? COLOR_NEVER
-						  : COLOR_AUTO;
+		set_color(&s->output, arg);
 		break;
 	case OPT_NO_PAGER:
 		s->output.no_pager = true;
@@ -345,6 +348,7 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 		    char error[512])
 {
 	struct opt_parser p = opt_parser(c->options, argc, argv);
+	p.refused = c->refused;
 	*ret = (struct settings){ .command = c };
 	if (c->begin && !c->begin(ret, error))
 		return false;

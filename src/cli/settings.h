@@ -39,6 +39,10 @@ struct settings {
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
+	unsigned about; /* enum kin_about */
+	bool only_about;
+	bool top_no_children; /* what a file says for kin top */
+	bool no_branches; /* samples as they are, though branches were recorded */
 };
 
 /* The options that commands share, by subject. */
@@ -81,6 +85,9 @@ enum {
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
 void settings_done(struct settings *s);
+
+/* "auto", "always", "never" */
+void set_color(struct output_opts *o, const char *when);
 
 /* As the library wants it: NULL-terminated, or NULL if empty. */
 static inline const char *const *string_list(const struct string_list *l)

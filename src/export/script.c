@@ -99,7 +99,9 @@ struct script {
 	FILE *making;
 	struct sink making_sink, out;
 	int event_width;
-	bool *wanted; /* [n_events] */
+	bool *wanted;         /* [n_events] */
+	uint64_t from_ns;     /* what times are since */
+	uint8_t *places;      /* [place]: of `symbols`: 0 not known, 1 no, 2 yes */
 };
 
 struct shown_frame { /* what a line says */
@@ -265,7 +267,10 @@ static struct piece *piece_of(struct script *c, frameid id)
 static void put_frames(struct script *c, stackid stack)
 {
 	const struct stack *stacks = c->p->samples.stacks;
+	unsigned left = c->o->max_stack;
 	for (bool first = true; stack; stack = stacks[stack].caller, first = false) {
+		if (c->o->max_stack && !left--)
+			break;
 		const struct piece *x = piece_of(c, stacks[stack].frame);
 		if (c->o->json && !first)
 			sink_char(&c->out, ',');
@@ -310,6 +315,11 @@ static void put_comm(struct script *c, const struct task *t)
 	put_number(&c->out, t->tid);
 }
 
+static uint64_t time_of(const struct script *c, const struct sample *x)
+{
+	return x->time_ns > c->from_ns ? x->time_ns - c->from_ns : 0;
+}
+
 static void text_header(struct script *c, const struct sample *x)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
@@ -334,7 +344,7 @@ static void text_header(struct script *c, const struct sample *x)
 		sink_str(s, "] ");
 	}
 	if (which & SCRIPT_TIME) {
-		put_time(s, x->time_ns, c->o->nanoseconds, 5);
+		put_time(s, time_of(c, x), c->o->nanoseconds, 5);
 		sink_str(s, ": ");
 	}
 	if (which & SCRIPT_COUNT) {
@@ -391,7 +401,7 @@ static void json_sample(struct script *c, const struct sample *x)
 		json_number(c, &first, "cpu", x->cpu);
 	if (which & SCRIPT_TIME && x->time_ns) {
 		json_key(s, &first, "time");
-		put_time(s, x->time_ns, true, 0);
+		put_time(s, time_of(c, x), true, 0);
 	}
 	if (which & SCRIPT_COUNT)
 		json_number(c, &first, "count", x->count);
@@ -441,21 +451,53 @@ static void json_events(struct script *c)
 	sink_str(&c->out, "],\n\"samples\":[");
 }
 
+static bool is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *at = list; *at;) {
+		size_t word = strcspn(at, ",");
+		if (word == n && !memcmp(at, name, n))
+			return true;
+		at += word + (at[word] == ',');
+	}
+	return false;
+}
+
+static bool is_in_function(struct script *c, const struct sample *x)
+{
+	symid place = program_place(c->g, c->p->samples.stacks[x->stack].frame);
+	if (place == NONE)
+		return false;
+	if (!c->places[place])
+		c->places[place] = is_listed(c->o->symbols, program_name(c->g, place)) ? 2 : 1;
+	return c->places[place] == 2;
+}
+
+static bool is_wanted(struct script *c, const struct sample *x)
+{
+	return c->wanted[x->event] &&
+	       (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
+	       (!c->o->symbols || is_in_function(c, x));
+}
+
 static void put_samples(struct script *c)
 {
 	const struct samples *s = &c->p->samples;
 	bool any = false;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (!c->wanted[x->event] ||
-		    (c->o->filter && !sample_filter_passes(c->o->filter, x)))
+		if (!is_wanted(c, x))
 			continue;
+		if ((c->o->relative || c->o->delta) && !any)
+			c->from_ns = x->time_ns;
 		if (c->o->json) {
 			sink_str(&c->out, any ? ",\n  " : "\n  ");
 			json_sample(c, x);
 		} else {
 			text_sample(c, x);
 		}
+		if (c->o->delta)
+			c->from_ns = x->time_ns;
 		any = true;
 	}
 }
@@ -466,6 +508,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	struct script *c = xalloc(sizeof(*c)); /* has large buffers */
 	*c = (struct script){ .p = p, .g = g, .o = opts };
 	c->of_frame = xalloc((p->samples.n_frames + 1) * sizeof(*c->of_frame));
+	c->places = xalloc(program_symbols(g)->n + 1);
 	c->making = open_memstream(&c->pieces, &c->pieces_size);
 	struct kin_error *err = c->making ? NULL : err_os(errno, "writing samples");
 	if (!err) {
@@ -486,6 +529,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	free(c->pieces);
 	free(c->of_frame);
 	free(c->wanted);
+	free(c->places);
 	free(c);
 	return err;
 }

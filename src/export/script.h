@@ -41,6 +41,9 @@ struct script_opts {
 	unsigned fields; /* enum script_field */
 	bool json;
 	bool nanoseconds;                   /* nine digits of the time */
+	bool relative, delta;               /* times since the first sample, or the one before */
+	unsigned max_stack;                 /* frames; 0: all */
+	const char *symbols;                /* "f,g": only samples taken in these; NULL: all */
 	const char *event;                  /* of that name only; NULL: all */
 	const struct sample_filter *filter; /* NULL: all */
 };

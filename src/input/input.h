@@ -17,6 +17,13 @@ struct input_target {  /* what the data was collected on */
 
 struct window;
 
+/* What samples are made of that hold more than a place and a time (profile/detail.h). */
+enum input_branches {
+	INPUT_SAMPLES,  /* samples, as always */
+	INPUT_BRANCHES, /* each branch of their branch stacks is one, at its target, of weight 1 */
+	INPUT_AS_RECORDED, /* branches, if those were what was recorded */
+};
+
 enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
 
 struct input_opts {
@@ -26,6 +33,8 @@ struct input_opts {
 	void (*on_source)(const struct source *s, const char *path,
 			  void *arg); /* after each file; or NULL */
 	void *arg;
+	bool details;                 /* samples get theirs */
+	enum input_branches branches; /* implies details where it finds some */
 	const char *symfs; /* the files that data names are below this folder; NULL: / */
 };
 

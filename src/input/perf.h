@@ -22,14 +22,17 @@
 #include "input/raw.h"
 #include "input/window.h"
 #include "object/object.h"
+#include "profile/detail.h"
 
 struct perf;
+struct perf_about;
 
 /* ---- events of the file (perf_attrs.c) ---- */
 
 struct perf_attr {
 	uint32_t type;
-	uint64_t config, sample_type, read_format, flags, branch_type, regs_user, address;
+	uint64_t config, sample_type, read_format, flags, branch_type, regs_user, regs_intr,
+		address;
 	uint64_t frequency, period; /* one of them is 0 */
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
@@ -69,6 +72,10 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 /* When it was written; PERF_NO_TIME if it does not say. */
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			 size_t size);
+/* What the i-th is called, given or made up; lives as long as p. */
+const char *perf_attrs_name(const struct perf *p, size_t i);
+/* The bits of an attribute's flags at `at`, first one first. */
+uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at);
 /* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry the
  * records that are no samples, only once a sample names it. */
 void perf_attrs_declare(struct perf *p);
@@ -92,11 +99,17 @@ struct perf_sample {
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
 	struct bytes read; /* the READ field */
+	const uint8_t *taken; /* n_taken branches, the last one first: {from, to, flags} */
+	size_t n_taken;
+	uint64_t addr, weight, data_src, transaction, phys_addr, cgroup, data_page_size,
+		code_page_size;
+	uint16_t ins_lat, p_stage_cyc;
 };
 
-/* False if the record is shorter than what it holds. Pointers are into the record. */
+/* Fields that come behind the stack are only read with `details`.
+ * False if the record is shorter than what it holds. Pointers are into the record. */
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-		       size_t size, struct perf_sample *ret);
+		       size_t size, bool details, struct perf_sample *ret);
 
 /* ---- records in the order of time (perf_queue.c) ---- */
 
@@ -213,6 +226,8 @@ struct perf_thread {
 	uint64_t start, end;   /* 0: not known */
 	uint64_t in, out;      /* since when it runs, or does not; 0: not known */
 	bool preempted;        /* when it stopped */
+	uint64_t cgroup_inode; /* of its name space of control groups; 0: not known */
+	uint32_t cgroup_device;
 };
 
 struct perf_thread *perf_thread_at(struct perf *p, uint32_t pid, uint32_t tid);
@@ -271,7 +286,34 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 /* The stack of n_above frames, leaf first, that were called from the `n` addresses of user code. */
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above);
+/* The frame of a single address: user code if something is mapped there, else the kernel's. */
+frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip);
 void perf_stacks_done(struct perf *p);
+
+/* ---- details (perf_details.c) ---- */
+
+struct perf_details {
+	bool wanted;
+	enum input_branches branches;
+	bool by_branch;          /* once it is known: samples are branches */
+	uint32_t *sockets;       /* [n_sockets], by processor */
+	size_t n_sockets;
+	struct map64 cgroup_ids; /* id -> strid of its path */
+};
+
+/* u64 id, path. */
+void perf_details_cgroup(struct perf *p, struct bytes b);
+/* u32 pid, tid, u64 nr, {u64 device, inode}. */
+void perf_details_namespaces(struct perf *p, struct bytes b);
+/* The feature CPU_TOPOLOGY. */
+void perf_details_topology(struct perf *p, struct bytes b);
+/* What a sample says beside its stack; 0: nothing. */
+detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_thread *t,
+			 const struct perf_sample *s);
+/* The i-th branch: where it went to as a stack of its own, and the rest as a detail. */
+stackid perf_details_branch(struct perf *p, struct perf_space *space, const struct perf_thread *t,
+			    const struct perf_sample *s, size_t i, detailid *detail);
+void perf_details_done(struct perf *p);
 
 /* ---- stack dumps (perf_dwarf.c) ---- */
 
@@ -286,6 +328,7 @@ void perf_dwarf_done(struct perf_dwarf *d); /* NULL is fine */
 
 struct perf_waiting { /* a sample that waits for the rest of its stack, or behind one that does */
 	struct sample sample;
+	detailid detail;
 	bool is_deferred;
 	uint64_t cookie;
 	uint32_t tid;
@@ -303,6 +346,7 @@ struct perf_machine {
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
 	int walked; /* enum unwind_machine of the stack dumps */
+	detailid detail; /* of the sample at hand */
 };
 
 void perf_machine_deliver(struct perf *p, const struct perf_record *r);
@@ -333,6 +377,8 @@ struct perf {
 	struct perf_chains chains;
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
+	struct perf_details details;
+	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
 	unsigned n_cpus;       /* 0: not known */
 	bool other_host;       /* files here are not those of the machine that was recorded */
 	bool is_directory;     /* the records are in files beside this one */

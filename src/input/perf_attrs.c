@@ -147,6 +147,10 @@ static struct perf_attr parse(const struct perf *p, struct bytes b)
 	}
 	if (bytes_left(&b) >= 8)
 		a.regs_user = bytes_u64(&b);
+	if (bytes_left(&b) >= 16) {
+		bytes_u64(&b); /* stack_user, clockid */
+		a.regs_intr = bytes_u64(&b);
+	}
 	if (a.flags & PERF_FLAG_FREQ)
 		a.frequency = period;
 	else
@@ -235,6 +239,18 @@ uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_
 	if (at < 0 || size < (size_t)at + 8)
 		return PERF_NO_TIME;
 	return perf_u64(p, is_sample ? record + at : record + size - at);
+}
+
+const char *perf_attrs_name(const struct perf *p, size_t i)
+{
+	const struct perf_attr *a = &p->attrs.at.at[i];
+
+	return a->name ? a->name : make_name(UNCONST(struct perf *, p), a);
+}
+
+uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at)
+{
+	return read_flags(at, p->big_endian);
 }
 
 /* ---- the profile's events ---- */

@@ -110,6 +110,12 @@ void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 	case PERF_F_EVENT_DESC:
 		read_events(p, b);
 		break;
+	case PERF_F_CPU_TOPOLOGY:
+		perf_details_topology(p, b);
+		break;
+	case PERF_F_BRANCH_STACK:
+		p->details.by_branch |= p->details.branches == INPUT_AS_RECORDED;
+		break;
 	case PERF_F_GROUP_DESC:
 		read_groups(p, b);
 		break;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "input/perf.h"
+#include "input/perf_about_private.h"
 
 struct section {
 	uint64_t offset, size;
@@ -85,16 +86,21 @@ static void read_attrs(struct perf *p, struct window *w, struct section attrs, u
 static void read_feature(struct perf *p, struct window *w, unsigned feature, struct section s)
 {
 	static const unsigned wanted[] = { PERF_F_BUILD_ID,  PERF_F_HOSTNAME,   PERF_F_ARCH,
-					   PERF_F_NRCPUS,    PERF_F_EVENT_DESC, PERF_F_GROUP_DESC,
-					   PERF_F_DIR_FORMAT };
-	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
-		if (wanted[i] != feature)
-			continue;
-		if (!go_to(w, s))
-			cut_off(p, s.offset, "description of the recording");
-		else
-			perf_feature(p, feature, bytes_take(&w->b, (size_t)s.size));
+					   PERF_F_NRCPUS,    PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY,
+					   PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC, PERF_F_DIR_FORMAT };
+	bool is_wanted = p->about;
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+		is_wanted = is_wanted || wanted[i] == feature;
+	if (!is_wanted)
+		return;
+	if (!go_to(w, s)) {
+		cut_off(p, s.offset, "description of the recording");
+		return;
 	}
+	struct bytes b = bytes_take(&w->b, (size_t)s.size);
+	perf_feature(p, feature, b);
+	if (p->about)
+		perf_about_feature(p, feature, b);
 }
 
 /* Behind the data: a section for each bit that is set. Without them all is as before, but for some
@@ -139,13 +145,16 @@ static void read_file(struct perf *p, struct window *w)
 		perf_damaged(p, 40, "more data than there are numbers");
 		end = UINT64_MAX;
 	}
+	if (p->about)
+		perf_about_file(p, data.offset, data.size);
 	if (data.size && window_seek(w, end))
 		read_features(p, w, h + 72, end);
 	if (!window_seek(w, data.offset)) {
 		cut_off(p, data.offset, "data");
 		return;
 	}
-	perf_records_read(p, w, end);
+	if (!p->about || p->about->what & ~(PERF_ABOUT_HEADER | PERF_ABOUT_ALL_OF_HEADER))
+		perf_records_read(p, w, end);
 }
 
 static void done(struct perf *p)
@@ -155,6 +164,7 @@ static void done(struct perf *p)
 	perf_objects_done(p);
 	perf_tasks_done(p);
 	perf_stacks_done(p);
+	perf_details_done(p);
 	perf_dwarf_done(p->dwarf);
 	vec_free(&p->machine.waiting);
 	map64_free(&p->build_ids);
@@ -163,13 +173,15 @@ static void done(struct perf *p)
 	free(p);
 }
 
-static struct kin_error *stream_perf(struct window *w, const struct input_opts *o,
-				     struct profile_builder *into, struct source *source)
+static struct kin_error *read_all(struct perf *p, struct window *w, const struct input_opts *o,
+				  struct profile_builder *into, struct source *source)
 {
-	struct perf *p = xalloc(sizeof(*p));
 
 	p->name = w->b.name;
 	p->symfs = o->symfs;
+	p->details.branches = o->branches;
+	p->details.by_branch = o->branches == INPUT_BRANCHES;
+	p->details.wanted = o->details;
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();
@@ -184,13 +196,34 @@ static struct kin_error *stream_perf(struct window *w, const struct input_opts *
 		read_pipe(p, w);
 	else
 		read_file(p, w);
-	perf_machine_finish(p);
+	if (p->about)
+		perf_about_finish(p);
+	else
+		perf_machine_finish(p);
 	struct kin_error *err = window_error(w);
 	if (err)
 		kin_error_free(p->err);
 	else
 		err = p->err;
 	done(p);
+	return err;
+}
+
+static struct kin_error *stream_perf(struct window *w, const struct input_opts *o,
+				     struct profile_builder *into, struct source *source)
+{
+	return read_all(xalloc(sizeof(struct perf)), w, o, into, source);
+}
+
+struct kin_error *perf_file_about(struct window *w, struct perf_about *about)
+{
+	struct perf *p = xalloc(sizeof(*p));
+	struct profile_builder *unused = profile_builder_new();
+	struct source source = { 0 };
+
+	p->about = about;
+	struct kin_error *err = read_all(p, w, &(struct input_opts){ 0 }, unused, &source);
+	profile_builder_free(unused);
 	return err;
 }
 

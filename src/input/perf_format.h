@@ -23,7 +23,17 @@ enum { PERF_HEADER = 104, PERF_PIPE_HEADER = 16, PERF_RECORD_HEADER = 8, PERF_AT
 #define PERF_BRANCH_STACK (UINT64_C(1) << 11)
 #define PERF_REGS_USER    (UINT64_C(1) << 12)
 #define PERF_STACK_USER   (UINT64_C(1) << 13)
-#define PERF_IDENTIFIER   (UINT64_C(1) << 16)
+#define PERF_WEIGHT         (UINT64_C(1) << 14)
+#define PERF_DATA_SRC       (UINT64_C(1) << 15)
+#define PERF_IDENTIFIER     (UINT64_C(1) << 16)
+#define PERF_TRANSACTION    (UINT64_C(1) << 17)
+#define PERF_REGS_INTR      (UINT64_C(1) << 18)
+#define PERF_PHYS_ADDR      (UINT64_C(1) << 19)
+#define PERF_AUX            (UINT64_C(1) << 20)
+#define PERF_CGROUP         (UINT64_C(1) << 21)
+#define PERF_DATA_PAGE_SIZE (UINT64_C(1) << 22)
+#define PERF_CODE_PAGE_SIZE (UINT64_C(1) << 23)
+#define PERF_WEIGHT_STRUCT  (UINT64_C(1) << 24)
 
 /* perf_event_attr.read_format */
 #define PERF_READ_ENABLED (UINT64_C(1) << 0)
@@ -67,7 +77,9 @@ enum perf_record_type {
 	PERF_R_LOST_SAMPLES = 13,
 	PERF_R_SWITCH = 14,
 	PERF_R_SWITCH_CPU_WIDE = 15,
+	PERF_R_NAMESPACES = 16,
 	PERF_R_KSYMBOL = 17,
+	PERF_R_CGROUP = 19,
 	PERF_R_CALLCHAIN_DEFERRED = 22,
 	/* from here on by perf itself, and not in the order of time */
 	PERF_R_USER = 64,
@@ -118,6 +130,8 @@ enum perf_feature {
 	PERF_F_ARCH = 6,
 	PERF_F_NRCPUS = 7,
 	PERF_F_EVENT_DESC = 12,
+	PERF_F_CPU_TOPOLOGY = 13,
+	PERF_F_BRANCH_STACK = 15,
 	PERF_F_GROUP_DESC = 17,
 	PERF_F_DIR_FORMAT = 24,
 	PERF_FEATURES = 256,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "input/perf.h"
+#include "input/perf_about_private.h"
 
 enum { WAITING_MAX = 1 << 16 }; /* samples; beyond that the oldest stay as they are */
 
@@ -20,6 +21,7 @@ static void emit_first(struct perf *p, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct perf_waiting *w = &m->waiting.at[i];
 		profile_add_sample(p->into, w->sample);
+		profile_set_detail(p->into, w->detail);
 		m->n_deferred -= w->is_deferred;
 		free(w->above);
 	}
@@ -46,9 +48,12 @@ static void emit(struct perf *p, struct sample s, const struct perf_stack *stack
 
 	if (!m->waiting.n && !deferred) {
 		profile_add_sample(p->into, s);
+		profile_set_detail(p->into, m->detail);
 		return;
 	}
-	struct perf_waiting w = { .sample = s, .is_deferred = deferred, .tid = tid };
+	struct perf_waiting w = {
+		.sample = s, .detail = m->detail, .is_deferred = deferred, .tid = tid
+	};
 	if (deferred) {
 		w.cookie = stack->cookie;
 		w.n_above = p->chains.n_kernel;
@@ -189,6 +194,20 @@ static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct s
 		emit_as(p, a, s, delta, stack, from->tid);
 }
 
+/* A sample of each branch that was taken before it. */
+static void emit_branches(struct perf *p, const struct perf_attr *a, struct sample like,
+			  const struct perf_thread *t, const struct perf_sample *s)
+{
+	struct perf_space *space = &perf_process_of(p, t)->space;
+
+	for (size_t i = 0; i < s->n_taken; i++) {
+		struct sample x = like;
+		x.stack = perf_details_branch(p, space, t, s, i, &p->machine.detail);
+		emit_as(p, a, x, 1, NULL, s->tid);
+	}
+	p->machine.detail = 0;
+}
+
 static void deliver_sample(struct perf *p, const struct perf_record *r)
 {
 	struct perf_sample s;
@@ -200,7 +219,8 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		profile_audit(p->into)->unresolved++;
 		return;
 	}
-	if (!perf_sample_parse(p, a, r->data, r->size, &s)) {
+	bool by_branch = p->details.by_branch, details = p->details.wanted || by_branch;
+	if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
 		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
 		return;
 	}
@@ -216,10 +236,17 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 				 .time_ns = time };
 	if (stack.user)
 		t->stack = stack.user;
+	if (by_branch) {
+		emit_branches(p, a, sample, t, &s);
+		return;
+	}
+	if (details)
+		p->machine.detail = perf_details_of(p, &perf_process_of(p, t)->space, t, &s);
 	if (a->sample_type & PERF_READ && !a->off_cpu_raw)
 		emit_read(p, a, id, sample, &s, &stack);
 	else
 		emit_as(p, a, sample, s.period, &stack, s.tid);
+	p->machine.detail = 0;
 }
 
 /* ---- off the CPU ---- */
@@ -494,6 +521,10 @@ void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 
 	b.swap = p->swap;
 	b.pos += PERF_RECORD_HEADER;
+	if (p->about) {
+		perf_about_deliver(p, r);
+		return;
+	}
 	switch (type) {
 	case PERF_R_SAMPLE:
 		deliver_sample(p, r);
@@ -523,6 +554,12 @@ void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 		break;
 	case PERF_R_KSYMBOL:
 		deliver_ksymbol(p, b);
+		break;
+	case PERF_R_NAMESPACES:
+		perf_details_namespaces(p, b);
+		break;
+	case PERF_R_CGROUP:
+		perf_details_cgroup(p, b);
 		break;
 	case PERF_R_SWITCH:
 	case PERF_R_SWITCH_CPU_WIDE:

@@ -22,6 +22,8 @@ static void read_fixed(const struct perf *p, const struct perf_attr *a, const ui
 		s->time = perf_u64(p, at);
 		at += 8;
 	}
+	if (t & PERF_ADDR)
+		s->addr = perf_u64(p, at);
 	at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
 	if (t & PERF_CPU) {
 		s->cpu = perf_u32(p, at);
@@ -69,9 +71,14 @@ static void read_branches(const struct perf_attr *a, struct bytes *b, struct per
 	const uint8_t *at = take_array(b, n, 24);
 	if (a->branch_type & PERF_BRANCH_COUNTERS)
 		take_array(b, n, 8);
-	if (at && a->branch_type & PERF_BRANCH_CALL_STACK) {
+	if (!at)
+		return;
+	if (a->branch_type & PERF_BRANCH_CALL_STACK) {
 		s->branches = at;
 		s->n_branches = (size_t)n;
+	} else {
+		s->taken = at;
+		s->n_taken = (size_t)n;
 	}
 }
 
@@ -117,8 +124,51 @@ static void read_raw(const struct perf *p, const struct perf_attr *a, struct byt
 		read_off_cpu(p, raw, s);
 }
 
+/* The cost of an access is one number, or three: u32, u16, u16. */
+static void read_weight(const struct perf *p, const struct perf_attr *a, struct bytes *b,
+			struct perf_sample *s)
+{
+	uint64_t weight = bytes_u64(b);
+
+	s->weight = weight;
+	if (!(a->sample_type & PERF_WEIGHT_STRUCT))
+		return;
+	if (p->big_endian) {
+		s->p_stage_cyc = (uint16_t)weight;
+		s->ins_lat = (uint16_t)(weight >> 16);
+		s->weight = weight >> 32;
+	} else {
+		s->weight = (uint32_t)weight;
+		s->ins_lat = (uint16_t)(weight >> 32);
+		s->p_stage_cyc = (uint16_t)(weight >> 48);
+	}
+}
+
+static void read_details(const struct perf *p, const struct perf_attr *a, struct bytes *b,
+			 struct perf_sample *s)
+{
+	uint64_t t = a->sample_type;
+
+	if (t & (PERF_WEIGHT | PERF_WEIGHT_STRUCT))
+		read_weight(p, a, b, s);
+	if (t & PERF_DATA_SRC)
+		s->data_src = bytes_u64(b);
+	if (t & PERF_TRANSACTION)
+		s->transaction = bytes_u64(b);
+	if (t & PERF_REGS_INTR && bytes_u64(b))
+		take_array(b, (uint64_t)__builtin_popcountll(a->regs_intr), 8);
+	if (t & PERF_PHYS_ADDR)
+		s->phys_addr = bytes_u64(b);
+	if (t & PERF_CGROUP)
+		s->cgroup = bytes_u64(b);
+	if (t & PERF_DATA_PAGE_SIZE)
+		s->data_page_size = bytes_u64(b);
+	if (t & PERF_CODE_PAGE_SIZE)
+		s->code_page_size = bytes_u64(b);
+}
+
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-		       size_t size, struct perf_sample *ret)
+		       size_t size, bool details, struct perf_sample *ret)
 {
 	struct bytes b = bytes_of(p->name, record, size);
 	uint64_t t = a->sample_type;
@@ -148,5 +198,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 		read_regs(a, &b, ret);
 	if (t & PERF_STACK_USER)
 		read_stack(&b, ret);
+	if (details)
+		read_details(p, a, &b, ret);
 	return !b.failed; /* what follows is not about stacks */
 }

@@ -110,6 +110,13 @@ static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, 
 	return known->frame;
 }
 
+frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip)
+{
+	struct perf_map m;
+	bool is_kernel = ip >> 63 && !perf_space_find(user, ip, &m);
+	return frame_of(p, user, is_kernel ? PERF_MODE_KERNEL : PERF_MODE_USER, ip, false);
+}
+
 /* ---- chains ---- */
 
 static unsigned mode_of_marker(uint64_t marker, unsigned mode)

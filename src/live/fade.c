@@ -50,7 +50,8 @@ static objid object_of(struct import *x, objid id)
 		return 0;
 	if (x->objects[id] == NONE) {
 		/* All names are known: it is never to be opened. */
-		enum object_kind kind = o->kind == OBJECT_ELF ? OBJECT_OTHER : o->kind;
+		bool is_file = o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO;
+		enum object_kind kind = is_file ? OBJECT_OTHER : o->kind;
 		x->objects[id] = profile_add_object_of(x->f->into, text(x, o->path),
 						       text(x, o->build_id), kind, false);
 	}
@@ -64,7 +65,7 @@ static const char *name_of(struct import *x, const struct frame *frame)
 
 	if (frame->name)
 		return text(x, frame->name);
-	if (o->kind == OBJECT_ELF && o->path)
+	if ((o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO) && o->path)
 		name = names_find(x->f->names, text(x, o->path), text(x, o->build_id),
 				  frame->addr - (frame->flags & FRAME_RETURN));
 	return name ? name : "[unknown]";

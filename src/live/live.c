@@ -103,14 +103,22 @@ static frameid frame_of(struct live *l, const struct stack_frame *f,
 	return profile_add_frame(l->builder, made);
 }
 
+static struct event event_of(struct live *l, const struct recorded_sample *s)
+{
+	if (s->what)
+		return (struct event){ .name = string(l, s->what->name),
+				       .unit = s->what->is_clock ? EVENT_NS : EVENT_COUNT };
+	return (struct event){ .name = string(l, s->waiting ? "waiting" : "blocked"),
+			       .unit = EVENT_NS,
+			       .kind = s->waiting ? EVENT_WAITING : EVENT_BLOCKED };
+}
+
 static void sample(void *arg, const struct recorded_sample *s, const struct watched_name *names)
 {
 	struct live *l = arg;
 	struct sample made = { .cpu = CPU_NONE, .count = 1, .weight = s->weight };
 	char comm[sizeof(s->comm) + 1] = "";
 
-	if (!s->what)
-		return;
 	memcpy(comm, s->comm, sizeof(s->comm));
 	pthread_mutex_lock(&l->lock);
 	for (size_t i = s->n; i-- > 0;)
@@ -119,9 +127,7 @@ static void sample(void *arg, const struct recorded_sample *s, const struct watc
 	made.task = profile_add_task(l->builder, (struct task){ .pid = (uint32_t)s->pid,
 								.tid = (uint32_t)s->tid,
 								.comm = string(l, comm) });
-	made.event = profile_add_event(
-		l->builder, (struct event){ .name = string(l, s->what->name),
-					    .unit = s->what->is_clock ? EVENT_NS : EVENT_COUNT });
+	made.event = profile_add_event(l->builder, event_of(l, s));
 	profile_add_sample(l->builder, made);
 	pthread_mutex_unlock(&l->lock);
 }

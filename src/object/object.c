@@ -114,21 +114,16 @@ static struct kin_error *check_build(const struct object_file *o, const char *wa
 		o->build_id, want);
 }
 
-static struct kin_error *open_at(const char *path, const struct object_opts *opts,
-				 struct object_file **ret)
+struct kin_error *object_of_file(struct elf_file *file, const char *path,
+				 const struct object_opts *opts, struct object_file **ret)
 {
-	struct elf_file *file;
-	struct kin_error *err = elf_file_open(path, &file);
-	if (err)
-		return err;
-
 	struct object_file *o = xalloc(sizeof(*o));
 	const char *debug_dir = opts && opts->debug_dir ? opts->debug_dir : "/usr/lib/debug";
 	o->main = file;
 	o->path = arena_printf(&o->arena, "%s", path);
 	o->debug_dir = arena_printf(&o->arena, "%s", debug_dir);
 	o->no_debug_files = opts && opts->no_debug_files;
-	err = describe(o);
+	struct kin_error *err = describe(o);
 	if (!err)
 		err = check_build(o, opts ? opts->build_id : NULL);
 	if (err) {
@@ -137,6 +132,14 @@ static struct kin_error *open_at(const char *path, const struct object_opts *opt
 	}
 	*ret = o;
 	return NULL;
+}
+
+static struct kin_error *open_at(const char *path, const struct object_opts *opts,
+				 struct object_file **ret)
+{
+	struct elf_file *file;
+	struct kin_error *err = elf_file_open(path, &file);
+	return err ? err : object_of_file(file, path, opts, ret);
 }
 
 struct kin_error *object_open(const char *path, const struct object_opts *opts,

@@ -24,6 +24,10 @@ struct object_opts {
  * KIN_ERROR_MISMATCH: it is another build than the one asked for. */
 MUST_CHECK struct kin_error *object_open(const char *path, const struct object_opts *opts,
 					 struct object_file **ret);
+/* The code that the kernel maps into every process, if that of this machine has opts->build_id: an
+ * error if not, or if that is not given. */
+MUST_CHECK struct kin_error *object_open_vdso(const struct object_opts *opts,
+					      struct object_file **ret);
 void object_free(struct object_file *o); /* NULL is fine */
 
 /* Why something that the file or its debug file does hold could not be read, though asked for: no
@@ -87,6 +91,10 @@ struct symbol_table {
 	struct object_symbol *at; /* by address; one per address; to be freed with free() */
 	size_t n;
 };
+
+/* Variables that say their size, by address, one per address (data.c): at, to be freed, may be NULL;
+ * of `owner` and `flags` nothing is known. */
+void object_variables(struct object_file *o, struct symbol_table *ret);
 
 MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 					    struct symbol_table *ret);

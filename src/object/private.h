@@ -123,6 +123,11 @@ struct object_file {
 	const char *no_disassembler;       /* ... or because of this */
 };
 
+/* object.c: takes `file` over, in any case. */
+MUST_CHECK struct kin_error *object_of_file(struct elf_file *file, const char *path,
+					    const struct object_opts *opts,
+					    struct object_file **ret);
+
 /* Index of the first range of code that ends after addr; n_code if none does. (object.c) */
 size_t object_code_after(const struct object_file *o, uint64_t addr);
 

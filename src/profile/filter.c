@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/builder.h"
+#include "profile/detail.h"
 
 struct filter {
 	const struct profile *p;
@@ -46,6 +47,8 @@ static void keep_ids(struct filter *f)
 			t.start_ns = t.end_ns = t.cpu_ns = t.sampled_ns = 0;
 		profile_add_task(f->into, t);
 	}
+	for (size_t i = 1; i < p->samples.n_details; i++)
+		profile_add_detail(f->into, &p->samples.details[i]);
 }
 
 /* ---- samples ---- */
@@ -104,6 +107,9 @@ static void keep_files(struct filter *f)
 			s.stack = keep_stack(f, s.stack);
 			s.event = f->events[s.event];
 			profile_add_sample(f->into, s);
+			profile_set_detail(f->into, p->samples.detail_of
+							    ? p->samples.detail_of[next]
+							    : 0);
 		}
 		for (; fact < p->n_facts && p->facts[fact].source == source; fact++)
 			profile_add_fact(f->into, strtab_get(p->strings, p->facts[fact].name),

@@ -303,6 +303,16 @@ void profile_add_sample(struct profile_builder *b, struct sample s)
 	vec_push(&b->samples.at, s);
 }
 
+detailid profile_add_detail(struct profile_builder *b, const struct detail *d)
+{
+	return samples_add_detail(&b->samples, d);
+}
+
+void profile_set_detail(struct profile_builder *b, detailid detail)
+{
+	samples_set_detail(&b->samples, detail);
+}
+
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a)
 {
 	samples_add_task_arc(&b->samples, a);

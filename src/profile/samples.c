@@ -220,6 +220,42 @@ uint16_t samples_add_event(struct samples_builder *s, struct event e)
 	return (uint16_t)(s->events.n - 1);
 }
 
+/* ---- details ---- */
+
+/* Eight bytes at a time: it has no padding. */
+static uint64_t detail_hash(const void *detail)
+{
+	uint64_t h = 0, words[sizeof(struct detail) / 8];
+	_Static_assert(sizeof(words) == sizeof(struct detail), "no padding");
+	memcpy(words, detail, sizeof(words));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		h = mix(h, words[i]);
+	return h;
+}
+
+static bool detail_same(const void *a, const void *b)
+{
+	return !memcmp(a, b, sizeof(struct detail));
+}
+
+detailid samples_add_detail(struct samples_builder *s, const struct detail *d)
+{
+	detailid id = index_find(&s->detail_ids, detail_hash, detail_same, s->details.at,
+				 sizeof(*d), d, (detailid)s->details.n);
+	if (id == s->details.n)
+		vec_push(&s->details, *d);
+	return id;
+}
+
+void samples_set_detail(struct samples_builder *s, detailid detail)
+{
+	if (!detail || !s->at.n)
+		return;
+	while (s->detail_of.n < s->at.n)
+		vec_push(&s->detail_of, 0);
+	s->detail_of.at[s->at.n - 1] = detail;
+}
+
 /* ---- counts by thread ---- */
 
 static uint64_t task_arc_hash(const void *arc)
@@ -336,9 +372,24 @@ static taskid *merge_tasks(struct samples_builder *into, const struct samples_bu
 	return ids;
 }
 
+static detailid *merge_details(struct samples_builder *into, const struct samples_builder *from,
+			       const strid *strings, const frameid *frames)
+{
+	detailid *ids = xrealloc(NULL, from->details.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->details.n; i++) {
+		struct detail d = from->details.at[i];
+		d.cgroup = strings[d.cgroup];
+		d.source = frames[d.source];
+		d.target = frames[d.target];
+		ids[i] = samples_add_detail(into, &d);
+	}
+	return ids;
+}
+
 static void merge_samples(struct samples_builder *into, const struct samples_builder *from,
 			  const strid *strings, const stackid *stacks, const taskid *tasks,
-			  uint32_t first_source)
+			  const detailid *details, uint32_t first_source)
 {
 	uint16_t *events = xrealloc(NULL, from->events.n + 1, sizeof(*events));
 	for (size_t i = 0; i < from->events.n; i++) {
@@ -354,6 +405,8 @@ static void merge_samples(struct samples_builder *into, const struct samples_bui
 		s.event = events[s.event];
 		s.source += first_source;
 		vec_push(&into->at, s);
+		if (i < from->detail_of.n)
+			samples_set_detail(into, details[from->detail_of.at[i]]);
 	}
 	free(events);
 }
@@ -397,10 +450,12 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 	stackid *stacks = merge_stacks(into, from, frames);
 	taskid *tasks = merge_tasks(into, from, strings);
 
-	merge_samples(into, from, strings, stacks, tasks, first_source);
+	detailid *details = merge_details(into, from, strings, frames);
+	merge_samples(into, from, strings, stacks, tasks, details, first_source);
 	merge_counts(into, from, objects, tasks);
 	merge_audit(into, &from->audit);
 	into->saturated |= from->saturated;
+	free(details);
 	free(tasks);
 	free(stacks);
 	free(frames);
@@ -415,6 +470,7 @@ void samples_builder_init(struct samples_builder *s)
 	vec_push(&s->stacks, ((struct stack){ 0 }));
 	vec_push(&s->first, 0);
 	samples_add_task(s, (struct task){ 0 });
+	samples_add_detail(s, &(struct detail){ 0 });
 }
 
 static int by_count(const void *a, const void *b)
@@ -432,6 +488,8 @@ struct samples samples_builder_view(struct samples_builder *s)
 	map64_free(&s->failure_ids);
 	for (size_t i = 0; i < s->failures.n; i++)
 		*map64_at(&s->failure_ids, s->failures.at[i].object) = (uint32_t)i;
+	while (s->detail_of.n && s->detail_of.n < s->at.n)
+		vec_push(&s->detail_of, 0);
 	return (struct samples){
 		.frames = s->frames.at,
 		.n_frames = s->frames.n,
@@ -443,6 +501,9 @@ struct samples samples_builder_view(struct samples_builder *s)
 		.n_events = s->events.n,
 		.at = s->at.at,
 		.n = s->at.n,
+		.details = s->details.at,
+		.n_details = s->details.n,
+		.detail_of = s->detail_of.at,
 		.task_arcs = s->task_arcs.at,
 		.n_task_arcs = s->task_arcs.n,
 		.latencies = s->latencies.at,
@@ -474,6 +535,9 @@ void samples_builder_done(struct samples_builder *s)
 	index_free(&s->task_ids);
 	vec_free(&s->events);
 	vec_free(&s->at);
+	vec_free(&s->details);
+	index_free(&s->detail_ids);
+	vec_free(&s->detail_of);
 	vec_free(&s->task_arcs);
 	index_free(&s->task_arc_ids);
 	vec_free(&s->latencies);

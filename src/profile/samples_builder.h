@@ -5,6 +5,7 @@
 #include "base/map64.h"
 #include "base/pairs.h"
 #include "base/vec.h"
+#include "profile/detail.h"
 #include "profile/samples.h"
 
 /* Open addressing over records that are compared whole: keys wider than map64's. */
@@ -24,6 +25,9 @@ struct samples_builder {
 	struct record_index task_ids;
 	VEC(struct event) events;
 	VEC(struct sample) at;
+	VEC(struct detail) details;
+	struct record_index detail_ids;
+	VEC(detailid) detail_of; /* of the first so many samples; the others have none */
 	VEC(struct task_arc) task_arcs;
 	struct record_index task_arc_ids;
 	VEC(struct latency) latencies;
@@ -54,6 +58,8 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
+detailid samples_add_detail(struct samples_builder *s, const struct detail *d);
+void samples_set_detail(struct samples_builder *s, detailid detail);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);
 void samples_add_latency(struct samples_builder *s, struct latency l);
 void samples_add_failure(struct samples_builder *s, objid object, uint64_t count);

@@ -265,20 +265,37 @@ static struct unwind_table *cached(const struct module *m, const struct image *i
 	return t;
 }
 
+/* The same in every process, but for those of 32 bits; its size is that of its mapping, at least. */
+static bool own_vdso(struct image *ret)
+{
+	const void *vdso = UNCONST(void *, getauxval(AT_SYSINFO_EHDR));
+	*ret = (struct image){ .fd = -1, .memory = vdso, .size = 2 * 4096 };
+	return vdso;
+}
+
+static void find_vdso(struct module *m)
+{
+	struct module t = { 0 };
+	struct image im;
+	if (own_vdso(&im) && read_layout(&t, &im)) {
+		memcpy(m->build_id, t.build_id, sizeof(m->build_id));
+		m->build_id_size = t.build_id_size;
+	}
+	free(t.segments);
+}
+
 const struct unwind_table *module_table(struct module *m)
 {
 	if (m->sought)
 		return m->table;
 	m->sought = true;
-	const void *vdso = UNCONST(void *, getauxval(AT_SYSINFO_EHDR));
-	if (m->kind == KINF_VDSO && vdso) {
-		/* The same in every process; its size is that of its mapping. */
-		struct image im = { .fd = -1, .memory = vdso, .size = 2 * 4096 };
+	struct image im;
+	if (m->kind == KINF_VDSO && own_vdso(&im)) {
 		m->table = compile(&im);
 	} else if (m->fd >= 0) {
 		struct stat st;
 		if (!fstat(m->fd, &st)) {
-			struct image im = { .fd = m->fd, .size = (uint64_t)st.st_size };
+			im = (struct image){ .fd = m->fd, .size = (uint64_t)st.st_size };
 			m->table = cached(m, &im);
 		}
 		close(m->fd);
@@ -392,6 +409,8 @@ static struct module *module_new(const struct module_key *key)
 		memcpy(m->build_id, key->build_id, m->build_id_size);
 	if (m->kind == KINF_ELF)
 		find_file(m, key);
+	else if (m->kind == KINF_VDSO && !m->build_id_size && key->start > UINT32_MAX)
+		find_vdso(m);
 	return m;
 }
 

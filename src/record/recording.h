@@ -27,7 +27,8 @@ uint32_t recording_task(struct recording *r, struct thread *t);
 
 struct recorded_sample {
 	uint32_t event, task;
-	const struct record_event *what; /* NULL: time that the thread did not run */
+	const struct record_event *what; /* NULL: time that the thread did not run: */
+	bool waiting;                    /* for a CPU; else blocked */
 	pid_t pid, tid;
 	char comm[16];
 	uint32_t cpu; /* UINT32_MAX: not known */

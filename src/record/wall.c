@@ -80,6 +80,7 @@ static void emit(struct wall *w, struct thread *t, const struct interval *i,
 		 const struct kept_stack *k)
 {
 	struct recorded_sample s = { .event = i->waiting ? w->waiting : w->blocked,
+				     .waiting = i->waiting,
 				     .task = recording_task(w->recording, t),
 				     .pid = t->pid,
 				     .tid = t->tid,

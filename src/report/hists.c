@@ -45,6 +45,15 @@ static const struct kin_column figure_columns[] = {
 	[FIELD_SAMPLES] = { "samples", "Samples", "samples taken in it", KIN_CELL_COUNT },
 	[FIELD_PERIOD] = { "period", "Period", "what they stand for, in the event's unit",
 			   KIN_CELL_COUNT },
+	[FIELD_KERNEL] = { "self_kernel", "sys", "the part of Self that was in the kernel",
+			   KIN_CELL_SHARE },
+	[FIELD_USER] = { "self_user", "usr", "the part of Self that was in the program",
+			 KIN_CELL_SHARE },
+	[FIELD_GUEST_KERNEL] = { "self_guest_kernel", "guest sys",
+				 "the part of Self in a virtual machine's kernel", KIN_CELL_SHARE },
+	[FIELD_GUEST_USER] = { "self_guest_user", "guest usr",
+			       "the part of Self in a virtual machine's programs",
+			       KIN_CELL_SHARE },
 };
 
 static const struct kin_column extra_columns[] = {
@@ -116,6 +125,13 @@ static const char *level_text(uint16_t level)
 	return level & FRAME_KERNEL ? "k" : ".";
 }
 
+static uint64_t level_weight(const struct state *s, const struct hists_entry *e,
+			     const struct col *c)
+{
+	size_t at = e->row * s->ask->opts.n_events + c->event;
+	return s->hists->levels[at][c->field.kind - FIELD_KERNEL];
+}
+
 static struct kin_cell figure_cell(const struct state *s, const struct hists_entry *e,
 				   const struct col *c)
 {
@@ -133,6 +149,11 @@ static struct kin_cell figure_cell(const struct state *s, const struct hists_ent
 		return cell_count(self->count);
 	case FIELD_PERIOD:
 		return cell_count(self->weight);
+	case FIELD_KERNEL:
+	case FIELD_USER:
+	case FIELD_GUEST_KERNEL:
+	case FIELD_GUEST_USER:
+		return cell_share(share((double)level_weight(s, e, c), total_of(s, c->event, false)));
 	case FIELD_KEY:
 		break;
 	}
@@ -144,7 +165,11 @@ static const char *key_text(const struct state *s, uint32_t row, enum hist_key k
 	const char *text = hists_text(s->hists, row, key);
 	if (!*text && !s->ask->given->perf)
 		return "[unknown]";
-	return s->ask->given->perf ? text : text + strspn(text, " ");
+	if (s->ask->given->perf)
+		return text;
+	text += strspn(text, " ");
+	bool has_level = text[0] == '[' && text[1] && text[2] == ']' && text[3] == ' ' && text[4];
+	return has_level && hist_keys[key].need != NEED_NOTHING ? text + 4 : text;
 }
 
 static struct kin_cell cell_of_entry(const struct state *s, const struct hists_entry *e,
@@ -534,6 +559,8 @@ static void describe_levels(struct state *s)
 	table_property(s->table, "levels_width", cell_count(widest));
 }
 
+enum { TIME_WIDTH_NS = 16 };
+
 /* What perf's layout needs to know and no row says. */
 static void describe_widths(struct state *s)
 {
@@ -542,11 +569,14 @@ static void describe_widths(struct state *s)
 		bool unmapped = false;
 		if (s->cols.at[i].role != ROLE_KEY)
 			continue;
+		width = hist_keys[s->cols.at[i].field.key].width;
+		if (s->cols.at[i].field.key == HIST_TIME && s->ask->opts.nanoseconds)
+			width = TIME_WIDTH_NS;
 		for (size_t k = 0; k < s->hists->n; k++) {
 			if (!is_wanted(s, (uint32_t)k))
 				continue;
 			const char *text = hists_text(s->hists, k, s->cols.at[i].field.key);
-			size_t n = strlen(text);
+			size_t n = hists_width(s->hists, k, s->cols.at[i].field.key);
 			width = n > width ? n : width;
 			unmapped = unmapped || !strcmp(text, "[unknown]");
 		}
@@ -587,6 +617,10 @@ static void describe(struct state *s)
 	table_property(t, "chain_skip_first", cell_count(a->skip_first_hop));
 	table_property(t, "no_children", cell_count(a->opts.no_children));
 	table_property(t, "hierarchy", cell_count(a->given->hierarchy));
+	if (a->given->socket)
+		text_property(s, "socket", a->given->socket);
+	if (a->sort_order)
+		text_property(s, "sort_order", a->sort_order);
 	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
 		if (a->elided[k])
 			text_property(s, arena_printf(&s->arena, "elided_%s", hist_keys[k].column),
@@ -596,6 +630,7 @@ static void describe(struct state *s)
 		describe_levels(s);
 	if (!a->given->event)
 		table_property(t, "first", cell_count(1));
+	table_property(t, "headed", cell_count(a->given->headed));
 	if (a->given->event + 1 >= a->n_events)
 		table_property(t, "last", cell_count(1));
 }

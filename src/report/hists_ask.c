@@ -6,6 +6,7 @@
 
 #include "analysis/hist_key.h"
 #include "base/err.h"
+#include "profile/detail.h"
 
 static const struct {
 	const char *name;
@@ -18,6 +19,20 @@ static const struct {
 	{ "sample", FIELD_SAMPLES },
 	{ "samples", FIELD_SAMPLES },
 	{ "period", FIELD_PERIOD },
+	{ "overhead_sys", FIELD_KERNEL },
+	{ "overhead_us", FIELD_USER },
+	{ "overhead_guest_sys", FIELD_GUEST_KERNEL },
+	{ "overhead_guest_us", FIELD_GUEST_USER },
+};
+
+/* Keys of perf report 6.1 that there are none of here. */
+static const struct {
+	const char *name, *why;
+} perfs_own[] = {
+	{ "addr", "symoff has the function and how far into it" },
+	{ "dso_size", "how much of a file was mapped is not kept; symbol_size has that of functions" },
+	{ "trace", "the fields of trace points are not decoded: perf script prints them" },
+	{ "ipc_lbr", "instructions of basic blocks are not counted: cycles has the time of branches" },
 };
 
 /* ---- words ---- */
@@ -63,12 +78,20 @@ static struct kin_error *find_field(const char *word, const char *option, struct
 			*ret = (struct field){ FIELD_KEY, k };
 			return NULL;
 		}
+	for (size_t i = 0; i < ARRAY_LEN(perfs_own); i++)
+		if (!strcmp(word, perfs_own[i].name))
+			return err_new(KIN_ERROR_USAGE, "%s: there is no key '%s' here: %s", option,
+				       word, perfs_own[i].why);
 	struct arena a = { 0 };
 	const char *list = "overhead, overhead_children, latency, latency_children, sample, period";
 	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
-		list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
+		if (hist_keys[k].need == NEED_NOTHING && k != HIST_IPC)
+			list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
 	struct kin_error *err =
-		err_new(KIN_ERROR_USAGE, "%s: there is no key '%.80s', but %s", option, word, list);
+		err_new(KIN_ERROR_USAGE,
+			"%s: there is no key '%.80s', but %s; kin help report lists those of some "
+			"recordings",
+			option, word, list);
 	arena_release(&a);
 	return err;
 }
@@ -96,6 +119,10 @@ static struct hist_term term_of(struct field f)
 		[FIELD_LATENCY] = TERM_LATENCY,
 		[FIELD_SAMPLES] = TERM_COUNT,
 		[FIELD_PERIOD] = TERM_SELF,
+		[FIELD_KERNEL] = TERM_SELF,
+		[FIELD_USER] = TERM_SELF,
+		[FIELD_GUEST_KERNEL] = TERM_SELF,
+		[FIELD_GUEST_USER] = TERM_SELF,
 		[FIELD_KEY] = TERM_KEY,
 	};
 	return (struct hist_term){ kinds[f.kind], f.key };
@@ -124,6 +151,10 @@ static void add_figures(struct hists_ask *a, bool as_terms)
 			add_field(a, (struct field){ kinds[i], 0 });
 	if (as_terms)
 		return;
+	if (g->levels) {
+		add_field(a, (struct field){ FIELD_KERNEL, 0 });
+		add_field(a, (struct field){ FIELD_USER, 0 });
+	}
 	if (g->show_samples)
 		add_field(a, (struct field){ FIELD_SAMPLES, 0 });
 	if (g->show_period)
@@ -146,13 +177,29 @@ static struct kin_error *add_list(struct hists_ask *a, const char *option, const
 	return NULL;
 }
 
+/* perf has no number of the local_p_stage_cyc that it also asks for on most machines. */
+static const char *usual_keys(const struct hists_ask *a)
+{
+	if (a->given->accesses)
+		return "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
+		       "local_ins_lat";
+	return a->branches ? "comm,dso_from,symbol_from,symbol_to,cycles" : "comm,dso,sym";
+}
+
+/* perf's column for what an annotation of basic blocks would know; that it is empty, it says, too.
+ */
+static bool shows_ipc(const struct kin_hists_opts *g)
+{
+	return g->sort && strstr(g->sort, "symbol") != NULL;
+}
+
 /* As perf does: columns that are given (-F) say the order, too, unless keys (-s) say it first; keys
  * alone come behind the figures. What is in one of the lists is added to the other. */
 static struct kin_error *choose_fields(struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
 	bool only_fields = g->fields && g->fields[0] != '+';
-	const char *usual = "comm,dso,sym";
+	const char *usual = usual_keys(a);
 	struct kin_error *err;
 	if (!only_fields)
 		add_figures(a, true);
@@ -164,6 +211,8 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 	}
 	if (g->parent)
 		add_term(a, (struct field){ FIELD_KEY, HIST_PARENT });
+	if (g->perf && shows_ipc(g))
+		add_term(a, (struct field){ FIELD_KEY, HIST_IPC });
 	if (!only_fields)
 		add_figures(a, false);
 	if (g->fields && (err = add_list(a, "--fields", g->fields, false)))
@@ -176,6 +225,10 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 		if (a->fields.at[i].kind == FIELD_KEY)
 			vec_push(&a->keys, a->fields.at[i].key);
 	}
+	if (g->perf && g->accesses)
+		a->sort_order = arena_printf(&a->arena, "%s%s%s", g->sort ? g->sort : usual,
+					     g->sort ? "" : ",local_p_stage_cyc",
+					     shows_ipc(g) ? ",ipc_null" : "");
 	a->skip_first_hop = !g->fields && g->sort && !strncmp(g->sort, "sym", 3);
 	return NULL;
 }
@@ -267,6 +320,8 @@ static struct kin_error *read_filters(struct hists_ask *a, const struct profile 
 	a->filter = (struct hist_filter){ .samples = a->samples,
 					  .dsos = name_list(a, g->dsos, HIST_DSO),
 					  .symbols = name_list(a, g->symbols, HIST_SYM) };
+	a->filter.no_kernel = g->no_kernel;
+	a->filter.no_user = g->no_user;
 	a->opts.filter = &a->filter;
 	return NULL;
 }
@@ -337,6 +392,96 @@ static void choose_events(struct hists_ask *a, const struct profile *p)
 	a->opts.n_events = a->events.n;
 }
 
+/* ---- what the data has ---- */
+
+static bool is_of_branches(const struct profile *p)
+{
+	for (size_t i = 1; i < p->samples.n_details; i++)
+		if (p->samples.details[i].has & DETAIL_BRANCH)
+			return true;
+	return false;
+}
+
+static bool has_accesses(const struct profile *p)
+{
+	for (size_t i = 1; i < p->samples.n_details; i++)
+		if (p->samples.details[i].has & DETAIL_DATA_SRC)
+			return true;
+	return false;
+}
+
+static struct kin_error *check_data(const struct hists_ask *a, const struct profile *p)
+{
+	if (a->given->branches && !a->branches)
+		return err_new(KIN_ERROR_USAGE,
+			       "--branch-stack: the recording has no branches; perf record -b makes "
+			       "one that has, on machines that can");
+	if (a->given->accesses && !has_accesses(p))
+		return err_new(KIN_ERROR_USAGE,
+			       "--mem-mode: the recording has no accesses to memory; perf mem record "
+			       "makes one that has, on machines that can");
+	return NULL;
+}
+
+static struct kin_error *check_keys(const struct hists_ask *a)
+{
+	for (size_t i = 0; i < a->keys.n; i++) {
+		const struct hist_key_info *k = &hist_keys[a->keys.at[i]];
+		if (k->need == NEED_BRANCHES && !a->branches)
+			return err_new(KIN_ERROR_USAGE,
+				       "--sort: '%s' is of branches: it takes -b, and a recording by "
+				       "perf record -b",
+				       k->name);
+		if (k->need == NEED_ACCESSES && !a->given->accesses)
+			return err_new(KIN_ERROR_USAGE,
+				       "--sort: '%s' is of accesses to memory: it takes --mem-mode, "
+				       "and a recording by perf mem record",
+				       k->name);
+	}
+	return NULL;
+}
+
+static bool in_list(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || strchr(",+ ", at[-1])) && (!at[n] || strchr(", ", at[n])))
+			return true;
+	return false;
+}
+
+bool hists_ask_needs_details(const struct kin_hists_opts *g)
+{
+	bool needs = g->branches || g->accesses || g->socket;
+	for (enum hist_key k = 0; k < N_HIST_KEYS && !needs; k++)
+		needs = hist_keys[k].need != NEED_NOTHING &&
+			((g->sort && in_list(g->sort, hist_keys[k].name)) ||
+			 (g->fields && in_list(g->fields, hist_keys[k].name)));
+	return needs;
+}
+
+static struct kin_error *read_socket(struct hists_ask *a)
+{
+	const char *text = a->given->socket;
+	char *end;
+	if (!text)
+		return NULL;
+	unsigned long n = strtoul(text, &end, 10);
+	if (end == text || *end || text[0] == '-' || n >= UINT32_MAX)
+		return bad("--socket-filter", text, "a number");
+	a->filter.by_socket = true;
+	a->filter.socket = (uint32_t)n;
+	return NULL;
+}
+
+static bool shows_levels(const struct hists_ask *a)
+{
+	for (size_t i = 0; i < a->fields.n; i++)
+		if (a->fields.at[i].kind >= FIELD_KERNEL && a->fields.at[i].kind < FIELD_KEY)
+			return true;
+	return false;
+}
+
 static bool has_stacks(const struct profile *p)
 {
 	for (size_t i = 1; i < p->samples.n_stacks; i++)
@@ -352,7 +497,12 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
 	bool stacks = has_stacks(p); /* without them there are no Children */
-	a->opts.no_children = g->no_children || g->hierarchy || !stacks;
+	a->opts.no_children = g->no_children || g->hierarchy || g->accesses || !stacks;
+	a->opts.by_weight = g->accesses;
+	a->opts.hide_unresolved = g->hide_unresolved;
+	a->opts.nanoseconds = g->nanoseconds;
+	a->opts.time_quantum = g->time_quantum_ns ? g->time_quantum_ns : 100000000;
+	a->branches = is_of_branches(p);
 	a->opts.inlines = g->inlines;
 	a->opts.self_physical = g->self_physical;
 	a->opts.inlines_apart = a->opts.ignore_drops_callers = g->perf;
@@ -360,9 +510,14 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	a->percent_limit = g->has_percent_limit ? g->percent_limit : 0;
 	if (g->hierarchy && g->fields)
 		return err_new(KIN_ERROR_USAGE, "--hierarchy and --fields exclude each other");
-	if ((err = read_call_graph(a)) || (err = choose_fields(a)) || (err = read_filters(a, p)) ||
+	if ((err = check_data(a, p)) || (err = read_call_graph(a)) || (err = choose_fields(a)) ||
+	    (err = check_keys(a)) || (err = read_filters(a, p)) || (err = read_socket(a)) ||
 	    (err = compile_patterns(a)))
 		return err;
+	a->opts.levels = shows_levels(a);
+	if (a->opts.levels && g->hierarchy)
+		return err_new(KIN_ERROR_USAGE,
+			       "--hierarchy and shares of kernel and user code exclude each other");
 	a->opts.chains = a->opts.chains && stacks;
 	choose_events(a, p);
 	a->opts.keys = a->keys.at;

@@ -14,6 +14,10 @@ enum field_kind {
 	FIELD_LATENCY,
 	FIELD_SAMPLES,
 	FIELD_PERIOD,
+	FIELD_KERNEL, /* as enum hist_level, from here on */
+	FIELD_USER,
+	FIELD_GUEST_KERNEL,
+	FIELD_GUEST_USER,
 	FIELD_KEY
 };
 
@@ -40,6 +44,8 @@ struct hists_ask {
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
+	const char *sort_order; /* as perf shows it over accesses; NULL otherwise */
+	bool branches;          /* samples are branches */
 	bool skip_first_hop;             /* of chains: it is the row */
 	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
 	regex_t parent, ignore;
@@ -50,6 +56,8 @@ struct hists_ask {
 /* The result borrows `given`. Errors name the option and the word that is wrong. */
 MUST_CHECK struct kin_error *
 hists_ask_new(const struct profile *p, const struct kin_hists_opts *given, struct hists_ask **ret);
+/* Whether any of it takes details of samples. */
+bool hists_ask_needs_details(const struct kin_hists_opts *given);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 
 #endif

@@ -48,11 +48,11 @@ static struct known open_object(struct names *n, const char *path, const char *b
 {
 	struct known k = { 0 };
 	struct symbols_opts opts = { .style = n->opts.style };
-	struct kin_error *err = object_open(path,
-					    &(struct object_opts){ .debug_dir = n->opts.debug_dir,
-								   .symfs = n->opts.symfs,
-								   .build_id = build_id },
-					    &k.file);
+	struct object_opts how = { .debug_dir = n->opts.debug_dir,
+				   .symfs = n->opts.symfs,
+				   .build_id = build_id };
+	struct kin_error *err = !strcmp(path, "[vdso]") ? object_open_vdso(&how, &k.file)
+							: object_open(path, &how, &k.file);
 	if (!err)
 		err = symbols_new(k.file, &opts, &k.symbols);
 	kin_error_free(err);

@@ -106,6 +106,13 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 		at->borrowed = true;
 		return;
 	}
+	if (o->kind == OBJECT_VDSO) { /* that of another kernel is nowhere to be found */
+		kin_error_free(object_open_vdso(
+			&(struct object_opts){ .debug_dir = g->opts.debug_dir,
+					       .build_id = object_string(g, o->build_id) },
+			&at->file));
+		return;
+	}
 	if (o->kind != OBJECT_ELF || !o->path)
 		return;
 	/* The file that ran, or nothing: names from another build would be wrong ones. */
@@ -495,6 +502,11 @@ uint64_t program_start(const struct program *g, symid place)
 		return g->extras.at[place - g->n_symbols].start;
 	const struct symbol *s = &g->symbols->at[place];
 	return s->addr - g->symbols->parts[s->part].base;
+}
+
+uint64_t program_size(const struct program *g, symid place)
+{
+	return place < g->n_symbols ? g->symbols->at[place].end - g->symbols->at[place].addr : 0;
 }
 
 const char *program_name(struct program *g, symid place)

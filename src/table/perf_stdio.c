@@ -305,9 +305,18 @@ static bool is_symbol(const struct kin_column *c)
 }
 
 /* perf leaves the blanks behind these out at the end of a line. */
-static bool ends_ragged(const struct kin_column *c)
+static bool ends_ragged(const char *key)
 {
-	return is_symbol(c) || !strcmp(c->key, "srcline") || !strcmp(c->key, "srcfile");
+	static const char *const keys[] = { "symbol",       "symoff",       "srcline",
+					    "srcfile",      "time",         "cgroup",
+					    "cgroup_id",    "addr_from",    "addr_to",
+					    "symbol_from",  "symbol_to",    "locked",
+					    "blocked",      "symbol_daddr", "symbol_iaddr",
+					    "dcacheline" };
+	for (size_t i = 0; key && i < ARRAY_LEN(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
 }
 
 /* Of figures that all events of a group have, those of the others follow the first one's: "self_2"
@@ -385,7 +394,7 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 	}
 	sink_str(&p->s, name);
 	free(name);
-	if (n < width && !(last && ends_ragged(column)))
+	if (n < width && !(last && ends_ragged(column->key)))
 		sink_pad(&p->s, width - n);
 }
 
@@ -402,10 +411,7 @@ static void put_row(struct page *p, const struct kin_row *row)
 static void put_level_row(struct page *p, const struct kin_row *row)
 {
 	size_t n_levels = render_count(p->t, "levels");
-	static const char *const keys[] = { "level_key_0", "level_key_1",  "level_key_2",
-					    "level_key_3", "level_key_4",  "level_key_5",
-					    "level_key_6", "level_key_7",  "level_key_8",
-					    "level_key_9", "level_key_10", "level_key_11" };
+	char width_key[64];
 	sink_pad(&p->s, row->depth * INDENT);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
@@ -417,9 +423,9 @@ static void put_level_row(struct page *p, const struct kin_row *row)
 	if (!p->o->separator)
 		sink_pad(&p->s, (n_levels - 1) * INDENT);
 	sink_str(&p->s, p->o->separator ? p->o->separator : "  ");
-	const char *key = render_text(p->t, keys[row->depth]);
+	snprintf(width_key, sizeof(width_key), "level_key_%u", (unsigned)row->depth);
+	const char *key = render_text(p->t, width_key);
 	char *name = name_of(p, row->cells[p->tree].text + strspn(row->cells[p->tree].text, " "));
-	char width_key[64];
 	bool symbol = key && (!strcmp(key, "symbol") || !strcmp(key, "symoff"));
 	snprintf(width_key, sizeof(width_key), "width_%s", key ? key : "");
 	size_t n = strlen(name), width = (size_t)render_count(p->t, width_key);
@@ -431,7 +437,7 @@ static void put_level_row(struct page *p, const struct kin_row *row)
 		put_cell(p, p->n - 1, &row->cells[p->tree], row, true);
 	else
 		sink_str(&p->s, name);
-	if (!symbol && n < width)
+	if (n < width && !ends_ragged(key))
 		sink_pad(&p->s, width - n);
 	free(name);
 	sink_char(&p->s, '\n');
@@ -524,10 +530,9 @@ static void put_heading(struct page *p)
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
 	if (kin_table_property(p->t, "first")) {
-		sink_str(
-			&p->s,
-			"# To display the perf.data header info, please use --header/--header-only "
-			"options.\n#\n");
+		if (!render_count(p->t, "headed"))
+			sink_str(&p->s, "# To display the perf.data header info, please use "
+					"--header/--header-only options.\n#\n");
 		for (size_t i = 0; i < ARRAY_LEN(elided); i++) {
 			const char *only = render_text(p->t, elided[i][0]);
 			if (!only)
@@ -556,9 +561,23 @@ static void put_heading(struct page *p)
 		sink_str(&p->s, render_text(p->t, "times"));
 		sink_char(&p->s, ')');
 	}
-	snprintf(buf, sizeof(buf), "\n# Event count (approx.): %" PRIu64 "\n#\n",
-		 render_count(p->t, "weight"));
+	const char *order = render_text(p->t, "sort_order");
+	snprintf(buf, sizeof(buf), "\n# %s: %" PRIu64 "\n",
+		 order ? "Total weight " : "Event count (approx.)", render_count(p->t, "weight"));
 	sink_str(&p->s, buf);
+	if (render_text(p->t, "socket")) {
+		sink_str(&p->s, "# Processor Socket: ");
+		sink_str(&p->s, render_text(p->t, "socket"));
+		sink_char(&p->s, '\n');
+	}
+	if (order) {
+		char *safe = escape_copy(order);
+		sink_str(&p->s, "# Sort order   : ");
+		sink_str(&p->s, safe);
+		sink_char(&p->s, '\n');
+		free(safe);
+	}
+	sink_str(&p->s, "#\n");
 	if (p->hierarchy)
 		put_level_header(p);
 	else

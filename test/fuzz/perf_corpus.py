@@ -129,8 +129,8 @@ class File:
         return head + self.data + data
 
 
-def put(name, data):
-    open(os.path.join(OUT, name), "wb").write(b"\1" + data)
+def put(name, data, how=1):
+    open(os.path.join(OUT, name), "wb").write(bytes([how]) + data)
 
 
 def string(f, s):
@@ -184,6 +184,29 @@ raw = f.p("I", 4) + b"data"
 f.sample(500, [], more=raw + f.p("Q", 0) + regs + stack)
 f.sample(500, [USER], more=raw + f.p("QQQQQQQ", 2, 0x400200, 0x400101, 0, 0x400300, 0x400201, 0) + f.p("QQ", 0, 0))
 put("dumps", f.whole())
+DETAILS, BRANCHES = 32, 64  # fuzz.h
+f = File((IDENT | IP | TID | TIME | CPU | PERIOD | BRANCH,), branch=1 << 3).machine()
+f.rec(19, 0, f.p("Q", 11) + f.text("/one") + f.trailer(0))
+f.rec(16, 0, f.p("IIQ", 500, 500, 7) + f.p("14Q", *range(14)) + f.trailer(500))
+for i in range(3):
+    f.sample(500, [0x400100], cpu=i, more=f.p("QQQQQQQ", 2, 0x400200, 0x400101, 2 | 17 << 4, 0x7f0000000300, 0x9, 1 | 4))
+put("header", f.whole(features={
+    4: string(f, "6.1"), 5: string(f, "6.1.1"), 7: f.p("II", 2, 2), 8: string(f, "a CPU"), 9: string(f, "x,1"), 10: f.p("Q", 77),
+    11: f.p("I", 2) + string(f, "perf") + string(f, "it's"), 13: f.p("I", 1) + string(f, "0-1") + f.p("I", 1) + string(f, "0") +
+    f.p("IIII", 0, 0, 1, 1) + f.p("I", 1) + string(f, "0-1") + f.p("II", 0, 1), 14: f.p("IIQQ", 1, 0, 8, 7) + string(f, "0-1"),
+    12: f.p("II", 1, 128) + f.attrs[0] + f.p("I", 1) + string(f, "first") + f.p("Q", 100),
+    16: f.p("II", 1, 4) + string(f, "cpu"), 17: f.p("I", 1) + string(f, "{a}") + f.p("II", 0, 1), 18: b"", 19: b"",
+    20: f.p("IIIIII", 1, 1, 1, 64, 8, 8) + string(f, "Data") + string(f, "32K") + string(f, "0"), 21: f.p("QQ", 10**9, 2 * 10**9),
+    22: f.p("QQQQQQQ", 1, 4096, 1, 0, 70, 70, 0xf0) + f.p("Q", 3), 23: f.p("Q", 1), 24: f.p("Q", 1), 27: f.p("IIIII", 1, 1, 1, 3, 9)}))
+put("branches", f.whole(features={7: f.p("II", 2, 2), 15: b"", 13: f.p("I", 1) + string(f, "0-1") + f.p("I", 1) +
+                                  string(f, "0") + f.p("IIII", 0, 0, 1, 1)}), 1 | DETAILS | BRANCHES)
+f = File((IDENT | IP | TID | TIME | ADDR | PERIOD | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24,))
+f.machine().mmap2(500, 0x600000, 0x1000, "/nowhere/data", misc=0x2002)
+f.rec(19, 0, f.p("Q", 11) + f.text("/one") + f.trailer(0))
+for i in range(3):
+    f.sample(500, [0x400100], more=f.p("QQQQ", 30 | 40 << 32 | 7 << 48, 0x68100142, 9, 0) +
+             f.p("QQQQ", 0x1000 + i, 11 + i % 2, 4096, 4096))
+put("accesses", f.whole(), 1 | DETAILS)
 put("damaged_sample", File().machine().rec(9, 2, bytes(40)).samples(1).whole())
 put("unknown_id", File((IDENT | IP | TID | TIME,) * 2).machine().rec(9, 2, File().p("QQIIQ", 999, 1, 1, 1, 5)).whole())
 # zstd: frames of stored blocks, which need no compressor; the second record goes on where the first stopped

@@ -5,7 +5,8 @@
 
 ../shared/cases/perf (or $KIN_PERF_CASES) holds inputs, a generator that makes perf.data files of them,
 and what perf 6.1 printed for each set of options. kin reads the generated perf.data, and also perf
-script's text of the same samples; live.py adds recordings made here. Comment lines are compared, too, but for perf's tips, which are not
+script's text of the same samples; live.py adds recordings made here, made.py such as only other
+machines make. Comment lines are compared, too, but for perf's tips, which are not
 in the files. What is different on purpose is in KNOWN, with the lines that must be there instead.
 """
 import glob
@@ -17,6 +18,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
 import live
+import made
 from tap import Tap
 
 SETS = {
@@ -118,6 +120,11 @@ def main():
     if not wanted:
         with tempfile.TemporaryDirectory() as folder:
             live.test(tap, kin, folder)
+        if live.has_peer():
+            with tempfile.TemporaryDirectory() as folder:
+                made.test(tap, kin, folder)
+        else:
+            tap.skip('recordings made up', 'NOT TESTED: no perf 6.1')
     if not cases:
         tap.skip('perf cases', 'NOT TESTED: no ../shared/cases/perf and no $KIN_PERF_CASES')
         return tap.done()

@@ -53,6 +53,15 @@ NOINLINE void bar(unsigned long n)
 	foo(3 * n);
 	sink++;
 }
+static int watch_clock(int n) /* in the vdso, most of the time */
+{
+	struct timespec t = { 0 };
+	for (double end = cpu_seconds() + n / 1000.0; cpu_seconds() < end;)
+		for (int i = 0; i < 100000; i++)
+			clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_nsec < 0;
+}
+
 static int foobar(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -223,6 +232,8 @@ int main(int argc, char **argv)
 		return foobar(n);
 	if (!strcmp(name, "spin"))
 		return spin(n / 1000.0), 0;
+	if (!strcmp(name, "clock"))
+		return watch_clock(n);
 	if (!strcmp(name, "deep"))
 		return deep(n), 0;
 	if (!strcmp(name, "storm"))

@@ -269,6 +269,17 @@ def test_jit(tap, box):
     tap.ok(share(graph, 'main') > 90, 'and its callers', graph)
 
 
+def test_vdso(tap, box):
+    p = box.record('-o', 'clock.kin', './fast', 'clock', '300')
+    found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'dso,sym', '--format=json', 'clock.kin').out)
+    inside = [r for r in found if (r['dso'] or '').startswith('[vdso')]
+    if sum(r['self'] for r in inside) < 0.2:
+        tap.skip('names of the vdso', 'NOT TESTED: clocks are not read there on this machine')
+        return
+    named = sum(r['self'] for r in inside if 'gettime' in r['symbol'])
+    tap.ok(named > 0.9 * sum(r['self'] for r in inside), 'the vdso has its names', p.err + str(found))
+
+
 def test_files(tap, box):
     box.record('-o', 'mode.kin', './prog', 'exit', '0')
     mode = os.stat(os.path.join(box.folder, 'mode.kin')).st_mode & 0o777
@@ -466,7 +477,7 @@ def main():
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed, test_audit,
-                     test_wall, test_jit, test_files, test_unprivileged, test_refused,
+                     test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
                      test_perf_data, test_symfs, test_views, test_callers, test_lines):
             try:
                 test(tap, box)

@@ -2,9 +2,11 @@
  */
 #include "tap.h"
 
+#include <link.h>
 #include <lzma.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -1136,6 +1138,76 @@ static void test_overlapping_sections(void)
 	free(zeroes);
 }
 
+/* ---- variables ---- */
+
+static void test_variables(void)
+{
+	struct elf_build b = program();
+	static const uint8_t zeroes[64];
+	struct symbol_table t;
+	elf_section(&b, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x3000, zeroes, 64);
+	func(&b, "f", TEXT);
+	elf_symbol(&b, "later", 0x3020, 8, STB_GLOBAL, STT_OBJECT, 2);
+	elf_symbol(&b, "first", 0x3000, 16, STB_LOCAL, STT_OBJECT, 2);
+	elf_symbol(&b, "alias", 0x3020, 8, STB_GLOBAL, STT_OBJECT, 2);
+	elf_symbol(&b, "no_size", 0x3030, 0, STB_GLOBAL, STT_OBJECT, 2);
+	elf_symbol(&b, "elsewhere", 0, 8, STB_GLOBAL, STT_OBJECT, SHN_UNDEF);
+	elf_symbol(&b, "beyond", UINT64_MAX - 3, 8, STB_GLOBAL, STT_OBJECT, 2);
+	struct object_file *o = open_build(&b);
+	object_variables(o, &t);
+	OK(t.n == 2);
+	OK(t.n == 2 && t.at[0].addr == 0x3000 && t.at[0].end == 0x3010);
+	OK_STR(t.n == 2 ? t.at[0].name : "", "first");
+	OK_STR(t.n == 2 ? t.at[1].name : "", "later");
+	free(t.at);
+	object_free(o);
+}
+
+/* ---- the vdso ---- */
+
+/* The build id of the one in this process, by its program headers; "" if there is none. */
+static const char *vdso_build_id(void)
+{
+	static char hex[2 * 64 + 1];
+	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *h = (const void *)base;
+	for (size_t i = 0; base && i < h->e_phnum; i++) {
+		const ElfW(Phdr) *p = (const void *)(base + h->e_phoff + i * h->e_phentsize);
+		const uint8_t *at = base + p->p_offset, *end = at + p->p_filesz;
+		while (p->p_type == PT_NOTE && at + 12 < end) {
+			const ElfW(Nhdr) *n = (const void *)at;
+			const uint8_t *id = at + 12 + (n->n_namesz + 3) / 4 * 4;
+			for (size_t k = 0; n->n_type == NT_GNU_BUILD_ID && k < n->n_descsz && k < 64;
+			     k++)
+				snprintf(hex + 2 * k, 3, "%02x", id[k]);
+			at = id + (n->n_descsz + 3) / 4 * 4;
+		}
+	}
+	return hex;
+}
+
+static void test_vdso(void)
+{
+	const char *id = vdso_build_id();
+	struct object_file *o = NULL;
+	struct kin_error *err = object_open_vdso(&(struct object_opts){ 0 }, &o);
+	OK(err && !o); /* which one is not said */
+	kin_error_free(err);
+	err = object_open_vdso(&(struct object_opts){ .build_id = "0123456789" }, &o);
+	OK(err && !o); /* another kernel's */
+	kin_error_free(err);
+	if (!*id) {
+		printf("# NOT TESTED: there is none here\n");
+		return;
+	}
+	err = object_open_vdso(&(struct object_opts){ .build_id = id }, &o);
+	OK(!err && o);
+	kin_error_free(err);
+	OK_STR(o ? object_build_id(o) : "", id);
+	OK(o && strstr(list(o, &ours), "clock_gettime"));
+	object_free(o);
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -1165,6 +1237,8 @@ int main(void)
 	test_many();
 	test_overlapping_names();
 	test_overlapping_sections();
+	test_variables();
+	test_vdso();
 	char command[64];
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return system(command) ? 2 : DONE();

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "input/input.h"
+#include "profile/detail.h"
 
 static const char *corpus;
 
@@ -25,7 +26,9 @@ static struct file load(const char *name)
 /* As a file: of exactly these bytes. */
 static struct profile *read_bytes(const void *data, size_t size, char *message, size_t room)
 {
-	struct input_opts o = { .target = { .is_64bit = true } };
+	struct input_opts o = { .target = { .is_64bit = true },
+				.details = true,
+				.branches = INPUT_AS_RECORDED };
 	struct profile_builder *b = profile_builder_new();
 	struct source source = { .kind = "perf.data" };
 	uint8_t *copy = malloc(size ? size : 1);
@@ -166,6 +169,42 @@ static void test_deferred(void)
 	profile_free(p);
 }
 
+/* Each branch is a sample at its target. */
+static void test_branches(void)
+{
+	char message[1000];
+	struct profile *p = read_file("branches", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK(p->samples.n == 6);
+	OK_STR(sample_at(p, 0), "prog 500 cpu-clock 1: 101");
+	OK_STR(sample_at(p, 1), "prog 500 cpu-clock 1: 9");
+	const struct detail *d = sample_detail(&p->samples, &p->samples.at[0]);
+	OK(d->has == (DETAIL_BRANCH | DETAIL_ADDR | DETAIL_NAMESPACE | DETAIL_SOCKET));
+	OK(d->from == 0x400200 && d->addr == 0x400101 && d->weight == 17);
+	OK(p->samples.frames[d->source].addr == 0x200);
+	OK(d->branch & BRANCH_PREDICTED && branch_cycles(d->branch) == 17);
+	OK(d->socket == 0 && sample_detail(&p->samples, &p->samples.at[2])->socket == 1);
+	OK(d->cgroup_device == 12 && d->cgroup_inode == 13);
+	profile_free(p);
+}
+
+static void test_accesses(void)
+{
+	char message[1000];
+	struct profile *p = read_file("accesses", message, sizeof(message));
+
+	OK_STR(message, "");
+	OK(p->samples.n == 3 && p->samples.n_details == 4);
+	OK_STR(sample_at(p, 0), "prog 500 cpu-clock 1000: 100");
+	const struct detail *d = sample_detail(&p->samples, &p->samples.at[0]);
+	OK(d->weight == 30 && d->ins_lat == 40 && d->p_stage_cyc == 7);
+	OK(d->data_src == 0x68100142 && d->transaction == 9 && d->phys_addr == 0x1000);
+	OK_STR(strtab_get(p->strings, d->cgroup), "/one");
+	OK(d->data_page_size == 4096 && d->code_page_size == 4096);
+	profile_free(p);
+}
+
 static void test_calls_by_cpu(void)
 {
 	char message[1000];
@@ -251,7 +290,8 @@ int main(int argc, char **argv)
 {
 	static const char *const names[] = { "plain", "pipe",    "big_endian", "events",
 					     "group", "records", "switches",   "deferred",
-					     "dumps", "packed",  "packed2",    "killed" };
+					     "dumps", "packed",  "packed2",    "killed",
+					     "branches", "accesses" };
 	if (argc < 2)
 		return 2;
 	corpus = argv[1];
@@ -262,6 +302,8 @@ int main(int argc, char **argv)
 	test_switches();
 	test_deferred();
 	test_calls_by_cpu();
+	test_branches();
+	test_accesses();
 	test_damage();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		test_cut_off(names[i]);

@@ -1,0 +1,46 @@
+/* ~/.perfconfig: the format, and what kin takes from it. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/perfconfig.h"
+#include "cli/settings.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* Keys are of a section, values without blanks around them. */
+static bool found(void *arg, const char *key, const char *value)
+{
+	size_t n = strlen(value);
+
+	expect(key[0] && strchr(key + 1, '.'));
+	expect(!n || (value[0] != ' ' && value[n - 1] != ' '));
+	expect(++*(size_t *)arg < SIZE_MAX);
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *copy = malloc(size ? size : 1), error[512] = "";
+	struct settings s = { 0 };
+	size_t n = 0;
+
+	if (size)
+		memcpy(copy, data, size);
+	expect(perfconfig_parse(copy, size, found, &n));
+	expect(n <= size);
+	bool good = perfconfig_apply(&s, ".perfconfig", copy, size, error);
+	expect(good == !*error && strlen(error) < sizeof(error));
+	expect(!s.hists.has_percent_limit || s.hists.percent_limit >= 0);
+	if (s.call_graph)
+		expect(*s.call_graph && s.call_graph[0] != ',');
+	settings_done(&s);
+	free(copy);
+	return 0;
+}
