@@ -81,7 +81,7 @@ struct hists_private {
 	struct map64 wide_ids, detail_ids;
 	VEC(uint64_t) wide;
 	struct symbol_table **variables; /* [object]; NULL: not asked for */
-	bool by_time; /* HIST_TIME is a key */
+	bool by_time;                    /* HIST_TIME is a key */
 	VEC(detailid) skey_details;      /* [skey]: of the first such sample */
 
 	VEC(struct path) paths;
@@ -126,9 +126,9 @@ struct hists_private {
 uint32_t tuples_add(struct tuples *t, const uint32_t *values);
 
 /* hist_key.c */
-uint32_t map64_number(struct map64 *ids, uint64_t key); /* keys numbered as they come */
+uint32_t map64_number(struct map64 *ids, uint64_t key);            /* keys numbered as they come */
 uint64_t hist_wide(const struct hists_private *h, uint32_t value); /* hist_detail.c */
-uint32_t hist_dso_of(struct hists_private *h, objid object); /* strid of its base name */
+uint32_t hist_dso_of(struct hists_private *h, objid object);       /* strid of its base name */
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
 			   bool inlined);
 /* How far into its function a frame's address is; false if that is not known. */
@@ -138,7 +138,24 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 uint32_t hist_line_id(struct hists_private *h,
 		      frameid frame); /* strid of "file.c:12", 0: not known */
 
-void hist_stat_add(struct hist_stat *to, const struct hist_stat *from, size_t n);
+static inline void hist_stat_add(struct hist_stat *to, const struct hist_stat *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		to[i].weight += from[i].weight;
+		to[i].count += from[i].count;
+		to[i].latency += from[i].latency;
+	}
+}
+
+static inline void hist_stat_take(struct hist_stat *to, const struct hist_stat *from)
+{
+	to->weight -= from->weight;
+	to->count -= from->count;
+	to->latency -= from->latency;
+}
+
+/* hists_sums.c: what samples add up to along the paths; for chains, what of them is whose. */
+void hists_sum_paths(struct hists_private *h);
 
 /* hists_rows.c: all that is asked for without chains; what the samples of one stack add up to, and
  * in the end self and children of all rows. */

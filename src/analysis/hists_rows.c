@@ -25,8 +25,8 @@ static uint32_t *visit_of(struct hists_private *h, stackid stack, uint32_t skey)
 		return at;
 	}
 	if (!h->visit_of[skey])
-		h->visit_of[skey] = xalloc((h->hists.profile->samples.n_stacks + 1) *
-					   sizeof(**h->visit_of));
+		h->visit_of[skey] =
+			xalloc((h->hists.profile->samples.n_stacks + 1) * sizeof(**h->visit_of));
 	return &h->visit_of[skey][stack];
 }
 
@@ -111,8 +111,8 @@ static uint32_t *frame_rows(struct sums *s)
 	if (skey >= SKEY_ARRAYS)
 		return NULL;
 	if (!s->frame_rows[skey])
-		s->frame_rows[skey] = xalloc(s->h->hists.profile->samples.n_frames *
-					     sizeof(**s->frame_rows));
+		s->frame_rows[skey] =
+			xalloc(s->h->hists.profile->samples.n_frames * sizeof(**s->frame_rows));
 	return s->frame_rows[skey];
 }
 

@@ -2,8 +2,8 @@
  *
  * What samples say is taken down as steps, each from a step further out to a name. Steps are made
  * one where their names and those of all before them are equal: level by level, sorted by the node
- * above and the rank of the name, which takes a few passes over an array each, looks nothing up, and
- * leaves the nodes in order. */
+ * above and the rank of the name, which takes a few passes over an array each, looks nothing up,
+ * and leaves the nodes in order. */
 #include "export/folded.h"
 
 #include <errno.h>
@@ -255,7 +255,7 @@ struct levels {
 	struct place {
 		uint32_t from; /* place; NONE: the root */
 		uint32_t rank; /* of the name */
-	} *places;
+	} * places;
 	uint32_t *place_of; /* [step] */
 	size_t *first, n;   /* places of level l: first[l] .. first[l + 1] */
 };
@@ -326,7 +326,8 @@ static void make_nodes(struct tree *t)
 		add_nodes(t, keys.at, keys.n, node_of, sorted, n_names);
 	}
 	for (size_t i = 0; i < t->ends.n; i++)
-		add_to(&t->nodes.at[node_of[l.place_of[t->ends.at[i].step]]].sum, t->ends.at[i].sum);
+		add_to(&t->nodes.at[node_of[l.place_of[t->ends.at[i].step]]].sum,
+		       t->ends.at[i].sum);
 	vec_free(&keys);
 	free(node_of);
 	free(l.places);
@@ -440,7 +441,8 @@ static void write_all(const struct tree *t, FILE *out)
 			at = nodes[at].first;
 			continue;
 		}
-		for (pop_name(&l); at && is_last(nodes, at);) { /* the next one, here or further up */
+		for (pop_name(&l);
+		     at && is_last(nodes, at);) { /* the next one, here or further up */
 			at = nodes[at].parent;
 			if (at)
 				pop_name(&l);

@@ -76,8 +76,8 @@ uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_
 const char *perf_attrs_name(const struct perf *p, size_t i);
 /* The bits of an attribute's flags at `at`, first one first. */
 uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at);
-/* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry the
- * records that are no samples, only once a sample names it. */
+/* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry
+ * the records that are no samples, only once a sample names it. */
 void perf_attrs_declare(struct perf *p);
 void perf_attr_declare(struct perf *p, struct perf_attr *a);
 void perf_attrs_done(struct perf_attrs *a);
@@ -98,7 +98,7 @@ struct perf_sample {
 	uint64_t regs_abi;
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
-	struct bytes read; /* the READ field */
+	struct bytes read;    /* the READ field */
 	const uint8_t *taken; /* n_taken branches, the last one first: {from, to, flags} */
 	size_t n_taken;
 	uint64_t addr, weight, data_src, transaction, phys_addr, cgroup, data_page_size,
@@ -265,17 +265,18 @@ struct perf_last {
 	uint64_t words[PERF_CHAIN_MAX];
 	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: of the last n words, if the first of them is
 						 * one; else 0 */
-	uint32_t user, kernel, guest; /* generations of the address spaces */
+	uint32_t user, kernel, guest;           /* generations of the address spaces */
 };
 
 struct perf_chains {
-	struct perf_known *known;  /* chains met lately */
+	struct perf_known *known;     /* chains met lately */
 	uint32_t looked, found, rest; /* for them; samples until they are looked for again */
-	struct perf_frame *frames; /* addresses met lately */
+	struct perf_frame *frames;    /* addresses met lately */
 	/* The stack just made, leaf first; n_kernel of it are in front of the user part. */
 	frameid frames_now[PERF_STACK_MAX];
 	uint8_t modes[PERF_STACK_MAX];  /* PERF_MODE_, and PERF_IS_RETURN */
-	uint16_t words[PERF_STACK_MAX]; /* of the chain, from this frame's to the end; 0: not of it */
+	uint16_t words[PERF_STACK_MAX]; /* of the chain, from this frame's to the end; 0: not of it
+					 */
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS]; /* by thread */
 };
@@ -295,8 +296,8 @@ void perf_stacks_done(struct perf *p);
 struct perf_details {
 	bool wanted;
 	enum input_branches branches;
-	bool by_branch;          /* once it is known: samples are branches */
-	uint32_t *sockets;       /* [n_sockets], by processor */
+	bool by_branch;    /* once it is known: samples are branches */
+	uint32_t *sockets; /* [n_sockets], by processor */
 	size_t n_sockets;
 	struct map64 cgroup_ids; /* id -> strid of its path */
 };
@@ -345,7 +346,7 @@ struct perf_machine {
 	bool has_switches; /* of the threads that were recorded: not of all on a CPU */
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
-	int walked; /* enum unwind_machine of the stack dumps */
+	int walked;      /* enum unwind_machine of the stack dumps */
 	detailid detail; /* of the sample at hand */
 };
 
@@ -379,11 +380,11 @@ struct perf {
 	struct perf_machine machine;
 	struct perf_details details;
 	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
-	unsigned n_cpus;       /* 0: not known */
-	bool other_host;       /* files here are not those of the machine that was recorded */
-	bool is_directory;     /* the records are in files beside this one */
-	char machine_name[16]; /* "x86_64" */
-	struct kin_error *err; /* the first thing that was wrong */
+	unsigned n_cpus;          /* 0: not known */
+	bool other_host;          /* files here are not those of the machine that was recorded */
+	bool is_directory;        /* the records are in files beside this one */
+	char machine_name[16];    /* "x86_64" */
+	struct kin_error *err;    /* the first thing that was wrong */
 };
 
 /* Takes note of damage at an offset; the first counts. */

@@ -195,7 +195,7 @@ static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct s
 }
 
 /* A sample of each branch that was taken before it. */
-static void emit_branches(struct perf *p, const struct perf_attr *a, struct sample like,
+static void emit_branches(struct perf *p, struct perf_attr *a, struct sample like,
 			  const struct perf_thread *t, const struct perf_sample *s)
 {
 	struct perf_space *space = &perf_process_of(p, t)->space;

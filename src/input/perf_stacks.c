@@ -8,8 +8,8 @@
 #include "input/perf.h"
 
 enum { FRAME_BITS = 15, FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
-enum { KNOWN_BITS = 13, KNOWN = 1 << KNOWN_BITS };   /* chains */
-enum { IS_RETURN = 0x80 };			     /* with a mode, which is smaller */
+enum { KNOWN_BITS = 13, KNOWN = 1 << KNOWN_BITS };  /* chains */
+enum { IS_RETURN = 0x80 };                          /* with a mode, which is smaller */
 
 struct perf_known { /* all 0: empty */
 	uint64_t hash[2];

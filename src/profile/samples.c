@@ -92,7 +92,8 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 	return id;
 }
 
-/* Notes a stack among its caller's callees; an equal one that is there stays the one to be found. */
+/* Notes a stack among its caller's callees; an equal one that is there stays the one to be found.
+ */
 static void index_stack(struct samples_builder *s, stackid id)
 {
 	struct stack x = s->stacks.at[id];

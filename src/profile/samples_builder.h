@@ -18,8 +18,9 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct record_index frame_ids;
 	VEC(struct stack) stacks;
-	VEC(stackid) first;     /* [stack]: its first callee; 0: none; shorter than stacks where some
-				 * were pushed that nobody looked for yet */
+	VEC(stackid)
+	first; /* [stack]: its first callee; 0: none; shorter than stacks where some
+		* were pushed that nobody looked for yet */
 	struct pairs stack_ids; /* (caller, frame) of all other callees */
 	VEC(struct task) tasks;
 	struct record_index task_ids;

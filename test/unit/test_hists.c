@@ -109,8 +109,8 @@ static bool rows_are_alike(const struct profile *p, struct program *g, const enu
 	bool alike = alone->n == chains->n && same_stats(alone->total, chains->total);
 	for (size_t i = 0; i < alone->n && alike; i++) {
 		for (size_t k = 0; k < n_keys; k++)
-			alike = alike && hists_value(alone, i, keys[k]) ==
-						 hists_value(chains, i, keys[k]);
+			alike = alike &&
+				hists_value(alone, i, keys[k]) == hists_value(chains, i, keys[k]);
 		alike = alike && same_stats(&alone->self[i], &chains->self[i]) &&
 			(no_children || same_stats(&alone->children[i], &chains->children[i])) &&
 			alone->rows[i].task == chains->rows[i].task &&

@@ -1,0 +1,234 @@
+/* hists_sums.c - what samples add up to along the tree of paths: for rows, and for their chains. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hists_private.h"
+
+/* ---- sums over paths ---- */
+
+static void sum_below(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->below = xrealloc(NULL, h->paths.n * n_events + 1, sizeof(*h->below));
+	if (h->own.n)
+		memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
+	for (size_t i = h->paths.n; i--;)
+		if (h->paths.at[i].caller != NONE)
+			hist_stat_add(&h->below[h->paths.at[i].caller * n_events],
+				      &h->below[i * n_events], n_events);
+}
+
+static void link_children(struct hists_private *h)
+{
+	h->first_below = xrealloc(NULL, h->paths.n + 1, sizeof(*h->first_below));
+	h->next = xrealloc(NULL, h->paths.n + 1, sizeof(*h->next));
+	memset(h->first_below, 0xff, (h->paths.n + 1) * sizeof(*h->first_below));
+	for (size_t i = h->paths.n; i--;) {
+		pathid caller = h->paths.at[i].caller;
+		h->next[i] = NONE;
+		if (caller == NONE)
+			continue;
+		h->next[i] = h->first_below[caller];
+		h->first_below[caller] = (pathid)i;
+	}
+}
+
+/* Depth first, so that at each path the last one above it of each row is known. */
+static void find_above(struct hists_private *h)
+{
+	pathid *last = xrealloc(NULL, h->rows.n + 1, sizeof(*last));
+	memset(last, 0xff, (h->rows.n + 1) * sizeof(*last));
+	for (size_t r = 0; r < h->paths.n; r++) {
+		if (h->paths.at[r].caller != NONE)
+			continue;
+		for (pathid at = h->first_below[r]; at != NONE && at != r;) {
+			struct path *p = &h->paths.at[at];
+			if (p->row != NONE) {
+				p->above = last[p->row];
+				last[p->row] = at;
+			}
+			if (h->first_below[at] != NONE) {
+				at = h->first_below[at];
+				continue;
+			}
+			for (;;) { /* leave */
+				p = &h->paths.at[at];
+				if (p->row != NONE)
+					last[p->row] = p->above;
+				if (h->next[at] != NONE) {
+					at = h->next[at];
+					break;
+				}
+				at = p->caller;
+				if (at == r)
+					break;
+			}
+		}
+	}
+	free(last);
+}
+
+static bool is_on_path(const struct hists_private *h, pathid path, uint32_t row)
+{
+	for (; path != NONE; path = h->paths.at[path].caller)
+		if (h->paths.at[path].row == row)
+			return true;
+	return false;
+}
+
+static void sum_rows(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->self = xalloc((h->rows.n * n_events + 1) * sizeof(*h->self));
+	h->children = xalloc((h->rows.n * n_events + 1) * sizeof(*h->children));
+	for (size_t i = 0; i < h->paths.n; i++) {
+		const struct path *p = &h->paths.at[i];
+		if (p->row == NONE)
+			continue;
+		hist_stat_add(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
+		if (p->above == NONE)
+			hist_stat_add(&h->children[p->row * n_events], &h->below[i * n_events],
+				      n_events);
+	}
+	for (size_t i = 0; i < h->leaves.n; i++) {
+		const struct leaf *l = &h->leaves.at[i];
+		const struct hist_stat *own = &h->leaf_own.at[i * n_events];
+		for (size_t e = 0; e < n_events; e++)
+			hist_stat_take(&h->self[h->paths.at[l->path].row * n_events + e], &own[e]);
+		hist_stat_add(&h->self[l->row * n_events], own, n_events);
+		if (!is_on_path(h, l->path, l->row))
+			hist_stat_add(&h->children[l->row * n_events], own, n_events);
+	}
+}
+
+/* ---- for chains ---- */
+
+static void count_into_slots(uint32_t *first, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		first[i + 1] += first[i];
+}
+
+/* Paths whose samples reach a row: in caller order the outermost ones of the row, in callee order
+ * all that are the innermost one for some sample. */
+static bool is_start(const struct hists_private *h, pathid i)
+{
+	const struct path *p = &h->paths.at[i];
+	if (p->row == NONE)
+		return false;
+	return h->hists.opts->order == CHAIN_CALLER
+		       ? p->above == NONE
+		       : h->innermost[i].count || h->innermost[i].weight;
+}
+
+static void list_paths(struct hists_private *h)
+{
+	size_t n_rows = h->rows.n;
+	h->first_path = xalloc((n_rows + 2) * sizeof(*h->first_path));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (is_start(h, (pathid)i))
+			h->first_path[h->paths.at[i].row + 2]++;
+	count_into_slots(h->first_path + 1, n_rows);
+	h->paths_of = xrealloc(NULL, h->first_path[n_rows + 1] + 1, sizeof(*h->paths_of));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (is_start(h, (pathid)i))
+			h->paths_of[h->first_path[h->paths.at[i].row + 1]++] = (pathid)i;
+}
+
+/* Chains of leaves are whole ones; they end here. */
+static bool ends_here(const struct hists_private *h, pathid i)
+{
+	return h->paths.at[i].row != NONE && (h->regular[i].count || h->regular[i].weight);
+}
+
+static void find_regular(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->regular = xalloc((h->paths.n + 1) * sizeof(*h->regular));
+	for (size_t i = 0; i < h->paths.n; i++)
+		h->regular[i] = h->own.at[i * n_events];
+	for (size_t i = 0; i < h->leaves.n; i++)
+		hist_stat_take(&h->regular[h->leaves.at[i].path], &h->leaf_own.at[i * n_events]);
+}
+
+static void list_leaves(struct hists_private *h)
+{
+	size_t n_rows = h->rows.n;
+	h->first_leaf = xalloc((n_rows + 2) * sizeof(*h->first_leaf));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (ends_here(h, (pathid)i))
+			h->first_leaf[h->paths.at[i].row + 2]++;
+	for (size_t i = 0; i < h->leaves.n; i++)
+		h->first_leaf[h->leaves.at[i].row + 2]++;
+	count_into_slots(h->first_leaf + 1, n_rows);
+	h->leaves_of = xrealloc(NULL, h->first_leaf[n_rows + 1] + 1, sizeof(*h->leaves_of));
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (ends_here(h, (pathid)i))
+			h->leaves_of[h->first_leaf[h->paths.at[i].row + 1]++] = (uint32_t)i;
+	for (size_t i = 0; i < h->leaves.n;
+	     i++) /* behind the paths: that is how they are told apart */
+		h->leaves_of[h->first_leaf[h->leaves.at[i].row + 1]++] = (uint32_t)(h->paths.n + i);
+}
+
+static void find_innermost(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events;
+	h->innermost = xalloc((h->paths.n + 1) * sizeof(*h->innermost));
+	for (size_t i = 0; i < h->paths.n; i++)
+		hist_stat_add(&h->innermost[i], &h->below[i * n_events], 1);
+	for (size_t i = 0; i < h->paths.n; i++)
+		if (h->paths.at[i].above != NONE)
+			hist_stat_take(&h->innermost[h->paths.at[i].above],
+				       &h->below[i * n_events]);
+	/* Samples whose Self goes elsewhere have their whole chain there. */
+	for (size_t i = 0; i < h->leaves.n; i++) {
+		pathid at = h->leaves.at[i].path;
+		while (at != NONE && h->paths.at[at].row != h->leaves.at[i].row)
+			at = h->paths.at[at].caller;
+		if (at != NONE)
+			hist_stat_take(&h->innermost[at], &h->leaf_own.at[i * n_events]);
+	}
+}
+
+static void deepen(struct hists_private *h, uint32_t row, uint32_t depth)
+{
+	if (row != NONE && h->rows.at[row].depth < depth)
+		h->rows.at[row].depth = depth;
+}
+
+static void find_row_depths(struct hists_private *h)
+{
+	uint32_t *height =
+		xalloc((h->paths.n + 1) * sizeof(*height)); /* hops from here to the end */
+	for (size_t i = h->paths.n; i--;) {
+		const struct path *p = &h->paths.at[i];
+		if (p->caller != NONE && height[i] + 1 > height[p->caller])
+			height[p->caller] = height[i] + 1;
+	}
+	for (size_t i = 0; i < h->paths.n; i++) {
+		const struct path *p = &h->paths.at[i];
+		if (h->hists.opts->order == CHAIN_CALLER && p->above == NONE)
+			deepen(h, p->row, height[i] + 1);
+		if (ends_here(h, (pathid)i) ||
+		    (h->hists.opts->order == CHAIN_CALLEE && is_start(h, (pathid)i)))
+			deepen(h, p->row, p->depth);
+	}
+	for (size_t i = 0; i < h->leaves.n; i++)
+		deepen(h, h->leaves.at[i].row, h->paths.at[h->leaves.at[i].path].depth);
+	free(height);
+}
+
+void hists_sum_paths(struct hists_private *h)
+{
+	sum_below(h);
+	link_children(h);
+	find_above(h);
+	sum_rows(h);
+	if (!h->hists.opts->chains)
+		return;
+	find_regular(h);
+	find_innermost(h);
+	list_paths(h);
+	list_leaves(h);
+	find_row_depths(h);
+}
