@@ -136,8 +136,7 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 
 stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
-	enum { PUSHED_MAX = 8 << 20 }; /* 64 MiB; from there on memory matters more than time */
-	if (s->stacks.n >= PUSHED_MAX)
+	if (s->stacks.n >= s->pushed_max)
 		return samples_add_stack(s, caller, frame);
 	vec_push(&s->stacks, ((struct stack){ caller, frame }));
 	return (stackid)(s->stacks.n - 1);
@@ -466,6 +465,8 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 void samples_builder_init(struct samples_builder *s)
 {
+	enum { PUSHED_MAX = 32 << 20 }; /* 256 MiB: from there on memory matters more than time */
+	s->pushed_max = PUSHED_MAX;
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
 	vec_push(&s->stacks, ((struct stack){ 0 }));

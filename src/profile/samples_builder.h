@@ -22,6 +22,7 @@ struct samples_builder {
 	first; /* [stack]: its first callee; 0: none; shorter than stacks where some
 		* were pushed that nobody looked for yet */
 	struct pairs stack_ids; /* (caller, frame) of all other callees */
+	size_t pushed_max;      /* stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
 	struct record_index task_ids;
 	VEC(struct event) events;
