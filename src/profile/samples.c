@@ -465,7 +465,7 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 
 void samples_builder_init(struct samples_builder *s)
 {
-	enum { PUSHED_MAX = 32 << 20 }; /* 256 MiB: from there on memory matters more than time */
+	enum { PUSHED_MAX = 64 << 20 }; /* 512 MiB: from there on memory matters more than time */
 	s->pushed_max = PUSHED_MAX;
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
