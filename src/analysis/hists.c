@@ -316,7 +316,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
-	if (x->f && (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
+	if (x->f && (x->f->no_kernel || x->f->no_user) &&
+	    (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
 		return;
 	uint32_t skey = skey_of(h, s, last);
 	struct stack_path at = hists_path(h, s->stack, skey, s->task);
@@ -595,8 +596,8 @@ static void publish(struct hists_private *h)
 	h->hists.children = h->children;
 	h->hists.total = h->total;
 	h->hists.unfiltered = h->unfiltered;
-	h->hists.levels = h->hists.opts->levels ? (const uint64_t(*)[HIST_LEVELS])h->levels.at
-						: NULL;
+	h->hists.levels =
+		h->hists.opts->levels ? (const uint64_t(*)[HIST_LEVELS])h->levels.at : NULL;
 	h->hists.priv = h;
 }
 

@@ -75,7 +75,7 @@ struct hists_private {
 	struct map64 wide_ids, detail_ids;
 	VEC(uint64_t) wide;
 	struct symbol_table **variables; /* [object]; NULL: not asked for */
-	bool by_time; /* HIST_TIME is a key */
+	bool by_time;                    /* HIST_TIME is a key */
 	VEC(detailid) skey_details;      /* [skey]: of the first such sample */
 
 	VEC(struct path) paths;
@@ -117,9 +117,9 @@ struct hists_private {
 uint32_t tuples_add(struct tuples *t, const uint32_t *values);
 
 /* hist_key.c */
-uint32_t map64_number(struct map64 *ids, uint64_t key); /* keys numbered as they come */
+uint32_t map64_number(struct map64 *ids, uint64_t key);            /* keys numbered as they come */
 uint64_t hist_wide(const struct hists_private *h, uint32_t value); /* hist_detail.c */
-uint32_t hist_dso_of(struct hists_private *h, objid object); /* strid of its base name */
+uint32_t hist_dso_of(struct hists_private *h, objid object);       /* strid of its base name */
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
 			   bool inlined);
 /* How far into its function a frame's address is; false if that is not known. */

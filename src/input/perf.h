@@ -95,7 +95,7 @@ struct perf_sample {
 	uint64_t regs_abi;
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
-	struct bytes read; /* the READ field */
+	struct bytes read;    /* the READ field */
 	const uint8_t *taken; /* n_taken branches, the last one first: {from, to, flags} */
 	size_t n_taken;
 	uint64_t addr, weight, data_src, transaction, phys_addr, cgroup, data_page_size,
@@ -282,8 +282,8 @@ void perf_stacks_done(struct perf *p);
 struct perf_details {
 	bool wanted;
 	enum input_branches branches;
-	bool by_branch;          /* once it is known: samples are branches */
-	uint32_t *sockets;       /* [n_sockets], by processor */
+	bool by_branch;    /* once it is known: samples are branches */
+	uint32_t *sockets; /* [n_sockets], by processor */
 	size_t n_sockets;
 	struct map64 cgroup_ids; /* id -> strid of its path */
 };
@@ -332,7 +332,7 @@ struct perf_machine {
 	bool has_switches; /* of the threads that were recorded: not of all on a CPU */
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
-	int walked; /* enum unwind_machine of the stack dumps */
+	int walked;      /* enum unwind_machine of the stack dumps */
 	detailid detail; /* of the sample at hand */
 };
 
@@ -365,11 +365,11 @@ struct perf {
 	struct perf_machine machine;
 	struct perf_details details;
 	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
-	unsigned n_cpus;       /* 0: not known */
-	bool other_host;       /* files here are not those of the machine that was recorded */
-	bool is_directory;     /* the records are in files beside this one */
-	char machine_name[16]; /* "x86_64" */
-	struct kin_error *err; /* the first thing that was wrong */
+	unsigned n_cpus;          /* 0: not known */
+	bool other_host;          /* files here are not those of the machine that was recorded */
+	bool is_directory;        /* the records are in files beside this one */
+	char machine_name[16];    /* "x86_64" */
+	struct kin_error *err;    /* the first thing that was wrong */
 };
 
 /* Takes note of damage at an offset; the first counts. */

@@ -8,10 +8,10 @@
 
 #include "base/strtab.h"
 
-typedef uint32_t objid;   /* index into the profile's objects[] */
-typedef uint32_t frameid; /* index into frames[]; 0: none */
-typedef uint32_t stackid; /* index into stacks[]; 0: the empty stack */
-typedef uint32_t taskid;  /* index into tasks[]; 0: not known */
+typedef uint32_t objid;    /* index into the profile's objects[] */
+typedef uint32_t frameid;  /* index into frames[]; 0: none */
+typedef uint32_t stackid;  /* index into stacks[]; 0: the empty stack */
+typedef uint32_t taskid;   /* index into tasks[]; 0: not known */
 typedef uint32_t detailid; /* index into details[]; 0: none */
 
 enum frame_flags {
@@ -125,7 +125,7 @@ struct samples {
 	size_t n;
 	const struct detail *details; /* detail.h; [0] is none */
 	size_t n_details;
-	const detailid *detail_of; /* [n]; NULL: no sample has any */
+	const detailid *detail_of;        /* [n]; NULL: no sample has any */
 	const struct task_arc *task_arcs; /* distinct; empty where counts are not known by thread */
 	size_t n_task_arcs;
 	const struct latency *latencies; /* distinct arcs */

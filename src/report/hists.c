@@ -52,8 +52,7 @@ static const struct kin_column figure_columns[] = {
 	[FIELD_GUEST_KERNEL] = { "self_guest_kernel", "guest sys",
 				 "the part of Self in a virtual machine's kernel", KIN_CELL_SHARE },
 	[FIELD_GUEST_USER] = { "self_guest_user", "guest usr",
-			       "the part of Self in a virtual machine's programs",
-			       KIN_CELL_SHARE },
+			       "the part of Self in a virtual machine's programs", KIN_CELL_SHARE },
 };
 
 static const struct kin_column extra_columns[] = {
@@ -153,7 +152,8 @@ static struct kin_cell figure_cell(const struct state *s, const struct hists_ent
 	case FIELD_USER:
 	case FIELD_GUEST_KERNEL:
 	case FIELD_GUEST_USER:
-		return cell_share(share((double)level_weight(s, e, c), total_of(s, c->event, false)));
+		return cell_share(
+			share((double)level_weight(s, e, c), total_of(s, c->event, false)));
 	case FIELD_KEY:
 		break;
 	}
