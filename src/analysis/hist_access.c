@@ -24,8 +24,8 @@ uint64_t hist_access_part(enum hist_key key, uint64_t src)
 {
 	switch ((int)key) {
 	case HIST_MEM:
-		return src & (mask(LEVEL, 14) | mask(LEVEL_NUMBER, 4) | mask(REMOTE, 1) |
-			      mask(HOPS, 3));
+		return src &
+		       (mask(LEVEL, 14) | mask(LEVEL_NUMBER, 4) | mask(REMOTE, 1) | mask(HOPS, 3));
 	case HIST_TLB:
 		return src & mask(TLB, 7);
 	case HIST_SNOOP:
@@ -70,15 +70,12 @@ static const char *level(struct arena *a, uint64_t src)
 					     "Remote Cache (2 hops)",
 					     "I/O",
 					     "Uncached" };
-	static const char *const numbers[16] = { [9] = "CXL",         [10] = "I/O",
-						 [11] = "Any cache",  [12] = "LFB/MAB",
-						 [13] = "RAM",        [14] = "PMEM",
-						 [15] = "N/A" };
-	static const char *const hops[8] = { "",
-					     "core, same node ",
-					     "node, same socket ",
-					     "socket, same board ",
-					     "board " };
+	static const char *const numbers[16] = {
+		[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
+		[13] = "RAM", [14] = "PMEM", [15] = "N/A"
+	};
+	static const char *const hops[8] = { "", "core, same node ", "node, same socket ",
+					     "socket, same board ", "board " };
 	uint64_t set = bits(src, LEVEL, 14), number = bits(src, LEVEL_NUMBER, 4);
 	const char *text = list(a, "", set & ~(uint64_t)6, names, ARRAY_LEN(names));
 

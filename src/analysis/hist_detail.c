@@ -30,7 +30,7 @@ static symid place_of(const struct hists_private *h, frameid frame)
 	symid place = frame ? program_place(h->hists.program, frame) : NONE;
 
 	return place != NONE && program_kind(h->hists.program, place) == PLACE_UNKNOWN ? NONE
-										      : place;
+										       : place;
 }
 
 /* Functions as rows have them: one per place; what has none is one per address. */
@@ -341,8 +341,7 @@ size_t hist_detail_width(struct hists_private *h, enum hist_key key, uint32_t va
 			 const struct hist_row *row)
 {
 	enum { LEVEL_WIDTH = 4, ADDRESS_WIDTH = 18, TRANSACTION_WIDTH = 32 };
-	const struct detail *d =
-		&h->hists.profile->samples.details[h->skey_details.at[row->skey]];
+	const struct detail *d = &h->hists.profile->samples.details[h->skey_details.at[row->skey]];
 	const struct object_symbol *v;
 	symid place = key == HIST_SYMBOL_IADDR ? place_of(h, value) : NONE;
 
@@ -350,8 +349,7 @@ size_t hist_detail_width(struct hists_private *h, enum hist_key key, uint32_t va
 		return TRANSACTION_WIDTH;
 	if (place != NONE)
 		return strlen(program_name(h->hists.program, place)) + LEVEL_WIDTH + ADDRESS_WIDTH;
-	if ((key == HIST_SYMBOL_DADDR || key == HIST_DCACHELINE) &&
-	    (v = variable_at(h, d->target)))
+	if ((key == HIST_SYMBOL_DADDR || key == HIST_DCACHELINE) && (v = variable_at(h, d->target)))
 		return strlen(v->name) + LEVEL_WIDTH + ADDRESS_WIDTH + (key == HIST_DCACHELINE);
 	return 0;
 }

@@ -8,7 +8,8 @@ enum hist_need { /* what of the data */
 		 NEED_NOTHING,
 		 NEED_DETAILS,
 		 NEED_BRANCHES,
-		 NEED_ACCESSES };
+		 NEED_ACCESSES
+};
 
 struct hist_key_info {
 	const char *name;   /* on command lines: "sym" */

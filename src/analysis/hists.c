@@ -319,7 +319,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 		return;
 	if (x->f && (x->f->dsos || x->f->symbols) && !leaf_passes(x, hists_leaf_of(h, s->stack)))
 		return;
-	if (x->f && (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
+	if (x->f && (x->f->no_kernel || x->f->no_user) &&
+	    (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
 		return;
 	uint32_t skey = skey_of(h, s, last);
 	hist_stat_add(&h->total[event], &stat, 1);

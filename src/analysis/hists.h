@@ -87,7 +87,7 @@ enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
-	bool no_kernel, no_user; /* no samples that were taken there */
+	bool no_kernel, no_user;                  /* no samples that were taken there */
 	bool by_socket;
 	uint32_t socket; /* only samples on that one */
 };
@@ -110,12 +110,12 @@ struct hists_opts {
 			       into */
 	bool ignore_drops_callers; /* in caller order `ignore` cuts the stack's other end off, as
 				    * perf does */
-	uint64_t time_quantum; /* ns, > 0: of HIST_TIME */
-	bool nanoseconds;      /* HIST_TIME is shown with nine digits */
+	uint64_t time_quantum;     /* ns, > 0: of HIST_TIME */
+	bool nanoseconds;          /* HIST_TIME is shown with nine digits */
 	bool by_weight;        /* a sample counts as much as its detail's weight says, at least 1 */
 	bool levels;           /* hists.levels is wanted */
 	bool hide_unresolved;  /* samples and callers without a name do not exist */
-	const regex_t *parent;     /* functions for HIST_PARENT */
+	const regex_t *parent; /* functions for HIST_PARENT */
 	const regex_t *ignore_callees;    /* what matching functions call is theirs */
 	const struct hist_filter *filter; /* NULL: all samples */
 };

@@ -52,9 +52,8 @@ static void rank_wide(const struct hists *h, struct named *list, uint32_t *rank)
 	if (h->n)
 		qsort_r(list, h->n, sizeof(*list), by_wide, h->priv);
 	for (size_t i = 0; i < h->n; i++)
-		rank[list[i].row] = i && list[i].value == list[i - 1].value
-					    ? rank[list[i - 1].row]
-					    : (uint32_t)i;
+		rank[list[i].row] = i && list[i].value == list[i - 1].value ? rank[list[i - 1].row]
+									    : (uint32_t)i;
 }
 
 /* A function has as many places as there are objects with one of that name: equal names are equal

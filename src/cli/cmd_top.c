@@ -167,7 +167,8 @@ static const struct opt_group *const options[] = { &what_options, &how_options,
 static const struct opt_refusal refused[] = {
 	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
 	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
-	{ 'C', "cpu", "all processors are sampled: kin record -a and kin report -C show some of them" },
+	{ 'C', "cpu",
+	  "all processors are sampled: kin record -a and kin report -C show some of them" },
 	{ 'u', "uid", "-p $(pgrep -d, -u USER) names a user's processes" },
 	{ 'G', "cgroup", "-p with the PIDs in cgroup.procs samples a control group" },
 	{ 'f', "count-filter", "--percent-limit hides small rows" },
@@ -184,7 +185,8 @@ static const struct opt_refusal refused[] = {
 	{ 0, "hierarchy", "kin report --hierarchy has it, of a recording" },
 	{ 0, "max-stack", "stacks are walked to their ends" },
 	{ 0, "sym-annotate", "kin record and kin annotate --asm show a function's instructions" },
-	{ 0, "all-cgroups", "perf record --all-cgroups and kin report -s cgroup show control groups" },
+	{ 0, "all-cgroups",
+	  "perf record --all-cgroups and kin report -s cgroup show control groups" },
 	{ 0 },
 };
 

@@ -30,7 +30,7 @@ struct opt {
 };
 
 struct opt_refusal { /* an option of another program that people type, and what to do instead */
-	char letter;      /* 0: none */
+	char letter; /* 0: none */
 	const char *name; /* NULL ends the list */
 	const char *why;  /* a phrase without a full stop: "kin info says that" */
 };

@@ -16,8 +16,8 @@ struct settings;
 bool perfconfig_parse(const char *text, size_t n,
 		      bool (*found)(void *arg, const char *key, const char *value), void *arg);
 
-/* What the text of the file called `path` says, into s. False: error[] says what is wrong with which
- * value. */
+/* What the text of the file called `path` says, into s. False: error[] says what is wrong with
+ * which value. */
 bool perfconfig_apply(struct settings *s, const char *path, const char *text, size_t n,
 		      char error[512]);
 

@@ -42,7 +42,7 @@ struct settings {
 	unsigned about; /* enum kin_about */
 	bool only_about;
 	bool top_no_children; /* what a file says for kin top */
-	bool no_branches; /* samples as they are, though branches were recorded */
+	bool no_branches;     /* samples as they are, though branches were recorded */
 };
 
 /* The options that commands share, by subject. */

@@ -99,9 +99,9 @@ struct script {
 	FILE *making;
 	struct sink making_sink, out;
 	int event_width;
-	bool *wanted;         /* [n_events] */
-	uint64_t from_ns;     /* what times are since */
-	uint8_t *places;      /* [place]: of `symbols`: 0 not known, 1 no, 2 yes */
+	bool *wanted;     /* [n_events] */
+	uint64_t from_ns; /* what times are since */
+	uint8_t *places;  /* [place]: of `symbols`: 0 not known, 1 no, 2 yes */
 };
 
 struct shown_frame { /* what a line says */
@@ -475,8 +475,7 @@ static bool is_in_function(struct script *c, const struct sample *x)
 
 static bool is_wanted(struct script *c, const struct sample *x)
 {
-	return c->wanted[x->event] &&
-	       (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
+	return c->wanted[x->event] && (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
 	       (!c->o->symbols || is_in_function(c, x));
 }
 

@@ -35,7 +35,7 @@ struct input_opts {
 	void *arg;
 	bool details;                 /* samples get theirs */
 	enum input_branches branches; /* implies details where it finds some */
-	const char *symfs; /* the files that data names are below this folder; NULL: / */
+	const char *symfs;            /* the files that data names are below this folder; NULL: / */
 };
 
 struct reader {

@@ -45,18 +45,24 @@ void perf_about_deliver(struct perf *p, const struct perf_record *r)
 }
 
 static const char *const names[] = {
-	"TOTAL",        "MMAP",         "LOST",         "COMM",       "EXIT",
-	"THROTTLE",     "UNTHROTTLE",   "FORK",         "READ",       "SAMPLE",
-	"MMAP2",        "AUX",          "ITRACE_START", "LOST_SAMPLES", "SWITCH",
-	"SWITCH_CPU_WIDE", "NAMESPACES", "KSYMBOL",     "BPF_EVENT",  "CGROUP",
+	"TOTAL",        "MMAP",
+	"LOST",         "COMM",
+	"EXIT",         "THROTTLE",
+	"UNTHROTTLE",   "FORK",
+	"READ",         "SAMPLE",
+	"MMAP2",        "AUX",
+	"ITRACE_START", "LOST_SAMPLES",
+	"SWITCH",       "SWITCH_CPU_WIDE",
+	"NAMESPACES",   "KSYMBOL",
+	"BPF_EVENT",    "CGROUP",
 	"TEXT_POKE",    "AUX_OUTPUT_HW_ID",
 };
 
 static const char *const own_names[] = {
-	"ATTR",          "EVENT_TYPE",  "TRACING_DATA", "BUILD_ID",      "FINISHED_ROUND",
-	"ID_INDEX",      "AUXTRACE_INFO", "AUXTRACE",   "AUXTRACE_ERROR", "THREAD_MAP",
-	"CPU_MAP",       "STAT_CONFIG", "STAT",         "STAT_ROUND",    "EVENT_UPDATE",
-	"TIME_CONV",     "FEATURE",     "COMPRESSED",   "FINISHED_INIT",
+	"ATTR",      "EVENT_TYPE",    "TRACING_DATA", "BUILD_ID",       "FINISHED_ROUND",
+	"ID_INDEX",  "AUXTRACE_INFO", "AUXTRACE",     "AUXTRACE_ERROR", "THREAD_MAP",
+	"CPU_MAP",   "STAT_CONFIG",   "STAT",         "STAT_ROUND",     "EVENT_UPDATE",
+	"TIME_CONV", "FEATURE",       "COMPRESSED",   "FINISHED_INIT",
 };
 
 static const char *name_of(size_t type)

@@ -70,11 +70,31 @@ static void print_command(FILE *out, struct bytes *b)
 /* ---- events ---- */
 
 static const char *const sample_types[64] = {
-	"IP",         "TID",        "TIME",     "ADDR",           "READ",      "CALLCHAIN",
-	"ID",         "CPU",        "PERIOD",   "STREAM_ID",      "RAW",       "BRANCH_STACK",
-	"REGS_USER",  "STACK_USER", "WEIGHT",   "DATA_SRC",       "IDENTIFIER", NULL,
-	"REGS_INTR",  "PHYS_ADDR",  "AUX",      "CGROUP",         "DATA_PAGE_SIZE",
-	"CODE_PAGE_SIZE", "WEIGHT_STRUCT",
+	"IP",
+	"TID",
+	"TIME",
+	"ADDR",
+	"READ",
+	"CALLCHAIN",
+	"ID",
+	"CPU",
+	"PERIOD",
+	"STREAM_ID",
+	"RAW",
+	"BRANCH_STACK",
+	"REGS_USER",
+	"STACK_USER",
+	"WEIGHT",
+	"DATA_SRC",
+	"IDENTIFIER",
+	NULL,
+	"REGS_INTR",
+	"PHYS_ADDR",
+	"AUX",
+	"CGROUP",
+	"DATA_PAGE_SIZE",
+	"CODE_PAGE_SIZE",
+	"WEIGHT_STRUCT",
 };
 /* In the order that perf prints them. */
 static const uint8_t sample_order[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
@@ -82,24 +102,49 @@ static const uint8_t sample_order[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  
 static const char *const read_formats[64] = { "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID",
 					      "GROUP", "LOST" };
 static const char *const branch_types[64] = {
-	"USER",     "KERNEL",   "HV",       "ANY",        "ANY_CALL",  "ANY_RETURN", "IND_CALL",
-	"ABORT_TX", "IN_TX",    "NO_TX",    "COND",       "CALL_STACK", "IND_JUMP",  "CALL",
+	"USER",     "KERNEL",    "HV",        "ANY",      "ANY_CALL",   "ANY_RETURN", "IND_CALL",
+	"ABORT_TX", "IN_TX",     "NO_TX",     "COND",     "CALL_STACK", "IND_JUMP",   "CALL",
 	"NO_FLAGS", "NO_CYCLES", "TYPE_SAVE", "HW_INDEX", "PRIV_SAVE",
 };
 static const char *const flag_names[64] = {
-	"disabled",      "inherit",        "pinned",
-	"exclusive",     "exclude_user",   "exclude_kernel",
-	"exclude_hv",    "exclude_idle",   "mmap",
-	"comm",          "freq",           "inherit_stat",
-	"enable_on_exec", "task",          "watermark",
-	"precise_ip",    NULL,             "mmap_data",
-	"sample_id_all", "exclude_host",   "exclude_guest",
-	"exclude_callchain_kernel", "exclude_callchain_user", "mmap2",
-	"comm_exec",     "use_clockid",    "context_switch",
-	"write_backward", "namespaces",    "ksymbol",
-	"bpf_event",     "aux_output",     "cgroup",
-	"text_poke",     "build_id",       "inherit_thread",
-	"remove_on_exec", "sigtrap",
+	"disabled",
+	"inherit",
+	"pinned",
+	"exclusive",
+	"exclude_user",
+	"exclude_kernel",
+	"exclude_hv",
+	"exclude_idle",
+	"mmap",
+	"comm",
+	"freq",
+	"inherit_stat",
+	"enable_on_exec",
+	"task",
+	"watermark",
+	"precise_ip",
+	NULL,
+	"mmap_data",
+	"sample_id_all",
+	"exclude_host",
+	"exclude_guest",
+	"exclude_callchain_kernel",
+	"exclude_callchain_user",
+	"mmap2",
+	"comm_exec",
+	"use_clockid",
+	"context_switch",
+	"write_backward",
+	"namespaces",
+	"ksymbol",
+	"bpf_event",
+	"aux_output",
+	"cgroup",
+	"text_poke",
+	"build_id",
+	"inherit_thread",
+	"remove_on_exec",
+	"sigtrap",
 };
 enum { PRECISE = 15 };
 
@@ -252,8 +297,8 @@ static void print_nodes(FILE *out, struct bytes b)
 		char *cpus = take_text(&b);
 		if (!b.failed)
 			fprintf(out,
-				"# node%" PRIu32 " meminfo  : total = %" PRIu64 " kB, free = %" PRIu64
-				" kB\n# node%" PRIu32 " cpu list : %s\n",
+				"# node%" PRIu32 " meminfo  : total = %" PRIu64
+				" kB, free = %" PRIu64 " kB\n# node%" PRIu32 " cpu list : %s\n",
 				node, total, rest, node, cpus);
 		free(cpus);
 	}
@@ -343,7 +388,8 @@ static void print_times(FILE *out, struct bytes b)
 
 	fprintf(out,
 		"# time of first sample : %" PRIu64 ".%06" PRIu64
-		"\n# time of last sample : %" PRIu64 ".%06" PRIu64 "\n# sample duration : %10.3f ms\n",
+		"\n# time of last sample : %" PRIu64 ".%06" PRIu64
+		"\n# sample duration : %10.3f ms\n",
 		first / 1000000000, first / 1000 % 1000000, last / 1000000000,
 		last / 1000 % 1000000, (double)(last - first) / 1e6);
 }
@@ -387,8 +433,8 @@ void about_feature(struct perf *p, unsigned feature, struct bytes b)
 		break;
 	case 7: {
 		uint32_t available = bytes_u32(&b), online = bytes_u32(&b);
-		fprintf(out, "# nrcpus online : %" PRIu32 "\n# nrcpus avail : %" PRIu32 "\n", online,
-			available);
+		fprintf(out, "# nrcpus online : %" PRIu32 "\n# nrcpus avail : %" PRIu32 "\n",
+			online, available);
 		break;
 	}
 	case 8:

@@ -20,7 +20,9 @@ static uint32_t task_at(struct perf_about *a, uint32_t pid, uint32_t tid)
 
 	if (*i == NONE) {
 		*i = (uint32_t)a->tasks.n;
-		vec_push(&a->tasks, ((struct about_task){ .pid = pid, .tid = tid, .parent = NONE,
+		vec_push(&a->tasks, ((struct about_task){ .pid = pid,
+							  .tid = tid,
+							  .parent = NONE,
 							  .comm = tid ? NULL : "swapper" }));
 	}
 	return *i;
@@ -113,8 +115,7 @@ static void add_map(struct perf_about *a, struct about_task *t, struct about_map
 		pieces[n++].start = m.end;
 	}
 	vec_reserve(&t->maps, n);
-	memmove(t->maps.at + first + n, t->maps.at + end,
-		(t->maps.n - end) * sizeof(*t->maps.at));
+	memmove(t->maps.at + first + n, t->maps.at + end, (t->maps.n - end) * sizeof(*t->maps.at));
 	memcpy(t->maps.at + first, pieces, n * sizeof(*pieces));
 	t->maps.n = t->maps.n - (end - first) + n;
 	a->n_maps += n;
@@ -233,8 +234,7 @@ static void make_tree(struct perf_about *a, struct tree *t)
 		qsort_r(t->order, t->n, sizeof(*t->order), by_bin, a->tasks.at);
 	for (size_t i = t->n; i--;) {
 		const struct about_task *k = &a->tasks.at[t->order[i]];
-		uint32_t parent =
-			k->parent == NONE ? NONE : map64_get(&a->task_ids, k->parent);
+		uint32_t parent = k->parent == NONE ? NONE : map64_get(&a->task_ids, k->parent);
 		size_t list = parent == NONE || parent == t->order[i] ? t->n : parent;
 		t->next[t->order[i]] = t->first[list];
 		t->first[list] = t->order[i];

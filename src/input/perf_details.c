@@ -15,8 +15,7 @@ void perf_details_cgroup(struct perf *p, struct bytes b)
 	if (b.failed || !p->details.wanted)
 		return;
 	size_t n = strnlen((const char *)b.pos, bytes_left(&b));
-	*map64_at(&p->details.cgroup_ids, id) =
-		profile_add_string(p->into, (const char *)b.pos, n);
+	*map64_at(&p->details.cgroup_ids, id) = profile_add_string(p->into, (const char *)b.pos, n);
 }
 
 void perf_details_namespaces(struct perf *p, struct bytes b)

@@ -85,9 +85,11 @@ static void read_attrs(struct perf *p, struct window *w, struct section attrs, u
 
 static void read_feature(struct perf *p, struct window *w, unsigned feature, struct section s)
 {
-	static const unsigned wanted[] = { PERF_F_BUILD_ID,  PERF_F_HOSTNAME,   PERF_F_ARCH,
-					   PERF_F_NRCPUS,    PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY,
-					   PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC, PERF_F_DIR_FORMAT };
+	static const unsigned wanted[] = { PERF_F_BUILD_ID,     PERF_F_HOSTNAME,
+					   PERF_F_ARCH,         PERF_F_NRCPUS,
+					   PERF_F_EVENT_DESC,   PERF_F_CPU_TOPOLOGY,
+					   PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
+					   PERF_F_DIR_FORMAT };
 	bool is_wanted = p->about;
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		is_wanted = is_wanted || wanted[i] == feature;

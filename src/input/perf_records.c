@@ -119,7 +119,7 @@ static void take(struct perf *p, struct head *h, const uint8_t *data, size_t siz
 
 	b.swap = p->swap;
 	b.pos = data + PERF_RECORD_HEADER;
-	if (p->about && type != PERF_R_COMPRESSED && type != PERF_R_COMPRESSED2)
+	if (p->about)
 		perf_about_record(p, data);
 	if (type < PERF_R_USER) {
 		add(p, h, data, size, offset);

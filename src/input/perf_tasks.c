@@ -97,20 +97,22 @@ void perf_thread_name(struct perf *p, uint32_t pid, uint32_t tid, const char *co
 void perf_thread_fork(struct perf *p, uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid,
 		      uint64_t time, bool copy_maps)
 {
-	const char *comm = perf_thread_at(p, ppid, ptid)->comm;
+	const struct perf_thread parent = *perf_thread_at(p, ppid, ptid);
 
 	if (pid != ppid) {
-		uint32_t parent = process_index(p, ppid), child = process_index(p, pid);
+		uint32_t from = process_index(p, ppid), child = process_index(p, pid);
 		if (copy_maps)
 			perf_space_copy(p, &p->processes.at[child].space,
-					&p->processes.at[parent].space);
+					&p->processes.at[from].space);
 		else
 			perf_space_init(p, &p->processes.at[child].space);
 	}
 	struct perf_thread *t = perf_thread_at(p, pid, tid);
 	if (t->task || t->end) /* the number of one that is gone */
 		t = make(p, pid, tid);
-	t->comm = comm;
+	t->comm = parent.comm;
+	t->cgroup_device = parent.cgroup_device;
+	t->cgroup_inode = parent.cgroup_inode;
 	t->start = time == PERF_NO_TIME ? 0 : time;
 	t->in = t->start;
 }

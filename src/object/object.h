@@ -92,8 +92,8 @@ struct symbol_table {
 	size_t n;
 };
 
-/* Variables that say their size, by address, one per address (data.c): at, to be freed, may be NULL;
- * of `owner` and `flags` nothing is known. */
+/* Variables that say their size, by address, one per address (data.c): at, to be freed, may be
+ * NULL; of `owner` and `flags` nothing is known. */
 void object_variables(struct object_file *o, struct symbol_table *ret);
 
 MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,

@@ -21,21 +21,21 @@ struct detail {
 	uint64_t addr; /* run-time, of the data, or the branch's target */
 	uint64_t from; /* run-time, of the branch */
 	uint64_t phys_addr;
-	uint64_t data_src;    /* perf_mem_data_src of the kernel */
-	uint64_t branch;      /* flags of perf_branch_entry */
-	uint64_t weight;      /* cycles, or what the CPU says the access cost */
-	uint64_t transaction; /* PERF_TXN_ flags and the abort code */
+	uint64_t data_src;                       /* perf_mem_data_src of the kernel */
+	uint64_t branch;                         /* flags of perf_branch_entry */
+	uint64_t weight;                         /* cycles, or what the CPU says the access cost */
+	uint64_t transaction;                    /* PERF_TXN_ flags and the abort code */
 	uint64_t data_page_size, code_page_size; /* bytes; 0: not known */
 	uint64_t cgroup_inode;                   /* of the control group's name space */
 	uint32_t cgroup_device;
-	strid cgroup;          /* path */
-	frameid target;        /* addr as a frame; 0: none */
-	frameid source;        /* from as a frame; 0: none */
-	uint32_t socket;       /* physical package of the CPU */
-	uint16_t ins_lat;      /* cycles of the whole instruction */
-	uint16_t p_stage_cyc;  /* cycles of a stage of the pipeline */
-	uint32_t has;          /* enum detail_has */
-	uint32_t zero;         /* in place of padding: equal details are equal bytes */
+	strid cgroup;         /* path */
+	frameid target;       /* addr as a frame; 0: none */
+	frameid source;       /* from as a frame; 0: none */
+	uint32_t socket;      /* physical package of the CPU */
+	uint16_t ins_lat;     /* cycles of the whole instruction */
+	uint16_t p_stage_cyc; /* cycles of a stage of the pipeline */
+	uint32_t has;         /* enum detail_has */
+	uint32_t zero;        /* in place of padding: equal details are equal bytes */
 };
 
 /* Bits of detail.branch. */

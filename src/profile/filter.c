@@ -107,9 +107,8 @@ static void keep_files(struct filter *f)
 			s.stack = keep_stack(f, s.stack);
 			s.event = f->events[s.event];
 			profile_add_sample(f->into, s);
-			profile_set_detail(f->into, p->samples.detail_of
-							    ? p->samples.detail_of[next]
-							    : 0);
+			profile_set_detail(f->into,
+					   p->samples.detail_of ? p->samples.detail_of[next] : 0);
 		}
 		for (; fact < p->n_facts && p->facts[fact].source == source; fact++)
 			profile_add_fact(f->into, strtab_get(p->strings, p->facts[fact].name),

@@ -265,7 +265,8 @@ static struct unwind_table *cached(const struct module *m, const struct image *i
 	return t;
 }
 
-/* The same in every process, but for those of 32 bits; its size is that of its mapping, at least. */
+/* The same in every process, but for those of 32 bits; its size is that of its mapping, at least.
+ */
 static bool own_vdso(struct image *ret)
 {
 	const void *vdso = UNCONST(void *, getauxval(AT_SYSINFO_EHDR));

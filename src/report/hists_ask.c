@@ -30,9 +30,11 @@ static const struct {
 	const char *name, *why;
 } perfs_own[] = {
 	{ "addr", "symoff has the function and how far into it" },
-	{ "dso_size", "how much of a file was mapped is not kept; symbol_size has that of functions" },
+	{ "dso_size",
+	  "how much of a file was mapped is not kept; symbol_size has that of functions" },
 	{ "trace", "the fields of trace points are not decoded: perf script prints them" },
-	{ "ipc_lbr", "instructions of basic blocks are not counted: cycles has the time of branches" },
+	{ "ipc_lbr",
+	  "instructions of basic blocks are not counted: cycles has the time of branches" },
 };
 
 /* ---- words ---- */
@@ -413,13 +415,15 @@ static bool has_accesses(const struct profile *p)
 static struct kin_error *check_data(const struct hists_ask *a, const struct profile *p)
 {
 	if (a->given->branches && !a->branches)
-		return err_new(KIN_ERROR_USAGE,
-			       "--branch-stack: the recording has no branches; perf record -b makes "
-			       "one that has, on machines that can");
+		return err_new(
+			KIN_ERROR_USAGE,
+			"--branch-stack: the recording has no branches; perf record -b makes "
+			"one that has, on machines that can");
 	if (a->given->accesses && !has_accesses(p))
-		return err_new(KIN_ERROR_USAGE,
-			       "--mem-mode: the recording has no accesses to memory; perf mem record "
-			       "makes one that has, on machines that can");
+		return err_new(
+			KIN_ERROR_USAGE,
+			"--mem-mode: the recording has no accesses to memory; perf mem record "
+			"makes one that has, on machines that can");
 	return NULL;
 }
 
@@ -428,15 +432,17 @@ static struct kin_error *check_keys(const struct hists_ask *a)
 	for (size_t i = 0; i < a->keys.n; i++) {
 		const struct hist_key_info *k = &hist_keys[a->keys.at[i]];
 		if (k->need == NEED_BRANCHES && !a->branches)
-			return err_new(KIN_ERROR_USAGE,
-				       "--sort: '%s' is of branches: it takes -b, and a recording by "
-				       "perf record -b",
-				       k->name);
+			return err_new(
+				KIN_ERROR_USAGE,
+				"--sort: '%s' is of branches: it takes -b, and a recording by "
+				"perf record -b",
+				k->name);
 		if (k->need == NEED_ACCESSES && !a->given->accesses)
-			return err_new(KIN_ERROR_USAGE,
-				       "--sort: '%s' is of accesses to memory: it takes --mem-mode, "
-				       "and a recording by perf mem record",
-				       k->name);
+			return err_new(
+				KIN_ERROR_USAGE,
+				"--sort: '%s' is of accesses to memory: it takes --mem-mode, "
+				"and a recording by perf mem record",
+				k->name);
 	}
 	return NULL;
 }

@@ -307,12 +307,11 @@ static bool is_symbol(const struct kin_column *c)
 /* perf leaves the blanks behind these out at the end of a line. */
 static bool ends_ragged(const char *key)
 {
-	static const char *const keys[] = { "symbol",       "symoff",       "srcline",
-					    "srcfile",      "time",         "cgroup",
-					    "cgroup_id",    "addr_from",    "addr_to",
-					    "symbol_from",  "symbol_to",    "locked",
-					    "blocked",      "symbol_daddr", "symbol_iaddr",
-					    "dcacheline" };
+	static const char *const keys[] = {
+		"symbol",    "symoff",       "srcline",      "srcfile",     "time",      "cgroup",
+		"cgroup_id", "addr_from",    "addr_to",      "symbol_from", "symbol_to", "locked",
+		"blocked",   "symbol_daddr", "symbol_iaddr", "dcacheline"
+	};
 	for (size_t i = 0; key && i < ARRAY_LEN(keys); i++)
 		if (!strcmp(key, keys[i]))
 			return true;

@@ -60,7 +60,16 @@ OPTIONS = [line.split() for line in '''\
 --group -g none
 --time 20%-60% -g none
 --symbol-filter=o -g none
---ignore-callees foo -g none'''.splitlines()]
+--ignore-callees foo -g none
+--header-only -I
+--header -g none
+--stats
+--tasks
+--mmaps
+-U -g none
+-s time --time-quantum 10ms -g none --no-children
+-s symbol_size,sym -g none
+--show-cpu-utilization -g none'''.splitlines()]
 
 
 # perf looks for these in the stacks that the kernel walked only.

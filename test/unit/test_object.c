@@ -1177,8 +1177,8 @@ static const char *vdso_build_id(void)
 		while (p->p_type == PT_NOTE && at + 12 < end) {
 			const ElfW(Nhdr) *n = (const void *)at;
 			const uint8_t *id = at + 12 + (n->n_namesz + 3) / 4 * 4;
-			for (size_t k = 0; n->n_type == NT_GNU_BUILD_ID && k < n->n_descsz && k < 64;
-			     k++)
+			for (size_t k = 0;
+			     n->n_type == NT_GNU_BUILD_ID && k < n->n_descsz && k < 64; k++)
 				snprintf(hex + 2 * k, 3, "%02x", id[k]);
 			at = id + (n->n_descsz + 3) / 4 * 4;
 		}

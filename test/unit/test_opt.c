@@ -4,7 +4,7 @@
 #include "cli/opt.h"
 #include "cli/suggest.h"
 
-enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER };
+enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER, CHAINS, HOW };
 
 static const struct opt_group first = {
 	"First",
@@ -21,10 +21,17 @@ static const struct opt_group second = {
 		{ FORMAT, 0, "format", "FORMAT", "format", "text json csv", COMPLETE_NOTHING },
 		{ FORCE, 0, "force", NULL, "force", NULL, COMPLETE_NOTHING },
 		{ LETTER, 'x', NULL, "N", "only a letter", NULL, COMPLETE_NOTHING },
+		{ CHAINS, 'g', "chains", "HOW", "may do without", "auto fp", COMPLETE_NOTHING,
+		  true },
+		{ HOW, 'G', "how", "HOW", "at the end, too", NULL, COMPLETE_NOTHING, true },
 		{ 0 },
 	},
 };
 static const struct opt_group *const groups[] = { &first, &second, NULL };
+
+static const struct opt_refusal refused[] = { { 'r', "refuse", "do this" },
+					      { 0, "all-of-it", "do that" },
+					      { 0 } };
 
 /* What the parser returns, written as "id=argument" words; "!message" for an error. */
 static void parses(const char *line, const char *want)
@@ -39,6 +46,7 @@ static void parses(const char *line, const char *want)
 	}
 
 	struct opt_parser p = opt_parser(groups, argc, argv);
+	p.refused = refused;
 	size_t n = 0;
 	for (int id; (id = opt_next(&p)) != OPT_END && n < sizeof(got);) {
 		const char *space = n ? " " : "";
@@ -83,6 +91,17 @@ int main(void)
 	parses("- one", "<-> <one>");
 	parses("-a -- -a --all", "1 <-a>after <--all>after");
 	parses("-- --", "<-->after");
+
+	parses("-g fp -gauto -g", "7=fp 7=auto 7");
+	parses("-g prog -a", "7 <prog> 1");
+	parses("-g -a", "7 1");
+	parses("--chains fp --chains", "7=fp !option '--chains' needs an argument: HOW");
+	parses("-G x -G", "8=x 8");
+	parses("-r -a", "!there is no option '-r' here: do this 1");
+	parses("--refuse=1 --all-of-it", "!there is no option '--refuse' here: do this !there is "
+					 "no option '--all-of-it' here: "
+					 "do that");
+	parses("--refus", "!unknown option '--refus'");
 
 	parses("-z -a", "!unknown option '-z' 1");
 	parses("-az -a", "1 !unknown option '-z' 1");

@@ -288,9 +288,9 @@ static void test_mutants(const char *name)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "plain", "pipe",    "big_endian", "events",
-					     "group", "records", "switches",   "deferred",
-					     "dumps", "packed",  "packed2",    "killed",
+	static const char *const names[] = { "plain",    "pipe",    "big_endian", "events",
+					     "group",    "records", "switches",   "deferred",
+					     "dumps",    "packed",  "packed2",    "killed",
 					     "branches", "accesses" };
 	if (argc < 2)
 		return 2;
