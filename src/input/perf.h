@@ -69,8 +69,8 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 /* When it was written; PERF_NO_TIME if it does not say. */
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			 size_t size);
-/* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry the
- * records that are no samples, only once a sample names it. */
+/* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry
+ * the records that are no samples, only once a sample names it. */
 void perf_attrs_declare(struct perf *p);
 void perf_attr_declare(struct perf *p, struct perf_attr *a);
 void perf_attrs_done(struct perf_attrs *a);
