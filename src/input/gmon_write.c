@@ -11,8 +11,9 @@ enum { DIMENSION = 15 };
 #define MAX_BIN   UINT16_MAX
 #define MAX_COUNT UINT32_MAX
 
-/* Records for counts that do not fit one make a file larger; no real one by this much. */
-#define MAX_EXCESS (1ull << 30)
+/* Records for counts that do not fit one make a file larger; no real one by more than FACTOR times
+ * what it is without, or by SMALL, and none by more than LARGE bytes. */
+enum { EXCESS_FACTOR = 256, EXCESS_SMALL = 32 << 20, EXCESS_LARGE = 1 << 30 };
 
 struct writer {
 	struct out *out;
@@ -70,10 +71,19 @@ static struct kin_error *check_addresses(const struct writer *w)
 	return NULL;
 }
 
+static uint64_t max_excess(const struct profile *p)
+{
+	uint64_t size = p->n_arcs * 21 + p->n_blocks * 16;
+	for (size_t i = 0; i < p->n_histograms; i++)
+		size += 41 + 2 * (uint64_t)p->histograms[i].n;
+	size *= EXCESS_FACTOR;
+	return size > EXCESS_LARGE ? EXCESS_LARGE : size > EXCESS_SMALL ? size : EXCESS_SMALL;
+}
+
 static struct kin_error *check_excess(const struct writer *w)
 {
 	const struct profile *p = w->p;
-	uint64_t n = 0;
+	uint64_t n = 0, most = max_excess(p);
 	bool over = false;
 
 	for (size_t i = 0; i < p->n_histograms; i++) {
@@ -88,12 +98,12 @@ static struct kin_error *check_excess(const struct writer *w)
 	for (size_t i = 0; i < p->n_blocks; i++)
 		over |= __builtin_add_overflow(
 			n, (records(p->blocks[i].count, w->largest) - 1) * 16, &n);
-	if (over || n > MAX_EXCESS)
+	if (over || n > most)
 		return err_new(
 			KIN_ERROR_UNSUPPORTED,
 			"cannot write %s: counts are so large that gmon.out, with its 16 and 32 "
 			"bits, would need more than %llu bytes for them",
-			w->path, MAX_EXCESS);
+			w->path, (unsigned long long)most);
 	return NULL;
 }
 

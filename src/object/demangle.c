@@ -19,8 +19,7 @@ static const struct {
 } styles[] = {
 	{ "none", DEMANGLE_NONE }, { "auto", DEMANGLE_AUTO },   { "gnu-v3", DEMANGLE_GNU_V3 },
 	{ "java", DEMANGLE_JAVA }, { "gnat", DEMANGLE_GNAT },   { "dlang", DEMANGLE_DLANG },
-	{ "rust", DEMANGLE_RUST }, { "short", DEMANGLE_SHORT },
-	{ "tidy", DEMANGLE_TIDY },
+	{ "rust", DEMANGLE_RUST }, { "short", DEMANGLE_SHORT }, { "tidy", DEMANGLE_TIDY },
 };
 
 bool demangle_style_find(const char *name, enum demangle_style *ret)

@@ -174,7 +174,7 @@ enum demangle_style {
 	DEMANGLE_DLANG,
 	DEMANGLE_RUST,
 	DEMANGLE_SHORT, /* auto, without parameters and what functions return: "app::sort<int>" */
-	DEMANGLE_TIDY	/* auto, without the template arguments that nobody wrote: "std::string";
+	DEMANGLE_TIDY   /* auto, without the template arguments that nobody wrote: "std::string";
 			   and gfortran's "linalg::norm" */
 };
 bool demangle_style_find(const char *name, enum demangle_style *ret); /* false if there is none */

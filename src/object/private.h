@@ -151,7 +151,7 @@ const char *machine_name(const GElf_Ehdr *header);
 /* ---- names (tidy.c) ---- */
 
 /* Both return what is to be freed, or NULL: the name is right as it is. */
-char *tidy_name(const char *readable);      /* "std::string" for what a demangler makes of it */
-char *tidy_fortran(const char *symbol);     /* "linalg::norm" for "__linalg_MOD_norm" */
+char *tidy_name(const char *readable);  /* "std::string" for what a demangler makes of it */
+char *tidy_fortran(const char *symbol); /* "linalg::norm" for "__linalg_MOD_norm" */
 
 #endif

@@ -4,8 +4,9 @@
  * signals that would end the process are seen as a key (TERM_END), so that it is closed properly;
  * term_close() then delivers them.
  *
- * Texts are UTF-8 and are cut, visibly, to the columns they may take; where the locale knows no more
- * than ASCII, other characters are '?'. Colours are left out if NO_COLOR is set or there are none. */
+ * Texts are UTF-8 and are cut, visibly, to the columns they may take; where the locale knows no
+ * more than ASCII, other characters are '?'. Colours are left out if NO_COLOR is set or there are
+ * none. */
 #ifndef TUI_TERM_H
 #define TUI_TERM_H
 

@@ -282,6 +282,18 @@ static void counts_that_no_file_holds_are_refused(void)
 	OK(strstr(message, "counts are so large"));
 	OK(access(in_dir("never"), F_OK) != 0);
 	profile_free(p);
+	/* A file of some bytes does not become one of megabytes: such counts are damaged. */
+	c = (struct content){ .n_arcs = 1 };
+	c.arcs[0].count = UINT64_C(4000000) << 32;
+	p = make(&c);
+	OK(failed(gmon_write(in_dir("never"), p, &le64)));
+	OK(strstr(message, "would need more than 33554432 bytes"));
+	profile_free(p);
+	c.arcs[0].count = UINT64_C(1000) << 32;
+	p = make(&c);
+	OK(!failed(gmon_write(in_dir("large"), p, &le64)));
+	profile_free(p);
+	unlink(in_dir("large"));
 	c = (struct content){ .n_arcs = 1 };
 	c.arcs[0].from = 0x100000000;
 	p = make(&c);
