@@ -122,8 +122,10 @@ def threads_and_flow():
     situation('threads5000')
     r = situation('patience')
     if r:
-        tables = [size for kind, size, *_ in dump.read(r.kins[0]).blocks if kind == 4]
-        tap.ok(len(tables) > 1, 'a table that takes too much patience is renewed', lambda: str(tables))
+        k = dump.read(r.kins[0])
+        tables = [size for kind, size, *_ in k.blocks if kind == 4]
+        per = [k.calls(f'small_{i}') for i in range(8)]
+        tap.ok(len(tables) > 1 and per == [100000] * 8, 'a table that takes too much patience is renewed: all calls', lambda: f'{tables} {per}')
     situation('cancel')
     situation('deep')
     situation('longjmp')
