@@ -1,7 +1,9 @@
 /* gmon.out, as GNU gprof reads it: one for the program, and one for every shared object that has
- * calls, called gmon.out.OBJECT. Addresses are link-time addresses of the object in question. */
+ * calls or samples, called gmon.out.OBJECT. Addresses are link-time addresses of the object in
+ * question. */
 #include "rt.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -20,7 +22,7 @@ static void flush(void)
 	for (uint32_t done = 0; done < out.used && !out.failed;) {
 		long n = SYS3(write, out.fd, out.buf + done, out.used - done);
 
-		if (n <= 0 && n != -4 /* EINTR */)
+		if (n <= 0 && n != -EINTR)
 			out.failed = true;
 		else if (n > 0) {
 			done += (uint32_t)n;
@@ -337,7 +339,7 @@ static int open_for(const struct rt_module *m)
 		fd = try_open(rt.gmon_prefix, true, m);
 	if (fd < 0)
 		fd = try_open("gmon.out", true, m);
-	if (fd == -2 /* ENOENT: chroot */)
+	if (fd == -ENOENT /* chroot */)
 		fd = try_open("gmon.out", false, m);
 	return fd;
 }

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -63,8 +64,7 @@ void rt_call_saved(void (*f)(void *), void *arg) { f(arg); }
 
 static void own_names(void)
 {
-	long n =
-		SYS4(readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
+	long n = SYS4(readlinkat, AT_FDCWD, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
 
 	if (n <= 0) { /* no /proc */
 		struct text t = { .at = rt.exe, .size = sizeof(rt.exe) };

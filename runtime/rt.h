@@ -26,7 +26,7 @@
 #define RT_EXPORT __attribute__((visibility("default")))
 
 /* Address 1 in `from`: the slot's calls were moved away and it may be used again; 2: it is being
- * used again. Neither is ever a return address. */
+ * taken. Neither is ever a return address. */
 #define RT_GONE  1u
 #define RT_TAKEN 2u
 

@@ -1,5 +1,6 @@
 #include "rt.h"
 
+#include <errno.h>
 #include <linux/prctl.h>
 #include <time.h>
 
@@ -14,7 +15,6 @@ enum {
 	MANY = 1024,    /* threads; beyond that the tables of dead ones are taken over */
 	INSPECTED = 32, /* of them, at a time */
 	PATIENCE = 256, /* calls after which memory is asked for once more */
-	ESRCH_ = -3,
 };
 
 static struct kinf_thread *new_record(uint32_t index, uint32_t tid)
@@ -47,7 +47,7 @@ static struct rt_thread *inherit(uint32_t tid)
 		struct rt_thread *t = rt.inspected ? rt.inspected : rt.threads;
 
 		rt.inspected = t->next;
-		if (t->tid == tid || SYS3(tgkill, rt.pid, t->tid, 0) == ESRCH_) {
+		if (t->tid == tid || SYS3(tgkill, rt.pid, t->tid, 0) == -ESRCH) {
 			t->tid = tid;
 			rt_lose(KINF_LOST_THREADS, 1);
 			return t;

@@ -58,6 +58,11 @@ def measure(variants, timed=False, rounds=ROUNDS):
     return out
 
 
+def neighbours(t, name):
+    """The median of the ratios to the plain program's times in the same rounds."""
+    return statistics.median(x / y for x, y in zip(t[name], t['plain']))
+
+
 def best(variants, timed=False, rounds=ROUNDS):
     return {name: min(t) for name, t in measure(variants, timed, rounds).items()}
 
@@ -147,8 +152,9 @@ def costs():
     lib = os.path.dirname(SO)
     tree, true, idle = build('tree', 'tree.c', ''), '/bin/true', build('idle', 'idle.c', '-pg')
     print('\n| what | measured | goal |\n|---|---|---|')
-    t = best({'plain': ([tree, '300'], None), 'kin': ([tree, '300'], SO, SAMPLED)}, timed=True)
-    row('sampling at 1 kHz with stacks: CPU time added', f'{(t["kin"] / t["plain"] - 1) * 100:.2f} %', '≤ 1.5 %')
+    t = measure({'plain': ([tree, '60'], None), 'kin': ([tree, '60'], SO, SAMPLED)}, timed=True, rounds=WHOLE_ROUNDS)
+    row('sampling at 1 kHz with stacks: CPU time added: best (median of neighbours)',
+        f'{(min(t["kin"]) / min(t["plain"]) - 1) * 100:.2f} % ({(neighbours(t, "kin") - 1) * 100:.2f} %)', '≤ 1.5 %')
     t = best({'plain': ([true], None), 'kin': ([true], SO, SAMPLED)}, timed=True)
     row('start and end of a program, sampled: CPU time added', f'{(t["kin"] - t["plain"]) / 1e6:.2f} ms', '< 5 ms')
     t = best({'plain': ([build('idle.plain', 'idle.c', ''), '500'], None), 'kin': ([idle, '500'], SO), 'sampled': ([idle, '500'], SO, SAMPLED)})
@@ -188,7 +194,7 @@ def whole(what, plain, pg, args):
     p = min(t['plain'])
 
     def times(name):
-        return f'{min(t[name]) / p:.2f} ({statistics.median(x / y for x, y in zip(t[name], t["plain"])):.2f})'
+        return f'{min(t[name]) / p:.2f} ({neighbours(t, name):.2f})'
     row(what, times('kin'), times('empty'), times('glibc'), f'1 : {(min(t["glibc"]) - p) / (min(t["kin"]) - p):.1f}')
 
 

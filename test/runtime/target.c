@@ -417,19 +417,26 @@ static int m_threads64(void) { return many_threads(64, 64, *arg ? atol(arg) / 64
 static int m_threads1000(void) { return many_threads(1000, 1000, 1000); }
 static int m_threads5000(void) { return many_threads(5000, 10, 100); }
 
-/* Half as many arcs as the first table has slots, so that it does not grow; some collide. */
-#define TWICE(x) x x
-NOINLINE static void from_many_places(void)
-{
-	TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(leaf();)))))))
-}
+/* Functions that lie closer to each other than slots: most of their arcs have to be looked for. */
+#define SMALL(name)                                                                                \
+	NOINLINE void name(void) { __asm__ volatile(""); }
+SMALL(small_0)
+SMALL(small_1)
+SMALL(small_2)
+SMALL(small_3)
+SMALL(small_4)
+SMALL(small_5)
+SMALL(small_6)
+SMALL(small_7)
 
 static int m_patience(void)
 {
-	for (int i = 0; i < 20000; i++)
-		from_many_places();
-	printf("leaf %d\n", 20000 * 128);
-	return 0;
+	static void (*const small[])(void) = { small_0, small_1, small_2, small_3,
+					       small_4, small_5, small_6, small_7 };
+
+	for (int i = 0; i < 800000; i++)
+		small[i % 8]();
+	return say(1000), 0;
 }
 
 /* ---- control flow ---- */
