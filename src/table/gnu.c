@@ -136,7 +136,7 @@ static void flush(struct line *l)
 
 void line_end_bare(struct line *l, FILE *out)
 {
-	enum { ENOUGH = 256 * 1024 };
+	enum { ENOUGH = 64 * 1024 };
 
 	l->out = out;
 	if (l->n >= ENOUGH)
