@@ -203,15 +203,21 @@ static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid
 	return id;
 }
 
-static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, taskid task)
+bool hists_leaves_out(const struct hists_private *h, frameid frame)
 {
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
-	const struct frame_hops hops = *hists_hops(h, frame);
 	if (f->flags & FRAME_INLINED && !h->hists.opts->inlines)
+		return true;
+	return h->hists.opts->hide_unresolved &&
+	       program_kind(h->hists.program, program_place(h->hists.program, frame)) ==
+		       PLACE_UNKNOWN;
+}
+
+static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, taskid task)
+{
+	if (hists_leaves_out(h, frame))
 		return caller;
-	if (h->hists.opts->hide_unresolved &&
-	    program_kind(h->hists.program, program_place(h->hists.program, frame)) == PLACE_UNKNOWN)
-		return caller;
+	const struct frame_hops hops = *hists_hops(h, frame);
 	for (uint32_t i = 0; i < hops.n; i++)
 		caller = below(h, caller, h->hop_lists.at[hops.first + i], task);
 	return caller;

@@ -168,6 +168,8 @@ void hists_rows_sum(struct hists_private *h);
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
+/* Callers there are none, as far as the options go. */
+bool hists_leaves_out(const struct hists_private *h, frameid frame);
 uint32_t hists_leaf_hop(struct hists_private *h, stackid stack); /* that Self goes to */
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place);
 /* The stack whose leaf counts: without what --ignore-callees cuts off. */

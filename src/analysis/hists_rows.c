@@ -98,12 +98,6 @@ static uint32_t row_of(struct sums *s, uint32_t hop)
 	return row;
 }
 
-static bool is_left_out(const struct sums *s, frameid frame)
-{
-	return s->h->hists.profile->samples.frames[frame].flags & FRAME_INLINED &&
-	       !s->h->hists.opts->inlines;
-}
-
 static uint32_t *frame_rows(struct sums *s)
 {
 	uint32_t skey = s->visit->skey;
@@ -126,7 +120,7 @@ static void count(struct sums *s, uint32_t row)
 
 static void count_hops(struct sums *s, frameid frame)
 {
-	if (is_left_out(s, frame))
+	if (hists_leaves_out(s->h, frame))
 		return;
 	const struct frame_hops hops = *hists_hops(s->h, frame);
 	for (uint32_t i = 0; i < hops.n; i++)
@@ -145,7 +139,7 @@ static void learn(struct sums *s, uint32_t *rows)
 	while (s->frames.n) {
 		frameid frame = s->frames.at[--s->frames.n];
 		const struct frame_hops hops =
-			is_left_out(s, frame) ? (struct frame_hops){ 0 } : *hists_hops(s->h, frame);
+			hists_leaves_out(s->h, frame) ? (struct frame_hops){ 0 } : *hists_hops(s->h, frame);
 		uint32_t row = 0;
 		for (uint32_t i = 0; i < hops.n; i++)
 			row = row_of(s, s->h->hop_lists.at[hops.first + i]);
