@@ -306,16 +306,33 @@ static void measure_probes(struct rt_latency *l, uint64_t *both, uint64_t *own)
 	rt_tls = before;
 }
 
+/* Both clocks at one moment: of several readings the one that nobody came into. */
+static void read_both(uint64_t *t, uint64_t *ns)
+{
+	enum { READINGS = 8 };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t before = ticks(), now = rt_now_ns(CLOCK_MONOTONIC),
+			 took = ticks() - before;
+
+		if (took < least) {
+			least = took;
+			*t = before + took / 2;
+			*ns = now;
+		}
+	}
+}
+
 static void measure_clock(void)
 {
 	enum { LONG_ENOUGH = 1000000 };
-	uint64_t t0, t1, n0 = rt_now_ns(CLOCK_MONOTONIC), n1;
+	uint64_t t0 = 0, t1 = 0, n0 = 0, n1 = 0;
 
-	t0 = ticks();
-	do {
-		n1 = rt_now_ns(CLOCK_MONOTONIC);
-		t1 = ticks();
-	} while (n1 - n0 < LONG_ENOUGH && n1 >= n0);
+	read_both(&t0, &n0);
+	do
+		read_both(&t1, &n1);
+	while (n1 - n0 < LONG_ENOUGH && n1 >= n0);
 	rt.latency.ns_x2_32 = t1 > t0 ? ((n1 - n0) << 32) / (t1 - t0) : 0;
 }
 

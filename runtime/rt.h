@@ -56,7 +56,7 @@ struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	struct rt_latency *latency; /* NULL before the first call */
 };
 
-/* Thread-local. The hooks know the first two: rt_none's payload in a thread without tables. */
+/* Thread-local. The hooks know the first two: the slot of rt_none in a thread without tables. */
 struct rt_tls {
 	void *arcs;   /* payload of the KINF_ARCS block in use */
 	void *counts; /* the same of KINF_COUNTS */
@@ -335,12 +335,9 @@ static inline struct kinf_block *rt_block_of(const void *payload)
 
 static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_own *)b->own; }
 
-/* The table of threads that have none: a single slot, never used. */
-struct rt_none {
-	struct kinf_block block;
-	uint64_t slot[4];
-};
-extern struct rt_none rt_none __attribute__((visibility("hidden")));
+/* The table of threads that have none: a block's words, all 0, and a single slot, never used. */
+enum { RT_NONE_BLOCK = sizeof(struct kinf_block) / 8, RT_NONE_SLOT = sizeof(struct kinf_arc) / 8 };
+extern uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT] __attribute__((visibility("hidden")));
 
 /* From a slot to the next one to look at, over all of them: not the neighbours, because those are
  * taken where functions lie closer to each other than slots. */

@@ -4,10 +4,10 @@
 #include <linux/prctl.h>
 #include <time.h>
 
-struct rt_none rt_none __attribute__((visibility("hidden")));
+uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT];
 __thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec"))) = {
-	.arcs = rt_none.slot,
-	.counts = rt_none.slot,
+	.arcs = rt_none + RT_NONE_BLOCK,
+	.counts = rt_none + RT_NONE_BLOCK,
 };
 
 enum {
@@ -106,6 +106,6 @@ void rt_threads_drop(void)
 	rt.n_threads = 0;
 	rt.thread_block = NULL;
 	rt_tls.thread = NULL;
-	rt_tls.arcs = rt_tls.counts = rt_none.slot;
+	rt_tls.arcs = rt_tls.counts = rt_none + RT_NONE_BLOCK;
 	rt_tls.latency = NULL;
 }
