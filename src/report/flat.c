@@ -201,15 +201,15 @@ static bool is_busy(const struct callgraph *g, symid id)
 /* The next symbols are anywhere in memory. */
 static void prefetch(const struct state *s)
 {
-	enum { AHEAD = 8 };
+	enum { NAME_AHEAD = 8, AHEAD = 16 };
 	if (s->n - s->next <= AHEAD)
 		return;
 	symid id = s->chosen[s->next + AHEAD];
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	__builtin_prefetch(n);
 	__builtin_prefetch((const char *)(n + 1) - 1);
-	__builtin_prefetch(&s->in.symbols->at[id].name);
-	__builtin_prefetch(s->in.symbols->at[s->chosen[s->next + AHEAD / 2]].name);
+	symbols_prefetch_display(s->in.symbols, id);
+	symbols_prefetch_text(s->in.symbols, s->chosen[s->next + NAME_AHEAD]);
 }
 
 static bool next(void *state, struct kin_row *row)

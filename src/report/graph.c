@@ -437,6 +437,20 @@ static struct kin_error *choose(struct state *s)
 	return NULL;
 }
 
+/* If all is to be shown: in the order in which names and nodes lie in memory. */
+static void make_labels(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+
+	if (s->chosen || s->o->min_share > 0)
+		return;
+	for (symid i = 0; i < g->n_symbols; i++) {
+		const struct cg_node *n = &g->nodes[i];
+		if (n->n_in || n->n_out || n->self > 0)
+			label_of(s, i);
+	}
+}
+
 static size_t most_arcs(const struct callgraph *g)
 {
 	size_t most = 0;
@@ -504,11 +518,13 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 			      "by call counts");
 
 	struct kin_error *err = choose(s);
-	if (err)
+	if (err) {
 		kin_table_free(t);
-	else
-		*ret = t;
-	return err;
+		return err;
+	}
+	make_labels(s);
+	*ret = t;
+	return NULL;
 }
 
 const struct report graph_report = {

@@ -56,6 +56,19 @@ static void set_cycle(struct state *s, const struct cg_node *cycle)
 	s->cells[LISTED] = cell_count(cycle->shown);
 }
 
+/* The next functions are anywhere in memory. */
+static void prefetch(const struct state *s)
+{
+	enum { NAME_AHEAD = 8, AHEAD = 16 };
+	if (s->next + AHEAD >= s->n_functions)
+		return;
+	symid id = s->functions[s->next + AHEAD];
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	__builtin_prefetch(&n->index);
+	symbols_prefetch_display(s->in.symbols, id);
+	symbols_prefetch_text(s->in.symbols, s->functions[s->next + NAME_AHEAD]);
+}
+
 static bool next(void *state, struct kin_row *row)
 {
 	struct state *s = state;
@@ -64,6 +77,7 @@ static bool next(void *state, struct kin_row *row)
 
 	if (i == s->n_functions + g->n_cycles)
 		return false;
+	prefetch(s);
 	s->next++;
 	if (i < s->n_functions)
 		set_function(s, s->functions[i]);

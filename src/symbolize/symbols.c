@@ -358,6 +358,18 @@ const char *symbols_display(struct symbols *s, symid id)
 	return *display;
 }
 
+void symbols_prefetch_display(const struct symbols *s, symid id)
+{
+	__builtin_prefetch(&s->priv->display[id]);
+	__builtin_prefetch(&s->at[id].name);
+}
+
+void symbols_prefetch_text(const struct symbols *s, symid id)
+{
+	const char *display = s->priv->display[id];
+	__builtin_prefetch(display ? display : s->at[id].name);
+}
+
 static void add_file(struct symbols *s, bool *seen, const char *file)
 {
 	strid id = file ? strtab_add(s->priv->files, file) : 0;

@@ -80,6 +80,11 @@ const struct symbol *symbols_locate(struct symbols *s, symid id);
 /* Demangled as opts.style says; escaped for neither terminal nor HTML. Lives as long as s. */
 const char *symbols_display(struct symbols *s, symid id);
 
+/* Hints that it will be asked for soon: the second one a little later, when what the first one
+ * asked for is there. */
+void symbols_prefetch_display(const struct symbols *s, symid id);
+void symbols_prefetch_text(const struct symbols *s, symid id);
+
 /* All source files of the symbols, each once, in order of first appearance in the object's symbol
  * table, then of the line places. Locates every symbol: costs a line lookup for each, the first
  * time. */
