@@ -44,9 +44,11 @@ class Reports:
             self.table.note(f"`{' '.join(map(str, command))[:50]}` ended with status {status}")
         return Run(cpu / 1e6, wall / 1e6, memory / 1024, status == 0)
 
-    def pair(self, what, folder, ours, theirs, goal, runs=3, metric="cpu"):
-        a, b = [], []
-        for _ in range(runs):
+    def pair(self, what, folder, ours, theirs, goal, runs=None, metric="cpu"):
+        """Short runs are disturbed more, and repeated more often."""
+        b, a = [self.run(theirs, folder)], [self.run(ours, folder)]
+        runs = runs or (11 if b[0].wall < 3 else 7 if b[0].wall < 9 else 3)
+        for _ in range(runs - 1):
             b.append(self.run(theirs, folder))
             a.append(self.run(ours, folder))
         ratios = [getattr(t, metric) / getattr(o, metric) for t, o in zip(b, a)]

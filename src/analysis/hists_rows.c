@@ -38,6 +38,10 @@ static uint32_t add_visit_of(struct hists_private *h, stackid stack, uint32_t sk
 {
 	size_t n_events = h->hists.opts->n_events;
 
+	if (!h->visits.n) { /* once: what is not touched costs nothing */
+		vec_reserve(&h->visits, h->hists.profile->samples.n);
+		vec_reserve(&h->own, h->hists.profile->samples.n * n_events);
+	}
 	vec_push(&h->visits, ((struct visit){ stack, skey, task }));
 	vec_reserve(&h->own, n_events);
 	memset(h->own.at + h->own.n, 0, n_events * sizeof(*h->own.at));
