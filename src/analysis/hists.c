@@ -440,7 +440,6 @@ void hists_free(struct hists *hists)
 		free(h->visit_of[i]);
 	}
 	pairs_free(&h->path_ids);
-	vec_free(&h->more_paths);
 	vec_free(&h->todo);
 	hist_detail_done(h);
 	vec_free(&h->skey_details);

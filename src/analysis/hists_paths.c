@@ -223,23 +223,17 @@ static pathid below_frame(struct hists_private *h, pathid caller, frameid frame,
 	return caller;
 }
 
-/* Valid until the next is asked for. */
-static struct stack_path *known_path(struct hists_private *h, stackid stack, uint32_t skey)
+/* The path of a stack, NONE until it was looked at. Valid until the next is asked for. */
+static pathid *known_path(struct hists_private *h, stackid stack, uint32_t skey)
 {
-	if (skey < SKEY_ARRAYS) {
-		if (!h->stack_paths[skey]) {
-			size_t n = h->hists.profile->samples.n_stacks + 1;
-			h->stack_paths[skey] = xrealloc(NULL, n, sizeof(**h->stack_paths));
-			memset(h->stack_paths[skey], 0xff, n * sizeof(**h->stack_paths));
-		}
-		return &h->stack_paths[skey][stack];
+	if (skey >= SKEY_ARRAYS)
+		return map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
+	if (!h->stack_paths[skey]) {
+		size_t n = h->hists.profile->samples.n_stacks + 1;
+		h->stack_paths[skey] = xrealloc(NULL, n, sizeof(**h->stack_paths));
+		memset(h->stack_paths[skey], 0xff, n * sizeof(**h->stack_paths));
 	}
-	uint32_t *at = map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
-	if (*at == NONE) {
-		*at = (uint32_t)h->more_paths.n;
-		vec_push(&h->more_paths, ((struct stack_path){ NONE, NONE }));
-	}
-	return &h->more_paths.at[*at];
+	return &h->stack_paths[skey][stack];
 }
 
 /* The stack up to the first one whose path is known, then down again. */
@@ -249,7 +243,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	pathid at = NONE;
 	h->todo.n = 0;
 	for (; stack; stack = s->stacks[stack].caller) {
-		at = known_path(h, stack, skey)->path;
+		at = *known_path(h, stack, skey);
 		if (at != NONE)
 			break;
 		vec_push(&h->todo, stack);
@@ -259,7 +253,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
 		at = below_frame(h, at, s->stacks[next].frame, task);
-		known_path(h, next, skey)->path = at;
+		*known_path(h, next, skey) = at;
 	}
 	return at;
 }
@@ -328,13 +322,9 @@ struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t sk
 {
 	if (!stack || h->ignored || h->depths)
 		return cut_path(h, stack, skey, task);
-	struct stack_path known = *known_path(h, stack, skey);
-	if (known.row != NONE)
-		return known;
-	known.path = whole_path(h, stack, skey, task);
-	known.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
-	*known_path(h, stack, skey) = known;
-	return known;
+	struct stack_path ret = { .path = whole_path(h, stack, skey, task) };
+	ret.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
+	return ret;
 }
 
 /* ---- functions that match ---- */

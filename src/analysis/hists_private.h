@@ -52,8 +52,8 @@ struct visit { /* samples of one stack and skey; where rows suffice it takes the
 
 /* What a stack is to one skey. */
 struct stack_path {
-	pathid path;  /* NONE: not yet looked at */
-	uint32_t row; /* of its Self; NONE: not yet looked at */
+	pathid path;
+	uint32_t row; /* of its Self */
 };
 
 enum { SKEY_ARRAYS = 16 }; /* first so many skeys: most recordings have fewer */
@@ -86,9 +86,8 @@ struct hists_private {
 
 	VEC(struct path) paths;
 	struct pairs path_ids; /* (caller, hop) of all but the first below each */
-	struct stack_path *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
-	struct map64 more_stacks;                    /* (stack, skey) of later skeys: index */
-	VEC(struct stack_path) more_paths;
+	pathid *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
+	struct map64 more_stacks; /* (stack, skey) of later skeys: as in the arrays */
 	VEC(stackid) todo; /* of whole_path() */
 	VEC(pathid) roots; /* [skey] */
 

@@ -141,12 +141,15 @@ static bool ends_here(const struct hists_private *h, pathid i)
 	return h->paths.at[i].row != NONE && (h->regular[i].count || h->regular[i].weight);
 }
 
+/* Takes what is known of each path, which nobody asks for any more. */
 static void find_regular(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
-	h->regular = xalloc((h->paths.n + 1) * sizeof(*h->regular));
+	h->regular = h->own.at;
 	for (size_t i = 0; i < h->paths.n; i++)
 		h->regular[i] = h->own.at[i * n_events];
+	h->own.at = NULL;
+	h->own.n = h->own.cap = 0;
 	for (size_t i = 0; i < h->leaves.n; i++)
 		hist_stat_take(&h->regular[h->leaves.at[i].path], &h->leaf_own.at[i * n_events]);
 }
