@@ -85,11 +85,11 @@ struct hists_private {
 	VEC(detailid) skey_details;      /* [skey]: of the first such sample */
 
 	VEC(struct path) paths;
-	struct pairs path_ids; /* (caller, hop) of all but the first below each */
+	struct pairs path_ids;            /* (caller, hop) of all but the first below each */
 	pathid *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
-	struct map64 more_stacks; /* (stack, skey) of later skeys: as in the arrays */
-	VEC(stackid) todo; /* of whole_path() */
-	VEC(pathid) roots; /* [skey] */
+	struct map64 more_stacks;         /* (stack, skey) of later skeys: as in the arrays */
+	VEC(stackid) todo;                /* of whole_path() */
+	VEC(pathid) roots;                /* [skey] */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */

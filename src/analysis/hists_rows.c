@@ -142,8 +142,9 @@ static void learn(struct sums *s, uint32_t *rows)
 		vec_push(&s->frames, all->stacks[i].frame);
 	while (s->frames.n) {
 		frameid frame = s->frames.at[--s->frames.n];
-		const struct frame_hops hops =
-			hists_leaves_out(s->h, frame) ? (struct frame_hops){ 0 } : *hists_hops(s->h, frame);
+		const struct frame_hops hops = hists_leaves_out(s->h, frame)
+						       ? (struct frame_hops){ 0 }
+						       : *hists_hops(s->h, frame);
 		uint32_t row = 0;
 		for (uint32_t i = 0; i < hops.n; i++)
 			row = row_of(s, s->h->hop_lists.at[hops.first + i]);
