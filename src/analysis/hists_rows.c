@@ -84,8 +84,8 @@ static void append_zeros(struct sums *s)
 {
 	size_t n = s->n_events;
 
-	vec_reserve(&s->self, n);
-	vec_reserve(&s->children, n);
+	vec_reserve(&s->self, n + 1); /* there may be no events */
+	vec_reserve(&s->children, n + 1);
 	memset(s->self.at + s->self.n, 0, n * sizeof(*s->self.at));
 	memset(s->children.at + s->children.n, 0, n * sizeof(*s->children.at));
 	s->self.n += n;

@@ -254,10 +254,9 @@ static void say_files(const struct line *l, const struct timespec *start)
 			output, strerror(errno));
 	else
 		message("run",
-			"%s left no profile: it ended at once, or was not compiled for counting "
-			"and "
-			"used no CPU time to sample",
-			l->argv[0]);
+			"%s left no profile: it could not write %s, ended at once, or was not "
+			"compiled for counting and used no CPU time to sample",
+			l->argv[0], output);
 }
 
 /* ---- running ---- */

@@ -404,7 +404,8 @@ static void pop_name(struct line *l) { l->text.n = l->ends.at[--l->ends.n]; }
 
 static void flush(struct line *l)
 {
-	fwrite(l->ready.at, 1, l->ready.n, l->out);
+	if (l->ready.n)
+		fwrite(l->ready.at, 1, l->ready.n, l->out);
 	l->ready.n = 0;
 }
 

@@ -256,7 +256,8 @@ static void keep_words(const struct walk *w, const uint8_t *chain, size_t n)
 
 	if (n > PERF_CHAIN_MAX)
 		n = 0;
-	memcpy(last->words, chain, 8 * n);
+	if (n)
+		memcpy(last->words, chain, 8 * n);
 	last->n_words = n;
 	last->user = w->user->generation;
 	last->kernel = w->p->kernel.generation;

@@ -218,11 +218,12 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 		add_stretches(j, c, f);
 }
 
+/* What could not be opened for another reason will be told of when it is to be shown. */
 static bool is_here(const struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
 	struct kin_error *err = source_open(f->path, j->o->source_dirs, &text);
-	bool here = !err;
+	bool here = !err || !is_absent(err);
 	source_done(&text);
 	kin_error_free(err);
 	return here;

@@ -51,7 +51,7 @@ WATCHERS = {
          'output_directory': 'profile.kin', 'output_fifo': 'profile.kin', 'output_symlink': 'profile.kin'}),
     'run': Watcher(
         ['run', '-q', '-o', 'profile.kin', '--'], 'counted', True, True,
-        {'setuid_program': 'other rights', 'read_only': 'left no profile', 'no_space': 'left no profile', 'output_directory': 'profile.kin', 'output_fifo': 'profile.kin',
+        {'setuid_program': 'other rights', 'read_only': 'cannot write profile.kin', 'no_space': 'left no profile', 'output_directory': 'profile.kin', 'output_fifo': 'profile.kin',
          'output_symlink': 'profile.kin'}),
 }
 
