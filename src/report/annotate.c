@@ -218,12 +218,15 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 		add_stretches(j, c, f);
 }
 
-/* What could not be opened for another reason will be told of when it is to be shown. */
-static bool is_here(const struct job *j, const struct coverage_file *f)
+/* What cannot be opened for a reason that may pass is told of at once: next time it may have passed,
+ * and the order would be another one without a word. */
+static bool is_here(struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
 	struct kin_error *err = source_open(f->path, j->o->source_dirs, &text);
-	bool here = !err || !is_absent(err);
+	bool here = !err;
+	if (err && !j->trouble && err_is_trouble(err))
+		j->trouble = TAKE(err);
 	source_done(&text);
 	kin_error_free(err);
 	return here;
