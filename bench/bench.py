@@ -201,14 +201,23 @@ class Bench:
                           memory=f"{statistics.median(r.memory for r in runs):.0f} MiB")
                 now = min(cpu)
                 if before:
-                    m, t = before
-                    exponent = math.log(now / t) / math.log(n / m)
-                    allowed = math.log(n * math.log(n) / (m * math.log(m))) / math.log(n / m)
-                    row.ratio = f"n^{exponent:.2f}"
-                    row.goal = f"n log n: ≤ n^{allowed:.2f}"
-                    row.met = "yes" if exponent <= allowed else "**no**"
+                    self.held_to_n_log_n(row, before, (n, now))
                 self.table.add(row)
+                first = (n, now) if not before else first
                 before = n, now
+            row = Row(f"growth, {what}, from {first[0]:,} to {before[0]:,} functions")
+            self.held_to_n_log_n(row, first, before)
+            self.table.add(row)
+
+    @staticmethod
+    def held_to_n_log_n(row, before, now):
+        """before, now: (number of functions, seconds)"""
+        (m, t), (n, u) = before, now
+        exponent = math.log(u / t) / math.log(n / m)
+        allowed = math.log(n * math.log(n) / (m * math.log(m))) / math.log(n / m)
+        row.ratio = f"n^{exponent:.2f}"
+        row.goal = f"n log n: ≤ n^{allowed:.2f}"
+        row.met = "yes" if exponent <= allowed else "**no**"
 
     def section_lines(self):
         """-l and -A on a real C++ program."""

@@ -88,7 +88,7 @@ class Reports:
         folder = self.dir / f"report-{name}"
         folder.mkdir(exist_ok=True)
         data = folder / "perf.data"
-        if not data.exists():
+        if not data.exists() or data.stat().st_mtime < Path(command[0]).stat().st_mtime:
             command = ["perf", "record", "-q", "-e", "cpu-clock", *how, "-o", str(data), *map(str, command)]
             env = dict(os.environ, GMON_OUT_PREFIX=str(folder / "gmon"))
             done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, cwd=cwd, env=env)
