@@ -218,8 +218,8 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 		add_stretches(j, c, f);
 }
 
-/* What cannot be opened for a reason that may pass is told of at once: next time it may have passed,
- * and the order would be another one without a word. */
+/* What cannot be opened for a reason that may pass is told of at once: next time it may have
+ * passed, and the order would be another one without a word. */
 static bool is_here(struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
