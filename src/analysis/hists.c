@@ -435,10 +435,8 @@ void hists_free(struct hists *hists)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
 		free(blocks[i]);
-	for (size_t i = 0; i < SKEY_ARRAYS; i++) {
-		free(h->stack_paths[i]);
-		free(h->visit_of[i]);
-	}
+	for (size_t i = 0; i < SKEY_ARRAYS; i++)
+		free(h->of_stacks[i]);
 	pairs_free(&h->path_ids);
 	vec_free(&h->todo);
 	hist_detail_done(h);

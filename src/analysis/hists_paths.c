@@ -223,37 +223,36 @@ static pathid below_frame(struct hists_private *h, pathid caller, frameid frame,
 	return caller;
 }
 
-/* The path of a stack, NONE until it was looked at. Valid until the next is asked for. */
-static pathid *known_path(struct hists_private *h, stackid stack, uint32_t skey)
+uint32_t *hists_of_stack(struct hists_private *h, stackid stack, uint32_t skey)
 {
-	if (skey >= SKEY_ARRAYS)
-		return map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
-	if (!h->stack_paths[skey]) {
-		size_t n = h->hists.profile->samples.n_stacks + 1;
-		h->stack_paths[skey] = xrealloc(NULL, n, sizeof(**h->stack_paths));
-		memset(h->stack_paths[skey], 0xff, n * sizeof(**h->stack_paths));
+	if (skey >= SKEY_ARRAYS) {
+		uint32_t *at = map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
+		*at = *at == NONE ? 0 : *at;
+		return at;
 	}
-	return &h->stack_paths[skey][stack];
+	if (!h->of_stacks[skey])
+		h->of_stacks[skey] =
+			xalloc((h->hists.profile->samples.n_stacks + 1) * sizeof(**h->of_stacks));
+	return &h->of_stacks[skey][stack];
 }
 
 /* The stack up to the first one whose path is known, then down again. */
 static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
 	const struct samples *s = &h->hists.profile->samples;
-	pathid at = NONE;
+	uint32_t known = 0;
 	h->todo.n = 0;
 	for (; stack; stack = s->stacks[stack].caller) {
-		at = *known_path(h, stack, skey);
-		if (at != NONE)
+		known = *hists_of_stack(h, stack, skey);
+		if (known)
 			break;
 		vec_push(&h->todo, stack);
 	}
-	if (!stack)
-		at = root_of(h, skey);
+	pathid at = known ? known - 1 : root_of(h, skey);
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
 		at = below_frame(h, at, s->stacks[next].frame, task);
-		*known_path(h, next, skey) = at;
+		*hists_of_stack(h, next, skey) = at + 1;
 	}
 	return at;
 }

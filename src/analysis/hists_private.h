@@ -86,7 +86,8 @@ struct hists_private {
 
 	VEC(struct path) paths;
 	struct pairs path_ids;            /* (caller, hop) of all but the first below each */
-	pathid *stack_paths[SKEY_ARRAYS]; /* [skey][stack]; NULL: none yet */
+	uint32_t *of_stacks[SKEY_ARRAYS]; /* [skey][stack]: its path, or visit, + 1; 0: none yet;
+					   * NULL: none at all */
 	struct map64 more_stacks;         /* (stack, skey) of later skeys: as in the arrays */
 	VEC(stackid) todo;                /* of whole_path() */
 	VEC(pathid) roots;                /* [skey] */
@@ -95,8 +96,6 @@ struct hists_private {
 	struct map64 row_ids; /* (skey, fkey) */
 
 	VEC(struct visit) visits;
-	uint32_t *visit_of[SKEY_ARRAYS]; /* [skey][stack]: index + 1; NULL: none yet; of later skeys
-					  * in more_stacks */
 	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
@@ -165,6 +164,9 @@ void hists_rows_sum(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
+/* Where the number of a stack's path or visit is kept, + 1; 0: it has none yet. Valid until the
+ * next is asked for. */
+uint32_t *hists_of_stack(struct hists_private *h, stackid stack, uint32_t skey);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 /* Callers there are none, as far as the options go. */

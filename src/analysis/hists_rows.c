@@ -15,26 +15,11 @@ bool hists_rows_suffice(const struct hists_private *h)
 	return !h->hists.opts->chains && !h->hists.opts->levels && !h->ignored && !h->depths;
 }
 
-/* Where the number of a visit is kept, + 1; 0: there is none yet. Arrays of which little is touched
- * where stacks are many. */
-static uint32_t *visit_of(struct hists_private *h, stackid stack, uint32_t skey)
-{
-	if (skey >= SKEY_ARRAYS) {
-		uint32_t *at = map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
-		*at = *at == NONE ? 0 : *at;
-		return at;
-	}
-	if (!h->visit_of[skey])
-		h->visit_of[skey] =
-			xalloc((h->hists.profile->samples.n_stacks + 1) * sizeof(**h->visit_of));
-	return &h->visit_of[skey][stack];
-}
-
 /* Where stacks are many more than samples, they are of one sample each: looking whether one was
  * met before takes longer than adding it up again. */
 static bool is_met_once(const struct samples *s) { return s->n_stacks / 4 > s->n; }
 
-static uint32_t add_visit_of(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
+static uint32_t new_visit(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
 	size_t n_events = h->hists.opts->n_events;
 
@@ -58,9 +43,9 @@ void hists_rows_add(struct hists_private *h, stackid stack, uint32_t skey, taski
 
 	if (!last || last->stack != stack || last->skey != skey) {
 		bool once = is_met_once(&h->hists.profile->samples);
-		uint32_t *known = once ? &(uint32_t){ 0 } : visit_of(h, stack, skey);
+		uint32_t *known = once ? &(uint32_t){ 0 } : hists_of_stack(h, stack, skey);
 		if (!*known)
-			*known = add_visit_of(h, stack, skey, task);
+			*known = new_visit(h, stack, skey, task);
 		visit = *known;
 	}
 	hist_stat_add(&h->own.at[(visit - 1) * n_events + event], stat, 1);
@@ -153,28 +138,20 @@ static void learn(struct sums *s, uint32_t *rows)
 	}
 }
 
-static bool is_known(const struct sums *s, const uint32_t *rows)
-{
-	const struct samples *all = &s->h->hists.profile->samples;
-
-	for (stackid i = rows ? s->visit->stack : 0; i; i = all->stacks[i].caller)
-		if (rows[all->stacks[i].frame] == NOT_KNOWN)
-			return false;
-	return rows != NULL;
-}
-
 static void count_callers(struct sums *s, uint32_t *rows)
 {
 	const struct stack *stacks = s->h->hists.profile->samples.stacks;
 
-	if (!is_known(s, rows))
-		learn(s, rows);
+	if (!rows)
+		learn(s, NULL);
 	for (stackid i = s->visit->stack; i; i = stacks[i].caller) {
-		uint32_t row = rows ? rows[stacks[i].frame] : SEVERAL;
-		if (row == SEVERAL)
-			count_hops(s, stacks[i].frame);
+		frameid frame = stacks[i].frame;
+		if (rows && rows[frame] == NOT_KNOWN)
+			learn(s, rows);
+		if (!rows || rows[frame] == SEVERAL)
+			count_hops(s, frame);
 		else
-			count(s, row - 1);
+			count(s, rows[frame] - 1);
 	}
 }
 

@@ -92,41 +92,35 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 	return id;
 }
 
-/* Notes a stack among its caller's callees; an equal one that is there stays the one to be found.
- */
-static void index_stack(struct samples_builder *s, stackid id)
+/* A stack that is known to be below `caller`, or `next`, which is then noted as one and is to be
+ * put there before the next is asked for. Most stacks are the only callee of theirs: what is below
+ * a new one is new without a look anywhere. */
+static stackid find_stack(struct samples_builder *s, stackid caller, frameid frame, stackid next)
 {
-	struct stack x = s->stacks.at[id];
-	stackid first = s->first.at[x.caller];
-	if (!first)
-		s->first.at[x.caller] = id;
-	else if (s->stacks.at[first].frame != x.frame)
-		pairs_add(&s->stack_ids, s->stacks.at, sizeof(x), x.caller, x.frame, id);
+	stackid first = s->first.at[caller];
+	if (first && s->stacks.at[first].frame == frame)
+		return first;
+	if (first)
+		return pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
+				 next);
+	return s->first.at[caller] = next;
 }
 
-/* Those that were pushed since the last time. */
+/* Those that were pushed since the last time; of equal ones the first is the one to be found. */
 static void index_pushed(struct samples_builder *s)
 {
 	while (s->first.n < s->stacks.n) {
 		stackid id = (stackid)s->first.n;
+		struct stack x = s->stacks.at[id];
 		vec_push(&s->first, 0);
-		index_stack(s, id);
+		find_stack(s, x.caller, x.frame, id);
 	}
 }
 
-/* Most stacks are the only callee of theirs: what is below a new one is new without a look
- * anywhere. */
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
 	index_pushed(s);
-	stackid id = (stackid)s->stacks.n, first = s->first.at[caller];
-	if (first && s->stacks.at[first].frame == frame)
-		return first;
-	if (first)
-		id = pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
-			       id);
-	else
-		s->first.at[caller] = id;
+	stackid id = find_stack(s, caller, frame, (stackid)s->stacks.n);
 	if (id == s->stacks.n) {
 		vec_push(&s->stacks, ((struct stack){ caller, frame }));
 		vec_push(&s->first, 0);
@@ -140,27 +134,6 @@ stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid fr
 		return samples_add_stack(s, caller, frame);
 	vec_push(&s->stacks, ((struct stack){ caller, frame }));
 	return (stackid)(s->stacks.n - 1);
-}
-
-size_t samples_distinct_stacks(const struct samples *s)
-{
-	struct pairs known = { 0 };
-	VEC(struct stack) distinct = { 0 };
-	stackid *ids = xalloc(s->n_stacks * sizeof(*ids));
-
-	vec_push(&distinct, ((struct stack){ 0 }));
-	for (size_t i = 1; i < s->n_stacks; i++) {
-		struct stack x = { ids[s->stacks[i].caller], s->stacks[i].frame };
-		ids[i] = pairs_add(&known, distinct.at, sizeof(x), x.caller, x.frame,
-				   (uint32_t)distinct.n);
-		if (ids[i] == distinct.n)
-			vec_push(&distinct, x);
-	}
-	size_t n = distinct.n - 1;
-	free(ids);
-	vec_free(&distinct);
-	pairs_free(&known);
-	return n;
 }
 
 static uint64_t task_hash(const void *task)
@@ -348,14 +321,15 @@ static frameid *merge_frames(struct samples_builder *into, const struct samples_
 	return ids;
 }
 
-static stackid *merge_stacks(struct samples_builder *into, const struct samples_builder *from,
+/* The ids that stacks have in `into`; frames: those of theirs, NULL: the same. To be freed. */
+static stackid *merge_stacks(struct samples_builder *into, const struct stack *stacks, size_t n,
 			     const frameid *frames)
 {
-	stackid *ids = xrealloc(NULL, from->stacks.n, sizeof(*ids));
+	stackid *ids = xrealloc(NULL, n, sizeof(*ids));
 	ids[0] = 0;
-	for (size_t i = 1; i < from->stacks.n; i++)
-		ids[i] = samples_add_stack(into, ids[from->stacks.at[i].caller],
-					   frames[from->stacks.at[i].frame]);
+	for (size_t i = 1; i < n; i++)
+		ids[i] = samples_add_stack(into, ids[stacks[i].caller],
+					   frames ? frames[stacks[i].frame] : stacks[i].frame);
 	return ids;
 }
 
@@ -447,7 +421,7 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 			   const strid *strings, const objid *objects, uint32_t first_source)
 {
 	frameid *frames = merge_frames(into, from, strings, objects);
-	stackid *stacks = merge_stacks(into, from, frames);
+	stackid *stacks = merge_stacks(into, from->stacks.at, from->stacks.n, frames);
 	taskid *tasks = merge_tasks(into, from, strings);
 
 	detailid *details = merge_details(into, from, strings, frames);
@@ -546,4 +520,14 @@ void samples_builder_done(struct samples_builder *s)
 	index_free(&s->latency_ids);
 	vec_free(&s->failures);
 	map64_free(&s->failure_ids);
+}
+
+size_t samples_distinct_stacks(const struct samples *s)
+{
+	struct samples_builder b = { 0 };
+	samples_builder_init(&b);
+	free(merge_stacks(&b, s->stacks, s->n_stacks, NULL));
+	size_t n = b.stacks.n - 1;
+	samples_builder_done(&b);
+	return n;
 }
