@@ -407,7 +407,8 @@ static void print_packing(FILE *out, struct bytes b)
 
 static bool is_long(unsigned feature)
 {
-	return feature == 13 || feature == 14 || feature == 20 || feature == 22;
+	return feature == PERF_F_CPU_TOPOLOGY || feature == PERF_F_NUMA_TOPOLOGY ||
+	       feature == PERF_F_CACHE || feature == PERF_F_MEM_TOPOLOGY;
 }
 
 void about_feature(struct perf *p, unsigned feature, struct bytes b)
@@ -419,76 +420,76 @@ void about_feature(struct perf *p, unsigned feature, struct bytes b)
 		return;
 	}
 	switch (feature) {
-	case 3:
+	case PERF_F_HOSTNAME:
 		print_text(out, "hostname", &b);
 		break;
-	case 4:
+	case PERF_F_OSRELEASE:
 		print_text(out, "os release", &b);
 		break;
-	case 5:
+	case PERF_F_VERSION:
 		print_text(out, "perf version", &b);
 		break;
-	case 6:
+	case PERF_F_ARCH:
 		print_text(out, "arch", &b);
 		break;
-	case 7: {
+	case PERF_F_NRCPUS: {
 		uint32_t available = bytes_u32(&b), online = bytes_u32(&b);
 		fprintf(out, "# nrcpus online : %" PRIu32 "\n# nrcpus avail : %" PRIu32 "\n",
 			online, available);
 		break;
 	}
-	case 8:
+	case PERF_F_CPUDESC:
 		print_text(out, "cpudesc", &b);
 		break;
-	case 9:
+	case PERF_F_CPUID:
 		print_text(out, "cpuid", &b);
 		break;
-	case 10:
+	case PERF_F_TOTAL_MEM:
 		fprintf(out, "# total memory : %" PRIu64 " kB\n", bytes_u64(&b));
 		break;
-	case 11:
+	case PERF_F_CMDLINE:
 		print_command(out, &b);
 		break;
-	case 12:
+	case PERF_F_EVENT_DESC:
 		print_events(p, out, b);
 		break;
-	case 13:
+	case PERF_F_CPU_TOPOLOGY:
 		print_topology(p, out, b);
 		break;
-	case 14:
+	case PERF_F_NUMA_TOPOLOGY:
 		print_nodes(out, b);
 		break;
-	case 15:
+	case PERF_F_BRANCH_STACK:
 		fputs("# contains samples with branch stack\n", out);
 		break;
-	case 16:
+	case PERF_F_PMU_MAPPINGS:
 		print_units(out, b);
 		break;
-	case 17:
+	case PERF_F_GROUP_DESC:
 		print_groups(p, out, b);
 		break;
-	case 18:
+	case PERF_F_AUXTRACE:
 		fputs("# contains AUX area data (e.g. instruction trace)\n", out);
 		break;
-	case 19:
+	case PERF_F_STAT:
 		fputs("# contains stat data\n", out);
 		break;
-	case 20:
+	case PERF_F_CACHE:
 		print_caches(out, b);
 		break;
-	case 21:
+	case PERF_F_SAMPLE_TIME:
 		print_times(out, b);
 		break;
-	case 22:
+	case PERF_F_MEM_TOPOLOGY:
 		print_memory(p, out, b);
 		break;
-	case 23:
+	case PERF_F_CLOCKID:
 		fprintf(out, "# clockid frequency: %" PRIu64 " MHz\n", bytes_u64(&b));
 		break;
-	case 24:
+	case PERF_F_DIR_FORMAT:
 		fprintf(out, "# directory data version : %" PRIu64 "\n", bytes_u64(&b));
 		break;
-	case 27:
+	case PERF_F_COMPRESSED:
 		print_packing(out, b);
 		break;
 	}
