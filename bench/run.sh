@@ -14,7 +14,8 @@
 # they are installed. --lua adds Debian's Lua.
 #
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
-# the section "lines"; BENCH_DIR, where inputs and outputs go (BUILD/bench; full needs 10 GB).
+# the section "lines"; STACKCOLLAPSE, FlameGraph's stackcollapse-perf.pl for "report"; BENCH_DIR, where
+# inputs and outputs go (BUILD/bench; full needs 10 GB).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -399,6 +399,7 @@ void rt_gmon_write(void)
 			if (rt.gmon_calls != calls && has_file(m))
 				write_one(m);
 		rt.gmon_calls = calls;
+		rt_file_touch();
 		if (!before)
 			rt_forget_xfsz();
 		rt_unlock(mask);

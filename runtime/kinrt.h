@@ -7,16 +7,18 @@
  *
  * - gcc/clang -pg, -pg -mfentry: calls are counted, exactly, by call site and callee
  * - -finstrument-functions: the same; and how long they take, if asked for
- * - -fsanitize-coverage=trace-pc, trace-pc-guard: executions of basic blocks are counted
+ * - -fsanitize-coverage=trace-pc (gcc), trace-pc-guard,no-prune (clang): executions of basic
+ *   blocks are counted
  *
- * and in any program it samples the CPU time of each thread, if asked for.
+ * and in any program it samples the CPU time of each thread, with the whole stack of calls.
  *
  * All goes to a file, kin.PID.kin in the directory that the program was started in. The file is
- * mapped: what was collected is in it, however the process ends. It appears with the first call or
- * sample; a program without any leaves nothing behind. A program compiled with -pg gets its
- * gmon.out, too, and gmon.out.OBJECT for each shared object that has calls or samples, when it
- * exits; one that is killed meanwhile leaves what no reader takes for a gmon.out. A forked child
- * that goes on has a file of its own, with nothing of its parent's, and gmon.out.PID.
+ * mapped: what was collected is in it, however the process ends. It appears when the program
+ * starts, or if CPU time is not sampled with the first call; a forked child's with the first call
+ * or sample. A program compiled with -pg gets its gmon.out, too, and gmon.out.OBJECT for each
+ * shared object that has calls or samples, when it exits; one that is killed meanwhile leaves what
+ * no reader takes for a gmon.out. A forked child that goes on has a file of its own, with nothing
+ * of its parent's, and gmon.out.PID.
  *
  * KIN_OPTIONS in the environment is a list of settings, separated by commas; the last of several
  * equal ones counts, unknown ones are left alone:
@@ -24,10 +26,10 @@
  * output=NAME: the file. %p is the process id, %t the time in seconds, %e the program's name, %c a
  *     comma, %% a percent sign. If NAME exists, the process id or the time in microseconds is put
  *     before ".kin": nothing is ever overwritten
- * sample=HZ: sample each thread's CPU time so many times a second (1000 if only switched on).
- *     Kernels look at such timers with their tick, often 250 times a second: samples then stand
- *     for more time each, which the clock says
- * stacks: samples with the whole stack of calls
+ * sample=HZ: sample each thread's CPU time so many times a second (1000 unless it is said); off: do
+ *     not. Kernels look at such timers with their tick, often 250 times a second: samples then
+ *     stand for more time each, which the clock says
+ * stacks=off: of samples only where they were, not the callers
  * latency: how long calls take, of -finstrument-functions. Elapsed time, less what measuring takes
  * arcs=off: do not count calls
  * blocks=off: do not count basic blocks

@@ -5,15 +5,52 @@
 #include <signal.h>
 #include <time.h>
 
-enum { LOCK_TRIES = 300 };
+/* Who waits is woken when the lock is given back, and looks by itself ever more seldom: a holder
+ * that is slow (a full disk, a debugger) is not made slower by hundreds of threads that look. */
+enum {
+	FIRST_MS = 10,
+	LONGEST_MS = 320,
+	PATIENCE_MS = 3000, /* of waiting for the same holder to do anything */
+	TRIES = 3000,       /* it passes from one to the next, and never comes here */
+};
 
 /* The holder may have been killed: it can be a child of vfork. */
 static bool is_dead(uint32_t tid) { return tid && SYS2(tkill, tid, 0) == -ESRCH; }
 
+static bool waits_in_vain(uint32_t holder, int ms)
+{
+	const struct timespec pause = { .tv_nsec = ms * 1000000L };
+	long err;
+
+	atomic_fetch_add(&rt.waiting, 1);
+	err = SYS4(futex, &rt.lock, FUTEX_WAIT_PRIVATE, holder, &pause);
+	atomic_fetch_sub(&rt.waiting, 1);
+	return err == -ETIMEDOUT;
+}
+
+/* Signals are blocked. */
+static bool take(uint32_t me)
+{
+	int pause = FIRST_MS, waited = 0;
+
+	for (int i = 0; i < TRIES && waited < PATIENCE_MS; i++) {
+		uint32_t holder = 0;
+
+		if (atomic_compare_exchange_strong(&rt.lock, &holder, me))
+			return true;
+		if (rt.silent || !waits_in_vain(holder, pause))
+			continue;
+		if (is_dead(holder) && atomic_compare_exchange_strong(&rt.lock, &holder, me))
+			return true;
+		waited += pause;
+		pause = pause < LONGEST_MS ? 2 * pause : pause;
+	}
+	return false;
+}
+
 bool rt_lock(uint64_t *mask)
 {
 	static const uint64_t all = UINT64_MAX;
-	const struct timespec pause = { .tv_nsec = 10000000 };
 	uint32_t me = 1;
 
 	*mask = 0;
@@ -21,20 +58,8 @@ bool rt_lock(uint64_t *mask)
 		SYS4(rt_sigprocmask, SIG_SETMASK, &all, mask, 8);
 		me = (uint32_t)SYS0(gettid);
 	}
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		uint32_t holder = 0;
-
-		if (atomic_compare_exchange_strong(&rt.lock, &holder, me))
-			return true;
-		if (rt.silent)
-			continue;
-		atomic_fetch_add(&rt.waiting, 1);
-		SYS4(futex, &rt.lock, FUTEX_WAIT_PRIVATE, holder, &pause);
-		atomic_fetch_sub(&rt.waiting, 1);
-		if (i > 10 && is_dead(holder) &&
-		    atomic_compare_exchange_strong(&rt.lock, &holder, me))
-			return true;
-	}
+	if (take(me))
+		return true;
 	if (!rt.silent)
 		SYS4(rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
 	return false;

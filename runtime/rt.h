@@ -226,6 +226,7 @@ bool rt_room(
 void rt_lose(enum kinf_loss what, uint64_t n);
 void rt_error(const char *what, long err); /* keeps the first; err: as of a system call, or 0 */
 void rt_file_finish(void); /* what lies in anonymous memory goes to the file if it can */
+void rt_file_touch(void);  /* with the lock: it is as new as what is written beside it */
 void rt_file_drop(void);   /* in a forked child: forget the parent's */
 /* With signals blocked: takes back the SIGXFSZ that writing has caused, if it was not there before.
  */

@@ -342,10 +342,10 @@ void rt_sample_thread_ends(void)
 static uint64_t frequency(void)
 {
 	uint64_t hz = 0;
-	size_t n;
+	size_t n = 0;
 	const char *value = rt_option(&rt.options, "sample", &n);
 
-	if (!rt_option_on(&rt.options, "sample", false))
+	if (!rt_option_on(&rt.options, "sample", true))
 		return 0;
 	for (size_t i = 0; i < n && value[i] >= '0' && value[i] <= '9' && hz <= MOST_HZ; i++)
 		hz = hz * 10 + (uint64_t)(value[i] - '0');
@@ -372,7 +372,7 @@ void rt_sample_init(void)
 
 	if (!hz)
 		return;
-	rt.sampling.stacks = rt_option_on(&rt.options, "stacks", false);
+	rt.sampling.stacks = rt_option_on(&rt.options, "stacks", true);
 	rt.sampling.period_ns = second_ns / hz;
 	SYS2(clock_getres, CLOCK_MONOTONIC_COARSE, &tick);
 	tick_ns = (uint64_t)tick.tv_nsec;

@@ -16,6 +16,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from bench import Row, Run, Table, markdown, seconds, spread  # noqa: E402
 
+# The script that most people use, in Perl; it comes with neither perf nor Debian.
+COLLAPSE_IN_PERL = os.environ.get("STACKCOLLAPSE")
+
 # perf's own way to folded stacks is a script in Python, where perf was built with that.
 COLLAPSE_OF_PERF = any(Path("/usr").glob("lib*/perf-core/scripts/python/stackcollapse.py"))
 
@@ -64,6 +67,9 @@ class Reports:
 
     def folded(self, what, folder):
         ours = [self.kin, "script", "--folded", "--no-inline", "perf.data"]
+        if COLLAPSE_IN_PERL:
+            self.pair(f"folded stacks, stackcollapse-perf.pl, {what}", folder, ours,
+                      ["sh", "-c", f"perf script -i perf.data | perl '{COLLAPSE_IN_PERL}'"], 40)
         if COLLAPSE_OF_PERF:
             self.pair(f"folded stacks, {what}", folder, ours,
                       ["perf", "script", "-i", "perf.data", "report", "stackcollapse"], 40)
@@ -104,7 +110,7 @@ class Reports:
         if made.returncode or not source:
             self.table.note("make_cxx.sh failed: no rows for cppcheck")
             return None
-        return self.recorded("cppcheck", ["-F", "20000", "-g"],
+        return self.recorded("cppcheck", ["-F", "4000", "-g"],
                              [self.dir / "cxx" / "cxx", "-q", "--std=c++11", "-Ilib", "lib/errorlogger.cpp"],
                              cwd=source.parent)
 

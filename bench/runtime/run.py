@@ -32,7 +32,7 @@ def build(name, source, flags, after=''):
 
 def environment(preload, options=''):
     e = {k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}
-    e['KIN_OPTIONS'] = 'output=' + path('%p.%t.kin') + options
+    e['KIN_OPTIONS'] = 'output=' + path('%p.%t.kin') + ',sample=off' + options
     if preload:
         e['LD_PRELOAD'] = preload
     return e
@@ -109,7 +109,7 @@ def blocks():
     bb = build('tree.bb', 'tree.c', '-fsanitize-coverage=trace-pc', link)
     off = {'n': 0}
     e = environment(None)
-    e['KIN_OPTIONS'] = 'output=' + path('one.kin')
+    e['KIN_OPTIONS'] = 'output=' + path('one.kin') + ',sample=off'
     subprocess.run([bb, '10'], env=e, cwd=TMP.name, check=True, capture_output=True)
     sys.path.insert(0, os.path.join(HERE, '..', '..', 'test', 'runtime'))
     import dump

@@ -92,6 +92,16 @@ static void check_silence(const struct profile *p, const struct talk *t)
 		say(t, "there is no sample of %.3f s of CPU time", (double)s->audit.cpu_ns / 1e9);
 }
 
+/* What the kernel counted was last written up to a second before the last samples were, or after;
+ * that the recording was not ended is a doubt of its own. */
+static bool was_not_ended(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].unfinished)
+			return true;
+	return false;
+}
+
 static void check_time(const struct profile *p, const struct talk *t)
 {
 	const struct audit *a = &p->samples.audit;
@@ -99,7 +109,7 @@ static void check_time(const struct profile *p, const struct talk *t)
 
 	if (!n)
 		check_silence(p, t);
-	if (!audit_knows_time(p) || !n)
+	if (!audit_knows_time(p) || !n || was_not_ended(p))
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;

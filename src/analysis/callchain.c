@@ -345,10 +345,10 @@ const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 	struct program *g = h->hists.program;
 	if (o->place == NONE)
 		return "[unknown]";
-	if (program_kind(g, o->place) == PLACE_UNKNOWN)
-		return arena_printf(
-			&h->arena, "0x%llx",
-			(unsigned long long)h->hists.profile->samples.frames[o->frame].addr);
+	if (program_kind(g, o->place) == PLACE_UNKNOWN) {
+		unsigned long long addr = h->hists.profile->samples.frames[o->frame].addr;
+		return arena_printf(&h->arena, "%s%llx", addr ? "0x" : "", addr);
+	}
 	const char *name = program_name(g, o->place);
 	uint32_t at = line ? hist_line_id(h, o->frame) : 0;
 	uint64_t offset;

@@ -209,11 +209,11 @@ static void list_blocks(struct coverage *c, struct coverage_line *l, const struc
 			symid id, const struct before *before, enum coverage_carry carry)
 {
 	const struct blocks *b = c->blocks;
-	bool merge = carry == CARRY_ALL, has_blocks = b->first[id] < b->first[id + 1];
+	bool merge = carry >= CARRY_CALLS;
+	bool wanted = carry == CARRY_CALLS || (carry == CARRY_MEASURED && before->is_counted);
 
 	if (!is_entry(&s->at[id], id) && before->is_known && !has_block_at(b, id, s->at[id].addr)) {
-		if (carry == CARRY_ALL ||
-		    (carry == CARRY_MEASURED && before->is_counted && !has_blocks))
+		if (carry == CARRY_ALL || wanted)
 			list(c, l, before->count, merge);
 		else if (before->is_counted)
 			l->is_executed |= before->count > 0;
@@ -224,18 +224,39 @@ static void list_blocks(struct coverage *c, struct coverage_line *l, const struc
 	}
 }
 
+static bool has_blocks(const struct coverage *c, const struct coverage_line *l)
+{
+	const uint32_t *first = c->blocks->first;
+
+	for (uint32_t k = 0; k < l->n_places; k++) {
+		symid id = c->places[l->first_place + k];
+		if (first[id] < first[id + 1])
+			return true;
+	}
+	return false;
+}
+
+/* Compilers put a line's instructions before and after its blocks, too: what runs on into those is
+ * the count of other lines. */
+static enum coverage_carry carry_to(const struct coverage *c, const struct coverage_line *l,
+				    enum coverage_carry carry)
+{
+	return carry != CARRY_ALL && has_blocks(c, l) ? CARRY_NONE : carry;
+}
+
 static void list_lines(struct coverage *c, const struct symbols *s, enum coverage_carry carry)
 {
 	struct before *before = carry_all(c, s);
 
 	for (size_t i = 0; i < c->n_lines; i++) {
 		struct coverage_line *l = &c->lines[i];
+		enum coverage_carry to_line = carry_to(c, l, carry);
 		l->first_count = (uint32_t)c->counts.n;
-		list_calls(c, l, s, before, carry == CARRY_ALL);
+		list_calls(c, l, s, before, carry >= CARRY_CALLS);
 		for (uint32_t k = 0; k < l->n_places; k++) {
 			symid id = c->places[l->first_place + k];
 			l->self += c->graph->nodes[id].self;
-			list_blocks(c, l, s, id, &before[id], carry);
+			list_blocks(c, l, s, id, &before[id], to_line);
 		}
 	}
 	free(before);

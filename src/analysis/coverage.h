@@ -17,7 +17,8 @@
 enum coverage_carry {
 	CARRY_NONE,     /* only lines that a block starts on */
 	CARRY_MEASURED, /* in functions with counted blocks, lines that none starts on */
-	CARRY_ALL,      /* all lines of all functions: gprof -x */
+	CARRY_CALLS,    /* the same; and all lines of other functions: that of their calls */
+	CARRY_ALL,      /* all lines of all functions, to what their blocks say of them: gprof -x */
 };
 
 struct coverage_line {

@@ -1,6 +1,7 @@
 #include "analysis/hist_key.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/hist_detail.h"
@@ -14,14 +15,23 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* As perf calls it: of code made at run time, whose names are in perf-PID.map, "[JIT] tid PID". */
+static const char *dso_text(struct hists_private *h, objid object)
+{
+	const char *name = base_name(program_object_name(h->hists.program, object));
+	unsigned pid;
+	int end = 0;
+	if (h->hists.profile->objects[object].kind == OBJECT_JIT &&
+	    sscanf(name, "perf-%u.map%n", &pid, &end) == 1 && end && !name[end])
+		return arena_printf(&h->arena, "[JIT] tid %u", pid);
+	return name;
+}
+
 /* By what it is called: libraries of one name are one. */
 uint32_t hist_dso_of(struct hists_private *h, objid object)
 {
 	if (!h->dso_names[object])
-		h->dso_names[object] =
-			strtab_add(h->strings,
-				   base_name(program_object_name(h->hists.program, object))) +
-			1;
+		h->dso_names[object] = strtab_add(h->strings, dso_text(h, object)) + 1;
 	return h->dso_names[object] - 1;
 }
 
@@ -159,6 +169,8 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 	case HIST_PID:
 	case HIST_TID:
 		return arena_printf(a, "%7u:%s", value, comm);
+	case HIST_RUN:
+		return arena_printf(a, "%u", value);
 	case HIST_CPU:
 		return value == CPU_NONE ? "-" : arena_printf(a, "%03u", value);
 	case HIST_PARALLELISM:

@@ -7,6 +7,8 @@ const struct hist_key_info hist_keys[N_HIST_KEYS] = {
 				"name of the thread, its numbers as <N>", true },
 	[HIST_PID] = { "pid", "tgid", "pid", "    Pid:Command", "process", true, true },
 	[HIST_TID] = { "tid", NULL, "tid", "    Tid:Command", "thread", true, true },
+	[HIST_RUN] = { "run", NULL, "run", "Run", "run of the program, of several (kin record -r)",
+		       true, true },
 	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "processor that the sample was taken on", true,
 		       true },
 	[HIST_PARALLELISM] = { "parallelism", NULL, "parallelism", "Parallelism",

@@ -93,6 +93,20 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
+bool hists_is_function(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '(');
+}
+
+static bool is_listed(const char *const *list, const char *symbol)
+{
+	for (size_t i = 0; list[i]; i++)
+		if (hists_is_function(symbol, list[i]))
+			return true;
+	return false;
+}
+
 struct filtering {
 	struct hists_private *h;
 	const struct hist_filter *f; /* NULL: all pass */
@@ -113,7 +127,11 @@ static bool dso_passes(struct filtering *x, frameid frame)
 		return in_list(x->f->dsos, "[unknown]");
 	if (!x->objects[object])
 		x->objects[object] =
-			is_object(x->f->dsos, program_object_name(h->program, object)) ? 2 : 1;
+			is_object(x->f->dsos, program_object_name(h->program, object)) ||
+					in_list(x->f->dsos, strtab_get(x->h->strings,
+								       hist_dso_of(x->h, object)))
+				? 2
+				: 1;
 	return x->objects[object] == 2;
 }
 
@@ -123,7 +141,7 @@ static bool symbol_passes(struct filtering *x, symid place)
 		return false;
 	if (!x->places[place])
 		x->places[place] =
-			in_list(x->f->symbols, program_name(x->h->hists.program, place)) ? 2 : 1;
+			is_listed(x->f->symbols, program_name(x->h->hists.program, place)) ? 2 : 1;
 	return x->places[place] == 2;
 }
 
@@ -164,6 +182,8 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 		return t->pid;
 	case HIST_TID:
 		return t->tid;
+	case HIST_RUN:
+		return t->run + 1;
 	case HIST_CPU:
 		return s->cpu;
 	case HIST_PARALLELISM:
@@ -325,7 +345,7 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	uint32_t skey = skey_of(h, s, last);
 	hist_stat_add(&h->total[event], &stat, 1);
 	if (hists_rows_suffice(h))
-		hists_rows_add(h, s->stack, skey, s->task, event, &stat);
+		hists_rows_add(h, &(struct visit){ s->stack, skey, s->task }, event, &stat);
 	else
 		add_to_path(h, s, skey, event, &stat);
 }

@@ -25,6 +25,7 @@ enum hist_key { /* what rows are told apart by; hist_key.h says how each is foun
 		HIST_COMM_NODIGIT,
 		HIST_PID,
 		HIST_TID,
+		HIST_RUN,
 		HIST_CPU,
 		HIST_PARALLELISM,
 		HIST_PARENT,
@@ -184,5 +185,8 @@ struct hist_term {
  * order, and the longer chain above the shorter in caller order. *ret[n] is to be freed. */
 void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms,
 		uint32_t **ret);
+
+/* Whether a function as it is shown, "f(int)", is the one that is asked for: that, or "f". */
+bool hists_is_function(const char *symbol, const char *name);
 
 #endif

@@ -95,6 +95,7 @@ struct hists_private {
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
 
+	struct row_sums *row_sums; /* hists_rows.c's */
 	VEC(struct visit) visits;
 	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
 	VEC(struct leaf) leaves;
@@ -136,13 +137,22 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 uint32_t hist_line_id(struct hists_private *h,
 		      frameid frame); /* strid of "file.c:12", 0: not known */
 
+static inline void hist_stat_add_one(struct hist_stat *to, const struct hist_stat *from)
+{
+	to->weight += from->weight;
+	to->count += from->count;
+	to->latency += from->latency;
+}
+
+/* Most recordings have one event, and what compilers make of a loop begins slowly. */
 static inline void hist_stat_add(struct hist_stat *to, const struct hist_stat *from, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		to[i].weight += from[i].weight;
-		to[i].count += from[i].count;
-		to[i].latency += from[i].latency;
+	if (n == 1) {
+		hist_stat_add_one(to, from);
+		return;
 	}
+	for (size_t i = 0; i < n; i++)
+		hist_stat_add_one(&to[i], &from[i]);
 }
 
 static inline void hist_stat_take(struct hist_stat *to, const struct hist_stat *from)
@@ -158,8 +168,8 @@ void hists_sum_paths(struct hists_private *h);
 /* hists_rows.c: all that is asked for without chains; what the samples of one stack add up to, and
  * in the end self and children of all rows. */
 bool hists_rows_suffice(const struct hists_private *h);
-void hists_rows_add(struct hists_private *h, stackid stack, uint32_t skey, taskid task,
-		    size_t event, const struct hist_stat *stat);
+void hists_rows_add(struct hists_private *h, const struct visit *visit, size_t event,
+		    const struct hist_stat *stat);
 void hists_rows_sum(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */

@@ -87,7 +87,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	return NULL;
 }
 
-/* ---- by thread, process or event: a report of each part of the data ---- */
+/* ---- by thread, process, run or event: a report of each part of the data ---- */
 
 struct parts {
 	struct kin_profile *p;
@@ -207,6 +207,14 @@ static struct kin_error *by_process(struct parts *x)
 	return by_tasks(x, processes_of(x->p->data));
 }
 
+static struct kin_error *by_run(struct parts *x)
+{
+	x->column =
+		(struct kin_column){ "run",         "run", "the run, of several in one recording",
+				     KIN_CELL_TEXT, false, false };
+	return by_tasks(x, runs_of(x->p->data));
+}
+
 /* Each in its own unit: seconds, or what is counted. */
 static struct kin_error *by_event(struct parts *x)
 {
@@ -258,9 +266,8 @@ static const struct {
 	unsigned kind;
 	struct kin_error *(*add)(struct parts *x); /* NULL: by object */
 } groupings[] = {
-	{ "thread", REPORT_BY_PART, by_thread },
-	{ "process", REPORT_BY_PART, by_process },
-	{ "event", REPORT_BY_PART, by_event },
+	{ "thread", REPORT_BY_PART, by_thread }, { "process", REPORT_BY_PART, by_process },
+	{ "run", REPORT_BY_PART, by_run },       { "event", REPORT_BY_PART, by_event },
 	{ "object", REPORT_BY_OBJECT, NULL },
 };
 

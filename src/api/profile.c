@@ -136,7 +136,7 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 }
 
 static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts *o,
-			       const char *const *paths, size_t n)
+			       const char *const *paths, size_t n, const struct input_held *held)
 {
 	p->lines = o->lines;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
@@ -150,9 +150,13 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	p->target.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	if (o->executable && !o->executable[0])
 		return NULL; /* as on this machine */
-	if (!o->executable && input_says_program(paths, n))
+	if (!o->executable && input_says_program(paths, n, held))
 		return NULL;
-	return open_program(p, o, paths, n);
+	struct kin_error *err = open_program(p, o, paths, n);
+	struct kin_error *worse = err && !o->executable ? input_check(paths, n, held) : NULL;
+	if (worse)
+		kin_error_free(err);
+	return worse ? worse : err;
 }
 
 static bool is_empty(const struct profile *d)
@@ -205,20 +209,33 @@ static void tell_unfinished(struct kin_profile *p)
 	}
 }
 
+/* Without p->data: nothing was read at all. */
+static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_opts *o,
+				  const char *const *paths, size_t n)
+{
+	struct input_held *held = input_hold(paths, n);
+	struct kin_error *err = setup(p, o, paths, n, held);
+	if (!err)
+		err = read_gcov(p, o->gcov);
+	if (!err) {
+		struct input_opts how = {
+			.target = p->target, .symfs = o->symfs, .details = o->details, .held = held
+		};
+		how.branches = o->branches               ? INPUT_BRANCHES
+			       : o->branches_if_recorded ? INPUT_AS_RECORDED
+							 : INPUT_SAMPLES;
+		err = input_read(paths, n, &how, &p->data);
+	}
+	input_held_free(held);
+	return err;
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
-	struct kin_error *err = setup(p, o, paths, n);
-	if (!err)
-		err = read_gcov(p, o->gcov);
-	if (err)
+	struct kin_error *err = read_all(p, o, paths, n);
+	if (err && !p->data)
 		return err;
-
-	struct input_opts how = { .target = p->target, .symfs = o->symfs, .details = o->details };
-	how.branches = o->branches               ? INPUT_BRANCHES
-		       : o->branches_if_recorded ? INPUT_AS_RECORDED
-						 : INPUT_SAMPLES;
-	err = input_read(paths, n, &how, &p->data);
 	tell_unfinished(p);
 	if (err && is_empty(p->data)) {
 		profile_free(p->data);

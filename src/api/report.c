@@ -79,6 +79,19 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	return a;
 }
 
+static bool says(const char *text, const char *word) { return text && strstr(text, word); }
+
+/* Asked for what needs to be known of every sample, and is of none. */
+static bool misses_parallelism(const struct profile *p, const struct kin_hists_opts *o)
+{
+	bool asked = o->latency || o->parallelism || says(o->sort, "parallelism") ||
+		     says(o->fields, "parallelism") || says(o->sort, "latency") ||
+		     says(o->fields, "latency");
+	for (size_t i = 0; i < p->samples.n && asked; i++)
+		asked = !p->samples.at[i].parallelism;
+	return asked;
+}
+
 static void free_program(void *program) { program_free(program); }
 
 /* With names as the report wants them: those of the other reports put unnamed code together. */
@@ -94,6 +107,11 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)
 		vec_push(&p->warnings, xprintf("%s", program_trouble_at(program, i)));
 	p->told_objects = true;
+	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
+		vec_push(&p->warnings,
+			 xprintf("how many threads ran at a time is not in this recording: Wall is "
+				 "what Children is (kin record --wall has it, and perf record "
+				 "--switch-events)"));
 	struct report_input in = { .profile = p->data, .program = program };
 	struct kin_error *err = r->run(&in, &a->opts, ret);
 	if (err)

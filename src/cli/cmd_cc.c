@@ -19,6 +19,10 @@ static const char *const description[] = {
 	"links, the runtime itself, so that the program writes its profile whenever it runs, "
 	"without "
 	"kin run, also if it is linked statically.",
+	"Calls, and blocks if they are asked for, are counted, and the CPU time of each thread is "
+	"sampled; KIN_OPTIONS=sample=off in the environment of the program: counts alone. Programs "
+	"compiled in other ways get the runtime by pkg-config --libs kinrt, or CMake's "
+	"find_package(Kinrt) and Kinrt::kinrt; or by kin run, which needs no linking.",
 	"It stands where the compiler stands: CC=\"kin cc gcc\" for make and configure, and the "
 	"like "
 	"for CXX and FC. Compilers are told by their arguments only: anything that takes gcc's "
@@ -67,6 +71,12 @@ static const struct opt_group how_options = {
 static const struct opt_group *const options[] = { &what_options, &how_options, &general_options,
 						   NULL };
 
+#if defined(__x86_64__)
+enum { FENTRY = 1 };
+#else
+enum { FENTRY = 0 }; /* compilers do not have -mfentry */
+#endif
+
 struct line {
 	char **argv; /* the compiler and its arguments */
 	bool blocks, latency, no_calls, no_runtime, print;
@@ -95,11 +105,21 @@ static bool has(char *const *argv, const char *arg)
 	return false;
 }
 
-/* Stops before linking, or makes no code at all. */
+static bool has_prefix(char *const *argv, const char *prefix)
+{
+	for (; *argv; argv++)
+		if (!strncmp(*argv, prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+/* Stops before linking a program, or makes no code at all. */
 static bool is_compile_only(char *const *argv)
 {
-	static const char *const stops[] = { "-c",  "-S",        "-E",           "-M",
-					     "-MM", "--version", "-dumpversion", "-fsyntax-only" };
+	static const char *const stops[] = { "-c",           "-S",        "-E",
+					     "-M",           "-MM",       "-r",
+					     "-nostdlib",    "--version", "-dumpversion",
+					     "-fsyntax-only" };
 	for (size_t i = 0; i < ARRAY_LEN(stops); i++)
 		if (has(argv, stops[i]))
 			return true;
@@ -112,7 +132,8 @@ static bool has_input(char *const *argv)
 	for (; *argv; argv++) {
 		bool was_value = skip;
 		skip = !strcmp(*argv, "-o") || !strcmp(*argv, "-x");
-		if (!was_value && ((*argv)[0] != '-' || !strncmp(*argv, "-l", 2)))
+		bool is_file = (*argv)[0] != '-' || !(*argv)[1]; /* "-": standard input */
+		if (!was_value && (is_file || !strncmp(*argv, "-l", 2)))
 			return true;
 	}
 	return false;
@@ -136,18 +157,29 @@ static void add(struct words *w, const char *word) { vec_push(&w->at, word); }
 static void add_counting(struct words *w, const struct line *l)
 {
 	bool clang = is_clang(l->argv[0]);
+	if (clang) /* it tells of flags that mean nothing to an assembler, or to a linker */
+		add(w, "-Wno-unused-command-line-argument");
 	if (!has(l->argv, "-g0"))
 		add(w, "-g");
 	if (l->latency) {
 		add(w, "-finstrument-functions");
 	} else if (!l->no_calls) {
 		add(w, "-pg");
-		if (!clang || !has(l->argv, "-m32"))
+		if (FENTRY && (!clang || !has(l->argv, "-m32")))
 			add(w, "-mfentry");
 	}
 	if (l->blocks)
-		add(w,
-		    clang ? "-fsanitize-coverage=trace-pc-guard" : "-fsanitize-coverage=trace-pc");
+		add(w, clang ? "-fsanitize-coverage=trace-pc-guard,no-prune"
+			     : "-fsanitize-coverage=trace-pc");
+	if (l->blocks && clang && !has_prefix(l->argv, "-fsanitize="))
+		add(w, "-fno-sanitize-link-runtime"); /* it has a hook, too, that counts nothing */
+}
+
+/* gcc calls that incompatible with -pg, which it is not with -mfentry; it is the default anyway. */
+static bool is_refused(const struct line *l, const char *arg)
+{
+	return !l->latency && !l->no_calls && !is_clang(l->argv[0]) &&
+	       !strcmp(arg, "-fomit-frame-pointer");
 }
 
 /* The static library goes into static programs, whole, as nothing may refer to it; others are told
@@ -189,7 +221,8 @@ static int run_line(const struct line *l)
 	add(&w, l->argv[0]);
 	add_counting(&w, l);
 	for (char **a = l->argv + 1; *a; a++)
-		add(&w, *a);
+		if (!is_refused(l, *a))
+			add(&w, *a);
 	if (!l->no_runtime && !is_compile_only(l->argv) && has_input(l->argv)) {
 		struct kin_error *err = add_runtime(&w, l);
 		if (err) {

@@ -1,6 +1,8 @@
 /* cmd_gprof.c - gprof's own command line, under kin. Its parser and options are in gprof/. */
 #include "cli/cmd_gprof.h"
 
+#include <string.h>
+
 #include "cli/command.h"
 #include "gprof/options.h"
 
@@ -33,17 +35,42 @@ const struct command gprof_command = {
 	.main_is_elsewhere = true,
 };
 
+/* What may stand in an argument, by what the option table calls it. */
+static const struct {
+	const char *arg, *values;
+	enum opt_completion completion;
+} arguments[] = {
+	{ "FILE", NULL, COMPLETE_FILE },
+	{ "MAP", NULL, COMPLETE_FILE },
+	{ "DIRS", NULL, COMPLETE_DIRECTORY },
+	{ "STYLE", "none auto gnu-v3 java gnat dlang rust", COMPLETE_NOTHING },
+	{ "FORMAT", "auto magic bsd 4.4bsd", COMPLETE_NOTHING },
+	{ "gnu", "gnu gnu-2.40", COMPLETE_NOTHING },
+	{ "NAME", "gnu freebsd openbsd", COMPLETE_NOTHING },
+};
+
+static void note_values(struct opt *o, const char *arg)
+{
+	for (size_t i = 0; arg && i < sizeof(arguments) / sizeof(*arguments); i++) {
+		if (strcmp(arguments[i].arg, arg))
+			continue;
+		o->values = arguments[i].values;
+		o->completion = arguments[i].completion;
+	}
+}
+
 static struct opt converted(struct arena *a, const struct gprof_option *from, int id)
 {
 	bool optional = from->arg == GPROF_ARG_OPTIONAL;
-	return (struct opt){
+	struct opt ret = {
 		.id = id,
 		.letter = gprof_option_letter(from),
 		.name = from->long_name,
 		.arg = optional ? arena_printf(a, "[%s]", from->arg_name) : from->arg_name,
 		.help = from->help,
-		.completion = from->arg == GPROF_ARG_REQUIRED ? COMPLETE_FILE : COMPLETE_NOTHING,
 	};
+	note_values(&ret, from->arg_name);
+	return ret;
 }
 
 const struct opt_group *const *gprof_groups(struct arena *a)

@@ -69,6 +69,7 @@ enum {
 	OPT_PARALLELISM,
 	OPT_HIERARCHY,
 	OPT_GROUP,
+	OPT_NO_GROUP,
 	OPT_STDIO,
 	OPT_TUI,
 	OPT_SEPARATOR,
@@ -96,7 +97,8 @@ static const struct opt_group rows_group = {
 	"Rows and columns",
 	(const struct opt[]){
 		{ OPT_KEYS, 's', "sort", "KEYS",
-		  "a row for each combination of comm, comm_nodigit, pid, tid, cpu, socket, time, "
+		  "a row for each combination of comm, comm_nodigit, pid, tid, run, cpu, socket, "
+		  "time, "
 		  "cgroup, cgroup_id, parallelism, parent, dso, sym, symoff, symbol_size, srcline, "
 		  "srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, where "
 		  "it was recorded: weight, local_weight, ins_lat, local_ins_lat, p_stage_cyc, "
@@ -113,7 +115,7 @@ static const struct opt_group rows_group = {
 		{ OPT_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
 		{ OPT_LATENCY, 0, "latency", NULL,
 		  "columns with shares of the time that passed: samples count less where more "
-		  "threads ran",
+		  "threads ran; of perf.data that has switches of threads",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_SAMPLES, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 		  NULL, COMPLETE_NOTHING },
@@ -142,6 +144,8 @@ static const struct opt_group rows_group = {
 		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
+		{ OPT_NO_GROUP, 0, "no-group", NULL,
+		  "each by itself, also those that were counted together", NULL, COMPLETE_NOTHING },
 		{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
 		  "hide rows, and branches of chains, below this share", NULL, COMPLETE_NOTHING },
 		{ OPT_PERCENTAGE, 0, "percentage", "OF",
@@ -413,8 +417,13 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_HIERARCHY:
 		h->hierarchy = true;
 		break;
+	case OPT_NO_GROUP:
+		h->group = false;
+		h->no_group = true;
+		break;
 	case OPT_GROUP:
 		h->group = true;
+		h->no_group = false;
 		break;
 	case OPT_STDIO:
 		s->format = "perf";

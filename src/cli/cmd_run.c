@@ -1,6 +1,7 @@
 /* cmd_run.c - runs a program with the collection runtime in it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,11 +158,13 @@ static bool set(void *line, int id, const char *arg, char error[512])
 
 /* ---- the files ---- */
 
+static bool is_pattern(const char *output) { return strchr(output, '%'); }
+
 /* The runtime never writes over anything, so that an older profile has to go first. */
 static struct kin_error *make_way(const char *output)
 {
 	struct stat st;
-	if (strchr(output, '%') || lstat(output, &st))
+	if (is_pattern(output) || lstat(output, &st))
 		return NULL;
 	if (!S_ISREG(st.st_mode) || content_of(output) != CONTENT_PROFILE)
 		return err_new(KIN_ERROR_USAGE,
@@ -171,13 +174,15 @@ static struct kin_error *make_way(const char *output)
 	return unlink(output) ? err_os(errno, "%s: replacing it", output) : NULL;
 }
 
-/* "profile.kin" -> "profile.*.kin"; what is special to glob() is taken as it is. */
-static char *pattern_of(const char *output)
+/* What files are called: "a.%p.kin" -> "a.*.kin"; and those whose name was taken, or whose process
+ * is not the first: "profile.kin" -> "profile.*.kin". What is special to glob() is taken as it is.
+ */
+static char *pattern_of(const char *output, bool taken)
 {
 	size_t n = strlen(output), k = 0;
 	bool named = n > 4 && !strcmp(output + n - 4, ".kin");
 	char *p = xalloc(2 * n + 8);
-	for (size_t i = 0; i < n - (named ? 4 : 0); i++) {
+	for (size_t i = 0; i < n - (named && taken ? 4 : 0); i++) {
 		if (output[i] == '%' && output[i + 1]) {
 			p[k++] = '*';
 			i++;
@@ -187,7 +192,7 @@ static char *pattern_of(const char *output)
 			p[k++] = '\\';
 		p[k++] = output[i];
 	}
-	strcpy(p + k, ".*.kin");
+	strcpy(p + k, taken ? ".*.kin" : "");
 	return p;
 }
 
@@ -201,15 +206,21 @@ static bool is_newer(const char *path, const struct timespec *than)
 
 static size_t count_others(const char *output, const struct timespec *start)
 {
-	glob_t g;
+	glob_t g = { 0 };
 	size_t n = 0;
-	char *pattern = pattern_of(output);
-	if (!glob(pattern, GLOB_NOSORT, NULL, &g)) {
+	char *taken = pattern_of(output, true), *plain = pattern_of(output, false);
+	glob(taken, 0, NULL, &g);
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		n += is_newer(g.gl_pathv[i], start) &&
+		     (!is_pattern(output) || fnmatch(plain, g.gl_pathv[i], FNM_PATHNAME) != 0);
+	globfree(&g);
+	if (is_pattern(output) && !glob(plain, 0, NULL, &g)) {
 		for (size_t i = 0; i < g.gl_pathc; i++)
 			n += is_newer(g.gl_pathv[i], start);
 		globfree(&g);
 	}
-	free(pattern);
+	free(taken);
+	free(plain);
 	return n;
 }
 
@@ -227,11 +238,21 @@ static bool cannot_write(const char *output)
 
 static void say_all(const char *output, size_t others)
 {
-	char *all = pattern_of(output);
+	char *all = pattern_of(output, true);
 	message("run",
 		"%s, and %zu more of other processes: kin flat %s shows it, kin flat %s %s "
 		"all of them",
 		output, others, output, output, all);
+	free(all);
+}
+
+static void say_pattern(const char *output, size_t n)
+{
+	char *all = pattern_of(output, false);
+	if (n == 1)
+		message("run", "a profile: kin flat %s shows it", all);
+	else
+		message("run", "%zu profiles: kin flat %s shows all of them", n, all);
 	free(all);
 }
 
@@ -247,6 +268,8 @@ static void say_files(const struct line *l, const struct timespec *start)
 		say_all(output, others);
 	else if (own)
 		message("run", "%s: kin flat, kin graph and kin report show it", output);
+	else if (others && is_pattern(output))
+		say_pattern(output, others);
 	else if (others)
 		message("run", "%zu profiles beside where %s would be", others, output);
 	else if (cannot_write(output))

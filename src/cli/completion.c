@@ -45,11 +45,26 @@ static void bash_word(FILE *out, const struct command *c, const struct opt *o)
 		fprintf(out, " -%c", o->letter);
 }
 
+/* Where the value is: behind "=", or else the next word, unless the option can do without. */
+static void bash_pattern(FILE *out, const struct command *c, const struct opt *o)
+{
+	const char *before = "\t";
+	if (o->name) {
+		fprintf(out, "%s%s:--%s=", before, c->name, o->name);
+		before = " | ";
+		if (!opt_arg_is_optional(o))
+			fprintf(out, "%s%s:--%s", before, c->name, o->name);
+	}
+	if (o->letter && !opt_arg_is_optional(o))
+		fprintf(out, "%s%s:-%c", before, c->name, o->letter);
+	fputs(") ", out);
+}
+
 static void bash_values(FILE *out, const struct command *c, const struct opt *o)
 {
-	if (!o->arg || !o->name)
+	if (!o->arg || (!o->name && opt_arg_is_optional(o)))
 		return;
-	fprintf(out, "\t%s:--%s) ", c->name, o->name);
+	bash_pattern(out, c, o);
 	if (o->values)
 		fprintf(out, "words='%s'", o->values);
 	else if (o->completion == COMPLETE_FILE)
@@ -77,9 +92,9 @@ void complete_bash(FILE *out)
 	      "        return\n"
 	      "    fi\n"
 	      "    # --name=value is three words, or two when value is empty\n"
-	      "    if [ \"$cur\" = = ]; then option=$prev cur=\n"
-	      "    elif [ \"$prev\" = = ]; then option=${COMP_WORDS[COMP_CWORD-2]}\n"
-	      "    elif [[ $prev == --* ]]; then option=$prev\n"
+	      "    if [ \"$cur\" = = ]; then option=$prev= cur=\n"
+	      "    elif [ \"$prev\" = = ]; then option=${COMP_WORDS[COMP_CWORD-2]}=\n"
+	      "    elif [[ $prev == -* ]]; then option=$prev\n"
 	      "    fi\n"
 	      "    case $command:$option in\n",
 	      out);

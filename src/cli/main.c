@@ -26,6 +26,13 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path ? path : "kin";
 }
 
+/* Toolchains put the target in front: aarch64-linux-gnu-gprof. */
+static bool is_gprof(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+	return !strcmp(dash ? dash + 1 : name, "gprof");
+}
+
 static int gprof_help(void)
 {
 	char name[] = "gprof", help[] = "--help";
@@ -104,7 +111,7 @@ static int run_kin(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
-	if (argc > 0 && !strcmp(base_name(argv[0]), "gprof"))
+	if (argc > 0 && is_gprof(base_name(argv[0])))
 		return gprof_main(argc, argv);
 	return run_kin(argc, argv);
 }

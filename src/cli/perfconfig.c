@@ -48,8 +48,10 @@ static bool parse_line(char *line, char section[MAX_LINE],
 		strcpy(section, trim(s + 1));
 		return true;
 	}
-	if (*s == '#' || *s == ';' || !equals || !*section)
+	if (!*s || *s == '#' || *s == ';')
 		return true;
+	if (!equals || !*section)
+		return found(arg, NULL, s);
 	*equals = '\0';
 	snprintf(key, sizeof(key), "%s.%s", section, trim(s));
 	return found(arg, key, value_of(equals + 1));
@@ -91,16 +93,33 @@ static char *keep(struct reading *r, const char *value)
 	return memcpy(arena_alloc_bytes(&s->config, n), value, n);
 }
 
-static bool is_true(const char *v)
+static bool wrong(const struct reading *r, const char *key, const char *value, const char *what)
 {
-	return !strcasecmp(v, "true") || !strcasecmp(v, "yes") || !strcasecmp(v, "on") ||
-	       !strcmp(v, "1");
+	snprintf(r->error, 512, "~/%.200s: %.80s: '%.80s' is not %s", r->path, key, value, what);
+	return false;
 }
 
-static bool wrong(const struct reading *r, const char *key, const char *value)
+/* What perf takes for a line may be more than we know of; ours is written for us. */
+static bool odd_line(const struct reading *r, const char *line)
 {
-	snprintf(r->error, 512, "~/%.200s: %.80s: '%.80s' is not a number", r->path, key, value);
-	return false;
+	return strcmp(r->path, ".kinconfig") != 0 ||
+	       wrong(r, "a line", line, "[section], key = value below one, or # comment");
+}
+
+static bool read_bool(const struct reading *r, const char *key, const char *value, bool *ret)
+{
+	static const char *const yes[] = { "true", "yes", "on", "1" };
+	static const char *const no[] = { "false", "no", "off", "0", "" };
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		if (!strcasecmp(value, yes[i]))
+			return *ret = true;
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		if (!strcasecmp(value, no[i])) {
+			*ret = false;
+			return true;
+		}
+	return wrong(r, key, value, "true or false");
 }
 
 static bool is_number(const char *value)
@@ -125,24 +144,33 @@ static bool note(void *arg, const char *key, const char *value)
 	};
 	struct reading *r = arg;
 	struct kin_hists_opts *h = &r->s->hists;
+	bool yes = false;
+	if (!key)
+		return odd_line(r, value);
 	if (!strcmp(key, "report.children")) {
-		h->no_children = !is_true(value);
+		if (!read_bool(r, key, value, &yes))
+			return false;
+		h->no_children = !yes;
 	} else if (!strcmp(key, "top.children")) {
-		r->s->top_no_children = !is_true(value);
+		if (!read_bool(r, key, value, &yes))
+			return false;
+		r->s->top_no_children = !yes;
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {
+		if (strcmp(value, "relative") != 0 && strcmp(value, "absolute") != 0)
+			return wrong(r, key, value, "relative or absolute");
 		h->relative = !strcmp(value, "relative");
 	} else if (!strcmp(key, "report.percent-limit")) {
 		if (!is_number(value))
-			return wrong(r, key, value);
+			return wrong(r, key, value, "a number");
 		h->has_percent_limit = true;
 		h->percent_limit = strtod(value, NULL);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		if (!strcmp(key, parts[i].key)) {
 			if (parts[i].number && !is_number(value))
-				return wrong(r, key, value);
+				return wrong(r, key, value, "a number");
 			r->chain[parts[i].part] = keep(r, value);
 		}
 	return true;

@@ -12,7 +12,7 @@
 struct settings;
 
 /* Reads n bytes; calls found(arg, "section.key", value) for each, until it returns false, which it
- * returns, too. Lines that are neither are skipped. */
+ * returns, too. key NULL: `value` is a line that is neither. */
 bool perfconfig_parse(const char *text, size_t n,
 		      bool (*found)(void *arg, const char *key, const char *value), void *arg);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/content.h"
@@ -120,8 +121,9 @@ const struct opt_group select_options = {
 const struct opt_group part_options = {
 	"Parts of the data",
 	(const struct opt[]){
-		{ OPT_BY, 0, "by", "WHAT", "a section for each thread, process, event or object",
-		  "thread process event object", COMPLETE_NOTHING },
+		{ OPT_BY, 0, "by", "WHAT",
+		  "a section for each thread, process, run (of kin record -r), event or object",
+		  "thread process run event object", COMPLETE_NOTHING },
 		{ OPT_THREAD, 0, "thread", "THREAD",
 		  "only what this thread did: NAME, NUMBER or NAME/NUMBER; this option and the "
 		  "next "
@@ -208,7 +210,7 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 		return set_executable(s, word, error);
 	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
 	    content == CONTENT_FOLDER || (s->command->begin && content == CONTENT_OTHER) ||
-	    !strcmp(word, "-") || content_named_profile(word))
+	    !strcmp(word, "-") || file_is_descriptor(word) || content_named_profile(word))
 		add(&s->data, word);
 	else
 		add(&s->subjects, word);

@@ -57,6 +57,10 @@ struct kin_error *advice_no_data(const char *program, const char *path)
 		advice = xprintf("%s leaves none, as it was not built with -pg: give -pg when "
 				 "compiling and when linking, and run it",
 				 program);
+	else if (!object_probe_starts(program))
+		advice = xprintf("%s leaves none, as it was only compiled with -pg: give -pg when "
+				 "linking, too, and run it",
+				 program);
 	else
 		advice = xprintf("run %s first; it leaves the file in its current folder when it "
 				 "ends by exit() or a return from main, and none when it is killed",

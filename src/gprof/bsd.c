@@ -65,9 +65,12 @@ static struct kin_error *write_sum(struct run *r)
 {
 	const struct profile *p = r->s.profile;
 	const struct input_target *target = &r->s.target;
-	struct kin_error *err = is_freebsd(r) ? freebsd_write(sum_path, p, target)
-					      : bsd_write(sum_path, p, target, true);
+	struct kin_error *err = session_may_replace(&r->s, sum_path);
 
+	if (err)
+		return err;
+	err = is_freebsd(r) ? freebsd_write(sum_path, p, target)
+			    : bsd_write(sum_path, p, target, true);
 	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
 		return err;
 	kin_error_free(err);

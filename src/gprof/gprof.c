@@ -179,7 +179,10 @@ static struct kin_error *write_sum(struct run *r)
 {
 	const struct profile *p = r->s.profile;
 	enum input_format format = r->o->format;
+	struct kin_error *err = session_may_replace(&r->s, sum_path);
 
+	if (err)
+		return err;
 	if (r->o->compat)
 		return sum_write_gnu(sum_path, p, r->s.symbols, &r->s.selection, &r->s.target,
 				     format);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/mismatch.h"
 #include "base/err.h"
@@ -128,6 +129,12 @@ static bool is_empty(const struct session *s)
 	       (!session_has_histogram(s) && !session_has_arcs(s) && !s->profile->n_block_records);
 }
 
+/* Of data with an error: was there anything before it? */
+static bool has_records(const struct profile *p)
+{
+	return p && (p->n_histograms || p->n_arcs || p->n_block_records);
+}
+
 /* What is odd about the data. */
 static void check_data(const struct session *s, const struct session_data *d, bool complete)
 {
@@ -147,11 +154,19 @@ bool session_load_data(struct session *s, const struct session_data *d)
 	opts.target = s->target;
 	opts.gnu = s->compat;
 	struct kin_error *err = input_read(d->paths, d->n, &opts, &s->profile);
-	bool usable = s->profile && (!err || (!s->compat && !is_empty(s)));
+	bool usable = s->profile && (!err || (!s->compat && has_records(s->profile)));
 	if (s->profile && s->profile->n_sources)
 		check_data(s, d, !err);
 	session_succeeded(s, err);
 	return usable;
+}
+
+struct kin_error *session_may_replace(const struct session *s, const char *sum)
+{
+	struct stat st;
+	if (!s->status || stat(sum, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return NULL;
+	return err_new(KIN_ERROR_FORMAT, "%s is left as it is: not all data could be read", sum);
 }
 
 /* ---- the analysis ---- */

@@ -60,6 +60,10 @@ struct session_data {
 };
 bool session_load_data(struct session *s, const struct session_data *d);
 
+/* An error if there is a sum and not all data could be read: what would replace it lacks something,
+ * perhaps of that very file. */
+MUST_CHECK struct kin_error *session_may_replace(const struct session *s, const char *sum);
+
 /* The kinds of data that there were, even if no record of them counted. */
 bool session_has_histogram(const struct session *s);
 bool session_has_arcs(const struct session *s);

@@ -24,12 +24,20 @@ static const struct reader *const readers[] = {
 	&folded_reader, &perf_script_reader, &bsd44_reader, &bsd_reader,
 };
 
-/* A file to read. Standard input can be read only once: what it held is kept. */
+struct input_held {
+	struct held_file {
+		const char *path;
+		struct file file;
+		bool is_taken; /* read from here once; it would be empty the second time */
+	} * at;
+	size_t n;
+};
+
+/* A file to read. */
 struct item {
 	const char *path;
-	bool is_read;
-	struct file file; /* if is_read */
-	size_t size;      /* bytes of a regular file or of what was read, else 0 */
+	const struct file *file; /* what it held, if that was read before, else NULL */
+	size_t size;             /* bytes of a regular file or of what was read, else 0 */
 };
 
 static struct kin_error *bad_magic(const char *path)
@@ -52,8 +60,8 @@ static struct kin_error *unknown_format(struct bytes all)
 	else
 		err = err_new(
 			KIN_ERROR_FORMAT,
-			"%s: not a profile: neither gmon.out of GNU or BSD nor bb.out; a program "
-			"built with -pg leaves one where it ends",
+			"%s: not a profile: neither a recording (.kin, perf.data, folded stacks) "
+			"nor gmon.out of GNU or BSD nor bb.out",
 			all.name);
 	return err_gnu(err, false, "%s: file too short to be a gmon file", all.name);
 }
@@ -151,8 +159,8 @@ static struct kin_error *read_item(const struct item *it, const struct input_opt
 	struct file file = { 0 };
 	struct kin_error *err = NULL;
 
-	if (it->is_read)
-		return read_whole(it->path, &it->file, o, into);
+	if (it->file)
+		return read_whole(it->path, it->file, o, into);
 	if (it->size && read_stream(it->path, o, into, &err))
 		return err;
 	if ((err = load(it->path, &file)))
@@ -325,46 +333,138 @@ static struct kin_error *read_items(struct item *items, size_t n, const struct i
 	return err;
 }
 
+/* What can be read only once */
+
+static bool is_read_once(const char *path)
+{
+	struct stat st;
+	return !strcmp(path, "-") ||
+	       (file_is_descriptor(path) && stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+}
+
+static struct held_file *find_held(const struct input_held *held, const char *path)
+{
+	for (size_t i = 0; held && i < held->n; i++)
+		if (!strcmp(held->at[i].path, path))
+			return &held->at[i];
+	return NULL;
+}
+
+struct input_held *input_hold(const char *const *paths, size_t n)
+{
+	struct input_held *held = xalloc(sizeof(*held));
+
+	held->at = xalloc(n * sizeof(*held->at));
+	for (size_t i = 0; i < n; i++) {
+		struct held_file f = { .path = paths[i] };
+		if (!is_read_once(paths[i]) || find_held(held, paths[i]))
+			continue;
+		struct kin_error *err = load(paths[i], &f.file);
+		if (!err) /* else reading it fails once more, where that can be told */
+			held->at[held->n++] = f;
+		kin_error_free(err);
+	}
+	return held;
+}
+
+void input_held_free(struct input_held *held)
+{
+	if (!held)
+		return;
+	for (size_t i = 0; i < held->n; i++)
+		file_free(&held->at[i].file);
+	free(held->at);
+	free(held);
+}
+
 /* What a file is */
 
-static bool says_program(const char *path)
+static bool is_of_program(struct bytes head)
+{
+	bool says = false;
+	for (size_t i = 0; i < ARRAY_LEN(readers) && !says; i++)
+		says = readers[i]->says_program &&
+		       readers[i]->probe(head, &(struct input_opts){ 0 });
+	return says;
+}
+
+static bool says_program(const char *path, const struct input_held *held)
 {
 	enum { HEAD = 4096 };
+	const struct held_file *f = find_held(held, path);
 	struct window w;
-	bool says = false;
 
+	if (f)
+		return is_of_program(bytes_of(path, f->file.data, f->file.size));
 	if (!window_open(&w, path))
 		return false;
 	window_need(&w, HEAD);
 	struct kin_error *err = window_error(&w);
-	for (size_t i = 0; i < ARRAY_LEN(readers) && !err && !says; i++)
-		says = readers[i]->says_program &&
-		       readers[i]->probe(w.b, &(struct input_opts){ 0 });
+	bool says = !err && is_of_program(w.b);
 	kin_error_free(err);
 	window_close(&w);
 	return says;
 }
 
-bool input_says_program(const char *const *paths, size_t n)
+bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!says_program(paths[i]))
+		if (!says_program(paths[i], held))
 			return false;
 	return n > 0;
 }
 
+static struct kin_error *check(const char *path, const struct input_held *held)
+{
+	enum { HEAD = 4096 };
+	const struct held_file *f = find_held(held, path);
+	const struct input_opts any = { .target.is_64bit = true };
+	const struct reader *reader;
+	struct file file = { 0 };
+	struct window w;
+
+	if (f)
+		return choose(bytes_of(path, f->file.data, f->file.size), &any, &reader);
+	if (window_open(&w, path)) {
+		window_need(&w, HEAD);
+		struct kin_error *err = window_error(&w);
+		if (!err)
+			err = choose(w.b, &any, &reader);
+		window_close(&w);
+		return err;
+	}
+	struct kin_error *err = load(path, &file);
+	if (!err)
+		err = choose(bytes_of(path, file.data, file.size), &any, &reader);
+	file_free(&file);
+	return err;
+}
+
+struct kin_error *input_check(const char *const *paths, size_t n, const struct input_held *held)
+{
+	struct paths files = { 0 };
+	struct kin_error *err = NULL;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = paths_expand(&files, paths[i]);
+	for (size_t i = 0; i < files.at.n && !err; i++)
+		err = check(files.at.at[i], held);
+	paths_free(&files);
+	return err;
+}
+
 /* The list */
 
-static struct item make_item(const char *path)
+static struct item make_item(const char *path, const struct input_held *held)
 {
 	struct item it = { .path = path };
+	struct held_file *f = find_held(held, path);
 	struct stat st;
 
-	if (!strcmp(path, "-")) {
-		struct kin_error *err = load(path, &it.file);
-		it.is_read = !err; /* else reading it fails once more, where that can be told */
-		it.size = it.file.size;
-		kin_error_free(err);
+	if (f && !f->is_taken) {
+		f->is_taken = true;
+		it.file = &f->file;
+		it.size = f->file.size;
 	} else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
 		it.size = (size_t)st.st_size;
 	}
@@ -407,13 +507,14 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	struct paths files = { 0 };
 	struct kin_error *err = list_files(paths, n, opts, &files);
 	struct item *items = xalloc(files.at.n * sizeof(*items));
+	struct input_held *own = NULL;
 
+	if (!opts->held)
+		own = input_hold((const char *const *)files.at.at, files.at.n);
 	for (size_t i = 0; i < files.at.n; i++)
-		items[i] = make_item(files.at.at[i]);
+		items[i] = make_item(files.at.at[i], own ? own : opts->held);
 	keep_first(&err, read_items(items, files.at.n, opts, ret));
-	for (size_t i = 0; i < files.at.n; i++)
-		if (items[i].is_read)
-			file_free(&items[i].file);
+	input_held_free(own);
 	free(items);
 	paths_free(&files);
 	tell(*ret, opts);

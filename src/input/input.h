@@ -16,6 +16,7 @@ struct input_target {  /* what the data was collected on */
 };
 
 struct window;
+struct input_held;
 
 /* What samples are made of that hold more than a place and a time (profile/detail.h). */
 enum input_branches {
@@ -36,6 +37,7 @@ struct input_opts {
 	bool details;                 /* samples get theirs */
 	enum input_branches branches; /* implies details where it finds some */
 	const char *symfs;            /* the files that data names are below this folder; NULL: / */
+	struct input_held *held;      /* what was read of these paths before, or NULL */
 };
 
 struct reader {
@@ -61,8 +63,17 @@ extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, 
 MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 					const struct input_opts *opts, struct profile **ret);
 
+/* Standard input and pipes can be read only once: what they hold is read here, for those who have
+ * to look at it before they know how input_read() is to be called. The paths outlive it. */
+struct input_held *input_hold(const char *const *paths, size_t n);
+void input_held_free(struct input_held *held);
+
 /* Whether all of the files say by themselves what was profiled: an executable need not be known. */
-bool input_says_program(const char *const *paths, size_t n);
+bool input_says_program(const char *const *paths, size_t n, const struct input_held *held);
+
+/* What keeps one of them from being read at all: it is not there, or of no known format. */
+MUST_CHECK struct kin_error *input_check(const char *const *paths, size_t n,
+					 const struct input_held *held);
 
 /* Files appear whole or not at all; a device or a pipe is written directly. */
 

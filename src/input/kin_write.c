@@ -394,7 +394,11 @@ void kin_writer_sample(struct kin_writer *w, const struct kin_sample *s)
 	kin_put(r, s->cpu == UINT32_MAX ? 0 : (uint64_t)s->cpu + 1);
 	kin_put_time(r, s->time_ns);
 	kin_put(r, s->weight);
-	kin_put(r, s->mode & ~KINF_MODE_SUM);
+	kin_put(r, (s->mode & ~KINF_MODE_SUM) | (s->parallelism ? KINF_MODE_SUM : 0));
+	if (s->parallelism) {
+		kin_put(r, 1);
+		kin_put(r, s->parallelism);
+	}
 	w->in_block++;
 	w->n_samples++;
 	end_record(w);

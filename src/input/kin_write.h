@@ -70,8 +70,9 @@ struct kin_frame {
 
 struct kin_sample {
 	uint32_t event, task;
-	uint32_t cpu;  /* UINT32_MAX: not known */
-	uint32_t mode; /* KINF_MODE_* */
+	uint32_t cpu;         /* UINT32_MAX: not known */
+	uint32_t mode;        /* KINF_MODE_* but KINF_MODE_SUM */
+	uint16_t parallelism; /* threads that ran at that time; 0: not known */
 	uint64_t time_ns;
 	uint64_t weight;                /* in the event's unit */
 	const struct kin_frame *frames; /* leaf first */

@@ -196,6 +196,13 @@ enum perf_mapped { PERF_MAP_CODE, PERF_MAP_DATA, PERF_MAP_KERNEL };
 /* Index of the object mapped under that name into a process. */
 uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
 			 enum perf_mapped as);
+/* Memory that is no file's, by what a mapping says: perf's rule. */
+bool perf_is_anonymous(const char *path);
+/* What stands for code there: where its names are to be found, by convention. */
+const char *perf_jit_path(struct perf *p, uint32_t pid);
+/* The kernel's build id. Where the file has none (perf record -z, and through a pipe) the running
+ * one's, if host and release say so and its code begins where it began. Else "". */
+const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text);
 /* The frame of an address within a mapping. */
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
@@ -382,6 +389,7 @@ struct perf {
 	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
 	unsigned n_cpus;          /* 0: not known */
 	bool other_host;          /* files here are not those of the machine that was recorded */
+	bool own_kernel;          /* the one that runs here has the release of the recorded one */
 	bool is_directory;        /* the records are in files beside this one */
 	char machine_name[16];    /* "x86_64" */
 	struct kin_error *err;    /* the first thing that was wrong */

@@ -133,8 +133,6 @@ void perf_about_feature(struct perf *p, unsigned feature, struct bytes data)
 
 struct kin_error *perf_about(const char *path, unsigned what, FILE *out)
 {
-	static const char magic[][8] = { { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' },
-					 { '2', 'E', 'L', 'I', 'F', 'R', 'E', 'P' } };
 	struct perf_about about = { .what = what, .out = out };
 	struct window w;
 	struct stat st;
@@ -145,8 +143,7 @@ struct kin_error *perf_about(const char *path, unsigned what, FILE *out)
 		return err_os(errno, "%s", path);
 	if (!window_open(&w, path))
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a regular file", path);
-	if (window_need(&w, 8) < 8 ||
-	    (memcmp(w.b.pos, magic[0], 8) != 0 && memcmp(w.b.pos, magic[1], 8) != 0)) {
+	if (window_need(&w, 8) < 8 || !perf_reader.probe(w.b, NULL)) {
 		window_close(&w);
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a perf.data", path);
 	}

@@ -144,6 +144,8 @@ static void map_file(struct perf *p, const struct perf_record *r, struct bytes b
 	    mode == PERF_MODE_GUEST_KERNEL)
 		return;
 	m.path = text_of(p, &b);
+	if (m.prot & EXECUTE && perf_is_anonymous(m.path))
+		m.path = perf_jit_path(p, pid);
 	uint32_t i = task_at(p->about, pid, pid);
 	add_map(p->about, &p->about->tasks.at[i], m);
 }

@@ -1,6 +1,7 @@
 /* perf_features.c - what a file says about the recording: the same in the sections behind the data
  * and in the records of a pipe. */
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "input/perf.h"
@@ -84,6 +85,14 @@ static void read_host(struct perf *p, struct bytes b)
 		p->other_host = strcmp(host, here) != 0;
 }
 
+static void read_release(struct perf *p, struct bytes b)
+{
+	struct utsname here;
+	const char *release = read_string(p, &b);
+
+	p->own_kernel = release && !uname(&here) && !strcmp(release, here.release);
+}
+
 static void read_machine(struct perf *p, struct bytes b)
 {
 	const char *name = read_string(p, &b);
@@ -100,6 +109,9 @@ void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 		break;
 	case PERF_F_HOSTNAME:
 		read_host(p, b);
+		break;
+	case PERF_F_OSRELEASE:
+		read_release(p, b);
 		break;
 	case PERF_F_ARCH:
 		read_machine(p, b);

@@ -89,7 +89,7 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 					   PERF_F_ARCH,         PERF_F_NRCPUS,
 					   PERF_F_EVENT_DESC,   PERF_F_CPU_TOPOLOGY,
 					   PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
-					   PERF_F_DIR_FORMAT };
+					   PERF_F_DIR_FORMAT,   PERF_F_OSRELEASE };
 	bool is_wanted = p->about;
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		is_wanted = is_wanted || wanted[i] == feature;

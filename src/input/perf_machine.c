@@ -389,11 +389,14 @@ static bool read_mapping(struct perf *p, const struct perf_record *r, struct byt
 /* "[kernel.kallsyms]_text" is the kernel, and how its address was found. */
 static void map_kernel(struct perf *p, struct mapping *m, struct perf_space *space)
 {
-	const char *end = strchr(m->path, ']');
+	const char *end = strchr(m->path, ']'), *id = m->build_id;
 
-	if (end && end[1] == '_')
+	if (end && end[1] == '_') {
 		m->path = arena_printf(&p->arena, "%.*s", (int)(end + 1 - m->path), m->path);
-	m->map.object = perf_object_add(p, m->path, m->build_id, m->pid, PERF_MAP_KERNEL);
+		if (!*id && space == &p->kernel)
+			id = perf_kernel_build_id(p, m->path, m->map.offset);
+	}
+	m->map.object = perf_object_add(p, m->path, id, m->pid, PERF_MAP_KERNEL);
 	perf_space_map(p, space, m->map);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "input/perf.h"
+#include "object/kernel.h"
 #include "object/object.h"
 
 /* ---- build ids ---- */
@@ -35,13 +36,17 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Memory that is no file's: perf's rule. */
-static bool is_anonymous(const char *path)
+bool perf_is_anonymous(const char *path)
 {
 	return starts_with(path, "//anon") || starts_with(path, "/dev/zero") ||
 	       starts_with(path, "/anon_hugepage") || starts_with(path, "[heap]") ||
 	       starts_with(path, "[stack") || starts_with(path, "/SYSV") ||
 	       starts_with(path, "/memfd:") || starts_with(path, "anon_inode:");
+}
+
+const char *perf_jit_path(struct perf *p, uint32_t pid)
+{
+	return arena_printf(&p->arena, "/tmp/perf-%u.map", pid);
 }
 
 /* "/tmp/jit-1234.dump": a program maps it to tell where its jitdump is. */
@@ -71,6 +76,30 @@ static enum object_kind user_kind(const char *path)
 	return OBJECT_ELF;
 }
 
+/* ---- the kernel ---- */
+
+/* "": none. */
+static const char *known_build_id(struct perf *p, const char *path)
+{
+	uint32_t known = map64_get(&p->build_ids, strtab_add(p->strings, path));
+
+	return known == NONE ? "" : strtab_get(p->strings, known);
+}
+
+const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text)
+{
+	const char *said = known_build_id(p, path);
+	char id[41];
+	uint64_t start, end;
+
+	if (*said || p->other_host || !p->own_kernel || !kernel_build_id(id))
+		return said;
+	struct kernel *k = kernel_new();
+	bool lies_there = kernel_range(k, &start, &end) && start == text;
+	kernel_free(k);
+	return lies_there ? arena_printf(&p->arena, "%s", id) : "";
+}
+
 /* ---- the list ---- */
 
 static uint32_t add(struct perf *p, const char *path, const char *build_id, enum object_kind kind)
@@ -94,22 +123,16 @@ static uint32_t add(struct perf *p, const char *path, const char *build_id, enum
 uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
 			 enum perf_mapped as)
 {
-	char map[64];
-
-	if (!*build_id) {
-		uint32_t known = map64_get(&p->build_ids, strtab_add(p->strings, path));
-		build_id = known == NONE ? "" : strtab_get(p->strings, known);
-	}
+	if (!*build_id)
+		build_id = known_build_id(p, path);
 	if (as == PERF_MAP_KERNEL)
 		return add(p, path, build_id, kernel_kind(path));
-	if (as == PERF_MAP_DATA && is_anonymous(path))
+	if (as == PERF_MAP_DATA && perf_is_anonymous(path))
 		return add(p, path, "", OBJECT_OTHER);
 	if (is_jitdump(path))
 		return add(p, path, "", OBJECT_JIT);
-	if (is_anonymous(path)) { /* where its names are to be found, by the same convention */
-		snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
-		return add(p, map, "", OBJECT_JIT);
-	}
+	if (perf_is_anonymous(path))
+		return add(p, perf_jit_path(p, pid), "", OBJECT_JIT);
 	return add(p, path, build_id, user_kind(path));
 }
 

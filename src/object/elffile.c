@@ -395,8 +395,7 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 	return false;
 }
 
-/* In a section of notes: of the first GNU build-id its bytes. */
-static const uint8_t *find_build_id(struct bytes *b, size_t *size)
+const uint8_t *elf_notes_build_id(struct bytes *b, size_t *size)
 {
 	while (bytes_left(b) >= 12) {
 		uint32_t name_size = bytes_u32(b);
@@ -430,7 +429,7 @@ const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size)
 			continue;
 		struct bytes b = bytes_of(f->path, notes, n);
 		b.swap = is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-		const uint8_t *id = find_build_id(&b, size);
+		const uint8_t *id = elf_notes_build_id(&b, size);
 		if (id)
 			return id;
 	}

@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "object/kernel_image.h"
+#include "object/private.h"
 
 enum { STACK = 256 << 10, KEPT_DAYS = 30, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 
@@ -284,6 +286,24 @@ bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 		return false;
 	bool kernel = addr >> 63;
 	return kernel && (search(k, addr, ret) || (refresh(k) && search(k, addr, ret)));
+}
+
+bool kernel_build_id(char ret[41])
+{
+	enum { SHA1 = 20 };
+	uint8_t notes[4096];
+	size_t size = 0;
+	FILE *f = fopen("/sys/kernel/notes", "re");
+	if (!f)
+		return false;
+	struct bytes b = bytes_of("/sys/kernel/notes", notes, fread(notes, 1, sizeof(notes), f));
+	fclose(f);
+	const uint8_t *id = elf_notes_build_id(&b, &size);
+	if (!id || size > SHA1)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		snprintf(ret + 2 * i, 3, "%02x", id[i]);
+	return true;
 }
 
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end)

@@ -25,6 +25,9 @@ bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret);
 /* Whether names could be read. */
 bool kernel_has_names(struct kernel *k);
 
+/* The build id, in hex, of the kernel that runs. False if it does not say. */
+bool kernel_build_id(char ret[41]);
+
 /* From its first to its last instruction, without modules. */
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end);
 

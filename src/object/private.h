@@ -5,6 +5,7 @@
 #include <gelf.h>
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "object/object.h"
 
 /* ---- one ELF file as it lies on disk (elffile.c) ---- */
@@ -63,6 +64,8 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s);
 bool elf_may_unfold(uint64_t packed, uint64_t unpacked);
 /* Raw bytes of the build-id; NULL if there is none. */
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
+/* The bytes of the first GNU build-id in a section of notes; NULL if there is none. */
+const uint8_t *elf_notes_build_id(struct bytes *b, size_t *size);
 
 static inline bool elf_section_is_code(const struct elf_section *s)
 {

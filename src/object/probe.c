@@ -26,17 +26,34 @@ static bool is_program(Elf *elf)
 }
 
 /* Names in .symtab may carry a version: "mcount@GLIBC_2.2.5". */
-static bool is_profiler(const char *name)
+static bool is_one_of(const char *name, const char *const *names)
 {
-	static const char *const entries[] = { "mcount", "_mcount", "__mcount", "__fentry__" };
 	size_t n = strcspn(name, "@");
-	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
-		if (strlen(entries[i]) == n && !memcmp(entries[i], name, n))
+	for (; *names; names++)
+		if (strlen(*names) == n && !memcmp(*names, name, n))
 			return true;
 	return false;
 }
 
-static bool calls_profiler(Elf *elf, GElf_Word type)
+static bool calls_profiler(const char *name, const GElf_Sym *symbol)
+{
+	static const char *const entries[] = { "mcount", "_mcount", "__mcount", "__fentry__",
+					       NULL };
+	(void)symbol;
+	return is_one_of(name, entries);
+}
+
+/* What the linker adds for -pg: a start that defines the one, and asks for one of the others. */
+static bool starts_profiler(const char *name, const GElf_Sym *symbol)
+{
+	static const char *const defined[] = { "__gmon_start__", NULL };
+	static const char *const wanted[] = { "__monstartup", "monstartup", NULL };
+	return is_one_of(name, symbol->st_shndx == SHN_UNDEF ? wanted : defined);
+}
+
+typedef bool symbol_test(const char *name, const GElf_Sym *symbol);
+
+static bool has_symbol(Elf *elf, GElf_Word type, symbol_test *test)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
@@ -49,14 +66,14 @@ static bool calls_profiler(Elf *elf, GElf_Word type)
 			const char *name = gelf_getsym(data, (int)i, &symbol)
 						   ? elf_strptr(elf, header.sh_link, symbol.st_name)
 						   : NULL;
-			if (name && is_profiler(name))
+			if (name && test(name, &symbol))
 				return true;
 		}
 	}
 	return false;
 }
 
-bool object_probe_profiled(const char *path)
+static bool probe(const char *path, symbol_test *test)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
@@ -70,9 +87,13 @@ bool object_probe_profiled(const char *path)
 		elf_version(EV_CURRENT);
 		Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 		yes = elf && is_program(elf) &&
-		      (calls_profiler(elf, SHT_DYNSYM) || calls_profiler(elf, SHT_SYMTAB));
+		      (has_symbol(elf, SHT_DYNSYM, test) || has_symbol(elf, SHT_SYMTAB, test));
 		elf_end(elf);
 	}
 	close(fd);
 	return yes;
 }
+
+bool object_probe_profiled(const char *path) { return probe(path, calls_profiler); }
+
+bool object_probe_starts(const char *path) { return probe(path, starts_profiler); }

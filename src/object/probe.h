@@ -9,4 +9,7 @@
  * mcount or __fentry__, as compiled with -pg. False if it cannot be read. */
 bool object_probe_profiled(const char *path);
 
+/* Whether it also starts the profiler and so leaves a gmon.out, as linked with -pg. */
+bool object_probe_starts(const char *path);
+
 #endif

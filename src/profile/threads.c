@@ -7,6 +7,8 @@
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+static int by_run(const struct task *a, const struct task *b) { return ORDER(a->run, b->run); }
+
 static int by_process(const struct task *a, const struct task *b)
 {
 	int order = ORDER(a->run, b->run);
@@ -86,8 +88,10 @@ static struct threads group(const struct profile *p,
 	}
 	for (size_t i = 0; i < t.n; i++) {
 		const struct task *task = &s->tasks[t.at[i].task];
-		t.at[i].label = make_label(
-			p, t.at[i].task, compare == by_process ? task->pid : task->tid, many_runs);
+		uint32_t number = compare == by_process ? task->pid : task->tid;
+		t.at[i].label = compare == by_run && t.at[i].task
+					? xprintf("run %" PRIu32, task->run + 1)
+					: make_label(p, t.at[i].task, number, many_runs);
 	}
 	free(order);
 	return t;
@@ -96,6 +100,8 @@ static struct threads group(const struct profile *p,
 struct threads threads_of(const struct profile *p) { return group(p, by_thread); }
 
 struct threads processes_of(const struct profile *p) { return group(p, by_process); }
+
+struct threads runs_of(const struct profile *p) { return group(p, by_run); }
 
 void threads_done(struct threads *t)
 {

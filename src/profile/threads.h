@@ -22,6 +22,8 @@ struct threads threads_of(const struct profile *p);
 /* The same of processes, each with all its threads: its label is the name of its first thread, if
  * that is known, and its number. */
 struct threads processes_of(const struct profile *p);
+/* The same of runs of a program (kin record -r): "run 1". */
+struct threads runs_of(const struct profile *p);
 void threads_done(struct threads *t);
 
 /* Whether a person who wrote `name` means this task: its number, its name, or both as above. */

@@ -132,6 +132,7 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 				.task = s->task,
 				.cpu = s->cpu,
 				.mode = mode,
+				.parallelism = s->parallelism,
 				.time_ns = s->time_ns,
 				.weight = s->weight,
 				.frames = r->frames,

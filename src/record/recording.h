@@ -31,7 +31,8 @@ struct recorded_sample {
 	bool waiting;                    /* for a CPU; else blocked */
 	pid_t pid, tid;
 	char comm[16];
-	uint32_t cpu; /* UINT32_MAX: not known */
+	uint32_t cpu;         /* UINT32_MAX: not known */
+	uint16_t parallelism; /* threads that ran at that time; 0: not known */
 	uint64_t time_ns, weight;
 	const struct stack_frame *frames; /* leaf first */
 	size_t n;

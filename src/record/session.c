@@ -39,6 +39,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 				     .pid = t->pid,
 				     .tid = t->tid,
 				     .cpu = r->cpu,
+				     .parallelism = s->wall ? wall_running(s->wall) : 0,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
 				     .frames = s->stack.frames,

@@ -42,14 +42,19 @@ static void choose_ends(struct signals *s)
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		struct sigaction a;
-		if (!sigaction(numbers[i], NULL, &a) && a.sa_handler != SIG_IGN)
+		if (sigaction(numbers[i], NULL, &a))
+			continue;
+		bool ignored = a.sa_handler == SIG_IGN;
+		if (!ignored || numbers[i] == SIGINT) /* blocked, it comes nevertheless */
 			sigaddset(&s->taken, numbers[i]);
+		s->deaf |= ignored && numbers[i] == SIGINT;
 	}
 }
 
 static struct kin_error *open_signals(struct signals *s, bool ends)
 {
 	s->nice_before = getpriority(PRIO_PROCESS, 0);
+	s->deaf = false;
 	raise_limit(RLIMIT_NOFILE, &s->files_before);
 	raise_limit(RLIMIT_AS, &s->memory_before);
 	sigemptyset(&s->taken);
@@ -100,10 +105,12 @@ void signals_hurry(struct signals *s)
 bool signals_next(struct signals *s, struct signal_seen *ret)
 {
 	struct signalfd_siginfo i;
-	if (read(s->fd, &i, sizeof(i)) != (ssize_t)sizeof(i))
-		return false;
-	ret->number = (int)i.ssi_signo;
-	ret->from_terminal = i.ssi_code == SI_KERNEL;
+	do {
+		if (read(s->fd, &i, sizeof(i)) != (ssize_t)sizeof(i))
+			return false;
+		ret->number = (int)i.ssi_signo;
+		ret->from_terminal = i.ssi_code == SI_KERNEL;
+	} while (s->deaf && ret->number == SIGINT && ret->from_terminal);
 	ret->sender = (pid_t)i.ssi_pid;
 	return true;
 }

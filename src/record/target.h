@@ -5,7 +5,8 @@
  * the limits that we were started with.
  *
  * Signals for the recorder are read from a descriptor. Those that were ignored when we were started
- * stay ignored. */
+ * stay ignored, but for an interrupt that somebody sends: shells ignore those of the terminal for
+ * what runs in the background, and scripts end recordings there with kill -INT. */
 #ifndef RECORD_TARGET_H
 #define RECORD_TARGET_H
 
@@ -21,6 +22,7 @@ struct kin_error;
 struct signals {
 	int fd; /* for poll() */
 	sigset_t before, taken;
+	bool deaf;        /* interrupts were ignored */
 	sigset_t program; /* what a program that is started has blocked: as before */
 	struct sigaction child_before;
 	int nice_before;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PENDING_MAX = 64 };
 
@@ -19,6 +20,7 @@ struct interval {
 };
 
 struct thread_wall {
+	bool running; /* counted in wall.running */
 	bool out, preempted, present;
 	uint32_t out_cpu;
 	uint64_t out_ns; /* since when, if out */
@@ -33,6 +35,7 @@ struct wall {
 	struct recording *recording;
 	bool exact;
 	uint32_t blocked, waiting;
+	uint32_t running, n_cpus;
 	struct wall_totals totals;
 };
 
@@ -43,11 +46,28 @@ struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_
 	w->exact = exact;
 	w->blocked = blocked;
 	w->waiting = waiting;
+	long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	w->n_cpus = n_cpus < 1 ? 1 : n_cpus > UINT16_MAX ? UINT16_MAX : (uint32_t)n_cpus;
 	return w;
 }
 
 void wall_free(struct wall *w) { free(w); }
 const struct wall_totals *wall_totals(const struct wall *w) { return &w->totals; }
+
+/* Records of somebody who left may have been lost. */
+uint16_t wall_running(const struct wall *w)
+{
+	return (uint16_t)(w->running < w->n_cpus ? w->running : w->n_cpus);
+}
+
+static void set_running(struct wall *w, struct thread_wall *tw, bool running)
+{
+	if (running && !tw->running)
+		w->running++;
+	if (!running && tw->running)
+		w->running--;
+	tw->running = running;
+}
 
 static struct thread_wall *of(struct thread *t)
 {
@@ -162,6 +182,7 @@ void wall_sample(struct wall *w, struct thread *t, const struct ring_record *r,
 		keep(&tw->at_switch, stack, cpu_ns);
 		return;
 	}
+	set_running(w, tw, true);
 	if (tw->n_pending) {
 		struct kept_stack next = { 0 };
 		keep(&next, stack, cpu_ns);
@@ -184,6 +205,7 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 			  !leaves     ? KINF_SWITCH_IN
 			  : preempted ? KINF_SWITCH_PREEMPTED
 				      : KINF_SWITCH_OUT);
+	set_running(w, tw, !leaves);
 	if (leaves) {
 		not_out(tw);
 		if (tw->out)
@@ -205,6 +227,7 @@ void wall_end(struct wall *w, struct thread *t, uint64_t time_ns, bool gone)
 	struct thread_wall *tw = t->wall;
 	if (!tw)
 		return;
+	set_running(w, tw, false);
 	if (tw->out && !gone)
 		end_interval(w, t, time_ns);
 	settle(w, t, NULL);

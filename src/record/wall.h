@@ -27,6 +27,10 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r);
  * written. */
 void wall_end(struct wall *w, struct thread *t, uint64_t time_ns, bool gone);
 
+/* Threads that were on CPUs when the last record was taken: at least the one that it is of, if that
+ * was a sample. */
+uint16_t wall_running(const struct wall *w);
+
 struct wall_totals {
 	uint64_t blocked_ns, waiting_ns, switches, preemptions, exact, estimated;
 };

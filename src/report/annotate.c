@@ -115,7 +115,7 @@ static struct coverage *cover(const struct job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
 	bool stacks = in->program && in->graph->measured;
-	struct coverage_opts how = { .carry = j->o->all_lines ? CARRY_ALL : CARRY_MEASURED,
+	struct coverage_opts how = { .carry = j->o->all_lines ? CARRY_CALLS : CARRY_MEASURED,
 				     .wanted = wanted,
 				     .line_counts = in->line_counts,
 				     .samples = stacks ? &in->profile->samples : NULL,

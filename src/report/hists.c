@@ -358,7 +358,7 @@ static void start_chains(struct state *s, uint32_t row)
 static bool is_wanted(const struct state *s, uint32_t row)
 {
 	const struct kin_hists_opts *g = s->ask->given;
-	if (g->function && strcmp(hists_text(s->hists, row, HIST_SYM), g->function) != 0)
+	if (g->function && !hists_is_function(hists_text(s->hists, row, HIST_SYM), g->function))
 		return false;
 	return !g->symbol_filter || strstr(hists_text(s->hists, row, HIST_SYM), g->symbol_filter);
 }
@@ -535,6 +535,20 @@ static const char *events_text(struct state *s)
 	return counted_together ? arena_printf(&s->arena, "anon group { %s }", list) : list;
 }
 
+/* Keys that have one value only, in their order: "elided_0" and so on. */
+static void describe_elided(struct state *s)
+{
+	const struct hists_ask *a = s->ask;
+	size_t n = 0;
+	for (size_t i = 0; i < a->keys.n; i++) {
+		const char *only = a->elided[a->keys.at[i]];
+		if (only)
+			text_property(s, arena_printf(&s->arena, "elided_%zu", n++),
+				      arena_printf(&s->arena, "%s: %s",
+						   hist_keys[a->keys.at[i]].column, only));
+	}
+}
+
 /* Each level's key and title. */
 static void describe_levels(struct state *s)
 {
@@ -621,10 +635,7 @@ static void describe(struct state *s)
 		text_property(s, "socket", a->given->socket);
 	if (a->sort_order)
 		text_property(s, "sort_order", a->sort_order);
-	for (enum hist_key k = 0; k < N_HIST_KEYS; k++)
-		if (a->elided[k])
-			text_property(s, arena_printf(&s->arena, "elided_%s", hist_keys[k].column),
-				      a->elided[k]);
+	describe_elided(s);
 	describe_widths(s);
 	if (a->given->hierarchy)
 		describe_levels(s);

@@ -364,6 +364,8 @@ static size_t group_of(const struct profile *p, const struct hists_ask *a, size_
 {
 	if (a->given->group)
 		return 0;
+	if (a->given->no_group)
+		return event;
 	if (p->samples.events[event].group)
 		for (size_t i = 0; i < event; i++)
 			if (p->samples.events[i].group == p->samples.events[event].group)

@@ -118,13 +118,19 @@ static void add_objects(struct kin_table *t, const struct profile *p)
 
 static void add_threads(struct kin_table *t, const struct profile *p)
 {
-	char text[128];
+	char text[160];
+	bool many_runs = false;
 
+	for (size_t i = 1; i < p->samples.n_tasks; i++)
+		many_runs |= p->samples.tasks[i].run > 0;
 	for (size_t i = 1; i < p->samples.n_tasks; i++) {
 		const struct task *k = &p->samples.tasks[i];
 		int n = k->pid || k->tid ? snprintf(text, sizeof(text),
 						    "pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
 					 : snprintf(text, sizeof(text), "of numbers not known");
+		if (many_runs)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, ", run %" PRIu32,
+				      k->run + 1);
 		if (k->cpu_ns)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s of CPU time",
 				      (double)k->cpu_ns / 1e9);

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "object/kernel.h"
 
-enum { MAX_LINE = 1024, GNU_BUILD_ID = 3 };
+enum { MAX_LINE = 1024 };
 
 struct named {
 	uint64_t addr;
@@ -140,44 +140,8 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *sta
 
 /* ---- which kernel ---- */
 
-/* ELF notes: sizes of name and of description, type, then both, each padded to 4 (System V ABI,
- * "Note Section"). */
-static bool note_has(const uint8_t *note, size_t size, const char *build_id)
-{
-	uint32_t head[3];
-	while (size >= sizeof(head)) {
-		memcpy(head, note, sizeof(head));
-		size_t name = ((size_t)head[0] + 3) & ~(size_t)3, desc = head[1];
-		if (name > size - sizeof(head) || desc > size - sizeof(head) - name)
-			return false;
-		const uint8_t *id = note + sizeof(head) + name;
-		if (head[2] == GNU_BUILD_ID && strlen(build_id) == 2 * desc) {
-			char hex[3];
-			size_t same = 0;
-			for (; same < desc; same++) {
-				snprintf(hex, sizeof(hex), "%02x", id[same]);
-				if (strncmp(hex, build_id + 2 * same, 2) != 0)
-					break;
-			}
-			if (same == desc)
-				return true;
-		}
-		size_t all = sizeof(head) + name + ((desc + 3) & ~(size_t)3);
-		if (all > size)
-			return false;
-		note += all;
-		size -= all;
-	}
-	return false;
-}
-
 bool kernel_is_running(const char *build_id)
 {
-	uint8_t notes[4096];
-	FILE *f = build_id && *build_id ? fopen("/sys/kernel/notes", "re") : NULL;
-	if (!f)
-		return false;
-	size_t n = fread(notes, 1, sizeof(notes), f);
-	fclose(f);
-	return note_has(notes, n, build_id);
+	char running[41];
+	return build_id && kernel_build_id(running) && !strcmp(running, build_id);
 }

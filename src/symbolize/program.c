@@ -214,7 +214,7 @@ static symid unknown_place(struct program *g, const struct frame *f)
 	if (g->opts.group_unknown && g->profile->objects[f->object].path)
 		snprintf(name, sizeof(name), "[%s]", program_object_name(g, f->object));
 	else
-		snprintf(name, sizeof(name), "0x%016" PRIx64, f->addr);
+		snprintf(name, sizeof(name), "%s%016" PRIx64, f->addr ? "0x" : "", f->addr);
 	return extra_place(g, PLACE_UNKNOWN, f->object, f->object, name);
 }
 

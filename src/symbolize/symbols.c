@@ -58,8 +58,8 @@ static void name_functions(const struct symbol_table *t, struct line_run *runs, 
 }
 
 /* The line places that are to stand beside those of the table: runs that differ from the one
- * before, except where a symbol starts at the same address (the function wins; GNU lets a line that
- * it takes for global win over a static function). */
+ * before, except where a symbol starts at the same address (the function wins; but see
+ * line_wins()). */
 static size_t line_places(struct symbols *s, const struct symbol_table *t, struct line_run *runs,
 			  size_t n, struct symbol *lines)
 {
@@ -92,10 +92,21 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 	return kept;
 }
 
+static bool has_fewer_underscores(const char *a, const char *b)
+{
+	return b[0] == '_' && (a[0] != '_' || (a[1] != '_' && b[1] == '_'));
+}
+
+/* As GNU gprof chooses among symbols of one address, where lines are symbols that are no functions
+ * and come first. */
 static bool line_wins(const struct symbols *s, const struct symbol *function,
 		      const struct symbol *line)
 {
-	return s->opts.table.gnu && function->is_static && !line->is_static;
+	if (!s->opts.table.gnu)
+		return false;
+	if (function->is_static != line->is_static)
+		return function->is_static;
+	return !function->is_function && !has_fewer_underscores(function->name, line->name);
 }
 
 /* Interleave by address. Ends are where the next place of either kind starts; a function's own end
@@ -410,6 +421,17 @@ static void note_positions(struct symbols *s, const struct symbol_table *t)
 			p->placed[p->n_placed++] = (struct placed){ t->at[j++].position, (symid)i };
 }
 
+/* Calls through the linkage table alone are no names of the program's own: it was stripped. */
+static bool names_nothing(const struct symbol_table *t, const struct symtab_opts *opts)
+{
+	if (opts->exact)
+		return !t->n;
+	for (size_t i = 0; i < t->n; i++)
+		if (!(t->at[i].flags & SYMBOL_PLT))
+			return false;
+	return true;
+}
+
 struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *opts,
 			      struct symbols **ret)
 {
@@ -417,7 +439,7 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	struct kin_error *err = object_symbols(o, &opts->table, &table);
 	if (err)
 		return err;
-	if (!table.n) {
+	if (names_nothing(&table, &opts->table)) {
 		free(table.at);
 		return err_gnu(
 			err_new(KIN_ERROR_UNSUPPORTED,

@@ -517,11 +517,21 @@ static void put_column_header(struct page *p)
 	sink_str(&p->s, "\n#\n");
 }
 
+static void put_elided(struct page *p)
+{
+	char key[32];
+	for (size_t i = 0; snprintf(key, sizeof(key), "elided_%zu", i), render_text(p->t, key);
+	     i++) {
+		char *name = name_of(p, render_text(p->t, key));
+		sink_str(&p->s, "# ");
+		sink_str(&p->s, name);
+		sink_char(&p->s, '\n');
+		free(name);
+	}
+}
+
 static void put_heading(struct page *p)
 {
-	static const char *const elided[][2] = { { "elided_dso", "dso" },
-						 { "elided_comm", "comm" },
-						 { "elided_symbol", "symbol" } };
 	static const char units[] = " KMG";
 	char buf[128];
 	uint64_t samples = render_count(p->t, "samples");
@@ -532,18 +542,7 @@ static void put_heading(struct page *p)
 		if (!render_count(p->t, "headed"))
 			sink_str(&p->s, "# To display the perf.data header info, please use "
 					"--header/--header-only options.\n#\n");
-		for (size_t i = 0; i < ARRAY_LEN(elided); i++) {
-			const char *only = render_text(p->t, elided[i][0]);
-			if (!only)
-				continue;
-			char *name = name_of(p, only);
-			sink_str(&p->s, "# ");
-			sink_str(&p->s, elided[i][1]);
-			sink_str(&p->s, ": ");
-			sink_str(&p->s, name);
-			sink_char(&p->s, '\n');
-			free(name);
-		}
+		put_elided(p);
 		snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
 			 render_count(p->t, "lost"));
 		sink_str(&p->s, buf);

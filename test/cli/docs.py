@@ -67,7 +67,10 @@ def main():
                 (['kin', 'flat', '--color', 'a'], ['auto', 'always']), (['kin', 'flat', 'gm'], ['gmon.out']),
                 (['kin', 'flat', '-e', 'gm'], ['gmon.out']), (['kin', 'annotate', '--source-dir='], ['src']),
                 (['kin', 'order', '--for=m'], ['mold']), (['gprof', '--flat'], ['--flat-profile=']),
-                (['gprof', 'gm'], ['gmon.out'])]:
+                (['gprof', 'gm'], ['gmon.out']), (['kin', 'flat', '-f', ''], ['text', 'json', 'csv']),
+                (['gprof', '--flat-profile', 'gm'], ['gmon.out']), (['gprof', '--demangle', 'gm'], ['gmon.out']),
+                (['gprof', '--demangle=r'], ['rust']), (['gprof', '-p', 'gm'], ['gmon.out']),
+                (['gprof', '-I', ''], ['src']), (['gprof', '-t', ''], []), (['gprof', '--dialect=o'], ['openbsd'])]:
             got = complete(build, folder, *words)
             tap.ok(sorted(got) == sorted(want), 'bash: ' + ' '.join(words) + '<Tab>', f'{got} instead of {want}')
 

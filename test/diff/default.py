@@ -268,6 +268,13 @@ def advice(subject):
     subprocess.run(['gcc', '-w', '-o', 'plain', 'prog.c'], cwd=here, check=True)
     text, all_ = err(c, './plain')
     yield 'not built with -pg' in text, all_
+    for how in '', '-static ':
+        subprocess.run(f'gcc -w -pg -c prog.c && gcc {how}-o half prog.o && gcc -pg {how}-o whole prog.o',
+                       shell=True, cwd=here, check=True)
+        text, all_ = err(c, './half')
+        yield 'only compiled with -pg' in text, all_
+        text, all_ = err(c, './whole')
+        yield 'run ./whole first' in text, all_
     subprocess.run('gcc -w -c prog.c && gcc -pg -o linked prog.o && ./linked', shell=True, cwd=here,
                    check=True)
     text, all_ = err(c, '-b', './linked')

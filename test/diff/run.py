@@ -37,6 +37,7 @@ PROGRAMS = {
     'statics': (['statics_main.c', 'statics_first.c', 'statics_second.c'], ['O0', 'O2-pie']),
     'interpreter': (['interpreter.c'], ['O2']),
     'chain': (['chain.c'], ['O0-pie']),
+    'labels': (['labels.c'], ['O0', 'O0-pie']),
     'objects': (['objects.cc'], ['O0', 'O2-pie']),
     'inlines': (['inlines.cc*24'], ['O0', 'O2']),
     'heat': (['heat.f90'], ['O2']),

@@ -19,7 +19,7 @@ static bool found(void *arg, const char *key, const char *value)
 {
 	size_t n = strlen(value);
 
-	expect(key[0] && strchr(key + 1, '.'));
+	expect(key ? key[0] && strchr(key + 1, '.') : n > 0);
 	expect(!n || (value[0] != ' ' && value[n - 1] != ' '));
 	expect(++*(size_t *)arg < SIZE_MAX);
 	return true;

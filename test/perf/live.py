@@ -3,6 +3,7 @@
 The program has no libraries and no names but its own, and is seen in user mode only: what is left to
 chance are the numbers. Skipped where there is no perf 6.1, or it may not record."""
 import os
+import re
 import subprocess
 
 PROGRAM = r"""
@@ -58,6 +59,7 @@ OPTIONS = [line.split() for line in '''\
 -q
 -w 10,20 -g none
 --group -g none
+--no-group -s sym -g none
 --time 20%-60% -g none
 --symbol-filter=o -g none
 --ignore-callees foo -g none
@@ -87,7 +89,9 @@ def report(program, options, data, folder):
     env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C', 'PAGER': 'cat'}
     done = subprocess.run([program, 'report', '--stdio', '--no-inline', *options, '-i', data], cwd=folder, env=env,
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
-    return [line for line in done.stdout.decode(errors='replace').splitlines()
+    # perf says "of events" of a single one, too, if it was counted in a group.
+    return [re.sub("of events ('[^,{]*')$", r'of event \1', line)
+            for line in done.stdout.decode(errors='replace').splitlines()
             if not line.startswith(('# (Tip:', '# (Cannot'))]
 
 
@@ -143,6 +147,29 @@ def has_peer():
     return done.stdout.startswith(b'perf version 6.1')
 
 
+def kernel_names(kin, data, folder):
+    """Of functions of the kernel, in perf's report and in kin's."""
+    return [{line.split('[k] ')[1].strip() for line in report(program, ['-s', 'sym', '-g', 'none'], data, folder)
+             if '[k] ' in line} for program in ('perf', kin)]
+
+
+def test_kernel(tap, kin, folder):
+    """A recording that is packed or comes through a pipe does not say the kernel's build id."""
+    for name, how in (('packed', '-z -o k.data dd'), ('a pipe', '-o - dd of=/dev/null')):
+        command = f'perf record -q -F 2000 -e cpu-clock -g {how} if=/dev/zero bs=1k count=400000'
+        data = os.path.join(folder, 'k.data')
+        with open(data if name == 'a pipe' else os.devnull, 'wb') as f:
+            done = subprocess.run(command.split() + (['of=/dev/null'] if name == 'packed' else []), cwd=folder,
+                                  stdout=f, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=120)
+        theirs, ours = kernel_names(kin, data, folder) if done.returncode == 0 else (set(), set())
+        named = {n for n in theirs if not n.startswith('0x')}
+        if not named:
+            tap.skip(f'functions of the kernel, {name}', 'NOT TESTED: perf may not record the kernel here')
+            continue
+        tap.ok(len(named & ours) > len(named) * 0.9, f'functions of the kernel, {name}',
+               f'not there: {sorted(named - ours)[:5]}; instead: {sorted(ours - named)[:5]}')
+
+
 def test(tap, kin, folder):
     if not has_peer():
         tap.skip('recordings made here', 'NOT TESTED: no perf 6.1')
@@ -154,3 +181,4 @@ def test(tap, kin, folder):
             compare(tap, kin, name, data, folder)
         else:
             tap.skip(name, 'NOT TESTED: perf may not record here')
+    test_kernel(tap, kin, folder)

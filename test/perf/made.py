@@ -175,6 +175,17 @@ def make_plain(folder, path):
     r.write(path)
 
 
+def make_chains(folder, path):
+    """Stacks walked by frame pointers that were none: they end at address 0, nowhere, or in code made at run time."""
+    x, r = random.Random(4), machine(folder, BASIC | CHAIN)
+    r.mmap(100, 0x5000000, 0x1000, '//anon')
+    for i in range(60):
+        ip = addresses(x)
+        chain = [ip, PROGRAM_AT + 0x511] + [[], [0], [0x77], [0x5000123]][i % 4]
+        r.sample(100, ip, x.randrange(900, 1100), chain=chain)
+    r.write(path)
+
+
 def make_branches(folder, path):
     x, r = random.Random(2), machine(folder, BASIC | BRANCHES)
     sites = [addresses(x) for _ in range(12)] + [0x5000]
@@ -204,7 +215,7 @@ def make_memory(folder, path):
     r.write(path)
 
 
-RECORDINGS = {'plain': make_plain, 'branches': make_branches, 'memory': make_memory}
+RECORDINGS = {'plain': make_plain, 'chains': make_chains, 'branches': make_branches, 'memory': make_memory}
 
 OPTIONS = {
     'plain': '''\
@@ -229,6 +240,16 @@ OPTIONS = {
 -s cgroup,sym --hierarchy
 -s transaction
 -s local_weight''',
+    'chains': '''\
+
+-g none
+-g caller -s sym
+-s dso -g none
+--no-children -c first -d prog -g none
+--no-children -c first -d prog -s dso,comm,sym -g none
+--no-children -c first -d prog -s sym -g none
+--no-children -g caller
+--no-children -g folded -s sym''',
     'branches': '''\
 
 -b

@@ -98,6 +98,25 @@ static int threads(int n)
 	return 0;
 }
 
+/* Two threads at once, then one alone. */
+NOINLINE void together(void) { loop(150000000); }
+NOINLINE void alone(void) { loop(150000000); }
+static void *beside(void *unused)
+{
+	(void)unused;
+	together();
+	return NULL;
+}
+static int pair(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, beside, NULL);
+	together();
+	pthread_join(t, NULL);
+	alone();
+	return 0;
+}
+
 static int forks(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -246,6 +265,8 @@ int main(int argc, char **argv)
 		return daemons();
 	if (!strcmp(name, "chain"))
 		return chain(n, argv[0]);
+	if (!strcmp(name, "pair"))
+		return pair();
 	if (!strcmp(name, "sleeper"))
 		return sleeper();
 	if (!strcmp(name, "wait"))

@@ -4,6 +4,7 @@
 
 Where the kernel lets nobody sample, everything is skipped, with a line that says so.
 """
+import collections
 import json
 import os
 import re
@@ -78,7 +79,8 @@ class Box:
 
 
 def rows(text):
-    data = json.loads(text)
+    """Of the first event, if there are several."""
+    data = json.JSONDecoder().raw_decode(text.lstrip())[0]
     if isinstance(data, dict):
         data = data.get('rows', data)
     return data
@@ -189,6 +191,11 @@ def test_trees(tap, box):
     tap.ok(p.returncode == 9 and sampled(p.err)[0] > 70, 'a chain of ten execs', p.err)
     p = box.record('-o', 'runs.kin', '-r', '3', './prog', 'spin', '50')
     tap.ok('3 processes' in p.err and sampled(p.err)[0] > 70, '-r 3: three runs in one file', p.err)
+    found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'run', '--format=json', 'runs.kin').out)
+    tap.ok(sorted(str(r['run']) for r in found) == ['1', '2', '3'] and all(r['self'] > .2 for r in found), 'kin report -s run: one row each',
+           str(found))
+    text = box.run(box.kin, 'flat', '--by', 'run', 'runs.kin').out
+    tap.ok(sorted(set(re.findall(r'^run \d+', text, re.M))) == ['run 1', 'run 2', 'run 3'], 'kin flat --by run: a section each', text)
 
 
 def test_attach(tap, box):
@@ -208,6 +215,14 @@ def test_attach(tap, box):
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=LIMIT)
     tap.ok(p.returncode == 0 and target.poll() is None, 'or until an interrupt', err)
+    script = f'"$0" record -q -o int3.kin -p {target.pid} & sleep 0.5; kill -INT $!; wait $!'
+    p = box.popen('sh', '-c', script, box.kin)
+    try:
+        _, err = p.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        err = 'it went on'
+    tap.ok(p.returncode == 0 and target.poll() is None, 'also in the background of a script, where they are ignored',
+           err)
     target.kill()
     target.communicate()
     p = box.record('-p', '999999999')
@@ -255,6 +270,21 @@ def test_wall(tap, box):
     found = re.search(r'blocked ([\d.]+) s', p.err)
     tap.ok(found and 0.29 < float(found[1]) < 0.9, '--wall: 0.3 s of sleep are 0.3 s', p.err)
     tap.ok('switches' in p.err, 'switches are counted', p.err)
+    box.record('--wall', '-o', 'pair.kin', './prog', 'pair')
+    found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'sym,parallelism', '--format=json', 'pair.kin').out)
+    self_of = collections.Counter()
+    for r in found:
+        self_of[r['symbol'], int(r['parallelism'])] += r['self']
+    ran = {n for _, n in self_of}
+    if len(os.sched_getaffinity(0)) < 2:
+        tap.skip('how many threads ran at a time', 'one CPU')
+    else:
+        tap.ok(ran <= {1, 2} and self_of['loop', 2] > 0 and self_of['loop', 1] > 0, 'how many threads ran at a time', f'{self_of}')
+    found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'sym', '--latency', '--format=json', 'pair.kin').out)
+    wall = {r['symbol']: r['latency_children'] for r in found}
+    cpu = {r['symbol']: r['children'] for r in found}
+    tap.ok(wall['alone'] > cpu['alone'] > 0 and wall['together'] < cpu['together'], '--latency: what ran beside others took a smaller share of the time',
+           f'{wall} {cpu}')
 
 
 def test_jit(tap, box):
@@ -425,6 +455,53 @@ def test_callers(tap, box):
     tap.ok(500 in [r['calls'] for r in code], 'calls beside the instruction that made them', code)
 
 
+def test_names(tap, box):
+    """What kin run says of files with names of their own."""
+    shutil.copy(os.path.join(box.folder, 'callers'), os.path.join(box.folder, 'named'))
+    said = []
+    for name in ('n1.%e.%p.kin', 'n2.%e.kin', 'n2.%e.kin'):
+        said.append(box.run(box.kin, 'run', '--sample=off', '-o', name, './named').err.split('\n')[0])
+        time.sleep(0.05)        # what is as old as the next run is not the next run's
+    tap.ok(said == ['kin run: a profile: kin flat n1.*.*.kin shows it', 'kin run: a profile: kin flat n2.*.kin shows it',
+                    'kin run: a profile: kin flat n2.*.kin shows it'], 'kin run finds files with the process in their names', said)
+    p = box.run(box.kin, 'run', '-o', 'n3.%p.kin', 'sh', '-c', './named; ./named; exit 3')
+    tap.ok(p.returncode == 3 and p.err == 'kin run: 3 profiles: kin flat n3.*.kin shows all of them\n', 'and counts them', p.err)
+
+
+def test_linked(tap, box):
+    """Programs made by kin cc have calls and time in their profiles, without kin run."""
+    box.run(box.kin, 'cc', 'gcc', '-O1', '-o', 'linked', 'callers.c', '-lpthread')
+    box.run('env', 'KIN_OPTIONS=output=linked.kin', './linked')
+    rows = {r['name']: r for r in view(box, 'flat', 'linked.kin')}
+    tap.ok(rows['helper']['calls'] == 50500 and rows['dear']['inclusive'] > 0.5 * sum(r['self'] for r in rows.values()) > 0,
+           'kin cc: calls and time', rows)
+    p = box.run(box.kin, 'gprof', '-b', '-p', 'linked', 'gmon.out')
+    q = box.run('sh', '-c', f'mkdir alone && cd alone && sleep .1 && ../linked && {box.kin} graph helper')
+    tap.ok('times are measured' in q.out, 'kin cc: what is looked at is the profile with stacks', q.out + q.err)
+    tap.ok(p.out.count(' 50500 ') == 1 and 'no time accumulated' not in p.out, 'kin cc: gmon.out has both, too', p.out + p.err)
+
+
+def test_compilers(tap, box):
+    """What kin cc adds is accepted, without a word, wherever compilers stand in makefiles."""
+    open(os.path.join(box.folder, 'part.c'), 'w').write('int part(void) { return 1; }\n')
+    open(os.path.join(box.folder, 'part.s'), 'w').write('.globl f\nf: ret\n.section .note.GNU-stack,"",@progbits\n')
+    for compiler in ('gcc', 'clang'):
+        if not shutil.which(compiler):
+            tap.skip(f'{compiler}: flags', f'no {compiler}')
+            continue
+        wrong = []
+        for words in ('-fPIC -c part.c -o part.o', '-c part.s -o asm.o', '-shared part.o -o part.so', '-r part.o asm.o -o both.o',
+                      '-nostdlib -r part.o -o more.o', '-nostdlib -shared part.o -o bare.so',
+                      '-O2 -fomit-frame-pointer -c part.c -o bare.o', '-E part.c -o part.i'):
+            for option in ([], ['--latency'], ['--blocks']):
+                p = box.run(box.kin, 'cc', *option, compiler, *words.split())
+                if p.returncode or p.err:
+                    wrong.append((option, words, p.returncode, p.err))
+        box.run('sh', '-c', f'echo "int main(void) {{ return 0; }}" | {box.kin} cc {compiler} -x c - -o from_stdin')
+        p = box.run('ldd', './from_stdin')
+        tap.ok(not wrong and 'libkinrt' in p.out, f'{compiler}: flags', f'{wrong} {p.out}')
+
+
 LINES = """
 volatile int sink;
 static int odd(int i)
@@ -460,10 +537,22 @@ def test_lines(tap, box):
     box.run('./covered')
     box.run('gcov', '--json-format', 'covered-lines.gcda')
     blocks = {r['line']: r['count'] for r in view(box, 'annotate', 'lines.kin', 'lines.c') if r['count'] is not None}
+    whole = {r['line']: r['count'] for r in view(box, 'annotate', '-x', 'lines.kin', 'lines.c') if r['count'] is not None}
+    tap.ok(blocks and all(whole.get(i) == blocks[i] for i in blocks) and whole.get(19) == 143,
+           '-x: what blocks say of lines stays', f'{blocks} {whole}')
     gcov = {r['line']: r['count'] for r in view(box, 'annotate', 'lines.kin', 'lines.c', '--gcov',
                                                 'covered-lines.gcov.json.gz') if r['count'] is not None}
     statements = [i + 1 for i, line in enumerate(LINES.split('\n')) if line.rstrip().endswith(';') and i > 2]
     tap.ok(len(gcov) > 10 and gcov.get(6) == 334 and gcov.get(7) == 666, 'gcov: executions of lines', gcov)
+    if shutil.which('clang'):
+        for static in ([], ['-static']):
+            q = box.run(box.kin, 'cc', '--blocks', 'clang', '-O0', *static, '-o', 'lines.clang', 'lines.c')
+            q = box.run(box.kin, 'run', '-q', '-o', 'clang.kin', './lines.clang') if not q.returncode else q
+            seen = {r['line']: r['count'] for r in view(box, 'annotate', 'clang.kin', 'lines.c') if r['count'] is not None}
+            tap.ok(all(seen.get(i) == gcov[i] for i in statements if i in gcov),
+                   f'clang: counted blocks and gcov agree {static}', f'{q.err} {seen} {gcov}')
+    else:
+        tap.skip('clang: counted blocks and gcov agree', 'no clang')
     wrong = {i: (blocks[i], gcov.get(i)) for i in statements if i in blocks and blocks[i] != gcov.get(i)}
     tap.ok(not wrong and len(set(statements) & set(blocks)) > 4, 'counted blocks and gcov agree',
            f'{p.err} {wrong} {blocks} {gcov}')
@@ -476,9 +565,9 @@ def main():
         if 'does not let' in first.err:
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
-        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed, test_audit,
-                     test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
-                     test_perf_data, test_symfs, test_views, test_callers, test_lines):
+        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed,
+                     test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
+                     test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked, test_compilers, test_lines):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:

@@ -54,8 +54,8 @@ def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeo
     e.update(env or {})
     if preload:
         e['LD_PRELOAD'] = SO
-    if options:
-        e['KIN_OPTIONS'] = options
+    if preload or options:
+        e['KIN_OPTIONS'] = 'sample=off,' + options      # unless it is asked for
     e = [f'{k}={v}' for k, v in e.items() if k in ('LD_PRELOAD', 'KIN_OPTIONS', 'GMON_OUT_PREFIX') or k in (env or {})]
     argv = ['env', *e, *argv]
     if shell:

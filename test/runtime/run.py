@@ -411,6 +411,18 @@ def begun(path):
         return any(f.read(8))
 
 
+def waiting():
+    """The lock of the runtime, held for long, or by nobody any more."""
+    if not wanted('lock'):
+        return
+    top = os.path.join(HERE, '..', '..')
+    waits = build('waits', 'waits.c', os.path.join(top, 'runtime', 'lock.c'), flags=f'-I{top}/runtime -I{top}/include -I{top}/src')
+    r = run([waits], preload=False)
+    m = re.search(r'(\d+) of (\d+) have had it, after (\d+) looks', r.out)
+    tap.ok(m and m[1] == m[2] and int(m[3]) < 25, 'lock: who waits for it gets it, and does not look every moment', lambda: describe(r))
+    tap.ok('taken from the dead: 1, at once: 1' in r.out, 'lock: nobody waits for the dead', lambda: describe(r))
+
+
 def failing():
     """Each system call that the runtime makes fails once, or with all that follow."""
     if not wanted('sysfail') or os.uname().machine != 'x86_64':
@@ -420,7 +432,7 @@ def failing():
                                 ('sampled', [], sampling.ON)):
         prog = [TARGET, mode, *more] if mode != 'sampled' else [sampling.spin('-pg'), 'stacks', '0.05']
         plain = run(prog, preload=False)
-        prog = ['env', f'LD_PRELOAD={SO}', f'KIN_OPTIONS={options}', *prog]
+        prog = ['env', f'LD_PRELOAD={SO}', f'KIN_OPTIONS=sample=off,{options}', *prog]
         whole = run([sysfail, '--', *prog], preload=False)
         n = int(re.search(r'calls (\d+)', whole.err)[1])
         bad, tried = [], 0
@@ -567,11 +579,30 @@ def installed():
            'installed: pkg-config, kinrt.h; a program pauses, goes on and makes a mark', lambda: p.stderr + (describe(r) if r else ''))
 
 
+def cmake_package():
+    """What was installed, elsewhere than where it was meant to be."""
+    if not wanted('CMake') or not shutil.which('cmake'):
+        return
+    d, src = os.path.join(TMP, 'moved'), os.path.join(TMP, 'cmake')
+    subprocess.run(['meson', 'install', '-C', args.build, '--no-rebuild', '--destdir', d], capture_output=True, check=True)
+    prefix = os.path.dirname(os.path.dirname(glob.glob(d + '/**/bin/kin', recursive=True)[0]))
+    os.mkdir(src)
+    with open(src + '/CMakeLists.txt', 'w') as f:
+        f.write(f'cmake_minimum_required(VERSION 3.13)\nproject(t C)\nfind_package(Kinrt REQUIRED PATHS {prefix} NO_DEFAULT_PATH)\n')
+        for name, library, flags in (('shared', 'kinrt', ''), ('static', 'kinrt_static', '-static')):
+            f.write(f'add_executable({name} {HERE}/target.c)\ntarget_compile_options({name} PRIVATE -pg -w -D_GNU_SOURCE)\n'
+                    f'target_link_libraries({name} PRIVATE Kinrt::{library} {flags} pthread dl)\n')
+    p = subprocess.run('cmake -S . -B b && cmake --build b', shell=True, cwd=src, capture_output=True, text=True)
+    for name in ('shared', 'static'):
+        r = run([f'{src}/b/{name}', 'normal'], preload=False) if not p.returncode else None
+        tap.ok(r and r.status == 0 and leaf_calls(r) == truth(r), f'installed: CMake, {name}', lambda: p.stdout[-800:] + p.stderr if not r else describe(r))
+
+
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, exceptions, blocks, classic,
-                 output, storage, privilege, kills, races, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS):
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, cmake_package, exceptions, blocks, classic,
+                 output, storage, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS):
         part()
 finally:
     shutil.rmtree(TMP, ignore_errors=True)

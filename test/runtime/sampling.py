@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import statistics
 import struct
 import subprocess
 import time
@@ -131,7 +132,7 @@ def control():
            'sampling control: paused by moncontrol', lambda: f'{w} {h}')
     r, kins = sampled('shares', '0.2', options='sample=off')
     tap.ok(not kins, 'sampling control: off')
-    r, kins = sampled('shares', '0.4', options='sample=100')
+    r, kins = sampled('shares', '0.4', options='sample=100,stacks=off')
     n = sum(s.count for s in kins[0].stacks)
     tap.ok(20 < n < 60 and kins[0].header['period_ns'] == 10**7 and {s.end for s in kins[0].stacks} == {0},
            'sampling control: 100 a second, without stacks', lambda: f'{n} {kins[0].stacks[:3]}')
@@ -204,7 +205,7 @@ def processes():
 
 @part('kill -9')
 def killed():
-    bad = []
+    lost = [] # seconds, also of the program's end, which takes longer on a busy machine
     for i in range(100 if FULL else 8):
         d = os.path.join(TMP, f'killed{i}')
         os.mkdir(d)
@@ -216,9 +217,9 @@ def killed():
         used = usage.ru_utime + usage.ru_stime
         kins = [dump.read(f) for f in glob.glob(d + '/*.kin')]
         w = sum(s.weight_ns for k in kins for s in k.stacks) / 1e9
-        if not kins or not -.002 < used - w < .025:
-            bad.append(f'{used} s used, {w} s in {len(kins)} files')
-    tap.ok(not bad, 'sampling kill -9: all but the last few ms are in the file', lambda: '\n'.join(bad))
+        lost.append(used - w if kins else 9)
+    tap.ok(min(lost) > -.002 and statistics.median(lost) < .025 and max(lost) < .06, 'sampling kill -9: all but the last few ms are in the file',
+           lambda: str(lost))
 
 
 @part('refused')
@@ -280,8 +281,9 @@ def gmon():
     out = subprocess.run(['gprof', '-b', '-p', spin('-pg'), os.path.dirname(r.kins[0]) + '/gmon.out'], capture_output=True, text=True).stdout
     got = {m[2]: float(m[1]) for m in re.finditer(r'^ *([\d.]+) .* (\S+)$', out, re.M)}
     seconds = {m[2]: float(m[1]) for m in re.finditer(r'^ *[\d.]+ +[\d.]+ +([\d.]+) .* (\S+)$', out, re.M)}
-    tap.ok(all(near(got.get(f, 0), s, slack=3) for f, s in (('burn_a', 60), ('burn_b', 30), ('burn_c', 10))) and near(sum(seconds.values()), 1),
-           'sampling gmon.out: GNU gprof shows the same shares, and the time by the clock', lambda: out)
+    w = weights(kins)
+    tap.ok(w['burn_a'] > w['burn_b'] > w['burn_c'] > 0 and all(near(got.get(f, 0), 100 * w[f] / sum(w.values()), slack=1.5) for f in ('burn_a', 'burn_b', 'burn_c')) and
+           near(sum(seconds.values()), 1), 'sampling gmon.out: GNU gprof shows the same shares, and the time by the clock', lambda: f'{w}\n{out}')
     d = os.path.join(TMP, 'sgmon')
     os.makedirs(d, exist_ok=True)
     for i in range(8):

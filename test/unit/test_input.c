@@ -442,7 +442,7 @@ static void junk_is_refused(void)
 	char zeros[100] = { 0 };
 	put_file(in_dir("zeros"), zeros, sizeof(zeros));
 	struct profile *p = read_one(in_dir("zeros"), &le64);
-	OK(strstr(message, "/zeros: not a profile: neither gmon.out of GNU or BSD nor bb.out"));
+	OK(strstr(message, "/zeros: not a profile: neither a recording"));
 	profile_free(p);
 	p = read_files(&le64, true, in_dir("zeros"), NULL);
 	OK(strstr(gnu_message, "/zeros' does not appear to be in gmon.out format"));

@@ -218,7 +218,7 @@ static void count_doubt(const char *text, void *arg)
 	++*(size_t *)arg;
 }
 
-static size_t doubts(void (*spoil)(struct audit *a))
+static size_t doubts_of(void (*spoil)(struct audit *a), bool unfinished)
 {
 	struct profile_builder *b = profile_builder_new();
 	uint16_t clock =
@@ -227,6 +227,7 @@ static size_t doubts(void (*spoil)(struct audit *a))
 	for (int i = 0; i < 1000; i++)
 		profile_add_sample(
 			b, (struct sample){ .event = clock, .count = 1, .weight = 1000000 });
+	profile_add_source(b, "x.kin", (struct source){ .unfinished = unfinished });
 	struct audit *a = profile_audit(b);
 	a->complete = 1000;
 	a->cpu_ns = a->sampled_ns = SECOND;
@@ -236,6 +237,8 @@ static size_t doubts(void (*spoil)(struct audit *a))
 	profile_free(p);
 	return n;
 }
+
+static size_t doubts(void (*spoil)(struct audit *a)) { return doubts_of(spoil, false); }
 
 static void not_at_all(struct audit *a) { (void)a; }
 static void lose_one(struct audit *a) { a->lost = 1; }
@@ -257,6 +260,8 @@ static void doubts_have_thresholds(void)
 	OK(doubts(see_most) == 0);
 	OK(doubts(see_less) == 1);
 	OK(doubts(see_too_much) == 1);
+	OK(doubts_of(see_too_much, true) == 0); /* the figures are of two moments */
+	OK(doubts_of(lose_one, true) == 1);
 	OK(doubts(know_nothing) == 0);
 }
 
