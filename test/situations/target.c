@@ -37,9 +37,6 @@ extern char **environ;
 enum { HOT_MS = 60 };
 static volatile unsigned long sink;
 
-/* Who asks for the clock often gives the CPU away there, and then no tick of it meets him. */
-enum { ROUNDS = 200000 };
-
 static double cpu(void)
 {
 	struct timespec t;
@@ -47,22 +44,36 @@ static double cpu(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Who asks for his clock before the tick comes may lose the CPU there (the kernel looks at his
+ * slice then), and no tick ever meets him: the rounds grow until one is longer than several ticks.
+ */
+enum { FIRST_ROUND = 200000 };
+static const double LONG_ROUND = 0.012; /* seconds */
+
 NOINLINE void hot_a(int ms)
 {
-	double end = cpu() + ms / 1e3;
-	do
-		for (int i = 0; i < ROUNDS; i++)
+	double now = cpu(), end = now + ms / 1e3, before;
+	long rounds = FIRST_ROUND;
+	do {
+		before = now;
+		for (long i = 0; i < rounds; i++)
 			sink += (unsigned long)i ^ sink;
-	while (cpu() < end);
+		now = cpu();
+		rounds *= now - before < LONG_ROUND ? 2 : 1;
+	} while (now < end);
 }
 
 NOINLINE void hot_b(int ms)
 {
-	double end = cpu() + ms / 1e3;
-	do
-		for (int i = 0; i < ROUNDS; i++)
+	double now = cpu(), end = now + ms / 1e3, before;
+	long rounds = FIRST_ROUND;
+	do {
+		before = now;
+		for (long i = 0; i < rounds; i++)
 			sink += (unsigned long)i * 3 ^ sink;
-	while (cpu() < end);
+		now = cpu();
+		rounds *= now - before < LONG_ROUND ? 2 : 1;
+	} while (now < end);
 }
 
 static void work(void)
