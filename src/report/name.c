@@ -76,13 +76,34 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 	return join(t, (const char *const[]){ name, " (", file, tail });
 }
 
+/* What may follow a function's name: its parameters, or those of its template. */
+static bool ends_name(char c) { return c == '\0' || c == '(' || c == '<'; }
+
+bool report_name_is(const char *display, const char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	size_t n = strlen(name), depth = 0;
+	bool starts = true;
+
+	for (const char *p = display; n && *p; p++) {
+		if (starts && !strncmp(p, name, n) && ends_name(p[n]))
+			return true;
+		if (*p == '(') {
+			if (strncmp(p, anonymous, sizeof(anonymous) - 1))
+				return false; /* its parameters */
+			p += sizeof(anonymous) - 2;
+		}
+		depth += *p == '<';
+		depth -= *p == '>' && depth;
+		starts = !depth && (*p == ' ' || (*p == ':' && p[1] != ':'));
+	}
+	return false;
+}
+
 bool report_symbol_is(const struct report_input *in, symid id, const char *name)
 {
-	if (!strcmp(in->symbols->at[id].name, name))
-		return true;
-	const char *display = symbols_display(in->symbols, id);
-	size_t n = strlen(name);
-	return !strncmp(display, name, n) && (!display[n] || display[n] == '(');
+	return !strcmp(in->symbols->at[id].name, name) ||
+	       report_name_is(symbols_display(in->symbols, id), name);
 }
 
 bool report_file_is(const char *path, const char *name)

@@ -1,0 +1,47 @@
+#include "tap.h"
+
+#include "report/report.h"
+
+static void test_function_names(void)
+{
+	static const struct {
+		const char *display, *name;
+		bool same;
+	} cases[] = {
+		{ "main", "main", true },
+		{ "main", "mai", false },
+		{ "main", "ain", false },
+		{ "main", "", false },
+		{ "a::b::f(int)", "a::b::f(int)", true },
+		{ "a::b::f(int)", "a::b::f", true },
+		{ "a::b::f(int)", "b::f", true },
+		{ "a::b::f(int)", "f(int)", true },
+		{ "a::b::f(int)", "f", true },
+		{ "a::b::f(int)", ":f", false },
+		{ "a::b::f(int)", "b", false },
+		{ "a::b::f(int)", "int", false },
+		{ "void a::f<int>(ns::g<int>)", "f", true },
+		{ "void a::f<int>(ns::g<int>)", "a::f<int>", true },
+		{ "void a::f<int>(ns::g<int>)", "g", false },
+		{ "a::f<ns::g<int> >()", "g", false },
+		{ "x::(anonymous namespace)::f()", "f", true },
+		{ "(anonymous namespace)::f()", "(anonymous namespace)::f", true },
+		{ "a::X::operator()(int) const", "operator()", true },
+		{ "a::X::operator()(int) const", "X::operator()", true },
+		{ "linalg::norm", "norm", true },
+		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "drop", true },
+		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "core::ops::Drop", false },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		bool same = report_name_is(cases[i].display, cases[i].name);
+		OK(same == cases[i].same);
+		if (same != cases[i].same)
+			printf("# '%s' for '%s'\n", cases[i].name, cases[i].display);
+	}
+}
+
+int main(void)
+{
+	test_function_names();
+	return DONE();
+}
