@@ -104,6 +104,11 @@ def losses(r):
     return {k: v for k, v in out.items() if k != 'threads'}
 
 
+def counts_lost(r):
+    """Losses but for those of samples, which a busy machine may bring about wherever there is sampling."""
+    return {k: v for k, v in losses(r).items() if k not in ('samples', 'stacks')}
+
+
 def describe(r):
     lines = [f'status {r.status}', f'out {r.out[:300]!r}', f'err {r.err[:300]!r}']
     for k in r.kins[:8]:

@@ -18,7 +18,7 @@ import time
 import dump
 import latency
 import sampling
-from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, describe, leaf_calls, losses, run, tap, truth,
+from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, counts_lost, describe, leaf_calls, losses, run, tap, truth,
                      wanted)
 
 # ---- situations ----
@@ -160,7 +160,7 @@ def shape(flags, name, static='', cc='gcc'):
         return
     out = build(re.sub(r'\W+', '_', name), 'target.c', flags=flags, after=static, cc=cc)
     r = run([out, 'threads64', '64000'], preload=not static)
-    tap.ok(r.status == 0 and leaf_calls(r) == 64000 and not losses(r), f'{name}: counted', lambda: describe(r))
+    tap.ok(r.status == 0 and leaf_calls(r) == 64000 and not counts_lost(r), f'{name}: counted', lambda: describe(r))
 
 
 def builds():
@@ -195,7 +195,7 @@ def exceptions():
         prog = build('exc' + flags, 'exc.cc', flags=flags + ' -std=gnu++17', cc='g++')
         for options in ('', 'latency,' + sampling.ON):
             r = run([prog], options=options)
-            tap.ok(r.status == 0 and truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'exceptions, {flags} {options}: counted',
+            tap.ok(r.status == 0 and truth(r) and leaf_calls(r) == truth(r) and not counts_lost(r), f'exceptions, {flags} {options}: counted',
                    lambda: describe(r))
 
 
@@ -384,7 +384,7 @@ def stepping():
         m = re.search(r'truth (\d+) (\d+)', r.out)
         injected = re.search(r'(\d+) injected', r.out)
         got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
-        tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not losses(r),
+        tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not counts_lost(r),
                f'stepsig {what}: exact after {injected and injected[1]} signals between instructions', lambda: f'{got}\n' + describe(r))
 
 
@@ -401,7 +401,7 @@ def stepping_renewal():
     injected = re.search(r'(\d+) injected', r.out)
     got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
     sizes = [size for k in r.kins for kind, size, *_ in dump.read(k).blocks if kind == 4]
-    tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not losses(r) and len(sizes) == 2,
+    tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not counts_lost(r) and len(sizes) == 2,
            f'stepsig renewal: exact after {injected and injected[1]} signals, in {len(sizes)} tables', lambda: f'{got} {sizes}\n' + describe(r))
 
 
@@ -546,7 +546,7 @@ def aarch64():
         os.mkdir(w)
         r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so', f'{d}/target', mode,
                  *(['64000'] if mode == 'threads64' else [])], preload=False, where=w)
-        tap.ok(truth(r) and leaf_calls(r) == truth(r) and not losses(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
+        tap.ok(truth(r) and leaf_calls(r) == truth(r) and not counts_lost(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
     w = os.path.join(d, 'sampled')
     os.mkdir(w)
     r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so',

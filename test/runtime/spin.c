@@ -20,32 +20,16 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../lib/burn.h"
+
 #define NOINLINE __attribute__((noinline, noclone))
 
 static const char *arg = "", *self;
 static __thread volatile unsigned long sink;
 
-static double cpu(clockid_t c)
-{
-	struct timespec t;
-
-	clock_gettime(c, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-#define BURN(name)                                                                                 \
-	NOINLINE void name(double seconds)                                                         \
-	{                                                                                          \
-		double end = cpu(CLOCK_THREAD_CPUTIME_ID) + seconds;                               \
-		do                                                                                 \
-			for (int i = 0; i < 50000; i++)                                            \
-				sink += (unsigned long)i * sink;                                   \
-		while (cpu(CLOCK_THREAD_CPUTIME_ID) < end);                                        \
-		__asm__ volatile("" ::: "memory");                                                 \
-	}
-BURN(burn_a)
-BURN(burn_b)
-BURN(burn_c)
+BURN(burn_a, i *sink)
+BURN(burn_b, i ^ sink)
+BURN(burn_c, i + 3 * sink)
 
 static double seconds(double unless) { return *arg ? atof(arg) : unless; }
 
@@ -128,8 +112,8 @@ static int m_stacks(void)
 {
 	char *text = malloc(1 << 16);
 
-	for (double end = cpu(CLOCK_PROCESS_CPUTIME_ID) + seconds(1);
-	     cpu(CLOCK_PROCESS_CPUTIME_ID) < end;) {
+	for (double end = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + seconds(1);
+	     cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < end;) {
 		nested(20, 0.002);
 		for (int i = 0; i < 200; i++)
 			sink += (unsigned long)snprintf(text, 1 << 16, "%d %s %f", i, "text",
@@ -471,7 +455,7 @@ int main(int argc, char **argv)
 			int r = modes[i].run();
 
 			fflush(stdout);
-			fprintf(stderr, "cpu %.6f\n", cpu(CLOCK_PROCESS_CPUTIME_ID));
+			fprintf(stderr, "cpu %.6f\n", cpu_seconds(CLOCK_PROCESS_CPUTIME_ID));
 			return r;
 		}
 	return 97;

@@ -128,15 +128,12 @@ def situations(full):
 def many_functions(path, n=3000):
     """A program with one place that calls n functions."""
     with open(path, 'w') as f:
-        f.write('#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nstatic volatile unsigned long s;\n')
+        f.write('#include <stdio.h>\n#include <stdlib.h>\n#include "burn.h"\nstatic volatile unsigned long s;\n')
         for i in range(n):
             f.write(f'__attribute__((noinline)) static void f{i}(void) {{ s += {i}; }}\n')
-        f.write('static void (*const all[])(void) = {' + ', '.join(f'f{i}' for i in range(n)) + '};\n'
-                '__attribute__((noinline)) void hot_a(int ms)\n'
-                '{\n\tclock_t end = clock() + CLOCKS_PER_SEC / 1000 * ms;\n'
-                '\twhile (clock() < end)\n\t\tfor (int i = 0; i < 20000; i++)\n\t\t\ts += (unsigned)i;\n}\n'
+        f.write('static void (*const all[])(void) = {' + ', '.join(f'f{i}' for i in range(n)) + '};\nBURN(hot_a, i ^ sink)\n'
                 f'int main(int argc, char **argv)\n{{\n\tfor (int k = 0; k < 10; k++)\n\t\tfor (int i = 0; i < {n}; i++)\n'
-                '\t\t\tall[i]();\n\thot_a(argc > 1 ? atoi(argv[1]) : 60);\n\tputs("ok");\n\treturn 0;\n}\n')
+                '\t\t\tall[i]();\n\thot_a((argc > 1 ? atoi(argv[1]) : 60) / 1e3);\n\tputs("ok");\n\treturn 0;\n}\n')
 
 
 class Programs:
@@ -167,7 +164,7 @@ class Programs:
             self.missing[out] = f'no {compiler}'
             return
         std = '-std=gnu++17' if source.endswith('.cc') else '-std=gnu11'
-        p = subprocess.run(f'{compiler} {std} -D_GNU_SOURCE -O1 -g -w {flags} -o {self.folder}/{out} {source} {after} '
+        p = subprocess.run(f'{compiler} {std} -D_GNU_SOURCE -O1 -g -w -I../lib {flags} -o {self.folder}/{out} {source} {after} '
                            f'-pthread -ldl', shell=True, cwd=HERE, capture_output=True, text=True, check=False)
         if p.returncode:
             self.missing[out] = p.stderr[-300:]

@@ -2,7 +2,7 @@
  *
  * What it prints, writes and returns does not depend on time: who watches and changes any of it has
  * broken it. leaf() is called a number of times that is known of each mode, hot_a() and hot_b() use
- * a known amount of CPU time: HOT_MS milliseconds, unless said otherwise. run.py has the numbers.
+ * a known amount of CPU time: HOT seconds, unless said otherwise. run.py has the numbers.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,56 +31,21 @@
 #include <ucontext.h>
 #endif
 
+#include "../lib/burn.h"
 #include "../lib/modes.h"
 
 extern char **environ;
-enum { HOT_MS = 60 };
+static const double HOT = 0.06; /* seconds */
 static volatile unsigned long sink;
 
-static double cpu(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* Who asks for his clock before the tick comes may lose the CPU there (the kernel looks at his
- * slice then), and no tick ever meets him: the rounds grow until one is longer than several ticks.
- */
-enum { FIRST_ROUND = 200000 };
-static const double LONG_ROUND = 0.012; /* seconds */
-
-NOINLINE void hot_a(int ms)
-{
-	double now = cpu(), end = now + ms / 1e3, before;
-	long rounds = FIRST_ROUND;
-	do {
-		before = now;
-		for (long i = 0; i < rounds; i++)
-			sink += (unsigned long)i ^ sink;
-		now = cpu();
-		rounds *= now - before < LONG_ROUND ? 2 : 1;
-	} while (now < end);
-}
-
-NOINLINE void hot_b(int ms)
-{
-	double now = cpu(), end = now + ms / 1e3, before;
-	long rounds = FIRST_ROUND;
-	do {
-		before = now;
-		for (long i = 0; i < rounds; i++)
-			sink += (unsigned long)i * 3 ^ sink;
-		now = cpu();
-		rounds *= now - before < LONG_ROUND ? 2 : 1;
-	} while (now < end);
-}
+BURN(hot_a, i ^ sink)
+BURN(hot_b, i * 3 ^ sink)
 
 static void work(void)
 {
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	calls(200000);
-	hot_b(HOT_MS);
+	hot_b(HOT);
 }
 
 static void tell(void)
@@ -100,7 +65,7 @@ NOINLINE int recurse(int depth)
 	__asm__ volatile("" : : "r"(pad) : "memory");
 	leaf();
 	if (depth <= 1) {
-		hot_a(HOT_MS);
+		hot_a(HOT);
 		return 1;
 	}
 	r = recurse(depth - 1) + 1;
@@ -122,7 +87,7 @@ static int m_exit_race(void)
 	pthread_t t;
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t, NULL, thread_calls, (void *)1000000000L);
-	hot_a(5 * HOT_MS); /* what no tick met before the end is lost */
+	hot_a(5 * HOT); /* what no tick met before the end is lost */
 	ok();
 	exit(6);
 }
@@ -190,7 +155,7 @@ static int forked(void (*leave)(int))
 	work();
 	pid_t p = fork();
 	if (!p) {
-		hot_b(2 * HOT_MS);
+		hot_b(2 * HOT);
 		calls(300000);
 		leave(0);
 	}
@@ -208,7 +173,7 @@ static int m_fork_parent_first(void)
 		usleep(100000);
 		exit(0);
 	}
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	return ok();
 }
 
@@ -223,7 +188,7 @@ static int m_fork_storm(void)
 		}
 		bad += wait_for(p) != 0x300;
 	}
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	printf("bad %d\n", bad);
 	return 0;
 }
@@ -240,12 +205,12 @@ static int m_fork_parallel(void)
 	}
 	while (wait(&status) > 0)
 		bad += status != 0x300;
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	printf("bad %d\n", bad);
 	return 0;
 }
 
-static void *thread_hot(void *ms) { return hot_b((int)(long)ms), NULL; }
+static void *thread_hot(void *ms) { return hot_b((double)(long)ms / 1e3), NULL; }
 
 static int m_fork_threads(void)
 {
@@ -271,7 +236,7 @@ static int m_exec_chain(void)
 {
 	int left = *arg ? atoi(arg) : 10;
 	char next[16];
-	hot_a(20);
+	hot_a(0.02);
 	calls(1000);
 	if (!left)
 		return ok();
@@ -324,7 +289,7 @@ static int m_vfork_exit(void)
 		}
 		bad += wait_for(p) != 0x400;
 	}
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	printf("bad %d\n", bad);
 	return 0;
 }
@@ -371,7 +336,7 @@ static int m_threads1000(void)
 	for (int i = 0; i < N; i++)
 		if (made[i])
 			pthread_join(t[i], NULL);
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	printf("bad %d\n", bad);
 	return 0;
 }
@@ -390,7 +355,7 @@ static int m_thread_hot(void)
 {
 	pthread_t t[4];
 	for (int i = 0; i < 4; i++)
-		pthread_create(&t[i], NULL, thread_hot, (void *)(long)(2 * HOT_MS));
+		pthread_create(&t[i], NULL, thread_hot, (void *)(long)(2e3 * HOT));
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
 	return ok();
@@ -417,7 +382,7 @@ static int m_dlopen(void) /* ARGUMENT: N:LIBRARY */
 		if (h)
 			dlclose(h);
 	}
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	printf("bad %ld\n", bad);
 	return 0;
 }
@@ -448,7 +413,7 @@ static int m_longjmp(void)
 		else
 			n++;
 	}
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	printf("n %ld\n", n);
 	return 0;
 }
@@ -468,7 +433,7 @@ static void coroutine(int me)
 {
 	for (;;) {
 		if (++switches > 200000) {
-			hot_a(HOT_MS);
+			hot_a(HOT);
 			setcontext(&home);
 		}
 		inner(me);
@@ -546,10 +511,10 @@ static int m_sigwait(void)
 	int n = 0;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	while (sigtimedwait(&all, NULL, &none) > 0)
 		n++;
-	hot_b(HOT_MS);
+	hot_b(HOT);
 	while (sigtimedwait(&all, NULL, &none) > 0)
 		n++;
 	printf("stray %d\n", n);
@@ -571,14 +536,14 @@ static int m_alt_stack(void)
 	sigaction(SIGUSR1, &a, NULL);
 	for (int i = 0; i < 100000; i++)
 		raise(SIGUSR1);
-	hot_a(HOT_MS);
+	hot_a(HOT);
 	return ok();
 }
 
 static int ends[2];
 static void *burns(void *ms)
 {
-	hot_b((int)(long)ms);
+	hot_b((double)(long)ms / 1e3);
 	if (write(ends[1], "x", 1) != 1)
 		die("write");
 	return NULL;
@@ -613,7 +578,7 @@ static int m_eintr_alone(void)
 	long interrupted = 0;
 	for (int i = 0; i < 40; i++) {
 		struct timespec d = { 0, 2000000 };
-		hot_a(4);
+		hot_a(0.004);
 		interrupted += poll(NULL, 0, 3) < 0;
 		interrupted += nanosleep(&d, NULL) < 0;
 	}

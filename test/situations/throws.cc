@@ -1,27 +1,17 @@
 // throws.cc - a hundred thousand exceptions through four frames, some thrown on again
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <stdexcept>
+
+#include "../lib/burn.h"
+
 #define NOINLINE __attribute__((noinline))
 
 static volatile unsigned long sink;
 extern "C" NOINLINE void leaf() { sink++; }
 
-static double cpu()
-{
-	timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return double(t.tv_sec) + double(t.tv_nsec) / 1e9;
-}
-
-extern "C" NOINLINE void hot_a(int ms)
-{
-	double end = cpu() + ms / 1e3;
-	do
-		for (int i = 0; i < 20000; i++)
-			sink += i ^ sink;
-	while (cpu() < end);
+extern "C" {
+BURN(hot_a, i ^ sink)
 }
 
 struct Counted {
@@ -73,7 +63,7 @@ int main(int argc, char **argv)
 			n += 2;
 		}
 	}
-	hot_a(argc > 1 ? std::atoi(argv[1]) : 60);
+	hot_a(argc > 1 ? std::atoi(argv[1]) / 1e3 : 0.06);
 	std::printf("n %ld\n", n);
 	return 0;
 }

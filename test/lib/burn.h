@@ -1,0 +1,43 @@
+/* burn.h - functions that use a known amount of CPU time, for who samples them.
+ *
+ * They ask the thread's clock some five times in all. Where the kernel looks at a thread's slice
+ * whenever it asks (Linux since 6.6), a thread that asks more often than the tick comes loses the
+ * CPU there, and no tick ever meets it: it would not be sampled, by any timer that the tick drives.
+ */
+#ifndef LIB_BURN_H
+#define LIB_BURN_H
+
+#include <time.h>
+
+static inline double cpu_seconds(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static const unsigned long BURN_ROUNDS = 50000; /* the least: a tenth of a millisecond, or two */
+
+/* void name(double seconds); `step` is an expression of i: different ones, and the compiler keeps
+ * the functions apart. */
+#define BURN(name, step)                                                                           \
+	__attribute__((noinline, noclone)) void name(double seconds)                               \
+	{                                                                                          \
+		double now = cpu_seconds(CLOCK_THREAD_CPUTIME_ID), end = now + seconds;            \
+		volatile unsigned long sink = 0;                                                   \
+		unsigned long rounds = BURN_ROUNDS;                                                \
+		for (;;) {                                                                         \
+			for (unsigned long i = 0; i < rounds; i++)                                 \
+				sink += (step);                                                    \
+			double then = now;                                                         \
+			now = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);                                \
+			if (now >= end)                                                            \
+				break;                                                             \
+			double more = (double)rounds * (end - now) / (now - then);                 \
+			rounds = (unsigned long)more > BURN_ROUNDS ? (unsigned long)more           \
+								   : BURN_ROUNDS;                  \
+		}                                                                                  \
+		__asm__ volatile("" ::: "memory");                                                 \
+	}
+
+#endif
