@@ -257,7 +257,7 @@ static void tell_of_rights(struct session *s, unsigned *rounds)
 {
 	bool unseen = s->target.running && !s->target.ended && !s->opts->everything &&
 		      rings_all_gone(s->rings);
-	if (unseen && ++*rounds == 2)
+	if (unseen && !target_is_leaving(&s->target) && ++*rounds == 2)
 		s->opts->say("the program runs with more rights than this recorder (setuid): the "
 			     "kernel does not let it be sampled; it runs on");
 }

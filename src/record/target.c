@@ -196,6 +196,23 @@ void target_look(struct target *t)
 		t->ended = true;
 }
 
+bool target_is_leaving(const struct target *t)
+{
+	/* proc(5), /proc/PID/stat: "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS ..." */
+	enum { EXITING = 4 }; /* PF_EXITING of the kernel's sched.h */
+	char path[64], line[256], state = 'X';
+	unsigned flags = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)t->pid);
+	FILE *f = fopen(path, "re");
+	const char *after = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	if (after)
+		sscanf(after + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags);
+	if (f)
+		fclose(f);
+	return state == 'Z' || state == 'X' || flags & EXITING;
+}
+
 void target_pass(const struct target *t, const struct signal_seen *s)
 {
 	bool own =

@@ -62,6 +62,9 @@ struct kin_error *target_go(struct target *t, const char *name) __attribute__((w
 void target_cancel(struct target *t);
 /* Looks whether it has ended. */
 void target_look(struct target *t);
+/* Whether it is about to end: the kernel clears up after it, which takes its time if there is much
+ * memory. */
+bool target_is_leaving(const struct target *t);
 /* Waits for its end, passing signals on: for when there is nothing to record. */
 void target_wait(struct target *t, struct signals *s);
 /* A signal meant for the recorder's user's program. */
