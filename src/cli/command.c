@@ -18,6 +18,7 @@ const struct command *const commands[] = {
 	&counts_command,
 	&cycles_command,
 	&latency_command,
+	&diff_command,
 	&order_command,
 	&script_command,
 	&info_command,

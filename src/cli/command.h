@@ -31,6 +31,7 @@ struct command {
 	const struct example *examples;         /* until one without a command */
 	const char *exit_status;                /* a paragraph; NULL: what most commands have */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
+	bool compares;       /* operands that are programs may be several: settings.programs */
 	bool main_is_elsewhere; /* has its own command line: gprof */
 	/* Reads its command line itself, by `options`: what it is given is another program's, too.
 	 * NULL: settings_parse() does. Not for --help and --version, when they come first. */
@@ -47,6 +48,7 @@ extern const struct command browse_command;
 extern const struct command cc_command;
 extern const struct command counts_command;
 extern const struct command cycles_command;
+extern const struct command diff_command;
 extern const struct command flat_command;
 extern const struct command gprof_command;
 extern const struct command graph_command;

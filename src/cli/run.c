@@ -11,9 +11,7 @@
 #include "cli/progress.h"
 #include "kin/kin.h"
 
-/* What is to be said of the data, from number `from` on: what is said of programs and libraries is
- * known only when they have been looked at. */
-static void tell_warnings(const struct settings *s, const struct kin_profile *profile, size_t from)
+void run_tell_warnings(const struct settings *s, const struct kin_profile *profile, size_t from)
 {
 	for (size_t i = from; i < kin_profile_n_warnings(profile); i++)
 		message(s->command->name, "warning: %s", kin_profile_warning_at(profile, i));
@@ -45,7 +43,7 @@ static int open_data(const struct settings *s, struct kin_profile **ret)
 
 	int status = message_error(s->command->name, err);
 	if (*ret)
-		tell_warnings(s, *ret, 0);
+		run_tell_warnings(s, *ret, 0);
 	for (size_t i = 0; *ret && s->strict && i < kin_profile_n_doubts(*ret); i++) {
 		message(s->command->name, "in doubt: %s", kin_profile_doubt_at(*ret, i));
 		status = EXIT_ERROR;
@@ -103,7 +101,7 @@ static struct kin_error *check_output(const struct settings *s)
 		path);
 }
 
-static struct kin_error *print_table(const struct settings *s, struct kin_table *table, int status)
+struct kin_error *run_render(const struct settings *s, struct kin_table *table, int status)
 {
 	struct output out;
 	struct kin_error *err = output_open(&s->output, status, &out);
@@ -116,8 +114,8 @@ static struct kin_error *print_table(const struct settings *s, struct kin_table 
 	return output_finish(&out, err);
 }
 
-/* The same, unless the output would be in the way. */
-static int open_profile(const struct settings *s, struct kin_profile **ret)
+/* Unless the output would be in the way. */
+int run_open(const struct settings *s, struct kin_profile **ret)
 {
 	struct kin_error *err = check_output(s);
 	*ret = NULL;
@@ -127,12 +125,12 @@ static int open_profile(const struct settings *s, struct kin_profile **ret)
 int run_profile(const struct settings *s, profile_user *use)
 {
 	struct kin_profile *profile;
-	int status = open_profile(s, &profile);
+	int status = run_open(s, &profile);
 	if (!profile)
 		return status;
 	size_t told = kin_profile_n_warnings(profile);
 	struct kin_error *err = use(profile, s, status);
-	tell_warnings(s, profile, told);
+	run_tell_warnings(s, profile, told);
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;
 }
@@ -141,15 +139,15 @@ int run_report(const struct settings *s, const char *report)
 {
 	struct kin_profile *profile;
 	struct kin_table *table = NULL;
-	int status = open_profile(s, &profile);
+	int status = run_open(s, &profile);
 	if (!profile)
 		return status;
 	size_t told = kin_profile_n_warnings(profile);
 	struct kin_error *err = make_table(s, report, profile, &table);
 	if (!err)
-		err = print_table(s, table, status);
+		err = run_render(s, table, status);
 	kin_table_free(table);
-	tell_warnings(s, profile, told); /* after a pager, which would cover it */
+	run_tell_warnings(s, profile, told); /* after a pager, which would cover it */
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status;
 }

@@ -6,6 +6,7 @@
 
 struct kin_error;
 struct kin_profile;
+struct kin_table;
 
 /* What a command makes of a profile; `status` is what it will exit with if that goes well. */
 typedef struct kin_error *profile_user(struct kin_profile *profile, const struct settings *s,
@@ -15,6 +16,16 @@ typedef struct kin_error *profile_user(struct kin_profile *profile, const struct
  * make something of what could be read. Nothing is read if the output would replace the data, or
  * any profile or program. Returns the exit status. */
 int run_profile(const struct settings *s, profile_user *use);
+
+/* The first step of that: returns the exit status that the data calls for; *ret is NULL if nothing
+ * could be read. To be freed. */
+int run_open(const struct settings *s, struct kin_profile **ret);
+/* What is said of the data, from number `from` on: what is said of programs and libraries is known
+ * only when they have been looked at. */
+void run_tell_warnings(const struct settings *s, const struct kin_profile *profile, size_t from);
+/* The last step, as s says. `status`: what the command will exit with if that goes well. */
+MUST_CHECK struct kin_error *run_render(const struct settings *s, struct kin_table *table,
+					int status);
 
 /* The same for a report that is rendered as s says. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);

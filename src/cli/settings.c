@@ -206,6 +206,10 @@ static bool add_operand(struct settings *s, const char *word, bool after_dashes,
 		return true;
 	}
 	enum content content = content_of(word);
+	if (content == CONTENT_PROGRAM && s->command->compares) {
+		add(&s->programs, word);
+		return true;
+	}
 	if (content == CONTENT_PROGRAM)
 		return set_executable(s, word, error);
 	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
@@ -370,6 +374,7 @@ void settings_done(struct settings *s)
 	free(s->call_graph);
 	arena_release(&s->config);
 	vec_free(&s->data.at);
+	vec_free(&s->programs.at);
 	vec_free(&s->subjects.at);
 	vec_free(&s->source_dirs.at);
 	vec_free(&s->gcov.at);

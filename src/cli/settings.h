@@ -16,7 +16,8 @@ struct string_list {
 
 struct settings {
 	const struct command *command;
-	const char *executable; /* NULL: to be found */
+	const char *executable;      /* NULL: to be found */
+	struct string_list programs; /* operands, if the command compares */
 	struct string_list data;
 	struct string_list subjects;
 	const char *debug_dir, *demangle;
@@ -43,6 +44,10 @@ struct settings {
 	bool only_about;
 	bool top_no_children; /* what a file says for kin top */
 	bool no_branches;     /* samples as they are, though branches were recorded */
+	/* "diff" only */
+	struct kin_diff_opts diff;
+	bool limited;
+	double limit; /* of the total's growth, 0.05: 5 % */
 };
 
 /* The options that commands share, by subject. */

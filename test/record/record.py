@@ -196,6 +196,11 @@ def test_trees(tap, box):
            str(found))
     text = box.run(box.kin, 'flat', '--by', 'run', 'runs.kin').out
     tap.ok(sorted(set(re.findall(r'^run \d+', text, re.M))) == ['run 1', 'run 2', 'run 3'], 'kin flat --by run: a section each', text)
+    box.record('-o', 'slower.kin', '-r', '3', './prog', 'spin', '150')
+    p = box.run(box.kin, 'diff', '--inclusive', '--format=json', '--fail-above=50', 'runs.kin', 'slower.kin')
+    main = [r for r in rows(p.out) if r['name'] == 'main']
+    tap.ok(p.returncode == 1 and 'has grown by' in p.err and len(main) == 1 and .07 < main[0]['change'] < .13 and
+           .03 < main[0]['before'] < .08 and 0 < main[0]['chance'] < .1, 'kin diff: the mean of three runs each', p.out[-2000:] + p.err)
 
 
 def test_attach(tap, box):

@@ -1,0 +1,86 @@
+/* diff.c - two profiles side by side. */
+#include "report/diff.h"
+
+#include <string.h>
+
+#include "analysis/inclusive.h"
+#include "api/private.h"
+#include "base/err.h"
+#include "table/select.h"
+
+/* What a sample stands for, on average over the time: the sum of squares by the sum. One tick of a
+ * histogram is one sample. */
+static double weight_of_sample(const struct samples *s)
+{
+	double sum = 0, squares = 0;
+	uint16_t event = samples_event(s);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sample *x = &s->at[i];
+		if (x->event != event)
+			continue;
+		sum += (double)x->weight;
+		squares += (double)x->weight * (double)x->weight / x->count;
+	}
+	return sum > 0 ? squares / sum : 1;
+}
+
+static size_t n_runs(const struct samples *s)
+{
+	uint32_t last = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t run = s->tasks[s->at[i].task].run;
+		last = run > last ? run : last;
+	}
+	return (size_t)last + 1;
+}
+
+static struct kin_error *open_side(struct kin_profile *p, struct diff_side *ret)
+{
+	const struct samples *s = &p->data->samples;
+	struct kin_report_opts opts = { .size = sizeof(opts), .columns = diff_columns };
+
+	*ret = (struct diff_side){ .n_runs = n_runs(s), .per_sample = weight_of_sample(s) };
+	struct kin_error *err = kin_report(p, "flat", &opts, &ret->flat);
+	if (err || ret->n_runs == 1)
+		return err;
+	static const char *const of_runs[] = { "run", "name", "object", "self", "inclusive", NULL };
+	opts.by = "run";
+	opts.columns = of_runs;
+	return kin_report(p, "flat", &opts, &ret->by_run);
+}
+
+static void close_side(struct diff_side *s)
+{
+	kin_table_free(s->flat);
+	kin_table_free(s->by_run);
+}
+
+struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
+			   const struct kin_diff_opts *opts, struct kin_table **ret)
+{
+	struct kin_diff_opts o = { 0 };
+	struct diff_side sides[2] = { 0 };
+	struct kin_table *t = NULL;
+
+	if (opts)
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	struct kin_error *err = open_side(before, &sides[0]);
+	if (!err)
+		err = open_side(after, &sides[1]);
+	if (!err)
+		err = diff_report(&sides[0], &sides[1],
+				  &(struct diff_opts){ .inclusive = o.inclusive,
+						       .shares = o.shares,
+						       .all = o.all,
+						       .min_share = o.min_share },
+				  &t);
+	close_side(&sides[0]);
+	close_side(&sides[1]);
+	if (err)
+		return err;
+	err = table_select(t, &(struct table_selection){ o.columns, o.sort }, ret);
+	if (err)
+		kin_table_free(t);
+	return err;
+}

@@ -1,0 +1,170 @@
+/* cmd_diff.c - what became slower, and what faster. */
+#include "cli/arg.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/run.h"
+#include "kin/table.h"
+
+enum { OPT_INCLUSIVE = OPT_OWN, OPT_SHARES, OPT_ALL, OPT_FAIL_ABOVE };
+
+static const char *const description[] = {
+	"Two profiles side by side: a row for each function that takes more time in AFTER than in "
+	"BEFORE, or less, what changed most first. Each may be a recording, a perf.data, a "
+	"gmon.out with its program before it, or a folder with such; of kin record -r, times are "
+	"those of a run, on average.",
+	"Functions are the same if they have the same name, in the same program or library; if "
+	"that is called otherwise now, the name will do where it is the only one.",
+	"Sampled times differ by chance, too. What differs by no more than that is left out: two "
+	"standard deviations of sampling, or of the runs where there are several. What the "
+	"machine adds of its own, a busy cache or a warm processor, only several runs show: kin "
+	"record -r 10.",
+	NULL,
+};
+
+static const char exit_status[] =
+	"0, 1 if something could not be read, or if the total has grown by more than --fail-above "
+	"allows, 2 if the command line is wrong.";
+
+static const struct example examples[] = {
+	{ "kin diff before.kin after.kin", "where the time went, or went away" },
+	{ "kin diff old/prog old/gmon.out new/prog new/gmon.out", "of two builds with -pg" },
+	{ "kin diff --shares monday.kin friday.kin", "recordings of unequal length" },
+	{ "kin diff --fail-above=5 base.kin head.kin", "in CI: fails if it became 5 % slower" },
+	{ 0 },
+};
+
+static const struct opt_group diff_options = {
+	"Comparison",
+	(const struct opt[]){
+		{ OPT_INCLUSIVE, 0, "inclusive", NULL,
+		  "compare times with callees, of sampled stacks; otherwise own times", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SHARES, 0, "shares", NULL,
+		  "compare shares of the totals: for recordings of unequal length", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_ALL, 0, "all", NULL, "show what differs by no more than chance, too", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_FAIL_ABOVE, 0, "fail-above", "PERCENT",
+		  "exit with 1 if the total has grown by more than this, and by more than chance",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = {
+	&diff_options, &input_options,  &names_options,   &select_options,
+	&part_options, &output_options, &general_options, NULL,
+};
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	double percent;
+	switch (id) {
+	case OPT_INCLUSIVE:
+		s->diff.inclusive = true;
+		break;
+	case OPT_SHARES:
+		s->diff.shares = true;
+		break;
+	case OPT_ALL:
+		s->diff.all = true;
+		break;
+	case OPT_FAIL_ABOVE:
+		if (!arg_double(arg, "%", 0, 1e9, &percent))
+			return arg_bad("--fail-above", arg, "a percentage", error);
+		s->limited = true;
+		s->limit = percent / 100;
+		break;
+	}
+	return true;
+}
+
+static double total(const struct kin_table *t, const char *key)
+{
+	return kin_table_property(t, key)->number;
+}
+
+/* Has it become slower than allowed? */
+static bool fails(const struct settings *s, const struct kin_table *t)
+{
+	double before = total(t, "total_before"), more = total(t, "total_after") - before;
+	if (!s->limited || more <= s->limit * before || more <= total(t, "total_chance"))
+		return false;
+	message("diff", "the total has grown by %.2f %%: more than %.2f %%", 100 * more / before,
+		100 * s->limit);
+	return true;
+}
+
+static int show(const struct settings *s, struct kin_profile *before, struct kin_profile *after,
+		int status)
+{
+	struct kin_diff_opts opts = s->diff;
+	struct kin_table *table = NULL;
+
+	opts.size = sizeof(opts);
+	opts.columns = string_list(&s->columns);
+	opts.sort = s->sort;
+	opts.min_share = s->min_share;
+	struct kin_error *err = kin_diff(before, after, &opts, &table);
+	if (!err)
+		err = run_render(s, table, status);
+	if (!err && fails(s, table))
+		status = EXIT_ERROR;
+	kin_table_free(table);
+	return err ? message_error("diff", err) : status;
+}
+
+/* The settings for one of the two; its program is its own, or the only one. */
+static struct settings side(const struct settings *s, size_t i, const char *data[2])
+{
+	struct settings one = *s;
+	data[0] = s->data.at.at[i];
+	data[1] = NULL;
+	one.data.at.at = data;
+	one.data.at.n = 1;
+	if (s->programs.at.n)
+		one.executable = s->programs.at.at[i < s->programs.at.n ? i : 0];
+	return one;
+}
+
+static int run(const struct settings *s)
+{
+	struct kin_profile *p[2] = { NULL, NULL };
+	const char *data[2][2];
+	int status = EXIT_OK;
+
+	if (s->data.at.n != 2 || s->programs.at.n > 2) {
+		message("diff", "two profiles are compared: kin diff BEFORE AFTER");
+		return EXIT_USAGE;
+	}
+	if (s->limited && s->diff.shares) {
+		message("diff", "--fail-above is about times, and shares always add up to 100 %%: "
+				"leave out --shares");
+		return EXIT_USAGE;
+	}
+	struct settings before = side(s, 0, data[0]), after = side(s, 1, data[1]);
+	status = run_open(&before, &p[0]);
+	if (p[0]) {
+		int second = run_open(&after, &p[1]);
+		status = second ? second : status;
+	}
+	if (p[0] && p[1])
+		status = show(s, p[0], p[1], status);
+	kin_profile_free(p[0]);
+	kin_profile_free(p[1]);
+	return status;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.group = COMMANDS_LOOK,
+	.summary = "two profiles side by side: what became slower, what faster",
+	.operands = "[PROGRAM] BEFORE [PROGRAM] AFTER",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status = exit_status,
+	.compares = true,
+	.set = set,
+	.run = run,
+};
