@@ -127,12 +127,32 @@ static struct settings side(const struct settings *s, size_t i, const char *data
 	return one;
 }
 
-static int run(const struct settings *s)
+static int compare(const struct settings *s)
 {
+	struct settings one[2];
 	struct kin_profile *p[2] = { NULL, NULL };
+	size_t told[2] = { 0, 0 };
 	const char *data[2][2];
 	int status = EXIT_OK;
 
+	for (size_t i = 0; i < 2; i++) {
+		one[i] = side(s, i, data[i]);
+		int found = run_open(&one[i], &p[i]);
+		status = found ? found : status;
+		told[i] = p[i] ? kin_profile_n_warnings(p[i]) : 0;
+	}
+	if (p[0] && p[1])
+		status = show(s, p[0], p[1], status);
+	for (size_t i = 0; i < 2; i++) {
+		if (p[i])
+			run_tell_warnings(&one[i], p[i], told[i]);
+		kin_profile_free(p[i]);
+	}
+	return status;
+}
+
+static int run(const struct settings *s)
+{
 	if (s->data.at.n != 2 || s->programs.at.n > 2) {
 		message("diff", "two profiles are compared: kin diff BEFORE AFTER");
 		return EXIT_USAGE;
@@ -142,17 +162,7 @@ static int run(const struct settings *s)
 				"leave out --shares");
 		return EXIT_USAGE;
 	}
-	struct settings before = side(s, 0, data[0]), after = side(s, 1, data[1]);
-	status = run_open(&before, &p[0]);
-	if (p[0]) {
-		int second = run_open(&after, &p[1]);
-		status = second ? second : status;
-	}
-	if (p[0] && p[1])
-		status = show(s, p[0], p[1], status);
-	kin_profile_free(p[0]);
-	kin_profile_free(p[1]);
-	return status;
+	return compare(s);
 }
 
 const struct command diff_command = {
