@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 README = os.path.join(HERE, '..', 'README.md')
 HZ = 999
 SETTLING = .3 # seconds until a recorder is at work, or is gone for good
+PERFS = {'bare': [], 'fp': ['--call-graph', 'fp'], 'dwarf': ['--call-graph', 'dwarf']}
 
 
 def run(command, folder, tries=5):
@@ -72,8 +73,7 @@ class Table:
         self.lines = []
 
     def add(self, what, kin, goal='', met=None, **peers):
-        cells = [what, kin, peers.get('fp', ''), peers.get('dwarf', ''), goal,
-                 '' if met is None else 'yes' if met else '**no**']
+        cells = [what, kin, *(peers.get(how, '') for how in PERFS), goal, '' if met is None else 'yes' if met else '**no**']
         self.lines.append('| ' + ' | '.join(cells) + ' |')
         print('  ' + self.lines[-1], file=sys.stderr, flush=True)
 
@@ -86,8 +86,8 @@ class Bench:
         self.kin_says = [kin, 'record', '-F', str(HZ), '-o', 'k.kin', '--']
         self.perfs = {}
         if shutil.which('perf'):
-            for how in ('fp', 'dwarf'):
-                self.perfs[how] = ['perf', *record, '--call-graph', how, '-o', f'{how}.data', '--']
+            for how, words in PERFS.items():
+                self.perfs[how] = ['perf', *record, *words, '-o', f'{how}.data', '--']
 
     def turns(self, target, n, value):
         """{who: [value(run(...))]}: nobody, kin, and each way of perf, n times in turn."""
@@ -110,7 +110,7 @@ class Bench:
         of = ['record', '-q', '-F', str(HZ), '-p', str(pid)]
         commands = {'kin': [self.kin[0], *of, '--duration', str(seconds), '-o', 'k.kin']}
         for how in self.perfs:
-            commands[how] = ['perf', *of, '--call-graph', how, '-o', f'{how}.data', '--', 'sleep', str(seconds)]
+            commands[how] = ['perf', *of, *PERFS[how], '-o', f'{how}.data', '--', 'sleep', str(seconds)]
         return commands
 
     def slower(self, language, path):
@@ -120,7 +120,7 @@ class Bench:
         with open(os.path.join(self.folder, 'rounds'), 'w+', encoding='ascii') as stamps:
             program = subprocess.Popen([path, '1000000000', 'each'], stdout=stamps)
             time.sleep(2 * seconds)
-            for _ in range(15 if self.full else 5):
+            for _ in range(20 if self.full else 5):
                 for k, command in self.recorders(program.pid, seconds).items():
                     start = time.monotonic()
                     run(command, self.folder)
@@ -175,7 +175,7 @@ class Bench:
 
 
 def markdown(table, intro):
-    head = ('what', 'kin record', 'perf record, frame pointers', 'perf record, DWARF', 'goal', 'met')
+    head = ('what', 'kin record', 'perf record, no stacks', 'frame pointers', 'DWARF', 'goal', 'met')
     return '\n'.join([intro, '', '| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head), *table.lines, ''])
 
 
