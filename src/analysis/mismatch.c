@@ -119,8 +119,7 @@ static void check_callees(struct check *p, const struct symbols *s)
 	if (bad)
 		warn(p,
 		     "%zu of %zu call counts%s in %s are for addresses where no function of %s "
-		     "counts "
-		     "calls (0x%" PRIx64 "%s): %s",
+		     "counts calls (0x%" PRIx64 "%s): %s",
 		     bad, n, step > 1 ? " looked at" : "", data_name(p), object_path(p->object),
 		     first, bad > 1 ? " ..." : "",
 		     bad * 2 > n

@@ -10,8 +10,7 @@ static const char *const description[] = {
 	"all samples with the line on their stack: with what it called. Where blocks were counted "
 	"as well, time/count is the time that one execution of the line took.",
 	"--gcov adds executions from gcov: of any build of the same sources, but time/count only "
-	"means "
-	"something if that run did the same work as the one that was sampled.",
+	"means something if that run did the same work as the one that was sampled.",
 	"With --asm the rows are machine instructions. inclusive of a call is the time of what was "
 	"called from there, and calls how often that was, where calls were counted. A sample is "
 	"taken when an interrupt is let in, so that a slow instruction may show as time of the one "
@@ -32,8 +31,7 @@ static const struct opt_group rows_group = {
 		  COMPLETE_NOTHING },
 		{ OPT_ALL_LINES, 'x', "all-lines", NULL,
 		  "all lines have a count, as with gprof -x: that of the block they are in, or of "
-		  "the "
-		  "calls of their function",
+		  "the calls of their function",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},

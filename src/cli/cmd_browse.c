@@ -5,14 +5,11 @@
 
 static const char *const description[] = {
 	"All functions by the time that was spent in them and in what they called; from each to "
-	"its "
-	"callers and callees, and on from there. Of samples with stacks it shows what kin report "
-	"does, "
-	"of gmon.out and the like what kin flat and kin graph do.",
+	"its callers and callees, and on from there. Of samples with stacks it shows what kin "
+	"report does, of gmon.out and the like what kin flat and kin graph do.",
 	"Up and Down go through the rows, Enter to the callers and callees of a function, Esc "
-	"back; / "
-	"shows only rows with a text in them, s sorts by Children or by Self, ? lists all keys, q "
-	"quits.",
+	"back; / shows only rows with a text in them, s sorts by Children or by Self, ? lists all "
+	"keys, q quits.",
 	NULL,
 };
 

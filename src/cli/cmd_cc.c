@@ -17,16 +17,14 @@ static const char *const description[] = {
 	"Runs COMPILER with ARGUMENTs and the flags that a program needs to be counted by kin's "
 	"runtime: debugging information for lines and names; -pg -mfentry for calls; and, when it "
 	"links, the runtime itself, so that the program writes its profile whenever it runs, "
-	"without "
-	"kin run, also if it is linked statically.",
+	"without kin run, also if it is linked statically.",
 	"Calls, and blocks if they are asked for, are counted, and the CPU time of each thread is "
 	"sampled; KIN_OPTIONS=sample=off in the environment of the program: counts alone. Programs "
 	"compiled in other ways get the runtime by pkg-config --libs kinrt, or CMake's "
 	"find_package(Kinrt) and Kinrt::kinrt; or by kin run, which needs no linking.",
 	"It stands where the compiler stands: CC=\"kin cc gcc\" for make and configure, and the "
-	"like "
-	"for CXX and FC. Compilers are told by their arguments only: anything that takes gcc's "
-	"options will do.",
+	"like for CXX and FC. Compilers are told by their arguments only: anything that takes "
+	"gcc's options will do.",
 	NULL,
 };
 
@@ -48,8 +46,7 @@ static const struct opt_group what_options = {
 		  COMPLETE_NOTHING },
 		{ CC_LATENCY, 0, "latency", NULL,
 		  "entries and exits (-finstrument-functions) instead of entries alone, so that "
-		  "kin "
-		  "run --latency can time calls",
+		  "kin run --latency can time calls",
 		  NULL, COMPLETE_NOTHING },
 		{ CC_NO_CALLS, 0, "no-calls", NULL, "no calls", NULL, COMPLETE_NOTHING },
 		{ 0 },

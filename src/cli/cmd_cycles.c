@@ -7,14 +7,12 @@ static const char *const description[] = {
 	"again. Sampled stacks do: a cycle is confirmed if it was gone round on one of them, and a "
 	"phantom if there are samples with its functions and on none of these it was. Then at most "
 	"3/n of its time can have gone round, with a confidence of 95 %, if n is the number of "
-	"these "
-	"samples and they are independent: the rule of three of Hanley and Lippman-Hand (1983).",
+	"these samples and they are independent: the rule of three of Hanley and Lippman-Hand "
+	"(1983).",
 	"For each cycle: its functions, the calls by which it is entered, the heaviest calls "
-	"within "
-	"it, ten of each at most, and the smallest set of calls without which there is no cycle. "
-	"Of "
-	"several such sets it is the one with the fewest calls. The set is exact for up to 20 "
-	"functions; for more it is found by a heuristic, and a note says so.",
+	"within it, ten of each at most, and the smallest set of calls without which there is no "
+	"cycle. Of several such sets it is the one with the fewest calls. The set is exact for up "
+	"to 20 functions; for more it is found by a heuristic, and a note says so.",
 	"Naming functions shows the cycles that they are in.",
 	NULL,
 };

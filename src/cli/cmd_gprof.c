@@ -8,9 +8,8 @@
 
 static const char *const description[] = {
 	"Everything that gprof does, with gprof's options and gprof's layout: a drop-in "
-	"replacement, "
-	"also installed under the name gprof. Without options it prints the flat profile and the "
-	"call graph of a.out from gmon.out.",
+	"replacement, also installed under the name gprof. Without options it prints the flat "
+	"profile and the call graph of a.out from gmon.out.",
 	"Many options take a SYMSPEC: the name of a function; FILE, FILE:FUNCTION or FILE:LINE; or "
 	"FROM/TO for the calls from one to the other, where an empty side is any function.",
 	NULL,

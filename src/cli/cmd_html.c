@@ -9,16 +9,12 @@
 
 static const char *const description[] = {
 	"One file that any browser shows, and that needs nothing else, no network either: a "
-	"summary with "
-	"how far the data can be trusted, the functions in a table that sorts and searches, each "
-	"with its "
-	"callers and callees, and, where stacks were sampled, a flame graph of each event. It is "
-	"light or dark "
-	"as the "
-	"browser wants it, and can be used with keys alone.",
+	"summary with how far the data can be trusted, the functions in a table that sorts and "
+	"searches, each with its callers and callees, and, where stacks were sampled, a flame "
+	"graph of each event. It is light or dark as the browser wants it, and can be used with "
+	"keys alone.",
 	"Of gmon.out there is no flame graph, as it holds no stacks; times with callees are "
-	"estimated "
-	"there, and the page says so.",
+	"estimated there, and the page says so.",
 	NULL,
 };
 
@@ -37,8 +33,7 @@ static const struct opt_group output_group = {
 		  COMPLETE_FILE },
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
 		  "leave out callers and callees of functions below this share of the total; 0.01 "
-		  "if not "
-		  "given",
+		  "if not given",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},

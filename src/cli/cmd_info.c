@@ -7,11 +7,10 @@ static const char *const description[] = {
 	"formats, the range of addresses that was sampled and how finely, the "
 	"number of calls counted, and which program this was held against.",
 	"Of recordings also how far they can be trusted: the CPU time that samples stand for next "
-	"to "
-	"the kernel's own accounting, the rate at which they were really taken, samples that were "
-	"lost, stacks that could not be walked to their end and in which files, samples without a "
-	"name, preemptions. The last lines say whether any of it is cause for doubt: with --strict "
-	"it is the exit status, 1, of this and of all commands that report.",
+	"to the kernel's own accounting, the rate at which they were really taken, samples that "
+	"were lost, stacks that could not be walked to their end and in which files, samples "
+	"without a name, preemptions. The last lines say whether any of it is cause for doubt: "
+	"with --strict it is the exit status, 1, of this and of all commands that report.",
 	NULL,
 };
 

@@ -5,16 +5,15 @@
 static const char *const description[] = {
 	"How long the calls of each function took, and below it those by each of its callers: how "
 	"many, on average, the median, and what 9 of 10, 99 of 100, and all of them did not "
-	"exceed. "
-	"It takes data of kin run --latency, from programs compiled with -finstrument-functions.",
+	"exceed. It takes data of kin run --latency, from programs compiled with "
+	"-finstrument-functions.",
 	"Every call is measured by the clock, from its beginning to its end: with all that it "
-	"called, "
-	"with time in which the thread slept or had no CPU, and without the time that measuring "
-	"itself took, which the runtime finds out in each thread and takes off. Distributions are "
-	"kept in buckets that are an eighth wide; count, total, min and max are exact.",
+	"called, with time in which the thread slept or had no CPU, and without the time that "
+	"measuring itself took, which the runtime finds out in each thread and takes off. "
+	"Distributions are kept in buckets that are an eighth wide; count, total, min and max are "
+	"exact.",
 	"Naming functions shows only calls of them and by them. --min-share is of the function "
-	"with "
-	"the most time.",
+	"with the most time.",
 	NULL,
 };
 

@@ -8,15 +8,13 @@
 #include "kin/kin.h"
 
 static const char *const description[] = {
-	"Adds up the profiles of several runs and writes the sum as one file: of gmon.out files "
-	"a gmon.out, gmon.sum unless -o says otherwise; of recordings, with their stacks, threads "
-	"and libraries, a .kin file, merged.kin unless -o says otherwise. A name that ends in "
-	".kin always gets the latter. The file is the same whatever order the profiles are "
-	"named "
-	"in, and merging it with more of them later gives the same as merging all at once.",
+	"Adds up the profiles of several runs and writes the sum as one file: of gmon.out files a "
+	"gmon.out, gmon.sum unless -o says otherwise; of recordings, with their stacks, threads "
+	"and libraries, a .kin file, merged.kin unless -o says otherwise. A name that ends in .kin "
+	"always gets the latter. The file is the same whatever order the profiles are named in, "
+	"and merging it with more of them later gives the same as merging all at once.",
 	"Counts that do not fit the fields of the format are spread over several records, so no "
-	"sum "
-	"wraps; every gprof can read the result.",
+	"sum wraps; every gprof can read the result.",
 	"The program is needed only for the size and order of its addresses. If none is named or "
 	"found they are taken to be those of this machine.",
 	NULL,

@@ -4,17 +4,14 @@
 
 static const char *const description[] = {
 	"Lists the functions that ran so that those that call each other lie close together and "
-	"hot "
-	"code shares pages: less waiting for the instruction cache and the TLB. What is printed is "
-	"what "
-	"the linker reads. The program must be compiled with -ffunction-sections, and can be "
-	"linked again "
-	"without compiling; functions that are not listed follow as they are.",
+	"hot code shares pages: less waiting for the instruction cache and the TLB. What is "
+	"printed is what the linker reads. The program must be compiled with -ffunction-sections, "
+	"and can be linked again without compiling; functions that are not listed follow as they "
+	"are.",
 	"The order is found by call-chain clustering (C3, Ottoni and Maher, CGO 2017) on calls, "
-	"times and "
-	"sizes. With --format=text there is a table with the clusters, and what the order gains: "
-	"how far "
-	"calls lead, how many leave their page, and how many pages the hot code is spread over.",
+	"times and sizes. With --format=text there is a table with the clusters, and what the "
+	"order gains: how far calls lead, how many leave their page, and how many pages the hot "
+	"code is spread over.",
 	NULL,
 };
 

@@ -17,32 +17,25 @@
 
 static const char *const description[] = {
 	"Runs COMMAND and samples it and all that it starts: where they are, and by whose calls. "
-	"The "
-	"stacks are walked while recording, by the call-frame information that compilers leave in "
-	"every program, so that nothing has to be compiled differently and the file stays small; "
-	"where there is none, by frame pointers. kin report shows the file.",
+	"The stacks are walked while recording, by the call-frame information that compilers leave "
+	"in every program, so that nothing has to be compiled differently and the file stays "
+	"small; where there is none, by frame pointers. kin report shows the file.",
 	"Without COMMAND, running processes (-p), single threads (-t), or the whole machine (-a) "
-	"are "
-	"recorded, until they end, until --duration is over, or until an interrupt. They are not "
-	"disturbed.",
+	"are recorded, until they end, until --duration is over, or until an interrupt. They are "
+	"not disturbed.",
 	"COMMAND's exit status becomes that of kin record; if a signal kills it, the same signal "
-	"ends "
-	"kin record. Interrupts and other signals are passed on to it; a second one ends the "
-	"recording "
-	"while COMMAND goes on. What COMMAND leaves running is recorded until it ends, too. If "
-	"recording fails once COMMAND runs, COMMAND runs on.",
+	"ends kin record. Interrupts and other signals are passed on to it; a second one ends the "
+	"recording while COMMAND goes on. What COMMAND leaves running is recorded until it ends, "
+	"too. If recording fails once COMMAND runs, COMMAND runs on.",
 	"The file grows as the program runs and holds everything up to the last second, whatever "
 	"happens to the recorder. At the end it is said how far the recording can be trusted: CPU "
-	"time "
-	"by the kernel's accounting next to what was sampled, stacks that were not walked to their "
-	"end, and in which files, samples that were lost.",
+	"time by the kernel's accounting next to what was sampled, stacks that were not walked to "
+	"their end, and in which files, samples that were lost.",
 	"With --wall the time that threads do not run is recorded as well, as two more events "
-	"whose "
-	"weights are exact: blocked, and waiting for a CPU that others had. Where the kernel "
-	"allows it "
-	"their stacks are taken when the thread leaves the CPU. Otherwise the place is an "
-	"estimate, the "
-	"thread's sample nearest to that in its CPU time, and the events' names say so.",
+	"whose weights are exact: blocked, and waiting for a CPU that others had. Where the kernel "
+	"allows it their stacks are taken when the thread leaves the CPU. Otherwise the place is "
+	"an estimate, the thread's sample nearest to that in its CPU time, and the events' names "
+	"say so.",
 	NULL,
 };
 
@@ -89,10 +82,9 @@ static const struct opt_group how_options = {
 	(const struct opt[]){
 		{ SAMPLING_EVENT, 'e', "event", "EVENT",
 		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, "
-		  "rHEX, "
-		  "... as perf names them, with :u or :k for user or kernel mode alone; "
-		  "EVENT,EVENT or "
-		  "repeated. Usually cycles, or CPU time where the machine does not count them",
+		  "rHEX, ... as perf names them, with :u or :k for user or kernel mode alone; "
+		  "EVENT,EVENT or repeated. Usually cycles, or CPU time where the machine does not "
+		  "count them",
 		  NULL, COMPLETE_NOTHING },
 		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
 		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
@@ -316,10 +308,9 @@ const struct command record_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
-	.exit_status = "COMMAND's, or death by the signal that killed it; 125 if the recording "
-		       "could not begin, "
-		       "126 if COMMAND could not be executed, 127 if it was not found; 2 if the "
-		       "command line "
-		       "makes no sense. Without COMMAND 0 if all was recorded, 1 if not.",
+	.exit_status =
+		"COMMAND's, or death by the signal that killed it; 125 if the recording could not "
+		"begin, 126 if COMMAND could not be executed, 127 if it was not found; 2 if the "
+		"command line makes no sense. Without COMMAND 0 if all was recorded, 1 if not.",
 	.run_words = run_words,
 };

@@ -22,24 +22,18 @@
 
 static const char *const description[] = {
 	"Runs COMMAND with kin's runtime loaded into it, and into all that it starts. Nothing has "
-	"to "
-	"be linked again. In programs compiled with -pg, -pg -mfentry or -finstrument-functions "
-	"every "
-	"call is counted, exactly, in all threads and all shared libraries; with "
+	"to be linked again. In programs compiled with -pg, -pg -mfentry or -finstrument-functions "
+	"every call is counted, exactly, in all threads and all shared libraries; with "
 	"-fsanitize-coverage=trace-pc every basic block. In any program the CPU time of each "
-	"thread is "
-	"sampled, with the stack of calls.",
+	"thread is sampled, with the stack of calls.",
 	"All of it is in one file per process: profile.kin, and for each further process "
 	"profile.PID.kin. The file is mapped memory: what was counted is in it however the process "
 	"ends, by _exit, a crash or SIGKILL. Programs compiled with -pg also get the gmon.out that "
 	"gprof reads, here of all threads.",
 	"COMMAND's output, exit status and signals are as without kin run. A program that is "
-	"linked "
-	"statically has to be linked with the runtime: see kin cc. If it cannot be measured it "
-	"runs "
-	"all the same, and that is said. KIN_OPTIONS in the environment "
-	"may "
-	"hold further settings of the runtime; they are explained in kinrt.h.",
+	"linked statically has to be linked with the runtime: see kin cc. If it cannot be measured "
+	"it runs all the same, and that is said. KIN_OPTIONS in the environment may hold further "
+	"settings of the runtime; they are explained in kinrt.h.",
 	NULL,
 };
 
@@ -91,8 +85,7 @@ static const struct opt_group file_options = {
 		  NULL, COMPLETE_NOTHING },
 		{ RUN_VERBOSE, 'v', "verbose", NULL,
 		  "the runtime says on standard error what goes wrong in it; it is in the file in "
-		  "any "
-		  "case",
+		  "any case",
 		  NULL, COMPLETE_NOTHING },
 		{ RUN_QUIET, 'q', "quiet", NULL, "say nothing when there is a profile", NULL,
 		  COMPLETE_NOTHING },

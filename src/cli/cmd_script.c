@@ -6,18 +6,13 @@
 
 static const char *const description[] = {
 	"Every sample with its stack, in the layout of perf script: command, thread, processor, "
-	"time, "
-	"what the sample stands for, the event; then a line per frame, the innermost first. What "
-	"the "
-	"data does not say is left out; a time of 0 is one that is not known. Addresses are those "
-	"in "
-	"the program or library, as objdump shows them.",
+	"time, what the sample stands for, the event; then a line per frame, the innermost first. "
+	"What the data does not say is left out; a time of 0 is one that is not known. Addresses "
+	"are those in the program or library, as objdump shows them.",
 	"--folded adds up equal stacks and prints each in one line, the outermost function first, "
-	"with "
-	"what its samples stand for: what flame graph tools read. Only samples of one kind are "
-	"added "
-	"up: those of the first event and of others in the same unit, or of the one that --event "
-	"names. Code without a name is its library's. Parameters are left out of names.",
+	"with what its samples stand for: what flame graph tools read. Only samples of one kind "
+	"are added up: those of the first event and of others in the same unit, or of the one that "
+	"--event names. Code without a name is its library's. Parameters are left out of names.",
 	"The data may also be folded stacks, or what perf script printed.",
 	NULL,
 };
@@ -61,8 +56,7 @@ static const struct opt_group fields_group = {
 	(const struct opt[]){
 		{ OPT_FIELDS, 'F', "fields", "LIST",
 		  "show these of comm, pid, tid, cpu, time, count, period, event, ip, sym, symoff, "
-		  "dso, "
-		  "srcline; +FIELD adds to the usual ones, -FIELD takes away",
+		  "dso, srcline; +FIELD adds to the usual ones, -FIELD takes away",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_NS, 0, "ns", NULL, "times with nine digits, not six", NULL,
 		  COMPLETE_NOTHING },

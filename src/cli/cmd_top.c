@@ -23,24 +23,20 @@
 static const char *const description[] = {
 	"Samples what runs on the machine, or processes (-p), threads (-t), or COMMAND and what it "
 	"starts, and shows where the time goes: a row per command, library and function, with "
-	"Self, "
-	"its own share of the samples, and Children, that with all it called. What was seen fades "
-	"by "
-	"an eighth with each refresh, so that the rows are of the last moments.",
+	"Self, its own share of the samples, and Children, that with all it called. What was seen "
+	"fades by an eighth with each refresh, so that the rows are of the last moments.",
 	"On a terminal it is a table to go about in: Enter shows the callers and callees of a "
-	"function, "
-	"Esc goes back, / shows only rows with a text in them, s sorts by Children or by Self, p "
-	"holds "
-	"the picture, ? lists all keys, q quits. --stdio prints each refresh, as it also does when "
-	"standard output is no terminal; --json prints one JSON document for each, of each event.",
+	"function, Esc goes back, / shows only rows with a text in them, s sorts by Children or by "
+	"Self, p holds the picture, ? lists all keys, q quits. --stdio prints each refresh, as it "
+	"also does when standard output is no terminal; --json prints one JSON document for each, "
+	"of each event.",
 	"--wall has the time that threads were blocked, or waited for a CPU, as events of their "
 	"own.",
 	"The file ~/.kinconfig or, if there is none, ~/.perfconfig may say top.children = false.",
 	"Nothing has to be compiled differently: stacks are walked by call-frame information, as "
-	"in kin "
-	"record. While the table is on the terminal, COMMAND does not have that for input or "
-	"output: "
-	"what it prints there is lost, unless redirected. COMMAND goes on when kin top ends.",
+	"in kin record. While the table is on the terminal, COMMAND does not have that for input "
+	"or output: what it prints there is lost, unless redirected. COMMAND goes on when kin top "
+	"ends.",
 	NULL,
 };
 
@@ -95,8 +91,7 @@ static const struct opt_group what_options = {
 		  COMPLETE_NOTHING },
 		{ TOP_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
-		  "dwarf: "
-		  "that information alone; fp: frame pointers",
+		  "dwarf: that information alone; fp: frame pointers",
 		  "auto dwarf fp", COMPLETE_NOTHING, true },
 		{ TOP_WALL, 0, "wall", NULL,
 		  "the time that threads do not run, too: blocked, or waiting for a CPU; on the "

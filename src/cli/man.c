@@ -235,22 +235,17 @@ static const char *const about[] = {
 	"itself and with all that it called; kin graph has callers and callees of each function; "
 	"the other commands show lines, source text, counts and cycles.",
 	"Times of a function's own code are samples. What went along a call is measured where "
-	"there "
-	"are stacks. From gmon.out, which has none, it is estimated, in proportion to counted "
-	"calls. "
-	"Reports say which of the two it is.",
+	"there are stacks. From gmon.out, which has none, it is estimated, in proportion to "
+	"counted calls. Reports say which of the two it is.",
 	"In a folder with data the commands that look at it need no arguments: they take the "
-	"newest "
-	"recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands are "
-	"the program and the "
-	"data, in any order: both are recognised by their content. Several data files are added "
-	"up. "
-	"A folder stands for the gmon.out files in it, - for standard input.",
+	"newest recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands "
+	"are the program and the data, in any order: both are recognised by their content. Several "
+	"data files are added up. A folder stands for the gmon.out files in it, - for standard "
+	"input.",
 	"Recordings say which programs and libraries ran. gmon.out does not. If no program is "
-	"named, "
-	"it is a.out, or the only program built with -pg, in the folder of the first data file; "
-	"failing that, in the current one. kin checks that the two belong together, and warns if "
-	"they do not.",
+	"named, it is a.out, or the only program built with -pg, in the folder of the first data "
+	"file; failing that, in the current one. kin checks that the two belong together, and "
+	"warns if they do not.",
 	NULL,
 };
 
@@ -260,25 +255,20 @@ static const char *const formats[] = {
 };
 
 static const struct item format_items[] = {
-	{ "text", "Aligned columns, for people. Names that hold control characters, bidirectional "
-		  "marks or bytes "
-		  "that are not UTF-8 show them as \\xNN, so no name can take over a terminal." },
+	{ "text",
+	  "Aligned columns, for people. Names that hold control characters, bidirectional marks or "
+	  "bytes that are not UTF-8 show them as \\xNN, so no name can take over a terminal." },
 	{ "json", "One object: name, title, rate (samples per second), properties, notes, columns "
-		  "(key, title, type and "
-		  "help of each) and rows, one per line. Times are in seconds, shares from 0 to 1, "
-		  "addresses "
-		  "strings \"0x...\". 3 of 7 calls are {\"of\":[3,7]}, 3 calls and 7 recursive "
-		  "ones {\"plus\":[3,7]}, and null "
-		  "is a cell with nothing to show. Rows of a call graph say their kind (caller, "
-		  "function, callee, cycle, "
-		  "member), depth and group: rows of one group form a block. Always valid UTF-8: a "
-		  "byte that "
-		  "is not becomes U+FFFD." },
-	{ "csv", "A line of column keys, then a line per row, quoted as in RFC 4180 and ended by a "
-		 "line feed. "
-		 "Values as in JSON, but 3/7 and 3+7 are written so, and control characters in "
-		 "names as \\xNN. A call "
-		 "graph begins with the columns kind, depth and group." },
+		  "(key, title, type and help of each) and rows, one per line. Times are in "
+		  "seconds, shares from 0 to 1, addresses strings \"0x...\". 3 of 7 calls are "
+		  "{\"of\":[3,7]}, 3 calls and 7 recursive ones {\"plus\":[3,7]}, and null is a "
+		  "cell with nothing to show. Rows of a call graph say their kind (caller, "
+		  "function, callee, cycle, member), depth and group: rows of one group form a "
+		  "block. Always valid UTF-8: a byte that is not becomes U+FFFD." },
+	{ "csv",
+	  "A line of column keys, then a line per row, quoted as in RFC 4180 and ended by a line "
+	  "feed. Values as in JSON, but 3/7 and 3+7 are written so, and control characters in "
+	  "names as \\xNN. A call graph begins with the columns kind, depth and group." },
 	{ 0 },
 };
 
@@ -287,8 +277,7 @@ static const struct item files[] = {
 	  "What kin record and kin run write; kin run writes profile.PID.kin for each further "
 	  "process." },
 	{ "gmon.out", "What a program compiled with -pg writes when it exits, in its current "
-		      "folder; gmon.out.PID if "
-		      "GMON_OUT_PREFIX=gmon.out is in its environment." },
+		      "folder; gmon.out.PID if GMON_OUT_PREFIX=gmon.out is in its environment." },
 	{ "gmon.sum", "What kin merge writes." },
 	{ "~/.kinconfig, ~/.perfconfig", "Defaults of kin report: see kin-report(1)." },
 	{ "~/.cache/kin/unwind",

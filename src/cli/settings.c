@@ -16,14 +16,12 @@ const struct opt_group input_options = {
 	(const struct opt[]){
 		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM",
 		  "the program that was profiled; otherwise an operand that is an ELF file, a.out, "
-		  "or "
-		  "the only program built with -pg beside the data or here",
+		  "or the only program built with -pg beside the data or here",
 		  NULL, COMPLETE_FILE },
 		{ OPT_DATA, 'd', "data", "FILE",
 		  "a profile, or a folder with gmon.out files; may be repeated; otherwise the "
-		  "other "
-		  "operands, or what is newer here: the last recording (*.kin, perf.data), or "
-		  "gmon.out and gmon.out.*",
+		  "other operands, or what is newer here: the last recording (*.kin, perf.data), "
+		  "or gmon.out and gmon.out.*",
 		  NULL, COMPLETE_FILE },
 		{ OPT_SYMFS, 0, "symfs", "FOLDER",
 		  "look for programs and libraries of a recording below this folder", NULL,
@@ -34,8 +32,7 @@ const struct opt_group input_options = {
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "fail, after all is done, if the data is less than what it should be: samples or "
 		  "calls were lost, more than 1 % of the stacks were cut short, sampled CPU time "
-		  "is "
-		  "5 % off the kernel's, or it is of another program",
+		  "is 5 % off the kernel's, or it is of another program",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -93,8 +90,7 @@ const struct opt_group coverage_options = {
 	(const struct opt[]){
 		{ OPT_GCOV, 0, "gcov", "FILE",
 		  "executions of lines as gcov --json-format writes them (X.gcov.json.gz), of this "
-		  "or "
-		  "any other build of the same sources; may be repeated",
+		  "or any other build of the same sources; may be repeated",
 		  NULL, COMPLETE_FILE },
 		{ 0 },
 	},
@@ -108,8 +104,7 @@ const struct opt_group select_options = {
 		  COMPLETE_NOTHING },
 		{ OPT_COLUMNS, 'c', "columns", "LIST",
 		  "show these columns, in this order: KEY,KEY,... or all; +KEY,... adds to the "
-		  "usual "
-		  "ones. A wrong key is answered with the right ones",
+		  "usual ones. A wrong key is answered with the right ones",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
 		  "hide what takes less than this share of the total (0.5 or 0.5%)", NULL,
@@ -126,8 +121,7 @@ const struct opt_group part_options = {
 		  "thread process run event object", COMPLETE_NOTHING },
 		{ OPT_THREAD, 0, "thread", "THREAD",
 		  "only what this thread did: NAME, NUMBER or NAME/NUMBER; this option and the "
-		  "next "
-		  "three may be repeated",
+		  "next three may be repeated",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_COMM, 0, "comm", "NAME", "only threads of this name", NULL,
 		  COMPLETE_NOTHING },

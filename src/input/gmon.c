@@ -41,8 +41,7 @@ static struct kin_error *cut_off(const struct gmon *g, const char *what)
 	return err ? err
 		   : err_new(KIN_ERROR_FORMAT,
 			     "%s: cut off in the %s at offset %#jx: the program or the copy did "
-			     "not "
-			     "finish; run it again to its end",
+			     "not finish; run it again to its end",
 			     g->w->b.name, what, (uintmax_t)g->record);
 }
 

@@ -88,8 +88,8 @@ static void put_losses(FILE *f, const struct record_audit *a)
 	if (a->unseen_ns)
 		fprintf(f,
 			"  not seen: %.3f s of CPU time, of programs that have more rights "
-			"(setuid) "
-			"than the recorder, and of the kernel as it begins and ends processes\n",
+			"(setuid) than the recorder, and of the kernel as it begins and ends "
+			"processes\n",
 			seconds(a->unseen_ns));
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",

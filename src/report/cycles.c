@@ -33,13 +33,12 @@ static const struct kin_column columns[N_COLUMNS] = {
 		    false, false },
 	[VERDICT] = { "verdict", "verdict",
 		      "confirmed: on sampled stacks it was gone round; phantom: on none of those "
-		      "with "
-		      "a function of it; unseen: no sample has one; unknown: there are no stacks",
+		      "with a function of it; unseen: no sample has one; unknown: there are no "
+		      "stacks",
 		      KIN_CELL_TEXT, false, false },
 	[WHAT] = { "what", "what",
 		   "cycle; function: in it; entry: a call into it; inner: a call within it; "
-		   "remove: a "
-		   "call of the smallest set without which there is no cycle",
+		   "remove: a call of the smallest set without which there is no cycle",
 		   KIN_CELL_TEXT, false, false },
 	[SHARE] = { "share", "% time",
 		    "of the total: time in the functions and all that they called; of a call: that "
@@ -50,15 +49,12 @@ static const struct kin_column columns[N_COLUMNS] = {
 		    false, false },
 	[SAMPLES] = { "samples", "samples",
 		      "of a cycle: stacks on which it was gone round, of those with a function of "
-		      "it; "
-		      "of a call: stacks on which the function was entered by it",
+		      "it; of a call: stacks on which the function was entered by it",
 		      KIN_CELL_OF, false, true },
 	[BOUND] = { "bound", "at most",
 		    "of a phantom: no larger a share of the cycle's time goes round, with a "
-		    "confidence "
-		    "of 95 %: three by the number of samples (Hanley and Lippman-Hand, \"If "
-		    "Nothing "
-		    "Goes Wrong, Is Everything All Right?\", JAMA 249, 1983)",
+		    "confidence of 95 %: three by the number of samples (Hanley and Lippman-Hand, "
+		    "\"If Nothing Goes Wrong, Is Everything All Right?\", JAMA 249, 1983)",
 		    KIN_CELL_SHARE, false, true },
 	[NAME] = { "name", "name", "the function, or caller -> callee", KIN_CELL_TEXT, true,
 		   false },
@@ -68,8 +64,7 @@ static const struct kin_column columns[N_COLUMNS] = {
 		      KIN_CELL_COUNT, false, true },
 	[EXACT] = { "exact", "exact",
 		    "of calls to remove: 1 if no smaller set does it, 0 if one might: it was found "
-		    "by "
-		    "a heuristic",
+		    "by a heuristic",
 		    KIN_CELL_COUNT, false, true },
 };
 

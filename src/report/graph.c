@@ -475,8 +475,9 @@ static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 			   c + 1, m->reentered, m->samples);
 	else
 		table_note(t,
-			   "cycle %zu is a phantom: none of %" PRIu64 " samples in it goes round, "
-			   "so that at most %.2g %% of its time does (95 %% confidence)",
+			   "cycle %zu is a phantom: none of %" PRIu64
+			   " samples in it goes round, so that at most %.2g %% of its time does "
+			   "(95 %% confidence)",
 			   c + 1, m->samples, m->samples > 3 ? 300 / (double)m->samples : 100.0);
 }
 

@@ -276,10 +276,10 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 			continue;
 		double number = strtod(w, &end);
 		if (end == w || *end || !(number >= 0) || n == 2 || !isfinite(number))
-			return bad("--call-graph", w,
-				   "graph, fractal, flat, folded, none, caller, callee, function, "
-				   "address, "
-				   "srcline, percent, period, count, a threshold or a limit");
+			return bad(
+				"--call-graph", w,
+				"graph, fractal, flat, folded, none, caller, callee, function, "
+				"address, srcline, percent, period, count, a threshold or a limit");
 		if (n++)
 			a->print_limit = number < UINT32_MAX ? (uint32_t)number : 0;
 		else

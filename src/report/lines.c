@@ -45,8 +45,7 @@ static const struct kin_column columns[] = {
 		      false, true },
 	[INCLUSIVE] = { "inclusive", "inclusive",
 			"time of the samples with the line anywhere on their stack, each once; "
-			"shown "
-			"where there are stacks",
+			"shown where there are stacks",
 			KIN_CELL_TIME, false, true },
 	[PER_COUNT] = { "per_count", "time/count",
 			"the line's time by the executions of its most executed block; shown where "

@@ -32,13 +32,11 @@ static const struct kin_column columns[] = {
 		   false },
 	[INCLUSIVE] = { "inclusive", "inclusive",
 			"time of the samples with the line anywhere on their stack, each once; "
-			"shown "
-			"where there are stacks",
+			"shown where there are stacks",
 			KIN_CELL_TIME, false, true },
 	[PER_COUNT] = { "per_count", "time/count",
 			"the line's time by its count; shown where blocks were counted and time "
-			"was "
-			"measured",
+			"was measured",
 			KIN_CELL_TIME, false, true, true },
 	[COUNT] = { "count", "count",
 		    "how often it was executed: calls of the function that starts here, or the "

@@ -198,8 +198,7 @@ static void describe_gain(struct kin_table *t, struct problem *p, const struct c
 	if (p->n_arcs)
 		table_note(t,
 			   "In this order a call leads %.0f bytes far on average (now %.0f), "
-			   "%.1f%% of calls to "
-			   "another page (now %.1f%%)",
+			   "%.1f%% of calls to another page (now %.1f%%)",
 			   after.distance, before.distance, 100 * after.page_change,
 			   100 * before.page_change);
 	table_note(t, "What makes 90%% of the heat lies on %llu pages of 4 KiB (now on %llu)",

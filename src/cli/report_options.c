@@ -1,0 +1,460 @@
+/* report_options.c - the options of perf report, and kin's own. */
+#include "cli/report_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/arg.h"
+#include "cli/perfconfig.h"
+
+enum {
+	OPT_CHILDREN = OPT_OWN,
+	OPT_NO_CHILDREN,
+	OPT_LATENCY,
+	OPT_KEYS,
+	OPT_FIELDS,
+	OPT_CALL_GRAPH,
+	OPT_CALLER,
+	OPT_INLINE,
+	OPT_NO_INLINE,
+	OPT_PHYSICAL,
+	OPT_MAX_STACK,
+	OPT_PARENT,
+	OPT_EXCLUDE_OTHER,
+	OPT_IGNORE_CALLEES,
+	OPT_PERCENT_LIMIT,
+	OPT_PERCENTAGE,
+	OPT_SAMPLES,
+	OPT_PERIOD,
+	OPT_COMMS,
+	OPT_DSOS,
+	OPT_SYMBOLS,
+	OPT_SYMBOL_FILTER,
+	OPT_PID,
+	OPT_TID,
+	OPT_CPU,
+	OPT_TIME,
+	OPT_PARALLELISM,
+	OPT_HIERARCHY,
+	OPT_GROUP,
+	OPT_NO_GROUP,
+	OPT_STDIO,
+	OPT_TUI,
+	OPT_SEPARATOR,
+	OPT_WIDTHS,
+	OPT_QUIET,
+	OPT_STATS,
+	OPT_VERBOSE,
+	OPT_BRANCHES,
+	OPT_NO_BRANCHES,
+	OPT_ACCESSES,
+	OPT_LEVELS,
+	OPT_UNRESOLVED,
+	OPT_NANOSECONDS,
+	OPT_QUANTUM,
+	OPT_SOCKET,
+	OPT_STDIO_COLOR,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
+	OPT_SHOW_INFO,
+	OPT_TASKS,
+	OPT_MMAPS,
+};
+
+static const struct opt_group rows_group = {
+	"Rows and columns",
+	(const struct opt[]){
+		{ OPT_KEYS, 's', "sort", "KEYS",
+		  "a row for each combination of comm, comm_nodigit, pid, tid, run, cpu, socket, "
+		  "time, cgroup, cgroup_id, parallelism, parent, dso, sym, symoff, symbol_size, "
+		  "srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, "
+		  "where it was recorded: weight, local_weight, ins_lat, local_ins_lat, "
+		  "p_stage_cyc, local_p_stage_cyc, transaction, code_page_size; see also -b and "
+		  "--mem-mode",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_FIELDS, 'F', "fields", "COLUMNS",
+		  "these columns, by which rows are also ordered: overhead, overhead_children, "
+		  "latency, latency_children, sample, period, overhead_sys, overhead_us, "
+		  "overhead_guest_sys, overhead_guest_us, and keys",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
+		{ OPT_LATENCY, 0, "latency", NULL,
+		  "columns with shares of the time that passed: samples count less where more "
+		  "threads ran; of perf.data that has switches of threads",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_SAMPLES, 'n', "show-nr-samples", NULL, "a column with the number of samples",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_LEVELS, 0, "show-cpu-utilization", NULL,
+		  "columns with the parts of Self in the kernel and in programs", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_BRANCHES, 'b', "branch-stack", NULL,
+		  "a sample for each branch that was recorded (perf record -b); keys: dso_from, "
+		  "dso_to, symbol_from, symbol_to, addr_from, addr_to, srcline_from, srcline_to, "
+		  "mispredict, in_tx, abort, cycles. With --stdio the default for such data",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_BRANCHES, 0, "no-branch-stack", NULL, "samples as they were taken", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_ACCESSES, 0, "mem-mode", NULL,
+		  "samples count what the access to memory cost (perf mem record); keys: mem, tlb, "
+		  "snoop, locked, blocked, symbol_daddr, dso_daddr, symbol_iaddr, dcacheline, "
+		  "phys_daddr, data_page_size",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
+		  "the key time is rounded down to this: 1s, 100ms (the default), 10us", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NANOSECONDS, 0, "ns", NULL, "times with nine digits, not six", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
+		{ OPT_NO_GROUP, 0, "no-group", NULL,
+		  "each by itself, also those that were counted together", NULL, COMPLETE_NOTHING },
+		{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+		  "hide rows, and branches of chains, below this share", NULL, COMPLETE_NOTHING },
+		{ OPT_PERCENTAGE, 0, "percentage", "OF",
+		  "of filtered samples: absolute shares are of all samples, relative ones of those "
+		  "left",
+		  "absolute relative", COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group chains_group = {
+	"Call chains",
+	(const struct opt[]){
+		{ OPT_CALL_GRAPH, 'g', "call-graph", "HOW",
+		  "a list of: graph, fractal, flat, folded or none; a threshold in percent, then a "
+		  "limit of entries; caller or callee; function, address or srcline; percent, "
+		  "period or count",
+		  NULL, COMPLETE_NOTHING, true },
+		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_INLINE, 0, "inline", NULL,
+		  "functions inlined are frames of their own (the default)", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NO_INLINE, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_PHYSICAL, 0, "self-physical", NULL,
+		  "Self of inlined code goes to the function around it, as in perf", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_MAX_STACK, 0, "max-stack", "N", "look at no more frames of a stack", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_PARENT, 'p', "parent", "REGEX", "functions for the key parent", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_EXCLUDE_OTHER, 'x', "exclude-other", NULL, "hide rows without a parent", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_IGNORE_CALLEES, 0, "ignore-callees", "REGEX",
+		  "what these functions call counts as theirs", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group filter_group = {
+	"Samples",
+	(const struct opt[]){
+		{ OPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_DSOS, 'd', "dsos", "NAMES",
+		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
+		{ OPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT",
+		  "only rows of functions with this in "
+		  "their name",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_TIME, 0, "time", "SPAN",
+		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SOCKET, 0, "socket-filter", "NUMBER",
+		  "only samples on processors of this socket", NULL, COMPLETE_NOTHING },
+		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,
+		  "only samples with a name, and only callers with one", NULL, COMPLETE_NOTHING },
+		{ OPT_PARALLELISM, 0, "parallelism", "NUMBERS",
+		  "only samples while so many threads ran", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group output_group = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
+		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json, csv or perf; html: one file with "
+		  "everything, as kin html",
+		  "text json csv perf html", COMPLETE_NOTHING },
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
+		  NULL, COMPLETE_FILE },
+		{ OPT_SEPARATOR, 't', "field-separator", "TEXT", "with --stdio: between columns",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_WIDTHS, 'w', "column-widths", "LIST",
+		  "with --stdio: of columns; 0: as needed", NULL, COMPLETE_NOTHING },
+		{ OPT_QUIET, 'q', "quiet", NULL, "with --stdio: rows only", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_COLOR, 0, "color", "WHEN",
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
+		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_STDIO_COLOR, 0, "stdio-color", "WHEN", "the same as --color",
+		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_WIDTH, 0, "width", "COLUMNS", "cut names so that lines fit; 0: never", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL,
+		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
+		{ OPT_HEADER, 0, "header", NULL,
+		  "first what a perf.data says of its recording; kin info has it of all data", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_HEADER_ONLY, 0, "header-only", NULL, "that, and nothing else", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SHOW_INFO, 'I', "show-info", NULL,
+		  "with these: processors, caches and memory, too", NULL, COMPLETE_NOTHING },
+		{ OPT_STATS, 0, "stats", NULL,
+		  "only how many samples there are of each event, and of a perf.data records of "
+		  "each kind",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_TASKS, 0, "tasks", NULL, "only the tree of tasks that a perf.data knows",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_MMAPS, 0, "mmaps", NULL, "the same, and what they had mapped", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group *const report_options[] = {
+	&recording_options, &rows_group,   &chains_group,    &filter_group,
+	&names_options,     &output_group, &general_options, NULL,
+};
+
+const struct opt_refusal report_refusals[] = {
+	{ 'D', "dump-raw-trace",
+	  "kin script prints samples, perf report -D the records of a perf.data" },
+	{ 'T', "threads",
+	  "kin report -s tid has what each thread's samples stand for, kin info its CPU time" },
+	{ 'M', "disassembler-style", "kin annotate --asm shows instructions" },
+	{ 'm', "modules", "modules of the kernel are looked for where their names are" },
+	{ 0, "vmlinux",
+	  "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
+	{ 0, "ignore-vmlinux", "--debug-dir /nonexistent keeps debug files out" },
+	{ 0, "asm-raw", "kin annotate --asm shows instructions" },
+	{ 0, "source", "kin annotate --asm --source shows instructions among their source lines" },
+	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
+	{ 0, "prefix", "kin annotate -I FOLDER says where sources are" },
+	{ 0, "prefix-strip", "kin annotate -I FOLDER says where sources are" },
+	{ 0, "percent-type", "kin annotate has shares of the whole and of the function" },
+	{ 0, "samples", "kin script -F +ip prints the samples of a row, with the same filters" },
+	{ 0, "branch-history",
+	  "branches are not joined with the callers: -b has them as rows, from and to" },
+	{ 0, "total-cycles", "-b -s symbol_from,symbol_to,cycles has the cycles of branches" },
+	{ 0, "itrace",
+	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
+	{ 0, "raw-trace", "the fields of trace points are not decoded: perf script prints them" },
+	{ 0, "pretty", "it is for what perf report -T prints" },
+	{ 0, "stitch-lbr", "stacks by LBR are as deep as the CPU's record" },
+	{ 0, "disable-order", "records are always put in the order of time" },
+	{ 0, "show-ref-call-graph",
+	  "events without stacks have none: record each with --call-graph" },
+	{ 0, "switch-on", "--time START,STOP shows a part of the recording" },
+	{ 0, "switch-off", "--time START,STOP shows a part of the recording" },
+	{ 0, "show-on-off-events", "--time START,STOP shows a part of the recording" },
+	{ 0, "full-source-path", "kin lines has the whole paths of sources" },
+	{ 0, "group-sort-idx",
+	  "-F says by which column rows are ordered; of a group the first decides" },
+	{ 0 },
+};
+
+static bool set_percent(const char *option, const char *arg, double *ret, char error[512])
+{
+	return arg_double(arg, "%", 0, 100, ret) ||
+	       arg_bad(option, arg, "a number from 0 to 100", error);
+}
+
+/* -G and -g add up. */
+static void add_call_graph(struct settings *s, const char *more)
+{
+	char *list = s->call_graph ? xprintf("%s,%s", s->call_graph, more) : xprintf("%s", more);
+	free(s->call_graph);
+	s->call_graph = list;
+}
+
+bool report_options_set(struct settings *s, int id, const char *arg, char error[512])
+{
+	struct kin_hists_opts *h = &s->hists;
+	uint64_t n = 0;
+	switch (id) {
+	case OPT_CHILDREN:
+		h->no_children = false;
+		break;
+	case OPT_NO_CHILDREN:
+		h->no_children = true;
+		break;
+	case OPT_LATENCY:
+		h->latency = true;
+		break;
+	case OPT_KEYS:
+		h->sort = arg;
+		break;
+	case OPT_FIELDS:
+		h->fields = arg;
+		break;
+	case OPT_CALL_GRAPH:
+		add_call_graph(s, arg ? arg : "graph");
+		break;
+	case OPT_CALLER:
+		add_call_graph(s, "caller");
+		break;
+	case OPT_INLINE:
+		h->inlines = true;
+		break;
+	case OPT_NO_INLINE:
+		h->inlines = false;
+		break;
+	case OPT_PHYSICAL:
+		h->self_physical = true;
+		break;
+	case OPT_MAX_STACK:
+		if (!arg_u64(arg, 0, 1000000, &n))
+			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
+		h->max_stack = (unsigned)n;
+		break;
+	case OPT_PARENT:
+		h->parent = arg;
+		break;
+	case OPT_EXCLUDE_OTHER:
+		h->exclude_other = true;
+		break;
+	case OPT_IGNORE_CALLEES:
+		h->ignore_callees = arg;
+		break;
+	case OPT_PERCENT_LIMIT:
+		h->has_percent_limit = true;
+		return set_percent("--percent-limit", arg, &h->percent_limit, error);
+	case OPT_PERCENTAGE:
+		h->relative = arg[0] == 'r';
+		break;
+	case OPT_SAMPLES:
+		h->show_samples = true;
+		break;
+	case OPT_PERIOD:
+		h->show_period = true;
+		break;
+	case OPT_COMMS:
+		h->comms = arg;
+		break;
+	case OPT_DSOS:
+		h->dsos = arg;
+		break;
+	case OPT_SYMBOLS:
+		h->symbols = arg;
+		break;
+	case OPT_SYMBOL_FILTER:
+		h->symbol_filter = arg;
+		break;
+	case OPT_PID:
+		h->pids = arg;
+		break;
+	case OPT_TID:
+		h->tids = arg;
+		break;
+	case OPT_CPU:
+		h->cpus = arg;
+		break;
+	case OPT_TIME:
+		h->times = arg;
+		break;
+	case OPT_PARALLELISM:
+		h->parallelism = arg;
+		break;
+	case OPT_HIERARCHY:
+		h->hierarchy = true;
+		break;
+	case OPT_NO_GROUP:
+		h->group = false;
+		h->no_group = true;
+		break;
+	case OPT_GROUP:
+		h->group = true;
+		h->no_group = false;
+		break;
+	case OPT_STDIO:
+		s->format = "perf";
+		break;
+	case OPT_TUI:
+		s->tui = true;
+		break;
+	case OPT_SEPARATOR:
+		s->separator = arg;
+		break;
+	case OPT_WIDTHS:
+		s->widths = arg;
+		break;
+	case OPT_QUIET:
+		s->quiet = true;
+		break;
+	case OPT_STATS:
+		s->stats = true;
+		break;
+	case OPT_HEADER:
+	case OPT_HEADER_ONLY:
+		s->about |= KIN_ABOUT_HEADER;
+		s->only_about |= id == OPT_HEADER_ONLY;
+		break;
+	case OPT_SHOW_INFO:
+		s->about |= KIN_ABOUT_ALL_OF_HEADER;
+		break;
+	case OPT_TASKS:
+	case OPT_MMAPS:
+		s->about |= id == OPT_MMAPS ? KIN_ABOUT_MAPS : KIN_ABOUT_TASKS;
+		s->only_about = true;
+		break;
+	case OPT_BRANCHES:
+	case OPT_NO_BRANCHES:
+		h->branches = id == OPT_BRANCHES;
+		s->no_branches = !h->branches;
+		break;
+	case OPT_ACCESSES:
+		h->accesses = true;
+		break;
+	case OPT_LEVELS:
+		h->levels = true;
+		break;
+	case OPT_UNRESOLVED:
+		h->hide_unresolved = true;
+		break;
+	case OPT_NANOSECONDS:
+		h->nanoseconds = true;
+		break;
+	case OPT_QUANTUM:
+		return arg_duration(arg, &h->time_quantum_ns) ||
+		       arg_bad("--time-quantum", arg, "a time as 1s, 100ms, 10us or 5ns", error);
+	case OPT_SOCKET:
+		h->socket = arg;
+		break;
+	case OPT_STDIO_COLOR:
+		set_color(&s->output, arg);
+		break;
+	case OPT_VERBOSE:
+		break;
+	}
+	return true;
+}
+
+bool report_options_begin(struct settings *s, char error[512])
+{
+	s->hists.size = sizeof(s->hists);
+	s->hists.inlines = true;
+	return perfconfig_read(s, error);
+}
