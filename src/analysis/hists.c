@@ -46,7 +46,8 @@ static symid match_frame(struct hists_private *h, uint8_t *memo, const regex_t *
 	return hists_match(memo, h, re, place) ? place : NONE;
 }
 
-/* In callee order the innermost function that matches, in caller order the outermost one. */
+/* In callee order the innermost function that matches, in caller order the outermost one; either
+ * of the frames that are looked at. */
 static void find_parents(struct hists_private *h)
 {
 	const struct samples *s = &h->hists.profile->samples;
@@ -55,15 +56,30 @@ static void find_parents(struct hists_private *h)
 		return;
 	h->parents = xrealloc(NULL, s->n_stacks + 1, sizeof(*h->parents));
 	h->parents[0] = NONE;
+	h->parent_at = xalloc((s->n_stacks + 1) * sizeof(*h->parent_at));
 	for (size_t i = 1; i < s->n_stacks; i++) {
 		symid above = h->parents[s->stacks[i].caller];
 		h->parents[i] = above;
-		if (above != NONE && o->order == CHAIN_CALLER)
+		h->parent_at[i] = h->parent_at[s->stacks[i].caller];
+		if (o->order == CHAIN_CALLER &&
+		    (above != NONE || (h->depths && h->depths[i] > o->max_stack)))
 			continue;
 		symid here = match_frame(h, h->parent_matches, o->parent, s->stacks[i].frame);
-		if (here != NONE)
-			h->parents[i] = here;
+		if (here == NONE)
+			continue;
+		h->parents[i] = here;
+		h->parent_at[i] = (stackid)i;
 	}
+}
+
+static symid parent_of(const struct hists_private *h, stackid stack)
+{
+	const struct hists_opts *o = h->hists.opts;
+	if (!h->parents)
+		return NONE;
+	bool far = h->depths && o->order == CHAIN_CALLEE &&
+		   h->depths[stack] - h->depths[h->parent_at[stack]] >= o->max_stack;
+	return far ? NONE : h->parents[stack];
 }
 
 static void find_ignored(struct hists_private *h)
@@ -170,6 +186,18 @@ static uint32_t without_digits(struct hists_private *h, const char *comm)
 	return strtab_add(h->strings, text);
 }
 
+/* Functions of one name are one, whatever object they are in. */
+static symid one_parent(struct hists_private *h, symid place)
+{
+	if (place == NONE)
+		return NONE;
+	strid name = strtab_add(h->strings, program_name(h->hists.program, place));
+	uint32_t *at = map64_at(&h->parent_ids, name);
+	if (*at == NONE)
+		*at = place;
+	return *at;
+}
+
 static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const struct sample *s)
 {
 	const struct task *t = &h->hists.profile->samples.tasks[s->task];
@@ -189,9 +217,7 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 	case HIST_PARALLELISM:
 		return s->parallelism;
 	case HIST_PARENT:
-		return h->parents ? h->parents[s->stack] : NONE;
-	case HIST_IPC:
-		return 0;
+		return one_parent(h, parent_of(h, s->stack));
 	default:
 		return hist_detail_value(h, key, s);
 	}
@@ -216,7 +242,7 @@ static detailid detail_of(const struct hists_private *h, const struct sample *s)
 
 static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct last_skey *last)
 {
-	symid parent = h->parents ? h->parents[s->stack] : NONE;
+	symid parent = parent_of(h, s->stack);
 	detailid detail = detail_of(h, s);
 	uint64_t time = h->by_time ? s->time_ns / h->hists.opts->time_quantum : 0;
 	uint32_t values[N_HIST_KEYS];
@@ -271,11 +297,16 @@ static bool is_kernel(const struct hists_private *h, const struct sample *s)
 	return all->frames[all->stacks[s->stack].frame].flags & FRAME_KERNEL;
 }
 
-static enum hist_level level_of(const struct sample *s)
+/* That of the function that what it called is charged to, where callees are ignored. */
+static enum hist_level level_of(const struct hists_private *h, const struct sample *s)
 {
-	if (s->flags & FRAME_GUEST)
-		return s->flags & FRAME_KERNEL ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
-	return s->flags & FRAME_KERNEL ? LEVEL_KERNEL : LEVEL_USER;
+	const struct samples *all = &h->hists.profile->samples;
+	stackid leaf = hists_leaf_of(h, s->stack);
+	uint32_t flags = leaf == s->stack ? s->flags
+					  : all->frames[all->stacks[leaf].frame].flags;
+	if (flags & FRAME_GUEST)
+		return flags & FRAME_KERNEL ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
+	return flags & FRAME_KERNEL ? LEVEL_KERNEL : LEVEL_USER;
 }
 
 static void add_level(struct hists_private *h, size_t at, enum hist_level level, uint64_t weight)
@@ -316,7 +347,7 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 	if (elsewhere)
 		hist_stat_add(&elsewhere[event], stat, 1);
 	if (h->hists.opts->levels)
-		add_level(h, at.row * h->hists.opts->n_events + event, level_of(s), stat->weight);
+		add_level(h, at.row * h->hists.opts->n_events + event, level_of(h, s), stat->weight);
 }
 
 static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
@@ -445,10 +476,10 @@ void hists_free(struct hists *hists)
 		return;
 	struct map64 *maps[] = { &h->hop_ids,     &h->address_ids, &h->chain_ids,
 				 &h->offset_ids,  &h->line_ids,    &h->inlined_ids,
-				 &h->more_stacks, &h->row_ids,     &h->leaf_ids };
+				 &h->more_stacks, &h->row_ids,     &h->leaf_ids,    &h->parent_ids };
 	void *blocks[] = { h->hops_of,        h->dso_names, h->below,      h->self,
 			   h->children,       h->total,     h->unfiltered, h->parent_matches,
-			   h->ignore_matches, h->parents,   h->ignored,    h->depths,
+			   h->ignore_matches, h->parents,   h->parent_at, h->ignored,    h->depths,
 			   h->first_path,     h->paths_of,  h->first_leaf, h->leaves_of,
 			   h->first_below,    h->next,      h->innermost,  h->regular };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
@@ -492,8 +523,18 @@ const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
 	return hist_key_text(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
 }
 
+const char *hists_function(const struct hists *hists, size_t row)
+{
+	const struct hist_row *r = &hists->rows[row];
+	bool named = r->place != NONE &&
+		     program_kind(hists->program, r->place) != PLACE_UNKNOWN;
+	return named ? hist_key_text(hists->priv, HIST_SYM, 0, r) : NULL;
+}
+
 size_t hists_width(const struct hists *hists, size_t row, enum hist_key key)
 {
+	if (key == HIST_COMM)
+		return strlen(hist_last_comm(hists->priv, &hists->rows[row]));
 	size_t n = strlen(hists_text(hists, row, key));
 	size_t more = hist_keys[key].need == NEED_NOTHING
 			      ? 0

@@ -159,7 +159,10 @@ void hists_free(struct hists *h); /* NULL is fine */
 
 /* What a row's key is; meaningless for keys not in opts. */
 uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
-/* Columns that perf makes room for: at least as many as the text has. */
+/* Of its function, whether that is one of the keys or not; NULL: it has no name. */
+const char *hists_function(const struct hists *h, size_t row);
+/* Columns that perf makes room for: at least as many as the text has, but for names of threads,
+ * of which it is the last one that counts. */
 size_t hists_width(const struct hists *h, size_t row, enum hist_key key);
 /* For people; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
@@ -172,11 +175,14 @@ enum hist_term_kind {
 	TERM_LATENCY_CHILDREN,
 	TERM_LATENCY,
 	TERM_COUNT,
+	TERM_WEIGHT, /* is Self, too */
+	TERM_LEVEL,
 	TERM_KEY
 };
 struct hist_term {
 	enum hist_term_kind kind;
-	enum hist_key key; /* TERM_KEY */
+	enum hist_key key;     /* TERM_KEY */
+	enum hist_level level; /* TERM_LEVEL */
 };
 
 /* Rows by the terms, one after the other: figures largest first, names by byte, numbers smallest

@@ -122,6 +122,7 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 			order = number(xc->weight, yc->weight);
 			break;
 		case TERM_SELF:
+		case TERM_WEIGHT:
 			order = number(x->weight, y->weight);
 			break;
 		case TERM_LATENCY_CHILDREN:
@@ -132,6 +133,10 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 			break;
 		case TERM_COUNT:
 			order = number(x->count, y->count);
+			break;
+		case TERM_LEVEL:
+			order = number(s->h->levels[a * n + e][s->terms[i].level],
+				       s->h->levels[b * n + e][s->terms[i].level]);
 			break;
 		case TERM_KEY:
 			break;
