@@ -373,6 +373,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (x->f && (x->f->no_kernel || x->f->no_user) &&
 	    (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
 		return;
+	if (h->hists.opts->exclude_other && h->parents && parent_of(h, s->stack) == NONE)
+		return;
 	uint32_t skey = skey_of(h, s, last);
 	hist_stat_add(&h->total[event], &stat, 1);
 	if (hists_rows_suffice(h))
@@ -533,8 +535,11 @@ const char *hists_function(const struct hists *hists, size_t row)
 
 size_t hists_width(const struct hists *hists, size_t row, enum hist_key key)
 {
+	enum { ADDRESS_WIDTH = 18 };
 	if (key == HIST_COMM)
 		return strlen(hist_last_comm(hists->priv, &hists->rows[row]));
+	if (key == HIST_SYM && !hists_function(hists, row))
+		return ADDRESS_WIDTH;
 	size_t n = strlen(hists_text(hists, row, key));
 	size_t more = hist_keys[key].need == NEED_NOTHING
 			      ? 0

@@ -100,6 +100,7 @@ struct hists_opts {
 				 * decide on order and chains */
 	size_t n_events;
 	bool no_children; /* rows of leaves only */
+	bool exclude_other; /* only samples with a parent, if there is a pattern */
 	bool chains;      /* callchain_new() will be asked */
 	enum chain_order order;
 	enum chain_key chain_key;

@@ -119,6 +119,8 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 		const struct hist_stat *xc = &children[a * n + e], *yc = &children[b * n + e];
 		switch (s->terms[i].kind) {
 		case TERM_CHILDREN:
+			if (e)
+				break; /* what others have does not matter to perf */
 			order = number(xc->weight, yc->weight);
 			break;
 		case TERM_SELF:

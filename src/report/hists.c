@@ -363,9 +363,6 @@ static bool is_wanted(const struct state *s, uint32_t row)
 	const char *name = g->function || g->symbol_filter ? hists_function(s->hists, row) : NULL;
 	if (g->function && (!name || !hists_is_function(name, g->function)))
 		return false;
-	if (g->exclude_other && s->ask->has_parent &&
-	    hists_value(s->hists, row, HIST_PARENT) == NONE)
-		return false;
 	return !g->symbol_filter || (name && strstr(name, g->symbol_filter));
 }
 
@@ -600,10 +597,9 @@ static void describe_widths(struct state *s)
 			if (!is_wanted(s, (uint32_t)k))
 				continue;
 			width = width ? width : least;
-			const char *text = hists_text(s->hists, k, s->cols.at[i].field.key);
 			size_t n = hists_width(s->hists, k, s->cols.at[i].field.key);
 			width = n > width ? n : width;
-			unmapped = unmapped || !strcmp(text, "[unknown]");
+			unmapped = unmapped || !hists_function(s->hists, k);
 		}
 		table_property(s->table, arena_printf(&s->arena, "width_%s", s->columns.at[i].key),
 			       cell_count(width));

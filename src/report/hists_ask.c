@@ -260,7 +260,7 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 		add_figures(a, false);
 	if (g->fields && (err = add_list(a, "--fields", g->fields, false)))
 		return err;
-	if (g->perf && !only_fields && !a->stacks)
+	if (g->perf && !only_fields && !a->stacks && !g->no_children)
 		drop_children(a);
 	for (size_t i = 0; i < a->terms.n; i++)
 		add_field(a, field_of(a->terms.at[i]));
@@ -555,6 +555,7 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	bool stacks = a->stacks = has_stacks(p, g->perf); /* without them there are no Children */
 	a->opts.no_children = g->no_children || g->hierarchy || g->accesses || !stacks;
 	a->opts.by_weight = g->accesses;
+	a->opts.exclude_other = g->exclude_other;
 	a->opts.hide_unresolved = g->hide_unresolved;
 	a->opts.nanoseconds = g->nanoseconds;
 	a->opts.time_quantum = g->time_quantum_ns ? g->time_quantum_ns : 100000000;

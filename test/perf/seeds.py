@@ -213,7 +213,7 @@ class Machine:
             ip, mode = kernel[0], KERNEL
         stack = ([IN_KERNEL] + kernel if kernel else []) + ([IN_USER] + user if not kernel or x.random() < 0.8 else [])
         if self.odd and x.random() < 0.1:
-            stack = x.choice(([IN_USER, ip], [ip], stack + [IN_USER], stack[:-1] if len(stack) > 2 else stack))
+            stack = x.choice((stack[:2], [ip], stack + [IN_USER], stack[:-1] if len(stack) > 2 else stack))
         more = {'stack': stack} if self.chains else {}
         if tid != p.pid:
             more['tid'] = tid
@@ -312,7 +312,7 @@ def report_options(x, m):
             o += ['-g', call_graph(x, m)]
         sometimes(0.1, '-G')
         sometimes(0.1, '--max-stack', x.choice(('1', '2', '3', '10')))
-        sometimes(0.07, '--ignore-callees', x.choice(some_names(x, m)))
+        sometimes(0 if m.deep or '--max-stack' in o else 0.07, '--ignore-callees', x.choice(some_names(x, m)))
         if x.random() < 0.1:
             o += ['-p', x.choice(('^sys_', 'main', *some_names(x, m)))]
             sometimes(0.3, '-x')
