@@ -184,6 +184,7 @@ struct hist_term {
 	enum hist_term_kind kind;
 	enum hist_key key;     /* TERM_KEY */
 	enum hist_level level; /* TERM_LEVEL */
+	bool apart;            /* rows that only show the same text are not equal */
 };
 
 /* Rows by the terms, one after the other: figures largest first, names by byte, numbers smallest

@@ -556,6 +556,8 @@ static void describe_elided(struct state *s)
 	}
 }
 
+enum { TIME_WIDTH_NS = 16, ADDRESS_WIDTH = 16 };
+
 /* Each level's key and title. */
 static void describe_levels(struct state *s)
 {
@@ -567,9 +569,12 @@ static void describe_levels(struct state *s)
 		const char *title = k->title + strspn(k->title, " ");
 		const struct kin_cell *w = kin_table_property(
 			s->table, arena_printf(&s->arena, "width_%s", k->column));
-		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF;
+		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF,
+		     address = a->keys.at[i] == HIST_DSO &&
+			       kin_table_property(s->table, "unmapped");
 		size_t width = (w ? (size_t)w->count : 0) + (symbol ? 4 : 0);
 		width = width < strlen(k->title) ? strlen(k->title) : width;
+		width = address && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
 		widest = width + 3 * i > widest ? width + 3 * i : widest;
 		titles = arena_printf(&s->arena, "%s%s%s", titles, i ? " / " : "", title);
 		text_property(s, arena_printf(&s->arena, "level_key_%zu", i), k->column);
@@ -579,8 +584,6 @@ static void describe_levels(struct state *s)
 	table_property(s->table, "levels", cell_count(a->keys.n));
 	table_property(s->table, "levels_width", cell_count(widest));
 }
-
-enum { TIME_WIDTH_NS = 16 };
 
 /* What perf's layout needs to know and no row says. */
 static void describe_widths(struct state *s)
@@ -631,7 +634,7 @@ static void describe(struct state *s)
 	if (!a->given->perf)
 		return;
 	text_property(s, "chain_value", values[a->value]);
-	table_property(t, "chain_total", cell_count((uint64_t)total_of(s, 0, false)));
+	table_property(t, "chain_total", cell_count(h->unfiltered[0].weight));
 	if (a->given->times)
 		text_property(s, "times", a->given->times);
 	table_property(t, "chain_limit", cell_count(a->print_limit));
@@ -643,6 +646,9 @@ static void describe(struct state *s)
 	if (a->sort_order)
 		text_property(s, "sort_order", a->sort_order);
 	describe_elided(s);
+	const struct field *end = &a->fields.at[a->fields.n - 1];
+	if (end->kind == FIELD_KEY && a->elided[end->key] && !all_elided(a))
+		table_property(t, "last_elided", cell_count(1));
 	describe_widths(s);
 	if (a->given->hierarchy)
 		describe_levels(s);

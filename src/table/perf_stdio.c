@@ -402,7 +402,7 @@ static bool is_last(const struct page *p, size_t i)
 {
 	for (i++; i < p->n && goes_on(p, i); i++)
 		;
-	return i == p->n;
+	return i == p->n && !render_count(p->t, "last_elided");
 }
 
 static void put_gap(struct page *p, size_t i)
@@ -606,7 +606,7 @@ static void put_elided(struct page *p)
 	char key[32];
 	for (size_t i = 0; snprintf(key, sizeof(key), "elided_%zu", i), render_text(p->t, key);
 	     i++) {
-		char *name = name_of(p, render_text(p->t, key));
+		char *name = escape_copy(render_text(p->t, key));
 		sink_str(&p->s, "# ");
 		sink_str(&p->s, name);
 		sink_char(&p->s, '\n');
