@@ -302,8 +302,7 @@ static enum hist_level level_of(const struct hists_private *h, const struct samp
 {
 	const struct samples *all = &h->hists.profile->samples;
 	stackid leaf = hists_leaf_of(h, s->stack);
-	uint32_t flags = leaf == s->stack ? s->flags
-					  : all->frames[all->stacks[leaf].frame].flags;
+	uint32_t flags = leaf == s->stack ? s->flags : all->frames[all->stacks[leaf].frame].flags;
 	if (flags & FRAME_GUEST)
 		return flags & FRAME_KERNEL ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
 	return flags & FRAME_KERNEL ? LEVEL_KERNEL : LEVEL_USER;
@@ -347,7 +346,8 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 	if (elsewhere)
 		hist_stat_add(&elsewhere[event], stat, 1);
 	if (h->hists.opts->levels)
-		add_level(h, at.row * h->hists.opts->n_events + event, level_of(h, s), stat->weight);
+		add_level(h, at.row * h->hists.opts->n_events + event, level_of(h, s),
+			  stat->weight);
 }
 
 static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
@@ -476,14 +476,15 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,     &h->address_ids, &h->chain_ids,
-				 &h->offset_ids,  &h->line_ids,    &h->inlined_ids,
-				 &h->more_stacks, &h->row_ids,     &h->leaf_ids,    &h->parent_ids };
-	void *blocks[] = { h->hops_of,        h->dso_names, h->below,      h->self,
-			   h->children,       h->total,     h->unfiltered, h->parent_matches,
-			   h->ignore_matches, h->parents,   h->parent_at, h->ignored,    h->depths,
-			   h->first_path,     h->paths_of,  h->first_leaf, h->leaves_of,
-			   h->first_below,    h->next,      h->innermost,  h->regular };
+	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids,   &h->offset_ids,
+				 &h->line_ids, &h->inlined_ids, &h->more_stacks, &h->row_ids,
+				 &h->leaf_ids, &h->parent_ids };
+	void *blocks[] = { h->hops_of,        h->dso_names,   h->below,      h->self,
+			   h->children,       h->total,       h->unfiltered, h->parent_matches,
+			   h->ignore_matches, h->parents,     h->parent_at,  h->ignored,
+			   h->depths,         h->first_path,  h->paths_of,   h->first_leaf,
+			   h->leaves_of,      h->first_below, h->next,       h->innermost,
+			   h->regular };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
@@ -528,8 +529,7 @@ const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
 const char *hists_function(const struct hists *hists, size_t row)
 {
 	const struct hist_row *r = &hists->rows[row];
-	bool named = r->place != NONE &&
-		     program_kind(hists->program, r->place) != PLACE_UNKNOWN;
+	bool named = r->place != NONE && program_kind(hists->program, r->place) != PLACE_UNKNOWN;
 	return named ? hist_key_text(hists->priv, HIST_SYM, 0, r) : NULL;
 }
 

@@ -99,9 +99,9 @@ struct hists_opts {
 	const uint16_t *events; /* of the profile; each row has figures for each; the first one's
 				 * decide on order and chains */
 	size_t n_events;
-	bool no_children; /* rows of leaves only */
+	bool no_children;   /* rows of leaves only */
 	bool exclude_other; /* only samples with a parent, if there is a pattern */
-	bool chains;      /* callchain_new() will be asked */
+	bool chains;        /* callchain_new() will be asked */
 	enum chain_order order;
 	enum chain_key chain_key;
 	unsigned max_stack; /* frames of a stack that count: in callee order the innermost, in

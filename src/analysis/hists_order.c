@@ -86,9 +86,10 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 	if (key == HIST_IPC) {
 		qsort_r(list, h->n, sizeof(*list), by_start, UNCONST(struct hists *, h));
 		for (size_t i = 0; i < h->n; i++)
-			rank[list[i].row] = i && !by_start(&list[i - 1], &list[i], UNCONST(struct hists *, h))
-						    ? rank[list[i - 1].row]
-						    : (uint32_t)i;
+			rank[list[i].row] =
+				i && !by_start(&list[i - 1], &list[i], UNCONST(struct hists *, h))
+					? rank[list[i - 1].row]
+					: (uint32_t)i;
 		free(list);
 		return rank;
 	}
@@ -110,7 +111,7 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 		if (i && apart && list[i].value != list[i - 1].value)
 			n++;
 		else if (i && (list[i].unknown != list[i - 1].unknown ||
-			  (!list[i].unknown && strcmp(list[i].text, list[i - 1].text) != 0)))
+			       (!list[i].unknown && strcmp(list[i].text, list[i - 1].text) != 0)))
 			n++;
 		rank[list[i].row] = n;
 	}

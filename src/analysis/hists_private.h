@@ -101,7 +101,7 @@ struct hists_private {
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
 	struct map64 parent_ids; /* by name */
-	struct map64 leaf_ids; /* (path, row) */
+	struct map64 leaf_ids;   /* (path, row) */
 
 	struct hist_stat *below; /* [path * n_events + event]: own, and all below */
 	struct hist_stat *self, *children, *total, *unfiltered;
@@ -109,7 +109,7 @@ struct hists_private {
 
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
 	symid *parents;                           /* [stack]; NULL: not asked for */
-	stackid *parent_at; /* [stack]: where that is */
+	stackid *parent_at;                       /* [stack]: where that is */
 	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
 	uint32_t *depths; /* [stack]; NULL: none is deeper than max_stack */
 

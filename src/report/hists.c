@@ -570,8 +570,8 @@ static void describe_levels(struct state *s)
 		const struct kin_cell *w = kin_table_property(
 			s->table, arena_printf(&s->arena, "width_%s", k->column));
 		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF,
-		     address = a->keys.at[i] == HIST_DSO &&
-			       kin_table_property(s->table, "unmapped");
+		     address =
+			     a->keys.at[i] == HIST_DSO && kin_table_property(s->table, "unmapped");
 		size_t width = (w ? (size_t)w->count : 0) + (symbol ? 4 : 0);
 		width = width < strlen(k->title) ? strlen(k->title) : width;
 		width = address && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;

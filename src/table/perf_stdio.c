@@ -329,8 +329,8 @@ static bool ends_ragged(const char *key)
 /* Names that perf cuts where the column is narrower. */
 static bool is_cut(const struct kin_column *c, const char *name)
 {
-	static const char *const keys[] = { "comm",    "dso",    "dso_from", "dso_to", "parent",
-					    "srcline", "srcfile", "time" };
+	static const char *const keys[] = { "comm",   "dso",     "dso_from", "dso_to",
+					    "parent", "srcline", "srcfile",  "time" };
 	if (is_symbol(c))
 		return strncmp(name, "0x", 2) != 0 && name[strspn(name, "0")];
 	return is_any(c->key, keys, ARRAY_LEN(keys));
@@ -761,6 +761,8 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	set_widths(p);
 	if (!o->quiet)
 		put_heading(p);
+	else if (kin_table_property(t, "first"))
+		put_elided(p); /* by perf even then */
 	put_rows(p);
 	if (render_count(t, "n_events"))
 		sink_str(&p->s, "\n\n");
