@@ -47,14 +47,29 @@ static int by_wide(const void *a, const void *b, void *h)
 	return x < y ? -1 : x > y;
 }
 
+static bool is_named(const struct hists *h, uint32_t row)
+{
+	symid place = h->rows[row].place;
+	return place != NONE && program_kind(h->program, place) != PLACE_UNKNOWN;
+}
+
+/* Of a row without a name; 0: it has one. */
+static uint64_t address_of(const struct hists *h, uint32_t row)
+{
+	const struct hist_row *r = &h->rows[row];
+	return is_named(h, row) ? 0 : h->profile->samples.frames[r->frame].addr;
+}
+
 /* perf has the column of instructions per cycle by function, wherever that is. */
 static int by_start(const void *a, const void *b, void *arg)
 {
 	const struct hists *h = arg;
-	symid x = h->rows[((const struct named *)a)->row].place,
-	      y = h->rows[((const struct named *)b)->row].place;
-	if (x == NONE || y == NONE || x == y)
-		return (x == NONE) - (y == NONE);
+	uint32_t ra = ((const struct named *)a)->row, rb = ((const struct named *)b)->row;
+	symid x = h->rows[ra].place, y = h->rows[rb].place;
+	bool known = is_named(h, ra), known_too = is_named(h, rb);
+	uint64_t ax = address_of(h, ra), ay = address_of(h, rb);
+	if (!known || !known_too)
+		return known ? -1 : known_too ? 1 : ax < ay ? -1 : ax > ay;
 	int objects = strcmp(program_object_name(h->program, program_object(h->program, x)),
 			     program_object_name(h->program, program_object(h->program, y)));
 	uint64_t sx = program_start(h->program, x), sy = program_start(h->program, y);
@@ -171,14 +186,6 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 		}
 	}
 	return order;
-}
-
-/* Of a row without a name; 0: it has one. */
-static uint64_t address_of(const struct hists *h, uint32_t row)
-{
-	const struct hist_row *r = &h->rows[row];
-	bool named = r->place != NONE && program_kind(h->program, r->place) != PLACE_UNKNOWN;
-	return named ? 0 : h->profile->samples.frames[r->frame].addr;
 }
 
 static int compare(const void *l, const void *r, void *arg)

@@ -670,12 +670,27 @@ static void put_heading(struct page *p)
 
 /* ---- all of it ---- */
 
+static const char *behind_comma(const char *list)
+{
+	const char *comma = strchr(list, ',');
+	return comma ? comma + 1 : "";
+}
+
+static bool is_elided(const struct page *p, size_t i)
+{
+	const struct kin_column *c = kin_table_column(p->t, i);
+	return c->hidden && c->type == KIN_CELL_TEXT && i != p->level;
+}
+
 static void set_widths(struct page *p)
 {
 	const char *given = p->o->widths;
 	for (size_t i = 0; i < p->n; i++) {
 		char *end;
 		p->widths[i] = width_of(p, kin_table_column(p->t, p->cols[i]));
+		/* those that are elided have widths, too */
+		for (size_t k = i ? p->cols[i - 1] + 1 : 0; given && k < p->cols[i]; k++)
+			given = is_elided(p, k) ? behind_comma(given) : given;
 		if (!given || !*given)
 			continue;
 		unsigned long n = strtoul(given, &end, 10);
