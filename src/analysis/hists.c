@@ -259,14 +259,6 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 	return last->skey;
 }
 
-static size_t event_index(const struct hists_opts *o, uint16_t event)
-{
-	size_t i = 0;
-	while (i < o->n_events && o->events[i] != event)
-		i++;
-	return i;
-}
-
 static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t row)
 {
 	size_t n_events = h->hists.opts->n_events;
@@ -351,11 +343,8 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 }
 
 static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
-		       struct last_skey *last)
+		       size_t event, struct last_skey *last)
 {
-	size_t event = event_index(h->hists.opts, s->event);
-	if (event == h->hists.opts->n_events)
-		return;
 	if (h->hists.opts->hide_unresolved && !has_name(h, s))
 		return;
 	uint64_t weight = h->hists.opts->by_weight ? cost_of(h, s) : s->weight;
@@ -392,8 +381,11 @@ static void add_samples(struct hists_private *h)
 		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
 		x.objects = xalloc(h->hists.profile->n_objects + 1);
 	}
-	for (size_t i = 0; i < s->n; i++)
-		add_sample(h, &x, &s->at[i], &last);
+	/* The first event's come first: they say whose rows are. */
+	for (size_t event = 0; event < h->hists.opts->n_events; event++)
+		for (size_t i = 0; i < s->n; i++)
+			if (s->at[i].event == h->hists.opts->events[event])
+				add_sample(h, &x, &s->at[i], event, &last);
 	free(x.places);
 	free(x.objects);
 }

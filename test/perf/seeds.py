@@ -335,7 +335,7 @@ def report_options(x, m):
     sometimes(0.03, '--ns')
     sometimes(0.05, '--no-demangle')
     # Elsewhere perf joins rows of samples that a filter leaves out with those of others.
-    if no_children and '-s' in o and '+' not in o[o.index('-s') + 1]:
+    if no_children and '-s' in o and '+' not in o[o.index('-s') + 1] and '--ignore-callees' not in o:
         for option, key, some in (('-c', 'comm', [m.comm() for _ in range(2)]), ('-S', 'sym', some_names(x, m)),
                                   ('-d', 'dso', [os.path.basename(p.path) for p in m.programs])):
             if key in sort and not hierarchy: # of levels perf adds up what is left out, too
