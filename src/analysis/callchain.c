@@ -82,6 +82,8 @@ static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
 static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
 {
 	uint32_t n = c->h->paths.at[at].depth, first = (uint32_t)c->sequence.n;
+	if (!s->count && !s->weight)
+		return; /* of other events */
 	vec_reserve(&c->sequence, n);
 	for (uint32_t i = n; i--; at = c->h->paths.at[at].caller)
 		c->sequence.at[first + i] = c->h->paths.at[at].hop;

@@ -121,6 +121,7 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 		return frame ? hist_dso_of(h, h->hists.profile->samples.frames[frame].object)
 			     : strtab_add(h->strings, "[unknown]");
 	case HIST_SYM:
+	case HIST_IPC: /* of each function */
 		return one_of_name(h, place, inlined);
 	case HIST_SYMOFF:
 		return map64_number(&h->offset_ids,
@@ -150,11 +151,17 @@ static const char *place_text(const struct hists_private *h, symid place, bool i
 		       : name;
 }
 
+const char *hist_last_comm(const struct hists_private *h, const struct hist_row *row)
+{
+	const struct profile *p = h->hists.profile;
+	const struct task *t = &p->samples.tasks[row->task];
+	return strtab_get(p->strings, t->last_comm ? t->last_comm : t->comm);
+}
+
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row)
 {
 	const struct profile *p = h->hists.profile;
-	const char *comm = strtab_get(p->strings, p->samples.tasks[row->task].comm);
 	struct arena *a = UNCONST(struct arena *, &h->arena);
 	switch (key) {
 	case HIST_COMM:
@@ -168,7 +175,7 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return strtab_get(h->strings, value);
 	case HIST_PID:
 	case HIST_TID:
-		return arena_printf(a, "%7u:%s", value, comm);
+		return arena_printf(a, "%7u:%s", value, hist_last_comm(h, row));
 	case HIST_RUN:
 		return arena_printf(a, "%u", value);
 	case HIST_CPU:

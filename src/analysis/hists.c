@@ -46,7 +46,8 @@ static symid match_frame(struct hists_private *h, uint8_t *memo, const regex_t *
 	return hists_match(memo, h, re, place) ? place : NONE;
 }
 
-/* In callee order the innermost function that matches, in caller order the outermost one. */
+/* In callee order the innermost function that matches, in caller order the outermost one; either
+ * of the frames that are looked at. */
 static void find_parents(struct hists_private *h)
 {
 	const struct samples *s = &h->hists.profile->samples;
@@ -55,15 +56,30 @@ static void find_parents(struct hists_private *h)
 		return;
 	h->parents = xrealloc(NULL, s->n_stacks + 1, sizeof(*h->parents));
 	h->parents[0] = NONE;
+	h->parent_at = xalloc((s->n_stacks + 1) * sizeof(*h->parent_at));
 	for (size_t i = 1; i < s->n_stacks; i++) {
 		symid above = h->parents[s->stacks[i].caller];
 		h->parents[i] = above;
-		if (above != NONE && o->order == CHAIN_CALLER)
+		h->parent_at[i] = h->parent_at[s->stacks[i].caller];
+		if (o->order == CHAIN_CALLER &&
+		    (above != NONE || (h->depths && h->depths[i] > o->max_stack)))
 			continue;
 		symid here = match_frame(h, h->parent_matches, o->parent, s->stacks[i].frame);
-		if (here != NONE)
-			h->parents[i] = here;
+		if (here == NONE)
+			continue;
+		h->parents[i] = here;
+		h->parent_at[i] = (stackid)i;
 	}
+}
+
+static symid parent_of(const struct hists_private *h, stackid stack)
+{
+	const struct hists_opts *o = h->hists.opts;
+	if (!h->parents)
+		return NONE;
+	bool far = h->depths && o->order == CHAIN_CALLEE &&
+		   h->depths[stack] - h->depths[h->parent_at[stack]] >= o->max_stack;
+	return far ? NONE : h->parents[stack];
 }
 
 static void find_ignored(struct hists_private *h)
@@ -170,6 +186,18 @@ static uint32_t without_digits(struct hists_private *h, const char *comm)
 	return strtab_add(h->strings, text);
 }
 
+/* Functions of one name are one, whatever object they are in. */
+static symid one_parent(struct hists_private *h, symid place)
+{
+	if (place == NONE)
+		return NONE;
+	strid name = strtab_add(h->strings, program_name(h->hists.program, place));
+	uint32_t *at = map64_at(&h->parent_ids, name);
+	if (*at == NONE)
+		*at = place;
+	return *at;
+}
+
 static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const struct sample *s)
 {
 	const struct task *t = &h->hists.profile->samples.tasks[s->task];
@@ -189,9 +217,7 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 	case HIST_PARALLELISM:
 		return s->parallelism;
 	case HIST_PARENT:
-		return h->parents ? h->parents[s->stack] : NONE;
-	case HIST_IPC:
-		return 0;
+		return one_parent(h, parent_of(h, s->stack));
 	default:
 		return hist_detail_value(h, key, s);
 	}
@@ -216,7 +242,7 @@ static detailid detail_of(const struct hists_private *h, const struct sample *s)
 
 static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct last_skey *last)
 {
-	symid parent = h->parents ? h->parents[s->stack] : NONE;
+	symid parent = parent_of(h, s->stack);
 	detailid detail = detail_of(h, s);
 	uint64_t time = h->by_time ? s->time_ns / h->hists.opts->time_quantum : 0;
 	uint32_t values[N_HIST_KEYS];
@@ -231,14 +257,6 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 	if (last->skey == h->skey_details.n)
 		vec_push(&h->skey_details, detail);
 	return last->skey;
-}
-
-static size_t event_index(const struct hists_opts *o, uint16_t event)
-{
-	size_t i = 0;
-	while (i < o->n_events && o->events[i] != event)
-		i++;
-	return i;
 }
 
 static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t row)
@@ -271,11 +289,15 @@ static bool is_kernel(const struct hists_private *h, const struct sample *s)
 	return all->frames[all->stacks[s->stack].frame].flags & FRAME_KERNEL;
 }
 
-static enum hist_level level_of(const struct sample *s)
+/* That of the function that what it called is charged to, where callees are ignored. */
+static enum hist_level level_of(const struct hists_private *h, const struct sample *s)
 {
-	if (s->flags & FRAME_GUEST)
-		return s->flags & FRAME_KERNEL ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
-	return s->flags & FRAME_KERNEL ? LEVEL_KERNEL : LEVEL_USER;
+	const struct samples *all = &h->hists.profile->samples;
+	stackid leaf = hists_leaf_of(h, s->stack);
+	uint32_t flags = leaf == s->stack ? s->flags : all->frames[all->stacks[leaf].frame].flags;
+	if (flags & FRAME_GUEST)
+		return flags & FRAME_KERNEL ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
+	return flags & FRAME_KERNEL ? LEVEL_KERNEL : LEVEL_USER;
 }
 
 static void add_level(struct hists_private *h, size_t at, enum hist_level level, uint64_t weight)
@@ -316,15 +338,13 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 	if (elsewhere)
 		hist_stat_add(&elsewhere[event], stat, 1);
 	if (h->hists.opts->levels)
-		add_level(h, at.row * h->hists.opts->n_events + event, level_of(s), stat->weight);
+		add_level(h, at.row * h->hists.opts->n_events + event, level_of(h, s),
+			  stat->weight);
 }
 
 static void add_sample(struct hists_private *h, struct filtering *x, const struct sample *s,
-		       struct last_skey *last)
+		       size_t event, struct last_skey *last)
 {
-	size_t event = event_index(h->hists.opts, s->event);
-	if (event == h->hists.opts->n_events)
-		return;
 	if (h->hists.opts->hide_unresolved && !has_name(h, s))
 		return;
 	uint64_t weight = h->hists.opts->by_weight ? cost_of(h, s) : s->weight;
@@ -341,6 +361,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 		return;
 	if (x->f && (x->f->no_kernel || x->f->no_user) &&
 	    (is_kernel(h, s) ? x->f->no_kernel : x->f->no_user))
+		return;
+	if (h->hists.opts->exclude_other && h->parents && parent_of(h, s->stack) == NONE)
 		return;
 	uint32_t skey = skey_of(h, s, last);
 	hist_stat_add(&h->total[event], &stat, 1);
@@ -359,8 +381,11 @@ static void add_samples(struct hists_private *h)
 		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
 		x.objects = xalloc(h->hists.profile->n_objects + 1);
 	}
-	for (size_t i = 0; i < s->n; i++)
-		add_sample(h, &x, &s->at[i], &last);
+	/* The first event's come first: they say whose rows are. */
+	for (size_t event = 0; event < h->hists.opts->n_events; event++)
+		for (size_t i = 0; i < s->n; i++)
+			if (s->at[i].event == h->hists.opts->events[event])
+				add_sample(h, &x, &s->at[i], event, &last);
 	free(x.places);
 	free(x.objects);
 }
@@ -443,14 +468,15 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,     &h->address_ids, &h->chain_ids,
-				 &h->offset_ids,  &h->line_ids,    &h->inlined_ids,
-				 &h->more_stacks, &h->row_ids,     &h->leaf_ids };
-	void *blocks[] = { h->hops_of,        h->dso_names, h->below,      h->self,
-			   h->children,       h->total,     h->unfiltered, h->parent_matches,
-			   h->ignore_matches, h->parents,   h->ignored,    h->depths,
-			   h->first_path,     h->paths_of,  h->first_leaf, h->leaves_of,
-			   h->first_below,    h->next,      h->innermost,  h->regular };
+	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids,   &h->offset_ids,
+				 &h->line_ids, &h->inlined_ids, &h->more_stacks, &h->row_ids,
+				 &h->leaf_ids, &h->parent_ids };
+	void *blocks[] = { h->hops_of,        h->dso_names,   h->below,      h->self,
+			   h->children,       h->total,       h->unfiltered, h->parent_matches,
+			   h->ignore_matches, h->parents,     h->parent_at,  h->ignored,
+			   h->depths,         h->first_path,  h->paths_of,   h->first_leaf,
+			   h->leaves_of,      h->first_below, h->next,       h->innermost,
+			   h->regular };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
@@ -492,8 +518,20 @@ const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
 	return hist_key_text(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
 }
 
+const char *hists_function(const struct hists *hists, size_t row)
+{
+	const struct hist_row *r = &hists->rows[row];
+	bool named = r->place != NONE && program_kind(hists->program, r->place) != PLACE_UNKNOWN;
+	return named ? hist_key_text(hists->priv, HIST_SYM, 0, r) : NULL;
+}
+
 size_t hists_width(const struct hists *hists, size_t row, enum hist_key key)
 {
+	enum { ADDRESS_WIDTH = 18 };
+	if (key == HIST_COMM)
+		return strlen(hist_last_comm(hists->priv, &hists->rows[row]));
+	if (key == HIST_SYM && !hists_function(hists, row))
+		return ADDRESS_WIDTH;
 	size_t n = strlen(hists_text(hists, row, key));
 	size_t more = hist_keys[key].need == NEED_NOTHING
 			      ? 0

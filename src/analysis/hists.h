@@ -99,8 +99,9 @@ struct hists_opts {
 	const uint16_t *events; /* of the profile; each row has figures for each; the first one's
 				 * decide on order and chains */
 	size_t n_events;
-	bool no_children; /* rows of leaves only */
-	bool chains;      /* callchain_new() will be asked */
+	bool no_children;   /* rows of leaves only */
+	bool exclude_other; /* only samples with a parent, if there is a pattern */
+	bool chains;        /* callchain_new() will be asked */
 	enum chain_order order;
 	enum chain_key chain_key;
 	unsigned max_stack; /* frames of a stack that count: in callee order the innermost, in
@@ -159,7 +160,10 @@ void hists_free(struct hists *h); /* NULL is fine */
 
 /* What a row's key is; meaningless for keys not in opts. */
 uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
-/* Columns that perf makes room for: at least as many as the text has. */
+/* Of its function, whether that is one of the keys or not; NULL: it has no name. */
+const char *hists_function(const struct hists *h, size_t row);
+/* Columns that perf makes room for: at least as many as the text has, but for names of threads,
+ * of which it is the last one that counts. */
 size_t hists_width(const struct hists *h, size_t row, enum hist_key key);
 /* For people; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
@@ -172,11 +176,15 @@ enum hist_term_kind {
 	TERM_LATENCY_CHILDREN,
 	TERM_LATENCY,
 	TERM_COUNT,
+	TERM_WEIGHT, /* is Self, too */
+	TERM_LEVEL,
 	TERM_KEY
 };
 struct hist_term {
 	enum hist_term_kind kind;
-	enum hist_key key; /* TERM_KEY */
+	enum hist_key key;     /* TERM_KEY */
+	enum hist_level level; /* TERM_LEVEL */
+	bool apart;            /* rows that only show the same text are not equal */
 };
 
 /* Rows by the terms, one after the other: figures largest first, names by byte, numbers smallest

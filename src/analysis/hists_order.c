@@ -10,7 +10,7 @@
 struct named {
 	uint32_t row;
 	uint32_t value;
-	bool unknown; /* comes last */
+	bool unknown; /* comes last; all that are unknown are equal */
 	const char *text;
 };
 
@@ -25,7 +25,7 @@ static int by_text(const void *a, const void *b)
 	const struct named *x = a, *y = b;
 	if (x->unknown != y->unknown)
 		return x->unknown ? 1 : -1;
-	int names = strcmp(x->text, y->text);
+	int names = x->unknown ? 0 : strcmp(x->text, y->text);
 	return names ? names : by_value(a, b);
 }
 
@@ -47,6 +47,35 @@ static int by_wide(const void *a, const void *b, void *h)
 	return x < y ? -1 : x > y;
 }
 
+static bool is_named(const struct hists *h, uint32_t row)
+{
+	symid place = h->rows[row].place;
+	return place != NONE && program_kind(h->program, place) != PLACE_UNKNOWN;
+}
+
+/* Of a row without a name; 0: it has one. */
+static uint64_t address_of(const struct hists *h, uint32_t row)
+{
+	const struct hist_row *r = &h->rows[row];
+	return is_named(h, row) ? 0 : h->profile->samples.frames[r->frame].addr;
+}
+
+/* perf has the column of instructions per cycle by function, wherever that is. */
+static int by_start(const void *a, const void *b, void *arg)
+{
+	const struct hists *h = arg;
+	uint32_t ra = ((const struct named *)a)->row, rb = ((const struct named *)b)->row;
+	symid x = h->rows[ra].place, y = h->rows[rb].place;
+	bool known = is_named(h, ra), known_too = is_named(h, rb);
+	uint64_t ax = address_of(h, ra), ay = address_of(h, rb);
+	if (!known || !known_too)
+		return known ? -1 : known_too ? 1 : ax < ay ? -1 : ax > ay;
+	int objects = strcmp(program_object_name(h->program, program_object(h->program, x)),
+			     program_object_name(h->program, program_object(h->program, y)));
+	uint64_t sx = program_start(h->program, x), sy = program_start(h->program, y);
+	return objects ? objects : sx < sy ? -1 : sx > sy;
+}
+
 static void rank_wide(const struct hists *h, struct named *list, uint32_t *rank)
 {
 	if (h->n)
@@ -58,7 +87,7 @@ static void rank_wide(const struct hists *h, struct named *list, uint32_t *rank)
 
 /* A function has as many places as there are objects with one of that name: equal names are equal
  * here, as later keys tell them apart. */
-static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
+static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 {
 	uint32_t *rank = xrealloc(NULL, h->n, sizeof(*rank));
 	struct named *list = xrealloc(NULL, h->n, sizeof(*list));
@@ -66,6 +95,16 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
 		list[i] = (struct named){ (uint32_t)i, hists_value(h, i, key), false, NULL };
 	if (hist_keys[key].wide) {
 		rank_wide(h, list, rank);
+		free(list);
+		return rank;
+	}
+	if (key == HIST_IPC) {
+		qsort_r(list, h->n, sizeof(*list), by_start, UNCONST(struct hists *, h));
+		for (size_t i = 0; i < h->n; i++)
+			rank[list[i].row] =
+				i && !by_start(&list[i - 1], &list[i], UNCONST(struct hists *, h))
+					? rank[list[i - 1].row]
+					: (uint32_t)i;
 		free(list);
 		return rank;
 	}
@@ -84,8 +123,10 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key)
 	qsort(list, h->n, sizeof(*list), by_text);
 	uint32_t n = 0;
 	for (size_t i = 0; i < h->n; i++) {
-		if (i && (list[i].unknown != list[i - 1].unknown ||
-			  strcmp(list[i].text, list[i - 1].text) != 0))
+		if (i && apart && list[i].value != list[i - 1].value)
+			n++;
+		else if (i && (list[i].unknown != list[i - 1].unknown ||
+			       (!list[i].unknown && strcmp(list[i].text, list[i - 1].text) != 0)))
 			n++;
 		rank[list[i].row] = n;
 	}
@@ -119,9 +160,12 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 		const struct hist_stat *xc = &children[a * n + e], *yc = &children[b * n + e];
 		switch (s->terms[i].kind) {
 		case TERM_CHILDREN:
+			if (e)
+				break; /* what others have does not matter to perf */
 			order = number(xc->weight, yc->weight);
 			break;
 		case TERM_SELF:
+		case TERM_WEIGHT:
 			order = number(x->weight, y->weight);
 			break;
 		case TERM_LATENCY_CHILDREN:
@@ -132,6 +176,10 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 			break;
 		case TERM_COUNT:
 			order = number(x->count, y->count);
+			break;
+		case TERM_LEVEL:
+			order = number(s->h->levels[a * n + e][s->terms[i].level],
+				       s->h->levels[b * n + e][s->terms[i].level]);
 			break;
 		case TERM_KEY:
 			break;
@@ -149,7 +197,8 @@ static int compare(const void *l, const void *r, void *arg)
 		if (order)
 			return order;
 	}
-	return a < b ? -1 : a > b;
+	uint64_t x = address_of(s->h, a), y = address_of(s->h, b);
+	return x != y ? (x < y ? -1 : 1) : a < b ? -1 : a > b;
 }
 
 /* ---- callers above callees ---- */
@@ -266,7 +315,7 @@ void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_t
 		(*ret)[i] = (uint32_t)i;
 	for (size_t i = 0; i < n_terms; i++)
 		if (terms[i].kind == TERM_KEY)
-			s.ranks[i] = ranks_of(h, terms[i].key);
+			s.ranks[i] = ranks_of(h, terms[i].key, terms[i].apart);
 	if (h->n)
 		qsort_r(*ret, h->n, sizeof(**ret), compare, &s);
 	if (n_terms && terms[0].kind == TERM_CHILDREN && h->opts->chains)

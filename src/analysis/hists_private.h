@@ -100,7 +100,8 @@ struct hists_private {
 	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
-	struct map64 leaf_ids; /* (path, row) */
+	struct map64 parent_ids; /* by name */
+	struct map64 leaf_ids;   /* (path, row) */
 
 	struct hist_stat *below; /* [path * n_events + event]: own, and all below */
 	struct hist_stat *self, *children, *total, *unfiltered;
@@ -108,6 +109,7 @@ struct hists_private {
 
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
 	symid *parents;                           /* [stack]; NULL: not asked for */
+	stackid *parent_at;                       /* [stack]: where that is */
 	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
 	uint32_t *depths; /* [stack]; NULL: none is deeper than max_stack */
 
@@ -132,6 +134,8 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 			   bool inlined);
 /* How far into its function a frame's address is; false if that is not known. */
 bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret);
+/* What the thread of its first sample was called in the end. */
+const char *hist_last_comm(const struct hists_private *h, const struct hist_row *row);
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row);
 uint32_t hist_line_id(struct hists_private *h,

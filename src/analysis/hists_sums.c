@@ -199,17 +199,24 @@ static void deepen(struct hists_private *h, uint32_t row, uint32_t depth)
 		h->rows.at[row].depth = depth;
 }
 
+static bool is_any(const struct hist_stat *s) { return s->count || s->weight; }
+
+/* Chains are the first event's. */
 static void find_row_depths(struct hists_private *h)
 {
+	size_t n_events = h->hists.opts->n_events;
 	uint32_t *height =
 		xalloc((h->paths.n + 1) * sizeof(*height)); /* hops from here to the end */
 	for (size_t i = h->paths.n; i--;) {
 		const struct path *p = &h->paths.at[i];
-		if (p->caller != NONE && height[i] + 1 > height[p->caller])
+		bool first = is_any(&h->below[i * n_events]);
+		if (first && p->caller != NONE && height[i] + 1 > height[p->caller])
 			height[p->caller] = height[i] + 1;
 	}
 	for (size_t i = 0; i < h->paths.n; i++) {
 		const struct path *p = &h->paths.at[i];
+		if (!is_any(&h->below[i * n_events]))
+			continue;
 		if (h->hists.opts->order == CHAIN_CALLER && p->above == NONE)
 			deepen(h, p->row, height[i] + 1);
 		if (ends_here(h, (pathid)i) ||
@@ -217,7 +224,8 @@ static void find_row_depths(struct hists_private *h)
 			deepen(h, p->row, p->depth);
 	}
 	for (size_t i = 0; i < h->leaves.n; i++)
-		deepen(h, h->leaves.at[i].row, h->paths.at[h->leaves.at[i].path].depth);
+		if (is_any(&h->leaf_own.at[i * n_events]))
+			deepen(h, h->leaves.at[i].row, h->paths.at[h->leaves.at[i].path].depth);
 	free(height);
 }
 

@@ -38,7 +38,8 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 		.nanoseconds = o->nanoseconds,
 		.relative = o->relative,
 		.delta = o->delta,
-		.max_stack = o->max_stack,
+		.max_stack = o->leaves ? 1 : o->max_stack,
+		.leaves = o->leaves,
 		.symbols = o->symbols,
 		.event = o->event,
 		.filter = filter,
@@ -89,7 +90,7 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	struct program_opts naming = p->naming;
 	naming.no_inlines = !o.inlines;
 	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
-		naming.style = DEMANGLE_AUTO;
+		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
 	struct program *g = program_new(p->data, p->object, &naming);
 	for (size_t i = 0; i < program_n_troubles(g) && !p->told_objects; i++)
 		vec_push(&p->warnings, xprintf("%s", program_trouble_at(g, i)));

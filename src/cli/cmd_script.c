@@ -206,7 +206,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		o->symbols = arg;
 		break;
 	case SCRIPT_LEAVES:
-		o->max_stack = 1;
+		o->leaves = true;
 		break;
 	case SCRIPT_MAX_STACK:
 		if (!arg_u64(arg, 0, 1000000, &n))

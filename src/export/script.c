@@ -100,6 +100,7 @@ struct script {
 	struct sink making_sink, out;
 	int event_width;
 	bool *wanted;     /* [n_events] */
+	bool *stacks;     /* [n_events]: frames have lines of their own */
 	uint64_t from_ns; /* what times are since */
 	uint8_t *places;  /* [place]: of `symbols`: 0 not known, 1 no, 2 yes */
 };
@@ -242,6 +243,11 @@ static void put_functions(struct script *c, frameid id)
 	f.name = kind == PLACE_UNKNOWN ? NULL : program_name(c->g, place);
 	if (f.name && !strcmp(f.name, "[unknown]")) /* as text formats say it */
 		f.name = NULL;
+	if (kind == PLACE_NAMED && program_start(c->g, place)) {
+		f.offset = frame->addr - program_start(c->g, place);
+		f.has_offset = frame->addr >= program_start(c->g, place) &&
+			       !program_is_several(c->g, place);
+	}
 	if (kind == PLACE_SYMBOL) {
 		uint64_t flat = program_flat(c->g, frame->object, frame->addr);
 		f.offset = flat - program_symbols(c->g)->at[place].addr;
@@ -262,6 +268,18 @@ static struct piece *piece_of(struct script *c, frameid id)
 	fflush(c->making); /* makes pieces and pieces_size current */
 	x->n = (uint32_t)(c->pieces_size - x->at);
 	return x;
+}
+
+/* The leaf's function behind what is said of the sample, in its line. */
+static void put_leaf(struct script *c, stackid stack)
+{
+	const struct piece *x = piece_of(c, c->p->samples.stacks[stack].frame);
+	const char *begin = c->pieces + x->at, *last = stack ? memrchr(begin, '\t', x->n) : NULL;
+	sink_char(&c->out, ' ');
+	if (last)
+		sink_bytes(&c->out, last + 1, (size_t)(begin + x->n - last - 1));
+	else
+		sink_char(&c->out, '\n');
 }
 
 static void put_frames(struct script *c, stackid stack)
@@ -304,15 +322,30 @@ static void put_time(struct sink *s, uint64_t ns, bool all_digits, size_t width)
 		put_padded(s, ns % 1000000000 / 1000, 6, '0');
 }
 
-static void put_comm(struct script *c, const struct task *t)
+enum { COMM_WIDTH = 16, TASK_WIDTH = 5 };
+
+/* At the right of the width. */
+static void put_comm(struct script *c, const struct task *t, size_t width)
 {
 	const char *comm = string_of(c, t->comm);
-	if (*comm) {
-		put_safe(&c->out, comm);
-		return;
+	char made[NUM_MAX + 2];
+	if (!*comm) {
+		snprintf(made, sizeof(made), ":%" PRIu32, t->tid);
+		comm = made;
 	}
-	sink_char(&c->out, ':');
-	put_number(&c->out, t->tid);
+	size_t n = strlen(comm);
+	sink_pad(&c->out, n < width ? width - n : 0);
+	put_safe(&c->out, comm);
+}
+
+/* Behind the process: at the left of its width. */
+static void put_tid(struct sink *s, uint32_t tid)
+{
+	char text[NUM_MAX];
+	size_t n = num_u64(text, tid);
+	sink_char(s, '/');
+	sink_bytes(s, text, n);
+	sink_pad(s, n < TASK_WIDTH ? TASK_WIDTH - n : 0);
 }
 
 static uint64_t time_of(const struct script *c, const struct sample *x)
@@ -327,15 +360,13 @@ static void text_header(struct script *c, const struct sample *x)
 	struct sink *s = &c->out;
 
 	if (which & SCRIPT_COMM) {
-		put_comm(c, t);
+		put_comm(c, t, which & OF_FRAMES && c->stacks[x->event] ? 0 : COMM_WIDTH);
 		sink_char(s, ' ');
 	}
 	if (which & (SCRIPT_PID | SCRIPT_TID)) {
-		put_padded(s, which & SCRIPT_PID ? t->pid : t->tid, 5, ' ');
-		if (which & SCRIPT_PID && which & SCRIPT_TID) {
-			sink_char(s, '/');
-			put_number(s, t->tid);
-		}
+		put_padded(s, which & SCRIPT_PID ? t->pid : t->tid, TASK_WIDTH, ' ');
+		if (which & SCRIPT_PID && which & SCRIPT_TID)
+			put_tid(s, t->tid);
 		sink_char(s, ' ');
 	}
 	if (which & SCRIPT_CPU && x->cpu != CPU_NONE) {
@@ -368,6 +399,10 @@ static void text_header(struct script *c, const struct sample *x)
 static void text_sample(struct script *c, const struct sample *x)
 {
 	text_header(c, x);
+	if (c->o->fields & OF_FRAMES && !c->stacks[x->event]) {
+		put_leaf(c, x->stack);
+		return;
+	}
 	sink_char(&c->out, '\n');
 	if (c->o->fields & OF_FRAMES) {
 		put_frames(c, x->stack);
@@ -432,6 +467,26 @@ static void choose_events(struct script *c)
 		if (c->wanted[i] && (int)strlen(name) > c->event_width)
 			c->event_width = (int)strlen(name);
 	}
+}
+
+static bool any_callers(const struct samples *s)
+{
+	for (size_t i = 1; i < s->n_stacks; i++)
+		if (s->stacks[i].caller)
+			return true;
+	return false;
+}
+
+/* Where the data does not say which events have stacks, all that there are. */
+static void find_stacks(struct script *c)
+{
+	const struct samples *s = &c->p->samples;
+	bool said = false, any = any_callers(s);
+	c->stacks = xalloc(s->n_events + 1);
+	for (size_t i = 0; i < s->n_events; i++)
+		said = said || s->events[i].stacks;
+	for (size_t i = 0; i < s->n_events; i++)
+		c->stacks[i] = !c->o->leaves && (said ? s->events[i].stacks : any);
 }
 
 static void json_events(struct script *c)
@@ -514,6 +569,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 		sink_init(&c->making_sink, c->making);
 		sink_init(&c->out, out);
 		choose_events(c);
+		find_stacks(c);
 		if (opts->json)
 			json_events(c);
 		put_samples(c);
@@ -528,6 +584,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	free(c->pieces);
 	free(c->of_frame);
 	free(c->wanted);
+	free(c->stacks);
 	free(c->places);
 	free(c);
 	return err;

@@ -4,7 +4,8 @@
  *		         ADDRESS FUNCTION+0xOFFSET (OBJECT)
  *		...
  *
- * leaf first, functions that were inlined before the one they are in, an empty line behind. What
+ * leaf first, functions that were inlined before the one they are in, an empty line behind. Of
+ * events without stacks it is one line, and comm 16 wide. What
  * the data does not say is left out, but for the time, which readers of the format expect: 0.
  * Addresses are those in the object.
  *
@@ -43,6 +44,7 @@ struct script_opts {
 	bool nanoseconds;                   /* nine digits of the time */
 	bool relative, delta;               /* times since the first sample, or the one before */
 	unsigned max_stack;                 /* frames; 0: all */
+	bool leaves;                        /* one, and as if there were no others */
 	const char *symbols;                /* "f,g": only samples taken in these; NULL: all */
 	const char *event;                  /* of that name only; NULL: all */
 	const struct sample_filter *filter; /* NULL: all */

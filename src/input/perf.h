@@ -227,7 +227,8 @@ struct perf_process {
 
 struct perf_thread {
 	uint32_t tid, process; /* index */
-	const char *comm;      /* "": not known */
+	const char *comm;
+	bool is_nameless;      /* and is called ":TID", as perf does */
 	taskid task;           /* 0: not in the profile yet */
 	stackid stack;         /* the last one known, of user code */
 	uint64_t start, end;   /* 0: not known */
@@ -235,6 +236,11 @@ struct perf_thread {
 	bool preempted;        /* when it stopped */
 	uint64_t cgroup_inode; /* of its name space of control groups; 0: not known */
 	uint32_t cgroup_device;
+};
+
+struct perf_named { /* a name that a thread had */
+	taskid task;
+	uint32_t thread; /* index */
 };
 
 struct perf_thread *perf_thread_at(struct perf *p, uint32_t pid, uint32_t tid);
@@ -245,6 +251,7 @@ void perf_thread_name(struct perf *p, uint32_t pid, uint32_t tid, const char *co
 		      uint64_t time);
 void perf_thread_exit(struct perf *p, uint32_t pid, uint32_t tid, uint64_t time);
 taskid perf_thread_task(struct perf *p, struct perf_thread *t, uint64_t time);
+void perf_tasks_finish(struct perf *p); /* no name changes any more */
 void perf_tasks_done(struct perf *p);
 
 /* ---- stacks (perf_stacks.c) ---- */
@@ -378,6 +385,7 @@ struct perf {
 	struct map64 process_ids, thread_ids;
 	VEC(struct perf_process) processes;
 	VEC(struct perf_thread) threads;
+	VEC(struct perf_named) named;
 	uint32_t last_thread; /* index of the one asked for last; the newest of its number */
 	struct perf_space kernel, guest_kernel;
 	uint32_t n_owners, n_generations;

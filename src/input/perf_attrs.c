@@ -274,6 +274,7 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 			   .kind = a->kind,
 			   .frequency = a->frequency,
 			   .period = a->period,
+			   .stacks = a->sample_type & PERF_CALLCHAIN,
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
 	a->has_event = true;

@@ -585,6 +585,7 @@ void perf_machine_finish(struct perf *p)
 	for (size_t i = 0; i < p->threads.n; i++) /* still off when the recording ended */
 		emit_off_cpu(p, &p->threads.at[i], m->last_time);
 	emit_first(p, m->waiting.n);
+	perf_tasks_finish(p);
 	/* The same losses, as the kernel and as the counters tell of them. */
 	add_to(&audit->lost, m->lost_records > m->lost_samples ? m->lost_records : m->lost_samples);
 	add_to(&audit->duration_ns, m->last_time - m->first_time);

@@ -1,4 +1,5 @@
 /* perf_tasks.c - processes and threads, as the records tell of them. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "input/perf.h"
@@ -29,8 +30,11 @@ static struct perf_thread *make(struct perf *p, uint32_t pid, uint32_t tid)
 {
 	struct perf_thread t = { .tid = tid,
 				 .process = process_index(p, pid),
-				 /* one per CPU, which nobody announces */
-				 .comm = pid == 0 && tid == 0 ? "swapper" : "" };
+				 /* of 0 there is one per CPU, which nobody announces */
+				 .comm = pid == 0 && tid == 0
+						 ? "swapper"
+						 : arena_printf(&p->arena, ":%" PRIu32, tid),
+				 .is_nameless = pid || tid };
 
 	*map64_at(&p->thread_ids, tid) = p->last_thread = (uint32_t)p->threads.n;
 	vec_push(&p->threads, t);
@@ -64,7 +68,9 @@ taskid perf_thread_task(struct perf *p, struct perf_thread *t, uint64_t time)
 			     .comm = profile_add_string(p->into, t->comm, strlen(t->comm)),
 			     .start_ns = t->start,
 			     .end_ns = t->end };
-	return t->task = profile_add_task(p->into, task);
+	t->task = profile_add_task(p->into, task);
+	vec_push(&p->named, ((struct perf_named){ t->task, (uint32_t)(t - p->threads.at) }));
+	return t->task;
 }
 
 static void end_task(struct perf *p, struct perf_thread *t, uint64_t time)
@@ -81,6 +87,7 @@ void perf_thread_name(struct perf *p, uint32_t pid, uint32_t tid, const char *co
 {
 	struct perf_thread *t = perf_thread_at(p, pid, tid);
 
+	t->is_nameless = false;
 	if (strcmp(t->comm, comm) != 0) {
 		end_task(p, t, time);
 		t->comm = strtab_get(p->strings, strtab_add(p->strings, comm));
@@ -110,7 +117,10 @@ void perf_thread_fork(struct perf *p, uint32_t pid, uint32_t tid, uint32_t ppid,
 	struct perf_thread *t = perf_thread_at(p, pid, tid);
 	if (t->task || t->end) /* the number of one that is gone */
 		t = make(p, pid, tid);
-	t->comm = parent.comm;
+	if (!parent.is_nameless) {
+		t->comm = parent.comm;
+		t->is_nameless = false;
+	}
 	t->cgroup_device = parent.cgroup_device;
 	t->cgroup_inode = parent.cgroup_inode;
 	t->start = time == PERF_NO_TIME ? 0 : time;
@@ -125,10 +135,20 @@ void perf_thread_exit(struct perf *p, uint32_t pid, uint32_t tid, uint64_t time)
 	t->out = 0;
 }
 
+void perf_tasks_finish(struct perf *p)
+{
+	for (size_t i = 0; i < p->named.n; i++) {
+		const char *comm = p->threads.at[p->named.at[i].thread].comm;
+		profile_task_at(p->into, p->named.at[i].task)->last_comm =
+			profile_add_string(p->into, comm, strlen(comm));
+	}
+}
+
 void perf_tasks_done(struct perf *p)
 {
 	vec_free(&p->processes);
 	vec_free(&p->threads);
+	vec_free(&p->named);
 	map64_free(&p->process_ids);
 	map64_free(&p->thread_ids);
 }

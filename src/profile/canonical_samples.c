@@ -65,6 +65,7 @@ static void add_tasks(struct canon *c)
 	for (size_t i = 1; i < c->s->n_tasks; i++) {
 		struct task t = c->s->tasks[all[i]];
 		t.comm = add_text(c, t.comm);
+		t.last_comm = add_text(c, t.last_comm);
 		c->tasks[all[i]] = profile_add_task(c->b, t);
 	}
 	free(all);

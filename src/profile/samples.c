@@ -154,6 +154,7 @@ static void join_task(struct samples_builder *s, struct task *t, const struct ta
 		t->start_ns = more->start_ns;
 	if (more->end_ns > t->end_ns)
 		t->end_ns = more->end_ns;
+	t->last_comm = more->last_comm ? more->last_comm : t->last_comm;
 	add(s, &t->cpu_ns, more->cpu_ns);
 	add(s, &t->sampled_ns, more->sampled_ns);
 }
@@ -174,6 +175,7 @@ static void join_event(struct event *e, const struct event *more)
 {
 	e->frequency = more->frequency > e->frequency ? more->frequency : e->frequency;
 	e->period = more->period > e->period ? more->period : e->period;
+	e->stacks = e->stacks || more->stacks;
 	e->group = more->group > e->group ? more->group : e->group;
 }
 
@@ -341,6 +343,7 @@ static taskid *merge_tasks(struct samples_builder *into, const struct samples_bu
 	for (size_t i = 1; i < from->tasks.n; i++) {
 		struct task t = from->tasks.at[i];
 		t.comm = strings[t.comm];
+		t.last_comm = strings[t.last_comm];
 		ids[i] = samples_add_task(into, t);
 	}
 	return ids;

@@ -42,6 +42,7 @@ struct stack {
 struct task { /* a thread while it had one name: exec and prctl make a new one */
 	uint32_t pid, tid;
 	strid comm;
+	strid last_comm;           /* its thread's name in the end; 0: not known */
 	uint32_t run;              /* of several in one file, from 0 */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
 	uint64_t cpu_ns;           /* that the kernel says it used; 0: not known */
@@ -61,6 +62,7 @@ struct event { /* what weights count */
 	enum event_kind kind;
 	uint64_t frequency; /* samples per second asked for; 0: by period */
 	uint64_t period;    /* in the unit; 0: by frequency */
+	bool stacks;        /* samples were to have callers, whether any has or not */
 	uint32_t group;     /* events with the same number other than 0 were counted together; the
 			       leader is first */
 };

@@ -137,6 +137,8 @@ static struct kin_cell figure_cell(const struct state *s, const struct hists_ent
 	const struct hist_stat *self = &e->self[c->event], *children = &e->children[c->event];
 	switch (c->field.kind) {
 	case FIELD_CHILDREN:
+		if (s->ask->given->perf && s->ask->opts.no_children)
+			return cell_none();
 		return cell_share(share((double)children->weight, total_of(s, c->event, false)));
 	case FIELD_SELF:
 		return cell_share(share((double)self->weight, total_of(s, c->event, false)));
@@ -358,20 +360,18 @@ static void start_chains(struct state *s, uint32_t row)
 static bool is_wanted(const struct state *s, uint32_t row)
 {
 	const struct kin_hists_opts *g = s->ask->given;
-	if (g->function && !hists_is_function(hists_text(s->hists, row, HIST_SYM), g->function))
+	const char *name = g->function || g->symbol_filter ? hists_function(s->hists, row) : NULL;
+	if (g->function && (!name || !hists_is_function(name, g->function)))
 		return false;
-	return !g->symbol_filter || strstr(hists_text(s->hists, row, HIST_SYM), g->symbol_filter);
+	return !g->symbol_filter || (name && strstr(name, g->symbol_filter));
 }
 
 static bool is_shown(const struct state *s, const struct hists_entry *e)
 {
 	const struct hists_ask *a = s->ask;
-	const struct kin_hists_opts *g = a->given;
 	/* Of the first event: of a group its leader, as in perf. */
 	const struct hist_stat *w = a->opts.no_children ? e->self : e->children;
 	if (100 * share((double)w->weight, total_of(s, 0, false)) < a->percent_limit)
-		return false;
-	if (g->exclude_other && a->has_parent && hists_value(s->hists, e->row, HIST_PARENT) == NONE)
 		return false;
 	return is_wanted(s, e->row);
 }
@@ -457,15 +457,22 @@ static void add_figure(struct state *s, struct field f)
 		struct kin_column c = figure_columns[f.kind];
 		if (e)
 			c.key = arena_printf(&s->arena, "%s_%zu", c.key, e + 1);
-		bool lonely = true, chosen = a->given->fields && a->given->fields[0] != '+';
-		for (size_t i = 0; i < a->fields.n; i++)
-			lonely = lonely && a->fields.at[i].kind != FIELD_CHILDREN;
-		if (a->given->perf && f.kind == FIELD_SELF && (lonely || chosen))
+		bool chosen = a->given->fields && a->given->fields[0] != '+';
+		if (a->given->perf && f.kind == FIELD_SELF && (a->opts.no_children || chosen))
 			c.title = "Overhead";
 		if (a->given->perf && (f.kind == FIELD_LATENCY || f.kind == FIELD_LATENCY_CHILDREN))
 			c.title = "Latency";
 		add_column(s, c, (struct col){ ROLE_FIGURE, f, e });
 	}
+}
+
+/* There are columns then, all the same. */
+static bool all_elided(const struct hists_ask *a)
+{
+	for (size_t i = 0; i < a->keys.n; i++)
+		if (!a->elided[a->keys.at[i]])
+			return false;
+	return true;
 }
 
 static void add_key(struct state *s, struct field f)
@@ -476,7 +483,7 @@ static void add_key(struct state *s, struct field f)
 	};
 	if (!s->ask->given->perf)
 		c.title += strspn(c.title, " ");
-	c.hidden = s->ask->elided[f.key] && s->ask->given->perf;
+	c.hidden = s->ask->elided[f.key] && s->ask->given->perf && !all_elided(s->ask);
 	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;
 	add_column(s, c, (struct col){ ROLE_KEY, f, 0 });
@@ -549,6 +556,8 @@ static void describe_elided(struct state *s)
 	}
 }
 
+enum { TIME_WIDTH_NS = 16, ADDRESS_WIDTH = 16 };
+
 /* Each level's key and title. */
 static void describe_levels(struct state *s)
 {
@@ -560,9 +569,12 @@ static void describe_levels(struct state *s)
 		const char *title = k->title + strspn(k->title, " ");
 		const struct kin_cell *w = kin_table_property(
 			s->table, arena_printf(&s->arena, "width_%s", k->column));
-		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF;
+		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF,
+		     address =
+			     a->keys.at[i] == HIST_DSO && kin_table_property(s->table, "unmapped");
 		size_t width = (w ? (size_t)w->count : 0) + (symbol ? 4 : 0);
 		width = width < strlen(k->title) ? strlen(k->title) : width;
+		width = address && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
 		widest = width + 3 * i > widest ? width + 3 * i : widest;
 		titles = arena_printf(&s->arena, "%s%s%s", titles, i ? " / " : "", title);
 		text_property(s, arena_printf(&s->arena, "level_key_%zu", i), k->column);
@@ -573,8 +585,6 @@ static void describe_levels(struct state *s)
 	table_property(s->table, "levels_width", cell_count(widest));
 }
 
-enum { TIME_WIDTH_NS = 16 };
-
 /* What perf's layout needs to know and no row says. */
 static void describe_widths(struct state *s)
 {
@@ -583,16 +593,16 @@ static void describe_widths(struct state *s)
 		bool unmapped = false;
 		if (s->cols.at[i].role != ROLE_KEY)
 			continue;
-		width = hist_keys[s->cols.at[i].field.key].width;
+		size_t least = hist_keys[s->cols.at[i].field.key].width;
 		if (s->cols.at[i].field.key == HIST_TIME && s->ask->opts.nanoseconds)
-			width = TIME_WIDTH_NS;
+			least = TIME_WIDTH_NS;
 		for (size_t k = 0; k < s->hists->n; k++) {
 			if (!is_wanted(s, (uint32_t)k))
 				continue;
-			const char *text = hists_text(s->hists, k, s->cols.at[i].field.key);
+			width = width ? width : least;
 			size_t n = hists_width(s->hists, k, s->cols.at[i].field.key);
 			width = n > width ? n : width;
-			unmapped = unmapped || !strcmp(text, "[unknown]");
+			unmapped = unmapped || !hists_function(s->hists, k);
 		}
 		table_property(s->table, arena_printf(&s->arena, "width_%s", s->columns.at[i].key),
 			       cell_count(width));
@@ -624,7 +634,7 @@ static void describe(struct state *s)
 	if (!a->given->perf)
 		return;
 	text_property(s, "chain_value", values[a->value]);
-	table_property(t, "chain_total", cell_count((uint64_t)total_of(s, 0, false)));
+	table_property(t, "chain_total", cell_count(h->unfiltered[0].weight));
 	if (a->given->times)
 		text_property(s, "times", a->given->times);
 	table_property(t, "chain_limit", cell_count(a->print_limit));
@@ -636,6 +646,9 @@ static void describe(struct state *s)
 	if (a->sort_order)
 		text_property(s, "sort_order", a->sort_order);
 	describe_elided(s);
+	const struct field *end = &a->fields.at[a->fields.n - 1];
+	if (end->kind == FIELD_KEY && a->elided[end->key] && !all_elided(a))
+		table_property(t, "last_elided", cell_count(1));
 	describe_widths(s);
 	if (a->given->hierarchy)
 		describe_levels(s);

@@ -120,21 +120,40 @@ static struct hist_term term_of(struct field f)
 		[FIELD_LATENCY_CHILDREN] = TERM_LATENCY_CHILDREN,
 		[FIELD_LATENCY] = TERM_LATENCY,
 		[FIELD_SAMPLES] = TERM_COUNT,
-		[FIELD_PERIOD] = TERM_SELF,
-		[FIELD_KERNEL] = TERM_SELF,
-		[FIELD_USER] = TERM_SELF,
-		[FIELD_GUEST_KERNEL] = TERM_SELF,
-		[FIELD_GUEST_USER] = TERM_SELF,
+		[FIELD_PERIOD] = TERM_WEIGHT,
+		[FIELD_KERNEL] = TERM_LEVEL,
+		[FIELD_USER] = TERM_LEVEL,
+		[FIELD_GUEST_KERNEL] = TERM_LEVEL,
+		[FIELD_GUEST_USER] = TERM_LEVEL,
 		[FIELD_KEY] = TERM_KEY,
 	};
-	return (struct hist_term){ kinds[f.kind], f.key };
+	struct hist_term t = { .kind = kinds[f.kind], .key = f.key };
+	if (t.kind == TERM_LEVEL)
+		t.level = (enum hist_level)(f.kind - FIELD_KERNEL);
+	return t;
+}
+
+static struct field field_of(struct hist_term t)
+{
+	static const enum field_kind kinds[] = {
+		[TERM_CHILDREN] = FIELD_CHILDREN,
+		[TERM_SELF] = FIELD_SELF,
+		[TERM_LATENCY_CHILDREN] = FIELD_LATENCY_CHILDREN,
+		[TERM_LATENCY] = FIELD_LATENCY,
+		[TERM_COUNT] = FIELD_SAMPLES,
+		[TERM_WEIGHT] = FIELD_PERIOD,
+		[TERM_LEVEL] = FIELD_KERNEL,
+		[TERM_KEY] = FIELD_KEY,
+	};
+	return (struct field){ (enum field_kind)(kinds[t.kind] + t.level), t.key };
 }
 
 static void add_term(struct hists_ask *a, struct field f)
 {
 	struct hist_term t = term_of(f);
 	for (size_t i = 0; i < a->terms.n; i++)
-		if (a->terms.at[i].kind == t.kind && a->terms.at[i].key == t.key)
+		if (a->terms.at[i].kind == t.kind && a->terms.at[i].key == t.key &&
+		    a->terms.at[i].level == t.level)
 			return;
 	vec_push(&a->terms, t);
 }
@@ -161,6 +180,18 @@ static void add_figures(struct hists_ask *a, bool as_terms)
 		add_field(a, (struct field){ FIELD_SAMPLES, 0 });
 	if (g->show_period)
 		add_field(a, (struct field){ FIELD_PERIOD, 0 });
+}
+
+/* By these first; but perf looks whether the list that is given has the word in it. */
+static void add_first_terms(struct hists_ask *a)
+{
+	const struct kin_hists_opts *g = a->given;
+	const char *list = g->perf && g->sort ? g->sort : "";
+	bool given = strstr(list, "overhead"), children = !a->opts.no_children;
+	if (!given)
+		add_figures(a, true);
+	else if (children && !strstr(list, "overhead_children"))
+		add_term(a, (struct field){ FIELD_CHILDREN, 0 });
 }
 
 static struct kin_error *add_list(struct hists_ask *a, const char *option, const char *list,
@@ -195,6 +226,16 @@ static bool shows_ipc(const struct kin_hists_opts *g)
 	return g->sort && strstr(g->sort, "symbol") != NULL;
 }
 
+/* perf does where nothing can have any; a list of columns of one's own stays as it is. */
+static void drop_children(struct hists_ask *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->fields.n; i++)
+		if (a->fields.at[i].kind != FIELD_CHILDREN)
+			a->fields.at[n++] = a->fields.at[i];
+	a->fields.n = n;
+}
+
 /* As perf does: columns that are given (-F) say the order, too, unless keys (-s) say it first; keys
  * alone come behind the figures. What is in one of the lists is added to the other. */
 static struct kin_error *choose_fields(struct hists_ask *a)
@@ -204,24 +245,25 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 	const char *usual = usual_keys(a);
 	struct kin_error *err;
 	if (!only_fields)
-		add_figures(a, true);
+		add_first_terms(a);
 	if (!only_fields || g->sort) {
 		if ((!g->sort || g->sort[0] == '+') && (err = add_list(a, "--sort", usual, true)))
 			return err;
 		if (g->sort && (err = add_list(a, "--sort", g->sort, true)))
 			return err;
 	}
-	if (g->parent)
-		add_term(a, (struct field){ FIELD_KEY, HIST_PARENT });
 	if (g->perf && shows_ipc(g))
 		add_term(a, (struct field){ FIELD_KEY, HIST_IPC });
+	if (g->parent)
+		add_term(a, (struct field){ FIELD_KEY, HIST_PARENT });
 	if (!only_fields)
 		add_figures(a, false);
 	if (g->fields && (err = add_list(a, "--fields", g->fields, false)))
 		return err;
+	if (g->perf && !only_fields && !a->stacks && !g->no_children)
+		drop_children(a);
 	for (size_t i = 0; i < a->terms.n; i++)
-		if (a->terms.at[i].kind == TERM_KEY)
-			add_field(a, (struct field){ FIELD_KEY, a->terms.at[i].key });
+		add_field(a, field_of(a->terms.at[i]));
 	for (size_t i = 0; i < a->fields.n; i++) {
 		add_term(a, a->fields.at[i]);
 		if (a->fields.at[i].kind == FIELD_KEY)
@@ -377,8 +419,11 @@ static void choose_events(struct hists_ask *a, const struct profile *p)
 {
 	size_t n = p->samples.n_events;
 	bool *sampled = xalloc(n + 1);
-	for (size_t i = 0; i < p->samples.n; i++)
-		sampled[p->samples.at[i].event] = true;
+	for (size_t i = 0; i < p->samples.n; i++) {
+		const struct sample *s = &p->samples.at[i];
+		if (!a->given->perf || sample_filter_covers(a->samples, s))
+			sampled[s->event] = true;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (sampled[i])
 			sampled[group_of(p, a, i)] = true;
@@ -490,8 +535,11 @@ static bool shows_levels(const struct hists_ask *a)
 	return false;
 }
 
-static bool has_stacks(const struct profile *p)
+static bool has_stacks(const struct profile *p, bool perf)
 {
+	for (size_t i = 0; i < p->samples.n_events && perf; i++)
+		if (p->samples.events[i].stacks)
+			return true;
 	for (size_t i = 1; i < p->samples.n_stacks; i++)
 		if (p->samples.stacks[i].caller)
 			return true;
@@ -504,9 +552,10 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
-	bool stacks = has_stacks(p); /* without them there are no Children */
+	bool stacks = a->stacks = has_stacks(p, g->perf); /* without them there are no Children */
 	a->opts.no_children = g->no_children || g->hierarchy || g->accesses || !stacks;
 	a->opts.by_weight = g->accesses;
+	a->opts.exclude_other = g->exclude_other;
 	a->opts.hide_unresolved = g->hide_unresolved;
 	a->opts.nanoseconds = g->nanoseconds;
 	a->opts.time_quantum = g->time_quantum_ns ? g->time_quantum_ns : 100000000;

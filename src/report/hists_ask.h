@@ -46,6 +46,7 @@ struct hists_ask {
 	double percent_limit;
 	const char *sort_order;          /* as perf shows it over accesses; NULL otherwise */
 	bool branches;                   /* samples are branches */
+	bool stacks;                     /* samples have callers */
 	bool skip_first_hop;             /* of chains: it is the row */
 	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
 	regex_t parent, ignore;

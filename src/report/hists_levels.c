@@ -93,7 +93,9 @@ static void by_levels(const struct hists *h, struct hists_levels *ret)
 	if (!n)
 		return;
 	for (size_t i = 0; i < n_keys; i++)
-		terms[i] = (struct hist_term){ TERM_KEY, h->opts->keys[i] };
+		terms[i] = (struct hist_term){ .kind = TERM_KEY,
+					       .key = h->opts->keys[i],
+					       .apart = true };
 	hists_sort(h, terms, n_keys, &order);
 	ret->at = xrealloc(NULL, n, sizeof(*ret->at));
 	ret->sums = xalloc(n * h->opts->n_events * sizeof(*ret->sums));

@@ -19,6 +19,7 @@ struct extra { /* a place that no symbol table has */
 	objid object;
 	uint64_t start; /* PLACE_NAMED: where it begins, of its first frame; 0: not known */
 	symid into;     /* PLACE_INLINED: the function around it */
+	bool several;   /* others of its name begin elsewhere */
 };
 
 struct opened {
@@ -202,7 +203,8 @@ static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner
 	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
 	if (*at == NONE) {
 		*at = (uint32_t)g->extras.n;
-		vec_push(&g->extras, ((struct extra){ kind, object, 0, owner }));
+		vec_push(&g->extras,
+			 ((struct extra){ .kind = kind, .object = object, .into = owner }));
 		vec_push(&g->extra_places, ((struct extra_place){ strtab_get(g->names, id) }));
 	}
 	return g->n_symbols + *at;
@@ -253,6 +255,7 @@ static symid frame_place(struct program *g, const struct row *row, frameid frame
 		if (name) {
 			symid id = extra_place(g, PLACE_NAMED, f->object, f->object, name);
 			struct extra *e = &g->extras.at[id - g->n_symbols];
+			e->several = e->several || (e->start && e->start != start);
 			e->start = e->start ? e->start : start;
 			return id;
 		}
@@ -502,6 +505,11 @@ uint64_t program_start(const struct program *g, symid place)
 		return g->extras.at[place - g->n_symbols].start;
 	const struct symbol *s = &g->symbols->at[place];
 	return s->addr - g->symbols->parts[s->part].base;
+}
+
+bool program_is_several(const struct program *g, symid place)
+{
+	return place >= g->n_symbols && g->extras.at[place - g->n_symbols].several;
 }
 
 uint64_t program_size(const struct program *g, symid place)

@@ -65,6 +65,9 @@ struct object_file *program_object_file(const struct program *g,
 /* Where it begins, as frames of its object have addresses; 0 if that is not known. */
 uint64_t program_start(const struct program *g, symid place);
 
+/* Whether functions of its name begin elsewhere, too: of those of the kernel. */
+bool program_is_several(const struct program *g, symid place);
+
 /* Bytes of it; 0 if that is not known. */
 uint64_t program_size(const struct program *g, symid place);
 

@@ -37,7 +37,7 @@ struct page {
 	const char *mode, *value;
 	uint64_t total, limit;
 	bool skip_first, no_children, hierarchy;
-	size_t group_size, padding;
+	size_t group_size, put; /* characters of this figure's column */
 	VEC(struct hop) hops;
 	bool open[MAX_DEPTH + 2]; /* [depth]: more siblings follow at that level */
 };
@@ -55,10 +55,12 @@ static char *name_of(const struct page *p, const char *text)
 	return name;
 }
 
-/* 3.455, where only rounding made it 3.4549999999999996: what 100 * part / total would be. */
-static double rounded(double percent)
+/* Of a share, which was rounded once: 3.455, where that made it 3.4549999999999996; what
+ * 100 * part / total would be. */
+static double percent_of(double share)
 {
-	return percent >= 0 && percent < 1e8 ? (double)(uint64_t)(percent * 1e10 + 0.5) / 1e10
+	double percent = 100 * share;
+	return percent >= 0 && percent < 900 ? (double)(uint64_t)(percent * 1e13 + 0.5) / 1e13
 					     : percent;
 }
 
@@ -68,7 +70,7 @@ static void put_percent(struct page *p, double percent, int width)
 	const char *color = !p->o->color ? NULL : percent >= 5 ? RED : percent > 0.5 ? GREEN : NULL;
 	if (color)
 		sink_str(&p->s, color);
-	snprintf(buf, sizeof(buf), "%*.2f%%", width, rounded(percent));
+	snprintf(buf, sizeof(buf), "%*.2f%%", width, percent);
 	sink_str(&p->s, buf);
 	if (color)
 		sink_str(&p->s, RESET);
@@ -242,6 +244,7 @@ static void put_graph(struct page *p, uint64_t row_sum)
 				break;
 		}
 		base = 2;
+		n_total = p->hops.at[first - 1].n_sum - p->hops.at[first - 1].n_hit;
 	}
 	memset(p->open, 0, sizeof(p->open));
 	put_tree(p, first, base, total, n_total, margin);
@@ -288,7 +291,7 @@ static void flush_chains(struct page *p, uint64_t row_sum)
 static void keep_hop(struct page *p, const struct kin_row *row)
 {
 	const struct kin_cell *c = row->cells;
-	vec_push(&p->hops, ((struct hop){ .name = name_of(p, c[p->tree].text),
+	vec_push(&p->hops, ((struct hop){ .name = escape_copy(c[p->tree].text),
 					  .depth = row->depth,
 					  .joins = row->kind == KIN_ROW_MEMBER,
 					  .sum = c[p->sum].count,
@@ -298,6 +301,14 @@ static void keep_hop(struct page *p, const struct kin_row *row)
 }
 
 /* ---- rows ---- */
+
+static bool is_any(const char *key, const char *const *keys, size_t n)
+{
+	for (size_t i = 0; key && i < n; i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
 
 static bool is_symbol(const struct kin_column *c)
 {
@@ -312,10 +323,35 @@ static bool ends_ragged(const char *key)
 		"cgroup_id", "addr_from",    "addr_to",      "symbol_from", "symbol_to", "locked",
 		"blocked",   "symbol_daddr", "symbol_iaddr", "dcacheline"
 	};
-	for (size_t i = 0; key && i < ARRAY_LEN(keys); i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return false;
+	return is_any(key, keys, ARRAY_LEN(keys));
+}
+
+/* Names that perf cuts where the column is narrower. */
+static bool is_cut(const struct kin_column *c, const char *name)
+{
+	static const char *const keys[] = { "comm",   "dso",     "dso_from", "dso_to",
+					    "parent", "srcline", "srcfile",  "time" };
+	if (is_symbol(c))
+		return strncmp(name, "0x", 2) != 0 && name[strspn(name, "0")];
+	return is_any(c->key, keys, ARRAY_LEN(keys));
+}
+
+/* perf writes as many digits as the column is wide, or three less; sizes stand at its right. */
+static char *more_digits(const struct kin_column *c, char *name, size_t width)
+{
+	if (!strcmp(c->key, "symbol_size")) {
+		char *right = xprintf("%*s", (int)width, name + strspn(name, " "));
+		free(name);
+		return right;
+	}
+	bool cpu = !strcmp(c->key, "cpu"), socket = !strcmp(c->key, "socket");
+	const char *digits = name + strspn(name, " ");
+	if ((!cpu && !socket) || !*digits || digits[strspn(digits, "0123456789")])
+		return name;
+	int n = (int)width - (socket ? 3 : 0);
+	char *ret = xprintf("%*.*lu", (int)width, n > 0 ? n : 0, strtoul(digits, NULL, 10));
+	free(name);
+	return ret;
 }
 
 /* Of figures that all events of a group have, those of the others follow the first one's: "self_2"
@@ -325,6 +361,48 @@ static bool goes_on(const struct page *p, size_t i)
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
 	const char *end = strrchr(c->key, '_');
 	return c->type != KIN_CELL_TEXT && end && end[1] >= '0' && end[1] <= '9';
+}
+
+/* Where a sample was taken in no object perf sees to it that the column has room for an address. */
+static size_t room_for_address(const struct page *p, size_t width)
+{
+	bool wanted = render_count(p->t, "unmapped") && !p->o->separator && !p->o->widths;
+	return wanted && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
+}
+
+static size_t width_of(const struct page *p, const struct kin_column *c)
+{
+	char key[64];
+	size_t width = c->type == KIN_CELL_SHARE   ? PERCENT_WIDTH
+		       : c->type == KIN_CELL_COUNT ? COUNT_WIDTH
+						   : 0;
+	if (c->type == KIN_CELL_TEXT) {
+		snprintf(key, sizeof(key), "width_%s", c->key);
+		width = (size_t)render_count(p->t, key) + (is_symbol(c) ? 4 : 0);
+		width = !strcmp(c->key, "dso") ? room_for_address(p, width) : width;
+	}
+	return width < strlen(c->title) ? strlen(c->title) : width;
+}
+
+/* Of all events together, and no narrower than the title. */
+static size_t title_width(const struct page *p, size_t i)
+{
+	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
+	size_t width = p->widths[i], n = strlen(c->title);
+	if (c->type == KIN_CELL_TEXT)
+		return width;
+	size_t each = width_of(p, c), all = each;
+	while (++i < p->n && goes_on(p, i))
+		all += each;
+	width = p->group_size > 1 && all > width ? all : width;
+	return n > width ? n : width;
+}
+
+static bool is_last(const struct page *p, size_t i)
+{
+	for (i++; i < p->n && goes_on(p, i); i++)
+		;
+	return i == p->n && !render_count(p->t, "last_elided");
 }
 
 static void put_gap(struct page *p, size_t i)
@@ -337,15 +415,18 @@ static void put_gap(struct page *p, size_t i)
 		sink_str(&p->s, "  ");
 }
 
-/* Behind a figure before a separator; that of all events of a group comes behind the last one. */
+/* Behind a figure before a separator: that of all events of a group comes behind the last one. */
 static void put_padding(struct page *p, size_t i, size_t n, bool wanted)
 {
-	if (wanted && n < p->widths[i])
-		p->padding += p->widths[i] - n;
+	p->put += n;
 	if (i + 1 < p->n && goes_on(p, i + 1))
 		return;
-	sink_pad(&p->s, p->padding);
-	p->padding = 0;
+	size_t first = i;
+	while (first && goes_on(p, first))
+		first--;
+	size_t width = title_width(p, first);
+	sink_pad(&p->s, wanted && p->put < width ? width - p->put : 0);
+	p->put = 0;
 }
 
 /* With a separator, one blank and no alignment: perf's way. */
@@ -353,28 +434,31 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 		     const struct kin_row *row, bool last)
 {
 	const struct kin_column *column = kin_table_column(p->t, p->cols[i]);
-	size_t width = p->widths[i];
+	size_t width = p->widths[i], n;
 	bool sep = p->o->separator;
 	char buf[64], *name;
 	switch (cell->type) {
 	case KIN_CELL_SHARE:
-		snprintf(buf, sizeof(buf), "%.2f%%", rounded(100 * cell->number));
-		if (sep)
-			sink_char(&p->s, ' ');
-		put_percent(p, 100 * cell->number, sep ? 0 : (int)width - 1);
-		put_padding(p, i, strlen(buf) + 1, sep && !last);
+		snprintf(buf, sizeof(buf), "%.2f%%", percent_of(cell->number));
+		sink_char(&p->s, ' ');
+		put_percent(p, percent_of(cell->number), sep || width < 2 ? 0 : (int)width - 2);
+		n = sep || strlen(buf) + 1 > width ? strlen(buf) + 1 : width;
+		put_padding(p, i, n, !last);
 		return;
 	case KIN_CELL_COUNT:
-		if (sep)
-			snprintf(buf, sizeof(buf), " %" PRIu64, cell->count);
-		else
-			snprintf(buf, sizeof(buf), "%*" PRIu64, (int)width, cell->count);
+		snprintf(buf, sizeof(buf), " %*" PRIu64, sep ? 0 : (int)width - 1, cell->count);
 		sink_str(&p->s, buf);
-		put_padding(p, i, strlen(buf), sep && !last);
+		put_padding(p, i, strlen(buf), !last);
 		return;
 	case KIN_CELL_TEXT:
 		break;
 	case KIN_CELL_NONE:
+		if (goes_on(p, i))
+			return;
+		sink_pad(&p->s, width > 3 ? width - 3 : 0);
+		sink_str(&p->s, "N/A");
+		sink_pad(&p->s, last ? 0 : title_width(p, i) - width);
+		return;
 	case KIN_CELL_TIME:
 	case KIN_CELL_NUMBER:
 	case KIN_CELL_ADDRESS:
@@ -382,8 +466,11 @@ static void put_cell(struct page *p, size_t i, const struct kin_cell *cell,
 	case KIN_CELL_PLUS:
 		return;
 	}
-	name = name_of(p, cell->text);
-	size_t n = strlen(name);
+	name = more_digits(column, name_of(p, cell->text), width);
+	n = strlen(name);
+	size_t mark = is_symbol(column) ? 4 : 0;
+	if (is_cut(column, name) && n + mark > width && width >= mark)
+		name[n = width - mark] = '\0';
 	if (is_symbol(column)) {
 		const struct kin_cell *level = &row->cells[p->level];
 		sink_char(&p->s, '[');
@@ -401,7 +488,7 @@ static void put_row(struct page *p, const struct kin_row *row)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		put_gap(p, i);
-		put_cell(p, i, &row->cells[p->cols[i]], row, i + 1 == p->n);
+		put_cell(p, i, &row->cells[p->cols[i]], row, is_last(p, i));
 	}
 	sink_char(&p->s, '\n');
 }
@@ -424,21 +511,25 @@ static void put_level_row(struct page *p, const struct kin_row *row)
 	sink_str(&p->s, p->o->separator ? p->o->separator : "  ");
 	snprintf(width_key, sizeof(width_key), "level_key_%u", (unsigned)row->depth);
 	const char *key = render_text(p->t, width_key);
-	char *name = name_of(p, row->cells[p->tree].text + strspn(row->cells[p->tree].text, " "));
+	char *whole = name_of(p, row->cells[p->tree].text), *name = whole + strspn(whole, " ");
 	bool symbol = key && (!strcmp(key, "symbol") || !strcmp(key, "symoff"));
 	snprintf(width_key, sizeof(width_key), "width_%s", key ? key : "");
-	size_t n = strlen(name), width = (size_t)render_count(p->t, width_key);
+	size_t n = strlen(whole), width = (size_t)render_count(p->t, width_key);
 	snprintf(width_key, sizeof(width_key), "title_%s", key ? key : "");
 	const char *title = render_text(p->t, width_key);
 	if (title && strlen(title) > width)
 		width = strlen(title);
+	if (key && !strcmp(key, "dso"))
+		width = room_for_address(p, width);
+	if (key && !symbol && !strcmp(key, "comm") && strlen(name) > width)
+		name[width] = '\0';
 	if (symbol)
 		put_cell(p, p->n - 1, &row->cells[p->tree], row, true);
 	else
 		sink_str(&p->s, name);
 	if (n < width && !ends_ragged(key))
 		sink_pad(&p->s, width - n);
-	free(name);
+	free(whole);
 	sink_char(&p->s, '\n');
 }
 
@@ -450,46 +541,39 @@ static void put_dots(struct page *p, size_t n)
 		sink_char(&p->s, '.');
 }
 
-static size_t title_width(const struct page *p, size_t i)
-{
-	size_t width = p->widths[i];
-	while (++i < p->n && goes_on(p, i))
-		width += p->widths[i];
-	return width;
-}
-
 static void put_title(struct page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
 	size_t n = strlen(c->title), width = title_width(p, i), pad = n < width ? width - n : 0;
 	bool left = c->type == KIN_CELL_TEXT;
 	sink_pad(&p->s, left ? 0 : pad);
-	sink_str(&p->s, c->title);
+	sink_bytes(&p->s, c->title, left && n > width ? width : n);
 	sink_pad(&p->s, left ? pad : 0);
 }
 
 static void put_level_header(struct page *p)
 {
-	size_t n_levels = render_count(p->t, "levels"), indent = (n_levels - 1) * INDENT,
-	       figures = 0;
+	const char *sep = p->o->separator;
+	size_t n_levels = render_count(p->t, "levels"), figures = 0,
+	       indent = sep ? 0 : (n_levels - 1) * INDENT;
 	const char *titles = render_text(p->t, "levels_title");
 	sink_str(&p->s, "# ");
 	sink_pad(&p->s, indent);
 	for (size_t i = 0; i < p->n; i++)
 		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
 			put_title(p, i);
-			sink_str(&p->s, "  ");
+			sink_str(&p->s, sep ? sep : "  ");
 		}
 	sink_str(&p->s, titles);
 	sink_str(&p->s, "\n# ");
 	put_dots(p, indent);
 	for (size_t i = 0; i < p->n; i++)
 		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
-			put_dots(p, figures++ ? 2 : 0);
+			sink_str(&p->s, !figures++ ? "" : sep ? sep : "..");
 			put_dots(p, title_width(p, i));
 		}
 	size_t width = strlen(titles), lowest = render_count(p->t, "levels_width");
-	sink_str(&p->s, "  ");
+	sink_str(&p->s, sep ? sep : "  ");
 	put_dots(p, width > lowest ? width : lowest);
 	sink_str(&p->s, "\n#\n");
 }
@@ -522,7 +606,7 @@ static void put_elided(struct page *p)
 	char key[32];
 	for (size_t i = 0; snprintf(key, sizeof(key), "elided_%zu", i), render_text(p->t, key);
 	     i++) {
-		char *name = name_of(p, render_text(p->t, key));
+		char *name = escape_copy(render_text(p->t, key));
 		sink_str(&p->s, "# ");
 		sink_str(&p->s, name);
 		sink_char(&p->s, '\n');
@@ -542,6 +626,8 @@ static void put_heading(struct page *p)
 		if (!render_count(p->t, "headed"))
 			sink_str(&p->s, "# To display the perf.data header info, please use "
 					"--header/--header-only options.\n#\n");
+		if (!render_count(p->t, "n_events"))
+			return;
 		put_elided(p);
 		snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
 			 render_count(p->t, "lost"));
@@ -584,20 +670,16 @@ static void put_heading(struct page *p)
 
 /* ---- all of it ---- */
 
-static size_t width_of(const struct page *p, const struct kin_column *c)
+static const char *behind_comma(const char *list)
 {
-	char key[64];
-	size_t width = c->type == KIN_CELL_SHARE   ? PERCENT_WIDTH
-		       : c->type == KIN_CELL_COUNT ? COUNT_WIDTH
-						   : 0;
-	if (c->type == KIN_CELL_TEXT) {
-		snprintf(key, sizeof(key), "width_%s", c->key);
-		width = (size_t)render_count(p->t, key) + (is_symbol(c) ? 4 : 0);
-		bool address = !strcmp(c->key, "dso") && render_count(p->t, "unmapped");
-		if (address && !p->o->separator && !p->o->widths && width < ADDRESS_WIDTH)
-			width = ADDRESS_WIDTH; /* perf sees to it that there is room for one */
-	}
-	return width < strlen(c->title) ? strlen(c->title) : width;
+	const char *comma = strchr(list, ',');
+	return comma ? comma + 1 : "";
+}
+
+static bool is_elided(const struct page *p, size_t i)
+{
+	const struct kin_column *c = kin_table_column(p->t, i);
+	return c->hidden && c->type == KIN_CELL_TEXT && i != p->level;
 }
 
 static void set_widths(struct page *p)
@@ -606,10 +688,17 @@ static void set_widths(struct page *p)
 	for (size_t i = 0; i < p->n; i++) {
 		char *end;
 		p->widths[i] = width_of(p, kin_table_column(p->t, p->cols[i]));
+		/* those that are elided have widths, too */
+		for (size_t k = i ? p->cols[i - 1] + 1 : 0; given && k < p->cols[i]; k++)
+			given = is_elided(p, k) ? behind_comma(given) : given;
 		if (!given || !*given)
 			continue;
 		unsigned long n = strtoul(given, &end, 10);
 		p->widths[i] = end != given && n && n < 10000 ? n : p->widths[i];
+		while (i + 1 < p->n && goes_on(p, i + 1)) { /* the same for all events */
+			p->widths[i + 1] = p->widths[i];
+			i++;
+		}
 		given = *end == ',' ? end + 1 : "";
 	}
 }
@@ -687,9 +776,12 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	set_widths(p);
 	if (!o->quiet)
 		put_heading(p);
+	else if (kin_table_property(t, "first"))
+		put_elided(p); /* by perf even then */
 	put_rows(p);
-	sink_str(&p->s, "\n\n");
-	if (!o->quiet && kin_table_property(t, "last"))
+	if (render_count(t, "n_events"))
+		sink_str(&p->s, "\n\n");
+	if (render_count(t, "n_events") && !o->quiet && kin_table_property(t, "last"))
 		sink_str(&p->s, "#\n#\n");
 	sink_flush(&p->s);
 	vec_free(&p->hops);

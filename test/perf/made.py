@@ -16,24 +16,24 @@ BASIC = IP | TID | TIME | CPU | PERIOD | IDENTIFIER
 TEXT, DATA = 0x200, 0x2000
 
 
-def write_elf(path, functions, objects=()):
-    """An ELF file with these (name, offset, size), and nothing in them."""
+def write_elf(path, functions, objects=(), base=0):
+    """An ELF file with these (name, offset, size), and nothing in them; at an address of its own if not PIE."""
     names, table = b'\0', bytes(24)
     for kind, section, list_ in ((2, 1, functions), (1, 2, objects)):
         for name, at, size in list_:
-            table += struct.pack('<IBBHQQ', len(names), 0x10 | kind, 0, section, at, size)
+            table += struct.pack('<IBBHQQ', len(names), 0x10 | kind, 0, section, base + at, size)
             names += name.encode() + b'\0'
     labels = b'\0.text\0.data\0.symtab\0.strtab\0.shstrtab\0'
     symtab = DATA + 0x1000
     strtab, shstrtab = symtab + len(table), symtab + len(table) + len(names)
     sections = (shstrtab + len(labels) + 7) & ~7
     header = (b'\x7fELF' + bytes([2, 1, 1, 0]) + bytes(8) +
-              struct.pack('<HHIQQQIHHHHHH', 3, 62, 1, 0, 64, sections, 0, 64, 56, 2, 64, 6, 5))
-    segments = (struct.pack('<IIQQQQQQ', 1, 5, 0, 0, 0, 0x1200, 0x1200, 0x1000) +
-                struct.pack('<IIQQQQQQ', 1, 6, DATA, DATA, DATA, 0x1000, 0x1000, 0x1000))
+              struct.pack('<HHIQQQIHHHHHH', 2 if base else 3, 62, 1, 0, 64, sections, 0, 64, 56, 2, 64, 6, 5))
+    segments = (struct.pack('<IIQQQQQQ', 1, 5, 0, base, base, 0x1200, 0x1200, 0x1000) +
+                struct.pack('<IIQQQQQQ', 1, 6, DATA, base + DATA, base + DATA, 0x1000, 0x1000, 0x1000))
 
     def section(name, kind, flags, at, size, link=0, info=0, align=1, each=0):
-        addr = at if flags else 0
+        addr = base + at if flags else 0
         return struct.pack('<IIQQQQIIQQ', name, kind, flags, addr, at, size, link, info, align, each)
 
     body = (header + segments).ljust(TEXT, b'\0') + b'\x90' * 0x1000
@@ -53,25 +53,33 @@ def string(text):
 
 
 class Recording:
-    """One event; records as they are asked for, a microsecond apart."""
+    """One event, or several with ids from 7 on; records as they are asked for, a microsecond apart."""
 
-    def __init__(self, kind, flags=0):
+    def __init__(self, kind, flags=0, events=1):
         self.kind, self.flags, self.data, self.time, self.features = kind, flags, b'', 10**9, {}
+        self.events = events
 
     def record(self, what, misc, body):
         self.data += struct.pack('<IHH', what, misc, 8 + len(body)) + body
 
-    def trailer(self, pid):
+    def trailer(self, pid, tid=None):
         self.time += 1000
-        return struct.pack('<IIQIIQ', pid, pid, self.time, 0, 0, 7)
+        return struct.pack('<IIQIIQ', pid, tid or pid, self.time, 0, 0, 7)
 
     @staticmethod
     def name(text):
         data = text.encode() + b'\0'
         return data.ljust((len(data) + 7) & ~7, b'\0')
 
-    def comm(self, pid, name):
-        self.record(3, 0x2000, struct.pack('<II', pid, pid) + self.name(name) + self.trailer(pid))
+    def comm(self, pid, name, tid=None, misc=0x2000):
+        self.record(3, misc, struct.pack('<II', pid, tid or pid) + self.name(name) + self.trailer(pid, tid))
+
+    def fork(self, pid, tid, parent, of):
+        """What began as pid/tid was made by parent/of."""
+        self.record(7, 0, struct.pack('<IIIIQ', pid, parent, tid, of, self.time) + self.trailer(parent, of))
+
+    def exit(self, pid, tid, parent):
+        self.record(4, 0, struct.pack('<IIIIQ', pid, parent, tid, parent, self.time) + self.trailer(pid, tid))
 
     def mmap(self, pid, start, size, path, offset=0, data=False):
         self.record(10, USER | (0x2000 if data else 0),
@@ -92,12 +100,12 @@ class Recording:
     def sample(self, pid, ip, period=1000, mode=USER, cpu=0, step=1000, chain=(), branches=(), **more):
         self.time += step
         k = self.kind
-        body = struct.pack('<QQIIQ', 7, ip, pid, pid, self.time)
+        body = struct.pack('<QQIIQ', 7 + more.get('event', 0), ip, pid, more.get('tid', pid), self.time)
         if k & ADDR:
             body += struct.pack('<Q', more.get('addr', 0))
         body += struct.pack('<IIQ', cpu, 0, period)
         if k & CHAIN:
-            list_ = [(-512) & (2**64 - 1), *(chain or [ip])]
+            list_ = more.get('stack', [(-512) & (2**64 - 1), *(chain or [ip])]) # stack: with the marks in it
             body += struct.pack('<Q', len(list_)) + struct.pack(f'<{len(list_)}Q', *list_)
         if k & BRANCHES:
             body += struct.pack('<Q', len(branches))
@@ -116,12 +124,15 @@ class Recording:
 
     def write(self, path):
         flags = 1 << 10 | 1 << 18 | 1 << 20 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 23 | self.flags
-        attr = struct.pack('<IIQQQQQ', 1, 128, 0, 1000, self.kind, 0x14, flags).ljust(72, b'\0')
-        attr += struct.pack('<Q', 1 << 3 if self.kind & BRANCHES else 0)
-        attr = attr.ljust(128, b'\0') + struct.pack('<QQ', 104, 8)
-        at = 104 + 8 + len(attr)
+        attrs = b''
+        for i in range(self.events):
+            attr = struct.pack('<IIQQQQQ', 1, 128, i, 1000, self.kind, 0x14, flags).ljust(72, b'\0')
+            attr += struct.pack('<Q', 1 << 3 if self.kind & BRANCHES else 0)
+            attrs += attr.ljust(128, b'\0') + struct.pack('<QQ', 104 + 8 * i, 8)
+        ids = struct.pack(f'<{self.events}Q', *range(7, 7 + self.events))
+        at = 104 + len(ids) + len(attrs)
         bits = sum(1 << f for f in self.features)
-        header = b'PERFILE2' + struct.pack('<QQQQQQQQ', 104, len(attr), 112, len(attr), at, len(self.data), 0, 0)
+        header = b'PERFILE2' + struct.pack('<QQQQQQQQ', 104, 144, 104 + len(ids), len(attrs), at, len(self.data), 0, 0)
         header += struct.pack('<QQQQ', bits, 0, 0, 0)
         index, behind = b'', b''
         where = at + len(self.data) + 16 * len(self.features)
@@ -129,7 +140,7 @@ class Recording:
             index += struct.pack('<QQ', where + len(behind), len(self.features[f]))
             behind += self.features[f]
         with open(path, 'wb') as f:
-            f.write(header + struct.pack('<Q', 7) + attr + self.data + index + behind)
+            f.write(header + ids + attrs + self.data + index + behind)
 
 
 FUNCTIONS = [('parse', 0x300, 0x40), ('lookup', 0x340, 0x80), ('insert', 0x400, 0x100), ('main', 0x500, 0x60)]

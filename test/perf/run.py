@@ -6,7 +6,7 @@
 ../shared/cases/perf (or $KIN_PERF_CASES) holds inputs, a generator that makes perf.data files of them,
 and what perf 6.1 printed for each set of options. kin reads the generated perf.data, and also perf
 script's text of the same samples; live.py adds recordings made here, made.py such as only other
-machines make. Comment lines are compared, too, but for perf's tips, which are not
+machines make, seeds.py random ones with random options. Comment lines are compared, too, but for perf's tips, which are not
 in the files. What is different on purpose is in KNOWN, with the lines that must be there instead.
 """
 import glob
@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
 import live
 import made
+import seeds
 from tap import Tap
 
 SETS = {
@@ -123,6 +124,8 @@ def main():
         if live.has_peer():
             with tempfile.TemporaryDirectory() as folder:
                 made.test(tap, kin, folder)
+            with tempfile.TemporaryDirectory() as folder:
+                seeds.test(tap, kin, folder)
         else:
             tap.skip('recordings made up', 'NOT TESTED: no perf 6.1')
     if not cases:
