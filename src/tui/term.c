@@ -254,6 +254,10 @@ static uint32_t special(wint_t key)
 		return TERM_BACKSPACE;
 	case KEY_ENTER:
 		return TERM_ENTER;
+	case KEY_F(1):
+		return TERM_HELP;
+	case KEY_F(10):
+		return TERM_QUIT;
 	case KEY_RESIZE:
 		return TERM_RESIZED;
 	default:
@@ -261,19 +265,23 @@ static uint32_t special(wint_t key)
 	}
 }
 
-/* As the shell wants it. */
+/* As the terminal would do it: all of the job stops, or the shell that waits for a script that
+ * started us would not notice. */
 static void suspend(void)
 {
+	struct sigaction before, usual = { .sa_handler = SIG_DFL };
 	def_prog_mode();
 	endwin();
-	raise(SIGSTOP);
+	sigaction(SIGTSTP, &usual, &before);
+	kill(0, SIGTSTP);
+	sigaction(SIGTSTP, &before, NULL);
 	reset_prog_mode();
 	clearok(stdscr, TRUE);
 }
 
 static uint32_t next_key(void)
 {
-	enum { CONTROL_C = 3, CONTROL_BACKSLASH = 28, CONTROL_Z = 26 };
+	enum { CONTROL_C = 3, CONTROL_L = 12, CONTROL_BACKSLASH = 28, CONTROL_Z = 26 };
 	wint_t key;
 	int kind = get_wch(&key);
 	if (kind == ERR)
@@ -284,6 +292,10 @@ static uint32_t next_key(void)
 		return TERM_END;
 	if (key == CONTROL_Z) {
 		suspend();
+		return TERM_RESIZED;
+	}
+	if (key == CONTROL_L) {
+		clearok(stdscr, TRUE);
 		return TERM_RESIZED;
 	}
 	if (key == '\r')

@@ -51,6 +51,8 @@ enum term_key { /* others are Unicode characters */
 		TERM_PAGE_DOWN,
 		TERM_HOME,
 		TERM_LAST,
+		TERM_HELP,
+		TERM_QUIT,
 		TERM_RESIZED,
 		TERM_END, /* a signal, or the terminal is gone */
 };
