@@ -289,6 +289,10 @@ static void enter_source(struct browser *b)
 	}
 	if (!r || !r->function)
 		return;
+	if (b->opts->next) { /* names are all that is kept of samples */
+		say(b, "source is shown of recordings: kin record, then kin browse");
+		return;
+	}
 	char *function = xprintf("%s", r->function);
 	if (enter(b, SOURCE, function) && !has_text(page(b))) {
 		char *why = xprintf("%s", page(b)->title);

@@ -15,6 +15,9 @@
 struct kin_error;
 struct term;
 
+/* It can only print one line after the other, or so the environment says. */
+bool term_is_dumb(void);
+
 MUST_CHECK struct kin_error *term_open(struct term **ret);
 void term_close(struct term *t); /* NULL is fine */
 

@@ -269,12 +269,14 @@ def test_narrow(tap, folder, build):
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        t.run('sh -c \'echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGABRT):
+        t.run('sh -c \'ulimit -c 0; echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
         t.wait('busy')
         os.kill(int(open(os.path.join(folder, 'pid')).read()), number)
         tap.ok(t.wait(f'status={128 + number}'), f'{number.name} ends it', t.screen())
         tap.ok(t.state() == before != '', f'after {number.name} the terminal is as it was', before + t.screen())
+        tap.ok('busy' not in t.screen() and t.tmux('display', '-p', '#{cursor_flag}') == '1\n',
+               f'after {number.name} its screen is gone, the cursor is there', t.screen())
     t.close()
 
 
@@ -300,6 +302,11 @@ def test_without(tap, folder, build):
     done = subprocess.run(['setsid', '-w', kin, 'browse', 'a.folded'], cwd=folder, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
     tap.ok(done.returncode == 1 and 'there is no terminal' in done.stderr, 'without a terminal: said', done.stderr)
+    t = Terminal(folder, build)
+    t.run('TERM=dumb kin browse a.folded; echo status=$?')
+    s = t.wait('status=1')
+    tap.ok('can only print' in s and 'kin report' in s, 'TERM=dumb: said, and what to do', s or t.screen())
+    t.close()
 
 
 def test_top(tap, folder, build):
@@ -339,6 +346,8 @@ def test_top(tap, folder, build):
         tap.ok(t.wait('paused', gone=True), 'p: goes on', t.screen())
         t.keys('Enter')
         tap.ok(t.wait('Enter go there'), 'Enter: callers and callees while it runs', t.screen())
+        t.keys('a')
+        tap.ok(t.wait('kin record, then kin browse'), 'a: where there is source', t.screen())
         t.keys('Escape')
         t.wait('Enter callers')
         work.kill()
@@ -363,6 +372,8 @@ def test_top(tap, folder, build):
         t.keys('q')
         tap.ok(t.wait('status=0'), 'q: quit', t.screen())
         kill(folder, 'sleep 0.01')
+        t.run(f'TERM=dumb kin top -n 1 -d 0.2 -p {os.getpid()}; echo status=$?')
+        tap.ok(t.wait('status=0'), 'TERM=dumb: prints', t.screen())
         t.run(f'kin top -K -s sym -d 0.2 -p {os.getpid()} -z; echo status=$?')
         tap.ok(t.wait('samples of|no samples'), '-K, -z, -s', t.screen())
         t.keys('q')
