@@ -125,8 +125,8 @@ static void give_signals_back(struct term *t)
 
 static void choose_colors(struct term *t)
 {
-	const char *no_color = getenv("NO_COLOR");
-	if ((no_color && *no_color) || !has_colors())
+	const char *none = getenv("NO_COLOR"), *usual = getenv("CLICOLOR");
+	if ((none && *none) || (usual && !strcmp(usual, "0")) || !has_colors())
 		return;
 	start_color();
 	use_default_colors();
