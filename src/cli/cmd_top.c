@@ -19,6 +19,7 @@
 #include "cli/sampling.h"
 #include "kin/table.h"
 #include "tui/browse.h"
+#include "tui/term.h"
 
 static const char *const description[] = {
 	"Samples what runs on the machine, or processes (-p), threads (-t), or COMMAND and what it "
@@ -446,7 +447,7 @@ static int not_begun(const struct line *l, struct kin_error *err)
 
 static int run_line(struct line *l)
 {
-	bool printed = l->stdio || !isatty(STDOUT_FILENO);
+	bool printed = l->stdio || !isatty(STDOUT_FILENO) || term_is_dumb();
 	struct put_away away;
 	struct kin_live *live = NULL;
 	put_terminal_away(&away, !printed && l->live.argv);

@@ -121,6 +121,10 @@ static const struct item environment[] = {
 	  "cat: none." },
 	{ "LESS", "Set to FRX for the pager unless it is set already." },
 	{ "NO_COLOR", "If it is not empty: no colour, unless --color=always is given." },
+	{ "CLICOLOR", "If it is 0: the same." },
+	{ "CLICOLOR_FORCE",
+	  "If it is neither empty nor 0: colour in files and pipes, too, unless NO_COLOR or "
+	  "--color=never is given." },
 	{ "TERM", "No colour if it is unset, empty or dumb." },
 	{ "COLUMNS, LINES", "The size of the terminal, if that does not say itself." },
 	{ 0 },

@@ -14,8 +14,14 @@ static bool wants_color(const struct output_opts *o, bool terminal)
 {
 	if (o->color != COLOR_AUTO)
 		return o->color == COLOR_ALWAYS;
-	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-	return terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+	const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+	const char *force = getenv("CLICOLOR_FORCE"), *usual = getenv("CLICOLOR");
+	if (none && *none)
+		return false;
+	if (force && *force && strcmp(force, "0") != 0)
+		return true;
+	return terminal && !(usual && !strcmp(usual, "0")) && term && *term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 static unsigned from_environment(const char *name, unsigned otherwise)

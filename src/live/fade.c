@@ -188,8 +188,10 @@ static void import(struct fading *f, const struct profile *from, double keep)
 	uint64_t *usual = usual_weights(from);
 	double rest = 0; /* of numbers, what was cut off: the next one has it */
 
-	for (size_t i = 0; i < s->n_events; i++)
-		event_of(&x, (uint16_t)i);
+	for (enum event_kind kind = EVENT_ON_CPU; kind <= EVENT_WAITING; kind++)
+		for (size_t i = 0; i < s->n_events; i++) /* what programs did comes first */
+			if (s->events[i].kind == kind)
+				event_of(&x, (uint16_t)i);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *at = &s->at[i];
 		uint64_t weight = keep < 1 ? (uint64_t)((double)at->weight * keep) : at->weight;

@@ -56,6 +56,18 @@ static void put_none(FILE *f, const struct record_audit *a)
 			   "more of them, --wall records waiting, too\n");
 }
 
+/* Most of the time there was nothing to be sampled. */
+static void put_idle(FILE *f, const struct record_audit *a)
+{
+	enum { TENTH_OF_A_SECOND = 100000000 };
+	if (a->samples && a->is_clock && !a->has_switches && a->cpu_ns &&
+	    a->duration_ns > TENTH_OF_A_SECOND && a->cpu_ns < a->duration_ns / 2)
+		fprintf(f,
+			"  on a CPU for %.1f %% of the time: --wall shows what it waited for in "
+			"the rest\n",
+			percent(a->cpu_ns, a->duration_ns));
+}
+
 static void put_stacks(FILE *f, const struct record_audit *a)
 {
 	if (!a->stacks)
@@ -116,14 +128,15 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 	char *text = NULL, *name = escape_copy(output);
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	fprintf(f, "%llu samples in %.1f s -> %s, ", (unsigned long long)a->samples,
-		seconds(a->duration_ns), name);
+	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)a->samples,
+		a->samples == 1 ? "" : "s", seconds(a->duration_ns), name);
 	put_size(f, a->file_size);
 	if (a->samples)
 		fprintf(f, " (%.0f B/sample)", (double)a->file_size / (double)a->samples);
 	fputc('\n', f);
 	put_time(f, a);
 	put_none(f, a);
+	put_idle(f, a);
 	put_short_tasks(f, a);
 	put_stacks(f, a);
 	if (a->has_switches) {

@@ -7,33 +7,42 @@
 
 #include "base/escape.h"
 #include "base/vec.h"
+#include "tui/columns.h"
+#include "tui/help.h"
 #include "tui/list.h"
 #include "tui/page.h"
 #include "tui/term.h"
 
-enum { HEAD = 2, FOOT = 1, GAP = 2, FILTER_MAX = 128, LOOK_MS = 200, MAX_TEXT = 512 };
-enum { TEXT_MOST = 24, TEXT_LEAST = 10, NAME_LEAST = 24, WIDE = 80 }; /* columns of the terminal */
+enum { HEAD = 2, FOOT = 1, FILTER_MAX = 128, LOOK_MS = 200, SLOW_MS = 100, MAX_TEXT = 512 };
+enum { WIDE = 80 }; /* columns of the terminal */
 
-struct place {          /* where we were, to go back to */
+enum what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS };
+
+struct place { /* where we are, or were and go back to */
+	enum what what;
 	char *function; /* NULL: all functions */
+	struct page page;
+	bool has_page;
+	size_t of; /* the refresh that the page is of */
 	struct list list;
+	char filter[FILTER_MAX];
 };
 
 struct browser {
 	const struct browse_opts *opts;
 	struct term *term;
 	struct kin_profile *profile;
-	bool owned; /* profile is ours to free */
-	struct page page;
-	bool has_page;
+	bool owned;               /* profile is ours to free */
 	VEC(size_t) shown;        /* rows of the page that pass the filter */
 	VEC(struct place) places; /* the last one is where we are */
-	char filter[FILTER_MAX];
-	bool typing; /* a filter */
+	bool typing;              /* a filter */
 	size_t event;
+	const char *event_name; /* of it, where there are several; in the first place's page */
 	bool by_own, paused, help, over, quit;
-	unsigned shift; /* of names, to the left */
+	uint64_t longest_ms; /* that a page took */
+	unsigned shift;      /* of names, to the left */
 	size_t refreshes;
+	size_t loads; /* of newer profiles */
 	uint64_t asked_ns;
 	char message[MAX_TEXT / 2]; /* until the next key */
 };
@@ -47,9 +56,11 @@ static uint64_t now_ns(void)
 
 static struct place *here(struct browser *b) { return &b->places.at[b->places.n - 1]; }
 
+static struct page *page(struct browser *b) { return &here(b)->page; }
+
 static const struct page_row *selected(struct browser *b)
 {
-	return b->shown.n ? &b->page.rows.at[b->shown.at[here(b)->list.selected]] : NULL;
+	return b->shown.n ? &page(b)->rows.at[b->shown.at[here(b)->list.selected]] : NULL;
 }
 
 /* ---- rows ---- */
@@ -60,12 +71,13 @@ static size_t lines_for_rows(const struct browser *b)
 	return rows > HEAD + FOOT ? rows - HEAD - FOOT : 1;
 }
 
-static bool passes(const struct browser *b, const struct page_row *r)
+static bool passes(const struct place *at, const struct page_row *r)
 {
-	if (!b->filter[0] || r->kind == KIN_ROW_FUNCTION || strcasestr(r->name, b->filter))
+	const struct page *p = &at->page;
+	if (!at->filter[0] || r->kind == KIN_ROW_FUNCTION || strcasestr(r->name, at->filter))
 		return true;
-	for (size_t i = 0; i < b->page.n_columns; i++)
-		if (b->page.columns[i].left && strcasestr(r->cells[i], b->filter))
+	for (size_t i = 0; i < p->n_columns; i++)
+		if (p->columns[i].left && strcasestr(r->cells[i], at->filter))
 			return true;
 	return false;
 }
@@ -85,8 +97,8 @@ static void choose_rows(struct browser *b)
 {
 	struct list *l = &here(b)->list;
 	b->shown.n = 0;
-	for (size_t i = 0; i < b->page.rows.n; i++)
-		if (passes(b, &b->page.rows.at[i]))
+	for (size_t i = 0; i < page(b)->rows.n; i++)
+		if (passes(here(b), &page(b)->rows.at[i]))
 			vec_push(&b->shown, i);
 	list_fit(l, b->shown.n, lines_for_rows(b));
 }
@@ -94,20 +106,64 @@ static void choose_rows(struct browser *b)
 static void select_same(struct browser *b, const struct page *old, const struct page_row *row)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
-		if (is_same_row(&b->page, &b->page.rows.at[b->shown.at[i]], row, old)) {
+		if (is_same_row(page(b), &page(b)->rows.at[b->shown.at[i]], row, old)) {
 			list_select(&here(b)->list, i);
 			return;
 		}
 }
 
+/* ---- pages ---- */
+
+static bool has_text(const struct page *p)
+{
+	for (size_t i = 0; i < p->rows.n; i++)
+		if (p->rows.at[i].kind == KIN_ROW_PLAIN && *p->rows.at[i].name)
+			return true;
+	return false;
+}
+
 static struct kin_error *make_page(struct browser *b, struct page *ret)
 {
-	const char *function = here(b)->function;
-	struct page_opts o = { .hists = b->opts->hists, .event = b->event };
-	struct kin_error *err = function ? page_of_function(b->profile, function, ret)
-					 : page_of_functions(b->profile, &o, ret);
-	if (!err && !function && ret->has_children)
-		page_sort(ret, b->by_own);
+	const struct place *at = here(b);
+	struct page_opts o = { b->opts->hists, b->event, b->event_name, b->opts->source_dirs };
+	struct kin_error *err = NULL;
+	switch (at->what) {
+	case FUNCTIONS:
+		err = page_of_functions(b->profile, &o, ret);
+		if (!err && ret->has_children)
+			page_sort(ret, b->by_own);
+		return err;
+	case CALLS:
+		return page_of_function(b->profile, &o, at->function, ret);
+	case SOURCE:
+		return page_of_source(b->profile, &o, at->function, ret);
+	case INSTRUCTIONS:
+		return page_of_instructions(b->profile, &o, at->function, ret);
+	}
+	return err;
+}
+
+static void say(struct browser *b, const char *text)
+{
+	snprintf(b->message, sizeof(b->message), "%s", text);
+}
+
+/* Who waits wants to know that it goes on. */
+static void say_wait(struct browser *b)
+{
+	if (b->longest_ms < SLOW_MS)
+		return;
+	term_put(b->term, term_rows(b->term) - 1, 0, term_columns(b->term), " one moment ...",
+		 TERM_BAR);
+	term_show(b->term);
+}
+
+static struct kin_error *make_page_timed(struct browser *b, struct page *ret)
+{
+	uint64_t before = now_ns();
+	struct kin_error *err = make_page(b, ret);
+	uint64_t ms = (now_ns() - before) / 1000000;
+	b->longest_ms = ms > b->longest_ms ? ms : b->longest_ms;
 	return err;
 }
 
@@ -115,17 +171,21 @@ static struct kin_error *make_page(struct browser *b, struct page *ret)
  * the list wants to see its top. */
 static bool load(struct browser *b)
 {
-	struct page made, old = b->page;
-	bool had = b->has_page;
-	const struct page_row *row = had && here(b)->list.selected ? selected(b) : NULL;
-	struct kin_error *err = make_page(b, &made);
+	struct place *at = here(b);
+	struct page made, old = at->page;
+	bool had = at->has_page;
+	const struct page_row *row = had && at->list.selected ? selected(b) : NULL;
+	struct kin_error *err = make_page_timed(b, &made);
 	if (err) {
-		snprintf(b->message, sizeof(b->message), "%s", kin_error_message(err));
+		say(b, kin_error_message(err));
 		kin_error_free(err);
 		return false;
 	}
-	b->page = made;
-	b->has_page = true;
+	at->page = made;
+	at->has_page = true;
+	at->of = b->loads;
+	if (at->what == FUNCTIONS)
+		b->event_name = made.n_events > 1 ? made.event : NULL;
 	struct page_row kept = { 0 };
 	if (row)
 		kept = *row;
@@ -139,80 +199,145 @@ static bool load(struct browser *b)
 
 /* ---- going places ---- */
 
+/* With what is above and below: callers and callees. */
 static void select_function(struct browser *b)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
-		if (b->page.rows.at[b->shown.at[i]].kind == KIN_ROW_FUNCTION)
-			list_select(&here(b)->list, i);
+		if (page(b)->rows.at[b->shown.at[i]].kind == KIN_ROW_FUNCTION) {
+			list_centre(&here(b)->list, i);
+			return;
+		}
 }
 
-static void enter(struct browser *b)
+/* Where most of its time is. */
+static void select_hottest(struct browser *b)
 {
-	const struct page_row *r = selected(b);
-	if (!r || !r->function || (r->kind == KIN_ROW_FUNCTION && here(b)->function))
-		return;
-	char *function = xprintf("%s", r->function);
-	vec_push(&b->places, ((struct place){ .function = function }));
-	char filter[FILTER_MAX];
-	memcpy(filter, b->filter, sizeof(filter));
-	b->filter[0] = '\0';
-	b->shift = 0;
-	struct page left = b->page; /* its rows are not to be looked for in the new one */
-	b->has_page = false;
-	if (load(b)) {
-		page_done(&left);
-		select_function(b);
-		return;
+	size_t hottest = 0;
+	double most = 0;
+	for (size_t i = 0; i < b->shown.n; i++) {
+		const struct page_row *r = &page(b)->rows.at[b->shown.at[i]];
+		if (r->kind == KIN_ROW_PLAIN && r->own > most) {
+			most = r->own;
+			hottest = i;
+		}
 	}
-	b->page = left;
-	b->has_page = true;
-	memcpy(b->filter, filter, sizeof(filter));
-	free(function);
+	list_centre(&here(b)->list, hottest);
+}
+
+static void forget(struct place *p)
+{
+	free(p->function);
+	if (p->has_page)
+		page_done(&p->page);
+}
+
+static void leave_for_last(struct browser *b)
+{
+	forget(here(b));
 	b->places.n--;
 	choose_rows(b);
 }
 
+static bool enter(struct browser *b, enum what what, const char *function)
+{
+	say_wait(b);
+	vec_push(&b->places, ((struct place){ .what = what, .function = xprintf("%s", function) }));
+	b->shown.n = 0;
+	if (!load(b)) {
+		leave_for_last(b);
+		return false;
+	}
+	b->shift = 0;
+	if (what == CALLS)
+		select_function(b);
+	else
+		select_hottest(b);
+	return true;
+}
+
+static void enter_calls(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	if (!r || !r->function || (r->kind == KIN_ROW_FUNCTION && here(b)->function))
+		return;
+	enter(b, CALLS, r->function);
+}
+
+static void enter_instructions(struct browser *b, const char *function)
+{
+	if (enter(b, INSTRUCTIONS, function) && !page(b)->rows.n) {
+		leave_for_last(b);
+		say(b, "neither source nor instructions are known of it");
+	}
+}
+
+/* The source of the selected function, or its instructions where there is none; from the one to
+ * the other. */
+static void enter_source(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	enum what was = here(b)->what;
+	if (was == SOURCE || was == INSTRUCTIONS) {
+		char *function = xprintf("%s", here(b)->function);
+		leave_for_last(b);
+		if (was == SOURCE)
+			enter_instructions(b, function);
+		else if (enter(b, SOURCE, function) && !has_text(page(b)))
+			say(b, page(b)->title);
+		free(function);
+		return;
+	}
+	if (!r || !r->function)
+		return;
+	if (b->opts->next) { /* names are all that is kept of samples */
+		say(b, "source is shown of recordings: kin record, then kin browse");
+		return;
+	}
+	char *function = xprintf("%s", r->function);
+	if (enter(b, SOURCE, function) && !has_text(page(b))) {
+		char *why = xprintf("%s", page(b)->title);
+		leave_for_last(b);
+		enter_instructions(b, function);
+		say(b, why);
+		free(why);
+	}
+	free(function);
+}
+
 static void leave(struct browser *b)
 {
-	if (b->filter[0]) {
-		b->filter[0] = '\0';
+	if (here(b)->filter[0]) {
+		here(b)->filter[0] = '\0';
 		choose_rows(b);
 		return;
 	}
 	if (b->places.n == 1)
 		return;
-	struct page left = b->page;
-	bool loaded;
-	b->has_page = false;
 	b->shift = 0;
-	do { /* what changes may have lost a function that we came by */
-		free(here(b)->function);
-		b->places.n--;
-		loaded = load(b);
-	} while (!loaded && b->places.n > 1);
-	if (loaded) {
-		page_done(&left);
+	leave_for_last(b);
+	if (here(b)->of == b->loads)
 		return;
-	}
-	b->page = left;
-	b->has_page = b->quit = true;
+	say_wait(b);
+	while (!load(b) && b->places.n > 1)
+		leave_for_last(b); /* what changes may have lost a function that we came by */
 }
 
 /* Where several were counted. */
 static void next_event(struct browser *b)
 {
-	if (here(b)->function || b->page.n_events < 2)
+	if (here(b)->function || page(b)->n_events < 2)
 		return;
-	b->event = (b->event + 1) % b->page.n_events;
+	say_wait(b);
+	b->event = (b->event + 1) % page(b)->n_events;
 	load(b);
 }
 
 static void change_order(struct browser *b)
 {
-	if (here(b)->function || !b->page.has_children)
+	if (here(b)->function || !page(b)->has_children)
 		return;
 	b->by_own = !b->by_own;
-	page_sort(&b->page, b->by_own);
+	page_sort(page(b), b->by_own);
 	choose_rows(b);
 	list_select(&here(b)->list, 0);
 }
@@ -234,42 +359,57 @@ static void draw_head(struct browser *b)
 {
 	const struct place *p = here(b);
 	char left[MAX_TEXT + 16], right[64];
-	const char *order = p->function || !b->page.has_children ? ""
+	const char *order = p->function || !p->page.has_children ? ""
 			    : b->by_own                          ? "by Self"
 								 : "by Children";
 	snprintf(left, sizeof(left), " %s  %s%s%s", b->opts->title, p->function ? p->function : "",
-		 p->function ? "  " : "", b->page.title);
+		 p->function ? "  " : "", p->page.title);
 	snprintf(right, sizeof(right), "%s%s%s ", b->over ? "ended  " : "",
 		 b->paused ? "paused  " : "", order);
 	put_bar(b, 0, left, right);
+}
+
+/* What the keys do here. */
+static const char *hints(struct browser *b)
+{
+	bool wide = term_columns(b->term) >= WIDE;
+	if (b->help)
+		return "any key: back  q quit";
+	switch (here(b)->what) {
+	case FUNCTIONS:
+		if (b->opts->next)
+			return wide ? "Enter callers, callees  s sort  / filter  p pause  ? help  "
+				      "q quit"
+				    : "Enter callers  s sort  / filter  p pause  ? help  q quit";
+		return wide ? "Enter callers, callees  a source  s sort  / filter  ? help  q quit"
+			    : "Enter callers  a source  s sort  / filter  ? help  q quit";
+	case CALLS:
+		if (b->opts->next)
+			return "Enter go there  Esc back  / filter  ? help  q quit";
+		return "Enter go there  a source  Esc back  / filter  ? help  q quit";
+	case SOURCE:
+		return "a instructions  Esc back  / filter  ? help  q quit";
+	case INSTRUCTIONS:
+		return "a source  Esc back  / filter  ? help  q quit";
+	}
+	return "";
 }
 
 static void draw_foot(struct browser *b)
 {
 	char left[MAX_TEXT + 16], right[64];
 	size_t n = b->shown.n;
+	const char *filter = here(b)->filter;
 	if (b->typing)
-		snprintf(left, sizeof(left), " /%s_", b->filter);
+		snprintf(left, sizeof(left), " /%s_   Enter keep  Esc all", filter);
 	else if (b->message[0])
 		snprintf(left, sizeof(left), " %s", b->message);
-	else if (b->filter[0])
-		snprintf(left, sizeof(left), " only /%s   Esc all", b->filter);
-	else if (here(b)->function)
-		snprintf(left, sizeof(left), " Enter go there  Esc back  / filter  ? help  q quit");
+	else if (filter[0] && !b->help)
+		snprintf(left, sizeof(left), " only /%s   Esc all", filter);
 	else
-		snprintf(left, sizeof(left), " Enter callers%s  s sort  / filter  %s? help  q quit",
-			 term_columns(b->term) >= WIDE ? " and callees" : "",
-			 b->opts->next ? "p pause  " : "");
+		snprintf(left, sizeof(left), " %s", hints(b));
 	snprintf(right, sizeof(right), "%zu of %zu", n ? here(b)->list.selected + 1 : 0, n);
-	put_bar(b, term_rows(b->term) - 1, left, right);
-}
-
-/* The name is indented in callers and callees, as in the call graph. */
-static unsigned indent_of(const struct browser *b, const struct page_row *r)
-{
-	(void)b;
-	bool inner = r->kind == KIN_ROW_CALLER || r->kind == KIN_ROW_CALLEE;
-	return inner ? 2 : 0;
+	put_bar(b, term_rows(b->term) - 1, left, b->help ? "" : right);
 }
 
 static const char *shifted(const char *name, unsigned by)
@@ -281,50 +421,27 @@ static const char *shifted(const char *name, unsigned by)
 	return name;
 }
 
-/* The function must be seen: where the terminal is narrow, other texts are cut, and then left out,
- * the first ones first; 0: not shown. */
-static void fit_columns(const struct browser *b, unsigned width[PAGE_COLUMNS])
-{
-	unsigned columns = term_columns(b->term), sum = NAME_LEAST;
-	for (size_t i = 0; i < b->page.n_columns; i++) {
-		const struct page_column *c = &b->page.columns[i];
-		width[i] = c->left && c->width > TEXT_MOST ? TEXT_MOST : c->width;
-		sum += width[i] + GAP;
-	}
-	for (int round = 0; round < 2; round++)
-		for (size_t i = 0; i < b->page.n_columns && sum > columns; i++) {
-			unsigned least = round ? 0 : TEXT_LEAST;
-			unsigned spare = width[i] > least ? width[i] - least : 0;
-			if (!b->page.columns[i].left)
-				continue;
-			if (!round && spare > sum - columns)
-				spare = sum - columns;
-			width[i] -= spare;
-			sum -= spare + (round ? GAP : 0);
-		}
-}
-
 static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
 {
 	unsigned at = 0, width[PAGE_COLUMNS];
-	fit_columns(b, width);
-	for (size_t i = 0; i < b->page.n_columns; i++) {
-		bool left = b->page.columns[i].left;
+	columns_fit(page(b), term_columns(b->term), width);
+	for (size_t i = 0; i < page(b)->n_columns; i++) {
+		bool left = page(b)->columns[i].left;
 		unsigned n = (unsigned)escape_width(cells[i]);
 		unsigned pad = left || n > width[i] ? 0 : width[i] - n;
 		if (!width[i])
 			continue;
-		term_put(b->term, line, at, width[i] + GAP, "", style);
+		term_put(b->term, line, at, width[i] + COLUMNS_GAP, "", style);
 		term_put(b->term, line, at + pad, width[i] - pad, cells[i], style);
-		at += width[i] + GAP;
+		at += width[i] + COLUMNS_GAP;
 	}
 	return at;
 }
 
-static int style_of(const struct browser *b, const struct page_row *r)
+static int style_of(struct browser *b, const struct page_row *r)
 {
-	double share = b->page.has_children ? r->with_callees : r->own;
-	if (r->kind == KIN_ROW_FUNCTION && here(UNCONST(struct browser *, b))->function)
+	double share = page(b)->has_children ? r->with_callees : r->own;
+	if (r->kind == KIN_ROW_FUNCTION && here(b)->function)
 		return TERM_BOLD;
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
@@ -333,7 +450,7 @@ static void draw_row(struct browser *b, unsigned line, const struct page_row *r,
 {
 	int style = style_of(b, r) | (is_selected ? TERM_SELECTED : 0);
 	unsigned columns = term_columns(b->term);
-	unsigned at = draw_cells(b, line, r->cells, style), indent = indent_of(b, r);
+	unsigned at = draw_cells(b, line, r->cells, style), indent = page_indent(r);
 	if (at >= columns)
 		return;
 	term_put(b->term, line, at, columns - at, "", style);
@@ -345,10 +462,10 @@ static void draw_row(struct browser *b, unsigned line, const struct page_row *r,
 static void draw_titles(struct browser *b)
 {
 	const char *titles[PAGE_COLUMNS] = { 0 };
-	for (size_t i = 0; i < b->page.n_columns; i++)
-		titles[i] = b->page.columns[i].title;
+	for (size_t i = 0; i < page(b)->n_columns; i++)
+		titles[i] = page(b)->columns[i].title;
 	unsigned at = draw_cells(b, 1, titles, TERM_BOLD);
-	term_put(b->term, 1, at, term_columns(b->term), b->page.name_title, TERM_BOLD);
+	term_put(b->term, 1, at, term_columns(b->term), page(b)->name_title, TERM_BOLD);
 }
 
 static void draw_rows(struct browser *b)
@@ -356,30 +473,8 @@ static void draw_rows(struct browser *b)
 	struct list *l = &here(b)->list;
 	list_fit(l, b->shown.n, lines_for_rows(b));
 	for (size_t i = 0; i < l->height && l->top + i < l->n; i++)
-		draw_row(b, (unsigned)(HEAD + i), &b->page.rows.at[b->shown.at[l->top + i]],
+		draw_row(b, (unsigned)(HEAD + i), &page(b)->rows.at[b->shown.at[l->top + i]],
 			 l->top + i == l->selected);
-}
-
-static void draw_help(struct browser *b)
-{
-	static const char *const lines[] = {
-		"Up, Down, j, k          the next row",
-		"Page Up, Page Down      a screen; also Ctrl-B, Ctrl-F, Space",
-		"Home, End, g, G         the first and the last one",
-		"Left, Right             the rest of long names",
-		"Enter                   who calls the function, and what it calls",
-		"Esc, Backspace          back; ends a filter",
-		"/                       only rows with a text in them; Enter keeps, Esc ends it",
-		"s                       sort by Children, or by Self",
-		"e                       the next event, where several were counted",
-		"p                       hold the picture, or let it go on",
-		"h, ?                    this page",
-		"q                       quit",
-		"",
-		"Self is time in the function itself, Children that with all it called.",
-	};
-	for (unsigned i = 0; i < ARRAY_LEN(lines); i++)
-		term_put(b->term, HEAD + i, 2, term_columns(b->term), lines[i], TERM_PLAIN);
 }
 
 static void draw(struct browser *b)
@@ -387,7 +482,7 @@ static void draw(struct browser *b)
 	term_clear(b->term);
 	draw_head(b);
 	if (b->help) {
-		draw_help(b);
+		help_draw(b->term, HEAD, page(b)->title);
 	} else {
 		draw_titles(b);
 		draw_rows(b);
@@ -400,18 +495,19 @@ static void draw(struct browser *b)
 
 static void type(struct browser *b, uint32_t key)
 {
-	size_t n = strlen(b->filter);
+	char *filter = here(b)->filter;
+	size_t n = strlen(filter);
 	if (key == TERM_ENTER) {
 		b->typing = false;
 	} else if (key == TERM_ESCAPE) {
 		b->typing = false;
-		b->filter[0] = '\0';
+		filter[0] = '\0';
 	} else if (key == TERM_BACKSPACE) {
-		while (n && (b->filter[n - 1] & 0xc0) == 0x80)
+		while (n && (filter[n - 1] & 0xc0) == 0x80)
 			n--;
-		b->filter[n ? n - 1 : 0] = '\0';
+		filter[n ? n - 1 : 0] = '\0';
 	} else if (key >= ' ' && key < TERM_UP && n + 5 < FILTER_MAX) {
-		char *to = b->filter + n;
+		char *to = filter + n;
 		if (key < 0x80) {
 			*to++ = (char)key;
 		} else if (key < 0x800) {
@@ -435,7 +531,7 @@ static void type(struct browser *b, uint32_t key)
 static bool move(struct browser *b, uint32_t key)
 {
 	struct list *l = &here(b)->list;
-	ptrdiff_t page = (ptrdiff_t)l->height;
+	ptrdiff_t screen = (ptrdiff_t)l->height;
 	switch (key) {
 	case TERM_UP:
 	case 'k':
@@ -447,12 +543,12 @@ static bool move(struct browser *b, uint32_t key)
 		return true;
 	case TERM_PAGE_UP:
 	case 2: /* Ctrl-B */
-		list_move(l, -page);
+		list_move(l, -screen);
 		return true;
 	case TERM_PAGE_DOWN:
 	case 6: /* Ctrl-F */
 	case ' ':
-		list_move(l, page);
+		list_move(l, screen);
 		return true;
 	case TERM_HOME:
 	case 'g':
@@ -477,7 +573,10 @@ static void command(struct browser *b, uint32_t key)
 {
 	switch (key) {
 	case TERM_ENTER:
-		enter(b);
+		enter_calls(b);
+		break;
+	case 'a':
+		enter_source(b);
 		break;
 	case TERM_ESCAPE:
 	case TERM_BACKSPACE:
@@ -485,7 +584,7 @@ static void command(struct browser *b, uint32_t key)
 		break;
 	case '/':
 		b->typing = true;
-		b->filter[0] = '\0';
+		here(b)->filter[0] = '\0';
 		choose_rows(b);
 		break;
 	case 's':
@@ -499,9 +598,11 @@ static void command(struct browser *b, uint32_t key)
 		break;
 	case 'h':
 	case '?':
+	case TERM_HELP:
 		b->help = true;
 		break;
 	case 'q':
+	case TERM_QUIT:
 		b->quit = true;
 		break;
 	}
@@ -517,10 +618,11 @@ static void take_key(struct browser *b, uint32_t key)
 		return;
 	b->message[0] = '\0';
 	if (b->typing) {
-		type(b, key);
+		if (key < TERM_UP || !move(b, key))
+			type(b, key);
 	} else if (b->help) {
 		b->help = false;
-		b->quit = key == 'q';
+		b->quit = key == 'q' || key == TERM_QUIT;
 	} else if (!move(b, key)) {
 		command(b, key);
 	}
@@ -535,7 +637,7 @@ static void renew(struct browser *b)
 	b->asked_ns = now_ns();
 	b->refreshes++;
 	if (note)
-		snprintf(b->message, sizeof(b->message), "%s", note);
+		say(b, note);
 	if (!p) {
 		b->over = true;
 		b->paused = false;
@@ -549,6 +651,7 @@ static void renew(struct browser *b)
 		kin_profile_free(b->profile);
 	b->profile = p;
 	b->owned = true;
+	b->loads++;
 	load(b); /* a function that is not there any more stays as it was */
 }
 
@@ -582,11 +685,9 @@ static void run(struct browser *b)
 static void done(struct browser *b)
 {
 	for (size_t i = 0; i < b->places.n; i++)
-		free(b->places.at[i].function);
+		forget(&b->places.at[i]);
 	vec_free(&b->places);
 	vec_free(&b->shown);
-	if (b->has_page)
-		page_done(&b->page);
 	if (b->owned)
 		kin_profile_free(b->profile);
 }
@@ -596,8 +697,11 @@ struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *
 	struct browser b = { .opts = opts, .profile = profile, .by_own = opts->by_own };
 	struct kin_error *err;
 	vec_push(&b.places, ((struct place){ .list = { .height = 1 } }));
-	if (!(err = make_page(&b, &b.page))) {
-		b.has_page = true;
+	struct place *first = &b.places.at[0];
+	if (!(err = make_page_timed(&b, &first->page))) {
+		first->has_page = true;
+		if (first->page.n_events > 1)
+			b.event_name = first->page.event;
 		err = term_open(&b.term);
 	}
 	if (!err) {

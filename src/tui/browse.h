@@ -11,6 +11,7 @@ struct browse_opts {
 	const char *title;                  /* of the first line: "kin top" */
 	const struct kin_hists_opts *hists; /* as page_opts has it */
 	bool by_own;                        /* order at first */
+	const char *const *source_dirs;     /* NULL-terminated, searched for sources; NULL: none */
 	/* A newer profile, which is to be freed, or NULL if there will be no more; *note, if set
 	 * then, is shown. Asked for each `delay_ms`. NULL: there is never one. */
 	struct kin_profile *(*next)(void *arg, const char **note);

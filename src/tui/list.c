@@ -23,6 +23,13 @@ void list_select(struct list *l, size_t row)
 	keep_in_sight(l);
 }
 
+void list_centre(struct list *l, size_t row)
+{
+	list_select(l, row);
+	l->top = l->selected > l->height / 2 ? l->selected - l->height / 2 : 0;
+	keep_in_sight(l);
+}
+
 void list_move(struct list *l, ptrdiff_t by)
 {
 	size_t up = by < 0 ? -(size_t)by : 0;

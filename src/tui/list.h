@@ -15,5 +15,6 @@ struct list {
 void list_fit(struct list *l, size_t n, size_t height);
 void list_move(struct list *l, ptrdiff_t by); /* stops at both ends */
 void list_select(struct list *l, size_t row);
+void list_centre(struct list *l, size_t row); /* selects it, with as many rows above as below */
 
 #endif

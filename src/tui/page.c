@@ -5,6 +5,12 @@
 
 #include "base/escape.h"
 
+unsigned page_indent(const struct page_row *r)
+{
+	bool inner = r->kind == KIN_ROW_CALLER || r->kind == KIN_ROW_CALLEE;
+	return inner ? 2 : 0;
+}
+
 /* ---- cells as text ---- */
 
 static const char *safe(struct page *p, const char *text)
@@ -74,7 +80,8 @@ struct wanted {
 	/* What rows are sorted by: of one column each; NULL: 0. In times they are divided by the
 	 * total. */
 	const char *with_callees, *own;
-	bool own_too; /* with_callees is without own */
+	bool own_too;      /* with_callees is without own */
+	const char *event; /* only rows of this one; NULL: all */
 };
 
 static double total_of(const struct kin_table *t)
@@ -120,10 +127,19 @@ static const char *function_of(struct page *p, const struct kin_table *t, const 
 	return arena_printf(&p->arena, "%.*s", (int)(cycle - name), name);
 }
 
+static bool is_of_event(const struct kin_table *t, const struct kin_row *row, const char *event)
+{
+	size_t column = event ? column_of(t, "event") : kin_table_n_columns(t);
+	return column >= kin_table_n_columns(t) || row->cells[column].type != KIN_CELL_TEXT ||
+	       !strcmp(row->cells[column].text, event);
+}
+
 static void take_row(struct page *p, struct kin_table *t, const struct kin_row *row,
 		     const struct wanted *w)
 {
 	struct page_row r = { .kind = row->kind, .position = p->rows.n };
+	if (!is_of_event(t, row, w->event))
+		return;
 	for (size_t i = 0; i + 1 < w->n; i++) {
 		size_t column = column_of(t, w->keys[i]);
 		r.cells[i] = column < kin_table_n_columns(t)
@@ -132,16 +148,38 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 	}
 	size_t name = column_of(t, w->keys[w->n - 1]);
 	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1) : "";
-	r.function = name < kin_table_n_columns(t) && row->cells[name].type == KIN_CELL_TEXT
+	r.function = w->with_callees && name < kin_table_n_columns(t) &&
+				     row->cells[name].type == KIN_CELL_TEXT
 			     ? function_of(p, t, row,
 					   arena_printf(&p->arena, "%s", row->cells[name].text))
 			     : NULL;
 	r.with_callees = share_of(t, row, w->with_callees);
 	r.own = share_of(t, row, w->own);
+	r.share = number_at(t, row, column_of(t, "share"));
 	if (w->own_too)
 		r.with_callees += r.own;
 	widen(p, &r);
 	vec_push(&p->rows, r);
+}
+
+/* What their cells have in common, and how wide the names are. */
+static void compare_rows(struct page *p)
+{
+	for (size_t i = 0; i < p->n_columns; i++) {
+		struct page_column *c = &p->columns[i];
+		c->same = c->empty = p->rows.n > 0;
+		for (size_t k = 0; k < p->rows.n; k++) {
+			const char *cell = p->rows.at[k].cells[i];
+			c->same = c->same && !strcmp(cell, p->rows.at[0].cells[i]);
+			c->empty = c->empty && !*cell;
+		}
+		c->same = c->same && p->rows.n > 1;
+	}
+	for (size_t k = 0; k < p->rows.n; k++) {
+		size_t n = escape_width(p->rows.at[k].name) + page_indent(&p->rows.at[k]);
+		if (n > p->name_width)
+			p->name_width = (unsigned)n;
+	}
 }
 
 static void take_columns(struct page *p, struct kin_table *t, const struct wanted *w)
@@ -169,8 +207,6 @@ static void take_title(struct page *p, const struct kin_table *t)
 	for (size_t i = 0; i < kin_table_n_notes(t); i++)
 		title = arena_printf(&p->arena, "%s%s%s", title, *title ? "; " : "",
 				     kin_table_note_at(t, i));
-	if (!*title && kin_table_property(t, "estimated"))
-		title = "times with callees are estimated: apportioned by call counts";
 	p->title = safe(p, *title ? title : kin_table_title(t));
 }
 
@@ -181,9 +217,14 @@ static void take_table(struct page *p, struct kin_table *t, const struct wanted 
 	take_columns(p, t, w);
 	p->has_children = w->with_callees && column_of(t, w->with_callees) < kin_table_n_columns(t);
 	const struct kin_cell *events = kin_table_property(t, "n_events");
+	p->is_estimated = kin_table_property(t, "estimated") != NULL;
 	p->n_events = events && events->type == KIN_CELL_COUNT ? (size_t)events->count : 1;
 	for (kin_table_rewind(t); kin_table_next(t, &row);)
 		take_row(p, t, &row, w);
+	compare_rows(p);
+	const struct kin_cell *event = kin_table_property(t, "event");
+	if (event && event->type == KIN_CELL_TEXT)
+		p->event = arena_printf(&p->arena, "%s", event->text);
 }
 
 /* ---- reports ---- */
@@ -225,10 +266,24 @@ static struct kin_error *take_report(struct kin_profile *profile, const char *na
 
 static const char *const all_columns[] = { "all", NULL };
 
+/* Shares with callees, where there are none yet; under another title if there is one. */
+static void put_share(struct page *p, size_t column, const char *title)
+{
+	struct page_column *c = &p->columns[column];
+	c->width = (unsigned)escape_width(c->title = title ? title : c->title);
+	for (size_t i = 0; i < p->rows.n; i++) {
+		struct page_row *r = &p->rows.at[i];
+		if (title || (!*r->cells[column] && r->with_callees > 0))
+			r->cells[column] = arena_printf(&p->arena, "%.2f%%", 100 * r->with_callees);
+		widen(p, r);
+	}
+	compare_rows(p);
+}
+
 static struct kin_error *from_stacks(struct kin_profile *p, const struct page_opts *o,
 				     struct page *ret)
 {
-	static const struct wanted w = { NULL, 0, "children", "self", false };
+	static const struct wanted w = { .with_callees = "children", .own = "self" };
 	struct kin_hists_opts h = { 0 };
 	if (o->hists)
 		memcpy(&h, o->hists, o->hists->size < sizeof(h) ? o->hists->size : sizeof(h));
@@ -240,12 +295,26 @@ static struct kin_error *from_stacks(struct kin_profile *p, const struct page_op
 	return take_report(p, "hists", &opts, &w, ret);
 }
 
+/* As of stacks, a share with callees and one without; the flat profile has only the latter. */
 static struct kin_error *from_counts(struct kin_profile *p, struct page *ret)
 {
-	static const char *const keys[] = { "share", "self", "children", "calls", "name" };
-	static const struct wanted w = { keys, ARRAY_LEN(keys), "children", "self", true };
+	static const char *const keys[] = { "children", "share", "self", "calls", "name" };
+	static const struct wanted w = { .keys = keys,
+					 .n = ARRAY_LEN(keys),
+					 .with_callees = "children",
+					 .own = "self",
+					 .own_too = true };
 	struct kin_report_opts opts = { .size = sizeof(opts), .columns = all_columns };
-	return take_report(p, "flat", &opts, &w, ret);
+	struct kin_error *err = take_report(p, "flat", &opts, &w, ret);
+	if (err)
+		return err;
+	if (ret->has_children) {
+		put_share(ret, 0, "Children");
+		ret->columns[1].title = "Self";
+	}
+	if (ret->is_estimated) /* the table's own note is of a column that is not shown */
+		ret->title = "times with callees are estimated: apportioned by call counts";
+	return NULL;
 }
 
 struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
@@ -254,21 +323,68 @@ struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opt
 	return kin_profile_is_sampled(p) ? from_stacks(p, o, ret) : from_counts(p, ret);
 }
 
-struct kin_error *page_of_function(struct kin_profile *p, const char *function, struct page *ret)
+/* Of the rows of one event, whose total is not the table's. */
+static void use_total_of_rows(struct page *p)
 {
-	static const char *const keys[] = { "share", "self", "children", "called", "name" };
-	static const struct wanted w = { keys, ARRAY_LEN(keys), "children", "self", true };
+	double total = 0;
+	for (size_t i = 0; i < p->rows.n && total <= 0; i++)
+		if (p->rows.at[i].share > 0)
+			total = p->rows.at[i].with_callees / p->rows.at[i].share;
+	for (size_t i = 0; i < p->rows.n && total > 0; i++) {
+		p->rows.at[i].with_callees /= total;
+		p->rows.at[i].own /= total;
+	}
+}
+
+static struct kin_error *about(struct kin_profile *profile, const char *report,
+			       const char *function, const struct page_opts *o,
+			       const struct wanted *w, struct page *ret)
+{
 	const char *const subjects[] = { function, NULL };
 	struct kin_report_opts opts = { .size = sizeof(opts),
 					.columns = all_columns,
-					.subjects = subjects };
-	struct kin_error *err = take_report(p, "graph", &opts, &w, ret);
-	for (size_t i = 0; !err && i < ret->rows.n; i++) {
-		struct page_row *r = &ret->rows.at[i];
-		if (!*r->cells[0] && r->with_callees > 0) /* calls have one, too */
-			r->cells[0] = arena_printf(&ret->arena, "%.2f%%", 100 * r->with_callees);
-	}
-	return err;
+					.subjects = subjects,
+					.source_dirs = o->source_dirs,
+					.with_source = true,
+					.by = o->event_name ? "event" : NULL };
+	struct wanted of_event = *w;
+	of_event.event = o->event_name;
+	return take_report(profile, report, &opts, &of_event, ret);
+}
+
+struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts *o,
+				   const char *function, struct page *ret)
+{
+	static const char *const keys[] = { "share", "self", "children", "called", "name" };
+	static const struct wanted w = { .keys = keys,
+					 .n = ARRAY_LEN(keys),
+					 .with_callees = "children",
+					 .own = "self",
+					 .own_too = true };
+	struct kin_error *err = about(p, "graph", function, o, &w, ret);
+	if (err)
+		return err;
+	if (o->event_name)
+		use_total_of_rows(ret);
+	put_share(ret, 0, NULL); /* calls have one, too */
+	return NULL;
+}
+
+struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,
+				 const char *function, struct page *ret)
+{
+	static const char *const keys[] = { "share", "self", "inclusive", "line", "source" };
+	static const struct wanted w = { .keys = keys, .n = ARRAY_LEN(keys), .own = "share" };
+	return about(p, "annotate", function, o, &w, ret);
+}
+
+struct kin_error *page_of_instructions(struct kin_profile *p, const struct page_opts *o,
+				       const char *function, struct page *ret)
+{
+	static const char *const keys[] = { "share", "self", "inclusive", "address",
+					    "instruction" };
+	static const struct wanted w = { .keys = keys, .n = ARRAY_LEN(keys), .own = "share" };
+	return about(p, "asm", function, o, &w, ret);
 }
 
 void page_done(struct page *p)

@@ -15,37 +15,54 @@ struct page_row {
 	const char *function;     /* the name without its cycle; NULL: is no function */
 	size_t position;          /* in the report */
 	double with_callees, own; /* shares of the total, 0..1, to sort and colour by */
+	double share;             /* as the report has it; 0: has none */
 };
 
 struct page_column {
 	const char *title;
 	unsigned width; /* of the widest */
 	bool left;      /* aligned */
+	bool same;      /* in all rows, of which there are several */
+	bool empty;     /* in all rows */
 };
 
 struct page {
 	struct arena arena; /* of all texts */
 	const char *title;  /* what the profile is of, and whether times are estimated */
+	const char *event;  /* of which it is; NULL: not said */
 	struct page_column columns[PAGE_COLUMNS];
 	size_t n_columns;
 	const char *name_title;
+	unsigned name_width; /* of the widest, in columns */
 	VEC(struct page_row) rows;
 	bool has_children; /* with_callees means something */
+	bool is_estimated; /* it was apportioned */
 	size_t n_events;   /* there are; of one each */
 };
 
 struct page_opts {
 	const struct kin_hists_opts *hists; /* for profiles with stacks; NULL: as usual */
-	size_t event;                       /* the n-th */
+	size_t event;                       /* the n-th, of all functions */
+	const char *event_name;         /* of pages about one function; NULL: there is only one */
+	const char *const *source_dirs; /* NULL-terminated, as kin_report_opts has them */
 };
 
 /* All functions: as kin report shows them, or, where there are no stacks, as kin flat does. */
 MUST_CHECK struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
 					       struct page *ret);
 /* A function, its callers before it and its callees behind it. */
-MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const char *function,
-					      struct page *ret);
+MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts *o,
+					      const char *function, struct page *ret);
+/* The source lines of a function, or its instructions with what is known of their lines; without
+ * rows if there are none. */
+MUST_CHECK struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,
+					    const char *function, struct page *ret);
+MUST_CHECK struct kin_error *page_of_instructions(struct kin_profile *p, const struct page_opts *o,
+						  const char *function, struct page *ret);
 void page_done(struct page *p);
+
+/* Of the name: callers and callees are indented, as in the call graph. */
+unsigned page_indent(const struct page_row *r);
 
 /* Rows by own time, or by that with callees; for page_of_functions() only. */
 void page_sort(struct page *p, bool by_own);

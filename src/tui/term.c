@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -20,6 +21,8 @@
 
 /* What ncurses has handlers of its own for, which end the process or stay for ever. */
 static const int handled[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
+/* What we die of by an error of our own. */
+static const int deadly[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
 struct term {
 	FILE *tty;
@@ -33,6 +36,64 @@ struct term {
 };
 
 enum { PAIR_HOT = 1, PAIR_WARM };
+
+/* ---- a sudden end ---- */
+
+/* What it takes to leave the terminal as it was, in a signal handler, where ncurses must not be
+ * called. */
+static struct {
+	int fd; /* -1: nothing is to be done */
+	struct termios modes;
+	char texts[256]; /* that the terminal is to be sent */
+	struct sigaction before[ARRAY_LEN(deadly)];
+} put_back = { .fd = -1 };
+
+static void put_back_at_once(void)
+{
+	if (put_back.fd < 0)
+		return;
+	ssize_t ignored = write(put_back.fd, put_back.texts, strlen(put_back.texts));
+	(void)ignored;
+	tcsetattr(put_back.fd, TCSANOW, &put_back.modes);
+	put_back.fd = -1;
+}
+
+static void on_deadly(int number)
+{
+	put_back_at_once();
+	for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
+		if (deadly[i] == number)
+			sigaction(number, &put_back.before[i], NULL);
+	raise(number); /* comes when we return */
+}
+
+static void prepare_sudden_end(struct term *t)
+{
+	static const char *const names[] = { "sgr0", "cnorm", "rmkx", "rmcup" };
+	struct sigaction a = { .sa_handler = on_deadly };
+	put_back.texts[0] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *text = tigetstr(names[i]); /* NULL or -1: has none */
+		if (!text || text == (const char *)-1 || strchr(text, '$')) /* '$': pauses */
+			continue;
+		size_t n = strlen(put_back.texts);
+		snprintf(put_back.texts + n, sizeof(put_back.texts) - n, "%s", text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
+		sigaction(deadly[i], &a, &put_back.before[i]);
+	base_before_sudden_end = put_back_at_once;
+	put_back.fd = fileno(t->tty);
+}
+
+static void forget_sudden_end(void)
+{
+	if (put_back.fd < 0)
+		return;
+	put_back.fd = -1;
+	base_before_sudden_end = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
+		sigaction(deadly[i], &put_back.before[i], NULL);
+}
 
 /* ---- opening ---- */
 
@@ -64,8 +125,8 @@ static void give_signals_back(struct term *t)
 
 static void choose_colors(struct term *t)
 {
-	const char *no_color = getenv("NO_COLOR");
-	if ((no_color && *no_color) || !has_colors())
+	const char *none = getenv("NO_COLOR"), *usual = getenv("CLICOLOR");
+	if ((none && *none) || (usual && !strcmp(usual, "0")) || !has_colors())
 		return;
 	start_color();
 	use_default_colors();
@@ -74,20 +135,29 @@ static void choose_colors(struct term *t)
 	t->colors = true;
 }
 
+bool term_is_dumb(void)
+{
+	const char *name = getenv("TERM");
+	return !name || !*name || !strcmp(name, "dumb");
+}
+
 static struct kin_error *open_screen(struct term *t)
 {
 	const char *name = getenv("TERM");
 	t->tty = fopen("/dev/tty", "r+e");
 	if (!t->tty)
 		return err_os(errno, "there is no terminal: /dev/tty");
-	if (!name || !*name || !strcmp(name, "dumb"))
-		return err_new(KIN_ERROR_UNSUPPORTED, "the terminal can do nothing: TERM is '%s'",
+	if (term_is_dumb())
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "the terminal can only print, as TERM is '%s': kin report and kin "
+			       "graph do",
 			       name ? name : "");
 	/* Characters are the locale's; numbers stay as they are. */
 	const char *before = setlocale(LC_CTYPE, NULL);
 	t->locale_before = before ? xprintf("%s", before) : NULL;
 	setlocale(LC_CTYPE, "");
 	t->ascii = MB_CUR_MAX == 1;
+	tcgetattr(fileno(t->tty), &put_back.modes);
 	t->screen = newterm(NULL, t->tty, t->tty);
 	if (!t->screen)
 		return err_new(KIN_ERROR_UNSUPPORTED,
@@ -101,6 +171,7 @@ static struct kin_error *open_screen(struct term *t)
 	set_escdelay(25);
 	curs_set(0);
 	choose_colors(t);
+	prepare_sudden_end(t);
 	return NULL;
 }
 
@@ -121,6 +192,7 @@ void term_close(struct term *t)
 	if (!t)
 		return;
 	if (t->screen) {
+		forget_sudden_end();
 		endwin();
 		delscreen(t->screen);
 	}
@@ -254,6 +326,10 @@ static uint32_t special(wint_t key)
 		return TERM_BACKSPACE;
 	case KEY_ENTER:
 		return TERM_ENTER;
+	case KEY_F(1):
+		return TERM_HELP;
+	case KEY_F(10):
+		return TERM_QUIT;
 	case KEY_RESIZE:
 		return TERM_RESIZED;
 	default:
@@ -261,19 +337,23 @@ static uint32_t special(wint_t key)
 	}
 }
 
-/* As the shell wants it. */
+/* As the terminal would do it: all of the job stops, or the shell that waits for a script that
+ * started us would not notice. */
 static void suspend(void)
 {
+	struct sigaction before, usual = { .sa_handler = SIG_DFL };
 	def_prog_mode();
 	endwin();
-	raise(SIGSTOP);
+	sigaction(SIGTSTP, &usual, &before);
+	kill(0, SIGTSTP);
+	sigaction(SIGTSTP, &before, NULL);
 	reset_prog_mode();
 	clearok(stdscr, TRUE);
 }
 
 static uint32_t next_key(void)
 {
-	enum { CONTROL_C = 3, CONTROL_BACKSLASH = 28, CONTROL_Z = 26 };
+	enum { CONTROL_C = 3, CONTROL_L = 12, CONTROL_BACKSLASH = 28, CONTROL_Z = 26 };
 	wint_t key;
 	int kind = get_wch(&key);
 	if (kind == ERR)
@@ -284,6 +364,10 @@ static uint32_t next_key(void)
 		return TERM_END;
 	if (key == CONTROL_Z) {
 		suspend();
+		return TERM_RESIZED;
+	}
+	if (key == CONTROL_L) {
+		clearok(stdscr, TRUE);
 		return TERM_RESIZED;
 	}
 	if (key == '\r')

@@ -15,6 +15,9 @@
 struct kin_error;
 struct term;
 
+/* It can only print one line after the other, or so the environment says. */
+bool term_is_dumb(void);
+
 MUST_CHECK struct kin_error *term_open(struct term **ret);
 void term_close(struct term *t); /* NULL is fine */
 
@@ -51,6 +54,8 @@ enum term_key { /* others are Unicode characters */
 		TERM_PAGE_DOWN,
 		TERM_HOME,
 		TERM_LAST,
+		TERM_HELP,
+		TERM_QUIT,
 		TERM_RESIZED,
 		TERM_END, /* a signal, or the terminal is gone */
 };

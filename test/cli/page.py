@@ -153,13 +153,78 @@ def test_code(tap, folder):
     tap.ok(done.returncode == 0, 'the code of the page is well formed', done.stderr)
 
 
-def dump(browser, folder, url):
+def dump(browser, folder, url, *args):
     """What the page is once its code has run."""
     profile = os.path.join(folder, 'browser')
     done = subprocess.run([browser, '--headless', '--no-sandbox', '--disable-gpu', f'--user-data-dir={profile}',
-                           '--virtual-time-budget=2000', '--dump-dom', url],
+                           '--virtual-time-budget=2000', *args, '--dump-dom', url],
                           capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL, timeout=120)
     return re.sub(r'<script.*?</script>', '', done.stdout, flags=re.S)
+
+
+def said(browser, folder, page, where, script, *args):
+    """What somebody who does that finds: `script` is the body of an async function, and returns a text."""
+    whole = open(os.path.join(folder, page), encoding='utf-8').read()
+    code = ('<script>const soon = () => new Promise(done => setTimeout(done, 100));'
+            'const press = (key, on) => (on || document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, '
+            'cancelable: true })); const find = what => document.querySelector(what);'
+            'setTimeout(async () => { let text; try { text = await (async () => {' + script + '})(); } catch (e) { text = e; }'
+            'document.body.setAttribute("data-found", String(text)); }, 200);</script>')
+    with open(os.path.join(folder, 'driven.html'), 'w', encoding='utf-8') as f:
+        f.write(whole.replace('</body>', code + '</body>'))
+    text = dump(browser, folder, 'file://' + os.path.join(folder, 'driven.html') + where, *args)
+    found = re.search('data-found="([^"]*)"', text)
+    return found.group(1) if found else text[-3000:]
+
+
+def test_use(tap, kin, folder):
+    """What people do with the page, and would miss."""
+    browser = shutil.which('chromium') or shutil.which('chromium-browser')
+    with open(os.path.join(folder, 'deep.folded'), 'w') as f:
+        f.write('main;' + ';'.join(f'level{i}' for i in range(4000)) + ' 50\nmain;other 10\n')
+    write(tap, kin, folder, 'deep.html', 'deep.folded')
+    if not browser:
+        return
+    seen = said(browser, folder, 'deep.html', '#flame', """
+        const c = find("canvas"), at = c.getContext("2d").getImageData(9, 9, 1, 1).data;
+        for (let i = 0; i < 200; i++) press("ArrowDown", c);
+        await soon();
+        const box = find(".stuck").getBoundingClientRect();
+        return `${at[3]} ${c.height < 5000} ${scrollY > 2000} ${box.top} ${find("#frame").textContent.split(" ")[0]}`;
+        """, '--force-device-scale-factor=2')
+    tap.ok(seen == '255 true true 0 level197', 'thousands of frames deep: drawn, the frame at hand and its name in sight', seen)
+    seen = said(browser, folder, 'deep.html', '#functions', """
+        press("/");
+        const search = find("input"), first = document.activeElement === search;
+        search.value = "LEVEL39";
+        search.dispatchEvent(new Event("input"));
+        document.querySelectorAll("th button")[1].click();
+        scrollTo(0, 300);
+        await soon();
+        location.hash = find("td.name a").hash;
+        await soon();
+        const there = `${find("h2").textContent} ${scrollY}`;
+        history.back();
+        await soon();
+        await soon();
+        return `${first} ${there} ${find("input").value} ${document.querySelectorAll("tbody tr").length} ` +
+            `${document.querySelectorAll("th")[1].ariaSort} ${scrollY}`;
+        """)
+    tap.ok(seen == 'true Called by 0 level39 111 descending 300', '/ searches; Back finds the list as it was', seen)
+    seen = said(browser, folder, 'deep.html', '#functions', """
+        const n = () => document.querySelectorAll("tbody tr").length, all = [n()];
+        find(".more").click();
+        all.push(n(), find(".more").textContent);
+        find("input").value = "no such function";
+        find("input").dispatchEvent(new Event("input"));
+        return all.concat(find("tbody").textContent).join("; ");
+        """)
+    tap.ok(seen == '300; 1300; 1,000 of 2,702 more; None.', 'more rows; no rows', seen)
+    seen = said(browser, folder, 'deep.html', '#functions', """
+        const heads = [...document.querySelectorAll("th")].filter(h => getComputedStyle(h).display !== "none");
+        return heads.map(h => h.textContent).join("; ") + ` ${document.documentElement.scrollWidth <= innerWidth}`;
+        """, '--window-size=500,800')
+    tap.ok(seen == 'Self ▾; Total; Function true', 'on a narrow screen the name is seen', seen)
 
 
 def test_browser(tap, folder):
@@ -209,6 +274,7 @@ def main():
         test_events(tap, kin, folder)
         test_code(tap, folder)
         test_browser(tap, folder)
+        test_use(tap, kin, folder)
     return tap.done()
 
 

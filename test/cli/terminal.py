@@ -79,6 +79,13 @@ def main():
         tap.ok('\x1b' not in run('flat', 'prog', TERM='dumb')[0], 'a dumb terminal: none')
         tap.ok('\x1b' not in run('flat', 'prog', TERM=None)[0], 'an unknown terminal: none')
         tap.ok('\x1b' not in run('flat', 'prog', '--color=never')[0], '--color=never: none')
+        tap.ok('\x1b' not in run('flat', 'prog', CLICOLOR='0')[0], 'CLICOLOR=0: none')
+        tap.ok('\x1b' in run('flat', 'prog', CLICOLOR='1')[0], 'CLICOLOR=1: as usual')
+        piped = lambda **env: subprocess.run([kin, 'flat', 'prog'], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL,
+                                             env={'PATH': os.environ['PATH'], **env}).stdout
+        tap.ok(b'\x1b' in piped(CLICOLOR_FORCE='1') and b'\x1b' not in piped(CLICOLOR_FORCE='0'),
+               'CLICOLOR_FORCE: colour in a pipe')
+        tap.ok(b'\x1b' not in piped(CLICOLOR_FORCE='1', NO_COLOR='1'), 'CLICOLOR_FORCE and NO_COLOR: none')
         tap.ok('\x1b' not in run('flat', 'prog', '-f', 'json', '--no-pager')[0], 'no colour in JSON')
 
         never = ['--color=never']

@@ -76,13 +76,15 @@ def test_counts(tap, folder, build):
     case = os.path.join(CASES, '03-mutual')
     t.run(f'kin browse {case}/prog {case}/gmon.out; echo status=$?')
     s = t.wait(r'Enter callers')
-    tap.ok('self (s)' in s and 'children (s)' in s, 'functions of a gmon.out', s)
+    tap.ok(re.search(r'^Children +Self +self \(s\) +calls', s, re.M), 'functions of a gmon.out', s)
     tap.ok('estimated' in s.splitlines()[0], 'that times with callees are estimated is said', s)
     first = s.splitlines()[2]
+    share = first.split()[0]
     t.keys('j', 'k', 'Enter')
     s = t.wait(r'Enter go there')
     name = first.split()[-1]
     tap.ok(name in s.splitlines()[0] and 'called' in s, 'Enter: callers and callees', s)
+    tap.ok(re.search(rf'^ *{share} .* {name}', s, re.M), 'its share is the same there', first + s)
     t.keys('Escape')
     tap.ok(t.wait('Enter callers'), 'Esc: back', t.screen())
     t.type('/odd')
@@ -94,7 +96,9 @@ def test_counts(tap, folder, build):
     t.keys('Escape')
     t.wait(r'^ kin  odd ')
     t.keys('Escape')
-    t.wait('Enter callers')
+    tap.ok(t.wait('only /odd'), 'back among the rows with a text in them', t.screen())
+    t.keys('Escape')
+    tap.ok(t.wait('Enter callers'), 'Esc: all rows', t.screen())
     t.keys('G')
     tap.ok(t.wait(r'(\d+) of \1$'), 'G: the last one', t.screen())
     t.keys('g')
@@ -103,8 +107,15 @@ def test_counts(tap, folder, build):
     tap.ok(t.wait('Page Up, Page Down'), '?: help', t.screen())
     t.keys('x')
     tap.ok(t.wait('Page Up, Page Down', gone=True), 'any key: out of it', t.screen())
-    t.keys('q')
-    tap.ok(t.wait('status=0'), 'q: quit', t.screen())
+    t.keys('F1')
+    tap.ok(t.wait('apportioned by call counts'), 'F1: help, and what the page says of itself', t.screen())
+    t.keys('x')
+    t.wait('Page Up, Page Down', gone=True)
+    t.tmux('resize-window', '-x', '40', '-y', '14')
+    s = t.wait(r'^Children +name')
+    tap.ok(s and re.search(rf'^ *{share}  {name}$', s, re.M), 'a narrow window: names are seen', s or t.screen())
+    t.keys('F10')
+    tap.ok(t.wait('status=0'), 'F10: quit', t.screen())
     t.close()
 
 
@@ -126,6 +137,7 @@ def test_stacks(tap, folder, build):
     t.type('本')
     s = t.wait('/本_')
     tap.ok(s and '1 of 1' in s and '日本語' in s and 'busy' not in s, '/: rows with a text', s)
+    tap.ok('Enter keep' in s, '/: what ends it', s)
     t.keys('Enter', 'Enter')
     s = t.wait('Enter go there')
     tap.ok(s and 'mäin' in s, 'from there to its callers', s)
@@ -135,9 +147,10 @@ def test_stacks(tap, folder, build):
     t.keys('Escape', )
     t.wait(r'^ kin  日本語')
     t.keys('Escape')
+    t.wait('only /本')
+    t.keys('Escape')
     tap.ok(t.wait('Enter callers'), 'back twice', t.screen())
     t.tmux('resize-window', '-x', '40', '-y', '6')
-    s = t.wait(r'^ Enter callers and callees')
     time.sleep(0.3)
     s = t.screen()
     tap.ok(len(s.splitlines()) <= 6 and max(map(len, s.splitlines())) <= 40 and ' of ' in s.splitlines()[-1],
@@ -164,6 +177,69 @@ def test_events(tap, folder, build):
     t.keys('e')
     s = t.wait('page-faults')
     tap.ok(s and 'faulted' in s and 'clocked' not in s, 'e: the next one', s or t.screen())
+    t.keys('Enter')
+    s = t.wait('Enter go there')
+    tap.ok(re.search(r'^100.00%  .*faulted', s, re.M), 'Enter: callers and callees, of this event', s)
+    t.keys('q')
+    t.close()
+
+
+def test_many(tap, folder, build):
+    """More callers than lines: the function is seen with what is above and below it."""
+    with open(os.path.join(folder, 'many.folded'), 'w') as f:
+        f.write(''.join(f'main;caller{i};middle;callee{i} {i}\n' for i in range(1, 60)))
+    t = Terminal(folder, build)
+    t.run('kin browse many.folded')
+    t.wait('Enter callers')
+    t.type('/middle')
+    t.keys('Enter', 'Enter')
+    s = t.wait('Enter go there')
+    tap.ok('caller59' in s and 'callee59' in s, 'a function in the middle of its callers and callees', s)
+    t.keys('q')
+    t.close()
+
+
+def test_source(tap, folder, build):
+    """From a function to its source, and to its instructions."""
+    with open(os.path.join(folder, 'loop.c'), 'w') as f:
+        f.write('int spin(void)\n{\n\tvolatile long x = 0;\n\tfor (long i = 0; i < 200000000; i++)\n'
+                '\t\tx += i;\n\treturn 0;\n}\n\nint main(void)\n{\n\treturn spin();\n}\n')
+    kin = os.path.join(os.path.abspath(build), 'kin')
+    done = subprocess.run(['cc', '-g', '-O0', '-o', 'loop', 'loop.c'], cwd=folder, capture_output=True, text=True)
+    if not done.returncode:
+        done = subprocess.run([kin, 'record', '-q', '-o', 'loop.kin', './loop'], cwd=folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+    if done.returncode:
+        tap.skip('from a function to its source', done.stderr.strip())
+        return
+    t = Terminal(folder, build)
+    t.run('kin browse loop.kin')
+    t.wait('Enter callers')
+    t.type('/spin')
+    t.keys('Enter', 'a')
+    s = t.wait('a instructions')
+    tap.ok(re.search(r'^ *\d+\.\d\d% .*  x \+= i;', s, re.M), 'a: source lines with their time', s or t.screen())
+    t.keys('a')
+    s = t.wait('a source  Esc back')
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ +\w+', s, re.M), 'a: its instructions', s or t.screen())
+    t.keys('Escape')
+    tap.ok(t.wait('only /spin'), 'Esc: back', t.screen())
+    t.keys('q')
+    t.close()
+
+
+def test_stop(tap, folder, build):
+    """Ctrl-Z stops all of the job: a script that started us, too."""
+    t = Terminal(folder, build, SHELL='/bin/bash')
+    t.run('exec bash --norc --noprofile')
+    t.run("sh -c 'kin browse a.folded; :'; echo status=$?")
+    t.wait('busy')
+    t.keys('C-z')
+    tap.ok(t.wait('Stopped'), 'Ctrl-Z: the shell has the terminal again', t.screen())
+    t.run('fg')
+    tap.ok(t.wait('Enter callers'), 'fg: goes on', t.screen())
+    t.keys('C-l')
+    tap.ok(t.wait('Enter callers'), 'Ctrl-L: the screen anew', t.screen())
     t.keys('q')
     t.close()
 
@@ -176,9 +252,10 @@ def test_narrow(tap, folder, build):
                 '\t401136 main+0x6 (/usr/bin/app)\n\n')
     for columns, head, row, foot in (
             (100, r'Command +Shared Object +Symbol$', r'long-command  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
-             r'Enter callers and callees .* 1 of 2$'),
-            (70, r'Command +Shared Object +Symbol$', r'long-comm…  libwith_a_lo…  a_function_with_a_name_…$', r'Enter callers  s .* 1 of 2$'),
-            (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  s .*… 1 of 2$')):
+             r'Enter callers, callees .* 1 of 2$'),
+            (84, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$', r'Enter callers, .* 1 of 2$'),
+            (64, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_nam…  a_function_with_a_name_…$', r'Enter callers  a .*… 1 of 2$'),
+            (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  a .*… 1 of 2$')):
         t = Terminal(folder, build, columns=columns)
         t.run('kin browse narrow.txt')
         s = t.wait(r' 1 of 2$')
@@ -192,12 +269,14 @@ def test_narrow(tap, folder, build):
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        t.run('sh -c \'echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGABRT):
+        t.run('sh -c \'ulimit -c 0; echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
         t.wait('busy')
         os.kill(int(open(os.path.join(folder, 'pid')).read()), number)
         tap.ok(t.wait(f'status={128 + number}'), f'{number.name} ends it', t.screen())
         tap.ok(t.state() == before != '', f'after {number.name} the terminal is as it was', before + t.screen())
+        tap.ok('busy' not in t.screen() and t.tmux('display', '-p', '#{cursor_flag}') == '1\n',
+               f'after {number.name} its screen is gone, the cursor is there', t.screen())
     t.close()
 
 
@@ -223,6 +302,11 @@ def test_without(tap, folder, build):
     done = subprocess.run(['setsid', '-w', kin, 'browse', 'a.folded'], cwd=folder, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
     tap.ok(done.returncode == 1 and 'there is no terminal' in done.stderr, 'without a terminal: said', done.stderr)
+    t = Terminal(folder, build)
+    t.run('TERM=dumb kin browse a.folded; echo status=$?')
+    s = t.wait('status=1')
+    tap.ok('can only print' in s and 'kin report' in s, 'TERM=dumb: said, and what to do', s or t.screen())
+    t.close()
 
 
 def test_top(tap, folder, build):
@@ -262,6 +346,8 @@ def test_top(tap, folder, build):
         tap.ok(t.wait('paused', gone=True), 'p: goes on', t.screen())
         t.keys('Enter')
         tap.ok(t.wait('Enter go there'), 'Enter: callers and callees while it runs', t.screen())
+        t.keys('a')
+        tap.ok(t.wait('kin record, then kin browse'), 'a: where there is source', t.screen())
         t.keys('Escape')
         t.wait('Enter callers')
         work.kill()
@@ -286,6 +372,8 @@ def test_top(tap, folder, build):
         t.keys('q')
         tap.ok(t.wait('status=0'), 'q: quit', t.screen())
         kill(folder, 'sleep 0.01')
+        t.run(f'TERM=dumb kin top -n 1 -d 0.2 -p {os.getpid()}; echo status=$?')
+        tap.ok(t.wait('status=0'), 'TERM=dumb: prints', t.screen())
         t.run(f'kin top -K -s sym -d 0.2 -p {os.getpid()} -z; echo status=$?')
         tap.ok(t.wait('samples of|no samples'), '-K, -z, -s', t.screen())
         t.keys('q')
@@ -316,7 +404,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_narrow, test_signal, test_colors, test_without, test_top):
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_narrow, test_signal, test_stop, test_colors, test_without, test_top):
             test(tap, folder, build)
     return tap.done()
 

@@ -169,6 +169,29 @@ static void names_are_given_once(struct names *n)
 	profile_free(p);
 }
 
+/* Whatever was seen first: waiting is not what is asked for. */
+static void work_comes_before_waiting(struct names *n)
+{
+	static const struct {
+		const char *name;
+		enum event_kind kind;
+	} events[] = { { "waiting", EVENT_WAITING },
+		       { "blocked", EVENT_BLOCKED },
+		       { "clock", EVENT_ON_CPU } };
+	struct profile_builder *b = profile_builder_new();
+
+	for (size_t i = 0; i < ARRAY_LEN(events); i++)
+		profile_add_event(b, (struct event){ .name = add_string(b, events[i].name),
+						     .unit = EVENT_NS,
+						     .kind = events[i].kind });
+	struct profile *f = profile_finish(b), *made = fade(NULL, 1, f, n);
+	OK(made->samples.n_events == 3);
+	OK(made->samples.events[0].kind == EVENT_ON_CPU);
+	OK(made->samples.events[2].kind == EVENT_WAITING);
+	profile_free(f);
+	profile_free(made);
+}
+
 int main(void)
 {
 	struct names *n = names_new(&(struct names_opts){ 0 });
@@ -179,6 +202,7 @@ int main(void)
 	nothing_is_kept(n);
 	all_is_kept(n);
 	names_are_given_once(n);
+	work_comes_before_waiting(n);
 	names_free(n);
 	return DONE();
 }

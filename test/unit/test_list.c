@@ -43,9 +43,23 @@ static void fewer_rows_and_lines(void)
 	OK(l.height == 1);
 }
 
+static void centre(void)
+{
+	struct list l = { 0 };
+
+	list_fit(&l, 100, 10);
+	list_centre(&l, 50);
+	OK(l.selected == 50 && l.top == 45);
+	list_centre(&l, 2);
+	OK(l.selected == 2 && l.top == 0);
+	list_centre(&l, 98);
+	OK(l.selected == 98 && l.top == 90);
+}
+
 int main(void)
 {
 	moves_stop_at_both_ends();
 	fewer_rows_and_lines();
+	centre();
 	return DONE();
 }

@@ -90,6 +90,7 @@ static void test_audit(void)
 	       "10 samples in 1.0 s -> p.kin, 5.0 KB (500 B/sample)\n"
 	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); 500 samples/s of it; 1 process, 2 "
 	       "threads\n"
+	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n"
 	       "  stacks: 90.0 % complete, 4.0 frames each; 1 cut\n"
 	       "    1 ended in lib\\x1bx.so\n"
 	       "  LOST 3 samples or records: the buffers were full\n"

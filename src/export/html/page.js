@@ -2,7 +2,7 @@
 (function () {
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main");
-const SHOWN = 300; // rows at first
+const SHOWN = 300, STEP = 1000; // rows at first, and with each click
 
 /* ---- elements: whatever is in the data becomes text, never markup ---- */
 
@@ -129,48 +129,73 @@ function object_cell(row) {
 
 /* ---- a table that is sorted by its heads ---- */
 
-function sortable(columns, rows, start) {
-	let by = start, down = true, shown = SHOWN, found = rows;
-	const body = el("tbody"), more = el("button", { class: "more", onclick: () => { shown *= 4; fill(); } });
-	const heads = columns.map((c, i) => el("th", { scope: "col", class: c.number ? "n" : null },
+// `how` is by what it is sorted and how many rows are shown; whoever keeps it finds the table again as it was.
+function sorting() { return { by: 0, down: true, shown: SHOWN }; }
+
+function compare(columns, how, a, b) {
+	const x = columns[how.by].key(a), y = columns[how.by].key(b);
+	if (x === y)
+		return 0;
+	if (x === null || x === undefined || x === "")
+		return 1;
+	if (y === null || y === undefined || y === "")
+		return -1;
+	return (x < y ? -1 : 1) * (how.down ? -1 : 1);
+}
+
+function sortable(columns, rows, how) {
+	let sorted = [];
+	const body = el("tbody"), more = el("button", { class: "more", onclick: () => { how.shown += STEP; append(); } });
+	const heads = columns.map((c, i) => el("th", { scope: "col", class: kind_of(c) },
 		el("button", { type: "button", title: c.help || null, onclick: () => {
-			down = by === i ? !down : !!c.number;
-			by = i;
+			how.down = how.by === i ? !how.down : !!c.number;
+			how.by = i;
 			fill();
 		} }, c.title)));
-	function compare(a, b) {
-		const x = columns[by].key(a), y = columns[by].key(b);
-		if (x === y)
-			return 0;
-		if (x === null || x === undefined || x === "")
-			return 1;
-		if (y === null || y === undefined || y === "")
-			return -1;
-		return (x < y ? -1 : 1) * (down ? -1 : 1);
+	function append() {
+		for (const r of sorted.slice(body.childElementCount, how.shown))
+			body.append(el("tr", {}, columns.map(c => c.cell(r))));
+		more.hidden = sorted.length <= how.shown;
+		more.textContent = `${count(Math.min(STEP, sorted.length - how.shown))} of ${count(sorted.length - how.shown)} more`;
 	}
 	function fill() {
-		const sorted = found.slice().sort(compare);
 		heads.forEach((h, i) => {
 			const title = columns[i].title;
-			h.firstChild.textContent = i === by ? title + (down ? " ▾" : " ▴") : title;
-			if (i === by)
-				h.setAttribute("aria-sort", down ? "descending" : "ascending");
+			h.firstChild.textContent = i === how.by ? title + (how.down ? " ▾" : " ▴") : title;
+			if (i === how.by)
+				h.setAttribute("aria-sort", how.down ? "descending" : "ascending");
 			else
 				h.removeAttribute("aria-sort");
 		});
-		body.replaceChildren(...sorted.slice(0, shown).map(r => el("tr", {}, columns.map(c => c.cell(r)))));
-		more.hidden = sorted.length <= shown;
-		more.textContent = `${count(sorted.length - shown)} more`;
+		sorted = rows.slice().sort((a, b) => compare(columns, how, a, b));
+		body.replaceChildren();
+		append();
+		if (!sorted.length)
+			body.append(el("tr", {}, el("td", { class: "soft", colspan: columns.length }, "None.")));
 	}
 	fill();
 	return {
 		element: el("div", { class: "wide" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), body), more),
-		choose(list) { found = list; shown = SHOWN; fill(); },
+		choose(list) { rows = list; how.shown = SHOWN; fill(); },
 	};
+}
+
+function kind_of(column) {
+	return [column.number ? "n" : "", column.minor ? "minor" : ""].join(" ").trim() || null;
 }
 
 function number_column(title, key, show, help) {
 	return { title, key, number: true, help, cell: r => el("td", { class: "n" }, show(key(r))) };
+}
+
+// Not shown where there is little room: the name must be seen.
+function minor(column) {
+	const cell = column.cell;
+	return Object.assign(column, { minor: true, cell: r => {
+		const td = cell(r);
+		td.classList.add("minor");
+		return td;
+	} });
 }
 
 function share_column(title, key, help) {
@@ -193,15 +218,14 @@ function function_columns() {
 	const columns = [
 		share_column("Self", f => f.share, "own time, as a share of the total"),
 		share_column("Total", f => f.total_share, "time with all it called, as a share of the total"),
-		number_column("Self time", f => f.self, seconds),
-		number_column("Total time", f => f.total, seconds),
+		minor(number_column("Self time", f => f.self, seconds)),
+		minor(number_column("Total time", f => f.total, seconds)),
 	];
 	if (has_calls)
-		columns.push(number_column("Calls", f => f.calls, count));
+		columns.push(minor(number_column("Calls", f => f.calls, count)));
 	columns.push({ title: "Function", key: name_of, cell: f => name_cell(f) });
 	if (with_objects)
-		columns.push({ title: "Object", key: f => f.object || "",
-			cell: object_cell });
+		columns.push(minor({ title: "Object", key: f => f.object || "", cell: object_cell }));
 	return columns;
 }
 
@@ -224,19 +248,22 @@ function view_summary() {
 	const top = functions.slice().sort((a, b) => b.share - a.share).filter(f => f.share > 0).slice(0, 12);
 	return [
 		el("div", { class: "big" }, figures), warnings(), notes(),
-		el("h2", {}, "Where the time was spent"), sortable(function_columns(), top, 0).element,
+		el("h2", {}, "Where the time was spent"), sortable(function_columns(), top, sorting()).element,
 		audit.length ? [el("h2", {}, "How far to trust this"), table(audit)] : null,
 		el("h2", {}, "What the data holds"), table(rest),
 	];
 }
 
+const listing = { how: sorting(), text: "" }; // as it was left
+
 function view_functions() {
-	const table = sortable(function_columns(), functions, 0);
+	const chosen = () => functions.filter(f => f.name.toLowerCase().includes(listing.text) ||
+		(f.object || "").toLowerCase().includes(listing.text));
+	const table = sortable(function_columns(), chosen(), listing.how);
 	const search = el("input", { type: "search", placeholder: "Only functions with …", "aria-label": "Only functions with",
-		oninput: () => {
-			const text = search.value.toLowerCase();
-			const list = functions.filter(f => f.name.toLowerCase().includes(text) ||
-				(f.object || "").toLowerCase().includes(text));
+		"aria-keyshortcuts": "/", value: listing.text, oninput: () => {
+			listing.text = search.value.toLowerCase();
+			const list = chosen();
 			table.choose(list);
 			say(`${list.length} functions`);
 		} });
@@ -248,8 +275,8 @@ function graph_rows(rows, here) {
 		const time = r.self === null && r.children === null ? null : (r.self || 0) + (r.children || 0);
 		return el("tr", { class: here ? "self" : null },
 			time === null ? el("td", { class: "n soft" }, "recursion") : share_cell(total ? time / total : 0),
-			el("td", { class: "n" }, seconds(r.self)), el("td", { class: "n" }, seconds(r.children)),
-			has_calls ? el("td", { class: "n" }, count(r.called)) : null,
+			el("td", { class: "n minor" }, seconds(r.self)), el("td", { class: "n minor" }, seconds(r.children)),
+			has_calls ? el("td", { class: "n minor" }, count(r.called)) : null,
 			name_cell(r, here));
 	});
 }
@@ -259,7 +286,7 @@ function graph_table(title, rows, here) {
 	const sorted = here ? rows : rows.slice().sort(by_time);
 	if (!rows.length)
 		return null;
-	const heads = ["Total", "Self", "In callees", ...has_calls ? ["Calls"] : []].map(t => el("th", { scope: "col", class: "n" }, t));
+	const heads = ["Total", "Self", "In callees", ...has_calls ? ["Calls"] : []].map((t, i) => el("th", { scope: "col", class: i ? "n minor" : "n" }, t));
 	return [el("h2", {}, title), el("div", { class: "wide" }, el("table", {},
 		el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Function"))),
 		el("tbody", {}, graph_rows(sorted, here))))];
@@ -285,6 +312,8 @@ function view_function(argument) {
 /* ---- flame graph: roots on top; the keys do all that the mouse does ---- */
 
 const ROW = 19;
+let shown_flame = null; // as it was left: event, argument, zoom, at, text
+let leaving = new AbortController(); // takes away what listens outside of the view
 
 function make_tree(f) {
 	const n = f.parent.length, depth = new Int32Array(n), first = new Float64Array(n), end = new Float64Array(n);
@@ -318,7 +347,7 @@ function color(name, dark, dim) {
 	for (let i = 0; i < name.length; i++)
 		h = (h * 31 + name.charCodeAt(i)) >>> 0;
 	const kind = name.slice(-4), hue = kind === "_[k]" ? 200 : kind === "_[i]" ? 160 : kind === "_[j]" ? 100 : 18;
-	const light = (dark ? 34 : 70) + h % 12;
+	const light = dark ? 20 + h % 8 : 70 + h % 12; // both are read well on
 	return `hsl(${hue + (h >>> 8) % 28} ${dim ? 8 : 55 + (h >>> 16) % 25}% ${light}%)`;
 }
 
@@ -327,6 +356,13 @@ function amount(f, v) {
 }
 
 let flame_event = 0; // which of data.flames
+
+// What colours mean, of kinds that there are.
+function legend(f) {
+	const kinds = [["_[k]", "blue: kernel"], ["_[i]", "turquoise: inlined"], ["_[j]", "green: made at run time"]];
+	const text = kinds.filter(([mark]) => f.names.some(n => n.endsWith(mark))).map(k => k[1]).join(", ");
+	return text ? ` Frames are ${text}.` : "";
+}
 
 // Only where there are several.
 function event_choice() {
@@ -339,18 +375,24 @@ function event_choice() {
 
 function view_flame(argument) {
 	const f = data.flames[flame_event], tree = make_tree(f);
-	let zoom = 0, at = 0, pattern = null;
+	if (!shown_flame || shown_flame.event !== flame_event || shown_flame.argument !== argument)
+		shown_flame = { event: flame_event, argument, zoom: 0, at: 0, text: decodeURIComponent(argument) };
+	const kept = shown_flame, whole = (tree.deepest + 1) * ROW;
+	let pattern = null, top = 0; // how far the graph is scrolled: the canvas is no larger than the window
 	const canvas = el("canvas", { tabindex: "0", role: "application",
 		"aria-label": "Flame graph: arrow keys go from frame to frame, Enter zooms, Escape zooms out" });
 	const about = el("p", { id: "frame", class: "name" }), matched = el("span", { class: "soft" });
+	const stuck = el("div", { class: "stuck" }, about, canvas), box = el("div", { class: "flame" }, stuck);
+	box.style.height = whole + "px"; // before it is drawn, so that the page can be scrolled as it was
 	const search = el("input", { type: "search", placeholder: "Mark frames with …", "aria-label": "Mark frames with",
-		oninput: () => mark(search.value) });
+		"aria-keyshortcuts": "/", value: kept.text, oninput: () => mark(search.value) });
 	const reset = el("button", { type: "button", onclick: () => go(0) }, "Whole graph");
 
 	const share = i => tree.total[i] / tree.total[0];
-	const scale = () => canvas.clientWidth / (tree.end[zoom] - tree.first[zoom]);
-	const left = i => (Math.max(tree.first[i], tree.first[zoom]) - tree.first[zoom]) * scale();
-	const width = i => (Math.min(tree.end[i], tree.end[zoom]) - Math.max(tree.first[i], tree.first[zoom])) * scale();
+	const from = () => tree.first[kept.zoom], to = () => tree.end[kept.zoom];
+	const scale = () => canvas.clientWidth / (to() - from());
+	const left = i => (Math.max(tree.first[i], from()) - from()) * scale();
+	const width = i => (Math.min(tree.end[i], to()) - Math.max(tree.first[i], from())) * scale();
 	let letter = 7; // width of one
 	const is_marked = i => pattern && i && plain(tree.name(i)).toLowerCase().includes(pattern);
 
@@ -360,11 +402,11 @@ function view_flame(argument) {
 	}
 
 	function draw_one(c, i, dark) {
-		const x = left(i), w = width(i), y = tree.depth[i] * ROW, name = tree.name(i);
-		c.fillStyle = is_marked(i) ? (dark ? "#b04ad8" : "#d38bff") : i ? color(name, dark, i !== zoom && is_above(i, zoom)) :
+		const x = left(i), w = width(i), y = tree.depth[i] * ROW - top, name = tree.name(i);
+		c.fillStyle = is_marked(i) ? (dark ? "#9a35c4" : "#d38bff") : i ? color(name, dark, i !== kept.zoom && is_above(i, kept.zoom)) :
 			(dark ? "#3a4048" : "#d9dee4");
 		c.fillRect(x, y, Math.max(w - .6, .4), ROW - 1);
-		if (i === at) {
+		if (i === kept.at) {
 			c.strokeStyle = dark ? "#fff" : "#000";
 			c.lineWidth = 2;
 			c.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), ROW - 3);
@@ -379,24 +421,49 @@ function view_flame(argument) {
 		c.fillText(text, x + 4, y + ROW - 6);
 	}
 
-	function draw() {
-		const dark = matchMedia("(prefers-color-scheme: dark)").matches, ratio = devicePixelRatio || 1;
-		const height = (tree.deepest + 1) * ROW;
+	// The box is as high as the graph, the canvas stays in sight: browsers draw nothing on one that is too large.
+	function fit(ratio) {
+		const above = about.offsetHeight;
+		const height = Math.min(whole, Math.max(innerHeight - above, 5 * ROW));
+		box.style.height = whole + above + "px";
 		canvas.style.height = height + "px";
 		canvas.width = canvas.clientWidth * ratio;
 		canvas.height = height * ratio;
-		const c = canvas.getContext("2d");
+		top = Math.min(Math.max(0, -box.getBoundingClientRect().top), whole - height);
+		return height;
+	}
+
+	function draw() {
+		const dark = matchMedia("(prefers-color-scheme: dark)").matches, ratio = devicePixelRatio || 1;
+		const height = fit(ratio), c = canvas.getContext("2d");
 		c.scale(ratio, ratio);
 		c.font = "12px ui-monospace, monospace";
 		letter = c.measureText("m").width;
 		const todo = [0];
 		while (todo.length) {
-			const i = todo.pop();
-			if (tree.end[i] <= tree.first[zoom] || tree.first[i] >= tree.end[zoom] || width(i) < .3)
+			const i = todo.pop(), y = tree.depth[i] * ROW - top;
+			if (tree.end[i] <= from() || tree.first[i] >= to() || width(i) < .3 || y > height)
 				continue;
-			draw_one(c, i, dark);
-			todo.push(...tree.children[i]);
+			if (y > -ROW)
+				draw_one(c, i, dark);
+			for (const k of tree.children[i])
+				todo.push(k);
 		}
+	}
+
+	let is_asked = false;
+	function draw_soon() {
+		if (!is_asked)
+			requestAnimationFrame(() => { is_asked = false; if (canvas.isConnected) draw(); });
+		is_asked = true;
+	}
+
+	function bring_in_sight(i) {
+		const y = tree.depth[i] * ROW, start = scrollY + box.getBoundingClientRect().top;
+		if (y < top)
+			scrollTo(scrollX, start + y);
+		else if (y + ROW > top + canvas.clientHeight)
+			scrollTo(scrollX, start + y + ROW - canvas.clientHeight);
 	}
 
 	function describe(i) {
@@ -409,10 +476,17 @@ function view_flame(argument) {
 		return text;
 	}
 
-	function select(i) { at = i; describe(i); say(about.firstChild.textContent); draw(); }
-	function go(i) { zoom = i; select(i); }
+	function select(i) {
+		kept.at = i;
+		describe(i);
+		say(about.firstChild.textContent);
+		bring_in_sight(i);
+		draw();
+	}
+	function go(i) { kept.zoom = i; select(i); }
 
 	function mark(text) {
+		kept.text = text;
 		pattern = text.toLowerCase() || null;
 		let sum = 0;
 		const todo = [0]; // what is marked counts once, however often below itself
@@ -421,7 +495,8 @@ function view_flame(argument) {
 			if (is_marked(i))
 				sum += tree.total[i];
 			else
-				todo.push(...tree.children[i]);
+				for (const k of tree.children[i])
+					todo.push(k);
 		}
 		matched.textContent = pattern ? `${percent(sum / tree.total[0])} have it` : "";
 		say(matched.textContent);
@@ -429,8 +504,8 @@ function view_flame(argument) {
 	}
 
 	function frame_at(e) {
-		const box = canvas.getBoundingClientRect(), row = Math.floor((e.clientY - box.top) / ROW);
-		const x = tree.first[zoom] + (e.clientX - box.left) / scale();
+		const box = canvas.getBoundingClientRect(), row = Math.floor((e.clientY - box.top + top) / ROW);
+		const x = from() + (e.clientX - box.left) / scale();
 		let i = 0;
 		while (tree.depth[i] < row) {
 			const next = tree.children[i].find(c => tree.first[c] <= x && x < tree.end[c]);
@@ -444,12 +519,12 @@ function view_flame(argument) {
 	const biggest = list => list.reduce((a, b) => tree.total[b] > tree.total[a] ? b : a);
 	const siblings = i => i ? tree.children[tree.parent[i]] : [0];
 	const keys = {
-		ArrowDown: () => tree.children[at].length && select(biggest(tree.children[at])),
-		ArrowUp: () => select(tree.parent[at]),
-		ArrowLeft: () => { const s = siblings(at), k = s.indexOf(at); if (k > 0) select(s[k - 1]); },
-		ArrowRight: () => { const s = siblings(at), k = s.indexOf(at); if (k + 1 < s.length) select(s[k + 1]); },
-		Enter: () => go(at), " ": () => go(at), Home: () => select(zoom),
-		Escape: () => go(zoom ? tree.parent[zoom] : 0), "/": () => search.focus(),
+		ArrowDown: () => tree.children[kept.at].length && select(biggest(tree.children[kept.at])),
+		ArrowUp: () => select(tree.parent[kept.at]),
+		ArrowLeft: () => { const s = siblings(kept.at), k = s.indexOf(kept.at); if (k > 0) select(s[k - 1]); },
+		ArrowRight: () => { const s = siblings(kept.at), k = s.indexOf(kept.at); if (k + 1 < s.length) select(s[k + 1]); },
+		Enter: () => go(kept.at), " ": () => go(kept.at), Home: () => select(kept.zoom),
+		Escape: () => go(kept.zoom ? tree.parent[kept.zoom] : 0),
 	};
 	canvas.addEventListener("keydown", e => {
 		if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {
@@ -460,24 +535,22 @@ function view_flame(argument) {
 	search.addEventListener("keydown", e => { if (e.key === "Enter") canvas.focus(); });
 	canvas.addEventListener("click", e => { const i = frame_at(e); if (i !== null) go(i); });
 	canvas.addEventListener("mousemove", e => { const i = frame_at(e); if (i !== null) describe(i); });
-	canvas.addEventListener("mouseleave", () => describe(at));
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-	const watch = new ResizeObserver(draw);
-	watch.observe(canvas.parentNode || main);
+	canvas.addEventListener("mouseleave", () => describe(kept.at));
+	const until_left = { signal: leaving.signal, passive: true };
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw_soon, until_left);
+	addEventListener("scroll", draw_soon, until_left);
+	addEventListener("resize", draw_soon, until_left);
 	setTimeout(() => {
-		describe(0);
-		if (argument) {
-			search.value = decodeURIComponent(argument);
-			mark(search.value);
-		}
-		draw();
+		describe(kept.at);
+		mark(kept.text);
+		canvas.focus({ preventScroll: true });
 	});
 	return [
 		el("div", { class: "tools" }, event_choice(), search, reset, matched),
 		el("p", { class: "note" }, `Width is ${f.unit === "ns" ? "time" : "the number of events"} (${f.event}), callers are above ` +
 			"what they call. Click or Enter zooms, Escape zooms out, arrow keys go from frame to frame, / searches." +
-			(f.left_out ? ` ${count(f.left_out)} frames too narrow to be seen are left out.` : "")),
-		about, canvas,
+			(f.left_out ? ` ${count(f.left_out)} frames too narrow to be seen are left out.` : "") + legend(f)),
+		box,
 	];
 }
 
@@ -487,7 +560,13 @@ const views = { summary: ["Summary", view_summary], functions: ["Functions", vie
 if (data.flames.length)
 	views.flame = ["Flame graph", view_flame];
 
+const scrolled = new Map(); // how far each view was: browsers would scroll before there is anything to be scrolled
+history.scrollRestoration = "manual";
+addEventListener("scroll", () => scrolled.set(location.hash, scrollY), { passive: true });
+
 function show() {
+	leaving.abort();
+	leaving = new AbortController();
 	const [name, ...rest] = location.hash.slice(1).split("/"), argument = rest.join("/");
 	const chosen = name === "function" ? view_function : (views[name] || views.summary)[1];
 	document.title = data.title;
@@ -495,9 +574,16 @@ function show() {
 		"aria-current": key === name || (key === "summary" && !views[name] && name !== "function") ? "page" : null },
 		views[key][0])));
 	main.replaceChildren(...chosen(argument).flat(9).filter(x => x));
-	scrollTo(0, 0);
+	scrollTo(0, scrolled.get(location.hash) || 0);
 }
 
+addEventListener("keydown", e => {
+	const search = main.querySelector("input[type=search]");
+	if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || !search || e.target.matches("input, select"))
+		return;
+	e.preventDefault();
+	search.focus();
+});
 addEventListener("hashchange", () => { show(); main.focus({ preventScroll: true }); });
 show();
 }());
