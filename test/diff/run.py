@@ -85,9 +85,12 @@ def why_undefined(seen):
     return ''
 
 
+NO_CALLS = b'-c not supported on architecture'
+
+
 def look(by, folder, words, **how):
     seen = observe(by, folder, words, **how)
-    if b'-c not supported on architecture' in seen.get('stderr', b''):  # GNU: "armv7" and the like
+    if NO_CALLS in seen.get('stderr', b''):  # GNU: "armv7" and the like
         seen['stderr'] = re.sub(rb'architecture \S+', b'architecture', seen['stderr'])
     return seen
 
@@ -98,7 +101,10 @@ def compare(subject, folder, words):
     reason = why_undefined(want)
     if reason:
         return '', reason
-    diff = difference(look(subject, folder, words), want)
+    seen = look(subject, folder, words)
+    if NO_CALLS in seen.get('stderr', b'') and NO_CALLS not in want.get('stderr', b''):
+        return '', 'kin has no -c for this machine'
+    diff = difference(seen, want)
     if diff and look(gnu(), folder, words, perturb=90) != want:
         return '', 'GNU gprof prints memory it never set'
     return diff, ''
