@@ -166,6 +166,10 @@ def check_program(subject, title, folder, data, static=False):
             point(words + ['./prog', main])
     for words in [['-b'], ['-b', '-i'], ['-C'], ['-b', '-p', '-c', '-z']]:
         point(words + ['./prog', main, *others])
+    symbols = subprocess.run(['nm', '-n', 'prog'], cwd=folder, capture_output=True).stdout
+    gmonlib.save(os.path.join(folder, 'symbols'), symbols)
+    for words in [['-b'], ['-b', '-l', '-p'], ['-C', '-z'], ['-A']]:
+        point([*words, '-S', 'symbols', './prog', main])
     if static:  # -s is -l too
         return points
     point(['-s', './prog', main, *others])
