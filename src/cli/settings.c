@@ -64,7 +64,7 @@ const struct opt_group names_options = {
 	"Names",
 	(const struct opt[]){
 		{ OPT_DEMANGLE, 0, "demangle", "[STYLE]",
-		  "show C++, Rust and Fortran names as in the source; STYLE is one of tidy (the "
+		  "show C++, Rust, D and Fortran names as in the source; STYLE is one of tidy (the "
 		  "default: without template arguments that nobody wrote, as std::string), auto "
 		  "(with all of them), none, gnu-v3, rust, dlang, java, gnat",
 		  DEMANGLE_STYLES, COMPLETE_NOTHING },

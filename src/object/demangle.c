@@ -93,12 +93,28 @@ static char *run_limited(const char *name, enum demangle_style style)
 	return NULL;
 }
 
+/* D's demangler writes all that a name repeats by reference, and calls itself for what is nested:
+ * names with more of either than people come to are left as they are. */
+static char *demangle_d(const char *name)
+{
+	enum { LONGEST = 1024, MOST_REFERENCES = 16 };
+	size_t references = 0, n = 2;
+	if (name[0] != '_' || name[1] != 'D' ||
+	    (strcmp(name + 2, "main") != 0 && !(name[2] >= '0' && name[2] <= '9')))
+		return NULL;
+	for (; name[n] && n < LONGEST; n++)
+		references += name[n] == 'Q';
+	if (name[n] || references > MOST_REFERENCES)
+		return NULL;
+	return dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_DLANG);
+}
+
 /* Rust's names are as people write them. Those of C++ may be readable already: some functions have
  * no others in the debug information. */
 static char *demangle_tidy(const char *name)
 {
 	char *readable = run_limited(name, DEMANGLE_RUST);
-	if (readable || (readable = tidy_fortran(name)))
+	if (readable || (readable = tidy_fortran(name)) || (readable = demangle_d(name)))
 		return readable;
 	readable = run_limited(name, DEMANGLE_GNU_V3);
 	char *tidy = tidy_name(readable ? readable : name);

@@ -471,6 +471,7 @@ static bool symbols_in(const struct elf_file *f, size_t index, struct elf_symbol
 	ret->n = data->d_size / entry;
 	ret->first_global = s->info <= ret->n ? s->info : 0;
 	ret->shndx = extended_indices(f, index);
+	ret->has_modes = f->header.e_machine == EM_ARM;
 	size_t n = 0;
 	const char *strings = NULL;
 	if (s->link && s->link < f->n_sections)
@@ -496,5 +497,8 @@ bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32
 	if (!gelf_getsymshndx(s->data, s->shndx, (int)i, ret, &extended))
 		return false;
 	*shndx = ret->st_shndx == SHN_XINDEX ? extended : ret->st_shndx;
+	int type = GELF_ST_TYPE(ret->st_info);
+	if (s->has_modes && (type == STT_FUNC || type == STT_GNU_IFUNC))
+		ret->st_value &= ~(GElf_Addr)1;
 	return true;
 }

@@ -3,24 +3,24 @@
  *
  * Symbols of the address's own section count, whatever they are, except objects, thread-local ones,
  * sections and files, and hidden local ones without type and size (markers that annobin makes).
- * The nearest one at or before the address wins, even if it ends before it. Of several at one
- * place: if the best so far does not reach the address, the one that reaches further; otherwise,
- * among those that do reach it: functions before others, those with a type before those without,
- * the shorter one. */
+ * The nearest one at or before the address wins, even if it ends before it; of several at one place
+ * the largest, and the first of these. But as long as an address lies within what was found last,
+ * that is the answer, whatever begins there: who asks for one byte after the other hears of nothing
+ * that is in the middle of a function, or of its labels. */
 #include <stdlib.h>
 
 #include "object/lines_private.h"
 
 struct elf_function {
 	uint64_t addr, size;
+	uint64_t found; /* from there on it is what is found */
 	const char *name;
 	uint32_t section;
 	uint32_t position;
-	uint8_t type;
 };
 
 struct elf_functions {
-	VEC(struct elf_function) at; /* by section, address, position */
+	VEC(struct elf_function) at; /* by section, found */
 };
 
 static int by_place(const void *a, const void *b)
@@ -30,6 +30,8 @@ static int by_place(const void *a, const void *b)
 		return l->section < r->section ? -1 : 1;
 	if (l->addr != r->addr)
 		return l->addr < r->addr ? -1 : 1;
+	if (l->size != r->size)
+		return l->size > r->size ? -1 : 1;
 	return (l->position > r->position) - (l->position < r->position);
 }
 
@@ -41,6 +43,47 @@ static bool may_be_function(const GElf_Sym *s)
 		return false;
 	return s->st_size || GELF_ST_BIND(s->st_info) != STB_LOCAL || type != STT_NOTYPE ||
 	       GELF_ST_VISIBILITY(s->st_other) != STV_HIDDEN;
+}
+
+/* Keeps the largest of those at one place. */
+static void keep_largest(struct elf_functions *f)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->at.n; i++) {
+		const struct elf_function *s = &f->at.at[i], *last = n ? &f->at.at[n - 1] : NULL;
+		if (!last || last->section != s->section || last->addr != s->addr)
+			f->at.at[n++] = *s;
+	}
+	f->at.n = n;
+}
+
+/* Keeps what is found by asking for all bytes in turn. */
+static void walk(struct elf_functions *f)
+{
+	const struct elf_function *last = NULL;
+	struct elf_function passed; /* began within the last one */
+	bool is_passed = false;
+	size_t n = 0;
+	for (size_t i = 0; i <= f->at.n; i++) {
+		const struct elf_function *s = i < f->at.n ? &f->at.at[i] : NULL;
+		bool near = s && last && s->section == last->section;
+		if (is_passed && !(near && s->addr - last->addr <= last->size)) {
+			passed.found = last->addr + last->size;
+			f->at.at[n] = passed;
+			last = &f->at.at[n++];
+		}
+		if (!s)
+			break;
+		is_passed = near && s->addr - last->addr < last->size;
+		if (is_passed) {
+			passed = *s;
+			continue;
+		}
+		f->at.at[n] = *s;
+		f->at.at[n].found = s->addr;
+		last = &f->at.at[n++];
+	}
+	f->at.n = n;
 }
 
 struct elf_functions *elf_functions_new(struct object_file *o)
@@ -60,11 +103,12 @@ struct elf_functions *elf_functions_new(struct object_file *o)
 					 .name = elf_symbols_name(&symbols, &s),
 					 .section = section,
 					 .position = (uint32_t)i,
-					 .type = GELF_ST_TYPE(s.st_info),
 				 }));
 	}
 	if (f->at.n)
 		qsort(f->at.at, f->at.n, sizeof(*f->at.at), by_place);
+	keep_largest(f);
+	walk(f);
 	return f;
 }
 
@@ -76,54 +120,23 @@ void elf_functions_free(struct elf_functions *f)
 	free(f);
 }
 
-static bool is_better(const struct elf_function *s, const struct elf_function *best,
-		      uint64_t offset)
-{
-	if (best->size <= offset)
-		return s->size > best->size;
-	if (s->size <= offset)
-		return false;
-	bool function = s->type == STT_FUNC, best_function = best->type == STT_FUNC;
-	if (function != best_function)
-		return function;
-	bool typed = s->type != STT_NOTYPE, best_typed = best->type != STT_NOTYPE;
-	if (typed != best_typed)
-		return typed;
-	return s->size < best->size;
-}
-
 const char *elf_functions_find(const struct elf_functions *f, uint32_t section, uint64_t addr,
 			       uint64_t *start, uint64_t *until)
 {
 	size_t low = 0, high = f->at.n;
 	*until = UINT64_MAX;
-	while (low < high) { /* the first one after addr */
+	while (low < high) { /* the first one that is found after addr */
 		size_t mid = low + (high - low) / 2;
 		const struct elf_function *s = &f->at.at[mid];
-		if (s->section < section || (s->section == section && s->addr <= addr))
+		if (s->section < section || (s->section == section && s->found <= addr))
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	if (low < f->at.n && f->at.at[low].section == section)
-		*until = f->at.at[low].addr;
+		*until = f->at.at[low].found;
 	if (!low || f->at.at[low - 1].section != section)
 		return NULL;
-
-	size_t first = low - 1;
-	while (first && f->at.at[first - 1].section == section &&
-	       f->at.at[first - 1].addr == f->at.at[low - 1].addr)
-		first--;
-	const struct elf_function *best = &f->at.at[first];
-	uint64_t offset = addr - best->addr;
-	for (size_t i = first; i < low; i++) {
-		const struct elf_function *s = &f->at.at[i];
-		if (is_better(s, best, offset))
-			best = s;
-		/* The answer may change where one of them ends. */
-		if (s->size > offset && s->size - offset < *until - addr)
-			*until = s->addr + s->size;
-	}
-	*start = best->addr;
-	return best->name;
+	*start = f->at.at[low - 1].addr;
+	return f->at.at[low - 1].name;
 }

@@ -78,6 +78,7 @@ struct elf_symbols {
 	Elf_Data *data, *shndx;
 	size_t n;
 	size_t first_global; /* what the section header claims: 0 if senseless */
+	bool has_modes; /* bit 0 of a function's address says how its code is encoded (Thumb) */
 	const char *strings; /* ends in NUL; never NULL */
 	size_t strings_size;
 };
@@ -85,7 +86,8 @@ struct elf_symbols {
 /* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none that can be read.
  */
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret);
-/* The i-th; *shndx is its section even if there are more than 65279. False if it cannot be read. */
+/* The i-th; *shndx is its section even if there are more than 65279, and st_value where its code
+ * is. False if it cannot be read. */
 bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx);
 /* Its name: "" if it lies outside of the strings. */
 static inline const char *elf_symbols_name(const struct elf_symbols *s, const GElf_Sym *sym)

@@ -234,11 +234,9 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 		return;
 	bool is_local = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
 	bool is_function = GELF_ST_TYPE(sym->st_info) != STT_NOTYPE;
-	bool is_thumb =
-		s->file->header.e_machine == EM_ARM && is_function; /* bit 0 says which code */
 	vec_push(&c->all,
 		 ((struct candidate){
-			 .addr = sym->st_value & ~(uint64_t)is_thumb,
+			 .addr = sym->st_value,
 			 .limit = limit_of(s, sym, section),
 			 .name = name,
 			 .position = (uint32_t)i,

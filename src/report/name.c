@@ -77,17 +77,30 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 }
 
 /* What may follow a function's name: its parameters, or those of its template. */
-static bool ends_name(char c) { return c == '\0' || c == '(' || c == '<'; }
+static bool ends_name(char c) { return c == '\0' || c == '(' || c == '<' || c == '!'; }
+
+/* What compilers put behind a dot, where Go and D have an inner name. */
+static bool is_suffix(const char *name)
+{
+	return !strcmp(name, "cold") || !name[strspn(name, "0123456789")];
+}
 
 bool report_name_is(const char *display, const char *name)
 {
 	static const char anonymous[] = "(anonymous namespace)";
-	size_t n = strlen(name), depth = 0;
-	bool starts = true;
+	size_t n = strlen(name), depth = 0, arguments = 0; /* of a template, <...> and !(...) */
+	bool starts = true, suffix = is_suffix(name);
 
 	for (const char *p = display; n && *p; p++) {
 		if (starts && !strncmp(p, name, n) && ends_name(p[n]))
 			return true;
+		if (arguments || (*p == '!' && p[1] == '(')) {
+			p += !arguments;
+			arguments += *p == '(';
+			arguments -= *p == ')';
+			starts = false;
+			continue;
+		}
 		if (*p == '(') {
 			if (strncmp(p, anonymous, sizeof(anonymous) - 1))
 				return false; /* its parameters */
@@ -95,7 +108,8 @@ bool report_name_is(const char *display, const char *name)
 		}
 		depth += *p == '<';
 		depth -= *p == '>' && depth;
-		starts = !depth && (*p == ' ' || (*p == ':' && p[1] != ':'));
+		starts = !depth &&
+			 (*p == ' ' || (*p == ':' && p[1] != ':') || (*p == '.' && !suffix));
 	}
 	return false;
 }

@@ -212,15 +212,22 @@ static void set_places(struct symbols *s, const struct symbol_table *t, const st
 	}
 }
 
+/* GNU gprof hears of no places when its symbols come from elsewhere (-S). */
+static bool knows_places(const struct symbols *s)
+{
+	return !s->opts.table.gnu || !s->opts.table.external;
+}
+
 static void add_places(struct symbols *s, struct symbol_table *t)
 {
-	bool gnu_lines = s->opts.lines && s->opts.table.gnu;
+	bool with_lines = s->opts.lines && knows_places(s);
+	bool gnu_lines = with_lines && s->opts.table.gnu;
 	struct srcloc *asked = gnu_lines ? ask_for_all(s, t) : NULL;
 	struct line_run *runs = NULL;
 	size_t n_runs = 0;
 	if (gnu_lines)
 		drop_empty_last(t, s->text);
-	if (s->opts.lines)
+	if (with_lines)
 		runs = object_line_runs(s->object, s->text, s->opts.table.gnu, &n_runs);
 
 	if (!s->opts.table.gnu)
@@ -273,7 +280,8 @@ static const struct symbols_part *part_at(const struct symbols *s, uint64_t addr
 bool symbols_place(struct symbols *s, uint64_t addr, struct srcloc *ret)
 {
 	const struct symbols_part *p = s->n_parts == 1 ? s->parts : part_at(s, addr);
-	return p && p->object && object_place(p->object, addr - p->base, s->opts.table.gnu, ret);
+	return p && p->object && knows_places(s) &&
+	       object_place(p->object, addr - p->base, s->opts.table.gnu, ret);
 }
 
 bool symbols_has_lines(struct symbols *s)
@@ -305,7 +313,7 @@ static void locate(struct symbols *s, symid id)
 	if (p->located)
 		return;
 	const struct symbols_part *part = &s->parts[p->part];
-	if (part->object)
+	if (part->object && knows_places(s))
 		object_place(part->object, p->addr - part->base, s->opts.table.gnu, &at);
 	set_place(s, p, &at);
 }

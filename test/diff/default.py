@@ -178,6 +178,16 @@ def callback_cycle(subject):
     yield bool(re.search(r'^\[\d+\] +100\.0 .*<cycle 1 as a whole>', out, re.M)), out
 
 
+def thumb(subject):
+    """Functions of ARM lie where their code is; bit 0 of their addresses only says that it is Thumb."""
+    c = Case(subject, [hist({A: 40, B: 60}), Arc(MAIN + 16, A, 3), Arc(A + 16, B, 5)],
+             [s._replace(addr=s.addr + 1) for s in SYMBOLS], machine=40, bits=32)
+    rows, out = c.flat()
+    yield rows.get('a') == (40, .4, 3) and rows.get('b') == (60, .6, 5), out
+    out = subject.run(['-C', '-z', './prog'], cwd=c.folder).out.decode()  # with --compat=gnu, too
+    yield f'(a:{A:#x}) 3 exec' in out and f'(b:{B:#x}) 5 exec' in out, out
+
+
 def sums_do_not_wrap(subject):
     c = Case(subject, [hist({A: 40000}), Arc(MAIN + 8, A, 3000000000)])
     rows, out = c.flat(data=('gmon.out', 'gmon.out'))
@@ -285,7 +295,7 @@ def main():
     subject, tap = Subject(sys.argv[1]), Tap()
     checks = [same_as_gnu, self_times_add_up, odd_scale, real_program_adds_up, last_symbol,
               compiler_pieces, real_pieces, weak_data, backward_calls, several_exclusions,
-              callback_cycle, sums_do_not_wrap, sane_units, big_endian_blocks, freebsd_counters,
+              callback_cycle, thumb, sums_do_not_wrap, sane_units, big_endian_blocks, freebsd_counters,
               wrong_executable, messages, advice]
     for check in checks:
         title = (check.__doc__ or check.__name__.replace('_', ' ')).split('\n')[0]

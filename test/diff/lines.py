@@ -29,6 +29,7 @@ PROGRAMS = {
     'objects': ['objects.cc'],
     'inlines': ['inlines.cc*24'],
     'heat': ['heat.f90'],
+    'odd': ['odd.c', 'odd_x86.S'],
 }
 COMPILERS = {'.c': ['gcc', 'clang'], '.cc': ['g++', 'clang++'], '.f90': ['gfortran']}
 VERSIONS = ['-gdwarf-2', '-gdwarf-3', '-gdwarf-4', '-gdwarf-5']

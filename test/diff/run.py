@@ -4,7 +4,9 @@
 
 Programs of ./programs, built and run here, with every option set of ../cases/options and with
 option sets made from the program's own names; sums of several files; random executables with random
-data (synth.py). --full builds every variant, and real programs from Debian's sources.
+data (synth.py). builds.py has those of other languages, compilers and linkers. --full builds every
+variant, and real programs from Debian's sources; with GNU_GPROF=PATH of the gprof of binutils-multiarch
+(qemu-user-static in PATH) also programs for other machines.
 
 The inputs of what differed are kept in a folder that the last line names.
 """
@@ -21,6 +23,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+import builds
 import gmonlib
 import names
 import synth
@@ -82,14 +85,27 @@ def why_undefined(seen):
     return ''
 
 
+NO_CALLS = b'-c not supported on architecture'
+
+
+def look(by, folder, words, **how):
+    seen = observe(by, folder, words, **how)
+    if NO_CALLS in seen.get('stderr', b''):  # GNU: "armv7" and the like
+        seen['stderr'] = re.sub(rb'architecture \S+', b'architecture', seen['stderr'])
+    return seen
+
+
 def compare(subject, folder, words):
     """(what differs or '', why it cannot be compared or '')"""
-    want = observe(gnu(), folder, words)
+    want = look(gnu(), folder, words)
     reason = why_undefined(want)
     if reason:
         return '', reason
-    diff = difference(observe(subject, folder, words), want)
-    if diff and observe(gnu(), folder, words, perturb=90) != want:
+    seen = look(subject, folder, words)
+    if NO_CALLS in seen.get('stderr', b'') and NO_CALLS not in want.get('stderr', b''):
+        return '', 'kin has no -c for this machine'
+    diff = difference(seen, want)
+    if diff and look(gnu(), folder, words, perturb=90) != want:
         return '', 'GNU gprof prints memory it never set'
     return diff, ''
 
@@ -150,6 +166,10 @@ def check_program(subject, title, folder, data, static=False):
             point(words + ['./prog', main])
     for words in [['-b'], ['-b', '-i'], ['-C'], ['-b', '-p', '-c', '-z']]:
         point(words + ['./prog', main, *others])
+    symbols = subprocess.run(['nm', '-n', 'prog'], cwd=folder, capture_output=True).stdout
+    gmonlib.save(os.path.join(folder, 'symbols'), symbols)
+    for words in [['-b'], ['-b', '-l', '-p'], ['-C', '-z'], ['-A']]:
+        point([*words, '-S', 'symbols', './prog', main])
     if static:  # -s is -l too
         return points
     point(['-s', './prog', main, *others])
@@ -169,6 +189,24 @@ def program_job(command, name, variant, folder):
     if not data:
         return [(title, '', reason)]
     return check_program(subject, title, folder, data, 'static' in variant)
+
+
+def build_job(command, name, folder):
+    b = builds.BUILDS[name]
+    reason = b.missing() or b.multiarch and not os.environ.get('GNU_GPROF') and \
+        'GNU_GPROF does not name the gprof of binutils-multiarch'
+    if reason:
+        return [(name, '', reason)]
+    for s in glob.glob(os.path.join(HERE, 'programs', '*')):
+        shutil.copy(s, folder)
+    r = subprocess.run(b.make, shell=True, cwd=folder, capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL)
+    if r.returncode:
+        return [(name, '', f'{b.make}: exit {r.returncode}, {r.stderr.strip()[-200:]}')]
+    data, reason = profile(b.run, folder, 2)
+    if not data:
+        return [(name, '', reason)]
+    return check_program(Subject(command), name, folder, data, not b.lines)
 
 
 def debian_job(command, package, folder):
@@ -221,6 +259,9 @@ def main():
     for name, (_, quick) in PROGRAMS.items():
         if not a.only or name in a.only:
             jobs += [(program_job, name, v) for v in (VARIANTS if a.full else quick)]
+    for name, b in builds.BUILDS.items():
+        if name in a.only if a.only else a.full or b.quick:
+            jobs.append((build_job, name))
     for package in DEBIAN:
         if package in (a.only or (DEBIAN if a.full else [])):
             jobs.append((debian_job, package))

@@ -31,6 +31,16 @@ static void test_function_names(void)
 		{ "linalg::norm", "norm", true },
 		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "drop", true },
 		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "core::ops::Drop", false },
+		{ "main.square.area", "area", true }, /* Go */
+		{ "main.square.area", "square.area", true },
+		{ "main.square.area", "square", false },
+		{ "tools.letters.depth(int)", "depth", true }, /* D */
+		{ "tools.letters.sum!(ulong).sum(ulong[], ulong delegate(ulong))", "sum", true },
+		{ "tools.Pair!(int, a.b!(long)).Pair.opAssign(tools.Pair)", "opAssign", true },
+		{ "tools.Pair!(int, a.b!(long)).Pair.opAssign(tools.Pair)", "b", false },
+		{ "tools.letters.f(tools.Pair)", "Pair", false },
+		{ "f.part.0", "0", false },
+		{ "f.cold", "cold", false },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		bool same = report_name_is(cases[i].display, cases[i].name);

@@ -875,6 +875,13 @@ static void test_demangling(void)
 		  "(std::string const&, std::string const&)" },
 		{ DEMANGLE_TIDY, "__linalg_MOD_norm", "linalg::norm" },
 		{ DEMANGLE_TIDY, "__libc_MOD", NULL },
+		{ DEMANGLE_TIDY, "_D3foo3barFZv", "foo.bar()" },
+		{ DEMANGLE_TIDY, "_Dmain", "D main" },
+		{ DEMANGLE_TIDY, "_D5tools4PairTiTlZQk6__dtorMFNbNiZv",
+		  NULL }, /* no such reference */
+		{ DEMANGLE_TIDY, "_Draw", NULL },
+		/* so many references could stand for each other */
+		{ DEMANGLE_TIDY, "_D17QQQQQQQQQQQQQQQQQ3barFZv", NULL },
 		{ DEMANGLE_TIDY, "std::vector<int, std::allocator<int> >::at",
 		  "std::vector<int>::at" },
 		/* what is not the default stays */
