@@ -81,7 +81,6 @@ static void prepare_sudden_end(struct term *t)
 	}
 	for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
 		sigaction(deadly[i], &a, &put_back.before[i]);
-	base_before_sudden_end = put_back_at_once;
 	put_back.fd = fileno(t->tty);
 }
 
@@ -90,7 +89,6 @@ static void forget_sudden_end(void)
 	if (put_back.fd < 0)
 		return;
 	put_back.fd = -1;
-	base_before_sudden_end = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
 		sigaction(deadly[i], &put_back.before[i], NULL);
 }
