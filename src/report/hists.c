@@ -6,30 +6,9 @@
 #include "analysis/hist_key.h"
 #include "base/err.h"
 #include "report/hists_ask.h"
-#include "report/hists_levels.h"
-#include "report/report.h"
+#include "report/hists_state.h"
 
 /* ---- columns ---- */
-
-enum role {
-	ROLE_FIGURE,
-	ROLE_KEY,
-	ROLE_LEVEL,
-	ROLE_WEIGHT,
-	ROLE_COUNT,
-	ROLE_CHILDREN_WEIGHT,
-	ROLE_CHILDREN_COUNT,
-	ROLE_CHAIN_SUM,
-	ROLE_CHAIN_HIT,
-	ROLE_CHAIN_BELOW,
-	ROLE_CHAIN_COUNT
-};
-
-struct col {
-	enum role role;
-	struct field field;
-	size_t event;
-};
 
 static const struct kin_column figure_columns[] = {
 	[FIELD_CHILDREN] = { "children", "Children", "share of the samples in whose stacks it is",
@@ -77,33 +56,9 @@ static const struct kin_column extra_columns[] = {
 			       "of the chains that end here", KIN_CELL_COUNT, .hidden = true },
 };
 
-/* ---- state ---- */
+/* ---- cells ---- */
 
-struct emitted { /* a hop of a chain, as a row */
-	uint32_t node, depth;
-	bool joins;
-	double share;
-};
-
-struct state {
-	struct report_input in;
-	struct hists_ask *ask;
-	struct hists *hists;
-	struct callchains *chains;
-	struct hists_levels levels;
-	struct kin_table *table;
-	struct arena arena;
-	VEC(struct col) cols;
-	VEC(struct kin_column) columns;
-	size_t tree; /* the column that chains are in */
-	size_t next, n_rows;
-	const struct callchain *chain;
-	VEC(struct emitted) emitted;
-	size_t next_emitted;
-	struct kin_cell *cells;
-};
-
-static double total_of(const struct state *s, size_t event, bool latency)
+static double hists_state_total(const struct hists_state *s, size_t event, bool latency)
 {
 	const struct hists *h = s->hists;
 	const struct hist_stat *t =
@@ -112,8 +67,6 @@ static double total_of(const struct state *s, size_t event, bool latency)
 }
 
 static double share(double part, double total) { return total > 0 ? part / total : 0; }
-
-/* ---- cells ---- */
 
 static const char *level_text(uint16_t level)
 {
@@ -124,28 +77,30 @@ static const char *level_text(uint16_t level)
 	return level & FRAME_KERNEL ? "k" : ".";
 }
 
-static uint64_t level_weight(const struct state *s, const struct hists_entry *e,
-			     const struct col *c)
+static uint64_t level_weight(const struct hists_state *s, const struct hists_entry *e,
+			     const struct hists_col *c)
 {
 	size_t at = e->row * s->ask->opts.n_events + c->event;
 	return s->hists->levels[at][c->field.kind - FIELD_KERNEL];
 }
 
-static struct kin_cell figure_cell(const struct state *s, const struct hists_entry *e,
-				   const struct col *c)
+static struct kin_cell figure_cell(const struct hists_state *s, const struct hists_entry *e,
+				   const struct hists_col *c)
 {
 	const struct hist_stat *self = &e->self[c->event], *children = &e->children[c->event];
 	switch (c->field.kind) {
 	case FIELD_CHILDREN:
 		if (s->ask->given->perf && s->ask->opts.no_children)
 			return cell_none();
-		return cell_share(share((double)children->weight, total_of(s, c->event, false)));
+		return cell_share(
+			share((double)children->weight, hists_state_total(s, c->event, false)));
 	case FIELD_SELF:
-		return cell_share(share((double)self->weight, total_of(s, c->event, false)));
+		return cell_share(
+			share((double)self->weight, hists_state_total(s, c->event, false)));
 	case FIELD_LATENCY_CHILDREN:
-		return cell_share(share(children->latency, total_of(s, c->event, true)));
+		return cell_share(share(children->latency, hists_state_total(s, c->event, true)));
 	case FIELD_LATENCY:
-		return cell_share(share(self->latency, total_of(s, c->event, true)));
+		return cell_share(share(self->latency, hists_state_total(s, c->event, true)));
 	case FIELD_SAMPLES:
 		return cell_count(self->count);
 	case FIELD_PERIOD:
@@ -154,15 +109,15 @@ static struct kin_cell figure_cell(const struct state *s, const struct hists_ent
 	case FIELD_USER:
 	case FIELD_GUEST_KERNEL:
 	case FIELD_GUEST_USER:
-		return cell_share(
-			share((double)level_weight(s, e, c), total_of(s, c->event, false)));
+		return cell_share(share((double)level_weight(s, e, c),
+					hists_state_total(s, c->event, false)));
 	case FIELD_KEY:
 		break;
 	}
 	return cell_none();
 }
 
-static const char *key_text(const struct state *s, uint32_t row, enum hist_key key)
+static const char *key_text(const struct hists_state *s, uint32_t row, enum hist_key key)
 {
 	const char *text = hists_text(s->hists, row, key);
 	if (!*text && !s->ask->given->perf)
@@ -174,8 +129,8 @@ static const char *key_text(const struct state *s, uint32_t row, enum hist_key k
 	return has_level && hist_keys[key].need != NEED_NOTHING ? text + 4 : text;
 }
 
-static struct kin_cell cell_of_entry(const struct state *s, const struct hists_entry *e,
-				     const struct col *c)
+static struct kin_cell cell_of_entry(const struct hists_state *s, const struct hists_entry *e,
+				     const struct hists_col *c)
 {
 	const struct hist_stat *self = &e->self[c->event], *children = &e->children[c->event];
 	switch (c->role) {
@@ -202,10 +157,11 @@ static struct kin_cell cell_of_entry(const struct state *s, const struct hists_e
 	return cell_none();
 }
 
-static struct kin_cell cell_of_chain(const struct state *s, const struct emitted *e, size_t i)
+static struct kin_cell cell_of_chain(const struct hists_state *s, const struct hists_emitted *e,
+				     size_t i)
 {
 	const struct chain_node *n = &s->chain->nodes[e->node];
-	const struct col *c = &s->cols.at[i];
+	const struct hists_col *c = &s->cols.at[i];
 	if (i == s->tree)
 		return cell_text(callchain_name(s->chains, n->hop,
 						s->ask->opts.chain_key != CHAIN_BY_FUNCTION));
@@ -233,20 +189,21 @@ static struct kin_cell cell_of_chain(const struct state *s, const struct emitted
 
 /* ---- chains ---- */
 
-static void emit(struct state *s, uint32_t node, uint32_t depth, bool joins, double part)
+static void emit(struct hists_state *s, uint32_t node, uint32_t depth, bool joins, double part)
 {
-	vec_push(&s->emitted, ((struct emitted){ node, depth, joins, part }));
+	vec_push(&s->emitted, ((struct hists_emitted){ node, depth, joins, part }));
 }
 
-static double share_of_node(const struct state *s, uint32_t node)
+static double share_of_node(const struct hists_state *s, uint32_t node)
 {
 	const struct chain_node *n = &s->chain->nodes[node], *p = &s->chain->nodes[n->parent];
 	bool relative = s->ask->mode == MODE_FRACTAL;
-	return share((double)n->sum, relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
+	return share((double)n->sum,
+		     relative ? (double)(p->sum - p->hit) : hists_state_total(s, 0, false));
 }
 
 /* Depth first; the parent links are the stack. */
-static void emit_tree(struct state *s)
+static void emit_tree(struct hists_state *s)
 {
 	const struct chain_node *nodes = s->chain->nodes;
 	uint32_t at = 0, depth = 0;
@@ -287,14 +244,14 @@ static int by_hit(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void emit_one(struct state *s, uint32_t node)
+static void emit_one(struct hists_state *s, uint32_t node)
 {
 	size_t first = s->emitted.n;
-	double part = share((double)s->chain->nodes[node].hit, total_of(s, 0, false));
+	double part = share((double)s->chain->nodes[node].hit, hists_state_total(s, 0, false));
 	for (uint32_t at = node; at; at = s->chain->nodes[at].parent)
 		emit(s, at, 1, true, 0);
 	for (size_t i = first, k = s->emitted.n - 1; i < k; i++, k--) {
-		struct emitted e = s->emitted.at[i];
+		struct hists_emitted e = s->emitted.at[i];
 		s->emitted.at[i] = s->emitted.at[k];
 		s->emitted.at[k] = e;
 	}
@@ -304,7 +261,7 @@ static void emit_one(struct state *s, uint32_t node)
 }
 
 /* Whole chains, heaviest first; longer ones first where nothing else tells them apart. */
-static void emit_ends(struct state *s, uint64_t min)
+static void emit_ends(struct hists_state *s, uint64_t min)
 {
 	VEC(struct end) ends = { 0 };
 	const struct callchain *c = s->chain;
@@ -334,13 +291,13 @@ static void emit_ends(struct state *s, uint64_t min)
 	vec_free(&ends);
 }
 
-static void start_chains(struct state *s, uint32_t row)
+static void start_chains(struct hists_state *s, uint32_t row)
 {
 	const struct hists_ask *a = s->ask;
 	bool ends = a->mode == MODE_FLAT || a->mode == MODE_FOLDED;
 	struct chain_opts o = {
 		.pruning = a->mode == MODE_FRACTAL ? CHAIN_MIN_SHARE : CHAIN_MIN_WEIGHT,
-		.min_weight = (uint64_t)(total_of(s, 0, false) * (a->threshold / 100)),
+		.min_weight = (uint64_t)(hists_state_total(s, 0, false) * (a->threshold / 100)),
 		.min_share = a->threshold / 100,
 		.by_name = ends,
 		.below_only = a->given->below_only,
@@ -357,7 +314,7 @@ static void start_chains(struct state *s, uint32_t row)
 
 /* ---- rows ---- */
 
-static bool is_wanted(const struct state *s, uint32_t row)
+bool hists_state_wants(const struct hists_state *s, uint32_t row)
 {
 	const struct kin_hists_opts *g = s->ask->given;
 	const char *name = g->function || g->symbol_filter ? hists_function(s->hists, row) : NULL;
@@ -366,19 +323,19 @@ static bool is_wanted(const struct state *s, uint32_t row)
 	return !g->symbol_filter || (name && strstr(name, g->symbol_filter));
 }
 
-static bool is_shown(const struct state *s, const struct hists_entry *e)
+static bool is_shown(const struct hists_state *s, const struct hists_entry *e)
 {
 	const struct hists_ask *a = s->ask;
 	/* Of the first event: of a group its leader, as in perf. */
 	const struct hist_stat *w = a->opts.no_children ? e->self : e->children;
-	if (100 * share((double)w->weight, total_of(s, 0, false)) < a->percent_limit)
+	if (100 * share((double)w->weight, hists_state_total(s, 0, false)) < a->percent_limit)
 		return false;
-	return is_wanted(s, e->row);
+	return hists_state_wants(s, e->row);
 }
 
-static void set_chain_row(struct state *s, struct kin_row *row)
+static void set_chain_row(struct hists_state *s, struct kin_row *row)
 {
-	const struct emitted *e = &s->emitted.at[s->next_emitted++];
+	const struct hists_emitted *e = &s->emitted.at[s->next_emitted++];
 	for (size_t i = 0; i < s->cols.n; i++)
 		s->cells[i] = cell_of_chain(s, e, i);
 	*row = (struct kin_row){ .kind = e->joins ? KIN_ROW_MEMBER : KIN_ROW_CALLEE,
@@ -386,12 +343,12 @@ static void set_chain_row(struct state *s, struct kin_row *row)
 				 .cells = s->cells };
 }
 
-static void set_entry_row(struct state *s, const struct hists_entry *e, struct kin_row *row)
+static void set_entry_row(struct hists_state *s, const struct hists_entry *e, struct kin_row *row)
 {
 	for (size_t i = 0; i < s->cols.n; i++)
 		s->cells[i] = cell_of_entry(s, e, &s->cols.at[i]);
 	if (s->ask->given->hierarchy) {
-		struct col c = { ROLE_KEY, { FIELD_KEY, s->ask->opts.keys[e->level] }, 0 };
+		struct hists_col c = { ROLE_KEY, { FIELD_KEY, s->ask->opts.keys[e->level] }, 0 };
 		s->cells[s->tree] = cell_of_entry(s, e, &c);
 	}
 	*row = (struct kin_row){ .kind = KIN_ROW_PLAIN, .depth = e->level, .cells = s->cells };
@@ -399,7 +356,7 @@ static void set_entry_row(struct state *s, const struct hists_entry *e, struct k
 
 static bool next(void *state, struct kin_row *row)
 {
-	struct state *s = state;
+	struct hists_state *s = state;
 	if (s->next_emitted < s->emitted.n) {
 		set_chain_row(s, row);
 		return true;
@@ -421,13 +378,13 @@ static bool next(void *state, struct kin_row *row)
 
 static void rewind_rows(void *state)
 {
-	struct state *s = state;
+	struct hists_state *s = state;
 	s->next = s->n_rows = s->next_emitted = s->emitted.n = 0;
 }
 
 static void free_state(void *state)
 {
-	struct state *s = state;
+	struct hists_state *s = state;
 	callchains_free(s->chains);
 	hists_free(s->hists);
 	hists_levels_free(&s->levels);
@@ -444,13 +401,13 @@ static const struct table_source source = { rewind_rows, next, free_state };
 
 /* ---- making the table ---- */
 
-static void add_column(struct state *s, struct kin_column column, struct col col)
+static void add_column(struct hists_state *s, struct kin_column column, struct hists_col col)
 {
 	vec_push(&s->columns, column);
 	vec_push(&s->cols, col);
 }
 
-static void add_figure(struct state *s, struct field f)
+static void add_figure(struct hists_state *s, struct field f)
 {
 	const struct hists_ask *a = s->ask;
 	for (size_t e = 0; e < a->opts.n_events; e++) {
@@ -462,20 +419,11 @@ static void add_figure(struct state *s, struct field f)
 			c.title = "Overhead";
 		if (a->given->perf && (f.kind == FIELD_LATENCY || f.kind == FIELD_LATENCY_CHILDREN))
 			c.title = "Latency";
-		add_column(s, c, (struct col){ ROLE_FIGURE, f, e });
+		add_column(s, c, (struct hists_col){ ROLE_FIGURE, f, e });
 	}
 }
 
-/* There are columns then, all the same. */
-static bool all_elided(const struct hists_ask *a)
-{
-	for (size_t i = 0; i < a->keys.n; i++)
-		if (!a->elided[a->keys.at[i]])
-			return false;
-	return true;
-}
-
-static void add_key(struct state *s, struct field f)
+static void add_key(struct hists_state *s, struct field f)
 {
 	const struct hist_key_info *k = &hist_keys[f.key];
 	struct kin_column c = {
@@ -483,28 +431,28 @@ static void add_key(struct state *s, struct field f)
 	};
 	if (!s->ask->given->perf)
 		c.title += strspn(c.title, " ");
-	c.hidden = s->ask->elided[f.key] && s->ask->given->perf && !all_elided(s->ask);
+	c.hidden = s->ask->elided[f.key] && s->ask->given->perf && !hists_all_elided(s->ask);
 	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;
-	add_column(s, c, (struct col){ ROLE_KEY, f, 0 });
+	add_column(s, c, (struct hists_col){ ROLE_KEY, f, 0 });
 }
 
-static void add_extras(struct state *s)
+static void add_extras(struct hists_state *s)
 {
-	static const enum role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT,
-					   ROLE_WEIGHT,          ROLE_COUNT,
-					   ROLE_LEVEL,           ROLE_CHAIN_SUM,
-					   ROLE_CHAIN_HIT,       ROLE_CHAIN_BELOW,
-					   ROLE_CHAIN_COUNT };
+	static const enum hists_role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT,
+						 ROLE_WEIGHT,          ROLE_COUNT,
+						 ROLE_LEVEL,           ROLE_CHAIN_SUM,
+						 ROLE_CHAIN_HIT,       ROLE_CHAIN_BELOW,
+						 ROLE_CHAIN_COUNT };
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		struct kin_column c = extra_columns[roles[i]];
 		bool weight = roles[i] >= ROLE_WEIGHT && roles[i] <= ROLE_CHILDREN_COUNT;
 		c.hidden = !(weight && s->ask->given->weights);
-		add_column(s, c, (struct col){ roles[i], { 0 }, 0 });
+		add_column(s, c, (struct hists_col){ roles[i], { 0 }, 0 });
 	}
 }
 
-static void make_columns(struct state *s)
+static void make_columns(struct hists_state *s)
 {
 	const struct hists_ask *a = s->ask;
 	s->tree = SIZE_MAX;
@@ -524,175 +472,11 @@ static void make_columns(struct state *s)
 	s->cells = xalloc((s->cols.n + 1) * sizeof(*s->cells));
 }
 
-static void text_property(struct state *s, const char *key, const char *text)
-{
-	table_property(s->table, key, cell_text(text));
-}
-
-static const char *events_text(struct state *s)
-{
-	const struct profile *p = s->in.profile;
-	const struct hists_ask *a = s->ask;
-	const char *list = "";
-	for (size_t i = 0; i < a->opts.n_events; i++)
-		list = arena_printf(
-			&s->arena, "%s%s%s", list, *list ? ", " : "",
-			strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
-	bool counted_together = a->opts.n_events > 1 && p->samples.events[a->opts.events[0]].group;
-	return counted_together ? arena_printf(&s->arena, "anon group { %s }", list) : list;
-}
-
-/* Keys that have one value only, in their order: "elided_0" and so on. */
-static void describe_elided(struct state *s)
-{
-	const struct hists_ask *a = s->ask;
-	size_t n = 0;
-	for (size_t i = 0; i < a->keys.n; i++) {
-		const char *only = a->elided[a->keys.at[i]];
-		if (only)
-			text_property(s, arena_printf(&s->arena, "elided_%zu", n++),
-				      arena_printf(&s->arena, "%s: %s",
-						   hist_keys[a->keys.at[i]].column, only));
-	}
-}
-
-enum { TIME_WIDTH_NS = 16, ADDRESS_WIDTH = 16 };
-
-/* Each level's key and title. */
-static void describe_levels(struct state *s)
-{
-	const struct hists_ask *a = s->ask;
-	const char *titles = "";
-	size_t widest = 0;
-	for (size_t i = 0; i < a->keys.n; i++) {
-		const struct hist_key_info *k = &hist_keys[a->keys.at[i]];
-		const char *title = k->title + strspn(k->title, " ");
-		const struct kin_cell *w = kin_table_property(
-			s->table, arena_printf(&s->arena, "width_%s", k->column));
-		bool symbol = a->keys.at[i] == HIST_SYM || a->keys.at[i] == HIST_SYMOFF,
-		     address =
-			     a->keys.at[i] == HIST_DSO && kin_table_property(s->table, "unmapped");
-		size_t width = (w ? (size_t)w->count : 0) + (symbol ? 4 : 0);
-		width = width < strlen(k->title) ? strlen(k->title) : width;
-		width = address && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
-		widest = width + 3 * i > widest ? width + 3 * i : widest;
-		titles = arena_printf(&s->arena, "%s%s%s", titles, i ? " / " : "", title);
-		text_property(s, arena_printf(&s->arena, "level_key_%zu", i), k->column);
-		text_property(s, arena_printf(&s->arena, "title_%s", k->column), k->title);
-	}
-	text_property(s, "levels_title", titles);
-	table_property(s->table, "levels", cell_count(a->keys.n));
-	table_property(s->table, "levels_width", cell_count(widest));
-}
-
-/* What perf's layout needs to know and no row says. */
-static void describe_widths(struct state *s)
-{
-	for (size_t i = 0; i < s->cols.n; i++) {
-		size_t width = 0;
-		bool unmapped = false;
-		if (s->cols.at[i].role != ROLE_KEY)
-			continue;
-		size_t least = hist_keys[s->cols.at[i].field.key].width;
-		if (s->cols.at[i].field.key == HIST_TIME && s->ask->opts.nanoseconds)
-			least = TIME_WIDTH_NS;
-		for (size_t k = 0; k < s->hists->n; k++) {
-			if (!is_wanted(s, (uint32_t)k))
-				continue;
-			width = width ? width : least;
-			size_t n = hists_width(s->hists, k, s->cols.at[i].field.key);
-			width = n > width ? n : width;
-			unmapped = unmapped || !hists_function(s->hists, k);
-		}
-		table_property(s->table, arena_printf(&s->arena, "width_%s", s->columns.at[i].key),
-			       cell_count(width));
-		if (s->cols.at[i].field.key == HIST_DSO && unmapped && !s->ask->given->dsos)
-			table_property(s->table, "unmapped", cell_count(1));
-	}
-}
-
-static void describe(struct state *s)
-{
-	static const char *const modes[] = { "none", "graph", "fractal", "flat", "folded" };
-	static const char *const values[] = { "percent", "period", "count" };
-	const struct hists_ask *a = s->ask;
-	const struct hists *h = s->hists;
-	struct kin_table *t = s->table;
-	uint64_t count = 0, weight = 0;
-	for (size_t i = 0; i < a->opts.n_events; i++) {
-		const struct hist_stat *st = a->given->relative ? &h->total[i] : &h->unfiltered[i];
-		count += st->count;
-		weight += st->weight;
-	}
-	text_property(s, "event", events_text(s));
-	table_property(t, "n_events", cell_count(a->n_events));
-	table_property(t, "group_size", cell_count(a->opts.n_events));
-	table_property(t, "samples", cell_count(count));
-	table_property(t, "weight", cell_count(weight));
-	table_property(t, "lost", cell_count(s->in.profile->samples.audit.lost));
-	text_property(s, "chains", s->chains ? modes[a->mode] : modes[MODE_NONE]);
-	if (!a->given->perf)
-		return;
-	text_property(s, "chain_value", values[a->value]);
-	table_property(t, "chain_total", cell_count(h->unfiltered[0].weight));
-	if (a->given->times)
-		text_property(s, "times", a->given->times);
-	table_property(t, "chain_limit", cell_count(a->print_limit));
-	table_property(t, "chain_skip_first", cell_count(a->skip_first_hop));
-	table_property(t, "no_children", cell_count(a->opts.no_children));
-	table_property(t, "hierarchy", cell_count(a->given->hierarchy));
-	if (a->given->socket)
-		text_property(s, "socket", a->given->socket);
-	if (a->sort_order)
-		text_property(s, "sort_order", a->sort_order);
-	describe_elided(s);
-	const struct field *end = &a->fields.at[a->fields.n - 1];
-	if (end->kind == FIELD_KEY && a->elided[end->key] && !all_elided(a))
-		table_property(t, "last_elided", cell_count(1));
-	describe_widths(s);
-	if (a->given->hierarchy)
-		describe_levels(s);
-	if (!a->given->event)
-		table_property(t, "first", cell_count(1));
-	table_property(t, "headed", cell_count(a->given->headed));
-	if (a->given->event + 1 >= a->n_events)
-		table_property(t, "last", cell_count(1));
-}
-
-static void describe_for_people(struct state *s)
-{
-	const struct hists *h = s->hists;
-	uint64_t n = 0, all = 0;
-	for (size_t i = 0; i < s->ask->opts.n_events; i++) {
-		n += h->total[i].count;
-		all += h->unfiltered[i].count;
-	}
-	const struct profile *p = s->in.profile;
-	if (!p->samples.n && (p->n_histograms || p->n_arcs))
-		table_note(s->table, "the data has counts, not samples with their stacks: kin flat "
-				     "and kin graph show it");
-	else if (!p->samples.n)
-		table_note(s->table,
-			   "there are no samples in the data: the program used little CPU "
-			   "time; kin record --wall shows where one waits");
-	else if (n == all && !strcmp(events_text(s), "samples")) /* of folded stacks */
-		table_note(s->table, "%llu sample%s", (unsigned long long)n, n == 1 ? "" : "s");
-	else if (n == all)
-		table_note(s->table, "%llu sample%s of %s", (unsigned long long)n,
-			   n == 1 ? "" : "s", events_text(s));
-	else
-		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
-			   (unsigned long long)all, events_text(s));
-	if (s->in.profile->samples.audit.lost)
-		table_note(s->table, "%llu samples were lost",
-			   (unsigned long long)s->in.profile->samples.audit.lost);
-}
-
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
 	struct kin_hists_opts none = { 0 };
-	struct state *s = xalloc(sizeof(*s));
+	struct hists_state *s = xalloc(sizeof(*s));
 	struct kin_error *err = hists_ask_new(in->profile, o->hists ? o->hists : &none, &s->ask);
 	if (err) {
 		free(s);
@@ -706,8 +490,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->table = table_new("hists", s->ask->opts.no_children ? "Self" : "Children and Self",
 			     s->columns.at, s->columns.n);
 	table_set_source(s->table, &source, s);
-	describe(s);
-	describe_for_people(s);
+	hists_describe(s);
 	*ret = s->table;
 	return NULL;
 }

@@ -1,0 +1,65 @@
+/* hists_state.h - the report "hists" while its table is read. */
+#ifndef REPORT_HISTS_STATE_H
+#define REPORT_HISTS_STATE_H
+
+#include "analysis/callchain.h"
+#include "analysis/hist_key.h"
+#include "base/arena.h"
+#include "report/hists_ask.h"
+#include "report/hists_levels.h"
+#include "report/report.h"
+
+enum hists_role {
+	ROLE_FIGURE,
+	ROLE_KEY,
+	ROLE_LEVEL,
+	ROLE_WEIGHT,
+	ROLE_COUNT,
+	ROLE_CHILDREN_WEIGHT,
+	ROLE_CHILDREN_COUNT,
+	ROLE_CHAIN_SUM,
+	ROLE_CHAIN_HIT,
+	ROLE_CHAIN_BELOW,
+	ROLE_CHAIN_COUNT
+};
+
+struct hists_col {
+	enum hists_role role;
+	struct field field;
+	size_t event;
+};
+
+struct hists_emitted { /* a hop of a chain, as a row */
+	uint32_t node, depth;
+	bool joins;
+	double share;
+};
+
+struct hists_state {
+	struct report_input in;
+	struct hists_ask *ask;
+	struct hists *hists;
+	struct callchains *chains;
+	struct hists_levels levels;
+	struct kin_table *table;
+	struct arena arena;
+	VEC(struct hists_col) cols;
+	VEC(struct kin_column) columns;
+	size_t tree; /* the column that chains are in */
+	size_t next, n_rows;
+	const struct callchain *chain;
+	VEC(struct hists_emitted) emitted;
+	size_t next_emitted;
+	struct kin_cell *cells;
+};
+
+/* Whether what is to be shown by function is of the one that the row is about. */
+bool hists_state_wants(const struct hists_state *s, uint32_t row);
+
+/* Whether all keys have one value only: they are columns all the same. */
+bool hists_all_elided(const struct hists_ask *a);
+
+/* Properties and notes. Columns must be there. */
+void hists_describe(struct hists_state *s);
+
+#endif
