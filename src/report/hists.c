@@ -58,7 +58,7 @@ static const struct kin_column extra_columns[] = {
 
 /* ---- cells ---- */
 
-static double hists_state_total(const struct hists_state *s, size_t event, bool latency)
+static double total_of(const struct hists_state *s, size_t event, bool latency)
 {
 	const struct hists *h = s->hists;
 	const struct hist_stat *t =
@@ -92,15 +92,13 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	case FIELD_CHILDREN:
 		if (s->ask->given->perf && s->ask->opts.no_children)
 			return cell_none();
-		return cell_share(
-			share((double)children->weight, hists_state_total(s, c->event, false)));
+		return cell_share(share((double)children->weight, total_of(s, c->event, false)));
 	case FIELD_SELF:
-		return cell_share(
-			share((double)self->weight, hists_state_total(s, c->event, false)));
+		return cell_share(share((double)self->weight, total_of(s, c->event, false)));
 	case FIELD_LATENCY_CHILDREN:
-		return cell_share(share(children->latency, hists_state_total(s, c->event, true)));
+		return cell_share(share(children->latency, total_of(s, c->event, true)));
 	case FIELD_LATENCY:
-		return cell_share(share(self->latency, hists_state_total(s, c->event, true)));
+		return cell_share(share(self->latency, total_of(s, c->event, true)));
 	case FIELD_SAMPLES:
 		return cell_count(self->count);
 	case FIELD_PERIOD:
@@ -109,8 +107,8 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	case FIELD_USER:
 	case FIELD_GUEST_KERNEL:
 	case FIELD_GUEST_USER:
-		return cell_share(share((double)level_weight(s, e, c),
-					hists_state_total(s, c->event, false)));
+		return cell_share(
+			share((double)level_weight(s, e, c), total_of(s, c->event, false)));
 	case FIELD_KEY:
 		break;
 	}
@@ -198,8 +196,7 @@ static double share_of_node(const struct hists_state *s, uint32_t node)
 {
 	const struct chain_node *n = &s->chain->nodes[node], *p = &s->chain->nodes[n->parent];
 	bool relative = s->ask->mode == MODE_FRACTAL;
-	return share((double)n->sum,
-		     relative ? (double)(p->sum - p->hit) : hists_state_total(s, 0, false));
+	return share((double)n->sum, relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
 }
 
 /* Depth first; the parent links are the stack. */
@@ -247,7 +244,7 @@ static int by_hit(const void *a, const void *b)
 static void emit_one(struct hists_state *s, uint32_t node)
 {
 	size_t first = s->emitted.n;
-	double part = share((double)s->chain->nodes[node].hit, hists_state_total(s, 0, false));
+	double part = share((double)s->chain->nodes[node].hit, total_of(s, 0, false));
 	for (uint32_t at = node; at; at = s->chain->nodes[at].parent)
 		emit(s, at, 1, true, 0);
 	for (size_t i = first, k = s->emitted.n - 1; i < k; i++, k--) {
@@ -297,7 +294,7 @@ static void start_chains(struct hists_state *s, uint32_t row)
 	bool ends = a->mode == MODE_FLAT || a->mode == MODE_FOLDED;
 	struct chain_opts o = {
 		.pruning = a->mode == MODE_FRACTAL ? CHAIN_MIN_SHARE : CHAIN_MIN_WEIGHT,
-		.min_weight = (uint64_t)(hists_state_total(s, 0, false) * (a->threshold / 100)),
+		.min_weight = (uint64_t)(total_of(s, 0, false) * (a->threshold / 100)),
 		.min_share = a->threshold / 100,
 		.by_name = ends,
 		.below_only = a->given->below_only,
@@ -328,7 +325,7 @@ static bool is_shown(const struct hists_state *s, const struct hists_entry *e)
 	const struct hists_ask *a = s->ask;
 	/* Of the first event: of a group its leader, as in perf. */
 	const struct hist_stat *w = a->opts.no_children ? e->self : e->children;
-	if (100 * share((double)w->weight, hists_state_total(s, 0, false)) < a->percent_limit)
+	if (100 * share((double)w->weight, total_of(s, 0, false)) < a->percent_limit)
 		return false;
 	return hists_state_wants(s, e->row);
 }
