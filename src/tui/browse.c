@@ -6,46 +6,9 @@
 #include <time.h>
 
 #include "base/escape.h"
-#include "base/vec.h"
-#include "tui/columns.h"
-#include "tui/help.h"
-#include "tui/list.h"
-#include "tui/page.h"
-#include "tui/term.h"
+#include "tui/browse_private.h"
 
-enum { HEAD = 2, FOOT = 1, FILTER_MAX = 128, LOOK_MS = 200, SLOW_MS = 100, MAX_TEXT = 512 };
-enum { WIDE = 80 }; /* columns of the terminal */
-
-enum what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS };
-
-struct place { /* where we are, or were and go back to */
-	enum what what;
-	char *function; /* NULL: all functions */
-	struct page page;
-	bool has_page;
-	size_t of; /* the refresh that the page is of */
-	struct list list;
-	char filter[FILTER_MAX];
-};
-
-struct browser {
-	const struct browse_opts *opts;
-	struct term *term;
-	struct kin_profile *profile;
-	bool owned;               /* profile is ours to free */
-	VEC(size_t) shown;        /* rows of the page that pass the filter */
-	VEC(struct place) places; /* the last one is where we are */
-	bool typing;              /* a filter */
-	size_t event;
-	const char *event_name; /* of it, where there are several; in the first place's page */
-	bool by_own, paused, help, over, quit;
-	uint64_t longest_ms; /* that a page took */
-	unsigned shift;      /* of names, to the left */
-	size_t refreshes;
-	size_t loads; /* of newer profiles */
-	uint64_t asked_ns;
-	char message[MAX_TEXT / 2]; /* until the next key */
-};
+enum { LOOK_MS = 200, SLOW_MS = 100 };
 
 static uint64_t now_ns(void)
 {
@@ -54,24 +17,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static struct place *here(struct browser *b) { return &b->places.at[b->places.n - 1]; }
-
-static struct page *page(struct browser *b) { return &here(b)->page; }
-
-static const struct page_row *selected(struct browser *b)
-{
-	return b->shown.n ? &page(b)->rows.at[b->shown.at[here(b)->list.selected]] : NULL;
-}
-
 /* ---- rows ---- */
 
-static size_t lines_for_rows(const struct browser *b)
-{
-	unsigned rows = term_rows(b->term);
-	return rows > HEAD + FOOT ? rows - HEAD - FOOT : 1;
-}
-
-static bool passes(const struct place *at, const struct page_row *r)
+static bool passes(const struct browse_place *at, const struct page_row *r)
 {
 	const struct page *p = &at->page;
 	if (!at->filter[0] || r->kind == KIN_ROW_FUNCTION || strcasestr(r->name, at->filter))
@@ -124,7 +72,7 @@ static bool has_text(const struct page *p)
 
 static struct kin_error *make_page(struct browser *b, struct page *ret)
 {
-	const struct place *at = here(b);
+	const struct browse_place *at = here(b);
 	struct page_opts o = { b->opts->hists, b->event, b->event_name, b->opts->source_dirs };
 	struct kin_error *err = NULL;
 	switch (at->what) {
@@ -171,7 +119,7 @@ static struct kin_error *make_page_timed(struct browser *b, struct page *ret)
  * the list wants to see its top. */
 static bool load(struct browser *b)
 {
-	struct place *at = here(b);
+	struct browse_place *at = here(b);
 	struct page made, old = at->page;
 	bool had = at->has_page;
 	const struct page_row *row = had && at->list.selected ? selected(b) : NULL;
@@ -224,7 +172,7 @@ static void select_hottest(struct browser *b)
 	list_centre(&here(b)->list, hottest);
 }
 
-static void forget(struct place *p)
+static void forget(struct browse_place *p)
 {
 	free(p->function);
 	if (p->has_page)
@@ -238,10 +186,11 @@ static void leave_for_last(struct browser *b)
 	choose_rows(b);
 }
 
-static bool enter(struct browser *b, enum what what, const char *function)
+static bool enter(struct browser *b, enum browse_what what, const char *function)
 {
 	say_wait(b);
-	vec_push(&b->places, ((struct place){ .what = what, .function = xprintf("%s", function) }));
+	vec_push(&b->places,
+		 ((struct browse_place){ .what = what, .function = xprintf("%s", function) }));
 	b->shown.n = 0;
 	if (!load(b)) {
 		leave_for_last(b);
@@ -276,7 +225,7 @@ static void enter_instructions(struct browser *b, const char *function)
 static void enter_source(struct browser *b)
 {
 	const struct page_row *r = selected(b);
-	enum what was = here(b)->what;
+	enum browse_what was = here(b)->what;
 	if (was == SOURCE || was == INSTRUCTIONS) {
 		char *function = xprintf("%s", here(b)->function);
 		leave_for_last(b);
@@ -342,155 +291,6 @@ static void change_order(struct browser *b)
 	list_select(&here(b)->list, 0);
 }
 
-/* ---- drawing ---- */
-
-static void put_bar(struct browser *b, unsigned row, const char *left, const char *right)
-{
-	unsigned columns = term_columns(b->term), n = (unsigned)escape_width(right);
-	bool both = n && n + 2 < columns;
-	term_put(b->term, row, 0, both ? columns - n - 2 : columns, left, TERM_BAR);
-	if (both)
-		term_put(b->term, row, columns - n - 2, n + 2, "", TERM_BAR);
-	if (both)
-		term_put(b->term, row, columns - n - 1, n + 1, right, TERM_BAR);
-}
-
-static void draw_head(struct browser *b)
-{
-	const struct place *p = here(b);
-	char left[MAX_TEXT + 16], right[64];
-	const char *order = p->function || !p->page.has_children ? ""
-			    : b->by_own                          ? "by Self"
-								 : "by Children";
-	snprintf(left, sizeof(left), " %s  %s%s%s", b->opts->title, p->function ? p->function : "",
-		 p->function ? "  " : "", p->page.title);
-	snprintf(right, sizeof(right), "%s%s%s ", b->over ? "ended  " : "",
-		 b->paused ? "paused  " : "", order);
-	put_bar(b, 0, left, right);
-}
-
-/* What the keys do here. */
-static const char *hints(struct browser *b)
-{
-	bool wide = term_columns(b->term) >= WIDE;
-	if (b->help)
-		return "any key: back  q quit";
-	switch (here(b)->what) {
-	case FUNCTIONS:
-		if (b->opts->next)
-			return wide ? "Enter callers, callees  s sort  / filter  p pause  ? help  "
-				      "q quit"
-				    : "Enter callers  s sort  / filter  p pause  ? help  q quit";
-		return wide ? "Enter callers, callees  a source  s sort  / filter  ? help  q quit"
-			    : "Enter callers  a source  s sort  / filter  ? help  q quit";
-	case CALLS:
-		if (b->opts->next)
-			return "Enter go there  Esc back  / filter  ? help  q quit";
-		return "Enter go there  a source  Esc back  / filter  ? help  q quit";
-	case SOURCE:
-		return "a instructions  Esc back  / filter  ? help  q quit";
-	case INSTRUCTIONS:
-		return "a source  Esc back  / filter  ? help  q quit";
-	}
-	return "";
-}
-
-static void draw_foot(struct browser *b)
-{
-	char left[MAX_TEXT + 16], right[64];
-	size_t n = b->shown.n;
-	const char *filter = here(b)->filter;
-	if (b->typing)
-		snprintf(left, sizeof(left), " /%s_   Enter keep  Esc all", filter);
-	else if (b->message[0])
-		snprintf(left, sizeof(left), " %s", b->message);
-	else if (filter[0] && !b->help)
-		snprintf(left, sizeof(left), " only /%s   Esc all", filter);
-	else
-		snprintf(left, sizeof(left), " %s", hints(b));
-	snprintf(right, sizeof(right), "%zu of %zu", n ? here(b)->list.selected + 1 : 0, n);
-	put_bar(b, term_rows(b->term) - 1, left, b->help ? "" : right);
-}
-
-static const char *shifted(const char *name, unsigned by)
-{
-	for (; by && *name; by--) /* a character, not a byte */
-		do
-			name++;
-		while ((*name & 0xc0) == 0x80);
-	return name;
-}
-
-static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
-{
-	unsigned at = 0, width[PAGE_COLUMNS];
-	columns_fit(page(b), term_columns(b->term), width);
-	for (size_t i = 0; i < page(b)->n_columns; i++) {
-		bool left = page(b)->columns[i].left;
-		unsigned n = (unsigned)escape_width(cells[i]);
-		unsigned pad = left || n > width[i] ? 0 : width[i] - n;
-		if (!width[i])
-			continue;
-		term_put(b->term, line, at, width[i] + COLUMNS_GAP, "", style);
-		term_put(b->term, line, at + pad, width[i] - pad, cells[i], style);
-		at += width[i] + COLUMNS_GAP;
-	}
-	return at;
-}
-
-static int style_of(struct browser *b, const struct page_row *r)
-{
-	double share = page(b)->has_children ? r->with_callees : r->own;
-	if (r->kind == KIN_ROW_FUNCTION && here(b)->function)
-		return TERM_BOLD;
-	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
-}
-
-static void draw_row(struct browser *b, unsigned line, const struct page_row *r, bool is_selected)
-{
-	int style = style_of(b, r) | (is_selected ? TERM_SELECTED : 0);
-	unsigned columns = term_columns(b->term);
-	unsigned at = draw_cells(b, line, r->cells, style), indent = page_indent(r);
-	if (at >= columns)
-		return;
-	term_put(b->term, line, at, columns - at, "", style);
-	if (at + indent < columns)
-		term_put(b->term, line, at + indent, columns - at - indent,
-			 shifted(r->name, b->shift), style);
-}
-
-static void draw_titles(struct browser *b)
-{
-	const char *titles[PAGE_COLUMNS] = { 0 };
-	for (size_t i = 0; i < page(b)->n_columns; i++)
-		titles[i] = page(b)->columns[i].title;
-	unsigned at = draw_cells(b, 1, titles, TERM_BOLD);
-	term_put(b->term, 1, at, term_columns(b->term), page(b)->name_title, TERM_BOLD);
-}
-
-static void draw_rows(struct browser *b)
-{
-	struct list *l = &here(b)->list;
-	list_fit(l, b->shown.n, lines_for_rows(b));
-	for (size_t i = 0; i < l->height && l->top + i < l->n; i++)
-		draw_row(b, (unsigned)(HEAD + i), &page(b)->rows.at[b->shown.at[l->top + i]],
-			 l->top + i == l->selected);
-}
-
-static void draw(struct browser *b)
-{
-	term_clear(b->term);
-	draw_head(b);
-	if (b->help) {
-		help_draw(b->term, HEAD, page(b)->title);
-	} else {
-		draw_titles(b);
-		draw_rows(b);
-	}
-	draw_foot(b);
-	term_show(b->term);
-}
-
 /* ---- keys ---- */
 
 static void type(struct browser *b, uint32_t key)
@@ -506,7 +306,7 @@ static void type(struct browser *b, uint32_t key)
 		while (n && (filter[n - 1] & 0xc0) == 0x80)
 			n--;
 		filter[n ? n - 1 : 0] = '\0';
-	} else if (key >= ' ' && key < TERM_UP && n + 5 < FILTER_MAX) {
+	} else if (key >= ' ' && key < TERM_UP && n + 5 < BROWSE_FILTER_MAX) {
 		char *to = filter + n;
 		if (key < 0x80) {
 			*to++ = (char)key;
@@ -667,7 +467,7 @@ static int time_left(const struct browser *b)
 static void run(struct browser *b)
 {
 	b->asked_ns = now_ns();
-	draw(b);
+	browse_draw(b);
 	while (!b->quit) {
 		uint32_t key = term_key(b->term, time_left(b));
 		if (key != TERM_NONE)
@@ -678,7 +478,7 @@ static void run(struct browser *b)
 		if (b->opts->refreshes && b->refreshes >= b->opts->refreshes)
 			b->quit = true;
 		if (due || key != TERM_NONE)
-			draw(b);
+			browse_draw(b);
 	}
 }
 
@@ -696,8 +496,8 @@ struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *
 {
 	struct browser b = { .opts = opts, .profile = profile, .by_own = opts->by_own };
 	struct kin_error *err;
-	vec_push(&b.places, ((struct place){ .list = { .height = 1 } }));
-	struct place *first = &b.places.at[0];
+	vec_push(&b.places, ((struct browse_place){ .list = { .height = 1 } }));
+	struct browse_place *first = &b.places.at[0];
 	if (!(err = make_page_timed(&b, &first->page))) {
 		first->has_page = true;
 		if (first->page.n_events > 1)
