@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/message.h"
-#include "cli/suggest.h"
 #include "gprof/gprof.h"
 
 /* A file opened by us must not become standard output because that was closed. Opened the wrong way

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 struct opt_parser opt_parser(const struct opt_group *const *groups, int argc, char **argv)
 {

@@ -131,8 +131,7 @@ static struct kin_error *choose_named(const struct job *j, uint8_t *wanted)
 			found = true;
 		}
 		if (!found)
-			return err_new(KIN_ERROR_USAGE, "no function '%s' with code to be shown",
-				       *name);
+			return report_no_function(j->in, *name, "with code to be shown");
 	}
 	return NULL;
 }

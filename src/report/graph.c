@@ -431,8 +431,7 @@ static struct kin_error *choose(struct state *s)
 			s->chosen[i] = found = true;
 		}
 		if (!found)
-			return err_new(KIN_ERROR_USAGE, "no function '%s' in the profile",
-				       s->o->subjects[k]);
+			return report_no_function(&s->in, s->o->subjects[k], "in the profile");
 	}
 	return NULL;
 }

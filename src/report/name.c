@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/suggest.h"
 #include "report/report.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
@@ -153,15 +154,47 @@ static bool is_named(const struct report_input *in, const char *name)
 	return false;
 }
 
+/* ": did you mean 'f'?", where f, with its scopes or without, is nearly that; "" if there is none.
+ */
+static void find_hint(const struct report_input *in, const char *name, char ret[96])
+{
+	struct suggestion s = suggestion_for(name, strlen(name));
+	unsigned nearest = s.distance;
+
+	ret[0] = '\0';
+	for (symid i = 0; i < in->symbols->n && nearest > 1; i++) {
+		const char *display = symbols_display(in->symbols, i);
+		char whole[64];
+		snprintf(whole, sizeof(whole), "%.*s", (int)strcspn(display, "(<"), display);
+		const char *colon = strrchr(whole, ':');
+		suggestion_try(&s, whole);
+		if (colon)
+			suggestion_try(&s, colon + 1);
+		if (s.distance < nearest)
+			snprintf(ret, 96, ": did you mean '%s'?", s.best);
+		nearest = s.distance;
+	}
+}
+
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name)
 {
+	char hint[96];
+	find_hint(in, name, hint);
 	if (!in->symbols->object) /* of many programs and libraries */
 		return err_new(KIN_ERROR_USAGE,
 			       "'%s' is no function or source file that the profile has samples or "
-			       "calls of",
-			       name);
-	return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'", name,
-		       symbols_path(in->symbols));
+			       "calls of%s",
+			       name, hint);
+	return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'%s", name,
+		       symbols_path(in->symbols), hint);
+}
+
+struct kin_error *report_no_function(const struct report_input *in, const char *name,
+				     const char *where)
+{
+	char hint[96];
+	find_hint(in, name, hint);
+	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s", name, where, hint);
 }
 
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)

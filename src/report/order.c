@@ -268,8 +268,7 @@ static struct kin_error *choose(const struct report_input *in, const struct repo
 				chosen[i] = found = true;
 		if (!found) {
 			free(chosen);
-			return err_new(KIN_ERROR_USAGE, "no function '%s' in the profile",
-				       o->subjects[k]);
+			return report_no_function(in, o->subjects[k], "in the profile");
 		}
 	}
 	*ret = chosen;

@@ -97,8 +97,11 @@ bool report_file_is(const char *path, const char *name);
  * there are none. Its line must have been looked up (symbols_locate). */
 bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id);
 
-/* The error of who names what is not there. */
+/* The errors of who names what is not there, with what is meant if some name is nearly that. Looks
+ * at all names. `where`: "in the profile". */
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name);
+struct kin_error *report_no_function(const struct report_input *in, const char *name,
+				     const char *where);
 /* A note where no line is known: that there is no `what` ("lines") to be seen. */
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what);
 /* An error for the first subject that is no function or file. Looks up the line of every symbol if

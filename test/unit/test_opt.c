@@ -1,8 +1,8 @@
 /* Options as the table says them: letters, names, arguments, order. */
 #include "tap.h"
 
+#include "base/suggest.h"
 #include "cli/opt.h"
-#include "cli/suggest.h"
 
 enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER, CHAINS, HOW };
 

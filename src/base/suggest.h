@@ -1,6 +1,6 @@
 /* suggest.h - "did you mean ...?": the nearest of some words, if it is near. */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#ifndef BASE_SUGGEST_H
+#define BASE_SUGGEST_H
 
 #include "base/base.h"
 
