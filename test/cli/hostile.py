@@ -25,7 +25,8 @@ NAMES = [
     b"apostrophe'", b'a,b;c', b'=1+1', b'back\\slash', b'%s%n%d', b'-o', b'--', b']]>', b' leading', b'trailing ',
     'caf\u00e9'.encode(), '\u65e5\u672c'.encode(), b'_ZN' + b'N' * 3000, b'x' * 70000,
 ]
-COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'order']
+COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'order', 'diff --all']
+DATA = {'diff --all': ['gmon.out', 'gmon.out']}
 FORMATS = ['text', 'json', 'csv']
 BASE, STEP = 0x1000, 0x20
 
@@ -68,7 +69,7 @@ def main():
         for command in COMMANDS:
             for form in FORMATS:
                 for extra in [[], ['--width=60'], ['--columns=all'], ['--no-demangle']]:
-                    done = run(command, 'prog', '--format', form, *extra)
+                    done = run(*command.split(), 'prog', *DATA.get(command, []), '--format', form, *extra)
                     what = ' '.join(['kin', command, '-f', form, *extra])
                     tap.ok(done.returncode == 0, what + ': succeeds', done.stderr.decode('latin-1'))
                     bad = bad_characters(done.stdout)
