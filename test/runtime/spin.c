@@ -304,11 +304,11 @@ static int m_vforks(void)
 {
 	int bad = 0;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 20; i++) {
 		int status;
 		pid_t p;
 
-		burn_a(0.002);
+		burn_a(0.01); /* several ticks */
 		p = vfork();
 		if (!p) {
 			execl("/bin/true", "true", (char *)NULL);

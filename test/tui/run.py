@@ -269,8 +269,9 @@ def test_narrow(tap, folder, build):
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
+    mine = 'ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0:handle_abort=0'  # of a build with sanitizers
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGABRT):
-        t.run('sh -c \'ulimit -c 0; echo $$ >pid; exec kin browse a.folded\'; echo status=$?')
+        t.run(f'sh -c \'ulimit -c 0; echo $$ >pid; {mine} exec kin browse a.folded\'; echo status=$?')
         t.wait('busy')
         os.kill(int(open(os.path.join(folder, 'pid')).read()), number)
         tap.ok(t.wait(f'status={128 + number}'), f'{number.name} ends it', t.screen())
