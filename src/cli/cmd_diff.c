@@ -153,7 +153,17 @@ static int compare(const struct settings *s)
 
 static int run(const struct settings *s)
 {
-	if (s->data.at.n != 2 || s->programs.at.n > 2) {
+	const struct string_list *data = &s->data, *programs = &s->programs;
+	const char *surplus = data->at.n > 2       ? data->at.at[2]
+			      : programs->at.n > 2 ? programs->at.at[2]
+						   : NULL;
+	if (surplus) {
+		message("diff",
+			"%s is one too many: two profiles are compared, kin diff BEFORE AFTER",
+			surplus);
+		return EXIT_USAGE;
+	}
+	if (data->at.n < 2) {
 		message("diff", "two profiles are compared: kin diff BEFORE AFTER");
 		return EXIT_USAGE;
 	}
