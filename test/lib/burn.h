@@ -1,9 +1,9 @@
 /* burn.h - functions that use a known amount of CPU time, for who samples them.
  *
- * They ask the thread's clock some five times in all. Where the kernel looks at a thread's slice
- * whenever it asks (Linux since 6.6), a thread that asks more often than the tick comes loses the
- * CPU there, and no tick ever meets it: it would not be sampled, by any timer that the tick drives.
- */
+ * Where the kernel looks at a thread's slice whenever the thread asks for its clock (Linux since
+ * 6.6), one that asks more often than the tick comes loses the CPU there, and no tick ever meets
+ * it: it would not be sampled, by any timer that the tick drives. So they ask after three ticks,
+ * and more often towards the end only. */
 #ifndef LIB_BURN_H
 #define LIB_BURN_H
 
@@ -17,6 +17,7 @@ static inline double cpu_seconds(clockid_t clock)
 }
 
 static const unsigned long BURN_ROUNDS = 50000; /* the least: a tenth of a millisecond, or two */
+static const double BURN_PIECE = 0.012;         /* seconds */
 
 /* void name(double seconds); `step` is an expression of i: different ones, and the compiler keeps
  * the functions apart. */
@@ -33,7 +34,9 @@ static const unsigned long BURN_ROUNDS = 50000; /* the least: a tenth of a milli
 			now = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);                                \
 			if (now >= end)                                                            \
 				break;                                                             \
-			double more = (double)rounds * (end - now) / (now - then);                 \
+			double piece =                                                             \
+				0.9 * (end - now) < BURN_PIECE ? 0.9 * (end - now) : BURN_PIECE;   \
+			double more = (double)rounds * piece / (now - then);                       \
 			rounds = (unsigned long)more > BURN_ROUNDS ? (unsigned long)more           \
 								   : BURN_ROUNDS;                  \
 		}                                                                                  \
