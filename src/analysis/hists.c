@@ -518,11 +518,15 @@ const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
 	return hist_key_text(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
 }
 
+bool hist_is_named(const struct hists *h, const struct hist_row *row)
+{
+	return row->place != NONE && program_kind(h->program, row->place) != PLACE_UNKNOWN;
+}
+
 const char *hists_function(const struct hists *hists, size_t row)
 {
 	const struct hist_row *r = &hists->rows[row];
-	bool named = r->place != NONE && program_kind(hists->program, r->place) != PLACE_UNKNOWN;
-	return named ? hist_key_text(hists->priv, HIST_SYM, 0, r) : NULL;
+	return hist_is_named(hists, r) ? hist_key_text(hists->priv, HIST_SYM, 0, r) : NULL;
 }
 
 size_t hists_width(const struct hists *hists, size_t row, enum hist_key key)

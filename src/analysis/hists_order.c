@@ -47,17 +47,11 @@ static int by_wide(const void *a, const void *b, void *h)
 	return x < y ? -1 : x > y;
 }
 
-static bool is_named(const struct hists *h, uint32_t row)
-{
-	symid place = h->rows[row].place;
-	return place != NONE && program_kind(h->program, place) != PLACE_UNKNOWN;
-}
-
 /* Of a row without a name; 0: it has one. */
 static uint64_t address_of(const struct hists *h, uint32_t row)
 {
 	const struct hist_row *r = &h->rows[row];
-	return is_named(h, row) ? 0 : h->profile->samples.frames[r->frame].addr;
+	return hist_is_named(h, r) ? 0 : h->profile->samples.frames[r->frame].addr;
 }
 
 /* perf has the column of instructions per cycle by function, wherever that is. */
@@ -66,7 +60,7 @@ static int by_start(const void *a, const void *b, void *arg)
 	const struct hists *h = arg;
 	uint32_t ra = ((const struct named *)a)->row, rb = ((const struct named *)b)->row;
 	symid x = h->rows[ra].place, y = h->rows[rb].place;
-	bool known = is_named(h, ra), known_too = is_named(h, rb);
+	bool known = hist_is_named(h, &h->rows[ra]), known_too = hist_is_named(h, &h->rows[rb]);
 	uint64_t ax = address_of(h, ra), ay = address_of(h, rb);
 	if (!known || !known_too)
 		return known ? -1 : known_too ? 1 : ax < ay ? -1 : ax > ay;

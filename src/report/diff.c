@@ -237,25 +237,26 @@ static double deviations(size_t degrees)
 	return t[degrees];
 }
 
-/* Of a side's total, or 1: what times are divided by. */
+static double runs(const struct diff *d, int side) { return (double)d->side[side]->n_runs; }
+
+/* What times are divided by: a mean over runs, or a share of the total. */
 static double scale(const struct diff *d, int side)
 {
 	if (!d->o->shares)
-		return (double)d->side[side]->n_runs;
+		return runs(d, side);
 	return d->total[side] > 0 ? d->total[side] : 1;
 }
 
-/* Of the mean over runs, or of the share. */
+/* Of a time summed over the runs. */
 static double variance(const struct diff *d, int side, double time, double squares)
 {
 	const struct diff_side *s = d->side[side];
-	double n = (double)s->n_runs;
+	double n = runs(d, side);
 	double others = d->total[side] > time ? 1 - time / d->total[side] : 0;
 	double by_samples = time * others * s->per_sample / d->rate[side], by_runs = 0;
 	if (s->n_runs > 1 && squares * n > time * time)
 		by_runs = (squares * n - time * time) / (n - 1);
-	double of_sum = by_runs > by_samples ? by_runs : by_samples;
-	return of_sum / (scale(d, side) * scale(d, side));
+	return by_runs > by_samples ? by_runs : by_samples;
 }
 
 static double mean(const struct diff *d, int side, const struct function *f)
@@ -272,7 +273,8 @@ static double chance_of(const struct diff *d, const struct function *f)
 {
 	double sum = 0;
 	for (int i = 0; i < N_SIDES; i++)
-		sum += variance(d, i, f->of[i].time, f->of[i].squares);
+		sum += variance(d, i, f->of[i].time, f->of[i].squares) /
+		       (scale(d, i) * scale(d, i));
 	return deviations(d->degrees) * sqrt(sum);
 }
 
@@ -372,20 +374,14 @@ static bool has_objects(const struct diff *d)
 
 static bool is_seconds(const char *unit) { return unit && !strcmp(unit, "seconds"); }
 
-static double total_of(const struct diff *d, int side)
-{
-	return d->total[side] / (double)d->side[side]->n_runs;
-}
+static double total_of(const struct diff *d, int side) { return d->total[side] / runs(d, side); }
 
 /* By the runs. */
 static double total_chance(const struct diff *d)
 {
-	struct diff whole = *d;
-	struct diff_opts times = { 0 };
-	whole.o = &times;
 	double sum = 0;
 	for (int i = 0; i < N_SIDES; i++)
-		sum += variance(&whole, i, d->total[i], d->total_squares[i]);
+		sum += variance(d, i, d->total[i], d->total_squares[i]) / (runs(d, i) * runs(d, i));
 	return deviations(d->degrees) * sqrt(sum);
 }
 
