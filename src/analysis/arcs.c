@@ -204,7 +204,7 @@ static size_t resolve_batch(struct maker *m, const struct arc *records, size_t n
 		struct arc record = record_at(records, i);
 		if (!resolve(m->g, &record, o, l, &ret[n].t))
 			continue;
-		__builtin_prefetch(&m->callees[ret[n].t.to]);
+		prefetch_line(&m->callees[ret[n].t.to]);
 		ret[n++].count = record.count;
 	}
 	return n;

@@ -53,7 +53,7 @@ static void enter(struct walk *w, symid id)
 	arcid end = w->first[id + 1];
 
 	if (end)
-		__builtin_prefetch(&w->callee[end - 1]);
+		prefetch_line(&w->callee[end - 1]);
 	w->state[id] = ON_PATH;
 	w->at[id] = (struct vertex){
 		.head = id, .next = NONE, .last = id, .depth = (uint32_t)w->n_path

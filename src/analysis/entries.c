@@ -131,7 +131,7 @@ void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_liste
 
 	for (uint32_t k = 0; k < n; k++) {
 		if (k + AHEAD < n)
-			__builtin_prefetch(&g->part[in[k + AHEAD].from]);
+			prefetch_line(&g->part[in[k + AHEAD].from]);
 		struct cg_arc a = { in[k].from, id, in[k].count };
 		ret[n - 1 - k] = listed(g, in[k].arc, &a, a.from); /* oldest first */
 	}
@@ -145,7 +145,7 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 
 	for (uint32_t k = 0; k < n; k++) {
 		if (k + AHEAD < n)
-			__builtin_prefetch(&g->share[g->arcs[first + k + AHEAD].to]);
+			prefetch_line(&g->share[g->arcs[first + k + AHEAD].to]);
 		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
 	sort_listed(ret, n, true);
@@ -164,17 +164,17 @@ static void prefetch_arcs(const struct callgraph *g, const struct cg_node *n)
 	enum { LINE = 4 }; /* arcs to a cache line */
 
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
-		__builtin_prefetch(&g->in[n->first_in + k]);
+		prefetch_line(&g->in[n->first_in + k]);
 	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
-		__builtin_prefetch(&g->arcs[n->first_out + k]);
+		prefetch_line(&g->arcs[n->first_out + k]);
 }
 
 static void prefetch_ends(const struct callgraph *g, const struct cg_node *n)
 {
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
-		__builtin_prefetch(&g->part[g->in[n->first_in + k].from]);
+		prefetch_line(&g->part[g->in[n->first_in + k].from]);
 	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k++)
-		__builtin_prefetch(&g->share[g->arcs[n->first_out + k].to]);
+		prefetch_line(&g->share[g->arcs[n->first_out + k].to]);
 }
 
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place)

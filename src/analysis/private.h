@@ -48,8 +48,8 @@ bool callgraph_wants_callers(const struct callgraph_opts *o);
 /* A node may lie on two cache lines. */
 static inline void callgraph_prefetch_node(const struct cg_node *n)
 {
-	__builtin_prefetch(n);
-	__builtin_prefetch((const char *)(n + 1) - 1);
+	prefetch_line(n);
+	prefetch_line((const char *)(n + 1) - 1);
 }
 
 /* propagate.c: fractions, shown, child times, share, shown_total. */

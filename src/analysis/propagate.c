@@ -114,10 +114,10 @@ static void prefetch_callers(const struct callgraph *g, const symid *bottom_up, 
 	callgraph_prefetch_node(&g->nodes[bottom_up[i - NODE_AHEAD]]);
 	const struct cg_node *n = &g->nodes[bottom_up[i - ARCS_AHEAD]];
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += 4) /* four to a cache line */
-		__builtin_prefetch(&g->in[n->first_in + k]);
+		prefetch_line(&g->in[n->first_in + k]);
 	n = &g->nodes[bottom_up[i - PARTS_AHEAD]];
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
-		__builtin_prefetch(&g->part[g->in[n->first_in + k].from]);
+		prefetch_line(&g->part[g->in[n->first_in + k].from]);
 }
 
 static void flow_down(struct callgraph *g, const symid *bottom_up, const struct selection *sel)
@@ -228,10 +228,10 @@ static void prefetch_callees(const struct callgraph *g, const symid *bottom_up, 
 	callgraph_prefetch_node(&g->nodes[bottom_up[i + NODE_AHEAD]]);
 	const struct cg_node *n = &g->nodes[bottom_up[i + ARCS_AHEAD]];
 	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
-		__builtin_prefetch(&g->arcs[n->first_out + k]);
+		prefetch_line(&g->arcs[n->first_out + k]);
 	n = &g->nodes[bottom_up[i + SHARES_AHEAD]];
 	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k++)
-		__builtin_prefetch(&g->share[g->arcs[n->first_out + k].to]);
+		prefetch_line(&g->share[g->arcs[n->first_out + k].to]);
 }
 
 /* Equal top_order: one symbol, or the members of one cycle. */

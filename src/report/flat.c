@@ -206,8 +206,8 @@ static void prefetch(const struct state *s)
 		return;
 	symid id = s->chosen[s->next + AHEAD];
 	const struct cg_node *n = &s->in.graph->nodes[id];
-	__builtin_prefetch(n);
-	__builtin_prefetch((const char *)(n + 1) - 1);
+	prefetch_line(n);
+	prefetch_line((const char *)(n + 1) - 1);
 	symbols_prefetch_display(s->in.symbols, id);
 	symbols_prefetch_text(s->in.symbols, s->chosen[s->next + NAME_AHEAD]);
 }

@@ -297,9 +297,9 @@ static void list(struct state *s, enum phase phase)
 	else
 		callgraph_list_callees(g, g->order[s->entry], s->list);
 	for (uint32_t k = 0; k < count; k++)
-		__builtin_prefetch(&s->labels[s->list[k].other]);
+		prefetch_line(&s->labels[s->list[k].other]);
 	for (uint32_t k = 0; k < count; k++)
-		__builtin_prefetch(s->labels[s->list[k].other].text);
+		prefetch_line(s->labels[s->list[k].other].text);
 	go(s, phase);
 }
 

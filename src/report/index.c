@@ -64,7 +64,7 @@ static void prefetch(const struct state *s)
 		return;
 	symid id = s->functions[s->next + AHEAD];
 	const struct cg_node *n = &s->in.graph->nodes[id];
-	__builtin_prefetch(&n->index);
+	prefetch_line(&n->index);
 	symbols_prefetch_display(s->in.symbols, id);
 	symbols_prefetch_text(s->in.symbols, s->functions[s->next + NAME_AHEAD]);
 }

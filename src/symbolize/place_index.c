@@ -136,5 +136,5 @@ void place_index_prefetch(const struct place_index *x, uint64_t addr)
 	uint64_t i = (addr - x->at[0].addr) >> x->shift;
 
 	if (i < x->n_buckets)
-		__builtin_prefetch(&x->buckets[i]);
+		prefetch_line(&x->buckets[i]);
 }

@@ -379,14 +379,14 @@ const char *symbols_display(struct symbols *s, symid id)
 
 void symbols_prefetch_display(const struct symbols *s, symid id)
 {
-	__builtin_prefetch(&s->priv->display[id]);
-	__builtin_prefetch(&s->at[id].name);
+	prefetch_line(&s->priv->display[id]);
+	prefetch_line(&s->at[id].name);
 }
 
 void symbols_prefetch_text(const struct symbols *s, symid id)
 {
 	const char *display = s->priv->display[id];
-	__builtin_prefetch(display ? display : s->at[id].name);
+	prefetch_line(display ? display : s->at[id].name);
 }
 
 static void add_file(struct symbols *s, bool *seen, const char *file)
