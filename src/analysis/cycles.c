@@ -37,7 +37,7 @@ struct walk {
 	uint32_t n_ordered;
 };
 
-enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED, IN_CYCLE };
+enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED };
 
 static symid head_of(struct walk *w, symid id)
 {
@@ -117,39 +117,24 @@ static void visit_from(struct walk *w, symid root)
 
 /* ---- cycles as nodes ---- */
 
-static void count_calls_of(struct callgraph *g, arcid arc, uint32_t cycle)
+/* Of the calls of members those by other members are the cycle's own; the others lead into it. */
+static void count_cycle_calls(struct callgraph *g, struct cg_node *c)
 {
-	const struct cg_arc *a = &g->arcs[arc];
-	struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-
-	if (a->from == a->to)
-		return;
-	if (g->nodes[a->from].cycle == cycle) {
-		c->self_calls += a->count;
-		return;
-	}
-	c->calls += a->count;
-	if (!g->is_cut || !g->is_cut[arc])
-		c->sharing_calls += a->count;
-}
-
-static void count_cycle_calls(struct walk *w)
-{
-	struct callgraph *g = w->g;
-
-	if (!g->n_cycles)
-		return;
-	for (arcid i = 0; i < g->n_arcs; i++)
-		if (w->state[w->callee[i]] == IN_CYCLE)
-			count_calls_of(g, i, g->nodes[w->callee[i]].cycle);
-	for (size_t i = 0; i < g->n_symbols; i++) {
-		const struct cg_node *n = &g->nodes[i];
-		if (!n->cycle)
-			continue;
-		struct cg_node *c = &g->nodes[g->n_symbols + n->cycle - 1];
-		c->calls += n->outside_calls;
-		c->sharing_calls += n->outside_calls;
+	for (uint32_t k = 0; k < c->n_members; k++) {
+		symid m = g->members[c->first_out + k];
+		const struct cg_node *n = &g->nodes[m];
+		c->calls += n->calls;
+		c->sharing_calls += n->sharing_calls;
 		c->outside_calls += n->outside_calls;
+		for (arcid i = n->first_out; i < n->first_out + n->n_out; i++) {
+			const struct cg_arc *a = &g->arcs[i];
+			if (a->to == m || g->nodes[a->to].cycle != c->cycle)
+				continue;
+			c->self_calls += a->count;
+			c->calls -= a->count;
+			if (!g->is_cut || !g->is_cut[i])
+				c->sharing_calls -= a->count;
+		}
 	}
 }
 
@@ -164,10 +149,8 @@ static void make_cycles(struct walk *w)
 		if (at[i].head != i || at[i].next == NONE)
 			continue;
 		g->n_cycles++;
-		for (symid m = i; m != NONE; m = at[m].next, n_members++) {
+		for (symid m = i; m != NONE; m = at[m].next, n_members++)
 			g->nodes[m].cycle = (uint32_t)g->n_cycles;
-			w->state[m] = IN_CYCLE;
-		}
 	}
 	g->nodes = xrealloc(g->nodes, g->n_symbols + g->n_cycles, sizeof(*g->nodes));
 	memset(g->nodes + g->n_symbols, 0, g->n_cycles * sizeof(*g->nodes));
@@ -184,8 +167,8 @@ static void make_cycles(struct walk *w)
 		for (symid m = i; m != NONE; m = at[m].next)
 			g->members[n++] = m;
 		c->n_members = (uint32_t)n - c->first_out;
+		count_cycle_calls(g, c);
 	}
-	count_cycle_calls(w);
 }
 
 static void list_callees(struct walk *w)

@@ -60,51 +60,42 @@ static bool same_site(const struct arc *a, const struct arc *b)
 	return a->from == b->from && a->from_object == b->from_object;
 }
 
-static const struct arc *end_of_run(const struct arc *at, const struct arc *end)
-{
-	const struct arc *run = at + 1;
-	while (run < end && same_site(at, run))
-		run++;
-	return run;
-}
+/* ---- the first file ---- */
 
 enum { SHORT_RUN = 64 };
 
-/* Call sites ascend, and few arcs share one: so do runtimes write them. */
-static bool is_ordered(const struct arc *at, const struct arc *end)
-{
-	while (at < end) {
-		const struct arc *next = end_of_run(at, end);
-		if (next - at > SHORT_RUN)
-			return false;
-		if (next < end && (next->from_object != at->from_object || next->from < at->from))
-			return false;
-		at = next;
-	}
-	return true;
-}
-
-/* Equal arcs can only be in one run: each is compared with those of its run before it. */
-static void settle_runs(struct arcs *a)
+/* As long as call sites ascend, equal arcs can only be of one site: each is compared with those of
+ * its site before it, while these are still in a core's cache. */
+static void append_in_order(struct arcs *a, const struct arc *arc)
 {
 	struct arc *all = a->at.at;
-	const struct arc *end = all + a->at.n;
-	size_t kept = 0;
+	size_t n = a->at.n;
 
-	for (const struct arc *at = all, *next; at < end; at = next) {
-		size_t first = kept;
-		next = end_of_run(at, end);
-		for (; at < next; at++) {
-			size_t i = first;
-			while (i < kept && !same(&all[i], at))
-				i++;
-			if (i < kept)
-				sum(a, &all[i], at->count);
-			else if (&all[kept++] != at)
-				all[kept - 1] = *at;
-		}
+	if (n && same_site(&all[n - 1], arc)) {
+		for (size_t i = a->run; i < n; i++)
+			if (same(&all[i], arc)) {
+				sum(a, &all[i], arc->count);
+				return;
+			}
+		a->unordered = n - a->run >= SHORT_RUN;
+	} else {
+		a->unordered = n && (arc->from_object != all[n - 1].from_object ||
+				     arc->from < all[n - 1].from);
+		a->run = n;
 	}
-	a->at.n = a->settled = kept;
+	all[a->at.n++] = *arc;
+}
+
+static void append(struct arcs *a, const struct arc *arcs, size_t n)
+{
+	size_t i = 0;
+
+	vec_reserve(&a->at, n);
+	while (i < n && !a->unordered) /* few arcs share a site: so do runtimes write them */
+		append_in_order(a, &arcs[i++]);
+	if (i < n)
+		memcpy(a->at.at + a->at.n, arcs + i, (n - i) * sizeof(*arcs));
+	a->at.n += n - i;
 }
 
 static void settle(struct arcs *a)
@@ -114,9 +105,9 @@ static void settle(struct arcs *a)
 
 	if (a->settled == n)
 		return;
-	a->ascend = a->settled == 0 && is_ordered(all, all + n);
+	a->ascend = a->settled == 0 && !a->unordered;
 	if (a->ascend) {
-		settle_runs(a);
+		a->settled = n;
 		return;
 	}
 	a->settled = 0;
@@ -170,13 +161,6 @@ static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *curso
 		}
 	}
 	return false;
-}
-
-static void append(struct arcs *a, const struct arc *arcs, size_t n)
-{
-	vec_reserve(&a->at, n);
-	memcpy(a->at.at + a->at.n, arcs, n * sizeof(*arcs));
-	a->at.n += n;
 }
 
 void arcs_expect(struct arcs *a, size_t n)

@@ -12,6 +12,8 @@
 struct arcs {
 	VEC(struct arc) at;
 	size_t settled; /* these are distinct; those behind them have not been looked at */
+	size_t run;     /* of the first file: where the arcs of the last call site begin ... */
+	bool unordered; /* ... unless call sites did not ascend */
 	size_t cursor;  /* where the next arc is expected among the settled ones */
 	size_t other; /* where it is expected else: what a file has more than the first stands apart
 		       */

@@ -80,12 +80,21 @@ static void add_to_all(struct hits *h, uint32_t first, const uint64_t *counts, u
 		all[i] += counts[i];
 }
 
+/* Most bins are empty: they are passed over in groups. */
+static uint32_t skip_empty(const uint64_t *counts, uint32_t i, uint32_t n)
+{
+	while (i + 4 <= n && !(counts[i] | counts[i + 1] | counts[i + 2] | counts[i + 3]))
+		i += 4;
+	while (i < n && !counts[i])
+		i++;
+	return i;
+}
+
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n)
 {
-	uint32_t i = 0;
-	for (; i < n && !h->all; i++)
-		if (counts[i])
-			add(h, (struct hit){ .bin = first + i, .count = counts[i] });
+	uint32_t i = h->all ? 0 : skip_empty(counts, 0, n);
+	for (; i < n && !h->all; i = skip_empty(counts, i + 1, n))
+		add(h, (struct hit){ .bin = first + i, .count = counts[i] });
 	if (i < n)
 		add_to_all(h, first + i, counts + i, n - i);
 }
