@@ -1,6 +1,8 @@
 #include "gprof/gprof.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -482,8 +484,19 @@ static int gnu_main(int argc, char **argv)
 	return status;
 }
 
+/* Large blocks come one after the other here: what was freed serves the next one, instead of going
+ * back to the kernel, which clears each page that it hands out. */
+static void keep_freed_memory(void)
+{
+	enum { LARGEST = 32 << 20 }; /* that glibc lets its heap have */
+	mallopt(M_MMAP_THRESHOLD, LARGEST);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
 int gprof_main(int argc, char **argv)
 {
+	keep_freed_memory();
+
 	struct arena arena = { 0 };
 	enum gprof_dialect dialect;
 	struct kin_error *err = argfile_expand(&arena, &argc, &argv);
