@@ -298,7 +298,7 @@ static void find_functions(struct job *j, const char *name, struct named *ret)
 	for (symid i = 0; i < s->n; i++) {
 		ret->own[i] = (struct range){ .first = 1, .last = 0, .function = i };
 		if (!s->at[i].is_function || s->at[i].owner != i ||
-		    !report_symbol_is(j->in, i, name))
+		    !report_symbol_is(j->in->symbols, i, name))
 			continue;
 		ret->wanted[i] = true;
 		vec_push(&ret->functions, i);

@@ -125,7 +125,7 @@ static struct kin_error *choose_named(const struct job *j, uint8_t *wanted)
 	for (const char *const *name = j->o->subjects; *name; name++) {
 		bool found = false;
 		for (symid i = 0; i < s->n; i++) {
-			if (!has_code(j, i) || !report_symbol_is(j->in, i, *name))
+			if (!has_code(j, i) || !report_symbol_is(j->in->symbols, i, *name))
 				continue;
 			wanted[s->at[i].owner] = 1;
 			found = true;

@@ -426,7 +426,7 @@ static struct kin_error *choose(struct state *s)
 	for (size_t k = 0; s->o->subjects[k]; k++) {
 		bool found = false;
 		for (symid i = 0; i < g->n_symbols; i++) {
-			if (!report_symbol_is(&s->in, i, s->o->subjects[k]))
+			if (!report_symbol_is(s->in.symbols, i, s->o->subjects[k]))
 				continue;
 			s->chosen[i] = found = true;
 		}

@@ -264,7 +264,7 @@ static struct kin_error *choose(const struct report_input *in, const struct repo
 	for (size_t k = 0; o->subjects[k]; k++) {
 		bool found = false;
 		for (symid i = 0; i < in->graph->n_symbols; i++)
-			if (report_symbol_is(in, i, o->subjects[k]))
+			if (report_symbol_is(in->symbols, i, o->subjects[k]))
 				chosen[i] = found = true;
 		if (!found) {
 			free(chosen);

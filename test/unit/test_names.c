@@ -1,6 +1,6 @@
 #include "tap.h"
 
-#include "report/report.h"
+#include "base/function_name.h"
 
 static void test_function_names(void)
 {
@@ -43,15 +43,34 @@ static void test_function_names(void)
 		{ "f.cold", "cold", false },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		bool same = report_name_is(cases[i].display, cases[i].name);
+		bool same = function_name_is(cases[i].display, cases[i].name);
 		OK(same == cases[i].same);
 		if (same != cases[i].same)
 			printf("# '%s' for '%s'\n", cases[i].name, cases[i].display);
 	}
 }
 
+static void test_hints(void)
+{
+	static const struct {
+		const char *name, *display, *text;
+	} cases[] = {
+		{ "prase", "parse(int)", ": did you mean 'parse'?" },
+		{ "prase", "a::parse<int>(int)", ": did you mean 'parse'?" },
+		{ "a::prase", "a::parse(int)", ": did you mean 'a::parse'?" },
+		{ "prase", "parse (inlined)", ": did you mean 'parse'?" },
+		{ "prase", "write(int)", "" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct function_hint h = function_hint_for(cases[i].name);
+		function_hint_try(&h, cases[i].display);
+		OK(!strcmp(h.text, cases[i].text));
+	}
+}
+
 int main(void)
 {
 	test_function_names();
+	test_hints();
 	return DONE();
 }
