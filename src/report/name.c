@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/function_name.h"
+#include "base/vec.h"
 #include "report/report.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
@@ -82,6 +83,32 @@ bool report_symbol_is(struct symbols *s, symid id, const char *name)
 	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name);
 }
 
+struct symids { /* a VEC */
+	symid *at;
+	size_t n, cap;
+};
+
+static void find_named(struct symbols *s, const char *name, const char *word, struct symids *ret)
+{
+	for (symid i = 0; i < s->n; i++)
+		if ((!word || strstr(s->at[i].name, word)) && report_symbol_is(s, i, name))
+			vec_push(ret, i);
+}
+
+symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
+{
+	struct symids found = { 0 };
+	const char *word = function_name_word(name, n);
+	char *text = word ? xprintf("%.*s", (int)*n, word) : NULL;
+
+	find_named(s, name, text, &found);
+	if (text && !found.n) /* before it is said that there is none */
+		find_named(s, name, NULL, &found);
+	free(text);
+	*n = found.n;
+	return found.at;
+}
+
 bool report_file_is(const char *path, const char *name)
 {
 	size_t n = strlen(path), k = strlen(name);
@@ -106,9 +133,9 @@ static bool is_named(const struct report_input *in, const char *name)
 {
 	size_t n;
 
-	for (symid i = 0; i < in->symbols->n; i++)
-		if (report_symbol_is(in->symbols, i, name))
-			return true;
+	free(report_symbols_named(in->symbols, name, &n));
+	if (n)
+		return true;
 	const char *const *files = symbols_files(in->symbols, &n);
 	for (size_t i = 0; i < n; i++)
 		if (report_file_is(files[i], name))
