@@ -314,7 +314,10 @@ static void start_chains(struct hists_state *s, uint32_t row)
 static bool is_of_function(const struct hists_state *s, uint32_t row, const char *name)
 {
 	const struct hist_row *r = &s->hists->rows[row];
-	return hist_is_named(s->hists, r) &&
+	if (!hist_is_named(s->hists, r))
+		return false;
+	/* As it is shown: "f (inlined)". */
+	return (r->inlined && !strcmp(hists_function(s->hists, row), name)) ||
 	       report_symbol_is(program_symbols(s->hists->program), r->place, name);
 }
 
