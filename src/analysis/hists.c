@@ -109,7 +109,8 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
-bool hists_is_function(const char *symbol, const char *name)
+/* As perf has it, whose option it is: "f" or "f(int)" for "f(int)", and nothing less. */
+static bool is_whole_name(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
 	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '(');
@@ -118,7 +119,7 @@ bool hists_is_function(const char *symbol, const char *name)
 static bool is_listed(const char *const *list, const char *symbol)
 {
 	for (size_t i = 0; list[i]; i++)
-		if (hists_is_function(symbol, list[i]))
+		if (is_whole_name(symbol, list[i]))
 			return true;
 	return false;
 }

@@ -160,6 +160,8 @@ void hists_free(struct hists *h); /* NULL is fine */
 
 /* What a row's key is; meaningless for keys not in opts. */
 uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
+/* Whether a row's function has a name. */
+bool hist_is_named(const struct hists *h, const struct hist_row *row);
 /* Of its function, whether that is one of the keys or not; NULL: it has no name. */
 const char *hists_function(const struct hists *h, size_t row);
 /* Columns that perf makes room for: at least as many as the text has, but for names of threads,
@@ -193,8 +195,5 @@ struct hist_term {
  * order, and the longer chain above the shorter in caller order. *ret[n] is to be freed. */
 void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms,
 		uint32_t **ret);
-
-/* Whether a function as it is shown, "f(int)", is the one that is asked for: that, or "f". */
-bool hists_is_function(const char *symbol, const char *name);
 
 #endif

@@ -134,8 +134,6 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 			   bool inlined);
 /* How far into its function a frame's address is; false if that is not known. */
 bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret);
-/* Whether its function has a name. */
-bool hist_is_named(const struct hists *h, const struct hist_row *row);
 /* What the thread of its first sample was called in the end. */
 const char *hist_last_comm(const struct hists_private *h, const struct hist_row *row);
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,

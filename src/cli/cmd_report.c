@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/function_name.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
@@ -100,27 +101,54 @@ static struct kin_error *print_events(struct kin_profile *profile, const struct 
 	return err;
 }
 
-/* Whether any sample of any event has the function on its stack. */
-static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
+static size_t symbol_column(const struct kin_table *t)
+{
+	size_t i = 0;
+	while (i < kin_table_n_columns(t) && strcmp(kin_table_column(t, i)->key, "symbol") != 0)
+		i++;
+	return i;
+}
+
+/* Whether there are rows, of any event; what they are of is tried for a hint. */
+static struct kin_error *look_through(struct kin_profile *profile, struct kin_hists_opts h,
+				      bool *found, struct function_hint *hint)
 {
 	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
-	bool found = false;
 	size_t n = 1;
-	h.call_graph = "none";
-	for (h.event = 0; !found && h.event < n; h.event++) {
+	*found = false;
+	for (h.event = 0; !*found && h.event < n; h.event++) {
 		struct kin_table *t;
 		struct kin_row row;
 		struct kin_error *err = kin_report(profile, "hists", &opts, &t);
 		if (err)
 			return err;
 		n = (size_t)number_of(t, "n_events");
+		size_t column = symbol_column(t);
 		kin_table_rewind(t);
-		found = kin_table_next(t, &row);
+		while (kin_table_next(t, &row)) {
+			*found = !hint;
+			if (hint && column < kin_table_n_columns(t))
+				function_hint_try(hint, row.cells[column].text);
+		}
 		kin_table_free(t);
 	}
-	if (found)
-		return NULL;
-	return err_new(KIN_ERROR_USAGE, "no function '%s' in the samples", h.function);
+	return NULL;
+}
+
+/* An error unless some sample of some event has the function on its stack. */
+static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
+{
+	const char *name = h.function;
+	struct function_hint hint = function_hint_for(name);
+	bool found;
+	h.call_graph = "none";
+	struct kin_error *err = look_through(profile, h, &found, NULL);
+	if (err || found)
+		return err;
+	h.function = NULL;
+	if ((err = look_through(profile, h, &found, &hint)))
+		return err;
+	return err_new(KIN_ERROR_USAGE, "no function '%s' in the samples%s", name, hint.text);
 }
 
 /* Callers, then callees, of each function named. */

@@ -153,8 +153,6 @@ static const struct opt_refusal refused[] = {
 	{ 0, "dlfilter",
 	  "there are no filters to load: --format=json is for programs of one's own" },
 	{ 0, "dsos", "kin report -d has samples by library" },
-	{ 0, "itrace",
-	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
 	{ 0, "insn-trace", "traces by the hardware are not decoded: perf script prints them" },
 	{ 0, "call-trace", "traces by the hardware are not decoded: perf script prints them" },
 	{ 0, "call-ret-trace", "traces by the hardware are not decoded: perf script prints them" },
@@ -165,6 +163,7 @@ static const struct opt_refusal refused[] = {
 	{ 0, "per-event-dump", "--event NAME -o FILE writes the samples of one event" },
 	{ 0 },
 };
+static const struct opt_refusal *const refusals[] = { refused, recording_refusals, NULL };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
@@ -267,7 +266,7 @@ const struct command script_command = {
 	.operands = "[DATA]...",
 	.description = description,
 	.options = options,
-	.refused = refused,
+	.refused = refusals,
 	.examples = examples,
 	.begin = begin,
 	.set = set,

@@ -185,6 +185,7 @@ static const struct opt_refusal refused[] = {
 	  "perf record --all-cgroups and kin report -s cgroup show control groups" },
 	{ 0 },
 };
+static const struct opt_refusal *const refusals[] = { refused, NULL };
 
 /* ---- the command line ---- */
 
@@ -499,7 +500,7 @@ const struct command top_command = {
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.description = description,
 	.options = options,
-	.refused = refused,
+	.refused = refusals,
 	.examples = examples,
 	.exit_status =
 		"0; 1 if what was seen could not be shown, or nothing can be recorded; 125 if "

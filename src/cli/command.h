@@ -23,13 +23,13 @@ enum command_group { /* in the order of kin help */
 struct command {
 	const char *name;
 	enum command_group group;
-	const char *summary;                    /* a phrase without a full stop */
-	const char *operands;                   /* "[PROGRAM] [DATA]..." */
-	const char *const *description;         /* paragraphs; NULL-terminated */
-	const struct opt_group *const *options; /* NULL-terminated */
-	const struct opt_refusal *refused;      /* NULL: none */
-	const struct example *examples;         /* until one without a command */
-	const char *exit_status;                /* a paragraph; NULL: what most commands have */
+	const char *summary;                      /* a phrase without a full stop */
+	const char *operands;                     /* "[PROGRAM] [DATA]..." */
+	const char *const *description;           /* paragraphs; NULL-terminated */
+	const struct opt_group *const *options;   /* NULL-terminated */
+	const struct opt_refusal *const *refused; /* NULL: none */
+	const struct example *examples;           /* until one without a command */
+	const char *exit_status;                  /* a paragraph; NULL: what most commands have */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
 	bool compares;       /* operands that are programs may be several: settings.programs */
 	bool main_is_elsewhere; /* has its own command line: gprof */

@@ -4,34 +4,54 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/output.h"
 
-enum { WIDTH = 80, OPTION_COLUMN = 28 };
+/* Long lines are hard to read, and none fits into a few columns. */
+enum { USUAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 100 };
+enum { OPTION_COLUMN = 28, NARROW_WIDTH = 60, NARROW_OPTION_COLUMN = 8 };
+
+struct sheet { /* what help is written on */
+	FILE *out;
+	size_t width;
+};
+
+static struct sheet sheet_of(FILE *out, int fd)
+{
+	unsigned columns = output_columns(fd);
+	unsigned width = !columns                ? USUAL_WIDTH
+			 : columns < LEAST_WIDTH ? LEAST_WIDTH
+			 : columns > MOST_WIDTH  ? MOST_WIDTH
+						 : columns;
+	return (struct sheet){ out, width };
+}
 
 /* Words from column `at` on, later lines indented. */
-static void wrap(FILE *out, const char *text, size_t at, size_t indent)
+static void wrap(const struct sheet *s, const char *text, size_t at, size_t indent)
 {
 	bool first = true;
 	while (*text) {
 		size_t n = strcspn(text, " ");
-		if (!first && at + 1 + n > WIDTH) {
-			fprintf(out, "\n%*s", (int)indent, "");
+		if (!first && at + 1 + n > s->width) {
+			fprintf(s->out, "\n%*s", (int)indent, "");
 			at = indent;
 			first = true;
 		}
-		fprintf(out, "%s%.*s", first ? "" : " ", (int)n, text);
+		fprintf(s->out, "%s%.*s", first ? "" : " ", (int)n, text);
 		at += n + !first;
 		first = false;
 		text += n + strspn(text + n, " ");
 	}
-	fputc('\n', out);
+	fputc('\n', s->out);
 }
 
-static void put_option(const struct opt *o, FILE *out)
+static void put_option(const struct opt *o, const struct sheet *s)
 {
+	size_t column = s->width < NARROW_WIDTH ? NARROW_OPTION_COLUMN : OPTION_COLUMN;
 	char left[128];
 	size_t n = 0;
 	if (o->letter)
@@ -46,50 +66,62 @@ static void put_option(const struct opt *o, FILE *out)
 	else if (o->arg)
 		n += (size_t)snprintf(left + n, sizeof(left) - n, "%s%s", o->name ? "=" : " ",
 				      o->arg);
-	fputs(left, out);
-	if (n + 2 > OPTION_COLUMN) {
-		fputc('\n', out);
+	fputs(left, s->out);
+	if (n + 2 > column) {
+		fputc('\n', s->out);
 		n = 0;
 	}
-	fprintf(out, "%*s", (int)(OPTION_COLUMN - n), "");
-	wrap(out, o->help, OPTION_COLUMN, OPTION_COLUMN);
+	fprintf(s->out, "%*s", (int)(column - n), "");
+	wrap(s, o->help, column, column);
 }
 
-static void put_command(const struct command *c, FILE *out)
+static void put_usage(const struct command *c, const struct sheet *s)
 {
-	fprintf(out, "Usage: kin %s [OPTION]... %s\n", c->name, c->operands);
-	char *summary = xalloc(strlen(c->summary) + 2);
-	sprintf(summary, "%s.", c->summary);
+	char *usage = xprintf("Usage: kin %s [OPTION]... %s", c->name, c->operands);
+	char *summary = xprintf("%s.", c->summary);
 	summary[0] = (char)toupper((unsigned char)summary[0]);
-	wrap(out, summary, 0, 0);
+	wrap(s, usage, 0, 7);
+	wrap(s, summary, 0, 0);
+	free(usage);
 	free(summary);
+}
+
+static void put_exit_status(const struct command *c, const struct sheet *s)
+{
+	char *see = xprintf("See man kin-%s.", c->name);
+	char *usual = xprintf("0 if all went well; 1 after an error, or if only a part of the data "
+			      "could be read; 2 if the command line makes no sense. %s",
+			      see);
+	fprintf(s->out, "\nExit status: ");
+	wrap(s, c->exit_status ? c->exit_status : usual, 13, 0);
+	if (c->exit_status)
+		wrap(s, see, 0, 0);
+	free(usual);
+	free(see);
+}
+
+static void put_command(const struct command *c, const struct sheet *s)
+{
+	put_usage(c, s);
 	for (size_t i = 0; c->description[i]; i++) {
-		fputc('\n', out);
-		wrap(out, c->description[i], 0, 0);
+		fputc('\n', s->out);
+		wrap(s, c->description[i], 0, 0);
 	}
 	for (size_t g = 0; c->options[g]; g++) {
-		fprintf(out, "\n%s:\n", c->options[g]->title);
+		fprintf(s->out, "\n%s:\n", c->options[g]->title);
 		for (const struct opt *o = c->options[g]->opts; o->id; o++)
-			put_option(o, out);
+			put_option(o, s);
 	}
 	if (c->examples[0].command)
-		fprintf(out, "\nExamples:\n");
-	for (const struct example *e = c->examples; e->command; e++)
-		fprintf(out, "  %s\n      %s\n", e->command, e->meaning);
-	if (c->exit_status) {
-		fprintf(out, "\nExit status: ");
-		wrap(out, c->exit_status, 13, 0);
-		fprintf(out, "See man kin-%s.\n", c->name);
-		return;
+		fprintf(s->out, "\nExamples:\n");
+	for (const struct example *e = c->examples; e->command; e++) {
+		fprintf(s->out, "  %s\n      ", e->command); /* to be copied: in one line */
+		wrap(s, e->meaning, 6, 6);
 	}
-	fprintf(out,
-		"\nExit status: 0 if all went well; 1 after an error, or if only a part of the "
-		"data\n"
-		"could be read; 2 if the command line makes no sense. See man kin-%s.\n",
-		c->name);
+	put_exit_status(c, s);
 }
 
-void help_overview(FILE *out)
+static void put_overview(const struct sheet *s)
 {
 	static const char *const titles[] = {
 		[COMMANDS_COLLECT] = "Collect",
@@ -97,21 +129,29 @@ void help_overview(FILE *out)
 		[COMMANDS_DATA] = "Handle the data",
 		[COMMANDS_GPROF] = "As ever",
 	};
-	fputs("Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...\n"
-	      "Shows where programs spend their time, and on whose behalf: from sampled call\n"
-	      "stacks, from calls that were counted, from both; and from the gmon.out that\n"
-	      "programs compiled with -pg leave.\n",
-	      out);
+	wrap(s, "Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 0, 7);
+	wrap(s,
+	     "Shows where programs spend their time, and on whose behalf: from sampled call "
+	     "stacks, from calls that were counted, from both; and from the gmon.out that "
+	     "programs compiled with -pg leave.",
+	     0, 0);
 	for (size_t i = 0; commands[i]; i++) {
 		if (!i || commands[i]->group != commands[i - 1]->group)
-			fprintf(out, "\n%s:\n", titles[commands[i]->group]);
-		fprintf(out, "  %-10s", commands[i]->name);
-		wrap(out, commands[i]->summary, 12, 12);
+			fprintf(s->out, "\n%s:\n", titles[commands[i]->group]);
+		fprintf(s->out, "  %-10s", commands[i]->name);
+		wrap(s, commands[i]->summary, 12, 12);
 	}
-	fputs("\nTo begin: kin record ./prog, then kin report, or kin graph. In a folder with "
-	      "data\n"
-	      "the commands that look need no arguments. kin help COMMAND says more about one.\n",
-	      out);
+	fputc('\n', s->out);
+	wrap(s,
+	     "To begin: kin record ./prog, then kin report, or kin graph. In a folder with data "
+	     "the commands that look need no arguments. kin help COMMAND says more.",
+	     0, 0);
+}
+
+void help_overview(FILE *out)
+{
+	struct sheet s = sheet_of(out, fileno(out));
+	put_overview(&s);
 }
 
 /* In one piece, so that the reason is known if it cannot be written. */
@@ -131,10 +171,11 @@ int help_show(const struct command *c)
 	FILE *memory = open_memstream(&text, &n);
 	if (!memory)
 		return message_error(NULL, err_os(errno, "help"));
+	struct sheet s = sheet_of(memory, STDOUT_FILENO);
 	if (c)
-		put_command(c, memory);
+		put_command(c, &s);
 	else
-		help_overview(memory);
+		put_overview(&s);
 	int status = fclose(memory) ? message_error(NULL, err_os(errno, "help")) : show(text);
 	free(text);
 	return status;

@@ -53,10 +53,11 @@ static bool goes_without(const struct opt_parser *p, const struct opt *o)
 static const struct opt_refusal *find_refused(const struct opt_parser *p, char letter,
 					      const char *name, size_t len)
 {
-	for (const struct opt_refusal *r = p->refused; r && r->name; r++)
-		if (name ? strlen(r->name) == len && !memcmp(r->name, name, len)
-			 : r->letter == letter)
-			return r;
+	for (size_t i = 0; p->refused && p->refused[i]; i++)
+		for (const struct opt_refusal *r = p->refused[i]; r->name; r++)
+			if (name ? strlen(r->name) == len && !memcmp(r->name, name, len)
+				 : r->letter == letter)
+				return r;
 	return NULL;
 }
 

@@ -44,7 +44,8 @@ enum { OPT_END = 0, OPT_OPERAND = -1, OPT_ERROR = -2 };
 
 struct opt_parser {
 	const struct opt_group *const *groups; /* NULL-terminated */
-	const struct opt_refusal *refused;     /* NULL: none; set by the caller */
+	const struct opt_refusal *const
+		*refused; /* NULL-terminated; NULL: none. Set by the caller */
 	int argc;
 	char **argv;         /* borrowed: arguments point into it */
 	int next;            /* index of the next word */

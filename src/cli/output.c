@@ -31,12 +31,20 @@ static unsigned from_environment(const char *name, unsigned otherwise)
 	return n > 0 && n < 100000 ? (unsigned)n : otherwise;
 }
 
-static void terminal_size(unsigned *columns, unsigned *lines)
+static void terminal_size(int fd, unsigned *columns, unsigned *lines)
 {
 	struct winsize w;
-	bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col && w.ws_row;
+	bool known = !ioctl(fd, TIOCGWINSZ, &w) && w.ws_col && w.ws_row;
 	*columns = known ? w.ws_col : from_environment("COLUMNS", 80);
 	*lines = known ? w.ws_row : from_environment("LINES", 24);
+}
+
+unsigned output_columns(int fd)
+{
+	unsigned columns = 0, lines;
+	if (isatty(fd))
+		terminal_size(fd, &columns, &lines);
+	return columns;
 }
 
 struct kin_error *output_open(const struct output_opts *o, int status, struct output *ret)
@@ -47,7 +55,7 @@ struct kin_error *output_open(const struct output_opts *o, int status, struct ou
 	unsigned columns = 0, lines = 0;
 
 	if (terminal)
-		terminal_size(&columns, &lines);
+		terminal_size(STDOUT_FILENO, &columns, &lines);
 	out.color = wants_color(o, terminal);
 	out.width = o->has_width ? o->width : columns;
 	if (!to_stdout) {

@@ -27,6 +27,9 @@ struct output {
 	struct pager *pager; /* NULL: none */
 };
 
+/* Columns of the terminal that a file is; 0: it is none. */
+unsigned output_columns(int fd);
+
 /* `status` is what to exit with if the reader quits the pager early. */
 MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
 					 struct output *ret);

@@ -239,15 +239,13 @@ const struct opt_group *const report_options[] = {
 	&names_options,     &output_group, &general_options, NULL,
 };
 
-const struct opt_refusal report_refusals[] = {
+static const struct opt_refusal refused[] = {
 	{ 'D', "dump-raw-trace",
 	  "kin script prints samples, perf report -D the records of a perf.data" },
 	{ 'T', "threads",
 	  "kin report -s tid has what each thread's samples stand for, kin info its CPU time" },
 	{ 'M', "disassembler-style", "kin annotate --asm shows instructions" },
 	{ 'm', "modules", "modules of the kernel are looked for where their names are" },
-	{ 0, "vmlinux",
-	  "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
 	{ 0, "ignore-vmlinux", "--debug-dir /nonexistent keeps debug files out" },
 	{ 0, "asm-raw", "kin annotate --asm shows instructions" },
 	{ 0, "source", "kin annotate --asm --source shows instructions among their source lines" },
@@ -259,22 +257,17 @@ const struct opt_refusal report_refusals[] = {
 	{ 0, "branch-history",
 	  "branches are not joined with the callers: -b has them as rows, from and to" },
 	{ 0, "total-cycles", "-b -s symbol_from,symbol_to,cycles has the cycles of branches" },
-	{ 0, "itrace",
-	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
 	{ 0, "raw-trace", "the fields of trace points are not decoded: perf script prints them" },
 	{ 0, "pretty", "it is for what perf report -T prints" },
-	{ 0, "stitch-lbr", "stacks by LBR are as deep as the CPU's record" },
 	{ 0, "disable-order", "records are always put in the order of time" },
 	{ 0, "show-ref-call-graph",
 	  "events without stacks have none: record each with --call-graph" },
-	{ 0, "switch-on", "--time START,STOP shows a part of the recording" },
-	{ 0, "switch-off", "--time START,STOP shows a part of the recording" },
-	{ 0, "show-on-off-events", "--time START,STOP shows a part of the recording" },
-	{ 0, "full-source-path", "kin lines has the whole paths of sources" },
 	{ 0, "group-sort-idx",
 	  "-F says by which column rows are ordered; of a group the first decides" },
 	{ 0 },
 };
+
+const struct opt_refusal *const report_refusals[] = { refused, recording_refusals, NULL };
 
 static bool set_percent(const char *option, const char *arg, double *ret, char error[512])
 {

@@ -60,6 +60,19 @@ const struct opt_group recording_options = {
 	},
 };
 
+const struct opt_refusal recording_refusals[] = {
+	{ 0, "vmlinux",
+	  "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
+	{ 0, "itrace",
+	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
+	{ 0, "stitch-lbr", "stacks by LBR are as deep as the CPU's record" },
+	{ 0, "switch-on", "--time START,STOP shows a part of the recording" },
+	{ 0, "switch-off", "--time START,STOP shows a part of the recording" },
+	{ 0, "show-on-off-events", "--time START,STOP shows a part of the recording" },
+	{ 0, "full-source-path", "kin lines has the whole paths of sources" },
+	{ 0 },
+};
+
 const struct opt_group names_options = {
 	"Names",
 	(const struct opt[]){

@@ -53,6 +53,8 @@ struct settings {
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, recording_options, names_options, select_options,
 	output_options, source_options, coverage_options, part_options, general_options;
+/* What perf report and perf script both know, and no command here. */
+extern const struct opt_refusal recording_refusals[];
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DATA,

@@ -291,18 +291,22 @@ static void find_functions(struct job *j, const char *name, struct named *ret)
 {
 	const struct symbols *s = j->in->symbols;
 	symid inside = NONE;
+	size_t n;
+	symid *named = report_symbols_named(j->in->symbols, name, &n);
 
 	ret->wanted = xalloc(s->n);
 	ret->own = xrealloc(NULL, s->n, sizeof(*ret->own));
 	ret->function_of = xrealloc(NULL, s->n, sizeof(symid));
-	for (symid i = 0; i < s->n; i++) {
+	for (symid i = 0; i < s->n; i++)
 		ret->own[i] = (struct range){ .first = 1, .last = 0, .function = i };
-		if (!s->at[i].is_function || s->at[i].owner != i ||
-		    !report_symbol_is(j->in, i, name))
+	for (size_t i = 0; i < n; i++) {
+		const struct symbol *at = &s->at[named[i]];
+		if (!at->is_function || at->owner != named[i])
 			continue;
-		ret->wanted[i] = true;
-		vec_push(&ret->functions, i);
+		ret->wanted[named[i]] = true;
+		vec_push(&ret->functions, named[i]);
 	}
+	free(named);
 	for (symid i = 0; i < s->n; i++) {
 		if (s->at[i].is_function)
 			inside = ret->wanted[s->at[i].owner] ? s->at[i].owner : NONE;

@@ -124,12 +124,15 @@ static struct kin_error *choose_named(const struct job *j, uint8_t *wanted)
 	const struct symbols *s = j->in->symbols;
 	for (const char *const *name = j->o->subjects; *name; name++) {
 		bool found = false;
-		for (symid i = 0; i < s->n; i++) {
-			if (!has_code(j, i) || !report_symbol_is(j->in, i, *name))
+		size_t n;
+		symid *named = report_symbols_named(j->in->symbols, *name, &n);
+		for (size_t i = 0; i < n; i++) {
+			if (!has_code(j, named[i]))
 				continue;
-			wanted[s->at[i].owner] = 1;
+			wanted[s->at[named[i]].owner] = 1;
 			found = true;
 		}
+		free(named);
 		if (!found)
 			return report_no_function(j->in, *name, "with code to be shown");
 	}

@@ -424,13 +424,12 @@ static struct kin_error *choose(struct state *s)
 
 	s->chosen = xalloc((g->n_symbols + g->n_cycles) * sizeof(*s->chosen));
 	for (size_t k = 0; s->o->subjects[k]; k++) {
-		bool found = false;
-		for (symid i = 0; i < g->n_symbols; i++) {
-			if (!report_symbol_is(&s->in, i, s->o->subjects[k]))
-				continue;
-			s->chosen[i] = found = true;
-		}
-		if (!found)
+		size_t n;
+		symid *named = report_symbols_named(s->in.symbols, s->o->subjects[k], &n);
+		for (size_t i = 0; i < n; i++)
+			s->chosen[named[i]] = true;
+		free(named);
+		if (!n)
 			return report_no_function(&s->in, s->o->subjects[k], "in the profile");
 	}
 	return NULL;

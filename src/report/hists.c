@@ -311,12 +311,22 @@ static void start_chains(struct hists_state *s, uint32_t row)
 
 /* ---- rows ---- */
 
+static bool is_of_function(const struct hists_state *s, uint32_t row, const char *name)
+{
+	const struct hist_row *r = &s->hists->rows[row];
+	if (!hist_is_named(s->hists, r))
+		return false;
+	/* As it is shown: "f (inlined)". */
+	return (r->inlined && !strcmp(hists_function(s->hists, row), name)) ||
+	       report_symbol_is(program_symbols(s->hists->program), r->place, name);
+}
+
 bool hists_state_wants(const struct hists_state *s, uint32_t row)
 {
 	const struct kin_hists_opts *g = s->ask->given;
-	const char *name = g->function || g->symbol_filter ? hists_function(s->hists, row) : NULL;
-	if (g->function && (!name || !hists_is_function(name, g->function)))
+	if (g->function && !is_of_function(s, row, g->function))
 		return false;
+	const char *name = g->symbol_filter ? hists_function(s->hists, row) : NULL;
 	return !g->symbol_filter || (name && strstr(name, g->symbol_filter));
 }
 

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/suggest.h"
+#include "base/function_name.h"
+#include "base/vec.h"
 #include "report/report.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
@@ -77,48 +78,35 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 	return join(t, (const char *const[]){ name, " (", file, tail });
 }
 
-/* What may follow a function's name: its parameters, or those of its template. */
-static bool ends_name(char c) { return c == '\0' || c == '(' || c == '<' || c == '!'; }
-
-/* What compilers put behind a dot, where Go and D have an inner name. */
-static bool is_suffix(const char *name)
+bool report_symbol_is(struct symbols *s, symid id, const char *name)
 {
-	return !strcmp(name, "cold") || !name[strspn(name, "0123456789")];
+	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name);
 }
 
-bool report_name_is(const char *display, const char *name)
-{
-	static const char anonymous[] = "(anonymous namespace)";
-	size_t n = strlen(name), depth = 0, arguments = 0; /* of a template, <...> and !(...) */
-	bool starts = true, suffix = is_suffix(name);
+struct symids { /* a VEC */
+	symid *at;
+	size_t n, cap;
+};
 
-	for (const char *p = display; n && *p; p++) {
-		if (starts && !strncmp(p, name, n) && ends_name(p[n]))
-			return true;
-		if (arguments || (*p == '!' && p[1] == '(')) {
-			p += !arguments;
-			arguments += *p == '(';
-			arguments -= *p == ')';
-			starts = false;
-			continue;
-		}
-		if (*p == '(') {
-			if (strncmp(p, anonymous, sizeof(anonymous) - 1))
-				return false; /* its parameters */
-			p += sizeof(anonymous) - 2;
-		}
-		depth += *p == '<';
-		depth -= *p == '>' && depth;
-		starts = !depth &&
-			 (*p == ' ' || (*p == ':' && p[1] != ':') || (*p == '.' && !suffix));
-	}
-	return false;
+static void find_named(struct symbols *s, const char *name, const char *word, struct symids *ret)
+{
+	for (symid i = 0; i < s->n; i++)
+		if ((!word || strstr(s->at[i].name, word)) && report_symbol_is(s, i, name))
+			vec_push(ret, i);
 }
 
-bool report_symbol_is(const struct report_input *in, symid id, const char *name)
+symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
 {
-	return !strcmp(in->symbols->at[id].name, name) ||
-	       report_name_is(symbols_display(in->symbols, id), name);
+	struct symids found = { 0 };
+	const char *word = function_name_word(name, n);
+	char *text = word ? xprintf("%.*s", (int)*n, word) : NULL;
+
+	find_named(s, name, text, &found);
+	if (text && !found.n) /* before it is said that there is none */
+		find_named(s, name, NULL, &found);
+	free(text);
+	*n = found.n;
+	return found.at;
 }
 
 bool report_file_is(const char *path, const char *name)
@@ -134,7 +122,8 @@ bool report_is_subject(const struct report_input *in, const struct report_opts *
 	if (!o->subjects || !o->subjects[0])
 		return true;
 	for (const char *const *s = o->subjects; *s; s++)
-		if (report_symbol_is(in, id, *s) || report_symbol_is(in, at->owner, *s) ||
+		if (report_symbol_is(in->symbols, id, *s) ||
+		    report_symbol_is(in->symbols, at->owner, *s) ||
 		    (at->file && report_file_is(at->file, *s)))
 			return true;
 	return false;
@@ -144,9 +133,9 @@ static bool is_named(const struct report_input *in, const char *name)
 {
 	size_t n;
 
-	for (symid i = 0; i < in->symbols->n; i++)
-		if (report_symbol_is(in, i, name))
-			return true;
+	free(report_symbols_named(in->symbols, name, &n));
+	if (n)
+		return true;
 	const char *const *files = symbols_files(in->symbols, &n);
 	for (size_t i = 0; i < n; i++)
 		if (report_file_is(files[i], name))
@@ -154,47 +143,32 @@ static bool is_named(const struct report_input *in, const char *name)
 	return false;
 }
 
-/* ": did you mean 'f'?", where f, with its scopes or without, is nearly that; "" if there is none.
- */
-static void find_hint(const struct report_input *in, const char *name, char ret[96])
+/* ": did you mean 'f'?", or "". */
+static struct function_hint find_hint(const struct report_input *in, const char *name)
 {
-	struct suggestion s = suggestion_for(name, strlen(name));
-	unsigned nearest = s.distance;
-
-	ret[0] = '\0';
-	for (symid i = 0; i < in->symbols->n && nearest > 1; i++) {
-		const char *display = symbols_display(in->symbols, i);
-		char whole[64];
-		snprintf(whole, sizeof(whole), "%.*s", (int)strcspn(display, "(<"), display);
-		const char *colon = strrchr(whole, ':');
-		suggestion_try(&s, whole);
-		if (colon)
-			suggestion_try(&s, colon + 1);
-		if (s.distance < nearest)
-			snprintf(ret, 96, ": did you mean '%s'?", s.best);
-		nearest = s.distance;
-	}
+	struct function_hint h = function_hint_for(name);
+	for (symid i = 0; i < in->symbols->n && !function_hint_is_best(&h); i++)
+		function_hint_try(&h, symbols_display(in->symbols, i));
+	return h;
 }
 
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name)
 {
-	char hint[96];
-	find_hint(in, name, hint);
+	struct function_hint hint = find_hint(in, name);
 	if (!in->symbols->object) /* of many programs and libraries */
 		return err_new(KIN_ERROR_USAGE,
 			       "'%s' is no function or source file that the profile has samples or "
 			       "calls of%s",
-			       name, hint);
+			       name, hint.text);
 	return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'%s", name,
-		       symbols_path(in->symbols), hint);
+		       symbols_path(in->symbols), hint.text);
 }
 
 struct kin_error *report_no_function(const struct report_input *in, const char *name,
 				     const char *where)
 {
-	char hint[96];
-	find_hint(in, name, hint);
-	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s", name, where, hint);
+	struct function_hint hint = find_hint(in, name);
+	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s", name, where, hint.text);
 }
 
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)

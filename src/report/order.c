@@ -262,11 +262,12 @@ static struct kin_error *choose(const struct report_input *in, const struct repo
 		return NULL;
 	bool *chosen = xalloc(in->graph->n_symbols + 1);
 	for (size_t k = 0; o->subjects[k]; k++) {
-		bool found = false;
-		for (symid i = 0; i < in->graph->n_symbols; i++)
-			if (report_symbol_is(in, i, o->subjects[k]))
-				chosen[i] = found = true;
-		if (!found) {
+		size_t n;
+		symid *named = report_symbols_named(in->symbols, o->subjects[k], &n);
+		for (size_t i = 0; i < n; i++)
+			chosen[named[i]] = true;
+		free(named);
+		if (!n) {
 			free(chosen);
 			return report_no_function(in, o->subjects[k], "in the profile");
 		}

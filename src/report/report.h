@@ -79,13 +79,11 @@ extern const struct report asm_report, flat_report, latency_report, graph_report
 const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
 			       struct kin_table *t);
 
-/* Whether `name` is what `display` calls the function: as it stands, without its parameters,
- * without those of its template, without its outer scopes. "f", "b::f" and "a::b::f" are all "void
- * a::b::f<int>(int)". */
-bool report_name_is(const char *display, const char *name);
-
-/* Whether a person who wrote `name` means this symbol: its raw name, or report_name_is(). */
-bool report_symbol_is(const struct report_input *in, symid id, const char *name);
+/* Whether a person who wrote `name` means this symbol: its raw name, or function_name_is(). */
+bool report_symbol_is(struct symbols *s, symid id, const char *name);
+/* All of these, in their order: *n of them, to be freed. As a rule only their names are demangled,
+ * which takes seconds for those of a large program. */
+symid *report_symbols_named(struct symbols *s, const char *name, size_t *n);
 
 /* Rate and the properties that all reports on time have: totals, unit, what is estimated. */
 void report_describe(const struct report_input *in, struct kin_table *t);

@@ -119,6 +119,15 @@ def main():
                'long names end in an ellipsis', text)
         text, _ = run('graph', 'prog', *never, '--no-pager', '--width=0', columns=72)
         tap.ok(text == whole, '--width=0: nothing is cut', text)
+        for columns, width in [(64, 64), (90, 90), (300, 100), (20, 40)]:
+            for words in [['help', 'report'], ['report', '--help'], ['help']]:
+                text, _ = run(*words, columns=columns)
+                # A command to be copied stays in one line.
+                lines = [len(l) for l in text.splitlines() if not l.startswith('  kin ')]
+                tap.ok(width - 12 <= max(lines) <= width, f'{words} on {columns} columns', text)
+        text, _ = run('help', 'report', columns=0, COLUMNS='66')
+        tap.ok(54 <= max(map(len, text.splitlines())) <= 66, 'a terminal that does not say its size: COLUMNS', text)
+        tap.ok(run('help', 'report', columns=80)[0] == plain('help', 'report'), 'help in a file: 80 columns')
         text, _ = run('flat', 'prog')
         tap.ok('reading' not in text and '\r' not in text, 'no progress for what is quick', text)
         text, _ = on_terminal(['sh', '-c', f'sleep 2.5 | {kin} flat prog - >/dev/null'], folder)

@@ -1,6 +1,10 @@
 #include "tap.h"
 
-#include "report/report.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/function_name.h"
+#include "object/object.h"
 
 static void test_function_names(void)
 {
@@ -43,15 +47,143 @@ static void test_function_names(void)
 		{ "f.cold", "cold", false },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		bool same = report_name_is(cases[i].display, cases[i].name);
+		bool same = function_name_is(cases[i].display, cases[i].name);
 		OK(same == cases[i].same);
 		if (same != cases[i].same)
 			printf("# '%s' for '%s'\n", cases[i].name, cases[i].display);
 	}
 }
 
+static void test_words(void)
+{
+	static const struct {
+		const char *name, *word; /* "": none */
+	} cases[] = {
+		{ "main", "main" },
+		{ "a::b::f", "f" },
+		{ "a::b::f(int)", "f" },
+		{ "void a::f<int>(ns::g<int>)", "f" },
+		{ "a::X<a::Y>::f", "f" },
+		{ "a::X<b::Y>", "X" },
+		{ "a::X::~X()", "X" },
+		{ "(anonymous namespace)::f()", "f" },
+		{ "(anonymous namespace)", "" },
+		{ "char const* f<int>(int)", "f" },
+		{ "x::(anonymous namespace)::f()", "f" },
+		{ "main.square.area", "area" },
+		{ "_ZN1a1fEv", "_ZN1a1fEv" },
+		{ "<T as core::ops::Drop>::drop", "drop" },
+		{ "f()::X::g()", "f" },
+		{ "a::X::operator()(int) const", "" },
+		{ "operator new(unsigned long)", "" },
+		{ "std::ostream& std::operator<< <int>(int)", "" },
+		{ "std::string::string(char const*)", "" },
+		{ "std::basic_string<char>::basic_string()", "" },
+		{ "std::basic_string<char>::append(char const*)", "append" },
+		{ "tools.Pair.this(int)", "" },
+		{ "new(unsigned long)", "" },
+		{ "bool", "" },
+		{ "renew(int)", "renew" },
+		{ "main::{closure#0}", "" },
+		{ "f[abi:cxx11](int)", "" },
+		{ "sum!(ulong).sum(ulong[])", "" },
+		{ "f@plt", "" },
+		{ "decltype (1) f<int>(int)", "" },
+		{ "g\303\266del", "" },
+		{ "", "" },
+		{ ">", "" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		size_t n;
+		const char *word = function_name_word(cases[i].name, &n), *want = cases[i].word;
+		bool same = word ? n == strlen(want) && !memcmp(word, want, n) : !*want;
+		OK(same);
+		if (!same)
+			printf("# '%.*s' of '%s'\n", word ? (int)n : 0, word ? word : "",
+			       cases[i].name);
+	}
+}
+
+/* Whatever part of a readable name is asked for: its word is in the symbol. */
+static void test_words_of_symbols(void)
+{
+	static const char *const symbols[] = {
+		"_ZN1a1b4normEi",
+		"_ZNSsC1Ev",
+		"_ZNSsC1EPKcRKSaIcE",
+		"_ZNSaIcED2Ev",
+		"_ZNSolsEi",
+		"_ZNSoD1Ev",
+		"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEC1Ev",
+		"_ZNSt7__cxx1118basic_stringstreamIwSt11char_traitsIwESaIwEED1Ev",
+		"_ZNSt15basic_streambufIcSt11char_traitsIcEE5sputcEc",
+		"_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
+		"_ZNSt6vectorIiSaIiEE9push_backEOi",
+		"_ZN1a1fIiEEvN2ns1gIT_EE",
+		"_ZN12_GLOBAL__N_11fEv",
+		"_ZNK1a1XclEi",
+		"_ZNK1a1XcvbEv",
+		"_ZNK1a1XcvSsEv",
+		"_Znwm",
+		"_ZdlPv",
+		"_ZThn16_N1a1X1fEv",
+		"_ZZ4mainENKUlvE_clEv",
+		"_ZZ4mainENUlvE_4_FUNEv",
+		"_Z1fB5cxx11v",
+		"_ZGVZN1a1fEvE1x",
+		"_ZN1a1fEv.cold",
+		"_ZN44_$LT$T$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
+		"_RNvNtCs1234_4core3ptr13drop_in_place",
+		"_RNCNvCs1234_4core4main0",
+		"_D5tools4Pair6__ctorMFiZSQvQs",
+		"_D5tools7letters5depthFiZi",
+		"__linalg_MOD_norm",
+		"main.square.area",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
+		char *display = demangle(symbols[i], DEMANGLE_TIDY);
+		bool good = true;
+		for (const char *p = display; p && *p; p++)
+			for (const char *end = p + 1; end[-1]; end++) {
+				size_t n;
+				char *part = xprintf("%.*s", (int)(end - p), p);
+				const char *word = function_name_word(part, &n);
+				char *text = word ? xprintf("%.*s", (int)n, word) : NULL;
+				if (text && function_name_is(display, part))
+					good = good && strstr(symbols[i], text);
+				free(text);
+				free(part);
+			}
+		OK(good);
+		if (!good)
+			printf("# %s: %s\n", symbols[i], display);
+		free(display);
+	}
+}
+
+static void test_hints(void)
+{
+	static const struct {
+		const char *name, *display, *text;
+	} cases[] = {
+		{ "prase", "parse(int)", ": did you mean 'parse'?" },
+		{ "prase", "a::parse<int>(int)", ": did you mean 'parse'?" },
+		{ "a::prase", "a::parse(int)", ": did you mean 'a::parse'?" },
+		{ "prase", "parse (inlined)", ": did you mean 'parse'?" },
+		{ "prase", "write(int)", "" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct function_hint h = function_hint_for(cases[i].name);
+		function_hint_try(&h, cases[i].display);
+		OK(!strcmp(h.text, cases[i].text));
+	}
+}
+
 int main(void)
 {
 	test_function_names();
+	test_words();
+	test_words_of_symbols();
+	test_hints();
 	return DONE();
 }

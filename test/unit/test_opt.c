@@ -32,6 +32,7 @@ static const struct opt_group *const groups[] = { &first, &second, NULL };
 static const struct opt_refusal refused[] = { { 'r', "refuse", "do this" },
 					      { 0, "all-of-it", "do that" },
 					      { 0 } };
+static const struct opt_refusal more_refused[] = { { 'q', "quite", "do something else" }, { 0 } };
 
 /* What the parser returns, written as "id=argument" words; "!message" for an error. */
 static void parses(const char *line, const char *want)
@@ -46,7 +47,7 @@ static void parses(const char *line, const char *want)
 	}
 
 	struct opt_parser p = opt_parser(groups, argc, argv);
-	p.refused = refused;
+	p.refused = (const struct opt_refusal *const[]){ refused, more_refused, NULL };
 	size_t n = 0;
 	for (int id; (id = opt_next(&p)) != OPT_END && n < sizeof(got);) {
 		const char *space = n ? " " : "";
@@ -101,6 +102,7 @@ int main(void)
 	parses("--refuse=1 --all-of-it", "!there is no option '--refuse' here: do this !there is "
 					 "no option '--all-of-it' here: "
 					 "do that");
+	parses("-q", "!there is no option '-q' here: do something else");
 	parses("--refus", "!unknown option '--refus'");
 
 	parses("-z -a", "!unknown option '-z' 1");

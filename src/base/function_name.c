@@ -1,0 +1,126 @@
+#include "base/function_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What may follow a function's name: its parameters, or those of its template. */
+static bool ends_name(char c) { return c == '\0' || c == '(' || c == '<' || c == '!'; }
+
+/* What compilers put behind a dot, where Go and D have an inner name. */
+static bool is_suffix(const char *name)
+{
+	return !strcmp(name, "cold") || !name[strspn(name, "0123456789")];
+}
+
+static const char anonymous[] = "(anonymous namespace)";
+
+bool function_name_is(const char *display, const char *name)
+{
+	size_t n = strlen(name), depth = 0, arguments = 0; /* of a template, <...> and !(...) */
+	bool starts = true, suffix = is_suffix(name);
+
+	for (const char *p = display; n && *p; p++) {
+		if (starts && !strncmp(p, name, n) && ends_name(p[n]))
+			return true;
+		if (arguments || (*p == '!' && p[1] == '(')) {
+			p += !arguments;
+			arguments += *p == '(';
+			arguments -= *p == ')';
+			starts = false;
+			continue;
+		}
+		if (*p == '(') {
+			if (strncmp(p, anonymous, sizeof(anonymous) - 1))
+				return false; /* its parameters */
+			p += sizeof(anonymous) - 2;
+		}
+		depth += *p == '<';
+		depth -= *p == '>' && depth;
+		starts = !depth &&
+			 (*p == ' ' || (*p == ':' && p[1] != ':') || (*p == '.' && !suffix));
+	}
+	return false;
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* The names of streams are made of those of their templates, and those of all these have
+ * abbreviations in symbols: "Ss" is std::string, "nw" is operator new, "b" is bool, as in operator
+ * bool. */
+static bool may_be_abbreviated(const char *word, size_t n)
+{
+	static const char *const ends[] = { "string", "string_view", "stream",
+					    "buf",    "ios",         "allocator" };
+	static const char *const words[] = { "new",      "delete",   "this", /* of D */
+					     "void",     "bool",     "char",     "wchar_t",
+					     "char8_t",  "char16_t", "char32_t", "short",
+					     "int",      "long",     "signed",   "unsigned",
+					     "__int128", "float",    "double",   "__float128",
+					     "auto",     "const",    "volatile" };
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		size_t k = strlen(ends[i]);
+		if (n >= k && !memcmp(word + n - k, ends[i], k))
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strlen(words[i]) == n && !memcmp(word, words[i], n))
+			return true;
+	return false;
+}
+
+const char *function_name_word(const char *name, size_t *n)
+{
+	const size_t skipped = sizeof(anonymous) - 1;
+	const char *word = NULL, *p = name;
+	size_t depth = 0;
+
+	if (!strncmp(p, anonymous, skipped))
+		p += skipped;
+	if (strstr(name, "operator")) /* "<<" is "ls" */
+		return NULL;
+	for (*n = 0; *p && !(*p == '(' && !depth); p++) {
+		depth += *p == '<';
+		depth -= *p == '>' && depth;
+		if (depth || *p == '>')
+			continue;
+		if (is_word(*p)) {
+			word = p > name && is_word(p[-1]) ? word : p;
+			*n = (size_t)(p + 1 - word);
+		} else if (!strchr(":.~ *&", *p)) {
+			return NULL; /* "{lambda()#1}", "f[abi:cxx11]", "sum!(int)" */
+		}
+		if (!strncmp(p + 1, anonymous, skipped))
+			p += skipped;
+	}
+	bool last = word && (word[*n] == '(' || word[*n] == '<' || !word[*n]);
+	return last && !may_be_abbreviated(word, *n) ? word : NULL;
+}
+
+struct function_hint function_hint_for(const char *name)
+{
+	return (struct function_hint){ .nearest = suggestion_for(name, strlen(name)) };
+}
+
+bool function_hint_is_best(const struct function_hint *h) { return h->nearest.distance <= 1; }
+
+void function_hint_try(struct function_hint *h, const char *display)
+{
+	char whole[64];
+	unsigned before = h->nearest.distance;
+	size_t n = strcspn(display, "(<");
+
+	while (n && display[n - 1] == ' ')
+		n--; /* "f (inlined)" */
+	snprintf(whole, sizeof(whole), "%.*s", (int)n, display);
+	const char *colon = strrchr(whole, ':');
+	suggestion_try(&h->nearest, whole);
+	if (colon)
+		suggestion_try(&h->nearest, colon + 1);
+	if (h->nearest.distance < before)
+		snprintf(h->text, sizeof(h->text), ": did you mean '%s'?", h->nearest.best);
+	h->nearest.best = NULL; /* was in `whole` */
+}

@@ -1,0 +1,27 @@
+/* function_name.h - names of functions as people write them: whole or in part, or nearly right. */
+#ifndef BASE_FUNCTION_NAME_H
+#define BASE_FUNCTION_NAME_H
+
+#include "base/base.h"
+#include "base/suggest.h"
+
+/* Whether `name` is what `display` calls the function: as it stands, without its parameters,
+ * without those of its template, without its outer scopes. "f", "b::f" and "a::b::f" are all "void
+ * a::b::f<int>(int)". */
+bool function_name_is(const char *display, const char *name);
+
+/* The identifier that the name ends with, if every symbol whose readable form is called so has it
+ * in it, letter by letter: what does not need not be demangled to know. *n bytes of `name`; NULL:
+ * its symbols may be spelled in another way. */
+const char *function_name_word(const char *name, size_t *n);
+
+/* The nearest to a name that no function has, with its scopes or without. */
+struct function_hint {
+	struct suggestion nearest;
+	char text[96]; /* ": did you mean 'f'?"; "" if none is near */
+};
+struct function_hint function_hint_for(const char *name); /* borrows it */
+void function_hint_try(struct function_hint *h, const char *display);
+bool function_hint_is_best(const struct function_hint *h); /* there is no need to try more */
+
+#endif
