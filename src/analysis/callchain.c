@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/hists_private.h"
+#include "base/sort.h"
 
 /* What a node is made of: places in the tree of paths, or chains with a weight of their own. */
 enum strand_kind {
@@ -14,9 +15,14 @@ enum strand_kind {
 };
 
 struct strand {
-	enum strand_kind kind;
-	uint32_t at, left;
-	uint32_t hop;
+	enum strand_kind kind : 2;
+	unsigned left : 30;
+	uint32_t at;
+	uint32_t hop, ckey; /* ckey: the hop's */
+	uint64_t weight, count;
+};
+
+struct taken { /* as in hist_stat */
 	uint64_t weight, count;
 };
 
@@ -28,10 +34,11 @@ struct callchains {
 	struct hists_private *h;
 	struct callchain tree;
 	VEC(struct chain_node) nodes;
-	struct strand_list level, next, found;
+	struct strand_list level, next, found, sorted;
+	VEC(struct sort_key) keys;
 	VEC(uint32_t) starts; /* [node of the level]: where its strands begin */
 	VEC(uint32_t) sequence;
-	struct hist_stat *taken; /* [path]: samples below that have whole chains of this row */
+	struct taken *taken; /* [path]: samples below that have whole chains of this row */
 	VEC(pathid) touched;
 	bool below_only;
 };
@@ -52,6 +59,8 @@ void callchains_free(struct callchains *c)
 	vec_free(&c->level.list);
 	vec_free(&c->next.list);
 	vec_free(&c->found.list);
+	vec_free(&c->sorted.list);
+	vec_free(&c->keys);
 	vec_free(&c->starts);
 	vec_free(&c->sequence);
 	vec_free(&c->touched);
@@ -61,22 +70,26 @@ void callchains_free(struct callchains *c)
 
 /* ---- where a row's chains begin ---- */
 
+static void add_strand(struct callchains *c, enum strand_kind kind, uint32_t at, uint32_t left,
+		       uint32_t hop, uint64_t weight, uint64_t count)
+{
+	vec_push(&c->found.list,
+		 ((struct strand){ kind, left, at, hop, c->h->hops.at[hop].ckey, weight, count }));
+}
+
 static void add_subtree(struct callchains *c, pathid at)
 {
 	const struct hist_stat *below = &c->h->below[at * c->h->hists.opts->n_events];
-	const struct hist_stat *taken = &c->taken[at];
-	if (below->count == taken->count && below->weight == taken->weight)
-		return;
-	vec_push(&c->found.list,
-		 ((struct strand){ SUBTREE, at, 0, c->h->paths.at[at].hop,
-				   below->weight - taken->weight, below->count - taken->count }));
+	const struct taken *taken = &c->taken[at];
+	if (below->count != taken->count || below->weight != taken->weight)
+		add_strand(c, SUBTREE, at, 0, c->h->paths.at[at].hop, below->weight - taken->weight,
+			   below->count - taken->count);
 }
 
 static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
 {
 	if (s->count || s->weight)
-		vec_push(&c->found.list, ((struct strand){ UP, at, 0, c->h->paths.at[at].hop,
-							   s->weight, s->count }));
+		add_strand(c, UP, at, 0, c->h->paths.at[at].hop, s->weight, s->count);
 }
 
 static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
@@ -89,20 +102,20 @@ static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
 		c->sequence.at[first + i] = c->h->paths.at[at].hop;
 	c->sequence.n += n;
 	if (n)
-		vec_push(&c->found.list,
-			 ((struct strand){ DOWN, first, n - 1, c->sequence.at[first], s->weight,
-					   s->count }));
+		add_strand(c, DOWN, first, n - 1, c->sequence.at[first], s->weight, s->count);
 }
 
 /* Samples with whole chains are not among those below the row's paths. */
 static void take_out(struct callchains *c, pathid at, uint32_t row, const struct hist_stat *s)
 {
+	const struct path *paths = c->h->paths.at;
 	pathid end = at;
-	for (pathid p = at; p != NONE; p = c->h->paths.at[p].caller)
-		if (c->h->paths.at[p].row == row)
-			end = p; /* the outermost one */
-	if (c->h->paths.at[end].row != row)
+	while (end != NONE && paths[end].row != row)
+		end = paths[end].caller;
+	if (end == NONE)
 		return;
+	while (paths[end].above != NONE)
+		end = paths[end].above;
 	for (pathid p = at;; p = c->h->paths.at[p].caller) {
 		vec_push(&c->touched, p);
 		c->taken[p].weight += s->weight;
@@ -157,14 +170,16 @@ static void follow(struct callchains *c, const struct strand *s)
 	struct strand next = *s;
 	switch (s->kind) {
 	case SUBTREE:
-		for (pathid p = h->first_below[s->at]; p != NONE; p = h->next[p])
+		for (pathid p = h->paths.at[s->at].first; p != NONE; p = h->next[p])
 			add_subtree(c, p);
 		break;
 	case UP:
 		next.at = h->paths.at[s->at].caller;
 		next.hop = h->paths.at[next.at].hop;
-		if (next.hop != NONE)
-			vec_push(&c->found.list, next);
+		if (next.hop == NONE)
+			break;
+		next.ckey = h->hops.at[next.hop].ckey;
+		vec_push(&c->found.list, next);
 		break;
 	case DOWN:
 		if (!s->left)
@@ -172,19 +187,35 @@ static void follow(struct callchains *c, const struct strand *s)
 		next.at++;
 		next.left--;
 		next.hop = c->sequence.at[next.at];
+		next.ckey = h->hops.at[next.hop].ckey;
 		vec_push(&c->found.list, next);
 		break;
 	}
 }
 
-static int by_chain_key(const void *a, const void *b, void *arg)
+static uint64_t chain_key(const struct strand *s) { return MAP64_PAIR(s->ckey, s->hop); }
+
+/* The strands in c->found by their chain keys. */
+static void sort_found(struct callchains *c)
 {
-	const struct hists_private *h = arg;
-	const struct strand *x = a, *y = b;
-	uint32_t kx = h->hops.at[x->hop].ckey, ky = h->hops.at[y->hop].ckey;
-	if (kx != ky)
-		return kx < ky ? -1 : 1;
-	return x->hop < y->hop ? -1 : x->hop > y->hop;
+	struct strand_list found = c->found;
+	size_t n = found.list.n, in_order = 1; /* mostly all are: they go on to the same function */
+	while (in_order < n &&
+	       chain_key(&found.list.at[in_order - 1]) <= chain_key(&found.list.at[in_order]))
+		in_order++;
+	if (in_order >= n)
+		return;
+	c->keys.n = c->sorted.list.n = 0;
+	vec_reserve(&c->keys, n);
+	vec_reserve(&c->sorted.list, n);
+	for (size_t i = 0; i < n; i++)
+		c->keys.at[i] = (struct sort_key){ chain_key(&found.list.at[i]), (uint32_t)i };
+	sort_keys(c->keys.at, n);
+	for (size_t i = 0; i < n; i++)
+		c->sorted.list.at[i] = found.list.at[c->keys.at[i].index];
+	c->sorted.list.n = n;
+	c->found = c->sorted;
+	c->sorted = found;
 }
 
 /* Higher places first, later objects first: as good as any, and perf's. */
@@ -228,18 +259,14 @@ static int by_weight(const void *a, const void *b, void *arg)
 
 static struct group *group_found(struct callchains *c, uint32_t parent, size_t *n)
 {
-	struct strand *s = c->found.list.at;
+	sort_found(c);
+	const struct strand *s = c->found.list.at;
 	size_t count = c->found.list.n;
 	struct group *groups = xrealloc(NULL, count + 1, sizeof(*groups));
 	*n = 0;
-	size_t in_order = 1; /* mostly all are: they go on to the same function */
-	while (in_order < count && by_chain_key(&s[in_order - 1], &s[in_order], c->h) <= 0)
-		in_order++;
-	if (in_order < count)
-		qsort_r(s, count, sizeof(*s), by_chain_key, c->h);
 	for (size_t i = 0; i < count; i++) {
 		struct group *g = *n ? &groups[*n - 1] : NULL;
-		if (!g || c->h->hops.at[s[g->begin].hop].ckey != c->h->hops.at[s[i].hop].ckey) {
+		if (!g || s[g->begin].ckey != s[i].ckey) {
 			g = &groups[(*n)++];
 			*g = (struct group){ .node = { .parent = parent, .hop = s[i].hop },
 					     .begin = i };
@@ -324,7 +351,7 @@ static void reset(struct callchains *c)
 	c->nodes.n = c->sequence.n = c->starts.n = 0;
 	c->level.list.n = c->next.list.n = c->found.list.n = 0;
 	for (size_t i = 0; i < c->touched.n; i++)
-		c->taken[c->touched.at[i]] = (struct hist_stat){ 0 };
+		c->taken[c->touched.at[i]] = (struct taken){ 0 };
 	c->touched.n = 0;
 }
 

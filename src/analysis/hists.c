@@ -472,12 +472,11 @@ void hists_free(struct hists *hists)
 	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids,   &h->offset_ids,
 				 &h->line_ids, &h->inlined_ids, &h->more_stacks, &h->row_ids,
 				 &h->leaf_ids, &h->parent_ids };
-	void *blocks[] = { h->hops_of,        h->dso_names,   h->below,      h->self,
-			   h->children,       h->total,       h->unfiltered, h->parent_matches,
-			   h->ignore_matches, h->parents,     h->parent_at,  h->ignored,
-			   h->depths,         h->first_path,  h->paths_of,   h->first_leaf,
-			   h->leaves_of,      h->first_below, h->next,       h->innermost,
-			   h->regular };
+	void *blocks[] = { h->hops_of,        h->dso_names,  h->below,      h->self,
+			   h->children,       h->total,      h->unfiltered, h->parent_matches,
+			   h->ignore_matches, h->parents,    h->parent_at,  h->ignored,
+			   h->depths,         h->first_path, h->paths_of,   h->first_leaf,
+			   h->leaves_of,      h->next,       h->innermost,  h->regular };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)

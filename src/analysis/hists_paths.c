@@ -171,14 +171,14 @@ static pathid root_of(struct hists_private *h, uint32_t skey)
 		h->roots.at[skey] = add_path(h, (struct path){ .caller = NONE,
 							       .hop = NONE,
 							       .row = NONE,
-							       .skey = skey,
 							       .first = NONE,
 							       .above = NONE });
 	return h->roots.at[skey];
 }
 
 /* Most paths have one below them: what is below a new one is new without a look anywhere. */
-static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid task)
+static pathid below(struct hists_private *h, pathid caller, uint32_t hop, uint32_t skey,
+		    taskid task)
 {
 	struct path *c = &h->paths.at[caller];
 	pathid id = (pathid)h->paths.n;
@@ -193,13 +193,12 @@ static pathid below(struct hists_private *h, pathid caller, uint32_t hop, taskid
 	struct path p = { .caller = caller,
 			  .hop = hop,
 			  .row = NONE,
-			  .skey = c->skey,
 			  .depth = c->depth + 1,
 			  .first = NONE,
 			  .above = NONE };
 	add_path(h, p);
 	if (!h->hists.opts->no_children)
-		h->paths.at[id].row = hists_row(h, p.skey, hop, task);
+		h->paths.at[id].row = hists_row(h, skey, hop, task);
 	return id;
 }
 
@@ -213,13 +212,14 @@ bool hists_leaves_out(const struct hists_private *h, frameid frame)
 		       PLACE_UNKNOWN;
 }
 
-static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, taskid task)
+static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, uint32_t skey,
+			  taskid task)
 {
 	if (hists_leaves_out(h, frame))
 		return caller;
 	const struct frame_hops hops = *hists_hops(h, frame);
 	for (uint32_t i = 0; i < hops.n; i++)
-		caller = below(h, caller, h->hop_lists.at[hops.first + i], task);
+		caller = below(h, caller, h->hop_lists.at[hops.first + i], skey, task);
 	return caller;
 }
 
@@ -251,7 +251,7 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, 
 	pathid at = known ? known - 1 : root_of(h, skey);
 	while (h->todo.n) {
 		stackid next = h->todo.at[--h->todo.n];
-		at = below_frame(h, at, s->stacks[next].frame, task);
+		at = below_frame(h, at, s->stacks[next].frame, skey, task);
 		*hists_of_stack(h, next, skey) = at + 1;
 	}
 	return at;
@@ -267,7 +267,7 @@ static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint3
 		vec_push(&frames, s->stacks[stack].frame);
 	pathid at = root_of(h, skey);
 	while (frames.n)
-		at = below_frame(h, at, frames.at[--frames.n], task);
+		at = below_frame(h, at, frames.at[--frames.n], skey, task);
 	vec_free(&frames);
 	return at;
 }
@@ -313,7 +313,7 @@ static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32
 	}
 	/* A sample without a stack is one of nobody knows where. */
 	ret.path = stack ? whole_path(h, stack, skey, task)
-			 : below(h, root_of(h, skey), leaf_hop, task);
+			 : below(h, root_of(h, skey), leaf_hop, skey, task);
 	return ret;
 }
 

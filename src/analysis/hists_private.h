@@ -22,8 +22,7 @@ struct hop { /* a frame, or a function inlined there, as far as rows and chains 
 struct path {          /* begins with the pair that it is found by */
 	pathid caller; /* NONE for roots, of which there is one per skey; they have no hop */
 	uint32_t hop;
-	uint32_t row; /* NONE: none */
-	uint32_t skey;
+	uint32_t row;   /* NONE: none */
 	uint32_t depth; /* hops; 0 for roots */
 	pathid first;   /* the first path below it; NONE: there is none */
 	pathid above;   /* the next path towards the root with the same row; NONE: this is the
@@ -117,11 +116,11 @@ struct hists_private {
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
 	uint32_t *first_leaf,
 		*leaves_of; /* in caller order paths with samples, by the row of their Self */
-	pathid *first_below, *next;  /* children of a path; NONE ends */
+	pathid *next;       /* [path]: the next one below its caller; NONE ends */
 	struct hist_stat *regular;   /* [path]: samples of the first event that end there and whose
 				      * Self is   the path's row's */
 	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is
-				      * the last path of its row */
+				      * the last path of its row; in caller order NULL */
 };
 
 uint32_t tuples_add(struct tuples *t, const uint32_t *values);

@@ -20,16 +20,16 @@ static void sum_below(struct hists_private *h)
 
 static void link_children(struct hists_private *h)
 {
-	h->first_below = xrealloc(NULL, h->paths.n + 1, sizeof(*h->first_below));
 	h->next = xrealloc(NULL, h->paths.n + 1, sizeof(*h->next));
-	memset(h->first_below, 0xff, (h->paths.n + 1) * sizeof(*h->first_below));
+	for (size_t i = 0; i < h->paths.n; i++)
+		h->paths.at[i].first = NONE;
 	for (size_t i = h->paths.n; i--;) {
 		pathid caller = h->paths.at[i].caller;
 		h->next[i] = NONE;
 		if (caller == NONE)
 			continue;
-		h->next[i] = h->first_below[caller];
-		h->first_below[caller] = (pathid)i;
+		h->next[i] = h->paths.at[caller].first;
+		h->paths.at[caller].first = (pathid)i;
 	}
 }
 
@@ -41,14 +41,14 @@ static void find_above(struct hists_private *h)
 	for (size_t r = 0; r < h->paths.n; r++) {
 		if (h->paths.at[r].caller != NONE)
 			continue;
-		for (pathid at = h->first_below[r]; at != NONE && at != r;) {
+		for (pathid at = h->paths.at[r].first; at != NONE && at != r;) {
 			struct path *p = &h->paths.at[at];
 			if (p->row != NONE) {
 				p->above = last[p->row];
 				last[p->row] = at;
 			}
-			if (h->first_below[at] != NONE) {
-				at = h->first_below[at];
+			if (p->first != NONE) {
+				at = p->first;
 				continue;
 			}
 			for (;;) { /* leave */
@@ -238,7 +238,8 @@ void hists_sum_paths(struct hists_private *h)
 	if (!h->hists.opts->chains)
 		return;
 	find_regular(h);
-	find_innermost(h);
+	if (h->hists.opts->order == CHAIN_CALLEE)
+		find_innermost(h);
 	list_paths(h);
 	list_leaves(h);
 	find_row_depths(h);
