@@ -146,6 +146,12 @@ struct cg_listed {
 /* Fills ret[nodes[id].n_in], and [n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+/* A hint that the node will be looked at soon. It may lie on two cache lines. */
+static inline void callgraph_prefetch_node(const struct cg_node *n)
+{
+	prefetch_line(n);
+	prefetch_line((const char *)(n + 1) - 1);
+}
 /* A hint that the entry at this place of order[] will be listed soon, and those behind it. */
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place);
 

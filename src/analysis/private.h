@@ -45,13 +45,6 @@ void callgraph_halve_cycle(const struct callgraph *g, const struct cycle_part *p
 /* Whether callers of symbols are looked for: in, nodes[].first_in and n_in. */
 bool callgraph_wants_callers(const struct callgraph_opts *o);
 
-/* A node may lie on two cache lines. */
-static inline void callgraph_prefetch_node(const struct cg_node *n)
-{
-	prefetch_line(n);
-	prefetch_line((const char *)(n + 1) - 1);
-}
-
 /* propagate.c: fractions, shown, child times, share, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 

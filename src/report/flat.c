@@ -205,9 +205,7 @@ static void prefetch(const struct state *s)
 	if (s->n - s->next <= AHEAD)
 		return;
 	symid id = s->chosen[s->next + AHEAD];
-	const struct cg_node *n = &s->in.graph->nodes[id];
-	prefetch_line(n);
-	prefetch_line((const char *)(n + 1) - 1);
+	callgraph_prefetch_node(&s->in.graph->nodes[id]);
 	symbols_prefetch_display(s->in.symbols, id);
 	symbols_prefetch_text(s->in.symbols, s->chosen[s->next + NAME_AHEAD]);
 }
