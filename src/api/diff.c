@@ -59,12 +59,10 @@ static void close_side(struct diff_side *s)
 struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
 			   const struct kin_diff_opts *opts, struct kin_table **ret)
 {
-	struct kin_diff_opts o = { 0 };
+	struct kin_diff_opts o;
 	struct diff_side sides[2] = { 0 };
 	struct kin_table *t = NULL;
-
-	if (opts)
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	opts_copy(&o, sizeof(o), opts);
 	struct kin_error *err = open_side(before, &sides[0]);
 	if (!err)
 		err = open_side(after, &sides[1]);

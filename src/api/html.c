@@ -116,10 +116,9 @@ static char *title_of(const struct kin_profile *p)
 
 struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *opts, FILE *out)
 {
-	struct kin_html_opts o = { 0 };
+	struct kin_html_opts o;
 	struct parts x = { 0 };
-	if (opts)
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	opts_copy(&o, sizeof(o), opts);
 	char *title = o.title ? NULL : title_of(p);
 	struct kin_error *err = make_tables(p, o.min_share, &x);
 	if (!err)

@@ -71,9 +71,9 @@ static void free_live(struct kin_live *l)
 
 struct kin_error *kin_live_start(const struct kin_live_opts *opts, struct kin_live **ret)
 {
-	struct kin_live_opts o = { 0 };
+	struct kin_live_opts o;
 	struct kin_live *l = xalloc(sizeof(*l));
-	memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	opts_copy(&o, sizeof(o), opts);
 	struct kin_error *err = start(l, &o);
 	if (err)
 		free_live(l);

@@ -3,6 +3,8 @@
 #ifndef API_PRIVATE_H
 #define API_PRIVATE_H
 
+#include <string.h>
+
 #include "analysis/callgraph.h"
 #include "base/vec.h"
 #include "input/input.h"
@@ -30,6 +32,16 @@ struct kin_profile {
 	VEC(char *) warnings, doubts;
 	struct line_counts *line_counts; /* NULL: none */
 };
+
+/* A caller's struct of options, which begins with its size, as the one of `size` bytes that there
+ * is now: what an older caller does not know, and all if there is no struct, is as if not given. */
+static inline void opts_copy(void *to, size_t size, const void *given)
+{
+	size_t known = given ? *(const size_t *)given : 0;
+	memset(to, 0, size);
+	if (given)
+		memcpy(to, given, known < size ? known : size);
+}
 
 /* One of data that is no file's. Takes over `data`. */
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);

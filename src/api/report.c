@@ -53,7 +53,7 @@ static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin
 				       &c->pids,   &c->tids,           &c->cpus,
 				       &c->times,  &c->parallelism,    &c->function,
 				       &c->socket };
-	memcpy(c, o, o->size < sizeof(*c) ? o->size : sizeof(*c));
+	opts_copy(c, sizeof(*c), o);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = copy_string(a, *texts[i]);
 	return c;
@@ -61,8 +61,8 @@ static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin
 
 bool kin_hists_need_details(const struct kin_hists_opts *opts)
 {
-	struct kin_hists_opts o = { 0 };
-	memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	struct kin_hists_opts o;
+	opts_copy(&o, sizeof(o), opts);
 	return hists_ask_needs_details(&o);
 }
 
@@ -141,9 +141,8 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, cons
 struct kin_error *kin_report(struct kin_profile *p, const char *name,
 			     const struct kin_report_opts *opts, struct kin_table **ret)
 {
-	struct kin_report_opts o = { 0 };
-	if (opts)
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	struct kin_report_opts o;
+	opts_copy(&o, sizeof(o), opts);
 	const struct report *r = report_find(name);
 	if (!r)
 		return err_new(KIN_ERROR_USAGE, "no report '%s'", name);
@@ -182,9 +181,8 @@ static struct kin_error *no_format(const char *name)
 struct kin_error *kin_render(struct kin_table *t, const char *format,
 			     const struct kin_render_opts *opts, FILE *out)
 {
-	struct kin_render_opts o = { 0 };
-	if (opts)
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	struct kin_render_opts o;
+	opts_copy(&o, sizeof(o), opts);
 	const struct renderer *r = renderer_find(format);
 	if (!r)
 		return no_format(format);

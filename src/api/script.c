@@ -72,9 +72,8 @@ static struct kin_error *check(const struct profile *p, const char *format,
 struct kin_error *kin_script(struct kin_profile *p, const char *format,
 			     const struct kin_script_opts *opts, FILE *out)
 {
-	struct kin_script_opts o = { 0 };
-	if (opts)
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	struct kin_script_opts o;
+	opts_copy(&o, sizeof(o), opts);
 	struct sample_filter *filter = NULL;
 	struct kin_error *err = check(p->data, format, &o);
 	if (!err)
