@@ -9,6 +9,11 @@ alone() { # header, compiler options
 	echo "#include \"$header\"" | ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror \
 		-Wno-unused-function -fsyntax-only -x c "$@" -
 }
+alone_cxx() { # header, compiler options
+	header=$1
+	shift
+	echo "#include \"$header\"" | ${CXX:-c++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -x c++ "$@" -
+}
 try() { check "$1 compiles alone" alone "$@"; }
 
 for h in include/kin/*.h; do
@@ -19,5 +24,9 @@ for h in src/*/*.h; do
 done
 for h in runtime/*.h; do
 	check "$h compiles alone" alone "${h#runtime/}" -Iruntime -Iinclude
+done
+# What is installed, for programs in C++ too.
+for h in kin/kin.h kin/table.h kinrt.h; do
+	check "$h compiles as C++" alone_cxx "$h" -Iinclude -Iruntime
 done
 finish
