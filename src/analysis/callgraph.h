@@ -86,7 +86,7 @@ struct callgraph {
 	symid *members;               /* of the cycles, each group in the order they are listed */
 	nodeid *order;                /* nodes by index: order[i] has index i + 1 */
 
-	bool has_histogram, has_arcs;
+	bool has_arcs;
 	bool no_static_calls;  /* static_calls was asked for, but the machine is not supported */
 	bool spans_histograms; /* gnu, static_calls: a symbol covers several histograms (GNU gives
 				  up) */

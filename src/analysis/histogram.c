@@ -123,7 +123,6 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 
 	const struct histogram *first = &p->histograms[0];
 	double units = (double)((first->high - first->low) / 2) / first->n;
-	g->has_histogram = true;
 	g->rate = o->gnu || first->rate ? first->rate : 1;
 	memcpy(g->dimension, first->dimension, sizeof(g->dimension));
 	g->abbrev = first->abbrev;

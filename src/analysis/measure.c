@@ -58,7 +58,6 @@ bool callgraph_has_stacks(const struct callgraph_opts *o)
 static void describe_unit(struct callgraph *g, const struct samples *s)
 {
 	const struct event *e = &s->events[samples_event(s)];
-	g->has_histogram = true;
 	g->rate = e->unit == EVENT_NS ? 1e9 : 1;
 	if (e->unit != EVENT_NS)
 		strcpy(g->dimension, "events");

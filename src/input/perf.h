@@ -37,9 +37,9 @@ struct perf_attr {
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
 	/* Where things are, in bytes; -1: not there. */
-	int sample_time, sample_id; /* from the start of a sample's record */
-	int trailer_tid, trailer_time, trailer_id, trailer_cpu; /* from the end of other records */
-	size_t fixed; /* fields of a sample up to PERIOD */
+	int sample_time, sample_id;                /* from the start of a sample's record */
+	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
+	size_t fixed;                              /* fields of a sample up to PERIOD */
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */

@@ -107,13 +107,13 @@ static void place_fields(struct perf_attr *a)
 	a->sample_id = t & PERF_IDENTIFIER ? PERF_RECORD_HEADER
 		       : t & PERF_ID ? PERF_RECORD_HEADER + 8 * __builtin_popcountll(t & before_id)
 				     : -1;
-	a->trailer_tid = a->trailer_time = a->trailer_id = a->trailer_cpu = -1;
+	a->trailer_tid = a->trailer_time = a->trailer_id = -1;
 	if (!(a->flags & PERF_FLAG_SAMPLE_ID_ALL))
 		return;
 	if (t & PERF_IDENTIFIER)
 		a->trailer_id = end += 8;
 	if (t & PERF_CPU)
-		a->trailer_cpu = end += 8;
+		end += 8;
 	if (t & PERF_STREAM_ID)
 		end += 8;
 	if (t & PERF_ID) {
