@@ -282,10 +282,12 @@ static const struct item files[] = {
 	  "process." },
 	{ "gmon.out", "What a program compiled with -pg writes when it exits, in its current "
 		      "folder; gmon.out.PID if GMON_OUT_PREFIX=gmon.out is in its environment." },
-	{ "gmon.sum", "What kin merge writes." },
-	{ "~/.kinconfig, ~/.perfconfig", "Defaults of kin report: see kin-report(1)." },
-	{ "~/.cache/kin/unwind",
-	  "Tables for walking stacks, one per program or library; they may be deleted." },
+	{ "gmon.sum, merged.kin", "What kin merge writes: the second of recordings." },
+	{ "~/.kinconfig, ~/.perfconfig",
+	  "Defaults of kin report and kin top: see kin-report(1), kin-top(1)." },
+	{ "~/.cache/kin/unwind, ~/.cache/kin/kernel",
+	  "Tables for walking stacks, one per program or library, and the kernel's names; they may "
+	  "be deleted. Below $XDG_CACHE_HOME/kin, if that is set." },
 	{ 0 },
 };
 
