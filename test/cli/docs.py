@@ -2,6 +2,8 @@
 
     docs.py BUILD
 """
+import functools
+import glob
 import os
 import re
 import shutil
@@ -10,6 +12,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, '..', '..')
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
 
@@ -27,6 +30,48 @@ def complete(build, folder, *words):
     script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _kin; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
     return output('bash', '-c', script, 'bash', os.path.join(build, 'doc', 'kin'), *split, cwd=folder).split()
+
+
+def of_help(text):
+    """{'-o', '--output' ...}"""
+    return set(re.findall(r'^ +(-\w)\b', text, re.M)) | set(re.findall(r'^ +(?:-\w, )?(--[\w-]+)', text, re.M))
+
+
+def of_man(page, name):
+    part = re.split(r'^\.SH ', page.replace('\\-', '-').split('.SH OPTIONS\n')[1], flags=re.M)[0]
+    heads = re.findall(r'^\.TP\n(.*)', part, re.M)
+    return {o for head in heads for o in re.findall(r'\\fB(-[\w-]+)\\fR', head)}
+
+
+def of_zsh(script, name):
+    part = script.split(f'\n    {name})\n')[1].split(';;\n')[0]
+    return {'-' + o.rstrip('=-+') for o in re.findall(r"^ +'\*-([\w=+-]+)\[", part, re.M)}
+
+
+def of_fish(script, name):
+    lines = re.findall(rf"^complete -c kin -n '__fish_seen_subcommand_from {name}'(.*?) (?:-d|-[xr] )", script, re.M)
+    return {('-' if kind == 's' else '--') + o for line in lines for kind, o in re.findall(r' -([sl]) (\S+)', line)}
+
+
+PLACES = [('the man page', 'kin-{}.1', of_man), ('zsh', '_kin', of_zsh), ('fish', 'kin.fish', of_fish)]
+
+
+def commands_in(text):
+    """(command, long option) of each "kin COMMAND --option" in a text; what follows "--" is another program's."""
+    for command, rest in re.findall(r'\bkin (\w+)( [^`\n;|&"()]*)', text.replace('\\-', '-')):
+        words = rest.split(' kin ')[0].split(' ./')[0].split()
+        for word in words[:words.index('--') if '--' in words else None]:
+            if word.startswith('--'):
+                yield command, re.match(r'[\w-]+', word).group()
+
+
+@functools.lru_cache
+def options_of(kin, command):
+    return of_help(output(kin, command, '--help'))
+
+
+def known(kin, command, option):
+    return any(o.startswith(option) for o in options_of(kin, command)) or option == '--help'
 
 
 def main():
@@ -48,15 +93,21 @@ def main():
             tap.skip(f'{page}.1 formats cleanly', 'man is not installed')
 
     for name in names:
-        text = output(kin, name, '--help')
-        options = set(re.findall(r'^ +(?:-\w, )?--([\w-]+)', text, re.M))
-        page = open(os.path.join(doc, f'kin-{name}.1')).read().replace('\\-', '-')
-        missing = sorted(o for o in options if f'--{o}\\fR' not in page)
-        tap.ok(options and not missing, f'kin-{name}.1 has the options of kin {name} --help', str(missing))
+        options = options_of(kin, name)
+        tap.ok(options, f'kin {name} --help has options')
+        for place, text, find in PLACES:
+            found = find(open(os.path.join(doc, text.format(name))).read(), name)
+            differ = sorted(options ^ found)
+            tap.ok(not differ, f'{place} has the options of kin {name} --help, and no others', str(differ))
         with tempfile.TemporaryDirectory() as folder:
-            offered = {o.rstrip('=') for o in complete(build, folder, 'kin', name, '--')}
-            missing = sorted(o for o in options if '--' + o not in offered)
+            offered = {o.rstrip('=') for o in complete(build, folder, 'kin', name, '-')}
+            missing = sorted(o for o in options if o.startswith('--') and o not in offered)
             tap.ok(not missing, f'bash completes the options of kin {name}', str(missing))
+
+    for path in sorted(glob.glob(os.path.join(ROOT, '*.md')) + glob.glob(os.path.join(ROOT, '*', '*.md')) +
+                       glob.glob(os.path.join(doc, '*.1'))):
+        unknown = [f'kin {c} {o}' for c, o in commands_in(open(path).read()) if c in names and not known(kin, c, o)]
+        tap.ok(not unknown, f'{os.path.basename(path)} names no options that commands do not have', str(unknown))
 
     with tempfile.TemporaryDirectory() as folder:
         open(os.path.join(folder, 'gmon.out'), 'w').close()
