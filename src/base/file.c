@@ -166,3 +166,17 @@ struct kin_error *file_create(const char *path, int *ret)
 	*ret = fd;
 	return NULL;
 }
+
+bool file_write_all(int fd, const void *data, size_t size)
+{
+	for (const uint8_t *p = data; size;) {
+		ssize_t n = write(fd, p, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}

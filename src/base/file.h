@@ -37,4 +37,7 @@ MUST_CHECK struct kin_error *file_create(const char *path, int *fd);
 /* That refusal alone, for who opens otherwise. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);
 
+/* Writes all of it, however often that is interrupted. False with errno set if it cannot. */
+MUST_CHECK bool file_write_all(int fd, const void *data, size_t size);
+
 #endif

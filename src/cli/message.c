@@ -8,19 +8,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
-
-static void write_all(const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(STDERR_FILENO, p, n);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return; /* nobody is left to tell */
-		p += done;
-		n -= (size_t)done;
-	}
-}
+#include "base/file.h"
 
 void message(const char *command, const char *fmt, ...)
 {
@@ -30,7 +18,7 @@ void message(const char *command, const char *fmt, ...)
 	va_end(ap);
 	char *safe = escape_copy(text);
 	char *line = xprintf("kin%s%s: %s\n", command ? " " : "", command ? command : "", safe);
-	write_all(line, strlen(line));
+	(void)!file_write_all(STDERR_FILENO, line, strlen(line)); /* or nobody is left to tell */
 	free(line);
 	free(safe);
 	free(text);

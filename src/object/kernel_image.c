@@ -1,11 +1,14 @@
 #include "object/kernel_image.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 enum { VERSION = 1, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
 
@@ -66,6 +69,8 @@ static bool lines_next(struct lines *l)
 	for (;;) {
 		if (l->at == l->n) {
 			ssize_t got = read(l->fd, l->buf, sizeof(l->buf));
+			if (got < 0 && errno == EINTR)
+				continue;
 			if (got <= 0)
 				break;
 			l->at = 0;
@@ -291,18 +296,6 @@ static size_t unique(struct kernel_image_symbol *s, size_t n)
 	return kept;
 }
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-	for (const char *p = data; size;) {
-		ssize_t n = write(fd, p, size);
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 static bool write_image(struct making *m, int fd)
 {
 	struct kernel_image_symbol *s = (void *)m->symbols.at;
@@ -314,9 +307,10 @@ static bool write_image(struct making *m, int fd)
 	for (size_t i = 0; i < n; i += KERNEL_BLOCK)
 		if (!area_add(&m->index, &s[i].addr, sizeof(s[i].addr)))
 			return false;
-	return write_all(fd, &m->header, sizeof(m->header)) &&
-	       write_all(fd, m->index.at, m->index.size) && write_all(fd, s, n * sizeof(*s)) &&
-	       write_all(fd, m->names.at, m->names.size);
+	return file_write_all(fd, &m->header, sizeof(m->header)) &&
+	       file_write_all(fd, m->index.at, m->index.size) &&
+	       file_write_all(fd, s, n * sizeof(*s)) &&
+	       file_write_all(fd, m->names.at, m->names.size);
 }
 
 bool kernel_image_write(int fd, const struct kernel_image_header *now, bool passing)

@@ -165,20 +165,6 @@ out:
 
 /* ---- saving ---- */
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-	for (const uint8_t *p = data; size;) {
-		ssize_t n = write(fd, p, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 static bool write_table(int fd, const struct unwind_table *t)
 {
 	struct header h = { .version = VERSION, .machine = t->machine };
@@ -188,9 +174,9 @@ static bool write_table(int fd, const struct unwind_table *t)
 	h.n_points = t->n_points;
 	h.n_rules = t->n_rules;
 	h.checksum = checksum_all(&h, t->points, t->rules);
-	return write_all(fd, &h, sizeof(h)) &&
-	       write_all(fd, t->points, t->n_points * sizeof(*t->points)) &&
-	       write_all(fd, t->rules, t->n_rules * sizeof(*t->rules));
+	return file_write_all(fd, &h, sizeof(h)) &&
+	       file_write_all(fd, t->points, t->n_points * sizeof(*t->points)) &&
+	       file_write_all(fd, t->rules, t->n_rules * sizeof(*t->rules));
 }
 
 struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,
