@@ -141,14 +141,35 @@ static void put_padding(struct perf_page *p, size_t i, size_t n, bool wanted)
 	p->put = 0;
 }
 
+static void put_text(struct perf_page *p, size_t i, const struct kin_cell *cell,
+		     const struct kin_row *row, bool last)
+{
+	const struct kin_column *column = kin_table_column(p->t, p->cols[i]);
+	size_t width = p->widths[i], mark = is_symbol(column) ? 4 : 0;
+	char *name = more_digits(column, perf_name(p, cell->text), width);
+	size_t n = strlen(name);
+	if (is_cut(column, name) && n + mark > width && width >= mark)
+		name[n = width - mark] = '\0';
+	if (mark) {
+		const struct kin_cell *level = &row->cells[p->level];
+		sink_char(&p->s, '[');
+		sink_str(&p->s, level->type == KIN_CELL_TEXT ? level->text : ".");
+		sink_str(&p->s, "] ");
+	}
+	sink_str(&p->s, name);
+	free(name);
+	n += mark;
+	if (n < width && !(last && ends_ragged(column->key)))
+		sink_pad(&p->s, width - n);
+}
+
 /* With a separator, one blank and no alignment: perf's way. */
 static void put_cell(struct perf_page *p, size_t i, const struct kin_cell *cell,
 		     const struct kin_row *row, bool last)
 {
-	const struct kin_column *column = kin_table_column(p->t, p->cols[i]);
 	size_t width = p->widths[i], n;
 	bool sep = p->o->separator;
-	char buf[64], *name;
+	char buf[64];
 	switch (cell->type) {
 	case KIN_CELL_SHARE:
 		snprintf(buf, sizeof(buf), "%.2f%%", perf_percent(cell->number));
@@ -157,44 +178,29 @@ static void put_cell(struct perf_page *p, size_t i, const struct kin_cell *cell,
 				 sep || width < 2 ? 0 : (int)width - 2);
 		n = sep || strlen(buf) + 1 > width ? strlen(buf) + 1 : width;
 		put_padding(p, i, n, !last);
-		return;
+		break;
 	case KIN_CELL_COUNT:
 		snprintf(buf, sizeof(buf), " %*" PRIu64, sep ? 0 : (int)width - 1, cell->count);
 		sink_str(&p->s, buf);
 		put_padding(p, i, strlen(buf), !last);
-		return;
+		break;
 	case KIN_CELL_TEXT:
+		put_text(p, i, cell, row, last);
 		break;
 	case KIN_CELL_NONE:
 		if (goes_on(p, i))
-			return;
+			break;
 		sink_pad(&p->s, width > 3 ? width - 3 : 0);
 		sink_str(&p->s, "N/A");
 		sink_pad(&p->s, last ? 0 : title_width(p, i) - width);
-		return;
+		break;
 	case KIN_CELL_TIME:
 	case KIN_CELL_NUMBER:
 	case KIN_CELL_ADDRESS:
 	case KIN_CELL_OF:
 	case KIN_CELL_PLUS:
-		return;
+		break;
 	}
-	name = more_digits(column, perf_name(p, cell->text), width);
-	n = strlen(name);
-	size_t mark = is_symbol(column) ? 4 : 0;
-	if (is_cut(column, name) && n + mark > width && width >= mark)
-		name[n = width - mark] = '\0';
-	if (is_symbol(column)) {
-		const struct kin_cell *level = &row->cells[p->level];
-		sink_char(&p->s, '[');
-		sink_str(&p->s, level->type == KIN_CELL_TEXT ? level->text : ".");
-		sink_str(&p->s, "] ");
-		n += 4;
-	}
-	sink_str(&p->s, name);
-	free(name);
-	if (n < width && !(last && ends_ragged(column->key)))
-		sink_pad(&p->s, width - n);
 }
 
 static void put_row(struct perf_page *p, const struct kin_row *row)
@@ -206,43 +212,51 @@ static void put_row(struct perf_page *p, const struct kin_row *row)
 	sink_char(&p->s, '\n');
 }
 
-/* Figures first, then the name, indented by its level. */
-static void put_level_row(struct perf_page *p, const struct kin_row *row)
+/* How wide the names of a level are: as the widest, or the title. */
+static size_t level_width(const struct perf_page *p, const char *key)
 {
-	size_t n_levels = render_count(p->t, "levels");
-	char width_key[64];
-	sink_pad(&p->s, row->depth * INDENT);
-	for (size_t i = 0; i < p->n; i++) {
-		const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
-		if (c->tree)
-			continue;
-		put_gap(p, i);
-		put_cell(p, i, &row->cells[p->cols[i]], row, false);
-	}
-	if (!p->o->separator)
-		sink_pad(&p->s, (n_levels - 1) * INDENT);
-	sink_str(&p->s, p->o->separator ? p->o->separator : "  ");
-	snprintf(width_key, sizeof(width_key), "level_key_%u", (unsigned)row->depth);
-	const char *key = render_text(p->t, width_key);
-	char *whole = perf_name(p, row->cells[p->tree].text), *name = whole + strspn(whole, " ");
-	bool symbol = key && (!strcmp(key, "symbol") || !strcmp(key, "symoff"));
-	snprintf(width_key, sizeof(width_key), "width_%s", key ? key : "");
-	size_t n = strlen(whole), width = (size_t)render_count(p->t, width_key);
-	snprintf(width_key, sizeof(width_key), "title_%s", key ? key : "");
-	const char *title = render_text(p->t, width_key);
+	char name[64];
+	snprintf(name, sizeof(name), "width_%s", key);
+	size_t width = (size_t)render_count(p->t, name);
+	snprintf(name, sizeof(name), "title_%s", key);
+	const char *title = render_text(p->t, name);
 	if (title && strlen(title) > width)
 		width = strlen(title);
-	if (key && !strcmp(key, "dso"))
-		width = room_for_address(p, width);
-	if (key && !symbol && !strcmp(key, "comm") && strlen(name) > width)
+	return !strcmp(key, "dso") ? room_for_address(p, width) : width;
+}
+
+static void put_level_name(struct perf_page *p, const struct kin_row *row)
+{
+	char name_of_key[32];
+	snprintf(name_of_key, sizeof(name_of_key), "level_key_%u", (unsigned)row->depth);
+	const char *given = render_text(p->t, name_of_key), *key = given ? given : "";
+	char *whole = perf_name(p, row->cells[p->tree].text), *name = whole + strspn(whole, " ");
+	size_t n = strlen(whole), width = level_width(p, key);
+	if (!strcmp(key, "comm") && strlen(name) > width)
 		name[width] = '\0';
-	if (symbol)
+	if (!strcmp(key, "symbol") || !strcmp(key, "symoff"))
 		put_cell(p, p->n - 1, &row->cells[p->tree], row, true);
 	else
 		sink_str(&p->s, name);
 	if (n < width && !ends_ragged(key))
 		sink_pad(&p->s, width - n);
 	free(whole);
+}
+
+/* Figures first, then the name, indented by its level. */
+static void put_level_row(struct perf_page *p, const struct kin_row *row)
+{
+	sink_pad(&p->s, row->depth * INDENT);
+	for (size_t i = 0; i < p->n; i++) {
+		if (kin_table_column(p->t, p->cols[i])->tree)
+			continue;
+		put_gap(p, i);
+		put_cell(p, i, &row->cells[p->cols[i]], row, false);
+	}
+	if (!p->o->separator)
+		sink_pad(&p->s, (render_count(p->t, "levels") - 1) * INDENT);
+	sink_str(&p->s, p->o->separator ? p->o->separator : "  ");
+	put_level_name(p, row);
 	sink_char(&p->s, '\n');
 }
 
@@ -327,53 +341,72 @@ static void put_elided(struct perf_page *p)
 	}
 }
 
-static void put_heading(struct perf_page *p)
+/* Above the first event. */
+static void put_first_heading(struct perf_page *p)
+{
+	char buf[64];
+	if (!render_count(p->t, "headed"))
+		sink_str(&p->s, "# To display the perf.data header info, please use "
+				"--header/--header-only options.\n#\n");
+	if (!render_count(p->t, "n_events"))
+		return;
+	put_elided(p);
+	snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
+		 render_count(p->t, "lost"));
+	sink_str(&p->s, buf);
+}
+
+/* "# Samples: 12K of event 'cycles' (time slices: 10%-20%)"; thousands are cut off, not rounded. */
+static void put_samples(struct perf_page *p)
 {
 	static const char units[] = " KMG";
-	char buf[128];
+	char buf[64];
 	uint64_t samples = render_count(p->t, "samples");
 	size_t unit = 0;
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
-	if (kin_table_property(p->t, "first")) {
-		if (!render_count(p->t, "headed"))
-			sink_str(&p->s, "# To display the perf.data header info, please use "
-					"--header/--header-only options.\n#\n");
-		if (!render_count(p->t, "n_events"))
-			return;
-		put_elided(p);
-		snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
-			 render_count(p->t, "lost"));
-		sink_str(&p->s, buf);
-	}
-	char *event = escape_copy(render_text(p->t, "event") ? render_text(p->t, "event") : "");
+	const char *event = render_text(p->t, "event"), *times = render_text(p->t, "times");
+	char *safe = escape_copy(event ? event : "");
 	snprintf(buf, sizeof(buf), "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
 		 p->group_size > 1 ? "s" : "");
 	sink_str(&p->s, buf);
-	sink_str(&p->s, event);
-	free(event);
+	sink_str(&p->s, safe);
 	sink_char(&p->s, '\'');
-	if (render_text(p->t, "times")) {
+	free(safe);
+	if (times) {
 		sink_str(&p->s, " (time slices: ");
-		sink_str(&p->s, render_text(p->t, "times"));
+		sink_str(&p->s, times);
 		sink_char(&p->s, ')');
 	}
-	const char *order = render_text(p->t, "sort_order");
-	snprintf(buf, sizeof(buf), "\n# %s: %" PRIu64 "\n",
+	sink_char(&p->s, '\n');
+}
+
+static void put_line(struct perf_page *p, const char *label, const char *text)
+{
+	char *safe = escape_copy(text);
+	sink_str(&p->s, label);
+	sink_str(&p->s, safe);
+	sink_char(&p->s, '\n');
+	free(safe);
+}
+
+static void put_heading(struct perf_page *p)
+{
+	char buf[64];
+	if (kin_table_property(p->t, "first")) {
+		put_first_heading(p);
+		if (!render_count(p->t, "n_events"))
+			return;
+	}
+	put_samples(p);
+	const char *order = render_text(p->t, "sort_order"), *socket = render_text(p->t, "socket");
+	snprintf(buf, sizeof(buf), "# %s: %" PRIu64 "\n",
 		 order ? "Total weight " : "Event count (approx.)", render_count(p->t, "weight"));
 	sink_str(&p->s, buf);
-	if (render_text(p->t, "socket")) {
-		sink_str(&p->s, "# Processor Socket: ");
-		sink_str(&p->s, render_text(p->t, "socket"));
-		sink_char(&p->s, '\n');
-	}
-	if (order) {
-		char *safe = escape_copy(order);
-		sink_str(&p->s, "# Sort order   : ");
-		sink_str(&p->s, safe);
-		sink_char(&p->s, '\n');
-		free(safe);
-	}
+	if (socket)
+		put_line(p, "# Processor Socket: ", socket);
+	if (order)
+		put_line(p, "# Sort order   : ", order);
 	sink_str(&p->s, "#\n");
 	if (p->hierarchy)
 		put_level_header(p);
