@@ -46,7 +46,7 @@ struct program {
 	symid *places;    /* [n_frames] */
 	uint8_t *is_call; /* [n_frames]: 1: the address is where a call returns to */
 	VEC(struct extra) extras;
-	VEC(struct extra_place) extra_places;
+	VEC(const char *) extra_names;
 	struct strtab *names;   /* of extra places */
 	struct map64 extra_ids; /* MAP64_PAIR(object or place, name) by kind, see extra_place() */
 	symid n_symbols;        /* places of objects; extras follow */
@@ -129,14 +129,6 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 
 /* ---- the flat row of places ---- */
 
-struct row {
-	struct symbols **symbols;
-	uint64_t *bases;
-	size_t n;
-	uint32_t program;
-	uint64_t next; /* the first free flat address */
-};
-
 static bool same_file_earlier(const struct program *g, objid id)
 {
 	for (objid i = 0; i < id; i++)
@@ -147,7 +139,7 @@ static bool same_file_earlier(const struct program *g, objid id)
 	return false;
 }
 
-static void add_part(struct program *g, objid id, struct row *row)
+static void add_part(struct program *g, objid id, struct symbols_row *row)
 {
 	struct opened *at = &g->objects[id];
 	struct symbols_opts opts = { .table.exact = true,
@@ -171,7 +163,7 @@ static void add_part(struct program *g, objid id, struct row *row)
 	row->next = ((high + base) | 0xfff) + 1;
 }
 
-static void add_parts(struct program *g, struct object_file *given, struct row *row)
+static void add_parts(struct program *g, struct object_file *given, struct symbols_row *row)
 {
 	size_t n = g->profile->n_objects;
 	row->symbols = xrealloc(NULL, n, sizeof(*row->symbols));
@@ -205,7 +197,7 @@ static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner
 		*at = (uint32_t)g->extras.n;
 		vec_push(&g->extras,
 			 ((struct extra){ .kind = kind, .object = object, .into = owner }));
-		vec_push(&g->extra_places, ((struct extra_place){ strtab_get(g->names, id) }));
+		vec_push(&g->extra_names, strtab_get(g->names, id));
 	}
 	return g->n_symbols + *at;
 }
@@ -236,7 +228,7 @@ static bool is_return(const struct opened *at, const struct symbols *s, const st
 	return id == NONE || s->at[id].addr != f->addr || object_call_ends_at(at->file, f->addr);
 }
 
-static symid frame_place(struct program *g, const struct row *row, frameid frame)
+static symid frame_place(struct program *g, const struct symbols_row *row, frameid frame)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
 	const struct opened *at = &g->objects[f->object];
@@ -263,7 +255,7 @@ static symid frame_place(struct program *g, const struct row *row, frameid frame
 	return unknown_place(g, f);
 }
 
-static void place_frames(struct program *g, const struct row *row)
+static void place_frames(struct program *g, const struct symbols_row *row)
 {
 	const struct samples *s = &g->profile->samples;
 	symid *first = xrealloc(NULL, row->n + 1, sizeof(*first));
@@ -399,7 +391,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 			    const struct program_opts *opts)
 {
 	struct program *g = xalloc(sizeof(*g));
-	struct row row = { 0 };
+	struct symbols_row row = { 0 };
 
 	g->profile = p;
 	g->opts = *opts;
@@ -413,9 +405,9 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 	place_frames(g, &row);
 	if (!opts->no_inlines)
 		find_inlines(g);
-	g->symbols = symbols_join(
-		row.symbols, row.bases, row.n, row.program, g->extra_places.at, g->extra_places.n,
-		row.next, &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
+	g->symbols =
+		symbols_join(&row, g->extra_names.at, g->extra_names.n,
+			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
 	count_unnamed(g);
 	free(row.symbols);
 	free(row.bases);
@@ -437,7 +429,7 @@ void program_free(struct program *g)
 	map64_free(&g->extra_ids);
 	strtab_free(g->names);
 	vec_free(&g->extras);
-	vec_free(&g->extra_places);
+	vec_free(&g->extra_names);
 	vec_free(&g->inline_list);
 	free(g->inlined);
 	free(g->places);

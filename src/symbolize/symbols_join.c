@@ -35,14 +35,14 @@ static void adopt(struct symbols *into, struct symbols *part, uint64_t base, uin
 	*positions += most + 1;
 }
 
-static void add_extra(struct symbols *s, const struct extra_place *extra, size_t n, uint64_t low)
+static void add_extra(struct symbols *s, const char *const *names, size_t n, uint64_t low)
 {
 	symid first = (symid)s->n;
 	for (size_t i = 0; i < n; i++) {
 		s->at[s->n] = (struct symbol){
 			.addr = low + i,
 			.end = low + i + 1,
-			.name = extra[i].name,
+			.name = names[i],
 			.owner = (symid)s->n,
 			.part = (uint16_t)s->n_parts,
 			.is_function = true,
@@ -53,34 +53,35 @@ static void add_extra(struct symbols *s, const struct extra_place *extra, size_t
 	s->parts[s->n_parts++] = (struct symbols_part){ NULL, low, first, (symid)n, low, low + n };
 }
 
-struct symbols *symbols_join(struct symbols **parts, const uint64_t *bases, size_t n,
-			     uint32_t program, const struct extra_place *extra, size_t n_extra,
-			     uint64_t low, const struct symbols_opts *opts)
+struct symbols *symbols_join(const struct symbols_row *row, const char *const *extra,
+			     size_t n_extra, const struct symbols_opts *opts)
 {
 	struct symbols *s = xalloc(sizeof(*s));
 	size_t places = n_extra, placed = 0;
 	uint32_t positions = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		places += parts[i]->n;
-		placed += parts[i]->priv->n_placed;
+	for (size_t i = 0; i < row->n; i++) {
+		places += row->symbols[i]->n;
+		placed += row->symbols[i]->priv->n_placed;
 	}
 	s->opts = *opts;
 	s->priv = xalloc(sizeof(*s->priv));
 	s->priv->files = strtab_new();
 	s->priv->placed = xalloc((placed + 1) * sizeof(*s->priv->placed));
 	s->at = xalloc((places + 1) * sizeof(*s->at));
-	s->parts = xalloc((n + 1) * sizeof(*s->parts));
-	for (size_t i = 0; i < n; i++) {
-		adopt(s, parts[i], bases[i], (uint16_t)i, &positions);
-		if (i == program) {
-			s->object = parts[i]->object;
-			s->text = (struct address_range){ parts[i]->text.low + bases[i],
-							  parts[i]->text.high + bases[i] };
+	s->parts = xalloc((row->n + 1) * sizeof(*s->parts));
+	for (size_t i = 0; i < row->n; i++) {
+		struct symbols *part = row->symbols[i];
+		uint64_t base = row->bases[i];
+		adopt(s, part, base, (uint16_t)i, &positions);
+		if (i == row->program) {
+			s->object = part->object;
+			s->text = (struct address_range){ part->text.low + base,
+							  part->text.high + base };
 		}
-		symbols_free(parts[i]);
+		symbols_free(part);
 	}
-	add_extra(s, extra, n_extra, low);
+	add_extra(s, extra, n_extra, row->next);
 	place_index_init(&s->priv->index, s->at, s->n);
 	s->priv->display = xalloc((s->n + 1) * sizeof(*s->priv->display));
 	return s;

@@ -28,17 +28,19 @@ struct symbols_private {
 	bool have_files;
 };
 
-/* Places without an object, to stand behind all others. */
-struct extra_place {
-	const char *name; /* raw; lives as long as the symbols */
+/* The places of several objects in one flat address space. */
+struct symbols_row {
+	struct symbols **symbols; /* in the order of their bases */
+	uint64_t *bases;          /* added to the addresses of each, so that no two overlap */
+	size_t n;
+	uint32_t program; /* the one whose object is *the* object; NONE: there is none */
+	uint64_t next;    /* the first free flat address */
 };
 
-/* All of `parts`, which are consumed, in the order of their bases, as one; bases[i] is added to the
- * addresses of parts[i], so that no two overlap. The extra places get addresses of their own from
- * `low` on, one each, as the last part; with none of either there is nothing to find, but that is
- * no error. `program` of the parts is the one whose object is *the* object; NONE: there is none. */
-struct symbols *symbols_join(struct symbols **parts, const uint64_t *bases, size_t n,
-			     uint32_t program, const struct extra_place *extra, size_t n_extra,
-			     uint64_t low, const struct symbols_opts *opts);
+/* All symbols of the row, which are consumed, as one. The extra places, by raw names that live as
+ * long as the result, have no object: they get addresses of their own from row->next on, one each,
+ * as the last part. With none of either there is nothing to find, but that is no error. */
+struct symbols *symbols_join(const struct symbols_row *row, const char *const *extra,
+			     size_t n_extra, const struct symbols_opts *opts);
 
 #endif
