@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/vec.h"
 
 struct scan scan_of(const char *text, size_t size)

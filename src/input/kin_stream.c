@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "input/kin_records.h"
 
 static void note_time(struct kin_file *f, uint64_t time_ns)

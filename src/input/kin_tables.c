@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "input/kin_read.h"
 
 /* One record at a time: true while the next one, of `size` bytes, is within the payload. */

@@ -1,7 +1,6 @@
 /* perf_attrs.c - the events of a file, and which of them a record is of. */
 #include <string.h>
 
-#include "base/err.h"
 #include "input/perf.h"
 
 enum { ATTRS_MAX = 60000 }; /* events of a profile are 16-bit numbers */

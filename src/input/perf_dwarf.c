@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/err.h"
 #include "input/perf.h"
 #include "unwind/unwinder.h"
 
