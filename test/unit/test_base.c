@@ -1,10 +1,17 @@
 /* Interned strings, the map, the arena, and names made safe for a terminal. */
 #include "tap.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/escape.h"
+#include "base/file.h"
 #include "base/map64.h"
 #include "base/pairs.h"
 #include "base/strtab.h"
@@ -98,6 +105,50 @@ static void hostile_names_are_shown_not_obeyed(void)
 	OK(escape_width("日本") == 4);
 }
 
+/* A child that begins to read late; its status is 0 if it got `size` bytes. */
+static pid_t slow_reader(const int fds[2], size_t size)
+{
+	pid_t pid = fork();
+	if (pid)
+		return pid;
+	char buf[4096];
+	size_t total = 0;
+	close(fds[1]);
+	usleep(50000);
+	for (ssize_t n; (n = read(fds[0], buf, sizeof(buf))) > 0;)
+		total += (size_t)n;
+	_exit(total != size);
+}
+
+static void nothing(int signal) { (void)signal; }
+
+static void all_is_written_whatever_interrupts(void)
+{
+	enum { SIZE = 1 << 20, EVERY_US = 3000 };
+	static char data[SIZE];
+	int fds[2], status = -1;
+	struct sigaction interrupt = { .sa_handler = nothing }; /* without SA_RESTART */
+	struct itimerval often = { { 0, EVERY_US }, { 0, EVERY_US } }, never = { 0 };
+
+	OK(!pipe(fds));
+	pid_t reader = slow_reader(fds, SIZE);
+	sigaction(SIGALRM, &interrupt, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	bool written = file_write_all(fds[1], data, SIZE);
+	setitimer(ITIMER_REAL, &never, NULL);
+	OK(written);
+	close(fds[1]);
+	OK(waitpid(reader, &status, 0) == reader && !status);
+	close(fds[0]);
+
+	signal(SIGPIPE, SIG_IGN);
+	OK(!pipe(fds));
+	close(fds[0]);
+	OK(!file_write_all(fds[1], data, 1) && errno == EPIPE);
+	OK(file_write_all(fds[1], data, 0));
+	close(fds[1]);
+}
+
 int main(void)
 {
 	equal_strings_have_equal_ids();
@@ -105,5 +156,6 @@ int main(void)
 	pairs_are_found_in_records();
 	arena_keeps_alignment_between_strings();
 	hostile_names_are_shown_not_obeyed();
+	all_is_written_whatever_interrupts();
 	return DONE();
 }
