@@ -87,6 +87,7 @@ static void says_what_is_wrong(void)
 	fails(kin_profile_open(missing, 1, &opts, &none), KIN_ERROR_OS,
 	      "missing: No such file or directory");
 
+	OK(!kin_hists_need_details(NULL)); /* none are all defaults */
 	OK(kin_report(p, "flat", NULL, &t) == NULL);
 	fails(kin_render(t, "html", NULL, stderr), KIN_ERROR_USAGE,
 	      "no format 'html': there are text, json, csv, order, perf");
