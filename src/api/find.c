@@ -195,8 +195,9 @@ struct kin_error *find_executable(const char *const *data, size_t n, char **ret)
 		return err;
 	if (!found)
 		return err_new(KIN_ERROR_USAGE,
-			       "which program is the data of? There is no a.out and no "
-			       "other program built with -pg here: name it, or say -e PROGRAM");
+			       "which program is %s of? There is no a.out and no other program "
+			       "built with -pg here: name it, or say -e PROGRAM",
+			       n && strcmp(data[0], "-") != 0 ? data[0] : "the data");
 	*ret = found;
 	return NULL;
 }

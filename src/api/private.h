@@ -22,8 +22,8 @@ struct view { /* places and times; made when first asked for */
 struct kin_profile {
 	unsigned refs; /* the caller's handle, and each table made from it */
 	struct profile *data;
-	struct object_file *object; /* NULL: opened without a program: for writing only, unless the
-				     * data says what was profiled */
+	struct object_file *object; /* NULL: the data says what was profiled, is empty, or was
+				     * opened without its program: for writing only */
 	struct program_opts naming;
 	struct input_target target;
 	bool lines;

@@ -46,11 +46,18 @@ static bool has_many_objects(const struct profile *p)
 	return p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1;
 }
 
+static bool is_empty(const struct profile *d)
+{
+	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n &&
+		      !d->samples.n_task_arcs);
+}
+
+/* It is of one program, and does not say of which: that of gmon.out, in whatever file it is now. */
+static bool needs_program(const struct profile *d) { return !has_many_objects(d) && !is_empty(d); }
+
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
 	struct symbols_opts opts = { .lines = by_line, .style = p->naming.style };
-	if (!p->object)
-		return err_new(KIN_ERROR_USAGE, "the profile was opened without its program");
 	return symbols_new(p->object, &opts, &v->symbols);
 }
 
@@ -68,12 +75,21 @@ static struct kin_error *make_program(struct kin_profile *p, bool by_line, struc
 	return NULL;
 }
 
+static struct kin_error *make_names(struct kin_profile *p, bool by_line, struct view *v)
+{
+	if (p->object && !has_many_objects(p->data))
+		return make_symbols(p, by_line, v);
+	if (needs_program(p->data))
+		return err_new(KIN_ERROR_USAGE,
+			       "the profile was opened without its program, which is enough to "
+			       "write it: for reports name the program when it is opened");
+	return make_program(p, by_line, v);
+}
+
 struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, struct view **ret)
 {
 	struct view *v = &p->views[by_line];
-	struct kin_error *err = v->symbols                  ? NULL
-				: has_many_objects(p->data) ? make_program(p, by_line, v)
-							    : make_symbols(p, by_line, v);
+	struct kin_error *err = v->symbols ? NULL : make_names(p, by_line, v);
 	if (err)
 		return err;
 	if (graph && !v->graph)
@@ -118,11 +134,18 @@ static struct kin_open_opts given(const struct kin_open_opts *opts)
 	return o;
 }
 
+/* p->object stays NULL where none is wanted, or none is found that need not be there. */
 static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
 				      const char *const *paths, size_t n)
 {
 	char *found = NULL;
+	if (o->executable && !o->executable[0])
+		return NULL;
 	struct kin_error *err = o->executable ? NULL : find_executable(paths, n, &found);
+	if (err && o->for_writing) {
+		kin_error_free(err);
+		return NULL;
+	}
 	if (err)
 		return err;
 	const char *path = found ? found : o->executable;
@@ -148,8 +171,6 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	p->target.is_64bit = sizeof(void *) == 8;
 	p->target.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	if (o->executable && !o->executable[0])
-		return NULL; /* as on this machine */
 	if (!o->executable && input_says_program(paths, n, held))
 		return NULL;
 	struct kin_error *err = open_program(p, o, paths, n);
@@ -157,12 +178,6 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	if (worse)
 		kin_error_free(err);
 	return worse ? worse : err;
-}
-
-static bool is_empty(const struct profile *d)
-{
-	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n &&
-		      !d->samples.n_task_arcs);
 }
 
 static void add_warning(const char *text, void *profile)
@@ -230,6 +245,16 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 	return err;
 }
 
+/* Instead of all that was read, and of what was wrong with it. */
+static struct kin_error *nothing_but(struct kin_error *fatal, struct kin_profile *p,
+				     struct kin_error *err)
+{
+	kin_error_free(err);
+	profile_free(p->data);
+	p->data = NULL;
+	return fatal;
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -237,22 +262,19 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err && !p->data)
 		return err;
 	tell_unfinished(p);
-	if (err && is_empty(p->data)) {
-		profile_free(p->data);
-		p->data = NULL;
-		return err;
-	}
+	if (err && is_empty(p->data))
+		return nothing_but(err, p, NULL);
+	struct kin_error *no_program =
+		!p->object && needs_program(p->data) ? open_program(p, o, paths, n) : NULL;
+	if (no_program)
+		return nothing_but(no_program, p, err);
 	audit_check(p->data, add_doubt, p);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;
 	struct kin_error *no_part = filter_apply(&p->data, o);
-	if (no_part) {
-		kin_error_free(err);
-		profile_free(p->data);
-		p->data = NULL;
-		return no_part;
-	}
+	if (no_part)
+		return nothing_but(no_part, p, err);
 	if ((o->threads || o->comms) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",

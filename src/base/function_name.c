@@ -100,12 +100,42 @@ const char *function_name_word(const char *name, size_t *n)
 	return last && !may_be_abbreviated(word, *n) ? word : NULL;
 }
 
+/* By C++, Rust or D: each identifier has its length before it. */
+static bool is_mangled(const char *symbol)
+{
+	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D');
+}
+
 struct function_hint function_hint_for(const char *name)
 {
-	return (struct function_hint){ .nearest = suggestion_for(name, strlen(name)) };
+	struct function_hint h = { .nearest = suggestion_for(name, strlen(name)) };
+
+	h.word = is_mangled(name) ? NULL : function_name_word(name, &h.n_word);
+	return h;
 }
 
 bool function_hint_is_best(const struct function_hint *h) { return h->nearest.distance <= 1; }
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* What stands before a length may end in a digit, too ("f1" and "go": 2f12go): so each digit is
+ * taken for the first of one. */
+bool function_hint_may_be(const struct function_hint *h, const char *symbol)
+{
+	if (!h->word || !is_mangled(symbol))
+		return true;
+	for (const char *p = symbol; *p; p++) {
+		const char *text = p;
+		size_t n = 0;
+		for (; is_digit(*text) && n < 100; text++)
+			n = 10 * n + (size_t)(*text - '0');
+		text += n && *text == '_' && symbol[1] == 'R'; /* of Rust: may part them */
+		if (n && strnlen(text, n) == n &&
+		    suggest_is_near(h->word, h->n_word, text, n, h->nearest.distance))
+			return true;
+	}
+	return false;
+}
 
 void function_hint_try(struct function_hint *h, const char *display)
 {

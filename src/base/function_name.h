@@ -18,10 +18,15 @@ const char *function_name_word(const char *name, size_t *n);
 /* The nearest to a name that no function has, with its scopes or without. */
 struct function_hint {
 	struct suggestion nearest;
+	const char *word; /* function_name_word() of it: [n_word]; NULL: it has none */
+	size_t n_word;
 	char text[96]; /* ": did you mean 'f'?"; "" if none is near */
 };
 struct function_hint function_hint_for(const char *name); /* borrows it */
 void function_hint_try(struct function_hint *h, const char *display);
+/* Whether the symbol's readable form may be nearer than all that were tried: a mangled one only if
+ * some identifier in it is, so that few of them have to be demangled. */
+bool function_hint_may_be(const struct function_hint *h, const char *symbol);
 bool function_hint_is_best(const struct function_hint *h); /* there is no need to try more */
 
 #endif

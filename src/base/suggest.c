@@ -10,8 +10,9 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn a into b. */
-static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into b; `limit` or more,
+ * as soon as that is certain. */
+static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit)
 {
 	unsigned rows[3][LONGEST + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
@@ -19,7 +20,7 @@ static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
 	for (size_t j = 0; j <= m; j++)
 		above[j] = (unsigned)j;
 	for (size_t i = 1; i <= n; i++) {
-		row[0] = (unsigned)i;
+		unsigned least = row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
 			row[j] = min3(above[j] + 1, row[j - 1] + 1,
 				      above[j - 1] + (a[i - 1] != b[j - 1]));
@@ -27,13 +28,22 @@ static unsigned edit_distance(const char *a, size_t n, const char *b, size_t m)
 				i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
 			if (swapped && before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;
+			least = row[j] < least ? row[j] : least;
 		}
+		if (least >= limit)
+			return least; /* rows below have no less, nor have swaps across this one */
 		unsigned *oldest = before;
 		before = above;
 		above = row;
 		row = oldest;
 	}
 	return above[m];
+}
+
+bool suggest_is_near(const char *a, size_t n, const char *b, size_t m, unsigned limit)
+{
+	return n <= LONGEST && m <= LONGEST && n < m + limit && m < n + limit &&
+	       edit_distance(a, n, b, m, limit) < limit;
 }
 
 struct suggestion suggestion_for(const char *word, size_t len)
@@ -48,7 +58,7 @@ void suggestion_try(struct suggestion *s, const char *candidate)
 	size_t n = strlen(candidate);
 	if (s->len > LONGEST || n > LONGEST)
 		return;
-	unsigned d = edit_distance(s->word, s->len, candidate, n);
+	unsigned d = edit_distance(s->word, s->len, candidate, n, s->distance);
 	/* Half of the letters wrong is another word. */
 	if (d < s->distance && 2 * d < n + 1) {
 		s->distance = d;

@@ -14,4 +14,8 @@ struct suggestion {
 struct suggestion suggestion_for(const char *word, size_t len);
 void suggestion_try(struct suggestion *s, const char *candidate);
 
+/* Whether fewer than `limit` insertions, deletions, replacements and swaps of neighbours turn a[n]
+ * into b[m]. Long words are near to none. */
+bool suggest_is_near(const char *a, size_t n, const char *b, size_t m, unsigned limit);
+
 #endif

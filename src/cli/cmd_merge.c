@@ -39,12 +39,12 @@ static const struct opt_group merge_options = {
 static const struct opt_group *const options[] = { &input_options, &merge_options, &general_options,
 						   NULL };
 
-static struct kin_error *open_data(const struct settings *s, const char *program,
-				   struct kin_profile **ret)
+static struct kin_error *open_data(const struct settings *s, struct kin_profile **ret)
 {
 	struct kin_open_opts opts = { .size = sizeof(opts),
-				      .executable = program,
-				      .debug_dir = s->debug_dir };
+				      .executable = s->executable,
+				      .debug_dir = s->debug_dir,
+				      .for_writing = true };
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
 
@@ -65,11 +65,7 @@ static int run(const struct settings *s)
 	const char *name = s->command->name;
 	struct kin_profile *profile = NULL;
 	struct progress *progress = progress_begin("reading");
-	struct kin_error *err = open_data(s, s->executable, &profile);
-	if (err && !profile && !s->executable && kin_error_kind(err) == KIN_ERROR_USAGE) {
-		kin_error_free(err); /* no program to be found */
-		err = open_data(s, "", &profile);
-	}
+	struct kin_error *err = open_data(s, &profile);
 	progress_end(progress);
 
 	int status = message_error(name, err);

@@ -246,8 +246,9 @@ static const char *const about[] = {
 	"are the program and the data, in any order: both are recognised by their content. Several "
 	"data files are added up. A folder stands for the gmon.out files in it, - for standard "
 	"input.",
-	"Recordings say which programs and libraries ran. gmon.out does not. If no program is "
-	"named, it is a.out, or the only program built with -pg, in the folder of the first data "
+	"Recordings say which programs and libraries ran. gmon.out does not, nor does a .kin file "
+	"that was merged from it. If no program is named, it is a.out, or the only program built "
+	"with -pg, in the folder of the first data "
 	"file; failing that, in the current one. kin checks that the two belong together, and "
 	"warns if they do not.",
 	NULL,

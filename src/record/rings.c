@@ -24,6 +24,7 @@ enum {
 	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it */
 	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing */
 	RECORD_MAX = 1 << 16, /* the size field's */
+	AHEAD = 1 << 10,      /* bytes: most of a record that a walk reads */
 };
 
 #if defined(__x86_64__)
@@ -523,6 +524,24 @@ static void count_lost(struct rings *r, const struct perf_event_header *h)
 	r->lost += n;
 }
 
+static void prefetch_bytes(const struct rings *r, const struct ring *ring, uint64_t at, size_t n)
+{
+	enum { LINE = 64 };
+	for (size_t i = 0; i < n; i += LINE)
+		prefetch_line(ring->data + ((at + i) & (r->bytes - 1)));
+}
+
+/* What follows a sample is most likely one like it, whose bytes are still with the CPU that wrote
+ * them: they come while this one's stack is walked. */
+static void prefetch_next(const struct rings *r, const struct ring *ring)
+{
+	uint64_t next = ring->tail + r->current_size, end = next + r->current_size;
+	if (end > ring->head)
+		return;
+	prefetch_bytes(r, ring, next, AHEAD < r->current_size ? AHEAD : r->current_size);
+	prefetch_bytes(r, ring, end - 8, 8); /* how much of the stack is there */
+}
+
 bool rings_next(struct rings *r, struct ring_record *ret)
 {
 	for (;;) {
@@ -543,6 +562,8 @@ bool rings_next(struct rings *r, struct ring_record *ret)
 			parse_other(r, ret);
 		else if (!parse_sample(r, ret))
 			continue;
+		else
+			prefetch_next(r, ring);
 		return true;
 	}
 }

@@ -88,22 +88,15 @@ struct symids { /* a VEC */
 	size_t n, cap;
 };
 
-static void find_named(struct symbols *s, const char *name, const char *word, struct symids *ret)
-{
-	for (symid i = 0; i < s->n; i++)
-		if ((!word || strstr(s->at[i].name, word)) && report_symbol_is(s, i, name))
-			vec_push(ret, i);
-}
-
 symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
 {
 	struct symids found = { 0 };
 	const char *word = function_name_word(name, n);
 	char *text = word ? xprintf("%.*s", (int)*n, word) : NULL;
 
-	find_named(s, name, text, &found);
-	if (text && !found.n) /* before it is said that there is none */
-		find_named(s, name, NULL, &found);
+	for (symid i = 0; i < s->n; i++)
+		if ((!text || strstr(s->at[i].name, text)) && report_symbol_is(s, i, name))
+			vec_push(&found, i);
 	free(text);
 	*n = found.n;
 	return found.at;
@@ -148,7 +141,8 @@ static struct function_hint find_hint(const struct report_input *in, const char 
 {
 	struct function_hint h = function_hint_for(name);
 	for (symid i = 0; i < in->symbols->n && !function_hint_is_best(&h); i++)
-		function_hint_try(&h, symbols_display(in->symbols, i));
+		if (function_hint_may_be(&h, in->symbols->at[i].name))
+			function_hint_try(&h, symbols_display(in->symbols, i));
 	return h;
 }
 

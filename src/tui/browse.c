@@ -70,6 +70,25 @@ static bool has_text(const struct page *p)
 	return false;
 }
 
+static bool is_of_chosen(const struct browser *b, const struct page *p)
+{
+	return !b->chosen_event || !p->event || !strcmp(p->event, b->chosen_event);
+}
+
+/* Of the event that was chosen, whatever its number is now; while it has no samples, of the first.
+ */
+static struct kin_error *make_functions(struct browser *b, struct page_opts *o, struct page *ret)
+{
+	struct kin_error *err = page_of_functions(b->profile, o, ret);
+	size_t i = err ? 0 : ret->n_events;
+	while (!err && i-- > 0 && !is_of_chosen(b, ret)) {
+		page_done(ret);
+		b->event = o->event = i;
+		err = page_of_functions(b->profile, o, ret);
+	}
+	return err;
+}
+
 static struct kin_error *make_page(struct browser *b, struct page *ret)
 {
 	const struct browse_place *at = here(b);
@@ -77,7 +96,7 @@ static struct kin_error *make_page(struct browser *b, struct page *ret)
 	struct kin_error *err = NULL;
 	switch (at->what) {
 	case FUNCTIONS:
-		err = page_of_functions(b->profile, &o, ret);
+		err = make_functions(b, &o, ret);
 		if (!err && ret->has_children)
 			page_sort(ret, b->by_own);
 		return err;
@@ -278,7 +297,9 @@ static void next_event(struct browser *b)
 		return;
 	say_wait(b);
 	b->event = (b->event + 1) % page(b)->n_events;
-	load(b);
+	free(TAKE(b->chosen_event));
+	if (load(b) && page(b)->event)
+		b->chosen_event = xprintf("%s", page(b)->event);
 }
 
 static void change_order(struct browser *b)
@@ -488,6 +509,7 @@ static void done(struct browser *b)
 		forget(&b->places.at[i]);
 	vec_free(&b->places);
 	vec_free(&b->shown);
+	free(b->chosen_event);
 	if (b->owned)
 		kin_profile_free(b->profile);
 }

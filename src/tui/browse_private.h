@@ -31,7 +31,8 @@ struct browser {
 	VEC(size_t) shown;               /* rows of the page that pass the filter */
 	VEC(struct browse_place) places; /* the last one is where we are */
 	bool typing;                     /* a filter */
-	size_t event;
+	size_t event;                    /* its number in this profile */
+	char *chosen_event;     /* by name, as numbers change with the profile; NULL: the first */
 	const char *event_name; /* of it, where there are several; in the first place's page */
 	bool by_own, paused, help, over, quit;
 	uint64_t longest_ms; /* that a page took */

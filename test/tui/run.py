@@ -373,6 +373,7 @@ def test_top(tap, folder, build):
         t.keys('q')
         tap.ok(t.wait('status=0'), 'q: quit', t.screen())
         kill(folder, 'sleep 0.01')
+        keeps_event(tap, t, folder)
         t.run(f'TERM=dumb kin top -n 1 -d 0.2 -p {os.getpid()}; echo status=$?')
         tap.ok(t.wait('status=0'), 'TERM=dumb: prints', t.screen())
         t.run(f'kin top -K -s sym -d 0.2 -p {os.getpid()} -z; echo status=$?')
@@ -383,6 +384,35 @@ def test_top(tap, folder, build):
     finally:
         work.kill()
         work.wait()
+
+
+def keeps_event(tap, t, folder):
+    """The event that was chosen is shown, whatever its number: once they sleep, too, there is one more before it."""
+    sleepy = os.path.join(folder, 'sleepy')
+    code = ('import os, sys, time\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nwhile True:\n'
+            ' time.sleep(0.01) if os.path.exists(sys.argv[1]) else None\n'
+            ' end = time.monotonic() + 0.03\n while time.monotonic() < end: pass')
+    pair = [subprocess.Popen([sys.executable, '-c', code, sleepy]) for _ in range(2)]
+    try:
+        t.run(f'kin top --wall -z -d 0.4 -p {pair[0].pid},{pair[1].pid}; echo status=$?')
+        t.wait('samples of task-clock')
+        time.sleep(1)
+        t.keys('e')
+        before = t.wait('samples? of waiting')
+        open(sleepy, 'w').close()
+        time.sleep(1)
+        after = t.screen()
+        tap.ok(before and re.search('samples? of waiting', after), 'an event stays when another comes', after)
+        t.keys('e')
+        t.wait('samples? of task-clock')
+        t.keys('e')
+        tap.ok(t.wait('samples? of blocked'), 'which e goes to', t.screen())
+        t.keys('q')
+        tap.ok(t.wait('status=0'), 'q: quit', t.screen())
+    finally:
+        for process in pair:
+            process.kill()
+            process.wait()
 
 
 def kill(folder, command):

@@ -110,7 +110,8 @@ static void writes_without_a_program(void)
 	close(mkstemp(sum));
 	OK(kin_profile_open(paths, 1, &opts, &p) == NULL);
 	fails(kin_report(p, "flat", NULL, &t), KIN_ERROR_USAGE,
-	      "the profile was opened without its program");
+	      "the profile was opened without its program, which is enough to write it: for "
+	      "reports name the program when it is opened");
 	OK(kin_profile_write(p, sum) == NULL);
 	kin_profile_free(p);
 	unlink(sum);

@@ -179,11 +179,48 @@ static void test_hints(void)
 	}
 }
 
+/* Which symbols have to be demangled for a hint. */
+static void test_symbols_of_hints(void)
+{
+	static const struct {
+		const char *name, *symbol;
+		bool may_be;
+	} cases[] = {
+		{ "prase", "_ZN1a5parseEi", true },
+		{ "prase", "_ZN1a5writeEi", false },
+		{ "a::prase", "_ZN1a5parseEi", true },
+		{ "b::prase", "_ZN1a5parseIiEEi", true },
+		{ "prase", "_ZN2a15parseEi", true },
+		{ "prase", "_Z1fILi15EN5parseEEvv", true }, /* in a type: its name is no nearer */
+		{ "prase", "_ZN1a50parseE", false },
+		{ "prase", "_ZN5pars", false },
+		{ "prase", "_ZN99999999999999999999999999999999parseE", false },
+		{ "prase", "_RNvNtCs1234_4core5parse", true },
+		{ "_prase", "_RNvNtCs1234_4core6__parse", true },
+		{ "prase", "_D5tools5parseFiZi", true },
+		{ "prase", "write", true },             /* needs no demangling */
+		{ "prase", "__tools_MOD_write", true }, /* has no lengths */
+		{ "a::operator-", "_ZN1amiEv", true },
+		{ "_ZN1a5prase", "_ZN1a5parseEi", true },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct function_hint h = function_hint_for(cases[i].name);
+		bool same = function_hint_may_be(&h, cases[i].symbol) == cases[i].may_be;
+		OK(same);
+		if (!same)
+			printf("# '%s' by '%s'\n", cases[i].name, cases[i].symbol);
+	}
+	struct function_hint h = function_hint_for("prase");
+	function_hint_try(&h, "parsec"); /* only what is nearer is of use from here on */
+	OK(function_hint_may_be(&h, "_Z5parse") && !function_hint_may_be(&h, "_Z6praxis"));
+}
+
 int main(void)
 {
 	test_function_names();
 	test_words();
 	test_words_of_symbols();
 	test_hints();
+	test_symbols_of_hints();
 	return DONE();
 }
