@@ -55,7 +55,7 @@ struct cg_measured {            /* of an arc, from stacks */
 struct cg_cycle {           /* a cycle of calls, on the stacks */
 	uint64_t samples;   /* with a member on them */
 	uint64_t reentered; /* of these, in which it was gone round: 0 of many: a phantom */
-	double inclusive, reentered_weight; /* the same, in ticks */
+	double inclusive;   /* as samples, in ticks */
 };
 
 /* The arc as its callee has it: a copy, because a callee's arcs lie all over arcs[]. */

@@ -228,10 +228,8 @@ static void look_for_cycles(struct measuring *m, const struct path *p, const str
 			m->innermost[id] = m->stamp;
 			previous = id;
 		}
-		if (again) {
+		if (again)
 			c->reentered += w->count;
-			c->reentered_weight += w->sum;
-		}
 	}
 }
 

@@ -125,15 +125,6 @@ struct kin_error *profile_trouble(struct kin_profile *p)
 
 /* ---- opening ---- */
 
-/* Fields that a caller compiled against an older header does not have are as if not given. */
-static struct kin_open_opts given(const struct kin_open_opts *opts)
-{
-	struct kin_open_opts o = { 0 };
-	if (opts)
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
-	return o;
-}
-
 /* p->object stays NULL where none is wanted, or none is found that need not be there. */
 static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
 				      const char *const *paths, size_t n)
@@ -296,7 +287,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 				   const struct kin_open_opts *opts, struct kin_profile **ret)
 {
-	struct kin_open_opts o = given(opts);
+	struct kin_open_opts o;
+	opts_copy(&o, sizeof(o), opts);
 	struct path_list found = { 0 };
 	struct kin_error *err = NULL;
 	*ret = NULL;

@@ -331,7 +331,6 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 	u->stats.ends[w.end]++;
 	u->stats.continued += u->beyond == BEYOND_READ;
 	u->stats.deep += u->beyond != BEYOND_NOT_TRIED;
-	u->stats.unmapped += w.n && !ret->frames[ret->n_kernel].module;
 	ret->complete = w.end == UNWIND_COMPLETE;
 	ret->cut = !ret->complete;
 	u->stats.complete += ret->complete;

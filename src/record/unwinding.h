@@ -50,7 +50,6 @@ struct unwinding_stats {
 	uint64_t ends[5];                          /* by enum unwind_end */
 	uint64_t guessed;                          /* frames found by frame pointers */
 	uint64_t frames;
-	uint64_t unmapped; /* leaves outside of everything that is known to be mapped */
 };
 const struct unwinding_stats *unwinding_stats(const struct unwinding *u);
 
