@@ -24,6 +24,7 @@ enum {
 	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it */
 	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing */
 	RECORD_MAX = 1 << 16, /* the size field's */
+	FIELDS_MAX = 2 << 10, /* of a sample but its stack: the chain is the longest of them */
 	AHEAD = 1 << 10,      /* bytes: most of a record that a walk reads */
 };
 
@@ -92,11 +93,17 @@ static uint64_t now(void)
 
 /* ---- attributes ---- */
 
-static uint32_t fitting_stack(const struct rings *r, const struct rings_opts *opts)
+/* Per second and CPU, at most. */
+static uint64_t samples_per_second(const struct rings_opts *opts)
 {
 	uint64_t rate = 1;
 	for (size_t i = 0; i < opts->events->at.n; i++)
 		rate += opts->events->at.at[i].period ? 1000 : opts->events->at.at[i].frequency;
+	return rate;
+}
+
+static uint32_t fitting_stack(const struct rings *r, uint64_t rate)
+{
 	uint64_t room = r->bytes * 1000 / (rate * BUFFERED_MS);
 	uint32_t size = STACK_MAX;
 	while (size > STACK_MIN && size > room)
@@ -104,10 +111,19 @@ static uint32_t fitting_stack(const struct rings *r, const struct rings_opts *op
 	return size;
 }
 
+/* Bytes at which the recorder is woken: seldom, as that costs more than many samples; but what
+ * comes while it waits for a CPU has to fit as well. */
+static uint32_t fitting_watermark(const struct rings *r, uint64_t rate, uint32_t stack)
+{
+	uint64_t late = rate * (stack + FIELDS_MAX) * 2 * BUFFERED_MS / 1000;
+	return (uint32_t)(late <= r->bytes / 2 ? r->bytes / 2 : r->bytes / 4);
+}
+
 static void make_attrs(struct rings *r, const struct rings_opts *opts)
 {
+	uint64_t rate = samples_per_second(opts);
 	uint32_t stack =
-		opts->stack_bytes == UINT32_MAX ? fitting_stack(r, opts) : opts->stack_bytes;
+		opts->stack_bytes == UINT32_MAX ? fitting_stack(r, rate) : opts->stack_bytes;
 	r->attrs.n = 0;
 	for (size_t i = 0; i < opts->events->at.n; i++) {
 		struct perf_event_attr a;
@@ -132,7 +148,7 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 		a.use_clockid = 1;
 		a.clockid = CLOCK_MONOTONIC;
 		a.watermark = 1;
-		a.wakeup_watermark = (uint32_t)(r->bytes / 4);
+		a.wakeup_watermark = fitting_watermark(r, rate, stack);
 		if (!i) {
 			a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 			a.build_id = 1;
