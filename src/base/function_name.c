@@ -1,5 +1,6 @@
 #include "base/function_name.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,8 +117,6 @@ struct function_hint function_hint_for(const char *name)
 
 bool function_hint_is_best(const struct function_hint *h) { return h->nearest.distance <= 1; }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* What stands before a length may end in a digit, too ("f1" and "go": 2f12go): so each digit is
  * taken for the first of one. */
 bool function_hint_may_be(const struct function_hint *h, const char *symbol)
@@ -127,7 +126,7 @@ bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 	for (const char *p = symbol; *p; p++) {
 		const char *text = p;
 		size_t n = 0;
-		for (; is_digit(*text) && n < 100; text++)
+		for (; isdigit((unsigned char)*text) && n < 100; text++)
 			n = 10 * n + (size_t)(*text - '0');
 		text += n && *text == '_' && symbol[1] == 'R'; /* of Rust: may part them */
 		if (n && strnlen(text, n) == n &&

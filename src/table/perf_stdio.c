@@ -341,19 +341,20 @@ static void put_elided(struct perf_page *p)
 	}
 }
 
-/* Above the first event. */
-static void put_first_heading(struct perf_page *p)
+/* Above the first event; false: there is none. */
+static bool put_first_heading(struct perf_page *p)
 {
 	char buf[64];
 	if (!render_count(p->t, "headed"))
 		sink_str(&p->s, "# To display the perf.data header info, please use "
 				"--header/--header-only options.\n#\n");
 	if (!render_count(p->t, "n_events"))
-		return;
+		return false;
 	put_elided(p);
 	snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
 		 render_count(p->t, "lost"));
 	sink_str(&p->s, buf);
+	return true;
 }
 
 /* "# Samples: 12K of event 'cycles' (time slices: 10%-20%)"; thousands are cut off, not rounded. */
@@ -393,11 +394,8 @@ static void put_line(struct perf_page *p, const char *label, const char *text)
 static void put_heading(struct perf_page *p)
 {
 	char buf[64];
-	if (kin_table_property(p->t, "first")) {
-		put_first_heading(p);
-		if (!render_count(p->t, "n_events"))
-			return;
-	}
+	if (kin_table_property(p->t, "first") && !put_first_heading(p))
+		return;
 	put_samples(p);
 	const char *order = render_text(p->t, "sort_order"), *socket = render_text(p->t, "socket");
 	snprintf(buf, sizeof(buf), "# %s: %" PRIu64 "\n",
