@@ -1,9 +1,16 @@
 # A short front for meson. Everything real is in meson.build.
+#
+#	make install PREFIX=/opt/kin GPROF=no DESTDIR=/tmp/package
+#
+# PREFIX: /usr/local unless said otherwise; GPROF=no: without the command "gprof".
 BUILD ?= build
 PACKAGES := $(shell sed '/^\#/d' packages.txt)
 BUILD_PACKAGES := $(shell sed -n '/^\# build/,/^\# test/{/^\#/!p}' packages.txt)
 
+SETTINGS := $(if $(PREFIX),-Dprefix=$(abspath $(PREFIX))) $(if $(GPROF),-Dgprof=$(if $(filter no false 0,$(GPROF)),false,true))
+
 all: $(BUILD)/build.ninja
+	$(if $(strip $(SETTINGS)),@meson setup --reconfigure $(BUILD) $(SETTINGS) >$(BUILD)/settings.log || { cat $(BUILD)/settings.log; exit 1; })
 	ninja -C $(BUILD) --quiet
 
 $(BUILD)/build.ninja:
@@ -34,9 +41,17 @@ bench: all
 	bench/run.sh $(BUILD)
 
 install: all
-	meson install -C $(BUILD)
+	meson install -C $(BUILD) --no-rebuild --quiet
+	@cp $(BUILD)/meson-logs/install-log.txt $(BUILD)/installed.txt
+
+# Takes away what the last "make install" of this build put there, and folders that are empty then.
+uninstall:
+	@[ -f $(BUILD)/installed.txt ] || { echo "nothing was installed from $(BUILD)"; exit 1; }
+	@sed '/^#/d' $(BUILD)/installed.txt | while read -r f; do \
+		if [ -d "$$f" ] && [ ! -L "$$f" ]; then rmdir --ignore-fail-on-non-empty "$$f"; else rm -f "$$f"; fi; done
+	@rm $(BUILD)/installed.txt
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps deps-build check demo bench install clean
+.PHONY: all deps deps-build check demo bench install uninstall clean

@@ -1,3 +1,5 @@
+/* arcs.c - counts calls by caller and callee, in slots of the mapped file that hooks find by hash.
+ * */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 512 };

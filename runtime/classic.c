@@ -23,16 +23,19 @@ void __monstartup(unsigned long low, unsigned long high)
 void monstartup(unsigned long low, unsigned long high)
 {
 	__monstartup(low, high);
+	rt.gmon_kept = false;
 	if (rt.state != RT_NEW)
 		kinrt_start();
 }
 
-/* Programs may call it to have gmon.out now. */
+/* Programs may call it to have gmon.out now. It stays as it is then: what they do after that is in
+ * the .kin file alone, as the C library stops counting here. */
 void _mcleanup(void)
 {
 	int err = errno;
 
 	kinrt_flush();
+	rt.gmon_kept = true;
 	errno = err;
 }
 

@@ -1,3 +1,4 @@
+/* counts.c - counts executions of basic blocks, in slots of the mapped file. */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 1024 };

@@ -1,18 +1,12 @@
+/* file.c - the .kin file of the process: made, mapped, grown, and its record of losses. */
 #include "rt.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#if defined(__x86_64__)
-#define MACHINE EM_X86_64
-#else
-#define MACHINE EM_AARCH64
-#endif
 
 static const uint64_t first_extent = 128 << 10;
 static const uint64_t largest_extent = 32 << 20;
@@ -257,6 +251,8 @@ struct kinf_block *rt_next_block(const struct kinf_block *b)
 
 		if (!b && start < end)
 			return (struct kinf_block *)(e->at + start);
+		if (b && b->size < sizeof(*b)) /* the file is there no more */
+			return NULL;
 		if (b && at >= e->at && at < e->at + e->size) {
 			if (at + b->size < e->at + end)
 				return (struct kinf_block *)(uintptr_t)(at + b->size);
@@ -314,7 +310,7 @@ static void write_header(void)
 	h->ppid = rt.ppid;
 	h->start_ns = rt_now_ns(CLOCK_MONOTONIC);
 	h->start_time_ns = rt_now_ns(CLOCK_REALTIME);
-	h->machine = MACHINE;
+	h->machine = RT_MACHINE.elf;
 	h->size = in_file() ? KINF_PAGE : 0;
 	__atomic_store_n(&h->magic, KINF_MAGIC, __ATOMIC_RELEASE);
 }
@@ -323,6 +319,8 @@ bool rt_file_start(void)
 {
 	bool named = open_file();
 
+	if (named)
+		rt_bus_init();
 	if (!extend(first_extent)) {
 		if (named)
 			discard_file();
@@ -389,7 +387,7 @@ void rt_file_finish(void)
 	uint32_t first = 0;
 	int fd;
 
-	if (rt.silent || !rt_lock(&mask))
+	if (rt.silent || rt.state == RT_OFF || !rt_lock(&mask))
 		return;
 	while (first < rt.n_extents && rt.extent[first].in_file)
 		first++;

@@ -1,13 +1,18 @@
 /* gmon.out, as GNU gprof reads it: one for the program, and one for every shared object that has
- * calls or samples, called gmon.out.OBJECT. Addresses are link-time addresses of the object in
- * question. */
+ * calls, blocks or samples, called gmon.out.OBJECT. Addresses are link-time addresses of the object
+ * in question. */
 #include "rt.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
-enum { TAG_HISTOGRAM = 0, TAG_ARC = 1, BIN = 4 /* bytes of code, as glibc has it */ };
+enum {
+	TAG_HISTOGRAM = 0,
+	TAG_ARC = 1,
+	TAG_BLOCKS = 2,
+	BIN = 4 /* bytes of code, as glibc has it */
+};
 
 static struct output {
 	int fd;
@@ -60,9 +65,13 @@ static void put_zeros(uint64_t n)
 
 /* ---- histogram ---- */
 
+/* Our own code is no function of the program's, though it may be linked into it. */
 static bool is_at(const struct rt_module *m, const struct kinf_stack *s)
 {
-	return s->pc[0] >= m->text && s->pc[0] < m->text_end && s->epoch >= m->record->mapped_at &&
+	uint64_t pc = s->pc[0];
+	bool is_own = pc >= rt.sampling.own && pc < rt.sampling.own_end;
+
+	return !is_own && pc >= m->text && pc < m->text_end && s->epoch >= m->record->mapped_at &&
 	       s->epoch < m->record->unmapped_at;
 }
 
@@ -233,6 +242,74 @@ static void put_all_arcs(const struct rt_module *m)
 	}
 }
 
+/* ---- executions of basic blocks ---- */
+
+/* What is put next. A block begins with its call of the hook. */
+static struct blocks {
+	uint32_t n;
+	struct {
+		uint64_t addr, count;
+	} at[256];
+} blocks;
+
+static void put_blocks(void)
+{
+	if (!blocks.n)
+		return;
+	put_byte(TAG_BLOCKS);
+	put_u32(blocks.n);
+	for (uint32_t i = 0; i < blocks.n; i++) {
+		put_u64(blocks.at[i].addr);
+		put_u64(blocks.at[i].count);
+	}
+	blocks.n = 0;
+}
+
+static void add_block(uint64_t addr, uint64_t count)
+{
+	enum { MOST = sizeof(blocks.at) / sizeof(blocks.at[0]) };
+	uint64_t call = RT_MACHINE.hook_call_size;
+
+	blocks.at[blocks.n].addr = addr > call ? addr - call : addr;
+	blocks.at[blocks.n].count = count;
+	if (++blocks.n == MOST)
+		put_blocks();
+}
+
+static void add_counts(const struct rt_module *m, const struct kinf_block *b)
+{
+	const struct kinf_count *s = (const struct kinf_count *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+		uint64_t addr = rt_read(&s->addr), count = rt_read(&s->count);
+
+		if (addr && count && is_in(m, addr, &addr))
+			add_block(addr, count);
+	}
+}
+
+static void add_retired_counts(const struct rt_module *m, const struct kinf_block *b)
+{
+	const struct kinf_retired_count *r = (const struct kinf_retired_count *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*r); n--; r++)
+		if (r->count && r->module == m->first_id)
+			add_block(r->addr, r->count);
+}
+
+static void put_all_blocks(const struct rt_module *m)
+{
+	const struct kinf_block *b = NULL;
+
+	while ((b = rt_next_block(b))) {
+		if (b->type == KINF_COUNTS)
+			add_counts(m, b);
+		else if (b->type == KINF_RETIRED_COUNTS)
+			add_retired_counts(m, b);
+	}
+	put_blocks();
+}
+
 /* ---- which objects are called, and how often ---- */
 
 static void mark(uint32_t id)
@@ -274,7 +351,39 @@ static uint64_t survey_retired_arcs(const struct kinf_block *b)
 	return calls;
 }
 
-/* All calls that were counted; modules that some lead into are marked. */
+static uint64_t survey_counts(const struct kinf_block *b)
+{
+	const struct kinf_count *s = (const struct kinf_count *)b->payload;
+	const struct rt_module *m = NULL;
+	uint64_t all = 0;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+		uint64_t count = rt_read(&s->count), addr = rt_read(&s->addr);
+
+		all += count;
+		if (!count || (m && addr >= m->start && addr < m->end))
+			continue;
+		m = rt_module_at(addr);
+		if (m)
+			mark(m->first_id);
+	}
+	return all;
+}
+
+static uint64_t survey_retired_counts(const struct kinf_block *b)
+{
+	const struct kinf_retired_count *r = (const struct kinf_retired_count *)b->payload;
+	uint64_t all = 0;
+
+	for (uint64_t n = b->used / sizeof(*r); n--; r++)
+		if (r->count) {
+			all += r->count;
+			mark(r->module);
+		}
+	return all;
+}
+
+/* All calls and blocks that were counted; modules that some lead into are marked. */
 static uint64_t survey(void)
 {
 	const struct kinf_block *b = NULL;
@@ -287,6 +396,10 @@ static uint64_t survey(void)
 			calls += survey_arcs(b);
 		else if (b->type == KINF_RETIRED_ARCS)
 			calls += survey_retired_arcs(b);
+		else if (b->type == KINF_COUNTS)
+			calls += survey_counts(b);
+		else if (b->type == KINF_RETIRED_COUNTS)
+			calls += survey_retired_counts(b);
 	}
 	return calls;
 }
@@ -363,6 +476,7 @@ static void write_one(const struct rt_module *m)
 	put_zeros(12);
 	put_histogram(m);
 	put_all_arcs(m);
+	put_all_blocks(m);
 	flush();
 	if (out.failed)
 		rt_error("writing gmon.out", 0);
@@ -380,7 +494,7 @@ static bool has_file(const struct rt_module *m)
 		return true;
 	if (!m->record || m->id != m->first_id || m->flags & KINF_MODULE_VDSO)
 		return false;
-	return m->called || (m->text != rt.sampling.own && add_samples(m, NULL, 0));
+	return m->called || add_samples(m, NULL, 0);
 }
 
 void rt_gmon_write(void)
@@ -389,7 +503,7 @@ void rt_gmon_write(void)
 	uint64_t mask, calls;
 	bool before;
 
-	if (!rt.options.gmon || !rt.profiled || atomic_exchange(&busy, true))
+	if (!rt.options.gmon || !rt.profiled || rt.gmon_kept || atomic_exchange(&busy, true))
 		return;
 	/* SIGXFSZ, of a limit on file sizes, is ours */
 	if (rt_lock(&mask)) {

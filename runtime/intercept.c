@@ -23,15 +23,16 @@ static long result(long r)
 	return r;
 }
 
+static int (*real_dlclose)(void *);
+
 int dlclose(void *handle)
 {
-	static int (*_Atomic real)(void *);
 	int ret;
 
-	if (!real)
-		real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	if (!real_dlclose) /* our constructor has not run yet */
+		rt_intercept_init();
 	atomic_fetch_add(&rt.sampling.unloading, 1);
-	ret = real(handle);
+	ret = real_dlclose(handle);
 	if (rt.state == RT_READY || rt.state == RT_STARTED) {
 		int err = errno;
 
@@ -97,6 +98,7 @@ int prctl(int option, ...)
 long syscall(long number, ...)
 {
 	bool exec = number == SYS_execve || number == SYS_execveat, seccomp, was = rt.silent;
+	bool forks;
 	long a, b, c, d, e, f, r;
 	va_list args;
 
@@ -115,11 +117,15 @@ long syscall(long number, ...)
 		before_seccomp();
 	if (number == SYS_exit_group)
 		rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(a & 255));
+	forks = rt_makes_process(number, a);
 	if (exec)
 		rt_exec(true);
-	r = sys(number, a, b, c, d, e, f);
+	r = number == SYS_rt_sigaction ? rt_signals_action(a, (const void *)b, (void *)c, d)
+				       : sys(number, a, b, c, d, e, f);
 	if (exec)
 		rt_exec(false);
+	if (forks && !r)
+		rt_forked();
 	if (seccomp)
 		after_seccomp(r, was);
 	return result(r);
@@ -148,6 +154,8 @@ void rt_intercept_init(void)
 	real_execve = (exec_function *)dlsym(RTLD_NEXT, "execve");
 	real_execvpe = (exec_function *)dlsym(RTLD_NEXT, "execvpe");
 	real_fexecve = (fexecve_function *)dlsym(RTLD_NEXT, "fexecve");
+	real_dlclose = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	rt_signals_find();
 }
 
 static int call_exec(exec_function *f, const char *path, char *const argv[], char *const envp[])

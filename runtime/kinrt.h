@@ -28,7 +28,8 @@
  *     before ".kin": nothing is ever overwritten
  * sample=HZ: sample each thread's CPU time so many times a second (1000 unless it is said); off: do
  *     not. Kernels look at such timers with their tick, often 250 times a second: samples then
- *     stand for more time each, which the clock says
+ *     stand for more time each, which the clock says. Periods that are longer than the tick vary by
+ *     chance, half of them at most, so that no program is in step with them
  * stacks=off: of samples only where they were, not the callers
  * latency: how long calls take, of -finstrument-functions. Elapsed time, less what measuring takes
  * arcs=off: do not count calls
@@ -40,11 +41,22 @@
  * "on" or nothing, "off", "no" or "0" are the values of switches. A process that has more rights
  * than its user (AT_SECURE) reads no settings and collects nothing until it asks for that itself.
  *
- * Sampling uses a real-time signal that has no handler (62, or the next one below), never SIGPROF
- * and no interval timer. The program does not see it: no system call is interrupted, sigaction()
- * and sigpending() tell what they would without us, and when the program wants that number we take
- * another. What samples cannot account for (threads that block all signals, timers that are
- * refused) is the difference between two times in the file, which kin info shows.
+ * Sampling uses SIGURG, never SIGPROF and no interval timer. If the program handles SIGURG, or
+ * waits for it by name (sigwait(), signalfd()), it has it, and we take a real-time signal without a
+ * handler: 62, or the next one below. The program does not see the one in use: sigaction() and
+ * sigpending() tell what they would without us; calls that wait for all signals do not get ours;
+ * those that unblock signals while they wait (sigsuspend(), pselect(), ppoll(), epoll_pwait()) are
+ * not woken by it. What the C library does not do for the program (system calls of its own,
+ * io_uring) is not covered: where signals are blocked such a call may end with EINTR. A signal
+ * takes a frame of the kernel's on the stack that is in use, or on the one for signals; we add 200
+ * bytes to that. Stacks are seen 1,024 calls deep. What samples cannot account for (threads that
+ * block all signals, timers that are refused) is the difference between two times in the file,
+ * which kin info shows; if sampling ends before the program does, the file says why.
+ *
+ * If somebody truncates the file while it is mapped, collecting ends, and the program goes on:
+ * there is a handler for SIGBUS from the first mapping on, which does that. The program sees and
+ * sets the action of its own, and gets all other such signals. A thread that blocks SIGBUS is not
+ * saved.
  *
  * In static programs (libkinrt.a) nothing is known of dlclose(), exec and the program's own wishes
  * for our signal; stacks need -Wl,--eh-frame-hdr there. kin cc links them so.

@@ -10,7 +10,8 @@
  * deep as it was; so an entry is ours from the first store of the depth to the last.
  *
  * The hooks take time themselves, which is measured at the start: one's own is taken off every
- * call, that of all calls below it besides. */
+ * call, that of all calls below it besides. They do not always take the same, so that less may be
+ * left than the bare calls take: those are then what is taken to be left. */
 #include "rt.h"
 
 #include <sys/mman.h>
@@ -41,24 +42,6 @@ struct rt_latency {             /* of one thread */
 	struct kinf_block *block;
 	struct call call[];
 };
-
-#if defined(__x86_64__)
-static inline uint64_t ticks(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return low | (uint64_t)high << 32;
-}
-#else
-static inline uint64_t ticks(void)
-{
-	uint64_t t;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-	return t;
-}
-#endif
 
 static inline uint64_t ns_of(uint64_t t)
 {
@@ -96,22 +79,14 @@ static void raise_to(uint64_t *at, uint64_t ns)
 		;
 }
 
-static inline void add_to(uint64_t *n, uint64_t what)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("addq %1, %0" : "+m"(*n) : "r"(what) : "cc");
-#else
-	__atomic_fetch_add(n, what, __ATOMIC_RELAXED);
-#endif
-}
-
-static void add_call(struct kinf_latency *r, uint64_t ns)
+static void add_call(struct kinf_latency *r, uint64_t ns, uint64_t probes)
 {
 	uint32_t *bucket = &r->bucket[bucket_of(ns)];
 
 	lower(&r->min_ns, ns);
 	raise_to(&r->max_ns, ns);
 	add_to(&r->sum_ns, ns);
+	add_to(&r->probes_ns, probes);
 	if (*bucket != UINT32_MAX)
 		__atomic_store_n(bucket, *bucket + 1, __ATOMIC_RELAXED);
 	count_one(&r->count);
@@ -148,7 +123,6 @@ static struct kinf_latency *record_of(struct kinf_arc *slot)
 	if (!slot->cost && slot->to && (r = next_record(t->latency, t->index))) {
 		r->from = slot->from;
 		r->min_ns = UINT64_MAX;
-		r->probe_ns_x1024 = rt.latency.own_x1024;
 		__atomic_store_n(&r->to, slot->to, __ATOMIC_RELEASE);
 		__atomic_store_n(&slot->cost, (uint64_t)(uintptr_t)r, __ATOMIC_RELEASE);
 	}
@@ -234,13 +208,18 @@ void rt_latency_begin(struct kinf_arc *slot, uint64_t sp)
 static void measured(const struct call *c, uint64_t spent, uint64_t below)
 {
 	uint64_t probes = (rt.latency.own_x1024 + below * rt.latency.both_x1024) >> 10;
+	uint64_t least = (below + 1) * rt.latency.call_x1024 >> 10;
 	struct kinf_latency *r;
 
 	/* the slot may have been given to another arc: its library is gone */
 	if (c->slot->from != c->from || c->slot->to != c->to || !(r = record_of(c->slot)))
 		return;
 	spent = (int64_t)spent < 0 ? 0 : ns_of(spent);
-	add_call(r, spent > probes ? spent - probes : 0);
+	if (spent < least)
+		least = spent;
+	if (spent < probes + least)
+		probes = spent - least;
+	add_call(r, spent - probes, probes);
 }
 
 static inline void end(struct rt_latency *l, uint64_t to, uint64_t from, uint64_t now)
@@ -274,6 +253,24 @@ void rt_latency_end(uint64_t to, uint64_t from)
 }
 
 /* ---- what it costs ---- */
+
+__attribute__((noinline)) static void bare(void) { __asm__ volatile("" ::: "memory"); }
+
+/* TRIAL_CALLS calls of nothing, in ticks. */
+static uint64_t measure_calls(void)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < TRIALS; i++) {
+		uint64_t start = ticks(), sum;
+
+		for (int k = 0; k < TRIAL_CALLS; k++)
+			bare();
+		sum = ticks() - start;
+		best = sum < best ? sum : best;
+	}
+	return best;
+}
 
 /* As seen from outside, in ticks, and as it sees itself, in ns; of TRIAL_CALLS: the best of several
  * trials. */
@@ -350,6 +347,7 @@ void rt_latency_start(void)
 		measure_probes(l, &both, &own);
 		rt.latency.both_x1024 = ns_of(both << 10) / TRIAL_CALLS;
 		rt.latency.own_x1024 = (own << 10) / TRIAL_CALLS;
+		rt.latency.call_x1024 = ns_of(measure_calls() << 10) / TRIAL_CALLS;
 		SYS2(munmap, l, sizeof(*l) + DEEPEST * sizeof(struct call));
 	}
 	rt_unlock(mask);

@@ -1,3 +1,4 @@
+/* life.c - begin and end of the runtime in a process: at start, fork, exec, exit and crash. */
 #include "kinrt.h"
 #include "rt.h"
 
@@ -24,6 +25,12 @@ extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*
 
 /* ---- vector registers ---- */
 
+static void init(void *unused)
+{
+	(void)unused;
+	rt_init();
+}
+
 #if defined(__x86_64__)
 /* Everything but the tiles of AMX, which nobody keeps over a call. */
 enum { XSAVE_MOST = 0xe7, XSAVE_SIZE = 2752 };
@@ -39,25 +46,42 @@ static uint32_t xsave_mask(void)
 	return xcr & XSAVE_MOST;
 }
 
-void rt_call_saved(void (*f)(void *), void *arg)
+/* In `area`, which is for this call alone. */
+static void call_saved(uint8_t area[XSAVE_SIZE], void (*f)(void *), void *arg)
 {
-	uint8_t area[XSAVE_SIZE] __attribute__((aligned(64)));
+	uint8_t(*all)[XSAVE_SIZE] = (uint8_t(*)[XSAVE_SIZE])area;
 	uint32_t mask = xsave_mask();
 
 	if (mask) {
 		clear_bytes(area + 512, 64);
-		__asm__ volatile("xsave64 %0" : "+m"(area) : "a"(mask), "d"(0) : "memory");
+		__asm__ volatile("xsave64 %0" : "+m"(*all) : "a"(mask), "d"(0) : "memory");
 	} else
-		__asm__ volatile("fxsave64 %0" : "=m"(area));
+		__asm__ volatile("fxsave64 %0" : "=m"(*all));
 	f(arg);
 	if (mask)
-		__asm__ volatile("xrstor64 %0" : : "m"(area), "a"(mask), "d"(0) : "memory");
+		__asm__ volatile("xrstor64 %0" : : "m"(*all), "a"(mask), "d"(0) : "memory");
 	else
-		__asm__ volatile("fxrstor64 %0" : : "m"(area));
+		__asm__ volatile("fxrstor64 %0" : : "m"(*all));
+}
+
+void rt_call_saved(void (*f)(void *), void *arg)
+{
+	static uint8_t area[XSAVE_SIZE] __attribute__((aligned(64)));
+
+	call_saved(area, f, arg);
+}
+
+/* There may be several that find that nothing has begun, and one alone begins. */
+static void init_saved(void)
+{
+	uint8_t area[XSAVE_SIZE] __attribute__((aligned(64)));
+
+	call_saved(area, init, NULL);
 }
 #else
 /* Hooks are ordinary calls here. */
 void rt_call_saved(void (*f)(void *), void *arg) { f(arg); }
+static void init_saved(void) { init(NULL); }
 #endif
 
 /* ---- the beginning ---- */
@@ -135,12 +159,6 @@ void rt_init(void)
 	errno = err;
 }
 
-static void init_saved(void *unused)
-{
-	(void)unused;
-	rt_init();
-}
-
 void rt_on(void)
 {
 	bool on = rt.state == RT_STARTED && !rt.paused;
@@ -169,6 +187,7 @@ static void begin_anew(void)
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
 	rt_threads_drop();
+	rt_sample_drop();
 	rt.module_block = rt.info_block = NULL;
 	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
 	rt.n_modules = 0;
@@ -197,7 +216,7 @@ static bool same_process(void)
 	return true;
 }
 
-static void after_fork(void)
+void rt_forked(void)
 {
 	rt_gate.tls = 0;
 	rt_gate.alive = 0;
@@ -212,7 +231,7 @@ bool rt_ready(void)
 	if (rt.state == RT_NEW) {
 		if (!environ) /* the C library itself has not begun */
 			return false;
-		rt_call_saved(init_saved, NULL);
+		init_saved();
 	}
 	if (rt.state == RT_OFF || rt.state == RT_NEW || !same_process() || rt.paused)
 		return false;
@@ -223,7 +242,7 @@ bool rt_ready(void)
 	if (rt.state == RT_READY) {
 		atomic_store(&rt.state, rt_file_start() ? RT_STARTED : RT_OFF);
 		if (rt.header)
-			rt.header->period_ns = rt.sampling.period_ns;
+			rt_sample_file();
 		rt_on();
 	}
 	rt_unlock(mask);
@@ -254,6 +273,8 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 
 void rt_exec(bool about_to)
 {
+	if (!rt.silent)
+		rt_sample_exec(about_to);
 	if (rt.state != RT_STARTED || rt.silent || !same_process() ||
 	    (uint32_t)SYS0(getpid) != rt.pid)
 		return;
@@ -284,6 +305,7 @@ __attribute__((constructor(101))) static void begin(void)
 {
 	rt_init();
 	rt_intercept_init();
+	rt_clone_init();
 	if (rt.state == RT_OFF)
 		return;
 	if (on_exit)
@@ -291,7 +313,7 @@ __attribute__((constructor(101))) static void begin(void)
 	if (__cxa_at_quick_exit)
 		__cxa_at_quick_exit(at_quick_exit_, NULL);
 	if (__register_atfork)
-		__register_atfork(NULL, NULL, after_fork, NULL);
+		__register_atfork(NULL, NULL, rt_forked, NULL);
 	rt_signals_init();
 	rt_sample_begin();
 }
@@ -318,11 +340,12 @@ RT_EXPORT _Noreturn void _Exit(int status) { _exit(status); }
 void kinrt_start(void)
 {
 	if (rt.state == RT_NEW)
-		rt_call_saved(init_saved, NULL);
+		init_saved();
 	if (rt.silent || !same_process())
 		return;
 	rt.paused = false;
-	if (rt.state == RT_OFF) { /* it has more rights than its user, and wants it all the same */
+	if (rt.state == RT_OFF &&
+	    !rt.header) { /* it has more rights than its user, and wants it all the same */
 		rt.options.arcs = rt.options.blocks = true;
 		atomic_store(&rt.state, RT_READY);
 	}

@@ -1,3 +1,5 @@
+/* lock.c - the one lock of the runtime, held with signals blocked; a holder that died gives it up.
+ * */
 #include "rt.h"
 
 #include <errno.h>
@@ -50,7 +52,7 @@ static bool take(uint32_t me)
 
 bool rt_lock(uint64_t *mask)
 {
-	static const uint64_t all = UINT64_MAX;
+	static const uint64_t all = ~RT_BUS;
 	uint32_t me = 1;
 
 	*mask = 0;

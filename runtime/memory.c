@@ -1,3 +1,4 @@
+/* memory.c - memory from the kernel, without the C library. */
 #include "rt.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ void *rt_memory(size_t size)
 		left = CHUNK;
 	}
 	p = at;
+	left -= size; /* first: a child that is forked in between has less, not what is not there */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at += size;
-	left -= size;
 	return p;
 }

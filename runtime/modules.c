@@ -1,3 +1,5 @@
+/* modules.c - the program and its libraries: their build-ids, names and call-frame information, as
+ * records of the file. */
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -284,26 +286,135 @@ static void describe(const struct dl_find_object *o, struct rt_module *m)
 }
 #endif
 
+/* ---- what was unmapped ---- */
+
+bool rt_module_is_gone(const struct rt_module *m)
+{
+#if HAVE_FIND_OBJECT
+	struct dl_find_object o;
+
+	if (!_dl_find_object || !m->transient)
+		return false;
+	return _dl_find_object((void *)m->start, &o) || o.dlfo_link_map != m->loader ||
+	       (uint64_t)o.dlfo_map_start != m->start;
+#else
+	(void)m;
+	return false;
+#endif
+}
+
+/* With the lock: those that are gone, and `replaced`, if that is not NULL. */
+static void retire_gone(const struct rt_module *replaced)
+{
+	struct rt_module *newer = NULL;
+
+	for (struct rt_module *m = rt.active; m; m = m->next) {
+		if (m != replaced && !rt_module_is_gone(m)) {
+			newer = m;
+			continue;
+		}
+		rt_retire(m);
+		if (m->record)
+			m->record->unmapped_at = rt.epoch + 1;
+		if (newer) /* who walks over m goes on to those behind it */
+			newer->next = m->next;
+		else
+			atomic_store(&rt.active, m->next);
+	}
+	atomic_fetch_add(&rt.epoch, 1);
+}
+
+void rt_modules_retire(void)
+{
+	bool any = false;
+	uint64_t mask;
+
+	for (const struct rt_module *m = rt.active; m && !any; m = m->next)
+		any = rt_module_is_gone(m);
+	if (!any || !rt_lock(&mask))
+		return;
+	retire_gone(NULL);
+	rt_unlock(mask);
+}
+
+#if HAVE_FIND_OBJECT
+/* Under the lock, and not on the program's stack, which may have no room. */
+static struct {
+	struct question question;
+	struct rt_module module;
+} scratch;
+
+/* Whether another file is mapped in its place; the loader may well use the same memory for it. The
+ * module at `addr` is there: somebody executes it. */
+static bool is_replaced(const struct rt_module *m, uint64_t addr)
+{
+	scratch.question = (struct question){ .addr = addr };
+	ask(&scratch.question);
+	if (!scratch.question.found)
+		return true;
+	describe(&scratch.question.answer, &scratch.module);
+	return scratch.module.start != m->start || scratch.module.hash != m->hash;
+}
+
+struct look {
+	const struct rt_module *module;
+	uint64_t addr;
+};
+
+static void retire_if_gone(void *arg)
+{
+	const struct look *look = arg;
+
+	if (is_replaced(look->module, look->addr))
+		retire_gone(look->module);
+}
+#endif
+
+/* Not all is unloaded by the program's dlclose(): the C library has its own ways, for what iconv()
+ * and the like had loaded. True if the module that was known at `addr` was gone. */
+static bool has_gone(const struct rt_module *m, uint64_t addr)
+{
+#if HAVE_FIND_OBJECT
+	struct look look = { m, addr };
+	uint32_t before = rt.epoch;
+	uint64_t mask;
+
+	if (!_dl_find_object || !m->transient || rt.silent || !rt_lock(&mask))
+		return false;
+	if (rt_module_at(addr) == m) /* nobody was faster */
+		rt_call_saved(retire_if_gone, &look);
+	rt_unlock(mask);
+	return rt.epoch != before;
+#else
+	(void)m;
+	(void)addr;
+	return false;
+#endif
+}
+
+/* ---- what is not known yet ---- */
+
 struct rt_module *rt_module_learn(uint64_t addr)
 {
 	struct rt_module *m = rt_module_at(addr);
 
+	if (m && has_gone(m, addr))
+		m = rt_module_at(addr);
 	if (m || addr == UINT64_MAX)
 		return m;
 #if HAVE_FIND_OBJECT
-	struct question q = { .addr = addr };
-	struct rt_module found;
 	uint64_t mask;
 
-	if (!_dl_find_object || rt.silent)
-		return NULL;
-	rt_call_saved(ask, &q);
-	if (!q.found || !rt_lock(&mask))
+	if (!_dl_find_object || rt.silent || !rt_lock(&mask))
 		return NULL;
 	m = rt_module_at(addr);
 	if (!m) {
-		describe(&q.answer, &found);
-		m = add(&found);
+		scratch.question = (struct question){ .addr = addr };
+		rt_call_saved(ask, &scratch.question);
+		if (scratch.question.found) {
+			describe(&scratch.question.answer, &scratch.module);
+			m = add(&scratch.module);
+		}
 	}
 	rt_unlock(mask);
 #endif
@@ -334,50 +445,15 @@ void rt_modules_init(void)
 	dl_iterate_phdr(at_start, &first);
 }
 
-/* ---- what was unmapped ---- */
+#ifdef RT_STATIC
+extern const char __start_kinrt_code[], __stop_kinrt_code[]; /* runtime/meson.build */
 
-bool rt_module_is_gone(const struct rt_module *m)
+void rt_own_code(uint64_t *start, uint64_t *end)
 {
-#if HAVE_FIND_OBJECT
-	struct dl_find_object o;
-
-	if (!_dl_find_object || !m->transient)
-		return false;
-	return _dl_find_object((void *)m->start, &o) || o.dlfo_link_map != m->loader ||
-	       (uint64_t)o.dlfo_map_start != m->start;
+	*start = (uint64_t)__start_kinrt_code;
+	*end = (uint64_t)__stop_kinrt_code;
+}
 #else
-	(void)m;
-	return false;
-#endif
-}
-
-void rt_modules_retire(void)
-{
-	struct rt_module *m, *newer = NULL;
-	bool any = false;
-	uint64_t mask;
-
-	for (m = rt.active; m && !any; m = m->next)
-		any = rt_module_is_gone(m);
-	if (!any || !rt_lock(&mask))
-		return;
-	for (m = rt.active; m; m = m->next) {
-		if (!rt_module_is_gone(m)) {
-			newer = m;
-			continue;
-		}
-		rt_retire(m);
-		if (m->record)
-			m->record->unmapped_at = rt.epoch + 1;
-		if (newer) /* who walks over m goes on to those behind it */
-			newer->next = m->next;
-		else
-			atomic_store(&rt.active, m->next);
-	}
-	atomic_fetch_add(&rt.epoch, 1);
-	rt_unlock(mask);
-}
-
 void rt_own_code(uint64_t *start, uint64_t *end)
 {
 	const struct rt_module *m = rt_module_at((uint64_t)rt_own_code);
@@ -387,3 +463,4 @@ void rt_own_code(uint64_t *start, uint64_t *end)
 		*end = m->text_end;
 	}
 }
+#endif

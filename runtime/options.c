@@ -1,3 +1,4 @@
+/* options.c - the runtime's settings, read from the text of one environment variable. */
 #include "rt.h"
 
 static bool named(const char *at, const char *name, size_t *skip)

@@ -93,7 +93,7 @@ static bool add_count(const struct kinf_count *s)
 
 static void merge(struct kinf_latency *to, const struct kinf_latency *l)
 {
-	to->probe_ns_x1024 = l->probe_ns_x1024;
+	to->probes_ns += l->probes_ns;
 	to->sum_ns += l->sum_ns;
 	if (!to->count || l->min_ns < to->min_ns)
 		to->min_ns = l->min_ns;

@@ -1,6 +1,6 @@
 /* rt.h - the runtime inside: its one struct, and what its files share.
  *
- * A hook (hooks_ARCH.S) finds its thread's table through a thread-local pointer and adds one to a
+ * A hook (ARCH/hooks.S) finds its thread's table through a thread-local pointer and adds one to a
  * counter that lies in the mapped file; that is all in the common case. Whatever it does not find
  * it asks rt_arc() or rt_count() for: these start the file, attach the thread, make and grow
  * tables. Both may run in a signal handler, at any instruction of the program or of themselves. So
@@ -21,6 +21,7 @@
 
 #include <kin/format.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #define RT_EXPORT __attribute__((visibility("default")))
@@ -37,14 +38,19 @@ enum rt_state {
 	RT_OFF,     /* not wanted, or not possible here: every hook returns at once */
 };
 
-struct rt_clock {                         /* a thread's sampling; sample.c */
-	int32_t timer;                    /* the kernel's id + 1; 0: none */
+struct rt_clock {      /* a thread's sampling; sample.c */
+	int32_t timer; /* the kernel's id + 1; 0: none */
+	uint64_t random;
 	uint64_t last_ns;                 /* of the thread's clock, accounted for */
 	uint64_t told_ns;                 /* when header.cpu_ns was last read */
+	uint64_t earlier_ns;              /* CPU time of dead threads with the same record */
 	bool met;                         /* it had a sample */
+	bool ended;                       /* the thread said so */
 	uint64_t excluded_ns, stopped_ns; /* the time that nobody wanted samples; since when */
 	uint64_t stack, stack_end;        /* where its stack is, if that is certain; else 0 */
 };
+
+enum { RT_OWN_STACK = 32 << 10 }; /* what is not touched takes no memory */
 
 struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	struct rt_thread *next;
@@ -52,6 +58,7 @@ struct rt_thread { /* kept after its death; rt.threads lists all of them */
 	void *arcs, *counts; /* payloads of its newest tables; NULL: it has none */
 	uint32_t tid, index;
 	struct rt_clock clock;
+	uint8_t *own_stack;         /* of RT_OWN_STACK bytes, for samples; NULL: none */
 	struct rt_stacks *stacks;   /* NULL before the first sample */
 	struct rt_latency *latency; /* NULL before the first call */
 };
@@ -63,6 +70,7 @@ struct rt_tls {
 	struct rt_latency *latency;
 	struct rt_thread *thread;
 	int32_t timer; /* as in rt_clock: made before there was a `thread` */
+	bool sampling; /* a sample is being taken */
 	uint64_t stack, stack_end;
 };
 extern __thread struct rt_tls rt_tls
@@ -70,11 +78,6 @@ extern __thread struct rt_tls rt_tls
 
 /* A page that is all zero in a forked child. The hooks find rt_tls by it, so that collecting is
  * switched off, and a new process noticed, by one test. */
-#if defined(__x86_64__)
-#define RT_PAGE 4096
-#else
-#define RT_PAGE 65536 /* the largest of any machine */
-#endif
 union rt_gate {
 	struct {
 		uint64_t tls;   /* collecting: rt_tls less the thread pointer; 0: ask rt_ready() */
@@ -97,8 +100,10 @@ struct rt_module {
 	uint16_t build_id_size;
 	uint64_t text, text_end;                             /* run-time addresses of its code */
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
+	uint8_t *_Atomic copy; /* frames.c: of its call-frame information; NULL: there is none */
+	uint64_t copy_addr, copy_size;
 	bool transient;          /* came after the start: may go again */
-	bool called;             /* gmon.c: some call leads into it; of first_id's */
+	bool called;             /* gmon.c: some call or block is in it; of first_id's */
 	struct rt_module *older; /* of all there ever were */
 };
 
@@ -148,8 +153,12 @@ extern struct rt {
 
 	struct rt_sampling {        /* sample.c */
 		uint64_t period_ns; /* 0: not wanted, or not possible */
+		uint64_t tick_ns;   /* the kernel's: how often it looks at timers */
+		const char *ended;  /* why it is not possible, or no more; NULL: it is */
 		uint64_t most_ns;   /* that a sample may stand for */
 		int signal;
+		uint64_t given_up; /* signals that the program wanted, as in masks */
+		bool ignored;      /* the program has set SIG_IGN for it */
 		bool stacks;
 		bool on;                          /* timers are running */
 		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, of the process */
@@ -166,9 +175,11 @@ extern struct rt {
 		uint64_t ns_x2_32; /* ns per tick of the clock; 0: not known yet */
 		uint32_t run; /* how often it was paused: what began before is not known to be on */
 		uint64_t own_x1024, both_x1024; /* ns that a call's hooks add to its time, to all */
+		uint64_t call_x1024;            /* ns that a call takes at least: without hooks */
 	} latency;
 
 	uint64_t gmon_calls; /* calls and sampled time that the last gmon.out told of, plus one */
+	bool gmon_kept;      /* it stays as it is: the program has asked for it, and goes on */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
 	uint64_t vdso;
 } rt __attribute__((visibility("hidden")));
@@ -184,10 +195,18 @@ void rt_init(void);
 void rt_on(void); /* sets the gate by what is wanted now */
 /* Writes what is to be written at the end of the process. May be called several times. */
 void rt_finish(enum kinf_end end, uint64_t detail);
+/* In a forked child, however it was made, before anything else. */
+void rt_forked(void);
 /* The process is about to become another program; or that has failed. */
 void rt_exec(bool about_to);
-/* Calls f(arg) with all vector registers saved: for functions of the C library. */
+/* Calls f(arg) with all vector registers saved: for functions of the C library. With the lock: they
+ * are kept in one place, not on the program's stack. */
 void rt_call_saved(void (*f)(void *), void *arg);
+
+/* ---- ARCH/hooks.S ---- */
+
+/* Calls f(arg) on the stack that ends at `top`. */
+void rt_on_stack(void *top, void (*f)(void *), void *arg);
 
 /* ---- options.c ---- */
 
@@ -238,13 +257,29 @@ int rt_open_output(const char *path, int flags, int mode);
 
 /* ---- modules.c ---- */
 
-void rt_modules_init(void);                        /* not async-signal-safe */
-void rt_modules_start(void);                       /* with the lock: into the new file */
-struct rt_module *rt_module_at(uint64_t addr);     /* NULL: not known */
-struct rt_module *rt_module_learn(uint64_t addr);  /* asks the loader, too; may take the lock */
+void rt_modules_init(void);                    /* not async-signal-safe */
+void rt_modules_start(void);                   /* with the lock: into the new file */
+struct rt_module *rt_module_at(uint64_t addr); /* NULL: not known */
+/* Asks the loader, too: whether one that may go is still there, and what is not known yet. May take
+ * the lock. */
+struct rt_module *rt_module_learn(uint64_t addr);
 bool rt_module_is_gone(const struct rt_module *m); /* asks the loader; takes no lock */
 void rt_own_code(uint64_t *start, uint64_t *end);
 void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
+
+/* ---- bus.c ---- */
+
+typedef void rt_handler(int, siginfo_t *, void *);
+struct rt_action { /* struct sigaction as the kernel has it */
+	rt_handler *handler;
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+#define RT_BUS ((uint64_t)1 << (SIGBUS - 1)) /* in masks: the one that we never block */
+void rt_bus_init(void);                      /* before the first mapping of a file */
+/* What the program asks of its action for SIGBUS; false: the kernel is to be asked. */
+bool rt_bus_action(const struct rt_action *act, struct rt_action *old);
 
 /* ---- threads.c ---- */
 
@@ -288,7 +323,18 @@ void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r);
 
 void rt_intercept_init(void); /* not async-signal-safe */
 
+/* ---- signals.c ---- */
+
+void rt_signals_find(void); /* the C library's functions; not async-signal-safe */
 void rt_signals_init(void); /* not async-signal-safe */
+/* The system call rt_sigaction, as the program makes it. */
+long rt_signals_action(long sig, const void *act, void *old, long size);
+
+/* ---- clone.c ---- */
+
+void rt_clone_init(void); /* not async-signal-safe */
+/* Whether that system call makes a process with memory of its own. */
+bool rt_makes_process(long number, long first);
 
 /* ---- sample.c ---- */
 
@@ -296,14 +342,30 @@ void rt_signals_init(void); /* not async-signal-safe */
 void rt_sample_init(void);
 void rt_sample_begin(void); /* the process's first thread */
 void rt_sample_on(bool on);
-void rt_sample_forked(void);                /* in a child that fork() made */
+void rt_sample_file(void);                  /* there is a new file: what it is to know */
+void rt_sample_end(const char *why);        /* for good, in this process and its children */
+void rt_sample_drop(void);                  /* in a forked child: forget the parent's */
+void rt_sample_forked(void);                /* then: so that its first thread is sampled */
 void rt_sample_attach(struct rt_thread *t); /* with the lock: the calling thread, just attached */
 void rt_sample_thread_starts(uint64_t stack_size);
 void rt_sample_thread_ends(void);
 void rt_sample_finish(void); /* clocks as of now */
-/* Takes another signal, since the program wants this one. */
-void rt_sample_give_way(int signal);
+/* Sets a handler of ours; 0 or -errno. */
+long rt_action_set(int signal, struct rt_action *a);
+/* Takes another signal, since the program wants this one; false: it cannot, or it is not ours. */
+bool rt_sample_give_way(int signal);
+/* What the program asks of its action for our signal; false: it is not ours. */
+bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action *old);
+void rt_sample_exec(bool about_to); /* as rt_exec() */
 bool rt_sample_is_ours(int signal); /* number */
+uint64_t rt_sample_signals(void);   /* all that it may be, as the kernel's masks have them */
+
+/* ---- frames.c ---- */
+
+struct unwind_row;
+/* How to step out of the frame at `pc`, in m; false: that is not known. doubtful: nobody knows that
+ * the thread will return there. May take the lock. */
+bool rt_frames_row(struct rt_module *m, bool doubtful, uint64_t pc, struct unwind_row *ret);
 
 /* ---- stacks.c ---- */
 
@@ -325,9 +387,10 @@ struct rt_own {
 	uint64_t used;    /* slots taken */
 	bool transient;   /* some slot is of a module that may go */
 	uint8_t renewed;  /* tables before it that took too much patience */
-	int32_t patience; /* calls that may still be counted elsewhere than in their first slots */
+	int32_t patience; /* calls that may still miss their first slot before a larger table
+			     replaces this one */
 };
-_Static_assert(sizeof(struct rt_own) == sizeof(((struct kinf_block *)0)->own), "hooks_ARCH.S");
+_Static_assert(sizeof(struct rt_own) == sizeof(((struct kinf_block *)0)->own), "ARCH/hooks.S");
 
 static inline struct kinf_block *rt_block_of(const void *payload)
 {

@@ -3,6 +3,13 @@
  * is what the sample stands for. Where the kernel looks at such timers with its tick alone there
  * are fewer samples than were asked for, and each stands for more.
  *
+ * The signal is one that is ignored unless somebody handles it: whoever resets it, or inherits one
+ * that is pending, is not killed by it; and debuggers let it pass. If the program has a use for it,
+ * a real-time signal takes its place.
+ *
+ * The handler leaves the program's stack at once: that may be a small one for signals, or nearly
+ * full, and has had to take the kernel's frame already.
+ *
  * Timers are not inherited by forked children and do not survive exec; the signal is blocked in all
  * places that hold rt_lock(). What no sample accounts for (signals were blocked, timers refused)
  * is the difference between cpu_ns and sampled_ns in the file. */
@@ -19,50 +26,52 @@
 enum {
 	DEFAULT_HZ = 1000,
 	MOST_HZ = 100000,
-	HIGHEST = 62, /* of the signals to choose from; others start with the last ones */
-	LOWEST = 35,
+	FIRST = SIGURG, /* of the signals to choose from, */
+	SECOND = 62,    /* and so on down to the last one; others start with the highest */
+	LAST = 35,
+	GENUINE = 8,   /* signals of others that are given back at most */
 	SWEEP = 2,     /* threads looked at when one is added */
 	PATIENCE = 64, /* ticks that a sample may stand for: threads that run in short bursts are
 			  seldom met by a tick. After more than that, signals were blocked */
 };
 static const uint64_t second_ns = 1000000000;
 static const uint64_t tell_every_ns = 250000000;
+static const char signal_taken[] = "sampling ended when the program took the signal for it";
 
-struct kernel_action {
-	void (*handler)(int, siginfo_t *, void *);
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
+static void on_signal(int signal, siginfo_t *info, void *context);
 
-#if defined(__x86_64__)
-enum { RESTORER = 0x04000000 };
-void rt_restore(void) __attribute__((visibility("hidden")));
-__asm__(".pushsection .text\n"
-	".type rt_restore, @function\n"
-	".p2align 4\n"
-	"rt_restore: mov $15, %rax\n" /* the very bytes that debuggers and unwinders look for */
-	"syscall\n"
-	".size rt_restore, . - rt_restore\n"
-	".popsection\n");
-#else
-enum { RESTORER = 0 };
-static void (*const rt_restore)(void) = NULL;
-#endif
+long rt_action_set(int signal, struct rt_action *a)
+{
+	a->flags |= RT_RESTORER;
+	a->restorer = rt_restore;
+	return SYS4(rt_sigaction, signal, a, NULL, 8);
+}
 
 /* ---- clocks and timers ---- */
 
 /* The CPU clock of any thread of this process, as the kernel numbers them. */
 static int clock_of(uint32_t tid) { return (int)(~tid << 3 | 6); }
 
-/* The first time at once, that is with the first tick: a thread that lives for less than the period
- * is met as often as its share of the time calls for. */
-static struct itimerspec every(uint64_t period_ns)
+static struct timespec span_of(uint64_t ns)
 {
-	const struct timespec t = { .tv_sec = (long)(period_ns / second_ns),
-				    .tv_nsec = (long)(period_ns % second_ns) };
+	return (struct timespec){ .tv_sec = (long)(ns / second_ns),
+				  .tv_nsec = (long)(ns % second_ns) };
+}
 
-	return (struct itimerspec){ .it_interval = t, .it_value.tv_nsec = 1 };
+static long set_timer(int32_t timer, uint64_t first_ns)
+{
+	const struct itimerspec t = { .it_interval = span_of(rt.sampling.period_ns),
+				      .it_value = span_of(first_ns) };
+
+	return SYS4(timer_settime, timer - 1, 0, &t, NULL);
+}
+
+/* The program may have reset or taken the signal by a system call of its own. */
+static bool has_handler(void)
+{
+	struct rt_action a;
+
+	return SYS4(rt_sigaction, rt.sampling.signal, NULL, &a, 8) || a.handler == on_signal;
 }
 
 /* 0 and *timer, or -errno. */
@@ -71,16 +80,35 @@ static long new_timer(uint32_t tid, int32_t *timer)
 	struct sigevent e = { .sigev_signo = rt.sampling.signal,
 			      .sigev_notify = SIGEV_THREAD_ID,
 			      .sigev_value.sival_ptr = &rt.sampling };
-	struct itimerspec t = every(rt.sampling.period_ns);
 	int id;
 	long err;
 
+	if (!has_handler()) {
+		rt_sample_end(signal_taken);
+		return -EBUSY;
+	}
 	e._sigev_un._tid = (pid_t)tid;
 	err = SYS3(timer_create, clock_of(tid), &e, &id);
 	if (err)
 		return err;
 	*timer = id + 1;
-	return SYS4(timer_settime, id, 0, &t, NULL);
+	/* The first time at once, that is with the first tick: a thread that lives for less than
+	 * the period is met as often as its share of the time calls for. */
+	return set_timer(*timer, 1);
+}
+
+/* The next sample comes half a period earlier or later at most, by chance: a program that does its
+ * things in step with the period would be met at the same ones each time. The tick adds half of
+ * itself; one that is longer than the period leaves nothing to choose. */
+static void vary(struct rt_clock *c)
+{
+	uint64_t period = rt.sampling.period_ns;
+
+	if (period <= rt.sampling.tick_ns)
+		return;
+	c->random = c->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	set_timer(c->timer, period / 2 + (c->random >> 32) * period / (UINT64_C(1) << 32) -
+				    rt.sampling.tick_ns / 2);
 }
 
 static void delete_timer(int32_t *timer)
@@ -98,19 +126,24 @@ static void arm(struct rt_thread *t)
 		rt_error("timer for sampling", err);
 }
 
-/* With the signal blocked: what was sent before its timer was gone. */
+/* With the signal blocked: takes what was sent before its timer was gone, and nobody else's. */
 static void drain(void)
 {
 	const struct timespec now = { 0 };
 	uint64_t set = (uint64_t)1 << (rt.sampling.signal - 1);
+	siginfo_t info, genuine[GENUINE];
+	int n = 0;
 
-	while (SYS4(rt_sigtimedwait, &set, NULL, &now, 8) > 0)
-		;
+	while (n < GENUINE && SYS4(rt_sigtimedwait, &set, &info, &now, 8) > 0)
+		if (info.si_code != SI_TIMER)
+			genuine[n++] = info;
+	while (n--)
+		SYS3(rt_sigqueueinfo, rt.pid, genuine[n].si_signo, &genuine[n]);
 }
 
 static bool is_alive(const struct rt_thread *t)
 {
-	return !(t->record && t->record->end_ns) && SYS3(tgkill, rt.pid, t->tid, 0) != -ESRCH;
+	return !t->clock.ended && SYS3(tgkill, rt.pid, t->tid, 0) != -ESRCH;
 }
 
 /* Timers of threads that ended without our noticing. */
@@ -132,8 +165,10 @@ static void sweep(void)
 /* A signal of this number that is not the timer's: what it would have done without us. */
 static void not_ours(int signal)
 {
-	const struct kernel_action by_default = { 0 };
+	const struct rt_action by_default = { 0 };
 
+	if (signal == FIRST) /* nothing */
+		return;
 	SYS4(rt_sigaction, signal, &by_default, NULL, 8);
 	SYS3(tgkill, rt.pid, SYS0(gettid), signal);
 }
@@ -174,10 +209,11 @@ static void sample(struct rt_thread *t, const void *context)
 {
 	uint64_t now = rt_now_ns(CLOCK_THREAD_CPUTIME_ID), weight = weight_of(t, now);
 
+	vary(&t->clock);
 	rt_stacks_add(t, context, weight);
 	__atomic_fetch_add(&rt.header->sampled_ns, weight, __ATOMIC_RELAXED);
 	if (t->record) {
-		t->record->cpu_ns = now - t->clock.excluded_ns;
+		t->record->cpu_ns = t->clock.earlier_ns + now - t->clock.excluded_ns;
 		t->record->sampled_ns += weight;
 		t->record->samples++;
 	}
@@ -185,79 +221,196 @@ static void sample(struct rt_thread *t, const void *context)
 		tell_cpu_time(t, now);
 }
 
+struct tick {
+	const siginfo_t *info;
+	const void *context;
+};
+
+/* On a stack of ours. */
+static void take_sample(void *arg)
+{
+	const struct tick *tick = arg;
+	struct rt_thread *t;
+
+	if (!rt_tls.thread && !rt_tls.timer)
+		rt_tls.timer = tick->info->si_timerid + 1;
+	if (!rt_ready())
+		return;
+	rt_tls.sampling = true;
+	t = rt_thread();
+	if (t && t->clock.timer)
+		sample(t, tick->context);
+	rt_tls.sampling = false;
+}
+
+/* For the first sample of a thread that nobody has told us of; one at a time. */
+static struct {
+	_Atomic bool taken;
+	_Alignas(16) uint8_t stack[RT_OWN_STACK];
+} spare;
+
 /* All other signals are blocked, so nothing leaves this by longjmp(). */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
-	struct rt_thread *t;
+	struct tick tick = { info, context };
+	bool taken = false;
 
 	if (rt.silent)
 		return;
-	if (info->si_code != SI_TIMER) {
+	if (info->si_code != SI_TIMER)
 		not_ours(signal);
+	else if (!rt.sampling.on)
 		return;
-	}
-	if (!rt.sampling.on)
-		return;
-	if (!rt_tls.thread && !rt_tls.timer)
-		rt_tls.timer = info->si_timerid + 1;
-	if (!rt_ready())
-		return;
-	t = rt_thread();
-	if (t && t->clock.timer)
-		sample(t, context);
+	else if (rt_tls.thread && rt_tls.thread->own_stack)
+		rt_on_stack(rt_tls.thread->own_stack + RT_OWN_STACK, take_sample, &tick);
+	else if (atomic_compare_exchange_strong(&spare.taken, &taken, true)) {
+		rt_on_stack(spare.stack + RT_OWN_STACK, take_sample, &tick);
+		atomic_store(&spare.taken, false);
+	} /* else the next one stands for this time, too */
 }
 
 /* ---- signals ---- */
 
 static bool is_free(int signal, uint64_t blocked)
 {
-	struct kernel_action a;
+	struct rt_action a;
 
 	return !(blocked >> (signal - 1) & 1) && !SYS4(rt_sigaction, signal, NULL, &a, 8) &&
 	       !a.handler;
 }
 
-static bool choose_signal(int from)
+/* After `signal`, which is taken; after 0: the first one. 0: there is none left. */
+static int next_signal(int signal)
 {
-	uint64_t blocked = 0;
+	if (!signal)
+		return FIRST;
+	if (signal == FIRST)
+		return SECOND;
+	return signal > LAST ? signal - 1 : 0;
+}
 
-	SYS4(rt_sigprocmask, SIG_BLOCK, NULL, &blocked, 8);
-	for (int s = from; s >= LOWEST; s--)
+void rt_sample_end(const char *why)
+{
+	rt.sampling.period_ns = 0;
+	rt.sampling.ended = why;
+	rt_error(why, 0);
+}
+
+uint64_t rt_sample_signals(void)
+{
+	uint64_t set = 0;
+
+	for (int s = next_signal(0); s; s = next_signal(s))
+		set |= (uint64_t)1 << (s - 1);
+	return set;
+}
+
+static const struct rt_action handling = {
+	.handler = on_signal,
+	.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+	.mask = ~RT_BUS,
+};
+static const struct rt_action ignored = { .handler = (rt_handler *)1 }; /* SIG_IGN */
+
+static bool install_after(int signal, uint64_t blocked)
+{
+	struct rt_action a = handling;
+
+	for (int s = next_signal(signal); s; s = next_signal(s))
 		if (is_free(s, blocked)) {
-			const struct kernel_action a = {
-				.handler = on_signal,
-				.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | RESTORER,
-				.restorer = rt_restore,
-				.mask = UINT64_MAX,
-			};
-
 			rt.sampling.signal = s;
-			return !SYS4(rt_sigaction, s, &a, NULL, 8);
+			rt.sampling.ignored = false;
+			if (!rt_action_set(s, &a))
+				return true;
 		}
+	return false;
+}
+
+/* `blocked`: by this thread, when it does not hold the lock. Better such a signal than none: other
+ * threads may have it open, and this one later. */
+static bool choose_signal(int after, uint64_t blocked)
+{
+	if (install_after(after, blocked) || install_after(after, 0))
+		return true;
+	rt_sample_end("no signal is left for sampling");
 	return false;
 }
 
 bool rt_sample_is_ours(int signal) { return rt.sampling.period_ns && signal == rt.sampling.signal; }
 
 /* The handler stays for signals that are on their way, until the program has its own. */
-void rt_sample_give_way(int signal)
+bool rt_sample_give_way(int signal)
 {
 	uint64_t mask;
 
-	if (!rt_sample_is_ours(signal) || rt.silent || !rt_lock(&mask))
-		return;
+	if (!rt_sample_is_ours(signal) || rt.silent)
+		return false;
+	/* a child of vfork shares our memory, and has actions and timers of its own */
+	if ((uint32_t)SYS0(getpid) != rt.pid || !rt_lock(&mask))
+		return false;
 	for (struct rt_thread *t = rt.threads; t; t = t->next)
 		delete_timer(&t->clock.timer);
 	delete_timer(&rt_tls.timer);
 	drain();
-	if (!choose_signal(signal - 1)) {
-		rt.sampling.period_ns = 0;
-		rt_error("no signal is left for sampling", 0);
-	} else if (rt.sampling.on)
+	rt.sampling.given_up |= (uint64_t)1 << (signal - 1);
+	if (choose_signal(signal, mask) && rt.sampling.on)
 		for (struct rt_thread *t = rt.threads; t; t = t->next)
 			if (is_alive(t))
 				arm(t);
 	rt_unlock(mask);
+	return true;
+}
+
+/* A signal that we have given up, and that still has the handler. */
+static bool was_ours(int signal, const struct rt_action *act, struct rt_action *old)
+{
+	struct rt_action now, own;
+
+	if (signal < LAST && signal != FIRST)
+		return false;
+	if (signal > SECOND || !(rt.sampling.given_up >> (signal - 1) & 1) ||
+	    SYS4(rt_sigaction, signal, NULL, &now, 8) || now.handler != on_signal)
+		return false;
+	if (old)
+		*old = (struct rt_action){ 0 };
+	if (!act)
+		return true;
+	own = *act;
+	return !rt_action_set(signal, &own);
+}
+
+/* An ordinary function takes the signal over, and we use another one. With SIG_DFL and SIG_IGN it
+ * may stay as it is: none comes but ours. */
+bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action *old)
+{
+	struct rt_action own;
+
+	if (!rt_sample_is_ours(signal))
+		return was_ours(signal, act, old);
+	if (old)
+		*old = rt.sampling.ignored ? ignored : (struct rt_action){ 0 };
+	if (!act)
+		return true;
+	own = *act;
+	if ((uint32_t)SYS0(getpid) != rt.pid) /* a child of vfork has actions of its own */
+		return !rt_action_set(signal, &own);
+	if (own.handler && own.handler != ignored.handler)
+		return !rt_sample_give_way(signal) || !rt_action_set(signal, &own);
+	rt.sampling.ignored = own.handler;
+	return true;
+}
+
+/* What a program ignores, the one that it becomes ignores, too. */
+void rt_sample_exec(bool about_to)
+{
+	struct rt_action own = handling;
+
+	if (!rt.sampling.ignored || !rt.sampling.period_ns)
+		return;
+	if (about_to)
+		SYS4(rt_sigaction, rt.sampling.signal, &ignored, NULL, 8);
+	else
+		rt_action_set(rt.sampling.signal, &own);
 }
 
 /* ---- threads ---- */
@@ -268,10 +421,14 @@ void rt_sample_attach(struct rt_thread *t)
 
 	if (!rt.sampling.period_ns || rt.silent)
 		return;
+	if (!t->own_stack)
+		t->own_stack = rt_memory(RT_OWN_STACK);
 	now = rt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	delete_timer(&t->clock.timer);
 	t->clock = (struct rt_clock){ .stack = rt_tls.stack, .stack_end = rt_tls.stack_end };
 	t->clock.last_ns = t->clock.excluded_ns = t->clock.told_ns = now;
+	t->clock.random = now ^ (uint64_t)t->tid << 32;
+	t->clock.earlier_ns = t->record ? t->record->cpu_ns : 0;
 	if (t->tid == rt.pid && rt.sampling.stack_end && !rt_tls.stack_end) {
 		t->clock.stack_end = rt.sampling.stack_end;
 		t->clock.stack = t->clock.stack_end - rt.sampling.stack_gap;
@@ -308,7 +465,7 @@ static void read_clock(struct rt_thread *t)
 	uint64_t now = rt_now_ns(clock_of(t->tid));
 
 	if (t->record && now > t->clock.excluded_ns)
-		t->record->cpu_ns = now - t->clock.excluded_ns;
+		t->record->cpu_ns = t->clock.earlier_ns + now - t->clock.excluded_ns;
 }
 
 static void leave_rest(struct rt_thread *t)
@@ -332,12 +489,20 @@ void rt_sample_thread_ends(void)
 	if (rt.sampling.on)
 		leave_rest(t);
 	drain();
+	t->clock.ended = true;
 	if (t->record)
 		t->record->end_ns = rt_now_ns(CLOCK_MONOTONIC);
 	rt_unlock(mask);
 }
 
 /* ---- beginning and ending ---- */
+
+void rt_sample_file(void)
+{
+	rt.header->period_ns = rt.sampling.period_ns;
+	if (rt.sampling.ended)
+		rt_error(rt.sampling.ended, 0);
+}
 
 static uint64_t frequency(void)
 {
@@ -368,20 +533,20 @@ static void find_first_stack(void)
 void rt_sample_init(void)
 {
 	struct timespec tick = { 0 };
-	uint64_t hz = frequency(), tick_ns;
+	uint64_t hz = frequency(), blocked = 0, longest;
 
 	if (!hz)
 		return;
 	rt.sampling.stacks = rt_option_on(&rt.options, "stacks", true);
 	rt.sampling.period_ns = second_ns / hz;
 	SYS2(clock_getres, CLOCK_MONOTONIC_COARSE, &tick);
-	tick_ns = (uint64_t)tick.tv_nsec;
-	if (tick_ns < rt.sampling.period_ns)
-		tick_ns = rt.sampling.period_ns;
-	rt.sampling.most_ns = tick_ns * PATIENCE;
+	rt.sampling.tick_ns = longest = (uint64_t)tick.tv_nsec;
+	if (longest < rt.sampling.period_ns)
+		longest = rt.sampling.period_ns;
+	rt.sampling.most_ns = longest * PATIENCE;
 	find_first_stack();
-	if (!choose_signal(HIGHEST))
-		rt.sampling.period_ns = 0;
+	SYS4(rt_sigprocmask, SIG_BLOCK, NULL, &blocked, 8);
+	choose_signal(0, blocked);
 }
 
 /* The clock of a thread goes on while it is not sampled. */
@@ -465,12 +630,25 @@ static void adopt_others(void)
 
 void rt_sample_begin(void)
 {
-	if (!rt.sampling.period_ns || rt.paused)
+	if (!rt.sampling.period_ns || rt.paused) {
+		if (rt.sampling.ended)
+			rt_ready(); /* there will be no sample: the file says why */
 		return;
+	}
 	rt_sample_on(true);
 	if (!rt_ready() || !rt_thread())
 		return;
 	adopt_others();
+}
+
+/* Timers are not inherited, and its clocks start from nothing. */
+void rt_sample_drop(void)
+{
+	rt.sampling.excluded_ns = rt.sampling.stopped_ns = 0;
+	rt.sampling.owed_ns = 0;
+	rt.sampling.sweep = NULL;
+	spare.taken = false; /* by a thread that is not here */
+	rt_tls.timer = 0;
 }
 
 /* The file comes with the first sample: many children only become another program. */
@@ -478,10 +656,6 @@ void rt_sample_forked(void)
 {
 	if (!rt.sampling.period_ns || rt.silent || rt.state == RT_OFF)
 		return;
-	rt.sampling.excluded_ns = rt.sampling.stopped_ns = 0;
-	rt.sampling.owed_ns = 0;
-	rt.sampling.sweep = NULL;
-	rt_tls.timer = 0;
 	if (rt.sampling.on && !rt_tls.thread)
 		new_timer((uint32_t)SYS0(gettid), &rt_tls.timer);
 }
@@ -493,6 +667,8 @@ void rt_sample_finish(void)
 	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (!rt.sampling.period_ns)
 		return;
+	if (!has_handler())
+		rt_error(signal_taken, 0);
 	if (!rt.sampling.on)
 		stopped = rt.header->cpu_ns - rt.sampling.stopped_ns;
 	rt.header->cpu_ns -= rt.sampling.excluded_ns + stopped;

@@ -1,15 +1,24 @@
 /* Threads being made, and the signal of sampling: calls of the program's that we have to know of.
- * It goes on seeing its signals as if nobody used one. */
+ * It goes on seeing its signals as if nobody used one: where it names ours, it gets it, and we take
+ * another one; where it waits for all signals, ours does not reach it.
+ *
+ * The real functions are found before main: most of these may be called in signal handlers, and
+ * dlsym() takes the loader's lock. */
 #include "rt.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 #ifdef RT_STATIC
 
+void rt_signals_find(void) {}
 void rt_signals_init(void) {}
 
 #else
@@ -21,10 +30,72 @@ RT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, star
 			     void *arg);
 RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 RT_EXPORT handler_function *signal(int sig, handler_function *handler);
+RT_EXPORT handler_function *bsd_signal(int sig, handler_function *handler);
+RT_EXPORT handler_function *ssignal(int sig, handler_function *handler);
+RT_EXPORT handler_function *sysv_signal(int sig, handler_function *handler);
+RT_EXPORT handler_function *__sysv_signal(int sig, handler_function *handler);
+RT_EXPORT handler_function *sigset(int sig, handler_function *handler);
 RT_EXPORT int sigpending(sigset_t *set);
 RT_EXPORT int sigwait(const sigset_t *set, int *sig);
 RT_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info);
 RT_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+RT_EXPORT int sigsuspend(const sigset_t *mask);
+RT_EXPORT int signalfd(int fd, const sigset_t *set, int flags);
+RT_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		    const sigset_t *mask);
+RT_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+			  const sigset_t *mask, size_t size);
+RT_EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except,
+		      const struct timespec *timeout, const sigset_t *mask);
+RT_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout,
+			  const sigset_t *mask);
+RT_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n,
+			   const struct timespec *timeout, const sigset_t *mask);
+
+/* The functions that ours take the place of. NULL: the C library has none. */
+static struct {
+	_Atomic bool found;
+	__typeof(pthread_create) *pthread_create;
+	__typeof(sigaction) *sigaction;
+	__typeof(signal) *signal;
+	__typeof(__sysv_signal) *__sysv_signal;
+	handler_function *(*sigset)(int, handler_function *);
+	__typeof(sigtimedwait) *sigtimedwait;
+	__typeof(sigsuspend) *sigsuspend;
+	__typeof(signalfd) *signalfd;
+	__typeof(ppoll) *ppoll;
+	__typeof(__ppoll_chk) *__ppoll_chk;
+	__typeof(pselect) *pselect;
+	__typeof(epoll_pwait) *epoll_pwait;
+	__typeof(epoll_pwait2) *epoll_pwait2;
+} real;
+
+#define FIND(name) real.name = (__typeof(real.name))dlsym(RTLD_NEXT, #name)
+
+void rt_signals_find(void)
+{
+	FIND(pthread_create);
+	FIND(sigaction);
+	FIND(signal);
+	FIND(__sysv_signal);
+	FIND(sigset);
+	FIND(sigtimedwait);
+	FIND(sigsuspend);
+	FIND(signalfd);
+	FIND(ppoll);
+	FIND(__ppoll_chk);
+	FIND(pselect);
+	FIND(epoll_pwait);
+	FIND(epoll_pwait2);
+	atomic_store(&real.found, true);
+}
+
+/* Constructors of other libraries may run before ours. */
+static void find(void)
+{
+	if (!real.found)
+		rt_signals_find();
+}
 
 extern int pthread_attr_init(pthread_attr_t *) __attribute__((weak));
 extern int pthread_attr_getstacksize(const pthread_attr_t *, size_t *) __attribute__((weak));
@@ -96,23 +167,19 @@ static void *starts_thread(void *arg)
 	return arg;
 }
 
-typedef int create_function(pthread_t *, const pthread_attr_t *, start_function *, void *);
-
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function *start, void *arg)
 {
-	static create_function *_Atomic real;
 	struct start *s;
 	int ret;
 
-	if (!real)
-		real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+	find();
 	s = rt.sampling.period_ns ? take() : NULL;
 	if (!s)
-		return real(thread, attr, start, arg);
+		return real.pthread_create(thread, attr, start, arg);
 	s->function = start;
 	s->arg = arg;
 	s->stack_size = stack_size(attr);
-	ret = real(thread, attr, starts_thread, s);
+	ret = real.pthread_create(thread, attr, starts_thread, s);
 	if (ret)
 		atomic_store(&s->taken, false);
 	return ret;
@@ -120,47 +187,114 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function
 
 /* ---- dispositions ---- */
 
-/* An ordinary function takes the signal over, and we use another one. With SIG_DFL and SIG_IGN it
- * may stay as it is: none comes but ours. */
-static bool stays_ours(int sig, bool change, handler_function *handler)
+static uint64_t bits_of(const sigset_t *set)
 {
-	if (!rt_sample_is_ours(sig))
-		return false;
-	if (change && handler != SIG_DFL && handler != SIG_IGN)
-		rt_sample_give_way(sig);
-	return rt_sample_is_ours(sig);
+	uint64_t bits;
+
+	__builtin_memcpy(&bits, set, sizeof(bits));
+	return bits;
 }
 
-typedef int action_function(int, const struct sigaction *, struct sigaction *);
+static sigset_t set_of(uint64_t bits)
+{
+	sigset_t set;
+
+	clear_bytes(&set, sizeof(set));
+	copy_bytes(&set, &bits, sizeof(bits));
+	return set;
+}
+
+static struct rt_action for_kernel(const struct sigaction *act)
+{
+	return (struct rt_action){ .handler = act->sa_sigaction,
+				   .flags = (unsigned int)act->sa_flags,
+				   .mask = bits_of(&act->sa_mask) };
+}
+
+static void from_kernel(const struct rt_action *a, struct sigaction *ret)
+{
+	clear_bytes(ret, sizeof(*ret));
+	ret->sa_sigaction = a->handler;
+	ret->sa_mask = set_of(a->mask);
+	ret->sa_flags = (int)a->flags;
+}
+
+/* Does what the program asks of a signal that has a handler of ours; false: it has none. */
+static bool is_done(int sig, const struct rt_action *act, struct rt_action *old)
+{
+	return sig == SIGBUS ? rt_bus_action(act, old) : rt_sample_action(sig, act, old);
+}
 
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	static action_function *_Atomic real;
-	bool was = rt_sample_is_ours(sig);
-	int ret = 0;
+	struct rt_action own, before;
 
-	if (!real)
-		real = (action_function *)dlsym(RTLD_NEXT, "sigaction");
-	if (!stays_ours(sig, act, act ? act->sa_handler : SIG_DFL))
-		ret = real(sig, act, old);
-	if (was && old && !ret) {
-		clear_bytes(old, sizeof(*old));
-		old->sa_handler = SIG_DFL;
-	}
-	return ret;
+	find();
+	if (act)
+		own = for_kernel(act);
+	if (!is_done(sig, act ? &own : NULL, &before))
+		return real.sigaction(sig, act, old);
+	if (old)
+		from_kernel(&before, old);
+	return 0;
+}
+
+/* As signal(): false if the signal has no handler of ours. */
+static bool is_signal_done(int sig, struct sigaction *act, handler_function **ret)
+{
+	struct rt_action own = for_kernel(act), before;
+	struct sigaction old;
+
+	find();
+	if (act->sa_handler == SIG_ERR || !is_done(sig, &own, &before))
+		return false;
+	from_kernel(&before, &old);
+	*ret = old.sa_handler;
+	return true;
 }
 
 handler_function *signal(int sig, handler_function *handler)
 {
-	static handler_function *(*_Atomic real)(int, handler_function *);
-	bool was = rt_sample_is_ours(sig);
-	handler_function *ret = SIG_DFL;
+	struct sigaction act = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	handler_function *ret;
 
-	if (!real)
-		real = (handler_function * (*)(int, handler_function *)) dlsym(RTLD_NEXT, "signal");
-	if (!stays_ours(sig, true, handler))
-		ret = real(sig, handler);
-	return was && ret != SIG_ERR ? SIG_DFL : ret;
+	act.sa_mask = set_of((uint64_t)1 << ((sig - 1) & 63));
+	return is_signal_done(sig, &act, &ret) ? ret : real.signal(sig, handler);
+}
+
+handler_function *bsd_signal(int sig, handler_function *handler) { return signal(sig, handler); }
+handler_function *ssignal(int sig, handler_function *handler) { return signal(sig, handler); }
+
+/* What signal() is in programs that ask for plain POSIX. */
+handler_function *__sysv_signal(int sig, handler_function *handler)
+{
+	struct sigaction act = { .sa_handler = handler,
+				 .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+	handler_function *ret;
+
+	return is_signal_done(sig, &act, &ret) ? ret : real.__sysv_signal(sig, handler);
+}
+
+handler_function *sysv_signal(int sig, handler_function *handler)
+{
+	return __sysv_signal(sig, handler);
+}
+
+/* It blocks the signal, too. */
+handler_function *sigset(int sig, handler_function *handler)
+{
+	handler_function *ret;
+	bool was;
+
+	find();
+	was = rt_sample_give_way(sig);
+	ret = real.sigset(sig, handler);
+	return was && ret != SIG_ERR && ret != SIG_HOLD ? SIG_DFL : ret;
+}
+
+long rt_signals_action(long sig, const void *act, void *old, long size)
+{
+	return is_done((int)sig, act, old) ? 0 : SYS4(rt_sigaction, sig, act, old, size);
 }
 
 /* ---- waiting ---- */
@@ -171,12 +305,10 @@ static bool is_tick(const siginfo_t *info)
 	       info->si_value.sival_ptr == &rt.sampling;
 }
 
-static uint64_t bits_of(const sigset_t *set)
+/* Our signal's, in such a set; 0: we use none. */
+static uint64_t our_bit(void)
 {
-	uint64_t bits;
-
-	__builtin_memcpy(&bits, set, sizeof(bits));
-	return bits;
+	return rt.sampling.period_ns ? (uint64_t)1 << (rt.sampling.signal - 1) : 0;
 }
 
 int sigpending(sigset_t *set)
@@ -188,28 +320,35 @@ int sigpending(sigset_t *set)
 		errno = (int)-r;
 		return -1;
 	}
-	if (rt.sampling.period_ns)
-		bits &= ~((uint64_t)1 << (rt.sampling.signal - 1));
+	bits &= ~our_bit();
 	clear_bytes(set, sizeof(*set));
 	copy_bytes(set, &bits, sizeof(bits));
 	return 0;
 }
 
-/* Where threads may be cancelled while they wait, the C library has to do it. */
-typedef int wait_function(const sigset_t *, siginfo_t *, const struct timespec *);
+/* The program waits for a set with our signal in it. It means ours if it leaves out any other that
+ * could be ours; all of them are no signal's name. */
+static void yield_to(const sigset_t *set)
+{
+	uint64_t all = rt_sample_signals(), bits = bits_of(set);
 
+	while (bits & our_bit() && (bits & all) != all)
+		if (!rt_sample_give_way(rt.sampling.signal))
+			break;
+}
+
+/* Where threads may be cancelled while they wait, the C library has to do it. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-	static wait_function *_Atomic real;
 	siginfo_t own;
 	int ret;
 
-	if (!real)
-		real = (wait_function *)dlsym(RTLD_NEXT, "sigtimedwait");
-	if (!rt.sampling.period_ns || !(bits_of(set) >> (rt.sampling.signal - 1) & 1))
-		return real(set, info, timeout);
+	find();
+	yield_to(set);
+	if (!(bits_of(set) & our_bit()))
+		return real.sigtimedwait(set, info, timeout);
 	do
-		ret = real(set, &own, timeout);
+		ret = real.sigtimedwait(set, &own, timeout);
 	while (ret > 0 && is_tick(&own));
 	if (ret > 0 && info)
 		*info = own;
@@ -239,6 +378,79 @@ int sigwait(const sigset_t *set, int *sig)
 	*sig = ret;
 	return 0;
 }
+
+int signalfd(int fd, const sigset_t *set, int flags)
+{
+	sigset_t without;
+
+	find();
+	yield_to(set);
+	without = set_of(bits_of(set) & ~our_bit());
+	return real.signalfd(fd, &without, flags);
+}
+
+/* What blocks signals but for the time that it waits shall not be woken by one of ours that came
+ * before. Who waits uses no time: there is no sample to be missed. */
+static sigset_t with_ours(const sigset_t *mask)
+{
+	return set_of((mask ? bits_of(mask) : 0) | our_bit());
+}
+
+int sigsuspend(const sigset_t *mask)
+{
+	sigset_t own = with_ours(mask);
+
+	find();
+	return real.sigsuspend(&own);
+}
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	sigset_t own = with_ours(mask);
+
+	find();
+	return real.ppoll(fds, n, timeout, mask ? &own : NULL);
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask,
+		size_t size)
+{
+	sigset_t own = with_ours(mask);
+
+	find();
+	return real.__ppoll_chk(fds, n, timeout, mask ? &own : NULL, size);
+}
+
+int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout,
+	    const sigset_t *mask)
+{
+	sigset_t own = with_ours(mask);
+
+	find();
+	return real.pselect(n, in, out, except, timeout, mask ? &own : NULL);
+}
+
+int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
+{
+	sigset_t own = with_ours(mask);
+
+	find();
+	return real.epoll_pwait(fd, events, n, timeout, mask ? &own : NULL);
+}
+
+int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	sigset_t own = with_ours(mask);
+
+	find();
+	if (real.epoll_pwait2)
+		return real.epoll_pwait2(fd, events, n, timeout, mask ? &own : NULL);
+	errno = ENOSYS;
+	return -1;
+}
+
+/* ---- */
 
 void rt_signals_init(void)
 {

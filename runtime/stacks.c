@@ -3,7 +3,11 @@
  *
  * Nothing is read that might not be there. The stack of a thread is read where it lies if its
  * bounds are certain; anything else (stacks of coroutines and of signals, code) through the kernel,
- * which says no instead of sending SIGSEGV. */
+ * which says no instead of sending SIGSEGV.
+ *
+ * A module that may be unloaded is there as long as this thread is going to return into it. What a
+ * guess has led to, and all that follows, is no return address for certain: with it the loader is
+ * not asked, and of such modules a copy is read alone (frames.c). */
 #include "rt.h"
 
 #include <signal.h>
@@ -11,18 +15,11 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 
-#include "unwind/cfi.h"
 #include "unwind/step_inline.h"
 
-#if defined(__x86_64__)
-#define MACHINE UNWIND_X86_64
-#else
-#define MACHINE UNWIND_AARCH64
-#endif
-
 enum {
-	MAX_DEPTH = 512,
-	CHUNK = 1024, /* bytes read at a time, and aligned; a page is a multiple of it */
+	MAX_DEPTH = 1024, /* as deep as kin record goes */
+	CHUNK = 1024,     /* bytes read at a time, and aligned; a page is a multiple of it */
 	CODE_BEFORE = 4,
 	CODE_AFTER = 12,
 	FIRST_BLOCK = 16 << 10,
@@ -52,6 +49,7 @@ struct walk {
 	uint64_t stack, stack_end; /* to be read as it lies */
 	struct unwind_regs r;
 	uint32_t n;
+	bool doubtful; /* some frame before this one was guessed */
 	enum kinf_stack_end end;
 };
 
@@ -144,40 +142,21 @@ static void keep(uint64_t pc, const struct unwind_row *row)
 	__atomic_store_n(&slot->check, check_of(pc, word), __ATOMIC_RELAXED);
 }
 
-/* A module that may be on its way out is not to be read. */
-static bool row_from(const struct rt_module *m, uint64_t pc, struct unwind_row *ret)
-{
-	enum { NO_TABLE = 0xff };
-	const uint8_t *hdr = (const uint8_t *)(uintptr_t)m->unwind;
-	struct cfi_section s;
-	struct cfi_fde fde;
-
-	if (!m->unwind || m->unwind_size < 8 || hdr[2] == NO_TABLE || hdr[3] == NO_TABLE)
-		return false;
-	if (m->transient && (rt.sampling.unloading || rt_module_is_gone(m)))
-		return false;
-	return cfi_from_segment(MACHINE, (const uint8_t *)(uintptr_t)m->segment, m->segment_size,
-				m->segment, m->unwind, m->unwind_size, &s) &&
-	       cfi_find(&s, pc, &fde) && cfi_row(&s, &fde, pc, ret) && ret->cfa != UNWIND_CFA_NONE;
-}
-
 /* Where there is no call-frame information: code made at run time, hand-written, or no code. */
 static bool guess(struct walk *w, struct unwind_row *ret)
 {
-	static const uint8_t ret_x86[] = { 0xc3 }, ret_aarch64[] = { 0xc0, 0x03, 0x5f, 0xd6 };
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
 	const struct unwind_regs *r = &w->r;
 	size_t before = 0, after = read_bytes(w->s, r->pc, code + CODE_BEFORE, CODE_AFTER);
 
 	if (r->exact && read_bytes(w->s, r->pc - CODE_BEFORE, code, CODE_BEFORE) == CODE_BEFORE)
 		before = CODE_BEFORE;
-	if (after && !r->exact && unwind_is_sigreturn(MACHINE, code + CODE_BEFORE, after, ret))
+	if (after && !r->exact && unwind_is_sigreturn(&RT_MACHINE, code + CODE_BEFORE, after, ret))
 		return true;
 	if (after)
-		*ret = unwind_guess(MACHINE, r->exact, code + CODE_BEFORE, before, after);
-	else if (!w->n) /* a call to where there is no code: the return address was pushed */
-		*ret = MACHINE == UNWIND_X86_64 ? unwind_guess(MACHINE, true, ret_x86, 0, 1)
-						: unwind_guess(MACHINE, true, ret_aarch64, 0, 4);
+		*ret = unwind_guess(&RT_MACHINE, r->exact, code + CODE_BEFORE, before, after);
+	else if (!w->n) /* a call to where there is no code */
+		*ret = unwind_called(&RT_MACHINE);
 	else
 		return false;
 	return true;
@@ -186,12 +165,12 @@ static bool guess(struct walk *w, struct unwind_row *ret)
 static bool find_row(struct walk *w, struct unwind_row *ret)
 {
 	uint64_t pc = unwind_lookup_pc(&w->r);
-	const struct rt_module *m;
+	struct rt_module *m;
 
 	if (cached(pc, ret))
 		return true;
-	m = rt_module_learn(pc);
-	if (!m || !row_from(m, pc, ret))
+	m = w->doubtful ? rt_module_at(pc) : rt_module_learn(pc);
+	if (!m || !rt_frames_row(m, w->doubtful, pc, ret))
 		return guess(w, ret);
 	keep(pc, ret);
 	return true;
@@ -199,46 +178,8 @@ static bool find_row(struct walk *w, struct unwind_row *ret)
 
 /* ---- walking ---- */
 
-#if defined(__x86_64__)
-static void set_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
-{
-	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-					 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
-	const greg_t *g = u->uc_mcontext.gregs;
-
-	for (size_t i = 0; i < sizeof(order); i++)
-		all[i] = (uint64_t)g[order[i]];
-	r->pc = (uint64_t)g[REG_RIP];
-	r->sp = (uint64_t)g[REG_RSP];
-	r->fp = (uint64_t)g[REG_RBP];
-	r->bx = (uint64_t)g[REG_RBX];
-}
-#else
-static void set_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
-{
-	const mcontext_t *c = &u->uc_mcontext;
-
-	for (size_t i = 0; i < 31; i++)
-		all[i] = c->regs[i];
-	all[31] = c->sp;
-	r->pc = c->pc;
-	r->sp = c->sp;
-	r->fp = c->regs[29];
-	r->lr = c->regs[30];
-}
-#endif
-
 /* Frames of ours between the program and what it called are not the program's. */
-static bool is_own(uint64_t pc)
-{
-#ifdef RT_STATIC
-	(void)pc;
-	return false;
-#else
-	return pc >= rt.sampling.own && pc < rt.sampling.own_end;
-#endif
-}
+static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampling.own_end; }
 
 static void walk_up(struct walk *w)
 {
@@ -254,6 +195,7 @@ static void walk_up(struct walk *w)
 		if (!w->n || !is_own(w->r.pc))
 			w->s->pc[w->n++] = w->r.pc;
 		guessed = row.flags & UNWIND_GUESSED;
+		w->doubtful |= guessed;
 		status = unwind_step_inline(&row, &w->r, read_word, w);
 		if (status == UNWIND_END)
 			w->end = KINF_STACK_COMPLETE;
@@ -264,12 +206,12 @@ static void walk_up(struct walk *w)
 
 static void walk(struct walk *w, const struct rt_clock *c, const ucontext_t *context)
 {
-	uint64_t all[UNWIND_N_DWARF] = { 0 };
+	uint64_t all[MACHINE_REGISTERS] = { 0 };
 
-	w->r.machine = MACHINE;
+	w->r.machine = &RT_MACHINE;
 	w->r.exact = true;
 	w->r.all = all;
-	set_registers(&w->r, context, all);
+	rt_registers(&w->r, context, all);
 	w->s->chunk_at = 0;
 	if (w->r.sp >= c->stack && w->r.sp < c->stack_end) {
 		w->stack = w->r.sp;

@@ -11,37 +11,11 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+/* sys(): a system call, and what else one machine does in its own way. */
 #if defined(__x86_64__)
-static inline long sys(long n, long a, long b, long c, long d, long e, long f)
-{
-	long ret;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "0"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
+#include "x86_64/machine.h"
 #elif defined(__aarch64__)
-static inline long sys(long n, long a, long b, long c, long d, long e, long f)
-{
-	register long x8 __asm__("x8") = n;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
-
-	__asm__ volatile("svc 0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
-	return x0;
-}
+#include "aarch64/machine.h"
 #else
 #error "libkinrt knows x86-64 and aarch64"
 #endif
@@ -55,17 +29,6 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 	sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 #define SYS6(n, a, b, c, d, e, f)                                                                  \
 	sys(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-
-/* One instruction, so that a signal handler of this thread falls before or behind it. No lock: the
- * counter belongs to one thread. */
-static inline void count_one(uint64_t *n)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("incq %0" : "+m"(*n) : : "cc");
-#else
-	__atomic_fetch_add(n, 1, __ATOMIC_RELAXED);
-#endif
-}
 
 static inline void copy_bytes(void *to, const void *from, size_t n)
 {

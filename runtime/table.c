@@ -1,3 +1,4 @@
+/* table.c - tables of slots: a larger one follows a full one, and nothing is ever moved. */
 #include "rt.h"
 
 /* Slots stay where they are, so who comes first has the first choice: often what a program does to

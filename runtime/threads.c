@@ -1,3 +1,4 @@
+/* threads.c - the record and the tables of each thread; those of dead threads are used again. */
 #include "rt.h"
 
 #include <errno.h>
@@ -39,8 +40,8 @@ static struct kinf_thread *new_record(uint32_t index, uint32_t tid)
 	return r;
 }
 
-/* A dead thread's tables serve again. Its number may have been given to another thread, even to
- * this one, which certainly has no tables. */
+/* A dead thread's tables and its record serve again. Its number may have been given to another
+ * thread, even to this one, which certainly has no tables. */
 static struct rt_thread *inherit(uint32_t tid)
 {
 	for (int i = 0; i < INSPECTED; i++) {
@@ -49,6 +50,8 @@ static struct rt_thread *inherit(uint32_t tid)
 		rt.inspected = t->next;
 		if (t->tid == tid || SYS3(tgkill, rt.pid, t->tid, 0) == -ESRCH) {
 			t->tid = tid;
+			if (t->record) /* of a thread that lives */
+				t->record->end_ns = 0;
 			rt_lose(KINF_LOST_THREADS, 1);
 			return t;
 		}

@@ -51,7 +51,7 @@ struct modules {
 
 static struct cfi_section as_cfi(const struct object_section *s, const struct object_frames *f)
 {
-	return (struct cfi_section){ .machine = UNWIND_X86_64,
+	return (struct cfi_section){ .machine = &machine_x86_64,
 				     .data = s->data,
 				     .size = s->size,
 				     .addr = s->addr,
@@ -152,7 +152,7 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 static void walk_own(struct unwinder *u, const struct sample *s, struct walk *ret)
 {
 	struct unwind_walk w = { 0 };
-	w.regs.machine = UNWIND_X86_64;
+	w.regs.machine = &machine_x86_64;
 	w.regs.pc = s->regs[16];
 	w.regs.sp = s->regs[7];
 	w.regs.fp = s->regs[6];

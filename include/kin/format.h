@@ -180,7 +180,8 @@ struct kinf_counts {
 struct kinf_latency {
 	uint64_t from, to; /* as in struct kinf_arc; to == 0: unused */
 	uint64_t count, sum_ns, min_ns, max_ns;
-	uint64_t probe_ns_x1024; /* the cost of measuring that was taken off each, in 1/1024 ns */
+	uint64_t probes_ns; /* the cost of measuring that was taken off all of them together, theirs
+			       and that of all calls below */
 	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* stay at the largest value */
 };
 
@@ -200,9 +201,8 @@ struct kinf_retired_latency { /* addresses as in struct kinf_retired_arc */
  * unsigned LEB128 number unless it says otherwise; "signed" is zigzag; "text" is a length and that
  * many bytes. Ids are given out from 1 in the order of the defining records, over the whole file;
  * 0 means none. A frame is defined before the stack that uses it, and so on: a reader goes through
- * the file once. Each block starts with the time 0 as the last one, so that a damaged block costs
- * no more than itself - but for the definitions in it: samples that use an id which is then unknown
- * are counted as lost. */
+ * the file once. The time base is reset to 0 in each block, so a damaged block affects only itself
+ * and samples elsewhere that use ids defined in it; those are counted as lost. */
 enum kinf_record {
 	KINF_R_MODULE = 1, /* kind (enum kinf_module_kind, + KINF_KIND_MAIN), path text, build id
 			      text (raw bytes) */
@@ -235,8 +235,18 @@ enum kinf_record {
 	KINF_R_HISTOGRAM = 17, /* module, low, high, bins, rate, dimension text, abbreviation; bins
 				  that are not empty, as above */
 	KINF_R_TASK_TIMES = 18, /* task, start ns, end ns, cpu ns, sampled ns */
-	KINF_R_AUDIT = 19,      /* how many, and that many numbers: kinf_audit. Of a merged file
-				   losses are here and not in the header */
+	/* What a recorder knows of trace points. */
+	KINF_R_TRACE_FORMAT = 20, /* event, the kernel's description of its fields: text */
+	KINF_R_TRACE_FIELDS =
+		21, /* of the sample before: the fields as the kernel wrote them, text */
+	KINF_R_TRACE_FUNCTION = 22, /* an address that stands in fields, start of the kernel's
+				       function there, its name: text */
+
+	KINF_R_HEADER = 23, /* text: struct kinf_header as it is at the end, of a file that went
+			       through a pipe: its own header has no size and no end */
+
+	KINF_R_AUDIT = 19, /* how many, and that many numbers: kinf_audit. Of a merged file
+			      losses are here and not in the header */
 };
 enum kinf_audit {
 	KINF_AUDIT_LOST,
@@ -254,6 +264,7 @@ enum kinf_audit {
 	KINF_AUDIT_LOST_THREADS,
 	KINF_AUDIT_LOST_MODULES,
 	KINF_AUDIT_SATURATED, /* 1: some sum is larger than 64 bits hold */
+	KINF_AUDIT_GUESSED,
 	KINF_N_AUDIT
 };
 enum kinf_module_kind {
@@ -272,17 +283,20 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_FRAME_HYPERVISOR 8u
 #define KINF_FRAME_GUESSED    16u /* found by a heuristic, not by call-frame information */
 #define KINF_FRAME_INLINED    32u /* `name` was inlined into the frame before it */
+#define KINF_FRAME_MARK       64u /* no frame: says something of the stack, by its name: [cut] */
 #define KINF_MODE_KERNEL      2u  /* the leaf's, as for frames */
 #define KINF_MODE_GUEST       4u
 #define KINF_MODE_HYPERVISOR  8u
 #define KINF_MODE_CUT         64u  /* the stack could not be walked to its end */
 #define KINF_MODE_COMPLETE    128u /* it could */
 #define KINF_MODE_SUM         256u
-#define KINF_KIND_MAIN        64u /* the executable of a process */
-#define KINF_EVENT_OFF_CPU    1u  /* weights are time not spent on a CPU: blocked */
-#define KINF_EVENT_WAITING    2u  /* ... runnable, but waiting for a CPU */
-#define KINF_EVENT_FREQUENCY  4u  /* the number is samples per second, not a period */
+#define KINF_MODE_GUESSED     512u /* to an end, but callers in it are a guess */
+#define KINF_KIND_MAIN        64u  /* the executable of a process */
+#define KINF_EVENT_OFF_CPU    1u   /* weights are time not spent on a CPU: blocked */
+#define KINF_EVENT_WAITING    2u   /* ... runnable, but waiting for a CPU */
+#define KINF_EVENT_FREQUENCY  4u   /* the number is samples per second, not a period */
 #define KINF_EVENT_MORE       8u
+#define KINF_EVENT_TRACE      16u /* a trace point: samples have fields */
 
 _Static_assert(sizeof(struct kinf_header) <= KINF_PAGE, "file format");
 _Static_assert(sizeof(struct kinf_block) == 64, "file format");

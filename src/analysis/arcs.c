@@ -315,7 +315,8 @@ static void add_stack_call(symid from, symid to, void *tallies)
 }
 
 static struct callee *sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
-				    const struct callgraph_opts *o, size_t *n_records)
+				    const struct callgraph_opts *o,
+				    const struct stack_paths *stacks, size_t *n_records)
 {
 	struct tallies t = { 0 };
 	struct tally one;
@@ -330,7 +331,7 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	if (o->static_calls)
 		scan_code(g, p, s, o, &t);
 	if (callgraph_has_stacks(o))
-		callgraph_stack_arcs(g, o, add_stack_call, &t);
+		callgraph_stack_arcs(stacks, add_stack_call, &t);
 	struct callee *callees = sum_tallies(g, p, &t);
 	*n_records = t.v.n;
 	vec_free(&t.v);
@@ -398,7 +399,7 @@ bool callgraph_wants_callers(const struct callgraph_opts *o)
 }
 
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
-			const struct callgraph_opts *o)
+			const struct callgraph_opts *o, const struct stack_paths *stacks)
 {
 	struct callee *callees = NULL;
 	size_t n_records = 0;
@@ -407,7 +408,7 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	if (!o->static_calls && !callgraph_has_stacks(o))
 		callees = sum_if_ordered(g, p, o);
 	if (!callees)
-		callees = sum_unordered(g, p, s, o, &n_records);
+		callees = sum_unordered(g, p, s, o, stacks, &n_records);
 	if (o->consume)
 		profile_release_arcs(o->consume);
 	count_calls(g, callees);

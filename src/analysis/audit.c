@@ -1,25 +1,42 @@
+/* audit.c - finds what makes data unreliable, and says it with the numbers: losses, truncated
+ * stacks, missing time. */
 #include "analysis/audit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/inclusive.h"
+#include "paths/path_tree.h"
 
 struct talk {
-	void (*say)(const char *text, void *arg);
+	audit_listener *say;
 	void *arg;
 };
+
+static PRINTF(3, 0) void say_that(const struct talk *t, bool in_reports, const char *fmt,
+				  va_list ap)
+{
+	char *text = xvprintf(fmt, ap);
+	t->say(text, in_reports, t->arg);
+	free(text);
+}
 
 static void say(const struct talk *t, const char *fmt, ...) PRINTF(2, 3);
 static void say(const struct talk *t, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	char *text = xvprintf(fmt, ap);
+	say_that(t, false, fmt, ap);
 	va_end(ap);
-	t->say(text, t->arg);
-	free(text);
+}
+
+static void say_in_reports(const struct talk *t, const char *fmt, ...) PRINTF(2, 3);
+static void say_in_reports(const struct talk *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	say_that(t, true, fmt, ap);
+	va_end(ap);
 }
 
 static uint64_t count_samples(const struct profile *p)
@@ -50,6 +67,20 @@ double audit_rate(const struct profile *p)
 	return cpu ? (double)count_samples(p) / ((double)cpu / 1e9) : 0;
 }
 
+static bool is_trouble(const struct profile *p, size_t fact)
+{
+	return !strcmp(strtab_get(p->strings, p->facts[fact].name), FACT_TROUBLE);
+}
+
+static void check_troubles(const struct profile *p, const struct talk *t)
+{
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (is_trouble(p, i))
+			say_in_reports(t, "%s: while it was recorded: %s",
+				       strtab_get(p->strings, p->sources[p->facts[i].source].path),
+				       strtab_get(p->strings, p->facts[i].value));
+}
+
 static void check_losses(const struct profile *p, const struct talk *t)
 {
 	const struct audit *a = &p->samples.audit;
@@ -72,29 +103,76 @@ static void check_losses(const struct profile *p, const struct talk *t)
 		say(t, "a sum was too large, and stands for more");
 }
 
-static void check_stacks(const struct profile *p, const struct talk *t)
+static uint64_t saturating_sum(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+struct audit_stacks audit_stacks(const struct profile *p)
 {
 	const struct audit *a = &p->samples.audit;
-	double all = (double)a->truncated + (double)a->complete;
+	struct audit_stacks s = { a->complete, a->guessed, a->truncated, 0 };
+	s.all = saturating_sum(s.complete, saturating_sum(s.guessed, s.cut));
+	return s;
+}
 
-	if ((double)a->truncated > AUDIT_TRUNCATED * all)
-		say(t, "%.1f %% of the stacks could not be walked to their end",
-		    100 * (double)a->truncated / all);
+static void check_stacks(const struct profile *p, const struct talk *t)
+{
+	struct audit_stacks s = audit_stacks(p);
+	double all = (double)s.all, cut = (double)s.cut, guessed = (double)s.guessed;
+
+	if (cut > AUDIT_TRUNCATED * all)
+		say_in_reports(t,
+			       "%.1f %% of the stacks could not be walked to their end: who "
+			       "called is missing there",
+			       100 * cut / all);
+	if (guessed > AUDIT_GUESSED * all)
+		say_in_reports(t, "%.1f %% of the stacks have callers that are a guess",
+			       100 * guessed / all);
 }
 
 /* Samples of CPU time were to be taken, and there is none. */
-static void check_silence(const struct profile *p, const struct talk *t)
+static bool is_silent(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
-	if (!s->n_events || s->events[samples_event(s)].unit != EVENT_NS)
-		return;
-	if (s->audit.cpu_ns >= AUDIT_SILENT_NS && !s->audit.sampled_ns && !count_samples(p))
-		say(t, "there is no sample of %.3f s of CPU time", (double)s->audit.cpu_ns / 1e9);
+	return s->n_events && s->events[samples_event(s)].unit == EVENT_NS &&
+	       s->audit.cpu_ns >= AUDIT_SILENT_NS && !s->audit.sampled_ns && !count_samples(p);
 }
 
-/* What the kernel counted was last written up to a second before the last samples were, or after;
- * that the recording was not ended is a doubt of its own. */
-static bool was_not_ended(const struct profile *p)
+bool audit_used_little(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (is_trouble(p, i))
+			return false;
+	return !is_silent(p) && !p->samples.audit.lost && !p->samples.audit.unresolved;
+}
+
+/* Time that a thread did not run, and nobody knows where it was: it is in no row. */
+static void check_places(const struct profile *p, const struct talk *t)
+{
+	const struct samples *s = &p->samples;
+	for (size_t e = 0; e < s->n_events; e++) {
+		double all = 0, placeless = 0;
+		if (s->events[e].kind == EVENT_ON_CPU)
+			continue;
+		for (size_t i = 0; i < s->n; i++) {
+			double weight = s->at[i].event == e ? (double)s->at[i].weight : 0;
+			all += weight;
+			placeless += s->at[i].stack ? 0 : weight;
+		}
+		if (placeless > AUDIT_PLACELESS * all)
+			say_in_reports(t,
+				       "%.1f %% of the time '%s', %.3f of %.3f s, has no place and "
+				       "is in no function",
+				       100 * placeless / all,
+				       strtab_get(p->strings, s->events[e].name), placeless / 1e9,
+				       all / 1e9);
+	}
+}
+
+/* That the recording was not ended is a doubt of its own. */
+bool audit_is_unfinished(const struct profile *p)
 {
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (p->sources[i].unfinished)
@@ -102,14 +180,20 @@ static bool was_not_ended(const struct profile *p)
 	return false;
 }
 
+bool audit_is_behind(const struct profile *p)
+{
+	return audit_is_unfinished(p) && p->samples.audit.sampled_ns > p->samples.audit.cpu_ns;
+}
+
 static void check_time(const struct profile *p, const struct talk *t)
 {
 	const struct audit *a = &p->samples.audit;
 	uint64_t n = count_samples(p);
 
-	if (!n)
-		check_silence(p, t);
-	if (!audit_knows_time(p) || !n || was_not_ended(p))
+	if (is_silent(p))
+		say_in_reports(t, "there is no sample of %.3f s of CPU time",
+			       (double)a->cpu_ns / 1e9);
+	if (!audit_knows_time(p) || !n || audit_is_unfinished(p))
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
@@ -121,10 +205,12 @@ static void check_time(const struct profile *p, const struct talk *t)
 		    sampled / 1e9, 100 * sampled / cpu, cpu / 1e9);
 }
 
-void audit_check(const struct profile *p, void (*said)(const char *text, void *arg), void *arg)
+void audit_check(const struct profile *p, audit_listener *listener, void *arg)
 {
-	struct talk t = { said, arg };
+	struct talk t = { listener, arg };
+	check_troubles(p, &t);
 	check_losses(p, &t);
 	check_stacks(p, &t);
 	check_time(p, &t);
+	check_places(p, &t);
 }

@@ -1,3 +1,5 @@
+/* blocks.c - block counts given to places, in address order; GNU's way of summing beside the right
+ * one. */
 #include "analysis/blocks.h"
 
 #include <stdlib.h>
@@ -37,16 +39,31 @@ static symid place_of(const struct symbols *s, uint64_t *addr, bool gnu)
 	return next;
 }
 
-/* Records by place, those of one place in the order they were read: a counting sort. */
+/* What was counted, and the blocks that were not: they were executed 0 times. */
+static struct block_count *list_blocks(const struct profile *p, const struct flow *f, size_t *n)
+{
+	struct block_count *at =
+		xrealloc(NULL, p->n_blocks + (f ? f->n_pieces : 0) + 1, sizeof(*at));
+
+	*n = 0;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		at[(*n)++] = (struct block_count){ p->blocks[i].addr, p->blocks[i].count };
+	for (size_t i = 0; f && i < f->n_pieces; i++)
+		if (f->pieces[i].hook && !f->pieces[i].count)
+			at[(*n)++] = (struct block_count){ f->pieces[i].hook, 0 };
+	return at;
+}
+
+/* Blocks by place, those of one place in the order they were read: a counting sort. */
 static void group(struct blocks *b, const struct profile *p, const struct symbols *s, bool gnu)
 {
-	uint64_t *addr = xrealloc(NULL, p->n_blocks, sizeof(*addr));
-	symid *place = xrealloc(NULL, p->n_blocks, sizeof(*place));
+	size_t n;
+	struct block_count *all = list_blocks(p, b->flow, &n);
+	symid *place = xrealloc(NULL, n + 1, sizeof(*place));
 	uint32_t *next = xalloc((s->n + 2) * sizeof(*next));
 
-	for (size_t i = 0; i < p->n_blocks; i++) {
-		addr[i] = p->blocks[i].addr;
-		place[i] = place_of(s, &addr[i], gnu);
+	for (size_t i = 0; i < n; i++) {
+		place[i] = place_of(s, &all[i].addr, gnu);
 		if (place[i] == NONE)
 			b->n_outside++;
 		else
@@ -56,13 +73,12 @@ static void group(struct blocks *b, const struct profile *p, const struct symbol
 		next[i + 1] += next[i];
 	b->n = next[s->n + 1];
 	b->at = xrealloc(NULL, b->n, sizeof(*b->at));
-	for (size_t i = 0; i < p->n_blocks; i++)
+	for (size_t i = 0; i < n; i++)
 		if (place[i] != NONE)
-			b->at[next[place[i] + 1]++] =
-				(struct block_count){ addr[i], p->blocks[i].count };
+			b->at[next[place[i] + 1]++] = all[i];
 	b->first = next; /* every start has moved up to the end, which is the next one's start */
 	free(place);
-	free(addr);
+	free(all);
 }
 
 static int by_addr(const void *l, const void *r)
@@ -115,6 +131,8 @@ struct blocks *blocks_new(const struct profile *p, const struct symbols *s, bool
 		return b;
 	}
 
+	if (!gnu)
+		b->flow = flow_new(p, s);
 	group(b, p, s, gnu);
 	size_t kept = 0, start = 0;
 	for (size_t i = 0; i < s->n; i++) {
@@ -136,6 +154,7 @@ void blocks_free(struct blocks *b)
 {
 	if (!b)
 		return;
+	flow_free(b->flow);
 	free(b->at);
 	free(b->first);
 	free(b);

@@ -2,6 +2,7 @@
 #ifndef ANALYSIS_BLOCKS_H
 #define ANALYSIS_BLOCKS_H
 
+#include "analysis/flow.h"
 #include "profile/profile.h"
 #include "symbolize/symbols.h"
 
@@ -16,10 +17,12 @@ struct blocks {
 	uint32_t *first;    /* [n_symbols + 1]: those of place i are at[first[i]] up to at[first[i +
 			       1]] */
 	size_t n_outside;   /* records at addresses of no place */
+	struct flow *flow;  /* of programs that call a hook in each block; else NULL */
 	bool has_saturated; /* some sum did not fit 64 bits and stayed at the largest value */
 };
 
-/* Records of one address are summed.
+/* Records of one address are summed. Blocks that the code shows and no record is of were executed 0
+ * times.
  *
  * `gnu`: as GNU gprof 2.40 keeps them: none unless places are lines; the first ten addresses of a
  * place, in the order they were read, the records of further ones lost; sums that wrap. */

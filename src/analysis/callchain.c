@@ -1,3 +1,5 @@
+/* callchain.c - makes a row's tree of call chains one level after the other, by sorting strands of
+ * stacks. */
 #include "analysis/callchain.h"
 
 #include <math.h>
@@ -86,9 +88,10 @@ static void add_subtree(struct callchains *c, pathid at)
 			   below->count - taken->count);
 }
 
+/* A root is no strand: its samples have no frames to show. */
 static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
 {
-	if (s->count || s->weight)
+	if (c->h->paths.at[at].hop != NONE && (s->count || s->weight))
 		add_strand(c, UP, at, 0, c->h->paths.at[at].hop, s->weight, s->count);
 }
 

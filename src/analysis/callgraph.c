@@ -1,3 +1,5 @@
+/* callgraph.c - the call graph's entries: index numbers and the order of cycles and their members.
+ * */
 #include "analysis/callgraph.h"
 
 #include <stdlib.h>
@@ -203,21 +205,24 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 				const struct callgraph_opts *opts)
 {
 	struct callgraph *g = xalloc(sizeof(*g));
+	struct stack_paths *stacks =
+		callgraph_has_samples(opts) ? callgraph_paths_new(s, opts) : NULL;
 
 	g->symbols = s;
 	g->n_symbols = s->n;
 	g->nodes = xalloc(s->n * sizeof(*g->nodes));
 	callgraph_credit_histograms(g, p, opts);
-	if (callgraph_has_samples(opts))
-		callgraph_credit_samples(g, opts);
-	callgraph_add_arcs(g, p, s, opts);
+	if (stacks)
+		callgraph_credit_samples(g, opts, stacks);
+	callgraph_add_arcs(g, p, s, opts, stacks);
 	if (opts->break_cycles)
 		callgraph_break_cycles(g, opts->max_cycle);
 	callgraph_find_cycles(g);
 	if (callgraph_has_stacks(opts))
-		callgraph_measure(g, opts);
+		callgraph_measure(g, stacks);
 	else
 		callgraph_propagate(g, opts);
+	callgraph_paths_free(stacks);
 	if (!opts->flat_only) {
 		number_entries(g);
 		sort_cycles(g);

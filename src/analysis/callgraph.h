@@ -11,6 +11,7 @@
 
 #include "analysis/selection.h"
 #include "profile/profile.h"
+#include "symbolize/program.h"
 
 typedef uint32_t nodeid; /* symids first, then cycles: cycle c (from 1) is node n_symbols + c - 1 */
 typedef uint32_t arcid;  /* index into arcs[] */
@@ -46,17 +47,21 @@ struct cg_time {
 	double self, child;
 };
 
-struct cg_measured {            /* of an arc, from stacks */
-	struct cg_time entered; /* by which the callee's outermost occurrence was entered */
-	struct cg_time called;  /* by which the caller's innermost occurrence called on */
-	uint64_t samples;       /* in `entered` */
+struct cg_measured {          /* of an arc, from stacks: samples with it on them, each once */
+	struct cg_time along; /* self: of those in the callee's own code */
+	uint64_t samples;
 };
 
 struct cg_cycle {           /* a cycle of calls, on the stacks */
 	uint64_t samples;   /* with a member on them */
-	uint64_t reentered; /* of these, in which it was gone round: 0 of many: a phantom */
+	uint64_t reentered; /* of these, in which it was gone round */
 	double inclusive;   /* as samples, in ticks */
 };
+
+/* What the stacks say of a cycle of calls. What was seen in none of n samples happens in at most
+ * 3/n of the time, with a confidence of 95 % (rule of three: Hanley and Lippman-Hand 1983); of
+ * fewer than 60 that says nothing. */
+enum cg_verdict { CG_UNKNOWN, CG_CONFIRMED, CG_NOT_SEEN };
 
 /* The arc as its callee has it: a copy, because a callee's arcs lie all over arcs[]. */
 struct cg_in {
@@ -129,6 +134,10 @@ static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
 	return g->seq ? g->seq[arc] : arc;
 }
 
+/* `cycle` is a number, from 1. CG_UNKNOWN without stacks. *bound, of CG_NOT_SEEN: the largest part
+ * of its time in which it may have been gone round. */
+enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound);
+
 /* The node that stands for a symbol where time is handed on: its cycle, or itself. */
 nodeid callgraph_head(const struct callgraph *g, symid id);
 
@@ -140,12 +149,19 @@ struct cg_listed {
 	uint32_t seq;        /* of the arc: see callgraph_arc_seq() */
 	enum cg_class class; /* time flows only along CG_OUTER arcs */
 	uint64_t count;
+	uint64_t samples;    /* if measured */
 	struct cg_time time; /* 0 unless CG_OUTER */
 	double total;        /* of time */
 };
 /* Fills ret[nodes[id].n_in], and [n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+/* The functions outside of a cycle (a number, from 1) that call its members, or are called by them,
+ * each once: *n of them, to be freed. Of several arcs `arc` is one. */
+struct cg_listed *callgraph_list_into_cycle(const struct callgraph *g, size_t cycle, size_t *n);
+struct cg_listed *callgraph_list_out_of_cycle(const struct callgraph *g, size_t cycle, size_t *n);
+/* The calls of a function that come from outside of its cycle, if it is in one. */
+uint64_t callgraph_calls_from_outside(const struct callgraph *g, symid id);
 /* A hint that the node will be looked at soon. It may lie on two cache lines. */
 static inline void callgraph_prefetch_node(const struct cg_node *n)
 {
@@ -162,10 +178,11 @@ struct callgraph_opts {
 	/* The profile itself, if its arcs and hits may be released as soon as they have been taken
 	 * over: large programs have millions. NULL: they stay. */
 	struct profile *consume;
-	/* Sampled stacks, and the place of each of their frames; NULL: none. Then time is what was
+	/* Sampled stacks, and the names of their frames; NULL: none. Then time is what was
 	 * measured, histograms are left out, and a tick is the unit of the first event on a CPU. */
 	const struct samples *samples;
-	const symid *places;
+	struct program *program; /* of which `s` are the symbols */
+	bool no_inlines;         /* functions inlined are part of where they are */
 	/* Entries of the graph are not wanted: node.index stays 0, order and in NULL, and which
 	 * part of a symbol's time is shown is not looked into unless SEL_*_TIME asks for it. */
 	bool flat_only;

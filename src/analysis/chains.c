@@ -1,3 +1,4 @@
+/* chains.c - joins the ends of chains greedily, heaviest link first. */
 #include "analysis/chains.h"
 
 void chains_init(struct chains *c, size_t n)

@@ -1,3 +1,5 @@
+/* cluster.c - clusters of functions merged along the heaviest calls, and measures of the resulting
+ * order. */
 #include "analysis/cluster.h"
 
 #include <stdlib.h>

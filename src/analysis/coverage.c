@@ -1,10 +1,13 @@
+/* coverage.c - time, calls and executions gathered by file and line, carried to lines that run on
+ * from counted ones. */
 #include "analysis/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/inclusive.h"
+#include "analysis/flow_lines.h"
 #include "base/map64.h"
+#include "paths/path_tree.h"
 
 struct located { /* a place with a source line */
 	uint32_t file, line;
@@ -262,8 +265,8 @@ static void list_lines(struct coverage *c, const struct symbols *s, enum coverag
 	free(before);
 }
 
-static void add_inclusive(struct coverage *c, const struct symbols *s,
-			  const struct coverage_opts *o)
+/* The line of each place, or NONE; to be freed. */
+static uint32_t *lines_of_places(const struct coverage *c, const struct symbols *s)
 {
 	uint32_t *line_of = xrealloc(NULL, s->n, sizeof(*line_of));
 
@@ -271,10 +274,62 @@ static void add_inclusive(struct coverage *c, const struct symbols *s,
 	for (size_t i = 0; i < c->n_lines; i++)
 		for (uint32_t k = 0; k < c->lines[i].n_places; k++)
 			line_of[c->places[c->lines[i].first_place + k]] = (uint32_t)i;
-	double *times = inclusive_times(o->samples, o->frame_places, line_of, c->n_lines);
+	return line_of;
+}
+
+static void add_inclusive(struct coverage *c, const struct symbols *s,
+			  const struct coverage_opts *o)
+{
+	uint32_t *line_of = lines_of_places(c, s);
+	double *times = path_times_of_places(o->samples, o->frame_places, line_of, c->n_lines);
 	for (size_t i = 0; i < c->n_lines; i++)
 		c->lines[i].inclusive = times[i];
 	free(times);
+	free(line_of);
+}
+
+/* The one count of a line, in place of all others. */
+static void set_count(struct coverage *c, struct coverage_line *l, uint64_t count)
+{
+	l->first_count = (uint32_t)c->counts.n;
+	l->n_counts = 1;
+	vec_push(&c->counts, count);
+	l->sum = l->total = l->most = count;
+	l->is_known = true;
+	l->is_unsure = false;
+	l->is_executed = count > 0;
+}
+
+static void forget_count(struct coverage_line *l, bool is_executed)
+{
+	l->n_counts = 0;
+	l->sum = l->total = l->most = 0;
+	l->is_known = false;
+	l->is_unsure = l->is_executed = is_executed;
+}
+
+/* Where all blocks are known, so is how often each line was executed. With CARRY_NONE only lines
+ * that a block starts on have a count, and those that were never executed. */
+static void take_flow(struct coverage *c, const struct symbols *s, enum coverage_carry carry)
+{
+	const struct flow *f = c->blocks->flow;
+	if (!f)
+		return;
+
+	uint32_t *line_of = lines_of_places(c, s);
+	struct flow_line *lines = flow_lines(f, s, line_of, c->n_lines);
+	for (size_t i = 0; i < c->n_lines; i++) {
+		const struct flow_line *from = &lines[i];
+		if (!from->is_measured)
+			continue;
+		if (from->is_known)
+			set_count(c, &c->lines[i], from->count);
+		else
+			forget_count(&c->lines[i], from->is_executed);
+		if (carry == CARRY_NONE && !from->starts_block && from->count)
+			c->lines[i].is_known = false;
+	}
+	free(lines);
 	free(line_of);
 }
 
@@ -286,15 +341,8 @@ static void take_line_counts(struct coverage *c, const struct line_counts *count
 		for (uint32_t k = 0; k < c->files[i].n_lines && file != NONE; k++) {
 			struct coverage_line *l = &c->lines[c->files[i].first_line + k];
 			uint64_t count;
-			if (!line_counts_find(counts, file, l->line, &count))
-				continue;
-			l->first_count = (uint32_t)c->counts.n;
-			l->n_counts = 1;
-			vec_push(&c->counts, count);
-			l->sum = l->total = l->most = count;
-			l->is_known = true;
-			l->is_unsure = false;
-			l->is_executed = count > 0;
+			if (line_counts_find(counts, file, l->line, &count))
+				set_count(c, l, count);
 		}
 	}
 }
@@ -386,6 +434,7 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 		total_gnu(c);
 	else
 		list_lines(c, s, opts->carry);
+	take_flow(c, s, opts->carry);
 	if (opts->line_counts)
 		take_line_counts(c, opts->line_counts);
 	if (opts->samples && opts->samples->n)

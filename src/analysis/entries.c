@@ -6,6 +6,7 @@
 
 #include "analysis/private.h"
 #include "base/sort.h"
+#include "base/vec.h"
 
 /* ---- order ---- */
 
@@ -113,7 +114,7 @@ static struct cg_listed listed(const struct callgraph *g, arcid arc, const struc
 	if (callgraph_arc_is_inner(g, arc, a))
 		l.class = a->from == a->to ? CG_RECURSION : CG_INNER;
 	else if (g->measured)
-		l.time = other == a->from ? g->measured[arc].entered : g->measured[arc].called;
+		l.time = g->measured[arc].along, l.samples = g->measured[arc].samples;
 	else
 		l.time = callgraph_arc_time(g, arc, a);
 	l.total = l.time.self + l.time.child;
@@ -149,6 +150,97 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
 	sort_listed(ret, n, true);
+}
+
+/* ---- cycles ---- */
+
+/* By function, and arcs of one by their place. Linear: large cycles have tens of thousands around.
+ */
+static void sort_by_other(struct cg_listed *list, uint32_t n)
+{
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ list[i].seq, i };
+	sort_keys(keys, n);
+	for (uint32_t i = 0; i < n; i++)
+		keys[i].key = list[keys[i].index].other;
+	sort_keys(keys, n);
+	arrange(list, keys, n);
+	free(keys);
+}
+
+static void join(struct cg_listed *into, const struct cg_listed *l)
+{
+	into->count += l->count;
+	into->samples += l->samples;
+	into->time.self += l->time.self;
+	into->time.child += l->time.child;
+	into->total += l->total;
+}
+
+/* Several arcs of one function are one, with the place of the first. */
+static size_t join_equal(struct cg_listed *list, size_t n)
+{
+	size_t kept = 0;
+	if (n)
+		sort_by_other(list, (uint32_t)n);
+	for (size_t i = 0; i < n; i++) {
+		if (kept && list[kept - 1].other == list[i].other)
+			join(&list[kept - 1], &list[i]);
+		else
+			list[kept++] = list[i];
+	}
+	return kept;
+}
+
+static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bool into,
+				     size_t *ret)
+{
+	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
+	const symid *members = g->members + c->first_out;
+	VEC(struct cg_listed) list = { 0 };
+
+	for (uint32_t i = 0; i < c->n_members; i++) {
+		symid id = members[i];
+		const struct cg_node *m = &g->nodes[id];
+		for (uint32_t k = 0; k < (into ? m->n_in : m->n_out); k++) {
+			const struct cg_in *in = into ? &g->in[m->first_in + k] : NULL;
+			arcid arc = into ? in->arc : m->first_out + k;
+			struct cg_arc x =
+				into ? (struct cg_arc){ in->from, id, in->count } : g->arcs[arc];
+			symid other = into ? x.from : x.to;
+			if (g->nodes[other].cycle != cycle)
+				vec_push(&list, listed(g, arc, &x, other));
+		}
+	}
+	*ret = join_equal(list.at, list.n);
+	sort_listed(list.at, (uint32_t)*ret, !into);
+	return list.at;
+}
+
+struct cg_listed *callgraph_list_into_cycle(const struct callgraph *g, size_t cycle, size_t *n)
+{
+	return list_around(g, cycle, true, n);
+}
+
+struct cg_listed *callgraph_list_out_of_cycle(const struct callgraph *g, size_t cycle, size_t *n)
+{
+	return list_around(g, cycle, false, n);
+}
+
+uint64_t callgraph_calls_from_outside(const struct callgraph *g, symid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	uint64_t calls = n->outside_calls;
+	if (!n->cycle)
+		return n->sharing_calls;
+	for (uint32_t k = 0; k < n->n_in; k++) {
+		const struct cg_in *in = &g->in[n->first_in + k];
+		if (g->nodes[in->from].cycle != n->cycle)
+			calls += in->count;
+	}
+	return calls;
 }
 
 /* NULL for a cycle, and behind the last entry. */

@@ -1,3 +1,4 @@
+/* hist_detail.c - values and texts of keys of memory accesses, branches and control groups. */
 #include "analysis/hist_detail.h"
 
 #include <inttypes.h>
@@ -179,6 +180,11 @@ uint32_t hist_detail_value(struct hists_private *h, enum hist_key key, const str
 		return wide(h, s->time_ns - s->time_ns % quantum);
 	case HIST_SOCKET:
 		return d->has & DETAIL_SOCKET ? d->socket : NONE;
+	case HIST_TRACE:
+		return d->has & DETAIL_TRACE
+			       ? strtab_add(h->strings,
+					    strtab_get(h->hists.profile->strings, d->trace))
+			       : 0;
 	case HIST_CGROUP:
 		return d->has & DETAIL_CGROUP
 			       ? strtab_add(h->strings,
@@ -302,6 +308,8 @@ const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_
 		return time_text(h, hist_wide(h, value));
 	case HIST_SOCKET:
 		return value == NONE ? "-" : arena_printf(&h->arena, "%6.3" PRIu32, value);
+	case HIST_TRACE:
+		return strtab_get(h->strings, value);
 	case HIST_CGROUP:
 		return value ? strtab_get(h->strings, value) : "N/A";
 	case HIST_LOCAL_WEIGHT:

@@ -1,3 +1,4 @@
+/* hist_key.c - values and texts of keys of frames and tasks. */
 #include "analysis/hist_key.h"
 
 #include <inttypes.h>

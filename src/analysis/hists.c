@@ -1,3 +1,4 @@
+/* hists.c - samples filtered, given their keys, and handed to rows or paths. */
 #include "analysis/hists.h"
 
 #include <ctype.h>
@@ -7,6 +8,7 @@
 #include "analysis/hist_detail.h"
 #include "analysis/hist_key.h"
 #include "analysis/hists_private.h"
+#include "base/function_name.h"
 
 /* ---- what is known by stack, before any sample is looked at ---- */
 
@@ -75,7 +77,7 @@ static void find_parents(struct hists_private *h)
 static symid parent_of(const struct hists_private *h, stackid stack)
 {
 	const struct hists_opts *o = h->hists.opts;
-	if (!h->parents)
+	if (!h->parents || o->no_callers)
 		return NONE;
 	bool far = h->depths && o->order == CHAIN_CALLEE &&
 		   h->depths[stack] - h->depths[h->parent_at[stack]] >= o->max_stack;
@@ -116,10 +118,19 @@ static bool is_whole_name(const char *symbol, const char *name)
 	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '(');
 }
 
-static bool is_listed(const char *const *list, const char *symbol)
+static bool is_called(struct symbols *s, symid place, const char *name, bool whole)
 {
-	for (size_t i = 0; list[i]; i++)
-		if (is_whole_name(symbol, list[i]))
+	const char *display = symbols_display(s, place);
+	if (whole ? is_whole_name(display, name) : function_name_is(display, name))
+		return true;
+	return !(whole && strstr(display, "::")) && symbols_is_alias(s, place, name);
+}
+
+/* By the name that is shown, or by another of the same function. */
+static bool is_listed(struct symbols *s, symid place, const struct hist_filter *f)
+{
+	for (size_t i = 0; f->symbols[i]; i++)
+		if (is_called(s, place, f->symbols[i], f->whole_names))
 			return true;
 	return false;
 }
@@ -158,7 +169,7 @@ static bool symbol_passes(struct filtering *x, symid place)
 		return false;
 	if (!x->places[place])
 		x->places[place] =
-			is_listed(x->f->symbols, program_name(x->h->hists.program, place)) ? 2 : 1;
+			is_listed(program_symbols(x->h->hists.program), place, x->f) ? 2 : 1;
 	return x->places[place] == 2;
 }
 
@@ -204,7 +215,7 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 	const struct task *t = &h->hists.profile->samples.tasks[s->task];
 	switch (key) {
 	case HIST_COMM:
-		return t->comm;
+		return h->commands ? h->commands[s->task] : t->comm;
 	case HIST_COMM_NODIGIT:
 		return without_digits(h, strtab_get(h->hists.profile->strings, t->comm));
 	case HIST_PID:
@@ -260,10 +271,12 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 	return last->skey;
 }
 
+/* Where what a path's samples count stands beside the path's own row; NULL: nowhere. A root has no
+ * row: samples end there whose frames are all left out. */
 static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t row)
 {
 	size_t n_events = h->hists.opts->n_events;
-	if (h->paths.at[path].row == NONE)
+	if (h->paths.at[path].row == NONE && h->paths.at[path].hop != NONE)
 		h->paths.at[path].row = row;
 	if (h->paths.at[path].row == row)
 		return NULL;
@@ -366,6 +379,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (h->hists.opts->exclude_other && h->parents && parent_of(h, s->stack) == NONE)
 		return;
 	uint32_t skey = skey_of(h, s, last);
+	if (h->weight_of && !event)
+		h->weight_of[s->stack] += weight;
 	hist_stat_add(&h->total[event], &stat, 1);
 	if (hists_rows_suffice(h))
 		hists_rows_add(h, &(struct visit){ s->stack, skey, s->task }, event, &stat);
@@ -421,6 +436,25 @@ static void split_keys(struct hists_private *h, const struct hists_opts *o)
 	tuples_init(&h->fkeys);
 }
 
+/* What the thread that a process began with was called in the end; a thread's own name where that
+ * one is not known. */
+static void name_processes(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	struct map64 mains = { 0 };
+	h->commands = xalloc((s->n_tasks + 1) * sizeof(*h->commands));
+	for (uint32_t i = 0; i < s->n_tasks; i++)
+		if (s->tasks[i].pid == s->tasks[i].tid)
+			*map64_at(&mains, MAP64_PAIR(s->tasks[i].run, s->tasks[i].pid)) = i;
+	for (uint32_t i = 0; i < s->n_tasks; i++) {
+		const struct task *t = &s->tasks[i];
+		uint32_t leader = map64_get(&mains, MAP64_PAIR(t->run, t->pid));
+		bool own = leader == NONE || t->pid == t->tid;
+		h->commands[i] = own ? t->comm : s->tasks[leader].comm;
+	}
+	map64_free(&mains);
+}
+
 static void publish(struct hists_private *h)
 {
 	h->hists.rows = h->rows.at;
@@ -449,6 +483,10 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 	h->ignore_matches = xalloc(n_places + 1);
 	h->total = xalloc((o->n_events + 1) * sizeof(*h->total));
 	h->unfiltered = xalloc((o->n_events + 1) * sizeof(*h->unfiltered));
+	if (o->passing)
+		h->weight_of = xalloc((p->samples.n_stacks + 1) * sizeof(*h->weight_of));
+	if (o->fold_threads)
+		name_processes(h);
 	split_keys(h, o);
 	find_depths(h);
 	find_parents(h);
@@ -458,6 +496,8 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 		hists_rows_sum(h);
 	else
 		hists_sum_paths(h);
+	if (o->passing)
+		hists_find_passing(h);
 	if (o->levels && h->rows.n)
 		add_level(h, h->rows.n * o->n_events - 1, LEVEL_USER, 0);
 	publish(h);
@@ -476,7 +516,8 @@ void hists_free(struct hists *hists)
 			   h->children,       h->total,      h->unfiltered, h->parent_matches,
 			   h->ignore_matches, h->parents,    h->parent_at,  h->ignored,
 			   h->depths,         h->first_path, h->paths_of,   h->first_leaf,
-			   h->leaves_of,      h->next,       h->innermost,  h->regular };
+			   h->leaves_of,      h->next,       h->innermost,  h->regular,
+			   h->weight_of,      h->targets,    h->commands };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)

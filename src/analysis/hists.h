@@ -7,10 +7,10 @@
  * (recursion, direct or not, counts once): so Self adds up to the total and Children never exceeds
  * it.
  *
- * Stacks are first told apart only as far as keys and chains do: they become *paths*, a prefix tree
- * over *hops* (a frame, or a function inlined at one, seen as its row and its name in a chain). All
- * sums are passes over that tree, so their cost does not depend on the number of samples, nor on
- * how deep stacks are. */
+ * Stacks are first merged into *paths*: a prefix tree whose steps (*hops*) are frames, or functions
+ * inlined into one, reduced to their row and their label in a call chain. Stacks that no key or
+ * chain distinguishes become one path. All sums are passes over that tree, so their cost does not
+ * depend on the number of samples, nor on how deep stacks are. */
 #ifndef ANALYSIS_HISTS_H
 #define ANALYSIS_HISTS_H
 
@@ -39,6 +39,7 @@ enum hist_key { /* what rows are told apart by; hist_key.h says how each is foun
 		/* of samples with details: hist_detail.c */
 		HIST_TIME,
 		HIST_SOCKET,
+		HIST_TRACE,
 		HIST_CGROUP,
 		HIST_CGROUP_ID,
 		HIST_LOCAL_WEIGHT,
@@ -88,7 +89,8 @@ enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
-	bool no_kernel, no_user;                  /* no samples that were taken there */
+	bool whole_names;        /* symbols are given with their scopes, as perf wants them */
+	bool no_kernel, no_user; /* no samples that were taken there */
 	bool by_socket;
 	uint32_t socket; /* only samples on that one */
 };
@@ -106,6 +108,7 @@ struct hists_opts {
 	enum chain_key chain_key;
 	unsigned max_stack; /* frames of a stack that count: in callee order the innermost, in
 			     * caller order the outermost; 0: all */
+	bool no_callers;    /* none of them counts, but where samples were taken */
 	bool inlines;       /* inlined functions are hops of their own */
 	bool self_physical; /* Self of inlined code goes to the function that it is inlined into */
 	bool inlines_apart; /* an inlined function is another one in each function it is inlined
@@ -117,6 +120,9 @@ struct hists_opts {
 	bool by_weight;        /* a sample counts as much as its detail's weight says, at least 1 */
 	bool levels;           /* hists.levels is wanted */
 	bool hide_unresolved;  /* samples and callers without a name do not exist */
+	bool hide_marks;       /* nor do FRAME_MARKs, which perf does not have */
+	bool passing;          /* hists_target() will be asked */
+	bool fold_threads;     /* HIST_COMM is the name of the process */
 	const regex_t *parent; /* functions for HIST_PARENT */
 	const regex_t *ignore_callees;    /* what matching functions call is theirs */
 	const struct hist_filter *filter; /* NULL: all samples */
@@ -164,6 +170,10 @@ uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
 bool hist_is_named(const struct hists *h, const struct hist_row *row);
 /* Of its function, whether that is one of the keys or not; NULL: it has no name. */
 const char *hists_function(const struct hists *h, size_t row);
+/* The frame key (hist_row.fkey) of the function that nearly all of the row's time goes on to,
+ * perhaps by way of others like it; NONE: time is spent there, or goes several ways. Of the first
+ * event. */
+uint32_t hists_target(const struct hists *h, size_t row);
 /* Columns that perf makes room for: at least as many as the text has, but for names of threads,
  * of which it is the last one that counts. */
 size_t hists_width(const struct hists *h, size_t row, enum hist_key key);

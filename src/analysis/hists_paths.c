@@ -207,6 +207,8 @@ bool hists_leaves_out(const struct hists_private *h, frameid frame)
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
 	if (f->flags & FRAME_INLINED && !h->hists.opts->inlines)
 		return true;
+	if (f->flags & FRAME_MARK && h->hists.opts->hide_marks)
+		return true;
 	return h->hists.opts->hide_unresolved &&
 	       program_kind(h->hists.program, program_place(h->hists.program, frame)) ==
 		       PLACE_UNKNOWN;
@@ -304,6 +306,8 @@ static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32
 		stack = ignored;
 	uint32_t leaf_hop = hists_leaf_hop(h, stack);
 	ret.row = hists_row(h, skey, leaf_hop, task);
+	if (o->no_callers)
+		stack = 0;
 	if (h->depths && h->depths[stack] > o->max_stack) {
 		if (o->order == CHAIN_CALLEE) {
 			ret.path = path_end(h, stack, o->max_stack, skey, task);
@@ -319,7 +323,7 @@ static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32
 
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
-	if (!stack || h->ignored || h->depths)
+	if (!stack || h->ignored || h->depths || h->hists.opts->no_callers)
 		return cut_path(h, stack, skey, task);
 	struct stack_path ret = { .path = whole_path(h, stack, skey, task) };
 	ret.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);

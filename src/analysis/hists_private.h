@@ -109,8 +109,11 @@ struct hists_private {
 	uint8_t *parent_matches, *ignore_matches; /* [place]: 0 not known, 1 no, 2 yes */
 	symid *parents;                           /* [stack]; NULL: not asked for */
 	stackid *parent_at;                       /* [stack]: where that is */
-	stackid *ignored; /* [stack]: the one that matched; NULL: not asked for */
-	uint32_t *depths; /* [stack]; NULL: none is deeper than max_stack */
+	stackid *ignored;    /* [stack]: the one that matched; NULL: not asked for */
+	uint32_t *depths;    /* [stack]; NULL: none is deeper than max_stack */
+	uint64_t *weight_of; /* [stack]: of samples of the first event; NULL: not asked for */
+	uint32_t *targets;   /* [fkey]: hists_target(); NULL: not asked for */
+	strid *commands;     /* [task]: of its process; NULL: not asked for */
 
 	/* For chains, by row: first[row] .. first[row + 1] */
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
@@ -174,6 +177,9 @@ bool hists_rows_suffice(const struct hists_private *h);
 void hists_rows_add(struct hists_private *h, const struct visit *visit, size_t event,
 		    const struct hist_stat *stat);
 void hists_rows_sum(struct hists_private *h);
+
+/* hists_passing.c: fills targets; uses up weight_of. */
+void hists_find_passing(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);

@@ -12,7 +12,8 @@ static const uint32_t SEVERAL = UINT32_MAX; /* any number but one: functions inl
 
 bool hists_rows_suffice(const struct hists_private *h)
 {
-	return !h->hists.opts->chains && !h->hists.opts->levels && !h->ignored && !h->depths;
+	return !h->hists.opts->chains && !h->hists.opts->levels && !h->ignored && !h->depths &&
+	       !h->hists.opts->no_callers;
 }
 
 /* ---- sums ---- */

@@ -93,8 +93,9 @@ static void sum_rows(struct hists_private *h)
 	for (size_t i = 0; i < h->leaves.n; i++) {
 		const struct leaf *l = &h->leaves.at[i];
 		const struct hist_stat *own = &h->leaf_own.at[i * n_events];
-		for (size_t e = 0; e < n_events; e++)
-			hist_stat_take(&h->self[h->paths.at[l->path].row * n_events + e], &own[e]);
+		uint32_t row = h->paths.at[l->path].row; /* NONE: of a root */
+		for (size_t e = 0; e < n_events && row != NONE; e++)
+			hist_stat_take(&h->self[row * n_events + e], &own[e]);
 		hist_stat_add(&h->self[l->row * n_events], own, n_events);
 		if (!is_on_path(h, l->path, l->row))
 			hist_stat_add(&h->children[l->row * n_events], own, n_events);

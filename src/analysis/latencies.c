@@ -1,3 +1,4 @@
+/* latencies.c - adds up distributions, and finds their quantiles. */
 #include "analysis/latencies.h"
 
 enum { EXACT = 16, PER_OCTAVE = 8 };
@@ -18,6 +19,7 @@ void distribution_add(struct distribution *d, const struct latency *l)
 		d->max = l->max_ns;
 	d->count = saturating(d->count, l->count);
 	d->sum = saturating(d->sum, l->sum_ns);
+	d->probes = saturating(d->probes, l->probes_ns);
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
 		d->bucket[i] = saturating(d->bucket[i], l->bucket[i]);
 }
@@ -53,4 +55,9 @@ double distribution_quantile(const struct distribution *d, double q)
 					     : ns;
 	}
 	return 0;
+}
+
+bool distribution_is_doubtful(const struct distribution *d)
+{
+	return (double)d->probes > distribution_quantile(d, 0.5) * (double)d->count;
 }

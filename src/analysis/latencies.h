@@ -6,6 +6,7 @@
 
 struct distribution { /* of all calls of some arcs, in ns */
 	uint64_t count, sum, min, max;
+	uint64_t probes; /* that measuring took, and is not in them; 0: not known */
 	uint64_t bucket[LATENCY_BUCKETS];
 };
 
@@ -18,5 +19,9 @@ uint64_t distribution_high(unsigned bucket);
 /* What a share `q` (0..1) of the calls took at most; 0 if there are none. Within a bucket calls are
  * taken to be spread evenly: the answer is off by no more than its width, an eighth. */
 double distribution_quantile(const struct distribution *d, double q);
+
+/* Whether measuring took more than what half of the calls are left with, which is then no better
+ * known than that. */
+bool distribution_is_doubtful(const struct distribution *d);
 
 #endif

@@ -1,42 +1,24 @@
 /* measure.c - time from sampled stacks: what was measured on each arc, instead of what call counts
  * let one assume.
  *
- * Of a sample each function on its stack gets the weight once, however often it is on it:
- * - its inclusive time, and the arc by which its *outermost* occurrence was entered (a root is
- *   entered from nowhere);
- * - its own time if the innermost occurrence is the leaf; else the arc by which the *innermost*
- *   occurrence called on.
- * So the caller arcs of a function add up to its inclusive time, and so do its own time and its
- * callee arcs. With recursion the two sums need different times for one arc: it has both. */
+ * Of a sample each function and each call (caller and callee) on its stack gets the weight once,
+ * however often it is on it. Along a call from outside of a cycle into it, out of it, or between
+ * functions of none, a stack goes once at most: so the times of a function's callers (or a
+ * cycle's), and of its callees, add up. Within a cycle a stack has several calls of one function.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/inclusive.h"
 #include "analysis/private.h"
 #include "base/map64.h"
-#include "base/vec.h"
+#include "paths/path_tree.h"
 
-/* ---- the event and its weights ---- */
-
-static const struct selection everything;
-
-struct weight { /* of all samples with one stack */
-	double sum;
-	uint64_t count;
+struct stack_paths {
+	struct path_tree *tree; /* places are owners: what times and calls are charged to */
+	struct path_weights weights;
 };
 
-static struct weight *weigh_stacks(const struct samples *s)
-{
-	struct weight *w = xalloc(s->n_stacks * sizeof(*w));
-	uint16_t event = samples_event(s);
-	for (size_t i = 0; i < s->n; i++) {
-		if (s->at[i].event != event)
-			continue;
-		w[s->at[i].stack].sum += (double)s->at[i].weight;
-		w[s->at[i].stack].count += s->at[i].count;
-	}
-	return w;
-}
+/* ---- stacks ---- */
 
 static bool has_callers(const struct samples *s)
 {
@@ -53,6 +35,71 @@ bool callgraph_has_stacks(const struct callgraph_opts *o)
 	return callgraph_has_samples(o) && has_callers(o->samples);
 }
 
+/* ---- what frames are ---- */
+
+/* The function a place is in: with a place per line, of which that is some earlier one. */
+static symid function_of(const struct symbols *s, symid place)
+{
+	while (place != NONE && !s->at[place].is_function)
+		place--; /* from 0 to NONE */
+	return place == NONE ? NONE : s->at[place].owner;
+}
+
+/* What the runtime calls for each block takes its time on behalf of the line that the block is on:
+ * where places are lines, a sample in it is one of the caller. */
+static bool is_hook(const struct symbols *s, symid owner)
+{
+	static const char hook[] = "__sanitizer_cov_trace_pc";
+	return s->opts.lines && !strncmp(s->at[owner].name, hook, sizeof(hook) - 1);
+}
+
+/* What each frame is as a caller, a function, and where a sample is in it, which may be less than
+ * one; both [n_frames]. False if these are the same. */
+static bool find_owners(const struct symbols *s, const struct callgraph_opts *o, symid *callers,
+			symid *leaves)
+{
+	bool differ = false;
+	callers[0] = leaves[0] = NONE;
+	for (size_t i = 1; i < o->samples->n_frames; i++) {
+		symid place = program_place(o->program, (frameid)i);
+		callers[i] = function_of(s, place);
+		leaves[i] = is_hook(s, s->at[place].owner) ? NONE : s->at[place].owner;
+		differ |= callers[i] != leaves[i];
+	}
+	return differ;
+}
+
+struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct callgraph_opts *o)
+{
+	const struct samples *samples = o->samples;
+	struct stack_paths *p = xalloc(sizeof(*p));
+	symid *callers = xrealloc(NULL, samples->n_frames + 1, sizeof(*callers));
+	symid *leaves = xrealloc(NULL, samples->n_frames + 1, sizeof(*leaves));
+	bool differ = find_owners(s, o, callers, leaves);
+	struct path_frames frames = path_frames_of_functions(o->program, samples, callers,
+							     o->no_inlines),
+			   ends = { 0 };
+
+	if (differ)
+		ends = path_frames_of_functions(o->program, samples, leaves, o->no_inlines);
+	p->tree = path_tree_new(samples, &frames, differ ? &ends : NULL);
+	p->weights = path_weights_of(p->tree, samples, samples_event(samples));
+	path_frames_free(&frames);
+	path_frames_free(&ends);
+	free(callers);
+	free(leaves);
+	return p;
+}
+
+void callgraph_paths_free(struct stack_paths *p)
+{
+	if (!p)
+		return;
+	path_weights_free(&p->weights);
+	path_tree_free(p->tree);
+	free(p);
+}
+
 /* ---- own time ---- */
 
 static void describe_unit(struct callgraph *g, const struct samples *s)
@@ -63,90 +110,41 @@ static void describe_unit(struct callgraph *g, const struct samples *s)
 		strcpy(g->dimension, "events");
 }
 
-void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o)
+static const struct selection everything;
+
+void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
+			      const struct stack_paths *p)
 {
-	const struct samples *s = o->samples;
 	const struct selection *sel = o->selection ? o->selection : &everything;
-	struct weight *w = weigh_stacks(s);
+	const struct path_weight *own = p->weights.own;
 
-	describe_unit(g, s);
-	for (size_t i = 0; i < s->n_stacks; i++) {
-		symid place = w[i].count ? o->places[s->stacks[i].frame] : NONE;
-		if (!w[i].count)
-			continue;
-		if (place == NONE) {
-			g->total += w[i].sum;
-			g->outside += w[i].sum;
-			continue;
-		}
-		symid owner = g->symbols->at[place].owner;
-		g->nodes[owner].self += w[i].sum;
-		if (selection_wants(sel, SEL_INCL_FLAT, owner))
-			g->total += w[i].sum;
+	describe_unit(g, o->samples);
+	g->outside += own[0].sum;
+	g->total += own[0].sum;
+	for (size_t i = 1; i < p->tree->n; i++) {
+		symid place = p->tree->nodes[i].place;
+		g->nodes[place].self += own[i].sum;
+		if (selection_wants(sel, SEL_INCL_FLAT, place))
+			g->total += own[i].sum;
 	}
-	free(w);
 }
 
-/* ---- paths ---- */
+/* ---- calls ---- */
 
-/* A stack as functions, from the root to the leaf. */
-struct path {
-	VEC(symid) at;
-	VEC(symid) reversed;
-};
-
-/* The function a place is in: with a place per line, of which that is some earlier one. */
-static symid function_of(const struct symbols *s, symid place)
+void callgraph_stack_arcs(const struct stack_paths *p, void (*add)(symid from, symid to, void *arg),
+			  void *arg)
 {
-	while (place != NONE && !s->at[place].is_function)
-		place--; /* from 0 to NONE */
-	return place == NONE ? NONE : s->at[place].owner;
-}
-
-static void trace(const struct callgraph *g, const struct callgraph_opts *o, stackid stack,
-		  struct path *p)
-{
-	const struct samples *s = o->samples;
-	p->at.n = p->reversed.n = 0;
-	for (stackid i = stack; i; i = s->stacks[i].caller) {
-		symid place = o->places[s->stacks[i].frame];
-		symid id = i == stack && place != NONE ? g->symbols->at[place].owner
-						       : function_of(g->symbols, place);
-		if (id != NONE)
-			vec_push(&p->reversed, id);
-	}
-	for (size_t i = p->reversed.n; i-- > 0;)
-		vec_push(&p->at, p->reversed.at[i]);
-}
-
-static void free_path(struct path *p)
-{
-	vec_free(&p->at);
-	vec_free(&p->reversed);
-}
-
-void callgraph_stack_arcs(const struct callgraph *g, const struct callgraph_opts *o,
-			  void (*add)(symid from, symid to, void *arg), void *arg)
-{
-	const struct samples *s = o->samples;
+	const struct path_node *nodes = p->tree->nodes;
 	struct map64 seen = { 0 };
 
-	for (size_t i = 1; i < s->n_stacks; i++) {
-		stackid caller = s->stacks[i].caller;
-		symid from = caller ? o->places[s->stacks[caller].frame] : NONE;
-		symid to = o->places[s->stacks[i].frame];
-		if (from == NONE || to == NONE)
+	for (size_t i = 1; i < p->tree->n; i++) {
+		if (!nodes[i].caller)
 			continue;
-		from = function_of(g->symbols, from);
-		to = g->symbols->at[to].owner; /* as a leaf it may be a line's place */
-		for (int k = 0; k < 2; k++, to = function_of(g->symbols, to)) {
-			if (from == NONE || to == NONE)
-				break;
-			uint32_t *known = map64_at(&seen, MAP64_PAIR(from, to));
-			if (*known == NONE) {
-				*known = 0;
-				add(from, to, arg);
-			}
+		symid from = nodes[nodes[i].caller].place, to = nodes[i].place;
+		uint32_t *known = map64_at(&seen, MAP64_PAIR(from, to));
+		if (*known == NONE) {
+			*known = 0;
+			add(from, to, arg);
 		}
 	}
 	map64_free(&seen);
@@ -154,102 +152,139 @@ void callgraph_stack_arcs(const struct callgraph *g, const struct callgraph_opts
 
 /* ---- measuring ---- */
 
-struct measuring {
-	struct callgraph *g;
-	struct map64 arcs;   /* MAP64_PAIR(from, to) -> arcid */
-	uint32_t *outermost; /* [symbols]: the last stack in which it was met from the root on */
-	uint32_t *innermost; /* ... from the leaf on */
-	uint32_t *cycle;     /* [cycles + 1]: ... in which a member was met */
-	double *inclusive;   /* [symbols] */
-	uint32_t stamp;      /* of the stack at hand */
+struct met_arc {
+	uint32_t n;    /* how often it is on the path */
+	double before; /* own time of its callee that was seen before it was */
 };
 
-static struct cg_measured *arc_between(struct measuring *m, symid from, symid to)
+struct met_cycle {
+	uint32_t n;     /* members on the path */
+	uint32_t again; /* of these, those that were on it before, with another one between */
+	symid last;     /* the innermost of them */
+};
+
+struct visited {    /* of a node, until it is left */
+	arcid arc;  /* NONE: from the root */
+	symid last; /* of its cycle: the member before it */
+	bool again;
+};
+
+struct measuring {
+	struct callgraph *g;
+	const struct stack_paths *paths;
+	struct map64 arcs;        /* MAP64_PAIR(from, to) -> arcid */
+	struct visited *visited;  /* [nodes] */
+	struct met_arc *arc_met;  /* [arcs] */
+	uint32_t *met;            /* [symbols] */
+	struct met_cycle *cycles; /* [cycles + 1] */
+	double *own;              /* [symbols]: own time seen so far */
+	double entered;           /* that of the place below the root, when it was entered */
+	double *inclusive;        /* [symbols] */
+};
+
+/* Of samples in the callee's own code, and in what it called. */
+static void charge(struct cg_time *t, double own, double all)
 {
-	uint32_t arc = map64_get(&m->arcs, MAP64_PAIR(from, to));
-	return arc == NONE ? NULL : &m->g->measured[arc];
+	double child = all - own;
+	t->self += own;
+	t->child += child > all * 1e-12 ? child : 0; /* else rounding */
 }
 
-static void charge_entries(struct measuring *m, const struct path *p, const struct weight *w)
+/* Calls and functions count where they are outermost on their path. */
+static void enter_call(struct measuring *m, pathid node)
 {
-	struct callgraph *g = m->g;
-	symid leaf = p->at.at[p->at.n - 1];
-	for (size_t i = 0; i < p->at.n; i++) {
-		symid id = p->at.at[i];
-		if (m->outermost[id] == m->stamp)
-			continue;
-		m->outermost[id] = m->stamp;
-		m->inclusive[id] += w->sum;
-		struct cg_measured *arc = i ? arc_between(m, p->at.at[i - 1], id) : NULL;
-		struct cg_time *into = arc ? &arc->entered : &g->roots[id];
-		*(id == leaf ? &into->self : &into->child) += w->sum;
-		if (arc)
-			arc->samples += w->count;
+	const struct path_node *at = &m->paths->tree->nodes[node];
+	const struct path_weight *below = &m->paths->weights.below[node];
+	struct visited *v = &m->visited[node];
+
+	if (!m->met[at->place]++)
+		m->inclusive[at->place] += below->sum;
+	v->arc = NONE;
+	if (!at->caller) {
+		m->entered = m->own[at->place];
+		return;
 	}
+	symid from = m->paths->tree->nodes[at->caller].place;
+	v->arc = map64_get(&m->arcs, MAP64_PAIR(from, at->place));
+	if (v->arc != NONE && !m->arc_met[v->arc].n++)
+		m->arc_met[v->arc].before = m->own[at->place];
 }
 
-static void charge_calls(struct measuring *m, const struct path *p, const struct weight *w)
+static void leave_call(struct measuring *m, pathid node)
 {
-	symid leaf = p->at.at[p->at.n - 1];
-	for (size_t i = p->at.n; i-- > 0;) {
-		symid id = p->at.at[i];
-		if (m->innermost[id] == m->stamp)
-			continue;
-		m->innermost[id] = m->stamp;
-		if (i + 1 == p->at.n)
-			continue; /* own time */
-		struct cg_measured *arc = arc_between(m, id, p->at.at[i + 1]);
-		if (arc)
-			*(p->at.at[i + 1] == leaf ? &arc->called.self : &arc->called.child) +=
-				w->sum;
-	}
+	const struct path_node *at = &m->paths->tree->nodes[node];
+	const struct path_weight *below = &m->paths->weights.below[node];
+	arcid arc = m->visited[node].arc;
+
+	m->met[at->place]--;
+	if (!at->caller)
+		charge(&m->g->roots[at->place], m->own[at->place] - m->entered, below->sum);
+	if (arc == NONE || --m->arc_met[arc].n)
+		return;
+	charge(&m->g->measured[arc].along, m->own[at->place] - m->arc_met[arc].before, below->sum);
+	m->g->measured[arc].samples += below->count;
 }
 
 /* What a cycle of counted calls is on the stacks: samples in it, and those in which it was gone
- * round: a member that is on the stack again, with another member between. */
-static void look_for_cycles(struct measuring *m, const struct path *p, const struct weight *w)
+ * round: a member that is on the stack again, with another member between. Direct recursion alone
+ * is not going round. */
+static void enter_cycle(struct measuring *m, pathid node, uint32_t cycle)
 {
-	struct callgraph *g = m->g;
-	for (size_t i = 0; i < p->at.n; i++) {
-		uint32_t cycle = g->nodes[p->at.at[i]].cycle;
-		if (!cycle || m->cycle[cycle] == m->stamp)
-			continue;
-		m->cycle[cycle] = m->stamp;
-		struct cg_cycle *c = &g->cycles[cycle - 1];
-		c->samples += w->count;
-		c->inclusive += w->sum;
-		bool again = false; /* direct recursion alone is not going round */
-		symid previous = NONE;
-		for (size_t k = i; k < p->at.n && !again; k++) {
-			symid id = p->at.at[k];
-			if (g->nodes[id].cycle != cycle || id == previous)
-				continue;
-			again = m->innermost[id] == m->stamp;
-			m->innermost[id] = m->stamp;
-			previous = id;
-		}
-		if (again)
-			c->reentered += w->count;
+	symid place = m->paths->tree->nodes[node].place;
+	const struct path_weight *below = &m->paths->weights.below[node];
+	struct met_cycle *met = &m->cycles[cycle];
+	struct cg_cycle *c = &m->g->cycles[cycle - 1];
+	struct visited *v = &m->visited[node];
+
+	v->last = met->last;
+	v->again = met->n && met->last != place && m->met[place] > 1;
+	if (!met->n++) {
+		c->samples += below->count;
+		c->inclusive += below->sum;
 	}
+	if (v->again && !met->again++)
+		c->reentered += below->count;
+	met->last = place;
 }
 
-static void measure_stack(struct measuring *m, const struct path *p, const struct weight *w)
+static void leave_cycle(struct measuring *m, pathid node, uint32_t cycle)
 {
-	if (!p->at.n)
-		return;
-	m->stamp++;
-	look_for_cycles(m, p, w);
-	m->stamp++; /* what was met there is not what is met here */
-	charge_entries(m, p, w);
-	charge_calls(m, p, w);
+	const struct visited *v = &m->visited[node];
+	m->cycles[cycle].n--;
+	m->cycles[cycle].again -= v->again;
+	m->cycles[cycle].last = v->last;
 }
 
-static void begin(struct measuring *m, struct callgraph *g)
+static void enter(pathid node, void *arg)
 {
-	*m = (struct measuring){ .g = g };
-	m->outermost = xalloc(g->n_symbols * sizeof(*m->outermost));
-	m->innermost = xalloc(g->n_symbols * sizeof(*m->innermost));
-	m->cycle = xalloc((g->n_cycles + 1) * sizeof(*m->cycle));
+	struct measuring *m = arg;
+	symid place = m->paths->tree->nodes[node].place;
+	uint32_t cycle = m->g->nodes[place].cycle;
+
+	enter_call(m, node);
+	if (cycle)
+		enter_cycle(m, node, cycle);
+	m->own[place] += m->paths->weights.own[node].sum;
+}
+
+static void leave(pathid node, void *arg)
+{
+	struct measuring *m = arg;
+	uint32_t cycle = m->g->nodes[m->paths->tree->nodes[node].place].cycle;
+
+	leave_call(m, node);
+	if (cycle)
+		leave_cycle(m, node, cycle);
+}
+
+static void begin(struct measuring *m, struct callgraph *g, const struct stack_paths *p)
+{
+	*m = (struct measuring){ .g = g, .paths = p };
+	m->visited = xalloc(p->tree->n * sizeof(*m->visited));
+	m->arc_met = xalloc(g->n_arcs * sizeof(*m->arc_met));
+	m->met = xalloc(g->n_symbols * sizeof(*m->met));
+	m->cycles = xalloc((g->n_cycles + 1) * sizeof(*m->cycles));
+	m->own = xalloc(g->n_symbols * sizeof(*m->own));
 	m->inclusive = xalloc(g->n_symbols * sizeof(*m->inclusive));
 	g->measured = xalloc(g->n_arcs * sizeof(*g->measured));
 	g->roots = xalloc(g->n_symbols * sizeof(*g->roots));
@@ -261,9 +296,11 @@ static void begin(struct measuring *m, struct callgraph *g)
 static void end(struct measuring *m)
 {
 	map64_free(&m->arcs);
-	free(m->outermost);
-	free(m->innermost);
-	free(m->cycle);
+	free(m->visited);
+	free(m->arc_met);
+	free(m->met);
+	free(m->cycles);
+	free(m->own);
 	free(m->inclusive);
 }
 
@@ -297,21 +334,24 @@ static void settle(struct callgraph *g, const double *inclusive)
 	}
 }
 
-void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o)
+void callgraph_measure(struct callgraph *g, const struct stack_paths *p)
 {
-	struct weight *w = weigh_stacks(o->samples);
 	struct measuring m;
-	struct path p = { 0 };
 
-	begin(&m, g);
-	for (size_t i = 1; i < o->samples->n_stacks; i++) {
-		if (!w[i].count)
-			continue;
-		trace(g, o, (stackid)i, &p);
-		measure_stack(&m, &p, &w[i]);
-	}
+	begin(&m, g, p);
+	path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
 	settle(g, m.inclusive);
 	end(&m);
-	free_path(&p);
-	free(w);
+}
+
+enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound)
+{
+	enum { ENOUGH = 60 }; /* at most 5 % */
+	const struct cg_cycle *c = g->measured ? &g->cycles[cycle - 1] : NULL;
+	if (c && c->reentered)
+		return CG_CONFIRMED;
+	if (!c || c->samples < ENOUGH)
+		return CG_UNKNOWN;
+	*bound = 3 / (double)c->samples;
+	return CG_NOT_SEEN;
 }

@@ -1,3 +1,5 @@
+/* mismatch.c - compares the ranges, callees and ticks of a gmon.out with the code of the program.
+ * */
 #include "analysis/mismatch.h"
 
 #include <inttypes.h>

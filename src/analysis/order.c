@@ -1,3 +1,4 @@
+/* order.c - orders by hubs and chains, as gprof suggests them. */
 #include "analysis/order.h"
 
 #include <stdlib.h>

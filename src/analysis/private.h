@@ -12,18 +12,23 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
  * went, and nothing is propagated. */
 bool callgraph_has_samples(const struct callgraph_opts *o);
 bool callgraph_has_stacks(const struct callgraph_opts *o);
+/* The samples' stacks as paths of what time is charged to; to be freed. */
+struct stack_paths;
+struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct callgraph_opts *o);
+void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
 /* As callgraph_credit_histograms(), from the samples' leaves. */
-void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o);
+void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
+			      const struct stack_paths *p);
 /* All calls that are on stacks, each once. */
-void callgraph_stack_arcs(const struct callgraph *g, const struct callgraph_opts *o,
-			  void (*add)(symid from, symid to, void *arg), void *arg);
+void callgraph_stack_arcs(const struct stack_paths *p, void (*add)(symid from, symid to, void *arg),
+			  void *arg);
 /* In place of callgraph_propagate(): measured, roots, cycles as well. */
-void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o);
+void callgraph_measure(struct callgraph *g, const struct stack_paths *p);
 
 /* arcs.c: arcs, seq, in, nodes[].calls, self_calls and outside_calls. After it the profile's arcs
- * are not looked at again, and released if the options say so. */
+ * are not looked at again, and released if the options say so. `stacks`: NULL without samples. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
-			const struct callgraph_opts *o);
+			const struct callgraph_opts *o, const struct stack_paths *stacks);
 
 /* cycles.c: top_order and cycle of every symbol; the cycle nodes and their members. */
 void callgraph_find_cycles(struct callgraph *g);

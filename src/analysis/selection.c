@@ -1,3 +1,4 @@
+/* selection.c - sets of symbols and arcs, filled by id. */
 #include "analysis/selection.h"
 
 #include <stdlib.h>

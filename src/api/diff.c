@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-#include "analysis/inclusive.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "paths/path_tree.h"
 #include "table/select.h"
+#include "table/table.h"
 
 /* What a sample stands for, on average over the time: the sum of squares by the sum. One tick of a
  * histogram is one sample. */
@@ -40,7 +41,9 @@ static struct kin_error *open_side(struct kin_profile *p, struct diff_side *ret)
 	const struct samples *s = &p->data->samples;
 	struct kin_report_opts opts = { .size = sizeof(opts), .columns = diff_columns };
 
-	*ret = (struct diff_side){ .n_runs = n_runs(s), .per_sample = weight_of_sample(s) };
+	*ret = (struct diff_side){ .n_runs = n_runs(s),
+				   .per_sample = weight_of_sample(s),
+				   .sampled = s->n && s->audit.duration_ns };
 	struct kin_error *err = kin_report(p, "flat", &opts, &ret->flat);
 	if (err || ret->n_runs == 1)
 		return err;
@@ -54,6 +57,12 @@ static void close_side(struct diff_side *s)
 {
 	kin_table_free(s->flat);
 	kin_table_free(s->by_run);
+}
+
+static void add_notes(const struct kin_profile *p, const char *which, struct kin_table *t)
+{
+	for (size_t i = 0; i < p->notes.n; i++)
+		table_note(t, "%s: %s", which, p->notes.at[i]);
 }
 
 struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
@@ -71,10 +80,16 @@ struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after
 				  &(struct diff_opts){ .inclusive = o.inclusive,
 						       .shares = o.shares,
 						       .all = o.all,
+						       .limited = o.limited,
+						       .limit = o.limit,
 						       .min_share = o.min_share },
 				  &t);
 	close_side(&sides[0]);
 	close_side(&sides[1]);
+	if (!err) {
+		add_notes(before, "before", t);
+		add_notes(after, "after", t);
+	}
 	if (err)
 		return err;
 	err = table_select(t, &(struct table_selection){ o.columns, o.sort }, ret);

@@ -1,3 +1,5 @@
+/* filter.c - resolves names of threads, objects, events and times, and takes that part of the
+ * profile. */
 #include "api/filter.h"
 
 #include <stdlib.h>
@@ -21,7 +23,7 @@ struct kind {
 
 static bool event_is(const struct profile *p, uint32_t id, const char *name)
 {
-	return !strcmp(strtab_get(p->strings, p->samples.events[id].name), name);
+	return event_is_called(strtab_get(p->strings, p->samples.events[id].name), name);
 }
 
 static char *event_name(const struct profile *p, uint32_t id)
@@ -78,10 +80,10 @@ static struct kin_error *unknown(const struct profile *p, const struct kind *k, 
 		list = longer;
 	}
 	struct kin_error *err =
-		shown ? err_new(KIN_ERROR_USAGE, "no %s '%s' in the data: there are %s", k->what,
+		shown ? err_new(KIN_ERROR_USAGE, "no %s '%s' in the data; there are: %s", k->what,
 				name, list)
-		      : err_new(KIN_ERROR_USAGE, "no %s '%s': the data knows of none", k->what,
-				name);
+		      : err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records no %ss", k->what,
+				name, k->what);
 	free(list);
 	return err;
 }

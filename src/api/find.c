@@ -1,3 +1,4 @@
+/* find.c - searches the current directory for data and for the program it belongs to. */
 #include "api/find.h"
 
 #include <dirent.h>
@@ -64,12 +65,19 @@ static bool is_data(const char *path, const char *name)
 	return named && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
+static bool is_perf_folder(const char *path)
+{
+	char *inside = paths_perf_folder(path);
+	free(inside);
+	return inside;
+}
+
 static bool is_recording(const char *path, const char *name)
 {
 	struct stat st;
 	size_t n = strlen(name);
 	bool named = (n > 4 && !strcmp(name + n - 4, ".kin")) || !strcmp(name, "perf.data");
-	return named && !stat(path, &st) && S_ISREG(st.st_mode);
+	return named && !stat(path, &st) && (S_ISREG(st.st_mode) || is_perf_folder(path));
 }
 
 /* Recordings are not parts of one whole, as the files of one run are: the last one is meant. */

@@ -1,3 +1,4 @@
+/* group.c - makes a report for each thread, process, run, event or object, and joins them. */
 #include "api/group.h"
 
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	struct sections *s = sections_new(t, &column);
 	table_keep(sections_table(s), free_table, t);
 
-	struct labels labels = label_blocks(t, render_column(t, "object"));
+	struct labels labels = label_blocks(t, kin_table_find_column(t, "object"));
 	struct kin_row row;
 	kin_table_rewind(t);
 	for (size_t i = 0; kin_table_next(t, &row); i++)
@@ -117,11 +118,11 @@ static struct kin_error *report_part(const struct parts *x, const struct profile
 {
 	const struct view *v = x->v;
 	struct profile *flat = v->program ? program_flatten(v->program, part) : NULL;
-	struct callgraph *graph =
-		callgraph_new(flat ? flat : part, v->symbols,
-			      &(struct callgraph_opts){
-				      .samples = v->program ? &part->samples : NULL,
-				      .places = v->program ? program_places(v->program) : NULL });
+	struct callgraph *graph = callgraph_new(
+		flat ? flat : part, v->symbols,
+		&(struct callgraph_opts){ .samples = v->program ? &part->samples : NULL,
+					  .program = v->program,
+					  .no_inlines = x->p->naming.no_inlines });
 	struct report_input in = report_input_of(x->p, v);
 	struct report_opts *opts = xalloc(sizeof(*opts)); /* rows are made by it */
 	*opts = *x->opts;
@@ -284,7 +285,7 @@ struct kin_error *group_report(struct kin_profile *p, const struct report *r,
 	if (i == ARRAY_LEN(groupings))
 		return err_new(KIN_ERROR_USAGE, "the report '%s' cannot be grouped by '%s'",
 			       r->name, by);
-	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
+	struct kin_error *err = profile_view_for(p, r, &v);
 	if (err)
 		return err;
 	if (!groupings[i].add)

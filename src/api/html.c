@@ -1,16 +1,18 @@
+/* html.c - gathers the tables and flame graphs that the HTML page shows. */
 #include "export/html.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/inclusive.h"
 #include "api/namer.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "paths/path_tree.h"
+
+enum { THREADS_MAX = 50 }; /* in the summary */
 
 struct parts {
 	struct kin_table *info, *functions, *graph;
-	struct program *program;
 	struct folded_tree *trees; /* [n_flames] */
 	struct html_flame *flames;
 	size_t n_flames;
@@ -23,6 +25,7 @@ static struct kin_error *make_tables(struct kin_profile *p, double min_share, st
 	static const char *const of_graph[] = { "index",  "self", "children", "called",
 						"object", "name", "cycle",    NULL };
 	struct kin_report_opts o = { .size = sizeof(o) };
+	o.max_threads = THREADS_MAX;
 	struct kin_error *err = kin_report(p, "info", &o, &ret->info);
 	o.columns = of_functions;
 	if (!err)
@@ -55,6 +58,7 @@ static void add_flame(struct kin_profile *p, struct namer *n, uint32_t id, struc
 							       .arg = n,
 							       .event = event,
 							       .weights = true,
+							       .no_inlines = p->naming.no_inlines,
 							       .annotate = true });
 	if (tree->n < 2)
 		folded_tree_done(tree);
@@ -63,21 +67,24 @@ static void add_flame(struct kin_profile *p, struct namer *n, uint32_t id, struc
 }
 
 /* One for each event, first that of the tables. */
-static void make_flames(struct kin_profile *p, struct parts *ret)
+static struct kin_error *make_flames(struct kin_profile *p, struct parts *ret)
 {
 	const struct samples *s = &p->data->samples;
-	struct program_opts naming = p->naming;
+	struct view *v;
 	if (!s->n)
-		return;
-	naming.no_inlines = false;
-	ret->program = program_new(p->data, p->object, &naming);
+		return NULL;
+	struct kin_error *err = profile_view_for(p, &flat_report, &v);
+	if (err)
+		return err;
 	ret->trees = xrealloc(NULL, s->n_events, sizeof(*ret->trees));
 	ret->flames = xrealloc(NULL, s->n_events, sizeof(*ret->flames));
-	struct namer n = { .p = p->data, .g = ret->program, .full_names = true };
+	struct namer n = { .p = p->data, .g = v->program, .full_names = true };
 	add_flame(p, &n, samples_event(s), ret);
 	for (uint32_t i = 0; i < s->n_events; i++)
 		add_flame(p, &n, i, ret);
 	namer_done(&n);
+	profile_hear(p, v->program);
+	return NULL;
 }
 
 static void parts_done(struct parts *x)
@@ -85,7 +92,6 @@ static void parts_done(struct parts *x)
 	kin_table_free(x->info);
 	kin_table_free(x->functions);
 	kin_table_free(x->graph);
-	program_free(x->program);
 	for (size_t i = 0; i < x->n_flames; i++)
 		folded_tree_done(&x->trees[i]);
 	free(x->trees);
@@ -122,7 +128,7 @@ struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *op
 	char *title = o.title ? NULL : title_of(p);
 	struct kin_error *err = make_tables(p, o.min_share, &x);
 	if (!err)
-		make_flames(p, &x);
+		err = make_flames(p, &x);
 	if (!err)
 		err = html_write(
 			out, &(struct html_input){ .title = o.title ? o.title : title,

@@ -1,3 +1,4 @@
+/* live.c - the public interface of live recordings. */
 #include "live/live.h"
 
 #include <stdlib.h>
@@ -27,8 +28,7 @@ static struct kin_error *choose_stacks(const char *name, enum unwinding_mode *re
 			*ret = (enum unwinding_mode)i;
 			return NULL;
 		}
-	return err_new(KIN_ERROR_USAGE, "no way to take stacks '%s': there are auto, dwarf, fp",
-		       name);
+	return err_new(KIN_ERROR_USAGE, "unknown call-graph mode '%s' (auto, dwarf, fp)", name);
 }
 
 static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o)
@@ -38,7 +38,12 @@ static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o
 				    .period = o->period,
 				    .argv = o->argv,
 				    .everything = o->everything,
-				    .wall = o->wall };
+				    .wall = o->wall,
+				    .cpus = o->cpus,
+				    .n_cpus = o->n_cpus,
+				    .no_inherit = o->no_inherit,
+				    .cgroup = o->cgroup,
+				    .buffer_bytes = o->buffer_bytes };
 	l->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .style = DEMANGLE_TIDY,

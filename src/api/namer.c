@@ -1,3 +1,4 @@
+/* namer.c - names each frame once, and keeps them. */
 #include "api/namer.h"
 
 #include <stdlib.h>

@@ -11,6 +11,13 @@
 #include "report/report.h"
 #include "symbolize/program.h"
 
+enum view_kind {
+	VIEW_FUNCTIONS, /* as the linker sees them */
+	VIEW_EXPANDED,  /* with those that were inlined */
+	VIEW_LINES,
+	N_VIEWS
+};
+
 struct view { /* places and times; made when first asked for */
 	struct symbols *symbols;
 	struct callgraph *graph;
@@ -27,9 +34,12 @@ struct kin_profile {
 	struct program_opts naming;
 	struct input_target target;
 	bool lines;
-	bool told_trouble, told_objects;
-	struct view views[2]; /* per function, per line */
-	VEC(char *) warnings, doubts;
+	bool told_trouble, has_hints;
+	bool sought_program; /* so there is no use in seeking it again */
+	bool is_its_program; /* nothing tells that the data is of another one than `object` */
+	struct view views[N_VIEWS];
+	/* notes: those of the doubts that each report of it has to say. */
+	VEC(char *) warnings, doubts, notes, hints;
 	struct line_counts *line_counts; /* NULL: none */
 };
 
@@ -50,11 +60,20 @@ void profile_ref(struct kin_profile *p);
 void profile_unref(void *profile);
 
 /* Symbols at once, the graph too if asked for. */
-MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph,
+MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool graph,
 					  struct view **ret);
+/* What the report is made of. */
+MUST_CHECK struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r,
+					      struct view **ret);
 
 /* What reports are made of. */
 struct report_input report_input_of(const struct kin_profile *p, const struct view *v);
+
+/* Takes over what has been found to be amiss with the files of objects by now, each thing once:
+ * warnings, and doubts where it makes the names less than what they should be; and what would give
+ * names to what has none. To be asked again
+ * when a report is through, as much is read only when it is needed. */
+void profile_hear(struct kin_profile *p, struct program *g);
 
 /* What could not be read of the program (object_trouble), told once. */
 MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);

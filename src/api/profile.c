@@ -1,3 +1,4 @@
+/* profile.c - opening profiles: reading, naming, filtering, warnings and doubts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "input/gcov.h"
 #include "input/kin_write.h"
 #include "input/perf_about.h"
+#include "symbolize/remedies.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
 
@@ -31,6 +33,12 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->doubts.n; i++)
 		free(p->doubts.at[i]);
 	vec_free(&p->doubts);
+	for (size_t i = 0; i < p->notes.n; i++)
+		free(p->notes.at[i]);
+	vec_free(&p->notes);
+	for (size_t i = 0; i < p->hints.n; i++)
+		free(p->hints.at[i]);
+	vec_free(&p->hints);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -38,6 +46,58 @@ void profile_unref(void *profile)
 }
 
 void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
+
+/* ---- what is said of it ---- */
+
+static void add_warning(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->warnings, xprintf("%s", text));
+}
+
+static void add_doubt(const char *text, bool in_reports, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->doubts, xprintf("%s", text));
+	if (in_reports)
+		vec_push(&p->notes, xprintf("%s", text));
+}
+
+static void add_both(const char *text, void *profile)
+{
+	add_warning(text, profile);
+	add_doubt(text, false, profile);
+}
+
+static bool was_said(const struct kin_profile *p, const char *text)
+{
+	for (size_t i = 0; i < p->warnings.n; i++)
+		if (!strcmp(p->warnings.at[i], text))
+			return true;
+	return false;
+}
+
+static void add_hint(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->hints, xprintf("%s", text));
+}
+
+void profile_hear(struct kin_profile *p, struct program *g)
+{
+	if (!p->has_hints)
+		remedies_find(g, p->data, add_hint, p);
+	p->has_hints = true;
+	program_look_for_troubles(g);
+	for (size_t i = 0; i < program_n_troubles(g); i++) {
+		const struct program_trouble *t = program_trouble_at(g, i);
+		if (was_said(p, t->text))
+			continue;
+		add_warning(t->text, p);
+		if (t->in_doubt)
+			add_doubt(t->text, false, p);
+	}
+}
 
 /* ---- views ---- */
 
@@ -61,45 +121,55 @@ static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struc
 	return symbols_new(p->object, &opts, &v->symbols);
 }
 
-static struct kin_error *make_program(struct kin_profile *p, bool by_line, struct view *v)
+static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind, struct view *v)
 {
 	struct program_opts opts = p->naming;
-	opts.lines = by_line;
+	opts.lines = kind == VIEW_LINES;
+	opts.no_inlines = kind != VIEW_EXPANDED;
 	opts.group_unknown = true;
 	v->program = program_new(p->data, p->object, &opts);
 	v->symbols = program_symbols(v->program);
 	v->flat = program_flatten(v->program, p->data);
-	for (size_t i = 0; i < program_n_troubles(v->program) && !p->told_objects; i++)
-		vec_push(&p->warnings, xprintf("%s", program_trouble_at(v->program, i)));
-	p->told_objects = true;
+	profile_hear(p, v->program);
 	return NULL;
 }
 
-static struct kin_error *make_names(struct kin_profile *p, bool by_line, struct view *v)
+static struct kin_error *make_names(struct kin_profile *p, enum view_kind kind, struct view *v)
 {
 	if (p->object && !has_many_objects(p->data))
-		return make_symbols(p, by_line, v);
+		return make_symbols(p, kind == VIEW_LINES, v);
 	if (needs_program(p->data))
 		return err_new(KIN_ERROR_USAGE,
 			       "the profile was opened without its program, which is enough to "
 			       "write it: for reports name the program when it is opened");
-	return make_program(p, by_line, v);
+	return make_program(p, kind, v);
 }
 
-struct kin_error *profile_view(struct kin_profile *p, bool by_line, bool graph, struct view **ret)
+struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool graph,
+			       struct view **ret)
 {
-	struct view *v = &p->views[by_line];
-	struct kin_error *err = v->symbols ? NULL : make_names(p, by_line, v);
+	struct view *v = &p->views[kind];
+	struct kin_error *err = v->symbols ? NULL : make_names(p, kind, v);
 	if (err)
 		return err;
 	if (graph && !v->graph)
 		v->graph = callgraph_new(
 			v->flat ? v->flat : p->data, v->symbols,
 			&(struct callgraph_opts){ .samples = v->program ? &p->data->samples : NULL,
-						  .places = v->program ? program_places(v->program)
-								       : NULL });
+						  .program = v->program,
+						  .no_inlines = p->naming.no_inlines });
 	*ret = v;
 	return NULL;
+}
+
+struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r, struct view **ret)
+{
+	enum view_kind kind = VIEW_FUNCTIONS;
+	if (p->lines || r->by_line)
+		kind = VIEW_LINES;
+	else if (r->inlines && p->data->samples.n && !p->naming.no_inlines)
+		kind = VIEW_EXPANDED;
+	return profile_view(p, kind, true, ret);
 }
 
 struct report_input report_input_of(const struct kin_profile *p, const struct view *v)
@@ -133,6 +203,7 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	if (o->executable && !o->executable[0])
 		return NULL;
 	struct kin_error *err = o->executable ? NULL : find_executable(paths, n, &found);
+	p->sought_program = true;
 	if (err && o->for_writing) {
 		kin_error_free(err);
 		return NULL;
@@ -149,6 +220,47 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	return NULL;
 }
 
+/* The program by which all gmon.out files of a sum were read, or NULL. */
+static const char *recorded_program(const struct profile *d)
+{
+	const char *only = NULL;
+	for (size_t i = 0; i < d->n_facts; i++) {
+		const char *value = strtab_get(d->strings, d->facts[i].value);
+		if (strcmp(strtab_get(d->strings, d->facts[i].name), FACT_PROGRAM) != 0)
+			continue;
+		if (only && strcmp(only, value) != 0)
+			return NULL;
+		only = value;
+	}
+	return only;
+}
+
+/* The file with the same build ID, wherever it is now; or none. */
+static void open_recorded(struct kin_profile *p, const struct kin_open_opts *o)
+{
+	const char *program = recorded_program(p->data);
+	const char *path = program ? strchr(program, ' ') : NULL;
+	if (!path)
+		return;
+	char *id = xprintf("%.*s", (int)(path - program), program);
+	struct object_opts opts = { .debug_dir = o->debug_dir, .symfs = o->symfs, .build_id = id };
+	kin_error_free(object_open(path + 1, &opts, &p->object));
+	if (p->object && !object_build_id(p->object)) { /* of another build */
+		object_free(p->object);
+		p->object = NULL;
+	}
+	free(id);
+}
+
+/* For data that turned out to need one, and does not have it. */
+static struct kin_error *open_late(struct kin_profile *p, const struct kin_open_opts *o,
+				   const char *const *paths, size_t n)
+{
+	if (!o->executable)
+		open_recorded(p, o);
+	return p->object || p->sought_program ? NULL : open_program(p, o, paths, n);
+}
+
 static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts *o,
 			       const char *const *paths, size_t n, const struct input_held *held)
 {
@@ -157,7 +269,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 					   .symfs = o->symfs,
 					   .kallsyms = o->kallsyms,
 					   .style = DEMANGLE_TIDY,
-					   .no_inlines = true };
+					   .no_inlines = o->no_inlines };
 	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	p->target.is_64bit = sizeof(void *) == 8;
@@ -169,24 +281,6 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	if (worse)
 		kin_error_free(err);
 	return worse ? worse : err;
-}
-
-static void add_warning(const char *text, void *profile)
-{
-	struct kin_profile *p = profile;
-	vec_push(&p->warnings, xprintf("%s", text));
-}
-
-static void add_doubt(const char *text, void *profile)
-{
-	struct kin_profile *p = profile;
-	vec_push(&p->doubts, xprintf("%s", text));
-}
-
-static void add_both(const char *text, void *profile)
-{
-	add_warning(text, profile);
-	add_doubt(text, profile);
 }
 
 static struct kin_error *read_gcov(struct kin_profile *p, const char *const *paths)
@@ -225,7 +319,11 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 		err = read_gcov(p, o->gcov);
 	if (!err) {
 		struct input_opts how = {
-			.target = p->target, .symfs = o->symfs, .details = o->details, .held = held
+			.target = p->target,
+			.symfs = o->symfs,
+			.details = o->details,
+			.trace_fields = o->trace_fields || o->details,
+			.held = held,
 		};
 		how.branches = o->branches               ? INPUT_BRANCHES
 			       : o->branches_if_recorded ? INPUT_AS_RECORDED
@@ -256,7 +354,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err && is_empty(p->data))
 		return nothing_but(err, p, NULL);
 	struct kin_error *no_program =
-		!p->object && needs_program(p->data) ? open_program(p, o, paths, n) : NULL;
+		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
 	if (no_program)
 		return nothing_but(no_program, p, err);
 	audit_check(p->data, add_doubt, p);
@@ -271,12 +369,16 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 			    "thread: they are left out",
 			    p);
 	if (o->time && has_counts)
-		add_warning("of what was counted the time is not known: it is left out", p);
+		add_warning("--time: call and block counts have no time stamps and are left out",
+			    p);
 	if (p->object && !has_many_objects(p->data)) {
 		/* A program without symbols is an error only when a report needs them. */
 		struct view *v;
-		struct kin_error *no_symbols = profile_view(p, p->lines, false, &v);
+		struct kin_error *no_symbols =
+			profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
+		size_t before = p->warnings.n;
 		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
+		p->is_its_program = p->warnings.n == before;
 		kin_error_free(no_symbols);
 		if (!err)
 			err = profile_trouble(p);
@@ -337,6 +439,14 @@ size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
 
 const char *kin_profile_doubt_at(const struct kin_profile *p, size_t i) { return p->doubts.at[i]; }
 
+size_t kin_profile_n_notes(const struct kin_profile *p) { return p->notes.n; }
+
+const char *kin_profile_note_at(const struct kin_profile *p, size_t i) { return p->notes.at[i]; }
+
+size_t kin_profile_n_hints(const struct kin_profile *p) { return p->hints.n; }
+
+const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return p->hints.at[i]; }
+
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {
@@ -355,6 +465,17 @@ bool kin_profile_fits_gmon(const struct kin_profile *p)
 	       !p->data->samples.n_latencies;
 }
 
+/* What to write of the program of gmon.out, or NULL. Without a build ID another build of it could
+ * be taken for it later. To be freed. */
+static char *program_fact(const struct kin_profile *p)
+{
+	const char *id = p->object && p->is_its_program ? object_build_id(p->object) : NULL;
+	char *path = id && needs_program(p->data) ? realpath(object_path(p->object), NULL) : NULL;
+	char *fact = path ? xprintf("%s %s", id, path) : NULL;
+	free(path);
+	return fact;
+}
+
 struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
 {
 	size_t n = strlen(path);
@@ -364,7 +485,9 @@ struct kin_error *kin_profile_write(const struct kin_profile *p, const char *pat
 			       "cannot write %s: gmon.out holds neither stacks nor libraries; a "
 			       "name that ends in .kin gives a file that does",
 			       path);
-	struct profile *canonical = profile_canonical(p->data);
+	char *program = program_fact(p);
+	struct profile *canonical = profile_canonical(p->data, program);
+	free(program);
 	struct kin_error *err =
 		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
 	profile_free(canonical);

@@ -1,3 +1,4 @@
+/* report.c - kin_report(): options copied, the report run, its table sorted and sectioned. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "api/private.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "paths/path_tree.h"
 #include "report/hists_ask.h"
 #include "report/report.h"
 #include "table/render.h"
@@ -44,6 +46,18 @@ static const char *const *copy_list(struct arena *a, const char *const *list)
 	return copy;
 }
 
+/* Functions as they are shown, or as they are called. */
+static const char *const *copy_subjects(struct arena *a, const char *const *list)
+{
+	const char *const *copy = copy_list(a, list);
+	for (size_t i = 0; copy && copy[i]; i++) {
+		size_t n = strlen(copy[i]), mark = strlen(REPORT_INLINED);
+		if (n > mark && !strcmp(copy[i] + n - mark, REPORT_INLINED))
+			((char *)UNCONST(char *, copy[i]))[n - mark] = '\0';
+	}
+	return copy;
+}
+
 static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin_hists_opts *o)
 {
 	struct kin_hists_opts *c = arena_alloc(a, sizeof(*c));
@@ -69,12 +83,15 @@ bool kin_hists_need_details(const struct kin_hists_opts *opts)
 static struct asked *copy_opts(const struct kin_report_opts *o)
 {
 	struct asked *a = xalloc(sizeof(*a));
-	a->opts.subjects = copy_list(&a->arena, o->subjects);
+	a->opts.subjects = copy_subjects(&a->arena, o->subjects);
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
 	a->opts.with_source = o->with_source;
 	a->opts.all_lines = o->all_lines;
+	a->opts.intel = o->intel;
+	a->opts.of_function = o->of_function;
+	a->opts.max_threads = o->max_threads;
 	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
 	return a;
 }
@@ -92,7 +109,29 @@ static bool misses_parallelism(const struct profile *p, const struct kin_hists_o
 	return asked;
 }
 
-static void free_program(void *program) { program_free(program); }
+/* The program of a report that has one of its own. */
+struct named {
+	struct kin_profile *profile;
+	struct program *program;
+};
+
+static void free_named(void *what)
+{
+	struct named *n = what;
+	profile_hear(n->profile, n->program);
+	program_free(n->program);
+	profile_unref(n->profile);
+	free(n);
+}
+
+static struct named *named_new(struct kin_profile *p, const struct program_opts *opts)
+{
+	struct named *n = xalloc(sizeof(*n));
+	*n = (struct named){ p, program_new(p->data, p->object, opts) };
+	profile_ref(p);
+	profile_hear(p, n->program);
+	return n;
+}
 
 /* With names as the report wants them: those of the other reports put unnamed code together. */
 static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
@@ -103,31 +142,51 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
 	if (any && a->opts.hists && a->opts.hists->perf)
 		opts.style = DEMANGLE_SHORT;
-	struct program *program = program_new(p->data, p->object, &opts);
-	for (size_t i = 0; i < program_n_troubles(program) && !p->told_objects; i++)
-		vec_push(&p->warnings, xprintf("%s", program_trouble_at(program, i)));
-	p->told_objects = true;
+	struct named *named = named_new(p, &opts);
 	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
 		vec_push(&p->warnings,
 			 xprintf("how many threads ran at a time is not in this recording: Wall is "
 				 "what Children is (kin record --wall has it, and perf record "
 				 "--switch-events)"));
-	struct report_input in = { .profile = p->data, .program = program };
+	struct report_input in = { .profile = p->data, .program = named->program };
 	struct kin_error *err = r->run(&in, &a->opts, ret);
 	if (err)
-		program_free(program);
+		free_named(named);
 	else
-		table_keep(*ret, free_program, program);
+		table_keep(*ret, free_named, named);
 	return err;
 }
 
-static struct kin_error *run(struct kin_profile *p, const struct report *r, const struct asked *a,
+static bool has_times(const struct kin_table *t)
+{
+	return kin_table_find_column(t, "self") < kin_table_n_columns(t);
+}
+
+/* Times are of one event: of which, and that there are others. */
+static void note_events(struct arena *a, const struct profile *p, struct kin_table *t)
+{
+	const struct samples *s = &p->samples;
+	bool *sampled = arena_alloc(a, s->n_events + 1);
+	const char *others = "";
+	for (size_t i = 0; i < s->n; i++)
+		sampled[s->at[i].event] = true;
+	uint16_t shown = samples_event(s);
+	for (size_t i = 0; i < s->n_events; i++)
+		if (sampled[i] && i != shown)
+			others = arena_printf(a, "%s%s%s", others, *others ? ", " : "",
+					      strtab_get(p->strings, s->events[i].name));
+	if (*others)
+		table_note_first(t, "times are of %s; --event NAME has the others: %s",
+				 strtab_get(p->strings, s->events[shown].name), others);
+}
+
+static struct kin_error *run(struct kin_profile *p, const struct report *r, struct asked *a,
 			     struct kin_table **ret)
 {
 	if (r->by_program)
 		return run_by_program(p, r, a, ret);
 	struct view *v;
-	struct kin_error *err = profile_view(p, p->lines || r->by_line, true, &v);
+	struct kin_error *err = profile_view_for(p, r, &v);
 	if (err)
 		return err;
 	struct report_input in = report_input_of(p, v);
@@ -135,7 +194,26 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, cons
 		return err;
 	if ((err = profile_trouble(p)))
 		kin_table_free(*ret);
+	else if (has_times(*ret))
+		note_events(&a->arena, p->data, *ret);
 	return err;
+}
+
+/* Of the views that it was made of, much is read only while rows are. */
+static void release_profile(void *profile)
+{
+	struct kin_profile *p = profile;
+	for (size_t i = 0; i < ARRAY_LEN(p->views); i++)
+		if (p->views[i].program)
+			profile_hear(p, p->views[i].program);
+	profile_unref(p);
+}
+
+/* "info" has all doubts in its rows. */
+static void add_notes(const struct kin_profile *p, const struct report *r, struct kin_table *t)
+{
+	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)
+		table_note(t, "%s", p->notes.at[i]);
 }
 
 struct kin_error *kin_report(struct kin_profile *p, const char *name,
@@ -156,8 +234,9 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 		return err;
 	}
 	profile_ref(p);
-	table_keep(t, profile_unref, p);
+	table_keep(t, release_profile, p);
 	table_keep(t, free_asked, a);
+	add_notes(p, r, t);
 	err = table_select(t, &(struct table_selection){ o.columns, o.by ? NULL : o.sort }, ret);
 	if (err)
 		kin_table_free(t);
@@ -172,8 +251,7 @@ static struct kin_error *no_format(const char *name)
 	const char *list = "";
 	for (const struct renderer *const *r = renderers(); *r; r++)
 		list = arena_printf(&a, "%s%s%s", list, *list ? ", " : "", (*r)->name);
-	struct kin_error *err =
-		err_new(KIN_ERROR_USAGE, "no format '%s': there are %s", name, list);
+	struct kin_error *err = err_new(KIN_ERROR_USAGE, "unknown format '%s' (%s)", name, list);
 	arena_release(&a);
 	return err;
 }

@@ -1,3 +1,4 @@
+/* script.c - kin_script(): samples as text, JSON or folded stacks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +20,28 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 								    .event = o->event,
 								    .filter = filter,
 								    .weights = !o->counts,
+								    .no_inlines = !o->inlines,
 								    .no_comm = o->no_comm,
 								    .pid = o->show_pid,
 								    .tid = o->show_tid,
+								    .escaped = o->escaped,
 								    .annotate = o->annotate });
 	namer_done(&n);
 	return err;
 }
 
 /* ---- all formats ---- */
+
+bool kin_script_needs_details(const struct kin_script_opts *opts)
+{
+	const unsigned accesses = SCRIPT_ADDR | SCRIPT_PHYS_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT;
+	struct kin_script_opts o;
+	unsigned fields = 0;
+	opts_copy(&o, sizeof(o), opts);
+	struct kin_error *err = script_fields(o.fields, &fields);
+	kin_error_free(err); /* kin_script() says it */
+	return fields & accesses;
+}
 
 static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 				       const struct kin_script_opts *o, bool json,
@@ -40,6 +54,10 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 		.delta = o->delta,
 		.max_stack = o->leaves ? 1 : o->max_stack,
 		.leaves = o->leaves,
+		.no_frames = o->no_frames,
+		.whole_paths = o->whole_paths || json,
+		.stop_at = o->stop_at,
+		.objects = o->objects,
 		.symbols = o->symbols,
 		.event = o->event,
 		.filter = filter,
@@ -51,7 +69,8 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 static struct kin_error *check_event(const struct profile *p, const char *event)
 {
 	for (size_t i = 0; i < p->samples.n_events; i++)
-		if (!event || !strcmp(strtab_get(p->strings, p->samples.events[i].name), event))
+		if (!event ||
+		    event_is_called(strtab_get(p->strings, p->samples.events[i].name), event))
 			return NULL;
 	return err_new(KIN_ERROR_USAGE, "there are no samples of an event '%.80s'", event);
 }
@@ -61,8 +80,7 @@ static struct kin_error *check(const struct profile *p, const char *format,
 {
 	if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
 	    strcmp(format, "folded") != 0)
-		return err_new(KIN_ERROR_USAGE, "no format '%s': there are text, json, folded",
-			       format);
+		return err_new(KIN_ERROR_USAGE, "unknown format '%s' (text, json, folded)", format);
 	if (!p->samples.n)
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "there are no samples with stacks in the data, only counts");
@@ -91,11 +109,9 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
 		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
 	struct program *g = program_new(p->data, p->object, &naming);
-	for (size_t i = 0; i < program_n_troubles(g) && !p->told_objects; i++)
-		vec_push(&p->warnings, xprintf("%s", program_trouble_at(g, i)));
-	p->told_objects = true;
 	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)
 			       : write_samples(p, g, &o, format[0] == 'j', filter, out);
+	profile_hear(p, g);
 	program_free(g);
 	sample_filter_free(filter);
 	return err;

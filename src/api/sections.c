@@ -1,3 +1,4 @@
+/* sections.c - rows of several tables as one table, pulled section by section. */
 #include "api/sections.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static const struct table_source source = { rewind_rows, next_row, free_sections
 struct sections *sections_new(const struct kin_table *like, const struct kin_column *first)
 {
 	struct sections *g = xalloc(sizeof(*g));
-	size_t n = kin_table_n_columns(like), same = render_column(like, first->key);
+	size_t n = kin_table_n_columns(like), same = kin_table_find_column(like, first->key);
 
 	g->columns = xrealloc(NULL, n + 1, sizeof(*g->columns));
 	g->from = xrealloc(NULL, n + 1, sizeof(*g->from));

@@ -1,3 +1,4 @@
+/* escape.c - which bytes of a name may be shown, and how the others are written. */
 #include "base/escape.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* file.c - reads regular files, pipes and descriptors whole, and writes them without following
+ * links. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -106,18 +108,10 @@ void file_free(struct file *f)
 
 /* ---- writing ---- */
 
-/* As the kernel does with fs.protected_symlinks, which not every system has set: in a folder that
- * all may write to, a link counts if it is ours or the folder owner's. */
-static bool is_planted(const char *path)
+static bool is_link(const char *path)
 {
-	struct stat link, folder;
-	if (lstat(path, &link) < 0 || !S_ISLNK(link.st_mode) || link.st_uid == geteuid())
-		return false;
-	const char *slash = strrchr(path, '/');
-	char *name = slash ? xprintf("%.*s/.", (int)(slash - path), path) : xprintf(".");
-	bool open_to_all = stat(name, &folder) < 0 || folder.st_mode & S_IWOTH;
-	free(name);
-	return open_to_all && link.st_uid != folder.st_uid;
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && !file_is_descriptor(path);
 }
 
 static struct kin_error *cannot_write(const char *path, int errnum)
@@ -131,12 +125,15 @@ static struct kin_error *refuse(const char *path, const char *why)
 	return err_new(KIN_ERROR_UNSUPPORTED, "cannot write %s: %s", path, why);
 }
 
+static struct kin_error *refuse_link(const char *path)
+{
+	return refuse(path, "a symbolic link, which is not written through; remove it, or name "
+			    "the file it leads to");
+}
+
 struct kin_error *file_check_link(const char *path)
 {
-	return is_planted(path)
-		       ? refuse(path, "a symbolic link that somebody else made in a folder "
-				      "open to all; remove it or choose another name")
-		       : NULL;
+	return is_link(path) ? refuse_link(path) : NULL;
 }
 
 struct kin_error *file_create(const char *path, int *ret)
@@ -146,8 +143,10 @@ struct kin_error *file_create(const char *path, int *ret)
 	struct kin_error *err = file_check_link(path);
 	if (err)
 		return err;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (is_given ? 0 : O_NONBLOCK),
-		      0666);
+	int how = is_given ? 0 : O_NONBLOCK | O_NOFOLLOW;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | how, 0666);
+	if (fd < 0 && errno == ELOOP && !is_given)
+		return refuse_link(path);
 	if (fd < 0 && errno == ENXIO)
 		return refuse(path, "a FIFO or a device that is not there; name a file");
 	if (fd < 0)

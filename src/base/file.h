@@ -4,6 +4,7 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include "base/base.h"
 #include "base/bytes.h"
 
 struct kin_error;
@@ -30,11 +31,11 @@ void file_free(struct file *f);
 bool file_is_descriptor(const char *path);
 
 /* Opens a file to be written from its start: a new one, a regular one (which is emptied), a
- * character device, or any descriptor named as such. Other things are refused, and nothing waits. A
- * symbolic link is followed unless somebody else planted it in a folder where everybody may. Errors
- * name the path, with GNU gprof's wording attached. */
+ * character device, or any descriptor named as such. Other things are refused, and nothing waits.
+ * Symbolic links are not followed: who may write to the folder would choose what is overwritten.
+ * Errors name the path, with GNU gprof's wording attached. */
 MUST_CHECK struct kin_error *file_create(const char *path, int *fd);
-/* That refusal alone, for who opens otherwise. */
+/* Only the symbolic-link check of file_create(), for callers that open the file themselves. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);
 
 /* Writes all of it, however often that is interrupted. False with errno set if it cannot. */

@@ -1,3 +1,5 @@
+/* function_name.c - compares names of functions with and without scopes, parameters and template
+ * arguments. */
 #include "base/function_name.h"
 
 #include <ctype.h>

@@ -10,9 +10,9 @@
  * a::b::f<int>(int)". */
 bool function_name_is(const char *display, const char *name);
 
-/* The identifier that the name ends with, if every symbol whose readable form is called so has it
- * in it, letter by letter: what does not need not be demangled to know. *n bytes of `name`; NULL:
- * its symbols may be spelled in another way. */
+/* The last identifier of `name`, if every mangled symbol that can demangle to it contains it
+ * verbatim: symbols without it can be skipped undemangled. *n bytes of `name`; NULL: its symbols
+ * may be spelled in another way. */
 const char *function_name_word(const char *name, size_t *n);
 
 /* The nearest to a name that no function has, with its scopes or without. */

@@ -1,3 +1,4 @@
+/* json.c - writes strings as JSON, with escapes where they must be. */
 #include "base/json.h"
 
 #include "base/utf8.h"

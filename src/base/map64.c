@@ -1,3 +1,4 @@
+/* map64.c - open addressing with linear probing; the table doubles when it fills. */
 #include "base/map64.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* num.c - prints integers and fixed-point numbers digit by digit. */
 #include "base/num.h"
 
 #include <stdio.h>
@@ -111,4 +112,17 @@ size_t num_fixed(char *buf, double v, unsigned decimals)
 	if (!num_of_fixed(v, decimals, &n))
 		return (size_t)sprintf(buf, "%.*f", (int)decimals, v);
 	return put_text(buf, &n);
+}
+
+size_t num_hex(char *to, const void *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *b = bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		to[2 * i] = digits[b[i] >> 4];
+		to[2 * i + 1] = digits[b[i] & 15];
+	}
+	to[2 * n] = '\0';
+	return 2 * n;
 }

@@ -10,6 +10,10 @@ enum { NUM_MAX = 400 }; /* room that any of these needs at most: "%.2f" of the l
 size_t num_u64(char *buf, uint64_t v);                    /* "%lu" */
 size_t num_fixed(char *buf, double v, unsigned decimals); /* "%.*f"; decimals <= 6 */
 
+/* Bytes as lower-case hex digits: a NUL-terminated text of 2 * n, to a buffer of one more. Returns
+ * its length. */
+size_t num_hex(char *to, const void *bytes, size_t n);
+
 /* The same in two steps, for those who put a number into its place among others: first how long it
  * is, then its characters, written there and nowhere else. */
 struct num {

@@ -1,3 +1,4 @@
+/* pairs.c - a hash table of indices: the pairs stay in their own array. */
 #include "base/pairs.h"
 
 #include <stdlib.h>

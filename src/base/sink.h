@@ -1,10 +1,12 @@
 /* sink.h - a large buffer before a FILE, for whoever writes much: rows are many, their pieces
  * small.
  *
- * Write errors stay in the FILE: ask ferror() after the last flush. */
+ * Write errors stay in the FILE: ask ferror() after the last flush, which leaves in errno why the
+ * first write failed. */
 #ifndef BASE_SINK_H
 #define BASE_SINK_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@
 
 struct sink {
 	FILE *out;
+	int failed; /* errno of the first write that did; 0: none */
 	size_t n;
 	char buf[1 << 15];
 };
@@ -19,14 +22,22 @@ struct sink {
 static inline void sink_init(struct sink *s, FILE *out)
 {
 	s->out = out;
+	s->failed = 0;
 	s->n = 0;
+}
+
+static inline void sink_write(struct sink *s, const char *p, size_t n)
+{
+	if (n && fwrite_unlocked(p, 1, n, s->out) < n && !s->failed)
+		s->failed = errno;
 }
 
 static inline void sink_flush(struct sink *s)
 {
-	if (s->n)
-		fwrite_unlocked(s->buf, 1, s->n, s->out);
+	sink_write(s, s->buf, s->n);
 	s->n = 0;
+	if (s->failed)
+		errno = s->failed;
 }
 
 /* At least n <= sizeof(buf) bytes of room at the returned place; add what was used to s->n. */
@@ -41,7 +52,7 @@ static inline void sink_bytes(struct sink *s, const char *p, size_t n)
 {
 	if (n > sizeof(s->buf)) {
 		sink_flush(s);
-		fwrite_unlocked(p, 1, n, s->out);
+		sink_write(s, p, n);
 		return;
 	}
 	memcpy(sink_room(s, n), p, n);

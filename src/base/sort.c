@@ -1,3 +1,4 @@
+/* sort.c - radix sort of numbers, and of names by eight bytes at a time. */
 #include "base/sort.h"
 
 #include <stdlib.h>

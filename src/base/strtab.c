@@ -1,3 +1,4 @@
+/* strtab.c - a hash table over strings that lie one behind the other. */
 #include "base/strtab.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* suggest.c - the nearest word by edit distance. */
 #include "base/suggest.h"
 
 #include <string.h>

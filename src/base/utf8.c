@@ -1,3 +1,4 @@
+/* utf8.c - decodes a character, and says how wide it is on a terminal. */
 #include "base/utf8.h"
 
 size_t utf8_decode(const unsigned char *s, uint32_t *ret)

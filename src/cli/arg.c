@@ -1,3 +1,4 @@
+/* arg.c - numbers, times and sizes from words of the command line. */
 #include "cli/arg.h"
 
 #include <errno.h>
@@ -42,6 +43,19 @@ bool arg_duration(const char *arg, uint64_t *ret_ns)
 		return true;
 	}
 	return false;
+}
+
+bool arg_size(const char *arg, uint64_t *ret)
+{
+	static const char units[] = "BKMG";
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(arg, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	if (end == arg || arg[0] == '-' || !unit || end[1] || errno || !v || v > 1ull << 33)
+		return false;
+	*ret = (uint64_t)v << 10 * (unit - units);
+	return true;
 }
 
 bool arg_bad(const char *option, const char *arg, const char *what, char error[512])

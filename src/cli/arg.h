@@ -15,6 +15,9 @@ bool arg_double(const char *arg, const char *unit, double low, double high, doub
 /* A number with its unit, "100ms"; more than 0, in nanoseconds. */
 bool arg_duration(const char *arg, uint64_t *ret_ns);
 
+/* A size, "512K": bytes with the unit B, K, M or G, more than 0. */
+bool arg_size(const char *arg, uint64_t *ret);
+
 /* "-n: 'x' is not <what>" in error[]. Returns false. */
 bool arg_bad(const char *option, const char *arg, const char *what, char error[512]);
 

@@ -1,3 +1,4 @@
+/* child.c - the exit status that tells of a child's end, or of why it never began. */
 #include "cli/child.h"
 
 #include <errno.h>
@@ -6,6 +7,8 @@
 #include <sys/wait.h>
 
 int child_not_run(int errnum) { return errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE; }
+
+void child_ended(void) { signal(SIGPIPE, SIG_IGN); }
 
 int child_end_as(int wait_status)
 {

@@ -1,5 +1,8 @@
 /* cmd_annotate.c - annotated source. */
+#include <string.h>
+
 #include "cli/command.h"
+#include "cli/refusals.h"
 #include "cli/run.h"
 
 static const char *const description[] = {
@@ -16,12 +19,23 @@ static const char *const description[] = {
 	"taken when an interrupt is let in, so that a slow instruction may show as time of the one "
 	"after it. Without names it is the ten functions with the most time.",
 	"Sources are read from where the program says they were compiled, and "
-	"searched in the folders given with --source-dir. Only regular files of a "
-	"sensible size are read.",
+	"searched in the directories given with --source-dir. Only regular files of a "
+	"sensible size are read, and only what looks like source code: a file with the ending of "
+	"some language, a header of a library, or whatever is below the current directory or one "
+	"given with --source-dir. Programs say where their source is, and may say /etc/shadow.",
 	NULL,
 };
 
-enum { OPT_ASM = OPT_OWN, OPT_ALL_LINES };
+enum {
+	OPT_ASM = OPT_OWN,
+	OPT_ALL_LINES,
+	ANNOTATE_SYMBOL,
+	ANNOTATE_STDIO,
+	ANNOTATE_LINES,
+	ANNOTATE_SAMPLES,
+	ANNOTATE_SYNTAX,
+	ANNOTATE_SHARES,
+};
 
 static const struct opt_group rows_group = {
 	"Rows",
@@ -37,6 +51,29 @@ static const struct opt_group rows_group = {
 	},
 };
 
+static const struct opt_group perf_group = {
+	"As perf annotate has them",
+	(const struct opt[]){
+		{ ANNOTATE_SYMBOL, 0, "symbol", "NAME",
+		  "a function, as an operand; -s NAME does that, too, unless NAME is a column",
+		  NULL, COMPLETE_NOTHING },
+		{ ANNOTATE_SHARES, 0, "percent-type", "TYPE",
+		  "shares of all time (global-period, the default) or of the function's "
+		  "(local-period); -c +function_share shows both",
+		  "global-period local-period", COMPLETE_NOTHING },
+		{ ANNOTATE_LINES, 'l', "print-line", NULL,
+		  "instructions with source lines: --asm=source", NULL, COMPLETE_NOTHING },
+		{ ANNOTATE_SAMPLES, 'n', "show-nr-samples", NULL,
+		  "instructions with numbers of samples: --asm", NULL, COMPLETE_NOTHING },
+		{ ANNOTATE_SYNTAX, 'M', "disassembler-style", "STYLE",
+		  "instructions (--asm) of x86 in this syntax: att (the default) or intel",
+		  "att intel", COMPLETE_NOTHING },
+		{ ANNOTATE_STDIO, 0, "stdio", NULL, "text, as it always is", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
 static const struct example examples[] = {
 	{ "kin annotate parse_line", "the source of one function" },
 	{ "kin annotate parse.c -I ../src", "of a whole file, found in ../src" },
@@ -48,23 +85,71 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,  &rows_group,   &names_options,  &source_options,  &coverage_options,
-	&select_options, &part_options, &output_options, &general_options, NULL,
+	&input_options,    &rows_group,      &names_options, &source_options,
+	&coverage_options, &select_options,  &perf_group,    &part_options,
+	&output_options,   &general_options, NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	(void)error;
-	if (id == OPT_ALL_LINES) {
+	switch (id) {
+	case OPT_ALL_LINES:
 		s->all_lines = true;
 		return true;
+	case ANNOTATE_STDIO:
+		return true;
+	case ANNOTATE_SYMBOL:
+		string_list_add(&s->subjects, arg);
+		return true;
+	case ANNOTATE_SHARES:
+		s->of_function = !strcmp(arg, "local-period");
+		return true;
+	case ANNOTATE_SYNTAX:
+		s->intel = !strcmp(arg, "intel");
+		break;
+	case ANNOTATE_LINES:
+		s->with_source = true;
+		break;
+	case OPT_ASM:
+		s->with_source |= arg != NULL;
+		break;
 	}
 	s->assembly = true;
-	s->with_source = arg != NULL;
 	return true;
 }
 
-static int run(const struct settings *s) { return run_report(s, s->assembly ? "asm" : "annotate"); }
+/* Of the reports "annotate" and "asm". */
+static bool is_column(const char *key)
+{
+	static const char *const keys[] = {
+		"share",       "function_share", "self",   "inclusive", "per_count", "count",
+		"line",        "source",         "file",   "counts",    "total",     "calls",
+		"executable",  "executed",       "never",  "samples",   "address",   "bytes",
+		"instruction", "function",       "object",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (!strcmp(key + (*key == '-'), keys[i]))
+			return true;
+	return false;
+}
+
+/* perf's -s is a function, ours a column: what is none is meant as perf's. */
+static int run(const struct settings *s)
+{
+	struct settings w = *s;
+	struct string_list subjects = { 0 };
+	for (size_t i = 0; i < s->subjects.at.n; i++)
+		string_list_add(&subjects, s->subjects.at.at[i]);
+	if (s->sort && !is_column(s->sort)) {
+		string_list_add(&subjects, s->sort);
+		w.sort = NULL;
+	}
+	w.subjects = subjects;
+	int status = run_report(&w, s->assembly ? "asm" : "annotate");
+	vec_free(&subjects.at);
+	return status;
+}
 
 const struct command annotate_command = {
 	.name = "annotate",
@@ -73,6 +158,8 @@ const struct command annotate_command = {
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,
 	.options = options,
+	.takes_pipe = true,
+	.refused = annotate_refusals,
 	.examples = examples,
 	.names_subjects = true,
 	.set = set,

@@ -20,7 +20,8 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-static const struct opt_group *const options[] = { &input_options, &names_options, &source_options,
+static const struct opt_group *const options[] = { &input_options,   &names_options,
+						   &inline_options,  &source_options,
 						   &general_options, NULL };
 
 struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s, int status)

@@ -3,12 +3,13 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Counted calls say that f called g and that g called f; not that f, called by g, called g "
-	"again. Sampled stacks do: a cycle is confirmed if it was gone round on one of them, and a "
-	"phantom if there are samples with its functions and on none of these it was. Then at most "
+	"Call counts show that f called g and that g called f, but not that this happened on one "
+	"stack (f called by g calling g again). Sampled stacks show that: a cycle is confirmed if "
+	"it was gone round on one of them, and not seen going round if on none of 60 or more "
+	"samples with its functions it was. Then at most "
 	"3/n of its time can have gone round, with a confidence of 95 %, if n is the number of "
 	"these samples and they are independent: the rule of three of Hanley and Lippman-Hand "
-	"(1983).",
+	"(1983). With fewer samples it is unknown.",
 	"For each cycle: its functions, the calls by which it is entered, the heaviest calls "
 	"within it, ten of each at most, and the smallest set of calls without which there is no "
 	"cycle. Of several such sets it is the one with the fewest calls. The set is exact for up "
@@ -24,8 +25,8 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,   &names_options, &select_options, &part_options, &output_options,
-	&general_options, NULL,
+	&input_options, &names_options,  &inline_options,  &select_options,
+	&part_options,  &output_options, &general_options, NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "cycles"); }

@@ -16,14 +16,15 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin flat", "the profile here" },
 	{ "kin flat ./server gmon.out.*", "several runs added up" },
-	{ "kin flat --sort=-calls --min-share=1", "what is called most, without the crumbs" },
+	{ "kin flat --sort=-calls --min-share=1",
+	  "functions by number of calls, those below 1 % hidden" },
 	{ "kin flat --format=csv -o flat.csv", "for a spreadsheet" },
 	{ 0 },
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,   &names_options, &select_options, &part_options, &output_options,
-	&general_options, NULL,
+	&input_options, &names_options,  &inline_options,  &select_options,
+	&part_options,  &output_options, &general_options, NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "flat"); }

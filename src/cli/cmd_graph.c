@@ -26,8 +26,8 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,   &names_options, &select_options, &part_options, &output_options,
-	&general_options, NULL,
+	&input_options, &names_options,  &inline_options,  &select_options,
+	&part_options,  &output_options, &general_options, NULL,
 };
 
 static int run(const struct settings *s) { return run_report(s, "graph"); }
@@ -35,8 +35,7 @@ static int run(const struct settings *s) { return run_report(s, "graph"); }
 const struct command graph_command = {
 	.name = "graph",
 	.group = COMMANDS_LOOK,
-	.summary = "callers and callees of each function, and the time each call stands "
-		   "for",
+	.summary = "callers and callees of each function, and the time of each call",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,
 	.options = options,

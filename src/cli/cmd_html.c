@@ -35,11 +35,14 @@ static const struct opt_group output_group = {
 		  "leave out callers and callees of functions below this share of the total; 0.01 "
 		  "if not given",
 		  NULL, COMPLETE_NOTHING },
+		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
+		  COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
 
-static const struct opt_group *const options[] = { &input_options, &names_options, &output_group,
+static const struct opt_group *const options[] = { &input_options,   &names_options,
+						   &inline_options,  &output_group,
 						   &general_options, NULL };
 
 static bool begin(struct settings *s, char error[512])

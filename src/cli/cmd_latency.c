@@ -3,9 +3,9 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"How long the calls of each function took, and below it those by each of its callers: how "
-	"many, on average, the median, and what 9 of 10, 99 of 100, and all of them did not "
-	"exceed. It takes data of kin run --latency, from programs compiled with "
+	"Call durations per function, with a row for each of its callers below: count, mean, "
+	"median, 90th and 99th percentile, maximum. It takes data of kin run --latency, from "
+	"programs compiled with "
 	"-finstrument-functions.",
 	"Every call is measured by the clock, from its beginning to its end: with all that it "
 	"called, with time in which the thread slept or had no CPU, and without the time that "

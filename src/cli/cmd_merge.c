@@ -15,14 +15,15 @@ static const char *const description[] = {
 	"and merging it with more of them later gives the same as merging all at once.",
 	"Counts that do not fit the fields of the format are spread over several records, so no "
 	"sum wraps; every gprof can read the result.",
-	"The program is needed only for the size and order of its addresses. If none is named or "
-	"found they are taken to be those of this machine.",
+	"The program of gmon.out files is needed only for the size and order of its addresses. If "
+	"none is named or found they are taken to be those of this machine. A .kin file notes its "
+	"path and build ID, so that reports find it later.",
 	NULL,
 };
 
 static const struct example examples[] = {
 	{ "kin merge gmon.out.*", "sum of all runs, in gmon.sum" },
-	{ "kin merge -o all.gmon runs/", "of all gmon.out files in a folder" },
+	{ "kin merge -o all.gmon runs/", "of all gmon.out files in a directory" },
 	{ "kin merge -o all.kin *.kin", "of recordings" },
 	{ 0 },
 };

@@ -9,9 +9,17 @@ static const char *const description[] = {
 	"and can be linked again without compiling; functions that are not listed follow as they "
 	"are.",
 	"The order is found by call-chain clustering (C3, Ottoni and Maher, CGO 2017) on calls, "
-	"times and sizes. With --format=text there is a table with the clusters, and what the "
-	"order gains: how far calls lead, how many leave their page, and how many pages the hot "
-	"code is spread over.",
+	"times and sizes. With --format=text there is a table with the clusters, and the expected "
+	"gain: mean call distance, share of calls that cross a page, number of pages with hot "
+	"code.",
+	"It pays for programs of megabytes, whose hot functions lie on many more pages than they "
+	"would fill, so that the CPU waits for instructions; --format=text has both numbers. "
+	"One whose hot code is on a few dozen pages either way gains nothing that can be measured: "
+	"kin itself is an example.",
+	"Only functions of the program are listed, not those of libraries and of the kernel, nor "
+	"code without a symbol. Where calls were counted (-pg), that build's clones of functions "
+	"(f.constprop.0, f.part.0) stand under the function's own name, as the build that is "
+	"ordered may not have them; a recording of that build itself has the names as they are.",
 	NULL,
 };
 

@@ -1,8 +1,10 @@
 /* cmd_record.c - samples what programs do, with whole call stacks. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -11,26 +13,27 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/prefix.h"
+#include "cli/record_inside.h"
 #include "cli/sampling.h"
-#include "record/preload.h"
 #include "record/record.h"
 
 static const char *const description[] = {
-	"Runs COMMAND and samples it and all that it starts: where they are, and by whose calls. "
+	"Runs COMMAND and samples it and every process it starts, with call stacks. "
 	"The stacks are walked while recording, by the call-frame information that compilers leave "
 	"in every program, so that nothing has to be compiled differently and the file stays "
 	"small; where there is none, by frame pointers. kin report shows the file.",
-	"Without COMMAND, running processes (-p), single threads (-t), or the whole machine (-a) "
-	"are recorded, until they end, until --duration is over, or until an interrupt. They are "
-	"not disturbed.",
+	"Running processes (-p), single threads (-t), all of a user (-u), or the whole machine "
+	"(-a) "
+	"are recorded until they end, until --duration is over, or until an interrupt; with "
+	"COMMAND, as long as that runs. They are not disturbed.",
 	"COMMAND's exit status becomes that of kin record; if a signal kills it, the same signal "
 	"ends kin record. Interrupts and other signals are passed on to it; a second one ends the "
 	"recording while COMMAND goes on. What COMMAND leaves running is recorded until it ends, "
-	"too. If recording fails once COMMAND runs, COMMAND runs on.",
+	"too. Whatever goes wrong with the recording, COMMAND runs to its end. Where the kernel "
+	"lets nobody sample, COMMAND is measured from inside, by the runtime that kin run uses.",
 	"The file grows as the program runs and holds everything up to the last second, whatever "
-	"happens to the recorder. At the end it is said how far the recording can be trusted: CPU "
-	"time by the kernel's accounting next to what was sampled, stacks that were not walked to "
-	"their end, and in which files, samples that were lost.",
+	"happens to the recorder. A summary at the end shows the quality of the recording: sampled "
+	"CPU time against the kernel's accounting, incomplete stacks by file, and lost samples.",
 	"With --wall the time that threads do not run is recorded as well, as two more events "
 	"whose weights are exact: blocked, and waiting for a CPU that others had. Where the kernel "
 	"allows it their stacks are taken when the thread leaves the CPU. Otherwise the place is "
@@ -42,8 +45,12 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin record ./prog -x input", "in profile.kin; then: kin report" },
 	{ "kin record -o web.kin -p 1234 --duration 10s", "ten seconds of a running process" },
+	{ "kin record -p 1234 -- sleep 10", "the same" },
+	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
+	{ "kin record -a --switch-output=1h --switch-max-files=24",
+	  "the last day of the machine, a file for each hour" },
 	{ 0 },
 };
 
@@ -54,6 +61,25 @@ enum {
 	RECORD_RUNS,
 	RECORD_PERF_DATA,
 	RECORD_QUIET,
+	RECORD_DELAY,
+	RECORD_CONTROL,
+	RECORD_FILTER,
+	RECORD_NOT_SELF,
+	RECORD_ALL_USER,
+	RECORD_ALL_KERNEL,
+	RECORD_GROUP,
+	RECORD_STRICT_RATE,
+	RECORD_MAX_SIZE,
+	RECORD_LEVEL,
+	RECORD_SWITCH,
+	RECORD_SWITCH_MAX,
+	RECORD_OVERWRITE,
+	RECORD_USER_CHAINS,
+	RECORD_KERNEL_CHAINS,
+	RECORD_CLOCK,
+	RECORD_DRY_RUN,
+	RECORD_DATED,
+	RECORD_AS_EVER,
 };
 
 static const struct opt_group what_options = {
@@ -63,11 +89,38 @@ static const struct opt_group what_options = {
 		  "running processes, with all their threads and what "
 		  "they start; PID,PID,... or repeated",
 		  NULL, COMPLETE_NOTHING },
-		{ SAMPLING_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
+		{ SAMPLING_TID, 't', "thread", "TID", "single threads, and what they start", NULL,
 		  COMPLETE_NOTHING },
+		{ SAMPLING_TID, 0, "tid", "TID", "the same as --thread", NULL, COMPLETE_NOTHING },
 		{ SAMPLING_ALL, 'a', "all-cpus", NULL,
 		  "everything on the machine; with COMMAND, while that runs", NULL,
 		  COMPLETE_NOTHING },
+		{ SAMPLING_USER, 'u', "uid", "USER",
+		  "the processes that a user has at the beginning, and what they start", NULL,
+		  COMPLETE_NOTHING },
+		{ SAMPLING_CPU, 'C', "cpu", "CPUS",
+		  "only on these CPUs, 0-3,8; everything that runs there, unless tasks are given",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_CGROUP, 'G', "cgroup", "NAME",
+		  "with -a: only what is in this control group, by its path below /sys/fs/cgroup",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_NO_INHERIT, 'i', "no-inherit", NULL,
+		  "COMMAND's first thread, or the threads named, without what they start", NULL,
+		  COMPLETE_NOTHING },
+		{ SAMPLING_NO_INHERIT, 0, "per-thread", NULL, "the same as --no-inherit", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_NOT_SELF, 0, "exclude-perf", NULL, "no samples of the recorder itself",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_DELAY, 'D', "delay", "MS",
+		  "begin this many milliseconds after COMMAND; -1: when --control says so; or only "
+		  "in "
+		  "these spans: 10-20,30-40",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_CONTROL, 0, "control", "PIPE",
+		  "obey the lines enable, disable, ping and stop from a pipe, fd:N or fifo:PATH, "
+		  "and "
+		  "answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  NULL, COMPLETE_NOTHING },
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "stop after that time: seconds, or with a unit: ms, s, m, h", NULL,
 		  COMPLETE_NOTHING },
@@ -83,21 +136,60 @@ static const struct opt_group how_options = {
 		{ SAMPLING_EVENT, 'e', "event", "EVENT",
 		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, "
 		  "rHEX, ... as perf names them, with :u or :k for user or kernel mode alone; "
+		  "trace "
+		  "points, sched:sched_switch, syscalls:*; breakpoints, mem:ADDRESS:rw; "
+		  "EVENT/period=N,name=TEXT,call-graph=no/; {EVENT,EVENT} counted together, and "
+		  "with :S read when the first one is "
+		  "sampled; "
 		  "EVENT,EVENT or repeated. Usually cycles, or CPU time where the machine does not "
 		  "count them",
 		  NULL, COMPLETE_NOTHING },
-		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
-		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
-		{ SAMPLING_PERIOD, 'c', "count", "N", "or one sample every N events", NULL,
+		{ RECORD_FILTER, 0, "filter", "CONDITION",
+		  "of the trace points of the last -e only these: \"prev_pid == 1\"", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_ALL_USER, 0, "all-user", NULL, "all events in user mode alone", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_ALL_KERNEL, 0, "all-kernel", NULL, "all events in the kernel alone", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_GROUP, 0, "group", NULL, "all events are counted together, as in {...}",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
+		  "samples per second of CPU time, 999 if not given, max: as many as the kernel "
+		  "permits. Periods differ from it by up to 8 %, at random, so that no program is "
+		  "in step with them; samples stand for the period that they had",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_STRICT_RATE, 0, "strict-freq", NULL,
+		  "end with an error if the kernel permits less than -F says", NULL,
+		  COMPLETE_NOTHING },
+		{ SAMPLING_PERIOD, 'c', "count", "N",
+		  "a fixed period instead: one sample every N events; every nanosecond of CPU time "
+		  "is an event "
+		  "of a clock",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_BUFFERS, 'm', "mmap-pages", "SIZE",
+		  "size of the buffer of each CPU: pages, or 512K, 8M; without it as large "
+		  "as "
+		  "the kernel permits, up to 8M",
+		  NULL, COMPLETE_NOTHING },
 		{ RECORD_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
 		  "dwarf: that information alone; fp: frame pointers, of programs compiled with "
-		  "-fno-omit-frame-pointer",
-		  "auto dwarf fp", COMPLETE_NOTHING, true },
+		  "-fno-omit-frame-pointer. dwarf,BYTES copies so much of each stack",
+		  "auto dwarf fp", COMPLETE_NOTHING, .lenient = ARG_OR_OPTION, .more = true },
+		{ RECORD_USER_CHAINS, 0, "user-callchains", NULL,
+		  "of stacks only the part in user mode, below the place where the sample was "
+		  "taken",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_KERNEL_CHAINS, 0, "kernel-callchains", NULL,
+		  "of stacks only the part in the kernel; of samples in user mode the place "
+		  "alone",
+		  NULL, COMPLETE_NOTHING },
 		{ RECORD_WALL, 0, "wall", NULL,
 		  "record the time that threads do not run, too: blocked, or waiting for a CPU",
 		  NULL, COMPLETE_NOTHING },
+		{ RECORD_WALL, 0, "off-cpu", NULL, "the same as --wall", NULL, COMPLETE_NOTHING },
+		{ RECORD_CLOCK, 'k', "clockid", "CLOCK",
+		  "what times are by: monotonic is the only one", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -107,26 +199,143 @@ static const struct opt_group file_options = {
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.kin; an older recording there is replaced, and "
-		  "nothing else",
+		  "nothing else; - is standard output, a pipe, and COMMAND prints to standard "
+		  "error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
 		  "write a perf.data file, too, with the stacks as call chains", NULL,
 		  COMPLETE_FILE },
+		{ RECORD_DATED, 0, "timestamp-filename", NULL,
+		  "put the date and time behind FILE's name", NULL, COMPLETE_NOTHING },
+		{ RECORD_MAX_SIZE, 0, "max-size", "SIZE",
+		  "end the recording, not COMMAND, when FILE has that size: 500K, 2G", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_SWITCH, 0, "switch-output", "[WHEN]",
+		  "go on in a new file at SIGUSR2 (signal, the default), when one has a SIZE "
+		  "(500K, 2G), or after a TIME (30s, 10m, 1h, 1d); each is a whole recording, and "
+		  "gets the date and time behind FILE's name",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_SWITCH_MAX, 0, "switch-max-files", "N",
+		  "with --switch-output: keep the last N files", NULL, COMPLETE_NOTHING },
+		{ RECORD_OVERWRITE, 0, "overwrite", NULL,
+		  "keep the most recent samples in memory, 64 MiB of them, and write these alone: "
+		  "at the end, and when --switch-output says so",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_LEVEL, 'z', "compression-level", "[N]",
+		  "compress FILE by level N, 1 (as without it) to 22 (the smallest)", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_DRY_RUN, 0, "dry-run", NULL, "check the command line, and start nothing",
+		  NULL, COMPLETE_NOTHING },
 		{ RECORD_QUIET, 'q', "quiet", NULL, "say nothing when all went well", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
 
-static const struct opt_group *const options[] = { &what_options, &how_options, &file_options,
-						   &general_options, NULL };
+/* Words of perf record for what a recording of kin has anyhow. */
+static const struct opt_group ever_options = {
+	"As always: accepted for command lines of perf record",
+	(const struct opt[]){
+		{ RECORD_AS_EVER, 'T', "timestamp", NULL, "samples have times", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 'P', "period", NULL, "samples say what they stand for", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 'R', "raw-samples", NULL, "trace points have their fields", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "sample-cpu", NULL, "samples say on which CPU", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "sample-identifier", NULL, "samples say of which event", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "timestamp-boundary", NULL, "FILE says from when to when",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "buildid-all", NULL, "programs have their build-ids", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "buildid-mmap", NULL, "mappings have them, too", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 'B', "no-buildid", NULL,
+		  "programs need not be read for their build-ids at the end", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 'N', "no-buildid-cache", NULL, "nothing is put into ~/.debug",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "no-bpf-event", NULL, "loading BPF programs is no event", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "no-buffering", NULL, "FILE is whole up to the last second",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "tail-synthesize", NULL,
+		  "tasks that run already are looked at when they are first seen", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 0, "namespaces", NULL,
+		  "files are looked for as each program sees them; kin report -s cgroup_id takes "
+		  "a perf.data",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 'v', "verbose", NULL, "all there is to say is said", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &what_options, &how_options,     &file_options,
+						   &ever_options, &general_options, NULL };
+
+/* What else perf record knows. */
+static const char memory[] = "perf record -d and kin report --mem-mode show accesses to memory",
+		  branches[] = "perf record -b and kin report -b show branches",
+		  tracing[] = "traces by the hardware are not recorded: perf record has them",
+		  registers[] = "perf record -I and perf script -F iregs show registers",
+		  seldom[] = "tasks that run already are looked at when they are first seen",
+		  bpf[] = "--wall records the time off the CPUs without BPF programs",
+		  one_thread[] = "one thread writes the file; -m has larger buffers";
+static const struct opt_refusal refused_here[] = {
+	{ 'b', "branch-any", branches },
+	{ 'j', "branch-filter", branches },
+	{ 'd', "data", memory },
+	{ 'W', "weight", memory },
+	{ 0, "phys-data", memory },
+	{ 0, "data-page-size", memory },
+	{ 0, "code-page-size",
+	  "perf record --code-page-size has it, for kin report -s "
+	  "code_page_size" },
+	{ 0, "transaction", "perf record --transaction has it, for kin report -s transaction" },
+	{ 'I', "intr-regs", registers },
+	{ 0, "user-regs", registers },
+	{ 's', "stat", "kin info says the CPU time of each thread" },
+	{ 'n', "no-samples", "perf stat counts without samples" },
+	{ 0, "running-time",
+	  "events that take turns on the CPU's counters are scaled by perf stat" },
+	{ 'S', "snapshot", tracing },
+	{ 0, "aux-sample", tracing },
+	{ 0, "switch-output-event",
+	  "kill -USR2, and --switch-output, have kin record go on in a new file" },
+	{ 0, "switch-events", "--wall records the time between switches, with stacks" },
+	{ 0, "latency", "--wall records it, and kin report --latency shows it" },
+	{ 0, "realtime", "chrt -f 1 kin record runs it at a real-time priority; -r repeats" },
+	{ 0, "all-cgroups", "perf record --all-cgroups, and kin report -s cgroup" },
+	{ 0, "synth", seldom },
+	{ 0, "num-thread-synthesize", seldom },
+	{ 0, "proc-map-timeout", seldom },
+	{ 0, "threads", one_thread },
+	{ 0, "affinity", "taskset runs kin record on CPUs of your choice" },
+	{ 0, "aio", one_thread },
+	{ 0, "mmap-flush", "what is recorded is written each second" },
+	{ 0, "clang-opt", bpf },
+	{ 0, "clang-path", bpf },
+	{ 0, "vmlinux", "names of the kernel come from /proc/kallsyms" },
+	{ 0, "kcore", "kin annotate --asm reads the kernel's code when it is looked at" },
+	{ 0, "debuginfod", "DEBUGINFOD_URLS is for who looks at a recording" },
+	{ 0 },
+};
+static const struct opt_refusal *const refusals[] = { refused_here, NULL };
 
 /* ---- the command line ---- */
 
 struct line {
 	struct record_opts opts;
 	struct sampling sampling;
-	bool quiet;
+	VEC(struct gate_span) spans;
+	VEC(struct rings_filter) filters;
+	size_t last_events; /* where those of the last -e begin */
+	char *dated;        /* the output's name with a time; owned */
+	bool quiet, dry_run, with_date;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -148,6 +357,111 @@ static bool take_time(const char *arg, uint64_t *ret)
 	return false;
 }
 
+/* "signal", "100M", "30s" */
+static bool take_switch(const char *arg, struct parts_opts *o, char error[512])
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	uint64_t n = 0, bytes = 0;
+	char *end = NULL;
+	*o = (struct parts_opts){ .max_files = o->max_files, .overwrite = o->overwrite };
+	if (!arg || !strcmp(arg, "signal")) {
+		o->on_signal = true;
+		return true;
+	}
+	n = arg[0] >= '0' && arg[0] <= '9' ? strtoull(arg, &end, 10) : 0;
+	for (size_t i = 0; n && n < 1000000 && i < ARRAY_LEN(units); i++)
+		if (end[0] == units[i].unit && !end[1])
+			o->every_ns = n * units[i].seconds * 1000000000u;
+	if (n && end[0] && !o->every_ns && arg_size(arg, &bytes))
+		o->max_bytes = bytes;
+	return parts_are_wanted(o) ||
+	       arg_bad("--switch-output", arg, "signal, a size (500K, 2G), or a time (30s, 10m)",
+		       error);
+}
+
+/* "500", "-1", or "10-20,30-40": milliseconds. */
+static bool take_delay(const char *arg, struct line *l, char error[512])
+{
+	static const char what[] = "milliseconds, -1, or spans of them in order: 10-20,30-40";
+	const uint64_t most = UINT64_C(1) << 40;
+	l->spans.n = 0;
+	l->opts.gate.closed = !strcmp(arg, "-1");
+	if (l->opts.gate.closed || !strcmp(arg, "0"))
+		return true;
+	for (const char *s = arg; *s;) {
+		char *end;
+		struct gate_span span = { strtoull(s, &end, 10), UINT64_MAX };
+		bool good = end != s && *s >= '0' && *s <= '9' && span.from_ns < most;
+		if (good && *end == '-') {
+			s = end + 1;
+			span.to_ns = strtoull(s, &end, 10);
+			good = end != s && span.to_ns > span.from_ns && span.to_ns < most;
+			span.to_ns *= 1000000;
+		} else {
+			good = good && !l->spans.n && !*end;
+		}
+		span.from_ns *= 1000000;
+		good = good && (!l->spans.n || l->spans.at[l->spans.n - 1].to_ns < span.from_ns);
+		if (!good || (*end && (*end != ',' || !end[1])))
+			return arg_bad("--delay", arg, what, error);
+		vec_push(&l->spans, span);
+		s = end + (*end == ',');
+	}
+	return l->spans.n || arg_bad("--delay", arg, what, error);
+}
+
+/* "auto", "fp", "dwarf" or "dwarf,BYTES" */
+static bool take_stacks(const char *arg, struct record_opts *o, char error[512])
+{
+	const char *more = arg ? strchr(arg, ',') : NULL;
+	size_t n = !arg ? 0 : more ? (size_t)(more - arg) : strlen(arg);
+	uint64_t bytes = 0;
+	if (arg && !strncmp(arg, "lbr", 3)) {
+		snprintf(
+			error, 512,
+			"--call-graph=lbr: stacks are not taken from the CPU's record of branches; "
+			"auto needs no frame pointers either");
+		return false;
+	}
+	if (!arg || (n == 4 && !memcmp(arg, "auto", 4)))
+		o->mode = UNWINDING_AUTO;
+	else if (n == 2 && !memcmp(arg, "fp", 2))
+		o->mode = UNWINDING_FP;
+	else if (n == 5 && !memcmp(arg, "dwarf", 5))
+		o->mode = UNWINDING_DWARF;
+	else
+		return arg_bad("--call-graph", arg, "one of auto, dwarf, fp", error);
+	if (!more)
+		return true;
+	if (o->mode == UNWINDING_FP || !arg_u64(more + 1, 8, 65528, &bytes))
+		return arg_bad("--call-graph", arg, "dwarf, or dwarf with 8 to 65528 bytes", error);
+	o->stack_bytes = (uint32_t)((bytes + 7) / 8 * 8);
+	return true;
+}
+
+/* Of the events that -e named last. */
+static bool take_filter(const char *arg, struct line *l, char error[512])
+{
+	const char *events = l->sampling.events;
+	if (!events) {
+		snprintf(error, 512, "--filter is of the -e before it: there is none");
+		return false;
+	}
+	struct rings_filter f = { (uint32_t)l->last_events, (uint32_t)strlen(events), arg };
+	vec_push(&l->filters, f);
+	return true;
+}
+
+static bool take_clock(const char *arg, char error[512])
+{
+	if (!strcmp(arg, "monotonic") || !strcmp(arg, "mono") || !strcmp(arg, "CLOCK_MONOTONIC"))
+		return true;
+	return arg_bad("--clockid", arg, "monotonic, by which all times are", error);
+}
+
 static bool set(void *line, int id, const char *arg, char error[512])
 {
 	struct line *l = line;
@@ -163,11 +477,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		o->runs = (unsigned)n;
 		break;
 	case RECORD_STACKS:
-		o->mode = !arg                    ? UNWINDING_AUTO
-			  : !strcmp(arg, "fp")    ? UNWINDING_FP
-			  : !strcmp(arg, "dwarf") ? UNWINDING_DWARF
-						  : UNWINDING_AUTO;
-		break;
+		return take_stacks(arg, o, error);
 	case RECORD_WALL:
 		o->wall = true;
 		break;
@@ -180,21 +490,104 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_QUIET:
 		l->quiet = true;
 		break;
+	case RECORD_DELAY:
+		return take_delay(arg, l, error);
+	case RECORD_CONTROL:
+		o->gate.control = arg;
+		break;
+	case RECORD_FILTER:
+		return take_filter(arg, l, error);
+	case RECORD_NOT_SELF:
+		o->not_self = true;
+		break;
+	case RECORD_ALL_USER:
+		o->all_user = true;
+		break;
+	case RECORD_ALL_KERNEL:
+		o->all_kernel = true;
+		break;
+	case RECORD_GROUP:
+		o->one_group = true;
+		break;
+	case RECORD_STRICT_RATE:
+		o->strict_rate = true;
+		break;
+	case RECORD_MAX_SIZE:
+		return arg_size(arg, &o->max_bytes) ||
+		       arg_bad("--max-size", arg, "a size: 500K, 20M, 2G", error);
+	case RECORD_LEVEL:
+		if (arg && !arg_u64(arg, 1, 22, &n))
+			return arg_bad("-z", arg, "a number from 1 to 22", error);
+		o->compression = (int)n;
+		break;
+	case RECORD_SWITCH:
+		return take_switch(arg, &o->parts, error);
+	case RECORD_SWITCH_MAX:
+		if (!arg_u64(arg, 1, 1000000, &n))
+			return arg_bad("--switch-max-files", arg, "a number of files", error);
+		o->parts.max_files = (unsigned)n;
+		break;
+	case RECORD_OVERWRITE:
+		o->parts.overwrite = true;
+		break;
+	case RECORD_USER_CHAINS:
+		o->user_chains = true;
+		break;
+	case RECORD_KERNEL_CHAINS:
+		o->kernel_chains = true;
+		break;
+	case RECORD_CLOCK:
+		return take_clock(arg, error);
+	case RECORD_DRY_RUN:
+		l->dry_run = true;
+		break;
+	case RECORD_DATED:
+		l->with_date = true;
+		break;
+	case RECORD_AS_EVER:
+		break;
+	case SAMPLING_EVENT:
+		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
+		return sampling_set(&l->sampling, id, arg, error);
 	default:
 		return sampling_set(&l->sampling, id, arg, error);
 	}
 	return true;
 }
 
+static const char *check_parts(const struct record_opts *o)
+{
+	const struct parts_opts *p = &o->parts;
+	bool parts = parts_are_wanted(p);
+	if ((parts || p->overwrite) && !strcmp(o->output, "-"))
+		return "--switch-output and --overwrite take files, and -o - is a pipe";
+	if (p->max_files && !parts)
+		return "--switch-max-files is of --switch-output: when does a new file begin?";
+	if (p->overwrite && p->max_bytes)
+		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "
+		       "go by; =signal or =TIME has";
+	if (p->overwrite && o->perf_data)
+		return "--overwrite keeps the most recent samples, --perf-data writes all of them: "
+		       "one or the other";
+	return NULL;
+}
+
 /* What is wrong with the line; NULL: nothing. */
 static const char *check(const struct line *l)
 {
 	const struct record_opts *o = &l->opts;
-	if (!o->argv && !sampling_attaches(&l->sampling) && !l->sampling.everything)
-		return "no command, and none of -p, -t and -a: what is to be recorded?";
+	if (!o->argv && !sampling_attaches(&l->sampling) && !sampling_is_of_machine(&l->sampling))
+		return "no command, and none of -p, -t, -u, -a and -C: what is to be recorded?";
 	if (o->runs > 1 && !o->argv)
 		return "-r repeats a command: there is none";
-	return sampling_conflict(&l->sampling, o->argv);
+	if (o->runs > 1 && gate_is_needed(&o->gate))
+		return "-r, and -D or --control: one or the other";
+	if (o->all_user && o->all_kernel)
+		return "--all-user and --all-kernel: one or the other";
+	if (o->user_chains && o->kernel_chains)
+		return "--user-callchains and --kernel-callchains: one or the other";
+	const char *wrong = check_parts(o);
+	return wrong ? wrong : sampling_conflict(&l->sampling);
 }
 
 static void take_sampling(struct record_opts *o, const struct sampling *s)
@@ -202,7 +595,12 @@ static void take_sampling(struct record_opts *o, const struct sampling *s)
 	o->events = s->events;
 	o->frequency = s->frequency;
 	o->period = s->period;
-	o->everything = s->everything;
+	o->everything = sampling_is_of_machine(s);
+	o->cpus = s->cpus.at.at;
+	o->n_cpus = s->cpus.at.n;
+	o->cgroup = s->cgroup;
+	o->no_inherit = s->no_inherit;
+	o->buffer_bytes = (size_t)s->buffer_bytes;
 	o->pids = s->pids.at.at;
 	o->n_pids = s->pids.at.n;
 	o->tids = s->tids.at.at;
@@ -221,45 +619,42 @@ static void say_audit(const struct record_audit *a, const char *output, bool qui
 	free(text);
 }
 
-/* Without permission there is the runtime that measures from inside. Returns if it cannot. */
-static void fall_back(const struct line *l)
+/* Nothing can be recorded, for want of something that the program does not need. */
+static int run_unrecorded(const struct line *l)
 {
-	const struct record_opts *o = &l->opts;
-	char *library = o->argv && !o->everything ? preload_find() : NULL;
-	const char *obstacle = library ? preload_obstacle(o->argv[0]) : NULL;
-	struct preload_opts p = { .output = o->output,
-				  .frequency = o->frequency ? (unsigned)o->frequency : 999 };
-	if (!library)
-		return;
-	free(library);
-	if (obstacle) {
-		message("record", "%s %s", o->argv[0], obstacle);
-		return;
-	}
-	struct kin_error *err = preload_set(&p);
-	if (message_error("record", err))
-		return;
-	message("record", "it is measured from inside instead, as kin run does");
-	execvp(o->argv[0], o->argv);
-	message("record", "%s: %s", o->argv[0], strerror(errno));
-	_exit(child_not_run(errno));
+	message("record", "nothing is recorded; the program runs");
+	execvp(l->opts.argv[0], l->opts.argv);
+	int errnum = errno;
+	message("record", "%s: %s", l->opts.argv[0], strerror(errnum));
+	return child_not_run(errnum);
+}
+
+/* Whether the machine or a limit is to blame, not what was asked for. */
+static bool is_want(const struct line *l, int errnum)
+{
+	bool resource =
+		errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EAGAIN;
+	return resource || (errnum && !l->opts.events);
 }
 
 static int not_begun(const struct line *l, struct kin_error *err, bool not_executed)
 {
 	int errnum = kin_error_errno(err);
-	enum kin_error_kind kind = kin_error_kind(err);
-	bool refused = !not_executed && (errnum == EACCES || errnum == EPERM);
+	bool wrong = kin_error_kind(err) == KIN_ERROR_USAGE, program = l->opts.argv;
+	bool own = program && !record_is_apart(&l->opts) && !l->dry_run;
+	bool refused = !not_executed && (errnum == EACCES || errnum == EPERM || errnum == ENOSYS);
 	char *remedy = refused ? record_remedy(&l->opts) : NULL;
 	message("record", "%s%s%s", kin_error_message(err), refused ? ": " : "",
 		refused ? remedy : "");
 	free(remedy);
 	kin_error_free(err);
-	if (refused)
-		fall_back(l);
 	if (not_executed)
 		return child_not_run(errnum);
-	return kind == KIN_ERROR_USAGE && !l->opts.argv ? EXIT_USAGE : CHILD_FAILED;
+	if (refused && own)
+		return record_inside(&l->opts, l->quiet);
+	if (own && !refused && is_want(l, errnum))
+		return run_unrecorded(l);
+	return wrong && !program ? EXIT_USAGE : CHILD_FAILED;
 }
 
 static int end(const struct record_result *r)
@@ -271,17 +666,65 @@ static int end(const struct record_result *r)
 	return r->finished ? EXIT_OK : EXIT_ERROR;
 }
 
+/* profile.kin.20260131142501 */
+static void put_date(struct line *l)
+{
+	char date[32];
+	time_t now = time(NULL);
+	struct tm tm;
+	if (!l->with_date || parts_are_wanted(&l->opts.parts) || /* which are dated */
+	    !localtime_r(&now, &tm))
+		return;
+	strftime(date, sizeof(date), "%Y%m%d%H%M%S", &tm);
+	l->dated = xprintf("%s.%s", l->opts.output, date);
+	l->opts.output = l->dated;
+}
+
+/* Standard output is for the recording, then: what COMMAND prints goes to standard error. */
+static bool take_pipe(struct line *l)
+{
+	if (strcmp(l->opts.output, "-") != 0)
+		return true;
+	if (isatty(STDOUT_FILENO)) {
+		message("record", "-o -: standard output is a terminal: kin record -o - COMMAND | "
+				  "kin report -i -");
+		return false;
+	}
+	l->opts.output_pipe = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (l->opts.output_pipe < 0) {
+		message("record", "-o -: standard output: %s", strerror(errno));
+		return false;
+	}
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	return true;
+}
+
 static int run_line(struct line *l)
 {
 	struct record_result result;
 	bool not_executed;
 	take_sampling(&l->opts, &l->sampling);
+	put_date(l);
+	l->opts.gate.spans = l->spans.at;
+	l->opts.gate.n_spans = l->spans.n;
+	l->opts.filters = l->filters.at;
+	l->opts.n_filters = l->filters.n;
 	l->opts.say = say;
+	l->opts.parts.silent = l->quiet;
+	if (l->dry_run) {
+		struct kin_error *wrong = record_check(&l->opts);
+		return wrong ? not_begun(l, wrong, false) : EXIT_OK;
+	}
+	if (!take_pipe(l))
+		return EXIT_USAGE;
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
 	if (err)
 		return not_begun(l, err, not_executed);
+	child_ended();
+	char *series = result.n_parts ? xprintf("%s.*", l->opts.output) : NULL;
 	if (result.recorded && (!l->quiet || record_audit_is_bad(&result.audit)))
-		say_audit(&result.audit, l->opts.output, l->quiet);
+		say_audit(&result.audit, series ? series : l->opts.output, l->quiet);
+	free(series);
 	record_audit_done(&result.audit);
 	return end(&result);
 }
@@ -297,6 +740,9 @@ static int run_words(const struct command *c, int argc, char **argv)
 		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
 	sampling_done(&l.sampling);
+	vec_free(&l.spans);
+	vec_free(&l.filters);
+	free(l.dated);
 	return status;
 }
 
@@ -307,10 +753,13 @@ const struct command record_command = {
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,
 	.options = options,
+	.refused = refusals,
 	.examples = examples,
 	.exit_status =
-		"COMMAND's, or death by the signal that killed it; 125 if the recording could not "
-		"begin, 126 if COMMAND could not be executed, 127 if it was not found; 2 if the "
+		"COMMAND's, or death by the signal that killed it; 125 if what was asked for "
+		"cannot "
+		"be recorded, 126 if COMMAND could not be executed, 127 if it was not found; 2 if "
+		"the "
 		"command line makes no sense. Without COMMAND 0 if all was recorded, 1 if not.",
 	.run_words = run_words,
 };

@@ -8,22 +8,37 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/refusals.h"
 #include "cli/report_options.h"
 #include "cli/run.h"
 #include "kin/table.h"
 
 static const char *const description[] = {
-	"A row per command, library and function (or any other keys: --sort). Self is the share of "
+	"A row per library and function (or any other keys: --sort). Self is the share of "
 	"the samples that were taken in it, Children the share of those in whose stacks it is: its "
 	"own and those of all that it called. Self adds up to 100 %. A sample counts once in "
 	"Children, however often recursion has put the function on its stack.",
-	"On its own, and with --format, the page is kin's: the rows that matter. With names of "
-	"functions, the trees of who calls them and of what they call. --stdio is perf report's "
-	"layout, with its call chains below each row; without it --call-graph puts them there.",
+	"On its own it is a page: the functions with most Self, and below them those with most "
+	"Children "
+	"of the rest, as many as the terminal has room for, or 40. Threads of a program are one, "
+	"and "
+	"the command is a column where there are several programs. If there is no room for all "
+	"functions, those that pass at least 99 % of their time on to one other are folded into "
+	"the "
+	"row of the one that they lead to; the column Folded says how many. What is not shown is "
+	"counted above the table, and --all-rows shows it. With --format=json and csv there are "
+	"always "
+	"all rows, and one per command, library and function.",
+	"With names of functions, the trees of who calls them and of what they call. --stdio is "
+	"perf "
+	"report's layout, with its call chains below each row; without it --call-graph puts them "
+	"there.",
 	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: "
 	"report.children, report.percent-limit, report.sort_order, hist.percentage, "
-	"call-graph.print-type, order, sort-key, threshold and print-limit. Nothing is read from "
-	"the current folder.",
+	"call-graph.print-type, order, sort-key, threshold and print-limit; or, if PERF_CONFIG in "
+	"the environment names a file, from that. Nothing is read from the current directory.",
+	"Without DATA a recording is read from standard input if that is a pipe, else the last one "
+	"here is taken.",
 	NULL,
 };
 
@@ -36,17 +51,33 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { PAGE_ROWS = 40 };
+enum {
+	PAGE_ROWS = 40,
+	PAGE_WIDTH = 132, /* of a page that goes to no terminal */
+	PAGE_AROUND =
+		10, /* lines of a screen that are not rows: headings, notes, the next prompt */
+	PAGE_ROWS_MIN = 8,
+};
+
+static size_t page_rows(const struct output *out)
+{
+	if (!out->lines)
+		return PAGE_ROWS;
+	return out->lines > PAGE_AROUND + PAGE_ROWS_MIN ? out->lines - PAGE_AROUND : PAGE_ROWS_MIN;
+}
 
 /* What a page is when nobody says what it should be. */
-static void as_page(struct kin_hists_opts *h, const struct settings *s)
+static void as_page(struct kin_hists_opts *h, const struct settings *s, struct output *out)
 {
 	if (!s->call_graph)
 		h->call_graph = "none";
-	if (!h->has_percent_limit && !s->call_graph && !h->hierarchy) {
+	h->overview = !h->no_children && !h->latency && !h->group && !s->call_graph;
+	if (h->overview && !out->width && !s->output.has_width)
+		out->width = PAGE_WIDTH;
+	if (!h->has_percent_limit && !s->call_graph && !h->hierarchy && !h->all_rows) {
 		h->has_percent_limit = true;
 		h->percent_limit = 0.5;
-		h->max_rows = PAGE_ROWS;
+		h->max_rows = h->overview ? page_rows(out) : PAGE_ROWS;
 	}
 }
 
@@ -101,14 +132,6 @@ static struct kin_error *print_events(struct kin_profile *profile, const struct 
 	return err;
 }
 
-static size_t symbol_column(const struct kin_table *t)
-{
-	size_t i = 0;
-	while (i < kin_table_n_columns(t) && strcmp(kin_table_column(t, i)->key, "symbol") != 0)
-		i++;
-	return i;
-}
-
 /* Whether there are rows, of any event; what they are of is tried for a hint. */
 static struct kin_error *look_through(struct kin_profile *profile, struct kin_hists_opts h,
 				      bool *found, struct function_hint *hint)
@@ -123,7 +146,7 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 		if (err)
 			return err;
 		n = (size_t)number_of(t, "n_events");
-		size_t column = symbol_column(t);
+		size_t column = kin_table_find_column(t, "symbol");
 		kin_table_rewind(t);
 		while (kin_table_next(t, &row)) {
 			*found = !hint;
@@ -148,7 +171,8 @@ static struct kin_error *check_function(struct kin_profile *profile, struct kin_
 	h.function = NULL;
 	if ((err = look_through(profile, h, &found, &hint)))
 		return err;
-	return err_new(KIN_ERROR_USAGE, "no function '%s' in the samples%s", name, hint.text);
+	return err_new(KIN_ERROR_USAGE, "no function '%s' in the samples%s%s", name,
+		       strpbrk(name, "./") ? ", and no such file" : "", hint.text);
 }
 
 /* Callers, then callees, of each function named. */
@@ -156,7 +180,6 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 					 struct kin_hists_opts *h, const struct output *out)
 {
 	struct kin_error *err = NULL;
-	h->sort = h->sort ? h->sort : "sym";
 	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
 		h->function = s->subjects.at.at[i];
 		err = check_function(profile, *h);
@@ -175,23 +198,6 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 	return err;
 }
 
-/* Of all data that is named, or of the last recording here. */
-static struct kin_error *print_about(const struct settings *s, unsigned what, FILE *out)
-{
-	struct kin_error *err = s->data.at.n ? NULL : kin_about(NULL, what, out);
-	for (size_t i = 0; !err && i < s->data.at.n; i++)
-		err = kin_about(s->data.at.at[i], what, out);
-	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
-		return err;
-	struct kin_error *more =
-		err_new(KIN_ERROR_UNSUPPORTED,
-			"%s: what perf says of a recording only its own files hold; kin info says "
-			"what this one does",
-			kin_error_message(err));
-	kin_error_free(err);
-	return more;
-}
-
 static struct kin_error *print(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct kin_hists_opts h = s->hists;
@@ -201,16 +207,23 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	h.perf = s->format && !strcmp(s->format, "perf");
 	h.self_physical = h.self_physical || h.perf;
 	h.max_stack = h.perf && !h.max_stack ? 127 : h.max_stack;
+	h.call_graph = h.no_callers ? "none" : h.call_graph;
 	h.weights = s->format && !h.perf && strcmp(s->format, "text") != 0;
-	if (!s->format && !s->subjects.at.n)
-		as_page(&h, s);
+	if (s->subjects.at.n && !h.sort)
+		h.sort = "sym";
 	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
-	if (s->about & KIN_ABOUT_HEADER)
-		err = print_about(s, s->about, out.stream);
-	if (err)
+	if (!s->format && !s->subjects.at.n)
+		as_page(&h, s, &out);
+	char *keys = s->by ? settings_keys_by(s->by, h.sort, "comm,dso,sym") : NULL;
+	h.sort = keys ? keys : h.sort;
+	if (s->about & KIN_ABOUT_HEADER && !s->quiet)
+		err = run_print_about(s, s->about, out.stream);
+	if (err) {
+		free(keys);
 		return output_finish(&out, err);
+	}
 	if (s->format && !strcmp(s->format, "html"))
 		err = kin_html(profile,
 			       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
@@ -219,7 +232,11 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 		err = print_functions(profile, s, &h, &out);
 	else
 		err = print_events(profile, s, &h, &out);
-	return output_finish(&out, err);
+	free(keys);
+	err = output_finish(&out, err);
+	if (s->stats || !run_has_notes(s->format))
+		run_tell_notes(s, profile);
+	return err;
 }
 
 /* Prints, or shows on the terminal. */
@@ -228,19 +245,9 @@ static struct kin_error *present(struct kin_profile *profile, const struct setti
 	return s->tui ? browse_profile(profile, s, status) : print(profile, s, status);
 }
 
-/* What needs no profile. */
-static int run_about(const struct settings *s, unsigned what)
-{
-	struct output out;
-	struct kin_error *err = output_open(&s->output, EXIT_OK, &out);
-	if (!err)
-		err = output_finish(&out, print_about(s, what, out.stream));
-	return err ? message_error(s->command->name, err) : EXIT_OK;
-}
-
 static bool is_perf_data(const struct settings *s)
 {
-	struct kin_error *err = print_about(s, 0, stdout);
+	struct kin_error *err = run_print_about(s, 0, stdout);
 	kin_error_free(err);
 	return !err;
 }
@@ -261,6 +268,7 @@ const struct command report_command = {
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,
 	.options = report_options,
+	.takes_pipe = true,
 	.refused = report_refusals,
 	.examples = examples,
 	.names_subjects = true,

@@ -1,24 +1,20 @@
 /* cmd_run.c - runs a program with the collection runtime in it. */
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/content.h"
+#include "cli/inside.h"
 #include "cli/message.h"
 #include "cli/prefix.h"
 #include "record/preload.h"
-#include "record/target.h"
+#include "record/runtime_file.h"
 
 static const char *const description[] = {
 	"Runs COMMAND with kin's runtime loaded into it, and into all that it starts. Nothing has "
@@ -102,7 +98,6 @@ struct line {
 	struct preload_opts opts;
 	char **argv;
 	bool quiet;
-	bool measured; /* the runtime is in it */
 };
 
 static bool take_sample(const char *arg, unsigned *hz)
@@ -151,65 +146,20 @@ static bool set(void *line, int id, const char *arg, char error[512])
 
 /* ---- the files ---- */
 
-static bool is_pattern(const char *output) { return strchr(output, '%'); }
-
-/* The runtime never writes over anything, so that an older profile has to go first. */
-static struct kin_error *make_way(const char *output)
-{
-	struct stat st;
-	if (is_pattern(output) || lstat(output, &st))
-		return NULL;
-	if (!S_ISREG(st.st_mode) || content_of(output) != CONTENT_PROFILE)
-		return err_new(KIN_ERROR_USAGE,
-			       "-o %s would replace what is no profile: remove it first if that is "
-			       "meant",
-			       output);
-	return unlink(output) ? err_os(errno, "%s: replacing it", output) : NULL;
-}
-
-/* What files are called: "a.%p.kin" -> "a.*.kin"; and those whose name was taken, or whose process
- * is not the first: "profile.kin" -> "profile.*.kin". What is special to glob() is taken as it is.
- */
-static char *pattern_of(const char *output, bool taken)
-{
-	size_t n = strlen(output), k = 0;
-	bool named = n > 4 && !strcmp(output + n - 4, ".kin");
-	char *p = xalloc(2 * n + 8);
-	for (size_t i = 0; i < n - (named && taken ? 4 : 0); i++) {
-		if (output[i] == '%' && output[i + 1]) {
-			p[k++] = '*';
-			i++;
-			continue;
-		}
-		if (strchr("*?[\\", output[i]))
-			p[k++] = '\\';
-		p[k++] = output[i];
-	}
-	strcpy(p + k, taken ? ".*.kin" : "");
-	return p;
-}
-
-static bool is_newer(const char *path, const struct timespec *than)
-{
-	struct stat st;
-	return !stat(path, &st) &&
-	       (st.st_mtim.tv_sec > than->tv_sec ||
-		(st.st_mtim.tv_sec == than->tv_sec && st.st_mtim.tv_nsec >= than->tv_nsec));
-}
-
 static size_t count_others(const char *output, const struct timespec *start)
 {
 	glob_t g = { 0 };
 	size_t n = 0;
-	char *taken = pattern_of(output, true), *plain = pattern_of(output, false);
+	char *taken = inside_pattern(output, true), *plain = inside_pattern(output, false);
 	glob(taken, 0, NULL, &g);
 	for (size_t i = 0; i < g.gl_pathc; i++)
-		n += is_newer(g.gl_pathv[i], start) &&
-		     (!is_pattern(output) || fnmatch(plain, g.gl_pathv[i], FNM_PATHNAME) != 0);
+		n += inside_is_newer(g.gl_pathv[i], start) &&
+		     (!inside_is_pattern(output) ||
+		      fnmatch(plain, g.gl_pathv[i], FNM_PATHNAME) != 0);
 	globfree(&g);
-	if (is_pattern(output) && !glob(plain, 0, NULL, &g)) {
+	if (inside_is_pattern(output) && !glob(plain, 0, NULL, &g)) {
 		for (size_t i = 0; i < g.gl_pathc; i++)
-			n += is_newer(g.gl_pathv[i], start);
+			n += inside_is_newer(g.gl_pathv[i], start);
 		globfree(&g);
 	}
 	free(taken);
@@ -217,21 +167,9 @@ static size_t count_others(const char *output, const struct timespec *start)
 	return n;
 }
 
-/* What the runtime, which says nothing, could not do. */
-static bool cannot_write(const char *output)
-{
-	const char *slash = strrchr(output, '/');
-	char *folder = slash ? xprintf("%.*s/", (int)(slash - output), output) : xprintf(".");
-	bool cannot = faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0;
-	int errnum = errno;
-	free(folder);
-	errno = errnum;
-	return cannot;
-}
-
 static void say_all(const char *output, size_t others)
 {
-	char *all = pattern_of(output, true);
+	char *all = inside_pattern(output, true);
 	message("run",
 		"%s, and %zu more of other processes: kin flat %s shows it, kin flat %s %s "
 		"all of them",
@@ -241,7 +179,7 @@ static void say_all(const char *output, size_t others)
 
 static void say_pattern(const char *output, size_t n)
 {
-	char *all = pattern_of(output, false);
+	char *all = inside_pattern(output, false);
 	if (n == 1)
 		message("run", "a profile: kin flat %s shows it", all);
 	else
@@ -249,25 +187,36 @@ static void say_pattern(const char *output, size_t n)
 	free(all);
 }
 
+static void say_one(const struct preload_opts *o)
+{
+	bool calls = o->no_arcs || runtime_file_has_calls(o->output);
+	message("run", "%s: kin flat, kin graph and kin report show it%s", o->output,
+		calls ? ""
+		      : "; no calls were counted: the program has to be compiled for that, with "
+			"-pg "
+			"or -finstrument-functions");
+}
+
 static void say_files(const struct line *l, const struct timespec *start)
 {
 	const char *output = l->opts.output;
 	size_t others = count_others(output, start);
-	bool own = is_newer(output, start);
+	bool own = inside_is_newer(output, start);
+	const char *why = inside_unwritable(output);
 
 	if ((own || others) && l->quiet)
 		return;
 	if (own && others)
 		say_all(output, others);
 	else if (own)
-		message("run", "%s: kin flat, kin graph and kin report show it", output);
-	else if (others && is_pattern(output))
+		say_one(&l->opts);
+	else if (others && inside_is_pattern(output))
 		say_pattern(output, others);
 	else if (others)
 		message("run", "%zu profiles beside where %s would be", others, output);
-	else if (cannot_write(output))
+	else if (why)
 		message("run", "there is no profile: cannot write %s: %s; -o names another file",
-			output, strerror(errno));
+			output, why);
 	else
 		message("run",
 			"%s left no profile: it could not write %s, ended at once, or was not "
@@ -277,58 +226,19 @@ static void say_files(const struct line *l, const struct timespec *start)
 
 /* ---- running ---- */
 
-static int not_run(struct kin_error *err)
+static int run_line(const struct line *l)
 {
-	int errnum = kin_error_errno(err);
-	message_error("run", err);
-	return child_not_run(errnum);
-}
-
-/* The program is more important than its profile: it runs, whatever keeps us from measuring it. */
-static void prepare(struct line *l)
-{
-	const char *obstacle = preload_obstacle(l->argv[0]);
-	struct kin_error *err =
-		obstacle ? err_new(KIN_ERROR_UNSUPPORTED, "%s %s", l->argv[0], obstacle)
-			 : make_way(l->opts.output);
-	if (!err)
-		err = preload_set(&l->opts);
-	l->measured = !err;
-	if (!err)
-		return;
-	message("run", "%s: nothing is measured; the program runs", kin_error_message(err));
-	kin_error_free(err);
-}
-
-static int run_line(struct line *l)
-{
-	struct timespec start;
-	struct signals signals;
-	struct target target;
-	struct kin_error *err = signals_open(&signals);
-	if (err) {
-		message_error("run", err);
-		return CHILD_FAILED;
-	}
-	prepare(l);
-	clock_gettime(CLOCK_REALTIME_COARSE, &start);
-	if ((err = target_start(l->argv, &signals, &target))) {
-		signals_close(&signals);
-		message_error("run", err);
-		return CHILD_FAILED;
-	}
-	if ((err = target_go(&target, l->argv[0]))) {
-		signals_close(&signals);
-		return not_run(err);
-	}
-	target_wait(&target, &signals);
-	signals_close(&signals);
-	/* Writing to mapped memory does not say when; what looks for the last profile asks that. */
-	if (l->measured) {
-		(void)utimensat(AT_FDCWD, l->opts.output, NULL, AT_SYMLINK_NOFOLLOW);
-		say_files(l, &start);
-	}
-	return child_end_as(target.status);
+	struct inside inside = {
+		.command = "run", .opts = l->opts, .argv = l->argv, .recorder = true
+	};
+	struct inside_result r;
+	inside_run(&inside, &r);
+	if (!r.ran)
+		return r.status;
+	child_ended();
+	if (r.measured)
+		say_files(l, &r.start);
+	return child_end_as(r.status);
 }
 
 static int run_words(const struct command *c, int argc, char **argv)

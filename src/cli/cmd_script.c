@@ -2,18 +2,20 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/refusals.h"
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Every sample with its stack, in the layout of perf script: command, thread, processor, "
-	"time, what the sample stands for, the event; then a line per frame, the innermost first. "
-	"What the data does not say is left out; a time of 0 is one that is not known. Addresses "
+	"Every sample with its stack, in the layout of perf script: command, thread, CPU, time, "
+	"weight, event; then a line per frame, the innermost first. "
+	"Fields missing from the data are left out; a time of 0 means unknown. Addresses "
 	"are those in the program or library, as objdump shows them.",
 	"--folded adds up equal stacks and prints each in one line, the outermost function first, "
-	"with what its samples stand for: what flame graph tools read. Only samples of one kind "
+	"with the sum of weights: the input of flame graph tools. Only samples of one kind "
 	"are added up: those of the first event and of others in the same unit, or of the one that "
 	"--event names. Code without a name is its library's. Parameters are left out of names.",
-	"The data may also be folded stacks, or what perf script printed.",
+	"The data may also be folded stacks, or what perf script printed. Without DATA it is read "
+	"from standard input if that is a pipe.",
 	NULL,
 };
 
@@ -38,7 +40,6 @@ enum {
 	OPT_SHOW_TID,
 	OPT_ANNOTATE,
 	OPT_FULL_NAMES,
-	SCRIPT_EVENT,
 	SCRIPT_COMMS,
 	SCRIPT_PID,
 	SCRIPT_TID,
@@ -49,30 +50,44 @@ enum {
 	SCRIPT_MAX_STACK,
 	SCRIPT_RELATIVE,
 	SCRIPT_DELTA,
+	SCRIPT_WHOLE_PATHS,
+	SCRIPT_STOP_AT,
+	SCRIPT_DSOS,
+	SCRIPT_HEADER,
+	SCRIPT_HEADER_ONLY,
+	SCRIPT_SHOW_INFO,
 };
 
 static const struct opt_group fields_group = {
 	"Fields",
 	(const struct opt[]){
-		{ OPT_FIELDS, 'F', "fields", "LIST",
-		  "show these of comm, pid, tid, cpu, time, count, period, event, ip, sym, symoff, "
-		  "dso, srcline; +FIELD adds to the usual ones, -FIELD takes away",
+		{ OPT_FIELDS, 'F', "columns", "LIST",
+		  "show these of comm, pid, tid, cpu, time, count, period, event, trace (fields of "
+		  "trace points), ip, sym, symoff, dso, srcline; of accesses to memory addr, "
+		  "weight, ins_lat, phys_addr; misc (the CPU's mode); +FIELD adds to the usual "
+		  "ones, -FIELD takes away",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_NS, 0, "ns", NULL, "times with nine digits, not six", NULL,
+		{ OPT_FIELDS, 0, "fields", "LIST", "the same as --columns", NULL,
 		  COMPLETE_NOTHING },
-		{ SCRIPT_RELATIVE, 0, "reltime", NULL, "times since the first sample", NULL,
+		{ OPT_NS, 0, "ns", NULL, "print times with nine decimals, not six", NULL,
 		  COMPLETE_NOTHING },
-		{ SCRIPT_DELTA, 0, "deltatime", NULL, "times since the sample before", NULL,
+		{ SCRIPT_RELATIVE, 0, "reltime", NULL, "print times since the first sample", NULL,
 		  COMPLETE_NOTHING },
-		{ SCRIPT_LEAVES, 'G', "hide-call-graph", NULL,
-		  "only where samples were taken, not from where it was called", NULL,
+		{ SCRIPT_DELTA, 0, "deltatime", NULL, "print times since the previous sample", NULL,
 		  COMPLETE_NOTHING },
-		{ SCRIPT_MAX_STACK, 0, "max-stack", "N", "no more frames of a stack", NULL,
+		{ SCRIPT_LEAVES, 'G', "hide-call-graph", NULL, "print only the innermost frame",
+		  NULL, COMPLETE_NOTHING },
+		{ SCRIPT_MAX_STACK, 0, "max-stack", "N", "print at most N frames of a stack", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_INLINE, 0, "inline", NULL,
-		  "functions inlined are frames of their own (the default)", NULL,
+		{ SCRIPT_STOP_AT, 0, "stop-bt", "NAMES",
+		  "print frames up to the first of these functions", NULL, COMPLETE_NOTHING },
+		{ SCRIPT_WHOLE_PATHS, 0, "full-source-path", NULL,
+		  "print whole source paths with srcline, not only file names", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_NO_INLINE, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		{ OPT_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_INLINE, 0, "no-inline", NULL,
+		  "attribute inlined code to the function it was inlined into", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -83,18 +98,19 @@ static const struct opt_group folded_group = {
 	(const struct opt[]){
 		{ OPT_FOLDED, 0, "folded", NULL, "one line per distinct stack: --format=folded",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_COUNTS, 'n', "count", NULL, "numbers of samples, not what they stand for",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_COMM, 0, "no-comm", NULL, "lines do not begin with the command", NULL,
+		{ OPT_COUNTS, 'n', "count", NULL, "print sample counts instead of weights", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_SHOW_PID, 0, "show-pid", NULL, "the process behind the command: make-123",
+		{ OPT_NO_COMM, 0, "no-comm", NULL, "omit the command at the start of lines", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SHOW_PID, 0, "show-pid", NULL, "append the process to the command: make-123",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_SHOW_TID, 0, "show-tid", NULL, "process and thread behind it: make-123/124",
-		  NULL, COMPLETE_NOTHING },
+		{ OPT_SHOW_TID, 0, "show-tid", NULL,
+		  "append process and thread to the command: make-123/124", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_ANNOTATE, 0, "annotate-names", NULL,
-		  "mark names: _[k] of the kernel, _[i] inlined, _[j] made at run time", NULL,
+		  "mark names: _[k] of the kernel, _[i] inlined, _[j] JIT code", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_FULL_NAMES, 0, "full-names", NULL, "names with their parameters", NULL,
+		{ OPT_FULL_NAMES, 0, "full-names", NULL, "print names with their parameters", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -103,21 +119,23 @@ static const struct opt_group folded_group = {
 static const struct opt_group filter_group = {
 	"Samples",
 	(const struct opt[]){
-		{ SCRIPT_EVENT, 0, "event", "NAME", "only samples of this event", NULL,
-		  COMPLETE_NOTHING },
+		OPTIONS_OF_PARTS,
 		{ SCRIPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
 		  NULL, COMPLETE_NOTHING },
+		{ SCRIPT_DSOS, 0, "dsos", "NAMES",
+		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
 		{ SCRIPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
 		  COMPLETE_NOTHING },
-		{ SCRIPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8",
-		  NULL, COMPLETE_NOTHING },
-		{ SCRIPT_TIME, 0, "time", "SPAN",
-		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
+		{ SCRIPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL,
 		  COMPLETE_NOTHING },
+		{ SCRIPT_TIME, 0, "time", "SPAN",
+		  "only samples in this interval: START,STOP in seconds, 10%-20%, or 10%/2 (the "
+		  "second tenth)",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -125,12 +143,18 @@ static const struct opt_group filter_group = {
 static const struct opt_group output_group = {
 	"Output",
 	(const struct opt[]){
-		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or folded",
-		  "text json folded", COMPLETE_NOTHING },
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json or folded; -f without: as --force", "text json folded",
+		  COMPLETE_NOTHING, ARG_OR_FILE },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
-		{ OPT_NO_PAGER, 0, "no-pager", NULL,
-		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
+		{ SCRIPT_HEADER, 0, "header", NULL, "print the header of a perf.data first", NULL,
+		  COMPLETE_NOTHING },
+		{ SCRIPT_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit", NULL,
+		  COMPLETE_NOTHING },
+		{ SCRIPT_SHOW_INFO, 'I', "show-info", NULL,
+		  "include CPU, cache and memory details in the header", NULL, COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -139,31 +163,6 @@ static const struct opt_group *const options[] = {
 	&recording_options, &fields_group, &folded_group,    &filter_group,
 	&names_options,     &output_group, &general_options, NULL,
 };
-
-/* What else perf script 6.1 knows that people type. */
-static const struct opt_refusal refused[] = {
-	{ 'D', "dump-raw-trace", "perf script -D prints the records of a perf.data" },
-	{ 'I', "show-info", "kin report --header-only -I prints that" },
-	{ 0, "header", "kin report --header-only prints it" },
-	{ 0, "header-only", "kin report --header-only prints it" },
-	{ 'a', "all-cpus", "all samples are printed; -C NUMBERS shows those of some processors" },
-	{ 'l', "list", "there are no scripts: --format=json is for programs of one's own" },
-	{ 's', "script", "there are no scripts: --format=json is for programs of one's own" },
-	{ 'g', "gen-script", "there are no scripts: --format=json is for programs of one's own" },
-	{ 0, "dlfilter",
-	  "there are no filters to load: --format=json is for programs of one's own" },
-	{ 0, "dsos", "kin report -d has samples by library" },
-	{ 0, "insn-trace", "traces by the hardware are not decoded: perf script prints them" },
-	{ 0, "call-trace", "traces by the hardware are not decoded: perf script prints them" },
-	{ 0, "call-ret-trace", "traces by the hardware are not decoded: perf script prints them" },
-	{ 0, "show-task-events", "kin report --tasks has the tasks; perf script the records" },
-	{ 0, "show-mmap-events", "kin report --mmaps has the mappings; perf script the records" },
-	{ 0, "show-switch-events", "kin record --wall makes samples of switches" },
-	{ 0, "show-lost-events", "kin info says how many were lost" },
-	{ 0, "per-event-dump", "--event NAME -o FILE writes the samples of one event" },
-	{ 0 },
-};
-static const struct opt_refusal *const refusals[] = { refused, recording_refusals, NULL };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
@@ -211,15 +210,30 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		if (!arg_u64(arg, 0, 1000000, &n))
 			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
 		o->max_stack = (unsigned)n;
+		o->no_frames = !n;
+		break;
+	case SCRIPT_STOP_AT:
+		o->stop_at = arg;
+		break;
+	case SCRIPT_WHOLE_PATHS:
+		o->whole_paths = true;
+		break;
+	case SCRIPT_DSOS:
+		o->objects = arg;
+		break;
+	case SCRIPT_HEADER:
+	case SCRIPT_HEADER_ONLY:
+		s->about |= KIN_ABOUT_HEADER;
+		s->only_about |= id == SCRIPT_HEADER_ONLY;
+		break;
+	case SCRIPT_SHOW_INFO:
+		s->about |= KIN_ABOUT_ALL_OF_HEADER;
 		break;
 	case SCRIPT_RELATIVE:
 		o->relative = true;
 		break;
 	case SCRIPT_DELTA:
 		o->delta = true;
-		break;
-	case SCRIPT_EVENT:
-		o->event = arg;
 		break;
 	case SCRIPT_COMMS:
 		o->comms = arg;
@@ -253,11 +267,21 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
-	err = kin_script(profile, s->format ? s->format : "text", &s->script, out.stream);
-	return output_finish(&out, err);
+	struct kin_script_opts opts = s->script;
+	opts.escaped = out.is_seen;
+	if (s->about & KIN_ABOUT_HEADER)
+		err = run_print_about(s, s->about, out.stream);
+	if (!err)
+		err = kin_script(profile, s->format ? s->format : "text", &opts, out.stream);
+	err = output_finish(&out, err);
+	run_tell_notes(s, profile);
+	return err;
 }
 
-static int run(const struct settings *s) { return run_profile(s, write_to); }
+static int run(const struct settings *s)
+{
+	return s->only_about ? run_about(s, s->about) : run_profile(s, write_to);
+}
 
 const struct command script_command = {
 	.name = "script",
@@ -266,7 +290,8 @@ const struct command script_command = {
 	.operands = "[DATA]...",
 	.description = description,
 	.options = options,
-	.refused = refusals,
+	.takes_pipe = true,
+	.refused = script_refusals,
 	.examples = examples,
 	.begin = begin,
 	.set = set,

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/child.h"
@@ -29,7 +30,8 @@ static const char *const description[] = {
 	"On a terminal it is a table to go about in: Enter shows the callers and callees of a "
 	"function, Esc goes back, / shows only rows with a text in them, s sorts by Children or by "
 	"Self, p holds the picture, ? lists all keys, q quits. --stdio prints each refresh, as it "
-	"also does when standard output is no terminal; --json prints one JSON document for each, "
+	"also does when standard output is not a terminal; --json prints one JSON document for "
+	"each, "
 	"of each event.",
 	"--wall has the time that threads were blocked, or waited for a CPU, as events of their "
 	"own.",
@@ -69,6 +71,12 @@ enum {
 	TOP_CHILDREN,
 	TOP_NO_KERNEL,
 	TOP_NO_USER,
+	TOP_FIELDS,
+	TOP_SAMPLES,
+	TOP_PERIOD,
+	TOP_PERCENTAGE,
+	TOP_IGNORE_CALLEES,
+	TOP_BY,
 };
 
 static const struct opt_group what_options = {
@@ -78,7 +86,20 @@ static const struct opt_group what_options = {
 		  "running processes, with all their threads and what they start; PID,PID,... or "
 		  "repeated",
 		  NULL, COMPLETE_NOTHING },
-		{ SAMPLING_TID, 't', "tid", "TID", "single threads, and what they start", NULL,
+		{ SAMPLING_TID, 't', "thread", "TID", "single threads, and what they start", NULL,
+		  COMPLETE_NOTHING },
+		{ SAMPLING_TID, 0, "tid", "TID", "the same as --thread", NULL, COMPLETE_NOTHING },
+		{ SAMPLING_USER, 'u', "uid", "USER",
+		  "the processes that a user has at the beginning, and what they start", NULL,
+		  COMPLETE_NOTHING },
+		{ SAMPLING_CPU, 'C', "cpu", "CPUS",
+		  "only on these CPUs, 0-3,8; everything that runs there, unless tasks are given",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_CGROUP, 'G', "cgroup", "NAME",
+		  "with -a: only what is in this control group, by its path below /sys/fs/cgroup",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_NO_INHERIT, 'i', "no-inherit", NULL,
+		  "COMMAND's first thread, or the threads named, without what they start", NULL,
 		  COMPLETE_NOTHING },
 		{ SAMPLING_ALL, 'a', "all-cpus", NULL,
 		  "everything on the machine (the default); with COMMAND, while that runs", NULL,
@@ -87,13 +108,19 @@ static const struct opt_group what_options = {
 		  "what is counted, as for kin record: cycles, cpu-clock, cache-misses:u ...", NULL,
 		  COMPLETE_NOTHING },
 		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
-		  "samples per second of CPU time, 999 if not given", NULL, COMPLETE_NOTHING },
-		{ SAMPLING_PERIOD, 'c', "period", "N", "or one sample every N events", NULL,
-		  COMPLETE_NOTHING },
+		  "samples per second of CPU time, 999 if not given, max: as many as the kernel "
+		  "permits",
+		  NULL, COMPLETE_NOTHING },
+		{ SAMPLING_PERIOD, 'c', "period", "N",
+		  "a fixed period instead: one sample every N events", NULL, COMPLETE_NOTHING },
 		{ TOP_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
 		  "dwarf: that information alone; fp: frame pointers",
-		  "auto dwarf fp", COMPLETE_NOTHING, true },
+		  "auto dwarf fp", COMPLETE_NOTHING, .lenient = ARG_OR_OPTION, .more = true },
+		{ SAMPLING_BUFFERS, 'm', "mmap-pages", "SIZE",
+		  "size of the buffer of each CPU: pages, or 512K, 8M; default: as large as the "
+		  "kernel permits, up to 8M",
+		  NULL, COMPLETE_NOTHING },
 		{ TOP_WALL, 0, "wall", NULL,
 		  "the time that threads do not run, too: blocked, or waiting for a CPU; on the "
 		  "terminal e goes to it",
@@ -105,12 +132,14 @@ static const struct opt_group what_options = {
 static const struct opt_group how_options = {
 	"Refreshes",
 	(const struct opt[]){
-		{ TOP_DELAY, 'd', "delay", "SECONDS", "time between them, 2 if not given", NULL,
+		{ TOP_DELAY, 'd', "delay", "SECONDS", "time between refreshes; default: 2", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_COUNT, 'n', "count", "N", "end after so many", NULL, COMPLETE_NOTHING },
-		{ TOP_ZERO, 'z', "zero", NULL, "only what is new since the last one", NULL,
+		{ TOP_COUNT, 'n', "refreshes", "N", "end after this many refreshes", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_KEEP, 0, "keep", NULL, "all that was seen: nothing fades", NULL,
+		{ TOP_COUNT, 0, "count", "N", "the same as --refreshes", NULL, COMPLETE_NOTHING },
+		{ TOP_ZERO, 'z', "zero", NULL, "show only samples since the last refresh", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_KEEP, 0, "keep", NULL, "keep all samples: nothing fades", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -123,21 +152,45 @@ static const struct opt_group rows_options = {
 		  "a row for each combination of comm, pid, tid, dso, sym; comm,dso,sym if not "
 		  "given",
 		  NULL, COMPLETE_NOTHING },
-		{ TOP_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
+		{ TOP_FIELDS, 0, "columns", "COLUMNS",
+		  "these columns, by which rows are also ordered: overhead, overhead_children, "
+		  "sample, period, and keys",
 		  NULL, COMPLETE_NOTHING },
-		{ TOP_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
+		{ TOP_FIELDS, 0, "fields", "COLUMNS", "the same as --columns", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_BY, 0, "by", "WHAT", "rows apart for each thread, process, event or object",
+		  "thread process event object", COMPLETE_NOTHING },
+		{ TOP_SAMPLES, 0, "show-nr-samples", NULL, "a column with the number of samples",
+		  NULL, COMPLETE_NOTHING },
+		{ TOP_PERIOD, 0, "show-total-period", NULL, "a column with the sum of weights",
+		  NULL, COMPLETE_NOTHING },
+		{ TOP_CHILDREN, 0, "children", NULL,
+		  "a column with inclusive time, that of callees added (the default)", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_NO_CHILDREN, 0, "no-children", NULL, "show only Self", NULL,
+		  COMPLETE_NOTHING },
 		{ TOP_NO_KERNEL, 'K', "hide_kernel_symbols", NULL, "no samples taken in the kernel",
 		  NULL, COMPLETE_NOTHING },
 		{ TOP_NO_USER, 'U', "hide_user_symbols", NULL, "no samples taken in programs", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_LIMIT, 0, "percent-limit", "PERCENT", "hide rows below this share", NULL,
+		{ TOP_LIMIT, 0, "min-share", "PERCENT", "hide rows below this share", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_ROWS, 'E', "entries", "N",
-		  "no more rows than that; with --stdio 20 if not given", NULL, COMPLETE_NOTHING },
-		{ TOP_COMMS, 0, "comms", "NAMES", "only samples of these commands", NULL,
+		{ TOP_LIMIT, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_DSOS, 0, "dsos", "NAMES", "only samples taken in these programs or libraries",
+		{ TOP_ROWS, 'E', "entries", "N", "show at most N rows; default with --stdio: 20",
 		  NULL, COMPLETE_NOTHING },
+		{ TOP_PERCENTAGE, 0, "percentage", "OF",
+		  "base of shares when samples are filtered: all samples (absolute) or those left "
+		  "(relative)",
+		  "absolute relative", COMPLETE_NOTHING },
+		{ TOP_IGNORE_CALLEES, 0, "ignore-callees", "REGEX",
+		  "charge calls made by these functions to them", NULL, COMPLETE_NOTHING },
+		{ TOP_COMMS, 0, "comm", "NAMES", "only samples of threads with these names", NULL,
+		  COMPLETE_NOTHING },
+		{ TOP_COMMS, 0, "comms", "NAMES", "the same as --comm", NULL, COMPLETE_NOTHING },
+		{ TOP_DSOS, 0, "object", "FILES",
+		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
+		{ TOP_DSOS, 0, "dsos", "FILES", "the same as --object", NULL, COMPLETE_NOTHING },
 		{ TOP_SYMBOLS, 0, "symbols", "NAMES", "only samples taken in these functions", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
@@ -149,7 +202,7 @@ static const struct opt_group output_group = {
 	(const struct opt[]){
 		{ TOP_STDIO, 0, "stdio", NULL, "print each refresh, one after the other", NULL,
 		  COMPLETE_NOTHING },
-		{ TOP_JSON, 0, "json", NULL, "the same as JSON", NULL, COMPLETE_NOTHING },
+		{ TOP_JSON, 0, "json", NULL, "print each refresh as JSON", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -163,24 +216,38 @@ static const struct opt_group *const options[] = { &what_options, &how_options,
 static const struct opt_refusal refused[] = {
 	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
 	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
-	{ 'C', "cpu",
-	  "all processors are sampled: kin record -a and kin report -C show some of them" },
-	{ 'u', "uid", "-p $(pgrep -d, -u USER) names a user's processes" },
-	{ 'G', "cgroup", "-p with the PIDs in cgroup.procs samples a control group" },
-	{ 'f', "count-filter", "--percent-limit hides small rows" },
-	{ 'i', "no-inherit", "-t samples single threads" },
+	{ 'f', "count-filter", "--min-share hides small rows" },
 	{ 'r', "realtime", "chrt -f 1 kin top runs it at a real-time priority" },
-	{ 'm', "mmap-pages", "buffers are as large as the kernel permits" },
 	{ 'k', "vmlinux", "the kernel's symbols are found by themselves" },
 	{ 'v', "verbose", "all there is to say is said" },
 	{ 'D', "dump-symtab", "kin info has the objects" },
 	{ 'w', "column-widths", "kin report --stdio -w has it, of a recording" },
-	{ 0, "show-nr-samples", "--json has the numbers of samples" },
-	{ 0, "show-total-period", "--json has what samples stand for" },
-	{ 0, "fields", "-s says the keys; kin report -F has other columns, of a recording" },
 	{ 0, "hierarchy", "kin report --hierarchy has it, of a recording" },
 	{ 0, "max-stack", "stacks are walked to their ends" },
 	{ 0, "sym-annotate", "kin record and kin annotate --asm show a function's instructions" },
+	{ 'M', "disassembler-style", "kin record and kin annotate --asm show instructions" },
+	{ 0, "asm-raw", "kin record and kin annotate --asm show instructions" },
+	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
+	{ 0, "source", "kin record and kin annotate show source lines" },
+	{ 0, "prefix", "kin annotate -I DIRECTORY says where sources are" },
+	{ 0, "prefix-strip", "kin annotate -I DIRECTORY says where sources are" },
+	{ 0, "demangle-kernel", "names of the kernel are shown as all others are" },
+	{ 0, "force", "nothing is refused that --force would permit" },
+	{ 0, "group", "each event has a table of its own: kin record --group, kin report --group" },
+	{ 0, "group-sort-idx", "each event has a table of its own: e goes to the next" },
+	{ 0, "ignore-vmlinux", "names of the kernel come from /proc/kallsyms" },
+	{ 0, "kallsyms", "names of the kernel come from /proc/kallsyms" },
+	{ 0, "namespaces", "perf record --namespaces, and kin report -s cgroup_id" },
+	{ 0, "no-bpf-event", "loading BPF programs is no event here" },
+	{ 0, "num-thread-synthesize", "tasks are looked at when they are first seen" },
+	{ 0, "proc-map-timeout", "tasks are looked at when they are first seen" },
+	{ 0, "overwrite", "samples are read as they come: -m has larger buffers" },
+	{ 0, "raw-trace", "kin record and kin script show the fields of trace points" },
+	{ 0, "stitch-lbr", "stacks are not taken from the CPU's record of branches" },
+	{ 0, "switch-on", "kin record --control starts and stops sampling" },
+	{ 0, "switch-off", "kin record --control starts and stops sampling" },
+	{ 0, "show-on-off-events", "kin record --control starts and stops sampling" },
+	{ 0, "tui", "it is so on a terminal; --stdio prints" },
 	{ 0, "all-cgroups",
 	  "perf record --all-cgroups and kin report -s cgroup show control groups" },
 	{ 0 },
@@ -195,8 +262,26 @@ struct line {
 	struct sampling sampling;
 	double delay_s, keep;
 	uint64_t count; /* 0: no end */
+	const char *by; /* NULL: not given */
+	char *keys;     /* made of it */
 	bool stdio, json;
 };
+
+/* perf's words for how chains look make no sense for a table without any. */
+static bool take_stacks(const char *arg, struct line *l, char error[512])
+{
+	if (arg && strcmp(arg, "auto") != 0 && strcmp(arg, "dwarf") != 0 &&
+	    strcmp(arg, "fp") != 0) {
+		snprintf(error, 512,
+			 "--call-graph: unknown value '%.80s'; valid: auto dwarf fp; kin report "
+			 "--call-graph "
+			 "shows chains, Enter goes to callers and callees here",
+			 arg);
+		return false;
+	}
+	l->live.stacks = arg;
+	return true;
+}
 
 static bool set(void *line, int id, const char *arg, char error[512])
 {
@@ -205,7 +290,21 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	uint64_t n = 0;
 	switch (id) {
 	case TOP_STACKS:
-		l->live.stacks = arg;
+		return take_stacks(arg, l, error);
+	case TOP_FIELDS:
+		l->hists.fields = arg;
+		break;
+	case TOP_SAMPLES:
+		l->hists.show_samples = true;
+		break;
+	case TOP_PERIOD:
+		l->hists.show_period = true;
+		break;
+	case TOP_PERCENTAGE:
+		l->hists.relative = !strcmp(arg, "relative");
+		break;
+	case TOP_IGNORE_CALLEES:
+		l->hists.ignore_callees = arg;
 		break;
 	case TOP_DELAY:
 		return arg_double(arg, "s", 0.05, 86400, &l->delay_s) ||
@@ -220,6 +319,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case TOP_KEYS:
 		l->hists.sort = arg;
+		break;
+	case TOP_BY:
+		l->by = arg;
 		break;
 	case TOP_NO_CHILDREN:
 		l->hists.no_children = true;
@@ -239,7 +341,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case TOP_LIMIT:
 		l->hists.has_percent_limit = true;
 		return arg_double(arg, "%", 0, 100, &l->hists.percent_limit) ||
-		       arg_bad("--percent-limit", arg, sense, error);
+		       arg_bad("--min-share", arg, sense, error);
 	case TOP_ROWS:
 		if (!arg_u64(arg, 1, SIZE_MAX, &n))
 			return arg_bad("-E", arg, sense, error);
@@ -281,7 +383,12 @@ static void take_sampling(struct kin_live_opts *o, const struct sampling *s)
 	o->n_pids = s->pids.at.n;
 	o->tids = s->tids.at.at;
 	o->n_tids = s->tids.at.n;
-	o->everything = s->everything || (!o->argv && !sampling_attaches(s));
+	o->everything = sampling_is_of_machine(s) || (!o->argv && !sampling_attaches(s));
+	o->cpus = s->cpus.at.at;
+	o->n_cpus = s->cpus.at.n;
+	o->no_inherit = s->no_inherit;
+	o->cgroup = s->cgroup;
+	o->buffer_bytes = (size_t)s->buffer_bytes;
 }
 
 /* ---- refreshes, printed ---- */
@@ -291,15 +398,12 @@ enum { STEP_MS = 50, USUAL_ROWS = 20 };
 /* Until the time is over, or the recording. */
 static void wait_for(struct kin_live *live, double seconds)
 {
-	struct timespec start, now;
+	uint64_t start_ns = clock_now_ns();
 	double passed = 0;
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (passed < seconds && !kin_live_is_over(live)) {
 		double left_ms = (seconds - passed) * 1000;
 		poll(NULL, 0, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		passed = (double)(now.tv_sec - start.tv_sec) +
-			 (double)(now.tv_nsec - start.tv_nsec) / 1e9;
+		passed = (double)(clock_now_ns() - start_ns) / 1e9;
 	}
 }
 
@@ -465,31 +569,37 @@ static int run_line(struct line *l)
 }
 
 /* What a file says of kin top. */
-static bool read_config(struct line *l, char error[512])
+static void read_config(struct line *l)
 {
-	struct settings s = { 0 };
-	bool good = perfconfig_read(&s, error);
+	struct settings s = { .command = &top_command };
+	perfconfig_read(&s);
 	l->hists.no_children = s.top_no_children;
 	settings_done(&s);
-	return good;
+}
+
+static void take_keys(struct line *l)
+{
+	if (l->by)
+		l->hists.sort = l->keys = settings_keys_by(l->by, l->hists.sort, "comm,dso,sym");
 }
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct line l = { .delay_s = 2, .keep = 7.0 / 8 };
-	char **program, error[512];
-	if (!read_config(&l, error))
-		return prefix_wrong(c, error);
+	char **program;
+	read_config(&l);
 	l.live.size = sizeof(l.live);
 	l.hists.size = sizeof(l.hists);
 	int status = prefix_parse(c, argc, argv, set, &l, &program);
 	if (status == PREFIX_GO_ON) {
-		const char *wrong = sampling_conflict(&l.sampling, program);
+		const char *wrong = sampling_conflict(&l.sampling);
 		l.live.argv = program;
 		take_sampling(&l.live, &l.sampling);
+		take_keys(&l);
 		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
 	sampling_done(&l.sampling);
+	free(l.keys);
 	return status;
 }
 

@@ -1,3 +1,4 @@
+/* command.c - the list of commands. */
 #include "cli/command.h"
 
 #include <string.h>

@@ -30,6 +30,7 @@ struct command {
 	const struct opt_refusal *const *refused; /* NULL: none */
 	const struct example *examples;           /* until one without a command */
 	const char *exit_status;                  /* a paragraph; NULL: what most commands have */
+	bool takes_pipe; /* without data named, reads standard input if that is a pipe, as perf */
 	bool names_subjects; /* operands that are no files are functions or files of the program */
 	bool compares;       /* operands that are programs may be several: settings.programs */
 	bool main_is_elsewhere; /* has its own command line: gprof */

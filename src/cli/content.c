@@ -1,9 +1,14 @@
+/* content.c - recognises programs and profiles by their first bytes and by their names. */
 #include "cli/content.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/suggest.h"
 
 /* How profiles begin: gmon.out, .kin, perf.data of either byte order. */
 static bool begins_profile(const char head[8])
@@ -50,10 +55,31 @@ enum content content_of(const char *path)
 	return kind;
 }
 
+bool content_is_piped(void)
+{
+	struct stat st;
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	if (fstat(p.fd, &st) || !S_ISFIFO(st.st_mode))
+		return false;
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		continue;
+	return p.revents & POLLIN; /* not only closed */
+}
+
+static const char *const endings[] = { ".kin", ".data", ".folded", ".collapsed" };
+
+bool content_nearly_named_profile(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	for (size_t i = 0; dot && i < ARRAY_LEN(endings); i++)
+		if (suggest_is_near(dot, strlen(dot), endings[i], strlen(endings[i]), 2))
+			return true;
+	return false;
+}
+
 bool content_named_profile(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	static const char *const endings[] = { ".kin", ".folded", ".collapsed" };
 	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
 		size_t n = strlen(path), m = strlen(endings[i]);
 		if (n > m && !strcmp(path + n - m, endings[i]))

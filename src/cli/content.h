@@ -19,4 +19,10 @@ enum content content_of(const char *path);
  */
 bool content_named_profile(const char *path);
 
+/* The same of a name in which one letter may be wrong. */
+bool content_nearly_named_profile(const char *path);
+
+/* Whether somebody writes into standard input, a pipe; waits until that is known. */
+bool content_is_piped(void);
+
 #endif

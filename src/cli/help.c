@@ -1,3 +1,4 @@
+/* help.c - --help and the overview of commands, wrapped to the width of the terminal. */
 #include "cli/help.h"
 
 #include <ctype.h>
@@ -143,7 +144,7 @@ static void put_overview(const struct sheet *s)
 	}
 	fputc('\n', s->out);
 	wrap(s,
-	     "To begin: kin record ./prog, then kin report, or kin graph. In a folder with data "
+	     "To begin: kin record ./prog, then kin report, or kin graph. In a directory with data "
 	     "the commands that look need no arguments. kin help COMMAND says more.",
 	     0, 0);
 }

@@ -193,7 +193,7 @@ static void gprof_dialects(FILE *out)
 
 static const struct item gprof_environment[] = {
 	{ "GPROF_PATH",
-	  "Folders to search sources in, separated by colons, after those given with -I." },
+	  "Directories to search sources in, separated by colons, after those given with -I." },
 	{ "POSIXLY_CORRECT", "If set, options end at the first file name." },
 	{ 0 },
 };
@@ -241,14 +241,14 @@ static const char *const about[] = {
 	"Times of a function's own code are samples. What went along a call is measured where "
 	"there are stacks. From gmon.out, which has none, it is estimated, in proportion to "
 	"counted calls. Reports say which of the two it is.",
-	"In a folder with data the commands that look at it need no arguments: they take the "
+	"In a directory with data the commands that look at it need no arguments: they take the "
 	"newest recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands "
 	"are the program and the data, in any order: both are recognised by their content. Several "
-	"data files are added up. A folder stands for the gmon.out files in it, - for standard "
+	"data files are added up. A directory stands for the gmon.out files in it, - for standard "
 	"input.",
 	"Recordings say which programs and libraries ran. gmon.out does not, nor does a .kin file "
 	"that was merged from it. If no program is named, it is a.out, or the only program built "
-	"with -pg, in the folder of the first data "
+	"with -pg, in the directory of the first data "
 	"file; failing that, in the current one. kin checks that the two belong together, and "
 	"warns if they do not.",
 	NULL,
@@ -281,11 +281,13 @@ static const struct item files[] = {
 	{ "profile.kin",
 	  "What kin record and kin run write; kin run writes profile.PID.kin for each further "
 	  "process." },
-	{ "gmon.out", "What a program compiled with -pg writes when it exits, in its current "
-		      "folder; gmon.out.PID if GMON_OUT_PREFIX=gmon.out is in its environment." },
+	{ "gmon.out",
+	  "What a program compiled with -pg writes when it exits, in its current "
+	  "directory; gmon.out.PID if GMON_OUT_PREFIX=gmon.out is in its environment." },
 	{ "gmon.sum, merged.kin", "What kin merge writes: the second of recordings." },
 	{ "~/.kinconfig, ~/.perfconfig",
-	  "Defaults of kin report and kin top: see kin-report(1), kin-top(1)." },
+	  "Defaults of kin report and kin top: see kin-report(1), kin-top(1). PERF_CONFIG in the "
+	  "environment names another file instead." },
 	{ "~/.cache/kin/unwind, ~/.cache/kin/kernel",
 	  "Tables for walking stacks, one per program or library, and the kernel's names; they may "
 	  "be deleted. Below $XDG_CACHE_HOME/kin, if that is set." },

@@ -1,3 +1,4 @@
+/* message.c - one line per message on standard error, with the command's name before it. */
 #include "cli/message.h"
 
 #include <errno.h>

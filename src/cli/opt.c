@@ -1,8 +1,10 @@
+/* opt.c - the parser: letters, long names, their arguments and the errors. */
 #include "cli/opt.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 
@@ -20,11 +22,11 @@ static PRINTF(2, 3) int fail(struct opt_parser *p, const char *fmt, ...)
 	return OPT_ERROR;
 }
 
-/* Whether `arg` is one of the words of `values`. */
-static bool is_value(const char *values, const char *arg)
+/* Whether `arg` is one of the words of `values`, or begins so if there may be more. */
+static bool is_value(const struct opt *o, const char *arg)
 {
-	size_t n = strlen(arg);
-	for (const char *v = values; *v; v += strspn(v, " ")) {
+	size_t n = o->more ? strcspn(arg, ",") : strlen(arg);
+	for (const char *v = o->values; *v; v += strspn(v, " ")) {
 		size_t len = strcspn(v, " ");
 		if (len == n && !memcmp(v, arg, n))
 			return true;
@@ -36,16 +38,30 @@ static bool is_value(const char *values, const char *arg)
 static int take(struct opt_parser *p, const struct opt *o, const char *arg)
 {
 	p->arg = arg;
-	if (arg && o->values && !is_value(o->values, arg))
-		return fail(p, "--%s: '%.80s' is none of: %s", o->name, arg, o->values);
+	if (arg && o->values && !o->more && !is_value(o, arg))
+		return fail(p, "--%s: unknown value '%.80s'; valid: %s", o->name, arg, o->values);
 	return o->id;
 }
 
-/* Whether an option that has its argument in the next word is to go without one. */
-static bool goes_without(const struct opt_parser *p, const struct opt *o)
+/* Whether the line ends here, or goes on with an option. */
+static bool option_follows(const struct opt_parser *p)
 {
-	return o->lenient &&
-	       (p->next == p->argc || (o->values && !is_value(o->values, p->argv[p->next])));
+	return p->next == p->argc || p->argv[p->next][0] == '-';
+}
+
+/* Whether an option that has its argument in the next word is to go without one. */
+static bool letter_goes_without(const struct opt_parser *p, const struct opt *o)
+{
+	if (o->lenient == ARG_NEEDED || option_follows(p))
+		return o->lenient != ARG_NEEDED;
+	const char *next = p->argv[p->next];
+	return o->values && !is_value(o, next) &&
+	       (o->lenient == ARG_OR_OPTION || !access(next, F_OK));
+}
+
+static bool name_goes_without(const struct opt_parser *p, const struct opt *o)
+{
+	return o->lenient == ARG_OR_OPTION && option_follows(p);
 }
 
 /* ---- letters ---- */
@@ -81,13 +97,13 @@ static int next_letter(struct opt_parser *p)
 	if (!o) {
 		const struct opt_refusal *r = find_refused(p, letter, NULL, 0);
 		p->letters = NULL;
-		return r ? fail(p, "there is no option '-%c' here: %s", letter, r->why)
+		return r ? fail(p, "option '-%c' is not supported here: %s", letter, r->why)
 			 : fail(p, "unknown option '-%c'", letter);
 	}
-	if (!o->arg)
+	if (!o->arg || (rest && o->lenient && o->values && !is_value(o, rest)))
 		return take(p, o, NULL);
 	p->letters = NULL;
-	if (rest || opt_arg_is_optional(o) || goes_without(p, o))
+	if (rest || opt_arg_is_optional(o) || letter_goes_without(p, o))
 		return take(p, o, rest);
 	if (p->next == p->argc)
 		return fail(p, "option '-%c' needs an argument: %s", letter, o->arg);
@@ -124,6 +140,13 @@ static int unknown(struct opt_parser *p, const char *name, size_t len)
 		for (const struct opt *o = p->groups[g]->opts; o->id; o++)
 			if (o->name)
 				suggestion_try(&s, o->name);
+	for (size_t i = 0; p->refused && p->refused[i]; i++)
+		for (const struct opt_refusal *r = p->refused[i]; r->name; r++)
+			suggestion_try(&s, r->name);
+	const struct opt_refusal *r = s.best ? find_refused(p, 0, s.best, strlen(s.best)) : NULL;
+	if (r)
+		return fail(p, "unknown option '--%.*s': for --%s, %s", (int)(len < 80 ? len : 80),
+			    name, r->name, r->why);
 	if (s.best)
 		return fail(p, "unknown option '--%.*s': did you mean --%s?",
 			    (int)(len < 80 ? len : 80), name, s.best);
@@ -147,15 +170,15 @@ static int long_name(struct opt_parser *p, const char *word)
 	size_t len = strcspn(word, "="), matches;
 	const char *arg = word[len] ? word + len + 1 : NULL;
 	const struct opt_refusal *r = find_refused(p, 0, word, len);
-	const struct opt *o = r ? NULL : find_name(p, word, len, &matches);
+	const struct opt *o = find_name(p, word, len, &matches);
 
-	if (r)
-		return fail(p, "there is no option '--%s' here: %s", r->name, r->why);
+	if (r && (!o || o->name[len])) /* as its own option would be */
+		return fail(p, "option '--%s' is not supported here: %s", r->name, r->why);
 	if (!o)
 		return matches ? ambiguous(p, word, len) : unknown(p, word, len);
 	if (!o->arg && arg)
 		return fail(p, "option '--%s' takes no argument", o->name);
-	if (o->arg && !arg && !opt_arg_is_optional(o)) {
+	if (o->arg && !arg && !opt_arg_is_optional(o) && !name_goes_without(p, o)) {
 		if (p->next == p->argc)
 			return fail(p, "option '--%s' needs an argument: %s", o->name, o->arg);
 		arg = p->argv[p->next++];

@@ -17,6 +17,16 @@
 
 enum opt_completion { COMPLETE_NOTHING, COMPLETE_FILE, COMPLETE_DIRECTORY };
 
+/* Whether the letter may go without the argument that follows it: at the end of the line, before an
+ * option, and before some words. */
+enum opt_lenience {
+	ARG_NEEDED,
+	ARG_OR_OPTION, /* where there are `values`, before a word that is none of them; the long
+			* name may, too, but not before a word */
+	ARG_OR_FILE,   /* before the name of a file that is none of the `values`: perf's -f, which
+			* does nothing here */
+};
+
 struct opt {
 	int id;             /* what opt_next() returns, > 0; 0 ends the table */
 	char letter;        /* 0: only a long name */
@@ -25,8 +35,8 @@ struct opt {
 	const char *help;   /* a sentence without a full stop */
 	const char *values; /* "text json csv": all there are; NULL: anything */
 	enum opt_completion completion;
-	bool lenient; /* the letter may go without its argument: at the end of the line, and, where
-		       * there are `values`, before a word that is none of them */
+	enum opt_lenience lenient;
+	bool more; /* behind a value a comma and more may follow; who takes it checks it */
 };
 
 struct opt_refusal { /* an option of another program that people type, and what to do instead */

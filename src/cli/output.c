@@ -1,3 +1,4 @@
+/* output.c - opens a file, standard output or a pager, and decides on width and colour. */
 #include "cli/output.h"
 
 #include <errno.h>
@@ -57,6 +58,8 @@ struct kin_error *output_open(const struct output_opts *o, int status, struct ou
 	if (terminal)
 		terminal_size(STDOUT_FILENO, &columns, &lines);
 	out.color = wants_color(o, terminal);
+	out.is_seen = terminal;
+	out.lines = lines;
 	out.width = o->has_width ? o->width : columns;
 	if (!to_stdout) {
 		int fd;

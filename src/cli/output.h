@@ -24,6 +24,8 @@ struct output {
 	const char *name; /* for messages */
 	bool color;
 	unsigned width;      /* 0: unlimited */
+	unsigned lines;      /* of the terminal; 0: it is none */
+	bool is_seen;        /* it ends on a terminal */
 	struct pager *pager; /* NULL: none */
 };
 

@@ -1,3 +1,4 @@
+/* pager.c - holds output back until it exceeds the screen, then starts the pager. */
 #include "cli/pager.h"
 
 #include <errno.h>

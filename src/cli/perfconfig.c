@@ -1,3 +1,4 @@
+/* perfconfig.c - reads the sections and keys of a configuration file into settings. */
 #include "cli/perfconfig.h"
 
 #include <ctype.h>
@@ -9,6 +10,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "cli/command.h"
+#include "cli/message.h"
 #include "cli/settings.h"
 
 enum { MAX_LINE = 1024, MAX_FILE = 1 << 20 };
@@ -43,10 +46,11 @@ static bool parse_line(char *line, char section[MAX_LINE],
 {
 	char key[2 * MAX_LINE];
 	char *s = trim(line), *end = strchr(s, ']'), *equals = strchr(s, '=');
-	if (*s == '[' && end) {
+	if (*s == '[' && end) { /* a key may follow in the same line */
 		*end = '\0';
 		strcpy(section, trim(s + 1));
-		return true;
+		s = end + 1 + strspn(end + 1, " \t\r");
+		equals = strchr(s, '=');
 	}
 	if (!*s || *s == '#' || *s == ';')
 		return true;
@@ -80,7 +84,8 @@ bool perfconfig_parse(const char *text, size_t n,
 struct reading {
 	struct settings *s;
 	const char *path;
-	char *error;
+	bool is_own;          /* ~/.kinconfig */
+	char *error;          /* "": all is well so far */
 	const char *chain[6]; /* parts of --call-graph, in its order: type, threshold, limit ... */
 };
 
@@ -95,14 +100,16 @@ static char *keep(struct reading *r, const char *value)
 
 static bool wrong(const struct reading *r, const char *key, const char *value, const char *what)
 {
-	snprintf(r->error, 512, "~/%.200s: %.80s: '%.80s' is not %s", r->path, key, value, what);
+	if (!*r->error) /* the first will do */
+		snprintf(r->error, 512, "%.200s: %.80s: '%.80s' is not %s", r->path, key, value,
+			 what);
 	return false;
 }
 
 /* What perf takes for a line may be more than we know of; ours is written for us. */
 static bool odd_line(const struct reading *r, const char *line)
 {
-	return strcmp(r->path, ".kinconfig") != 0 ||
+	return !r->is_own ||
 	       wrong(r, "a line", line, "[section], key = value below one, or # comment");
 }
 
@@ -129,50 +136,67 @@ static bool is_number(const char *value)
 	return end != value && !*end && n >= 0 && n < 1e9;
 }
 
+static const struct chain_part {
+	const char *key;
+	int part;
+	const char *words; /* of which it is one; NULL: a number */
+} chain_parts[] = {
+	{ "call-graph.print-type", PART_TYPE, "graph, flat, fractal, folded or none" },
+	{ "call-graph.threshold", PART_THRESHOLD, NULL },
+	{ "call-graph.print-limit", PART_LIMIT, NULL },
+	{ "call-graph.order", PART_ORDER, "caller or callee" },
+	{ "call-graph.sort-key", PART_KEY, "function, address or srcline" },
+};
+
+/* Whether a list as a person writes it has the word; perf takes the beginning of one, too. */
+static bool is_among(const char *list, const char *word)
+{
+	size_t n = strcspn(word, ", ");
+	for (const char *at = list; n && !word[n] && (at = strstr(at, word)); at += n)
+		if (at == list || at[-1] == ' ')
+			return true;
+	return false;
+}
+
+static void note_chain(struct reading *r, const struct chain_part *p, const char *value)
+{
+	if (p->words ? is_among(p->words, value) : is_number(value))
+		r->chain[p->part] = keep(r, value);
+	else
+		wrong(r, p->key, value, p->words ? p->words : "a number");
+}
+
+/* A value that makes no sense is noted, and left at what it was: the next key is read. */
 static bool note(void *arg, const char *key, const char *value)
 {
-	static const struct {
-		const char *key;
-		int part;
-		bool number;
-	} parts[] = {
-		{ "call-graph.print-type", PART_TYPE, false },
-		{ "call-graph.threshold", PART_THRESHOLD, true },
-		{ "call-graph.print-limit", PART_LIMIT, true },
-		{ "call-graph.order", PART_ORDER, false },
-		{ "call-graph.sort-key", PART_KEY, false },
-	};
 	struct reading *r = arg;
 	struct kin_hists_opts *h = &r->s->hists;
 	bool yes = false;
-	if (!key)
-		return odd_line(r, value);
-	if (!strcmp(key, "report.children")) {
-		if (!read_bool(r, key, value, &yes))
-			return false;
-		h->no_children = !yes;
+	if (!key) {
+		odd_line(r, value);
+	} else if (!strcmp(key, "report.children")) {
+		if (read_bool(r, key, value, &yes))
+			h->no_children = !yes;
 	} else if (!strcmp(key, "top.children")) {
-		if (!read_bool(r, key, value, &yes))
-			return false;
-		r->s->top_no_children = !yes;
+		if (read_bool(r, key, value, &yes))
+			r->s->top_no_children = !yes;
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {
-		if (strcmp(value, "relative") != 0 && strcmp(value, "absolute") != 0)
-			return wrong(r, key, value, "relative or absolute");
-		h->relative = !strcmp(value, "relative");
+		if (!strcmp(value, "relative") || !strcmp(value, "absolute"))
+			h->relative = !strcmp(value, "relative");
+		else
+			wrong(r, key, value, "relative or absolute");
 	} else if (!strcmp(key, "report.percent-limit")) {
-		if (!is_number(value))
-			return wrong(r, key, value, "a number");
-		h->has_percent_limit = true;
-		h->percent_limit = strtod(value, NULL);
+		h->has_percent_limit |= is_number(value);
+		if (is_number(value))
+			h->percent_limit = strtod(value, NULL);
+		else
+			wrong(r, key, value, "a number");
 	}
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (!strcmp(key, parts[i].key)) {
-			if (parts[i].number && !is_number(value))
-				return wrong(r, key, value, "a number");
-			r->chain[parts[i].part] = keep(r, value);
-		}
+	for (size_t i = 0; key && i < ARRAY_LEN(chain_parts); i++)
+		if (!strcmp(key, chain_parts[i].key))
+			note_chain(r, &chain_parts[i], value);
 	return true;
 }
 
@@ -192,33 +216,48 @@ static void join_chain(struct reading *r)
 	r->s->call_graph = list.at;
 }
 
-bool perfconfig_apply(struct settings *s, const char *path, const char *text, size_t n,
+void perfconfig_apply(struct settings *s, const char *path, bool is_own, const char *text, size_t n,
 		      char error[512])
 {
-	struct reading r = { .s = s, .path = path, .error = error };
-	bool good = perfconfig_parse(text, n, note, &r);
+	struct reading r = { .s = s, .path = path, .is_own = is_own, .error = error };
+	*error = '\0';
+	perfconfig_parse(text, n, note, &r);
 	join_chain(&r);
-	return good;
 }
 
-bool perfconfig_read(struct settings *s, char error[512])
+/* False if there is no such file. */
+static bool read_one(struct settings *s, const char *path, const char *label, bool is_own)
+{
+	struct file f = { 0 };
+	char error[512];
+	if (access(path, R_OK))
+		return false;
+	struct kin_error *err = file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
+	if (!err) {
+		perfconfig_apply(s, label, is_own, (const char *)f.data, f.size, error);
+		if (*error)
+			message(s->command->name, "warning: %s", error);
+	}
+	bool read = !err;
+	kin_error_free(err);
+	file_free(&f);
+	return read;
+}
+
+void perfconfig_read(struct settings *s)
 {
 	static const char *const names[] = { ".kinconfig", ".perfconfig" };
-	const char *home = getenv("HOME");
-	for (size_t i = 0; home && *home && i < ARRAY_LEN(names); i++) {
-		struct file f = { 0 };
-		char *path = xprintf("%s/%s", home, names[i]);
-		struct kin_error *err =
-			access(path, R_OK)
-				? err_new(KIN_ERROR_USAGE, "none")
-				: file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
-		bool read = !err, good = err || perfconfig_apply(s, names[i], (const char *)f.data,
-								 f.size, error);
-		kin_error_free(err);
-		file_free(&f);
-		free(path);
-		if (!good || read)
-			return good;
+	const char *home = getenv("HOME"), *named = getenv("PERF_CONFIG");
+	if (named && *named) {
+		if (!read_one(s, named, named, false))
+			message(s->command->name, "warning: PERF_CONFIG: cannot read %s", named);
+		return;
 	}
-	return true;
+	bool read = false;
+	for (size_t i = 0; !read && home && *home && i < ARRAY_LEN(names); i++) {
+		char *path = xprintf("%s/%s", home, names[i]), *label = xprintf("~/%s", names[i]);
+		read = read_one(s, path, label, !i);
+		free(label);
+		free(path);
+	}
 }

@@ -1,3 +1,4 @@
+/* prefix.c - options up to the first operand; the rest is another program's command line. */
 #include "cli/prefix.h"
 
 #include "cli/command.h"

@@ -1,3 +1,4 @@
+/* progress.c - a thread that shows a word after a while, and takes it away again. */
 #include "cli/progress.h"
 
 #include <pthread.h>

@@ -24,6 +24,7 @@ enum {
 	OPT_EXCLUDE_OTHER,
 	OPT_IGNORE_CALLEES,
 	OPT_PERCENT_LIMIT,
+	OPT_ALL_ROWS,
 	OPT_PERCENTAGE,
 	OPT_SAMPLES,
 	OPT_PERIOD,
@@ -70,55 +71,68 @@ static const struct opt_group rows_group = {
 		  "time, cgroup, cgroup_id, parallelism, parent, dso, sym, symoff, symbol_size, "
 		  "srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, "
 		  "where it was recorded: weight, local_weight, ins_lat, local_ins_lat, "
-		  "p_stage_cyc, local_p_stage_cyc, transaction, code_page_size; see also -b and "
+		  "p_stage_cyc, local_p_stage_cyc, transaction, code_page_size; of trace points: "
+		  "trace, their fields; see also -b and "
 		  "--mem-mode",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_FIELDS, 'F', "fields", "COLUMNS",
+		{ OPT_FIELDS, 'F', "columns", "COLUMNS",
 		  "these columns, by which rows are also ordered: overhead, overhead_children, "
 		  "latency, latency_children, sample, period, overhead_sys, overhead_us, "
 		  "overhead_guest_sys, overhead_guest_us, and keys",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_CHILDREN, 0, "children", NULL, "add up what was called, too (the default)",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_CHILDREN, 0, "no-children", NULL, "Self only", NULL, COMPLETE_NOTHING },
+		{ OPT_FIELDS, 0, "fields", "COLUMNS", "the same as --columns", NULL,
+		  COMPLETE_NOTHING },
+		OPTION_BY("rows apart for each thread, process, run (of kin record -r), event or "
+			  "object"),
+		{ OPT_CHILDREN, 0, "children", NULL,
+		  "a column with inclusive time, that of callees added (the default)", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_NO_CHILDREN, 0, "no-children", NULL, "show only Self", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_LATENCY, 0, "latency", NULL,
-		  "columns with shares of the time that passed: samples count less where more "
-		  "threads ran; of perf.data that has switches of threads",
+		  "columns with shares of wall-clock time: a sample counts less the more threads "
+		  "ran; needs a perf.data with context switches",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_SAMPLES, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with what they stand for",
+		{ OPT_PERIOD, 0, "show-total-period", NULL, "a column with the sum of weights",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_LEVELS, 0, "show-cpu-utilization", NULL,
-		  "columns with the parts of Self in the kernel and in programs", NULL,
-		  COMPLETE_NOTHING },
+		  "columns that divide Self into kernel and user mode", NULL, COMPLETE_NOTHING },
 		{ OPT_BRANCHES, 'b', "branch-stack", NULL,
 		  "a sample for each branch that was recorded (perf record -b); keys: dso_from, "
 		  "dso_to, symbol_from, symbol_to, addr_from, addr_to, srcline_from, srcline_to, "
 		  "mispredict, in_tx, abort, cycles. With --stdio the default for such data",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_BRANCHES, 0, "no-branch-stack", NULL, "samples as they were taken", NULL,
-		  COMPLETE_NOTHING },
+		{ OPT_NO_BRANCHES, 0, "no-branch-stack", NULL,
+		  "samples as recorded, not one for each branch", NULL, COMPLETE_NOTHING },
 		{ OPT_ACCESSES, 0, "mem-mode", NULL,
-		  "samples count what the access to memory cost (perf mem record); keys: mem, tlb, "
+		  "weight of a sample: the cost of its memory access (perf mem record); keys: mem, "
+		  "tlb, "
 		  "snoop, locked, blocked, symbol_daddr, dso_daddr, symbol_iaddr, dcacheline, "
 		  "phys_daddr, data_page_size",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
-		  "the key time is rounded down to this: 1s, 100ms (the default), 10us", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_NANOSECONDS, 0, "ns", NULL, "times with nine digits, not six", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_HIERARCHY, 0, "hierarchy", NULL, "a level of rows for each key; Self only",
+		  "round the key time down to a multiple of this: 1s, 100ms (the default), 10us",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_GROUP, 0, "group", NULL, "all events side by side", NULL, COMPLETE_NOTHING },
+		{ OPT_NANOSECONDS, 0, "ns", NULL, "print times with nine decimals, not six", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_HIERARCHY, 0, "hierarchy", NULL,
+		  "nest rows, a level for each key; shows only Self", NULL, COMPLETE_NOTHING },
+		{ OPT_GROUP, 0, "group", NULL, "show all events side by side", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_NO_GROUP, 0, "no-group", NULL,
-		  "each by itself, also those that were counted together", NULL, COMPLETE_NOTHING },
-		{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+		  "show events one by one, even if recorded as a group", NULL, COMPLETE_NOTHING },
+		{ OPT_PERCENT_LIMIT, 0, "min-share", "PERCENT",
 		  "hide rows, and branches of chains, below this share", NULL, COMPLETE_NOTHING },
+		{ OPT_ALL_ROWS, 0, "all-rows", NULL,
+		  "of the page: all rows, and functions that only pass time on each by itself",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_PERCENT_LIMIT, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_PERCENTAGE, 0, "percentage", "OF",
-		  "of filtered samples: absolute shares are of all samples, relative ones of those "
-		  "left",
+		  "base of shares when samples are filtered: all samples (absolute) or those left "
+		  "(relative)",
 		  "absolute relative", COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -131,25 +145,25 @@ static const struct opt_group chains_group = {
 		  "a list of: graph, fractal, flat, folded or none; a threshold in percent, then a "
 		  "limit of entries; caller or callee; function, address or srcline; percent, "
 		  "period or count",
-		  NULL, COMPLETE_NOTHING, true },
+		  NULL, COMPLETE_NOTHING, ARG_OR_OPTION },
 		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_INLINE, 0, "inline", NULL,
-		  "functions inlined are frames of their own (the default)", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_NO_INLINE, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		{ OPT_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_INLINE, 0, "no-inline", NULL,
+		  "attribute inlined code to the function it was inlined into", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_PHYSICAL, 0, "self-physical", NULL,
-		  "Self of inlined code goes to the function around it, as in perf", NULL,
+		  "charge Self of inlined code to the enclosing function, as perf does", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_MAX_STACK, 0, "max-stack", "N", "look at no more frames of a stack", NULL,
+		{ OPT_MAX_STACK, 0, "max-stack", "N", "use at most N frames of a stack", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_PARENT, 'p', "parent", "REGEX", "functions for the key parent", NULL,
-		  COMPLETE_NOTHING },
+		{ OPT_PARENT, 'p', "parent", "REGEX", "functions that the key parent looks for",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_EXCLUDE_OTHER, 'x', "exclude-other", NULL, "hide rows without a parent", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_IGNORE_CALLEES, 0, "ignore-callees", "REGEX",
-		  "what these functions call counts as theirs", NULL, COMPLETE_NOTHING },
+		  "charge calls made by these functions to them", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -157,31 +171,33 @@ static const struct opt_group chains_group = {
 static const struct opt_group filter_group = {
 	"Samples",
 	(const struct opt[]){
-		{ OPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
-		  COMPLETE_NOTHING },
+		OPTIONS_OF_PARTS,
+		{ OPT_COMMS, 'c', "comms", "NAMES",
+		  "only samples of these commands; shares stay those of all samples, as with the "
+		  "next options",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_DSOS, 'd', "dsos", "NAMES",
 		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
 		{ OPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT",
-		  "only rows of functions with this in "
-		  "their name",
-		  NULL, COMPLETE_NOTHING },
+		  "only rows of functions whose name contains this text", NULL, COMPLETE_NOTHING },
 		{ OPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these processors: 0-3,8", NULL,
+		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_TIME, 0, "time", "SPAN",
-		  "only samples between START,STOP in seconds, or of 10%-20%, or 10%/2", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_SOCKET, 0, "socket-filter", "NUMBER",
-		  "only samples on processors of this socket", NULL, COMPLETE_NOTHING },
+		  "only samples in this interval: START,STOP in seconds, 10%-20%, or 10%/2 (the "
+		  "second tenth)",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_SOCKET, 0, "socket-filter", "NUMBER", "only samples on CPUs of this socket",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,
-		  "only samples with a name, and only callers with one", NULL, COMPLETE_NOTHING },
+		  "hide samples and callers without a symbol name", NULL, COMPLETE_NOTHING },
 		{ OPT_PARALLELISM, 0, "parallelism", "NUMBERS",
-		  "only samples while so many threads ran", NULL, COMPLETE_NOTHING },
+		  "only samples taken while this many threads ran: 1-3,8", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -190,18 +206,18 @@ static const struct opt_group output_group = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout", NULL, COMPLETE_NOTHING },
-		{ OPT_TUI, 0, "tui", NULL, "on the terminal, to go about in, as kin browse", NULL,
+		{ OPT_TUI, 0, "tui", NULL, "interactively on the terminal, as kin browse", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_FORMAT, 'f', "format", "FORMAT",
 		  "text (the default), json, csv or perf; html: one file with "
-		  "everything, as kin html",
-		  "text json csv perf html", COMPLETE_NOTHING },
+		  "everything, as kin html; -f without: as --force",
+		  "text json csv perf html", COMPLETE_NOTHING, ARG_OR_FILE },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
-		{ OPT_SEPARATOR, 't', "field-separator", "TEXT", "with --stdio: between columns",
-		  NULL, COMPLETE_NOTHING },
+		{ OPT_SEPARATOR, 't', "field-separator", "TEXT",
+		  "with --stdio: separator between columns", NULL, COMPLETE_NOTHING },
 		{ OPT_WIDTHS, 'w', "column-widths", "LIST",
-		  "with --stdio: of columns; 0: as needed", NULL, COMPLETE_NOTHING },
+		  "with --stdio: widths of columns; 0: as needed", NULL, COMPLETE_NOTHING },
 		{ OPT_QUIET, 'q', "quiet", NULL, "with --stdio: rows only", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_COLOR, 0, "color", "WHEN",
@@ -209,26 +225,25 @@ static const struct opt_group output_group = {
 		  "auto always never", COMPLETE_NOTHING },
 		{ OPT_STDIO_COLOR, 0, "stdio-color", "WHEN", "the same as --color",
 		  "auto always never", COMPLETE_NOTHING },
-		{ OPT_WIDTH, 0, "width", "COLUMNS", "cut names so that lines fit; 0: never", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_NO_PAGER, 0, "no-pager", NULL,
-		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
+		{ OPT_WIDTH, 0, "width", "COLUMNS", "truncate names so that lines fit; 0: never",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
 		{ OPT_HEADER, 0, "header", NULL,
-		  "first what a perf.data says of its recording; kin info has it of all data", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_HEADER_ONLY, 0, "header-only", NULL, "that, and nothing else", NULL,
+		  "print the header of a perf.data first; kin info describes data of all formats",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_SHOW_INFO, 'I', "show-info", NULL,
-		  "with these: processors, caches and memory, too", NULL, COMPLETE_NOTHING },
+		  "include CPU, cache and memory details in the header", NULL, COMPLETE_NOTHING },
 		{ OPT_STATS, 0, "stats", NULL,
-		  "only how many samples there are of each event, and of a perf.data records of "
-		  "each kind",
+		  "print only the number of samples of each event, and of records of each kind in "
+		  "a perf.data",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_TASKS, 0, "tasks", NULL, "only the tree of tasks that a perf.data knows",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_MMAPS, 0, "mmaps", NULL, "the same, and what they had mapped", NULL,
+		{ OPT_TASKS, 0, "tasks", NULL, "print only the task tree of a perf.data", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_VERBOSE, 'v', "verbose", NULL, "whole paths in warnings", NULL,
+		{ OPT_MMAPS, 0, "mmaps", NULL, "print the task tree and each task's mappings", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_VERBOSE, 'v', "verbose", NULL, "print whole paths in warnings", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -238,36 +253,6 @@ const struct opt_group *const report_options[] = {
 	&recording_options, &rows_group,   &chains_group,    &filter_group,
 	&names_options,     &output_group, &general_options, NULL,
 };
-
-static const struct opt_refusal refused[] = {
-	{ 'D', "dump-raw-trace",
-	  "kin script prints samples, perf report -D the records of a perf.data" },
-	{ 'T', "threads",
-	  "kin report -s tid has what each thread's samples stand for, kin info its CPU time" },
-	{ 'M', "disassembler-style", "kin annotate --asm shows instructions" },
-	{ 'm', "modules", "modules of the kernel are looked for where their names are" },
-	{ 0, "ignore-vmlinux", "--debug-dir /nonexistent keeps debug files out" },
-	{ 0, "asm-raw", "kin annotate --asm shows instructions" },
-	{ 0, "source", "kin annotate --asm --source shows instructions among their source lines" },
-	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
-	{ 0, "prefix", "kin annotate -I FOLDER says where sources are" },
-	{ 0, "prefix-strip", "kin annotate -I FOLDER says where sources are" },
-	{ 0, "percent-type", "kin annotate has shares of the whole and of the function" },
-	{ 0, "samples", "kin script -F +ip prints the samples of a row, with the same filters" },
-	{ 0, "branch-history",
-	  "branches are not joined with the callers: -b has them as rows, from and to" },
-	{ 0, "total-cycles", "-b -s symbol_from,symbol_to,cycles has the cycles of branches" },
-	{ 0, "raw-trace", "the fields of trace points are not decoded: perf script prints them" },
-	{ 0, "pretty", "it is for what perf report -T prints" },
-	{ 0, "disable-order", "records are always put in the order of time" },
-	{ 0, "show-ref-call-graph",
-	  "events without stacks have none: record each with --call-graph" },
-	{ 0, "group-sort-idx",
-	  "-F says by which column rows are ordered; of a group the first decides" },
-	{ 0 },
-};
-
-const struct opt_refusal *const report_refusals[] = { refused, recording_refusals, NULL };
 
 static bool set_percent(const char *option, const char *arg, double *ret, char error[512])
 {
@@ -322,6 +307,7 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 		if (!arg_u64(arg, 0, 1000000, &n))
 			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
 		h->max_stack = (unsigned)n;
+		h->no_callers = !n;
 		break;
 	case OPT_PARENT:
 		h->parent = arg;
@@ -334,7 +320,10 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 		break;
 	case OPT_PERCENT_LIMIT:
 		h->has_percent_limit = true;
-		return set_percent("--percent-limit", arg, &h->percent_limit, error);
+		return set_percent("--min-share", arg, &h->percent_limit, error);
+	case OPT_ALL_ROWS:
+		h->all_rows = true;
+		break;
 	case OPT_PERCENTAGE:
 		h->relative = arg[0] == 'r';
 		break;
@@ -449,5 +438,7 @@ bool report_options_begin(struct settings *s, char error[512])
 {
 	s->hists.size = sizeof(s->hists);
 	s->hists.inlines = true;
-	return perfconfig_read(s, error);
+	(void)error;
+	perfconfig_read(s);
+	return true;
 }

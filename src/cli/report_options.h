@@ -7,7 +7,6 @@
 
 extern const struct opt_group *const report_options[];
 /* What else perf report 6.1 knows, with what to do instead. */
-extern const struct opt_refusal *const report_refusals[];
 
 /* As struct command has them: the defaults, which files say, too; and each option. */
 bool report_options_begin(struct settings *s, char error[512]);

@@ -1,3 +1,4 @@
+/* run.c - opens data by the settings, makes a report's table, renders it, and tells of warnings. */
 #include "cli/run.h"
 
 #include <string.h>
@@ -11,14 +12,39 @@
 #include "cli/progress.h"
 #include "kin/kin.h"
 
-void run_tell_warnings(const struct settings *s, const struct kin_profile *profile, size_t from)
+int run_tell(const struct settings *s, const struct kin_profile *profile, struct told *told)
 {
-	for (size_t i = from; i < kin_profile_n_warnings(profile); i++)
-		message(s->command->name, "warning: %s", kin_profile_warning_at(profile, i));
+	int status = EXIT_OK;
+	for (; told->warnings < kin_profile_n_warnings(profile); told->warnings++)
+		message(s->command->name, "warning: %s",
+			kin_profile_warning_at(profile, told->warnings));
+	for (; s->strict && told->doubts < kin_profile_n_doubts(profile); told->doubts++) {
+		message(s->command->name, "in doubt: %s",
+			kin_profile_doubt_at(profile, told->doubts));
+		status = EXIT_ERROR;
+	}
+	for (; told->hints < kin_profile_n_hints(profile); told->hints++)
+		message(s->command->name, "hint: %s", kin_profile_hint_at(profile, told->hints));
+	return status;
+}
+
+void run_tell_notes(const struct settings *s, const struct kin_profile *profile)
+{
+	for (size_t i = 0; i < kin_profile_n_notes(profile); i++)
+		message(s->command->name, "warning: %s", kin_profile_note_at(profile, i));
+}
+
+bool run_has_notes(const char *format)
+{
+	static const char *const with_notes[] = { "text", "json", "html" };
+	bool has = !format;
+	for (size_t i = 0; i < ARRAY_LEN(with_notes) && !has; i++)
+		has = !strcmp(format, with_notes[i]);
+	return has;
 }
 
 /* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
-static int open_data(const struct settings *s, struct kin_profile **ret)
+static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_open_opts opts = {
 		.size = sizeof(opts),
@@ -33,7 +59,11 @@ static int open_data(const struct settings *s, struct kin_profile **ret)
 		.events = string_list(&s->events),
 		.time = s->time,
 		.gcov = string_list(&s->gcov),
-		.details = s->hists.size && kin_hists_need_details(&s->hists),
+		.details = (s->hists.size && kin_hists_need_details(&s->hists)) ||
+			   kin_script_needs_details(&s->script),
+		.trace_fields = !strcmp(s->command->name, "script") ||
+				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
+		.no_inlines = s->no_inlines,
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};
@@ -42,13 +72,9 @@ static int open_data(const struct settings *s, struct kin_profile **ret)
 	progress_end(progress);
 
 	int status = message_error(s->command->name, err);
-	if (*ret)
-		run_tell_warnings(s, *ret, 0);
-	for (size_t i = 0; *ret && s->strict && i < kin_profile_n_doubts(*ret); i++) {
-		message(s->command->name, "in doubt: %s", kin_profile_doubt_at(*ret, i));
-		status = EXIT_ERROR;
-	}
-	return status;
+	*told = (struct told){ 0 };
+	int doubt = *ret ? run_tell(s, *ret, told) : EXIT_OK;
+	return status ? status : doubt;
 }
 
 static struct kin_error *make_table(const struct settings *s, const char *report,
@@ -65,6 +91,9 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.by = s->by,
 		.with_source = s->with_source,
 		.all_lines = s->all_lines,
+		.intel = s->intel,
+		.of_function = s->of_function,
+		.max_threads = s->max_threads,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);
@@ -115,39 +144,66 @@ struct kin_error *run_render(const struct settings *s, struct kin_table *table, 
 }
 
 /* Unless the output would be in the way. */
-int run_open(const struct settings *s, struct kin_profile **ret)
+int run_open(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_error *err = check_output(s);
 	*ret = NULL;
-	return err ? message_error(s->command->name, err) : open_data(s, ret);
+	return err ? message_error(s->command->name, err) : open_data(s, ret, told);
 }
 
 int run_profile(const struct settings *s, profile_user *use)
 {
 	struct kin_profile *profile;
-	int status = run_open(s, &profile);
+	struct told told;
+	int status = run_open(s, &profile, &told);
 	if (!profile)
 		return status;
-	size_t told = kin_profile_n_warnings(profile);
 	struct kin_error *err = use(profile, s, status);
-	run_tell_warnings(s, profile, told);
+	int doubt = run_tell(s, profile, &told);
 	kin_profile_free(profile);
-	return err ? message_error(s->command->name, err) : status;
+	return err ? message_error(s->command->name, err) : status ? status : doubt;
 }
 
 int run_report(const struct settings *s, const char *report)
 {
 	struct kin_profile *profile;
 	struct kin_table *table = NULL;
-	int status = run_open(s, &profile);
+	struct told told;
+	int status = run_open(s, &profile, &told);
 	if (!profile)
 		return status;
-	size_t told = kin_profile_n_warnings(profile);
 	struct kin_error *err = make_table(s, report, profile, &table);
 	if (!err)
 		err = run_render(s, table, status);
 	kin_table_free(table);
-	run_tell_warnings(s, profile, told); /* after a pager, which would cover it */
+	int doubt = run_tell(s, profile, &told); /* after a pager, which would cover it */
+	if (!run_has_notes(s->format))
+		run_tell_notes(s, profile);
 	kin_profile_free(profile);
-	return err ? message_error(s->command->name, err) : status;
+	return err ? message_error(s->command->name, err) : status ? status : doubt;
+}
+
+struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE *out)
+{
+	struct kin_error *err = s->data.at.n ? NULL : kin_about(NULL, what, out);
+	for (size_t i = 0; !err && i < s->data.at.n; i++)
+		err = kin_about(s->data.at.at[i], what, out);
+	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
+		return err;
+	struct kin_error *more =
+		err_new(KIN_ERROR_UNSUPPORTED,
+			"%s: what perf says of a recording only its own files hold; kin info says "
+			"what this one does",
+			kin_error_message(err));
+	kin_error_free(err);
+	return more;
+}
+
+int run_about(const struct settings *s, unsigned what)
+{
+	struct output out;
+	struct kin_error *err = output_open(&s->output, EXIT_OK, &out);
+	if (!err)
+		err = output_finish(&out, run_print_about(s, what, out.stream));
+	return err ? message_error(s->command->name, err) : EXIT_OK;
 }

@@ -17,18 +17,34 @@ typedef struct kin_error *profile_user(struct kin_profile *profile, const struct
  * any profile or program. Returns the exit status. */
 int run_profile(const struct settings *s, profile_user *use);
 
+/* How much was said of the data so far. */
+struct told {
+	size_t warnings, doubts, hints;
+};
+
 /* The first step of that: returns the exit status that the data calls for; *ret is NULL if nothing
  * could be read. To be freed. */
-int run_open(const struct settings *s, struct kin_profile **ret);
-/* What is said of the data, from number `from` on: what is said of programs and libraries is known
- * only when they have been looked at. */
-void run_tell_warnings(const struct settings *s, const struct kin_profile *profile, size_t from);
+int run_open(const struct settings *s, struct kin_profile **ret, struct told *told);
+/* Says what is new since: what is wrong with programs and libraries is known only when they have
+ * been looked at, which is when the last table was freed. Returns the exit status that calls for.
+ */
+int run_tell(const struct settings *s, const struct kin_profile *profile, struct told *told);
+/* Says what all tables of the profile have in their notes, for output that has none; and whether
+ * tables in this format (NULL: text) have them. */
+void run_tell_notes(const struct settings *s, const struct kin_profile *profile);
+bool run_has_notes(const char *format);
 /* The last step, as s says. `status`: what the command will exit with if that goes well. */
 MUST_CHECK struct kin_error *run_render(const struct settings *s, struct kin_table *table,
 					int status);
 
 /* The same for a report that is rendered as s says. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);
+
+/* Prints what a perf.data says of itself (enum kin_about): of all data that is named, or of the
+ * last recording here. */
+MUST_CHECK struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE *out);
+/* The same as all that a command does; its exit status. */
+int run_about(const struct settings *s, unsigned what);
 
 /* On the terminal, to go about in (cmd_browse.c). */
 MUST_CHECK struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s,

@@ -15,17 +15,29 @@ enum { /* ids of options */
        SAMPLING_EVENT,
        SAMPLING_FREQUENCY,
        SAMPLING_PERIOD,
+       SAMPLING_USER,
+       SAMPLING_CPU,
+       SAMPLING_NO_INHERIT,
+       SAMPLING_CGROUP,
+       SAMPLING_BUFFERS,
 };
 
 struct pid_list {
 	VEC(pid_t) at;
 };
 
+struct cpu_list {
+	VEC(int) at;
+};
+
 struct sampling {
 	struct pid_list pids, tids;
+	struct cpu_list cpus;
 	char *events; /* joined by commas; NULL: none were named */
-	bool everything;
+	bool everything, no_inherit;
 	uint64_t frequency, period; /* 0: not given */
+	uint64_t buffer_bytes;      /* 0: not given */
+	const char *cgroup;         /* NULL: not given */
 };
 
 /* False: error[] is set. */
@@ -36,8 +48,14 @@ static inline bool sampling_attaches(const struct sampling *s)
 	return s->pids.at.n || s->tids.at.n;
 }
 
+/* Whether all that runs is sampled, on some processors or all of them, and no tasks are named. */
+static inline bool sampling_is_of_machine(const struct sampling *s)
+{
+	return s->everything || (s->cpus.at.n && !sampling_attaches(s));
+}
+
 /* What does not go together, in words; NULL if all does. */
-const char *sampling_conflict(const struct sampling *s, bool has_command);
+const char *sampling_conflict(const struct sampling *s);
 
 void sampling_done(struct sampling *s);
 

@@ -1,3 +1,4 @@
+/* settings.c - the tables of shared options, and what each of them sets. */
 #include "cli/settings.h"
 
 #include <stdio.h>
@@ -18,21 +19,22 @@ const struct opt_group input_options = {
 		  "the program that was profiled; otherwise an operand that is an ELF file, a.out, "
 		  "or the only program built with -pg beside the data or here",
 		  NULL, COMPLETE_FILE },
-		{ OPT_DATA, 'd', "data", "FILE",
-		  "a profile, or a folder with gmon.out files; may be repeated; otherwise the "
-		  "other operands, or what is newer here: the last recording (*.kin, perf.data), "
-		  "or gmon.out and gmon.out.*",
+		{ OPT_INPUT, 'i', "input", "FILE",
+		  "profile to read, or directory of gmon.out files; repeatable. Default: the other "
+		  "operands, else the newer in this directory of the last recording (*.kin, "
+		  "perf.data) and gmon.out, gmon.out.*",
 		  NULL, COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "FOLDER",
-		  "look for programs and libraries of a recording below this folder", NULL,
+		{ OPT_INPUT, 'd', "data", "FILE", "the same as --input", NULL, COMPLETE_FILE },
+		{ OPT_SYMFS, 0, "symfs", "DIRECTORY",
+		  "look for programs and libraries of a recording below this directory", NULL,
 		  COMPLETE_DIRECTORY },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
-		  "where separate debug files are, instead of /usr/lib/debug", NULL,
+		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
+		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
 		{ OPT_STRICT, 0, "strict", NULL,
-		  "fail, after all is done, if the data is less than what it should be: samples or "
-		  "calls were lost, more than 1 % of the stacks were cut short, sampled CPU time "
-		  "is 5 % off the kernel's, or it is of another program",
+		  "exit with an error status after reporting if the data is unreliable: errors or "
+		  "losses while recording, truncated stacks, time without a place, unreadable "
+		  "files with names, or a profile of another program; kin help info has the list",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -43,34 +45,27 @@ const struct opt_group recording_options = {
 	(const struct opt[]){
 		{ OPT_INPUT, 'i', "input", "FILE", "the recording, instead of an operand", NULL,
 		  COMPLETE_FILE },
+		{ OPT_INPUT, 0, "data", "FILE", "the same as --input", NULL, COMPLETE_FILE },
 		{ OPT_EXECUTABLE, 'e', "executable", "PROGRAM", "the program that was profiled",
 		  NULL, COMPLETE_FILE },
-		{ OPT_SYMFS, 0, "symfs", "FOLDER",
-		  "look for programs and libraries below this folder", NULL, COMPLETE_DIRECTORY },
+		{ OPT_SYMFS, 0, "symfs", "DIRECTORY",
+		  "look for programs and libraries below this directory", NULL,
+		  COMPLETE_DIRECTORY },
 		{ OPT_KALLSYMS, 'k', "kallsyms", "FILE",
 		  "symbols of the kernel, as in /proc/kallsyms", NULL, COMPLETE_FILE },
-		{ OPT_DEBUG_DIR, 0, "debug-dir", "FOLDER",
-		  "where separate debug files are, instead of /usr/lib/debug", NULL,
+		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
+		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
 		{ OPT_STRICT, 0, "strict", NULL,
-		  "fail, after all is done, if the data is less than what it should be: see kin "
-		  "info",
+		  "exit with an error status after reporting if the data is unreliable; kin help "
+		  "info has the list",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_FORCE, 0, "force", NULL,
+		  "accepted for compatibility with perf, without effect: files of other users are "
+		  "read anyway",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
-};
-
-const struct opt_refusal recording_refusals[] = {
-	{ 0, "vmlinux",
-	  "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
-	{ 0, "itrace",
-	  "traces by the hardware are not decoded: perf inject --itrace makes samples of them" },
-	{ 0, "stitch-lbr", "stacks by LBR are as deep as the CPU's record" },
-	{ 0, "switch-on", "--time START,STOP shows a part of the recording" },
-	{ 0, "switch-off", "--time START,STOP shows a part of the recording" },
-	{ 0, "show-on-off-events", "--time START,STOP shows a part of the recording" },
-	{ 0, "full-source-path", "kin lines has the whole paths of sources" },
-	{ 0 },
 };
 
 const struct opt_group names_options = {
@@ -78,11 +73,23 @@ const struct opt_group names_options = {
 	(const struct opt[]){
 		{ OPT_DEMANGLE, 0, "demangle", "[STYLE]",
 		  "show C++, Rust, D and Fortran names as in the source; STYLE is one of tidy (the "
-		  "default: without template arguments that nobody wrote, as std::string), auto "
+		  "default: without default template arguments, as std::string), auto "
 		  "(with all of them), none, gnu-v3, rust, dlang, java, gnat",
 		  DEMANGLE_STYLES, COMPLETE_NOTHING },
-		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL, "show names as the linker sees them",
-		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL,
+		  "show mangled names, as the linker uses them", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+const struct opt_group inline_options = {
+	"Inlined functions",
+	(const struct opt[]){
+		{ OPT_EXPAND_INLINED, 0, "inline", NULL,
+		  "functions inlined are functions of their own (the default)", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_FOLD_INLINED, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		  COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -90,9 +97,9 @@ const struct opt_group names_options = {
 const struct opt_group source_options = {
 	"Sources",
 	(const struct opt[]){
-		{ OPT_SOURCE_DIR, 'I', "source-dir", "FOLDER",
-		  "search sources here too when they are not where the program says; may be "
-		  "repeated",
+		{ OPT_SOURCE_DIR, 'I', "source-dir", "DIRECTORY",
+		  "search this directory, too, for sources that are not at the path in the "
+		  "program; repeatable",
 		  NULL, COMPLETE_DIRECTORY },
 		{ 0 },
 	},
@@ -103,7 +110,7 @@ const struct opt_group coverage_options = {
 	(const struct opt[]){
 		{ OPT_GCOV, 0, "gcov", "FILE",
 		  "executions of lines as gcov --json-format writes them (X.gcov.json.gz), of this "
-		  "or any other build of the same sources; may be repeated",
+		  "or any other build of the same sources; repeatable",
 		  NULL, COMPLETE_FILE },
 		{ 0 },
 	},
@@ -113,14 +120,17 @@ const struct opt_group select_options = {
 	"Selection",
 	(const struct opt[]){
 		{ OPT_SORT, 's', "sort", "COLUMN",
-		  "order rows by this column, smallest first; -COLUMN: largest first", NULL,
+		  "sort rows by this column, ascending; -COLUMN: descending", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_COLUMNS, 'c', "columns", "LIST",
 		  "show these columns, in this order: KEY,KEY,... or all; +KEY,... adds to the "
-		  "usual ones. A wrong key is answered with the right ones",
+		  "usual ones. An unknown key prints the list of valid keys",
 		  NULL, COMPLETE_NOTHING },
+		{ OPT_COLUMNS, 'F', "fields", "LIST", "the same as --columns", NULL,
+		  COMPLETE_NOTHING },
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
-		  "hide what takes less than this share of the total (0.5 or 0.5%)", NULL,
+		  "hide rows below this share of the total (0.5 or 0.5%)", NULL, COMPLETE_NOTHING },
+		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -129,25 +139,18 @@ const struct opt_group select_options = {
 const struct opt_group part_options = {
 	"Parts of the data",
 	(const struct opt[]){
-		{ OPT_BY, 0, "by", "WHAT",
-		  "a section for each thread, process, run (of kin record -r), event or object",
-		  "thread process run event object", COMPLETE_NOTHING },
-		{ OPT_THREAD, 0, "thread", "THREAD",
-		  "only what this thread did: NAME, NUMBER or NAME/NUMBER; this option and the "
-		  "next three may be repeated",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_COMM, 0, "comm", "NAME", "only threads of this name", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_OBJECT, 0, "object", "FILE",
-		  "only samples taken, and calls of functions, in this program or library", NULL,
-		  COMPLETE_FILE },
-		{ OPT_EVENT, 0, "event", "EVENT",
-		  "only samples of this event; otherwise times are of the first that counts time "
-		  "on a CPU, or of the first",
-		  NULL, COMPLETE_NOTHING },
+		OPTION_BY("a section for each thread, process, run (of kin record -r), event or "
+			  "object"),
+		OPTIONS_OF_PARTS,
 		{ OPT_SPAN, 0, "time", "SPAN",
-		  "only samples between START,STOP in seconds, with a + from the first sample on, "
-		  "or of 10%-20%, or 10%/2",
+		  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "
+		  "first sample), 10%-20%, or 10%/2 (the second tenth)",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_THREADS_LIST, 0, "tid", "THREADS", "the same as --thread, for each of a list",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -157,18 +160,17 @@ const struct opt_group output_options = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
-		  "text json csv", COMPLETE_NOTHING },
+		  "text json csv", COMPLETE_NOTHING, ARG_OR_FILE },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
 		{ OPT_COLOR, 0, "color", "WHEN",
 		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
 		  "auto always never", COMPLETE_NOTHING },
 		{ OPT_WIDTH, 'w', "width", "COLUMNS",
-		  "cut names so that lines fit; 0: never. The default is the terminal's width, or "
+		  "truncate names so that lines fit; 0: never. Default: width of the terminal, or "
 		  "0",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_PAGER, 0, "no-pager", NULL,
-		  "never start a pager, however long the output is", NULL, COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -176,15 +178,13 @@ const struct opt_group output_options = {
 const struct opt_group general_options = {
 	"General",
 	(const struct opt[]){
-		{ OPT_HELP, 'h', "help", NULL, "say how the command is used", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_VERSION, 'V', "version", NULL, "say which version this is", NULL,
-		  COMPLETE_NOTHING },
+		{ OPT_HELP, 'h', "help", NULL, "print this help", NULL, COMPLETE_NOTHING },
+		{ OPT_VERSION, 'V', "version", NULL, "print the version", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
 
-static void add(struct string_list *l, const char *word)
+void string_list_add(struct string_list *l, const char *word)
 {
 	vec_reserve(&l->at, 2);
 	l->at.at[l->at.n++] = word;
@@ -194,8 +194,7 @@ static void add(struct string_list *l, const char *word)
 static bool set_executable(struct settings *s, const char *path, char error[512])
 {
 	if (s->executable) {
-		snprintf(error, 512, "two programs are named: %.200s and %.200s", s->executable,
-			 path);
+		snprintf(error, 512, "two programs given: %.200s and %.200s", s->executable, path);
 		return false;
 	}
 	s->executable = path;
@@ -209,22 +208,23 @@ static bool set_executable(struct settings *s, const char *path, char error[512]
 static bool add_operand(struct settings *s, const char *word, bool after_dashes, char error[512])
 {
 	if (s->command->names_subjects && after_dashes) {
-		add(&s->subjects, word);
+		string_list_add(&s->subjects, word);
 		return true;
 	}
 	enum content content = content_of(word);
 	if (content == CONTENT_PROGRAM && s->command->compares) {
-		add(&s->programs, word);
+		string_list_add(&s->programs, word);
 		return true;
 	}
 	if (content == CONTENT_PROGRAM)
 		return set_executable(s, word, error);
 	if (!s->command->names_subjects || content == CONTENT_PROFILE ||
 	    content == CONTENT_FOLDER || (s->command->begin && content == CONTENT_OTHER) ||
-	    !strcmp(word, "-") || file_is_descriptor(word) || content_named_profile(word))
-		add(&s->data, word);
+	    !strcmp(word, "-") || file_is_descriptor(word) || content_named_profile(word) ||
+	    (content == CONTENT_NONE && content_nearly_named_profile(word)))
+		string_list_add(&s->data, word);
 	else
-		add(&s->subjects, word);
+		string_list_add(&s->subjects, word);
 	return true;
 }
 
@@ -263,7 +263,30 @@ static void set_columns(struct settings *s, const char *arg)
 	char *save = NULL;
 	for (char *key = strtok_r(s->columns_text, ",", &save); key;
 	     key = strtok_r(NULL, ",", &save))
-		add(&s->columns, key);
+		string_list_add(&s->columns, key);
+}
+
+/* Adds each word of "WORD,WORD". */
+static void add_each(struct settings *s, struct string_list *l, const char *words)
+{
+	for (size_t n; *words; words += n + (words[n] == ','))
+		if ((n = strcspn(words, ",")))
+			string_list_add(l, arena_printf(&s->words, "%.*s", (int)n, words));
+}
+
+char *settings_keys_by(const char *by, const char *sort, const char *usual)
+{
+	static const char *const keys[][2] = {
+		{ "thread", "tid" }, { "process", "pid" }, { "run", "run" }, { "object", "dso" }
+	};
+	const char *key = ""; /* events have reports of their own */
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (!strcmp(by, keys[i][0]))
+			key = keys[i][1];
+	const char *comma = *key ? "," : "";
+	if (sort && *sort == '+')
+		return xprintf("%s%s%s,%s", key, comma, usual, sort + 1);
+	return xprintf("%s%s%s", key, comma, sort ? sort : usual);
 }
 
 static bool set(struct settings *s, int id, const struct opt_parser *p, char error[512])
@@ -276,9 +299,8 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		return add_operand(s, arg, p->ended, error);
 	case OPT_EXECUTABLE:
 		return set_executable(s, arg, error);
-	case OPT_DATA:
 	case OPT_INPUT:
-		add(&s->data, arg);
+		string_list_add(&s->data, arg);
 		break;
 	case OPT_DEBUG_DIR:
 		s->debug_dir = arg;
@@ -298,11 +320,15 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";
 		break;
+	case OPT_EXPAND_INLINED:
+	case OPT_FOLD_INLINED:
+		s->no_inlines = id == OPT_FOLD_INLINED;
+		break;
 	case OPT_SOURCE_DIR:
-		add(&s->source_dirs, arg);
+		string_list_add(&s->source_dirs, arg);
 		break;
 	case OPT_GCOV:
-		add(&s->gcov, arg);
+		string_list_add(&s->gcov, arg);
 		break;
 	case OPT_SORT:
 		s->sort = arg;
@@ -316,22 +342,33 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		s->by = arg;
 		break;
 	case OPT_THREAD:
-		add(&s->threads, arg);
+		string_list_add(&s->threads, arg);
 		break;
 	case OPT_COMM:
-		add(&s->comms, arg);
+		string_list_add(&s->comms, arg);
 		break;
 	case OPT_OBJECT:
-		add(&s->objects, arg);
+		string_list_add(&s->objects, arg);
 		break;
 	case OPT_EVENT:
-		add(&s->events, arg);
+		string_list_add(&s->events, arg);
+		break;
+	case OPT_THREADS_LIST:
+		add_each(s, &s->threads, arg);
+		break;
+	case OPT_COMMS_LIST:
+		add_each(s, &s->comms, arg);
+		break;
+	case OPT_OBJECTS_LIST:
+		add_each(s, &s->objects, arg);
 		break;
 	case OPT_SPAN:
 		s->time = arg;
 		break;
 	case OPT_FORMAT:
-		s->format = arg;
+		s->format = arg ? arg : s->format;
+		break;
+	case OPT_FORCE:
 		break;
 	case OPT_OUTPUT:
 		s->output.path = arg;
@@ -373,6 +410,8 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 		if (!set(ret, id, &p, error))
 			return false;
 	}
+	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
+		string_list_add(&ret->data, "-");
 	return true;
 }
 
@@ -380,6 +419,7 @@ void settings_done(struct settings *s)
 {
 	free(s->call_graph);
 	arena_release(&s->config);
+	arena_release(&s->words);
 	vec_free(&s->data.at);
 	vec_free(&s->programs.at);
 	vec_free(&s->subjects.at);

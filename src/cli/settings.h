@@ -14,6 +14,9 @@ struct string_list {
 	VEC(const char *) at; /* with a NULL after the last */
 };
 
+/* The word must live as long as the list. */
+void string_list_add(struct string_list *l, const char *word);
+
 struct settings {
 	const struct command *command;
 	const char *executable;      /* NULL: to be found */
@@ -28,10 +31,14 @@ struct settings {
 	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, objects, events;
 	char *columns_text; /* what the list below points into */
+	struct arena words; /* of lists taken apart */
 	struct string_list columns;
 	double min_share;
+	size_t max_threads;      /* "info" */
+	bool intel, of_function; /* "annotate" */
 	struct output_opts output;
 	bool help, version, strict;
+	bool no_inlines;
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
@@ -46,18 +53,14 @@ struct settings {
 	bool no_branches;     /* samples as they are, though branches were recorded */
 	/* "diff" only */
 	struct kin_diff_opts diff;
-	bool limited;
-	double limit; /* of the total's growth, 0.05: 5 % */
 };
 
 /* The options that commands share, by subject. */
-extern const struct opt_group input_options, recording_options, names_options, select_options,
-	output_options, source_options, coverage_options, part_options, general_options;
-/* What perf report and perf script both know, and no command here. */
-extern const struct opt_refusal recording_refusals[];
+extern const struct opt_group input_options, recording_options, names_options, inline_options,
+	select_options, output_options, source_options, coverage_options, part_options,
+	general_options;
 enum {
 	OPT_EXECUTABLE = 1,
-	OPT_DATA,
 	OPT_DEBUG_DIR,
 	OPT_STRICT,
 	OPT_INPUT,
@@ -65,6 +68,8 @@ enum {
 	OPT_KALLSYMS,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
+	OPT_EXPAND_INLINED,
+	OPT_FOLD_INLINED,
 	OPT_SOURCE_DIR,
 	OPT_GCOV,
 	OPT_SORT,
@@ -74,9 +79,13 @@ enum {
 	OPT_THREAD,
 	OPT_COMM,
 	OPT_OBJECT,
+	OPT_THREADS_LIST,
+	OPT_COMMS_LIST,
+	OPT_OBJECTS_LIST,
 	OPT_EVENT,
 	OPT_SPAN,
 	OPT_FORMAT,
+	OPT_FORCE,
 	OPT_OUTPUT,
 	OPT_COLOR,
 	OPT_NO_PAGER,
@@ -86,6 +95,46 @@ enum {
 	OPT_VERSION,
 	OPT_OWN = 1000, /* a command's own begin here */
 };
+
+/* Rows of option tables for words that mean the same wherever they are: those of this table's
+ * commands and those of perf's, in one place. */
+#define OPTION_BY(help)                                                                            \
+	{                                                                                          \
+		OPT_BY, 0, "by", "WHAT", help, "thread process run event object", COMPLETE_NOTHING \
+	}
+#define OPTIONS_OF_PARTS                                                                           \
+	{ OPT_THREAD,                                                                              \
+	  0,                                                                                       \
+	  "thread",                                                                                \
+	  "THREAD",                                                                                \
+	  "only samples of this thread: NAME, NUMBER or NAME/NUMBER; this option and the next "    \
+	  "three may be repeated",                                                                 \
+	  NULL,                                                                                    \
+	  COMPLETE_NOTHING },                                                                      \
+		{ OPT_COMM,                                                                        \
+		  0,                                                                               \
+		  "comm",                                                                          \
+		  "NAME",                                                                          \
+		  "only samples of threads with this name",                                        \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+		{ OPT_OBJECT,                                                                      \
+		  0,                                                                               \
+		  "object",                                                                        \
+		  "FILE",                                                                          \
+		  "only samples taken, and calls of functions, in this program or library",        \
+		  NULL,                                                                            \
+		  COMPLETE_FILE },                                                                 \
+	{                                                                                          \
+		OPT_EVENT, 0, "event", "EVENT",                                                    \
+			"only samples of this event; default for reports of time: the first "      \
+			"event that counts CPU time, or the first",                                \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+
+/* "tid,comm,dso,sym" for --by thread: keys of rows that are apart for each part. `sort`: the other
+ * keys; NULL: `usual`. The caller frees it. */
+char *settings_keys_by(const char *by, const char *sort, const char *usual);
 
 /* argv[0] is skipped; strings point into argv. On failure error[] holds one line. --help and
  * --version end the parsing. */

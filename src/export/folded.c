@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/map64.h"
 #include "base/num.h"
 #include "base/sort.h"
@@ -66,8 +67,10 @@ static uint32_t add_step(struct tree *t, uint32_t from, strid name)
 /* As it may stand in a line. */
 static strid clean(struct tree *t, const char *s, const char *annotation)
 {
-	char *copy = xprintf("%s%s", s, annotation);
+	char *safe = t->o->escaped ? escape_copy(s) : NULL;
+	char *copy = xprintf("%s%s", safe ? safe : s, annotation);
 
+	free(safe);
 	for (char *p = copy; *p; p++) {
 		if (*p == ';')
 			*p = ':';
@@ -174,9 +177,12 @@ static uint32_t step_of(struct tree *t, uint32_t root, stackid stack)
 		vec_push(&t->todo, stack);
 	}
 	while (t->todo.n) {
-		size_t n;
+		size_t n = 0;
 		stack = t->todo.at[--t->todo.n];
-		const strid *names = names_of(t, stacks[stack].frame, &n);
+		frameid frame = stacks[stack].frame;
+		bool is_left_out =
+			t->o->no_inlines && t->p->samples.frames[frame].flags & FRAME_INLINED;
+		const strid *names = is_left_out ? NULL : names_of(t, frame, &n);
 		for (size_t i = 0; i < n; i++)
 			step = add_step(t, step, names[i]);
 		*place_of(t, root, stack) = step;
@@ -189,7 +195,7 @@ static bool is_wanted(const struct tree *t, uint16_t event)
 	const struct event *e = &t->p->samples.events[event], *first = t->p->samples.events;
 
 	if (t->o->event)
-		return !strcmp(strtab_get(t->p->strings, e->name), t->o->event);
+		return event_is_called(strtab_get(t->p->strings, e->name), t->o->event);
 	return e->kind == first->kind && e->unit == first->unit;
 }
 
@@ -222,8 +228,9 @@ static void add_samples(struct tree *t)
 			continue;
 		if (roots[x->task] == UNKNOWN)
 			roots[x->task] = root_of(t, x->task);
-		uint32_t step = x->stack ? step_of(t, roots[x->task], x->stack)
-					 : add_step(t, roots[x->task], clean(t, "[unknown]", ""));
+		uint32_t step = x->stack ? step_of(t, roots[x->task], x->stack) : roots[x->task];
+		if (step == roots[x->task]) /* no frame, or none that is not left out */
+			step = add_step(t, step, clean(t, "[unknown]", ""));
 		add_end(t, step, t->o->weights ? x->weight : x->count);
 	}
 	free(roots);

@@ -3,7 +3,8 @@
  *	prog;_start;main;work 123
  *
  * Lines are distinct and in order of their names from the root on. A ';' in a name becomes ':', and
- * what is no printable character '?'. */
+ * a control character '?'. Otherwise names are as they
+ * are, unless they are to be escaped. */
 #ifndef EXPORT_FOLDED_H
 #define EXPORT_FOLDED_H
 
@@ -27,10 +28,12 @@ struct folded_opts {
 	const char *event; /* of that name only; NULL: all of the kind and unit of the first */
 	const struct sample_filter *filter; /* NULL: all samples */
 	bool weights;                       /* what samples stand for, else their number */
+	bool no_inlines;                    /* frames that the data calls inlined are left out */
 	bool no_comm;                       /* lines do not begin with the command's name */
 	bool pid;                           /* it is followed by -PID */
 	bool tid;                           /* it is followed by -PID/TID */
 	bool annotate;                      /* _[k], _[i], _[j] behind names */
+	bool escaped;                       /* names may be shown on a terminal */
 };
 
 /* The same as a tree: a parent stands before its children, which are in no order. */

@@ -1,3 +1,4 @@
+/* html.c - writes tables and flame graphs as JSON into the page. */
 #include "export/html.h"
 
 #include <errno.h>
@@ -6,13 +7,14 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/json.h"
-#include "base/map64.h"
-#include "export/html/html_page.h" /* made of html/page.css, page.js and page.html */
+#include "base/strtab.h"
+#include "export/html/html_page.h" /* made of the files of html/ */
 #include "table/value.h"
 
-/* Of the flame graph: what is narrower than this part of it nobody sees. */
-enum { NARROWEST = 20000 };
+/* Of a flame graph: as many frames as a page shows quickly. */
+enum { FRAMES_MAX = 100000 };
 
 /* ---- values ---- */
 
@@ -128,85 +130,223 @@ static void put_table(struct sink *s, const char *name, struct kin_table *t)
 
 struct flame {
 	const struct folded_tree *tree;
-	uint64_t *total; /* [n]: with what is below */
-	uint32_t *id;    /* [n]: in the file; NONE: left out */
-	size_t n_left_out;
+	uint64_t *total;  /* [n]: with what is below */
+	uint32_t *id;     /* [n]: in the file; NONE: left out */
+	uint64_t *hidden; /* [n]: of kept ones, what was left out right below */
+	size_t n_kept, n_left_out;
+	/* By name, for all frames: what a search has to know of those left out. */
+	uint64_t *weight; /* of stacks that have it, once or more */
+	uint32_t *number; /* in the file */
+	size_t n_names;
 };
+
+static void add_up(uint64_t *to, uint64_t more)
+{
+	if (__builtin_add_overflow(*to, more, to))
+		*to = UINT64_MAX;
+}
 
 static void measure(struct flame *f)
 {
 	const struct folded_node *nodes = f->tree->nodes;
-	size_t n = f->tree->n;
-	uint32_t next = 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < f->tree->n; i++)
 		f->total[i] = nodes[i].own;
-	for (size_t i = n; i-- > 1;)
-		if (__builtin_add_overflow(f->total[nodes[i].parent], f->total[i],
-					   &f->total[nodes[i].parent]))
-			f->total[nodes[i].parent] = UINT64_MAX;
-	for (size_t i = 0; i < n; i++) {
-		bool seen = !i || (f->id[nodes[i].parent] != NONE &&
-				   f->total[i] > f->total[0] / NARROWEST);
-		f->id[i] = seen ? next++ : NONE;
-		f->n_left_out += !seen;
+	for (size_t i = f->tree->n; i-- > 1;)
+		add_up(&f->total[nodes[i].parent], f->total[i]);
+}
+
+static size_t wider_than(const struct flame *f, uint64_t width)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->tree->n; i++)
+		n += f->total[i] > width;
+	return n;
+}
+
+/* The least width that leaves no more than FRAMES_MAX that are wider. */
+static uint64_t narrowest(const struct flame *f)
+{
+	uint64_t low = 0, high = f->total[0];
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (wider_than(f, middle) <= FRAMES_MAX)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The widest ones: a caller is as wide as what it calls, so the rest of a kept one is kept. */
+static void choose(struct flame *f)
+{
+	const struct folded_node *nodes = f->tree->nodes;
+	bool all = f->tree->n <= FRAMES_MAX;
+	uint64_t width = all ? 0 : narrowest(f);
+	for (size_t i = 0; i < f->tree->n; i++) {
+		bool under = !i || f->id[nodes[i].parent] != NONE;
+		bool kept = !i || (under && (all || f->total[i] > width));
+		f->id[i] = kept ? (uint32_t)f->n_kept++ : NONE;
+		f->n_left_out += !kept;
+		if (under && !kept)
+			add_up(&f->hidden[nodes[i].parent], f->total[i]);
 	}
 }
 
-/* Each name once: a node says its number. */
-static void put_names(struct sink *s, const struct flame *f, struct map64 *numbers)
+/* The frames by depth: first[i] is called by i, next[i] by the same as i; 0: none. */
+struct order {
+	uint32_t *first, *next;
+};
+
+static struct order order_of(const struct folded_tree *t)
 {
-	uint32_t n = 0;
+	struct order o = { xalloc(t->n * sizeof(*o.first)), xalloc(t->n * sizeof(*o.next)) };
+	for (size_t i = t->n; i-- > 1;) {
+		uint32_t parent = t->nodes[i].parent;
+		o.next[i] = o.first[parent];
+		o.first[parent] = (uint32_t)i;
+	}
+	return o;
+}
+
+/* One walk along all stacks: of a name that comes back only the outermost frame counts. */
+static void weigh_names(struct flame *f)
+{
+	const struct folded_node *nodes = f->tree->nodes;
+	uint32_t *above = xalloc(strtab_count(f->tree->names) * sizeof(*above));
+	struct order o = order_of(f->tree);
+	uint32_t at = o.first[0];
+	while (at) {
+		if (!above[nodes[at].name]++)
+			add_up(&f->weight[nodes[at].name], f->total[at]);
+		if (o.first[at]) {
+			at = o.first[at];
+			continue;
+		}
+		for (; at && !o.next[at]; at = nodes[at].parent)
+			above[nodes[at].name]--;
+		if (at)
+			above[nodes[at].name]--;
+		at = o.next[at];
+	}
+	free(above);
+	free(o.first);
+	free(o.next);
+}
+
+/* Each name once: a node says its number. */
+static void put_names(struct sink *s, struct flame *f)
+{
 	sink_str(s, "\"names\":[");
 	for (size_t i = 0; i < f->tree->n; i++) {
 		strid name = f->tree->nodes[i].name;
-		uint32_t *number = map64_at(numbers, name);
-		if (f->id[i] == NONE || *number != NONE)
+		if (f->number[name] != NONE)
 			continue;
-		*number = n++;
-		sink_str(s, n > 1 ? ",\n" : "\n");
+		f->number[name] = (uint32_t)f->n_names++;
+		sink_str(s, f->n_names > 1 ? ",\n" : "\n");
 		json_string(s, strtab_get(f->tree->names, name));
+	}
+	sink_str(s, "],\n\"weight\":[");
+	for (size_t i = 0, n = 0; i < f->tree->n; i++) {
+		strid name = f->tree->nodes[i].name;
+		if (f->number[name] != n)
+			continue;
+		sink_str(s, n++ ? "," : "");
+		value_count(s, f->weight[name]);
 	}
 	sink_char(s, ']');
 }
 
-static void put_numbers(struct sink *s, const struct flame *f, const struct map64 *numbers)
+enum field { FIELD_PARENT, FIELD_NAME, FIELD_TOTAL };
+
+static uint64_t field_of(const struct flame *f, size_t i, enum field field)
 {
-	const struct folded_node *nodes = f->tree->nodes;
-	static const char *const keys[] = { ",\n\"parent\":[", "],\n\"name\":[",
-					    "],\n\"total\":[" };
+	switch (field) {
+	case FIELD_PARENT:
+		return f->id[f->tree->nodes[i].parent];
+	case FIELD_NAME:
+		return f->number[f->tree->nodes[i].name];
+	case FIELD_TOTAL:
+		return f->total[i];
+	}
+	return 0;
+}
+
+/* Of the frame that stands for those left out below i; its name is behind all names. */
+static uint64_t field_of_hidden(const struct flame *f, size_t i, enum field field)
+{
+	switch (field) {
+	case FIELD_PARENT:
+		return f->id[i];
+	case FIELD_NAME:
+		return f->n_names;
+	case FIELD_TOTAL:
+		return f->hidden[i];
+	}
+	return 0;
+}
+
+static void put_numbers(struct sink *s, const struct flame *f)
+{
+	static const char *const keys[] = { [FIELD_PARENT] = ",\n\"parent\":[",
+					    [FIELD_NAME] = "],\n\"name\":[",
+					    [FIELD_TOTAL] = "],\n\"total\":[" };
 	for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
 		sink_str(s, keys[k]);
 		for (size_t i = 0; i < f->tree->n; i++) {
 			if (f->id[i] == NONE)
 				continue;
 			sink_str(s, i ? "," : "");
-			value_count(s, k == 0   ? f->id[nodes[i].parent]
-				       : k == 1 ? map64_get(numbers, nodes[i].name)
-						: f->total[i]);
+			value_count(s, field_of(f, i, (enum field)k));
+		}
+		for (size_t i = 0; i < f->tree->n; i++) {
+			if (!f->hidden[i])
+				continue;
+			sink_char(s, ',');
+			value_count(s, field_of_hidden(f, i, (enum field)k));
 		}
 	}
 	sink_char(s, ']');
 }
 
+static struct flame flame_of(const struct folded_tree *t)
+{
+	size_t n_names = strtab_count(t->names);
+	struct flame f = { .tree = t,
+			   .total = xalloc(t->n * sizeof(*f.total)),
+			   .id = xalloc(t->n * sizeof(*f.id)),
+			   .hidden = xalloc(t->n * sizeof(*f.hidden)),
+			   .weight = xalloc(n_names * sizeof(*f.weight)),
+			   .number = xalloc(n_names * sizeof(*f.number)) };
+	memset(f.number, 0xff, n_names * sizeof(*f.number));
+	measure(&f);
+	choose(&f);
+	weigh_names(&f);
+	return f;
+}
+
+static void flame_done(struct flame *f)
+{
+	free(f->total);
+	free(f->id);
+	free(f->hidden);
+	free(f->weight);
+	free(f->number);
+}
+
 static void put_flame(struct sink *s, const struct html_flame *in)
 {
-	struct flame f = { .tree = in->tree };
-	struct map64 numbers = { 0 };
-	f.total = xrealloc(NULL, in->tree->n, sizeof(*f.total));
-	f.id = xrealloc(NULL, in->tree->n, sizeof(*f.id));
-	measure(&f);
+	struct flame f = flame_of(in->tree);
 	sink_str(s, "\n{\"event\":");
 	json_string(s, in->event);
 	sink_str(s, in->is_time ? ",\"unit\":\"ns\",\"left_out\":"
 				: ",\"unit\":\"count\",\"left_out\":");
 	value_count(s, f.n_left_out);
 	sink_char(s, ',');
-	put_names(s, &f, &numbers);
-	put_numbers(s, &f, &numbers);
+	put_names(s, &f);
+	put_numbers(s, &f);
 	sink_char(s, '}');
-	map64_free(&numbers);
-	free(f.total);
-	free(f.id);
+	flame_done(&f);
 }
 
 static void put_flames(struct sink *s, const struct html_input *in)
@@ -256,7 +396,8 @@ static void put_without_tags(FILE *out, const char *json, size_t n)
 
 static void put_text(FILE *out, const char *text)
 {
-	for (; *text; text++)
+	char *safe = escape_copy(text);
+	for (text = safe; *text; text++)
 		switch (*text) {
 		case '<':
 			fputs("&lt;", out);
@@ -265,8 +406,9 @@ static void put_text(FILE *out, const char *text)
 			fputs("&amp;", out);
 			break;
 		default:
-			putc((unsigned char)*text < ' ' ? '?' : *text, out);
+			putc(*text, out);
 		}
+	free(safe);
 }
 
 /* The page is cut at what it says goes there: "@title@", "@style@", "@data@", "@code@". */
@@ -283,6 +425,7 @@ static void put_page(FILE *out, const struct html_input *in, const char *json, s
 			put_without_tags(out, json, n);
 			p += 6;
 		} else if (!strncmp(p, "@code@", 6)) {
+			fputs(search_js, out);
 			fputs(page_js, out);
 			p += 6;
 		} else {

@@ -1,3 +1,4 @@
+/* script.c - prints samples field by field; each frame is made into text once. */
 #include "export/script.h"
 
 #include <errno.h>
@@ -11,25 +12,23 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "profile/detail.h"
 
 static const struct {
 	const char *name;
 	enum script_field field;
 	bool usual;
 } fields[] = {
-	{ "comm", SCRIPT_COMM, true },
-	{ "pid", SCRIPT_PID, false },
-	{ "tid", SCRIPT_TID, true },
-	{ "cpu", SCRIPT_CPU, true },
-	{ "time", SCRIPT_TIME, true },
-	{ "period", SCRIPT_PERIOD, true },
-	{ "event", SCRIPT_EVENT, true },
-	{ "count", SCRIPT_COUNT, false },
-	{ "ip", SCRIPT_IP, true },
-	{ "sym", SCRIPT_SYM, true },
-	{ "symoff", SCRIPT_SYMOFF, true },
-	{ "dso", SCRIPT_DSO, true },
-	{ "srcline", SCRIPT_SRCLINE, false },
+	{ "comm", SCRIPT_COMM, true },      { "pid", SCRIPT_PID, false },
+	{ "tid", SCRIPT_TID, true },        { "cpu", SCRIPT_CPU, true },
+	{ "time", SCRIPT_TIME, true },      { "period", SCRIPT_PERIOD, true },
+	{ "event", SCRIPT_EVENT, true },    { "trace", SCRIPT_TRACE, true },
+	{ "count", SCRIPT_COUNT, false },   { "ip", SCRIPT_IP, true },
+	{ "sym", SCRIPT_SYM, true },        { "symoff", SCRIPT_SYMOFF, true },
+	{ "dso", SCRIPT_DSO, true },        { "srcline", SCRIPT_SRCLINE, false },
+	{ "addr", SCRIPT_ADDR, false },     { "phys_addr", SCRIPT_PHYS_ADDR, false },
+	{ "weight", SCRIPT_WEIGHT, false }, { "ins_lat", SCRIPT_INS_LAT, false },
+	{ "misc", SCRIPT_MISC, false },     { "flags", SCRIPT_FLAGS, false },
 };
 
 enum { OF_FRAMES = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE };
@@ -44,6 +43,24 @@ static unsigned find_field(const char *word, size_t n)
 	return 0;
 }
 
+/* Of perf script's fields those that are not here. */
+static const char *remedy_of(const char *word, size_t n)
+{
+	static const char *const of_perf[] = {
+		"iregs",      "uregs",          "brstack",        "brstacksym", "brstackinsn",
+		"brstackoff", "data_src",       "bpf-output",     "callindent", "insn",
+		"insnlen",    "synth",          "metric",         "srccode",    "ipc",
+		"tod",        "data_page_size", "code_page_size",
+	};
+	if (memchr(word, ':', n))
+		return "; fields are those of all events: --event NAME chooses one";
+	for (size_t i = 0; i < ARRAY_LEN(of_perf); i++)
+		if (strlen(of_perf[i]) == n && !memcmp(of_perf[i], word, n))
+			return "; perf script prints it, and kin report has keys for accesses to "
+			       "memory and branches";
+	return "";
+}
+
 static struct kin_error *no_field(const char *word, size_t n)
 {
 	struct arena a = { 0 };
@@ -51,8 +68,8 @@ static struct kin_error *no_field(const char *word, size_t n)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		list = arena_printf(&a, "%s%s%s", list, i ? ", " : "", fields[i].name);
 	struct kin_error *err =
-		err_new(KIN_ERROR_USAGE, "--fields: there is no field '%.*s', but %s",
-			n > 80 ? 80 : (int)n, word, list);
+		err_new(KIN_ERROR_USAGE, "--columns: unknown field '%.*s'; valid: %s%s",
+			n > 80 ? 80 : (int)n, word, list, remedy_of(word, n));
 	arena_release(&a);
 	return err;
 }
@@ -93,20 +110,21 @@ struct script {
 	const struct profile *p;
 	struct program *g;
 	const struct script_opts *o;
-	struct piece *of_frame; /* [n_frames] */
+	struct piece *of_frame; /* [2 * frame + of a caller where it was called] */
 	char *pieces;           /* what `making` has written */
 	size_t pieces_size;
 	FILE *making;
 	struct sink making_sink, out;
 	int event_width;
-	bool *wanted;     /* [n_events] */
-	bool *stacks;     /* [n_events]: frames have lines of their own */
-	uint64_t from_ns; /* what times are since */
-	uint8_t *places;  /* [place]: of `symbols`: 0 not known, 1 no, 2 yes */
+	bool *wanted;            /* [n_events] */
+	bool *stacks;            /* [n_events]: frames have lines of their own */
+	uint64_t from_ns;        /* what times are since */
+	uint8_t *places, *stops; /* [place]: of `symbols` and `stop_at`, see is_frame_of() */
 };
 
 struct shown_frame { /* what a line says */
 	const struct frame *frame;
+	uint64_t addr;
 	const char *name; /* NULL: unknown */
 	const char *object;
 	uint64_t offset; /* from the start of the function */
@@ -138,7 +156,7 @@ static void text_frame(struct sink *s, unsigned which, const struct shown_frame 
 {
 	sink_char(s, '\t');
 	if (which & SCRIPT_IP)
-		put_hex(s, f->frame->addr, 16);
+		put_hex(s, f->addr, 16);
 	if (which & SCRIPT_SYM) {
 		if (which & SCRIPT_IP)
 			sink_char(s, ' ');
@@ -176,10 +194,10 @@ static void json_frame(struct sink *s, unsigned which, const struct shown_frame 
 {
 	bool first = true;
 	sink_char(s, '{');
-	if (which & SCRIPT_IP && (f->frame->addr || !f->frame->name)) {
+	if (which & SCRIPT_IP && (f->addr || !f->frame->name)) {
 		json_key(s, &first, "ip");
 		sink_str(s, "\"0x");
-		put_hex(s, f->frame->addr, 0);
+		put_hex(s, f->addr, 0);
 		sink_char(s, '"');
 	}
 	if (which & SCRIPT_SYM) {
@@ -221,18 +239,22 @@ static void put_frame(struct script *c, const struct shown_frame *f, bool first)
 }
 
 /* The function, and before it those that were inlined into it here: the line is the innermost's. */
-static void put_functions(struct script *c, frameid id)
+static void put_functions(struct script *c, frameid id, uint64_t back)
 {
 	const struct frame *frame = &c->p->samples.frames[id];
+	uint64_t addr = frame->addr - back;
 	symid place = program_place(c->g, id);
 	enum place_kind kind = program_kind(c->g, place);
 	struct shown_frame f = { .frame = frame,
+				 .addr = addr,
 				 .object = program_object_name(c->g, frame->object) };
 	size_t n;
 	const symid *inlined = program_inlines(c->g, id, &n);
 
 	if (c->o->fields & SCRIPT_SRCLINE && !program_line(c->g, id, &f.line))
 		f.line.file = NULL;
+	if (f.line.file && !c->o->whole_paths && strrchr(f.line.file, '/'))
+		f.line.file = strrchr(f.line.file, '/') + 1;
 	for (size_t i = 0; i < n; i++) {
 		f.name = program_name(c->g, inlined[i]);
 		f.inlined = true;
@@ -244,37 +266,77 @@ static void put_functions(struct script *c, frameid id)
 	if (f.name && !strcmp(f.name, "[unknown]")) /* as text formats say it */
 		f.name = NULL;
 	if (kind == PLACE_NAMED && program_start(c->g, place)) {
-		f.offset = frame->addr - program_start(c->g, place);
-		f.has_offset = frame->addr >= program_start(c->g, place) &&
-			       !program_is_several(c->g, place);
+		f.offset = addr - program_start(c->g, place);
+		f.has_offset = addr >= program_start(c->g, place);
 	}
 	if (kind == PLACE_SYMBOL) {
-		uint64_t flat = program_flat(c->g, frame->object, frame->addr);
+		uint64_t flat = program_flat(c->g, frame->object, addr);
 		f.offset = flat - program_symbols(c->g)->at[place].addr;
 		f.has_offset = flat != UINT64_MAX;
 	}
 	put_frame(c, &f, !n);
 }
 
-static struct piece *piece_of(struct script *c, frameid id)
+/* perf prints the address that it looked up: where unwinding found callers, one within the call. */
+static struct piece *piece_of(struct script *c, frameid id, const struct event *e)
 {
-	struct piece *x = &c->of_frame[id];
+	uint32_t flags = c->p->samples.frames[id].flags & (FRAME_RETURN | FRAME_KERNEL);
+	bool back = e->is_dumped && !c->o->json && flags == FRAME_RETURN;
+	struct piece *x = &c->of_frame[2 * (size_t)id + back];
 	if (x->known)
 		return x;
 	x->known = true;
 	x->at = c->pieces_size;
-	put_functions(c, id);
+	put_functions(c, id, back);
 	sink_flush(&c->making_sink);
 	fflush(c->making); /* makes pieces and pieces_size current */
 	x->n = (uint32_t)(c->pieces_size - x->at);
 	return x;
 }
 
-/* The leaf's function behind what is said of the sample, in its line. */
-static void put_leaf(struct script *c, stackid stack)
+static bool is_listed(const char *list, const char *name)
 {
-	const struct piece *x = piece_of(c, c->p->samples.stacks[stack].frame);
-	const char *begin = c->pieces + x->at, *last = stack ? memrchr(begin, '\t', x->n) : NULL;
+	size_t n = strlen(name);
+	for (const char *at = list; *at;) {
+		size_t word = strcspn(at, ",");
+		if (word == n && !memcmp(at, name, n))
+			return true;
+		at += word + (at[word] == ',');
+	}
+	return false;
+}
+
+/* Whether its innermost frame is in one of the functions of a list; `places` is what is known: by
+ * place, 0 not known, 1 no, 2 yes. */
+static bool is_frame_of(struct script *c, uint8_t *places, const char *list, stackid stack)
+{
+	symid place = program_place(c->g, c->p->samples.stacks[stack].frame);
+	if (place == NONE)
+		return false;
+	if (!places[place])
+		places[place] = is_listed(list, program_name(c->g, place)) ? 2 : 1;
+	return places[place] == 2;
+}
+
+/* By the whole path, or its last part. */
+static bool is_in_object(struct script *c, const struct sample *x)
+{
+	const struct samples *s = &c->p->samples;
+	const char *path = program_object_name(c->g, s->frames[s->stacks[x->stack].frame].object);
+	const char *slash = strrchr(path, '/');
+	return x->stack &&
+	       (is_listed(c->o->objects, path) || (slash && is_listed(c->o->objects, slash + 1)));
+}
+
+/* The leaf's function behind what is said of the sample, in its line. */
+static void put_leaf(struct script *c, stackid stack, const struct event *e)
+{
+	if (!stack) { /* nobody knows where */
+		sink_str(&c->out, " [unknown]\n");
+		return;
+	}
+	const struct piece *x = piece_of(c, c->p->samples.stacks[stack].frame, e);
+	const char *begin = c->pieces + x->at, *last = memrchr(begin, '\t', x->n);
 	sink_char(&c->out, ' ');
 	if (last)
 		sink_bytes(&c->out, last + 1, (size_t)(begin + x->n - last - 1));
@@ -282,17 +344,28 @@ static void put_leaf(struct script *c, stackid stack)
 		sink_char(&c->out, '\n');
 }
 
-static void put_frames(struct script *c, stackid stack)
+/* Of perf.data the text is what perf script prints, and that has no marks. */
+static bool is_left_out(const struct script *c, frameid frame)
+{
+	return c->p->samples.frames[frame].flags & FRAME_MARK && !c->o->json && c->p->n_sources &&
+	       !strcmp(c->p->sources[0].kind, "perf.data");
+}
+
+static void put_frames(struct script *c, stackid stack, const struct event *e)
 {
 	const struct stack *stacks = c->p->samples.stacks;
 	unsigned left = c->o->max_stack;
-	for (bool first = true; stack; stack = stacks[stack].caller, first = false) {
+	bool stopped = c->o->no_frames;
+	for (bool first = true; stack && !stopped; stack = stacks[stack].caller, first = false) {
+		if (is_left_out(c, stacks[stack].frame))
+			continue;
 		if (c->o->max_stack && !left--)
 			break;
-		const struct piece *x = piece_of(c, stacks[stack].frame);
+		const struct piece *x = piece_of(c, stacks[stack].frame, e);
 		if (c->o->json && !first)
 			sink_char(&c->out, ',');
 		sink_bytes(&c->out, c->pieces + x->at, x->n);
+		stopped = c->o->stop_at && is_frame_of(c, c->stops, c->o->stop_at, stack);
 	}
 }
 
@@ -353,6 +426,69 @@ static uint64_t time_of(const struct script *c, const struct sample *x)
 	return x->time_ns > c->from_ns ? x->time_ns - c->from_ns : 0;
 }
 
+/* Of a trace point: that it came there is all that it stands for. */
+static bool has_fields(const struct script *c, const struct sample *x)
+{
+	return c->o->fields & SCRIPT_TRACE && c->p->samples.events[x->event].is_trace;
+}
+
+/* The fields of a trace point; NULL: not known. */
+static const char *fields_of(const struct script *c, const struct sample *x)
+{
+	const struct detail *d = sample_detail(&c->p->samples, x);
+	return has_fields(c, x) && d->has & DETAIL_TRACE ? string_of(c, d->trace) : NULL;
+}
+
+/* An access to memory, in columns of 16 as perf has them; what is not known is 0. */
+static const struct {
+	enum script_field field;
+	const char *key;
+	bool hex;
+} access_fields[] = {
+	{ SCRIPT_ADDR, "addr", true },
+	{ SCRIPT_WEIGHT, "weight", false },
+	{ SCRIPT_INS_LAT, "ins_lat", false },
+	{ SCRIPT_PHYS_ADDR, "phys_addr", true },
+};
+
+static uint64_t access_value(const struct detail *d, enum script_field field)
+{
+	switch (field) {
+	case SCRIPT_ADDR:
+		return d->has & DETAIL_ADDR ? d->addr : 0;
+	case SCRIPT_PHYS_ADDR:
+		return d->phys_addr;
+	case SCRIPT_WEIGHT:
+		return d->weight;
+	default:
+		return d->ins_lat;
+	}
+}
+
+static void put_access(struct script *c, const struct sample *x)
+{
+	const struct detail *d = sample_detail(&c->p->samples, x);
+	for (size_t i = 0; i < ARRAY_LEN(access_fields); i++) {
+		char text[24];
+		if (!(c->o->fields & access_fields[i].field))
+			continue;
+		uint64_t v = access_value(d, access_fields[i].field);
+		int n = snprintf(text, sizeof(text),
+				 access_fields[i].hex ? "%16" PRIx64 : "%16" PRIu64, v);
+		sink_bytes(&c->out, text, (size_t)n);
+	}
+}
+
+/* The CPU's mode, in perf's letters. */
+static char mode_letter(const struct sample *x)
+{
+	if (x->flags & FRAME_HYPERVISOR)
+		return 'H';
+	if (x->flags & FRAME_GUEST)
+		return x->flags & FRAME_KERNEL ? 'G' : 'g';
+	return x->flags & FRAME_KERNEL ? 'K' : 'U';
+}
+
 static void text_header(struct script *c, const struct sample *x)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
@@ -374,7 +510,11 @@ static void text_header(struct script *c, const struct sample *x)
 		put_padded(s, x->cpu, 3, '0');
 		sink_str(s, "] ");
 	}
-	if (which & SCRIPT_TIME) {
+	if (which & SCRIPT_MISC) {
+		sink_char(s, mode_letter(x));
+		sink_str(s, "     ");
+	}
+	if (which & SCRIPT_TIME && !c->p->samples.events[x->event].is_timeless) {
 		put_time(s, time_of(c, x), c->o->nanoseconds, 5);
 		sink_str(s, ": ");
 	}
@@ -382,30 +522,37 @@ static void text_header(struct script *c, const struct sample *x)
 		put_number(s, x->count);
 		sink_str(s, "x ");
 	}
-	if (which & SCRIPT_PERIOD) {
+	if (which & SCRIPT_PERIOD && !has_fields(c, x)) {
 		put_padded(s, x->weight, 10, ' ');
 		sink_char(s, ' ');
 	}
 	if (which & SCRIPT_EVENT) {
-		const char *event = string_of(c, c->p->samples.events[x->event].name);
+		const char *event = string_of(c, event_title(&c->p->samples.events[x->event]));
 		size_t n = strlen(event);
 		for (; n < (size_t)c->event_width; n++)
 			sink_char(s, ' ');
 		put_safe(s, event);
 		sink_str(s, ": ");
 	}
+	if (which & SCRIPT_FLAGS)
+		sink_str(s, "                        ");
+	const char *trace = fields_of(c, x);
+	if (trace)
+		put_safe(s, trace);
+	put_access(c, x);
 }
 
 static void text_sample(struct script *c, const struct sample *x)
 {
 	text_header(c, x);
-	if (c->o->fields & OF_FRAMES && !c->stacks[x->event]) {
-		put_leaf(c, x->stack);
+	const struct event *e = &c->p->samples.events[x->event];
+	if (c->o->fields & OF_FRAMES && !c->stacks[x->event] && !has_fields(c, x)) {
+		put_leaf(c, x->stack, e);
 		return;
 	}
 	sink_char(&c->out, '\n');
-	if (c->o->fields & OF_FRAMES) {
-		put_frames(c, x->stack);
+	if (c->o->fields & OF_FRAMES && (c->stacks[x->event] || !has_fields(c, x))) {
+		put_frames(c, x->stack, e);
 		sink_char(&c->out, '\n');
 	}
 }
@@ -434,6 +581,11 @@ static void json_sample(struct script *c, const struct sample *x)
 		json_number(c, &first, "tid", t->tid);
 	if (which & SCRIPT_CPU && x->cpu != CPU_NONE)
 		json_number(c, &first, "cpu", x->cpu);
+	if (which & SCRIPT_MISC) {
+		char mode[2] = { mode_letter(x), '\0' };
+		json_key(s, &first, "misc");
+		json_string(s, mode);
+	}
 	if (which & SCRIPT_TIME && x->time_ns) {
 		json_key(s, &first, "time");
 		put_time(s, time_of(c, x), true, 0);
@@ -446,10 +598,19 @@ static void json_sample(struct script *c, const struct sample *x)
 		json_key(s, &first, "event");
 		json_string(s, string_of(c, c->p->samples.events[x->event].name));
 	}
+	if (fields_of(c, x)) {
+		json_key(s, &first, "trace");
+		json_string(s, fields_of(c, x));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(access_fields); i++)
+		if (which & access_fields[i].field)
+			json_number(c, &first, access_fields[i].key,
+				    access_value(sample_detail(&c->p->samples, x),
+						 access_fields[i].field));
 	if (which & OF_FRAMES) {
 		json_key(s, &first, "frames");
 		sink_char(s, '[');
-		put_frames(c, x->stack);
+		put_frames(c, x->stack, &c->p->samples.events[x->event]);
 		sink_char(s, ']');
 	}
 	sink_char(s, '}');
@@ -457,15 +618,27 @@ static void json_sample(struct script *c, const struct sample *x)
 
 /* ---- all of it ---- */
 
+static bool has_recorded_samples(const struct samples *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->events[s->at[i].event].is_derived)
+			return true;
+	return false;
+}
+
+/* Events that were made of others are shown if nothing else is there: they were asked for. */
 static void choose_events(struct script *c)
 {
 	const struct samples *s = &c->p->samples;
+	bool all = c->o->json || !has_recorded_samples(s);
 	c->wanted = xalloc(s->n_events + 1);
 	for (size_t i = 0; i < s->n_events; i++) {
 		const char *name = string_of(c, s->events[i].name);
-		c->wanted[i] = !c->o->event || !strcmp(name, c->o->event);
-		if (c->wanted[i] && (int)strlen(name) > c->event_width)
-			c->event_width = (int)strlen(name);
+		int width = (int)strlen(string_of(c, event_title(&s->events[i])));
+		c->wanted[i] = c->o->event ? event_is_called(name, c->o->event)
+					   : all || !s->events[i].is_derived;
+		if (c->wanted[i] && width > c->event_width)
+			c->event_width = width;
 	}
 }
 
@@ -506,32 +679,11 @@ static void json_events(struct script *c)
 	sink_str(&c->out, "],\n\"samples\":[");
 }
 
-static bool is_listed(const char *list, const char *name)
-{
-	size_t n = strlen(name);
-	for (const char *at = list; *at;) {
-		size_t word = strcspn(at, ",");
-		if (word == n && !memcmp(at, name, n))
-			return true;
-		at += word + (at[word] == ',');
-	}
-	return false;
-}
-
-static bool is_in_function(struct script *c, const struct sample *x)
-{
-	symid place = program_place(c->g, c->p->samples.stacks[x->stack].frame);
-	if (place == NONE)
-		return false;
-	if (!c->places[place])
-		c->places[place] = is_listed(c->o->symbols, program_name(c->g, place)) ? 2 : 1;
-	return c->places[place] == 2;
-}
-
 static bool is_wanted(struct script *c, const struct sample *x)
 {
 	return c->wanted[x->event] && (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
-	       (!c->o->symbols || is_in_function(c, x));
+	       (!c->o->symbols || is_frame_of(c, c->places, c->o->symbols, x->stack)) &&
+	       (!c->o->objects || is_in_object(c, x));
 }
 
 static void put_samples(struct script *c)
@@ -561,8 +713,9 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 {
 	struct script *c = xalloc(sizeof(*c)); /* has large buffers */
 	*c = (struct script){ .p = p, .g = g, .o = opts };
-	c->of_frame = xalloc((p->samples.n_frames + 1) * sizeof(*c->of_frame));
+	c->of_frame = xalloc(2 * (p->samples.n_frames + 1) * sizeof(*c->of_frame));
 	c->places = xalloc(program_symbols(g)->n + 1);
+	c->stops = xalloc(program_symbols(g)->n + 1);
 	c->making = open_memstream(&c->pieces, &c->pieces_size);
 	struct kin_error *err = c->making ? NULL : err_os(errno, "writing samples");
 	if (!err) {
@@ -586,6 +739,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	free(c->wanted);
 	free(c->stacks);
 	free(c->places);
+	free(c->stops);
 	free(c);
 	return err;
 }

@@ -32,6 +32,15 @@ enum script_field {
 	SCRIPT_SYMOFF = 1 << 10,
 	SCRIPT_DSO = 1 << 11,
 	SCRIPT_SRCLINE = 1 << 12,
+	SCRIPT_TRACE = 1 << 13, /* the fields of trace points, which then have no period */
+	/* Of accesses to memory, where the data has them (profile/detail.h). */
+	SCRIPT_ADDR = 1 << 14,
+	SCRIPT_PHYS_ADDR = 1 << 15,
+	SCRIPT_WEIGHT = 1 << 16,
+	SCRIPT_INS_LAT = 1 << 17,
+	SCRIPT_MISC = 1 << 18,  /* the CPU's mode: U, K, g, G, H */
+	SCRIPT_FLAGS = 1 << 19, /* of branches in traces by the hardware: samples have none, and an
+				 * empty column in text */
 };
 
 /* "comm,tid,time": these; "+srcline" adds to the usual ones, "-period" takes away. NULL: the usual
@@ -41,12 +50,16 @@ MUST_CHECK struct kin_error *script_fields(const char *text, unsigned *ret);
 struct script_opts {
 	unsigned fields; /* enum script_field */
 	bool json;
-	bool nanoseconds;                   /* nine digits of the time */
-	bool relative, delta;               /* times since the first sample, or the one before */
-	unsigned max_stack;                 /* frames; 0: all */
-	bool leaves;                        /* one, and as if there were no others */
-	const char *symbols;                /* "f,g": only samples taken in these; NULL: all */
-	const char *event;                  /* of that name only; NULL: all */
+	bool nanoseconds;     /* nine digits of the time */
+	bool relative, delta; /* times since the first sample, or the one before */
+	unsigned max_stack;   /* frames; 0: all */
+	bool no_frames;       /* not one of them */
+	bool leaves;          /* one, and as if there were no others */
+	bool whole_paths;     /* of sources, not only the name of the file */
+	const char *stop_at;  /* "f,g": no frames behind one of these; NULL: all */
+	const char *objects;  /* "libc.so.6": only samples taken in these; NULL: all */
+	const char *symbols;  /* "f,g": only samples taken in these; NULL: all */
+	const char *event;    /* of that name only; NULL: all */
 	const struct sample_filter *filter; /* NULL: all */
 };
 

@@ -1,3 +1,4 @@
+/* advice.c - looks for gmon.out files nearby, and for the reason why there is none. */
 #include "gprof/advice.h"
 
 #include <errno.h>

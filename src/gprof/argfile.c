@@ -1,3 +1,4 @@
+/* argfile.c - replaces @FILE by the words in it. */
 #include "gprof/argfile.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* bsd.c - FreeBSD's and OpenBSD's gprof from command line to output. */
 #include "gprof/bsd.h"
 
 #include <stdlib.h>
@@ -84,7 +85,8 @@ static struct kin_error *write_sum(struct run *r)
 static struct kin_error *print(struct run *r, const struct report *report,
 			       const struct renderer *renderer)
 {
-	struct report_opts opts = { .zeroes = r->o->zeroes,
+	struct report_opts opts = { .bare_cycles = true,
+				    .zeroes = r->o->zeroes,
 				    .callers = is_freebsd(r),
 				    .selection = &r->s.selection };
 	struct render_opts look = { .width = 80, .brief = r->o->brief, .zeroes = r->o->zeroes };

@@ -1,3 +1,4 @@
+/* bsd_options.c - the table of BSD's options, and the parser with their quirks. */
 #include "gprof/bsd_options.h"
 
 #include <errno.h>

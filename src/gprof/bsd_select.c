@@ -1,3 +1,4 @@
+/* bsd_select.c - marks the functions that -E, -e, -F, -f and -k name. */
 #include "gprof/bsd_select.h"
 
 #include <stdlib.h>

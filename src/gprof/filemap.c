@@ -1,3 +1,4 @@
+/* filemap.c - parses the map of functions to object files, and finds functions in it by name. */
 #include "gprof/filemap.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* gprof.c - GNU's gprof from command line to output. */
 #include "gprof/gprof.h"
 
 #include <errno.h>
@@ -223,6 +224,7 @@ static struct report_opts report_opts(const struct run *r)
 {
 	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
 				     .gnu = r->o->compat,
+				     .bare_cycles = r->o->compat,
 				     .zeroes = r->o->zeroes,
 				     .print_path = r->o->print_path,
 				     .inline_file_names = r->o->inline_file_names,
@@ -475,7 +477,9 @@ static int gnu_main(int argc, char **argv)
 	if (err) {
 		bool whoami, bare = o.compat && err_gnu_message(err, &whoami);
 		session_complain(&(struct session){ .whoami = o.whoami, .compat = o.compat }, err);
-		if (!bare)
+		if (o.compat && o.is_misused)
+			gprof_usage_gnu(o.whoami, stderr);
+		else if (!bare)
 			gprof_usage(stderr);
 	} else {
 		status = session_close_output(o.compat, act(&o));

@@ -1,3 +1,4 @@
+/* options.c - the table of GNU's options, and the parser with their quirks. */
 #include "gprof/options.h"
 
 #include <errno.h>
@@ -5,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 
 #define NO  GPROF_ARG_NONE
@@ -355,6 +357,58 @@ struct words {
 	char **at;
 };
 
+/* "possibilities: '--file-info' '--file-format'", in the order of GNU's table. */
+static struct kin_error *add_possibilities(struct kin_error *err, const char *name, size_t n)
+{
+	static const char *const order[] = {
+		"line",
+		"no-static",
+		"ignore-non-functions",
+		"external-symbol-table",
+		"annotated-source",
+		"no-annotated-source",
+		"flat-profile",
+		"no-flat-profile",
+		"graph",
+		"no-graph",
+		"exec-counts",
+		"no-exec-counts",
+		"function-ordering",
+		"file-ordering",
+		"file-info",
+		"sum",
+		"all-lines",
+		"demangle",
+		"no-demangle",
+		"directory-path",
+		"display-unused-functions",
+		"inline-file-names",
+		"min-count",
+		"print-path",
+		"separate-files",
+		"static-call-graph",
+		"table-length",
+		"time",
+		"no-time",
+		"width",
+		"brief",
+		"debug",
+		"help",
+		"file-format",
+		"traditional",
+		"version",
+	};
+	struct arena scratch = { 0 };
+	const char *list = "";
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		if (!strncmp(order[i], name, n))
+			list = arena_printf(&scratch, "%s '--%s'", list, order[i]);
+	err = err_gnu(err, true, "option '--%.*s' is ambiguous; possibilities:%s", (int)n, name,
+		      list);
+	arena_release(&scratch);
+	return err;
+}
+
 static struct kin_error *find_long(const char *name, size_t n, const struct gprof_option **ret)
 {
 	const struct gprof_option *found = NULL, *other = NULL;
@@ -371,12 +425,22 @@ static struct kin_error *find_long(const char *name, size_t n, const struct gpro
 		found = o;
 	}
 	if (!found)
-		return err_new(KIN_ERROR_USAGE, "there is no option '--%.*s'", (int)n, name);
+		return err_gnu(
+			err_new(KIN_ERROR_USAGE, "there is no option '--%.*s'", (int)n, name), true,
+			"unrecognized option '--%s'", name);
 	if (other)
-		return err_new(KIN_ERROR_USAGE, "option '--%.*s' could be --%s or --%s", (int)n,
-			       name, other->long_name, found->long_name);
+		return add_possibilities(err_new(KIN_ERROR_USAGE,
+						 "option '--%.*s' could be --%s or --%s", (int)n,
+						 name, other->long_name, found->long_name),
+					 name, n);
 	*ret = found;
 	return NULL;
+}
+
+static struct kin_error *misuse(struct gprof_options *o, struct kin_error *err)
+{
+	o->is_misused = true;
+	return err;
 }
 
 static struct kin_error *parse_long(struct gprof_options *o, struct words *w, const char *word)
@@ -387,15 +451,21 @@ static struct kin_error *parse_long(struct gprof_options *o, struct words *w, co
 	struct kin_error *err = find_long(name, n, &opt);
 
 	if (err)
-		return err;
+		return misuse(o, err);
 	if (value)
 		value++;
-	if (value && opt->arg == GPROF_ARG_NONE)
-		return err_new(KIN_ERROR_USAGE, "option '--%s' takes no argument", opt->long_name);
+	if (value && opt->arg == GPROF_ARG_NONE) {
+		err = err_new(KIN_ERROR_USAGE, "option '--%s' takes no argument", opt->long_name);
+		return misuse(o, err_gnu(err, true, "option '--%s' doesn't allow an argument",
+					 opt->long_name));
+	}
 	if (!value && opt->arg == GPROF_ARG_REQUIRED) {
-		if (w->next == w->n)
-			return err_new(KIN_ERROR_USAGE, "option '--%s' needs an argument: %s",
-				       opt->long_name, opt->arg_name);
+		if (w->next == w->n) {
+			err = err_new(KIN_ERROR_USAGE, "option '--%s' needs an argument: %s",
+				      opt->long_name, opt->arg_name);
+			return misuse(o, err_gnu(err, true, "option '--%s' requires an argument",
+						 opt->long_name));
+		}
 		value = w->at[w->next++];
 	}
 	return apply(o, opt->key, value);
@@ -415,14 +485,18 @@ static struct kin_error *parse_letters(struct gprof_options *o, struct words *w,
 		const struct gprof_option *opt = find_letter(*c);
 		const char *arg = NULL;
 		if (!opt)
-			return err_new(KIN_ERROR_USAGE, "there is no option '-%c'", *c);
+			return misuse(
+				o, err_gnu(err_new(KIN_ERROR_USAGE, "there is no option '-%c'", *c),
+					   true, "invalid option -- '%c'", *c));
 		if (opt->arg != GPROF_ARG_NONE && c[1])
 			arg = c + 1;
 		else if (opt->arg == GPROF_ARG_REQUIRED && w->next < w->n)
 			arg = w->at[w->next++];
 		else if (opt->arg == GPROF_ARG_REQUIRED)
-			return err_new(KIN_ERROR_USAGE, "option '-%c' needs an argument: %s", *c,
-				       opt->arg_name);
+			return misuse(o, err_gnu(err_new(KIN_ERROR_USAGE,
+							 "option '-%c' needs an argument: %s", *c,
+							 opt->arg_name),
+						 true, "option requires an argument -- '%c'", *c));
 		struct kin_error *err = apply(o, *c, arg);
 		if (err || arg)
 			return err;
@@ -509,6 +583,25 @@ void gprof_usage(FILE *out)
 	fputs("Usage: gprof [OPTION]... [EXECUTABLE [DATA-FILE]...]\n"
 	      "Try 'gprof --help' for the options.\n",
 	      out);
+}
+
+void gprof_usage_gnu(const char *whoami, FILE *out)
+{
+	fprintf(out,
+		"Usage: %s [-[abcDhilLrsTvwxyz]] [-[ABCeEfFJnNOpPqQRStZ][name]] [-I dirs]\n"
+		"\t[-d[num]] [-k from/to] [-m min-count] [-t table-length]\n"
+		"\t[--[no-]annotated-source[=name]] [--[no-]exec-counts[=name]]\n"
+		"\t[--[no-]flat-profile[=name]] [--[no-]graph[=name]]\n"
+		"\t[--[no-]time=name] [--all-lines] [--brief] [--debug[=level]]\n"
+		"\t[--function-ordering] [--file-ordering] [--inline-file-names]\n"
+		"\t[--directory-path=dirs] [--display-unused-functions]\n"
+		"\t[--file-format=name] [--file-info] [--help] [--line] [--min-count=n]\n"
+		"\t[--no-static] [--print-path] [--separate-files]\n"
+		"\t[--static-call-graph] [--sum] [--table-length=len] [--traditional]\n"
+		"\t[--version] [--width=n] [--ignore-non-functions]\n"
+		"\t[--demangle[=STYLE]] [--no-demangle] [--external-symbol-table=name] [@FILE]\n"
+		"\t[image-file] [profile-file...]\n",
+		whoami);
 }
 
 static void help_text(FILE *out, const char *text, size_t indent, size_t width)

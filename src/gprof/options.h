@@ -51,6 +51,7 @@ enum gprof_action { GPROF_RUN, GPROF_HELP, GPROF_VERSION };
 struct gprof_options {
 	enum gprof_action action;
 	const char *whoami; /* argv[0] */
+	bool is_misused;    /* a word is no option, or lacks its argument: usage may help */
 	enum gprof_dialect dialect;
 	bool compat;        /* --compat=gnu: as GNU gprof 2.40 in everything */
 	unsigned styles;    /* enum gprof_style: asked for */
@@ -83,7 +84,8 @@ void gprof_options_done(struct gprof_options *o);
  * or --dialect NAME. GNU if it does not say. */
 MUST_CHECK struct kin_error *gprof_dialect_of(int argc, char **argv, enum gprof_dialect *ret);
 
-void gprof_usage(FILE *out); /* two lines */
+void gprof_usage(FILE *out);                         /* two lines */
+void gprof_usage_gnu(const char *whoami, FILE *out); /* the words of GNU gprof 2.40 */
 void gprof_help(FILE *out);
 
 #endif

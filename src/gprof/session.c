@@ -1,3 +1,4 @@
+/* session.c - steps and messages that all dialects of gprof share. */
 #include "gprof/session.h"
 
 #include <errno.h>
@@ -44,6 +45,8 @@ static void complain_gnu(const struct session *s, const struct kin_error *err)
 		text = kin_error_message(err);
 		whoami = true;
 	}
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		fprintf(stderr, "%s: %.*s\n", s->whoami, (int)(end - text), text);
 	fprintf(stderr, "%s%s%s%s", whoami ? s->whoami : "", whoami ? ": " : "", text,
 		strcmp(text, without_newline) ? "\n" : "");
 }

@@ -1,3 +1,4 @@
+/* sum.c - writes histograms, arcs and blocks of gmon.sum in GNU's order. */
 #include "gprof/sum.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* symspec.c - parses specs, and finds symbols by name, file and line. */
 #include "gprof/symspec_private.h"
 
 #include <ctype.h>

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "input/input.h"
-#include "input/raw.h"
 
 enum { VERSION_44BSD = 0x00051879, SHORTEST = 20 };
 
@@ -53,7 +53,7 @@ static struct bsd start(struct bytes all, const struct input_opts *o)
 {
 	struct bsd f = { .b = all, .o = o, .word = word_size(o) };
 
-	f.b.swap = raw_other_order(o->target.big_endian);
+	f.b.swap = bytes_other_order(o->target.big_endian);
 	parse_header(&f);
 	return f;
 }
@@ -170,8 +170,8 @@ static struct kin_error *check_as_gnu(struct bsd *f)
 	}
 	if (first && (first->low != f->low || first->high != f->high || samples < 0 ||
 		      first->n != (uint32_t)samples / 2)) {
-		err = err_new(KIN_ERROR_MISMATCH, "%s: of another text than the files before",
-			      f->b.name);
+		err = err_new(KIN_ERROR_MISMATCH,
+			      "%s: text range differs from that of the previous files", f->b.name);
 		return err_gnu(err, false, "%s: incompatible with first gmon file", f->b.name);
 	}
 	if (samples < 0 || f->low / 2 > f->high / 2)
@@ -238,7 +238,7 @@ static struct kin_error *read_samples(struct bsd *f)
 	f->b.pos = f->size < total ? f->b.start + f->size : f->b.end;
 	for (uint32_t i = 0; i < h.n; i += PIECE) {
 		uint32_t k = h.n - i < PIECE ? h.n - i : PIECE;
-		raw_widen(bins, f->b.pos, f->counter, k, f->b.swap);
+		bytes_widen(bins, f->b.pos, f->counter, k, f->b.swap);
 		if (f->counter_type < 0)
 			for (uint32_t j = 0; j < k; j++)
 				if (bins[j] >> (8 * f->counter - 1))
@@ -257,9 +257,9 @@ static struct kin_error *read_arcs(struct bsd *f)
 
 	for (size_t i = 0; i < n; i++, p += 3 * w) {
 		struct arc arc = { 0 };
-		arc.from = raw_uint(p, w, f->b.swap);
-		arc.to = raw_uint(p + w, w, f->b.swap);
-		arc.count = raw_uint(p + 2 * w, w, f->b.swap);
+		arc.from = bytes_load(p, w, f->b.swap);
+		arc.to = bytes_load(p + w, w, f->b.swap);
+		arc.count = bytes_load(p + 2 * w, w, f->b.swap);
 		profile_add_arc(f->into, arc);
 	}
 	f->b.pos = p;

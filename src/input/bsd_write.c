@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "input/input.h"
 #include "input/out.h"
-#include "input/raw.h"
 
 enum { VERSION_44BSD = 0x00051879 };
 
@@ -25,7 +25,7 @@ struct writer {
 
 static void put(struct writer *w, uint64_t v, size_t size)
 {
-	raw_put(out_space(w->out, size), v, size, w->big_endian);
+	bytes_store(out_space(w->out, size), v, size, w->big_endian);
 }
 
 static struct kin_error *cannot(const struct writer *w, const char *what)
@@ -136,7 +136,7 @@ static struct kin_error *write_bsd(const char *path, const struct profile *p,
 		w.counter = bin_size(largest_bin(&w.h));
 	if ((err = check_size(&w)) || (err = check(&w)))
 		return err;
-	if ((err = out_open(path, &w.out)))
+	if ((err = out_open(path, input_mode(p), &w.out)))
 		return err;
 	write_all(&w);
 	return out_close(w.out);

@@ -1,3 +1,4 @@
+/* crc32c.c - by the processor's instruction where there is one, else by tables. */
 #include "input/crc32c.h"
 
 #include <string.h>

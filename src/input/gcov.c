@@ -1,3 +1,4 @@
+/* gcov.c - unpacks the JSON, and takes files, lines and counts from it. */
 #include "input/gcov.h"
 
 #include <stdlib.h>
@@ -119,6 +120,8 @@ static bool inflate_all(z_stream *z, struct unpacked *u)
 		z->next_out = (Bytef *)u->at.at + u->at.n;
 		z->avail_out = CHUNK;
 		status = inflate(z, Z_NO_FLUSH);
+		if (status == Z_MEM_ERROR)
+			xout_of_memory();
 		u->at.n += CHUNK - z->avail_out;
 		if (status == Z_OK && !z->avail_in && z->avail_out)
 			return false; /* cut off */
@@ -129,8 +132,10 @@ static bool inflate_all(z_stream *z, struct unpacked *u)
 static bool unpack(const uint8_t *data, size_t size, struct unpacked *u)
 {
 	z_stream z = { 0 };
-	if (size > PACKED_MAX || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+	if (size > PACKED_MAX)
 		return false;
+	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+		xout_of_memory(); /* all else is as it was built */
 	z.next_in = UNCONST(Bytef *, data);
 	z.avail_in = (uInt)size;
 	bool good = inflate_all(&z, u);

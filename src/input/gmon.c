@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "input/input.h"
-#include "input/raw.h"
 #include "input/window.h"
 
 enum { HEADER = 20, MAGIC = 4, DIMENSION = 15 };
@@ -87,7 +87,7 @@ static struct kin_error *add_bins(struct gmon *g, size_t histogram, uint32_t n)
 		uint32_t k = n - i < PIECE ? n - i : PIECE;
 		if (window_need(g->w, k * 2) < k * 2)
 			return cut_off(g, "histogram"); /* while we are reading it */
-		raw_widen(bins, g->w->b.pos, 2, k, g->w->b.swap);
+		bytes_widen(bins, g->w->b.pos, 2, k, g->w->b.swap);
 		profile_add_bins(g->into, histogram, i, bins, k);
 		g->w->b.pos += k * 2;
 	}
@@ -143,9 +143,9 @@ decode_arcs(struct arc *to, const uint8_t *p, const uint8_t *end, size_t word_si
 	size_t size = 1 + 2 * word_size + 4, n;
 
 	for (n = 0; n < BATCH && (size_t)(end - p) >= size && *p == 1; n++, p += size) {
-		to[n].from = raw_uint(p + 1, word_size, swap);
-		to[n].to = raw_uint(p + 1 + word_size, word_size, swap);
-		to[n].count = raw_uint(p + 1 + 2 * word_size, 4, swap);
+		to[n].from = bytes_load(p + 1, word_size, swap);
+		to[n].to = bytes_load(p + 1 + word_size, word_size, swap);
+		to[n].count = bytes_load(p + 1 + 2 * word_size, 4, swap);
 	}
 	return n;
 }
@@ -305,7 +305,7 @@ static struct kin_error *stream_gmon(struct window *w, const struct input_opts *
 	struct kin_error *err;
 
 	g.word = o->target.is_64bit ? 8 : 4;
-	w->b.swap = raw_other_order(o->target.big_endian);
+	w->b.swap = bytes_other_order(o->target.big_endian);
 	if ((err = read_header(&g)))
 		return err;
 	return read_records(&g);

@@ -1,10 +1,11 @@
 /* gmon_write.c - a profile as one GNU gmon.out. */
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "input/input.h"
 #include "input/out.h"
-#include "input/raw.h"
 
 enum { DIMENSION = 15 };
 
@@ -26,7 +27,7 @@ struct writer {
 
 static void put(struct writer *w, uint64_t v, size_t size)
 {
-	raw_put(out_space(w->out, size), v, size, w->big_endian);
+	bytes_store(out_space(w->out, size), v, size, w->big_endian);
 }
 
 /* How many records of at most `max` hold `count`; a count of 0 is written, too. */
@@ -144,9 +145,9 @@ static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)
 	uint8_t *p = out_space(w->out, 1 + 2 * w->word + 4);
 
 	*p = 1;
-	raw_put(p + 1, arc->from, w->word, w->big_endian);
-	raw_put(p + 1 + w->word, arc->to, w->word, w->big_endian);
-	raw_put(p + 1 + 2 * w->word, share(arc->count, MAX_COUNT, k), 4, w->big_endian);
+	bytes_store(p + 1, arc->from, w->word, w->big_endian);
+	bytes_store(p + 1 + w->word, arc->to, w->word, w->big_endian);
+	bytes_store(p + 1 + 2 * w->word, share(arc->count, MAX_COUNT, k), 4, w->big_endian);
 }
 
 static void write_block(struct writer *w, const struct block *block, uint64_t k)
@@ -196,6 +197,19 @@ static void write_all(struct writer *w)
 	write_blocks(w);
 }
 
+mode_t input_mode(const struct profile *p)
+{
+	mode_t mode = 0666;
+	for (size_t i = 0; i < p->n_sources; i++) {
+		struct stat st;
+		if (stat(strtab_get(p->strings, p->sources[i].path), &st) < 0)
+			continue;
+		mode &= st.st_mode & S_IRGRP ? 0666 : 0606;
+		mode &= st.st_mode & S_IROTH ? 0666 : 0660;
+	}
+	return mode;
+}
+
 struct kin_error *gmon_write(const char *path, const struct profile *p,
 			     const struct input_target *target)
 {
@@ -206,7 +220,7 @@ struct kin_error *gmon_write(const char *path, const struct profile *p,
 	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
 	if ((err = check_addresses(&w)) || (err = check_excess(&w)))
 		return err;
-	if ((err = out_open(path, &w.out)))
+	if ((err = out_open(path, input_mode(p), &w.out)))
 		return err;
 	write_all(&w);
 	return out_close(w.out);

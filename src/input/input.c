@@ -1,3 +1,4 @@
+/* input.c - recognises each file's format, and reads files in turn or in threads. */
 #include "input/input.h"
 
 #include <pthread.h>
@@ -408,9 +409,13 @@ static bool says_program(const char *path, const struct input_held *held)
 
 bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!says_program(paths[i], held))
+	for (size_t i = 0; i < n; i++) {
+		char *inside = paths_perf_folder(paths[i]);
+		bool says = inside || says_program(paths[i], held);
+		free(inside);
+		if (!says)
 			return false;
+	}
 	return n > 0;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include <sys/types.h>
+
 #include "base/bytes.h"
 #include "profile/profile.h"
 
@@ -35,6 +37,7 @@ struct input_opts {
 			  void *arg); /* after each file; or NULL */
 	void *arg;
 	bool details;                 /* samples get theirs */
+	bool trace_fields;            /* those of trace points, too; they alone without `details` */
 	enum input_branches branches; /* implies details where it finds some */
 	const char *symfs;            /* the files that data names are below this folder; NULL: / */
 	struct input_held *held;      /* what was read of these paths before, or NULL */
@@ -75,7 +78,11 @@ bool input_says_program(const char *const *paths, size_t n, const struct input_h
 MUST_CHECK struct kin_error *input_check(const char *const *paths, size_t n,
 					 const struct input_held *held);
 
-/* Files appear whole or not at all; a device or a pipe is written directly. */
+/* Files appear whole or not at all; a device or a pipe is written directly. Nobody may read them
+ * who may not read the files they are made of. */
+
+/* What such a file may allow, at most: see out_open(). */
+mode_t input_mode(const struct profile *p);
 
 /* gmon_write - the GNU format, readable by every gprof: a histogram bin above 65535 or an arc count
  * above 2^32-1 becomes several records, which readers add up. */

@@ -1,3 +1,4 @@
+/* json_scan.c - the scanner: one token after the other, strings unescaped. */
 #include "input/json_scan.h"
 
 #include <stdlib.h>

@@ -3,11 +3,12 @@
 #include <string.h>
 #include <time.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/err.h"
 #include "input/crc32c.h"
 #include "input/kin_private.h"
-#include "input/kin_read.h"
+#include "input/kin_records.h"
 
 static bool probe(struct bytes head, const struct input_opts *o)
 {
@@ -105,7 +106,10 @@ static void unpack(struct kin_file *f, const struct kin_block *b)
 		return;
 	}
 	uint8_t *to = xrealloc(NULL, plain + 1, 1);
-	if (ZSTD_decompress(to, plain, f->w->b.pos, n) == plain)
+	size_t unpacked = ZSTD_decompress(to, plain, f->w->b.pos, n);
+	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)
+		xout_of_memory();
+	if (unpacked == plain)
 		kin_read_records(f, to, plain, b->at);
 	else
 		kin_damaged(f, b->at, "a block that cannot be unpacked");
@@ -304,7 +308,7 @@ static void describe(struct kin_file *f)
 	profile_add_fact(f->into, "started at",
 			 time_in_words(h->start_time_ns, text, sizeof(text)));
 	if (h->error[0])
-		profile_add_fact(f->into, "trouble", h->error);
+		profile_add_fact(f->into, FACT_TROUBLE, h->error);
 }
 
 static void add_to(uint64_t *sum, uint64_t n)
@@ -389,6 +393,7 @@ static void release(struct kin_file *f)
 	map64_free(&f->threads);
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)
 		kin_ids_free(&f->ids[i]);
+	kin_traces_free(f->traces);
 }
 
 static struct kin_error *stream_kin(struct window *w, const struct input_opts *o,
@@ -398,16 +403,20 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 	uint64_t size = window_left(w);
 	struct kin_error *err = read_header(&f);
 
-	(void)o;
 	if (err)
 		return err;
+	f.traces = o->trace_fields ? kin_traces_new() : NULL;
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;
 	f.end = f.header.size && f.header.size < size ? f.header.size : size;
-	describe(&f);
+	bool piped = f.header.sealed && !f.header.size; /* its end is said at its end */
+	if (!piped)
+		describe(&f);
 	if (!f.header.sealed)
 		read_blocks(&f, true);
 	read_blocks(&f, false);
+	if (piped)
+		describe(&f);
 	if (f.header.size > size)
 		cut_off(&f, size, "data");
 	keep(&f, window_error(w));

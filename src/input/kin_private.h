@@ -30,6 +30,9 @@ MUST_CHECK struct kin_error *kin_file_create(const char *path, int *ret);
 /* All of it, with one call if the kernel takes it; false and errno if it does not. Changes v. */
 bool kin_file_write(int fd, struct iovec *v, int n, uint64_t offset);
 
+/* Into a pipe: what follows the last. EPIPE if nobody reads it any more. */
+bool kin_pipe_write(int fd, struct iovec *v, int n);
+
 /* A writer into memory; kin_writer_finish_memory() hands out the file. */
 struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts);
 MUST_CHECK struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path);

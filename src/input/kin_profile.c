@@ -255,6 +255,7 @@ static void put_audit(struct pen *n)
 		[KINF_AUDIT_LOST_THREADS] = a->lost_threads,
 		[KINF_AUDIT_LOST_MODULES] = a->lost_modules,
 		[KINF_AUDIT_SATURATED] = n->p->saturated,
+		[KINF_AUDIT_GUESSED] = a->guessed,
 	};
 	struct kin_plain *r = begin(n, KINF_R_AUDIT);
 
@@ -264,8 +265,17 @@ static void put_audit(struct pen *n)
 	end(n);
 }
 
+/* Of a canonical profile: what went wrong, and the program. */
+static void put_facts(struct pen *n)
+{
+	for (size_t i = 0; i < n->p->n_facts; i++)
+		kin_writer_info(n->w, strtab_get(n->p->strings, n->p->facts[i].name),
+				strtab_get(n->p->strings, n->p->facts[i].value));
+}
+
 static void put_all(struct pen *n)
 {
+	put_facts(n);
 	put_objects(n);
 	put_tasks(n);
 	put_events(n);

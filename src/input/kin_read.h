@@ -42,7 +42,8 @@ struct kin_file {
 	struct kin_modules modules;
 	struct map64 threads; /* index in the file: task */
 	struct kin_ids ids[KINF_R_STRING + 1];
-	uint16_t event; /* of the runtime's samples, once has_event */
+	struct kin_traces *traces; /* kin_trace.c; NULL: fields of trace points are passed over */
+	uint16_t event;            /* of the runtime's samples, once has_event */
 	bool has_event;
 	uint64_t first_ns, last_ns; /* times of records; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */

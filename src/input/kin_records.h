@@ -2,13 +2,8 @@
 #ifndef INPUT_KIN_RECORDS_H
 #define INPUT_KIN_RECORDS_H
 
+#include "base/bytes.h"
 #include "input/kin_read.h"
-
-/* A cursor that fails once and for all. */
-struct kin_fields {
-	const uint8_t *p, *end;
-	bool bad;
-};
 
 struct kin_text {
 	const char *s;
@@ -17,53 +12,32 @@ struct kin_text {
 
 struct kin_stream {
 	struct kin_file *f;
-	struct kin_fields in;
+	struct bytes in;
 	uint64_t time_ns; /* of the last record that has one */
+	uint32_t sampled; /* event, in the file, of the record before, if that is a sample; 0 */
 };
 
-static inline uint64_t kin_take(struct kin_fields *in)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; in->p < in->end && shift < 64; shift += 7) {
-		uint8_t byte = *in->p++;
-		if (shift == 63 && byte > 1)
-			break;
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return v;
-	}
-	in->bad = true;
-	in->p = in->end;
-	return 0;
-}
-
 /* A number that must fit 32 bits. */
-static inline uint32_t kin_take32(struct kin_fields *in)
+static inline uint32_t kin_take32(struct bytes *in)
 {
-	uint64_t v = kin_take(in);
+	uint64_t v = bytes_uleb(in);
 
 	if (v > UINT32_MAX)
-		in->bad = true;
+		bytes_fail(in);
 	return (uint32_t)v;
 }
 
-static inline struct kin_text kin_take_text(struct kin_fields *in)
+static inline struct kin_text kin_take_text(struct bytes *in)
 {
-	uint64_t n = kin_take(in);
+	uint64_t n = bytes_uleb(in);
+	struct bytes text = bytes_take(in, n);
 
-	if (n > (size_t)(in->end - in->p)) {
-		in->bad = true;
-		n = 0;
-	}
-	struct kin_text t = { (const char *)in->p, (size_t)n };
-	in->p += n;
-	return t;
+	return (struct kin_text){ (const char *)text.pos, bytes_left(&text) };
 }
 
 static inline uint64_t kin_take_time(struct kin_stream *s)
 {
-	uint64_t v = kin_take(&s->in);
+	uint64_t v = bytes_uleb(&s->in);
 
 	s->time_ns += v >> 1 ^ (v & 1 ? UINT64_MAX : 0);
 	return s->time_ns;
@@ -87,5 +61,12 @@ void kin_read_count(struct kin_stream *s);
 void kin_read_latency(struct kin_stream *s);
 void kin_read_histogram(struct kin_stream *s);
 void kin_read_audit(struct kin_stream *s);
+
+/* kin_trace.c: fields of trace points */
+void kin_read_trace_format(struct kin_stream *s);
+void kin_read_trace_function(struct kin_stream *s);
+void kin_read_trace_fields(struct kin_stream *s, uint32_t event);
+struct kin_traces *kin_traces_new(void);
+void kin_traces_free(struct kin_traces *t); /* NULL is fine */
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "input/kin_records.h"
 
 static void note_time(struct kin_file *f, uint64_t time_ns)
@@ -22,8 +23,8 @@ static void read_first_id(struct kin_stream *s)
 	uint32_t kind = kin_take32(&s->in), first = kin_take32(&s->in);
 
 	if (kind < KINF_R_MODULE || kind > KINF_R_STRING || !first)
-		s->in.bad = true;
-	else if (!s->in.bad)
+		s->in.failed = true;
+	else if (!s->in.failed)
 		kin_ids_continue(&s->f->ids[kind], first);
 }
 
@@ -31,21 +32,17 @@ static void read_first_id(struct kin_stream *s)
 
 static void read_module(struct kin_stream *s)
 {
-	static const char digits[] = "0123456789abcdef";
 	uint32_t kind = kin_take32(&s->in);
 	struct kin_text path = kin_take_text(&s->in), id = kin_take_text(&s->in);
 	bool is_main = kind & KINF_KIND_MAIN;
 
 	kind &= ~KINF_KIND_MAIN;
-	if (s->in.bad || kind > KINF_OTHER) {
-		s->in.bad = true;
+	if (s->in.failed || kind > KINF_OTHER) {
+		s->in.failed = true;
 		return;
 	}
 	char *name = xprintf("%.*s", (int)path.n, path.s), *hex = xalloc(2 * id.n + 1);
-	for (size_t i = 0; i < id.n; i++) {
-		hex[2 * i] = digits[(uint8_t)id.s[i] >> 4];
-		hex[2 * i + 1] = digits[(uint8_t)id.s[i] & 15];
-	}
+	num_hex(hex, id.s, id.n);
 	_Static_assert((unsigned)KINF_JIT == (unsigned)OBJECT_JIT &&
 			       (unsigned)KINF_OTHER == (unsigned)OBJECT_OTHER,
 		       "kinds are the same");
@@ -63,14 +60,15 @@ static strid add_text(struct kin_stream *s, struct kin_text t)
 static void read_frame(struct kin_stream *s)
 {
 	uint32_t module = kin_take32(&s->in);
-	struct frame x = { .addr = kin_take(&s->in) };
+	struct frame x = { .addr = bytes_uleb(&s->in) };
 	uint32_t name = kin_take32(&s->in);
 
-	x.flags = kin_take32(&s->in) & (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST |
-					FRAME_HYPERVISOR | FRAME_GUESSED | FRAME_INLINED);
+	x.flags =
+		kin_take32(&s->in) & (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR |
+				      FRAME_GUESSED | FRAME_INLINED | FRAME_MARK);
 	x.object = kin_find(s, KINF_R_MODULE, module);
 	x.name = kin_find(s, KINF_R_STRING, name);
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	bool known = x.object != NONE && x.name != NONE;
 	define(s, KINF_R_FRAME, known ? profile_add_frame(s->f->into, x) : NONE);
@@ -81,7 +79,7 @@ static void read_stack(struct kin_stream *s)
 	uint32_t caller = kin_find(s, KINF_R_STACK, kin_take32(&s->in));
 	uint32_t frame = kin_find(s, KINF_R_FRAME, kin_take32(&s->in));
 
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	bool known = caller != NONE && frame != NONE;
 	define(s, KINF_R_STACK, known ? profile_add_stack(s->f->into, caller, frame) : NONE);
@@ -94,7 +92,7 @@ static void read_task(struct kin_stream *s)
 	x.tid = kin_take32(&s->in);
 	x.run = kin_take32(&s->in);
 	struct kin_text comm = kin_take_text(&s->in);
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	x.comm = add_text(s, comm);
 	define(s, KINF_R_TASK, profile_add_task(s->f->into, x));
@@ -111,17 +109,18 @@ static void read_event(struct kin_stream *s)
 {
 	uint32_t unit = kin_take32(&s->in);
 	struct kin_text name = kin_take_text(&s->in);
-	uint64_t rate = kin_take(&s->in);
+	uint64_t rate = bytes_uleb(&s->in);
 	uint32_t flags = kin_take32(&s->in);
 	struct event x = { .unit = unit == KINF_NS ? EVENT_NS : EVENT_COUNT };
 
 	x.kind = kind_of_event(flags);
+	x.is_trace = flags & KINF_EVENT_TRACE;
 	*(flags & KINF_EVENT_FREQUENCY ? &x.frequency : &x.period) = rate;
 	if (flags & KINF_EVENT_MORE) {
-		x.period = kin_take(&s->in);
+		x.period = bytes_uleb(&s->in);
 		x.group = kin_take32(&s->in);
 	}
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	x.name = add_text(s, name);
 	/* Ids of events begin at 0 in the profile, and 0 is none here. */
@@ -136,7 +135,7 @@ static void read_string(struct kin_stream *s)
 {
 	struct kin_text t = kin_take_text(&s->in);
 
-	if (!s->in.bad)
+	if (!s->in.failed)
 		define(s, KINF_R_STRING, add_text(s, t));
 }
 
@@ -155,6 +154,8 @@ static void count_sample(struct kin_stream *s, const struct sample *x, uint32_t 
 		a->truncated += x->count;
 	if (mode & KINF_MODE_COMPLETE)
 		a->complete += x->count;
+	if (mode & KINF_MODE_GUESSED)
+		a->guessed += x->count;
 	if (f->has_event && x->event == f->event) {
 		kin_add_to(&f->seen_sampled_ns, x->weight);
 		if (x->task)
@@ -164,19 +165,19 @@ static void count_sample(struct kin_stream *s, const struct sample *x, uint32_t 
 
 static void read_sample(struct kin_stream *s)
 {
-	uint32_t event = kin_find(s, KINF_R_EVENT, kin_take32(&s->in));
+	uint32_t id = kin_take32(&s->in), event = kin_find(s, KINF_R_EVENT, id);
 	uint32_t task = kin_find(s, KINF_R_TASK, kin_take32(&s->in));
 	uint32_t stack = kin_find(s, KINF_R_STACK, kin_take32(&s->in));
-	uint64_t cpu = kin_take(&s->in);
+	uint64_t cpu = bytes_uleb(&s->in);
 	struct sample x = { .time_ns = kin_take_time(s), .count = 1 };
 
-	x.weight = kin_take(&s->in);
+	x.weight = bytes_uleb(&s->in);
 	uint32_t mode = kin_take32(&s->in);
 	if (mode & KINF_MODE_SUM) {
 		x.count = kin_take32(&s->in);
 		x.parallelism = (uint16_t)kin_take32(&s->in);
 	}
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	if (event == NONE || !event || task == NONE || stack == NONE || !x.count) {
 		profile_audit(s->f->into)->unresolved++;
@@ -189,6 +190,7 @@ static void read_sample(struct kin_stream *s)
 	x.flags = (uint16_t)(mode & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR));
 	profile_add_sample(s->f->into, x);
 	count_sample(s, &x, mode);
+	s->sampled = id;
 }
 
 static void read_switch(struct kin_stream *s)
@@ -196,10 +198,10 @@ static void read_switch(struct kin_stream *s)
 	struct audit *a = profile_audit(s->f->into);
 
 	kin_take32(&s->in); /* task */
-	kin_take(&s->in);   /* processor */
+	bytes_uleb(&s->in); /* processor */
 	uint64_t time = kin_take_time(s);
 	uint32_t what = kin_take32(&s->in);
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	note_time(s->f, time);
 	a->switches += what == KINF_SWITCH_OUT || what == KINF_SWITCH_PREEMPTED;
@@ -209,10 +211,10 @@ static void read_switch(struct kin_stream *s)
 static void read_task_end(struct kin_stream *s)
 {
 	uint32_t task = kin_find(s, KINF_R_TASK, kin_take32(&s->in));
-	uint64_t time = kin_take_time(s), cpu = kin_take(&s->in);
+	uint64_t time = kin_take_time(s), cpu = bytes_uleb(&s->in);
 
-	kin_take(&s->in); /* status */
-	if (s->in.bad)
+	bytes_uleb(&s->in); /* status */
+	if (s->in.failed)
 		return;
 	note_time(s->f, time);
 	if (!task || task == NONE)
@@ -226,10 +228,10 @@ static void read_task_end(struct kin_stream *s)
 static void read_task_times(struct kin_stream *s)
 {
 	uint32_t task = kin_find(s, KINF_R_TASK, kin_take32(&s->in));
-	uint64_t start = kin_take(&s->in), end = kin_take(&s->in), cpu = kin_take(&s->in);
-	uint64_t sampled = kin_take(&s->in);
+	uint64_t start = bytes_uleb(&s->in), end = bytes_uleb(&s->in), cpu = bytes_uleb(&s->in);
+	uint64_t sampled = bytes_uleb(&s->in);
 
-	if (s->in.bad || !task || task == NONE)
+	if (s->in.failed || !task || task == NONE)
 		return;
 	struct task *x = profile_task_at(s->f->into, task);
 	if (start && (!x->start_ns || start < x->start_ns))
@@ -243,18 +245,18 @@ static void read_task_times(struct kin_stream *s)
 static void read_loss(struct kin_stream *s)
 {
 	uint32_t what = kin_take32(&s->in);
-	uint64_t n = kin_take(&s->in);
+	uint64_t n = bytes_uleb(&s->in);
 
-	if (!s->in.bad && what < KINF_N_LOSSES)
+	if (!s->in.failed && what < KINF_N_LOSSES)
 		kin_add_to(&s->f->header.losses[what], n);
 }
 
 static void read_unwind(struct kin_stream *s)
 {
 	uint32_t module = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
-	uint64_t n = kin_take(&s->in);
+	uint64_t n = bytes_uleb(&s->in);
 
-	if (!s->in.bad && module != NONE)
+	if (!s->in.failed && module != NONE)
 		profile_add_failure(s->f->into, module, n);
 }
 
@@ -262,8 +264,30 @@ static void read_info(struct kin_stream *s)
 {
 	struct kin_text t = kin_take_text(&s->in);
 
-	if (!s->in.bad)
+	if (!s->in.failed)
 		kin_add_fact(s->f, t.s, t.n);
+}
+
+/* Of a file that went through a pipe: what its header could not say yet. */
+static void read_end(struct kin_stream *s)
+{
+	struct kinf_header end, *h = &s->f->header;
+	struct kin_text t = kin_take_text(&s->in);
+
+	if (s->in.failed || t.n != sizeof(end)) {
+		bytes_fail(&s->in);
+		return;
+	}
+	memcpy(&end, t.s, sizeof(end));
+	h->end = end.end;
+	h->end_detail = end.end_detail;
+	h->end_ns = end.end_ns;
+	h->cpu_ns = end.cpu_ns;
+	h->sampled_ns = end.sampled_ns;
+	for (size_t i = 0; i < KINF_N_LOSSES; i++)
+		kin_add_to(&h->losses[i], end.losses[i]);
+	memcpy(h->error, end.error, sizeof(h->error));
+	h->error[sizeof(h->error) - 1] = '\0';
 }
 
 /* ---- all of them ---- */
@@ -290,25 +314,32 @@ static void read_record(struct kin_stream *s)
 		[KINF_R_HISTOGRAM] = kin_read_histogram,
 		[KINF_R_TASK_TIMES] = read_task_times,
 		[KINF_R_AUDIT] = kin_read_audit,
+		[KINF_R_HEADER] = read_end,
+		[KINF_R_TRACE_FORMAT] = kin_read_trace_format,
+		[KINF_R_TRACE_FUNCTION] = kin_read_trace_function,
 	};
-	uint8_t kind = *s->in.p++;
+	uint8_t kind = *s->in.pos++;
+	uint32_t sampled = s->sampled;
 
-	if (kind < ARRAY_LEN(readers) && readers[kind])
+	s->sampled = 0;
+	if (kind == KINF_R_TRACE_FIELDS)
+		kin_read_trace_fields(s, sampled);
+	else if (kind < ARRAY_LEN(readers) && readers[kind])
 		readers[kind](s);
 	else
-		s->in.bad = true;
+		s->in.failed = true;
 }
 
 void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at)
 {
-	struct kin_stream s = { .f = f, .in = { plain, plain + n, false } };
+	struct kin_stream s = { .f = f, .in = bytes_of(NULL, plain, n) };
 	const uint8_t *record = plain;
 
-	while (s.in.p < s.in.end && !s.in.bad) {
-		record = s.in.p;
+	while (bytes_left(&s.in) && !s.in.failed) {
+		record = s.in.pos;
 		read_record(&s);
 	}
-	if (s.in.bad) {
+	if (s.in.failed) {
 		char *what =
 			xprintf("no such record, at %zu of the block", (size_t)(record - plain));
 		kin_damaged(f, at, what);

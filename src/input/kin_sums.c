@@ -8,9 +8,9 @@
 static bool read_ends(struct kin_stream *s, struct arc *a)
 {
 	a->from_object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
-	a->from = kin_take(&s->in);
+	a->from = bytes_uleb(&s->in);
 	a->to_object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
-	a->to = kin_take(&s->in);
+	a->to = bytes_uleb(&s->in);
 	return a->from_object != NONE && a->to_object != NONE;
 }
 
@@ -20,8 +20,8 @@ void kin_read_arc(struct kin_stream *s)
 	bool known = read_ends(s, &a);
 	uint32_t id = kin_take32(&s->in), task = kin_find(s, KINF_R_TASK, id);
 
-	a.count = kin_take(&s->in);
-	if (s->in.bad)
+	a.count = bytes_uleb(&s->in);
+	if (s->in.failed)
 		return;
 	if (!known || task == NONE) {
 		profile_audit(s->f->into)->unresolved++;
@@ -43,10 +43,10 @@ void kin_read_arc(struct kin_stream *s)
 void kin_read_count(struct kin_stream *s)
 {
 	uint32_t object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
-	struct block b = { .addr = kin_take(&s->in) };
+	struct block b = { .addr = bytes_uleb(&s->in) };
 
-	b.count = kin_take(&s->in);
-	if (s->in.bad)
+	b.count = bytes_uleb(&s->in);
+	if (s->in.failed)
 		return;
 	b.object = object;
 	if (object == NONE) {
@@ -63,13 +63,13 @@ void kin_read_count(struct kin_stream *s)
 static bool next_pair(struct kin_stream *s, uint64_t *left, uint64_t limit, uint64_t *number,
 		      uint64_t *count)
 {
-	if (!*left || s->in.bad)
+	if (!*left || s->in.failed)
 		return false;
 	--*left;
-	if (__builtin_add_overflow(*number, kin_take(&s->in), number) || *number >= limit)
-		s->in.bad = true;
-	*count = kin_take(&s->in);
-	return !s->in.bad;
+	if (__builtin_add_overflow(*number, bytes_uleb(&s->in), number) || *number >= limit)
+		s->in.failed = true;
+	*count = bytes_uleb(&s->in);
+	return !s->in.failed;
 }
 
 void kin_read_latency(struct kin_stream *s)
@@ -79,13 +79,13 @@ void kin_read_latency(struct kin_stream *s)
 	struct arc a = { 0 };
 	bool known = read_ends(s, &a);
 
-	l.count = kin_take(&s->in);
-	l.sum_ns = kin_take(&s->in);
-	l.min_ns = kin_take(&s->in);
-	l.max_ns = kin_take(&s->in);
-	for (uint64_t left = kin_take(&s->in); next_pair(s, &left, LATENCY_BUCKETS, &i, &n);)
+	l.count = bytes_uleb(&s->in);
+	l.sum_ns = bytes_uleb(&s->in);
+	l.min_ns = bytes_uleb(&s->in);
+	l.max_ns = bytes_uleb(&s->in);
+	for (uint64_t left = bytes_uleb(&s->in); next_pair(s, &left, LATENCY_BUCKETS, &i, &n);)
 		bucket[i] = n;
-	if (s->in.bad)
+	if (s->in.failed)
 		return;
 	if (!known) {
 		profile_audit(s->f->into)->unresolved++;
@@ -106,15 +106,15 @@ void kin_read_histogram(struct kin_stream *s)
 	uint64_t bin = 0, n;
 	size_t at = 0;
 
-	h.low = kin_take(&s->in);
-	h.high = kin_take(&s->in);
+	h.low = bytes_uleb(&s->in);
+	h.high = bytes_uleb(&s->in);
 	h.n = kin_take32(&s->in);
 	h.rate = kin_take32(&s->in);
 	struct kin_text dimension = kin_take_text(&s->in);
-	h.abbrev = (char)kin_take(&s->in);
-	if (s->in.bad || dimension.n >= sizeof(h.dimension) || h.low > h.high ||
+	h.abbrev = (char)bytes_uleb(&s->in);
+	if (s->in.failed || dimension.n >= sizeof(h.dimension) || h.low > h.high ||
 	    h.n > h.high - h.low || h.n > MAX_BINS) {
-		s->in.bad = true;
+		s->in.failed = true;
 		return;
 	}
 	memcpy(h.dimension, dimension.s, dimension.n);
@@ -126,7 +126,7 @@ void kin_read_histogram(struct kin_stream *s)
 		s->f->err = err_wrap(err, "%s", s->f->w->b.name);
 	else
 		kin_error_free(err);
-	for (uint64_t left = kin_take(&s->in); next_pair(s, &left, h.n, &bin, &n);)
+	for (uint64_t left = bytes_uleb(&s->in); next_pair(s, &left, h.n, &bin, &n);)
 		if (known && !err)
 			profile_add_bins(s->f->into, at, (uint32_t)bin, &n, 1);
 	if (!known)
@@ -152,11 +152,12 @@ void kin_read_audit(struct kin_stream *s)
 		[KINF_AUDIT_LOST_BLOCKS] = &a->lost_blocks,
 		[KINF_AUDIT_LOST_THREADS] = &a->lost_threads,
 		[KINF_AUDIT_LOST_MODULES] = &a->lost_modules,
+		[KINF_AUDIT_GUESSED] = &a->guessed,
 	};
-	uint64_t n = kin_take(&s->in);
+	uint64_t n = bytes_uleb(&s->in);
 
-	for (uint64_t i = 0; i < n && !s->in.bad; i++) {
-		uint64_t v = kin_take(&s->in);
+	for (uint64_t i = 0; i < n && !s->in.failed; i++) {
+		uint64_t v = bytes_uleb(&s->in);
 		if (i < KINF_N_AUDIT && sums[i])
 			kin_add_to(sums[i], v);
 		else if (i == KINF_AUDIT_SATURATED && v)

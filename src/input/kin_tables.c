@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "input/kin_read.h"
+#include "machine/machine.h"
 
 /* One record at a time: true while the next one, of `size` bytes, is within the payload. */
 struct walk {
@@ -50,11 +52,7 @@ static void add_module(struct kin_file *f, const struct kinf_module *m, const ui
 	char *build_id = xalloc(2 * (size_t)m->build_id_size + 1);
 	const uint8_t *id = tail + padded(m->path_size);
 
-	for (size_t i = 0; i < m->build_id_size; i++) {
-		static const char digits[] = "0123456789abcdef";
-		build_id[2 * i] = digits[id[i] >> 4];
-		build_id[2 * i + 1] = digits[id[i] & 15];
-	}
+	num_hex(build_id, id, m->build_id_size);
 	struct kin_module x = { .start = m->start,
 				.end = m->end,
 				.bias = m->bias,
@@ -231,6 +229,7 @@ static void add_latency(struct kin_file *f, const struct kinf_latency *l, struct
 	x.sum_ns = l->sum_ns;
 	x.min_ns = l->min_ns;
 	x.max_ns = l->max_ns;
+	x.probes_ns = l->probes_ns;
 	x.bucket = bucket;
 	profile_add_latency(f->into, x);
 }
@@ -279,7 +278,8 @@ static void add_block(struct kin_file *f, struct block block, bool *any)
  * with that call. Of "call *hook@GOTPCREL(%rip)", with its six bytes, it is the second one. */
 static uint64_t block_start(const struct kin_file *f, uint64_t returns_to)
 {
-	uint64_t size = f->header.machine == EM_AARCH64 ? 4 : 5;
+	const struct machine *m = machine_find(f->header.machine);
+	uint64_t size = m ? m->hook_call_size : 0;
 	return returns_to > size ? returns_to - size : returns_to;
 }
 
@@ -353,6 +353,8 @@ static stackid stack_of(struct kin_file *f, const struct kinf_stack *s)
 {
 	stackid stack = 0;
 
+	if (s->end == KINF_STACK_CUT)
+		stack = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
 	for (uint32_t i = s->depth; i-- > 0;) {
 		uint64_t pc;
 		memcpy(&pc, f->w->b.pos + (size_t)i * sizeof(pc), sizeof(pc));

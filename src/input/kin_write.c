@@ -1,3 +1,5 @@
+/* kin_write.c - puts records into blocks, interns frames and stacks, and seals blocks with
+ * checksums. */
 #include "input/kin_write.h"
 
 #include <errno.h>
@@ -10,6 +12,8 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/num.h"
+#include "base/records.h"
 #include "base/strtab.h"
 #include "input/crc32c.h"
 #include "input/kin_private.h"
@@ -19,12 +23,10 @@
 
 enum { FULL = 256 << 10, KINDS = KINF_R_STRING + 1 };
 
-/* Frames by what they are: open addressing over the ids' records. */
-struct frame_index {
+struct frames {
 	VEC(struct kin_frame) at; /* of ids from `first` on */
 	uint32_t first;
-	uint32_t *slots; /* index into `at`, or NONE */
-	size_t cap;
+	struct records ids;
 };
 
 /* The last stack, root first: the next one mostly begins like it. */
@@ -36,10 +38,10 @@ struct step {
 struct kin_writer {
 	char *path; /* for messages */
 	int fd;     /* -1: into `memory` */
-	bool nowhere;
+	bool nowhere, piped;
 	VEC(uint8_t) memory;
-	int errnum; /* of the first write that failed; nothing is written after it */
-	ZSTD_CCtx *zstd;
+	int errnum;      /* of the first write that failed; nothing is written after it */
+	ZSTD_CCtx *zstd; /* NULL: no memory */
 	int level;
 	size_t limit; /* of memory for what is interned */
 	struct kin_plain plain;
@@ -52,7 +54,7 @@ struct kin_writer {
 	struct strtab *modules; /* keys; ids are the strtab's */
 	struct strtab *strings; /* ids are the strtab's, and first_string - 1 */
 	uint32_t first_string;
-	struct frame_index frames;
+	struct frames frames;
 	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
 	VEC(struct step) last;
 	struct kinf_header header;
@@ -64,6 +66,11 @@ static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset
 {
 	if (w->errnum || w->nowhere)
 		return;
+	if (w->piped) {
+		if (!kin_pipe_write(w->fd, v, n))
+			w->errnum = errno;
+		return;
+	}
 	if (w->fd >= 0) {
 		if (!kin_file_write(w->fd, v, n, offset))
 			w->errnum = errno;
@@ -79,14 +86,22 @@ static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset
 	}
 }
 
-static void put_header(struct kin_writer *w)
+static void seal_header(struct kin_writer *w, uint8_t page[KINF_PAGE])
 {
-	uint8_t page[KINF_PAGE] = { 0 };
-
+	memset(page, 0, KINF_PAGE);
 	w->header.crc = 0;
 	memcpy(page, &w->header, sizeof(w->header));
-	w->header.crc = crc32c(0, page, sizeof(page));
+	w->header.crc = crc32c(0, page, KINF_PAGE);
 	memcpy(page, &w->header, sizeof(w->header));
+}
+
+static void put_header(struct kin_writer *w)
+{
+	uint8_t page[KINF_PAGE];
+
+	if (w->piped)
+		return; /* it has gone through */
+	seal_header(w, page);
 	put_at(w, &(struct iovec){ page, sizeof(page) }, 1, 0);
 }
 
@@ -111,8 +126,8 @@ static struct kin_plain *begin_record(struct kin_writer *w, enum kinf_record kin
 	return &w->plain;
 }
 
-/* The payload as it is stored: compressed, unless that is no gain or more than a reader believes.
- */
+/* The payload as it is stored: compressed, unless that is no gain, more than a reader believes, or
+ * there is no memory for it. */
 static struct kinf_block pack(struct kin_writer *w, const uint8_t **payload)
 {
 	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = KINF_STREAM };
@@ -122,7 +137,9 @@ static struct kinf_block pack(struct kin_writer *w, const uint8_t **payload)
 		w->packed = xrealloc(w->packed, room, 1);
 		w->packed_cap = room;
 	}
-	size_t used = ZSTD_compressCCtx(w->zstd, w->packed, room, w->plain.bytes.at, n, w->level);
+	size_t used = n;
+	if (w->zstd)
+		used = ZSTD_compressCCtx(w->zstd, w->packed, room, w->plain.bytes.at, n, w->level);
 	b.flags = KINF_SEALED;
 	if (!ZSTD_isError(used) && used < n && n <= KIN_RATIO_FREE + used * KIN_MAX_RATIO) {
 		b.flags |= KINF_ZSTD;
@@ -159,7 +176,7 @@ static void commit(struct kin_writer *w)
 		w->n_samples -= w->in_block;
 		w->in_block = 0;
 		w->errnum = 0;
-		if (ftruncate(w->fd, (off_t)w->header.size) < 0)
+		if (!w->piped && ftruncate(w->fd, (off_t)w->header.size) < 0)
 			w->errnum = errno; /* then the header's size says it alone */
 		w->errnum = 0;
 		if (!w->header.error[0])
@@ -209,8 +226,7 @@ uint32_t kin_writer_module(struct kin_writer *w, enum kinf_module_kind kind, boo
 	char *key = xalloc(length + 2 * n + 8), *p = key;
 
 	p += sprintf(p, "%c%c", 'a' + (char)kind, is_main ? 'm' : ' ');
-	for (size_t i = 0; i < n; i++)
-		p += sprintf(p, "%02x", id[i]);
+	p += num_hex(p, id, n);
 	*p++ = ':';
 	memcpy(p, path, length);
 	uint32_t at = strtab_addn(w->modules, key, (size_t)(p - key) + length);
@@ -249,6 +265,24 @@ uint32_t kin_writer_event(struct kin_writer *w, const char *name, enum kinf_unit
 	return w->next_id[KINF_R_EVENT]++;
 }
 
+void kin_writer_trace_format(struct kin_writer *w, uint32_t event, const char *text)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_TRACE_FORMAT);
+	kin_put(r, event);
+	kin_put_text(r, text, strlen(text));
+	end_record(w);
+}
+
+void kin_writer_trace_function(struct kin_writer *w, uint64_t addr, uint64_t start,
+			       const char *name)
+{
+	struct kin_plain *r = begin_record(w, KINF_R_TRACE_FUNCTION);
+	kin_put(r, addr);
+	kin_put(r, start);
+	kin_put_text(r, name, strlen(name));
+	end_record(w);
+}
+
 uint32_t kin_writer_string(struct kin_writer *w, const char *s, size_t n)
 {
 	n = strnlen(s, n);
@@ -285,49 +319,30 @@ uint32_t kin_writer_put_stack(struct kin_writer *w, uint32_t caller, uint32_t fr
 
 /* ---- stacks ---- */
 
-static bool same_frame(const struct kin_frame *a, const struct kin_frame *b)
+static uint64_t frame_hash(const void *frame)
 {
-	return a->addr == b->addr && a->module == b->module && a->name == b->name &&
-	       a->flags == b->flags;
+	const struct kin_frame *f = frame;
+	return records_mix(records_mix(records_mix(0, f->addr), MAP64_PAIR(f->module, f->name)),
+			   f->flags);
 }
 
-static size_t frame_hash(const struct kin_frame *f)
+static bool frame_same(const void *a, const void *b)
 {
-	uint64_t h = f->addr * 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 32 ^ MAP64_PAIR(f->module, f->name)) * 0xff51afd7ed558ccdu;
-	return (size_t)(h ^ h >> 32 ^ f->flags);
+	const struct kin_frame *x = a, *y = b;
+	return x->addr == y->addr && x->module == y->module && x->name == y->name &&
+	       x->flags == y->flags;
 }
 
-/* The slot of an equal one, or the free one where it belongs. */
-static uint32_t *frame_slot(struct frame_index *x, const struct kin_frame *f)
-{
-	size_t i = frame_hash(f) & (x->cap - 1);
-	while (x->slots[i] != NONE && !same_frame(&x->at.at[x->slots[i]], f))
-		i = (i + 1) & (x->cap - 1);
-	return &x->slots[i];
-}
-
-static void grow_frames(struct frame_index *x)
-{
-	if (2 * (x->at.n + 1) <= x->cap)
-		return;
-	x->cap = x->cap ? 2 * x->cap : 1024;
-	free(x->slots);
-	x->slots = xrealloc(NULL, x->cap, sizeof(*x->slots));
-	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
-	for (size_t i = 0; i < x->at.n; i++)
-		*frame_slot(x, &x->at.at[i]) = (uint32_t)i;
-}
+static const struct records_kind frame_records = { sizeof(struct kin_frame), frame_hash,
+						   frame_same };
 
 static uint32_t intern_frame(struct kin_writer *w, const struct kin_frame *f)
 {
-	struct frame_index *x = &w->frames;
+	struct frames *x = &w->frames;
+	uint32_t i = records_add(&x->ids, &frame_records, x->at.at, f, (uint32_t)x->at.n);
 
-	grow_frames(x);
-	uint32_t *slot = frame_slot(x, f);
-	if (*slot != NONE)
-		return x->first + *slot;
-	*slot = (uint32_t)x->at.n;
+	if (i < x->at.n)
+		return x->first + i;
 	vec_push(&x->at, *f);
 	return kin_writer_put_frame(w, f);
 }
@@ -338,7 +353,7 @@ static uint32_t intern_stack(struct kin_writer *w, const struct kin_sample *s)
 
 	for (size_t i = 0; i < s->n_frames; i++) {
 		const struct kin_frame *f = &s->frames[s->n_frames - 1 - i];
-		if (i < w->last.n && same_frame(&w->last.at[i].frame, f)) {
+		if (i < w->last.n && frame_same(&w->last.at[i].frame, f)) {
 			stack = w->last.at[i].stack;
 			continue;
 		}
@@ -357,11 +372,11 @@ static uint32_t intern_stack(struct kin_writer *w, const struct kin_sample *s)
  * is compared with nothing of it. */
 static void forget(struct kin_writer *w)
 {
-	struct frame_index *x = &w->frames;
+	struct frames *x = &w->frames;
 
 	vec_free(&x->at);
-	free(x->slots);
-	*x = (struct frame_index){ .first = w->next_id[KINF_R_FRAME] };
+	records_free(&x->ids);
+	*x = (struct frames){ .first = w->next_id[KINF_R_FRAME] };
 	map64_free(&w->stacks);
 	w->stacks = (struct map64){ 0 };
 	vec_free(&w->last);
@@ -374,7 +389,7 @@ static size_t interned(const struct kin_writer *w)
 {
 	const size_t names = w->next_id[KINF_R_STRING] - w->first_string;
 
-	return w->frames.at.cap * sizeof(*w->frames.at.at) + w->frames.cap * sizeof(uint32_t) +
+	return w->frames.at.cap * sizeof(*w->frames.at.at) + w->frames.ids.cap * sizeof(uint32_t) +
 	       w->stacks.cap * 16 + names * 96;
 }
 
@@ -398,6 +413,10 @@ void kin_writer_sample(struct kin_writer *w, const struct kin_sample *s)
 	if (s->parallelism) {
 		kin_put(r, 1);
 		kin_put(r, s->parallelism);
+	}
+	if (s->fields) { /* in the same block as the sample */
+		kin_put_u8(r, KINF_R_TRACE_FIELDS);
+		kin_put_text(r, s->fields, s->n_fields);
 	}
 	w->in_block++;
 	w->n_samples++;
@@ -540,6 +559,28 @@ struct kin_writer *kin_writer_to_nowhere(const struct kin_writer_opts *opts)
 	return w;
 }
 
+struct kin_error *kin_writer_to_pipe(int fd, const struct kin_writer_opts *opts,
+				     struct kin_writer **ret)
+{
+	uint8_t page[KINF_PAGE];
+	struct kin_writer *w = kin_writer_to_nowhere(opts);
+	w->nowhere = false;
+	w->fd = fd;
+	free(w->path);
+	w->path = xprintf("standard output");
+	w->header.size = 0; /* as far as it goes */
+	seal_header(w, page);
+	w->header.size = KINF_PAGE;
+	w->piped = true;
+	put_at(w, &(struct iovec){ page, sizeof(page) }, 1, 0);
+	struct kin_error *err = trouble(w);
+	if (err)
+		kin_writer_abandon(w);
+	else
+		*ret = w;
+	return err;
+}
+
 struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts)
 {
 	return new_writer(opts, "", -1);
@@ -567,6 +608,8 @@ struct kin_error *kin_writer_flush(struct kin_writer *w)
 	return trouble(w);
 }
 
+uint64_t kin_writer_size(const struct kin_writer *w) { return w->header.size; }
+
 uint64_t kin_writer_samples(const struct kin_writer *w) { return w->n_samples; }
 
 static void finish(struct kin_writer *w, enum kinf_end end, uint64_t end_detail, uint64_t end_ns)
@@ -578,6 +621,10 @@ static void finish(struct kin_writer *w, enum kinf_end end, uint64_t end_detail,
 	w->header.end_detail = end_detail;
 	w->header.end_ns = end_ns;
 	put_header(w);
+	if (w->piped && !errnum) {
+		kin_put_text(begin_record(w, KINF_R_HEADER), &w->header, sizeof(w->header));
+		commit(w);
+	}
 	if (errnum)
 		w->errnum = errnum;
 }
@@ -598,7 +645,7 @@ struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *pat
 	struct out *out;
 
 	finish(w, KINF_STOPPED, 0, 0);
-	struct kin_error *err = out_open(path, &out);
+	struct kin_error *err = out_open(path, 0600, &out);
 	for (size_t at = 0, n; !err && at < w->memory.n; at += n) {
 		n = w->memory.n - at < OUT_SPACE ? w->memory.n - at : OUT_SPACE;
 		memcpy(out_space(out, n), w->memory.at + at, n);

@@ -41,6 +41,9 @@ struct kin_writer_opts {
  * one: that stays as it is for them. */
 MUST_CHECK struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts *opts,
 					     struct kin_writer **ret);
+/* Into a pipe, which is closed at the end. */
+MUST_CHECK struct kin_error *kin_writer_to_pipe(int fd, const struct kin_writer_opts *opts,
+						struct kin_writer **ret);
 /* One that gives ids and writes nowhere: for who records, but keeps no file. */
 struct kin_writer *kin_writer_to_nowhere(const struct kin_writer_opts *opts);
 
@@ -55,6 +58,11 @@ uint32_t kin_writer_task(struct kin_writer *w, uint32_t pid, uint32_t tid, uint3
 /* flags: KINF_EVENT_*; `rate` is a frequency with KINF_EVENT_FREQUENCY, else a period. */
 uint32_t kin_writer_event(struct kin_writer *w, const char *name, enum kinf_unit unit,
 			  uint64_t rate, uint32_t flags);
+/* Of a trace point: the kernel's description of its fields. */
+void kin_writer_trace_format(struct kin_writer *w, uint32_t event, const char *text);
+/* The kernel's function at an address that stands in the fields of some sample. */
+void kin_writer_trace_function(struct kin_writer *w, uint64_t addr, uint64_t start,
+			       const char *name);
 /* Equal ones have equal ids, until kin_writer_tick() says that they were forgotten. For names of
  * frames. A NUL ends it. */
 uint32_t kin_writer_string(struct kin_writer *w, const char *s, size_t n);
@@ -77,6 +85,8 @@ struct kin_sample {
 	uint64_t weight;                /* in the event's unit */
 	const struct kin_frame *frames; /* leaf first */
 	size_t n_frames;
+	const uint8_t *fields; /* of a trace point; NULL: none */
+	size_t n_fields;
 };
 
 void kin_writer_sample(struct kin_writer *w, const struct kin_sample *s);
@@ -105,6 +115,7 @@ void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns
 MUST_CHECK struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *forgot);
 /* Commits what there is. */
 MUST_CHECK struct kin_error *kin_writer_flush(struct kin_writer *w);
+uint64_t kin_writer_size(const struct kin_writer *w);    /* of the file so far, in bytes */
 uint64_t kin_writer_samples(const struct kin_writer *w); /* added so far and not lost */
 /* The end of the recording; consumes w, also on failure. */
 MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end,
@@ -112,6 +123,9 @@ MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_en
 /* Without an end, as if killed: for a child of fork(), which must not write what is its parent's.
  * NULL is fine. */
 void kin_writer_abandon(struct kin_writer *w);
+
+/* An error, which says so, if a living recorder or process writes the file of that name. */
+MUST_CHECK struct kin_error *kin_file_check_busy(const char *path);
 
 /* ---- a whole profile ---- */
 

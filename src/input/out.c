@@ -1,3 +1,4 @@
+/* out.c - a temporary file beside the target, renamed when it is whole. */
 #include "input/out.h"
 
 #include <errno.h>
@@ -13,9 +14,8 @@
 
 struct out {
 	int fd;
-	int errnum;      /* of the first write that failed, or 0 */
-	char *path;      /* as given, for messages */
-	char *real_path; /* what is replaced: path, or where its symbolic links lead */
+	int errnum; /* of the first write that failed, or 0 */
+	char *path;
 	char *temporary; /* what is written, or NULL if that is the file itself */
 	size_t n;        /* bytes in buffer */
 	uint8_t buffer[4 * OUT_SPACE];
@@ -31,20 +31,19 @@ static char *copy(const char *s)
 static void out_free(struct out *o)
 {
 	free(o->path);
-	free(o->real_path);
 	free(o->temporary);
 	free(o);
 }
 
-/* A new file beside real_path; -1 and errno if there cannot be one. */
-static int create_temporary(struct out *o)
+/* A new file beside the path; -1 and errno if there cannot be one. */
+static int create_temporary(struct out *o, mode_t mode)
 {
-	size_t size = strlen(o->real_path) + 32;
+	size_t size = strlen(o->path) + 32;
 	char *name = xalloc(size);
 
 	for (int i = 0; i < 100; i++) {
-		snprintf(name, size, "%s.%d.%d.tmp", o->real_path, (int)getpid(), i);
-		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		snprintf(name, size, "%s.%d.%d.tmp", o->path, (int)getpid(), i);
+		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (fd >= 0) {
 			o->temporary = name;
 			return fd;
@@ -56,15 +55,15 @@ static int create_temporary(struct out *o)
 	return -1;
 }
 
-static struct kin_error *open_file(struct out *o)
+static struct kin_error *open_file(struct out *o, mode_t mode)
 {
 	struct stat st;
 	bool exists = stat(o->path, &st) == 0;
 
 	if (!exists || S_ISREG(st.st_mode)) {
-		o->fd = create_temporary(o);
+		o->fd = create_temporary(o, mode);
 		if (o->fd >= 0 && exists) /* if it is somebody else's its rights need not be kept */
-			(void)!fchmod(o->fd, st.st_mode & 07777);
+			(void)!fchmod(o->fd, st.st_mode & mode);
 		if (o->fd >= 0)
 			return NULL;
 		/* A file that may be written in a directory that may not: better than nothing. */
@@ -75,17 +74,14 @@ static struct kin_error *open_file(struct out *o)
 	return file_create(o->path, &o->fd);
 }
 
-struct kin_error *out_open(const char *path, struct out **ret)
+struct kin_error *out_open(const char *path, mode_t mode, struct out **ret)
 {
 	struct out *o = xalloc(sizeof(*o));
 	struct kin_error *err = file_check_link(path);
 
 	o->path = copy(path);
-	o->real_path = err ? NULL : realpath(path, NULL);
-	if (!o->real_path)
-		o->real_path = copy(path);
 	if (!err)
-		err = open_file(o);
+		err = open_file(o, mode);
 	if (err) {
 		out_free(o);
 		return err;
@@ -128,7 +124,7 @@ struct kin_error *out_close(struct out *o)
 	flush(o);
 	if (close(o->fd) < 0 && !o->errnum)
 		o->errnum = errno;
-	if (!o->errnum && o->temporary && rename(o->temporary, o->real_path) < 0)
+	if (!o->errnum && o->temporary && rename(o->temporary, o->path) < 0)
 		o->errnum = errno;
 	if (o->errnum) {
 		if (o->temporary)

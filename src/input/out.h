@@ -6,12 +6,16 @@
 #ifndef INPUT_OUT_H
 #define INPUT_OUT_H
 
+#include <sys/types.h>
+
 #include "base/base.h"
 
 struct kin_error;
 struct out;
 
-MUST_CHECK struct kin_error *out_open(const char *path, struct out **ret);
+/* `mode` is the most that may be allowed: the umask, or the file that is replaced, may allow less.
+ * Symbolic links are refused. */
+MUST_CHECK struct kin_error *out_open(const char *path, mode_t mode, struct out **ret);
 uint8_t *out_space(struct out *o,
 		   size_t size); /* to be filled before the next call; <= OUT_SPACE */
 MUST_CHECK struct kin_error *out_close(struct out *o); /* consumes o */

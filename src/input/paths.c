@@ -1,11 +1,15 @@
+/* paths.c - expands directories and numbered files to lists of paths. */
 #include "input/paths.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 
@@ -40,6 +44,21 @@ static void add_joined(struct paths *p, const char *dir, const char *name)
 		free(path);
 }
 
+char *paths_perf_folder(const char *path)
+{
+	char *data = xprintf("%s/data", path), magic[8];
+	int fd = is_regular(data) ? open(data, O_RDONLY | O_CLOEXEC) : -1;
+	bool good = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		    (!memcmp(magic, "PERFILE2", 8) || !memcmp(magic, "2ELIFREP", 8));
+
+	if (fd >= 0)
+		close(fd);
+	if (good)
+		return data;
+	free(data);
+	return NULL;
+}
+
 bool paths_is_gmon(const char *name)
 {
 	static const char gmon[] = "gmon.out";
@@ -53,6 +72,11 @@ bool paths_is_gmon(const char *name)
 
 static struct kin_error *add_directory(struct paths *p, const char *path)
 {
+	char *recording = paths_perf_folder(path);
+	if (recording) {
+		vec_push(&p->at, recording);
+		return NULL;
+	}
 	DIR *dir = opendir(path);
 	if (!dir)
 		return err_os(errno, "%s", path);
@@ -69,7 +93,7 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 	if (p->at.n == before)
 		return err_new(
 			KIN_ERROR_FORMAT,
-			"%s: a directory without gmon.out files; a program built with -pg leaves "
+			"%s: directory without gmon.out files; a program built with -pg leaves "
 			"one where it ends",
 			path);
 	qsort(p->at.at + before, p->at.n - before, sizeof(*p->at.at), by_name);

@@ -16,8 +16,12 @@ struct paths {
  * are the library's. */
 bool paths_is_gmon(const char *name);
 
-/* Adds the files `path` stands for: the gmon.out* in a directory, what a glob matches (both sorted
- * by name), else itself. */
+/* Of a folder that perf record --threads wrote the file that the others belong to: to be freed.
+ * NULL: it is none. */
+char *paths_perf_folder(const char *path);
+
+/* Adds the files `path` stands for: the gmon.out* in a directory, or that of perf_folder(), what a
+ * glob matches (sorted by name), else itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
 void paths_add(struct paths *p, const char *path);
 void paths_free(struct paths *p);

@@ -15,11 +15,11 @@
 #define INPUT_PERF_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/map64.h"
 #include "base/vec.h"
 #include "input/input.h"
 #include "input/perf_format.h"
-#include "input/raw.h"
 #include "input/window.h"
 #include "object/object.h"
 #include "profile/detail.h"
@@ -99,11 +99,13 @@ struct perf_sample {
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
 	struct bytes read;    /* the READ field */
+	struct bytes raw;     /* the RAW field: of a trace point */
 	const uint8_t *taken; /* n_taken branches, the last one first: {from, to, flags} */
 	size_t n_taken;
 	uint64_t addr, weight, data_src, transaction, phys_addr, cgroup, data_page_size,
 		code_page_size;
 	uint16_t ins_lat, p_stage_cyc;
+	bool is_longer; /* than its fields, all of which are known */
 };
 
 /* Fields that come behind the stack are only read with `details`.
@@ -153,14 +155,19 @@ struct perf_map {
  * generations answer alike. */
 struct perf_space {
 	struct perf_node *root;
-	uint32_t owner;      /* of nodes that nobody else sees */
-	uint32_t generation; /* unique; changes when an answer given may have changed */
-	bool missed;         /* an address was asked for that is not mapped */
-	bool shared;         /* the generation is also that of a copy */
-	bool has_main;       /* its executable is known */
+	struct perf_node *before; /* of the program that called exec; NULL: that call is over */
+	uint32_t after;           /* the generation from then on */
+	uint32_t owner;           /* of nodes that nobody else sees */
+	uint32_t generation;      /* unique; changes when an answer given may have changed */
+	bool missed;              /* an address was asked for that is not mapped */
+	bool shared;              /* the generation is also that of a copy */
+	bool has_main;            /* its executable is known */
 };
 
 void perf_space_init(struct perf *p, struct perf_space *s);
+/* Another program is started: its mappings come. While none of them was met, the call that starts
+ * it goes on, and is found in the old ones. */
+void perf_space_exec(struct perf *p, struct perf_space *s);
 void perf_space_copy(struct perf *p, struct perf_space *s, struct perf_space *from);
 /* Replaces what was in [m.start, m.end). With no object (NONE) that is just removed. */
 void perf_space_map(struct perf *p, struct perf_space *s, struct perf_map m);
@@ -266,7 +273,11 @@ struct perf_stack {
 	uint64_t cookie;
 };
 
+#ifdef KIN_SMALL_TABLES
+enum { PERF_LASTS = 1 };
+#else
 enum { PERF_LASTS = 8 };
+#endif
 
 /* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
 struct perf_last {
@@ -323,19 +334,39 @@ void perf_details_namespaces(struct perf *p, struct bytes b);
 /* The feature CPU_TOPOLOGY. */
 void perf_details_topology(struct perf *p, struct bytes b);
 /* What a sample says beside its stack; 0: nothing. */
-detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_thread *t,
-			 const struct perf_sample *s);
+detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+			 const struct perf_thread *t, const struct perf_sample *s);
 /* The i-th branch: where it went to as a stack of its own, and the rest as a detail. */
 stackid perf_details_branch(struct perf *p, struct perf_space *space, const struct perf_thread *t,
 			    const struct perf_sample *s, size_t i, detailid *detail);
 void perf_details_done(struct perf *p);
 
+/* ---- trace points (perf_trace.c) ---- */
+
+struct trace_format;
+
+struct perf_traces {
+	bool wanted;
+	VEC(struct trace_format *) formats;
+	struct map64 by_id; /* the kernel's number of a trace point -> index */
+	FILE *out;          /* what is being printed: text */
+	char *text;
+	size_t size;
+};
+
+/* The feature TRACING_DATA, or what is behind the record of that name. */
+void perf_traces_read(struct perf *p, struct bytes b);
+/* The fields of a sample; 0: it has none, or nobody says what they are. */
+strid perf_traces_text(struct perf *p, const struct perf_attr *a, const struct perf_sample *s);
+void perf_traces_done(struct perf_traces *t);
+
 /* ---- stack dumps (perf_dwarf.c) ---- */
 
 struct perf_dwarf;
-/* Addresses of user code, leaf first, all but the first return addresses; how many. */
+/* Addresses of user code, leaf first, all but the first return addresses; how many. *cut: they do
+ * not lead to where the thread began. */
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-		       const struct perf_sample *s, uint64_t *pcs, size_t max);
+		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut);
 void perf_dwarf_object_done(struct perf_object *o);
 void perf_dwarf_done(struct perf_dwarf *d); /* NULL is fine */
 
@@ -360,8 +391,8 @@ struct perf_machine {
 	bool has_switches; /* of the threads that were recorded: not of all on a CPU */
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
-	int walked;      /* enum unwind_machine of the stack dumps */
-	detailid detail; /* of the sample at hand */
+	const struct machine *walked; /* of the stack dumps */
+	detailid detail;              /* of the sample at hand */
 };
 
 void perf_machine_deliver(struct perf *p, const struct perf_record *r);
@@ -394,6 +425,7 @@ struct perf {
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
 	struct perf_details details;
+	struct perf_traces traces;
 	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
 	unsigned n_cpus;          /* 0: not known */
 	bool other_host;          /* files here are not those of the machine that was recorded */
@@ -408,17 +440,17 @@ void perf_damaged(struct perf *p, uint64_t offset, const char *what);
 
 static inline uint64_t perf_u64(const struct perf *p, const uint8_t *at)
 {
-	return raw_uint(at, 8, p->swap);
+	return bytes_load(at, 8, p->swap);
 }
 
 static inline uint32_t perf_u32(const struct perf *p, const uint8_t *at)
 {
-	return (uint32_t)raw_uint(at, 4, p->swap);
+	return (uint32_t)bytes_load(at, 4, p->swap);
 }
 
 static inline uint16_t perf_u16(const struct perf *p, const uint8_t *at)
 {
-	return (uint16_t)raw_uint(at, 2, p->swap);
+	return (uint16_t)bytes_load(at, 2, p->swap);
 }
 
 /* ---- the file about itself (perf_features.c, perf_records.c) ---- */

@@ -1,3 +1,4 @@
+/* perf_about.c - prints statistics of records, and calls what prints the header and the tasks. */
 #include "input/perf_about.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/escape.h"
+#include "input/paths.h"
 #include "input/perf_about_private.h"
 
 /* ---- records ---- */
@@ -131,7 +133,7 @@ void perf_about_feature(struct perf *p, unsigned feature, struct bytes data)
 
 /* ---- all of it ---- */
 
-struct kin_error *perf_about(const char *path, unsigned what, FILE *out)
+static struct kin_error *about_file(const char *path, unsigned what, FILE *out)
 {
 	struct perf_about about = { .what = what, .out = out };
 	struct window w;
@@ -149,6 +151,15 @@ struct kin_error *perf_about(const char *path, unsigned what, FILE *out)
 	}
 	struct kin_error *err = what ? perf_file_about(&w, &about) : NULL;
 	window_close(&w);
+	return err;
+}
+
+struct kin_error *perf_about(const char *path, unsigned what, FILE *out)
+{
+	char *inside = paths_perf_folder(path);
+	struct kin_error *err = about_file(inside ? inside : path, what, out);
+
+	free(inside);
 	return err;
 }
 

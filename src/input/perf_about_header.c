@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/escape.h"
 #include "input/perf_about_private.h"
@@ -411,6 +412,33 @@ static bool is_long(unsigned feature)
 	       feature == PERF_F_CACHE || feature == PERF_F_MEM_TOPOLOGY;
 }
 
+/* u32 version, clock; u64 time of day, u64 that clock's time: one moment. */
+static void print_clock(FILE *out, struct bytes b)
+{
+	static const char *const names[] = {
+		[0] = "realtime", [1] = "monotonic", [4] = "monotonic_raw",
+		[7] = "boottime", [11] = "tai",
+	};
+	bytes_u32(&b);
+	uint32_t clock = bytes_u32(&b);
+	uint64_t day = bytes_u64(&b), ns = bytes_u64(&b);
+	const char *name = clock < ARRAY_LEN(names) && names[clock] ? names[clock] : "(not found)";
+	time_t seconds = (time_t)(day / 1000000000);
+	struct tm tm;
+	char date[64] = "<error>";
+
+	if (b.failed)
+		return;
+	fprintf(out, "# clockid: %s (%" PRIu32 ")\n", name, clock);
+	if (localtime_r(&seconds, &tm)) {
+		size_t n = strftime(date, sizeof(date), "%F %T", &tm);
+		snprintf(date + n, sizeof(date) - n, ".%06u", (unsigned)(day % 1000000000 / 1000));
+	}
+	fprintf(out, "# reference time: %s = %" PRIu64 ".%06u (TOD) = %" PRIu64 ".%09u (%s)\n",
+		date, day / 1000000000, (unsigned)(day % 1000000000 / 1000), ns / 1000000000,
+		(unsigned)(ns % 1000000000), name);
+}
+
 void about_feature(struct perf *p, unsigned feature, struct bytes b)
 {
 	FILE *out = p->about->out;
@@ -484,7 +512,11 @@ void about_feature(struct perf *p, unsigned feature, struct bytes b)
 		print_memory(p, out, b);
 		break;
 	case PERF_F_CLOCKID:
-		fprintf(out, "# clockid frequency: %" PRIu64 " MHz\n", bytes_u64(&b));
+		/* A resolution in nanoseconds; perf takes it for this. */
+		fprintf(out, "# clockid frequency: %" PRIu64 " MHz\n", bytes_u64(&b) * 1000);
+		break;
+	case PERF_F_CLOCK_DATA:
+		print_clock(out, b);
 		break;
 	case PERF_F_DIR_FORMAT:
 		fprintf(out, "# directory data version : %" PRIu64 "\n", bytes_u64(&b));

@@ -254,6 +254,16 @@ uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at)
 
 /* ---- the profile's events ---- */
 
+/* Several events may have one name, "cycles" and "{cycles,instructions}": "cycles#2". */
+static const char *name_apart(struct perf *p, const struct perf_attr *a, const char *name)
+{
+	unsigned number = 1;
+
+	for (const struct perf_attr *x = p->attrs.at.at; x < a; x++)
+		number += !strcmp(perf_attrs_name(p, (size_t)(x - p->attrs.at.at)), name);
+	return number == 1 ? name : arena_printf(&p->arena, "%s#%u", name, number);
+}
+
 void perf_attr_declare(struct perf *p, struct perf_attr *a)
 {
 	if (a->has_event)
@@ -268,12 +278,17 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 		a->period = 1;
 		a->frequency = 0;
 	}
-	struct event e = { .name = profile_add_string(p->into, name, strlen(name)),
+	const char *apart = name_apart(p, a, name);
+	struct event e = { .name = profile_add_string(p->into, apart, strlen(apart)),
+			   .title = profile_add_string(p->into, name, strlen(name)),
 			   .unit = a->unit,
 			   .kind = a->kind,
+			   .is_trace = a->type == PERF_TRACEPOINT,
 			   .frequency = a->frequency,
 			   .period = a->period,
 			   .stacks = a->sample_type & PERF_CALLCHAIN,
+			   .is_dumped = !(~a->sample_type & (PERF_REGS_USER | PERF_STACK_USER)),
+			   .is_timeless = !(a->sample_type & PERF_TIME),
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
 	a->has_event = true;

@@ -91,11 +91,23 @@ static struct detail common(const struct perf *p, const struct perf_thread *t,
 	return d;
 }
 
-detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_thread *t,
-			 const struct perf_sample *s)
+/* What of a sample's beside its stack and time is to be known. */
+static struct detail wanted(const struct perf *p, const struct perf_thread *t,
+			    const struct perf_sample *s)
 {
-	struct detail d = common(p, t, s);
+	return p->details.wanted ? common(p, t, s) : (struct detail){ .has = 0 };
+}
 
+detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+			 const struct perf_thread *t, const struct perf_sample *s)
+{
+	struct detail d = wanted(p, t, s);
+
+	d.trace = perf_traces_text(p, a, s);
+	if (d.trace)
+		d.has |= DETAIL_TRACE;
+	if (!p->details.wanted)
+		return d.has ? profile_add_detail(p->into, &d) : 0;
 	d.data_src = s->data_src;
 	d.phys_addr = s->phys_addr;
 	d.data_page_size = s->data_page_size;

@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "input/perf.h"
+#include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
-
-/* Registers by their bits in regs_user: the kernel's arch/ARCH/include/uapi/asm/perf_regs.h. */
-enum { X86_BP = 6, X86_SP = 7, X86_IP = 8, ARM_FP = 29, ARM_LR = 30, ARM_SP = 31, ARM_PC = 32 };
 
 enum { ABI_64 = 2 };
 enum { OPEN_MAX_FILES = 200 }; /* for their code, where there is no call-frame information */
@@ -26,7 +24,7 @@ struct perf_dwarf {
 static struct cfi_section section(const struct perf *p, const struct object_section *s,
 				  const struct object_frames *f)
 {
-	return (struct cfi_section){ .machine = (enum unwind_machine)p->machine.walked,
+	return (struct cfi_section){ .machine = p->machine.walked,
 				     .data = s->data,
 				     .size = s->size,
 				     .addr = s->addr,
@@ -98,53 +96,18 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 
 /* ---- registers ---- */
 
-static uint64_t reg(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
-		    unsigned bit)
+/* As the file says. A killed recorder did not: what it asked for tells then, as each of these has
+ * registers that the next one has not. */
+static const struct machine *machine(const struct perf *p, const struct perf_attr *a)
 {
-	uint64_t below = (UINT64_C(1) << bit) - 1;
-
-	if (!(a->regs_user >> bit & 1))
-		return 0;
-	return perf_u64(p, s->regs + 8 * __builtin_popcountll(a->regs_user & below));
-}
-
-static struct unwind_regs x86_regs(const struct perf *p, const struct perf_attr *a,
-				   const struct perf_sample *s, uint64_t *all)
-{
-	/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 .. r15: DWARF's order */
-	static const uint8_t bits[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 };
-
-	for (size_t i = 0; i < ARRAY_LEN(bits); i++)
-		all[i] = reg(p, a, s, bits[i]);
-	return (struct unwind_regs){ .machine = UNWIND_X86_64,
-				     .pc = reg(p, a, s, X86_IP),
-				     .sp = reg(p, a, s, X86_SP),
-				     .fp = reg(p, a, s, X86_BP),
-				     .bx = all[3] };
-}
-
-static struct unwind_regs arm_regs(const struct perf *p, const struct perf_attr *a,
-				   const struct perf_sample *s, uint64_t *all)
-{
-	for (unsigned i = 0; i < UNWIND_N_DWARF; i++)
-		all[i] = reg(p, a, s, i);
-	return (struct unwind_regs){ .machine = UNWIND_AARCH64,
-				     .pc = reg(p, a, s, ARM_PC),
-				     .sp = reg(p, a, s, ARM_SP),
-				     .fp = reg(p, a, s, ARM_FP),
-				     .lr = reg(p, a, s, ARM_LR) };
-}
-
-/* As the file says; a killed recorder did not, but only one of the two has that many registers. */
-static enum unwind_machine machine(const struct perf *p, const struct perf_attr *a)
-{
-	if (!strcmp(p->machine_name, "x86_64"))
-		return UNWIND_X86_64;
-	if (!strcmp(p->machine_name, "aarch64"))
-		return UNWIND_AARCH64;
-	if (p->machine_name[0] || p->big_endian)
-		return 0;
-	return a->regs_user >> ARM_PC & 1 ? UNWIND_AARCH64 : UNWIND_X86_64;
+	static const struct machine *const known[] = { &machine_aarch64, &machine_riscv64,
+						       &machine_x86_64 };
+	if (p->machine_name[0])
+		return machine_by_name(p->machine_name);
+	for (size_t i = 0; !p->big_endian && i < ARRAY_LEN(known); i++)
+		if ((a->regs_user & known[i]->perf_mask) == known[i]->perf_mask)
+			return known[i];
+	return NULL;
 }
 
 /* ---- walking ---- */
@@ -174,11 +137,12 @@ static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *p
 }
 
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-		       const struct perf_sample *s, uint64_t *pcs, size_t max)
+		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
 {
-	enum unwind_machine m = machine(p, a);
-	uint64_t all[UNWIND_N_DWARF] = { 0 };
+	const struct machine *m = machine(p, a);
+	uint64_t values[64], all[MACHINE_REGISTERS];
 
+	*cut = false;
 	if (!m || s->regs_abi != ABI_64 || p->swap)
 		return 0;
 	p->machine.walked = m;
@@ -189,15 +153,14 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 	if (d->generation != space->generation)
 		unwinder_flush(d->unwinder);
 	d->generation = space->generation;
-	struct unwind_walk w = { .regs = m == UNWIND_X86_64 ? x86_regs(p, a, s, all)
-							    : arm_regs(p, a, s, all),
-				 .copy = s->stack,
-				 .copy_size = s->stack_size };
+	struct unwind_walk w = { .copy = s->stack, .copy_size = s->stack_size };
+	for (int i = 0; i < __builtin_popcountll(a->regs_user); i++)
+		values[i] = perf_u64(p, s->regs + 8 * i);
+	unwind_regs_of_perf(m, a->regs_user, values, all, &w.regs);
 	w.copy_addr = w.regs.sp;
-	w.regs.exact = true;
-	w.regs.all = all;
 	unwinder_walk(d->unwinder, &w, pcs, max);
 	count(p, &w, pcs);
+	*cut = w.end != UNWIND_COMPLETE;
 	return w.n;
 }
 

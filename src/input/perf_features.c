@@ -107,6 +107,9 @@ void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 	case PERF_F_BUILD_ID:
 		read_build_ids(p, b);
 		break;
+	case PERF_F_TRACING_DATA:
+		perf_traces_read(p, b);
+		break;
 	case PERF_F_HOSTNAME:
 		read_host(p, b);
 		break;

@@ -33,11 +33,16 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	       (!memcmp(head.pos, "PERFILE2", 8) || !memcmp(head.pos, "2ELIFREP", 8));
 }
 
-/* Goes there and makes all of it available; false if the file does not have it. */
+/* Goes there; false if the file does not have all of it. */
+static bool is_there(struct window *w, struct section s)
+{
+	return window_seek(w, s.offset) && s.size <= window_left(w);
+}
+
+/* Makes all of it available, too. */
 static bool go_to(struct window *w, struct section s)
 {
-	return window_seek(w, s.offset) && s.size <= window_left(w) &&
-	       window_need(w, (size_t)s.size) >= s.size;
+	return is_there(w, s) && window_need(w, (size_t)s.size) >= s.size;
 }
 
 static struct section read_section(struct perf *p, const uint8_t *at)
@@ -85,17 +90,17 @@ static void read_attrs(struct perf *p, struct window *w, struct section attrs, u
 
 static void read_feature(struct perf *p, struct window *w, unsigned feature, struct section s)
 {
-	static const unsigned wanted[] = { PERF_F_BUILD_ID,     PERF_F_HOSTNAME,
-					   PERF_F_ARCH,         PERF_F_NRCPUS,
-					   PERF_F_EVENT_DESC,   PERF_F_CPU_TOPOLOGY,
-					   PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
-					   PERF_F_DIR_FORMAT,   PERF_F_OSRELEASE };
+	static const unsigned wanted[] = {
+		PERF_F_BUILD_ID,   PERF_F_HOSTNAME,     PERF_F_ARCH,         PERF_F_NRCPUS,
+		PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY, PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
+		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA
+	};
 	bool is_wanted = p->about;
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		is_wanted = is_wanted || wanted[i] == feature;
-	if (!is_wanted)
+	if (!is_wanted && (!s.size || is_there(w, s)))
 		return;
-	if (!go_to(w, s)) {
+	if (!is_wanted || !go_to(w, s)) {
 		cut_off(p, s.offset, "description of the recording");
 		return;
 	}
@@ -141,8 +146,13 @@ static void read_file(struct perf *p, struct window *w)
 	memcpy(h, w->b.pos, sizeof(h));
 	struct section attrs = read_section(p, h + 24), data = read_section(p, h + 40);
 	read_attrs(p, w, attrs, perf_u64(p, h + 16));
-	/* The recorder was killed before it could say how much there is: all, and nothing more. */
+	/* All that is there is read, then. */
 	uint64_t end = data.size ? data.offset + data.size : UINT64_MAX;
+	if (!data.size && !p->err)
+		p->err = err_new(KIN_ERROR_FORMAT,
+				 "%s: the recorder was killed: the file does not say how much data "
+				 "it has, and what was not written yet is missing",
+				 p->name);
 	if (end < data.offset) {
 		perf_damaged(p, 40, "more data than there are numbers");
 		end = UINT64_MAX;
@@ -167,6 +177,7 @@ static void done(struct perf *p)
 	perf_tasks_done(p);
 	perf_stacks_done(p);
 	perf_details_done(p);
+	perf_traces_done(&p->traces);
 	perf_dwarf_done(p->dwarf);
 	vec_free(&p->machine.waiting);
 	map64_free(&p->build_ids);
@@ -184,11 +195,12 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	p->details.branches = o->branches;
 	p->details.by_branch = o->branches == INPUT_BRANCHES;
 	p->details.wanted = o->details;
+	p->traces.wanted = o->trace_fields;
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();
 	p->big_endian = window_need(w, 8) >= 8 && *w->b.pos == '2';
-	p->swap = w->b.swap = raw_other_order(p->big_endian);
+	p->swap = w->b.swap = bytes_other_order(p->big_endian);
 	perf_stacks_init(p);
 	perf_space_init(p, &p->kernel);
 	perf_space_init(p, &p->guest_kernel);

@@ -34,6 +34,7 @@ enum { PERF_HEADER = 104, PERF_PIPE_HEADER = 16, PERF_RECORD_HEADER = 8, PERF_AT
 #define PERF_DATA_PAGE_SIZE (UINT64_C(1) << 22)
 #define PERF_CODE_PAGE_SIZE (UINT64_C(1) << 23)
 #define PERF_WEIGHT_STRUCT  (UINT64_C(1) << 24)
+#define PERF_SAMPLE_FIELDS  ((UINT64_C(1) << 25) - 1) /* all of them */
 
 /* perf_event_attr.read_format */
 #define PERF_READ_ENABLED (UINT64_C(1) << 0)
@@ -125,6 +126,7 @@ enum {
 #define PERF_CONTEXT_GUEST_USER    ((uint64_t)-2560)
 
 enum perf_feature {
+	PERF_F_TRACING_DATA = 1,
 	PERF_F_BUILD_ID = 2,
 	PERF_F_HOSTNAME = 3,
 	PERF_F_OSRELEASE = 4,
@@ -149,6 +151,7 @@ enum perf_feature {
 	PERF_F_CLOCKID = 23,
 	PERF_F_DIR_FORMAT = 24,
 	PERF_F_COMPRESSED = 27,
+	PERF_F_CLOCK_DATA = 29,
 	PERF_FEATURES = 256,
 };
 

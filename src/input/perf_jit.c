@@ -164,7 +164,7 @@ static void read_dump(struct perf *p, struct names *names, struct bytes b)
 {
 	enum { MAGIC = 0x4a695444, LOAD = 0, MOVE = 1, RECORD = 16, HEADER = 40 };
 
-	b.swap = bytes_left(&b) >= 4 && raw_uint(b.pos, 4, false) != MAGIC;
+	b.swap = bytes_left(&b) >= 4 && bytes_load(b.pos, 4, false) != MAGIC;
 	if (bytes_u32(&b) != MAGIC)
 		return;
 	bytes_u32(&b); /* version */

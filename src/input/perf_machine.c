@@ -1,6 +1,7 @@
 /* perf_machine.c - the records in the order of time: what they say happened. */
 #include <string.h>
 
+#include "base/num.h"
 #include "input/perf.h"
 #include "input/perf_about_private.h"
 
@@ -224,6 +225,8 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
 		return;
 	}
+	if (s.is_longer)
+		perf_damaged(p, r->offset, "a sample is longer than the fields it has");
 	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
 	struct perf_stack stack = perf_stack_of(p, &perf_process_of(p, t)->space, a, &s);
 	uint64_t time = sample_time(s.time);
@@ -240,8 +243,8 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		emit_branches(p, a, sample, t, &s);
 		return;
 	}
-	if (details)
-		p->machine.detail = perf_details_of(p, &perf_process_of(p, t)->space, t, &s);
+	if (details || p->traces.wanted)
+		p->machine.detail = perf_details_of(p, &perf_process_of(p, t)->space, a, t, &s);
 	if (a->sample_type & PERF_READ && !a->off_cpu_raw)
 		emit_read(p, a, id, sample, &s, &stack);
 	else
@@ -251,21 +254,23 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 
 /* ---- off the CPU ---- */
 
+static uint16_t add_derived(struct perf *p, const char *name, enum event_kind kind)
+{
+	struct event e = { .name = profile_add_string(p->into, name, strlen(name)),
+			   .unit = EVENT_NS,
+			   .kind = kind,
+			   .period = 1,
+			   .is_derived = true };
+	return profile_add_event(p->into, e);
+}
+
 static void declare_off_cpu(struct perf *p)
 {
 	if (p->machine.has_off_cpu)
 		return;
 	perf_attrs_declare(p); /* those of the file come first */
-	struct event blocked = { .name = profile_add_string(p->into, "blocked", 7),
-				 .unit = EVENT_NS,
-				 .kind = EVENT_BLOCKED,
-				 .period = 1 };
-	struct event runnable = { .name = profile_add_string(p->into, "waiting", 7),
-				  .unit = EVENT_NS,
-				  .kind = EVENT_WAITING,
-				  .period = 1 };
-	p->machine.blocked = profile_add_event(p->into, blocked);
-	p->machine.runnable = profile_add_event(p->into, runnable);
+	p->machine.blocked = add_derived(p, "blocked (place estimated)", EVENT_BLOCKED);
+	p->machine.runnable = add_derived(p, "waiting (place estimated)", EVENT_WAITING);
 	p->machine.has_off_cpu = true;
 }
 
@@ -345,17 +350,11 @@ static const char *take_text(struct perf *p, const struct bytes *b)
 				 : arena_printf(&p->arena, "%.*s", (int)n, (const char *)b->pos);
 }
 
-/* u8 size, 3 bytes, 20 bytes of id. */
+/* u8 size, 3 bytes, 20 bytes of id. Some builds of perf 6.1 leave the device and inode there, and
+ * crash when they read it: a size that is none is no build id. */
 static void read_build_id(const uint8_t *at, char *hex)
 {
-	static const char digits[] = "0123456789abcdef";
-	unsigned size = at[0] <= 20 ? at[0] : 20;
-
-	for (unsigned i = 0; i < size; i++) {
-		*hex++ = digits[at[4 + i] >> 4];
-		*hex++ = digits[at[4 + i] & 15];
-	}
-	*hex = '\0';
+	num_hex(hex, at + 4, at[0] <= 20 ? at[0] : 0);
 }
 
 /* u32 pid, tid; u64 address, length, offset; MMAP2: 24 bytes of inode or build id, u32 protection,
@@ -407,7 +406,7 @@ static void map_user(struct perf *p, struct mapping *m)
 	struct perf_space *space = &process->space;
 
 	if (process->is_new) {
-		perf_space_init(p, space);
+		perf_space_exec(p, space);
 		process->is_new = false;
 		t->stack = 0;
 	}

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/num.h"
 #include "input/perf.h"
 #include "object/kernel.h"
 #include "object/object.h"
@@ -13,14 +14,9 @@
 
 static strid hex(struct perf *p, const uint8_t *id, size_t size)
 {
-	static const char digits[] = "0123456789abcdef";
 	char s[41];
 
-	for (size_t i = 0; i < size; i++) {
-		s[2 * i] = digits[id[i] >> 4];
-		s[2 * i + 1] = digits[id[i] & 15];
-	}
-	s[2 * size] = '\0';
+	num_hex(s, id, size);
 	return strtab_add(p->strings, s);
 }
 

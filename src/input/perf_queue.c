@@ -1,9 +1,14 @@
+/* perf_queue.c - puts the records of a perf.data in the order of time, a round at a time. */
 #include <string.h>
 
 #include "input/perf.h"
 
 /* Records are copied into chunks; a chunk is used again when all of its records were delivered. */
+#ifdef KIN_SMALL_TABLES
+enum { CHUNK = 1 << 16 }; /* no record is larger */
+#else
 enum { CHUNK = 1 << 20 };
+#endif
 
 /* More than this does not wait (files without rounds, or with times that make no sense): the older
  * half is then delivered. */

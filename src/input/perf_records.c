@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/err.h"
 #include "input/perf.h"
@@ -168,7 +169,7 @@ static bool take_unpacked(struct perf *p, struct head *h, uint64_t offset)
 	while (h->n_out - at >= PERF_RECORD_HEADER) {
 		uint64_t size = size_of(p, h->out + at);
 		if (size < PERF_RECORD_HEADER || size > RECORD_MAX) {
-			perf_damaged(p, offset, "what is packed in it is no record");
+			perf_damaged(p, offset, "its compressed data does not hold a record");
 			return false;
 		}
 		if (size > h->n_out - at)
@@ -194,6 +195,8 @@ static bool unpack_all(struct perf *p, struct head *h, ZSTD_inBuffer *in, uint64
 	for (bool more = true; more;) {
 		ZSTD_outBuffer out = { h->out + h->n_out, 2 * RECORD_MAX - h->n_out, 0 };
 		size_t status = ZSTD_decompressStream(h->unpack, &out, in);
+		if (ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
+			xout_of_memory();
 		if (ZSTD_isError(status)) {
 			perf_damaged(p, offset, "it cannot be unpacked");
 			return false;
@@ -218,10 +221,12 @@ static void unpack(struct perf *p, struct head *h, struct bytes packed, uint64_t
 
 	if (!h->unpack) {
 		h->unpack = ZSTD_createDStream();
+		if (!h->unpack)
+			xout_of_memory();
 		h->out = xrealloc(NULL, 2 * RECORD_MAX, 1);
 	}
 	h->packed += in.size;
-	if (!h->unpack || !unpack_all(p, h, &in, offset))
+	if (!unpack_all(p, h, &in, offset))
 		h->is_done = true;
 }
 
@@ -264,6 +269,9 @@ static void read_record(struct perf *p, struct head *h, uint64_t size, uint64_t 
 	else
 		take(p, h, data, (size_t)size, offset, false);
 	h->w->b.pos += size;
+	if (type == PERF_R_TRACING_DATA && payload <= left(h) &&
+	    window_need(h->w, (size_t)payload) >= payload)
+		perf_traces_read(p, bytes_of(p->name, h->w->b.pos, (size_t)payload));
 	if (payload)
 		skip_payload(p, h, payload, offset);
 }

@@ -120,6 +120,7 @@ static void read_raw(const struct perf *p, const struct perf_attr *a, struct byt
 	uint32_t size = bytes_u32(b);
 	struct bytes raw = bytes_take(b, size);
 
+	s->raw = raw;
 	if (a->off_cpu_raw && !b->failed)
 		read_off_cpu(p, raw, s);
 }
@@ -165,6 +166,8 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		s->data_page_size = bytes_u64(b);
 	if (t & PERF_CODE_PAGE_SIZE)
 		s->code_page_size = bytes_u64(b);
+	if (t & PERF_AUX)
+		bytes_take(b, (size_t)bytes_u64(b));
 }
 
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
@@ -198,7 +201,8 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 		read_regs(a, &b, ret);
 	if (t & PERF_STACK_USER)
 		read_stack(&b, ret);
-	if (details)
-		read_details(p, a, &b, ret);
-	return !b.failed; /* what follows is not about stacks */
+	bool failed = b.failed; /* what follows is not about stacks */
+	read_details(p, a, &b, ret);
+	ret->is_longer = !b.failed && !(t & ~PERF_SAMPLE_FIELDS) && bytes_left(&b) >= 8;
+	return !failed && (!details || !b.failed);
 }

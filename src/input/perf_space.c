@@ -15,6 +15,15 @@ void perf_space_init(struct perf *p, struct perf_space *s)
 	*s = (struct perf_space){ .owner = ++p->n_owners, .generation = ++p->n_generations };
 }
 
+void perf_space_exec(struct perf *p, struct perf_space *s)
+{
+	struct perf_node *before = s->root;
+
+	perf_space_init(p, s);
+	s->before = before;
+	s->after = ++p->n_generations;
+}
+
 void perf_space_copy(struct perf *p, struct perf_space *s, struct perf_space *from)
 {
 	from->shared = true;
@@ -154,9 +163,9 @@ void perf_space_map(struct perf *p, struct perf_space *s, struct perf_map m)
 	}
 }
 
-bool perf_space_find(struct perf_space *s, uint64_t addr, struct perf_map *ret)
+static struct perf_node *find(struct perf_node *n, uint64_t addr)
 {
-	struct perf_node *n = s->root, *last = NULL;
+	struct perf_node *last = NULL;
 
 	while (n) {
 		if (n->map.start <= addr) {
@@ -166,12 +175,22 @@ bool perf_space_find(struct perf_space *s, uint64_t addr, struct perf_map *ret)
 			n = n->left;
 		}
 	}
-	if (!last || last->map.end <= addr) {
-		s->missed = true;
-		return false;
+	return last && last->map.end > addr ? last : NULL;
+}
+
+bool perf_space_find(struct perf_space *s, uint64_t addr, struct perf_map *ret)
+{
+	struct perf_node *n = find(s->root, addr);
+
+	if (n && s->before) { /* the new program runs */
+		s->before = NULL;
+		s->generation = s->after;
 	}
-	last->answered = true;
-	*ret = last->map;
+	s->missed |= !n;
+	if (!n && !(n = find(s->before, addr)))
+		return false;
+	n->answered = true;
+	*ret = n->map;
 	return true;
 }
 

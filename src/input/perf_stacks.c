@@ -7,9 +7,14 @@
 
 #include "input/perf.h"
 
-enum { FRAME_BITS = 15, FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
-enum { KNOWN_BITS = 13, KNOWN = 1 << KNOWN_BITS };  /* chains */
-enum { IS_RETURN = 0x80 };                          /* with a mode, which is smaller */
+#ifdef KIN_SMALL_TABLES
+enum { FRAME_BITS = 4, KNOWN_BITS = 3 };
+#else
+enum { FRAME_BITS = 15, KNOWN_BITS = 13 };
+#endif
+enum { FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
+enum { KNOWN = 1 << KNOWN_BITS };  /* chains */
+enum { IS_RETURN = 0x80 };         /* with a mode, which is smaller */
 
 struct perf_known { /* all 0: empty */
 	uint64_t hash[2];
@@ -160,6 +165,17 @@ static void push(struct walk *w, unsigned mode, uint64_t ip, bool is_return, siz
 	w->n++;
 }
 
+static void push_mark(struct walk *w, const char *name)
+{
+	struct perf_chains *c = &w->p->chains;
+
+	if (w->n == PERF_STACK_MAX)
+		return;
+	c->frames_now[w->n] = profile_add_mark(w->p->into, name);
+	c->modes[w->n] = PERF_MODE_USER;
+	c->words[w->n++] = 0;
+}
+
 /* What is left of the chain is as in the last stack; false if it is not. */
 static bool share_rest(struct walk *w, unsigned mode, size_t n_words)
 {
@@ -218,10 +234,13 @@ static void push_dump(struct walk *w, const struct perf_attr *a, const struct pe
 {
 	enum { PCS = 1024 };
 	uint64_t pcs[PCS];
-	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS);
+	bool cut;
+	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &cut);
 
 	for (size_t i = 0; i < n; i++)
 		push(w, PERF_MODE_USER, pcs[i], i > 0, 0);
+	if (cut && n)
+		push_mark(w, MARK_CUT);
 }
 
 /* ---- the last stack ---- */

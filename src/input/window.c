@@ -1,3 +1,4 @@
+/* window.c - moves the window on when the bytes in it run short. */
 #include "input/window.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #ifndef INPUT_WINDOW_H
 #define INPUT_WINDOW_H
 
+#include "base/base.h"
 #include "base/bytes.h"
 
 struct kin_error;

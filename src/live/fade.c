@@ -1,10 +1,11 @@
+/* fade.c - adds new samples to a profile whose older weights shrink at each refresh. */
 #include "live/fade.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map64.h"
 #include "base/vec.h"
+#include "live/tally.h"
 
 /* Of what one sample stands for, what has faded below this part of it is gone. */
 enum { LEAST_PART = 8 };
@@ -12,10 +13,7 @@ enum { LEAST_PART = 8 };
 struct fading {
 	struct profile_builder *into;
 	struct names *names;
-	VEC(struct sample) samples;
-	struct map64 whose; /* MAP64_PAIR(task, event): number */
-	struct map64 ids;   /* MAP64_PAIR(stack, that number): index of a sample */
-	uint32_t n_whose;
+	struct tally tally;
 };
 
 /* Ids of one profile in the one that is made; NONE: not asked for yet. */
@@ -124,6 +122,7 @@ static uint16_t event_of(struct import *x, uint16_t id)
 	if (x->events[id] == NONE) {
 		struct event e = x->from->samples.events[id];
 		e.name = string(x, text(x, e.name));
+		e.title = e.title ? string(x, text(x, e.title)) : 0;
 		x->events[id] = profile_add_event(x->f->into, e);
 	}
 	return (uint16_t)x->events[id];
@@ -131,7 +130,6 @@ static uint16_t event_of(struct import *x, uint16_t id)
 
 static void add(struct import *x, const struct sample *s, uint64_t weight, uint32_t count)
 {
-	struct fading *f = x->f;
 	struct sample made = { .stack = stack_of(x, s->stack),
 			       .task = task_of(x, s->task),
 			       .event = event_of(x, s->event),
@@ -139,21 +137,8 @@ static void add(struct import *x, const struct sample *s, uint64_t weight, uint3
 			       .flags = s->flags,
 			       .count = count,
 			       .weight = weight };
-	uint32_t *whose = map64_at(&f->whose, MAP64_PAIR(made.task, made.event));
 
-	if (*whose == NONE)
-		*whose = f->n_whose++;
-	uint32_t *at = map64_at(&f->ids, MAP64_PAIR(made.stack, *whose));
-	if (*at == NONE) {
-		*at = (uint32_t)f->samples.n;
-		vec_push(&f->samples, made);
-		return;
-	}
-	struct sample *same = &f->samples.at[*at];
-	if (__builtin_add_overflow(same->weight, weight, &same->weight))
-		same->weight = UINT64_MAX;
-	if (__builtin_add_overflow(same->count, count, &same->count))
-		same->count = UINT32_MAX;
+	tally_add(&x->f->tally, &made);
 }
 
 /* What a sample of each event stands for, about. */
@@ -218,13 +203,9 @@ struct profile *fade(const struct profile *past, double keep, const struct profi
 	if (past)
 		import(&f, past, keep);
 	import(&f, fresh, 1);
-	for (size_t i = 0; i < f.samples.n; i++)
-		profile_add_sample(f.into, f.samples.at[i]);
+	tally_move(&f.tally, f.into);
 	struct audit *a = profile_audit(f.into);
 	a->lost = (past ? past->samples.audit.lost : 0) + fresh->samples.audit.lost;
 	profile_add_source(f.into, "", (struct source){ .kind = "live" });
-	vec_free(&f.samples);
-	map64_free(&f.whose);
-	map64_free(&f.ids);
 	return profile_finish(f.into);
 }

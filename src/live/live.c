@@ -1,3 +1,4 @@
+/* live.c - the recorder's thread, and the profiles that others take of it. */
 #include "live/live.h"
 
 #include <errno.h>
@@ -10,7 +11,9 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/num.h"
 #include "base/vec.h"
+#include "live/tally.h"
 #include "record/recording.h"
 
 struct live {
@@ -25,9 +28,10 @@ struct live {
 	struct kin_error *error; /* nothing was started */
 	bool not_executed;
 	struct record_result result;
-	struct profile_builder *builder; /* of what was not taken yet */
-	struct map64 objects;            /* module's number: id in the builder */
-	uint64_t lost, lost_taken;
+	struct profile_builder *builder; /* of what was not taken yet, but its samples: */
+	struct tally tally;
+	struct map64 objects; /* module's number: id in the builder */
+	uint64_t lost, lost_taken, dropped;
 	VEC(char *) messages;
 };
 
@@ -68,8 +72,7 @@ static objid object_of(struct live *l, const struct module *m)
 	/* The recorder has numbered it for its file. */
 	uint32_t *at = map64_at(&l->objects, m->file_id);
 	if (*at == NONE) {
-		for (size_t i = 0; i < m->build_id_size; i++)
-			snprintf(id + 2 * i, 3, "%02x", m->build_id[i]);
+		num_hex(id, m->build_id, m->build_id_size);
 		*at = profile_add_object_of(l->builder, *m->path ? m->path : "//anon", id,
 					    kinds[m->kind], m->main);
 	}
@@ -94,7 +97,8 @@ static frameid frame_of(struct live *l, const struct stack_frame *f,
 
 	_Static_assert((unsigned)KINF_FRAME_RETURN == (unsigned)FRAME_RETURN &&
 			       (unsigned)KINF_FRAME_KERNEL == (unsigned)FRAME_KERNEL &&
-			       (unsigned)KINF_FRAME_GUESSED == (unsigned)FRAME_GUESSED,
+			       (unsigned)KINF_FRAME_GUESSED == (unsigned)FRAME_GUESSED &&
+			       (unsigned)KINF_FRAME_MARK == (unsigned)FRAME_MARK,
 		       "flags of frames are the same in both");
 	if (f->flags & KINF_FRAME_KERNEL)
 		made.object = kernel_object(l, name->module);
@@ -121,6 +125,11 @@ static void sample(void *arg, const struct recorded_sample *s, const struct watc
 
 	memcpy(comm, s->comm, sizeof(s->comm));
 	pthread_mutex_lock(&l->lock);
+	if (l->tally.samples.n >= TALLY_MAX) { /* nobody takes them, or too seldom */
+		l->dropped++;
+		pthread_mutex_unlock(&l->lock);
+		return;
+	}
 	for (size_t i = s->n; i-- > 0;)
 		made.stack = profile_add_stack(l->builder, made.stack,
 					       frame_of(l, &s->frames[i], &names[i]));
@@ -128,7 +137,7 @@ static void sample(void *arg, const struct recorded_sample *s, const struct watc
 								.tid = (uint32_t)s->tid,
 								.comm = string(l, comm) });
 	made.event = profile_add_event(l->builder, event_of(l, s));
-	profile_add_sample(l->builder, made);
+	tally_add(&l->tally, &made);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -172,6 +181,7 @@ static void *run(void *arg)
 static void free_live(struct live *l)
 {
 	profile_builder_free(l->builder);
+	tally_done(&l->tally);
 	map64_free(&l->objects);
 	for (size_t i = 0; i < l->messages.n; i++)
 		free(l->messages.at[i]);
@@ -235,7 +245,9 @@ struct profile *live_take(struct live *l)
 	l->builder = next;
 	map64_free(&l->objects);
 	l->objects = (struct map64){ 0 };
-	profile_audit(b)->lost = l->lost - l->lost_taken;
+	tally_move(&l->tally, b);
+	profile_audit(b)->lost = l->lost - l->lost_taken + l->dropped;
+	l->dropped = 0;
 	l->lost_taken = l->lost;
 	pthread_mutex_unlock(&l->lock);
 	return profile_finish(b);

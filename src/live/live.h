@@ -20,7 +20,8 @@ struct live;
  * the recording. Errors say what to do about it. */
 MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct live **ret);
 
-/* What came since the last time; to be freed. */
+/* What came since the last time, equal samples added up; to be freed. If nobody takes it for long,
+ * what is new beyond a bound (tally.h) is counted as lost. */
 struct profile *live_take(struct live *l);
 
 /* The program has ended, and all that it started. */

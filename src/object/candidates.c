@@ -1,3 +1,4 @@
+/* candidates.c - sorts candidates by address, and chooses among aliases. */
 #include "object/candidates.h"
 
 #include <stdlib.h>
@@ -32,15 +33,49 @@ bool candidate_is_better(const struct candidate *c, const struct candidate *kept
 	return c->name[0] != '_' || (c->name[1] != '_' && kept->name[1] == '_');
 }
 
+static bool is_old_version(const char *name)
+{
+	const char *at = *name ? strchr(name + 1, '@') : NULL;
+	return at && at[1] != '@';
+}
+
+/* "pwrite64" of "pwrite", "sinf32x" of "sin": what a C library calls the same function where files
+ * or numbers are of that size anyway. */
+static bool is_variant_of(const char *name, const char *plain)
+{
+	static const char *const sizes[] = { "64", "f32", "f32x", "f64", "f64x", "f128" };
+	size_t n = strcspn(plain, "@");
+	if (strncmp(name, plain, n) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		size_t k = strlen(sizes[i]);
+		if (!strncmp(name + n, sizes[i], k) && (!name[n + k] || name[n + k] == '@'))
+			return true;
+	}
+	return false;
+}
+
+bool candidate_is_plainer(const struct candidate *c, const struct candidate *kept)
+{
+	if (candidate_is_better(c, kept) || candidate_is_better(kept, c))
+		return candidate_is_better(c, kept);
+	if (is_old_version(c->name) != is_old_version(kept->name))
+		return is_old_version(kept->name);
+	return is_variant_of(kept->name, c->name);
+}
+
 /* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time
  * however many there are. */
-static uint32_t choose(const struct candidate *all, const struct sort_key *keys, size_t n)
+static uint32_t choose(const struct candidates *from, const struct sort_key *keys, size_t n)
 {
+	const struct candidate *all = from->all.at;
+	bool (*better)(const struct candidate *c, const struct candidate *kept) =
+		from->as_gnu ? candidate_is_better : candidate_is_plainer;
 	uint32_t kept = NONE;
 	for (uint32_t rank = 0; n > 1 && rank < RANKS; rank++) {
 		for (size_t i = 0; i < n; i++) {
 			const struct candidate *c = &all[keys[i].index];
-			if (c->rank == rank && (kept == NONE || candidate_is_better(c, &all[kept])))
+			if (c->rank == rank && (kept == NONE || better(c, &all[kept])))
 				kept = keys[i].index;
 		}
 	}
@@ -64,7 +99,7 @@ static size_t fill(const struct candidates *c, const struct sort_key *keys,
 	size_t n = 0;
 	for (size_t i = 0, size; i < c->all.n; i += size) {
 		size = group_size(keys + i, c->all.n - i);
-		const struct candidate *best = &c->all.at[choose(c->all.at, keys + i, size)];
+		const struct candidate *best = &c->all.at[choose(c, keys + i, size)];
 		uint32_t first = best->position;
 		for (size_t j = i; j < i + size; j++) {
 			const struct candidate *alias = &c->all.at[keys[j].index];

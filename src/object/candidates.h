@@ -29,6 +29,7 @@ struct candidate {
 
 struct candidates {
 	VEC(struct candidate) all;
+	bool as_gnu;          /* the rules are those of GNU gprof */
 	bool too_long;        /* the names, by far: the file was made to keep us busy */
 	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
 };
@@ -38,8 +39,11 @@ struct candidates {
 struct symbol_table candidates_finish(struct candidates *c);
 void candidates_free(struct candidates *c);
 
-/* Whether c is to be shown rather than `kept`, which came first at the same address. */
+/* Whether c is to be shown rather than `kept`, which came first at the same address: as GNU gprof
+ * has it; and, where that says neither, as people call it: no old version, "pwrite" and not
+ * "pwrite64". */
 bool candidate_is_better(const struct candidate *c, const struct candidate *kept);
+bool candidate_is_plainer(const struct candidate *c, const struct candidate *kept);
 
 /* Finds the functions that "f.cold" and the like belong to and sets owner and SYMBOL_COLD.
  * (pieces.c) */

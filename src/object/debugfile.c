@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/num.h"
 #include "object/private.h"
 
 enum { BUILD_ID_MAX = 64 };
@@ -85,8 +86,7 @@ static struct elf_file *find_by_build_id(struct object_file *o, const uint8_t *i
 	char hex[2 * BUILD_ID_MAX + 1];
 	if (n < 2 || n > BUILD_ID_MAX)
 		return NULL;
-	for (size_t i = 0; i < n; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	num_hex(hex, id, n);
 	char *path = xprintf("%s/.build-id/%.2s/%s.debug", o->debug_dir, hex, hex + 2);
 	struct elf_file *f = open_with_build_id(o, path, id, n);
 	free(path);
@@ -306,7 +306,10 @@ struct elf_file *object_packed_file(struct object_file *o)
 	const struct elf_section *s = elf_file_section(o->main, ".gnu_debugdata");
 	const uint8_t *data = s ? elf_file_contents(o->main, s, &n) : NULL;
 	uint8_t *unpacked = data ? unpack(o, data, n, &size) : NULL;
-	struct elf_file *f = unpacked ? elf_file_from_memory(s->name, unpacked, size) : NULL;
+	int trouble = 0;
+	struct elf_file *f =
+		unpacked ? elf_file_from_memory(s->name, unpacked, size, &trouble) : NULL;
+	failed(o, trouble);
 	if (f && !same_kind(f, o->main)) {
 		elf_file_free(f);
 		f = NULL;

@@ -1,3 +1,4 @@
+/* disasm.c - calls found in code, and code as text. */
 #include <stdio.h>
 
 #include "object/disassembler.h"
@@ -11,11 +12,6 @@ struct code { /* bytes[0] is at addr */
 	uint64_t addr, high;
 };
 
-static uint32_t le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* ---- x86 ---- */
 
 enum { CALL = 0xe8, CALL_SIZE = 5 };
@@ -26,7 +22,8 @@ static void scan_x86(const struct code *c, call_fn *call, void *arg)
 {
 	for (size_t i = 0; i < c->n && c->n - i >= CALL_SIZE && c->addr + i < c->high; i++)
 		if (c->bytes[i] == CALL)
-			call(c->addr + i, c->addr + i + CALL_SIZE + le32(c->bytes + i + 1), arg);
+			call(c->addr + i, c->addr + i + CALL_SIZE + machine_word(c->bytes + i + 1),
+			     arg);
 }
 
 static void decode_x86(struct disassembler *d, const struct code *c, bool is_64bit, call_fn *call,
@@ -45,19 +42,19 @@ static void decode_x86(struct disassembler *d, const struct code *c, bool is_64b
 		if (d->insn->id != X86_INS_CALL || d->insn->size < CALL_SIZE ||
 		    end[-CALL_SIZE] != CALL)
 			continue;
-		uint64_t target = addr + (uint64_t)(int64_t)(int32_t)le32(end - 4);
+		uint64_t target = addr + (uint64_t)(int64_t)(int32_t)machine_word(end - 4);
 		call(d->insn->address, is_64bit ? target : (uint32_t)target, arg);
 	}
 }
 
-/* ---- aarch64: instructions are little-endian words always ---- */
+/* ---- aarch64 ---- */
 
-static void scan_aarch64(const struct code *c, bool with_jumps, call_fn *call, void *arg)
+/* GNU: jumps are calls as well. */
+static void scan_aarch64(const struct code *c, call_fn *call, void *arg)
 {
-	const uint32_t mask = with_jumps ? 0x7c000000 : 0xfc000000;
 	for (size_t i = -c->addr & 3; i < c->n && c->n - i >= 4 && c->addr + i < c->high; i += 4) {
-		uint32_t insn = le32(c->bytes + i);
-		if ((insn & mask) != (0x94000000 & mask))
+		uint32_t insn = machine_word(c->bytes + i);
+		if ((insn & 0x7c000000) != 0x14000000)
 			continue;
 		uint64_t words = insn & 0x03ffffff;
 		words = (words ^ 0x02000000) - 0x02000000; /* 26 bits with sign */
@@ -65,114 +62,91 @@ static void scan_aarch64(const struct code *c, bool with_jumps, call_fn *call, v
 	}
 }
 
-/* ---- backwards ---- */
+/* ---- any ---- */
 
-/* Of "call *operand", from its two first bytes and what may be a third. */
-static unsigned call_size(uint8_t modrm, uint8_t sib)
-{
-	unsigned mod = modrm >> 6, rm = modrm & 7;
-	if (mod == 3)
-		return 2;
-	unsigned size = 2 + (rm == 4);
-	if (mod == 0)
-		return size + (rm == 5 || (rm == 4 && (sib & 7) == 5) ? 4 : 0);
-	return size + (mod == 1 ? 1 : 4);
-}
-
-static bool x86_call_ends_at(const struct object_file *o, uint64_t addr)
-{
-	for (unsigned n = 2; n <= 7 && n <= addr; n++) {
-		size_t size;
-		const uint8_t *code = object_code(o, addr - n, &size);
-		if (!code || size < n)
-			continue;
-		if (n == CALL_SIZE && code[0] == CALL)
-			return true;
-		if (code[0] == 0xff && (code[1] & 0x38) == 0x10 && /* call *operand */
-		    call_size(code[1], n > 2 ? code[2] : 0) == n)
-			return true;
-	}
-	return false;
-}
-
-static bool aarch64_call_ends_at(const struct object_file *o, uint64_t addr)
+/* Machines whose instructions tell their size. */
+static void decode(const struct machine *m, const struct code *c, call_fn *call, void *arg)
 {
 	size_t size;
-	const uint8_t *code = addr < 4 ? NULL : object_code(o, addr - 4, &size);
-	if (!code || size < 4)
-		return false;
-	uint32_t word = le32(code);
-	return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* BL, BLR */
+	for (size_t i = -c->addr & (m->code_align - 1u); i < c->n && c->addr + i < c->high;
+	     i += size) {
+		uint64_t addr = c->addr + i, target;
+		size = m->length(c->bytes + i, c->n - i);
+		if (m->call_at(c->bytes + i, c->n - i, addr, &target))
+			call(addr, target, arg);
+	}
 }
 
 bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 {
-	size_t size;
-	if (!object_code(o, addr, &size))
+	const struct machine *m = object_kind(o);
+	const uint8_t *code;
+	size_t size, before = MACHINE_CALL_MAX;
+	if (!m || !object_code(o, addr, &size))
 		return true;
-	switch (o->main->header.e_machine) {
-	case EM_X86_64:
-	case EM_386:
-		return x86_call_ends_at(o, addr);
-	case EM_AARCH64:
-		return aarch64_call_ends_at(o, addr);
-	}
-	return true;
+	for (; before; before--)
+		if (before <= addr && (code = object_code(o, addr - before, &size)) &&
+		    size >= before)
+			return m->call_ends(code + before, before);
+	return m->call_ends(NULL, 0);
 }
-
-/* ---- any ---- */
 
 size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target)
 {
 	size_t n;
+	const struct machine *m = object_kind(o);
 	const uint8_t *code = object_code(o, addr, &n);
-	uint16_t machine = o->main->header.e_machine;
-	if (code && machine == EM_AARCH64 && n >= 4 && le32(code) >> 26 == 0x25) {
-		uint64_t words = le32(code) & 0x03ffffff;
-		words = (words ^ 0x02000000) - 0x02000000;
-		*target = addr + words * 4;
-		return 4;
-	}
-	if (code && (machine == EM_X86_64 || machine == EM_386) && n >= CALL_SIZE &&
-	    *code == CALL) {
-		*target = addr + CALL_SIZE + (uint64_t)(int64_t)(int32_t)le32(code + 1);
-		return CALL_SIZE;
-	}
-	return 0;
+	return m && code ? m->call_at(code, n, addr, target) : 0;
 }
 
 static struct disassembler *disassembler_of(struct object_file *o)
 {
-	uint16_t machine = o->main->header.e_machine;
-	if (o->disassembler || o->no_disassembler)
-		return o->disassembler;
-	if (machine == EM_AARCH64)
-		o->disassembler = disassembler_new(CS_ARCH_ARM64, CS_MODE_ARM, &o->no_disassembler);
-	else
-		o->disassembler = disassembler_new(CS_ARCH_X86,
-						   machine == EM_X86_64 ? CS_MODE_64 : CS_MODE_32,
-						   &o->no_disassembler);
+	static const struct {
+		uint16_t machine;
+		cs_arch arch;
+		cs_mode mode;
+	} known[] = {
+		{ EM_X86_64, CS_ARCH_X86, CS_MODE_64 },
+		{ EM_386, CS_ARCH_X86, CS_MODE_32 },
+		{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM },
+#if CS_API_MAJOR >= 5
+		{ EM_RISCV, CS_ARCH_RISCV, (cs_mode)(CS_MODE_RISCV64 | CS_MODE_RISCVC) },
+#endif
+	};
+	for (size_t i = 0; !o->disassembler && !o->no_disassembler && i < ARRAY_LEN(known); i++)
+		if (known[i].machine == o->main->header.e_machine)
+			o->disassembler =
+				disassembler_new(known[i].arch, known[i].mode, &o->no_disassembler);
 	return o->disassembler;
 }
 
 const char *object_calls_problem(const struct object_file *o) { return o->no_disassembler; }
 
-static bool scan(struct object_file *o, const struct code *c, bool gnu, call_fn *call, void *arg)
+/* GNU's rules are for few machines. */
+static bool scan_gnu(uint16_t machine, const struct code *c, call_fn *call, void *arg)
 {
-	switch (o->main->header.e_machine) {
+	switch (machine) {
 	case EM_X86_64:
 	case EM_386:
-		if (gnu)
-			scan_x86(c, call, arg);
-		else if (disassembler_of(o))
-			decode_x86(o->disassembler, c, o->main->header.e_machine == EM_X86_64, call,
-				   arg);
-		return gnu || o->disassembler;
+		scan_x86(c, call, arg);
+		return true;
 	case EM_AARCH64:
-		scan_aarch64(c, gnu, call, arg);
+		scan_aarch64(c, call, arg);
 		return true;
 	}
 	return false;
+}
+
+static bool scan(struct object_file *o, const struct code *c, bool gnu, call_fn *call, void *arg)
+{
+	const struct machine *m = object_kind(o);
+	if (gnu)
+		return scan_gnu(o->main->header.e_machine, c, call, arg);
+	if (m && m->length)
+		decode(m, c, call, arg);
+	else if (m && disassembler_of(o))
+		decode_x86(o->disassembler, c, m->elf == EM_X86_64, call, arg);
+	return m && (m->length || o->disassembler);
 }
 
 bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu, call_fn *call,
@@ -228,16 +202,15 @@ static void print_code(struct disassembler *d, const struct code *c,
 	}
 }
 
-bool object_instructions(struct object_file *o, uint64_t low, uint64_t high,
+bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, bool intel,
 			 void (*add)(const struct object_instruction *insn, void *arg), void *arg)
 {
-	uint16_t machine = o->main->header.e_machine;
 	struct code c = { .addr = low, .high = high };
 
-	if ((machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64) ||
-	    !disassembler_of(o))
+	if (!object_kind(o) || !disassembler_of(o))
 		return false;
 	c.bytes = object_code(o, low, &c.n);
+	disassembler_syntax(o->disassembler, intel);
 	if (c.bytes && low < high)
 		print_code(o->disassembler, &c, add, arg);
 	return true;

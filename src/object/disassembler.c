@@ -1,3 +1,4 @@
+/* disassembler.c - loads capstone, and gives it memory that cannot run out unnoticed. */
 #include "object/disassembler.h"
 
 #include <dlfcn.h>
@@ -20,8 +21,15 @@ static void *allocate_zeroed(size_t n, size_t size)
 	return memset(xrealloc(NULL, n, size), 0, n * size);
 }
 
-/* capstone does not look whether there was memory. The setting is the process's, but nobody who has
- * his own loses by ours: they can free what the other has allocated. */
+void disassembler_syntax(struct disassembler *d, bool intel)
+{
+	if (d->is_x86)
+		d->option(d->handle, CS_OPT_SYNTAX,
+			  intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
+}
+
+/* capstone does not check for memory. The setting is global in the process; other users of capstone
+ * are not harmed: either allocator can free what the other has allocated. */
 static bool start(struct disassembler *d, cs_arch arch, cs_mode mode)
 {
 	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
@@ -36,8 +44,9 @@ static bool start(struct disassembler *d, cs_arch arch, cs_mode mode)
 	    option(0, CS_OPT_MEM, (size_t)&memory) != CS_ERR_OK ||
 	    open(arch, mode, &d->handle) != CS_ERR_OK)
 		return false;
-	if (arch == CS_ARCH_X86)
-		option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	d->option = option;
+	d->is_x86 = arch == CS_ARCH_X86;
+	disassembler_syntax(d, false);
 	d->insn = new_insn(d->handle);
 	return d->insn != NULL;
 }
@@ -46,7 +55,8 @@ struct disassembler *disassembler_new(cs_arch arch, cs_mode mode, const char **p
 {
 	struct disassembler *d = xalloc(sizeof(*d));
 
-	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	/* It stays in memory: the next one need not relocate it again. */
+	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (d->library && start(d, arch, mode))
 		return d;
 	*problem = d->library ? LIBRARY " does not disassemble this machine's code" : dlerror();

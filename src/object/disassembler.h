@@ -16,11 +16,16 @@ struct disassembler {
 		     cs_insn *insn);
 	void (*free_insn)(cs_insn *insn, size_t count);
 	cs_err (*close)(csh *handle);
+	cs_err (*option)(csh handle, cs_opt_type type, size_t value);
+	bool is_x86;
 };
 
 /* x86 in the syntax of AT&T, as binutils writes it. NULL and *problem (static, or valid until the
  * next call that loads something) if it cannot be had. */
 struct disassembler *disassembler_new(cs_arch arch, cs_mode mode, const char **problem);
 void disassembler_free(struct disassembler *d); /* NULL is fine */
+
+/* In which syntax x86 is shown from now on. */
+void disassembler_syntax(struct disassembler *d, bool intel);
 
 #endif

@@ -1,3 +1,4 @@
+/* dwarf_abbrev.c - reads abbreviation tables, and sums up which of their entries can be skipped. */
 #include "object/dwarf_abbrev.h"
 
 #include <dwarf.h>
@@ -81,17 +82,17 @@ static struct skip form_skip(const struct abbrevs *t, uint64_t form)
 	return (struct skip){ SKIP_INDIRECT, form == DW_FORM_indirect ? 0 : SKIP_UNKNOWN };
 }
 
-void abbrevs_skip_indirect(struct cursor *c, const struct abbrevs *t)
+void abbrevs_skip_indirect(struct bytes *c, const struct abbrevs *t)
 {
 	/* The form itself stands in front of the value; a chain of indirections ends with the
 	 * bytes. */
 	struct abbrev one = { .n_skips = 1 };
 	struct skip skip;
 	do
-		skip = form_skip(t, cursor_uleb(c));
+		skip = form_skip(t, bytes_uleb(c));
 	while (skip.kind == SKIP_INDIRECT && skip.size != SKIP_UNKNOWN && !c->failed);
 	if (skip.kind == SKIP_INDIRECT) {
-		cursor_fail(c);
+		bytes_fail(c);
 		return;
 	}
 	struct abbrevs single = { .skips = { .at = &skip, .n = 1 } };
@@ -161,21 +162,21 @@ static void sum_up(const struct abbrevs *t, struct abbrev *a)
 }
 
 /* Appends one abbreviation to *t; false at the end of the table. */
-static bool read_abbrev(struct abbrevs *t, struct cursor *c)
+static bool read_abbrev(struct abbrevs *t, struct bytes *c)
 {
 	struct abbrev a = { .attributes = (uint32_t)t->attributes.n,
 			    .skips = (uint32_t)t->skips.n };
-	a.code = cursor_uleb(c);
+	a.code = bytes_uleb(c);
 	if (!a.code || c->failed)
 		return false;
-	a.tag = (uint32_t)cursor_uleb(c);
-	a.children = cursor_u8(c);
+	a.tag = (uint32_t)bytes_uleb(c);
+	a.children = bytes_u8(c);
 	for (;;) {
 		struct attribute attribute = { 0 };
-		attribute.name = (uint32_t)cursor_uleb(c);
-		attribute.form = (uint32_t)cursor_uleb(c);
+		attribute.name = (uint32_t)bytes_uleb(c);
+		attribute.form = (uint32_t)bytes_uleb(c);
 		if (attribute.form == DW_FORM_implicit_const)
-			attribute.implicit = cursor_sleb(c);
+			attribute.implicit = bytes_sleb(c);
 		if (c->failed)
 			return false;
 		if (!attribute.name && !attribute.form)
@@ -226,7 +227,7 @@ static bool may_read(struct dwarf_info *d, const struct dwarf_file *f, size_t by
 bool abbrevs_read_one(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      uint64_t code, struct abbrevs *t)
 {
-	struct cursor c = cursor_at(f->abbrev, u->abbrev, f->swap);
+	struct bytes c = section_at(f->abbrev, u->abbrev, f->swap);
 	const uint8_t *start = c.pos;
 	*t = table_for(f, u);
 	while (read_abbrev(t, &c)) {
@@ -259,7 +260,7 @@ const struct abbrev *abbrevs_find_sparse(const struct abbrevs *t, uint64_t code)
 	return low < t->at.n && t->at.at[low].code == code ? &t->at.at[low] : NULL;
 }
 
-static void read_table(struct abbrevs *t, struct cursor c)
+static void read_table(struct abbrevs *t, struct bytes c)
 {
 	const uint8_t *start = c.pos;
 	while (read_abbrev(t, &c))
@@ -300,7 +301,7 @@ const struct abbrevs *abbrevs_of(struct dwarf_info *d, const struct dwarf_file *
 	d->table_bytes -= t->bytes;
 	abbrevs_done(t);
 	*t = want;
-	read_table(t, cursor_at(f->abbrev, u->abbrev, f->swap));
+	read_table(t, section_at(f->abbrev, u->abbrev, f->swap));
 	d->table_bytes += t->bytes;
 	may_read(d, f, t->bytes);
 	return t;

@@ -70,38 +70,56 @@ static inline const struct abbrev *abbrevs_find(const struct abbrevs *t, uint64_
 	return code - 1 < t->at.n ? &t->at.at[code - 1] : NULL;
 }
 
-void abbrevs_skip_indirect(struct cursor *c, const struct abbrevs *t);
+/* What entries say of functions, and of what these are declared in (dwarf_function.c). */
+struct dwarf_entry {
+	uint32_t tag;
+	struct dwarf_value name, linkage_name, origin, low, high, ranges;
+	uint64_t decl_file, decl_line, decl_column; /* 0: not said */
+};
+/* Reads the fields of an entry; c->failed if they are damaged. */
+void dwarf_entry_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
+		      const struct abbrevs *t, const struct abbrev *a, struct bytes *c,
+		      struct dwarf_entry *ret);
+/* Its names and what it refers to. */
+struct dwarf_function dwarf_entry_function(const struct dwarf_file *f, const struct dwarf_unit *u,
+					   const struct dwarf_entry *e);
+/* Moves past an entry without interest, and what is below it if that is known to hold no functions
+ * with code and no scopes either: true if so. */
+bool abbrevs_skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, const struct abbrev *a,
+			struct bytes *c);
+
+void abbrevs_skip_indirect(struct bytes *c, const struct abbrevs *t);
 
 /* Moves past the fields of an entry. */
-static inline void abbrevs_skip(const struct abbrevs *t, const struct abbrev *a, struct cursor *c)
+static inline void abbrevs_skip(const struct abbrevs *t, const struct abbrev *a, struct bytes *c)
 {
 	const struct skip *s = t->skips.at + a->skips;
 	if (a->is_fixed) {
-		cursor_skip(c, a->fixed_size);
+		bytes_skip(c, a->fixed_size);
 		return;
 	}
 	for (uint32_t i = 0; i < a->n_skips; i++, s++) {
 		switch (s->kind) {
 		case SKIP_FIXED:
-			cursor_skip(c, s->size);
+			bytes_skip(c, s->size);
 			break;
 		case SKIP_LEB:
-			cursor_uleb(c);
+			bytes_uleb(c);
 			break;
 		case SKIP_STRING:
-			cursor_str(c);
+			bytes_str(c);
 			break;
 		case SKIP_BLOCK:
-			cursor_skip(c, cursor_uleb(c));
+			bytes_skip(c, bytes_uleb(c));
 			break;
 		case SKIP_BLOCK1:
-			cursor_skip(c, cursor_u8(c));
+			bytes_skip(c, bytes_u8(c));
 			break;
 		case SKIP_BLOCK2:
-			cursor_skip(c, cursor_u16(c));
+			bytes_skip(c, bytes_u16(c));
 			break;
 		case SKIP_BLOCK4:
-			cursor_skip(c, cursor_u32(c));
+			bytes_skip(c, bytes_u32(c));
 			break;
 		case SKIP_INDIRECT:
 			abbrevs_skip_indirect(c, t);

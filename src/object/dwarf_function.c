@@ -1,3 +1,4 @@
+/* dwarf_function.c - functions of a unit: their ranges and names, read from .debug_info. */
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -10,15 +11,11 @@ enum {
 
 /* ---- entries ---- */
 
-struct function_entry {
-	struct dwarf_value name, linkage_name, origin, low, high, ranges;
-};
-
-static void read_function(struct dwarf_info *d, const struct dwarf_file *f,
-			  const struct dwarf_unit *u, const struct abbrevs *t,
-			  const struct abbrev *a, struct cursor *c, struct function_entry *ret)
+void dwarf_entry_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
+		      const struct abbrevs *t, const struct abbrev *a, struct bytes *c,
+		      struct dwarf_entry *ret)
 {
-	*ret = (struct function_entry){ 0 };
+	*ret = (struct dwarf_entry){ .tag = a->tag };
 	for (uint32_t i = 0; i < a->n_attributes && !c->failed; i++) {
 		const struct attribute *at = &t->attributes.at[a->attributes + i];
 		struct dwarf_value v = dwarf_value_read(d, f, u, c, at->form, at->implicit);
@@ -43,12 +40,21 @@ static void read_function(struct dwarf_info *d, const struct dwarf_file *f,
 		case DW_AT_ranges:
 			ret->ranges = v;
 			break;
+		case DW_AT_decl_file:
+			ret->decl_file = v.number;
+			break;
+		case DW_AT_decl_line:
+			ret->decl_line = v.number;
+			break;
+		case DW_AT_decl_column:
+			ret->decl_column = v.number;
+			break;
 		}
 	}
 }
 
-static struct dwarf_function names_of(const struct dwarf_file *f, const struct dwarf_unit *u,
-				      const struct function_entry *e)
+struct dwarf_function dwarf_entry_function(const struct dwarf_file *f, const struct dwarf_unit *u,
+					   const struct dwarf_entry *e)
 {
 	return (struct dwarf_function){
 		.name = dwarf_value_string(f, u, &e->name),
@@ -68,22 +74,21 @@ static size_t ranges_justified(const struct dwarf_file *f, const struct dwarf_un
 	return by_unit < by_lists ? by_unit : by_lists;
 }
 
-/* Moves past an entry without interest, and what is below it if that is known to have none either:
- * true if so. References to the entry before are not followed: the reading would not end. */
-static bool skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, const struct abbrev *a,
-		       struct cursor *c)
+/* References to the entry before are not followed: the reading would not end. */
+bool abbrevs_skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, const struct abbrev *a,
+			struct bytes *c)
 {
 	const uint8_t *fields = c->pos;
 	abbrevs_skip(t, a, c);
 	if (!a->sibling || c->failed)
 		return false;
-	struct cursor at = *c;
+	struct bytes at = *c;
 	at.pos = fields + (a->sibling - 1);
-	uint64_t next = u->offset + cursor_u32(&at), unit_size = u->end - u->offset;
-	size_t entry_end = unit_size - cursor_left(c);
+	uint64_t next = u->offset + bytes_u32(&at), unit_size = u->end - u->offset;
+	size_t entry_end = unit_size - bytes_left(c);
 	if (at.failed || next - u->offset < entry_end || next > u->end)
 		return false;
-	cursor_skip(c, next - u->offset - entry_end);
+	bytes_skip(c, next - u->offset - entry_end);
 	return true;
 }
 
@@ -92,7 +97,7 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 {
 	const struct dwarf_file *f = &d->file;
 	const struct abbrevs *t = abbrevs_of(d, f, u);
-	struct cursor c = cursor_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
+	struct bytes c = section_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
 	uint32_t depth = 0;
 	dwarf_info_read_entries(f);
 
@@ -101,8 +106,8 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 	if (!t)
 		return;
 	d->ranges_left = ranges_justified(f, u);
-	while (cursor_left(&c)) {
-		uint64_t code = cursor_uleb(&c);
+	while (bytes_left(&c)) {
+		uint64_t offset = (uint64_t)(c.pos - f->info.data), code = bytes_uleb(&c);
 		if (!code) {
 			depth -= depth > 0;
 			continue;
@@ -111,8 +116,8 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 		if (!a || c.failed)
 			return;
 		if (a->has_code) {
-			struct function_entry e;
-			read_function(d, f, u, t, a, &c, &e);
+			struct dwarf_entry e;
+			dwarf_entry_read(d, f, u, t, a, &c, &e);
 			if (c.failed)
 				return;
 			if (no_indexed_ranges && e.ranges.kind == VALUE_RANGES_INDEX)
@@ -121,14 +126,15 @@ void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool
 			dwarf_ranges_read(d, f, u, &e.low, &e.high, &e.ranges, &ret->ranges);
 			ret->indexed_ranges |= d->indexed_ranges;
 			if (ret->ranges.n > first) {
-				struct dwarf_function function = names_of(f, u, &e);
+				struct dwarf_function function = dwarf_entry_function(f, u, &e);
+				function.offset = offset;
 				function.is_inlined = a->tag == DW_TAG_inlined_subroutine;
 				function.depth = depth;
 				function.first_range = (uint32_t)first;
 				function.n_ranges = (uint32_t)(ret->ranges.n - first);
 				vec_push(&ret->at, function);
 			}
-		} else if (skip_entry(u, t, a, &c)) {
+		} else if (abbrevs_skip_entry(u, t, a, &c)) {
 			continue;
 		}
 		depth += a->children;
@@ -143,8 +149,8 @@ void dwarf_functions_free(struct dwarf_functions *f)
 
 /* ---- names ---- */
 
-/* Languages whose names the linker sees as they are, as far as BFD knows them. */
-static bool is_unmangled(uint16_t language)
+/* As far as BFD knows them. */
+bool dwarf_is_unmangled(uint16_t language)
 {
 	static const uint16_t unmangled[] = {
 		DW_LANG_C89,       DW_LANG_C,        DW_LANG_Cobol74,       DW_LANG_Cobol85,
@@ -157,9 +163,8 @@ static bool is_unmangled(uint16_t language)
 	return false;
 }
 
-/* The entry at an offset, as a function. */
-static const struct dwarf_unit *read_referred(struct dwarf_info *d, bool alt, uint64_t offset,
-					      struct dwarf_function *ret)
+const struct dwarf_unit *dwarf_function_at(struct dwarf_info *d, bool alt, uint64_t offset,
+					   struct dwarf_function *ret)
 {
 	const struct dwarf_file *f = alt ? &d->alt : &d->file;
 	const struct dwarf_unit *u = dwarf_unit_at(f, offset);
@@ -167,15 +172,15 @@ static const struct dwarf_unit *read_referred(struct dwarf_info *d, bool alt, ui
 	if (!t)
 		return NULL;
 	dwarf_info_read_entries(f);
-	struct cursor c = cursor_at((struct section){ f->info.data, u->end }, offset, f->swap);
-	const struct abbrev *a = abbrevs_find(t, cursor_uleb(&c));
-	struct function_entry e;
+	struct bytes c = section_at((struct section){ f->info.data, u->end }, offset, f->swap);
+	const struct abbrev *a = abbrevs_find(t, bytes_uleb(&c));
+	struct dwarf_entry e;
 	if (!a || c.failed)
 		return NULL;
-	read_function(d, f, u, t, a, &c, &e);
+	dwarf_entry_read(d, f, u, t, a, &c, &e);
 	if (c.failed)
 		return NULL;
-	*ret = names_of(f, u, &e);
+	*ret = dwarf_entry_function(f, u, &e);
 	return u;
 }
 
@@ -187,9 +192,9 @@ static struct dwarf_name find_name(struct dwarf_info *d, const struct dwarf_unit
 		if (f.linkage_name)
 			return (struct dwarf_name){ f.linkage_name, true };
 		if (f.name && !ret.name)
-			ret = (struct dwarf_name){ f.name, is_unmangled(u->language) };
+			ret = (struct dwarf_name){ f.name, dwarf_is_unmangled(u->language) };
 		if (!f.has_origin || hops == MAX_HOPS ||
-		    !(u = read_referred(d, f.origin_alt, f.origin, &f)))
+		    !(u = dwarf_function_at(d, f.origin_alt, f.origin, &f)))
 			return ret;
 	}
 }
@@ -198,7 +203,7 @@ const char *dwarf_function_name(struct dwarf_info *d, const struct dwarf_unit *u
 				const struct dwarf_function *f, bool *linkage)
 {
 	if (f->linkage_name || !f->has_origin) {
-		*linkage = f->linkage_name || is_unmangled(u->language);
+		*linkage = f->linkage_name || dwarf_is_unmangled(u->language);
 		return f->linkage_name ? f->linkage_name : f->name;
 	}
 	/* Inlined functions refer to few others, many times. */

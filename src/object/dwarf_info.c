@@ -1,7 +1,9 @@
+/* dwarf_info.c - finds the sections, and reads the header and top entry of each unit. */
 #include "object/dwarf_info.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "object/dwarf_abbrev.h"
 #include "object/private.h"
@@ -64,34 +66,34 @@ void dwarf_info_read_entries(const struct dwarf_file *f)
 enum { UNIT_START = 1024 }; /* header and first entry, nearly always */
 
 /* Leaves *c at the end of the unit. False if what follows cannot be units. */
-static bool read_header(const struct dwarf_file *f, struct cursor *c, struct dwarf_unit *u)
+static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwarf_unit *u)
 {
 	*u = (struct dwarf_unit){ .offset = (uint64_t)(c->pos - f->info.data), .offset_size = 4 };
-	uint64_t length = cursor_u32(c);
+	uint64_t length = bytes_u32(c);
 	if (length == UINT32_MAX) {
 		u->offset_size = 8;
-		length = cursor_u64(c);
+		length = bytes_u64(c);
 	}
-	if (c->failed || length > cursor_left(c))
+	if (c->failed || length > bytes_left(c))
 		return false;
 	const uint8_t *start = c->pos;
 	u->end = (uint64_t)(start - f->info.data) + length;
 
-	u->version = (uint8_t)cursor_u16(c);
+	u->version = (uint8_t)bytes_u16(c);
 	u->type = DW_UT_compile;
 	if (u->version >= 5) {
-		u->type = cursor_u8(c);
-		u->address_size = cursor_u8(c);
-		u->abbrev = cursor_word(c, u->offset_size);
+		u->type = bytes_u8(c);
+		u->address_size = bytes_u8(c);
+		u->abbrev = bytes_word(c, u->offset_size);
 		if (u->type == DW_UT_skeleton || u->type == DW_UT_split_compile)
-			cursor_u64(c);
+			bytes_u64(c);
 		if (u->type == DW_UT_type || u->type == DW_UT_split_type) {
-			cursor_u64(c);
-			cursor_word(c, u->offset_size);
+			bytes_u64(c);
+			bytes_word(c, u->offset_size);
 		}
 	} else {
-		u->abbrev = cursor_word(c, u->offset_size);
-		u->address_size = cursor_u8(c);
+		u->abbrev = bytes_word(c, u->offset_size);
+		u->address_size = bytes_u8(c);
 	}
 	u->entries = (uint64_t)(c->pos - f->info.data);
 	bool good = !c->failed && u->version >= 2 && u->version <= 5 && u->entries <= u->end &&
@@ -101,7 +103,7 @@ static bool read_header(const struct dwarf_file *f, struct cursor *c, struct dwa
 		u->entries = u->end;
 	if (!c->failed) {
 		c->pos = start;
-		cursor_skip(c, length);
+		bytes_skip(c, length);
 	}
 	return true;
 }
@@ -154,8 +156,8 @@ static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, st
 			    uint64_t end, struct top_entry *ret)
 {
 	struct section unit = { f->info.data, end };
-	struct cursor c = cursor_at(unit, u->entries, f->swap);
-	uint64_t code = cursor_uleb(&c);
+	struct bytes c = section_at(unit, u->entries, f->swap);
+	uint64_t code = bytes_uleb(&c);
 	struct abbrevs t = { 0 };
 	struct top_entry top = { 0 };
 
@@ -204,10 +206,10 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 
 static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 {
-	struct cursor c = cursor_at(f->info, 0, f->swap);
+	struct bytes c = section_at(f->info, 0, f->swap);
 	struct dwarf_unit u;
 	d->top_ranges_left = f->info.size / 8 + (f->ranges.size + f->rnglists.size) / 2 + 64;
-	while (cursor_left(&c)) {
+	while (bytes_left(&c)) {
 		uint64_t at = (uint64_t)(c.pos - f->info.data);
 		elf_file_read_part(f->elf, f->info_section, at, at + UNIT_START);
 		if (!read_header(f, &c, &u))

@@ -6,10 +6,29 @@
 #ifndef OBJECT_DWARF_INFO_H
 #define OBJECT_DWARF_INFO_H
 
+#include "base/bytes.h"
 #include "base/map64.h"
 #include "base/vec.h"
-#include "object/cursor.h"
 #include "object/object.h"
+
+/* The bytes of a section. Damaged debugging information is not reported: what can be read of it is
+ * used. */
+struct section {
+	const uint8_t *data;
+	size_t size;
+};
+
+/* A reader from an offset on; failed if the section ends before. */
+static inline struct bytes section_at(struct section s, uint64_t offset, bool swap)
+{
+	struct bytes b = bytes_of(NULL, s.data, s.data ? s.size : 0);
+	b.swap = swap;
+	if (offset > s.size)
+		bytes_fail(&b);
+	else if (s.data)
+		b.pos += offset;
+	return b;
+}
 
 struct dwarf_unit {
 	/* Header. Offsets are from the start of .debug_info. */
@@ -93,7 +112,7 @@ struct dwarf_value {
 
 /* Reads one value. Fails the cursor on forms that do not exist. */
 struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwarf_file *f,
-				    const struct dwarf_unit *u, struct cursor *c, uint64_t form,
+				    const struct dwarf_unit *u, struct bytes *c, uint64_t form,
 				    int64_t implicit);
 /* NULL if it is none or lies outside of its section. */
 const char *dwarf_value_string(const struct dwarf_file *f, const struct dwarf_unit *u,
@@ -115,6 +134,7 @@ const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offs
 /* ---- functions ---- */
 
 struct dwarf_function {
+	uint64_t offset;                 /* of its entry, if that is in a list */
 	const char *name, *linkage_name; /* its own; NULL if not said */
 	uint64_t origin;                 /* abstract origin or specification: offset of an entry */
 	bool has_origin, origin_alt;
@@ -134,6 +154,14 @@ struct dwarf_functions {
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
 void dwarf_functions_free(struct dwarf_functions *f);
+
+/* The function whose entry is at an offset, of the other file if `alt`; returns its unit, NULL if
+ * there is none. */
+const struct dwarf_unit *dwarf_function_at(struct dwarf_info *d, bool alt, uint64_t offset,
+					   struct dwarf_function *ret);
+
+/* Whether the linker sees the names of a language (DW_LANG_) as they are. */
+bool dwarf_is_unmangled(uint16_t language);
 
 /* The name of a function, following where its entry refers to; NULL if it has none. *linkage:
  * whether this is the name the linker knows (BFD's idea of it: also every name in a language

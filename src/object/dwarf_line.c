@@ -1,7 +1,9 @@
+/* dwarf_line.c - runs line programs, and puts their rows in order. */
 #include "object/dwarf_line.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- header ---- */
 
@@ -10,45 +12,45 @@ struct header {
 	uint8_t min_length, max_ops, line_range, opcode_base;
 	int8_t line_base;
 	uint8_t lengths[256]; /* number of operands of each standard opcode */
-	struct cursor program;
+	struct bytes program;
 };
 
 /* Directories and files before DWARF 5. */
-static void read_old_names(struct cursor *c, struct line_table *t)
+static void read_old_names(struct bytes *c, struct line_table *t)
 {
 	while (!c->failed) {
-		const char *dir = cursor_str(c);
+		const char *dir = bytes_str(c);
 		if (!*dir)
 			break;
 		vec_push(&t->dirs, dir);
 	}
 	while (!c->failed) {
-		struct line_file f = { .path = NONE, .name = cursor_str(c) };
+		struct line_file f = { .path = NONE, .name = bytes_str(c) };
 		if (!*f.name)
 			break;
-		f.dir = cursor_uleb(c);
-		cursor_uleb(c);
-		cursor_uleb(c);
+		f.dir = bytes_uleb(c);
+		bytes_uleb(c);
+		bytes_uleb(c);
 		vec_push(&t->files, f);
 	}
 }
 
 /* A table of entries that says itself of what fields. */
-static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, struct cursor *c,
+static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, struct bytes *c,
 		       bool files, struct line_table *t)
 {
 	uint64_t content[256], form[256];
-	unsigned n_fields = cursor_u8(c);
+	unsigned n_fields = bytes_u8(c);
 	for (unsigned i = 0; i < n_fields; i++) {
-		content[i] = cursor_uleb(c);
-		form[i] = cursor_uleb(c);
+		content[i] = bytes_uleb(c);
+		form[i] = bytes_uleb(c);
 	}
-	uint64_t n = cursor_uleb(c);
+	uint64_t n = bytes_uleb(c);
 	if (!n_fields)
 		return;
 	/* Entries may be of no size at all; a directory or a file that is worth something is not.
 	 */
-	for (uint64_t i = 0; i < n && cursor_left(c); i++) {
+	for (uint64_t i = 0; i < n && bytes_left(c); i++) {
 		struct line_file f = { .path = NONE };
 		for (unsigned k = 0; k < n_fields; k++) {
 			struct dwarf_value v = dwarf_value_read(d, &d->file, u, c, form[k], 0);
@@ -69,41 +71,41 @@ static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, s
 static bool read_header(const struct dwarf_info *d, const struct dwarf_unit *u,
 			struct line_table *t, struct header *h)
 {
-	struct cursor c = cursor_at(d->file.line, u->lines, d->file.swap);
+	struct bytes c = section_at(d->file.line, u->lines, d->file.swap);
 	h->offset_size = 4;
-	uint64_t length = cursor_u32(&c);
+	uint64_t length = bytes_u32(&c);
 	if (length == UINT32_MAX) {
 		h->offset_size = 8;
-		length = cursor_u64(&c);
+		length = bytes_u64(&c);
 	}
-	if (c.failed || length > cursor_left(&c))
+	if (c.failed || length > bytes_left(&c))
 		return false;
 	c.end = c.pos + length;
 	t->bytes = length;
 
-	t->version = cursor_u16(&c);
+	t->version = bytes_u16(&c);
 	if (t->version < 2 || t->version > 5)
 		return false;
 	struct dwarf_unit forms = *u;
 	forms.offset_size = (uint8_t)h->offset_size;
 	if (t->version >= 5) {
-		forms.address_size = cursor_u8(&c);
-		cursor_u8(&c); /* segment selectors are not used anywhere */
+		forms.address_size = bytes_u8(&c);
+		bytes_u8(&c); /* segment selectors are not used anywhere */
 	}
-	uint64_t header_length = cursor_word(&c, h->offset_size);
-	if (c.failed || header_length > cursor_left(&c))
+	uint64_t header_length = bytes_word(&c, h->offset_size);
+	if (c.failed || header_length > bytes_left(&c))
 		return false;
 	h->program = c;
-	cursor_skip(&h->program, header_length);
+	bytes_skip(&h->program, header_length);
 
-	h->min_length = cursor_u8(&c);
-	h->max_ops = t->version >= 4 ? cursor_u8(&c) : 1;
-	cursor_u8(&c); /* default_is_stmt */
-	h->line_base = (int8_t)cursor_u8(&c);
-	h->line_range = cursor_u8(&c);
-	h->opcode_base = cursor_u8(&c);
+	h->min_length = bytes_u8(&c);
+	h->max_ops = t->version >= 4 ? bytes_u8(&c) : 1;
+	bytes_u8(&c); /* default_is_stmt */
+	h->line_base = (int8_t)bytes_u8(&c);
+	h->line_range = bytes_u8(&c);
+	h->opcode_base = bytes_u8(&c);
 	for (unsigned i = 1; i < h->opcode_base; i++)
-		h->lengths[i] = cursor_u8(&c);
+		h->lengths[i] = bytes_u8(&c);
 	if (c.failed || !h->max_ops)
 		return false;
 	if (t->version >= 5) {
@@ -117,7 +119,7 @@ static bool read_header(const struct dwarf_info *d, const struct dwarf_unit *u,
 
 /* ---- rows ---- */
 
-struct machine {
+struct line_machine {
 	uint64_t addr;
 	uint32_t op_index;
 	uint32_t file, line;
@@ -153,7 +155,7 @@ static void place_late(struct line_table *t, size_t first)
 	t->late.n = 0;
 }
 
-static void add_row(struct line_table *t, struct machine *m)
+static void add_row(struct line_table *t, struct line_machine *m)
 {
 	struct line_row row = { m->addr, m->file, m->line };
 	if (!m->open) {
@@ -171,7 +173,7 @@ static void add_row(struct line_table *t, struct machine *m)
 		vec_push(&t->late, ((struct late_row){ row, t->late.n }));
 }
 
-static void end_sequence(struct line_table *t, struct machine *m, uint64_t end)
+static void end_sequence(struct line_table *t, struct line_machine *m, uint64_t end)
 {
 	if (!m->open)
 		return;
@@ -191,12 +193,12 @@ static void end_sequence(struct line_table *t, struct machine *m, uint64_t end)
 
 /* ---- the program ---- */
 
-static struct machine at_start(const struct line_table *t)
+static struct line_machine at_start(const struct line_table *t)
 {
-	return (struct machine){ .file = t->first_file, .line = 1 };
+	return (struct line_machine){ .file = t->first_file, .line = 1 };
 }
 
-static void advance(struct machine *m, const struct header *h, uint64_t operations)
+static void advance(struct line_machine *m, const struct header *h, uint64_t operations)
 {
 	if (h->max_ops == 1) {
 		m->addr += operations * h->min_length;
@@ -206,28 +208,28 @@ static void advance(struct machine *m, const struct header *h, uint64_t operatio
 	m->op_index = (uint32_t)((m->op_index + operations) % h->max_ops);
 }
 
-static void define_file(struct line_table *t, struct cursor *c)
+static void define_file(struct line_table *t, struct bytes *c)
 {
-	struct line_file f = { .path = NONE, .name = cursor_str(c) };
-	f.dir = cursor_uleb(c);
+	struct line_file f = { .path = NONE, .name = bytes_str(c) };
+	f.dir = bytes_uleb(c);
 	vec_push(&t->files, f);
 }
 
-static void run_extended(struct line_table *t, struct machine *m, struct cursor *c)
+static void run_extended(struct line_table *t, struct line_machine *m, struct bytes *c)
 {
-	uint64_t length = cursor_uleb(c);
-	if (c->failed || !length || length > cursor_left(c))
+	uint64_t length = bytes_uleb(c);
+	if (c->failed || !length || length > bytes_left(c))
 		return;
-	struct cursor operand = *c;
+	struct bytes operand = *c;
 	operand.end = c->pos + length;
-	cursor_skip(c, length);
-	switch (cursor_u8(&operand)) {
+	bytes_skip(c, length);
+	switch (bytes_u8(&operand)) {
 	case DW_LNE_end_sequence:
 		end_sequence(t, m, m->addr);
 		*m = at_start(t);
 		break;
 	case DW_LNE_set_address:
-		m->addr = cursor_word(&operand, (unsigned)cursor_left(&operand));
+		m->addr = bytes_word(&operand, (unsigned)bytes_left(&operand));
 		m->op_index = 0;
 		break;
 	case DW_LNE_define_file:
@@ -237,8 +239,8 @@ static void run_extended(struct line_table *t, struct machine *m, struct cursor 
 }
 
 /* False if the program cannot go on. */
-static bool run_standard(struct line_table *t, struct machine *m, const struct header *h,
-			 struct cursor *c, uint8_t opcode)
+static bool run_standard(struct line_table *t, struct line_machine *m, const struct header *h,
+			 struct bytes *c, uint8_t opcode)
 {
 	switch (opcode) {
 	case 0:
@@ -248,17 +250,17 @@ static bool run_standard(struct line_table *t, struct machine *m, const struct h
 		add_row(t, m);
 		break;
 	case DW_LNS_advance_pc:
-		advance(m, h, cursor_uleb(c));
+		advance(m, h, bytes_uleb(c));
 		break;
 	case DW_LNS_advance_line:
-		m->line += (uint32_t)cursor_sleb(c);
+		m->line += (uint32_t)bytes_sleb(c);
 		break;
 	case DW_LNS_set_file:
-		m->file = (uint32_t)cursor_uleb(c);
+		m->file = (uint32_t)bytes_uleb(c);
 		break;
 	case DW_LNS_set_column:
 	case DW_LNS_set_isa:
-		cursor_uleb(c);
+		bytes_uleb(c);
 		break;
 	case DW_LNS_negate_stmt:
 	case DW_LNS_set_basic_block:
@@ -271,22 +273,22 @@ static bool run_standard(struct line_table *t, struct machine *m, const struct h
 		advance(m, h, (255u - h->opcode_base) / h->line_range);
 		break;
 	case DW_LNS_fixed_advance_pc:
-		m->addr += cursor_u16(c);
+		m->addr += bytes_u16(c);
 		m->op_index = 0;
 		break;
 	default:
 		for (unsigned i = 0; i < h->lengths[opcode]; i++)
-			cursor_uleb(c);
+			bytes_uleb(c);
 	}
 	return !c->failed;
 }
 
 static void run(struct line_table *t, const struct header *h)
 {
-	struct cursor c = h->program;
-	struct machine m = at_start(t);
-	while (cursor_left(&c)) {
-		uint8_t opcode = cursor_u8(&c);
+	struct bytes c = h->program;
+	struct line_machine m = at_start(t);
+	while (bytes_left(&c)) {
+		uint8_t opcode = bytes_u8(&c);
 		if (opcode < h->opcode_base) {
 			if (!run_standard(t, &m, h, &c, opcode))
 				break;
@@ -304,14 +306,27 @@ static void run(struct line_table *t, const struct header *h)
 		end_sequence(t, &m, t->rows.at[t->rows.n - 1].addr);
 }
 
+static bool begin_table(const struct dwarf_info *d, const struct dwarf_unit *u,
+			struct line_table *ret, struct header *h)
+{
+	ret->comp_dir = u->comp_dir;
+	ret->dirs.n = ret->files.n = ret->rows.n = ret->sequences.n = ret->late.n = 0;
+	ret->bytes = 0;
+	return read_header(d, u, ret, h);
+}
+
+bool line_table_read_files(const struct dwarf_info *d, const struct dwarf_unit *u,
+			   struct line_table *ret)
+{
+	struct header h = { 0 };
+	return begin_table(d, u, ret, &h);
+}
+
 bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
 		     struct line_table *ret)
 {
 	struct header h = { 0 };
-	ret->comp_dir = u->comp_dir;
-	ret->dirs.n = ret->files.n = ret->rows.n = ret->sequences.n = ret->late.n = 0;
-	ret->bytes = 0;
-	if (!read_header(d, u, ret, &h))
+	if (!begin_table(d, u, ret, &h))
 		return false;
 	ret->first_file = from_first && ret->version >= 5 ? 0 : 1;
 	run(ret, &h);

@@ -45,6 +45,9 @@ struct line_table {
  * `from_first`: a sequence starts in the first file also where DWARF 5 counts files from 0. */
 bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
 		     struct line_table *ret);
+/* Only its directories and files; no rows. False if there is no table. */
+bool line_table_read_files(const struct dwarf_info *d, const struct dwarf_unit *u,
+			   struct line_table *ret);
 /* Orders the sequences by address and cuts off what earlier ones cover: from here on no two
  * overlap. */
 void line_table_sort(struct line_table *t);

@@ -1,4 +1,6 @@
+/* dwarf_value.c - values of DWARF attributes in all forms, also by index. */
 #include <dwarf.h>
+#include <string.h>
 
 #include "object/dwarf_info.h"
 
@@ -20,8 +22,8 @@ static bool element(struct section s, uint64_t base, uint64_t i, unsigned size, 
 {
 	if (!size || i > s.size / size || base > s.size)
 		return false;
-	struct cursor c = cursor_at(s, base + i * size, swap);
-	*ret = cursor_word(&c, size);
+	struct bytes c = section_at(s, base + i * size, swap);
+	*ret = bytes_word(&c, size);
 	return !c.failed;
 }
 
@@ -72,77 +74,76 @@ static struct dwarf_value index_of(int kind, uint64_t i)
 	return (struct dwarf_value){ .kind = kind, .indexed = true, .number = i };
 }
 
-static struct dwarf_value block(struct cursor *c, uint64_t size)
+static struct dwarf_value block(struct bytes *c, uint64_t size)
 {
-	cursor_skip(c, size);
+	bytes_skip(c, size);
 	return (struct dwarf_value){ 0 };
 }
 
-static struct dwarf_value read_indexed(struct cursor *c, uint64_t form)
+static struct dwarf_value read_indexed(struct bytes *c, uint64_t form)
 {
 	switch (form) {
 	case DW_FORM_strx:
 	case DW_FORM_GNU_str_index:
-		return index_of(VALUE_STRING, cursor_uleb(c));
+		return index_of(VALUE_STRING, bytes_uleb(c));
 	case DW_FORM_strx1:
-		return index_of(VALUE_STRING, cursor_u8(c));
+		return index_of(VALUE_STRING, bytes_u8(c));
 	case DW_FORM_strx2:
-		return index_of(VALUE_STRING, cursor_u16(c));
+		return index_of(VALUE_STRING, bytes_u16(c));
 	case DW_FORM_strx3:
-		return index_of(VALUE_STRING, cursor_u24(c));
+		return index_of(VALUE_STRING, bytes_u24(c));
 	case DW_FORM_strx4:
-		return index_of(VALUE_STRING, cursor_u32(c));
+		return index_of(VALUE_STRING, bytes_u32(c));
 	case DW_FORM_addrx:
 	case DW_FORM_GNU_addr_index:
-		return index_of(VALUE_ADDRESS, cursor_uleb(c));
+		return index_of(VALUE_ADDRESS, bytes_uleb(c));
 	case DW_FORM_addrx1:
-		return index_of(VALUE_ADDRESS, cursor_u8(c));
+		return index_of(VALUE_ADDRESS, bytes_u8(c));
 	case DW_FORM_addrx2:
-		return index_of(VALUE_ADDRESS, cursor_u16(c));
+		return index_of(VALUE_ADDRESS, bytes_u16(c));
 	case DW_FORM_addrx3:
-		return index_of(VALUE_ADDRESS, cursor_u24(c));
+		return index_of(VALUE_ADDRESS, bytes_u24(c));
 	case DW_FORM_addrx4:
-		return index_of(VALUE_ADDRESS, cursor_u32(c));
+		return index_of(VALUE_ADDRESS, bytes_u32(c));
 	case DW_FORM_rnglistx:
-		return index_of(VALUE_RANGES_INDEX, cursor_uleb(c));
+		return index_of(VALUE_RANGES_INDEX, bytes_uleb(c));
 	case DW_FORM_loclistx:
-		cursor_uleb(c);
+		bytes_uleb(c);
 		return (struct dwarf_value){ 0 };
 	}
-	cursor_fail(c);
+	bytes_fail(c);
 	return (struct dwarf_value){ 0 };
 }
 
 static struct dwarf_value read_reference(const struct dwarf_info *d, const struct dwarf_file *f,
-					 const struct dwarf_unit *u, struct cursor *c,
-					 uint64_t form)
+					 const struct dwarf_unit *u, struct bytes *c, uint64_t form)
 {
 	struct dwarf_value v = { .kind = VALUE_ENTRY, .alt = f == &d->alt };
 	switch (form) {
 	case DW_FORM_ref1:
-		return entry(u, cursor_u8(c));
+		return entry(u, bytes_u8(c));
 	case DW_FORM_ref2:
-		return entry(u, cursor_u16(c));
+		return entry(u, bytes_u16(c));
 	case DW_FORM_ref4:
-		return entry(u, cursor_u32(c));
+		return entry(u, bytes_u32(c));
 	case DW_FORM_ref8:
-		return entry(u, cursor_u64(c));
+		return entry(u, bytes_u64(c));
 	case DW_FORM_ref_udata:
-		return entry(u, cursor_uleb(c));
+		return entry(u, bytes_uleb(c));
 	case DW_FORM_ref_addr:
-		v.number = cursor_word(c, u->version <= 2 ? u->address_size : u->offset_size);
+		v.number = bytes_word(c, u->version <= 2 ? u->address_size : u->offset_size);
 		return v;
 	case DW_FORM_GNU_ref_alt:
 		v.alt = true;
-		v.number = cursor_word(c, u->offset_size);
+		v.number = bytes_word(c, u->offset_size);
 		return v;
 	case DW_FORM_ref_sup4:
 		v.alt = true;
-		v.number = cursor_u32(c);
+		v.number = bytes_u32(c);
 		return v;
 	case DW_FORM_ref_sup8:
 		v.alt = true;
-		v.number = cursor_u64(c);
+		v.number = bytes_u64(c);
 		return v;
 	case DW_FORM_ref_sig8: /* types only */
 		return block(c, 8);
@@ -151,54 +152,54 @@ static struct dwarf_value read_reference(const struct dwarf_info *d, const struc
 }
 
 struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwarf_file *f,
-				    const struct dwarf_unit *u, struct cursor *c, uint64_t form,
+				    const struct dwarf_unit *u, struct bytes *c, uint64_t form,
 				    int64_t implicit)
 {
 	while (form == DW_FORM_indirect && !c->failed)
-		form = cursor_uleb(c);
+		form = bytes_uleb(c);
 	switch (form) {
 	case DW_FORM_addr:
 		return (struct dwarf_value){ .kind = VALUE_ADDRESS,
-					     .number = cursor_word(c, u->address_size) };
+					     .number = bytes_word(c, u->address_size) };
 	case DW_FORM_data1:
 	case DW_FORM_flag:
-		return number(cursor_u8(c));
+		return number(bytes_u8(c));
 	case DW_FORM_data2:
-		return number(cursor_u16(c));
+		return number(bytes_u16(c));
 	case DW_FORM_data4:
-		return number(cursor_u32(c));
+		return number(bytes_u32(c));
 	case DW_FORM_data8:
-		return number(cursor_u64(c));
+		return number(bytes_u64(c));
 	case DW_FORM_data16:
 		return block(c, 16);
 	case DW_FORM_udata:
-		return number(cursor_uleb(c));
+		return number(bytes_uleb(c));
 	case DW_FORM_sdata:
-		return number((uint64_t)cursor_sleb(c));
+		return number((uint64_t)bytes_sleb(c));
 	case DW_FORM_flag_present:
 		return number(1);
 	case DW_FORM_implicit_const:
 		return number((uint64_t)implicit);
 	case DW_FORM_sec_offset:
-		return number(cursor_word(c, u->offset_size));
+		return number(bytes_word(c, u->offset_size));
 	case DW_FORM_string:
-		return string(cursor_str(c));
+		return string(bytes_str(c));
 	case DW_FORM_strp:
-		return string(string_in(f->str, cursor_word(c, u->offset_size)));
+		return string(string_in(f->str, bytes_word(c, u->offset_size)));
 	case DW_FORM_line_strp:
-		return string(string_in(f->line_str, cursor_word(c, u->offset_size)));
+		return string(string_in(f->line_str, bytes_word(c, u->offset_size)));
 	case DW_FORM_GNU_strp_alt:
 	case DW_FORM_strp_sup:
-		return string(string_in(d->alt.str, cursor_word(c, u->offset_size)));
+		return string(string_in(d->alt.str, bytes_word(c, u->offset_size)));
 	case DW_FORM_block:
 	case DW_FORM_exprloc:
-		return block(c, cursor_uleb(c));
+		return block(c, bytes_uleb(c));
 	case DW_FORM_block1:
-		return block(c, cursor_u8(c));
+		return block(c, bytes_u8(c));
 	case DW_FORM_block2:
-		return block(c, cursor_u16(c));
+		return block(c, bytes_u16(c));
 	case DW_FORM_block4:
-		return block(c, cursor_u32(c));
+		return block(c, bytes_u32(c));
 	}
 	return read_reference(d, f, u, c, form);
 }
@@ -217,11 +218,11 @@ static void add_range(struct dwarf_info *d, struct dwarf_ranges *l, uint64_t low
 static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f,
 			  const struct dwarf_unit *u, uint64_t offset, struct dwarf_ranges *ret)
 {
-	struct cursor c = cursor_at(f->ranges, offset, f->swap);
+	struct bytes c = section_at(f->ranges, offset, f->swap);
 	uint64_t base = u->low, select = u->address_size == 8 ? UINT64_MAX : UINT32_MAX;
 	while (!c.failed && d->ranges_left) {
-		uint64_t low = cursor_word(&c, u->address_size);
-		uint64_t high = cursor_word(&c, u->address_size);
+		uint64_t low = bytes_word(&c, u->address_size);
+		uint64_t high = bytes_word(&c, u->address_size);
 		if (c.failed || (!low && !high))
 			break;
 		if (low == select)
@@ -232,24 +233,24 @@ static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f,
 }
 
 static uint64_t indexed_address(struct dwarf_info *d, const struct dwarf_file *f,
-				const struct dwarf_unit *u, struct cursor *c)
+				const struct dwarf_unit *u, struct bytes *c)
 {
-	struct dwarf_value v = index_of(VALUE_ADDRESS, cursor_uleb(c));
+	struct dwarf_value v = index_of(VALUE_ADDRESS, bytes_uleb(c));
 	d->indexed_ranges = true;
 	uint64_t addr = 0;
 	if (!dwarf_value_address(f, u, &v, &addr))
-		cursor_fail(c);
+		bytes_fail(c);
 	return addr;
 }
 
 static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      uint64_t offset, struct dwarf_ranges *ret)
 {
-	struct cursor c = cursor_at(f->rnglists, offset, f->swap);
+	struct bytes c = section_at(f->rnglists, offset, f->swap);
 	uint64_t base = u->low;
 	while (!c.failed && d->ranges_left) {
 		uint64_t low = 0, high = 0;
-		switch (cursor_u8(&c)) {
+		switch (bytes_u8(&c)) {
 		case DW_RLE_base_addressx:
 			base = indexed_address(d, f, u, &c);
 			continue;
@@ -259,22 +260,22 @@ static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const st
 			break;
 		case DW_RLE_startx_length:
 			low = indexed_address(d, f, u, &c);
-			high = low + cursor_uleb(&c);
+			high = low + bytes_uleb(&c);
 			break;
 		case DW_RLE_offset_pair:
-			low = base + cursor_uleb(&c);
-			high = base + cursor_uleb(&c);
+			low = base + bytes_uleb(&c);
+			high = base + bytes_uleb(&c);
 			break;
 		case DW_RLE_base_address:
-			base = cursor_word(&c, u->address_size);
+			base = bytes_word(&c, u->address_size);
 			continue;
 		case DW_RLE_start_end:
-			low = cursor_word(&c, u->address_size);
-			high = cursor_word(&c, u->address_size);
+			low = bytes_word(&c, u->address_size);
+			high = bytes_word(&c, u->address_size);
 			break;
 		case DW_RLE_start_length:
-			low = cursor_word(&c, u->address_size);
-			high = low + cursor_uleb(&c);
+			low = bytes_word(&c, u->address_size);
+			high = low + bytes_uleb(&c);
 			break;
 		default: /* the end of the list, or nothing that is known */
 			return;

@@ -1,3 +1,4 @@
+/* elffile.c - opens ELF files by libelf, and tells damage from failures of the system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,15 +17,18 @@ enum { NO_MEMORY = 8, CANNOT_READ = 19 };
 
 enum { LARGE_SECTION = 3 << 20 };
 
+/* errno is to be 0 before libelf is called: for some failures its own number says that the file is
+ * damaged. */
 static int last_failure(void)
 {
+	int from_system = errno == ENOMEM || errno == EIO ? errno : 0;
 	switch (elf_errno()) {
 	case NO_MEMORY:
 		return ENOMEM;
 	case CANNOT_READ:
 		return EIO;
 	}
-	return 0;
+	return from_system;
 }
 
 /* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and
@@ -91,17 +95,20 @@ static const char *describe_foreign(const char *magic, size_t n)
 	return "not an ELF file";
 }
 
-static struct kin_error *check_elf(struct elf_file *f)
+/* `failed`: why there is no f->elf, if that is not the file's fault. */
+static struct kin_error *check_elf(struct elf_file *f, int failed)
 {
 	char magic[8];
-	ssize_t n = pread(f->fd, magic, sizeof(magic), 0);
+	ssize_t n;
+	do {
+		n = pread(f->fd, magic, sizeof(magic), 0);
+	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return err_os(errno, "reading %s", f->path);
 	if (n < SELFMAG || memcmp(magic, ELFMAG, SELFMAG))
 		return not_executable(f->path, describe_foreign(magic, (size_t)n));
-	int errnum = f->elf ? 0 : last_failure();
-	if (errnum)
-		return err_os(errnum, "reading %s", f->path);
+	if (failed)
+		return err_os(failed, "reading %s", f->path);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header))
 		return not_executable(f->path, "damaged ELF file: its header makes no sense");
 	if (f->header.e_type == ET_CORE)
@@ -132,6 +139,7 @@ static struct elf_section read_section(const struct elf_file *f, size_t i, uint6
 	struct elf_section s = { .name = "" };
 	Elf_Scn *scn = elf_getscn(f->elf, i);
 	GElf_Shdr sh;
+	errno = 0;
 	if (!scn || !gelf_getshdr(scn, &sh)) {
 		note_failure(f);
 		return s;
@@ -156,6 +164,7 @@ static struct elf_section read_section(const struct elf_file *f, size_t i, uint6
 static void name_sections(struct elf_file *f)
 {
 	size_t index = 0, n = 0;
+	errno = 0;
 	if (elf_getshdrstrndx(f->elf, &index) < 0)
 		note_failure(f);
 	if (!index || index >= f->n_sections)
@@ -174,6 +183,7 @@ static void read_sections(struct elf_file *f, size_t memory_size)
 {
 	size_t n = 0;
 	uint64_t budget = most_contents(f, memory_size);
+	errno = 0;
 	if (elf_getshdrnum(f->elf, &n) < 0) {
 		note_failure(f);
 		return;
@@ -203,8 +213,9 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 	f->path = arena_printf(&f->arena, "%s", path);
 	f->trouble = arena_alloc(&f->arena, sizeof(*f->trouble));
 	elf_version(EV_CURRENT);
+	errno = 0;
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = check_elf(f);
+	err = check_elf(f, f->elf ? 0 : last_failure());
 	if (err) {
 		elf_file_free(f);
 		return err;
@@ -214,7 +225,7 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 	return NULL;
 }
 
-struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size)
+struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size, int *trouble)
 {
 	struct elf_file *f = xalloc(sizeof(*f));
 	f->fd = -1;
@@ -222,7 +233,9 @@ struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t 
 	f->trouble = arena_alloc(&f->arena, sizeof(*f->trouble));
 	f->memory = memory;
 	elf_version(EV_CURRENT);
+	errno = 0;
 	f->elf = elf_memory((char *)memory, size);
+	*trouble = f->elf ? 0 : last_failure();
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header)) {
 		elf_file_free(f);
 		return NULL;
@@ -347,6 +360,7 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 		return own->contents;
 	}
 	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
+	errno = 0;
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	if (!data)
 		note_failure(f);
@@ -389,6 +403,7 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 	if (is_old ? !elf_may_unfold(n, old_unpacked_size(data, n))
 		   : !gelf_getchdr(scn, &header) || !elf_may_unfold(n, header.ch_size))
 		return false;
+	errno = 0;
 	if ((is_old ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0)
 		return true;
 	note_failure(f);
@@ -441,6 +456,7 @@ const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size)
 Elf_Data *elf_file_data(const struct elf_file *f, size_t index)
 {
 	Elf_Scn *scn = elf_getscn(f->elf, index);
+	errno = 0;
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	if (!data)
 		note_failure(f);

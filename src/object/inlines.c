@@ -37,10 +37,9 @@ static void add_function(struct search *s, const struct dwarf_unit *u,
 	for (uint32_t k = 0; k < f->n_ranges; k++) {
 		struct address_range r = s->functions.ranges.at[f->first_range + k];
 		for (size_t i = first_from(s, r.low); i < s->n && s->addrs[i] < r.high; i++) {
-			bool linkage;
 			if (s->answered[i])
 				continue;
-			if (!name && !(name = dwarf_function_name(s->lines->info, u, f, &linkage)))
+			if (!name && !(name = dwarf_scopes_name(s->lines->scopes, u, f)))
 				return;
 			vec_push(&s->found,
 				 ((struct object_inline){ (uint32_t)i, f->depth, name }));
@@ -98,6 +97,8 @@ struct object_inline *object_inlines(struct object_file *o, const uint64_t *addr
 	*count = 0;
 	if (!s.lines->info || !n)
 		return NULL;
+	if (!s.lines->scopes)
+		s.lines->scopes = dwarf_scopes_new(s.lines->info, &s.lines->work_left);
 	s.answered = xalloc(n * sizeof(*s.answered));
 	for (size_t i = 0; i < s.lines->info->file.units.n; i++)
 		search_unit(&s, i);

@@ -1,3 +1,4 @@
+/* interval.c - sweeps over the intervals with a heap of those that are open. */
 #include "object/interval.h"
 
 static int by_low(const void *a, const void *b)

@@ -1,6 +1,9 @@
+/* kernel.c - maps the image of the kernel's symbols, makes it anew when it is stale, and searches
+ * it. */
 #include "object/kernel.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,10 +18,15 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/folder.h"
+#include "base/map64.h"
+#include "base/num.h"
+#include "base/strtab.h"
+#include "base/vec.h"
 #include "object/kernel_image.h"
 #include "object/private.h"
 
 enum { STACK = 256 << 10, KEPT_DAYS = 30, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
+enum { REMEMBERED = 1 << 16 }; /* addresses; with all that belongs to them 3 MB */
 
 struct kernel {
 	bool begun, joined; /* the rest is the thread's until it is joined */
@@ -26,17 +34,23 @@ struct kernel {
 	bool threaded, fresh; /* fresh: with what comes and goes, too */
 	pthread_t thread;
 	int fd;                 /* the image; -1: none */
+	int trouble;            /* errno of what could not be read; 0: none */
 	char *path, *temporary; /* where it is kept, and written first; NULL: nowhere */
 	struct kernel_image_header header;
 	uint64_t *index;
 	size_t n_blocks;
-	char name[KERNEL_NAME_MAX], module[KERNEL_NAME_MAX];
+	/* Addresses that were looked up, since the same ones come again and again. Names are at
+	 * most those of the kernel, each once. */
+	struct map64 found_ids;          /* address: index of what was found */
+	VEC(struct kernel_symbol) found; /* name NULL: nothing was */
+	struct strtab *names;
 };
 
 struct kernel *kernel_new(void)
 {
 	struct kernel *k = xalloc(sizeof(*k));
 	k->fd = -1;
+	k->names = strtab_new();
 	return k;
 }
 
@@ -52,9 +66,15 @@ static uint64_t names_offset(const struct kernel *k)
 	return symbols_offset(k) + k->header.n * sizeof(struct kernel_image_symbol);
 }
 
-static bool read_at(const struct kernel *k, uint64_t offset, void *ret, size_t size)
+static bool read_at(struct kernel *k, uint64_t offset, void *ret, size_t size)
 {
-	return pread(k->fd, ret, size, (off_t)offset) == (ssize_t)size;
+	ssize_t n;
+	do {
+		n = pread(k->fd, ret, size, (off_t)offset);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && !k->trouble)
+		k->trouble = errno;
+	return n == (ssize_t)size;
 }
 
 /* Whether it is true of the kernel that runs, and whole. */
@@ -140,17 +160,25 @@ static int make_file(struct kernel *k)
 
 /* ---- reading ---- */
 
+/* Whether it is there; that the kernel keeps its addresses secret is no trouble. */
+static bool write_image(struct kernel *k, const struct kernel_image_header *now)
+{
+	int failed = kernel_image_write(k->fd, now, k->fresh);
+	k->trouble = failed == ENODATA ? 0 : failed;
+	return !failed;
+}
+
 static void *load(void *arg)
 {
 	struct kernel *k = arg;
 	struct kernel_image_header now = k->header;
-	bool good = kernel_image_write(k->fd, &now, k->fresh);
+	bool good = write_image(k, &now);
 	if (k->path && (!good || rename(k->temporary, k->path) < 0))
 		unlink(k->temporary);
 	if (!good && k->path) { /* no space */
 		close(k->fd);
 		k->fd = memfd_create("kallsyms", MFD_CLOEXEC);
-		good = k->fd >= 0 && kernel_image_write(k->fd, &now, k->fresh);
+		good = k->fd >= 0 && write_image(k, &now);
 	}
 	if (!good && k->fd >= 0) {
 		close(k->fd);
@@ -235,12 +263,16 @@ static size_t last_below(const uint64_t *at, size_t stride, size_t n, uint64_t a
 	return low;
 }
 
-static bool read_name(const struct kernel *k, uint32_t offset, char ret[KERNEL_NAME_MAX])
+/* NULL: there is none. */
+static const char *read_name(struct kernel *k, uint32_t offset)
 {
+	char name[KERNEL_NAME_MAX];
 	uint64_t left = offset < k->header.names_size ? k->header.names_size - offset : 0;
 	size_t n = left < KERNEL_NAME_MAX - 1 ? (size_t)left : KERNEL_NAME_MAX - 1;
-	ret[n] = '\0';
-	return n && read_at(k, names_offset(k) + offset, ret, n) && *ret;
+	name[n] = '\0';
+	if (!offset || !n || !read_at(k, names_offset(k) + offset, name, n) || !*name)
+		return NULL;
+	return strtab_get(k->names, strtab_add(k->names, name));
 }
 
 static bool search(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
@@ -256,11 +288,18 @@ static bool search(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 		&s[last_below(&s[0].addr, sizeof(*s) / sizeof(s->addr), n, addr)];
 	if (addr - found->addr > FUNCTION_MAX)
 		return false;
-	if (!found->name || !read_name(k, found->name, k->name))
+	const char *name = read_name(k, found->name);
+	if (!name)
 		return false;
-	bool module = found->module && read_name(k, found->module, k->module);
-	*ret = (struct kernel_symbol){ k->name, module ? k->module : NULL, found->addr };
+	*ret = (struct kernel_symbol){ name, read_name(k, found->module), found->addr };
 	return true;
+}
+
+static void forget_found(struct kernel *k)
+{
+	map64_free(&k->found_ids);
+	k->found_ids = (struct map64){ 0 };
+	k->found.n = 0;
 }
 
 /* For an address that what is kept says nothing of: once, all that there is now. */
@@ -270,22 +309,46 @@ static bool refresh(struct kernel *k)
 	if (k->fresh || !kernel_image_now(&now))
 		return false;
 	k->fresh = true;
+	forget_found(k);
 	drop_image(k);
 	free(k->path);
 	k->path = NULL;
 	k->header = now;
 	k->fd = memfd_create("kallsyms", MFD_CLOEXEC);
-	if (k->fd >= 0 && (!kernel_image_write(k->fd, &now, true) || !take_image(k, &now)))
+	if (k->fd >= 0 && (!write_image(k, &now) || !take_image(k, &now)))
 		drop_image(k);
 	return k->index;
 }
 
+/* Its index. */
+static uint32_t remember(struct kernel *k, uint64_t addr, const struct kernel_symbol *s)
+{
+	if (k->found.n == REMEMBERED)
+		forget_found(k);
+	uint32_t id = (uint32_t)k->found.n;
+	vec_push(&k->found, *s);
+	*map64_at(&k->found_ids, addr) = id;
+	return id;
+}
+
+int kernel_trouble(const struct kernel *k) { return k->trouble; }
+
 bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 {
-	if (!kernel_has_names(k))
-		return false;
 	bool kernel = addr >> 63;
-	return kernel && (search(k, addr, ret) || (refresh(k) && search(k, addr, ret)));
+	if (!kernel || !kernel_has_names(k))
+		return false;
+	uint32_t id = map64_get(&k->found_ids, addr);
+	if (id == NONE) {
+		struct kernel_symbol s = { 0 };
+		if (!search(k, addr, &s) && refresh(k))
+			search(k, addr, &s);
+		id = remember(k, addr, &s);
+	}
+	if (!k->found.at[id].name)
+		return false;
+	*ret = k->found.at[id];
+	return true;
 }
 
 bool kernel_build_id(char ret[41])
@@ -301,8 +364,7 @@ bool kernel_build_id(char ret[41])
 	const uint8_t *id = elf_notes_build_id(&b, &size);
 	if (!id || size > SHA1)
 		return false;
-	for (size_t i = 0; i < size; i++)
-		snprintf(ret + 2 * i, 3, "%02x", id[i]);
+	num_hex(ret, id, size);
 	return true;
 }
 
@@ -322,6 +384,9 @@ void kernel_free(struct kernel *k)
 	if (k->begun)
 		kernel_has_names(k);
 	drop_image(k);
+	map64_free(&k->found_ids);
+	vec_free(&k->found);
+	strtab_free(k->names);
 	free(k->path);
 	free(k->temporary);
 	free(k);

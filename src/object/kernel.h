@@ -20,10 +20,13 @@ struct kernel_symbol {
 /* Whether names can be asked for without waiting; the first call begins to read them. */
 bool kernel_is_ready(struct kernel *k);
 /* False if nothing is known: an address of nothing, or the kernel keeps its addresses secret.
- * Strings live until the next call. */
+ * Strings live as long as k. What was looked up lately is remembered, in a few MB at most. */
 bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret);
 /* Whether names could be read. */
 bool kernel_has_names(struct kernel *k);
+/* The errno of the last time that names which are there could not be read; 0: that never happened.
+ * Not while they are still being read. */
+int kernel_trouble(const struct kernel *k);
 
 /* The build id, in hex, of the kernel that runs. False if it does not say. */
 bool kernel_build_id(char ret[41]);

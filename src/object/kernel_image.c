@@ -1,3 +1,4 @@
+/* kernel_image.c - reads /proc/kallsyms, sorts it, and lays it out as one image. */
 #include "object/kernel_image.h"
 
 #include <errno.h>
@@ -9,8 +10,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "object/kernel_names.h"
 
-enum { VERSION = 1, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
+enum { VERSION = 2, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
 
 static const char magic[8] = "KINKSYM\n";
 
@@ -56,9 +58,10 @@ static void area_free(struct area *a)
 
 /* ---- lines of /proc ---- */
 
-/* false: no more. The line lives until the next one; what does not fit into it is left out. */
+/* false: no more, or reading failed. The line lives until the next one; what does not fit into it
+ * is left out. */
 struct lines {
-	int fd;
+	int fd, failed; /* failed: errno, or 0 */
 	size_t at, n;
 	char buf[CHUNK], line[LINE];
 };
@@ -71,7 +74,10 @@ static bool lines_next(struct lines *l)
 			ssize_t got = read(l->fd, l->buf, sizeof(l->buf));
 			if (got < 0 && errno == EINTR)
 				continue;
-			if (got <= 0)
+			l->failed = got < 0 ? errno : 0;
+			if (got < 0)
+				return false;
+			if (!got)
 				break;
 			l->at = 0;
 			l->n = (size_t)got;
@@ -94,6 +100,7 @@ static bool lines_next(struct lines *l)
 static bool lines_open(struct lines *l, const char *path)
 {
 	l->fd = open(path, O_RDONLY | O_CLOEXEC);
+	l->failed = l->fd < 0 ? errno : 0;
 	l->at = l->n = 0;
 	return l->fd >= 0;
 }
@@ -143,7 +150,7 @@ bool kernel_image_now(struct kernel_image_header *ret)
 		ret->modules = sum(ret->modules, &start, sizeof(start));
 	}
 	close(l.fd);
-	return true;
+	return !l.failed;
 }
 
 /* ---- reading ---- */
@@ -212,30 +219,33 @@ static bool add_line(struct making *m, char *line)
 	return add_name(m, symbol, &name) && add_symbol(m, addr, name, module);
 }
 
-static bool read_symbols(struct making *m)
+/* 0, or why not; the same below. */
+static int read_symbols(struct making *m)
 {
 	bool good = add_name(m, "", &m->module); /* offset 0 is no name */
-	if (!good || !lines_open(&m->lines, "/proc/kallsyms"))
-		return false;
+	if (!good)
+		return ENOMEM;
+	if (!lines_open(&m->lines, "/proc/kallsyms"))
+		return m->lines.failed;
 	while (good && lines_next(&m->lines))
 		good = add_line(m, m->lines.line);
 	close(m->lines.fd);
-	return good && m->symbols.size;
+	return !good ? ENOMEM : m->lines.failed ? m->lines.failed : m->symbols.size ? 0 : ENODATA;
 }
 
 /* Behind the kernel and each module nothing is known. */
-static bool add_ends(struct making *m)
+static int add_ends(struct making *m)
 {
 	enum { LAST_FUNCTION = 1 << 20 };
 	uint64_t start, size;
 	bool good = add_symbol(m, m->last + LAST_FUNCTION, 0, 0);
 	if (!good || !lines_open(&m->lines, "/proc/modules"))
-		return good;
+		return good ? 0 : ENOMEM; /* a kernel without modules */
 	while (good && lines_next(&m->lines))
 		if (module_line(m->lines.line, &start, &size))
 			good = add_symbol(m, start + size, 0, 0);
 	close(m->lines.fd);
-	return good;
+	return good ? m->lines.failed : ENOMEM;
 }
 
 /* ---- sorting and writing ---- */
@@ -287,44 +297,53 @@ static void sort(struct kernel_image_symbol *s, size_t n)
 }
 
 /* One symbol for an address. */
-static size_t unique(struct kernel_image_symbol *s, size_t n)
+static size_t unique(struct kernel_image_symbol *s, size_t n, const char *names)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++)
 		if (!kept || s[kept - 1].addr != s[i].addr)
 			s[kept++] = s[i];
+		else if (s[i].name && kernel_name_rank(names + s[i].name) <
+					      kernel_name_rank(names + s[kept - 1].name))
+			s[kept - 1] = s[i];
 	return kept;
 }
 
-static bool write_image(struct making *m, int fd)
+static int write_image(struct making *m, int fd)
 {
 	struct kernel_image_symbol *s = (void *)m->symbols.at;
 	size_t n = m->symbols.size / sizeof(*s);
 	sort(s, n);
-	n = unique(s, n);
+	n = unique(s, n, m->names.at);
 	m->header.n = n;
 	m->header.names_size = m->names.size;
 	for (size_t i = 0; i < n; i += KERNEL_BLOCK)
 		if (!area_add(&m->index, &s[i].addr, sizeof(s[i].addr)))
-			return false;
-	return file_write_all(fd, &m->header, sizeof(m->header)) &&
-	       file_write_all(fd, m->index.at, m->index.size) &&
-	       file_write_all(fd, s, n * sizeof(*s)) &&
-	       file_write_all(fd, m->names.at, m->names.size);
+			return ENOMEM;
+	errno = EIO;
+	bool good = file_write_all(fd, &m->header, sizeof(m->header)) &&
+		    file_write_all(fd, m->index.at, m->index.size) &&
+		    file_write_all(fd, s, n * sizeof(*s)) &&
+		    file_write_all(fd, m->names.at, m->names.size);
+	return good ? 0 : errno;
 }
 
-bool kernel_image_write(int fd, const struct kernel_image_header *now, bool passing)
+int kernel_image_write(int fd, const struct kernel_image_header *now, bool passing)
 {
 	struct making *m =
 		mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (m == MAP_FAILED)
-		return false;
+		return ENOMEM;
 	m->header = *now;
 	m->passing = passing;
-	bool good = read_symbols(m) && add_ends(m) && write_image(m, fd);
+	int failed = read_symbols(m);
+	if (!failed)
+		failed = add_ends(m);
+	if (!failed)
+		failed = write_image(m, fd);
 	area_free(&m->symbols);
 	area_free(&m->names);
 	area_free(&m->index);
 	munmap(m, sizeof(*m));
-	return good;
+	return failed;
 }

@@ -33,7 +33,7 @@ bool kernel_image_now(struct kernel_image_header *ret);
 
 /* Writes an image to fd, which is empty. `passing`: with what comes and goes while the kernel runs
  * (code of BPF); an image that is kept is without. Needs no memory of malloc's, so that a thread
- * can do it; false if it cannot, or the kernel keeps its addresses secret. */
-bool kernel_image_write(int fd, const struct kernel_image_header *now, bool passing);
+ * can do it. Returns 0, or an errno: ENODATA if the kernel keeps its addresses secret. */
+int kernel_image_write(int fd, const struct kernel_image_header *now, bool passing);
 
 #endif

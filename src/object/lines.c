@@ -78,6 +78,7 @@ void object_lines_free(struct object_lines *l)
 	vec_free(&l->names);
 	free(l->units);
 	strtab_free(l->paths);
+	dwarf_scopes_free(l->scopes);
 	dwarf_info_free(l->info);
 	free(l);
 }

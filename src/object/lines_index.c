@@ -2,6 +2,7 @@
  * unit is decoded when first asked for. Units that do not say where they are are decoded at once.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "object/lines_private.h"
 

@@ -2,9 +2,12 @@
 #ifndef OBJECT_LINES_PRIVATE_H
 #define OBJECT_LINES_PRIVATE_H
 
+#include <string.h>
+
 #include "base/strtab.h"
 #include "object/dwarf_info.h"
 #include "object/dwarf_line.h"
+#include "object/dwarf_scope.h"
 #include "object/interval.h"
 #include "object/private.h"
 
@@ -46,7 +49,8 @@ struct unit_name { /* of a function */
 
 struct object_lines {
 	struct object_file *object;
-	struct dwarf_info *info; /* NULL: no debugging information */
+	struct dwarf_info *info;     /* NULL: no debugging information */
+	struct dwarf_scopes *scopes; /* NULL until needed */
 	struct strtab *paths;
 	struct elf_functions *elf; /* NULL until needed */
 	uint8_t *units;            /* per unit: enum unit_flags */

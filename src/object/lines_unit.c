@@ -16,6 +16,7 @@
  * none. Lists with addresses by index (gcc's -gsplit-dwarf) are an error: no unit from there on is
  * seen. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "object/lines_private.h"
 

@@ -1,4 +1,5 @@
-/* What BFD calls machines: "-c" speaks of them by these names. */
+/* machine.c - which machine a file is for. What BFD calls machines: "-c" speaks of them by these
+ * names. */
 #include "object/private.h"
 
 static const struct {
@@ -34,6 +35,13 @@ static const struct {
 	{ EM_AVR, "avr", "avr" },
 	{ EM_MSP430, "MSP430", "MSP430" },
 };
+
+const struct machine *object_kind(const struct object_file *o)
+{
+	const struct machine *m = machine_find(o->main->header.e_machine);
+	/* 32 bits that have the number of 64 and other instructions */
+	return m == &machine_riscv64 && !object_is_64bit(o) ? NULL : m;
+}
 
 const char *machine_name(const GElf_Ehdr *header)
 {

@@ -23,7 +23,7 @@ void candidates_add_nameless(struct candidates *c, struct object_file *o)
 {
 	struct object_frames frames = object_frames(o);
 	struct cfi_section s = {
-		.machine = o->main->header.e_machine == EM_AARCH64 ? UNWIND_AARCH64 : UNWIND_X86_64,
+		.machine = object_kind(o),
 		.data = frames.eh_frame.data,
 		.size = frames.eh_frame.size,
 		.addr = frames.eh_frame.addr,

@@ -1,7 +1,9 @@
+/* object.c - opens an object with its symbols and code, and checks its build-id. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/num.h"
 #include "base/vec.h"
 #include "object/disassembler.h"
 #include "object/private.h"
@@ -75,12 +77,8 @@ const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *s
 
 static char *hex(struct arena *a, const uint8_t *bytes, size_t n)
 {
-	static const char digits[] = "0123456789abcdef";
 	char *s = arena_alloc_bytes(a, n * 2 + 1);
-	for (size_t i = 0; i < n; i++) {
-		s[i * 2] = digits[bytes[i] >> 4];
-		s[i * 2 + 1] = digits[bytes[i] & 15];
-	}
+	num_hex(s, bytes, n);
 	return s;
 }
 
@@ -90,6 +88,13 @@ static struct kin_error *describe(struct object_file *o)
 	if (text && text->addr + text->size >= text->addr)
 		o->text = (struct address_range){ text->addr, text->addr + text->size };
 	find_code(o);
+	if (o->main->n_sections < 2 && o->main->header.e_shoff)
+		return err_gnu(
+			err_new(KIN_ERROR_UNSUPPORTED,
+				"%s: its section table cannot be read: the file is cut off or "
+				"damaged",
+				o->path),
+			true, "%s: not in executable format", o->path);
 	if (!text && !o->n_code)
 		return err_gnu(
 			err_new(KIN_ERROR_UNSUPPORTED,
@@ -126,6 +131,11 @@ struct kin_error *object_of_file(struct elf_file *file, const char *path,
 	struct kin_error *err = describe(o);
 	if (!err)
 		err = check_build(o, opts ? opts->build_id : NULL);
+	struct kin_error *reason = err ? object_trouble(o) : NULL;
+	if (reason) { /* what it seems to lack was not read */
+		kin_error_free(err);
+		err = reason;
+	}
 	if (err) {
 		object_free(o);
 		return err;

@@ -6,6 +6,7 @@
 #define OBJECT_OBJECT_H
 
 #include "base/base.h"
+#include "machine/machine.h"
 
 struct kin_error;
 struct object_file;
@@ -98,6 +99,11 @@ void object_variables(struct object_file *o, struct symbol_table *ret);
 
 MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 					    struct symbol_table *ret);
+
+/* All names that functions have, also those that are not shown for their address. Reads the symbols
+ * anew, and keeps nothing. */
+void object_for_each_name(struct object_file *o,
+			  void (*see)(void *arg, const char *name, uint64_t addr), void *arg);
 
 /* ---- source lines (lines.c) ---- */
 
@@ -200,11 +206,30 @@ struct object_instruction {
 	const char *mnemonic, *operands; /* valid during the call; ".byte" for what is none */
 };
 /* The instructions of [low, high), which lies in one section, in order. False, and
- * object_calls_problem() as above, if the machine is not supported (x86 and aarch64 are). */
-bool object_instructions(struct object_file *o, uint64_t low, uint64_t high,
+ * object_calls_problem() as above, if the machine is not supported (x86 and aarch64 are). `intel`:
+ * x86 in that syntax, not in that of AT&T. */
+bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, bool intel,
 			 void (*add)(const struct object_instruction *insn, void *arg), void *arg);
 
-/* The size of the direct call at addr, and where it goes; 0: there is none. x86 and aarch64. */
+/* ---- where control goes (steps.c) ---- */
+
+struct object_step { /* an instruction; the rest as in struct machine_step */
+	uint64_t addr, target;
+	uint32_t size;
+	enum step_kind kind;
+	bool ends_call;
+};
+/* The instructions of [low, high); false as with object_instructions(). */
+bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
+		  void (*add)(const struct object_step *step, void *arg), void *arg);
+/* Where the table at addr lets a switch jump to: its entries up to the first that is not in
+ * `range`, and their number. `is_relative`: they are 32-bit differences to the table's address. */
+size_t object_jump_table(const struct object_file *o, uint64_t addr, bool is_relative,
+			 struct address_range range, void (*add)(uint64_t target, void *arg),
+			 void *arg);
+
+/* The size of the direct call at addr, and where it goes; 0: there is none, or the machine is not
+ * known. */
 size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target);
 /* Whether a call may be what stands before addr; false only where there is code of a known machine
  * that is none. */

@@ -19,6 +19,7 @@ struct resolver { /* an indirect function: it returns what is to be called */
 };
 
 struct plt {
+	const struct machine *machine;
 	struct object_file *o;
 	struct candidates *c;
 	VEC(struct slot) slots;         /* by address */
@@ -32,31 +33,18 @@ struct plt {
 
 enum relocation { OTHER, SYMBOL, RESOLVER };
 
-static enum relocation classify(uint16_t machine, uint64_t type)
+static enum relocation classify(const struct machine *m, uint64_t type)
 {
-	static const struct {
-		uint16_t machine;
-		uint64_t jump_slot, glob_dat, irelative;
-	} types[] = {
-		{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE },
-		{ EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_IRELATIVE },
-		{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE },
-	};
-	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		if (types[i].machine != machine)
-			continue;
-		if (type == types[i].jump_slot || type == types[i].glob_dat)
-			return SYMBOL;
-		return type == types[i].irelative ? RESOLVER : OTHER;
-	}
-	return OTHER;
+	if (type == m->jump_slot || type == m->glob_dat)
+		return SYMBOL;
+	return type == m->irelative ? RESOLVER : OTHER;
 }
 
 static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GElf_Rela *r)
 {
 	GElf_Sym sym;
 	uint32_t shndx;
-	switch (classify(p->o->main->header.e_machine, GELF_R_TYPE(r->r_info))) {
+	switch (classify(p->machine, GELF_R_TYPE(r->r_info))) {
 	case SYMBOL:
 		if (elf_symbols_at(symbols, GELF_R_SYM(r->r_info), &sym, &shndx))
 			vec_push(&p->slots,
@@ -122,7 +110,7 @@ static size_t first_resolver(const struct plt *p, uint64_t addr)
 
 static bool names_better(const struct candidate *c, const struct candidate *kept)
 {
-	return c->is_indirect != kept->is_indirect ? c->is_indirect : candidate_is_better(c, kept);
+	return c->is_indirect != kept->is_indirect ? c->is_indirect : candidate_is_plainer(c, kept);
 }
 
 /* An indirect function bears the name of what it stands for. */
@@ -177,51 +165,6 @@ static const char *slot_name(const struct plt *p, uint64_t addr)
 
 /* ---- entries ---- */
 
-static uint32_t le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-/* [endbr] [bnd] jmp *slot */
-static bool decode_x86(const struct plt *p, const uint8_t *code, size_t n, uint64_t addr,
-		       uint64_t *slot)
-{
-	size_t i = 0;
-	bool is_64bit = p->o->main->header.e_machine == EM_X86_64;
-	if (n >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e &&
-	    (code[3] & 0xfe) == 0xfa)
-		i = 4;
-	if (n > i && code[i] == 0xf2)
-		i++;
-	if (n < i + 6 || code[i] != 0xff || (code[i + 1] != 0x25 && code[i + 1] != 0xa3))
-		return false;
-	uint32_t operand = le32(code + i + 2);
-	if (is_64bit)
-		*slot = addr + i + 6 + (uint64_t)(int64_t)(int32_t)operand;
-	else
-		*slot = (uint32_t)(operand + (code[i + 1] == 0xa3 ? p->got : 0));
-	return !is_64bit || code[i + 1] == 0x25;
-}
-
-/* [bti c;] adrp x16, slot; ldr x17, [x16, slot] */
-static bool decode_aarch64(const uint8_t *code, size_t n, uint64_t addr, uint64_t *slot)
-{
-	size_t i = n >= 4 && le32(code) == 0xd503245f ? 4 : 0;
-	if (n < i + 8)
-		return false;
-	uint32_t adrp = le32(code + i), ldr = le32(code + i + 4);
-	if ((adrp & 0x9f00001f) != 0x90000010)
-		return false;
-	bool is_word = (ldr & 0xffc003ff) == 0xb9400211; /* ILP32 */
-	if (!is_word && (ldr & 0xffc003ff) != 0xf9400211)
-		return false;
-	uint64_t page = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
-	page = (page ^ 0x100000) - 0x100000; /* 21 bits with sign */
-	*slot = ((addr + i) & ~(uint64_t)0xfff) + (page << 12) +
-		((uint64_t)(ldr >> 10 & 0xfff) << (is_word ? 2 : 3));
-	return true;
-}
-
 static void add_entry(struct plt *p, uint64_t addr, uint64_t limit, const char *name)
 {
 	vec_push(&p->c->all, ((struct candidate){ .addr = addr,
@@ -246,8 +189,8 @@ static const char *entry_name(struct plt *p, const char *function)
 
 static void scan_section(struct plt *p, const struct elf_section *s)
 {
-	bool is_aarch64 = p->o->main->header.e_machine == EM_AARCH64;
-	size_t n, step = is_aarch64 ? 4 : 8;
+	const struct machine *m = p->machine;
+	size_t n, step = m->plt_align;
 	const uint8_t *code = elf_file_contents(p->o->main, s, &n);
 	uint64_t limit = s->addr + s->size;
 
@@ -258,8 +201,7 @@ static void scan_section(struct plt *p, const struct elf_section *s)
 		uint64_t slot, addr = s->addr + i;
 		if (i < after) /* an entry that starts with bti is one without at its second word */
 			continue;
-		bool is_entry = is_aarch64 ? decode_aarch64(code + i, n - i, addr, &slot)
-					   : decode_x86(p, code + i, n - i, addr, &slot);
+		bool is_entry = m->plt_slot(code + i, n - i, addr, p->got, &slot);
 		const char *function = is_entry ? slot_name(p, slot) : NULL;
 		const char *name = function ? entry_name(p, function) : NULL;
 		if (!name)
@@ -273,11 +215,11 @@ static void scan_section(struct plt *p, const struct elf_section *s)
 
 void candidates_add_plt(struct candidates *c, struct object_file *o)
 {
-	uint16_t machine = o->main->header.e_machine;
-	if (machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64)
+	const struct machine *m = object_kind(o);
+	if (!m)
 		return;
 
-	struct plt p = { .o = o, .c = c, .budget = 64 * 1024 };
+	struct plt p = { .machine = m, .o = o, .c = c, .budget = 64 * 1024 };
 	const struct elf_section *got = elf_file_section(o->main, ".got.plt");
 	if (!got)
 		got = elf_file_section(o->main, ".got");

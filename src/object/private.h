@@ -38,7 +38,7 @@ struct elf_file {
 
 MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **ret);
 /* Takes over `memory` (malloc) in any case. NULL if it is no ELF file. */
-struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size);
+struct elf_file *elf_file_from_memory(const char *path, uint8_t *memory, size_t size, int *trouble);
 void elf_file_free(struct elf_file *f);
 
 const struct elf_section *elf_file_section(const struct elf_file *f,
@@ -152,6 +152,8 @@ struct elf_file *object_dwarf(struct object_file *o);
 /* ---- machine.c ---- */
 
 const char *machine_name(const GElf_Ehdr *header);
+/* NULL: its code is not known here. */
+const struct machine *object_kind(const struct object_file *o);
 
 /* ---- names (tidy.c) ---- */
 

@@ -1,3 +1,4 @@
+/* probe.c - looks for symbols that only profiled programs have. */
 #include "object/probe.h"
 
 #include <fcntl.h>

@@ -1,15 +1,79 @@
+/* source.c - tries the places where a source file may be, and reads what looks like source. */
 #include "object/source.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/err.h"
+
+/* ---- what counts as source ---- */
+
+/* Endings of source code, in lower case; sorted by nothing, searched seldom. */
+static const char *const endings[] = {
+	"c",     "h",   "i",   "cc",  "hh",   "ii",   "cp",    "cpp", "hpp", "cxx",  "hxx", "c++",
+	"h++",   "ipp", "ixx", "ixx", "cppm", "tcc",  "txx",   "tpp", "inl", "inc",  "def", "s",
+	"asm",   "m",   "mm",  "mi",  "rs",   "go",   "f",     "for", "fpp", "ftn",  "f77", "f90",
+	"f95",   "f03", "f08", "f18", "d",    "di",   "ads",   "adb", "ada", "pas",  "pp",  "lpr",
+	"swift", "zig", "nim", "cr",  "v",    "vala", "vapi",  "ml",  "mli", "mll",  "mly", "hs",
+	"lhs",   "hsc", "erl", "ex",  "java", "kt",   "scala", "cs",  "fs",  "vb",   "js",  "ts",
+	"py",    "pyx", "pxd", "pxi", "rb",   "pl",   "xs",    "lua", "r",   "jl",   "cu",  "cuh",
+	"cl",    "hip", "y",   "yy",  "yxx",  "ypp",  "l",     "ll",  "lex", "re",   "rl",  "gperf",
+	"cob",   "cbl", "cpy", "mod", "tbl",  "td",   "x",     "xx",  "st",  "lisp", "scm", "el",
+};
+
+/* Parts of folders' names below which files without an ending are source. */
+static const char *const libraries[] = { "/include/", "/usr/src/", "/rustlib/src/", "/go/src/",
+					 "/usr/lib/gcc" };
+
+static bool ends_as_source(const char *base)
+{
+	const char *dot = strrchr(base, '.');
+	for (size_t i = 0; dot && i < ARRAY_LEN(endings); i++)
+		if (!strcasecmp(dot + 1, endings[i]))
+			return true;
+	return false;
+}
+
+static bool is_library(const char *path, const char *base)
+{
+	for (size_t i = 0; !strchr(base, '.') && i < ARRAY_LEN(libraries); i++)
+		if (strstr(path, libraries[i]))
+			return true;
+	return false;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	char *real = realpath(folder, NULL);
+	size_t n = real ? strlen(real) : 0;
+	bool below = n && (n == 1 || (!strncmp(path, real, n) && path[n] == '/'));
+	free(real);
+	return below;
+}
+
+static bool is_source(const char *path, const char *const *dirs)
+{
+	char *real = realpath(path, NULL);
+	if (!real)
+		return true; /* what is not there cannot be read */
+	const char *base = strrchr(real, '/') + 1;
+	bool good = ends_as_source(base) || is_library(real, base) || is_below(real, ".");
+	for (; !good && dirs && *dirs; dirs++)
+		good = is_below(real, *dirs);
+	free(real);
+	return good;
+}
+
+/* ---- finding it ---- */
 
 /* A search under way: the first error that is not "no such file" is the one worth telling. */
 struct search {
 	struct source_text *ret;
+	const char *const *dirs;
+	bool any;
 	struct kin_error *reason;
 	bool found;
 };
@@ -17,7 +81,13 @@ struct search {
 static void try(struct search *s, char *path)
 {
 	static const struct file_opts opts = { .max = SOURCE_MAX };
-	struct kin_error *err = file_read(path, &opts, &s->ret->file);
+	struct kin_error *err =
+		s->any || is_source(path, s->dirs)
+			? file_read(path, &opts, &s->ret->file)
+			: err_new(KIN_ERROR_UNSUPPORTED,
+				  "%s: is not shown, as it does not look like source code; if it "
+				  "is, -I DIRECTORY names its directory",
+				  path);
 
 	if (!err) {
 		s->found = true;
@@ -46,10 +116,11 @@ static void try_dirs(struct search *s, const char *const *dirs, const char *name
 		try(s, joined(*dirs, name));
 }
 
-struct kin_error *source_open(const char *path, const char *const *dirs, struct source_text *ret)
+struct kin_error *source_open(const char *path, const char *const *dirs, bool any,
+			      struct source_text *ret)
 {
 	struct source_text text = { 0 };
-	struct search s = { .ret = &text };
+	struct search s = { .ret = &text, .dirs = dirs, .any = any };
 	const char *slash = strrchr(path, '/');
 
 	try(&s, strcmp(path, "-") ? joined(NULL, path)
@@ -70,8 +141,8 @@ struct kin_error *source_open(const char *path, const char *const *dirs, struct 
 	else
 		err = err_new(KIN_ERROR_OS,
 			      "source '%s': no such file, neither as named nor in the %s", path,
-			      dirs && *dirs ? "folders to search"
-					    : "current folder; name the folder it is in");
+			      dirs && *dirs ? "directories to search"
+					    : "current directory; name the directory it is in");
 	kin_error_free(s.reason);
 	return err ? err_gnu(err, true, "could not locate `%s'", path) : NULL;
 }

@@ -1,7 +1,15 @@
 /* source.h - source files named by debug information, found and read.
  *
  * The names come from the executable, so they are not trusted: only regular files are read, never a
- * terminal, a device or a FIFO that nobody writes to, and none larger than SOURCE_MAX. */
+ * terminal, a device or a FIFO that nobody writes to, and none larger than SOURCE_MAX. And what is
+ * read is shown, perhaps to others: debug information that says "/etc/shadow" must not get that.
+ * The folders that it says the program was built in would be its word again, so a file counts as
+ * source if, with symbolic links resolved,
+ *
+ *	- it is below the current folder, or one that the user named; or
+ *	- its name ends as those of source code do (.c, .rs, .go ...); or
+ *	- it has no such ending and is below a folder of headers or of a compiler's library: C++'s
+ *	  <vector> is in /usr/include/c++/12. */
 #ifndef OBJECT_SOURCE_H
 #define OBJECT_SOURCE_H
 
@@ -15,9 +23,10 @@ struct source_text {
 };
 
 /* Looks for the file as it is named; if that is relative, under its name in each of `dirs`; then
- * under its base name in each of `dirs`. `dirs` ends with NULL, or is NULL. The error names the
- * file, and says why it could not be read if it is there. */
-MUST_CHECK struct kin_error *source_open(const char *path, const char *const *dirs,
+ * under its base name in each of `dirs`. `dirs` ends with NULL, or is NULL. `any`: whatever
+ * the file looks like. The error names the file, and says why it could not be read if it is there.
+ */
+MUST_CHECK struct kin_error *source_open(const char *path, const char *const *dirs, bool any,
 					 struct source_text *ret);
 void source_done(struct source_text *t);
 

@@ -47,11 +47,13 @@ static bool parse_address(struct word w, uint64_t *ret)
 		int c = w.at[i] | 32;
 		v = v << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
 	}
-	*ret = v;
+	if (i > start)
+		*ret = v;
 	return i > start;
 }
 
-static bool parse_line(const char *p, const char *end, struct entry *ret)
+/* GNU: what is no number leaves the address of the symbol before, at first 0. */
+static bool parse_line(const char *p, const char *end, bool gnu, struct entry *ret)
 {
 	struct word address = next_word(p, end);
 	p = skip_blanks(address.at + address.n, end);
@@ -60,7 +62,7 @@ static bool parse_line(const char *p, const char *end, struct entry *ret)
 	ret->type = *p++;
 	ret->name = next_word(p, end);
 	return ret->name.n && (ret->type == 'T' || ret->type == 't') &&
-	       parse_address(address, &ret->addr);
+	       (parse_address(address, &ret->addr) || gnu);
 }
 
 static uint64_t limit_of(const struct object_file *o, uint64_t addr)
@@ -106,11 +108,11 @@ struct kin_error *candidates_read(struct candidates *c, const char *path,
 		return cannot_open(err, path);
 
 	const char *p = (const char *)f.data, *end = p + f.size;
+	struct entry e = { 0 };
 	while (p < end && c->all.n < NONE) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *line_end = newline ? newline : end;
-		struct entry e;
-		if (parse_line(p, line_end, &e))
+		if (parse_line(p, line_end, opts->gnu, &e))
 			add(c, &e, opts, o);
 		p = newline ? newline + 1 : end;
 	}

@@ -16,7 +16,8 @@
  * entries of the procedure linkage table; a symbol ends with its section at the latest. -D leaves
  * out all labels. What GNU would not take never hides the name that GNU shows for an address.
  *
- * Both choose among the names of one address in the same way: see candidates.c. */
+ * Among the names of one address GNU's leave some equal, of which the first in the file is shown;
+ * of ours it is the one that people call: see candidates.c. */
 #include <string.h>
 
 #include "base/err.h"
@@ -313,6 +314,17 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 		candidates_add_nameless(c, o);
 }
 
+void object_for_each_name(struct object_file *o,
+			  void (*see)(void *arg, const char *name, uint64_t addr), void *arg)
+{
+	static const struct symtab_opts all;
+	struct candidates c = { 0 };
+	gather_own(o, &all, &c);
+	for (size_t i = 0; i < c.all.n && !c.too_long; i++)
+		see(arg, c.all.at[i].name, c.all.at[i].addr);
+	candidates_free(&c);
+}
+
 static bool is_dropped(const struct candidate *s, const struct symtab_opts *opts)
 {
 	return (opts->no_static && s->flags & SYMBOL_STATIC) ||
@@ -368,7 +380,7 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
-	struct candidates c = { .end_of_last = opts->gnu ? o->text.high : 0 };
+	struct candidates c = { .as_gnu = opts->gnu, .end_of_last = opts->gnu ? o->text.high : 0 };
 
 	if (opts->gnu && !elf_file_section(o->main, ".text"))
 		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),

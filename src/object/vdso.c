@@ -1,4 +1,5 @@
 /* vdso.c - the code that the kernel maps into every process, out of our own memory. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,42 +11,52 @@
 enum { SIZE_MAX_VDSO = 1 << 20 };
 
 /* The bytes from `start` to the end of the mapping that they are in; 0 if there is none. */
-static size_t mapped_from(uintptr_t start)
+static struct kin_error *mapped_from(uintptr_t start, size_t *ret)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	unsigned long low, high;
 	char *line = NULL;
-	size_t room = 0, size = 0;
+	size_t room = 0;
 
-	while (maps && !size && getline(&line, &room, maps) > 0)
+	if (!maps)
+		return err_os(errno, "/proc/self/maps");
+	errno = 0;
+	for (*ret = 0; !*ret && getline(&line, &room, maps) > 0;)
 		if (sscanf(line, "%lx-%lx", &low, &high) == 2 && low <= start && start < high)
-			size = high - start;
+			*ret = high - start;
+	struct kin_error *err = !*ret && errno ? err_os(errno, "/proc/self/maps") : NULL;
 	free(line);
-	if (maps)
-		fclose(maps);
-	return size;
+	fclose(maps);
+	return err;
 }
 
-static struct elf_file *own_vdso(void)
+static struct kin_error *own_vdso(struct elf_file **ret)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
-	size_t size = start ? mapped_from(start) : 0;
+	size_t size = 0;
+	int trouble = 0;
+	struct kin_error *err = start ? mapped_from(start, &size) : NULL;
 
+	if (err)
+		return err;
 	if (!size || size > SIZE_MAX_VDSO)
-		return NULL;
+		return err_new(KIN_ERROR_UNSUPPORTED, "[vdso]: this process has none");
 	uint8_t *copy = xrealloc(NULL, size, 1);
 	memcpy(copy, (const void *)start, size);
-	return elf_file_from_memory("[vdso]", copy, size);
+	*ret = elf_file_from_memory("[vdso]", copy, size, &trouble);
+	if (!*ret && trouble)
+		return err_os(trouble, "[vdso]");
+	return *ret ? NULL : err_new(KIN_ERROR_UNSUPPORTED, "[vdso]: not an ELF file");
 }
 
 struct kin_error *object_open_vdso(const struct object_opts *opts, struct object_file **ret)
 {
-	struct elf_file *file = own_vdso();
+	struct elf_file *file;
 	struct object_file *o;
+	struct kin_error *err = own_vdso(&file);
 
-	if (!file)
-		return err_new(KIN_ERROR_UNSUPPORTED, "[vdso]: this process has none");
-	struct kin_error *err = object_of_file(file, "[vdso]", opts, &o);
+	if (!err)
+		err = object_of_file(file, "[vdso]", opts, &o);
 	if (err)
 		return err;
 	if (!o->build_id || !opts->build_id || strcmp(o->build_id, opts->build_id) != 0) {

@@ -1,3 +1,4 @@
+/* arcs.c - a hash table of arcs; files in order are appended without it. */
 #include "profile/arcs.h"
 
 #include <string.h>

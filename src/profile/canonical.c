@@ -132,7 +132,58 @@ static bool add_blocks(struct profile_builder *b, const struct profile *p, const
 	return saturated;
 }
 
-struct profile *profile_canonical(const struct profile *p)
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+struct values { /* of the facts of one name */
+	const char **at;
+	size_t n;
+};
+
+static struct values values_of(const struct profile *p, const char *name)
+{
+	struct values v = { .at = xalloc((p->n_facts + p->n_sources + 1) * sizeof(*v.at)) };
+
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (!strcmp(strtab_get(p->strings, p->facts[i].name), name))
+			v.at[v.n++] = strtab_get(p->strings, p->facts[i].value);
+	return v;
+}
+
+/* Each once. */
+static void add_values(struct profile_builder *b, const char *name, struct values v)
+{
+	sort(v.at, v.n, sizeof(*v.at), by_text);
+	for (size_t i = 0; i < v.n; i++)
+		if (!i || strcmp(v.at[i - 1], v.at[i]) != 0)
+			profile_add_fact(b, name, v.at[i]);
+	free(v.at);
+}
+
+/* What went wrong with a part went wrong with the whole. */
+static void add_troubles(struct profile_builder *b, const struct profile *p)
+{
+	struct values v = values_of(p, FACT_TROUBLE);
+
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].unfinished)
+			v.at[v.n++] =
+				"it was not ended: its recorder was killed, or was still at work";
+	add_values(b, FACT_TROUBLE, v);
+}
+
+static void add_programs(struct profile_builder *b, const struct profile *p, const char *program)
+{
+	struct values v = values_of(p, FACT_PROGRAM);
+
+	if (program)
+		v.at[v.n++] = program;
+	add_values(b, FACT_PROGRAM, v);
+}
+
+struct profile *profile_canonical(const struct profile *p, const char *program)
 {
 	struct profile_builder *b = profile_builder_new();
 	objid *ids = add_objects(b, p);
@@ -142,6 +193,8 @@ struct profile *profile_canonical(const struct profile *p)
 	bool saturated = add_blocks(b, p, ids);
 	canonical_add_samples(b, p, ids);
 	free(ids);
+	add_troubles(b, p);
+	add_programs(b, p, program);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);
 

@@ -1,3 +1,5 @@
+/* canonical_samples.c - tasks, events, frames, stacks and samples in an order that depends on
+ * nothing but what they are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +94,7 @@ static void add_events(struct canon *c)
 	for (size_t i = 0; i < c->s->n_events; i++) {
 		struct event e = c->s->events[all[i]];
 		e.name = add_text(c, e.name);
+		e.title = e.title ? add_text(c, e.title) : 0;
 		c->events[all[i]] = profile_add_event(c->b, e);
 	}
 	free(all);

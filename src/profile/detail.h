@@ -1,8 +1,8 @@
-/* detail.h - what only some samples say: where the data was that an instruction accessed and what
- * that cost, which branch was taken, whose control group it was.
+/* detail.h - optional sample attributes: address and cost of a memory access, branch taken, cgroup.
  *
- * Details are read only for who asks for them (input_opts.details), and only perf.data has them.
- * Equal ones are one; 0 is the one that says nothing. */
+ * Details are read only for who asks for them (input_opts.details), and only perf.data has them,
+ * but for the fields of trace points (input_opts.trace_fields). Equal ones are one; 0 is the one
+ * that says nothing. */
 #ifndef PROFILE_DETAIL_H
 #define PROFILE_DETAIL_H
 
@@ -15,6 +15,7 @@ enum detail_has { /* which members mean something */
 		  DETAIL_NAMESPACE = 8,
 		  DETAIL_SOCKET = 16,
 		  DETAIL_DATA_SRC = 32,
+		  DETAIL_TRACE = 64,
 };
 
 struct detail {
@@ -35,7 +36,7 @@ struct detail {
 	uint16_t ins_lat;     /* cycles of the whole instruction */
 	uint16_t p_stage_cyc; /* cycles of a stage of the pipeline */
 	uint32_t has;         /* enum detail_has */
-	uint32_t zero;        /* in place of padding: equal details are equal bytes */
+	strid trace;          /* the fields of a trace point, as text */
 };
 
 /* Bits of detail.branch. */

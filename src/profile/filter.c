@@ -1,3 +1,4 @@
+/* filter.c - copies the wanted part of a profile; frames and stacks keep their ids. */
 #include "profile/filter.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * Objects, strings, frames and tasks keep their ids, so that whoever knows the places of the whole
  * profile's frames knows those of its parts; stacks that no sample is left of are gone.
  *
- * sample_filter.h is for who goes through the samples of the whole and needs its total besides. */
+ * To iterate over the full profile and keep its total, use sample_filter.h. */
 #ifndef PROFILE_FILTER_H
 #define PROFILE_FILTER_H
 

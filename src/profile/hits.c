@@ -1,3 +1,4 @@
+/* hits.c - merges passes of ascending bins. */
 #include "profile/hits.h"
 
 enum { DENSE = 8 }; /* one bin in so many, and an array of all is better */

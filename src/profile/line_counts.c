@@ -1,3 +1,4 @@
+/* line_counts.c - adds up counts by file and line, and finds files by the end of their path. */
 #include "profile/line_counts.h"
 
 #include <stdlib.h>

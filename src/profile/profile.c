@@ -1,3 +1,4 @@
+/* profile.c - builds profiles, and merges several into one. */
 #include "profile/profile.h"
 
 #include <math.h>
@@ -270,6 +271,13 @@ strid profile_add_string(struct profile_builder *b, const char *s, size_t n)
 frameid profile_add_frame(struct profile_builder *b, struct frame f)
 {
 	return samples_add_frame(&b->samples, f);
+}
+
+frameid profile_add_mark(struct profile_builder *b, const char *name)
+{
+	struct frame mark = { .name = profile_add_string(b, name, strlen(name)),
+			      .flags = FRAME_MARK };
+	return profile_add_frame(b, mark);
 }
 
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame)

@@ -1,3 +1,4 @@
+/* ranges.c - a sorted array of ranges, in which neighbours of equal value are one. */
 #include "profile/ranges.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* sample_filter.c - reads lists of names, numbers and times, and says which samples pass. */
 #include "profile/sample_filter.h"
 
 #include <errno.h>

@@ -1,62 +1,10 @@
+/* samples.c - interns frames, stacks, tasks and details, and merges them. */
 #include "profile/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/samples_builder.h"
-
-/* ---- an index over records ---- */
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 32;
-}
-
-static void index_put(struct record_index *x, uint64_t hash, uint32_t id)
-{
-	size_t i = (size_t)hash & (x->cap - 1);
-	while (x->slots[i] != NONE)
-		i = (i + 1) & (x->cap - 1);
-	x->slots[i] = id;
-}
-
-/* Room for one more; `hash_of` is asked again for those that are there. */
-static void index_grow(struct record_index *x, uint64_t (*hash_of)(const void *), const void *at,
-		       size_t size)
-{
-	if (2 * (x->n + 1) <= x->cap)
-		return;
-	uint32_t *old = x->slots;
-	size_t n = x->cap;
-	x->cap = n ? 2 * n : 64;
-	x->slots = xrealloc(NULL, x->cap, sizeof(*x->slots));
-	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
-	for (size_t i = 0; i < n; i++)
-		if (old[i] != NONE)
-			index_put(x, hash_of((const char *)at + old[i] * size), old[i]);
-	free(old);
-}
-
-/* The record equal to `key`, or `next`, which is then noted as its id. */
-static uint32_t index_find(struct record_index *x, uint64_t (*hash_of)(const void *),
-			   bool (*same)(const void *, const void *), const void *at, size_t size,
-			   const void *key, uint32_t next)
-{
-	index_grow(x, hash_of, at, size);
-	uint64_t hash = hash_of(key);
-	for (size_t i = (size_t)hash & (x->cap - 1);; i = (i + 1) & (x->cap - 1)) {
-		if (x->slots[i] == NONE) {
-			x->slots[i] = next;
-			x->n++;
-			return next;
-		}
-		if (same((const char *)at + x->slots[i] * size, key))
-			return x->slots[i];
-	}
-}
-
-static void index_free(struct record_index *x) { free(x->slots); }
 
 /* ---- sums ---- */
 
@@ -73,7 +21,8 @@ static void add(struct samples_builder *s, uint64_t *to, uint64_t n)
 static uint64_t frame_hash(const void *frame)
 {
 	const struct frame *f = frame;
-	return mix(mix(mix(0, f->addr), MAP64_PAIR(f->object, f->name)), f->flags);
+	return records_mix(records_mix(records_mix(0, f->addr), MAP64_PAIR(f->object, f->name)),
+			   f->flags);
 }
 
 static bool frame_same(const void *a, const void *b)
@@ -83,10 +32,12 @@ static bool frame_same(const void *a, const void *b)
 	       x->flags == y->flags;
 }
 
+static const struct records_kind frame_records = { sizeof(struct frame), frame_hash, frame_same };
+
 frameid samples_add_frame(struct samples_builder *s, struct frame f)
 {
-	frameid id = index_find(&s->frame_ids, frame_hash, frame_same, s->frames.at, sizeof(f), &f,
-				(frameid)s->frames.n);
+	frameid id =
+		records_add(&s->frame_ids, &frame_records, s->frames.at, &f, (frameid)s->frames.n);
 	if (id == s->frames.n)
 		vec_push(&s->frames, f);
 	return id;
@@ -139,7 +90,7 @@ stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid fr
 static uint64_t task_hash(const void *task)
 {
 	const struct task *t = task;
-	return mix(mix(0, MAP64_PAIR(t->pid, t->tid)), MAP64_PAIR(t->comm, t->run));
+	return records_mix(records_mix(0, MAP64_PAIR(t->pid, t->tid)), MAP64_PAIR(t->comm, t->run));
 }
 
 static bool task_same(const void *a, const void *b)
@@ -147,6 +98,8 @@ static bool task_same(const void *a, const void *b)
 	const struct task *x = a, *y = b;
 	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run;
 }
+
+static const struct records_kind task_records = { sizeof(struct task), task_hash, task_same };
 
 static void join_task(struct samples_builder *s, struct task *t, const struct task *more)
 {
@@ -161,8 +114,7 @@ static void join_task(struct samples_builder *s, struct task *t, const struct ta
 
 taskid samples_add_task(struct samples_builder *s, struct task t)
 {
-	taskid id = index_find(&s->task_ids, task_hash, task_same, s->tasks.at, sizeof(t), &t,
-			       (taskid)s->tasks.n);
+	taskid id = records_add(&s->task_ids, &task_records, s->tasks.at, &t, (taskid)s->tasks.n);
 	if (id == s->tasks.n)
 		vec_push(&s->tasks, t);
 	else
@@ -204,7 +156,7 @@ static uint64_t detail_hash(const void *detail)
 	_Static_assert(sizeof(words) == sizeof(struct detail), "no padding");
 	memcpy(words, detail, sizeof(words));
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		h = mix(h, words[i]);
+		h = records_mix(h, words[i]);
 	return h;
 }
 
@@ -213,10 +165,13 @@ static bool detail_same(const void *a, const void *b)
 	return !memcmp(a, b, sizeof(struct detail));
 }
 
+static const struct records_kind detail_records = { sizeof(struct detail), detail_hash,
+						    detail_same };
+
 detailid samples_add_detail(struct samples_builder *s, const struct detail *d)
 {
-	detailid id = index_find(&s->detail_ids, detail_hash, detail_same, s->details.at,
-				 sizeof(*d), d, (detailid)s->details.n);
+	detailid id = records_add(&s->detail_ids, &detail_records, s->details.at, d,
+				  (detailid)s->details.n);
 	if (id == s->details.n)
 		vec_push(&s->details, *d);
 	return id;
@@ -236,8 +191,9 @@ void samples_set_detail(struct samples_builder *s, detailid detail)
 static uint64_t task_arc_hash(const void *arc)
 {
 	const struct task_arc *a = arc;
-	return mix(mix(mix(mix(0, a->from), a->to), MAP64_PAIR(a->from_object, a->to_object)),
-		   a->task);
+	return records_mix(records_mix(records_mix(records_mix(0, a->from), a->to),
+				       MAP64_PAIR(a->from_object, a->to_object)),
+			   a->task);
 }
 
 static bool task_arc_same(const void *a, const void *b)
@@ -247,10 +203,13 @@ static bool task_arc_same(const void *a, const void *b)
 	       x->to_object == y->to_object && x->task == y->task;
 }
 
+static const struct records_kind task_arc_records = { sizeof(struct task_arc), task_arc_hash,
+						      task_arc_same };
+
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a)
 {
-	uint32_t i = index_find(&s->task_arc_ids, task_arc_hash, task_arc_same, s->task_arcs.at,
-				sizeof(a), &a, (uint32_t)s->task_arcs.n);
+	uint32_t i = records_add(&s->task_arc_ids, &task_arc_records, s->task_arcs.at, &a,
+				 (uint32_t)s->task_arcs.n);
 	if (i == s->task_arcs.n)
 		vec_push(&s->task_arcs, a);
 	else
@@ -260,7 +219,8 @@ void samples_add_task_arc(struct samples_builder *s, struct task_arc a)
 static uint64_t latency_hash(const void *latency)
 {
 	const struct latency *l = latency;
-	return mix(mix(mix(0, l->from), l->to), MAP64_PAIR(l->from_object, l->to_object));
+	return records_mix(records_mix(records_mix(0, l->from), l->to),
+			   MAP64_PAIR(l->from_object, l->to_object));
 }
 
 static bool latency_same(const void *a, const void *b)
@@ -269,6 +229,9 @@ static bool latency_same(const void *a, const void *b)
 	return x->from == y->from && x->to == y->to && x->from_object == y->from_object &&
 	       x->to_object == y->to_object;
 }
+
+static const struct records_kind latency_records = { sizeof(struct latency), latency_hash,
+						     latency_same };
 
 static void join_latency(struct samples_builder *s, struct latency *l, const struct latency *more)
 {
@@ -279,14 +242,15 @@ static void join_latency(struct samples_builder *s, struct latency *l, const str
 		l->max_ns = more->max_ns;
 	add(s, &l->count, more->count);
 	add(s, &l->sum_ns, more->sum_ns);
+	add(s, &l->probes_ns, more->probes_ns);
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
 		add(s, &bucket[i], more->bucket[i]);
 }
 
 void samples_add_latency(struct samples_builder *s, struct latency l)
 {
-	uint32_t i = index_find(&s->latency_ids, latency_hash, latency_same, s->latencies.at,
-				sizeof(l), &l, (uint32_t)s->latencies.n);
+	uint32_t i = records_add(&s->latency_ids, &latency_records, s->latencies.at, &l,
+				 (uint32_t)s->latencies.n);
 	if (i < s->latencies.n) {
 		join_latency(s, &s->latencies.at[i], &l);
 		return;
@@ -357,6 +321,7 @@ static detailid *merge_details(struct samples_builder *into, const struct sample
 	for (size_t i = 1; i < from->details.n; i++) {
 		struct detail d = from->details.at[i];
 		d.cgroup = strings[d.cgroup];
+		d.trace = strings[d.trace];
 		d.source = frames[d.source];
 		d.target = frames[d.target];
 		ids[i] = samples_add_detail(into, &d);
@@ -495,8 +460,7 @@ struct samples samples_builder_view(struct samples_builder *s)
 
 void samples_builder_seal(struct samples_builder *s)
 {
-	index_free(&s->frame_ids);
-	s->frame_ids = (struct record_index){ 0 };
+	records_free(&s->frame_ids);
 	pairs_free(&s->stack_ids);
 	vec_free(&s->first);
 }
@@ -506,21 +470,21 @@ void samples_builder_done(struct samples_builder *s)
 	for (size_t i = 0; i < s->latencies.n; i++)
 		free((void *)(uintptr_t)s->latencies.at[i].bucket);
 	vec_free(&s->frames);
-	index_free(&s->frame_ids);
+	records_free(&s->frame_ids);
 	vec_free(&s->stacks);
 	pairs_free(&s->stack_ids);
 	vec_free(&s->first);
 	vec_free(&s->tasks);
-	index_free(&s->task_ids);
+	records_free(&s->task_ids);
 	vec_free(&s->events);
 	vec_free(&s->at);
 	vec_free(&s->details);
-	index_free(&s->detail_ids);
+	records_free(&s->detail_ids);
 	vec_free(&s->detail_of);
 	vec_free(&s->task_arcs);
-	index_free(&s->task_arc_ids);
+	records_free(&s->task_arc_ids);
 	vec_free(&s->latencies);
-	index_free(&s->latency_ids);
+	records_free(&s->latency_ids);
 	vec_free(&s->failures);
 	map64_free(&s->failure_ids);
 }

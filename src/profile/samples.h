@@ -8,6 +8,8 @@
 #ifndef PROFILE_SAMPLES_H
 #define PROFILE_SAMPLES_H
 
+#include <string.h>
+
 #include "base/strtab.h"
 
 typedef uint32_t objid;    /* index into the profile's objects[] */
@@ -24,7 +26,13 @@ enum frame_flags {
 	FRAME_GUESSED = 16, /* found by a heuristic, not by call-frame information */
 	FRAME_INLINED =
 		32, /* `name` was inlined into the frame before it; only where the data says so */
+	/* No frame at all: says something of the stack, by its name. MARK_CUT stands where the
+	 * outermost frame's caller should be, MARK_GUESSED between the last frame that is certain
+	 * and its caller, who is not. */
+	FRAME_MARK = 64,
 };
+#define MARK_CUT     "[cut]"
+#define MARK_GUESSED "[guessed]"
 
 struct frame {
 	uint64_t addr; /* link-time address in the object; if that is not known (object 0), the
@@ -62,10 +70,29 @@ struct event { /* what weights count */
 	enum event_kind kind;
 	uint64_t frequency; /* samples per second asked for; 0: by period */
 	uint64_t period;    /* in the unit; 0: by frequency */
+	bool is_trace;      /* of a trace point: samples have fields (detail.h), and happen once */
 	bool stacks;        /* samples were to have callers, whether any has or not */
 	uint32_t group;     /* events with the same number other than 0 were counted together; the
 			       leader is first */
+	strid title;        /* what perf calls it, where its name tells it apart from another one
+			       that perf calls the same; 0: as its name. Not kept in files */
+	/* These are not kept in files, either. */
+	bool is_derived;  /* nobody counted it: made from switches of threads */
+	bool is_dumped;   /* stacks were walked from dumps: perf prints calls, not where they return
+			   */
+	bool is_timeless; /* its samples do not say when */
 };
+
+/* Whether a person who wrote `name` means the event of that name: "blocked" is "blocked (place
+ * estimated)", too. */
+static inline bool event_is_called(const char *event, const char *name)
+{
+	size_t n = strlen(name);
+	return !strncmp(event, name, n) && (!event[n] || !strncmp(event + n, " (", 2));
+}
+
+/* What perf calls it. */
+static inline strid event_title(const struct event *e) { return e->title ? e->title : e->name; }
 
 #define CPU_NONE UINT16_MAX
 
@@ -87,7 +114,8 @@ struct audit {
 	uint64_t lost;       /* samples (or records) the kernel dropped */
 	uint64_t throttled;  /* times it held back the sampling */
 	uint64_t truncated;  /* stacks not walked to their end */
-	uint64_t complete;   /* stacks that were */
+	uint64_t complete;   /* stacks that were, and no caller in them is a guess */
+	uint64_t guessed;    /* stacks that were, with callers that are */
 	uint64_t unresolved; /* samples that referred to something that is not in the file */
 	uint64_t switches, preemptions;
 	uint64_t cpu_ns;      /* by the kernel's accounting; 0: not known */
@@ -114,6 +142,7 @@ struct latency { /* how long calls along an arc took; buckets as in kin/format.h
 	objid from_object, to_object;
 	uint64_t count, sum_ns, min_ns, max_ns;
 	const uint64_t *bucket; /* [LATENCY_BUCKETS] */
+	uint64_t probes_ns;     /* that measuring took, and is not in sum_ns; 0: not known */
 };
 
 struct samples {
@@ -147,6 +176,7 @@ size_t samples_distinct_stacks(const struct samples *s);
 struct profile_builder;
 
 frameid profile_add_frame(struct profile_builder *b, struct frame f);
+frameid profile_add_mark(struct profile_builder *b, const char *name); /* MARK_ */
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame);
 /* Without a look at whether there is an equal one (as long as there are not millions). */
 stackid profile_push_stack(struct profile_builder *b, stackid caller, frameid frame);

@@ -4,19 +4,14 @@
 
 #include "base/map64.h"
 #include "base/pairs.h"
+#include "base/records.h"
 #include "base/vec.h"
 #include "profile/detail.h"
 #include "profile/samples.h"
 
-/* Open addressing over records that are compared whole: keys wider than map64's. */
-struct record_index {
-	uint32_t *slots; /* index of a record, or NONE */
-	size_t n, cap;
-};
-
 struct samples_builder {
 	VEC(struct frame) frames;
-	struct record_index frame_ids;
+	struct records frame_ids;
 	VEC(struct stack) stacks;
 	VEC(stackid)
 	first; /* [stack]: its first callee; 0: none; shorter than stacks where some
@@ -24,16 +19,16 @@ struct samples_builder {
 	struct pairs stack_ids; /* (caller, frame) of all other callees */
 	size_t pushed_max;      /* stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
-	struct record_index task_ids;
+	struct records task_ids;
 	VEC(struct event) events;
 	VEC(struct sample) at;
 	VEC(struct detail) details;
-	struct record_index detail_ids;
+	struct records detail_ids;
 	VEC(detailid) detail_of; /* of the first so many samples; the others have none */
 	VEC(struct task_arc) task_arcs;
-	struct record_index task_arc_ids;
+	struct records task_arc_ids;
 	VEC(struct latency) latencies;
-	struct record_index latency_ids;
+	struct records latency_ids;
 	VEC(struct unwind_failure) failures;
 	struct map64 failure_ids; /* by object */
 	struct audit audit;

@@ -1,3 +1,4 @@
+/* span.c - parses spans in seconds and percent. */
 #include "profile/span.h"
 
 #include <stdlib.h>
@@ -90,7 +91,7 @@ struct kin_error *span_parse(const char *text, struct time_range whole, struct t
 	if (!parse(text, whole, &r))
 		return err_new(
 			KIN_ERROR_USAGE,
-			"'%.80s' is no stretch of time: START,STOP in seconds, with a + from "
+			"'%.80s' is not a time interval: START,STOP in seconds, with a + from "
 			"the first sample on, or a part: 10%%-20%%, 10%%/2",
 			text);
 	if (r.to_ns < r.from_ns)

@@ -1,3 +1,4 @@
+/* threads.c - sorts tasks into threads, processes and runs, and labels them. */
 #include "profile/threads.h"
 
 #include <inttypes.h>

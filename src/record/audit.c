@@ -1,3 +1,4 @@
+/* audit.c - the lines that kin record prints at its end. */
 #include "record/audit.h"
 
 #include <stdio.h>
@@ -45,22 +46,38 @@ static void put_short_tasks(FILE *f, const struct record_audit *a)
 {
 	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
 	    percent(a->sampled_ns, a->cpu_ns) < 95)
-		fprintf(f, "  threads that ran for less than a sampling period are not seen: a "
-			   "higher -F shows more of them\n");
+		fprintf(f, "  threads that ran for less than a sampling period are not seen: -a "
+			   "sees them, a higher -F more of them\n");
+}
+
+/* The kernel looks at such timers with its tick. What samples stand for is right all the same. */
+static void put_rate(FILE *f, const struct record_audit *a)
+{
+	enum { ENOUGH = 50 };
+	double asked = a->asked_hz * seconds(a->cpu_ns);
+	if (a->samples >= ENOUGH && (double)a->samples < 0.7 * asked)
+		fprintf(f,
+			"  %u samples/s were asked for: the kernel looks at a program's timers "
+			"with "
+			"its own tick; each sample stands for the time since the one before\n",
+			a->asked_hz);
 }
 
 static void put_none(FILE *f, const struct record_audit *a)
 {
 	if (!a->samples && a->is_clock && !a->unseen_ns && !a->lost && !a->has_switches)
-		fprintf(f, "  no samples: too little CPU time was used for one; a higher -F takes "
-			   "more of them, --wall records waiting, too\n");
+		fprintf(f,
+			"  no samples: too little CPU time was used for one; a higher -F takes "
+			"more "
+			"of them%s\n",
+			a->inside ? "" : ", --wall records waiting, too");
 }
 
 /* Most of the time there was nothing to be sampled. */
 static void put_idle(FILE *f, const struct record_audit *a)
 {
 	enum { TENTH_OF_A_SECOND = 100000000 };
-	if (a->samples && a->is_clock && !a->has_switches && a->cpu_ns &&
+	if (a->samples && a->is_clock && !a->has_switches && !a->inside && a->cpu_ns &&
 	    a->duration_ns > TENTH_OF_A_SECOND && a->cpu_ns < a->duration_ns / 2)
 		fprintf(f,
 			"  on a CPU for %.1f %% of the time: --wall shows what it waited for in "
@@ -78,9 +95,8 @@ static void put_stacks(FILE *f, const struct record_audit *a)
 	fprintf(f, "%.1f frames each", (double)a->frames / (double)a->stacks);
 	if (a->guessed)
 		fprintf(f, ", %.1f %% of them by frame pointers", percent(a->guessed, a->frames));
-	if (a->continued)
-		fprintf(f, "; %llu deeper than the %u KiB copied, read on",
-			(unsigned long long)a->continued, a->stack_bytes / 1024);
+	if (a->guesses)
+		fprintf(f, "; %llu with callers that are a guess", (unsigned long long)a->guesses);
 	if (a->cut)
 		fprintf(f, "; %llu cut", (unsigned long long)a->cut);
 	fputc('\n', f);
@@ -99,13 +115,22 @@ static void put_losses(FILE *f, const struct record_audit *a)
 			(unsigned long long)a->lost);
 	if (a->unseen_ns)
 		fprintf(f,
-			"  not seen: %.3f s of CPU time, of programs that have more rights "
-			"(setuid) than the recorder, and of the kernel as it begins and ends "
-			"processes\n",
-			seconds(a->unseen_ns));
+			"  not seen: %.3f s of CPU time, of programs that %s, and of the kernel as "
+			"it begins and ends processes\n",
+			seconds(a->unseen_ns),
+			a->inside ? "do not load the runtime (linked statically, setuid)"
+				  : "have more rights (setuid) than the recorder");
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",
 			(unsigned long long)a->throttled);
+}
+
+static void put_own(FILE *f, const struct record_audit *a)
+{
+	fprintf(f, "  the recorder itself: %.3f s CPU", seconds(a->own_cpu_ns));
+	if (a->samples)
+		fprintf(f, " (%.1f us/sample)", (double)a->own_cpu_ns / 1e3 / (double)a->samples);
+	fputc('\n', f);
 }
 
 bool record_audit_is_bad(const struct record_audit *a)
@@ -117,9 +142,9 @@ char *record_audit_losses(const struct record_audit *a)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xopen_memstream(&text, &size);
 	put_losses(f, a);
-	fclose(f);
+	xclose_memstream(f, &text);
 	return text;
 }
 
@@ -127,7 +152,7 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 {
 	char *text = NULL, *name = escape_copy(output);
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xopen_memstream(&text, &size);
 	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)a->samples,
 		a->samples == 1 ? "" : "s", seconds(a->duration_ns), name);
 	put_size(f, a->file_size);
@@ -135,6 +160,7 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 		fprintf(f, " (%.0f B/sample)", (double)a->file_size / (double)a->samples);
 	fputc('\n', f);
 	put_time(f, a);
+	put_rate(f, a);
 	put_none(f, a);
 	put_idle(f, a);
 	put_short_tasks(f, a);
@@ -151,11 +177,9 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 			a->preemptions == 1 ? "" : "s");
 	}
 	put_losses(f, a);
-	fprintf(f, "  the recorder itself: %.3f s CPU", seconds(a->own_cpu_ns));
-	if (a->samples)
-		fprintf(f, " (%.1f us/sample)", (double)a->own_cpu_ns / 1e3 / (double)a->samples);
-	fputc('\n', f);
-	fclose(f);
+	if (!a->inside)
+		put_own(f, a);
+	xclose_memstream(f, &text);
 	free(name);
 	return text;
 }

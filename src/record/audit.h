@@ -12,15 +12,17 @@ struct record_audit {
 	uint64_t sampled_ns; /* what samples stand for; 0 if the first event is no clock */
 	uint64_t unseen_ns;  /* of it, where the kernel let nothing be sampled */
 	bool is_clock, user_only;
+	bool inside;       /* by the runtime, not by the kernel's samples */
+	unsigned asked_hz; /* samples per second of CPU time that were asked for; 0: not said */
 	uint64_t lost, throttled;
-	uint64_t stacks, complete, cut, continued, frames, guessed;
+	uint64_t stacks, complete, guesses, cut; /* of user stacks */
+	uint64_t frames, guessed;                /* by frame pointers */
 	uint64_t processes, threads;
 	uint64_t preemptions, switches;
 	bool has_switches;
 	uint64_t blocked_ns, waiting_ns; /* with wall time */
 	uint64_t file_size;
 	uint64_t own_cpu_ns; /* of the recorder */
-	uint32_t stack_bytes;
 	struct {
 		char *name; /* to be freed */
 		uint64_t failures;

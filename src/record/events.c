@@ -1,3 +1,4 @@
+/* events.c - parses lists of events with their modifiers, terms and groups. */
 #include "record/events.h"
 
 #include <errno.h>
@@ -7,195 +8,315 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "record/event_names.h"
+#include "record/tracefs.h"
 
-static const struct known {
-	const char *name;
-	uint32_t type;
-	uint64_t config;
-} known[] = {
-	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
-	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
-	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
-	{ "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
-	{ "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN },
-	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
-	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
-	{ "cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
-	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
-	{ "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
-	{ "alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS },
-	{ "emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS },
-	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
-	{ "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
-	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
-	{ "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
-	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
-	{ "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ "branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
-	{ "bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
-	{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
-	{ "stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
-	{ "stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+struct parser {
+	const char *text;
+	struct record_events *into;
+	uint32_t group; /* of what is being read; 0: none */
+	const char *group_modifiers;
+	size_t n_group_modifiers;
 };
 
-/* Cache events are a product: L1-dcache-load-misses. */
-static const struct known caches[] = {
-	{ "L1-dcache", 0, PERF_COUNT_HW_CACHE_L1D }, { "L1-icache", 0, PERF_COUNT_HW_CACHE_L1I },
-	{ "LLC", 0, PERF_COUNT_HW_CACHE_LL },        { "dTLB", 0, PERF_COUNT_HW_CACHE_DTLB },
-	{ "iTLB", 0, PERF_COUNT_HW_CACHE_ITLB },     { "branch", 0, PERF_COUNT_HW_CACHE_BPU },
-	{ "node", 0, PERF_COUNT_HW_CACHE_NODE },
-};
-static const struct known operations[] = {
-	{ "loads", 0, PERF_COUNT_HW_CACHE_OP_READ << 8 },
-	{ "load-misses", 0,
-	  PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },
-	{ "stores", 0, PERF_COUNT_HW_CACHE_OP_WRITE << 8 },
-	{ "store-misses", 0,
-	  PERF_COUNT_HW_CACHE_OP_WRITE << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },
-	{ "prefetches", 0, PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 },
-	{ "prefetch-misses", 0,
-	  PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },
-};
+/* ---- modifiers ---- */
 
-static bool is_word(const char *name, const char *s, size_t n)
-{
-	return strlen(name) == n && !memcmp(name, s, n);
-}
-
-static bool find_known(const char *s, size_t n, struct record_event *e)
-{
-	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		if (!is_word(known[i].name, s, n))
-			continue;
-		e->type = known[i].type;
-		e->config = known[i].config;
-		e->is_clock =
-			e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_CPU_CLOCK ||
-							  e->config == PERF_COUNT_SW_TASK_CLOCK);
-		return true;
-	}
-	return false;
-}
-
-static bool find_cache(const char *s, size_t n, struct record_event *e)
-{
-	for (size_t c = 0; c < ARRAY_LEN(caches); c++) {
-		size_t len = strlen(caches[c].name);
-		if (n <= len + 1 || memcmp(s, caches[c].name, len) != 0 || s[len] != '-')
-			continue;
-		for (size_t o = 0; o < ARRAY_LEN(operations); o++) {
-			if (!is_word(operations[o].name, s + len + 1, n - len - 1))
-				continue;
-			e->type = PERF_TYPE_HW_CACHE;
-			e->config = caches[c].config | operations[o].config;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool find_raw(const char *s, size_t n, struct record_event *e)
-{
-	char *end;
-	if (n < 2 || n > 17 || s[0] != 'r' || !strchr("0123456789abcdefABCDEF", s[1]))
-		return false;
-	errno = 0;
-	e->config = strtoull(s + 1, &end, 16);
-	e->type = PERF_TYPE_RAW;
-	return !errno && end == s + n;
-}
-
-static bool read_tracepoint(const char *folder, const char *s, size_t colon, size_t n,
-			    uint64_t *ret)
-{
-	unsigned long long id;
-	char *path = xprintf("%s/%.*s/%.*s/id", folder, (int)colon, s, (int)(n - colon - 1),
-			     s + colon + 1);
-	FILE *f = fopen(path, "re");
-	free(path);
-	bool ok = f && fscanf(f, "%llu", &id) == 1;
-	if (f)
-		fclose(f);
-	if (ok)
-		*ret = id;
-	return ok;
-}
-
-/* group:name; nothing in it leads elsewhere in the file system. */
-static bool find_tracepoint(const char *s, size_t n, struct record_event *e)
-{
-	const char *colon = memchr(s, ':', n);
-	if (!colon || memchr(s, '/', n) || memchr(s, '.', n))
-		return false;
-	size_t at = (size_t)(colon - s);
-	e->type = PERF_TYPE_TRACEPOINT;
-	return read_tracepoint("/sys/kernel/tracing/events", s, at, n, &e->config) ||
-	       read_tracepoint("/sys/kernel/debug/tracing/events", s, at, n, &e->config);
-}
+static const char letters[] = "ukhGHpPDeISWb";
 
 /* How many characters at the end of s are ":ukp..." */
 static size_t modifiers(const char *s, size_t n)
 {
 	size_t i = n;
-	while (i && strchr("ukpP", s[i - 1]))
+	while (i && strchr(letters, s[i - 1]))
 		i--;
 	return i && i < n && s[i - 1] == ':' ? n - i + 1 : 0;
 }
 
 static void apply_modifiers(const char *s, size_t n, struct record_event *e)
 {
-	bool user = memchr(s, 'u', n), kernel = memchr(s, 'k', n);
+	bool user = memchr(s, 'u', n), kernel = memchr(s, 'k', n), hyper = memchr(s, 'h', n);
+	bool guest = memchr(s, 'G', n), host = memchr(s, 'H', n);
 	for (size_t i = 0; i < n; i++)
 		e->precise = (uint8_t)(e->precise + (s[i] == 'p' && e->precise < 3));
-	if (user != kernel) {
-		e->exclude_kernel = user;
-		e->exclude_user = kernel;
+	if (memchr(s, 'P', n))
+		e->precise = 2;
+	if (user || kernel || hyper) {
+		e->exclude_user = !user;
+		e->exclude_kernel = !kernel;
+		e->exclude_hypervisor = !hyper;
 	}
+	if (guest || host) {
+		e->exclude_guest = !guest;
+		e->exclude_host = !host;
+	}
+	e->group_is_read |= memchr(s, 'S', n) != NULL;
+	e->pinned |= memchr(s, 'D', n) != NULL;
+	e->exclusive |= memchr(s, 'e', n) != NULL;
 }
 
-static struct kin_error *parse_one(const char *s, size_t n, struct record_event *ret)
+/* ---- terms: what stands between slashes ---- */
+
+struct word {
+	const char *s;
+	size_t n;
+};
+
+static bool is_word(struct word w, const char *text)
 {
-	struct record_event e = { 0 };
-	if (!n || n >= sizeof(e.name))
-		return err_new(KIN_ERROR_USAGE, "'%.80s' is not the name of an event", s);
-	memcpy(e.name, s, n);
-	size_t tail = modifiers(s, n), len = n - tail;
-	if (!find_known(s, len, &e) && !find_cache(s, len, &e) && !find_raw(s, len, &e) &&
-	    !find_tracepoint(s, n, &e)) {
-		if (!find_tracepoint(s, len, &e))
-			return err_new(
-				KIN_ERROR_USAGE,
-				"no event '%.*s': cycles, instructions, cache-misses, page-faults, "
-				"context-switches, cpu-clock, rHEX ... are events",
-				(int)n, s);
-	}
-	if (e.type != PERF_TYPE_TRACEPOINT || tail)
-		apply_modifiers(s + len, tail, &e);
-	*ret = e;
+	return strlen(text) == w.n && !memcmp(text, w.s, w.n);
+}
+
+static struct kin_error *no_term(const struct record_event *e, struct word w)
+{
+	return err_new(KIN_ERROR_USAGE,
+		       "'%s': unknown term '%.*s'; valid: period, freq, name, call-graph, config, "
+		       "config1, config2 and the terms of the unit",
+		       e->name, w.n > 80 ? 80 : (int)w.n, w.s);
+}
+
+/* Numbers of terms that every event has. */
+static uint64_t *number_of(struct record_event *e, struct word key)
+{
+	static const char *const names[] = { "period", "freq", "config", "config1", "config2" };
+	uint64_t *const at[] = { &e->period, &e->frequency, &e->config, &e->config1, &e->config2 };
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (is_word(key, names[i]))
+			return at[i];
 	return NULL;
 }
 
-struct kin_error *record_events_parse(const char *text, struct record_events *ret)
+static bool take_number(struct word value, uint64_t *ret)
 {
-	for (const char *s = text;; s++) {
-		struct record_event e;
-		size_t n = strcspn(s, ",");
-		struct kin_error *err = parse_one(s, n, &e);
+	char text[32], *end;
+	if (!value.n || value.n >= sizeof(text) || value.s[0] == '-')
+		return false;
+	memcpy(text, value.s, value.n);
+	text[value.n] = '\0';
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	return !errno && !*end;
+}
+
+static struct kin_error *apply_term(struct word unit, struct word key, struct word value,
+				    struct record_event *e, char *name, size_t name_size)
+{
+	uint64_t v = 1, *number = number_of(e, key);
+	bool good = !value.s || take_number(value, &v);
+	if (is_word(key, "name") && value.n && value.n < name_size) {
+		snprintf(name, name_size, "%.*s", (int)value.n, value.s);
+		return NULL;
+	}
+	if (is_word(key, "call-graph") && value.s) {
+		e->no_stacks = is_word(value, "no");
+		return NULL;
+	}
+	if (is_word(key, "time") || is_word(key, "inherit"))
+		return NULL; /* as all are */
+	if (number && good && value.s) {
+		*number = v;
+		return NULL;
+	}
+	if (unit.n && good && event_name_term(unit.s, unit.n, key.s, key.n, v, e))
+		return NULL;
+	return no_term(e, key);
+}
+
+/* "period=1000,name=x"; `unit` is empty for events that have names without one. */
+static struct kin_error *apply_terms(struct word unit, const char *s, size_t n,
+				     struct record_event *e)
+{
+	char name[sizeof(e->name)] = "";
+	for (const char *end = s + n; s < end;) {
+		const char *comma = memchr(s, ',', (size_t)(end - s));
+		struct word term = { s, (size_t)((comma ? comma : end) - s) }, value = { NULL, 0 };
+		const char *is = memchr(s, '=', term.n);
+		if (is) {
+			value = (struct word){ is + 1, (size_t)(s + term.n - is - 1) };
+			term.n = (size_t)(is - s);
+		}
+		struct kin_error *err = apply_term(unit, term, value, e, name, sizeof(name));
 		if (err)
 			return err;
-		vec_push(&ret->at, e);
+		s = comma ? comma + 1 : end;
+	}
+	if (*name)
+		snprintf(e->name, sizeof(e->name), "%s", name);
+	return NULL;
+}
+
+/* ---- single events ---- */
+
+static struct kin_error *no_event(const char *s, size_t n)
+{
+	return err_new(KIN_ERROR_USAGE,
+		       "no event '%.*s': cycles, instructions, cache-misses, page-faults, "
+		       "context-switches, cpu-clock, rHEX, sched:sched_switch ... are events",
+		       n > 80 ? 80 : (int)n, s);
+}
+
+/* NAME/TERMS/MODIFIERS, where NAME is an event or a unit. */
+static struct kin_error *parse_slashes(const char *s, size_t n, struct record_event *e)
+{
+	const char *first = memchr(s, '/', n);
+	const char *last = memrchr(s, '/', n);
+	struct word name = { s, (size_t)(first - s) }, unit = { s, 0 };
+	size_t tail = n - (size_t)(last + 1 - s);
+	const char *more = last + 1;
+	if (first == last ||
+	    strspn(more + (tail && *more == ':'), letters) < tail - (tail && *more == ':'))
+		return no_event(s, n);
+	if (!event_name_find(name.s, name.n, e)) {
+		if (!event_name_unit(name.s, name.n, e))
+			return no_event(s, n);
+		unit = name;
+	}
+	struct kin_error *err = apply_terms(unit, first + 1, (size_t)(last - first - 1), e);
+	if (!err)
+		apply_modifiers(more, tail, e);
+	return err;
+}
+
+/* GROUP:NAME, which may stand for several. */
+static struct kin_error *parse_tracepoints(struct parser *p, const char *s, size_t n,
+					   struct record_event e)
+{
+	struct tracepoints found = { 0 };
+	size_t tail = modifiers(s, n);
+	bool several = memchr(s, '*', n) || memchr(s, '?', n);
+	struct kin_error *err = tracefs_find(s, n - tail, &found);
+	if (err && tail) { /* its name may look like modifiers */
+		struct kin_error *other = tracefs_find(s, n, &found);
+		tail = other ? tail : 0;
+		kin_error_free(other ? other : err);
+		err = other ? err : NULL;
+	}
+	if (!err)
+		apply_modifiers(s + n - tail, tail, &e);
+	e.type = PERF_TYPE_TRACEPOINT;
+	for (size_t i = 0; !err && i < found.at.n; i++) {
+		if (several)
+			snprintf(e.name, sizeof(e.name), "%s%.*s", found.at.at[i].name, (int)tail,
+				 s + n - tail);
+		e.config = found.at.at[i].id;
+		snprintf(e.trace_point, sizeof(e.trace_point), "%s", found.at.at[i].name);
+		vec_push(&p->into->at, e);
+	}
+	vec_free(&found.at);
+	return err;
+}
+
+static struct kin_error *parse_breakpoint(const char *s, size_t n, struct record_event *e)
+{
+	size_t tail = 0, len = n;
+	if (!event_name_breakpoint(s + 4, n - 4, e)) {
+		tail = modifiers(s, n);
+		len = n - tail;
+		if (len < 4 || !event_name_breakpoint(s + 4, len - 4, e))
+			return err_new(
+				KIN_ERROR_USAGE,
+				"'%.*s': a breakpoint is mem:ADDRESS, mem:ADDRESS/LENGTH, and "
+				":r, :w, :rw or :x behind it",
+				n > 80 ? 80 : (int)n, s);
+	}
+	apply_modifiers(s + len, tail, e);
+	return NULL;
+}
+
+static struct kin_error *parse_one(struct parser *p, const char *s, size_t n)
+{
+	struct record_event e = { .exclude_guest = true,
+				  .group = p->group,
+				  .from = (uint32_t)(s - p->text) };
+	struct kin_error *err = NULL;
+	if (!n || n >= sizeof(e.name))
+		return err_new(KIN_ERROR_USAGE, "'%.80s' is not the name of an event", s);
+	memcpy(e.name, s, n);
+	apply_modifiers(p->group_modifiers, p->n_group_modifiers, &e);
+	size_t tail = modifiers(s, n), len = n - tail;
+	if (n > 4 && !memcmp(s, "mem:", 4))
+		err = parse_breakpoint(s, n, &e);
+	else if (memchr(s, '/', n))
+		err = parse_slashes(s, n, &e);
+	else if (event_name_find(s, len, &e))
+		apply_modifiers(s + len, tail, &e);
+	else if (memchr(s, ':', len) || memchr(s, ':', n))
+		return parse_tracepoints(p, s, n, e);
+	else
+		err = no_event(s, n);
+	if (!err)
+		vec_push(&p->into->at, e);
+	return err;
+}
+
+/* ---- lists ---- */
+
+/* Up to a comma that stands between no slashes; those of breakpoints enclose nothing. */
+static size_t length_of(const char *s, const char *end)
+{
+	bool encloses = strncmp(s, "mem:", 4) != 0, inside = false;
+	size_t n = 0;
+	for (; s + n < end && (inside || s[n] != ','); n++)
+		inside ^= encloses && s[n] == '/';
+	return n;
+}
+
+static struct kin_error *parse_list(struct parser *p, const char *s, const char *end)
+{
+	for (;; s++) {
+		size_t n = length_of(s, end);
+		struct kin_error *err = parse_one(p, s, n);
+		if (err)
+			return err;
 		s += n;
-		if (!*s)
+		if (s >= end)
 			return NULL;
 	}
 }
 
+/* {a,b}:MODIFIERS; *ret is behind it. */
+static struct kin_error *parse_group(struct parser *p, const char *s, const char **ret)
+{
+	static const struct parser none = { .group_modifiers = "" };
+	struct parser inner = *p;
+	const char *close = strchr(s, '}');
+	if (!close)
+		return err_new(KIN_ERROR_USAGE, "'%.80s': a group of events ends with }", s);
+	const char *behind = close + 1;
+	size_t n = *behind == ':' ? 1 + strspn(behind + 1, letters) : 0;
+	inner.group = (uint32_t)(s - p->text) + 1;
+	inner.group_modifiers = n ? behind : none.group_modifiers;
+	inner.n_group_modifiers = n;
+	*ret = behind + n;
+	if (**ret && **ret != ',')
+		return err_new(KIN_ERROR_USAGE, "'%.80s': modifiers or a comma follow a group", s);
+	return parse_list(&inner, s + 1, close);
+}
+
+struct kin_error *record_events_parse(const char *text, struct record_events *ret)
+{
+	struct parser p = { .text = text, .into = ret, .group_modifiers = "" };
+	const char *s = text, *end = text + strlen(text);
+	for (;; s++) {
+		struct kin_error *err;
+		if (*s == '{') {
+			err = parse_group(&p, s, &s);
+		} else {
+			size_t n = length_of(s, end);
+			err = parse_one(&p, s, n);
+			s += n;
+		}
+		if (err || !*s)
+			return err;
+	}
+}
+
+/* ---- those that nobody names ---- */
+
 static struct record_event of_name(const char *name)
 {
-	struct record_event e = { 0 };
+	struct record_event e = { .exclude_guest = true };
 	snprintf(e.name, sizeof(e.name), "%s", name);
-	find_known(name, strlen(name), &e);
+	event_name_find(name, strlen(name), &e);
 	return e;
 }
 
@@ -209,9 +330,28 @@ struct record_event record_event_cycles(void) { return of_name("cycles"); }
 struct record_event record_event_switches(void)
 {
 	struct record_event e = of_name("context-switches");
-	e.is_switches = true;
+	e.purpose = EVENT_SWITCHES;
 	e.period = 1;
 	return e;
+}
+
+struct record_event record_event_tracking(void)
+{
+	struct record_event e = of_name("dummy");
+	e.purpose = EVENT_TRACKING;
+	e.exclude_kernel = true;
+	e.period = 1;
+	return e;
+}
+
+bool record_event_is_cycles(const struct record_event *e)
+{
+	return e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+bool record_event_is_each(const struct record_event *e)
+{
+	return e->type == PERF_TYPE_TRACEPOINT || e->type == PERF_TYPE_BREAKPOINT;
 }
 
 void record_event_attr(const struct record_event *e, struct perf_event_attr *ret)
@@ -221,13 +361,21 @@ void record_event_attr(const struct record_event *e, struct perf_event_attr *ret
 		.size = sizeof(*ret),
 		.config = e->config,
 		.freq = !e->period,
-		.precise_ip = e->precise & 3,
+		.precise_ip = e->type == PERF_TYPE_SOFTWARE ? 0 : e->precise & 3,
 		.exclude_kernel = e->exclude_kernel,
-		.exclude_hv = e->exclude_kernel,
+		.exclude_hv = e->exclude_kernel || e->exclude_hypervisor,
 		.exclude_user = e->exclude_user,
-		.exclude_guest = 1,
+		.exclude_guest = e->exclude_guest,
+		.exclude_host = e->exclude_host,
+		.pinned = e->pinned,
+		.exclusive = e->exclusive,
+		.bp_type = e->bp_type,
 	};
-	if (e->period)
+	ret->config1 = e->config1;
+	ret->config2 = e->config2;
+	if (e->is_read)
+		ret->freq = 0;
+	else if (e->period)
 		ret->sample_period = e->period;
 	else
 		ret->sample_freq = e->frequency;

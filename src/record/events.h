@@ -1,8 +1,17 @@
 /* events.h - what is sampled: event names as perf spells them, made into kernel attributes.
  *
- * "cycles:u,page-faults": names, separated by commas, each with modifiers: u, k (only in user or
- * kernel mode), p (accepted; as precise as the machine can). Known are the kernel's generic
- * hardware, cache and software events, rHEX (raw), and tracepoints (group:name). */
+ *	cycles:u,page-faults             names, each with modifiers
+ *	cpu-clock/period=100000,name=x/  with terms of their own: period, freq, name, call-graph=no,
+ *	                                 config, config1, config2
+ *	cpu/event=0x3c,umask=1/k         an event of a unit of /sys/bus/event_source/devices
+ *	{cycles,instructions}            counted together: either all of them, or none
+ *	sched:sched_switch, syscalls:*   trace points, also of probes that were defined
+ *	mem:0x601040/8:rw                accesses to an address; x: its execution
+ *
+ * Modifiers: u, k, h (only in user mode, in the kernel, in a hypervisor), G, H (only in guests,
+ * only outside of them), p (as precise as the machine can), D (pinned), e (exclusive), S (of a
+ * group: the first event alone is sampled, and the others are read then). Known are the
+ * kernel's generic hardware, cache and software events, rHEX (raw), and those above. */
 #ifndef RECORD_EVENTS_H
 #define RECORD_EVENTS_H
 
@@ -11,17 +20,31 @@
 struct kin_error;
 struct perf_event_attr;
 
+enum record_event_purpose {
+	EVENT_SAMPLED,  /* the user's: its samples go into the file */
+	EVENT_SWITCHES, /* stacks of threads that go to sleep, for who records waiting */
+	EVENT_TRACKING, /* nothing but the records of tasks and mappings */
+};
+
 struct record_event {
-	char name[80]; /* as it was asked for, with modifiers */
-	uint32_t type; /* PERF_TYPE_* */
-	uint64_t config;
-	uint64_t period;    /* one sample each so many; 0: by frequency */
-	uint64_t frequency; /* samples per second of each CPU's time */
+	char name[256];        /* as it was asked for, with modifiers */
+	char trace_point[200]; /* "group:name", if it is one */
+	uint32_t type;         /* PERF_TYPE_*, or the number of a unit */
+	uint64_t config, config1, config2;
+	uint32_t bp_type;   /* HW_BREAKPOINT_*, of PERF_TYPE_BREAKPOINT */
+	uint64_t period;    /* one sample each so many; 0: by frequency, or not said yet */
+	uint64_t frequency; /* samples per second of each CPU's time; 0: not said yet */
+	uint32_t group;     /* events of the same one are counted together, the leader is first; 0:
+			     * none */
+	uint32_t from;      /* where it is in the text that was parsed */
 	uint8_t precise;
-	bool exclude_kernel, exclude_user;
-	bool is_clock;    /* counts nanoseconds of CPU time */
-	bool is_switches; /* added for stacks of threads that go to sleep: not an event of the
-			     user's */
+	bool exclude_kernel, exclude_user, exclude_hypervisor, exclude_host, exclude_guest;
+	bool pinned, exclusive;
+	bool group_is_read; /* S */
+	bool is_read;       /* when the first of its group is sampled, and not sampled itself */
+	bool no_stacks;     /* call-graph=no */
+	bool is_clock;      /* counts nanoseconds of CPU time */
+	enum record_event_purpose purpose;
 };
 struct record_events {
 	VEC(struct record_event) at;
@@ -34,6 +57,12 @@ struct kin_error *record_events_parse(const char *text, struct record_events *re
 struct record_event record_event_clock(bool tasks);
 struct record_event record_event_cycles(void);
 struct record_event record_event_switches(void);
+struct record_event record_event_tracking(void);
+
+/* True if machines without counters of cycles have a clock in its place. */
+bool record_event_is_cycles(const struct record_event *e);
+/* Events that happen, and of which every one is a sample unless somebody says otherwise. */
+bool record_event_is_each(const struct record_event *e);
 
 /* Fills type, config, period, exclusions. */
 void record_event_attr(const struct record_event *e, struct perf_event_attr *ret);

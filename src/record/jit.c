@@ -1,3 +1,4 @@
+/* jit.c - reads perf-PID.map files and jitdumps as they grow. */
 #include "record/jit.h"
 
 #include <errno.h>

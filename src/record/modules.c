@@ -1,3 +1,4 @@
+/* modules.c - opens mapped files once each, and compiles their call-frame information. */
 #include "record/modules.h"
 
 #include <elf.h>
@@ -12,20 +13,25 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/num.h"
 #include "base/strtab.h"
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
+enum { TABLE_LIMIT = 64 << 20 };
 
 struct modules {
 	VEC(struct module *) at;
 	struct strtab *keys;
 	struct map64 by_key; /* strid -> index */
 	size_t n_open;
+	size_t table_bytes, table_limit;
+	uint64_t uses; /* of tables */
 };
 
-struct modules *modules_new(void)
+struct modules *modules_new(size_t table_limit)
 {
 	struct modules *m = xalloc(sizeof(*m));
+	m->table_limit = table_limit ? table_limit : TABLE_LIMIT;
 	m->keys = strtab_new();
 	return m;
 }
@@ -52,6 +58,7 @@ void modules_free(struct modules *m)
 	free(m);
 }
 
+size_t modules_table_bytes(const struct modules *m) { return m->table_bytes; }
 size_t modules_count(const struct modules *m) { return m->at.n; }
 struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i]; }
 
@@ -147,15 +154,6 @@ static bool read_layout(struct module *m, const struct image *im)
 
 /* ---- call-frame information ---- */
 
-static enum unwind_machine this_machine(void)
-{
-#if defined(__x86_64__)
-	return UNWIND_X86_64;
-#else
-	return UNWIND_AARCH64;
-#endif
-}
-
 struct frame_sections {
 	struct cfi_section at[2];
 	uint8_t *data[2]; /* to be freed */
@@ -171,7 +169,7 @@ static void add_section(struct frame_sections *f, const struct image *im, const 
 	if (!data)
 		return;
 	f->data[f->n] = data;
-	f->at[f->n++] = (struct cfi_section){ .machine = this_machine(),
+	f->at[f->n++] = (struct cfi_section){ .machine = machine_native(),
 					      .debug_frame = debug_frame,
 					      .data = data,
 					      .size = s->sh_size,
@@ -215,7 +213,7 @@ static void find_by_segment(struct frame_sections *f, const struct image *im, co
 		if (!data)
 			break;
 		f->data[0] = data;
-		if (cfi_from_segment(this_machine(), data, p[i].p_filesz, p[i].p_vaddr,
+		if (cfi_from_segment(machine_native(), data, p[i].p_filesz, p[i].p_vaddr,
 				     hdr->p_vaddr, hdr->p_memsz, &f->at[0]))
 			f->n = 1;
 		break;
@@ -240,31 +238,6 @@ static struct unwind_table *compile(const struct image *im)
 	return t;
 }
 
-static void hex(const struct module *m, char ret[2 * BUILD_ID_MAX + 1])
-{
-	for (size_t i = 0; i < m->build_id_size; i++)
-		sprintf(ret + 2 * i, "%02x", m->build_id[i]);
-	ret[2 * m->build_id_size] = '\0';
-}
-
-/* What is cached is a convenience: all that goes wrong means to compile. */
-static struct unwind_table *cached(const struct module *m, const struct image *im)
-{
-	char id[2 * BUILD_ID_MAX + 1];
-	struct unwind_table *t = NULL;
-	char *folder = m->build_id_size ? unwind_cache_folder() : NULL;
-	hex(m, id);
-	if (folder)
-		kin_error_free(unwind_table_load(folder, id, &t));
-	if (!t) {
-		t = compile(im);
-		if (t && folder)
-			kin_error_free(unwind_table_save(t, folder, id));
-	}
-	free(folder);
-	return t;
-}
-
 /* The same in every process, but for those of 32 bits; its size is that of its mapping, at least.
  */
 static bool own_vdso(struct image *ret)
@@ -283,26 +256,6 @@ static void find_vdso(struct module *m)
 		m->build_id_size = t.build_id_size;
 	}
 	free(t.segments);
-}
-
-const struct unwind_table *module_table(struct module *m)
-{
-	if (m->sought)
-		return m->table;
-	m->sought = true;
-	struct image im;
-	if (m->kind == KINF_VDSO && own_vdso(&im)) {
-		m->table = compile(&im);
-	} else if (m->fd >= 0) {
-		struct stat st;
-		if (!fstat(m->fd, &st)) {
-			im = (struct image){ .fd = m->fd, .size = (uint64_t)st.st_size };
-			m->table = cached(m, &im);
-		}
-		close(m->fd);
-		m->fd = -1;
-	}
-	return m->table;
 }
 
 /* ---- files ---- */
@@ -370,6 +323,131 @@ static void find_file(struct module *m, const struct module_key *key)
 	}
 }
 
+/* ---- tables ---- */
+
+/* Where the cache has the module; NULL: it has none of these. */
+static char *cache_place(const struct module *m, char id[2 * BUILD_ID_MAX + 1])
+{
+	num_hex(id, m->build_id, m->build_id_size);
+	return m->build_id_size ? unwind_cache_folder() : NULL;
+}
+
+/* What is cached is a convenience: all that goes wrong means to compile. */
+static void load(struct module *m)
+{
+	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);
+	if (folder)
+		kin_error_free(unwind_table_load(folder, id, &m->table));
+	m->cached = m->table;
+	free(folder);
+}
+
+static void save(struct module *m)
+{
+	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);
+	struct kin_error *err = folder ? unwind_table_save(m->table, folder, id) : NULL;
+	m->cached = folder && !err;
+	kin_error_free(err);
+	free(folder);
+}
+
+static void close_file(struct module *m)
+{
+	if (m->fd < 0)
+		return;
+	close(m->fd);
+	m->fd = -1;
+	m->all->n_open--;
+}
+
+/* By its name, if that is the same file still. */
+static bool reopen(struct module *m)
+{
+	struct module t = { .fd = -1 };
+	struct module_key key = { .build_id = m->build_id,
+				  .build_id_size = m->build_id_size,
+				  .inode = m->inode };
+	bool same = (key.build_id_size || key.inode) && try_file(&t, &key, m->path);
+	free(t.segments);
+	m->fd = t.fd;
+	m->all->n_open += same;
+	return same;
+}
+
+static void make_table(struct module *m)
+{
+	struct image im;
+	struct stat st;
+	if (m->kind == KINF_VDSO && own_vdso(&im)) {
+		m->table = compile(&im);
+		return;
+	}
+	if (m->fd >= 0 || m->evicted)
+		load(m);
+	if (!m->table && m->evicted)
+		reopen(m);
+	if (!m->table && m->fd >= 0 && !fstat(m->fd, &st)) {
+		im = (struct image){ .fd = m->fd, .size = (uint64_t)st.st_size };
+		m->table = compile(&im);
+		if (m->table)
+			save(m);
+	}
+	close_file(m);
+}
+
+static bool can_be_read_again(struct module *m)
+{
+	if (m->cached || m->kind == KINF_VDSO)
+		return true;
+	bool there = reopen(m);
+	close_file(m);
+	m->kept = !there;
+	return there;
+}
+
+/* The table that was used least recently and may go; NULL: none may. */
+static struct module *oldest(const struct modules *all, const struct module *but)
+{
+	struct module *old = NULL;
+	for (size_t i = 0; i < all->at.n; i++) {
+		struct module *m = all->at.at[i];
+		if (m->table && m != but && !m->kept && (!old || m->used < old->used))
+			old = m;
+	}
+	return old;
+}
+
+static void evict(struct module *m)
+{
+	m->all->table_bytes -= unwind_table_bytes(m->table);
+	unwind_table_free(m->table);
+	m->table = NULL;
+	m->sought = false;
+	m->evicted = true;
+}
+
+static void make_room(struct modules *all, const struct module *but)
+{
+	struct module *m;
+	while (all->table_bytes > all->table_limit && (m = oldest(all, but)))
+		if (can_be_read_again(m))
+			evict(m);
+}
+
+const struct unwind_table *module_table(struct module *m)
+{
+	m->used = ++m->all->uses;
+	if (m->sought)
+		return m->table;
+	m->sought = true;
+	make_table(m);
+	if (m->table) {
+		m->all->table_bytes += unwind_table_bytes(m->table);
+		make_room(m->all, m);
+	}
+	return m->table;
+}
+
 /* ---- interning ---- */
 
 static enum kinf_module_kind kind_of(const char *path)
@@ -397,9 +475,10 @@ static char *without_deleted(const char *path)
 	return xprintf("%.*s", (int)n, path);
 }
 
-static struct module *module_new(const struct module_key *key)
+static struct module *module_new(struct modules *all, const struct module_key *key)
 {
 	struct module *m = xalloc(sizeof(*m));
+	m->all = all;
 	m->fd = -1;
 	m->kind = kind_of(key->path);
 	m->path = without_deleted(key->path);
@@ -424,14 +503,15 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 		n = (size_t)sprintf(id, "%d", (int)key->pid);
 	else if (!key->build_id_size)
 		n = (size_t)sprintf(id, "%llu", (unsigned long long)key->inode);
-	for (size_t i = 0; !jit && i < key->build_id_size && i < BUILD_ID_MAX; i++)
-		n += (size_t)sprintf(id + n, "%02x", key->build_id[i]);
+	if (!jit)
+		n += num_hex(id + n, key->build_id,
+			     key->build_id_size < BUILD_ID_MAX ? key->build_id_size : BUILD_ID_MAX);
 	char *text = xprintf("%.*s %s", (int)n, id, jit ? "" : key->path);
 	uint32_t *index = map64_at(&m->by_key, strtab_add(m->keys, text));
 	free(text);
 	if (*index != NONE)
 		return m->at.at[*index];
-	struct module *made = module_new(key);
+	struct module *made = module_new(m, key);
 	*index = (uint32_t)m->at.n;
 	vec_push(&m->at, made);
 	if (made->fd >= 0 && ++m->n_open > OPEN_MAX_FILES) {

@@ -3,7 +3,10 @@
  * Modules are interned by path and build-id (or inode, where the kernel says that alone). A file is
  * opened when it is first seen mapped, since it may be gone when it is first needed; its
  * call-frame information is read when a stack first leads into it, from the cache if it is there.
- */
+ *
+ * Tables of that information have a limit of memory. Beyond it those that were used least recently
+ * are freed, and read again when a stack leads there; but not those that could not be read again,
+ * since their file is gone and the cache does not have them. */
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
@@ -20,14 +23,20 @@ struct module {
 	char *path; /* as the process sees it */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
-	uint64_t inode;    /* 0: not known */
-	bool main;         /* the executable of a process */
-	uint32_t file_id;  /* in the data written; 0: not yet */
-	uint64_t failures; /* stacks that ended in it too early */
+	uint64_t inode;            /* 0: not known */
+	bool main;                 /* the executable of a process */
+	uint32_t file_id;          /* in the data written; 0: not yet */
+	uint64_t failures;         /* stacks that ended in it too early */
+	uint64_t failures_written; /* of those, in files that are finished */
 
 	/* the rest is for modules.c */
+	struct modules *all;
 	int fd; /* -1: not open */
 	bool sought;
+	bool evicted;               /* had a table, which is to be read again */
+	bool cached;                /* the cache has the table */
+	bool kept;                  /* the table cannot be read again */
+	uint64_t used;              /* when last: by modules.uses */
 	struct unwind_table *table; /* NULL: none */
 	struct segment {
 		uint64_t offset, vaddr, size;
@@ -36,8 +45,10 @@ struct module {
 };
 
 struct modules;
-struct modules *modules_new(void);
-void modules_free(struct modules *m); /* NULL is fine */
+/* table_limit: for tables, in bytes; 0: 64 MiB. */
+struct modules *modules_new(size_t table_limit);
+void modules_free(struct modules *m);                /* NULL is fine */
+size_t modules_table_bytes(const struct modules *m); /* of all tables that are in memory */
 
 struct module_key {
 	const char *path; /* as in maps: with " (deleted)", "[vdso]", "//anon", or "" */
@@ -56,7 +67,7 @@ struct module *modules_at(const struct modules *m, size_t i);
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset);
 /* Offset in the file of a link-time address. */
 uint64_t module_offset(const struct module *m, uint64_t addr);
-/* NULL if there is none. */
+/* NULL if there is none. Valid until the next call for any module. */
 const struct unwind_table *module_table(struct module *m);
 
 #endif

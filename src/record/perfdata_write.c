@@ -1,3 +1,4 @@
+/* perfdata_write.c - writes headers and records of a perf.data. */
 #include "record/perfdata_write.h"
 
 #include <errno.h>
@@ -124,7 +125,9 @@ static void write_attrs(struct perfdata *p, const struct rings *rings)
 	p->header.attrs = (struct section){ offset, p->n_events * sizeof(struct file_attr) };
 	for (size_t i = 0; i < p->n_events; i++) {
 		struct file_attr a = { .attr = *rings_attr(rings, i) };
-		a.attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+		a.attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+						  PERF_SAMPLE_READ);
+		a.attr.read_format &= ~(uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID);
 		a.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* perf 5 refuses it */
 		a.attr.sample_regs_user = 0;
@@ -227,13 +230,23 @@ static void introduce(struct perfdata *p, const struct ring_record *r, const str
 	}
 }
 
+/* perf knows of no such thing. */
+static size_t count_marks(const struct unwound *stack)
+{
+	size_t n = 0;
+	for (size_t i = stack->n_kernel; i < stack->n; i++)
+		n += !!(stack->frames[i].flags & KINF_FRAME_MARK);
+	return n;
+}
+
 void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thread *t,
 		     const struct unwound *stack)
 {
 	introduce(p, r, t);
 	p->kernel_seen |= stack->n_kernel != 0;
 	bool user = stack->n > stack->n_kernel;
-	size_t n_chain = stack->n + (stack->n_kernel != 0) + user;
+	size_t n_frames = stack->n - count_marks(stack);
+	size_t n_chain = n_frames + (stack->n_kernel != 0) + user;
 	size_t n = 8 + 6 * 8 + 8 + n_chain * 8;
 	if (n > RECORD_MAX || r->event >= p->n_events)
 		return;
@@ -252,7 +265,8 @@ void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thr
 	if (user)
 		*at++ = (uint64_t)PERF_CONTEXT_USER;
 	for (size_t i = stack->n_kernel; i < stack->n; i++)
-		*at++ = stack->frames[i].pc;
+		if (!(stack->frames[i].flags & KINF_FRAME_MARK))
+			*at++ = stack->frames[i].pc;
 }
 
 /* At the end, when the kernel's names are there anyway. Readers put it first, by its time. */

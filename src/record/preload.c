@@ -1,3 +1,4 @@
+/* preload.c - makes the environment, and names what keeps a program from loading the runtime. */
 #include "record/preload.h"
 
 #include <elf.h>
@@ -34,7 +35,7 @@ char *preload_find(void)
 
 /* A path as a setting's value: absolute, since programs go elsewhere; %% and %c as the runtime
  * reads them. */
-static char *output_setting(const char *path)
+static char *output_setting(const char *path, bool literal)
 {
 	char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
 	size_t size = 2 * ((cwd ? strlen(cwd) : 0) + strlen(path)) + 2, n = 0;
@@ -48,8 +49,8 @@ static char *output_setting(const char *path)
 	if (cwd)
 		to[n++] = '/';
 	for (const char *s = path; *s; s++) {
-		if (*s == ',')
-			n += (size_t)snprintf(to + n, size - n, "%%c");
+		if (*s == ',' || (*s == '%' && literal))
+			n += (size_t)snprintf(to + n, size - n, *s == ',' ? "%%c" : "%%%%");
 		else
 			to[n++] = *s; /* %p and the like are the user's */
 	}
@@ -61,11 +62,12 @@ static char *output_setting(const char *path)
 static char *settings_text(const struct preload_opts *o)
 {
 	const char *own = getenv("KIN_OPTIONS");
-	char *output = output_setting(o->output), sample[32] = "off";
+	char *output = output_setting(o->output, o->literal), sample[32] = "off";
 	if (o->frequency)
 		snprintf(sample, sizeof(sample), "%u", o->frequency);
-	char *text = xprintf("output=%s,sample=%s,stacks=%s%s%s%s%s%s%s%s", output, sample,
-			     o->leaves ? "off" : "on", o->no_arcs ? ",arcs=off" : "",
+	char *text = xprintf("%s%s%soutput=%s,sample=%s,stacks=%s%s%s%s%s%s%s%s",
+			     o->run ? "run=" : "", o->run ? o->run : "", o->run ? "," : "", output,
+			     sample, o->leaves ? "off" : "on", o->no_arcs ? ",arcs=off" : "",
 			     o->no_blocks ? ",blocks=off" : "", o->no_gmon ? ",gmon=off" : "",
 			     o->latency ? ",latency=on" : "", o->verbose ? ",verbose" : "",
 			     own && *own ? "," : "", own ? own : "");
@@ -149,31 +151,35 @@ static bool has_runtime(int fd, const struct stat *st)
 	return found;
 }
 
-static const char *obstacle_of(int fd, const struct stat *st)
+static const char *obstacle_of(int fd, const struct stat *st, const char **remedy)
 {
+	static const char recorder[] = "use kin record";
 	uint8_t head[4096];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	if (n < EI_NIDENT || memcmp(head, ELFMAG, SELFMAG) != 0)
 		return NULL; /* a script: its interpreter loads it */
-	if (head[EI_CLASS] != ELFCLASS64)
+	if (head[EI_CLASS] != ELFCLASS64) {
+		*remedy = recorder;
 		return "is a 32-bit program, and the library has 64 bits";
-	if (!has_header(head, (size_t)n, PT_INTERP) && !has_runtime(fd, st))
-		return "is linked statically: link it with -lkinrt (kin cc does), or use kin "
-		       "record";
+	}
+	if (!has_header(head, (size_t)n, PT_INTERP) && !has_runtime(fd, st)) {
+		*remedy = recorder;
+		return "is linked statically: link it with -lkinrt (kin cc does)";
+	}
 	if ((st->st_mode & S_ISUID && st->st_uid != geteuid()) ||
 	    (st->st_mode & S_ISGID && st->st_gid != getegid()))
 		return "runs with other rights than yours, so that the system preloads nothing";
 	return NULL;
 }
 
-const char *preload_obstacle(const char *program)
+const char *preload_obstacle(const char *program, const char **remedy)
 {
 	struct stat st;
 	const char *what = NULL;
 	char *path = in_path(program);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
-		what = obstacle_of(fd, &st);
+		what = obstacle_of(fd, &st, remedy);
 	if (fd >= 0)
 		close(fd);
 	free(path);

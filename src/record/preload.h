@@ -8,11 +8,13 @@ struct kin_error;
 
 struct preload_opts {
 	const char *output; /* the .kin file */
+	bool literal;       /* a percent sign in its name is one */
 	unsigned frequency; /* samples per second of CPU time; 0: none */
 	bool leaves;        /* samples without their callers */
 	bool no_arcs, no_blocks, no_gmon;
-	bool latency; /* how long calls take, where their ends are known */
-	bool verbose; /* the runtime says on standard error what goes wrong */
+	bool latency;    /* how long calls take, where their ends are known */
+	const char *run; /* kept in the files, to know them again; NULL: nothing. No commas */
+	bool verbose;    /* the runtime says on standard error what goes wrong */
 };
 
 /* libkinrt.so, as it is installed beside this program, or built; NULL: it is not. To be freed. */
@@ -24,7 +26,8 @@ char *preload_find(void);
 struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
 
 /* Why a program (a path, or a name to be looked for in PATH) will not load the library, in words
- * that go after its name; NULL: nothing is known to hinder it. Static. */
-const char *preload_obstacle(const char *program);
+ * that go after its name; NULL: nothing is known to hinder it. *remedy is what else could be done
+ * ("use kin record"), if there is something; it stays as it is if not. Both static. */
+const char *preload_obstacle(const char *program, const char **remedy);
 
 #endif

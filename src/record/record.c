@@ -1,3 +1,4 @@
+/* record.c - opens events by the options, starts the program, and records to the end. */
 #include "record/record.h"
 
 #include <elf.h>
@@ -11,45 +12,127 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "machine/machine.h"
 #include "record/session.h"
+#include "record/tracefs.h"
 
-enum { DEFAULT_FREQUENCY = 999, FP_STACK = 1024 };
+enum { DEFAULT_FREQUENCY = 999, FP_STACK = 1024, RECENT_BYTES = 64 << 20 };
 
 /* ---- events ---- */
 
+static int read_int(const char *path)
+{
+	int v = -1000;
+	FILE *f = fopen(path, "re");
+	if (f && fscanf(f, "%d", &v) != 1)
+		v = -1000;
+	if (f)
+		fclose(f);
+	return v;
+}
+
+uint64_t record_max_rate(void)
+{
+	int n = read_int("/proc/sys/kernel/perf_event_max_sample_rate");
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+/* What was not said with the event itself. */
 static void set_rate(struct record_event *e, const struct record_opts *o)
 {
-	if (e->is_switches)
+	if (e->purpose != EVENT_SAMPLED)
 		return;
-	e->period = o->period;
-	e->frequency = o->frequency ? o->frequency : DEFAULT_FREQUENCY;
-	if (o->period && e->is_clock && o->period < 10000)
+	if (e->is_read) {
+		e->period = e->frequency = 0;
+		return;
+	}
+	if (!e->period && !e->frequency) {
+		e->period = o->period;
+		e->frequency = o->frequency;
+		if (!o->period && !o->frequency && record_event_is_each(e))
+			e->period = 1;
+		else if (!o->frequency)
+			e->frequency = DEFAULT_FREQUENCY;
+	}
+	if (e->period && e->is_clock && e->period < 10000)
 		e->period = 10000; /* the least that the kernel's timers do, in ns */
+}
+
+static struct kin_error *check_rate(const struct record_opts *o)
+{
+	uint64_t most = record_max_rate();
+	if (!o->strict_rate || !most || o->frequency <= most)
+		return NULL;
+	return err_new(KIN_ERROR_USAGE,
+		       "-F %llu: the kernel permits %llu samples per second: sudo sysctl "
+		       "kernel.perf_event_max_sample_rate=%llu",
+		       (unsigned long long)o->frequency, (unsigned long long)most,
+		       (unsigned long long)o->frequency);
+}
+
+/* The kernel refuses counters that are to be faster; its timers have no such limit. */
+static void limit_rate(struct record_event *e)
+{
+	uint64_t most = record_max_rate();
+	if (!e->period && !e->is_clock && most && e->frequency > most)
+		e->frequency = most;
+}
+
+/* What the command line says of all of them. */
+static void set_all(struct record_events *events, const struct record_opts *o)
+{
+	for (size_t i = 0; i < events->at.n; i++) {
+		struct record_event *e = &events->at.at[i];
+		if (e->purpose != EVENT_SAMPLED)
+			continue;
+		if (o->all_user || o->all_kernel) {
+			e->exclude_kernel = o->all_user;
+			e->exclude_user = o->all_kernel;
+		}
+		if (o->one_group)
+			e->group = 1;
+		e->is_read = e->group && i && e[-1].group == e->group &&
+			     (e[-1].is_read || e[-1].group_is_read);
+		set_rate(e, o);
+		limit_rate(e);
+	}
 }
 
 /* Everything but the list itself. */
 static struct rings_opts rings_opts_of(struct session *s)
 {
 	const struct record_opts *o = s->opts;
-	bool fp = o->mode == UNWINDING_FP;
+	bool fp = o->mode == UNWINDING_FP, user = !o->kernel_chains;
 	return (struct rings_opts){
 		.events = &s->events,
 		.tids = s->followed.at.at,
 		.n_tids = o->everything ? 0 : s->followed.at.n,
-		.on_exec = o->argv && !o->everything,
+		.on_exec = o->argv && !record_is_apart(o),
 		.callchain = true,
-		.user_chain = fp,
-		.stack_bytes = fp ? FP_STACK : UINT32_MAX,
+		.user_chain = fp && user,
+		.no_kernel_chain = o->user_chains,
+		.stack_bytes = !user            ? 0
+			       : fp             ? FP_STACK
+			       : o->stack_bytes ? o->stack_bytes
+						: UINT32_MAX,
 		.switches = o->wall,
+		.no_inherit = o->no_inherit,
+		.spread = !o->exact,
+		.cpus = o->cpus,
+		.n_cpus = o->n_cpus,
+		.cgroup_fd = s->cgroup_fd,
+		.buffer_bytes = o->buffer_bytes,
+		.filters = o->filters,
+		.n_filters = o->n_filters,
 	};
 }
 
 static struct kin_error *open_list(struct session *s)
 {
 	struct rings_opts ro = rings_opts_of(s);
-	for (size_t i = 0; i < s->events.at.n; i++)
-		set_rate(&s->events.at.at[i], s->opts);
+	set_all(&s->events, s->opts);
 	return rings_open(&ro, &s->rings, &s->user_only);
 }
 
@@ -70,26 +153,84 @@ static struct kin_error *open_with_switches(struct session *s)
 	return open_list(s);
 }
 
-/* Cycles where there is something that counts them, else time. */
-static struct kin_error *open_usual(struct session *s)
+/* What is not sampled all the time has an event that sees all tasks and mappings. */
+static struct kin_error *open_with_tracking(struct session *s)
 {
-	vec_push(&s->events.at, record_event_cycles());
+	size_t n = s->events.at.n;
+	if (s->gate)
+		vec_push(&s->events.at, record_event_tracking());
 	struct kin_error *err = open_with_switches(s);
-	if (!err || s->opts->period)
-		return err;
-	kin_error_free(err);
-	s->events.at.n = 0;
-	s->user_only = false;
-	vec_push(&s->events.at, record_event_clock(!s->opts->everything));
-	return open_with_switches(s);
+	if (err)
+		s->events.at.n = n;
+	return err;
+}
+
+static void use_clock(struct session *s, struct record_event *e)
+{
+	struct record_event clock = record_event_clock(!s->opts->everything);
+	clock.exclude_kernel = e->exclude_kernel;
+	clock.exclude_user = e->exclude_user;
+	clock.period = e->period;
+	clock.frequency = e->frequency;
+	clock.group = e->group;
+	clock.group_is_read = e->group_is_read;
+	*e = clock;
+}
+
+/* True if the machine's clock took the place of cycles: of which there is no count here. */
+static bool replace_cycles(struct session *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->events.at.n; i++) {
+		struct record_event *e = &s->events.at.at[i];
+		if (!record_event_is_cycles(e))
+			continue;
+		use_clock(s, e);
+		any = true;
+	}
+	return any;
+}
+
+/* Says so where cycles were asked for, or a number of them. */
+static void tell_of_clock(struct session *s)
+{
+	const struct record_opts *o = s->opts;
+	if (!o->events && !o->period)
+		return;
+	s->instead = "cycles";
+	char *line = xprintf("this machine does not count cycles: samples are by %s%s",
+			     s->events.at.at[0].is_clock ? s->events.at.at[0].name : "CPU time",
+			     o->period ? ", and -c counts nanoseconds of it" : "");
+	o->say(line);
+	free(line);
 }
 
 static struct kin_error *open_events(struct session *s)
 {
-	if (!s->opts->events)
-		return open_usual(s);
-	struct kin_error *err = record_events_parse(s->opts->events, &s->events);
-	return err ? err : open_with_switches(s);
+	struct kin_error *err = check_rate(s->opts);
+	if (!err && s->opts->events)
+		err = record_events_parse(s->opts->events, &s->events);
+	else if (!err)
+		vec_push(&s->events.at, record_event_cycles());
+	if (!err)
+		err = open_with_tracking(s);
+	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED || !replace_cycles(s))
+		return err;
+	kin_error_free(err);
+	err = open_with_tracking(s); /* user mode alone, if it was that before */
+	if (!err)
+		tell_of_clock(s);
+	return err;
+}
+
+struct kin_error *record_check(const struct record_opts *opts)
+{
+	struct record_events events = { 0 };
+	struct kin_error *err = check_rate(opts);
+	if (!err && opts->events)
+		err = record_events_parse(opts->events, &events);
+	vec_free(&events.at);
+	return err;
 }
 
 /* ---- what is followed ---- */
@@ -107,48 +248,77 @@ static struct kin_error *find_threads(struct session *s)
 	return NULL;
 }
 
+/* By its path from the file system's root, or from that of the control groups. */
+static int open_cgroup(const char *name)
+{
+	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/" };
+	int fd = -1;
+	for (size_t i = name[0] == '/' ? 0 : 1; i < ARRAY_LEN(roots) && fd < 0; i++) {
+		char *path = xprintf("%s%s", roots[i], name);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		free(path);
+	}
+	return fd;
+}
+
 /* ---- files ---- */
 
-static struct kin_error *open_files(struct session *s)
+static struct kin_writer_opts file_opts(const struct session *s)
 {
 	const struct record_opts *o = s->opts;
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	uint64_t late_ns = session_now() - s->start_ns;
 	const struct record_event *e = &s->events.at.at[0];
-	struct kin_writer_opts wo = {
+	bool own = o->argv && (o->everything || !record_is_apart(o));
+	return (struct kin_writer_opts){
 		.writer = KINF_BY_RECORDER,
-		.pid = o->argv          ? (uint32_t)s->target.pid
+		.pid = own              ? (uint32_t)s->target.pid
 		       : o->n_pids == 1 ? (uint32_t)o->pids[0]
 					: 0,
-		.ppid = o->argv ? (uint32_t)getpid() : 0,
-#if defined(__x86_64__)
-		.machine = EM_X86_64,
-#else
-		.machine = EM_AARCH64,
-#endif
-		.start_ns = s->start_ns,
-		.start_time_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - late_ns,
+		.ppid = own ? (uint32_t)getpid() : 0,
+		.level = o->compression,
+		.machine = machine_native()->elf,
 		.period_ns = !e->is_clock ? 0
 			     : e->period  ? e->period
 					  : 1000000000u / e->frequency,
 	};
+}
+
+/* What is kept in memory goes into a file at the end: whether that can be made is seen now. */
+static struct kin_error *try_output(struct session *s)
+{
 	struct kin_writer *w = NULL;
-	struct kin_error *err = NULL;
-	if (o->output)
-		err = kin_writer_open(o->output, &wo, &w);
-	else
-		w = kin_writer_to_nowhere(&wo);
+	struct kin_error *err =
+		s->opts->parts.overwrite ? kin_writer_open(s->opts->output, &s->file, &w) : NULL;
+	kin_writer_abandon(w);
+	return err;
+}
+
+static struct kin_error *open_files(struct session *s)
+{
+	const struct record_opts *o = s->opts;
+	struct kin_writer *w = NULL;
+	s->file = file_opts(s);
+	s->begin.time_ns = s->start_ns;
+	struct kin_error *err = try_output(s);
+	if (!err)
+		err = session_open_file(s, &w);
 	if (err)
 		return err;
+	if (parts_are_wanted(&o->parts))
+		s->parts = parts_new(o->output, &o->parts);
 	s->jit = jit_new();
 	s->kernel = kernel_new();
-	s->modules = modules_new();
+	s->modules = modules_new(0);
 	s->spaces = spaces_new(s->modules, unwinding_release);
-	s->unwinding = unwinding_new(o->mode, rings_stack_bytes(s->rings));
+	s->unwinding = unwinding_new(
+		o->mode, (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
+						    rings_stack_bytes(s->rings, true) });
 	s->recording = recording_new(w, s->jit, s->kernel, o->watch);
+	if (o->parts.overwrite)
+		recording_keep_recent(s->recording, RECENT_BYTES);
 	s->result->recorded = true;
-	size_t n_events = s->events.at.n - s->exact_switches;
+	size_t n_events = 0;
+	while (n_events < s->events.at.n && s->events.at.at[n_events].purpose == EVENT_SAMPLED)
+		n_events++;
 	if (o->perf_data &&
 	    (err = perfdata_open(o->perf_data, s->rings, n_events, s->kernel, &s->perfdata))) {
 		o->say(kin_error_message(err));
@@ -170,12 +340,14 @@ static void keep_status(struct session *s)
 {
 	struct record_result *r = s->result;
 	const struct rusage *u = &s->target.usage;
-	s->used_ns += ns_of(u->ru_utime) + ns_of(u->ru_stime);
-	s->preempted += (uint64_t)u->ru_nivcsw;
-	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
 	r->ended = s->target.ended;
 	if (s->target.ended && (!failed(r->status) || failed(s->target.status)))
 		r->status = s->target.status;
+	if (record_is_apart(s->opts) && !s->opts->everything)
+		return; /* what it used is nobody's */
+	s->used_ns += ns_of(u->ru_utime) + ns_of(u->ru_stime);
+	s->preempted += (uint64_t)u->ru_nivcsw;
+	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
 }
 
 static struct kin_error *start_run(struct session *s, unsigned run)
@@ -183,7 +355,7 @@ static struct kin_error *start_run(struct session *s, unsigned run)
 	struct kin_error *err = target_start(s->opts->argv, &s->signals, &s->target);
 	if (err)
 		return err;
-	if (run && !s->opts->everything)
+	if (run && !record_is_apart(s->opts))
 		rings_follow(s->rings, &s->target.pid, 1, false);
 	if (s->spaces)
 		spaces_set_run(s->spaces, run);
@@ -198,12 +370,12 @@ static struct kin_error *run_all(struct session *s)
 	for (unsigned run = 0; run < runs && !s->stop; run++) {
 		struct kin_error *err = run ? start_run(s, run) : NULL;
 		if (!err && run)
-			err = target_go(&s->target, o->argv[0]);
+			err = target_go(&s->target, &s->signals, o->argv[0]);
 		if (err)
 			return err;
 		session_run(s);
 		keep_status(s);
-		if (s->deadline_ns && session_now() >= s->deadline_ns)
+		if (s->deadline_ns && clock_now_ns() >= s->deadline_ns)
 			break;
 	}
 	return NULL;
@@ -228,8 +400,11 @@ static struct kin_error *wait_unrecorded(struct session *s, struct kin_error *wh
 
 static void session_done(struct session *s)
 {
-	if (s->recording) /* nothing ran: nothing is to be kept */
-		kin_writer_abandon(recording_writer(s->recording));
+	if (s->recording) { /* nothing ran: nothing is to be kept */
+		recording_abandon_file(s->recording);
+		recording_free(s->recording);
+	}
+	parts_free(s->parts);
 	wall_free(s->wall);
 	unwinding_free(s->unwinding);
 	spaces_free(s->spaces);
@@ -240,13 +415,19 @@ static void session_done(struct session *s)
 	vec_free(&s->events.at);
 	vec_free(&s->followed.at);
 	free(s->event_ids);
+	gate_free(s->gate);
+	if (s->cgroup_fd >= 0)
+		close(s->cgroup_fd);
 	kin_error_free(s->trouble);
 }
 
 static void size_of_file(struct session *s)
 {
 	struct stat st;
-	if (s->opts->output && !stat(s->opts->output, &st))
+	if (s->parts) {
+		s->result->n_parts = parts_count(s->parts);
+		s->result->audit.file_size = parts_bytes(s->parts);
+	} else if (s->opts->output && !stat(s->opts->output, &st))
 		s->result->audit.file_size = (uint64_t)st.st_size;
 }
 
@@ -256,15 +437,20 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	const struct record_opts *o = s->opts;
 	struct kin_error *err = NULL;
 	signals_hurry(&s->signals);
-	s->start_ns = session_now();
+	s->start_ns = clock_now_ns();
 	s->deadline_ns = o->duration_ns ? s->start_ns + o->duration_ns : 0;
-	if (!o->argv || o->everything)
-		rings_enable(s->rings);
+	if (!o->argv || record_is_apart(o)) {
+		rings_enable_tracking(s->rings);
+		if (!s->gate)
+			rings_enable(s->rings);
+	}
 	if (o->argv)
-		err = target_go(&s->target, o->argv[0]);
+		err = target_go(&s->target, &s->signals, o->argv[0]);
 	*not_executed = err;
 	if (err)
 		return err;
+	if (s->gate)
+		gate_begin(s->gate, s->rings, clock_now_ns());
 	err = open_files(s);
 	if (err)
 		return wait_unrecorded(s, err);
@@ -276,18 +462,34 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	return err;
 }
 
+/* When, and where. */
+static struct kin_error *open_limits(struct session *s)
+{
+	const struct record_opts *o = s->opts;
+	if (o->cgroup) {
+		s->cgroup_fd = open_cgroup(o->cgroup);
+		if (s->cgroup_fd < 0)
+			return err_new(KIN_ERROR_USAGE, "control group '%s': %s", o->cgroup,
+				       strerror(errno));
+	}
+	return gate_is_needed(&o->gate) ? gate_open(&o->gate, &s->gate) : NULL;
+}
+
 static struct kin_error *record_signalled(struct session *s, bool *not_executed)
 {
 	const struct record_opts *o = s->opts;
 	struct kin_error *err = find_threads(s);
+	if (!err)
+		err = open_limits(s);
 	if (!err && o->argv)
 		err = start_run(s, 0);
 	if (err)
 		return err;
-	if (o->argv)
+	bool own = o->argv && !record_is_apart(o);
+	if (own)
 		vec_push(&s->followed.at, s->target.pid);
 	err = open_events(s);
-	if (o->argv && !o->everything)
+	if (own)
 		s->followed.at.n = 0; /* it is seen from its exec on */
 	if (!err)
 		err = record_opened(s, not_executed);
@@ -299,11 +501,16 @@ static struct kin_error *record_signalled(struct session *s, bool *not_executed)
 struct kin_error *record(const struct record_opts *opts, struct record_result *ret,
 			 bool *not_executed)
 {
-	struct session *s = xalloc(sizeof(*s));
 	*ret = (struct record_result){ 0 };
 	*not_executed = false;
+	if (!machine_native())
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "cannot record here: kin knows the registers of x86-64, aarch64 and "
+			       "riscv64 alone; reports of what was recorded elsewhere work");
+	struct session *s = xalloc(sizeof(*s));
 	s->opts = opts;
 	s->result = ret;
+	s->cgroup_fd = -1;
 	struct kin_error *err = opts->watch ? signals_open_few(&s->signals, &opts->watch->signals)
 					    : signals_open(&s->signals);
 	if (!err) {
@@ -317,17 +524,6 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 
 /* ---- without permission ---- */
 
-static int read_int(const char *path)
-{
-	int v = -1000;
-	FILE *f = fopen(path, "re");
-	if (f && fscanf(f, "%d", &v) != 1)
-		v = -1000;
-	if (f)
-		fclose(f);
-	return v;
-}
-
 char *record_remedy(const struct record_opts *opts)
 {
 	int level = read_int("/proc/sys/kernel/perf_event_paranoid");
@@ -339,6 +535,9 @@ char *record_remedy(const struct record_opts *opts)
 		return xprintf("kernel.perf_event_paranoid is %d: sudo sysctl "
 			       "kernel.perf_event_paranoid=2",
 			       level);
+	if (opts->events && tracefs_is_closed())
+		return xprintf("trace points take root, or sudo mount -o remount,mode=755 "
+			       "/sys/kernel/tracing");
 	if (opts->n_pids || opts->n_tids)
 		return xprintf("it takes root, or to be the user whose process it is");
 	return xprintf("in a container its seccomp profile has to allow perf_event_open "

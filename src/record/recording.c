@@ -1,30 +1,39 @@
+/* recording.c - turns frames into those of the file; samples wait for names that are not yet known.
+ * */
 #include "record/recording.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "input/trace_format.h"
+#include "record/recent.h"
 
 enum { WAITING_MAX = 16 << 20, FRAMES_MAX = UNWINDING_DEPTH + 256 };
 
-struct waiting { /* a sample with a name that is not known yet */
-	struct recorded_sample sample;
-	size_t n;
-	struct stack_frame frames[];
+struct traced { /* an event whose fields have addresses of the kernel's functions in them */
+	uint32_t event;
+	struct trace_format *format;
 };
 
 struct recording {
 	struct kin_writer *w;
 	struct jit *jit;
 	struct kernel *kernel;
-	struct map64 kernel_names;   /* address -> string id */
-	struct map64 kernel_modules; /* address -> module id */
-	VEC(struct waiting *) waiting;
+	struct map64 kernel_names;         /* address -> string id */
+	struct map64 kernel_modules;       /* address -> module id */
+	VEC(struct kept_sample *) waiting; /* with names that are not known yet */
 	size_t waiting_bytes;
 	uint64_t updated_ns;
-	bool ending; /* now or never */
+	bool ending;           /* now or never */
+	struct recent *recent; /* NULL: all samples are written */
+	bool recent_lacks;     /* names */
 	const struct record_watch *watch;
+	VEC(struct traced) traced;
+	struct map64 functions; /* addresses in fields that were named, or have no name -> 1 */
+	FILE *nowhere;          /* what is only read for the functions in it */
 	struct kin_frame frames[FRAMES_MAX];
 	struct watched_name names[FRAMES_MAX]; /* for `watch` */
 };
@@ -39,6 +48,8 @@ struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct ke
 	r->watch = watch;
 	return r;
 }
+
+void recording_keep_recent(struct recording *r, size_t bytes) { r->recent = recent_new(bytes); }
 
 struct kin_writer *recording_writer(struct recording *r) { return r->w; }
 
@@ -94,6 +105,11 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 	const struct stack_frame *f = &s->frames[i];
 	*ret = (struct kin_frame){ .addr = f->addr, .flags = f->flags };
 	r->names[i] = (struct watched_name){ 0 };
+	if (f->flags & KINF_FRAME_MARK) {
+		const char *mark = r->names[i].name = stack_mark_name(f->flags);
+		ret->name = kin_writer_string(r->w, mark, strlen(mark));
+		return true;
+	}
 	if (f->flags & KINF_FRAME_KERNEL) {
 		if (!r->ending && !kernel_is_ready(r->kernel))
 			return false;
@@ -123,9 +139,62 @@ static bool convert_all(struct recording *r, const struct recorded_sample *s)
 	return all;
 }
 
+static const uint32_t mode_of_end[] = {
+	[STACK_END_UNKNOWN] = 0,
+	[STACK_COMPLETE] = KINF_MODE_COMPLETE,
+	[STACK_GUESSED] = KINF_MODE_GUESSED,
+	[STACK_CUT] = KINF_MODE_CUT,
+};
+
+/* ---- trace points ---- */
+
+/* Names of functions go into the file when they first stand in fields. */
+static const char *name_function(void *arg, uint64_t addr, uint64_t *start)
+{
+	struct recording *r = arg;
+	struct kernel_symbol s = { 0 };
+	uint32_t *known = map64_at(&r->functions, addr);
+	(void)start;
+	if (*known == NONE && kernel_find(r->kernel, addr, &s))
+		kin_writer_trace_function(r->w, addr, s.addr, s.name);
+	*known = 1;
+	return NULL;
+}
+
+static void name_functions(struct recording *r, const struct recorded_sample *s)
+{
+	for (size_t i = 0; i < r->traced.n; i++)
+		if (r->traced.at[i].event == s->event)
+			trace_format_print(r->traced.at[i].format, s->fields, s->n_fields,
+					   r->nowhere);
+}
+
+void recording_trace_format(struct recording *r, uint32_t event, const char *text)
+{
+	kin_writer_trace_format(r->w, event, text);
+	if (!strstr(text, "%pS") && !strstr(text, "%ps") && !strstr(text, "%pF"))
+		return;
+	if (!r->nowhere && !(r->nowhere = fopen("/dev/null", "we")))
+		return;
+	struct trace_layout layout = { .function = name_function, .arg = r };
+	struct traced t = { event, trace_format_new(text, strlen(text), layout) };
+	vec_push(&r->traced, t);
+}
+
+static void done_with_traces(struct recording *r)
+{
+	for (size_t i = 0; i < r->traced.n; i++)
+		trace_format_free(r->traced.at[i].format);
+	vec_free(&r->traced);
+	map64_free(&r->functions);
+	if (r->nowhere)
+		fclose(r->nowhere);
+	r->nowhere = NULL;
+}
+
 static void emit(struct recording *r, const struct recorded_sample *s)
 {
-	uint32_t mode = s->cut ? KINF_MODE_CUT : s->complete ? KINF_MODE_COMPLETE : 0;
+	uint32_t mode = mode_of_end[s->end];
 	if (s->n && s->frames[0].flags & KINF_FRAME_KERNEL)
 		mode |= KINF_MODE_KERNEL;
 	struct kin_sample k = { .event = s->event,
@@ -136,7 +205,11 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 				.time_ns = s->time_ns,
 				.weight = s->weight,
 				.frames = r->frames,
-				.n_frames = s->n };
+				.n_frames = s->n,
+				.fields = s->fields,
+				.n_fields = s->n_fields };
+	if (s->fields)
+		name_functions(r, s);
 	kin_writer_sample(r->w, &k);
 	if (r->watch)
 		r->watch->sample(r->watch->arg, s, r->names);
@@ -150,13 +223,13 @@ static void settle(struct recording *r, bool all)
 	size_t kept = 0;
 	r->waiting_bytes = 0;
 	for (size_t i = 0; i < r->waiting.n; i++) {
-		struct waiting *w = r->waiting.at[i];
+		struct kept_sample *w = r->waiting.at[i];
 		if (convert_all(r, &w->sample) || all) {
 			emit(r, &w->sample);
 			free(w);
 		} else {
 			r->waiting.at[kept++] = w;
-			r->waiting_bytes += sizeof(*w) + w->n * sizeof(w->frames[0]);
+			r->waiting_bytes += w->bytes;
 		}
 	}
 	r->waiting.n = kept;
@@ -164,14 +237,9 @@ static void settle(struct recording *r, bool all)
 
 static void wait_for_names(struct recording *r, const struct recorded_sample *s)
 {
-	size_t size = sizeof(struct waiting) + s->n * sizeof(s->frames[0]);
-	struct waiting *w = xalloc(size);
-	w->sample = *s;
-	w->n = s->n;
-	memcpy(w->frames, s->frames, s->n * sizeof(s->frames[0]));
-	w->sample.frames = w->frames;
+	struct kept_sample *w = kept_sample_new(s);
 	vec_push(&r->waiting, w);
-	r->waiting_bytes += size;
+	r->waiting_bytes += w->bytes;
 	if (r->waiting_bytes > WAITING_MAX) {
 		r->ending = true;
 		jit_update(r->jit);
@@ -185,7 +253,11 @@ void recording_sample(struct recording *r, const struct recorded_sample *s)
 	struct recorded_sample cut = *s;
 	if (cut.n > FRAMES_MAX)
 		cut.n = FRAMES_MAX;
-	if (convert_all(r, &cut))
+	bool named = convert_all(r, &cut);
+	if (r->recent) {
+		recent_add(r->recent, &cut);
+		r->recent_lacks |= !named;
+	} else if (named)
 		emit(r, &cut);
 	else
 		wait_for_names(r, &cut);
@@ -194,34 +266,104 @@ void recording_sample(struct recording *r, const struct recorded_sample *s)
 struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 {
 	bool forgot = false;
-	if (r->waiting.n && now_ns - r->updated_ns > 250000000) {
+	if ((r->waiting.n || r->recent_lacks) && now_ns - r->updated_ns > 250000000) {
 		r->updated_ns = now_ns;
+		r->recent_lacks = false;
 		jit_update(r->jit);
 		settle(r, false);
 	}
 	struct kin_error *err = kin_writer_tick(r->w, now_ns, &forgot);
-	if (forgot) {
-		map64_free(&r->kernel_names);
-		r->kernel_names = (struct map64){ 0 };
-	}
+	if (forgot)
+		map64_free(&r->kernel_names); /* which leaves it empty */
 	return err;
 }
 
-struct kin_error *recording_close(struct recording *r, const struct modules *m, enum kinf_end end,
-				  uint64_t detail, uint64_t end_ns)
+static void forget_file(struct recording *r)
+{
+	map64_free(&r->kernel_names);
+	map64_free(&r->kernel_modules);
+	done_with_traces(r);
+	r->w = NULL;
+}
+
+static void write_failures(struct recording *r, struct module *m)
+{
+	uint64_t n = m->failures - m->failures_written;
+	if (n && !r->recent) /* those of samples that are not kept are no part of the file */
+		kin_writer_unwind_failed(r->w, module_id(r, m), n);
+	m->failures_written = m->failures;
+}
+
+struct kin_error *recording_end_file(struct recording *r, struct modules *m, enum kinf_end end,
+				     uint64_t detail, uint64_t end_ns)
 {
 	r->ending = true;
 	jit_update(r->jit);
 	settle(r, true);
-	for (size_t i = 0; i < modules_count(m); i++) {
-		struct module *module = modules_at(m, i);
-		if (module->failures)
-			kin_writer_unwind_failed(r->w, module_id(r, module), module->failures);
-	}
+	r->ending = false;
+	for (size_t i = 0; i < modules_count(m); i++)
+		write_failures(r, modules_at(m, i));
 	struct kin_error *err = kin_writer_close(r->w, end, detail, end_ns);
-	map64_free(&r->kernel_names);
-	map64_free(&r->kernel_modules);
-	vec_free(&r->waiting);
-	free(r);
+	forget_file(r);
 	return err;
+}
+
+void recording_abandon_file(struct recording *r)
+{
+	kin_writer_abandon(r->w);
+	forget_file(r);
+}
+
+void recording_go_on(struct recording *r, struct kin_writer *w, struct modules *m)
+{
+	r->w = w;
+	for (size_t i = 0; i < modules_count(m); i++)
+		modules_at(m, i)->file_id = 0;
+}
+
+void recording_free(struct recording *r)
+{
+	for (size_t i = 0; i < r->waiting.n; i++)
+		free(r->waiting.at[i]);
+	vec_free(&r->waiting);
+	recent_free(r->recent);
+	free(r);
+}
+
+/* ---- the most recent samples ---- */
+
+uint64_t recording_recent_ns(const struct recording *r)
+{
+	return recent_count(r->recent) ? recent_at(r->recent, 0)->time_ns : 0;
+}
+
+uint64_t recording_recent_dropped(const struct recording *r) { return recent_dropped(r->recent); }
+
+/* The thread's id in this file, by the one that it had when it was sampled. */
+static uint32_t task_again(struct recording *r, struct map64 *tasks,
+			   const struct recorded_sample *s)
+{
+	uint32_t *id = map64_at(tasks, s->task);
+	if (*id == NONE)
+		*id = kin_writer_task(r->w, (uint32_t)s->pid, (uint32_t)s->tid, s->run, s->comm);
+	return *id;
+}
+
+uint64_t recording_write_recent(struct recording *r, uint32_t event)
+{
+	struct map64 tasks = { 0 };
+	uint64_t sum = 0;
+	r->ending = true;
+	jit_update(r->jit);
+	for (size_t i = 0; i < recent_count(r->recent); i++) {
+		struct recorded_sample s = *recent_at(r->recent, i);
+		s.task = task_again(r, &tasks, &s);
+		convert_all(r, &s);
+		emit(r, &s);
+		sum += s.event == event ? s.weight : 0;
+	}
+	r->ending = false;
+	recent_clear(r->recent);
+	map64_free(&tasks);
+	return sum;
 }

@@ -1,3 +1,4 @@
+/* rings.c - opens events on all CPUs, maps their buffers, and merges their records by time. */
 #include "record/rings.h"
 
 #include <errno.h>
@@ -12,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/map64.h"
+#include "machine/machine.h"
 
 enum {
 	RING_MAX = 8 << 20, /* bytes; users who may not lock more get 512 KiB */
@@ -21,21 +24,16 @@ enum {
 	RINGS_TOTAL = 64 << 20, /* on machines with many CPUs */
 	STACK_MIN = 4 << 10,
 	STACK_MAX = 16 << 10,
-	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it */
-	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing */
-	RECORD_MAX = 1 << 16, /* the size field's */
+	STACK_LARGE = (64 << 10) - 8, /* the kernel's limit */
+	SLACK_NS = 2000000,           /* how late the writer of a record may be to show it */
+	BUFFERED_MS = 60,             /* the recorder may sleep so long and lose nothing, */
+	LARGE_MS = 20,                /* with large copies */
+	RECORD_MAX = 1 << 16,         /* the size field's */
 	FIELDS_MAX = 2 << 10, /* of a sample but its stack: the chain is the longest of them */
+	CLOCK_MIN_NS = 10000, /* of the kernel's timers */
+	GROUP_MAX = 64,       /* events that are counted together */
 	AHEAD = 1 << 10,      /* bytes: most of a record that a walk reads */
 };
-
-#if defined(__x86_64__)
-/* ax bx cx dx si di bp sp ip, r8..r15 */
-#define REGS_MASK 0xff01ffull
-#elif defined(__aarch64__)
-#define REGS_MASK 0x1ffffffffull
-#else
-#error "which registers?"
-#endif
 
 enum {
 	SAMPLE_FIELDS = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -52,24 +50,43 @@ struct ring {
 };
 
 struct opened {
-	int fd;
-	uint16_t event;
+	int fd, cpu;
+	pid_t tid;
+	uint16_t attr;
 	bool gone;
 	uint64_t id;
+};
+
+struct traits { /* what an event's attribute does not say */
+	uint32_t group;
+	enum record_event_purpose purpose;
+	bool is_clock;
+	const char *filter; /* NULL: none */
 };
 
 struct rings {
 	VEC(struct ring) at;
 	VEC(struct opened) opened;
-	VEC(struct perf_event_attr) attrs; /* one per event */
-	struct map64 ids;                  /* -> index of the event */
-	size_t bytes;                      /* of each buffer's data: a power of two */
+	VEC(struct perf_event_attr) attrs; /* one per event; then those with large copies */
+	size_t n_events;
+	bool large;    /* those are on, and what they stand for is off */
+	bool no_large; /* there are too few descriptors for them */
+	bool on_exec;
+	struct map64 ids;              /* -> index of the attribute */
+	struct map64 read_at;          /* by id, and by thread where that is -> index into reads */
+	VEC(uint64_t) reads;           /* what was read of a counter before */
+	VEC(struct ring_value) values; /* of the sample at hand */
+	size_t bytes;                  /* of each buffer's data: a power of two */
 	size_t n_alive;
 	uint64_t limit_ns, lost;
 	struct ring *current; /* whose record was handed out */
 	uint64_t current_size;
-	int poll_fd;
-	bool with_tasks;
+	int poll_fd, cgroup_fd;
+	bool with_tasks, spread;
+	bool sampling;             /* somebody has said so: not by an exec */
+	VEC(int) cpus;             /* those that are not to be left out; none: all */
+	VEC(struct traits) traits; /* one per event */
+	uint64_t random;
 };
 
 int rings_poll_fd(const struct rings *r) { return r->poll_fd; }
@@ -79,16 +96,24 @@ const struct perf_event_attr *rings_attr(const struct rings *r, size_t i)
 {
 	return &r->attrs.at[i];
 }
-uint32_t rings_stack_bytes(const struct rings *r)
+
+/* ---- two of each event ---- */
+
+static size_t event_of_attr(const struct rings *r, size_t attr)
 {
-	return r->attrs.n ? r->attrs.at[0].sample_stack_user : 0;
+	return attr < r->n_events ? attr : attr - r->n_events;
 }
 
-static uint64_t now(void)
+static bool is_on(const struct rings *r, size_t attr)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	bool has_large = attr + r->n_events < r->attrs.n;
+	return attr >= r->n_events ? r->large : !r->large || !has_large;
+}
+
+uint32_t rings_stack_bytes(const struct rings *r, bool large)
+{
+	size_t attr = large && r->attrs.n > r->n_events ? r->n_events : 0;
+	return r->attrs.n ? r->attrs.at[attr].sample_stack_user : 0;
 }
 
 /* ---- attributes ---- */
@@ -102,12 +127,12 @@ static uint64_t samples_per_second(const struct rings_opts *opts)
 	return rate;
 }
 
-static uint32_t fitting_stack(const struct rings *r, uint64_t rate)
+/* Not more than `size`, such that samples of `ms` milliseconds fit the buffer. */
+static uint32_t fitting_stack(const struct rings *r, uint64_t rate, uint32_t size, unsigned ms)
 {
-	uint64_t room = r->bytes * 1000 / (rate * BUFFERED_MS);
-	uint32_t size = STACK_MAX;
+	uint64_t room = r->bytes * 1000 / (rate * ms);
 	while (size > STACK_MIN && size > room)
-		size /= 2;
+		size = size / 2 & ~7u;
 	return size;
 }
 
@@ -119,50 +144,168 @@ static uint32_t fitting_watermark(const struct rings *r, uint64_t rate, uint32_t
 	return (uint32_t)(late <= r->bytes / 2 ? r->bytes / 2 : r->bytes / 4);
 }
 
+static const char *filter_of(const struct rings_opts *opts, const struct record_event *e)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < opts->n_filters; i++) {
+		const struct rings_filter *f = &opts->filters[i];
+		if (e->type == PERF_TYPE_TRACEPOINT && e->from >= f->from && e->from < f->to)
+			text = f->text;
+	}
+	return text;
+}
+
+/* The event that carries the records of tasks and mappings: one for that alone, or the first. */
+static size_t tracking_event(const struct record_events *events)
+{
+	for (size_t i = 0; i < events->at.n; i++)
+		if (events->at.at[i].purpose == EVENT_TRACKING)
+			return i;
+	return 0;
+}
+
+static bool leads_no_group(const struct record_events *events, size_t i)
+{
+	uint32_t group = events->at.at[i].group;
+	return i && group && events->at.at[i - 1].group == group;
+}
+
+/* Whether the next event is read when this one is sampled. */
+static bool reads_group(const struct record_events *events, size_t i)
+{
+	const struct record_event *e = &events->at.at[i];
+	return !e->is_read && i + 1 < events->at.n && e[1].is_read && e[1].group == e->group;
+}
+
+/* Samples at switches have small copies at all times: there may be very many. */
+static void make_large(struct rings *r, const struct rings_opts *opts, uint64_t rate)
+{
+	uint32_t stack = fitting_stack(r, rate, STACK_LARGE, LARGE_MS);
+	if (r->no_large || stack <= r->attrs.at[0].sample_stack_user)
+		return;
+	r->large = true;
+	for (size_t i = 0; i < r->n_events && opts->events->at.at[i].purpose == EVENT_SAMPLED;
+	     i++) {
+		struct perf_event_attr a = r->attrs.at[i];
+		a.sample_stack_user = stack;
+		r->attrs.at[i].enable_on_exec = 0;
+		vec_push(&r->attrs, a);
+	}
+}
+
+static bool all_have_stacks(const struct record_events *events)
+{
+	for (size_t i = 0; i < events->at.n; i++)
+		if (events->at.at[i].no_stacks)
+			return false;
+	return true;
+}
+
 static void make_attrs(struct rings *r, const struct rings_opts *opts)
 {
 	uint64_t rate = samples_per_second(opts);
-	uint32_t stack =
-		opts->stack_bytes == UINT32_MAX ? fitting_stack(r, rate) : opts->stack_bytes;
+	bool by_choice = opts->stack_bytes == UINT32_MAX;
+	uint32_t stack_bytes =
+		by_choice ? fitting_stack(r, rate, STACK_MAX, BUFFERED_MS) : opts->stack_bytes;
+	size_t tracking = tracking_event(opts->events);
+	bool on_demand = tracking != 0; /* sampling begins when somebody says so */
 	r->attrs.n = 0;
+	r->traits.n = 0;
+	r->n_events = opts->events->at.n;
+	r->on_exec = opts->on_exec;
+	r->large = false;
 	for (size_t i = 0; i < opts->events->at.n; i++) {
+		const struct record_event *e = &opts->events->at.at[i];
 		struct perf_event_attr a;
-		record_event_attr(&opts->events->at.at[i], &a);
+		uint32_t stack = e->no_stacks || e->purpose == EVENT_TRACKING ? 0 : stack_bytes;
+		struct traits t = { e->group, e->purpose, e->is_clock, filter_of(opts, e) };
+		vec_push(&r->traits, t);
+		record_event_attr(e, &a);
 		a.sample_type = SAMPLE_FIELDS;
+		if (e->type == PERF_TYPE_TRACEPOINT)
+			a.sample_type |= PERF_SAMPLE_RAW;
 		a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 				PERF_FORMAT_LOST;
-		if (opts->callchain) {
+		if (opts->callchain && !e->no_stacks) {
 			a.sample_type |= PERF_SAMPLE_CALLCHAIN;
 			a.exclude_callchain_user = !opts->user_chain;
-			a.exclude_callchain_kernel = a.exclude_kernel;
+			a.exclude_callchain_kernel = a.exclude_kernel || opts->no_kernel_chain;
 		}
 		if (stack) {
 			a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-			a.sample_regs_user = REGS_MASK;
+			a.sample_regs_user = machine_native()->perf_mask;
 			a.sample_stack_user = stack;
 		}
-		a.inherit = opts->n_tids != 0;
-		a.disabled = 1;
-		a.enable_on_exec = opts->on_exec;
+		if (reads_group(opts->events, i)) {
+			a.sample_type |= PERF_SAMPLE_READ;
+			a.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+		}
+		a.inherit = opts->n_tids && !opts->no_inherit;
+		a.disabled = !leads_no_group(opts->events, i);
+		a.enable_on_exec = a.disabled && opts->on_exec && (!on_demand || i == tracking);
 		a.sample_id_all = 1;
 		a.use_clockid = 1;
 		a.clockid = CLOCK_MONOTONIC;
 		a.watermark = 1;
-		a.wakeup_watermark = fitting_watermark(r, rate, stack);
-		if (!i) {
+		a.wakeup_watermark = fitting_watermark(r, rate, stack_bytes);
+		if (i == tracking) {
 			a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 			a.build_id = 1;
 			a.context_switch = opts->switches;
 		}
 		vec_push(&r->attrs, a);
 	}
+	if (by_choice && !on_demand && all_have_stacks(opts->events))
+		make_large(r, opts, rate);
 }
 
 /* ---- opening ---- */
 
-static int open_event(struct perf_event_attr *a, pid_t tid, int cpu)
+static uint64_t random_word(struct rings *r) /* xorshift64* */
 {
-	return (int)syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	r->random ^= r->random >> 12;
+	r->random ^= r->random << 25;
+	r->random ^= r->random >> 27;
+	return r->random * 0x2545f4914f6cdd1du;
+}
+
+/* A program that does something at the same rate as it is sampled shows one part of that, always
+ * the same. Each clock therefore has a period of its own, up to 8 % shorter or longer than asked
+ * for, but at least 1 % off; samples stand for the period that they had. */
+static void spread_period(struct rings *r, struct perf_event_attr *a)
+{
+	double nominal = a->freq ? 1e9 / (double)a->sample_freq : (double)a->sample_period;
+	double off = 0.01 + 0.07 * (double)(random_word(r) >> 11) / (double)(1ull << 53);
+	double period = nominal * (random_word(r) & 1 ? 1 + off : 1 - off);
+	a->freq = 0;
+	a->sample_period = period < CLOCK_MIN_NS ? CLOCK_MIN_NS : (uint64_t)period;
+}
+
+/* The one that a member of a group is counted with; -1: it is none. */
+static int leader_of(const struct rings *r, size_t attr, pid_t tid, int cpu)
+{
+	size_t event = event_of_attr(r, attr);
+	uint32_t group = r->traits.at[event].group;
+	while (group && event && r->traits.at[event - 1].group == group)
+		event--;
+	size_t leader = attr >= r->n_events ? event + r->n_events : event;
+	for (size_t i = r->opened.n; leader != attr && group && i--;) {
+		const struct opened *o = &r->opened.at[i];
+		if (o->tid == tid && o->cpu == cpu && o->attr == leader)
+			return o->fd;
+	}
+	return -1;
+}
+
+static int open_event(struct rings *r, size_t attr, pid_t tid, int cpu)
+{
+	struct perf_event_attr a = r->attrs.at[attr];
+	bool of_cgroup = tid == -1 && r->cgroup_fd >= 0;
+	if (r->spread && r->traits.at[event_of_attr(r, attr)].is_clock && a.freq)
+		spread_period(r, &a);
+	return (int)syscall(SYS_perf_event_open, &a, of_cgroup ? r->cgroup_fd : tid, cpu,
+			    leader_of(r, attr, tid, cpu),
+			    PERF_FLAG_FD_CLOEXEC | (of_cgroup ? PERF_FLAG_PID_CGROUP : 0));
 }
 
 /* What older kernels do not know is left out, one after the other. */
@@ -226,17 +369,23 @@ static void watch(struct rings *r, size_t index)
 }
 
 /* One event on one CPU of one task. A task that is gone and a CPU that sleeps are no errors. */
-static struct kin_error *open_one(struct rings *r, size_t event, const char *name, pid_t tid,
+static struct kin_error *open_one(struct rings *r, size_t attr, const char *name, pid_t tid,
 				  int cpu)
 {
-	int fd = open_event(&r->attrs.at[event], tid, cpu);
+	int fd = open_event(r, attr, tid, cpu);
 	while (fd < 0 && errno == EINVAL && simplify(r))
-		fd = open_event(&r->attrs.at[event], tid, cpu);
+		fd = open_event(r, attr, tid, cpu);
 	if (fd < 0 && (errno == ESRCH || (errno == ENODEV && cpu > 0)))
 		return NULL;
+	if (fd < 0 && errno == EINVAL && r->attrs.at[attr].sample_type & PERF_SAMPLE_READ &&
+	    r->attrs.at[attr].inherit)
+		return err_new(KIN_ERROR_USAGE,
+			       "'%s' with S: this kernel reads groups of single threads or of CPUs "
+			       "alone: -i, -a, or without S",
+			       name);
 	if (fd < 0)
 		return refused(errno, name);
-	struct opened o = { .fd = fd, .event = (uint16_t)event };
+	struct opened o = { .fd = fd, .cpu = cpu, .tid = tid, .attr = (uint16_t)attr };
 	vec_push(&r->opened, o);
 	r->n_alive++;
 
@@ -251,9 +400,23 @@ static struct kin_error *open_one(struct rings *r, size_t event, const char *nam
 	struct opened *last = &r->opened.at[r->opened.n - 1];
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &last->id) < 0)
 		return err_os(errno, "event '%s'", name);
-	*map64_at(&r->ids, last->id) = (uint32_t)event;
+	*map64_at(&r->ids, last->id) = (uint32_t)attr;
 	watch(r, r->opened.n - 1);
+	const char *filter = r->traits.at[event_of_attr(r, attr)].filter;
+	if (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0)
+		return err_new(KIN_ERROR_USAGE,
+			       "--filter '%.200s': the kernel does not take that for '%s'; the "
+			       "fields are in its file 'format' below /sys/kernel/tracing/events",
+			       filter, name);
 	return NULL;
+}
+
+static bool is_left_out(const struct rings *r, int cpu)
+{
+	for (size_t i = 0; i < r->cpus.n; i++)
+		if (r->cpus.at[i] == cpu)
+			return false;
+	return r->cpus.n != 0;
 }
 
 static struct kin_error *open_all(struct rings *r, const struct record_events *events,
@@ -264,8 +427,9 @@ static struct kin_error *open_all(struct rings *r, const struct record_events *e
 	const pid_t *who = n_tids ? tids : &everything;
 	for (size_t t = 0; t < (n_tids ? n_tids : 1); t++) {
 		for (int cpu = 0; cpu < n_cpus; cpu++) {
-			for (size_t e = 0; e < r->attrs.n; e++) {
-				const char *name = events ? events->at.at[e].name : "event";
+			for (size_t e = 0; e < r->attrs.n && !is_left_out(r, cpu); e++) {
+				size_t event = event_of_attr(r, e);
+				const char *name = events ? events->at.at[event].name : "event";
 				struct kin_error *err = open_one(r, e, name, who[t], cpu);
 				if (err)
 					return err;
@@ -288,6 +452,9 @@ static void close_all(struct rings *r)
 		close(r->opened.at[i].fd);
 	r->at.n = r->opened.n = r->n_alive = 0;
 	map64_free(&r->ids);
+	map64_free(&r->read_at);
+	vec_free(&r->reads);
+	vec_free(&r->values);
 	r->ids = (struct map64){ 0 };
 }
 
@@ -324,6 +491,8 @@ static struct kin_error *open_as_allowed(struct rings *r, const struct rings_opt
 		close_all(r);
 		if (mapped && (errnum == EPERM || errnum == ENOMEM) && r->bytes > RING_MIN) {
 			r->bytes /= 2;
+		} else if ((errnum == EMFILE || errnum == ENFILE) && r->large) {
+			r->no_large = true;
 		} else if (errnum == EACCES && !*user_only) {
 			*user_only = true;
 			for (size_t i = 0; i < opts->events->at.n; i++)
@@ -338,8 +507,13 @@ static struct kin_error *open_as_allowed(struct rings *r, const struct rings_opt
 struct kin_error *rings_open(const struct rings_opts *opts, struct rings **ret, bool *user_only)
 {
 	struct rings *r = xalloc(sizeof(*r));
-	r->bytes = first_size();
+	r->bytes = opts->buffer_bytes ? opts->buffer_bytes : first_size();
 	r->with_tasks = opts->n_tids != 0;
+	r->cgroup_fd = opts->cgroup_fd;
+	r->spread = opts->spread;
+	r->random = clock_now_ns() ^ (uint64_t)getpid() << 32 ^ 1;
+	for (size_t i = 0; i < opts->n_cpus; i++)
+		vec_push(&r->cpus, opts->cpus[i]);
 	r->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct kin_error *err = open_as_allowed(r, opts, user_only);
 	if (err) {
@@ -350,13 +524,42 @@ struct kin_error *rings_open(const struct rings_opts *opts, struct rings **ret, 
 	return NULL;
 }
 
+static bool is_tracking(const struct rings *r, size_t attr)
+{
+	return r->traits.at[event_of_attr(r, attr)].purpose == EVENT_TRACKING;
+}
+
+static void enable_chosen(struct rings *r, size_t first, bool tracking)
+{
+	for (size_t i = first; i < r->opened.n; i++)
+		if (is_on(r, r->opened.at[i].attr) &&
+		    is_tracking(r, r->opened.at[i].attr) == tracking)
+			ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
 void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable)
 {
 	size_t first = r->opened.n;
 	if (n)
 		kin_error_free(open_all(r, NULL, tids, n));
-	for (size_t i = first; enable && i < r->opened.n; i++)
-		ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (enable)
+		enable_chosen(r, first, true);
+	if (enable && r->sampling)
+		enable_chosen(r, first, false);
+}
+
+/* For a moment all are on: what is mapped in between is seen by one of the two, or by both. */
+void rings_choose(struct rings *r, bool large)
+{
+	if (r->large == large || r->attrs.n == r->n_events)
+		return;
+	r->large = large;
+	for (size_t i = 0; i < r->attrs.n; i++)
+		r->attrs.at[i].enable_on_exec = r->on_exec && is_on(r, i);
+	enable_chosen(r, 0, false);
+	for (size_t i = 0; i < r->opened.n; i++)
+		if (!is_on(r, r->opened.at[i].attr))
+			ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void rings_free(struct rings *r)
@@ -367,18 +570,28 @@ void rings_free(struct rings *r)
 	vec_free(&r->at);
 	vec_free(&r->opened);
 	vec_free(&r->attrs);
+	vec_free(&r->traits);
+	vec_free(&r->cpus);
 	if (r->poll_fd >= 0)
 		close(r->poll_fd);
 	free(r);
 }
 
-static void control(struct rings *r, unsigned long what)
+void rings_enable(struct rings *r)
 {
-	for (size_t i = 0; i < r->opened.n; i++)
-		ioctl(r->opened.at[i].fd, what, 0);
+	r->sampling = true;
+	enable_chosen(r, 0, false);
 }
-void rings_enable(struct rings *r) { control(r, PERF_EVENT_IOC_ENABLE); }
-void rings_disable(struct rings *r) { control(r, PERF_EVENT_IOC_DISABLE); }
+
+void rings_enable_tracking(struct rings *r) { enable_chosen(r, 0, true); }
+
+void rings_disable(struct rings *r)
+{
+	r->sampling = false;
+	for (size_t i = 0; i < r->opened.n; i++)
+		if (!is_tracking(r, r->opened.at[i].attr))
+			ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
 
 /* An event says goodbye once its task and all that it started are gone. */
 void rings_polled(struct rings *r)
@@ -437,7 +650,7 @@ static void look(struct rings *r, struct ring *ring)
 
 void rings_begin(struct rings *r, bool all)
 {
-	r->limit_ns = all ? UINT64_MAX - 1 : now() - SLACK_NS;
+	r->limit_ns = all ? UINT64_MAX - 1 : clock_now_ns() - SLACK_NS;
 	r->current = NULL;
 	for (size_t i = 0; i < r->at.n; i++) {
 		struct ring *ring = &r->at.at[i];
@@ -466,10 +679,10 @@ static struct ring *earliest(struct rings *r)
 	return best;
 }
 
-static size_t event_of(const struct rings *r, uint64_t id)
+static size_t attr_of(const struct rings *r, uint64_t id)
 {
-	uint32_t e = map64_get(&r->ids, id);
-	return e == NONE ? 0 : e;
+	uint32_t attr = map64_get(&r->ids, id);
+	return attr == NONE ? 0 : attr;
 }
 
 static void parse_other(const struct rings *r, struct ring_record *ret)
@@ -481,17 +694,53 @@ static void parse_other(const struct rings *r, struct ring_record *ret)
 	ret->tid = (uint32_t)(words[0] >> 32);
 	ret->time_ns = words[1];
 	ret->cpu = (uint32_t)words[2];
-	ret->event = event_of(r, words[3]);
+	ret->event = event_of_attr(r, attr_of(r, words[3]));
+}
+
+/* Counters of tasks that started others are read by thread. */
+static uint64_t more_since(struct rings *r, uint64_t id, uint32_t tid, bool by_thread, uint64_t now)
+{
+	uint32_t *at = map64_at(&r->read_at, id << 32 | (by_thread ? tid : 0));
+	if (*at == NONE) {
+		*at = (uint32_t)r->reads.n;
+		vec_push(&r->reads, 0);
+	}
+	uint64_t before = r->reads.at[*at];
+	r->reads.at[*at] = now;
+	return now > before ? now - before : 0;
+}
+
+/* { n, enabled, running, n times { value, id, lost } }; what is behind it, NULL: it is not all
+ * there. */
+static const uint64_t *parse_group(struct rings *r, const struct perf_event_attr *a,
+				   const uint64_t *at, const uint64_t *end, struct ring_record *ret)
+{
+	size_t each = a->read_format & PERF_FORMAT_LOST ? 3 : 2;
+	r->values.n = 0;
+	if (end - at < 3 || at[0] > (uint64_t)(end - at - 3) / each)
+		return NULL;
+	uint64_t n = at[0];
+	for (at += 3; n; n--, at += each) {
+		size_t event = event_of_attr(r, attr_of(r, at[1]));
+		if (event == ret->event)
+			continue;
+		uint64_t more = more_since(r, at[1], ret->tid, a->inherit, at[0]);
+		vec_push(&r->values, ((struct ring_value){ event, more }));
+	}
+	ret->values = r->values.at;
+	ret->n_values = r->values.n;
+	return at;
 }
 
 /* The kernel wrote it: its lengths are good. Still nothing is read past the record. */
-static bool parse_sample(const struct rings *r, struct ring_record *ret)
+static bool parse_sample(struct rings *r, struct ring_record *ret)
 {
 	const uint64_t *at = (const uint64_t *)(const void *)(ret->header + 1);
 	const uint64_t *end = at + (ret->header->size - sizeof(*ret->header)) / 8;
 	if (end - at < 6)
 		return false;
-	ret->event = event_of(r, at[0]);
+	size_t attr = attr_of(r, at[0]);
+	ret->event = event_of_attr(r, attr);
 	ret->ip = at[1];
 	ret->pid = (uint32_t)at[2];
 	ret->tid = (uint32_t)(at[2] >> 32);
@@ -499,7 +748,9 @@ static bool parse_sample(const struct rings *r, struct ring_record *ret)
 	ret->cpu = (uint32_t)at[4];
 	ret->period = at[5];
 	at += 6;
-	const struct perf_event_attr *a = &r->attrs.at[ret->event];
+	const struct perf_event_attr *a = &r->attrs.at[attr];
+	if (a->sample_type & PERF_SAMPLE_READ && !(at = parse_group(r, a, at, end, ret)))
+		return false;
 	if (a->sample_type & PERF_SAMPLE_CALLCHAIN) {
 		if (at == end || *at >= (uint64_t)(end - at))
 			return false;
@@ -507,12 +758,22 @@ static bool parse_sample(const struct rings *r, struct ring_record *ret)
 		ret->chain = at;
 		at += ret->n_chain;
 	}
+	if (a->sample_type & PERF_SAMPLE_RAW) { /* u32 size, and that many bytes */
+		uint32_t size = 0;
+		if (at < end)
+			memcpy(&size, at, sizeof(size));
+		if (at == end || (size + 4) % 8 || (size + 4) / 8 > (uint64_t)(end - at))
+			return false;
+		ret->raw = (const uint8_t *)at + 4;
+		ret->raw_size = size;
+		at += (size + 4) / 8;
+	}
 	if (!(a->sample_type & PERF_SAMPLE_STACK_USER))
 		return true;
 	if (at == end)
 		return false;
 	ret->abi = *at++;
-	size_t n_regs = ret->abi ? (size_t)__builtin_popcountll(REGS_MASK) : 0;
+	size_t n_regs = ret->abi ? (size_t)__builtin_popcountll(machine_native()->perf_mask) : 0;
 	if ((size_t)(end - at) < n_regs + 1)
 		return false;
 	ret->regs = at;
@@ -524,6 +785,7 @@ static bool parse_sample(const struct rings *r, struct ring_record *ret)
 		return false;
 	ret->stack = (const uint8_t *)at;
 	uint64_t filled = at[size / 8];
+	ret->stack_full = filled >= size;
 	ret->stack_size = (size_t)(filled < size ? filled : size);
 	return true;
 }
@@ -591,13 +853,16 @@ struct rings_totals rings_totals(const struct rings *r)
 	struct rings_totals t = { 0 };
 	for (size_t i = 0; i < r->opened.n; i++) {
 		const struct opened *o = &r->opened.at[i];
-		uint64_t v[4] = { 0 }; /* value, enabled, running, lost */
+		uint64_t format = r->attrs.at[o->attr].read_format;
+		size_t lost =
+			format & PERF_FORMAT_GROUP ? 5 : 3; /* { value, id, lost } comes last */
+		uint64_t v[3 + 3 * GROUP_MAX] = { 0 }; /* value or number, enabled, running, ... */
 		if (read(o->fd, v, sizeof(v)) < (ssize_t)(3 * sizeof(v[0])))
 			continue;
-		if (!o->event)
+		if (!event_of_attr(r, o->attr))
 			t.running_ns += v[2];
-		if (r->attrs.at[o->event].read_format & PERF_FORMAT_LOST)
-			t.lost += v[3];
+		if (format & PERF_FORMAT_LOST)
+			t.lost += v[lost];
 	}
 	return t;
 }
@@ -606,7 +871,7 @@ size_t rings_ids(const struct rings *r, size_t event, uint64_t *ret, size_t max)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < r->opened.n && n < max; i++)
-		if (r->opened.at[i].event == event)
+		if (r->opened.at[i].attr == event)
 			ret[n++] = r->opened.at[i].id;
 	return n;
 }

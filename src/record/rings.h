@@ -20,10 +20,24 @@ struct rings_opts {
 	size_t n_tids;                /* 0: everything on the machine */
 	bool on_exec;                 /* counting begins at the task's exec */
 	bool callchain;               /* the kernel's; with user_chain also its user part */
-	bool user_chain;
+	bool user_chain, no_kernel_chain;
 	uint32_t stack_bytes; /* of user stacks that are copied; 0: no registers either; UINT32_MAX:
-				 as it fits the buffers */
+				 as it fits the buffers, and by choice more: rings_choose() */
 	bool switches;        /* records of switches */
+	bool no_inherit;      /* these tasks alone, and nothing that they start */
+	bool spread;     /* periods of clocks differ a little, at random, from what was asked for:
+			    no program is in step with them */
+	const int *cpus; /* on these alone; */
+	size_t n_cpus;   /* 0: on all */
+	int cgroup_fd;   /* a control group's folder: tasks in it alone; -1: all. Without tids */
+	size_t buffer_bytes; /* of each CPU: a power of two; 0: as large as may be */
+	const struct rings_filter *filters;
+	size_t n_filters;
+};
+
+struct rings_filter { /* of those trace points whose names stand at [from, to) of the text that */
+	uint32_t from, to; /* record_events_parse() was given */
+	const char *text;
 };
 
 struct rings;
@@ -38,8 +52,10 @@ void rings_free(struct rings *r); /* NULL is fine */
  * is how it was opened. */
 void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable);
 
+/* All that is sampled; what tells of tasks and mappings stays as it is. */
 void rings_enable(struct rings *r);
 void rings_disable(struct rings *r);
+void rings_enable_tracking(struct rings *r);
 
 /* For poll(): readable when there is enough to read, or when a task of ours is gone. */
 int rings_poll_fd(const struct rings *r);
@@ -48,7 +64,16 @@ void rings_polled(struct rings *r);
 /* Whether all tasks that are followed, and all that they started, are gone. */
 bool rings_all_gone(const struct rings *r);
 
-uint32_t rings_stack_bytes(const struct rings *r);
+/* Which copies of stacks are taken from now on: each event was opened twice, and one of the two is
+ * off. The large ones are on in the beginning. Where there is no room for them all are small. */
+void rings_choose(struct rings *r, bool large);
+/* The size of those. */
+uint32_t rings_stack_bytes(const struct rings *r, bool large);
+
+struct ring_value {
+	size_t event;
+	uint64_t more; /* counted since the sample before; of the thread, or of the CPU */
+};
 
 struct ring_record {
 	const struct perf_event_header *header; /* valid until the next call */
@@ -64,6 +89,12 @@ struct ring_record {
 	const uint64_t *regs; /* in the order of the kernel's numbers (asm/perf_regs.h) */
 	const uint8_t *stack;
 	size_t stack_size;
+	bool stack_full; /* as much as there was room for: else the copy ends at a page that is not
+			    there, or not yet */
+	const struct ring_value *values; /* of the other events of the group, which are read then */
+	size_t n_values;
+	const uint8_t *raw; /* a trace point's fields; NULL: none */
+	size_t raw_size;
 };
 
 /* Records up to a moment ago; `all`: up to now. */

@@ -1,3 +1,4 @@
+/* session.c - the recorder's loop: records in, samples out, signals and time. */
 #include "record/session.h"
 
 #include <poll.h>
@@ -10,42 +11,35 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "record/asleep.h"
+#include "record/tracefs.h"
 
 enum { ROUND_MS = 300, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
-uint64_t session_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* ---- records ---- */
 
-static void take_sample(struct session *s, const struct ring_record *r)
+/* With the stack at hand. */
+static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
-	struct thread *t = spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid);
-	unwinding_sample(s->unwinding, t->space, r, &s->stack);
-	if (s->wall)
-		wall_sample(s->wall, t, r, &s->stack, e->is_switches);
-	if (e->is_switches)
-		return;
 	struct recorded_sample k = { .event = s->event_ids[r->event],
 				     .task = recording_task(s->recording, t),
 				     .what = e,
 				     .pid = t->pid,
 				     .tid = t->tid,
+				     .run = t->run,
 				     .cpu = r->cpu,
 				     .parallelism = s->wall ? wall_running(s->wall) : 0,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
 				     .frames = s->stack.frames,
 				     .n = s->stack.n,
-				     .cut = s->stack.cut,
-				     .complete = s->stack.complete };
+				     .end = s->stack.end,
+				     .fields = r->raw,
+				     .n_fields = r->raw_size };
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	if (s->perfdata)
@@ -53,6 +47,35 @@ static void take_sample(struct session *s, const struct ring_record *r)
 	s->samples++;
 	if (!r->event && e->is_clock)
 		s->sampled_ns += r->period;
+}
+
+/* What the others of its group counted since the sample before is theirs, at the same place. */
+static void record_group(struct session *s, const struct ring_record *r, struct thread *t)
+{
+	for (size_t i = 0; i < r->n_values; i++) {
+		struct ring_record part = *r;
+		part.event = r->values[i].event;
+		part.period = r->values[i].more;
+		part.raw = NULL;
+		part.raw_size = 0;
+		if (part.period)
+			record_sample(s, &part, t);
+	}
+}
+
+static void take_sample(struct session *s, const struct ring_record *r)
+{
+	const struct record_event *e = &s->events.at.at[r->event];
+	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->pid == getpid()))
+		return;
+	struct thread *t = spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid);
+	unwinding_sample(s->unwinding, t->space, r, &s->stack);
+	if (s->wall)
+		wall_sample(s->wall, t, r, &s->stack, e->purpose == EVENT_SWITCHES);
+	if (e->purpose != EVENT_SAMPLED)
+		return;
+	record_sample(s, r, t);
+	record_group(s, r, t);
 }
 
 static void take_switch(struct session *s, const struct ring_record *r)
@@ -146,7 +169,8 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
  * says: programs that are executed with more rights than ours have no events. */
 static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
 {
-	bool unseen = s->used_ns > t->running_ns + t->running_ns / 10 + 20000000;
+	bool all = !s->gate && !s->opts->no_inherit && !record_is_apart(s->opts);
+	bool unseen = all && s->used_ns > t->running_ns + t->running_ns / 10 + 20000000;
 	if (s->opts->everything)
 		return 0;
 	return unseen ? s->used_ns : t->running_ns;
@@ -160,13 +184,17 @@ static void update_totals(struct session *s)
 	if (n > s->lost_written)
 		kin_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
-	kin_writer_clock(w, cpu_time(s, &t), s->sampled_ns);
+	if (s->opts->parts.overwrite)
+		return; /* of a part of the time nothing is known */
+	uint64_t cpu_ns = cpu_time(s, &t);
+	kin_writer_clock(w, cpu_ns > s->begin.cpu_ns ? cpu_ns - s->begin.cpu_ns : 0,
+			 s->sampled_ns - s->begin.sampled_ns);
 }
 
 static void tick(struct session *s)
 {
-	uint64_t now = session_now();
-	if (now - s->ticked_ns > SECOND_NS / 2) {
+	uint64_t now = clock_now_ns();
+	if (now - s->ticked_ns > SECOND_NS / 4) { /* before each time that the file is written to */
 		s->ticked_ns = now;
 		if (s->followed.at.n < TOTALS_MAX)
 			update_totals(s);
@@ -174,6 +202,13 @@ static void tick(struct session *s)
 			perfdata_flush(s->perfdata);
 	}
 	trouble(s, recording_tick(s->recording, now));
+	if (s->opts->max_bytes && !s->stop &&
+	    (s->parts ? parts_bytes(s->parts) : 0) +
+			    kin_writer_size(recording_writer(s->recording)) >
+		    s->opts->max_bytes) {
+		s->stop = true;
+		s->opts->say("the file is as large as --max-size permits: recording ends");
+	}
 }
 
 /* Threads that began after they were listed, and before those that began them were followed. */
@@ -191,104 +226,7 @@ static void look_again(struct session *s)
 	vec_free(&missed.at);
 }
 
-/* ---- the loop ---- */
-
-static void take_signal(struct session *s, const struct signal_seen *seen)
-{
-	if (seen->number == SIGCHLD || seen->number == SIGXFSZ)
-		return;
-	bool user = seen->number == SIGUSR1 || seen->number == SIGUSR2;
-	bool alive = s->target.running && !s->target.ended;
-	if (alive)
-		target_pass(&s->target, seen);
-	if (user)
-		return;
-	/* The program decides what the first one means. */
-	if (!alive || ++s->interrupts > 1) {
-		s->stop = true;
-		s->stopped_by = alive ? seen->number : 0;
-	}
-}
-
-/* What is beyond the copies of stacks has to be read while it is there. */
-static uint64_t round_ms(struct session *s, uint64_t now)
-{
-	uint64_t deep = unwinding_stats(s->unwinding)->deep;
-	if (deep > s->deep)
-		s->deep_until_ns = now + SECOND_NS;
-	s->deep = deep;
-	return now < s->deep_until_ns ? ROUND_DEEP_MS : ROUND_MS;
-}
-
-static int time_left(struct session *s)
-{
-	uint64_t now = session_now(), round = round_ms(s, now);
-	if (!s->deadline_ns)
-		return (int)round;
-	if (now >= s->deadline_ns)
-		return 0;
-	uint64_t ms = (s->deadline_ns - now) / 1000000 + 1;
-	return (int)(ms < round ? ms : round);
-}
-
-static bool is_over(const struct session *s)
-{
-	const struct record_watch *w = s->opts->watch;
-	if (s->stop || (w && w->tick(w->arg, s->lost_written)) ||
-	    (s->deadline_ns && session_now() >= s->deadline_ns))
-		return true;
-	if (s->target.running && s->opts->everything)
-		return s->target.ended;
-	/* A program with more rights than ours loses the kernel's events, and lives on. */
-	return (!s->target.running || s->target.ended) && rings_all_gone(s->rings);
-}
-
-static void tell_of_others(struct session *s, bool *told)
-{
-	if (*told || !s->target.ended || s->opts->everything || rings_all_gone(s->rings))
-		return;
-	*told = true;
-	s->opts->say("the program has ended; what it started has not and is recorded until it "
-		     "ends, or until an interrupt");
-}
-
-/* The kernel takes the events off a program that is executed with more rights than ours. */
-static void tell_of_rights(struct session *s, unsigned *rounds)
-{
-	bool unseen = s->target.running && !s->target.ended && !s->opts->everything &&
-		      rings_all_gone(s->rings);
-	if (unseen && !target_is_leaving(&s->target) && ++*rounds == 2)
-		s->opts->say("the program runs with more rights than this recorder (setuid): the "
-			     "kernel does not let it be sampled; it runs on");
-}
-
-void session_run(struct session *s)
-{
-	bool told = false;
-	unsigned rounds = 0, unseen = 0;
-	while (!is_over(s)) {
-		struct pollfd fds[] = { { rings_poll_fd(s->rings), POLLIN, 0 },
-					{ s->signals.fd, POLLIN, 0 } };
-		struct signal_seen seen;
-		int n = poll(fds, ARRAY_LEN(fds), time_left(s));
-		while (signals_next(&s->signals, &seen))
-			take_signal(s, &seen);
-		if (fds[0].revents)
-			rings_polled(s->rings);
-		drain(s, false);
-		tick(s);
-		target_look(&s->target);
-		if (!n)
-			tell_of_rights(s, &unseen);
-		if (!s->looked_again && s->opts->n_pids)
-			look_again(s);
-		rounds = s->target.ended && !n ? rounds + 1 : rounds;
-		if (rounds > 2)
-			tell_of_others(s, &told);
-	}
-}
-
-/* ---- beginning and end ---- */
+/* ---- what a file begins with ---- */
 
 static void describe(struct session *s)
 {
@@ -304,15 +242,17 @@ static void describe(struct session *s)
 	}
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xopen_memstream(&text, &size);
 	for (size_t i = 0; s->opts->argv && s->opts->argv[i]; i++)
 		fprintf(f, "%s%s", i ? " " : "", s->opts->argv[i]);
-	fclose(f);
-	if (*text)
+	xclose_memstream(f, &text);
+	if (*text && (s->opts->everything || !record_is_apart(s->opts)))
 		kin_writer_info(w, "command", text);
 	free(text);
 	if (s->user_only)
 		kin_writer_info(w, "mode", "user");
+	if (s->instead)
+		kin_writer_info(w, "not counted", s->instead);
 	if (s->wall)
 		kin_writer_info(w, "wall-stacks",
 				s->exact_switches ? "at the switch" : "estimated: nearest sample");
@@ -324,35 +264,311 @@ static char *event_name(const struct session *s, const struct record_event *e)
 	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
 }
 
-static void define_events(struct session *s)
+static void describe_fields(struct session *s, const struct record_event *e, uint32_t id)
+{
+	char *format = tracefs_format(e->trace_point);
+	if (format)
+		recording_trace_format(s->recording, id, format);
+	free(format);
+}
+
+static void define_wall(struct session *s)
 {
 	struct kin_writer *w = recording_writer(s->recording);
-	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
-	for (size_t i = 0; i < s->events.at.n; i++) {
-		const struct record_event *e = &s->events.at.at[i];
-		if (e->is_switches)
-			continue;
-		char *name = event_name(s, e);
-		s->event_ids[i] = kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-						   e->period ? e->period : e->frequency,
-						   e->period ? 0 : KINF_EVENT_FREQUENCY);
-		free(name);
-	}
-	if (!s->opts->wall)
-		return;
 	const char *how = s->exact_switches ? "" : " (place estimated)";
 	char *blocked = xprintf("blocked%s", how), *waiting = xprintf("waiting%s", how);
 	uint32_t b = kin_writer_event(w, blocked, KINF_NS, 0, KINF_EVENT_OFF_CPU);
 	uint32_t r = kin_writer_event(w, waiting, KINF_NS, 0, KINF_EVENT_WAITING);
-	s->wall = wall_new(s->recording, s->exact_switches, b, r);
+	if (!s->wall)
+		s->wall = wall_new(s->recording, s->exact_switches, b, r);
 	free(blocked);
 	free(waiting);
 }
 
+/* In each file, in the same order: they have the same ids. */
+static void define_events(struct session *s)
+{
+	struct kin_writer *w = recording_writer(s->recording);
+	for (size_t i = 0; i < s->events.at.n; i++) {
+		const struct record_event *e = &s->events.at.at[i];
+		if (e->purpose != EVENT_SAMPLED)
+			continue;
+		bool is_trace = e->type == PERF_TYPE_TRACEPOINT && !e->is_read;
+		char *name = event_name(s, e);
+		s->event_ids[i] =
+			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+					 e->period ? e->period : e->frequency,
+					 (e->frequency && !e->period ? KINF_EVENT_FREQUENCY : 0) |
+						 (is_trace ? KINF_EVENT_TRACE : 0));
+		free(name);
+		if (is_trace)
+			describe_fields(s, e, s->event_ids[i]);
+	}
+	if (s->opts->wall)
+		define_wall(s);
+}
+
+/* ---- files ---- */
+
+struct kin_error *session_open_file(struct session *s, struct kin_writer **ret)
+{
+	const struct record_opts *o = s->opts;
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	uint64_t late_ns = clock_now_ns() - s->begin.time_ns;
+	s->file.start_ns = s->begin.time_ns;
+	s->file.start_time_ns = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec - late_ns;
+	if (o->output_pipe)
+		return kin_writer_to_pipe(o->output_pipe, &s->file, ret);
+	if (!o->output || o->parts.overwrite) {
+		*ret = kin_writer_to_nowhere(&s->file);
+		return NULL;
+	}
+	struct kin_error *err = kin_writer_open(o->output, &s->file, ret);
+	s->has_file = !err;
+	return err;
+}
+
+static void ask_anew(void *arg, struct thread *t)
+{
+	(void)arg;
+	t->task = 0;
+}
+
+static void begin_file(struct session *s, struct kin_writer *w)
+{
+	recording_go_on(s->recording, w, s->modules);
+	spaces_each(s->spaces, ask_anew, NULL);
+	define_events(s);
+	describe(s);
+}
+
+/* What was kept in memory goes into a file, which is then the one at hand. */
+static struct kin_error *unload(struct session *s, uint64_t now_ns)
+{
+	struct kin_writer *w = NULL;
+	uint64_t first_ns = recording_recent_ns(s->recording);
+	uint64_t late_ns = now_ns - s->file.start_ns;
+	s->file.start_time_ns += late_ns;
+	s->file.start_ns = now_ns;
+	if (first_ns && first_ns < now_ns) {
+		s->file.start_time_ns -= now_ns - first_ns;
+		s->file.start_ns = first_ns;
+	}
+	struct kin_error *err = kin_writer_open(s->opts->output, &s->file, &w);
+	if (err)
+		return err;
+	s->has_file = true;
+	recording_abandon_file(s->recording);
+	begin_file(s, w);
+	kin_writer_info(w, "samples", "the most recent ones, which were kept in memory");
+	kin_writer_lost(w, KINF_LOST_SAMPLES, s->lost_written - s->begin.lost);
+	kin_writer_lost(w, KINF_THROTTLED, s->throttled - s->begin.throttled);
+	uint64_t sum = recording_write_recent(s->recording, s->event_ids[0]);
+	kin_writer_clock(w, 0, s->events.at.at[0].is_clock ? sum : 0);
+	return NULL;
+}
+
+/* Of the file at hand: what wait() says of a program is of all files together. */
+static void write_switches(struct session *s)
+{
+	struct kin_writer *w = recording_writer(s->recording);
+	const struct part_begin *b = &s->begin;
+	if (s->opts->parts.overwrite)
+		return;
+	if (s->wall) {
+		const struct wall_totals *t = wall_totals(s->wall);
+		kin_writer_switches(w, t->switches - b->switches, t->preemptions - b->preemptions);
+	} else if (!s->parts) {
+		kin_writer_switches(w, s->switched, s->preempted);
+	}
+}
+
+static void begin_counts(struct session *s, uint64_t now_ns)
+{
+	struct rings_totals t = rings_totals(s->rings);
+	s->begin = (struct part_begin){ .time_ns = now_ns,
+					.cpu_ns = cpu_time(s, &t),
+					.sampled_ns = s->sampled_ns,
+					.lost = s->lost_written,
+					.throttled = s->throttled };
+	if (s->wall) {
+		s->begin.switches = wall_totals(s->wall)->switches;
+		s->begin.preemptions = wall_totals(s->wall)->preemptions;
+	}
+}
+
+static struct kin_error *end_file(struct session *s, enum kinf_end how, uint64_t detail,
+				  uint64_t end_ns)
+{
+	const char *name = NULL;
+	write_switches(s);
+	struct kin_error *err = recording_end_file(s->recording, s->modules, how, detail, end_ns);
+	bool keep = !err && s->parts && s->has_file;
+	s->has_file = false;
+	if (!keep || (err = parts_keep(s->parts, &name)))
+		return err;
+	char *line = xprintf("-> %s", name);
+	if (!s->opts->parts.silent)
+		s->opts->say(line);
+	free(line);
+	return NULL;
+}
+
+static bool part_is_over(struct session *s)
+{
+	bool due = parts_is_due(s->parts, kin_writer_size(recording_writer(s->recording)),
+				s->begin.time_ns, clock_now_ns());
+	return !s->trouble && (s->switch_now || due);
+}
+
+/* The file at hand ends, and the recording goes on in another one. */
+static void begin_part(struct session *s)
+{
+	struct kin_writer *w = NULL;
+	drain(s, true);
+	uint64_t now = clock_now_ns();
+	s->switch_now = false;
+	update_totals(s);
+	if (s->opts->parts.overwrite) {
+		struct kin_error *err = unload(s, now);
+		if (err) {
+			trouble(s, err);
+			return;
+		}
+	}
+	trouble(s, end_file(s, KINF_STOPPED, 0, now));
+	begin_counts(s, now);
+	struct kin_error *err = s->trouble ? NULL : session_open_file(s, &w);
+	trouble(s, err);
+	begin_file(s, w ? w : kin_writer_to_nowhere(&s->file));
+}
+
+/* ---- the loop ---- */
+
+static void take_signal(struct session *s, const struct signal_seen *seen)
+{
+	if (seen->ours)
+		return;
+	bool user = seen->number == SIGUSR1 || seen->number == SIGUSR2;
+	bool end = seen->number == SIGINT || seen->number == SIGTERM || seen->number == SIGHUP ||
+		   seen->number == SIGQUIT;
+	bool alive = s->target.running && !s->target.ended;
+	if (seen->number == SIGUSR2 && s->opts->parts.on_signal) {
+		s->switch_now = true;
+		return;
+	}
+	if (alive)
+		target_pass(&s->target, seen);
+	if (user || (alive && !end))
+		return;
+	/* The program decides what the first one means. */
+	if (!alive || ++s->interrupts > 1) {
+		s->stop = true;
+		s->stopped_by = alive ? seen->number : 0;
+	}
+}
+
+/* Large copies of stacks in the first half second, and as long as one stack in a thousand would not
+ * have fitted a small one. The round is then short, as what the copies lack is read while it is
+ * there; and in step with nothing. */
+static uint64_t round_ms(struct session *s, uint64_t now)
+{
+	uint64_t age = now - s->start_ns;
+	const struct unwinding_stats *u = unwinding_stats(s->unwinding);
+	bool deep = u->deep > u->stacks / 1000;
+	rings_choose(s->rings, deep || age < SECOND_NS / 2);
+	return deep || age < SECOND_NS / 10 ? ROUND_DEEP_MS / 2 + now / 1000 % ROUND_DEEP_MS
+					    : ROUND_MS;
+}
+
+static int time_left(struct session *s)
+{
+	uint64_t now = clock_now_ns(), round = round_ms(s, now);
+	if (s->gate && gate_wait_ms(s->gate, now) < round)
+		round = gate_wait_ms(s->gate, now);
+	if (!s->deadline_ns)
+		return (int)round;
+	if (now >= s->deadline_ns)
+		return 0;
+	uint64_t ms = (s->deadline_ns - now) / 1000000 + 1;
+	return (int)(ms < round ? ms : round);
+}
+
+static bool is_over(const struct session *s)
+{
+	const struct record_watch *w = s->opts->watch;
+	if (s->stop || (w && w->tick(w->arg, s->lost_written)) ||
+	    (s->deadline_ns && clock_now_ns() >= s->deadline_ns))
+		return true;
+	if (s->target.running && record_is_apart(s->opts))
+		return s->target.ended;
+	/* A program with more rights than ours loses the kernel's events, and lives on. */
+	return (!s->target.running || s->target.ended) && rings_all_gone(s->rings);
+}
+
+/* What a program started often ends soon after it. */
+static void tell_of_others(struct session *s, uint64_t *ended_ns, bool *told)
+{
+	enum { SOON_MS = 600 };
+	uint64_t now = clock_now_ns();
+	if (*told || !s->target.ended || record_is_apart(s->opts) || rings_all_gone(s->rings))
+		return;
+	*ended_ns = *ended_ns ? *ended_ns : now;
+	if (now - *ended_ns < SOON_MS * UINT64_C(1000000))
+		return;
+	*told = true;
+	s->opts->say("the program has ended; what it started has not and is recorded until it "
+		     "ends, or until an interrupt");
+}
+
+/* The kernel takes the events off a program that is executed with more rights than ours. */
+static void tell_of_rights(struct session *s, unsigned *rounds)
+{
+	bool unseen = s->target.running && !s->target.ended && !record_is_apart(s->opts) &&
+		      rings_all_gone(s->rings);
+	if (unseen && !target_is_leaving(&s->target) && ++*rounds == 2)
+		s->opts->say("the program runs with more rights than this recorder (setuid): the "
+			     "kernel does not let it be sampled; it runs on");
+}
+
+void session_run(struct session *s)
+{
+	bool told = false;
+	uint64_t ended_ns = 0;
+	unsigned unseen = 0;
+	while (!is_over(s)) {
+		struct pollfd fds[] = { { rings_poll_fd(s->rings), POLLIN, 0 },
+					{ s->signals.fd, POLLIN, 0 },
+					{ s->gate ? gate_fd(s->gate) : -1, POLLIN, 0 } };
+		struct signal_seen seen;
+		int n = poll(fds, ARRAY_LEN(fds), time_left(s));
+		while (signals_next(&s->signals, &seen))
+			take_signal(s, &seen);
+		if (fds[0].revents)
+			rings_polled(s->rings);
+		if (s->gate && !gate_act(s->gate, s->rings, clock_now_ns()))
+			s->stop = true;
+		drain(s, false);
+		tick(s);
+		if (s->parts && !s->stop && part_is_over(s))
+			begin_part(s);
+		target_look(&s->target);
+		if (!n)
+			tell_of_rights(s, &unseen);
+		if (!s->looked_again && s->opts->n_pids)
+			look_again(s);
+		tell_of_others(s, &ended_ns, &told);
+	}
+}
+
+/* ---- beginning and end ---- */
+
+/* 0: the thread is gone. */
 static pid_t process_of(pid_t tid)
 {
 	char path[64], line[128];
-	int pid = tid;
+	int pid = 0;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
 	FILE *f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
@@ -367,13 +583,19 @@ void session_begin(struct session *s)
 {
 	if (s->opts->watch && s->opts->watch->begun)
 		s->opts->watch->begun(s->opts->watch->arg);
+	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	define_events(s);
 	describe(s);
 	for (size_t i = 0; i < s->followed.at.n; i++) {
-		pid_t tid = s->followed.at.at[i];
-		struct thread *t = spaces_thread(s->spaces, process_of(tid), tid);
-		if (s->wall)
-			wall_present(s->wall, t, s->start_ns);
+		pid_t tid = s->followed.at.at[i], pid = process_of(tid);
+		if (!pid)
+			continue;
+		struct thread *t = spaces_thread(s->spaces, pid, tid);
+		if (!s->wall)
+			continue;
+		bool asleep = !s->opts->kernel_chains &&
+			      asleep_unwind(s->unwinding, t->space, tid, &s->stack);
+		wall_present(s->wall, t, s->start_ns, asleep ? &s->stack : NULL, clock_now_ns());
 	}
 }
 
@@ -421,13 +643,12 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->throttled = s->throttled;
 	a->stacks = u->stacks;
 	a->complete = u->complete;
+	a->guesses = u->guesses;
 	a->cut = u->cut;
-	a->continued = u->continued;
 	a->frames = u->frames;
 	a->guessed = u->guessed;
 	a->processes = spaces_n_processes(s->spaces);
 	a->threads = spaces_n_threads(s->spaces);
-	a->stack_bytes = rings_stack_bytes(s->rings);
 	a->switches = s->switched;
 	a->preemptions = s->preempted;
 	if (s->wall) {
@@ -444,30 +665,43 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 static void end_wall(void *arg, struct thread *t)
 {
 	struct session *s = arg;
-	wall_end(s->wall, t, session_now(), false);
+	wall_end(s->wall, t, clock_now_ns(), false);
+}
+
+static void tell_of_dropped(struct session *s)
+{
+	uint64_t n = recording_recent_dropped(s->recording);
+	char *line = xprintf("--overwrite: %llu samples are not in memory any more, and in no file",
+			     (unsigned long long)n);
+	if (n && !s->opts->parts.silent)
+		s->opts->say(line);
+	free(line);
 }
 
 void session_end(struct session *s)
 {
 	rings_disable(s->rings);
 	drain(s, true);
-	uint64_t end = session_now();
+	uint64_t end = clock_now_ns();
 	if (s->wall)
 		spaces_each(s->spaces, end_wall, s);
+	if (s->opts->parts.overwrite) {
+		tell_of_dropped(s);
+		trouble(s, unload(s, end));
+	}
 	update_totals(s);
 	fill_audit(s, end);
-	kin_writer_switches(recording_writer(s->recording), s->result->audit.switches,
-			    s->result->audit.preemptions);
 
 	enum kinf_end how = KINF_STOPPED;
 	uint64_t detail = 0;
-	if (s->target.ended) {
+	if (s->target.ended && (s->opts->everything || !record_is_apart(s->opts))) {
 		bool exited = WIFEXITED(s->target.status);
 		how = exited ? KINF_EXITED : KINF_SIGNALLED;
 		detail = (uint64_t)(exited ? WEXITSTATUS(s->target.status)
 					   : WTERMSIG(s->target.status));
 	}
-	struct kin_error *err = recording_close(s->recording, s->modules, how, detail, end);
+	struct kin_error *err = end_file(s, how, detail, end);
+	recording_free(s->recording);
 	s->recording = NULL;
 	s->result->finished = !err && !s->trouble;
 	trouble(s, err);

@@ -2,6 +2,8 @@
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
+#include "input/kin_write.h"
+#include "record/parts.h"
 #include "record/perfdata_write.h"
 #include "record/record.h"
 #include "record/recording.h"
@@ -13,6 +15,9 @@ struct session {
 	const struct record_opts *opts;
 	struct record_result *result;
 	struct record_events events;
+	struct gate *gate;   /* NULL: always open */
+	int cgroup_fd;       /* -1: none */
+	const char *instead; /* what the machine could not count, and something else was; or NULL */
 	bool user_only, exact_switches;
 	struct signals signals;
 	struct target target;
@@ -25,12 +30,17 @@ struct session {
 	struct recording *recording;
 	struct wall *wall;
 	struct perfdata *perfdata;
+	struct parts *parts;         /* NULL: one file */
+	struct kin_writer_opts file; /* how each is opened, but for the time */
+	struct part_begin {          /* totals when the file at hand began */
+		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions;
+	} begin;
+	bool has_file;            /* the one at hand has the output's name */
+	bool switch_now;          /* somebody said so */
 	uint32_t *event_ids;      /* in the file, by index of events */
 	struct pid_list followed; /* threads that were attached to */
 	bool looked_again;        /* for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns;
-	uint64_t deep,
-		deep_until_ns; /* stacks beyond their copies so far; more are expected until */
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;
 	unsigned interrupts;
@@ -40,8 +50,9 @@ struct session {
 	struct unwound stack;
 };
 
-uint64_t session_now(void);
-
+/* Opens the next file; what is kept in memory goes to none yet. */
+struct kin_error *session_open_file(struct session *s, struct kin_writer **ret)
+	__attribute__((warn_unused_result));
 /* Everything is open and nothing runs yet. */
 void session_begin(struct session *s);
 /* Until the program and all that it started are gone, or somebody says stop. */

@@ -1,3 +1,4 @@
+/* spaces.c - keeps threads and their mappings up to date by the kernel's records and /proc. */
 #include "record/spaces.h"
 
 #include <stdio.h>

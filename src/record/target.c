@@ -1,3 +1,4 @@
+/* target.c - starts the program and hands signals on to it. */
 #include "record/target.h"
 
 #include <dirent.h>
@@ -37,24 +38,54 @@ static void limits_as_before(const struct signals *s)
 
 /* ---- signals ---- */
 
+/* Those that end a process if nobody takes them, but for what tells it of its own mistakes. */
+static bool ends_process(int number)
+{
+	static const int others[] = { SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,  SIGKILL,
+				      SIGSEGV, SIGSYS,  SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP,
+				      SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH };
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (number == others[i])
+			return false;
+	return true;
+}
+
 static void choose_ends(struct signals *s)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+	for (int number = 1; number <= SIGRTMAX; number++) {
 		struct sigaction a;
-		if (sigaction(numbers[i], NULL, &a))
+		if (!ends_process(number) || sigaction(number, NULL, &a))
 			continue;
 		bool ignored = a.sa_handler == SIG_IGN;
-		if (!ignored || numbers[i] == SIGINT) /* blocked, it comes nevertheless */
-			sigaddset(&s->taken, numbers[i]);
-		s->deaf |= ignored && numbers[i] == SIGINT;
+		if (!ignored || number == SIGINT) /* blocked, it comes nevertheless */
+			sigaddset(&s->taken, number);
+		s->deaf |= ignored && number == SIGINT;
 	}
+}
+
+static bool is_set(const struct itimerval *t) { return t->it_value.tv_sec || t->it_value.tv_usec; }
+
+/* They would come to us, who do not know what they are for. */
+static void take_timers(struct signals *s)
+{
+	static const struct itimerval none;
+	for (size_t i = 0; i < ARRAY_LEN(s->timers); i++)
+		if (!is_set(&s->timers[i]) && setitimer((__itimer_which_t)i, &none, &s->timers[i]))
+			s->timers[i] = none;
+}
+
+static void give_timers(const struct signals *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(s->timers); i++)
+		if (is_set(&s->timers[i]))
+			setitimer((__itimer_which_t)i, &s->timers[i], NULL);
 }
 
 static struct kin_error *open_signals(struct signals *s, bool ends)
 {
 	s->nice_before = getpriority(PRIO_PROCESS, 0);
-	s->deaf = false;
+	s->deaf = s->started = false;
+	memset(s->timers, 0, sizeof(s->timers));
 	raise_limit(RLIMIT_NOFILE, &s->files_before);
 	raise_limit(RLIMIT_AS, &s->memory_before);
 	sigemptyset(&s->taken);
@@ -78,12 +109,15 @@ static struct kin_error *open_signals(struct signals *s, bool ends)
 void signals_close(struct signals *s)
 {
 	struct signal_seen seen;
-	while (s->fd >= 0 && signals_next(s, &seen))
+	while (s->fd >= 0 && s->started && signals_next(s, &seen))
 		continue; /* they were for what is over now */
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
 	sigaction(SIGCHLD, &s->child_before, NULL);
+	if (!s->started)
+		limits_as_before(s);
+	give_timers(s);
 	pthread_sigmask(SIG_SETMASK, &s->before, NULL);
 }
 
@@ -109,7 +143,12 @@ bool signals_next(struct signals *s, struct signal_seen *ret)
 		if (read(s->fd, &i, sizeof(i)) != (ssize_t)sizeof(i))
 			return false;
 		ret->number = (int)i.ssi_signo;
-		ret->from_terminal = i.ssi_code == SI_KERNEL;
+		bool kernel = i.ssi_code == SI_KERNEL, self = i.ssi_pid == (uint32_t)getpid();
+		ret->ours =
+			ret->number == SIGCHLD || ret->number == SIGXFSZ ||
+			((kernel || self) && (ret->number == SIGPIPE || ret->number == SIGXCPU));
+		ret->from_terminal = kernel && (ret->number == SIGINT || ret->number == SIGQUIT ||
+						ret->number == SIGHUP);
 	} while (s->deaf && ret->number == SIGINT && ret->from_terminal);
 	ret->sender = (pid_t)i.ssi_pid;
 	return true;
@@ -131,14 +170,16 @@ static void become(char *const *argv, const struct signals *s, int go, int faile
 	limits_as_before(s);
 	if (s->nice_before > HURRIED)
 		setpriority(PRIO_PROCESS, 0, s->nice_before);
+	give_timers(s);
 	execvp(argv[0], argv);
 	int errnum = errno;
 	(void)!write(failed, &errnum, sizeof(errnum));
 	_exit(127);
 }
 
-struct kin_error *target_start(char *const *argv, const struct signals *s, struct target *ret)
+struct kin_error *target_start(char *const *argv, struct signals *s, struct target *ret)
 {
+	take_timers(s);
 	int go[2], failed[2];
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return err_os(errno, "pipe");
@@ -164,7 +205,7 @@ struct kin_error *target_start(char *const *argv, const struct signals *s, struc
 	return err_os(errnum, "fork");
 }
 
-struct kin_error *target_go(struct target *t, const char *name)
+struct kin_error *target_go(struct target *t, struct signals *s, const char *name)
 {
 	int errnum = 0;
 	(void)!write(t->go, "", 1);
@@ -175,8 +216,11 @@ struct kin_error *target_go(struct target *t, const char *name)
 	while (n < 0 && errno == EINTR);
 	close(t->failed);
 	t->running = true;
-	if (n != (ssize_t)sizeof(errnum))
+	if (n != (ssize_t)sizeof(errnum)) {
+		s->started = true;
+		memset(s->timers, 0, sizeof(s->timers));
 		return NULL;
+	}
 	waitpid(t->pid, &t->status, 0);
 	t->ended = true;
 	return err_os(errnum, "%s", name);
@@ -217,8 +261,7 @@ void target_pass(const struct target *t, const struct signal_seen *s)
 {
 	bool own =
 		s->sender == t->pid; /* a program that signals its parent means no good to itself */
-	bool ours = s->number == SIGCHLD || s->number == SIGXFSZ;
-	if (t->running && !t->ended && !s->from_terminal && !own && !ours)
+	if (t->running && !t->ended && !s->from_terminal && !own && !s->ours)
 		kill(t->pid, s->number);
 }
 

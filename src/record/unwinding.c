@@ -1,18 +1,22 @@
+/* unwinding.c - finds code and memory for the walk, and turns walks into frames of samples. */
 #include "record/unwinding.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 
+#include "record/beyond.h"
+#include "record/roots.h"
+#include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
 
 enum {
 	CACHE_BITS = 10,
-	WINDOW = 64 << 10,    /* bytes of memory read at a time beyond the copy */
-	VERIFIED = 512,       /* bytes that must still be as they were */
-	BEFORE = 8 << 10,     /* bytes of the copy that are read again */
-	BEYOND_MAX = 8 << 20, /* how far beyond */
-	CHAIN_MAX = 127,      /* the kernel's limit */
+	PAGE = 4096, /* the smallest there is */
+	TOUCHED_MAX = (64 << 10) / PAGE,
+	NO_PAGE = 1,
+	PAGES_BEYOND = 16, /* that are read for one sample */
 };
 
 struct code_cache { /* what was found for a pc */
@@ -25,19 +29,18 @@ struct code_cache { /* what was found for a pc */
 
 struct unwinding {
 	enum unwinding_mode mode;
-	uint32_t stack_bytes;
+	struct unwinding_copies copies;
 	struct unwinding_stats stats;
 	uint64_t pcs[UNWINDING_DEPTH];
-	/* of the sample at hand */
-	const struct ring_record *record;
+	pid_t process; /* of the sample at hand, */
 	uint64_t copy_addr;
-	enum { BEYOND_NOT_TRIED, BEYOND_REFUSED, BEYOND_READ } beyond;
-	/* memory that was read last, from a little before the end of the copy on: it serves the
-	 * thread's later samples, too, as long as they agree with it */
-	pid_t window_tid; /* 0: none */
-	uint64_t window_addr;
-	size_t window_size;
-	uint8_t window[WINDOW];
+	/* a page of it, beyond the copy, while that is read on */
+	uint8_t page[PAGE];
+	uint64_t page_addr;
+	size_t pages_left;
+	uint64_t pcs_beyond[UNWINDING_DEPTH];
+	pid_t touched_tid;
+	uint64_t touched_ns;
 };
 
 /* What the callbacks of a space's unwinder get: the unwinding changes with the sample. */
@@ -45,20 +48,29 @@ struct walker {
 	struct unwinder *unwinder;
 	struct space *space;
 	struct unwinding *u;
+	struct beyond *beyond; /* NULL: nothing was read there yet */
+	struct roots *roots;   /* with frame pointers */
 };
 
-struct unwinding *unwinding_new(enum unwinding_mode mode, uint32_t stack_bytes)
+struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies)
 {
 	struct unwinding *u = xalloc(sizeof(*u));
 	u->mode = mode;
-	u->stack_bytes = stack_bytes;
+	u->copies = copies;
 	return u;
 }
 
 void unwinding_free(struct unwinding *u) { free(u); }
 const struct unwinding_stats *unwinding_stats(const struct unwinding *u) { return &u->stats; }
 
-/* ---- memory beyond the copy ---- */
+/* ---- memory of the process ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static bool read_process(pid_t pid, uint64_t addr, void *ret, size_t size, size_t *n)
 {
@@ -68,73 +80,41 @@ static bool read_process(pid_t pid, uint64_t addr, void *ret, size_t size, size_
 	return done > 0;
 }
 
-static bool in_window(const struct unwinding *u, uint64_t addr, size_t n)
+/* The kernel's copy ends at the first page of the stack that the program never touched, as in the
+ * middle of a large buffer. Whoever reads such a page makes it one of zeros, which it is, and
+ * copies taken from then on go past it. */
+static void touch_pages(struct unwinding *u, const struct ring_record *r, uint64_t sp)
 {
-	uint64_t at = addr - u->window_addr;
-	return u->window_tid && u->window_size >= n && at <= u->window_size - n;
-}
-
-static uint64_t copy_end(const struct unwinding *u) { return u->copy_addr + u->record->stack_size; }
-
-static size_t to_verify(const struct unwinding *u)
-{
-	return u->record->stack_size < VERIFIED ? u->record->stack_size : VERIFIED;
-}
-
-static const uint8_t *end_of_copy(const struct unwinding *u)
-{
-	return u->record->stack + u->record->stack_size - to_verify(u);
-}
-
-static bool window_agrees(const struct unwinding *u)
-{
-	size_t n = to_verify(u);
-	uint64_t at = copy_end(u) - n;
-	return in_window(u, at, n) && !memcmp(u->window + (at - u->window_addr), end_of_copy(u), n);
-}
-
-static bool memory_agrees(const struct unwinding *u)
-{
-	uint8_t now[VERIFIED];
-	size_t done, n = to_verify(u);
-	return read_process((pid_t)u->record->pid, copy_end(u) - n, now, n, &done) && done == n &&
-	       !memcmp(now, end_of_copy(u), n);
-}
-
-/* The page-wise end of a stack ends the read short: the part before it is good. Checked after the
- * window was read, so that what is in it was there when the thread was still in the same calls. */
-static bool move_window(struct unwinding *u, uint64_t addr)
-{
-	size_t size = WINDOW, before = u->beyond == BEYOND_NOT_TRIED ? BEFORE : 0;
-	if (before > u->record->stack_size)
-		before = u->record->stack_size;
-	u->window_tid = 0;
-	u->window_addr = (before ? copy_end(u) - before : addr) & ~UINT64_C(7);
-	while (size >= 4096 && !read_process((pid_t)u->record->pid, u->window_addr, u->window, size,
-					     &u->window_size))
-		size /= 2;
-	if (size < 4096 || !memory_agrees(u))
-		return false;
-	u->window_tid = (pid_t)u->record->tid;
-	return in_window(u, addr, 8);
+	struct iovec remote[TOUCHED_MAX];
+	uint8_t bytes[TOUCHED_MAX];
+	uint64_t at = (sp + r->stack_size) & ~(uint64_t)(PAGE - 1), end = sp + u->copies.large;
+	size_t n = 0;
+	if (r->time_ns <= u->touched_ns && (pid_t)r->tid == u->touched_tid)
+		return; /* taken before what was done already */
+	for (; at < end && n < TOUCHED_MAX; at += PAGE)
+		remote[n++] = (struct iovec){ (void *)(uintptr_t)at, 1 };
+	struct iovec local = { bytes, n };
+	if (n)
+		process_vm_readv((pid_t)r->pid, &local, 1, remote, n, 0);
+	u->touched_tid = (pid_t)r->tid;
+	u->touched_ns = now_ns();
 }
 
 static bool read_beyond(void *arg, uint64_t addr, uint64_t *ret)
 {
 	struct unwinding *u = ((struct walker *)arg)->u;
-	const struct ring_record *r = u->record;
-	uint64_t end = copy_end(u);
-	if (u->beyond == BEYOND_REFUSED || r->stack_size < u->stack_bytes || addr < end ||
-	    addr - end > BEYOND_MAX)
+	uint64_t page = addr & ~(uint64_t)(PAGE - 1);
+	size_t n;
+	if (addr < u->copy_addr || addr - page > PAGE - sizeof(*ret))
 		return false;
-	if (u->beyond == BEYOND_NOT_TRIED && u->window_tid == (pid_t)r->tid && window_agrees(u) &&
-	    in_window(u, addr, 8))
-		u->beyond = BEYOND_READ;
-	if (u->beyond == BEYOND_NOT_TRIED || !in_window(u, addr, 8))
-		u->beyond = move_window(u, addr) ? BEYOND_READ : BEYOND_REFUSED;
-	if (u->beyond == BEYOND_REFUSED)
-		return false;
-	memcpy(ret, u->window + (addr - u->window_addr), 8);
+	if (page != u->page_addr) {
+		u->page_addr = NO_PAGE;
+		if (!u->pages_left || !u->pages_left-- ||
+		    !read_process(u->process, page, u->page, PAGE, &n) || n < PAGE)
+			return false;
+		u->page_addr = page;
+	}
+	memcpy(ret, u->page + (addr - page), sizeof(*ret));
 	return true;
 }
 
@@ -155,7 +135,7 @@ static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	const struct walker *w = arg;
 	size_t n;
-	read_process((pid_t)w->u->record->pid, addr, ret, size, &n);
+	read_process(w->u->process, addr, ret, size, &n);
 	return n;
 }
 
@@ -171,6 +151,7 @@ static struct walker *walker_of(struct unwinding *u, struct space *s)
 					      .no_guess = u->mode == UNWINDING_DWARF };
 		w->unwinder = unwinder_new(&opts);
 		w->space = s;
+		w->roots = u->mode == UNWINDING_FP ? roots_new() : NULL;
 		s->walker = w;
 		s->cache = xalloc(sizeof(*s->cache));
 	} else if (s->replaced) {
@@ -184,44 +165,16 @@ static struct walker *walker_of(struct unwinding *u, struct space *s)
 
 void unwinding_release(struct space *s)
 {
-	if (s->walker)
+	if (s->walker) {
 		unwinder_free(s->walker->unwinder);
+		beyond_free(s->walker->beyond);
+		roots_free(s->walker->roots);
+	}
 	free(s->walker);
 	free(s->cache);
 	s->walker = NULL;
 	s->cache = NULL;
 }
-
-/* ---- registers ---- */
-
-#if defined(__x86_64__)
-static void take_regs(const uint64_t *regs, struct unwind_regs *ret, uint64_t all[UNWIND_N_DWARF])
-{
-	/* perf's order: ax bx cx dx si di bp sp ip, r8..; DWARF's: ax dx cx bx si di bp sp, r8.. */
-	static const uint8_t dwarf[] = { 0, 3, 2, 1, 4, 5, 6, 7 };
-	for (size_t i = 0; i < 8; i++)
-		all[dwarf[i]] = regs[i];
-	for (size_t i = 0; i < 8; i++)
-		all[8 + i] = regs[9 + i];
-	ret->machine = UNWIND_X86_64;
-	ret->pc = regs[8];
-	ret->sp = regs[7];
-	ret->fp = regs[6];
-	ret->bx = regs[1];
-}
-enum { ABI = PERF_SAMPLE_REGS_ABI_64 };
-#else
-static void take_regs(const uint64_t *regs, struct unwind_regs *ret, uint64_t all[UNWIND_N_DWARF])
-{
-	memcpy(all, regs, 32 * sizeof(*all));
-	ret->machine = UNWIND_AARCH64;
-	ret->pc = regs[32];
-	ret->sp = regs[31];
-	ret->fp = regs[29];
-	ret->lr = regs[30];
-}
-enum { ABI = PERF_SAMPLE_REGS_ABI_64 };
-#endif
 
 /* ---- frames ---- */
 
@@ -276,6 +229,16 @@ static void add_kernel(const struct ring_record *r, struct unwound *ret)
 	ret->n_kernel = ret->n;
 }
 
+static void add_mark(struct unwound *ret, uint32_t flags)
+{
+	ret->frames[ret->n++] = (struct stack_frame){ .flags = KINF_FRAME_MARK | flags };
+}
+
+const char *stack_mark_name(uint32_t flags)
+{
+	return flags & KINF_FRAME_GUESSED ? "[guessed]" : "[cut]";
+}
+
 static struct module *last_module(const struct unwound *w)
 {
 	for (size_t i = w->n; i > w->n_kernel; i--)
@@ -295,26 +258,79 @@ static void fail(const struct unwound *w)
 
 /* false: the sample says nothing of user mode. */
 static bool begin_walk(struct unwinding *u, const struct ring_record *r, struct unwind_walk *w,
-		       uint64_t all[UNWIND_N_DWARF])
+		       uint64_t all[MACHINE_REGISTERS])
 {
-	if (r->abi != ABI)
+	const struct machine *m = machine_native();
+	if (r->abi != PERF_SAMPLE_REGS_ABI_64 || !m)
 		return false;
-	take_regs(r->regs, &w->regs, all);
-	w->regs.all = all;
-	w->regs.exact = true;
+	unwind_regs_of_perf(m, m->perf_mask, r->regs, all, &w->regs);
 	w->copy = r->stack;
 	w->copy_addr = w->regs.sp;
 	w->copy_size = r->stack ? r->stack_size : 0;
-	u->copy_addr = w->regs.sp;
-	u->record = r;
-	u->beyond = BEYOND_NOT_TRIED;
+	u->process = (pid_t)r->pid;
+	u->pages_left = 0;
+	u->page_addr = NO_PAGE;
+	u->copy_addr = w->copy_addr;
 	return true;
+}
+
+/* The callers beyond the copy, of which the walk at hand reached the end, as far as they are good
+ * for a guess: how many, in pcs_beyond behind those that are certain. */
+static size_t guess_callers(struct unwinding *u, struct walker *walker, const struct unwind_walk *w)
+{
+	struct unwind_walk on = { .regs = w->regs,
+				  .copy = w->copy,
+				  .copy_addr = w->copy_addr,
+				  .copy_size = w->copy_size };
+	if (u->mode == UNWINDING_DWARF)
+		return 0;
+	u->pages_left = PAGES_BEYOND;
+	unwinder_walk(walker->unwinder, &on, u->pcs_beyond, UNWINDING_DEPTH);
+	u->pages_left = 0;
+	if (on.end != UNWIND_COMPLETE || on.n <= w->n || on.guessed != w->guessed)
+		return 0;
+	if (!walker->beyond)
+		walker->beyond = beyond_new();
+	size_t n = on.n - w->n;
+	return beyond_seen(walker->beyond, w->missing, u->pcs[w->n - 1], u->pcs_beyond + w->n, n,
+			   now_ns())
+		       ? n
+		       : 0;
+}
+
+static void add_guess(struct space *s, struct unwound *ret, const uint64_t *pcs, size_t n)
+{
+	add_mark(ret, KINF_FRAME_GUESSED);
+	for (size_t i = 0; i < n; i++) {
+		add_user(s, ret, pcs[i], false);
+		ret->frames[ret->n - 1].flags |= KINF_FRAME_GUESSED;
+	}
+	ret->end = STACK_GUESSED;
+}
+
+/* The walk ended where the copy does. */
+static void go_beyond(struct unwinding *u, struct walker *walker, const struct ring_record *r,
+		      const struct unwind_walk *w, struct unwound *ret)
+{
+	if (!r->stack_full)
+		touch_pages(u, r, w->copy_addr);
+	size_t n = guess_callers(u, walker, w);
+	if (n)
+		add_guess(walker->space, ret, u->pcs_beyond + w->n, n);
+}
+
+static void end_cut(struct unwinding *u, struct unwound *ret)
+{
+	ret->end = STACK_CUT;
+	u->stats.cut++;
+	fail(ret);
+	add_mark(ret, 0);
 }
 
 static void by_cfi(struct unwinding *u, struct space *s, const struct ring_record *r,
 		   struct unwound *ret)
 {
-	uint64_t all[UNWIND_N_DWARF] = { 0 };
+	uint64_t all[MACHINE_REGISTERS] = { 0 };
 	struct unwind_walk w = { 0 };
 	if (!begin_walk(u, r, &w, all))
 		return;
@@ -325,60 +341,107 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 	for (size_t i = w.n - w.guessed; w.guessed && i < w.n; i++)
 		ret->frames[ret->n_kernel + i].flags |= KINF_FRAME_GUESSED;
 
+	bool beyond = w.end == UNWIND_TRUNCATED && w.missing >= w.copy_addr;
 	u->stats.stacks++;
-	u->stats.frames += w.n;
 	u->stats.guessed += w.guessed;
 	u->stats.ends[w.end]++;
-	u->stats.continued += u->beyond == BEYOND_READ;
-	u->stats.deep += u->beyond != BEYOND_NOT_TRIED;
-	ret->complete = w.end == UNWIND_COMPLETE;
-	ret->cut = !ret->complete;
-	u->stats.complete += ret->complete;
-	u->stats.cut += ret->cut;
-	if (ret->cut)
-		fail(ret);
+	u->stats.deep += beyond || w.top - w.copy_addr >= u->copies.small;
+	if (w.end == UNWIND_COMPLETE)
+		ret->end = STACK_COMPLETE;
+	else if (beyond)
+		go_beyond(u, walker, r, &w, ret);
+	u->stats.frames += ret->n - ret->n_kernel - (ret->end == STACK_GUESSED);
+	u->stats.complete += ret->end == STACK_COMPLETE;
+	u->stats.guesses += ret->end == STACK_GUESSED;
+	if (ret->end == STACK_END_UNKNOWN)
+		end_cut(u, ret);
 }
 
 /* The leaf's caller by call-frame information; 0: not known. */
 static uint64_t caller_of_leaf(struct unwinding *u, struct space *s, const struct ring_record *r)
 {
-	uint64_t all[UNWIND_N_DWARF] = { 0 };
+	uint64_t all[MACHINE_REGISTERS] = { 0 };
 	struct unwind_walk w = { 0 };
 	if (!begin_walk(u, r, &w, all))
 		return 0;
-	u->beyond = BEYOND_REFUSED;
 	unwinder_walk(walker_of(u, s)->unwinder, &w, u->pcs, 2);
 	return w.n == 2 && !w.guessed ? u->pcs[1] : 0;
 }
 
-static void by_frame_pointers(struct unwinding *u, struct space *s, const struct ring_record *r,
-			      struct unwound *ret)
+/* By call-frame information as well, up to the end. The thread may be elsewhere by now, but not
+ * have come back from its outermost calls. */
+static void learn_roots(struct unwinding *u, struct walker *walker, const struct ring_record *r)
+{
+	uint64_t all[MACHINE_REGISTERS] = { 0 };
+	struct unwind_walk w = { 0 };
+	if (!roots_want(walker->roots, r->tid) || !begin_walk(u, r, &w, all))
+		return;
+	u->pages_left = PAGES_BEYOND;
+	unwinder_walk(walker->unwinder, &w, u->pcs_beyond, UNWINDING_DEPTH);
+	if (w.end == UNWIND_COMPLETE && !w.guessed)
+		roots_learn(walker->roots, r->tid, u->pcs_beyond, w.n);
+}
+
+/* The kernel's walk in pcs, with the leaf's caller put in. Where it led out of all code it was
+ * nobody's frame pointer. */
+static size_t chain_of(struct unwinding *u, struct space *s, const struct ring_record *r)
 {
 	size_t i = 0, n = 0;
 	while (i < r->n_chain && r->chain[i] != (uint64_t)PERF_CONTEXT_USER)
 		i++;
 	if (i >= r->n_chain)
-		return;
+		return 0;
 	uint64_t caller = caller_of_leaf(u, s, r);
-	for (i++; i < r->n_chain && r->chain[i] < (uint64_t)PERF_CONTEXT_MAX; i++, n++) {
+	for (i++; i < r->n_chain && n + 2 < UNWINDING_DEPTH; i++) {
+		bool is_code = !n || space_find(s, r->chain[i] - 1);
+		if (r->chain[i] >= (uint64_t)PERF_CONTEXT_MAX || !is_code)
+			break;
 		if (n == 1 && caller && caller != r->chain[i])
-			add_user(s, ret, caller, false);
-		add_user(s, ret, r->chain[i], !n);
+			u->pcs[n++] = caller;
+		u->pcs[n++] = r->chain[i];
 	}
 	if (n == 1 && caller)
-		add_user(s, ret, caller, false);
+		u->pcs[n++] = caller;
+	return n;
+}
+
+/* How many frames there are up to the thread's outermost calls; 0: the walk did not come so far. */
+static size_t up_to_root(const struct roots *roots, const uint64_t *pcs, size_t n)
+{
+	while (n > 1 && !roots_has(roots, pcs[n - 1]))
+		n--;
+	return n > 1 ? n : 0;
+}
+
+static void by_frame_pointers(struct unwinding *u, struct space *s, const struct ring_record *r,
+			      struct unwound *ret)
+{
+	size_t n = chain_of(u, s, r);
+	if (!n)
+		return;
+	struct walker *walker = walker_of(u, s);
+	size_t whole = up_to_root(walker->roots, u->pcs, n);
+	if (!whole) {
+		learn_roots(u, walker, r);
+		whole = up_to_root(walker->roots, u->pcs, n);
+	}
+	n = whole ? whole : n;
+	for (size_t i = 0; i < n; i++)
+		add_user(s, ret, u->pcs[i], !i);
 	u->stats.stacks++;
 	u->stats.frames += n;
 	u->stats.guessed += n > 2 ? n - 2 : 0;
-	ret->cut = r->n_chain >= CHAIN_MAX;
-	u->stats.cut += ret->cut;
+	u->stats.complete += whole != 0;
+	ret->end = STACK_COMPLETE;
+	if (!whole)
+		end_cut(u, ret);
 }
 
 void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_record *r,
 		      struct unwound *ret)
 {
 	ret->n = ret->n_kernel = 0;
-	ret->cut = ret->complete = false;
+	ret->end = STACK_END_UNKNOWN;
 	add_kernel(r, ret);
 	if (u->mode == UNWINDING_FP)
 		by_frame_pointers(u, s, r, ret);
@@ -387,5 +450,5 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_re
 	if (ret->n == ret->n_kernel && !ret->n_kernel)
 		add_user(s, ret, r->ip, true);
 	if (ret->n == ret->n_kernel && ret->n) /* a thread of the kernel */
-		ret->complete = true;
+		ret->end = STACK_COMPLETE;
 }

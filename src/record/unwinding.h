@@ -5,9 +5,10 @@
  * frame pointers; or it is the kernel's walk by frame pointers, in which the caller of the leaf is
  * put right by call-frame information: functions that call nothing have no frame of their own.
  *
- * A stack that is larger than the copy is read on from the thread's memory, if the innermost part
- * of what is still there is word for word what was copied: the thread has not come back to the
- * callers beyond it since. */
+ * What lies beyond the copy is not known: by the time that the sample is read, the thread may have
+ * come back to other callers, which nothing of the copy would tell. Such a stack is cut; or, where
+ * the callers that were ever seen there are the same (beyond.h), they are a guess, behind a mark.
+ */
 #ifndef RECORD_UNWINDING_H
 #define RECORD_UNWINDING_H
 
@@ -24,19 +25,31 @@ struct stack_frame {
 	uint64_t pc;           /* as in the process */
 	uint64_t addr;         /* link-time address in the module; the pc if there is none */
 	struct module *module; /* NULL: nothing known to be mapped there; or the kernel */
-	uint32_t flags;        /* KINF_FRAME_* */
+	uint32_t flags;        /* KINF_FRAME_*; with KINF_FRAME_MARK there is nothing but a name */
 };
+const char *stack_mark_name(uint32_t flags); /* "[cut]"; with KINF_FRAME_GUESSED "[guessed]" */
 
 enum { UNWINDING_DEPTH = 1024 };
+
+enum stack_end {
+	STACK_END_UNKNOWN,
+	STACK_COMPLETE, /* where the thread began */
+	STACK_GUESSED,  /* there, too, but for a caller that is a guess */
+	STACK_CUT,
+};
 
 struct unwound {
 	struct stack_frame frames[UNWINDING_DEPTH + 256]; /* leaf first */
 	size_t n, n_kernel;
-	bool cut, complete; /* neither: not known */
+	enum stack_end end;
+};
+
+struct unwinding_copies { /* of stacks, as the kernel takes them, in bytes */
+	uint32_t small, large;
 };
 
 struct unwinding;
-struct unwinding *unwinding_new(enum unwinding_mode mode, uint32_t stack_bytes);
+struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies);
 void unwinding_free(struct unwinding *u); /* NULL is fine */
 /* What it made for a space; for spaces_new(). */
 void unwinding_release(struct space *s);
@@ -45,10 +58,10 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_re
 		      struct unwound *ret);
 
 struct unwinding_stats {
-	uint64_t stacks, complete, cut, continued; /* of user stacks; read on beyond the copy */
-	uint64_t deep;                             /* went beyond it, read on or not */
-	uint64_t ends[5];                          /* by enum unwind_end */
-	uint64_t guessed;                          /* frames found by frame pointers */
+	uint64_t stacks, complete, guesses, cut; /* of user stacks */
+	uint64_t deep;                           /* that do not fit a small copy */
+	uint64_t ends[5];                        /* by enum unwind_end */
+	uint64_t guessed;                        /* frames found by frame pointers */
 	uint64_t frames;
 };
 const struct unwinding_stats *unwinding_stats(const struct unwinding *u);

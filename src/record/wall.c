@@ -1,3 +1,4 @@
+/* wall.c - keeps each thread's last switch, and makes a sample of the time until it runs again. */
 #include "record/wall.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@ enum { PENDING_MAX = 64 };
 struct kept_stack {
 	struct stack_frame *frames;
 	size_t n, cap;
-	bool cut, complete, known;
+	bool known;
+	enum stack_end end;
 	uint64_t cpu_ns; /* on the thread's CPU clock */
 };
 
@@ -26,6 +28,8 @@ struct thread_wall {
 	uint64_t out_ns; /* since when, if out */
 	uint64_t in_ns;  /* since when, if not; 0: not known */
 	uint64_t cpu_ns; /* run so far, up to in_ns or out_ns */
+	uint64_t
+		seen_ns; /* at_switch was looked at then: it ran on before that, if it did at all */
 	struct kept_stack last, at_switch;
 	struct interval pending[PENDING_MAX]; /* until the next sample tells which is nearer */
 	size_t n_pending;
@@ -85,8 +89,7 @@ static void keep(struct kept_stack *k, const struct unwound *s, uint64_t cpu_ns)
 	if (s->n)
 		memcpy(k->frames, s->frames, s->n * sizeof(*k->frames));
 	k->n = s->n;
-	k->cut = s->cut;
-	k->complete = s->complete;
+	k->end = s->end;
 	k->known = true;
 	k->cpu_ns = cpu_ns;
 }
@@ -104,14 +107,14 @@ static void emit(struct wall *w, struct thread *t, const struct interval *i,
 				     .task = recording_task(w->recording, t),
 				     .pid = t->pid,
 				     .tid = t->tid,
+				     .run = t->run,
 				     .cpu = i->cpu,
 				     .time_ns = i->start_ns,
 				     .weight = i->duration_ns };
 	if (k && k->known) {
 		s.frames = k->frames;
 		s.n = k->n;
-		s.cut = k->cut;
-		s.complete = k->complete;
+		s.end = k->end;
 	}
 	memcpy(s.comm, t->comm, sizeof(s.comm));
 	recording_sample(w->recording, &s);
@@ -143,21 +146,26 @@ static void end_interval(struct wall *w, struct thread *t, uint64_t now_ns)
 			      .waiting = tw->preempted };
 	tw->out = tw->present = false;
 	tw->in_ns = now_ns;
-	if (tw->at_switch.known) {
+	if (tw->at_switch.known && now_ns >= tw->seen_ns) {
 		emit(w, t, &i, &tw->at_switch);
 		tw->at_switch.known = false;
 		w->totals.exact++;
 		return;
 	}
+	tw->at_switch.known = false;
 	if (tw->n_pending == PENDING_MAX)
 		settle(w, t, NULL);
 	tw->pending[tw->n_pending++] = i;
 }
 
-void wall_present(struct wall *w, struct thread *t, uint64_t time_ns)
+void wall_present(struct wall *w, struct thread *t, uint64_t time_ns, const struct unwound *place,
+		  uint64_t seen_ns)
 {
 	(void)w;
 	struct thread_wall *tw = of(t);
+	if (place)
+		keep(&tw->at_switch, place, 0);
+	tw->seen_ns = seen_ns;
 	tw->out = tw->present = true;
 	tw->out_ns = time_ns;
 	tw->out_cpu = UINT32_MAX;
@@ -167,7 +175,7 @@ void wall_present(struct wall *w, struct thread *t, uint64_t time_ns)
 static void not_out(struct thread_wall *tw)
 {
 	if (tw->present) {
-		tw->out = tw->present = false;
+		tw->out = tw->present = tw->at_switch.known = false;
 		tw->in_ns = tw->out_ns;
 	}
 }

@@ -17,8 +17,10 @@ struct wall;
 struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting);
 void wall_free(struct wall *w); /* NULL is fine */
 
-/* A thread that was there before the recording: asleep since then, unless it is seen to run. */
-void wall_present(struct wall *w, struct thread *t, uint64_t time_ns);
+/* A thread that was there before the recording: asleep since then, unless it is seen to run. Where
+ * it was at seen_ns, if that is known; else NULL. */
+void wall_present(struct wall *w, struct thread *t, uint64_t time_ns, const struct unwound *place,
+		  uint64_t seen_ns);
 /* A sample of any event; `at_switch`: of the one that is taken at switches. */
 void wall_sample(struct wall *w, struct thread *t, const struct ring_record *r,
 		 const struct unwound *stack, bool at_switch);

@@ -24,6 +24,7 @@ struct job {
 	struct listing *listing;
 	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
+	double function_time;         /* of those that are being added */
 	VEC(char *) notes;
 	VEC(const char *) absent; /* sources, where many are looked for */
 	bool looks_for_many;
@@ -77,8 +78,8 @@ static void note_absent(struct job *j)
 		note(j, "%zu source%s not here, neither as named nor in the %s: %s%s", j->absent.n,
 		     j->absent.n > 1 ? "s are" : " is",
 		     j->o->source_dirs && j->o->source_dirs[0]
-			     ? "folders to search"
-			     : "current folder (--source-dir names others)",
+			     ? "directories to search"
+			     : "current directory (--source-dir names others)",
 		     names, j->absent.n > NAMED ? ", ..." : "");
 	free(names);
 }
@@ -88,7 +89,7 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 			struct listing_source *ret)
 {
 	const char *program = symbols_path(j->in->symbols);
-	struct kin_error *err = source_open(f->path, j->o->source_dirs, &ret->text);
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, j->o->gnu, &ret->text);
 	if (err) {
 		if (j->looks_for_many && is_absent(err))
 			vec_push(&j->absent, f->path);
@@ -132,12 +133,24 @@ static struct coverage *whole_coverage(struct job *j)
 	return j->whole;
 }
 
+static double time_of_file(const struct coverage *c, const struct coverage_file *f)
+{
+	double self = 0;
+	for (uint32_t i = 0; i < f->n_lines; i++)
+		self += c->lines[f->first_line + i].self;
+	return self;
+}
+
 static void add_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
 {
 	struct listing_source source = { 0 };
 	open_source(j, c, f, &source);
-	struct listing_part part = { c, f, 1, UINT32_MAX,
-				     source.text.path ? source.text.path : f->path };
+	struct listing_part part = { .coverage = c,
+				     .file = f,
+				     .from = 1,
+				     .to = UINT32_MAX,
+				     .heading = source.text.path ? source.text.path : f->path,
+				     .whole = time_of_file(c, f) };
 	listing_add(j->listing, part, &source);
 	source_done(&source.text);
 }
@@ -198,7 +211,9 @@ static void add_stretches(struct job *j, const struct coverage *c, const struct 
 	struct listing_source source = { 0 };
 	open_source(j, c, f, &source);
 	const char *path = source.text.path ? source.text.path : f->path;
-	struct listing_part part = { c, f, 1, 0, path };
+	struct listing_part part = {
+		.coverage = c, .file = f, .from = 1, .heading = path, .whole = time_of_file(c, f)
+	};
 	uint32_t k = 0, have = source.text.path ? listing_count_lines(&source.text) : UINT32_MAX;
 	while (part.to < UINT32_MAX && next_stretch(c, f, part.to, &k, &part)) {
 		if ((uint64_t)part.to + WORTH_HIDING >= have)
@@ -223,7 +238,7 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 static bool is_here(struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
-	struct kin_error *err = source_open(f->path, j->o->source_dirs, &text);
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, j->o->gnu, &text);
 	bool here = !err;
 	if (err && !j->trouble && err_is_trouble(err))
 		j->trouble = TAKE(err);
@@ -387,7 +402,11 @@ static void add_range(struct job *j, const struct coverage *c, struct range r, b
 	const char *name = symbols_display(j->in->symbols, r.function);
 	const char *path = source->text.path ? source->text.path : f->path;
 	const struct coverage_line *lines = c->lines + f->first_line;
-	struct listing_part part = { c, f, lines[r.first].line, lines[r.last].line, NULL };
+	struct listing_part part = { .coverage = c,
+				     .file = f,
+				     .from = lines[r.first].line,
+				     .to = lines[r.last].line,
+				     .whole = j->function_time };
 
 	part.heading =
 		arena_printf(&j->arena, own ? "%s (%s)" : "inlined into %s (%s)", name, path);
@@ -466,6 +485,9 @@ static bool add_functions_named(struct job *j, const char *name)
 	if (found) {
 		struct coverage *c = cover(j, n.wanted);
 		vec_push(&j->parts, c);
+		j->function_time = 0;
+		for (uint32_t i = 0; i < c->n_files; i++)
+			j->function_time += time_of_file(c, &c->files[i]);
 		find_ranges(&n, in->symbols, c);
 		add_own(j, c, &n);
 		add_inlined(j, c, &n);
@@ -508,6 +530,18 @@ static void job_free(void *what)
 	free(j);
 }
 
+/* Some library may have lines, and nothing was seen in it. */
+static void note_nothing(const struct report_input *in, struct kin_table *t)
+{
+	struct kin_row row;
+	kin_table_rewind(t);
+	if (kin_table_next(t, &row) || kin_table_n_notes(t) || !symbols_has_lines(in->symbols))
+		return;
+	table_note(t,
+		   "no source line is known of what was sampled or called: build it with -g, and "
+		   "do not strip it, to see source; --asm shows instructions");
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -527,6 +561,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	}
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "share", !o->of_function);
+	table_show(t, "function_share", o->of_function);
 	table_show(t, "count",
 		   in->graph->has_arcs || in->profile->n_blocks || in->line_counts ||
 			   !in->profile->samples.n);
@@ -535,6 +571,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
 	report_note_lines(in, t, "source");
+	note_nothing(in, t);
 	*ret = t;
 	return NULL;
 }

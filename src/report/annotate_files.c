@@ -87,7 +87,8 @@ bool annotate_next(struct annotate *a, struct annotate_file *ret)
 	struct coverage_file *f = &a->coverage->files[a->next++];
 	struct listing_source source = { 0 };
 	*ret = (struct annotate_file){ .path = f->path };
-	ret->err = source_open(f->path, a->opts->report->source_dirs, &source.text);
+	ret->err = source_open(f->path, a->opts->report->source_dirs, a->opts->report->gnu,
+			       &source.text);
 	if (!ret->err)
 		ret->table = make_table(a, f, &source);
 	source_done(&source.text);
@@ -139,7 +140,7 @@ static struct kin_error *open_regular(const char *name, FILE **ret)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "%s: exists and is no regular file; remove it", name);
+			       "%s: exists and is not a regular file; remove it", name);
 	}
 	if (ftruncate(fd, 0) < 0 || !(*ret = fdopen(fd, "w"))) {
 		struct kin_error *err = err_os(errno, "%s", name);

@@ -4,14 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/inclusive.h"
 #include "base/err.h"
+#include "base/num.h"
 #include "base/vec.h"
 #include "object/source.h"
+#include "paths/path_tree.h"
 #include "report/report.h"
 
 enum {
 	SHARE,
+	FUNCTION_SHARE,
 	SELF,
 	INCLUSIVE,
 	SAMPLES,
@@ -31,6 +33,9 @@ enum { MOST_FUNCTIONS = 10, MOST_INSTRUCTIONS = 2000000 };
 static const struct kin_column columns[N_COLUMNS] = {
 	[SHARE] = { "share", "% time", "time at the instruction, as a share of the total",
 		    KIN_CELL_SHARE, false, false },
+	[FUNCTION_SHARE] = { "function_share", "% function",
+			     "time at the instruction, as a share of its function's",
+			     KIN_CELL_SHARE, false, true },
 	[SELF] = { "self", "self", "time at the instruction, seconds", KIN_CELL_TIME, false,
 		   false },
 	[INCLUSIVE] = { "inclusive", "inclusive",
@@ -177,8 +182,7 @@ static void add_instruction(const struct object_instruction *i, void *arg)
 		j->too_many = true;
 		return;
 	}
-	for (size_t k = 0; k < i->size && k < 16; k++)
-		snprintf(x.bytes + 2 * k, 3, "%02x", i->bytes[k]);
+	num_hex(x.bytes, i->bytes, i->size < 16 ? i->size : 16);
 	char *target = is_branch(i->mnemonic) ? target_name(j, i) : NULL;
 	x.text = xprintf("%-6s %s%s%s%s", i->mnemonic, i->operands, target ? " <" : "",
 			 target ? target : "", target ? ">" : "");
@@ -206,7 +210,7 @@ static struct kin_error *disassemble(struct job *j, const uint8_t *wanted)
 		struct stretch stretch = { i, j->code.n, 0 };
 		j->base = s->parts[s->at[i].part].base;
 		if (!object_instructions(o, s->at[i].addr - j->base, s->at[i].end - j->base,
-					 add_instruction, j)) {
+					 j->o->intel, add_instruction, j)) {
 			const char *problem = object_calls_problem(o);
 			return err_new(KIN_ERROR_UNSUPPORTED, "%s: cannot be disassembled: %s",
 				       object_path(o),
@@ -256,7 +260,7 @@ static void measure_samples(struct job *j)
 		self[i] = i; /* each frame is a place of its own */
 		instruction_of[i] = i ? find_frame(j, i) : NONE;
 	}
-	double *inclusive = inclusive_times(s, self, instruction_of, j->code.n);
+	double *inclusive = path_times_of_places(s, self, instruction_of, j->code.n);
 	for (size_t i = 0; i < j->code.n; i++)
 		j->code.at[i].inclusive = inclusive[i];
 	uint16_t event = samples_event(s);
@@ -294,7 +298,7 @@ static struct opened_source *source_of(struct job *j, const char *path)
 		if (!strcmp(j->sources.at[i].path, path))
 			return &j->sources.at[i];
 	struct opened_source s = { .path = path };
-	struct kin_error *err = source_open(path, j->o->source_dirs, &s.text);
+	struct kin_error *err = source_open(path, j->o->source_dirs, j->o->gnu, &s.text);
 	s.is_read = !err;
 	if (err)
 		table_note(j->t, "%s", kin_error_message(err));
@@ -331,7 +335,22 @@ static char *source_text(struct job *j, const struct srcloc *at)
 
 /* ---- rows ---- */
 
-static void add_heading(struct job *j, const struct stretch *s, uint32_t group)
+/* Of the function with all its pieces: ticks. */
+static double time_of_function(const struct job *j, const struct stretch *s)
+{
+	const struct symbol *at = j->in->symbols->at;
+	double self = 0;
+	for (size_t k = 0; k < j->stretches.n; k++) {
+		const struct stretch *piece = &j->stretches.at[k];
+		if (at[piece->symbol].owner != at[s->symbol].owner)
+			continue;
+		for (size_t i = piece->first; i < piece->first + piece->n; i++)
+			self += j->code.at[i].self;
+	}
+	return self;
+}
+
+static void add_heading(struct job *j, const struct stretch *s, double function, uint32_t group)
 {
 	const struct callgraph *g = j->in->graph;
 	struct kin_cell *c =
@@ -343,6 +362,8 @@ static void add_heading(struct job *j, const struct stretch *s, uint32_t group)
 		samples += j->code.at[i].samples;
 	}
 	c[SHARE] = cell_share(g->total > 0 ? self / g->total : 0);
+	if (function > 0)
+		c[FUNCTION_SHARE] = cell_share(self / function);
 	c[SELF] = cell_time(self);
 	c[SAMPLES] = cell_count(samples);
 	c[OBJECT] = cell_text(report_object_name(j->in, s->symbol));
@@ -353,7 +374,7 @@ static void add_heading(struct job *j, const struct stretch *s, uint32_t group)
 }
 
 static void add_row(struct job *j, const struct stretch *s, const struct instruction *i,
-		    const struct srcloc *loc, uint32_t group)
+		    const struct srcloc *loc, double function, uint32_t group)
 {
 	const struct callgraph *g = j->in->graph;
 	uint32_t depth = j->o->with_source ? 2 : 1;
@@ -361,6 +382,7 @@ static void add_row(struct job *j, const struct stretch *s, const struct instruc
 		table_add_row(j->t, (struct kin_row){ KIN_ROW_PLAIN, depth, group, NULL });
 	if (i->samples) {
 		c[SHARE] = cell_share(g->total > 0 ? i->self / g->total : 0);
+		c[FUNCTION_SHARE] = cell_share(function > 0 ? i->self / function : 0);
 		c[SELF] = cell_time(i->self);
 		c[SAMPLES] = cell_count(i->samples);
 	}
@@ -388,7 +410,8 @@ static bool is_same_line(const struct srcloc *a, const struct srcloc *b)
 static void add_stretch(struct job *j, const struct stretch *s, uint32_t group)
 {
 	struct srcloc before = { 0 };
-	add_heading(j, s, group);
+	double function = time_of_function(j, s);
+	add_heading(j, s, function, group);
 	for (size_t i = s->first; i < s->first + s->n; i++) {
 		struct srcloc at = { 0 };
 		symbols_place(j->in->symbols, j->code.at[i].addr, &at);
@@ -401,7 +424,7 @@ static void add_stretch(struct job *j, const struct stretch *s, uint32_t group)
 			c[LINE] = cell_count(at.line);
 			free(text);
 		}
-		add_row(j, s, &j->code.at[i], &at, group);
+		add_row(j, s, &j->code.at[i], &at, function, group);
 		before = at;
 	}
 }
@@ -467,6 +490,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "share", !o->of_function);
+	table_show(t, "function_share", o->of_function);
 	table_show(t, "calls", in->graph->has_arcs);
 	struct kin_error *err = fill(&j);
 	free_job(&j);

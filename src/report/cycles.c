@@ -32,9 +32,9 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[CYCLE] = { "cycle", "cycle", "number of the cycle, as in the call graph", KIN_CELL_COUNT,
 		    false, false },
 	[VERDICT] = { "verdict", "verdict",
-		      "confirmed: on sampled stacks it was gone round; phantom: on none of those "
-		      "with a function of it; unseen: no sample has one; unknown: there are no "
-		      "stacks",
+		      "confirmed: it was gone round on sampled stacks; not seen going round: on "
+		      "none of 60 or more with a function of it; unknown: on none of fewer, or "
+		      "there are no stacks",
 		      KIN_CELL_TEXT, false, false },
 	[WHAT] = { "what", "what",
 		   "cycle; function: in it; entry: a call into it; inner: a call within it; "
@@ -42,17 +42,18 @@ static const struct kin_column columns[N_COLUMNS] = {
 		   KIN_CELL_TEXT, false, false },
 	[SHARE] = { "share", "% time",
 		    "of the total: time in the functions and all that they called; of a call: that "
-		    "went along it",
+		    "of the samples with it on their stack",
 		    KIN_CELL_SHARE, false, false },
 	[TIME] = { "time", "time", "the same, seconds", KIN_CELL_TIME, false, false },
 	[CALLS] = { "calls", "calls", "how many; of a cycle: between its functions", KIN_CELL_COUNT,
 		    false, false },
 	[SAMPLES] = { "samples", "samples",
 		      "of a cycle: stacks on which it was gone round, of those with a function of "
-		      "it; of a call: stacks on which the function was entered by it",
+		      "it; of a call: stacks with it on them",
 		      KIN_CELL_OF, false, true },
 	[BOUND] = { "bound", "at most",
-		    "of a phantom: no larger a share of the cycle's time goes round, with a "
+		    "not seen going round: no larger a share of the cycle's time goes round, with "
+		    "a "
 		    "confidence of 95 %: three by the number of samples (Hanley and Lippman-Hand, "
 		    "\"If Nothing Goes Wrong, Is Everything All Right?\", JAMA 249, 1983)",
 		    KIN_CELL_SHARE, false, true },
@@ -125,11 +126,17 @@ static void set_time(struct job *j, struct kin_cell *c, double time)
 	c[TIME] = cell_time(time);
 }
 
-static const char *verdict(const struct callgraph *g, const struct cg_cycle *m)
+static const char *verdict(const struct callgraph *g, uint32_t cycle, double *bound)
 {
-	if (!g->measured)
+	switch (callgraph_verdict(g, cycle, bound)) {
+	case CG_UNKNOWN:
 		return "unknown";
-	return m->reentered ? "confirmed" : m->samples ? "phantom" : "unseen";
+	case CG_CONFIRMED:
+		return "confirmed";
+	case CG_NOT_SEEN:
+		return "not seen going round";
+	}
+	return NULL;
 }
 
 static void add_cycle(struct job *j)
@@ -140,7 +147,8 @@ static void add_cycle(struct job *j)
 	struct kin_cell *c = add_row(j, KIN_ROW_CYCLE, "cycle");
 	char *name = xprintf("%" PRIu32 " functions", n->n_members);
 
-	c[VERDICT] = cell_text(verdict(g, m));
+	double bound = 0;
+	c[VERDICT] = cell_text(verdict(g, j->cycle, &bound));
 	c[NAME] = cell_text(table_text(j->t, name));
 	c[MEMBERS] = cell_count(n->n_members);
 	set_time(j, c, time_of(n));
@@ -148,8 +156,8 @@ static void add_cycle(struct job *j)
 		c[CALLS] = cell_count(n->self_calls);
 	if (m)
 		c[SAMPLES] = cell_of(m->reentered, m->samples);
-	if (m && m->samples && !m->reentered)
-		c[BOUND] = cell_share(m->samples > 3 ? 3 / (double)m->samples : 1);
+	if (bound > 0)
+		c[BOUND] = cell_share(bound);
 	free(name);
 }
 
@@ -247,7 +255,7 @@ static void gather_calls(struct job *j, const symid *members, size_t n, struct c
 				continue;
 			if (g->measured) {
 				const struct cg_measured *m = &g->measured[at->arc];
-				call.time = m->entered.self + m->entered.child;
+				call.time = m->along.self + m->along.child;
 				call.samples = m->samples;
 			}
 			if (g->nodes[at->other].cycle == j->cycle)
@@ -273,7 +281,7 @@ static void add_feedback(struct job *j)
 		if (!g->measured)
 			continue;
 		const struct cg_measured *m = &g->measured[f.arcs[i]];
-		set_time(j, c, m->entered.self + m->entered.child);
+		set_time(j, c, m->along.self + m->along.child);
 		c[SAMPLES] = cell_count(m->samples);
 	}
 	add_rest(j, "remove", f.n);
@@ -375,8 +383,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_show(t, "bound", g->measured != NULL);
 	table_show(t, "calls", g->has_arcs);
 	if (!g->measured && g->n_cycles)
-		table_note(t, "there are no sampled stacks: whether a cycle is ever gone round is "
-			      "not known, and times are estimated");
+		table_note(
+			t,
+			"no sampled stacks: cycles cannot be confirmed, and times are estimated");
 	add_cycles(&j);
 	if (!g->n_cycles)
 		table_note(t, "no functions call each other in a circle");
@@ -387,5 +396,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 const struct report cycles_report = {
 	"cycles", "functions that call each other in a circle, and whether they really do",
 	false,    false,
-	run,      REPORT_BY_PART
+	run,      REPORT_BY_PART,
+	true
 };

@@ -140,9 +140,9 @@ static struct value *value_of(struct diff *d, int side, const struct kin_cell *n
 /* Functions of one name in one object are one here. */
 static void read_table(struct diff *d, int side, struct kin_table *t, bool of_run)
 {
-	size_t name = render_column(t, "name"), object = render_column(t, "object");
-	size_t calls = of_run ? 0 : render_column(t, "calls");
-	size_t time = render_column(t, d->o->inclusive ? "inclusive" : "self");
+	size_t name = kin_table_find_column(t, "name"), object = kin_table_find_column(t, "object");
+	size_t calls = of_run ? 0 : kin_table_find_column(t, "calls");
+	size_t time = kin_table_find_column(t, d->o->inclusive ? "inclusive" : "self");
 	struct kin_row row;
 
 	for (kin_table_rewind(t); kin_table_next(t, &row);) {
@@ -162,7 +162,8 @@ static void read_table(struct diff *d, int side, struct kin_table *t, bool of_ru
 /* Over the runs: each has its rows together. */
 static double squares_of_totals(struct kin_table *by_run, double rate)
 {
-	size_t run = render_column(by_run, "run"), self = render_column(by_run, "self");
+	size_t run = kin_table_find_column(by_run, "run"),
+	       self = kin_table_find_column(by_run, "self");
 	double squares = 0, total = 0;
 	const char *label = "";
 	struct kin_row row;
@@ -247,6 +248,15 @@ static double scale(const struct diff *d, int side)
 	return d->total[side] > 0 ? d->total[side] : 1;
 }
 
+/* No time is known to better than a sample in each run: runs begin anywhere between two samples,
+ * and those that happen to have equally many need not have taken equally long. */
+static double by_phase(const struct diff *d, int side, double time)
+{
+	double sample = d->side[side]->per_sample / d->rate[side];
+	double samples = sample > 0 ? time / sample : 0;
+	return sample * sample * (samples < runs(d, side) ? samples : runs(d, side));
+}
+
 /* Of a time summed over the runs. */
 static double variance(const struct diff *d, int side, double time, double squares)
 {
@@ -256,7 +266,9 @@ static double variance(const struct diff *d, int side, double time, double squar
 	double by_samples = time * others * s->per_sample / d->rate[side], by_runs = 0;
 	if (s->n_runs > 1 && squares * n > time * time)
 		by_runs = (squares * n - time * time) / (n - 1);
-	return by_runs > by_samples ? by_runs : by_samples;
+	double least = by_phase(d, side, time);
+	double more = by_runs > by_samples ? by_runs : by_samples;
+	return more > least ? more : least;
 }
 
 static double mean(const struct diff *d, int side, const struct function *f)
@@ -328,11 +340,12 @@ static int compare(const void *pa, const void *pb)
 
 static bool has_times(const struct diff *d) { return d->total[BEFORE] > 0 || d->total[AFTER] > 0; }
 
-/* Returns how many were left out because they differ by no more than chance. */
-static size_t add_rows(const struct diff *d, struct kin_table *t)
+/* `all`: also what differs by no more than chance; else *left_out is how many do. Returns how many
+ * rows there are. */
+static size_t add_rows(const struct diff *d, struct kin_table *t, bool all, size_t *left_out)
 {
 	struct listed *list = xrealloc(NULL, d->at.n + 1, sizeof(*list));
-	size_t n = 0, left_out = 0;
+	size_t n = 0;
 	bool timed = has_times(d);
 	double least = d->o->min_share * total_before(d);
 
@@ -344,8 +357,8 @@ static size_t add_rows(const struct diff *d, struct kin_table *t)
 			timed ? fabs(change_of(d, f))
 			      : fabs((double)f->of[AFTER].calls - (double)f->of[BEFORE].calls);
 		bool by_chance = timed ? size <= chance_of(d, f) : size == 0;
-		if (by_chance && !is_new_or_gone(d, f) && !d->o->all)
-			left_out++;
+		if (by_chance && !is_new_or_gone(d, f) && !all)
+			++*left_out;
 		else if (!timed || size >= least)
 			list[n++] = (struct listed){ size, strtab_get(d->strings, f->name), i };
 	}
@@ -353,7 +366,7 @@ static size_t add_rows(const struct diff *d, struct kin_table *t)
 	for (size_t i = 0; i < n; i++)
 		add_row(d, t, &d->at.at[list[i].index]);
 	free(list);
-	return left_out;
+	return n;
 }
 
 static bool has_objects(const struct diff *d)
@@ -385,19 +398,54 @@ static double total_chance(const struct diff *d)
 	return deviations(d->degrees) * sqrt(sum);
 }
 
+/* How much the total varies only repetitions say, and those of both. */
+static bool has_interval(const struct diff *d)
+{
+	return d->side[BEFORE]->n_runs > 1 && d->side[AFTER]->n_runs > 1;
+}
+
+static bool is_sampled(const struct diff *d)
+{
+	return d->side[BEFORE]->sampled && d->side[AFTER]->sampled;
+}
+
+/* The least growth of the total that can be told from none: the lower end of its interval. */
+static double certain_growth(const struct diff *d)
+{
+	double growth = total_of(d, AFTER) - total_of(d, BEFORE);
+	return has_interval(d) ? growth - total_chance(d) : growth;
+}
+
+static bool exceeds_limit(const struct diff *d)
+{
+	return d->o->limited && certain_growth(d) > d->o->limit * total_of(d, BEFORE);
+}
+
 static void note_change(const struct diff *d, struct kin_table *t, double before, double after)
 {
 	bool seconds = is_seconds(d->unit);
 	const char *unit = seconds ? "s" : d->unit;
 	int decimals = seconds ? 3 : 0;
-	char change[64] = "", chance[64] = "";
+	char change[64] = "", interval[64] = "";
 	if (before > 0)
 		snprintf(change, sizeof(change), ": %+.2f %%", 100 * (after / before - 1));
-	if (before > 0 && d->degrees)
-		snprintf(chance, sizeof(chance), ", up to %.2f %% of it by chance",
-			 100 * total_chance(d) / before);
+	if (before > 0 && has_interval(d))
+		snprintf(interval, sizeof(interval), " (by these runs %+.2f to %+.2f %%)",
+			 100 * ((after - total_chance(d)) / before - 1),
+			 100 * ((after + total_chance(d)) / before - 1));
 	table_note(t, "total: %.*f %s before, %.*f %s after%s%s", decimals, before, unit, decimals,
-		   after, unit, change, chance);
+		   after, unit, change, interval);
+}
+
+/* What the change of the total does not contain. */
+static void note_chance(const struct diff *d, struct kin_table *t)
+{
+	if (has_interval(d))
+		table_note(t, "what the machine did otherwise while the one and the other were "
+			      "recorded is part of the change, and not of its interval");
+	else if (is_sampled(d))
+		table_note(t, "what of the total's change is chance only repetitions say: kin "
+			      "record -r 10");
 }
 
 static void note_totals(const struct diff *d, struct kin_table *t)
@@ -405,12 +453,41 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	double before = total_of(d, BEFORE), after = total_of(d, AFTER);
 	table_property(t, "total_before", cell_time(before * d->ticks));
 	table_property(t, "total_after", cell_time(after * d->ticks));
-	table_property(t, "total_chance", cell_time(total_chance(d) * d->ticks));
+	if (has_interval(d))
+		table_property(t, "total_chance", cell_time(total_chance(d) * d->ticks));
+	if (before > 0)
+		table_property(t, "certain_growth", cell_share(certain_growth(d) / before));
+	if (exceeds_limit(d))
+		table_property(t, "exceeds_limit", cell_count(1));
 	if (d->unit)
 		note_change(d, t, before, after);
 	if (d->degrees)
 		table_note(t, "means of %zu run%s before and %zu after", d->side[BEFORE]->n_runs,
 			   d->side[BEFORE]->n_runs == 1 ? "" : "s", d->side[AFTER]->n_runs);
+	note_chance(d, t);
+}
+
+/* Whether the total is another one, whatever its functions say one by one. */
+static bool total_differs(const struct diff *d)
+{
+	double growth = total_of(d, AFTER) - total_of(d, BEFORE);
+	return exceeds_limit(d) || (has_interval(d) && fabs(growth) > total_chance(d));
+}
+
+/* A change that all functions have a little of is in no row, unless they are all shown. */
+static void add_changes(const struct diff *d, struct kin_table *t)
+{
+	size_t left_out = 0, n = add_rows(d, t, d->o->all, &left_out);
+	if (!n && left_out && total_differs(d)) {
+		table_note(t, "no function alone differs by more than chance, only their sum does: "
+			      "all are shown");
+		add_rows(d, t, true, &left_out);
+	} else if (left_out) {
+		table_note(t,
+			   "%zu function%s no more than by chance and %s left out: --all shows all",
+			   left_out, left_out == 1 ? " differs" : "s differ",
+			   left_out == 1 ? "is" : "are");
+	}
 }
 
 static const char *unit_of(struct kin_table *t)
@@ -443,12 +520,7 @@ static struct kin_table *make_table(struct diff *d)
 	if (d->unit)
 		table_property(t, "dimension", cell_text(d->unit));
 	note_totals(d, t);
-	size_t left_out = add_rows(d, t);
-	if (left_out)
-		table_note(t,
-			   "%zu function%s no more than by chance and %s left out: --all shows all",
-			   left_out, left_out == 1 ? " differs" : "s differ",
-			   left_out == 1 ? "is" : "are");
+	add_changes(d, t);
 	show_columns(d, t);
 	return t;
 }

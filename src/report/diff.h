@@ -14,13 +14,15 @@ struct diff_side {
 	size_t n_runs;            /* >= 1 */
 	/* What a sample stands for, in ticks. */
 	double per_sample;
+	bool sampled; /* it is of a program that ran, and took a time that another run may not */
 };
 
 struct diff_opts {
 	bool inclusive; /* times with callees */
 	bool shares;    /* of each side's total, instead of times */
 	bool all;       /* also what differs by less than chance */
-	double min_share;
+	bool limited;   /* the total may grow by `limit` of what it was, and no more */
+	double min_share, limit;
 };
 
 /* NULL-terminated keys of what the tables must have. */

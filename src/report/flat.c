@@ -61,7 +61,7 @@ static const struct kin_column columns[] = {
 		      true },
 	[OBJECT] = { "object", "object", "the object file it is in; shown where there are several",
 		     KIN_CELL_TEXT, false, true },
-	[OBJECT_PATH] = { "object_path", "object path", "the object file with its folders",
+	[OBJECT_PATH] = { "object_path", "object path", "the object file with its directories",
 			  KIN_CELL_TEXT, false, true },
 };
 
@@ -272,4 +272,5 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 
 const struct report flat_report = { "flat", "time per function, and how often each was called",
 				    false,  false,
-				    run,    REPORT_BY_PART | REPORT_BY_OBJECT };
+				    run,    REPORT_BY_PART | REPORT_BY_OBJECT,
+				    true };

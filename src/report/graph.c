@@ -1,5 +1,5 @@
-/* graph.c - gprof's call graph: for each function its callers above it and its callees below, and
- * for each cycle its members.
+/* graph.c - gprof's call graph: for each function, and each cycle as a whole, its callers above it
+ * and its callees below, for the cycle below its members.
  *
  * Rows are made as they are read: a large program has millions. */
 #include <inttypes.h>
@@ -31,7 +31,10 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[SHARE] = { "share", "% time", "time with callees, as a share of the total", KIN_CELL_SHARE,
 		    false, false },
 	[SELF] = { "self", "self",
-		   "own time; of a caller or callee: the part that went along this call, seconds",
+		   "own time; of a caller or callee: the part that went along this call, seconds; "
+		   "where there are stacks, that of the samples with this call on them, of which "
+		   "one has several calls of a function within a cycle, so that those do not add "
+		   "up",
 		   KIN_CELL_TIME, false, false },
 	[CHILDREN] = { "children", "children",
 		       "callees' time; of a caller or callee: the part that went along this call, "
@@ -50,8 +53,8 @@ static const struct kin_column columns[N_COLUMNS] = {
 		       "measured only where there are stacks",
 		       KIN_CELL_TIME, false, true, true },
 	[SAMPLES] = { "samples", "samples",
-		      "stacks on which the function was entered by this call; of a cycle: on which "
-		      "it was gone round, of those with a member on them",
+		      "stacks with this call on them; of a cycle: on which it was gone round, of "
+		      "those with a member on them",
 		      KIN_CELL_OF, false, true },
 	[OBJECT] = { "object", "object",
 		     "the object file of the function; of a caller or callee only if it is another "
@@ -59,7 +62,7 @@ static const struct kin_column columns[N_COLUMNS] = {
 		     KIN_CELL_TEXT, false, true },
 };
 
-enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, CALLEES, MEMBERS };
+enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, MEMBERS, CALLEES };
 
 struct label { /* what a row says of a node, made once and kept small: it is looked up per row */
 	const char *text; /* name and cycle; NULL until first shown */
@@ -73,10 +76,13 @@ struct state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
-	struct label *labels;   /* [nodes] */
-	struct cg_listed *list; /* of the callers or callees at hand */
-	bool *chosen;           /* [nodes]: has its entry printed; NULL: all that qualify */
-	size_t entry;           /* index into order[] */
+	struct label *labels;         /* [nodes] */
+	struct cg_listed *scratch;    /* [most_arcs()] */
+	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
+	const struct cg_listed *list; /* the callers or callees at hand: [n_list] of one of these */
+	size_t n_list;
+	bool *chosen; /* [nodes]: has its entry printed; NULL: all that qualify */
+	size_t entry; /* index into order[] */
 	enum phase phase;
 	uint32_t k; /* within the phase */
 	uint32_t group;
@@ -161,6 +167,22 @@ static void set(struct state *s, nodeid id)
 	c[CYCLE].count = l->cycle;
 }
 
+/* The time that came from nowhere known; of a cycle, to any of its members. */
+static struct cg_time root_time(const struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	struct cg_time sum = { 0, 0 };
+	if (!is_cycle(s))
+		return g->roots[g->order[s->entry]];
+	for (uint32_t i = 0; i < n->n_members; i++) {
+		const struct cg_time *root = &g->roots[g->members[n->first_out + i]];
+		sum.self += root->self;
+		sum.child += root->child;
+	}
+	return sum;
+}
+
 /* Nothing is known of the caller, or no call was counted. */
 static void set_spontaneous(struct state *s)
 {
@@ -171,12 +193,13 @@ static void set_spontaneous(struct state *s)
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		s->cells[i] = cell_none();
 	s->cells[NAME] = cell_text("<spontaneous>");
-	if (g->measured && !is_cycle(s)) {
-		s->cells[SELF] = cell_time(g->roots[g->order[s->entry]].self);
-		s->cells[CHILDREN] = cell_time(g->roots[g->order[s->entry]].child);
+	if (g->measured) {
+		struct cg_time root = root_time(s);
+		s->cells[SELF] = cell_time(root.self);
+		s->cells[CHILDREN] = cell_time(root.child);
 		return;
 	}
-	if (!n->n_in || !n->outside_calls)
+	if (!n->calls || !n->outside_calls || (!is_cycle(s) && !n->n_in))
 		return;
 	double part = (double)n->outside_calls / (double)g->nodes[head].sharing_calls;
 	s->cells[SELF] = cell_time(g->nodes[head].self * part);
@@ -193,7 +216,7 @@ static void set_measured_arc(struct state *s, const struct cg_listed *arc)
 	if (arc->count && (!g->measured || arc->total > 0)) /* no sample: not measured, not 0 */
 		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
 	if (g->measured)
-		s->cells[SAMPLES] = cell_count(g->measured[arc->arc].samples);
+		s->cells[SAMPLES] = cell_count(arc->samples);
 }
 
 static bool is_elsewhere(const struct state *s, symid id)
@@ -203,8 +226,8 @@ static bool is_elsewhere(const struct state *s, symid id)
 	       program_object(s->in.program, id) != program_object(s->in.program, here);
 }
 
-/* One arc of the entry's symbol; `callee` is the one that is called. */
-static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
+/* One arc of the entry; `callee` is the function, or the cycle, that is called. */
+static void set_arc(struct state *s, const struct cg_listed *arc, nodeid callee)
 {
 	set(s, arc->other);
 	struct kin_cell *c = s->cells;
@@ -214,7 +237,9 @@ static void set_arc(struct state *s, const struct cg_listed *arc, symid callee)
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
 	if (arc->class != CG_OUTER)
 		return;
-	c[CALLED].pair.b = (uint64_t)s->in.graph->share[callee].calls;
+	c[CALLED].pair.b = callee < s->in.graph->n_symbols
+				   ? (uint64_t)s->in.graph->share[callee].calls
+				   : s->in.graph->nodes[callee].sharing_calls;
 	set_measured_arc(s, arc);
 	c[SELF].type = c[CHILDREN].type = KIN_CELL_TIME;
 	c[SELF].number = arc->time.self;
@@ -233,6 +258,25 @@ static const char *object_of_cycle(const struct state *s, nodeid id)
 	return report_object_name(&s->in, members[0]);
 }
 
+/* How often a function was called, and how often by itself; of a cycle, by its members. Where
+ * cycles have callers, calls within them are theirs and not their members'. */
+static void set_calls(struct state *s, nodeid id)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = &g->nodes[id];
+	uint64_t calls = n->sharing_calls, inner = n->self_calls;
+
+	if (!s->o->bare_cycles && id < g->n_symbols)
+		calls = callgraph_calls_from_outside(g, id);
+	else if (!s->o->bare_cycles)
+		for (uint32_t i = 0; i < n->n_members; i++)
+			inner += g->nodes[g->members[n->first_out + i]].self_calls;
+	if (inner)
+		s->cells[CALLED] = cell_plus(calls, inner);
+	else if (n->calls || (id >= g->n_symbols && g->has_arcs))
+		s->cells[CALLED] = cell_count(calls);
+}
+
 static void set_primary(struct state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -246,10 +290,7 @@ static void set_primary(struct state *s)
 	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
-	if (n->self_calls)
-		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
-	else if (n->calls || (is_cycle(s) && g->has_arcs))
-		s->cells[CALLED] = cell_count(n->sharing_calls);
+	set_calls(s, id);
 	if (n->calls && time > 0) /* as of an arc */
 		s->cells[PER_CALL] = cell_time(time / (double)n->calls);
 	if (g->measured && is_cycle(s))
@@ -257,13 +298,17 @@ static void set_primary(struct state *s)
 					    g->cycles[id - g->n_symbols].samples);
 }
 
+/* In the cycle's entry: how often it was called from within. */
 static void set_member(struct state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
+	uint64_t inner = n->calls + n->self_calls - callgraph_calls_from_outside(s->in.graph, id);
 	set(s, id);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
-	if (n->self_calls)
+	if (!s->o->bare_cycles && s->in.graph->has_arcs)
+		s->cells[CALLED] = cell_count(inner);
+	else if (n->self_calls)
 		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
 	else if (s->in.graph->has_arcs)
 		s->cells[CALLED] = cell_count(n->sharing_calls);
@@ -290,16 +335,34 @@ static void list(struct state *s, enum phase phase)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
-	uint32_t count = phase == CALLERS ? n->n_in : n->n_out;
 
+	s->list = s->scratch;
+	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
 	if (phase == CALLERS)
-		callgraph_list_callers(g, g->order[s->entry], s->list);
+		callgraph_list_callers(g, g->order[s->entry], s->scratch);
 	else
-		callgraph_list_callees(g, g->order[s->entry], s->list);
-	for (uint32_t k = 0; k < count; k++)
+		callgraph_list_callees(g, g->order[s->entry], s->scratch);
+	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
-	for (uint32_t k = 0; k < count; k++)
+	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(s->labels[s->list[k].other].text);
+	go(s, phase);
+}
+
+/* The same of a cycle, which has none where cycles are bare. */
+static void list_around(struct state *s, enum phase phase)
+{
+	const struct callgraph *g = s->in.graph;
+	size_t cycle = g->order[s->entry] - g->n_symbols + 1;
+
+	free(s->around);
+	s->around = NULL;
+	s->n_list = 0;
+	if (!s->o->bare_cycles && phase == CALLERS)
+		s->around = callgraph_list_into_cycle(g, cycle, &s->n_list);
+	else if (!s->o->bare_cycles)
+		s->around = callgraph_list_out_of_cycle(g, cycle, &s->n_list);
+	s->list = s->around;
 	go(s, phase);
 }
 
@@ -314,7 +377,7 @@ static bool enter(struct state *s)
 		return false;
 	callgraph_prefetch_entry(s->in.graph, s->entry + 1);
 	if (is_cycle(s))
-		go(s, PRIMARY);
+		list_around(s, CALLERS);
 	else
 		list(s, CALLERS);
 	return true;
@@ -331,10 +394,12 @@ static bool is_spontaneous(const struct state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
-	if (!n->n_in || n->outside_calls)
+	if (is_cycle(s) && s->o->bare_cycles)
+		return false;
+	if (n->outside_calls || !s->n_list)
 		return true;
-	const struct cg_time *root = g->measured ? &g->roots[g->order[s->entry]] : NULL;
-	return root && root->self + root->child > 0;
+	struct cg_time root = g->measured ? root_time(s) : (struct cg_time){ 0, 0 };
+	return root.self + root.child > 0;
 }
 
 /* One step: true if it made a row. */
@@ -348,7 +413,7 @@ static bool step(struct state *s, struct kin_row *row)
 	case ENTER:
 		break;
 	case CALLERS:
-		if (k == n->n_in) {
+		if (k == s->n_list) {
 			go(s, SPONTANEOUS);
 			return false;
 		}
@@ -368,7 +433,7 @@ static bool step(struct state *s, struct kin_row *row)
 		set_primary(s);
 		return emit(s, row, is_cycle(s) ? KIN_ROW_CYCLE : KIN_ROW_FUNCTION);
 	case CALLEES:
-		if (k == n->n_out) {
+		if (k == s->n_list) {
 			leave(s);
 			return false;
 		}
@@ -376,7 +441,7 @@ static bool step(struct state *s, struct kin_row *row)
 		return emit(s, row, KIN_ROW_CALLEE);
 	case MEMBERS:
 		if (k == n->n_members) {
-			leave(s);
+			list_around(s, CALLEES);
 			return false;
 		}
 		set_member(s, g->members[n->first_out + k]);
@@ -408,7 +473,8 @@ static void free_state(void *state)
 {
 	struct state *s = state;
 	free(s->labels);
-	free(s->list);
+	free(s->scratch);
+	free(s->around);
 	free(s->chosen);
 	free(s);
 }
@@ -459,24 +525,44 @@ static size_t most_arcs(const struct callgraph *g)
 	return most;
 }
 
-/* Whether the stacks bear out each cycle of calls. What was seen in none of n samples happens in at
- * most 3/n of the time, with a confidence of 95 % (rule of three: Hanley and Lippman-Hand 1983). */
+static void note_unknown(uint64_t samples, size_t cycle, struct kin_table *t)
+{
+	if (!samples)
+		table_note(t,
+			   "cycle %zu: whether it is gone round is unknown: no sample has a member "
+			   "of it on its stack",
+			   cycle);
+	else
+		table_note(t,
+			   "cycle %zu: whether it is gone round is unknown: in %" PRIu64
+			   " sample%s it was not, too few to tell",
+			   cycle, samples, samples > 1 ? "s" : "");
+}
+
+/* Whether the stacks bear out each cycle of calls. */
 static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 {
 	const struct cg_cycle *m = &g->cycles[c];
-	if (!m->samples)
-		table_note(t, "cycle %zu: no sample has a member of it on its stack", c + 1);
-	else if (m->reentered)
+	double bound = 0;
+
+	switch (callgraph_verdict(g, c + 1, &bound)) {
+	case CG_UNKNOWN:
+		note_unknown(m->samples, c + 1, t);
+		break;
+	case CG_CONFIRMED:
 		table_note(t,
 			   "cycle %zu is confirmed: %" PRIu64 " of %" PRIu64
 			   " samples in it go round",
 			   c + 1, m->reentered, m->samples);
-	else
+		break;
+	case CG_NOT_SEEN:
 		table_note(t,
-			   "cycle %zu is a phantom: none of %" PRIu64
-			   " samples in it goes round, so that at most %.2g %% of its time does "
-			   "(95 %% confidence)",
-			   c + 1, m->samples, m->samples > 3 ? 300 / (double)m->samples : 100.0);
+			   "cycle %zu was not seen going round: none of %" PRIu64
+			   " samples in it does, so that at most %.2g %% of its time does (95 %% "
+			   "confidence)",
+			   c + 1, m->samples, 100 * bound);
+		break;
+	}
 }
 
 static void note_cycles(const struct callgraph *g, struct kin_table *t)
@@ -505,7 +591,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->o = o;
 	s->table = t;
 	s->labels = xalloc((in->graph->n_symbols + in->graph->n_cycles) * sizeof(*s->labels));
-	s->list = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->list));
+	s->scratch = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->scratch));
 	table_set_source(t, &source, s);
 	report_describe(in, t);
 	table_show(t, "object", report_has_objects(in, is_in_graph));
@@ -529,5 +615,6 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 const struct report graph_report = {
 	"graph", "callers and callees of each function, with the time that each call stands for",
 	false,   false,
-	run,     REPORT_BY_PART | REPORT_BY_OBJECT
+	run,     REPORT_BY_PART | REPORT_BY_OBJECT,
+	true
 };

@@ -35,6 +35,8 @@ static const struct kin_column figure_columns[] = {
 };
 
 static const struct kin_column extra_columns[] = {
+	[ROLE_FOLDED] = { "folded", "Folded", "functions that do nothing but lead to it",
+			  KIN_CELL_COUNT },
 	[ROLE_LEVEL] = { "level", "Level", "k kernel, . user, g u guest, H hypervisor",
 			 KIN_CELL_TEXT, .hidden = true },
 	[ROLE_WEIGHT] = { "self_weight", "Self weight", "what Self is a share of the total of",
@@ -67,6 +69,11 @@ static double total_of(const struct hists_state *s, size_t event, bool latency)
 }
 
 static double share(double part, double total) { return total > 0 ? part / total : 0; }
+
+double hists_percent(const struct hists_state *s, const struct hist_stat *stat)
+{
+	return 100 * share((double)stat->weight, total_of(s, 0, false));
+}
 
 static const char *level_text(uint16_t level)
 {
@@ -134,6 +141,8 @@ static struct kin_cell cell_of_entry(const struct hists_state *s, const struct h
 	switch (c->role) {
 	case ROLE_FIGURE:
 		return figure_cell(s, e, c);
+	case ROLE_FOLDED:
+		return e->n_folded ? cell_count(e->n_folded) : cell_none();
 	case ROLE_KEY:
 		return cell_text(key_text(s, e->row, c->field.key));
 	case ROLE_LEVEL:
@@ -174,6 +183,7 @@ static struct kin_cell cell_of_chain(const struct hists_state *s, const struct h
 		return cell_count(n->n_below);
 	case ROLE_CHAIN_COUNT:
 		return cell_count(n->count);
+	case ROLE_FOLDED:
 	case ROLE_KEY:
 	case ROLE_LEVEL:
 	case ROLE_WEIGHT:
@@ -335,9 +345,21 @@ static bool is_shown(const struct hists_state *s, const struct hists_entry *e)
 	const struct hists_ask *a = s->ask;
 	/* Of the first event: of a group its leader, as in perf. */
 	const struct hist_stat *w = a->opts.no_children ? e->self : e->children;
-	if (100 * share((double)w->weight, total_of(s, 0, false)) < a->percent_limit)
+	if (hists_percent(s, w) < a->percent_limit)
 		return false;
 	return hists_state_wants(s, e->row);
+}
+
+/* What a page that is limited leaves out. */
+static size_t count_left_out(const struct hists_state *s)
+{
+	size_t shown = 0, wanted = 0;
+	for (size_t i = 0; i < s->levels.n; i++) {
+		shown += is_shown(s, &s->levels.at[i]);
+		wanted += hists_state_wants(s, s->levels.at[i].row);
+	}
+	size_t max = s->ask->given->max_rows;
+	return wanted - (shown < max ? shown : max);
 }
 
 static void set_chain_row(struct hists_state *s, struct kin_row *row)
@@ -358,7 +380,9 @@ static void set_entry_row(struct hists_state *s, const struct hists_entry *e, st
 		struct hists_col c = { ROLE_KEY, { FIELD_KEY, s->ask->opts.keys[e->level] }, 0 };
 		s->cells[s->tree] = cell_of_entry(s, e, &c);
 	}
-	*row = (struct kin_row){ .kind = KIN_ROW_PLAIN, .depth = e->level, .cells = s->cells };
+	*row = (struct kin_row){
+		.kind = KIN_ROW_PLAIN, .depth = e->level, .group = e->group, .cells = s->cells
+	};
 }
 
 static bool next(void *state, struct kin_row *row)
@@ -372,7 +396,7 @@ static bool next(void *state, struct kin_row *row)
 		const struct hists_entry *e = &s->levels.at[s->next++];
 		if (s->ask->given->max_rows && s->n_rows == s->ask->given->max_rows)
 			return false;
-		if (!is_shown(s, e))
+		if (!s->ask->overview && !is_shown(s, e))
 			continue;
 		s->n_rows++;
 		set_entry_row(s, e, row);
@@ -444,6 +468,24 @@ static void add_key(struct hists_state *s, struct field f)
 	add_column(s, c, (struct hists_col){ ROLE_KEY, f, 0 });
 }
 
+/* Beside the figures. */
+static void add_folded(struct hists_state *s)
+{
+	size_t at = 0;
+	add_column(s, extra_columns[ROLE_FOLDED], (struct hists_col){ ROLE_FOLDED, { 0 }, 0 });
+	struct kin_column column = s->columns.at[s->columns.n - 1];
+	struct hists_col col = s->cols.at[s->cols.n - 1];
+	while (s->cols.at[at].role == ROLE_FIGURE)
+		at++;
+	for (size_t i = s->cols.n - 1; i > at; i--) {
+		s->columns.at[i] = s->columns.at[i - 1];
+		s->cols.at[i] = s->cols.at[i - 1];
+	}
+	s->columns.at[at] = column;
+	s->cols.at[at] = col;
+	s->tree += s->tree != SIZE_MAX && s->tree >= at;
+}
+
 static void add_extras(struct hists_state *s)
 {
 	static const enum hists_role roles[] = { ROLE_CHILDREN_WEIGHT, ROLE_CHILDREN_COUNT,
@@ -468,6 +510,8 @@ static void make_columns(struct hists_state *s)
 			add_key(s, a->fields.at[i]);
 		else
 			add_figure(s, a->fields.at[i]);
+	if (s->levels.n_folded)
+		add_folded(s);
 	if (s->tree == SIZE_MAX)
 		s->tree = 0;
 	add_extras(s);
@@ -477,6 +521,13 @@ static void make_columns(struct hists_state *s)
 			if (s->cols.at[i].role == ROLE_KEY && i != s->tree)
 				s->columns.at[i].hidden = true;
 	s->cells = xalloc((s->cols.n + 1) * sizeof(*s->cells));
+}
+
+static const char *title_of(const struct hists_ask *a)
+{
+	if (a->opts.no_children)
+		return "Self";
+	return a->overview ? "Most Self, then most Children" : "Children and Self";
 }
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
@@ -492,10 +543,13 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->in = *in;
 	s->hists = hists_new(in->profile, in->program, &s->ask->opts);
 	s->chains = s->ask->opts.chains ? callchains_new(s->hists) : NULL;
-	make_columns(s);
 	hists_levels_make(s->hists, s->ask, &s->levels);
-	s->table = table_new("hists", s->ask->opts.no_children ? "Self" : "Children and Self",
-			     s->columns.at, s->columns.n);
+	if (s->ask->overview)
+		hists_overview(s);
+	else if (s->ask->given->max_rows)
+		s->levels.n_left_out = count_left_out(s);
+	make_columns(s);
+	s->table = table_new("hists", title_of(s->ask), s->columns.at, s->columns.n);
 	table_set_source(s->table, &source, s);
 	hists_describe(s);
 	*ret = s->table;

@@ -1,3 +1,4 @@
+/* hists_ask.c - parses the words of perf report's options. */
 #include "report/hists_ask.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static struct kin_error *find_field(const char *word, const char *option, struct
 		}
 	for (size_t i = 0; i < ARRAY_LEN(perfs_own); i++)
 		if (!strcmp(word, perfs_own[i].name))
-			return err_new(KIN_ERROR_USAGE, "%s: there is no key '%s' here: %s", option,
+			return err_new(KIN_ERROR_USAGE, "%s: unsupported key '%s': %s", option,
 				       word, perfs_own[i].why);
 	struct arena a = { 0 };
 	const char *list = "overhead, overhead_children, latency, latency_children, sample, period";
@@ -91,7 +92,7 @@ static struct kin_error *find_field(const char *word, const char *option, struct
 			list = arena_printf(&a, "%s, %s", list, hist_keys[k].name);
 	struct kin_error *err =
 		err_new(KIN_ERROR_USAGE,
-			"%s: there is no key '%.80s', but %s; kin help report lists those of some "
+			"%s: unknown key '%.80s'; valid: %s; kin help report lists those of some "
 			"recordings",
 			option, word, list);
 	arena_release(&a);
@@ -216,14 +217,19 @@ static const char *usual_keys(const struct hists_ask *a)
 	if (a->given->accesses)
 		return "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
 		       "local_ins_lat";
+	if (a->traces && a->given->perf)
+		return "trace";
+	if (a->overview)
+		return a->opts.fold_threads ? "comm,dso,sym" : "dso,sym";
 	return a->branches ? "comm,dso_from,symbol_from,symbol_to,cycles" : "comm,dso,sym";
 }
 
 /* perf's column for what an annotation of basic blocks would know; that it is empty, it says, too.
+ * Of branches perf computes it from their cycles; we do not, and do not say that nothing is known.
  */
-static bool shows_ipc(const struct kin_hists_opts *g)
+static bool shows_ipc(const struct hists_ask *a)
 {
-	return g->sort && strstr(g->sort, "symbol") != NULL;
+	return !a->branches && a->given->sort && strstr(a->given->sort, "symbol") != NULL;
 }
 
 /* perf does where nothing can have any; a list of columns of one's own stays as it is. */
@@ -252,13 +258,13 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 		if (g->sort && (err = add_list(a, "--sort", g->sort, true)))
 			return err;
 	}
-	if (g->perf && shows_ipc(g))
+	if (g->perf && shows_ipc(a))
 		add_term(a, (struct field){ FIELD_KEY, HIST_IPC });
 	if (g->parent)
 		add_term(a, (struct field){ FIELD_KEY, HIST_PARENT });
 	if (!only_fields)
 		add_figures(a, false);
-	if (g->fields && (err = add_list(a, "--fields", g->fields, false)))
+	if (g->fields && (err = add_list(a, "--columns", g->fields, false)))
 		return err;
 	if (g->perf && !only_fields && !a->stacks && !g->no_children)
 		drop_children(a);
@@ -272,7 +278,7 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 	if (g->perf && g->accesses)
 		a->sort_order = arena_printf(&a->arena, "%s%s%s", g->sort ? g->sort : usual,
 					     g->sort ? "" : ",local_p_stage_cyc",
-					     shows_ipc(g) ? ",ipc_null" : "");
+					     shows_ipc(a) ? ",ipc_null" : "");
 	a->skip_first_hop = !g->fields && g->sort && !strncmp(g->sort, "sym", 3);
 	return NULL;
 }
@@ -364,6 +370,7 @@ static struct kin_error *read_filters(struct hists_ask *a, const struct profile 
 	a->filter = (struct hist_filter){ .samples = a->samples,
 					  .dsos = name_list(a, g->dsos, HIST_DSO),
 					  .symbols = name_list(a, g->symbols, HIST_SYM) };
+	a->filter.whole_names = g->perf;
 	a->filter.no_kernel = g->no_kernel;
 	a->filter.no_user = g->no_user;
 	a->opts.filter = &a->filter;
@@ -415,13 +422,20 @@ static size_t group_of(const struct profile *p, const struct hists_ask *a, size_
 	return event;
 }
 
+/* perf's layout has what was recorded, not what else is known. */
+static bool is_of_event(const struct hists_ask *a, const struct profile *p, const struct sample *s)
+{
+	return !a->given->perf ||
+	       (!p->samples.events[s->event].is_derived && sample_filter_covers(a->samples, s));
+}
+
 static void choose_events(struct hists_ask *a, const struct profile *p)
 {
 	size_t n = p->samples.n_events;
 	bool *sampled = xalloc(n + 1);
 	for (size_t i = 0; i < p->samples.n; i++) {
 		const struct sample *s = &p->samples.at[i];
-		if (!a->given->perf || sample_filter_covers(a->samples, s))
+		if (is_of_event(a, p, s))
 			sampled[s->event] = true;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -449,6 +463,18 @@ static bool is_of_branches(const struct profile *p)
 		if (p->samples.details[i].has & DETAIL_BRANCH)
 			return true;
 	return false;
+}
+
+/* Of nothing but trace points, whose fields were read. */
+static bool is_of_traces(const struct profile *p)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->samples.n_events; i++)
+		if (!p->samples.events[i].is_trace)
+			return false;
+	for (size_t i = 1; i < p->samples.n_details && !any; i++)
+		any = p->samples.details[i].has & DETAIL_TRACE;
+	return any;
 }
 
 static bool has_accesses(const struct profile *p)
@@ -546,6 +572,37 @@ static bool has_stacks(const struct profile *p, bool perf)
 	return false;
 }
 
+/* ---- a first page ---- */
+
+/* Whether processes have different names, by what their first threads were called. */
+static bool has_programs(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	bool *sampled = xalloc(s->n_tasks + 1);
+	const struct task *first = NULL;
+	bool several = false;
+	for (size_t i = 0; i < s->n; i++)
+		sampled[s->at[i].task] = true;
+	for (size_t i = 1; i < s->n_tasks && !several; i++) {
+		const struct task *t = &s->tasks[i];
+		if (!sampled[i] || t->pid != t->tid)
+			continue;
+		several = first && first->comm != t->comm;
+		first = t;
+	}
+	free(sampled);
+	return several;
+}
+
+static void read_overview(struct hists_ask *a, const struct profile *p)
+{
+	const struct kin_hists_opts *g = a->given;
+	a->overview = g->overview && !g->sort && !g->fields && !g->hierarchy && !a->branches &&
+		      !g->accesses && !g->perf && !g->parent && !a->opts.chains;
+	a->opts.passing = a->overview && !a->opts.no_children && !g->all_rows;
+	a->opts.fold_threads = a->overview && has_programs(p);
+}
+
 /* ---- all of it ---- */
 
 static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
@@ -557,19 +614,24 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	a->opts.by_weight = g->accesses;
 	a->opts.exclude_other = g->exclude_other;
 	a->opts.hide_unresolved = g->hide_unresolved;
+	a->opts.hide_marks = g->perf;
 	a->opts.nanoseconds = g->nanoseconds;
 	a->opts.time_quantum = g->time_quantum_ns ? g->time_quantum_ns : 100000000;
 	a->branches = is_of_branches(p);
+	a->traces = is_of_traces(p);
 	a->opts.inlines = g->inlines;
 	a->opts.self_physical = g->self_physical;
 	a->opts.inlines_apart = a->opts.ignore_drops_callers = g->perf;
 	a->opts.max_stack = g->max_stack;
+	a->opts.no_callers = g->no_callers;
 	a->percent_limit = g->has_percent_limit ? g->percent_limit : 0;
 	if (g->hierarchy && g->fields)
-		return err_new(KIN_ERROR_USAGE, "--hierarchy and --fields exclude each other");
-	if ((err = check_data(a, p)) || (err = read_call_graph(a)) || (err = choose_fields(a)) ||
-	    (err = check_keys(a)) || (err = read_filters(a, p)) || (err = read_socket(a)) ||
-	    (err = compile_patterns(a)))
+		return err_new(KIN_ERROR_USAGE, "--hierarchy and --columns exclude each other");
+	if ((err = check_data(a, p)) || (err = read_call_graph(a)))
+		return err;
+	read_overview(a, p);
+	if ((err = choose_fields(a)) || (err = check_keys(a)) || (err = read_filters(a, p)) ||
+	    (err = read_socket(a)) || (err = compile_patterns(a)))
 		return err;
 	a->opts.levels = shows_levels(a);
 	if (a->opts.levels && g->hierarchy)

@@ -44,9 +44,11 @@ struct hists_ask {
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
-	const char *sort_order;          /* as perf shows it over accesses; NULL otherwise */
-	bool branches;                   /* samples are branches */
-	bool stacks;                     /* samples have callers */
+	const char *sort_order; /* as perf shows it over accesses; NULL otherwise */
+	bool branches;          /* samples are branches */
+	bool traces;            /* samples have fields, and are of trace points alone */
+	bool stacks;            /* samples have callers */
+	bool overview;
 	bool skip_first_hop;             /* of chains: it is the row */
 	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
 	regex_t parent, ignore;

@@ -2,6 +2,7 @@
  * above all, and notes for people. */
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "report/hists_state.h"
 
 bool hists_all_elided(const struct hists_ask *a)
@@ -22,10 +23,12 @@ static const char *events_text(struct hists_state *s)
 	const struct profile *p = s->in.profile;
 	const struct hists_ask *a = s->ask;
 	const char *list = "";
-	for (size_t i = 0; i < a->opts.n_events; i++)
+	for (size_t i = 0; i < a->opts.n_events; i++) {
+		const struct event *e = &p->samples.events[a->opts.events[i]];
 		list = arena_printf(
 			&s->arena, "%s%s%s", list, *list ? ", " : "",
-			strtab_get(p->strings, p->samples.events[a->opts.events[i]].name));
+			strtab_get(p->strings, a->given->perf ? event_title(e) : e->name));
+	}
 	bool counted_together = a->opts.n_events > 1 && p->samples.events[a->opts.events[0]].group;
 	return counted_together ? arena_printf(&s->arena, "anon group { %s }", list) : list;
 }
@@ -160,9 +163,11 @@ static void describe_for_people(struct hists_state *s)
 		table_note(s->table, "the data has counts, not samples with their stacks: kin flat "
 				     "and kin graph show it");
 	else if (!p->samples.n)
-		table_note(s->table,
-			   "there are no samples in the data: the program used little CPU "
-			   "time; kin record --wall shows where one waits");
+		table_note(s->table, "there are no samples in the data%s",
+			   audit_used_little(p)
+				   ? ": the program used little CPU time; kin record --wall shows "
+				     "where one waits"
+				   : "");
 	else if (n == all && !strcmp(events_text(s), "samples")) /* of folded stacks */
 		table_note(s->table, "%llu sample%s", (unsigned long long)n, n == 1 ? "" : "s");
 	else if (n == all)
@@ -171,6 +176,17 @@ static void describe_for_people(struct hists_state *s)
 	else
 		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
 			   (unsigned long long)all, events_text(s));
+	const struct hists_levels *l = &s->levels;
+	if (l->n_folded)
+		table_note(s->table,
+			   "%zu function%s that only lead%s to one of these not shown: --all-rows",
+			   l->n_folded, l->n_folded == 1 ? "" : "s", l->n_folded == 1 ? "s" : "");
+	if (l->n_left_out)
+		table_note(s->table, "%zu row%s with less not shown: --all-rows", l->n_left_out,
+			   l->n_left_out == 1 ? "" : "s");
+	if (s->ask->n_events > 1 && !s->ask->given->event)
+		table_note(s->table, "%zu event%s more: below", s->ask->n_events - 1,
+			   s->ask->n_events > 2 ? "s" : "");
 	if (s->in.profile->samples.audit.lost)
 		table_note(s->table, "%llu samples were lost",
 			   (unsigned long long)s->in.profile->samples.audit.lost);

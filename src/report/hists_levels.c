@@ -1,3 +1,4 @@
+/* hists_levels.c - sorts rows, and sums them up level by level. */
 #include "report/hists_levels.h"
 
 #include <stdlib.h>
@@ -8,8 +9,13 @@ static void plain(const struct hists *h, const uint32_t *order, struct hists_lev
 	size_t n_events = h->opts->n_events;
 	ret->at = xrealloc(NULL, h->n, sizeof(*ret->at));
 	for (size_t i = 0; i < h->n; i++)
-		ret->at[i] = (struct hists_entry){ order[i], 0, true, &h->self[order[i] * n_events],
-						   &h->children[order[i] * n_events] };
+		ret->at[i] = (struct hists_entry){ order[i],
+						   0,
+						   true,
+						   &h->self[order[i] * n_events],
+						   &h->children[order[i] * n_events],
+						   0,
+						   0 };
 	ret->n = h->n;
 }
 
@@ -77,8 +83,9 @@ static void add_level(struct maker *m, size_t first, size_t end, uint32_t level)
 	bool last = level + 1 == m->h->opts->n_keys;
 	for (size_t i = 0; i < parts.n; i++) {
 		const struct part *p = &parts.at[i];
-		m->ret->at[m->ret->n++] =
-			(struct hists_entry){ m->order[p->first], level, last, p->sums, p->sums };
+		m->ret->at[m->ret->n++] = (struct hists_entry){
+			m->order[p->first], level, last, p->sums, p->sums, 0, 0
+		};
 		if (!last)
 			add_level(m, p->first, p->end, level + 1);
 	}

@@ -11,6 +11,7 @@
 
 enum hists_role {
 	ROLE_FIGURE,
+	ROLE_FOLDED,
 	ROLE_KEY,
 	ROLE_LEVEL,
 	ROLE_WEIGHT,
@@ -53,8 +54,14 @@ struct hists_state {
 	struct kin_cell *cells;
 };
 
+/* Percent of the first event's total. */
+double hists_percent(const struct hists_state *s, const struct hist_stat *stat);
+
 /* Whether what is to be shown by function is of the one that the row is about. */
 bool hists_state_wants(const struct hists_state *s, uint32_t row);
+
+/* hists_overview.c: of the rows those that a first page has, in its order. */
+void hists_overview(struct hists_state *s);
 
 /* Whether all keys have one value only: they are columns all the same. */
 bool hists_all_elided(const struct hists_ask *a);

@@ -131,6 +131,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report index_report = { "index",
-				     "functions by name, with their numbers in the call graph",
-				     false, false, run };
+const struct report index_report = {
+	"index", "functions by name, with their numbers in the call graph", false, false, run, 0,
+	true
+};

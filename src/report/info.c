@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/audit.h"
-#include "analysis/inclusive.h"
+#include "paths/path_tree.h"
 #include "report/report.h"
 
 enum { ABOUT, FACT, VALUE, DETAIL };
@@ -116,30 +116,92 @@ static void add_objects(struct kin_table *t, const struct profile *p)
 	}
 }
 
-static void add_threads(struct kin_table *t, const struct profile *p)
-{
-	char text[160];
-	bool many_runs = false;
+struct ranked {
+	uint64_t cpu_ns, sampled_ns, n_samples;
+	size_t task;
+};
 
-	for (size_t i = 1; i < p->samples.n_tasks; i++)
-		many_runs |= p->samples.tasks[i].run > 0;
-	for (size_t i = 1; i < p->samples.n_tasks; i++) {
-		const struct task *k = &p->samples.tasks[i];
-		int n = k->pid || k->tid ? snprintf(text, sizeof(text),
-						    "pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
-					 : snprintf(text, sizeof(text), "of numbers not known");
-		if (many_runs)
-			n += snprintf(text + n, sizeof(text) - (size_t)n, ", run %" PRIu32,
-				      k->run + 1);
-		if (k->cpu_ns)
-			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s of CPU time",
-				      (double)k->cpu_ns / 1e9);
-		if (k->sampled_ns)
-			snprintf(text + n, sizeof(text) - (size_t)n, ", %.6f s sampled",
-				 (double)k->sampled_ns / 1e9);
-		add(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))),
-		    text);
+static int by_time(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	if (x->sampled_ns != y->sampled_ns)
+		return x->sampled_ns < y->sampled_ns ? 1 : -1;
+	if (x->n_samples != y->n_samples)
+		return x->n_samples < y->n_samples ? 1 : -1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* Those that did most come first. To be freed. */
+static struct ranked *rank_threads(const struct profile *p, size_t n)
+{
+	const struct samples *s = &p->samples;
+	struct ranked *at = xalloc((n + 1) * sizeof(*at));
+	for (size_t i = 0; i < n; i++)
+		at[i] = (struct ranked){ .cpu_ns = s->tasks[i + 1].cpu_ns,
+					 .sampled_ns = s->tasks[i + 1].sampled_ns,
+					 .task = i + 1 };
+	for (size_t i = 0; i < s->n; i++)
+		if (s->at[i].task)
+			at[s->at[i].task - 1].n_samples += s->at[i].count;
+	qsort(at, n, sizeof(*at), by_time);
+	return at;
+}
+
+static char *times_text(uint64_t cpu_ns, uint64_t sampled_ns)
+{
+	char *cpu = cpu_ns ? xprintf(", %.6f s of CPU time", (double)cpu_ns / 1e9) : NULL;
+	char *sampled = sampled_ns ? xprintf(", %.6f s sampled", (double)sampled_ns / 1e9) : NULL;
+	char *text = xprintf("%s%s", cpu ? cpu : "", sampled ? sampled : "");
+	free(cpu);
+	free(sampled);
+	return text;
+}
+
+static void add_thread(struct kin_table *t, const struct profile *p, const struct task *k,
+		       bool many_runs)
+{
+	char *times = times_text(k->cpu_ns, k->sampled_ns);
+	char *whose = k->pid || k->tid ? xprintf("pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
+				       : xprintf("of numbers not known");
+	char *run = many_runs ? xprintf(", run %" PRIu32, k->run + 1) : NULL;
+	char *detail = xprintf("%s%s%s", whose, run ? run : "", times);
+	add(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))), detail);
+	free(detail);
+	free(run);
+	free(whose);
+	free(times);
+}
+
+static void add_other_threads(struct kin_table *t, const struct ranked *at, size_t n)
+{
+	uint64_t cpu_ns = 0, sampled_ns = 0;
+	for (size_t i = 0; i < n; i++) {
+		cpu_ns += at[i].cpu_ns;
+		sampled_ns += at[i].sampled_ns;
 	}
+	char *times = times_text(cpu_ns, sampled_ns);
+	char *detail = xprintf("together%s: --threads=all shows each", times);
+	add(t, "thread", "others", cell_count(n), detail);
+	free(detail);
+	free(times);
+}
+
+/* In the order of the data, unless there are more than are shown. */
+static void add_threads(struct kin_table *t, const struct profile *p, size_t most)
+{
+	size_t n = p->samples.n_tasks ? p->samples.n_tasks - 1 : 0;
+	bool many_runs = false, all = !most || n <= most;
+	struct ranked *at = all ? NULL : rank_threads(p, n);
+
+	for (size_t i = 1; i <= n; i++)
+		many_runs |= p->samples.tasks[i].run > 0;
+	for (size_t i = 0; i < (all ? n : most); i++)
+		add_thread(t, p, &p->samples.tasks[all ? i + 1 : at[i].task], many_runs);
+	if (!all)
+		add_other_threads(t, at + most, n - most);
+	free(at);
 }
 
 static void add_events(struct kin_table *t, const struct profile *p)
@@ -203,7 +265,9 @@ static void add_cpu_time(struct kin_table *t, const struct profile *p)
 		if (!times[i].ns)
 			continue;
 		char *value = xprintf("%.6f s", (double)times[i].ns / 1e9), *detail = NULL;
-		if (i == 1 && audit_knows_time(p))
+		if (i == 1 && audit_is_behind(p))
+			detail = xprintf("the kernel's accounting is from before the last of them");
+		else if (i == 1 && audit_knows_time(p))
 			detail = xprintf("%.1f %% of the kernel's accounting",
 					 100 * (double)a->sampled_ns / (double)a->cpu_ns);
 		add(t, "audit", times[i].fact, cell_text(table_text(t, value)), detail);
@@ -216,7 +280,7 @@ static void add_cpu_time(struct kin_table *t, const struct profile *p)
 static void add_rate(struct kin_table *t, const struct profile *p)
 {
 	double rate = audit_rate(p);
-	if (rate <= 0)
+	if (rate <= 0 || audit_is_behind(p))
 		return;
 	const struct event *e = &p->samples.events[samples_event(&p->samples)];
 	double asked = e->frequency                       ? (double)e->frequency
@@ -267,8 +331,11 @@ static void add_audit(struct kin_table *t, const struct report_input *in)
 	add_cpu_time(t, p);
 	add_rate(t, p);
 	add_share(t, "samples lost", a->lost, p->samples.n, "all");
-	add_share(t, "stacks complete", a->complete, a->truncated, "all");
-	add_share(t, "stacks cut short", a->truncated, a->complete,
+	struct audit_stacks stacks = audit_stacks(p);
+	add_share(t, "stacks complete", stacks.complete, stacks.all - stacks.complete, "all");
+	add_share(t, "stacks guessed", stacks.guessed, stacks.all - stacks.guessed,
+		  "all: callers above [guessed] are likely, not certain");
+	add_share(t, "stacks cut short", stacks.cut, stacks.all - stacks.cut,
 		  "all: they could not be walked to their end");
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (counts[i].n)
@@ -329,9 +396,9 @@ static void add_calls(struct kin_table *t, const struct report_input *in)
 	add(t, "calls", "records", cell_count(p->n_arcs), "pairs of call site and callee");
 	add(t, "calls", "calls", cell_count(calls), NULL);
 	add(t, "calls", "from elsewhere", cell_count(outside),
-	    outside ? "the caller is no function of the program" : NULL);
+	    outside ? "the caller is not a function of the program" : NULL);
 	add(t, "calls", "to elsewhere", cell_count(unknown),
-	    unknown ? "the callee is no function of the program" : NULL);
+	    unknown ? "the callee is not a function of the program" : NULL);
 	add(t, "calls", "cycles", cell_count(in->graph->n_cycles), NULL);
 	if (p->n_histograms)
 		add(t, "calls", "time with callees", cell_text("estimated"),
@@ -352,28 +419,54 @@ static void add_blocks(struct kin_table *t, const struct report_input *in)
 	add(t, "blocks", "outside all functions", cell_count(outside), NULL);
 }
 
+static bool is_doubt(const struct report_input *in, const char *text)
+{
+	for (size_t i = 0; i < in->n_doubts; i++)
+		if (!strcmp(in->doubts[i], text))
+			return true;
+	return false;
+}
+
+/* What failed while the rows above were made is not among the doubts yet. */
+static size_t add_new_troubles(struct kin_table *t, const struct report_input *in, bool shown)
+{
+	size_t n = 0;
+	for (size_t i = 0; in->program && i < program_n_troubles(in->program); i++) {
+		const struct program_trouble *p = program_trouble_at(in->program, i);
+		if (!p->in_doubt || is_doubt(in, p->text))
+			continue;
+		if (shown)
+			add_text(t, "check", "doubt", p->text);
+		n++;
+	}
+	return n;
+}
+
 static void add_checks(struct kin_table *t, const struct report_input *in)
 {
+	if (in->program)
+		program_look_for_troubles(in->program);
+	bool in_doubt = in->n_doubts || add_new_troubles(t, in, false);
 	add_text(t, "check", "data fits the program", in->n_warnings ? "in doubt" : "yes");
 	for (size_t i = 0; i < in->n_warnings; i++)
 		add_text(t, "check", "warning", in->warnings[i]);
 	add_text(t, "check", "a sum was too large", yes_no(in->profile->saturated));
-	add_text(t, "check", "can be trusted", in->n_doubts ? "in doubt" : "yes");
+	add_text(t, "check", "can be trusted", in_doubt ? "in doubt" : "yes");
 	for (size_t i = 0; i < in->n_doubts; i++)
 		add_text(t, "check", "doubt", in->doubts[i]);
+	add_new_troubles(t, in, true);
 }
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
 	struct kin_table *t = table_new("info", "What the data holds", columns, ARRAY_LEN(columns));
-	(void)o;
 
 	report_describe(in, t);
 	add_program(t, in);
 	add_sources(t, in->profile);
 	add_objects(t, in->profile);
-	add_threads(t, in->profile);
+	add_threads(t, in->profile, o->max_threads);
 	add_events(t, in->profile);
 	add_audit(t, in);
 	add_time(t, in);

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "report/report.h"
 
-enum { COUNT, TOTAL, MEAN, MIN, P50, P90, P99, P999, MAX, NAME, FROM, TO, N_COLUMNS };
+enum { COUNT, TOTAL, MEAN, MIN, P50, P90, P99, P999, MAX, PROBES, NAME, FROM, TO, N_COLUMNS };
 
 static const struct kin_column columns[N_COLUMNS] = {
 	[COUNT] = { "count", "calls", "calls that ended", KIN_CELL_COUNT, false, false },
@@ -22,6 +22,10 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[P999] = { "p999", "p99.9", "999 of 1000 took no longer", KIN_CELL_TIME, false, true,
 		   true },
 	[MAX] = { "max", "max", "the longest, exactly", KIN_CELL_TIME, false, false, true },
+	[PROBES] = { "probes", "probes",
+		     "what measuring took of each, on average, with all calls below: it is taken "
+		     "off. An estimate, and the rest is no better than that",
+		     KIN_CELL_TIME, false, true, true },
 	[NAME] = { "name", "name", "the function; below it: by whom it was called", KIN_CELL_TEXT,
 		   true, false },
 	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, false, true },
@@ -104,6 +108,7 @@ static struct kin_cell *add_row(struct kin_table *t, enum kin_row_kind kind, uin
 	c[P99] = cell_time(distribution_quantile(d, 0.99));
 	c[P999] = cell_time(distribution_quantile(d, 0.999));
 	c[MAX] = cell_time((double)d->max);
+	c[PROBES] = cell_time((double)d->probes / (double)d->count);
 	return c;
 }
 
@@ -179,6 +184,30 @@ static void list(struct job *j)
 	}
 }
 
+/* Which functions do little else than being measured. */
+static void note_doubts(const struct job *j)
+{
+	const struct calls *worst = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->functions.v.n; i++) {
+		const struct calls *c = j->functions.v.at[i];
+		if (!distribution_is_doubtful(&c->of))
+			continue;
+		worst = worst ? worst : c; /* that with most time */
+		n++;
+	}
+	if (!worst)
+		return;
+	table_note(j->t,
+		   "of %zu function%s measuring took more than what is left: %s: %.0f ns of each "
+		   "call, which leaves half of them %.0f ns or less, but no less than bare calls "
+		   "take. --columns=+probes shows it",
+		   n, n == 1 ? "" : "s", name_of(j->in, j->o, worst->to, j->t),
+		   (double)worst->of.probes / (double)worst->of.count,
+		   distribution_quantile(&worst->of, 0.5));
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -191,13 +220,14 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_set_rate(t, 1e9);
 	gather(&j);
 	list(&j);
-	free_list(&j.arcs);
-	free_list(&j.functions);
 	if (in->profile->samples.n_latencies)
 		table_note(t, "times are by the clock, with all that was called, and without what "
 			      "measuring them took");
 	else
 		table_note(t, "the data does not know how long calls took: see kin run --latency");
+	note_doubts(&j);
+	free_list(&j.arcs);
+	free_list(&j.functions);
 	*ret = t;
 	return NULL;
 }

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "analysis/coverage.h"
-#include "analysis/inclusive.h"
+#include "analysis/flow_lines.h"
+#include "paths/path_tree.h"
 #include "report/report.h"
 
 enum {
@@ -37,7 +38,7 @@ static const struct kin_column columns[] = {
 	[NAME] = { "name", "function", "the function the code belongs to", KIN_CELL_TEXT, false,
 		   false },
 	[PATH] = { "path", "path",
-		   "the source file with its folders, as the debug information names it",
+		   "the source file with its directories, as the debug information names it",
 		   KIN_CELL_TEXT, false, true },
 	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT,
 		     false, true },
@@ -122,11 +123,26 @@ static void add_inclusive(const struct report_input *in, struct entry *entries, 
 {
 	if (!in->graph->measured || !in->program)
 		return;
-	double *times =
-		inclusive_times(&in->profile->samples, program_places(in->program), entry_of, n);
+	double *times = path_times_of_places(&in->profile->samples, program_places(in->program),
+					     entry_of, n);
 	for (size_t i = 0; i < n; i++)
 		entries[i].inclusive = times[i];
 	free(times);
+}
+
+/* How often a line was executed, where all blocks are known. */
+static void take_flow(const struct flow *f, const struct symbols *s, struct entry *entries,
+		      size_t n, const uint32_t *entry_of)
+{
+	if (!f)
+		return;
+	struct flow_line *lines = flow_lines(f, s, entry_of, n);
+	for (size_t i = 0; i < n; i++)
+		if (lines[i].is_measured) {
+			entries[i].has_blocks = lines[i].is_known;
+			entries[i].most = lines[i].count;
+		}
+	free(lines);
 }
 
 /* Places are sorted by file. */
@@ -171,6 +187,7 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 		entry_of[places[i]] = (uint32_t)*n - 1;
 	}
 	add_inclusive(in, entries, *n, entry_of);
+	take_flow(blocks->flow, s, entries, *n, entry_of);
 	take_line_counts(in, entries, *n);
 	free(entry_of);
 	free(places);

@@ -1,3 +1,4 @@
+/* list.c - the list of reports. */
 #include <string.h>
 
 #include "report/report.h"

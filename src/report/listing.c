@@ -1,3 +1,4 @@
+/* listing.c - rows of source lines, pulled part by part. */
 #include "report/listing.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 enum {
 	SHARE,
+	FUNCTION_SHARE,
 	SELF,
 	INCLUSIVE,
 	COUNT,
@@ -28,6 +30,10 @@ enum {
 static const struct kin_column columns[] = {
 	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE,
 		    false, false },
+	[FUNCTION_SHARE] = { "function_share", "% function",
+			     "the line's time as a share of that of its function; in a listing of "
+			     "files, of the file's",
+			     KIN_CELL_SHARE, false, true },
 	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false,
 		   false },
 	[INCLUSIVE] = { "inclusive", "inclusive",
@@ -39,8 +45,9 @@ static const struct kin_column columns[] = {
 			"was measured",
 			KIN_CELL_TIME, false, true, true },
 	[COUNT] = { "count", "count",
-		    "how often it was executed: calls of the function that starts here, or the "
-		    "most executed block on the line",
+		    "how often it was executed: as gcov counts where all blocks are known; else "
+		    "calls of the function that starts here, or the most executed block on the "
+		    "line",
 		    KIN_CELL_COUNT, false, false },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
 	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, true, false },
@@ -71,6 +78,7 @@ struct part {
 	const struct coverage *coverage;
 	const struct coverage_file *file;
 	const char *heading;
+	double whole;
 	uint32_t from, to;
 	uint32_t first;      /* of the file's lines with data: the first at or after `from` */
 	const char **counts; /* of those up to `to`, NULL until shown; owned */
@@ -126,6 +134,8 @@ static void fill_measured(struct listing *l, const struct part *p, uint32_t inde
 	if (line->self > 0) {
 		c[SELF] = cell_time(line->self);
 		c[SHARE] = cell_share(l->opts.total > 0 ? line->self / l->opts.total : 0);
+		if (p->whole > 0)
+			c[FUNCTION_SHARE] = cell_share(line->self / p->whole);
 	}
 	if (line->inclusive > 0)
 		c[INCLUSIVE] = cell_time(line->inclusive);
@@ -335,9 +345,11 @@ static uint32_t find_line(const struct coverage *c, const struct coverage_file *
 
 void listing_add(struct listing *l, struct listing_part part, struct listing_source *source)
 {
-	struct part p = {
-		.coverage = part.coverage, .file = part.file, .from = part.from, .to = part.to
-	};
+	struct part p = { .coverage = part.coverage,
+			  .file = part.file,
+			  .from = part.from,
+			  .to = part.to,
+			  .whole = part.whole };
 
 	p.counted =
 		l->opts.line_counts ? line_counts_file(l->opts.line_counts, part.file->path) : NONE;

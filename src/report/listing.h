@@ -15,6 +15,7 @@ struct listing_part {
 	const struct coverage_file *file; /* one of its files */
 	uint32_t from, to;                /* lines, both included; `to` may be beyond the last */
 	const char *heading;              /* of a row before the first; NULL: none. Copied */
+	double whole;                     /* ticks of the function, or the file, that it is of */
 };
 
 struct listing_source { /* parts of a file are to be taken in ascending order: then it is gone

@@ -1,3 +1,5 @@
+/* name.c - names of symbols, objects and files in reports, and finding symbols by what people type.
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,8 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 			       struct kin_table *t)
 {
 	const char *name = symbols_display(in->symbols, id);
+	if (in->program && program_is_inlined(in->program, id))
+		return join(t, (const char *const[]){ name, REPORT_INLINED, "", "" });
 	if (!in->symbols->opts.lines && !o->inline_file_names)
 		return name;
 	const struct symbol *s = symbols_locate(in->symbols, id);
@@ -80,7 +84,8 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 
 bool report_symbol_is(struct symbols *s, symid id, const char *name)
 {
-	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name);
+	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name) ||
+	       symbols_is_alias(s, id, name);
 }
 
 struct symids { /* a VEC */
@@ -95,7 +100,8 @@ symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
 	char *text = word ? xprintf("%.*s", (int)*n, word) : NULL;
 
 	for (symid i = 0; i < s->n; i++)
-		if ((!text || strstr(s->at[i].name, text)) && report_symbol_is(s, i, name))
+		if (text && !strstr(s->at[i].name, text) ? symbols_is_alias(s, i, name)
+							 : report_symbol_is(s, i, name))
 			vec_push(&found, i);
 	free(text);
 	*n = found.n;
@@ -146,15 +152,27 @@ static struct function_hint find_hint(const struct report_input *in, const char 
 	return h;
 }
 
+/* The program has functions that have lost their names, and the one meant may be one of them. */
+static bool is_stripped(const struct symbols *s)
+{
+	for (symid i = 0; i < s->n; i++)
+		if (s->at[i].is_nameless && s->parts[s->at[i].part].object == s->object)
+			return true;
+	return false;
+}
+
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name)
 {
+	if (in->symbols->object && is_stripped(in->symbols))
+		return err_new(KIN_ERROR_USAGE,
+			       "no function or source file '%s' in '%s', which was stripped: its "
+			       "functions have no names",
+			       name, symbols_path(in->symbols));
 	struct function_hint hint = find_hint(in, name);
 	if (!in->symbols->object) /* of many programs and libraries */
-		return err_new(KIN_ERROR_USAGE,
-			       "'%s' is no function or source file that the profile has samples or "
-			       "calls of%s",
+		return err_new(KIN_ERROR_USAGE, "no function or source file '%s' in the profile%s",
 			       name, hint.text);
-	return err_new(KIN_ERROR_USAGE, "'%s' is no function or source file of '%s'%s", name,
+	return err_new(KIN_ERROR_USAGE, "no function or source file '%s' in '%s'%s", name,
 		       symbols_path(in->symbols), hint.text);
 }
 

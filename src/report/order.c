@@ -7,7 +7,8 @@
  *	mold	options that make and order output sections, as a response file: @FILE
  *
  * The program must have been compiled with -ffunction-sections, so that each function is a section
- * of its own. */
+ * of its own. Functions of libraries and of the kernel, and code without a symbol, are in nobody's
+ * order: they are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,7 @@ struct problem {
 	struct cluster_node *nodes;
 	struct cluster_arc *arcs;
 	uint64_t *addr;
+	bool *movable;
 	size_t n, n_arcs;
 };
 
@@ -118,20 +120,44 @@ static bool is_stub(const struct symbol *s)
 	return n > 4 && !strcmp(s->name + n - 4, "@plt");
 }
 
-static void describe_nodes(struct problem *p, const struct callgraph *g)
+/* Whether it is of the program that is linked, not of a library or the kernel. */
+static bool is_of_program(const struct report_input *in, symid id)
 {
+	const struct profile *p = in->profile;
+	if (!in->program)
+		return true;
+	enum place_kind kind = program_kind(in->program, id);
+	const struct object *o = &p->objects[program_object(in->program, id)];
+	if ((kind != PLACE_SYMBOL && kind != PLACE_NAMED) || o->kind != OBJECT_ELF)
+		return false;
+	for (objid i = 0; i < p->n_objects; i++)
+		if (p->objects[i].is_main)
+			return o->is_main;
+	return !strstr(strtab_get(p->strings, o->path), ".so"); /* a text says no more than that */
+}
+
+/* Whether a linker can place it: it has a name, and code of its own. */
+static bool is_movable(const struct report_input *in, symid id)
+{
+	const struct symbol *s = &in->symbols->at[id];
+	return !s->is_nameless && !is_stub(s) && is_of_program(in, id);
+}
+
+static void describe_nodes(struct problem *p, const struct report_input *in)
+{
+	const struct callgraph *g = in->graph;
 	double ticks = 0, calls = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		if (is_stub(&g->symbols->at[i]))
+		if (!p->movable[i])
 			continue;
 		ticks += g->nodes[i].self;
 		calls += (double)g->nodes[i].calls;
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		const struct symbol *s = &g->symbols->at[i];
-		bool stub = is_stub(s), both = ticks > 0 && calls > 0;
-		double time_share = ticks > 0 && !stub ? g->nodes[i].self / ticks : 0;
-		double call_share = calls > 0 && !stub ? (double)g->nodes[i].calls / calls : 0;
+		bool both = ticks > 0 && calls > 0, moves = p->movable[i];
+		double time_share = ticks > 0 && moves ? g->nodes[i].self / ticks : 0;
+		double call_share = calls > 0 && moves ? (double)g->nodes[i].calls / calls : 0;
 		p->nodes[i].size = s->end - s->addr;
 		p->nodes[i].heat = (time_share + call_share) / (both ? 2 : 1);
 		p->addr[i] = s->addr;
@@ -142,20 +168,24 @@ static void describe_arcs(struct problem *p, const struct callgraph *g)
 {
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		const struct cg_arc *a = &g->arcs[i];
-		if (!is_stub(&g->symbols->at[a->from]) && !is_stub(&g->symbols->at[a->to]))
+		if (p->movable[a->from] && p->movable[a->to])
 			p->arcs[p->n_arcs++] = (struct cluster_arc){ a->from, a->to, a->count };
 	}
 }
 
-static struct problem problem_of(const struct callgraph *g)
+static struct problem problem_of(const struct report_input *in)
 {
+	const struct callgraph *g = in->graph;
 	struct problem p = {
 		.nodes = xrealloc(NULL, g->n_symbols + 1, sizeof(*p.nodes)),
 		.arcs = xrealloc(NULL, g->n_arcs + 1, sizeof(*p.arcs)),
 		.addr = xrealloc(NULL, g->n_symbols + 1, sizeof(*p.addr)),
+		.movable = xalloc(g->n_symbols + 1),
 		.n = g->n_symbols,
 	};
-	describe_nodes(&p, g);
+	for (size_t i = 0; i < p.n; i++)
+		p.movable[i] = is_movable(in, (symid)i);
+	describe_nodes(&p, in);
 	describe_arcs(&p, g);
 	return p;
 }
@@ -165,6 +195,7 @@ static void problem_free(struct problem *p)
 	free(p->nodes);
 	free(p->arcs);
 	free(p->addr);
+	free(p->movable);
 }
 
 /* ---- what it gains ---- */
@@ -201,7 +232,7 @@ static void describe_gain(struct kin_table *t, struct problem *p, const struct c
 			   "%.1f%% of calls to another page (now %.1f%%)",
 			   after.distance, before.distance, 100 * after.page_change,
 			   100 * before.page_change);
-	table_note(t, "What makes 90%% of the heat lies on %llu pages of 4 KiB (now on %llu)",
+	table_note(t, "Hot code (90%% of heat) spans %llu pages of 4 KiB in this order, %llu now",
 		   (unsigned long long)after.pages, (unsigned long long)before.pages);
 }
 
@@ -214,12 +245,48 @@ struct listing {
 	const struct problem *problem;
 	struct kin_table *table;
 	struct strtab *written; /* linkers complain about what is named twice */
-	size_t unwritable;
+	struct strtab *names;   /* the first n_names: of all functions of the program */
+	size_t n_names, unwritable, clones;
 };
+
+/* Of a clone that the compiler made ("f.part.0", "f.constprop.0.isra.0") where the name of the
+ * function ends; the whole length of other names. Cold pieces are parts of their functions. */
+static size_t without_clone(const char *name)
+{
+	static const char *const kinds[] = { ".part.",     ".constprop.", ".isra.",
+					     ".lto_priv.", ".localalias", ".llvm." };
+	size_t n = strlen(name);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const char *at = strstr(name, kinds[i]);
+		if (at && at > name && (size_t)(at - name) < n)
+			n = (size_t)(at - name);
+	}
+	return n;
+}
+
+/* Which name the program that is linked has for the function; NULL: perhaps none. Calls were
+ * counted in a build of their own, whose clones need not be those of another one. */
+static const char *linked_name(struct listing *l, const char *symbol)
+{
+	size_t n = without_clone(symbol);
+	if (!symbol[n] || !l->in->profile->n_arcs)
+		return symbol;
+	if (strtab_addn(l->names, symbol, n) >= l->n_names) {
+		l->clones++;
+		return NULL;
+	}
+	char *name = xprintf("%.*s", (int)n, symbol);
+	const char *copy = table_text(l->table, name);
+	free(name);
+	return copy;
+}
 
 /* What the linker's file says of the function; NULL: nothing, or nothing new. */
 static const char *entry(struct listing *l, const char *symbol)
 {
+	symbol = linked_name(l, symbol);
+	if (!symbol)
+		return NULL;
 	if (!can_write(l->layout, symbol)) {
 		l->unwritable++;
 		return NULL;
@@ -288,6 +355,12 @@ static void add_rows(struct listing *l, const struct clustering *c, const bool *
 			l->table,
 			"%zu functions have names that a file for %s cannot hold: left out there",
 			l->unwritable, l->layout->name);
+	if (l->clones)
+		table_note(
+			l->table,
+			"%zu clones of functions that the counted build has no other code of are "
+			"left out of the file: another build may not have them",
+			l->clones);
 }
 
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
@@ -300,7 +373,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 
 	struct kin_table *t = table_new("order", "Function order", columns, ARRAY_LEN(columns));
-	struct problem p = problem_of(in->graph);
+	struct problem p = problem_of(in);
 	struct clustering *c = cluster_new(p.nodes, p.n, p.arcs, p.n_arcs, CLUSTER_PAGE);
 	struct listing l = { .in = in, .o = o, .layout = layout, .problem = &p, .table = t };
 
@@ -312,8 +385,14 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		table_property(t, "after", cell_text(layout->after));
 	describe_gain(t, &p, c);
 	l.written = strtab_new();
+	l.names = strtab_new();
+	for (size_t i = 0; i < p.n; i++)
+		if (p.movable[i])
+			strtab_add(l.names, in->symbols->at[i].name);
+	l.n_names = strtab_count(l.names);
 	add_rows(&l, c, chosen);
 	strtab_free(l.written);
+	strtab_free(l.names);
 	cluster_free(c);
 	problem_free(&p);
 	free(chosen);

@@ -15,12 +15,16 @@ struct report_opts {
 	const char *const *source_dirs; /* NULL-terminated; NULL: none */
 	const char *layout;             /* "order" only */
 	bool gnu;                       /* rows and accidents as in GNU gprof 2.40 */
-	bool zeroes;                    /* gprof -z: also what was neither sampled nor called */
-	bool callers;           /* flat: also what was not seen running, but its callees were */
-	bool print_path;        /* gprof -L: file names with their folders */
+	bool bare_cycles; /* graph: as gprof of GNU and BSD, cycles have no callers and callees */
+	bool zeroes;      /* gprof -z: also what was neither sampled nor called */
+	bool callers;     /* flat: also what was not seen running, but its callees were */
+	bool print_path;  /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
 	bool all_lines;         /* "annotate": counts are passed on to all lines */
 	bool with_source;       /* "asm": source lines between instructions */
+	bool intel;             /* "asm": x86 in Intel's syntax, not in that of AT&T */
+	bool of_function;       /* "annotate", "asm": shares of the function, not of all */
+	size_t max_threads;     /* "info" only; 0: all */
 	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
 	const struct selection *selection;  /* NULL: everything */
 };
@@ -53,7 +57,8 @@ struct report {
 	 */
 	MUST_CHECK struct kin_error *(*run)(const struct report_input *in,
 					    const struct report_opts *o, struct kin_table **ret);
-	unsigned by; /* enum report_by: what its rows may be grouped by */
+	unsigned by;  /* enum report_by: what its rows may be grouped by */
+	bool inlines; /* functions inlined are functions, unless a person wants them folded */
 };
 
 /* The counts by addresses of the symbols. */
@@ -73,9 +78,12 @@ extern const struct report asm_report, flat_report, latency_report, graph_report
 	lines_report, annotate_report, counts_report, cycles_report, order_report, info_report,
 	hists_report;
 
-/* As a person reads a symbol: "f", "f (file.c:12)" with inline_file_names, "f (file.c:12 @ 4011d6)"
- * for a line place. In the table's memory, or living as long as the symbols. Costs a line lookup if
- * the file is to be shown. */
+/* Behind names of functions where they were inlined. */
+#define REPORT_INLINED " (inlined)"
+
+/* As a person reads a symbol: "f", "f (inlined)", "f (file.c:12)" with inline_file_names, "f
+ * (file.c:12 @ 4011d6)" for a line place. In the table's memory, or living as long as the symbols.
+ * Costs a line lookup if the file is to be shown. */
 const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
 			       struct kin_table *t);
 
@@ -95,7 +103,7 @@ bool report_file_is(const char *path, const char *name);
  * there are none. Its line must have been looked up (symbols_locate). */
 bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id);
 
-/* The errors of who names what is not there, with what is meant if some name is nearly that. Looks
+/* Errors for a name that does not exist, with a "did you mean" suggestion. Looks
  * at all names. `where`: "in the profile". */
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name);
 struct kin_error *report_no_function(const struct report_input *in, const char *name,

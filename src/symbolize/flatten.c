@@ -8,7 +8,7 @@ struct profile *program_flatten(const struct program *g, const struct profile *p
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		struct arc a = p->arcs[i];
-		a.from = program_flat(g, a.from_object, a.from);
+		a.from = program_flat_caller(g, a.from_object, a.from);
 		a.to = program_flat(g, a.to_object, a.to);
 		a.from_object = a.to_object = 0;
 		if (a.to != UINT64_MAX)

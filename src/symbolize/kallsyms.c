@@ -1,13 +1,17 @@
+/* kallsyms.c - reads lines of kallsyms, sorts them and drops aliases. */
 #include "symbolize/kallsyms.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/vec.h"
 #include "object/kernel.h"
+#include "object/kernel_names.h"
 
 enum { MAX_LINE = 1024 };
 
@@ -45,7 +49,6 @@ static void read_line(struct kallsyms *k, const char *line)
 	vec_push(&k->at, ((struct named){ addr, copy(&k->arena, line + name, n) }));
 }
 
-/* Of several names of one address the first in the file stands. */
 static int by_address(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
@@ -58,6 +61,9 @@ static void drop_aliases(struct kallsyms *k)
 	for (size_t i = 0; i < k->at.n; i++)
 		if (!n || k->at.at[n - 1].addr != k->at.at[i].addr)
 			k->at.at[n++] = k->at.at[i];
+		else if (kernel_name_rank(k->at.at[i].name) <
+			 kernel_name_rank(k->at.at[n - 1].name))
+			k->at.at[n - 1].name = k->at.at[i].name;
 	k->at.n = n;
 }
 
@@ -69,24 +75,35 @@ static bool is_sorted(const struct kallsyms *k)
 	return true;
 }
 
-struct kallsyms *kallsyms_open(const char *path)
+struct kin_error *kallsyms_open(const char *path, struct kallsyms **ret)
 {
 	char line[MAX_LINE];
 	FILE *f = fopen(path, "re");
 	if (!f)
-		return NULL;
+		return err_os(errno, "%s", path);
 	struct kallsyms *k = xalloc(sizeof(*k));
+	errno = 0;
 	while (fgets(line, sizeof(line), f))
 		read_line(k, line);
+	struct kin_error *err = ferror(f) ? err_os(errno ? errno : EIO, "reading %s", path) : NULL;
 	fclose(f);
-	if (!k->at.n) {
+	if (!err && !k->at.n)
+		err = err_new(KIN_ERROR_FORMAT, "%s: no kernel symbols to be read there", path);
+	if (err) {
 		kallsyms_free(k);
-		return NULL;
+		return err;
 	}
 	if (!is_sorted(k))
 		qsort(k->at.at, k->at.n, sizeof(*k->at.at), by_address);
 	drop_aliases(k);
-	return k;
+	*ret = k;
+	return NULL;
+}
+
+struct kin_error *kallsyms_trouble(const struct kallsyms *k)
+{
+	int errnum = k->running ? kernel_trouble(k->running) : 0;
+	return errnum ? err_os(errnum, "reading the kernel's symbols") : NULL;
 }
 
 struct kallsyms *kallsyms_of_running(void)

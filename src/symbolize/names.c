@@ -1,3 +1,4 @@
+/* names.c - opens objects on demand, and closes the one not used for the longest time. */
 #include "symbolize/names.h"
 
 #include <stdlib.h>
@@ -8,9 +9,15 @@
 #include "base/vec.h"
 #include "kin/kin.h"
 
-struct known { /* an object that was asked about */
-	struct object_file *file;
-	struct symbols *symbols; /* NULL: has no names */
+/* What is kept open: names take some 100 bytes each, the files' own tables as much again. */
+enum { OPEN_MAX = 64, PLACES_MAX = 256 << 10 };
+
+struct known {                    /* an object that was asked about */
+	struct object_file *file; /* NULL: not open, any more */
+	struct symbols *symbols;  /* NULL: has no names */
+	const char *path, *build_id;
+	uint64_t used; /* the last time, by a clock of calls */
+	bool sought;
 };
 
 struct names {
@@ -18,7 +25,88 @@ struct names {
 	struct strtab *strings; /* paths and build ids */
 	struct map64 ids;       /* MAP64_PAIR(path, build id): index into objects */
 	VEC(struct known) objects;
+	VEC(uint32_t) open; /* indices of those whose names are in memory */
+	size_t n_places;    /* of all of these */
+	uint64_t clock;
 };
+
+/* What cannot be read has no names: why is not told while things go by. */
+static void open_object(struct names *n, struct known *k)
+{
+	struct symbols_opts opts = { .style = n->opts.style };
+	struct object_opts how = { .debug_dir = n->opts.debug_dir,
+				   .symfs = n->opts.symfs,
+				   .build_id = k->build_id };
+	struct kin_error *err = !strcmp(k->path, "[vdso]") ? object_open_vdso(&how, &k->file)
+							   : object_open(k->path, &how, &k->file);
+	if (!err)
+		err = symbols_new(k->file, &opts, &k->symbols);
+	if (err) {
+		object_free(k->file);
+		k->file = NULL;
+	}
+	kin_error_free(err);
+	k->sought = true;
+}
+
+static size_t places(const struct known *k) { return k->symbols ? k->symbols->n : 0; }
+
+static void close_object(struct known *k)
+{
+	symbols_free(k->symbols);
+	object_free(k->file);
+	k->symbols = NULL;
+	k->file = NULL;
+	k->sought = false;
+}
+
+/* Those that were not used for longest make room. */
+static void make_room(struct names *n)
+{
+	while (n->open.n > 1 && (n->open.n > OPEN_MAX || n->n_places > PLACES_MAX)) {
+		size_t oldest = 0;
+		for (size_t i = 1; i < n->open.n; i++)
+			if (n->objects.at[n->open.at[i]].used <
+			    n->objects.at[n->open.at[oldest]].used)
+				oldest = i;
+		struct known *k = &n->objects.at[n->open.at[oldest]];
+		n->n_places -= places(k);
+		close_object(k);
+		n->open.at[oldest] = n->open.at[--n->open.n];
+	}
+}
+
+static uint32_t object_id(struct names *n, const char *path, const char *build_id)
+{
+	strid name = strtab_add(n->strings, path), build = strtab_add(n->strings, build_id);
+	uint32_t *id = map64_at(&n->ids, MAP64_PAIR(name, build));
+
+	if (*id == NONE) {
+		*id = (uint32_t)n->objects.n;
+		vec_push(&n->objects,
+			 ((struct known){ .path = strtab_get(n->strings, name),
+					  .build_id = strtab_get(n->strings, build) }));
+	}
+	return *id;
+}
+
+const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr)
+{
+	uint32_t id = object_id(n, path, build_id);
+	struct known *k = &n->objects.at[id];
+
+	k->used = ++n->clock;
+	if (!k->sought) {
+		open_object(n, k);
+		if (k->symbols) {
+			vec_push(&n->open, id);
+			n->n_places += places(k);
+			make_room(n);
+		}
+	}
+	symid place = k->symbols ? symbols_find(k->symbols, addr) : NONE;
+	return place == NONE ? NULL : symbols_display(k->symbols, place);
+}
 
 struct names *names_new(const struct names_opts *opts)
 {
@@ -33,42 +121,11 @@ void names_free(struct names *n)
 {
 	if (!n)
 		return;
-	for (size_t i = 0; i < n->objects.n; i++) {
-		symbols_free(n->objects.at[i].symbols);
-		object_free(n->objects.at[i].file);
-	}
+	for (size_t i = 0; i < n->objects.n; i++)
+		close_object(&n->objects.at[i]);
 	vec_free(&n->objects);
+	vec_free(&n->open);
 	map64_free(&n->ids);
 	strtab_free(n->strings);
 	free(n);
-}
-
-/* What cannot be read has no names: why is not told while things go by. */
-static struct known open_object(struct names *n, const char *path, const char *build_id)
-{
-	struct known k = { 0 };
-	struct symbols_opts opts = { .style = n->opts.style };
-	struct object_opts how = { .debug_dir = n->opts.debug_dir,
-				   .symfs = n->opts.symfs,
-				   .build_id = build_id };
-	struct kin_error *err = !strcmp(path, "[vdso]") ? object_open_vdso(&how, &k.file)
-							: object_open(path, &how, &k.file);
-	if (!err)
-		err = symbols_new(k.file, &opts, &k.symbols);
-	kin_error_free(err);
-	return k;
-}
-
-const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr)
-{
-	uint64_t key = MAP64_PAIR(strtab_add(n->strings, path), strtab_add(n->strings, build_id));
-	uint32_t *id = map64_at(&n->ids, key);
-
-	if (*id == NONE) {
-		*id = (uint32_t)n->objects.n;
-		vec_push(&n->objects, open_object(n, path, build_id));
-	}
-	struct symbols *s = n->objects.at[*id].symbols;
-	symid place = s ? symbols_find(s, addr) : NONE;
-	return place == NONE ? NULL : symbols_display(s, place);
 }

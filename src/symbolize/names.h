@@ -1,7 +1,8 @@
-/* names.h - names for addresses as they come: each object is opened once, and kept.
+/* names.h - names for addresses as they come: an object is opened when it is first needed, and
+ * those used lately stay open; how many is bounded.
  *
- * For who sees code go by and cannot wait until all of it is known; struct program is for a profile
- * that is complete. */
+ * For live recordings, where the set of addresses is not known in advance. For a finished profile
+ * use struct program. */
 #ifndef SYMBOLIZE_NAMES_H
 #define SYMBOLIZE_NAMES_H
 
@@ -19,8 +20,8 @@ struct names *names_new(const struct names_opts *opts); /* borrows the strings *
 void names_free(struct names *n);                       /* NULL is fine */
 
 /* The function at a link-time address, as a person reads it; NULL: it has no name, or the object
- * cannot be read, or is another one than that which ran (build_id in hex, "": not known). Lives as
- * long as n. */
+ * cannot be read, or is another one than that which ran (build_id in hex, "": not known). Lives
+ * until the next call. */
 const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr);
 
 #endif

@@ -1,3 +1,4 @@
+/* place_index.c - buckets of addresses, and a search inside of one. */
 #include "symbolize/place_index.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* program.c - opens the objects that were hit, joins their places, and gives frames theirs. */
 #include "symbolize/program.h"
 
 #include <inttypes.h>
@@ -18,14 +19,15 @@ struct extra { /* a place that no symbol table has */
 	enum place_kind kind;
 	objid object;
 	uint64_t start; /* PLACE_NAMED: where it begins, of its first frame; 0: not known */
-	symid into;     /* PLACE_INLINED: the function around it */
-	bool several;   /* others of its name begin elsewhere */
+	bool inlined;
+	symid owner; /* PLACE_INLINED: the first place of its name in the object; else itself */
 };
 
 struct opened {
 	struct object_file *file; /* NULL: not opened */
 	bool borrowed;
 	bool hit;      /* something in the profile is in it */
+	bool failed;   /* some of it could not be read, and that is among the troubles */
 	uint32_t part; /* of symbols; NONE: has no places */
 	uint64_t unnamed;
 };
@@ -40,6 +42,7 @@ struct program {
 	struct arena arena;
 	struct opened *objects; /* [n_objects] */
 	struct kallsyms *kernel;
+	bool kernel_failed; /* and that is among the troubles */
 	struct symbols *symbols;
 	objid *part_object; /* [n_parts]: of each part the object */
 
@@ -47,13 +50,16 @@ struct program {
 	uint8_t *is_call; /* [n_frames]: 1: the address is where a call returns to */
 	VEC(struct extra) extras;
 	VEC(const char *) extra_names;
-	struct strtab *names;   /* of extra places */
-	struct map64 extra_ids; /* MAP64_PAIR(object or place, name) by kind, see extra_place() */
-	symid n_symbols;        /* places of objects; extras follow */
+	struct strtab *names;     /* of extra places */
+	struct map64 extra_ids;   /* MAP64_PAIR(object or place, name) by kind, see extra_place() */
+	struct map64 inlined_ids; /* MAP64_PAIR(object, name): the first inlined place */
+	symid n_symbols;          /* places of objects; extras follow */
 
-	struct inlines *inlined; /* [n_frames]; NULL: none anywhere */
+	/* Of frames, then of the call sites of counted calls: [n_frames + n_arcs]; NULL: none. */
+	struct inlines *inlined;
+	struct map64 calling; /* flat address of a call site: the inlined function that calls */
 	VEC(symid) inline_list;
-	VEC(char *) troubles;
+	VEC(struct program_trouble) troubles;
 };
 
 /* ---- objects ---- */
@@ -63,14 +69,54 @@ static const char *object_string(const struct program *g, strid id)
 	return strtab_get(g->profile->strings, id);
 }
 
-static void trouble(struct program *g, objid id, struct kin_error *err)
+static void add_trouble(struct program *g, objid id, const char *what, struct kin_error *err,
+			bool in_doubt)
 {
 	const char *name = program_object_name(g, id), *why = kin_error_message(err);
 	size_t n = strlen(name);
 	if (!strncmp(why, name, n) && why[n] == ':') /* once is enough */
 		why += n + 1 + (why[n + 1] == ' ');
-	vec_push(&g->troubles, xprintf("%s: its code has no names: %s", name, why));
+	struct program_trouble t = { .text = xprintf("%s: %s: %s", name, what, why),
+				     .object = id,
+				     .in_doubt = in_doubt };
+	vec_push(&g->troubles, t);
 	kin_error_free(err);
+}
+
+/* All of its names are missing. */
+static void trouble(struct program *g, objid id, struct kin_error *err)
+{
+	g->objects[id].failed = true;
+	add_trouble(g, id, "its code has no names", err, err_is_trouble(err));
+}
+
+static void add_kernel_trouble(struct program *g, char *text)
+{
+	struct program_trouble t = { .text = text, .in_doubt = true };
+	vec_push(&g->troubles, t);
+}
+
+static void look_for_kernel_trouble(struct program *g)
+{
+	struct kin_error *err = g->kernel && !g->kernel_failed ? kallsyms_trouble(g->kernel) : NULL;
+	if (!err)
+		return;
+	g->kernel_failed = true;
+	add_kernel_trouble(g, xprintf("names are missing: %s", kin_error_message(err)));
+	kin_error_free(err);
+}
+
+void program_look_for_troubles(struct program *g)
+{
+	look_for_kernel_trouble(g);
+	for (objid id = 0; id < g->profile->n_objects; id++) {
+		struct opened *at = &g->objects[id];
+		struct kin_error *err =
+			at->file && !at->borrowed && !at->failed ? object_trouble(at->file) : NULL;
+		if (err)
+			add_trouble(g, id, "names or lines are missing", err, true);
+		at->failed |= err != NULL;
+	}
 }
 
 static void mark_hit(struct program *g)
@@ -108,10 +154,14 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 		return;
 	}
 	if (o->kind == OBJECT_VDSO) { /* that of another kernel is nowhere to be found */
-		kin_error_free(object_open_vdso(
+		struct kin_error *none = object_open_vdso(
 			&(struct object_opts){ .debug_dir = g->opts.debug_dir,
 					       .build_id = object_string(g, o->build_id) },
-			&at->file));
+			&at->file);
+		if (none && err_is_trouble(none))
+			trouble(g, id, none);
+		else
+			kin_error_free(none);
 		return;
 	}
 	if (o->kind != OBJECT_ELF || !o->path)
@@ -184,22 +234,65 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 
 /* ---- frames ---- */
 
-/* One per kind, owner (an object, or the place around) and name. */
-static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner, objid object,
-			 const char *name)
+/* Inlined functions are known by what they are inlined into; this is without it. */
+static symid first_of_name(struct program *g, objid object, strid id, symid place)
 {
-	strid id = strtab_add(g->names, name);
+	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(object, id));
+	if (*at == NONE)
+		*at = place;
+	return *at;
+}
+
+/* One per kind, owner (an object, or the place around) and identity, a text. */
+static symid add_extra(struct program *g, enum place_kind kind, uint32_t owner, objid object,
+		       strid id, const char *name)
+{
 	/* Kinds do not meet: places are numbered behind objects, and unknown names start with 0x
 	 * or a bracket. */
 	uint32_t key = kind == PLACE_INLINED ? (uint32_t)g->profile->n_objects + owner : owner;
 	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
 	if (*at == NONE) {
 		*at = (uint32_t)g->extras.n;
-		vec_push(&g->extras,
-			 ((struct extra){ .kind = kind, .object = object, .into = owner }));
-		vec_push(&g->extra_names, strtab_get(g->names, id));
+		symid place = g->n_symbols + *at;
+		if (kind == PLACE_INLINED)
+			place = first_of_name(g, object, id, place);
+		vec_push(&g->extras, ((struct extra){ .kind = kind,
+						      .object = object,
+						      .inlined = kind == PLACE_INLINED,
+						      .owner = place }));
+		vec_push(&g->extra_names, name);
 	}
 	return g->n_symbols + *at;
+}
+
+/* One per name. */
+static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner, objid object,
+			 const char *name)
+{
+	strid id = strtab_add(g->names, name);
+	return add_extra(g, kind, owner, object, id, strtab_get(g->names, id));
+}
+
+/* One per address: the kernel has many functions of one name. */
+static symid kernel_place(struct program *g, objid object, const char *name, uint64_t start)
+{
+	char identity[32];
+	int n = snprintf(identity, sizeof(identity), "%" PRIx64 " ", start);
+	strid id = strtab_addn(g->names, identity, (size_t)n);
+	symid place = add_extra(g, PLACE_NAMED, object, object, id,
+				strtab_get(g->names, strtab_add(g->names, name)));
+	g->extras.at[place - g->n_symbols].start = start;
+	return place;
+}
+
+/* Named by the data: inlined if its first frame is. */
+static symid named_place(struct program *g, const struct frame *f)
+{
+	size_t known = g->extras.n;
+	symid id = extra_place(g, PLACE_NAMED, f->object, f->object, object_string(g, f->name));
+	if (g->extras.n > known)
+		g->extras.at[known].inlined = f->flags & FRAME_INLINED;
+	return id;
 }
 
 static symid unknown_place(struct program *g, const struct frame *f)
@@ -235,7 +328,7 @@ static symid frame_place(struct program *g, const struct symbols_row *row, frame
 	const struct symbols *s = at->part != NONE ? row->symbols[at->part] : NULL;
 	g->is_call[frame] = !f->name && is_return(at, s, f);
 	if (f->name)
-		return extra_place(g, PLACE_NAMED, f->object, f->object, object_string(g, f->name));
+		return named_place(g, f);
 	if (s) {
 		symid id = symbols_find(s, look_at(g, frame));
 		if (id != NONE)
@@ -244,13 +337,8 @@ static symid frame_place(struct program *g, const struct symbols_row *row, frame
 	if (g->kernel && f->flags & FRAME_KERNEL) {
 		uint64_t start;
 		const char *name = kallsyms_find(g->kernel, look_at(g, frame), &start);
-		if (name) {
-			symid id = extra_place(g, PLACE_NAMED, f->object, f->object, name);
-			struct extra *e = &g->extras.at[id - g->n_symbols];
-			e->several = e->several || (e->start && e->start != start);
-			e->start = e->start ? e->start : start;
-			return id;
-		}
+		if (name)
+			return kernel_place(g, f->object, name, start);
 	}
 	return unknown_place(g, f);
 }
@@ -280,7 +368,8 @@ static void place_frames(struct program *g, const struct symbols_row *row)
 
 struct site {
 	uint64_t addr;
-	frameid frame;
+	uint32_t id; /* index into inlined[] */
+	symid into;
 };
 
 static int by_addr(const void *a, const void *b)
@@ -288,19 +377,20 @@ static int by_addr(const void *a, const void *b)
 	const struct site *x = a, *y = b;
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 static void note_inlines(struct program *g, objid object, const struct site *site,
 			 const struct object_inline *list, size_t n)
 {
-	struct inlines *at = &g->inlined[site->frame];
-	symid into = g->places[site->frame];
+	struct inlines *at = &g->inlined[site->id];
+	if (site->into == NONE) /* a call from code without a symbol */
+		return;
 	at->first = (uint32_t)g->inline_list.n;
 	at->n = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
 		vec_push(&g->inline_list,
-			 extra_place(g, PLACE_INLINED, into, object, list[i].name));
+			 extra_place(g, PLACE_INLINED, site->into, object, list[i].name));
 }
 
 /* Sites of one object, by address: asked for at once, so that each unit is decoded once. */
@@ -328,21 +418,40 @@ static void inline_object(struct program *g, objid object, const struct site *si
 	free(addrs);
 }
 
-static void find_inlines(struct program *g)
+/* Where a counted call is made: before the address that it returns to. */
+static struct site call_site(const struct program *g, const struct symbols_row *row, size_t arc)
+{
+	const struct arc *a = &g->profile->arcs[arc];
+	uint32_t part = g->objects[a->from_object].part;
+	struct site at = { a->from - 1, (uint32_t)(g->profile->samples.n_frames + arc), NONE };
+	symid into = part == NONE ? NONE : symbols_find(row->symbols[part], at.addr);
+	if (into == NONE)
+		return at;
+	for (uint32_t i = 0; i < part; i++)
+		into += (symid)row->symbols[i]->n;
+	at.into = into;
+	return at;
+}
+
+static void find_inlines(struct program *g, const struct symbols_row *row)
 {
 	const struct samples *s = &g->profile->samples;
-	size_t n_objects = g->profile->n_objects;
+	size_t n_objects = g->profile->n_objects, n_arcs = g->profile->n_arcs;
 	uint32_t *start = xalloc((n_objects + 2) * sizeof(*start));
-	struct site *sites = xrealloc(NULL, s->n_frames + 1, sizeof(*sites));
+	struct site *sites = xrealloc(NULL, s->n_frames + n_arcs + 1, sizeof(*sites));
 
-	g->inlined = xalloc((s->n_frames + 1) * sizeof(*g->inlined));
+	g->inlined = xalloc((s->n_frames + n_arcs + 1) * sizeof(*g->inlined));
 	for (size_t i = 1; i < s->n_frames; i++) /* a counting sort by object */
 		start[s->frames[i].object + 2]++;
+	for (size_t i = 0; i < n_arcs; i++)
+		start[g->profile->arcs[i].from_object + 2]++;
 	for (size_t i = 2; i < n_objects + 2; i++)
 		start[i] += start[i - 1];
 	for (size_t i = 1; i < s->n_frames; i++)
 		sites[start[s->frames[i].object + 1]++] =
-			(struct site){ look_at(g, (frameid)i), (frameid)i };
+			(struct site){ look_at(g, (frameid)i), (frameid)i, g->places[i] };
+	for (size_t i = 0; i < n_arcs; i++)
+		sites[start[g->profile->arcs[i].from_object + 1]++] = call_site(g, row, i);
 	for (objid id = 0; id < n_objects; id++) {
 		size_t n = start[id + 1] - start[id];
 		if (!n || g->objects[id].part == NONE)
@@ -354,6 +463,19 @@ static void find_inlines(struct program *g)
 	free(start);
 }
 
+/* Once places have flat addresses. */
+static void note_calls(struct program *g)
+{
+	const struct profile *p = g->profile;
+	for (size_t i = 0; g->inlined && i < p->n_arcs; i++) {
+		const struct inlines *at = &g->inlined[p->samples.n_frames + i];
+		uint64_t flat = program_flat(g, p->arcs[i].from_object, p->arcs[i].from);
+		if (at->n && flat != UINT64_MAX)
+			*map64_at(&g->calling, flat) =
+				g->symbols->at[g->inline_list.at[at->first]].owner;
+	}
+}
+
 /* ---- making one ---- */
 
 /* Kernel addresses are where this kernel has them only if it is the same, and was not restarted:
@@ -362,10 +484,10 @@ static void open_kernel(struct program *g)
 {
 	const struct profile *p = g->profile;
 	if (g->opts.kallsyms) {
-		g->kernel = kallsyms_open(g->opts.kallsyms);
-		if (!g->kernel)
-			vec_push(&g->troubles, xprintf("%s: no kernel symbols to be read there",
-						       g->opts.kallsyms));
+		struct kin_error *err = kallsyms_open(g->opts.kallsyms, &g->kernel);
+		if (err)
+			add_kernel_trouble(g, xprintf("%s", kin_error_message(err)));
+		kin_error_free(err);
 		return;
 	}
 	for (size_t i = 0; i < p->n_objects && !g->kernel; i++)
@@ -387,6 +509,20 @@ static void count_unnamed(struct program *g)
 	}
 }
 
+/* A file that is gone, or another one now, is no matter if hardly anything was seen in it. */
+static void doubt_the_nameless(struct program *g)
+{
+	enum { FEW = 100 };
+	const struct samples *s = &g->profile->samples;
+	uint64_t all = 0;
+	for (size_t i = 0; i < s->n; i++)
+		all += s->at[i].count;
+	for (size_t i = 0; i < g->troubles.n; i++) {
+		struct program_trouble *t = &g->troubles.at[i];
+		t->in_doubt |= g->objects[t->object].unnamed > all / FEW;
+	}
+}
+
 struct program *program_new(const struct profile *p, struct object_file *main_object,
 			    const struct program_opts *opts)
 {
@@ -404,11 +540,15 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 	add_parts(g, main_object, &row);
 	place_frames(g, &row);
 	if (!opts->no_inlines)
-		find_inlines(g);
+		find_inlines(g, &row);
 	g->symbols =
 		symbols_join(&row, g->extra_names.at, g->extra_names.n,
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
+	for (size_t i = 0; i < g->extras.n; i++)
+		g->symbols->at[g->n_symbols + i].owner = g->extras.at[i].owner;
+	note_calls(g);
 	count_unnamed(g);
+	doubt_the_nameless(g);
 	free(row.symbols);
 	free(row.bases);
 	return g;
@@ -423,10 +563,12 @@ void program_free(struct program *g)
 		if (!g->objects[i].borrowed)
 			object_free(g->objects[i].file);
 	for (size_t i = 0; i < g->troubles.n; i++)
-		free(g->troubles.at[i]);
+		free(g->troubles.at[i].text);
 	vec_free(&g->troubles);
 	kallsyms_free(g->kernel);
 	map64_free(&g->extra_ids);
+	map64_free(&g->inlined_ids);
+	map64_free(&g->calling);
 	strtab_free(g->names);
 	vec_free(&g->extras);
 	vec_free(&g->extra_names);
@@ -452,6 +594,13 @@ uint64_t program_flat(const struct program *g, objid object, uint64_t addr)
 	uint64_t flat = addr + g->symbols->parts[part].base;
 	const struct symbols_part *p = &g->symbols->parts[part];
 	return flat >= p->low && flat < p->high ? flat : UINT64_MAX;
+}
+
+uint64_t program_flat_caller(const struct program *g, objid object, uint64_t addr)
+{
+	uint64_t flat = program_flat(g, object, addr);
+	symid inlined = g->calling.n && flat != UINT64_MAX ? map64_get(&g->calling, flat) : NONE;
+	return inlined == NONE ? flat : g->symbols->at[inlined].addr;
 }
 
 symid program_place(const struct program *g, frameid frame) { return g->places[frame]; }
@@ -499,11 +648,6 @@ uint64_t program_start(const struct program *g, symid place)
 	return s->addr - g->symbols->parts[s->part].base;
 }
 
-bool program_is_several(const struct program *g, symid place)
-{
-	return place >= g->n_symbols && g->extras.at[place - g->n_symbols].several;
-}
-
 uint64_t program_size(const struct program *g, symid place)
 {
 	return place < g->n_symbols ? g->symbols->at[place].end - g->symbols->at[place].addr : 0;
@@ -520,6 +664,12 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n)
 	return *n ? g->inline_list.at + g->inlined[frame].first : NULL;
 }
 
+bool program_is_inlined(const struct program *g, symid place)
+{
+	return !g->opts.no_inlines && place >= g->n_symbols &&
+	       g->extras.at[place - g->n_symbols].inlined;
+}
+
 bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
@@ -528,7 +678,12 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 }
 
 size_t program_n_troubles(const struct program *g) { return g->troubles.n; }
-const char *program_trouble_at(const struct program *g, size_t i) { return g->troubles.at[i]; }
+
+const struct program_trouble *program_trouble_at(const struct program *g, size_t i)
+{
+	return &g->troubles.at[i];
+}
+
 uint64_t program_unnamed(const struct program *g, objid object)
 {
 	return g->objects[object].unnamed;

@@ -46,6 +46,10 @@ struct symbols *program_symbols(struct program *g); /* lives as long as g */
 /* The flat address of an address in an object, as arcs and histograms have it. */
 uint64_t program_flat(const struct program *g, objid object, uint64_t addr);
 
+/* The same of an address that a counted call returns to: if the call is one of a function that was
+ * inlined there, that function's. */
+uint64_t program_flat_caller(const struct program *g, objid object, uint64_t addr);
+
 /* The place of a frame: never NONE, except for frame 0. Constant time: all frames are looked up
  * once, by address. */
 symid program_place(const struct program *g, frameid frame);
@@ -65,9 +69,6 @@ struct object_file *program_object_file(const struct program *g,
 /* Where it begins, as frames of its object have addresses; 0 if that is not known. */
 uint64_t program_start(const struct program *g, symid place);
 
-/* Whether functions of its name begin elsewhere, too: of those of the kernel. */
-bool program_is_several(const struct program *g, symid place);
-
 /* Bytes of it; 0 if that is not known. */
 uint64_t program_size(const struct program *g, symid place);
 
@@ -77,16 +78,30 @@ const char *program_name(struct program *g, symid place);
 
 /* The functions inlined at a frame's address, innermost first, without the function they are in;
  * *n of them; valid as long as g. Each is a place of kind PLACE_INLINED, interned by name and by
- * the function that it was inlined into. */
+ * the function that it was inlined into; of those of one name in an object the first is the owner.
+ */
 const symid *program_inlines(struct program *g, frameid frame, size_t *n);
+
+/* Whether the place is of a function where it was inlined: by debug information, or as the data
+ * says; false for all if the options say no_inlines. */
+bool program_is_inlined(const struct program *g, symid place);
 
 /* Source line of a frame's address (of the call, for return addresses); of its innermost inlined
  * function. False if not known. */
 bool program_line(struct program *g, frameid frame, struct srcloc *ret);
 
 /* Objects that were hit and could not be read as they were: "libfoo.so: no such file". */
+struct program_trouble {
+	char *text;
+	objid object;
+	/* Something that is there was not read, or more than a hundredth of the samples were in the
+	 * object and have no name. */
+	bool in_doubt;
+};
 size_t program_n_troubles(const struct program *g);
-const char *program_trouble_at(const struct program *g, size_t i);
+const struct program_trouble *program_trouble_at(const struct program *g, size_t i);
+/* Adds what has failed since, as most of a file is read when it is first needed. */
+void program_look_for_troubles(struct program *g);
 /* Samples whose program counter was in the object, and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
 

@@ -1,3 +1,4 @@
+/* symbols.c - makes places of an object's symbols or lines, and names them when asked. */
 #include "symbolize/symbols.h"
 
 #include <stdlib.h>
@@ -481,6 +482,7 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
+	symbols_forget_aliases(s);
 	arena_release(&s->priv->arena);
 	strtab_free(s->priv->files);
 	vec_free(&s->priv->all_files);

@@ -80,6 +80,11 @@ const struct symbol *symbols_locate(struct symbols *s, symid id);
 /* Demangled as opts.style says; escaped for neither terminal nor HTML. Lives as long as s. */
 const char *symbols_display(struct symbols *s, symid id);
 
+/* Whether the function that starts there has this name, too, which may not be the one that is
+ * shown: a symbol with or without its version, or as function_name_is() has it. The first question
+ * about a name reads the symbols of all objects; nothing is kept for those that nobody asks for. */
+bool symbols_is_alias(struct symbols *s, symid id, const char *name);
+
 /* Hints that it will be asked for soon: the second one a little later, when what the first one
  * asked for is there. */
 void symbols_prefetch_display(const struct symbols *s, symid id);

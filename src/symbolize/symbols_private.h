@@ -26,6 +26,8 @@ struct symbols_private {
 	bool all_located;
 	VEC(const char *) all_files;
 	bool have_files;
+	struct alias_query *aliases; /* aliases.c's */
+	size_t n_aliases;
 };
 
 /* The places of several objects in one flat address space. */
@@ -36,6 +38,8 @@ struct symbols_row {
 	uint32_t program; /* the one whose object is *the* object; NONE: there is none */
 	uint64_t next;    /* the first free flat address */
 };
+
+void symbols_forget_aliases(struct symbols *s); /* aliases.c */
 
 /* All symbols of the row, which are consumed, as one. The extra places, by raw names that live as
  * long as the result, have no object: they get addresses of their own from row->next on, one each,

@@ -3,9 +3,12 @@
  *
  * Values are raw: times in seconds, shares 0..1, "3/7" and "3+7" as they are. Names may hold
  * commas, quotes and any printable character; control and invisible characters, which no field can
- * hold safely, are written as \xNN, as in text. Tables whose rows nest start with the columns
- * kind, depth and group. */
+ * hold safely, are written as \xNN, as in text. Texts that begin as formulas do (= + - @) have an
+ * apostrophe before them, which spreadsheets take for "this is a text". Tables whose rows nest
+ * start with the columns kind, depth and group. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/vec.h"
@@ -28,8 +31,33 @@ static const char *safe(struct scratch *b, const char *s)
 	return b->bytes.at;
 }
 
+static bool is_number(const char *s)
+{
+	char *end;
+	strtod(s, &end);
+	return end != s && !*end;
+}
+
+/* A spreadsheet would take it for a formula, and run it. Tabs and returns are escaped before. */
+static bool is_formula(const char *s)
+{
+	static const char *const signs[] = {
+		"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"
+	};
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (!strncmp(s, signs[i], strlen(signs[i])))
+			return !is_number(s);
+	return false;
+}
+
 static void text(struct sink *s, const char *field)
 {
+	if (is_formula(field)) {
+		char *harmless = xprintf("'%s", field);
+		text(s, harmless);
+		free(harmless);
+		return;
+	}
 	if (!field[strcspn(field, ",\"")] && field[0] != ' ') {
 		sink_str(s, field);
 		return;

@@ -1,3 +1,4 @@
+/* gnu.c - a line buffer, and cells put into it. */
 #include "table/gnu.h"
 
 #include <math.h>
@@ -159,7 +160,7 @@ struct kin_error *gnu_columns(const struct kin_table *t, const char *format,
 			      const char *const *keys, size_t n, size_t *ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		ret[i] = render_column(t, keys[i]);
+		ret[i] = kin_table_find_column(t, keys[i]);
 		if (ret[i] == kin_table_n_columns(t))
 			return err_new(KIN_ERROR_USAGE, "format '%s' needs the column '%s'", format,
 				       keys[i]);

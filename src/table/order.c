@@ -14,7 +14,7 @@ static void property(struct sink *s, const struct kin_table *t, const char *key)
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	(void)o;
-	size_t entry = render_column(t, "entry");
+	size_t entry = kin_table_find_column(t, "entry");
 	if (entry == kin_table_n_columns(t))
 		return err_new(KIN_ERROR_USAGE,
 			       "the format 'order' is for the report 'order' only");

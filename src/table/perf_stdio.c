@@ -482,7 +482,7 @@ static struct kin_error *find_columns(struct perf_page *p)
 	size_t *const to[] = { &p->level, &p->sum,      &p->hit, &p->n_sum,
 			       &p->n_hit, &p->children, &p->self };
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		*to[i] = render_column(p->t, keys[i]);
+		*to[i] = kin_table_find_column(p->t, keys[i]);
 		if (*to[i] == kin_table_n_columns(p->t))
 			return err_new(KIN_ERROR_USAGE, "the format perf is for the report hists");
 	}

@@ -1,3 +1,4 @@
+/* select.c - a view of a table: columns chosen by key, rows sorted by a column. */
 #include "table/select.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static struct kin_error *choose(struct view *v, const char *const *keys)
 		usual_columns(v, false);
 	for (size_t i = 0; i < n_keys; i++) {
 		const char *key = keys[i] + (keys[i][0] == '+');
-		size_t col = render_column(v->inner, key);
+		size_t col = kin_table_find_column(v->inner, key);
 		if (col < all)
 			v->from[v->n++] = col;
 		else if (!strcmp(key, "all"))
@@ -221,7 +222,7 @@ static struct kin_error *sort(struct view *v, const char *sort)
 {
 	bool descending = sort[0] == '-';
 	const char *key = sort + descending;
-	size_t col = render_column(v->inner, key);
+	size_t col = kin_table_find_column(v->inner, key);
 	if (col == kin_table_n_columns(v->inner))
 		return no_column(v->inner, key);
 

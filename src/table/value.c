@@ -1,3 +1,4 @@
+/* value.c - exact text of each type of cell. */
 #include "table/value.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* browse.c - the browser: its pages, its keys, and the way from one page to the next. */
 #include "tui/browse.h"
 
 #include <stdio.h>
@@ -5,17 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "tui/browse_private.h"
 
 enum { LOOK_MS = 200, SLOW_MS = 100 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- rows ---- */
 
@@ -127,9 +122,9 @@ static void say_wait(struct browser *b)
 
 static struct kin_error *make_page_timed(struct browser *b, struct page *ret)
 {
-	uint64_t before = now_ns();
+	uint64_t before = clock_now_ns();
 	struct kin_error *err = make_page(b, ret);
-	uint64_t ms = (now_ns() - before) / 1000000;
+	uint64_t ms = (clock_now_ns() - before) / 1000000;
 	b->longest_ms = ms > b->longest_ms ? ms : b->longest_ms;
 	return err;
 }
@@ -455,7 +450,7 @@ static void renew(struct browser *b)
 {
 	const char *note = NULL;
 	struct kin_profile *p = b->opts->next(b->opts->arg, &note);
-	b->asked_ns = now_ns();
+	b->asked_ns = clock_now_ns();
 	b->refreshes++;
 	if (note)
 		say(b, note);
@@ -480,14 +475,14 @@ static int time_left(const struct browser *b)
 {
 	if (!b->opts->next || b->over)
 		return LOOK_MS;
-	uint64_t passed = (now_ns() - b->asked_ns) / 1000000;
+	uint64_t passed = (clock_now_ns() - b->asked_ns) / 1000000;
 	uint64_t left = passed < b->opts->delay_ms ? b->opts->delay_ms - passed : 0;
 	return left < LOOK_MS ? (int)left : LOOK_MS;
 }
 
 static void run(struct browser *b)
 {
-	b->asked_ns = now_ns();
+	b->asked_ns = clock_now_ns();
 	browse_draw(b);
 	while (!b->quit) {
 		uint32_t key = term_key(b->term, time_left(b));

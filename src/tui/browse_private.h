@@ -1,5 +1,4 @@
-/* browse_private.h - where somebody is who goes about in a profile, and what the screen shows of
- * it. */
+/* browse_private.h - the browser's state: navigation history and current view. */
 #ifndef TUI_BROWSE_PRIVATE_H
 #define TUI_BROWSE_PRIVATE_H
 

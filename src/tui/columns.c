@@ -1,3 +1,4 @@
+/* columns.c - leaves out columns and cuts names until a page fits. */
 #include "tui/columns.h"
 
 enum { TEXT_MOST = 24, TEXT_LEAST = 10, NAME_LEAST = 24 };

@@ -1,3 +1,4 @@
+/* help.c - draws the list of keys, and the page's own notes. */
 #include "tui/help.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* list.c - moves the selection, and the window with it. */
 #include "tui/list.h"
 
 static void keep_in_sight(struct list *l)

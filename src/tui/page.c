@@ -1,3 +1,4 @@
+/* page.c - tables and hists turned into rows of text. */
 #include "tui/page.h"
 
 #include <stdlib.h>

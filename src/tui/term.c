@@ -1,12 +1,17 @@
+/* term.c - takes the terminal, draws only what changed, reads keys, and puts everything back. */
 #include "tui/term.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
@@ -24,13 +29,23 @@ static const int handled[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
 /* What we die of by an error of our own. */
 static const int deadly[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
+/* A thread that sees the signals: who draws may hang in write(), on a terminal that nobody reads.
+ */
+struct watch {
+	pthread_t thread, drawing;
+	bool runs;
+	int signals;       /* signalfd */
+	int came, closed;  /* eventfds: a signal is there; the terminal is left */
+	atomic_int tty;    /* -1: not open yet */
+	atomic_int signal; /* that came; 0: none */
+};
+
 struct term {
 	FILE *tty;
 	SCREEN *screen;
-	int signals; /* signalfd */
 	sigset_t taken, before;
 	struct sigaction actions_before[ARRAY_LEN(handled)];
-	int signal; /* that came; 0: none */
+	struct watch watch;
 	char *locale_before;
 	bool colors, ascii;
 };
@@ -48,12 +63,17 @@ static struct {
 	struct sigaction before[ARRAY_LEN(deadly)];
 } put_back = { .fd = -1 };
 
+static void send_text(int fd, const char *text)
+{
+	ssize_t ignored = write(fd, text, strlen(text));
+	(void)ignored;
+}
+
 static void put_back_at_once(void)
 {
 	if (put_back.fd < 0)
 		return;
-	ssize_t ignored = write(put_back.fd, put_back.texts, strlen(put_back.texts));
-	(void)ignored;
+	send_text(put_back.fd, put_back.texts);
 	tcsetattr(put_back.fd, TCSANOW, &put_back.modes);
 	put_back.fd = -1;
 }
@@ -93,6 +113,112 @@ static void forget_sudden_end(void)
 		sigaction(deadly[i], &put_back.before[i], NULL);
 }
 
+/* ---- a terminal that is not read ---- */
+
+enum { PATIENCE_MS = 400 };
+
+/* What the terminal has not read yet is thrown away, or there would be no room for what puts it
+ * back; CAN ends an escape sequence that was cut. */
+static void put_back_stalled(int tty)
+{
+	static const char cancel[] = "\030";
+	tcflush(tty, TCOFLUSH);
+	send_text(tty, cancel);
+	send_text(tty, put_back.texts);
+	tcsetattr(tty, TCSANOW, &put_back.modes);
+}
+
+static bool is_closed(const struct watch *w, int timeout_ms)
+{
+	return poll(&(struct pollfd){ w->closed, POLLIN, 0 }, 1, timeout_ms) > 0;
+}
+
+/* Gives who draws /dev/null in place of the terminal, so that it goes on, to its proper end. The
+ * signal, which ncurses has a handler for, interrupts the write() that it may hang in. */
+static void free_from_terminal(struct watch *w)
+{
+	int tty = fcntl(w->tty, F_DUPFD_CLOEXEC, 3);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (tty >= 0 && null >= 0) {
+		fcntl(tty, F_SETFL, O_RDWR | O_NONBLOCK);
+		dup3(null, w->tty, O_CLOEXEC);
+		pthread_kill(w->drawing, SIGWINCH);
+		is_closed(w, PATIENCE_MS);
+		put_back_stalled(tty);
+	}
+	if (null >= 0)
+		close(null);
+	if (tty >= 0)
+		close(tty);
+}
+
+/* As the signal would have done it, had we not taken it. */
+static void die(int number)
+{
+	sigset_t one;
+	signal(number, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+	raise(number);
+}
+
+static void *keep_watch(void *arg)
+{
+	struct watch *w = arg;
+	struct signalfd_siginfo seen;
+	struct pollfd fds[] = { { w->signals, POLLIN, 0 }, { w->closed, POLLIN, 0 } };
+	while (poll(fds, ARRAY_LEN(fds), -1) < 0)
+		;
+	if (fds[1].revents || read(w->signals, &seen, sizeof(seen)) != (ssize_t)sizeof(seen))
+		return NULL;
+	atomic_store(&w->signal, (int)seen.ssi_signo);
+	eventfd_write(w->came, 1);
+	if (is_closed(w, PATIENCE_MS))
+		return NULL;
+	if (w->tty >= 0)
+		free_from_terminal(w);
+	if (!is_closed(w, 0))
+		die((int)seen.ssi_signo);
+	return NULL;
+}
+
+static void watch_start(struct watch *w, const sigset_t *signals)
+{
+	w->drawing = pthread_self();
+	w->tty = -1;
+	w->signals = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->came = eventfd(0, EFD_CLOEXEC);
+	w->closed = eventfd(0, EFD_CLOEXEC);
+	w->runs = w->signals >= 0 && w->came >= 0 && w->closed >= 0 &&
+		  !pthread_create(&w->thread, NULL, keep_watch, w);
+}
+
+/* The terminal is left: ncurses does nothing more with it. */
+static void watch_stop(struct watch *w)
+{
+	if (w->runs) {
+		eventfd_write(w->closed, 1);
+		pthread_join(w->thread, NULL);
+	}
+	int fds[] = { w->signals, w->came, w->closed };
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* What poll() says of a signal. */
+static int watch_fd(const struct watch *w) { return w->runs ? w->came : w->signals; }
+
+static bool watch_seen(struct watch *w)
+{
+	struct signalfd_siginfo seen;
+	if (!w->runs && w->signals >= 0 &&
+	    read(w->signals, &seen, sizeof(seen)) == (ssize_t)sizeof(seen))
+		atomic_store(&w->signal, (int)seen.ssi_signo);
+	return atomic_load(&w->signal);
+}
+
 /* ---- opening ---- */
 
 static void take_signals(struct term *t)
@@ -107,17 +233,16 @@ static void take_signals(struct term *t)
 	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
 		sigaction(handled[i], NULL, &t->actions_before[i]);
 	pthread_sigmask(SIG_BLOCK, &t->taken, &t->before);
-	t->signals = signalfd(-1, &t->taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	watch_start(&t->watch, &t->taken);
 }
 
 static void give_signals_back(struct term *t)
 {
-	if (t->signals >= 0)
-		close(t->signals);
+	int came = atomic_load(&t->watch.signal);
 	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
 		sigaction(handled[i], &t->actions_before[i], NULL);
-	if (t->signal)
-		raise(t->signal); /* comes when it is let through */
+	if (came)
+		raise(came); /* comes when it is let through */
 	pthread_sigmask(SIG_SETMASK, &t->before, NULL);
 }
 
@@ -144,7 +269,7 @@ static struct kin_error *open_screen(struct term *t)
 	const char *name = getenv("TERM");
 	t->tty = fopen("/dev/tty", "r+e");
 	if (!t->tty)
-		return err_os(errno, "there is no terminal: /dev/tty");
+		return err_os(errno, "no terminal: /dev/tty");
 	if (term_is_dumb())
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "the terminal can only print, as TERM is '%s': kin report and kin "
@@ -156,6 +281,7 @@ static struct kin_error *open_screen(struct term *t)
 	setlocale(LC_CTYPE, "");
 	t->ascii = MB_CUR_MAX == 1;
 	tcgetattr(fileno(t->tty), &put_back.modes);
+	atomic_store(&t->watch.tty, fileno(t->tty));
 	t->screen = newterm(NULL, t->tty, t->tty);
 	if (!t->screen)
 		return err_new(KIN_ERROR_UNSUPPORTED,
@@ -194,6 +320,7 @@ void term_close(struct term *t)
 		endwin();
 		delscreen(t->screen);
 	}
+	watch_stop(&t->watch);
 	if (t->tty)
 		fclose(t->tty);
 	if (t->locale_before)
@@ -375,16 +502,13 @@ static uint32_t next_key(void)
 
 uint32_t term_key(struct term *t, int timeout_ms)
 {
-	struct pollfd fds[] = { { fileno(t->tty), POLLIN, 0 }, { t->signals, POLLIN, 0 } };
-	struct signalfd_siginfo seen;
+	struct pollfd fds[] = { { fileno(t->tty), POLLIN, 0 }, { watch_fd(&t->watch), POLLIN, 0 } };
 	uint32_t key = next_key(); /* one that was read together with the last */
 	if (key != TERM_NONE)
 		return key;
 	poll(fds, ARRAY_LEN(fds), timeout_ms);
-	if (t->signals >= 0 && read(t->signals, &seen, sizeof(seen)) == (ssize_t)sizeof(seen)) {
-		t->signal = (int)seen.ssi_signo;
+	if (watch_seen(&t->watch))
 		return TERM_END;
-	}
 	key = next_key();
 	return key == TERM_NONE && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) ? TERM_END : key;
 }

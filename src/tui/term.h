@@ -2,7 +2,9 @@
  *
  * The terminal is /dev/tty, so that standard input and output may be anything. While it is open,
  * signals that would end the process are seen as a key (TERM_END), so that it is closed properly;
- * term_close() then delivers them.
+ * term_close() then delivers them. Where that does not come to pass, as the terminal is not read (a
+ * stalled ssh) or the program is busy, the process ends within a second all the same, and the
+ * terminal is put back as well as it can be.
  *
  * Texts are UTF-8 and are cut, visibly, to the columns they may take; where the locale knows no
  * more than ASCII, other characters are '?'. Colours are left out if NO_COLOR is set or there are

@@ -1,3 +1,4 @@
+/* cfi.c - finds an address's entry in .eh_frame or .debug_frame, and decodes it. */
 #include "unwind/cfi.h"
 
 #include "unwind/cfi_private.h"
@@ -23,32 +24,32 @@ enum { /* DW_EH_PE_: LSB 10.5.1 */
        PE_OMIT = 0xff
 };
 
-static uint64_t read_value(struct cursor *c, uint8_t format)
+static uint64_t read_value(struct bytes *c, uint8_t format)
 {
 	switch (format) {
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SDATA8:
-		return cursor_uint(c, 8);
+		return bytes_word(c, 8);
 	case PE_ULEB128:
-		return cursor_uleb(c);
+		return bytes_uleb(c);
 	case PE_UDATA2:
-		return cursor_uint(c, 2);
+		return bytes_word(c, 2);
 	case PE_UDATA4:
-		return cursor_uint(c, 4);
+		return bytes_word(c, 4);
 	case PE_SLEB128:
-		return (uint64_t)cursor_sleb(c);
+		return (uint64_t)bytes_sleb(c);
 	case PE_SDATA2:
-		return (uint64_t)cursor_sint(c, 2);
+		return (uint64_t)bytes_sword(c, 2);
 	case PE_SDATA4:
-		return (uint64_t)cursor_sint(c, 4);
+		return (uint64_t)bytes_sword(c, 4);
 	default:
-		cursor_fail(c);
+		bytes_fail(c);
 		return 0;
 	}
 }
 
-uint64_t cfi_pointer(struct cursor *c, uint8_t encoding, const struct cfi_bases *b)
+uint64_t cfi_pointer(struct bytes *c, uint8_t encoding, const struct cfi_bases *b)
 {
 	uint64_t here = b->addr + (uint64_t)(c->pos - b->start);
 	switch (encoding & 0xf0) {
@@ -63,10 +64,10 @@ uint64_t cfi_pointer(struct cursor *c, uint8_t encoding, const struct cfi_bases 
 	case PE_FUNCREL:
 		return b->function + read_value(c, encoding & 0xf);
 	case PE_ALIGNED:
-		cursor_skip(c, -here & 7);
-		return cursor_uint(c, 8);
+		bytes_skip(c, -here & 7);
+		return bytes_word(c, 8);
 	default: /* indirect ones would have to be read from the process */
-		cursor_fail(c);
+		bytes_fail(c);
 		return 0;
 	}
 }
@@ -86,8 +87,8 @@ static struct cfi_bases bases_of(const struct cfi_section *s)
 struct entry {
 	size_t at, next; /* offsets */
 	bool is_cie;
-	size_t cie;         /* of an FDE */
-	struct cursor body; /* what follows the identifier */
+	size_t cie;        /* of an FDE */
+	struct bytes body; /* what follows the identifier */
 };
 
 /* False if there is no such thing at that offset. A terminator (length 0) has next = at + 4 and an
@@ -96,14 +97,14 @@ static bool read_entry(const struct cfi_section *s, size_t at, struct entry *ret
 {
 	if (at >= s->size || s->size - at < 4)
 		return false;
-	struct cursor c = { s->data + at, s->data + s->size, false };
+	struct bytes c = bytes_of(NULL, s->data + at, s->size - at);
 	unsigned width = 4;
-	uint64_t length = cursor_uint(&c, 4);
+	uint64_t length = bytes_word(&c, 4);
 	if (length == 0xffffffff) {
 		width = 8;
-		length = cursor_uint(&c, 8);
+		length = bytes_word(&c, 8);
 	}
-	if (c.bad || length > cursor_left(&c))
+	if (c.failed || length > bytes_left(&c))
 		return false;
 	c.end = c.pos + length;
 	ret->at = at;
@@ -115,8 +116,8 @@ static bool read_entry(const struct cfi_section *s, size_t at, struct entry *ret
 		return true;
 
 	size_t here = (size_t)(c.pos - s->data);
-	uint64_t id = cursor_uint(&ret->body, width);
-	if (ret->body.bad)
+	uint64_t id = bytes_word(&ret->body, width);
+	if (ret->body.failed)
 		return true;
 	uint64_t cie_id = s->debug_frame ? ~(uint64_t)0 >> (64 - 8 * width) : 0;
 	ret->is_cie = id == cie_id;
@@ -131,32 +132,32 @@ enum { LETTERS_MAX = 16 }; /* of an augmentation: there are seven */
 
 /* "z" and one letter for each thing that follows; the letters that may come first decide where
  * the rest is. */
-static bool read_augmentation(struct cursor *c, const uint8_t *letters,
+static bool read_augmentation(struct bytes *c, const uint8_t *letters,
 			      const struct cfi_bases *bases, struct cfi_fde *f)
 {
 	if (!*letters)
 		return true;
 	if (*letters != 'z')
 		return false;
-	uint64_t length = cursor_uleb(c);
-	if (length > cursor_left(c))
+	uint64_t length = bytes_uleb(c);
+	if (length > bytes_left(c))
 		return false;
-	struct cursor data = { c->pos, c->pos + length, false };
-	cursor_skip(c, length);
+	struct bytes data = bytes_of(NULL, c->pos, length);
+	bytes_skip(c, length);
 	f->sized = true;
 	while (*++letters) {
 		switch (*letters) {
 		case 'R':
-			f->encoding = cursor_u8(&data);
+			f->encoding = bytes_u8(&data);
 			break;
 		case 'P': {
-			uint8_t encoding = cursor_u8(&data);
+			uint8_t encoding = bytes_u8(&data);
 			if (encoding != PE_OMIT)
 				cfi_pointer(&data, encoding & (uint8_t)~PE_INDIRECT, bases);
 			break;
 		}
 		case 'L':
-			cursor_u8(&data);
+			bytes_u8(&data);
 			break;
 		case 'S':
 			f->signal = true;
@@ -168,7 +169,7 @@ static bool read_augmentation(struct cursor *c, const uint8_t *letters,
 			return true;
 		}
 	}
-	return !data.bad;
+	return !data.failed;
 }
 
 static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_fde *f)
@@ -176,34 +177,34 @@ static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_fde *f)
 	struct entry e;
 	if (!read_entry(s, at, &e) || !e.is_cie)
 		return false;
-	struct cursor c = e.body;
+	struct bytes c = e.body;
 	struct cfi_bases bases = bases_of(s);
-	uint8_t version = cursor_u8(&c);
+	uint8_t version = bytes_u8(&c);
 	if (version != 1 && version != 3 && version != 4)
 		return false;
 	const uint8_t *letters = c.pos;
-	while (cursor_u8(&c))
+	while (bytes_u8(&c))
 		if (c.pos - letters > LETTERS_MAX)
 			return false;
-	if (c.bad)
+	if (c.failed)
 		return false;
 	if (letters[0] == 'e' && letters[1] == 'h') { /* gcc 2: a pointer of its own */
-		cursor_skip(&c, 8);
+		bytes_skip(&c, 8);
 		letters += 2;
 	}
 	if (version == 4) {
-		uint8_t address = cursor_u8(&c), segment = cursor_u8(&c);
+		uint8_t address = bytes_u8(&c), segment = bytes_u8(&c);
 		if (address != 8 || segment)
 			return false;
 	}
 	f->cie = at;
-	f->code_align = cursor_uleb(&c);
-	f->data_align = cursor_sleb(&c);
-	uint64_t ra = version == 1 ? cursor_u8(&c) : cursor_uleb(&c);
+	f->code_align = bytes_uleb(&c);
+	f->data_align = bytes_sleb(&c);
+	uint64_t ra = version == 1 ? bytes_u8(&c) : bytes_uleb(&c);
 	f->ra_reg = ra < 0xff ? (uint8_t)ra : 0xff;
 	f->encoding = PE_ABSPTR;
 	f->signal = f->sized = false;
-	if (!read_augmentation(&c, letters, &bases, f) || c.bad)
+	if (!read_augmentation(&c, letters, &bases, f) || c.failed)
 		return false;
 	f->init = c.pos;
 	f->init_end = c.end;
@@ -223,17 +224,17 @@ static bool read_fde(const struct cfi_section *s, const struct entry *e, struct 
 			return false;
 		}
 	}
-	struct cursor c = e->body;
+	struct bytes c = e->body;
 	struct cfi_bases bases = bases_of(s);
 	f->low = cfi_pointer(&c, f->encoding, &bases);
 	uint64_t size = read_value(&c, f->encoding & 0xf);
 	f->high = f->low + size;
 	if (f->sized)
-		cursor_skip(&c, cursor_uleb(&c));
+		bytes_skip(&c, bytes_uleb(&c));
 	f->code = c.pos;
 	f->code_end = c.end;
 	/* A linker that drops a function leaves its entry in .debug_frame, at address 0. */
-	return !c.bad && size && f->high > f->low && !(s->debug_frame && !f->low);
+	return !c.failed && size && f->high > f->low && !(s->debug_frame && !f->low);
 }
 
 bool cfi_next(const struct cfi_section *s, size_t *at, struct cfi_fde *ret)
@@ -259,33 +260,34 @@ struct hdr {
 
 static bool read_hdr(const uint8_t *data, size_t size, uint64_t addr, struct hdr *ret)
 {
-	struct cursor c = { data, data + size, false };
+	struct bytes c = bytes_of(NULL, data, size);
 	struct cfi_bases b = { 0 };
 	b.start = data;
 	b.addr = b.data = addr;
-	uint8_t version = cursor_u8(&c), frame = cursor_u8(&c), count = cursor_u8(&c),
-		table = cursor_u8(&c);
-	if (c.bad || version != 1)
+	uint8_t version = bytes_u8(&c), frame = bytes_u8(&c), count = bytes_u8(&c),
+		table = bytes_u8(&c);
+	if (c.failed || version != 1)
 		return false;
 	ret->eh_frame = cfi_pointer(&c, frame, &b);
-	if (c.bad)
+	if (c.failed)
 		return false;
 	ret->n = 0;
 	ret->table = NULL;
 	if (count == PE_OMIT || table != SEARCHABLE)
 		return true;
 	uint64_t n = cfi_pointer(&c, count, &b);
-	if (c.bad)
+	if (c.failed)
 		return true;
-	ret->n = n < cursor_left(&c) / 8 ? (size_t)n : cursor_left(&c) / 8;
+	ret->n = n < bytes_left(&c) / 8 ? (size_t)n : bytes_left(&c) / 8;
 	ret->table = c.pos;
 	return true;
 }
 
 static uint64_t table_entry(const struct cfi_section *s, const struct hdr *h, size_t i, int field)
 {
-	struct cursor c = { h->table + 8 * i + 4 * (size_t)field, h->table + 8 * h->n, false };
-	return s->hdr_addr + (uint64_t)cursor_sint(&c, 4);
+	size_t at = 8 * i + 4 * (size_t)field;
+	struct bytes c = bytes_of(NULL, h->table + at, 8 * h->n - at);
+	return s->hdr_addr + (uint64_t)bytes_sword(&c, 4);
 }
 
 static bool find_by_table(const struct cfi_section *s, const struct hdr *h, uint64_t pc,
@@ -317,7 +319,7 @@ bool cfi_find(const struct cfi_section *s, uint64_t pc, struct cfi_fde *ret)
 	return false;
 }
 
-bool cfi_from_segment(enum unwind_machine machine, const uint8_t *segment, size_t segment_size,
+bool cfi_from_segment(const struct machine *machine, const uint8_t *segment, size_t segment_size,
 		      uint64_t segment_addr, uint64_t hdr_addr, size_t hdr_size,
 		      struct cfi_section *ret)
 {

@@ -1,6 +1,6 @@
 /* cfi.h - call-frame information (.eh_frame, .debug_frame) read where it lies.
  *
- * DWARF 5 chapter 6.4; the System V x86-64 and AArch64 ABIs and the LSB for .eh_frame and
+ * DWARF 5 chapter 6.4; the System V ABIs and the LSB for .eh_frame and
  * .eh_frame_hdr. Freestanding like row.h: for signal handlers and for compiling tables.
  *
  * The bytes are not trusted. Nothing outside of [data, data + size) and [hdr, hdr + hdr_size) is
@@ -12,6 +12,7 @@
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
 
+#include "machine/machine.h"
 #include "unwind/row.h"
 
 enum { CFI_STEPS_MAX = 65536, CFI_DEPTH_MAX = 16 };
@@ -19,7 +20,7 @@ enum { CFI_STEPS_MAX = 65536, CFI_DEPTH_MAX = 16 };
 /* Addresses are link-time or run-time ones: `addr` decides, and everything asked and answered is of
  * the same kind. */
 struct cfi_section {
-	enum unwind_machine machine;
+	const struct machine *machine; /* NULL, or not one whose stacks are walked: no rows */
 	bool debug_frame;    /* .debug_frame and not .eh_frame: identifiers and offsets differ */
 	const uint8_t *data; /* little-endian */
 	size_t size;
@@ -33,7 +34,7 @@ struct cfi_section {
 /* For a module in memory (dl_iterate_phdr): finds .eh_frame through the .eh_frame_hdr at hdr_addr
  * (PT_GNU_EH_FRAME). `segment` are the bytes of the loaded segment that holds both, at address
  * segment_addr. False if that is not so. */
-bool cfi_from_segment(enum unwind_machine machine, const uint8_t *segment, size_t segment_size,
+bool cfi_from_segment(const struct machine *machine, const uint8_t *segment, size_t segment_size,
 		      uint64_t segment_addr, uint64_t hdr_addr, size_t hdr_size,
 		      struct cfi_section *ret);
 

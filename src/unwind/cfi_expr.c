@@ -1,7 +1,8 @@
-/* DWARF 5 2.5. */
+/* cfi_expr.c - the shapes of DWARF expressions that occur in call-frame information (DWARF 5 2.5).
+ */
 #include "unwind/cfi_expr.h"
 
-#include "unwind/cursor.h"
+#include "base/bytes.h"
 
 enum {
 	DEREF = 0x06,
@@ -47,16 +48,16 @@ static bool push(struct stack *s, enum cfi_kind kind, uint64_t reg, int64_t offs
 	return true;
 }
 
-static bool push_constant(struct stack *s, struct cursor *c, uint8_t op)
+static bool push_constant(struct stack *s, struct bytes *c, uint8_t op)
 {
 	int64_t n;
 	if (op == CONSTU)
-		n = (int64_t)cursor_uleb(c);
+		n = (int64_t)bytes_uleb(c);
 	else if (op == CONSTS)
-		n = cursor_sleb(c);
+		n = bytes_sleb(c);
 	else {
 		unsigned bytes = 1U << ((op - CONST1U) / 2);
-		n = op & 1 ? cursor_sint(c, bytes) : (int64_t)cursor_uint(c, bytes);
+		n = op & 1 ? bytes_sword(c, bytes) : (int64_t)bytes_word(c, bytes);
 	}
 	return push(s, CFI_CONSTANT, 0, n);
 }
@@ -92,27 +93,27 @@ static bool deref(struct stack *s)
 	return true;
 }
 
-static bool evaluate(struct stack *s, struct cursor *c)
+static bool evaluate(struct stack *s, struct bytes *c)
 {
-	uint8_t op = cursor_u8(c);
+	uint8_t op = bytes_u8(c);
 	uint64_t reg;
 	if (op >= BREG0 && op <= BREG31)
-		return push(s, CFI_REGISTER, (uint64_t)(op - BREG0), cursor_sleb(c));
+		return push(s, CFI_REGISTER, (uint64_t)(op - BREG0), bytes_sleb(c));
 	if (op >= LIT0 && op <= LIT31)
 		return push(s, CFI_CONSTANT, 0, op - LIT0);
 	if (op >= CONST1U && op <= CONSTS)
 		return push_constant(s, c, op);
 	switch (op) {
 	case BREGX:
-		reg = cursor_uleb(c);
-		return push(s, CFI_REGISTER, reg, cursor_sleb(c));
+		reg = bytes_uleb(c);
+		return push(s, CFI_REGISTER, reg, bytes_sleb(c));
 	case DEREF:
 		return deref(s);
 	case PLUS:
 	case MINUS:
 		return add_top(s, op == MINUS);
 	case PLUS_UCONST:
-		reg = cursor_uleb(c);
+		reg = bytes_uleb(c);
 		return s->n && reg <= INT64_MAX && add(&s->at[s->n - 1], (int64_t)reg);
 	case NOP:
 		return true;
@@ -123,13 +124,13 @@ static bool evaluate(struct stack *s, struct cursor *c)
 
 bool cfi_expression(const uint8_t *at, const uint8_t *end, bool entry, struct cfi_value *ret)
 {
-	struct cursor c = { at, end, false };
+	struct bytes c = bytes_of(NULL, at, (size_t)(end - at));
 	struct stack s;
 	s.n = 0;
 	if (entry)
 		push(&s, CFI_ENTRY, 0, 0);
-	while (cursor_left(&c))
-		if (!evaluate(&s, &c) || c.bad)
+	while (bytes_left(&c))
+		if (!evaluate(&s, &c) || c.failed)
 			return false;
 	if (!s.n || s.at[s.n - 1].kind == CFI_CONSTANT)
 		return false;

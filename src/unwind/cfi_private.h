@@ -2,8 +2,8 @@
 #ifndef UNWIND_CFI_PRIVATE_H
 #define UNWIND_CFI_PRIVATE_H
 
+#include "base/bytes.h"
 #include "unwind/cfi.h"
-#include "unwind/cursor.h"
 
 /* A pointer in one of the DW_EH_PE_ encodings at *c, which reads bytes that lie at address `addr`
  * from `start` on. `data`: what data-relative pointers are relative to. */
@@ -11,6 +11,6 @@ struct cfi_bases {
 	const uint8_t *start;
 	uint64_t addr, text, data, function;
 };
-uint64_t cfi_pointer(struct cursor *c, uint8_t encoding, const struct cfi_bases *b);
+uint64_t cfi_pointer(struct bytes *c, uint8_t encoding, const struct cfi_bases *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Call-frame instructions, run up to an address: DWARF 5 6.4.2. */
+/* cfi_run.c - call-frame instructions, run up to an address: DWARF 5 6.4.2. */
 #include "unwind/cfi.h"
 #include "unwind/cfi_expr.h"
 #include "unwind/cfi_private.h"
@@ -74,19 +74,16 @@ struct run {
 
 /* ---- registers ---- */
 
-static uint32_t fp_number(enum unwind_machine m) { return m == UNWIND_X86_64 ? 6 : 29; }
-static uint32_t sp_number(enum unwind_machine m) { return m == UNWIND_X86_64 ? 7 : 31; }
-
 /* enum unwind_register, or -1. */
-static int register_name(enum unwind_machine m, uint64_t number)
+static int register_name(const struct machine *m, uint64_t number)
 {
-	if (number == sp_number(m))
+	if (number == m->sp)
 		return UNWIND_SP;
-	if (number == fp_number(m))
+	if (number == m->fp)
 		return UNWIND_FP;
-	if (m == UNWIND_X86_64 && number == 3)
+	if (number == m->bx)
 		return UNWIND_BX;
-	return number < (m == UNWIND_X86_64 ? 16 : 31) ? UNWIND_DWARF + (int)number : -1;
+	return number < m->n_registers ? UNWIND_DWARF + (int)number : -1;
 }
 
 /* The rule kept for a register; NULL: not one of those that matter. */
@@ -94,9 +91,9 @@ static struct rule *rule_of(const struct run *r, struct state *st, uint64_t numb
 {
 	if (number == r->f->ra_reg)
 		return &st->saved[RA];
-	if (number == fp_number(r->s->machine))
+	if (number == r->s->machine->fp)
 		return &st->saved[FP];
-	if (number == 3 && r->s->machine == UNWIND_X86_64)
+	if (number == r->s->machine->bx)
 		return &st->saved[BX];
 	return NULL;
 }
@@ -189,7 +186,7 @@ static bool cfa_by_expression(const struct run *r, struct unwind_row *row)
 {
 	struct cfi_value v;
 	const uint8_t *at = r->s->data + r->now.cfa_offset, *end = at + r->now.cfa_reg;
-	if (r->s->machine == UNWIND_X86_64 && cfi_is_plt(at, end, &row->cfa_add)) {
+	if (r->s->machine->lr == MACHINE_NO_REGISTER && cfi_is_plt(at, end, &row->cfa_add)) {
 		row->cfa = UNWIND_CFA_PLT;
 		return true;
 	}
@@ -232,6 +229,8 @@ static void make_row(const struct run *r, struct unwind_row *ret)
 	}
 	if (!r->now.cfa_known ||
 	    !(r->now.cfa_expression ? cfa_by_expression(r, &row) : cfa_by_register(r, &row)))
+		return;
+	if (r->f->signal && saved[RA].how == SAME) /* marked as such and no more: see the code */
 		return;
 	int ra = place_of(r, &row, &saved[RA], &row.ra_offset);
 	int fp = place_of(r, &row, &saved[FP], &row.fp_offset);
@@ -300,26 +299,26 @@ static void cfa_offset(struct run *r, int64_t n)
 }
 
 /* An expression: its length, then so many bytes. */
-static uint32_t take_block(const struct run *r, struct cursor *c, int64_t *at)
+static uint32_t take_block(const struct run *r, struct bytes *c, int64_t *at)
 {
-	uint64_t size = cursor_uleb(c);
+	uint64_t size = bytes_uleb(c);
 	*at = c->pos - r->s->data;
 	if (size > UINT32_MAX)
-		cursor_fail(c);
-	cursor_skip(c, size);
+		bytes_fail(c);
+	bytes_skip(c, size);
 	return (uint32_t)size;
 }
 
-static void cfa_block(struct run *r, struct cursor *c)
+static void cfa_block(struct run *r, struct bytes *c)
 {
 	r->now.cfa_reg = take_block(r, c, &r->now.cfa_offset);
 	r->now.cfa_expression = r->now.cfa_known = true;
 	r->told = false;
 }
 
-static void rule_block(struct run *r, struct cursor *c, enum how how)
+static void rule_block(struct run *r, struct bytes *c, enum how how)
 {
-	uint64_t number = cursor_uleb(c);
+	uint64_t number = bytes_uleb(c);
 	int64_t at;
 	uint32_t size = take_block(r, c, &at);
 	set(r, number, how, at);
@@ -345,7 +344,7 @@ static enum next recall(struct run *r)
 	return GO_ON;
 }
 
-static enum next set_loc(struct run *r, struct cursor *c)
+static enum next set_loc(struct run *r, struct bytes *c)
 {
 	struct cfi_bases b = { 0 };
 	b.start = r->s->data;
@@ -354,10 +353,10 @@ static enum next set_loc(struct run *r, struct cursor *c)
 	b.data = r->s->data_base;
 	b.function = r->f->low;
 	uint64_t loc = cfi_pointer(c, r->f->encoding, &b);
-	return c->bad ? DAMAGED : move_to(r, loc);
+	return c->failed ? DAMAGED : move_to(r, loc);
 }
 
-static enum next run_extended(struct run *r, struct cursor *c, uint8_t op)
+static enum next run_extended(struct run *r, struct bytes *c, uint8_t op)
 {
 	uint64_t reg;
 	switch (op) {
@@ -366,68 +365,68 @@ static enum next run_extended(struct run *r, struct cursor *c, uint8_t op)
 	case OP_SET_LOC:
 		return set_loc(r, c);
 	case OP_ADVANCE1:
-		return advance(r, cursor_uint(c, 1));
+		return advance(r, bytes_word(c, 1));
 	case OP_ADVANCE2:
-		return advance(r, cursor_uint(c, 2));
+		return advance(r, bytes_word(c, 2));
 	case OP_ADVANCE4:
-		return advance(r, cursor_uint(c, 4));
+		return advance(r, bytes_word(c, 4));
 	case OP_ADVANCE8:
-		return advance(r, cursor_uint(c, 8));
+		return advance(r, bytes_word(c, 8));
 	case OP_OFFSET_EXTENDED:
-		reg = cursor_uleb(c);
-		set(r, reg, OFFSET, factored(r, cursor_uleb(c)));
+		reg = bytes_uleb(c);
+		set(r, reg, OFFSET, factored(r, bytes_uleb(c)));
 		return GO_ON;
 	case OP_OFFSET_EXTENDED_SF:
-		reg = cursor_uleb(c);
-		set(r, reg, OFFSET, factored(r, (uint64_t)cursor_sleb(c)));
+		reg = bytes_uleb(c);
+		set(r, reg, OFFSET, factored(r, (uint64_t)bytes_sleb(c)));
 		return GO_ON;
 	case OP_NEGATIVE_OFFSET:
-		reg = cursor_uleb(c);
-		set(r, reg, OFFSET, factored(r, -cursor_uleb(c)));
+		reg = bytes_uleb(c);
+		set(r, reg, OFFSET, factored(r, -bytes_uleb(c)));
 		return GO_ON;
 	case OP_VAL_OFFSET:
-		reg = cursor_uleb(c);
-		set(r, reg, VAL_OFFSET, factored(r, cursor_uleb(c)));
+		reg = bytes_uleb(c);
+		set(r, reg, VAL_OFFSET, factored(r, bytes_uleb(c)));
 		return GO_ON;
 	case OP_VAL_OFFSET_SF:
-		reg = cursor_uleb(c);
-		set(r, reg, VAL_OFFSET, factored(r, (uint64_t)cursor_sleb(c)));
+		reg = bytes_uleb(c);
+		set(r, reg, VAL_OFFSET, factored(r, (uint64_t)bytes_sleb(c)));
 		return GO_ON;
 	case OP_RESTORE_EXTENDED:
-		restore(r, cursor_uleb(c));
+		restore(r, bytes_uleb(c));
 		return GO_ON;
 	case OP_UNDEFINED:
-		set(r, cursor_uleb(c), UNDEFINED, 0);
+		set(r, bytes_uleb(c), UNDEFINED, 0);
 		return GO_ON;
 	case OP_SAME_VALUE:
-		set(r, cursor_uleb(c), SAME, 0);
+		set(r, bytes_uleb(c), SAME, 0);
 		return GO_ON;
 	case OP_REGISTER:
-		reg = cursor_uleb(c);
-		set(r, reg, REGISTER, (int64_t)cursor_uleb(c));
+		reg = bytes_uleb(c);
+		set(r, reg, REGISTER, (int64_t)bytes_uleb(c));
 		return GO_ON;
 	case OP_REMEMBER:
 		return remember(r);
 	case OP_RESTORE_STATE:
 		return recall(r);
 	case OP_DEF_CFA:
-		cfa_register(r, cursor_uleb(c));
-		cfa_offset(r, (int64_t)cursor_uleb(c));
+		cfa_register(r, bytes_uleb(c));
+		cfa_offset(r, (int64_t)bytes_uleb(c));
 		return GO_ON;
 	case OP_DEF_CFA_SF:
-		cfa_register(r, cursor_uleb(c));
-		cfa_offset(r, factored(r, (uint64_t)cursor_sleb(c)));
+		cfa_register(r, bytes_uleb(c));
+		cfa_offset(r, factored(r, (uint64_t)bytes_sleb(c)));
 		return GO_ON;
 	case OP_DEF_CFA_REGISTER:
 		if (r->now.cfa_expression) /* it has no offset to go with */
 			return DAMAGED;
-		cfa_register(r, cursor_uleb(c));
+		cfa_register(r, bytes_uleb(c));
 		return GO_ON;
 	case OP_DEF_CFA_OFFSET:
-		cfa_offset(r, (int64_t)cursor_uleb(c));
+		cfa_offset(r, (int64_t)bytes_uleb(c));
 		return r->now.cfa_expression ? DAMAGED : GO_ON;
 	case OP_DEF_CFA_OFFSET_SF:
-		cfa_offset(r, factored(r, (uint64_t)cursor_sleb(c)));
+		cfa_offset(r, factored(r, (uint64_t)bytes_sleb(c)));
 		return r->now.cfa_expression ? DAMAGED : GO_ON;
 	case OP_DEF_CFA_EXPRESSION:
 		cfa_block(r, c);
@@ -440,27 +439,27 @@ static enum next run_extended(struct run *r, struct cursor *c, uint8_t op)
 		return GO_ON;
 	case OP_NEGATE_RA_STATE:
 	case OP_NEGATE_RA_STATE_PC:
-		if (r->s->machine != UNWIND_AARCH64)
+		if (!r->s->machine->is_signing)
 			return DAMAGED;
 		r->now.ra_signed = !r->now.ra_signed;
 		r->told = false;
 		return GO_ON;
 	case OP_ARGS_SIZE:
-		cursor_uleb(c);
+		bytes_uleb(c);
 		return GO_ON;
 	default:
 		return DAMAGED;
 	}
 }
 
-static enum next run_one(struct run *r, struct cursor *c)
+static enum next run_one(struct run *r, struct bytes *c)
 {
-	uint8_t op = cursor_u8(c), operand = op & 0x3f;
+	uint8_t op = bytes_u8(c), operand = op & 0x3f;
 	switch (op >> 6) {
 	case OP_ADVANCE:
 		return advance(r, operand);
 	case OP_OFFSET:
-		set(r, operand, OFFSET, factored(r, cursor_uleb(c)));
+		set(r, operand, OFFSET, factored(r, bytes_uleb(c)));
 		return GO_ON;
 	case OP_RESTORE:
 		restore(r, operand);
@@ -472,10 +471,10 @@ static enum next run_one(struct run *r, struct cursor *c)
 
 static bool run(struct run *r, const uint8_t *code, const uint8_t *end)
 {
-	struct cursor c = { code, end, false };
-	while (cursor_left(&c)) {
+	struct bytes c = bytes_of(NULL, code, (size_t)(end - code));
+	while (bytes_left(&c)) {
 		enum next next = run_one(r, &c);
-		if (next == DAMAGED || c.bad || ++r->steps > CFI_STEPS_MAX)
+		if (next == DAMAGED || c.failed || ++r->steps > CFI_STEPS_MAX)
 			return false;
 		if (next == REACHED)
 			return true;
@@ -498,7 +497,7 @@ static void start(struct run *r, const struct cfi_section *s, const struct cfi_f
 		r->now.saved[i].n = 0;
 		r->now.saved[i].size = 0;
 	}
-	if (s->machine == UNWIND_X86_64) {
+	if (s->machine->lr == MACHINE_NO_REGISTER) {
 		r->now.saved[RA].how = OFFSET;
 		r->now.saved[RA].n = -8;
 	}
@@ -522,13 +521,18 @@ static bool run_entry(struct run *r)
 	return run(r, f->code, f->code_end);
 }
 
+/* What the rules of an unknown machine are about is not known. */
+static bool is_walked(const struct cfi_section *s) { return s->machine && s->machine->n_registers; }
+
 bool cfi_row(const struct cfi_section *s, const struct cfi_fde *f, uint64_t pc,
 	     struct unwind_row *ret)
 {
 	struct run r;
+	*ret = no_row;
+	if (!is_walked(s))
+		return false;
 	start(&r, s, f);
 	r.pc = pc;
-	*ret = no_row;
 	if (!run_entry(&r))
 		return false;
 	make_row(&r, ret);
@@ -539,6 +543,10 @@ unsigned cfi_rows(const struct cfi_section *s, const struct cfi_fde *f,
 		  void (*row)(void *arg, uint64_t low, const struct unwind_row *row), void *arg)
 {
 	struct run r;
+	if (!is_walked(s)) {
+		row(arg, f->low, &no_row);
+		return 0;
+	}
 	start(&r, s, f);
 	r.pc = UINT64_MAX;
 	r.row = row;

@@ -1,12 +1,13 @@
-/* row.h - how to get from one stack frame to its caller, in 16 bytes.
+/* row.h - an unwind rule: how to get from one stack frame to its caller, in 16 bytes.
  *
  * What call-frame information says for an address, reduced to what walking a stack needs: the
  * canonical frame address (CFA: the value sp has in the caller), where the return address is, and
  * where the two registers are that CFAs of outer frames are computed from: the frame pointer (rbp,
- * x29), and on x86-64 rbx (the dynamic linker's lazy binding keeps its CFA there).
+ * x29, s0), and on x86-64 rbx (the dynamic linker's lazy binding keeps its CFA there).
  *
- * Freestanding: this header, cfi.h and step.h are also part of the runtime inside of profiled
- * programs. No C library, no allocation, no globals, no floating point; async-signal-safe. */
+ * Freestanding: this header, machine/, cfi.h and step.h are also part of the runtime inside of
+ * profiled programs. No C library, no allocation, no globals, no floating point; async-signal-safe.
+ */
 #ifndef UNWIND_ROW_H
 #define UNWIND_ROW_H
 
@@ -14,20 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum unwind_machine { UNWIND_X86_64 = 1, UNWIND_AARCH64 = 2 };
-
-/* Registers as rows name them: sp, fp, bx (x86-64: rbx; else none), or UNWIND_DWARF + the number
+/* Registers as rules name them: sp, fp, bx (x86-64: rbx; else none), or UNWIND_DWARF + the number
  * that the machine's ABI gives to any other. */
 enum unwind_register { UNWIND_SP, UNWIND_FP, UNWIND_BX, UNWIND_DWARF };
-enum { UNWIND_N_DWARF = 32 }; /* numbers below this one; the rest are no general registers */
 
 enum unwind_cfa {
-	UNWIND_CFA_NONE,  /* not known: no rule, or one that a row cannot express */
+	UNWIND_CFA_NONE,  /* not known: no rule, or one that a struct unwind_row cannot express */
 	UNWIND_CFA_REG,   /* reg + cfa_offset */
 	UNWIND_CFA_DEREF, /* [reg + cfa_offset] + cfa_add */
 	UNWIND_CFA_PLT,   /* x86-64, lazy binding: sp + 8, and 8 more if pc & 15 >= cfa_add */
 };
 
+/* How a register's value in the caller is recovered. */
 enum unwind_place {
 	UNWIND_SAME,    /* has not changed; a return address: is in the link register */
 	UNWIND_AT_CFA,  /* [CFA + offset] */

@@ -1,6 +1,6 @@
 /* step.h - one frame up.
  *
- *	struct unwind_regs r = { .machine = UNWIND_X86_64, .pc = .., .sp = .., .fp = .., .bx = ..,
+ *	struct unwind_regs r = { .machine = &machine_x86_64, .pc = .., .sp = .., .fp = .., .bx = ..,
  *				 .all = registers, .exact = true };
  *	while (find the row of unwind_lookup_pc(&r), unwind_step(&row, &r, read, arg) == UNWIND_OK)
  *		... r.pc is the next return address ...
@@ -9,17 +9,18 @@
 #ifndef UNWIND_STEP_H
 #define UNWIND_STEP_H
 
+#include "machine/machine.h"
 #include "unwind/row.h"
 
 struct unwind_regs {
 	uint64_t pc, sp, fp;
 	uint64_t bx; /* x86-64: rbx */
-	uint64_t lr; /* aarch64: x30 */
+	uint64_t lr; /* of machines that have a link register */
 	/* The rest is asked for by few rows, and known of the innermost frame only, or of one that
 	 * a signal interrupted. By DWARF number; NULL: not known. */
 	const uint64_t *all;
 	uint64_t all_at; /* the frame's sp where the kernel saved them for a signal; 0: nowhere */
-	enum unwind_machine machine;
+	const struct machine *machine; /* one whose stacks can be walked */
 	bool exact; /* pc is the instruction to be executed next, and not a return address */
 	bool bx_unknown, lr_unknown;
 };
@@ -49,12 +50,15 @@ enum unwind_status unwind_step(const struct unwind_row *row, struct unwind_regs 
  * `code` are the `before` bytes before the instruction at pc and `after` bytes from it; both may
  * be 0. Flagged UNWIND_GUESSED: what is found with it may be wrong, and the caller checks that the
  * next pc lies in code. */
-struct unwind_row unwind_guess(enum unwind_machine machine, bool exact, const uint8_t *code,
+struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_t *code,
 			       size_t before, size_t after);
 
+/* The row of a function's first instruction: what a call leaves behind. */
+struct unwind_row unwind_called(const struct machine *m);
+
 /* Whether the code at a return address is the kernel's way back from a signal handler, and its row:
- * for aarch64, whose vdso has no call-frame information for it, and C libraries that forgot. */
-bool unwind_is_sigreturn(enum unwind_machine machine, const uint8_t *code, size_t size,
+ * for machines whose vdso has no call-frame information for it, and C libraries that forgot. */
+bool unwind_is_sigreturn(const struct machine *m, const uint8_t *code, size_t size,
 			 struct unwind_row *ret);
 
 #endif

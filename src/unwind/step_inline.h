@@ -4,43 +4,25 @@
 
 #include "unwind/step.h"
 
-/* Where the kernel lays the registers down for a signal handler, from the sp that the handler
- * returns with: struct ucontext (x86-64), struct rt_sigframe (aarch64). */
-enum {
-	SIGNAL_X86_R8 = 40, /* r8 .. r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
-	SIGNAL_X86_BP = 120,
-	SIGNAL_X86_BX = 128,
-	SIGNAL_X86_SP = 160,
-	SIGNAL_X86_PC = 168,
-	SIGNAL_ARM_X0 = 312, /* x0 .. x30, sp, pc */
-	SIGNAL_ARM_FP = SIGNAL_ARM_X0 + 29 * 8,
-	SIGNAL_ARM_LR = SIGNAL_ARM_X0 + 30 * 8,
-	SIGNAL_ARM_SP = SIGNAL_ARM_X0 + 31 * 8,
-	SIGNAL_ARM_PC = SIGNAL_ARM_X0 + 32 * 8,
-};
-
 /* User addresses have 48 bits; what an authentication code leaves of the others is not theirs. */
 #define UNWIND_ADDRESS_MASK UINT64_C(0xffffffffffff)
+
+static inline bool unwind_has_link_register(const struct unwind_regs *r)
+{
+	return r->machine->lr != MACHINE_NO_REGISTER;
+}
 
 static inline bool unwind_other_register(const struct unwind_regs *r, unsigned number,
 					 uint64_t *ret, unwind_read *read, void *arg)
 {
-	/* offsets of rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp in units of 8 from r8 */
-	static const uint8_t x86[8] = { 13, 12, 14, 11, 9, 8, 10, 15 };
-	if (number >= UNWIND_N_DWARF)
+	if (number >= MACHINE_REGISTERS)
 		return false;
 	if (r->all) {
 		*ret = r->all[number];
 		return true;
 	}
-	if (!r->all_at)
-		return false;
-	if (r->machine == UNWIND_AARCH64)
-		return read(arg, r->all_at + SIGNAL_ARM_X0 + 8 * number, ret);
-	if (number >= 16)
-		return false;
-	unsigned place = number >= 8 ? number - 8 : x86[number];
-	return read(arg, r->all_at + SIGNAL_X86_R8 + 8 * place, ret);
+	unsigned place = r->machine->signal[number];
+	return r->all_at && place && read(arg, r->all_at + place, ret);
 }
 
 static inline __attribute__((always_inline)) bool unwind_register_value(const struct unwind_regs *r,
@@ -121,7 +103,7 @@ unwind_return_address(const struct unwind_row *row, const struct unwind_regs *r,
 	enum unwind_status status = UNWIND_OK;
 	if (row->ra != UNWIND_SAME)
 		status = unwind_fetch(r, row->ra, row->ra_offset, cfa, ret, read, arg);
-	else if (r->machine == UNWIND_AARCH64 && !r->lr_unknown)
+	else if (unwind_has_link_register(r) && !r->lr_unknown)
 		*ret = r->lr;
 	else
 		return UNWIND_NO_REGISTER;
@@ -141,8 +123,9 @@ unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_r
 	enum unwind_status status = unwind_cfa_of(row, r, &cfa, read, arg);
 	if (__builtin_expect(status != UNWIND_OK, 0))
 		return status;
-	/* Only a function of aarch64 that saved nothing yet leaves sp where it is. */
-	bool may_stay = r->exact && r->machine == UNWIND_AARCH64;
+	/* Only a function that saved nothing yet leaves sp where it is, if its caller pushed
+	 * nothing. */
+	bool may_stay = r->exact && unwind_has_link_register(r);
 	if (__builtin_expect(!signal && (cfa & 7 || cfa < r->sp || (cfa == r->sp && !may_stay)), 0))
 		return UNWIND_BAD;
 	status = unwind_return_address(row, r, cfa, &pc, read, arg);
@@ -160,7 +143,8 @@ unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_r
 						   arg) != UNWIND_OK;
 	if (__builtin_expect(!pc, 0))
 		return UNWIND_END;
-	if (signal && r->machine == UNWIND_AARCH64 && !read(arg, r->sp + SIGNAL_ARM_LR, &lr))
+	if (signal && unwind_has_link_register(r) &&
+	    !read(arg, r->sp + r->machine->signal[r->machine->lr], &lr))
 		return UNWIND_NO_MEMORY;
 
 	r->all_at = signal ? r->sp : 0;

@@ -1,3 +1,4 @@
+/* table.c - compiles entries into points and rules, and searches them. */
 #include "unwind/table.h"
 
 #include <stdlib.h>
@@ -202,7 +203,7 @@ static void make_points(struct build *b, uint64_t budget)
 
 /* ---- the table ---- */
 
-static struct unwind_table *finish(struct build *b, enum unwind_machine machine)
+static struct unwind_table *finish(struct build *b, const struct machine *machine)
 {
 	struct unwind_table *t = xalloc(sizeof(*t));
 	t->machine = machine;
@@ -267,7 +268,7 @@ void unwind_table_free(struct unwind_table *t)
 	free(t);
 }
 
-enum unwind_machine unwind_table_machine(const struct unwind_table *t) { return t->machine; }
+const struct machine *unwind_table_machine(const struct unwind_table *t) { return t->machine; }
 size_t unwind_table_rows(const struct unwind_table *t) { return t->n_points; }
 
 size_t unwind_table_bytes(const struct unwind_table *t)

@@ -1,8 +1,9 @@
 /* table.h - the call-frame information of a module, compiled once, to be searched fast.
  *
- * A table is a sorted list of places where the rule changes (4 bytes each, a bucket index on top)
- * and the distinct rules (16 bytes each), which are few: libc has 20,000 places and some 1,000
- * rules. Compiling takes about 0.1 us per place. Looking up is one bucket and about four probes.
+ * A table is a sorted list of points, addresses at which the unwind rule changes (8 bytes each, a
+ * bucket index on top), and the distinct rules (struct unwind_row, 16 bytes each), which are few:
+ * libc has 20,000 points and some 1,000 rules. Compiling takes about 0.1 us per point. Looking up
+ * is one bucket and about four probes.
  *
  * Read-only after it was made: any number of threads may use one. */
 #ifndef UNWIND_TABLE_H
@@ -19,11 +20,11 @@ struct unwind_table;
 struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t n);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
 
-enum unwind_machine unwind_table_machine(const struct unwind_table *t);
-size_t unwind_table_rows(const struct unwind_table *t); /* places */
+const struct machine *unwind_table_machine(const struct unwind_table *t);
+size_t unwind_table_rows(const struct unwind_table *t); /* number of points */
 size_t unwind_table_bytes(const struct unwind_table *t);
 
-/* The row for a link-time address; never NULL: UNWIND_CFA_NONE if nothing covers it. Lives as long
+/* The rule for a link-time address; never NULL: UNWIND_CFA_NONE if nothing covers it. Lives as long
  * as the table. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint64_t addr);
 

@@ -11,12 +11,12 @@
 #include "base/folder.h"
 #include "unwind/table_private.h"
 
-enum { VERSION = 1, ID_MAX = 128, FILE_MAX = 512 << 20 };
+enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20 };
 
 /* Of this machine's byte order; only it reads the file again. */
 struct header {
 	char magic[8];
-	uint32_t version, machine;
+	uint32_t version, machine; /* e_machine */
 	uint64_t base, size;
 	uint64_t n_points, n_rules;
 	uint64_t checksum; /* of everything, with 0 here */
@@ -68,9 +68,9 @@ static bool sound_row(const struct unwind_row *row)
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		if (places[i] > UNWIND_UNKNOWN ||
 		    (places[i] == UNWIND_IN_REG &&
-		     (offsets[i] < 0 || offsets[i] >= UNWIND_DWARF + UNWIND_N_DWARF)))
+		     (offsets[i] < 0 || offsets[i] >= UNWIND_DWARF + MACHINE_REGISTERS)))
 			return false;
-	return row->cfa <= UNWIND_CFA_PLT && row->reg < UNWIND_DWARF + UNWIND_N_DWARF &&
+	return row->cfa <= UNWIND_CFA_PLT && row->reg < UNWIND_DWARF + MACHINE_REGISTERS &&
 	       !row->unused;
 }
 
@@ -83,10 +83,17 @@ static bool sound_points(const struct header *h, const struct unwind_point *p)
 	return true;
 }
 
+/* NULL: none whose stacks can be walked. */
+static const struct machine *machine_of(const struct header *h)
+{
+	const struct machine *m = machine_find(h->machine);
+	return m && m->n_registers ? m : NULL;
+}
+
 static bool sound(const struct header *h, const struct unwind_point *points,
 		  const struct unwind_row *rules)
 {
-	if (h->machine != UNWIND_X86_64 && h->machine != UNWIND_AARCH64)
+	if (!machine_of(h))
 		return false;
 	if (h->checksum != checksum_all(h, points, rules) || !sound_points(h, points))
 		return false;
@@ -127,7 +134,7 @@ static struct unwind_table *read_table(const struct file *f)
 	if (!sound(&h, points, rules))
 		return NULL;
 	struct unwind_table *t = xalloc(sizeof(*t));
-	t->machine = (enum unwind_machine)h.machine;
+	t->machine = machine_of(&h);
 	t->base = h.base;
 	t->size = h.size;
 	t->n_points = h.n_points;
@@ -167,7 +174,7 @@ out:
 
 static bool write_table(int fd, const struct unwind_table *t)
 {
-	struct header h = { .version = VERSION, .machine = t->machine };
+	struct header h = { .version = VERSION, .machine = t->machine->elf };
 	memcpy(h.magic, magic, sizeof(magic));
 	h.base = t->base;
 	h.size = t->size;

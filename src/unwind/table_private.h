@@ -10,7 +10,7 @@ struct unwind_point { /* from here on, up to the next point, this rule */
 };
 
 struct unwind_table {
-	enum unwind_machine machine;
+	const struct machine *machine;
 	uint64_t base, size;         /* addresses [base, base + size) */
 	struct unwind_point *points; /* by address, at least one, the first at 0 */
 	size_t n_points;

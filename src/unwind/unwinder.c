@@ -1,3 +1,4 @@
+/* unwinder.c - walks frame by frame, with a cache of addresses met before. */
 #include "unwind/unwinder.h"
 
 #include <stdlib.h>
@@ -107,16 +108,6 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 	return guessed;
 }
 
-/* A call to where there is no code has pushed its return address, or left it in the link register:
- * the one thing that a null function pointer leaves behind. */
-static const struct unwind_row *row_of_no_code(enum unwind_machine machine, struct unwind_row *ret)
-{
-	static const uint8_t ret_x86[] = { 0xc3 }, ret_aarch64[] = { 0xc0, 0x03, 0x5f, 0xd6 };
-	*ret = machine == UNWIND_X86_64 ? unwind_guess(machine, true, ret_x86, 0, 1)
-					: unwind_guess(machine, true, ret_aarch64, 0, 4);
-	return ret;
-}
-
 /* ---- walking ---- */
 
 static enum unwind_end why(const struct unwind_walk *w, enum unwind_status status,
@@ -160,8 +151,10 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 				w->end = by_guess ? UNWIND_NO_CFI : UNWIND_DAMAGED;
 				break;
 			}
-			if (!row)
-				row = row_of_no_code(r.machine, &guessed);
+			if (!row) { /* a call through a null pointer left this behind */
+				guessed = unwind_called(r.machine);
+				row = &guessed;
+			}
 		}
 		pcs[n++] = r.pc;
 		w->guessed += by_guess;
@@ -177,6 +170,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		}
 	}
 	w->n = n;
+	w->top = r.sp;
 }
 
 const char *unwind_end_name(enum unwind_end end)

@@ -53,6 +53,7 @@ struct unwind_walk {
 	size_t guessed; /* how many of them follow from a guessed row */
 	enum unwind_end end;
 	uint64_t missing; /* UNWIND_TRUNCATED: the address that could not be read */
+	uint64_t top;     /* sp of the outermost frame that was found */
 };
 
 struct unwinder *unwinder_new(const struct unwinder_opts *opts);

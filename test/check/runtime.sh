@@ -1,6 +1,6 @@
 #!/bin/sh
 # runtime.sh ROOT LIBKINRT.so LIBKINRT.a - the runtime needs only the listed symbols, offers only what it
-# documents, and includes nothing of ours but include/kin/format.h and src/unwind.
+# documents, and includes nothing of ours but include/kin/format.h, src/unwind and src/machine.
 cd "$1" || exit 1
 . test/lib/tap.sh
 
@@ -13,7 +13,7 @@ needs_only_listed() { # all, weak or not; and nothing listed as weak is needed
 }
 offers_only() { # names that it may define
 	nm -D --defined-only "$1" | awk '$2 !~ /[aA]/ { sub("@.*", "", $3); print $3 }' |
-		grep -vxE 'kinrt_[a-z]+|_?mcount|__fentry__|__cyg_profile_func_(enter|exit)|__sanitizer_cov_trace_pc(_guard(_init)?)?|(__)?monstartup|_mcleanup|(__)?moncontrol|_exit|_Exit|dlclose|prctl|syscall|f?exec(v|ve|vp|vpe|veat|l|lp|le)|pthread_create|sigaction|signal|sigpending|sigwait|sigwaitinfo|sigtimedwait' && return 1
+		grep -vxE 'kinrt_[a-z]+|_?mcount|__fentry__|__cyg_profile_func_(enter|exit)|__sanitizer_cov_trace_pc(_guard(_init)?)?|(__)?monstartup|_mcleanup|(__)?moncontrol|_exit|_Exit|dlclose|prctl|syscall|f?exec(v|ve|vp|vpe|veat|l|lp|le)|pthread_create|thrd_create|_Fork|clone|sigaction|(bsd_|s|(__)?sysv_)?signal|sigset|sigpending|sigwait|sigwaitinfo|sigtimedwait|sigsuspend|signalfd|ppoll|__ppoll_chk|pselect|epoll_pwait2?' && return 1
 	return 0
 }
 no_vectors() { # in the hooks and what they call; xsave is how others are kept from harm
@@ -21,7 +21,7 @@ no_vectors() { # in the hooks and what they call; xsave is how others are kept f
 	return 0
 }
 includes_nothing_else() {
-	grep -hE '^#include "' runtime/*.[chS] | sort -u | grep -vE '"(kinrt|rt|sys|[a-z]+)\.h"|"unwind/' && return 1
+	grep -hE '^#include "' runtime/*.[chS] runtime/*/*.[chS] | sort -u | grep -vE '"(kinrt|rt|sys|[a-z]+)\.h"|"(unwind|machine|x86_64|aarch64)/' && return 1
 	return 0
 }
 
@@ -31,5 +31,5 @@ case $(objdump -f "$2") in
 *x86-64*) check 'libkinrt.so uses no vector register' no_vectors "$2" ;;
 esac
 check 'libkinrt.a has no vector register either' no_vectors "$3"
-check 'runtime/ includes only its own, format.h and src/unwind' includes_nothing_else
+check 'runtime/ includes only its own, format.h, src/unwind and src/machine' includes_nothing_else
 finish

@@ -43,6 +43,22 @@ def of_man(page, name):
     return {o for head in heads for o in re.findall(r'\\fB(-[\w-]+)\\fR', head)}
 
 
+def keys_of_tables(tap, kin):
+    """The public header lists the columns that the reports have."""
+    header = open(os.path.join(ROOT, 'include', 'kin', 'table.h')).read()
+    listed = header.split('Keys by report')[1].split('*/')[0]
+    listed = re.sub(r'\n \*\t {10}', ' ', listed)
+    case = os.path.join(HERE, '..', 'cases', '01-basic')
+    for report in ('flat', 'graph', 'lines', 'annotate', 'cycles', 'counts', 'latency', 'order', 'info'):
+        done = subprocess.run([kin, report, '-c', 'nonsense', os.path.join(case, 'prog'), os.path.join(case, 'gmon.out')],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        there = re.search(r': it has (.*)', done.stderr)
+        want = there.group(1).split(', ') if there else None
+        line = re.search(rf'^ \*\t{report} +(.*)$', listed, re.M)
+        tap.ok(line and line.group(1).split() == want, f'kin/table.h lists the columns of {report}',
+               f'{want}, but {line and line.group(1)}')
+
+
 def of_zsh(script, name):
     part = script.split(f'\n    {name})\n')[1].split(';;\n')[0]
     return {'-' + o.rstrip('=-+') for o in re.findall(r"^ +'\*-([\w=+-]+)\[", part, re.M)}
@@ -124,6 +140,8 @@ def main():
                 (['gprof', '-I', ''], ['src']), (['gprof', '-t', ''], []), (['gprof', '--dialect=o'], ['openbsd'])]:
             got = complete(build, folder, *words)
             tap.ok(sorted(got) == sorted(want), 'bash: ' + ' '.join(words) + '<Tab>', f'{got} instead of {want}')
+
+    keys_of_tables(tap, kin)
 
     for shell, name in [('bash', 'kin'), ('zsh', '_kin'), ('fish', 'kin.fish')]:
         if shutil.which(shell):

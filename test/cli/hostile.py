@@ -7,6 +7,8 @@ import csv
 import io
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,7 +24,7 @@ NAMES = [
     b'carriage\rreturn', b'line\nfeed', b'tab\tstop', b'del\x7f', 'a\u202eb'.encode(), 'a\u2066b'.encode(),
     'zero\u200bwidth'.encode(), '\ufefftop'.encode(), '\U000e0041tag'.encode(), b'\xff\xfe', b'\xc3(',
     b'\xed\xa0\x80', b'\xf4\x90\x80\x80', b'\xc0\xaf', b'<script>alert(1)</script>', b'quote"quote',
-    b"apostrophe'", b'a,b;c', b'=1+1', b'back\\slash', b'%s%n%d', b'-o', b'--', b']]>', b' leading', b'trailing ',
+    b"apostrophe'", b'a,b;c', b'=1+1', b'=HYPERLINK("http://x"&A1)', b'@SUM(A1)', b'-2+3', b'+1+cmd', '\uff1d1'.encode(), b'back\\slash', b'%s%n%d', b'-o', b'--', b']]>', b' leading', b'trailing ',
     'caf\u00e9'.encode(), '\u65e5\u672c'.encode(), b'_ZN' + b'N' * 3000, b'x' * 70000,
 ]
 COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'order', 'diff --all']
@@ -54,6 +56,44 @@ def make_inputs(folder):
 
 def expected_in_json(name):
     return name.decode('utf-8', 'replace') if name.count(b'\xed\xa0') == 0 else None
+
+
+def is_number(text):
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False
+
+
+def terminal(command, folder):
+    """What a command prints to a terminal."""
+    pid, master = pty.fork()
+    if not pid:
+        os.chdir(folder)
+        os.execve(command[0], command, {'TERM': 'xterm', 'PAGER': 'cat', 'LC_ALL': 'C.UTF-8'})
+    data = b''
+    try:
+        while more := os.read(master, 65536):
+            data += more
+    except OSError:
+        pass # all has been read
+    os.close(master)
+    os.waitpid(pid, 0)
+    return data.replace(b'\r\n', b'\n')
+
+
+def test_folded(tap, kin, folder):
+    """In a pipe names are what they are but for what would break lines; on a terminal they are escaped."""
+    bite = [n for n in NAMES if len(n) < 100 and b'\n' not in n and b';' not in n]
+    with open(os.path.join(folder, 'names.folded'), 'wb') as f:
+        f.writelines(b'prog;main;%b 1\n' % n for n in bite)
+    for args in (['--folded'], ['--folded', '--no-pager'], [], ['-f', 'json']):
+        shown = terminal([kin, 'script', *args, 'names.folded'], folder)
+        shown = re.sub(rb'\x1b(\[[0-9;?]*[a-zA-Z]|[=>])', b'', shown) if '--no-pager' not in args else shown # of the pager
+        bad = bad_characters(shown.replace(b'\t', b' '))
+        tap.ok(b'main' in shown and not bad, f'kin script {" ".join(args)} on a terminal: nothing that bites', ' '.join(bad[:20]))
+    piped = subprocess.run([kin, 'script', '--folded', 'names.folded'], cwd=folder, capture_output=True).stdout
+    tap.ok('a\u202eb'.encode() in piped and b'\xff\xfe' in piped and '\u65e5\u672c'.encode() in piped, 'in a pipe names are what they are')
 
 
 def main():
@@ -98,7 +138,14 @@ def main():
         for name in [b'quote"quote', b'a,b;c', b'back\\slash', b' leading', b'trailing ', b"apostrophe'"]:
             tap.ok(name.decode() in names, f'csv keeps {name.decode()!r}')
         tap.ok('line\\x0afeed' in names, 'csv: a line feed is escaped')
+        for name in ['=1+1', '=HYPERLINK("http://x"&A1)', '@SUM(A1)', '-2+3', '+1+cmd', '\uff1d1', '--']:
+            tap.ok("'" + name in names, f'csv: {name!r} is no formula')
+        formulas = [f for c in COMMANDS for row in csv.reader(io.StringIO(run(
+            *c.split(), 'prog', *DATA.get(c, []), '-f', 'csv', '--columns=all').stdout.decode())) for f in row
+            if f[:1] in ('=', '+', '-', '@', '\t', '\r') and not is_number(f)]
+        tap.ok(not formulas, 'csv: nor is any other cell', '\n'.join(formulas))
 
+        test_folded(tap, os.path.join(build, 'kin'), folder)
         for data in ['e\x1b[31m', 'cut\u202e\x1b[2J', 'missing\x1b[2J', 'missing\x9b']:
             done = run('flat', 'prog', data)
             tap.ok(not bad_characters(done.stdout + done.stderr), f'messages about {data!r} do not bite',

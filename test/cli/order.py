@@ -79,10 +79,59 @@ def build(folder):
     os.rename(os.path.join(folder, 'gmon.out'), os.path.join(folder, 'profile')) # others run here, too
 
 
+CLONES = r'''
+#include <stdlib.h>
+#include <string.h>
+static volatile long seen;
+__attribute__((noinline)) static long scaled(long x, int by) { for (int i = 0; i < 9; i++) seen += x * by; return seen; }
+__attribute__((noinline)) void work(char *at) { memset(at, 1, 4096); seen += memchr(at, 2, 4096) == 0; seen += scaled(seen, 3); }
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void)
+{
+	static int numbers[4096];
+	static char bytes[4096];
+	for (int i = 0; i < 400; i++) {
+		for (int k = 0; k < 4096; k++)
+			numbers[k] = k * 7919 % 4096;
+		qsort(numbers, 4096, sizeof(*numbers), compare);
+		for (int k = 0; k < 100; k++)
+			work(bytes);
+	}
+	return 0;
+}
+'''
+
+
+def test_linkable(tap, kin, folder):
+    """Nothing but functions of the program, as the one that is linked has them: not of libraries, the kernel, or a counted build."""
+    with open(os.path.join(folder, 'clones.c'), 'w') as f:
+        f.write(CLONES)
+    compiled = ['gcc', '-O2', '-ffunction-sections', 'clones.c']
+    must(folder, *compiled, '-o', 'plain')
+    must(folder, *compiled, '-pg', '-o', 'counted')
+    must(folder, './counted')
+    os.rename(os.path.join(folder, 'gmon.out'), os.path.join(folder, 'counts'))
+    clones = [n for n in functions(folder, 'counted') if n.startswith('scaled.')]
+    names = must(folder, kin, 'order', 'counted', 'counts').splitlines()
+    tap.ok(clones and not set(clones) & set(names) and {'main', 'work'} <= set(names), 'clones of a counted build are not listed',
+           f'{clones} {names}')
+    recorded = run(folder, kin, 'record', '-o', 'rec.kin', './plain')
+    if recorded.returncode:
+        tap.skip('an order of what was sampled', recorded.stderr.strip())
+        return
+    names, own = must(folder, kin, 'order', 'rec.kin').splitlines(), functions(folder, 'plain')
+    tap.ok(names and set(names) <= set(own), 'of a recording: only functions of the program', f'{set(names) - set(own)} {names}')
+    if shutil.which('ld.lld'):
+        must(folder, kin, 'order', '--for=ld.lld', '-o', 'rec.order', 'rec.kin')
+        done = run(folder, *compiled, '-o', 'ordered', '-fuse-ld=lld', '-Wl,--symbol-ordering-file=rec.order', '-Wl,--fatal-warnings')
+        tap.ok(done.returncode == 0, 'ld.lld has nothing to warn of', done.stderr)
+
+
 def main():
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='kin-order.') as folder:
+        test_linkable(tap, kin, folder)
         build(folder)
         names = must(folder, kin, 'order', 'before', 'profile').splitlines()
         tap.ok({'main', 'outer', 'middle', 'inner', 'sink', 'twin'} <= set(names),

@@ -5,6 +5,7 @@
 import html.parser
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -16,6 +17,8 @@ sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
 
 CASES = os.path.join(HERE, '..', 'cases')
+PAGE = os.path.join(HERE, '..', '..', 'src', 'export', 'html', 'page.js')
+SEARCH = os.path.join(HERE, '..', '..', 'src', 'export', 'html', 'search.js')
 HOSTILE = ['</script><script>document.title="taken"</script>', '<!-- <b>', '"quoted" & \'so\'', '<img src=x onerror=1>',
            'caf\xe9 \u65e5\u672c', 'right\u202eleft', 'back\\slash\\u003c']
 
@@ -140,6 +143,83 @@ def test_events(tap, kin, folder):
     subprocess.run([kin, 'html', 'events.script'], cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     page = Page(open(os.path.join(folder, 'profile.html'), encoding='utf-8').read())
     tap.ok(page.title == 'events.script', 'it is called profile.html', page.title)
+
+
+def folded_share(folded, pattern):
+    """Which part of folded stacks has a frame with the pattern in its name."""
+    sums = [0, 0]
+    for line in folded.splitlines():
+        stack, n = line.rsplit(' ', 1)
+        sums[any(pattern in re.sub(r'_\[[kij]\]$', '', name).lower() for name in stack.split(';')[1:])] += int(n)
+    return sums[1] / sum(sums)
+
+
+def searched(folder, flame, patterns):
+    """What the page's search says of each: (low, high)."""
+    code = os.path.join(folder, 'search.js')
+    with open(code, 'w', encoding='utf-8') as f:
+        f.write(open(SEARCH, encoding='utf-8').read() + f"""
+            const f = {json.dumps(flame)}, tree = make_tree(f);
+            console.log(JSON.stringify({json.dumps(patterns)}.map(p => search_share(f, tree, p))));
+            """)
+    done = subprocess.run(['node', code], capture_output=True, text=True, timeout=60)
+    return [(r['low'] / flame['total'][0], r['high'] / flame['total'][0]) for r in json.loads(done.stdout or '[]')]
+
+
+def test_search(tap, kin, folder):
+    """Shares found by search are those of the stacks, whether or not their frames are in the file."""
+    if not shutil.which('node'):
+        tap.skip('search in the flame graph', 'node is not installed')
+        return
+    rand = random.Random(7)
+    with open(os.path.join(folder, 'large.folded'), 'w') as f:
+        for i in range(160000):
+            tail = rand.choice(['memset', 'malloc;_int_malloc', 'malloc;_int_malloc;sysmalloc', 'free', f'leaf{i % 7}'])
+            path = ';'.join(f'{level}{rand.randrange(13)}' for level in 'pqrst')
+            f.write(f'prog;main;{path}{";again" if i % 5 == 0 else ""};{tail} 1\n')
+    text = write(tap, kin, folder, 'large.html', 'large.folded')
+    flame, = test_file(tap, text, 'large')['flames']
+    folded = subprocess.run([kin, 'script', '--folded', 'large.folded'], cwd=folder, capture_output=True, text=True).stdout
+    tap.ok(flame['left_out'] > 0 and len(text) < 6e6, 'frames are left out of a large one', f"{flame['left_out']} {len(text)}")
+    below = [0] * len(flame['parent'])
+    for i in range(1, len(below)):
+        below[flame['parent'][i]] += flame['total'][i]
+    callers = [i for i in set(flame['parent']) if flame['names'][flame['name'][i]] != '_int_malloc'] # has samples of its own
+    tap.ok(all(below[i] == flame['total'][i] for i in callers), 'others stand for them')
+    exact = ['memset', 'sysmalloc', 'free', 'leaf3', 'again', 'main', 'no such']
+    found = searched(folder, flame, exact + ['malloc', 'leaf', 'p1'])
+    for pattern, (low, high) in zip(exact, found):
+        want = folded_share(folded, pattern)
+        tap.ok(abs(low - want) < 1e-9 and low == high, f"'{pattern}' is in {want:.2%}", f'{low} {high}')
+    for pattern, (low, high) in zip(['malloc', 'leaf', 'p1'], found[len(exact):]):
+        want = folded_share(folded, pattern)
+        tap.ok(low <= want <= high and low > 0, f"'{pattern}', of several names: at least that", f'{low} {want} {high}')
+    with open(os.path.join(folder, 'small.folded'), 'w') as f:
+        f.write('prog;main;f;malloc;_int_malloc 3\nprog;main;g;_int_malloc 2\nprog;main;f 95\nprog;malloc_all;free 10\n')
+    small, = test_file(tap, write(tap, kin, folder, 'small.html', 'small.folded'), 'small')['flames']
+    tap.ok(searched(folder, small, ['malloc', '_int_malloc']) == [(15 / 110, 15 / 110), (5 / 110, 5 / 110)],
+           'where nothing is left out all shares are exact', str(searched(folder, small, ['malloc', '_int_malloc'])))
+
+
+def test_cycle_notes(tap, kin, folder):
+    """What is said of a cycle is for the functions in it, not for all."""
+    with open(os.path.join(folder, 'cycles.folded'), 'w') as f:
+        f.write('prog;main;ping;pong;ping 30\nprog;main;left;right;left 20\nprog;main;alone 50\n')
+    data = test_file(tap, write(tap, kin, folder, 'cycles.html', 'cycles.folded'), 'cycles')
+    said_of = [n for n in data['graph']['notes'] if n.startswith('cycle ')]
+    tap.ok(len(said_of) == 2, 'two notes on cycles', str(data['graph']['notes']))
+    if not shutil.which('node'):
+        return
+    code = open(PAGE, encoding='utf-8').read()
+    function, = re.findall(r'^const about_cycle = .*?;\n', code, re.M)
+    done = subprocess.run(['node', '-e', function + f"""
+        const notes = {json.dumps(data['graph']['notes'])};
+        console.log(JSON.stringify([undefined, 1, 2].map(c => notes.filter(n => about_cycle(n, c)))));"""],
+                          capture_output=True, text=True)
+    got = json.loads(done.stdout or '[]')
+    rest = [n for n in data['graph']['notes'] if n not in said_of]
+    tap.ok(got == [rest, [n for n in data['graph']['notes'] if n != said_of[1]], [n for n in data['graph']['notes'] if n != said_of[0]]],
+           'each where that cycle is looked at', done.stdout + done.stderr)
 
 
 def test_code(tap, folder):
@@ -272,6 +352,8 @@ def main():
         test_counts(tap, kin, folder)
         test_stacks(tap, kin, folder)
         test_events(tap, kin, folder)
+        test_search(tap, kin, folder)
+        test_cycle_notes(tap, kin, folder)
         test_code(tap, folder)
         test_browser(tap, folder)
         test_use(tap, kin, folder)

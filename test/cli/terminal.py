@@ -54,10 +54,37 @@ def on_terminal(args, folder, rows=24, columns=100, keys=b'', **env):
     return output.replace(b'\r\n', b'\n').decode('utf-8', 'replace'), status
 
 
+LONG = 'a_namespace::of_some_length::Template<with, parameters>::a_function'
+
+
+def test_narrow(tap, kin, folder):
+    """Nothing wraps, and both ends of names are seen."""
+    with open(os.path.join(folder, 'narrow.script'), 'w') as f:
+        for i, leaf in enumerate((LONG + '_one', LONG + '_two', 'short')):
+            f.write(f'a-command 7/{7 + i} [001] 1.00{i}: 1000000 task-clock:\n\t 1000 {leaf}+0x0 (/usr/lib/lib_with_a_long_name.so.1)\n'
+                    '\t 2000 main+0x0 (/bin/prog)\n\n')
+    deep = os.path.join(folder, 'deep.folded')
+    with open(deep, 'w') as f:
+        f.write('prog;' + ';'.join(f'level{i}_{LONG}' for i in range(60)) + ' 9\n')
+    counts = [f'{CASE}/prog', f'{CASE}/gmon.out']
+    for columns in (40, 47, 56, 64, 72, 80):
+        long = []
+        for args in (['report', 'narrow.script'], ['report', '-s', 'comm,dso,sym', '--hierarchy', 'narrow.script'], ['flat', 'narrow.script'],
+                     ['graph', '-d', 'narrow.script'], ['report', '-s', 'comm,pid,tid,dso,sym', 'narrow.script'], ['graph', '-d', deep], ['report', deep],
+                     ['info', 'narrow.script'], ['flat', *counts], ['graph', *counts], ['lines', *counts], ['annotate', '--asm', *counts],
+                     ['cycles', *counts], ['counts', *counts], ['order', '-f', 'text', *counts], ['diff', '--all', *counts[1:], *counts[1:], counts[0]]):
+            text, status = on_terminal([kin, *args, '--no-pager'], folder, columns=columns, NO_COLOR='1')
+            long += [f'{args[0]}: {line}' for line in text.splitlines() if len(line) > columns]
+            if args[0] in ('flat', 'report') and args[-1] == 'narrow.script' and 'tid' not in ''.join(args):
+                tap.ok('_one' in text and '_two' in text and 'a_na' in text, f'{columns} columns: {args[0]}: both ends of names are seen', text)
+        tap.ok(not long, f'{columns} columns: nothing wraps', '\n'.join(long[:9]))
+
+
 def main():
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='kin-terminal.') as folder:
+        test_narrow(tap, kin, folder)
         for name in ('prog', 'gmon.out'):
             shutil.copy(os.path.join(CASE, name), folder)
         # Waits for the window size to be set before kin asks for it.

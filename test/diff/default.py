@@ -76,7 +76,7 @@ def same_as_gnu(subject):
     """A plain program: nothing here is a matter of taste, so every layout is GNU's."""
     ticks = {A + 16: 30, B + 32: 20, C + 8: 10, MAIN + 4: 40}
     c = Case(subject, [hist(ticks), Arc(MAIN + 16, A, 3), Arc(MAIN + 32, B, 5), Arc(A + 16, C, 7),
-                       Arc(B + 16, C, 9), Arc(C + 16, C, 100), Arc(C + 20, D, 2), Arc(D + 4, C, 2)])
+                       Arc(B + 16, C, 9), Arc(C + 16, C, 100), Arc(C + 20, D, 2)])
     for args in (['-p'], ['-q'], ['-z'], ['-T'], ['-i'], ['-Cb'], ['-r'], ['-p', '-z'], ['-Qa'],
                  ['-E', 'b'], ['-k', 'a/c'], ['-w', '40']):
         words = ['-b', *args, './prog', 'gmon.out']
@@ -176,6 +176,28 @@ def callback_cycle(subject):
     c = Case(subject, [hist({A: 50, B: 50}), Arc(A + 8, B, 5), Arc(B + 8, A, 5)])
     out = c.run('-b', '-q', './prog').out.decode()
     yield bool(re.search(r'^\[\d+\] +100\.0 .*<cycle 1 as a whole>', out, re.M)), out
+
+
+def cycle_entry(subject):
+    """A cycle has the callers and callees of its members; these are called so often from within."""
+    ticks = {A: 75, B: 102, MAIN: 16}
+    c = Case(subject, [hist(ticks), Arc(0x1500, MAIN, 1), Arc(MAIN + 8, A, 1), Arc(A + 8, B, 3), Arc(B + 8, A, 2),
+                       Arc(A + 16, C, 3), Arc(B + 16, C, 3)])
+    out = c.run('-b', '-q', './prog').out.decode()
+    entries = out.split('-' * 47 + '\n')
+    yield """\
+                1.77    0.00       1/1           main [1]
+[3]     91.7    1.77    0.00       1+5       <cycle 1 as a whole> [3]
+                1.02    0.00       3             b <cycle 1> [4]
+                0.75    0.00       2             a <cycle 1> [5]
+                0.00    0.00       6/6           c [6]
+""" in entries, out
+    yield """\
+                                   3             a <cycle 1> [5]
+[4]     52.8    1.02    0.00       0         b <cycle 1> [4]
+                0.00    0.00       3/6           c [6]
+                                   2             a <cycle 1> [5]
+""" in entries, out
 
 
 def thumb(subject):
@@ -295,7 +317,7 @@ def main():
     subject, tap = Subject(sys.argv[1]), Tap()
     checks = [same_as_gnu, self_times_add_up, odd_scale, real_program_adds_up, last_symbol,
               compiler_pieces, real_pieces, weak_data, backward_calls, several_exclusions,
-              callback_cycle, thumb, sums_do_not_wrap, sane_units, big_endian_blocks, freebsd_counters,
+              callback_cycle, cycle_entry, thumb, sums_do_not_wrap, sane_units, big_endian_blocks, freebsd_counters,
               wrong_executable, messages, advice]
     for check in checks:
         title = (check.__doc__ or check.__name__.replace('_', ' ')).split('\n')[0]

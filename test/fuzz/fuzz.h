@@ -13,15 +13,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The first byte of an input says how to read the others: bit 0: 64 bits, bit 1: big-endian,
- * bit 2: as GNU gprof does; bits 3 and 4: the format asked for; bit 5: details of samples; bit 6:
- * branches as samples. */
+ * bit 2: as GNU gprof does; bits 3 and 4: the format asked for; bit 5: details of samples, and
+ * fields of trace points; bit 6: branches as samples. */
 static inline struct input_opts fuzz_options(uint8_t how)
 {
 	struct input_opts o = { .target = { .is_64bit = how & 1, .big_endian = how & 2 } };
 
 	o.gnu = how & 4;
 	o.format = (enum input_format)(how >> 3 & 3);
-	o.details = how & 32;
+	o.details = o.trace_fields = how & 32;
 	o.branches = how & 64 ? INPUT_BRANCHES : INPUT_SAMPLES;
 	return o;
 }
@@ -46,7 +46,7 @@ static inline void fuzz_reader(const struct reader *reader, const uint8_t *data,
 		}
 		free(copy);
 	}
-	struct profile *p = profile_finish(b), *q = profile_canonical(p);
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL);
 	if (p->n_arcs != q->n_arcs || p->n_histograms != q->n_histograms)
 		abort();
 	profile_free(q);

@@ -22,7 +22,7 @@ static void ask_names(const char *dump)
 
 static void map_file(const char *path)
 {
-	struct modules *m = modules_new();
+	struct modules *m = modules_new(0);
 	struct module_key key = { .path = path, .pid = getpid(), .start = 0x1000, .end = 0x9000 };
 	struct module *module = modules_find(m, &key);
 	for (uint64_t offset = 0; offset < 0x5000; offset += 0x1000)

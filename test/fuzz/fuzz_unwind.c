@@ -28,13 +28,17 @@ static bool read_word(void *arg, uint64_t addr, uint64_t *ret)
 	return addr & 8;
 }
 
-static void step(enum unwind_machine machine, const struct unwind_row *row)
+static void step(const struct machine *machine, const struct unwind_row *row)
 {
-	static const uint64_t all[UNWIND_N_DWARF];
+	static const uint64_t all[MACHINE_REGISTERS];
 	struct unwind_regs r = {
 		.machine = machine, .pc = 1, .sp = 0x1000, .fp = 0x2000, .all = all, .exact = true
 	};
 	struct unwind_regs before = r;
+	if (!machine) { /* nothing is known of it */
+		expect(row->cfa == UNWIND_CFA_NONE);
+		return;
+	}
 	if (unwind_step(row, &r, read_word, NULL) != UNWIND_OK)
 		expect(r.pc == before.pc && r.sp == before.sp);
 	r = before;
@@ -105,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_file(data + 1, size - 1);
 		return 0;
 	}
+	static const struct machine *const machines[] = { &machine_x86_64, &machine_aarch64,
+							  &machine_riscv64, NULL };
 	size_t hdr = data[0] & 4 ? data[1] : 0;
 	if (hdr > size - 2)
 		hdr = size - 2;
@@ -114,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(body, data + 2 + hdr, size - 2 - hdr);
 	head = realloc(head, hdr ? hdr : 1);
 	body = realloc(body, size - 2 - hdr ? size - 2 - hdr : 1);
-	struct cfi_section s = { .machine = data[0] & 1 ? UNWIND_AARCH64 : UNWIND_X86_64,
+	struct cfi_section s = { .machine = machines[(data[0] & 1) | (data[0] >> 2 & 2)],
 				 .debug_frame = data[0] & 2,
 				 .data = body,
 				 .size = size - 2 - hdr,

@@ -184,6 +184,10 @@ raw = f.p("I", 4) + b"data"
 f.sample(500, [], more=raw + f.p("Q", 0) + regs + stack)
 f.sample(500, [USER], more=raw + f.p("QQQQQQQ", 2, 0x400200, 0x400101, 0, 0x400300, 0x400201, 0) + f.p("QQ", 0, 0))
 put("dumps", f.whole())
+f = File((IDENT | IP | TID | TIME | PERIOD | CHAIN | REGS | STACK,)).machine()
+stack = f.p("Q", 64) + f.p("8Q", 0x7ff010, 0x400200, 0x7ff100, 0x400300, 0, 0, 0, 0) + f.p("Q", 64)
+f.sample(500, [], more=regs + stack)  # the third frame is beyond it
+put("dump_cut", f.whole())
 DETAILS, BRANCHES = 32, 64  # fuzz.h
 f = File((IDENT | IP | TID | TIME | CPU | PERIOD | BRANCH,), branch=1 << 3).machine()
 f.rec(19, 0, f.p("Q", 11) + f.text("/one") + f.trailer(0))

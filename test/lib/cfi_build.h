@@ -66,7 +66,8 @@ static inline void cfi_fde(struct cfi_build *b, uint64_t low, uint64_t length, c
 	cfi_close(b, entry);
 }
 
-static inline struct cfi_section cfi_finish(const struct cfi_build *b, enum unwind_machine machine)
+static inline struct cfi_section cfi_finish(const struct cfi_build *b,
+					    const struct machine *machine)
 {
 	return (struct cfi_section){
 		.machine = machine, .data = b->at, .size = b->n, .addr = CFI_ADDR

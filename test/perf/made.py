@@ -122,13 +122,14 @@ class Recording:
                                    string('0') + b''.join(struct.pack('<II', i, s) for i, s in enumerate(sockets)))
         self.features[7] = struct.pack('<II', n, n)
 
-    def write(self, path):
+    def attr(self, i):
+        """The i-th event, 128 bytes."""
         flags = 1 << 10 | 1 << 18 | 1 << 20 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 23 | self.flags
-        attrs = b''
-        for i in range(self.events):
-            attr = struct.pack('<IIQQQQQ', 1, 128, i, 1000, self.kind, 0x14, flags).ljust(72, b'\0')
-            attr += struct.pack('<Q', 1 << 3 if self.kind & BRANCHES else 0)
-            attrs += attr.ljust(128, b'\0') + struct.pack('<QQ', 104 + 8 * i, 8)
+        attr = struct.pack('<IIQQQQQ', 1, 128, i, 1000, self.kind, 0x14, flags).ljust(72, b'\0')
+        return (attr + struct.pack('<Q', 1 << 3 if self.kind & BRANCHES else 0)).ljust(128, b'\0')
+
+    def write(self, path):
+        attrs = b''.join(self.attr(i) + struct.pack('<QQ', 104 + 8 * i, 8) for i in range(self.events))
         ids = struct.pack(f'<{self.events}Q', *range(7, 7 + self.events))
         at = 104 + len(ids) + len(attrs)
         bits = sum(1 << f for f in self.features)

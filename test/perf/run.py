@@ -6,7 +6,9 @@
 ../shared/cases/perf (or $KIN_PERF_CASES) holds inputs, a generator that makes perf.data files of them,
 and what perf 6.1 printed for each set of options. kin reads the generated perf.data, and also perf
 script's text of the same samples; live.py adds recordings made here, made.py such as only other
-machines make, seeds.py random ones with random options. Comment lines are compared, too, but for perf's tips, which are not
+machines make, seeds.py random ones with random options,
+facts.py what perf is no measure of,
+commands.py all commands on recordings with every kind of record. Comment lines are compared, too, but for perf's tips, which are not
 in the files. What is different on purpose is in KNOWN, with the lines that must be there instead.
 """
 import glob
@@ -17,6 +19,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
+import commands
+import facts
 import live
 import made
 import seeds
@@ -121,6 +125,10 @@ def main():
     if not wanted:
         with tempfile.TemporaryDirectory() as folder:
             live.test(tap, kin, folder)
+        with tempfile.TemporaryDirectory() as folder:
+            facts.test(tap, kin, folder)
+        with tempfile.TemporaryDirectory() as folder:
+            commands.test(tap, kin, folder, bool(os.environ.get('KIN_FULL')))
         if live.has_peer():
             with tempfile.TemporaryDirectory() as folder:
                 made.test(tap, kin, folder)

@@ -243,6 +243,56 @@ static int refused(char **argv)
 	return 97;
 }
 
+NOINLINE static void *waits_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* Two threads that never run again. */
+static int waiting(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, waits_for_ever, NULL);
+	usleep(100000);
+	puts("begun");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+static void *nothing(void *arg)
+{
+	for (volatile int i = 0; i < 20000; i++)
+		;
+	return arg;
+}
+
+static void *churns(void *once)
+{
+	do {
+		pthread_t t[4];
+		for (int i = 0; i < 4; i++)
+			pthread_create(&t[i], NULL, nothing, NULL);
+		for (int i = 0; i < 4; i++)
+			pthread_join(t[i], NULL);
+	} while (!once);
+	return NULL;
+}
+
+/* Threads that come and go, for ever. */
+static int churn(void)
+{
+	pthread_t t;
+	puts("begun");
+	fflush(stdout);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t, NULL, churns, NULL);
+	churns(NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -275,6 +325,10 @@ int main(int argc, char **argv)
 		return jit();
 	if (!strcmp(name, "dispositions"))
 		return dispositions();
+	if (!strcmp(name, "waiting"))
+		return waiting();
+	if (!strcmp(name, "churn"))
+		return churn();
 	if (!strcmp(name, "refused"))
 		return refused(argv + 2);
 	if (!strcmp(name, "exit"))

@@ -17,6 +17,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+sys.path.insert(0, HERE)
+import perf_words
 from tap import Tap
 
 LIMIT = 120  # seconds for one command: the machine may be busy
@@ -106,15 +108,33 @@ def test_attribution(tap, box):
         bar, foo = share(graph, 'bar'), share(graph, 'foo')
         tap.ok(p.returncode == 0 and bar > 97, f'-g {mode}: bar is on the stack all the time', p.err + graph)
         tap.ok(52 < foo < 68, f'-g {mode}: foo for three fifths of it', f'{foo} %\n' + graph)
+    p = box.record('-g', 'fp', '-o', 'none.kin', './fast', 'foobar', '150')
+    strict, folded = box.run(box.kin, 'info', '--strict', 'none.kin'), box.run(box.kin, 'script', '--folded', 'none.kin').out
+    tap.ok(sampled(p.err)[1] < 5 and strict.returncode == 1 and ';[cut];' in folded,
+           '-g fp, a program without frame pointers: stacks are cut, and in doubt', p.err + strict.err + folded)
+    p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
+    strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
+    tap.ok(sampled(p.err)[1] > 98 and strict.returncode == 0, '-g fp, a program with them: stacks are complete',
+           p.err + strict.err)
     part, complete = sampled(box.record('./fast', 'spin', '400').err)
     tap.ok(complete >= 98, 'stacks of optimised code are complete', f'{complete} %')
     tap.ok(90 <= part <= 101, 'samples stand for the CPU time that the kernel counted', f'{part} %')
 
 
 def test_deep(tap, box):
-    p = box.record('-o', 'deep.kin', './fast', 'deep', '200')
+    p = box.record('-o', 'deep.kin', './fast', 'deep', '40')
     graph = box.graph('deep.kin')
-    tap.ok('read on' in p.err and share(graph, 'main') > 80, 'stacks deeper than the copy reach main', p.err + graph)
+    if os.geteuid() or os.cpu_count() > 8:
+        tap.skip('stacks of 25 KiB reach main', 'the buffers may be too small for copies of that size')
+    else:
+        tap.ok(share(graph, 'main') > 80, 'stacks of 25 KiB reach main', p.err + graph)
+    p = box.record('-o', 'deeper.kin', './fast', 'deep', '200')
+    graph = box.graph('deeper.kin')
+    tap.ok(share(graph, 'deep') > 95 and share(graph, 'main') < 5 and share(graph, '[cut]') > 95,
+           'what lies beyond the largest copy is cut, and shown as cut', p.err + graph)
+    strict = box.run(box.kin, 'info', '--strict', 'deeper.kin')
+    tap.ok(strict.returncode == 1 and 'could not be walked to their end' in strict.err,
+           'kin info --strict doubts it', strict.err)
 
 
 def test_status(tap, box):
@@ -200,7 +220,14 @@ def test_trees(tap, box):
     p = box.run(box.kin, 'diff', '--inclusive', '--format=json', '--fail-above=50', 'runs.kin', 'slower.kin')
     main = [r for r in rows(p.out) if r['name'] == 'main']
     tap.ok(p.returncode == 1 and 'has grown by' in p.err and len(main) == 1 and .07 < main[0]['change'] < .13 and
-           .03 < main[0]['before'] < .08 and 0 < main[0]['chance'] < .1, 'kin diff: the mean of three runs each', p.out[-2000:] + p.err)
+           .03 < main[0]['before'] < .08, 'kin diff: the mean of three runs each', p.out[-2000:] + p.err)
+    # Also of runs that happened to have equally many samples.
+    tap.ok(len(main) == 1 and main[0]['chance'] > .001, 'whose chance is that of sampling, at least', p.out[-2000:])
+    p = box.run(box.kin, 'diff', 'runs.kin', 'slower.kin')
+    tap.ok('by these runs' in p.out and 'what the machine did otherwise' in p.out, 'and of the total an interval', p.out)
+    box.record('-o', 'single.kin', './prog', 'spin', '50')
+    p = box.run(box.kin, 'diff', 'single.kin', 'slower.kin')
+    tap.ok('by these runs' not in p.out and 'only repetitions say' in p.out, 'which one run does not have', p.out)
 
 
 def test_attach(tap, box):
@@ -234,6 +261,19 @@ def test_attach(tap, box):
     tap.ok(p.returncode not in (0, -6, -11) and 'No such process' in p.err, 'a process that there is not', p.err)
 
 
+def test_churn(tap, box):
+    """A process whose threads come and go all the time is one process."""
+    target = box.popen('./prog', 'churn')
+    target.stdout.readline()
+    said = []
+    for _ in range(12):
+        p = box.record('-o', 'churn.kin', '-p', str(target.pid), '--duration', '100ms')
+        said += re.findall(r'\d+ process(?:es)?', p.err)
+    target.kill()
+    target.communicate()
+    tap.ok(said == ['1 process'] * 12, 'threads that come and go are no processes', said)
+
+
 def test_killed(tap, box):
     target = box.popen('./prog', 'foobar', '60000')
     p = box.popen(box.kin, 'record', '-o', 'killed.kin', '-p', str(target.pid))
@@ -246,6 +286,8 @@ def test_killed(tap, box):
     target.kill()
     target.communicate()
     seconds = [float(r[2].split()[0]) for r in box.info('killed.kin') if r[1] == 'duration']
+    ahead = [r for r in box.info('killed.kin') if r[0] == 'audit' and float((re.findall(r'([\d.]+) %', r[3] or '') or [0])[0]) > 100]
+    tap.ok(not ahead, 'and nothing is more than the whole', ahead)
     tap.ok(seconds and seconds[0] >= 5, 'after 6 s at least 5 s are in the file', seconds)
     p = box.run(box.kin, 'graph', 'killed.kin')
     tap.ok(share(p.out, 'bar') > 97 and p.returncode == 0 and 'was not ended' in p.err,
@@ -263,8 +305,8 @@ def test_audit(tap, box):
     tap.ok(facts.get('CPU time by the kernel', 0) > 0.49 and said['CPU time sampled'] and not wrong,
            'the audit is in the file', f'{wrong} {facts} {p.err}')
     samples = [r[2] for r in box.info('audit.kin') if r[0] == 'samples' and 'clock' in r[1] or r[1] == 'cycles']
-    ends = facts.get('stacks complete', 0) + facts.get('stacks cut short', 0)
-    tap.ok(samples and samples[0] == ends, 'every stack is complete or cut', f'{samples} {facts}')
+    ends = sum(facts.get(f'stacks {end}', 0) for end in ('complete', 'guessed', 'cut short'))
+    tap.ok(samples and samples[0] == ends, 'every stack is complete, guessed or cut', f'{samples} {facts}')
     if os.path.exists(os.path.join(box.folder, 'killed.kin')):
         p = box.run(box.kin, 'info', '--strict', 'killed.kin')
         tap.ok(p.returncode == 1 and 'was not ended' in p.err, 'kin info --strict doubts what was not ended', p.err)
@@ -275,16 +317,41 @@ def test_wall(tap, box):
     found = re.search(r'blocked ([\d.]+) s', p.err)
     tap.ok(found and 0.29 < float(found[1]) < 0.9, '--wall: 0.3 s of sleep are 0.3 s', p.err)
     tap.ok('switches' in p.err, 'switches are counted', p.err)
+    target = box.popen('./prog', 'waiting')
+    target.stdout.readline()
+    p = box.record('--wall', '-o', 'waits.kin', '-p', str(target.pid), '--duration', '300ms')
+    target.kill()
+    target.communicate()
+    text = box.run(box.kin, 'script', 'waits.kin').out
+    tap.ok('waits_for_ever+' in text and 'waiting+' in text and text.count('pause+') == 2,
+           '--wall -p: threads that only wait have the place where they do', f'{text} {p.err}')
+    test_parallelism(tap, box)
+
+
+def record_pair(box):
+    """Shares of (symbol, threads that ran), of two threads that have work at once."""
     box.record('--wall', '-o', 'pair.kin', './prog', 'pair')
     found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'sym,parallelism', '--format=json', 'pair.kin').out)
     self_of = collections.Counter()
     for r in found:
         self_of[r['symbol'], int(r['parallelism'])] += r['self']
+    return self_of
+
+
+def test_parallelism(tap, box):
+    """Where other programs are busy two threads may run one after the other."""
+    for attempt in range(10):
+        self_of = record_pair(box)
+        if self_of['loop', 2] > .3:
+            break
     ran = {n for _, n in self_of}
-    if len(os.sched_getaffinity(0)) < 2:
-        tap.skip('how many threads ran at a time', 'one CPU')
-    else:
-        tap.ok(ran <= {1, 2} and self_of['loop', 2] > 0 and self_of['loop', 1] > 0, 'how many threads ran at a time', f'{self_of}')
+    tap.ok(ran <= {1, 2} and self_of['loop', 1] > 0, 'no more threads ran at a time than there were', f'{self_of}')
+    if self_of['loop', 2] <= .3:
+        why = ('one CPU' if len(os.sched_getaffinity(0)) < 2 else
+               'NOT TESTED: the machine is too busy: in ten tries it hardly ran both threads at once')
+        tap.skip('how many threads ran at a time', why)
+        return
+    tap.ok(True, 'how many threads ran at a time')
     found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'sym', '--latency', '--format=json', 'pair.kin').out)
     wall = {r['symbol']: r['latency_children'] for r in found}
     cpu = {r['symbol']: r['children'] for r in found}
@@ -350,10 +417,24 @@ def test_unprivileged(tap, box):
     graph = box.graph('theirs/profile.kin')
     tap.ok(share(graph, 'bar') > 97, 'unprivileged: bar is on the stack all the time', p.err + graph)
     tap.ok('user mode alone' in p.err and 'LOST' not in p.err, 'unprivileged: user mode, and it is said', p.err)
+    test_placeless(tap, box, folder)
     p = box.record('-o', 'x.kin', '-p', '1', cwd=folder, user=NOBODY)
     tap.ok(p.returncode == 125 and 'it takes root' in p.err, 'somebody else\'s process: said in one line', p.err)
     p = box.record('-a', cwd=folder, user=NOBODY)
     tap.ok(p.returncode == 125 and 'sysctl' in p.err, '-a: what to do', p.err)
+
+
+def test_placeless(tap, box, folder):
+    """What blocks and hardly computes has no sample whose place could stand for where it blocked."""
+    for attempt in range(5):
+        p = box.record('--wall', '-o', 'asleep.kin', 'sleep', '0.3', cwd=folder, user=NOBODY)
+        strict = box.run(box.kin, 'info', '--strict', 'theirs/asleep.kin')
+        if 'has no place' in strict.err:
+            break
+    tap.ok(strict.returncode == 1 and re.search(r"% of the time 'blocked.*has no place", strict.err),
+           'unprivileged --wall: time without a place is a doubt', p.err + strict.err)
+    text = box.run(box.kin, 'graph', '--event', 'blocked (place estimated)', 'theirs/asleep.kin').out
+    tap.ok('has no place' in text, 'and the call graph of that event says it', text)
 
 
 def test_refused(tap, box):
@@ -361,12 +442,152 @@ def test_refused(tap, box):
     if p.returncode == 98:
         tap.skip('perf_event_open refused', 'no seccomp here')
         return
-    inside = 'from inside' in p.err
     tap.ok('does not let this user sample' in p.err and 'seccomp' in p.err, 'no permission: why, and what to do', p.err)
-    tap.ok(p.returncode == (5 if inside else 125), 'then measured from inside, if the runtime is there; else status 125',
-           f'{p.returncode} {p.err}')
+    tap.ok(p.returncode == 5 and 'from inside' in p.err and '-> inside.kin' in p.err,
+           'then measured from inside, and it is said where that is', f'{p.returncode} {p.err}')
     p = box.run('./prog', 'refused', box.kin, 'record', '-p', '1')
     tap.ok(p.returncode == 125, 'a running process: status 125', f'{p.returncode} {p.err}')
+
+
+def test_inside(tap, box):
+    """Without permission it is as with it: one recording, in the file that was named."""
+    def inside(*words):
+        return box.run('./prog', 'refused', box.kin, 'record', *words)
+
+    def files(stem):
+        return sorted(f for f in os.listdir(box.folder) if f.startswith(stem))
+    if box.run('./prog', 'refused', '/bin/true').returncode == 98:
+        tap.skip('recordings from inside', 'no seccomp here')
+        return
+    inside('-o', 'again.kin', './fast', 'spin', '100')
+    p = inside('-o', 'again.kin', './prog', 'foobar', '200')
+    tap.ok(p.returncode == 0 and files('again') == ['again.kin'] and share(box.graph('again.kin'), 'bar') > 97,
+           'from inside: an older recording is replaced', f'{files("again")} {p.err}')
+    part, complete = sampled(p.err)
+    tap.ok(part > 80 and complete > 80 and '-> again.kin' in p.err, 'from inside: the last lines say how far to trust it', p.err)
+    p = inside('-o', 'again.kin', './nothing-here')
+    tap.ok(p.returncode == 127 and share(box.graph('again.kin'), 'bar') > 97, 'from inside: what never ran replaces nothing', p.err)
+    p = inside('-o', 'many.kin', 'sh', '-c', './prog foobar 200 & ./fast spin 200 & wait')
+    names = box.flat('many.kin')
+    tap.ok(p.returncode == 0 and files('many') == ['many.kin'] and {'bar', 'spin'} <= set(names) and '3 processes' in p.err,
+           'from inside: processes that it starts are in the same file', f'{files("many")} {names} {p.err}')
+    p = inside('-q', '-r', '3', '-o', '100%p.kin', './prog', 'foobar', '50')
+    pids = {r[3].split(',')[0] for r in box.info('100%p.kin') if r[0] == 'thread'}
+    tap.ok(p.returncode == 0 and files('100') == ['100%p.kin'] and len(pids) == 3, 'from inside: -r, and a name as it is',
+           f'{files("100")} {pids} {p.err}')
+    p = inside('-o', 'lacks.kin', '--wall', '--perf-data', 'x.data', './prog', 'exit', '6')
+    tap.ok(p.returncode == 6 and 'without --wall, --perf-data' in p.err, 'from inside: what cannot be known is said', p.err)
+    with open(os.path.join(box.folder, 'text'), 'w') as f:
+        f.write('text')
+    p = inside('-o', 'text', './prog', 'exit', '7')
+    tap.ok(p.returncode == 7 and 'not a profile' in p.err, 'from inside: nothing else is overwritten, and the program runs', p.err)
+    p = inside('-o', '/nowhere/at/all.kin', './prog', 'foobar', '20')
+    tap.ok(p.returncode == 0 and 'there is no recording: cannot write' in p.err, 'from inside: no place for the file', p.err)
+    source = os.path.join(box.folder, 'seven.c')
+    with open(source, 'w') as f:
+        f.write('int main(void) { return 7; }')
+    if subprocess.run(['gcc', '-static', '-o', os.path.join(box.folder, 'seven'), source], stderr=subprocess.DEVNULL).returncode:
+        tap.skip('from inside: a static program', 'no static libc')
+        return
+    p = inside('-o', 'seven.kin', './seven')
+    tap.ok(p.returncode == 7 and 'linked statically' in p.err and 'or use kin record' not in p.err,
+           'from inside: a static program runs, and it is said that nothing is measured', f'{p.returncode} {p.err}')
+
+
+def test_counts(tap, box):
+    """kin run says whether calls were counted."""
+    source = os.path.join(HERE, 'programs.c')
+    subprocess.run(['gcc', '-pg', '-O0', '-o', os.path.join(box.folder, 'prog.pg'), source, '-lpthread'], check=True)
+    for program, more, counted in (('./prog', [], False), ('./prog.pg', [], True), ('./prog', ['--no-calls'], True)):
+        p = box.run(box.kin, 'run', *more, '-o', 'counts.kin', program, 'foobar', '50')
+        tap.ok(('no calls were counted' in p.err) != counted and 'counts.kin' in p.err,
+               f'kin run {" ".join(more)} {program}: it says {"nothing" if counted else "that no calls were counted"}', p.err)
+
+
+def test_two(tap, box):
+    """Two recordings into one file at a time: one of them says that it cannot."""
+    ways = {'kin record': [box.kin, 'record'], 'kin run': [box.kin, 'run']}
+    for first in ways:
+        for second in ways:
+            box.remove('two.kin')
+            a = box.popen(*ways[first], '-o', 'two.kin', 'sh', '-c', 'echo; read line; exec ./prog foobar 100', stdin=subprocess.PIPE)
+            a.stdout.readline()
+            while not os.path.exists(os.path.join(box.folder, 'two.kin')):
+                time.sleep(.01)
+            b = box.run(*ways[second], '-o', 'two.kin', './fast', 'exit', '3')
+            a.communicate('\n', timeout=LIMIT)
+            others = [f for f in os.listdir(box.folder) if re.match(r'two\..*(kin|old|tmp)', f)]
+            graph = ''.join(box.graph(f) for f in others)
+            tap.ok(b.returncode == 3 and 'is being written by' in b.err and share(graph, 'bar') > 97,
+                   f'{second} into the file of a {first} that goes on: it says so, and nothing is lost', f'{b.err} {others} {graph}')
+            for f in others:
+                box.remove(f)
+
+
+def test_parent(tap, box):
+    """What would end the program, and not the recorder: the program's end is as without us, in each."""
+    def alarm():
+        heed_signals()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+
+    def blocked():
+        heed_signals()
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        os.kill(os.getpid(), signal.SIGALRM)
+    pending = ['python3', '-c', 'import signal; print(signal.SIGALRM in signal.sigpending())']
+    ways = ([box.kin, 'record', '-q'], [box.kin, 'run', '-q'], ['./prog', 'refused', box.kin, 'record', '-q'])
+    for way in ways:
+        name = ' '.join(way[-2:]) + (' from inside' if 'refused' in way else '')
+        p = box.run(*way, './prog', 'spin', '20000', preexec_fn=alarm)
+        tap.ok(p.returncode == -signal.SIGALRM, f'{name}: an alarm that was set before ends the program', f'{p.returncode} {p.err}')
+        p = box.run(*way, *pending, preexec_fn=blocked)
+        tap.ok(p.out == 'True\n' and p.returncode == 0, f'{name}: a signal that waits goes on to the program', f'{p.returncode} {p.out} {p.err}')
+        script = f'ulimit -n 5; exec {" ".join(way)} ./prog exit 4'
+        p = box.run('bash', '-c', script)
+        tap.ok(p.returncode == 4 and 'Too many open files' in p.err, f'{name}: the program runs though there is no descriptor left',
+               f'{p.returncode} {p.err}')
+    for number in (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPWR, signal.SIGRTMIN + 3):
+        p = box.popen(box.kin, 'record', '-q', 'sh', '-c', 'echo; exec ./prog spin 20000')
+        p.stdout.readline()
+        p.send_signal(number)
+        p.communicate(timeout=LIMIT)
+        tap.ok(p.returncode == -number, f'signal {int(number)} to the recorder ends the program, too', p.returncode)
+    p = box.popen(box.kin, 'record', './prog', 'spin', '300', stderr=subprocess.PIPE)
+    p.stderr.close()
+    p.stderr = None
+    p.communicate(timeout=LIMIT)
+    tap.ok(p.returncode == 0, 'nobody reads the last lines: the status is the program\'s', p.returncode)
+    target = box.popen('./prog', 'spin', '60000')
+    p = box.run(box.kin, 'record', '-q', '-o', 'alarm.kin', '-p', str(target.pid), preexec_fn=alarm)
+    tap.ok(p.returncode == 0 and target.poll() is None, 'an alarm ends a recording of what runs already', f'{p.returncode} {p.err}')
+    target.kill()
+    target.communicate()
+
+
+def test_memory(tap, box):
+    """Each allocation of kin's fails once: it does its work all the same, or says why not."""
+    library = os.path.join(box.folder, 'failinj.so')
+    source = os.path.join(HERE, '..', 'reliability', 'failinj.c')
+    subprocess.run(['gcc', '-O2', '-fPIC', '-shared', '-w', '-o', library, source, '-ldl'], check=True)
+
+    def without(n, words):
+        """The n-th; none if that is 0. And how many there are."""
+        p = box.run('env', f'LD_PRELOAD={library}', 'FI_CLASS=alloc', f'FI_N={n}', 'FI_MODE=once', 'FI_ERRNO=12',
+                    f'FI_REPORT={box.folder}/calls', box.kin, *words)
+        with open(os.path.join(box.folder, 'calls')) as f:
+            return p, int(f.read().split()[0])
+    box.record('-q', '-o', 'memory.kin', './prog', 'exit', '0')
+    for words in (['merge', '-o', 'sum.kin', 'memory.kin'], ['record', '-q', '-o', 'small.kin', './prog', 'exit', '0']):
+        bad, total = [], without(0, words)[1]
+        for k in range(1, total + 1, 1 if FULL else 1 + total // 250):
+            box.remove('sum.kin')
+            p, _ = without(k, words)
+            sound = p.returncode == 0 or (0 < p.returncode < 128 and p.err)
+            if p.returncode == 0 and words[0] == 'merge':
+                sound = box.run(box.kin, 'info', 'sum.kin').returncode == 0
+            if not sound:
+                bad.append(f'call {k}: {p.returncode} {p.err}')
+        tap.ok(not bad and total > 50, f'kin {words[0]} without memory for one of its allocations: an error, or none', '\n'.join(bad))
 
 
 def test_perf_data(tap, box):
@@ -570,9 +791,10 @@ def main():
         if 'does not let' in first.err:
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
-        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_killed,
-                     test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
-                     test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked, test_compilers, test_lines):
+        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
+                     test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
+                     test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
+                     test_compilers, test_lines, *perf_words.TESTS):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:

@@ -23,7 +23,7 @@ LOSSES = 'arcs samples stacks blocks threads modules throttled truncated'.split(
 Module = collections.namedtuple('Module', 'id start end bias mapped_at unmapped_at flags path build_id')
 Thread = collections.namedtuple('Thread', 'index tid name start_ns end_ns cpu_ns sampled_ns samples')
 Stack = collections.namedtuple('Stack', 'thread epoch end count weight_ns pcs')        # end: 0 leaf only, 1 complete, 2 cut
-Latency = collections.namedtuple('Latency', 'thread at to count sum_ns min_ns max_ns probe_ns buckets')
+Latency = collections.namedtuple('Latency', 'thread at to count sum_ns min_ns max_ns probes_ns buckets')
 
 
 class Damaged(Exception):
@@ -95,9 +95,9 @@ class Kin:
                 at += 32 + 8 * depth
         elif kind == 8:
             for at in range(0, len(p) - 1271, 1272):
-                a, t, n, total, low, high, probe = struct.unpack_from('<7Q', p, at)
+                a, t, n, total, low, high, probes = struct.unpack_from('<7Q', p, at)
                 if t and n:
-                    self.latencies.append(Latency(thread, a, t, n, total, low, high, probe / 1024,
+                    self.latencies.append(Latency(thread, a, t, n, total, low, high, probes,
                                                   struct.unpack_from('<304I', p, at + 56)))
         elif kind == 10:
             for a, n, m, _ in struct.iter_unpack('<2Q2I', p):
@@ -105,9 +105,9 @@ class Kin:
                     self._retired_counts[m, a] += n
         elif kind == 11:
             for at in range(0, len(p) - 1279, 1280):
-                fm, tm, a, t, n, total, low, high, probe = struct.unpack_from('<2I7Q', p, at)
+                fm, tm, a, t, n, total, low, high, probes = struct.unpack_from('<2I7Q', p, at)
                 if n:
-                    self._retired_latencies.append((tm, Latency(0, a, t, n, total, low, high, probe / 1024,
+                    self._retired_latencies.append((tm, Latency(0, a, t, n, total, low, high, probes,
                                                                struct.unpack_from('<304I', p, at + 64))))
         elif kind == 7:
             for a, n in struct.iter_unpack('<2Q', p):

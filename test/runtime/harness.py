@@ -22,6 +22,7 @@ ap.add_argument('--only', default='')
 args = ap.parse_args()
 RT = os.path.realpath(os.path.join(args.build, 'runtime'))
 SO = os.path.join(RT, 'libkinrt.so')
+SRC = os.path.join(HERE, '..', '..', 'src')
 FULL = args.full or bool(os.environ.get('KIN_FULL'))
 TMP = tempfile.mkdtemp(prefix='kinrt.')
 ROOT = os.geteuid() == 0
@@ -32,7 +33,7 @@ tap = Tap()
 
 def build(out, *sources, flags='', after='', cc='gcc'):
     path = os.path.join(TMP, out)
-    cmd = f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w {flags} -o {path} ' + ' '.join(
+    cmd = f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w -I{SRC} {flags} -o {path} ' + ' '.join(
         os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
     p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
     if p.returncode:

@@ -3,6 +3,7 @@ import collections
 import os
 import re
 import shutil
+import subprocess
 
 import dump
 from harness import FULL, RT, TMP, build, counts_lost, describe, run, tap, wanted
@@ -72,6 +73,10 @@ def known():
     # Uncompensated a thousand pairs of hooks take 20,000 ns and more.
     tap.ok(plain.status == 0 and f['empty'].median() <= 15 and f['thousand'].median() < 14000,
            'latency: what measuring takes is taken off, of a call and of those below it', say)
+    tap.ok(200 < f['thousand'].min, 'latency: a thousand calls take no less than a thousand bare calls', say)
+    kin = os.path.join(RT, '..', 'kin')
+    said = subprocess.run([kin, 'latency', r.kins[0]], capture_output=True, text=True).stdout
+    tap.ok('measuring took more than what is left: thousand' in ' '.join(said.split()), 'latency: where measuring took more than the calls it is said', lambda: said)
     r, f = measured('known', options='')
     tap.ok(not f and r.kins, 'latency: not unless it is asked for')
 

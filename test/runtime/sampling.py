@@ -20,7 +20,7 @@ _built = {}
 
 def spin(flags=''):
     if flags not in _built:
-        _built[flags] = build(f'spin{len(_built)}', 'spin.c', flags=flags)
+        _built[flags] = build(f'spin{len(_built)}', 'spin.c', flags='-rdynamic ' + flags)
     return _built[flags]
 
 
@@ -116,6 +116,11 @@ def threads():
     h = kins[0].header
     tap.ok(near(h['sampled_ns'] / 1e9, cpu_of(r), share=.35, slack=.05) and near(h['cpu_ns'] / 1e9, cpu_of(r)) and r.status == 0,
            'sampling threads: 2,000 that live for 0.2 ms', lambda: f'{h} {cpu_of(r)}')
+    r, kins = sampled('many_threads')
+    h = kins[0].header
+    tap.ok(weights(kins)['burn_b'] > .7 and h['sampled_ns'] > .7 * h['cpu_ns'] and
+           sum(x.cpu_ns for x in kins[0].threads) <= 1.05 * h['cpu_ns'],
+           'sampling threads: two after the 1,024th, beside 1,200 that come and go', lambda: f'{h} {weights(kins)}')
     r, kins = unnoticed('blocked', name='threads that block all signals')
     k = kins[0]
     blocked = [x for x in k.threads if x.tid != k.header['pid']][0]
@@ -138,6 +143,25 @@ def control():
            'sampling control: 100 a second, without stacks', lambda: f'{n} {kins[0].stacks[:3]}')
 
 
+@part('chance')
+def chance():
+    if not shutil.which('strace'):
+        tap.skip('sampling chance: periods vary', 'no strace')
+        return
+    r = run(['strace', '-f', '-e', 'trace=timer_settime', '-o', 'calls.txt', '-E', f'LD_PRELOAD={SO}', '-E', 'KIN_OPTIONS=sample=50', spin(), 'shares', '1'],
+            preload=False)
+    text = r.files.get('calls.txt', b'').decode()
+    if 'timer_settime' not in text:
+        tap.skip('sampling chance: periods vary', 'strace sees nothing')
+        return
+    firsts = [int(s) * 1000 + int(ns) / 1e6 for s, ns in re.findall(r'it_value=\{tv_sec=(\d+), tv_nsec=(\d+)\}', text)][1:]
+    tick = time.clock_getres(time.CLOCK_MONOTONIC_COARSE if hasattr(time, 'CLOCK_MONOTONIC_COARSE') else 6) * 1000
+    tap.ok(len(firsts) > 20 and len(set(firsts)) > len(firsts) * .9 and all(10 - tick / 2 <= x < 30 - tick / 2 for x in firsts) and
+           min(firsts) + tick / 2 < 16 and max(firsts) + tick / 2 > 24, 'sampling chance: periods of 20 ms vary by half', lambda: str(firsts))
+    w = weights([dump.read(f) for f in r.kins])
+    tap.ok(near(sum(w.values()), cpu_of(r), share=.1), 'sampling chance: the time of all samples is that of the clock', lambda: f'{w} {r.err[-300:]}')
+
+
 # ---- stacks ----
 
 @part('stacks')
@@ -158,7 +182,7 @@ def stacks():
         tap.ok(near(inc['nested'], inc['m_' + mode], share=.1) or mode != 'altstack', f'sampling stacks {name}: through the signal frame',
                lambda: str(inc))
     r, kins = unnoticed('deep', name='20,000 deep')
-    tap.ok(sum(s.weight_ns for s in kins[0].stacks if s.end == 2 and len(s.pcs) == 512) > 2e8, 'sampling stacks: 20,000 deep: cut, and said so',
+    tap.ok(sum(s.weight_ns for s in kins[0].stacks if s.end == 2 and len(s.pcs) == 1024) > 2e8, 'sampling stacks: 20,000 deep: cut, and said so',
            lambda: str([(s.end, len(s.pcs)) for s in kins[0].stacks[:9]]))
 
 
@@ -168,14 +192,68 @@ def stacks():
 def signals():
     for mode, name in (('sigprof', 'its own SIGPROF and ITIMER_PROF'), ('all_signals', 'it takes every real-time signal'),
                        ('eintr', 'no system call is interrupted'), ('errno', 'errno'),
-                       ('default', 'a real-time signal without handler kills')):
+                       ('default', 'a real-time signal without handler kills'),
+                       ('raw_reset', 'all signals are reset by system calls of its own'),
+                       ('syscall_reset', 'all signals are reset, and ours taken, by syscall()'),
+                       ('old_signal', 'handlers by older functions'),
+                       ('waits', 'calls that unblock signals while they wait'),
+                       ('reads_signal', 'it reads our signal by signalfd()')):
         r, kins = unnoticed(mode, name=name)
         w = sum(weights(kins).values())
         if mode == 'all_signals':
-            tap.ok(near(w, cpu_of(r) - .2, share=.15) and kins[0].error == 'no signal is left for sampling',
+            tap.ok(near(w, cpu_of(r) - .24, share=.15) and kins[0].error == 'no signal is left for sampling',
                    f'sampling {name}: and is sampled as long as one is left', lambda: f'{w} {cpu_of(r)} {kins[0].error}')
-        elif mode != 'default':
+        elif mode == 'raw_reset':
+            tap.ok(near(w, .1, share=.3) and 'took the signal' in kins[0].error, f'sampling {name}: it is sampled up to there, and told', lambda: f'{w} {kins[0].error}')
+        elif mode not in ('default', 'waits'):
             tap.ok(near(w, cpu_of(r), share=.15), f'sampling {name}: and is sampled all the same', lambda: f'{w} {cpu_of(r)}')
+
+
+@part('debugger')
+def debugger():
+    if not shutil.which('gdb'):
+        tap.skip('sampling debugger: it stops at no sample', 'no gdb')
+        return
+    r = run(['gdb', '-nx', '-batch', '-ex', f'set exec-wrapper env LD_PRELOAD={SO} KIN_OPTIONS={ON}', '-ex', 'run', '--args', spin(), 'shares', '0.2'],
+            preload=False)
+    if 'Inferior 1' not in r.out:
+        tap.skip('sampling debugger: it stops at no sample', 'gdb runs nothing here')
+        return
+    w = sum(weights(map(dump.read, r.kins)).values())
+    tap.ok('exited normally' in r.out and 'received signal' not in r.out and w > .1, 'sampling debugger: it stops at no sample', lambda: f'{w} {describe(r)}')
+
+
+@part('no signal')
+def no_signal():
+    for what in ('ignore', 'block'):
+        r = run(['env', f'--{what}-signal', spin(), 'shares', '0.1'], options=ON)
+        k = [k for k in map(dump.read, r.kins) if re.search(r'^exe=.*/spin', k.info, re.M)]
+        tap.ok(r.status == 0 and len(k) == 1 and (k[0].error == 'no signal is left for sampling' if what == 'ignore' else not k[0].stacks),
+               f'sampling: all signals are inherited, to {what} them: the file says what it lacks', lambda: describe(r) + str(k and k[0].header))
+        tap.ok(len(k) == 1 and (what == 'ignore' or near(k[0].header['cpu_ns'] / 1e9, .1) and k[0].header['sampled_ns'] == 0),
+               f'sampling: all signals are inherited, to {what} them: how much time there was', lambda: str(k and k[0].header))
+
+
+@part('first calls')
+def first_calls():
+    """Of functions that are async-signal-safe, while the loader's lock is held."""
+    slow = build('slow.so', 'slow.c', flags='-shared -fPIC')
+    unnoticed('in_handler', slow, name='first calls in a handler while a constructor waits')
+
+
+@part('small stacks')
+def small_stacks():
+    r, kins = unnoticed('small_altstack', name='a signal stack of 8 KiB')
+    w = weights(kins)
+    tap.ok(near(w['burn_a'], .3, share=.15), 'sampling a signal stack of 8 KiB: and is sampled there', lambda: str(w))
+    plug = build('small_plug.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
+    left = []
+    for options in (ON, 'sample=off'):
+        r, kins = unnoticed('hooks_on_small_stack', plug, options=options, name=f'a signal stack of 4 KiB, {options}')
+        left.append(int(re.search(r'left (\d+)', r.err)[1]))
+    plain = run([spin(), 'hooks_on_small_stack', plug], preload=False)
+    most = int(re.search(r'left (\d+)', plain.err)[1])
+    tap.ok(all(most - n < 1024 for n in left) and all(left), 'sampling small stacks: hooks take less than 1 KiB', lambda: f'{most} {left}')
 
 
 # ---- processes ----
@@ -187,6 +265,12 @@ def processes():
     children = [k for k in kins if k not in own]
     tap.ok(15 <= len(children) <= 25 and all(near(weights([k])['burn_b'], .02, share=.5) for k in children),
            'sampling children: those that use time have files of their own', lambda: f'{len(kins)} {[weights([k]) for k in children]}')
+    r, kins = unnoticed('clones', name='children of _Fork(), clone() and its system calls')
+    got = sorted(weights([k])['burn_b'] for k in kins)
+    tap.ok(len(kins) == 5 and all(near(x, .1, share=.3) for x in got[1:]), 'sampling children of _Fork(), clone() and its system calls: each has a file',
+           lambda: f'{len(kins)} {got}')
+    r, kins = unnoticed('c11', name='threads of thrd_create()')
+    tap.ok(near(weights(kins)['burn_c'], .3, share=.15), 'sampling threads of thrd_create()', lambda: f'{weights(kins)}')
     r, kins = unnoticed('execs', '10', name='ten times exec', options=ON)
     w = weights(kins)
     tap.ok(len(kins) == 11 and .03 < w['burn_a'] < .2 and sum(k.header['end'] == 4 for k in kins) == 10,
@@ -194,6 +278,8 @@ def processes():
     r, kins = unnoticed('vforks', name='vfork and exec')
     w = weights(kins)
     tap.ok(near(w['burn_a'], .2, share=.15), 'sampling vfork: the parent is sampled', lambda: f'{w}')
+    r, kins = unnoticed('clone_vm', name='a child with the same memory')
+    tap.ok('CLONE_VM' in kins[0].error, 'sampling a child with the same memory: that it was not sampled is said', lambda: kins[0].error)
     shell = run(['sh', '-c', f'for i in 1 2; do echo "int main(void) {{ return $i; }}" >p$i.c; gcc -O2 -o p$i p$i.c; ./p$i; echo $?; done'],
                 options=ON, env={'PATH': os.environ['PATH']})
     plain = run(['sh', '-c', f'for i in 1 2; do echo "int main(void) {{ return $i; }}" >p$i.c; gcc -O2 -o p$i p$i.c; ./p$i; echo $?; done'],
@@ -251,23 +337,53 @@ def libraries():
                 if f.startswith('plug_leaf') and f != f'plug_leaf_{n}':
                     wrong.append((s, m, f))
     tap.ok(right > 20 and not wrong, 'sampling libraries: samples in unloaded ones are theirs', lambda: f'{right} {wrong}')
+    r, kins = unnoticed('unseen', d, name='libraries that the C library unloads')
+    w = weights(kins)
+    starts = collections.Counter(m.start for m in kins[0].modules if 'plug_' in m.path)
+    got = [sum(s.weight_ns for s in kins[0].stacks if f'plug_{i}.so' in kins[0].place(s.pcs[0], s.epoch)[0]) / 1e9 for i in range(8)]
+    tap.ok(max(starts.values()) > 1 and all(.02 < x < .09 for x in got), 'sampling libraries that the C library unloads: each has its own time',
+           lambda: f'{starts} {got} {w}')
+    plug = build('stale_plug.so', 'plug.c', flags='-shared -fPIC -DWHICH=1')
+    r, kins = unnoticed('stale', f'{20000 if FULL else 8000}:{plug}', name='stale addresses of a library that comes and goes')
+    w = weights(kins)
+    tap.ok(w['plug'] > .02, 'sampling stale addresses: the library is seen where it runs', lambda: str(w))
     r, kins = unnoticed('late', SO, name='loaded by dlopen() beside running threads', with_preload=False)
     w = weights(kins)
     tap.ok(kins and near(w['burn_b'], .3, share=.15) and near(w['burn_a'], .3, share=.15), 'sampling late: threads that were there before are sampled, too',
            lambda: f'{w} {describe(r)}')
 
 
+@part('file')
+def file():
+    for flags in ('', '-pg'):
+        for size in ('0', '5000', '70000'):
+            plain = run([spin(flags), 'truncates', size], preload=False)
+            r = run([spin(flags), 'truncates', size], options=ON)
+            tap.ok((plain.status, plain.out) == (r.status, r.out), f'sampling {flags} file truncated to {size} bytes: the program behaves as without',
+                   lambda: describe(plain) + '\n' + describe(r))
+            if size == '5000':
+                with open(r.kins[0], 'rb') as f:
+                    tap.ok(b'was truncated' in f.read(4096), f'sampling {flags} file truncated to {size} bytes: what is left says so')
+    prog = build('spin_static', 'spin.c', flags='-pg -static -Wl,--eh-frame-hdr', after=os.path.join(RT, 'libkinrt.a'))
+    r = run([prog, 'truncates', '0'], preload=False, options=ON)
+    tap.ok(r.status == 0 and r.out == 'alive\n', 'sampling file truncated, static: the program behaves as without', lambda: describe(r))
+    unnoticed('bus', name='bus errors of its own')
+    unnoticed('bus_sent', name='SIGBUS, sent while it works')
+
+
 # ---- output ----
 
-def ticks(path):
-    """Of the histograms of a gmon.out, added up."""
+def ticks(path, low=0, high=1 << 64):
+    """Of the histograms of a gmon.out, added up: of the bins that begin in [low, high)."""
     total = 0
     with open(path, 'rb') as f:
         data = f.read()
     at = 20
     while at < len(data) and data[at] == 0:
         n = struct.unpack_from('<I', data, at + 17)[0]
-        total += sum(struct.unpack_from(f'<{n}H', data, at + 41))
+        start, end = struct.unpack_from('<QQ', data, at + 1)
+        bins = struct.unpack_from(f'<{n}H', data, at + 41)
+        total += sum(ticks for i, ticks in enumerate(bins) if low <= start + i * (end - start) // n < high)
         at += 41 + 2 * n
     return total
 
@@ -296,4 +412,35 @@ def gmon():
            'sampling gmon.out: one for each shared object, also of unloaded ones', lambda: f'{names} {total} {w}')
 
 
-PARTS = (shares, threads, control, stacks, signals, processes, killed, refused, libraries, gmon)
+CALLS = """
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void leaf(void) { sink++; }
+int main(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 2)
+        for (int i = 0; i < 100000; i++)
+            leaf();
+    return 0;
+}
+"""
+
+
+@part('gmon.out own')
+def gmon_own():
+    """Most of the time of these calls is the counting."""
+    with open(os.path.join(TMP, 'calls.c'), 'w') as f:
+        f.write(CALLS)
+    prog = build('calls', os.path.join(TMP, 'calls.c'), flags='-pg -static -Wl,--eh-frame-hdr', after=os.path.join(RT, 'libkinrt.a'))
+    at = {name: int(addr, 16) for addr, _, name in re.findall(r'^(\w+) (\w) (__st\w+_kinrt_code)$', subprocess.run(
+        ['nm', prog], capture_output=True, text=True).stdout, re.M)}
+    own = at.get('__start_kinrt_code', 0), at.get('__stop_kinrt_code', 0)
+    r = run([prog], preload=False, options=ON)
+    path = os.path.join(os.path.dirname(r.kins[0]), 'gmon.out')
+    counting = sum(v for k, v in weights([dump.read(f) for f in r.kins]).items() if k.startswith(('rt_', 'mcount', '_mcount')))
+    tap.ok(own[0] < own[1] and counting > 0 and ticks(path) > 0 and not ticks(path, *own),
+           'sampling gmon.out, static: the time of the counting is no function\'s',
+           lambda: f'{own} {counting} s, {ticks(path)} ticks, {ticks(path, *own)} of them')
+
+
+PARTS = (shares, threads, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, gmon_own)

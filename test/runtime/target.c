@@ -580,13 +580,41 @@ static int m_moncontrol(void)
 	return 0;
 }
 
+extern void _mcleanup(void) __attribute__((weak));
+
+/* gmon.out of the first 100 calls. */
+static int m_snapshot(void)
+{
+	calls(100);
+	if (_mcleanup)
+		_mcleanup();
+	calls(200);
+	puts("leaf 300");
+	return 0;
+}
+
+NOINLINE static int compares(const void *a, const void *b)
+{
+	leaf();
+	return *(const char *)a - *(const char *)b;
+}
+
+static int m_callback(void) /* called from the C library, which is outside of the program */
+{
+	char text[] = "ba";
+
+	qsort(text, 2, 1, compares);
+	puts("leaf 1");
+	return 0;
+}
+
 static const struct mode modes[] = {
 	SHARED_MODES,   M(int),         M(atexit),     M(exit_race),    M(fork),      M(fork_raw),
 	M(fork_start),  M(fork_idle),   M(fork_storm), M(fork_threads), M(fork_deep), M(vfork),
 	M(vfork_exec),  M(spawn),       M(exec),       M(exec_fails),   M(daemon),    M(close_all),
 	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
 	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
-	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),
+	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),   M(snapshot),  M(callback),
 };
 
 int main(int argc, char **argv)

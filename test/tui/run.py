@@ -4,14 +4,19 @@
 
 Needs tmux; without it nothing is tested, and that is said.
 """
+import fcntl
 import json
 import os
+import platform
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,6 +25,7 @@ from tap import Tap
 
 CASES = os.path.join(HERE, '..', 'cases')
 LIMIT = 20  # seconds that anything may take to appear
+WRITE = 1   # its number among the system calls of x86_64
 
 
 class Terminal:
@@ -281,6 +287,100 @@ def test_signal(tap, folder, build):
     t.close()
 
 
+class Stalled:
+    """A program on a terminal of its own that is read until a text is there, and then not any more."""
+
+    def __init__(self, command, folder, until, env=None):
+        self.master, self.slave = os.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+        self.modes = termios.tcgetattr(self.slave)
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
+            env={**os.environ, 'TERM': 'xterm', 'HOME': folder, **(env or {})},
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.text = b''
+        while until not in self.text:
+            if not self.read(LIMIT):
+                break
+        self.begun = until in self.text
+
+    def read(self, seconds):
+        """Whether there was something."""
+        if not select.select([self.master], [], [], seconds)[0]:
+            return False
+        self.text += os.read(self.master, 65536)
+        return True
+
+    def stall(self, *keys):
+        """Fills the terminal's buffer, and has the program draw more than fits; whether it hangs in that."""
+        full = os.open(os.ttyname(self.slave), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            try:
+                while os.write(full, b'.' * 4096):
+                    pass
+            except BlockingIOError:
+                pass
+            for key in keys:
+                os.write(self.master, key)
+            time.sleep(0.1)
+            state = open(f'/proc/{self.process.pid}/syscall').read().split()
+            if state[0] == str(WRITE):
+                os.close(full)
+                return True
+        os.close(full)
+        return False
+
+    def ended(self):
+        """The status; None: not even after a while."""
+        try:
+            return self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return None
+
+    def close(self):
+        os.close(self.slave)
+        os.close(self.master)
+
+
+def test_stalled(tap, folder, build):
+    """A terminal that is not read, as with a stalled ssh: signals end what hangs in writing to it."""
+    kin = os.path.join(os.path.abspath(build), 'kin')
+    if platform.machine() != 'x86_64':
+        tap.skip('a stalled terminal', 'the number of write() is known for x86_64 alone')
+        return
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        t = Stalled([kin, 'browse', 'a.folded'], folder, b'busy')
+        hangs = t.begun and t.stall(b'?', b'x')
+        t.process.send_signal(number)
+        status = t.ended()
+        tap.ok(hangs and status == -number, f'stalled: {number.name} ends it', f'{hangs} {status}')
+        tap.ok(termios.tcgetattr(t.slave) == t.modes, f'stalled: after {number.name} the modes are as they were')
+        seen = len(t.text)
+        while t.read(0.2):
+            pass
+        tap.ok(b'\x1b[?1049l' in t.text[seen:], f'stalled: after {number.name} its screen is left', repr(t.text[-200:]))
+        t.close()
+
+
+def test_top_stalled(tap, folder, build):
+    kin = os.path.join(os.path.abspath(build), 'kin')
+    t = Stalled([kin, 'top', '-d', '0.05', '-p', str(os.getpid())], folder, b'kin top')
+    if not t.begun:
+        t.process.kill()
+        t.process.wait()
+        tap.skip('kin top on a stalled terminal', repr(t.text[-200:]))
+        return
+    hangs = t.stall(b's', b'?', b'x')
+    t.process.send_signal(signal.SIGTERM)
+    status = t.ended()
+    tap.ok(hangs and status == -signal.SIGTERM and termios.tcgetattr(t.slave) == t.modes, 'kin top on a stalled terminal: SIGTERM ends it',
+           f'{hangs} {status}')
+    t.close()
+
+
 def test_colors(tap, folder, build):
     for env, colored in (({}, True), ({'NO_COLOR': '1'}, False)):
         t = Terminal(folder, build, **env)
@@ -302,7 +402,7 @@ def test_without(tap, folder, build):
     kin = os.path.join(os.path.abspath(build), 'kin')
     done = subprocess.run(['setsid', '-w', kin, 'browse', 'a.folded'], cwd=folder, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
-    tap.ok(done.returncode == 1 and 'there is no terminal' in done.stderr, 'without a terminal: said', done.stderr)
+    tap.ok(done.returncode == 1 and 'no terminal: /dev/tty' in done.stderr, 'without a terminal: said', done.stderr)
     t = Terminal(folder, build)
     t.run('TERM=dumb kin browse a.folded; echo status=$?')
     s = t.wait('status=1')
@@ -431,11 +531,14 @@ def kill(folder, command):
 
 def main():
     build, tap = sys.argv[1], Tap()
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:  # programs inherit what nohup ignores
+        signal.signal(number, signal.SIG_DFL)
     if not shutil.which('tmux'):
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_narrow, test_signal, test_stop, test_colors, test_without, test_top):
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_narrow, test_signal, test_stalled, test_stop,
+                     test_colors, test_without, test_top, test_top_stalled):
             test(tap, folder, build)
     return tap.done()
 

@@ -567,22 +567,22 @@ static void test_missing_sources(void)
 	mkdir("sub/other.c", 0777);
 	CHECK(annotated(&x, &o, plain), "ERROR could not locate `./sub/other.c'\n"
 					"ERROR could not locate `./main.c'\n");
-	struct kin_error *err = source_open("./main.c", dirs, &text);
+	struct kin_error *err = source_open("./main.c", dirs, false, &text);
 	OK_STR(kin_error_message(err), "source './main.c': ./main.c: not a regular file");
 	kin_error_free(err);
 	mkdir("else", 0777);
 	write_file("else/main.c", "found", 5);
-	OK(!source_open("./main.c", dirs, &text));
+	OK(!source_open("./main.c", dirs, false, &text));
 	OK_STR(text.path, "else/./main.c");
 	source_done(&text);
-	err = source_open("/nonexistent/main.c", dirs, &text);
+	err = source_open("/nonexistent/main.c", dirs, false, &text);
 	OK(!err);
 	OK_STR(text.path, "else/main.c");
 	source_done(&text);
-	err = source_open("-", NULL, &text); /* not standard input */
+	err = source_open("-", NULL, false, &text); /* not standard input */
 	OK_STR(kin_error_message(err),
-	       "source '-': no such file, neither as named nor in the current folder; "
-	       "name the folder it is in");
+	       "source '-': no such file, neither as named nor in the current directory; "
+	       "name the directory it is in");
 	kin_error_free(err);
 
 	unlink("else/main.c");
@@ -591,6 +591,52 @@ static void test_missing_sources(void)
 	rename("sub/away.c", "sub/other.c");
 	write_file("main.c", main_c, sizeof(main_c) - 1);
 	done(&x);
+}
+
+static bool is_shown(const char *path, const char *const *dirs, bool any)
+{
+	struct source_text text = { 0 };
+	struct kin_error *err = source_open(path, dirs, any, &text);
+	bool refused =
+		err && strstr(kin_error_message(err), "does not look like source code; "
+						      "if it is, -I DIRECTORY names its directory");
+	bool shown = !err;
+	OK(shown || refused);
+	kin_error_free(err);
+	source_done(&text);
+	return shown;
+}
+
+/* Debug information says which files are source; what is none is not shown for that. */
+static void test_secrets(void)
+{
+	char away[] = "/tmp/kin-secret-XXXXXX", secret[64], link[64], code[64], header[64];
+	OK(mkdtemp(away));
+	snprintf(secret, sizeof(secret), "%s/shadow", away);
+	snprintf(link, sizeof(link), "%s/link.c", away);
+	snprintf(code, sizeof(code), "%s/code.RS", away);
+	snprintf(header, sizeof(header), "%s/include", away);
+	write_file(secret, "x", 1);
+	write_file(code, "x", 1);
+	OK(!symlink(secret, link) && !mkdir(header, 0777));
+	snprintf(header, sizeof(header), "%s/include/vector", away);
+	write_file(header, "x", 1);
+	write_file("no_ending", "x", 1);
+
+	OK(!is_shown("/etc/passwd", NULL, false));
+	OK(!is_shown("/usr/include/../../etc/passwd", NULL, false));
+	OK(is_shown("/etc/passwd", NULL, true)); /* as GNU gprof does it */
+	OK(!is_shown(secret, NULL, false));
+	OK(!is_shown(link, NULL, false));
+	OK(is_shown(secret, (const char *const[]){ "/nowhere", away, NULL }, false));
+	OK(is_shown(code, NULL, false));
+	OK(is_shown(header, NULL, false));
+	OK(is_shown("no_ending", NULL, false));
+	const char *const files[] = { secret, link, code, header, "no_ending" };
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		unlink(files[i]);
+	*strrchr(header, '/') = '\0';
+	OK(!rmdir(header) && !rmdir(away));
 }
 
 /* A block that starts with its function says the same as the calls, and may know of more; the calls
@@ -839,9 +885,9 @@ static void test_lines(void)
 	      "0.53333333333333333,0.4,5,,,other.c,3,other\n");
 	o.subjects = missing;
 	CHECK(reported(&x, &lines_report, &o, &csv_renderer),
-	      "'ther.c' is no function or source file of 'prog'");
+	      "no function or source file 'ther.c' in 'prog'");
 	CHECK(reported(&x, &counts_report, &o, &csv_renderer),
-	      "'ther.c' is no function or source file of 'prog'");
+	      "no function or source file 'ther.c' in 'prog'");
 	done(&x);
 }
 
@@ -868,13 +914,14 @@ static void test_annotate(void)
 	      "plain,1,0,0.53333333333333333,0.4,5,0.08,3,void other(void) { BODY; }\n");
 	o.subjects = missing;
 	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
-	      "'g' is no function or source file of 'prog'");
+	      "no function or source file 'g' in 'prog'");
 	rename("main.c", "away");
 	o.subjects = function;
 	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
 	      "Annotated source\n"
-	      "  source './main.c': no such file, neither as named nor in the current folder; name "
-	      "the folder it is in\n"
+	      "  source './main.c': no such file, neither as named nor in the current directory; "
+	      "name "
+	      "the directory it is in\n"
 	      "\n"
 	      "% time  self (s)  count  time/count  line  source\n"
 	      "                                           f (./main.c)\n"
@@ -885,7 +932,7 @@ static void test_annotate(void)
 	rename("sub/other.c", "away");
 	o.subjects = NULL; /* what is here comes first, although it is less busy */
 	char *all = reported(&x, &annotate_report, &o, &text_renderer);
-	OK(strstr(all, "  1 source is not here, neither as named nor in the current folder "
+	OK(strstr(all, "  1 source is not here, neither as named nor in the current directory "
 		       "(--source-dir names others): './sub/other.c'\n"));
 	const char *other = strstr(all, " ./sub/other.c\n"), *own = strstr(all, " ./main.c\n");
 	OK(other && own && own < other);
@@ -984,6 +1031,7 @@ int main(void)
 	test_hostile_text();
 	test_short_source();
 	test_missing_sources();
+	test_secrets();
 	test_one_count_of_calls();
 	test_separate_files();
 	test_counts();

@@ -47,6 +47,11 @@ static void a_table_outlives_its_profile(void)
 	OK_STR(text, "kind,depth,group,name\ncaller,1,0,b\ncaller,1,0,a\nfunction,0,0,leaf\n");
 	free(text);
 	kin_table_free(graph);
+	size_t self = kin_table_find_column(flat, "self");
+	OK(self < kin_table_n_columns(flat));
+	OK_STR(kin_table_column(flat, self)->key, "self");
+	OK(kin_table_find_column(flat, "self_time") == kin_table_n_columns(flat));
+	OK(kin_table_find_column(flat, "") == kin_table_n_columns(flat));
 	struct kin_row row;
 	size_t rows = 0;
 	for (kin_table_rewind(flat); kin_table_next(flat, &row);)
@@ -90,7 +95,7 @@ static void says_what_is_wrong(void)
 	OK(!kin_hists_need_details(NULL)); /* none are all defaults */
 	OK(kin_report(p, "flat", NULL, &t) == NULL);
 	fails(kin_render(t, "html", NULL, stderr), KIN_ERROR_USAGE,
-	      "no format 'html': there are text, json, csv, order, perf");
+	      "unknown format 'html' (text, json, csv, order, perf)");
 	FILE *full = fopen("/dev/full", "w");
 	fails(kin_render(t, "csv", NULL, full), KIN_ERROR_OS, "writing: No space left on device");
 	fclose(full);

@@ -1,23 +1,10 @@
 #include "tap.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "lib/random_graph.h"
 
 enum { MOST = 48 };
-
-/* Of processor time, for each of the large graphs. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SECONDS 10
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SECONDS 10
-#endif
-#endif
-#ifndef SECONDS
-#define SECONDS 1
-#endif
 
 /* ---- what is true, by brute force: which symbols a walk along arcs that are not cut can reach
  * ---- */
@@ -340,14 +327,8 @@ static void test_halves(void)
 	callgraph_free(g);
 }
 
-/* ---- size ---- */
-
-static double seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+/* ---- size: what took time in proportion to the square of this would not come to its end here ----
+ */
 
 /* Cycles as they are found afterwards. */
 static bool no_cycle_above(struct callgraph *g, uint32_t max)
@@ -362,12 +343,9 @@ static bool no_cycle_above(struct callgraph *g, uint32_t max)
 static void test_large(const char *what, size_t n, const struct calls *calls, uint32_t max)
 {
 	struct callgraph *g = random_graph_make(n, calls);
-	double start = seconds();
 
 	callgraph_break_cycles(g, max);
-	double used = seconds() - start;
-	printf("# %s: %zu arcs cut of %zu in %.3f s\n", what, g->n_cut, g->n_arcs, used);
-	OK(used < SECONDS);
+	printf("# %s: %zu arcs cut of %zu\n", what, g->n_cut, g->n_arcs);
 	OK(g->n_cut > 0 && g->n_cut < g->n_arcs);
 	OK(no_cycle_above(g, max));
 	callgraph_free(g);

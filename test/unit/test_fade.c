@@ -2,6 +2,7 @@
 #include "tap.h"
 
 #include "live/fade.h"
+#include "live/tally.h"
 
 static strid add_string(struct profile_builder *b, const char *s)
 {
@@ -192,8 +193,28 @@ static void work_comes_before_waiting(struct names *n)
 	profile_free(made);
 }
 
+/* What waits to be taken grows with what is different, not with time. */
+static void equal_ones_are_one(void)
+{
+	struct tally t = { 0 };
+	struct profile_builder *b = profile_builder_new();
+	struct sample s = { .count = 1, .weight = 3 };
+
+	for (uint32_t i = 0; i < 1000000; i++) {
+		s.stack = i % 2;
+		s.task = i % 10 / 5;
+		tally_add(&t, &s);
+	}
+	OK(t.samples.n == 4);
+	OK(t.samples.at[0].count == 300000 && t.samples.at[0].weight == 900000);
+	tally_move(&t, b);
+	OK(!t.samples.n && !t.ids.n);
+	profile_builder_free(b);
+}
+
 int main(void)
 {
+	equal_ones_are_one();
 	struct names *n = names_new(&(struct names_opts){ 0 });
 
 	old_ones_fade(n);

@@ -1,6 +1,7 @@
 /* .kin files: what is written is read, what is damaged is told, and merging has no order. */
 #include "tap.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ static struct profile *random_profile(uint32_t n)
 
 static struct data written(const struct profile *p)
 {
-	struct profile *c = profile_canonical(p);
+	struct profile *c = profile_canonical(p, NULL);
 	OK(good(kin_write_profile(path_of("written.kin"), c)));
 	profile_free(c);
 	return slurp(path_of("written.kin"));
@@ -310,6 +311,45 @@ static void record(struct recording *r, uint32_t depth, uint32_t spread)
 	s.frames = frames;
 	s.n_frames = depth;
 	kin_writer_sample(r->w, &s);
+}
+
+/* A certain frame, the mark, and callers that are a guess. */
+static void a_guess_is_marked(void)
+{
+	const char *path = path_of("guess.kin"), *copy = path_of("guess-copy.kin");
+	struct kin_writer_opts o = recorder();
+	struct recording r = begin(path, &o);
+	uint32_t name = kin_writer_string(r.w, MARK_GUESSED, strlen(MARK_GUESSED));
+	const struct kin_frame frames[] = {
+		{ .addr = 0x1000, .module = r.module[0] },
+		{ .name = name, .flags = KINF_FRAME_MARK | KINF_FRAME_GUESSED },
+		{ .addr = 0x2000,
+		  .module = r.module[0],
+		  .flags = KINF_FRAME_RETURN | KINF_FRAME_GUESSED },
+	};
+	struct kin_sample s = { .event = r.event,
+				.task = r.task,
+				.mode = KINF_MODE_GUESSED,
+				.weight = 1,
+				.frames = frames,
+				.n_frames = 3 };
+	bool failed;
+	kin_writer_sample(r.w, &s);
+	OK(good(kin_writer_close(r.w, KINF_EXITED, 0, r.now)));
+	struct profile *p = read_file(path, &failed);
+	OK(!failed && p->samples.audit.guessed == 1 && !p->samples.audit.complete);
+	OK(good(kin_write_profile(copy, p)));
+	profile_free(p);
+
+	p = read_file(copy, &failed);
+	const struct samples *all = &p->samples;
+	OK(!failed && all->n == 1 && all->audit.guessed == 1);
+	const struct stack *mark = &all->stacks[all->stacks[all->at[0].stack].caller];
+	const struct frame *above = &all->frames[all->stacks[mark->caller].frame];
+	OK(all->frames[mark->frame].flags == (FRAME_MARK | FRAME_GUESSED));
+	OK_STR(strtab_get(p->strings, all->frames[mark->frame].name), MARK_GUESSED);
+	OK(above->addr == 0x2000 && above->flags == (FRAME_RETURN | FRAME_GUESSED));
+	profile_free(p);
 }
 
 static void a_recording_can_be_read_at_any_time(void)
@@ -448,7 +488,7 @@ static void others_files_are_left_alone(void)
 	fputs("dear reader", f);
 	fclose(f);
 	struct kin_error *err = kin_writer_open(path, &o, &w);
-	OK(err && strstr(kin_error_message(err), "no recording"));
+	OK(err && strstr(kin_error_message(err), "is not a recording"));
 	kin_error_free(err);
 	err = kin_writer_open("/dev/null", &o, &w);
 	OK(err != NULL);
@@ -552,6 +592,7 @@ static struct image runtime_image(void)
 {
 	struct image m = { 0 }, modules = { 0 }, stacks = { 0 };
 	struct kinf_header h = { .magic = KINF_MAGIC,
+				 .machine = EM_X86_64,
 				 .version = 1,
 				 .page = KINF_PAGE,
 				 .writer = KINF_BY_RUNTIME,
@@ -681,6 +722,10 @@ static void stacks_of_the_runtime(const struct profile *p)
 	const struct stack *caller = &s->stacks[s->stacks[s->at[0].stack].caller];
 	OK(s->frames[caller->frame].addr == 0x105);
 	OK(s->frames[caller->frame].flags == FRAME_RETURN && !caller->caller);
+	caller = &s->stacks[s->stacks[s->at[1].stack].caller];
+	const struct frame *mark = &s->frames[s->stacks[caller->caller].frame];
+	OK(caller->caller && mark->flags == FRAME_MARK); /* cut */
+	OK_STR(strtab_get(p->strings, mark->name), MARK_CUT);
 	OK(s->n_events == 1 && s->events[0].unit == EVENT_NS && s->events[0].period == 1000000);
 	OK(s->audit.complete == 3 && s->audit.truncated == 3);
 	OK(s->audit.lost_arcs == 1 && s->audit.lost == 2 && s->audit.lost_blocks == 3);
@@ -771,6 +816,7 @@ int main(void)
 		return 1;
 	what_is_written_is_read();
 	merging_is_associative_and_commutative();
+	a_guess_is_marked();
 	a_recording_can_be_read_at_any_time();
 	samples_are_small();
 	what_is_interned_is_bounded();

@@ -47,6 +47,30 @@ static const char mangled_text[] =
 	"	return p.get() + here::hidden(n);\n"
 	"}\n";
 
+/* Inlined functions that have no linkage name with GCC: of an anonymous namespace, a local class, a
+ * template in one, three lambdas, two of which are on one line. */
+static const char scoped_text[] =
+	"volatile int sink;\n"
+	"#define IN __attribute__((always_inline)) inline\n"
+	"namespace n { namespace {\n"
+	"struct hidden { IN int get(int a) const { return a + sink; } };\n"
+	"template <class T> struct box { T t; IN int get(int a) { return a * t + sink; } };\n"
+	"IN int helper(int a) { return a ^ sink; }\n"
+	"} }\n"
+	"int run(int a)\n"
+	"{\n"
+	"	struct local { IN static int get(int x) { return x / (sink | 1); } };\n"
+	"	auto f = [](int x) __attribute__((always_inline)) { return x - sink; };\n"
+	"	auto g = [](int x) __attribute__((always_inline)) { return x | sink; }; "
+	"auto h = [](int x) __attribute__((always_inline)) { return x & sink; };\n"
+	"	return f(a) + g(a) + h(a) + local::get(a);\n"
+	"}\n"
+	"int main(int a, char **)\n"
+	"{\n"
+	"	n::box<int> b{a};\n"
+	"	return run(a) + n::hidden().get(a) + b.get(a) + n::helper(a);\n"
+	"}\n";
+
 /* Two units; a function whose entry refers to itself, one that refers to the first, ranges that are
  * no ranges, entries nested without an end. */
 static const char lying_text[] = "	.text\n"
@@ -465,6 +489,45 @@ static void test_damage(void)
 	file_free(&f);
 }
 
+/* Whether a function of that name is inlined somewhere in .text. */
+static bool is_inlined(const struct object_inline *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *readable = demangle(list[i].name, DEMANGLE_SHORT);
+		bool same = !strcmp(readable ? readable : list[i].name, name);
+		free(readable);
+		if (same)
+			return true;
+	}
+	printf("# no %s\n", name);
+	return false;
+}
+
+static void test_scopes(const char *options)
+{
+	static const char *const names[] = {
+		"n::(anonymous namespace)::hidden::get", "n::(anonymous namespace)::box<int>::get",
+		"n::(anonymous namespace)::helper",      "run(int)::local::get",
+		"run(int)::{lambda at scoped.cc:11}",    "run(int)::{lambda at scoped.cc:12:12}",
+		"run(int)::{lambda at scoped.cc:12:84}",
+	};
+	printf("# %s\n", options);
+	if (!OK(compile("g++", options)))
+		return;
+	struct object_file *o = open_object("out");
+	struct address_range text = object_text(o);
+	size_t n = text.high - text.low, found;
+	uint64_t *all = xalloc(n * sizeof(*all));
+	for (size_t i = 0; i < n; i++)
+		all[i] = text.low + i;
+	struct object_inline *list = object_inlines(o, all, n, &found);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		OK(is_inlined(list, found, names[i]));
+	free(list);
+	free(all);
+	object_free(o);
+}
+
 int main(void)
 {
 	char command[300];
@@ -476,11 +539,15 @@ int main(void)
 	write_text("sub/part.h", header_text);
 	write_text("program.c", program_text);
 	write_text("mangled.cc", mangled_text);
+	write_text("scoped.cc", scoped_text);
 	write_text("lying.s", lying_text);
 
 	test_compilers();
 	test_first_file();
 	test_mangled();
+	test_scopes("-gdwarf-5 -O2 scoped.cc");
+	test_scopes("-gdwarf-4 -O2 scoped.cc");
+	test_scopes("-g -flto -O2 scoped.cc");
 	test_units();
 	test_type_units();
 	test_none();

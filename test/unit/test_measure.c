@@ -52,9 +52,9 @@ static struct made finish(struct profile_builder *b)
 	struct made m = { .profile = profile_finish(b) };
 	m.program = program_new(m.profile, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
 	struct profile *flat = program_flatten(m.program, m.profile);
-	m.graph = callgraph_new(flat, program_symbols(m.program),
-				&(struct callgraph_opts){ .samples = &m.profile->samples,
-							  .places = program_places(m.program) });
+	m.graph = callgraph_new(
+		flat, program_symbols(m.program),
+		&(struct callgraph_opts){ .samples = &m.profile->samples, .program = m.program });
 	profile_free(flat);
 	return m;
 }
@@ -95,26 +95,79 @@ static double sum(struct cg_time t) { return t.self + t.child; }
 
 static bool same(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + 1); }
 
+/* A function outside of cycles, or a cycle: what stands for it where times add up. */
+static nodeid head_of(const struct callgraph *g, symid id)
+{
+	uint32_t cycle = g->nodes[id].cycle;
+	return cycle ? (nodeid)(g->n_symbols + cycle - 1) : id;
+}
+
+static double all_of(const struct cg_node *n) { return n->self + n->child; }
+
 static bool laws_hold(const struct callgraph *g)
 {
 	double self = g->outside;
 	bool good = true;
-	double *in = calloc(g->n_symbols, sizeof(*in)), *out = calloc(g->n_symbols, sizeof(*out));
+	size_t n = g->n_symbols + g->n_cycles;
+	double *in = calloc(n, sizeof(*in)), *out = calloc(n, sizeof(*out));
 	for (size_t i = 0; i < g->n_arcs; i++) {
-		in[g->arcs[i].to] += sum(g->measured[i].entered);
-		out[g->arcs[i].from] += sum(g->measured[i].called);
+		const struct cg_arc *a = &g->arcs[i];
+		double time = sum(g->measured[i].along);
+		nodeid from = head_of(g, a->from), to = head_of(g, a->to);
+		good &= time <= all_of(&g->nodes[a->from]) * (1 + 1e-12);
+		good &= time <= all_of(&g->nodes[a->to]) * (1 + 1e-12);
+		in[to] += from != to ? time : 0;
+		out[from] += from != to ? time : 0;
 	}
 	for (symid i = 0; i < g->n_symbols; i++) {
-		const struct cg_node *n = &g->nodes[i];
-		double all = n->self + n->child;
-		self += n->self;
-		good &= all <= g->total * (1 + 1e-12);       /* law 2 */
-		good &= same(in[i] + sum(g->roots[i]), all); /* law 3, callers */
-		good &= same(out[i] + n->self, all);         /* law 3, callees */
+		self += g->nodes[i].self;
+		good &= all_of(&g->nodes[i]) <= g->total * (1 + 1e-12); /* law 2 */
+		in[head_of(g, i)] += sum(g->roots[i]);
+	}
+	for (nodeid i = 0; i < n; i++) {
+		if (i < g->n_symbols && g->nodes[i].cycle)
+			continue;
+		good &= same(in[i], all_of(&g->nodes[i]));                     /* law 3, callers */
+		good &= same(out[i] + g->nodes[i].self, all_of(&g->nodes[i])); /* law 3, callees */
 	}
 	free(in);
 	free(out);
 	return good && same(self, g->total); /* law 1 */
+}
+
+/* Law 4: of each sample the time of the calls on its stack, each once, by looking at all of them.
+ */
+static double time_along(const struct made *m, symid from, symid to)
+{
+	const struct samples *s = &m->profile->samples;
+	const symid *places = program_places(m->program);
+	double time = 0;
+	for (size_t i = 0; i < s->n; i++)
+		for (stackid k = s->at[i].stack; s->stacks[k].caller; k = s->stacks[k].caller)
+			if (places[s->stacks[k].frame] == to &&
+			    places[s->stacks[s->stacks[k].caller].frame] == from) {
+				time += (double)s->at[i].weight;
+				break;
+			}
+	return time;
+}
+
+static bool arcs_are_measured(const struct made *m)
+{
+	const struct callgraph *g = m->graph;
+	struct cg_listed list[64];
+	bool good = true;
+	for (symid id = 0; id < g->n_symbols; id++) {
+		callgraph_list_callers(g, id, list);
+		for (uint32_t k = 0; k < g->nodes[id].n_in; k++)
+			good &= list[k].class == CG_RECURSION ||
+				same(list[k].total, time_along(m, list[k].other, id));
+		callgraph_list_callees(g, id, list);
+		for (uint32_t k = 0; k < g->nodes[id].n_out; k++)
+			good &= list[k].class == CG_RECURSION ||
+				same(list[k].total, time_along(m, id, list[k].other));
+	}
+	return good;
 }
 
 static void test_random(void)
@@ -132,7 +185,8 @@ static void test_random(void)
 			add(b, s, 1 + (uint64_t)(rand() % 1000));
 		}
 		struct made m = finish(b);
-		good &= m.graph->total > 0 && (!m.graph->measured || laws_hold(m.graph));
+		good &= m.graph->total > 0 &&
+			(!m.graph->measured || (laws_hold(m.graph) && arcs_are_measured(&m)));
 		done(&m);
 	}
 	OK(good);
@@ -147,8 +201,8 @@ static void test_easy_and_hard(void)
 	add(b, stack_of(b, "main;easy;work"), 10);
 	add(b, stack_of(b, "main;hard;work"), 940);
 	struct made m = finish(b);
-	OK(sum(between(&m, "easy", "work")->entered) == 10);
-	OK(sum(between(&m, "hard", "work")->entered) == 940);
+	OK(sum(between(&m, "easy", "work")->along) == 10);
+	OK(sum(between(&m, "hard", "work")->along) == 940);
 	OK(inclusive(&m, "hard") == 940 && inclusive(&m, "main") == 950);
 	done(&m);
 }
@@ -161,24 +215,44 @@ static void test_recursion(void)
 	struct made m = finish(b);
 	OK(inclusive(&m, "f") == 8);
 	OK(m.graph->nodes[named(&m, "f")].self == 5);
-	OK(sum(between(&m, "main", "f")->entered) == 8);
-	OK(sum(between(&m, "f", "g")->called) == 3);
-	OK(sum(between(&m, "f", "g")->entered) == 8);
+	OK(sum(between(&m, "main", "f")->along) == 8);
+	OK(sum(between(&m, "f", "g")->along) == 8 && between(&m, "f", "g")->along.self == 3);
+	OK(sum(between(&m, "g", "f")->along) == 5 && between(&m, "g", "f")->samples == 1);
 	done(&m);
 }
 
-/* parse -> eval -> parse is in the graph of calls; on no stack is it gone round. */
-static void test_phantom(void)
+/* a -> b -> a is in the graph of calls; on no stack is it gone round. */
+static struct made not_going_round(int samples)
 {
 	struct profile_builder *b = begin();
-	for (int i = 0; i < 50; i++) {
-		add(b, stack_of(b, "main;a;b"), 1);
-		add(b, stack_of(b, "main;b;a"), 1);
-	}
-	struct made m = finish(b);
+	for (int i = 0; i < samples; i++)
+		add(b, stack_of(b, i & 1 ? "main;a;b" : "main;b;a"), 1);
+	return finish(b);
+}
+
+static void test_not_seen(void)
+{
+	double bound = 0;
+	struct made m = not_going_round(100);
 	OK(m.graph->n_cycles == 1);
 	OK(m.graph->cycles[0].samples == 100 && m.graph->cycles[0].reentered == 0);
+	OK(callgraph_verdict(m.graph, 1, &bound) == CG_NOT_SEEN && same(bound, 0.03));
 	done(&m);
+	m = not_going_round(60);
+	OK(callgraph_verdict(m.graph, 1, &bound) == CG_NOT_SEEN && same(bound, 0.05));
+	done(&m);
+}
+
+/* Of 59 samples, or 2, the bound says nothing. */
+static void test_unknown(void)
+{
+	for (int n = 2; n < 60; n += 57) {
+		double bound = 0;
+		struct made m = not_going_round(n);
+		OK(m.graph->n_cycles == 1 && callgraph_verdict(m.graph, 1, &bound) == CG_UNKNOWN);
+		OK(bound == 0);
+		done(&m);
+	}
 }
 
 static void test_confirmed(void)
@@ -190,6 +264,8 @@ static void test_confirmed(void)
 	struct made m = finish(b);
 	OK(m.graph->n_cycles == 1);
 	OK(m.graph->cycles[0].samples == 2 && m.graph->cycles[0].reentered == 1);
+	double bound = 0;
+	OK(callgraph_verdict(m.graph, 1, &bound) == CG_CONFIRMED && bound == 0);
 	done(&m);
 }
 
@@ -208,7 +284,8 @@ int main(void)
 	test_random();
 	test_easy_and_hard();
 	test_recursion();
-	test_phantom();
+	test_not_seen();
+	test_unknown();
 	test_confirmed();
 	test_leaves_only();
 	return DONE();

@@ -1,10 +1,13 @@
 #include "tap.h"
 
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/function_name.h"
 #include "object/object.h"
+#include "symbolize/names.h"
 
 static void test_function_names(void)
 {
@@ -215,8 +218,43 @@ static void test_symbols_of_hints(void)
 	OK(function_hint_may_be(&h, "_Z5parse") && !function_hint_may_be(&h, "_Z6praxis"));
 }
 
+static int bias_of_program(struct dl_phdr_info *info, size_t size, void *ret)
+{
+	(void)size;
+	*(uint64_t *)ret = info->dlpi_addr;
+	return 1;
+}
+
+/* More objects than stay open: names are found in each, and in the first ones again. */
+static void test_many_objects(void)
+{
+	enum { OBJECTS = 150 };
+	char folder[] = "/tmp/kin-test-XXXXXX", path[64], program[512] = "";
+	uint64_t bias = 0;
+	size_t good = 0;
+	struct names *n = names_new(&(struct names_opts){ .style = DEMANGLE_TIDY });
+
+	dl_iterate_phdr(bias_of_program, &bias);
+	OK(mkdtemp(folder) && readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
+	for (int i = 0; i < OBJECTS + 3; i++) {
+		snprintf(path, sizeof(path), "%s/%d", folder, i % OBJECTS);
+		if (i < OBJECTS && symlink(program, path) < 0)
+			break;
+		const char *name = names_find(n, path, "", (uintptr_t)test_many_objects - bias);
+		good += name && !strcmp(name, "test_many_objects");
+	}
+	OK(good == OBJECTS + 3);
+	names_free(n);
+	for (int i = 0; i < OBJECTS; i++) {
+		snprintf(path, sizeof(path), "%s/%d", folder, i);
+		unlink(path);
+	}
+	OK(!rmdir(folder));
+}
+
 int main(void)
 {
+	test_many_objects();
 	test_function_names();
 	test_words();
 	test_words_of_symbols();

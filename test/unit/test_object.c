@@ -353,6 +353,34 @@ static void test_aliases(void)
 		object_free(o);
 	}
 
+	static const struct {
+		const char *names[3], *ours; /* GNU shows the first */
+	} families[] = {
+		{ { "pwrite64", "pwrite" }, "pwrite" },
+		{ { "pread", "pread64" }, "pread" },
+		{ { "__pwrite64", "__libc_pwrite", "__pwrite" }, "__pwrite" },
+		{ { "sinf32x", "sin", "sinf64" }, "sin" },
+		{ { "open64", "other", "open" }, "open" },
+		{ { "memcpy@V1", "memmove" }, "memmove" },
+		{ { "memcpy@V1", "memcpy@@V2" }, "memcpy@@V2" },
+		{ { "get6", "get64" }, "get6" },
+		{ { "read_all", "read" }, "read_all" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+		struct elf_build b = program();
+		for (int j = 0; j < 3 && families[i].names[j]; j++)
+			elf_symbol(&b, families[i].names[j], 0x1010, 0, STB_GLOBAL, STT_FUNC, 1);
+		struct object_file *o = open_build(&b);
+		for (int j = 0; j < 2; j++) {
+			struct symbol_table t = { 0 };
+			struct kin_error *err = object_symbols(o, j ? &gnu : &ours, &t);
+			OK(!err && t.n == 1);
+			OK_STR(t.at[0].name, j ? families[i].names[0] : families[i].ours);
+			free(t.at);
+		}
+		object_free(o);
+	}
+
 	struct elf_build b = program(); /* what GNU does not see does not hide what it shows */
 	local(&b, "a.isra.0", 0x1010);
 	local(&b, "_b", 0x1010);

@@ -22,8 +22,9 @@ static const struct opt_group second = {
 		{ FORCE, 0, "force", NULL, "force", NULL, COMPLETE_NOTHING },
 		{ LETTER, 'x', NULL, "N", "only a letter", NULL, COMPLETE_NOTHING },
 		{ CHAINS, 'g', "chains", "HOW", "may do without", "auto fp", COMPLETE_NOTHING,
-		  true },
-		{ HOW, 'G', "how", "HOW", "at the end, too", NULL, COMPLETE_NOTHING, true },
+		  ARG_OR_OPTION },
+		{ HOW, 'G', "how", "HOW", "at the end, too", NULL, COMPLETE_NOTHING,
+		  ARG_OR_OPTION },
 		{ 0 },
 	},
 };
@@ -96,14 +97,13 @@ int main(void)
 	parses("-g fp -gauto -g", "7=fp 7=auto 7");
 	parses("-g prog -a", "7 <prog> 1");
 	parses("-g -a", "7 1");
-	parses("--chains fp --chains", "7=fp !option '--chains' needs an argument: HOW");
+	parses("--chains fp --chains", "7=fp 7");
 	parses("-G x -G", "8=x 8");
-	parses("-r -a", "!there is no option '-r' here: do this 1");
-	parses("--refuse=1 --all-of-it", "!there is no option '--refuse' here: do this !there is "
-					 "no option '--all-of-it' here: "
-					 "do that");
-	parses("-q", "!there is no option '-q' here: do something else");
-	parses("--refus", "!unknown option '--refus'");
+	parses("-r -a", "!option '-r' is not supported here: do this 1");
+	parses("--refuse=1 --all-of-it", "!option '--refuse' is not supported here: do this "
+					 "!option '--all-of-it' is not supported here: do that");
+	parses("-q", "!option '-q' is not supported here: do something else");
+	parses("--refus", "!unknown option '--refus': for --refuse, do this");
 
 	parses("-z -a", "!unknown option '-z' 1");
 	parses("-az -a", "1 !unknown option '-z' 1");
@@ -113,9 +113,9 @@ int main(void)
 	parses("--fo", "!'--fo' is short for several options: --format --force");
 	parses("--outptu=x", "!unknown option '--outptu': did you mean --output?");
 	parses("--zebra", "!unknown option '--zebra'");
-	parses("--format=xml", "!--format: 'xml' is none of: text json csv");
-	parses("--format=tex", "!--format: 'tex' is none of: text json csv");
-	parses("--format=", "!--format: '' is none of: text json csv");
+	parses("--format=xml", "!--format: unknown value 'xml'; valid: text json csv");
+	parses("--format=tex", "!--format: unknown value 'tex'; valid: text json csv");
+	parses("--format=", "!--format: unknown value ''; valid: text json csv");
 
 	suggests("falt", "flat");
 	suggests("flta", "flat");

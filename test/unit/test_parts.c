@@ -212,10 +212,76 @@ static void threads_and_processes_have_labels(void)
 
 /* ---- what is in doubt ---- */
 
-static void count_doubt(const char *text, void *arg)
+static void count_doubt(const char *text, bool in_reports, void *arg)
 {
 	(void)text;
+	(void)in_reports;
 	++*(size_t *)arg;
+}
+
+/* What reports say, one below the other. */
+static void collect_notes(const char *text, bool in_reports, void *arg)
+{
+	char **all = arg;
+	char *more = xprintf("%s%s%s", *all ? *all : "", text, "\n");
+	if (!in_reports) {
+		free(more);
+		return;
+	}
+	free(*all);
+	*all = more;
+}
+
+/* A second blocked, of which `placeless` have no stack. */
+static struct profile *of_waiting(uint64_t placeless)
+{
+	struct profile_builder *b = profile_builder_new();
+	stackid stack = profile_add_stack(
+		b, 0, profile_add_frame(b, (struct frame){ .name = name(b, "f") }));
+	uint16_t blocked = profile_add_event(b, (struct event){ .name = name(b, "blocked"),
+								.unit = EVENT_NS,
+								.kind = EVENT_BLOCKED });
+	profile_add_sample(b, (struct sample){ .event = blocked, .count = 1, .weight = placeless });
+	profile_add_sample(b, (struct sample){ .event = blocked,
+					       .stack = stack,
+					       .count = 1,
+					       .weight = SECOND - placeless });
+	profile_add_source(b, "x.kin", (struct source){ 0 });
+	return profile_finish(b);
+}
+
+static void reports_say_what_has_no_place(void)
+{
+	char *notes = NULL;
+	struct profile *p = of_waiting(SECOND / 20);
+	audit_check(p, collect_notes, &notes);
+	OK(notes == NULL);
+	profile_free(p);
+	p = of_waiting(SECOND / 4);
+	audit_check(p, collect_notes, &notes);
+	OK_STR(notes ? notes : "", "25.0 % of the time 'blocked', 0.250 of 1.000 s, has no place "
+				   "and is in no function\n");
+	free(notes);
+	profile_free(p);
+}
+
+static void reports_say_what_went_wrong(void)
+{
+	char *notes = NULL;
+	struct profile_builder *b = profile_builder_new();
+	profile_add_fact(b, FACT_TROUBLE, "no signal is left for sampling");
+	profile_add_source(b, "x.kin", (struct source){ 0 });
+	struct audit *a = profile_audit(b);
+	a->truncated = a->complete = 500;
+	struct profile *p = profile_finish(b);
+	audit_check(p, collect_notes, &notes);
+	OK_STR(notes ? notes : "",
+	       "x.kin: while it was recorded: no signal is left for sampling\n"
+	       "50.0 % of the stacks could not be walked to their end: who called is missing "
+	       "there\n");
+	OK(!audit_used_little(p));
+	free(notes);
+	profile_free(p);
 }
 
 static size_t doubts_of(void (*spoil)(struct audit *a), bool unfinished)
@@ -376,6 +442,8 @@ int main(void)
 	people_write_spans();
 	threads_and_processes_have_labels();
 	doubts_have_thresholds();
+	reports_say_what_has_no_place();
+	reports_say_what_went_wrong();
 	buckets_hold_what_they_say();
 	quantiles_are_near();
 	paths_are_compared_by_what_they_mean();

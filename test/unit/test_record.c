@@ -3,13 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "input/input.h"
 #include "object/kernel.h"
 #include "record/audit.h"
+#include "record/beyond.h"
 #include "record/events.h"
 #include "record/jit.h"
+#include "record/recent.h"
+#include "record/recording.h"
 #include "tap.h"
 
 static struct record_event event(const char *text)
@@ -50,6 +55,7 @@ static void test_events(void)
 	e = event("L1-dcache-load-misses");
 	OK(e.type == PERF_TYPE_HW_CACHE &&
 	   e.config == (PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_RESULT_MISS << 16));
+	OK(event("{cs}:S").group_is_read && !event("cs").group_is_read);
 	OK(count("cycles,page-faults,cs") == 3);
 	OK(!count("") && !count("cycles,") && !count("cycels") && !count("r"));
 	OK(!count("../x:y") && !count("cycles:z"));
@@ -151,6 +157,141 @@ static bool names(uint64_t addr, const char *name)
 	return good;
 }
 
+/* System calls that read, of this process so far; 0: the kernel does not count them. */
+static unsigned long reads(void)
+{
+	FILE *f = fopen("/proc/self/io", "r");
+	char line[128];
+	unsigned long n = 0;
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "syscr: %lu", &n) != 1)
+		;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The same addresses come again and again: names stay, and nothing is read for them twice. */
+static void remembers(uint64_t addr, const char *name)
+{
+	struct kernel_symbol first = { 0 }, other = { 0 };
+	struct kernel *k = kernel_new();
+	OK(kernel_find(k, addr, &first) && kernel_find(k, addr - 1, &other));
+	OK_STR(first.name, name);
+	OK(strcmp(other.name, name) != 0);
+	unsigned long before = reads();
+	for (int i = 0; i < 1000; i++)
+		if (!kernel_find(k, addr - (unsigned)i % 2, &other))
+			break;
+	OK(reads() - before < 10);
+	for (uint64_t i = 0; i < 200000; i++) /* more than are remembered */
+		kernel_find(k, addr + i % 100000, &other);
+	OK_STR(first.name, name);
+	kernel_free(k);
+}
+
+static void sample_at(struct recording *r, uint32_t event, uint64_t addr, uint64_t time_ns)
+{
+	struct stack_frame frame = { .pc = addr, .addr = addr, .flags = KINF_FRAME_KERNEL };
+	struct record_event what = { 0 };
+	struct thread t = { .pid = 1, .tid = 1 };
+	recording_sample(r, &(struct recorded_sample){ .event = event,
+						       .task = recording_task(r, &t),
+						       .what = &what,
+						       .time_ns = time_ns,
+						       .weight = 1,
+						       .frames = &frame,
+						       .n = 1 });
+}
+
+/* How many samples of a profile were taken in a function of that name. */
+static unsigned taken_in(const struct profile *p, const char *name)
+{
+	const struct samples *s = &p->samples;
+	unsigned n = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct frame *f = &s->frames[s->stacks[s->at[i].stack].frame];
+		n += !strcmp(strtab_get(p->strings, f->name), name);
+	}
+	return n;
+}
+
+static struct profile *read_profile(const char *path)
+{
+	struct profile *p = NULL;
+	struct input_opts opts = { .target = { .is_64bit = true } };
+	struct kin_error *err = input_read(&path, 1, &opts, &p);
+	OK(!err && p);
+	kin_error_free(err);
+	return p;
+}
+
+/* A recording that goes on in a new file defines there what it needs. */
+static void names_are_in_each_file(uint64_t addr, const char *name)
+{
+	struct kin_writer_opts opts = { .writer = KINF_BY_RECORDER };
+	struct kernel *k = kernel_new();
+	struct jit *j = jit_new();
+	struct modules *m = modules_new(0);
+	struct recording *r = recording_new(NULL, j, k, NULL);
+	OK(kernel_find(k, addr, &(struct kernel_symbol){ 0 }));
+	for (int i = 0; i < 3; i++) {
+		char path[] = "/tmp/kin-test-XXXXXX";
+		int fd = mkstemp(path);
+		struct kin_writer *w = NULL;
+		OK(!kin_writer_open(path, &opts, &w));
+		recording_go_on(r, w, m);
+		sample_at(r, kin_writer_event(w, "cpu-clock", KINF_NS, 1, 0), addr, 1);
+		OK(!recording_end_file(r, m, KINF_STOPPED, 0, 2));
+		struct profile *p = read_profile(path);
+		OK(p && p->samples.n == 1 && taken_in(p, name) == 1);
+		profile_free(p);
+		close(fd);
+		unlink(path);
+	}
+	recording_free(r);
+	modules_free(m);
+	jit_free(j);
+	kernel_free(k);
+}
+
+/* A full writer forgets its strings, and here with each tick: functions keep their names, under the
+ * ids of before or new ones. */
+static void names_survive_forgetting(uint64_t addr, const char *name)
+{
+	char path[] = "/tmp/kin-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct kin_writer *w = NULL;
+	struct kernel *k = kernel_new();
+	struct kernel_symbol other = { 0 };
+	struct profile *p = NULL;
+	struct jit *j = jit_new();
+	struct modules *m = modules_new(0);
+	OK(kernel_find(k, addr - 1, &other));
+	char *before = strdup(other.name);
+	struct kin_error *err = kin_writer_open(
+		path, &(struct kin_writer_opts){ .writer = KINF_BY_RECORDER, .memory = 1 }, &w);
+	OK(!err);
+	struct recording *r = recording_new(w, j, k, NULL);
+	uint32_t event = kin_writer_event(w, "cpu-clock", KINF_NS, 1, 0);
+	for (uint64_t i = 0; i < 4; i++) { /* the first one of each round comes last in the next */
+		sample_at(r, event, i & 1 ? addr - 1 : addr, 4 * i + 1);
+		sample_at(r, event, i & 1 ? addr : addr - 1, 4 * i + 2);
+		OK(!recording_tick(r, 4 * i + 3));
+	}
+	OK(!recording_end_file(r, m, KINF_EXITED, 0, 100));
+	recording_free(r);
+	const char *file = path;
+	OK(!input_read(&file, 1, &(struct input_opts){ .target = { .is_64bit = true } }, &p));
+	OK(taken_in(p, name) == 4 && taken_in(p, before) == 4);
+	profile_free(p);
+	modules_free(m);
+	jit_free(j);
+	kernel_free(k);
+	free(before);
+	close(fd);
+	unlink(path);
+}
+
 /* Read, kept, read from where it is kept; damaged there, and not to be kept at all. */
 static void test_kernel(void)
 {
@@ -163,6 +304,9 @@ static void test_kernel(void)
 	snprintf(command, sizeof(command), "test $(ls %s/kin/kernel | wc -l) = 1", folder);
 	OK(!system(command));
 	OK(names(addr, name));
+	remembers(addr, name);
+	names_are_in_each_file(addr, name);
+	names_survive_forgetting(addr, name);
 	snprintf(command, sizeof(command), "truncate -s 5000 %s/kin/kernel/*", folder);
 	OK(!system(command));
 	OK(names(addr, name));
@@ -173,6 +317,231 @@ static void test_kernel(void)
 	OK(!system(command));
 }
 
+/* Readings of one frame: n times these callers. What the last one was good for. */
+static bool read_often(struct beyond *b, const uint64_t *callers, int n, uint64_t *now_ns)
+{
+	bool good = false;
+	for (int i = 0; i < n; i++)
+		good = beyond_seen(b, 0x7000, 0x1234, callers, 2, *now_ns += 2000000);
+	return good;
+}
+
+static void test_beyond(void)
+{
+	static const uint64_t load[] = { 0x10, 0x20 }, save[] = { 0x30, 0x20 };
+	struct beyond *b = beyond_new();
+	uint64_t now = 1000000000;
+	OK(!read_often(b, load, BEYOND_READINGS - 1, &now));
+	bool good = false;
+	for (int i = 0; i < 1000; i++) /* at one moment: one reading */
+		good |= beyond_seen(b, 0x7000, 0x1234, load, 2, now + 1);
+	OK(!good);
+	OK(read_often(b, load, 2, &now));
+	OK(!beyond_seen(b, 0x7000, 0x1235, load, 2, now)); /* another place in the code, */
+	OK(!beyond_seen(b, 0x7008, 0x1234, load, 2, now)); /* or on the stack */
+	OK(!read_often(b, save, 1, &now));                 /* once others */
+	OK(read_often(b, load, 1, &now));
+	OK(!read_often(b, save, 2, &now)); /* more often */
+	OK(!read_often(b, load, 1, &now));
+	OK(read_often(b, load, 3 * BEYOND_USUAL, &now));
+	beyond_free(b);
+
+	b = beyond_new();
+	good = false;
+	for (int i = 0; i < 4000; i++) /* two thirds of the time */
+		good |= read_often(b, i % 3 ? load : save, 1, &now);
+	OK(!good);
+	beyond_free(b);
+}
+
+static struct recorded_sample numbered(uint64_t i, const struct stack_frame frames[2])
+{
+	struct recorded_sample s = { .event = 1,
+				     .task = i < 6 ? 7 : 8,
+				     .pid = 5,
+				     .tid = 5,
+				     .cpu = UINT32_MAX,
+				     .time_ns = i,
+				     .weight = 1,
+				     .frames = frames,
+				     .n = 2 };
+	strcpy(s.comm, i < 6 ? "before" : "after");
+	return s;
+}
+
+/* Memory for four samples keeps the last four of ten. */
+static void test_recent(void)
+{
+	struct stack_frame frames[2] = { { .addr = 1 }, { .addr = 2 } };
+	struct recorded_sample one = numbered(0, frames);
+	struct kept_sample *k = kept_sample_new(&one);
+	struct recent *r = recent_new(4 * k->bytes);
+	for (uint64_t i = 0; i < 10; i++) {
+		one = numbered(i, frames);
+		frames[0].addr = i;
+		recent_add(r, &one);
+	}
+	bool last = recent_count(r) == 4;
+	for (size_t i = 0; last && i < 4; i++)
+		last = recent_at(r, i)->time_ns == 6 + i &&
+		       recent_at(r, i)->frames[0].addr == 6 + i;
+	OK(last && recent_dropped(r) == 6);
+	recent_clear(r);
+	OK(!recent_count(r));
+	recent_add(r, &one);
+	OK(recent_count(r) == 1 && recent_at(r, 0)->time_ns == 9);
+	recent_free(r);
+	free(k);
+}
+
+/* What is kept in memory is in the file that is open when it is written, with its threads. */
+static void recent_samples_are_written(void)
+{
+	char path[] = "/tmp/kin-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct stack_frame frames[2] = { { .addr = 1 }, { .addr = 2 } };
+	struct kin_writer_opts wo = { .writer = KINF_BY_RECORDER };
+	struct kin_writer *w = NULL;
+	struct kernel *k = kernel_new();
+	struct jit *j = jit_new();
+	struct modules *m = modules_new(0);
+	struct recording *r = recording_new(kin_writer_to_nowhere(&wo), j, k, NULL);
+	recording_keep_recent(r, 1 << 20);
+	for (uint64_t i = 1; i < 10; i++) {
+		struct recorded_sample s = numbered(i, frames);
+		recording_sample(r, &s);
+	}
+	OK(recording_recent_ns(r) == 1);
+	OK(!kin_writer_open(path, &wo, &w));
+	recording_abandon_file(r);
+	recording_go_on(r, w, m);
+	uint32_t event = kin_writer_event(w, "cpu-clock", KINF_NS, 1, 0);
+	OK(recording_write_recent(r, event) == 9);
+	OK(recording_recent_ns(r) == 0);
+	OK(!recording_end_file(r, m, KINF_STOPPED, 0, 20));
+	recording_free(r);
+	struct profile *p = read_profile(path);
+	OK(p && p->samples.n == 9 && p->samples.n_tasks == 3);
+	profile_free(p);
+	modules_free(m);
+	jit_free(j);
+	kernel_free(k);
+	close(fd);
+	unlink(path);
+}
+
+static struct module *module_of_file(struct modules *m, const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return NULL;
+	return modules_find(
+		m, &(struct module_key){ .path = path, .inode = st.st_ino, .pid = getpid() });
+}
+
+/* The libraries and the program itself, as this process has them mapped. */
+static size_t own_modules(struct modules *m, struct module *ret[], size_t max)
+{
+	char line[4096], path[4096];
+	size_t n = 0;
+	FILE *f = fopen("/proc/self/maps", "re");
+	while (f && n < max && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s r-xp %*s %*s %*s /%4000[^\n]", path + 1) != 1)
+			continue;
+		path[0] = '/';
+		if ((ret[n] = module_of_file(m, path)))
+			n++;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static bool copy_file(const char *from, int to)
+{
+	char bytes[65536];
+	size_t n;
+	FILE *f = fopen(from, "re");
+	bool good = f;
+	while (good && (n = fread(bytes, 1, sizeof(bytes), f)))
+		good = write(to, bytes, n) == (ssize_t)n;
+	if (f)
+		fclose(f);
+	return good;
+}
+
+/* With room for one table, each use of another frees the one before, and a table that is read again
+ * is what it was. */
+static void tables_have_a_limit(const char *cache)
+{
+	struct module *at[32];
+	size_t rows[32], n, most = 0, sum = 0;
+	if (cache)
+		setenv("XDG_CACHE_HOME", cache, 1);
+	else
+		unsetenv("XDG_CACHE_HOME");
+	struct modules *unlimited = modules_new(0), *m = modules_new(1);
+	n = own_modules(unlimited, at, 32);
+	OK(n >= 2);
+	for (size_t i = 0; i < n; i++) {
+		const struct unwind_table *t = module_table(at[i]);
+		rows[i] = t ? unwind_table_rows(t) : 0;
+		size_t bytes = t ? unwind_table_bytes(t) : 0;
+		most = bytes > most ? bytes : most;
+		sum += bytes;
+	}
+	OK(modules_table_bytes(unlimited) == sum && sum > most);
+	OK(own_modules(m, at, 32) == n);
+	for (size_t round = 0; round < 3; round++) {
+		bool same = true;
+		for (size_t i = 0; i < n; i++) {
+			const struct unwind_table *t = module_table(at[i]);
+			same &= (t ? unwind_table_rows(t) : 0) == rows[i];
+			same &= modules_table_bytes(m) <= most;
+		}
+		OK(same);
+	}
+	modules_free(unlimited);
+	modules_free(m);
+}
+
+/* A table that nothing could bring back stays, whatever the limit. */
+static void last_copies_stay(void)
+{
+	char path[] = "/tmp/kin-test-XXXXXX";
+	int fd = mkstemp(path);
+	unsetenv("XDG_CACHE_HOME");
+	struct modules *m = modules_new(1);
+	OK(fd >= 0 && copy_file("/proc/self/exe", fd));
+	struct module *gone = module_of_file(m, path), *at[32];
+	const struct unwind_table *t = gone ? module_table(gone) : NULL;
+	size_t bytes = t ? unwind_table_bytes(t) : 0;
+	unlink(path);
+	size_t n = own_modules(m, at, 32);
+	for (size_t i = 0; i < n; i++)
+		module_table(at[i]);
+	OK(bytes && module_table(gone) == t && modules_table_bytes(m) >= bytes);
+	modules_free(m);
+	close(fd);
+}
+
+static void test_tables(void)
+{
+	char folder[] = "/tmp/kin-test-XXXXXX", command[100];
+	const char *home = getenv("HOME");
+	char *kept = home ? strdup(home) : NULL;
+	unsetenv("HOME"); /* the cache that there is stays as it is */
+	OK(mkdtemp(folder));
+	tables_have_a_limit(NULL);
+	tables_have_a_limit(folder);
+	last_copies_stay();
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	OK(!system(command));
+	if (kept)
+		setenv("HOME", kept, 1);
+	free(kept);
+}
+
 int main(void)
 {
 	test_kernel();
@@ -180,5 +549,9 @@ int main(void)
 	test_attributes();
 	test_audit();
 	test_jit_map();
+	test_beyond();
+	test_tables();
+	test_recent();
+	recent_samples_are_written();
 	return DONE();
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "lib/cfi_build.h"
 #include "object/object.h"
 #include "tap.h"
@@ -14,13 +15,13 @@ static const uint8_t x86_start[] = { 0x0c, 7, 8, 0x80 + 16, 1 }; /* CFA rsp+8, r
 static const uint8_t arm_start[] = { 0x0c, 31, 0 };
 
 /* The rows of one function of 0x100 bytes with these instructions, as text. */
-static const char *rows_of(enum unwind_machine m, const uint8_t *code, size_t size)
+static const char *rows_of(const struct machine *m, const uint8_t *code, size_t size)
 {
 	static struct cfi_listing l;
 	static struct cfi_build b;
 	struct cfi_fde f;
 	b = (struct cfi_build){ 0 };
-	if (m == UNWIND_X86_64)
+	if (m == &machine_x86_64)
 		cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	else
 		cfi_cie(&b, false, 30, arm_start, sizeof(arm_start));
@@ -34,8 +35,8 @@ static const char *rows_of(enum unwind_machine m, const uint8_t *code, size_t si
 }
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
-#define X86(...)   rows_of(UNWIND_X86_64, BYTES(__VA_ARGS__))
-#define ARM(...)   rows_of(UNWIND_AARCH64, BYTES(__VA_ARGS__))
+#define X86(...)   rows_of(&machine_x86_64, BYTES(__VA_ARGS__))
+#define ARM(...)   rows_of(&machine_aarch64, BYTES(__VA_ARGS__))
 
 static void test_instructions(void)
 {
@@ -116,8 +117,8 @@ static void test_limits(void)
 {
 	uint8_t many[CFI_DEPTH_MAX + 1];
 	memset(many, 0x0a, sizeof(many));
-	OK_STR(rows_of(UNWIND_X86_64, many, CFI_DEPTH_MAX), "0: sp+8 ra=[cfa-8]");
-	OK_STR(rows_of(UNWIND_X86_64, many, sizeof(many)), "0: none");
+	OK_STR(rows_of(&machine_x86_64, many, CFI_DEPTH_MAX), "0: sp+8 ra=[cfa-8]");
+	OK_STR(rows_of(&machine_x86_64, many, sizeof(many)), "0: none");
 	OK_STR(X86(0x0b), "0: none");                           /* nothing remembered */
 	OK_STR(X86(0x41, 0x3f), "0: sp+8 ra=[cfa-8]\n1: none"); /* no such instruction */
 	OK_STR(X86(0x2d), "0: none");                           /* aarch64's */
@@ -146,11 +147,13 @@ static void test_aarch64(void)
 }
 
 /* What a compiler and a linker made: test/unwind/aarch64.sh. */
-static void test_aarch64_object(const char *dir)
+/* A file that test/unwind/NAME.sh made, its rows, and one of them by the table. */
+static void test_foreign(const char *dir, const struct machine *m, const char *rows, uint64_t pc,
+			 int32_t cfa_offset)
 {
 	char path[4096];
 	struct object_file *o = NULL;
-	snprintf(path, sizeof(path), "%s/unwind/aarch64.so", dir);
+	snprintf(path, sizeof(path), "%s/unwind/%s.so", dir, m->name);
 	kin_error_free(object_open(path, &(struct object_opts){ 0 }, &o));
 	if (!OK(o))
 		return;
@@ -158,7 +161,7 @@ static void test_aarch64_object(const char *dir)
 	struct object_frames f = object_frames(o);
 	const struct object_segment *segments = object_segments(o, &n);
 	OK(n >= 2 && segments[0].addr == 0);
-	struct cfi_section s = { .machine = UNWIND_AARCH64,
+	struct cfi_section s = { .machine = m,
 				 .data = f.eh_frame.data,
 				 .size = f.eh_frame.size,
 				 .addr = f.eh_frame.addr,
@@ -169,18 +172,61 @@ static void test_aarch64_object(const char *dir)
 	struct cfi_fde fde = { 0 };
 	for (size_t at = 0; cfi_next(&s, &at, &fde);)
 		cfi_rows(&s, &fde, cfi_list_row, &l);
-	OK_STR(l.text, "146c: sp+0\n"
-		       "1474: sp+0\n"
-		       "1478: sp+0 signed\n"
-		       "1488: fp+32 ra=[cfa-24] fp=[cfa-32] signed\n"
-		       "14b8: sp+0\n"
-		       "14bc: sp+0 signed\n"
-		       "14d0: fp+32 ra=[cfa-24] fp=[cfa-32] signed");
+	OK_STR(l.text, rows);
 	struct unwind_table *t = unwind_table_new(&s, 1);
-	OK(t && unwind_table_machine(t) == UNWIND_AARCH64);
-	OK(t && unwind_table_find(t, 0x1490)->cfa_offset == 32);
+	OK(t && unwind_table_machine(t) == m);
+	OK(t && unwind_table_find(t, pc)->cfa_offset == cfa_offset);
 	unwind_table_free(t);
+	/* The rules of another machine say nothing. */
+	const struct machine *const others[] = { NULL, &machine_i386 };
+	for (size_t i = 0; i < 2; i++) {
+		struct unwind_row row;
+		s.machine = others[i];
+		OK(cfi_find(&s, pc, &fde) && !cfi_row(&s, &fde, pc, &row));
+		OK(row.cfa == UNWIND_CFA_NONE);
+		t = unwind_table_new(&s, 1);
+		OK(!t || unwind_table_find(t, pc)->cfa == UNWIND_CFA_NONE);
+		unwind_table_free(t);
+	}
 	object_free(o);
+}
+
+static void test_foreign_objects(const char *dir)
+{
+	test_foreign(dir, &machine_aarch64,
+		     "146c: sp+0\n"
+		     "1474: sp+0\n"
+		     "1478: sp+0 signed\n"
+		     "1488: fp+32 ra=[cfa-24] fp=[cfa-32] signed\n"
+		     "14b8: sp+0\n"
+		     "14bc: sp+0 signed\n"
+		     "14d0: fp+32 ra=[cfa-24] fp=[cfa-32] signed",
+		     0x1490, 32);
+	test_foreign(dir, &machine_riscv64,
+		     "320: sp+0\n"
+		     "328: sp+0\n"
+		     "32a: sp+32\n"
+		     "32c: sp+32 fp=[cfa-16]\n"
+		     "332: sp+32 ra=[cfa-8] fp=[cfa-16]\n"
+		     "340: sp+32 fp=[cfa-16]\n"
+		     "344: sp+32\n"
+		     "346: sp+0\n"
+		     "348: sp+0\n"
+		     "352: sp+32\n"
+		     "368: sp+400016 ra=[cfa-8] fp=[cfa-16]\n"
+		     "396: sp+32 ra=[cfa-8] fp=[cfa-16]\n"
+		     "398: sp+32 fp=[cfa-16]\n"
+		     "39a: sp+32\n"
+		     "39e: sp+0\n"
+		     "3a0: sp+0\n"
+		     "3a2: sp+32\n"
+		     "3ac: sp+32 ra=[cfa-8] fp=[cfa-16]\n"
+		     "3ae: fp+0 ra=[cfa-8] fp=[cfa-16]\n"
+		     "3c0: sp+32 ra=[cfa-8] fp=[cfa-16]\n"
+		     "3c2: sp+32 fp=[cfa-16]\n"
+		     "3c6: sp+32\n"
+		     "3ca: sp+0",
+		     0x384, 400016);
 }
 
 /* ---- looking up ---- */
@@ -194,7 +240,7 @@ static void test_header(void)
 	cfi_cie(&b, true, 16, x86_start, sizeof(x86_start));
 	for (uint64_t i = 0; i < 8; i++)
 		cfi_fde(&b, 0x4000 + 0x100 * i, 0x40, BYTES(0));
-	struct cfi_section s = cfi_finish(&b, UNWIND_X86_64);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
 	cfi_put(&h, 0x3b031b01, 4);
 	cfi_put(&h, (uint64_t)CFI_ADDR - (CFI_HDR_ADDR + 4), 4);
 	cfi_put(&h, 8, 4);
@@ -231,7 +277,8 @@ static void test_sections(void)
 	cfi_fde(&a, 0x4100, 0x40, BYTES(0x0e, 16));
 	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	cfi_fde(&b, 0x4000, 0x200, BYTES(0x0e, 24, 0x50, 0x0e, 32));
-	struct cfi_section s[] = { cfi_finish(&a, UNWIND_X86_64), cfi_finish(&b, UNWIND_X86_64) };
+	struct cfi_section s[] = { cfi_finish(&a, &machine_x86_64),
+				   cfi_finish(&b, &machine_x86_64) };
 	struct unwind_table *t = unwind_table_new(s, 2);
 	static const struct {
 		uint64_t addr;
@@ -266,7 +313,7 @@ static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
 		uint64_t start = info->dlpi_addr + p->p_vaddr;
 		if (p->p_type != PT_LOAD || hdr->p_vaddr - p->p_vaddr >= p->p_filesz)
 			continue;
-		if (!cfi_from_segment(UNWIND_X86_64, (const void *)(uintptr_t)start, p->p_filesz,
+		if (!cfi_from_segment(&machine_x86_64, (const void *)(uintptr_t)start, p->p_filesz,
 				      start, info->dlpi_addr + hdr->p_vaddr, hdr->p_memsz, &s))
 			continue;
 		unwind_table_free(c->table);
@@ -305,7 +352,7 @@ static struct unwind_table *small_table(void)
 	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	cfi_fde(&b, 0x4000, 0x40, BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6));
 	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32));
-	struct cfi_section s = cfi_finish(&b, UNWIND_X86_64);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
 	return unwind_table_new(&s, 1);
 }
 
@@ -337,6 +384,44 @@ static void damage_file(const char *folder, const char *path, const struct unwin
 	OK(n > 64 && tried == 2 * n && refused == 2 * n);
 }
 
+static bool has_cache(void)
+{
+	char *folder = unwind_cache_folder();
+	bool has = folder;
+	free(folder);
+	return has;
+}
+
+/* What others could have put there is not for us. */
+static void test_whose_folder(void)
+{
+	char home[] = "/tmp/kin-unwind-XXXXXX", path[64];
+	if (!OK(mkdtemp(home)))
+		return;
+	setenv("HOME", home, 1);
+	char *folder = unwind_cache_folder();
+	snprintf(path, sizeof(path), "%s/.cache/kin/unwind", home);
+	OK_STR(folder ? folder : "none", path);
+	free(folder);
+	struct kin_error *err = folder_make(path);
+	OK(!err && has_cache());
+	kin_error_free(err);
+	OK(!chmod(path, 0770) && !has_cache());
+	OK(!chmod(path, 0700) && has_cache());
+	if (!geteuid()) {
+		OK(!chown(path, 65534, 65534) && !has_cache());
+		OK(!rmdir(path) && !chown(home, 65534, 65534) &&
+		   has_cache()); /* kin's own is there */
+		*strrchr(path, '/') = '\0';
+		OK(!rmdir(path));
+		*strrchr(path, '/') = '\0';
+		OK(!rmdir(path) && !has_cache()); /* it would be made in another user's */
+	}
+	char command[64];
+	snprintf(command, sizeof(command), "rm -r %s", home);
+	OK(!system(command));
+}
+
 static void test_files(void)
 {
 	char top[] = "/tmp/kin-unwind-XXXXXX", path[256];
@@ -365,11 +450,8 @@ static void test_files(void)
 	rmdir(path);
 	OK(rmdir(top) == 0); /* no temporary file is left */
 	setenv("XDG_CACHE_HOME", "relative", 1);
-	setenv("HOME", "/tmp", 1);
 	free(folder);
-	folder = unwind_cache_folder();
-	OK_STR(folder, "/tmp/.cache/kin/unwind");
-	free(folder);
+	test_whose_folder();
 	setenv("HOME", "/tmp/nobody's", 1); /* a home that is not there */
 	OK(!unwind_cache_folder());
 	unwind_table_free(t);
@@ -382,7 +464,7 @@ int main(int argc, char **argv)
 	test_limits();
 	test_aarch64();
 	if (argc > 1)
-		test_aarch64_object(argv[1]);
+		test_foreign_objects(argv[1]);
 	test_header();
 	test_sections();
 	test_files();

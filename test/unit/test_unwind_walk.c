@@ -41,7 +41,7 @@ static void test_steps(void)
 	struct words w = { 0x8000, stack, 5 };
 	struct unwind_row row = { .cfa = UNWIND_CFA_REG, .reg = UNWIND_SP, .ra = UNWIND_AT_CFA };
 	const struct unwind_regs start = {
-		.machine = UNWIND_X86_64, .pc = 0x100, .sp = 0x8000, .fp = 0x8010, .exact = true
+		.machine = &machine_x86_64, .pc = 0x100, .sp = 0x8000, .fp = 0x8010, .exact = true
 	};
 	struct unwind_regs r = start;
 	row.cfa_offset = 16;
@@ -56,6 +56,15 @@ static void test_steps(void)
 	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD);
 	row.cfa_offset = 12;
 	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD);
+	row.cfa_offset = -8; /* back down, where there is memory to be read */
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD);
+	row.reg = UNWIND_FP;
+	row.cfa_offset = 16;
+	r.sp = 0x8018;
+	r.fp = 0x8000;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD);
+	r = before;
+	row.reg = UNWIND_SP;
 	row.cfa_offset = 800;
 	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_NO_MEMORY);
 	row.reg = UNWIND_DWARF + 10; /* r10: of the innermost frame only */
@@ -66,7 +75,7 @@ static void test_steps(void)
 	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_END);
 	OK(r.pc == before.pc && r.sp == before.sp && r.fp == before.fp);
 
-	uint64_t all[UNWIND_N_DWARF] = { [10] = 0x8018 };
+	uint64_t all[MACHINE_REGISTERS] = { [10] = 0x8018 };
 	r = start;
 	r.all = all;
 	row = (struct unwind_row){ .cfa = UNWIND_CFA_REG,
@@ -110,7 +119,7 @@ static void test_aarch64(void)
 	struct words w = { 0x8000, frame, 80 };
 	const struct unwind_row leaf = { .cfa = UNWIND_CFA_REG };
 	struct unwind_regs r = {
-		.machine = UNWIND_AARCH64, .pc = 0x100, .sp = 0x8000, .lr = 0x500, .exact = true
+		.machine = &machine_aarch64, .pc = 0x100, .sp = 0x8000, .lr = 0x500, .exact = true
 	};
 	OK(unwind_step(&leaf, &r, read_words, &w) == UNWIND_OK && r.pc == 0x500 && r.sp == 0x8000);
 	OK(unwind_step(&leaf, &r, read_words, &w) == UNWIND_BAD); /* it would never end */
@@ -132,11 +141,57 @@ static void test_aarch64(void)
 	frame[39 + 30] = 0x600;
 	frame[39 + 31] = 0x8800;
 	frame[39 + 32] = 0x700;
-	r = (struct unwind_regs){ .machine = UNWIND_AARCH64, .pc = 0x100, .sp = 0x8000 };
-	OK(!unwind_is_sigreturn(UNWIND_AARCH64, sigreturn, 7, &row));
-	OK(unwind_is_sigreturn(UNWIND_AARCH64, sigreturn, 8, &row));
+	r = (struct unwind_regs){ .machine = &machine_aarch64, .pc = 0x100, .sp = 0x8000 };
+	OK(!unwind_is_sigreturn(&machine_aarch64, sigreturn, 7, &row));
+	OK(unwind_is_sigreturn(&machine_aarch64, sigreturn, 8, &row));
 	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.exact && r.pc == 0x700);
 	OK(r.sp == 0x8800 && r.fp == 0x8f00 && r.lr == 0x600 && !r.lr_unknown);
+}
+
+static void test_riscv64(void)
+{
+	const struct machine *m = &machine_riscv64;
+	uint64_t frame[80] = { 0 };
+	struct words w = { 0x8000, frame, 80 };
+	const struct unwind_row leaf = { .cfa = UNWIND_CFA_REG };
+	struct unwind_regs r = {
+		.machine = m, .pc = 0x100, .sp = 0x8000, .fp = 0x8020, .lr = 0x500, .exact = true
+	};
+	OK(unwind_step(&leaf, &r, read_words, &w) == UNWIND_OK && r.pc == 0x500 && r.sp == 0x8000);
+
+	/* s0 points to the CFA: what was saved lies below it */
+	frame[2] = 0x8040; /* s0 */
+	frame[3] = 0x600;  /* ra */
+	struct unwind_row row = unwind_guess(m, false, NULL, 0, 0);
+	OK_STR(text_of(&row), "fp+0 ra=[fp-8] fp=[fp-16] bx=? guessed");
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x600);
+	OK(r.sp == 0x8020 && r.fp == 0x8040 && r.lr_unknown);
+
+	/* the kernel's frame: siginfo, ucontext, pc, x1 .. x31 */
+	static const uint8_t sigreturn[] = { 0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0 };
+	frame[38] = 0x700;
+	frame[38 + 1] = 0x680;
+	frame[38 + 2] = 0x8800;
+	frame[38 + 8] = 0x8f00;
+	frame[38 + 15] = 0x8008;
+	r = (struct unwind_regs){ .machine = m, .pc = 0x100, .sp = 0x8000 };
+	OK(!unwind_is_sigreturn(m, sigreturn, 7, &row));
+	OK(unwind_is_sigreturn(m, sigreturn, 8, &row));
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.exact && r.pc == 0x700);
+	OK(r.sp == 0x8800 && r.fp == 0x8f00 && r.lr == 0x680 && !r.lr_unknown);
+	/* whose other registers are known: CFA in a5; x0 is nowhere */
+	w.addr = 0x8000;
+	row = (struct unwind_row){ .cfa = UNWIND_CFA_REG,
+				   .reg = UNWIND_DWARF + 15,
+				   .cfa_offset = 0x1000 };
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.sp == 0x9008 && r.pc == 0x680);
+	r = (struct unwind_regs){ .machine = m, .pc = 0x100, .sp = 0x8000, .all_at = 0x8000 };
+	row.reg = UNWIND_DWARF;
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_NO_REGISTER);
+	row = unwind_called(m);
+	OK_STR(text_of(&row), "sp+0 bx=? guessed");
+	row = unwind_called(&machine_x86_64);
+	OK_STR(text_of(&row), "sp+8 ra=[cfa-8] bx=? guessed");
 }
 
 static void test_guesses(void)
@@ -150,10 +205,10 @@ static void test_guesses(void)
 	for (size_t i = 0; i < 5; i++) {
 		size_t n = (size_t)at[i][0];
 		struct unwind_row row =
-			unwind_guess(UNWIND_X86_64, true, code + n, n, sizeof(code) - n);
+			unwind_guess(&machine_x86_64, true, code + n, n, sizeof(code) - n);
 		OK_STR(text_of(&row), wanted[at[i][1]]);
 	}
-	struct unwind_row row = unwind_guess(UNWIND_X86_64, false, code, 0, sizeof(code));
+	struct unwind_row row = unwind_guess(&machine_x86_64, false, code, 0, sizeof(code));
 	OK_STR(text_of(&row), wanted[2]); /* nobody returns to the start of a function */
 	static const uint8_t arm[] = { 0x3f, 0x23, 0x03, 0xd5, 0xfd, 0x7b, 0xbe, 0xa9,
 				       0xfd, 0x03, 0x00, 0x91, 0xc0, 0x03, 0x5f, 0xd6 };
@@ -162,10 +217,10 @@ static void test_guesses(void)
 		"sp+32 ra=[cfa-24] fp=[cfa-32] bx=? signed guessed", "sp+0 bx=? guessed"
 	};
 	for (size_t i = 0; i < 4; i++) {
-		row = unwind_guess(UNWIND_AARCH64, true, arm + 4 * i, 4 * i, 16 - 4 * i);
+		row = unwind_guess(&machine_aarch64, true, arm + 4 * i, 4 * i, 16 - 4 * i);
 		OK_STR(text_of(&row), arm_wanted[i]);
 	}
-	row = unwind_guess(UNWIND_AARCH64, true, NULL, 0, 0);
+	row = unwind_guess(&machine_aarch64, true, NULL, 0, 0);
 	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
 }
 
@@ -195,7 +250,7 @@ static struct unwind_table *table_of_two(void)
 	cfi_cie(&b, false, 16, start, sizeof(start));
 	cfi_fde(&b, 0x4000, 0x100, frame, sizeof(frame));
 	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
-	struct cfi_section s = cfi_finish(&b, UNWIND_X86_64);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
 	return unwind_table_new(&s, 1);
 }
 
@@ -206,7 +261,7 @@ static struct unwind_walk walk(struct unwinder *u, const uint64_t *stack, size_t
 				 .copy_addr = 0x8000,
 				 .copy_size = n * 8 };
 	w.regs = (struct unwind_regs){
-		.machine = UNWIND_X86_64, .pc = pc, .sp = 0x8000, .fp = 0x8010, .exact = true
+		.machine = &machine_x86_64, .pc = pc, .sp = 0x8000, .fp = 0x8010, .exact = true
 	};
 	unwinder_walk(u, &w, pcs, max);
 	return w;
@@ -288,7 +343,7 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 		uint64_t start = info->dlpi_addr + h->p_vaddr;
 		if (h->p_type == PT_LOAD && hdr->p_vaddr - h->p_vaddr < h->p_filesz)
 			p->found |= cfi_from_segment(
-				UNWIND_X86_64, (const void *)(uintptr_t)start, h->p_filesz, start,
+				&machine_x86_64, (const void *)(uintptr_t)start, h->p_filesz, start,
 				info->dlpi_addr + hdr->p_vaddr, hdr->p_memsz, &p->section);
 	}
 	return covers;
@@ -312,7 +367,7 @@ static void handle(int sig)
 	getcontext(&here);
 	result.n_theirs = backtrace(result.theirs, 64);
 	const greg_t *g = here.uc_mcontext.gregs;
-	struct unwind_regs r = { .machine = UNWIND_X86_64,
+	struct unwind_regs r = { .machine = &machine_x86_64,
 				 .pc = (uint64_t)g[REG_RIP],
 				 .sp = (uint64_t)g[REG_RSP],
 				 .fp = (uint64_t)g[REG_RBP],
@@ -387,6 +442,7 @@ int main(void)
 {
 	test_steps();
 	test_aarch64();
+	test_riscv64();
 	test_guesses();
 	test_walks();
 #ifdef __x86_64__

@@ -1,4 +1,3 @@
-"use strict";
 (function () {
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main");
@@ -204,8 +203,12 @@ function share_column(title, key, help) {
 
 /* ---- views ---- */
 
-function notes() {
-	const list = [].concat(data.functions ? data.functions.notes : [], data.graph ? data.graph.notes : []);
+// What is said of one cycle stands where that is looked at.
+const about_cycle = (note, cycle) => [undefined, String(cycle)].includes((/^(?:cycle|and) (\d+)[ :]/.exec(note) || [])[1]);
+
+function notes(cycle) {
+	let list = [].concat(data.functions ? data.functions.notes : [], data.graph ? data.graph.notes : []);
+	list = list.filter(n => about_cycle(n, cycle));
 	const estimated = facts.estimated || (data.graph && data.graph.properties.estimated);
 	if (estimated && !list.some(n => n.includes("estimated")))
 		list.push("Times with callees are estimated: they were apportioned by call counts, as gprof does it.");
@@ -300,7 +303,7 @@ function view_function(argument) {
 	const is_cycle = found.row.kind === "cycle";
 	document.title = `${name} – ${data.title}`;
 	return [
-		notes(),
+		notes(found.row.cycle),
 		graph_table("Called by", of("caller")),
 		graph_table(is_cycle ? "The cycle" : "Function", [found.row], true),
 		graph_table("Members", of("member")),
@@ -314,33 +317,6 @@ function view_function(argument) {
 const ROW = 19;
 let shown_flame = null; // as it was left: event, argument, zoom, at, text
 let leaving = new AbortController(); // takes away what listens outside of the view
-
-function make_tree(f) {
-	const n = f.parent.length, depth = new Int32Array(n), first = new Float64Array(n), end = new Float64Array(n);
-	const children = Array.from({ length: n }, () => []);
-	for (let i = 1; i < n; i++) {
-		children[f.parent[i]].push(i);
-		depth[i] = depth[f.parent[i]] + 1;
-	}
-	const name = i => i ? f.names[f.name[i]] : "all";
-	for (const list of children)
-		list.sort((a, b) => name(a) < name(b) ? -1 : 1);
-	end[0] = f.total[0];
-	for (let i = 0; i < n; i++) { // parents come before their children
-		let at = first[i];
-		for (const c of children[i]) {
-			first[c] = at;
-			at += f.total[c];
-			end[c] = at;
-		}
-	}
-	let deepest = 0;
-	for (let i = 0; i < n; i++)
-		deepest = Math.max(deepest, depth[i]);
-	return { n, depth, first, end, children, parent: f.parent, total: f.total, name, deepest };
-}
-
-function plain(name) { return name.replace(/_\[[kij]\]$/, ""); }
 
 function color(name, dark, dim) {
 	let h = 0;
@@ -394,7 +370,7 @@ function view_flame(argument) {
 	const left = i => (Math.max(tree.first[i], from()) - from()) * scale();
 	const width = i => (Math.min(tree.end[i], to()) - Math.max(tree.first[i], from())) * scale();
 	let letter = 7; // width of one
-	const is_marked = i => pattern && i && plain(tree.name(i)).toLowerCase().includes(pattern);
+	const is_marked = i => pattern && i && !tree.stands_in(i) && plain(tree.name(i)).toLowerCase().includes(pattern);
 
 	function is_above(a, b) { // a is b, or a caller of it
 		for (; tree.depth[b] > tree.depth[a]; b = tree.parent[b]);
@@ -403,7 +379,7 @@ function view_flame(argument) {
 
 	function draw_one(c, i, dark) {
 		const x = left(i), w = width(i), y = tree.depth[i] * ROW - top, name = tree.name(i);
-		c.fillStyle = is_marked(i) ? (dark ? "#9a35c4" : "#d38bff") : i ? color(name, dark, i !== kept.zoom && is_above(i, kept.zoom)) :
+		c.fillStyle = is_marked(i) ? (dark ? "#9a35c4" : "#d38bff") : i && !tree.stands_in(i) ? color(name, dark, i !== kept.zoom && is_above(i, kept.zoom)) :
 			(dark ? "#3a4048" : "#d9dee4");
 		c.fillRect(x, y, Math.max(w - .6, .4), ROW - 1);
 		if (i === kept.at) {
@@ -470,7 +446,7 @@ function view_flame(argument) {
 		const text = `${plain(tree.name(i))} – ${amount(f, tree.total[i])}, ${percent(share(i))} of all` +
 			(i ? `, ${percent(tree.total[i] / tree.total[tree.parent[i]])} of its caller` : "");
 		about.replaceChildren(text, " ");
-		const known = index_of.get(plain(tree.name(i)));
+		const known = tree.stands_in(i) ? undefined : index_of.get(plain(tree.name(i)));
 		if (known !== undefined)
 			about.append(el("a", { href: "#function/" + known }, "callers and callees"));
 		return text;
@@ -488,17 +464,8 @@ function view_flame(argument) {
 	function mark(text) {
 		kept.text = text;
 		pattern = text.toLowerCase() || null;
-		let sum = 0;
-		const todo = [0]; // what is marked counts once, however often below itself
-		while (pattern && todo.length) {
-			const i = todo.pop();
-			if (is_marked(i))
-				sum += tree.total[i];
-			else
-				for (const k of tree.children[i])
-					todo.push(k);
-		}
-		matched.textContent = pattern ? `${percent(sum / tree.total[0])} have it` : "";
+		const found = pattern ? search_share(f, tree, pattern) : null;
+		matched.textContent = found ? `${found.low < found.high ? "at least " : ""}${percent(found.low / tree.total[0])} have it` : "";
 		say(matched.textContent);
 		draw();
 	}
@@ -549,7 +516,7 @@ function view_flame(argument) {
 		el("div", { class: "tools" }, event_choice(), search, reset, matched),
 		el("p", { class: "note" }, `Width is ${f.unit === "ns" ? "time" : "the number of events"} (${f.event}), callers are above ` +
 			"what they call. Click or Enter zooms, Escape zooms out, arrow keys go from frame to frame, / searches." +
-			(f.left_out ? ` ${count(f.left_out)} frames too narrow to be seen are left out.` : "") + legend(f)),
+			(f.left_out ? ` ${count(f.left_out)} frames too narrow to be seen are left out: "others" stands for them.` : "") + legend(f)),
 		box,
 	];
 }

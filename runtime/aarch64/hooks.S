@@ -1,7 +1,7 @@
-/* hooks_aarch64.S - what instrumented code calls, aarch64.
+/* hooks.S - what instrumented code calls, aarch64.
  *
  * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
- * a call may clobber is ours, and so are x9 to x15. As in hooks_x86_64.S,
+ * a call may clobber is ours, and so are x9 to x15. As in x86_64/hooks.S,
  *
  *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
@@ -166,4 +166,31 @@ function __sanitizer_cov_trace_pc
 end __sanitizer_cov_trace_pc
 	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
+/* void rt_on_stack(void *top, void (*f)(void *), void *arg): f(arg) on another stack. */
+	.hidden	rt_on_stack
+function rt_on_stack
+	stp	x29, x30, [sp, -16]!
+	.cfi_def_cfa_offset 16
+	.cfi_offset 29, -16
+	.cfi_offset 30, -8
+	mov	x29, sp
+	.cfi_def_cfa_register 29
+	mov	sp, x0
+	mov	x0, x2
+	blr	x1
+	mov	sp, x29
+	.cfi_def_cfa_register 31
+	ldp	x29, x30, [sp], 16
+	.cfi_def_cfa_offset 0
+	ret
+end rt_on_stack
+
 	.section .note.GNU-stack, "", %progbits
+/* All that may be jumped to begins with bti, and no return address is left to be forged: without this
+ * note the linker takes the protection off whole programs. */
+	.section .note.gnu.property, "a", %note
+	.p2align 3
+	.word	4, 16, 5	/* sizes of the name and of what follows it; NT_GNU_PROPERTY_TYPE_0 */
+	.asciz	"GNU"
+	.word	0xc0000000, 4	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND and its size */
+	.word	1, 0		/* BTI */

@@ -1,4 +1,4 @@
-/* hooks_x86_64.S - what instrumented code calls, x86-64.
+/* hooks.S - what instrumented code calls, x86-64.
  *
  * mcount and __fentry__ are called where no compiler expects a call: every register may hold something
  * of the program's but r11 (which the PLT takes, too) and the flags. What is needed is kept in the red
@@ -10,7 +10,7 @@
  *	slot.from == from && slot.to == to          else the one a stride further, up to an unused one
  *	slot.count++                                one instruction: signals fall before or behind it
  *
- * Whoever is not in his first slot is looked for out of the way, from the beginning: a signal handler
+ * A pair that is not in its first slot is looked up out of line, from the beginning: a signal handler
  * may have given the thread another table. The table's patience gets shorter each time; without any
  * left, and for what is not there, C code goes on.
  */
@@ -215,5 +215,34 @@ function __sanitizer_cov_trace_pc
 	jmp	rt_count
 end __sanitizer_cov_trace_pc
 	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
+
+/* void rt_on_stack(void *top, void (*f)(void *), void *arg): f(arg) on another stack. */
+	.hidden	rt_on_stack
+function rt_on_stack
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	mov	%rdi, %rsp
+	mov	%rdx, %rdi
+	call	*%rsi
+	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+end rt_on_stack
+
+/* What handlers return to: the very bytes that debuggers and unwinders look for, behind some that
+ * belong to no function, as a return address is looked up one byte before it. */
+	.p2align 4
+	nop
+	.hidden	rt_restore
+	.globl	rt_restore
+	.type	rt_restore, %function
+	.p2align 4
+rt_restore:
+	mov	$15, %rax
+	syscall
+	.size	rt_restore, . - rt_restore
 
 	.section .note.GNU-stack, "", @progbits

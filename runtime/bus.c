@@ -1,0 +1,180 @@
+/* The file is mapped, and somebody may truncate it: the next access to what is gone is answered by
+ * SIGBUS. The program shall not die of a file of ours, so there is a handler, from the first
+ * mapping on: memory takes the place of the file, and collecting ends. What else sends SIGBUS does
+ * what it does without us. The program sees and sets the action of its own, which is kept here.
+ *
+ * A thread that blocks SIGBUS is killed all the same: the kernel asks no handler then. So we never
+ * block it ourselves; where a signal of this number is sent meanwhile, it waits until we are done.
+ */
+#include "rt.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <ucontext.h>
+
+static const uint64_t bit = (uint64_t)1 << (SIGBUS - 1);
+
+/* One is in use while the other is written. */
+static struct rt_action program[2];
+static _Atomic unsigned current;
+static bool handled;
+
+static void on_bus(int sig, siginfo_t *info, void *context);
+
+static const struct rt_action *theirs(void) { return &program[current % 2]; }
+
+static void set_theirs(const struct rt_action *a)
+{
+	program[(current + 1) % 2] = *a;
+	current++;
+}
+
+static bool is_default(const struct rt_action *a) { return !a->handler; }
+static bool is_ignored(const struct rt_action *a)
+{
+	return (uintptr_t)a->handler == (uintptr_t)SIG_IGN;
+}
+
+/* What the kernel is told, where the program has set `a`: but for the handler the same. */
+static long install(const struct rt_action *a)
+{
+	struct rt_action own = *a;
+
+	if (is_ignored(a))
+		return SYS4(rt_sigaction, SIGBUS, a, NULL, 8);
+	if (is_default(a))
+		own = (struct rt_action){ .flags = SA_RESTART };
+	own.handler = on_bus;
+	own.flags = (own.flags & ~(unsigned long)SA_RESETHAND) | SA_SIGINFO;
+	return rt_action_set(SIGBUS, &own);
+}
+
+/* ---- a file that was truncated ---- */
+
+static bool is_in_file(uint64_t addr)
+{
+	for (uint32_t i = 0; i < rt.n_extents; i++)
+		if (rt.extent[i].in_file && addr - (uint64_t)rt.extent[i].at < rt.extent[i].size)
+			return true;
+	return false;
+}
+
+/* As far as its first page is there still. */
+static void tell(void)
+{
+	static const char what[] = "the file was truncated while the program ran";
+	struct stat st;
+
+	if (rt.fd < 0 || SYS2(fstat, rt.fd, &st) || st.st_ino != rt.ino || st.st_dev != rt.dev ||
+	    st.st_size < KINF_PAGE)
+		return;
+	SYS4(pwrite64, rt.fd, what, sizeof(what), offsetof(struct kinf_header, error));
+}
+
+/* By the first that comes here; false: there is no memory. */
+static bool replace(void)
+{
+	rt.full = true;
+	rt.sampling.on = false;
+	atomic_store(&rt.state, RT_OFF);
+	rt_on();
+	tell();
+	for (uint32_t i = 0; i < rt.n_extents; i++) {
+		const struct rt_extent *e = &rt.extent[i];
+		long m = SYS6(mmap, e->at, e->size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+
+		if (e->in_file && m < 0 && m > -4096)
+			return false;
+	}
+	return true;
+}
+
+/* Whoever comes while another thread is at it tries once more. */
+static bool mend(void)
+{
+	static _Atomic bool begun;
+
+	if (atomic_exchange(&begun, true)) {
+		SYS0(sched_yield);
+		return true;
+	}
+	return replace();
+}
+
+/* ---- all else ---- */
+
+/* Sent while we hold the lock or take a sample: until that is over, as if it were blocked. */
+static void postpone(const siginfo_t *info, ucontext_t *context)
+{
+	uint64_t mask;
+
+	__builtin_memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	mask |= bit;
+	__builtin_memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+	SYS4(rt_tgsigqueueinfo, rt.pid, SYS0(gettid), SIGBUS, info);
+}
+
+/* The access is made once more, and ends the process; what was sent is sent once more. */
+static void by_default(const siginfo_t *info)
+{
+	static const struct rt_action none;
+
+	SYS4(rt_sigaction, SIGBUS, &none, NULL, 8);
+	if (info->si_code <= 0)
+		SYS3(tgkill, SYS0(getpid), SYS0(gettid), SIGBUS);
+}
+
+static void on_bus(int sig, siginfo_t *info, void *context)
+{
+	const struct rt_action *a = theirs();
+	bool sent = info->si_code <= 0;
+	rt_handler *handler;
+
+	if (!sent && is_in_file((uint64_t)info->si_addr) && mend())
+		return;
+	if (sent && (rt_tls.sampling || rt.lock == (uint32_t)SYS0(gettid))) {
+		postpone(info, context);
+		return;
+	}
+	if (is_default(a)) {
+		by_default(info);
+		return;
+	}
+	handler = a->handler;
+	if (a->flags & SA_RESETHAND)
+		set_theirs(&(struct rt_action){ .flags = a->flags, .mask = a->mask });
+	handler(sig, info, context);
+}
+
+/* ---- */
+
+void rt_bus_init(void)
+{
+	struct rt_action old;
+
+	if (handled || SYS4(rt_sigaction, SIGBUS, NULL, &old, 8))
+		return;
+	set_theirs(&old);
+	handled = !is_ignored(&old) && !install(&old);
+}
+
+/* The process may be a child of vfork, which has actions of its own, and shares our memory. */
+bool rt_bus_action(const struct rt_action *act, struct rt_action *old)
+{
+	struct rt_action now;
+
+	if (!handled || rt.silent || SYS4(rt_sigaction, SIGBUS, NULL, &now, 8) ||
+	    (now.handler != on_bus && !(is_ignored(&now) && is_ignored(theirs()))))
+		return false;
+	if (old)
+		*old = *theirs();
+	if (!act)
+		return true;
+	if ((uint32_t)SYS0(getpid) != rt.pid)
+		return !SYS4(rt_sigaction, SIGBUS, act, NULL, 8);
+	set_theirs(act);
+	return !install(act);
+}

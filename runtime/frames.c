@@ -1,0 +1,121 @@
+/* Call-frame information of modules, as samples look it up.
+ *
+ * That of a module that may be unloaded is copied when a thread is certainly in it, and looked up
+ * in the copy from then on: whoever has a stale address of such a module reads nothing that may go
+ * away meanwhile. A copy stays for good, and serves again when the same file is mapped anew. */
+#include "rt.h"
+
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "unwind/cfi.h"
+
+enum {
+	LARGEST =
+		16 << 20, /* copy; those few that have more are read in place, while that is safe */
+	NO_TABLE = 0xff,
+	RELATIVE = 0x1b, /* 4 bytes, signed, from where they are */
+};
+
+struct tables { /* a part of a module with all of its call-frame information, where it can be read
+		 */
+	const uint8_t *at;
+	uint64_t addr, size; /* run-time address */
+};
+
+static struct tables in_place(const struct rt_module *m)
+{
+	return (struct tables){ (const uint8_t *)(uintptr_t)m->segment, m->segment,
+				m->segment_size };
+}
+
+/* From its first byte to the end of the segment. */
+static struct tables needed(const struct rt_module *m)
+{
+	const uint8_t *hdr = (const uint8_t *)(uintptr_t)m->unwind;
+	struct tables t = in_place(m);
+	uint64_t first = m->unwind;
+	int32_t frames;
+
+	if (hdr[1] != RELATIVE)
+		return t;
+	__builtin_memcpy(&frames, hdr + 4, sizeof(frames));
+	if (frames < 0)
+		first = m->unwind + 4 + (uint64_t)frames;
+	if (first < t.addr || first >= t.addr + t.size)
+		return t;
+	return (struct tables){ t.at + (first - t.addr), first, t.size - (first - t.addr) };
+}
+
+static const struct rt_module *copied_before(const struct rt_module *m)
+{
+	for (const struct rt_module *o = rt.all; o; o = o->older)
+		if (o->copy && o->hash == m->hash && o->end - o->start == m->end - m->start)
+			return o;
+	return NULL;
+}
+
+/* By the kernel: it is fast, and says no where the module has gone all the same. */
+static uint8_t *copy(const struct tables *t)
+{
+	long at = SYS6(mmap, NULL, t->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+	struct iovec to = { (void *)at, t->size };
+	struct iovec from = { (void *)(uintptr_t)t->addr, t->size };
+
+	if (at < 0 && at > -4096)
+		return NULL;
+	if (SYS6(process_vm_readv, rt.pid, &to, 1, &from, 1, 0) == (long)t->size)
+		return (uint8_t *)at;
+	SYS2(munmap, at, t->size);
+	return NULL;
+}
+
+/* With the lock. */
+static void make_copy(struct rt_module *m)
+{
+	const struct rt_module *before = copied_before(m);
+	struct tables t = needed(m);
+
+	m->copy_addr = t.addr;
+	m->copy_size = t.size;
+	if (before)
+		atomic_store(&m->copy, before->copy);
+	else if (t.size <= LARGEST)
+		atomic_store(&m->copy, copy(&t));
+}
+
+static bool find_tables(struct rt_module *m, bool doubtful, struct tables *ret)
+{
+	uint64_t mask;
+
+	if (!m->transient) {
+		*ret = in_place(m);
+		return true;
+	}
+	if (!m->copy) {
+		if (doubtful || rt.sampling.unloading || rt_module_is_gone(m) || !rt_lock(&mask))
+			return false;
+		if (!m->copy)
+			make_copy(m);
+		rt_unlock(mask);
+	}
+	*ret = m->copy ? (struct tables){ m->copy, m->copy_addr, m->copy_size } : in_place(m);
+	return true;
+}
+
+bool rt_frames_row(struct rt_module *m, bool doubtful, uint64_t pc, struct unwind_row *ret)
+{
+	struct cfi_section s;
+	struct cfi_fde fde;
+	struct tables t;
+	const uint8_t *hdr;
+
+	if (!m->unwind || m->unwind_size < 8 || !find_tables(m, doubtful, &t))
+		return false;
+	hdr = t.at + (m->unwind - t.addr);
+	if (hdr[2] == NO_TABLE || hdr[3] == NO_TABLE)
+		return false;
+	return cfi_from_segment(&RT_MACHINE, t.at, t.size, t.addr, m->unwind, m->unwind_size, &s) &&
+	       cfi_find(&s, pc, &fde) && cfi_row(&s, &fde, pc, ret) && ret->cfa != UNWIND_CFA_NONE;
+}

@@ -1,0 +1,842 @@
+/* flow.c - splits counted functions into pieces at jumps and calls, and solves for the counts that
+ * are missing. */
+#include "analysis/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "base/vec.h"
+
+/* ---- code ---- */
+
+struct step { /* an instruction, at flat addresses */
+	uint64_t addr, target;
+	uint32_t size;
+	uint8_t kind; /* enum step_kind */
+	bool is_hook;
+	bool is_leader;   /* a piece starts here */
+	bool is_entry;    /* a function does */
+	bool ends_piece;  /* a call that may not return ... */
+	bool no_way_back; /* ... or never does */
+	bool ends_call;
+	bool enters_unseen;
+};
+
+struct code {
+	const struct symbols *s;
+	VEC(struct step) at; /* of functions with hooks, by address */
+	struct map64 split;  /* functions with pieces elsewhere: their tables lead there, too */
+	struct map64 never;  /* functions that never return, by flat address */
+	uint64_t base;       /* of the part being read */
+	uint64_t low, high;  /* of the function being read */
+	size_t first;        /* its first step */
+	bool has_tables;     /* of jumps that could not be read: any label of it may be reached */
+};
+
+static void add_step(const struct object_step *from, void *arg)
+{
+	struct code *c = arg;
+	struct step s = { .addr = from->addr + c->base,
+			  .target = from->target ? from->target + c->base : 0,
+			  .size = from->size,
+			  .kind = (uint8_t)from->kind,
+			  .ends_call = from->ends_call };
+	vec_push(&c->at, s);
+}
+
+/* The step that holds addr, or NONE. */
+static size_t find_step(const struct code *c, uint64_t addr)
+{
+	size_t low = 0, high = c->at.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (c->at.at[mid].addr + c->at.at[mid].size <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < c->at.n && c->at.at[low].addr <= addr ? low : NONE;
+}
+
+static bool is_named(const struct symbols *s, uint64_t addr, const char *const *names)
+{
+	symid id = symbols_find(s, addr);
+	if (id == NONE || s->at[id].addr != addr)
+		return false;
+	const char *name = s->at[id].name;
+	size_t n = strcspn(name, "@");
+	for (; *names; names++)
+		if (!strncmp(name, *names, n) && !(*names)[n])
+			return true;
+	return false;
+}
+
+static bool is_hook(const struct symbols *s, const struct step *at)
+{
+	static const char *const names[] = { "__sanitizer_cov_trace_pc",
+					     "__sanitizer_cov_trace_pc_guard", NULL };
+	return at->kind == STEP_CALL && is_named(s, at->target, names);
+}
+
+static bool has_guard(const struct symbols *s, const struct step *hook)
+{
+	static const char *const names[] = { "__sanitizer_cov_trace_pc_guard", NULL };
+	return is_named(s, hook->target, names);
+}
+
+static bool never_returns(const struct symbols *s, const struct step *at)
+{
+	static const char *const names[] = { "exit",
+					     "_exit",
+					     "_Exit",
+					     "abort",
+					     "longjmp",
+					     "_longjmp",
+					     "siglongjmp",
+					     "__longjmp_chk",
+					     "__assert_fail",
+					     "__stack_chk_fail",
+					     "__cxa_throw",
+					     "__cxa_rethrow",
+					     "_Unwind_Resume",
+					     "pthread_exit",
+					     NULL };
+	return at->kind == STEP_CALL && is_named(s, at->target, names);
+}
+
+/* Of a function of the program whose code has no way out: the compiler may not have known it. */
+static bool has_no_return(const struct code *c, const struct step *at)
+{
+	return at->kind == STEP_CALL && map64_get(&c->never, at->target) != NONE;
+}
+
+/* What gcc knows to return always, and gcov takes for no end of a block. */
+static bool always_returns(const struct symbols *s, const struct step *at)
+{
+	static const char *const names[] = {
+		"memchr",   "memcmp",        "memcpy",       "memmove",
+		"mempcpy",  "memset",        "bcmp",         "bcopy",
+		"bzero",    "index",         "rindex",       "stpcpy",
+		"stpncpy",  "strcasecmp",    "strcat",       "strchr",
+		"strcmp",   "strcpy",        "strcspn",      "strdup",
+		"strlen",   "strncasecmp",   "strncat",      "strncmp",
+		"strncpy",  "strndup",       "strnlen",      "strpbrk",
+		"strrchr",  "strspn",        "strstr",       "malloc",
+		"calloc",   "realloc",       "free",         "sprintf",
+		"snprintf", "vsprintf",      "vsnprintf",    "sscanf",
+		"vsscanf",  "isalnum",       "isalpha",      "isblank",
+		"iscntrl",  "isdigit",       "isgraph",      "islower",
+		"isprint",  "ispunct",       "isspace",      "isupper",
+		"isxdigit", "tolower",       "toupper",      "floor",
+		"ceil",     "sqrt",          "pow",          "fmod",
+		"log",      "log10",         "log2",         "exp",
+		"sin",      "cos",           "tan",          "asin",
+		"acos",     "atan",          "atan2",        "ldexp",
+		"frexp",    "__sprintf_chk", "__memcpy_chk", "mcount",
+		"_mcount",  "__fentry__",    NULL,
+	};
+	return at->kind == STEP_CALL && is_named(s, at->target, names);
+}
+
+static bool returns_twice(const struct symbols *s, const struct step *at)
+{
+	static const char *const names[] = { "setjmp",     "_setjmp", "sigsetjmp", "__sigsetjmp",
+					     "getcontext", "vfork",   NULL };
+	return at->kind == STEP_CALL && is_named(s, at->target, names);
+}
+
+/* ---- functions ---- */
+
+static uint64_t end_of_code(const struct symbols *s, symid function)
+{
+	symid i = function + 1;
+	while (i < s->n && !s->at[i].is_function && s->at[i].part == s->at[function].part)
+		i++;
+	return s->at[i - 1].end;
+}
+
+static bool is_left(const struct code *c, const struct step *at)
+{
+	bool jumps = at->kind == STEP_JUMP || at->kind == STEP_BRANCH;
+	return at->kind == STEP_RETURN || at->kind == STEP_SWITCH ||
+	       (jumps && (at->target < c->low || at->target >= c->high));
+}
+
+/* Keeps the steps of the function just read if it calls the hook. */
+static void end_function(struct code *c)
+{
+	bool hooked = false, left = false;
+
+	for (size_t i = c->first; i < c->at.n; i++) {
+		struct step *at = &c->at.at[i];
+		at->is_hook = is_hook(c->s, at);
+		hooked |= at->is_hook;
+		left |= is_left(c, at);
+	}
+	if (!left)
+		*map64_at(&c->never, c->low) = 0;
+	if (!hooked)
+		c->at.n = c->first;
+	else
+		c->at.at[c->first].is_entry = c->at.at[c->first].is_leader = true;
+}
+
+static bool read_function(struct code *c, symid id)
+{
+	const struct symbol *f = &c->s->at[id];
+	const struct symbols_part *part = &c->s->parts[f->part];
+
+	c->base = part->base;
+	c->low = f->addr;
+	c->high = end_of_code(c->s, id);
+	c->first = c->at.n;
+	if (c->low >= c->high)
+		return true;
+	if (!object_steps(part->object, c->low - c->base, c->high - c->base, add_step, c))
+		return false;
+	if (c->at.n > c->first)
+		end_function(c);
+	return true;
+}
+
+/* Objects in which something was counted. */
+static uint8_t *counted_parts(const struct profile *p, const struct symbols *s)
+{
+	uint8_t *counted = xalloc(s->n_parts + 1);
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		symid id = symbols_find(s, p->blocks[i].addr);
+		if (id != NONE && s->parts[s->at[id].part].object)
+			counted[s->at[id].part] = true;
+	}
+	return counted;
+}
+
+static void read_code(struct code *c, const struct profile *p)
+{
+	uint8_t *counted = counted_parts(p, c->s);
+
+	for (symid i = 0; i < c->s->n; i++)
+		if (c->s->at[i].owner != i && c->s->at[i].owner < c->s->n)
+			*map64_at(&c->split, c->s->at[i].owner) = 0;
+	for (symid i = 0; i < c->s->n; i++)
+		if (c->s->at[i].is_function && counted[c->s->at[i].part] && !read_function(c, i))
+			break;
+	free(counted);
+}
+
+/* ---- where pieces start ---- */
+
+static void mark_target(struct code *c, uint64_t target)
+{
+	size_t at = find_step(c, target);
+	if (at != NONE && c->at.at[at].addr == target)
+		c->at.at[at].is_leader = true;
+}
+
+/* A guard's address is put in a register before the call. */
+static size_t start_of_hook(const struct code *c, size_t i)
+{
+	for (size_t back = 1; has_guard(c->s, &c->at.at[i]) && back <= 2 && back <= i; back++) {
+		const struct step *at = &c->at.at[i - back];
+		if (at->kind != STEP_ON || at[1].is_entry)
+			break;
+		if (at->target)
+			return i - back;
+		if (at->is_leader)
+			break;
+	}
+	return i;
+}
+
+/* How many steps behind a call still belong to it. */
+static size_t rest_of_call(const struct code *c, size_t call)
+{
+	size_t n = 0;
+	while (call + n + 1 < c->at.n && c->at.at[call + n + 1].ends_call &&
+	       !c->at.at[call + n + 1].is_entry)
+		n++;
+	return n;
+}
+
+static void mark_leaders(struct code *c)
+{
+	for (size_t i = 0; i < c->at.n; i++) {
+		struct step *at = &c->at.at[i];
+		if (at->kind == STEP_JUMP || at->kind == STEP_BRANCH)
+			mark_target(c, at->target);
+		at->no_way_back = never_returns(c->s, at);
+		if (at->kind == STEP_ON || at->is_hook || i + 1 == c->at.n ||
+		    always_returns(c->s, at))
+			continue;
+		bool is_call = at->kind == STEP_CALL || at->kind == STEP_CALL_SLOT;
+		at->ends_piece = is_call;
+		at += is_call ? rest_of_call(c, i) : 0;
+		if (at + 1 == c->at.at + c->at.n)
+			continue;
+		at[1].is_leader = true;
+		at[1].enters_unseen |= returns_twice(c->s, &c->at.at[i]);
+	}
+	for (size_t i = 0; i < c->at.n; i++)
+		if (c->at.at[i].is_hook)
+			c->at.at[start_of_hook(c, i)].is_leader = true;
+}
+
+/* ---- tables of jumps ---- */
+
+struct table_jump {
+	size_t from; /* step */
+	uint64_t target;
+};
+
+struct tables {
+	struct code *c;
+	size_t from;
+	uint64_t base;
+	VEC(struct table_jump) jumps;
+};
+
+enum { MOST_STEPS_BACK = 12 };
+
+static void add_table_jump(uint64_t target, void *arg)
+{
+	struct tables *t = arg;
+	mark_target(t->c, target + t->base);
+	vec_push(&t->jumps, ((struct table_jump){ t->from, target + t->base }));
+}
+
+static bool read_table(struct tables *t, uint64_t table, bool is_relative,
+		       struct address_range range)
+{
+	symid id = symbols_find(t->c->s, range.low);
+	const struct symbols_part *part = &t->c->s->parts[t->c->s->at[id].part];
+
+	t->base = part->base;
+	range.low -= part->base;
+	range.high -= part->base;
+	return table && object_jump_table(part->object, table - part->base, is_relative, range,
+					  add_table_jump, t) > 0;
+}
+
+/* The table is named in the jump, or, of position-independent code, shortly before it. */
+static bool find_table(struct tables *t, struct address_range range)
+{
+	const struct step *at = &t->c->at.at[t->from];
+
+	if (map64_get(&t->c->split, symbols_find(t->c->s, range.low)) != NONE)
+		return false;
+	if (at->target)
+		return read_table(t, at->target, false, range);
+	for (unsigned back = 0; back < MOST_STEPS_BACK && !at->is_entry; back++) {
+		at--;
+		if (at->kind == STEP_ON && at->target &&
+		    (read_table(t, at->target, true, range) ||
+		     read_table(t, at->target, false, range)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the jump through a register at step i is of no known table: then every label of the
+ * function may be where it goes. */
+static void mark_labels(struct code *c, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		c->at.at[i].enters_unseen |= c->at.at[i].is_leader;
+}
+
+static void read_tables(struct tables *t)
+{
+	struct code *c = t->c;
+	for (size_t i = 0, first = 0, end; i < c->at.n; i = end) {
+		bool unread = false;
+		for (first = i, end = i + 1; end < c->at.n && !c->at.at[end].is_entry;)
+			end++;
+		struct address_range range = { c->at.at[first].addr,
+					       c->at.at[end - 1].addr + c->at.at[end - 1].size };
+		for (t->from = first; t->from < end; t->from++)
+			if (c->at.at[t->from].kind == STEP_SWITCH && !find_table(t, range))
+				unread = true;
+		if (unread)
+			mark_labels(c, first, end);
+	}
+}
+
+/* ---- pieces and edges ---- */
+
+struct making { /* of edges */
+	const struct code *code;
+	const struct tables *tables;
+	uint32_t *piece_of; /* [steps]: the piece that starts there, or NONE */
+	size_t table;       /* in the tables' jumps: the next one */
+	size_t room;        /* for edges */
+};
+
+/* Tables have many entries for one place. */
+static void add_edge(struct flow *f, struct making *m, uint32_t from, uint32_t to)
+{
+	for (size_t i = f->n_edges; i-- > 0 && f->edges[i].from == from;)
+		if (f->edges[i].to == to)
+			return;
+	f->edges = vec_grow(f->edges, f->n_edges, &m->room, 1, sizeof(*f->edges));
+	f->edges[f->n_edges++] = (struct flow_edge){ .from = from, .to = to };
+}
+
+/* The piece that starts at an address, or NONE. */
+static uint32_t piece_at(const struct making *m, uint64_t target)
+{
+	size_t at = find_step(m->code, target);
+	return at != NONE && m->code->at.at[at].addr == target ? m->piece_of[at] : NONE;
+}
+
+static void add_pieces(struct flow *f, const struct code *c, uint32_t *piece_of)
+{
+	f->pieces = xalloc((c->at.n + 1) * sizeof(*f->pieces));
+	for (size_t i = 0; i < c->at.n; i++) {
+		const struct step *at = &c->at.at[i];
+		if (at->is_leader) {
+			piece_of[i] = (uint32_t)f->n_pieces;
+			f->pieces[f->n_pieces++] = (struct flow_piece){
+				.start = at->addr,
+				.addr = at->addr,
+				.is_entry = at->is_entry,
+				.enters_unseen = at->is_entry || at->enters_unseen,
+				.jumps_to = NONE,
+			};
+		} else {
+			piece_of[i] = NONE;
+		}
+		struct flow_piece *p = &f->pieces[f->n_pieces - 1];
+		p->end = at->addr + at->size;
+		if (!at->is_hook)
+			continue;
+		p->hook = at->addr;
+		p->addr = p->end;
+		p->is_known = true;
+	}
+}
+
+/* The call that ends at step `last`, or that step. */
+static const struct step *call_before(const struct code *c, size_t last)
+{
+	size_t i = last;
+	while (i && c->at.at[i].ends_call && !c->at.at[i].is_leader)
+		i--;
+	return &c->at.at[c->at.at[i].ends_piece ? i : last];
+}
+
+static void add_table_edges(struct flow *f, struct making *m, uint32_t piece, size_t last)
+{
+	const struct tables *t = m->tables;
+	for (; m->table < t->jumps.n && t->jumps.at[m->table].from <= last; m->table++) {
+		const struct table_jump *j = &t->jumps.at[m->table];
+		uint32_t to = j->from == last ? piece_at(m, j->target) : NONE;
+		if (to != NONE)
+			add_edge(f, m, piece, to);
+	}
+}
+
+/* The ways out of the piece that ends with step `last`. */
+static void add_edges_of(struct flow *f, struct making *m, uint32_t piece, size_t last)
+{
+	const struct code *c = m->code;
+	const struct step *at = call_before(c, last), *end = &c->at.at[last];
+	struct flow_piece *p = &f->pieces[piece];
+	size_t before = f->n_edges;
+	bool jumps = end->kind == STEP_JUMP || end->kind == STEP_BRANCH;
+	bool goes_on = end->kind <= STEP_CALL_SLOT || end->kind == STEP_BRANCH;
+	uint32_t to = jumps ? piece_at(m, end->target) : NONE;
+
+	p->jumps_to = end->kind == STEP_JUMP && p->addr == end->addr ? to : NONE;
+	p->passed = end->kind == STEP_JUMP ? end->addr : UINT64_MAX;
+	p->is_call = at->ends_piece;
+	if (to != NONE)
+		add_edge(f, m, piece, to);
+	if (goes_on && !at->no_way_back && last + 1 < c->at.n && !end[1].is_entry)
+		add_edge(f, m, piece, piece + 1);
+	if (f->n_edges > before && p->is_call)
+		f->edges[before].is_known = has_no_return(c, at); /* 0 */
+	add_table_edges(f, m, piece, last);
+	p->leaves_unseen = p->is_call || f->n_edges == before || (jumps && to == NONE);
+}
+
+static void connect(struct flow *f, const struct code *c, const struct tables *t)
+{
+	struct making m = { .code = c, .tables = t };
+	uint32_t piece = NONE;
+
+	m.piece_of = xrealloc(NULL, c->at.n + 1, sizeof(*m.piece_of));
+	add_pieces(f, c, m.piece_of);
+	for (size_t i = 0; i < c->at.n; i++) {
+		piece = c->at.at[i].is_leader ? m.piece_of[i] : piece;
+		if (i + 1 == c->at.n || c->at.at[i + 1].is_leader)
+			add_edges_of(f, &m, piece, i);
+	}
+	free(m.piece_of);
+}
+
+/* What nothing leads to is padding behind the function's end, or code that only an exception
+ * enters. */
+static void mark_unreached(struct flow *f)
+{
+	uint8_t *reached = xalloc(f->n_pieces + 1);
+
+	for (size_t i = 0; i < f->n_edges; i++)
+		reached[f->edges[i].to] = true;
+	for (size_t i = 0; i < f->n_pieces; i++) {
+		struct flow_piece *p = &f->pieces[i];
+		if (reached[i] || p->enters_unseen)
+			continue;
+		if (p->hook)
+			p->enters_unseen = true;
+		else
+			p->end = p->addr;
+	}
+	free(reached);
+}
+
+/* ---- jumps that are passed by ---- */
+
+/* A statement that only jumps, as a break, has no hook of its own. gcc leads branches to it on to
+ * where it jumps, so that how often the statement was executed is not known:
+ *
+ *	if (a)          je T
+ *		b();    call b
+ *	break;          jmp T */
+
+struct ways {
+	uint32_t n_out;
+	uint32_t branch;      /* its last edge that is not to the next piece, or NONE */
+	uint32_t first, last; /* the pieces that lead to it */
+};
+
+static struct ways *find_ways(const struct flow *f)
+{
+	struct ways *ways = xalloc((f->n_pieces + 1) * sizeof(*ways));
+
+	for (size_t i = 0; i < f->n_pieces; i++)
+		ways[i].branch = ways[i].first = NONE;
+	for (size_t i = 0; i < f->n_edges; i++) {
+		const struct flow_edge *e = &f->edges[i];
+		struct ways *from = &ways[e->from], *to = &ways[e->to];
+		from->n_out++;
+		if (e->to != e->from + 1)
+			from->branch = (uint32_t)i;
+		if (to->first == NONE || e->from < to->first)
+			to->first = e->from;
+		if (e->from > to->last)
+			to->last = e->from;
+	}
+	return ways;
+}
+
+static bool may_be_taken(const struct flow *f, const struct ways *w, uint32_t to)
+{
+	if (w->branch == NONE || w->n_out != 2)
+		return false;
+	const struct flow_edge *e = &f->edges[w->branch];
+	return e->to == to && (!e->is_known || e->count);
+}
+
+/* The branch is the only way into what lies between it and the jump. What chooses between the cases
+ * of a switch leads past their breaks rightly. */
+static bool may_be_passed(const struct flow *f, const struct ways *ways, uint32_t piece,
+			  uint32_t to)
+{
+	enum { MOST_PIECES = 256 };
+	uint32_t first = piece;
+
+	for (uint32_t i = piece; i > 0 && piece - i < MOST_PIECES; i--) {
+		if (f->pieces[i].enters_unseen || ways[i].last > piece)
+			return false;
+		first = ways[i].first < first ? ways[i].first : first;
+		if (first == i - 1 && ways[i].n_out <= 2 && may_be_taken(f, &ways[i - 1], to))
+			return true;
+	}
+	return false;
+}
+
+static void mark_passed(struct flow *f)
+{
+	struct ways *ways = find_ways(f);
+
+	for (uint32_t i = 0; i < f->n_pieces; i++) {
+		struct flow_piece *p = &f->pieces[i];
+		bool is_all = p->hook && p->passed == p->addr; /* a statement of its own */
+		bool jumps = p->passed != UINT64_MAX && ways[i].branch != NONE && !is_all;
+		if (!jumps || !may_be_passed(f, ways, i, f->edges[ways[i].branch].to))
+			p->passed = UINT64_MAX;
+	}
+	free(ways);
+}
+
+/* ---- counts ---- */
+
+static struct flow_piece *piece_of_hook(struct flow *f, uint64_t hook)
+{
+	size_t low = 0, high = f->n_pieces;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (f->pieces[mid].end <= hook)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->n_pieces && f->pieces[low].hook == hook ? &f->pieces[low] : NULL;
+}
+
+/* A record is of the hook's call or of where that returns to. False: no record is. */
+static bool take_records(struct flow *f, const struct code *c, const struct profile *p)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		const struct block *b = &p->blocks[i];
+		size_t at = find_step(c, b->addr);
+		if (at != NONE && !c->at.at[at].is_hook && b->addr)
+			at = find_step(c, b->addr - 1);
+		if (at == NONE || !c->at.at[at].is_hook)
+			continue;
+		struct flow_piece *piece = piece_of_hook(f, c->at.at[at].addr);
+		if (!piece)
+			continue;
+		if (__builtin_add_overflow(piece->count, b->count, &piece->count))
+			piece->count = UINT64_MAX;
+		any = true;
+	}
+	return any;
+}
+
+/* ---- what follows ---- */
+
+struct ends { /* of a piece: its edges on one side */
+	uint64_t sum;
+	uint32_t unknown;
+};
+
+struct solver {
+	struct flow *f;
+	struct ends *in, *out;      /* [n_pieces] */
+	uint32_t *first_out;        /* [n_pieces + 1]: edges by from */
+	uint32_t *first_in, *by_to; /* [n_pieces + 1], [n_edges] */
+	VEC(uint32_t) work;
+};
+
+static void index_edges(struct solver *x)
+{
+	const struct flow *f = x->f;
+	size_t n = f->n_pieces;
+
+	x->first_out = xalloc((n + 1) * sizeof(*x->first_out));
+	x->first_in = xalloc((n + 2) * sizeof(*x->first_in));
+	x->by_to = xalloc((f->n_edges + 1) * sizeof(*x->by_to));
+	x->in = xalloc((n + 1) * sizeof(*x->in));
+	x->out = xalloc((n + 1) * sizeof(*x->out));
+	for (size_t i = 0; i < f->n_edges; i++) {
+		x->first_out[f->edges[i].from + 1]++;
+		x->first_in[f->edges[i].to + 2]++;
+		x->out[f->edges[i].from].unknown += !f->edges[i].is_known;
+		x->in[f->edges[i].to].unknown += !f->edges[i].is_known;
+	}
+	for (size_t i = 0; i < n; i++) {
+		x->first_out[i + 1] += x->first_out[i];
+		x->first_in[i + 1] += x->first_in[i];
+	}
+	for (size_t i = 0; i < f->n_edges; i++)
+		x->by_to[x->first_in[f->edges[i].to + 1]++] = (uint32_t)i;
+}
+
+static void know_piece(struct solver *x, uint32_t piece, uint64_t count)
+{
+	x->f->pieces[piece].count = count;
+	x->f->pieces[piece].is_known = true;
+	vec_push(&x->work, piece);
+}
+
+static void know_edge(struct solver *x, uint32_t edge, uint64_t count)
+{
+	struct flow_edge *e = &x->f->edges[edge];
+	struct ends *out = &x->out[e->from], *in = &x->in[e->to];
+
+	e->count = count;
+	e->is_known = true;
+	out->unknown--;
+	in->unknown--;
+	if (__builtin_add_overflow(out->sum, count, &out->sum))
+		out->sum = UINT64_MAX;
+	if (__builtin_add_overflow(in->sum, count, &in->sum))
+		in->sum = UINT64_MAX;
+	vec_push(&x->work, e->from);
+	vec_push(&x->work, e->to);
+}
+
+/* What a side of a known piece tells about its edges: if it was never executed, all; else of the
+ * last one that is unknown. Counts that contradict each other (after a longjmp) tell nothing. */
+static void share_out(struct solver *x, uint32_t piece, const struct ends *side, bool is_all,
+		      const uint32_t *edges, uint32_t first, uint32_t end)
+{
+	uint64_t count = x->f->pieces[piece].count;
+	bool is_last = is_all && side->unknown == 1 && count >= side->sum;
+
+	if (!side->unknown || (count && !is_last))
+		return;
+	uint64_t rest = count ? count - side->sum : 0;
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t edge = edges ? edges[i] : i;
+		if (!x->f->edges[edge].is_known)
+			know_edge(x, edge, rest);
+	}
+}
+
+static void look_at(struct solver *x, uint32_t i)
+{
+	const struct flow_piece *p = &x->f->pieces[i];
+
+	if (!p->is_known && !p->enters_unseen && !x->in[i].unknown)
+		know_piece(x, i, x->in[i].sum);
+	else if (!p->is_known && !p->leaves_unseen && !x->out[i].unknown)
+		know_piece(x, i, x->out[i].sum);
+	if (!p->is_known)
+		return;
+	share_out(x, i, &x->in[i], !p->enters_unseen, x->by_to, x->first_in[i], x->first_in[i + 1]);
+	share_out(x, i, &x->out[i], !p->leaves_unseen, NULL, x->first_out[i], x->first_out[i + 1]);
+}
+
+static void work_off(struct solver *x)
+{
+	while (x->work.n)
+		look_at(x, x->work.at[--x->work.n]);
+}
+
+enum { MOST_CALLS = 1000 };
+
+/* Whether all calls from a piece to the next one with a known count returned, as far as one can
+ * see: if fewer came out than went in, which of several calls did not return is not known. */
+static bool may_return(const struct solver *x, uint32_t piece)
+{
+	const struct flow *f = x->f;
+	uint64_t count = f->pieces[piece].count;
+
+	for (size_t n = 0; n < MOST_CALLS; n++) {
+		const struct flow_piece *p = &f->pieces[piece];
+		uint32_t out = x->first_out[piece];
+		if (p->is_known && n)
+			return p->count >= count;
+		if (!p->is_call || x->first_out[piece + 1] != out + 1)
+			return true;
+		if (f->edges[out].is_known)
+			return f->edges[out].count >= count;
+		piece = f->edges[out].to;
+		if (x->first_in[piece + 1] - x->first_in[piece] > 1 ||
+		    f->pieces[piece].enters_unseen)
+			return true;
+	}
+	return true;
+}
+
+/* What does not follow otherwise: that the call at a piece's end returns. */
+static void assume_return(struct solver *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	uint32_t edge = x->first_out[piece];
+
+	if (!p->is_call || x->first_out[piece + 1] != edge + 1)
+		return;
+	const struct flow_edge *e = &x->f->edges[edge];
+	if (p->is_known && !e->is_known && may_return(x, piece))
+		know_edge(x, edge, p->count);
+	else if (!p->is_known && e->is_known)
+		know_piece(x, piece, e->count);
+	work_off(x);
+}
+
+/* Where an edge leads, past a piece that only passes on. */
+static uint32_t end_of_edge(const struct solver *x, uint32_t edge)
+{
+	uint32_t to = x->f->edges[edge].to, out = x->first_out[to];
+	const struct flow_piece *p = &x->f->pieces[to];
+	bool passes_on = !p->enters_unseen && !p->leaves_unseen &&
+			 x->first_in[to + 1] == x->first_in[to] + 1 &&
+			 x->first_out[to + 1] == out + 1;
+	return passes_on ? x->f->edges[out].to : to;
+}
+
+/* Ways that part at a piece and all meet again at the next one, which has no others: it is executed
+ * as often. So begin functions with a variable number of arguments. */
+static void join_ways(struct solver *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	uint32_t first = x->first_out[piece], end = x->first_out[piece + 1];
+
+	if (p->is_known || p->leaves_unseen || end < first + 2)
+		return;
+	uint32_t to = end_of_edge(x, first);
+	for (uint32_t i = first; i < end; i++)
+		if (end_of_edge(x, i) != to && x->f->edges[i].to != to)
+			return;
+	const struct flow_piece *met = &x->f->pieces[to];
+	if (met->is_known && !met->enters_unseen &&
+	    x->first_in[to + 1] - x->first_in[to] == end - first)
+		know_piece(x, piece, met->count);
+	work_off(x);
+}
+
+static void solve(struct flow *f)
+{
+	struct solver x = { .f = f };
+
+	index_edges(&x);
+	for (uint32_t i = 0; i < f->n_pieces; i++) {
+		look_at(&x, i);
+		work_off(&x);
+	}
+	for (uint32_t i = 0; i < f->n_pieces; i++)
+		join_ways(&x, i);
+	for (uint32_t i = 0; i < f->n_pieces; i++)
+		assume_return(&x, i);
+	for (uint32_t i = (uint32_t)f->n_pieces; i-- > 0;)
+		assume_return(&x, i);
+	free(x.in);
+	free(x.out);
+	free(x.first_in);
+	free(x.first_out);
+	free(x.by_to);
+	vec_free(&x.work);
+}
+
+/* ---- life ---- */
+
+struct flow *flow_new(const struct profile *p, const struct symbols *s)
+{
+	struct flow *f = xalloc(sizeof(*f));
+	struct code c = { .s = s };
+	struct tables t = { .c = &c };
+
+	read_code(&c, p);
+	mark_leaders(&c);
+	read_tables(&t);
+	connect(f, &c, &t);
+	mark_unreached(f);
+	bool any = take_records(f, &c, p);
+	if (any) {
+		solve(f);
+		mark_passed(f);
+	}
+	map64_free(&c.split);
+	map64_free(&c.never);
+	vec_free(&c.at);
+	vec_free(&t.jumps);
+	if (!any) {
+		flow_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void flow_free(struct flow *f)
+{
+	if (!f)
+		return;
+	free(f->pieces);
+	free(f->edges);
+	free(f);
+}

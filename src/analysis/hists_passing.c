@@ -1,0 +1,140 @@
+/* hists_passing.c - functions that only pass time on: nearly all samples with one of them on their
+ * stack are in the same callee. Found by frame keys, over the tree of stacks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hists_private.h"
+
+/* Of the weight of a function what its callee has at least, if it only passes time on. */
+static const double NEARLY_ALL = 0.99;
+
+struct function {           /* by fkey */
+	uint64_t weight;    /* as often as it is on a stack */
+	uint32_t callee;    /* the one that has most of it, if one has more than half */
+	uint64_t lead;      /* what that one is ahead by, while all are counted */
+	uint64_t to_callee; /* of weight */
+	uint32_t target;    /* the first on the way down that does more than pass time on */
+	bool passes, on_way, is_done;
+};
+
+struct passing {
+	struct hists_private *h;
+	struct function *functions;
+	uint32_t *innermost; /* [stack]: fkey of the innermost function there or above; NONE */
+	uint64_t *below;     /* [stack] */
+};
+
+static void sum_stacks(struct passing *p)
+{
+	const struct samples *s = &p->h->hists.profile->samples;
+	for (size_t i = s->n_stacks; i-- > 1;) /* a caller's number is smaller */
+		p->below[s->stacks[i].caller] += p->below[i];
+}
+
+/* Whoever has more than half of the weight is left over in the end. */
+static void vote(struct function *f, uint32_t callee, uint64_t weight)
+{
+	if (f->callee == callee) {
+		f->lead += weight;
+	} else if (f->lead >= weight) {
+		f->lead -= weight;
+	} else {
+		f->callee = callee;
+		f->lead = weight - f->lead;
+	}
+}
+
+static void count(struct function *f, uint32_t callee, uint64_t weight)
+{
+	f->to_callee += f->callee == callee ? weight : 0;
+}
+
+/* Each call on the way from the roots to where samples are. */
+static void for_each_call(struct passing *p,
+			  void (*call)(struct function *f, uint32_t callee, uint64_t weight),
+			  bool first_time)
+{
+	struct hists_private *h = p->h;
+	const struct samples *s = &h->hists.profile->samples;
+	for (size_t i = 1; i < s->n_stacks; i++) {
+		uint32_t caller = p->innermost[s->stacks[i].caller];
+		p->innermost[i] = caller;
+		if (!p->below[i] || hists_leaves_out(h, s->stacks[i].frame))
+			continue;
+		const struct frame_hops hops = *hists_hops(h, s->stacks[i].frame);
+		for (uint32_t k = 0; k < hops.n; k++) {
+			uint32_t f = h->hops.at[h->hop_lists.at[hops.first + k]].fkey;
+			if (first_time)
+				p->functions[f].weight += p->below[i];
+			if (caller != NONE)
+				call(&p->functions[caller], f, p->below[i]);
+			caller = f;
+		}
+		p->innermost[i] = caller;
+	}
+}
+
+/* Of those that pass time on to each other in a circle one is said to keep it. */
+static void find_target(struct function *all, uint32_t first)
+{
+	uint32_t at = first;
+	while (all[at].passes && !all[at].on_way && !all[at].is_done) {
+		all[at].on_way = true;
+		at = all[at].callee;
+	}
+	if (all[at].on_way)
+		all[at].passes = false;
+	uint32_t target = all[at].passes ? all[at].target : at;
+	for (at = first; all[at].on_way; at = all[at].callee) {
+		all[at].on_way = false;
+		all[at].is_done = true;
+		all[at].target = all[at].passes ? target : NONE;
+	}
+}
+
+void hists_find_passing(struct hists_private *h)
+{
+	const struct samples *s = &h->hists.profile->samples;
+	struct passing p = { .h = h, .below = h->weight_of };
+	sum_stacks(&p);
+	for (size_t i = 1; i < s->n_stacks; i++)
+		if (p.below[i] && !hists_leaves_out(h, s->stacks[i].frame))
+			hists_hops(h, s->stacks[i].frame); /* from here on there are no new ones */
+	size_t n = h->fkeys.n;
+	p.functions = xalloc((n + 1) * sizeof(*p.functions));
+	p.innermost = xalloc((s->n_stacks + 1) * sizeof(*p.innermost));
+	p.innermost[0] = NONE;
+	for (size_t i = 0; i < n; i++)
+		p.functions[i].callee = p.functions[i].target = NONE;
+	for_each_call(&p, vote, true);
+	for_each_call(&p, count, false);
+	for (uint32_t i = 0; i < n; i++) {
+		struct function *f = &p.functions[i];
+		f->passes = f->callee != NONE && f->callee != i &&
+			    (double)f->to_callee >= NEARLY_ALL * (double)f->weight;
+	}
+	h->targets = xrealloc(NULL, n + 1, sizeof(*h->targets));
+	for (uint32_t i = 0; i < n; i++)
+		find_target(p.functions, i);
+	for (uint32_t i = 0; i < n; i++)
+		h->targets[i] = p.functions[i].passes ? p.functions[i].target : NONE;
+	free(p.functions);
+	free(p.innermost);
+}
+
+/* Not what stands for callers that are missing: "[cut]", "[unknown]". Functions that only have an
+ * address are some: "[0x1234]". */
+static bool is_function(const struct hists *h, const struct hist_row *row)
+{
+	if (!hist_is_named(h, row))
+		return false;
+	const char *name = program_name(h->program, row->place);
+	return !(h->profile->samples.frames[row->frame].flags & FRAME_MARK) &&
+	       (name[0] != '[' || !strncmp(name, "[0x", 3));
+}
+
+uint32_t hists_target(const struct hists *h, size_t row)
+{
+	const struct hists_private *p = h->priv;
+	return p->targets && is_function(h, &h->rows[row]) ? p->targets[h->rows[row].fkey] : NONE;
+}

@@ -1,0 +1,17 @@
+/* clock.h - time that only goes forward. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <time.h>
+
+#include "base/base.h"
+
+/* Nanoseconds on CLOCK_MONOTONIC, the clock of samples. */
+static inline uint64_t clock_now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

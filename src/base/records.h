@@ -1,0 +1,83 @@
+/* records.h - an index of distinct records that lie in an array of the owner's.
+ *
+ * For records whose keys are wider than map64's; for pairs of ids there is pairs.h. The index takes
+ * 8 to 16 bytes for each. Inline, so that hashing and comparing are no calls. */
+#ifndef BASE_RECORDS_H
+#define BASE_RECORDS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+struct records {
+	uint32_t *slots; /* index of a record, or NONE; open addressing */
+	size_t n, cap;
+};
+
+struct records_kind { /* what the owner's records are */
+	size_t size;  /* bytes of one */
+	uint64_t (*hash)(const void *record);
+	bool (*same)(const void *a, const void *b);
+};
+
+/* A step of a hash over several fields. */
+static inline uint64_t records_mix(uint64_t hash, uint64_t field)
+{
+	hash = (hash ^ field) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+static inline const void *records_get(const struct records_kind *kind, const void *at, uint32_t i)
+{
+	return (const char *)at + i * kind->size;
+}
+
+static inline void records_put(struct records *x, uint64_t hash, uint32_t id)
+{
+	size_t i = (size_t)hash & (x->cap - 1);
+	while (x->slots[i] != NONE)
+		i = (i + 1) & (x->cap - 1);
+	x->slots[i] = id;
+}
+
+/* Makes room for one more. */
+static inline void records_grow(struct records *x, const struct records_kind *kind, const void *at)
+{
+	if (2 * (x->n + 1) <= x->cap)
+		return;
+	uint32_t *old = x->slots;
+	size_t n = x->cap;
+	x->cap = n ? 2 * n : 64;
+	x->slots = (uint32_t *)xrealloc(NULL, x->cap, sizeof(*x->slots));
+	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
+	for (size_t i = 0; i < n; i++)
+		if (old[i] != NONE)
+			records_put(x, kind->hash(records_get(kind, at, old[i])), old[i]);
+	free(old);
+}
+
+/* The record of at[] that equals `key`; if there is none, `next` is noted as its index and
+ * returned: the record is then to be put there before the next call. */
+static inline uint32_t records_add(struct records *x, const struct records_kind *kind,
+				   const void *at, const void *key, uint32_t next)
+{
+	records_grow(x, kind, at);
+	for (size_t i = (size_t)kind->hash(key) & (x->cap - 1);; i = (i + 1) & (x->cap - 1)) {
+		if (x->slots[i] == NONE) {
+			x->slots[i] = next;
+			x->n++;
+			return next;
+		}
+		if (kind->same(records_get(kind, at, x->slots[i]), key))
+			return x->slots[i];
+	}
+}
+
+static inline void records_free(struct records *x) /* empty again */
+{
+	free(x->slots);
+	*x = (struct records){ 0 };
+}
+
+#endif

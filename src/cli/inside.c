@@ -1,0 +1,190 @@
+/* inside.c - starts a program with the runtime preloaded, and keeps an older profile out of its
+ * way. */
+#include "cli/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "cli/child.h"
+#include "cli/content.h"
+#include "cli/message.h"
+#include "record/runtime_file.h"
+#include "record/target.h"
+
+/* ---- names ---- */
+
+bool inside_is_pattern(const char *output) { return strchr(output, '%'); }
+
+/* "a.%p.kin" -> "a.*.kin". What is special to glob() is taken as it is. */
+char *inside_pattern(const char *output, bool taken)
+{
+	size_t n = strlen(output), k = 0;
+	bool named = n > 4 && !strcmp(output + n - 4, ".kin");
+	char *p = xalloc(2 * n + 8);
+	for (size_t i = 0; i < n - (named && taken ? 4 : 0); i++) {
+		if (output[i] == '%' && output[i + 1]) {
+			p[k++] = '*';
+			i++;
+			continue;
+		}
+		if (strchr("*?[\\", output[i]))
+			p[k++] = '\\';
+		p[k++] = output[i];
+	}
+	strcpy(p + k, taken ? ".*.kin" : "");
+	return p;
+}
+
+bool inside_is_newer(const char *path, const struct timespec *than)
+{
+	struct stat st;
+	return !stat(path, &st) &&
+	       (st.st_mtim.tv_sec > than->tv_sec ||
+		(st.st_mtim.tv_sec == than->tv_sec && st.st_mtim.tv_nsec >= than->tv_nsec));
+}
+
+const char *inside_unwritable(const char *output)
+{
+	const char *slash = strrchr(output, '/');
+	char *folder = slash ? xprintf("%.*s/", (int)(slash - output), output) : xprintf(".");
+	const char *why =
+		faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0 ? strerror(errno) : NULL;
+	free(folder);
+	return why;
+}
+
+/* ---- an older profile ---- */
+
+/* The runtime never writes over anything, so it is put aside first: *ret is where, or NULL if there
+ * is none. */
+static struct kin_error *put_aside(const char *output, char **ret)
+{
+	struct stat st;
+	*ret = NULL;
+	if (lstat(output, &st))
+		return NULL;
+	if (!S_ISREG(st.st_mode) || content_of(output) != CONTENT_PROFILE)
+		return err_new(KIN_ERROR_USAGE,
+			       "-o %s would replace a file that is not a profile: remove it first "
+			       "if that is "
+			       "meant",
+			       output);
+	struct kin_error *err = runtime_file_check_busy(output);
+	if (err)
+		return err;
+	char *aside = xprintf("%s.%d.old", output, (int)getpid());
+	if (!rename(output, aside)) {
+		*ret = aside;
+		return NULL;
+	}
+	free(aside);
+	return err_os(errno, "%s: replacing it", output);
+}
+
+/* What could not be started replaces nothing. */
+static void end_aside(char *aside, const char *output, bool started)
+{
+	if (aside && (started || rename(aside, output)))
+		unlink(aside);
+	free(aside);
+}
+
+/* ---- running ---- */
+
+static struct kin_error *try_prepare(const struct inside *i, char **aside)
+{
+	const char *remedy = NULL, *obstacle = preload_obstacle(i->argv[0], &remedy);
+	if (obstacle)
+		return err_new(KIN_ERROR_UNSUPPORTED, "%s %s%s%s", i->argv[0], obstacle,
+			       i->recorder && remedy ? ", or " : "",
+			       i->recorder && remedy ? remedy : "");
+	bool named = i->opts.literal || !inside_is_pattern(i->opts.output);
+	struct kin_error *err = named ? put_aside(i->opts.output, aside) : NULL;
+	return err ? err : preload_set(&i->opts);
+}
+
+/* The program is more important than its profile: it runs, whatever keeps us from measuring it. */
+static bool prepare(const struct inside *i, char **aside)
+{
+	struct kin_error *err = try_prepare(i, aside);
+	if (err)
+		message(i->command, "%s: nothing is measured; the program runs",
+			kin_error_message(err));
+	kin_error_free(err);
+	return !err;
+}
+
+static void failed(const struct inside *i, struct kin_error *err, struct inside_result *ret)
+{
+	ret->status = child_not_run(kin_error_errno(err));
+	message_error(i->command, err);
+}
+
+/* Where nothing can be started beside us the program takes our place. */
+static void replace_us(const struct inside *i, struct kin_error *why, struct inside_result *ret)
+{
+	message(i->command, "%s: the program runs in kin's place; %s", kin_error_message(why),
+		ret->measured ? "what it leaves is not looked at" : "nothing is measured");
+	kin_error_free(why);
+	execvp(i->argv[0], i->argv);
+	failed(i, err_os(errno, "%s", i->argv[0]), ret);
+}
+
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
+}
+
+static void wait_for(struct target *t, struct signals *s, struct inside_result *ret)
+{
+	uint64_t start = clock_now_ns();
+	target_wait(t, s);
+	ret->ran = true;
+	ret->status = t->status;
+	ret->duration_ns = clock_now_ns() - start;
+	ret->used_ns = ns_of(t->usage.ru_utime) + ns_of(t->usage.ru_stime);
+}
+
+/* Either both are there, or neither. */
+static struct kin_error *begin(const struct inside *i, struct signals *s, struct target *t)
+{
+	struct kin_error *err = signals_open(s);
+	if (err)
+		return err;
+	err = target_start(i->argv, s, t);
+	if (err)
+		signals_close(s);
+	return err;
+}
+
+void inside_run(const struct inside *i, struct inside_result *ret)
+{
+	struct signals signals;
+	struct target target;
+	char *aside = NULL;
+	*ret = (struct inside_result){ .measured = i->again || prepare(i, &aside) };
+	clock_gettime(CLOCK_REALTIME_COARSE, &ret->start);
+	struct kin_error *err = begin(i, &signals, &target);
+	if (err) {
+		end_aside(aside, i->opts.output, true);
+		replace_us(i, err, ret);
+		return;
+	}
+	err = target_go(&target, &signals, i->argv[0]);
+	end_aside(aside, i->opts.output, !err);
+	if (err)
+		failed(i, err, ret);
+	else
+		wait_for(&target, &signals, ret);
+	signals_close(&signals);
+	/* Writing to mapped memory does not say when; what looks for the last profile asks that. */
+	if (ret->ran && ret->measured)
+		(void)utimensat(AT_FDCWD, i->opts.output, NULL, AT_SYMLINK_NOFOLLOW);
+}

@@ -1,0 +1,224 @@
+/* record_inside.c - runs the command under the runtime, joins the files of its processes and prints
+ * an audit. */
+#include "cli/record_inside.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "cli/child.h"
+#include "cli/inside.h"
+#include "cli/message.h"
+#include "kin/kin.h"
+#include "record/runtime_file.h"
+
+enum { USUAL_HZ = 999 };
+
+struct files { /* of the run */
+	VEC(char *) ended;
+	size_t going_on;
+};
+
+/* ---- what is asked for ---- */
+
+static unsigned frequency(const struct record_opts *o)
+{
+	if (o->period && !o->events)
+		return (unsigned)(1000000000 / o->period);
+	return o->frequency ? (unsigned)o->frequency : USUAL_HZ;
+}
+
+static void say_what_lacks(const struct record_opts *o)
+{
+	const struct {
+		bool wanted;
+		const char *what;
+	} lacking[] = {
+		{ o->events, "-e" },
+		{ o->wall, "--wall" },
+		{ o->kernel_chains, "--kernel-callchains" },
+		{ o->perf_data, "--perf-data" },
+		{ parts_are_wanted(&o->parts), "--switch-output" },
+		{ o->parts.overwrite, "--overwrite" },
+		{ o->duration_ns, "--duration" },
+	};
+	char *all = xprintf("%s", "");
+	for (size_t i = 0; i < ARRAY_LEN(lacking); i++) {
+		if (!lacking[i].wanted)
+			continue;
+		char *more = xprintf("%s%s%s", all, *all ? ", " : "", lacking[i].what);
+		free(all);
+		all = more;
+	}
+	message("record",
+		"it is measured from inside instead, as kin run does: CPU time alone, without the "
+		"kernel's functions%s%s",
+		*all ? "; without " : "", all);
+	free(all);
+}
+
+/* ---- the files ---- */
+
+static void look_at(const char *path, const char *run, struct record_audit *a, struct files *f)
+{
+	bool going_on = false;
+	if (!runtime_file_add(path, run, a, &going_on))
+		return;
+	if (going_on)
+		f->going_on++;
+	else
+		vec_push(&f->ended, xprintf("%s", path));
+}
+
+static struct files find_files(const char *output, const char *run, struct record_audit *a)
+{
+	struct files f = { 0 };
+	char *pattern = inside_pattern(output, true);
+	glob_t g = { 0 };
+	look_at(output, run, a, &f);
+	if (!glob(pattern, 0, NULL, &g))
+		for (size_t i = 0; i < g.gl_pathc; i++)
+			look_at(g.gl_pathv[i], run, a, &f);
+	globfree(&g);
+	free(pattern);
+	return f;
+}
+
+static void free_files(struct files *f)
+{
+	for (size_t i = 0; i < f->ended.n; i++)
+		free(f->ended.at[i]);
+	vec_free(&f->ended);
+}
+
+static struct kin_error *write_sum(const struct files *f, const char *path)
+{
+	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "", .for_writing = true };
+	struct kin_profile *profile = NULL;
+	struct kin_error *err =
+		kin_profile_open((const char *const *)f->ended.at, f->ended.n, &opts, &profile);
+	mode_t mask = umask(077);
+	if (!err)
+		err = kin_profile_write(profile, path);
+	umask(mask);
+	kin_profile_free(profile);
+	return err;
+}
+
+/* One file of all processes, in the place of the first one's. */
+static struct kin_error *join(const struct files *f, const char *output)
+{
+	bool alone = f->ended.n == 1 && !strcmp(f->ended.at[0], output);
+	if (!f->ended.n || alone)
+		return NULL;
+	char *sum = xprintf("%s.%d.sum.kin", output, (int)getpid());
+	struct kin_error *err = write_sum(f, sum);
+	if (!err && rename(sum, output))
+		err = err_new(KIN_ERROR_OS, "%s: renaming it to %s failed", sum, output);
+	else if (err)
+		unlink(sum);
+	for (size_t i = 0; !err && i < f->ended.n; i++)
+		if (strcmp(f->ended.at[i], output) != 0)
+			unlink(f->ended.at[i]);
+	free(sum);
+	return err;
+}
+
+/* ---- what is said ---- */
+
+/* Programs that do not load the runtime have no file. */
+static void hold_against(uint64_t used_ns, struct record_audit *a)
+{
+	bool unseen = used_ns > a->cpu_ns + a->cpu_ns / 10 + 20000000;
+	a->unseen_ns = unseen ? used_ns - a->cpu_ns : 0;
+	a->cpu_ns += a->unseen_ns;
+}
+
+static void say_audit(const struct record_audit *a, const char *output, bool quiet)
+{
+	if (quiet && !record_audit_is_bad(a))
+		return;
+	char *text = quiet ? record_audit_losses(a) : record_audit_text(a, output), *rest;
+	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+		message("record", "%s", l);
+	free(text);
+}
+
+static void say_none(const char *program, const char *output)
+{
+	const char *why = inside_unwritable(output);
+	if (why)
+		message("record",
+			"there is no recording: cannot write %s: %s; -o names another file", output,
+			why);
+	else
+		message("record", "there is no recording: %s ended at once, or could not write %s",
+			program, output);
+}
+
+static void finish(const struct record_opts *o, const char *run, struct record_audit *a, bool quiet)
+{
+	uint64_t used_ns = a->cpu_ns;
+	struct stat st;
+	a->cpu_ns = 0;
+	struct files f = find_files(o->output, run, a);
+	struct kin_error *err = join(&f, o->output);
+	if (err)
+		message("record", "%s: each process keeps a file of its own",
+			kin_error_message(err));
+	kin_error_free(err);
+	if (!stat(o->output, &st))
+		a->file_size = (uint64_t)st.st_size;
+	hold_against(used_ns, a);
+	if (f.ended.n || f.going_on)
+		say_audit(a, o->output, quiet);
+	else
+		say_none(o->argv[0], o->output);
+	if (f.going_on)
+		message("record",
+			"%zu process%s that it started go%s on, each with a file of its own beside "
+			"%s",
+			f.going_on, f.going_on == 1 ? "" : "es", f.going_on == 1 ? "es" : "",
+			o->output);
+	free_files(&f);
+}
+
+/* ---- */
+
+static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
+
+int record_inside(const struct record_opts *o, bool quiet)
+{
+	char *run = xprintf("%d-%lld", (int)getpid(), (long long)time(NULL));
+	struct inside inside = { .command = "record",
+				 .opts = { .output = o->output,
+					   .literal = true,
+					   .frequency = frequency(o),
+					   .run = run },
+				 .argv = o->argv };
+	struct record_audit a = { .is_clock = true, .inside = true, .asked_hz = frequency(o) };
+	struct inside_result r = { 0 };
+	int status = 0;
+	say_what_lacks(o);
+	for (unsigned i = 0; i < (o->runs ? o->runs : 1); i++) {
+		inside.again = i;
+		inside_run(&inside, &r);
+		if (!r.ran)
+			break;
+		a.duration_ns += r.duration_ns;
+		a.cpu_ns += r.used_ns;
+		if (!failed(status) || failed(r.status))
+			status = r.status;
+	}
+	child_ended();
+	if (r.measured && a.duration_ns)
+		finish(o, run, &a, quiet);
+	free(run);
+	return r.ran ? child_end_as(status) : r.status;
+}

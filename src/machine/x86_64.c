@@ -1,0 +1,259 @@
+/* x86_64.c - x86-64, and how code of 32-bit x86 reads. */
+#include <elf.h>
+
+#include "machine/machine.h"
+
+enum { CALL = 0xe8, CALL_SIZE = 5 };
+
+static int32_t displacement(const uint8_t *p) { return (int32_t)machine_word(p); }
+
+/* ---- signals and frames ---- */
+
+static bool is_sigreturn(const uint8_t *code, size_t size)
+{
+	static const uint8_t mov_rax[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
+			     mov_eax[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	return machine_starts(code, size, mov_rax, sizeof(mov_rax)) ||
+	       machine_starts(code, size, mov_eax, sizeof(mov_eax));
+}
+
+static bool frame(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, push_rbp[] = { 0x55 },
+			     mov_rbp_rsp[] = { 0x48, 0x89, 0xe5 },
+			     mov_rbp_rsp_too[] = { 0x48, 0x8b, 0xec }, ret_near[] = { 0xc3 },
+			     rep_ret[] = { 0xf3, 0xc3 }, ret_n[] = { 0xc2 };
+	if (machine_starts(code, after, endbr64, 4) || machine_starts(code, after, push_rbp, 1) ||
+	    machine_starts(code, after, ret_near, 1) || machine_starts(code, after, rep_ret, 2) ||
+	    machine_starts(code, after, ret_n, 1)) {
+		*ret = (struct machine_frame){ .size = 8, .return_at = -8 };
+		return true;
+	}
+	if (before && code[-1] == 0x55 &&
+	    (machine_starts(code, after, mov_rbp_rsp, 3) ||
+	     machine_starts(code, after, mov_rbp_rsp_too, 3))) {
+		*ret = (struct machine_frame){ .size = 16, .return_at = -8, .fp_at = -16 };
+		return true;
+	}
+	return false;
+}
+
+/* ---- calls ---- */
+
+static size_t call_at(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target)
+{
+	if (size < CALL_SIZE || *code != CALL)
+		return 0;
+	*target = addr + CALL_SIZE + (uint64_t)(int64_t)displacement(code + 1);
+	return CALL_SIZE;
+}
+
+/* Of "call *operand", from its two first bytes and what may be a third. */
+static unsigned call_size(uint8_t modrm, uint8_t sib)
+{
+	unsigned mod = modrm >> 6, rm = modrm & 7;
+	if (mod == 3)
+		return 2;
+	unsigned size = 2 + (rm == 4);
+	if (mod == 0)
+		return size + (rm == 5 || (rm == 4 && (sib & 7) == 5) ? 4 : 0);
+	return size + (mod == 1 ? 1 : 4);
+}
+
+static bool call_ends(const uint8_t *end, size_t before)
+{
+	for (unsigned n = 2; n <= 7 && n <= before; n++) {
+		const uint8_t *code = end - n;
+		if (n == CALL_SIZE && code[0] == CALL)
+			return true;
+		if (code[0] == 0xff && (code[1] & 0x38) == 0x10 && /* call *operand */
+		    call_size(code[1], n > 2 ? code[2] : 0) == n)
+			return true;
+	}
+	return false;
+}
+
+/* ---- where control goes ---- */
+
+struct instruction { /* without its prefixes */
+	const uint8_t *p;
+	size_t n;
+	bool is_64bit;
+};
+
+static struct instruction skip_prefixes(const uint8_t *code, size_t size, bool is_64bit)
+{
+	struct instruction x = { code, size, is_64bit };
+	for (; x.n > 1; x.p++, x.n--) {
+		uint8_t b = *x.p;
+		bool is_prefix = b == 0x66 || b == 0xf2 || b == 0xf3 || b == 0x2e || b == 0x3e ||
+				 b == 0x64 || b == 0x65 || (is_64bit && (b & 0xf0) == 0x40);
+		if (!is_prefix)
+			break;
+	}
+	return x;
+}
+
+/* The operand disp(%rip), or disp(,%reg,scale): where a variable or table lies. 0: it is another.
+ */
+static uint64_t operand_address(const struct instruction *x, uint64_t next)
+{
+	if (x->n < 6 || x->p[1] >> 6)
+		return 0;
+	if (x->is_64bit && (x->p[1] & 7) == 5)
+		return next + (uint64_t)(int64_t)displacement(x->p + 2);
+	if (x->n == 7 && (x->p[1] & 7) == 4 && (x->p[2] & 7) == 5)
+		return (uint32_t)displacement(x->p + 3);
+	return 0;
+}
+
+static void group_ff(struct machine_step *s, const struct instruction *x, uint64_t next)
+{
+	unsigned operation = x->n > 1 ? x->p[1] >> 3 & 7 : 0;
+	if (operation == 2 || operation == 3) {
+		s->kind = STEP_CALL_SLOT;
+		s->target = operand_address(x, next);
+	} else if (operation == 4 || operation == 5) {
+		s->kind = STEP_SWITCH;
+		s->target = operand_address(x, next);
+	}
+}
+
+/* A move from the first register, or an addition to the stack pointer. */
+static bool ends_call(const uint8_t *code, const struct instruction *x)
+{
+	bool is_extended = x->p > code && (x->p[-1] & 0xf4) == 0x44; /* REX.R */
+	if (x->n < 2)
+		return false;
+	return ((x->p[0] & 0xfe) == 0x88 && !(x->p[1] & 0x38) && !is_extended) ||
+	       ((x->p[0] & 0xfd) == 0x81 && x->p[1] == 0xc4);
+}
+
+static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64bit,
+		     struct machine_step *s)
+{
+	struct instruction x = skip_prefixes(code, size, is_64bit);
+	uint64_t next = addr + size;
+	uint8_t op = x.p[0], second = x.n > 1 ? x.p[1] : 0;
+	bool is_far = op == 0x0f && x.n >= 6 && (second & 0xf0) == 0x80;
+
+	if (op == 0xe8 || op == 0xe9 || is_far) {
+		s->kind = is_far ? STEP_BRANCH : op == 0xe8 ? STEP_CALL : STEP_JUMP;
+		if (x.n >= 5)
+			s->target = next + (uint64_t)(int64_t)displacement(x.p + x.n - 4);
+	} else if (x.n == 2 && (op == 0xeb || (op & 0xf0) == 0x70 || (op & 0xfc) == 0xe0)) {
+		s->kind = op == 0xeb ? STEP_JUMP : STEP_BRANCH;
+		s->target = next + (uint64_t)(int64_t)(int8_t)second;
+	} else if (op == 0xff) {
+		group_ff(s, &x, next);
+	} else if ((op & 0xf6) == 0xc2) {
+		s->kind = STEP_RETURN;
+	} else if (op == 0xf4 || (op == 0x0f && second == 0x0b)) {
+		s->kind = STEP_STOP;
+	} else if (op == 0x8d || op == 0x8b) {
+		s->target = operand_address(&x, next);
+	}
+	s->ends_call = ends_call(code, &x);
+	if (!is_64bit)
+		s->target = (uint32_t)s->target;
+}
+
+static void step_64(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret)
+{
+	step_any(code, size, addr, true, ret);
+}
+
+static void step_32(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret)
+{
+	step_any(code, size, addr, false, ret);
+}
+
+/* ---- procedure linkage tables: [endbr] [bnd] jmp *slot ---- */
+
+/* Where the jump's operand is; 0: there is no such jump. *by_got: it is relative to the GOT. */
+static size_t jump_operand(const uint8_t *code, size_t size, bool *by_got)
+{
+	size_t i = 0;
+	if (size >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e &&
+	    (code[3] & 0xfe) == 0xfa)
+		i = 4;
+	if (size > i && code[i] == 0xf2)
+		i++;
+	if (size < i + 6 || code[i] != 0xff || (code[i + 1] != 0x25 && code[i + 1] != 0xa3))
+		return 0;
+	*by_got = code[i + 1] == 0xa3;
+	return i + 2;
+}
+
+static bool plt_slot_64(const uint8_t *code, size_t size, uint64_t addr, uint64_t got,
+			uint64_t *slot)
+{
+	bool by_got;
+	size_t at = jump_operand(code, size, &by_got);
+	(void)got;
+	if (!at || by_got)
+		return false;
+	*slot = addr + at + 4 + (uint64_t)(int64_t)displacement(code + at);
+	return true;
+}
+
+static bool plt_slot_32(const uint8_t *code, size_t size, uint64_t addr, uint64_t got,
+			uint64_t *slot)
+{
+	bool by_got;
+	size_t at = jump_operand(code, size, &by_got);
+	(void)addr;
+	if (!at)
+		return false;
+	*slot = (uint32_t)(machine_word(code + at) + (by_got ? got : 0));
+	return true;
+}
+
+/* ---- the machines ---- */
+
+/* Signals: struct ucontext has r8 .. r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip from 40 on.
+ * DWARF's order: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 .. r15; perf's: ax, bx, cx, dx, si, di,
+ * bp, sp, ip, flags, six segments, r8 .. r15. */
+const struct machine machine_x86_64 = {
+	.elf = EM_X86_64,
+	.name = "x86_64",
+	.n_registers = 16,
+	.sp = 7,
+	.fp = 6,
+	.bx = 3,
+	.lr = MACHINE_NO_REGISTER,
+	.perf_mask = 0xff01ff,
+	.perf = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 },
+	.perf_pc = 8,
+	.signal_pc = 168,
+	.signal = { 144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96 },
+	.is_sigreturn = is_sigreturn,
+	.cfa_from_fp = 16,
+	.return_from_fp = 8,
+	.frame = frame,
+	.code_align = 1,
+	.call_at = call_at,
+	.call_ends = call_ends,
+	.step = step_64,
+	.hook_call_size = CALL_SIZE,
+	.plt_align = 8,
+	.plt_slot = plt_slot_64,
+	.jump_slot = R_X86_64_JUMP_SLOT,
+	.glob_dat = R_X86_64_GLOB_DAT,
+	.irelative = R_X86_64_IRELATIVE,
+};
+
+const struct machine machine_i386 = {
+	.elf = EM_386,
+	.name = "i386",
+	.code_align = 1,
+	.call_at = call_at,
+	.call_ends = call_ends,
+	.step = step_32,
+	.hook_call_size = CALL_SIZE,
+	.plt_align = 8,
+	.plt_slot = plt_slot_32,
+	.jump_slot = R_386_JMP_SLOT,
+	.glob_dat = R_386_GLOB_DAT,
+	.irelative = R_386_IRELATIVE,
+};

@@ -1,0 +1,347 @@
+/* dwarf_scope.c - finds the scopes around an entry, and writes them as part of its name. */
+#include "object/dwarf_scope.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object/dwarf_abbrev.h"
+#include "object/dwarf_line.h"
+#include "object/private.h"
+
+enum {
+	DEEPEST = 64,   /* scopes around a function; those of hostile files */
+	LONGEST = 4096, /* bytes of a name with its scopes */
+	UNITS_KEPT = 16,
+};
+
+struct scope {                /* an entry that others are declared in */
+	uint64_t offset, end; /* [offset, end) in .debug_info */
+	uint32_t around;      /* the scope that holds it; NONE: the unit */
+	bool is_lambda;       /* a closure type */
+	struct dwarf_entry entry;
+};
+
+struct unit_scopes {
+	const struct dwarf_unit *unit;
+	VEC(struct scope) at; /* by offset */
+	strid *files; /* [n_files]: base names of its line table's files; made when needed */
+	size_t n_files;
+	unsigned line_version;
+};
+
+struct dwarf_scopes {
+	struct dwarf_info *info;
+	uint64_t *work_left;
+	struct strtab *strings;
+	struct unit_scopes units[UNITS_KEPT];
+	size_t next;        /* of units: replaced next */
+	struct map64 names; /* entry's offset << 1 | alt -> strid */
+};
+
+struct dwarf_scopes *dwarf_scopes_new(struct dwarf_info *d, uint64_t *work_left)
+{
+	struct dwarf_scopes *s = xalloc(sizeof(*s));
+	s->info = d;
+	s->work_left = work_left;
+	s->strings = strtab_new();
+	return s;
+}
+
+static void unit_done(struct unit_scopes *u)
+{
+	vec_free(&u->at);
+	free(u->files);
+	*u = (struct unit_scopes){ 0 };
+}
+
+void dwarf_scopes_free(struct dwarf_scopes *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < UNITS_KEPT; i++)
+		unit_done(&s->units[i]);
+	map64_free(&s->names);
+	strtab_free(s->strings);
+	free(s);
+}
+
+/* ---- the scopes of a unit ---- */
+
+static bool is_scope(uint32_t tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_subprogram:
+		return true;
+	}
+	return false;
+}
+
+static const struct dwarf_file *file_of(const struct dwarf_scopes *s, const struct dwarf_unit *u)
+{
+	const struct dwarf_file *alt = &s->info->alt;
+	bool in_alt = alt->units.n && u >= alt->units.at && u < alt->units.at + alt->units.n;
+	return in_alt ? alt : &s->info->file;
+}
+
+static bool is_lambda_name(const char *name) { return name && !strncmp(name, "<lambda", 7); }
+
+/* GCC calls the constructors of a closure type "<lambda>", clang nothing, older GCCs the type. */
+static void note_lambda(struct unit_scopes *x, const struct dwarf_file *f, const struct scope *at)
+{
+	const char *name = dwarf_value_string(f, x->unit, &at->entry.name);
+	if (!is_lambda_name(name))
+		return;
+	struct scope *of = at->entry.tag != DW_TAG_subprogram ? &x->at.at[x->at.n - 1]
+			   : at->around != NONE               ? &x->at.at[at->around]
+							      : NULL;
+	if (of)
+		of->is_lambda = true;
+}
+
+static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, struct unit_scopes *ret)
+{
+	const struct dwarf_file *f = file_of(s, u);
+	const struct abbrevs *t = abbrevs_of(s->info, f, u);
+	struct bytes c = section_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
+	VEC(uint32_t) open = { 0 }; /* of each entry around: its scope, or that around it */
+	uint32_t around = NONE;
+
+	dwarf_info_read_entries(f);
+	while (t && bytes_left(&c)) {
+		uint64_t offset = (uint64_t)(c.pos - f->info.data), code = bytes_uleb(&c);
+		if (!code) { /* the end of what an entry holds */
+			if (!open.n)
+				break;
+			uint32_t closed = around;
+			around = open.at[--open.n];
+			if (closed != around)
+				ret->at.at[closed].end = offset;
+			continue;
+		}
+		const struct abbrev *a = abbrevs_find(t, code);
+		if (!a || c.failed)
+			break;
+		uint32_t inside = around;
+		if (a->children && is_scope(a->tag)) {
+			struct scope x = { .offset = offset, .end = u->end, .around = around };
+			dwarf_entry_read(s->info, f, u, t, a, &c, &x.entry);
+			inside = (uint32_t)ret->at.n;
+			vec_push(&ret->at, x);
+			note_lambda(ret, f, &x);
+		} else if (abbrevs_skip_entry(u, t, a, &c)) {
+			continue;
+		}
+		if (a->children) {
+			vec_push(&open, around);
+			around = inside;
+		}
+	}
+	vec_free(&open);
+}
+
+/* NULL if that would be too much work. */
+static struct unit_scopes *scopes_of(struct dwarf_scopes *s, const struct dwarf_unit *u)
+{
+	uint64_t work = u->end - u->offset;
+	for (size_t i = 0; i < UNITS_KEPT; i++)
+		if (s->units[i].unit == u)
+			return &s->units[i];
+	if (work > *s->work_left)
+		return NULL;
+	*s->work_left -= work;
+	struct unit_scopes *x = &s->units[s->next++ % UNITS_KEPT];
+	unit_done(x);
+	x->unit = u;
+	read_scopes(s, u, x);
+	return x;
+}
+
+/* The innermost scope around an entry. */
+static uint32_t scope_around(const struct unit_scopes *x, uint64_t offset)
+{
+	size_t low = 0, high = x->at.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (x->at.at[mid].offset < offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	uint32_t i = low ? (uint32_t)low - 1 : NONE;
+	while (i != NONE && x->at.at[i].end <= offset)
+		i = x->at.at[i].around;
+	return i;
+}
+
+/* ---- names ---- */
+
+/* The base name of a file of the unit's line table; NULL if that does not say. */
+static const char *file_name(struct dwarf_scopes *s, struct unit_scopes *x, uint64_t file)
+{
+	struct line_table t = { 0 };
+	if (!x->files && file_of(s, x->unit) == &s->info->file && x->unit->has_lines &&
+	    line_table_read_files(s->info, x->unit, &t)) {
+		x->n_files = t.files.n;
+		x->files = xalloc((t.files.n + 1) * sizeof(*x->files));
+		x->line_version = t.version;
+		for (size_t i = 0; i < t.files.n; i++) {
+			const char *name = t.files.at[i].name ? t.files.at[i].name : "";
+			const char *slash = strrchr(name, '/');
+			x->files[i] = strtab_add(s->strings, slash ? slash + 1 : name);
+		}
+	}
+	line_table_done(&t);
+	if (x->line_version < 5) /* they count from 1 */
+		file--;
+	return file < x->n_files && x->files[file] ? strtab_get(s->strings, x->files[file]) : NULL;
+}
+
+/* Whether another lambda begins on the same line. */
+static bool shares_line(struct dwarf_scopes *s, const struct unit_scopes *x, const struct scope *at)
+{
+	if (x->at.n > *s->work_left)
+		return true;
+	*s->work_left -= x->at.n;
+	for (size_t i = 0; i < x->at.n; i++) {
+		const struct dwarf_entry *e = &x->at.at[i].entry;
+		if (x->at.at[i].is_lambda && e->decl_line == at->entry.decl_line &&
+		    e->decl_file == at->entry.decl_file && e->decl_column != at->entry.decl_column)
+			return true;
+	}
+	return false;
+}
+
+/* "{lambda at t.cpp:31}", "{lambda at t.cpp:31:9}". To be freed. */
+static char *lambda_text(struct dwarf_scopes *s, struct unit_scopes *x, const struct scope *at)
+{
+	const char *file = file_name(s, x, at->entry.decl_file);
+	char column[24] = "";
+	if (at->entry.decl_column && shares_line(s, x, at))
+		snprintf(column, sizeof(column), ":%llu",
+			 (unsigned long long)at->entry.decl_column);
+	return xprintf("{lambda at %s:%llu%s}", file ? file : "?",
+		       (unsigned long long)at->entry.decl_line, column);
+}
+
+/* What stands before "::" for one scope, to be freed; NULL: nothing does. */
+static char *scope_text(struct dwarf_scopes *s, struct unit_scopes *x, const struct scope *at)
+{
+	const struct dwarf_file *f = file_of(s, x->unit);
+	const char *name = dwarf_value_string(f, x->unit, &at->entry.name);
+
+	if (at->is_lambda)
+		return lambda_text(s, x, at);
+	if (name)
+		return xprintf("%s", name);
+	return xprintf("%s", at->entry.tag == DW_TAG_namespace ? "(anonymous namespace)"
+							       : "{unnamed type}");
+}
+
+static strid name_of_entry(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
+			   const struct dwarf_function *f, unsigned depth);
+
+/* A function around others goes by its whole name, as it has one everywhere else. */
+static char *function_text(struct dwarf_scopes *s, const struct dwarf_unit *u,
+			   const struct scope *at, unsigned depth)
+{
+	struct dwarf_function f = dwarf_entry_function(file_of(s, u), u, &at->entry);
+	strid id = name_of_entry(s, u, at->offset, &f, depth + 1);
+	const char *name = strtab_get(s->strings, id);
+	char *readable = demangle(name, DEMANGLE_TIDY);
+	return readable ? readable : *name ? xprintf("%s", name) : NULL;
+}
+
+/* Whether a declaration is the call operator of a lambda, whose scope says all. */
+static bool is_call_of_lambda(const char *name, const char *scopes)
+{
+	size_t n = strlen(scopes);
+	return !strcmp(name, "operator()") && n && scopes[n - 1] == '}' &&
+	       strstr(scopes, "{lambda at ");
+}
+
+/* The scopes around an entry, without the "::" behind them; "" if there are none. To be freed. */
+static char *scopes_text(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
+			 unsigned depth)
+{
+	struct unit_scopes *x = depth < DEEPEST ? scopes_of(s, u) : NULL;
+	char *text = xprintf("%s", "");
+	bool function = false;
+
+	for (uint32_t i = x ? scope_around(x, offset) : NONE; i != NONE && !function;) {
+		const struct scope at = x->at.at[i];
+		function = at.entry.tag == DW_TAG_subprogram;
+		char *one = function ? function_text(s, u, &at, depth) : scope_text(s, x, &at);
+		if (one && strlen(one) + strlen(text) < LONGEST) {
+			char *longer = xprintf("%s%s%s", one, *text ? "::" : "", text);
+			free(text);
+			text = longer;
+		}
+		free(one);
+		if (++depth >= DEEPEST || !(x = scopes_of(s, u)))
+			break;
+		i = at.around;
+	}
+	return text;
+}
+
+/* The last entry that has a name, from one to what it refers to. A linkage name ends the search. */
+static strid name_of_entry(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
+			   const struct dwarf_function *f, unsigned depth)
+{
+	struct dwarf_function at = *f;
+	const struct dwarf_unit *named_in = NULL;
+	const char *name = NULL;
+	uint64_t named_at = 0;
+
+	for (unsigned hops = 0; hops < DEEPEST; hops++) {
+		if (at.linkage_name)
+			return strtab_add(s->strings, at.linkage_name);
+		if (at.name) {
+			name = at.name;
+			named_in = u;
+			named_at = offset;
+		}
+		if (!at.has_origin)
+			break;
+		offset = at.origin;
+		if (!(u = dwarf_function_at(s->info, at.origin_alt, offset, &at)))
+			break;
+	}
+	if (!name)
+		return 0;
+	if (dwarf_is_unmangled(named_in->language))
+		return strtab_add(s->strings, name);
+	char *scopes = scopes_text(s, named_in, named_at, depth);
+	char *whole = is_call_of_lambda(name, scopes)
+			      ? xprintf("%s", scopes)
+			      : xprintf("%s%s%s", scopes, *scopes ? "::" : "", name);
+	strid id = strtab_add(s->strings, whole);
+	free(scopes);
+	free(whole);
+	return id;
+}
+
+const char *dwarf_scopes_name(struct dwarf_scopes *s, const struct dwarf_unit *u,
+			      const struct dwarf_function *f)
+{
+	if (f->linkage_name)
+		return f->linkage_name;
+	/* Inlined functions refer to few others, many times. */
+	uint32_t *at = f->has_origin && !f->name
+			       ? map64_at(&s->names, f->origin << 1 | f->origin_alt)
+			       : NULL;
+	if (at && *at != NONE)
+		return *at ? strtab_get(s->strings, *at) : NULL;
+	strid id = name_of_entry(s, u, f->offset, f, 0);
+	if (at)
+		*at = id;
+	return id ? strtab_get(s->strings, id) : NULL;
+}

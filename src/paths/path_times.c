@@ -1,0 +1,76 @@
+/* path_times.c - sums over a tree of paths. */
+#include <stdlib.h>
+
+#include "paths/path_tree.h"
+
+void path_tree_visit(const struct path_tree *p, const struct path_visitor *v)
+{
+	pathid at = p->nodes[0].first;
+	while (at) {
+		v->enter(at, v->arg);
+		if (p->nodes[at].first) {
+			at = p->nodes[at].first;
+			continue;
+		}
+		v->leave(at, v->arg);
+		while (at && !p->nodes[at].next) {
+			at = p->nodes[at].caller;
+			if (at)
+				v->leave(at, v->arg);
+		}
+		at = p->nodes[at].next; /* of the root: 0 */
+	}
+}
+
+struct summing {
+	const struct path_tree *paths;
+	const struct path_weights *weights;
+	const uint32_t *group_of;
+	uint32_t *met; /* [n_groups]: how often it is on the path */
+	double *times; /* [n_groups] */
+};
+
+static uint32_t group_at(const struct summing *s, pathid node)
+{
+	return s->group_of[s->paths->nodes[node].place];
+}
+
+static void enter(pathid node, void *arg)
+{
+	struct summing *s = arg;
+	uint32_t group = group_at(s, node);
+	if (group != NONE && !s->met[group]++) /* outermost on its path */
+		s->times[group] += s->weights->below[node].sum;
+}
+
+static void leave(pathid node, void *arg)
+{
+	struct summing *s = arg;
+	uint32_t group = group_at(s, node);
+	if (group != NONE)
+		s->met[group]--;
+}
+
+double *path_times(const struct path_tree *p, const struct path_weights *w,
+		   const uint32_t *group_of, size_t n_groups)
+{
+	struct summing s = { .paths = p, .weights = w, .group_of = group_of };
+	s.met = xalloc((n_groups + 1) * sizeof(*s.met));
+	s.times = xalloc((n_groups + 1) * sizeof(*s.times));
+	path_tree_visit(p, &(struct path_visitor){ enter, leave, &s });
+	free(s.met);
+	return s.times;
+}
+
+double *path_times_of_places(const struct samples *s, const symid *places, const uint32_t *group_of,
+			     size_t n_groups)
+{
+	struct path_frames frames = path_frames_of_places(places, s->n_frames);
+	struct path_tree *p = path_tree_new(s, &frames, NULL);
+	struct path_weights w = path_weights_of(p, s, samples_event(s));
+	double *times = path_times(p, &w, group_of, n_groups);
+	path_weights_free(&w);
+	path_tree_free(p);
+	path_frames_free(&frames);
+	return times;
+}

@@ -1,0 +1,82 @@
+/* recent.c - keeps samples with their frames in memory, the most recent ones within a number of
+ * bytes. */
+#include "record/recent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+struct recent {
+	VEC(struct kept_sample *) at;
+	size_t first; /* those before it are gone */
+	size_t bytes, limit;
+	uint64_t dropped;
+};
+
+struct kept_sample *kept_sample_new(const struct recorded_sample *s)
+{
+	size_t bytes = sizeof(struct kept_sample) + s->n * sizeof(s->frames[0]) + s->n_fields;
+	struct kept_sample *k = xalloc(bytes);
+	k->sample = *s;
+	k->bytes = bytes;
+	if (s->n)
+		memcpy(k->frames, s->frames, s->n * sizeof(s->frames[0]));
+	k->sample.frames = k->frames;
+	if (s->fields)
+		k->sample.fields = memcpy(&k->frames[s->n], s->fields, s->n_fields);
+	return k;
+}
+
+struct recent *recent_new(size_t bytes)
+{
+	struct recent *r = xalloc(sizeof(*r));
+	r->limit = bytes;
+	return r;
+}
+
+void recent_clear(struct recent *r)
+{
+	for (size_t i = r->first; i < r->at.n; i++)
+		free(r->at.at[i]);
+	r->at.n = r->first = r->bytes = 0;
+}
+
+void recent_free(struct recent *r)
+{
+	if (!r)
+		return;
+	recent_clear(r);
+	vec_free(&r->at);
+	free(r);
+}
+
+static void drop_oldest(struct recent *r)
+{
+	struct kept_sample *k = r->at.at[r->first++];
+	r->bytes -= k->bytes;
+	free(k);
+	r->dropped++;
+	if (r->first < r->at.n / 2)
+		return;
+	r->at.n -= r->first;
+	memmove(r->at.at, r->at.at + r->first, r->at.n * sizeof(r->at.at[0]));
+	r->first = 0;
+}
+
+void recent_add(struct recent *r, const struct recorded_sample *s)
+{
+	struct kept_sample *k = kept_sample_new(s);
+	vec_push(&r->at, k);
+	r->bytes += k->bytes;
+	while (r->bytes > r->limit && recent_count(r) > 1)
+		drop_oldest(r);
+}
+
+uint64_t recent_dropped(const struct recent *r) { return r->dropped; }
+size_t recent_count(const struct recent *r) { return r->at.n - r->first; }
+
+const struct recorded_sample *recent_at(const struct recent *r, size_t i)
+{
+	return &r->at.at[r->first + i]->sample;
+}

@@ -1,0 +1,29 @@
+/* recent.h - samples that are kept in memory: single ones, and the most recent of all.
+ *
+ * What modules they are in lives longer than they do. */
+#ifndef RECORD_RECENT_H
+#define RECORD_RECENT_H
+
+#include "record/recording.h"
+
+/* A sample with its frames and fields, to be freed with free(). */
+struct kept_sample {
+	struct recorded_sample sample;
+	size_t bytes; /* of all of it */
+	struct stack_frame frames[];
+};
+struct kept_sample *kept_sample_new(const struct recorded_sample *s);
+
+struct recent;
+/* As many samples as take so many bytes. */
+struct recent *recent_new(size_t bytes);
+void recent_free(struct recent *r); /* NULL is fine */
+
+/* Where there is no more room, the oldest ones go. */
+void recent_add(struct recent *r, const struct recorded_sample *s);
+size_t recent_count(const struct recent *r);
+uint64_t recent_dropped(const struct recent *r);                           /* since it was made */
+const struct recorded_sample *recent_at(const struct recent *r, size_t i); /* 0: the oldest */
+void recent_clear(struct recent *r);
+
+#endif

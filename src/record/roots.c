@@ -1,0 +1,44 @@
+/* roots.c - collects the outermost return addresses of each process. */
+#include "record/roots.h"
+
+#include <stdlib.h>
+
+#include "base/map64.h"
+
+enum {
+	OUTERMOST = 3, /* _start, __libc_start_main and who calls main; clone3, start_thread and
+			  who calls the thread's function */
+	TRIES = 16,    /* of a thread */
+};
+
+struct roots {
+	struct map64 pcs;   /* the set of them */
+	struct map64 tries; /* by thread */
+};
+
+struct roots *roots_new(void) { return xalloc(sizeof(struct roots)); }
+
+void roots_free(struct roots *r)
+{
+	if (!r)
+		return;
+	map64_free(&r->pcs);
+	map64_free(&r->tries);
+	free(r);
+}
+
+bool roots_want(struct roots *r, uint32_t tid)
+{
+	uint32_t *n = map64_at(&r->tries, tid);
+	*n = *n == NONE ? 0 : *n;
+	return (*n)++ < TRIES;
+}
+
+void roots_learn(struct roots *r, uint32_t tid, const uint64_t *pcs, size_t n)
+{
+	for (size_t i = n > OUTERMOST ? n - OUTERMOST : 1; i < n; i++)
+		*map64_at(&r->pcs, pcs[i]) = 1;
+	*map64_at(&r->tries, tid) = TRIES;
+}
+
+bool roots_has(const struct roots *r, uint64_t pc) { return map64_get(&r->pcs, pc) != NONE; }

@@ -1,0 +1,145 @@
+/* runtime_file.c - goes through the blocks of a file for its threads, stacks and losses. */
+#include "record/runtime_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "input/kin_write.h"
+#include "kin/format.h"
+
+/* Of the payload of a block, as far as the file has it. */
+struct part {
+	const uint8_t *at;
+	size_t size;
+};
+
+/* The block at *at, which moves on to the next one; false: there is none. */
+static bool next_block(const struct file *f, size_t *at, struct kinf_block *head, struct part *ret)
+{
+	if (f->size < *at || f->size - *at < sizeof(*head))
+		return false;
+	memcpy(head, f->data + *at, sizeof(*head));
+	if (head->magic != KINF_BLOCK_MAGIC || head->size < sizeof(*head) ||
+	    head->size > f->size - *at || head->used > head->size - sizeof(*head))
+		return false;
+	*ret = (struct part){ f->data + *at + sizeof(*head), (size_t)head->used };
+	*at += (size_t)head->size;
+	return true;
+}
+
+static void add_stacks(struct part p, struct record_audit *a)
+{
+	struct kinf_stack s;
+	while (p.size >= sizeof(s)) {
+		memcpy(&s, p.at, sizeof(s));
+		size_t size = sizeof(s) + (size_t)s.depth * sizeof(uint64_t);
+		if (!s.depth || size > p.size)
+			return;
+		a->samples += s.count;
+		a->stacks += s.count;
+		a->frames += s.count * s.depth;
+		a->complete += s.end == KINF_STACK_COMPLETE ? s.count : 0;
+		a->cut += s.end == KINF_STACK_COMPLETE ? 0 : s.count;
+		p.at += size;
+		p.size -= size;
+	}
+}
+
+static void add_threads(struct part p, struct record_audit *a)
+{
+	struct kinf_thread t;
+	for (; p.size >= sizeof(t); p.at += sizeof(t), p.size -= sizeof(t)) {
+		memcpy(&t, p.at, sizeof(t));
+		a->threads += t.index > 0;
+	}
+}
+
+/* Settings are a line among others, between commas. */
+static bool names_run(struct part p, const char *run)
+{
+	char *setting = xprintf("options=run=%s,", run);
+	bool found = memmem(p.at, p.size, setting, strlen(setting));
+	free(setting);
+	return found;
+}
+
+static bool add_blocks(const struct file *f, const char *run, struct record_audit *a)
+{
+	struct kinf_block head;
+	struct part p;
+	bool found = false;
+	for (size_t at = KINF_PAGE; next_block(f, &at, &head, &p);) {
+		if (head.type == KINF_INFO)
+			found = found || names_run(p, run);
+		if (head.type == KINF_STACKS)
+			add_stacks(p, a);
+		if (head.type == KINF_THREADS)
+			add_threads(p, a);
+	}
+	return found;
+}
+
+static bool has_calls(struct part p)
+{
+	struct kinf_arc a;
+	for (; p.size >= sizeof(a); p.at += sizeof(a), p.size -= sizeof(a)) {
+		memcpy(&a, p.at, sizeof(a));
+		if (a.to && a.count)
+			return true;
+	}
+	return false;
+}
+
+bool runtime_file_has_calls(const char *path)
+{
+	struct file f = { 0 };
+	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
+	struct kinf_block head;
+	struct part p;
+	bool found = false;
+	for (size_t at = KINF_PAGE; !err && !found && next_block(&f, &at, &head, &p);)
+		found = (head.type == KINF_ARCS && has_calls(p)) ||
+			(head.type == KINF_RETIRED_ARCS && p.size);
+	kin_error_free(err);
+	file_free(&f);
+	return found;
+}
+
+static bool lives(const struct kinf_header *h)
+{
+	return h->end == KINF_RUNNING && (!kill((pid_t)h->pid, 0) || errno == EPERM);
+}
+
+static bool add(const struct file *f, const char *run, struct record_audit *sum, bool *going_on)
+{
+	struct record_audit a = *sum;
+	struct kinf_header h;
+	if (f->size < KINF_PAGE)
+		return false;
+	memcpy(&h, f->data, sizeof(h));
+	if (h.magic != KINF_MAGIC || h.writer != KINF_BY_RUNTIME || !add_blocks(f, run, &a))
+		return false;
+	a.processes++;
+	a.cpu_ns += h.cpu_ns;
+	a.sampled_ns += h.sampled_ns;
+	a.lost += h.losses[KINF_LOST_SAMPLES];
+	*going_on = lives(&h);
+	*sum = a;
+	return true;
+}
+
+struct kin_error *runtime_file_check_busy(const char *path) { return kin_file_check_busy(path); }
+
+bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on)
+{
+	struct file f = { 0 };
+	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
+	bool is_one = !err && add(&f, run, sum, going_on);
+	kin_error_free(err);
+	file_free(&f);
+	return is_one;
+}

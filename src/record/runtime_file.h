@@ -1,0 +1,20 @@
+/* runtime_file.h - a .kin file that the runtime left: of which run, and how far it is to be
+ * trusted. For who started the programs; all else is read as any profile. */
+#ifndef RECORD_RUNTIME_FILE_H
+#define RECORD_RUNTIME_FILE_H
+
+#include "record/audit.h"
+
+struct kin_error;
+
+/* Adds what the file of one process says of itself to *sum. False, and nothing is added, if it is
+ * no such file or not of the run that preload_opts.run named. *going_on: its process lives. */
+bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on);
+
+/* Whether calls were counted in the process whose file it is. */
+bool runtime_file_has_calls(const char *path);
+
+/* An error, which says so, if a living process or recorder writes the file of that name. */
+MUST_CHECK struct kin_error *runtime_file_check_busy(const char *path);
+
+#endif

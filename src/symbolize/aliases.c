@@ -1,0 +1,96 @@
+/* aliases.c - places by names that are not shown: of the symbols at one address only one is. They
+ * are looked for when somebody asks by name, and only what was found is kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/function_name.h"
+#include "symbolize/symbols_private.h"
+
+struct alias_query { /* a name that was asked for */
+	char *name;
+	VEC(symid) found; /* by number, each once or more often */
+};
+
+struct search {
+	struct symbols *s;
+	const struct symbols_part *part;
+	const char *name, *word; /* word: function_name_word(), [n_word]; NULL: there is none */
+	size_t n, n_word;
+	struct alias_query *query;
+};
+
+static bool is_mangled(const char *symbol)
+{
+	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D');
+}
+
+static bool is_called(const struct search *x, const char *symbol)
+{
+	if (!strncmp(symbol, x->name, x->n) && (!symbol[x->n] || symbol[x->n] == '@'))
+		return true;
+	if (!is_mangled(symbol) || !x->word || !memmem(symbol, strlen(symbol), x->word, x->n_word))
+		return false;
+	char *readable = demangle(symbol, DEMANGLE_AUTO);
+	bool is_it = readable && function_name_is(readable, x->name);
+	free(readable);
+	return is_it;
+}
+
+static void see(void *arg, const char *symbol, uint64_t addr)
+{
+	struct search *x = arg;
+	if (!is_called(x, symbol))
+		return;
+	symid id = symbols_find(x->s, addr + x->part->base);
+	if (id != NONE && x->s->at[id].addr == addr + x->part->base)
+		vec_push(&x->query->found, id);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	symid x = *(const symid *)a, y = *(const symid *)b;
+	return (x > y) - (x < y);
+}
+
+static void look(struct symbols *s, struct alias_query *q)
+{
+	struct search x = { .s = s, .name = q->name, .n = strlen(q->name), .query = q };
+	x.word = function_name_word(q->name, &x.n_word);
+	for (size_t i = 0; i < s->n_parts; i++) {
+		x.part = &s->parts[i];
+		if (x.part->object)
+			object_for_each_name(x.part->object, see, &x);
+	}
+	if (q->found.n)
+		qsort(q->found.at, q->found.n, sizeof(*q->found.at), by_number);
+}
+
+static const struct alias_query *query(struct symbols *s, const char *name)
+{
+	struct symbols_private *p = s->priv;
+	for (size_t i = 0; i < p->n_aliases; i++)
+		if (!strcmp(p->aliases[i].name, name))
+			return &p->aliases[i];
+	p->aliases = xrealloc(p->aliases, p->n_aliases + 1, sizeof(*p->aliases));
+	struct alias_query *q = &p->aliases[p->n_aliases++];
+	*q = (struct alias_query){ .name = xprintf("%s", name) };
+	look(s, q);
+	return q;
+}
+
+bool symbols_is_alias(struct symbols *s, symid id, const char *name)
+{
+	if (s->opts.table.gnu || s->opts.table.external || !*name)
+		return false;
+	const struct alias_query *q = query(s, name);
+	return q->found.n && bsearch(&id, q->found.at, q->found.n, sizeof(*q->found.at), by_number);
+}
+
+void symbols_forget_aliases(struct symbols *s)
+{
+	for (size_t i = 0; i < s->priv->n_aliases; i++) {
+		free(s->priv->aliases[i].name);
+		vec_free(&s->priv->aliases[i].found);
+	}
+	free(s->priv->aliases);
+}

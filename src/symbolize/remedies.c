@@ -1,0 +1,134 @@
+/* remedies.c - counts samples without names by kind of code, and words the advice. */
+#include "symbolize/remedies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct finding {
+	const struct program *g;
+	const struct profile *p;
+	uint64_t all; /* samples */
+	void (*say)(const char *text, void *arg);
+	void *arg;
+};
+
+/* What runs other programs' code, by how its file's name begins. */
+static const struct interpreter {
+	const char *name, *remedy;
+} interpreters[] = {
+	{ "java", "java -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer writes them" },
+	{ "node", "node --perf-basic-prof writes them" },
+	{ "python", "python3 -X perf, from version 3.12 on, writes them" },
+};
+enum { PYTHON = 2 };
+static const char any_remedy[] =
+	"what made it may be able to write /tmp/perf-PID.map or a jitdump file";
+
+static const char *base_name(const struct finding *f, objid id)
+{
+	const char *path = program_object_name(f->g, id), *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static void say_share(const struct finding *f, const char *what, uint64_t n, const char *remedy)
+{
+	char *text = xprintf("%s (%.1f %% of the samples): %s", what,
+			     100 * (double)n / (double)f->all, remedy);
+	f->say(text, f->arg);
+	free(text);
+}
+
+static bool is_worth_it(const struct finding *f, uint64_t n)
+{
+	return n && (double)n >= REMEDY_SHARE * (double)f->all;
+}
+
+static void find_stripped(const struct finding *f)
+{
+	objid worst = 0;
+	uint64_t most = 0;
+	for (objid i = 0; i < f->p->n_objects; i++) {
+		bool opened = f->p->objects[i].kind == OBJECT_ELF && program_object_file(f->g, i);
+		if (!opened || program_unnamed(f->g, i) <= most)
+			continue;
+		worst = i;
+		most = program_unnamed(f->g, i);
+	}
+	if (!is_worth_it(f, most))
+		return;
+	char *what = xprintf("functions of %s have no names", program_object_name(f->g, worst));
+	say_share(f, what, most,
+		  "it was stripped: keep an unstripped one, or install its debug symbols (packages "
+		  "called -dbgsym, -dbg or -debuginfo)");
+	free(what);
+}
+
+/* NULL: none of those that are known was run. */
+static const struct interpreter *find_interpreter(const struct finding *f)
+{
+	for (size_t k = 0; k < ARRAY_LEN(interpreters); k++)
+		for (objid i = 0; i < f->p->n_objects; i++)
+			if (f->p->objects[i].is_main &&
+			    !strncmp(base_name(f, i), interpreters[k].name,
+				     strlen(interpreters[k].name)))
+				return &interpreters[k];
+	return NULL;
+}
+
+static uint64_t find_made_code(const struct finding *f)
+{
+	uint64_t n = 0;
+	for (objid i = 1; i < f->p->n_objects; i++)
+		if (f->p->objects[i].kind == OBJECT_JIT || f->p->objects[i].kind == OBJECT_OTHER)
+			n += program_unnamed(f->g, i);
+	if (!is_worth_it(f, n))
+		return 0;
+	const struct interpreter *made_by = find_interpreter(f);
+	say_share(f, "code made at run time has no names", n,
+		  made_by ? made_by->remedy : any_remedy);
+	return n;
+}
+
+static bool has_python_names(const struct profile *p)
+{
+	for (size_t i = 1; i < p->samples.n_frames; i++)
+		if (!strncmp(strtab_get(p->strings, p->samples.frames[i].name), "py::", 4))
+			return true;
+	return false;
+}
+
+static uint64_t samples_in_python(const struct finding *f)
+{
+	const struct samples *s = &f->p->samples;
+	uint64_t n = 0;
+	uint8_t *is_python = xalloc(f->p->n_objects);
+	for (objid i = 0; i < f->p->n_objects; i++)
+		is_python[i] = !strncmp(base_name(f, i), "python", 6) ||
+			       !strncmp(base_name(f, i), "libpython", 9);
+	for (size_t i = 0; i < s->n; i++)
+		if (is_python[s->frames[s->stacks[s->at[i].stack].frame].object])
+			n += s->at[i].count;
+	free(is_python);
+	return n;
+}
+
+static void find_python(const struct finding *f)
+{
+	uint64_t n = find_interpreter(f) == &interpreters[PYTHON] && !has_python_names(f->p)
+			     ? samples_in_python(f)
+			     : 0;
+	if (is_worth_it(f, n))
+		say_share(f, "functions of Python are not seen, only its interpreter", n,
+			  interpreters[PYTHON].remedy);
+}
+
+void remedies_find(const struct program *g, const struct profile *p,
+		   void (*say)(const char *text, void *arg), void *arg)
+{
+	struct finding f = { .g = g, .p = p, .say = say, .arg = arg };
+	for (size_t i = 0; i < p->samples.n; i++)
+		f.all += p->samples.at[i].count;
+	find_stripped(&f);
+	if (!find_made_code(&f))
+		find_python(&f);
+}

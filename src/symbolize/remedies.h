@@ -1,0 +1,19 @@
+/* remedies.h - what would give names to code that has none: a line of advice for each kind of code,
+ * where many samples were in it. */
+#ifndef SYMBOLIZE_REMEDIES_H
+#define SYMBOLIZE_REMEDIES_H
+
+#include "symbolize/program.h"
+
+/* Calls say() with a line of text, which is gone afterwards: for
+ *
+ * - the file without symbols that most samples were in;
+ * - code made at run time, by what made it, where that is known: Java, Node.js, Python;
+ * - functions of Python, which run in its interpreter's.
+ *
+ * Less than REMEDY_SHARE of all samples is not worth a line. */
+#define REMEDY_SHARE 0.05
+void remedies_find(const struct program *g, const struct profile *p,
+		   void (*say)(const char *text, void *arg), void *arg);
+
+#endif

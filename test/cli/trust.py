@@ -1,0 +1,175 @@
+"""What a recording knows of its own faults is said in every report, and is the exit status with --strict.
+
+    trust.py BUILD
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+PROGRAM = r'''
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) void busy(double seconds)
+{
+	clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC);
+	while (clock() < end)
+		for (int i = 0; i < 100000; i++)
+			sink = sink * 5 + 1;
+}
+
+__attribute__((noinline)) void deeper(int n)
+{
+	if (n)
+		deeper(n - 1);
+	else
+		busy(0.2);
+	sink++;
+}
+
+static void give_up_calls(void)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog filter = { 1, all };
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		exit(9);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "filtered"))
+		give_up_calls();
+	deeper(argc > 1 && !strcmp(argv[1], "deep") ? 4000 : 1);
+	return 0;
+}
+'''
+CUT = 'of the stacks could not be walked to their end'
+IN_NOTES = ['flat', 'graph', 'lines', 'report', 'report busy', 'cycles', 'annotate busy', 'flat -f json',
+            'graph --by thread', 'html -o -', 'diff deep.kin']
+ON_STDERR = ['flat -f csv', 'report --stdio', 'script --folded', 'script', 'report -f csv']
+
+
+class Box:
+    def __init__(self, build, folder):
+        self.kin, self.folder = os.path.join(build, 'kin'), folder
+        with open(os.path.join(folder, 'prog.c'), 'w') as f:
+            f.write(PROGRAM)
+        subprocess.run(['gcc', '-O0', '-g', '-o', 'prog', 'prog.c'], cwd=folder, check=True)
+
+    def run(self, *words):
+        env = {'PATH': os.environ['PATH'], 'HOME': self.folder, 'LC_ALL': 'C'}
+        done = subprocess.run([self.kin, *words], cwd=self.folder, env=env, stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def record(self, name, *args):
+        return self.run('run', '-q', '-o', name, './prog', *args)
+
+
+def describe(result):
+    return f'status {result[0]}\n{result[1][:1500]}\n{result[2]}'
+
+
+def test_cut(tap, box):
+    box.record('deep.kin', 'deep')
+    for command in IN_NOTES:
+        got = box.run(*command.split(), 'deep.kin')
+        tap.ok(CUT in got[1] and CUT not in got[2], f'that stacks were cut stands in the notes: {command}', describe(got))
+    for command in ON_STDERR:
+        got = box.run(*command.split(), 'deep.kin')
+        tap.ok(CUT in got[2] and CUT not in got[1], f'and on standard error where there are none: {command}', describe(got))
+    box.record('flat.kin')
+    for command in ('flat', 'report --stdio', 'info'):
+        got = box.run(*command.split(), 'flat.kin')
+        tap.ok('could not be walked' not in got[1] + got[2] and not got[0], f'none were: {command}', describe(got))
+
+
+def test_trouble(tap, box):
+    box.record('x.kin', 'filtered')
+    trouble = 'sampling ended when the program gave up system calls'
+    got = box.run('info', '--strict', 'x.kin')
+    tap.ok(got[0] == 1 and f'in doubt: x.kin: while it was recorded: {trouble}' in got[2],
+           'what went wrong in the runtime is a doubt', describe(got))
+    for command in ('report', 'flat', 'graph'):
+        got = box.run(command, 'x.kin')
+        tap.ok(trouble in '\n'.join(got[1].splitlines()[:4]) and 'little CPU time' not in got[1],
+               f'and in the first lines: {command}', describe(got))
+
+
+def test_merged(tap, box):
+    """What went wrong with a part is not forgotten with its file."""
+    box.run('merge', '-o', 'sum.kin', 'x.kin', 'flat.kin')
+    box.run('merge', '-o', 'mus.kin', 'flat.kin', 'x.kin')
+    box.run('merge', '-o', 'again.kin', 'sum.kin')
+    read = [open(os.path.join(box.folder, name), 'rb').read() for name in ('sum.kin', 'mus.kin', 'again.kin')]
+    tap.ok(read[0] == read[1] == read[2], 'merging is the same in any order, with troubles, too')
+    got = box.run('info', '--strict', 'sum.kin')
+    tap.ok(got[0] == 1 and 'sum.kin: while it was recorded: sampling ended' in got[2], 'a merged recording keeps its doubts',
+           describe(got))
+
+
+def test_gone(tap, box):
+    shutil.copy(os.path.join(box.folder, 'prog'), os.path.join(box.folder, 'other'))
+    box.run('run', '-q', '-o', 'gone.kin', './other')
+    os.unlink(os.path.join(box.folder, 'other'))
+    got = box.run('flat', '--strict', 'gone.kin')
+    tap.ok(got[0] == 1 and 'in doubt: ' in got[2] and 'no names' in got[2], 'a program that is gone is a doubt', describe(got))
+    got = box.run('flat', 'gone.kin')
+    tap.ok(got[0] == 0 and got[2].count('no names') == 1, 'and said once', describe(got))
+    got = box.run('info', 'gone.kin')
+    tap.ok('can be trusted' in got[1] and 'doubt' in got[1], 'also in info', describe(got))
+
+
+def test_hints(tap, box):
+    subprocess.run(['strip', '-o', 'bare', 'prog'], cwd=box.folder, check=True)
+    box.run('run', '-q', '-o', 'bare.kin', './bare')
+    for command in ('report', 'flat', 'graph', 'annotate'):
+        got = box.run(command, 'bare.kin')
+        hints = [line for line in got[2].splitlines() if ' hint: ' in line]
+        tap.ok(len(hints) == 1 and '/bare have no names' in hints[0] and '-dbgsym' in hints[0] and not got[0],
+               f'what would give a stripped program its names is said once: {command}', describe(got))
+    got = box.run('annotate', 'bare.kin')
+    tap.ok('build it with -g' in got[1], 'annotate says why there is no source', describe(got))
+    got = box.run('annotate', 'busy', 'bare.kin')
+    tap.ok(got[0] == 2 and 'stripped' in got[2] and 'did you mean' not in got[2], 'and why a function is unknown',
+           describe(got))
+    got = box.run('flat', 'flat.kin')
+    tap.ok('hint' not in got[2], 'nothing where all have names', describe(got))
+    box.run('run', '-q', '-o', 'py.kin', sys.executable, '-c', 'sum(i * i for i in range(3000000))')
+    got = box.run('flat', 'py.kin')
+    if 'no samples' in got[1] + got[2] or 'ython' not in got[1]:
+        tap.skip('functions of Python', f'it was not seen: {got[2]}')
+        return
+    tap.ok('python3 -X perf' in got[2], 'how functions of Python get their names', describe(got))
+
+
+def main():
+    tap = Tap()
+    if not shutil.which('gcc'):
+        tap.skip('what a recording knows of its faults', 'no gcc')
+        sys.exit(tap.done())
+    with tempfile.TemporaryDirectory(prefix='kin-trust.') as folder:
+        box = Box(os.path.abspath(sys.argv[1]), folder)
+        test_cut(tap, box)
+        test_trouble(tap, box)
+        test_merged(tap, box)
+        test_gone(tap, box)
+        test_hints(tap, box)
+    sys.exit(tap.done())
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,158 @@
+"""Each read of a command fails in turn, and each of its allocations: the answer is the right one, or it is
+said that it is not. Reads that a signal interrupts are made again; of a write that fails the reason is said.
+
+    unreadable.py BUILD
+
+The calls are made to fail by a library that is preloaded (../reliability/failinj.c), the data is a recording
+that needs a program and libraries for its names.
+"""
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+PROGRAM = '''
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void busy(int n) { while (n--) sink = sink * 5 + 1; }
+__attribute__((noinline)) int caller(int n) { busy(n); return 1; }
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 10)
+		caller(20000);
+	return 0;
+}
+'''
+COMMANDS = ['flat', 'graph', 'lines', 'report', 'report --stdio', 'script --folded', 'info --strict', 'html -o -',
+            'annotate busy']
+FULL = os.environ.get('KIN_FULL') == '1'
+ALLOCATIONS = 50  # of each command, evenly spread; with KIN_FULL=1 all
+
+
+def run(build, folder, command, library=None, **fault):
+    """Status, output, messages, and how many calls of the class there were."""
+    report = os.path.join(folder, 'injected')
+    env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C'}
+    if library:
+        env.update(LD_PRELOAD=library, FI_REPORT=report, **{'FI_' + k.upper(): str(v) for k, v in fault.items()})
+    done = subprocess.run([os.path.join(build, 'kin'), *command.split(), 'x.kin'], cwd=folder, env=env,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    calls = 0
+    if os.path.exists(report):
+        with open(report) as f:
+            calls = int(f.read().split()[0])
+        os.unlink(report)
+    return done.returncode, done.stdout, done.stderr, calls
+
+
+def wrong(base, got):
+    """'' if a failure was handled: what may not be is another answer, and no word of it."""
+    if got[0] < 0:
+        return f'killed by signal {-got[0]}'
+    if not got[0] and got[1] != base[1] and not got[2]:
+        return 'another answer without a word'
+    return ''
+
+
+def fail_each(tap, build, folder, library, command, cls, code, mode, most):
+    base = run(build, folder, command, library, **{'class': cls, 'n': 0})
+    calls = base[3]
+    step = max(1, calls // most)
+    found = []
+    for k in range(1, calls + 1, step):
+        got = run(build, folder, command, library, **{'class': cls, 'n': k, 'mode': mode, 'errno': code})
+        what = wrong(base, got)
+        if what:
+            found.append(f'{cls} number {k}: {what}')
+    title = 'each' if mode == 'once' else 'all from each on'
+    tap.ok(calls and not found, f'{cls} fails, {title}: {command}', '\n'.join(found) or 'there was none')
+
+
+def test_interrupted(tap, build, folder, library):
+    base = run(build, folder, 'lines', library, **{'class': 'read', 'n': 0})
+    found = []
+    for k in range(1, base[3] + 1):
+        got = run(build, folder, 'lines', library,
+                  **{'class': 'read', 'n': k, 'mode': 'once', 'errno': errno.EINTR})
+        if got[:3] != base[:3]:
+            found.append(f'read number {k}: status {got[0]}: {got[2].decode()}')
+    tap.ok(not found, 'reads that are interrupted are made again', '\n'.join(found))
+
+
+def test_said_once(tap, build, folder, library):
+    """The program's file, from its first read on: one line for it, and strict fails."""
+    base = run(build, folder, 'flat', library, **{'class': 'read', 'n': 0})
+    for k in range(1, base[3] + 1):
+        fault = {'class': 'read', 'n': k, 'mode': 'once', 'errno': errno.EIO}
+        status, out, err, _ = run(build, folder, 'flat', library, **fault)
+        if b'/prog: ' not in err:
+            continue
+        lines = [l for l in err.decode().splitlines() if '/prog: ' in l]
+        tap.ok(not status and len(lines) == 1 and 'Input/output error' in lines[0],
+               'a file that cannot be read is named, once, with the reason', err.decode())
+        status, out, err, _ = run(build, folder, 'flat --strict', library, **fault)
+        tap.ok(status == 1 and b'in doubt: ' in err, 'with --strict it is the exit status', err.decode())
+        status, out, err, _ = run(build, folder, 'info', library, **fault)
+        tap.ok(b'can be trusted' in out and b'in doubt' in out, 'info says that it is in doubt',
+               out.decode() + err.decode())
+        return
+    tap.ok(False, 'a read of the program fails')
+
+
+def test_writes(tap, build, folder):
+    if not shutil.which('strace'):
+        tap.skip('of a write that fails the reason is said', 'no strace')
+        return
+    for command in ['script', 'script --format=json', 'graph', 'report --stdio', 'html -o -']:
+        found = []
+        for k in (1, 2, 3):
+            with open(os.path.join(folder, 'out'), 'wb') as out:
+                done = subprocess.run(['strace', '-qq', '-o', '/dev/null', '-e', 'trace=write',
+                                       '-e', f'inject=write:error=ENOSPC:when={k}', os.path.join(build, 'kin'),
+                                       *command.split(), 'x.kin'], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
+                                      stderr=subprocess.PIPE, timeout=60)
+            text = done.stderr.decode()
+            if 'ptrace' in text:
+                tap.skip('of a write that fails the reason is said', text.strip())
+                return
+            if text and 'No space left on device' not in text:
+                found.append(f'write number {k}: {text}')
+        tap.ok(not found, f'of a write that fails the reason is said: {command}', '\n'.join(found))
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    if not shutil.which('gcc'):
+        tap.skip('reads fail', 'no gcc')
+        sys.exit(tap.done())
+    with tempfile.TemporaryDirectory(prefix='kin-unreadable.') as folder:
+        with open(os.path.join(folder, 'prog.c'), 'w') as f:
+            f.write(PROGRAM)
+        subprocess.run(['gcc', '-O1', '-g', '-o', 'prog', 'prog.c'], cwd=folder, check=True)
+        library = os.path.join(folder, 'failinj.so')
+        subprocess.run(['gcc', '-O2', '-fPIC', '-shared', '-o', library,
+                        os.path.join(HERE, '..', 'reliability', 'failinj.c'), '-ldl'], check=True)
+        subprocess.run([os.path.join(build, 'kin'), 'run', '-q', '-o', 'x.kin', './prog'], cwd=folder, check=True)
+        for command in COMMANDS:
+            run(build, folder, command)  # tables that are kept are there now
+            fail_each(tap, build, folder, library, command, 'read', errno.EIO, 'once', 1000)
+        for command in ('lines', 'info --strict'):
+            fail_each(tap, build, folder, library, command, 'read', errno.EIO, 'on', 1000)
+        for command in ('flat', 'lines', 'report', 'report --inline --stdio'):
+            most = 10 ** 6 if FULL and command != 'flat' else ALLOCATIONS
+            fail_each(tap, build, folder, library, command, 'alloc', errno.ENOMEM, 'once', most)
+        test_interrupted(tap, build, folder, library)
+        test_said_once(tap, build, folder, library)
+        test_writes(tap, build, folder)
+    sys.exit(tap.done())
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,451 @@
+"""kin record with the words of perf record: attaching, events, filters, delays, options.
+
+    perf_words.py BUILD         alone; record.py runs it with the rest
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+
+def script(box, path, *more):
+    """The samples of a recording."""
+    text = box.run(box.kin, 'script', '-f', 'json', *more, path).out
+    return json.loads(text)['samples'] if text.strip() else []
+
+
+def test_attach_with_command(tap, box):
+    """The command says how long; what is recorded is the process."""
+    p = box.popen('./fast', 'spin', '600000')
+    try:
+        for words in (['-p', str(p.pid)], ['-gp', str(p.pid)], ['-t', str(p.pid)]):
+            r = box.record('-o', 'attach.kin', *words, '--', 'sh', '-c', 'sleep 0.5; exit 3')
+            samples = script(box, 'attach.kin')
+            tap.ok(r.returncode == 3 and samples and {s['comm'] for s in samples} == {'fast'},
+                   f'{words[0]} with a command: the process, as long as the command runs',
+                   f'{r.returncode} {r.err} {samples[:2]}')
+        tap.ok(p.poll() is None, 'what was attached to goes on')
+    finally:
+        p.kill()
+        p.communicate()
+
+
+def test_user(tap, box):
+    p = box.popen('./fast', 'spin', '600000', user=65534)
+    try:
+        r = box.record('-o', 'user.kin', '-u', '65534', '--', 'sleep', '0.5')
+        samples = script(box, 'user.kin')
+        mine = [s for s in samples if s['comm'] == 'fast']
+        tap.ok(r.returncode == 0 and mine, '-u: the processes of a user', r.err)
+    finally:
+        p.kill()
+        p.communicate()
+
+
+def test_fallback(tap, box):
+    """Machines without counters have a clock in their place, and say so."""
+    for words in (['-c', '1000000'], ['-e', 'cycles'], ['-e', 'cycles:u']):
+        r = box.record('-o', 'cycles.kin', *words, './fast', 'spin', '100')
+        info = box.run(box.kin, 'info', 'cycles.kin').out
+        samples = script(box, 'cycles.kin')
+        clock = 'task-clock' in info
+        tap.ok(r.returncode == 0 and samples and ('does not count cycles' in r.err) == clock and
+               (re.search(r'not counted +cycles', info) is not None) == clock,
+               f'{" ".join(words)}: recorded, and said by what', r.err + info)
+        if clock and words[0] == '-c':
+            tap.ok({s['period'] for s in samples} == {1000000}, '-c: exactly that period', samples[:3])
+
+
+def test_periods(tap, box):
+    """No program stays in step: periods differ from run to run, and samples stand for what they had."""
+    seen = set()
+    for i in range(4):
+        r = box.record('-e', 'task-clock', '-o', 'period.kin', './fast', 'spin', '60')
+        seen |= {s['period'] for s in script(box, 'period.kin')}
+    nominal = 1e9 / 999
+    tap.ok(len(seen) >= 3, 'periods of a clock differ', seen)
+    tap.ok(seen and all(0.0099 < abs(p / nominal - 1) < 0.0801 for p in seen), '... by 1 to 8 %', seen)
+    box.record('-e', 'task-clock', '-c', '700000', '-o', 'period.kin', './fast', 'spin', '60')
+    seen = {s['period'] for s in script(box, 'period.kin')}
+    tap.ok(seen == {700000}, '-c keeps to its period', seen)
+
+
+def test_events(tap, box):
+    r = box.record('-o', 'group.kin', '-e', '{task-clock,page-faults},cpu-clock/period=500000,name=mine/u', './prog',
+                   'foobar', '100')
+    events = {s['event'] for s in script(box, 'group.kin')}
+    mine = {s['period'] for s in script(box, 'group.kin') if s['event'] == 'mine'}
+    tap.ok(r.returncode == 0 and {'task-clock', 'page-faults', 'mine'} <= events and mine == {500000},
+           'groups and terms of events', f'{r.err} {events} {mine}')
+    r = box.record('-o', 'pmu.kin', '-e', 'software/task-clock,period=1000000/', './fast', 'spin', '50')
+    tap.ok(r.returncode == 0 and {s['period'] for s in script(box, 'pmu.kin')} == {1000000}, 'unit/event,period=N/', r.err)
+    r = box.record('-o', 'bare.kin', '-e', 'task-clock/call-graph=no/', './prog', 'foobar', '100')
+    samples = script(box, 'bare.kin')
+    tap.ok(samples and all(len(s['frames']) <= 1 or s['frames'][-1]['sym'] != 'main' for s in samples) and
+           max(len([f for f in s['frames'] if 'kernel' not in f['dso']]) for s in samples) <= 1,
+           'call-graph=no: no callers', f'{r.err} {samples[:1]}')
+    r = box.record('-o', 'dummy.kin', '-e', 'dummy', './fast', 'exit', '4')
+    tap.ok(r.returncode == 4, 'dummy is an event', r.err)
+    r = box.record('--all-user', '-o', 'user.kin', '-e', 'task-clock', './fast', 'spin', '50')
+    samples = script(box, 'user.kin')
+    tap.ok(samples and not any('kernel' in s['frames'][0]['dso'] for s in samples), '--all-user: user mode alone', r.err)
+
+
+def test_leader_sampling(tap, box):
+    """{a,b}:S: b is read when a is sampled, at a's place; all of b counts once."""
+    r = box.record('-e', '{task-clock,page-faults}:S', '-F', '2000', '-o', 'read.kin', 'sh', '-c',
+                   './fast spin 100; ./fast spin 100; true')
+    if r.returncode and 'this kernel reads groups' in r.err:
+        tap.skip('{...}:S with what the command starts', 'an older kernel')
+        r = box.record('-i', '-e', '{task-clock,page-faults}:S', '-F', '2000', '-o', 'read.kin', './fast', 'spin', '100')
+    samples = script(box, 'read.kin')
+    clock = {(s['tid'], s['time']): s['frames'] for s in samples if s['event'] == 'task-clock'}
+    faults = [s for s in samples if s['event'] == 'page-faults']
+    tap.ok(r.returncode == 0 and len(clock) > 50 and faults and
+           all(clock.get((s['tid'], s['time'])) == s['frames'] for s in faults),
+           '{a,b}:S: where a is sampled', f'{r.err} {len(clock)} {faults[:2]}')
+    tap.ok(0 < len(faults) < len(clock) and sum(s['period'] for s in faults) < 20000,
+           '... what b has counted since, and none of nothing', [s['period'] for s in faults])
+    info = box.run(box.kin, 'info', 'read.kin').out
+    tap.ok('task-clock' in info and 'page-faults' in info, '... two events', info)
+    r = box.record('-a', '-e', '{cpu-clock,context-switches}:S', '-o', 'all.kin', '--', './fast', 'spin', '100')
+    events = {s['event'].split(':')[0] for s in script(box, 'all.kin')}
+    tap.ok('-a' in r.err or 'sudo' in r.err or 'cpu-clock' in events, '... of the machine', f'{r.err} {events}')
+
+
+def test_breakpoint(tap, box):
+    """Of a variable of a program at a fixed address: each of its accesses."""
+    source = ('volatile int cell; int main(void) { for (int i = 0; i < 25; i++) cell = i; return 6; }\n')
+    open(os.path.join(box.folder, 'cell.c'), 'w').write(source)
+    box.run('gcc', '-O1', '-g', '-no-pie', '-fno-pie', '-o', 'cell', 'cell.c')
+    address = re.search(r'^([0-9a-f]+) \w cell$', box.run('nm', 'cell').out, re.M)[1]
+    r = box.record('-o', 'cell.kin', '-e', f'mem:0x{address}/4:w', './cell')
+    samples = script(box, 'cell.kin')
+    if 'Permission' in r.err or 'cannot count' in r.err:
+        tap.skip('breakpoints', r.err)
+        return
+    mine = [s for s in samples if s['frames'][0]['sym'] == 'main']  # the kernel cleared it first
+    tap.ok(r.returncode == 6 and len(mine) == 25, 'mem:ADDRESS:w: each access is a sample',
+           f'{r.returncode} {r.err} {len(mine)} of {len(samples)}')
+
+
+def mount_tracefs():
+    if not os.path.exists('/sys/kernel/tracing/events') and os.geteuid() == 0:
+        subprocess.run(['mount', '-t', 'tracefs', 'nodev', '/sys/kernel/tracing'], stderr=subprocess.DEVNULL)
+    return os.access('/sys/kernel/tracing/events/sched', os.R_OK)
+
+
+def test_trace_points(tap, box):
+    """Their fields, as the kernel describes them and perf prints them."""
+    if not mount_tracefs():
+        tap.skip('trace points', 'no tracefs')
+        return
+    r = box.record('-q', '-o', 'exec.kin', '-e', 'sched:sched_process_exec', 'sh', '-c', './fast exit 0; ./fast exit 9')
+    traces = [s.get('trace', '') for s in script(box, 'exec.kin')]
+    tap.ok(r.returncode == 9 and sum(t.startswith('filename=./fast pid=') for t in traces) == 2,
+           'a trace point: each time, with its fields', f'{r.returncode} {r.err} {traces}')
+    text = box.run(box.kin, 'script', 'exec.kin').out
+    tap.ok(re.search(r'\]\s+[\d.]+:\s+sched:sched_process_exec: filename=\./fast pid=\d+ old_pid=\d+$', text, re.M),
+           'kin script: fields, and no period', text)
+    text = box.run(box.kin, 'report', '--stdio', '-g', 'none', '-s', 'trace', 'exec.kin').out
+    tap.ok('Trace output' in text and re.search(r'%  filename=\./fast pid=', text), 'kin report -s trace', text)
+    text = box.run(box.kin, 'report', '--stdio', '-g', 'none', 'exec.kin').out
+    tap.ok('Trace output' in text and 'Shared Object' not in text, 'with --stdio by default, as perf report', text)
+    r = box.record('-q', '-o', 'calls.kin', '-e', 'syscalls:sys_enter_exit_gr*,sched:sched_process_e*', '--filter',
+                   'pid > 0', './fast', 'exit', '0')
+    tap.ok('--filter' in r.err and r.returncode == 125, '--filter: a field that not all of them have', r.err)
+    r = box.record('-q', '-o', 'calls.kin', '-e', 'syscalls:sys_enter_exit_gr*', '--filter', 'error_code == 3', 'sh', '-c',
+                   './fast exit 3; ./fast exit 4; exit 5')
+    traces = [s.get('trace', '') for s in script(box, 'calls.kin')]
+    tap.ok(r.returncode == 5 and traces == ['error_code: 0x00000003'], '--filter: only these', f'{r.err} {traces}')
+    r = box.record('-e', 'sched:no_such', './fast', 'exit', '0')
+    tap.ok(r.returncode == 125 and "no trace point 'sched:no_such'" in r.err, 'a trace point that there is not', r.err)
+    if os.geteuid():
+        return
+    r = box.run('unshare', '-m', 'sh', '-c', 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug 2>/dev/null; '
+                f'{box.kin} record -e sched:sched_switch ./fast exit 0')
+    tap.ok(r.returncode == 125 and 'mount -t tracefs' in r.err, 'not mounted: it says how to', r.err)
+    r = box.record('-e', 'sched:sched_switch', '-o', 'nobody.kin', './fast', 'exit', '6', user=65534)
+    tap.ok(r.returncode == 6 and 'trace points take root' in r.err, 'not permitted: said, and the program runs', r.err)
+
+
+def test_trace_points_of_perf(tap, box):
+    """The same text for each sample of a perf.data, but for names of functions."""
+    if not shutil.which('perf') or not mount_tracefs():
+        tap.skip("trace points of perf.data", 'no perf, or no tracefs')
+        return
+    events = ('sched:sched_switch', 'sched:sched_process_exec', 'syscalls:sys_enter_openat', 'syscalls:sys_exit_openat',
+              'kmem:mm_page_alloc', 'signal:signal_generate', 'irq:softirq_entry', 'task:task_newtask')
+    made = box.run('perf', 'record', '-q', '--buildid-mmap', '-o', 'trace.data', *[w for e in events for w in ('-e', e)], 'sh', '-c', './fast spin 20; true')
+    theirs = box.run('perf', 'script', '-i', 'trace.data')
+    mine = box.run(box.kin, 'script', '-i', 'trace.data').out
+
+    def lines(text):
+        return [' '.join(line.split()) for line in text.splitlines()]
+
+    differ = [(a, b) for a, b in zip(lines(mine), lines(theirs.out)) if a != b]
+    tap.ok(len(lines(theirs.out)) > 20 and len(lines(mine)) == len(lines(theirs.out)) and not differ,
+           'kin script prints trace points as perf script does', f'{made.err} {theirs.err} {len(lines(mine))} {len(lines(theirs.out))} {differ[:3]}')
+    piped = box.run('sh', '-c', f'perf record -q -o - -e sched:sched_process_exec true | {box.kin} script -i -').out
+    tap.ok('filename=' in piped, '... and from a pipe', piped)
+
+
+def test_delay(tap, box):
+    """What happens outside of the spans is not there; mappings of before are known."""
+    r = box.record('-D', '600000', '-o', 'late.kin', './fast', 'spin', '50')
+    tap.ok(r.returncode == 0 and not script(box, 'late.kin'), '-D: nothing of before', r.err)
+    r = box.record('-D', '-1', '-o', 'never.kin', './fast', 'spin', '50')
+    tap.ok(r.returncode == 0 and not script(box, 'never.kin'), '-D -1: nothing until somebody says so', r.err)
+    p = box.popen('./fast', 'spin', '600000')
+    try:
+        box.record('-D', '200-400,600-700', '-o', 'spans.kin', '-p', str(p.pid), '--', 'sleep', '1')
+        times = [float(s['time']) for s in script(box, 'spans.kin')]
+        tap.ok(times and max(times) - min(times) < 0.9, '-D FROM-TO: only in these spans', times[:1] + times[-1:])
+    finally:
+        p.kill()
+        p.communicate()
+
+
+def test_control(tap, box):
+    """Commands through a pipe, answered through another."""
+    fifo, ack = (os.path.join(box.folder, n) for n in ('control', 'answers'))
+    os.mkfifo(fifo)
+    os.mkfifo(ack)
+    p = box.popen('./fast', 'spin', '600000')
+    try:
+        r = box.popen(box.kin, 'record', '-D', '-1', f'--control=fifo:{fifo},{ack}', '-o', 'control.kin', '-p', str(p.pid))
+        answers = os.open(ack, os.O_RDWR)
+        with open(fifo, 'w') as control:
+            for word in ('ping', 'enable', 'disable', 'enable'):
+                control.write(word + '\n')
+                control.flush()
+                said = os.read(answers, 4)
+                tap.ok(said == b'ack\n', f'--control: {word} is answered', said)
+                time.sleep(0.3 if word == 'enable' else 0)
+            control.write('stop\n')
+            control.flush()
+            _, err = r.communicate(timeout=60)
+        os.close(answers)
+        samples = script(box, 'control.kin')
+        tap.ok(r.returncode == 0 and samples, '--control: recorded while enabled, until stop', err)
+        wrong = box.record('--control=fd:77', './fast', 'exit', '0')
+        tap.ok(wrong.returncode == 125 and 'fd:N' in wrong.err, '--control: pipes that are not there', wrong.err)
+    finally:
+        p.kill()
+        p.communicate()
+
+
+def test_limits(tap, box):
+    r = box.record('--max-size', '5K', '-z22', '-o', 'small.kin', '-F', '5000', './fast', 'spin', '3000')
+    tap.ok('--max-size' in r.err and os.path.getsize(os.path.join(box.folder, 'small.kin')) < 60000,
+           '--max-size ends the recording', r.err)
+    r = box.record('-m', '64K', '--call-graph', 'dwarf,1024', '-o', 'few.kin', './fast', 'spin', '50')
+    tap.ok(r.returncode == 0 and script(box, 'few.kin'), '-m and --call-graph dwarf,BYTES', r.err)
+    r = box.record('-F', 'max', '-e', 'task-clock', '-o', 'max.kin', './fast', 'spin', '30')
+    tap.ok(r.returncode == 0 and len(script(box, 'max.kin')) > 100, '-F max', r.err)
+    r = box.record('--strict-freq', '-F', '1000000', './fast', 'exit', '0')
+    tap.ok(r.returncode == 125 and 'perf_event_max_sample_rate' in r.err, '--strict-freq: more than the kernel permits', r.err)
+    r = box.record('-C', '0', '-o', 'cpu.kin', '--', 'sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done')
+    if 'does not let' not in r.err:
+        cpus = {s['cpu'] for s in script(box, 'cpu.kin')}
+        tap.ok(cpus <= {0}, '-C: one processor', f'{r.err} {cpus}')
+    r = box.record('--timestamp-filename', '-q', '-o', 'dated.kin', './fast', 'exit', '0')
+    dated = [f for f in os.listdir(box.folder) if re.fullmatch(r'dated\.kin\.\d{14}', f)]
+    tap.ok(len(dated) == 1, '--timestamp-filename', r.err)
+
+
+def parts_of(box, name):
+    """The files of a series, in order."""
+    return sorted(f for f in os.listdir(box.folder) if f.startswith(name + '.') and not f.endswith('.tmp'))
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+    return true()
+
+
+def record_series(box, pid, name, n, *words):
+    """A recording that is told n times to go on in a new file, each time after it has samples."""
+    r = box.popen(box.kin, 'record', '--switch-output', *words, '-o', name, '-p', str(pid))
+    for i in range(n):
+        wait_until(lambda: os.path.exists(os.path.join(box.folder, name)) and script(box, name))
+        before = parts_of(box, name)
+        r.send_signal(signal.SIGUSR2)
+        wait_until(lambda: parts_of(box, name) != before)
+    wait_until(lambda: os.path.exists(os.path.join(box.folder, name)) and script(box, name))
+    r.send_signal(signal.SIGINT)
+    _, r.err = r.communicate(timeout=60)
+    return r
+
+
+def test_switch_output(tap, box):
+    """Each file of a series is a whole recording, of what came after the one before."""
+    p = box.popen('./fast', 'spin', '600000')
+    try:
+        r = record_series(box, p.pid, 'series.kin', 2)
+        parts = parts_of(box, 'series.kin')
+        samples = [script(box, f) for f in parts]
+        tap.ok(r.returncode == 0 and len(parts) == 3 and
+               all(re.fullmatch(r'series\.kin\.\d{16}(\.\d+)?', f) for f in parts) and
+               all(f'-> {f}\n' in r.err for f in parts), '--switch-output: a file at each SIGUSR2', f'{r.err} {parts}')
+        tap.ok(not os.path.exists(os.path.join(box.folder, 'series.kin')), '... all with names of their own', parts)
+        tap.ok(all({s['comm'] for s in part} == {'fast'} for part in samples) and
+               all('loop' in box.flat(f) for f in parts), '... whose threads and functions are known', samples[-1][:2])
+        said = re.search(r'(\d+) samples in', r.err)
+        tap.ok(said and int(said[1]) == sum(map(len, samples)), '... no sample in two, or in none', f'{r.err} {[len(s) for s in samples]}')
+        times = [[float(s['time']) for s in part] for part in samples]
+        tap.ok(all(max(a) <= min(b) for a, b in zip(times, times[1:])), '... one after the other')
+        cpu = [float(v.split()[0]) for f in parts for _, fact, v, _ in box.info(f) if fact == 'CPU time by the kernel']
+        stand_for = [sum(s['period'] for s in part) / 1e9 for part in samples]
+        tap.ok(len(cpu) == 3 and all(abs(c - s) < 0.25 * c + 0.05 for c, s in zip(cpu, stand_for)),
+               '... with the CPU time of each', f'{cpu} {stand_for}')
+        r = record_series(box, p.pid, 'two.kin', 3, '--switch-max-files=2', '-q')
+        tap.ok(r.returncode == 0 and len(parts_of(box, 'two.kin')) == 2 and '->' not in r.err,
+               '--switch-max-files: the newest', f'{r.err} {parts_of(box, "two.kin")}')
+        r = box.record('--switch-output=1s', '-o', 'timed.kin', '-p', str(p.pid), '--duration', '2.5')
+        tap.ok(len(parts_of(box, 'timed.kin')) >= 2, '--switch-output=TIME', r.err)
+        r = box.record('--switch-output=5K', '-F', '5000', '-o', 'sized.kin', '-p', str(p.pid), '--duration', '4')
+        tap.ok(len(parts_of(box, 'sized.kin')) >= 2, '--switch-output=SIZE', r.err)
+        r = box.record('--switch-output', '-o', 'own.kin', 'sh', '-c', 'kill -USR2 $PPID; exit 4')
+        tap.ok(r.returncode == 4 and parts_of(box, 'own.kin'), '... with a command', r.err)
+    finally:
+        p.kill()
+        p.communicate()
+    for words in (['--switch-output=5x'], ['--switch-output=0s'], ['--switch-output=-1s'], ['--switch-max-files=3'],
+                  ['--switch-max-files=0', '--switch-output'], ['--overwrite', '--switch-output=1M'],
+                  ['--overwrite', '-o', '-'], ['--switch-output', '-o', '-']):
+        r = box.record(*words, './fast', 'exit', '0')
+        tap.ok(r.returncode in (2, 125) and words[0].split('=')[0] in r.err, f'{" ".join(words)} is refused', r.err)
+
+
+def test_overwrite(tap, box):
+    """In memory until the end, or until SIGUSR2."""
+    r = box.record('--overwrite', '-o', 'recent.kin', './fast', 'spin', '200')
+    info = box.info('recent.kin')
+    tap.ok(r.returncode == 0 and script(box, 'recent.kin') and 'loop' in box.flat('recent.kin') and
+           any(fact == 'samples' and 'most recent' in value for _, fact, value, _ in info),
+           '--overwrite: written at the end, and the file says so', f'{r.err} {info}')
+    r = box.record('--overwrite', '--wall', '-o', 'wall.kin', 'sh', '-c', './fast spin 50; sleep 0.1')
+    events = {s['event'].split()[0] for s in script(box, 'wall.kin')}
+    tap.ok(r.returncode == 0 and 'blocked' in events, '... with time off the CPU', f'{r.err} {events}')
+    p = box.popen('./fast', 'spin', '600000')
+    try:
+        r = box.popen(box.kin, 'record', '--overwrite', '--switch-output', '-o', 'now.kin', '-p', str(p.pid))
+        wait_until(lambda: os.path.exists(os.path.join(box.folder, 'now.kin')))
+        for _ in range(60):
+            n = len(parts_of(box, 'now.kin'))
+            time.sleep(0.5)
+            r.send_signal(signal.SIGUSR2)
+            wait_until(lambda: len(parts_of(box, 'now.kin')) > n)
+            if any(script(box, f) for f in parts_of(box, 'now.kin')):
+                break
+        at_signal = len(parts_of(box, 'now.kin'))
+        r.send_signal(signal.SIGINT)
+        _, err = r.communicate(timeout=60)
+        parts = parts_of(box, 'now.kin')
+        tap.ok(r.returncode == 0 and at_signal and len(parts) == at_signal + 1 and
+               any(script(box, f) for f in parts[:at_signal]), '... and at SIGUSR2', f'{err} {parts}')
+    finally:
+        p.kill()
+        p.communicate()
+    with open(os.path.join(box.folder, 'notes'), 'w') as f:
+        f.write('not a recording\n')
+    r = box.record('--overwrite', '-o', 'notes', './fast', 'exit', '3')
+    tap.ok(r.returncode == 3 and open(os.path.join(box.folder, 'notes')).read() == 'not a recording\n',
+           '... never over a file that is something else', r.err)
+
+
+def is_kernel(frame):
+    return bool(int(frame.get('ip', '0'), 16) >> 63)
+
+
+def test_callchains(tap, box):
+    """The part in user mode, or in the kernel; the place itself in either case."""
+    words = ['sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do ./fast spin 10; done']
+    seen = {}
+    for part in ('--user-callchains', '--kernel-callchains'):
+        r = box.record('-F', '5000', part, '-o', 'chains.kin', *words)
+        seen[part] = [[f for f in s['frames'] if not f.get('inlined')] for s in script(box, 'chains.kin')]
+        tap.ok(r.returncode == 0 and seen[part], f'{part}: samples', r.err)
+    both = box.record('--user-callchains', '--kernel-callchains', './fast', 'exit', '0')
+    tap.ok(both.returncode in (2, 125) and 'one or the other' in both.err, '... not both', both.err)
+    chains = seen['--user-callchains']
+    tap.ok(not any(is_kernel(f) for c in chains for f in c[1:]) and any(len(c) > 1 for c in chains),
+           '--user-callchains: no callers in the kernel', chains[:2])
+    chains = seen['--kernel-callchains']
+    tap.ok(not any(not is_kernel(f) for c in chains for f in c[1:]), '--kernel-callchains: none in user mode',
+           chains[:2])
+    tap.ok(' cut' not in r.err, '... and no stack is cut for that', r.err)
+
+
+def test_pipe(tap, box):
+    """-o -: a recording through a pipe; what the program prints is not in it."""
+    r = box.run('sh', '-c', f'{box.kin} record -q -o - sh -c "echo hello; ./fast spin 100; exit 5" | {box.kin} info -')
+    tap.ok('exited with status 5' in r.out and 'hello' in r.err and 'damaged' not in r.err, '-o -: a whole recording',
+           r.out + r.err)
+    box.run('sh', '-c', f'{box.kin} record -q -o - ./fast spin 100 > piped.kin')
+    tap.ok(script(box, 'piped.kin') and not box.run(box.kin, 'info', '--strict', 'piped.kin').returncode,
+           '... which is as good when it is kept in a file', box.run(box.kin, 'info', '--strict', 'piped.kin').err)
+    whole = open(os.path.join(box.folder, 'piped.kin'), 'rb').read()
+    open(os.path.join(box.folder, 'cut.kin'), 'wb').write(whole[:4096])
+    r = box.run(box.kin, 'info', '--strict', 'cut.kin')
+    tap.ok(r.returncode == 1 and 'not ended' in r.err, '... and in doubt where its end is missing', r.err)
+    r = box.run('sh', '-c', f'{{ {box.kin} record -q -o - ./fast exit 3; echo $? >&2; }} | true')
+    tap.ok(r.err.strip().endswith('3'), '... and nobody reads it: the program runs on', r.err)
+
+
+def test_children(tap, box):
+    """-i leaves out what the command starts."""
+    box.record('-i', '-o', 'one.kin', 'sh', '-c', './fast spin 100; :')
+    names = {s['comm'] for s in script(box, 'one.kin')}
+    tap.ok('fast' not in names, '-i: not what it starts', names)
+
+
+def options_of(command):
+    """perf's options: letters and names."""
+    text = subprocess.run(['perf', command, '-h'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    for line in text.splitlines():
+        found = re.match(r'    (?:-(\w), |    )--([\w-]+)', line) or re.match(r'    -(\w) ()', line)
+        if found:
+            yield found[1], found[2]
+
+
+def test_all_options(tap, box):
+    """Every option of perf is there, or says what to do instead."""
+    if not shutil.which('perf'):
+        tap.skip("perf's options are known", 'no perf')
+        return
+    for command, least in (('record', 75), ('top', 60)):
+        unknown, n = [], 0
+        for letter, name in options_of(command):
+            for word in ([f'-{letter}'] if letter else []) + ([f'--{name}'] if name else []):
+                n += 1
+                # The last word ends it where the first is all right; as an argument it is as wrong.
+                err = box.run(box.kin, command, word, '--no-such-option', '--no-such-option').err
+                if f"unknown option '{word}'" in err or 'is short for several' in err:
+                    unknown.append(word)
+        tap.ok(n > least and not unknown, f"each of perf {command}'s options is there, or says what to do instead",
+               f'{n}: {unknown}')
+
+
+TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_leader_sampling, test_breakpoint, test_trace_points,
+         test_trace_points_of_perf, test_delay,
+         test_control, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_all_options)
+
+
+if __name__ == '__main__':
+    from record import Box, Tap
+    t, b = Tap(), Box(sys.argv[1])
+    try:
+        for test in TESTS:
+            if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
+                test(t, b)
+    finally:
+        shutil.rmtree(b.folder, ignore_errors=True)
+    sys.exit(t.done())

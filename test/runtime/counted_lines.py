@@ -1,0 +1,154 @@
+"""How often lines were executed, by counted blocks: held against gcov, line by line. Parts of run.py; with
+--full also Debian's bzip2, Lua and zstd, of which most lines have to agree: some may have no count, few a number
+that is not gcov's (of functions inlined several times into one, gcov sums other blocks), and none 0 that ran.
+
+Lines that have no code of their own (labels, the first lines of a function's head) are in gcov's list alone; heads
+and ends of functions may be in kin's alone."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+from harness import FULL, HERE, RT, TMP, args, tap, wanted
+
+KIN = os.path.join(args.build, 'kin')
+DEBSRC = os.path.join(HERE, '..', 'diff', 'debsrc.sh')
+LABEL = re.compile(r'\s*(\{|\w+.*)')         # or the head of a function
+SETJMP = re.compile(r'\bsetjmp')        # gcov does not count that it returns again
+BLOCKS = {'gcc': '-fsanitize-coverage=trace-pc', 'clang': '-fsanitize-coverage=trace-pc-guard,no-prune'}
+
+PROGRAMS = {    # folder of the sources below the package's, macros, sources, what is run
+    'bzip2': ('.', '-D_FILE_OFFSET_BITS=64', 'blocksort huffman crctable randtable compress decompress bzlib bzip2',
+              './prog -kf blocksort.c && ./prog -tv blocksort.c.bz2'),
+    # The cache of strings goes by address: with one place it does the same in each build.
+    'lua5.4': ('src', "-DLUA_USE_POSIX '-Dluai_makeseed(L)=0' -DSTRCACHE_N=1 -DSTRCACHE_M=2", None, './prog -e \''
+               'local t = {} for i = 1, 300 do t[i] = tostring(i * 7 % 31) .. i end table.sort(t) '
+               'local s = table.concat(t) print(#s, s:find(t[9]), s:gsub("1", "%0%0"), ("%5.2f %q"):format(2.5, t[1]))\''),
+    'libzstd': ('lib', '-DZSTD_DISABLE_ASM -DZSTD_NOBENCH -DZSTD_NODICT -DZSTD_LEGACY_SUPPORT=0 -I. -Icommon',
+                'common/* compress/* decompress/* ../programs/zstdcli ../programs/zstdcli_trace ../programs/fileio '
+                '../programs/fileio_asyncio ../programs/util ../programs/timefn',
+                'cp compress/zstd_compress.c in && ./prog -5 -qf in && ./prog -qt in.zst'),
+}
+
+
+def shell(command, where):
+    p = subprocess.run(command, shell=True, cwd=where, capture_output=True, text=True, errors='replace')
+    if p.returncode:
+        raise RuntimeError(f'{command}\n{p.stdout[-500:]}{p.stderr[-2000:]}')
+    return p.stdout
+
+
+def by_gcov(where, sources, flags, start, libs=''):
+    """{(file, line): count}"""
+    shell(f'gcc -w -g -O0 --coverage {flags} -o prog {sources} {libs} && {start}', where)
+    counts = {}
+    for text in shell('gcov --json-format --stdout *.gcno 2>/dev/null', where).splitlines():
+        for f in json.loads(text)['files'] if text else []:
+            for line in f['lines']:
+                key = os.path.basename(f['file']), line['line_number']
+                counts[key] = counts.get(key, 0) + line['count']
+    return counts
+
+
+def by_kin(where, sources, flags, start, libs='', cc='gcc', level='-O0'):
+    """{(file, line): (count or None, text)} of lines with code"""
+    shell(f'set -e; for f in {sources}; do {cc} -w -g {level} -pg {BLOCKS[cc]} {flags} -c $f; done; '
+          f'gcc -o prog *.o -L{RT} -lkinrt -Wl,-rpath,{RT} {libs} && {start}', where)
+    out = shell(f'{os.path.abspath(KIN)} annotate -x --format json --columns count,line,source,file,executable prog kin.*.kin', where)
+    counts = {}
+    for row in json.loads(out)['rows']:
+        if row.get('line') is None:
+            continue
+        key = os.path.basename(row['file']), row['line']
+        before = counts.get(key, (0, ''))[0]
+        count = row['count']
+        if row.get('executable'):
+            counts[key] = None if None in (before, count) else before + count, row['source'] or ''
+    return counts
+
+
+def text_of(where, file, line):
+    for folder, _, names in os.walk(where):
+        if file in names:
+            with open(os.path.join(folder, file), errors='replace') as f:
+                lines = f.read().splitlines()
+            return lines[line - 1] if line <= len(lines) else ''
+    return ''
+
+
+def compare(where, truth, mine):
+    """(lines that agree, [other numbers], [no numbers], [lines said not to have run that did])"""
+    wrong, unknown, missed, right = [], [], [], 0
+    files = {file for file, _ in mine}  # those of which a line ran
+    for (file, line), count in sorted(truth.items()):
+        if (file, line) not in mine:
+            text = text_of(where, file, line)
+            if (count or file in files) and text and not LABEL.match(text):
+                wrong.append(f'{file}:{line} has no code, gcov {count}')
+            continue
+        got, text = mine[file, line]
+        if got == count or SETJMP.search(text):
+            right += 1
+            continue
+        kind = unknown if got is None else wrong if got else missed
+        kind.append(f'{file}:{line} {got}, gcov {count}: {text.strip()}')
+    return right, wrong, unknown, missed
+
+
+def folders(*names):
+    top = tempfile.mkdtemp(dir=TMP)
+    out = [os.path.join(top, n) for n in names]
+    for d in out:
+        os.mkdir(d)
+    return out
+
+
+def small():
+    if not wanted('lines'):
+        return
+    program = os.path.join(HERE, 'ways.c')
+    how = [('gcc', '-O0', ''), ('gcc', '-O0', '-fno-pie -no-pie'), ('gcc', '-O2', ''), ('clang', '-O0', '')]
+    gcov, *dirs = folders('gcov', *(f'kin{i}' for i in range(len(how))))
+    truth = by_gcov(gcov, program, '', './prog')
+    for d, (cc, level, flags) in zip(dirs, how):
+        name = f'lines: {cc} {level} {flags}'.rstrip()
+        try:
+            mine = by_kin(d, program, flags.split(' ')[0], './prog', libs=flags.split(' ')[-1], cc=cc, level=level)
+        except RuntimeError as e:
+            if cc == 'gcc':
+                raise
+            tap.skip(name, str(e).splitlines()[-1])
+            continue
+        right, *others = compare(HERE, truth, mine)
+        wrong = sum(others, [])
+        if (cc, level) != ('gcc', '-O0'):     # code is moved, or is of other lines: but nothing ran that did not run
+            wrong = [f'{file}:{line} {got[0]}, gcov {truth[file, line]}' for (file, line), got in sorted(mine.items())
+                     if (file, line) in truth and got[0] and not truth[file, line]]
+        tap.ok(right > (80 if level == '-O0' else 20) and not wrong, name, '\n'.join([f'{right} right', *wrong[:20]]))
+
+
+def debian():
+    if not FULL or not wanted('lines'):
+        return
+    for package, (folder, flags, names, start) in PROGRAMS.items():
+        p = subprocess.run(['sh', DEBSRC, os.path.join(TMP, 'debian'), package], capture_output=True, text=True)
+        if p.returncode:
+            tap.skip(f'lines: {package}', 'its source cannot be had')
+            continue
+        gcov, kin = folders('gcov', 'kin')
+        for d in (gcov, kin):
+            shell(f'cp -r {p.stdout.strip()}/* {d}', d)
+            d = os.path.join(d, folder)
+            shell('[ ! -e lua.c ] || { echo "#define DEB_HOST_MULTIARCH \\"none\\"" >lua5.4-deb-multiarch.h; rm luac.c; }', d)
+        sources = ' '.join(f'{n}.c' for n in names.split()) if names else '*.c'
+        gcov, kin = os.path.join(gcov, folder), os.path.join(kin, folder)
+        truth = by_gcov(gcov, sources, flags, start, '-lm')
+        right, wrong, unknown, missed = compare(gcov, truth, by_kin(kin, sources, flags, start, '-lm'))
+        said = f'{right} lines as gcov has them, {len(wrong)} not, {len(unknown)} without a count'
+        tap.ok(right > 1000 and len(wrong) <= right // 300 and len(unknown) <= right // 100 and not missed,
+               f'lines: {package}', '\n'.join([said, *missed, *wrong[:40], *unknown[:40]]))
+        print(f'# {package}: {said}')
+
+
+PARTS = [small, debian]

@@ -1,0 +1,260 @@
+/* The tree of paths on random stacks, against looking at each sample alone. */
+#include "tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "paths/path_tree.h"
+
+enum { PLACES = 7, FRAMES = 12, STACKS = 80, SAMPLES = 120, EVENTS = 2, MOST = 3 };
+
+struct made {
+	struct profile *profile;
+	struct path_frames frames, leaves;
+	struct path_tree *tree;
+	bool leaves_differ;
+};
+
+/* ---- making ---- */
+
+static struct path_frames random_frames(size_t n_frames, uint32_t least)
+{
+	struct path_frames f = { calloc(n_frames + 1, sizeof(*f.first)),
+				 calloc(n_frames * MOST + 1, sizeof(*f.places)) };
+	uint32_t n = 0;
+	for (size_t i = 0; i < n_frames; i++) {
+		for (uint32_t k = i ? least + (uint32_t)rand() % MOST : 0;
+		     k > 0 && n < n_frames * MOST; k--)
+			f.places[n++] = (symid)(rand() % PLACES);
+		f.first[i + 1] = n;
+	}
+	return f;
+}
+
+static struct profile *random_profile(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	frameid frames[FRAMES];
+	stackid stacks[STACKS] = { 0 };
+	for (uint64_t i = 0; i < FRAMES; i++)
+		frames[i] = profile_add_frame(b, (struct frame){ .addr = i + 1 });
+	for (size_t i = 1; i < STACKS; i++)
+		stacks[i] =
+			profile_push_stack(b, stacks[(size_t)rand() % i], frames[rand() % FRAMES]);
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "asleep", 6),
+					     .kind = EVENT_BLOCKED });
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "cycles", 6) });
+	for (int i = 0; i < SAMPLES; i++)
+		profile_add_sample(b, (struct sample){ .stack = stacks[rand() % STACKS],
+						       .event = (uint16_t)(rand() % EVENTS),
+						       .count = 1 + (uint32_t)rand() % 3,
+						       .weight = (uint64_t)rand() % 1000 });
+	return profile_finish(b);
+}
+
+static struct made make(bool leaves_differ)
+{
+	struct made m = { .profile = random_profile(), .leaves_differ = leaves_differ };
+	m.frames = random_frames(m.profile->samples.n_frames, 0);
+	if (leaves_differ)
+		m.leaves = random_frames(m.profile->samples.n_frames, 0);
+	m.tree = path_tree_new(&m.profile->samples, &m.frames, leaves_differ ? &m.leaves : NULL);
+	return m;
+}
+
+static void done(struct made *m)
+{
+	path_tree_free(m->tree);
+	path_frames_free(&m->frames);
+	path_frames_free(&m->leaves);
+	profile_free(m->profile);
+}
+
+/* ---- one sample alone ---- */
+
+/* A stack as places, the leaf first. */
+struct path {
+	symid at[STACKS * MOST];
+	size_t n;
+};
+
+static void add_frame(struct path *p, const struct path_frames *f, frameid frame)
+{
+	for (uint32_t i = f->first[frame + 1]; i-- > f->first[frame];)
+		p->at[p->n++] = f->places[i];
+}
+
+static struct path path_of(const struct made *m, stackid stack)
+{
+	const struct samples *s = &m->profile->samples;
+	struct path p = { .n = 0 };
+	stackid leaf = stack;
+	while (m->leaves_differ && !p.n && leaf) {
+		add_frame(&p, &m->leaves, s->stacks[leaf].frame);
+		leaf = s->stacks[leaf].caller;
+	}
+	if (!p.n) /* no frame of it is a leaf */
+		leaf = stack;
+	for (; leaf; leaf = s->stacks[leaf].caller)
+		add_frame(&p, &m->frames, s->stacks[leaf].frame);
+	return p;
+}
+
+static bool is_path(const struct path_tree *t, pathid end, const struct path *p)
+{
+	size_t i = 0;
+	for (; end; end = t->nodes[end].caller, i++)
+		if (i == p->n || p->at[i] != t->nodes[end].place)
+			return false;
+	return i == p->n;
+}
+
+static bool ends_are_right(const struct made *m)
+{
+	const struct samples *s = &m->profile->samples;
+	for (size_t i = 0; i < s->n; i++) {
+		struct path p = path_of(m, s->at[i].stack);
+		if (!is_path(m->tree, m->tree->ends[s->at[i].stack], &p))
+			return false;
+	}
+	return true;
+}
+
+/* Callers before those below them, each of these listed once, no two alike. */
+static bool is_tree(const struct path_tree *t)
+{
+	size_t listed = 1;
+	bool good = t->nodes[0].place == NONE && !t->nodes[0].caller;
+	for (pathid i = 0; i < t->n; i++) {
+		good &= !i || t->nodes[i].caller < i;
+		for (pathid k = t->nodes[i].first; k; k = t->nodes[k].next, listed++) {
+			good &= t->nodes[k].caller == i;
+			for (pathid l = t->nodes[k].next; l; l = t->nodes[l].next)
+				good &= t->nodes[l].place != t->nodes[k].place;
+		}
+	}
+	return good && listed == t->n;
+}
+
+/* Of each event the weights add up to its samples' (laws 1 and 7). */
+static bool weights_add_up(const struct made *m)
+{
+	const struct samples *s = &m->profile->samples;
+	bool good = true;
+	for (uint16_t event = 0; event < EVENTS; event++) {
+		struct path_weights w = path_weights_of(m->tree, s, event);
+		double sum = 0, own = 0;
+		uint64_t count = 0;
+		for (size_t i = 0; i < s->n; i++) {
+			sum += s->at[i].event == event ? (double)s->at[i].weight : 0;
+			count += s->at[i].event == event ? s->at[i].count : 0;
+		}
+		for (size_t i = 0; i < m->tree->n; i++)
+			own += w.own[i].sum;
+		good &= own == sum && w.below[0].sum == sum && w.below[0].count == count;
+		path_weights_free(&w);
+	}
+	return good;
+}
+
+/* Law 2: each sample once, however deep the recursion. */
+static bool times_are_right(const struct made *m)
+{
+	static const uint32_t group_of[PLACES] = { 0, 1, 2, NONE, 1, 3, 0 };
+	enum { GROUPS = 4 };
+	const struct samples *s = &m->profile->samples;
+	double want[GROUPS] = { 0 };
+	bool good = true;
+	for (size_t i = 0; i < s->n; i++) {
+		struct path p = path_of(m, s->at[i].stack);
+		for (uint32_t g = 0; g < GROUPS && s->at[i].event == samples_event(s); g++)
+			for (size_t k = 0; k < p.n; k++)
+				if (group_of[p.at[k]] == g) {
+					want[g] += (double)s->at[i].weight;
+					break;
+				}
+	}
+	struct path_weights w = path_weights_of(m->tree, s, samples_event(s));
+	double *times = path_times(m->tree, &w, group_of, GROUPS);
+	for (uint32_t g = 0; g < GROUPS; g++)
+		good &= times[g] == want[g] && times[g] <= w.below[0].sum;
+	free(times);
+	path_weights_free(&w);
+	return good;
+}
+
+/* ---- visiting ---- */
+
+struct visit {
+	const struct path_tree *tree;
+	size_t entered, left;
+	pathid at;
+	bool good;
+};
+
+static void enter(pathid node, void *arg)
+{
+	struct visit *v = arg;
+	v->good &= v->tree->nodes[node].caller == v->at;
+	v->at = node;
+	v->entered++;
+}
+
+static void leave(pathid node, void *arg)
+{
+	struct visit *v = arg;
+	v->good &= v->at == node;
+	v->at = v->tree->nodes[node].caller;
+	v->left++;
+}
+
+static bool is_visited(const struct path_tree *t)
+{
+	struct visit v = { .tree = t, .good = true };
+	path_tree_visit(t, &(struct path_visitor){ enter, leave, &v });
+	return v.good && !v.at && v.entered == t->n - 1 && v.left == v.entered;
+}
+
+static void test_random(void)
+{
+	bool tree = true, ends = true, weights = true, times = true, visits = true;
+	srand(3);
+	for (int round = 0; round < 400; round++) {
+		struct made m = make(round & 1);
+		tree &= is_tree(m.tree);
+		ends &= ends_are_right(&m);
+		weights &= weights_add_up(&m);
+		times &= times_are_right(&m);
+		visits &= is_visited(m.tree);
+		done(&m);
+	}
+	OK(tree);
+	OK(ends);
+	OK(weights);
+	OK(times);
+	OK(visits);
+}
+
+static void test_empty(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	profile_add_sample(b, (struct sample){ .count = 2, .weight = 5 });
+	struct profile *p = profile_finish(b);
+	struct path_frames none = path_frames_of_places((symid[]){ NONE }, p->samples.n_frames);
+	struct path_tree *t = path_tree_new(&p->samples, &none, NULL);
+	struct path_weights w = path_weights_of(t, &p->samples, 0);
+	OK(t->n == 1 && w.own[0].sum == 5 && w.below[0].count == 2);
+	OK(is_visited(t));
+	path_weights_free(&w);
+	path_tree_free(t);
+	path_frames_free(&none);
+	profile_free(p);
+}
+
+int main(void)
+{
+	test_random();
+	test_empty();
+	return DONE();
+}
