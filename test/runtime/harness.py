@@ -22,7 +22,9 @@ ap.add_argument('--only', default='')
 args = ap.parse_args()
 RT = os.path.realpath(os.path.join(args.build, 'runtime'))
 SO = os.path.join(RT, 'libkinrt.so')
-SRC = os.path.join(HERE, '..', '..', 'src')
+TOP = os.path.join(HERE, '..', '..')
+RUNTIME = os.path.join(TOP, 'runtime')
+MACHINE = os.uname().machine
 FULL = args.full or bool(os.environ.get('KIN_FULL'))
 TMP = tempfile.mkdtemp(prefix='kinrt.')
 ROOT = os.geteuid() == 0
@@ -31,10 +33,19 @@ tap = Tap()
 
 # ---- building and running ----
 
+def includes(machine=MACHINE):
+    """For what looks into the runtime, of that machine."""
+    return f'-I{RUNTIME} -I{RUNTIME}/{machine} -I{TOP}/include -I{TOP}/src'
+
+
+def compile_command(out, sources, flags='', after='', cc='gcc', machine=MACHINE):
+    return (f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w {includes(machine)} {flags} -o {out} ' +
+            ' '.join(os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl')
+
+
 def build(out, *sources, flags='', after='', cc='gcc'):
     path = os.path.join(TMP, out)
-    cmd = f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w -I{SRC} {flags} -o {path} ' + ' '.join(
-        os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
+    cmd = compile_command(path, sources, flags, after, cc)
     p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
     if p.returncode:
         raise SystemExit(f'{cmd}\n{p.stderr}')
