@@ -98,6 +98,12 @@ struct machine {
 	/* The bytes that the call of a hook has in compiled code. */
 	uint8_t hook_call_size;
 
+	/* ---- compilers ---- */
+
+	/* What they are told beside -pg for hooks that come before a function's own code, and for
+	 * stacks that can be walked wherever a sample falls; NULL: nothing. */
+	const char *flag_for_hooks, *flag_for_stacks;
+
 	/* ---- procedure linkage tables ---- */
 
 	uint8_t plt_align; /* of entries; they are as far apart at least */
@@ -113,7 +119,10 @@ extern const struct machine machine_i386; /* its stacks are not walked */
 /* NULL: not known. */
 const struct machine *machine_find(uint32_t elf);
 const struct machine *machine_by_name(const char *name); /* whose stacks can be walked */
-/* What kin itself runs on; NULL: not known. */
+/* Of those whose registers (perf_mask) are all in this one, the one with most; NULL: none. */
+const struct machine *machine_by_registers(uint64_t perf_mask);
+/* What kin itself is compiled for (KIN_MACHINE, by the build: as uname -m says it); NULL: not
+ * known. */
 const struct machine *machine_native(void);
 
 /* Where a register is among those that perf_mask selects: values[n]. */

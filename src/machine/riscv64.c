@@ -263,6 +263,7 @@ const struct machine machine_riscv64 = {
 	.call_ends = call_ends,
 	.step = step,
 	.hook_call_size = 4,
+	.flag_for_stacks = "-fasynchronous-unwind-tables", /* gcc 12 leaves them out */
 	.plt_align = 4,
 	.plt_slot = plt_slot,
 	.jump_slot = R_RISCV_JUMP_SLOT,

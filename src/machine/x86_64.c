@@ -236,6 +236,7 @@ const struct machine machine_x86_64 = {
 	.call_ends = call_ends,
 	.step = step_64,
 	.hook_call_size = CALL_SIZE,
+	.flag_for_hooks = "-mfentry",
 	.plt_align = 8,
 	.plt_slot = plt_slot_64,
 	.jump_slot = R_X86_64_JUMP_SLOT,

@@ -101,22 +101,8 @@ size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *targ
 
 static struct disassembler *disassembler_of(struct object_file *o)
 {
-	static const struct {
-		uint16_t machine;
-		cs_arch arch;
-		cs_mode mode;
-	} known[] = {
-		{ EM_X86_64, CS_ARCH_X86, CS_MODE_64 },
-		{ EM_386, CS_ARCH_X86, CS_MODE_32 },
-		{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM },
-#if CS_API_MAJOR >= 5
-		{ EM_RISCV, CS_ARCH_RISCV, (cs_mode)(CS_MODE_RISCV64 | CS_MODE_RISCVC) },
-#endif
-	};
-	for (size_t i = 0; !o->disassembler && !o->no_disassembler && i < ARRAY_LEN(known); i++)
-		if (known[i].machine == o->main->header.e_machine)
-			o->disassembler =
-				disassembler_new(known[i].arch, known[i].mode, &o->no_disassembler);
+	if (!o->disassembler && !o->no_disassembler)
+		o->disassembler = disassembler_new(o->main->header.e_machine, &o->no_disassembler);
 	return o->disassembler;
 }
 
@@ -145,7 +131,7 @@ static bool scan(struct object_file *o, const struct code *c, bool gnu, call_fn 
 	if (m && m->length)
 		decode(m, c, call, arg);
 	else if (m && disassembler_of(o))
-		decode_x86(o->disassembler, c, m->elf == EM_X86_64, call, arg);
+		decode_x86(o->disassembler, c, object_is_64bit(o), call, arg);
 	return m && (m->length || o->disassembler);
 }
 
