@@ -5,13 +5,12 @@
 Each program prints its own truth (truth.h). It is run under kin record, under perf record -g (frame pointers and
 DWARF) and, built with -pg, under kin run and for gprof; what each says is compared with what the program said in that very run. An error is in percentage points
 of the program's CPU time (of its blocked time for blocked functions). kin has to be within what random
-sampling explains: four standard deviations, and half a point for the clocks; and in no sample may it name a caller
+sampling explains but for one time in a million, and half a point for the clocks; and in no sample may it name a caller
 that was not there (frames.c). --table asks all of them and writes their errors into the table of a Markdown file;
 gprof and perf have nothing to pass or fail.
 """
 import collections
 import json
-import math
 import os
 import re
 import shutil
@@ -23,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 sys.path.insert(0, HERE)
 import step
+from chance import best, deviation
 from tap import Tap
 
 RATE = 999
@@ -243,7 +243,7 @@ def errors(truth, said):
 
 
 def allowed(true, samples):
-    return 0.005 + 4 * math.sqrt(max(true * (1 - true), 1 / max(samples, 1)) / max(samples, 1))
+    return 0.005 + deviation(true, samples)
 
 
 def main():
