@@ -92,7 +92,7 @@ def processes():
         ends = [dump.read(k).header['end'] for k in r.kins]
         tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
-    situation('daemon', kins=None, settle=0.5)
+    situation('daemon', kins=None, daemons=True)
 
 
 def surroundings():
