@@ -8,10 +8,10 @@
 
 #include "analysis/coverage.h"
 #include "base/err.h"
+#include "gnu/layouts.h"
 #include "object/source.h"
 #include "report/annotate.h"
 #include "report/report.h"
-#include "table/render.h"
 #include "tap.h"
 
 static const char assembly[] = "	.macro place file line\n"

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "gprof/argfile.h"
-#include "gprof/options.h"
+#include "gnu/argfile.h"
+#include "gnu/options.h"
 
 static struct gprof_options o;
 static char message[300], gnu[300];
