@@ -6,14 +6,16 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "gnu/words.h"
 
 static struct kin_error *bad(const char *path, size_t line)
 {
-	return err_gnu(err_new(KIN_ERROR_FORMAT,
-			       "%s:%zu: not a line of a map: 'nm --extern-only --defined-only -v "
-			       "--print-file-name' writes FILE:ADDRESS TYPE FUNCTION",
-			       path, line),
-		       true, "unable to parse mapping file %s.", path);
+	return gnu_words_are(
+		err_new(KIN_ERROR_FORMAT,
+			"%s:%zu: not a line of a map: 'nm --extern-only --defined-only -v "
+			"--print-file-name' writes FILE:ADDRESS TYPE FUNCTION",
+			path, line),
+		true, "unable to parse mapping file %s.", path);
 }
 
 /* In GNU's words, which here are others than for data files. */
@@ -22,7 +24,7 @@ static struct kin_error *cannot_open(const char *path, struct kin_error *why)
 	struct kin_error *err =
 		err_new(kin_error_kind(why), "reading the map: %s", kin_error_message(why));
 	kin_error_free(why);
-	return err_gnu(err, true, "could not open %s.", path);
+	return gnu_words_are(err, true, "could not open %s.", path);
 }
 
 static bool parse_line(struct filemap *m, const char *s, size_t n, bool gnu)

@@ -19,6 +19,7 @@
 #include "gnu/options.h"
 #include "gnu/session.h"
 #include "gnu/sum.h"
+#include "gnu/words.h"
 #include "report/annotate.h"
 
 enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it, mostly */
@@ -97,7 +98,7 @@ static void print_source(const struct source *s, const char *path, void *arg)
 
 static struct kin_error *prof_format(void)
 {
-	return err_gnu(
+	return gnu_words_are(
 		err_new(KIN_ERROR_UNSUPPORTED, "-Op: the format of System V prof is not supported"),
 		true, "sorry, file format `prof' is not yet supported");
 }
@@ -164,15 +165,15 @@ static void choose_styles(struct run *r)
 static struct kin_error *check_styles(const struct run *r)
 {
 	if (r->styles & STYLE_FLAT && !session_has_histogram(&r->s))
-		return err_gnu(err_new(KIN_ERROR_USAGE,
-				       "no flat profile: there is no histogram in the "
-				       "data, the program was not sampled"),
-			       true, "gmon.out file is missing histogram");
+		return gnu_words_are(err_new(KIN_ERROR_USAGE,
+					     "no flat profile: there is no histogram in the "
+					     "data, the program was not sampled"),
+				     true, "gmon.out file is missing histogram");
 	if (r->styles & STYLE_GRAPH && !session_has_arcs(&r->s))
-		return err_gnu(err_new(KIN_ERROR_USAGE,
-				       "no call graph: there are no calls in the data, "
-				       "no function was compiled with -pg"),
-			       true, "gmon.out file is missing call-graph data");
+		return gnu_words_are(err_new(KIN_ERROR_USAGE,
+					     "no call graph: there are no calls in the data, "
+					     "no function was compiled with -pg"),
+				     true, "gmon.out file is missing call-graph data");
 	return NULL;
 }
 
@@ -476,12 +477,14 @@ static int gnu_main(int argc, char **argv)
 	int status = 1;
 
 	if (err) {
-		bool whoami, bare = o.compat && err_gnu_message(err, &whoami);
+		bool whoami;
+		char *words = o.compat ? gnu_words(err, &whoami) : NULL;
 		session_complain(&(struct session){ .whoami = o.whoami, .compat = o.compat }, err);
 		if (o.compat && o.is_misused)
 			gprof_usage_gnu(o.whoami, stderr);
-		else if (!bare)
+		else if (!words)
 			gprof_usage(stderr);
+		free(words);
 	} else {
 		status = session_close_output(o.compat, act(&o));
 	}

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "gnu/words.h"
 
 #define NO  GPROF_ARG_NONE
 #define REQ GPROF_ARG_REQUIRED
@@ -127,7 +128,7 @@ static struct kin_error *set_format(struct gprof_options *o, const char *arg)
 		break;
 	default:
 		/* GNU has the two the wrong way round. */
-		return err_gnu(
+		return gnu_words_are(
 			err_new(KIN_ERROR_USAGE,
 				"unknown file format '%s': there are auto, magic, bsd and 4.4bsd",
 				arg),
@@ -191,7 +192,7 @@ static struct kin_error *set_demangle(struct gprof_options *o, const char *arg)
 	}
 	if (demangle_style_find(arg, &o->demangle))
 		return NULL;
-	return err_gnu(
+	return gnu_words_are(
 		err_new(KIN_ERROR_USAGE,
 			"unknown demangling style '%s': there are none, auto, gnu-v3, java, gnat, "
 			"dlang and rust",
@@ -403,8 +404,8 @@ static struct kin_error *add_possibilities(struct kin_error *err, const char *na
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
 		if (!strncmp(order[i], name, n))
 			list = arena_printf(&scratch, "%s '--%s'", list, order[i]);
-	err = err_gnu(err, true, "option '--%.*s' is ambiguous; possibilities:%s", (int)n, name,
-		      list);
+	err = gnu_words_are(err, true, "option '--%.*s' is ambiguous; possibilities:%s", (int)n,
+			    name, list);
 	arena_release(&scratch);
 	return err;
 }
@@ -425,7 +426,7 @@ static struct kin_error *find_long(const char *name, size_t n, const struct gpro
 		found = o;
 	}
 	if (!found)
-		return err_gnu(
+		return gnu_words_are(
 			err_new(KIN_ERROR_USAGE, "there is no option '--%.*s'", (int)n, name), true,
 			"unrecognized option '--%s'", name);
 	if (other)
@@ -456,15 +457,16 @@ static struct kin_error *parse_long(struct gprof_options *o, struct words *w, co
 		value++;
 	if (value && opt->arg == GPROF_ARG_NONE) {
 		err = err_new(KIN_ERROR_USAGE, "option '--%s' takes no argument", opt->long_name);
-		return misuse(o, err_gnu(err, true, "option '--%s' doesn't allow an argument",
-					 opt->long_name));
+		return misuse(o, gnu_words_are(err, true, "option '--%s' doesn't allow an argument",
+					       opt->long_name));
 	}
 	if (!value && opt->arg == GPROF_ARG_REQUIRED) {
 		if (w->next == w->n) {
 			err = err_new(KIN_ERROR_USAGE, "option '--%s' needs an argument: %s",
 				      opt->long_name, opt->arg_name);
-			return misuse(o, err_gnu(err, true, "option '--%s' requires an argument",
-						 opt->long_name));
+			return misuse(o,
+				      gnu_words_are(err, true, "option '--%s' requires an argument",
+						    opt->long_name));
 		}
 		value = w->at[w->next++];
 	}
@@ -485,18 +487,19 @@ static struct kin_error *parse_letters(struct gprof_options *o, struct words *w,
 		const struct gprof_option *opt = find_letter(*c);
 		const char *arg = NULL;
 		if (!opt)
-			return misuse(
-				o, err_gnu(err_new(KIN_ERROR_USAGE, "there is no option '-%c'", *c),
-					   true, "invalid option -- '%c'", *c));
+			return misuse(o, gnu_words_are(err_new(KIN_ERROR_USAGE,
+							       "there is no option '-%c'", *c),
+						       true, "invalid option -- '%c'", *c));
 		if (opt->arg != GPROF_ARG_NONE && c[1])
 			arg = c + 1;
 		else if (opt->arg == GPROF_ARG_REQUIRED && w->next < w->n)
 			arg = w->at[w->next++];
 		else if (opt->arg == GPROF_ARG_REQUIRED)
-			return misuse(o, err_gnu(err_new(KIN_ERROR_USAGE,
-							 "option '-%c' needs an argument: %s", *c,
-							 opt->arg_name),
-						 true, "option requires an argument -- '%c'", *c));
+			return misuse(o, gnu_words_are(err_new(KIN_ERROR_USAGE,
+							       "option '-%c' needs an argument: %s",
+							       *c, opt->arg_name),
+						       true, "option requires an argument -- '%c'",
+						       *c));
 		struct kin_error *err = apply(o, *c, arg);
 		if (err || arg)
 			return err;
@@ -545,7 +548,7 @@ struct kin_error *gprof_options_parse(int argc, char **argv, const char *gprof_p
 	if (!ret->data.n)
 		vec_push(&ret->data, "gmon.out");
 	if (!err && ret->styles & STYLE_FUNCTION_ORDER && ret->styles & STYLE_FILE_ORDER)
-		err = err_gnu(
+		err = gnu_words_are(
 			err_new(KIN_ERROR_USAGE,
 				"-r (functions) and -R (files) cannot be asked for together"),
 			true,

@@ -10,6 +10,7 @@
 #include "analysis/mismatch.h"
 #include "base/err.h"
 #include "base/escape.h"
+#include "gnu/words.h"
 
 void session_done(struct session *s)
 {
@@ -39,16 +40,15 @@ static void complain_gnu(const struct session *s, const struct kin_error *err)
 {
 	static const char without_newline[] = "different scales in histogram records";
 	bool whoami;
-	const char *text = err_gnu_message(err, &whoami);
+	char *words = gnu_words(err, &whoami);
+	const char *text = words ? words : kin_error_message(err);
 
-	if (!text) {
-		text = kin_error_message(err);
-		whoami = true;
-	}
+	whoami |= !words;
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
 		fprintf(stderr, "%s: %.*s\n", s->whoami, (int)(end - text), text);
 	fprintf(stderr, "%s%s%s%s", whoami ? s->whoami : "", whoami ? ": " : "", text,
 		strcmp(text, without_newline) ? "\n" : "");
+	free(words);
 }
 
 void session_complain(const struct session *s, struct kin_error *err)
@@ -180,8 +180,9 @@ struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts)
 	opts.selection = &s->selection;
 	s->graph = callgraph_new(s->profile, s->symbols, &opts);
 	if (s->graph->spans_histograms)
-		return err_gnu(err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"),
-			       true, "found a symbol that covers several histogram records");
+		return gnu_words_are(
+			err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"), true,
+			"found a symbol that covers several histogram records");
 	const char *problem = object_calls_problem(s->object);
 	if (s->graph->no_static_calls && problem)
 		return err_new(KIN_ERROR_UNSUPPORTED, "-c needs a disassembler: %s", problem);
