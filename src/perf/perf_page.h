@@ -1,9 +1,10 @@
-/* perf_private.h - what perf report --stdio's layout is written with. */
-#ifndef TABLE_PERF_PRIVATE_H
-#define TABLE_PERF_PRIVATE_H
+/* perf_page.h - what perf report --stdio's layout is written with. */
+#ifndef PERF_PERF_PAGE_H
+#define PERF_PERF_PAGE_H
 
 #include "base/sink.h"
 #include "base/vec.h"
+#include "perf/perf_layout.h"
 #include "table/render.h"
 
 enum { PERF_PERCENT_WIDTH = 8, PERF_MAX_DEPTH = 512 };
@@ -20,16 +21,21 @@ struct perf_page {
 	struct kin_table *t;
 	const struct render_opts *o;
 	struct sink s;
-	size_t *cols, n; /* shown */
-	size_t *widths;  /* [shown] */
+	const struct perf_layout *layout;
+	const struct hists_ask *ask;
+	size_t *cols, n;     /* shown */
+	enum hist_key *keys; /* [column of t]: what it shows; N_HIST_KEYS: no key */
+	size_t *widths;      /* [shown] */
 	size_t tree, level, sum, hit, n_sum, n_hit, children, self;
-	const char *mode, *value;
-	uint64_t total, limit;
-	bool skip_first, no_children, hierarchy;
+	uint64_t total;
+	enum chain_mode mode;   /* MODE_NONE, too, where there are no chains */
 	size_t group_size, put; /* characters of this figure's column */
 	VEC(struct perf_hop) hops;
 	bool open[PERF_MAX_DEPTH + 2]; /* [depth]: more siblings follow at that level */
 };
+
+/* perf report's layout of the report "hists". */
+extern const struct renderer perf_renderer;
 
 /* A name safe to print; to be freed. The separator of columns is not left in it. */
 char *perf_name(const struct perf_page *p, const char *text);

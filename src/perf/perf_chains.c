@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "table/perf_private.h"
+#include "perf/perf_page.h"
 
 #define RED   "\033[31m"
 #define GREEN "\033[32m"
@@ -47,13 +47,13 @@ void perf_put_percent(struct perf_page *p, double percent, int width)
 static void put_value(struct perf_page *p, const struct perf_hop *h, uint64_t total)
 {
 	char buf[32];
-	bool folded = !strcmp(p->mode, "folded");
+	bool folded = p->mode == MODE_FOLDED;
 	uint64_t sum = folded ? h->hit : h->sum, n = folded ? h->n_hit : h->n_sum;
-	if (!strcmp(p->value, "percent")) {
+	if (p->ask->value == VALUE_PERCENT) {
 		perf_put_percent(p, total ? (double)sum * 100.0 / (double)total : 0, 0);
 		return;
 	}
-	snprintf(buf, sizeof(buf), "%" PRIu64, !strcmp(p->value, "count") ? n : sum);
+	snprintf(buf, sizeof(buf), "%" PRIu64, p->ask->value == VALUE_COUNT ? n : sum);
 	sink_str(&p->s, buf);
 }
 
@@ -109,7 +109,7 @@ static bool put_rest(struct perf_page *p, const struct level *l, uint32_t depth,
 				 .n_sum = l->count_left };
 	if (!relative || !l->left || l->left == l->total || !l->shown)
 		return false;
-	if (!strcmp(p->value, "count") && !l->count_left)
+	if (p->ask->value == VALUE_COUNT && !l->count_left)
 		return false;
 	p->open[depth - 1] = false;
 	put_hop(p, &rest, depth, true, l->total, margin);
@@ -120,7 +120,7 @@ static bool put_rest(struct perf_page *p, const struct level *l, uint32_t depth,
 static void put_tree(struct perf_page *p, size_t first, uint32_t base, uint64_t total,
 		     uint64_t n_total, size_t margin)
 {
-	bool relative = !strcmp(p->mode, "fractal");
+	bool relative = p->mode == MODE_FRACTAL;
 	struct level *levels = xalloc((PERF_MAX_DEPTH + 2) * sizeof(*levels));
 	uint32_t depth = 0;
 	for (size_t i = first, end; i < p->hops.n; i = end) {
@@ -142,9 +142,10 @@ static void put_tree(struct perf_page *p, size_t first, uint32_t base, uint64_t 
 			levels[at].left = levels[at].total;
 		}
 		struct level *l = &levels[at];
-		if (l->done || (at > 1 && levels[at - 1].done && levels[at - 1].shown > p->limit)) {
+		if (l->done ||
+		    (at > 1 && levels[at - 1].done && levels[at - 1].shown > p->ask->print_limit)) {
 			l->done = true; /* and nothing below it */
-			l->shown = (uint32_t)p->limit + 1;
+			l->shown = p->ask->print_limit + 1;
 			continue;
 		}
 		l->left -= h->sum < l->left ? h->sum : l->left;
@@ -157,7 +158,7 @@ static void put_tree(struct perf_page *p, size_t first, uint32_t base, uint64_t 
 		for (size_t k = i; k < end; k++)
 			put_hop(p, &p->hops.at[k], at, k == i, l->total, margin);
 		p->open[at] = true;
-		if (++l->shown == p->limit)
+		if (++l->shown == p->ask->print_limit)
 			l->done = true;
 	}
 	for (; depth; depth--)
@@ -186,7 +187,7 @@ static void put_graph(struct perf_page *p, uint64_t row_sum)
 {
 	size_t first = 0, margin = 0;
 	uint32_t printed = 0, base = 1;
-	bool relative = !strcmp(p->mode, "fractal"), any = false;
+	bool relative = p->mode == MODE_FRACTAL, any = false;
 	uint64_t total = relative ? row_sum : p->total, n_total = 0;
 	if (!p->hops.n)
 		return;
@@ -197,7 +198,7 @@ static void put_graph(struct perf_page *p, uint64_t row_sum)
 	if (p->hops.at[0].last && p->hops.at[0].sum == row_sum) {
 		first = node_end(p, 0);
 		for (size_t i = 0; i < first; i++) {
-			if (!i && p->skip_first)
+			if (!i && p->layout->skip_first_hop)
 				continue;
 			put_margin(p, margin);
 			if (!any) {
@@ -209,7 +210,7 @@ static void put_graph(struct perf_page *p, uint64_t row_sum)
 			}
 			sink_str(&p->s, p->hops.at[i].name);
 			sink_char(&p->s, '\n');
-			if (++printed == p->limit)
+			if (++printed == p->ask->print_limit)
 				break;
 		}
 		base = 2;
@@ -225,7 +226,7 @@ static void put_graph(struct perf_page *p, uint64_t row_sum)
 
 static void put_chains(struct perf_page *p)
 {
-	bool folded = !strcmp(p->mode, "folded");
+	bool folded = p->mode == MODE_FOLDED;
 	const char *sep = p->o->separator ? p->o->separator : ";";
 	uint32_t printed = 0;
 	for (size_t i = 0, end; i < p->hops.n; i = end) {
@@ -241,14 +242,14 @@ static void put_chains(struct perf_page *p)
 				sink_char(&p->s, '\n');
 		}
 		sink_char(&p->s, '\n');
-		if (++printed == p->limit)
+		if (++printed == p->ask->print_limit)
 			break;
 	}
 }
 
 void perf_put_chains(struct perf_page *p, uint64_t row_sum)
 {
-	if (!strcmp(p->mode, "graph") || !strcmp(p->mode, "fractal"))
+	if (p->mode == MODE_GRAPH || p->mode == MODE_FRACTAL)
 		put_graph(p, row_sum);
 	else
 		put_chains(p);

@@ -1,5 +1,5 @@
 /* opt.c - the parser: letters, long names, their arguments and the errors. */
-#include "cli/opt.h"
+#include "options/opt.h"
 
 #include <stdarg.h>
 #include <stdio.h>

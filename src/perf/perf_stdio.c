@@ -6,57 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hist_key.h"
 #include "base/err.h"
 #include "base/escape.h"
-#include "table/perf_private.h"
+#include "perf/perf_page.h"
+#include "perf/perf_style.h"
 
-enum { COUNT_WIDTH = 12, ADDRESS_WIDTH = 16, INDENT = 3 };
+enum { COUNT_WIDTH = 12, ADDRESS_WIDTH = 16, LEVEL_WIDTH = 4, INDENT = 3 };
 
 /* ---- rows ---- */
 
-static bool is_any(const char *key, const char *const *keys, size_t n)
-{
-	for (size_t i = 0; key && i < n; i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return false;
-}
+static enum hist_key key_at(const struct perf_page *p, size_t i) { return p->keys[p->cols[i]]; }
 
-static bool is_symbol(const struct kin_column *c)
-{
-	return !strcmp(c->key, "symbol") || !strcmp(c->key, "symoff");
-}
+static bool is_symbol(enum hist_key key) { return key == HIST_SYM || key == HIST_SYMOFF; }
 
-/* perf leaves the blanks behind these out at the end of a line. */
-static bool ends_ragged(const char *key)
-{
-	static const char *const keys[] = {
-		"symbol",    "symoff",       "srcline",      "srcfile",     "time",      "cgroup",
-		"cgroup_id", "addr_from",    "addr_to",      "symbol_from", "symbol_to", "locked",
-		"blocked",   "symbol_daddr", "symbol_iaddr", "dcacheline"
-	};
-	return is_any(key, keys, ARRAY_LEN(keys));
-}
+static bool is_ragged(enum hist_key key) { return key != N_HIST_KEYS && perf_key_is_ragged(key); }
 
 /* Names that perf cuts where the column is narrower. */
-static bool is_cut(const struct kin_column *c, const char *name)
+static bool is_cut(enum hist_key key, const char *name)
 {
-	static const char *const keys[] = { "comm",   "dso",     "dso_from", "dso_to",
-					    "parent", "srcline", "srcfile",  "time" };
-	if (is_symbol(c))
+	if (is_symbol(key))
 		return strncmp(name, "0x", 2) != 0 && name[strspn(name, "0")];
-	return is_any(c->key, keys, ARRAY_LEN(keys));
+	return key != N_HIST_KEYS && perf_key_is_cut(key);
 }
 
 /* perf writes as many digits as the column is wide, or three less; sizes stand at its right. */
-static char *more_digits(const struct kin_column *c, char *name, size_t width)
+static char *more_digits(enum hist_key key, char *name, size_t width)
 {
-	if (!strcmp(c->key, "symbol_size")) {
+	if (key == HIST_SYMBOL_SIZE) {
 		char *right = xprintf("%*s", (int)width, name + strspn(name, " "));
 		free(name);
 		return right;
 	}
-	bool cpu = !strcmp(c->key, "cpu"), socket = !strcmp(c->key, "socket");
+	bool cpu = key == HIST_CPU, socket = key == HIST_SOCKET;
 	const char *digits = name + strspn(name, " ");
 	if ((!cpu && !socket) || !*digits || digits[strspn(digits, "0123456789")])
 		return name;
@@ -78,20 +60,20 @@ static bool goes_on(const struct perf_page *p, size_t i)
 /* Where a sample was taken in no object perf sees to it that the column has room for an address. */
 static size_t room_for_address(const struct perf_page *p, size_t width)
 {
-	bool wanted = render_count(p->t, "unmapped") && !p->o->separator && !p->o->widths;
+	bool wanted = p->layout->unmapped && !p->o->separator && !p->o->widths;
 	return wanted && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
 }
 
-static size_t width_of(const struct perf_page *p, const struct kin_column *c)
+static size_t width_of(const struct perf_page *p, size_t col)
 {
-	char key[64];
+	const struct kin_column *c = kin_table_column(p->t, col);
+	enum hist_key key = p->keys[col];
 	size_t width = c->type == KIN_CELL_SHARE   ? PERF_PERCENT_WIDTH
 		       : c->type == KIN_CELL_COUNT ? COUNT_WIDTH
 						   : 0;
-	if (c->type == KIN_CELL_TEXT) {
-		snprintf(key, sizeof(key), "width_%s", c->key);
-		width = (size_t)render_count(p->t, key) + (is_symbol(c) ? 4 : 0);
-		width = !strcmp(c->key, "dso") ? room_for_address(p, width) : width;
+	if (key != N_HIST_KEYS) {
+		width = p->layout->widths[key] + (is_symbol(key) ? LEVEL_WIDTH : 0);
+		width = key == HIST_DSO ? room_for_address(p, width) : width;
 	}
 	return width < strlen(c->title) ? strlen(c->title) : width;
 }
@@ -103,7 +85,7 @@ static size_t title_width(const struct perf_page *p, size_t i)
 	size_t width = p->widths[i], n = strlen(c->title);
 	if (c->type == KIN_CELL_TEXT)
 		return width;
-	size_t each = width_of(p, c), all = each;
+	size_t each = width_of(p, p->cols[i]), all = each;
 	while (++i < p->n && goes_on(p, i))
 		all += each;
 	width = p->group_size > 1 && all > width ? all : width;
@@ -114,7 +96,7 @@ static bool is_last(const struct perf_page *p, size_t i)
 {
 	for (i++; i < p->n && goes_on(p, i); i++)
 		;
-	return i == p->n && !render_count(p->t, "last_elided");
+	return i == p->n && !p->layout->last_elided;
 }
 
 static void put_gap(struct perf_page *p, size_t i)
@@ -144,11 +126,11 @@ static void put_padding(struct perf_page *p, size_t i, size_t n, bool wanted)
 static void put_text(struct perf_page *p, size_t i, const struct kin_cell *cell,
 		     const struct kin_row *row, bool last)
 {
-	const struct kin_column *column = kin_table_column(p->t, p->cols[i]);
-	size_t width = p->widths[i], mark = is_symbol(column) ? 4 : 0;
-	char *name = more_digits(column, perf_name(p, cell->text), width);
+	enum hist_key key = key_at(p, i);
+	size_t width = p->widths[i], mark = is_symbol(key) ? LEVEL_WIDTH : 0;
+	char *name = more_digits(key, perf_name(p, cell->text), width);
 	size_t n = strlen(name);
-	if (is_cut(column, name) && n + mark > width && width >= mark)
+	if (is_cut(key, name) && n + mark > width && width >= mark)
 		name[n = width - mark] = '\0';
 	if (mark) {
 		const struct kin_cell *level = &row->cells[p->level];
@@ -159,7 +141,7 @@ static void put_text(struct perf_page *p, size_t i, const struct kin_cell *cell,
 	sink_str(&p->s, name);
 	free(name);
 	n += mark;
-	if (n < width && !(last && ends_ragged(column->key)))
+	if (n < width && !(last && is_ragged(key)))
 		sink_pad(&p->s, width - n);
 }
 
@@ -213,32 +195,25 @@ static void put_row(struct perf_page *p, const struct kin_row *row)
 }
 
 /* How wide the names of a level are: as the widest, or the title. */
-static size_t level_width(const struct perf_page *p, const char *key)
+static size_t level_width(const struct perf_page *p, enum hist_key key)
 {
-	char name[64];
-	snprintf(name, sizeof(name), "width_%s", key);
-	size_t width = (size_t)render_count(p->t, name);
-	snprintf(name, sizeof(name), "title_%s", key);
-	const char *title = render_text(p->t, name);
-	if (title && strlen(title) > width)
-		width = strlen(title);
-	return !strcmp(key, "dso") ? room_for_address(p, width) : width;
+	size_t width = p->layout->widths[key], title = strlen(perf_key_title(key));
+	width = width < title ? title : width;
+	return key == HIST_DSO ? room_for_address(p, width) : width;
 }
 
 static void put_level_name(struct perf_page *p, const struct kin_row *row)
 {
-	char name_of_key[32];
-	snprintf(name_of_key, sizeof(name_of_key), "level_key_%u", (unsigned)row->depth);
-	const char *given = render_text(p->t, name_of_key), *key = given ? given : "";
+	enum hist_key key = p->ask->keys.at[row->depth];
 	char *whole = perf_name(p, row->cells[p->tree].text), *name = whole + strspn(whole, " ");
 	size_t n = strlen(whole), width = level_width(p, key);
-	if (!strcmp(key, "comm") && strlen(name) > width)
+	if (key == HIST_COMM && strlen(name) > width)
 		name[width] = '\0';
-	if (!strcmp(key, "symbol") || !strcmp(key, "symoff"))
+	if (is_symbol(key))
 		put_cell(p, p->n - 1, &row->cells[p->tree], row, true);
 	else
 		sink_str(&p->s, name);
-	if (n < width && !ends_ragged(key))
+	if (n < width && !is_ragged(key))
 		sink_pad(&p->s, width - n);
 	free(whole);
 }
@@ -254,7 +229,7 @@ static void put_level_row(struct perf_page *p, const struct kin_row *row)
 		put_cell(p, i, &row->cells[p->cols[i]], row, false);
 	}
 	if (!p->o->separator)
-		sink_pad(&p->s, (render_count(p->t, "levels") - 1) * INDENT);
+		sink_pad(&p->s, (p->ask->keys.n - 1) * INDENT);
 	sink_str(&p->s, p->o->separator ? p->o->separator : "  ");
 	put_level_name(p, row);
 	sink_char(&p->s, '\n');
@@ -278,12 +253,40 @@ static void put_title(struct perf_page *p, size_t i)
 	sink_pad(&p->s, left ? pad : 0);
 }
 
+/* "Command / Shared Object / Symbol"; returns how wide that is. */
+static size_t put_level_titles(struct perf_page *p)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < p->ask->keys.n; i++) {
+		const char *title = perf_key_title(p->ask->keys.at[i]);
+		title += strspn(title, " ");
+		sink_str(&p->s, i ? " / " : "");
+		sink_str(&p->s, title);
+		width += strlen(title) + (i ? strlen(" / ") : 0);
+	}
+	return width;
+}
+
+/* Of the names of all levels, each indented. */
+static size_t lowest_width(const struct perf_page *p)
+{
+	size_t widest = 0;
+	for (size_t i = 0; i < p->ask->keys.n; i++) {
+		enum hist_key key = p->ask->keys.at[i];
+		size_t title = strlen(perf_key_title(key)),
+		       width = p->layout->widths[key] + (is_symbol(key) ? LEVEL_WIDTH : 0);
+		width = width < title ? title : width;
+		if (key == HIST_DSO && p->layout->unmapped && width < ADDRESS_WIDTH)
+			width = ADDRESS_WIDTH;
+		widest = width + INDENT * i > widest ? width + INDENT * i : widest;
+	}
+	return widest;
+}
+
 static void put_level_header(struct perf_page *p)
 {
 	const char *sep = p->o->separator;
-	size_t n_levels = render_count(p->t, "levels"), figures = 0,
-	       indent = sep ? 0 : (n_levels - 1) * INDENT;
-	const char *titles = render_text(p->t, "levels_title");
+	size_t figures = 0, indent = sep ? 0 : (p->ask->keys.n - 1) * INDENT;
 	sink_str(&p->s, "# ");
 	sink_pad(&p->s, indent);
 	for (size_t i = 0; i < p->n; i++)
@@ -291,7 +294,7 @@ static void put_level_header(struct perf_page *p)
 			put_title(p, i);
 			sink_str(&p->s, sep ? sep : "  ");
 		}
-	sink_str(&p->s, titles);
+	size_t width = put_level_titles(p), lowest = lowest_width(p);
 	sink_str(&p->s, "\n# ");
 	put_dots(p, indent);
 	for (size_t i = 0; i < p->n; i++)
@@ -299,7 +302,6 @@ static void put_level_header(struct perf_page *p)
 			sink_str(&p->s, !figures++ ? "" : sep ? sep : "..");
 			put_dots(p, title_width(p, i));
 		}
-	size_t width = strlen(titles), lowest = render_count(p->t, "levels_width");
 	sink_str(&p->s, sep ? sep : "  ");
 	put_dots(p, width > lowest ? width : lowest);
 	sink_str(&p->s, "\n#\n");
@@ -330,10 +332,8 @@ static void put_column_header(struct perf_page *p)
 
 static void put_elided(struct perf_page *p)
 {
-	char key[32];
-	for (size_t i = 0; snprintf(key, sizeof(key), "elided_%zu", i), render_text(p->t, key);
-	     i++) {
-		char *name = escape_copy(render_text(p->t, key));
+	for (size_t i = 0; i < p->layout->n_elided; i++) {
+		char *name = escape_copy(p->layout->elided[i]);
 		sink_str(&p->s, "# ");
 		sink_str(&p->s, name);
 		sink_char(&p->s, '\n');
@@ -345,10 +345,10 @@ static void put_elided(struct perf_page *p)
 static bool put_first_heading(struct perf_page *p)
 {
 	char buf[64];
-	if (!render_count(p->t, "headed"))
+	if (!p->ask->given->headed)
 		sink_str(&p->s, "# To display the perf.data header info, please use "
 				"--header/--header-only options.\n#\n");
-	if (!render_count(p->t, "n_events"))
+	if (!p->ask->n_events)
 		return false;
 	put_elided(p);
 	snprintf(buf, sizeof(buf), "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
@@ -366,7 +366,7 @@ static void put_samples(struct perf_page *p)
 	size_t unit = 0;
 	for (; samples > 1000 && unit < 3; unit++)
 		samples /= 1000;
-	const char *event = render_text(p->t, "event"), *times = render_text(p->t, "times");
+	const char *event = render_text(p->t, "event"), *times = p->ask->given->times;
 	char *safe = escape_copy(event ? event : "");
 	snprintf(buf, sizeof(buf), "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
 		 p->group_size > 1 ? "s" : "");
@@ -391,13 +391,20 @@ static void put_line(struct perf_page *p, const char *label, const char *text)
 	free(safe);
 }
 
+static bool is_first(const struct perf_page *p) { return !p->ask->given->event; }
+
+static bool is_last_event(const struct perf_page *p)
+{
+	return p->ask->given->event + 1 >= p->ask->n_events;
+}
+
 static void put_heading(struct perf_page *p)
 {
 	char buf[64];
-	if (kin_table_property(p->t, "first") && !put_first_heading(p))
+	if (is_first(p) && !put_first_heading(p))
 		return;
 	put_samples(p);
-	const char *order = render_text(p->t, "sort_order"), *socket = render_text(p->t, "socket");
+	const char *order = p->layout->sort_order, *socket = p->ask->given->socket;
 	snprintf(buf, sizeof(buf), "# %s: %" PRIu64 "\n",
 		 order ? "Total weight " : "Event count (approx.)", render_count(p->t, "weight"));
 	sink_str(&p->s, buf);
@@ -406,7 +413,7 @@ static void put_heading(struct perf_page *p)
 	if (order)
 		put_line(p, "# Sort order   : ", order);
 	sink_str(&p->s, "#\n");
-	if (p->hierarchy)
+	if (p->ask->given->hierarchy)
 		put_level_header(p);
 	else
 		put_column_header(p);
@@ -431,7 +438,7 @@ static void set_widths(struct perf_page *p)
 	const char *given = p->o->widths;
 	for (size_t i = 0; i < p->n; i++) {
 		char *end;
-		p->widths[i] = width_of(p, kin_table_column(p->t, p->cols[i]));
+		p->widths[i] = width_of(p, p->cols[i]);
 		/* those that are elided have widths, too */
 		for (size_t k = i ? p->cols[i - 1] + 1 : 0; given && k < p->cols[i]; k++)
 			given = is_elided(p, k) ? behind_comma(given) : given;
@@ -460,13 +467,14 @@ static void put_rows(struct perf_page *p)
 		}
 		if (pending)
 			perf_put_chains(p, row_sum);
-		const struct kin_cell *sum = &row.cells[p->no_children ? p->self : p->children];
+		const struct kin_cell *sum =
+			&row.cells[p->ask->opts.no_children ? p->self : p->children];
 		row_sum = sum->type == KIN_CELL_COUNT ? sum->count : 0;
-		if (p->hierarchy)
+		if (p->ask->given->hierarchy)
 			put_level_row(p, &row);
 		else
 			put_row(p, &row);
-		pending = strcmp(p->mode, "none") != 0;
+		pending = p->mode != MODE_NONE;
 	}
 	if (pending)
 		perf_put_chains(p, row_sum);
@@ -489,18 +497,32 @@ static struct kin_error *find_columns(struct perf_page *p)
 	for (size_t i = 0; i < kin_table_n_columns(p->t); i++)
 		if (kin_table_column(p->t, i)->tree)
 			p->tree = i;
-	p->mode = render_text(p->t, "chains");
-	p->value = render_text(p->t, "chain_value");
-	if (!p->mode || !p->value)
-		return err_new(KIN_ERROR_USAGE, "the format perf is for the report hists");
 	return NULL;
+}
+
+/* What each column shows. */
+static void find_keys(struct perf_page *p)
+{
+	size_t n = kin_table_n_columns(p->t);
+	p->keys = xalloc((n + 1) * sizeof(*p->keys));
+	for (size_t i = 0; i < n; i++) {
+		p->keys[i] = 0;
+		while (p->keys[i] < N_HIST_KEYS &&
+		       strcmp(hist_keys[p->keys[i]].column, kin_table_column(p->t, i)->key) != 0)
+			p->keys[i]++;
+	}
 }
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
+	const struct perf_layout *layout = perf_layout_of(t);
+	if (!layout)
+		return err_new(KIN_ERROR_USAGE, "the format perf is for the report hists");
 	struct perf_page *p = xalloc(sizeof(*p));
 	p->t = t;
 	p->o = o;
+	p->layout = layout;
+	p->ask = layout->state->ask;
 	sink_init(&p->s, out);
 	struct kin_error *err = find_columns(p);
 	if (err) {
@@ -510,26 +532,25 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	struct columns shown = render_shown(t);
 	p->cols = shown.at;
 	p->n = shown.n;
+	find_keys(p);
 	p->widths = xalloc((p->n + 1) * sizeof(*p->widths));
-	p->total = render_count(p->t, "chain_total");
-	p->limit = render_count(p->t, "chain_limit");
-	p->skip_first = render_count(p->t, "chain_skip_first");
-	p->no_children = render_count(p->t, "no_children");
-	p->hierarchy = render_count(p->t, "hierarchy");
-	p->group_size = (size_t)render_count(p->t, "group_size");
+	p->mode = layout->state->chains ? p->ask->mode : MODE_NONE;
+	p->total = layout->state->hists->unfiltered[0].weight;
+	p->group_size = p->ask->opts.n_events;
 	set_widths(p);
 	if (!o->quiet)
 		put_heading(p);
-	else if (kin_table_property(t, "first"))
+	else if (is_first(p))
 		put_elided(p); /* by perf even then */
 	put_rows(p);
-	if (render_count(t, "n_events"))
+	if (p->ask->n_events)
 		sink_str(&p->s, "\n\n");
-	if (render_count(t, "n_events") && !o->quiet && kin_table_property(t, "last"))
+	if (p->ask->n_events && !o->quiet && is_last_event(p))
 		sink_str(&p->s, "#\n#\n");
 	sink_flush(&p->s);
 	vec_free(&p->hops);
 	free(p->widths);
+	free(p->keys);
 	columns_free(&shown);
 	free(p);
 	return NULL;

@@ -1,12 +1,12 @@
-/* perf_about_private.h - how perf_about*.c work together; perf.h's files call the first three. */
-#ifndef INPUT_PERF_ABOUT_PRIVATE_H
-#define INPUT_PERF_ABOUT_PRIVATE_H
+/* perf_about_private.h - how perf_about*.c work together. */
+#ifndef PERF_PERF_ABOUT_PRIVATE_H
+#define PERF_PERF_ABOUT_PRIVATE_H
 
 #include "base/arena.h"
 #include "base/map64.h"
 #include "base/vec.h"
 #include "input/perf.h"
-#include "input/perf_about.h"
+#include "perf/perf_about.h"
 
 struct about_map {
 	uint64_t start, end, offset, inode;
@@ -21,6 +21,7 @@ struct about_task {
 };
 
 struct perf_about {
+	struct perf_watcher watcher; /* first: see about_of() */
 	unsigned what;
 	FILE *out;
 	uint64_t n_records, by_type[256];
@@ -31,16 +32,11 @@ struct perf_about {
 	size_t n_maps;         /* that were ever made */
 };
 
-/* The header of a file, before its features. */
-void perf_about_file(struct perf *p, uint64_t data, uint64_t size);
-/* A feature, as it comes; a record as it lies in the file; one in the order of time. */
-void perf_about_feature(struct perf *p, unsigned feature, struct bytes data);
-void perf_about_record(struct perf *p, const uint8_t *record);
-void perf_about_deliver(struct perf *p, const struct perf_record *r);
-/* Prints the rest. */
-void perf_about_finish(struct perf *p);
-/* perf_file.c: reads a file for it. */
-MUST_CHECK struct kin_error *perf_file_about(struct window *w, struct perf_about *about);
+/* Of a file that is read for it. */
+static inline struct perf_about *about_of(const struct perf *p)
+{
+	return (struct perf_about *)p->watcher;
+}
 
 /* perf_about_header.c */
 void about_feature(struct perf *p, unsigned feature, struct bytes data);

@@ -1,5 +1,5 @@
 /* perf_about.c - prints statistics of records, and calls what prints the header and the tasks. */
-#include "input/perf_about.h"
+#include "perf/perf_about.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "base/err.h"
 #include "base/escape.h"
 #include "input/paths.h"
-#include "input/perf_about_private.h"
+#include "perf/perf_about_private.h"
 
 /* ---- records ---- */
 
-void perf_about_record(struct perf *p, const uint8_t *record)
+static void about_record(struct perf *p, const uint8_t *record)
 {
-	struct perf_about *a = p->about;
+	struct perf_about *a = about_of(p);
 	uint32_t type = perf_u32(p, record);
 
 	a->n_records++;
@@ -26,7 +26,7 @@ void perf_about_record(struct perf *p, const uint8_t *record)
 
 static void count_sample(struct perf *p, const struct perf_record *r)
 {
-	struct perf_about *a = p->about;
+	struct perf_about *a = about_of(p);
 	uint32_t id;
 	const struct perf_attr *attr = perf_attrs_of(p, r->data, r->size, &id);
 
@@ -38,11 +38,11 @@ static void count_sample(struct perf *p, const struct perf_record *r)
 	a->samples.at[i]++;
 }
 
-void perf_about_deliver(struct perf *p, const struct perf_record *r)
+static void about_deliver(struct perf *p, const struct perf_record *r)
 {
 	if (perf_u32(p, r->data) == PERF_R_SAMPLE)
 		count_sample(p, r);
-	else if (p->about->what & (PERF_ABOUT_TASKS | PERF_ABOUT_MAPS))
+	else if (about_of(p)->what & (PERF_ABOUT_TASKS | PERF_ABOUT_MAPS))
 		about_task_record(p, r);
 }
 
@@ -77,7 +77,7 @@ static const char *name_of(size_t type)
 
 static void print_stats(const struct perf *p)
 {
-	const struct perf_about *a = p->about;
+	const struct perf_about *a = about_of(p);
 
 	fprintf(a->out, "\nAggregated stats:\n%16s events: %10ju\n", names[0],
 		(uintmax_t)a->n_records);
@@ -104,9 +104,9 @@ static void print_stats(const struct perf *p)
 
 /* ---- the header ---- */
 
-void perf_about_file(struct perf *p, uint64_t data, uint64_t size)
+static void about_file(struct perf *p, uint64_t data, uint64_t size)
 {
-	struct perf_about *a = p->about;
+	struct perf_about *a = about_of(p);
 	struct stat st;
 	struct tm tm;
 	char when[64] = "";
@@ -121,9 +121,9 @@ void perf_about_file(struct perf *p, uint64_t data, uint64_t size)
 		when, (uintmax_t)data, (uintmax_t)size, (uintmax_t)(data + size));
 }
 
-void perf_about_feature(struct perf *p, unsigned feature, struct bytes data)
+static void take_feature(struct perf *p, unsigned feature, struct bytes data)
 {
-	struct perf_about *a = p->about;
+	struct perf_about *a = about_of(p);
 
 	if (feature < 32)
 		a->seen |= 1u << feature;
@@ -133,9 +133,36 @@ void perf_about_feature(struct perf *p, unsigned feature, struct bytes data)
 
 /* ---- all of it ---- */
 
-static struct kin_error *about_file(const char *path, unsigned what, FILE *out)
+/* Prints the rest. */
+static void about_finish(struct perf *p)
 {
-	struct perf_about about = { .what = what, .out = out };
+	struct perf_about *a = about_of(p);
+
+	if (a->what & PERF_ABOUT_HEADER) {
+		about_missing(a);
+		fputs("# ========\n#\n", a->out);
+	}
+	if (a->what & PERF_ABOUT_STATS)
+		print_stats(p);
+	if (a->what & (PERF_ABOUT_TASKS | PERF_ABOUT_MAPS))
+		about_tasks_print(a);
+	about_tasks_done(a);
+	vec_free(&a->samples);
+}
+
+static struct kin_error *read_file(const char *path, unsigned what, FILE *out)
+{
+	enum { IN_HEADER = PERF_ABOUT_HEADER | PERF_ABOUT_ALL_OF_HEADER };
+	struct perf_about about = {
+		.watcher = { .only_header = !(what & ~(unsigned)IN_HEADER),
+			     .file = about_file,
+			     .feature = take_feature,
+			     .record = about_record,
+			     .deliver = about_deliver,
+			     .finish = about_finish },
+		.what = what,
+		.out = out,
+	};
 	struct window w;
 	struct stat st;
 
@@ -149,7 +176,7 @@ static struct kin_error *about_file(const char *path, unsigned what, FILE *out)
 		window_close(&w);
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a perf.data", path);
 	}
-	struct kin_error *err = what ? perf_file_about(&w, &about) : NULL;
+	struct kin_error *err = what ? perf_file_watch(&w, &about.watcher) : NULL;
 	window_close(&w);
 	return err;
 }
@@ -157,24 +184,8 @@ static struct kin_error *about_file(const char *path, unsigned what, FILE *out)
 struct kin_error *perf_about(const char *path, unsigned what, FILE *out)
 {
 	char *inside = paths_perf_folder(path);
-	struct kin_error *err = about_file(inside ? inside : path, what, out);
+	struct kin_error *err = read_file(inside ? inside : path, what, out);
 
 	free(inside);
 	return err;
-}
-
-void perf_about_finish(struct perf *p)
-{
-	struct perf_about *a = p->about;
-
-	if (a->what & PERF_ABOUT_HEADER) {
-		about_missing(a);
-		fputs("# ========\n#\n", a->out);
-	}
-	if (a->what & PERF_ABOUT_STATS)
-		print_stats(p);
-	if (a->what & (PERF_ABOUT_TASKS | PERF_ABOUT_MAPS))
-		about_tasks_print(a);
-	about_tasks_done(a);
-	vec_free(&a->samples);
 }

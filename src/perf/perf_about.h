@@ -1,7 +1,7 @@
 /* perf_about.h - what a perf.data says of itself, in perf report's words: header, records, tasks,
  * mappings. Nothing is looked up anywhere. */
-#ifndef INPUT_PERF_ABOUT_H
-#define INPUT_PERF_ABOUT_H
+#ifndef PERF_PERF_ABOUT_H
+#define PERF_PERF_ABOUT_H
 
 #include <stdio.h>
 

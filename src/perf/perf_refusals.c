@@ -1,5 +1,5 @@
-/* refusals.c - options of perf that kin lacks, by command, each with its replacement. */
-#include "cli/refusals.h"
+/* perf_refusals.c - options of perf that kin lacks, by command, each with its replacement. */
+#include "perf/perf_refusals.h"
 
 #define OWN_PROGRAMS  "--format=json is for programs of one's own"
 #define NO_FILTERS    "there are no filters to load: " OWN_PROGRAMS

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/escape.h"
-#include "input/perf_about_private.h"
+#include "perf/perf_about_private.h"
 
 static const char *const feature_names[32] = {
 	[1] = "TRACING_DATA",   [2] = "BUILD_ID",       [3] = "HOSTNAME",
@@ -441,9 +441,9 @@ static void print_clock(FILE *out, struct bytes b)
 
 void about_feature(struct perf *p, unsigned feature, struct bytes b)
 {
-	FILE *out = p->about->out;
+	FILE *out = about_of(p)->out;
 
-	if (is_long(feature) && !(p->about->what & PERF_ABOUT_ALL_OF_HEADER)) {
+	if (is_long(feature) && !(about_of(p)->what & PERF_ABOUT_ALL_OF_HEADER)) {
 		fprintf(out, "# %s info available, use -I to display\n", feature_names[feature]);
 		return;
 	}

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "input/perf_about_private.h"
+#include "perf/perf_about_private.h"
 
 enum { TREE_MAX = 256 }; /* levels; what is below is printed at the last one */
 
@@ -49,7 +49,7 @@ static void copy_maps(struct perf_about *a, struct about_task *to, const struct 
 
 static void fork_task(struct perf *p, struct bytes b)
 {
-	struct perf_about *a = p->about;
+	struct perf_about *a = about_of(p);
 	uint32_t pid = bytes_u32(&b), ppid = bytes_u32(&b);
 	uint32_t tid = bytes_u32(&b), ptid = bytes_u32(&b);
 
@@ -75,8 +75,8 @@ static void name_task(struct perf *p, struct bytes b)
 
 	if (b.failed)
 		return;
-	uint32_t i = task_at(p->about, pid, tid);
-	p->about->tasks.at[i].comm = text_of(p, &b);
+	uint32_t i = task_at(about_of(p), pid, tid);
+	about_of(p)->tasks.at[i].comm = text_of(p, &b);
 }
 
 /* The first mapping that ends behind an address. */
@@ -146,8 +146,8 @@ static void map_file(struct perf *p, const struct perf_record *r, struct bytes b
 	m.path = text_of(p, &b);
 	if (m.prot & EXECUTE && perf_is_anonymous(m.path))
 		m.path = perf_jit_path(p, pid);
-	uint32_t i = task_at(p->about, pid, pid);
-	add_map(p->about, &p->about->tasks.at[i], m);
+	uint32_t i = task_at(about_of(p), pid, pid);
+	add_map(about_of(p), &about_of(p)->tasks.at[i], m);
 }
 
 void about_task_record(struct perf *p, const struct perf_record *r)
@@ -166,7 +166,7 @@ void about_task_record(struct perf *p, const struct perf_record *r)
 		break;
 	case PERF_R_MMAP:
 	case PERF_R_MMAP2:
-		if (p->about->what & PERF_ABOUT_MAPS)
+		if (about_of(p)->what & PERF_ABOUT_MAPS)
 			map_file(p, r, b, type == PERF_R_MMAP2);
 		break;
 	}

@@ -10,8 +10,8 @@
  *	for (int id; (id = opt_next(&p)) != OPT_END;)
  *		switch (id) { case OPT_OPERAND: ... p.arg ...; case OPT_ERROR: ... p.error ...; }
  */
-#ifndef CLI_OPT_H
-#define CLI_OPT_H
+#ifndef OPTIONS_OPT_H
+#define OPTIONS_OPT_H
 
 #include "base/base.h"
 

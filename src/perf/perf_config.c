@@ -1,5 +1,5 @@
-/* perfconfig.c - reads the sections and keys of a configuration file into settings. */
-#include "cli/perfconfig.h"
+/* perf_config.c - reads the sections and keys of a configuration file. */
+#include "perf/perf_config.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,12 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/message.h"
-#include "cli/settings.h"
+#include "base/vec.h"
 
 enum { MAX_LINE = 1024, MAX_FILE = 1 << 20 };
 
@@ -61,8 +58,8 @@ static bool parse_line(char *line, char section[MAX_LINE],
 	return found(arg, key, value_of(equals + 1));
 }
 
-bool perfconfig_parse(const char *text, size_t n,
-		      bool (*found)(void *arg, const char *key, const char *value), void *arg)
+bool perf_config_parse(const char *text, size_t n,
+		       bool (*found)(void *arg, const char *key, const char *value), void *arg)
 {
 	char line[MAX_LINE], section[MAX_LINE] = "";
 	for (size_t at = 0; at < n;) {
@@ -82,7 +79,7 @@ bool perfconfig_parse(const char *text, size_t n,
 /* ---- what kin knows ---- */
 
 struct reading {
-	struct settings *s;
+	struct perf_config *config;
 	const char *path;
 	bool is_own;          /* ~/.kinconfig */
 	char *error;          /* "": all is well so far */
@@ -93,9 +90,8 @@ enum { PART_TYPE, PART_THRESHOLD, PART_LIMIT, PART_ORDER, PART_KEY };
 
 static char *keep(struct reading *r, const char *value)
 {
-	struct settings *s = r->s;
 	size_t n = strlen(value) + 1;
-	return memcpy(arena_alloc_bytes(&s->config, n), value, n);
+	return memcpy(arena_alloc_bytes(&r->config->arena, n), value, n);
 }
 
 static bool wrong(const struct reading *r, const char *key, const char *value, const char *what)
@@ -170,7 +166,7 @@ static void note_chain(struct reading *r, const struct chain_part *p, const char
 static bool note(void *arg, const char *key, const char *value)
 {
 	struct reading *r = arg;
-	struct kin_hists_opts *h = &r->s->hists;
+	struct kin_hists_opts *h = &r->config->hists;
 	bool yes = false;
 	if (!key) {
 		odd_line(r, value);
@@ -179,7 +175,7 @@ static bool note(void *arg, const char *key, const char *value)
 			h->no_children = !yes;
 	} else if (!strcmp(key, "top.children")) {
 		if (read_bool(r, key, value, &yes))
-			r->s->top_no_children = !yes;
+			r->config->top_no_children = !yes;
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {
@@ -212,52 +208,57 @@ static void join_chain(struct reading *r)
 	if (!list.n)
 		return;
 	list.at[list.n - 1] = '\0';
-	free(r->s->call_graph);
-	r->s->call_graph = list.at;
+	free(r->config->call_graph);
+	r->config->call_graph = list.at;
 }
 
-void perfconfig_apply(struct settings *s, const char *path, bool is_own, const char *text, size_t n,
-		      char error[512])
+void perf_config_apply(struct perf_config *c, const char *path, bool is_own, const char *text,
+		       size_t n, char error[512])
 {
-	struct reading r = { .s = s, .path = path, .is_own = is_own, .error = error };
+	struct reading r = { .config = c, .path = path, .is_own = is_own, .error = error };
 	*error = '\0';
-	perfconfig_parse(text, n, note, &r);
+	perf_config_parse(text, n, note, &r);
 	join_chain(&r);
 }
 
 /* False if there is no such file. */
-static bool read_one(struct settings *s, const char *path, const char *label, bool is_own)
+static bool read_one(struct perf_config *c, const char *path, const char *label, bool is_own,
+		     char error[512])
 {
 	struct file f = { 0 };
-	char error[512];
 	if (access(path, R_OK))
 		return false;
 	struct kin_error *err = file_read(path, &(struct file_opts){ .max = MAX_FILE }, &f);
-	if (!err) {
-		perfconfig_apply(s, label, is_own, (const char *)f.data, f.size, error);
-		if (*error)
-			message(s->command->name, "warning: %s", error);
-	}
+	if (!err)
+		perf_config_apply(c, label, is_own, (const char *)f.data, f.size, error);
 	bool read = !err;
 	kin_error_free(err);
 	file_free(&f);
 	return read;
 }
 
-void perfconfig_read(struct settings *s)
+void perf_config_read(struct perf_config *c, char error[512])
 {
 	static const char *const names[] = { ".kinconfig", ".perfconfig" };
 	const char *home = getenv("HOME"), *named = getenv("PERF_CONFIG");
+	*error = '\0';
 	if (named && *named) {
-		if (!read_one(s, named, named, false))
-			message(s->command->name, "warning: PERF_CONFIG: cannot read %s", named);
+		if (!read_one(c, named, named, false, error))
+			snprintf(error, 512, "PERF_CONFIG: cannot read %s", named);
 		return;
 	}
 	bool read = false;
 	for (size_t i = 0; !read && home && *home && i < ARRAY_LEN(names); i++) {
 		char *path = xprintf("%s/%s", home, names[i]), *label = xprintf("~/%s", names[i]);
-		read = read_one(s, path, label, !i);
+		read = read_one(c, path, label, !i, error);
 		free(label);
 		free(path);
 	}
+}
+
+void perf_config_done(struct perf_config *c)
+{
+	free(c->call_graph);
+	arena_release(&c->arena);
+	*c = (struct perf_config){ 0 };
 }
