@@ -528,7 +528,12 @@ def races():
                        shell=True, capture_output=True, text=True)
     if not tap.ok(not p.returncode, 'races: compiled', p.stderr):
         return
-    r = run(['setarch', '-R', out], preload=False, options='latency,stacks=on', timeout=100)
+    # Of addresses that vary more than it is made for the sanitizer says that it cannot work.
+    fixed = ['setarch', '-R'] if not subprocess.run(['setarch', '-R', 'true'], capture_output=True).returncode else []
+    r = run([*fixed, out], preload=False, options='latency,stacks=on', timeout=600)
+    if 'unexpected memory mapping' in r.err:
+        tap.skip('races: none between threads', 'NOT TESTED: the thread sanitizer does not work here: ' + r.err.strip()[:200])
+        return
     tap.ok(r.status == 0 and r.out == '72001 0\n' and 'WARNING' not in r.err, 'races: none between threads', lambda: f'{r.status} {r.out} {r.err[:3000]}')
 
 
