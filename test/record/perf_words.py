@@ -11,6 +11,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from chance import best
+
 
 def script(box, path, *more):
     """The samples of a recording."""
@@ -392,9 +395,12 @@ def test_pipe(tap, box):
     r = box.run('sh', '-c', f'{box.kin} record -q -o - sh -c "echo hello; ./fast spin 100; exit 5" | {box.kin} info -')
     tap.ok('exited with status 5' in r.out and 'hello' in r.err and 'damaged' not in r.err, '-o -: a whole recording',
            r.out + r.err)
-    box.run('sh', '-c', f'{box.kin} record -q -o - ./fast spin 100 > piped.kin')
-    tap.ok(script(box, 'piped.kin') and not box.run(box.kin, 'info', '--strict', 'piped.kin').returncode,
-           '... which is as good when it is kept in a file', box.run(box.kin, 'info', '--strict', 'piped.kin').err)
+    def kept():
+        box.run('sh', '-c', f'{box.kin} record -q -o - ./fast spin 100 > piped.kin')
+        strict = box.run(box.kin, 'info', '--strict', 'piped.kin')
+        return script(box, 'piped.kin') and not strict.returncode, strict.err
+    passed, said = best(kept)  # lost ticks are a doubt
+    tap.ok(passed, '... which is as good when it is kept in a file', said)
     whole = open(os.path.join(box.folder, 'piped.kin'), 'rb').read()
     open(os.path.join(box.folder, 'cut.kin'), 'wb').write(whole[:4096])
     r = box.run(box.kin, 'info', '--strict', 'cut.kin')

