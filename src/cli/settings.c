@@ -86,9 +86,9 @@ const struct opt_group inline_options = {
 	"Inlined functions",
 	(const struct opt[]){
 		{ OPT_EXPAND_INLINED, 0, "inline", NULL,
-		  "functions inlined are functions of their own (the default)", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_FOLD_INLINED, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		  "show inlined functions as functions (the default)", NULL, COMPLETE_NOTHING },
+		{ OPT_FOLD_INLINED, 0, "no-inline", NULL,
+		  "attribute inlined code to the function it was inlined into", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
