@@ -553,7 +553,7 @@ static void threads_change_nothing(void)
 		write_large(paths[i], i * 1000);
 		struct file f = get_file(paths[i]);
 		struct source source = { .kind = "gmon" };
-		failed(gmon_reader.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
+		failed(gmon_format.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
 		profile_add_source(b, paths[i], source);
 		file_free(&f);
 	}
