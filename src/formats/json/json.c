@@ -15,8 +15,8 @@ static struct kin_error *write_json(struct kin_profile *profile, const struct ki
 
 const struct format json_format = {
 	.about = { .name = "json",
-		   .what = "samples as JSON, one on each line",
-		   .endings = (const char *const[]){ ".jsonl", NULL },
+		   .what = "samples as JSON, with their stacks and source lines",
+		   .endings = (const char *const[]){ ".json", NULL },
 		   .is_written = true },
 	.write = write_json,
 };
