@@ -301,9 +301,10 @@ static struct kin_function *make_function(struct kin_samples *s, symid place)
 				    .object = program_object(g, place),
 				    .is_unnamed = kind == PLACE_UNKNOWN };
 	if (kind == PLACE_SYMBOL) {
-		const struct symbol *at = symbols_locate(symbols, place);
-		f->file = at->file ? at->file : "";
-		f->line = at->file ? at->line : 0;
+		struct srcloc at = { 0 };
+		bool known = symbols_place(symbols, symbols->at[place].addr, &at) && at.file;
+		f->file = known ? at.file : "";
+		f->line = known ? at.line : 0;
 		f->address = program_start(g, place);
 	} else if (kind == PLACE_NAMED) {
 		f->address = program_start(g, place);
