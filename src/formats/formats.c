@@ -6,11 +6,25 @@
 
 /* What the first bytes tell is before what only looks like something; BSD's, which can only be told
  * by what they are not, are last. */
+/* clang-format off */
 const struct format *const all_formats[] = {
-	&gmon_format,        &kinf_format,      &perf_format,   &bbout_format,
-	&pprof_format,       &callgrind_format, &folded_format, &json_format,
-	&perf_script_format, &bsd44_format,     &bsd_format,    NULL,
+	&gmon_format,
+	&kinf_format,
+	&perf_format,
+	&pprof_format,
+	&callgrind_format,
+	&speedscope_format,
+	&firefox_format,
+	&chrome_trace_format,
+	&json_format,
+	&bbout_format,
+	&folded_format,
+	&perf_script_format,
+	&bsd44_format,
+	&bsd_format,
+	NULL,
 };
+/* clang-format on */
 
 const struct format *format_find(const char *name)
 {
