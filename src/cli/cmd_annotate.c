@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/refusals.h"
 #include "cli/run.h"
+#include "perf/perf_refusals.h"
 
 static const char *const description[] = {
 	"The source of the named functions or files, with the time and counts of each line. "

@@ -8,10 +8,10 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
-#include "cli/refusals.h"
 #include "cli/report_options.h"
 #include "cli/run.h"
 #include "kin/table.h"
+#include "perf/perf_refusals.h"
 
 static const char *const description[] = {
 	"A row per library and function (or any other keys: --sort). Self is the share of "
@@ -198,11 +198,10 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct output out;
 	h.call_graph = s->call_graph;
 	h.headed = s->about & KIN_ABOUT_HEADER;
-	h.perf = s->format && !strcmp(s->format, "perf");
-	h.self_physical = h.self_physical || h.perf;
-	h.max_stack = h.perf && !h.max_stack ? 127 : h.max_stack;
+	bool as_perf = s->format && !strcmp(s->format, "perf");
+	h.rules = as_perf ? "perf" : NULL;
 	h.call_graph = h.no_callers ? "none" : h.call_graph;
-	h.weights = s->format && !h.perf && strcmp(s->format, "text") != 0;
+	h.weights = s->format && !as_perf && strcmp(s->format, "text") != 0;
 	if (s->subjects.at.n && !h.sort)
 		h.sort = "sym";
 	struct kin_error *err = output_open(&s->output, status, &out);

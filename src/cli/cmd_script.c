@@ -2,8 +2,8 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/refusals.h"
 #include "cli/run.h"
+#include "perf/perf_refusals.h"
 
 static const char *const description[] = {
 	"Every sample with its stack, in the layout of perf script: command, thread, CPU, time, "

@@ -15,7 +15,6 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/perfconfig.h"
 #include "cli/prefix.h"
 #include "cli/sampling.h"
 #include "kin/table.h"
@@ -568,8 +567,8 @@ static int run_line(struct line *l)
 static void read_config(struct line *l)
 {
 	struct settings s = { .command = &top_command };
-	perfconfig_read(&s);
-	l->hists.no_children = s.top_no_children;
+	settings_read_config(&s);
+	l->hists.no_children = s.config.top_no_children;
 	settings_done(&s);
 }
 
