@@ -261,7 +261,9 @@ static void put_function(struct pprof *p, uint32_t id)
 	const struct kin_function *f = kin_samples_function(p->x.samples, id);
 	put_number(&p->message, FUNCTION_ID, (uint64_t)id + 1);
 	put_string(p, &p->message, FUNCTION_NAME, f->name);
-	put_string(p, &p->message, FUNCTION_SYSTEM_NAME, f->linkage_name);
+	/* pprof shortens names that are equal to it, as those that are not demangled yet. */
+	if (strcmp(f->linkage_name, f->name) != 0)
+		put_string(p, &p->message, FUNCTION_SYSTEM_NAME, f->linkage_name);
 	put_string(p, &p->message, FUNCTION_FILE, f->file);
 	put_number(&p->message, FUNCTION_START, f->line);
 	end_message(p, PROFILE_FUNCTION);
