@@ -22,6 +22,7 @@ const struct command *const commands[] = {
 	&diff_command,
 	&order_command,
 	&script_command,
+	&export_command,
 	&info_command,
 	&merge_command,
 	&gprof_command,
