@@ -5,8 +5,8 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/refusals.h"
 #include "cli/sides.h"
+#include "perf/perf_refusals.h"
 
 enum { OPT_FAIL_ABOVE = OPT_OF_SIDES };
 

@@ -5,8 +5,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "cli/opt.h"
 #include "cli/settings.h"
+#include "options/opt.h"
 
 struct example {
 	const char *command;
@@ -47,6 +47,7 @@ struct command {
 extern const struct command annotate_command;
 extern const struct command browse_command;
 extern const struct command cc_command;
+extern const struct command compare_command;
 extern const struct command counts_command;
 extern const struct command cycles_command;
 extern const struct command diff_command;

@@ -197,6 +197,8 @@ static void set_interval(const struct diff *d, struct kin_cell *c, const struct 
 		return;
 	double margin = contrast_margin(&e->relative, confidence);
 	c[RELATIVE] = cell_share(e->relative.value);
+	if (!(e->after > 0))
+		return;
 	c[LOW] = cell_share(e->relative.value - margin);
 	c[HIGH] = cell_share(e->relative.value + margin);
 	double runs = d->o->detect > 0 ? contrast_runs(&e->relative, &d->c->repeats, d->o->detect)
