@@ -7,6 +7,7 @@
 const struct command *const commands[] = {
 	&record_command,
 	&run_command,
+	&compare_command,
 	&cc_command,
 	&top_command,
 	&report_command,

@@ -171,6 +171,8 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual);
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
+/* One option, for who reads its command line otherwise. False: error[] is set. */
+MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */
