@@ -94,6 +94,11 @@ static void test_expressions(void)
 	       "0: plt 11 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x1c),
 	       "0: none");
+	/* what is saved, relative to the same place in memory, and to another one */
+	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x78, 0x06, 0x09, 0xf0, 0x22),
+	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
+	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x70, 0x06, 0x09, 0xf0, 0x22),
+	       "0: [fp-8]+0 ra=[cfa-8] fp=?");
 	/* OpenSSL's: [rsp+152] + 8 */
 	OK_STR(X86(0x0f, 6, 0x77, 0x98, 1, 0x06, 0x23, 8), "0: [sp+152]+8 ra=[cfa-8]");
 	/* constants of all sizes, plus and minus, in either order */
@@ -267,6 +272,115 @@ static void test_header(void)
 	OK(cfi_find(&s, 0x4010, &f) && !cfi_find(&s, 0x4110, &f));
 }
 
+/* ---- entries by hand ---- */
+
+enum { UDATA2 = 2, SDATA2 = 10, TEXTREL = 0x20, HIGH = 0x20, TEXT = 0x100000, DATA = 0x200000 };
+
+/* A pointer as its encoding has it: 0x4000, or -0x100. */
+static void put_pointer(struct cfi_build *b, unsigned encoding, bool negative)
+{
+	static const uint8_t width[] = { 8, 0, 2, 4, 8, 0, 0, 0, 0, 0, 2, 4, 8 };
+	static const uint8_t leb[] = { 0x80, 0x80, 0x01 }, negative_leb[] = { 0x80, 0x7e };
+	if ((encoding & 0xf0) == 0x50) /* aligned */
+		while ((CFI_ADDR + b->n) % 8)
+			cfi_put(b, 0, 1);
+	if (width[encoding & 0xf])
+		cfi_put(b, negative ? -UINT64_C(0x100) : 0x4000, width[encoding & 0xf]);
+	for (size_t i = 0; !width[encoding & 0xf] && i < (negative ? 2 : 3); i++)
+		cfi_put(b, (negative ? negative_leb : leb)[i], 1);
+}
+
+struct shape {
+	unsigned version, address, segment; /* the latter of version 4 */
+	const char *letters;
+	unsigned encoding; /* without "R": absolute */
+	bool negative;
+};
+
+/* A section of one entry of HIGH bytes, whose CFA is 8 more from the second byte on; *low: where.
+ */
+static struct cfi_section by_hand(struct cfi_build *b, const struct shape *sh, uint64_t *low)
+{
+	*b = (struct cfi_build){ 0 };
+	cfi_put(b, 0, 8);
+	cfi_put(b, sh->version, 1);
+	for (size_t i = 0; i <= strlen(sh->letters); i++)
+		cfi_put(b, (uint8_t)sh->letters[i], 1);
+	if (sh->letters[0] == 'e')
+		cfi_put(b, UINT64_C(0x7878787878787878), 8);
+	if (sh->version == 4)
+		cfi_put(b, sh->address | sh->segment << 8, 2);
+	cfi_put(b, 0x7801, 2);
+	cfi_put(b, sh->version == 1 ? 16 : 0x0090, sh->version == 1 ? 1 : 2); /* LEB128 since */
+	size_t size = b->n;
+	cfi_put(b, 0, sh->letters[0] == 'z');
+	for (const char *l = sh->letters; *l; l++) {
+		if (*l == 'R' || *l == 'L')
+			cfi_put(b, *l == 'R' ? sh->encoding : 0x1b, 1);
+		if (*l == 'P')
+			cfi_put(b, 0x7b9b, 5); /* indirect, relative, four bytes */
+	}
+	b->at[size] = sh->letters[0] == 'z' ? (uint8_t)(b->n - size - 1) : b->at[size];
+	memcpy(b->at + b->n, x86_start, sizeof(x86_start));
+	b->n += sizeof(x86_start);
+	cfi_close(b, 0);
+
+	size_t entry = b->n;
+	cfi_put(b, 0, 4);
+	cfi_put(b, b->n, 4);
+	const uint64_t bases[] = { 0, CFI_ADDR + b->n, TEXT, DATA, 0, 0 };
+	*low = bases[sh->encoding >> 4] + (sh->negative ? -UINT64_C(0x100) : 0x4000);
+	put_pointer(b, sh->encoding, sh->negative);
+	static const uint8_t width[] = { 8, 1, 2, 4, 8, 0, 0, 0, 0, 1, 2, 4, 8 };
+	cfi_put(b, HIGH, width[sh->encoding & 0xf]);
+	cfi_put(b, 0, sh->letters[0] == 'z');
+	cfi_put(b, 0x100e41, 3);
+	cfi_close(b, entry);
+	struct cfi_section s = cfi_finish(b, &machine_x86_64);
+	s.text_base = TEXT;
+	s.data_base = DATA;
+	return s;
+}
+
+static bool is_read(const struct shape *sh)
+{
+	static struct cfi_build b;
+	struct cfi_fde f = { 0 };
+	struct unwind_row row;
+	uint64_t low;
+	struct cfi_section s = by_hand(&b, sh, &low);
+	if (!cfi_find(&s, low + 5, &f) || f.low != low || f.high != low + HIGH)
+		return false;
+	return cfi_row(&s, &f, low, &row) && row.cfa_offset == 8 &&
+	       cfi_row(&s, &f, low + 1, &row) && row.cfa_offset == 16;
+}
+
+/* Encodings of pointers, versions and augmentations of what compilers made since gcc 2. */
+static void test_entries(void)
+{
+	static const uint8_t formats[] = { 0, 1, UDATA2, 3, 4, 9, SDATA2, 11, 12 };
+	for (unsigned base = 0; base <= 0x30; base += 0x10)
+		for (size_t i = 0; i < sizeof(formats); i++) {
+			struct shape sh = { 1, 8, 0, "zR", base | formats[i], false };
+			OK(is_read(&sh));
+			sh.negative = base && formats[i] >= 9; /* relative ones may lie before */
+			OK(is_read(&sh));
+		}
+	OK(is_read(&(struct shape){ 1, 8, 0, "zR", 0x50, false }));
+	static const unsigned versions[] = { 1, 3, 4 };
+	static const char *const letters[] = { "zR", "zPLR", "zRS", "zRB", "zRX" };
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t k = 0; k < 5; k++)
+			OK(is_read(&(struct shape){ versions[i], 8, 0, letters[k], 3, false }));
+		OK(is_read(&(struct shape){ versions[i], 8, 0, "", 0, false }));
+		OK(is_read(&(struct shape){ versions[i], 8, 0, "eh", 0, false }));
+		OK(!is_read(&(struct shape){ versions[i], 8, 0, "R", 0, false }));
+	}
+	OK(!is_read(&(struct shape){ 2, 8, 0, "", 0, false }));
+	OK(!is_read(&(struct shape){ 4, 4, 0, "", 0, false }));
+	OK(!is_read(&(struct shape){ 4, 8, 1, "", 0, false }));
+}
+
 /* A later section does not change what an earlier one covers. */
 static void test_sections(void)
 {
@@ -351,7 +465,7 @@ static struct unwind_table *small_table(void)
 	b = (struct cfi_build){ 0 };
 	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	cfi_fde(&b, 0x4000, 0x40, BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6));
-	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32));
+	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32, 0x41, 0x09, 6, 12));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
 	return unwind_table_new(&s, 1);
 }
@@ -466,6 +580,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		test_foreign_objects(argv[1]);
 	test_header();
+	test_entries();
 	test_sections();
 	test_files();
 #ifdef __x86_64__

@@ -7,6 +7,7 @@
 
 #include "lib/cfi_build.h"
 #include "tap.h"
+#include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
 
 /* ---- made-up memory ---- */
@@ -222,6 +223,26 @@ static void test_guesses(void)
 	}
 	row = unwind_guess(&machine_aarch64, true, NULL, 0, 0);
 	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
+}
+
+/* ---- registers of a sample ---- */
+
+static void test_perf_registers(void)
+{
+	/* bx, bp, sp, ip, r10 by the kernel's numbers */
+	static const uint64_t x86_mask = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 18;
+	static const uint64_t x86[] = { 0xb, 0x6, 0x7, 0x8, 0xa };
+	uint64_t all[MACHINE_REGISTERS];
+	struct unwind_regs r;
+	unwind_regs_of_perf(&machine_x86_64, x86_mask, x86, all, &r);
+	OK(r.machine == &machine_x86_64 && r.exact && r.all == all);
+	OK(r.bx == 0xb && r.fp == 0x6 && r.sp == 0x7 && r.pc == 0x8 && all[10] == 0xa);
+	OK(!all[0] && !r.bx_unknown);
+	/* x0, x29, lr, sp, pc */
+	static const uint64_t arm_mask = UINT64_C(1) | UINT64_C(0xf) << 29;
+	static const uint64_t arm[] = { 0x1, 0x29, 0x30, 0x31, 0x32 };
+	unwind_regs_of_perf(&machine_aarch64, arm_mask, arm, all, &r);
+	OK(all[0] == 1 && r.fp == 0x29 && r.lr == 0x30 && r.sp == 0x31 && r.pc == 0x32 && !all[1]);
 }
 
 /* ---- walks ---- */
@@ -444,6 +465,7 @@ int main(void)
 	test_aarch64();
 	test_riscv64();
 	test_guesses();
+	test_perf_registers();
 	test_walks();
 #ifdef __x86_64__
 	test_own_stack();
