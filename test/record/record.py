@@ -22,7 +22,7 @@ import perf_words
 from chance import best, deviation
 from tap import Tap
 
-LIMIT = 120  # seconds for one command: the machine may be busy
+LIMIT = 300  # seconds for one command: the machine may be busy
 NOBODY = 65534
 FULL = bool(os.environ.get('KIN_FULL'))
 
