@@ -231,7 +231,7 @@ def test_control(tap, box):
                 time.sleep(0.3 if word == 'enable' else 0)
             control.write('stop\n')
             control.flush()
-            _, err = r.communicate(timeout=60)
+            _, err = r.communicate(timeout=300)
         os.close(answers)
         samples = script(box, 'control.kin')
         tap.ok(r.returncode == 0 and samples, '--control: recorded while enabled, until stop', err)
@@ -286,7 +286,7 @@ def record_series(box, pid, name, n, *words):
         wait_until(lambda: parts_of(box, name) != before)
     wait_until(lambda: os.path.exists(os.path.join(box.folder, name)) and script(box, name))
     r.send_signal(signal.SIGINT)
-    _, r.err = r.communicate(timeout=60)
+    _, r.err = r.communicate(timeout=300)
     return r
 
 
@@ -353,7 +353,7 @@ def test_overwrite(tap, box):
                 break
         at_signal = len(parts_of(box, 'now.kin'))
         r.send_signal(signal.SIGINT)
-        _, err = r.communicate(timeout=60)
+        _, err = r.communicate(timeout=300)
         parts = parts_of(box, 'now.kin')
         tap.ok(r.returncode == 0 and at_signal and len(parts) == at_signal + 1 and
                any(script(box, f) for f in parts[:at_signal]), '... and at SIGUSR2', f'{err} {parts}')
