@@ -99,6 +99,8 @@ static void test_expressions(void)
 	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
 	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x70, 0x06, 0x09, 0xf0, 0x22),
 	       "0: [fp-8]+0 ra=[cfa-8] fp=?");
+	/* a place that is computed from the CFA, which is there to begin with */
+	OK_STR(X86(0x10, 6, 3, 0x09, 0xf0, 0x22), "0: sp+8 ra=[cfa-8] fp=[cfa-16]");
 	/* OpenSSL's: [rsp+152] + 8 */
 	OK_STR(X86(0x0f, 6, 0x77, 0x98, 1, 0x06, 0x23, 8), "0: [sp+152]+8 ra=[cfa-8]");
 	/* constants of all sizes, plus and minus, in either order */
@@ -294,15 +296,35 @@ struct shape {
 	unsigned version, address, segment; /* the latter of version 4 */
 	const char *letters;
 	unsigned encoding; /* without "R": absolute */
-	bool negative;
+	bool negative, debug_frame, wide;
 };
+
+/* Length and identifier of an entry, the latter ~0 for a CIE of .debug_frame. */
+static size_t begin_entry(struct cfi_build *b, bool wide)
+{
+	size_t entry = b->n;
+	if (wide)
+		cfi_put(b, 0xffffffff, 4);
+	cfi_put(b, 0, wide ? 8 : 4);
+	return entry;
+}
+
+static void end_entry(struct cfi_build *b, size_t entry, bool wide)
+{
+	cfi_close(b, wide ? entry + 8 : entry); /* four bytes before what it is the length of */
+	if (!wide)
+		return;
+	memcpy(b->at + entry + 4, b->at + entry + 8, 4);
+	memset(b->at + entry + 8, 0, 4);
+}
 
 /* A section of one entry of HIGH bytes, whose CFA is 8 more from the second byte on; *low: where.
  */
 static struct cfi_section by_hand(struct cfi_build *b, const struct shape *sh, uint64_t *low)
 {
 	*b = (struct cfi_build){ 0 };
-	cfi_put(b, 0, 8);
+	begin_entry(b, sh->wide);
+	cfi_put(b, sh->debug_frame ? UINT64_MAX : 0, sh->wide ? 8 : 4);
 	cfi_put(b, sh->version, 1);
 	for (size_t i = 0; i <= strlen(sh->letters); i++)
 		cfi_put(b, (uint8_t)sh->letters[i], 1);
@@ -323,11 +345,10 @@ static struct cfi_section by_hand(struct cfi_build *b, const struct shape *sh, u
 	b->at[size] = sh->letters[0] == 'z' ? (uint8_t)(b->n - size - 1) : b->at[size];
 	memcpy(b->at + b->n, x86_start, sizeof(x86_start));
 	b->n += sizeof(x86_start);
-	cfi_close(b, 0);
+	end_entry(b, 0, sh->wide);
 
-	size_t entry = b->n;
-	cfi_put(b, 0, 4);
-	cfi_put(b, b->n, 4);
+	size_t entry = begin_entry(b, sh->wide);
+	cfi_put(b, sh->debug_frame ? 0 : b->n, sh->wide ? 8 : 4);
 	const uint64_t bases[] = { 0, CFI_ADDR + b->n, TEXT, DATA, 0, 0 };
 	*low = bases[sh->encoding >> 4] + (sh->negative ? -UINT64_C(0x100) : 0x4000);
 	put_pointer(b, sh->encoding, sh->negative);
@@ -335,8 +356,9 @@ static struct cfi_section by_hand(struct cfi_build *b, const struct shape *sh, u
 	cfi_put(b, HIGH, width[sh->encoding & 0xf]);
 	cfi_put(b, 0, sh->letters[0] == 'z');
 	cfi_put(b, 0x100e41, 3);
-	cfi_close(b, entry);
+	end_entry(b, entry, sh->wide);
 	struct cfi_section s = cfi_finish(b, &machine_x86_64);
+	s.debug_frame = sh->debug_frame;
 	s.text_base = TEXT;
 	s.data_base = DATA;
 	return s;
@@ -376,6 +398,10 @@ static void test_entries(void)
 		OK(is_read(&(struct shape){ versions[i], 8, 0, "eh", 0, false }));
 		OK(!is_read(&(struct shape){ versions[i], 8, 0, "R", 0, false }));
 	}
+	for (int i = 0; i < 4; i++) {
+		struct shape sh = { 4, 8, 0, "", 0, .debug_frame = i & 1, .wide = i & 2 };
+		OK(is_read(&sh));
+	}
 	OK(!is_read(&(struct shape){ 2, 8, 0, "", 0, false }));
 	OK(!is_read(&(struct shape){ 4, 4, 0, "", 0, false }));
 	OK(!is_read(&(struct shape){ 4, 8, 1, "", 0, false }));
@@ -404,6 +430,27 @@ static void test_sections(void)
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		OK(unwind_table_find(t, wanted[i].addr)->cfa_offset == wanted[i].cfa);
 	OK(!unwind_table_new(s, 0));
+	unwind_table_free(t);
+}
+
+/* What is too small for a function belongs to the one before. */
+static void test_gaps(void)
+{
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x31, BYTES(0x0e, 16));
+	cfi_fde(&b, 0x4040, 0x30, BYTES(0x0e, 24)); /* 15 bytes later */
+	cfi_fde(&b, 0x4080, 0x30, BYTES(0x0e, 32)); /* 16 */
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	struct unwind_table *t = unwind_table_new(&s, 1);
+	OK(unwind_table_find(t, 0x4030)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x4031)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x403f)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x4040)->cfa_offset == 24);
+	OK(unwind_table_find(t, 0x4070)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_find(t, 0x407f)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_find(t, 0x4080)->cfa_offset == 32);
 	unwind_table_free(t);
 }
 
@@ -582,6 +629,7 @@ int main(int argc, char **argv)
 	test_header();
 	test_entries();
 	test_sections();
+	test_gaps();
 	test_files();
 #ifdef __x86_64__
 	struct compared c = { 0 };

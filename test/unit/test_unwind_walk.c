@@ -331,6 +331,53 @@ static void test_walks(void)
 	unwind_table_free(c.table);
 }
 
+/* "push %rbp; mov %rsp, %rbp" at 0x5500, and a system call for signal handlers at 0x5600. */
+static size_t code_at(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	static const uint8_t push[] = { 0x55, 0x48, 0x89, 0xe5 };
+	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	(void)arg;
+	for (size_t i = 0; i < size; i++, addr++) {
+		ret[i] = 0x90;
+		if (addr - 0x5500 < sizeof(push))
+			ret[i] = push[addr - 0x5500];
+		if (addr - 0x5600 < sizeof(sigreturn))
+			ret[i] = sigreturn[addr - 0x5600];
+	}
+	return size;
+}
+
+/* Code without a table is looked at: the start of a function, what a handler returns to. */
+static void test_walks_by_code(void)
+{
+	uint64_t stack[64] = { 0x1110, 0x1110, 0, 0x1110 }, pcs[64];
+	struct code c = { .table = table_of_two() };
+	struct unwinder *u =
+		unwinder_new(&(struct unwinder_opts){ .find = find, .code = code_at, .arg = &c });
+	static const struct {
+		uint64_t pc;
+		size_t return_at;
+	} wanted[] = { { 0x5500, 0 }, { 0x5501, 1 }, { 0x5504, 3 } }; /* by sp, sp, fp */
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t k = 0; k < 4; k++)
+			stack[k] = k == wanted[i].return_at ? 0x1110 : k == 2 ? 0x8040 : 0x9999;
+		struct unwind_walk w = walk(u, stack, 64, wanted[i].pc, pcs, 64);
+		OK(w.end == UNWIND_COMPLETE && w.n == 2 && pcs[1] == 0x1110 && w.guessed == 1);
+	}
+	stack[0] = 0x8010; /* of 0x1010, which returns to the system call */
+	stack[1] = 0x5600;
+	const struct machine *m = &machine_x86_64;
+	uint64_t *frame = stack + 2;
+	frame[m->signal[m->sp] / 8] = 0x8100;
+	frame[m->signal_pc / 8] = 0x1110;
+	struct unwind_walk w = walk(u, stack, 64, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.n == 3 && pcs[1] == 0x5600 && pcs[2] == 0x1110 &&
+	   !w.guessed);
+	OK(w.top == 0x8100);
+	unwinder_free(u);
+	unwind_table_free(c.table);
+}
+
 /* ---- this process ---- */
 
 #ifdef __x86_64__
@@ -467,6 +514,7 @@ int main(void)
 	test_guesses();
 	test_perf_registers();
 	test_walks();
+	test_walks_by_code();
 #ifdef __x86_64__
 	test_own_stack();
 #endif
