@@ -94,6 +94,10 @@ static void test_expressions(void)
 	       "0: plt 11 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x1c),
 	       "0: none");
+	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22),
+	       "0: plt 0 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x40, 0x2a, 0x33, 0x24, 0x22),
+	       "0: none");
 	/* what is saved, relative to the same place in memory, and to another one */
 	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x78, 0x06, 0x09, 0xf0, 0x22),
 	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
@@ -134,6 +138,10 @@ static void test_limits(void)
 	OK_STR(X86(0x0f, 0x7f, 0x77), "0: none"); /* a block longer than the entry */
 	OK_STR(X86(0x0e, 0xff, 0xff, 0xff, 0xff, 0x7f), "0: none"); /* more than a row can say */
 	OK_STR(X86(0x86, 0xff, 0xff, 0x7f), "0: sp+8 ra=[cfa-8] fp=?");
+	OK_STR(X86(0x0f, 6, 0x77, 0x80, 0x80, 0x80, 0x80, 0x08), "0: none");    /* sp + 2^31 */
+	OK_STR(X86(0x0f, 7, 0x77, 0, 0x06, 0x23, 0xc0, 0xb8, 0x02), "0: none"); /* [sp] + 40000 */
+	OK_STR(X86(0x0c, 15, 0), "0: r15+0 ra=[cfa-8]");
+	OK_STR(X86(0x0c, (uint8_t)machine_x86_64.n_registers, 0), "0: none");
 	/* moving out of the function ends it */
 	OK_STR(X86(0x41, 0x0e, 16, 0x04, 0, 0, 0, 1, 0x0e, 24),
 	       "0: sp+8 ra=[cfa-8]\n1: sp+16 ra=[cfa-8]");
@@ -272,6 +280,40 @@ static void test_header(void)
 	OK(row.flags == UNWIND_SIGNAL);
 	s.hdr_size = 20; /* the table has eight pairs, and room for one */
 	OK(cfi_find(&s, 0x4010, &f) && !cfi_find(&s, 0x4110, &f));
+}
+
+/* A segment in memory with both sections, whose sizes may be wrong. */
+static void test_segment(void)
+{
+	enum { HDR = 0x800, HDR_SIZE = 20, SIZE = HDR + HDR_SIZE };
+	static struct cfi_build b;
+	struct cfi_build h = { 0 };
+	struct cfi_section s;
+	struct cfi_fde f;
+	uint8_t segment[SIZE] = { 0 };
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x40, BYTES(0));
+	memcpy(segment, b.at, b.n);
+	cfi_put(&h, 0x3b031b01, 4);
+	cfi_put(&h, (uint64_t) - (HDR + 4), 4);
+	cfi_put(&h, 1, 4);
+	cfi_put(&h, 0x4000 - (CFI_ADDR + HDR), 4);
+	cfi_put(&h, b.fdes[0] - HDR, 4);
+	memcpy(segment + HDR, h.at, HDR_SIZE);
+	const struct machine *m = &machine_x86_64;
+	OK(cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	OK(s.data == segment && s.addr == CFI_ADDR && s.size == SIZE && s.machine == m);
+	OK(cfi_find(&s, 0x403f, &f) && f.low == 0x4000 && !cfi_find(&s, 0x4040, &f));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE + 1, &s));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + SIZE + 1, 0, &s));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR - 8, HDR_SIZE, &s));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, 7, &s));
+	segment[HDR] = 2; /* another version */
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	segment[HDR] = 1;
+	segment[HDR + 6] = 1; /* the entries are elsewhere */
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
 }
 
 /* ---- entries by hand ---- */
@@ -627,6 +669,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		test_foreign_objects(argv[1]);
 	test_header();
+	test_segment();
 	test_entries();
 	test_sections();
 	test_gaps();
