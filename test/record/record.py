@@ -39,7 +39,6 @@ class Box:
     def __init__(self, build):
         self.kin = os.path.join(os.path.abspath(build), 'kin')
         self.folder = tempfile.mkdtemp(prefix='kin-record-')
-        os.umask(0o022)  # other users run the programs, too
         os.chmod(self.folder, 0o777)
         self.env = {**os.environ, 'HOME': self.folder, 'LC_ALL': 'C'}
         self.env.pop('XDG_CACHE_HOME', None)
