@@ -674,7 +674,7 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
 	struct object_file *file = g->objects[f->object].file;
-	return !f->name && file && object_place(file, look_at(g, frame), false, ret);
+	return !f->name && file && object_place(file, look_at(g, frame), NULL, ret);
 }
 
 size_t program_n_troubles(const struct program *g) { return g->troubles.n; }
