@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "formats/saved.h"
 #include "input/input.h"
 #include "input/window.h"
 
@@ -47,7 +48,7 @@ static struct kin_error *cut_off(const struct gmon *g, const char *what)
 
 static struct kin_error *unexpected_end(const struct gmon *g, const char *what)
 {
-	return err_gnu(cut_off(g, what), true, "%s: unexpected end of file", g->w->b.name);
+	return err_about(cut_off(g, what), (struct err_facts){ ERR_CUT_OFF, g->w->b.name });
 }
 
 static struct kin_error *damaged(const struct gmon *g, const char *what)
@@ -63,12 +64,8 @@ static struct kin_error *damaged(const struct gmon *g, const char *what)
 
 static struct kin_error *check_histogram(struct gmon *g, struct histogram *h)
 {
-	if (g->o->gnu) {
-		const struct histogram *first = profile_first_histogram(g->into);
-		if (first)
-			h->rate = first->rate; /* GNU takes the first and ignores the others */
-		return profile_check_histogram(g->into, h);
-	}
+	if (input_rules(g->o)->gmon.check)
+		return input_rules(g->o)->gmon.check(g->into, h);
 	if (h->low > h->high)
 		return damaged(g, "a histogram ends before it starts");
 	if (h->n > h->high - h->low)
@@ -122,11 +119,13 @@ static struct kin_error *read_histogram(struct gmon *g)
 	if ((err = check_histogram(g, &h)))
 		return err;
 	if (h.n > window_left(g->w) / 2)
-		return err_gnu(cut_off(g, "histogram"), true,
-			       "%s: unexpected EOF after reading %ju of %u samples", g->w->b.name,
-			       (uintmax_t)window_left(g->w) / 2, h.n);
+		return err_about(cut_off(g, "histogram"),
+				 (struct err_facts){ .code = ERR_CUT_SAMPLES,
+						     .subject = g->w->b.name,
+						     .first = window_left(g->w) / 2,
+						     .second = h.n });
 	if (h.low > h.high)
-		h.high = h.low; /* GNU keeps it, and finds no symbol in it */
+		h.high = h.low; /* as the rules may have it: no symbol is in it */
 	if ((err = profile_begin_histogram(g->into, h, &i)))
 		return err_wrap(err, "%s: at offset %#jx", g->w->b.name, (uintmax_t)g->record);
 	g->source->n_histograms++;
@@ -196,14 +195,13 @@ static bool read_pair(struct gmon *g, uint64_t *first, uint64_t *second)
 	return true;
 }
 
-/* Version 0 tells where in the source each block is, too. GNU reads it as its own host would have
- * written it, whatever the target. */
+/* Version 0 tells where in the source each block is, too. */
 static bool read_old_block(struct gmon *g, struct block *ret)
 {
 	const struct gmon before = *g;
 	bool swap = g->w->b.swap;
 
-	if (g->o->gnu) {
+	if (input_rules(g->o)->gmon.host_blocks) {
 		g->word = sizeof(long);
 		g->w->b.swap = false;
 	}
@@ -226,16 +224,15 @@ static struct kin_error *read_blocks(struct gmon *g)
 		return unexpected_end(g, "basic-block counts");
 	g->w->b.pos++; /* tag */
 	uint32_t n = bytes_u32(&g->w->b);
-	/* GNU turns this number round once more: what another byte order wrote it cannot read. */
-	if (g->o->gnu && g->w->b.swap)
+	if (input_rules(g->o)->gmon.host_counts && g->w->b.swap)
 		n = bswap_32(n);
 	if (old)
 		skip_string(g->w);
 	for (uint32_t i = 0; i < n; i++) {
 		struct block block = { 0 };
 		if (!(old ? read_old_block(g, &block) : read_pair(g, &block.addr, &block.count)))
-			return err_gnu(cut_off(g, "basic-block counts"), false, "%s: %s",
-				       g->w->b.name, strerror(0));
+			return err_about(cut_off(g, "basic-block counts"),
+					 (struct err_facts){ ERR_CUT_BLOCKS, g->w->b.name });
 		profile_add_block(g->into, block);
 	}
 	profile_add_block_record(g->into);
@@ -245,8 +242,8 @@ static struct kin_error *read_blocks(struct gmon *g)
 
 static struct kin_error *bad_tag(const struct gmon *g, uint8_t tag)
 {
-	return err_gnu(damaged(g, "no such kind of record"), true,
-		       "%s: found bad tag %d (file corrupted?)", g->w->b.name, tag);
+	return err_about(damaged(g, "no such kind of record"),
+			 (struct err_facts){ ERR_RECORD, g->w->b.name, .first = tag });
 }
 
 static struct kin_error *read_records(struct gmon *g)
@@ -280,7 +277,7 @@ static struct kin_error *read_header(struct gmon *g)
 
 	if (window_need(g->w, HEADER) < HEADER) {
 		err = cut_off(g, "header");
-		return err_gnu(err, false, "%s: file too short to be a gmon file", b->name);
+		return err_about(err, (struct err_facts){ ERR_NO_DATA, b->name });
 	}
 	b->pos += MAGIC;
 	uint32_t version = bytes_u32(b);
@@ -291,8 +288,7 @@ static struct kin_error *read_header(struct gmon *g)
 			"%s: gmon.out of version %u, known are 0 and 1; or the executable is of "
 			"another byte order",
 			b->name, version);
-		return err_gnu(err, true, "file `%s' has unsupported version %d", b->name,
-			       (int)version);
+		return err_about(err, (struct err_facts){ ERR_VERSION, b->name, .first = version });
 	}
 	g->source->version = (int)version;
 	return NULL;
@@ -319,4 +315,24 @@ static struct kin_error *read_gmon(struct bytes all, const struct input_opts *o,
 	return stream_gmon(&w, o, into, source);
 }
 
-const struct reader gmon_reader = { "gmon", probe, read_gmon, stream_gmon };
+static struct kin_error *write_gmon(struct kin_profile *profile, const struct kin_export_opts *opts,
+				    FILE *out)
+{
+	(void)opts;
+	return saved_write(profile, "gmon.out", out);
+}
+
+const struct format gmon_format = {
+	.about = { .name = "gmon",
+		   .what = "gmon.out of GNU gprof",
+		   .endings = (const char *const[]){ ".gmon", NULL },
+		   .is_read = true,
+		   .is_written = true,
+		   .is_recorded = true,
+		   .is_binary = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe,
+	.read = read_gmon,
+	.stream = stream_gmon,
+	.write = write_gmon,
+};
