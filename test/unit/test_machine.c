@@ -21,6 +21,11 @@ static void test_find(void)
 	OK(machine_find(EM_RISCV) == &machine_riscv64);
 	OK(!machine_find(EM_S390) && !machine_find(EM_NONE) && !machine_find(0x10000 | EM_X86_64));
 	OK(machine_by_name("riscv64") == &machine_riscv64 && !machine_by_name("i386"));
+	for (size_t i = 0; i < N_OF(walked); i++)
+		OK(machine_by_registers(walked[i]->perf_mask) == walked[i]);
+	OK(machine_by_registers(UINT64_MAX) == &machine_aarch64);
+	OK(!machine_by_registers(0) && !machine_by_registers(0xffff));
+	OK(machine_native() == machine_by_name(KIN_MACHINE));
 	OK(!machine_by_name("ppc64le") && !machine_by_name(""));
 }
 
