@@ -81,6 +81,14 @@ bool unit_is_repeated(const struct object_lines *l, size_t unit, enum line_rules
 /* The sequences of its line table, in the table's order, appended to *ret. */
 void unit_sequences(struct object_lines *l, size_t unit, struct dwarf_ranges *ret);
 
+/* Where rows of its line table begin within the range, appended to *ret. */
+struct row_starts { /* a VEC */
+	uint64_t *at;
+	size_t n, cap;
+};
+void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
+	       struct row_starts *ret);
+
 /* The run that holds addr; NULL if none does. */
 static inline const struct line_run *run_at(const struct run_list *r, uint64_t addr)
 {
