@@ -255,7 +255,10 @@ static char *relative_path(const char *path)
 	char folder[4096];
 	size_t n = getcwd(folder, sizeof(folder)) ? strlen(folder) : 0;
 	bool below = n > 1 && !strncmp(path, folder, n) && path[n] == '/';
-	return xprintf("%s", below ? path + n + 1 : path);
+	path = below ? path + n + 1 : path;
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	return xprintf("%s", path);
 }
 
 /* The first line of each function that was seen running. */
@@ -330,21 +333,24 @@ static const char *what_lacks(const struct check *k)
 
 static void note_scope(struct check *k)
 {
-	double before = property(k, "total_before"), after = property(k, "total_after");
-	double least = property(k, "certain_growth"), growth = after / before - 1;
+	const size_t *n = k->found.checked;
+	double growth = property(k, "total_after") / property(k, "total_before") - 1;
+	double least = property(k, "certain_growth");
 	if (k->counted)
-		findings_note(&k->found, xprintf("calls of %zu functions",
-						 k->found.checked[FINDING_CALLS]));
+		findings_note(&k->found, xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
+						 n[FINDING_CALLS] == 1 ? "" : "s"));
 	else if (!k->s->check.calls.off)
 		findings_note(&k->found, xprintf("calls were not checked: they were not counted"));
-	if (k->timed && before > 0)
-		findings_note(&k->found,
-			      xprintf("time of %zu functions; total %+.2f %% (%+.2f to %+.2f %%)",
-				      k->found.checked[FINDING_TIME], 100 * growth, 100 * least,
-				      100 * (2 * growth - least)));
+	if (k->timed)
+		findings_note(&k->found, xprintf("time of %zu function%s checked", n[FINDING_TIME],
+						 n[FINDING_TIME] == 1 ? "" : "s"));
 	else if (!k->s->check.time.off)
 		findings_note(&k->found, xprintf("time was not checked: it takes repetitions on "
 						 "both sides, kin record -r 10"));
+	if (n[FINDING_TOTAL])
+		findings_note(&k->found,
+			      xprintf("total: time %+.2f %% (%+.2f to %+.2f %%)", 100 * growth,
+				      100 * least, 100 * (2 * growth - least)));
 }
 
 static void check_table(struct check *k)

@@ -411,13 +411,10 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 	const struct comparison *c = d->c;
 	bool together = c->repeats.together[BEFORE] || c->repeats.together[AFTER];
 	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled;
-	if (comparison_is_repeated(c) && together)
-		table_note(t, "all runs of a recording are of one stretch of time: that another "
-			      "one may differ as single runs do is in the intervals. kin compare "
-			      "takes turns, and needs less room");
-	else if (comparison_is_repeated(c) && !c->repeats.paired)
-		table_note(t, "what the machine did otherwise in all the time of the one is in the "
-			      "change, and not in its interval: kin compare takes turns");
+	if (comparison_is_repeated(c) && !c->repeats.paired && together)
+		table_note(t, "they were not recorded in turns: that another stretch of time may "
+			      "differ as single runs do is in the intervals. kin compare takes turns, "
+			      "and needs less room");
 	else if (!comparison_is_repeated(c) && sampled)
 		table_note(t, "the total has no interval: what of its change is chance only "
 			      "repetitions say. kin compare, or kin record -r 10");

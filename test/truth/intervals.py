@@ -149,8 +149,7 @@ def stretches(kin, folder, percent, runs, score):
             for side in ('before', 'after'):
                 os.mkdir(os.path.join(part, side))
                 for name in names[at:at + runs]:
-                    os.link(os.path.join(folder, side, name), os.path.join(part, side, name)) if False else shutil.copy(
-                        os.path.join(folder, side, name), os.path.join(part, side, name))
+                    shutil.copy(os.path.join(folder, side, name), os.path.join(part, side, name))
             score.add(compare(kin, part), percent)
 
 
@@ -167,14 +166,12 @@ def main():
     kin = os.path.abspath(os.path.join(args.build, 'kin'))
     lines = ['| machine | comparisons | total | functions >= 5 % | smaller | a function, equal | any, equal |',
              '|---|---|---|---|---|---|---|']
-    for name, model in MACHINES.items():
-        lines.append(simulate(kin, model, 10, args.pairs).row(name))
-        print(lines[-1], flush=True)
     drifting = list(MACHINES.values())[2]
-    lines.append(simulate(kin, drifting, 4, args.pairs).row('drifting, 4 pairs of runs instead of 10'))
-    print(lines[-1], flush=True)
-    lines.append(simulate(kin, drifting, 10, args.pairs, in_turns=False).row(BETWEEN))
-    print(lines[-1], flush=True)
+    made = [(name, model, 10, True) for name, model in MACHINES.items()]
+    made += [('drifting, 4 pairs of runs instead of 10', drifting, 4, True), (BETWEEN, drifting, 10, False)]
+    for name, model, runs, in_turns in made if args.pairs else []:
+        lines.append(simulate(kin, model, runs, args.pairs, in_turns).row(name))
+        print(lines[-1], flush=True)
     if args.real:
         folder = args.keep or tempfile.mkdtemp()
         os.makedirs(folder, exist_ok=True)
