@@ -24,6 +24,7 @@ const struct command *const commands[] = {
 	&check_command,
 	&order_command,
 	&script_command,
+	&export_command,
 	&info_command,
 	&merge_command,
 	&gprof_command,

@@ -143,16 +143,7 @@ const struct opt_group part_options = {
 		OPTION_BY("a section for each thread, process, run (of kin record -r), event or "
 			  "object"),
 		OPTIONS_OF_PARTS,
-		{ OPT_SPAN, 0, "time", "SPAN",
-		  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "
-		  "first sample), 10%-20%, or 10%/2 (the second tenth)",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_THREADS_LIST, 0, "tid", "THREADS", "the same as --thread, for each of a list",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",
-		  NULL, COMPLETE_NOTHING },
+		OPTIONS_OF_PART_LISTS,
 		{ 0 },
 	},
 };

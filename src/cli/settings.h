@@ -143,6 +143,34 @@ enum {
 			NULL, COMPLETE_NOTHING                                                     \
 	}
 
+#define OPTIONS_OF_PART_LISTS                                                                      \
+	{ OPT_SPAN,                                                                                \
+	  0,                                                                                       \
+	  "time",                                                                                  \
+	  "SPAN",                                                                                  \
+	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the first "    \
+	  "sample), 10%-20%, or 10%/2 (the second tenth)",                                         \
+	  NULL,                                                                                    \
+	  COMPLETE_NOTHING },                                                                      \
+		{ OPT_THREADS_LIST,                                                                \
+		  0,                                                                               \
+		  "tid",                                                                           \
+		  "THREADS",                                                                       \
+		  "the same as --thread, for each of a list",                                      \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+		{ OPT_COMMS_LIST,                                                                  \
+		  0,                                                                               \
+		  "comms",                                                                         \
+		  "NAMES",                                                                         \
+		  "the same as --comm, for each of a list",                                        \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+	{                                                                                          \
+		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",  \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+
 /* "tid,comm,dso,sym" for --by thread: keys of rows that are apart for each part. `sort`: the other
  * keys; NULL: `usual`. The caller frees it. */
 char *settings_keys_by(const char *by, const char *sort, const char *usual);

@@ -22,7 +22,7 @@ import perf_words
 from chance import best, deviation
 from tap import Tap
 
-LIMIT = 120  # seconds for one command: the machine may be busy
+LIMIT = 300  # seconds for one command: the machine may be busy
 NOBODY = 65534
 FULL = bool(os.environ.get('KIN_FULL'))
 
@@ -58,6 +58,13 @@ class Box:
         p = self.popen(*words, **more)
         p.out, p.err = p.communicate(timeout=LIMIT)
         return p
+
+    def opens_to(self, user):
+        """Whether another user may run kin where it was built."""
+        try:
+            return self.run(self.kin, '--version', user=user).returncode == 0
+        except PermissionError:
+            return False
 
     def record(self, *words, **more):
         return self.run(self.kin, 'record', *words, **more)
@@ -123,10 +130,12 @@ def test_attribution(tap, box):
     strict, folded = box.run(box.kin, 'info', '--strict', 'none.kin'), box.run(box.kin, 'script', '--folded', 'none.kin').out
     tap.ok(sampled(p.err)[1] < 5 and strict.returncode == 1 and ';[cut];' in folded,
            '-g fp, a program without frame pointers: stacks are cut, and in doubt', p.err + strict.err + folded)
-    p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
-    strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
-    tap.ok(sampled(p.err)[1] > 98 and strict.returncode == 0, '-g fp, a program with them: stacks are complete',
-           p.err + strict.err)
+    def trusted():
+        p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
+        strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
+        return sampled(p.err)[1] > 98 and strict.returncode == 0, p.err + strict.err
+    passed, said = best(trusted)  # lost ticks are in doubt, too
+    tap.ok(passed, '-g fp, a program with them: stacks are complete', said)
     tap.ok(sampled(box.record('./fast', 'spin', '400').err)[1] >= 98, 'stacks of optimised code are complete')
 
     def counted():
@@ -446,6 +455,9 @@ def test_files(tap, box):
 def test_unprivileged(tap, box):
     if os.geteuid():
         tap.skip('another user', 'not root: all of the above was')
+        return
+    if not box.opens_to(NOBODY):
+        tap.skip('another user', f'NOT TESTED: nobody else may run {box.kin}')
         return
     folder = os.path.join(box.folder, 'theirs')
     os.mkdir(folder)
