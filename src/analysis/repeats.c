@@ -2,8 +2,8 @@
  *
  * Variances are the larger of two: what the values say (with few degrees of freedom), and what
  * sampling makes at least (which is known, so with any number of them). The degrees of freedom of
- * the result are Satterthwaite's: a part that is known loses none. Coverage of the 95 % intervals is
- * between 93 and 98 % for any ratio of the two, and from 2 degrees of freedom on. */
+ * the result are Satterthwaite's: a part that is known loses none. Coverage of the 95 % intervals
+ * is between 93 and 98 % for any ratio of the two, and from 2 degrees of freedom on. */
 #include "analysis/repeats.h"
 
 #include <math.h>

@@ -16,7 +16,8 @@
 #include "kin/table.h"
 
 static const char *const description[] = {
-	"Holds FILE (profile.kin if none is named), or COMMAND, which is run and recorded for that, "
+	"Holds FILE (profile.kin if none is named), or COMMAND, which is run and recorded for "
+	"that, "
 	"against BASELINE, and exits with 1 if it has become slower. Both may be directories of "
 	"recordings, as of kin compare -o. Where BASELINE counts calls COMMAND is run under kin "
 	"run, else under kin record.",
@@ -31,7 +32,8 @@ static const char *const description[] = {
 };
 
 static const char exit_status[] =
-	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is wrong, 3 "
+	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is wrong, "
+	"3 "
 	"if there is no data, it is of something else, could not be read, or is in doubt with "
 	"--strict.";
 
@@ -84,8 +86,8 @@ static const struct opt_group result_options = {
 };
 
 static const struct opt_group *const options[] = {
-	&check_options,   &run_options,    &input_options,   &names_options,
-	&inline_options,  &result_options, &general_options, NULL,
+	&check_options,  &run_options,    &input_options,   &names_options,
+	&inline_options, &result_options, &general_options, NULL,
 };
 
 /* ---- the command line ---- */
@@ -147,9 +149,9 @@ struct check {
 };
 
 enum { BEFORE, AFTER, RELATIVE, LOW, HIGH, P_LIMIT, CALLS, MORE_CALLS, GROWTH, NAME, N_KEYS };
-static const char *const keys[N_KEYS] = { "before",	      "after",	     "relative", "low",
-					      "high",	      "p_limit",     "calls_before",
-					      "calls_after",  "calls_growth", "name" };
+static const char *const keys[N_KEYS] = { "before",       "after",   "relative",     "low",
+					  "high",         "p_limit", "calls_before", "calls_after",
+					  "calls_growth", "name" };
 
 static bool is_asked_for(const struct check *k, const char *name)
 {
@@ -227,7 +229,8 @@ static void check_rows(struct check *k)
 	struct kin_row row;
 	for (kin_table_rewind(k->table); kin_table_next(k->table, &row);) {
 		const struct kin_cell *c = row.cells;
-		bool calls = c[CALLS].type == KIN_CELL_COUNT && c[MORE_CALLS].type == KIN_CELL_COUNT;
+		bool calls =
+			c[CALLS].type == KIN_CELL_COUNT && c[MORE_CALLS].type == KIN_CELL_COUNT;
 		bool times = c[BEFORE].type != KIN_CELL_NONE && c[AFTER].type != KIN_CELL_NONE;
 		k->common += calls || times;
 		if (c[NAME].type != KIN_CELL_TEXT || !is_asked_for(k, c[NAME].text))
@@ -326,7 +329,8 @@ static const char *what_lacks(const struct check *k)
 	if (time->given && !time->off && !any)
 		return "--time: there are no samples";
 	if (!k->counted && !k->timed)
-		return "neither are calls counted nor runs repeated: there is nothing to go by. kin "
+		return "neither are calls counted nor runs repeated: there is nothing to go by. "
+		       "kin "
 		       "record -r 10, or kin run";
 	return NULL;
 }
@@ -337,8 +341,9 @@ static void note_scope(struct check *k)
 	double growth = property(k, "total_after") / property(k, "total_before") - 1;
 	double least = property(k, "certain_growth");
 	if (k->counted)
-		findings_note(&k->found, xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
-						 n[FINDING_CALLS] == 1 ? "" : "s"));
+		findings_note(&k->found,
+			      xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
+				      n[FINDING_CALLS] == 1 ? "" : "s"));
 	else if (!k->s->check.calls.off)
 		findings_note(&k->found, xprintf("calls were not checked: they were not counted"));
 	if (k->timed)
@@ -397,9 +402,10 @@ static int check(const struct settings *s, const struct sides *sides)
 		check_table(&k);
 	else
 		add(&k, FINDING_ERROR, NULL, xprintf("the recordings could not be compared"));
-	bool error = status || (k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR);
+	bool error =
+		status || (k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR);
 	int ret = status == EXIT_USAGE ? EXIT_USAGE
-		  : error	       ? EXIT_INCOMPARABLE
+		  : error              ? EXIT_INCOMPARABLE
 		  : k.found.at.n       ? EXIT_SLOWER
 				       : EXIT_OK;
 	if (write_findings(&k, ret))
@@ -446,8 +452,7 @@ static int run_check(const struct settings *s, char *const *command)
 		turns.counts = !s->check.calls.off && counts_calls(s, &sides);
 		status = turns_run(&turns, &sides);
 	} else {
-		sides_take(&sides, SIDE_AFTER,
-			   s->data.at.n > 1 ? s->data.at.at[1] : "profile.kin");
+		sides_take(&sides, SIDE_AFTER, s->data.at.n > 1 ? s->data.at.at[1] : "profile.kin");
 	}
 	if (status == TURNS_DONE)
 		status = check(s, &sides);

@@ -271,9 +271,8 @@ static void write_junit(const struct findings *f, struct sink *s)
 	for (int i = 0; i < FINDING_ERROR; i++) {
 		if (!f->checked[i] || failed[i])
 			continue;
-		snprintf(text, sizeof(text),
-			 "  <testcase classname=\"kin.%s\" name=\"%s\"/>\n", kinds[i],
-			 i == FINDING_TOTAL ? "all together" : "each function");
+		snprintf(text, sizeof(text), "  <testcase classname=\"kin.%s\" name=\"%s\"/>\n",
+			 kinds[i], i == FINDING_TOTAL ? "all together" : "each function");
 		sink_str(s, text);
 	}
 	sink_str(s, "</testsuite>\n");

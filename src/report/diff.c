@@ -113,7 +113,8 @@ enum {
 				  .hidden = true },                                                \
 		[CALLS_GROWTH] = { .key = "calls_growth",                                          \
 				   .title = "more calls",                                          \
-				   .help = "by what share of the most calls in a recording before " \
+				   .help = "by what share of the most calls in a recording "       \
+					   "before "                                               \
 					   "the fewest after are more",                            \
 				   .type = KIN_CELL_SHARE,                                         \
 				   .hidden = true,                                                 \
@@ -250,8 +251,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	c[CALLS_BEFORE] = b->calls > 0 ? cell_count((uint64_t)(b->calls + 0.5)) : cell_none();
 	c[CALLS_AFTER] = a->calls > 0 ? cell_count((uint64_t)(a->calls + 0.5)) : cell_none();
 	if (b->calls > 0 && a->calls > 0)
-		c[CALLS_GROWTH] =
-			cell_share((double)a->least_calls / (double)b->most_calls - 1);
+		c[CALLS_GROWTH] = cell_share((double)a->least_calls / (double)b->most_calls - 1);
 	set_causes(d, c, l);
 	char *fate = fate_in_words(d, l->f);
 	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
@@ -412,9 +412,10 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 	bool together = c->repeats.together[BEFORE] || c->repeats.together[AFTER];
 	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled;
 	if (comparison_is_repeated(c) && !c->repeats.paired && together)
-		table_note(t, "they were not recorded in turns: that another stretch of time may "
-			      "differ as single runs do is in the intervals. kin compare takes turns, "
-			      "and needs less room");
+		table_note(t,
+			   "they were not recorded in turns: that another stretch of time may "
+			   "differ as single runs do is in the intervals. kin compare takes turns, "
+			   "and needs less room");
 	else if (!comparison_is_repeated(c) && sampled)
 		table_note(t, "the total has no interval: what of its change is chance only "
 			      "repetitions say. kin compare, or kin record -r 10");

@@ -13,15 +13,15 @@ static void spin(uint64_t n)
 #define FUNCTION(n)                                                                                \
 	__attribute__((noinline)) static void f##n(uint64_t unit)                                  \
 	{                                                                                          \
-		spin(unit * (n));                                                                  \
+		spin(unit *(n));                                                                   \
 		__asm__ volatile("");                                                              \
 	}
 /* clang-format off */
 FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7) FUNCTION(8)
 FUNCTION(9) FUNCTION(10) FUNCTION(11) FUNCTION(12) FUNCTION(13) FUNCTION(14) FUNCTION(15)
-/* clang-format on */
+	/* clang-format on */
 
-int main(int argc, char **argv)
+	int main(int argc, char **argv)
 {
 	double more = argc > 1 ? 1 + atof(argv[1]) / 100 : 1;
 	double ms = argc > 2 ? atof(argv[2]) : 200;
