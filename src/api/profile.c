@@ -353,7 +353,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			.target = p->target,
 			.symfs = o->symfs,
 			.details = o->details,
-			.trace_fields = o->trace_fields || o->details,
+			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};
 		how.branches = o->branches               ? INPUT_BRANCHES

@@ -211,6 +211,8 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 			run + 1, names[side], WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return false;
 	}
+	if (WEXITSTATUS(status) >= CHILD_FAILED && WEXITSTATUS(status) <= CHILD_NOT_FOUND)
+		return false; /* who was to run it has said why it could not */
 	if (*expected < 0)
 		*expected = WEXITSTATUS(status);
 	if (WEXITSTATUS(status) == *expected)
