@@ -7,6 +7,7 @@
 const struct command *const commands[] = {
 	&record_command,
 	&run_command,
+	&compare_command,
 	&cc_command,
 	&top_command,
 	&report_command,
@@ -22,6 +23,7 @@ const struct command *const commands[] = {
 	&diff_command,
 	&order_command,
 	&script_command,
+	&export_command,
 	&info_command,
 	&merge_command,
 	&gprof_command,

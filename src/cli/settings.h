@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "cli/opt.h"
 #include "cli/output.h"
 #include "kin/kin.h"
+#include "options/opt.h"
+#include "perf/perf_config.h"
 
 struct command;
 
@@ -43,17 +44,19 @@ struct settings {
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
 	char *call_graph;              /* owned */
-	struct arena config;           /* of what a file says */
+	struct perf_config config;     /* what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
 	unsigned about; /* enum kin_about */
 	bool only_about;
-	bool top_no_children; /* what a file says for kin top */
-	bool no_branches;     /* samples as they are, though branches were recorded */
+	bool no_branches; /* samples as they are, though branches were recorded */
 	/* "diff" only */
 	struct kin_diff_opts diff;
 };
+
+/* Reads what the user's file says; what is wrong there is a warning. */
+void settings_read_config(struct settings *s);
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
@@ -132,6 +135,34 @@ enum {
 			NULL, COMPLETE_NOTHING                                                     \
 	}
 
+#define OPTIONS_OF_PART_LISTS                                                                      \
+	{ OPT_SPAN,                                                                                \
+	  0,                                                                                       \
+	  "time",                                                                                  \
+	  "SPAN",                                                                                  \
+	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the first "    \
+	  "sample), 10%-20%, or 10%/2 (the second tenth)",                                         \
+	  NULL,                                                                                    \
+	  COMPLETE_NOTHING },                                                                      \
+		{ OPT_THREADS_LIST,                                                                \
+		  0,                                                                               \
+		  "tid",                                                                           \
+		  "THREADS",                                                                       \
+		  "the same as --thread, for each of a list",                                      \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+		{ OPT_COMMS_LIST,                                                                  \
+		  0,                                                                               \
+		  "comms",                                                                         \
+		  "NAMES",                                                                         \
+		  "the same as --comm, for each of a list",                                        \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+	{                                                                                          \
+		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",  \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+
 /* "tid,comm,dso,sym" for --by thread: keys of rows that are apart for each part. `sort`: the other
  * keys; NULL: `usual`. The caller frees it. */
 char *settings_keys_by(const char *by, const char *sort, const char *usual);
@@ -140,6 +171,8 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual);
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
+/* One option, for who reads its command line otherwise. False: error[] is set. */
+MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */

@@ -1,13 +1,14 @@
 /* data.c - the data files that GNU gprof 2.40 reads: gmon.out and those of BSD, whatever is no
  * gmon.out being taken for the latter. */
 #include "base/err.h"
+#include "formats/formats.h"
 #include "gnu/rules.h"
 #include "gnu/words.h"
 #include "input/input.h"
 
-static bool reads(const struct reader *reader)
+static bool reads(const struct format *format)
 {
-	return reader == &gmon_reader || reader == &bsd44_reader || reader == &bsd_reader;
+	return format == &gmon_format || format == &bsd44_format || format == &bsd_format;
 }
 
 /* The first rate is taken, and the others are ignored. */

@@ -194,4 +194,10 @@ static struct kin_error *read_bbout(struct bytes all, const struct input_opts *o
 	return f.err;
 }
 
-const struct reader bbout_reader = { "bb.out", probe, read_bbout, NULL };
+const struct format bbout_format = {
+	.about = { .name = "bb.out", .what = "counts of basic blocks, of gcc -a", .is_read = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe,
+	.is_vague = true,
+	.read = read_bbout,
+};

@@ -262,5 +262,17 @@ static struct kin_error *read_bsd(struct bytes all, const struct input_opts *o,
 	return read_arcs(&f);
 }
 
-const struct reader bsd44_reader = { "4.4BSD", probe_44bsd, read_bsd, NULL };
-const struct reader bsd_reader = { "BSD", probe_old, read_bsd, NULL };
+const struct format bsd44_format = {
+	.about = { .name = "4.4BSD", .what = "gmon.out of the BSDs since 4.4", .is_read = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe_44bsd,
+	.is_vague = true,
+	.read = read_bsd,
+};
+const struct format bsd_format = {
+	.about = { .name = "BSD", .what = "gmon.out of older BSDs", .is_read = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe_old,
+	.is_vague = true,
+	.read = read_bsd,
+};

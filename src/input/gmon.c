@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "formats/saved.h"
 #include "input/input.h"
 #include "input/window.h"
 
@@ -314,4 +315,24 @@ static struct kin_error *read_gmon(struct bytes all, const struct input_opts *o,
 	return stream_gmon(&w, o, into, source);
 }
 
-const struct reader gmon_reader = { "gmon", probe, read_gmon, stream_gmon };
+static struct kin_error *write_gmon(struct kin_profile *profile, const struct kin_export_opts *opts,
+				    FILE *out)
+{
+	(void)opts;
+	return saved_write(profile, "gmon.out", out);
+}
+
+const struct format gmon_format = {
+	.about = { .name = "gmon",
+		   .what = "gmon.out of GNU gprof",
+		   .endings = (const char *const[]){ ".gmon", NULL },
+		   .is_read = true,
+		   .is_written = true,
+		   .is_recorded = true,
+		   .is_binary = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe,
+	.read = read_gmon,
+	.stream = stream_gmon,
+	.write = write_gmon,
+};

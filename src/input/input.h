@@ -1,6 +1,6 @@
 /* input.h - files of every known format into one profile.
  *
- * A reader per format, all with the shape of struct reader. Which byte order and pointer size a
+ * Formats are in formats/formats.h. Which byte order and pointer size a
  * gmon.out has is not in the file: it comes from the executable, in struct input_target. */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H
@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/bytes.h"
+#include "formats/formats.h"
 #include "profile/profile.h"
 
 struct input_target {  /* what the data was collected on */
@@ -37,9 +38,8 @@ struct bsd_header {
 	bool is_44bsd;
 	size_t size; /* bytes of header */
 };
-struct reader;
 struct input_rules {
-	bool (*reads)(const struct reader *reader); /* a format; NULL: all */
+	bool (*reads)(const struct format *format); /* NULL: all */
 	size_t shortest;                            /* what has fewer bytes is no data */
 	bool stops;       /* reading ends at the first error, and a file with one is not told of */
 	bool plain_paths; /* a directory is not the files in it, and a pattern is a name */
@@ -82,20 +82,6 @@ static inline const struct input_rules *input_rules(const struct input_opts *o)
 	static const struct input_rules ours;
 	return o->rules ? o->rules : &ours;
 }
-
-struct reader {
-	const char *name; /* "gmon", "4.4BSD", "BSD", "bb.out", "perf.data" */
-	bool (*probe)(struct bytes head, const struct input_opts *o); /* is it this format? */
-	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
-					     struct profile_builder *into, struct source *source);
-	/* The same from a window on a file; NULL: needs all of it in memory. */
-	MUST_CHECK struct kin_error *(*stream)(struct window *w, const struct input_opts *o,
-					       struct profile_builder *into, struct source *source);
-	bool says_program; /* the data names what was profiled: no executable has to be given */
-};
-
-extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader,
-	perf_reader, folded_reader, perf_script_reader;
 
 /* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does

@@ -357,5 +357,11 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 	return s.err;
 }
 
-const struct reader perf_script_reader = { "perf script", probe, read_script, NULL,
-					   .says_program = true };
+const struct format perf_script_format = {
+	.about = { .name = "perf script",
+		   .what = "samples as perf script prints them",
+		   .is_read = true },
+	.recognise = probe,
+	.is_vague = true,
+	.read = read_script,
+};

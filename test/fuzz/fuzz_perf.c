@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "input/perf_about.h"
+#include "perf/perf_about.h"
 
 static void about(const uint8_t *data, size_t size)
 {
@@ -24,7 +24,7 @@ static void about(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_reader(&perf_reader, data, size);
+	fuzz_reader(&perf_format, data, size);
 	if (size)
 		about(data + 1, size - 1);
 	return 0;

@@ -5,10 +5,10 @@ import collections
 import os
 import re
 import resource
+import select
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
@@ -44,8 +44,9 @@ def build(out, *sources, flags='', after='', cc='gcc'):
 Result = collections.namedtuple('Result', 'status out err files kins')
 
 
-def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, settle=0,
+def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, daemons=False,
         shell=None):
+    """daemons: also until all processes that it leaves have ended."""
     d = where or tempfile.mkdtemp(dir=TMP)
     if not where:
         os.chmod(d, 0o755)
@@ -67,8 +68,9 @@ def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeo
         resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         for k, v in (limits or {}).items():
             resource.setrlimit(k, (v, v))
+    alive, held = os.pipe() if daemons else (None, None)
     p = subprocess.Popen(argv, cwd=d, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, preexec_fn=pre)
+                         stderr=subprocess.PIPE, preexec_fn=pre, pass_fds=[held] if daemons else [])
     try:
         out, err = p.communicate(timeout=timeout)
         status = p.returncode
@@ -76,7 +78,10 @@ def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeo
         p.kill()
         out, err = p.communicate()
         status = 'no end'
-    time.sleep(settle)
+    if daemons:
+        os.close(held)
+        select.select([alive], [], [], timeout)
+        os.close(alive)
     kins = sorted(f for base, _, names in os.walk(d) for n in names
                   for f in [os.path.join(base, n)] if f.endswith('.kin'))
     files = {}

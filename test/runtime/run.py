@@ -92,7 +92,7 @@ def processes():
         ends = [dump.read(k).header['end'] for k in r.kins]
         tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
-    situation('daemon', kins=None, settle=0.5)
+    situation('daemon', kins=None, daemons=True)
 
 
 def surroundings():
@@ -100,6 +100,8 @@ def surroundings():
     if ROOT:
         situation('chroot')
         situation('setuid')
+    else:
+        tap.skip('chroot, setuid', 'take root')
     situation('close_all')
     situation('close_first')
     situation('fd')
@@ -179,6 +181,8 @@ def builds():
         shape('-pg', 'clang -pg', cc='clang')
         shape('-pg -mfentry', 'clang -mfentry', cc='clang')
         shape('-finstrument-functions', 'clang -finstrument-functions', cc='clang')
+    else:
+        tap.skip('clang: counted', 'no clang')
     if wanted('compiled with -pg'):
         obj = os.path.join(TMP, 'half.o')
         subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -pg -c -o {obj} {HERE}/target.c', shell=True, check=True)
@@ -190,7 +194,10 @@ def builds():
 
 
 def exceptions():
-    if not wanted('exceptions') or not shutil.which('g++'):
+    if not wanted('exceptions'):
+        return
+    if not shutil.which('g++'):
+        tap.skip('exceptions: counted', 'no g++')
         return
     for flags in ('-pg', '-finstrument-functions'):
         prog = build('exc' + flags, 'exc.cc', flags=flags + ' -std=gnu++17', cc='g++')
@@ -216,6 +223,8 @@ def blocks():
         k = dump.read(r.kins[0])
         leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
         tap.ok(leaf == 100000, 'blocks: clang -fsanitize-coverage=trace-pc-guard', lambda: f'{leaf} {describe(r)}')
+    else:
+        tap.skip('blocks: clang -fsanitize-coverage=trace-pc-guard', 'no clang')
 
 
 def gprof_calls(exe, gmon):
@@ -224,7 +233,10 @@ def gprof_calls(exe, gmon):
 
 
 def classic():
-    if not wanted('gmon.out') or not shutil.which('gprof'):
+    if not wanted('gmon.out'):
+        return
+    if not shutil.which('gprof'):
+        tap.skip('gmon.out: GNU gprof sees the same', 'no gprof')
         return
     r = run([TARGET, 'threads64', '640000'])
     d = os.path.dirname(r.kins[0])
@@ -317,7 +329,10 @@ def output():
 
 
 def storage():
-    if not wanted('storage') or not ROOT:
+    if not wanted('storage'):
+        return
+    if not ROOT:
+        tap.skip('storage: full, nearly full, read-only', 'takes root')
         return
 
     def mounted(d, options, fill=None):
@@ -380,8 +395,15 @@ def kills():
     tap.ok(not bad, f'kill -9 at {n} moments: nothing that was counted is lost', lambda: '\n'.join(bad[:10]))
 
 
+def is_x86_64(name):
+    """Said if not."""
+    if os.uname().machine != 'x86_64':
+        tap.skip(name, 'for x86-64 alone')
+    return os.uname().machine == 'x86_64'
+
+
 def registers():
-    if not wanted('registers') or os.uname().machine != 'x86_64':
+    if not wanted('registers') or not is_x86_64('registers'):
         return
     probe = build('probe.so', 'probe_x86_64.S', flags='-shared -fPIC')
     r = run([build('regs', 'regs.c'), probe])
@@ -389,7 +411,7 @@ def registers():
 
 
 def stepping():
-    if not wanted('stepsig') or os.uname().machine != 'x86_64':
+    if not wanted('stepsig') or not is_x86_64('stepsig'):
         return
     step = build('stepsig', 'stepsig.c')
     stepped = build('stepped', 'stepped.c', flags='-pg')
@@ -406,7 +428,7 @@ def stepping():
 
 def stepping_renewal():
     """Where a table takes the place of one that took too much patience, which no program reaches while it is stepped."""
-    if not wanted('stepsig renewal') or os.uname().machine != 'x86_64':
+    if not wanted('stepsig renewal') or not is_x86_64('stepsig renewal'):
         return
     step = build('stepsig', 'stepsig.c')
     top = os.path.join(HERE, '..', '..')
@@ -441,7 +463,7 @@ def waiting():
 
 def failing():
     """Each system call that the runtime makes fails once, or with all that follow."""
-    if not wanted('sysfail') or os.uname().machine != 'x86_64':
+    if not wanted('sysfail') or not is_x86_64('sysfail'):
         return
     sysfail = build('sysfail', 'sysfail.c')
     for mode, more, options in (('normal', [], ''), ('threads64', ['6400'], sampling.ON), ('fork', [], sampling.ON),
@@ -476,7 +498,7 @@ def failing():
 
 def stepping_samples():
     """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
-    if not wanted('stepsig sampling') or os.uname().machine != 'x86_64':
+    if not wanted('stepsig sampling') or not is_x86_64('stepsig sampling'):
         return
     step = build('stepsig', 'stepsig.c')
     stepped = build('stepped', 'stepped.c', flags='-pg')
@@ -492,7 +514,7 @@ def stepping_samples():
 
 def races():
     """The runtime's own code under the thread sanitizer."""
-    if not wanted('races') or os.uname().machine != 'x86_64':
+    if not wanted('races') or not is_x86_64('races'):
         return
     src = os.path.join(HERE, '..', '..', 'runtime')
     out = os.path.join(TMP, 'races')
@@ -506,12 +528,20 @@ def races():
                        shell=True, capture_output=True, text=True)
     if not tap.ok(not p.returncode, 'races: compiled', p.stderr):
         return
-    r = run(['setarch', '-R', out], preload=False, options='latency,stacks=on', timeout=100)
+    # Of addresses that vary more than it is made for the sanitizer says that it cannot work.
+    fixed = ['setarch', '-R'] if not subprocess.run(['setarch', '-R', 'true'], capture_output=True).returncode else []
+    r = run([*fixed, out], preload=False, options='latency,stacks=on', timeout=600)
+    if 'unexpected memory mapping' in r.err:
+        tap.skip('races: none between threads', 'NOT TESTED: the thread sanitizer does not work here: ' + r.err.strip()[:200])
+        return
     tap.ok(r.status == 0 and r.out == '72001 0\n' and 'WARNING' not in r.err, 'races: none between threads', lambda: f'{r.status} {r.out} {r.err[:3000]}')
 
 
 def privilege():
-    if not wanted('privilege') or not ROOT:
+    if not wanted('privilege'):
+        return
+    if not ROOT:
+        tap.skip('privilege: a program with more rights than its user leaves nothing', 'takes root')
         return
     d = tempfile.mkdtemp(dir=TMP)
     os.chmod(TMP, 0o755)
@@ -581,7 +611,10 @@ def aarch64():
 
 
 def installed():
-    if not wanted('installed') or not shutil.which('pkg-config'):
+    if not wanted('installed'):
+        return
+    if not shutil.which('pkg-config'):
+        tap.skip('installed: kinrt.pc', 'no pkg-config')
         return
     d = os.path.join(TMP, 'dest')
     p = subprocess.run(['meson', 'install', '-C', args.build, '--no-rebuild', '--destdir', d], capture_output=True, text=True)
@@ -604,7 +637,10 @@ def installed():
 
 def cmake_package():
     """What was installed, elsewhere than where it was meant to be."""
-    if not wanted('CMake') or not shutil.which('cmake'):
+    if not wanted('CMake'):
+        return
+    if not shutil.which('cmake'):
+        tap.skip('installed: CMake', 'no cmake')
         return
     d, src = os.path.join(TMP, 'moved'), os.path.join(TMP, 'cmake')
     subprocess.run(['meson', 'install', '-C', args.build, '--no-rebuild', '--destdir', d], capture_output=True, check=True)

@@ -445,7 +445,7 @@ static void junk_is_refused(void)
 	char zeros[100] = { 0 };
 	put_file(in_dir("zeros"), zeros, sizeof(zeros));
 	struct profile *p = read_one(in_dir("zeros"), &le64);
-	OK(strstr(message, "/zeros: not a profile: neither a recording"));
+	OK(strstr(message, "/zeros: not a profile of a format that kin reads (gmon, kin"));
 	profile_free(p);
 	p = read_files(&le64, true, in_dir("zeros"), NULL);
 	OK(strstr(gnu_message, "/zeros' does not appear to be in gmon.out format"));
@@ -556,7 +556,7 @@ static void threads_change_nothing(void)
 		write_large(paths[i], i * 1000);
 		struct file f = get_file(paths[i]);
 		struct source source = { .kind = "gmon" };
-		failed(gmon_reader.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
+		failed(gmon_format.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
 		profile_add_source(b, paths[i], source);
 		file_free(&f);
 	}
