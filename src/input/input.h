@@ -18,6 +18,10 @@ struct input_target {  /* what the data was collected on */
 	bool big_endian;
 };
 
+/* What a program's data is collected on. */
+struct object_file;
+struct input_target input_target_of(const struct object_file *program);
+
 struct window;
 struct input_held;
 
