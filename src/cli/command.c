@@ -21,6 +21,7 @@ const struct command *const commands[] = {
 	&cycles_command,
 	&latency_command,
 	&diff_command,
+	&check_command,
 	&order_command,
 	&script_command,
 	&export_command,

@@ -429,5 +429,6 @@ void settings_done(struct settings *s)
 	vec_free(&s->comms.at);
 	vec_free(&s->objects.at);
 	vec_free(&s->events.at);
+	vec_free(&s->check.functions.at);
 	free(s->columns_text);
 }

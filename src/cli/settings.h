@@ -51,8 +51,16 @@ struct settings {
 	unsigned about; /* enum kin_about */
 	bool only_about;
 	bool no_branches; /* samples as they are, though branches were recorded */
-	/* "diff" only */
+	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
+	struct check_settings {
+		struct check_limit {
+			bool given, off;
+			double share; /* that it may grow by */
+		} time, calls;
+		struct string_list functions;
+		unsigned runs;
+	} check; /* "check" only */
 };
 
 /* Reads what the user's file says; what is wrong there is a warning. */

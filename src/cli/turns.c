@@ -168,8 +168,7 @@ static struct kin_error *join(const char *file, const struct string_list *files)
 	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "", .for_writing = true };
 	struct kin_profile *profile = NULL;
 	char *sum = xprintf("%s.sum", file);
-	struct kin_error *err =
-		kin_profile_open(string_list(files), files->at.n, &opts, &profile);
+	struct kin_error *err = kin_profile_open(string_list(files), files->at.n, &opts, &profile);
 	if (!err)
 		err = kin_profile_write(profile, sum);
 	kin_profile_free(profile);
@@ -212,6 +211,8 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 			run + 1, names[side], WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return false;
 	}
+	if (WEXITSTATUS(status) >= CHILD_FAILED && WEXITSTATUS(status) <= CHILD_NOT_FOUND)
+		return false; /* who was to run it has said why it could not */
 	if (*expected < 0)
 		*expected = WEXITSTATUS(status);
 	if (WEXITSTATUS(status) == *expected)
@@ -229,8 +230,8 @@ static int record_one(const struct turns *t, int side, unsigned run, struct side
 {
 	bool warm = run < t->warmup;
 	unsigned number = warm ? run : run - t->warmup;
-	char *file = xprintf("%s/%s/%0*u.kin", t->folder, names[side], t->runs > 99 ? 4 : 2,
-			     number + 1);
+	char *file =
+		xprintf("%s/%s/%0*u.kin", t->folder, names[side], t->runs > 99 ? 4 : 2, number + 1);
 	char *what = warm ? xprintf("warming up")
 			  : xprintf("run %u of %u, %s", number + 1, t->runs, names[side]);
 	struct progress *progress = progress_begin(what);

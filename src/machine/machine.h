@@ -105,6 +105,7 @@ struct machine {
 	bool (*plt_slot)(const uint8_t *code, size_t size, uint64_t addr, uint64_t got,
 			 uint64_t *slot);
 	uint32_t jump_slot, glob_dat, irelative; /* types of the relocations of slots */
+	uint32_t relative; /* ... and of those of addresses in data; 0: they lie in the data */
 };
 
 extern const struct machine machine_x86_64, machine_aarch64, machine_riscv64;

@@ -268,4 +268,5 @@ const struct machine machine_riscv64 = {
 	.jump_slot = R_RISCV_JUMP_SLOT,
 	.glob_dat = R_RISCV_64,
 	.irelative = R_RISCV_IRELATIVE,
+	.relative = R_RISCV_RELATIVE,
 };

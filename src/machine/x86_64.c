@@ -241,6 +241,7 @@ const struct machine machine_x86_64 = {
 	.jump_slot = R_X86_64_JUMP_SLOT,
 	.glob_dat = R_X86_64_GLOB_DAT,
 	.irelative = R_X86_64_IRELATIVE,
+	.relative = R_X86_64_RELATIVE,
 };
 
 const struct machine machine_i386 = {

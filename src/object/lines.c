@@ -273,3 +273,23 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 	*n = out.n;
 	return out.at;
 }
+
+static int ascending(const void *a, const void *b)
+{
+	const uint64_t *l = a, *r = b;
+	return (*l > *r) - (*l < *r);
+}
+
+uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n)
+{
+	struct object_lines *l = object_lines(o);
+	struct row_starts rows = { 0 };
+
+	for (size_t i = 0; l->info && i < l->info->file.units.n; i++)
+		if (may_be_in(l, &l->info->file.units.at[i], range))
+			unit_rows(l, i, range, &rows);
+	if (rows.n)
+		qsort(rows.at, rows.n, sizeof(*rows.at), ascending);
+	*n = rows.n;
+	return rows.at;
+}

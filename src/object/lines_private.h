@@ -54,6 +54,14 @@ struct object_lines {
 /* The object's, made when first asked for. */
 struct object_lines *object_lines(struct object_file *o);
 
+/* Where rows of its line table begin within the range, appended to *ret. */
+struct row_starts { /* a VEC */
+	uint64_t *at;
+	size_t n, cap;
+};
+void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
+	       struct row_starts *ret);
+
 /* ---- addresses one by one (lines_index.c) ---- */
 
 struct line_index;

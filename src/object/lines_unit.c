@@ -312,6 +312,21 @@ void unit_sequences(struct object_lines *l, size_t unit, const struct unit_rules
 		add_sequences(&l->table, ret);
 }
 
+void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
+	       struct row_starts *ret)
+{
+	const struct dwarf_unit *u = &l->info->file.units.at[unit];
+	const struct line_table *t = &l->table;
+
+	if (!u->has_lines || l->units[unit] & (UNIT_NO_CODE | UNIT_CODE_REPEATED))
+		return;
+	if (!line_table_read(l->info, u, false, &l->table) || !may_decode(l, t->bytes))
+		return;
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (t->rows.at[i].addr >= range.low && t->rows.at[i].addr < range.high)
+			vec_push(ret, t->rows.at[i].addr);
+}
+
 static void emit_all(struct unit_reader *r)
 {
 	const struct line_table *t = &r->l->table;

@@ -131,6 +131,10 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range,
 				  const struct line_rules *rules, size_t *n);
 
+/* Where rows of the line table begin within [low, high), also of the line before: ascending,
+ * possibly repeated, *n of them, freed with free(). */
+uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
+
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
 
@@ -238,7 +242,7 @@ bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 		  void (*add)(const struct object_step *step, void *arg), void *arg);
 /* Where the table at addr lets a switch jump to: its entries up to the first that is not in
  * `range`, and their number. `is_relative`: they are 32-bit differences to the table's address. */
-size_t object_jump_table(const struct object_file *o, uint64_t addr, bool is_relative,
+size_t object_jump_table(struct object_file *o, uint64_t addr, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg);
 

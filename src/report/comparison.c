@@ -347,28 +347,44 @@ static int compare_recordings(const void *pa, const void *pb)
 	return strcmp(a->started, b->started);
 }
 
-/* Whether, by their times, each two that follow upon each other are one of each side. *first: of
- * each such pair, whether before was first. */
-static bool are_interleaved(struct comparison *c, bool *first)
+/* All recordings by time; NULL if that is not known of each. To be freed. */
+static struct start *starts_of(const struct comparison *c, size_t *n)
 {
-	size_t n = c->side[BEFORE].recordings.n;
-	struct start *all = xrealloc(NULL, 2 * n, sizeof(*all));
-	bool good = true;
-	size_t m = 0;
+	size_t all = c->side[BEFORE].recordings.n + c->side[AFTER].recordings.n;
+	struct start *ret = xrealloc(NULL, all, sizeof(*ret));
+	*n = 0;
 	for (int i = 0; i < REPEATS_SIDES; i++)
-		for (size_t k = 0; k < n && good; k++) {
-			const char *when = c->side[i].recordings.at[k].started;
-			good = when != NULL;
-			all[m++] = (struct start){ when, i };
+		for (size_t k = 0; k < c->side[i].recordings.n; k++)
+			ret[(*n)++] = (struct start){ c->side[i].recordings.at[k].started, i };
+	for (size_t k = 0; k < all; k++)
+		if (!ret[k].when) {
+			free(ret);
+			return NULL;
 		}
-	if (good)
-		qsort(all, m, sizeof(*all), compare_starts);
-	for (size_t k = 0; k < n && good; k++) {
-		good = all[2 * k].side != all[2 * k + 1].side;
-		first[k] = all[2 * k].side == BEFORE;
+	qsort(ret, all, sizeof(*ret), compare_starts);
+	return ret;
+}
+
+/* Whether each two that follow upon each other are one of each side. *first: of each such pair,
+ * whether before was first. */
+static bool are_interleaved(const struct start *all, size_t n, bool *first)
+{
+	for (size_t k = 0; k + 1 < n; k += 2) {
+		if (all[k].side == all[k + 1].side)
+			return false;
+		first[k / 2] = all[k].side == BEFORE;
 	}
-	free(all);
-	return good;
+	return true;
+}
+
+/* Whether both sides are of about the same time, though not in turns: they change places at least
+ * as often as half of the recordings of the smaller side. */
+static bool are_mixed(const struct comparison *c, const struct start *all, size_t n)
+{
+	size_t changes = 0, before = c->side[BEFORE].recordings.n, after = n - before;
+	for (size_t k = 1; k < n; k++)
+		changes += all[k].side != all[k - 1].side;
+	return 2 * changes >= (before < after ? before : after) && changes > 1;
 }
 
 static void sort_recordings(struct comparison *c)
@@ -381,23 +397,27 @@ static void sort_recordings(struct comparison *c)
 static struct kin_error *find_order(struct comparison *c)
 {
 	size_t n[REPEATS_SIDES];
+	size_t n_starts = 0;
+	struct start *starts = starts_of(c, &n_starts);
+	bool mixed = starts && are_mixed(c, starts, n_starts);
 	for (int i = 0; i < REPEATS_SIDES; i++) {
 		const struct comparison_side *s = &c->side[i];
 		n[i] = by_recording(c, i) ? s->recordings.n : s->totals.n;
 		c->repeats.n[i] = n[i];
-		c->repeats.together[i] = !by_recording(c, i) && n[i] > 1;
+		c->repeats.together[i] = n[i] > 1 && !(by_recording(c, i) && mixed);
 		c->scratch[i] = xrealloc(NULL, n[i], sizeof(double));
 	}
 	c->first = xalloc(n[BEFORE] * sizeof(bool));
 	c->repeats.first = c->first;
 	bool both = by_recording(c, BEFORE) && by_recording(c, AFTER) && n[BEFORE] == n[AFTER];
-	c->interleaved = both && are_interleaved(c, c->first);
-	c->repeats.paired = c->interleaved || (both && c->o.paired);
-	if (c->interleaved)
+	bool in_turns = both && starts && are_interleaved(starts, n_starts, c->first);
+	c->repeats.paired = in_turns || (both && c->o.paired);
+	if (in_turns)
 		sort_recordings(c);
 	else if (c->repeats.paired)
 		for (size_t k = 0; k < n[BEFORE]; k++)
 			c->first[k] = k % 2 == 0;
+	free(starts);
 	if (c->o.paired && !both)
 		return err_new(KIN_ERROR_USAGE,
 			       "--paired takes as many recordings before as after, and more than "

@@ -93,7 +93,6 @@ struct comparison {
 	struct repeats repeats;
 	bool *first;                    /* of repeats */
 	double *scratch[REPEATS_SIDES]; /* values of one function */
-	bool interleaved;               /* in time, by what the recordings say */
 };
 
 struct comparison *comparison_new(const struct comparison_opts *o);

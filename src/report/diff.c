@@ -25,8 +25,10 @@ enum {
 	HIGH,
 	RUNS,
 	P,
+	P_LIMIT,
 	CALLS_BEFORE,
 	CALLS_AFTER,
+	CALLS_GROWTH,
 	BY_CALLS,
 	BY_COST,
 	FATE,
@@ -94,6 +96,11 @@ enum {
 				"there are: corrected for their number, by Holm's method",         \
 			.type = KIN_CELL_NUMBER,                                                   \
 			.hidden = true },                                                          \
+		[P_LIMIT] = { .key = "p_limit",                                                    \
+			      .title = "p of limit",                                               \
+			      .help = "the same of a growth by more than what the total may grow", \
+			      .type = KIN_CELL_NUMBER,                                             \
+			      .hidden = true },                                                    \
 		[CALLS_BEFORE] = { .key = "calls_before",                                          \
 				   .title = "calls before",                                        \
 				   .help = "how often it was called; shown where both count",      \
@@ -104,6 +111,14 @@ enum {
 				  .help = "how often it was called; shown where both count",       \
 				  .type = KIN_CELL_COUNT,                                          \
 				  .hidden = true },                                                \
+		[CALLS_GROWTH] = { .key = "calls_growth",                                          \
+				   .title = "more calls",                                          \
+				   .help = "by what share of the most calls in a recording "       \
+					   "before "                                               \
+					   "the fewest after are more",                            \
+				   .type = KIN_CELL_SHARE,                                         \
+				   .hidden = true,                                                 \
+				   .change = true },                                               \
 		[BY_CALLS] = { .key = "by_calls",                                                  \
 			       .title = "by calls",                                                \
 			       .help = "the part of the change that is due to more or fewer "      \
@@ -151,6 +166,7 @@ struct listed {
 	const struct compared_function *f;
 	struct effect effect;
 	double p, size;
+	double p_limit; /* that it has grown by more than the limit */
 	const char *name;
 };
 
@@ -231,8 +247,11 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	c[TIME_AFTER] = a->slot != NONE ? cell_of_time(d, e->after) : cell_none();
 	set_interval(d, c, e);
 	c[P] = cell_number(l->p);
+	c[P_LIMIT] = d->o->limited ? cell_number(l->p_limit) : cell_none();
 	c[CALLS_BEFORE] = b->calls > 0 ? cell_count((uint64_t)(b->calls + 0.5)) : cell_none();
 	c[CALLS_AFTER] = a->calls > 0 ? cell_count((uint64_t)(a->calls + 0.5)) : cell_none();
+	if (b->calls > 0 && a->calls > 0)
+		c[CALLS_GROWTH] = cell_share((double)a->least_calls / (double)b->most_calls - 1);
 	set_causes(d, c, l);
 	char *fate = fate_in_words(d, l->f);
 	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
@@ -257,11 +276,23 @@ static int compare(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
+/* Both tails, so that it agrees with the interval's lower end. */
+static double p_beyond(const struct diff *d, const struct effect *e)
+{
+	struct contrast c = e->relative;
+	if (isnan(c.value) || !d->o->limited)
+		return 1;
+	c.value -= d->o->limit;
+	double p = 2 * contrast_p_above(&c);
+	return p < 1 ? p : 1;
+}
+
 /* All functions that there are, with what is to be said of each; *n of them. To be freed. */
 static struct listed *list_functions(const struct diff *d, size_t *n)
 {
 	struct listed *list = xrealloc(NULL, d->c->at.n + 1, sizeof(*list));
 	double *p = xrealloc(NULL, d->c->at.n + 1, sizeof(*p));
+	double *p_limit = xrealloc(NULL, d->c->at.n + 1, sizeof(*p_limit));
 	double *samples = xrealloc(NULL, d->c->at.n + 1, sizeof(*samples));
 	bool timed = has_times(d);
 	*n = 0;
@@ -274,13 +305,18 @@ static struct listed *list_functions(const struct diff *d, size_t *n)
 			       : fabs(f->of[AFTER].calls - f->of[BEFORE].calls);
 		l.name = strtab_get(d->c->strings, f->name);
 		p[*n] = timed ? contrast_p(&l.effect.change) : 1;
+		p_limit[*n] = timed ? p_beyond(d, &l.effect) : 1;
 		samples[*n] = comparison_samples(d->c, f);
 		list[(*n)++] = l;
 	}
 	comparison_correct(p, samples, *n);
-	for (size_t i = 0; i < *n; i++)
+	comparison_correct(p_limit, samples, *n);
+	for (size_t i = 0; i < *n; i++) {
 		list[i].p = p[i];
+		list[i].p_limit = p_limit[i];
+	}
 	free(samples);
+	free(p_limit);
 	free(p);
 	qsort(list, *n, sizeof(*list), compare);
 	return list;
@@ -375,13 +411,11 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 	const struct comparison *c = d->c;
 	bool together = c->repeats.together[BEFORE] || c->repeats.together[AFTER];
 	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled;
-	if (comparison_is_repeated(c) && together)
-		table_note(t, "all runs of a recording are of one stretch of time: that another "
-			      "one may differ as single runs do is in the intervals. kin compare "
-			      "takes turns, and needs less room");
-	else if (comparison_is_repeated(c) && !c->repeats.paired)
-		table_note(t, "what the machine did otherwise in all the time of the one is in the "
-			      "change, and not in its interval: kin compare takes turns");
+	if (comparison_is_repeated(c) && !c->repeats.paired && together)
+		table_note(t,
+			   "they were not recorded in turns: that another stretch of time may "
+			   "differ as single runs do is in the intervals. kin compare takes turns, "
+			   "and needs less room");
 	else if (!comparison_is_repeated(c) && sampled)
 		table_note(t, "the total has no interval: what of its change is chance only "
 			      "repetitions say. kin compare, or kin record -r 10");
@@ -410,6 +444,8 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	if (comparison_is_repeated(d->c))
 		table_property(t, "total_chance",
 			       cell_time(contrast_margin(&d->total.change, confidence) * d->ticks));
+	table_property(t, "repeated", cell_count(comparison_is_repeated(d->c)));
+	table_property(t, "counted", cell_count(comparison_is_counted(d->c)));
 	if (before > 0)
 		table_property(t, "certain_growth", cell_share(certain_growth(d)));
 	if (exceeds_limit(d))
