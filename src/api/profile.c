@@ -246,8 +246,7 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	free(found);
 	if (err)
 		return err;
-	p->target.is_64bit = object_is_64bit(p->object);
-	p->target.big_endian = object_big_endian(p->object);
+	p->target = input_target_of(p->object);
 	return NULL;
 }
 

@@ -89,11 +89,9 @@ struct kin_error *session_open_program(struct session *s, const char *path)
 	struct object_opts opts = { .no_debug_files = s->compat };
 	struct kin_error *err = object_open(path, &opts, &s->object);
 
-	if (err)
-		return err;
-	s->target = (struct input_target){ .is_64bit = object_is_64bit(s->object),
-					   .big_endian = object_big_endian(s->object) };
-	return NULL;
+	if (!err)
+		s->target = input_target_of(s->object);
+	return err;
 }
 
 struct kin_error *session_load_symbols(struct session *s, struct symbols_opts opts)

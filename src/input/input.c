@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "input/paths.h"
 #include "input/window.h"
+#include "object/object.h"
 
 /* What is read whole (BSD's formats, bb.out, pipes) is never that large; a disk image may be. */
 enum { WHOLE_MAX = 1 << 30 };
@@ -34,6 +35,12 @@ struct item {
 	const struct file *file; /* what it held, if that was read before, else NULL */
 	size_t size;             /* bytes of a regular file or of what was read, else 0 */
 };
+
+struct input_target input_target_of(const struct object_file *program)
+{
+	return (struct input_target){ .is_64bit = object_is_64bit(program),
+				      .big_endian = object_big_endian(program) };
+}
 
 static struct kin_error *bad_magic(const char *path)
 {

@@ -18,6 +18,10 @@ struct input_target {  /* what the data was collected on */
 	bool big_endian;
 };
 
+/* What a program's data is collected on. */
+struct object_file;
+struct input_target input_target_of(const struct object_file *program);
+
 struct window;
 struct input_held;
 
@@ -38,7 +42,6 @@ struct bsd_header {
 	bool is_44bsd;
 	size_t size; /* bytes of header */
 };
-struct format;
 struct input_rules {
 	bool (*reads)(const struct format *format); /* NULL: all */
 	size_t shortest;                            /* what has fewer bytes is no data */
