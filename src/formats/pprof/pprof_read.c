@@ -575,14 +575,16 @@ static bool is_type(struct bytes b)
 	return n && !b.failed;
 }
 
-/* All writers begin with the types of values; Go's with times before them. */
+/* All writers begin with the types of values; Go's with period and times before them. */
 static bool begins_so(struct bytes b)
 {
 	for (struct field f; next_field(&b, &f);) {
 		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
 			return is_type(f.bytes);
-		if (f.wire != PROTO_VARINT || f.number < PROFILE_TIME ||
-		    f.number > PROFILE_DEFAULT_TYPE)
+		bool is_period = f.number == PROFILE_PERIOD_TYPE && f.wire == PROTO_BYTES;
+		if (is_period ? !is_type(f.bytes)
+			      : f.wire != PROTO_VARINT || f.number < PROFILE_TIME ||
+					f.number > PROFILE_DEFAULT_TYPE)
 			return false;
 	}
 	return false;
