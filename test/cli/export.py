@@ -221,6 +221,61 @@ def files_agree(tap, folder, want):
     tap.ok(sum(s['period'] for s in lines) == sum(own for e in want.values() for own, _ in e.values()), 'json: all weights')
 
 
+CPU_PROFILE = {
+    'nodes': [{'id': 1, 'callFrame': {'functionName': '(root)', 'url': '', 'lineNumber': -1}, 'children': [2]},
+              {'id': 2, 'callFrame': {'functionName': 'a', 'url': 'file:///x.js', 'lineNumber': 0}, 'children': [3, 4]},
+              {'id': 3, 'callFrame': {'functionName': 'b', 'url': 'file:///x.js', 'lineNumber': 4}},
+              {'id': 4, 'callFrame': {'functionName': '', 'url': 'file:///x.js', 'lineNumber': 8}}],
+    'startTime': 1000, 'endTime': 8000, 'samples': [3, 2, 4], 'timeDeltas': [0, 1000, 4000]}
+EVENTED = {
+    '$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': [{'name': 'a'}, {'name': 'b'}]},
+    'profiles': [{'type': 'evented', 'name': 'main', 'unit': 'milliseconds', 'startValue': 0, 'endValue': 14, 'events': [
+        {'type': 'O', 'frame': 0, 'at': 0}, {'type': 'O', 'frame': 1, 'at': 2.5}, {'type': 'C', 'frame': 1, 'at': 5},
+        {'type': 'C', 'frame': 0, 'at': 14}]}]}
+
+
+def flat(kin, folder, path, *more):
+    """{function: (self, inclusive)} and their order."""
+    done = run(folder, kin, 'flat', '--format=csv', '-c', 'self,inclusive,name', *more, path)
+    rows = list(csv.reader(io.StringIO(done.stdout)))[1:]
+    return {name: (float(own), float(both)) for own, both, name in rows}, done
+
+
+def reads(tap, kin, folder, want):
+    """What was exported is read again, and says the same; laws 1 and 2 hold."""
+    for event in want:
+        total = sum(own for own, _ in want[event].values())
+        before, _ = flat(kin, folder, 'x.script', '--event', event)
+        for path in ['x.pb.gz']:
+            got, done = flat(kin, folder, path, '--event', event)
+            tap.ok(got == before, f'{path}: {event} as before', lambda: f'{got}\n{before}\n{done.stderr}')
+            tap.ok(sum(own for own, _ in got.values()) == total, f'{path}: own times add up')
+            tap.ok(all(own <= both <= total for own, both in got.values()), f'{path}: no more than all')
+    run(folder, kin, 'export', '-o', 'y.pb.gz', 'x.pb.gz')
+    one, two = (gzip.open(os.path.join(folder, f)).read() for f in ('x.pb.gz', 'y.pb.gz'))
+    tap.ok(abs(len(one) - len(two)) < 100, 'pprof: exported again it is as large', f'{len(one)} {len(two)}')
+    open(os.path.join(folder, 'plain.pb'), 'wb').write(one)
+    tap.ok(flat(kin, folder, 'plain.pb')[0] == flat(kin, folder, 'x.pb.gz')[0], 'pprof is read without gzip, too')
+    run(folder, kin, 'export', '--event=cycles', '-o', 'one.speedscope.json', 'x.script')
+    got, _ = flat(kin, folder, 'one.speedscope.json')
+    tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
+           'speedscope: exported and read', str(got))
+    for name, data, expected in [
+            ('n.cpuprofile', CPU_PROFILE, {'b': (.001, .001), 'a': (.004, .007), '(anonymous):9': (.002, .002)}),
+            ('e.json', EVENTED, {'a': (.0115, .014), 'b': (.0025, .0025)})]:
+        text = json.dumps(data)
+        open(os.path.join(folder, name), 'w').write(text)
+        got, done = flat(kin, folder, name)
+        tap.ok(got == expected, f'{name} is read', str(got) + done.stderr)
+        open(os.path.join(folder, 'cut'), 'w').write(text[:-20])
+        got, done = flat(kin, folder, 'cut')
+        tap.ok(done.returncode == 1 and 'cut off' in done.stderr and done.stderr.count('\n') == 1, f'{name}, cut off',
+               done.stdout + done.stderr)
+    open(os.path.join(folder, 'cut'), 'wb').write(open(os.path.join(folder, 'x.pb.gz'), 'rb').read()[:-3000])
+    got, done = flat(kin, folder, 'cut')
+    tap.ok(done.returncode == 1 and done.stderr.count('\n') == 1, 'pprof, cut off', done.stderr)
+
+
 def wrong_use(tap, kin, folder):
     done = run(folder, kin, 'export', '--to=nonsense', 'x.script')
     tap.ok(done.returncode == 2 and 'unknown format' in done.stderr and 'callgrind' in done.stderr,
@@ -258,6 +313,7 @@ def main():
             tap.ok(again.returncode == 0, f'{path} may be written anew', again.stderr)
         others_agree(tap, folder, want)
         files_agree(tap, folder, want)
+        reads(tap, kin, folder, want)
         wrong_use(tap, kin, folder)
     return tap.done()
 

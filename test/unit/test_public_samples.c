@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "formats/formats.h"
 #include "kin/samples.h"
 
 /* As perf script prints it: a return address, a leaf in a library, two events, a process. */
@@ -137,6 +138,21 @@ static void inlined_functions_are_folded_on_request(void)
 	kin_samples_free(s);
 }
 
+static void the_table_of_formats_says_what_they_can(void)
+{
+	const struct kin_format *f;
+	size_t n = 0;
+	for (; (f = kin_format_at(n)); n++) {
+		const struct format *of = all_formats[n];
+		OK(f->is_read == (of->read != NULL) && f->is_read == (of->recognise != NULL));
+		OK(f->is_written == (of->write != NULL));
+		OK(*f->name && *f->what && format_find(f->name) == of);
+	}
+	OK(n > 10 && !kin_format_at(n + 5));
+	OK_STR(kin_format_of("PERFILE2", 8)->name, "perf.data");
+	OK(!kin_format_of("a;b 1\n", 6) && !kin_format_of("", 0));
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -147,6 +163,7 @@ int main(void)
 	what_does_not_exist_is_nothing();
 	marks_are_no_locations();
 	inlined_functions_are_folded_on_request();
+	the_table_of_formats_says_what_they_can();
 	unlink(path);
 	return DONE();
 }

@@ -12,8 +12,4 @@
 MUST_CHECK struct kin_error *callgrind_write(struct kin_profile *profile,
 					     const struct kin_export_opts *opts, FILE *out);
 
-bool callgrind_recognise(struct bytes head, const struct input_opts *o);
-MUST_CHECK struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
-					    struct profile_builder *into, struct source *source);
-
 #endif
