@@ -172,6 +172,9 @@ def test_trace_points(tap, box):
     r = box.run('unshare', '-m', 'sh', '-c', 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug 2>/dev/null; '
                 f'{box.kin} record -e sched:sched_switch ./fast exit 0')
     tap.ok(r.returncode == 125 and 'mount -t tracefs' in r.err, 'not mounted: it says how to', r.err)
+    if not box.opens_to(65534):
+        tap.skip('not permitted: said, and the program runs', f'NOT TESTED: nobody else may run {box.kin}')
+        return
     r = box.record('-e', 'sched:sched_switch', '-o', 'nobody.kin', './fast', 'exit', '6', user=65534)
     tap.ok(r.returncode == 6 and 'trace points take root' in r.err, 'not permitted: said, and the program runs', r.err)
 
@@ -231,7 +234,7 @@ def test_control(tap, box):
                 time.sleep(0.3 if word == 'enable' else 0)
             control.write('stop\n')
             control.flush()
-            _, err = r.communicate(timeout=60)
+            _, err = r.communicate(timeout=300)
         os.close(answers)
         samples = script(box, 'control.kin')
         tap.ok(r.returncode == 0 and samples, '--control: recorded while enabled, until stop', err)
@@ -286,7 +289,7 @@ def record_series(box, pid, name, n, *words):
         wait_until(lambda: parts_of(box, name) != before)
     wait_until(lambda: os.path.exists(os.path.join(box.folder, name)) and script(box, name))
     r.send_signal(signal.SIGINT)
-    _, r.err = r.communicate(timeout=60)
+    _, r.err = r.communicate(timeout=300)
     return r
 
 
@@ -353,7 +356,7 @@ def test_overwrite(tap, box):
                 break
         at_signal = len(parts_of(box, 'now.kin'))
         r.send_signal(signal.SIGINT)
-        _, err = r.communicate(timeout=60)
+        _, err = r.communicate(timeout=300)
         parts = parts_of(box, 'now.kin')
         tap.ok(r.returncode == 0 and at_signal and len(parts) == at_signal + 1 and
                any(script(box, f) for f in parts[:at_signal]), '... and at SIGUSR2', f'{err} {parts}')

@@ -44,7 +44,7 @@ def build(out, *sources, flags='', after='', cc='gcc'):
 Result = collections.namedtuple('Result', 'status out err files kins')
 
 
-def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, daemons=False,
+def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=300, where=None, daemons=False,
         shell=None):
     """daemons: also until all processes that it leaves have ended."""
     d = where or tempfile.mkdtemp(dir=TMP)

@@ -477,7 +477,7 @@ def failing():
         step = 1 if FULL else max(1, n // 24)
         for k in range(1, n + 1, step):
             for more in ([], ['-a']) if mode != 'threads64' else ([],):
-                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=60)
+                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=300)
                 tried += 1
                 what = f'call {k}{" and all after it" if more else ""}: '
                 if (r.status, r.out) != (plain.status, plain.out):

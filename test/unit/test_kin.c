@@ -60,8 +60,9 @@ static struct profile *read_bytes(const uint8_t *at, size_t n, bool *failed)
 	if (n)
 		memcpy(copy, at, n);
 	struct bytes all = bytes_of("test", copy, n);
-	struct kin_error *err = kin_reader.probe(all, &o) ? kin_reader.read(all, &o, b, &source)
-							  : err_new(KIN_ERROR_FORMAT, "none");
+	struct kin_error *err = kinf_format.recognise(all, &o)
+					? kinf_format.read(all, &o, b, &source)
+					: err_new(KIN_ERROR_FORMAT, "none");
 	*failed = err != NULL;
 	kin_error_free(err);
 	free(copy);

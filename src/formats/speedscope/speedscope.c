@@ -1,0 +1,10 @@
+/* speedscope.c - the files of speedscope.app, which many profilers write, too. */
+#include "formats/speedscope/speedscope.h"
+
+const struct format speedscope_format = {
+	.about = { .name = "speedscope",
+		   .what = "for speedscope.app: each thread's samples in time",
+		   .endings = (const char *const[]){ ".speedscope.json", NULL },
+		   .is_written = true },
+	.write = speedscope_write,
+};
