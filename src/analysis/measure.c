@@ -333,7 +333,7 @@ static void settle(struct callgraph *g, const double *inclusive)
 						 .child = n->child,
 						 .calls = (double)n->sharing_calls,
 						 .wanted = true };
-		g->part[i] = (struct cg_part){ .fraction = 1, .shown = true };
+		g->part[i] = (struct cg_part){ .fraction = 1, .cycle = n->cycle, .shown = true };
 		g->shown_total += n->self;
 	}
 	for (size_t c = 0; c < g->n_cycles; c++) {

@@ -99,6 +99,9 @@ void object_variables(struct object_file *o, struct symbol_table *ret);
 MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 					    struct symbol_table *ret);
 
+/* What the file's own tables take in memory when its symbols have been read, at most. */
+uint64_t object_table_bytes(const struct object_file *o);
+
 /* All names that functions have, also those that are not shown for their address. Reads the symbols
  * anew, and keeps nothing. */
 void object_for_each_name(struct object_file *o,

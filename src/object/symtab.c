@@ -327,3 +327,21 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	*ret = candidates_finish(&c);
 	return NULL;
 }
+
+static uint64_t table_bytes(const struct elf_file *f)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; f && i < f->n_sections; i++) {
+		uint32_t type = f->sections[i].type;
+		if (type == SHT_SYMTAB || type == SHT_DYNSYM || type == SHT_STRTAB ||
+		    type == SHT_RELA || type == SHT_REL)
+			sum += f->sections[i].size;
+	}
+	return sum;
+}
+
+uint64_t object_table_bytes(const struct object_file *o)
+{
+	return table_bytes(o->main) + table_bytes(o->debug) + table_bytes(o->packed);
+}
