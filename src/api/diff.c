@@ -5,6 +5,7 @@
 
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "paths/path_tree.h"
 #include "table/select.h"
 #include "table/table.h"
@@ -65,8 +66,8 @@ static void add_notes(const struct kin_profile *p, const char *which, struct kin
 		table_note(t, "%s: %s", which, p->notes.at[i]);
 }
 
-struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
-			   const struct kin_diff_opts *opts, struct kin_table **ret)
+static struct kin_error *unguarded_diff(struct kin_profile *before, struct kin_profile *after,
+					const struct kin_diff_opts *opts, struct kin_table **ret)
 {
 	struct kin_diff_opts o;
 	struct diff_side sides[2] = { 0 };
@@ -96,4 +97,10 @@ struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after
 	if (err)
 		kin_table_free(t);
 	return err;
+}
+
+struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
+			   const struct kin_diff_opts *opts, struct kin_table **ret)
+{
+	return GUARDED(unguarded_diff(before, after, opts, ret));
 }
