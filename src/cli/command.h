@@ -49,6 +49,8 @@ struct command {
 extern const struct command annotate_command;
 extern const struct command browse_command;
 extern const struct command cc_command;
+extern const struct command check_command;
+extern const struct command compare_command;
 extern const struct command counts_command;
 extern const struct command cycles_command;
 extern const struct command diff_command;

@@ -281,14 +281,11 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual)
 	return xprintf("%s%s%s", key, comma, sort ? sort : usual);
 }
 
-static bool set(struct settings *s, int id, const struct opt_parser *p, char error[512])
+bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 {
-	const char *arg = p->arg;
 	if (id >= OPT_OWN)
 		return s->command->set(s, id, arg, error);
 	switch (id) {
-	case OPT_OPERAND:
-		return add_operand(s, arg, p->ended, error);
 	case OPT_EXECUTABLE:
 		return set_executable(s, arg, error);
 	case OPT_INPUT:
@@ -399,7 +396,9 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 			memcpy(error, p.error, sizeof(p.error));
 			return false;
 		}
-		if (!set(ret, id, &p, error))
+		bool good = id == OPT_OPERAND ? add_operand(ret, p.arg, p.ended, error)
+					      : settings_set(ret, id, p.arg, error);
+		if (!good)
 			return false;
 	}
 	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
@@ -430,5 +429,6 @@ void settings_done(struct settings *s)
 	vec_free(&s->comms.at);
 	vec_free(&s->objects.at);
 	vec_free(&s->events.at);
+	vec_free(&s->check.functions.at);
 	free(s->columns_text);
 }

@@ -51,8 +51,16 @@ struct settings {
 	unsigned about; /* enum kin_about */
 	bool only_about;
 	bool no_branches; /* samples as they are, though branches were recorded */
-	/* "diff" only */
+	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
+	struct check_settings {
+		struct check_limit {
+			bool given, off;
+			double share; /* that it may grow by */
+		} time, calls;
+		struct string_list functions;
+		unsigned runs;
+	} check; /* "check" only */
 };
 
 /* Reads what the user's file says; what is wrong there is a warning. */
@@ -171,6 +179,8 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual);
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
+/* One option, for who reads its command line otherwise. False: error[] is set. */
+MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */

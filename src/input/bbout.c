@@ -29,10 +29,10 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	static const char title[] = "Basic block profiling", group[] = " basic blocks";
 	size_t n = bytes_left(&head) < 4096 ? bytes_left(&head) : 4096;
 
-	return !o->gnu && !memchr(head.pos, '\0', n) &&
-	       (memmem(head.pos, n, title, sizeof(title) - 1) ||
-		(n > 5 && !memcmp(head.pos, "File ", 5) &&
-		 memmem(head.pos, n, group, sizeof(group) - 1)));
+	(void)o;
+	return !memchr(head.pos, '\0', n) && (memmem(head.pos, n, title, sizeof(title) - 1) ||
+					      (n > 5 && !memcmp(head.pos, "File ", 5) &&
+					       memmem(head.pos, n, group, sizeof(group) - 1)));
 }
 
 /* The last `word` in t: where its text ends, or NULL. */

@@ -167,7 +167,8 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	struct text line, number;
 	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
 
-	if (o->gnu || memchr(head.pos, '\0', n) || !memchr(head.pos, ';', n))
+	(void)o;
+	if (memchr(head.pos, '\0', n) || !memchr(head.pos, ';', n))
 		return false;
 	head.end = head.pos + n;
 	while (next_line(&head, &line)) {

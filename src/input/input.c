@@ -12,6 +12,7 @@
 #include "base/guard.h"
 #include "input/paths.h"
 #include "input/window.h"
+#include "object/object.h"
 
 /* What is read whole (BSD's formats, bb.out, pipes) is never that large; a disk image may be. */
 enum { WHOLE_MAX = 1 << 30 };
@@ -35,6 +36,12 @@ struct item {
 	const struct file *file; /* what it held, if that was read before, else NULL */
 	size_t size;             /* bytes of a regular file or of what was read, else 0 */
 };
+
+struct input_target input_target_of(const struct object_file *program)
+{
+	return (struct input_target){ .is_64bit = object_is_64bit(program),
+				      .big_endian = object_big_endian(program) };
+}
 
 static struct kin_error *bad_magic(const char *path)
 {
@@ -62,11 +69,17 @@ static struct kin_error *unknown_format(struct bytes all)
 	return err_about(err, (struct err_facts){ ERR_NO_DATA, all.name });
 }
 
+static bool is_read(const struct format *format, const struct input_opts *o)
+{
+	bool (*reads)(const struct format *) = input_rules(o)->reads;
+	return !reads || reads(format);
+}
+
 /* What the options and the contents say it is. */
 static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 				const struct format **ret)
 {
-	if (bytes_left(&all) < 20 && o->gnu)
+	if (bytes_left(&all) < input_rules(o)->shortest)
 		return unknown_format(all);
 	switch (o->format) {
 	case INPUT_MAGIC:
@@ -82,7 +95,8 @@ static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 		break;
 	}
 	for (size_t i = 0; all_formats[i]; i++) {
-		if (all_formats[i]->recognise && all_formats[i]->recognise(all, o)) {
+		if (all_formats[i]->recognise && is_read(all_formats[i], o) &&
+		    all_formats[i]->recognise(all, o)) {
 			*ret = all_formats[i];
 			return NULL;
 		}
@@ -101,7 +115,7 @@ static struct kin_error *load(const char *path, struct file *ret)
 static void end_file(struct profile_builder *into, const char *path, struct source source,
 		     const struct kin_error *err, const struct input_opts *o)
 {
-	if (!err || !o->gnu)
+	if (!err || !input_rules(o)->stops)
 		profile_add_source(into, path, source);
 }
 
@@ -178,7 +192,7 @@ static struct kin_error *read_in_turn(struct item *items, size_t n, const struct
 {
 	struct kin_error *first = NULL;
 
-	for (size_t i = 0; i < n && !(first && o->gnu); i++)
+	for (size_t i = 0; i < n && !(first && input_rules(o)->stops); i++)
 		keep_first(&first, read_item(&items[i], o, into));
 	return first;
 }
@@ -249,7 +263,7 @@ static void run(struct part *parts, size_t n)
 
 static bool must_redo(const struct kin_error *err, const struct input_opts *o)
 {
-	return err && (o->gnu || kin_error_kind(err) == KIN_ERROR_MISMATCH);
+	return err && (input_rules(o)->stops || kin_error_kind(err) == KIN_ERROR_MISMATCH);
 }
 
 /* Into parts[0].builder, with the first error in *first; false if it must be read in turn. */
@@ -273,10 +287,9 @@ static bool merge(struct part *parts, size_t n, const struct input_opts *o,
 	return !redo;
 }
 
-/* GNU compares each BSD file with the first histogram even where they do not overlap. */
 static bool needs_order(const struct profile *p, const struct input_opts *o)
 {
-	if (!o->gnu || p->n_histograms < 2)
+	if (!input_rules(o)->bsd.check || p->n_histograms < 2)
 		return false;
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (p->sources[i].kind != gmon_format.about.name)
@@ -486,7 +499,7 @@ static struct kin_error *list_files(const char *const *paths, size_t n, const st
 	struct kin_error *first = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (o->gnu)
+		if (input_rules(o)->plain_paths)
 			paths_add(ret, paths[i]);
 		else
 			keep_first(&first, paths_expand(ret, paths[i]));
@@ -504,8 +517,8 @@ static void tell(const struct profile *p, const struct input_opts *o)
 		struct source s = p->sources[i];
 		if (s.kind == gmon_format.about.name)
 			version = s.version;
-		else if (o->gnu)
-			s.version = version; /* GNU says what it has seen last */
+		else if (input_rules(o)->version_stays)
+			s.version = version;
 		o->on_source(&s, strtab_get(p->strings, s.path), o->arg);
 	}
 }

@@ -177,7 +177,8 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	struct header h;
 	struct text line;
 
-	if (o->gnu || memchr(head.pos, '\0', n))
+	(void)o;
+	if (memchr(head.pos, '\0', n))
 		return false;
 	head.end = head.pos + n;
 	while (next_line(&head, &line))

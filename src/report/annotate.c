@@ -89,7 +89,7 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 			struct listing_source *ret)
 {
 	const char *program = symbols_path(j->in->symbols);
-	struct kin_error *err = source_open(f->path, j->o->source_dirs, j->o->gnu, &ret->text);
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, false, &ret->text);
 	if (err) {
 		if (j->looks_for_many && is_absent(err))
 			vec_push(&j->absent, f->path);
@@ -238,7 +238,7 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 static bool is_here(struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
-	struct kin_error *err = source_open(f->path, j->o->source_dirs, j->o->gnu, &text);
+	struct kin_error *err = source_open(f->path, j->o->source_dirs, false, &text);
 	bool here = !err;
 	if (err && !j->trouble && err_is_trouble(err))
 		j->trouble = TAKE(err);

@@ -298,7 +298,7 @@ static struct opened_source *source_of(struct job *j, const char *path)
 		if (!strcmp(j->sources.at[i].path, path))
 			return &j->sources.at[i];
 	struct opened_source s = { .path = path };
-	struct kin_error *err = source_open(path, j->o->source_dirs, j->o->gnu, &s.text);
+	struct kin_error *err = source_open(path, j->o->source_dirs, false, &s.text);
 	s.is_read = !err;
 	if (err)
 		table_note(j->t, "%s", kin_error_message(err));

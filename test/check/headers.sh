@@ -23,7 +23,7 @@ for h in src/*/*.h; do
 	try "${h#src/}" -Isrc -Iinclude
 done
 for h in runtime/*.h runtime/$(uname -m)/*.h; do
-	check "$h compiles alone" alone "${h#runtime/}" -Iruntime -Isrc -Iinclude
+	check "$h compiles alone" alone "${h#runtime/}" -Iruntime "-Iruntime/$(uname -m)" -Isrc -Iinclude
 done
 # What is installed, for programs in C++ too.
 for h in kin/kin.h kin/samples.h kin/table.h kinrt.h; do

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "gnu/rules.h"
 #include "input/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +20,7 @@ static inline struct input_opts fuzz_options(uint8_t how)
 {
 	struct input_opts o = { .target = { .is_64bit = how & 1, .big_endian = how & 2 } };
 
-	o.gnu = how & 4;
+	o.rules = how & 4 ? &gnu_input_rules : NULL;
 	o.format = (enum input_format)(how >> 3 & 3);
 	o.details = o.trace_fields = how & 32;
 	o.branches = how & 64 ? INPUT_BRANCHES : INPUT_SAMPLES;

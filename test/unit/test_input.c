@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "gnu/rules.h"
 #include "gnu/words.h"
 #include "input/input.h"
 #include "input/paths.h"
@@ -81,7 +82,7 @@ static bool failed(struct kin_error *err)
 static struct profile *read_files(const struct input_target *t, bool gnu, const char *a,
 				  const char *b)
 {
-	struct input_opts o = { .target = *t, .gnu = gnu };
+	struct input_opts o = { .target = *t, .rules = gnu ? &gnu_input_rules : NULL };
 	const char *paths[] = { a, b };
 	struct profile *p = NULL;
 	failed(input_read(paths, b ? 2 : 1, &o, &p));
@@ -341,8 +342,8 @@ static int cut_everywhere(const char *path, const struct input_target *t, int *b
 		kept = p->n_arcs + p->n_histograms + p->n_blocks;
 		profile_free(p);
 		for (int gnu_format = 0; gnu_format < 4; gnu_format++) {
-			struct input_opts o = { *t, (enum input_format)gnu_format, true, NULL,
-						NULL };
+			struct input_opts o = { *t, (enum input_format)gnu_format, &gnu_input_rules,
+						NULL, NULL };
 			failed(input_read(&cut, 1, &o, &p));
 			profile_free(p);
 		}
@@ -572,7 +573,7 @@ static void threads_change_nothing(void)
 	OK_STR(told, "t0t1t2t3t4"); /* the others are read all the same */
 	profile_free(p);
 	told[0] = '\0';
-	o.gnu = true;
+	o.rules = &gnu_input_rules;
 	OK(failed(input_read(paths, 5, &o, &p)));
 	OK(strstr(gnu_message, "/t1: unexpected end of file"));
 	OK_STR(told, "t0");
@@ -611,7 +612,7 @@ static void names_may_be_directories_and_patterns(void)
 	OK(strstr(message, "/no*: No such file or directory"));
 	profile_free(p);
 
-	o.gnu = true;
+	o.rules = &gnu_input_rules;
 	OK(failed(input_read(&sub, 1, &o, &p)));
 	OK(strstr(gnu_message, "/sub: file too short to be a gmon file"));
 	profile_free(p);

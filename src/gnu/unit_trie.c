@@ -1,5 +1,5 @@
 /* unit_trie.c - a trie over address bytes, built as BFD builds it. */
-#include "object/unit_trie.h"
+#include "gnu/unit_trie.h"
 
 #include <string.h>
 

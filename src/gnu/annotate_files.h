@@ -1,4 +1,4 @@
-/* annotate.h - gprof's annotated source: which files are to be printed, and a table for each.
+/* annotate_files.h - gprof's annotated source: which files are to be printed, and a table for each.
  *
  *	struct annotate_file f;
  *	struct annotate *a = annotate_new(in, &opts);
@@ -10,15 +10,16 @@
  *
  * The renderer writes the "*** File" line unless opts.separate; what stands between files is the
  * caller's. */
-#ifndef REPORT_ANNOTATE_H
-#define REPORT_ANNOTATE_H
+#ifndef GNU_ANNOTATE_FILES_H
+#define GNU_ANNOTATE_FILES_H
 
 #include <stdio.h>
 
 #include "report/report.h"
 
 struct annotate_opts {
-	const struct report_opts *report; /* selection, source_dirs, gnu, zeroes */
+	bool compat;                      /* as GNU gprof 2.40 does it */
+	const struct report_opts *report; /* selection, source_dirs, zeroes */
 	bool all_lines;                   /* -x: a count on every line of a block */
 	bool separate;                    /* -y: each file goes to a file of its own */
 	uint64_t min_count;               /* -m */
@@ -40,9 +41,9 @@ void annotate_free(struct annotate *a);
 
 /* For -y: opens "BASENAME-ann" in the current folder for writing. A file of that name is replaced,
  * but no symbolic link is followed and nothing but a regular file is written to (with
- * opts.report->gnu: it is opened as GNU gprof does, without a thought). If another source of the
- * same base name was written before, this one becomes "BASENAME.2-ann", and so on (gnu: it replaces
- * the other). *name lives as long as `a`. */
+ * opts.compat: it is opened as GNU gprof does, without a thought). If another source of the
+ * same base name was written before, this one becomes "BASENAME.2-ann", and so on (compat: it
+ * replaces the other). *name lives as long as `a`. */
 MUST_CHECK struct kin_error *annotate_create(struct annotate *a, const char *path,
 					     const char **name, FILE **ret);
 

@@ -9,7 +9,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strtab.h"
-#include "report/annotate.h"
+#include "gnu/annotate_files.h"
+#include "gnu/counts.h"
+#include "gnu/rules.h"
 #include "report/listing.h"
 
 struct annotate {
@@ -36,7 +38,7 @@ struct annotate *annotate_new(const struct report_input *in, const struct annota
 {
 	struct annotate *a = xalloc(sizeof(*a));
 	uint8_t *wanted = wanted_places(in, opts->report->selection);
-	struct coverage_opts how = { .gnu = opts->report->gnu,
+	struct coverage_opts how = { .rules = opts->compat ? &gnu_coverage_rules : NULL,
 				     .carry = opts->all_lines ? CARRY_ALL : CARRY_NONE,
 				     .wanted = wanted };
 
@@ -64,9 +66,9 @@ static struct kin_table *make_table(struct annotate *a, struct coverage_file *f,
 	struct listing_part whole = { a->coverage, f, .from = 1, .to = UINT32_MAX };
 	struct listing *l = listing_new(&how);
 
-	if (a->opts->report->gnu)
-		coverage_list_gnu(a->coverage, f, listing_count_lines(&source->text),
-				  a->opts->all_lines, &a->last);
+	if (a->opts->compat)
+		counts_list(a->coverage, f, listing_count_lines(&source->text), a->opts->all_lines,
+			    &a->last);
 	listing_add(l, whole, source);
 	struct kin_table *t = listing_table(l, "annotate", "Annotated source");
 	table_property(t, "file", cell_text(f->path));
@@ -87,8 +89,8 @@ bool annotate_next(struct annotate *a, struct annotate_file *ret)
 	struct coverage_file *f = &a->coverage->files[a->next++];
 	struct listing_source source = { 0 };
 	*ret = (struct annotate_file){ .path = f->path };
-	ret->err = source_open(f->path, a->opts->report->source_dirs, a->opts->report->gnu,
-			       &source.text);
+	ret->err =
+		source_open(f->path, a->opts->report->source_dirs, a->opts->compat, &source.text);
 	if (!ret->err)
 		ret->table = make_table(a, f, &source);
 	source_done(&source.text);
@@ -116,7 +118,7 @@ static const char *unused_name(struct annotate *a, const char *path)
 	size_t before = strtab_count(a->names);
 	strid id = strtab_add(a->names, name);
 
-	for (unsigned k = 2; id < before && !a->opts->report->gnu; k++) {
+	for (unsigned k = 2; id < before && !a->opts->compat; k++) {
 		name = arena_printf(&scratch, "%s.%u-ann", base, k);
 		id = strtab_add(a->names, name);
 	}

@@ -1,5 +1,5 @@
 /* chains.c - joins the ends of chains greedily, heaviest link first. */
-#include "analysis/chains.h"
+#include "gnu/chains.h"
 
 void chains_init(struct chains *c, size_t n)
 {

@@ -3,8 +3,8 @@
  *
  * Greedy: arcs from the most used on, each ties a function that is still alone to an end of the
  * other's chain. Cost: O(n log n) in functions and arcs. */
-#ifndef ANALYSIS_ORDER_H
-#define ANALYSIS_ORDER_H
+#ifndef GNU_ORDER_H
+#define GNU_ORDER_H
 
 #include "analysis/callgraph.h"
 

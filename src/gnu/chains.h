@@ -2,8 +2,8 @@
  *
  * Nodes (functions, files) begin alone. A link from one node to another ties the one that is still
  * alone to the nearer end of the other's chain; links between two chains are of no use any more. */
-#ifndef ANALYSIS_CHAINS_H
-#define ANALYSIS_CHAINS_H
+#ifndef GNU_CHAINS_H
+#define GNU_CHAINS_H
 
 #include "base/vec.h"
 

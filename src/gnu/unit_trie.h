@@ -9,8 +9,8 @@
  * A range that goes beyond the 256 bytes in which it is split into single bytes is not entered for
  * the last of them: nobody claims that byte. This is a mistake of BFD's, and seen in its answers.
  */
-#ifndef OBJECT_UNIT_TRIE_H
-#define OBJECT_UNIT_TRIE_H
+#ifndef GNU_UNIT_TRIE_H
+#define GNU_UNIT_TRIE_H
 
 #include "base/arena.h"
 

@@ -1,4 +1,4 @@
-/* Lines as BFD 2.40 gives them, which depends on what it was asked before.
+/* lines.c - lines as BFD 2.40 gives them, which depends on what it was asked before.
  *
  * Of the copies of an inline function the linker keeps one, and the units of all copies claim that.
  * BFD asks those units that it has read, in the order of their claims (unit_trie.h), and the first
@@ -8,11 +8,39 @@
  * where they are are decoded as soon as they are read.
  *
  * So answers are exact if questions come in the order in which GNU gprof asks: for each symbol of
- * the table, then, with -l, for each byte of .text, twice. */
+ * the table, then, with -l, for each byte of .text, twice.
+ *
+ * Within a unit all sequences count; the function is the one with the shortest range that holds the
+ * address, of equal ones the last; where there is none, what the symbol table says. A function
+ * without a linkage name in a language that mangles (an inlined constructor, main) has its own
+ * name, or, if the first address ever asked for in it lies behind a symbol at its start, that
+ * symbol's. (The very first answer for such a function is yet another one in BFD, that of the
+ * symbol before the address; we give what it says from then on, since its callers ask more than
+ * once.) Unknown files are "<unknown>". In DWARF 5 the rows of a sequence up to the first that
+ * names a file are of file 0, not 1, and functions whose ranges are given by index (clang's) have
+ * none. Lists with addresses by index (gcc's -gsplit-dwarf) are an error: no unit from there on is
+ * seen. */
 #include <stdlib.h>
 
-#include "object/lines_private.h"
-#include "object/unit_trie.h"
+#include "base/map64.h"
+#include "base/vec.h"
+#include "gnu/rules.h"
+#include "gnu/unit_trie.h"
+#include "object/line_rules.h"
+
+static const struct unit_rules bfd_unit_rules = {
+	.left_out = UNIT_UNSEEN,
+	.repeated = UNIT_REPEATED,
+	.shortest_wins = true,
+	.no_indexed_ranges = true,
+	.named_where_asked = true,
+	.named_by_symbols = true,
+	.all_or_nothing = true,
+	.dead_code = true,
+	.from_first = true,
+	.whole_tables = true,
+	.unknown_file = "<unknown>",
+};
 
 enum {
 	RUNS_KEPT = (64 << 20) / sizeof(struct line_run),
@@ -21,7 +49,7 @@ enum {
 	WORK_FREE = 16 << 20,
 };
 
-struct gnu_unit {
+struct bfd_unit {
 	bool asked; /* its claims are known */
 	bool known; /* runs and covers are here */
 	bool marked;
@@ -29,21 +57,21 @@ struct gnu_unit {
 	VEC(struct address_range) covers; /* of runs without gaps */
 };
 
-struct gnu_lines {
+struct bfd_lines {
 	struct object_lines *lines;
 	struct unit_trie claims;
-	struct gnu_unit *units;
+	struct bfd_unit *units;
 	size_t n_units;
 	size_t next; /* unit to be read */
 	size_t runs_kept;
 	/* Where the sequences of a line table are that several units without ranges have. */
 	struct map64 tables; /* offset -> index in shared */
-	VEC(struct dwarf_ranges) shared;
+	VEC(struct address_ranges) shared;
 };
 
 /* ---- units ---- */
 
-static void forget_runs(struct gnu_lines *g)
+static void forget_runs(struct bfd_lines *g)
 {
 	for (size_t i = 0; i < g->n_units; i++) {
 		vec_free(&g->units[i].runs);
@@ -53,7 +81,7 @@ static void forget_runs(struct gnu_lines *g)
 	g->runs_kept = 0;
 }
 
-static void find_covers(struct gnu_unit *u)
+static void find_covers(struct bfd_unit *u)
 {
 	u->covers.n = 0;
 	for (size_t i = 0; i < u->runs.n; i++) {
@@ -66,45 +94,45 @@ static void find_covers(struct gnu_unit *u)
 	}
 }
 
-static void add_claims(struct gnu_lines *g, uint32_t unit, const struct dwarf_ranges *r)
+static void add_claims(struct bfd_lines *g, uint32_t unit, const struct address_ranges *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		unit_trie_add(&g->claims, unit, r->at[i].low, r->at[i].high);
 }
 
 /* A unit without ranges of its own has those of its line table, which may be many units'. */
-static void add_table(struct gnu_lines *g, uint32_t unit)
+static void add_table(struct bfd_lines *g, uint32_t unit)
 {
-	const struct dwarf_unit *u = &g->lines->info->file.units.at[unit];
-	if (!u->has_lines || !u->lines) /* BFD reads the table at offset 0 but once */
+	struct line_unit u = line_unit_at(g->lines, unit);
+	if (!u.has_lines || !u.table) /* BFD reads the table at offset 0 but once */
 		return;
-	uint32_t *at = map64_at(&g->tables, u->lines);
+	uint32_t *at = map64_at(&g->tables, u.table);
 	if (*at == NONE) {
 		*at = (uint32_t)g->shared.n;
-		vec_push(&g->shared, ((struct dwarf_ranges){ 0 }));
-		unit_sequences(g->lines, unit, &g->shared.at[*at]);
+		vec_push(&g->shared, ((struct address_ranges){ 0 }));
+		unit_sequences(g->lines, unit, &bfd_unit_rules, &g->shared.at[*at]);
 	}
 	add_claims(g, unit, &g->shared.at[*at]);
 }
 
-static void decode_unit(struct gnu_lines *g, uint32_t unit)
+static void decode_unit(struct bfd_lines *g, uint32_t unit)
 {
-	struct gnu_unit *u = &g->units[unit];
-	struct dwarf_ranges claims = { 0 };
-	if (unit_is_repeated(g->lines, unit, RULES_GNU)) {
+	struct bfd_unit *u = &g->units[unit];
+	struct address_ranges claims = { 0 };
+	if (unit_is_repeated(g->lines, unit, &bfd_unit_rules)) {
 		if (!u->asked)
 			add_table(g, unit);
 		return;
 	}
-	unit_runs(g->lines, unit, RULES_GNU, &u->runs, u->asked ? NULL : &claims);
+	unit_runs(g->lines, unit, &bfd_unit_rules, &u->runs, u->asked ? NULL : &claims);
 	add_claims(g, unit, &claims);
 	vec_free(&claims);
 	find_covers(u);
 }
 
-static struct gnu_unit *ask_unit(struct gnu_lines *g, uint32_t unit)
+static struct bfd_unit *ask_unit(struct bfd_lines *g, uint32_t unit)
 {
-	struct gnu_unit *u = &g->units[unit];
+	struct bfd_unit *u = &g->units[unit];
 	if (u->known)
 		return u;
 	if (g->runs_kept > RUNS_KEPT)
@@ -116,7 +144,7 @@ static struct gnu_unit *ask_unit(struct gnu_lines *g, uint32_t unit)
 }
 
 /* The cover that holds addr; else NULL, and *last is the last address for which there is none. */
-static const struct address_range *find_cover(const struct gnu_unit *u, uint64_t addr,
+static const struct address_range *find_cover(const struct bfd_unit *u, uint64_t addr,
 					      uint64_t *last)
 {
 	size_t low = 0, high = u->covers.n;
@@ -145,7 +173,7 @@ struct answer {
 	uint64_t last; /* the same is answered up to there */
 };
 
-static bool try_unit(struct gnu_lines *g, uint32_t unit, uint64_t addr, struct answer *a)
+static bool try_unit(struct bfd_lines *g, uint32_t unit, uint64_t addr, struct answer *a)
 {
 	bool asked = g->units[unit].asked;
 	a->cover = find_cover(ask_unit(g, unit), addr, &a->last);
@@ -159,7 +187,7 @@ static bool try_unit(struct gnu_lines *g, uint32_t unit, uint64_t addr, struct a
 	return true;
 }
 
-static bool ask_claimants(struct gnu_lines *g, uint64_t addr, struct answer *a)
+static bool ask_claimants(struct bfd_lines *g, uint64_t addr, struct answer *a)
 {
 	const struct unit_leaf *leaf = unit_trie_find(&g->claims, addr, &a->last);
 	for (uint32_t i = 0; leaf && i < leaf->n; i++)
@@ -181,24 +209,24 @@ static bool ask_claimants(struct gnu_lines *g, uint64_t addr, struct answer *a)
 	return false;
 }
 
-static bool read_unit(struct gnu_lines *g, uint32_t unit, uint64_t addr, struct answer *a)
+static bool read_unit(struct bfd_lines *g, uint32_t unit, uint64_t addr, struct answer *a)
 {
-	const struct dwarf_unit *u = &g->lines->info->file.units.at[unit];
-	const struct address_range *r = g->lines->info->ranges.at + u->first_range;
-	bool claims = !u->n_ranges;
-	for (uint32_t i = 0; i < u->n_ranges; i++) {
+	struct line_unit u = line_unit_at(g->lines, unit);
+	const struct address_range *r = u.ranges;
+	bool claims = !u.n_ranges;
+	for (uint32_t i = 0; i < u.n_ranges; i++) {
 		unit_trie_add(&g->claims, unit, r[i].low, r[i].high);
 		claims |= addr >= r[i].low && addr < r[i].high;
 	}
 	return claims && try_unit(g, unit, addr, a);
 }
 
-static struct answer ask(struct gnu_lines *g, uint64_t addr)
+static struct answer ask(struct bfd_lines *g, uint64_t addr)
 {
 	struct answer a = { .unit = NONE, .last = UINT64_MAX };
 	if (ask_claimants(g, addr, &a))
 		return a;
-	while (g->next < g->n_units && !(g->lines->units[g->next] & UNIT_UNSEEN)) {
+	while (g->next < g->n_units && !(line_unit_at(g->lines, g->next).flags & UNIT_UNSEEN)) {
 		bool found = read_unit(g, (uint32_t)g->next++, addr, &a);
 		a.last = addr;
 		if (found)
@@ -209,8 +237,9 @@ static struct answer ask(struct gnu_lines *g, uint64_t addr)
 
 /* ---- one address ---- */
 
-bool gnu_lines_find(struct gnu_lines *g, uint64_t addr, struct srcloc *ret)
+static bool find(void *answers, uint64_t addr, struct srcloc *ret)
 {
+	struct bfd_lines *g = answers;
 	struct answer a = ask(g, addr);
 	if (a.unit == NONE)
 		return false;
@@ -249,7 +278,7 @@ static void append_part(const struct run_list *runs, uint64_t low, uint64_t end,
 }
 
 /* Asks for each byte, and keeps the answers if `out` is given. */
-static void walk(struct gnu_lines *g, struct address_range range, struct run_list *out)
+static void walk(struct bfd_lines *g, struct address_range range, struct run_list *out)
 {
 	for (uint64_t addr = range.low, next; addr < range.high; addr = next) {
 		struct answer a = ask(g, addr);
@@ -259,8 +288,9 @@ static void walk(struct gnu_lines *g, struct address_range range, struct run_lis
 	}
 }
 
-void gnu_lines_runs(struct gnu_lines *g, struct address_range range, struct run_list *ret)
+static void runs(void *answers, struct address_range range, struct run_list *ret)
 {
+	struct bfd_lines *g = answers;
 	walk(g, range, NULL);
 	walk(g, range, ret);
 	forget_runs(g);
@@ -268,21 +298,19 @@ void gnu_lines_runs(struct gnu_lines *g, struct address_range range, struct run_
 
 /* ---- life ---- */
 
-struct gnu_lines *gnu_lines_new(struct object_lines *l)
+static void *open_lines(struct object_lines *l)
 {
-	struct gnu_lines *g = xalloc(sizeof(*g));
-	const struct dwarf_file *f = &l->info->file;
+	struct bfd_lines *g = xalloc(sizeof(*g));
 	g->lines = l;
-	g->n_units = f->units.n;
-	g->units = xalloc((f->units.n + 1) * sizeof(*g->units));
-	unit_trie_init(&g->claims, WORK * ((uint64_t)f->info.size + f->line.size) + WORK_FREE);
+	g->n_units = line_units_count(l);
+	g->units = xalloc((g->n_units + 1) * sizeof(*g->units));
+	unit_trie_init(&g->claims, WORK * line_units_bytes(l) + WORK_FREE);
 	return g;
 }
 
-void gnu_lines_free(struct gnu_lines *g)
+static void close_lines(void *answers)
 {
-	if (!g)
-		return;
+	struct bfd_lines *g = answers;
 	forget_runs(g);
 	free(g->units);
 	for (size_t i = 0; i < g->shared.n; i++)
@@ -292,3 +320,10 @@ void gnu_lines_free(struct gnu_lines *g)
 	unit_trie_done(&g->claims);
 	free(g);
 }
+
+const struct line_rules gnu_line_rules = {
+	.open = open_lines,
+	.close = close_lines,
+	.find = find,
+	.runs = runs,
+};

@@ -1,10 +1,10 @@
 /* order.c - orders by hubs and chains, as gprof suggests them. */
-#include "analysis/order.h"
+#include "gnu/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/chains.h"
+#include "gnu/chains.h"
 
 struct function_order {
 	const struct callgraph *g;

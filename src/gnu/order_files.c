@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/chains.h"
-#include "analysis/order.h"
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "gnu/chains.h"
+#include "gnu/order.h"
 
 struct file_order {
 	const struct profile *p;
