@@ -6,6 +6,7 @@
 
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "paths/path_tree.h"
 #include "table/select.h"
 #include "table/table.h"
@@ -104,7 +105,8 @@ static struct kin_error *by_run(const struct kin_comparison *c, struct kin_profi
 	return kin_report(p, c->o.lines ? "lines" : "flat", &opts, ret);
 }
 
-struct kin_error *kin_comparison_add(struct kin_comparison *c, bool after, struct kin_profile *p)
+static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool after,
+						  struct kin_profile *p)
 {
 	const struct samples *s = &p->data->samples;
 	struct kin_report_opts opts = { .size = sizeof(opts),
@@ -125,7 +127,13 @@ struct kin_error *kin_comparison_add(struct kin_comparison *c, bool after, struc
 	return err;
 }
 
-struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_table **ret)
+struct kin_error *kin_comparison_add(struct kin_comparison *c, bool after, struct kin_profile *p)
+{
+	return GUARDED(unguarded_comparison_add(c, after, p));
+}
+
+static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
+						    struct kin_table **ret)
 {
 	struct kin_error *err = NULL;
 	for (int i = 0; i < REPEATS_SIDES && !err; i++)
@@ -151,10 +159,15 @@ struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_tabl
 	return err;
 }
 
+struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_table **ret)
+{
+	return GUARDED(unguarded_comparison_table(c, ret));
+}
+
 /* ---- */
 
-struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
-			   const struct kin_diff_opts *opts, struct kin_table **ret)
+static struct kin_error *unguarded_diff(struct kin_profile *before, struct kin_profile *after,
+					const struct kin_diff_opts *opts, struct kin_table **ret)
 {
 	struct kin_comparison *c = kin_comparison_new(opts);
 	struct kin_error *err = kin_comparison_add(c, false, before);
@@ -164,4 +177,10 @@ struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after
 		err = kin_comparison_table(c, ret);
 	kin_comparison_free(c);
 	return err;
+}
+
+struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
+			   const struct kin_diff_opts *opts, struct kin_table **ret)
+{
+	return GUARDED(unguarded_diff(before, after, opts, ret));
 }

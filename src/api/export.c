@@ -5,6 +5,7 @@
 
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 
 const struct kin_format *kin_format_at(size_t i)
 {
@@ -36,8 +37,8 @@ static struct kin_error *unknown(const char *name)
 	return err;
 }
 
-struct kin_error *kin_export(struct kin_profile *p, const char *format,
-			     const struct kin_export_opts *opts, FILE *out)
+static struct kin_error *unguarded_export(struct kin_profile *p, const char *format,
+					  const struct kin_export_opts *opts, FILE *out)
 {
 	struct kin_export_opts o;
 	opts_copy(&o, sizeof(o), opts);
@@ -49,4 +50,10 @@ struct kin_error *kin_export(struct kin_profile *p, const char *format,
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing %s", f->about.name);
 	return err;
+}
+
+struct kin_error *kin_export(struct kin_profile *p, const char *format,
+			     const struct kin_export_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_export(p, format, opts, out));
 }

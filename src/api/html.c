@@ -7,6 +7,7 @@
 #include "api/namer.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "paths/path_tree.h"
 
 enum { THREADS_MAX = 50 }; /* in the summary */
@@ -120,7 +121,8 @@ static char *title_of(const struct kin_profile *p)
 	return xprintf("%s: %s", program, file);
 }
 
-struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *opts, FILE *out)
+static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_html_opts *opts,
+					FILE *out)
 {
 	struct kin_html_opts o;
 	struct parts x = { 0 };
@@ -142,4 +144,9 @@ struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *op
 	parts_done(&x);
 	free(title);
 	return err;
+}
+
+struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_html(p, opts, out));
 }

@@ -8,6 +8,7 @@
 #include "api/find.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "input/gcov.h"
 #include "input/kin_write.h"
 #include "perf/perf_about.h"
@@ -416,8 +417,9 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	return err;
 }
 
-struct kin_error *kin_profile_open(const char *const *paths, size_t n,
-				   const struct kin_open_opts *opts, struct kin_profile **ret)
+static struct kin_error *unguarded_profile_open(const char *const *paths, size_t n,
+						const struct kin_open_opts *opts,
+						struct kin_profile **ret)
 {
 	struct kin_open_opts o;
 	opts_copy(&o, sizeof(o), opts);
@@ -443,6 +445,12 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 	return err;
 }
 
+struct kin_error *kin_profile_open(const char *const *paths, size_t n,
+				   const struct kin_open_opts *opts, struct kin_profile **ret)
+{
+	return GUARDED(unguarded_profile_open(paths, n, opts, ret));
+}
+
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
 {
 	struct kin_profile *p = xalloc(sizeof(*p));
@@ -452,7 +460,7 @@ struct kin_profile *profile_of_data(struct profile *data, const struct program_o
 	return p;
 }
 
-struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
+static struct kin_error *unguarded_about(const char *path, unsigned what, FILE *out)
 {
 	_Static_assert((int)KIN_ABOUT_MAPS == (int)PERF_ABOUT_MAPS, "the same bits");
 	struct path_list found = { 0 };
@@ -461,6 +469,11 @@ struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
 		err = perf_about(path ? path : found.at.at[0], what, out);
 	path_list_free(&found);
 	return err;
+}
+
+struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
+{
+	return GUARDED(unguarded_about(path, what, out));
 }
 
 /* ---- the rest ---- */
@@ -506,7 +519,7 @@ static char *program_fact(const struct kin_profile *p)
 	return fact;
 }
 
-struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
+static struct kin_error *unguarded_profile_write(const struct kin_profile *p, const char *path)
 {
 	size_t n = strlen(path);
 	bool kin = n >= 4 && !strcmp(path + n - 4, ".kin");
@@ -522,4 +535,9 @@ struct kin_error *kin_profile_write(const struct kin_profile *p, const char *pat
 		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
 	profile_free(canonical);
 	return err;
+}
+
+struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
+{
+	return GUARDED(unguarded_profile_write(p, path));
 }

@@ -7,6 +7,7 @@
 #include "api/private.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "paths/path_tree.h"
 #include "perf/perf_page.h"
 #include "perf/perf_style.h"
@@ -205,8 +206,9 @@ static void add_notes(const struct kin_profile *p, const struct report *r, struc
 		table_note(t, "%s", p->notes.at[i]);
 }
 
-struct kin_error *kin_report(struct kin_profile *p, const char *name,
-			     const struct kin_report_opts *opts, struct kin_table **ret)
+static struct kin_error *unguarded_report(struct kin_profile *p, const char *name,
+					  const struct kin_report_opts *opts,
+					  struct kin_table **ret)
 {
 	struct kin_report_opts o;
 	opts_copy(&o, sizeof(o), opts);
@@ -233,6 +235,12 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 	return err;
 }
 
+struct kin_error *kin_report(struct kin_profile *p, const char *name,
+			     const struct kin_report_opts *opts, struct kin_table **ret)
+{
+	return GUARDED(unguarded_report(p, name, opts, ret));
+}
+
 /* ---- rendering ---- */
 
 static const struct renderer *find_renderer(const char *name)
@@ -252,8 +260,8 @@ static struct kin_error *no_format(const char *name)
 	return err;
 }
 
-struct kin_error *kin_render(struct kin_table *t, const char *format,
-			     const struct kin_render_opts *opts, FILE *out)
+static struct kin_error *unguarded_render(struct kin_table *t, const char *format,
+					  const struct kin_render_opts *opts, FILE *out)
 {
 	struct kin_render_opts o;
 	opts_copy(&o, sizeof(o), opts);
@@ -272,4 +280,10 @@ struct kin_error *kin_render(struct kin_table *t, const char *format,
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing");
 	return err;
+}
+
+struct kin_error *kin_render(struct kin_table *t, const char *format,
+			     const struct kin_render_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_render(t, format, opts, out));
 }

@@ -8,6 +8,7 @@
 #include "api/private.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "base/map64.h"
 
 enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
@@ -38,7 +39,11 @@ struct kin_samples {
 	struct lines *lines; /* [n_frames] */
 	struct map64 function_ids;
 	VEC(struct kin_function *) functions;
-	struct kin_function nothing; /* for ids that do not exist */
+	/* For ids that do not exist, and where there is no memory. */
+	struct kin_function nothing;
+	struct kin_event no_event;
+	struct kin_thread no_thread;
+	struct kin_object no_object;
 };
 
 static const char *text(const struct kin_samples *s, strid id)
@@ -46,15 +51,24 @@ static const char *text(const struct kin_samples *s, strid id)
 	return strtab_get(s->p->strings, id);
 }
 
-struct kin_error *kin_samples_new(struct kin_profile *profile, struct kin_samples **ret)
+static struct kin_error *unguarded_samples_new(struct kin_profile *profile,
+					       struct kin_samples **ret)
 {
 	struct kin_samples *s = xalloc(sizeof(*s));
 	profile_ref(profile);
 	s->profile = profile;
 	s->p = profile->data;
+	s->no_event = (struct kin_event){ .name = "", .unit = "" };
+	s->no_thread = (struct kin_thread){ .name = "" };
+	s->no_object = (struct kin_object){ .path = "", .build_id = "" };
 	s->nothing = (struct kin_function){ .name = "", .linkage_name = "", .file = "" };
 	*ret = s;
 	return NULL;
+}
+
+struct kin_error *kin_samples_new(struct kin_profile *profile, struct kin_samples **ret)
+{
+	return GUARDED(unguarded_samples_new(profile, ret));
 }
 
 void kin_samples_free(struct kin_samples *s)
@@ -83,6 +97,17 @@ size_t kin_samples_n_stacks(const struct kin_samples *s) { return s->p->samples.
 size_t kin_samples_n_locations(const struct kin_samples *s) { return s->p->samples.n_frames; }
 size_t kin_samples_n_functions(const struct kin_samples *s) { return s->functions.n; }
 
+/* False: there is no memory for it; kin_samples_error() says so from then on. */
+static bool make(struct kin_samples *s, struct kin_error *(*how)(struct kin_samples *s))
+{
+	struct kin_error *err = GUARDED(how(s));
+	if (err && !s->err)
+		s->err = err;
+	else
+		kin_error_free(err);
+	return !err;
+}
+
 /* ---- events, threads, objects ---- */
 
 static enum kin_event_kind kind_of_event(enum event_kind kind)
@@ -98,10 +123,9 @@ static enum kin_event_kind kind_of_event(enum event_kind kind)
 	return KIN_EVENT_ON_CPU;
 }
 
-static void make_events(struct kin_samples *s)
+static struct kin_error *make_events(struct kin_samples *s)
 {
 	const struct samples *from = &s->p->samples;
-	/* One more, for ids that do not exist. */
 	s->events = arena_alloc(&s->arena, (from->n_events + 1) * sizeof(*s->events));
 	for (size_t i = 0; i < from->n_events; i++) {
 		const struct event *e = &from->events[i];
@@ -111,18 +135,16 @@ static void make_events(struct kin_samples *s)
 						   .period = e->period,
 						   .frequency = e->frequency };
 	}
-	s->events[from->n_events] = (struct kin_event){ .name = "", .unit = "" };
+	return NULL;
 }
 
 const struct kin_event *kin_samples_event(struct kin_samples *s, uint32_t id)
 {
-	size_t n = s->p->samples.n_events;
-	if (!s->events)
-		make_events(s);
-	return &s->events[id < n ? id : n];
+	bool known = s->events || make(s, make_events);
+	return known && id < s->p->samples.n_events ? &s->events[id] : &s->no_event;
 }
 
-static void make_threads(struct kin_samples *s)
+static struct kin_error *make_threads(struct kin_samples *s)
 {
 	const struct samples *from = &s->p->samples;
 	s->threads = arena_alloc(&s->arena, (from->n_tasks + 1) * sizeof(*s->threads));
@@ -135,12 +157,13 @@ static void make_threads(struct kin_samples *s)
 						     .start_ns = t->start_ns,
 						     .end_ns = t->end_ns };
 	}
+	return NULL;
 }
 
 const struct kin_thread *kin_samples_thread(struct kin_samples *s, uint32_t id)
 {
-	if (!s->threads)
-		make_threads(s);
+	if (!s->threads && !make(s, make_threads))
+		return &s->no_thread;
 	return &s->threads[id < s->p->samples.n_tasks ? id : 0];
 }
 
@@ -162,7 +185,7 @@ static enum kin_object_kind kind_of_object(enum object_kind kind)
 	return KIN_OBJECT_OTHER;
 }
 
-static void make_objects(struct kin_samples *s)
+static struct kin_error *make_objects(struct kin_samples *s)
 {
 	const struct profile *p = s->p;
 	s->objects = arena_alloc(&s->arena, p->n_objects * sizeof(*s->objects));
@@ -183,12 +206,13 @@ static void make_objects(struct kin_samples *s)
 		if (f->addr >= o->high)
 			o->high = f->addr == UINT64_MAX ? f->addr : f->addr + 1;
 	}
+	return NULL;
 }
 
 const struct kin_object *kin_samples_object(struct kin_samples *s, uint32_t id)
 {
-	if (!s->objects)
-		make_objects(s);
+	if (!s->objects && !make(s, make_objects))
+		return &s->no_object;
 	return &s->objects[id < s->p->n_objects ? id : 0];
 }
 
@@ -221,21 +245,22 @@ static uint8_t flags_of_mark(const struct kin_samples *s, frameid id)
 							 : 0;
 }
 
-static void make_stack_flags(struct kin_samples *s)
+static struct kin_error *make_stack_flags(struct kin_samples *s)
 {
 	const struct samples *from = &s->p->samples;
 	s->stack_flags = xalloc(from->n_stacks + 1);
 	for (size_t i = 1; i < from->n_stacks; i++)
 		s->stack_flags[i] = s->stack_flags[from->stacks[i].caller] |
 				    flags_of_mark(s, from->stacks[i].frame);
+	return NULL;
 }
 
 const struct kin_sample *kin_samples_next(struct kin_samples *s)
 {
 	if (s->next == s->p->samples.n)
 		return NULL;
-	if (!s->stack_flags)
-		make_stack_flags(s);
+	if (!s->stack_flags && !make(s, make_stack_flags))
+		return NULL;
 	const struct sample *x = &s->p->samples.at[s->next++];
 	s->sample = (struct kin_sample){ .event = x->event,
 					 .thread = x->task,
@@ -273,20 +298,17 @@ const struct kin_location *kin_samples_location(struct kin_samples *s, uint32_t 
 
 /* ---- names ---- */
 
-static bool find_names(struct kin_samples *s)
+static struct kin_error *find_names(struct kin_samples *s)
 {
-	if (s->view || s->err)
-		return s->view;
 	bool inlines = !s->profile->naming.no_inlines;
-	s->err =
-		profile_view(s->profile, inlines ? VIEW_EXPANDED : VIEW_FUNCTIONS, false, &s->view);
-	if (!s->err && !s->view->program) { /* data without stacks has no locations to name */
-		s->view = NULL;
-		return false;
-	}
-	if (!s->err)
-		s->lines = xalloc((s->p->samples.n_frames + 1) * sizeof(*s->lines));
-	return s->view;
+	struct view *view = NULL;
+	struct kin_error *err =
+		profile_view(s->profile, inlines ? VIEW_EXPANDED : VIEW_FUNCTIONS, false, &view);
+	if (err || !view->program) /* data without stacks has no locations to name */
+		return err;
+	s->lines = xalloc((s->p->samples.n_frames + 1) * sizeof(*s->lines));
+	s->view = view;
+	return NULL;
 }
 
 static struct kin_function *make_function(struct kin_samples *s, symid place)
@@ -323,7 +345,7 @@ static uint32_t function_of(struct kin_samples *s, symid place)
 	return *id;
 }
 
-static void make_lines(struct kin_samples *s, frameid id, struct lines *ret)
+static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct lines *ret)
 {
 	struct program *g = s->view->program;
 	struct srcloc at = { 0 };
@@ -344,17 +366,22 @@ static void make_lines(struct kin_samples *s, frameid id, struct lines *ret)
 			f->file = at.file;
 	}
 	*ret = (struct lines){ .at = lines, .n = n + 1, .known = true };
+	return NULL;
 }
 
 const struct kin_line *kin_samples_lines(struct kin_samples *s, uint32_t id, size_t *n)
 {
 	*n = 0;
-	if (!id || id >= s->p->samples.n_frames || s->p->samples.frames[id].flags & FRAME_MARK ||
-	    !find_names(s))
+	bool none =
+		!id || id >= s->p->samples.n_frames || s->p->samples.frames[id].flags & FRAME_MARK;
+	if (none || s->err || !(s->view || make(s, find_names)) || !s->view)
 		return NULL;
 	struct lines *lines = &s->lines[id];
-	if (!lines->known)
-		make_lines(s, id, lines);
+	struct kin_error *err = lines->known ? NULL : GUARDED(make_lines(s, id, lines));
+	if (err) {
+		s->err = err;
+		return NULL;
+	}
 	*n = lines->n;
 	return lines->at;
 }

@@ -5,6 +5,7 @@
 #include "api/namer.h"
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "base/vec.h"
 #include "export/folded.h"
 #include "export/script.h"
@@ -87,8 +88,8 @@ static struct kin_error *check(const struct profile *p, const char *format,
 	return check_event(p, o->event);
 }
 
-struct kin_error *kin_script(struct kin_profile *p, const char *format,
-			     const struct kin_script_opts *opts, FILE *out)
+static struct kin_error *unguarded_script(struct kin_profile *p, const char *format,
+					  const struct kin_script_opts *opts, FILE *out)
 {
 	struct kin_script_opts o;
 	opts_copy(&o, sizeof(o), opts);
@@ -114,4 +115,10 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	profile_hear(p, g);
 	sample_filter_free(filter);
 	return err;
+}
+
+struct kin_error *kin_script(struct kin_profile *p, const char *format,
+			     const struct kin_script_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_script(p, format, opts, out));
 }

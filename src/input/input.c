@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "input/paths.h"
 #include "input/window.h"
 #include "object/object.h"
@@ -208,14 +209,23 @@ struct part {
 	const struct input_opts *o;
 	struct profile_builder *builder;
 	struct kin_error *err;
+	bool out_of_memory;
 };
+
+static struct kin_error *read_into_part(struct part *p)
+{
+	p->builder = profile_builder_new();
+	return read_in_turn(p->items, p->n, p->o, p->builder);
+}
 
 static void *read_part(void *arg)
 {
 	struct part *p = arg;
+	struct kin_error *err = GUARDED(read_into_part(p));
 
-	p->builder = profile_builder_new();
-	p->err = read_in_turn(p->items, p->n, p->o, p->builder);
+	/* What was read so far may be in the middle of anything. */
+	p->out_of_memory = err == guard_error();
+	p->err = err;
 	return NULL;
 }
 
@@ -246,6 +256,9 @@ static void run(struct part *parts, size_t n)
 		else
 			read_part(&parts[i]);
 	}
+	for (size_t i = 0; i < n; i++) /* all are at their end by now */
+		if (parts[i].out_of_memory)
+			xout_of_memory();
 }
 
 static bool must_redo(const struct kin_error *err, const struct input_opts *o)

@@ -1,7 +1,9 @@
 /* kin/samples.h: what a program sees that goes through a profile's samples. */
 #include "tap.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "formats/formats.h"
@@ -138,6 +140,32 @@ static void inlined_functions_are_folded_on_request(void)
 	kin_samples_free(s);
 }
 
+/* In little memory: an error, and not the end of the program. */
+static void no_memory_is_an_error(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	enum { LINES = 200000, LITTLE = 24 << 20 };
+	const char *const paths[] = { path };
+	struct rlimit before, little;
+	struct kin_profile *p = NULL;
+	FILE *f = fopen(path, "w");
+	for (int i = 0; f && i < LINES; i++)
+		fprintf(f, "main;a%d;b%d;c%d 1\n", i, i / 2, i / 3);
+	OK(f && fclose(f) == 0);
+	OK(getrlimit(RLIMIT_DATA, &before) == 0);
+	little = (struct rlimit){ LITTLE, before.rlim_max };
+	OK(setrlimit(RLIMIT_DATA, &little) == 0);
+	struct kin_error *err = kin_profile_open(paths, 1, NULL, &p);
+	OK(setrlimit(RLIMIT_DATA, &before) == 0);
+	OK(err && kin_error_kind(err) == KIN_ERROR_OS && kin_error_errno(err) == ENOMEM);
+	OK_STR(err ? kin_error_message(err) : "", "out of memory");
+	kin_error_free(err);
+	OK(!p);
+	OK(kin_profile_open(paths, 1, NULL, &p) == NULL && p != NULL);
+	kin_profile_free(p);
+#endif
+}
+
 static void the_table_of_formats_says_what_they_can(void)
 {
 	const struct kin_format *f;
@@ -164,6 +192,7 @@ int main(void)
 	marks_are_no_locations();
 	inlined_functions_are_folded_on_request();
 	the_table_of_formats_says_what_they_can();
+	no_memory_is_an_error();
 	unlink(path);
 	return DONE();
 }
