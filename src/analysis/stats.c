@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+enum { MANY = 2000 }; /* degrees of freedom, or values */
+
 double stats_normal(double z) { return erfc(-z / sqrt(2)) / 2; }
 
 /* The continued fraction of the incomplete beta function (Abramowitz and Stegun, 26.5.8), by Lentz'
@@ -62,10 +64,22 @@ double stats_t(double t, double degrees)
 	return t > 0 ? 1 - tail : tail;
 }
 
+/* Fisher's expansion of the quantile (Abramowitz and Stegun, 26.7.5), exact to ten digits from MANY
+ * degrees on. */
+static double nearly_normal(double z, double degrees)
+{
+	double z2 = z * z, first = z * (z2 + 1) / 4;
+	double second = z * ((5 * z2 + 16) * z2 + 3) / 96;
+	double third = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+	return z + (first + (second + third / degrees) / degrees) / degrees;
+}
+
 /* Both distributions are symmetric; of the upper half the tail is looked for, which has all its
  * digits however small it is. */
 double stats_t_quantile(double p, double degrees)
 {
+	if (degrees > MANY && isfinite(degrees))
+		return nearly_normal(stats_normal_quantile(p), degrees);
 	double tail = 2 * (p < 0.5 ? p : 1 - p), low = 0, high = 1;
 	while (stats_t_two_sided(high, degrees) > tail && high < 1e200)
 		high *= 2;
@@ -116,6 +130,9 @@ double stats_needed(double effect, double level, double power, double lost)
 	double n = z * z / (effect * effect);
 	if (!(n < 1e12))
 		return INFINITY;
+	if (n > MANY) /* what Student's t adds then is the same for all */
+		return ceil(n + stats_normal_quantile(1 - level / 2) *
+					stats_normal_quantile(1 - level / 2) / 2);
 	for (int i = 0; i < 50; i++) {
 		double degrees = n - lost > 1 ? n - lost : 1;
 		double t =

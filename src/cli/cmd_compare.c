@@ -20,8 +20,9 @@ static const char *const description[] = {
 	"to be less than that of sampling. Functions are shown if their change is more than "
 	"chance makes of any of them, with their number taken into account (Holm): of two equal "
 	"programs something is shown once in twenty times.",
-	"Without AFTER the one command is compared with itself: what is found is chance, and the "
-	"column \"runs needed\" says beforehand how many runs it takes to find a change.",
+	"Without AFTER the one command is compared with itself, and all functions are shown, the "
+	"dearest first: what differs is chance, and the column \"runs needed\" says beforehand how "
+	"many runs it takes to find a change of 2 %, or of what --detect says.",
 	"What the commands print is thrown away, and they read nothing; all runs must end with the "
 	"same status. Recordings are kept with -o: kin diff DIR/before DIR/after shows them again.",
 	NULL,
@@ -150,9 +151,11 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* The words of both commands, with "--" between them; of one, it is both. */
-static const char *split(struct turns *t, char **words)
+/* The words of both commands, with "--" between them. One is both: then nothing has changed, and
+ * what is of interest is each function, the dearest first. */
+static const char *split(struct line *l, char **words)
 {
+	struct turns *t = &l->turns;
 	char **between = NULL;
 	t->argv[SIDE_BEFORE] = t->argv[SIDE_AFTER] = words;
 	for (char **w = words; *w; w++) {
@@ -163,8 +166,11 @@ static const char *split(struct turns *t, char **words)
 			       "that has its own";
 		between = w;
 	}
-	if (!between)
+	if (!between) {
+		l->s.diff.all = true;
+		l->s.sort = l->s.sort ? l->s.sort : "-before";
 		return NULL;
+	}
 	*between = NULL;
 	t->argv[SIDE_AFTER] = between + 1;
 	return between[1] ? NULL : "-- and no command behind it: kin compare BEFORE -- AFTER";
@@ -191,8 +197,8 @@ static int run_words(const struct command *c, int argc, char **argv)
 	l.s.diff.detect = 0.02;
 	int status = prefix_parse(c, argc, argv, set, &l, &words);
 	if (status == PREFIX_GO_ON) {
-		const char *wrong = words ? split(&l.turns, words)
-					  : "which commands? kin compare BEFORE -- AFTER";
+		const char *wrong =
+			words ? split(&l, words) : "which commands? kin compare BEFORE -- AFTER";
 		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
 	settings_done(&l.s);

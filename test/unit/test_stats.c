@@ -37,6 +37,9 @@ static void test_student(void)
 	OK(near(stats_t_quantile(0.025, 9), -2.262157163, 1e-8));
 	OK(near(stats_t_quantile(0.975, INFINITY), 1.959963984540054, 1e-10));
 	OK(near(stats_t_quantile(0.975, 1e5), 1.95998777, 1e-7));
+	/* Where the one way of computing it gives way to the other. */
+	OK(near(stats_t(stats_t_quantile(0.975, 2001), 2001), 0.975, 1e-12));
+	OK(near(stats_t(stats_t_quantile(0.99999, 2001), 2001), 0.99999, 1e-12));
 	/* Cauchy's distribution. */
 	OK(near(stats_t(1, 1), 0.75, 1e-12) && near(stats_t(-1, 1), 0.25, 1e-12));
 	OK(near(stats_t_two_sided(2.262157163, 9), 0.05, 1e-10));
@@ -68,6 +71,7 @@ static void test_needed(void)
 	OK(stats_needed(1, 0.05, 0.8, 1) == 10);
 	OK(stats_needed(0.2, 0.05, 0.8, 1) == 199);
 	OK(stats_needed(100, 0.05, 0.8, 1) >= 2 && stats_needed(100, 0.05, 0.8, 1) <= 3);
+	OK(near(stats_needed(0.0626, 0.05, 0.8, 1), stats_needed(0.0627, 0.05, 0.8, 1), 8));
 	OK(isinf(stats_needed(0, 0.05, 0.8, 1)));
 }
 
