@@ -273,7 +273,8 @@ static bool has(const struct bytes *head, const char *text)
 
 static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 {
-	return !o->gnu && bytes_left(&head) && head.pos[0] == '{' && has(&head, "\"nodes\"") &&
+	(void)o;
+	return bytes_left(&head) && head.pos[0] == '{' && has(&head, "\"nodes\"") &&
 	       has(&head, "\"callFrame\"") && has(&head, "\"functionName\"");
 }
 

@@ -593,8 +593,7 @@ static bool begins_so(struct bytes b)
 bool pprof_recognise(struct bytes head, const struct input_opts *o)
 {
 	enum { ENOUGH = 1 };
-	if (o->gnu)
-		return false;
+	(void)o;
 	if (!is_gzip(&head))
 		return begins_so(head);
 	if (bytes_left(&head) > FORMAT_HEAD)

@@ -259,6 +259,7 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 bool speedscope_recognise(struct bytes head, const struct input_opts *o)
 {
 	size_t n = bytes_left(&head) < FORMAT_HEAD ? bytes_left(&head) : FORMAT_HEAD;
-	return !o->gnu && n && head.pos[0] == '{' &&
+	(void)o;
+	return n && head.pos[0] == '{' &&
 	       memmem(head.pos, n, SPEEDSCOPE_SCHEMA, strlen(SPEEDSCOPE_SCHEMA));
 }
