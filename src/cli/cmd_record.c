@@ -15,6 +15,7 @@
 #include "cli/prefix.h"
 #include "cli/record_inside.h"
 #include "cli/sampling.h"
+#include "perf/perf_refusals.h"
 #include "record/record.h"
 
 static const char *const description[] = {
@@ -261,55 +262,6 @@ static const struct opt_group ever_options = {
 
 static const struct opt_group *const options[] = { &what_options, &how_options,     &file_options,
 						   &ever_options, &general_options, NULL };
-
-/* What else perf record knows. */
-static const char memory[] = "perf record -d and kin report --mem-mode show accesses to memory",
-		  branches[] = "perf record -b and kin report -b show branches",
-		  tracing[] = "traces by the hardware are not recorded: perf record has them",
-		  registers[] = "perf record -I and perf script -F iregs show registers",
-		  seldom[] = "tasks that run already are looked at when they are first seen",
-		  bpf[] = "--wall records the time off the CPUs without BPF programs",
-		  one_thread[] = "one thread writes the file; -m has larger buffers";
-static const struct opt_refusal refused_here[] = {
-	{ 'b', "branch-any", branches },
-	{ 'j', "branch-filter", branches },
-	{ 'd', "data", memory },
-	{ 'W', "weight", memory },
-	{ 0, "phys-data", memory },
-	{ 0, "data-page-size", memory },
-	{ 0, "code-page-size",
-	  "perf record --code-page-size has it, for kin report -s "
-	  "code_page_size" },
-	{ 0, "transaction", "perf record --transaction has it, for kin report -s transaction" },
-	{ 'I', "intr-regs", registers },
-	{ 0, "user-regs", registers },
-	{ 's', "stat", "kin info says the CPU time of each thread" },
-	{ 'n', "no-samples", "perf stat counts without samples" },
-	{ 0, "running-time",
-	  "events that take turns on the CPU's counters are scaled by perf stat" },
-	{ 'S', "snapshot", tracing },
-	{ 0, "aux-sample", tracing },
-	{ 0, "switch-output-event",
-	  "kill -USR2, and --switch-output, have kin record go on in a new file" },
-	{ 0, "switch-events", "--wall records the time between switches, with stacks" },
-	{ 0, "latency", "--wall records it, and kin report --latency shows it" },
-	{ 0, "realtime", "chrt -f 1 kin record runs it at a real-time priority; -r repeats" },
-	{ 0, "all-cgroups", "perf record --all-cgroups, and kin report -s cgroup" },
-	{ 0, "synth", seldom },
-	{ 0, "num-thread-synthesize", seldom },
-	{ 0, "proc-map-timeout", seldom },
-	{ 0, "threads", one_thread },
-	{ 0, "affinity", "taskset runs kin record on CPUs of your choice" },
-	{ 0, "aio", one_thread },
-	{ 0, "mmap-flush", "what is recorded is written each second" },
-	{ 0, "clang-opt", bpf },
-	{ 0, "clang-path", bpf },
-	{ 0, "vmlinux", "names of the kernel come from /proc/kallsyms" },
-	{ 0, "kcore", "kin annotate --asm reads the kernel's code when it is looked at" },
-	{ 0, "debuginfod", "DEBUGINFOD_URLS is for who looks at a recording" },
-	{ 0 },
-};
-static const struct opt_refusal *const refusals[] = { refused_here, NULL };
 
 /* ---- the command line ---- */
 
@@ -738,7 +690,7 @@ const struct command record_command = {
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,
 	.options = options,
-	.refused = refusals,
+	.refused = record_refusals,
 	.examples = examples,
 	.exit_status =
 		"COMMAND's, or death by the signal that killed it; 125 if what was asked for "

@@ -18,6 +18,7 @@
 #include "cli/prefix.h"
 #include "cli/sampling.h"
 #include "kin/table.h"
+#include "perf/perf_refusals.h"
 #include "tui/browse.h"
 #include "tui/term.h"
 
@@ -193,48 +194,6 @@ static const struct opt_group *const options[] = { &what_options, &how_options,
 						   &rows_options, &names_options,
 						   &output_group, &general_options,
 						   NULL };
-
-/* What else perf top 6.1 knows. */
-static const struct opt_refusal refused[] = {
-	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
-	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
-	{ 'f', "count-filter", "--min-share hides small rows" },
-	{ 'r', "realtime", "chrt -f 1 kin top runs it at a real-time priority" },
-	{ 'k', "vmlinux", "the kernel's symbols are found by themselves" },
-	{ 'v', "verbose", "all there is to say is said" },
-	{ 'D', "dump-symtab", "kin info has the objects" },
-	{ 'w', "column-widths", "kin report --stdio -w has it, of a recording" },
-	{ 0, "hierarchy", "kin report --hierarchy has it, of a recording" },
-	{ 0, "max-stack", "stacks are walked to their ends" },
-	{ 0, "sym-annotate", "kin record and kin annotate --asm show a function's instructions" },
-	{ 'M', "disassembler-style", "kin record and kin annotate --asm show instructions" },
-	{ 0, "asm-raw", "kin record and kin annotate --asm show instructions" },
-	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
-	{ 0, "source", "kin record and kin annotate show source lines" },
-	{ 0, "prefix", "kin annotate -I DIRECTORY says where sources are" },
-	{ 0, "prefix-strip", "kin annotate -I DIRECTORY says where sources are" },
-	{ 0, "demangle-kernel", "names of the kernel are shown as all others are" },
-	{ 0, "force", "nothing is refused that --force would permit" },
-	{ 0, "group", "each event has a table of its own: kin record --group, kin report --group" },
-	{ 0, "group-sort-idx", "each event has a table of its own: e goes to the next" },
-	{ 0, "ignore-vmlinux", "names of the kernel come from /proc/kallsyms" },
-	{ 0, "kallsyms", "names of the kernel come from /proc/kallsyms" },
-	{ 0, "namespaces", "perf record --namespaces, and kin report -s cgroup_id" },
-	{ 0, "no-bpf-event", "loading BPF programs is no event here" },
-	{ 0, "num-thread-synthesize", "tasks are looked at when they are first seen" },
-	{ 0, "proc-map-timeout", "tasks are looked at when they are first seen" },
-	{ 0, "overwrite", "samples are read as they come: -m has larger buffers" },
-	{ 0, "raw-trace", "kin record and kin script show the fields of trace points" },
-	{ 0, "stitch-lbr", "stacks are not taken from the CPU's record of branches" },
-	{ 0, "switch-on", "kin record --control starts and stops sampling" },
-	{ 0, "switch-off", "kin record --control starts and stops sampling" },
-	{ 0, "show-on-off-events", "kin record --control starts and stops sampling" },
-	{ 0, "tui", "it is so on a terminal; --stdio prints" },
-	{ 0, "all-cgroups",
-	  "perf record --all-cgroups and kin report -s cgroup show control groups" },
-	{ 0 },
-};
-static const struct opt_refusal *const refusals[] = { refused, NULL };
 
 /* ---- the command line ---- */
 
@@ -592,7 +551,7 @@ const struct command top_command = {
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.description = description,
 	.options = options,
-	.refused = refusals,
+	.refused = top_refusals,
 	.examples = examples,
 	.exit_status =
 		"0; 1 if what was seen could not be shown, or nothing can be recorded; 125 if "

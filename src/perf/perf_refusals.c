@@ -142,7 +142,98 @@ static const struct opt_refusal of_diff[] = {
 	{ 0 },
 };
 
+/* What else perf record knows. */
+static const char memory[] = "perf record -d and kin report --mem-mode show accesses to memory",
+		  branches[] = "perf record -b and kin report -b show branches",
+		  tracing[] = "traces by the hardware are not recorded: perf record has them",
+		  registers[] = "perf record -I and perf script -F iregs show registers",
+		  seldom[] = "tasks that run already are looked at when they are first seen",
+		  bpf[] = "--wall records the time off the CPUs without BPF programs",
+		  one_thread[] = "one thread writes the file; -m has larger buffers";
+static const struct opt_refusal of_record[] = {
+	{ 'b', "branch-any", branches },
+	{ 'j', "branch-filter", branches },
+	{ 'd', "data", memory },
+	{ 'W', "weight", memory },
+	{ 0, "phys-data", memory },
+	{ 0, "data-page-size", memory },
+	{ 0, "code-page-size",
+	  "perf record --code-page-size has it, for kin report -s "
+	  "code_page_size" },
+	{ 0, "transaction", "perf record --transaction has it, for kin report -s transaction" },
+	{ 'I', "intr-regs", registers },
+	{ 0, "user-regs", registers },
+	{ 's', "stat", "kin info says the CPU time of each thread" },
+	{ 'n', "no-samples", "perf stat counts without samples" },
+	{ 0, "running-time",
+	  "events that take turns on the CPU's counters are scaled by perf stat" },
+	{ 'S', "snapshot", tracing },
+	{ 0, "aux-sample", tracing },
+	{ 0, "switch-output-event",
+	  "kill -USR2, and --switch-output, have kin record go on in a new file" },
+	{ 0, "switch-events", "--wall records the time between switches, with stacks" },
+	{ 0, "latency", "--wall records it, and kin report --latency shows it" },
+	{ 0, "realtime", "chrt -f 1 kin record runs it at a real-time priority; -r repeats" },
+	{ 0, "all-cgroups", "perf record --all-cgroups, and kin report -s cgroup" },
+	{ 0, "synth", seldom },
+	{ 0, "num-thread-synthesize", seldom },
+	{ 0, "proc-map-timeout", seldom },
+	{ 0, "threads", one_thread },
+	{ 0, "affinity", "taskset runs kin record on CPUs of your choice" },
+	{ 0, "aio", one_thread },
+	{ 0, "mmap-flush", "what is recorded is written each second" },
+	{ 0, "clang-opt", bpf },
+	{ 0, "clang-path", bpf },
+	{ 0, "vmlinux", "names of the kernel come from /proc/kallsyms" },
+	{ 0, "kcore", "kin annotate --asm reads the kernel's code when it is looked at" },
+	{ 0, "debuginfod", "DEBUGINFOD_URLS is for who looks at a recording" },
+	{ 0 },
+};
+
+/* What else perf top 6.1 knows. */
+static const struct opt_refusal of_top[] = {
+	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
+	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
+	{ 'f', "count-filter", "--min-share hides small rows" },
+	{ 'r', "realtime", "chrt -f 1 kin top runs it at a real-time priority" },
+	{ 'k', "vmlinux", "the kernel's symbols are found by themselves" },
+	{ 'v', "verbose", "all there is to say is said" },
+	{ 'D', "dump-symtab", "kin info has the objects" },
+	{ 'w', "column-widths", "kin report --stdio -w has it, of a recording" },
+	{ 0, "hierarchy", "kin report --hierarchy has it, of a recording" },
+	{ 0, "max-stack", "stacks are walked to their ends" },
+	{ 0, "sym-annotate", "kin record and kin annotate --asm show a function's instructions" },
+	{ 'M', "disassembler-style", "kin record and kin annotate --asm show instructions" },
+	{ 0, "asm-raw", "kin record and kin annotate --asm show instructions" },
+	{ 0, "objdump", "kin annotate --asm disassembles by itself" },
+	{ 0, "source", "kin record and kin annotate show source lines" },
+	{ 0, "prefix", "kin annotate -I DIRECTORY says where sources are" },
+	{ 0, "prefix-strip", "kin annotate -I DIRECTORY says where sources are" },
+	{ 0, "demangle-kernel", "names of the kernel are shown as all others are" },
+	{ 0, "force", "nothing is refused that --force would permit" },
+	{ 0, "group", "each event has a table of its own: kin record --group, kin report --group" },
+	{ 0, "group-sort-idx", "each event has a table of its own: e goes to the next" },
+	{ 0, "ignore-vmlinux", "names of the kernel come from /proc/kallsyms" },
+	{ 0, "kallsyms", "names of the kernel come from /proc/kallsyms" },
+	{ 0, "namespaces", "perf record --namespaces, and kin report -s cgroup_id" },
+	{ 0, "no-bpf-event", "loading BPF programs is no event here" },
+	{ 0, "num-thread-synthesize", "tasks are looked at when they are first seen" },
+	{ 0, "proc-map-timeout", "tasks are looked at when they are first seen" },
+	{ 0, "overwrite", "samples are read as they come: -m has larger buffers" },
+	{ 0, "raw-trace", "kin record and kin script show the fields of trace points" },
+	{ 0, "stitch-lbr", "stacks are not taken from the CPU's record of branches" },
+	{ 0, "switch-on", "kin record --control starts and stops sampling" },
+	{ 0, "switch-off", "kin record --control starts and stops sampling" },
+	{ 0, "show-on-off-events", "kin record --control starts and stops sampling" },
+	{ 0, "tui", "it is so on a terminal; --stdio prints" },
+	{ 0, "all-cgroups",
+	  "perf record --all-cgroups and kin report -s cgroup show control groups" },
+	{ 0 },
+};
+
 const struct opt_refusal *const annotate_refusals[] = { of_annotate, of_recordings, NULL };
 const struct opt_refusal *const diff_refusals[] = { of_diff, of_recordings, NULL };
+const struct opt_refusal *const record_refusals[] = { of_record, NULL };
 const struct opt_refusal *const report_refusals[] = { of_report, of_recordings, NULL };
 const struct opt_refusal *const script_refusals[] = { of_script, of_recordings, NULL };
+const struct opt_refusal *const top_refusals[] = { of_top, NULL };

@@ -6,6 +6,8 @@
 #include "options/opt.h"
 
 extern const struct opt_refusal *const annotate_refusals[],
-	*const diff_refusals[], *const report_refusals[], *const script_refusals[];
+	*const diff_refusals[], *const record_refusals[], *const report_refusals[],
+								  *const script_refusals[],
+									  *const top_refusals[];
 
 #endif
