@@ -40,6 +40,7 @@ struct kin_profile {
 	struct view views[N_VIEWS];
 	/* notes: those of the doubts that each report of it has to say. */
 	VEC(char *) warnings, doubts, notes, hints;
+	char *origin; /* of names that are not out of the files that ran; NULL: there are none */
 	struct line_counts *line_counts; /* NULL: none */
 };
 

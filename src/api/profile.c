@@ -39,6 +39,7 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->hints.n; i++)
 		free(p->hints.at[i]);
 	vec_free(&p->hints);
+	free(p->origin);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -83,8 +84,29 @@ static void add_hint(const char *text, void *profile)
 	vec_push(&p->hints, xprintf("%s", text));
 }
 
+/* "names are those that the recording keeps: of t (the file has been replaced ...), and 2 more" */
+static void hear_origins(struct kin_profile *p, const struct program *g)
+{
+	enum { NAMED = 2 };
+	size_t n = program_n_origins(g);
+	if (!n || p->origin)
+		return;
+	p->origin = xprintf("names are those that the recording keeps, of");
+	for (size_t i = 0; i < n && i < NAMED; i++) {
+		char *before = p->origin;
+		p->origin = xprintf("%s%s %s", before, i ? "," : "", program_origin_at(g, i));
+		free(before);
+	}
+	if (n > NAMED) {
+		char *before = p->origin;
+		p->origin = xprintf("%s, and %zu more", before, n - NAMED);
+		free(before);
+	}
+}
+
 void profile_hear(struct kin_profile *p, struct program *g)
 {
+	hear_origins(p, g);
 	if (!p->has_hints)
 		remedies_find(g, p->data, add_hint, p);
 	p->has_hints = true;
@@ -446,6 +468,8 @@ const char *kin_profile_note_at(const struct kin_profile *p, size_t i) { return 
 size_t kin_profile_n_hints(const struct kin_profile *p) { return p->hints.n; }
 
 const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return p->hints.at[i]; }
+
+const char *kin_profile_origin(const struct kin_profile *p) { return p->origin; }
 
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)

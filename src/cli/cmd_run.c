@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/inside.h"
 #include "cli/message.h"
+#include "cli/naming.h"
 #include "cli/prefix.h"
 #include "record/preload.h"
 #include "record/runtime_file.h"
@@ -49,6 +50,7 @@ enum {
 	RUN_LATENCY,
 	RUN_VERBOSE,
 	RUN_QUIET,
+	RUN_NO_NAMES,
 };
 
 static const struct opt_group what_options = {
@@ -79,6 +81,7 @@ static const struct opt_group file_options = {
 		  NULL, COMPLETE_FILE },
 		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg",
 		  NULL, COMPLETE_NOTHING },
+		OPTION_NO_NAMES(RUN_NO_NAMES),
 		{ RUN_VERBOSE, 'v', "verbose", NULL,
 		  "the runtime says on standard error what goes wrong in it; it is in the file in "
 		  "any case",
@@ -97,7 +100,7 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 struct line {
 	struct preload_opts opts;
 	char **argv;
-	bool quiet;
+	bool quiet, no_names;
 };
 
 static bool take_sample(const char *arg, unsigned *hz)
@@ -136,6 +139,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RUN_QUIET:
 		l->quiet = true;
+		break;
+	case RUN_NO_NAMES:
+		l->no_names = true;
 		break;
 	case OPT_OUTPUT:
 		l->opts.output = arg;

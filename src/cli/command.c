@@ -24,6 +24,7 @@ const struct command *const commands[] = {
 	&script_command,
 	&info_command,
 	&merge_command,
+	&pack_command,
 	&gprof_command,
 	NULL,
 };

@@ -302,5 +302,5 @@ struct kin_error *kin_write_profile(const char *path, const struct profile *p)
 	put_all(&n);
 	free(n.objects);
 	free(n.tasks);
-	return kin_writer_finish_memory(n.w, path);
+	return kin_writer_finish_memory(n.w, path, p->kept);
 }

@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "kin/format.h"
 
+struct kept;
 struct kin_error;
 struct kin_writer;
 struct profile;
@@ -123,6 +124,12 @@ MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_en
 /* Without an end, as if killed: for a child of fork(), which must not write what is its parent's.
  * NULL is fine. */
 void kin_writer_abandon(struct kin_writer *w);
+
+/* Puts names behind a recording that has ended, in place of those that it has; *n bytes of them.
+ * `to` NULL: in that file, else in a copy. Fails, and leaves the file as it was, if it is no .kin
+ * file, or is being written. */
+MUST_CHECK struct kin_error *kin_names_put(const char *path, const char *to, const struct kept *k,
+					   uint64_t *n);
 
 /* An error, which says so, if a living recorder or process writes the file of that name. */
 MUST_CHECK struct kin_error *kin_file_check_busy(const char *path);

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "names/kept.h"
 #include "object/disassembler.h"
 #include "object/private.h"
 
@@ -19,7 +20,7 @@ static int by_low(const void *a, const void *b)
 }
 
 /* Sections that overlap (only hostile files have any) are cut where the next one starts. */
-static void find_code(struct object_file *o)
+void object_find_code(struct object_file *o)
 {
 	VEC(struct code_range) v = { 0 };
 	for (size_t i = 1; i < o->main->n_sections; i++) {
@@ -87,7 +88,7 @@ static struct kin_error *describe(struct object_file *o)
 	const struct elf_section *text = elf_file_section(o->main, ".text");
 	if (text && text->addr + text->size >= text->addr)
 		o->text = (struct address_range){ text->addr, text->addr + text->size };
-	find_code(o);
+	object_find_code(o);
 	if (o->main->n_sections < 2 && o->main->header.e_shoff)
 		return err_gnu(
 			err_new(KIN_ERROR_UNSUPPORTED,
@@ -193,6 +194,11 @@ struct kin_error *object_trouble(const struct object_file *o)
 const char *object_path(const struct object_file *o) { return o->path; }
 const char *object_build_id(const struct object_file *o) { return o->build_id; }
 struct address_range object_text(const struct object_file *o) { return o->text; }
+uint32_t object_elf_machine(const struct object_file *o) { return o->main->header.e_machine; }
+const struct kept_object *object_kept(const struct object_file *o) { return o->kept; }
+
+bool object_has_code(const struct object_file *o) { return !o->kept || o->kept->flags & KEPT_CODE; }
+
 const char *object_machine(const struct object_file *o) { return machine_name(&o->main->header); }
 
 bool object_is_64bit(const struct object_file *o)

@@ -9,6 +9,7 @@
 #include "machine/machine.h"
 
 struct kin_error;
+struct kept_object;
 struct object_file;
 
 struct object_opts {
@@ -29,6 +30,9 @@ MUST_CHECK struct kin_error *object_open(const char *path, const struct object_o
  * error if not, or if that is not given. */
 MUST_CHECK struct kin_error *object_open_vdso(const struct object_opts *opts,
 					      struct object_file **ret);
+/* One that answers from what a recording keeps of it (names/kept.h), which must outlive it. What
+ * was not kept is as if the file did not have it. */
+struct object_file *object_of_kept(const struct kept_object *kept);
 void object_free(struct object_file *o); /* NULL is fine */
 
 /* Why something that the file or its debug file does hold could not be read, though asked for: no
@@ -40,7 +44,10 @@ const char *object_path(const struct object_file *o);
 bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);
 const char *object_machine(const struct object_file *o);  /* BFD's name: "i386:x86-64", "aarch64" */
+uint32_t object_elf_machine(const struct object_file *o); /* e_machine */
 const char *object_build_id(const struct object_file *o); /* hex, or NULL */
+/* What it answers from; NULL: from its file. */
+const struct kept_object *object_kept(const struct object_file *o);
 
 struct address_range {
 	uint64_t low, high; /* [low, high) */
@@ -48,6 +55,8 @@ struct address_range {
 struct address_range object_text(const struct object_file *o); /* .text; {0, 0} if there is none */
 /* What mcount's runtime covers: [__executable_start, etext), {0, 0} if these are not known. */
 struct address_range object_profiled(const struct object_file *o);
+/* Whether its code is at hand: not where only names were kept. */
+bool object_has_code(const struct object_file *o);
 /* Bytes of code from addr on, to the end of its section at most; NULL if there are none. */
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
 
@@ -130,8 +139,17 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
 				  size_t *n);
 
+/* The same, not `gnu`, where several ranges are of interest, by address and not overlapping: of
+ * what lies between them there may be some runs, or none. Units without code in them are not
+ * decoded. */
+struct line_run *object_line_runs_of(struct object_file *o, const struct address_range *ranges,
+				     size_t n_ranges, size_t *n);
+
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
+
+/* Whether debug information is at hand, in the file or a debug file of it: a quicker question. */
+bool object_has_dwarf(struct object_file *o);
 
 /* ---- call frames and loading (frames.c) ---- */
 

@@ -11,6 +11,7 @@
 #include "base/map64.h"
 #include "base/vec.h"
 #include "symbolize/kallsyms.h"
+#include "symbolize/recorded.h"
 #include "symbolize/symbols_private.h"
 
 enum { MAX_PARTS = 65000 }; /* objects with places; symbol.part is 16 bits wide */
@@ -60,6 +61,7 @@ struct program {
 	struct map64 calling; /* flat address of a call site: the inlined function that calls */
 	VEC(symid) inline_list;
 	VEC(struct program_trouble) troubles;
+	VEC(char *) origins;
 };
 
 /* ---- objects ---- */
@@ -69,13 +71,19 @@ static const char *object_string(const struct program *g, strid id)
 	return strtab_get(g->profile->strings, id);
 }
 
-static void add_trouble(struct program *g, objid id, const char *what, struct kin_error *err,
-			bool in_doubt)
+/* Without the name that it may begin with: once is enough. */
+static const char *reason(const struct program *g, objid id, const struct kin_error *err)
 {
 	const char *name = program_object_name(g, id), *why = kin_error_message(err);
 	size_t n = strlen(name);
-	if (!strncmp(why, name, n) && why[n] == ':') /* once is enough */
-		why += n + 1 + (why[n + 1] == ' ');
+	return strncmp(why, name, n) != 0 || why[n] != ':' ? why
+							   : why + n + 1 + (why[n + 1] == ' ');
+}
+
+static void add_trouble(struct program *g, objid id, const char *what, struct kin_error *err,
+			bool in_doubt)
+{
+	const char *name = program_object_name(g, id), *why = reason(g, id, err);
 	struct program_trouble t = { .text = xprintf("%s: %s: %s", name, what, why),
 				     .object = id,
 				     .in_doubt = in_doubt };
@@ -88,6 +96,14 @@ static void trouble(struct program *g, objid id, struct kin_error *err)
 {
 	g->objects[id].failed = true;
 	add_trouble(g, id, "its code has no names", err, err_is_trouble(err));
+}
+
+/* Its names are there, but not out of its file. */
+static void add_origin(struct program *g, objid id, struct kin_error *instead)
+{
+	vec_push(&g->origins,
+		 xprintf("%s (%s)", program_object_name(g, id), reason(g, id, instead)));
+	kin_error_free(instead);
 }
 
 static void add_kernel_trouble(struct program *g, char *text)
@@ -153,28 +169,16 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 		at->borrowed = true;
 		return;
 	}
-	if (o->kind == OBJECT_VDSO) { /* that of another kernel is nowhere to be found */
-		struct kin_error *none = object_open_vdso(
-			&(struct object_opts){ .debug_dir = g->opts.debug_dir,
-					       .build_id = object_string(g, o->build_id) },
-			&at->file);
-		if (none && err_is_trouble(none))
-			trouble(g, id, none);
-		else
-			kin_error_free(none);
-		return;
-	}
-	if (o->kind != OBJECT_ELF || !o->path)
-		return;
-	/* The file that ran, or nothing: names from another build would be wrong ones. */
-	struct kin_error *err =
-		object_open(object_string(g, o->path),
-			    &(struct object_opts){ .debug_dir = g->opts.debug_dir,
-						   .symfs = g->opts.symfs,
-						   .build_id = object_string(g, o->build_id) },
-			    &at->file);
+	struct kin_error *instead = NULL;
+	struct kin_error *err = recorded_object(
+		g->profile, id, &(struct recorded_opts){ g->opts.debug_dir, g->opts.symfs },
+		&at->file, &instead);
 	if (err)
 		trouble(g, id, err);
+	if (instead && o->kind == OBJECT_ELF)
+		add_origin(g, id, instead);
+	else
+		kin_error_free(instead);
 }
 
 /* ---- the flat row of places ---- */
@@ -565,6 +569,9 @@ void program_free(struct program *g)
 	for (size_t i = 0; i < g->troubles.n; i++)
 		free(g->troubles.at[i].text);
 	vec_free(&g->troubles);
+	for (size_t i = 0; i < g->origins.n; i++)
+		free(g->origins.at[i]);
+	vec_free(&g->origins);
 	kallsyms_free(g->kernel);
 	map64_free(&g->extra_ids);
 	map64_free(&g->inlined_ids);
@@ -683,6 +690,10 @@ const struct program_trouble *program_trouble_at(const struct program *g, size_t
 {
 	return &g->troubles.at[i];
 }
+
+size_t program_n_origins(const struct program *g) { return g->origins.n; }
+
+const char *program_origin_at(const struct program *g, size_t i) { return g->origins.at[i]; }
 
 uint64_t program_unnamed(const struct program *g, objid object)
 {
