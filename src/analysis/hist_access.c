@@ -109,13 +109,13 @@ static const char *snoop(struct arena *a, uint64_t src)
 	return *text ? text : "N/A";
 }
 
-static const char *blocked(struct arena *a, uint64_t src)
+static const char *blocked(uint64_t src)
 {
 	uint64_t set = bits(src, BLOCK, 3);
 
 	if (!set || set & 1)
-		return " N/A";
-	return arena_printf(a, "%s%s", set & 2 ? " Data" : "", set & 4 ? " Addr" : "");
+		return "N/A";
+	return set & 2 ? set & 4 ? "Data Addr" : "Data" : "Addr";
 }
 
 const char *hist_access_text(struct arena *a, enum hist_key key, uint64_t src)
@@ -130,7 +130,7 @@ const char *hist_access_text(struct arena *a, enum hist_key key, uint64_t src)
 	case HIST_LOCKED:
 		return bits(src, LOCK, 1) ? "N/A" : bits(src, LOCK, 2) & 2 ? "Yes" : "No";
 	case HIST_BLOCKED:
-		return blocked(a, src);
+		return blocked(src);
 	}
 	return "";
 }

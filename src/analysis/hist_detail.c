@@ -48,9 +48,9 @@ static const struct frame *frame_at(const struct hists_private *h, frameid frame
 	return &h->hists.profile->samples.frames[frame];
 }
 
-static char level_of(const struct hists_private *h, frameid frame)
+static enum hist_owner owner_of(const struct hists_private *h, frameid frame)
 {
-	return frame_at(h, frame)->flags & FRAME_KERNEL ? 'k' : '.';
+	return frame_at(h, frame)->flags & FRAME_KERNEL ? OWNER_KERNEL : OWNER_USER;
 }
 
 static const struct symbol_table *variables_of(struct hists_private *h, objid object)
@@ -85,26 +85,23 @@ static const struct object_symbol *variable_at(struct hists_private *h, frameid 
 	return low && f->addr < t->at[low - 1].end ? &t->at[low - 1] : NULL;
 }
 
-static const char *address_text(struct hists_private *h, char level, uint64_t addr)
+static const char *address_text(struct hists_private *h, uint64_t addr)
 {
-	if (!addr)
-		return arena_printf(&h->arena, "[%c] 0000000000000000", level);
-	return arena_printf(&h->arena, "[%c] 0x%016" PRIx64, level, addr);
+	return addr ? arena_printf(&h->arena, "0x%016" PRIx64, addr) : "0000000000000000";
 }
 
-/* "[.] f", "[.] f+0x12", or the address. */
+/* "f", "f+0x12", or the address. */
 static const char *code_text(struct hists_private *h, frameid frame, uint64_t addr, bool offset)
 {
 	symid place = place_of(h, frame);
-	char level = level_of(h, frame);
 	uint64_t into = 0;
 
 	if (place == NONE)
-		return address_text(h, level, addr);
+		return address_text(h, addr);
 	const char *name = program_name(h->hists.program, place);
 	if (!offset || !hist_offset(h, frame, place, &into))
-		return arena_printf(&h->arena, "[%c] %s", level, name);
-	return arena_printf(&h->arena, "[%c] %s+0x%" PRIx64, level, name, into);
+		return name;
+	return arena_printf(&h->arena, "%s+0x%" PRIx64, name, into);
 }
 
 static const char *data_text(struct hists_private *h, frameid frame, uint64_t addr)
@@ -112,8 +109,8 @@ static const char *data_text(struct hists_private *h, frameid frame, uint64_t ad
 	const struct object_symbol *v = variable_at(h, frame);
 
 	if (!v)
-		return address_text(h, level_of(h, frame), addr);
-	return arena_printf(&h->arena, "[%c] %s+0x%" PRIx64, level_of(h, frame), v->name,
+		return address_text(h, addr);
+	return arena_printf(&h->arena, "%s+0x%" PRIx64, v->name,
 			    frame_at(h, frame)->addr - v->addr);
 }
 
@@ -229,7 +226,7 @@ uint32_t hist_detail_value(struct hists_private *h, enum hist_key key, const str
 
 /* ---- as text ---- */
 
-/* "4K"; as perf does: 1 GB is 1024M. */
+/* "4K"; 1 GB is 1024M. */
 static const char *size_text(struct hists_private *h, uint64_t n)
 {
 	size_t unit = 0;
@@ -293,21 +290,25 @@ static const char *branch_text(struct hists_private *h, enum hist_key key, uint3
 static const char *cacheline_text(struct hists_private *h, const struct detail *d)
 {
 	if (!variable_at(h, d->target))
-		return address_text(h, level_of(h, d->target), d->addr / LINE * LINE);
+		return address_text(h, d->addr / LINE * LINE);
 	return data_text(h, d->target, d->addr);
+}
+
+static const struct detail *detail_of(const struct hists_private *h, const struct hist_row *row)
+{
+	return &h->hists.profile->samples.details[h->skey_details.at[row->skey]];
 }
 
 const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_t value,
 			     const struct hist_row *row)
 {
-	const struct samples *all = &h->hists.profile->samples;
-	const struct detail *d = &all->details[h->skey_details.at[row->skey]];
+	const struct detail *d = detail_of(h, row);
 
 	switch ((int)key) {
 	case HIST_TIME:
 		return time_text(h, hist_wide(h, value));
 	case HIST_SOCKET:
-		return value == NONE ? "-" : arena_printf(&h->arena, "%6.3" PRIu32, value);
+		return value == NONE ? "-" : arena_printf(&h->arena, "%03" PRIu32, value);
 	case HIST_TRACE:
 		return strtab_get(h->strings, value);
 	case HIST_CGROUP:
@@ -328,7 +329,7 @@ const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_
 	case HIST_DATA_PAGE_SIZE:
 		return size_text(h, hist_wide(h, value));
 	case HIST_PHYS_DADDR:
-		return address_text(h, '.', hist_wide(h, value));
+		return address_text(h, hist_wide(h, value));
 	case HIST_DCACHELINE:
 		return cacheline_text(h, d);
 	case HIST_SYMBOL_DADDR:
@@ -345,21 +346,38 @@ const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_
 	return branch_text(h, key, value, d);
 }
 
-size_t hist_detail_width(struct hists_private *h, enum hist_key key, uint32_t value,
-			 const struct hist_row *row)
+const char *hist_detail_subject(struct hists_private *h, enum hist_key key, uint32_t value,
+				const struct hist_row *row)
 {
-	enum { LEVEL_WIDTH = 4, ADDRESS_WIDTH = 18, TRANSACTION_WIDTH = 32 };
-	const struct detail *d = &h->hists.profile->samples.details[h->skey_details.at[row->skey]];
-	const struct object_symbol *v;
-	symid place = key == HIST_SYMBOL_IADDR ? place_of(h, value) : NONE;
+	const struct object_symbol *v = NULL;
 
-	if (key == HIST_TRANSACTION && hist_wide(h, value))
-		return TRANSACTION_WIDTH;
-	if (place != NONE)
-		return strlen(program_name(h->hists.program, place)) + LEVEL_WIDTH + ADDRESS_WIDTH;
-	if ((key == HIST_SYMBOL_DADDR || key == HIST_DCACHELINE) && (v = variable_at(h, d->target)))
-		return strlen(v->name) + LEVEL_WIDTH + ADDRESS_WIDTH + (key == HIST_DCACHELINE);
-	return 0;
+	if (key == HIST_SYMBOL_IADDR) {
+		symid place = place_of(h, value);
+		return place == NONE ? NULL : program_name(h->hists.program, place);
+	}
+	if (key == HIST_SYMBOL_DADDR || key == HIST_DCACHELINE)
+		v = variable_at(h, detail_of(h, row)->target);
+	return v ? v->name : NULL;
+}
+
+enum hist_owner hist_detail_owner(const struct hists_private *h, enum hist_key key, uint32_t value,
+				  const struct hist_row *row)
+{
+	switch ((int)key) {
+	case HIST_SYMBOL_FROM:
+	case HIST_ADDR_FROM:
+		return owner_of(h, detail_of(h, row)->source);
+	case HIST_SYMBOL_TO:
+	case HIST_ADDR_TO:
+	case HIST_SYMBOL_DADDR:
+	case HIST_DCACHELINE:
+		return owner_of(h, detail_of(h, row)->target);
+	case HIST_SYMBOL_IADDR:
+		return owner_of(h, value);
+	case HIST_PHYS_DADDR:
+		return OWNER_USER;
+	}
+	return OWNER_NONE;
 }
 
 void hist_detail_done(struct hists_private *h)

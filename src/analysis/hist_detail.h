@@ -6,15 +6,16 @@
 
 /* The value of such a key for a sample. */
 uint32_t hist_detail_value(struct hists_private *h, enum hist_key key, const struct sample *s);
-/* As perf prints it: names of functions with their level in front, "[.] f". */
 const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_t value,
 			     const struct hist_row *row);
-/* What perf makes room for where that is more than the text is long; else 0. */
-size_t hist_detail_width(struct hists_private *h, enum hist_key key, uint32_t value,
-			 const struct hist_row *row);
+/* What hists_subject() and hists_owner() say of such a key. */
+const char *hist_detail_subject(struct hists_private *h, enum hist_key key, uint32_t value,
+				const struct hist_row *row);
+enum hist_owner hist_detail_owner(const struct hists_private *h, enum hist_key key, uint32_t value,
+				  const struct hist_row *row);
 void hist_detail_done(struct hists_private *h);
 
-/* hist_access.c: what perf calls the ways an access can take; `src` is detail.data_src. */
+/* hist_access.c: the ways an access can take, in words; `src` is detail.data_src. */
 const char *hist_access_text(struct arena *a, enum hist_key key, uint64_t src);
 /* The part of it that a key looks at. */
 uint64_t hist_access_part(enum hist_key key, uint64_t src);

@@ -16,7 +16,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* As perf calls it: of code made at run time, whose names are in perf-PID.map, "[JIT] tid PID". */
+/* Of code made at run time, whose names are in perf-PID.map, "[JIT] tid PID". */
 static const char *dso_text(struct hists_private *h, objid object)
 {
 	const char *name = base_name(program_object_name(h->hists.program, object));
@@ -72,7 +72,7 @@ static uint32_t file_of(struct hists_private *h, frameid frame)
 static symid one_of_name(struct hists_private *h, symid place, bool inlined)
 {
 	struct program *g = h->hists.program;
-	if (!inlined || h->hists.opts->inlines_apart || place == NONE)
+	if (!inlined || h->rules->inlines_apart || place == NONE)
 		return place;
 	strid name = strtab_add(h->strings, program_name(g, place));
 	uint32_t *at = map64_at(&h->inlined_ids, MAP64_PAIR(program_object(g, place), name));
@@ -176,7 +176,7 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return strtab_get(h->strings, value);
 	case HIST_PID:
 	case HIST_TID:
-		return arena_printf(a, "%7u:%s", value, hist_last_comm(h, row));
+		return arena_printf(a, "%u:%s", value, hist_last_comm(h, row));
 	case HIST_RUN:
 		return arena_printf(a, "%u", value);
 	case HIST_CPU:
@@ -192,9 +192,9 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 			a, "%s+0x%llx", place_text(h, row->place, row->inlined),
 			(unsigned long long)(uint32_t)offset_of(h, row->frame, row->place));
 	case HIST_SYMBOL_SIZE:
-		return value ? arena_printf(a, "%11" PRIu32, value) : "    unknown";
+		return value ? arena_printf(a, "%" PRIu32, value) : "unknown";
 	case HIST_IPC:
-		return "-      -";
+		return "-";
 	default:
 		return hist_detail_text(UNCONST(struct hists_private *, h), key, value, row);
 	}

@@ -22,7 +22,6 @@ struct hist_key_info {
 	bool wide;      /* values stand for numbers of 64 bits: hist_wide() */
 	bool descending;
 	enum hist_need need;
-	size_t width; /* perf's column is no narrower */
 };
 
 extern const struct hist_key_info hist_keys[N_HIST_KEYS];

@@ -88,7 +88,7 @@ static void find_ignored(struct hists_private *h)
 {
 	const struct samples *s = &h->hists.profile->samples;
 	const struct hists_opts *o = h->hists.opts;
-	bool innermost = o->ignore_drops_callers && o->order == CHAIN_CALLER;
+	bool innermost = h->rules->ignore_drops_callers && o->order == CHAIN_CALLER;
 	if (!o->ignore_callees)
 		return;
 	h->ignored = xalloc((s->n_stacks + 1) * sizeof(*h->ignored));
@@ -111,7 +111,7 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
-/* As perf has it, whose option it is: "f" or "f(int)" for "f(int)", and nothing less. */
+/* "f" or "f(int)" for "f(int)", and nothing less. */
 static bool is_whole_name(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
@@ -127,10 +127,10 @@ static bool is_called(struct symbols *s, symid place, const char *name, bool who
 }
 
 /* By the name that is shown, or by another of the same function. */
-static bool is_listed(struct symbols *s, symid place, const struct hist_filter *f)
+static bool is_listed(struct symbols *s, symid place, const struct hist_filter *f, bool whole)
 {
 	for (size_t i = 0; f->symbols[i]; i++)
-		if (is_called(s, place, f->symbols[i], f->whole_names))
+		if (is_called(s, place, f->symbols[i], whole))
 			return true;
 	return false;
 }
@@ -168,8 +168,10 @@ static bool symbol_passes(struct filtering *x, symid place)
 	if (place == NONE)
 		return false;
 	if (!x->places[place])
-		x->places[place] =
-			is_listed(program_symbols(x->h->hists.program), place, x->f) ? 2 : 1;
+		x->places[place] = is_listed(program_symbols(x->h->hists.program), place, x->f,
+					     x->h->rules->whole_names)
+					   ? 2
+					   : 1;
 	return x->places[place] == 2;
 }
 
@@ -470,12 +472,14 @@ static void publish(struct hists_private *h)
 
 struct hists *hists_new(const struct profile *p, struct program *g, const struct hists_opts *o)
 {
+	static const struct hists_rules own = { 0 };
 	struct hists_private *h = xalloc(sizeof(*h));
 	size_t n_places = program_symbols(g)->n;
 
 	h->hists.profile = p;
 	h->hists.program = g;
 	h->hists.opts = o;
+	h->rules = o->rules ? o->rules : &own;
 	h->strings = strtab_new();
 	h->hops_of = xalloc(p->samples.n_frames * sizeof(*h->hops_of));
 	h->dso_names = xalloc((p->n_objects + 1) * sizeof(*h->dso_names));
@@ -570,17 +574,22 @@ const char *hists_function(const struct hists *hists, size_t row)
 	return hist_is_named(hists, r) ? hist_key_text(hists->priv, HIST_SYM, 0, r) : NULL;
 }
 
-size_t hists_width(const struct hists *hists, size_t row, enum hist_key key)
+const char *hists_subject(const struct hists *hists, size_t row, enum hist_key key)
 {
-	enum { ADDRESS_WIDTH = 18 };
-	if (key == HIST_COMM)
-		return strlen(hist_last_comm(hists->priv, &hists->rows[row]));
-	if (key == HIST_SYM && !hists_function(hists, row))
-		return ADDRESS_WIDTH;
-	size_t n = strlen(hists_text(hists, row, key));
-	size_t more = hist_keys[key].need == NEED_NOTHING
-			      ? 0
-			      : hist_detail_width(hists->priv, key, hists_value(hists, row, key),
-						  &hists->rows[row]);
-	return more > n ? more : n;
+	if (hist_keys[key].need != NEED_ACCESSES)
+		return NULL;
+	return hist_detail_subject(hists->priv, key, hists_value(hists, row, key),
+				   &hists->rows[row]);
+}
+
+const char *hists_last_comm(const struct hists *hists, size_t row)
+{
+	return hist_last_comm(hists->priv, &hists->rows[row]);
+}
+
+enum hist_owner hists_owner(const struct hists *hists, size_t row, enum hist_key key)
+{
+	if (hist_keys[key].need == NEED_NOTHING)
+		return OWNER_NONE;
+	return hist_detail_owner(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
 }

@@ -89,13 +89,23 @@ enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
-	bool whole_names;        /* symbols are given with their scopes, as perf wants them */
-	bool no_kernel, no_user; /* no samples that were taken there */
+	bool no_kernel, no_user;                  /* no samples that were taken there */
 	bool by_socket;
 	uint32_t socket; /* only samples on that one */
 };
 
+/* Where another program's rows differ, and neither way is wrong: its room owns one of these. */
+struct hists_rules {
+	bool whole_names;   /* filters name functions with their scopes */
+	bool inlines_apart; /* an inlined function is another one in each function it is inlined
+			       into */
+	bool ignore_drops_callers; /* in caller order `ignore_callees` cuts the stack's other end
+				      off */
+	bool hide_marks;           /* FRAME_MARKs do not exist */
+};
+
 struct hists_opts {
+	const struct hists_rules *rules; /* NULL: kin's own */
 	const enum hist_key *keys;
 	size_t n_keys;
 	const uint16_t *events; /* of the profile; each row has figures for each; the first one's
@@ -111,16 +121,11 @@ struct hists_opts {
 	bool no_callers;    /* none of them counts, but where samples were taken */
 	bool inlines;       /* inlined functions are hops of their own */
 	bool self_physical; /* Self of inlined code goes to the function that it is inlined into */
-	bool inlines_apart; /* an inlined function is another one in each function it is inlined
-			       into */
-	bool ignore_drops_callers; /* in caller order `ignore` cuts the stack's other end off, as
-				    * perf does */
-	uint64_t time_quantum;     /* ns, > 0: of HIST_TIME */
-	bool nanoseconds;          /* HIST_TIME is shown with nine digits */
+	uint64_t time_quantum; /* ns, > 0: of HIST_TIME */
+	bool nanoseconds;      /* HIST_TIME is shown with nine digits */
 	bool by_weight;        /* a sample counts as much as its detail's weight says, at least 1 */
 	bool levels;           /* hists.levels is wanted */
 	bool hide_unresolved;  /* samples and callers without a name do not exist */
-	bool hide_marks;       /* nor do FRAME_MARKs, which perf does not have */
 	bool passing;          /* hists_target() will be asked */
 	bool fold_threads;     /* HIST_COMM is the name of the process */
 	const regex_t *parent; /* functions for HIST_PARENT */
@@ -174,11 +179,17 @@ const char *hists_function(const struct hists *h, size_t row);
  * perhaps by way of others like it; NONE: time is spent there, or goes several ways. Of the first
  * event. */
 uint32_t hists_target(const struct hists *h, size_t row);
-/* Columns that perf makes room for: at least as many as the text has, but for names of threads,
- * of which it is the last one that counts. */
-size_t hists_width(const struct hists *h, size_t row, enum hist_key key);
 /* For people; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
+/* The function or variable that a key of accesses is about; NULL: not known, or another key. */
+const char *hists_subject(const struct hists *h, size_t row, enum hist_key key);
+/* What the thread of the row's first sample was called in the end. */
+const char *hists_last_comm(const struct hists *h, size_t row);
+
+enum hist_owner { OWNER_NONE, OWNER_USER, OWNER_KERNEL };
+/* Whose the address is that a key of branches or accesses is about; OWNER_NONE: it is about none.
+ */
+enum hist_owner hists_owner(const struct hists *h, size_t row, enum hist_key key);
 
 /* ---- order ---- */
 

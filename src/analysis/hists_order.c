@@ -10,7 +10,8 @@
 struct named {
 	uint32_t row;
 	uint32_t value;
-	bool unknown; /* comes last; all that are unknown are equal */
+	bool unknown;          /* comes last; all that are unknown are equal */
+	enum hist_owner owner; /* what is the kernel's comes last */
 	const char *text;
 };
 
@@ -20,12 +21,17 @@ static int by_value(const void *a, const void *b)
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
+static int compare_names(const struct named *x, const struct named *y)
+{
+	return x->owner != y->owner ? (int)x->owner - (int)y->owner : strcmp(x->text, y->text);
+}
+
 static int by_text(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	if (x->unknown != y->unknown)
 		return x->unknown ? 1 : -1;
-	int names = x->unknown ? 0 : strcmp(x->text, y->text);
+	int names = x->unknown ? 0 : compare_names(x, y);
 	return names ? names : by_value(a, b);
 }
 
@@ -54,7 +60,7 @@ static uint64_t address_of(const struct hists *h, uint32_t row)
 	return hist_is_named(h, r) ? 0 : h->profile->samples.frames[r->frame].addr;
 }
 
-/* perf has the column of instructions per cycle by function, wherever that is. */
+/* Instructions per cycle are by function, wherever that is. */
 static int by_start(const void *a, const void *b, void *arg)
 {
 	const struct hists *h = arg;
@@ -86,7 +92,7 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 	uint32_t *rank = xrealloc(NULL, h->n, sizeof(*rank));
 	struct named *list = xrealloc(NULL, h->n, sizeof(*list));
 	for (size_t i = 0; i < h->n; i++)
-		list[i] = (struct named){ (uint32_t)i, hists_value(h, i, key), false, NULL };
+		list[i] = (struct named){ .row = (uint32_t)i, .value = hists_value(h, i, key) };
 	if (hist_keys[key].wide) {
 		rank_wide(h, list, rank);
 		free(list);
@@ -113,6 +119,7 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 		bool same = i && list[i].value == list[i - 1].value;
 		list[i].text = same ? list[i - 1].text : hists_text(h, list[i].row, key);
 		list[i].unknown = is_unknown(h, &list[i], key);
+		list[i].owner = same ? list[i - 1].owner : hists_owner(h, list[i].row, key);
 	}
 	qsort(list, h->n, sizeof(*list), by_text);
 	uint32_t n = 0;
@@ -120,7 +127,7 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 		if (i && apart && list[i].value != list[i - 1].value)
 			n++;
 		else if (i && (list[i].unknown != list[i - 1].unknown ||
-			       (!list[i].unknown && strcmp(list[i].text, list[i - 1].text) != 0)))
+			       (!list[i].unknown && compare_names(&list[i], &list[i - 1]) != 0)))
 			n++;
 		rank[list[i].row] = n;
 	}
@@ -155,7 +162,7 @@ static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b
 		switch (s->terms[i].kind) {
 		case TERM_CHILDREN:
 			if (e)
-				break; /* what others have does not matter to perf */
+				break; /* the leader's alone */
 			order = number(xc->weight, yc->weight);
 			break;
 		case TERM_SELF:

@@ -207,7 +207,7 @@ bool hists_leaves_out(const struct hists_private *h, frameid frame)
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
 	if (f->flags & FRAME_INLINED && !h->hists.opts->inlines)
 		return true;
-	if (f->flags & FRAME_MARK && h->hists.opts->hide_marks)
+	if (f->flags & FRAME_MARK && h->rules->hide_marks)
 		return true;
 	return h->hists.opts->hide_unresolved &&
 	       program_kind(h->hists.program, program_place(h->hists.program, frame)) ==
@@ -297,7 +297,7 @@ static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32
 	const struct hists_opts *o = h->hists.opts;
 	stackid ignored = h->ignored ? h->ignored[stack] : 0;
 	struct stack_path ret;
-	if (ignored && o->ignore_drops_callers && o->order == CHAIN_CALLER) {
+	if (ignored && h->rules->ignore_drops_callers && o->order == CHAIN_CALLER) {
 		ret.row = hists_row(h, skey, hists_leaf_hop(h, ignored), task);
 		ret.path = path_end(h, stack, frames_from(h, ignored, stack), skey, task);
 		return ret;

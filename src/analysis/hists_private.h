@@ -63,6 +63,7 @@ struct frame_hops { /* of one frame, the physical function first, then what is i
 
 struct hists_private {
 	struct hists hists; /* what is public of this */
+	const struct hists_rules *rules;
 	struct arena arena;
 	struct strtab *strings; /* of this analysis: base names, lines */
 	enum hist_key sample_keys[N_HIST_KEYS], frame_keys[N_HIST_KEYS];

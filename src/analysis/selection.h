@@ -1,5 +1,5 @@
 /* selection.h - which symbols and arcs a person asked to see or leave out: gprof's include and
- * exclude tables. Filled from symspecs by gprof/, read by the analysis and the reports. */
+ * exclude tables. Filled from symspecs by gnu/, read by the analysis and the reports. */
 #ifndef ANALYSIS_SELECTION_H
 #define ANALYSIS_SELECTION_H
 

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "input/gcov.h"
 #include "input/kin_write.h"
-#include "input/perf_about.h"
+#include "perf/perf_about.h"
 #include "symbolize/remedies.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }

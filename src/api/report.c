@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "paths/path_tree.h"
+#include "perf/perf_page.h"
+#include "perf/perf_style.h"
 #include "report/hists_ask.h"
 #include "report/report.h"
 #include "table/render.h"
@@ -66,7 +68,7 @@ static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin
 				       &c->dsos,   &c->symbols,        &c->symbol_filter,
 				       &c->pids,   &c->tids,           &c->cpus,
 				       &c->times,  &c->parallelism,    &c->function,
-				       &c->socket };
+				       &c->socket, &c->rules };
 	opts_copy(c, sizeof(*c), o);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		*texts[i] = copy_string(a, *texts[i]);
@@ -78,6 +80,23 @@ bool kin_hists_need_details(const struct kin_hists_opts *opts)
 	struct kin_hists_opts o;
 	opts_copy(&o, sizeof(o), opts);
 	return hists_ask_needs_details(&o);
+}
+
+/* Whose rules a report follows, in place of kin's own. */
+static const struct hists_style *find_style(const char *rules)
+{
+	static const struct hists_style *const styles[] = { &perf_style };
+	for (size_t i = 0; i < ARRAY_LEN(styles) && rules; i++)
+		if (!strcmp(rules, styles[i]->name))
+			return styles[i];
+	return NULL;
+}
+
+static struct kin_error *check_rules(const struct kin_hists_opts *o)
+{
+	return !o || !o->rules || find_style(o->rules)
+		       ? NULL
+		       : err_new(KIN_ERROR_USAGE, "unknown rules '%.80s' (perf)", o->rules);
 }
 
 static struct asked *copy_opts(const struct kin_report_opts *o)
@@ -93,6 +112,7 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.of_function = o->of_function;
 	a->opts.max_threads = o->max_threads;
 	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
+	a->opts.hists_style = a->opts.hists ? find_style(a->opts.hists->rules) : NULL;
 	return a;
 }
 
@@ -140,8 +160,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	struct program_opts opts = p->naming;
 	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
-	if (any && a->opts.hists && a->opts.hists->perf)
-		opts.style = DEMANGLE_SHORT;
+	if (any && a->opts.hists_style && a->opts.hists_style->names)
+		opts.style = a->opts.hists_style->names;
 	struct named *named = named_new(p, &opts);
 	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
 		vec_push(&p->warnings,
@@ -227,8 +247,9 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 
 	struct asked *a = copy_opts(&o);
 	struct kin_table *t = NULL;
-	struct kin_error *err =
-		o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t) : run(p, r, a, &t);
+	struct kin_error *err = check_rules(a->opts.hists);
+	if (!err)
+		err = o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t) : run(p, r, a, &t);
 	if (err) {
 		free_asked(a);
 		return err;
@@ -245,12 +266,18 @@ struct kin_error *kin_report(struct kin_profile *p, const char *name,
 
 /* ---- rendering ---- */
 
+static const struct renderer *find_renderer(const char *name)
+{
+	return strcmp(name, perf_renderer.name) ? renderer_find(name) : &perf_renderer;
+}
+
 static struct kin_error *no_format(const char *name)
 {
 	struct arena a = { 0 };
 	const char *list = "";
 	for (const struct renderer *const *r = renderers(); *r; r++)
-		list = arena_printf(&a, "%s%s%s", list, *list ? ", " : "", (*r)->name);
+		list = arena_printf(&a, "%s%s, ", list, (*r)->name);
+	list = arena_printf(&a, "%s%s", list, perf_renderer.name);
 	struct kin_error *err = err_new(KIN_ERROR_USAGE, "unknown format '%s' (%s)", name, list);
 	arena_release(&a);
 	return err;
@@ -261,7 +288,7 @@ struct kin_error *kin_render(struct kin_table *t, const char *format,
 {
 	struct kin_render_opts o;
 	opts_copy(&o, sizeof(o), opts);
-	const struct renderer *r = renderer_find(format);
+	const struct renderer *r = find_renderer(format);
 	if (!r)
 		return no_format(format);
 

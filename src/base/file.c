@@ -83,7 +83,8 @@ struct kin_error *file_read(const char *path, const struct file_opts *opts, stru
 			  : open(path,
 				 O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
 	if (fd < 0)
-		return err_gnu(err_os(errno, "%s", path), false, "%s: %s", path, strerror(errno));
+		return err_about(err_os(errno, "%s", path),
+				 (struct err_facts){ ERR_OPENING, path });
 
 	struct stat st;
 	struct kin_error *err = check_kind(fd, path, opts, &st);
@@ -116,8 +117,8 @@ static bool is_link(const char *path)
 
 static struct kin_error *cannot_write(const char *path, int errnum)
 {
-	return err_gnu(err_os(errnum, "cannot write %s", path), false, "%s: %s", path,
-		       strerror(errnum));
+	return err_about(err_os(errnum, "cannot write %s", path),
+			 (struct err_facts){ ERR_OPENING, path });
 }
 
 static struct kin_error *refuse(const char *path, const char *why)

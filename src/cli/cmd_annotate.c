@@ -2,27 +2,27 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/refusals.h"
 #include "cli/run.h"
+#include "perf/perf_refusals.h"
 
 static const char *const description[] = {
-	"The source of the named functions or files, with what was measured on each line. Without "
-	"names it is what has time or calls in all files, with some lines around it, the busiest "
-	"file first. The program must have line information (compile with -g).",
-	"self is the time in the line's own code; where stacks were sampled, inclusive is that of "
-	"all samples with the line on their stack: with what it called. Where blocks were counted "
-	"as well, time/count is the time that one execution of the line took.",
-	"--gcov adds executions from gcov: of any build of the same sources, but time/count only "
-	"means something if that run did the same work as the one that was sampled.",
-	"With --asm the rows are machine instructions. inclusive of a call is the time of what was "
-	"called from there, and calls how often that was, where calls were counted. A sample is "
-	"taken when an interrupt is let in, so that a slow instruction may show as time of the one "
-	"after it. Without names it is the ten functions with the most time.",
-	"Sources are read from where the program says they were compiled, and "
-	"searched in the directories given with --source-dir. Only regular files of a "
-	"sensible size are read, and only what looks like source code: a file with the ending of "
-	"some language, a header of a library, or whatever is below the current directory or one "
-	"given with --source-dir. Programs say where their source is, and may say /etc/shadow.",
+	"The source of the named functions or files, with the time and counts of each line. "
+	"Without names: all lines with time or calls and some around them, the busiest file "
+	"first. The program must have line information (compile with -g).",
+	"self is the time in the line's own code. With sampled stacks, inclusive is the time of "
+	"all samples with the line on their stack. With counted blocks, time/count is the time "
+	"of one execution of the line.",
+	"--gcov adds executions from gcov. They may come from any build of the same sources, but "
+	"time/count is only meaningful if that run did the same work as the sampled one.",
+	"With --asm the rows are machine instructions. For a call instruction, inclusive is the "
+	"time of the callees called from there, and calls their number, if calls were counted. "
+	"The time of a slow instruction may appear at a later one, where the processor took the "
+	"interrupt. Without names: the ten functions with the most time.",
+	"Sources are read from the paths in the debug information, and searched in the "
+	"directories given with --source-dir. Debug information may name any file, such as "
+	"/etc/shadow, so only regular files of a sensible size that look like source code are "
+	"shown: with the suffix of a language, in a directory of headers, or below the current "
+	"directory or one given with --source-dir.",
 	NULL,
 };
 

@@ -4,12 +4,12 @@
 #include "tui/browse.h"
 
 static const char *const description[] = {
-	"All functions by the time that was spent in them and in what they called; from each to "
-	"its callers and callees, and on from there. Of samples with stacks it shows what kin "
-	"report does, of gmon.out and the like what kin flat and kin graph do.",
-	"Up and Down go through the rows, Enter to the callers and callees of a function, a to its "
-	"source, or its instructions, Esc back; / shows only rows with a text in them, s sorts by "
-	"Children or by Self, ? lists all keys, q quits.",
+	"Shows all functions by time including callees, and leads from each to its callers and "
+	"callees. For samples with stacks it shows what kin report shows; for gmon.out, what kin "
+	"flat and kin graph show.",
+	"Up and Down move through the rows, Enter shows callers and callees of a function, a its "
+	"source, then its instructions, Esc goes back; / shows only rows that contain a text, s "
+	"sorts by Children or by Self, ? lists all keys, q quits.",
 	NULL,
 };
 
@@ -38,7 +38,7 @@ static int run(const struct settings *s) { return run_profile(s, browse_profile)
 const struct command browse_command = {
 	.name = "browse",
 	.group = COMMANDS_LOOK,
-	.summary = "look around in a profile, on the terminal",
+	.summary = "browse a profile on the terminal",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,
 	.options = options,

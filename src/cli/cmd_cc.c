@@ -14,25 +14,24 @@
 #include "record/preload.h"
 
 static const char *const description[] = {
-	"Runs COMPILER with ARGUMENTs and the flags that a program needs to be counted by kin's "
-	"runtime: debugging information for lines and names; -pg -mfentry for calls; and, when it "
-	"links, the runtime itself, so that the program writes its profile whenever it runs, "
-	"without kin run, also if it is linked statically.",
-	"Calls, and blocks if they are asked for, are counted, and the CPU time of each thread is "
-	"sampled; KIN_OPTIONS=sample=off in the environment of the program: counts alone. Programs "
-	"compiled in other ways get the runtime by pkg-config --libs kinrt, or CMake's "
-	"find_package(Kinrt) and Kinrt::kinrt; or by kin run, which needs no linking.",
-	"It stands where the compiler stands: CC=\"kin cc gcc\" for make and configure, and the "
-	"like for CXX and FC. Compilers are told by their arguments only: anything that takes "
-	"gcc's options will do.",
+	"Runs COMPILER with ARGUMENTs and the flags that kin's runtime needs: debugging "
+	"information for lines and names, -pg -mfentry for calls, and, when linking, the runtime "
+	"itself. The program, statically linked or not, then writes a profile on every run, "
+	"without kin run.",
+	"Calls are counted, blocks with --blocks, and the CPU time of each thread is sampled; "
+	"KIN_OPTIONS=sample=off in the program's environment turns sampling off. Without kin cc, "
+	"the runtime is linked by pkg-config --libs kinrt, or CMake's find_package(Kinrt) and "
+	"Kinrt::kinrt; kin run needs no linking.",
+	"Use it in place of the compiler: CC=\"kin cc gcc\" for make and configure, likewise CXX "
+	"and FC. Any compiler that takes gcc's options will do.",
 	NULL,
 };
 
 static const struct example examples[] = {
 	{ "kin cc gcc -O2 -o sort sort.c", "then: ./sort; kin flat" },
 	{ "make CC='kin cc gcc' CXX='kin cc g++'", "a whole project" },
-	{ "kin cc --blocks clang -O1 -c part.c", "basic blocks, for counts per line" },
-	{ "kin cc --print gfortran main.f90", "what would be run" },
+	{ "kin cc --blocks clang -O1 -c part.c", "count basic blocks, for counts per line" },
+	{ "kin cc --print gfortran main.f90", "print the command that would run" },
 	{ 0 },
 };
 
@@ -57,7 +56,7 @@ static const struct opt_group how_options = {
 	"How",
 	(const struct opt[]){
 		{ CC_NO_LINK, 0, "no-runtime", NULL,
-		  "do not link the runtime: for programs that kin run will start", NULL,
+		  "do not link the runtime, for programs to be started by kin run", NULL,
 		  COMPLETE_NOTHING },
 		{ CC_PRINT, 0, "print", NULL, "print the command instead of running it", NULL,
 		  COMPLETE_NOTHING },

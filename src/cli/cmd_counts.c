@@ -3,10 +3,10 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Execution counts: calls per function, and, if the program was built to "
-	"count them, executions per basic block. They are in gmon.out and in what kin run "
-	"writes; samples alone count nothing.",
-	"Naming functions or source files shows only theirs.",
+	"Execution counts: calls per function, and executions per basic block if the program was "
+	"built to count them. gmon.out and the files of kin run hold them; recordings of samples "
+	"do not.",
+	"With names of functions or source files, only theirs.",
 	NULL,
 };
 

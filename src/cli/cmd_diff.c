@@ -5,9 +5,9 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/refusals.h"
 #include "cli/run.h"
 #include "kin/table.h"
+#include "perf/perf_refusals.h"
 
 enum { EXIT_SLOWER = 1, EXIT_INCOMPARABLE = 3 };
 

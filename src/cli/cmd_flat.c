@@ -3,18 +3,18 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"One row per function, the busiest first: the share of the total time spent in its own "
-	"code, and that time in seconds. Where stacks were sampled, inclusive is the time of all "
-	"samples with the function on their stack. Where calls were counted, there is how often "
-	"it was called, and the time per call without and with what it called in turn.",
-	"Own times are samples of where the program was: measured. Times with callees are measured "
-	"where there are stacks. From gmon.out, which has none, they are estimated: a callee's "
-	"time is handed to its callers in proportion to their calls.",
+	"One row per function, the busiest first: its share of the total time and its time in "
+	"seconds, without callees. With sampled stacks, inclusive is the time of all samples "
+	"with the function on their stack. With counted calls there are the number of calls, and "
+	"the time per call without and with callees.",
+	"Self times are measured. Times with callees are measured if there are stacks. A "
+	"gmon.out has none, so they are estimated: a callee's time is divided among its callers "
+	"in proportion to their calls.",
 	NULL,
 };
 
 static const struct example examples[] = {
-	{ "kin flat", "the profile here" },
+	{ "kin flat", "the profile in this directory" },
 	{ "kin flat ./server gmon.out.*", "several runs added up" },
 	{ "kin flat --sort=-calls --min-share=1",
 	  "functions by number of calls, those below 1 % hidden" },

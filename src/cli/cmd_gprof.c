@@ -1,10 +1,10 @@
-/* cmd_gprof.c - gprof's own command line, under kin. Its parser and options are in gprof/. */
+/* cmd_gprof.c - gprof's own command line, under kin. Its parser and options are in gnu/. */
 #include "cli/cmd_gprof.h"
 
 #include <string.h>
 
 #include "cli/command.h"
-#include "gprof/options.h"
+#include "gnu/options.h"
 
 static const char *const description[] = {
 	"Everything that gprof does, with gprof's options and gprof's layout: a drop-in "

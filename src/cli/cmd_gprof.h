@@ -3,7 +3,7 @@
 #define CLI_CMD_GPROF_H
 
 #include "base/arena.h"
-#include "cli/opt.h"
+#include "options/opt.h"
 
 const struct opt_group *const *gprof_groups(struct arena *a); /* NULL-terminated, in the arena */
 

@@ -3,18 +3,17 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"A block of rows per function, ordered by the time spent in it and in all "
-	"that it called. The function itself stands between its callers, above, and "
-	"its callees, below; both are indented. For a caller, self and children are "
-	"the part of the function's time that it is charged with; for a callee, the "
-	"part of the callee's time that the function is charged with.",
+	"A block of rows per function, ordered by its time including callees: callers above, "
+	"then the function itself, then callees, both indented. In a caller's row, self and "
+	"children are the caller's part of the function's time; in a callee's row, the "
+	"function's part of the callee's time.",
 	"Where calls were counted, called is 3/7 for 3 of 7 calls, and 3+7 for 3 calls from "
-	"outside and 7 recursive ones. Functions that call each other in a circle form a cycle, "
-	"which has a block of its own; without stacks time cannot be told apart within it.",
-	"Where stacks were sampled, the time that went along a call is measured: it is that of the "
-	"samples with this call on their stack. gmon.out has no stacks, only counts of calls, so "
-	"that such times are estimated: apportioned by these counts. A note says which it is.",
-	"Naming functions shows only their blocks.",
+	"outside and 7 recursive ones. Functions that call each other form a cycle, which has a "
+	"block of its own; without stacks its time cannot be divided among its functions.",
+	"With sampled stacks the time of a call is measured: that of the samples with this call "
+	"on their stack. A gmon.out has no stacks, so such times are estimated: apportioned by "
+	"number of calls. A note says which it is.",
+	"With names of functions, only their blocks.",
 	NULL,
 };
 

@@ -8,19 +8,18 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"One file that any browser shows, and that needs nothing else, no network either: a "
-	"summary with how far the data can be trusted, the functions in a table that sorts and "
-	"searches, each with its callers and callees, and, where stacks were sampled, a flame "
-	"graph of each event. It is light or dark as the browser wants it, and can be used with "
-	"keys alone.",
-	"Of gmon.out there is no flame graph, as it holds no stacks; times with callees are "
-	"estimated there, and the page says so.",
+	"Writes one self-contained file that needs no network: a summary with the quality of the "
+	"data, a table of functions to sort and search, each with its callers and callees, and, "
+	"with sampled stacks, a flame graph of each event. It follows the browser's light or "
+	"dark scheme and can be used by keyboard alone.",
+	"A gmon.out holds no stacks, so there is no flame graph, and times with callees are "
+	"labelled as estimated.",
 	NULL,
 };
 
 static const struct example examples[] = {
-	{ "kin html", "of the profile here: profile.html" },
-	{ "kin html -o app.html app.kin", "of a recording" },
+	{ "kin html", "write profile.html from the profile in this directory" },
+	{ "kin html -o app.html app.kin", "from a recording" },
 	{ "kin html -o - perf.data >report.html", "to standard output" },
 	{ 0 },
 };

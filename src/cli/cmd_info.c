@@ -7,21 +7,20 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Says what was read, before any of it is interpreted: the files and their "
-	"formats, the range of addresses that was sampled and how finely, the "
-	"number of calls counted, and which program this was held against.",
-	"Of recordings also how far they can be trusted: the CPU time that samples stand for next "
-	"to the kernel's own accounting, the rate at which they were really taken, samples that "
-	"were lost, stacks that could not be walked to their end and in which files, samples "
-	"without a name, preemptions. The last lines say whether any of it is cause for doubt: "
-	"with --strict it is the exit status, 1, of this and of all commands that report (of kin "
-	"diff 3). There is doubt if something went wrong while it was recorded, was lost or held "
-	"back; if more than 1 % of the stacks were cut short, or have callers that are a guess; if "
-	"sampled CPU time is more than 5 % off the kernel's; if more than 5 % of the time blocked "
-	"has no place; if the recording was not ended, is of another program, or files with names "
-	"could not be read, or are gone and hold more than 1 % of the samples.",
-	"Of many threads the 20 with most CPU time have a line each, the others one; --threads "
-	"says how many. CSV and JSON have all.",
+	"Describes the data before any of it is interpreted: the files and their formats, the "
+	"sampled range of addresses and its resolution, the number of counted calls, and the "
+	"program that was used for names.",
+	"For recordings it also shows their quality: sampled CPU time next to the kernel's "
+	"accounting, the actual sampling rate, lost samples, truncated stacks and the files in "
+	"which they ended, samples without a name, preemptions. The last lines say whether the "
+	"data is unreliable; with --strict this and every other report then exits with status 1 "
+	"(kin diff: 3). Data is unreliable if the recorder noted a problem, lost data or was "
+	"throttled; if more than 1 % of the stacks are cut, or have guessed callers; if sampled "
+	"CPU time differs from the kernel's by more than 5 %; if more than 5 % of the blocked "
+	"time has no place; if the recording was not ended or is of another program; if files "
+	"with names could not be read, or are gone and hold more than 1 % of the samples.",
+	"Of many threads the 20 with the most CPU time have a line each, and the others one line "
+	"together; --threads changes the number. CSV and JSON list all.",
 	NULL,
 };
 

@@ -4,16 +4,13 @@
 
 static const char *const description[] = {
 	"Call durations per function, with a row for each of its callers below: count, mean, "
-	"median, 90th and 99th percentile, maximum. It takes data of kin run --latency, from "
-	"programs compiled with "
-	"-finstrument-functions.",
-	"Every call is measured by the clock, from its beginning to its end: with all that it "
-	"called, with time in which the thread slept or had no CPU, and without the time that "
-	"measuring itself took, which the runtime finds out in each thread and takes off. "
-	"Distributions are kept in buckets that are an eighth wide; count, total, min and max are "
-	"exact.",
-	"Naming functions shows only calls of them and by them. --min-share is of the function "
-	"with the most time.",
+	"median, 90th and 99th percentile, maximum. It needs data of kin run --latency, from "
+	"programs compiled with -finstrument-functions.",
+	"Durations are wall-clock time from call to return, including callees, sleep and waiting "
+	"for a CPU. The runtime determines the cost of measuring in each thread and subtracts "
+	"it. Distributions have buckets an eighth wide; count, total, min and max are exact.",
+	"With names of functions, only calls of them and by them. --min-share is relative to the "
+	"function with the most time.",
 	NULL,
 };
 

@@ -3,11 +3,10 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"One row per source line that has time or was called, the busiest first. "
-	"self is the time in the line's own code; where stacks were sampled, inclusive is that of "
-	"all samples with the line on their stack: with what it called. The program must have line "
-	"information (compile with -g).",
-	"Naming functions or source files shows only their lines.",
+	"One row per source line that has time or was called, the busiest first. self is the "
+	"time in the line's own code. With sampled stacks, inclusive is the time of all samples "
+	"with the line on their stack. The program must have line information (compile with -g).",
+	"With names of functions or source files, only their lines.",
 	NULL,
 };
 

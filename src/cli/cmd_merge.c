@@ -8,16 +8,16 @@
 #include "kin/kin.h"
 
 static const char *const description[] = {
-	"Adds up the profiles of several runs and writes the sum as one file: of gmon.out files a "
-	"gmon.out, gmon.sum unless -o says otherwise; of recordings, with their stacks, threads "
-	"and libraries, a .kin file, merged.kin unless -o says otherwise. A name that ends in .kin "
-	"always gets the latter. The file is the same whatever order the profiles are named in, "
-	"and merging it with more of them later gives the same as merging all at once.",
-	"Counts that do not fit the fields of the format are spread over several records, so no "
-	"sum wraps; every gprof can read the result.",
-	"The program of gmon.out files is needed only for the size and order of its addresses. If "
-	"none is named or found they are taken to be those of this machine. A .kin file notes its "
-	"path and build ID, so that reports find it later.",
+	"Adds up the profiles of several runs and writes one file. The sum of gmon.out files is "
+	"a gmon.out, by default gmon.sum; the sum of recordings, with their stacks, threads and "
+	"libraries, is a .kin file, by default merged.kin. A name that ends in .kin always gets "
+	"a .kin file. The result does not depend on the order of the profiles, and merging it "
+	"with more of them later gives the same file as merging all at once.",
+	"Counts too large for a field of gmon.out are written as several records, so no sum "
+	"overflows, and every gprof can read the result.",
+	"For gmon.out files the program determines the size and byte order of addresses. Without "
+	"one those of this machine are assumed. A .kin file notes the program's path and build "
+	"ID, so that reports find it later.",
 	NULL,
 };
 

@@ -3,23 +3,21 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Lists the functions that ran so that those that call each other lie close together and "
-	"hot code shares pages: less waiting for the instruction cache and the TLB. What is "
-	"printed is what the linker reads. The program must be compiled with -ffunction-sections, "
-	"and can be linked again without compiling; functions that are not listed follow as they "
-	"are.",
+	"Lists the functions that ran in an order that puts functions that call each other close "
+	"together and hot code on few pages, which saves misses of the instruction cache and the "
+	"TLB. The output is a file for the linker. The program must be compiled with "
+	"-ffunction-sections and only has to be linked again; functions that are not listed "
+	"follow in their present order.",
 	"The order is found by call-chain clustering (C3, Ottoni and Maher, CGO 2017) on calls, "
-	"times and sizes. With --format=text there is a table with the clusters, and the expected "
-	"gain: mean call distance, share of calls that cross a page, number of pages with hot "
-	"code.",
-	"It pays for programs of megabytes, whose hot functions lie on many more pages than they "
-	"would fill, so that the CPU waits for instructions; --format=text has both numbers. "
-	"One whose hot code is on a few dozen pages either way gains nothing that can be measured: "
-	"kin itself is an example.",
-	"Only functions of the program are listed, not those of libraries and of the kernel, nor "
-	"code without a symbol. Where calls were counted (-pg), that build's clones of functions "
-	"(f.constprop.0, f.part.0) stand under the function's own name, as the build that is "
-	"ordered may not have them; a recording of that build itself has the names as they are.",
+	"times and sizes. --format=text prints a table of the clusters and the expected gain: "
+	"mean call distance, share of calls that cross a page, number of pages with hot code.",
+	"It is useful for programs of megabytes whose hot functions are spread over many more "
+	"pages than they would fill; --format=text shows both numbers. A program whose hot code "
+	"is on a few dozen pages either way, such as kin itself, gains nothing measurable.",
+	"Only functions of the program are listed, not those of libraries or the kernel, nor "
+	"code without a symbol. If calls were counted (-pg), clones of functions (f.constprop.0, "
+	"f.part.0) are listed under the function's own name, since the build to be ordered may "
+	"not have them; a recording of that build itself keeps their names.",
 	NULL,
 };
 

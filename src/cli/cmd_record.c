@@ -19,27 +19,25 @@
 #include "record/record.h"
 
 static const char *const description[] = {
-	"Runs COMMAND and samples it and every process it starts, with call stacks. "
-	"The stacks are walked while recording, by the call-frame information that compilers leave "
-	"in every program, so that nothing has to be compiled differently and the file stays "
-	"small; where there is none, by frame pointers. kin report shows the file.",
-	"Running processes (-p), single threads (-t), all of a user (-u), or the whole machine "
-	"(-a) "
-	"are recorded until they end, until --duration is over, or until an interrupt; with "
-	"COMMAND, as long as that runs. They are not disturbed.",
+	"Runs COMMAND and samples it and every process it starts, with call stacks. Stacks are "
+	"walked while recording, by the call-frame information that every compiler writes, and "
+	"by frame pointers where there is none. Programs need not be compiled for it, and the "
+	"file stays small. kin report shows it.",
+	"Running processes (-p), single threads (-t), all processes of a user (-u), or the whole "
+	"machine (-a) are recorded until they end, until --duration is over, or until an "
+	"interrupt; with COMMAND, while it runs. They keep running.",
 	"COMMAND's exit status becomes that of kin record; if a signal kills it, the same signal "
-	"ends kin record. Interrupts and other signals are passed on to it; a second one ends the "
-	"recording while COMMAND goes on. What COMMAND leaves running is recorded until it ends, "
-	"too. Whatever goes wrong with the recording, COMMAND runs to its end. Where the kernel "
-	"lets nobody sample, COMMAND is measured from inside, by the runtime that kin run uses.",
-	"The file grows as the program runs and holds everything up to the last second, whatever "
-	"happens to the recorder. A summary at the end shows the quality of the recording: sampled "
-	"CPU time against the kernel's accounting, incomplete stacks by file, and lost samples.",
-	"With --wall the time that threads do not run is recorded as well, as two more events "
-	"whose weights are exact: blocked, and waiting for a CPU that others had. Where the kernel "
-	"allows it their stacks are taken when the thread leaves the CPU. Otherwise the place is "
-	"an estimate, the thread's sample nearest to that in its CPU time, and the events' names "
-	"say so.",
+	"ends kin record. Interrupts and other signals are passed on to it; a second interrupt "
+	"ends the recording but not COMMAND. Processes that COMMAND leaves running are recorded "
+	"until they end. Whatever goes wrong with the recording, COMMAND runs to its end. If the "
+	"kernel permits no sampling, COMMAND is measured from inside, by the runtime of kin run.",
+	"The file grows as the program runs; if the recorder is killed, at most the last second "
+	"is missing. A summary at the end shows the quality of the recording: sampled CPU time "
+	"against the kernel's accounting, incomplete stacks by file, and lost samples.",
+	"--wall also records the time that threads do not run, as two more events with exact "
+	"weights: blocked, and waiting for a CPU. If the kernel permits it, their stacks are "
+	"taken when the thread leaves the CPU. Otherwise the place is an estimate, that of the "
+	"thread's sample nearest in CPU time, and the events' names say so.",
 	NULL,
 };
 

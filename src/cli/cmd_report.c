@@ -8,37 +8,31 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
-#include "cli/refusals.h"
 #include "cli/report_options.h"
 #include "cli/run.h"
 #include "kin/table.h"
+#include "perf/perf_refusals.h"
 
 static const char *const description[] = {
 	"A row per library and function (or any other keys: --sort). Self is the share of "
-	"the samples that were taken in it, Children the share of those in whose stacks it is: its "
-	"own and those of all that it called. Self adds up to 100 %. A sample counts once in "
-	"Children, however often recursion has put the function on its stack.",
-	"On its own it is a page: the functions with most Self, and below them those with most "
-	"Children "
-	"of the rest, as many as the terminal has room for, or 40. Threads of a program are one, "
-	"and "
-	"the command is a column where there are several programs. If there is no room for all "
-	"functions, those that pass at least 99 % of their time on to one other are folded into "
-	"the "
-	"row of the one that they lead to; the column Folded says how many. What is not shown is "
-	"counted above the table, and --all-rows shows it. With --format=json and csv there are "
-	"always "
-	"all rows, and one per command, library and function.",
-	"With names of functions, the trees of who calls them and of what they call. --stdio is "
-	"perf "
-	"report's layout, with its call chains below each row; without it --call-graph puts them "
-	"there.",
+	"samples taken in the function itself; it adds up to 100 %. Children is the share of "
+	"samples with the function on their stack, so it includes callees. A sample counts once "
+	"in Children, however deep the recursion.",
+	"Without options it is one page: the functions with the most Self, then of the rest "
+	"those with the most Children, as many as fit on the terminal, or 40. Threads of a "
+	"program are summed; with several programs the command is a column. If not all functions "
+	"fit, those that pass at least 99 % of their time on to one callee are folded into that "
+	"callee's row; the column Folded says how many. A line above the table counts what is "
+	"not shown, and --all-rows shows it. --format=json and csv always have all rows, one per "
+	"command, library and function.",
+	"With names of functions, the trees of their callers and callees. --stdio is perf "
+	"report's layout, with call chains below each row; without it --call-graph adds them.",
 	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: "
 	"report.children, report.percent-limit, report.sort_order, hist.percentage, "
 	"call-graph.print-type, order, sort-key, threshold and print-limit; or, if PERF_CONFIG in "
 	"the environment names a file, from that. Nothing is read from the current directory.",
-	"Without DATA a recording is read from standard input if that is a pipe, else the last one "
-	"here is taken.",
+	"Without DATA a recording is read from standard input if that is a pipe; otherwise the "
+	"last one in this directory is used.",
 	NULL,
 };
 
@@ -204,11 +198,10 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct output out;
 	h.call_graph = s->call_graph;
 	h.headed = s->about & KIN_ABOUT_HEADER;
-	h.perf = s->format && !strcmp(s->format, "perf");
-	h.self_physical = h.self_physical || h.perf;
-	h.max_stack = h.perf && !h.max_stack ? 127 : h.max_stack;
+	bool as_perf = s->format && !strcmp(s->format, "perf");
+	h.rules = as_perf ? "perf" : NULL;
 	h.call_graph = h.no_callers ? "none" : h.call_graph;
-	h.weights = s->format && !h.perf && strcmp(s->format, "text") != 0;
+	h.weights = s->format && !as_perf && strcmp(s->format, "text") != 0;
 	if (s->subjects.at.n && !h.sort)
 		h.sort = "sym";
 	struct kin_error *err = output_open(&s->output, status, &out);

@@ -18,26 +18,26 @@
 #include "record/runtime_file.h"
 
 static const char *const description[] = {
-	"Runs COMMAND with kin's runtime loaded into it, and into all that it starts. Nothing has "
-	"to be linked again. In programs compiled with -pg, -pg -mfentry or -finstrument-functions "
-	"every call is counted, exactly, in all threads and all shared libraries; with "
-	"-fsanitize-coverage=trace-pc every basic block. In any program the CPU time of each "
-	"thread is sampled, with the stack of calls.",
-	"All of it is in one file per process: profile.kin, and for each further process "
-	"profile.PID.kin. The file is mapped memory: what was counted is in it however the process "
-	"ends, by _exit, a crash or SIGKILL. Programs compiled with -pg also get the gmon.out that "
-	"gprof reads, here of all threads.",
-	"COMMAND's output, exit status and signals are as without kin run. A program that is "
-	"linked statically has to be linked with the runtime: see kin cc. If it cannot be measured "
-	"it runs all the same, and that is said. KIN_OPTIONS in the environment may hold further "
-	"settings of the runtime; they are explained in kinrt.h.",
+	"Runs COMMAND with kin's runtime loaded into it and into every program it starts, "
+	"without relinking. In programs compiled with -pg, -pg -mfentry or "
+	"-finstrument-functions every call is counted exactly, in all threads and shared "
+	"libraries; with -fsanitize-coverage=trace-pc every basic block. In any program the CPU "
+	"time of each thread is sampled, with call stacks.",
+	"Each process has its own file: profile.kin, and profile.PID.kin for each further "
+	"process. The file is mapped memory, so no counts are lost however the process ends: by "
+	"_exit, a crash or SIGKILL. Programs compiled with -pg also write a gmon.out for gprof, "
+	"with the calls of all threads.",
+	"COMMAND's output, exit status and signals are as without kin run. Statically linked "
+	"programs must be linked with the runtime: see kin cc. A program that cannot be measured "
+	"runs anyway, and kin run prints a warning. KIN_OPTIONS in the environment may hold "
+	"further settings of the runtime, which kinrt.h documents.",
 	NULL,
 };
 
 static const struct example examples[] = {
 	{ "kin run ./server --port 80", "then: kin flat, kin graph, kin report" },
-	{ "kin run -o sort.kin --sample=off ./sort big", "counts alone" },
-	{ "kin run make -j2", "every compiler and shell in a file of its own" },
+	{ "kin run -o sort.kin --sample=off ./sort big", "count only" },
+	{ "kin run make -j2", "one file for each compiler and shell" },
 	{ 0 },
 };
 
@@ -59,8 +59,8 @@ static const struct opt_group what_options = {
 		{ RUN_SAMPLE, 0, "sample", "HZ",
 		  "samples per second of each thread's CPU time, 1000 if not given; off: none",
 		  NULL, COMPLETE_NOTHING },
-		{ RUN_LEAVES, 0, "no-stacks", NULL,
-		  "of samples only where they were, not the callers", NULL, COMPLETE_NOTHING },
+		{ RUN_LEAVES, 0, "no-stacks", NULL, "sample without callers", NULL,
+		  COMPLETE_NOTHING },
 		{ RUN_NO_CALLS, 0, "no-calls", NULL, "do not count calls", NULL, COMPLETE_NOTHING },
 		{ RUN_NO_BLOCKS, 0, "no-blocks", NULL, "do not count basic blocks", NULL,
 		  COMPLETE_NOTHING },
@@ -83,10 +83,9 @@ static const struct opt_group file_options = {
 		  NULL, COMPLETE_NOTHING },
 		OPTION_NO_NAMES(RUN_NO_NAMES),
 		{ RUN_VERBOSE, 'v', "verbose", NULL,
-		  "the runtime says on standard error what goes wrong in it; it is in the file in "
-		  "any case",
+		  "print the runtime's problems on standard error; the file has them in any case",
 		  NULL, COMPLETE_NOTHING },
-		{ RUN_QUIET, 'q', "quiet", NULL, "say nothing when there is a profile", NULL,
+		{ RUN_QUIET, 'q', "quiet", NULL, "print nothing if there is a profile", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},

@@ -2,20 +2,20 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/refusals.h"
 #include "cli/run.h"
+#include "perf/perf_refusals.h"
 
 static const char *const description[] = {
 	"Every sample with its stack, in the layout of perf script: command, thread, CPU, time, "
-	"weight, event; then a line per frame, the innermost first. "
-	"Fields missing from the data are left out; a time of 0 means unknown. Addresses "
-	"are those in the program or library, as objdump shows them.",
-	"--folded adds up equal stacks and prints each in one line, the outermost function first, "
-	"with the sum of weights: the input of flame graph tools. Only samples of one kind "
-	"are added up: those of the first event and of others in the same unit, or of the one that "
-	"--event names. Code without a name is its library's. Parameters are left out of names.",
-	"The data may also be folded stacks, or what perf script printed. Without DATA it is read "
-	"from standard input if that is a pipe.",
+	"weight, event; then a line per frame, innermost first. Fields missing from the data are "
+	"left out; a time of 0 means unknown. Addresses are those in the object file, as objdump "
+	"shows them.",
+	"--folded sums equal stacks and prints each on one line, outermost function first, with "
+	"its total weight: the input of flame graph tools. It sums the first event and others in "
+	"the same unit, or the one that --event names. Code without a name appears as its "
+	"library. Names are without parameters.",
+	"The data may also be folded stacks, or the output of perf script. Without DATA it is "
+	"read from standard input if that is a pipe.",
 	NULL,
 };
 

@@ -15,7 +15,6 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/perfconfig.h"
 #include "cli/prefix.h"
 #include "cli/sampling.h"
 #include "kin/table.h"
@@ -23,23 +22,19 @@
 #include "tui/term.h"
 
 static const char *const description[] = {
-	"Samples what runs on the machine, or processes (-p), threads (-t), or COMMAND and what it "
-	"starts, and shows where the time goes: a row per command, library and function, with "
-	"Self, its own share of the samples, and Children, that with all it called. What was seen "
-	"fades by an eighth with each refresh, so that the rows are of the last moments.",
-	"On a terminal it is a table to go about in: Enter shows the callers and callees of a "
-	"function, Esc goes back, / shows only rows with a text in them, s sorts by Children or by "
-	"Self, p holds the picture, ? lists all keys, q quits. --stdio prints each refresh, as it "
-	"also does when standard output is not a terminal; --json prints one JSON document for "
-	"each, "
-	"of each event.",
-	"--wall has the time that threads were blocked, or waited for a CPU, as events of their "
-	"own.",
+	"Samples the machine, processes (-p), threads (-t), or COMMAND and what it starts, and "
+	"shows where the time goes: a row per command, library and function, with Self, its "
+	"share of the samples, and Children, the share including callees. Weights fade by an "
+	"eighth with each refresh, so the rows show the last moments.",
+	"On a terminal Enter shows the callers and callees of a function, Esc goes back, / shows "
+	"only rows that contain a text, s sorts by Children or by Self, p pauses, ? lists all "
+	"keys, q quits. --stdio prints each refresh, as does kin top whenever standard output is "
+	"not a terminal; --json prints one JSON document per refresh and event.",
+	"--wall adds the time that threads were blocked, or waited for a CPU, as separate events.",
 	"The file ~/.kinconfig or, if there is none, ~/.perfconfig may say top.children = false.",
-	"Nothing has to be compiled differently: stacks are walked by call-frame information, as "
-	"in kin record. While the table is on the terminal, COMMAND does not have that for input "
-	"or output: what it prints there is lost, unless redirected. COMMAND goes on when kin top "
-	"ends.",
+	"Programs need not be compiled for it: stacks are walked by call-frame information, as "
+	"in kin record. While the table is on the terminal, COMMAND cannot use the terminal: "
+	"what it prints there is lost unless redirected. COMMAND keeps running when kin top ends.",
 	NULL,
 };
 
@@ -572,8 +567,8 @@ static int run_line(struct line *l)
 static void read_config(struct line *l)
 {
 	struct settings s = { .command = &top_command };
-	perfconfig_read(&s);
-	l->hists.no_children = s.top_no_children;
+	settings_read_config(&s);
+	l->hists.no_children = s.config.top_no_children;
 	settings_done(&s);
 }
 
@@ -606,7 +601,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 const struct command top_command = {
 	.name = "top",
 	.group = COMMANDS_LOOK,
-	.summary = "what runs now, by function: Children and Self, as they change",
+	.summary = "live view of what runs now, by function: Children and Self",
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.description = description,
 	.options = options,

@@ -5,8 +5,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "cli/opt.h"
 #include "cli/settings.h"
+#include "options/opt.h"
 
 struct example {
 	const char *command;

@@ -128,7 +128,7 @@ static void put_overview(const struct sheet *s)
 		[COMMANDS_COLLECT] = "Collect",
 		[COMMANDS_LOOK] = "Look",
 		[COMMANDS_DATA] = "Handle the data",
-		[COMMANDS_GPROF] = "As ever",
+		[COMMANDS_GPROF] = "gprof compatibility",
 	};
 	wrap(s, "Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 0, 7);
 	wrap(s,

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/message.h"
-#include "gprof/gprof.h"
+#include "gnu/gprof.h"
 
 /* A file opened by us must not become standard output because that was closed. Opened the wrong way
  * round, so that using it is still an error. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/docgen.h"
-#include "gprof/bsd_options.h"
+#include "gnu/bsd_options.h"
 
 /* Text as roff shows it: hyphens that can be copied, no accidental requests. */
 static void text(FILE *out, const char *s)

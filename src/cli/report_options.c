@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "cli/arg.h"
-#include "cli/perfconfig.h"
 
 enum {
 	OPT_CHILDREN = OPT_OWN,
@@ -436,9 +435,11 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 
 bool report_options_begin(struct settings *s, char error[512])
 {
+	(void)error;
+	settings_read_config(s);
+	s->hists = s->config.hists;
 	s->hists.size = sizeof(s->hists);
 	s->hists.inlines = true;
-	(void)error;
-	perfconfig_read(s);
+	s->call_graph = s->config.call_graph ? xprintf("%s", s->config.call_graph) : NULL;
 	return true;
 }

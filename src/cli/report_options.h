@@ -2,8 +2,8 @@
 #ifndef CLI_REPORT_OPTIONS_H
 #define CLI_REPORT_OPTIONS_H
 
-#include "cli/opt.h"
 #include "cli/settings.h"
+#include "options/opt.h"
 
 extern const struct opt_group *const report_options[];
 /* What else perf report 6.1 knows, with what to do instead. */

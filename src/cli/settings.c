@@ -9,6 +9,7 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/message.h"
 
 #define DEMANGLE_STYLES "tidy auto none gnu-v3 rust dlang java gnat"
 
@@ -86,9 +87,9 @@ const struct opt_group inline_options = {
 	"Inlined functions",
 	(const struct opt[]){
 		{ OPT_EXPAND_INLINED, 0, "inline", NULL,
-		  "functions inlined are functions of their own (the default)", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_FOLD_INLINED, 0, "no-inline", NULL, "they are part of where they are", NULL,
+		  "show inlined functions as functions (the default)", NULL, COMPLETE_NOTHING },
+		{ OPT_FOLD_INLINED, 0, "no-inline", NULL,
+		  "attribute inlined code to the function it was inlined into", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -415,10 +416,18 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	return true;
 }
 
+void settings_read_config(struct settings *s)
+{
+	char error[512];
+	perf_config_read(&s->config, error);
+	if (*error)
+		message(s->command->name, "warning: %s", error);
+}
+
 void settings_done(struct settings *s)
 {
 	free(s->call_graph);
-	arena_release(&s->config);
+	perf_config_done(&s->config);
 	arena_release(&s->words);
 	vec_free(&s->data.at);
 	vec_free(&s->programs.at);

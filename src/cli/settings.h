@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "cli/opt.h"
 #include "cli/output.h"
 #include "kin/kin.h"
+#include "options/opt.h"
+#include "perf/perf_config.h"
 
 struct command;
 
@@ -43,17 +44,19 @@ struct settings {
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
 	char *call_graph;              /* owned */
-	struct arena config;           /* of what a file says */
+	struct perf_config config;     /* what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
 	unsigned about; /* enum kin_about */
 	bool only_about;
-	bool top_no_children; /* what a file says for kin top */
-	bool no_branches;     /* samples as they are, though branches were recorded */
+	bool no_branches; /* samples as they are, though branches were recorded */
 	/* "diff" only */
 	struct kin_diff_opts diff;
 };
+
+/* Reads what the user's file says; what is wrong there is a warning. */
+void settings_read_config(struct settings *s);
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,

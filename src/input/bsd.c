@@ -90,7 +90,7 @@ static struct kin_error *not_plausible(const struct bsd *f, const char *what)
 		"%s: damaged in the header: %s; or the executable is of another word size or "
 		"byte order",
 		f->b.name, what);
-	return err_gnu(err, true, "file '%s' does not appear to be in gmon.out format", f->b.name);
+	return err_about(err, (struct err_facts){ ERR_HEADER, f->b.name });
 }
 
 static struct kin_error *cut_off(const struct bsd *f, const char *what, size_t offset)
@@ -165,14 +165,13 @@ static struct kin_error *check_as_gnu(struct bsd *f)
 	if (first && f->is_44bsd && first->rate != f->rate) {
 		err = err_new(KIN_ERROR_MISMATCH, "%s: %u ticks per second, %u in the files before",
 			      f->b.name, f->rate, first->rate);
-		return err_gnu(err, false, "%s: profiling rate incompatible with first gmon file",
-			       f->b.name);
+		return err_about(err, (struct err_facts){ ERR_OTHER_RATE, f->b.name });
 	}
 	if (first && (first->low != f->low || first->high != f->high || samples < 0 ||
 		      first->n != (uint32_t)samples / 2)) {
 		err = err_new(KIN_ERROR_MISMATCH,
 			      "%s: text range differs from that of the previous files", f->b.name);
-		return err_gnu(err, false, "%s: incompatible with first gmon file", f->b.name);
+		return err_about(err, (struct err_facts){ ERR_OTHER_RANGE, f->b.name });
 	}
 	if (samples < 0 || f->low / 2 > f->high / 2)
 		return not_plausible(f, "the samples or the text end before they start");
@@ -180,9 +179,11 @@ static struct kin_error *check_as_gnu(struct bsd *f)
 	size_t left = (size_t)(f->b.end - f->b.start);
 	size_t whole = left > f->size ? (left - f->size) / 2 : 0;
 	if ((uint32_t)samples / 2 > whole)
-		return err_gnu(cut_off(f, "samples", left), true,
-			       "unexpected EOF after reading %d/%d bins", (int)whole - 1,
-			       samples / 2);
+		return err_about(cut_off(f, "samples", left),
+				 (struct err_facts){ .code = ERR_CUT_TEXT,
+						     .subject = f->b.name,
+						     .first = whole,
+						     .second = (uint32_t)samples / 2 });
 	return NULL;
 }
 
@@ -191,12 +192,12 @@ static struct kin_error *check_header(struct bsd *f)
 	size_t left = (size_t)(f->b.end - f->b.start);
 
 	if (f->b.failed || left < SHORTEST)
-		return err_gnu(cut_off(f, "header", left), false,
-			       "%s: file too short to be a gmon file", f->b.name);
+		return err_about(cut_off(f, "header", left),
+				 (struct err_facts){ ERR_NO_DATA, f->b.name });
 	if (f->o->format == INPUT_44BSD && !f->is_44bsd) {
 		struct kin_error *err =
 			err_new(KIN_ERROR_FORMAT, "%s: not a 4.4BSD gmon.out", f->b.name);
-		return err_gnu(err, true, "file `%s' has bad magic cookie", f->b.name);
+		return err_about(err, (struct err_facts){ ERR_OTHER_FORMAT, f->b.name });
 	}
 	return f->o->gnu ? check_as_gnu(f) : check_by_default(f);
 }

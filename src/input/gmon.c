@@ -47,7 +47,7 @@ static struct kin_error *cut_off(const struct gmon *g, const char *what)
 
 static struct kin_error *unexpected_end(const struct gmon *g, const char *what)
 {
-	return err_gnu(cut_off(g, what), true, "%s: unexpected end of file", g->w->b.name);
+	return err_about(cut_off(g, what), (struct err_facts){ ERR_CUT_OFF, g->w->b.name });
 }
 
 static struct kin_error *damaged(const struct gmon *g, const char *what)
@@ -122,9 +122,11 @@ static struct kin_error *read_histogram(struct gmon *g)
 	if ((err = check_histogram(g, &h)))
 		return err;
 	if (h.n > window_left(g->w) / 2)
-		return err_gnu(cut_off(g, "histogram"), true,
-			       "%s: unexpected EOF after reading %ju of %u samples", g->w->b.name,
-			       (uintmax_t)window_left(g->w) / 2, h.n);
+		return err_about(cut_off(g, "histogram"),
+				 (struct err_facts){ .code = ERR_CUT_SAMPLES,
+						     .subject = g->w->b.name,
+						     .first = window_left(g->w) / 2,
+						     .second = h.n });
 	if (h.low > h.high)
 		h.high = h.low; /* GNU keeps it, and finds no symbol in it */
 	if ((err = profile_begin_histogram(g->into, h, &i)))
@@ -234,8 +236,8 @@ static struct kin_error *read_blocks(struct gmon *g)
 	for (uint32_t i = 0; i < n; i++) {
 		struct block block = { 0 };
 		if (!(old ? read_old_block(g, &block) : read_pair(g, &block.addr, &block.count)))
-			return err_gnu(cut_off(g, "basic-block counts"), false, "%s: %s",
-				       g->w->b.name, strerror(0));
+			return err_about(cut_off(g, "basic-block counts"),
+					 (struct err_facts){ ERR_CUT_BLOCKS, g->w->b.name });
 		profile_add_block(g->into, block);
 	}
 	profile_add_block_record(g->into);
@@ -245,8 +247,8 @@ static struct kin_error *read_blocks(struct gmon *g)
 
 static struct kin_error *bad_tag(const struct gmon *g, uint8_t tag)
 {
-	return err_gnu(damaged(g, "no such kind of record"), true,
-		       "%s: found bad tag %d (file corrupted?)", g->w->b.name, tag);
+	return err_about(damaged(g, "no such kind of record"),
+			 (struct err_facts){ ERR_RECORD, g->w->b.name, .first = tag });
 }
 
 static struct kin_error *read_records(struct gmon *g)
@@ -280,7 +282,7 @@ static struct kin_error *read_header(struct gmon *g)
 
 	if (window_need(g->w, HEADER) < HEADER) {
 		err = cut_off(g, "header");
-		return err_gnu(err, false, "%s: file too short to be a gmon file", b->name);
+		return err_about(err, (struct err_facts){ ERR_NO_DATA, b->name });
 	}
 	b->pos += MAGIC;
 	uint32_t version = bytes_u32(b);
@@ -291,8 +293,7 @@ static struct kin_error *read_header(struct gmon *g)
 			"%s: gmon.out of version %u, known are 0 and 1; or the executable is of "
 			"another byte order",
 			b->name, version);
-		return err_gnu(err, true, "file `%s' has unsupported version %d", b->name,
-			       (int)version);
+		return err_about(err, (struct err_facts){ ERR_VERSION, b->name, .first = version });
 	}
 	g->source->version = (int)version;
 	return NULL;

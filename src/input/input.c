@@ -45,7 +45,7 @@ static struct kin_error *bad_magic(const char *path)
 {
 	struct kin_error *err = err_new(
 		KIN_ERROR_FORMAT, "%s: not a GNU gmon.out, as --file-format=magic asks for", path);
-	return err_gnu(err, true, "file `%s' has bad magic cookie", path);
+	return err_about(err, (struct err_facts){ ERR_OTHER_FORMAT, path });
 }
 
 static struct kin_error *unknown_format(struct bytes all)
@@ -64,7 +64,7 @@ static struct kin_error *unknown_format(struct bytes all)
 			"%s: not a profile: neither a recording (.kin, perf.data, folded stacks) "
 			"nor gmon.out of GNU or BSD nor bb.out",
 			all.name);
-	return err_gnu(err, false, "%s: file too short to be a gmon file", all.name);
+	return err_about(err, (struct err_facts){ ERR_NO_DATA, all.name });
 }
 
 /* What the options and the contents say it is. */
@@ -100,8 +100,7 @@ static struct kin_error *load(const char *path, struct file *ret)
 	struct file_opts fo = { .max = WHOLE_MAX, .allow_fifo = true };
 	struct kin_error *err = file_read(path, &fo, ret);
 
-	/* GNU opens a directory and can then read nothing. */
-	return err ? err_gnu(err, false, "%s: file too short to be a gmon file", path) : NULL;
+	return err ? err_about(err, (struct err_facts){ ERR_NO_DATA, path }) : NULL;
 }
 
 static void end_file(struct profile_builder *into, const char *path, struct source source,

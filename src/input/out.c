@@ -68,8 +68,8 @@ static struct kin_error *open_file(struct out *o, mode_t mode)
 			return NULL;
 		/* A file that may be written in a directory that may not: better than nothing. */
 		if (!exists || (errno != EACCES && errno != EROFS && errno != EPERM))
-			return err_gnu(err_os(errno, "cannot write %s", o->path), false, "%s: %s",
-				       o->path, strerror(errno));
+			return err_about(err_os(errno, "cannot write %s", o->path),
+					 (struct err_facts){ ERR_OPENING, o->path });
 	}
 	return file_create(o->path, &o->fd);
 }

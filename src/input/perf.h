@@ -25,7 +25,6 @@
 #include "profile/detail.h"
 
 struct perf;
-struct perf_about;
 
 /* ---- events of the file (perf_attrs.c) ---- */
 
@@ -400,6 +399,21 @@ void perf_machine_finish(struct perf *p);
 
 /* ---- one file being read ---- */
 
+struct perf;
+struct perf_record;
+
+/* Who looks at a file as it is read, in place of a profile that is made of it. */
+struct perf_watcher {
+	bool only_header; /* it is told of no records */
+	/* The header of a file, before its features. */
+	void (*file)(struct perf *p, uint64_t data, uint64_t size);
+	/* A feature, as it comes; a record as it lies in the file; one in the order of time. */
+	void (*feature)(struct perf *p, unsigned feature, struct bytes data);
+	void (*record)(struct perf *p, const uint8_t *record);
+	void (*deliver)(struct perf *p, const struct perf_record *r);
+	void (*finish)(struct perf *p);
+};
+
 struct perf {
 	const char *name;
 	const char *symfs; /* as in input_opts */
@@ -426,13 +440,13 @@ struct perf {
 	struct perf_machine machine;
 	struct perf_details details;
 	struct perf_traces traces;
-	struct perf_about *about; /* NULL: a profile is made; else only what that asks for */
-	unsigned n_cpus;          /* 0: not known */
-	bool other_host;          /* files here are not those of the machine that was recorded */
-	bool own_kernel;          /* the one that runs here has the release of the recorded one */
-	bool is_directory;        /* the records are in files beside this one */
-	char machine_name[16];    /* "x86_64" */
-	struct kin_error *err;    /* the first thing that was wrong */
+	struct perf_watcher *watcher; /* NULL: a profile is made; else it is told of the file */
+	unsigned n_cpus;              /* 0: not known */
+	bool other_host;       /* files here are not those of the machine that was recorded */
+	bool own_kernel;       /* the one that runs here has the release of the recorded one */
+	bool is_directory;     /* the records are in files beside this one */
+	char machine_name[16]; /* "x86_64" */
+	struct kin_error *err; /* the first thing that was wrong */
 };
 
 /* Takes note of damage at an offset; the first counts. */
@@ -452,6 +466,9 @@ static inline uint16_t perf_u16(const struct perf *p, const uint8_t *at)
 {
 	return (uint16_t)bytes_load(at, 2, p->swap);
 }
+
+/* Reads a perf.data for a watcher, as struct perf's `watcher`. */
+MUST_CHECK struct kin_error *perf_file_watch(struct window *w, struct perf_watcher *watcher);
 
 /* ---- the file about itself (perf_features.c, perf_records.c) ---- */
 

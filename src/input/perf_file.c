@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "input/perf.h"
-#include "input/perf_about_private.h"
 
 struct section {
 	uint64_t offset, size;
@@ -95,7 +94,7 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 		PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY, PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
 		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA
 	};
-	bool is_wanted = p->about;
+	bool is_wanted = p->watcher;
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		is_wanted = is_wanted || wanted[i] == feature;
 	if (!is_wanted && (!s.size || is_there(w, s)))
@@ -106,8 +105,8 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 	}
 	struct bytes b = bytes_take(&w->b, (size_t)s.size);
 	perf_feature(p, feature, b);
-	if (p->about)
-		perf_about_feature(p, feature, b);
+	if (p->watcher)
+		p->watcher->feature(p, feature, b);
 }
 
 /* Behind the data: a section for each bit that is set. Without them all is as before, but for some
@@ -157,15 +156,15 @@ static void read_file(struct perf *p, struct window *w)
 		perf_damaged(p, 40, "more data than there are numbers");
 		end = UINT64_MAX;
 	}
-	if (p->about)
-		perf_about_file(p, data.offset, data.size);
+	if (p->watcher)
+		p->watcher->file(p, data.offset, data.size);
 	if (data.size && window_seek(w, end))
 		read_features(p, w, h + 72, end);
 	if (!window_seek(w, data.offset)) {
 		cut_off(p, data.offset, "data");
 		return;
 	}
-	if (!p->about || p->about->what & ~(PERF_ABOUT_HEADER | PERF_ABOUT_ALL_OF_HEADER))
+	if (!p->watcher || !p->watcher->only_header)
 		perf_records_read(p, w, end);
 }
 
@@ -210,8 +209,8 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 		read_pipe(p, w);
 	else
 		read_file(p, w);
-	if (p->about)
-		perf_about_finish(p);
+	if (p->watcher)
+		p->watcher->finish(p);
 	else
 		perf_machine_finish(p);
 	struct kin_error *err = window_error(w);
@@ -229,13 +228,13 @@ static struct kin_error *stream_perf(struct window *w, const struct input_opts *
 	return read_all(xalloc(sizeof(struct perf)), w, o, into, source);
 }
 
-struct kin_error *perf_file_about(struct window *w, struct perf_about *about)
+struct kin_error *perf_file_watch(struct window *w, struct perf_watcher *watcher)
 {
 	struct perf *p = xalloc(sizeof(*p));
 	struct profile_builder *unused = profile_builder_new();
 	struct source source = { 0 };
 
-	p->about = about;
+	p->watcher = watcher;
 	struct kin_error *err = read_all(p, w, &(struct input_opts){ 0 }, unused, &source);
 	profile_builder_free(unused);
 	return err;

@@ -3,7 +3,6 @@
 
 #include "base/num.h"
 #include "input/perf.h"
-#include "input/perf_about_private.h"
 
 enum { WAITING_MAX = 1 << 16 }; /* samples; beyond that the oldest stay as they are */
 
@@ -523,8 +522,8 @@ void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 
 	b.swap = p->swap;
 	b.pos += PERF_RECORD_HEADER;
-	if (p->about) {
-		perf_about_deliver(p, r);
+	if (p->watcher) {
+		p->watcher->deliver(p, r);
 		return;
 	}
 	switch (type) {

@@ -11,7 +11,6 @@
 
 #include "base/err.h"
 #include "input/perf.h"
-#include "input/perf_about_private.h"
 
 enum { RECORD_MAX = 65536 };
 
@@ -120,8 +119,8 @@ static void take(struct perf *p, struct head *h, const uint8_t *data, size_t siz
 
 	b.swap = p->swap;
 	b.pos = data + PERF_RECORD_HEADER;
-	if (p->about)
-		perf_about_record(p, data);
+	if (p->watcher)
+		p->watcher->record(p, data);
 	if (type < PERF_R_USER) {
 		add(p, h, data, size, offset);
 		return;
@@ -139,8 +138,8 @@ static void take(struct perf *p, struct head *h, const uint8_t *data, size_t siz
 		break;
 	case PERF_R_FEATURE: {
 		uint64_t feature = bytes_u64(&b);
-		if (p->about && !b.failed && feature < PERF_FEATURES)
-			perf_about_feature(p, (unsigned)feature, b);
+		if (p->watcher && !b.failed && feature < PERF_FEATURES)
+			p->watcher->feature(p, (unsigned)feature, b);
 		if (!b.failed && feature < PERF_FEATURES)
 			perf_feature(p, (unsigned)feature, b);
 		break;
@@ -262,8 +261,8 @@ static void read_record(struct perf *p, struct head *h, uint64_t size, uint64_t 
 		payload = perf_u64(p, data + 8);
 	if (type == PERF_R_TRACING_DATA && size >= 12)
 		payload = ((uint64_t)perf_u32(p, data + 8) + 7) & ~UINT64_C(7);
-	if (type == PERF_R_FINISHED_ROUND && p->about)
-		perf_about_record(p, data);
+	if (type == PERF_R_FINISHED_ROUND && p->watcher)
+		p->watcher->record(p, data);
 	if (type == PERF_R_FINISHED_ROUND)
 		end_round(p, h, alone);
 	else

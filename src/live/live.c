@@ -120,7 +120,7 @@ static struct event event_of(struct live *l, const struct recorded_sample *s)
 static void sample(void *arg, const struct recorded_sample *s, const struct watched_name *names)
 {
 	struct live *l = arg;
-	struct sample made = { .cpu = CPU_NONE, .count = 1, .weight = s->weight };
+	struct sample made = { .cpu = CPU_NONE, .count = 1, .weight = s->sample.weight };
 	char comm[sizeof(s->comm) + 1] = "";
 
 	memcpy(comm, s->comm, sizeof(s->comm));

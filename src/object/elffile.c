@@ -44,8 +44,8 @@ static void note_failure(const struct elf_file *f)
 
 static struct kin_error *not_executable(const char *path, const char *what)
 {
-	return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: %s", path, what), true,
-		       "%s: not in executable format", path);
+	return err_about(err_new(KIN_ERROR_UNSUPPORTED, "%s: %s", path, what),
+			 (struct err_facts){ ERR_NO_PROGRAM, path });
 }
 
 /* Data may name any file, and opening a device (a tape's, a watchdog's) is doing something. */
@@ -60,8 +60,9 @@ static struct kin_error *check_kind(int fd, const char *path)
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return err_os(errno, "%s", path);
-	if (S_ISDIR(st.st_mode)) /* GNU's words are those of an error long past */
-		return err_gnu(err_os(EISDIR, "%s", path), false, "%s: %s", path, strerror(ENOENT));
+	if (S_ISDIR(st.st_mode))
+		return err_about(err_os(EISDIR, "%s", path),
+				 (struct err_facts){ ERR_IS_DIRECTORY, path });
 	if (!S_ISREG(st.st_mode))
 		return not_executable(path, "not a regular file");
 	if (!st.st_size)
@@ -201,7 +202,8 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 	/* Not waiting for a writer if it is a FIFO; for regular files it means nothing. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
-		return err_gnu(err_os(errno, "%s", path), false, "%s: %s", path, strerror(errno));
+		return err_about(err_os(errno, "%s", path),
+				 (struct err_facts){ ERR_OPENING, path });
 	struct kin_error *err = check_kind(fd, path);
 	if (err) {
 		close(fd);

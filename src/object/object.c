@@ -90,19 +90,19 @@ static struct kin_error *describe(struct object_file *o)
 		o->text = (struct address_range){ text->addr, text->addr + text->size };
 	object_find_code(o);
 	if (o->main->n_sections < 2 && o->main->header.e_shoff)
-		return err_gnu(
+		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED,
 				"%s: its section table cannot be read: the file is cut off or "
 				"damaged",
 				o->path),
-			true, "%s: not in executable format", o->path);
+			(struct err_facts){ ERR_NO_PROGRAM, o->path });
 	if (!text && !o->n_code)
-		return err_gnu(
+		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED,
 				"%s: no section holds code (no .text): not a program, or its "
 				"section table was stripped",
 				o->path),
-			true, "can't find .text section in %s", o->path);
+			(struct err_facts){ ERR_NO_TEXT, o->path });
 
 	size_t n;
 	const uint8_t *id = elf_file_build_id(o->main, &n);

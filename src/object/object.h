@@ -21,9 +21,9 @@ struct object_opts {
 	const char *build_id; /* in hex: what the file must be, if it has one; NULL, "": anything */
 };
 
-/* Errors say in words what is wrong (not an ELF file, no .text ...), with GNU's wording attached
- * (err_gnu). An object without symbols opens; object_symbols() then finds none.
- * KIN_ERROR_MISMATCH: it is another build than the one asked for. */
+/* Errors say in words what is wrong (not an ELF file, no .text ...). An object without symbols
+ * opens; object_symbols() then finds none. KIN_ERROR_MISMATCH: it is another build than the one
+ * asked for. */
 MUST_CHECK struct kin_error *object_open(const char *path, const struct object_opts *opts,
 					 struct object_file **ret);
 /* The code that the kernel maps into every process, if that of this machine has opts->build_id: an

@@ -144,7 +144,7 @@ struct kin_error *source_open(const char *path, const char *const *dirs, bool an
 			      dirs && *dirs ? "directories to search"
 					    : "current directory; name the directory it is in");
 	kin_error_free(s.reason);
-	return err ? err_gnu(err, true, "could not locate `%s'", path) : NULL;
+	return err ? err_about(err, (struct err_facts){ ERR_NO_SOURCE, path }) : NULL;
 }
 
 void source_done(struct source_text *t)

@@ -96,7 +96,7 @@ static struct kin_error *cannot_open(struct kin_error *err, const char *path)
 	struct kin_error *own = errnum ? err_os(errnum, "%s", path)
 				       : err_new(kin_error_kind(err), "%s", kin_error_message(err));
 	kin_error_free(err);
-	return err_gnu(own, true, "could not open %s.", path);
+	return err_about(own, (struct err_facts){ ERR_NO_LIST, path });
 }
 
 struct kin_error *candidates_read(struct candidates *c, const char *path,
@@ -119,10 +119,10 @@ struct kin_error *candidates_read(struct candidates *c, const char *path,
 	file_free(&f);
 	if (c->all.n)
 		return NULL;
-	return err_gnu(err_new(KIN_ERROR_FORMAT,
-			       "%s: no symbols: lines like \"0000000000401136 T main\" are "
-			       "expected, as nm "
-			       "prints them",
-			       path),
-		       true, "file `%s' has no symbols", path);
+	return err_about(
+		err_new(KIN_ERROR_FORMAT,
+			"%s: no symbols: lines like \"0000000000401136 T main\" are expected, as "
+			"nm prints them",
+			path),
+		(struct err_facts){ ERR_NO_SYMBOLS, path });
 }

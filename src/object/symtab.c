@@ -391,8 +391,9 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 		return NULL;
 	}
 	if (opts->gnu && !elf_file_section(o->main, ".text"))
-		return err_gnu(err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),
-			       true, "can't find .text section in %s", o->path);
+		return err_about(
+			err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),
+			(struct err_facts){ ERR_NO_TEXT, o->path });
 	struct kin_error *err = gather_any(o, opts, &c);
 	if (err) {
 		candidates_free(&c);

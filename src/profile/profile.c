@@ -111,26 +111,27 @@ static struct kin_error *check_against_first(const struct histogram *first,
 		err = err_new(KIN_ERROR_MISMATCH,
 			      "histogram counts %.15s where the ones before count %.15s",
 			      h->dimension, first->dimension);
-		return err_gnu(err, true,
-			       "dimension unit changed between histogram records\n"
-			       "from '%.15s'\nto '%.15s'",
-			       first->dimension, h->dimension);
+		char *before = xprintf("%.15s", first->dimension);
+		char *now = xprintf("%.15s", h->dimension);
+		err = err_about(err, (struct err_facts){ ERR_OTHER_UNIT, before, now });
+		free(before);
+		free(now);
+		return err;
 	}
 	if (first->abbrev != h->abbrev) {
 		err = err_new(KIN_ERROR_MISMATCH,
 			      "unit of histogram is abbreviated '%c', of the ones before '%c'",
 			      h->abbrev, first->abbrev);
-		return err_gnu(err, true,
-			       "dimension abbreviation changed between histogram records\n"
-			       "from '%c'\nto '%c'",
-			       first->abbrev, h->abbrev);
+		return err_about(err, (struct err_facts){ .code = ERR_OTHER_LETTER,
+							  .first = (uint8_t)first->abbrev,
+							  .second = (uint8_t)h->abbrev });
 	}
 	if (!same_scale(first, h)) {
 		err = err_new(KIN_ERROR_MISMATCH,
 			      "histogram has %g bytes per bin, the ones before have %g: they are "
 			      "not of the same program",
 			      2 * scale(h), 2 * scale(first));
-		return err_gnu(err, true, "different scales in histogram records");
+		return err_about(err, (struct err_facts){ ERR_OTHER_SCALE });
 	}
 	if (first->rate != h->rate)
 		return err_new(KIN_ERROR_MISMATCH,
@@ -182,7 +183,7 @@ struct kin_error *profile_check_histogram(const struct profile_builder *b,
 		      "same program",
 		      (uintmax_t)h->low, (uintmax_t)h->high, (uintmax_t)b->histograms.at[i].low,
 		      (uintmax_t)b->histograms.at[i].high);
-	return err_gnu(err, true, "overlapping histogram records");
+	return err_about(err, (struct err_facts){ ERR_OVERLAP });
 }
 
 size_t builder_put_histogram(struct profile_builder *b, struct histogram h)

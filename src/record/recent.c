@@ -16,15 +16,17 @@ struct recent {
 
 struct kept_sample *kept_sample_new(const struct recorded_sample *s)
 {
-	size_t bytes = sizeof(struct kept_sample) + s->n * sizeof(s->frames[0]) + s->n_fields;
+	size_t bytes =
+		sizeof(struct kept_sample) + s->n * sizeof(s->frames[0]) + s->sample.n_fields;
 	struct kept_sample *k = xalloc(bytes);
-	k->sample = *s;
+	k->of = *s;
 	k->bytes = bytes;
 	if (s->n)
 		memcpy(k->frames, s->frames, s->n * sizeof(s->frames[0]));
-	k->sample.frames = k->frames;
-	if (s->fields)
-		k->sample.fields = memcpy(&k->frames[s->n], s->fields, s->n_fields);
+	k->of.frames = k->frames;
+	if (s->sample.fields)
+		k->of.sample.fields =
+			memcpy(&k->frames[s->n], s->sample.fields, s->sample.n_fields);
 	return k;
 }
 
@@ -78,5 +80,5 @@ size_t recent_count(const struct recent *r) { return r->at.n - r->first; }
 
 const struct recorded_sample *recent_at(const struct recent *r, size_t i)
 {
-	return &r->at.at[r->first + i]->sample;
+	return &r->at.at[r->first + i]->of;
 }

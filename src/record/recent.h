@@ -8,7 +8,7 @@
 
 /* A sample with its frames and fields, to be freed with free(). */
 struct kept_sample {
-	struct recorded_sample sample;
+	struct recorded_sample of;
 	size_t bytes; /* of all of it */
 	struct stack_frame frames[];
 };

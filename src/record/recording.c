@@ -123,8 +123,8 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 	ret->module = module_id(r, f->module);
 	if (f->module->kind != KINF_JIT)
 		return true;
-	const char *name =
-		jit_find(r->jit, s->pid, f->addr - !!(f->flags & KINF_FRAME_RETURN), s->time_ns);
+	const char *name = jit_find(r->jit, s->pid, f->addr - !!(f->flags & KINF_FRAME_RETURN),
+				    s->sample.time_ns);
 	if (name)
 		ret->name = kin_writer_string(r->w, name, strlen(name));
 	r->names[i].name = name;
@@ -164,9 +164,9 @@ static const char *name_function(void *arg, uint64_t addr, uint64_t *start)
 static void name_functions(struct recording *r, const struct recorded_sample *s)
 {
 	for (size_t i = 0; i < r->traced.n; i++)
-		if (r->traced.at[i].event == s->event)
-			trace_format_print(r->traced.at[i].format, s->fields, s->n_fields,
-					   r->nowhere);
+		if (r->traced.at[i].event == s->sample.event)
+			trace_format_print(r->traced.at[i].format, s->sample.fields,
+					   s->sample.n_fields, r->nowhere);
 }
 
 void recording_trace_format(struct recording *r, uint32_t event, const char *text)
@@ -197,18 +197,11 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 	uint32_t mode = mode_of_end[s->end];
 	if (s->n && s->frames[0].flags & KINF_FRAME_KERNEL)
 		mode |= KINF_MODE_KERNEL;
-	struct kin_sample k = { .event = s->event,
-				.task = s->task,
-				.cpu = s->cpu,
-				.mode = mode,
-				.parallelism = s->parallelism,
-				.time_ns = s->time_ns,
-				.weight = s->weight,
-				.frames = r->frames,
-				.n_frames = s->n,
-				.fields = s->fields,
-				.n_fields = s->n_fields };
-	if (s->fields)
+	struct kin_sample k = s->sample;
+	k.mode = mode;
+	k.frames = r->frames;
+	k.n_frames = s->n;
+	if (k.fields)
 		name_functions(r, s);
 	kin_writer_sample(r->w, &k);
 	if (r->watch)
@@ -224,8 +217,8 @@ static void settle(struct recording *r, bool all)
 	r->waiting_bytes = 0;
 	for (size_t i = 0; i < r->waiting.n; i++) {
 		struct kept_sample *w = r->waiting.at[i];
-		if (convert_all(r, &w->sample) || all) {
-			emit(r, &w->sample);
+		if (convert_all(r, &w->of) || all) {
+			emit(r, &w->of);
 			free(w);
 		} else {
 			r->waiting.at[kept++] = w;
@@ -334,7 +327,7 @@ void recording_free(struct recording *r)
 
 uint64_t recording_recent_ns(const struct recording *r)
 {
-	return recent_count(r->recent) ? recent_at(r->recent, 0)->time_ns : 0;
+	return recent_count(r->recent) ? recent_at(r->recent, 0)->sample.time_ns : 0;
 }
 
 uint64_t recording_recent_dropped(const struct recording *r) { return recent_dropped(r->recent); }
@@ -343,7 +336,7 @@ uint64_t recording_recent_dropped(const struct recording *r) { return recent_dro
 static uint32_t task_again(struct recording *r, struct map64 *tasks,
 			   const struct recorded_sample *s)
 {
-	uint32_t *id = map64_at(tasks, s->task);
+	uint32_t *id = map64_at(tasks, s->sample.task);
 	if (*id == NONE)
 		*id = kin_writer_task(r->w, (uint32_t)s->pid, (uint32_t)s->tid, s->run, s->comm);
 	return *id;
@@ -357,10 +350,10 @@ uint64_t recording_write_recent(struct recording *r, uint32_t event)
 	jit_update(r->jit);
 	for (size_t i = 0; i < recent_count(r->recent); i++) {
 		struct recorded_sample s = *recent_at(r->recent, i);
-		s.task = task_again(r, &tasks, &s);
+		s.sample.task = task_again(r, &tasks, &s);
 		convert_all(r, &s);
 		emit(r, &s);
-		sum += s.event == event ? s.weight : 0;
+		sum += s.sample.event == event ? s.sample.weight : 0;
 	}
 	r->ending = false;
 	recent_clear(r->recent);

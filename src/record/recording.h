@@ -32,21 +32,17 @@ void recording_trace_format(struct recording *r, uint32_t event, const char *tex
 /* The id of the thread in the file, given when it is first asked for. */
 uint32_t recording_task(struct recording *r, struct thread *t);
 
+/* A sample on its way to the file: its frames are still those of the process. */
 struct recorded_sample {
-	uint32_t event, task;
+	struct kin_sample sample;        /* without mode and frames */
 	const struct record_event *what; /* NULL: time that the thread did not run: */
 	bool waiting;                    /* for a CPU; else blocked */
 	pid_t pid, tid;
 	uint32_t run; /* of several, from 0 */
 	char comm[16];
-	uint32_t cpu;         /* UINT32_MAX: not known */
-	uint16_t parallelism; /* threads that ran at that time; 0: not known */
-	uint64_t time_ns, weight;
 	const struct stack_frame *frames; /* leaf first */
 	size_t n;
 	enum stack_end end;
-	const uint8_t *fields; /* of a trace point; NULL: none */
-	size_t n_fields;
 };
 void recording_sample(struct recording *r, const struct recorded_sample *s);
 

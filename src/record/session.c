@@ -25,21 +25,22 @@ static const uint64_t SECOND_NS = 1000000000;
 static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
-	struct recorded_sample k = { .event = s->event_ids[r->event],
+	struct kin_sample sample = { .event = s->event_ids[r->event],
 				     .task = recording_task(s->recording, t),
-				     .what = e,
-				     .pid = t->pid,
-				     .tid = t->tid,
-				     .run = t->run,
 				     .cpu = r->cpu,
 				     .parallelism = s->wall ? wall_running(s->wall) : 0,
 				     .time_ns = r->time_ns,
 				     .weight = r->period,
-				     .frames = s->stack.frames,
-				     .n = s->stack.n,
-				     .end = s->stack.end,
 				     .fields = r->raw,
 				     .n_fields = r->raw_size };
+	struct recorded_sample k = { .sample = sample,
+				     .what = e,
+				     .pid = t->pid,
+				     .tid = t->tid,
+				     .run = t->run,
+				     .frames = s->stack.frames,
+				     .n = s->stack.n,
+				     .end = s->stack.end };
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	if (s->perfdata)

@@ -35,6 +35,7 @@ static void space_drop(struct spaces *all, struct space *s)
 {
 	if (!s || --s->refs)
 		return;
+	space_drop(all, s->before);
 	all->release(s);
 	vec_free(&s->at);
 	free(s);
@@ -67,6 +68,12 @@ const struct mapping *space_find(const struct space *s, uint64_t addr)
 {
 	size_t i = after(s, addr);
 	return i < s->at.n && s->at.at[i].start <= addr ? &s->at.at[i] : NULL;
+}
+
+const struct mapping *space_find_exec(struct space *s, uint64_t addr)
+{
+	s->runs |= space_find(s, addr) != NULL;
+	return !s->runs && s->before ? space_find(s->before, addr) : NULL;
 }
 
 static void insert(struct space *s, size_t at, struct mapping m)
@@ -363,9 +370,12 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 	} else {
 		hooks->ended(hooks->arg, t, r->time_ns, false);
 		if (exec) {
-			space_drop(s, t->space);
+			struct space *before = t->space;
+			space_drop(s, before->before);
+			before->before = NULL;
 			t->space = space_new(t->pid);
 			t->space->fresh = true;
+			t->space->before = before;
 			*map64_at(&s->by_pid, (uint32_t)t->pid) =
 				map64_get(&s->by_tid, (uint32_t)t->tid);
 		}

@@ -21,6 +21,8 @@ struct space {
 	pid_t pid; /* of a process that has it, or had: where to look for files and memory */
 	VEC(struct mapping) at; /* by address; not overlapping */
 	bool fresh;             /* after exec: the first file mapped is the program */
+	struct space *before;   /* of the program that called exec; NULL: none */
+	bool runs;              /* the new one has been seen to run */
 	bool replaced; /* something was mapped over something else: what was kept of it is wrong */
 	struct walker *walker;    /* the unwinding's own; NULL: not yet */
 	struct code_cache *cache; /* the same */
@@ -28,6 +30,9 @@ struct space {
 
 /* The mapping that holds addr; NULL if there is none. */
 const struct mapping *space_find(const struct space *s, uint64_t addr);
+/* Where the program before this one called exec, if a thread entered the kernel at addr and is
+ * there to begin the new one; else NULL. */
+const struct mapping *space_find_exec(struct space *s, uint64_t addr);
 
 struct thread { /* while it has one name */
 	pid_t pid, tid;

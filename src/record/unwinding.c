@@ -357,6 +357,38 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 		end_cut(u, ret);
 }
 
+/* Where the thread entered the kernel; 0: not known. */
+static uint64_t entry_of(struct unwinding *u, const struct ring_record *r)
+{
+	uint64_t all[MACHINE_REGISTERS] = { 0 };
+	struct unwind_walk w = { 0 };
+	if (begin_walk(u, r, &w, all))
+		return w.regs.pc;
+	size_t i = 0;
+	while (i < r->n_chain && r->chain[i] != (uint64_t)PERF_CONTEXT_USER)
+		i++;
+	return i + 1 < r->n_chain ? r->chain[i + 1] : 0;
+}
+
+/* While a new program begins, the memory of the one that called exec is gone, and so are its
+ * callers; the call itself is known. */
+static bool calls_exec(struct unwinding *u, struct space *s, const struct ring_record *r,
+		       struct unwound *ret)
+{
+	if (!ret->n_kernel || !s->before || s->runs)
+		return false;
+	uint64_t pc = entry_of(u, r);
+	const struct mapping *m = space_find_exec(s, pc);
+	if (!m)
+		return false;
+	ret->frames[ret->n++] =
+		(struct stack_frame){ .pc = pc, .addr = pc - m->bias, .module = m->module };
+	u->stats.stacks++;
+	u->stats.frames++;
+	end_cut(u, ret);
+	return true;
+}
+
 /* The leaf's caller by call-frame information; 0: not known. */
 static uint64_t caller_of_leaf(struct unwinding *u, struct space *s, const struct ring_record *r)
 {
@@ -443,6 +475,8 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_re
 	ret->n = ret->n_kernel = 0;
 	ret->end = STACK_END_UNKNOWN;
 	add_kernel(r, ret);
+	if (calls_exec(u, s, r, ret))
+		return;
 	if (u->mode == UNWINDING_FP)
 		by_frame_pointers(u, s, r, ret);
 	else

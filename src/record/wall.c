@@ -102,15 +102,14 @@ static uint64_t cpu_clock(const struct thread_wall *tw, uint64_t now_ns)
 static void emit(struct wall *w, struct thread *t, const struct interval *i,
 		 const struct kept_stack *k)
 {
-	struct recorded_sample s = { .event = i->waiting ? w->waiting : w->blocked,
-				     .waiting = i->waiting,
+	struct kin_sample sample = { .event = i->waiting ? w->waiting : w->blocked,
 				     .task = recording_task(w->recording, t),
-				     .pid = t->pid,
-				     .tid = t->tid,
-				     .run = t->run,
 				     .cpu = i->cpu,
 				     .time_ns = i->start_ns,
 				     .weight = i->duration_ns };
+	struct recorded_sample s = {
+		.sample = sample, .waiting = i->waiting, .pid = t->pid, .tid = t->tid, .run = t->run
+	};
 	if (k && k->known) {
 		s.frames = k->frames;
 		s.n = k->n;

@@ -136,7 +136,8 @@ static struct kin_error *open_regular(const char *name, FILE **ret)
 			       "remove it",
 			       name);
 	if (fd < 0)
-		return err_gnu(err_os(errno, "%s", name), false, "%s: %s", name, strerror(errno));
+		return err_about(err_os(errno, "%s", name),
+				 (struct err_facts){ ERR_OPENING, name });
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return err_new(KIN_ERROR_UNSUPPORTED,

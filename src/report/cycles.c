@@ -388,13 +388,13 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 			"no sampled stacks: cycles cannot be confirmed, and times are estimated");
 	add_cycles(&j);
 	if (!g->n_cycles)
-		table_note(t, "no functions call each other in a circle");
+		table_note(t, "the call graph has no cycles");
 	*ret = t;
 	return NULL;
 }
 
 const struct report cycles_report = {
-	"cycles", "functions that call each other in a circle, and whether they really do",
+	"cycles", "cycles of the call graph, and whether sampled stacks go round them",
 	false,    false,
 	run,      REPORT_BY_PART,
 	true

@@ -8,6 +8,8 @@
 #include "report/hists_ask.h"
 #include "report/hists_state.h"
 
+const struct hists_style hists_own_style = { 0 };
+
 /* ---- columns ---- */
 
 static const struct kin_column figure_columns[] = {
@@ -97,7 +99,7 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	const struct hist_stat *self = &e->self[c->event], *children = &e->children[c->event];
 	switch (c->field.kind) {
 	case FIELD_CHILDREN:
-		if (s->ask->given->perf && s->ask->opts.no_children)
+		if (s->ask->style->says_missing && s->ask->opts.no_children)
 			return cell_none();
 		return cell_share(share((double)children->weight, total_of(s, c->event, false)));
 	case FIELD_SELF:
@@ -122,19 +124,15 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	return cell_none();
 }
 
-static const char *key_text(const struct hists_state *s, uint32_t row, enum hist_key key)
+static const char *key_text(struct hists_state *s, uint32_t row, enum hist_key key)
 {
+	if (s->ask->style->text)
+		return s->ask->style->text(&s->arena, s->hists, row, key);
 	const char *text = hists_text(s->hists, row, key);
-	if (!*text && !s->ask->given->perf)
-		return "[unknown]";
-	if (s->ask->given->perf)
-		return text;
-	text += strspn(text, " ");
-	bool has_level = text[0] == '[' && text[1] && text[2] == ']' && text[3] == ' ' && text[4];
-	return has_level && hist_keys[key].need != NEED_NOTHING ? text + 4 : text;
+	return *text ? text : "[unknown]";
 }
 
-static struct kin_cell cell_of_entry(const struct hists_state *s, const struct hists_entry *e,
+static struct kin_cell cell_of_entry(struct hists_state *s, const struct hists_entry *e,
 				     const struct hists_col *c)
 {
 	const struct hist_stat *self = &e->self[c->event], *children = &e->children[c->event];
@@ -445,11 +443,9 @@ static void add_figure(struct hists_state *s, struct field f)
 		struct kin_column c = figure_columns[f.kind];
 		if (e)
 			c.key = arena_printf(&s->arena, "%s_%zu", c.key, e + 1);
-		bool chosen = a->given->fields && a->given->fields[0] != '+';
-		if (a->given->perf && f.kind == FIELD_SELF && (a->opts.no_children || chosen))
-			c.title = "Overhead";
-		if (a->given->perf && (f.kind == FIELD_LATENCY || f.kind == FIELD_LATENCY_CHILDREN))
-			c.title = "Latency";
+		const char *title =
+			a->style->figure_title ? a->style->figure_title(a, f.kind) : NULL;
+		c.title = title ? title : c.title;
 		add_column(s, c, (struct hists_col){ ROLE_FIGURE, f, e });
 	}
 }
@@ -460,9 +456,10 @@ static void add_key(struct hists_state *s, struct field f)
 	struct kin_column c = {
 		.key = k->column, .title = k->title, .help = k->help, .type = KIN_CELL_TEXT
 	};
-	if (!s->ask->given->perf)
-		c.title += strspn(c.title, " ");
-	c.hidden = s->ask->elided[f.key] && s->ask->given->perf && !hists_all_elided(s->ask);
+	const struct hists_style *style = s->ask->style;
+	const char *title = style->key_title ? style->key_title(f.key) : NULL;
+	c.title = title ? title : c.title;
+	c.hidden = s->ask->elided[f.key] && style->hides_single && !hists_all_elided(s->ask);
 	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;
 	add_column(s, c, (struct hists_col){ ROLE_KEY, f, 0 });
@@ -535,7 +532,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	struct kin_hists_opts none = { 0 };
 	struct hists_state *s = xalloc(sizeof(*s));
-	struct kin_error *err = hists_ask_new(in->profile, o->hists ? o->hists : &none, &s->ask);
+	struct kin_error *err =
+		hists_ask_new(in->profile, o->hists ? o->hists : &none,
+			      o->hists_style ? o->hists_style : &hists_own_style, &s->ask);
 	if (err) {
 		free(s);
 		return err;

@@ -1,4 +1,5 @@
-/* hists_ask.c - parses the words of perf report's options. */
+/* hists_ask.c - parses the words of options: keys, columns, chains, filters. They are perf
+ * report's. */
 #include "report/hists_ask.h"
 
 #include <math.h>
@@ -8,6 +9,7 @@
 #include "analysis/hist_key.h"
 #include "base/err.h"
 #include "profile/detail.h"
+#include "report/hists_style.h"
 
 static const struct {
 	const char *name;
@@ -183,11 +185,12 @@ static void add_figures(struct hists_ask *a, bool as_terms)
 		add_field(a, (struct field){ FIELD_PERIOD, 0 });
 }
 
-/* By these first; but perf looks whether the list that is given has the word in it. */
+/* By these first; but there are those who look whether the list that is given has the word in it.
+ */
 static void add_first_terms(struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
-	const char *list = g->perf && g->sort ? g->sort : "";
+	const char *list = a->style->lists_lead && g->sort ? g->sort : "";
 	bool given = strstr(list, "overhead"), children = !a->opts.no_children;
 	if (!given)
 		add_figures(a, true);
@@ -211,28 +214,19 @@ static struct kin_error *add_list(struct hists_ask *a, const char *option, const
 	return NULL;
 }
 
-/* perf has no number of the local_p_stage_cyc that it also asks for on most machines. */
-static const char *usual_keys(const struct hists_ask *a)
+const char *hists_ask_usual_keys(const struct hists_ask *a)
 {
 	if (a->given->accesses)
 		return "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
 		       "local_ins_lat";
-	if (a->traces && a->given->perf)
-		return "trace";
+	if (a->traces && a->style->trace_keys)
+		return a->style->trace_keys;
 	if (a->overview)
 		return a->opts.fold_threads ? "comm,dso,sym" : "dso,sym";
 	return a->branches ? "comm,dso_from,symbol_from,symbol_to,cycles" : "comm,dso,sym";
 }
 
-/* perf's column for what an annotation of basic blocks would know; that it is empty, it says, too.
- * Of branches perf computes it from their cycles; we do not, and do not say that nothing is known.
- */
-static bool shows_ipc(const struct hists_ask *a)
-{
-	return !a->branches && a->given->sort && strstr(a->given->sort, "symbol") != NULL;
-}
-
-/* perf does where nothing can have any; a list of columns of one's own stays as it is. */
+/* Where nothing can have any; a list of columns of one's own stays as it is. */
 static void drop_children(struct hists_ask *a)
 {
 	size_t n = 0;
@@ -242,13 +236,14 @@ static void drop_children(struct hists_ask *a)
 	a->fields.n = n;
 }
 
-/* As perf does: columns that are given (-F) say the order, too, unless keys (-s) say it first; keys
+/* Columns that are given (-F) say the order, too, unless keys (-s) say it first; keys
  * alone come behind the figures. What is in one of the lists is added to the other. */
 static struct kin_error *choose_fields(struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
 	bool only_fields = g->fields && g->fields[0] != '+';
-	const char *usual = usual_keys(a);
+	const char *usual = hists_ask_usual_keys(a);
+	enum hist_key more;
 	struct kin_error *err;
 	if (!only_fields)
 		add_first_terms(a);
@@ -258,15 +253,15 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 		if (g->sort && (err = add_list(a, "--sort", g->sort, true)))
 			return err;
 	}
-	if (g->perf && shows_ipc(a))
-		add_term(a, (struct field){ FIELD_KEY, HIST_IPC });
+	if (a->style->more_key && a->style->more_key(a, &more))
+		add_term(a, (struct field){ FIELD_KEY, more });
 	if (g->parent)
 		add_term(a, (struct field){ FIELD_KEY, HIST_PARENT });
 	if (!only_fields)
 		add_figures(a, false);
 	if (g->fields && (err = add_list(a, "--columns", g->fields, false)))
 		return err;
-	if (g->perf && !only_fields && !a->stacks && !g->no_children)
+	if (a->style->says_missing && !only_fields && !a->stacks && !g->no_children)
 		drop_children(a);
 	for (size_t i = 0; i < a->terms.n; i++)
 		add_field(a, field_of(a->terms.at[i]));
@@ -275,11 +270,6 @@ static struct kin_error *choose_fields(struct hists_ask *a)
 		if (a->fields.at[i].kind == FIELD_KEY)
 			vec_push(&a->keys, a->fields.at[i].key);
 	}
-	if (g->perf && g->accesses)
-		a->sort_order = arena_printf(&a->arena, "%s%s%s", g->sort ? g->sort : usual,
-					     g->sort ? "" : ",local_p_stage_cyc",
-					     shows_ipc(a) ? ",ipc_null" : "");
-	a->skip_first_hop = !g->fields && g->sort && !strncmp(g->sort, "sym", 3);
 	return NULL;
 }
 
@@ -370,7 +360,6 @@ static struct kin_error *read_filters(struct hists_ask *a, const struct profile 
 	a->filter = (struct hist_filter){ .samples = a->samples,
 					  .dsos = name_list(a, g->dsos, HIST_DSO),
 					  .symbols = name_list(a, g->symbols, HIST_SYM) };
-	a->filter.whole_names = g->perf;
 	a->filter.no_kernel = g->no_kernel;
 	a->filter.no_user = g->no_user;
 	a->opts.filter = &a->filter;
@@ -422,10 +411,9 @@ static size_t group_of(const struct profile *p, const struct hists_ask *a, size_
 	return event;
 }
 
-/* perf's layout has what was recorded, not what else is known. */
 static bool is_of_event(const struct hists_ask *a, const struct profile *p, const struct sample *s)
 {
-	return !a->given->perf ||
+	return !a->style->recorded_events ||
 	       (!p->samples.events[s->event].is_derived && sample_filter_covers(a->samples, s));
 }
 
@@ -561,9 +549,9 @@ static bool shows_levels(const struct hists_ask *a)
 	return false;
 }
 
-static bool has_stacks(const struct profile *p, bool perf)
+static bool has_stacks(const struct profile *p, bool by_event)
 {
-	for (size_t i = 0; i < p->samples.n_events && perf; i++)
+	for (size_t i = 0; i < p->samples.n_events && by_event; i++)
 		if (p->samples.events[i].stacks)
 			return true;
 	for (size_t i = 1; i < p->samples.n_stacks; i++)
@@ -598,7 +586,7 @@ static void read_overview(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
 	a->overview = g->overview && !g->sort && !g->fields && !g->hierarchy && !a->branches &&
-		      !g->accesses && !g->perf && !g->parent && !a->opts.chains;
+		      !g->accesses && !g->parent && !a->opts.chains;
 	a->opts.passing = a->overview && !a->opts.no_children && !g->all_rows;
 	a->opts.fold_threads = a->overview && has_programs(p);
 }
@@ -609,20 +597,20 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
-	bool stacks = a->stacks = has_stacks(p, g->perf); /* without them there are no Children */
+	bool stacks = a->stacks =
+		has_stacks(p, a->style->events_say_stacks); /* without them there are no Children */
 	a->opts.no_children = g->no_children || g->hierarchy || g->accesses || !stacks;
 	a->opts.by_weight = g->accesses;
 	a->opts.exclude_other = g->exclude_other;
 	a->opts.hide_unresolved = g->hide_unresolved;
-	a->opts.hide_marks = g->perf;
+	a->opts.rules = &a->style->rows;
 	a->opts.nanoseconds = g->nanoseconds;
 	a->opts.time_quantum = g->time_quantum_ns ? g->time_quantum_ns : 100000000;
 	a->branches = is_of_branches(p);
 	a->traces = is_of_traces(p);
 	a->opts.inlines = g->inlines;
-	a->opts.self_physical = g->self_physical;
-	a->opts.inlines_apart = a->opts.ignore_drops_callers = g->perf;
-	a->opts.max_stack = g->max_stack;
+	a->opts.self_physical = g->self_physical || a->style->self_physical;
+	a->opts.max_stack = g->max_stack ? g->max_stack : a->style->max_stack;
 	a->opts.no_callers = g->no_callers;
 	a->percent_limit = g->has_percent_limit ? g->percent_limit : 0;
 	if (g->hierarchy && g->fields)
@@ -645,10 +633,11 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 }
 
 struct kin_error *hists_ask_new(const struct profile *p, const struct kin_hists_opts *given,
-				struct hists_ask **ret)
+				const struct hists_style *style, struct hists_ask **ret)
 {
 	struct hists_ask *a = xalloc(sizeof(*a));
 	a->given = given;
+	a->style = style;
 	struct kin_error *err = read_all(a, p);
 	if (err)
 		hists_ask_free(a);

@@ -1,4 +1,4 @@
-/* hists_ask.h - what the report "hists" is asked for: perf report's words made into choices. */
+/* hists_ask.h - what the report "hists" is asked for: the words of options made into choices. */
 #ifndef REPORT_HISTS_ASK_H
 #define REPORT_HISTS_ASK_H
 
@@ -29,8 +29,11 @@ struct field {
 enum chain_mode { MODE_NONE, MODE_GRAPH, MODE_FRACTAL, MODE_FLAT, MODE_FOLDED };
 enum chain_value { VALUE_PERCENT, VALUE_PERIOD, VALUE_COUNT };
 
+struct hists_style;
+
 struct hists_ask {
 	const struct kin_hists_opts *given;
+	const struct hists_style *style;
 	struct hists_opts opts;
 	struct hist_filter filter;
 	VEC(enum hist_key) keys;
@@ -44,21 +47,22 @@ struct hists_ask {
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
-	const char *sort_order; /* as perf shows it over accesses; NULL otherwise */
-	bool branches;          /* samples are branches */
-	bool traces;            /* samples have fields, and are of trace points alone */
-	bool stacks;            /* samples have callers */
+	bool branches; /* samples are branches */
+	bool traces;   /* samples have fields, and are of trace points alone */
+	bool stacks;   /* samples have callers */
 	bool overview;
-	bool skip_first_hop;             /* of chains: it is the row */
 	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
 	regex_t parent, ignore;
 	bool has_parent, has_ignore;
 	struct arena arena;
 };
 
-/* The result borrows `given`. Errors name the option and the word that is wrong. */
-MUST_CHECK struct kin_error *
-hists_ask_new(const struct profile *p, const struct kin_hists_opts *given, struct hists_ask **ret);
+/* The result borrows `given` and `style`. Errors name the option and the word that is wrong. */
+MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p,
+					   const struct kin_hists_opts *given,
+					   const struct hists_style *style, struct hists_ask **ret);
+/* The keys of rows if none are given: "comm,dso,sym". */
+const char *hists_ask_usual_keys(const struct hists_ask *a);
 /* Whether any of it takes details of samples. */
 bool hists_ask_needs_details(const struct kin_hists_opts *given);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */

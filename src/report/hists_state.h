@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "report/hists_ask.h"
 #include "report/hists_levels.h"
+#include "report/hists_style.h"
 #include "report/report.h"
 
 enum hists_role {
@@ -65,6 +66,9 @@ void hists_overview(struct hists_state *s);
 
 /* Whether all keys have one value only: they are columns all the same. */
 bool hists_all_elided(const struct hists_ask *a);
+
+/* The events that are shown, in words. */
+const char *hists_events_text(struct hists_state *s);
 
 /* Properties and notes. Columns must be there. */
 void hists_describe(struct hists_state *s);

@@ -25,8 +25,9 @@ struct report_opts {
 	bool intel;             /* "asm": x86 in Intel's syntax, not in that of AT&T */
 	bool of_function;       /* "annotate", "asm": shares of the function, not of all */
 	size_t max_threads;     /* "info" only; 0: all */
-	const struct kin_hists_opts *hists; /* "hists" only; NULL: the default */
-	const struct selection *selection;  /* NULL: everything */
+	const struct kin_hists_opts *hists;    /* "hists" only; NULL: the default */
+	const struct hists_style *hists_style; /* that too; NULL: kin's own */
+	const struct selection *selection;     /* NULL: everything */
 };
 
 struct report_input {

@@ -450,12 +450,12 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 		return err;
 	if (names_nothing(&table, &opts->table)) {
 		free(table.at);
-		return err_gnu(
+		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED,
 				"%s: no symbols: it was stripped; profile the file as the linker "
 				"made it, or give its debug file",
 				object_path(o)),
-			true, "file `%s' has no symbols", object_path(o));
+			(struct err_facts){ ERR_NO_SYMBOLS, object_path(o) });
 	}
 
 	struct symbols *s = xalloc(sizeof(*s));

@@ -285,6 +285,7 @@ struct kin_error *table_select(struct kin_table *t, const struct table_selection
 
 	struct kin_table *made = table_new(kin_table_name(t), kin_table_title(t), v->columns, v->n);
 	copy_facts(made, t);
+	table_copy_layout(made, t);
 	table_set_source(made, &view_source, v);
 	view_rewind(v);
 	*ret = made;

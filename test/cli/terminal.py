@@ -22,16 +22,17 @@ from tap import Tap
 CASE = os.path.join(HERE, '..', 'cases', '03-mutual')
 
 
-def on_terminal(args, folder, rows=24, columns=100, keys=b'', **env):
-    """(output, status) of a command whose standard output and error are a terminal."""
+def on_terminal(args, folder, rows=24, columns=100, keys=b'', seen=None, **env):
+    """(output, status) of a command whose standard output and error are a terminal. seen: (text, a file that is made
+    once the text is there)."""
     full = {k: v for k, v in os.environ.items()
             if k not in ('NO_COLOR', 'PAGER', 'KIN_PAGER', 'LESS', 'COLUMNS', 'LINES', 'LD_PRELOAD')}
     full.update({'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **env})
     pid, master = pty.fork()
     if pid == 0:
         os.chdir(folder)
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
         os.execvpe(args[0], args, {k: v for k, v in full.items() if v is not None})
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
     output, end = b'', time.monotonic() + 60
     while time.monotonic() < end:
         ready, _, _ = select.select([master], [], [], 0.5)
@@ -47,6 +48,9 @@ def on_terminal(args, folder, rows=24, columns=100, keys=b'', **env):
         if not data:
             break
         output += data
+        if seen and seen[0] in output:
+            with open(seen[1], 'w'):
+                seen = None
     else:
         os.kill(pid, signal.SIGKILL)
     os.close(master)
@@ -87,9 +91,8 @@ def main():
         test_narrow(tap, kin, folder)
         for name in ('prog', 'gmon.out'):
             shutil.copy(os.path.join(CASE, name), folder)
-        # Waits for the window size to be set before kin asks for it.
         def run(*args, **kw):
-            return on_terminal(['sh', '-c', 'sleep 0.2; exec "$@"', 'sh', kin, *args], folder, **kw)
+            return on_terminal([kin, *args], folder, **kw)
         plain = lambda *args: subprocess.run([kin, *args], cwd=folder, capture_output=True,
                                              stdin=subprocess.DEVNULL).stdout.decode()
 
@@ -157,7 +160,8 @@ def main():
         tap.ok(run('help', 'report', columns=80)[0] == plain('help', 'report'), 'help in a file: 80 columns')
         text, _ = run('flat', 'prog')
         tap.ok('reading' not in text and '\r' not in text, 'no progress for what is quick', text)
-        text, _ = on_terminal(['sh', '-c', f'sleep 2.5 | {kin} flat prog - >/dev/null'], folder)
+        late = 'for i in $(seq 500); do [ -e said ] && break; sleep 0.1; done'
+        text, _ = on_terminal(['sh', '-c', f'{late} | {kin} flat prog - >/dev/null'], folder, seen=(b'reading ...', os.path.join(folder, 'said')))
         tap.ok('kin: reading ...' in text and '\x1b[K' in text.split('reading')[-1],
                'progress for what takes long, wiped in the end', text)
         done = subprocess.run(['sh', '-c', f'sleep 2.5 | {kin} flat prog -'], cwd=folder, capture_output=True)

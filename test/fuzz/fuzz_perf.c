@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "input/perf_about.h"
+#include "perf/perf_about.h"
 
 static void about(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/perfconfig.h"
-#include "cli/settings.h"
+#include "perf/perf_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,19 +27,19 @@ static bool found(void *arg, const char *key, const char *value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy = malloc(size ? size : 1), error[512] = "";
-	struct settings s = { 0 };
+	struct perf_config s = { 0 };
 	size_t n = 0;
 
 	if (size)
 		memcpy(copy, data, size);
-	expect(perfconfig_parse(copy, size, found, &n));
+	expect(perf_config_parse(copy, size, found, &n));
 	expect(n <= size);
-	perfconfig_apply(&s, "~/.perfconfig", size & 1, copy, size, error);
+	perf_config_apply(&s, "~/.perfconfig", size & 1, copy, size, error);
 	expect(strlen(error) < sizeof(error));
 	expect(!s.hists.has_percent_limit || s.hists.percent_limit >= 0);
 	if (s.call_graph)
 		expect(*s.call_graph && s.call_graph[0] != ',');
-	settings_done(&s);
+	perf_config_done(&s);
 	free(copy);
 	return 0;
 }

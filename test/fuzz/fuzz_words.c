@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "gprof/argfile.h"
-#include "gprof/options.h"
+#include "gnu/argfile.h"
+#include "gnu/options.h"
 #include "lib/elf_build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

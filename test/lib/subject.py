@@ -105,7 +105,7 @@ def run(argv, executable=None, cwd=None, stdin=None, env=None, cpu=20, wall=None
         if preexec:
             preexec()
 
-    wall = wall or cpu * 4
+    wall = wall or cpu * 10  # the machine may be busy
     with open(stdin or '/dev/null', 'rb') as i, \
             tempfile.TemporaryFile() as o, tempfile.TemporaryFile() as e:
         start = time.monotonic()

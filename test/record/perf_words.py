@@ -246,7 +246,10 @@ def test_limits(tap, box):
     r = box.record('-m', '64K', '--call-graph', 'dwarf,1024', '-o', 'few.kin', './fast', 'spin', '50')
     tap.ok(r.returncode == 0 and script(box, 'few.kin'), '-m and --call-graph dwarf,BYTES', r.err)
     r = box.record('-F', 'max', '-e', 'task-clock', '-o', 'max.kin', './fast', 'spin', '30')
-    tap.ok(r.returncode == 0 and len(script(box, 'max.kin')) > 100, '-F max', r.err)
+    with open('/proc/sys/kernel/perf_event_max_sample_rate', encoding='ascii') as f:
+        most = 0.03 * int(f.read())  # in that time; the kernel lowers it where sampling takes it long
+    n = len(script(box, 'max.kin'))
+    tap.ok(r.returncode == 0 and n > min(100, most / 4), '-F max', f'{n} samples of {most} {r.err}')
     r = box.record('--strict-freq', '-F', '1000000', './fast', 'exit', '0')
     tap.ok(r.returncode == 125 and 'perf_event_max_sample_rate' in r.err, '--strict-freq: more than the kernel permits', r.err)
     r = box.record('-C', '0', '-o', 'cpu.kin', '--', 'sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done')

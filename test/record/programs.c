@@ -281,6 +281,25 @@ static void *churns(void *once)
 	return NULL;
 }
 
+static void *works(void *arg)
+{
+	for (;;)
+		loop(1000000);
+	return arg;
+}
+
+/* Threads that work until a line comes. */
+static int workers(int n)
+{
+	pthread_t t;
+	for (int i = 0; i < n; i++)
+		pthread_create(&t, NULL, works, NULL);
+	puts("begun");
+	fflush(stdout);
+	getchar();
+	return 0;
+}
+
 /* Threads that come and go, for ever. */
 static int churn(void)
 {
@@ -327,6 +346,8 @@ int main(int argc, char **argv)
 		return dispositions();
 	if (!strcmp(name, "waiting"))
 		return waiting();
+	if (!strcmp(name, "workers"))
+		return workers(n);
 	if (!strcmp(name, "churn"))
 		return churn();
 	if (!strcmp(name, "refused"))

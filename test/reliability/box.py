@@ -70,7 +70,7 @@ class Box:
 
     def limits(self, cwd=None, cpu=CPU_S):
         # One second more than allowed, so that what takes too long is told from what was stopped.
-        return dict(cwd=cwd or self.folder, cpu=(cpu + 1) * self.slow, wall=(cpu + 10) * self.slow,
+        return dict(cwd=cwd or self.folder, cpu=(cpu + 1) * self.slow, wall=(20 * cpu + 60) * self.slow,
                     as_mb=0 if self.subject.is_sanitized else 3072, file_mb=OUTPUT_MB, keep_mb=2)
 
     def fault(self, r, cpu=CPU_S, may_be_mute=False):

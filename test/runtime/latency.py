@@ -66,20 +66,34 @@ def measured(mode, *more, options='latency', **how):
     return r, functions(dump.read(k) for k in r.kins)
 
 
+def took(r):
+    """{function: median ns of its calls}, by the program's own clock."""
+    return {name: int(ns) for name, ns in re.findall(r'^took (\w+) (\d+)$', r.out, re.M)}
+
+
+def agree(f, own, *names):
+    """The medians of calls that last long enough for a bucket, an eighth, to be all the doubt there is."""
+    return all(own[n] * .85 - 100 <= f[n].median() <= own[n] * 1.02 + 300 for n in names)
+
+
 def known():
     r, f = measured('known')
     say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
     tap.ok({n: x.count for n, x in f.items()} == {'nap': 20, 'outer': 200, 'ten_us': 200, 'hundred_us': 200, 'thousand': 500, 'empty': 500000},
            'latency: every call is measured', say)
     tap.ok(all(sum(x.buckets) == x.count for x in f.values()), 'latency: each is in a bucket', say)
-    tap.ok(2e6 <= f['nap'].min and f['nap'].median() < 4e6, 'latency: time asleep counts', say)
-    tap.ok(9900 <= f['ten_us'].min and 9000 <= f['ten_us'].median() <= 11500 and 99000 <= f['hundred_us'].min and
-           109000 <= f['outer'].min and f['outer'].median() < 125000, 'latency: calls of 10 and 100 us, and what calls both', say)
+    own = took(r)
+    tap.ok(2e6 <= f['nap'].min and agree(f, own, 'nap'), 'latency: time asleep counts', say)
+    both = own['ten_us'] + own['hundred_us']
+    tap.ok(9900 <= f['ten_us'].min and 99000 <= f['hundred_us'].min and agree(f, own, 'ten_us', 'hundred_us') and
+           109000 <= f['outer'].min and f['outer'].median() < 1.1 * both, 'latency: calls of 10 and 100 us, and what calls both', say)
+    # How much of it is known differs from processor to processor: with nothing taken off all of it is left.
     plain = run([build('spans_plain', 'spans.c'), 'known'], preload=False)
-    # Uncompensated a thousand pairs of hooks take 20,000 ns and more.
-    tap.ok(plain.status == 0 and f['empty'].median() <= 15 and f['thousand'].median() < 14000,
-           'latency: what measuring takes is taken off, of a call and of those below it', say)
-    tap.ok(200 < f['thousand'].min, 'latency: a thousand calls take no less than a thousand bare calls', say)
+    bare, spent = took(plain)['thousand'], own['thousand']
+    tap.ok(plain.status == 0 and f['empty'].median() <= max(15, 3 * f['empty'].probes / f['empty'].count) and
+           f['thousand'].median() < bare + .75 * (spent - bare),
+           'latency: what measuring takes is taken off, of a call and of those below it', lambda: f'{bare} {spent}\n' + say())
+    tap.ok(bare / 4 < f['thousand'].min, 'latency: a thousand calls take no less than a thousand bare calls', lambda: f'{bare}\n' + say())
     kin = os.path.join(RT, '..', 'kin')
     said = subprocess.run([kin, 'latency', r.kins[0]], capture_output=True, text=True).stdout
     sure, perhaps = ([n for n, x in f.items() if x.doubtful(k)] for k in (True, False))
@@ -93,7 +107,7 @@ def known():
 def flow():
     r, f = measured('jumps')
     say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
-    tap.ok('leaves' not in f and f['ten_us'].count == 100 and f['ten_us'].median() < 11500, 'latency: calls that longjmp() ends are not measured, others are', say)
+    tap.ok('leaves' not in f and f['ten_us'].count == 100 and agree(f, took(r), 'ten_us'), 'latency: calls that longjmp() ends are not measured, others are', say)
     r, f = measured('deep')
     tap.ok(r.status == 0 and 65536 <= f['recursive'].count <= 65536 + 11 and not counts_lost(r), 'latency: a recursion a million deep: the outer 65,536', say)
     r, f = measured('threads')
@@ -103,7 +117,7 @@ def flow():
     tap.ok(len(r.kins) == 2 and f['parent_of'].count == 1 and f['hundred_us'].count == 1 and f['ten_us'].count == 1,
            'latency: a forked child measures what it began itself', say)
     r, f = measured('coroutine')
-    tap.ok(r.status == 0 and f['ten_us'].count == 50 and 9000 <= f['ten_us'].median() < 11500 and f['hundred_us'].count == 50 and
+    tap.ok(r.status == 0 and f['ten_us'].count == 50 and agree(f, took(r), 'ten_us') and f['hundred_us'].count == 50 and
            all(x.min >= (9900 if n == 'ten_us' else 99000) for n, x in f.items() if n in ('ten_us', 'hundred_us')),
            'latency: coroutines mix nothing up', say)
 

@@ -609,9 +609,21 @@ static void *burns(void *unused)
 	return unused;
 }
 
+/* How many calls f(n) has to make for so much time. Known beforehand: see burn.h on asking often.
+ */
+static int calls_in(double seconds, void (*f)(int))
+{
+	enum { TRIAL = 2000000 };
+	double start = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+
+	f(TRIAL);
+	return (int)(TRIAL * seconds / (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - start)) + 1;
+}
+
 static int m_dlclose(void) /* arg: N:DIR with plug_0.so ... */
 {
 	long n = atol(arg);
+	int calls = 0;
 	char path[4096];
 	pthread_t t;
 
@@ -620,7 +632,9 @@ static int m_dlclose(void) /* arg: N:DIR with plug_0.so ... */
 		snprintf(path, sizeof(path), "%s/plug_%ld.so", strchr(arg, ':') + 1, i % 8);
 		void *h = dlopen(path, RTLD_NOW);
 		void (*f)(int) = (void (*)(int))dlsym(h, "plug");
-		f(300000);
+		if (!calls)
+			calls = calls_in(0.001, f);
+		f(calls);
 		dlclose(h);
 	}
 	stop = 1;
@@ -680,13 +694,17 @@ static int m_stale(void) /* arg: N:LIBRARY */
 {
 	pthread_t t;
 
+	int calls = 0;
+
 	pthread_create(&t, NULL, runs_made_code, NULL);
 	for (long i = atol(arg); i > 0; i--) {
 		void *h = dlopen(strchr(arg, ':') + 1, RTLD_NOW);
 		void (*f)(int) = (void (*)(int))dlsym(h, "plug");
 
 		stale[1] = (char *)f + 4;
-		f(i % 16 ? 1 : 300000);
+		if (!calls)
+			calls = calls_in(0.0005, f);
+		f(i % 16 ? 1 : calls);
 		dlclose(h);
 	}
 	stop = 1;

@@ -8,10 +8,11 @@
 
 #include "analysis/coverage.h"
 #include "base/err.h"
+#include "gnu/layouts.h"
+#include "gnu/words.h"
 #include "object/source.h"
 #include "report/annotate.h"
 #include "report/report.h"
-#include "table/render.h"
 #include "tap.h"
 
 static const char assembly[] = "	.macro place file line\n"
@@ -183,7 +184,9 @@ static char *annotated(const struct fixture *x, const struct report_opts *report
 	while (annotate_next(a, &f)) {
 		if (f.err) {
 			bool whoami;
-			fprintf(out, "ERROR %s\n", err_gnu_message(f.err, &whoami));
+			char *words = gnu_words(f.err, &whoami);
+			fprintf(out, "ERROR %s\n", words);
+			free(words);
 			kin_error_free(f.err);
 			continue;
 		}

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "gprof/bsd_options.h"
-#include "gprof/bsd_select.h"
+#include "gnu/bsd_options.h"
+#include "gnu/bsd_select.h"
 
 static struct bsd_options o;
 static char message[200], warnings[200];

@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "gprof/argfile.h"
-#include "gprof/options.h"
+#include "gnu/argfile.h"
+#include "gnu/options.h"
+#include "gnu/words.h"
 
 static struct gprof_options o;
 static char message[300], gnu[300];
@@ -27,9 +28,10 @@ static bool parse(const char *const *words)
 	if (!(err = gprof_options_parse(argc, argv, NULL, &o)))
 		return true;
 	snprintf(message, sizeof(message), "%s", kin_error_message(err));
-	if (err_gnu_message(err, &whoami))
-		snprintf(gnu, sizeof(gnu), "%s%s", whoami ? "W: " : "",
-			 err_gnu_message(err, &whoami));
+	char *theirs = gnu_words(err, &whoami);
+	if (theirs)
+		snprintf(gnu, sizeof(gnu), "%s%s", whoami ? "W: " : "", theirs);
+	free(theirs);
 	kin_error_free(err);
 	return false;
 }

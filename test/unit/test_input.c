@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "gnu/words.h"
 #include "input/input.h"
 #include "input/paths.h"
 
@@ -69,9 +70,10 @@ static char message[1000], gnu_message[1000];
 static bool failed(struct kin_error *err)
 {
 	bool whoami = false;
-	const char *gnu = err ? err_gnu_message(err, &whoami) : NULL;
+	char *gnu = err ? gnu_words(err, &whoami) : NULL;
 	snprintf(message, sizeof(message), "%s", err ? kin_error_message(err) : "");
 	snprintf(gnu_message, sizeof(gnu_message), "%s%s", whoami ? "W: " : "", gnu ? gnu : "");
+	free(gnu);
 	kin_error_free(err);
 	return err != NULL;
 }

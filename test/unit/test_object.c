@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "gnu/words.h"
 #include "lib/cfi_build.h"
 #include "lib/elf_build.h"
 #include "object/object.h"
@@ -71,7 +72,9 @@ static const char *list(struct object_file *o, const struct symtab_opts *opts)
 	struct kin_error *err = object_symbols(o, opts, &t);
 	if (err) {
 		bool whoami;
-		snprintf(out, sizeof(out), "%s", err_gnu_message(err, &whoami));
+		char *words = gnu_words(err, &whoami);
+		snprintf(out, sizeof(out), "%s", words);
+		free(words);
 		kin_error_free(err);
 		return out;
 	}
@@ -107,7 +110,7 @@ static void local(struct elf_build *b, const char *name, uint64_t addr)
 
 /* ---- opening ---- */
 
-static const char *refusal(const char *path, const char **gnu_words)
+static const char *refusal(const char *path, const char **theirs)
 {
 	static char words[2][512];
 	struct object_file *o;
@@ -117,13 +120,13 @@ static const char *refusal(const char *path, const char **gnu_words)
 		object_free(o);
 		return "opened";
 	}
-	const char *theirs = err_gnu_message(err, &whoami);
+	char *said = gnu_words(err, &whoami);
 	const char *message = kin_error_message(err);
 	const char *after = strncmp(message, path, strlen(path)) ? message : message + strlen(path);
 	snprintf(words[0], sizeof(words[0]), "%s", after);
-	snprintf(words[1], sizeof(words[1]), "%s%s", whoami ? "W: " : "",
-		 theirs ? theirs : "(none)");
-	*gnu_words = words[1];
+	snprintf(words[1], sizeof(words[1]), "%s%s", whoami ? "W: " : "", said ? said : "(none)");
+	free(said);
+	*theirs = words[1];
 	kin_error_free(err);
 	return words[0];
 }

@@ -2,7 +2,7 @@
 #include "tap.h"
 
 #include "base/suggest.h"
-#include "cli/opt.h"
+#include "options/opt.h"
 
 enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER, CHAINS, HOW };
 

@@ -194,11 +194,11 @@ static void sample_at(struct recording *r, uint32_t event, uint64_t addr, uint64
 	struct stack_frame frame = { .pc = addr, .addr = addr, .flags = KINF_FRAME_KERNEL };
 	struct record_event what = { 0 };
 	struct thread t = { .pid = 1, .tid = 1 };
-	recording_sample(r, &(struct recorded_sample){ .event = event,
-						       .task = recording_task(r, &t),
+	recording_sample(r, &(struct recorded_sample){ .sample = { .event = event,
+								   .task = recording_task(r, &t),
+								   .time_ns = time_ns,
+								   .weight = 1 },
 						       .what = &what,
-						       .time_ns = time_ns,
-						       .weight = 1,
 						       .frames = &frame,
 						       .n = 1 });
 }
@@ -356,13 +356,13 @@ static void test_beyond(void)
 
 static struct recorded_sample numbered(uint64_t i, const struct stack_frame frames[2])
 {
-	struct recorded_sample s = { .event = 1,
-				     .task = i < 6 ? 7 : 8,
+	struct recorded_sample s = { .sample = { .event = 1,
+						 .task = i < 6 ? 7 : 8,
+						 .cpu = UINT32_MAX,
+						 .time_ns = i,
+						 .weight = 1 },
 				     .pid = 5,
 				     .tid = 5,
-				     .cpu = UINT32_MAX,
-				     .time_ns = i,
-				     .weight = 1,
 				     .frames = frames,
 				     .n = 2 };
 	strcpy(s.comm, i < 6 ? "before" : "after");
@@ -383,13 +383,13 @@ static void test_recent(void)
 	}
 	bool last = recent_count(r) == 4;
 	for (size_t i = 0; last && i < 4; i++)
-		last = recent_at(r, i)->time_ns == 6 + i &&
+		last = recent_at(r, i)->sample.time_ns == 6 + i &&
 		       recent_at(r, i)->frames[0].addr == 6 + i;
 	OK(last && recent_dropped(r) == 6);
 	recent_clear(r);
 	OK(!recent_count(r));
 	recent_add(r, &one);
-	OK(recent_count(r) == 1 && recent_at(r, 0)->time_ns == 9);
+	OK(recent_count(r) == 1 && recent_at(r, 0)->sample.time_ns == 9);
 	recent_free(r);
 	free(k);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "gprof/symspec.h"
+#include "gnu/symspec.h"
 
 /* A program of ten functions in three files, two of which are called util.c. These stand in for
  * symbols.c, so that no ELF file is needed. */

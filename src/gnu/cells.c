@@ -1,0 +1,198 @@
+/* cells.c - a line buffer, and cells put into it. */
+#include "gnu/cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/escape.h"
+#include "base/num.h"
+
+static char *room(struct line *l, size_t n)
+{
+	if (l->n + n > l->cap) {
+		l->cap = (l->n + n) * 2;
+		l->buf = xrealloc(l->buf, l->cap, 1);
+	}
+	return l->buf + l->n;
+}
+
+static void put(struct line *l, const char *s, size_t n)
+{
+	memcpy(room(l, n), s, n);
+	l->n += n;
+}
+
+void line_char(struct line *l, char c)
+{
+	*room(l, 1) = c;
+	l->n++;
+}
+
+/* Most fields are narrow: written as whole vectors of known size, of which the next field
+ * overwrites what is too much. */
+enum { NARROW = 32 };
+
+void line_blanks(struct line *l, size_t n)
+{
+	memset(room(l, n + NARROW), ' ', n <= NARROW ? NARROW : n);
+	l->n += n;
+}
+
+void line_text(struct line *l, const char *s) { put(l, s, strlen(s)); }
+
+void line_fieldn(struct line *l, const char *s, size_t n, int width, size_t cut)
+{
+	size_t wide = (size_t)abs(width);
+	if (cut && n > cut)
+		n = cut;
+	if (width > 0 && n < wide)
+		line_blanks(l, wide - n);
+	put(l, s, n);
+	if (width < 0 && n < wide)
+		line_blanks(l, wide - n);
+}
+
+void line_field(struct line *l, const char *s, int width, size_t cut)
+{
+	line_fieldn(l, s, strlen(s), width, cut);
+}
+
+static void put_number(struct line *l, const struct num *number, int width)
+{
+	size_t n = number->length, wide = (size_t)abs(width);
+	size_t all = n > wide ? n : wide;
+	char *p = room(l, all + NARROW);
+
+	memset(p, ' ', all <= NARROW ? NARROW : all);
+	num_put(width > 0 ? p + (all - n) : p, number);
+	l->n += all;
+}
+
+void line_count(struct line *l, uint64_t v, int width)
+{
+	struct num number = num_of_u64(v);
+	put_number(l, &number, width);
+}
+
+void line_fixed(struct line *l, double v, int width, unsigned decimals)
+{
+	struct num number;
+	if (num_of_fixed(v, decimals, &number)) {
+		put_number(l, &number, width);
+		return;
+	}
+	char text[NUM_MAX];
+	size_t n = num_fixed(text, v, decimals);
+	line_fieldn(l, text, n, width, 0);
+}
+
+/* Not 0 if one of eight bytes is not printable ASCII, that is below 0x20 or above 0x7e. */
+static uint64_t odd_bytes(const char *s)
+{
+	const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
+	uint64_t v;
+	memcpy(&v, s, sizeof(v));
+	return (((v - 0x20 * ones) & ~v) | (v + ones) | v) & high;
+}
+
+/* Printable ASCII needs no closer look. */
+static bool is_simple(const char *s, size_t n)
+{
+	enum { STEP = 8 };
+	uint64_t odd = 0;
+	if (n < STEP) {
+		for (size_t i = 0; i < n; i++)
+			odd |= (unsigned char)(s[i] - 0x20) > 0x7e - 0x20;
+		return !odd;
+	}
+	for (size_t i = 0; i + STEP < n; i += STEP)
+		odd |= odd_bytes(s + i);
+	return !(odd | odd_bytes(s + n - STEP));
+}
+
+void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o)
+{
+	if (o->raw || is_simple(name, n) || escape_is_plain(name)) {
+		put(l, name, n);
+		return;
+	}
+	size_t need = escape_text(NULL, 0, name);
+	escape_text(room(l, need + 1), need + 1, name);
+	l->n += need;
+}
+
+void line_name(struct line *l, const char *name, const struct render_opts *o)
+{
+	line_namen(l, name, strlen(name), o);
+}
+
+static void flush(struct line *l)
+{
+	if (l->out)
+		fwrite_unlocked(l->buf, 1, l->n, l->out);
+	l->n = 0;
+}
+
+void line_end_bare(struct line *l, FILE *out)
+{
+	enum { ENOUGH = 64 * 1024 };
+
+	l->out = out;
+	if (l->n >= ENOUGH)
+		flush(l);
+}
+
+void line_end(struct line *l, FILE *out)
+{
+	line_char(l, '\n');
+	line_end_bare(l, out);
+}
+
+void line_done(struct line *l)
+{
+	flush(l);
+	free(l->buf);
+}
+
+struct kin_error *gnu_columns(const struct kin_table *t, const char *format,
+			      const char *const *keys, size_t n, size_t *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = kin_table_find_column(t, keys[i]);
+		if (ret[i] == kin_table_n_columns(t))
+			return err_new(KIN_ERROR_USAGE, "format '%s' needs the column '%s'", format,
+				       keys[i]);
+	}
+	return NULL;
+}
+
+double gnu_number(const struct kin_table *t, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(t, key);
+	return c ? c->number : 0;
+}
+
+const char *gnu_text(const struct kin_table *t, const char *key)
+{
+	const char *text = render_text(t, key);
+	return text ? text : "";
+}
+
+void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
+		     const char *dimension, const char *without_time, FILE *out)
+{
+	double bytes = gnu_number(t, "bytes_per_bin");
+
+	fputs("granularity: each sample hit covers ", out);
+	if (o->raw)
+		fprintf(out, "%ld byte(s)", (long)(bytes / 2) * 2);
+	else
+		fprintf(out, "%.4g byte(s)", bytes);
+	if (total > 0)
+		fprintf(out, " for %.2f%% of %.2f %s\n\n", 100 / total, total / kin_table_rate(t),
+			dimension);
+	else
+		fprintf(out, "%s\n\n", without_time);
+}

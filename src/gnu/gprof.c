@@ -1,0 +1,529 @@
+/* gprof.c - GNU's gprof from command line to output. */
+#include "gnu/gprof.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/order.h"
+#include "base/err.h"
+#include "base/escape.h"
+#include "gnu/advice.h"
+#include "gnu/argfile.h"
+#include "gnu/bsd.h"
+#include "gnu/filemap.h"
+#include "gnu/layouts.h"
+#include "gnu/options.h"
+#include "gnu/session.h"
+#include "gnu/sum.h"
+#include "gnu/words.h"
+#include "report/annotate.h"
+
+enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it, mostly */
+
+static const char sum_path[] = "gmon.sum";
+
+struct run {
+	const struct gprof_options *o;
+	struct session s;
+	unsigned styles;            /* what to print: asked for, or fitting the data */
+	struct filemap map;         /* -R */
+	struct symspec_calls calls; /* --compat=gnu, for -r */
+};
+
+/* ---- the program ---- */
+
+static struct kin_error *open_program(struct run *r)
+{
+	const struct gprof_options *o = r->o;
+	struct symbols_opts symbols_opts = {
+		.table = { .no_static = o->no_static,
+			   .functions_only = o->functions_only,
+			   .external = o->symbol_file },
+		/* GNU: "otherwise we'd lose b-b counts in gmon.sum", and the lines get printed. */
+		.lines = o->lines || (o->compat && o->styles & STYLE_SUM),
+		.style = o->traditional ? DEMANGLE_NONE : o->demangle,
+		.versions = true,
+	};
+	struct kin_error *err = session_open_program(&r->s, o->executable);
+
+	if (err && !o->compat && kin_error_errno(err) == ENOENT &&
+	    !strcmp(o->executable, "a.out")) {
+		kin_error_free(err);
+		err = advice_no_program();
+	}
+	if (!err && o->file_map)
+		err = filemap_read(o->file_map, o->compat, &r->map);
+	if (r->map.by_function) {
+		symbols_opts.table.rename = filemap_rename;
+		symbols_opts.table.rename_arg = &r->map;
+	}
+	if (!err)
+		err = session_load_symbols(&r->s, symbols_opts);
+	if (err)
+		return err;
+	struct symspec_opts symspec_opts = { .gnu = o->compat,
+					     .calls = &r->calls,
+					     .warn = o->compat ? NULL : session_note };
+	symspec_select(r->s.symbols, o->specs.at, o->specs.n, &symspec_opts, &r->s.selection);
+	return NULL;
+}
+
+/* ---- the data ---- */
+
+static void print_records(uint32_t n, const char *what)
+{
+	printf("\t%u %s record%s\n", n, what, n == 1 ? "" : "s");
+}
+
+static void print_source(const struct source *s, const char *path, void *arg)
+{
+	struct run *r = arg;
+	char name[4096];
+
+	if (!(r->styles & STYLE_INFO))
+		return;
+	if (r->o->compat)
+		printf("File `%s' (version %d) contains:\n", path, s->version);
+	else if (escape_text(name, sizeof(name), path), true)
+		printf("File `%s' (version %d) contains:\n", name, s->version);
+	print_records(s->n_histograms, "histogram");
+	print_records(s->n_arcs, "call-graph");
+	print_records(s->n_blocks, "basic-block count");
+	r->s.has_output = true;
+}
+
+static struct kin_error *prof_format(void)
+{
+	return gnu_words_are(
+		err_new(KIN_ERROR_UNSUPPORTED, "-Op: the format of System V prof is not supported"),
+		true, "sorry, file format `prof' is not yet supported");
+}
+
+static void warn_of_blocks(void *arg)
+{
+	const struct run *r = arg;
+
+	if (r->s.profile->n_blocks && !r->s.symbols->opts.lines)
+		fprintf(stderr,
+			"%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
+			r->o->compat ? r->o->whoami : "gprof");
+}
+
+/* What a program built with -pg leaves is not there. */
+static bool is_missing(const struct gprof_options *o)
+{
+	return !o->compat && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&
+	       access("gmon.out", F_OK) && errno == ENOENT;
+}
+
+static bool load_data(struct run *r)
+{
+	struct session_data data = {
+		.paths = r->o->data.at,
+		.n = r->o->data.n,
+		.opts = { .format = r->o->format, .on_source = print_source, .arg = r },
+		.foreign_symbols = r->o->symbol_file,
+		.check = warn_of_blocks,
+		.arg = r
+	};
+
+	if (r->o->format_prof)
+		return session_succeeded(&r->s, prof_format());
+	if (is_missing(r->o))
+		return session_succeeded(&r->s, advice_no_data(r->o->executable, "gmon.out"));
+	return session_load_data(&r->s, &data);
+}
+
+/* Says it; consumes the text, NULL: nothing. */
+static void advise(char *text)
+{
+	if (text)
+		session_say("%s", text);
+	free(text);
+}
+
+/* If no style was asked for: what there is data for, but not what was refused. */
+static void choose_styles(struct run *r)
+{
+	if (r->styles)
+		return;
+	if (session_has_histogram(&r->s))
+		r->styles |= STYLE_FLAT;
+	if (session_has_arcs(&r->s))
+		r->styles |= STYLE_GRAPH;
+	if (r->styles == STYLE_FLAT && !r->o->compat)
+		advise(advice_no_calls(r->o->executable));
+	if (!r->styles)
+		r->styles = STYLE_COUNTS;
+	r->styles &= ~r->o->mentioned;
+}
+
+static struct kin_error *check_styles(const struct run *r)
+{
+	if (r->styles & STYLE_FLAT && !session_has_histogram(&r->s))
+		return gnu_words_are(err_new(KIN_ERROR_USAGE,
+					     "no flat profile: there is no histogram in the "
+					     "data, the program was not sampled"),
+				     true, "gmon.out file is missing histogram");
+	if (r->styles & STYLE_GRAPH && !session_has_arcs(&r->s))
+		return gnu_words_are(err_new(KIN_ERROR_USAGE,
+					     "no call graph: there are no calls in the data, "
+					     "no function was compiled with -pg"),
+				     true, "gmon.out file is missing call-graph data");
+	return NULL;
+}
+
+/* ---- gmon.sum ---- */
+
+/* GNU: what is shown, cut to what a record can hold. Else: what was read. */
+static struct kin_error *write_sum(struct run *r)
+{
+	const struct profile *p = r->s.profile;
+	enum input_format format = r->o->format;
+	struct kin_error *err = session_may_replace(&r->s, sum_path);
+
+	if (err)
+		return err;
+	if (r->o->compat)
+		return sum_write_gnu(sum_path, p, r->s.symbols, &r->s.selection, &r->s.target,
+				     format);
+	if (format == INPUT_AUTO || format == INPUT_MAGIC)
+		return gmon_write(sum_path, p, &r->s.target);
+	/* Old BSD files have no rate: it is taken to be that of the host. */
+	bool host_rate = p->n_histograms && p->histograms[0].rate == (uint32_t)sysconf(_SC_CLK_TCK);
+	return bsd_write(sum_path, p, &r->s.target, format == INPUT_44BSD || !host_rate);
+}
+
+/* ---- the analysis ---- */
+
+/* GNU looks for calls in the code, and says if it cannot, whatever is to be printed, and before it
+ * complains of missing data. */
+static bool analyses_anyway(const struct run *r) { return r->o->compat && r->o->static_calls; }
+
+static struct kin_error *analyse(struct run *r)
+{
+	const unsigned with_callers = STYLE_GRAPH | STYLE_FUNCTION_ORDER;
+	struct callgraph_opts opts = {
+		/* GNU: with the call graph, if there is one */
+		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
+		.flat_only = !(r->styles & with_callers) && !r->o->traditional
+	};
+
+	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
+		opts.consume = r->s.profile;
+	struct kin_error *err = session_analyse(&r->s, opts);
+	r->s.graph->has_arcs = session_has_arcs(&r->s); /* also of a BSD file without calls */
+	return err;
+}
+
+/* ---- output ---- */
+
+static struct report_opts report_opts(const struct run *r)
+{
+	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
+				     .gnu = r->o->compat,
+				     .bare_cycles = r->o->compat,
+				     .zeroes = r->o->zeroes,
+				     .print_path = r->o->print_path,
+				     .inline_file_names = r->o->inline_file_names,
+				     .selection = &r->s.selection };
+}
+
+static struct render_opts render_opts(const struct run *r)
+{
+	return (struct render_opts){ .width = r->o->width,
+				     .brief = r->o->brief,
+				     .zeroes = r->o->zeroes,
+				     .raw = r->o->compat };
+}
+
+static struct kin_error *print(struct run *r, const struct report *report,
+			       const struct renderer *renderer)
+{
+	struct report_opts opts = report_opts(r);
+	struct render_opts look = render_opts(r);
+
+	return session_print(&r->s, report, &opts, renderer, &look);
+}
+
+/* Consumes the table. */
+static struct kin_error *render_source(const struct run *r, struct kin_table *t, FILE *out)
+{
+	struct render_opts look = render_opts(r);
+	return session_render(t, &gnu_annotate_renderer, &look, out);
+}
+
+static struct kin_error *print_flat(struct run *r)
+{
+	session_new_page(&r->s);
+	return print(r, &flat_report,
+		     r->o->traditional ? &gnu_flat_traditional_renderer : &gnu_flat_renderer);
+}
+
+static struct kin_error *print_graph(struct run *r)
+{
+	session_new_page(&r->s);
+	return print(r, &graph_report,
+		     r->o->traditional ? &gnu_graph_traditional_renderer : &gnu_graph_renderer);
+}
+
+static struct kin_error *print_index(struct run *r)
+{
+	return print(r, &index_report,
+		     r->o->traditional ? &gnu_index_traditional_renderer : &gnu_index_renderer);
+}
+
+static struct kin_error *print_counts(struct run *r)
+{
+	session_new_page(&r->s);
+	return print(r, &counts_report, &gnu_counts_renderer);
+}
+
+/* -y: to a file of its own in the current folder. */
+static struct kin_error *write_source(struct run *r, struct annotate *a, struct annotate_file *f)
+{
+	const char *name;
+	FILE *out;
+	struct kin_error *err = annotate_create(a, f->path, &name, &out);
+
+	if (err) {
+		kin_table_free(f->table);
+		return err;
+	}
+	err = render_source(r, f->table, out);
+	bool failed = ferror(out);
+	if ((fclose(out) || failed) && !err && !r->o->compat)
+		err = err_os(errno, "writing %s", name);
+	return err;
+}
+
+static struct kin_error *print_source_file(struct run *r, struct annotate *a,
+					   struct annotate_file *f, bool *is_first)
+{
+	if (r->o->separate_files)
+		return write_source(r, a, f);
+	if (!*is_first)
+		putchar('\n');
+	*is_first = false;
+	session_new_page(&r->s);
+	return render_source(r, f->table, stdout);
+}
+
+/* A source that is not there is said, and does not keep the others from being shown. */
+static struct kin_error *print_source_files(struct run *r)
+{
+	struct report_input in = session_input(&r->s);
+	struct report_opts opts = report_opts(r);
+	struct annotate_opts annotate_opts = { .report = &opts,
+					       .all_lines = r->o->all_lines,
+					       .separate = r->o->separate_files,
+					       .min_count = r->o->min_count,
+					       .top = r->o->table_length };
+	struct annotate *a = annotate_new(&in, &annotate_opts);
+	struct annotate_file f;
+	bool is_first = true;
+
+	while (annotate_next(a, &f)) {
+		if (f.err && !err_is_trouble(f.err))
+			session_complain(&r->s, f.err);
+		else if (f.err)
+			session_succeeded(&r->s, f.err);
+		else
+			session_succeeded(&r->s, print_source_file(r, a, &f, &is_first));
+	}
+	annotate_free(a);
+	return NULL;
+}
+
+static void print_name(const struct run *r, const char *name)
+{
+	size_t n = r->o->compat || escape_is_plain(name) ? 0 : escape_text(NULL, 0, name) + 1;
+	char *escaped = xalloc(n + 1);
+
+	escape_text(escaped, n + 1, name);
+	puts(n ? escaped : name);
+	free(escaped);
+}
+
+static struct kin_error *print_function_order(struct run *r)
+{
+	size_t n;
+	VEC(struct order_call) extra = { 0 };
+	for (size_t i = 0; i < r->calls.v.n; i++)
+		vec_push(&extra,
+			 ((struct order_call){ r->calls.v.at[i].from, r->calls.v.at[i].to }));
+	struct order_opts opts = { r->o->compat, extra.at, extra.n };
+	symid *order = order_functions(r->s.graph, &opts, &n);
+
+	for (size_t i = 0; i < n; i++)
+		print_name(r, r->s.symbols->at[order[i]].name);
+	free(order);
+	vec_free(&extra);
+	return NULL;
+}
+
+static struct kin_error *print_file_order(struct run *r)
+{
+	size_t n;
+	const char **order = order_files(r->s.profile, r->s.symbols, r->map.entries.at,
+					 r->map.entries.n, &r->s.selection, r->o->compat, &n);
+
+	for (size_t i = 0; i < n; i++)
+		print_name(r, order[i]);
+	free(order);
+	return NULL;
+}
+
+/* The parts of the output in their order. */
+static const struct part {
+	enum gprof_style style;
+	enum { ALWAYS, GNU_ONLY, TRADITIONAL_ONLY } layout;
+	struct kin_error *(*print)(struct run *r);
+} parts[] = {
+	{ STYLE_GRAPH, TRADITIONAL_ONLY, print_graph },
+	{ STYLE_FLAT, ALWAYS, print_flat },
+	{ STYLE_GRAPH, GNU_ONLY, print_graph },
+	{ STYLE_GRAPH, ALWAYS, print_index },
+	{ STYLE_COUNTS, ALWAYS, print_counts },
+	{ STYLE_ANNOTATE, ALWAYS, print_source_files },
+	{ STYLE_FUNCTION_ORDER, ALWAYS, print_function_order },
+	{ STYLE_FILE_ORDER, ALWAYS, print_file_order },
+};
+
+static struct kin_error *print_parts(struct run *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		const struct part *p = &parts[i];
+		struct kin_error *err = NULL;
+		if (!(r->styles & p->style) ||
+		    p->layout == (r->o->traditional ? GNU_ONLY : TRADITIONAL_ONLY))
+			continue;
+		if ((err = p->print(r)))
+			return err;
+	}
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static void produce(struct run *r)
+{
+	const unsigned needs_graph = ~(unsigned)(STYLE_INFO | STYLE_SUM);
+
+	if (r->styles & STYLE_SUM && !session_succeeded(&r->s, write_sum(r)) && r->o->compat)
+		return;
+	if (analyses_anyway(r) && !session_succeeded(&r->s, analyse(r)))
+		return;
+	if (!session_succeeded(&r->s, check_styles(r)) || !(r->styles & needs_graph))
+		return;
+	if (r->s.graph || session_succeeded(&r->s, analyse(r)))
+		session_succeeded(&r->s, print_parts(r));
+}
+
+static void run_stages(struct run *r)
+{
+	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
+		return;
+	choose_styles(r);
+	if (!r->o->compat && r->styles & (STYLE_FLAT | STYLE_GRAPH))
+		advise(advice_no_time(r->s.profile));
+	produce(r);
+	session_succeeded(&r->s, object_trouble(r->s.object));
+}
+
+static int run(const struct gprof_options *o)
+{
+	struct run r = { .o = o,
+			 .s = { .whoami = o->whoami, .compat = o->compat },
+			 .styles = o->styles };
+
+	run_stages(&r);
+	session_done(&r.s);
+	vec_free(&r.calls.v);
+	filemap_done(&r.map);
+	return r.s.status;
+}
+
+static int print_version(void)
+{
+	printf("gprof (kin) " KIN_VERSION ", in place of GNU gprof 2.40\n"
+	       "Part of kin, a call-graph profiler. Licence: MIT.\n"
+	       "There is no warranty.\n");
+	return 0;
+}
+
+static int act(const struct gprof_options *o)
+{
+	switch (o->action) {
+	case GPROF_HELP:
+		gprof_help(stdout);
+		return 0;
+	case GPROF_VERSION:
+		return print_version();
+	case GPROF_RUN:
+		break;
+	}
+	return run(o);
+}
+
+static int gnu_main(int argc, char **argv)
+{
+	struct gprof_options o;
+	struct kin_error *err = gprof_options_parse(argc, argv, getenv("GPROF_PATH"), &o);
+	int status = 1;
+
+	if (err) {
+		bool whoami;
+		char *words = o.compat ? gnu_words(err, &whoami) : NULL;
+		session_complain(&(struct session){ .whoami = o.whoami, .compat = o.compat }, err);
+		if (o.compat && o.is_misused)
+			gprof_usage_gnu(o.whoami, stderr);
+		else if (!words)
+			gprof_usage(stderr);
+		free(words);
+	} else {
+		status = session_close_output(o.compat, act(&o));
+	}
+	gprof_options_done(&o);
+	return status;
+}
+
+/* Large blocks come one after the other here: what was freed serves the next one, instead of going
+ * back to the kernel, which clears each page that it hands out. */
+static void keep_freed_memory(void)
+{
+	enum { LARGEST = 32 << 20 }; /* that glibc lets its heap have */
+	mallopt(M_MMAP_THRESHOLD, LARGEST);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
+int gprof_main(int argc, char **argv)
+{
+	keep_freed_memory();
+
+	struct arena arena = { 0 };
+	enum gprof_dialect dialect;
+	struct kin_error *err = argfile_expand(&arena, &argc, &argv);
+	char *buffer = xalloc(OUTPUT_BUFFER);
+	int status = 1;
+
+	setvbuf(stdout, buffer, _IOFBF, OUTPUT_BUFFER);
+	if (!err)
+		err = gprof_dialect_of(argc, argv, &dialect);
+	if (err)
+		session_say("%s", kin_error_message(err));
+	else if (dialect == DIALECT_GNU)
+		status = gnu_main(argc, argv);
+	else
+		status = bsd_gprof_main(argc, argv, dialect);
+	kin_error_free(err);
+	arena_release(&arena);
+	fflush(stdout); /* of which errors have been told */
+	setvbuf(stdout, NULL, _IONBF, 0);
+	free(buffer);
+	return status;
+}

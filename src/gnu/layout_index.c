@@ -1,0 +1,113 @@
+/* layout_index.c - GNU gprof's index by name: three columns, filled downwards. */
+#include <string.h>
+
+#include "base/vec.h"
+#include "gnu/cells.h"
+
+enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
+
+static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "symbol" };
+
+struct cell {
+	const char *name, *symbol;
+	const char *file; /* NULL: not to be shown */
+	char tag[16];     /* "[12]" or "(12)" */
+};
+
+struct cells {
+	VEC(struct cell) v;
+};
+
+static void gather(struct kin_table *t, const size_t *at, struct cells *into)
+{
+	struct kin_row row;
+
+	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+		const struct kin_cell *file = &row.cells[at[FILE_NAME]];
+		struct cell c = { .name = row.cells[at[NAME]].text,
+				  .symbol = row.cells[at[SYMBOL]].text,
+				  .file = file->type == KIN_CELL_TEXT ? file->text : NULL };
+		snprintf(c.tag, sizeof(c.tag), row.cells[at[LISTED]].count ? "[%u]" : "(%u)",
+			 (unsigned)row.cells[at[INDEX]].count);
+		vec_push(&into->v, c);
+	}
+}
+
+/* The two blanks around a tag are not counted, neither here nor in the column's start. */
+static size_t put_cell(struct line *l, const struct cell *c, size_t column, size_t start,
+		       const struct render_opts *o)
+{
+	column += strlen(c->tag);
+	if (column < start + 5) {
+		line_blanks(l, start + 5 - column);
+		column = start + 5;
+	}
+	line_char(l, ' ');
+	line_text(l, c->tag);
+	line_char(l, ' ');
+	size_t before = l->n;
+	line_name(l, c->name, o);
+	if (c->file) {
+		line_text(l, " (");
+		line_name(l, c->file, o);
+		line_char(l, ')');
+	}
+	return column + (l->n - before);
+}
+
+static void put_traditional_cell(struct line *l, const struct cell *c, const struct render_opts *o)
+{
+	struct line name = { 0 };
+
+	line_name(&name, c->symbol, o);
+	line_field(l, c->tag, 6, 6);
+	line_char(l, ' ');
+	line_fieldn(l, name.buf, name.n, -19, 19);
+	line_done(&name);
+}
+
+static struct kin_error *put(struct kin_table *t, const struct render_opts *o, const char *format,
+			     bool traditional, FILE *out)
+{
+	size_t at[N_KEYS];
+	struct kin_error *err = gnu_columns(t, format, keys, N_KEYS, at);
+	if (err)
+		return err;
+
+	struct cells cells = { 0 };
+	struct line l = { 0 };
+	size_t width = o->width > 1 ? (o->width - 1) / 3 : 0;
+
+	gather(t, at, &cells);
+	size_t rows = (cells.v.n + 2) / 3;
+	fputs("\f\nIndex by function name\n\n", out);
+	for (size_t r = 0; r < rows; r++) {
+		size_t column = 0, start = 0;
+		for (size_t i = r; i < cells.v.n; i += rows, start += width) {
+			if (traditional)
+				put_traditional_cell(&l, &cells.v.at[i], o);
+			else
+				column = put_cell(&l, &cells.v.at[i], column, start, o);
+		}
+		line_end(&l, out);
+	}
+	line_done(&l);
+	vec_free(&cells.v);
+	return NULL;
+}
+
+static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	return put(t, o, "gnu-index", false, out);
+}
+
+static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o,
+					    FILE *out)
+{
+	return put(t, o, "gnu-index-traditional", true, out);
+}
+
+const struct renderer gnu_index_renderer = { "gnu-index", "GNU gprof's index by name", render };
+const struct renderer gnu_index_traditional_renderer = { "gnu-index-traditional",
+							 "the index of gprof -T",
+							 render_traditional };

@@ -1,0 +1,139 @@
+/* sum.c - writes histograms, arcs and blocks of gmon.sum in GNU's order. */
+#include "gnu/sum.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/blocks.h"
+#include "base/err.h"
+#include "base/file.h"
+
+struct writer {
+	FILE *out;
+	struct input_target target;
+};
+
+static void put(const struct writer *w, uint64_t v, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		size_t shift = w->target.big_endian ? bytes - 1 - i : i;
+		putc((int)(v >> 8 * shift & 0xff), w->out);
+	}
+}
+
+static void put_word(const struct writer *w, uint64_t v) { put(w, v, w->target.is_64bit ? 8 : 4); }
+
+static void put_bins(const struct writer *w, const struct histogram *h)
+{
+	const struct hit *hit = h->hits, *end = hit + h->n_hits;
+	for (uint32_t i = 0; i < h->n; i++)
+		put(w, hit < end && hit->bin == i ? hit++->count : 0, 2);
+}
+
+static void put_histogram(const struct writer *w, const struct histogram *h,
+			  const struct histogram *first)
+{
+	put(w, 0, 1);
+	put_word(w, h->low);
+	put_word(w, h->high);
+	put(w, h->n, 4);
+	put(w, first->rate, 4);
+	fwrite(first->dimension, 1, 15, w->out);
+	putc(first->abbrev, w->out);
+	put_bins(w, h);
+}
+
+/* By caller; the callees of one newest first. */
+static void put_arcs(const struct writer *w, const struct callgraph *g, bool tagged,
+		     size_t count_bytes)
+{
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		const struct cg_node *n = &g->nodes[i];
+		for (uint32_t k = n->n_out; k-- > 0;) {
+			const struct cg_arc *a = &g->arcs[n->first_out + k];
+			if (tagged)
+				put(w, 1, 1);
+			put_word(w, g->symbols->at[a->from].addr);
+			put_word(w, g->symbols->at[a->to].addr);
+			put(w, a->count, count_bytes);
+		}
+	}
+}
+
+static void put_blocks(const struct writer *w, const struct profile *p, const struct symbols *s)
+{
+	struct blocks *b = blocks_new(p, s, true);
+	put(w, 2, 1);
+	put(w, b->n, 4);
+	for (size_t i = 0; i < b->n; i++) {
+		put_word(w, b->at[i].addr);
+		put_word(w, b->at[i].count);
+	}
+	blocks_free(b);
+}
+
+static void put_gmon(const struct writer *w, const struct profile *p, const struct symbols *s,
+		     const struct callgraph *g)
+{
+	fwrite("gmon", 1, 4, w->out);
+	put(w, 1, 4);
+	put(w, 0, 8);
+	put(w, 0, 4);
+	for (size_t i = 0; i < p->n_histograms; i++)
+		put_histogram(w, &p->histograms[i], &p->histograms[0]);
+	put_arcs(w, g, true, 4);
+	if (p->n_block_records)
+		put_blocks(w, p, s);
+}
+
+static void put_bsd(const struct writer *w, const struct histogram *h, const struct callgraph *g,
+		    bool bsd44)
+{
+	size_t word = w->target.is_64bit ? 8 : 4, header = 2 * word + 4 + (bsd44 ? 20 : 0);
+
+	put_word(w, h->low);
+	put_word(w, h->high);
+	put(w, h->n * (uint64_t)2 + header, 4);
+	if (bsd44) {
+		put(w, 0x51879, 4);
+		put(w, h->rate, 4);
+		put(w, 0, 8);
+		put(w, 0, 4);
+	}
+	put_bins(w, h);
+	put_arcs(w, g, false, word);
+}
+
+struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struct symbols *s,
+				const struct selection *sel, const struct input_target *target,
+				enum input_format format)
+{
+	bool bsd = format == INPUT_BSD || format == INPUT_44BSD;
+	if (bsd && !p->n_histograms)
+		return err_new(KIN_ERROR_UNSUPPORTED, "%s: the BSD formats need a histogram", path);
+
+	int fd;
+	struct kin_error *err = file_create(path, &fd);
+	if (err)
+		return err;
+	struct writer w = { fdopen(fd, "wb"), *target };
+	if (!w.out) {
+		err = err_os(errno, "%s", path);
+		close(fd);
+		return err;
+	}
+	struct callgraph *g =
+		callgraph_new(p, s, &(struct callgraph_opts){ .gnu = true, .selection = sel });
+	if (bsd)
+		put_bsd(&w, p->histograms, g,
+			format == INPUT_44BSD ||
+				p->histograms[0].rate != (uint32_t)sysconf(_SC_CLK_TCK));
+	else
+		put_gmon(&w, p, s, g);
+	callgraph_free(g);
+	fclose(w.out);
+	return NULL;
+}
