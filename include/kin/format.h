@@ -313,7 +313,7 @@ enum kinf_name_record {
 	KINF_N_OBJECT = 1,  /* flags (enum kinf_object_flags), e_machine, path string, build id in
 			       hexadecimal string; size and time of the file in bytes and ns since
 			       1970 (what tells builds without an id apart); start and size of
-			       .text; how many functions it has */
+			       .text, and of what mcount's runtime covers; how many functions it has */
 	KINF_N_SYMBOLS = 2, /* how many; each: address - last address (signed), size, name string,
 			       flags (enum kinf_symbol_flags), address - that of the function it is
 			       a piece of (signed), position in the symbol table - last (signed) */

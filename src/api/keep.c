@@ -37,14 +37,6 @@ static void add_sources(struct kept *k, const char *const *dirs)
 	kept_sort(k);
 }
 
-/* What was packed before stays. */
-static void add_old_sources(struct kept *k, const struct kept *old)
-{
-	for (size_t i = 0; old && i < old->sources.n; i++)
-		kept_add_source(k, old->sources.at[i].path, old->sources.at[i].found,
-				old->sources.at[i].text, old->sources.at[i].size);
-}
-
 struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *opts,
 				 struct kin_keep_result *ret)
 {
@@ -58,7 +50,7 @@ struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *o
 								    .whole = o.pack });
 		struct kin_keep_result r = { .objects = k->objects.n };
 		if (o.pack) {
-			add_old_sources(k, p->kept);
+			kept_add_sources(k, p->kept);
 			add_sources(k, o.source_dirs);
 		}
 		for (size_t i = 0; i < k->objects.n; i++)

@@ -10,7 +10,9 @@
 #include "base/err.h"
 #include "input/gcov.h"
 #include "input/kin_write.h"
+#include "names/kept.h"
 #include "perf/perf_about.h"
+#include "symbolize/keep.h"
 #include "symbolize/remedies.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
@@ -104,9 +106,26 @@ static void hear_origins(struct kin_profile *p, const struct program *g)
 	}
 }
 
+static void hear_builds(struct kin_profile *p, const struct program *g)
+{
+	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++) {
+		char *text = xprintf("%s is there in several builds: functions of one name are one",
+				     program_object_name(g, program_joined_at(g, i)));
+		bool again = false;
+		for (size_t k = 0; k < p->notes.n; k++)
+			again |= !strcmp(p->notes.at[k], text);
+		if (again)
+			free(text);
+		else
+			vec_push(&p->notes, text);
+	}
+	p->heard_builds = true;
+}
+
 void profile_hear(struct kin_profile *p, struct program *g)
 {
 	hear_origins(p, g);
+	hear_builds(p, g);
 	if (!p->has_hints)
 		remedies_find(g, p->data, add_hint, p);
 	p->has_hints = true;
@@ -287,6 +306,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 			       const char *const *paths, size_t n, const struct input_held *held)
 {
 	p->lines = o->lines;
+	p->no_names = o->no_names;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .kallsyms = o->kallsyms,
@@ -500,6 +520,20 @@ static char *program_fact(const struct kin_profile *p)
 	return fact;
 }
 
+/* What was packed stays so. */
+static struct kept *keep_for_writing(const struct kin_profile *p)
+{
+	bool whole = false;
+	const struct kept *old = p->data->kept;
+	for (size_t i = 0; old && i < old->objects.n; i++)
+		whole |= old->objects.at[i]->flags & KEPT_CODE;
+	struct kept *k = names_keep(p->data, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
+								  .symfs = p->naming.symfs,
+								  .whole = whole });
+	kept_add_sources(k, old);
+	return k;
+}
+
 struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
 {
 	size_t n = strlen(path);
@@ -512,8 +546,10 @@ struct kin_error *kin_profile_write(const struct kin_profile *p, const char *pat
 	char *program = program_fact(p);
 	struct profile *canonical = profile_canonical(p->data, program);
 	free(program);
-	struct kin_error *err =
-		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
+	struct kept *names = kin && !p->no_names ? keep_for_writing(p) : NULL;
+	struct kin_error *err = kin ? kin_write_profile(path, canonical, names)
+				    : gmon_write(path, canonical, &p->target);
+	kept_free(names);
 	profile_free(canonical);
 	return err;
 }

@@ -79,7 +79,6 @@ enum {
 	RECORD_DRY_RUN,
 	RECORD_DATED,
 	RECORD_AS_EVER,
-	RECORD_NO_NAMES,
 };
 
 static const struct opt_group what_options = {
@@ -224,7 +223,7 @@ static const struct opt_group file_options = {
 		{ RECORD_LEVEL, 'z', "compression-level", "[N]",
 		  "compress FILE by level N, 1 (as without it) to 22 (the smallest)", NULL,
 		  COMPLETE_NOTHING },
-		OPTION_NO_NAMES(RECORD_NO_NAMES),
+		OPTION_NO_NAMES,
 		{ RECORD_DRY_RUN, 0, "dry-run", NULL, "check the command line, and start nothing",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_QUIET, 'q', "quiet", NULL, "say nothing when all went well", NULL,
@@ -545,7 +544,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_DATED:
 		l->with_date = true;
 		break;
-	case RECORD_NO_NAMES:
+	case OPT_NO_NAMES:
 		l->no_names = true;
 		break;
 	case RECORD_AS_EVER:
@@ -655,7 +654,7 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	if (not_executed)
 		return child_not_run(errnum);
 	if (refused && own)
-		return record_inside(&l->opts, l->quiet);
+		return record_inside(&l->opts, l->quiet, !l->no_names);
 	if (own && !refused && is_want(l, errnum))
 		return run_unrecorded(l);
 	return wrong && !program ? EXIT_USAGE : CHILD_FAILED;
@@ -731,7 +730,7 @@ static int run_line(struct line *l)
 	free(series);
 	if (result.recorded && result.audit.samples && !result.n_parts && !l->no_names &&
 	    strcmp(l->opts.output, "-") != 0)
-		names_put("record", l->opts.output, l->quiet);
+		naming_put("record", l->opts.output, l->quiet);
 	record_audit_done(&result.audit);
 	return end(&result);
 }

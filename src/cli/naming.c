@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "cli/message.h"
 
-void names_put(const char *command, const char *path, bool quiet)
+void naming_put(const char *command, const char *path, bool quiet)
 {
 	struct kin_keep_opts opts = { .size = sizeof(opts) };
 	struct kin_keep_result r;

@@ -6,12 +6,12 @@
 
 /* `command` is kin's, for messages. Of what cannot be named it says why; that is no error, as the
  * recording is there. */
-void names_put(const char *command, const char *path, bool quiet);
+void naming_put(const char *command, const char *path, bool quiet);
 
 /* The row of option tables that leaves names out. */
-#define OPTION_NO_NAMES(id)                                                                        \
+#define OPTION_NO_NAMES                                                                            \
 	{                                                                                          \
-		id, 0, "no-names", NULL,                                                           \
+		OPT_NO_NAMES, 0, "no-names", NULL,                                                           \
 			"do not put names of what was hit into FILE: reports then need the "       \
 			"programs as they are now",                                                \
 			NULL, COMPLETE_NOTHING                                                     \

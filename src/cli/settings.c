@@ -371,6 +371,9 @@ static bool set(struct settings *s, int id, const struct opt_parser *p, char err
 		break;
 	case OPT_FORCE:
 		break;
+	case OPT_NO_NAMES:
+		s->no_names = true;
+		break;
 	case OPT_OUTPUT:
 		s->output.path = arg;
 		break;

@@ -64,6 +64,8 @@ static void read_object(struct names *x)
 	o.modified_ns = bytes_uleb(&x->in);
 	o.text_low = bytes_uleb(&x->in);
 	o.text_high = o.text_low + bytes_uleb(&x->in);
+	o.profiled_low = bytes_uleb(&x->in);
+	o.profiled_high = o.profiled_low + bytes_uleb(&x->in);
 	o.n_functions = bytes_uleb(&x->in);
 	o.build_id = o.build_id ? o.build_id : "";
 	if (!x->in.failed && x->k->objects.n < MAX_OBJECTS)

@@ -77,6 +77,8 @@ static void put_object(struct pen *p, const struct kept_object *o)
 	kin_put(&p->plain, o->modified_ns);
 	kin_put(&p->plain, o->text_low);
 	kin_put(&p->plain, o->text_high - o->text_low);
+	kin_put(&p->plain, o->profiled_low);
+	kin_put(&p->plain, o->profiled_high - o->profiled_low);
 	kin_put(&p->plain, o->n_functions);
 }
 

@@ -137,7 +137,8 @@ MUST_CHECK struct kin_error *kin_file_check_busy(const char *path);
 /* ---- a whole profile ---- */
 
 /* All of a profile as one .kin file, which appears whole or not at all. Profiles that hold the same
- * (profile_canonical) give the same bytes. */
-MUST_CHECK struct kin_error *kin_write_profile(const char *path, const struct profile *p);
+ * (profile_canonical) give the same bytes. `names`: what follows it; NULL: nothing. */
+MUST_CHECK struct kin_error *kin_write_profile(const char *path, const struct profile *p,
+					       const struct kept *names);
 
 #endif

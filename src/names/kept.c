@@ -85,6 +85,8 @@ struct kept_object *kept_add_object(struct kept *k, const struct kept_object *li
 				   .machine = like->machine,
 				   .text_low = like->text_low,
 				   .text_high = like->text_high,
+				   .profiled_low = like->profiled_low,
+				   .profiled_high = like->profiled_high,
 				   .n_functions = like->n_functions };
 	vec_push(&k->objects, o);
 	return o;
@@ -158,16 +160,21 @@ static void merge_object(struct kept *into, const struct kept_object *from)
 	}
 }
 
-void kept_merge(struct kept *into, const struct kept *from)
+void kept_add_sources(struct kept *into, const struct kept *from)
 {
-	for (size_t i = 0; i < from->objects.n; i++)
-		merge_object(into, from->objects.at[i]);
-	for (size_t i = 0; i < from->sources.n; i++) {
+	for (size_t i = 0; from && i < from->sources.n; i++) {
 		const struct kept_source *s = &from->sources.at[i];
 		if (!source_of(into, s->path))
 			kept_add_source(into, s->path, s->found, s->text, s->size);
 	}
 	kept_sort(into);
+}
+
+void kept_merge(struct kept *into, const struct kept *from)
+{
+	for (size_t i = 0; i < from->objects.n; i++)
+		merge_object(into, from->objects.at[i]);
+	kept_add_sources(into, from);
 }
 
 /* ---- order ---- */

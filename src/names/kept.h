@@ -60,6 +60,7 @@ struct kept_object {
 	uint32_t flags;             /* enum kept_flags */
 	uint32_t machine;           /* e_machine of ELF */
 	uint64_t text_low, text_high;
+	uint64_t profiled_low, profiled_high; /* object_profiled() */
 	uint64_t n_functions;            /* of the file, kept or not */
 	VEC(struct kept_symbol) symbols; /* by address, one each */
 	VEC(struct kept_alias) aliases;
@@ -95,6 +96,8 @@ const char *kept_bytes(struct kept *k, const void *bytes, size_t n); /* a copy, 
 /* A piece of a source, which follows what is there of it. */
 void kept_add_source(struct kept *k, const char *path, const char *found, const char *text,
 		     size_t n);
+/* The sources of `from` that are not there; NULL: none. */
+void kept_add_sources(struct kept *into, const struct kept *from);
 /* All of `from`. */
 void kept_merge(struct kept *into, const struct kept *from);
 void kept_sort(struct kept *k);

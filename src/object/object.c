@@ -247,6 +247,8 @@ struct address_range object_profiled(const struct object_file *o)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
 	struct address_range r = { 0, 0 };
+	if (o->kept)
+		return (struct address_range){ o->kept->profiled_low, o->kept->profiled_high };
 	for (size_t i = 0; i < ARRAY_LEN(tables) && !r.high; i++) {
 		struct elf_symbols symbols;
 		if (elf_file_symbols(o->main, tables[i], &symbols))

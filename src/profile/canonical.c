@@ -195,7 +195,6 @@ struct profile *profile_canonical(const struct profile *p, const char *program)
 	free(ids);
 	add_troubles(b, p);
 	add_programs(b, p, program);
-	profile_add_kept(b, p->kept);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);
 

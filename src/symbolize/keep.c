@@ -333,7 +333,9 @@ static struct kept_object *describe(struct keeper *k, objid id, struct object_fi
 				    .build_id = strtab_get(k->p->strings, o->build_id),
 				    .machine = object_elf_machine(file),
 				    .text_low = object_text(file).low,
-				    .text_high = object_text(file).high };
+				    .text_high = object_text(file).high,
+				    .profiled_low = object_profiled(file).low,
+				    .profiled_high = object_profiled(file).high };
 	like.flags = (object_is_64bit(file) ? KEPT_64BIT : 0) |
 		     (object_big_endian(file) ? KEPT_BIG_ENDIAN : 0) |
 		     (object_has_lines(file) ? KEPT_LINES : 0);

@@ -62,6 +62,7 @@ struct program {
 	VEC(symid) inline_list;
 	VEC(struct program_trouble) troubles;
 	VEC(char *) origins;
+	VEC(objid) joined; /* of several builds, all but the first */
 };
 
 /* ---- objects ---- */
@@ -236,12 +237,76 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 		}
 }
 
+/* ---- several builds of one file ---- */
+
+/* The first object that was hit with the same path: other builds of it have the same functions. */
+static objid first_build(const struct program *g, objid id)
+{
+	const struct object *o = &g->profile->objects[id];
+	for (objid i = 0; o->kind == OBJECT_ELF && o->path && i < id; i++)
+		if (g->objects[i].hit && g->profile->objects[i].kind == OBJECT_ELF &&
+		    g->profile->objects[i].path == o->path)
+			return i;
+	return id;
+}
+
+struct build { /* of a file of which there are several */
+	const struct symbols_part *part;
+	struct strtab *names;
+	struct map64 places; /* of functions by name: NONE - 1: there are several of that name */
+};
+
+static void add_names(const struct symbols *s, struct build *b)
+{
+	for (symid i = b->part->first; i < b->part->first + b->part->n; i++) {
+		if (s->at[i].is_line || s->at[i].owner != i)
+			continue;
+		uint32_t *at = map64_at(&b->places, strtab_add(b->names, s->at[i].name));
+		*at = *at == NONE ? i : NONE - 1;
+	}
+}
+
+/* Functions that are one by their name: those of the first build stand for them. */
+static void join_names(struct symbols *s, struct build *first, struct build *next)
+{
+	for (symid i = next->part->first; i < next->part->first + next->part->n; i++) {
+		if (s->at[i].is_line)
+			continue;
+		strid name = strtab_add(first->names, s->at[s->at[i].owner].name);
+		uint32_t ours = map64_get(&next->places, name);
+		uint32_t theirs = map64_get(&first->places, name);
+		if (ours < NONE - 1 && theirs < NONE - 1)
+			s->at[i].owner = theirs;
+	}
+}
+
+static void join_builds(struct program *g)
+{
+	for (objid id = 1; id < g->profile->n_objects; id++) {
+		objid first = first_build(g, id);
+		uint32_t own = g->objects[id].part, theirs = g->objects[first].part;
+		if (!g->objects[id].hit || first == id || own == NONE || theirs == NONE ||
+		    own == theirs)
+			continue;
+		struct strtab *names = strtab_new();
+		struct build a = { &g->symbols->parts[theirs], names, { 0 } };
+		struct build b = { &g->symbols->parts[own], names, { 0 } };
+		add_names(g->symbols, &a);
+		add_names(g->symbols, &b);
+		join_names(g->symbols, &a, &b);
+		map64_free(&a.places);
+		map64_free(&b.places);
+		strtab_free(names);
+		vec_push(&g->joined, id);
+	}
+}
+
 /* ---- frames ---- */
 
 /* Inlined functions are known by what they are inlined into; this is without it. */
 static symid first_of_name(struct program *g, objid object, strid id, symid place)
 {
-	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(object, id));
+	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(first_build(g, object), id));
 	if (*at == NONE)
 		*at = place;
 	return *at;
@@ -550,6 +615,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
 	for (size_t i = 0; i < g->extras.n; i++)
 		g->symbols->at[g->n_symbols + i].owner = g->extras.at[i].owner;
+	join_builds(g);
 	note_calls(g);
 	count_unnamed(g);
 	doubt_the_nameless(g);
@@ -572,6 +638,7 @@ void program_free(struct program *g)
 	for (size_t i = 0; i < g->origins.n; i++)
 		free(g->origins.at[i]);
 	vec_free(&g->origins);
+	vec_free(&g->joined);
 	kallsyms_free(g->kernel);
 	map64_free(&g->extra_ids);
 	map64_free(&g->inlined_ids);
@@ -694,6 +761,10 @@ const struct program_trouble *program_trouble_at(const struct program *g, size_t
 size_t program_n_origins(const struct program *g) { return g->origins.n; }
 
 const char *program_origin_at(const struct program *g, size_t i) { return g->origins.at[i]; }
+
+size_t program_n_joined(const struct program *g) { return g->joined.n; }
+
+objid program_joined_at(const struct program *g, size_t i) { return g->joined.at[i]; }
 
 uint64_t program_unnamed(const struct program *g, objid object)
 {

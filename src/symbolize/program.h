@@ -106,6 +106,10 @@ void program_look_for_troubles(struct program *g);
 /* Objects whose names are those that the recording keeps, and why: "libfoo.so (no such file)". */
 size_t program_n_origins(const struct program *g);
 const char *program_origin_at(const struct program *g, size_t i);
+/* Objects of which there is another build before, with the same path: functions that have the same
+ * name in both are one, whose owner is the first's. */
+size_t program_n_joined(const struct program *g);
+objid program_joined_at(const struct program *g, size_t i);
 /* Samples whose program counter was in the object, and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
 
