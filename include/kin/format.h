@@ -310,7 +310,8 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
  * A "string" is a number: 0 for none, the number of an earlier string of the block (they count from
  * 1), or the next number, and then a text that is the string of that number from there on. */
 enum kinf_name_record {
-	KINF_N_OBJECT = 1,  /* flags (enum kinf_object_flags), e_machine, path string, build id in
+	KINF_N_OBJECT =
+		1,          /* flags (enum kinf_object_flags), e_machine, path string, build id in
 			       hexadecimal string; size and time of the file in bytes and ns since
 			       1970 (what tells builds without an id apart); start and size of
 			       .text, and of what mcount's runtime covers; how many functions it has */

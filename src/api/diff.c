@@ -65,6 +65,34 @@ static void add_notes(const struct kin_profile *p, const char *which, struct kin
 		table_note(t, "%s: %s", which, p->notes.at[i]);
 }
 
+static const char *text_of(const struct kin_profile *p, strid id)
+{
+	return strtab_get(p->data->strings, id);
+}
+
+/* What was built again in between. */
+static void note_builds(const struct kin_profile *before, const struct kin_profile *after,
+			struct kin_table *t)
+{
+	for (size_t i = 0; i < after->data->n_objects; i++) {
+		const struct object *a = &after->data->objects[i];
+		bool same = !a->build_id || a->kind != OBJECT_ELF, other = false;
+		for (size_t k = 0; k < before->data->n_objects && !same; k++) {
+			const struct object *b = &before->data->objects[k];
+			if (!b->build_id ||
+			    strcmp(text_of(before, b->path), text_of(after, a->path)))
+				continue;
+			same = !strcmp(text_of(before, b->build_id), text_of(after, a->build_id));
+			other = !same;
+		}
+		if (other && !same)
+			table_note(t,
+				   "%s is another build after than before: its functions are "
+				   "compared by name",
+				   text_of(after, a->path));
+	}
+}
+
 struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
 			   const struct kin_diff_opts *opts, struct kin_table **ret)
 {
@@ -89,6 +117,7 @@ struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after
 	if (!err) {
 		add_notes(before, "before", t);
 		add_notes(after, "after", t);
+		note_builds(before, after, t);
 	}
 	if (err)
 		return err;

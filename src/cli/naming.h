@@ -11,7 +11,7 @@ void naming_put(const char *command, const char *path, bool quiet);
 /* The row of option tables that leaves names out. */
 #define OPTION_NO_NAMES                                                                            \
 	{                                                                                          \
-		OPT_NO_NAMES, 0, "no-names", NULL,                                                           \
+		OPT_NO_NAMES, 0, "no-names", NULL,                                                 \
 			"do not put names of what was hit into FILE: reports then need the "       \
 			"programs as they are now",                                                \
 			NULL, COMPLETE_NOTHING                                                     \

@@ -61,8 +61,8 @@ struct kept_object {
 	uint32_t machine;           /* e_machine of ELF */
 	uint64_t text_low, text_high;
 	uint64_t profiled_low, profiled_high; /* object_profiled() */
-	uint64_t n_functions;            /* of the file, kept or not */
-	VEC(struct kept_symbol) symbols; /* by address, one each */
+	uint64_t n_functions;                 /* of the file, kept or not */
+	VEC(struct kept_symbol) symbols;      /* by address, one each */
 	VEC(struct kept_alias) aliases;
 	VEC(struct kept_line) lines;     /* by address, not overlapping */
 	VEC(struct kept_inline) inlines; /* by address, innermost first */

@@ -153,11 +153,39 @@ static struct kin_error *open_at(const char *path, const struct object_opts *opt
 	return err ? err : object_of_file(file, path, opts, ret);
 }
 
+struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
+				       const char *what)
+{
+	const char *id = opts ? opts->build_id : NULL, *home = getenv("HOME");
+	size_t n = id ? strlen(id) : 0;
+	if (n < 3 || strspn(id, "0123456789abcdef") != n || !home || !*home || opts->symfs)
+		return NULL;
+	struct elf_file *file;
+	struct object_file *o = NULL;
+	char *copy = xprintf("%s/.debug/.build-id/%.2s/%s/%s", home, id, id + 2, what);
+	struct kin_error *err = elf_file_open(copy, &file);
+	free(copy);
+	if (!err)
+		err = object_of_file(file, path, opts, &o);
+	kin_error_free(err);
+	if (o && o->build_id)
+		return o;
+	object_free(o);
+	return NULL;
+}
+
 struct kin_error *object_open(const char *path, const struct object_opts *opts,
 			      struct object_file **ret)
 {
-	if (!opts || !opts->symfs)
-		return open_at(path, opts, ret);
+	if (!opts || !opts->symfs) {
+		struct kin_error *err = open_at(path, opts, ret);
+		struct object_file *copy = err ? object_open_cached(path, opts, "elf") : NULL;
+		if (!copy)
+			return err;
+		kin_error_free(err);
+		*ret = copy;
+		return NULL;
+	}
 	char *below = xprintf("%s%s%s", opts->symfs, path[0] == '/' ? "" : "/", path);
 	struct kin_error *err = open_at(below, opts, ret);
 	free(below);

@@ -22,8 +22,9 @@ struct object_opts {
 };
 
 /* Errors say in words what is wrong (not an ELF file, no .text ...). An object without symbols
- * opens; object_symbols() then finds none. KIN_ERROR_MISMATCH: it is another build than the one
- * asked for. */
+ * opens; object_symbols() then finds none. Where the file is gone, or another build than the one
+ * asked for, the copy of that build is opened that perf may keep in ~/.debug. KIN_ERROR_MISMATCH:
+ * it is another build than the one asked for. */
 MUST_CHECK struct kin_error *object_open(const char *path, const struct object_opts *opts,
 					 struct object_file **ret);
 /* The code that the kernel maps into every process, if that of this machine has opts->build_id: an

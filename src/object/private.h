@@ -137,6 +137,11 @@ MUST_CHECK struct kin_error *object_of_file(struct elf_file *file, const char *p
 /* Index of the first range of code that ends after addr; n_code if none does. (object.c) */
 size_t object_code_after(const struct object_file *o, uint64_t addr);
 
+/* The copy that perf keeps in ~/.debug of the build that opts->build_id names, as `path`; `what`:
+ * "elf", "vdso". NULL if there is none. (object.c) */
+struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
+				       const char *what);
+
 /* Fills in `code`, from the sections of `main`. (object.c) */
 void object_find_code(struct object_file *o);
 

@@ -85,12 +85,14 @@ static void find_addresses(struct keeper *k)
 
 /* ---- one object ---- */
 
+enum wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code if that is kept */
+
 struct asked {
 	struct keeper *k;
 	struct object_file *file;
 	const struct address_list *hit;
 	struct symbol_table table;
-	uint8_t *wanted; /* [table.n] */
+	uint8_t *wanted; /* [table.n]: enum wanted */
 	struct line_run *runs;
 	size_t n_runs;
 	uint8_t *wanted_runs; /* [n_runs] */
@@ -114,8 +116,8 @@ static void want(struct asked *a, uint32_t symbol)
 {
 	if (symbol == NONE)
 		return;
-	a->wanted[symbol] = 1;
-	a->wanted[a->table.at[symbol].owner] = 1;
+	a->wanted[symbol] = WANT_ALL;
+	a->wanted[a->table.at[symbol].owner] = WANT_ALL;
 }
 
 /* The first and the last of all, too: where places end is the same with and without the others. */
@@ -123,12 +125,12 @@ static void want_symbols(struct asked *a)
 {
 	if (!a->table.n)
 		return;
-	a->wanted[0] = a->wanted[a->table.n - 1] = 1;
+	a->wanted[0] = a->wanted[a->table.n - 1] = WANT_NAME;
 	for (size_t i = 0; i < a->hit->n; i++)
 		want(a, find_symbol(&a->table, a->hit->at[i]));
 	for (size_t i = 0; i < a->table.n && a->k->opts->whole; i++) /* all pieces */
-		a->wanted[i] |= a->wanted[a->table.at[i].owner] && a->table.at[i].owner &&
-				a->table.at[i].owner != a->table.n - 1;
+		if (a->wanted[a->table.at[i].owner] == WANT_ALL)
+			a->wanted[i] = WANT_ALL;
 }
 
 static bool is_usable(const struct line_run *r)
@@ -182,7 +184,7 @@ static struct kept_places ranges_of(const struct asked *a)
 	for (size_t i = 0; i < a->table.n; i++) {
 		const struct object_symbol *s = &a->table.at[i];
 		struct address_range *last = r.n ? &r.at[r.n - 1] : NULL;
-		if (!a->wanted[i])
+		if (a->wanted[i] != WANT_ALL)
 			continue;
 		if (last && last->high == s->addr)
 			last->high = s->end;
@@ -229,7 +231,7 @@ static void want_runs(struct asked *a)
 	for (size_t i = 0; i < a->hit->n; i++)
 		want_run(a, a->hit->at[i]);
 	for (size_t i = 0; i < a->table.n; i++)
-		if (a->wanted[i])
+		if (a->wanted[i] == WANT_ALL)
 			want_run(a, a->table.at[i].addr);
 	for (size_t i = 0, k = 0; whole && i < a->n_runs; i++) {
 		while (k < r.n && r.at[k].high <= a->runs[i].addr)
@@ -239,6 +241,24 @@ static void want_runs(struct asked *a)
 	vec_free(&r);
 	if (whole)
 		want_files(a);
+}
+
+static void want_target(const struct object_step *step, void *asked)
+{
+	struct asked *a = asked;
+	uint32_t i = find_symbol(&a->table, step->target);
+	if (i != NONE)
+		a->wanted[i] |= WANT_NAME;
+}
+
+/* Where code that is kept jumps to, and what it calls, has a name beside the instruction. */
+static void want_targets(struct asked *a)
+{
+	struct kept_places r = ranges_of(a);
+	for (size_t i = 0; i < r.n; i++)
+		if (!object_steps(a->file, r.at[i].low, r.at[i].high, want_target, a))
+			break; /* nothing can be disassembled */
+	vec_free(&r);
 }
 
 /* ---- keeping ---- */
@@ -379,6 +399,8 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	a.wanted = xalloc(a.table.n + 1);
 	want_symbols(&a);
 	want_runs(&a);
+	if (k->opts->whole)
+		want_targets(&a);
 	keep_symbols(&a);
 	object_for_each_name(file, see_name, &a);
 	keep_runs(&a);

@@ -266,8 +266,9 @@ static void add_names(const struct symbols *s, struct build *b)
 	}
 }
 
-/* Functions that are one by their name: those of the first build stand for them. */
-static void join_names(struct symbols *s, struct build *first, struct build *next)
+/* Functions that are one by their name: those of the first build stand for them. moved: [n_symbols]
+ */
+static void join_names(struct symbols *s, struct build *first, struct build *next, symid *moved)
 {
 	for (symid i = next->part->first; i < next->part->first + next->part->n; i++) {
 		if (s->at[i].is_line)
@@ -275,13 +276,32 @@ static void join_names(struct symbols *s, struct build *first, struct build *nex
 		strid name = strtab_add(first->names, s->at[s->at[i].owner].name);
 		uint32_t ours = map64_get(&next->places, name);
 		uint32_t theirs = map64_get(&first->places, name);
-		if (ours < NONE - 1 && theirs < NONE - 1)
-			s->at[i].owner = theirs;
+		if (ours >= NONE - 1 || theirs >= NONE - 1)
+			continue;
+		if (s->at[i].owner == i)
+			moved[i] = theirs;
+		s->at[i].owner = theirs;
+	}
+}
+
+/* Frames are in those places, too, and so are inlined functions. */
+static void move_frames(struct program *g, const symid *moved)
+{
+	for (size_t i = 1; i < g->profile->samples.n_frames; i++)
+		if (g->places[i] < g->n_symbols)
+			g->places[i] = moved[g->places[i]];
+	for (size_t i = 0; i < g->inline_list.n; i++) {
+		const struct extra *e = &g->extras.at[g->inline_list.at[i] - g->n_symbols];
+		if (g->extras.at[e->owner - g->n_symbols].object != e->object)
+			g->inline_list.at[i] = e->owner;
 	}
 }
 
 static void join_builds(struct program *g)
 {
+	symid *moved = xalloc((g->n_symbols + 1) * sizeof(*moved));
+	for (symid i = 0; i < g->n_symbols; i++)
+		moved[i] = i;
 	for (objid id = 1; id < g->profile->n_objects; id++) {
 		objid first = first_build(g, id);
 		uint32_t own = g->objects[id].part, theirs = g->objects[first].part;
@@ -293,12 +313,15 @@ static void join_builds(struct program *g)
 		struct build b = { &g->symbols->parts[own], names, { 0 } };
 		add_names(g->symbols, &a);
 		add_names(g->symbols, &b);
-		join_names(g->symbols, &a, &b);
+		join_names(g->symbols, &a, &b, moved);
 		map64_free(&a.places);
 		map64_free(&b.places);
 		strtab_free(names);
 		vec_push(&g->joined, id);
 	}
+	if (g->joined.n)
+		move_frames(g, moved);
+	free(moved);
 }
 
 /* ---- frames ---- */
