@@ -95,9 +95,9 @@ static bool replace(void)
 /* Whoever comes while another thread is at it tries once more. */
 static bool mend(void)
 {
-	static _Atomic bool begun;
+	static rt_flag begun;
 
-	if (atomic_exchange(&begun, true)) {
+	if (atomic_exchange(&begun, 1)) {
 		SYS0(sched_yield);
 		return true;
 	}
@@ -155,7 +155,7 @@ void rt_bus_init(void)
 {
 	struct rt_action old;
 
-	if (handled || SYS4(rt_sigaction, SIGBUS, NULL, &old, 8))
+	if (handled || rt_action_get(SIGBUS, &old))
 		return;
 	set_theirs(&old);
 	handled = !is_ignored(&old) && !install(&old);
@@ -166,7 +166,7 @@ bool rt_bus_action(const struct rt_action *act, struct rt_action *old)
 {
 	struct rt_action now;
 
-	if (!handled || rt.silent || SYS4(rt_sigaction, SIGBUS, NULL, &now, 8) ||
+	if (!handled || rt.silent || rt_action_get(SIGBUS, &now) ||
 	    (now.handler != on_bus && !(is_ignored(&now) && is_ignored(theirs()))))
 		return false;
 	if (old)

@@ -499,11 +499,11 @@ static bool has_file(const struct rt_module *m)
 
 void rt_gmon_write(void)
 {
-	static _Atomic bool busy;
+	static rt_flag busy;
 	uint64_t mask, calls;
 	bool before;
 
-	if (!rt.options.gmon || !rt.profiled || rt.gmon_kept || atomic_exchange(&busy, true))
+	if (!rt.options.gmon || !rt.profiled || rt.gmon_kept || atomic_exchange(&busy, 1))
 		return;
 	/* SIGXFSZ, of a limit on file sizes, is ours */
 	if (rt_lock(&mask)) {
@@ -518,5 +518,5 @@ void rt_gmon_write(void)
 			rt_forget_xfsz();
 		rt_unlock(mask);
 	}
-	atomic_store(&busy, false);
+	atomic_store(&busy, 0);
 }

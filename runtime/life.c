@@ -31,42 +31,18 @@ static void init(void *unused)
 	rt_init();
 }
 
-#if defined(__x86_64__)
-/* Everything but the tiles of AMX, which nobody keeps over a call. */
-enum { XSAVE_MOST = 0xe7, XSAVE_SIZE = 2752 };
-
-static uint32_t xsave_mask(void)
-{
-	uint32_t a = 1, b, c = 0, d, xcr;
-
-	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	if (!(c & (1u << 27))) /* the system does not use it */
-		return 0;
-	__asm__ volatile("xgetbv" : "=a"(xcr), "=d"(d) : "c"(0));
-	return xcr & XSAVE_MOST;
-}
-
 /* In `area`, which is for this call alone. */
-static void call_saved(uint8_t area[XSAVE_SIZE], void (*f)(void *), void *arg)
+static void call_saved(uint8_t area[RT_VECTORS], void (*f)(void *), void *arg)
 {
-	uint8_t(*all)[XSAVE_SIZE] = (uint8_t(*)[XSAVE_SIZE])area;
-	uint32_t mask = xsave_mask();
+	uint32_t mask = vectors_save(area);
 
-	if (mask) {
-		clear_bytes(area + 512, 64);
-		__asm__ volatile("xsave64 %0" : "+m"(*all) : "a"(mask), "d"(0) : "memory");
-	} else
-		__asm__ volatile("fxsave64 %0" : "=m"(*all));
 	f(arg);
-	if (mask)
-		__asm__ volatile("xrstor64 %0" : : "m"(*all), "a"(mask), "d"(0) : "memory");
-	else
-		__asm__ volatile("fxrstor64 %0" : : "m"(*all));
+	vectors_load(area, mask);
 }
 
 void rt_call_saved(void (*f)(void *), void *arg)
 {
-	static uint8_t area[XSAVE_SIZE] __attribute__((aligned(64)));
+	static uint8_t area[RT_VECTORS] __attribute__((aligned(64)));
 
 	call_saved(area, f, arg);
 }
@@ -74,15 +50,10 @@ void rt_call_saved(void (*f)(void *), void *arg)
 /* There may be several that find that nothing has begun, and one alone begins. */
 static void init_saved(void)
 {
-	uint8_t area[XSAVE_SIZE] __attribute__((aligned(64)));
+	uint8_t area[RT_VECTORS] __attribute__((aligned(64)));
 
 	call_saved(area, init, NULL);
 }
-#else
-/* Hooks are ordinary calls here. */
-void rt_call_saved(void (*f)(void *), void *arg) { f(arg); }
-static void init_saved(void) { init(NULL); }
-#endif
 
 /* ---- the beginning ---- */
 
@@ -166,7 +137,7 @@ void rt_on(void)
 	rt.latency.run += !on;
 	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
 	__atomic_store_n(&rt_gate.tls,
-			 on ? (uint64_t)&rt_tls - (uint64_t)__builtin_thread_pointer() : 0,
+			 on ? (uint64_t)&rt_tls - (uint64_t)__builtin_thread_pointer() + 1 : 0,
 			 __ATOMIC_RELEASE);
 }
 

@@ -4,6 +4,20 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#ifndef RT_STATIC
+/* Compilers call it to clear large structures, whatever they are told: not the C library's, which
+ * may use vector registers. A static program has no other. */
+void *memset(void *at, int c, size_t n);
+void *memset(void *at, int c, size_t n)
+{
+	volatile unsigned char *p = at;
+
+	while (n--)
+		*p++ = (unsigned char)c;
+	return at;
+}
+#endif
+
 void *rt_memory(size_t size)
 {
 	enum { CHUNK = 64 << 10 };

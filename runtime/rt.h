@@ -31,6 +31,10 @@
 #define RT_GONE  1u
 #define RT_TAKEN 2u
 
+/* Taken by one of several, with an atomic exchange: a word, as not all processors exchange bytes.
+ */
+typedef _Atomic uint32_t rt_flag;
+
 enum rt_state {
 	RT_NEW,     /* the constructor has not run */
 	RT_READY,   /* settings are read; nothing was collected yet and there is no file */
@@ -80,8 +84,10 @@ extern __thread struct rt_tls rt_tls
  * switched off, and a new process noticed, by one test. */
 union rt_gate {
 	struct {
-		uint64_t tls;   /* collecting: rt_tls less the thread pointer; 0: ask rt_ready() */
-		uint32_t alive; /* 1: this process set it; 2: a forked child is beginning anew */
+		/* collecting: rt_tls less the thread pointer, which may be nothing, plus one; 0:
+		 * ask rt_ready() */
+		uint64_t tls;
+		uint32_t alive;   /* 1: this process set it; 2: a forked child is beginning anew */
 		uint32_t latency; /* 1: how long calls take is measured */
 	};
 	uint8_t page[RT_PAGE];
@@ -270,12 +276,6 @@ void rt_modules_retire(void); /* after dlclose(): moves the calls of what was un
 /* ---- bus.c ---- */
 
 typedef void rt_handler(int, siginfo_t *, void *);
-struct rt_action { /* struct sigaction as the kernel has it */
-	rt_handler *handler;
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
 #define RT_BUS ((uint64_t)1 << (SIGBUS - 1)) /* in masks: the one that we never block */
 void rt_bus_init(void);                      /* before the first mapping of a file */
 /* What the program asks of its action for SIGBUS; false: the kernel is to be asked. */
@@ -350,8 +350,9 @@ void rt_sample_attach(struct rt_thread *t); /* with the lock: the calling thread
 void rt_sample_thread_starts(uint64_t stack_size);
 void rt_sample_thread_ends(void);
 void rt_sample_finish(void); /* clocks as of now */
-/* Sets a handler of ours; 0 or -errno. */
-long rt_action_set(int signal, struct rt_action *a);
+/* Sets a handler of ours, and asks for the one that is set; 0 or -errno. */
+long rt_action_set(int signal, const struct rt_action *a);
+long rt_action_get(int signal, struct rt_action *ret);
 /* Takes another signal, since the program wants this one; false: it cannot, or it is not ours. */
 bool rt_sample_give_way(int signal);
 /* What the program asks of its action for our signal; false: it is not ours. */

@@ -40,11 +40,28 @@ static const char signal_taken[] = "sampling ended when the program took the sig
 
 static void on_signal(int signal, siginfo_t *info, void *context);
 
-long rt_action_set(int signal, struct rt_action *a)
+/* Emulators (qemu 7.2) have a restorer before the mask on machines whose kernel has none. */
+struct padded_action {
+	struct rt_action action;
+	uint64_t mask;
+};
+
+long rt_action_set(int signal, const struct rt_action *a)
 {
-	a->flags |= RT_RESTORER;
-	a->restorer = rt_restore;
-	return SYS4(rt_sigaction, signal, a, NULL, 8);
+	struct padded_action own = { *a, a->mask };
+
+	rt_action_returns(&own.action);
+	return SYS4(rt_sigaction, signal, &own, NULL, 8);
+}
+
+long rt_action_get(int signal, struct rt_action *ret)
+{
+	struct padded_action own;
+	long err = SYS4(rt_sigaction, signal, NULL, &own, 8);
+
+	if (!err)
+		*ret = own.action;
+	return err;
 }
 
 /* ---- clocks and timers ---- */
@@ -71,7 +88,7 @@ static bool has_handler(void)
 {
 	struct rt_action a;
 
-	return SYS4(rt_sigaction, rt.sampling.signal, NULL, &a, 8) || a.handler == on_signal;
+	return rt_action_get(rt.sampling.signal, &a) || a.handler == on_signal;
 }
 
 /* 0 and *timer, or -errno. */
@@ -245,7 +262,7 @@ static void take_sample(void *arg)
 
 /* For the first sample of a thread that nobody has told us of; one at a time. */
 static struct {
-	_Atomic bool taken;
+	rt_flag taken;
 	_Alignas(16) uint8_t stack[RT_OWN_STACK];
 } spare;
 
@@ -253,7 +270,7 @@ static struct {
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	struct tick tick = { info, context };
-	bool taken = false;
+	uint32_t taken = 0;
 
 	if (rt.silent)
 		return;
@@ -263,9 +280,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		return;
 	else if (rt_tls.thread && rt_tls.thread->own_stack)
 		rt_on_stack(rt_tls.thread->own_stack + RT_OWN_STACK, take_sample, &tick);
-	else if (atomic_compare_exchange_strong(&spare.taken, &taken, true)) {
+	else if (atomic_compare_exchange_strong(&spare.taken, &taken, 1)) {
 		rt_on_stack(spare.stack + RT_OWN_STACK, take_sample, &tick);
-		atomic_store(&spare.taken, false);
+		atomic_store(&spare.taken, 0);
 	} /* else the next one stands for this time, too */
 }
 
@@ -275,8 +292,7 @@ static bool is_free(int signal, uint64_t blocked)
 {
 	struct rt_action a;
 
-	return !(blocked >> (signal - 1) & 1) && !SYS4(rt_sigaction, signal, NULL, &a, 8) &&
-	       !a.handler;
+	return !(blocked >> (signal - 1) & 1) && !rt_action_get(signal, &a) && !a.handler;
 }
 
 /* After `signal`, which is taken; after 0: the first one. 0: there is none left. */
@@ -314,13 +330,11 @@ static const struct rt_action ignored = { .handler = (rt_handler *)1 }; /* SIG_I
 
 static bool install_after(int signal, uint64_t blocked)
 {
-	struct rt_action a = handling;
-
 	for (int s = next_signal(signal); s; s = next_signal(s))
 		if (is_free(s, blocked)) {
 			rt.sampling.signal = s;
 			rt.sampling.ignored = false;
-			if (!rt_action_set(s, &a))
+			if (!rt_action_set(s, &handling))
 				return true;
 		}
 	return false;
@@ -364,53 +378,47 @@ bool rt_sample_give_way(int signal)
 /* A signal that we have given up, and that still has the handler. */
 static bool was_ours(int signal, const struct rt_action *act, struct rt_action *old)
 {
-	struct rt_action now, own;
+	struct rt_action now;
 
 	if (signal < LAST && signal != FIRST)
 		return false;
 	if (signal > SECOND || !(rt.sampling.given_up >> (signal - 1) & 1) ||
-	    SYS4(rt_sigaction, signal, NULL, &now, 8) || now.handler != on_signal)
+	    rt_action_get(signal, &now) || now.handler != on_signal)
 		return false;
 	if (old)
 		*old = (struct rt_action){ 0 };
 	if (!act)
 		return true;
-	own = *act;
-	return !rt_action_set(signal, &own);
+	return !rt_action_set(signal, act);
 }
 
 /* An ordinary function takes the signal over, and we use another one. With SIG_DFL and SIG_IGN it
  * may stay as it is: none comes but ours. */
 bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action *old)
 {
-	struct rt_action own;
-
 	if (!rt_sample_is_ours(signal))
 		return was_ours(signal, act, old);
 	if (old)
 		*old = rt.sampling.ignored ? ignored : (struct rt_action){ 0 };
 	if (!act)
 		return true;
-	own = *act;
 	if ((uint32_t)SYS0(getpid) != rt.pid) /* a child of vfork has actions of its own */
-		return !rt_action_set(signal, &own);
-	if (own.handler && own.handler != ignored.handler)
-		return !rt_sample_give_way(signal) || !rt_action_set(signal, &own);
-	rt.sampling.ignored = own.handler;
+		return !rt_action_set(signal, act);
+	if (act->handler && act->handler != ignored.handler)
+		return !rt_sample_give_way(signal) || !rt_action_set(signal, act);
+	rt.sampling.ignored = act->handler;
 	return true;
 }
 
 /* What a program ignores, the one that it becomes ignores, too. */
 void rt_sample_exec(bool about_to)
 {
-	struct rt_action own = handling;
-
 	if (!rt.sampling.ignored || !rt.sampling.period_ns)
 		return;
 	if (about_to)
 		SYS4(rt_sigaction, rt.sampling.signal, &ignored, NULL, 8);
 	else
-		rt_action_set(rt.sampling.signal, &own);
+		rt_action_set(rt.sampling.signal, &handling);
 }
 
 /* ---- threads ---- */
@@ -647,7 +655,7 @@ void rt_sample_drop(void)
 	rt.sampling.excluded_ns = rt.sampling.stopped_ns = 0;
 	rt.sampling.owed_ns = 0;
 	rt.sampling.sweep = NULL;
-	spare.taken = false; /* by a thread that is not here */
+	spare.taken = 0; /* by a thread that is not here */
 	rt_tls.timer = 0;
 }
 

@@ -107,7 +107,7 @@ extern int pthread_setspecific(pthread_key_t, const void *) __attribute__((weak)
 
 /* What a new thread is to do; given back as soon as it knows. */
 struct start {
-	_Atomic bool taken;
+	rt_flag taken;
 	start_function *function;
 	void *arg;
 	uint64_t stack_size;
@@ -120,10 +120,9 @@ static bool has_key;
 static struct start *take(void)
 {
 	for (int i = 0; i < STARTS; i++) {
-		bool taken = false;
+		uint32_t taken = 0;
 
-		if (!starts[i].taken &&
-		    atomic_compare_exchange_strong(&starts[i].taken, &taken, true))
+		if (!starts[i].taken && atomic_compare_exchange_strong(&starts[i].taken, &taken, 1))
 			return &starts[i];
 	}
 	return NULL;
@@ -157,7 +156,7 @@ static void *starts_thread(void *arg)
 {
 	struct start s = *(struct start *)arg;
 
-	atomic_store(&((struct start *)arg)->taken, false);
+	atomic_store(&((struct start *)arg)->taken, 0);
 	rt_sample_thread_starts(s.stack_size);
 	if (has_key)
 		pthread_setspecific(key, &key);
@@ -181,7 +180,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function
 	s->stack_size = stack_size(attr);
 	ret = real.pthread_create(thread, attr, starts_thread, s);
 	if (ret)
-		atomic_store(&s->taken, false);
+		atomic_store(&s->taken, 0);
 	return ret;
 }
 

@@ -11,14 +11,9 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* sys(): a system call, and what else one machine does in its own way. */
-#if defined(__x86_64__)
-#include "x86_64/machine.h"
-#elif defined(__aarch64__)
-#include "aarch64/machine.h"
-#else
-#error "libkinrt knows x86-64 and aarch64"
-#endif
+/* The one of the machine that is compiled for (meson.build): sys(), a system call, and what else it
+ * does in its own way. */
+#include "machine.h"
 
 #define SYS0(n)             sys(SYS_##n, 0, 0, 0, 0, 0, 0)
 #define SYS1(n, a)          sys(SYS_##n, (long)(a), 0, 0, 0, 0, 0)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gnu/rules.h"
 #include "kin/kin.h"
 #include "object/object.h"
 
@@ -23,7 +24,9 @@ static void locate(struct object_file *o, bool gnu)
 	char line[64];
 	while (fgets(line, sizeof(line), stdin)) {
 		struct srcloc at;
-		print(object_place(o, strtoull(line, NULL, 16), gnu, &at) ? &at : &unknown);
+		print(object_place(o, strtoull(line, NULL, 16), gnu ? &gnu_line_rules : NULL, &at)
+			      ? &at
+			      : &unknown);
 	}
 }
 
@@ -31,7 +34,7 @@ static void print_runs(struct object_file *o, bool gnu, bool all)
 {
 	size_t n;
 	struct address_range range = all ? (struct address_range){ 0, UINT64_MAX } : object_text(o);
-	struct line_run *runs = object_line_runs(o, range, gnu, &n);
+	struct line_run *runs = object_line_runs(o, range, gnu ? &gnu_line_rules : NULL, &n);
 	for (size_t i = 0; i < n; i++) {
 		printf("%" PRIx64 " %" PRIx64 " ", runs[i].addr, runs[i].end);
 		print(&runs[i].at);

@@ -246,6 +246,11 @@ enum kinf_record {
 	KINF_R_HEADER = 23, /* text: struct kinf_header as it is at the end, of a file that went
 			       through a pipe: its own header has no size and no end */
 
+	/* What a merged file has of latencies and trace points. */
+	KINF_R_PROBES = 24, /* module, address of the call, module, address in the callee, ns that
+			       measuring these calls took and their sum has not */
+	KINF_R_TRACE_TEXT = 25, /* of the sample before: its fields, text */
+
 	KINF_R_AUDIT = 19, /* how many, and that many numbers: kinf_audit. Of a merged file
 			      losses are here and not in the header */
 };

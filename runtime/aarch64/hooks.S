@@ -41,7 +41,7 @@
 	cbz	x10, 9f
 	mrs	x9, tpidr_el0
 	add	x9, x9, x10
-	ldr	x9, [x9, \offset]
+	ldur	x9, [x9, \offset - 1]
 	.endm
 
 	.macro	hash_number reg
@@ -73,8 +73,17 @@
 	b.mi	9f
 	.endm
 
-/* Adds one to the arc from x0 to x1; falls through where C code is to count. */
-	.macro	count_arc
+/* Goes on at `where` if the time that calls take is measured. */
+	.macro	latency where
+	adrp	x10, rt_gate
+	add	x10, x10, :lo12:rt_gate
+	ldr	w10, [x10, 12]
+	cbnz	w10, \where
+	.endm
+
+/* Adds one to the arc from x0 to x1; falls through where C code is to count. `timed`: its end will be
+ * told. */
+	.macro	count_arc timed=0
 	table	0
 	hash_number x10
 	madd	x11, x0, x10, x1
@@ -87,7 +96,15 @@
 	b.ne	3f
 1:	add	x11, x12, 16
 	add_one	x11
+	.if	\timed
+	latency	5f
 	ret
+5:	sub	x0, x11, 16
+	mov	x1, sp
+	b	rt_latency_begin
+	.else
+	ret
+	.endif
 2:	cbz	x13, 9f
 3:	next_slot 32
 	and	x11, x11, x10
@@ -99,14 +116,6 @@
 	be_patient
 	b	1b
 9:
-	.endm
-
-/* Goes on at `where` if the time that calls take is measured. */
-	.macro	latency where
-	adrp	x10, rt_gate
-	add	x10, x10, :lo12:rt_gate
-	ldr	w10, [x10, 12]
-	cbnz	w10, \where
 	.endm
 
 /* void _mcount(void *from) */
@@ -127,9 +136,8 @@ function __cyg_profile_func_enter
 	mov	x15, x0
 	mov	x0, x1
 	mov	x1, x15
-	latency	6f
-	count_arc
-6:	mov	x2, sp
+	count_arc timed=1
+	mov	x2, sp
 	b	rt_enter
 end __cyg_profile_func_enter
 

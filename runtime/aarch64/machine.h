@@ -4,6 +4,7 @@
 #ifndef KINRT_AARCH64_MACHINE_H
 #define KINRT_AARCH64_MACHINE_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -61,8 +62,18 @@ static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint
 	r->lr = c->regs[30];
 }
 
-/* What a handler returns to is the kernel's own. */
-enum { RT_RESTORER = 0 };
-static void (*const rt_restore)(void) = NULL;
+/* Hooks are ordinary calls, before which compilers save vector registers. */
+enum { RT_VECTORS = 1 };
+static inline uint32_t vectors_save(uint8_t area[RT_VECTORS]) { return (void)area, 0; }
+static inline void vectors_load(uint8_t area[RT_VECTORS], uint32_t mask) { (void)area, (void)mask; }
+
+/* struct sigaction as the kernel has it. What a handler returns to is the kernel's own. */
+struct rt_action {
+	void (*handler)(int, siginfo_t *, void *);
+	unsigned long flags;
+	void (*unused)(void);
+	uint64_t mask;
+};
+static inline void rt_action_returns(struct rt_action *a) { (void)a; }
 
 #endif

@@ -52,7 +52,7 @@
 	mov	rt_gate(%rip), \reg
 	test	\reg, \reg
 	jz	\off
-	mov	%fs:\offset(\reg), \reg
+	mov	%fs:\offset-1(\reg), \reg
 	.endm
 
 /* reg: the offset of an arc's first slot */

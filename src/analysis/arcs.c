@@ -42,7 +42,7 @@ static bool resolve(struct callgraph *g, const struct arc *a, const struct callg
 
 	if (to == NONE)
 		return false;
-	if (from == NONE && !o->gnu) {
+	if (from == NONE && !callgraph_rules_of(o)->arcs.inner_only) {
 		g->nodes[to].calls += a->count;
 		g->nodes[to].outside_calls += a->count;
 	}
@@ -56,18 +56,10 @@ static bool resolve(struct callgraph *g, const struct arc *a, const struct callg
 struct static_scan {
 	struct callgraph *g;
 	const struct profile *p;
-	const struct callgraph_opts *o;
+	const struct arc_rules *rules;
 	struct tallies *t;
 	symid from;
 };
-
-static bool in_histogram(const struct profile *p, uint64_t addr)
-{
-	for (size_t i = 0; i < p->n_histograms; i++)
-		if (addr >= p->histograms[i].low && addr < p->histograms[i].high)
-			return true;
-	return false;
-}
 
 static void add_static_call(uint64_t site, uint64_t target, void *arg)
 {
@@ -77,48 +69,29 @@ static void add_static_call(uint64_t site, uint64_t target, void *arg)
 	(void)site;
 
 	if (to == NONE || s->at[to].addr != target ||
-	    (scan->o->gnu && !in_histogram(scan->p, target)))
+	    (scan->rules->is_target && !scan->rules->is_target(scan->p, target)))
 		return;
 	vec_push(&scan->t->v, ((struct tally){ scan->from, s->at[to].owner, NONE }));
-}
-
-/* The part of [low, high) that GNU looks at: what lies in the one histogram that it meets. */
-static void clip_to_histogram(struct callgraph *g, const struct profile *p, uint64_t *low,
-			      uint64_t *high)
-{
-	bool found = false;
-	for (size_t i = 0; i < p->n_histograms; i++) {
-		uint64_t l = *low > p->histograms[i].low ? *low : p->histograms[i].low;
-		uint64_t h = *high < p->histograms[i].high ? *high : p->histograms[i].high;
-		if (l >= h)
-			continue;
-		g->spans_histograms = g->spans_histograms || found;
-		found = true;
-		*low = l;
-		*high = h;
-	}
-	if (!found)
-		*high = *low;
 }
 
 static void scan_code(struct callgraph *g, const struct profile *p, struct symbols *s,
 		      const struct callgraph_opts *o, struct tallies *t)
 {
-	struct static_scan scan = { g, p, o, t, 0 };
+	const struct arc_rules *rules = &callgraph_rules_of(o)->arcs;
+	struct static_scan scan = { g, p, rules, t, 0 };
 
 	g->no_static_calls =
-		!s->object || !object_calls(s->object, 0, 0, o->gnu, add_static_call, &scan);
+		!s->object || !object_calls(s->object, 0, 0, rules->calls, add_static_call, &scan);
 	if (g->no_static_calls)
 		return;
 	for (size_t i = 0; i < s->n; i++) {
-		uint64_t low = s->at[i].addr, high = s->at[i].end;
-		if (o->gnu && i + 1 == s->n)
-			break; /* its end is memory that GNU never set */
-		if (o->gnu)
-			clip_to_histogram(g, p, &low, &high);
+		struct address_range code = { s->at[i].addr, s->at[i].end };
+		if (rules->clip)
+			rules->clip(g, p, (symid)i, &code);
 		scan.from = s->at[i].owner;
-		if (low < high)
-			object_calls(s->object, low, high, o->gnu, add_static_call, &scan);
+		if (code.low < code.high)
+			object_calls(s->object, code.low, code.high, rules->calls, add_static_call,
+				     &scan);
 	}
 }
 
@@ -369,7 +342,7 @@ static void fit_block(struct callgraph *g, bool with_callers)
 	g->in = with_callers ? (struct cg_in *)(g->arcs + g->n_arcs) : NULL;
 }
 
-/* Newest first: that is the order in which GNU gprof walks arcs. */
+/* Newest first: the order in which gprof walks arcs, and so sums round alike. */
 static void list_callers(struct callgraph *g, const struct callee *callees, size_t n_records)
 {
 	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;

@@ -1,13 +1,10 @@
-/* blocks.c - block counts given to places, in address order; GNU's way of summing beside the right
- * one. */
+/* blocks.c - block counts given to places, in address order. */
 #include "analysis/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-
-enum { GNU_BLOCKS_PER_PLACE = 10 };
 
 /* ---- hooks ---- */
 
@@ -24,10 +21,10 @@ static size_t hook_at(const struct symbols *s, symid id, uint64_t addr)
 
 /* The place of a block. A hook that has no line of its own has that of the code before it: where
  * nothing but the hook is of that line, the block is the next line's. */
-static symid place_of(const struct symbols *s, uint64_t *addr, bool gnu)
+static symid place_of(const struct symbols *s, uint64_t *addr, const struct block_rules *rules)
 {
 	symid id = symbols_find(s, *addr);
-	if (gnu || id == NONE || s->at[id].addr == *addr || s->at[id].end - *addr > 5)
+	if (rules->recorded || id == NONE || s->at[id].addr == *addr || s->at[id].end - *addr > 5)
 		return id;
 	size_t size = hook_at(s, id, *addr);
 	if (!size || *addr + size != s->at[id].end)
@@ -55,7 +52,8 @@ static struct block_count *list_blocks(const struct profile *p, const struct flo
 }
 
 /* Blocks by place, those of one place in the order they were read: a counting sort. */
-static void group(struct blocks *b, const struct profile *p, const struct symbols *s, bool gnu)
+static void group(struct blocks *b, const struct profile *p, const struct symbols *s,
+		  const struct block_rules *rules)
 {
 	size_t n;
 	struct block_count *all = list_blocks(p, b->flow, &n);
@@ -63,7 +61,7 @@ static void group(struct blocks *b, const struct profile *p, const struct symbol
 	uint32_t *next = xalloc((s->n + 2) * sizeof(*next));
 
 	for (size_t i = 0; i < n; i++) {
-		place[i] = place_of(s, &all[i].addr, gnu);
+		place[i] = place_of(s, &all[i].addr, rules);
 		if (place[i] == NONE)
 			b->n_outside++;
 		else
@@ -105,42 +103,28 @@ static size_t sum(struct blocks *b, struct block_count *at, size_t n)
 	return kept;
 }
 
-/* To GNU a slot with address 0 is free: a block there leaves its count to the next one of the
- * place, and is not shown. */
-static size_t sum_gnu(struct block_count *at, size_t n)
-{
-	size_t kept = 0;
+static const struct block_rules ours = { .sum = sum };
 
-	for (size_t i = 0; i < n; i++) {
-		size_t k = 0;
-		while (k < kept && at[k].addr && at[k].addr != at[i].addr)
-			k++;
-		if (k < kept)
-			at[k] = (struct block_count){ at[i].addr, at[k].count + at[i].count };
-		else if (kept < GNU_BLOCKS_PER_PLACE)
-			at[kept++] = at[i];
-	}
-	return kept && !at[kept - 1].addr ? kept - 1 : kept;
-}
-
-struct blocks *blocks_new(const struct profile *p, const struct symbols *s, bool gnu)
+struct blocks *blocks_new(const struct profile *p, const struct symbols *s,
+			  const struct block_rules *rules)
 {
 	struct blocks *b = xalloc(sizeof(*b));
-	if (!p->n_blocks || (gnu && !s->opts.lines)) {
+	rules = rules ? rules : &ours;
+	if (!p->n_blocks || (rules->of_lines && !s->opts.lines)) {
 		b->first = xalloc((s->n + 1) * sizeof(*b->first));
 		return b;
 	}
 
-	if (!gnu)
+	if (!rules->recorded)
 		b->flow = flow_new(p, s);
-	group(b, p, s, gnu);
+	group(b, p, s, rules);
 	size_t kept = 0, start = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		struct block_count *at = b->at + start;
 		size_t n = b->first[i + 1] - start;
 		start = b->first[i + 1];
 		b->first[i] = (uint32_t)kept;
-		n = gnu ? sum_gnu(at, n) : sum(b, at, n);
+		n = rules->sum(b, at, n);
 		if (n)
 			memmove(b->at + kept, at, n * sizeof(*at));
 		kept += n;

@@ -21,12 +21,20 @@ struct blocks {
 	bool has_saturated; /* some sum did not fit 64 bits and stayed at the largest value */
 };
 
+/* How records become counts, for programs that have it otherwise. */
+struct block_rules {
+	bool of_lines; /* there are none unless places are lines */
+	bool recorded; /* those that were recorded are all, where they were recorded: the code is
+			* not asked for blocks that never ran */
+	/* Sums the n records of one place, in the order they were read, in place; returns how many
+	 * are left. */
+	size_t (*sum)(struct blocks *b, struct block_count *at, size_t n);
+};
+
 /* Records of one address are summed. Blocks that the code shows and no record is of were executed 0
- * times.
- *
- * `gnu`: as GNU gprof 2.40 keeps them: none unless places are lines; the first ten addresses of a
- * place, in the order they were read, the records of further ones lost; sums that wrap. */
-struct blocks *blocks_new(const struct profile *p, const struct symbols *s, bool gnu);
+ * times. `rules`: NULL: ours. */
+struct blocks *blocks_new(const struct profile *p, const struct symbols *s,
+			  const struct block_rules *rules);
 void blocks_free(struct blocks *b); /* NULL is fine */
 
 #endif

@@ -80,8 +80,8 @@ struct callgraph {
 	uint32_t *seq; /* [n_arcs]: the place of each arc in that order, over all groups; NULL: as
 			* in arcs[] */
 	size_t n_arcs;
-	struct cg_in *in; /* arcs by `to`, each group newest first: as GNU gprof walks them; in the
-			   * block of arcs; may be NULL if flat_only */
+	struct cg_in *in; /* arcs by `to`, each group newest first; in the block of arcs; may be
+			     NULL if flat_only */
 	bool *is_cut;     /* [n_arcs]: hands on no time, so as to break a cycle; NULL: none */
 	arcid *cut;       /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
@@ -92,16 +92,15 @@ struct callgraph {
 	nodeid *order;                /* nodes by index: order[i] has index i + 1 */
 
 	bool has_arcs;
-	bool no_static_calls;  /* static_calls was asked for, but the machine is not supported */
-	bool spans_histograms; /* gnu, static_calls: a symbol covers several histograms (GNU gives
-				  up) */
-	double total;          /* ticks of the flat profile: without what SEL_*_FLAT left out */
-	double shown_total;    /* ticks of the graph: sum of shown_self */
-	double rate;           /* ticks per unit of dimension; 1 if unknown */
-	double bin_bytes;      /* bytes of code per histogram bin; 0 without histogram */
-	double outside;        /* ticks at addresses that belong to no symbol */
-	char dimension[16];    /* "seconds" */
-	char abbrev;           /* 's' */
+	bool no_static_calls; /* static_calls was asked for, but the machine is not supported */
+	bool refuses_scan;    /* static_calls: there is a symbol that the rules do not look into */
+	double total;         /* ticks of the flat profile: without what SEL_*_FLAT left out */
+	double shown_total;   /* ticks of the graph: sum of shown_self */
+	double rate;          /* ticks per unit of dimension; 1 if unknown */
+	double bin_bytes;     /* bytes of code per histogram bin; 0 without histogram */
+	double outside;       /* ticks at addresses that belong to no symbol */
+	char dimension[16];   /* "seconds" */
+	char abbrev;          /* 's' */
 };
 
 static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
@@ -171,10 +170,40 @@ static inline void callgraph_prefetch_node(const struct cg_node *n)
 /* A hint that the entry at this place of order[] will be listed soon, and those behind it. */
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place);
 
+/* How a histogram's ticks become symbols' times, for programs that have it otherwise. */
+struct credit_rules {
+	bool bare_rate; /* the rate is that of the first histogram, even where it does not say: 0 */
+	double (*bin_bytes)(const struct histogram *first); /* for callgraph.bin_bytes */
+	/* Adds one histogram's to nodes[].self, total and outside. */
+	void (*credit)(struct callgraph *g, const struct histogram *h, const struct selection *sel);
+};
+
+/* Which calls there are. */
+struct arc_rules {
+	bool inner_only; /* what is called from outside of all symbols is not counted as called */
+	/* The code in which calls are looked for (static_calls), of one symbol at a time: may cut
+	 * *range; sets refuses_scan if it cannot be. NULL: all of it. */
+	void (*clip)(struct callgraph *g, const struct profile *p, symid id,
+		     struct address_range *range);
+	/* Whether a call that goes there counts. NULL: it does. */
+	bool (*is_target)(const struct profile *p, uint64_t addr);
+	const struct call_rules *calls; /* what is a call; NULL: as the disassembler says */
+};
+
+struct callgraph_rules {
+	struct credit_rules credit;
+	struct arc_rules arcs;
+	/* A cycle has the part of its time shown that its callers hand it: that of one which is
+	 * only entered from outside is not, whatever its members are. */
+	bool cycles_inherit;
+};
+
+extern const struct callgraph_rules callgraph_rules; /* ours */
+
 struct callgraph_opts {
-	bool gnu;          /* GNU gprof 2.40's arithmetic and accidents (doc/differences.md) */
-	bool static_calls; /* gprof -c: add arcs found in the code */
-	const struct selection *selection; /* NULL: everything */
+	const struct callgraph_rules *rules; /* NULL: ours */
+	bool static_calls;                   /* gprof -c: add arcs found in the code */
+	const struct selection *selection;   /* NULL: everything */
 	/* The profile itself, if its arcs and hits may be released as soon as they have been taken
 	 * over: large programs have millions. NULL: they stay. */
 	struct profile *consume;

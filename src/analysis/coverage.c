@@ -347,66 +347,6 @@ static void take_line_counts(struct coverage *c, const struct line_counts *count
 	}
 }
 
-/* ---- as GNU gprof 2.40 does it ---- */
-
-/* Only calls count, recursion left out. */
-static void total_gnu(struct coverage *c)
-{
-	for (size_t i = 0; i < c->n_lines; i++) {
-		struct coverage_line *l = &c->lines[i];
-		for (uint32_t k = 0; k < l->n_places; k++) {
-			const struct cg_node *n = &c->graph->nodes[c->places[l->first_place + k]];
-			l->total += n->calls;
-			l->calls += n->calls;
-			l->self += n->self;
-		}
-	}
-}
-
-/* A line stands for its first place: the blocks of others are lost, their calls are added to its
- * own (and are shown only if it is a function). `last` is the count before the line. */
-static void list_line_gnu(struct coverage *c, struct coverage_line *l, bool carry, uint64_t *last)
-{
-	symid id = c->places[l->first_place];
-	const struct symbol *s = &c->graph->symbols->at[id];
-	const struct block_count *b = c->blocks->at + c->blocks->first[id];
-	size_t n = c->blocks->first[id + 1] - c->blocks->first[id];
-	uint64_t start = l->n_places > 1 ? 0 : s->addr, shown = UINT64_MAX;
-
-	l->first_count = (uint32_t)c->counts.n;
-	if (s->is_function)
-		*last = l->total;
-	if (s->is_function || (carry && n && b[0].addr > start)) {
-		vec_push(&c->counts, *last);
-		l->sum = shown = *last;
-	}
-	for (size_t i = 0; i < n; i++) {
-		*last = b[i].count;
-		l->sum += *last;
-		if (carry && *last == shown)
-			continue;
-		vec_push(&c->counts, *last);
-		shown = *last;
-	}
-	if (carry && c->counts.n == l->first_count) {
-		vec_push(&c->counts, *last);
-		l->sum = *last;
-	}
-	l->n_counts = (uint32_t)(c->counts.n - l->first_count);
-	l->is_known = l->is_executed = l->n_counts > 0;
-}
-
-void coverage_list_gnu(struct coverage *c, struct coverage_file *f, uint32_t last_line, bool carry,
-		       uint64_t *last)
-{
-	for (uint32_t i = 0; i < f->n_lines; i++) {
-		struct coverage_line *l = &c->lines[f->first_line + i];
-		if (l->line > last_line)
-			break;
-		list_line_gnu(c, l, carry, last);
-	}
-}
-
 /* ---- life ---- */
 
 static void sum_files(struct coverage *c)
@@ -428,10 +368,10 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 	struct coverage *c = xalloc(sizeof(*c));
 
 	c->graph = g;
-	c->blocks = blocks_new(p, s, opts->gnu);
+	c->blocks = blocks_new(p, s, opts->rules ? opts->rules->blocks : NULL);
 	add_files(c, s, opts->wanted);
-	if (opts->gnu)
-		total_gnu(c);
+	if (opts->rules)
+		opts->rules->count(c);
 	else
 		list_lines(c, s, opts->carry);
 	take_flow(c, s, opts->carry);

@@ -46,8 +46,7 @@ struct coverage_file {
 };
 
 struct coverage {
-	struct coverage_file
-		*files; /* the newest in the symbol table first, as GNU gprof lists them */
+	struct coverage_file *files; /* the newest in the symbol table first */
 	size_t n_files;
 	struct coverage_line *lines;
 	size_t n_lines;
@@ -58,9 +57,14 @@ struct coverage {
 	const struct callgraph *graph; /* borrowed */
 };
 
+/* How often lines were executed, for programs that have it otherwise. */
+struct coverage_rules {
+	const struct block_rules *blocks;
+	void (*count)(struct coverage *c); /* fills in counts and times of all lines */
+};
+
 struct coverage_opts {
-	bool gnu; /* with GNU gprof 2.40's rules; counts are then not listed yet: coverage_list_gnu
-		   */
+	const struct coverage_rules *rules; /* NULL: ours */
 	enum coverage_carry carry;
 	const uint8_t *wanted; /* [n_symbols] booleans: which places count; NULL: all */
 	/* Sampled stacks and the places of their frames, for inclusive times; NULL: none. */
@@ -76,12 +80,5 @@ void coverage_free(struct coverage *c); /* NULL is fine */
 
 /* Whether anything was measured in a function, whose own calls may not have been counted. */
 bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function);
-
-/* List the counts of a file's lines up to last_line (what the source has) as GNU gprof does when it
- * annotates them one after the other. `last` is the count that it passes on from line to line, and
- * from file to file: start with 0 and go through the files in order, leaving out those without
- * source. */
-void coverage_list_gnu(struct coverage *c, struct coverage_file *f, uint32_t last_line, bool carry,
-		       uint64_t *last);
 
 #endif

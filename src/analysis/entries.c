@@ -237,7 +237,7 @@ uint64_t callgraph_calls_from_outside(const struct callgraph *g, symid id)
 		return n->sharing_calls;
 	for (uint32_t k = 0; k < n->n_in; k++) {
 		const struct cg_in *in = &g->in[n->first_in + k];
-		if (g->nodes[in->from].cycle != n->cycle)
+		if (g->part[in->from].cycle != n->cycle)
 			calls += in->count;
 	}
 	return calls;

@@ -21,6 +21,7 @@ struct step { /* an instruction, at flat addresses */
 	bool no_way_back; /* ... or never does */
 	bool ends_call;
 	bool enters_unseen;
+	bool starts_row; /* of the line table */
 };
 
 struct code {
@@ -212,6 +213,23 @@ static uint8_t *counted_parts(const struct profile *p, const struct symbols *s)
 	return counted;
 }
 
+static void mark_rows(struct code *c, const struct symbols_part *part)
+{
+	struct address_range range = { part->low - part->base, part->high - part->base };
+	size_t n, row = 0;
+	uint64_t *rows = object_line_rows(part->object, range, &n);
+
+	for (size_t i = 0; i < c->at.n; i++) {
+		uint64_t addr = c->at.at[i].addr;
+		if (addr < part->low || addr >= part->high)
+			continue;
+		while (row < n && rows[row] + part->base < addr)
+			row++;
+		c->at.at[i].starts_row = row < n && rows[row] + part->base == addr;
+	}
+	free(rows);
+}
+
 static void read_code(struct code *c, const struct profile *p)
 {
 	uint8_t *counted = counted_parts(p, c->s);
@@ -222,6 +240,9 @@ static void read_code(struct code *c, const struct profile *p)
 	for (symid i = 0; i < c->s->n; i++)
 		if (c->s->at[i].is_function && counted[c->s->at[i].part] && !read_function(c, i))
 			break;
+	for (size_t i = 0; i < c->s->n_parts; i++)
+		if (counted[i])
+			mark_rows(c, &c->s->parts[i]);
 	free(counted);
 }
 
@@ -249,12 +270,13 @@ static size_t start_of_hook(const struct code *c, size_t i)
 	return i;
 }
 
-/* How many steps behind a call still belong to it. */
+/* How many steps behind a call still belong to it. Where a row starts another statement does, which
+ * stores the value where the call itself cannot: in a part of a structure. */
 static size_t rest_of_call(const struct code *c, size_t call)
 {
 	size_t n = 0;
 	while (call + n + 1 < c->at.n && c->at.at[call + n + 1].ends_call &&
-	       !c->at.at[call + n + 1].is_entry)
+	       !c->at.at[call + n + 1].starts_row && !c->at.at[call + n + 1].is_entry)
 		n++;
 	return n;
 }
@@ -277,9 +299,15 @@ static void mark_leaders(struct code *c)
 		at[1].is_leader = true;
 		at[1].enters_unseen |= returns_twice(c->s, &c->at.at[i]);
 	}
-	for (size_t i = 0; i < c->at.n; i++)
-		if (c->at.at[i].is_hook)
-			c->at.at[start_of_hook(c, i)].is_leader = true;
+	for (size_t i = 0; i < c->at.n; i++) {
+		struct step *at = &c->at.at[i];
+		if (!at->is_hook)
+			continue;
+		struct step *start = &c->at.at[start_of_hook(c, i)];
+		start->is_leader = true;
+		start->starts_row |= has_guard(c->s, at);  /* clang makes none for the same line */
+		start->starts_row |= start->enters_unseen; /* goes on with the statement */
+	}
 }
 
 /* ---- tables of jumps ---- */
@@ -298,11 +326,16 @@ struct tables {
 
 enum { MOST_STEPS_BACK = 12 };
 
+static void add_jump(struct tables *t, uint64_t target)
+{
+	mark_target(t->c, target);
+	vec_push(&t->jumps, ((struct table_jump){ t->from, target }));
+}
+
 static void add_table_jump(uint64_t target, void *arg)
 {
 	struct tables *t = arg;
-	mark_target(t->c, target + t->base);
-	vec_push(&t->jumps, ((struct table_jump){ t->from, target + t->base }));
+	add_jump(t, target + t->base);
 }
 
 static bool read_table(struct tables *t, uint64_t table, bool is_relative,
@@ -337,8 +370,27 @@ static bool find_table(struct tables *t, struct address_range range)
 	return false;
 }
 
-/* Whether the jump through a register at step i is of no known table: then every label of the
- * function may be where it goes. */
+/* Labels as values: the one jump to all of them may lie anywhere in the function [first, end), and
+ * goes to any label that has its address taken, or stands in a table. */
+static bool find_labels(struct tables *t, size_t first, size_t end, struct address_range range)
+{
+	struct code *c = t->c;
+	bool any = false;
+
+	for (size_t i = first; i < end; i++) {
+		uint64_t target = c->at.at[i].kind == STEP_ON ? c->at.at[i].target : 0;
+		if (target > range.low && target < range.high) {
+			add_jump(t, target);
+			any = true;
+		} else {
+			any |= target && read_table(t, target, false, range);
+		}
+	}
+	return any;
+}
+
+/* Of a jump through a register and no table that could be read: every label of the function may be
+ * where it goes. */
 static void mark_labels(struct code *c, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++)
@@ -356,7 +408,7 @@ static void read_tables(struct tables *t)
 					       c->at.at[end - 1].addr + c->at.at[end - 1].size };
 		for (t->from = first; t->from < end; t->from++)
 			if (c->at.at[t->from].kind == STEP_SWITCH && !find_table(t, range))
-				unread = true;
+				unread |= !find_labels(t, first, end, range);
 		if (unread)
 			mark_labels(c, first, end);
 	}
@@ -399,6 +451,7 @@ static void add_pieces(struct flow *f, const struct code *c, uint32_t *piece_of)
 			f->pieces[f->n_pieces++] = (struct flow_piece){
 				.start = at->addr,
 				.addr = at->addr,
+				.own = UINT64_MAX,
 				.is_entry = at->is_entry,
 				.enters_unseen = at->is_entry || at->enters_unseen,
 				.jumps_to = NONE,
@@ -408,6 +461,8 @@ static void add_pieces(struct flow *f, const struct code *c, uint32_t *piece_of)
 		}
 		struct flow_piece *p = &f->pieces[f->n_pieces - 1];
 		p->end = at->addr + at->size;
+		if (at->starts_row && p->own == UINT64_MAX)
+			p->own = at->addr;
 		if (!at->is_hook)
 			continue;
 		p->hook = at->addr;
@@ -448,6 +503,7 @@ static void add_edges_of(struct flow *f, struct making *m, uint32_t piece, size_
 	uint32_t to = jumps ? piece_at(m, end->target) : NONE;
 
 	p->jumps_to = end->kind == STEP_JUMP && p->addr == end->addr ? to : NONE;
+	p->is_shared_jump = p->hook && end->kind == STEP_SWITCH && p->addr == end->addr;
 	p->passed = end->kind == STEP_JUMP ? end->addr : UINT64_MAX;
 	p->is_call = at->ends_piece;
 	if (to != NONE)
@@ -761,22 +817,26 @@ static uint32_t end_of_edge(const struct solver *x, uint32_t edge)
 }
 
 /* Ways that part at a piece and all meet again at the next one, which has no others: it is executed
- * as often. So begin functions with a variable number of arguments. */
+ * as often. So begin functions with a variable number of arguments; so are numbers converted. */
 static void join_ways(struct solver *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	uint32_t first = x->first_out[piece], end = x->first_out[piece + 1];
 
-	if (p->is_known || p->leaves_unseen || end < first + 2)
+	if (p->leaves_unseen || end < first + 2)
 		return;
 	uint32_t to = end_of_edge(x, first);
 	for (uint32_t i = first; i < end; i++)
 		if (end_of_edge(x, i) != to && x->f->edges[i].to != to)
 			return;
 	const struct flow_piece *met = &x->f->pieces[to];
-	if (met->is_known && !met->enters_unseen &&
-	    x->first_in[to + 1] - x->first_in[to] == end - first)
+	if (p->is_known == met->is_known || met->enters_unseen ||
+	    x->first_in[to + 1] - x->first_in[to] != end - first)
+		return;
+	if (met->is_known)
 		know_piece(x, piece, met->count);
+	else
+		know_piece(x, to, p->count);
 	work_off(x);
 }
 

@@ -18,15 +18,19 @@ struct flow_piece {
 	uint64_t addr, end; /* [addr, end), flat, without the call of the hook at its start */
 	uint64_t hook;      /* where that call is; 0: there is none */
 	uint64_t start;     /* where its arguments are loaded; of others addr */
+	uint64_t own;       /* from where its code is of the lines that the table says: what is
+			     * before its first row is the rest of another statement, or of none */
 	uint64_t count;
 	bool is_known;
-	bool is_entry;      /* of a function, whose pieces are those up to the next one */
-	bool enters_unseen; /* also by other ways than the edges: from a caller, a landing pad */
-	bool leaves_unseen; /* likewise: a return, a call that does not come back */
-	bool is_call;       /* ends with one */
-	uint32_t jumps_to;  /* of a piece that is one jump: where to; else NONE */
-	uint64_t passed;    /* the jump it ends with, if a branch before it may have led past that,
-			     * to the same place; else UINT64_MAX */
+	bool is_entry;       /* of a function, whose pieces are those up to the next one */
+	bool enters_unseen;  /* also by other ways than the edges: from a caller, a landing pad */
+	bool leaves_unseen;  /* likewise: a return, a call that does not come back */
+	bool is_call;        /* ends with one */
+	uint32_t jumps_to;   /* of a piece that is one jump: where to; else NONE */
+	bool is_shared_jump; /* of a piece that is one jump to where a register says: gcc makes it,
+			      * for all of a function that go to labels as values */
+	uint64_t passed;     /* the jump it ends with, if a branch before it may have led past that,
+			      * to the same place; else UINT64_MAX */
 };
 
 struct flow_edge { /* indexes into pieces[] */

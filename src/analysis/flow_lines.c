@@ -1,5 +1,9 @@
-/* flow_lines.c - the rules of gcov 12: a piece of code counts for the last of its lines. A line
- * that is the last of none is executed as often as the pieces that it has a part in. */
+/* flow_lines.c - the rules of gcov 12: a block counts for the last of its lines, where it goes
+ * through several files for the last in each stretch of one. A line that is the last of none is
+ * executed as often as the blocks that it has a part in.
+ *
+ * A block is one or more pieces: what the compiler made of one may branch within, as where it
+ * compares two values. It bears the number of its first piece. */
 #include "analysis/flow_lines.h"
 
 #include <stdlib.h>
@@ -9,9 +13,9 @@
 
 enum { MOST_LOOPS = 4096 }; /* looked for on one line */
 
-struct part { /* of a line: the pieces of one function */
+struct part { /* of a line: the blocks of one function */
 	uint32_t line;
-	uint32_t seen_in; /* the last piece with a part of it */
+	uint32_t seen_in; /* the last block with a part of it */
 	uint64_t inside;  /* of all those */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
@@ -19,22 +23,84 @@ struct part { /* of a line: the pieces of one function */
 	uint32_t first, n; /* edges within, in inner[] */
 };
 
+struct end { /* a line that a block counts for */
+	uint32_t part;
+	uint64_t within, outside; /* ways into the block: from others of that line, and not */
+	bool within_unknown, outside_unknown;
+};
+
 struct lines {
 	const struct flow *f;
 	const struct symbols *s;
 	const uint32_t *line_of;
 	struct flow_line *at;
-	VEC(struct part) parts; /* by function */
-	uint32_t *part_of;      /* [lines]: the last one of each */
-	uint32_t *last;         /* [n_pieces]: the part each ends with, or NONE */
-	uint8_t *is_met;        /* [n_pieces]: from elsewhere */
-	uint32_t *inner;        /* edges within a part, by part */
+	VEC(struct part) parts;  /* by function */
+	uint32_t *part_of;       /* [lines]: the last one of each */
+	uint32_t *block_of;      /* [n_pieces] */
+	struct flow_edge *edges; /* between blocks, by `from` */
+	size_t n_edges;
+	VEC(struct end) ends; /* by block */
+	uint32_t *first_end;  /* [n_pieces + 1] */
+	uint8_t *is_met;      /* [n_pieces]: from code of other lines than theirs */
+	uint8_t *is_one_of;   /* [n_pieces]: ways, or where they part or meet */
+	uint8_t *is_reached;
+	uint32_t *inner; /* edges within a part, by part */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* ---- blocks ---- */
+
+struct sources { /* of the edges into a piece */
+	uint32_t first, last;
+};
+
+static struct sources *find_sources(const struct flow *f)
+{
+	struct sources *s = xalloc((f->n_pieces + 1) * sizeof(*s));
+
+	for (size_t i = 0; i < f->n_pieces; i++)
+		s[i].first = NONE;
+	for (size_t i = 0; i < f->n_edges; i++) {
+		struct sources *to = &s[f->edges[i].to];
+		to->first = to->first == NONE ? f->edges[i].from : to->first;
+		to->last = f->edges[i].from;
+	}
+	return s;
+}
+
+/* Whether only the block before leads to a piece, and no row of the line table starts with it. */
+static bool goes_on(const struct flow *f, uint32_t piece, uint32_t block, const struct sources *s)
+{
+	const struct flow_piece *p = &f->pieces[piece];
+	if (p->hook || p->enters_unseen || p->own == p->addr || f->pieces[piece - 1].is_call)
+		return false;
+	return s->first != NONE && s->first >= block && s->last < piece;
+}
+
+static void find_blocks(struct lines *x)
+{
+	const struct flow *f = x->f;
+	struct sources *s = find_sources(f);
+
+	for (uint32_t i = 0, block = 0; i < f->n_pieces; i++) {
+		if (!i || !goes_on(f, i, block, &s[i]))
+			block = i;
+		x->block_of[i] = block;
+	}
+	free(s);
+	x->edges = xalloc((f->n_edges + 1) * sizeof(*x->edges));
+	for (size_t i = 0; i < f->n_edges; i++) {
+		struct flow_edge e = f->edges[i];
+		if (x->block_of[e.to] != e.to)
+			continue;
+		e.from = x->block_of[e.from];
+		x->edges[x->n_edges++] = e;
+	}
 }
 
 /* ---- pieces ---- */
@@ -51,155 +117,216 @@ static struct part *part_at(struct lines *x, uint32_t first, uint32_t line)
 	return &x->parts.at[i];
 }
 
-static void add_to_part(struct lines *x, struct part *part, uint32_t piece, uint64_t addr)
+static void add_to_part(struct lines *x, struct part *part, uint32_t block, uint64_t addr,
+			uint64_t passed)
 {
-	const struct flow_piece *p = &x->f->pieces[piece];
-	part->seen_in = piece;
+	const struct flow_piece *p = &x->f->pieces[block];
+	part->seen_in = block;
 	part->inside = add(part->inside, p->is_known ? p->count : 0);
 	part->inside_unknown |= !p->is_known;
-	part->all_passed &= addr >= p->passed;
+	part->all_passed &= addr >= passed;
 	x->at[part->line].is_executed |= p->is_known && p->count > 0;
 }
 
-/* The first place of a piece, or NONE. The call of the hook is of its first statement's line, even
- * if there is no other code of that; or, if that is of none, of the line before. */
-static symid first_place(const struct lines *x, const struct flow_piece *p)
+/* The line at an address, or NONE. */
+static uint32_t line_at(const struct lines *x, uint64_t addr)
 {
-	symid id = p->start < p->end ? symbols_find(x->s, p->start) : NONE;
-	if (id != NONE && x->s->at[id].addr == p->start && x->line_of[id] != NONE)
-		return id;
-	for (id = p->addr < p->end ? symbols_find(x->s, p->addr) : NONE;
-	     id < x->s->n && x->s->at[id].addr < p->end; id++)
+	symid id = symbols_find(x->s, addr);
+	return id == NONE ? NONE : x->line_of[id];
+}
+
+static void mark_met(struct lines *x)
+{
+	for (size_t i = 0; i < x->f->n_edges; i++) {
+		const struct flow_edge *e = &x->f->edges[i];
+		const struct flow_piece *from = &x->f->pieces[e->from], *to = &x->f->pieces[e->to];
+		bool is_only = (!i || e[-1].from != e->from) &&
+			       (i + 1 == x->f->n_edges || e[1].from != e->from);
+		x->is_met[e->to] |= line_at(x, from->end - 1) != line_at(x, to->start);
+		x->is_one_of[e->from] |= !is_only;
+		x->is_one_of[e->to] |= !is_only || x->is_reached[e->to];
+		x->is_reached[e->to] = true;
+	}
+}
+
+/* From where the code of a piece is of the lines that the table says. Behind a call that is its
+ * first row: what is before it belongs to the call. The call of the hook is of its first
+ * statement's line, even if there is no other code of that. If no row starts with it that is the
+ * line before, within a statement that has several ways; or none, as at the end of a function. */
+static uint64_t own_code(const struct lines *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	if (!p->hook)
+		return piece && p[-1].is_call && p->own < p->end ? p->own : p->addr;
+	bool is_within = !x->is_met[piece] && x->is_one_of[piece];
+	return p->own == UINT64_MAX && is_within ? p->start : p->own;
+}
+
+/* The first place of a piece, or NONE. */
+static symid first_place(const struct lines *x, uint32_t piece)
+{
+	uint64_t own = own_code(x, piece), end = x->f->pieces[piece].end;
+	for (symid id = own < end ? symbols_find(x->s, own) : NONE;
+	     id < x->s->n && x->s->at[id].addr < end; id++)
 		if (x->line_of[id] != NONE)
 			return id;
 	return NONE;
 }
 
-static uint32_t first_line(const struct lines *x, const struct flow_piece *p)
+static uint32_t first_line(const struct lines *x, uint32_t piece)
 {
-	symid id = first_place(x, p);
+	symid id = first_place(x, piece);
 	return id == NONE ? NONE : x->line_of[id];
 }
 
 /* A jump that the compiler made: back to a loop's start, whose line it is given; or behind
  * statements without code, of the line that happens to be before it, if control comes from
- * elsewhere. */
+ * elsewhere; or the one that many share. */
 static bool is_mere_jump(const struct lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	if (p->jumps_to == NONE)
-		return false;
+		return p->is_shared_jump;
 	if (p->hook)
-		return x->is_met[piece] && x->s->at[first_place(x, p)].addr < p->start;
-	const struct flow_piece *to = &x->f->pieces[p->jumps_to];
-	return to->addr < p->addr && first_line(x, to) == first_line(x, p);
+		return x->is_met[piece] && x->s->at[first_place(x, piece)].addr < p->start;
+	return x->f->pieces[p->jumps_to].addr < p->addr &&
+	       first_line(x, p->jumps_to) == first_line(x, piece);
 }
 
-/* Pieces that control comes to from code of another line than theirs. */
-static void mark_met(struct lines *x)
+struct stretch {          /* of one file in a piece */
+	const char *file; /* NULL: none yet */
+	uint32_t last;    /* the highest line, as gcov sorts them */
+};
+
+static void add_end(struct lines *x, const struct stretch *s)
 {
-	for (size_t i = 0; i < x->f->n_edges; i++) {
-		const struct flow_edge *e = &x->f->edges[i];
-		const struct flow_piece *from = &x->f->pieces[e->from];
-		symid last = symbols_find(x->s, from->end - 1);
-		uint32_t line = last == NONE ? NONE : x->line_of[last];
-		x->is_met[e->to] |= line != first_line(x, &x->f->pieces[e->to]);
-	}
+	if (!s->file)
+		return;
+	uint32_t part = x->part_of[s->last];
+	vec_push(&x->ends, ((struct end){ .part = part }));
+	x->parts.at[part].ends_some = true;
 }
 
-/* Each line of it once. It ends with the one of the highest number, as gcov sorts them. */
-static void add_piece(struct lines *x, uint32_t first_part, uint32_t piece)
+/* Each line of a block once. */
+static void add_place(struct lines *x, struct stretch *s, uint32_t first_part, uint32_t block,
+		      symid id, uint64_t passed)
+{
+	const char *file = x->s->at[id].file;
+	uint32_t line = x->line_of[id];
+	struct part *part = line == NONE ? NULL : part_at(x, first_part, line);
+
+	if (!part || part->seen_in == block)
+		return;
+	add_to_part(x, part, block, x->s->at[id].addr, passed);
+	if (s->file != file)
+		add_end(x, s);
+	s->last = s->file == file && line < s->last ? s->last : line;
+	s->file = file;
+}
+
+static void add_piece(struct lines *x, struct stretch *s, uint32_t first_part, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
-	symid first = first_place(x, p);
-	uint32_t last = NONE;
-	const char *file = NULL;
+	symid first = first_place(x, piece);
 
-	x->last[piece] = NONE;
 	if (first == NONE || is_mere_jump(x, piece))
 		return;
 	x->at[x->line_of[first]].starts_block |= p->hook != 0;
-	for (symid i = first; i < x->s->n && x->s->at[i].addr < p->end; i++) {
-		uint32_t line = x->line_of[i];
-		struct part *part = line == NONE ? NULL : part_at(x, first_part, line);
-		if (!part || part->seen_in == piece)
-			continue;
-		add_to_part(x, part, piece, x->s->at[i].addr);
-		last = file == x->s->at[i].file && line < last ? last : line;
-		file = x->s->at[i].file;
-	}
-	x->last[piece] = x->part_of[last];
-	x->parts.at[x->last[piece]].ends_some = true;
+	for (symid i = first; i < x->s->n && x->s->at[i].addr < p->end; i++)
+		add_place(x, s, first_part, x->block_of[piece], i, p->passed);
 }
 
+/* The first block of a function has the line of its head, too. */
 static void add_pieces(struct lines *x)
 {
+	struct stretch s = { 0 };
 	uint32_t first_part = 0;
+	symid head = NONE;
+
 	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
-		if (x->f->pieces[i].is_entry)
+		const struct flow_piece *p = &x->f->pieces[i];
+		if (x->block_of[i] == i) {
+			add_end(x, &s);
+			s = (struct stretch){ 0 };
+			x->first_end[i] = (uint32_t)x->ends.n;
+		}
+		if (p->is_entry) {
 			first_part = (uint32_t)x->parts.n;
-		add_piece(x, first_part, i);
+			head = first_place(x, i);
+		} else if (p->hook && head != NONE) {
+			add_place(x, &s, first_part, i, head, UINT64_MAX);
+			head = NONE;
+		}
+		add_piece(x, &s, first_part, i);
 	}
+	add_end(x, &s);
 }
 
 /* ---- edges within a part ---- */
 
-static uint32_t part_within(const struct lines *x, const struct flow_edge *e)
+static size_t end_of_ends(const struct lines *x, uint32_t block)
 {
-	return x->last[e->from] == x->last[e->to] ? x->last[e->to] : NONE;
+	for (uint32_t i = block + 1; i < x->f->n_pieces; i++)
+		if (x->block_of[i] == i)
+			return x->first_end[i];
+	return x->ends.n;
+}
+
+static bool counts_for(const struct lines *x, uint32_t block, uint32_t part)
+{
+	size_t end = end_of_ends(x, block);
+	for (size_t i = x->first_end[block]; i < end; i++)
+		if (x->ends.at[i].part == part)
+			return true;
+	return false;
+}
+
+/* Adds each edge within a part to those of it in inner[], or, if that is NULL, only counts them. */
+static void add_inner(struct lines *x, uint32_t *inner)
+{
+	for (uint32_t i = 0; i < x->n_edges; i++) {
+		const struct flow_edge *e = &x->edges[i];
+		size_t end = end_of_ends(x, e->to);
+		for (size_t k = x->first_end[e->to]; k < end; k++) {
+			struct part *part = &x->parts.at[x->ends.at[k].part];
+			if (!counts_for(x, e->from, x->ends.at[k].part))
+				continue;
+			if (inner)
+				inner[part->first + part->n] = i;
+			part->n++;
+		}
+	}
 }
 
 static void group_edges(struct lines *x)
 {
-	const struct flow *f = x->f;
 	uint32_t first = 0;
 
-	for (size_t i = 0; i < f->n_edges; i++) {
-		uint32_t part = part_within(x, &f->edges[i]);
-		if (part != NONE)
-			x->parts.at[part].n++;
-	}
+	add_inner(x, NULL);
 	for (size_t i = 0; i < x->parts.n; i++) {
 		x->parts.at[i].first = first;
 		first += x->parts.at[i].n;
 		x->parts.at[i].n = 0;
 	}
 	x->inner = xrealloc(NULL, first + 1, sizeof(*x->inner));
-	for (size_t i = 0; i < f->n_edges; i++) {
-		uint32_t part = part_within(x, &f->edges[i]);
-		if (part != NONE)
-			x->inner[x->parts.at[part].first + x->parts.at[part].n++] = (uint32_t)i;
-	}
+	add_inner(x, x->inner);
 }
 
 /* ---- ways into a part ---- */
 
-struct ways {                     /* into a piece */
-	uint64_t within, outside; /* from pieces of the same part, and from others */
-	bool within_unknown, outside_unknown;
-};
-
-static struct ways *sum_ways(const struct lines *x)
+static void add_way(const struct lines *x, struct end *to, const struct flow_edge *e)
 {
-	const struct flow *f = x->f;
-	struct ways *ways = xalloc((f->n_pieces + 1) * sizeof(*ways));
-
-	for (size_t i = 0; i < f->n_edges; i++) {
-		const struct flow_edge *e = &f->edges[i];
-		struct ways *w = &ways[e->to];
-		if (part_within(x, e) != NONE) {
-			w->within = add(w->within, e->count);
-			w->within_unknown |= !e->is_known;
-		} else {
-			w->outside = add(w->outside, e->count);
-			w->outside_unknown |= !e->is_known;
-		}
+	if (counts_for(x, e->from, to->part)) {
+		to->within = add(to->within, e->count);
+		to->within_unknown |= !e->is_known;
+	} else {
+		to->outside = add(to->outside, e->count);
+		to->outside_unknown |= !e->is_known;
 	}
-	return ways;
 }
 
 /* Either all ways in are known, or what is left of the piece's count tells. */
-static void add_ways(struct part *s, const struct flow_piece *p, const struct ways *w)
+static void enter_part(struct part *s, const struct flow_piece *p, const struct end *w)
 {
 	if (!p->enters_unseen && !w->outside_unknown)
 		s->entered = add(s->entered, w->outside);
@@ -211,30 +338,37 @@ static void add_ways(struct part *s, const struct flow_piece *p, const struct wa
 
 static void enter_parts(struct lines *x)
 {
-	struct ways *ways = sum_ways(x);
-	for (size_t i = 0; i < x->f->n_pieces; i++)
-		if (x->last[i] != NONE)
-			add_ways(&x->parts.at[x->last[i]], &x->f->pieces[i], &ways[i]);
-	free(ways);
+	for (size_t i = 0; i < x->n_edges; i++) {
+		uint32_t to = x->edges[i].to;
+		size_t end = end_of_ends(x, to);
+		for (size_t k = x->first_end[to]; k < end; k++)
+			add_way(x, &x->ends.at[k], &x->edges[i]);
+	}
+	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
+		size_t end = x->block_of[i] == i ? end_of_ends(x, i) : 0;
+		for (size_t k = x->first_end[i]; k < end; k++)
+			enter_part(&x->parts.at[x->ends.at[k].part], &x->f->pieces[i],
+				   &x->ends.at[k]);
+	}
 }
 
 /* ---- loops on a line ---- */
 
 struct loop_search {
-	const struct flow *f;
-	const uint32_t *edges; /* of the part, by `from` */
+	const struct flow_edge *all;
+	const uint32_t *edges; /* in all[]: of the part, by `from` */
 	uint32_t n;
 	uint64_t *left; /* [n]: not yet part of a loop */
 	uint32_t *path; /* [n] indexes into edges[] */
 	uint8_t *done;  /* [n]: no loop is reached by this edge */
 };
 
-static uint32_t first_from(const struct loop_search *l, uint32_t piece)
+static uint32_t first_from(const struct loop_search *l, uint32_t block)
 {
 	uint32_t low = 0, high = l->n;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		if (l->f->edges[l->edges[mid]].from < piece)
+		if (l->all[l->edges[mid]].from < block)
 			low = mid + 1;
 		else
 			high = mid;
@@ -245,9 +379,8 @@ static uint32_t first_from(const struct loop_search *l, uint32_t piece)
 /* The next edge from where edge `k` leads that may be part of a loop, or NONE. */
 static uint32_t next_edge(const struct loop_search *l, uint32_t k)
 {
-	uint32_t piece = l->f->edges[l->edges[k]].to;
-	for (uint32_t i = first_from(l, piece); i < l->n && l->f->edges[l->edges[i]].from == piece;
-	     i++)
+	uint32_t block = l->all[l->edges[k]].to;
+	for (uint32_t i = first_from(l, block); i < l->n && l->all[l->edges[i]].from == block; i++)
 		if (l->left[i] && !l->done[i])
 			return i;
 	return NONE;
@@ -260,9 +393,9 @@ static bool find_loop(struct loop_search *l, uint32_t start, uint32_t *from, uin
 
 	l->path[depth++] = start;
 	while (depth) {
-		uint32_t piece = l->f->edges[l->edges[l->path[depth - 1]]].to;
+		uint32_t block = l->all[l->edges[l->path[depth - 1]]].to;
 		for (uint32_t i = 0; i < depth; i++) {
-			if (l->f->edges[l->edges[l->path[i]]].from != piece)
+			if (l->all[l->edges[l->path[i]]].from != block)
 				continue;
 			*from = i;
 			*end = depth;
@@ -303,7 +436,7 @@ static uint64_t take_loops(struct loop_search *l, unsigned *found)
 /* False: there are too many loops, or some of edges that are not known. */
 static bool count_loops(const struct lines *x, const struct part *s, uint64_t *ret)
 {
-	struct loop_search l = { .f = x->f, .edges = x->inner + s->first, .n = s->n };
+	struct loop_search l = { .all = x->edges, .edges = x->inner + s->first, .n = s->n };
 	bool is_known = true;
 	unsigned found = 0;
 
@@ -316,9 +449,9 @@ static bool count_loops(const struct lines *x, const struct part *s, uint64_t *r
 	l.path = xalloc((l.n + 1) * sizeof(*l.path));
 	l.done = xalloc(l.n);
 	for (uint32_t i = 0; i < l.n; i++)
-		is_known &= x->f->edges[l.edges[i]].is_known;
+		is_known &= x->edges[l.edges[i]].is_known;
 	for (uint32_t i = 0; i < l.n; i++)
-		l.left[i] = is_known ? x->f->edges[l.edges[i]].count : 1;
+		l.left[i] = is_known ? x->edges[l.edges[i]].count : 1;
 	*ret = take_loops(&l, &found);
 	free(l.left);
 	free(l.path);
@@ -372,12 +505,16 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	struct lines x = { .f = f, .s = s, .line_of = line_of };
 
 	x.at = xalloc((n + 1) * sizeof(*x.at));
-	x.last = xrealloc(NULL, f->n_pieces + 1, sizeof(*x.last));
+	x.first_end = xalloc((f->n_pieces + 1) * sizeof(*x.first_end));
 	x.is_met = xalloc(f->n_pieces + 1);
+	x.is_one_of = xalloc(f->n_pieces + 1);
+	x.is_reached = xalloc(f->n_pieces + 1);
 	x.part_of = xrealloc(NULL, n + 1, sizeof(*x.part_of));
 	memset(x.part_of, 0xff, n * sizeof(*x.part_of));
+	x.block_of = xalloc((f->n_pieces + 1) * sizeof(*x.block_of));
 	mark_measured(&x, n);
 	mark_met(&x);
+	find_blocks(&x);
 	add_pieces(&x);
 	group_edges(&x);
 	enter_parts(&x);
@@ -387,8 +524,13 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 		count_part(&x, &x.parts.at[i]);
 	vec_free(&x.parts);
 	free(x.inner);
-	free(x.last);
+	free(x.block_of);
+	free(x.edges);
+	vec_free(&x.ends);
+	free(x.first_end);
 	free(x.is_met);
+	free(x.is_one_of);
+	free(x.is_reached);
 	free(x.part_of);
 	return x.at;
 }

@@ -15,8 +15,6 @@ static const struct selection *selection_of(const struct callgraph_opts *o)
 static double smaller(double a, double b) { return a < b ? a : b; }
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* ---- as it was measured ---- */
-
 /* Where bin i of a histogram starts, in bytes from its low end. The kernel-less profil() of the C
  * library finds the bin of a program counter as ((pc - low) / 2 * scale) >> 16 with a scale that
  * monstartup() computes in single precision and cuts to an integer (glibc gmon/gmon.c,
@@ -45,7 +43,7 @@ static double bin_edge(const struct bins *b, const struct histogram *h, uint32_t
 	return (double)h->low + smaller(edge, (double)(h->high - h->low));
 }
 
-static void credit_bins(struct callgraph *g, const struct histogram *h, const struct selection *sel)
+void histogram_credit(struct callgraph *g, const struct histogram *h, const struct selection *sel)
 {
 	const struct symbols *s = g->symbols;
 	struct bins b = bins_of(h);
@@ -74,67 +72,30 @@ static void credit_bins(struct callgraph *g, const struct histogram *h, const st
 	}
 }
 
-/* ---- as GNU gprof 2.40 does it ---- */
-
-/* In units of two bytes; bins have the first histogram's width; bin edges are cut to units, but the
- * width that credit is divided by is not; the last symbol gets nothing, as its upper end is read
- * from memory that was never set (zero in a fresh heap). What is left out of the flat profile is
- * left out of the graph, too. */
-static void credit_bins_gnu(struct callgraph *g, const struct histogram *h, double scale,
-			    const struct selection *sel)
+double histogram_bin_bytes(const struct histogram *first)
 {
-	const struct symbols *s = g->symbols;
-	uint64_t base = h->low / 2;
-	size_t k = 0;
-
-	for (size_t i = 0; i < h->n_hits; i++) {
-		uint32_t bin = h->hits[i].bin;
-		uint64_t low = base + (uint64_t)(scale * bin);
-		uint64_t high = base + (uint64_t)(scale * ((uint64_t)bin + 1));
-		double count = (double)h->hits[i].count;
-		g->total += count;
-		while (k + 1 < s->n && s->at[k + 1].addr / 2 <= low)
-			k++;
-		for (size_t j = k; j + 1 < s->n && s->at[j].addr / 2 <= high; j++) {
-			uint64_t from = s->at[j].addr / 2, to = s->at[j + 1].addr / 2;
-			if (from < low)
-				from = low;
-			if (to > high)
-				to = high;
-			if (to <= from)
-				continue;
-			double credit = (double)(to - from) * count / scale;
-			if (selection_wants(sel, SEL_INCL_FLAT, (symid)j))
-				g->nodes[j].self += credit;
-			else
-				g->total -= credit;
-		}
-	}
+	return first->n ? (double)(first->high - first->low) / first->n : 0;
 }
 
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o)
 {
-	g->rate = o->gnu ? 0 : 1;
+	const struct credit_rules *rules = &callgraph_rules_of(o)->credit;
+	uint32_t unknown_rate = rules->bare_rate ? 0 : 1;
+
+	g->rate = unknown_rate;
 	strcpy(g->dimension, "seconds");
 	g->abbrev = 's';
 	if (!p->n_histograms)
 		return;
 
 	const struct histogram *first = &p->histograms[0];
-	double units = (double)((first->high - first->low) / 2) / first->n;
-	g->rate = o->gnu || first->rate ? first->rate : 1;
+	g->rate = first->rate ? first->rate : unknown_rate;
 	memcpy(g->dimension, first->dimension, sizeof(g->dimension));
 	g->abbrev = first->abbrev;
-	g->bin_bytes = o->gnu     ? 2 * units
-		       : first->n ? (double)(first->high - first->low) / first->n
-				  : 0;
-	for (size_t i = 0; i < p->n_histograms; i++) {
-		if (o->gnu)
-			credit_bins_gnu(g, &p->histograms[i], units, selection_of(o));
-		else
-			credit_bins(g, &p->histograms[i], selection_of(o));
-	}
+	g->bin_bytes = rules->bin_bytes(first);
+	for (size_t i = 0; i < p->n_histograms; i++)
+		rules->credit(g, &p->histograms[i], selection_of(o));
 	if (o->consume)
 		profile_release_hits(o->consume);
 }

@@ -17,8 +17,14 @@ struct function {           /* by fkey */
 	bool passes, on_way, is_done;
 };
 
+struct run { /* of a frame: fkeys[first .. first + n), outermost first */
+	uint32_t first, n;
+};
+
 struct passing {
 	struct hists_private *h;
+	struct run *runs; /* [frame]: as far as stacks with samples have it */
+	VEC(uint32_t) fkeys;
 	struct function *functions;
 	uint32_t *innermost; /* [stack]: fkey of the innermost function there or above; NONE */
 	uint64_t *below;     /* [stack] */
@@ -29,6 +35,26 @@ static void sum_stacks(struct passing *p)
 	const struct samples *s = &p->h->hists.profile->samples;
 	for (size_t i = s->n_stacks; i-- > 1;) /* a caller's number is smaller */
 		p->below[s->stacks[i].caller] += p->below[i];
+}
+
+/* Of frames on stacks with samples; those that are left out have none. */
+static void find_runs(struct passing *p)
+{
+	struct hists_private *h = p->h;
+	const struct samples *s = &h->hists.profile->samples;
+	bool *used = xalloc(s->n_frames + 1);
+	p->runs = xalloc((s->n_frames + 1) * sizeof(*p->runs));
+	for (size_t i = 1; i < s->n_stacks; i++)
+		used[s->stacks[i].frame] |= p->below[i] > 0;
+	for (frameid f = 0; f < s->n_frames; f++) {
+		if (!used[f] || hists_leaves_out(h, f))
+			continue;
+		const struct frame_hops hops = *hists_hops(h, f);
+		p->runs[f] = (struct run){ (uint32_t)p->fkeys.n, hops.n };
+		for (uint32_t k = 0; k < hops.n; k++)
+			vec_push(&p->fkeys, h->hops.at[h->hop_lists.at[hops.first + k]].fkey);
+	}
+	free(used);
 }
 
 /* Whoever has more than half of the weight is left over in the end. */
@@ -54,16 +80,12 @@ static void for_each_call(struct passing *p,
 			  void (*call)(struct function *f, uint32_t callee, uint64_t weight),
 			  bool first_time)
 {
-	struct hists_private *h = p->h;
-	const struct samples *s = &h->hists.profile->samples;
+	const struct samples *s = &p->h->hists.profile->samples;
 	for (size_t i = 1; i < s->n_stacks; i++) {
 		uint32_t caller = p->innermost[s->stacks[i].caller];
-		p->innermost[i] = caller;
-		if (!p->below[i] || hists_leaves_out(h, s->stacks[i].frame))
-			continue;
-		const struct frame_hops hops = *hists_hops(h, s->stacks[i].frame);
-		for (uint32_t k = 0; k < hops.n; k++) {
-			uint32_t f = h->hops.at[h->hop_lists.at[hops.first + k]].fkey;
+		struct run run = p->below[i] ? p->runs[s->stacks[i].frame] : (struct run){ 0 };
+		for (uint32_t k = run.first; k < run.first + run.n; k++) {
+			uint32_t f = p->fkeys.at[k];
 			if (first_time)
 				p->functions[f].weight += p->below[i];
 			if (caller != NONE)
@@ -97,9 +119,7 @@ void hists_find_passing(struct hists_private *h)
 	const struct samples *s = &h->hists.profile->samples;
 	struct passing p = { .h = h, .below = h->weight_of };
 	sum_stacks(&p);
-	for (size_t i = 1; i < s->n_stacks; i++)
-		if (p.below[i] && !hists_leaves_out(h, s->stacks[i].frame))
-			hists_hops(h, s->stacks[i].frame); /* from here on there are no new ones */
+	find_runs(&p);
 	size_t n = h->fkeys.n;
 	p.functions = xalloc((n + 1) * sizeof(*p.functions));
 	p.innermost = xalloc((s->n_stacks + 1) * sizeof(*p.innermost));
@@ -120,6 +140,8 @@ void hists_find_passing(struct hists_private *h)
 		h->targets[i] = p.functions[i].passes ? p.functions[i].target : NONE;
 	free(p.functions);
 	free(p.innermost);
+	free(p.runs);
+	vec_free(&p.fkeys);
 }
 
 /* Not what stands for callers that are missing: "[cut]", "[unknown]". Functions that only have an

@@ -11,6 +11,7 @@
 
 #include "analysis/private.h"
 #include "base/map64.h"
+#include "base/vec.h"
 #include "paths/path_tree.h"
 
 struct stack_paths {
@@ -53,19 +54,29 @@ static bool is_hook(const struct symbols *s, symid owner)
 	return s->opts.lines && !strncmp(s->at[owner].name, hook, sizeof(hook) - 1);
 }
 
+/* [n_frames]: whether samples were taken in it. */
+static bool *find_leaves(const struct samples *s)
+{
+	bool *is_leaf = xalloc(s->n_frames + 1);
+	for (size_t i = 0; i < s->n; i++)
+		is_leaf[s->stacks[s->at[i].stack].frame] = true;
+	return is_leaf;
+}
+
 /* What each frame is as a caller, a function, and where a sample is in it, which may be less than
- * one; both [n_frames]. False if these are the same. */
+ * one; both [n_frames]. False if these are the same wherever samples were taken. */
 static bool find_owners(const struct symbols *s, const struct callgraph_opts *o, symid *callers,
 			symid *leaves)
 {
-	bool differ = false;
+	bool differ = false, *is_leaf = find_leaves(o->samples);
 	callers[0] = leaves[0] = NONE;
 	for (size_t i = 1; i < o->samples->n_frames; i++) {
 		symid place = program_place(o->program, (frameid)i);
 		callers[i] = function_of(s, place);
 		leaves[i] = is_hook(s, s->at[place].owner) ? NONE : s->at[place].owner;
-		differ |= callers[i] != leaves[i];
+		differ |= is_leaf[i] && callers[i] != leaves[i];
 	}
+	free(is_leaf);
 	return differ;
 }
 
@@ -116,7 +127,7 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 			      const struct stack_paths *p)
 {
 	const struct selection *sel = o->selection ? o->selection : &everything;
-	const struct path_weight *own = p->weights.own;
+	const struct path_own *own = p->weights.own;
 
 	describe_unit(g, o->samples);
 	g->outside += own[0].sum;
@@ -163,7 +174,7 @@ struct met_cycle {
 	symid last;     /* the innermost of them */
 };
 
-struct visited {    /* of a node, until it is left */
+struct visited {    /* of a node of the path that is looked at */
 	arcid arc;  /* NONE: from the root */
 	symid last; /* of its cycle: the member before it */
 	bool again;
@@ -173,7 +184,7 @@ struct measuring {
 	struct callgraph *g;
 	const struct stack_paths *paths;
 	struct map64 arcs;        /* MAP64_PAIR(from, to) -> arcid */
-	struct visited *visited;  /* [nodes] */
+	VEC(struct visited) path; /* the innermost node last */
 	struct met_arc *arc_met;  /* [arcs] */
 	uint32_t *met;            /* [symbols] */
 	struct met_cycle *cycles; /* [cycles + 1] */
@@ -190,16 +201,17 @@ static void charge(struct cg_time *t, double own, double all)
 	t->child += child > all * 1e-12 ? child : 0; /* else rounding */
 }
 
+static struct visited *innermost(struct measuring *m) { return &m->path.at[m->path.n - 1]; }
+
 /* Calls and functions count where they are outermost on their path. */
 static void enter_call(struct measuring *m, pathid node)
 {
 	const struct path_node *at = &m->paths->tree->nodes[node];
 	const struct path_weight *below = &m->paths->weights.below[node];
-	struct visited *v = &m->visited[node];
+	struct visited *v = innermost(m);
 
 	if (!m->met[at->place]++)
 		m->inclusive[at->place] += below->sum;
-	v->arc = NONE;
 	if (!at->caller) {
 		m->entered = m->own[at->place];
 		return;
@@ -214,7 +226,7 @@ static void leave_call(struct measuring *m, pathid node)
 {
 	const struct path_node *at = &m->paths->tree->nodes[node];
 	const struct path_weight *below = &m->paths->weights.below[node];
-	arcid arc = m->visited[node].arc;
+	arcid arc = innermost(m)->arc;
 
 	m->met[at->place]--;
 	if (!at->caller)
@@ -234,7 +246,7 @@ static void enter_cycle(struct measuring *m, pathid node, uint32_t cycle)
 	const struct path_weight *below = &m->paths->weights.below[node];
 	struct met_cycle *met = &m->cycles[cycle];
 	struct cg_cycle *c = &m->g->cycles[cycle - 1];
-	struct visited *v = &m->visited[node];
+	struct visited *v = innermost(m);
 
 	v->last = met->last;
 	v->again = met->n && met->last != place && m->met[place] > 1;
@@ -247,9 +259,9 @@ static void enter_cycle(struct measuring *m, pathid node, uint32_t cycle)
 	met->last = place;
 }
 
-static void leave_cycle(struct measuring *m, pathid node, uint32_t cycle)
+static void leave_cycle(struct measuring *m, uint32_t cycle)
 {
-	const struct visited *v = &m->visited[node];
+	const struct visited *v = innermost(m);
 	m->cycles[cycle].n--;
 	m->cycles[cycle].again -= v->again;
 	m->cycles[cycle].last = v->last;
@@ -261,6 +273,7 @@ static void enter(pathid node, void *arg)
 	symid place = m->paths->tree->nodes[node].place;
 	uint32_t cycle = m->g->nodes[place].cycle;
 
+	vec_push(&m->path, ((struct visited){ .arc = NONE }));
 	enter_call(m, node);
 	if (cycle)
 		enter_cycle(m, node, cycle);
@@ -274,13 +287,13 @@ static void leave(pathid node, void *arg)
 
 	leave_call(m, node);
 	if (cycle)
-		leave_cycle(m, node, cycle);
+		leave_cycle(m, cycle);
+	m->path.n--;
 }
 
 static void begin(struct measuring *m, struct callgraph *g, const struct stack_paths *p)
 {
 	*m = (struct measuring){ .g = g, .paths = p };
-	m->visited = xalloc(p->tree->n * sizeof(*m->visited));
 	m->arc_met = xalloc(g->n_arcs * sizeof(*m->arc_met));
 	m->met = xalloc(g->n_symbols * sizeof(*m->met));
 	m->cycles = xalloc((g->n_cycles + 1) * sizeof(*m->cycles));
@@ -296,7 +309,7 @@ static void begin(struct measuring *m, struct callgraph *g, const struct stack_p
 static void end(struct measuring *m)
 {
 	map64_free(&m->arcs);
-	free(m->visited);
+	vec_free(&m->path);
 	free(m->arc_met);
 	free(m->met);
 	free(m->cycles);
@@ -320,7 +333,7 @@ static void settle(struct callgraph *g, const double *inclusive)
 						 .child = n->child,
 						 .calls = (double)n->sharing_calls,
 						 .wanted = true };
-		g->part[i] = (struct cg_part){ .fraction = 1, .shown = true };
+		g->part[i] = (struct cg_part){ .fraction = 1, .cycle = n->cycle, .shown = true };
 		g->shown_total += n->self;
 	}
 	for (size_t c = 0; c < g->n_cycles; c++) {

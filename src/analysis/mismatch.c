@@ -43,12 +43,26 @@ static const char *data_name(const struct check *p)
 
 static bool near(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) < ROUNDING; }
 
-/* Some runtimes (ours) begin where code does and not with the headers in front of it: no function
- * is missing then. */
-static bool has_all_code(const struct histogram *h, const struct address_range *r,
-			 const struct symbols *s)
+/* Where the segment ends that the code ends in: constants may follow. */
+static uint64_t segment_end(struct object_file *o, uint64_t code_end)
 {
-	return near(h->high, r->high) && h->low > r->low && s && s->n && h->low <= s->at[0].addr;
+	size_t n;
+	const struct object_segment *s = object_segments(o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (code_end > s[i].addr && code_end - s[i].addr <= s[i].file_size)
+			return s[i].addr + s[i].file_size;
+	return code_end;
+}
+
+/* Some runtimes (ours) know of segments alone. They begin where code does and not with the headers
+ * in front of it, if these are in another one, and end with what is behind the code: no function is
+ * missing then. */
+static bool has_all_code(struct object_file *o, const struct histogram *h,
+			 const struct address_range *r, const struct symbols *s)
+{
+	bool begins =
+		near(h->low, r->low) || (h->low > r->low && s && s->n && h->low <= s->at[0].addr);
+	return begins && (near(h->high, r->high) || near(h->high, segment_end(o, r->high)));
 }
 
 static void check_range(struct check *p, const struct symbols *s)
@@ -58,7 +72,7 @@ static void check_range(struct check *p, const struct symbols *s)
 		return;
 	for (size_t i = 0; i < p->data->n_histograms; i++) {
 		const struct histogram *h = &p->data->histograms[i];
-		if ((near(h->low, r.low) && near(h->high, r.high)) || has_all_code(h, &r, s))
+		if (has_all_code(p->object, h, &r, s))
 			continue;
 		bool inside = h->low + ROUNDING > r.low && h->high < r.high + ROUNDING;
 		warn(p,

@@ -157,8 +157,8 @@ static void show_all(struct callgraph *g)
 
 /* ---- cycles as a whole ---- */
 
-/* A cycle that is only entered from outside the program inherits nothing from callers. GNU gprof
- * therefore does not list it; it is as real as its members. */
+/* A cycle that is only entered from outside the program inherits nothing from callers, and is as
+ * real as its members. */
 static void show_entered_cycle(const struct callgraph *g, struct cg_node *cycle)
 {
 	for (uint32_t k = 0; k < cycle->n_members; k++) {
@@ -169,11 +169,11 @@ static void show_entered_cycle(const struct callgraph *g, struct cg_node *cycle)
 	}
 }
 
-static void sum_cycles(struct callgraph *g, bool gnu)
+static void sum_cycles(struct callgraph *g, bool inherit)
 {
 	for (size_t c = 0; c < g->n_cycles; c++) {
 		struct cg_node *cycle = &g->nodes[g->n_symbols + c];
-		if (!gnu)
+		if (!inherit)
 			show_entered_cycle(g, cycle);
 		for (uint32_t k = 0; k < cycle->n_members; k++) {
 			const struct cg_node *member = &g->nodes[g->members[cycle->first_out + k]];
@@ -281,7 +281,7 @@ void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o)
 		flow_down(g, bottom_up, o->selection ? o->selection : &everything);
 	else
 		show_all(g);
-	sum_cycles(g, o->gnu);
+	sum_cycles(g, callgraph_rules_of(o)->cycles_inherit);
 	flow_up(g, bottom_up);
 	free(bottom_up);
 }

@@ -1,6 +1,7 @@
-/* diff.c - two profiles side by side. */
+/* diff.c - two profiles side by side, or two sets of recordings. */
 #include "report/diff.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/private.h"
@@ -36,93 +37,183 @@ static size_t n_runs(const struct samples *s)
 	return (size_t)last + 1;
 }
 
-static struct kin_error *open_side(struct kin_profile *p, struct diff_side *ret)
+static const char *started(const struct profile *p)
 {
-	const struct samples *s = &p->data->samples;
-	struct kin_report_opts opts = { .size = sizeof(opts), .columns = diff_columns };
-
-	*ret = (struct diff_side){ .n_runs = n_runs(s),
-				   .per_sample = weight_of_sample(s),
-				   .sampled = s->n && s->audit.duration_ns };
-	struct kin_error *err = kin_report(p, "flat", &opts, &ret->flat);
-	if (err || ret->n_runs == 1)
-		return err;
-	static const char *const of_runs[] = { "run", "name", "object", "self", "inclusive", NULL };
-	opts.by = "run";
-	opts.columns = of_runs;
-	return kin_report(p, "flat", &opts, &ret->by_run);
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (!strcmp(strtab_get(p->strings, p->facts[i].name), "started at"))
+			return strtab_get(p->strings, p->facts[i].value);
+	return NULL;
 }
 
-static void close_side(struct diff_side *s)
+/* ---- sides of several recordings ---- */
+
+struct build { /* of a program or library, on a side; owned */
+	char *path, *id;
+	bool after, same; /* same: it is on the other side, too */
+};
+
+struct kin_comparison {
+	struct kin_diff_opts o;
+	struct comparison *of;
+	VEC(char *) notes; /* of the profiles */
+	VEC(struct build) builds;
+};
+
+struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
 {
-	kin_table_free(s->flat);
-	kin_table_free(s->by_run);
+	struct kin_comparison *c = xalloc(sizeof(*c));
+	opts_copy(&c->o, sizeof(c->o), opts);
+	c->of = comparison_new(&(struct comparison_opts){ .inclusive = c->o.inclusive,
+							  .shares = c->o.shares,
+							  .paired = c->o.paired,
+							  .by_line = c->o.lines });
+	return c;
 }
 
-static void add_notes(const struct kin_profile *p, const char *which, struct kin_table *t)
+void kin_comparison_free(struct kin_comparison *c)
 {
-	for (size_t i = 0; i < p->notes.n; i++)
-		table_note(t, "%s: %s", which, p->notes.at[i]);
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->notes.n; i++)
+		free(c->notes.at[i]);
+	vec_free(&c->notes);
+	for (size_t i = 0; i < c->builds.n; i++) {
+		free(c->builds.at[i].path);
+		free(c->builds.at[i].id);
+	}
+	vec_free(&c->builds);
+	comparison_free(c->of);
+	free(c);
 }
 
-static const char *text_of(const struct kin_profile *p, strid id)
+/* Each once: recordings of a side have most in common. */
+static void take_notes(struct kin_comparison *c, const struct kin_profile *p, bool after)
 {
-	return strtab_get(p->data->strings, id);
+	for (size_t i = 0; i < p->notes.n; i++) {
+		char *note = xprintf("%s: %s", after ? "after" : "before", p->notes.at[i]);
+		bool is_new = true;
+		for (size_t k = 0; k < c->notes.n; k++)
+			is_new = is_new && strcmp(c->notes.at[k], note) != 0;
+		if (is_new)
+			vec_push(&c->notes, note);
+		else
+			free(note);
+	}
+}
+
+static void add_build(struct kin_comparison *c, const char *path, const char *id, bool after)
+{
+	bool same = false;
+	for (size_t i = 0; i < c->builds.n; i++) {
+		struct build *b = &c->builds.at[i];
+		if (strcmp(b->path, path) != 0 || strcmp(b->id, id) != 0)
+			continue;
+		if (b->after == after)
+			return;
+		b->same = same = true;
+	}
+	vec_push(&c->builds,
+		 ((struct build){ xprintf("%s", path), xprintf("%s", id), after, same }));
+}
+
+static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
+{
+	for (size_t i = 0; i < p->n_objects; i++)
+		if (p->objects[i].kind == OBJECT_ELF && p->objects[i].build_id)
+			add_build(c, strtab_get(p->strings, p->objects[i].path),
+				  strtab_get(p->strings, p->objects[i].build_id), after);
 }
 
 /* What was built again in between. */
-static void note_builds(const struct kin_profile *before, const struct kin_profile *after,
-			struct kin_table *t)
+static void note_builds(const struct kin_comparison *c, struct kin_table *t)
 {
-	for (size_t i = 0; i < after->data->n_objects; i++) {
-		const struct object *a = &after->data->objects[i];
-		bool same = !a->build_id || a->kind != OBJECT_ELF, other = false;
-		for (size_t k = 0; k < before->data->n_objects && !same; k++) {
-			const struct object *b = &before->data->objects[k];
-			if (!b->build_id ||
-			    strcmp(text_of(before, b->path), text_of(after, a->path)))
-				continue;
-			same = !strcmp(text_of(before, b->build_id), text_of(after, a->build_id));
-			other = !same;
-		}
-		if (other && !same)
+	for (size_t i = 0; i < c->builds.n; i++) {
+		const struct build *b = &c->builds.at[i];
+		bool again = false;
+		for (size_t k = 0; k < c->builds.n && b->after && !b->same; k++)
+			again |= !c->builds.at[k].after && !strcmp(c->builds.at[k].path, b->path);
+		if (again)
 			table_note(t,
 				   "%s is another build after than before: its functions are "
 				   "compared by name",
-				   text_of(after, a->path));
+				   b->path);
 	}
 }
+
+static struct kin_error *by_run(const struct kin_comparison *c, struct kin_profile *p,
+				struct kin_table **ret)
+{
+	static const char *const functions[] = {
+		"run", "name", "object", "self", "inclusive", NULL
+	};
+	static const char *const lines[] = { "run",       "name", "object", "self",
+					     "inclusive", "file", "line",   NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts),
+					.by = "run",
+					.columns = c->o.lines ? lines : functions };
+	return kin_report(p, c->o.lines ? "lines" : "flat", &opts, ret);
+}
+
+struct kin_error *kin_comparison_add(struct kin_comparison *c, bool after, struct kin_profile *p)
+{
+	const struct samples *s = &p->data->samples;
+	struct kin_report_opts opts = { .size = sizeof(opts),
+					.columns = c->o.lines ? comparison_line_columns
+							      : comparison_columns };
+	struct comparison_recording r = { .n_runs = n_runs(s),
+					  .per_sample = weight_of_sample(s),
+					  .sampled = s->n && s->audit.duration_ns,
+					  .started = started(p->data) };
+	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);
+	if (!err && r.n_runs > 1)
+		err = by_run(c, p, &r.by_run);
+	if (!err)
+		err = comparison_add(c->of, after ? REPEATS_AFTER : REPEATS_BEFORE, &r);
+	kin_table_free(r.flat);
+	kin_table_free(r.by_run);
+	take_notes(c, p, after);
+	take_builds(c, p->data, after);
+	return err;
+}
+
+struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_table **ret)
+{
+	struct kin_error *err = NULL;
+	for (int i = 0; i < REPEATS_SIDES && !err; i++)
+		if (!c->of->side[i].recordings.n)
+			err = err_new(KIN_ERROR_USAGE, "there is no recording %s",
+				      i == REPEATS_BEFORE ? "before" : "after");
+	if (!err)
+		err = comparison_finish(c->of);
+	if (err)
+		return err;
+	struct kin_table *t =
+		diff_report(c->of, &(struct diff_opts){ .all = c->o.all,
+							.limited = c->o.limited,
+							.limit = c->o.limit,
+							.min_share = c->o.min_share,
+							.detect = c->o.detect,
+							.by_percent = c->o.by_percent });
+	for (size_t i = 0; i < c->notes.n; i++)
+		table_note(t, "%s", c->notes.at[i]);
+	note_builds(c, t);
+	err = table_select(t, &(struct table_selection){ c->o.columns, c->o.sort }, ret);
+	if (err)
+		kin_table_free(t);
+	return err;
+}
+
+/* ---- */
 
 struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
 			   const struct kin_diff_opts *opts, struct kin_table **ret)
 {
-	struct kin_diff_opts o;
-	struct diff_side sides[2] = { 0 };
-	struct kin_table *t = NULL;
-	opts_copy(&o, sizeof(o), opts);
-	struct kin_error *err = open_side(before, &sides[0]);
+	struct kin_comparison *c = kin_comparison_new(opts);
+	struct kin_error *err = kin_comparison_add(c, false, before);
 	if (!err)
-		err = open_side(after, &sides[1]);
+		err = kin_comparison_add(c, true, after);
 	if (!err)
-		err = diff_report(&sides[0], &sides[1],
-				  &(struct diff_opts){ .inclusive = o.inclusive,
-						       .shares = o.shares,
-						       .all = o.all,
-						       .limited = o.limited,
-						       .limit = o.limit,
-						       .min_share = o.min_share },
-				  &t);
-	close_side(&sides[0]);
-	close_side(&sides[1]);
-	if (!err) {
-		add_notes(before, "before", t);
-		add_notes(after, "after", t);
-		note_builds(before, after, t);
-	}
-	if (err)
-		return err;
-	err = table_select(t, &(struct table_selection){ o.columns, o.sort }, ret);
-	if (err)
-		kin_table_free(t);
+		err = kin_comparison_table(c, ret);
+	kin_comparison_free(c);
 	return err;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "formats/formats.h"
 #include "input/paths.h"
 #include "object/probe.h"
 
@@ -72,12 +73,24 @@ static bool is_perf_folder(const char *path)
 	return inside;
 }
 
+static bool is_named_recording(const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; all_formats[i]; i++) {
+		const char *usual = all_formats[i]->recording;
+		size_t k = usual ? strlen(usual) : 0;
+		if (usual && (usual[0] == '.' ? n > k && !strcmp(name + n - k, usual)
+					      : !strcmp(name, usual)))
+			return true;
+	}
+	return false;
+}
+
 static bool is_recording(const char *path, const char *name)
 {
 	struct stat st;
-	size_t n = strlen(name);
-	bool named = (n > 4 && !strcmp(name + n - 4, ".kin")) || !strcmp(name, "perf.data");
-	return named && !stat(path, &st) && (S_ISREG(st.st_mode) || is_perf_folder(path));
+	return is_named_recording(name) && !stat(path, &st) &&
+	       (S_ISREG(st.st_mode) || is_perf_folder(path));
 }
 
 /* Recordings are not parts of one whole, as the files of one run are: the last one is meant. */

@@ -22,8 +22,13 @@ struct view { /* places and times; made when first asked for */
 	struct symbols *symbols;
 	struct callgraph *graph;
 	/* Where the data is of several objects, or has stacks; else NULL. */
-	struct program *program; /* owns symbols */
+	struct program *program; /* the profile's; owns symbols */
 	struct profile *flat;    /* what analyses are made of, instead of the data itself */
+};
+
+struct named_program { /* the names of all objects, as one way of naming has them */
+	struct program_opts opts;
+	struct program *program;
 };
 
 struct kin_profile {
@@ -38,6 +43,8 @@ struct kin_profile {
 	bool sought_program; /* so there is no use in seeking it again */
 	bool is_its_program; /* nothing tells that the data is of another one than `object` */
 	struct view views[N_VIEWS];
+	struct program_files *files; /* of all programs; NULL: none was opened yet */
+	VEC(struct named_program) programs;
 	/* notes: those of the doubts that each report of it has to say. */
 	VEC(char *) warnings, doubts, notes, hints;
 	char *origin; /* of names that are not out of the files that ran; NULL: there are none */
@@ -75,6 +82,11 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
  * names to what has none. To be asked again
  * when a report is through, as much is read only when it is needed. */
 void profile_hear(struct kin_profile *p, struct program *g);
+
+/* The program with these names: made once, and the profile's. */
+struct program *profile_program(struct kin_profile *p, const struct program_opts *opts);
+/* As profile_hear(), of all its programs. */
+void profile_hear_all(struct kin_profile *p);
 
 /* What could not be read of the program (object_trouble), told once. */
 MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);

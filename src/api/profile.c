@@ -26,9 +26,12 @@ void profile_unref(void *profile)
 		callgraph_free(p->views[i].graph);
 		if (!p->views[i].program)
 			symbols_free(p->views[i].symbols);
-		program_free(p->views[i].program);
 		profile_free(p->views[i].flat);
 	}
+	for (size_t i = 0; i < p->programs.n; i++)
+		program_free(p->programs.at[i].program);
+	vec_free(&p->programs);
+	program_files_free(p->files);
 	for (size_t i = 0; i < p->warnings.n; i++)
 		free(p->warnings.at[i]);
 	vec_free(&p->warnings);
@@ -140,6 +143,35 @@ void profile_hear(struct kin_profile *p, struct program *g)
 	}
 }
 
+void profile_hear_all(struct kin_profile *p)
+{
+	for (size_t i = 0; i < p->programs.n; i++)
+		profile_hear(p, p->programs.at[i].program);
+}
+
+/* ---- programs ---- */
+
+static bool are_alike(const struct program_opts *a, const struct program_opts *b)
+{
+	return a->lines == b->lines && a->no_inlines == b->no_inlines &&
+	       a->group_unknown == b->group_unknown && a->style == b->style;
+}
+
+struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)
+{
+	for (size_t i = 0; i < p->programs.n; i++)
+		if (are_alike(&p->programs.at[i].opts, opts))
+			return p->programs.at[i].program;
+	if (!p->files)
+		p->files = program_files_new(p->data);
+	struct program_opts o = *opts;
+	o.files = p->files;
+	struct program *g = program_new(p->data, p->object, &o);
+	vec_push(&p->programs, ((struct named_program){ o, g }));
+	profile_hear(p, g);
+	return g;
+}
+
 /* ---- views ---- */
 
 static bool has_many_objects(const struct profile *p)
@@ -168,10 +200,9 @@ static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind
 	opts.lines = kind == VIEW_LINES;
 	opts.no_inlines = kind != VIEW_EXPANDED;
 	opts.group_unknown = true;
-	v->program = program_new(p->data, p->object, &opts);
+	v->program = profile_program(p, &opts);
 	v->symbols = program_symbols(v->program);
 	v->flat = program_flatten(v->program, p->data);
-	profile_hear(p, v->program);
 	return NULL;
 }
 
@@ -256,8 +287,7 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	free(found);
 	if (err)
 		return err;
-	p->target.is_64bit = object_is_64bit(p->object);
-	p->target.big_endian = object_big_endian(p->object);
+	p->target = input_target_of(p->object);
 	return NULL;
 }
 
@@ -364,7 +394,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			.target = p->target,
 			.symfs = o->symfs,
 			.details = o->details,
-			.trace_fields = o->trace_fields || o->details,
+			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};
 		how.branches = o->branches               ? INPUT_BRANCHES

@@ -129,30 +129,6 @@ static bool misses_parallelism(const struct profile *p, const struct kin_hists_o
 	return asked;
 }
 
-/* The program of a report that has one of its own. */
-struct named {
-	struct kin_profile *profile;
-	struct program *program;
-};
-
-static void free_named(void *what)
-{
-	struct named *n = what;
-	profile_hear(n->profile, n->program);
-	program_free(n->program);
-	profile_unref(n->profile);
-	free(n);
-}
-
-static struct named *named_new(struct kin_profile *p, const struct program_opts *opts)
-{
-	struct named *n = xalloc(sizeof(*n));
-	*n = (struct named){ p, program_new(p->data, p->object, opts) };
-	profile_ref(p);
-	profile_hear(p, n->program);
-	return n;
-}
-
 /* With names as the report wants them: those of the other reports put unnamed code together. */
 static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
 					const struct asked *a, struct kin_table **ret)
@@ -162,19 +138,14 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
 	if (any && a->opts.hists_style && a->opts.hists_style->names)
 		opts.style = a->opts.hists_style->names;
-	struct named *named = named_new(p, &opts);
+	struct program *program = profile_program(p, &opts);
 	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
 		vec_push(&p->warnings,
 			 xprintf("how many threads ran at a time is not in this recording: Wall is "
 				 "what Children is (kin record --wall has it, and perf record "
 				 "--switch-events)"));
-	struct report_input in = { .profile = p->data, .program = named->program };
-	struct kin_error *err = r->run(&in, &a->opts, ret);
-	if (err)
-		free_named(named);
-	else
-		table_keep(*ret, free_named, named);
-	return err;
+	struct report_input in = { .profile = p->data, .program = program };
+	return r->run(&in, &a->opts, ret);
 }
 
 static bool has_times(const struct kin_table *t)
@@ -223,9 +194,7 @@ static struct kin_error *run(struct kin_profile *p, const struct report *r, stru
 static void release_profile(void *profile)
 {
 	struct kin_profile *p = profile;
-	for (size_t i = 0; i < ARRAY_LEN(p->views); i++)
-		if (p->views[i].program)
-			profile_hear(p, p->views[i].program);
+	profile_hear_all(p);
 	profile_unref(p);
 }
 

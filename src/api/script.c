@@ -108,11 +108,10 @@ struct kin_error *kin_script(struct kin_profile *p, const char *format,
 	naming.no_inlines = !o.inlines;
 	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
 		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
-	struct program *g = program_new(p->data, p->object, &naming);
+	struct program *g = profile_program(p, &naming);
 	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)
 			       : write_samples(p, g, &o, format[0] == 'j', filter, out);
 	profile_hear(p, g);
-	program_free(g);
 	sample_filter_free(filter);
 	return err;
 }

@@ -33,7 +33,7 @@ bool file_is_descriptor(const char *path);
 /* Opens a file to be written from its start: a new one, a regular one (which is emptied), a
  * character device, or any descriptor named as such. Other things are refused, and nothing waits.
  * Symbolic links are not followed: who may write to the folder would choose what is overwritten.
- * Errors name the path, with GNU gprof's wording attached. */
+ * Errors name the path. */
 MUST_CHECK struct kin_error *file_create(const char *path, int *fd);
 /* Only the symbolic-link check of file_create(), for callers that open the file themselves. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);

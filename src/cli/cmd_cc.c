@@ -67,12 +67,6 @@ static const struct opt_group how_options = {
 static const struct opt_group *const options[] = { &what_options, &how_options, &general_options,
 						   NULL };
 
-#if defined(__x86_64__)
-enum { FENTRY = 1 };
-#else
-enum { FENTRY = 0 }; /* compilers do not have -mfentry */
-#endif
-
 struct line {
 	char **argv; /* the compiler and its arguments */
 	bool blocks, latency, no_calls, no_runtime, print;
@@ -161,9 +155,12 @@ static void add_counting(struct words *w, const struct line *l)
 		add(w, "-finstrument-functions");
 	} else if (!l->no_calls) {
 		add(w, "-pg");
-		if (FENTRY && (!clang || !has(l->argv, "-m32")))
-			add(w, "-mfentry");
+		const char *hooks = preload_flag_for_hooks();
+		if (hooks && (!clang || !has(l->argv, "-m32")))
+			add(w, hooks);
 	}
+	if (preload_flag_for_stacks())
+		add(w, preload_flag_for_stacks());
 	if (l->blocks)
 		add(w, clang ? "-fsanitize-coverage=trace-pc-guard,no-prune"
 			     : "-fsanitize-coverage=trace-pc");

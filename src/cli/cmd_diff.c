@@ -5,29 +5,26 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/run.h"
-#include "kin/table.h"
+#include "cli/sides.h"
 #include "perf/perf_refusals.h"
 
-enum { EXIT_SLOWER = 1, EXIT_INCOMPARABLE = 3 };
-
-enum { OPT_INCLUSIVE = OPT_OWN, OPT_SHARES, OPT_ALL, OPT_FAIL_ABOVE };
+enum { OPT_FAIL_ABOVE = OPT_OF_SIDES };
 
 static const char *const description[] = {
 	"A row for each function that takes more time in AFTER than in BEFORE, or less, the "
-	"largest "
-	"change first. Each may be a recording, a perf.data, a "
-	"gmon.out with its program before it, or a directory with such; of kin record -r, times "
-	"are "
-	"those of a run, on average.",
+	"largest change first. Each may be a recording, a perf.data, a gmon.out with its program "
+	"before it, or a directory: of gmon.out files, which are added up, or of recordings, which "
+	"are repetitions. Times are those of a run, on average.",
 	"Functions are the same if they have the same name, in the same program or library; if "
-	"that is called otherwise now, the name will do where it is the only one.",
-	"Sampled times differ by chance, too. What differs by no more than that is left out: two "
-	"standard deviations of sampling, or of the runs where there are several. What the "
-	"machine adds of its own, a busy cache or a warm CPU, only several runs show: kin "
-	"record -r 10. Where both are of several runs the change of the total has an interval, "
-	"too; "
-	"what the machine did otherwise in the minutes of the one and of the other is not in it.",
+	"that is called otherwise now, the name will do where it is the only one. So will the name "
+	"without what compilers put behind it: .constprop.0, .part.1, (inlined).",
+	"Times differ by chance, too. What differs by no more than that is left out: two standard "
+	"deviations of sampling, or of the repetitions where there are any, corrected for the "
+	"number of functions (Holm), so that equal programs have a row once in twenty times. What "
+	"the machine adds of its own, a busy cache or a warm CPU, only repetitions show: best "
+	"those "
+	"of kin compare, which takes turns. All runs of a kin record -r 10 are of one stretch of "
+	"time; that another one may differ as single runs do is in the intervals.",
 	NULL,
 };
 
@@ -39,6 +36,7 @@ static const char exit_status[] =
 static const struct example examples[] = {
 	{ "kin diff before.kin after.kin", "where the time went, or went away" },
 	{ "kin diff old/prog old/gmon.out new/prog new/gmon.out", "of two builds with -pg" },
+	{ "kin diff monday/ friday/", "each of several recordings" },
 	{ "kin diff --shares monday.kin friday.kin", "recordings of unequal length" },
 	{ "kin diff --fail-above=5 base.kin head.kin", "in CI: fails if it became 5 % slower" },
 	{ 0 },
@@ -47,14 +45,7 @@ static const struct example examples[] = {
 static const struct opt_group diff_options = {
 	"Comparison",
 	(const struct opt[]){
-		{ OPT_INCLUSIVE, 0, "inclusive", NULL,
-		  "compare times with callees, of sampled stacks; otherwise own times", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_SHARES, 0, "shares", NULL,
-		  "compare shares of the totals: for recordings of unequal length", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_ALL, 0, "all", NULL, "show what differs by no more than chance, too", NULL,
-		  COMPLETE_NOTHING },
+		OPTIONS_OF_SIDES,
 		{ OPT_FAIL_ABOVE, 0, "fail-above", "PERCENT",
 		  "exit with 1 if the total has grown by more than this, by the lower end of its "
 		  "interval where there is one",
@@ -73,98 +64,31 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	double percent;
 	switch (id) {
-	case OPT_INCLUSIVE:
-		s->diff.inclusive = true;
-		break;
-	case OPT_SHARES:
-		s->diff.shares = true;
-		break;
-	case OPT_ALL:
-		s->diff.all = true;
-		break;
 	case OPT_FAIL_ABOVE:
 		if (!arg_double(arg, "%", 0, 1e9, &percent))
 			return arg_bad("--fail-above", arg, "a percentage", error);
 		s->diff.limited = true;
 		s->diff.limit = percent / 100;
 		break;
+	default:
+		return sides_set(s, id, arg, error);
 	}
 	return true;
-}
-
-/* Has it become slower than allowed? */
-static bool fails(const struct settings *s, const struct kin_table *t)
-{
-	if (!kin_table_property(t, "exceeds_limit"))
-		return false;
-	double before = kin_table_property(t, "total_before")->number;
-	double after = kin_table_property(t, "total_after")->number;
-	const struct kin_cell *least = kin_table_property(t, "certain_growth");
-	char *interval = least && kin_table_property(t, "total_chance")
-				 ? xprintf(", %.2f %% at least", 100 * least->number)
-				 : xprintf("%s", "");
-	message("diff", "the total has grown by %.2f %%%s: more than %.2f %%",
-		100 * (after / before - 1), interval, 100 * s->diff.limit);
-	free(interval);
-	return true;
-}
-
-/* `*slower`: by more than allowed. */
-static int show(const struct settings *s, struct kin_profile *before, struct kin_profile *after,
-		int status, bool *slower)
-{
-	struct kin_diff_opts opts = s->diff;
-	struct kin_table *table = NULL;
-
-	opts.size = sizeof(opts);
-	opts.columns = string_list(&s->columns);
-	opts.sort = s->sort;
-	opts.min_share = s->min_share;
-	struct kin_error *err = kin_diff(before, after, &opts, &table);
-	if (!err)
-		err = run_render(s, table, status);
-	*slower = !err && fails(s, table);
-	kin_table_free(table);
-	return err ? message_error("diff", err) : status;
-}
-
-/* The settings for one of the two; its program is its own, or the only one. */
-static struct settings side(const struct settings *s, size_t i, const char *data[2])
-{
-	struct settings one = *s;
-	data[0] = s->data.at.at[i];
-	data[1] = NULL;
-	one.data.at.at = data;
-	one.data.at.n = 1;
-	if (s->programs.at.n)
-		one.executable = s->programs.at.at[i < s->programs.at.n ? i : 0];
-	return one;
 }
 
 static int compare(const struct settings *s)
 {
-	struct settings one[2];
-	struct kin_profile *p[2] = { NULL, NULL };
-	struct told told[2];
-	const char *data[2][2];
-	bool slower = false;
-	int status = EXIT_OK;
-
-	for (size_t i = 0; i < 2; i++) {
-		one[i] = side(s, i, data[i]);
-		int found = run_open(&one[i], &p[i], &told[i]);
-		status = found ? found : status;
+	struct sides sides;
+	const char *const *programs = s->programs.at.at;
+	sides_init(&sides);
+	for (int i = 0; i < N_SIDES; i++) {
+		sides_take(&sides, i, s->data.at.at[i]);
+		if (s->programs.at.n)
+			sides.program[i] = programs[(size_t)i < s->programs.at.n ? i : 0];
 	}
-	if (p[0] && p[1])
-		status = show(s, p[0], p[1], status, &slower);
-	for (size_t i = 0; i < 2; i++) {
-		int doubt = p[i] ? run_tell(&one[i], p[i], &told[i]) : EXIT_OK;
-		status = status ? status : doubt;
-		kin_profile_free(p[i]);
-	}
-	if (status == EXIT_ERROR)
-		return EXIT_INCOMPARABLE;
-	return status ? status : slower ? EXIT_SLOWER : EXIT_OK;
+	int status = sides_show(&sides, s);
+	sides_done(&sides);
+	return status;
 }
 
 /* What perf diff takes these letters for. */

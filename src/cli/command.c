@@ -7,6 +7,7 @@
 const struct command *const commands[] = {
 	&record_command,
 	&run_command,
+	&compare_command,
 	&cc_command,
 	&top_command,
 	&report_command,
@@ -20,8 +21,10 @@ const struct command *const commands[] = {
 	&cycles_command,
 	&latency_command,
 	&diff_command,
+	&check_command,
 	&order_command,
 	&script_command,
+	&export_command,
 	&info_command,
 	&merge_command,
 	&pack_command,

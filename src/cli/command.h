@@ -31,8 +31,10 @@ struct command {
 	const struct example *examples;           /* until one without a command */
 	const char *exit_status;                  /* a paragraph; NULL: what most commands have */
 	bool takes_pipe; /* without data named, reads standard input if that is a pipe, as perf */
-	bool names_subjects; /* operands that are no files are functions or files of the program */
-	bool compares;       /* operands that are programs may be several: settings.programs */
+	bool names_subjects;  /* operands that are no files are functions or files of the program */
+	bool compares;        /* operands that are programs may be several: settings.programs */
+	bool lists_formats;   /* help and man page list the formats that are written */
+	bool writes_profiles; /* what it writes may be a profile itself, and replace one it wrote */
 	bool main_is_elsewhere; /* has its own command line: gprof */
 	/* Reads its command line itself, by `options`: what it is given is another program's, too.
 	 * NULL: settings_parse() does. Not for --help and --version, when they come first. */
@@ -47,9 +49,12 @@ struct command {
 extern const struct command annotate_command;
 extern const struct command browse_command;
 extern const struct command cc_command;
+extern const struct command check_command;
+extern const struct command compare_command;
 extern const struct command counts_command;
 extern const struct command cycles_command;
 extern const struct command diff_command;
+extern const struct command export_command;
 extern const struct command flat_command;
 extern const struct command gprof_command;
 extern const struct command graph_command;

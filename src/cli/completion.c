@@ -60,13 +60,33 @@ static void bash_pattern(FILE *out, const struct command *c, const struct opt *o
 	fputs(") ", out);
 }
 
+/* The words that an option takes; false: there is no such list. */
+static bool words(FILE *out, const struct opt *o, const char *before, const char *after)
+{
+	const struct kin_format *f;
+	const char *between = "";
+	if (!o->values && o->completion != COMPLETE_FORMAT)
+		return false;
+	fputs(before, out);
+	if (o->values)
+		fputs(o->values, out);
+	for (size_t i = 0; !o->values && (f = kin_format_at(i)); i++) {
+		if (!f->is_written)
+			continue;
+		fprintf(out, "%s%s", between, f->name);
+		between = " ";
+	}
+	fputs(after, out);
+	return true;
+}
+
 static void bash_values(FILE *out, const struct command *c, const struct opt *o)
 {
 	if (!o->arg || (!o->name && opt_arg_is_optional(o)))
 		return;
 	bash_pattern(out, c, o);
-	if (o->values)
-		fprintf(out, "words='%s'", o->values);
+	if (words(out, o, "words='", "'"))
+		;
 	else if (o->completion == COMPLETE_FILE)
 		fputs("kind=-f", out);
 	else if (o->completion == COMPLETE_DIRECTORY)
@@ -136,8 +156,8 @@ static void zsh_action(FILE *out, const struct opt *o)
 	for (const char *p = o->arg; *p; p++)
 		if (*p != '[' && *p != ']')
 			fputc(*p, out);
-	if (o->values)
-		fprintf(out, ":(%s)", o->values);
+	if (words(out, o, ":(", ")"))
+		;
 	else if (o->completion == COMPLETE_FILE)
 		fputs(":_files", out);
 	else if (o->completion == COMPLETE_DIRECTORY)
@@ -213,8 +233,8 @@ static void fish_words(FILE *out, const struct opt *o)
 		fprintf(out, " -s %c", o->letter);
 	if (o->name)
 		fprintf(out, " -l %s", o->name);
-	if (o->values)
-		fprintf(out, " -x -a '%s'", o->values);
+	if (words(out, o, " -x -a '", "'"))
+		;
 	else if (o->arg && !opt_arg_is_optional(o))
 		fputs(o->completion == COMPLETE_NOTHING ? " -x" : " -r", out);
 	fputs(" -d '", out);

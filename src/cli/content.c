@@ -9,50 +9,50 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
+#include "kin/kin.h"
 
-/* How profiles begin: gmon.out, .kin, perf.data of either byte order. */
-static bool begins_profile(const char head[8])
-{
-	static const struct {
-		const char *magic;
-		size_t size;
-	} known[] = {
-		{ "gmon", 4 },
-		{ "\x89\0KINF\r\n", 8 },
-		{ "PERFILE2", 8 },
-		{ "2ELIFREP", 8 },
-	};
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (!memcmp(head, known[i].magic, known[i].size))
-			return true;
-	return false;
-}
-
-static enum content kind_of(int fd)
+/* *format: NULL unless it is a profile. */
+static enum content kind_of(int fd, const struct kin_format **format)
 {
 	struct stat st;
-	char head[8] = { 0 };
+	char head[4096];
 	if (fstat(fd, &st))
 		return CONTENT_NONE;
 	if (S_ISDIR(st.st_mode))
 		return CONTENT_FOLDER;
 	if (!S_ISREG(st.st_mode))
 		return CONTENT_NONE;
-	if (pread(fd, head, sizeof(head), 0) < 4)
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	if (n < 4)
 		return CONTENT_OTHER;
 	if (!memcmp(head, "\177ELF", 4))
 		return CONTENT_PROGRAM;
-	return begins_profile(head) ? CONTENT_PROFILE : CONTENT_OTHER;
+	*format = kin_format_of(head, (size_t)n);
+	return *format ? CONTENT_PROFILE : CONTENT_OTHER;
+}
+
+static enum content look(const char *path, const struct kin_format **format)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	*format = NULL;
+	if (fd < 0)
+		return CONTENT_NONE;
+	enum content kind = kind_of(fd, format);
+	close(fd);
+	return kind;
 }
 
 enum content content_of(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return CONTENT_NONE;
-	enum content kind = kind_of(fd);
-	close(fd);
-	return kind;
+	const struct kin_format *format;
+	return look(path, &format);
+}
+
+const struct kin_format *content_format(const char *path)
+{
+	const struct kin_format *format;
+	look(path, &format);
+	return format;
 }
 
 bool content_is_piped(void)
@@ -66,24 +66,33 @@ bool content_is_piped(void)
 	return p.revents & POLLIN; /* not only closed */
 }
 
-static const char *const endings[] = { ".kin", ".data", ".folded", ".collapsed" };
-
-bool content_nearly_named_profile(const char *path)
+/* Whether `of` says so of the name and some ending of a format. */
+static bool any_ending(const char *path, bool (*of)(const char *path, const char *ending))
 {
-	const char *dot = strrchr(path, '.');
-	for (size_t i = 0; dot && i < ARRAY_LEN(endings); i++)
-		if (suggest_is_near(dot, strlen(dot), endings[i], strlen(endings[i]), 2))
-			return true;
+	const struct kin_format *f;
+	for (size_t i = 0; (f = kin_format_at(i)); i++)
+		for (size_t k = 0; f->is_read && f->endings && f->endings[k]; k++)
+			if (of(path, f->endings[k]))
+				return true;
 	return false;
 }
+
+static bool nearly_ends_in(const char *path, const char *ending)
+{
+	const char *dot = strrchr(path, '.');
+	return dot && suggest_is_near(dot, strlen(dot), ending, strlen(ending), 2);
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+	size_t n = strlen(path), m = strlen(ending);
+	return n > m && !strcmp(path + n - m, ending);
+}
+
+bool content_nearly_named_profile(const char *path) { return any_ending(path, nearly_ends_in); }
 
 bool content_named_profile(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-		size_t n = strlen(path), m = strlen(endings[i]);
-		if (n > m && !strcmp(path + n - m, endings[i]))
-			return true;
-	}
-	return !strncmp(slash ? slash + 1 : path, "gmon.", 5);
+	return any_ending(path, ends_in) || !strncmp(slash ? slash + 1 : path, "gmon.", 5);
 }

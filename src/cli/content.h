@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+struct kin_format;
+
 enum content {
 	CONTENT_NONE, /* not there, not readable, or neither file nor folder */
 	CONTENT_OTHER,
@@ -14,6 +16,9 @@ enum content {
 };
 
 enum content content_of(const char *path);
+
+/* Which format of profiles that is; NULL: none. */
+const struct kin_format *content_format(const char *path);
 
 /* Whether the file's name says that it is a profile: gmon.out, gmon.sum, gmon.out.1234, x.kin ...
  */

@@ -87,6 +87,20 @@ static void put_usage(const struct command *c, const struct sheet *s)
 	free(summary);
 }
 
+/* Those that are written. */
+static void put_formats(const struct sheet *s)
+{
+	enum { COLUMN = 14 };
+	const struct kin_format *f;
+	fputs("\nFormats:\n", s->out);
+	for (size_t i = 0; (f = kin_format_at(i)); i++) {
+		if (!f->is_written)
+			continue;
+		fprintf(s->out, "  %-*s", COLUMN - 2, f->name);
+		wrap(s, f->what, COLUMN, COLUMN);
+	}
+}
+
 static void put_exit_status(const struct command *c, const struct sheet *s)
 {
 	char *see = xprintf("See man kin-%s.", c->name);
@@ -113,6 +127,8 @@ static void put_command(const struct command *c, const struct sheet *s)
 		for (const struct opt *o = c->options[g]->opts; o->id; o++)
 			put_option(o, s);
 	}
+	if (c->lists_formats)
+		put_formats(s);
 	if (c->examples[0].command)
 		fprintf(s->out, "\nExamples:\n");
 	for (const struct example *e = c->examples; e->command; e++) {

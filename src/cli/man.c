@@ -198,6 +198,18 @@ static const struct item gprof_environment[] = {
 	{ 0 },
 };
 
+static void written_formats(FILE *out)
+{
+	const struct kin_format *f;
+	fputs(".SH FORMATS\n", out);
+	for (size_t i = 0; (f = kin_format_at(i)); i++) {
+		if (!f->is_written)
+			continue;
+		line(out, ".TP\n\\fB", f->name, "\\fR");
+		line(out, "", f->what, ".");
+	}
+}
+
 void man_command(const struct command *c, FILE *out)
 {
 	char page[64];
@@ -212,6 +224,8 @@ void man_command(const struct command *c, FILE *out)
 	options(out, c);
 	if (c->main_is_elsewhere)
 		gprof_dialects(out);
+	if (c->lists_formats)
+		written_formats(out);
 	examples(out, c);
 	if (c->exit_status) {
 		fputs(".SH EXIT STATUS\n", out);

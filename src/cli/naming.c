@@ -16,7 +16,8 @@ void naming_put(const char *command, const char *path, bool quiet)
 	if (err)
 		message(command, "names are not kept: %s", kin_error_message(err));
 	else if (!quiet)
-		message(command, "names of %zu function%s kept: %.1f KB, %ju ms of CPU time", r.functions,
-			r.functions == 1 ? "" : "s", (double)r.bytes / 1000, (uintmax_t)ms);
+		message(command, "names of %zu function%s kept: %.1f KB, %ju ms of CPU time",
+			r.functions, r.functions == 1 ? "" : "s", (double)r.bytes / 1000,
+			(uintmax_t)ms);
 	kin_error_free(err);
 }

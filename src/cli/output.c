@@ -48,10 +48,16 @@ unsigned output_columns(int fd)
 	return columns;
 }
 
+static bool is_stdout(const struct output_opts *o) { return !o->path || !strcmp(o->path, "-"); }
+
+bool output_is_terminal(const struct output_opts *o)
+{
+	return is_stdout(o) && isatty(STDOUT_FILENO);
+}
+
 struct kin_error *output_open(const struct output_opts *o, int status, struct output *ret)
 {
-	bool to_stdout = !o->path || !strcmp(o->path, "-");
-	bool terminal = to_stdout && isatty(STDOUT_FILENO);
+	bool to_stdout = is_stdout(o), terminal = output_is_terminal(o);
 	struct output out = { .name = to_stdout ? "standard output" : o->path };
 	unsigned columns = 0, lines = 0;
 

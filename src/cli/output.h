@@ -32,6 +32,8 @@ struct output {
 /* Columns of the terminal that a file is; 0: it is none. */
 unsigned output_columns(int fd);
 
+/* Whether what is opened with these would be read on a terminal. */
+bool output_is_terminal(const struct output_opts *o);
 /* `status` is what to exit with if the reader quits the pager early. */
 MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
 					 struct output *ret);

@@ -111,6 +111,13 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Whether it is of a format that is only made from recordings, and none itself. */
+static bool was_exported(const char *path)
+{
+	const struct kin_format *f = content_format(path);
+	return f && f->is_written && !f->is_recorded;
+}
+
 /* A report in place of what it was made of is never meant. The data and the program need not have
  * been named, so whatever looks like either is safe from us. */
 static struct kin_error *check_output(const struct settings *s)
@@ -119,8 +126,11 @@ static struct kin_error *check_output(const struct settings *s)
 	if (!path)
 		return NULL;
 	enum content content = content_of(path);
+	if (s->command->writes_profiles && content == CONTENT_PROFILE && was_exported(path))
+		content = CONTENT_NONE;
 	bool input = content == CONTENT_PROGRAM || content == CONTENT_PROFILE ||
-		     (content == CONTENT_OTHER && content_named_profile(path)) ||
+		     (content == CONTENT_OTHER && !s->command->writes_profiles &&
+		      content_named_profile(path)) ||
 		     is_same_file(path, s->executable);
 	for (size_t i = 0; i < s->data.at.n; i++)
 		input = input || is_same_file(path, s->data.at.at[i]);

@@ -1,6 +1,6 @@
 /* sampling.h - what is sampled, and how often: the options that kin record and kin top share.
  *
- * Their tables stay with the commands, as they say a little different things about them. */
+ * Rows that say the same in both are here; the others stay with the commands. */
 #ifndef CLI_SAMPLING_H
 #define CLI_SAMPLING_H
 
@@ -21,6 +21,27 @@ enum { /* ids of options */
        SAMPLING_CGROUP,
        SAMPLING_BUFFERS,
 };
+
+/* Rows of an option table, on some of what runs. */
+/* clang-format off */
+#define SAMPLING_THREAD_ROWS \
+	{ SAMPLING_TID, 't', "thread", "TID", "single threads, and what they start", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLING_TID, 0, "tid", "TID", "the same as --thread", NULL, COMPLETE_NOTHING }
+#define SAMPLING_SCOPE_ROWS \
+	{ SAMPLING_USER, 'u', "uid", "USER", \
+	  "the processes that a user has at the beginning, and what they start", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLING_CPU, 'C', "cpu", "CPUS", \
+	  "only on these CPUs, 0-3,8; everything that runs there, unless tasks are given", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLING_CGROUP, 'G', "cgroup", "NAME", \
+	  "with -a: only what is in this control group, by its path below /sys/fs/cgroup", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLING_NO_INHERIT, 'i', "no-inherit", NULL, \
+	  "COMMAND's first thread, or the threads named, without what they start", NULL, \
+	  COMPLETE_NOTHING }
+/* clang-format on */
 
 struct pid_list {
 	VEC(pid_t) at;

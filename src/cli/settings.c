@@ -143,16 +143,7 @@ const struct opt_group part_options = {
 		OPTION_BY("a section for each thread, process, run (of kin record -r), event or "
 			  "object"),
 		OPTIONS_OF_PARTS,
-		{ OPT_SPAN, 0, "time", "SPAN",
-		  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "
-		  "first sample), 10%-20%, or 10%/2 (the second tenth)",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_THREADS_LIST, 0, "tid", "THREADS", "the same as --thread, for each of a list",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",
-		  NULL, COMPLETE_NOTHING },
+		OPTIONS_OF_PART_LISTS,
 		{ 0 },
 	},
 };
@@ -290,14 +281,11 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual)
 	return xprintf("%s%s%s", key, comma, sort ? sort : usual);
 }
 
-static bool set(struct settings *s, int id, const struct opt_parser *p, char error[512])
+bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 {
-	const char *arg = p->arg;
 	if (id >= OPT_OWN)
 		return s->command->set(s, id, arg, error);
 	switch (id) {
-	case OPT_OPERAND:
-		return add_operand(s, arg, p->ended, error);
 	case OPT_EXECUTABLE:
 		return set_executable(s, arg, error);
 	case OPT_INPUT:
@@ -411,7 +399,9 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 			memcpy(error, p.error, sizeof(p.error));
 			return false;
 		}
-		if (!set(ret, id, &p, error))
+		bool good = id == OPT_OPERAND ? add_operand(ret, p.arg, p.ended, error)
+					      : settings_set(ret, id, p.arg, error);
+		if (!good)
 			return false;
 	}
 	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
@@ -442,5 +432,6 @@ void settings_done(struct settings *s)
 	vec_free(&s->comms.at);
 	vec_free(&s->objects.at);
 	vec_free(&s->events.at);
+	vec_free(&s->check.functions.at);
 	free(s->columns_text);
 }

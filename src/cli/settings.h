@@ -51,8 +51,16 @@ struct settings {
 	unsigned about; /* enum kin_about */
 	bool only_about;
 	bool no_branches; /* samples as they are, though branches were recorded */
-	/* "diff" only */
+	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
+	struct check_settings {
+		struct check_limit {
+			bool given, off;
+			double share; /* that it may grow by */
+		} time, calls;
+		struct string_list functions;
+		unsigned runs;
+	} check; /* "check" only */
 };
 
 /* Reads what the user's file says; what is wrong there is a warning. */
@@ -136,6 +144,34 @@ enum {
 			NULL, COMPLETE_NOTHING                                                     \
 	}
 
+#define OPTIONS_OF_PART_LISTS                                                                      \
+	{ OPT_SPAN,                                                                                \
+	  0,                                                                                       \
+	  "time",                                                                                  \
+	  "SPAN",                                                                                  \
+	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the first "    \
+	  "sample), 10%-20%, or 10%/2 (the second tenth)",                                         \
+	  NULL,                                                                                    \
+	  COMPLETE_NOTHING },                                                                      \
+		{ OPT_THREADS_LIST,                                                                \
+		  0,                                                                               \
+		  "tid",                                                                           \
+		  "THREADS",                                                                       \
+		  "the same as --thread, for each of a list",                                      \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+		{ OPT_COMMS_LIST,                                                                  \
+		  0,                                                                               \
+		  "comms",                                                                         \
+		  "NAMES",                                                                         \
+		  "the same as --comm, for each of a list",                                        \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+	{                                                                                          \
+		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",  \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+
 /* "tid,comm,dso,sym" for --by thread: keys of rows that are apart for each part. `sort`: the other
  * keys; NULL: `usual`. The caller frees it. */
 char *settings_keys_by(const char *by, const char *sort, const char *usual);
@@ -144,6 +180,8 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual);
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
+/* One option, for who reads its command line otherwise. False: error[] is set. */
+MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */

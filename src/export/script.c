@@ -31,7 +31,10 @@ static const struct {
 	{ "misc", SCRIPT_MISC, false },     { "flags", SCRIPT_FLAGS, false },
 };
 
-enum { OF_FRAMES = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE };
+enum {
+	OF_FRAMES = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE,
+	OF_ACCESS = SCRIPT_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT | SCRIPT_PHYS_ADDR,
+};
 
 /* ---- fields ---- */
 
@@ -435,8 +438,10 @@ static bool has_fields(const struct script *c, const struct sample *x)
 /* The fields of a trace point; NULL: not known. */
 static const char *fields_of(const struct script *c, const struct sample *x)
 {
+	if (!has_fields(c, x))
+		return NULL;
 	const struct detail *d = sample_detail(&c->p->samples, x);
-	return has_fields(c, x) && d->has & DETAIL_TRACE ? string_of(c, d->trace) : NULL;
+	return d->has & DETAIL_TRACE ? string_of(c, d->trace) : NULL;
 }
 
 /* An access to memory, in columns of 16 as perf has them; what is not known is 0. */
@@ -467,6 +472,8 @@ static uint64_t access_value(const struct detail *d, enum script_field field)
 
 static void put_access(struct script *c, const struct sample *x)
 {
+	if (!(c->o->fields & OF_ACCESS))
+		return;
 	const struct detail *d = sample_detail(&c->p->samples, x);
 	for (size_t i = 0; i < ARRAY_LEN(access_fields); i++) {
 		char text[24];

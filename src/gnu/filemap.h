@@ -3,9 +3,9 @@
 #ifndef GNU_FILEMAP_H
 #define GNU_FILEMAP_H
 
-#include "analysis/order.h"
 #include "base/arena.h"
 #include "base/vec.h"
+#include "gnu/order.h"
 
 struct kin_error;
 
@@ -23,7 +23,7 @@ void filemap_done(struct filemap *m);
 
 /* What GNU gprof calls a symbol when it has a map: a function that stands first among those of its
  * file is called as the file is, by the very string of its entry; others of the map do not exist
- * (NULL), and what is not in the map keeps its name. For symtab_opts.rename. */
+ * (NULL), and what is not in the map keeps its name. For gnu_symbol_rules. */
 const char *filemap_rename(const char *name, const void *filemap);
 
 #endif

@@ -8,19 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/order.h"
 #include "base/err.h"
 #include "base/escape.h"
 #include "gnu/advice.h"
+#include "gnu/annotate_files.h"
 #include "gnu/argfile.h"
 #include "gnu/bsd.h"
 #include "gnu/filemap.h"
 #include "gnu/layouts.h"
 #include "gnu/options.h"
+#include "gnu/order.h"
+#include "gnu/rules.h"
 #include "gnu/session.h"
 #include "gnu/sum.h"
 #include "gnu/words.h"
-#include "report/annotate.h"
 
 enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it, mostly */
 
@@ -58,8 +59,7 @@ static struct kin_error *open_program(struct run *r)
 	if (!err && o->file_map)
 		err = filemap_read(o->file_map, o->compat, &r->map);
 	if (r->map.by_function) {
-		symbols_opts.table.rename = filemap_rename;
-		symbols_opts.table.rename_arg = &r->map;
+		symbols_opts.table.rules_arg = &r->map;
 	}
 	if (!err)
 		err = session_load_symbols(&r->s, symbols_opts);
@@ -225,7 +225,7 @@ static struct kin_error *analyse(struct run *r)
 static struct report_opts report_opts(const struct run *r)
 {
 	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
-				     .gnu = r->o->compat,
+				     .rules = r->o->compat ? &gnu_report_rules : NULL,
 				     .bare_cycles = r->o->compat,
 				     .zeroes = r->o->zeroes,
 				     .print_path = r->o->print_path,
@@ -319,6 +319,7 @@ static struct kin_error *print_source_files(struct run *r)
 	struct report_input in = session_input(&r->s);
 	struct report_opts opts = report_opts(r);
 	struct annotate_opts annotate_opts = { .report = &opts,
+					       .compat = r->o->compat,
 					       .all_lines = r->o->all_lines,
 					       .separate = r->o->separate_files,
 					       .min_count = r->o->min_count,

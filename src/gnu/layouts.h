@@ -8,7 +8,7 @@
 extern const struct renderer gnu_flat_renderer, gnu_flat_traditional_renderer, gnu_graph_renderer,
 	gnu_graph_traditional_renderer, gnu_index_renderer, gnu_index_traditional_renderer;
 
-/* GNU gprof's layouts of a source file (report/annotate.h) and of the report "counts". */
+/* GNU gprof's layouts of a source file (gnu/annotate_files.h) and of the report "counts". */
 extern const struct renderer gnu_annotate_renderer, gnu_counts_renderer;
 /* BSD gprof's, whose flat profiles differ; its index is that of -T. */
 extern const struct renderer freebsd_flat_renderer, openbsd_flat_renderer, bsd_graph_renderer;

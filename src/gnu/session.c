@@ -10,6 +10,7 @@
 #include "analysis/mismatch.h"
 #include "base/err.h"
 #include "base/escape.h"
+#include "gnu/rules.h"
 #include "gnu/words.h"
 
 void session_done(struct session *s)
@@ -88,16 +89,17 @@ struct kin_error *session_open_program(struct session *s, const char *path)
 	struct object_opts opts = { .no_debug_files = s->compat };
 	struct kin_error *err = object_open(path, &opts, &s->object);
 
-	if (err)
-		return err;
-	s->target = (struct input_target){ .is_64bit = object_is_64bit(s->object),
-					   .big_endian = object_big_endian(s->object) };
-	return NULL;
+	if (!err)
+		s->target = input_target_of(s->object);
+	return err;
 }
 
 struct kin_error *session_load_symbols(struct session *s, struct symbols_opts opts)
 {
-	opts.table.gnu = s->compat;
+	if (s->compat) {
+		opts.table.rules = &gnu_symbol_rules;
+		opts.rules = &gnu_place_rules;
+	}
 	struct kin_error *err = symbols_new(s->object, &opts, &s->symbols);
 
 	if (!err)
@@ -155,7 +157,7 @@ bool session_load_data(struct session *s, const struct session_data *d)
 	struct input_opts opts = d->opts;
 
 	opts.target = s->target;
-	opts.gnu = s->compat;
+	opts.rules = s->compat ? &gnu_input_rules : NULL;
 	struct kin_error *err = input_read(d->paths, d->n, &opts, &s->profile);
 	bool usable = s->profile && (!err || (!s->compat && has_records(s->profile)));
 	if (s->profile && s->profile->n_sources)
@@ -176,10 +178,10 @@ struct kin_error *session_may_replace(const struct session *s, const char *sum)
 
 struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts)
 {
-	opts.gnu = s->compat;
+	opts.rules = s->compat ? &gnu_callgraph_rules : NULL;
 	opts.selection = &s->selection;
 	s->graph = callgraph_new(s->profile, s->symbols, &opts);
-	if (s->graph->spans_histograms)
+	if (s->graph->refuses_scan)
 		return gnu_words_are(
 			err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"), true,
 			"found a symbol that covers several histogram records");

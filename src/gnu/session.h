@@ -44,12 +44,12 @@ void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
 /* ---- the program and its data ---- */
 
 MUST_CHECK struct kin_error *session_open_program(struct session *s, const char *path);
-/* opts->table.gnu is set from s->compat. */
+/* opts' rules are set from s->compat. */
 MUST_CHECK struct kin_error *session_load_symbols(struct session *s, struct symbols_opts opts);
 
 /* Reads the data files, says what is wrong with them, and calls check(arg), if it is not NULL, to
  * say what is odd before that. What could be read of damaged data counts, if it is anything; with
- * `compat` it does not. opts' target and gnu are set here. */
+ * `compat` it does not. opts' target and rules are set here. */
 struct session_data {
 	const char *const *paths;
 	size_t n;
@@ -68,7 +68,7 @@ MUST_CHECK struct kin_error *session_may_replace(const struct session *s, const 
 bool session_has_histogram(const struct session *s);
 bool session_has_arcs(const struct session *s);
 
-/* opts' gnu and selection are set here. */
+/* opts' rules and selection are set here. */
 MUST_CHECK struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts);
 
 /* ---- output ---- */

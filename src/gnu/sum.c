@@ -10,6 +10,7 @@
 #include "analysis/blocks.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "gnu/rules.h"
 
 struct writer {
 	FILE *out;
@@ -65,7 +66,7 @@ static void put_arcs(const struct writer *w, const struct callgraph *g, bool tag
 
 static void put_blocks(const struct writer *w, const struct profile *p, const struct symbols *s)
 {
-	struct blocks *b = blocks_new(p, s, true);
+	struct blocks *b = blocks_new(p, s, &gnu_block_rules);
 	put(w, 2, 1);
 	put(w, b->n, 4);
 	for (size_t i = 0; i < b->n; i++) {
@@ -125,8 +126,8 @@ struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struc
 		close(fd);
 		return err;
 	}
-	struct callgraph *g =
-		callgraph_new(p, s, &(struct callgraph_opts){ .gnu = true, .selection = sel });
+	struct callgraph *g = callgraph_new(
+		p, s, &(struct callgraph_opts){ .rules = &gnu_callgraph_rules, .selection = sel });
 	if (bsd)
 		put_bsd(&w, p->histograms, g,
 			format == INPUT_44BSD ||

@@ -25,8 +25,6 @@ static const struct {
 	[ERR_OTHER_FORMAT] = { true, "file `", "' has bad magic cookie" },
 	[ERR_HEADER] = { true, "file '", "' does not appear to be in gmon.out format" },
 	[ERR_CUT_OFF] = { true, "", ": unexpected end of file" },
-	[ERR_OTHER_RATE] = { false, "", ": profiling rate incompatible with first gmon file" },
-	[ERR_OTHER_RANGE] = { false, "", ": incompatible with first gmon file" },
 };
 
 static char *of_system(const struct err_facts *f, int errnum)
@@ -59,9 +57,6 @@ char *gnu_words(const struct kin_error *err, bool *whoami)
 	case ERR_CUT_SAMPLES:
 		return xprintf("%s: unexpected EOF after reading %ju of %u samples", f->subject,
 			       (uintmax_t)f->first, second);
-	case ERR_CUT_TEXT:
-		return xprintf("unexpected EOF after reading %d/%d bins", (int)first - 1,
-			       (int)second);
 	case ERR_OTHER_UNIT:
 		return xprintf("dimension unit changed between histogram records\n"
 			       "from '%s'\nto '%s'",

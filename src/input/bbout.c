@@ -29,10 +29,10 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	static const char title[] = "Basic block profiling", group[] = " basic blocks";
 	size_t n = bytes_left(&head) < 4096 ? bytes_left(&head) : 4096;
 
-	return !o->gnu && !memchr(head.pos, '\0', n) &&
-	       (memmem(head.pos, n, title, sizeof(title) - 1) ||
-		(n > 5 && !memcmp(head.pos, "File ", 5) &&
-		 memmem(head.pos, n, group, sizeof(group) - 1)));
+	(void)o;
+	return !memchr(head.pos, '\0', n) && (memmem(head.pos, n, title, sizeof(title) - 1) ||
+					      (n > 5 && !memcmp(head.pos, "File ", 5) &&
+					       memmem(head.pos, n, group, sizeof(group) - 1)));
 }
 
 /* The last `word` in t: where its text ends, or NULL. */
@@ -194,4 +194,10 @@ static struct kin_error *read_bbout(struct bytes all, const struct input_opts *o
 	return f.err;
 }
 
-const struct reader bbout_reader = { "bb.out", probe, read_bbout, NULL };
+const struct format bbout_format = {
+	.about = { .name = "bb.out", .what = "counts of basic blocks, of gcc -a", .is_read = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe,
+	.is_vague = true,
+	.read = read_bbout,
+};

@@ -80,7 +80,7 @@ static bool probe_old(struct bytes head, const struct input_opts *o)
 
 	if (f.b.failed || f.is_44bsd)
 		return false;
-	return o->gnu || bytes_per_sample(&f, f.size) > 0;
+	return input_rules(o)->bsd.any || bytes_per_sample(&f, f.size) > 0;
 }
 
 static struct kin_error *not_plausible(const struct bsd *f, const char *what)
@@ -108,8 +108,7 @@ static size_t old_header_size(const struct bsd *f)
 {
 	double plain = bytes_per_sample(f, f->size), padded = bytes_per_sample(f, f->size + 4);
 
-	if (f->word == 8 && !f->o->gnu && padded == (uint32_t)padded && padded > 0 &&
-	    plain != (uint32_t)plain)
+	if (f->word == 8 && padded == (uint32_t)padded && padded > 0 && plain != (uint32_t)plain)
 		return f->size + 4;
 	return f->size;
 }
@@ -155,38 +154,6 @@ static struct kin_error *check_by_default(struct bsd *f)
 	return NULL;
 }
 
-/* What GNU gprof 2.40 looks at, in its order. */
-static struct kin_error *check_as_gnu(struct bsd *f)
-{
-	const struct histogram *first = profile_first_histogram(f->into);
-	struct kin_error *err;
-	int32_t samples = (int32_t)(f->ncnt - (uint32_t)f->size);
-
-	if (first && f->is_44bsd && first->rate != f->rate) {
-		err = err_new(KIN_ERROR_MISMATCH, "%s: %u ticks per second, %u in the files before",
-			      f->b.name, f->rate, first->rate);
-		return err_about(err, (struct err_facts){ ERR_OTHER_RATE, f->b.name });
-	}
-	if (first && (first->low != f->low || first->high != f->high || samples < 0 ||
-		      first->n != (uint32_t)samples / 2)) {
-		err = err_new(KIN_ERROR_MISMATCH,
-			      "%s: text range differs from that of the previous files", f->b.name);
-		return err_about(err, (struct err_facts){ ERR_OTHER_RANGE, f->b.name });
-	}
-	if (samples < 0 || f->low / 2 > f->high / 2)
-		return not_plausible(f, "the samples or the text end before they start");
-
-	size_t left = (size_t)(f->b.end - f->b.start);
-	size_t whole = left > f->size ? (left - f->size) / 2 : 0;
-	if ((uint32_t)samples / 2 > whole)
-		return err_about(cut_off(f, "samples", left),
-				 (struct err_facts){ .code = ERR_CUT_TEXT,
-						     .subject = f->b.name,
-						     .first = whole,
-						     .second = (uint32_t)samples / 2 });
-	return NULL;
-}
-
 static struct kin_error *check_header(struct bsd *f)
 {
 	size_t left = (size_t)(f->b.end - f->b.start);
@@ -199,7 +166,15 @@ static struct kin_error *check_header(struct bsd *f)
 			err_new(KIN_ERROR_FORMAT, "%s: not a 4.4BSD gmon.out", f->b.name);
 		return err_about(err, (struct err_facts){ ERR_OTHER_FORMAT, f->b.name });
 	}
-	return f->o->gnu ? check_as_gnu(f) : check_by_default(f);
+	if (!input_rules(f->o)->bsd.check)
+		return check_by_default(f);
+	struct bsd_header h = { .low = f->low,
+				.high = f->high,
+				.ncnt = f->ncnt,
+				.rate = f->rate,
+				.is_44bsd = f->is_44bsd,
+				.size = f->size };
+	return input_rules(f->o)->bsd.check(&h, profile_first_histogram(f->into), f->b.name, left);
 }
 
 /* Of old files it is not known, and taken to be as on this machine. */
@@ -219,22 +194,23 @@ static struct kin_error *read_samples(struct bsd *f)
 	struct histogram h = {
 		.low = f->low, .high = f->high, .dimension = "seconds", .abbrev = 's'
 	};
+	const struct bsd_rules *rules = &input_rules(f->o)->bsd;
 	struct kin_error *err;
 	uint64_t bins[PIECE];
 	size_t index;
 
 	h.rate = rate_of(f);
 	h.n = (uint32_t)((f->ncnt - f->size) / f->counter);
-	if (f->o->gnu && first) {
+	if (rules->like_first && first) {
 		h.abbrev = first->abbrev;
 		h.rate = first->rate;
 		memcpy(h.dimension, first->dimension, sizeof(h.dimension));
 	}
-	if (h.low > h.high) /* by one, which GNU takes for equal */
+	if (h.low > h.high) /* by one, as the rules may have it */
 		h.high = h.low;
 	if ((err = profile_begin_histogram(f->into, h, &index)))
 		return err_wrap(err, "%s", f->b.name);
-	/* GNU takes a header without its last words and without samples. */
+	/* The rules may do without the header's last words, and without samples. */
 	size_t total = (size_t)(f->b.end - f->b.start);
 	f->b.pos = f->size < total ? f->b.start + f->size : f->b.end;
 	for (uint32_t i = 0; i < h.n; i += PIECE) {
@@ -247,7 +223,7 @@ static struct kin_error *read_samples(struct bsd *f)
 		profile_add_bins(f->into, index, i, bins, k);
 		f->b.pos += k * f->counter;
 	}
-	f->source->n_histograms = h.n > 0 || !f->o->gnu;
+	f->source->n_histograms = h.n > 0 || !rules->empty_is_none;
 	return NULL;
 }
 
@@ -265,7 +241,7 @@ static struct kin_error *read_arcs(struct bsd *f)
 	}
 	f->b.pos = p;
 	f->source->n_arcs = (uint32_t)n;
-	if (bytes_left(&f->b) && !f->o->gnu)
+	if (bytes_left(&f->b) && !input_rules(f->o)->bsd.any_tail)
 		return cut_off(f, "last arc", (size_t)(p - f->b.start));
 	return NULL;
 }
@@ -286,5 +262,17 @@ static struct kin_error *read_bsd(struct bytes all, const struct input_opts *o,
 	return read_arcs(&f);
 }
 
-const struct reader bsd44_reader = { "4.4BSD", probe_44bsd, read_bsd, NULL };
-const struct reader bsd_reader = { "BSD", probe_old, read_bsd, NULL };
+const struct format bsd44_format = {
+	.about = { .name = "4.4BSD", .what = "gmon.out of the BSDs since 4.4", .is_read = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe_44bsd,
+	.is_vague = true,
+	.read = read_bsd,
+};
+const struct format bsd_format = {
+	.about = { .name = "BSD", .what = "gmon.out of older BSDs", .is_read = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe_old,
+	.is_vague = true,
+	.read = read_bsd,
+};

@@ -167,7 +167,8 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	struct text line, number;
 	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
 
-	if (o->gnu || memchr(head.pos, '\0', n) || !memchr(head.pos, ';', n))
+	(void)o;
+	if (memchr(head.pos, '\0', n) || !memchr(head.pos, ';', n))
 		return false;
 	head.end = head.pos + n;
 	while (next_line(&head, &line)) {
@@ -281,5 +282,26 @@ static struct kin_error *read_folded(struct bytes all, const struct input_opts *
 	return f.err;
 }
 
-const struct reader folded_reader = { "folded stacks", probe, read_folded, NULL,
-				      .says_program = true };
+static struct kin_error *write_folded(struct kin_profile *profile,
+				      const struct kin_export_opts *opts, FILE *out)
+{
+	(void)opts;
+	return kin_script(profile, "folded",
+			  &(struct kin_script_opts){ .size = sizeof(struct kin_script_opts),
+						     .inlines = true },
+			  out);
+}
+
+static const char *const endings[] = { ".folded", ".collapsed", NULL };
+
+const struct format folded_format = {
+	.about = { .name = "folded",
+		   .what = "folded stacks: a line for each, as flame graph tools read them",
+		   .endings = endings,
+		   .is_read = true,
+		   .is_written = true },
+	.recognise = probe,
+	.is_vague = true,
+	.read = read_folded,
+	.write = write_folded,
+};

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "formats/saved.h"
 #include "input/input.h"
 #include "input/window.h"
 
@@ -63,12 +64,8 @@ static struct kin_error *damaged(const struct gmon *g, const char *what)
 
 static struct kin_error *check_histogram(struct gmon *g, struct histogram *h)
 {
-	if (g->o->gnu) {
-		const struct histogram *first = profile_first_histogram(g->into);
-		if (first)
-			h->rate = first->rate; /* GNU takes the first and ignores the others */
-		return profile_check_histogram(g->into, h);
-	}
+	if (input_rules(g->o)->gmon.check)
+		return input_rules(g->o)->gmon.check(g->into, h);
 	if (h->low > h->high)
 		return damaged(g, "a histogram ends before it starts");
 	if (h->n > h->high - h->low)
@@ -128,7 +125,7 @@ static struct kin_error *read_histogram(struct gmon *g)
 						     .first = window_left(g->w) / 2,
 						     .second = h.n });
 	if (h.low > h.high)
-		h.high = h.low; /* GNU keeps it, and finds no symbol in it */
+		h.high = h.low; /* as the rules may have it: no symbol is in it */
 	if ((err = profile_begin_histogram(g->into, h, &i)))
 		return err_wrap(err, "%s: at offset %#jx", g->w->b.name, (uintmax_t)g->record);
 	g->source->n_histograms++;
@@ -198,14 +195,13 @@ static bool read_pair(struct gmon *g, uint64_t *first, uint64_t *second)
 	return true;
 }
 
-/* Version 0 tells where in the source each block is, too. GNU reads it as its own host would have
- * written it, whatever the target. */
+/* Version 0 tells where in the source each block is, too. */
 static bool read_old_block(struct gmon *g, struct block *ret)
 {
 	const struct gmon before = *g;
 	bool swap = g->w->b.swap;
 
-	if (g->o->gnu) {
+	if (input_rules(g->o)->gmon.host_blocks) {
 		g->word = sizeof(long);
 		g->w->b.swap = false;
 	}
@@ -228,8 +224,7 @@ static struct kin_error *read_blocks(struct gmon *g)
 		return unexpected_end(g, "basic-block counts");
 	g->w->b.pos++; /* tag */
 	uint32_t n = bytes_u32(&g->w->b);
-	/* GNU turns this number round once more: what another byte order wrote it cannot read. */
-	if (g->o->gnu && g->w->b.swap)
+	if (input_rules(g->o)->gmon.host_counts && g->w->b.swap)
 		n = bswap_32(n);
 	if (old)
 		skip_string(g->w);
@@ -320,4 +315,24 @@ static struct kin_error *read_gmon(struct bytes all, const struct input_opts *o,
 	return stream_gmon(&w, o, into, source);
 }
 
-const struct reader gmon_reader = { "gmon", probe, read_gmon, stream_gmon };
+static struct kin_error *write_gmon(struct kin_profile *profile, const struct kin_export_opts *opts,
+				    FILE *out)
+{
+	(void)opts;
+	return saved_write(profile, "gmon.out", out);
+}
+
+const struct format gmon_format = {
+	.about = { .name = "gmon",
+		   .what = "gmon.out of GNU gprof",
+		   .endings = (const char *const[]){ ".gmon", NULL },
+		   .is_read = true,
+		   .is_written = true,
+		   .is_recorded = true,
+		   .is_binary = true },
+	.needs = FORMAT_NEEDS_PROGRAM,
+	.recognise = probe,
+	.read = read_gmon,
+	.stream = stream_gmon,
+	.write = write_gmon,
+};

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "input/paths.h"
 #include "input/window.h"
+#include "object/object.h"
 
 /* What is read whole (BSD's formats, bb.out, pipes) is never that large; a disk image may be. */
 enum { WHOLE_MAX = 1 << 30 };
@@ -18,12 +19,6 @@ enum { WHOLE_MAX = 1 << 30 };
 /* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged.
  */
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
-
-/* Old BSD files can only be told by what they are not: last. */
-static const struct reader *const readers[] = {
-	&gmon_reader,   &kin_reader,         &perf_reader,  &bbout_reader,
-	&folded_reader, &perf_script_reader, &bsd44_reader, &bsd_reader,
-};
 
 struct input_held {
 	struct held_file {
@@ -41,6 +36,12 @@ struct item {
 	size_t size;             /* bytes of a regular file or of what was read, else 0 */
 };
 
+struct input_target input_target_of(const struct object_file *program)
+{
+	return (struct input_target){ .is_64bit = object_is_64bit(program),
+				      .big_endian = object_big_endian(program) };
+}
+
 static struct kin_error *bad_magic(const char *path)
 {
 	struct kin_error *err = err_new(
@@ -52,43 +53,50 @@ static struct kin_error *unknown_format(struct bytes all)
 {
 	struct kin_error *err;
 
-	if (bytes_left(&all) < 20)
+	if (bytes_left(&all) < 20) {
 		err = err_new(
 			KIN_ERROR_FORMAT,
 			"%s: %zu bytes are too short for a profile: the program or the copy did "
 			"not finish; run it again to its end",
 			all.name, bytes_left(&all));
-	else
-		err = err_new(
-			KIN_ERROR_FORMAT,
-			"%s: not a profile: neither a recording (.kin, perf.data, folded stacks) "
-			"nor gmon.out of GNU or BSD nor bb.out",
-			all.name);
+	} else {
+		char *known = format_names(false);
+		err = err_new(KIN_ERROR_FORMAT, "%s: not a profile of a format that kin reads (%s)",
+			      all.name, known);
+		free(known);
+	}
 	return err_about(err, (struct err_facts){ ERR_NO_DATA, all.name });
+}
+
+static bool is_read(const struct format *format, const struct input_opts *o)
+{
+	bool (*reads)(const struct format *) = input_rules(o)->reads;
+	return !reads || reads(format);
 }
 
 /* What the options and the contents say it is. */
 static struct kin_error *choose(struct bytes all, const struct input_opts *o,
-				const struct reader **ret)
+				const struct format **ret)
 {
-	if (bytes_left(&all) < 20 && o->gnu)
+	if (bytes_left(&all) < input_rules(o)->shortest)
 		return unknown_format(all);
 	switch (o->format) {
 	case INPUT_MAGIC:
-		if (!gmon_reader.probe(all, o))
+		if (!gmon_format.recognise(all, o))
 			return bad_magic(all.name);
-		*ret = &gmon_reader;
+		*ret = &gmon_format;
 		return NULL;
 	case INPUT_BSD:
 	case INPUT_44BSD:
-		*ret = bsd44_reader.probe(all, o) ? &bsd44_reader : &bsd_reader;
+		*ret = bsd44_format.recognise(all, o) ? &bsd44_format : &bsd_format;
 		return NULL;
 	case INPUT_AUTO:
 		break;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
-		if (readers[i]->probe(all, o)) {
-			*ret = readers[i];
+	for (size_t i = 0; all_formats[i]; i++) {
+		if (all_formats[i]->recognise && is_read(all_formats[i], o) &&
+		    all_formats[i]->recognise(all, o)) {
+			*ret = all_formats[i];
 			return NULL;
 		}
 	}
@@ -106,7 +114,7 @@ static struct kin_error *load(const char *path, struct file *ret)
 static void end_file(struct profile_builder *into, const char *path, struct source source,
 		     const struct kin_error *err, const struct input_opts *o)
 {
-	if (!err || !o->gnu)
+	if (!err || !input_rules(o)->stops)
 		profile_add_source(into, path, source);
 }
 
@@ -114,13 +122,13 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 				    const struct input_opts *o, struct profile_builder *into)
 {
 	struct source source = { 0 };
-	const struct reader *reader = NULL;
+	const struct format *reader = NULL;
 	struct bytes all = bytes_of(path, file->data, file->size);
 	struct kin_error *err = choose(all, o, &reader);
 
 	if (err)
 		return err;
-	source.kind = reader->name;
+	source.kind = reader->about.name;
 	err = reader->read(all, o, into, &source);
 	end_file(into, path, source, err, o);
 	return err;
@@ -131,20 +139,19 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 static bool read_stream(const char *path, const struct input_opts *o, struct profile_builder *into,
 			struct kin_error **ret)
 {
-	enum { HEAD = 4096 }; /* as far as any probe looks */
 	struct source source = { 0 };
-	const struct reader *reader = NULL;
+	const struct format *reader = NULL;
 	struct window w;
 
 	if (!window_open(&w, path))
 		return false;
-	window_need(&w, HEAD);
+	window_need(&w, FORMAT_HEAD);
 	struct kin_error *err = window_error(&w);
 	if (!err)
 		err = choose(w.b, o, &reader);
 	bool done = err || reader->stream;
 	if (!err && done) {
-		source.kind = reader->name;
+		source.kind = reader->about.name;
 		err = reader->stream(&w, o, into, &source);
 		end_file(into, path, source, err, o);
 	}
@@ -184,7 +191,7 @@ static struct kin_error *read_in_turn(struct item *items, size_t n, const struct
 {
 	struct kin_error *first = NULL;
 
-	for (size_t i = 0; i < n && !(first && o->gnu); i++)
+	for (size_t i = 0; i < n && !(first && input_rules(o)->stops); i++)
 		keep_first(&first, read_item(&items[i], o, into));
 	return first;
 }
@@ -243,7 +250,7 @@ static void run(struct part *parts, size_t n)
 
 static bool must_redo(const struct kin_error *err, const struct input_opts *o)
 {
-	return err && (o->gnu || kin_error_kind(err) == KIN_ERROR_MISMATCH);
+	return err && (input_rules(o)->stops || kin_error_kind(err) == KIN_ERROR_MISMATCH);
 }
 
 /* Into parts[0].builder, with the first error in *first; false if it must be read in turn. */
@@ -267,13 +274,12 @@ static bool merge(struct part *parts, size_t n, const struct input_opts *o,
 	return !redo;
 }
 
-/* GNU compares each BSD file with the first histogram even where they do not overlap. */
 static bool needs_order(const struct profile *p, const struct input_opts *o)
 {
-	if (!o->gnu || p->n_histograms < 2)
+	if (!input_rules(o)->bsd.check || p->n_histograms < 2)
 		return false;
 	for (size_t i = 0; i < p->n_sources; i++)
-		if (p->sources[i].kind != gmon_reader.name)
+		if (p->sources[i].kind != gmon_format.about.name)
 			return true;
 	return false;
 }
@@ -382,15 +388,15 @@ void input_held_free(struct input_held *held)
 static bool is_of_program(struct bytes head)
 {
 	bool says = false;
-	for (size_t i = 0; i < ARRAY_LEN(readers) && !says; i++)
-		says = readers[i]->says_program &&
-		       readers[i]->probe(head, &(struct input_opts){ 0 });
+	for (size_t i = 0; all_formats[i] && !says; i++)
+		says = !(all_formats[i]->needs & FORMAT_NEEDS_PROGRAM) &&
+		       all_formats[i]->recognise &&
+		       all_formats[i]->recognise(head, &(struct input_opts){ 0 });
 	return says;
 }
 
 static bool says_program(const char *path, const struct input_held *held)
 {
-	enum { HEAD = 4096 };
 	const struct held_file *f = find_held(held, path);
 	struct window w;
 
@@ -398,7 +404,7 @@ static bool says_program(const char *path, const struct input_held *held)
 		return is_of_program(bytes_of(path, f->file.data, f->file.size));
 	if (!window_open(&w, path))
 		return false;
-	window_need(&w, HEAD);
+	window_need(&w, FORMAT_HEAD);
 	struct kin_error *err = window_error(&w);
 	bool says = !err && is_of_program(w.b);
 	kin_error_free(err);
@@ -420,17 +426,16 @@ bool input_says_program(const char *const *paths, size_t n, const struct input_h
 
 static struct kin_error *check(const char *path, const struct input_held *held)
 {
-	enum { HEAD = 4096 };
 	const struct held_file *f = find_held(held, path);
 	const struct input_opts any = { .target.is_64bit = true };
-	const struct reader *reader;
+	const struct format *reader;
 	struct file file = { 0 };
 	struct window w;
 
 	if (f)
 		return choose(bytes_of(path, f->file.data, f->file.size), &any, &reader);
 	if (window_open(&w, path)) {
-		window_need(&w, HEAD);
+		window_need(&w, FORMAT_HEAD);
 		struct kin_error *err = window_error(&w);
 		if (!err)
 			err = choose(w.b, &any, &reader);
@@ -481,7 +486,7 @@ static struct kin_error *list_files(const char *const *paths, size_t n, const st
 	struct kin_error *first = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (o->gnu)
+		if (input_rules(o)->plain_paths)
 			paths_add(ret, paths[i]);
 		else
 			keep_first(&first, paths_expand(ret, paths[i]));
@@ -497,10 +502,10 @@ static void tell(const struct profile *p, const struct input_opts *o)
 		return;
 	for (size_t i = 0; i < p->n_sources; i++) {
 		struct source s = p->sources[i];
-		if (s.kind == gmon_reader.name)
+		if (s.kind == gmon_format.about.name)
 			version = s.version;
-		else if (o->gnu)
-			s.version = version; /* GNU says what it has seen last */
+		else if (input_rules(o)->version_stays)
+			s.version = version;
 		o->on_source(&s, strtab_get(p->strings, s.path), o->arg);
 	}
 }

@@ -1,6 +1,6 @@
 /* input.h - files of every known format into one profile.
  *
- * A reader per format, all with the shape of struct reader. Which byte order and pointer size a
+ * Formats are in formats/formats.h. Which byte order and pointer size a
  * gmon.out has is not in the file: it comes from the executable, in struct input_target. */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H
@@ -10,12 +10,17 @@
 #include <sys/types.h>
 
 #include "base/bytes.h"
+#include "formats/formats.h"
 #include "profile/profile.h"
 
 struct input_target {  /* what the data was collected on */
 	bool is_64bit; /* size of an address in the files */
 	bool big_endian;
 };
+
+/* What a program's data is collected on. */
+struct object_file;
+struct input_target input_target_of(const struct object_file *program);
 
 struct window;
 struct input_held;
@@ -29,10 +34,43 @@ enum input_branches {
 
 enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
 
+/* What is read, and how, for programs that have it otherwise than we do. */
+struct bsd_header {
+	uint64_t low, high;
+	uint32_t ncnt; /* bytes of header and samples: where the arcs start */
+	uint32_t rate; /* 0: not said */
+	bool is_44bsd;
+	size_t size; /* bytes of header */
+};
+struct input_rules {
+	bool (*reads)(const struct format *format); /* NULL: all */
+	size_t shortest;                            /* what has fewer bytes is no data */
+	bool stops;       /* reading ends at the first error, and a file with one is not told of */
+	bool plain_paths; /* a directory is not the files in it, and a pattern is a name */
+	bool version_stays; /* a file without a version is told of with that of the one before */
+	struct gmon_rules {
+		/* Whether it goes with what was read before, and may change it. NULL: ours. */
+		struct kin_error *(*check)(const struct profile_builder *into, struct histogram *h);
+		bool host_blocks; /* blocks of version 0 are as this machine writes them */
+		bool host_counts; /* so is the number of blocks */
+	} gmon;
+	struct bsd_rules {
+		bool any; /* what is of no other format is an old BSD file */
+		/* Whether the header of a file of `bytes` makes sense, and goes with the first
+		 * histogram, if there was one. NULL: ours. */
+		struct kin_error *(*check)(const struct bsd_header *h,
+					   const struct histogram *first, const char *path,
+					   size_t bytes);
+		bool like_first;    /* rate and unit are those of the first histogram */
+		bool empty_is_none; /* without samples there is no histogram */
+		bool any_tail;      /* the file may end within an arc */
+	} bsd;
+};
+
 struct input_opts {
 	struct input_target target;
-	enum input_format format; /* gprof's --file-format */
-	bool gnu;                 /* accept and refuse exactly what GNU gprof 2.40 does */
+	enum input_format format;        /* gprof's --file-format */
+	const struct input_rules *rules; /* NULL: ours */
 	void (*on_source)(const struct source *s, const char *path,
 			  void *arg); /* after each file; or NULL */
 	void *arg;
@@ -43,26 +81,18 @@ struct input_opts {
 	struct input_held *held;      /* what was read of these paths before, or NULL */
 };
 
-struct reader {
-	const char *name; /* "gmon", "4.4BSD", "BSD", "bb.out", "perf.data" */
-	bool (*probe)(struct bytes head, const struct input_opts *o); /* is it this format? */
-	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
-					     struct profile_builder *into, struct source *source);
-	/* The same from a window on a file; NULL: needs all of it in memory. */
-	MUST_CHECK struct kin_error *(*stream)(struct window *w, const struct input_opts *o,
-					       struct profile_builder *into, struct source *source);
-	bool says_program; /* the data names what was profiled: no executable has to be given */
-};
-
-extern const struct reader gmon_reader, bsd44_reader, bsd_reader, bbout_reader, kin_reader,
-	perf_reader, folded_reader, perf_script_reader;
+static inline const struct input_rules *input_rules(const struct input_opts *o)
+{
+	static const struct input_rules ours;
+	return o->rules ? o->rules : &ours;
+}
 
 /* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does
- * not exist is a glob. With `gnu` neither holds: a path is a path.
+ * not exist is a glob. (But see input_rules.)
  *
  * On an error in file k what could be read of it and of all others is still in *ret (which is set
- * in every case); the first error is returned. With `gnu` reading stops at the first error. */
+ * in every case); the first error is returned. */
 MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 					const struct input_opts *opts, struct profile **ret);
 

@@ -190,6 +190,34 @@ uint64_t scan_number(struct scan *j)
 	return negative || j->failed ? 0 : value;
 }
 
+/* No strtod(), which goes by the program's locale. */
+double scan_real(struct scan *j)
+{
+	enum { MOST_EXPONENT = 400 };
+	bool negative = peek(j) == '-', any = false, less = false;
+	double value = 0, scale = 1;
+	int exponent = 0;
+	j->pos += negative;
+	for (; j->pos < j->end && *j->pos >= '0' && *j->pos <= '9'; j->pos++, any = true)
+		value = value * 10 + (*j->pos - '0');
+	if (j->pos < j->end && *j->pos == '.')
+		for (j->pos++; j->pos < j->end && *j->pos >= '0' && *j->pos <= '9'; j->pos++)
+			value += (*j->pos - '0') * (scale /= 10);
+	if (any && j->pos < j->end && (*j->pos | 0x20) == 'e') {
+		j->pos++;
+		less = j->pos < j->end && *j->pos == '-';
+		j->pos += j->pos < j->end && (*j->pos == '-' || *j->pos == '+');
+		for (; j->pos < j->end && *j->pos >= '0' && *j->pos <= '9'; j->pos++)
+			if (exponent < MOST_EXPONENT)
+				exponent = exponent * 10 + (*j->pos - '0');
+	}
+	if (!any)
+		fail(j);
+	for (; exponent; exponent--)
+		value = less ? value / 10 : value * 10;
+	return !any || j->failed ? 0 : negative ? -value : value;
+}
+
 static void skip_word(struct scan *j)
 {
 	const char *start = j->pos;

@@ -6,6 +6,7 @@
 #include <zstd_errors.h>
 
 #include "base/err.h"
+#include "formats/saved.h"
 #include "input/crc32c.h"
 #include "input/kin_private.h"
 #include "input/kin_records.h"
@@ -15,7 +16,8 @@ static bool probe(struct bytes head, const struct input_opts *o)
 {
 	uint64_t magic = KINF_MAGIC;
 
-	return !o->gnu && bytes_left(&head) >= sizeof(magic) &&
+	(void)o;
+	return bytes_left(&head) >= sizeof(magic) &&
 	       (!memcmp(head.pos, &magic, sizeof(magic)) ||
 		(magic = __builtin_bswap64(magic), !memcmp(head.pos, &magic, sizeof(magic))));
 }
@@ -459,4 +461,24 @@ static struct kin_error *read_kin(struct bytes all, const struct input_opts *o,
 	return stream_kin(&w, o, into, source);
 }
 
-const struct reader kin_reader = { "kin", probe, read_kin, stream_kin, .says_program = true };
+static struct kin_error *write_kin(struct kin_profile *profile, const struct kin_export_opts *opts,
+				   FILE *out)
+{
+	(void)opts;
+	return saved_write(profile, "all.kin", out);
+}
+
+const struct format kinf_format = {
+	.about = { .name = "kin",
+		   .what = "a recording of kin",
+		   .endings = (const char *const[]){ ".kin", NULL },
+		   .is_read = true,
+		   .is_written = true,
+		   .is_recorded = true,
+		   .is_binary = true },
+	.recording = ".kin",
+	.recognise = probe,
+	.read = read_kin,
+	.stream = stream_kin,
+	.write = write_kin,
+};

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "input/kin_private.h"
+#include "profile/detail.h"
 #include "profile/profile.h"
 
 struct pen {
@@ -72,7 +73,8 @@ static uint32_t event_flags(const struct event *e)
 					  [EVENT_BLOCKED] = KINF_EVENT_OFF_CPU,
 					  [EVENT_WAITING] = KINF_EVENT_WAITING };
 
-	return kinds[e->kind] | KINF_EVENT_FREQUENCY | KINF_EVENT_MORE;
+	return kinds[e->kind] | KINF_EVENT_FREQUENCY | KINF_EVENT_MORE |
+	       (e->is_trace ? KINF_EVENT_TRACE : 0);
 }
 
 static void put_events(struct pen *n)
@@ -120,6 +122,15 @@ static void put_stacks(struct pen *n)
 
 /* ---- what was measured ---- */
 
+static void put_trace(struct pen *n, const struct detail *d)
+{
+	if (!(d->has & DETAIL_TRACE))
+		return;
+	struct kin_plain *r = begin(n, KINF_R_TRACE_TEXT);
+	kin_put_text(r, text(n, d->trace), strlen(text(n, d->trace)));
+	end(n);
+}
+
 static void put_samples(struct pen *n)
 {
 	for (size_t i = 0; i < n->s->n; i++) {
@@ -139,6 +150,7 @@ static void put_samples(struct pen *n)
 			kin_put(r, x->parallelism);
 		}
 		end(n);
+		put_trace(n, sample_detail(n->s, x));
 	}
 }
 
@@ -205,6 +217,12 @@ static void put_latency(struct pen *n, const struct latency *l)
 		kin_put(r, l->bucket[i]);
 		last = i;
 	}
+	end(n);
+	if (!l->probes_ns)
+		return;
+	r = begin(n, KINF_R_PROBES);
+	put_ends(n, r, l->from_object, l->from, l->to_object, l->to);
+	kin_put(r, l->probes_ns);
 	end(n);
 }
 

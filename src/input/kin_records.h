@@ -64,6 +64,7 @@ static inline void kin_add_to(uint64_t *sum, uint64_t n)
 void kin_read_arc(struct kin_stream *s);
 void kin_read_count(struct kin_stream *s);
 void kin_read_latency(struct kin_stream *s);
+void kin_read_probes(struct kin_stream *s);
 void kin_read_histogram(struct kin_stream *s);
 void kin_read_audit(struct kin_stream *s);
 
@@ -71,6 +72,7 @@ void kin_read_audit(struct kin_stream *s);
 void kin_read_trace_format(struct kin_stream *s);
 void kin_read_trace_function(struct kin_stream *s);
 void kin_read_trace_fields(struct kin_stream *s, uint32_t event);
+void kin_read_trace_text(struct kin_stream *s, uint32_t event);
 struct kin_traces *kin_traces_new(void);
 void kin_traces_free(struct kin_traces *t); /* NULL is fine */
 

@@ -317,6 +317,7 @@ static void read_record(struct kin_stream *s)
 		[KINF_R_HEADER] = read_end,
 		[KINF_R_TRACE_FORMAT] = kin_read_trace_format,
 		[KINF_R_TRACE_FUNCTION] = kin_read_trace_function,
+		[KINF_R_PROBES] = kin_read_probes,
 	};
 	uint8_t kind = *s->in.pos++;
 	uint32_t sampled = s->sampled;
@@ -324,6 +325,8 @@ static void read_record(struct kin_stream *s)
 	s->sampled = 0;
 	if (kind == KINF_R_TRACE_FIELDS)
 		kin_read_trace_fields(s, sampled);
+	else if (kind == KINF_R_TRACE_TEXT)
+		kin_read_trace_text(s, sampled);
 	else if (kind < ARRAY_LEN(readers) && readers[kind])
 		readers[kind](s);
 	else

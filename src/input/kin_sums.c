@@ -98,6 +98,22 @@ void kin_read_latency(struct kin_stream *s)
 	profile_add_latency(s->f->into, l);
 }
 
+void kin_read_probes(struct kin_stream *s)
+{
+	static const uint64_t no_bucket[LATENCY_BUCKETS];
+	struct arc a = { 0 };
+	bool known = read_ends(s, &a);
+	uint64_t ns = bytes_uleb(&s->in);
+
+	if (!s->in.failed && known)
+		profile_add_latency(s->f->into, (struct latency){ .from = a.from,
+								  .to = a.to,
+								  .from_object = a.from_object,
+								  .to_object = a.to_object,
+								  .bucket = no_bucket,
+								  .probes_ns = ns });
+}
+
 /* Its bins come with it; or with others of the same range. */
 void kin_read_histogram(struct kin_stream *s)
 {

@@ -86,6 +86,15 @@ void kin_read_trace_function(struct kin_stream *s)
 	vec_push(&t->functions, x);
 }
 
+/* Of the sample added last. */
+static void set_text(struct kin_stream *s, const char *text, size_t n)
+{
+	struct detail d = { .has = DETAIL_TRACE };
+
+	d.trace = profile_add_string(s->f->into, text, n);
+	profile_set_detail(s->f->into, profile_add_detail(s->f->into, &d));
+}
+
 void kin_read_trace_fields(struct kin_stream *s, uint32_t event)
 {
 	struct kin_traces *t = s->f->traces;
@@ -97,7 +106,13 @@ void kin_read_trace_fields(struct kin_stream *s, uint32_t event)
 	rewind(t->out);
 	trace_format_print(t->formats.at[format], (const uint8_t *)raw.s, raw.n, t->out);
 	fflush(t->out);
-	struct detail d = { .has = DETAIL_TRACE };
-	d.trace = profile_add_string(s->f->into, t->text, strnlen(t->text, t->size));
-	profile_set_detail(s->f->into, profile_add_detail(s->f->into, &d));
+	set_text(s, t->text, strnlen(t->text, t->size));
+}
+
+void kin_read_trace_text(struct kin_stream *s, uint32_t event)
+{
+	struct kin_text text = kin_take_text(&s->in);
+
+	if (!s->in.failed && s->f->traces && event)
+		set_text(s, text.s, strnlen(text.s, text.n));
 }

@@ -100,14 +100,9 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
  * registers that the next one has not. */
 static const struct machine *machine(const struct perf *p, const struct perf_attr *a)
 {
-	static const struct machine *const known[] = { &machine_aarch64, &machine_riscv64,
-						       &machine_x86_64 };
 	if (p->machine_name[0])
 		return machine_by_name(p->machine_name);
-	for (size_t i = 0; !p->big_endian && i < ARRAY_LEN(known); i++)
-		if ((a->regs_user & known[i]->perf_mask) == known[i]->perf_mask)
-			return known[i];
-	return NULL;
+	return p->big_endian ? NULL : machine_by_registers(a->regs_user);
 }
 
 /* ---- walking ---- */

@@ -248,5 +248,15 @@ static struct kin_error *read_perf(struct bytes all, const struct input_opts *o,
 	return stream_perf(&w, o, into, source);
 }
 
-const struct reader perf_reader = { "perf.data", probe, read_perf, stream_perf,
-				    .says_program = true };
+const struct format perf_format = {
+	.about = { .name = "perf.data",
+		   .what = "a recording of perf",
+		   .endings = (const char *const[]){ ".data", NULL },
+		   .is_read = true,
+		   .is_recorded = true,
+		   .is_binary = true },
+	.recording = "perf.data",
+	.recognise = probe,
+	.read = read_perf,
+	.stream = stream_perf,
+};

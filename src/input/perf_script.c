@@ -177,7 +177,8 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	struct header h;
 	struct text line;
 
-	if (o->gnu || memchr(head.pos, '\0', n))
+	(void)o;
+	if (memchr(head.pos, '\0', n))
 		return false;
 	head.end = head.pos + n;
 	while (next_line(&head, &line))
@@ -356,5 +357,11 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 	return s.err;
 }
 
-const struct reader perf_script_reader = { "perf script", probe, read_script, NULL,
-					   .says_program = true };
+const struct format perf_script_format = {
+	.about = { .name = "perf script",
+		   .what = "samples as perf script prints them",
+		   .is_read = true },
+	.recognise = probe,
+	.is_vague = true,
+	.read = read_script,
+};

@@ -158,4 +158,5 @@ const struct machine machine_aarch64 = {
 	.jump_slot = R_AARCH64_JUMP_SLOT,
 	.glob_dat = R_AARCH64_GLOB_DAT,
 	.irelative = R_AARCH64_IRELATIVE,
+	.relative = R_AARCH64_RELATIVE,
 };

@@ -24,15 +24,17 @@ const struct machine *machine_by_name(const char *name)
 	return NULL;
 }
 
-const struct machine *machine_native(void)
+const struct machine *machine_by_registers(uint64_t perf_mask)
 {
-#if defined(__x86_64__) && defined(__LP64__)
-	return &machine_x86_64;
-#elif defined(__aarch64__)
-	return &machine_aarch64;
-#elif defined(__riscv) && __riscv_xlen == 64
-	return &machine_riscv64;
-#else
-	return NULL;
-#endif
+	const struct machine *found = NULL;
+	for (size_t i = 0; i < N_MACHINES; i++) {
+		const struct machine *m = machines[i];
+		if (m->n_registers && !(m->perf_mask & ~perf_mask) &&
+		    (!found ||
+		     __builtin_popcountll(m->perf_mask) > __builtin_popcountll(found->perf_mask)))
+			found = m;
+	}
+	return found;
 }
+
+const struct machine *machine_native(void) { return machine_by_name(KIN_MACHINE); }

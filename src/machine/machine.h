@@ -98,6 +98,12 @@ struct machine {
 	/* The bytes that the call of a hook has in compiled code. */
 	uint8_t hook_call_size;
 
+	/* ---- compilers ---- */
+
+	/* What they are told beside -pg for hooks that come before a function's own code, and for
+	 * stacks that can be walked wherever a sample falls; NULL: nothing. */
+	const char *flag_for_hooks, *flag_for_stacks;
+
 	/* ---- procedure linkage tables ---- */
 
 	uint8_t plt_align; /* of entries; they are as far apart at least */
@@ -105,6 +111,7 @@ struct machine {
 	bool (*plt_slot)(const uint8_t *code, size_t size, uint64_t addr, uint64_t got,
 			 uint64_t *slot);
 	uint32_t jump_slot, glob_dat, irelative; /* types of the relocations of slots */
+	uint32_t relative; /* ... and of those of addresses in data; 0: they lie in the data */
 };
 
 extern const struct machine machine_x86_64, machine_aarch64, machine_riscv64;
@@ -113,7 +120,10 @@ extern const struct machine machine_i386; /* its stacks are not walked */
 /* NULL: not known. */
 const struct machine *machine_find(uint32_t elf);
 const struct machine *machine_by_name(const char *name); /* whose stacks can be walked */
-/* What kin itself runs on; NULL: not known. */
+/* Of those whose registers (perf_mask) are all in this one, the one with most; NULL: none. */
+const struct machine *machine_by_registers(uint64_t perf_mask);
+/* What kin itself is compiled for (KIN_MACHINE, by the build: as uname -m says it); NULL: not
+ * known. */
 const struct machine *machine_native(void);
 
 /* Where a register is among those that perf_mask selects: values[n]. */

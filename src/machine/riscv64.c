@@ -263,9 +263,11 @@ const struct machine machine_riscv64 = {
 	.call_ends = call_ends,
 	.step = step,
 	.hook_call_size = 4,
+	.flag_for_stacks = "-fasynchronous-unwind-tables", /* gcc 12 leaves them out */
 	.plt_align = 4,
 	.plt_slot = plt_slot,
 	.jump_slot = R_RISCV_JUMP_SLOT,
 	.glob_dat = R_RISCV_64,
 	.irelative = R_RISCV_IRELATIVE,
+	.relative = R_RISCV_RELATIVE,
 };

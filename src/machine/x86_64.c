@@ -236,11 +236,13 @@ const struct machine machine_x86_64 = {
 	.call_ends = call_ends,
 	.step = step_64,
 	.hook_call_size = CALL_SIZE,
+	.flag_for_hooks = "-mfentry",
 	.plt_align = 8,
 	.plt_slot = plt_slot_64,
 	.jump_slot = R_X86_64_JUMP_SLOT,
 	.glob_dat = R_X86_64_GLOB_DAT,
 	.irelative = R_X86_64_IRELATIVE,
+	.relative = R_X86_64_RELATIVE,
 };
 
 const struct machine machine_i386 = {

@@ -18,8 +18,8 @@ static struct sort_key *sort_addresses(const struct candidates *c)
 
 /* ---- aliases ---- */
 
-/* GNU gprof's taste in aliases. Who comes first stays unless the other is better: global, then a
- * function, then with fewer leading underscores. */
+/* Who comes first stays unless the other is better: global, then a function, then with fewer
+ * leading underscores. */
 bool candidate_is_better(const struct candidate *c, const struct candidate *kept)
 {
 	if ((c->rank ^ kept->rank) & RANK_LAST)
@@ -69,13 +69,11 @@ bool candidate_is_plainer(const struct candidate *c, const struct candidate *kep
 static uint32_t choose(const struct candidates *from, const struct sort_key *keys, size_t n)
 {
 	const struct candidate *all = from->all.at;
-	bool (*better)(const struct candidate *c, const struct candidate *kept) =
-		from->as_gnu ? candidate_is_better : candidate_is_plainer;
 	uint32_t kept = NONE;
 	for (uint32_t rank = 0; n > 1 && rank < RANKS; rank++) {
 		for (size_t i = 0; i < n; i++) {
 			const struct candidate *c = &all[keys[i].index];
-			if (c->rank == rank && (kept == NONE || better(c, &all[kept])))
+			if (c->rank == rank && (kept == NONE || from->is_better(c, &all[kept])))
 				kept = keys[i].index;
 		}
 	}

@@ -5,31 +5,12 @@
 
 #include "base/vec.h"
 #include "object/private.h"
-
-/* Of several symbols at one address those with fewer of these come first; within equals, those that
- * come first in the file. */
-enum candidate_rank {
-	RANK_LOCAL = 1,
-	RANK_LABEL = 2, /* not said to be a function */
-	RANK_LAST = 4,  /* one that GNU would not look at: never hides one that GNU shows */
-	RANKS = 8,
-};
-
-struct candidate {
-	uint64_t addr;
-	uint64_t limit; /* the end of its section */
-	const char *name;
-	uint32_t position; /* in the file's symbol table */
-	uint32_t file;  /* number of the STT_FILE symbol before it; 0 if it is global or has none */
-	uint32_t flags; /* enum symbol_flags */
-	uint32_t rank;
-	bool is_indirect; /* its code only says which function is to be called */
-	uint32_t owner;   /* index of the candidate it is a piece of, or NONE; lost by sorting */
-};
+#include "object/symbol_rules.h"
 
 struct candidates {
 	VEC(struct candidate) all;
-	bool as_gnu;          /* the rules are those of GNU gprof */
+	/* Whether c is to be shown rather than `kept`, which came first at the same address. */
+	bool (*is_better)(const struct candidate *c, const struct candidate *kept);
 	bool too_long;        /* the names, by far: the file was made to keep us busy */
 	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
 };
@@ -39,10 +20,8 @@ struct candidates {
 struct symbol_table candidates_finish(struct candidates *c);
 void candidates_free(struct candidates *c);
 
-/* Whether c is to be shown rather than `kept`, which came first at the same address: as GNU gprof
- * has it; and, where that says neither, as people call it: no old version, "pwrite" and not
- * "pwrite64". */
-bool candidate_is_better(const struct candidate *c, const struct candidate *kept);
+/* As candidate_is_better(), and, where that says neither, as people call it: no old version,
+ * "pwrite" and not "pwrite64". */
 bool candidate_is_plainer(const struct candidate *c, const struct candidate *kept);
 
 /* Finds the functions that "f.cold" and the like belong to and sets owner and SYMBOL_COLD.

@@ -2,6 +2,7 @@
 #include "object/disassembler.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,32 @@ void disassembler_syntax(struct disassembler *d, bool intel)
 			  intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
 }
 
+/* What capstone calls a machine. */
+struct known {
+	uint16_t machine;
+	cs_arch arch;
+	cs_mode mode;
+};
+
+static const struct known *find(uint16_t machine)
+{
+	static const struct known known[] = {
+		{ EM_X86_64, CS_ARCH_X86, CS_MODE_64 },
+		{ EM_386, CS_ARCH_X86, CS_MODE_32 },
+		{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM },
+#if CS_API_MAJOR >= 5
+		{ EM_RISCV, CS_ARCH_RISCV, (cs_mode)(CS_MODE_RISCV64 | CS_MODE_RISCVC) },
+#endif
+	};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (known[i].machine == machine)
+			return &known[i];
+	return NULL;
+}
+
 /* capstone does not check for memory. The setting is global in the process; other users of capstone
  * are not harmed: either allocator can free what the other has allocated. */
-static bool start(struct disassembler *d, cs_arch arch, cs_mode mode)
+static bool start(struct disassembler *d, const struct known *k)
 {
 	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
 	__typeof__(&cs_option) option = FUNCTION(d->library, cs_option);
@@ -42,22 +66,25 @@ static bool start(struct disassembler *d, cs_arch arch, cs_mode mode)
 	d->close = FUNCTION(d->library, cs_close);
 	if (!option || !open || !new_insn || !d->next || !d->free_insn || !d->close ||
 	    option(0, CS_OPT_MEM, (size_t)&memory) != CS_ERR_OK ||
-	    open(arch, mode, &d->handle) != CS_ERR_OK)
+	    open(k->arch, k->mode, &d->handle) != CS_ERR_OK)
 		return false;
 	d->option = option;
-	d->is_x86 = arch == CS_ARCH_X86;
+	d->is_x86 = k->arch == CS_ARCH_X86;
 	disassembler_syntax(d, false);
 	d->insn = new_insn(d->handle);
 	return d->insn != NULL;
 }
 
-struct disassembler *disassembler_new(cs_arch arch, cs_mode mode, const char **problem)
+struct disassembler *disassembler_new(uint16_t machine, const char **problem)
 {
+	const struct known *k = find(machine);
+	if (!k)
+		return NULL;
 	struct disassembler *d = xalloc(sizeof(*d));
 
 	/* It stays in memory: the next one need not relocate it again. */
 	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (d->library && start(d, arch, mode))
+	if (d->library && start(d, k))
 		return d;
 	*problem = d->library ? LIBRARY " does not disassemble this machine's code" : dlerror();
 	disassembler_free(d);

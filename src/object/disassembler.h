@@ -20,9 +20,10 @@ struct disassembler {
 	bool is_x86;
 };
 
-/* x86 in the syntax of AT&T, as binutils writes it. NULL and *problem (static, or valid until the
- * next call that loads something) if it cannot be had. */
-struct disassembler *disassembler_new(cs_arch arch, cs_mode mode, const char **problem);
+/* For code of that machine (e_machine); x86 in the syntax of AT&T, as binutils writes it. NULL: it
+ * is not known here; or it cannot be had, and *problem (static, or valid until the next call that
+ * loads something) says why. */
+struct disassembler *disassembler_new(uint16_t machine, const char **problem);
 void disassembler_free(struct disassembler *d); /* NULL is fine */
 
 /* In which syntax x86 is shown from now on. */

@@ -56,11 +56,6 @@ struct dwarf_file {
 	VEC(struct dwarf_unit) units; /* by offset */
 };
 
-struct dwarf_ranges { /* a VEC */
-	struct address_range *at;
-	size_t n, cap;
-};
-
 struct abbrevs;
 struct elf_file;
 struct elf_section;
@@ -73,8 +68,8 @@ struct dwarf_name {
 struct dwarf_info {
 	struct dwarf_file file,
 		alt; /* alt: shared entries and strings that dwz moved out; may be empty */
-	struct dwarf_ranges ranges; /* of all units of `file` */
-	struct abbrevs *tables;     /* recently used */
+	struct address_ranges ranges; /* of all units of `file` */
+	struct abbrevs *tables;       /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
 	size_t top_ranges_left; /* the same for all units' own ranges */
@@ -126,7 +121,7 @@ bool dwarf_value_address(const struct dwarf_file *f, const struct dwarf_unit *u,
  * appended to *ret; empty ranges are left out. */
 void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		       const struct dwarf_value *low, const struct dwarf_value *high,
-		       const struct dwarf_value *ranges, struct dwarf_ranges *ret);
+		       const struct dwarf_value *ranges, struct address_ranges *ret);
 
 /* The unit that holds an offset; NULL if none does. */
 const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset);
@@ -146,7 +141,7 @@ struct dwarf_function {
 struct dwarf_functions {
 	VEC(struct dwarf_function) at; /* those with code, in the order of their entries */
 	bool indexed_ranges;           /* a list of ranges has addresses by index */
-	struct dwarf_ranges ranges;
+	struct address_ranges ranges;
 };
 
 /* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`: those

@@ -206,7 +206,7 @@ struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwa
 
 /* ---- ranges ---- */
 
-static void add_range(struct dwarf_info *d, struct dwarf_ranges *l, uint64_t low, uint64_t high)
+static void add_range(struct dwarf_info *d, struct address_ranges *l, uint64_t low, uint64_t high)
 {
 	/* Entries may share lists: what the unit's own size does not justify is not read. */
 	if (low >= high || !d->ranges_left)
@@ -216,7 +216,7 @@ static void add_range(struct dwarf_info *d, struct dwarf_ranges *l, uint64_t low
 }
 
 static void read_old_list(struct dwarf_info *d, const struct dwarf_file *f,
-			  const struct dwarf_unit *u, uint64_t offset, struct dwarf_ranges *ret)
+			  const struct dwarf_unit *u, uint64_t offset, struct address_ranges *ret)
 {
 	struct bytes c = section_at(f->ranges, offset, f->swap);
 	uint64_t base = u->low, select = u->address_size == 8 ? UINT64_MAX : UINT32_MAX;
@@ -244,7 +244,7 @@ static uint64_t indexed_address(struct dwarf_info *d, const struct dwarf_file *f
 }
 
 static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
-		      uint64_t offset, struct dwarf_ranges *ret)
+		      uint64_t offset, struct address_ranges *ret)
 {
 	struct bytes c = section_at(f->rnglists, offset, f->swap);
 	uint64_t base = u->low;
@@ -287,7 +287,7 @@ static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const st
 
 void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		       const struct dwarf_value *low, const struct dwarf_value *high,
-		       const struct dwarf_value *ranges, struct dwarf_ranges *ret)
+		       const struct dwarf_value *ranges, struct address_ranges *ret)
 {
 	uint64_t start, end = 0;
 	if (high->kind != VALUE_NONE && dwarf_value_address(f, u, low, &start)) {

@@ -71,7 +71,8 @@ void object_lines_free(struct object_lines *l)
 	if (!l)
 		return;
 	line_index_free(l->index);
-	gnu_lines_free(l->gnu);
+	if (l->answers)
+		l->rules->close(l->answers);
 	elf_functions_free(l->elf);
 	line_table_done(&l->table);
 	dwarf_functions_free(&l->functions);
@@ -102,22 +103,29 @@ bool object_has_dwarf(struct object_file *o)
 	return o->kept ? o->kept->flags & KEPT_LINES : object_dwarf(o) != NULL;
 }
 
-static struct gnu_lines *gnu_lines(struct object_lines *l)
+/* What a caller's rules answer from. */
+static void *answers(struct object_lines *l, const struct line_rules *rules)
 {
-	if (!l->gnu)
-		l->gnu = gnu_lines_new(l);
-	return l->gnu;
+	if (l->answers && l->rules != rules) {
+		l->rules->close(l->answers);
+		l->answers = NULL;
+	}
+	if (!l->answers)
+		l->answers = rules->open(l);
+	l->rules = rules;
+	return l->answers;
 }
 
-bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
+bool object_place(struct object_file *o, uint64_t addr, const struct line_rules *rules,
+		  struct srcloc *ret)
 {
 	if (o->kept)
 		return kept_place(o->kept, addr, ret);
 	struct object_lines *l = object_lines(o);
 	if (!l->info)
 		return false;
-	if (gnu)
-		return gnu_lines_find(gnu_lines(l), addr, ret);
+	if (rules)
+		return rules->find(answers(l, rules), addr, ret);
 	if (!l->index)
 		l->index = line_index_new(l);
 	const struct line_run *run = line_index_find(l->index, addr);
@@ -274,7 +282,7 @@ struct line_run *object_line_runs_of(struct object_file *o, const struct address
 		size_t first = all.runs.n;
 		if (!may_be_in(l, &l->info->file.units.at[i], ranges, n_ranges))
 			continue;
-		unit_runs(l, i, RULES_RIGHT, &all.runs, NULL);
+		unit_runs(l, i, &unit_rules, &all.runs, NULL);
 		add_chunks(&all, first, (uint32_t)i, range);
 	}
 	if (all.chunks.n)
@@ -287,16 +295,45 @@ struct line_run *object_line_runs_of(struct object_file *o, const struct address
 	return out.at;
 }
 
-struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
-				  size_t *n)
+struct line_run *object_line_runs(struct object_file *o, struct address_range range,
+				  const struct line_rules *rules, size_t *n)
 {
-	struct object_lines *l = gnu && !o->kept ? object_lines(o) : NULL;
+	struct object_lines *l = rules && !o->kept ? object_lines(o) : NULL;
 	struct run_list out = { 0 };
 
 	if (!l)
 		return object_line_runs_of(o, &range, 1, n);
 	if (l->info)
-		gnu_lines_runs(gnu_lines(l), range, &out);
+		rules->runs(answers(l, rules), range, &out);
 	*n = out.n;
 	return out.at;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const uint64_t *l = a, *r = b;
+	return (*l > *r) - (*l < *r);
+}
+
+uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n)
+{
+	struct row_starts rows = { 0 };
+	*n = 0;
+	if (o->kept) { /* where runs begin is what is known of rows */
+		struct line_run *runs = kept_line_runs(o->kept, range, n);
+		for (size_t i = 0; i < *n; i++)
+			vec_push(&rows, runs[i].addr);
+		free(runs);
+		*n = rows.n;
+		return rows.at;
+	}
+	struct object_lines *l = object_lines(o);
+
+	for (size_t i = 0; l->info && i < l->info->file.units.n; i++)
+		if (may_be_in(l, &l->info->file.units.at[i], &range, 1))
+			unit_rows(l, i, range, &rows);
+	if (rows.n)
+		qsort(rows.at, rows.n, sizeof(*rows.at), ascending);
+	*n = rows.n;
+	return rows.at;
 }

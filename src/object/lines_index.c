@@ -48,7 +48,7 @@ static const struct run_list *runs_of(struct line_index *x, uint32_t unit)
 		return &d->runs;
 	if (x->runs_kept > RUNS_KEPT)
 		forget_all(x);
-	unit_runs(x->lines, unit, RULES_PLACES, &d->runs, NULL);
+	unit_runs(x->lines, unit, &unit_rules_of_lines, &d->runs, NULL);
 	d->known = true;
 	x->runs_kept += d->runs.n;
 	return &d->runs;

@@ -1,29 +1,23 @@
-/* The lines of one unit.
+/* lines_unit.c - the lines of one unit.
  *
- * By the right rules: code is what a sequence of the line table covers that starts in code (what
- * the linker dropped starts at 0 or -1); the function is the innermost one. A function without a
- * linkage name that has a symbol (static ones of C++) has that name. What is left of a row behind
- * the end of a function is padding, and belongs to it.
- *
- * By BFD 2.40's: all sequences count; the function is the one with the shortest range that holds
- * the address, of equal ones the last; where there is none, what the symbol table says. A function
- * without a linkage name in a language that mangles (an inlined constructor, main) has its own
- * name, or, if the first address ever asked for in it lies behind a symbol at its start, that
- * symbol's. (The very first answer for such a function is yet another one in BFD, that of the
- * symbol before the address; we give what it says from then on, since its callers ask more than
- * once.) Unknown files are "<unknown>". In DWARF 5 the rows of a sequence up to the first that
- * names a file are of file 0, not 1, and functions whose ranges are given by index (clang's) have
- * none. Lists with addresses by index (gcc's -gsplit-dwarf) are an error: no unit from there on is
- * seen. */
+ * Code is what a sequence of the line table covers that starts in code (what the linker dropped
+ * starts at 0 or -1); the function is the innermost one. A function without a linkage name that has
+ * a symbol (static ones of C++) has that name. What is left of a row behind the end of a function
+ * is padding, and belongs to it. Other rules than these: struct unit_rules. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "object/lines_private.h"
 
+const struct unit_rules unit_rules = { .left_out = UNIT_NO_CODE, .repeated = UNIT_CODE_REPEATED };
+const struct unit_rules unit_rules_of_lines = { .left_out = UNIT_NO_CODE,
+						.repeated = UNIT_CODE_REPEATED,
+						.of_lines = true };
+
 struct unit_reader {
 	struct object_lines *l;
 	const struct dwarf_unit *unit;
-	bool gnu;
+	const struct unit_rules *rules;
 	struct run_list *out;
 	size_t first; /* of this unit's, in out */
 	size_t piece; /* in l->pieces: the first that ends after what was emitted */
@@ -65,7 +59,8 @@ static void find_pieces(struct unit_reader *r)
 		const struct dwarf_function *function = &f->at.at[i];
 		for (uint32_t k = 0; k < function->n_ranges; k++) {
 			struct address_range a = f->ranges.at[function->first_range + k];
-			uint64_t rank = r->gnu ? UINT64_MAX - (a.high - a.low) : function->depth;
+			uint64_t rank = r->rules->shortest_wins ? UINT64_MAX - (a.high - a.low)
+								: function->depth;
 			vec_push(v, ((struct interval){ a.low, a.high, rank, (uint32_t)i,
 							(uint32_t)i }));
 		}
@@ -94,9 +89,10 @@ static const char *function_name(struct unit_reader *r, uint32_t i, uint64_t add
 		return n->name;
 	n->known = true;
 	n->name = dwarf_function_name(r->l->info, r->unit, f, &linkage);
-	if (!linkage && (r->gnu || !f->is_inlined)) {
+	if (!linkage && (r->rules->named_where_asked || !f->is_inlined)) {
 		uint64_t start, until, low = r->l->functions.ranges.at[f->first_range].low;
-		const char *name = elf_name(r->l, r->gnu ? addr : low, &start, &until);
+		const char *name =
+			elf_name(r->l, r->rules->named_where_asked ? addr : low, &start, &until);
 		if (name && start == low)
 			n->name = name;
 	}
@@ -110,7 +106,7 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 	struct run_list *out = r->out;
 	struct line_run *last = out->n > r->first ? &out->at[out->n - 1] : NULL;
 	static const struct srcloc unusable;
-	if (r->gnu && (!at->function || !at->file || !at->line))
+	if (r->rules->all_or_nothing && (!at->function || !at->file || !at->line))
 		at = &unusable;
 	if (last && last->end == addr && run_same(&last->at, at))
 		last->end = end;
@@ -121,7 +117,7 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 /* Where no function of DWARF is; at.function is the one before in the same row. */
 static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
 {
-	if (!r->gnu) {
+	if (!r->rules->named_by_symbols) {
 		emit(r, addr, end, &at);
 		return;
 	}
@@ -159,12 +155,13 @@ static void emit_line(struct unit_reader *r, uint64_t addr, uint64_t end, struct
 	}
 }
 
-/* BFD knows an address that only a function is at. */
+/* Where only a function is: a run without a line. */
 static void emit_gap(struct unit_reader *r, uint64_t low, uint64_t high)
 {
 	const struct intervals *v = &r->l->pieces;
 	static const struct srcloc unusable;
-	for (size_t i = r->piece; r->gnu && i < v->n && v->at[i].low < high; i++) {
+	for (size_t i = r->piece; r->rules->all_or_nothing && i < v->n && v->at[i].low < high;
+	     i++) {
 		uint64_t from = v->at[i].low > low ? v->at[i].low : low;
 		uint64_t to = v->at[i].high < high ? v->at[i].high : high;
 		if (from < to)
@@ -177,7 +174,7 @@ static const char *path_of(struct unit_reader *r, uint32_t file)
 	struct line_table *t = &r->l->table;
 	uint32_t i = line_table_file(t, file);
 	if (i == NONE)
-		return r->gnu ? "<unknown>" : NULL;
+		return r->rules->unknown_file;
 	struct line_file *f = &t->files.at[i];
 	if (f->path == NONE) {
 		char *path = line_table_path(t, i);
@@ -256,10 +253,10 @@ static bool may_decode(struct object_lines *l, uint64_t bytes)
 static bool read_functions(struct unit_reader *r)
 {
 	struct object_lines *l = r->l;
-	dwarf_functions_read(l->info, r->unit, r->gnu, &l->functions);
+	dwarf_functions_read(l->info, r->unit, r->rules->no_indexed_ranges, &l->functions);
 	if (!may_decode(l, l->functions.ranges.n * sizeof(struct address_range)))
 		return false;
-	if (r->gnu && l->functions.indexed_ranges)
+	if (r->rules->no_indexed_ranges && l->functions.indexed_ranges)
 		return false;
 	l->names.n = 0;
 	vec_reserve(&l->names, l->functions.at.n);
@@ -269,7 +266,7 @@ static bool read_functions(struct unit_reader *r)
 	return true;
 }
 
-static void add_sequences(const struct line_table *t, struct dwarf_ranges *ret)
+static void add_sequences(const struct line_table *t, struct address_ranges *ret)
 {
 	for (size_t i = 0; i < t->sequences.n; i++) {
 		const struct line_sequence *s = &t->sequences.at[i];
@@ -277,25 +274,57 @@ static void add_sequences(const struct line_table *t, struct dwarf_ranges *ret)
 	}
 }
 
-static void add_functions(const struct dwarf_functions *f, struct dwarf_ranges *ret)
+static void add_functions(const struct dwarf_functions *f, struct address_ranges *ret)
 {
 	vec_reserve(ret, f->ranges.n);
 	for (size_t i = 0; i < f->ranges.n; i++)
 		vec_push(ret, f->ranges.at[i]);
 }
 
-bool unit_is_repeated(const struct object_lines *l, size_t unit, enum line_rules rules)
-{
-	int flag = rules == RULES_GNU ? UNIT_REPEATED : UNIT_CODE_REPEATED;
-	return (l->units[unit] & flag) && !l->info->file.units.at[unit].n_ranges;
-}
+size_t line_units_count(const struct object_lines *l) { return l->info->file.units.n; }
 
-void unit_sequences(struct object_lines *l, size_t unit, struct dwarf_ranges *ret)
+struct line_unit line_unit_at(const struct object_lines *l, size_t unit)
 {
 	const struct dwarf_unit *u = &l->info->file.units.at[unit];
-	if (u->has_lines && line_table_read(l->info, u, true, &l->table) &&
+	return (struct line_unit){ .flags = l->units[unit],
+				   .has_lines = u->has_lines,
+				   .table = u->lines,
+				   .ranges = l->info->ranges.at + u->first_range,
+				   .n_ranges = u->n_ranges };
+}
+
+uint64_t line_units_bytes(const struct object_lines *l)
+{
+	return (uint64_t)l->info->file.info.size + l->info->file.line.size;
+}
+
+bool unit_is_repeated(const struct object_lines *l, size_t unit, const struct unit_rules *rules)
+{
+	return (l->units[unit] & rules->repeated) && !l->info->file.units.at[unit].n_ranges;
+}
+
+void unit_sequences(struct object_lines *l, size_t unit, const struct unit_rules *rules,
+		    struct address_ranges *ret)
+{
+	const struct dwarf_unit *u = &l->info->file.units.at[unit];
+	if (u->has_lines && line_table_read(l->info, u, rules->from_first, &l->table) &&
 	    may_decode(l, l->table.bytes))
 		add_sequences(&l->table, ret);
+}
+
+void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
+	       struct row_starts *ret)
+{
+	const struct dwarf_unit *u = &l->info->file.units.at[unit];
+	const struct line_table *t = &l->table;
+
+	if (!u->has_lines || l->units[unit] & (UNIT_NO_CODE | UNIT_CODE_REPEATED))
+		return;
+	if (!line_table_read(l->info, u, false, &l->table) || !may_decode(l, t->bytes))
+		return;
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (t->rows.at[i].addr >= range.low && t->rows.at[i].addr < range.high)
+			vec_push(ret, t->rows.at[i].addr);
 }
 
 static void emit_all(struct unit_reader *r)
@@ -310,35 +339,35 @@ static void emit_all(struct unit_reader *r)
 	emit_gap(r, covered, UINT64_MAX);
 }
 
-void unit_runs(struct object_lines *l, size_t unit, enum line_rules rules, struct run_list *ret,
-	       struct dwarf_ranges *claims)
+void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rules,
+	       struct run_list *ret, struct address_ranges *claims)
 {
-	bool gnu = rules == RULES_GNU;
-	struct unit_reader r = { l, &l->info->file.units.at[unit], gnu, ret, ret->n, 0 };
+	struct unit_reader r = { l, &l->info->file.units.at[unit], rules, ret, ret->n, 0 };
 	uint8_t flags = l->units[unit];
 
-	if (!r.unit->has_lines || (flags & (gnu ? UNIT_UNSEEN : UNIT_NO_CODE)))
+	if (!r.unit->has_lines || (flags & rules->left_out))
 		return;
 	if (unit_is_repeated(l, unit, rules))
 		return;
 	if (!may_decode(l, r.unit->end - r.unit->offset))
 		return;
-	if (!line_table_read(l->info, r.unit, gnu, &l->table) || !may_decode(l, l->table.bytes))
+	if (!line_table_read(l->info, r.unit, rules->from_first, &l->table) ||
+	    !may_decode(l, l->table.bytes))
 		return;
-	if (!gnu)
+	if (!rules->dead_code)
 		drop_dead(l->object, &l->table);
-	if (claims && (r.unit->lines || !(flags & UNIT_REPEATED))) /* BFD: once at offset 0 */
+	if (claims && (r.unit->lines || !(flags & UNIT_REPEATED))) /* once at offset 0 */
 		add_sequences(&l->table, claims);
 	line_table_sort(&l->table);
 	if (!l->table.sequences.n)
 		return;
 
 	l->pieces.n = 0;
-	if (rules != RULES_PLACES && !read_functions(&r))
+	if (!rules->of_lines && !read_functions(&r))
 		return;
 	if (claims)
 		add_functions(&l->functions, claims);
 	emit_all(&r);
-	if (!gnu && (flags & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED)))
+	if (!rules->whole_tables && (flags & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED)))
 		clip(&r);
 }

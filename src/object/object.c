@@ -196,6 +196,7 @@ void object_free(struct object_file *o)
 {
 	if (!o)
 		return;
+	vec_free(&o->words);
 	object_lines_free(o->lines);
 	disassembler_free(o->disassembler);
 	elf_file_free(o->alt);

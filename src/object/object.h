@@ -14,10 +14,8 @@ struct object_file;
 
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
-	/* Symbols only from the file itself, as GNU gprof 2.40; even that takes lines from debug
-	 * files. */
-	bool no_debug_files;
-	const char *symfs;    /* the path is below this folder; NULL: / */
+	bool no_debug_files;   /* symbols only from the file itself; lines from debug files, too */
+	const char *symfs;     /* the path is below this folder; NULL: / */
 	const char *build_id; /* in hex: what the file must be, if it has one; NULL, "": anything */
 };
 
@@ -53,6 +51,10 @@ const struct kept_object *object_kept(const struct object_file *o);
 struct address_range {
 	uint64_t low, high; /* [low, high) */
 };
+struct address_ranges { /* a VEC */
+	struct address_range *at;
+	size_t n, cap;
+};
 struct address_range object_text(const struct object_file *o); /* .text; {0, 0} if there is none */
 /* What mcount's runtime covers: [__executable_start, etext), {0, 0} if these are not known. */
 struct address_range object_profiled(const struct object_file *o);
@@ -84,18 +86,15 @@ struct symtab_opts {
 	bool no_static;      /* gprof -a */
 	bool functions_only; /* gprof -D */
 	/* A symbol that says its size ends there, and of a stripped file the functions that only
-	 * unwinders know have places, too. Not with gnu. */
+	 * unwinders know have places, too. */
 	bool exact;
-	bool no_dotted; /* BSD gprof -u: no names with a dot, but for pieces; not with gnu */
-	/* GNU gprof 2.40's rules (which symbols count, which alias wins, no PLT entries, pieces
-	 * like f.part.0 dropped) instead of ours (every function symbol, PLT entries named, cold
-	 * pieces owned). The rules are written down at the top of symtab.c. */
-	bool gnu;
-	/* With gnu: the name by which a symbol goes instead of its own, which must live as long as
-	 * the table, or NULL to leave the symbol out. NULL: all keep theirs. */
-	const char *(*rename)(const char *name, const void *arg);
-	const void *rename_arg;
-	const char *external; /* gprof -S: nm-like text file to take the symbols from, or NULL */
+	bool no_dotted; /* BSD gprof -u: no names with a dot, but for pieces */
+	/* Which symbols count and which alias wins; then there are no entries of the linkage table,
+	 * no pieces with owners, and `exact` and `no_dotted` mean nothing. NULL: our rules, written
+	 * down at the top of symtab.c. */
+	const struct symbol_rules *rules;
+	const void *rules_arg; /* what the rules want to know, or NULL */
+	const char *external;  /* gprof -S: nm-like text file to take the symbols from, or NULL */
 };
 
 struct symbol_table {
@@ -110,6 +109,9 @@ void object_variables(struct object_file *o, struct symbol_table *ret);
 MUST_CHECK struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 					    struct symbol_table *ret);
 
+/* What the file's own tables take in memory when its symbols have been read, at most. */
+uint64_t object_table_bytes(const struct object_file *o);
+
 /* All names that functions have, also those that are not shown for their address. Reads the symbols
  * anew, and keeps nothing. */
 void object_for_each_name(struct object_file *o,
@@ -123,22 +125,28 @@ struct srcloc {
 	uint32_t line;        /* 0 if unknown */
 };
 
-/* The file and line of addr; the function is NULL, or not: what cost nothing to find out. `gnu`:
- * what BFD 2.40's find_nearest_line answers, with the function (a function without an entry in
- * DWARF has its symbol's name), false if it lacks one of the three; this may depend on what was
- * asked before, here or with object_line_runs(). Returns false if unknown, *ret untouched. Cost: a
- * binary search, plus decoding the unit of addr the first time. */
-bool object_place(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret);
+/* Who says what line an address is of (line_rules.h); its answers may depend on what was asked
+ * before. NULL: we do. */
+struct line_rules;
+
+/* The file and line of addr; the function is NULL, or not: what cost nothing to find out. Returns
+ * false if unknown, *ret untouched. Cost: a binary search, plus decoding the unit of addr the first
+ * time. */
+bool object_place(struct object_file *o, uint64_t addr, const struct line_rules *rules,
+		  struct srcloc *ret);
 
 struct line_run { /* consecutive addresses of one (function, file, line) */
 	uint64_t addr, end;
 	struct srcloc at;
 };
 /* All runs within [low, high), by address, *n of them, freed with free(). Those that touch differ.
- * `gnu`: the ones GNU gprof -l sees when it asks BFD for every byte, twice; there all neighbours
- * differ, and a run may span bytes of which nothing is known. */
-struct line_run *object_line_runs(struct object_file *o, struct address_range range, bool gnu,
-				  size_t *n);
+ */
+struct line_run *object_line_runs(struct object_file *o, struct address_range range,
+				  const struct line_rules *rules, size_t *n);
+
+/* Where rows of the line table begin within [low, high), also of the line before: ascending,
+ * possibly repeated, *n of them, freed with free(). */
+uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
 
 /* The same, not `gnu`, where several ranges are of interest, by address and not overlapping: of
  * what lies between them there may be some runs, or none. Units without code in them are not
@@ -209,10 +217,23 @@ char *demangle(const char *name, enum demangle_style style);
 
 /* ---- calls (disasm.c) ---- */
 
-/* Direct calls in [low, high): call(target, arg) for each, in address order. `gnu`: GNU
- * gprof 2.40's scan (every byte 0xe8 on x86, unsigned displacement; B and BL on aarch64). Otherwise
- * real disassembly (capstone). Returns false if the machine is not supported. */
-bool object_calls(struct object_file *o, uint64_t low, uint64_t high, bool gnu,
+struct object_code { /* bytes[0] is at addr */
+	const uint8_t *bytes;
+	size_t n; /* up to the end of the section: an instruction may reach beyond the range */
+	uint64_t addr, high;
+};
+/* What is a call, for programs that have it otherwise than the disassembler. */
+struct call_rules {
+	/* Calls call(site, target, arg) for each that starts before c->high. False if the machine
+	 * (EM_) is not known, which is asked with no code as well. */
+	bool (*scan)(uint16_t machine, const struct object_code *c,
+		     void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
+};
+/* Direct calls in [low, high): call(target, arg) for each, in address order; with rules, those in
+ * .text. `rules`: NULL: what the disassembler (capstone) says. Returns false if the machine is not
+ * supported. */
+bool object_calls(struct object_file *o, uint64_t low, uint64_t high,
+		  const struct call_rules *rules,
 		  void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
 /* Why object_calls() failed, if it is not the machine: the disassembler is not installed. Else
  * NULL. */
@@ -243,7 +264,7 @@ bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 		  void (*add)(const struct object_step *step, void *arg), void *arg);
 /* Where the table at addr lets a switch jump to: its entries up to the first that is not in
  * `range`, and their number. `is_relative`: they are 32-bit differences to the table's address. */
-size_t object_jump_table(const struct object_file *o, uint64_t addr, bool is_relative,
+size_t object_jump_table(struct object_file *o, uint64_t addr, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg);
 

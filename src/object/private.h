@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/vec.h"
 #include "object/object.h"
 
 /* ---- one ELF file as it lies on disk (elffile.c) ---- */
@@ -102,6 +103,10 @@ struct code_range {
 	uint32_t section;
 };
 
+struct object_word { /* the dynamic linker puts an address there */
+	uint64_t addr, value;
+};
+
 struct object_file {
 	char *path;
 	char *debug_dir;
@@ -116,6 +121,9 @@ struct object_file {
 
 	struct object_segment *segments; /* NULL until asked for: frames.c */
 	size_t n_segments;
+
+	VEC(struct object_word) words; /* by address; read when first asked for: steps.c */
+	bool has_words;
 
 	/* Opened when first asked for: see debugfile.c. */
 	bool sought_debug, sought_packed, sought_dwarf;

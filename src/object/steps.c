@@ -1,4 +1,6 @@
 /* steps.c - where control goes from each instruction, read from its bytes. */
+#include <stdlib.h>
+
 #include "object/private.h"
 
 static int32_t signed32(const uint8_t *p) { return (int32_t)machine_word(p); }
@@ -30,6 +32,55 @@ bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 	return object_instructions(o, low, high, false, add_step, &w);
 }
 
+/* ---- addresses that the dynamic linker puts into data ---- */
+
+static void read_section_words(struct object_file *o, size_t index, uint32_t relative)
+{
+	const struct elf_section *s = &o->main->sections[index];
+	Elf_Data *data = elf_file_data(o->main, index);
+	size_t size = gelf_fsize(o->main->elf, ELF_T_RELA, 1, EV_CURRENT);
+	GElf_Rela r;
+
+	if (!data || !data->d_buf || s->entsize != size)
+		return;
+	for (size_t i = 0; i < data->d_size / size && i < INT32_MAX; i++)
+		if (gelf_getrela(data, (int)i, &r) && GELF_R_TYPE(r.r_info) == relative)
+			vec_push(&o->words,
+				 ((struct object_word){ r.r_offset, (uint64_t)r.r_addend }));
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct object_word *l = a, *r = b;
+	return (l->addr > r->addr) - (l->addr < r->addr);
+}
+
+static void read_words(struct object_file *o)
+{
+	const struct machine *m = object_kind(o);
+
+	o->has_words = true;
+	if (!m || !m->relative)
+		return;
+	for (size_t i = 1; i < o->main->n_sections; i++)
+		if (o->main->sections[i].type == SHT_RELA && o->main->sections[i].flags & SHF_ALLOC)
+			read_section_words(o, i, m->relative);
+	if (o->words.n)
+		qsort(o->words.at, o->words.n, sizeof(*o->words.at), by_address);
+}
+
+/* Of position-independent code the table of addresses is empty in the file. */
+static uint64_t word_at(struct object_file *o, uint64_t addr, uint64_t in_file)
+{
+	struct object_word key = { .addr = addr };
+
+	if (!o->has_words)
+		read_words(o);
+	const struct object_word *w =
+		o->words.n ? bsearch(&key, o->words.at, o->words.n, sizeof(key), by_address) : NULL;
+	return w ? w->value : in_file;
+}
+
 /* ---- tables of jumps ---- */
 
 static const uint8_t *loaded_bytes(const struct object_file *o, uint64_t addr, size_t *size)
@@ -57,7 +108,7 @@ static uint64_t entry(const uint8_t *p, size_t size, uint64_t relative_to)
 	return relative_to ? relative_to + (uint64_t)(int64_t)(int32_t)low : low;
 }
 
-size_t object_jump_table(const struct object_file *o, uint64_t addr, bool is_relative,
+size_t object_jump_table(struct object_file *o, uint64_t addr, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg)
 {
@@ -66,6 +117,8 @@ size_t object_jump_table(const struct object_file *o, uint64_t addr, bool is_rel
 
 	for (; p && left >= size; p += size, left -= size, n++) {
 		uint64_t target = entry(p, size, is_relative ? addr : 0);
+		if (!is_relative)
+			target = word_at(o, addr + n * size, target);
 		if (target < range.low || target >= range.high)
 			break;
 		add(target, arg);

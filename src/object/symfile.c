@@ -16,6 +16,7 @@ struct word {
 
 struct entry {
 	uint64_t addr;
+	bool has_addr;
 	char type;
 	struct word name;
 };
@@ -52,8 +53,8 @@ static bool parse_address(struct word w, uint64_t *ret)
 	return i > start;
 }
 
-/* GNU: what is no number leaves the address of the symbol before, at first 0. */
-static bool parse_line(const char *p, const char *end, bool gnu, struct entry *ret)
+/* What is no number leaves the address of the symbol before, at first 0. */
+static bool parse_line(const char *p, const char *end, struct entry *ret)
 {
 	struct word address = next_word(p, end);
 	p = skip_blanks(address.at + address.n, end);
@@ -61,8 +62,10 @@ static bool parse_line(const char *p, const char *end, bool gnu, struct entry *r
 		return false;
 	ret->type = *p++;
 	ret->name = next_word(p, end);
-	return ret->name.n && (ret->type == 'T' || ret->type == 't') &&
-	       (parse_address(address, &ret->addr) || gnu);
+	if (!ret->name.n || (ret->type != 'T' && ret->type != 't'))
+		return false;
+	ret->has_addr = parse_address(address, &ret->addr);
+	return true;
 }
 
 static uint64_t limit_of(const struct object_file *o, uint64_t addr)
@@ -73,21 +76,29 @@ static uint64_t limit_of(const struct object_file *o, uint64_t addr)
 	return addr < o->text.high ? o->text.high : UINT64_MAX;
 }
 
+static bool take_listed(const struct listed_symbol *s, const struct symtab_opts *opts,
+			struct candidate *ret)
+{
+	(void)ret;
+	return s->has_addr && !(s->is_local && opts->no_static);
+}
+
 static void add(struct candidates *c, const struct entry *e, const struct symtab_opts *opts,
 		struct object_file *o)
 {
-	bool is_local = e->type == 't';
-	if (is_local && opts->no_static && !opts->gnu)
+	struct listed_symbol listed = { .has_addr = e->has_addr, .is_local = e->type == 't' };
+	struct candidate taken = {
+		.addr = e->addr,
+		.limit = limit_of(o, e->addr),
+		.position = (uint32_t)c->all.n,
+		.flags = SYMBOL_FUNCTION | (listed.is_local ? SYMBOL_STATIC : 0),
+		.rank = listed.is_local ? RANK_LOCAL : 0,
+		.owner = NONE,
+	};
+	if (!(opts->rules ? opts->rules->take_listed : take_listed)(&listed, opts, &taken))
 		return;
-	char *name = memcpy(arena_alloc_bytes(&o->arena, e->name.n + 1), e->name.at, e->name.n);
-	vec_push(&c->all,
-		 ((struct candidate){ .addr = e->addr,
-				      .limit = opts->gnu ? UINT64_MAX : limit_of(o, e->addr),
-				      .name = name,
-				      .position = (uint32_t)c->all.n,
-				      .flags = SYMBOL_FUNCTION | (is_local ? SYMBOL_STATIC : 0),
-				      .rank = is_local ? RANK_LOCAL : 0,
-				      .owner = NONE }));
+	taken.name = memcpy(arena_alloc_bytes(&o->arena, e->name.n + 1), e->name.at, e->name.n);
+	vec_push(&c->all, taken);
 }
 
 static struct kin_error *cannot_open(struct kin_error *err, const char *path)
@@ -112,7 +123,7 @@ struct kin_error *candidates_read(struct candidates *c, const char *path,
 	while (p < end && c->all.n < NONE) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *line_end = newline ? newline : end;
-		if (parse_line(p, line_end, opts->gnu, &e))
+		if (parse_line(p, line_end, &e))
 			add(c, &e, opts, o);
 		p = newline ? newline + 1 : end;
 	}

@@ -1,23 +1,13 @@
-/* Which symbols count.
+/* symtab.c - the symbols of a file: which count, and where they end.
  *
- * GNU gprof 2.40 (opts.gnu) takes from .symtab of the file itself:
- * - global symbols in sections that hold code;
- * - weak symbols that are defined anywhere, unless they are data objects;
- * - local symbols in code whose name has no '$' and no '.', but for parts ".123", ".clone.123" and
- *   ".constprop.123" (the digits may be missing at the end of the name), unless it is a mark of old
- *   compilers ("__gnu_compiled..."). After a name that ends with such a part the check goes on into
- * the string that happens to follow in the string table: only if that passes too is the symbol
- * taken. It does not take indirect functions, unique symbols, absolute ones and undefined ones. -a
- * leaves out local symbols, but not weak ones; -D leaves out local ones that are not functions.
- * Every symbol ends where the next one starts, the last one with .text.
+ * Every function (indirect ones too) and every label without a type that lies inside of a section
+ * with code, whatever its name or binding, from the file or its debug file; the entries of the
+ * procedure linkage table; a symbol ends with its section at the latest. -D leaves out all labels.
+ * What GNU gprof would not take never hides the name that it shows for an address. Among the names
+ * of one address the one is shown that people call: see candidates.c.
  *
- * Our own rules: every function (indirect ones too) and every label without a type that lies inside
- * of a section with code, whatever its name or binding, from the file or its debug file; the
- * entries of the procedure linkage table; a symbol ends with its section at the latest. -D leaves
- * out all labels. What GNU would not take never hides the name that GNU shows for an address.
- *
- * Among the names of one address GNU's leave some equal, of which the first in the file is shown;
- * of ours it is the one that people call: see candidates.c. */
+ * Other rules are the caller's (symbol_rules.h): they are asked about each symbol of .symtab of the
+ * file itself, and symbols then end where the next one starts. */
 #include <string.h>
 
 #include "base/err.h"
@@ -30,21 +20,19 @@ struct source {
 	const struct elf_file *file;
 	struct elf_symbols symbols;
 	const struct symtab_opts *opts;
-	uint64_t name_budget;  /* bytes of names that may still be looked at */
-	struct map64 verdicts; /* of names_pass(), by offset */
-	bool exported_only;    /* it is no table of all functions */
+	uint64_t name_budget; /* bytes of names that may still be looked at */
+	struct map64 memory;  /* of the rules */
+	bool exported_only;   /* it is no table of all functions */
 };
 
-/* ---- names of local symbols, as GNU gprof sees them ---- */
-
-enum verdict { REJECTED, ACCEPTED, RUNS_ON };
+/* ---- names ---- */
 
 static bool starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* At a dot: skips the parts that GNU allows. NULL if there is another one. */
+/* At a dot: skips the parts that are allowed. NULL if there is another one. */
 static const char *skip_parts(const char *p)
 {
 	while (*p == '.') {
@@ -62,56 +50,30 @@ static const char *skip_parts(const char *p)
 	return p;
 }
 
-static enum verdict check_name(const char *name, const char **end)
+enum name_check symbol_name_check(const char *name, const char **end)
 {
 	for (const char *p = name; *p; p++) {
 		if (*p == '$')
-			return REJECTED;
+			return NAME_ODD;
 		if (*p != '.')
 			continue;
 		p = skip_parts(p);
 		if (!p)
-			return REJECTED;
+			return NAME_ODD;
 		if (!*p) {
 			*end = p;
-			return RUNS_ON;
+			return NAME_RUNS_ON;
 		}
 	}
-	return ACCEPTED;
+	return NAME_PLAIN;
 }
 
-/* The check as GNU does it, with what follows in the string table. Each string is looked at once:
- * the verdict on what starts at an offset is kept. */
-static bool names_pass(struct source *s, const char *name)
-{
-	const char *strings = s->symbols.strings, *end = strings + s->symbols.strings_size;
-	VEC(uint32_t) passed = { 0 };
-	enum verdict v;
-
-	while ((v = check_name(name, &name)) == RUNS_ON) {
-		if (++name >= end) {
-			v = ACCEPTED;
-			break;
-		}
-		uint32_t known = map64_get(&s->verdicts, (uint64_t)(name - strings));
-		if (known != NONE) {
-			v = known;
-			break;
-		}
-		vec_push(&passed, (uint32_t)(name - strings));
-	}
-	for (size_t i = 0; i < passed.n; i++)
-		*map64_at(&s->verdicts, passed.at[i]) = v;
-	vec_free(&passed);
-	return v == ACCEPTED;
-}
-
-static bool is_compiler_mark(const char *name)
+bool symbol_is_mark(const char *name)
 {
 	return starts_with(name, "__gnu_compiled") || starts_with(name, "___gnu_compiled");
 }
 
-/* ---- GNU's rules ---- */
+/* ---- the caller's rules ---- */
 
 static const struct elf_section *section_of(const struct source *s, uint32_t shndx)
 {
@@ -121,58 +83,27 @@ static const struct elf_section *section_of(const struct source *s, uint32_t shn
 		       : NULL;
 }
 
-static bool gnu_takes_local(struct source *s, const char *name, bool is_function)
-{
-	if (s->opts->no_static || (s->opts->functions_only && !is_function) || !*name)
-		return false;
-	return names_pass(s, name) && !is_compiler_mark(name);
-}
-
-static bool gnu_takes(struct source *s, const GElf_Sym *sym, uint32_t shndx, const char *name)
+static void add_by_rules(struct source *s, struct candidates *c, const GElf_Sym *sym,
+			 uint32_t shndx, size_t i)
 {
 	const struct elf_section *section = section_of(s, shndx);
-	unsigned type = GELF_ST_TYPE(sym->st_info);
-	bool is_code = section && section->flags & SHF_EXECINSTR;
-
-	if (shndx == SHN_UNDEF || shndx == SHN_COMMON || type == STT_SECTION || type == STT_FILE ||
-	    type == STT_GNU_IFUNC || type == STT_COMMON)
-		return false;
-	switch (GELF_ST_BIND(sym->st_info)) {
-	case STB_GLOBAL:
-		return is_code;
-	case STB_WEAK:
-		return type != STT_OBJECT;
-	case STB_LOCAL:
-		return is_code && gnu_takes_local(s, name, type == STT_FUNC);
-	}
-	return false;
-}
-
-static void add_as_gnu(struct source *s, struct candidates *c, const GElf_Sym *sym, uint32_t shndx,
-		       size_t i)
-{
-	const char *name = elf_symbols_name(&s->symbols, sym);
-	if (sym->st_name >= s->symbols.strings_size && s->symbols.strings_size)
-		name = "(null)"; /* which is what BFD calls it */
-	if (!gnu_takes(s, sym, shndx, name))
-		return;
-	if (s->opts->rename)
-		name = s->opts->rename(name, s->opts->rename_arg);
-	if (!name)
-		return;
-	bool is_function = GELF_ST_TYPE(sym->st_info) == STT_FUNC;
-	bool is_weak = GELF_ST_BIND(sym->st_info) == STB_WEAK;
-	bool is_static = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
-	vec_push(&c->all,
-		 ((struct candidate){
-			 .addr = sym->st_value,
-			 .limit = UINT64_MAX,
-			 .name = name,
-			 .position = (uint32_t)i,
-			 .flags = (is_function ? SYMBOL_FUNCTION : 0) |
-				  (is_static ? SYMBOL_STATIC : 0) | (is_weak ? SYMBOL_WEAK : 0),
-			 .rank = (is_function ? 0 : RANK_LABEL) | (is_static ? RANK_LOCAL : 0),
-			 .owner = NONE }));
+	const char *strings = s->symbols.strings;
+	struct table_symbol t = {
+		.addr = sym->st_value,
+		.name = elf_symbols_name(&s->symbols, sym),
+		.strings = strings,
+		.end = strings + s->symbols.strings_size,
+		.has_name = sym->st_name < s->symbols.strings_size || !s->symbols.strings_size,
+		.type = GELF_ST_TYPE(sym->st_info),
+		.bind = GELF_ST_BIND(sym->st_info),
+		.section = shndx,
+		.section_flags = section ? section->flags : 0,
+		.position = (uint32_t)i,
+		.memory = &s->memory,
+	};
+	struct candidate taken = { .owner = NONE };
+	if (s->opts->rules->take(&t, s->opts, &taken))
+		vec_push(&c->all, taken);
 }
 
 /* ---- our rules ---- */
@@ -183,7 +114,7 @@ static bool is_marker(const char *name)
 {
 	if (name[0] == '$' && name[1] && strchr("adtxv", name[1]))
 		return !name[2] || name[2] == '.' || name[1] == 'x';
-	return starts_with(name, ".L") || is_compiler_mark(name);
+	return starts_with(name, ".L") || symbol_is_mark(name);
 }
 
 static bool we_take(const struct source *s, const GElf_Sym *sym, const struct elf_section *section,
@@ -202,15 +133,15 @@ static bool we_take(const struct source *s, const GElf_Sym *sym, const struct el
 static bool name_is_plain(const char *name)
 {
 	const char *end;
-	return check_name(name, &end) != REJECTED;
+	return symbol_name_check(name, &end) != NAME_ODD;
 }
 
 static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
-	bool gnu_takes_it = type != STT_GNU_IFUNC && (bind == STB_GLOBAL || bind == STB_WEAK ||
-						      (bind == STB_LOCAL && name_is_plain(name)));
-	return (gnu_takes_it ? 0 : RANK_LAST) | (type == STT_NOTYPE ? RANK_LABEL : 0) |
+	bool is_usual = type != STT_GNU_IFUNC && (bind == STB_GLOBAL || bind == STB_WEAK ||
+						  (bind == STB_LOCAL && name_is_plain(name)));
+	return (is_usual ? 0 : RANK_LAST) | (type == STT_NOTYPE ? RANK_LABEL : 0) |
 	       (bind == STB_LOCAL ? RANK_LOCAL : 0);
 }
 
@@ -278,8 +209,8 @@ static void gather(struct source *s, struct candidates *c)
 		}
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file++;
-		else if (s->opts->gnu)
-			add_as_gnu(s, c, &sym, shndx, i);
+		else if (s->opts->rules)
+			add_by_rules(s, c, &sym, shndx, i);
 		else
 			add_as_own(s, c, &sym, shndx, i, file);
 	}
@@ -288,14 +219,13 @@ static void gather(struct source *s, struct candidates *c)
 static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
 			const struct elf_file *file, uint32_t type, struct candidates *c)
 {
-	struct source s = { .object = o,
-			    .file = file,
-			    .opts = opts,
-			    .exported_only = !opts->gnu && type == SHT_DYNSYM };
+	struct source s = {
+		.object = o, .file = file, .opts = opts, .exported_only = type == SHT_DYNSYM
+	};
 	size_t before = c->all.n;
 	if (file && elf_file_symbols(file, type, &s.symbols))
 		gather(&s, c);
-	map64_free(&s.verdicts);
+	map64_free(&s.memory);
 	return c->all.n > before;
 }
 
@@ -363,7 +293,7 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 {
 	if (opts->external)
 		return candidates_read(c, opts->external, opts, o);
-	if (opts->gnu)
+	if (opts->rules)
 		gather_from(o, opts, o->main, SHT_SYMTAB, c);
 	else
 		gather_own(o, opts, c);
@@ -372,7 +302,7 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 			KIN_ERROR_FORMAT,
 			"%s: damaged symbol table: its names overlap all over the string table",
 			o->path);
-	if (opts->gnu)
+	if (opts->rules)
 		return NULL;
 	candidates_find_owners(c);
 	if (opts->no_static || opts->no_dotted)
@@ -384,13 +314,16 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
-	struct candidates c = { .as_gnu = opts->gnu, .end_of_last = opts->gnu ? o->text.high : 0 };
+	const struct symbol_rules *rules = opts->rules;
+	bool needs_text = rules && rules->needs_text;
+	struct candidates c = { .is_better = rules ? rules->is_better : candidate_is_plainer,
+				.end_of_last = needs_text ? o->text.high : 0 };
 
 	if (o->kept && !opts->external) {
 		*ret = kept_symbols(o->kept, opts);
 		return NULL;
 	}
-	if (opts->gnu && !elf_file_section(o->main, ".text"))
+	if (needs_text && !elf_file_section(o->main, ".text"))
 		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),
 			(struct err_facts){ ERR_NO_TEXT, o->path });
@@ -401,4 +334,22 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	}
 	*ret = candidates_finish(&c);
 	return NULL;
+}
+
+static uint64_t table_bytes(const struct elf_file *f)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; f && i < f->n_sections; i++) {
+		uint32_t type = f->sections[i].type;
+		if (type == SHT_SYMTAB || type == SHT_DYNSYM || type == SHT_STRTAB ||
+		    type == SHT_RELA || type == SHT_REL)
+			sum += f->sections[i].size;
+	}
+	return sum;
+}
+
+uint64_t object_table_bytes(const struct object_file *o)
+{
+	return table_bytes(o->main) + table_bytes(o->debug) + table_bytes(o->packed);
 }

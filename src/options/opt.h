@@ -15,7 +15,12 @@
 
 #include "base/base.h"
 
-enum opt_completion { COMPLETE_NOTHING, COMPLETE_FILE, COMPLETE_DIRECTORY };
+enum opt_completion {
+	COMPLETE_NOTHING,
+	COMPLETE_FILE,
+	COMPLETE_DIRECTORY,
+	COMPLETE_FORMAT /* that is written */
+};
 
 /* Whether the letter may go without the argument that follows it: at the end of the line, before an
  * option, and before some words. */

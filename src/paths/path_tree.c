@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/map64.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 
 /* ---- the tree ---- */
@@ -12,34 +12,39 @@ struct maker {
 	const struct samples *samples;
 	const struct path_frames *frames, *leaves;
 	VEC(struct path_node) nodes;
-	struct map64 ids;   /* MAP64_PAIR(caller, place): node; those that are not their caller's
-			     * only one */
+	VEC(pathid) latest; /* [node]: of those below it the one that was asked for last */
+	struct pairs ids;   /* (caller, place): all but the first below each */
 	pathid *of_callers; /* [n_stacks]: the path of the stack as a caller's */
 };
 
-static pathid add_node(struct maker *m, pathid caller, symid place, pathid next)
+/* Behind the first of its caller's, whose place in the list stays. */
+static void add_node(struct maker *m, pathid caller, symid place)
 {
-	pathid id = (pathid)m->nodes.n;
+	pathid id = (pathid)m->nodes.n, first = m->nodes.at[caller].first;
+	pathid *link = first ? &m->nodes.at[first].next : &m->nodes.at[caller].first;
+	pathid next = *link;
+
+	*link = id;
 	vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place, .next = next }));
-	m->nodes.at[caller].first = id;
-	return id;
+	vec_push(&m->latest, 0);
 }
 
-/* Most paths go on in one way: the first node below a caller is looked up only once there are more.
- */
+/* Most paths go on in one way, or in the one that the last one took: the others are looked up. */
 static pathid below(struct maker *m, pathid caller, symid place)
 {
-	pathid newest = m->nodes.at[caller].first;
-	if (!newest)
-		return add_node(m, caller, place, 0);
-	if (m->nodes.at[newest].place == place)
-		return newest;
-	if (!m->nodes.at[newest].next) /* it was alone so far */
-		*map64_at(&m->ids, MAP64_PAIR(caller, m->nodes.at[newest].place)) = newest;
-	uint32_t *known = map64_at(&m->ids, MAP64_PAIR(caller, place));
-	if (*known == NONE)
-		*known = add_node(m, caller, place, newest);
-	return *known;
+	const struct path_node *nodes = m->nodes.at;
+	pathid id = m->latest.at[caller], first = nodes[caller].first;
+
+	if (id && nodes[id].place == place)
+		return id;
+	id = (pathid)m->nodes.n;
+	if (first && nodes[first].place == place)
+		id = first;
+	else if (first)
+		id = pairs_add(&m->ids, nodes, sizeof(*nodes), caller, place, id);
+	if (id == m->nodes.n)
+		add_node(m, caller, place);
+	return m->latest.at[caller] = id;
 }
 
 static bool has_places(const struct path_frames *f, frameid frame)
@@ -84,6 +89,7 @@ struct path_tree *path_tree_new(const struct samples *s, const struct path_frame
 
 	m.of_callers = xalloc((s->n_stacks + 1) * sizeof(*m.of_callers));
 	vec_push(&m.nodes, ((struct path_node){ .place = NONE }));
+	vec_push(&m.latest, 0);
 	for (size_t i = 1; i < s->n_stacks; i++)
 		m.of_callers[i] = below_frame(&m, m.of_callers[s->stacks[i].caller], frames,
 					      s->stacks[i].frame);
@@ -93,7 +99,8 @@ struct path_tree *path_tree_new(const struct samples *s, const struct path_frame
 		p->ends = m.of_callers;
 	p->nodes = m.nodes.at;
 	p->n = m.nodes.n;
-	map64_free(&m.ids);
+	pairs_free(&m.ids);
+	vec_free(&m.latest);
 	return p;
 }
 
@@ -124,13 +131,12 @@ struct path_weights path_weights_of(const struct path_tree *p, const struct samp
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->at[i].event != event)
 			continue;
-		struct path_weight *own = &w.own[p->ends[s->at[i].stack]];
-		own->sum += (double)s->at[i].weight;
-		own->count += s->at[i].count;
+		pathid end = p->ends[s->at[i].stack];
+		w.own[end].sum += (double)s->at[i].weight;
+		w.below[end].count += s->at[i].count;
 	}
 	for (size_t i = p->n; i-- > 0;) {
 		w.below[i].sum += w.own[i].sum;
-		w.below[i].count += w.own[i].count;
 		if (!i)
 			break;
 		w.below[p->nodes[i].caller].sum += w.below[i].sum;

@@ -56,8 +56,12 @@ struct path_weight {
 	uint64_t count;
 };
 
+struct path_own {
+	double sum;
+};
+
 struct path_weights {              /* of one event */
-	struct path_weight *own;   /* [n]: of samples that end at the node */
+	struct path_own *own;      /* [n]: of samples that end at the node */
 	struct path_weight *below; /* [n]: there, or further in */
 };
 

@@ -172,7 +172,7 @@ static struct kin_error *read_file(const char *path, unsigned what, FILE *out)
 		return err_os(errno, "%s", path);
 	if (!window_open(&w, path))
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a regular file", path);
-	if (window_need(&w, 8) < 8 || !perf_reader.probe(w.b, NULL)) {
+	if (window_need(&w, 8) < 8 || !perf_format.recognise(w.b, NULL)) {
 		window_close(&w);
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: not a perf.data", path);
 	}

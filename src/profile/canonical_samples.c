@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/canonical.h"
+#include "profile/detail.h"
 
 struct canon {
 	struct profile_builder *b;
@@ -205,9 +206,15 @@ static void add_stacks(struct canon *c)
 
 /* ---- samples ---- */
 
-static int by_sample(const void *a, const void *b, void *arg)
+struct told { /* a sample, and the fields of its trace point */
+	struct sample at;
+	const char *trace; /* NULL: it has none */
+};
+
+static int by_told(const void *a, const void *b, void *arg)
 {
-	const struct sample *x = a, *y = b;
+	const struct told *p = a, *q = b;
+	const struct sample *x = &p->at, *y = &q->at;
 	int order = ORDER(x->time_ns, y->time_ns);
 
 	(void)arg;
@@ -221,7 +228,11 @@ static int by_sample(const void *a, const void *b, void *arg)
 		order = ORDER(x->cpu, y->cpu);
 	if (!order)
 		order = ORDER(x->parallelism, y->parallelism);
-	return order ? order : ORDER(x->flags, y->flags);
+	if (!order)
+		order = ORDER(x->flags, y->flags);
+	if (!order)
+		order = ORDER(p->trace != NULL, q->trace != NULL);
+	return order || !p->trace ? order : strcmp(p->trace, q->trace);
 }
 
 static void join(struct canon *c, struct sample *sum, const struct sample *more)
@@ -236,23 +247,37 @@ static void join(struct canon *c, struct sample *sum, const struct sample *more)
 	}
 }
 
+static void add_sample(struct canon *c, struct sample x, const char *trace)
+{
+	struct detail d = { .has = DETAIL_TRACE };
+
+	profile_add_sample(c->b, x);
+	if (!trace)
+		return;
+	d.trace = profile_add_string(c->b, trace, strlen(trace));
+	profile_set_detail(c->b, profile_add_detail(c->b, &d));
+}
+
 static void add_all(struct canon *c)
 {
 	size_t n = c->s->n, next;
-	struct sample *all = xrealloc(NULL, n, sizeof(*all));
+	struct told *all = xrealloc(NULL, n, sizeof(*all));
 
 	for (size_t i = 0; i < n; i++) {
-		all[i] = c->s->at[i];
-		all[i].event = c->events[all[i].event];
-		all[i].task = c->tasks[all[i].task];
-		all[i].stack = c->stacks[all[i].stack];
+		const struct detail *d = sample_detail(c->s, &c->s->at[i]);
+		struct sample *x = &all[i].at;
+		*x = c->s->at[i];
+		x->event = c->events[x->event];
+		x->task = c->tasks[x->task];
+		x->stack = c->stacks[x->stack];
+		all[i].trace = d->has & DETAIL_TRACE ? text(c, d->trace) : NULL;
 	}
-	sort(all, n, sizeof(*all), by_sample, NULL);
+	sort(all, n, sizeof(*all), by_told, NULL);
 	for (size_t i = 0; i < n; i = next) {
-		struct sample sum = all[i];
-		for (next = i + 1; next < n && !by_sample(&all[i], &all[next], NULL); next++)
-			join(c, &sum, &all[next]);
-		profile_add_sample(c->b, sum);
+		struct sample sum = all[i].at;
+		for (next = i + 1; next < n && !by_told(&all[i], &all[next], NULL); next++)
+			join(c, &sum, &all[next].at);
+		add_sample(c, sum, all[i].trace);
 	}
 	free(all);
 }

@@ -128,6 +128,7 @@ static void join_event(struct event *e, const struct event *more)
 	e->frequency = more->frequency > e->frequency ? more->frequency : e->frequency;
 	e->period = more->period > e->period ? more->period : e->period;
 	e->stacks = e->stacks || more->stacks;
+	e->is_trace = e->is_trace || more->is_trace;
 	e->group = more->group > e->group ? more->group : e->group;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "machine/machine.h"
 
 /* ---- the library ---- */
 
@@ -97,6 +98,20 @@ struct kin_error *preload_set(const struct preload_opts *o)
 	free(all);
 	free(library);
 	return NULL;
+}
+
+/* ---- how it is compiled ---- */
+
+const char *preload_flag_for_hooks(void)
+{
+	const struct machine *m = machine_native();
+	return m ? m->flag_for_hooks : NULL;
+}
+
+const char *preload_flag_for_stacks(void)
+{
+	const struct machine *m = machine_native();
+	return m ? m->flag_for_stacks : NULL;
 }
 
 /* ---- programs that do not load it ---- */

@@ -25,6 +25,11 @@ char *preload_find(void);
  * is not there, or lies where LD_PRELOAD cannot name it. */
 struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
 
+/* What a compiler for this machine is told beside -pg: for hooks that come before a function's own
+ * code, and for stacks that can be walked wherever a sample falls. Static; NULL: nothing. */
+const char *preload_flag_for_hooks(void);
+const char *preload_flag_for_stacks(void);
+
 /* Why a program (a path, or a name to be looked for in PATH) will not load the library, in words
  * that go after its name; NULL: nothing is known to hinder it. *remedy is what else could be done
  * ("use kin record"), if there is something; it stays as it is if not. Both static. */

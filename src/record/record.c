@@ -505,8 +505,8 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 	*not_executed = false;
 	if (!machine_native())
 		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "cannot record here: kin knows the registers of x86-64, aarch64 and "
-			       "riscv64 alone; reports of what was recorded elsewhere work");
+			       "cannot record here: kin does not know the registers of " KIN_MACHINE
+			       "; reports of what was recorded elsewhere work");
 	struct session *s = xalloc(sizeof(*s));
 	s->opts = opts;
 	s->result = ret;

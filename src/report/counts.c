@@ -47,23 +47,8 @@ static int by_place(const struct symbols *s, symid l, symid r)
 	return (l > r) - (l < r);
 }
 
-/* Symbols without a file are compared with all others by address: this is not an order, and what
- * comes out depends on the sorting algorithm. */
-static int by_place_gnu(const struct symbols *s, symid l, symid r)
-{
-	const struct symbol *a = &s->at[l], *b = &s->at[r];
-	if (a->file && b->file) {
-		int files = strcmp(a->file, b->file);
-		if (files)
-			return files;
-		if (a->line != b->line)
-			return (int)(a->line - b->line);
-	}
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
-/* The merge sort that qsort() of glibc 2.36 is: halves, the smaller one first, the left one's
- * elements first where they are equal. Depth: log2(n). */
+/* The merge sort that qsort() of glibc 2.36 is, as rules may compare by what is no order: halves,
+ * the smaller one first, the left one's elements first where they are equal. Depth: log2(n). */
 static void merge_sort(const struct symbols *s, symid *at, size_t n, symid *scratch,
 		       int (*compare)(const struct symbols *s, symid l, symid r))
 {
@@ -92,7 +77,7 @@ static symid *sorted_symbols(const struct report_input *in, const struct report_
 		if (selection_wants(sel, SEL_INCL_EXEC, i))
 			chosen[(*n)++] = i;
 	}
-	merge_sort(in->symbols, chosen, *n, scratch, o->gnu ? by_place_gnu : by_place);
+	merge_sort(in->symbols, chosen, *n, scratch, o->rules ? o->rules->by_place : by_place);
 	free(scratch);
 	return chosen;
 }
@@ -120,25 +105,31 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 /* A line place is not called, and how often it was executed without a block of its own is not
  * known. Nor is it of a function that was executed without being called from counted code: that is
  * not zero. */
+static bool count_calls(const struct callgraph *g, const struct blocks *blocks, symid id,
+			uint64_t *ret)
+{
+	const struct cg_node *n = &g->nodes[id];
+	const struct symbol *s = &g->symbols->at[id];
+
+	if (s->is_line || s->owner != id)
+		return false;
+	if (__builtin_add_overflow(n->calls, n->self_calls, ret))
+		*ret = UINT64_MAX;
+	return *ret || !coverage_was_executed(g, blocks, id);
+}
+
 static void add_symbol(struct kin_table *t, const struct report_input *in,
 		       const struct report_opts *o, const struct blocks *blocks, symid id)
 {
 	const struct cg_node *n = &in->graph->nodes[id];
 	const struct symbol *s = &in->symbols->at[id];
-	uint64_t calls = n->calls;
+	uint64_t calls;
 
-	if (!o->gnu) {
-		if (s->is_line || s->owner != id)
-			return;
-		if (__builtin_add_overflow(n->calls, n->self_calls, &calls))
-			calls = UINT64_MAX;
-		if (!calls && coverage_was_executed(in->graph, blocks, id))
-			return;
-	}
-	if (!calls && !o->zeroes)
+	if (!(o->rules ? o->rules->count_calls : count_calls)(in->graph, blocks, id, &calls) ||
+	    (!calls && !o->zeroes))
 		return;
 	struct kin_cell *c = add_row(t, in, id, s->addr, calls, KIN_ROW_FUNCTION);
-	if (n->self_calls && !o->gnu)
+	if (n->self_calls)
 		c[RECURSIVE] = cell_count(n->self_calls);
 	if (n->outside_calls)
 		c[OUTSIDE] = cell_count(n->outside_calls);
@@ -175,7 +166,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 
 	struct kin_table *t = table_new("counts", "Execution counts", columns, ARRAY_LEN(columns));
-	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, o->gnu);
+	struct blocks *blocks =
+		blocks_new(report_flat(in), in->symbols, o->rules ? o->rules->blocks : NULL);
 	size_t n;
 	symid *chosen = sorted_symbols(in, o, &n);
 

@@ -1,9 +1,5 @@
-/* diff.c - what became slower, and what faster, between two profiles.
- *
- * Times are per run. What chance would make of two programs alike is two standard deviations:
- * between the runs of each side where it has several (Student's t), and at least those of sampling.
- * Samples come at a steady rate, so that how many there are is no chance, but how many of them hit
- * a function is: a binomial distribution. */
+/* diff.c - what became slower, and what faster, as a table: rows beyond chance, and what is said of
+ * the whole. */
 #include "report/diff.h"
 
 #include <math.h>
@@ -11,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/map64.h"
-#include "base/strtab.h"
-#include "base/vec.h"
-#include "table/render.h"
 #include "table/table.h"
 
 enum { MILLISECONDS = 1000 };
-enum { BEFORE, AFTER, N_SIDES };
+enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
+
+static const double level = 0.05, confidence = 0.95;
 
 enum {
 	CHANGE,
@@ -27,8 +20,18 @@ enum {
 	CHANCE,
 	TIME_BEFORE,
 	TIME_AFTER,
+	RELATIVE,
+	LOW,
+	HIGH,
+	RUNS,
+	P,
+	P_LIMIT,
 	CALLS_BEFORE,
 	CALLS_AFTER,
+	CALLS_GROWTH,
+	BY_CALLS,
+	BY_COST,
+	FATE,
 	OBJECT,
 	NAME,
 	N_COLUMNS
@@ -60,6 +63,44 @@ enum {
 				 .title = "after",                                                 \
 				 .help = "the second profile's; empty if it has no such function", \
 				 .type = kind },                                                   \
+		[RELATIVE] = { .key = "relative",                                                  \
+			       .title = "by itself",                                               \
+			       .help = "the change as a share of what the function took before",   \
+			       .type = KIN_CELL_SHARE,                                             \
+			       .hidden = true,                                                     \
+			       .change = true },                                                   \
+		[LOW] = { .key = "low",                                                            \
+			  .title = "from",                                                         \
+			  .help = "the lower end of the interval that has that share's true "      \
+				  "value "                                                         \
+				  "in it 95 times in 100",                                         \
+			  .type = KIN_CELL_SHARE,                                                  \
+			  .hidden = true,                                                          \
+			  .change = true },                                                        \
+		[HIGH] = { .key = "high",                                                          \
+			   .title = "to",                                                          \
+			   .help = "the upper end of it",                                          \
+			   .type = KIN_CELL_SHARE,                                                 \
+			   .hidden = true,                                                         \
+			   .change = true },                                                       \
+		[RUNS] = { .key = "runs",                                                          \
+			   .title = "runs needed",                                                 \
+			   .help = "how many runs of each it would take to find a change of the "  \
+				   "function by the percentage of --detect, four times in five; "  \
+				   "empty if more than 100,000",                                   \
+			   .type = KIN_CELL_COUNT,                                                 \
+			   .hidden = true },                                                       \
+		[P] = { .key = "p",                                                                \
+			.title = "p",                                                              \
+			.help = "how often chance makes as much of any of the functions that "     \
+				"there are: corrected for their number, by Holm's method",         \
+			.type = KIN_CELL_NUMBER,                                                   \
+			.hidden = true },                                                          \
+		[P_LIMIT] = { .key = "p_limit",                                                    \
+			      .title = "p of limit",                                               \
+			      .help = "the same of a growth by more than what the total may grow", \
+			      .type = KIN_CELL_NUMBER,                                             \
+			      .hidden = true },                                                    \
 		[CALLS_BEFORE] = { .key = "calls_before",                                          \
 				   .title = "calls before",                                        \
 				   .help = "how often it was called; shown where both count",      \
@@ -70,6 +111,33 @@ enum {
 				  .help = "how often it was called; shown where both count",       \
 				  .type = KIN_CELL_COUNT,                                          \
 				  .hidden = true },                                                \
+		[CALLS_GROWTH] = { .key = "calls_growth",                                          \
+				   .title = "more calls",                                          \
+				   .help = "by what share of the most calls in a recording "       \
+					   "before "                                               \
+					   "the fewest after are more",                            \
+				   .type = KIN_CELL_SHARE,                                         \
+				   .hidden = true,                                                 \
+				   .change = true },                                               \
+		[BY_CALLS] = { .key = "by_calls",                                                  \
+			       .title = "by calls",                                                \
+			       .help = "the part of the change that is due to more or fewer "      \
+				       "calls, at what one cost before",                           \
+			       .type = kind,                                                       \
+			       .hidden = true,                                                     \
+			       .change = true },                                                   \
+		[BY_COST] = { .key = "by_cost",                                                    \
+			      .title = "by cost",                                                  \
+			      .help = "the rest: due to what a call costs now",                    \
+			      .type = kind,                                                        \
+			      .hidden = true,                                                      \
+			      .change = true },                                                    \
+		[FATE] = { .key = "what",                                                          \
+			   .title = "what",                                                        \
+			   .help = "what became of the function itself: new, gone, renamed, "      \
+				   "split, inlined; shown where there is such",                    \
+			   .type = KIN_CELL_TEXT,                                                  \
+			   .hidden = true },                                                       \
 		[OBJECT] = { .key = "object",                                                      \
 			     .title = "object",                                                    \
 			     .help = "the object file it is in; shown where there are several",    \
@@ -84,251 +152,121 @@ enum {
 static const struct kin_column time_columns[] = COLUMNS(KIN_CELL_TIME);
 static const struct kin_column share_columns[] = COLUMNS(KIN_CELL_SHARE);
 
-const char *const diff_columns[] = { "name", "object", "self", "inclusive", "calls", NULL };
-
-/* ---- what each side says of a function ---- */
-
-struct value {
-	bool any;
-	double time;    /* of all runs, in units of the dimension */
-	double squares; /* sum over runs of the time's square */
-	uint64_t calls;
-};
-
-struct function {
-	strid name, object;
-	struct value of[N_SIDES];
-};
-
 struct diff {
-	const struct diff_side *side[N_SIDES];
+	struct comparison *c;
 	const struct diff_opts *o;
-	struct strtab *strings;
-	struct map64 index; /* of name and object */
-	VEC(struct function) at;
-	double rate[N_SIDES], total[N_SIDES]; /* total: of all runs */
-	double total_squares[N_SIDES];        /* sum over runs of the total's square */
-	size_t degrees;                       /* of freedom, between runs */
-	const char *unit;                     /* "seconds"; NULL: not the same on both sides */
-	bool counted;                         /* both count calls */
-	double ticks;                         /* of the table, per unit */
+	double ticks; /* of the table, per unit */
+	struct effect total;
+	bool fates; /* some row has one */
 };
 
-static double property(struct kin_table *t, const char *key)
-{
-	const struct kin_cell *c = kin_table_property(t, key);
-	return c ? c->number : 0;
-}
+/* ---- rows ---- */
 
-static strid intern(struct diff *d, const struct kin_cell *c)
-{
-	return c->type == KIN_CELL_TEXT ? strtab_add(d->strings, c->text) : 0;
-}
+struct listed {
+	const struct compared_function *f;
+	struct effect effect;
+	double p, size;
+	double p_limit; /* that it has grown by more than the limit */
+	const char *name;
+};
 
-static struct value *value_of(struct diff *d, int side, const struct kin_cell *name,
-			      const struct kin_cell *object)
-{
-	struct function f = { .name = intern(d, name), .object = intern(d, object) };
-	uint32_t *slot = map64_at(&d->index, MAP64_PAIR(f.name, f.object));
-	if (*slot == NONE) {
-		*slot = (uint32_t)d->at.n;
-		vec_push(&d->at, f);
-	}
-	return &d->at.at[*slot].of[side];
-}
-
-/* Functions of one name in one object are one here. */
-static void read_table(struct diff *d, int side, struct kin_table *t, bool of_run)
-{
-	size_t name = kin_table_find_column(t, "name"), object = kin_table_find_column(t, "object");
-	size_t calls = of_run ? 0 : kin_table_find_column(t, "calls");
-	size_t time = kin_table_find_column(t, d->o->inclusive ? "inclusive" : "self");
-	struct kin_row row;
-
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
-		const struct kin_cell *c = row.cells;
-		struct value *v = value_of(d, side, &c[name], &c[object]);
-		double x = c[time].type == KIN_CELL_TIME ? c[time].number / d->rate[side] : 0;
-		if (of_run) {
-			v->squares += x * x;
-			continue;
-		}
-		v->time += x;
-		v->calls += c[calls].type == KIN_CELL_COUNT ? c[calls].count : 0;
-		v->any |= x > 0 || v->calls;
-	}
-}
-
-/* Over the runs: each has its rows together. */
-static double squares_of_totals(struct kin_table *by_run, double rate)
-{
-	size_t run = kin_table_find_column(by_run, "run"),
-	       self = kin_table_find_column(by_run, "self");
-	double squares = 0, total = 0;
-	const char *label = "";
-	struct kin_row row;
-
-	for (kin_table_rewind(by_run); kin_table_next(by_run, &row);) {
-		if (strcmp(label, row.cells[run].text)) {
-			squares += total * total;
-			total = 0;
-			label = row.cells[run].text;
-		}
-		total += row.cells[self].number / rate;
-	}
-	return squares + total * total;
-}
-
-static void read_side(struct diff *d, int side)
-{
-	const struct diff_side *s = d->side[side];
-	d->rate[side] = kin_table_rate(s->flat);
-	d->total[side] = property(s->flat, "total") / d->rate[side];
-	read_table(d, side, s->flat, false);
-	if (s->by_run) {
-		read_table(d, side, s->by_run, true);
-		d->total_squares[side] = squares_of_totals(s->by_run, d->rate[side]);
-	}
-	d->degrees += s->by_run ? s->n_runs - 1 : 0;
-}
-
-/* ---- functions whose object has another name now ---- */
-
-/* What one side alone has, by name; NONE if there are several of that name. */
-static void index_by_name(const struct diff *d, int side, struct map64 *ret)
-{
-	for (uint32_t i = 0; i < d->at.n; i++) {
-		const struct function *f = &d->at.at[i];
-		if (!f->of[side].any || f->of[!side].any)
-			continue;
-		size_t before = ret->n;
-		uint32_t *slot = map64_at(ret, f->name);
-		*slot = ret->n > before ? i : NONE;
-	}
-}
-
-/* A program that is called otherwise now has the same functions as it had. */
-static void match_by_name(struct diff *d)
-{
-	struct map64 alone[N_SIDES] = { 0 };
-	index_by_name(d, BEFORE, &alone[BEFORE]);
-	index_by_name(d, AFTER, &alone[AFTER]);
-	for (uint32_t i = 0; i < d->at.n; i++) {
-		struct function *f = &d->at.at[i];
-		if (map64_get(&alone[AFTER], f->name) != i)
-			continue;
-		uint32_t other = map64_get(&alone[BEFORE], f->name);
-		if (other == NONE)
-			continue;
-		f->of[BEFORE] = d->at.at[other].of[BEFORE];
-		d->at.at[other].of[BEFORE].any = false;
-	}
-	map64_free(&alone[BEFORE]);
-	map64_free(&alone[AFTER]);
-}
-
-/* ---- differences ---- */
-
-/* Of Student's distribution, what is exceeded, either way, once in twenty times. */
-static double deviations(size_t degrees)
-{
-	static const double t[] = { 1.96, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26 };
-	if (!degrees || degrees >= ARRAY_LEN(t))
-		return t[0] + (degrees ? 2.4 / (double)degrees : 0);
-	return t[degrees];
-}
-
-static double runs(const struct diff *d, int side) { return (double)d->side[side]->n_runs; }
-
-/* What times are divided by: a mean over runs, or a share of the total. */
-static double scale(const struct diff *d, int side)
-{
-	if (!d->o->shares)
-		return runs(d, side);
-	return d->total[side] > 0 ? d->total[side] : 1;
-}
-
-/* No time is known to better than a sample in each run: runs begin anywhere between two samples,
- * and those that happen to have equally many need not have taken equally long. */
-static double by_phase(const struct diff *d, int side, double time)
-{
-	double sample = d->side[side]->per_sample / d->rate[side];
-	double samples = sample > 0 ? time / sample : 0;
-	return sample * sample * (samples < runs(d, side) ? samples : runs(d, side));
-}
-
-/* Of a time summed over the runs. */
-static double variance(const struct diff *d, int side, double time, double squares)
-{
-	const struct diff_side *s = d->side[side];
-	double n = runs(d, side);
-	double others = d->total[side] > time ? 1 - time / d->total[side] : 0;
-	double by_samples = time * others * s->per_sample / d->rate[side], by_runs = 0;
-	if (s->n_runs > 1 && squares * n > time * time)
-		by_runs = (squares * n - time * time) / (n - 1);
-	double least = by_phase(d, side, time);
-	double more = by_runs > by_samples ? by_runs : by_samples;
-	return more > least ? more : least;
-}
-
-static double mean(const struct diff *d, int side, const struct function *f)
-{
-	return f->of[side].time / scale(d, side);
-}
-
-static double change_of(const struct diff *d, const struct function *f)
-{
-	return mean(d, AFTER, f) - mean(d, BEFORE, f);
-}
-
-static double chance_of(const struct diff *d, const struct function *f)
-{
-	double sum = 0;
-	for (int i = 0; i < N_SIDES; i++)
-		sum += variance(d, i, f->of[i].time, f->of[i].squares) /
-		       (scale(d, i) * scale(d, i));
-	return deviations(d->degrees) * sqrt(sum);
-}
-
-/* ---- the table ---- */
+static bool has_times(const struct diff *d) { return d->total.before > 0 || d->total.after > 0; }
 
 static struct kin_cell cell_of_time(const struct diff *d, double x)
 {
-	return d->o->shares ? cell_share(x) : cell_time(x * d->ticks);
+	return d->c->o.shares ? cell_share(x) : cell_time(x * d->ticks);
 }
 
-static double total_before(const struct diff *d) { return d->total[BEFORE] / scale(d, BEFORE); }
+/* What changes are held against. */
+static double whole_before(const struct diff *d) { return d->c->o.shares ? 1 : d->total.before; }
 
-static void add_row(const struct diff *d, struct kin_table *t, const struct function *f)
+/* In words; NULL: it is what it was. Counts are exact; without them a function may be there that no
+ * sample has hit, and so may one that only one side has. */
+static char *fate_in_words(const struct diff *d, const struct compared_function *f)
+{
+	const char *other = strtab_get(d->c->strings, f->other);
+	bool counted = comparison_is_counted(d->c);
+	switch (f->fate) {
+	case FATE_SAME:
+		return NULL;
+	case FATE_NEW:
+		return xprintf("%s", counted ? "new" : "only after");
+	case FATE_GONE:
+		return xprintf("%s", counted ? "gone" : "only before");
+	case FATE_RENAMED:
+		return xprintf("was %s", other);
+	case FATE_SPLIT:
+		return xprintf("split from %s", other);
+	case FATE_JOINED:
+		return xprintf("part of %s now", other);
+	case FATE_INLINED:
+		return xprintf("inlined now");
+	case FATE_OUTLINED:
+		return xprintf("no longer inlined");
+	}
+	return NULL;
+}
+
+static void set_interval(const struct diff *d, struct kin_cell *c, const struct effect *e)
+{
+	if (isnan(e->relative.value))
+		return;
+	double margin = contrast_margin(&e->relative, confidence);
+	c[RELATIVE] = cell_share(e->relative.value);
+	if (!(e->after > 0))
+		return;
+	c[LOW] = cell_share(e->relative.value - margin);
+	c[HIGH] = cell_share(e->relative.value + margin);
+	double runs = d->o->detect > 0 ? contrast_runs(&e->relative, &d->c->repeats, d->o->detect)
+				       : INFINITY;
+	c[RUNS] = runs <= 100000 ? cell_count((uint64_t)runs) : cell_none();
+}
+
+/* time = calls * cost: the change of the one at the cost before, and the rest. */
+static void set_causes(const struct diff *d, struct kin_cell *c, const struct listed *l)
+{
+	double before = l->f->of[BEFORE].calls, after = l->f->of[AFTER].calls;
+	if (!comparison_is_counted(d->c) || !(before > 0) || !(after > 0) || d->c->o.shares)
+		return;
+	double by_calls = l->effect.before * (after / before - 1);
+	c[BY_CALLS] = cell_of_time(d, by_calls);
+	c[BY_COST] = cell_of_time(d, l->effect.change.value - by_calls);
+}
+
+static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 {
 	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
-	double change = change_of(d, f), total = total_before(d);
-	const struct value *b = &f->of[BEFORE], *a = &f->of[AFTER];
+	const struct compared_side *b = &l->f->of[BEFORE], *a = &l->f->of[AFTER];
+	const struct effect *e = &l->effect;
+	double total = whole_before(d);
 
-	c[CHANGE] = cell_of_time(d, change);
-	c[CHANGE_SHARE] = total > 0 ? cell_share(change / total) : cell_none();
-	c[CHANCE] = cell_of_time(d, chance_of(d, f));
-	c[TIME_BEFORE] = b->any ? cell_of_time(d, mean(d, BEFORE, f)) : cell_none();
-	c[TIME_AFTER] = a->any ? cell_of_time(d, mean(d, AFTER, f)) : cell_none();
-	c[CALLS_BEFORE] = b->calls ? cell_count(b->calls) : cell_none();
-	c[CALLS_AFTER] = a->calls ? cell_count(a->calls) : cell_none();
-	c[OBJECT] = cell_text(table_text(t, strtab_get(d->strings, f->object)));
-	c[NAME] = cell_text(table_text(t, strtab_get(d->strings, f->name)));
+	c[CHANGE] = cell_of_time(d, e->change.value);
+	c[CHANGE_SHARE] = total > 0 ? cell_share(e->change.value / total) : cell_none();
+	c[CHANCE] = cell_of_time(d, contrast_margin(&e->change, confidence));
+	c[TIME_BEFORE] = b->slot != NONE ? cell_of_time(d, e->before) : cell_none();
+	c[TIME_AFTER] = a->slot != NONE ? cell_of_time(d, e->after) : cell_none();
+	set_interval(d, c, e);
+	c[P] = cell_number(l->p);
+	c[P_LIMIT] = d->o->limited ? cell_number(l->p_limit) : cell_none();
+	c[CALLS_BEFORE] = b->calls > 0 ? cell_count((uint64_t)(b->calls + 0.5)) : cell_none();
+	c[CALLS_AFTER] = a->calls > 0 ? cell_count((uint64_t)(a->calls + 0.5)) : cell_none();
+	if (b->calls > 0 && a->calls > 0)
+		c[CALLS_GROWTH] = cell_share((double)a->least_calls / (double)b->most_calls - 1);
+	set_causes(d, c, l);
+	char *fate = fate_in_words(d, l->f);
+	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
+	d->fates |= fate && l->f->fate != FATE_NEW && l->f->fate != FATE_GONE;
+	free(fate);
+	c[OBJECT] = cell_text(table_text(t, strtab_get(d->c->strings, l->f->object)));
+	c[NAME] = cell_text(table_text(t, l->name));
 }
-
-static bool is_there(const struct function *f) { return f->of[BEFORE].any || f->of[AFTER].any; }
 
 /* Counts are exact. */
-static bool is_new_or_gone(const struct diff *d, const struct function *f)
+static bool is_new_or_gone(const struct diff *d, const struct compared_function *f)
 {
-	return d->counted && !f->of[BEFORE].calls != !f->of[AFTER].calls;
+	return comparison_is_counted(d->c) &&
+	       !(f->of[BEFORE].calls > 0) != !(f->of[AFTER].calls > 0);
 }
-
-struct listed {
-	double size;
-	const char *name;
-	uint32_t index;
-};
 
 static int compare(const void *pa, const void *pb)
 {
@@ -338,43 +276,79 @@ static int compare(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-static bool has_times(const struct diff *d) { return d->total[BEFORE] > 0 || d->total[AFTER] > 0; }
+/* Both tails, so that it agrees with the interval's lower end. */
+static double p_beyond(const struct diff *d, const struct effect *e)
+{
+	struct contrast c = e->relative;
+	if (isnan(c.value) || !d->o->limited)
+		return 1;
+	c.value -= d->o->limit;
+	double p = 2 * contrast_p_above(&c);
+	return p < 1 ? p : 1;
+}
+
+/* All functions that there are, with what is to be said of each; *n of them. To be freed. */
+static struct listed *list_functions(const struct diff *d, size_t *n)
+{
+	struct listed *list = xrealloc(NULL, d->c->at.n + 1, sizeof(*list));
+	double *p = xrealloc(NULL, d->c->at.n + 1, sizeof(*p));
+	double *p_limit = xrealloc(NULL, d->c->at.n + 1, sizeof(*p_limit));
+	double *samples = xrealloc(NULL, d->c->at.n + 1, sizeof(*samples));
+	bool timed = has_times(d);
+	*n = 0;
+	for (size_t i = 0; i < d->c->at.n; i++) {
+		const struct compared_function *f = &d->c->at.at[i];
+		if (!compared_is_there(f))
+			continue;
+		struct listed l = { .f = f, .effect = comparison_effect(d->c, f) };
+		l.size = timed ? fabs(l.effect.change.value)
+			       : fabs(f->of[AFTER].calls - f->of[BEFORE].calls);
+		l.name = strtab_get(d->c->strings, f->name);
+		p[*n] = timed ? contrast_p(&l.effect.change) : 1;
+		p_limit[*n] = timed ? p_beyond(d, &l.effect) : 1;
+		samples[*n] = comparison_samples(d->c, f);
+		list[(*n)++] = l;
+	}
+	comparison_correct(p, samples, *n);
+	comparison_correct(p_limit, samples, *n);
+	for (size_t i = 0; i < *n; i++) {
+		list[i].p = p[i];
+		list[i].p_limit = p_limit[i];
+	}
+	free(samples);
+	free(p_limit);
+	free(p);
+	qsort(list, *n, sizeof(*list), compare);
+	return list;
+}
 
 /* `all`: also what differs by no more than chance; else *left_out is how many do. Returns how many
  * rows there are. */
-static size_t add_rows(const struct diff *d, struct kin_table *t, bool all, size_t *left_out)
+static size_t add_rows(struct diff *d, struct kin_table *t, const struct listed *list, size_t n,
+		       bool all, size_t *left_out)
 {
-	struct listed *list = xrealloc(NULL, d->at.n + 1, sizeof(*list));
-	size_t n = 0;
 	bool timed = has_times(d);
-	double least = d->o->min_share * total_before(d);
-
-	for (uint32_t i = 0; i < d->at.n; i++) {
-		const struct function *f = &d->at.at[i];
-		if (!is_there(f))
-			continue;
-		double size =
-			timed ? fabs(change_of(d, f))
-			      : fabs((double)f->of[AFTER].calls - (double)f->of[BEFORE].calls);
-		bool by_chance = timed ? size <= chance_of(d, f) : size == 0;
-		if (by_chance && !is_new_or_gone(d, f) && !all)
+	double least = d->o->min_share * whole_before(d);
+	size_t rows = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct listed *l = &list[i];
+		bool by_chance = timed ? l->p > level : l->size == 0;
+		if (by_chance && !is_new_or_gone(d, l->f) && !all) {
 			++*left_out;
-		else if (!timed || size >= least)
-			list[n++] = (struct listed){ size, strtab_get(d->strings, f->name), i };
+		} else if (!timed || l->size >= least) {
+			add_row(d, t, l);
+			rows++;
+		}
 	}
-	qsort(list, n, sizeof(*list), compare);
-	for (size_t i = 0; i < n; i++)
-		add_row(d, t, &d->at.at[list[i].index]);
-	free(list);
-	return n;
+	return rows;
 }
 
 static bool has_objects(const struct diff *d)
 {
-	const struct function *first = NULL;
-	for (size_t i = 0; i < d->at.n; i++) {
-		const struct function *f = &d->at.at[i];
-		if (!is_there(f))
+	const struct compared_function *first = NULL;
+	for (size_t i = 0; i < d->c->at.n; i++) {
+		const struct compared_function *f = &d->c->at.at[i];
+		if (!compared_is_there(f))
 			continue;
 		if (first && f->object != first->object)
 			return true;
@@ -387,113 +361,126 @@ static bool has_objects(const struct diff *d)
 
 static bool is_seconds(const char *unit) { return unit && !strcmp(unit, "seconds"); }
 
-static double total_of(const struct diff *d, int side) { return d->total[side] / runs(d, side); }
-
-/* By the runs. */
-static double total_chance(const struct diff *d)
+static double margin_of_total(const struct diff *d)
 {
-	double sum = 0;
-	for (int i = 0; i < N_SIDES; i++)
-		sum += variance(d, i, d->total[i], d->total_squares[i]) / (runs(d, i) * runs(d, i));
-	return deviations(d->degrees) * sqrt(sum);
-}
-
-/* How much the total varies only repetitions say, and those of both. */
-static bool has_interval(const struct diff *d)
-{
-	return d->side[BEFORE]->n_runs > 1 && d->side[AFTER]->n_runs > 1;
-}
-
-static bool is_sampled(const struct diff *d)
-{
-	return d->side[BEFORE]->sampled && d->side[AFTER]->sampled;
+	return contrast_margin(&d->total.relative, confidence);
 }
 
 /* The least growth of the total that can be told from none: the lower end of its interval. */
 static double certain_growth(const struct diff *d)
 {
-	double growth = total_of(d, AFTER) - total_of(d, BEFORE);
-	return has_interval(d) ? growth - total_chance(d) : growth;
+	double growth = d->total.relative.value;
+	return comparison_is_repeated(d->c) ? growth - margin_of_total(d) : growth;
 }
 
 static bool exceeds_limit(const struct diff *d)
 {
-	return d->o->limited && certain_growth(d) > d->o->limit * total_of(d, BEFORE);
+	return d->o->limited && certain_growth(d) > d->o->limit;
 }
 
-static void note_change(const struct diff *d, struct kin_table *t, double before, double after)
+static void note_change(const struct diff *d, struct kin_table *t)
 {
-	bool seconds = is_seconds(d->unit);
-	const char *unit = seconds ? "s" : d->unit;
+	bool seconds = is_seconds(d->c->unit);
+	const char *unit = seconds ? "s" : d->c->unit;
 	int decimals = seconds ? 3 : 0;
+	double growth = d->total.relative.value;
 	char change[64] = "", interval[64] = "";
-	if (before > 0)
-		snprintf(change, sizeof(change), ": %+.2f %%", 100 * (after / before - 1));
-	if (before > 0 && has_interval(d))
-		snprintf(interval, sizeof(interval), " (by these runs %+.2f to %+.2f %%)",
-			 100 * ((after - total_chance(d)) / before - 1),
-			 100 * ((after + total_chance(d)) / before - 1));
-	table_note(t, "total: %.*f %s before, %.*f %s after%s%s", decimals, before, unit, decimals,
-		   after, unit, change, interval);
+	if (d->total.before > 0)
+		snprintf(change, sizeof(change), ": %+.2f %%", 100 * growth);
+	if (d->total.before > 0 && comparison_is_repeated(d->c))
+		snprintf(interval, sizeof(interval), " (%+.2f to %+.2f %%)",
+			 100 * (growth - margin_of_total(d)), 100 * (growth + margin_of_total(d)));
+	table_note(t, "total: %.*f %s before, %.*f %s after%s%s", decimals, d->total.before, unit,
+		   decimals, d->total.after, unit, change, interval);
 }
 
-/* What the change of the total does not contain. */
+static void note_means(const struct diff *d, struct kin_table *t)
+{
+	size_t before = comparison_runs(d->c, BEFORE), after = comparison_runs(d->c, AFTER);
+	if (d->c->repeats.paired)
+		table_note(t, "means of %zu pairs of recordings made one after the other",
+			   d->c->repeats.n[BEFORE]);
+	else if (before > 1 || after > 1)
+		table_note(t, "means of %zu run%s before and %zu after", before,
+			   before == 1 ? "" : "s", after);
+}
+
+/* What the interval of the total is of, or why there is none. */
 static void note_chance(const struct diff *d, struct kin_table *t)
 {
-	if (has_interval(d))
-		table_note(t, "what the machine did otherwise while the one and the other were "
-			      "recorded is part of the change, and not of its interval");
-	else if (is_sampled(d))
-		table_note(t, "what of the total's change is chance only repetitions say: kin "
-			      "record -r 10");
+	const struct comparison *c = d->c;
+	bool together = c->repeats.together[BEFORE] || c->repeats.together[AFTER];
+	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled;
+	if (comparison_is_repeated(c) && !c->repeats.paired && together)
+		table_note(t,
+			   "they were not recorded in turns: that another stretch of time may "
+			   "differ as single runs do is in the intervals. kin compare takes turns, "
+			   "and needs less room");
+	else if (!comparison_is_repeated(c) && sampled)
+		table_note(t, "the total has no interval: what of its change is chance only "
+			      "repetitions say. kin compare, or kin record -r 10");
+}
+
+static void note_needed(const struct diff *d, struct kin_table *t)
+{
+	if (!(d->o->detect > 0) || isnan(d->total.relative.value) || !comparison_is_repeated(d->c))
+		return;
+	double runs = contrast_runs(&d->total.relative, &d->c->repeats, d->o->detect);
+	if (runs <= 1e6)
+		table_note(t,
+			   "to find a change of %g %% of the total four times in five takes about "
+			   "%.0f runs of each",
+			   100 * d->o->detect, runs);
+	else
+		table_note(t, "no number of runs finds a change of %g %% of the total",
+			   100 * d->o->detect);
 }
 
 static void note_totals(const struct diff *d, struct kin_table *t)
 {
-	double before = total_of(d, BEFORE), after = total_of(d, AFTER);
+	double before = d->total.before, after = d->total.after;
 	table_property(t, "total_before", cell_time(before * d->ticks));
 	table_property(t, "total_after", cell_time(after * d->ticks));
-	if (has_interval(d))
-		table_property(t, "total_chance", cell_time(total_chance(d) * d->ticks));
+	if (comparison_is_repeated(d->c))
+		table_property(t, "total_chance",
+			       cell_time(contrast_margin(&d->total.change, confidence) * d->ticks));
+	table_property(t, "repeated", cell_count(comparison_is_repeated(d->c)));
+	table_property(t, "counted", cell_count(comparison_is_counted(d->c)));
 	if (before > 0)
-		table_property(t, "certain_growth", cell_share(certain_growth(d) / before));
+		table_property(t, "certain_growth", cell_share(certain_growth(d)));
 	if (exceeds_limit(d))
 		table_property(t, "exceeds_limit", cell_count(1));
-	if (d->unit)
-		note_change(d, t, before, after);
-	if (d->degrees)
-		table_note(t, "means of %zu run%s before and %zu after", d->side[BEFORE]->n_runs,
-			   d->side[BEFORE]->n_runs == 1 ? "" : "s", d->side[AFTER]->n_runs);
+	if (d->c->unit)
+		note_change(d, t);
+	note_means(d, t);
 	note_chance(d, t);
+	note_needed(d, t);
 }
 
 /* Whether the total is another one, whatever its functions say one by one. */
 static bool total_differs(const struct diff *d)
 {
-	double growth = total_of(d, AFTER) - total_of(d, BEFORE);
-	return exceeds_limit(d) || (has_interval(d) && fabs(growth) > total_chance(d));
+	return exceeds_limit(d) ||
+	       (comparison_is_repeated(d->c) && contrast_p(&d->total.change) <= level);
 }
 
 /* A change that all functions have a little of is in no row, unless they are all shown. */
-static void add_changes(const struct diff *d, struct kin_table *t)
+static void add_changes(struct diff *d, struct kin_table *t)
 {
-	size_t left_out = 0, n = add_rows(d, t, d->o->all, &left_out);
-	if (!n && left_out && total_differs(d)) {
+	size_t n = 0, left_out = 0;
+	struct listed *list = list_functions(d, &n);
+	size_t rows = add_rows(d, t, list, n, d->o->all, &left_out);
+	if (!rows && left_out && total_differs(d)) {
 		table_note(t, "no function alone differs by more than chance, only their sum does: "
 			      "all are shown");
-		add_rows(d, t, true, &left_out);
+		add_rows(d, t, list, n, true, &left_out);
 	} else if (left_out) {
 		table_note(t,
 			   "%zu function%s no more than by chance and %s left out: --all shows all",
 			   left_out, left_out == 1 ? " differs" : "s differ",
 			   left_out == 1 ? "is" : "are");
 	}
-}
-
-static const char *unit_of(struct kin_table *t)
-{
-	const char *dimension = render_text(t, "dimension");
-	return dimension ? dimension : "seconds";
+	free(list);
 }
 
 /* Where neither was sampled there are calls alone. */
@@ -501,65 +488,37 @@ static void show_columns(const struct diff *d, struct kin_table *t)
 {
 	static const char *const of_time[] = { "change", "change_share", "chance", "before",
 					       "after" };
+	static const char *const of_percent[] = { "relative", "low", "high" };
+	bool counted = comparison_is_counted(d->c), percent = d->o->by_percent && has_times(d);
 	for (size_t i = 0; i < ARRAY_LEN(of_time); i++)
 		table_show(t, of_time[i], has_times(d));
-	if (d->o->shares)
+	for (size_t i = 0; i < ARRAY_LEN(of_percent); i++)
+		table_show(t, of_percent[i], percent);
+	if (percent)
+		table_show(t, "chance", false);
+	if (d->c->o.shares)
 		table_show(t, "change_share", false);
-	table_show(t, "calls_before", d->counted);
-	table_show(t, "calls_after", d->counted);
+	table_show(t, "runs", d->o->detect > 0 && has_times(d));
+	table_show(t, "calls_before", counted);
+	table_show(t, "calls_after", counted);
+	table_show(t, "by_calls", counted && percent && !d->c->o.shares);
+	table_show(t, "by_cost", counted && percent && !d->c->o.shares);
+	table_show(t, "what", d->fates);
 	table_show(t, "object", has_objects(d));
 }
 
-static struct kin_table *make_table(struct diff *d)
+struct kin_table *diff_report(struct comparison *c, const struct diff_opts *o)
 {
-	const char *title = d->o->inclusive ? "Difference, with callees" : "Difference";
+	struct diff d = { .c = c, .o = o, .total = comparison_total(c) };
+	const char *title = c->o.inclusive ? "Difference, with callees" : "Difference";
 	struct kin_table *t =
-		table_new("diff", title, d->o->shares ? share_columns : time_columns, N_COLUMNS);
-	d->ticks = is_seconds(d->unit) ? MILLISECONDS : 1;
-	table_set_rate(t, d->ticks);
-	if (d->unit)
-		table_property(t, "dimension", cell_text(d->unit));
-	note_totals(d, t);
-	add_changes(d, t);
-	show_columns(d, t);
+		table_new("diff", title, c->o.shares ? share_columns : time_columns, N_COLUMNS);
+	d.ticks = is_seconds(c->unit) ? MILLISECONDS : 1;
+	table_set_rate(t, d.ticks);
+	if (c->unit)
+		table_property(t, "dimension", cell_text(c->unit));
+	note_totals(&d, t);
+	add_changes(&d, t);
+	show_columns(&d, t);
 	return t;
-}
-
-static struct kin_error *check(const struct diff *d)
-{
-	const char *a = unit_of(d->side[BEFORE]->flat), *b = unit_of(d->side[AFTER]->flat);
-	if (strcmp(a, b) && !d->o->shares)
-		return err_new(KIN_ERROR_MISMATCH,
-			       "one profile is of %s, the other of %s: --shares compares them, or "
-			       "--event chooses",
-			       a, b);
-	for (int i = 0; i < N_SIDES && d->o->inclusive; i++)
-		if (!kin_table_property(d->side[i]->flat, "measured"))
-			return err_new(KIN_ERROR_UNSUPPORTED,
-				       "the profile %s has no stacks, and so no times with "
-				       "callees: leave out --inclusive",
-				       i == BEFORE ? "before" : "after");
-	return NULL;
-}
-
-struct kin_error *diff_report(const struct diff_side *before, const struct diff_side *after,
-			      const struct diff_opts *o, struct kin_table **ret)
-{
-	struct diff d = { .side = { before, after }, .o = o };
-	struct kin_error *err = check(&d);
-	if (err)
-		return err;
-	d.unit = unit_of(before->flat);
-	if (strcmp(d.unit, unit_of(after->flat)))
-		d.unit = NULL;
-	d.counted = render_count(before->flat, "has_arcs") && render_count(after->flat, "has_arcs");
-	d.strings = strtab_new();
-	for (int i = 0; i < N_SIDES; i++)
-		read_side(&d, i);
-	match_by_name(&d);
-	*ret = make_table(&d);
-	strtab_free(d.strings);
-	map64_free(&d.index);
-	vec_free(&d.at);
-	return NULL;
 }

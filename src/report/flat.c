@@ -258,12 +258,12 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	}
 	table_show(t, "object", report_has_objects(in, is_busy));
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
-	if (!o->gnu && g->outside > 0)
+	if (g->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
 			   g->outside / g->rate, g->dimension);
-	if (!o->gnu && g->has_arcs && g->total <= 0)
+	if (g->has_arcs && g->total <= 0)
 		table_note(t, "all times are 0: no sample was taken");
-	else if (!o->gnu && !g->measured && g->has_arcs)
+	else if (!g->measured && g->has_arcs)
 		table_note(t, "times per call with callees (total/call) are estimated: "
 			      "apportioned by call counts");
 	*ret = t;

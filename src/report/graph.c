@@ -144,7 +144,7 @@ static bool is_listed(const struct state *s)
 	if (callgraph_shown_self(n) + n->shown_child < s->o->min_share * g->shown_total)
 		return false;
 	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
-	       (!s->o->gnu && id >= g->n_symbols);
+	       (id >= g->n_symbols && !(s->o->rules && s->o->rules->no_cycles_by_line));
 }
 
 /* ---- rows ---- */
@@ -598,7 +598,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)
 		note_cycles(in->graph, t);
-	else if (!o->gnu && in->graph->has_arcs)
+	else if (in->graph->has_arcs)
 		table_note(t, "times of callers, callees and children are estimated: apportioned "
 			      "by call counts");
 

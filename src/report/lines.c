@@ -246,7 +246,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 
 	struct kin_table *t = table_new("lines", "Source lines", columns, ARRAY_LEN(columns));
-	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, o->gnu);
+	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, NULL);
 	size_t n;
 	struct entry *entries = gather(in, o, blocks, &n);
 

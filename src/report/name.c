@@ -234,7 +234,7 @@ struct kin_error *report_source(const struct report_input *in, const struct repo
 {
 	const struct kept_source *kept = kept_find_source(in->profile->kept, path);
 	if (!kept)
-		return source_open(path, o->source_dirs, o->gnu, ret);
+		return source_open(path, o->source_dirs, false, ret);
 	ret->path = xprintf("%s", kept->found);
 	ret->file.size = kept->size;
 	ret->file.data = xalloc(kept->size + 1);

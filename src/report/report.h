@@ -9,12 +9,27 @@
 
 struct kin_error;
 
+struct block_rules;
+struct blocks;
+
+/* Which rows there are, for programs that have it otherwise. */
+struct report_rules {
+	bool no_cycles_by_line; /* graph: where places are lines, cycles have no entries */
+	/* counts: */
+	const struct block_rules *blocks;
+	/* The order of rows, which need not be one: what comes of it is what a merge sort makes. */
+	int (*by_place)(const struct symbols *s, symid l, symid r);
+	/* How often a place was called; false if it has no row. */
+	bool (*count_calls)(const struct callgraph *g, const struct blocks *blocks, symid id,
+			    uint64_t *ret);
+};
+
 struct report_opts {
-	const char *const *subjects;    /* NULL-terminated function or file names; NULL: all */
-	double min_share;               /* hide rows below this share of the total */
-	const char *const *source_dirs; /* NULL-terminated; NULL: none */
-	const char *layout;             /* "order" only */
-	bool gnu;                       /* rows and accidents as in GNU gprof 2.40 */
+	const char *const *subjects;      /* NULL-terminated function or file names; NULL: all */
+	double min_share;                 /* hide rows below this share of the total */
+	const char *const *source_dirs;   /* NULL-terminated; NULL: none */
+	const char *layout;               /* "order" only */
+	const struct report_rules *rules; /* NULL: ours */
 	bool bare_cycles; /* graph: as gprof of GNU and BSD, cycles have no callers and callees */
 	bool zeroes;      /* gprof -z: also what was neither sampled nor called */
 	bool callers;     /* flat: also what was not seen running, but its callees were */

@@ -80,7 +80,7 @@ static const struct alias_query *query(struct symbols *s, const char *name)
 
 bool symbols_is_alias(struct symbols *s, symid id, const char *name)
 {
-	if (s->opts.table.gnu || s->opts.table.external || !*name)
+	if (symbols_rules(s)->one_name || s->opts.table.external || !*name)
 		return false;
 	const struct alias_query *q = query(s, name);
 	return q->found.n && bsearch(&id, q->found.at, q->found.n, sizeof(*q->found.at), by_number);

@@ -9,14 +9,16 @@
 #include "base/vec.h"
 #include "kin/kin.h"
 
-/* What is kept open: names take some 100 bytes each, the files' own tables as much again. */
-enum { OPEN_MAX = 64, PLACES_MAX = 256 << 10 };
+/* What is kept open: names take some 100 bytes each, and the files' own tables may be larger: those
+ * of relocations of a compiler are 10 MB. */
+enum { OPEN_MAX = 64, PLACE_BYTES = 160, BYTES_MAX = 64 << 20 };
 
 struct known {                    /* an object that was asked about */
 	struct object_file *file; /* NULL: not open, any more */
 	struct symbols *symbols;  /* NULL: has no names */
 	const char *path, *build_id;
-	uint64_t used; /* the last time, by a clock of calls */
+	uint64_t used;  /* the last time, by a clock of calls */
+	uint64_t bytes; /* that it takes while it is open */
 	bool sought;
 };
 
@@ -26,7 +28,7 @@ struct names {
 	struct map64 ids;       /* MAP64_PAIR(path, build id): index into objects */
 	VEC(struct known) objects;
 	VEC(uint32_t) open; /* indices of those whose names are in memory */
-	size_t n_places;    /* of all of these */
+	uint64_t bytes;     /* that all of these take */
 	uint64_t clock;
 };
 
@@ -49,7 +51,10 @@ static void open_object(struct names *n, struct known *k)
 	k->sought = true;
 }
 
-static size_t places(const struct known *k) { return k->symbols ? k->symbols->n : 0; }
+static uint64_t bytes_of(const struct known *k)
+{
+	return k->symbols->n * PLACE_BYTES + object_table_bytes(k->file);
+}
 
 static void close_object(struct known *k)
 {
@@ -63,14 +68,14 @@ static void close_object(struct known *k)
 /* Those that were not used for longest make room. */
 static void make_room(struct names *n)
 {
-	while (n->open.n > 1 && (n->open.n > OPEN_MAX || n->n_places > PLACES_MAX)) {
+	while (n->open.n > 1 && (n->open.n > OPEN_MAX || n->bytes > BYTES_MAX)) {
 		size_t oldest = 0;
 		for (size_t i = 1; i < n->open.n; i++)
 			if (n->objects.at[n->open.at[i]].used <
 			    n->objects.at[n->open.at[oldest]].used)
 				oldest = i;
 		struct known *k = &n->objects.at[n->open.at[oldest]];
-		n->n_places -= places(k);
+		n->bytes -= k->bytes;
 		close_object(k);
 		n->open.at[oldest] = n->open.at[--n->open.n];
 	}
@@ -100,7 +105,8 @@ const char *names_find(struct names *n, const char *path, const char *build_id, 
 		open_object(n, k);
 		if (k->symbols) {
 			vec_push(&n->open, id);
-			n->n_places += places(k);
+			k->bytes = bytes_of(k);
+			n->bytes += k->bytes;
 			make_room(n);
 		}
 	}

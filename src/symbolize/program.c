@@ -24,12 +24,20 @@ struct extra { /* a place that no symbol table has */
 	symid owner; /* PLACE_INLINED: the first place of its name in the object; else itself */
 };
 
+/* What several programs of one profile share. */
+struct program_files {
+	struct object_file **at; /* [n_objects]; NULL: not opened */
+	size_t n;
+	struct kallsyms *kernel; /* NULL: not opened */
+};
+
 struct opened {
 	struct object_file *file; /* NULL: not opened */
-	bool borrowed;
-	bool hit;      /* something in the profile is in it */
-	bool failed;   /* some of it could not be read, and that is among the troubles */
-	uint32_t part; /* of symbols; NONE: has no places */
+	bool given;               /* it is the main object that the program was made with */
+	bool borrowed;            /* somebody else frees it */
+	bool hit;                 /* something in the profile is in it */
+	bool failed;              /* some of it could not be read, and that is among the troubles */
+	uint32_t part;            /* of symbols; NONE: has no places */
 	uint64_t unnamed;
 };
 
@@ -43,6 +51,7 @@ struct program {
 	struct arena arena;
 	struct opened *objects; /* [n_objects] */
 	struct kallsyms *kernel;
+	bool kernel_borrowed;
 	bool kernel_failed; /* and that is among the troubles */
 	struct symbols *symbols;
 	objid *part_object; /* [n_parts]: of each part the object */
@@ -129,7 +138,7 @@ void program_look_for_troubles(struct program *g)
 	for (objid id = 0; id < g->profile->n_objects; id++) {
 		struct opened *at = &g->objects[id];
 		struct kin_error *err =
-			at->file && !at->borrowed && !at->failed ? object_trouble(at->file) : NULL;
+			at->file && !at->given && !at->failed ? object_trouble(at->file) : NULL;
 		if (err)
 			add_trouble(g, id, "names or lines are missing", err, true);
 		at->failed |= err != NULL;
@@ -160,16 +169,11 @@ static bool is_given(const struct program *g, const struct object *o, struct obj
 	return o->is_main || (o->path && !strcmp(object_string(g, o->path), object_path(given)));
 }
 
-static void open_object(struct program *g, objid id, struct object_file *given)
+static void open_file(struct program *g, objid id)
 {
 	const struct object *o = &g->profile->objects[id];
 	struct opened *at = &g->objects[id];
 
-	if (given && (id == 0 || is_given(g, o, given))) {
-		at->file = given;
-		at->borrowed = true;
-		return;
-	}
 	struct kin_error *instead = NULL;
 	struct kin_error *err = recorded_object(
 		g->profile, id, &(struct recorded_opts){ g->opts.debug_dir, g->opts.symfs },
@@ -180,6 +184,27 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 		add_origin(g, id, instead);
 	else
 		kin_error_free(instead);
+}
+
+static void open_object(struct program *g, objid id, struct object_file *given)
+{
+	const struct object *o = &g->profile->objects[id];
+	struct opened *at = &g->objects[id];
+
+	if (given && (id == 0 || is_given(g, o, given))) {
+		at->file = given;
+		at->given = at->borrowed = true;
+		return;
+	}
+	if (g->opts.files && (at->file = g->opts.files->at[id])) {
+		at->borrowed = true;
+		return;
+	}
+	open_file(g, id);
+	if (g->opts.files && at->file) {
+		g->opts.files->at[id] = at->file;
+		at->borrowed = true;
+	}
 }
 
 /* ---- the flat row of places ---- */
@@ -210,7 +235,7 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	/* The program keeps its addresses; the others come behind what is there. */
 	uint64_t base = row->n ? row->next - low : 0;
 	at->part = (uint32_t)row->n;
-	if (at->borrowed || g->profile->objects[id].is_main)
+	if (at->given || g->profile->objects[id].is_main)
 		row->program = row->program == NONE ? at->part : row->program;
 	g->part_object[row->n] = id;
 	row->symbols[row->n] = s;
@@ -232,7 +257,7 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 			if (!at->hit || first != !pass)
 				continue;
 			open_object(g, id, given);
-			if (at->file && !(at->borrowed && same_file_earlier(g, id)))
+			if (at->file && !(at->given && same_file_earlier(g, id)))
 				add_part(g, id, row);
 		}
 }
@@ -575,6 +600,11 @@ static void note_calls(struct program *g)
 static void open_kernel(struct program *g)
 {
 	const struct profile *p = g->profile;
+	if (g->opts.files && g->opts.files->kernel) {
+		g->kernel = g->opts.files->kernel;
+		g->kernel_borrowed = true;
+		return;
+	}
 	if (g->opts.kallsyms) {
 		struct kin_error *err = kallsyms_open(g->opts.kallsyms, &g->kernel);
 		if (err)
@@ -615,6 +645,26 @@ static void doubt_the_nameless(struct program *g)
 	}
 }
 
+struct program_files *program_files_new(const struct profile *p)
+{
+	struct program_files *f = xalloc(sizeof(*f));
+
+	f->n = p->n_objects;
+	f->at = xalloc((f->n + 1) * sizeof(*f->at));
+	return f;
+}
+
+void program_files_free(struct program_files *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		object_free(f->at[i]);
+	kallsyms_free(f->kernel);
+	free(f->at);
+	free(f);
+}
+
 struct program *program_new(const struct profile *p, struct object_file *main_object,
 			    const struct program_opts *opts)
 {
@@ -629,6 +679,10 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 		g->objects[i].part = NONE;
 	mark_hit(g);
 	open_kernel(g);
+	if (g->opts.files && g->kernel) {
+		g->opts.files->kernel = g->kernel;
+		g->kernel_borrowed = true;
+	}
 	add_parts(g, main_object, &row);
 	place_frames(g, &row);
 	if (!opts->no_inlines)
@@ -662,7 +716,8 @@ void program_free(struct program *g)
 		free(g->origins.at[i]);
 	vec_free(&g->origins);
 	vec_free(&g->joined);
-	kallsyms_free(g->kernel);
+	if (!g->kernel_borrowed)
+		kallsyms_free(g->kernel);
 	map64_free(&g->extra_ids);
 	map64_free(&g->inlined_ids);
 	map64_free(&g->calling);
@@ -771,7 +826,7 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
 	struct object_file *file = g->objects[f->object].file;
-	return !f->name && file && object_place(file, look_at(g, frame), false, ret);
+	return !f->name && file && object_place(file, look_at(g, frame), NULL, ret);
 }
 
 size_t program_n_troubles(const struct program *g) { return g->troubles.n; }

@@ -16,14 +16,17 @@
 #include "profile/profile.h"
 #include "symbolize/symbols.h"
 
+struct program_files;
+
 struct program_opts {
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	const char *symfs;     /* paths of objects are below this folder; NULL: / */
-	const char *kallsyms;  /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
-				* what is in the data */
-	bool lines;            /* a place per source line */
-	bool no_inlines;       /* program_inlines() finds none; saves decoding debug information */
-	bool group_unknown;    /* what cannot be named is one place per object, "[libfoo.so]" */
+	struct program_files *files; /* where files are opened and kept; NULL: each by itself */
+	const char *debug_dir;       /* NULL: /usr/lib/debug */
+	const char *symfs;           /* paths of objects are below this folder; NULL: / */
+	const char *kallsyms; /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
+			       * what is in the data */
+	bool lines;           /* a place per source line */
+	bool no_inlines;      /* program_inlines() finds none; saves decoding debug information */
+	bool group_unknown;   /* what cannot be named is one place per object, "[libfoo.so]" */
 	enum demangle_style style;
 };
 
@@ -35,6 +38,11 @@ enum place_kind {
 };
 
 struct program;
+
+/* The files of a profile's objects, and the kernel's names: opened when a program first needs them,
+ * for all that are made with it. Must outlive these. */
+struct program_files *program_files_new(const struct profile *p);
+void program_files_free(struct program_files *f); /* NULL is fine */
 
 /* `main_object`, if not NULL, stands for object 0 and for those that are it by path or build id; it
  * is borrowed. Cannot fail: what is missing is missing. */

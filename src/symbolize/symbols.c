@@ -17,7 +17,7 @@ static bool same_line(const struct line_run *a, const struct line_run *b)
 	       same_text(a->at.function, b->at.function);
 }
 
-/* A place needs all three, as in GNU gprof: else its code stays with the place before it. */
+/* A place needs all three: else its code stays with the place before it. */
 static bool is_usable(const struct line_run *r)
 {
 	return r->at.function && r->at.file && r->at.line;
@@ -59,8 +59,8 @@ static void name_functions(const struct symbol_table *t, struct line_run *runs, 
 }
 
 /* The line places that are to stand beside those of the table: runs that differ from the one
- * before, except where a symbol starts at the same address (the function wins; but see
- * line_wins()). */
+ * before, except where a symbol starts at the same address (the function wins, unless
+ * the rules say otherwise). */
 static size_t line_places(struct symbols *s, const struct symbol_table *t, struct line_run *runs,
 			  size_t n, struct symbol *lines)
 {
@@ -93,35 +93,20 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 	return kept;
 }
 
-static bool has_fewer_underscores(const char *a, const char *b)
-{
-	return b[0] == '_' && (a[0] != '_' || (a[1] != '_' && b[1] == '_'));
-}
-
-/* As GNU gprof chooses among symbols of one address, where lines are symbols that are no functions
- * and come first. */
-static bool line_wins(const struct symbols *s, const struct symbol *function,
-		      const struct symbol *line)
-{
-	if (!s->opts.table.gnu)
-		return false;
-	if (function->is_static != line->is_static)
-		return function->is_static;
-	return !function->is_function && !has_fewer_underscores(function->name, line->name);
-}
-
 /* Interleave by address. Ends are where the next place of either kind starts; a function's own end
  * (of its section) bounds it and its lines. */
 static void merge_lines(struct symbols *s, const struct symbol_table *t, struct symbol *lines,
 			size_t n)
 {
+	bool (*line_wins)(const struct symbol *, const struct symbol *) =
+		symbols_rules(s)->line_wins;
 	symid *moved = xalloc(t->n * sizeof(*moved));
 	size_t i = 0, j = 0;
 
 	while (i < t->n || j < n) {
 		if (i < t->n && j < n && t->at[i].addr == lines[j].addr) {
 			struct symbol function = from_table(&t->at[i]);
-			bool line = line_wins(s, &function, &lines[j]);
+			bool line = line_wins && line_wins(&function, &lines[j]);
 			if (line)
 				lines[j].end = function.end;
 			moved[i] = (symid)s->n;
@@ -148,16 +133,7 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	free(moved);
 }
 
-/* GNU gprof has the last symbol end with .text, and when it adds line places, symbols whose end
- * lies before their start go: a weak variable at the end of the table. */
-static void drop_empty_last(struct symbol_table *t, struct address_range text)
-{
-	if (t->n > 1 && t->at[t->n - 1].addr >= text.high)
-		t->n--;
-}
-
-/* The runs know where functions start, too. GNU asks for each address by itself, which may give
- * another answer. */
+/* The runs know where functions start, too. */
 static void locate_functions(struct symbols *s, const struct line_run *runs, size_t n)
 {
 	for (size_t i = 0, k = 0; i < s->n; i++) {
@@ -188,8 +164,7 @@ static void set_place(struct symbols *s, struct symbol *p, const struct srcloc *
 	}
 }
 
-/* GNU gprof asks for each symbol as it reads them, before it asks for lines: what it hears depends
- * on that order. The answers are by the table's order. */
+/* In the order of the file's table. The answers are by the order of t. */
 static struct srcloc *ask_for_all(struct symbols *s, const struct symbol_table *t)
 {
 	struct srcloc *ret = xalloc(t->n * sizeof(*ret));
@@ -198,7 +173,8 @@ static struct srcloc *ask_for_all(struct symbols *s, const struct symbol_table *
 		order[i] = (struct placed){ t->at[i].position, (symid)i };
 	qsort(order, t->n, sizeof(*order), by_position);
 	for (size_t i = 0; i < t->n; i++)
-		object_place(s->object, t->at[order[i].id].addr, true, &ret[order[i].id]);
+		object_place(s->object, t->at[order[i].id].addr, symbols_rules(s)->lines,
+			     &ret[order[i].id]);
 	free(order);
 	return ret;
 }
@@ -213,34 +189,32 @@ static void set_places(struct symbols *s, const struct symbol_table *t, const st
 	}
 }
 
-/* GNU gprof hears of no places when its symbols come from elsewhere (-S). */
 static bool knows_places(const struct symbols *s)
 {
-	return !s->opts.table.gnu || !s->opts.table.external;
+	return !symbols_rules(s)->bare_lists || !s->opts.table.external;
 }
 
 static void add_places(struct symbols *s, struct symbol_table *t)
 {
 	bool with_lines = s->opts.lines && knows_places(s);
-	bool gnu_lines = with_lines && s->opts.table.gnu;
-	struct srcloc *asked = gnu_lines ? ask_for_all(s, t) : NULL;
+	const struct place_rules *rules = symbols_rules(s);
+	struct srcloc *asked = with_lines && rules->in_file_order ? ask_for_all(s, t) : NULL;
 	struct line_run *runs = NULL;
 	size_t n_runs = 0;
-	if (gnu_lines)
-		drop_empty_last(t, s->text);
+	if (with_lines && rules->trim)
+		rules->trim(t, s->text);
 	if (with_lines)
-		runs = object_line_runs(s->object, s->text, s->opts.table.gnu, &n_runs);
+		runs = object_line_runs(s->object, s->text, rules->lines, &n_runs);
 
-	if (!s->opts.table.gnu)
-		name_functions(t, runs, n_runs);
+	name_functions(t, runs, n_runs);
 	struct symbol *lines = xalloc(n_runs * sizeof(*lines));
 	size_t n = line_places(s, t, runs, n_runs, lines);
 	s->at = xalloc((t->n + n) * sizeof(*s->at));
 	merge_lines(s, t, lines, n);
-	if (!s->opts.table.gnu)
-		locate_functions(s, runs, n_runs);
-	else if (asked)
+	if (asked)
 		set_places(s, t, asked);
+	else if (!rules->in_file_order)
+		locate_functions(s, runs, n_runs);
 	free(asked);
 	free(lines);
 	free(runs);
@@ -282,7 +256,7 @@ bool symbols_place(struct symbols *s, uint64_t addr, struct srcloc *ret)
 {
 	const struct symbols_part *p = s->n_parts == 1 ? s->parts : part_at(s, addr);
 	return p && p->object && knows_places(s) &&
-	       object_place(p->object, addr - p->base, s->opts.table.gnu, ret);
+	       object_place(p->object, addr - p->base, symbols_rules(s)->lines, ret);
 }
 
 bool symbols_has_lines(struct symbols *s)
@@ -315,14 +289,14 @@ static void locate(struct symbols *s, symid id)
 		return;
 	const struct symbols_part *part = &s->parts[p->part];
 	if (part->object && knows_places(s))
-		object_place(part->object, p->addr - part->base, s->opts.table.gnu, &at);
+		object_place(part->object, p->addr - part->base, symbols_rules(s)->lines, &at);
 	set_place(s, p, &at);
 }
 
 const struct symbol *symbols_locate(struct symbols *s, symid id)
 {
 	struct symbols_private *p = s->priv;
-	if (s->opts.table.gnu && !p->all_located) {
+	if (symbols_rules(s)->in_file_order && !p->all_located) {
 		p->all_located = true;
 		sort_placed(p);
 		for (size_t i = 0; i < p->n_placed; i++)

@@ -30,11 +30,25 @@ struct symbols_part {               /* the places of one object */
 	uint64_t low, high; /* [low, high), with the base added */
 };
 
+/* How symbols and lines become places, for programs that have it otherwise than we do. */
+struct place_rules {
+	const struct line_rules *lines; /* NULL: ours */
+	/* Whether a line that starts where a symbol does stands in its place. NULL: never. */
+	bool (*line_wins)(const struct symbol *function, const struct symbol *line);
+	/* Leaves symbols out before lines are added to them. NULL: none. */
+	void (*trim)(struct symbol_table *t, struct address_range text);
+	bool in_file_order; /* symbols' lines are asked for one by one, in the order of the file's
+			     * table: what is answered depends on it */
+	bool bare_lists;    /* symbols from a list (table.external) have no source lines */
+	bool one_name;      /* a place goes by no name but the one that is shown */
+};
+
 struct symbols_opts {
 	struct symtab_opts table;
-	bool lines;                /* gprof -l: a place per source line */
-	enum demangle_style style; /* how symbols_display() shows names */
-	bool versions;             /* it shows "@@GLIBC_2.34", too */
+	const struct place_rules *rules; /* NULL: ours */
+	bool lines;                      /* gprof -l: a place per source line */
+	enum demangle_style style;       /* how symbols_display() shows names */
+	bool versions;                   /* it shows "@@GLIBC_2.34", too */
 };
 
 struct symbols {
@@ -74,7 +88,7 @@ symid symbols_find_function(const struct symbols *s, uint64_t addr);
  * into waiting for memory. */
 void symbols_prefetch(const struct symbols *s, uint64_t addr);
 
-/* Fill in at[id].file and .line (GNU: the line table's entry for its first address). */
+/* Fill in at[id].file and .line. */
 const struct symbol *symbols_locate(struct symbols *s, symid id);
 
 /* Demangled as opts.style says; escaped for neither terminal nor HTML. Lives as long as s. */

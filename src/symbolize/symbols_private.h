@@ -39,6 +39,12 @@ struct symbols_row {
 	uint64_t next;    /* the first free flat address */
 };
 
+static inline const struct place_rules *symbols_rules(const struct symbols *s)
+{
+	static const struct place_rules ours;
+	return s->opts.rules ? s->opts.rules : &ours;
+}
+
 void symbols_forget_aliases(struct symbols *s); /* aliases.c */
 
 /* All symbols of the row, which are consumed, as one. The extra places, by raw names that live as

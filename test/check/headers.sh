@@ -23,10 +23,10 @@ for h in src/*/*.h; do
 	try "${h#src/}" -Isrc -Iinclude
 done
 for h in runtime/*.h runtime/$(uname -m)/*.h; do
-	check "$h compiles alone" alone "${h#runtime/}" -Iruntime -Isrc -Iinclude
+	check "$h compiles alone" alone "${h#runtime/}" -Iruntime "-Iruntime/$(uname -m)" -Isrc -Iinclude
 done
 # What is installed, for programs in C++ too.
-for h in kin/kin.h kin/table.h kinrt.h; do
+for h in kin/kin.h kin/samples.h kin/table.h kinrt.h; do
 	check "$h compiles as C++" alone_cxx "$h" -Iinclude -Iruntime
 done
 finish

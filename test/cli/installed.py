@@ -15,6 +15,10 @@ from tap import Tap
 USER = os.path.join(HERE, 'user.c')
 CASE = os.path.join(HERE, '..', 'cases', '01-basic')
 COMPILERS = [('C', ['cc', '-std=c11']), ('C++', ['c++', '-std=c++11', '-x', 'c++'])]
+EXAMPLES = os.path.join(HERE, '..', '..', 'doc', 'examples')
+EXAMPLE_COMPILERS = [('hottest.c', ['cc', '-std=gnu11']), ('hottest.cpp', ['c++', '-std=c++11'])]
+STACKS = 'prog;main;a;b 60\nprog;main;a 30\nprog;main;a;b;a 10\n'
+HOTTEST = {'hottest.c': ' 60.0 %  b\n 40.0 %  a\n  0.0 %  main\n', 'hottest.cpp': '100.0 %  a\n100.0 %  main\n 70.0 %  b\n'}
 WANT = 'a 40\nb 20\nleaf 100\nname,calls\na,40\nb,20\nleaf,100\n'
 
 
@@ -24,6 +28,21 @@ def run(*args, **kw):
 
 def find(folder, name):
     return next((os.path.join(base, name) for base, _, names in os.walk(folder) if name in names), None)
+
+
+def examples(tap, folder, flags, libraries):
+    """Those of the documentation."""
+    data, program = os.path.join(folder, 'app.folded'), os.path.join(folder, 'example')
+    open(data, 'w').write(STACKS)
+    for name, compiler in EXAMPLE_COMPILERS:
+        source = os.path.join(EXAMPLES, name)
+        done = run(*compiler, '-Wall', '-Wextra', '-Werror', '-o', program, source, *flags, f'-Wl,-rpath,{libraries}')
+        if tap.ok(done.returncode == 0, f'doc/examples/{name} is built', done.stderr):
+            done = run(program, data)
+            tap.ok(done.stdout == HOTTEST[name] and done.returncode == 0, f'doc/examples/{name} says what is hottest',
+                   done.stdout + done.stderr)
+        lines = len(open(source).readlines())
+        tap.ok(lines <= 45, f'doc/examples/{name} fits on a page', f'{lines} lines')
 
 
 def main():
@@ -48,6 +67,7 @@ def main():
                 done = run(program, os.path.join(CASE, 'prog'), os.path.join(CASE, 'gmon.out'), cwd=folder)
                 tap.ok(done.stdout == WANT and done.returncode == 0, f'a program in {language} reads a profile',
                        done.stdout + done.stderr)
+        examples(tap, folder, flags, libraries)
     return tap.done()
 
 

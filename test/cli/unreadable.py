@@ -25,7 +25,8 @@ __attribute__((noinline)) int caller(int n) { busy(n); return 1; }
 int main(void)
 {
 	while (clock() < CLOCKS_PER_SEC / 10)
-		caller(20000);
+		for (int i = 0; i < 300; i++)
+			caller(20000);
 	return 0;
 }
 '''

@@ -103,7 +103,7 @@ def real_program_adds_up(subject):
     c = Case(subject, symbols=None)
     build(c, '#include <time.h>\nstatic volatile unsigned long s;\n'
           '__attribute__((noinline)) void hot(void) { for (int i = 0; i < 5000; i++) s += i; }\n'
-          'int main(void) { while (clock() < CLOCKS_PER_SEC / 5) hot(); return 0; }\n', '-O1')
+          'int main(void) { while (clock() < CLOCKS_PER_SEC / 5) for (int i = 0; i < 2000; i++) hot(); return 0; }\n', '-O1')
     with open(os.path.join(c.folder, 'gmon.out'), 'rb') as f:
         records = parse_gmon(f.read())
     total = sum(sum(r.bins) for r in records if isinstance(r, Hist)) / 100

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "gnu/rules.h"
 #include "input/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +20,7 @@ static inline struct input_opts fuzz_options(uint8_t how)
 {
 	struct input_opts o = { .target = { .is_64bit = how & 1, .big_endian = how & 2 } };
 
-	o.gnu = how & 4;
+	o.rules = how & 4 ? &gnu_input_rules : NULL;
 	o.format = (enum input_format)(how >> 3 & 3);
 	o.details = o.trace_fields = how & 32;
 	o.branches = how & 64 ? INPUT_BRANCHES : INPUT_SAMPLES;
@@ -29,7 +30,7 @@ static inline struct input_opts fuzz_options(uint8_t how)
 /* Reads the same file twice, as one program's two runs, and puts the sum in order: must neither
  * crash nor take more memory than a few times the input, and the second run may only double what is
  * there. */
-static inline void fuzz_reader(const struct reader *reader, const uint8_t *data, size_t size)
+static inline void fuzz_reader(const struct format *reader, const uint8_t *data, size_t size)
 {
 	struct profile_builder *b = profile_builder_new();
 	struct input_opts o = fuzz_options(size ? data[0] : 0);
@@ -37,10 +38,10 @@ static inline void fuzz_reader(const struct reader *reader, const uint8_t *data,
 	for (int run = 0; size && run < 2; run++) {
 		/* A copy of exactly that size: a sanitizer sees each byte too many. */
 		uint8_t *copy = malloc(size);
-		struct source source = { .kind = reader->name };
+		struct source source = { .kind = reader->about.name };
 		memcpy(copy, data + 1, size - 1);
 		struct bytes all = bytes_of("fuzz", copy, size - 1);
-		if (reader->probe(all, &o)) {
+		if (reader->recognise(all, &o)) {
 			kin_error_free(reader->read(all, &o, b, &source));
 			profile_add_source(b, "fuzz", source);
 		}

@@ -2,6 +2,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_reader(&bbout_reader, data, size);
+	fuzz_reader(&bbout_format, data, size);
 	return 0;
 }

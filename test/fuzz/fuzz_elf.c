@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gnu/rules.h"
 #include "kin/kin.h"
 #include "object/object.h"
 
@@ -32,7 +33,7 @@ static void look_around(struct object_file *o, uint64_t addr, bool gnu)
 	const uint8_t *code = object_code(o, addr, &n);
 	for (size_t i = 0; code && i < n && i < 64; i++)
 		*(volatile uint8_t *)&(uint8_t){ code[i] };
-	if (object_place(o, addr, gnu, &at) && at.file)
+	if (object_place(o, addr, gnu ? &gnu_line_rules : NULL, &at) && at.file)
 		expect(strlen(at.file) < SIZE_MAX);
 }
 
@@ -52,7 +53,7 @@ static void try_symbols(struct object_file *o, const struct symtab_opts *opts)
 		expect(strlen(s->name) < SIZE_MAX);
 		if (i >= 64)
 			continue;
-		look_around(o, s->addr, opts->gnu);
+		look_around(o, s->addr, opts->rules != NULL);
 		free(demangle(s->name, (enum demangle_style)(i % (DEMANGLE_RUST + 1))));
 	}
 	free(t.at);
@@ -62,18 +63,19 @@ static void try_object(struct object_file *o)
 {
 	uint64_t last = 0;
 	for (unsigned i = 0; i < 8; i++)
-		try_symbols(o, &(struct symtab_opts){
-				       .gnu = i & 1, .no_static = i & 2, .functions_only = i & 4 });
+		try_symbols(o, &(struct symtab_opts){ .rules = i & 1 ? &gnu_symbol_rules : NULL,
+						      .no_static = i & 2,
+						      .functions_only = i & 4 });
 	struct address_range text = object_text(o), all = object_profiled(o);
 	expect(text.low <= text.high && all.low <= all.high);
-	object_calls(o, 0, UINT64_MAX, false, count_call, &last);
+	object_calls(o, 0, UINT64_MAX, NULL, count_call, &last);
 	last = 0;
-	object_calls(o, 0, UINT64_MAX, true, count_call, &last);
+	object_calls(o, 0, UINT64_MAX, &gnu_call_rules, count_call, &last);
 	if (text.high - text.low > 1 << 16)
 		text.high = text.low + (1 << 16);
 	for (int gnu = 0; gnu < 2; gnu++) {
 		size_t n = 0;
-		struct line_run *runs = object_line_runs(o, text, gnu, &n);
+		struct line_run *runs = object_line_runs(o, text, gnu ? &gnu_line_rules : NULL, &n);
 		for (size_t i = 0; i < n; i++)
 			expect(runs[i].addr < runs[i].end &&
 			       (!i || runs[i - 1].end <= runs[i].addr));

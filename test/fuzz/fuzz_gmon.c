@@ -2,6 +2,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_reader(&gmon_reader, data, size);
+	fuzz_reader(&gmon_format, data, size);
 	return 0;
 }

@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n;
 	uint8_t *file = file_of(data, size, &n);
 
-	kin_error_free(kin_reader.read(bytes_of("fuzz", file, n), &o, b, &source));
+	kin_error_free(kinf_format.read(bytes_of("fuzz", file, n), &o, b, &source));
 	free(file);
 	profile_add_source(b, "fuzz", source);
 	struct profile *p = profile_finish(b);

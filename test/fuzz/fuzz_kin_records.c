@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(file + 1 + KINF_PAGE, &b, sizeof(b));
 	if (size)
 		memcpy(file + 1 + KINF_PAGE + sizeof(b), data, size);
-	fuzz_reader(&kin_reader, file, all);
+	fuzz_reader(&kinf_format, file, all);
 	free(file);
 	return 0;
 }

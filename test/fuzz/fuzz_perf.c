@@ -24,7 +24,7 @@ static void about(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_reader(&perf_reader, data, size);
+	fuzz_reader(&perf_format, data, size);
 	if (size)
 		about(data + 1, size - 1);
 	return 0;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "gnu/argfile.h"
 #include "gnu/options.h"
+#include "gnu/rules.h"
 #include "lib/elf_build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -60,7 +61,9 @@ static void ignore(const char *text, void *arg) { *(size_t *)arg += strlen(text)
 static void try_specs(const struct gprof_options *o, bool gnu)
 {
 	struct object_file *object = make_object();
-	struct symbols_opts how = { .table = { .gnu = gnu }, .style = DEMANGLE_AUTO };
+	struct symbols_opts how = { .table = { .rules = gnu ? &gnu_symbol_rules : NULL },
+				    .rules = gnu ? &gnu_place_rules : NULL,
+				    .style = DEMANGLE_AUTO };
 	struct symbols *s;
 	struct symspec_calls calls = { 0 };
 	struct selection sel;

@@ -5,8 +5,11 @@
     tap.skip('c is d', 'no compiler for c')
     sys.exit(tap.done())
 """
+import os
 import signal
 import sys
+
+os.umask(0o022)  # programs are for other users, too, and chmod heeds it
 
 # Shells start background jobs with interrupts ignored, and all that a driver starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

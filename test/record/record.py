@@ -22,7 +22,7 @@ import perf_words
 from chance import best, deviation
 from tap import Tap
 
-LIMIT = 120  # seconds for one command: the machine may be busy
+LIMIT = 300  # seconds for one command: the machine may be busy
 NOBODY = 65534
 FULL = bool(os.environ.get('KIN_FULL'))
 
@@ -58,6 +58,13 @@ class Box:
         p = self.popen(*words, **more)
         p.out, p.err = p.communicate(timeout=LIMIT)
         return p
+
+    def opens_to(self, user):
+        """Whether another user may run kin where it was built."""
+        try:
+            return self.run(self.kin, '--version', user=user).returncode == 0
+        except PermissionError:
+            return False
 
     def record(self, *words, **more):
         return self.run(self.kin, 'record', *words, **more)
@@ -123,10 +130,12 @@ def test_attribution(tap, box):
     strict, folded = box.run(box.kin, 'info', '--strict', 'none.kin'), box.run(box.kin, 'script', '--folded', 'none.kin').out
     tap.ok(sampled(p.err)[1] < 5 and strict.returncode == 1 and ';[cut];' in folded,
            '-g fp, a program without frame pointers: stacks are cut, and in doubt', p.err + strict.err + folded)
-    p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
-    strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
-    tap.ok(sampled(p.err)[1] > 98 and strict.returncode == 0, '-g fp, a program with them: stacks are complete',
-           p.err + strict.err)
+    def trusted():
+        p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
+        strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
+        return sampled(p.err)[1] > 98 and strict.returncode == 0, p.err + strict.err
+    passed, said = best(trusted)  # lost ticks are in doubt, too
+    tap.ok(passed, '-g fp, a program with them: stacks are complete', said)
     tap.ok(sampled(box.record('./fast', 'spin', '400').err)[1] >= 98, 'stacks of optimised code are complete')
 
     def counted():
@@ -249,17 +258,17 @@ def test_trees(tap, box):
     text = box.run(box.kin, 'flat', '--by', 'run', 'runs.kin').out
     tap.ok(sorted(set(re.findall(r'^run \d+', text, re.M))) == ['run 1', 'run 2', 'run 3'], 'kin flat --by run: a section each', text)
     box.record('-o', 'slower.kin', '-r', '3', './prog', 'spin', '150')
-    p = box.run(box.kin, 'diff', '--inclusive', '--format=json', '--fail-above=50', 'runs.kin', 'slower.kin')
+    p = box.run(box.kin, 'diff', '--inclusive', '--format=json', '--fail-above=5', 'runs.kin', 'slower.kin')
     main = [r for r in rows(p.out) if r['name'] == 'main']
     tap.ok(p.returncode == 1 and 'has grown by' in p.err and len(main) == 1 and .07 < main[0]['change'] < .13 and
            .03 < main[0]['before'] < .08, 'kin diff: the mean of three runs each', p.out[-2000:] + p.err)
     # Also of runs that happened to have equally many samples.
     tap.ok(len(main) == 1 and main[0]['chance'] > .001, 'whose chance is that of sampling, at least', p.out[-2000:])
     p = box.run(box.kin, 'diff', 'runs.kin', 'slower.kin')
-    tap.ok('by these runs' in p.out and 'what the machine did otherwise' in p.out, 'and of the total an interval', p.out)
+    tap.ok(re.search(r'after: \+[\d.]+ % \([+-]', p.out) and 'not recorded in turns' in p.out, 'and of the total an interval', p.out)
     box.record('-o', 'single.kin', './prog', 'spin', '50')
     p = box.run(box.kin, 'diff', 'single.kin', 'slower.kin')
-    tap.ok('by these runs' not in p.out and 'only repetitions say' in p.out, 'which one run does not have', p.out)
+    tap.ok('the total has no interval' in p.out and 'repetitions say' in p.out, 'which one run does not have', p.out)
 
 
 def test_attach(tap, box):
@@ -446,6 +455,9 @@ def test_files(tap, box):
 def test_unprivileged(tap, box):
     if os.geteuid():
         tap.skip('another user', 'not root: all of the above was')
+        return
+    if not box.opens_to(NOBODY):
+        tap.skip('another user', f'NOT TESTED: nobody else may run {box.kin}')
         return
     folder = os.path.join(box.folder, 'theirs')
     os.mkdir(folder)

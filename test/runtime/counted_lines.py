@@ -14,7 +14,7 @@ from harness import FULL, HERE, RT, TMP, args, tap, wanted
 
 KIN = os.path.join(args.build, 'kin')
 DEBSRC = os.path.join(HERE, '..', 'diff', 'debsrc.sh')
-LABEL = re.compile(r'\s*(\{|\w+.*)')         # or the head of a function
+LABEL = re.compile(r'\s*(\{|(\}\s*)?\w+.*)')  # or the head of a function
 SETJMP = re.compile(r'\bsetjmp')        # gcov does not count that it returns again
 BLOCKS = {'gcc': '-fsanitize-coverage=trace-pc', 'clang': '-fsanitize-coverage=trace-pc-guard,no-prune'}
 
@@ -146,7 +146,7 @@ def debian():
         truth = by_gcov(gcov, sources, flags, start, '-lm')
         right, wrong, unknown, missed = compare(gcov, truth, by_kin(kin, sources, flags, start, '-lm'))
         said = f'{right} lines as gcov has them, {len(wrong)} not, {len(unknown)} without a count'
-        tap.ok(right > 1000 and len(wrong) <= right // 300 and len(unknown) <= right // 100 and not missed,
+        tap.ok(right > 1000 and len(wrong) <= right // 900 and len(unknown) <= right // 700 and not missed,
                f'lines: {package}', '\n'.join([said, *missed, *wrong[:40], *unknown[:40]]))
         print(f'# {package}: {said}')
 

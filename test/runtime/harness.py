@@ -5,10 +5,10 @@ import collections
 import os
 import re
 import resource
+import select
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
@@ -22,7 +22,9 @@ ap.add_argument('--only', default='')
 args = ap.parse_args()
 RT = os.path.realpath(os.path.join(args.build, 'runtime'))
 SO = os.path.join(RT, 'libkinrt.so')
-SRC = os.path.join(HERE, '..', '..', 'src')
+TOP = os.path.join(HERE, '..', '..')
+RUNTIME = os.path.join(TOP, 'runtime')
+MACHINE = os.uname().machine
 FULL = args.full or bool(os.environ.get('KIN_FULL'))
 TMP = tempfile.mkdtemp(prefix='kinrt.')
 ROOT = os.geteuid() == 0
@@ -31,10 +33,19 @@ tap = Tap()
 
 # ---- building and running ----
 
+def includes(machine=MACHINE):
+    """For what looks into the runtime, of that machine."""
+    return f'-I{RUNTIME} -I{RUNTIME}/{machine} -I{TOP}/include -I{TOP}/src'
+
+
+def compile_command(out, sources, flags='', after='', cc='gcc', machine=MACHINE):
+    return (f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w {includes(machine)} {flags} -o {out} ' +
+            ' '.join(os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl')
+
+
 def build(out, *sources, flags='', after='', cc='gcc'):
     path = os.path.join(TMP, out)
-    cmd = f'{cc} {"" if "++" in cc else "-std=gnu11"} -D_GNU_SOURCE -O1 -g -w -I{SRC} {flags} -o {path} ' + ' '.join(
-        os.path.join(HERE, s) for s in sources) + f' {after} -pthread -ldl'
+    cmd = compile_command(path, sources, flags, after, cc)
     p = subprocess.run(cmd, shell=True, capture_output=True, text=True)
     if p.returncode:
         raise SystemExit(f'{cmd}\n{p.stderr}')
@@ -44,8 +55,9 @@ def build(out, *sources, flags='', after='', cc='gcc'):
 Result = collections.namedtuple('Result', 'status out err files kins')
 
 
-def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=120, where=None, settle=0,
+def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeout=300, where=None, daemons=False,
         shell=None):
+    """daemons: also until all processes that it leaves have ended."""
     d = where or tempfile.mkdtemp(dir=TMP)
     if not where:
         os.chmod(d, 0o755)
@@ -67,8 +79,9 @@ def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeo
         resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         for k, v in (limits or {}).items():
             resource.setrlimit(k, (v, v))
+    alive, held = os.pipe() if daemons else (None, None)
     p = subprocess.Popen(argv, cwd=d, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, preexec_fn=pre)
+                         stderr=subprocess.PIPE, preexec_fn=pre, pass_fds=[held] if daemons else [])
     try:
         out, err = p.communicate(timeout=timeout)
         status = p.returncode
@@ -76,7 +89,10 @@ def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeo
         p.kill()
         out, err = p.communicate()
         status = 'no end'
-    time.sleep(settle)
+    if daemons:
+        os.close(held)
+        select.select([alive], [], [], timeout)
+        os.close(alive)
     kins = sorted(f for base, _, names in os.walk(d) for n in names
                   for f in [os.path.join(base, n)] if f.endswith('.kin'))
     files = {}

@@ -18,9 +18,10 @@ import time
 import dump
 import counted_lines
 import latency
+import machines
 import sampling
-from harness import (FULL, HERE, ROOT, RT, SO, TMP, args, build, counts_lost, describe, leaf_calls, losses, run, tap, truth,
-                     wanted)
+from harness import (FULL, HERE, MACHINE, ROOT, RT, RUNTIME, SO, TMP, TOP, args, build, compile_command, counts_lost, describe,
+                     leaf_calls, losses, run, tap, truth, wanted)
 
 # ---- situations ----
 
@@ -92,7 +93,7 @@ def processes():
         ends = [dump.read(k).header['end'] for k in r.kins]
         tap.ok(sorted(ends) == [1] + [4] * 10, 'exec by execl, execle, execvp, fexecve, execveat and syscall: each file says so', lambda: str(ends))
     situation('exec_fails', end=(1, 0))
-    situation('daemon', kins=None, settle=0.5)
+    situation('daemon', kins=None, daemons=True)
 
 
 def surroundings():
@@ -100,6 +101,8 @@ def surroundings():
     if ROOT:
         situation('chroot')
         situation('setuid')
+    else:
+        tap.skip('chroot, setuid', 'take root')
     situation('close_all')
     situation('close_first')
     situation('fd')
@@ -179,6 +182,8 @@ def builds():
         shape('-pg', 'clang -pg', cc='clang')
         shape('-pg -mfentry', 'clang -mfentry', cc='clang')
         shape('-finstrument-functions', 'clang -finstrument-functions', cc='clang')
+    else:
+        tap.skip('clang: counted', 'no clang')
     if wanted('compiled with -pg'):
         obj = os.path.join(TMP, 'half.o')
         subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -pg -c -o {obj} {HERE}/target.c', shell=True, check=True)
@@ -190,7 +195,10 @@ def builds():
 
 
 def exceptions():
-    if not wanted('exceptions') or not shutil.which('g++'):
+    if not wanted('exceptions'):
+        return
+    if not shutil.which('g++'):
+        tap.skip('exceptions: counted', 'no g++')
         return
     for flags in ('-pg', '-finstrument-functions'):
         prog = build('exc' + flags, 'exc.cc', flags=flags + ' -std=gnu++17', cc='g++')
@@ -216,6 +224,8 @@ def blocks():
         k = dump.read(r.kins[0])
         leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
         tap.ok(leaf == 100000, 'blocks: clang -fsanitize-coverage=trace-pc-guard', lambda: f'{leaf} {describe(r)}')
+    else:
+        tap.skip('blocks: clang -fsanitize-coverage=trace-pc-guard', 'no clang')
 
 
 def gprof_calls(exe, gmon):
@@ -224,7 +234,10 @@ def gprof_calls(exe, gmon):
 
 
 def classic():
-    if not wanted('gmon.out') or not shutil.which('gprof'):
+    if not wanted('gmon.out'):
+        return
+    if not shutil.which('gprof'):
+        tap.skip('gmon.out: GNU gprof sees the same', 'no gprof')
         return
     r = run([TARGET, 'threads64', '640000'])
     d = os.path.dirname(r.kins[0])
@@ -317,7 +330,10 @@ def output():
 
 
 def storage():
-    if not wanted('storage') or not ROOT:
+    if not wanted('storage'):
+        return
+    if not ROOT:
+        tap.skip('storage: full, nearly full, read-only', 'takes root')
         return
 
     def mounted(d, options, fill=None):
@@ -380,8 +396,15 @@ def kills():
     tap.ok(not bad, f'kill -9 at {n} moments: nothing that was counted is lost', lambda: '\n'.join(bad[:10]))
 
 
+def is_x86_64(name):
+    """Said if not."""
+    if MACHINE != 'x86_64':
+        tap.skip(name, 'for x86-64 alone')
+    return MACHINE == 'x86_64'
+
+
 def registers():
-    if not wanted('registers') or os.uname().machine != 'x86_64':
+    if not wanted('registers') or not is_x86_64('registers'):
         return
     probe = build('probe.so', 'probe_x86_64.S', flags='-shared -fPIC')
     r = run([build('regs', 'regs.c'), probe])
@@ -389,7 +412,7 @@ def registers():
 
 
 def stepping():
-    if not wanted('stepsig') or os.uname().machine != 'x86_64':
+    if not wanted('stepsig') or not is_x86_64('stepsig'):
         return
     step = build('stepsig', 'stepsig.c')
     stepped = build('stepped', 'stepped.c', flags='-pg')
@@ -406,12 +429,10 @@ def stepping():
 
 def stepping_renewal():
     """Where a table takes the place of one that took too much patience, which no program reaches while it is stepped."""
-    if not wanted('stepsig renewal') or os.uname().machine != 'x86_64':
+    if not wanted('stepsig renewal') or not is_x86_64('stepsig renewal'):
         return
     step = build('stepsig', 'stepsig.c')
-    top = os.path.join(HERE, '..', '..')
-    stepped = build('stepped.rt', 'stepped.c', flags=f'-pg -static -DWITH_RUNTIME -I{top}/runtime -I{top}/include -I{top}/src',
-                    after=os.path.join(RT, 'libkinrt.a'))
+    stepped = build('stepped.rt', 'stepped.c', flags='-pg -static -DWITH_RUNTIME', after=os.path.join(RT, 'libkinrt.a'))
     r = run([step, '-k', '1' if FULL else '11', '--', stepped, 'renewal'], preload=False, options='gmon=off', timeout=300)
     m = re.search(r'truth (\d+) (\d+)', r.out)
     injected = re.search(r'(\d+) injected', r.out)
@@ -431,8 +452,7 @@ def waiting():
     """The lock of the runtime, held for long, or by nobody any more."""
     if not wanted('lock'):
         return
-    top = os.path.join(HERE, '..', '..')
-    waits = build('waits', 'waits.c', os.path.join(top, 'runtime', 'lock.c'), flags=f'-I{top}/runtime -I{top}/include -I{top}/src')
+    waits = build('waits', 'waits.c', os.path.join(RUNTIME, 'lock.c'))
     r = run([waits], preload=False)
     m = re.search(r'(\d+) of (\d+) have had it, after (\d+) looks', r.out)
     tap.ok(m and m[1] == m[2] and int(m[3]) < 25, 'lock: who waits for it gets it, and does not look every moment', lambda: describe(r))
@@ -441,7 +461,7 @@ def waiting():
 
 def failing():
     """Each system call that the runtime makes fails once, or with all that follow."""
-    if not wanted('sysfail') or os.uname().machine != 'x86_64':
+    if not wanted('sysfail') or not is_x86_64('sysfail'):
         return
     sysfail = build('sysfail', 'sysfail.c')
     for mode, more, options in (('normal', [], ''), ('threads64', ['6400'], sampling.ON), ('fork', [], sampling.ON),
@@ -455,7 +475,7 @@ def failing():
         step = 1 if FULL else max(1, n // 24)
         for k in range(1, n + 1, step):
             for more in ([], ['-a']) if mode != 'threads64' else ([],):
-                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=60)
+                r = run([sysfail, '-k', str(k), '-e', '38' if k % 3 == 0 else '12', *more, '--', *prog], preload=False, timeout=300)
                 tried += 1
                 what = f'call {k}{" and all after it" if more else ""}: '
                 if (r.status, r.out) != (plain.status, plain.out):
@@ -476,7 +496,7 @@ def failing():
 
 def stepping_samples():
     """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
-    if not wanted('stepsig sampling') or os.uname().machine != 'x86_64':
+    if not wanted('stepsig sampling') or not is_x86_64('stepsig sampling'):
         return
     step = build('stepsig', 'stepsig.c')
     stepped = build('stepped', 'stepped.c', flags='-pg')
@@ -492,26 +512,33 @@ def stepping_samples():
 
 def races():
     """The runtime's own code under the thread sanitizer."""
-    if not wanted('races') or os.uname().machine != 'x86_64':
+    if not wanted('races') or not is_x86_64('races'):
         return
-    src = os.path.join(HERE, '..', '..', 'runtime')
     out = os.path.join(TMP, 'races')
     if subprocess.run(['gcc', '-fsanitize=thread', '-o', out, '-xc', '-'], input=b'int main(void) { return 0; }', capture_output=True).returncode:
         tap.skip('races: none between threads', 'no thread sanitizer')
         return
-    p = subprocess.run(f'gcc -std=gnu11 -D_GNU_SOURCE -DRT_STATIC -DKIN_VERSION=\'"0"\' -O1 -g -fsanitize=thread -w -I{src} -I{src}/../include '
-                       f'-I{src}/../src -o {out} {HERE}/races.c {src}/*.c {src}/x86_64/hooks.S ' +
-                       ' '.join(f'{src}/../src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step')) + f' {src}/../src/machine/x86_64.c' +
-                       ' -pthread -ldl -no-pie -Wl,--defsym=__start_kinrt_code=0,--defsym=__stop_kinrt_code=0',  # meson.build makes that section
-                       shell=True, capture_output=True, text=True)
+    sources = ['races.c', *glob.glob(RUNTIME + '/*.c'), RUNTIME + '/x86_64/hooks.S', TOP + '/src/machine/x86_64.c',
+               *(f'{TOP}/src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step'))]
+    command = compile_command(out, sources, '-DRT_STATIC -DKIN_VERSION=\'"0"\' -fsanitize=thread',
+                              '-no-pie -Wl,--defsym=__start_kinrt_code=0,--defsym=__stop_kinrt_code=0')     # meson.build makes that section
+    p = subprocess.run(command, shell=True, capture_output=True, text=True)
     if not tap.ok(not p.returncode, 'races: compiled', p.stderr):
         return
-    r = run(['setarch', '-R', out], preload=False, options='latency,stacks=on', timeout=100)
+    # Of addresses that vary more than it is made for the sanitizer says that it cannot work.
+    fixed = ['setarch', '-R'] if not subprocess.run(['setarch', '-R', 'true'], capture_output=True).returncode else []
+    r = run([*fixed, out], preload=False, options='latency,stacks=on', timeout=600)
+    if 'unexpected memory mapping' in r.err:
+        tap.skip('races: none between threads', 'NOT TESTED: the thread sanitizer does not work here: ' + r.err.strip()[:200])
+        return
     tap.ok(r.status == 0 and r.out == '72001 0\n' and 'WARNING' not in r.err, 'races: none between threads', lambda: f'{r.status} {r.out} {r.err[:3000]}')
 
 
 def privilege():
-    if not wanted('privilege') or not ROOT:
+    if not wanted('privilege'):
+        return
+    if not ROOT:
+        tap.skip('privilege: a program with more rights than its user leaves nothing', 'takes root')
         return
     d = tempfile.mkdtemp(dir=TMP)
     os.chmod(TMP, 0o755)
@@ -536,52 +563,11 @@ def static_checks():
     tap.ok('NOW' in out and 'NODELETE' in out and out.count('NEEDED') == 1, 'binary: bound at once, stays, needs libc alone', out)
 
 
-def aarch64():
-    """The runtime for the other machine, where there are a compiler and an emulator for it."""
-    if not wanted('aarch64'):
-        return
-    if not shutil.which('aarch64-linux-gnu-gcc'):
-        tap.skip('aarch64: compiled, and counted', 'no aarch64-linux-gnu-gcc')
-        return
-    src = os.path.join(HERE, '..', '..', 'runtime')
-    flags = ('-std=gnu11 -D_GNU_SOURCE -DKIN_VERSION=\'"0"\' -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -ftls-model=initial-exec '
-             '-mgeneral-regs-only -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -mno-outline-atomics '
-             f'-I{src} -I{src}/../include -I{src}/../src')
-    d = os.path.join(TMP, 'aarch64')
-    os.mkdir(d)
-    p = subprocess.run(f'aarch64-linux-gnu-gcc {flags} -shared -o {d}/libkinrt.so {src}/*.c {src}/aarch64/hooks.S ' +
-                       ' '.join(f'{src}/../src/unwind/{f}.c' for f in ('cfi', 'cfi_expr', 'cfi_run', 'step')) + f' {src}/../src/machine/aarch64.c' +
-                       f' -Wl,-z,now,-z,nodelete,-Bsymbolic -Wl,--no-undefined && '
-                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -pg -o {d}/target {HERE}/target.c -pthread -ldl && '
-                       f'aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -w -I{src}/../src -o {d}/spin {HERE}/spin.c -pthread -ldl',
-                       shell=True, capture_output=True, text=True)
-    tap.ok(not p.returncode, 'aarch64: compiled', p.stderr)
-    if p.returncode:
-        return
-    subprocess.run(f'aarch64-linux-gnu-gcc -c -o {d}/hooks.o {src}/aarch64/hooks.S', shell=True, check=True)
-    notes = subprocess.run(['readelf', '-n', f'{d}/hooks.o'], capture_output=True, text=True).stdout
-    tap.ok('AArch64 feature: BTI' in notes, 'aarch64: the hooks do not take branch protection off the program', notes)
-    if not shutil.which('qemu-aarch64'):
-        tap.skip('aarch64: counted', 'no qemu-aarch64')
-        return
-    for mode in ('threads64', 'fork', 'longjmp', 'normal'):
-        w = os.path.join(d, mode)
-        os.mkdir(w)
-        r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so', f'{d}/target', mode,
-                 *(['64000'] if mode == 'threads64' else [])], preload=False, where=w)
-        tap.ok(truth(r) and leaf_calls(r) == truth(r) and not counts_lost(r), f'aarch64 {mode}: {truth(r)} calls counted', lambda: describe(r))
-    w = os.path.join(d, 'sampled')
-    os.mkdir(w)
-    r = run(['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', '-E', f'LD_PRELOAD={d}/libkinrt.so',
-             f'{d}/spin', 'shares', '0.5'], preload=False, where=w, options=sampling.ON)
-    k = dump.read(r.kins[0]) if r.kins else None
-    names = {tuple(n) for s in k.stacks for n in [k.functions(s)[:3]]} if k else set()
-    tap.ok(('burn_a', 'm_shares', 'main') in names and ('burn_b', 'm_shares', 'main') in names,
-           'aarch64 sampled: with stacks', lambda: f'{names}\n' + describe(r))
-
-
 def installed():
-    if not wanted('installed') or not shutil.which('pkg-config'):
+    if not wanted('installed'):
+        return
+    if not shutil.which('pkg-config'):
+        tap.skip('installed: kinrt.pc', 'no pkg-config')
         return
     d = os.path.join(TMP, 'dest')
     p = subprocess.run(['meson', 'install', '-C', args.build, '--no-rebuild', '--destdir', d], capture_output=True, text=True)
@@ -604,7 +590,10 @@ def installed():
 
 def cmake_package():
     """What was installed, elsewhere than where it was meant to be."""
-    if not wanted('CMake') or not shutil.which('cmake'):
+    if not wanted('CMake'):
+        return
+    if not shutil.which('cmake'):
+        tap.skip('installed: CMake', 'no cmake')
         return
     d, src = os.path.join(TMP, 'moved'), os.path.join(TMP, 'cmake')
     subprocess.run(['meson', 'install', '-C', args.build, '--no-rebuild', '--destdir', d], capture_output=True, check=True)
@@ -624,7 +613,7 @@ def cmake_package():
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, aarch64, installed, cmake_package, exceptions, blocks, classic,
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
                  output, storage, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
         part()
 finally:

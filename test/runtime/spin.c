@@ -24,8 +24,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../../runtime/sys.h"
 #include "../lib/burn.h"
+#include "sys.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 

@@ -152,8 +152,66 @@ static int texts(const char *s)
 	return n;
 }
 
+/* Labels as values: one jump that all statements share goes to each of them. */
+static int labels(const char *p)
+{
+	static const void *const at[] = { &&end, &&more, &&less };
+	int n = 0;
+	goto *at[*p++ - '0'];
+more:
+	n += 2;
+	if (n > 100)
+		fail("labels");
+	goto *at[*p++ - '0'];
+less:
+	n--;
+	goto *at[*p++ - '0'];
+end:
+	return n;
+}
+
+/* What a call returns is stored by a statement of its own. */
+struct pair {
+	int a, b;
+};
+
+static void fill(struct pair *p, int n)
+{
+	p->a = choose(n);
+	p->b = choose(p->a) + 1;
+}
+
+/* Copies of a function in others, on lines before theirs. */
+static inline __attribute__((always_inline)) int least(int a, int b)
+{
+	int d = a < b ? a : b;
+	if (!d)
+		return 7;
+	return d;
+}
+
+static int copies(int a, int b)
+{
+	int n = least(a, b);
+	while (n < 20)
+		n += least(n, 3);
+	return least(n, a);
+}
+
+/* The compiler branches within one statement. */
+static double scale(unsigned long n)
+{
+	double d = 1;
+	if (n > 50)
+		d = (double)n / 3;
+	else
+		d = (double)n / 2;
+	return d;
+}
+
 int main(int argc, char **argv)
 {
+	struct pair p;
 	int s = 0;
 	for (int i = 0; i < 100; i++) {
 		s += compare(i, i * 7);
@@ -164,6 +222,9 @@ int main(int argc, char **argv)
 		s += leaps(i % 4);
 		s += sum(3, i, s, 1);
 		s += texts("abracadabra");
+		s += labels("11212110");
+		fill(&p, i % 5);
+		s += p.a + p.b + copies(i, 4) + (int)scale(i);
 	}
 	if (argc > 1)
 		fail(argv[1]);

@@ -26,7 +26,7 @@ from chance import deviation
 from tap import Tap
 
 RATE = 999
-LIMIT = 120  # seconds for one command
+LIMIT = 300  # seconds for one command
 BLOCKED = 0.05  # of the blocked time may be at another place
 PROGRAMS = {  # name: what it is about
     'foobar': 'main calls foo, foo calls bar; with frame pointers',

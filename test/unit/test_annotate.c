@@ -8,10 +8,11 @@
 
 #include "analysis/coverage.h"
 #include "base/err.h"
+#include "gnu/annotate_files.h"
 #include "gnu/layouts.h"
+#include "gnu/rules.h"
 #include "gnu/words.h"
 #include "object/source.h"
-#include "report/annotate.h"
 #include "report/report.h"
 #include "tap.h"
 
@@ -126,7 +127,9 @@ typedef void filler(const struct fixture *x, struct profile_builder *b);
 static struct fixture setup(filler *fill, bool lines, bool gnu)
 {
 	struct fixture x = { 0 };
-	struct symbols_opts opts = { .lines = lines, .table = { .gnu = gnu } };
+	struct symbols_opts opts = { .lines = lines,
+				     .table = { .rules = gnu ? &gnu_symbol_rules : NULL },
+				     .rules = gnu ? &gnu_place_rules : NULL };
 	struct kin_error *err = object_open("prog", &(struct object_opts){ 0 }, &x.object);
 	if (!err)
 		err = symbols_new(x.object, &opts, &x.symbols);
@@ -137,7 +140,9 @@ static struct fixture setup(filler *fill, bool lines, bool gnu)
 	struct profile_builder *b = profile_builder_new();
 	fill(&x, b);
 	x.profile = profile_finish(b);
-	x.graph = callgraph_new(x.profile, x.symbols, &(struct callgraph_opts){ .gnu = gnu });
+	x.graph = callgraph_new(
+		x.profile, x.symbols,
+		&(struct callgraph_opts){ .rules = gnu ? &gnu_callgraph_rules : NULL });
 	x.in = (struct report_input){ .profile = x.profile,
 				      .symbols = x.symbols,
 				      .graph = x.graph };
@@ -180,6 +185,7 @@ static char *annotated(const struct fixture *x, const struct report_opts *report
 	FILE *out = open_memstream(&all, &n);
 	struct annotate_file f;
 	how.report = report;
+	how.compat = report->rules != NULL;
 	struct annotate *a = annotate_new(&x->in, &how);
 	while (annotate_next(a, &f)) {
 		if (f.err) {
@@ -190,7 +196,7 @@ static char *annotated(const struct fixture *x, const struct report_opts *report
 			kin_error_free(f.err);
 			continue;
 		}
-		char *text = rendered(f.table, &gnu_annotate_renderer, report->gnu);
+		char *text = rendered(f.table, &gnu_annotate_renderer, report->rules != NULL);
 		fputs(text, out);
 		free(text);
 	}
@@ -209,7 +215,7 @@ static char *reported(const struct fixture *x, const struct report *r, const str
 		kin_error_free(err);
 		return text;
 	}
-	return rendered(t, renderer, o->gnu);
+	return rendered(t, renderer, o->rules != NULL);
 }
 
 static void check(char *got, const char *want, const char *what, int line)
@@ -238,7 +244,7 @@ static const struct annotate_opts all_lines = { .min_count = 1, .top = 0, .all_l
 static void test_blocks_as_gnu(void)
 {
 	struct fixture x = setup(busy, true, true);
-	struct report_opts o = { .gnu = true };
+	struct report_opts o = { .rules = &gnu_report_rules };
 	CHECK(annotated(&x, &o, plain), "*** File ./sub/other.c:\n"
 					"                int y;\n"
 					"                #define BODY y++\n"
@@ -423,7 +429,7 @@ static void test_hostile_text(void)
 	struct fixture x = setup(evil_and_outside, false, false);
 	static const char *const dirs[] = { "sub", NULL };
 	struct report_opts o = { .source_dirs = dirs },
-			   gnu_opts = { .source_dirs = dirs, .gnu = true };
+			   gnu_opts = { .source_dirs = dirs, .rules = &gnu_report_rules };
 	write_file("main.c", "\0a\n\xff\t\001\nf\nx\ny\nz\n\n main\0()", 24);
 	CHECK(annotated(&gnu, &gnu_opts, (struct annotate_opts){ .min_count = 1 }),
 	      "*** File ./main.c:\n"
@@ -559,7 +565,7 @@ static void test_missing_sources(void)
 {
 	struct fixture x = setup(busy, true, true);
 	static const char *const dirs[] = { "nowhere", "else", NULL };
-	struct report_opts o = { .gnu = true, .source_dirs = dirs };
+	struct report_opts o = { .rules = &gnu_report_rules, .source_dirs = dirs };
 	struct source_text text;
 
 	/* What is no regular file is never waited for; a name found later in the folders is taken.
@@ -689,8 +695,8 @@ static const char *created(struct annotate *a, const char *path)
 static void test_separate_files(void)
 {
 	struct fixture x = setup(busy, true, false);
-	struct report_opts o = { 0 }, gnu_opts = { .gnu = true };
-	struct annotate_opts how = { .report = &o }, gnu = { .report = &gnu_opts };
+	struct report_opts o = { 0 }, gnu_opts = { .rules = &gnu_report_rules };
+	struct annotate_opts how = { .report = &o }, gnu = { .report = &gnu_opts, .compat = true };
 	struct annotate *a = annotate_new(&x.in, &how);
 	struct stat st;
 
@@ -724,7 +730,8 @@ static void test_counts(void)
 {
 	struct fixture gnu = setup(busy, true, true), x = setup(busy, true, false);
 	struct fixture by_function = setup(busy, false, false);
-	struct report_opts gnu_opts = { .gnu = true }, o = { 0 }, zeroes = { .zeroes = true };
+	struct report_opts gnu_opts = { .rules = &gnu_report_rules }, o = { 0 },
+			   zeroes = { .zeroes = true };
 	CHECK(reported(&gnu, &counts_report, &gnu_opts, &gnu_counts_renderer),
 	      "./main.c:3: (f:0x401000) 3 executions\n"
 	      "./main.c:4: (f:0x40101b) 100 executions\n"
@@ -815,7 +822,7 @@ static void recursion(const struct fixture *x, struct profile_builder *b)
 static void test_recursion_counts(void)
 {
 	struct fixture gnu = setup(recursion, false, true), x = setup(recursion, false, false);
-	struct report_opts gnu_opts = { .gnu = true }, o = { 0 };
+	struct report_opts gnu_opts = { .rules = &gnu_report_rules }, o = { 0 };
 	CHECK(reported(&gnu, &counts_report, &gnu_opts, &gnu_counts_renderer),
 	      "./main.c:3: (f:0x401000) 1 executions\n");
 	CHECK(reported(&x, &counts_report, &o, &gnu_counts_renderer),
@@ -837,11 +844,11 @@ static void many_blocks(const struct fixture *x, struct profile_builder *b)
 static void test_block_sums(void)
 {
 	struct fixture x = setup(many_blocks, true, true);
-	struct blocks *b = blocks_new(x.profile, x.symbols, false);
+	struct blocks *b = blocks_new(x.profile, x.symbols, NULL);
 	OK(b->n == 2 && b->n_outside == 1 && b->has_saturated);
 	OK(b->at[0].count == 5 && b->at[1].count == UINT64_MAX && b->at[0].addr < b->at[1].addr);
 	blocks_free(b);
-	b = blocks_new(x.profile, x.symbols, true);
+	b = blocks_new(x.profile, x.symbols, &gnu_block_rules);
 	OK(b->n == 2 && b->at[0].count == 1 && b->at[1].count == 5); /* in the order read; wraps */
 	blocks_free(b);
 	done(&x);

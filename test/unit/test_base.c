@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/map64.h"
@@ -149,8 +150,27 @@ static void all_is_written_whatever_interrupts(void)
 	close(fds[1]);
 }
 
+static void errors_keep_what_they_are_about(void)
+{
+	char file[] = "gmon.out";
+	struct kin_error *err = err_about(err_new(KIN_ERROR_FORMAT, "version 7"),
+					  (struct err_facts){ ERR_VERSION, file, .first = 7 });
+	file[0] = 'x'; /* it was copied */
+	err = err_wrap(err, "reading");
+	err = err_about(err, (struct err_facts){ ERR_NO_DATA, "another" });
+	const struct err_facts *facts = err_facts(err);
+	OK(facts->code == ERR_VERSION && facts->first == 7 && !facts->other);
+	OK_STR(facts->subject, "gmon.out");
+	kin_error_free(err);
+
+	err = err_wrap(err_new(KIN_ERROR_USAGE, "no such thing"), "reading");
+	OK(err_facts(err)->code == ERR_OTHER && !err_facts(err)->subject);
+	kin_error_free(err);
+}
+
 int main(void)
 {
+	errors_keep_what_they_are_about();
 	equal_strings_have_equal_ids();
 	map_keeps_what_was_put();
 	pairs_are_found_in_records();

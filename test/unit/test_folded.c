@@ -9,8 +9,8 @@
 
 static struct profile *read_text(const char *text, char *error, size_t size)
 {
-	static const struct reader *const all[] = { &bbout_reader, &folded_reader,
-						    &perf_script_reader };
+	static const struct format *const all[] = { &bbout_format, &folded_format,
+						    &perf_script_format };
 	struct profile_builder *b = profile_builder_new();
 	struct input_opts o = { 0 };
 	struct source source = { 0 };
@@ -18,7 +18,7 @@ static struct profile *read_text(const char *text, char *error, size_t size)
 	struct kin_error *err = NULL;
 	size_t i = 0;
 
-	while (i < ARRAY_LEN(all) && !all[i]->probe(bytes, &o))
+	while (i < ARRAY_LEN(all) && !all[i]->recognise(bytes, &o))
 		i++;
 	err = i < ARRAY_LEN(all) ? all[i]->read(bytes, &o, b, &source)
 				 : err_new(KIN_ERROR_FORMAT, "nothing known");

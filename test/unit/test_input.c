@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "gnu/rules.h"
 #include "gnu/words.h"
 #include "input/input.h"
 #include "input/paths.h"
@@ -81,7 +82,7 @@ static bool failed(struct kin_error *err)
 static struct profile *read_files(const struct input_target *t, bool gnu, const char *a,
 				  const char *b)
 {
-	struct input_opts o = { .target = *t, .gnu = gnu };
+	struct input_opts o = { .target = *t, .rules = gnu ? &gnu_input_rules : NULL };
 	const char *paths[] = { a, b };
 	struct profile *p = NULL;
 	failed(input_read(paths, b ? 2 : 1, &o, &p));
@@ -341,8 +342,8 @@ static int cut_everywhere(const char *path, const struct input_target *t, int *b
 		kept = p->n_arcs + p->n_histograms + p->n_blocks;
 		profile_free(p);
 		for (int gnu_format = 0; gnu_format < 4; gnu_format++) {
-			struct input_opts o = { *t, (enum input_format)gnu_format, true, NULL,
-						NULL };
+			struct input_opts o = { *t, (enum input_format)gnu_format, &gnu_input_rules,
+						NULL, NULL };
 			failed(input_read(&cut, 1, &o, &p));
 			profile_free(p);
 		}
@@ -444,7 +445,7 @@ static void junk_is_refused(void)
 	char zeros[100] = { 0 };
 	put_file(in_dir("zeros"), zeros, sizeof(zeros));
 	struct profile *p = read_one(in_dir("zeros"), &le64);
-	OK(strstr(message, "/zeros: not a profile: neither a recording"));
+	OK(strstr(message, "/zeros: not a profile of a format that kin reads (gmon, kin"));
 	profile_free(p);
 	p = read_files(&le64, true, in_dir("zeros"), NULL);
 	OK(strstr(gnu_message, "/zeros' does not appear to be in gmon.out format"));
@@ -555,7 +556,7 @@ static void threads_change_nothing(void)
 		write_large(paths[i], i * 1000);
 		struct file f = get_file(paths[i]);
 		struct source source = { .kind = "gmon" };
-		failed(gmon_reader.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
+		failed(gmon_format.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
 		profile_add_source(b, paths[i], source);
 		file_free(&f);
 	}
@@ -572,7 +573,7 @@ static void threads_change_nothing(void)
 	OK_STR(told, "t0t1t2t3t4"); /* the others are read all the same */
 	profile_free(p);
 	told[0] = '\0';
-	o.gnu = true;
+	o.rules = &gnu_input_rules;
 	OK(failed(input_read(paths, 5, &o, &p)));
 	OK(strstr(gnu_message, "/t1: unexpected end of file"));
 	OK_STR(told, "t0");
@@ -611,7 +612,7 @@ static void names_may_be_directories_and_patterns(void)
 	OK(strstr(message, "/no*: No such file or directory"));
 	profile_free(p);
 
-	o.gnu = true;
+	o.rules = &gnu_input_rules;
 	OK(failed(input_read(&sub, 1, &o, &p)));
 	OK(strstr(gnu_message, "/sub: file too short to be a gmon file"));
 	profile_free(p);

@@ -14,6 +14,7 @@
 #include "input/crc32c.h"
 #include "input/input.h"
 #include "input/kin_write.h"
+#include "profile/detail.h"
 
 static uint32_t seed = 1;
 
@@ -53,14 +54,15 @@ static struct data slurp(const char *path)
 static struct profile *read_bytes(const uint8_t *at, size_t n, bool *failed)
 {
 	struct profile_builder *b = profile_builder_new();
-	struct input_opts o = { .target = { .is_64bit = true } };
+	struct input_opts o = { .target = { .is_64bit = true }, .trace_fields = true };
 	struct source source = { 0 };
 	uint8_t *copy = malloc(n + !n);
 	if (n)
 		memcpy(copy, at, n);
 	struct bytes all = bytes_of("test", copy, n);
-	struct kin_error *err = kin_reader.probe(all, &o) ? kin_reader.read(all, &o, b, &source)
-							  : err_new(KIN_ERROR_FORMAT, "none");
+	struct kin_error *err = kinf_format.recognise(all, &o)
+					? kinf_format.read(all, &o, b, &source)
+					: err_new(KIN_ERROR_FORMAT, "none");
 	*failed = err != NULL;
 	kin_error_free(err);
 	free(copy);
@@ -71,8 +73,9 @@ static struct profile *read_bytes(const uint8_t *at, size_t n, bool *failed)
 static struct profile *read_file(const char *path, bool *failed)
 {
 	struct profile *p;
-	struct kin_error *err =
-		input_read(&path, 1, &(struct input_opts){ .target = { .is_64bit = true } }, &p);
+	struct kin_error *err = input_read(
+		&path, 1,
+		&(struct input_opts){ .target = { .is_64bit = true }, .trace_fields = true }, &p);
 	*failed = err != NULL;
 	if (err)
 		printf("# %s\n", kin_error_message(err));
@@ -156,6 +159,10 @@ static void add_random(struct profile_builder *b, uint32_t n)
 		s.cpu = pick(2) ? CPU_NONE : (uint16_t)pick(4);
 		s.parallelism = (uint16_t)pick(2);
 		profile_add_sample(b, s);
+		if (!pick(3)) {
+			struct detail d = { .has = DETAIL_TRACE, .trace = word(b, "field=", 4) };
+			profile_set_detail(b, profile_add_detail(b, &d));
+		}
 
 		struct arc a = { .from = pick(40), .to = pick(9), .count = pick(100) };
 		a.from_object = random_object(b);
@@ -170,6 +177,7 @@ static void add_random(struct profile_builder *b, uint32_t n)
 		struct latency l = { .from = a.from, .to = a.to, .count = 1, .sum_ns = pick(50) };
 		l.min_ns = l.max_ns = l.sum_ns;
 		l.bucket = bucket;
+		l.probes_ns = pick(5);
 		profile_add_latency(b, l);
 		profile_add_block(b, (struct block){ pick(30), pick(9), random_object(b) });
 		profile_add_failure(b, random_object(b), 1);
@@ -201,6 +209,24 @@ static struct data written(const struct profile *p)
 
 static bool same(struct data a, struct data b) { return a.n == b.n && !memcmp(a.at, b.at, a.n); }
 
+static uint64_t probes_of(const struct profile *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p->samples.n_latencies; i++)
+		sum += p->samples.latencies[i].probes_ns;
+	return sum;
+}
+
+/* How often a sample with fields happened. */
+static uint64_t traced(const struct profile *p)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < p->samples.n; i++)
+		if (sample_detail(&p->samples, &p->samples.at[i])->has & DETAIL_TRACE)
+			n += p->samples.at[i].count;
+	return n;
+}
+
 static void what_is_written_is_read(void)
 {
 	for (uint32_t size = 0; size < 60; size += 15) {
@@ -211,6 +237,7 @@ static void what_is_written_is_read(void)
 		struct data two = written(q);
 		OK(!failed && same(one, two));
 		OK(weight_of(p) == weight_of(q) && p->n_arcs == q->n_arcs);
+		OK(probes_of(p) == probes_of(q) && traced(p) == traced(q));
 		OK(p->samples.n_task_arcs == q->samples.n_task_arcs);
 		OK(p->samples.n_latencies == q->samples.n_latencies && q->n_histograms == 1);
 		OK(!memcmp(&p->samples.audit, &q->samples.audit, sizeof(struct audit)));
@@ -227,7 +254,9 @@ static void what_is_written_is_read(void)
 static struct data merged(const char *const *paths, size_t n)
 {
 	struct profile *p;
-	OK(good(input_read(paths, n, &(struct input_opts){ .target = { .is_64bit = true } }, &p)));
+	OK(good(input_read(
+		paths, n,
+		&(struct input_opts){ .target = { .is_64bit = true }, .trace_fields = true }, &p)));
 	struct data d = written(p);
 	profile_free(p);
 	return d;

@@ -7,6 +7,7 @@
 
 #include "analysis/callgraph.h"
 #include "base/err.h"
+#include "gnu/rules.h"
 #include "input/input.h"
 #include "lib/elf_build.h"
 #include "lib/random_graph.h"
@@ -67,7 +68,8 @@ static bool write_program(uint64_t *seed)
 
 static struct symbols *load(struct object_file *object, bool gnu)
 {
-	struct symbols_opts opts = { .table = { .gnu = gnu } };
+	struct symbols_opts opts = { .table = { .rules = gnu ? &gnu_symbol_rules : NULL },
+				     .rules = gnu ? &gnu_place_rules : NULL };
 	struct symbols *s = NULL;
 	struct kin_error *err = symbols_new(object, &opts, &s);
 	if (err)
@@ -299,7 +301,9 @@ static void check_selected(const struct program *p, const struct profile *profil
 static void check_gnu(const struct program *p, const struct profile *profile, struct broken *b)
 {
 	struct selection sel = random_selection(p, p->gnu);
-	struct callgraph_opts opts = { .gnu = true, .static_calls = true, .selection = &sel };
+	struct callgraph_opts opts = { .rules = &gnu_callgraph_rules,
+				       .static_calls = true,
+				       .selection = &sel };
 	struct callgraph *g = callgraph_new(profile, p->gnu, &opts);
 
 	for (size_t i = 0; i < g->n_symbols + g->n_cycles; i++)

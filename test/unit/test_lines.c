@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "gnu/rules.h"
 #include "kin/kin.h"
 #include "object/object.h"
 
@@ -224,7 +225,7 @@ static bool place_agrees(struct object_file *o, bool gnu, const struct line_run 
 	size_t i = 0;
 	for (uint64_t addr = range.low; addr < range.high; addr++) {
 		struct srcloc at;
-		bool found = object_place(o, addr, gnu, &at);
+		bool found = object_place(o, addr, gnu ? &gnu_line_rules : NULL, &at);
 		while (i < n && r[i].end <= addr)
 			i++;
 		bool within = i < n && r[i].addr <= addr;
@@ -242,7 +243,7 @@ static bool consistent(struct object_file *o)
 	for (int gnu = 0; gnu < 2; gnu++) {
 		size_t n;
 		struct address_range text = object_text(o);
-		struct line_run *r = object_line_runs(o, text, gnu, &n);
+		struct line_run *r = object_line_runs(o, text, gnu ? &gnu_line_rules : NULL, &n);
 		good &= well_formed(r, n, text);
 		good &= place_agrees(o, gnu, r, n, text);
 		free(r);
@@ -255,8 +256,8 @@ static bool find_line(struct object_file *o, uint64_t addr, bool gnu, struct src
 	size_t n;
 	struct address_range byte = { addr, addr + 1 };
 	if (gnu)
-		return object_place(o, addr, gnu, ret);
-	struct line_run *r = object_line_runs(o, byte, gnu, &n);
+		return object_place(o, addr, gnu ? &gnu_line_rules : NULL, ret);
+	struct line_run *r = object_line_runs(o, byte, gnu ? &gnu_line_rules : NULL, &n);
 	if (n)
 		*ret = r[0].at;
 	free(r);
@@ -285,7 +286,7 @@ static bool has_run(struct object_file *o, bool gnu, const char *function, const
 {
 	size_t n;
 	bool found = false;
-	struct line_run *r = object_line_runs(o, object_text(o), gnu, &n);
+	struct line_run *r = object_line_runs(o, object_text(o), gnu ? &gnu_line_rules : NULL, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct srcloc *at = &r[i].at;
 		const char *base = at->file ? strrchr(at->file, '/') : NULL;
@@ -384,7 +385,7 @@ static void test_units(void)
 	size_t n; /* only a part */
 	uint64_t at = address_of(o, "other");
 	struct line_run *r =
-		object_line_runs(o, (struct address_range){ at + 1, at + 2 }, false, &n);
+		object_line_runs(o, (struct address_range){ at + 1, at + 2 }, NULL, &n);
 	OK(n == 1 && r[0].addr == at + 1 && r[0].end == at + 2 && r[0].at.line == 2);
 	free(r);
 	object_free(o);
@@ -410,8 +411,8 @@ static void test_none(void)
 		return;
 	struct object_file *o = open_object("out");
 	OK(!object_has_lines(o));
-	OK(!object_place(o, object_text(o).low, false, &at) && at.line == 77);
-	free(object_line_runs(o, object_text(o), false, &n));
+	OK(!object_place(o, object_text(o).low, NULL, &at) && at.line == 77);
+	free(object_line_runs(o, object_text(o), NULL, &n));
 	OK(n == 0);
 	object_free(o);
 }
@@ -452,11 +453,12 @@ static void try_damaged(const struct file *f, size_t size)
 			size_t n;
 			struct srcloc at;
 			struct address_range text = object_text(o);
-			struct line_run *r = object_line_runs(o, text, gnu, &n);
+			struct line_run *r =
+				object_line_runs(o, text, gnu ? &gnu_line_rules : NULL, &n);
 			if (!well_formed(r, n, text))
 				abort();
 			free(r);
-			object_place(o, text.low + 20, gnu, &at);
+			object_place(o, text.low + 20, gnu ? &gnu_line_rules : NULL, &at);
 		}
 	}
 	object_free(o);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "gnu/rules.h"
 #include "machine/machine.h"
 #include "object/object.h"
 #include "tap.h"
@@ -20,6 +21,11 @@ static void test_find(void)
 	OK(machine_find(EM_RISCV) == &machine_riscv64);
 	OK(!machine_find(EM_S390) && !machine_find(EM_NONE) && !machine_find(0x10000 | EM_X86_64));
 	OK(machine_by_name("riscv64") == &machine_riscv64 && !machine_by_name("i386"));
+	for (size_t i = 0; i < N_OF(walked); i++)
+		OK(machine_by_registers(walked[i]->perf_mask) == walked[i]);
+	OK(machine_by_registers(UINT64_MAX) == &machine_aarch64);
+	OK(!machine_by_registers(0) && !machine_by_registers(0xffff));
+	OK(machine_native() == machine_by_name(KIN_MACHINE));
 	OK(!machine_by_name("ppc64le") && !machine_by_name(""));
 }
 
@@ -191,9 +197,10 @@ static void test_object(const char *dir)
 		return;
 	OK(object_call_at(o, 0x33a, &target) == 4 && target == 0x310);
 	OK(object_call_ends_at(o, 0x33e) && !object_call_ends_at(o, 0x340));
-	OK(object_calls(o, 0x320, 0x3cc, false, take_call, sum));
+	OK(object_calls(o, 0x320, 0x3cc, NULL, take_call, sum));
 	OK(sum[0] == 3 && sum[1] == 0x33a + 0x384 + 0x3b8 && sum[2] == 3 * 0x310);
-	OK(!object_calls(o, 0x320, 0x3cc, true, take_call, sum)); /* GNU's has no rule for it */
+	OK(!object_calls(o, 0x320, 0x3cc, &gnu_call_rules, take_call,
+			 sum)); /* GNU's has no rule for it */
 	object_free(o);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "gnu/rules.h"
 #include "gnu/words.h"
 #include "lib/cfi_build.h"
 #include "lib/elf_build.h"
@@ -96,7 +97,7 @@ static const char *list(struct object_file *o, const struct symtab_opts *opts)
 	return out;
 }
 
-static const struct symtab_opts ours, gnu = { .gnu = true };
+static const struct symtab_opts ours, gnu = { .rules = &gnu_symbol_rules };
 
 static void func(struct elf_build *b, const char *name, uint64_t addr)
 {
@@ -280,7 +281,7 @@ static void test_acceptance(void)
 			       "1090-10b0 ifunc\n"
 			       "10b0-1400 unique\n"
 			       "1800-1810 _fini\n");
-	const struct symtab_opts gnu_a = { .gnu = true, .no_static = true };
+	const struct symtab_opts gnu_a = { .rules = &gnu_symbol_rules, .no_static = true };
 	OK_STR(list(o, &gnu_a), "1060-1070 glob.part.0\n"
 				"1070-1080 notype label\n"
 				"1080-1104 weak weak\n"
@@ -288,7 +289,7 @@ static void test_acceptance(void)
 				"1400-1800 etext label\n"
 				"1800-2010 _fini\n"
 				"2010-2010 data_start label weak\n");
-	const struct symtab_opts gnu_d = { .gnu = true, .functions_only = true };
+	const struct symtab_opts gnu_d = { .rules = &gnu_symbol_rules, .functions_only = true };
 	OK(strstr(list(o, &gnu_d), "label label") == NULL &&
 	   strstr(list(o, &gnu_d), "notype label"));
 	const struct symtab_opts our_ad = { .no_static = true, .functions_only = true };
@@ -602,7 +603,7 @@ static void test_external(void)
 	struct elf_build b = program();
 	struct object_file *o = open_build(&b);
 	write_file(in_dir("nm"), text, sizeof(text) - 1);
-	struct symtab_opts opts = { .external = in_dir("nm"), .gnu = true };
+	struct symtab_opts opts = { .external = in_dir("nm"), .rules = &gnu_symbol_rules };
 	OK_STR(list(o, &opts), "1000-1010 alpha\n"
 			       "1010-1030 beta static\n"
 			       "1030-1050 with\n"
@@ -612,7 +613,7 @@ static void test_external(void)
 			       "1080-1400 last static\n");
 	opts.no_static = true; /* which GNU forgets here */
 	OK(strstr(list(o, &opts), "beta") != NULL);
-	opts.gnu = false;
+	opts.rules = NULL;
 	OK_STR(list(o, &opts), "1000-1030 alpha\n"
 			       "1030-1050 with\n"
 			       "1050-1060 prefixed\n"
@@ -783,7 +784,9 @@ static void note_call(uint64_t site, uint64_t target, void *arg)
 static const char *calls(struct object_file *o, uint64_t low, uint64_t high, bool as_gnu)
 {
 	calls_text[0] = '\0';
-	return object_calls(o, low, high, as_gnu, note_call, NULL) ? calls_text : "unsupported";
+	return object_calls(o, low, high, as_gnu ? &gnu_call_rules : NULL, note_call, NULL)
+		       ? calls_text
+		       : "unsupported";
 }
 
 /* Where calls end in .text, and nowhere else. */
@@ -992,7 +995,7 @@ static void ask_everything(struct object_file *o)
 				abort();
 		free(t.at);
 		kin_error_free(err);
-		object_calls(o, 0, UINT64_MAX, i, note_call, NULL);
+		object_calls(o, 0, UINT64_MAX, i ? &gnu_call_rules : NULL, note_call, NULL);
 	}
 	object_profiled(o);
 	object_free(o);

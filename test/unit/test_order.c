@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/order.h"
+#include "gnu/order.h"
 
 /* ---- small programs, made by hand ---- */
 

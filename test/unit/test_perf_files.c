@@ -34,7 +34,7 @@ static struct profile *read_bytes(const void *data, size_t size, char *message, 
 	uint8_t *copy = malloc(size ? size : 1);
 
 	memcpy(copy, data, size);
-	struct kin_error *err = perf_reader.read(bytes_of("file", copy, size), &o, b, &source);
+	struct kin_error *err = perf_format.read(bytes_of("file", copy, size), &o, b, &source);
 	snprintf(message, room, "%s", err ? kin_error_message(err) : "");
 	kin_error_free(err);
 	free(copy);

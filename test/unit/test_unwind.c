@@ -94,6 +94,17 @@ static void test_expressions(void)
 	       "0: plt 11 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x1c),
 	       "0: none");
+	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22),
+	       "0: plt 0 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x40, 0x2a, 0x33, 0x24, 0x22),
+	       "0: none");
+	/* what is saved, relative to the same place in memory, and to another one */
+	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x78, 0x06, 0x09, 0xf0, 0x22),
+	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
+	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x70, 0x06, 0x09, 0xf0, 0x22),
+	       "0: [fp-8]+0 ra=[cfa-8] fp=?");
+	/* a place that is computed from the CFA, which is there to begin with */
+	OK_STR(X86(0x10, 6, 3, 0x09, 0xf0, 0x22), "0: sp+8 ra=[cfa-8] fp=[cfa-16]");
 	/* OpenSSL's: [rsp+152] + 8 */
 	OK_STR(X86(0x0f, 6, 0x77, 0x98, 1, 0x06, 0x23, 8), "0: [sp+152]+8 ra=[cfa-8]");
 	/* constants of all sizes, plus and minus, in either order */
@@ -127,6 +138,10 @@ static void test_limits(void)
 	OK_STR(X86(0x0f, 0x7f, 0x77), "0: none"); /* a block longer than the entry */
 	OK_STR(X86(0x0e, 0xff, 0xff, 0xff, 0xff, 0x7f), "0: none"); /* more than a row can say */
 	OK_STR(X86(0x86, 0xff, 0xff, 0x7f), "0: sp+8 ra=[cfa-8] fp=?");
+	OK_STR(X86(0x0f, 6, 0x77, 0x80, 0x80, 0x80, 0x80, 0x08), "0: none");    /* sp + 2^31 */
+	OK_STR(X86(0x0f, 7, 0x77, 0, 0x06, 0x23, 0xc0, 0xb8, 0x02), "0: none"); /* [sp] + 40000 */
+	OK_STR(X86(0x0c, 15, 0), "0: r15+0 ra=[cfa-8]");
+	OK_STR(X86(0x0c, (uint8_t)machine_x86_64.n_registers, 0), "0: none");
 	/* moving out of the function ends it */
 	OK_STR(X86(0x41, 0x0e, 16, 0x04, 0, 0, 0, 1, 0x0e, 24),
 	       "0: sp+8 ra=[cfa-8]\n1: sp+16 ra=[cfa-8]");
@@ -267,6 +282,173 @@ static void test_header(void)
 	OK(cfi_find(&s, 0x4010, &f) && !cfi_find(&s, 0x4110, &f));
 }
 
+/* A segment in memory with both sections, whose sizes may be wrong. */
+static void test_segment(void)
+{
+	enum { HDR = 0x800, HDR_SIZE = 20, SIZE = HDR + HDR_SIZE };
+	static struct cfi_build b;
+	struct cfi_build h = { 0 };
+	struct cfi_section s;
+	struct cfi_fde f;
+	uint8_t segment[SIZE] = { 0 };
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x40, BYTES(0));
+	memcpy(segment, b.at, b.n);
+	cfi_put(&h, 0x3b031b01, 4);
+	cfi_put(&h, (uint64_t) - (HDR + 4), 4);
+	cfi_put(&h, 1, 4);
+	cfi_put(&h, 0x4000 - (CFI_ADDR + HDR), 4);
+	cfi_put(&h, b.fdes[0] - HDR, 4);
+	memcpy(segment + HDR, h.at, HDR_SIZE);
+	const struct machine *m = &machine_x86_64;
+	OK(cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	OK(s.data == segment && s.addr == CFI_ADDR && s.size == SIZE && s.machine == m);
+	OK(cfi_find(&s, 0x403f, &f) && f.low == 0x4000 && !cfi_find(&s, 0x4040, &f));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE + 1, &s));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + SIZE + 1, 0, &s));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR - 8, HDR_SIZE, &s));
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, 7, &s));
+	segment[HDR] = 2; /* another version */
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	segment[HDR] = 1;
+	segment[HDR + 6] = 1; /* the entries are elsewhere */
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+}
+
+/* ---- entries by hand ---- */
+
+enum { UDATA2 = 2, SDATA2 = 10, TEXTREL = 0x20, HIGH = 0x20, TEXT = 0x100000, DATA = 0x200000 };
+
+/* A pointer as its encoding has it: 0x4000, or -0x100. */
+static void put_pointer(struct cfi_build *b, unsigned encoding, bool negative)
+{
+	static const uint8_t width[] = { 8, 0, 2, 4, 8, 0, 0, 0, 0, 0, 2, 4, 8 };
+	static const uint8_t leb[] = { 0x80, 0x80, 0x01 }, negative_leb[] = { 0x80, 0x7e };
+	if ((encoding & 0xf0) == 0x50) /* aligned */
+		while ((CFI_ADDR + b->n) % 8)
+			cfi_put(b, 0, 1);
+	if (width[encoding & 0xf])
+		cfi_put(b, negative ? -UINT64_C(0x100) : 0x4000, width[encoding & 0xf]);
+	for (size_t i = 0; !width[encoding & 0xf] && i < (negative ? 2 : 3); i++)
+		cfi_put(b, (negative ? negative_leb : leb)[i], 1);
+}
+
+struct shape {
+	unsigned version, address, segment; /* the latter of version 4 */
+	const char *letters;
+	unsigned encoding; /* without "R": absolute */
+	bool negative, debug_frame, wide;
+};
+
+/* Length and identifier of an entry, the latter ~0 for a CIE of .debug_frame. */
+static size_t begin_entry(struct cfi_build *b, bool wide)
+{
+	size_t entry = b->n;
+	if (wide)
+		cfi_put(b, 0xffffffff, 4);
+	cfi_put(b, 0, wide ? 8 : 4);
+	return entry;
+}
+
+static void end_entry(struct cfi_build *b, size_t entry, bool wide)
+{
+	cfi_close(b, wide ? entry + 8 : entry); /* four bytes before what it is the length of */
+	if (!wide)
+		return;
+	memcpy(b->at + entry + 4, b->at + entry + 8, 4);
+	memset(b->at + entry + 8, 0, 4);
+}
+
+/* A section of one entry of HIGH bytes, whose CFA is 8 more from the second byte on; *low: where.
+ */
+static struct cfi_section by_hand(struct cfi_build *b, const struct shape *sh, uint64_t *low)
+{
+	*b = (struct cfi_build){ 0 };
+	begin_entry(b, sh->wide);
+	cfi_put(b, sh->debug_frame ? UINT64_MAX : 0, sh->wide ? 8 : 4);
+	cfi_put(b, sh->version, 1);
+	for (size_t i = 0; i <= strlen(sh->letters); i++)
+		cfi_put(b, (uint8_t)sh->letters[i], 1);
+	if (sh->letters[0] == 'e')
+		cfi_put(b, UINT64_C(0x7878787878787878), 8);
+	if (sh->version == 4)
+		cfi_put(b, sh->address | sh->segment << 8, 2);
+	cfi_put(b, 0x7801, 2);
+	cfi_put(b, sh->version == 1 ? 16 : 0x0090, sh->version == 1 ? 1 : 2); /* LEB128 since */
+	size_t size = b->n;
+	cfi_put(b, 0, sh->letters[0] == 'z');
+	for (const char *l = sh->letters; *l; l++) {
+		if (*l == 'R' || *l == 'L')
+			cfi_put(b, *l == 'R' ? sh->encoding : 0x1b, 1);
+		if (*l == 'P')
+			cfi_put(b, 0x7b9b, 5); /* indirect, relative, four bytes */
+	}
+	b->at[size] = sh->letters[0] == 'z' ? (uint8_t)(b->n - size - 1) : b->at[size];
+	memcpy(b->at + b->n, x86_start, sizeof(x86_start));
+	b->n += sizeof(x86_start);
+	end_entry(b, 0, sh->wide);
+
+	size_t entry = begin_entry(b, sh->wide);
+	cfi_put(b, sh->debug_frame ? 0 : b->n, sh->wide ? 8 : 4);
+	const uint64_t bases[] = { 0, CFI_ADDR + b->n, TEXT, DATA, 0, 0 };
+	*low = bases[sh->encoding >> 4] + (sh->negative ? -UINT64_C(0x100) : 0x4000);
+	put_pointer(b, sh->encoding, sh->negative);
+	static const uint8_t width[] = { 8, 1, 2, 4, 8, 0, 0, 0, 0, 1, 2, 4, 8 };
+	cfi_put(b, HIGH, width[sh->encoding & 0xf]);
+	cfi_put(b, 0, sh->letters[0] == 'z');
+	cfi_put(b, 0x100e41, 3);
+	end_entry(b, entry, sh->wide);
+	struct cfi_section s = cfi_finish(b, &machine_x86_64);
+	s.debug_frame = sh->debug_frame;
+	s.text_base = TEXT;
+	s.data_base = DATA;
+	return s;
+}
+
+static bool is_read(const struct shape *sh)
+{
+	static struct cfi_build b;
+	struct cfi_fde f = { 0 };
+	struct unwind_row row;
+	uint64_t low;
+	struct cfi_section s = by_hand(&b, sh, &low);
+	if (!cfi_find(&s, low + 5, &f) || f.low != low || f.high != low + HIGH)
+		return false;
+	return cfi_row(&s, &f, low, &row) && row.cfa_offset == 8 &&
+	       cfi_row(&s, &f, low + 1, &row) && row.cfa_offset == 16;
+}
+
+/* Encodings of pointers, versions and augmentations of what compilers made since gcc 2. */
+static void test_entries(void)
+{
+	static const uint8_t formats[] = { 0, 1, UDATA2, 3, 4, 9, SDATA2, 11, 12 };
+	for (unsigned base = 0; base <= 0x30; base += 0x10)
+		for (size_t i = 0; i < sizeof(formats); i++) {
+			struct shape sh = { 1, 8, 0, "zR", base | formats[i], false };
+			OK(is_read(&sh));
+			sh.negative = base && formats[i] >= 9; /* relative ones may lie before */
+			OK(is_read(&sh));
+		}
+	OK(is_read(&(struct shape){ 1, 8, 0, "zR", 0x50, false }));
+	static const unsigned versions[] = { 1, 3, 4 };
+	static const char *const letters[] = { "zR", "zPLR", "zRS", "zRB", "zRX" };
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t k = 0; k < 5; k++)
+			OK(is_read(&(struct shape){ versions[i], 8, 0, letters[k], 3, false }));
+		OK(is_read(&(struct shape){ versions[i], 8, 0, "", 0, false }));
+		OK(is_read(&(struct shape){ versions[i], 8, 0, "eh", 0, false }));
+		OK(!is_read(&(struct shape){ versions[i], 8, 0, "R", 0, false }));
+	}
+	for (int i = 0; i < 4; i++) {
+		struct shape sh = { 4, 8, 0, "", 0, .debug_frame = i & 1, .wide = i & 2 };
+		OK(is_read(&sh));
+	}
+	OK(!is_read(&(struct shape){ 2, 8, 0, "", 0, false }));
+	OK(!is_read(&(struct shape){ 4, 4, 0, "", 0, false }));
+	OK(!is_read(&(struct shape){ 4, 8, 1, "", 0, false }));
+}
+
 /* A later section does not change what an earlier one covers. */
 static void test_sections(void)
 {
@@ -290,6 +472,27 @@ static void test_sections(void)
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		OK(unwind_table_find(t, wanted[i].addr)->cfa_offset == wanted[i].cfa);
 	OK(!unwind_table_new(s, 0));
+	unwind_table_free(t);
+}
+
+/* What is too small for a function belongs to the one before. */
+static void test_gaps(void)
+{
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x31, BYTES(0x0e, 16));
+	cfi_fde(&b, 0x4040, 0x30, BYTES(0x0e, 24)); /* 15 bytes later */
+	cfi_fde(&b, 0x4080, 0x30, BYTES(0x0e, 32)); /* 16 */
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	struct unwind_table *t = unwind_table_new(&s, 1);
+	OK(unwind_table_find(t, 0x4030)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x4031)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x403f)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x4040)->cfa_offset == 24);
+	OK(unwind_table_find(t, 0x4070)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_find(t, 0x407f)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_find(t, 0x4080)->cfa_offset == 32);
 	unwind_table_free(t);
 }
 
@@ -351,7 +554,7 @@ static struct unwind_table *small_table(void)
 	b = (struct cfi_build){ 0 };
 	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	cfi_fde(&b, 0x4000, 0x40, BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6));
-	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32));
+	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32, 0x41, 0x09, 6, 12));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
 	return unwind_table_new(&s, 1);
 }
@@ -466,7 +669,10 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		test_foreign_objects(argv[1]);
 	test_header();
+	test_segment();
+	test_entries();
 	test_sections();
+	test_gaps();
 	test_files();
 #ifdef __x86_64__
 	struct compared c = { 0 };

@@ -7,6 +7,7 @@
 
 #include "lib/cfi_build.h"
 #include "tap.h"
+#include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
 
 /* ---- made-up memory ---- */
@@ -224,6 +225,26 @@ static void test_guesses(void)
 	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
 }
 
+/* ---- registers of a sample ---- */
+
+static void test_perf_registers(void)
+{
+	/* bx, bp, sp, ip, r10 by the kernel's numbers */
+	static const uint64_t x86_mask = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 18;
+	static const uint64_t x86[] = { 0xb, 0x6, 0x7, 0x8, 0xa };
+	uint64_t all[MACHINE_REGISTERS];
+	struct unwind_regs r;
+	unwind_regs_of_perf(&machine_x86_64, x86_mask, x86, all, &r);
+	OK(r.machine == &machine_x86_64 && r.exact && r.all == all);
+	OK(r.bx == 0xb && r.fp == 0x6 && r.sp == 0x7 && r.pc == 0x8 && all[10] == 0xa);
+	OK(!all[0] && !r.bx_unknown);
+	/* x0, x29, lr, sp, pc */
+	static const uint64_t arm_mask = UINT64_C(1) | UINT64_C(0xf) << 29;
+	static const uint64_t arm[] = { 0x1, 0x29, 0x30, 0x31, 0x32 };
+	unwind_regs_of_perf(&machine_aarch64, arm_mask, arm, all, &r);
+	OK(all[0] == 1 && r.fp == 0x29 && r.lr == 0x30 && r.sp == 0x31 && r.pc == 0x32 && !all[1]);
+}
+
 /* ---- walks ---- */
 
 struct code {
@@ -306,6 +327,53 @@ static void test_walks(void)
 	u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = &c, .no_guess = true });
 	w = walk(u, stack, 64, 0x5500, pcs, 64);
 	OK(w.end == UNWIND_NO_CFI && w.n == 1);
+	unwinder_free(u);
+	unwind_table_free(c.table);
+}
+
+/* "push %rbp; mov %rsp, %rbp" at 0x5500, and a system call for signal handlers at 0x5600. */
+static size_t code_at(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	static const uint8_t push[] = { 0x55, 0x48, 0x89, 0xe5 };
+	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	(void)arg;
+	for (size_t i = 0; i < size; i++, addr++) {
+		ret[i] = 0x90;
+		if (addr - 0x5500 < sizeof(push))
+			ret[i] = push[addr - 0x5500];
+		if (addr - 0x5600 < sizeof(sigreturn))
+			ret[i] = sigreturn[addr - 0x5600];
+	}
+	return size;
+}
+
+/* Code without a table is looked at: the start of a function, what a handler returns to. */
+static void test_walks_by_code(void)
+{
+	uint64_t stack[64] = { 0x1110, 0x1110, 0, 0x1110 }, pcs[64];
+	struct code c = { .table = table_of_two() };
+	struct unwinder *u =
+		unwinder_new(&(struct unwinder_opts){ .find = find, .code = code_at, .arg = &c });
+	static const struct {
+		uint64_t pc;
+		size_t return_at;
+	} wanted[] = { { 0x5500, 0 }, { 0x5501, 1 }, { 0x5504, 3 } }; /* by sp, sp, fp */
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t k = 0; k < 4; k++)
+			stack[k] = k == wanted[i].return_at ? 0x1110 : k == 2 ? 0x8040 : 0x9999;
+		struct unwind_walk w = walk(u, stack, 64, wanted[i].pc, pcs, 64);
+		OK(w.end == UNWIND_COMPLETE && w.n == 2 && pcs[1] == 0x1110 && w.guessed == 1);
+	}
+	stack[0] = 0x8010; /* of 0x1010, which returns to the system call */
+	stack[1] = 0x5600;
+	const struct machine *m = &machine_x86_64;
+	uint64_t *frame = stack + 2;
+	frame[m->signal[m->sp] / 8] = 0x8100;
+	frame[m->signal_pc / 8] = 0x1110;
+	struct unwind_walk w = walk(u, stack, 64, 0x1010, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.n == 3 && pcs[1] == 0x5600 && pcs[2] == 0x1110 &&
+	   !w.guessed);
+	OK(w.top == 0x8100);
 	unwinder_free(u);
 	unwind_table_free(c.table);
 }
@@ -444,7 +512,9 @@ int main(void)
 	test_aarch64();
 	test_riscv64();
 	test_guesses();
+	test_perf_registers();
 	test_walks();
+	test_walks_by_code();
 #ifdef __x86_64__
 	test_own_stack();
 #endif

@@ -2,20 +2,7 @@
 # Makes riscv64.so: every function below, compiled for riscv64. To be run again only if there is
 # something to add; needs riscv64-linux-gnu-gcc.
 cd "$(dirname "$0")" || exit 1
-cat >riscv64.c <<'C'
-int other(int *);
-__attribute__((section(".text.a"))) int leaf(int x) { return x * 3; }
-__attribute__((section(".text.b"))) int caller(int x)
-{
-	int a[4] = { x };
-	return other(a) + x;
-}
-__attribute__((section(".text.c"))) int large(int x)
-{
-	int a[100000];
-	a[x] = x;
-	return other(a) + a[1];
-}
+cat common.c - >riscv64.c <<'C'
 __attribute__((section(".text.d"), optimize("no-omit-frame-pointer"))) int pointer(int n)
 {
 	return other(__builtin_alloca(n)) + n;

@@ -1,0 +1,182 @@
+/* hooks.S - what instrumented code calls, riscv64.
+ *
+ * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
+ * a call may clobber is ours. The procedure linkage table takes t0, t1 and t3 before. As in x86_64/hooks.S,
+ *
+ *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
+ *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
+ *
+ * amoadd is one instruction, so that signals fall before or behind it.
+ */
+#define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
+#define STRIDE	2533		/* slots; as RT_STRIDE */
+#define MASK	-24		/* struct rt_own, seen from the payload */
+#define PATIENCE	-4
+
+	.text
+
+	.macro	function name
+	.globl	\name
+	.type	\name, %function
+	.p2align 5
+\name:
+	.cfi_startproc
+	.endm
+
+	.macro	alias name, of
+	.globl	\name
+	.set	\name, \of
+	.endm
+
+	.macro	end name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+/* t0 = the table; goes to 9 if nothing is collected */
+	.macro	table offset
+	ld	t1, rt_gate
+	beqz	t1, 9f
+	add	t0, tp, t1
+	ld	t0, \offset-1(t0)
+	.endm
+
+	.macro	add_one at
+	li	t4, 1
+	amoadd.d zero, t4, (\at)
+	.endm
+
+/* t2: from a slot to the next one to look at; t3: where that is */
+	.macro	next_slot size
+	li	t4, STRIDE * \size
+	add	t2, t2, t4
+	and	t2, t2, t1
+	add	t3, t0, t2
+	.endm
+
+/* Found, but not in the first slot: goes to 9 if there is no patience left for that. */
+	.macro	be_patient
+	lw	t6, PATIENCE(t0)
+	addiw	t6, t6, -1
+	sw	t6, PATIENCE(t0)
+	bltz	t6, 9f
+	.endm
+
+/* Goes on at `where` if the time that calls take is measured. */
+	.macro	latency where
+	lla	t0, rt_gate
+	lw	t0, 12(t0)
+	bnez	t0, \where
+	.endm
+
+/* Adds one to the arc from a0 to a1; falls through where C code is to count. `timed`: its end will be
+ * told. */
+	.macro	count_arc timed=0
+	table	0
+	li	t1, HASH
+	mul	t2, a0, t1
+	add	t2, t2, a1
+	ld	t1, MASK(t0)
+	and	t2, t2, t1
+	add	t3, t0, t2
+	ld	t4, 0(t3)
+	ld	t5, 8(t3)
+	bne	t4, a0, 3f
+	bne	t5, a1, 3f
+1:	addi	t3, t3, 16
+	add_one	t3
+	.if	\timed
+	latency	5f
+	ret
+5:	addi	a0, t3, -16
+	mv	a1, sp
+	tail	rt_latency_begin
+	.else
+	ret
+	.endif
+2:	beqz	t4, 9f
+3:	next_slot 32
+	ld	t4, 0(t3)
+	ld	t5, 8(t3)
+	bne	t4, a0, 2b
+	bne	t5, a1, 2b
+	be_patient
+	j	1b
+9:
+	.endm
+
+/* void _mcount(void *from) */
+function _mcount
+	mv	a1, ra
+	count_arc
+	tail	rt_mcount
+end _mcount
+	alias mcount, _mcount
+
+/* void __cyg_profile_func_enter(void *function, void *call_site) */
+function __cyg_profile_func_enter
+	mv	t0, a0
+	mv	a0, a1
+	mv	a1, t0
+	count_arc timed=1
+	mv	a2, sp
+	tail	rt_enter
+end __cyg_profile_func_enter
+
+function __cyg_profile_func_exit
+	latency	1f
+	ret
+1:	tail	rt_latency_end
+end __cyg_profile_func_exit
+
+/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block
+ * is known by the return address. Slots are an address and a count. */
+function __sanitizer_cov_trace_pc
+	mv	a0, ra
+	table	8
+	li	t1, HASH
+	mul	t2, a0, t1
+	ld	t1, MASK(t0)
+	and	t2, t2, t1
+	add	t3, t0, t2
+	ld	t4, 0(t3)
+	bne	t4, a0, 3f
+1:	addi	t3, t3, 8
+	add_one	t3
+	ret
+2:	beqz	t4, 9f
+3:	next_slot 16
+	ld	t4, 0(t3)
+	bne	t4, a0, 2b
+	be_patient
+	j	1b
+9:	tail	rt_count
+end __sanitizer_cov_trace_pc
+	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
+
+/* void rt_on_stack(void *top, void (*f)(void *), void *arg): f(arg) on another stack. */
+	.hidden	rt_on_stack
+function rt_on_stack
+	addi	sp, sp, -16
+	.cfi_def_cfa_offset 16
+	sd	ra, 8(sp)
+	.cfi_offset ra, -8
+	sd	s0, 0(sp)
+	.cfi_offset s0, -16
+	addi	s0, sp, 16
+	.cfi_def_cfa s0, 0
+	mv	sp, a0
+	mv	a0, a2
+	jalr	a1
+	addi	sp, s0, -16
+	.cfi_def_cfa sp, 16
+	ld	ra, 8(sp)
+	.cfi_restore ra
+	ld	s0, 0(sp)
+	.cfi_restore s0
+	addi	sp, sp, 16
+	.cfi_def_cfa_offset 0
+	ret
+end rt_on_stack
+
+	.section .note.GNU-stack, "", %progbits

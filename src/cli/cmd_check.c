@@ -1,0 +1,516 @@
+/* cmd_check.c - a gate: has anything become slower than it may? Counts are hard, time is soft. */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/arg.h"
+#include "cli/command.h"
+#include "cli/findings.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/run.h"
+#include "cli/turns.h"
+#include "kin/table.h"
+
+static const char *const description[] = {
+	"Holds FILE (profile.kin if none is named), or COMMAND, which is run and recorded for "
+	"that, "
+	"against BASELINE, and exits with 1 if it has become slower. Both may be directories of "
+	"recordings, as of kin compare -o. Where BASELINE counts calls COMMAND is run under kin "
+	"run, else under kin record.",
+	"Calls are counted, so they are the same each time: a function that is called more often "
+	"than --calls allows fails. Times are measured, so they differ by chance: a function, and "
+	"the total, fails if it takes longer than --time allows and than chance makes of any of "
+	"them, by the lower end of the interval. That needs repetitions on both sides; without "
+	"them time is not checked, and that is said.",
+	"Data that says nothing is a failure, too: no samples and no counts, no function that both "
+	"sides have, none that --functions names, or no repetitions where --time is asked for.",
+	NULL,
+};
+
+static const char exit_status[] =
+	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is wrong, "
+	"3 "
+	"if there is no data, it is of something else, could not be read, or is in doubt with "
+	"--strict.";
+
+static const struct example examples[] = {
+	{ "kin check base.kin -- ./prog input", "run it, and hold it against a recording" },
+	{ "kin check base.kin new.kin --time=off", "counted calls alone" },
+	{ "kin check runs/before runs/after --time=3%", "what kin compare -o runs recorded" },
+	{ "kin check base.kin new.kin --functions='parse_*' --format=github", "in a workflow" },
+	{ 0 },
+};
+
+enum { OPT_TIME_LIMIT = OPT_OWN, OPT_CALLS_LIMIT, OPT_FUNCTIONS, OPT_RUNS, OPT_AS };
+
+static const struct opt_group check_options = {
+	"What fails",
+	(const struct opt[]){
+		{ OPT_TIME_LIMIT, 0, "time", "PERCENT",
+		  "times may grow by this, 5% if not given; off: they are not checked", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_CALLS_LIMIT, 0, "calls", "PERCENT",
+		  "numbers of calls may grow by this, 0% if not given; off: they are not checked",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_FUNCTIONS, 0, "functions", "GLOB",
+		  "only functions of such names, 'parse_*', and not the total; repeatable", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group run_options = {
+	"Runs",
+	(const struct opt[]){
+		{ OPT_RUNS, 'r', "repeat", "N", "runs of COMMAND, 10 if not given", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group result_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_AS, 'f', "format", "FORMAT",
+		  "text (the default: FILE:LINE: what, as editors read it), json, github (commands "
+		  "of a workflow), gitlab (a report of code quality), or junit",
+		  "text json github gitlab junit", COMPLETE_NOTHING },
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
+		  NULL, COMPLETE_FILE },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = {
+	&check_options,  &run_options,    &input_options,   &names_options,
+	&inline_options, &result_options, &general_options, NULL,
+};
+
+/* ---- the command line ---- */
+
+static bool take_limit(const char *arg, const char *option, struct check_limit *ret,
+		       char error[512])
+{
+	double percent = 0;
+	*ret = (struct check_limit){ .given = true, .off = !strcmp(arg, "off") };
+	if (!ret->off && !arg_double(arg, "%", 0, 1e9, &percent))
+		return arg_bad(option, arg, "a percentage, nor off", error);
+	ret->share = percent / 100;
+	return true;
+}
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	uint64_t n = 0;
+	switch (id) {
+	case OPT_TIME_LIMIT:
+		return take_limit(arg, "--time", &s->check.time, error);
+	case OPT_CALLS_LIMIT:
+		return take_limit(arg, "--calls", &s->check.calls, error);
+	case OPT_FUNCTIONS:
+		string_list_add(&s->check.functions, arg);
+		break;
+	case OPT_RUNS:
+		if (!arg_u64(arg, 1, 10000, &n))
+			return arg_bad("-r", arg, "a number of runs that makes sense here", error);
+		s->check.runs = (unsigned)n;
+		break;
+	case OPT_AS:
+		s->format = arg;
+		break;
+	}
+	return true;
+}
+
+static bool begin(struct settings *s, char error[512])
+{
+	(void)error;
+	s->check.time.share = 0.05;
+	s->check.runs = 10;
+	s->format = "text";
+	return true;
+}
+
+/* ---- rows ---- */
+
+struct check {
+	const struct settings *s;
+	const struct sides *sides;
+	struct kin_table *table;
+	bool counted, timed; /* are they checked? */
+	size_t matched;      /* functions that are looked at */
+	size_t common;       /* functions that both sides have */
+	struct findings found;
+	bool wants_lines; /* some finding is of a function */
+};
+
+enum { BEFORE, AFTER, RELATIVE, LOW, HIGH, P_LIMIT, CALLS, MORE_CALLS, GROWTH, NAME, N_KEYS };
+static const char *const keys[N_KEYS] = { "before",       "after",   "relative",     "low",
+					  "high",         "p_limit", "calls_before", "calls_after",
+					  "calls_growth", "name" };
+
+static bool is_asked_for(const struct check *k, const char *name)
+{
+	const struct string_list *globs = &k->s->check.functions;
+	bool any = !globs->at.n;
+	for (size_t i = 0; i < globs->at.n && !any; i++)
+		any = !fnmatch(globs->at.at[i], name, 0);
+	return any;
+}
+
+static void add(struct check *k, enum finding_kind kind, const char *function, char *text)
+{
+	struct finding x = { .kind = kind, .text = text };
+	if (function)
+		x.function = xprintf("%s", function);
+	k->wants_lines |= function != NULL;
+	findings_add(&k->found, x);
+}
+
+static void check_calls(struct check *k, const struct kin_cell *c)
+{
+	bool before = c[CALLS].type == KIN_CELL_COUNT, after = c[MORE_CALLS].type == KIN_CELL_COUNT;
+	double limit = k->s->check.calls.share;
+	if (!before && !after)
+		return;
+	k->found.checked[FINDING_CALLS]++;
+	if (after && !before)
+		add(k, FINDING_CALLS, c[NAME].text,
+		    xprintf("%llu calls, none before", (unsigned long long)c[MORE_CALLS].count));
+	else if (after && c[GROWTH].number > limit)
+		add(k, FINDING_CALLS, c[NAME].text,
+		    xprintf("%llu calls, %llu before: %+.2f %%, more than %.2f %%",
+			    (unsigned long long)c[MORE_CALLS].count,
+			    (unsigned long long)c[CALLS].count, 100 * c[GROWTH].number,
+			    100 * limit));
+}
+
+static char *time_in_words(double growth, double low, double high, double limit)
+{
+	return xprintf("time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%", 100 * growth,
+		       100 * low, 100 * high, 100 * limit);
+}
+
+static void check_time(struct check *k, const struct kin_cell *c)
+{
+	if (c[LOW].type != KIN_CELL_SHARE)
+		return;
+	k->found.checked[FINDING_TIME]++;
+	if (c[P_LIMIT].type == KIN_CELL_NUMBER && c[P_LIMIT].number <= 0.05)
+		add(k, FINDING_TIME, c[NAME].text,
+		    time_in_words(c[RELATIVE].number, c[LOW].number, c[HIGH].number,
+				  k->s->check.time.share));
+}
+
+static double property(const struct check *k, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(k->table, key);
+	return c ? c->type == KIN_CELL_COUNT ? (double)c->count : c->number : 0;
+}
+
+static void check_total(struct check *k)
+{
+	double before = property(k, "total_before"), after = property(k, "total_after");
+	double growth = after / before - 1, least = property(k, "certain_growth");
+	k->found.checked[FINDING_TOTAL]++;
+	if (kin_table_property(k->table, "exceeds_limit"))
+		add(k, FINDING_TOTAL, NULL,
+		    xprintf("total: time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%",
+			    100 * growth, 100 * least, 100 * (2 * growth - least),
+			    100 * k->s->check.time.share));
+}
+
+static void check_rows(struct check *k)
+{
+	struct kin_row row;
+	for (kin_table_rewind(k->table); kin_table_next(k->table, &row);) {
+		const struct kin_cell *c = row.cells;
+		bool calls =
+			c[CALLS].type == KIN_CELL_COUNT && c[MORE_CALLS].type == KIN_CELL_COUNT;
+		bool times = c[BEFORE].type != KIN_CELL_NONE && c[AFTER].type != KIN_CELL_NONE;
+		k->common += calls || times;
+		if (c[NAME].type != KIN_CELL_TEXT || !is_asked_for(k, c[NAME].text))
+			continue;
+		k->matched++;
+		if (k->counted)
+			check_calls(k, c);
+		if (k->timed)
+			check_time(k, c);
+	}
+	if (k->timed && !k->s->check.functions.at.n)
+		check_total(k);
+}
+
+/* ---- where functions are ---- */
+
+struct place {
+	char *file;
+	unsigned line;
+};
+
+/* Editors and servers want paths as the sources have them: below the working directory. */
+static char *relative_path(const char *path)
+{
+	char folder[4096];
+	size_t n = getcwd(folder, sizeof(folder)) ? strlen(folder) : 0;
+	bool below = n > 1 && !strncmp(path, folder, n) && path[n] == '/';
+	path = below ? path + n + 1 : path;
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	return xprintf("%s", path);
+}
+
+/* The first line of each function that was seen running. */
+static void take_lines(struct check *k, struct kin_table *lines)
+{
+	struct kin_row row;
+	for (kin_table_rewind(lines); kin_table_next(lines, &row);) {
+		const struct kin_cell *c = row.cells; /* name, path, line */
+		if (c[0].type != KIN_CELL_TEXT || c[1].type != KIN_CELL_TEXT ||
+		    c[2].type != KIN_CELL_COUNT)
+			continue;
+		for (size_t i = 0; i < k->found.at.n; i++) {
+			struct finding *x = &k->found.at.at[i];
+			if (!x->function || strcmp(x->function, c[0].text) != 0)
+				continue;
+			if (!x->file)
+				x->file = relative_path(c[1].text);
+			if (!x->line || x->line > c[2].count)
+				x->line = (unsigned)c[2].count;
+		}
+	}
+}
+
+/* By the last recording. Without debug information there is none, which is no error. */
+static void find_lines(struct check *k)
+{
+	static const char *const columns[] = { "name", "path", "line", NULL };
+	const struct string_list *after = &k->sides->of[SIDE_AFTER];
+	struct kin_report_opts opts = { .size = sizeof(opts), .columns = columns };
+	struct kin_open_opts how = { .size = sizeof(how),
+				     .executable = k->sides->program[SIDE_AFTER],
+				     .debug_dir = k->s->debug_dir,
+				     .symfs = k->s->symfs,
+				     .demangle = k->s->demangle };
+	struct kin_profile *p = NULL;
+	struct kin_table *lines = NULL;
+	struct kin_error *err = kin_profile_open(&after->at.at[after->at.n - 1], 1, &how, &p);
+	kin_error_free(err);
+	err = p ? kin_report(p, "lines", &opts, &lines) : NULL;
+	if (lines)
+		take_lines(k, lines);
+	kin_error_free(err);
+	kin_table_free(lines);
+	kin_profile_free(p);
+}
+
+/* ---- */
+
+/* Why there is nothing to go by; NULL: there is. */
+static const char *what_lacks(const struct check *k)
+{
+	const struct check_limit *time = &k->s->check.time, *calls = &k->s->check.calls;
+	bool repeated = property(k, "repeated") > 0, any = property(k, "total_after") > 0;
+	if (!k->common)
+		return "there is no function that both sides have: no data, or that of another "
+		       "program";
+	if (!k->matched)
+		return "no function has a name as --functions wants it";
+	if (calls->given && !calls->off && !k->counted)
+		return "--calls: calls were not counted on both sides; kin run counts them, in "
+		       "programs compiled with -pg";
+	if (time->given && !time->off && !repeated)
+		return "--time: one run says nothing of chance; record both sides with -r 10, or "
+		       "with kin compare -o";
+	if (time->given && !time->off && !any)
+		return "--time: there are no samples";
+	if (!k->counted && !k->timed)
+		return "neither are calls counted nor runs repeated: there is nothing to go by. "
+		       "kin "
+		       "record -r 10, or kin run";
+	return NULL;
+}
+
+static void note_scope(struct check *k)
+{
+	const size_t *n = k->found.checked;
+	double growth = property(k, "total_after") / property(k, "total_before") - 1;
+	double least = property(k, "certain_growth");
+	if (k->counted)
+		findings_note(&k->found,
+			      xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
+				      n[FINDING_CALLS] == 1 ? "" : "s"));
+	else if (!k->s->check.calls.off)
+		findings_note(&k->found, xprintf("calls were not checked: they were not counted"));
+	if (k->timed)
+		findings_note(&k->found, xprintf("time of %zu function%s checked", n[FINDING_TIME],
+						 n[FINDING_TIME] == 1 ? "" : "s"));
+	else if (!k->s->check.time.off)
+		findings_note(&k->found, xprintf("time was not checked: it takes repetitions on "
+						 "both sides, kin record -r 10"));
+	if (n[FINDING_TOTAL])
+		findings_note(&k->found,
+			      xprintf("total: time %+.2f %% (%+.2f to %+.2f %%)", 100 * growth,
+				      100 * least, 100 * (2 * growth - least)));
+}
+
+static void check_table(struct check *k)
+{
+	k->counted = !k->s->check.calls.off && property(k, "counted") > 0;
+	k->timed = !k->s->check.time.off && property(k, "repeated") > 0 &&
+		   property(k, "total_before") > 0;
+	check_rows(k);
+	const char *lacks = what_lacks(k);
+	if (lacks) {
+		if (strcmp(k->s->format, "text") != 0)
+			message("check", "%s", lacks); /* in the text it is what is written */
+		add(k, FINDING_ERROR, NULL, xprintf("%s", lacks));
+		return;
+	}
+	note_scope(k);
+	if (k->wants_lines)
+		find_lines(k);
+}
+
+static int write_findings(const struct check *k, int status)
+{
+	struct output out;
+	struct kin_error *err = output_open(&k->s->output, status, &out);
+	if (!err) {
+		findings_write(&k->found, k->s->format, out.stream);
+		err = output_finish(&out, NULL);
+	}
+	return err ? message_error("check", err) : EXIT_OK;
+}
+
+static int check(const struct settings *s, const struct sides *sides)
+{
+	struct settings asked = *s;
+	struct check k = { .s = s, .sides = sides };
+	asked.columns = (struct string_list){ 0 };
+	for (size_t i = 0; i < N_KEYS; i++)
+		string_list_add(&asked.columns, keys[i]);
+	asked.diff.all = true;
+	asked.diff.limited = true;
+	asked.diff.limit = s->check.time.share;
+	int status = sides_compare(sides, &asked, &k.table);
+	if (k.table)
+		check_table(&k);
+	else
+		add(&k, FINDING_ERROR, NULL, xprintf("the recordings could not be compared"));
+	bool error =
+		status || (k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR);
+	int ret = status == EXIT_USAGE ? EXIT_USAGE
+		  : error              ? EXIT_INCOMPARABLE
+		  : k.found.at.n       ? EXIT_SLOWER
+				       : EXIT_OK;
+	if (write_findings(&k, ret))
+		ret = EXIT_INCOMPARABLE;
+	findings_done(&k.found);
+	kin_table_free(k.table);
+	vec_free(&asked.columns.at);
+	return ret;
+}
+
+/* ---- running ---- */
+
+static bool counts_calls(const struct settings *s, const struct sides *sides)
+{
+	const char *data[2];
+	struct settings one = sides_settings(sides, s, SIDE_BEFORE, 0, data);
+	struct kin_open_opts how = { .size = sizeof(how), .executable = one.executable };
+	struct kin_report_opts opts = { .size = sizeof(opts) };
+	struct kin_profile *p = NULL;
+	struct kin_table *t = NULL;
+	kin_error_free(kin_profile_open(data, 1, &how, &p));
+	if (p)
+		kin_error_free(kin_report(p, "flat", &opts, &t));
+	const struct kin_cell *c = t ? kin_table_property(t, "has_arcs") : NULL;
+	bool counts = c && c->count;
+	kin_table_free(t);
+	kin_profile_free(p);
+	return counts;
+}
+
+static int run_check(const struct settings *s, char *const *command)
+{
+	struct sides sides;
+	struct turns turns = { .command = "check",
+			       .argv = { NULL, command },
+			       .runs = s->check.runs,
+			       .shows_output = false };
+	int status = TURNS_DONE;
+	sides_init(&sides);
+	for (int i = 0; i < N_SIDES && s->programs.at.n; i++)
+		sides.program[i] = s->programs.at.at[(size_t)i < s->programs.at.n ? i : 0];
+	sides_take(&sides, SIDE_BEFORE, s->data.at.at[0]);
+	if (command) {
+		turns.counts = !s->check.calls.off && counts_calls(s, &sides);
+		status = turns_run(&turns, &sides);
+	} else {
+		sides_take(&sides, SIDE_AFTER, s->data.at.n > 1 ? s->data.at.at[1] : "profile.kin");
+	}
+	if (status == TURNS_DONE)
+		status = check(s, &sides);
+	turns_done(&turns);
+	sides_done(&sides);
+	return status;
+}
+
+static const char *what_is_wrong(const struct settings *s, char *const *command)
+{
+	if (!s->data.at.n)
+		return "against what? kin check BASELINE, and a recording or -- COMMAND";
+	if (s->data.at.n > 2 || (command && s->data.at.n > 1))
+		return "one baseline, and one recording or a command, are held against each other";
+	if (s->check.time.off && s->check.calls.off)
+		return "--time=off and --calls=off: then there is nothing to check";
+	return NULL;
+}
+
+/* What stands behind "--" is COMMAND. */
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	struct settings s;
+	char error[512], **command = NULL;
+	int status = EXIT_USAGE, own = 1;
+	while (own < argc && strcmp(argv[own], "--") != 0)
+		own++;
+	if (own < argc)
+		command = argv + own + 1;
+	if (!settings_parse(c, own, argv, &s, error)) {
+		message(c->name, "%s", error);
+	} else if (s.help) {
+		status = help_show(c);
+	} else if (s.version) {
+		status = help_show_version();
+	} else {
+		const char *wrong = command && !*command ? "-- and no command behind it"
+							 : what_is_wrong(&s, command);
+		if (wrong)
+			message(c->name, "%s", wrong);
+		else
+			status = run_check(&s, command);
+	}
+	settings_done(&s);
+	return status;
+}
+
+const struct command check_command = {
+	.name = "check",
+	.group = COMMANDS_LOOK,
+	.summary = "a gate for CI: fails if calls or times have grown",
+	.operands = "[PROGRAM] BASELINE [[PROGRAM] FILE | -- COMMAND [ARGUMENT]...]",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status = exit_status,
+	.compares = true,
+	.set = set,
+	.begin = begin,
+	.run_words = run_words,
+};

@@ -1,0 +1,212 @@
+/* cmd_compare.c - two commands, run in turn and recorded: which is slower, where, and how sure that
+ * is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arg.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/prefix.h"
+#include "cli/turns.h"
+
+static const char *const description[] = {
+	"Runs BEFORE and AFTER in turn, under kin record, in the order A B B A A B ...: so the "
+	"machine's own drift, a warmer processor or a neighbour, hits both alike. Then each "
+	"function that takes more time, or less, is shown, with an interval that has the true "
+	"change in it 95 times in 100; and the total, in the lines above.",
+	"A pair of neighbouring runs is what is repeated. The spread of the differences between "
+	"pairs, less what a steady drift makes of them, decides what is chance; it is never taken "
+	"to be less than that of sampling. Functions are shown if their change is more than "
+	"chance makes of any of them, with their number taken into account (Holm): of two equal "
+	"programs something is shown once in twenty times.",
+	"Without AFTER the one command is compared with itself: what is found is chance, and the "
+	"column \"runs needed\" says beforehand how many runs it takes to find a change.",
+	"What the commands print is thrown away, and they read nothing; all runs must end with the "
+	"same status. Recordings are kept with -o: kin diff DIR/before DIR/after shows them again.",
+	NULL,
+};
+
+static const char exit_status[] =
+	"0, 1 if the total has grown by more than --fail-above allows, 2 if the command line is "
+	"wrong, 3 if a run failed, was not recorded, or ended otherwise than the others, or if the "
+	"recordings cannot be compared.";
+
+static const struct example examples[] = {
+	{ "kin compare ./old -- ./new", "ten runs of each" },
+	{ "kin compare -r 40 ./old input -- ./new input", "more of them find smaller changes" },
+	{ "kin compare --detect=1 ./prog", "how many runs will it take to find 1 %?" },
+	{ "kin compare -o runs --fail-above=3 ./old -- ./new", "in CI: fails if 3 % slower" },
+	{ 0 },
+};
+
+enum { OPT_RUNS = OPT_OF_SIDES, OPT_WARMUP, OPT_KEEP, OPT_EVENTS, OPT_RATE, OPT_SHOW, OPT_LIMIT };
+
+static const struct opt_group run_options = {
+	"Runs",
+	(const struct opt[]){
+		{ OPT_RUNS, 'r', "repeat", "N", "runs of each command, 2 or more; 10 if not given",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_WARMUP, 0, "warmup", "N",
+		  "runs of each before these that do not count, 1 if not given: they fill caches",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_RATE, 0, "frequency", "HZ",
+		  "samples per second of CPU time, as in kin record: more of them tell more of "
+		  "small functions",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_EVENTS, 'e', "event", "EVENT", "what is sampled, as in kin record", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_SHOW, 0, "show-output", NULL, "show what the commands print", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_KEEP, 'o', "output", "DIR",
+		  "keep the recordings, in DIR/before and DIR/after, which must not exist", NULL,
+		  COMPLETE_DIRECTORY },
+		{ 0 },
+	},
+};
+
+static const struct opt_group compare_options = {
+	"Comparison",
+	(const struct opt[]){
+		OPTIONS_OF_SHOWING,
+		{ OPT_LIMIT, 0, "fail-above", "PERCENT",
+		  "exit with 1 if the total has grown by more than this, by the lower end of its "
+		  "interval",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group table_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
+		  "text json csv", COMPLETE_NOTHING },
+		{ OPT_COLOR, 0, "color", "WHEN",
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
+		  "auto always never", COMPLETE_NOTHING },
+		{ OPT_WIDTH, 'w', "width", "COLUMNS",
+		  "truncate names so that lines fit; 0: never. Default: width of the terminal, or "
+		  "0",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = { &run_options,     &compare_options,
+						   &names_options,   &inline_options,
+						   &select_options,  &table_options,
+						   &general_options, NULL };
+
+/* ---- the command line ---- */
+
+struct line {
+	struct settings s;
+	struct turns turns;
+};
+
+static bool take_number(const char *arg, const char *option, uint64_t least, unsigned *ret,
+			char error[512])
+{
+	uint64_t n = 0;
+	if (!arg_u64(arg, least, 10000, &n))
+		return arg_bad(option, arg, "a number of runs that makes sense here", error);
+	*ret = (unsigned)n;
+	return true;
+}
+
+static bool set(void *line, int id, const char *arg, char error[512])
+{
+	struct line *l = line;
+	double percent;
+	switch (id) {
+	case OPT_RUNS:
+		return take_number(arg, "-r", 2, &l->turns.runs, error);
+	case OPT_WARMUP:
+		return take_number(arg, "--warmup", 0, &l->turns.warmup, error);
+	case OPT_KEEP:
+		l->turns.folder = arg;
+		break;
+	case OPT_EVENTS:
+		l->turns.events = arg;
+		break;
+	case OPT_RATE:
+		l->turns.frequency = arg;
+		break;
+	case OPT_SHOW:
+		l->turns.shows_output = true;
+		break;
+	case OPT_LIMIT:
+		if (!arg_double(arg, "%", 0, 1e9, &percent))
+			return arg_bad("--fail-above", arg, "a percentage", error);
+		l->s.diff.limited = true;
+		l->s.diff.limit = percent / 100;
+		break;
+	default:
+		return id >= OPT_OWN ? sides_set(&l->s, id, arg, error)
+				     : settings_set(&l->s, id, arg, error);
+	}
+	return true;
+}
+
+/* The words of both commands, with "--" between them; of one, it is both. */
+static const char *split(struct turns *t, char **words)
+{
+	char **between = NULL;
+	t->argv[SIDE_BEFORE] = t->argv[SIDE_AFTER] = words;
+	for (char **w = words; *w; w++) {
+		if (strcmp(*w, "--") != 0)
+			continue;
+		if (between)
+			return "-- twice: which one is between the commands? sh -c '...' holds one "
+			       "that has its own";
+		between = w;
+	}
+	if (!between)
+		return NULL;
+	*between = NULL;
+	t->argv[SIDE_AFTER] = between + 1;
+	return between[1] ? NULL : "-- and no command behind it: kin compare BEFORE -- AFTER";
+}
+
+static int run_line(struct line *l)
+{
+	struct sides sides;
+	sides_init(&sides);
+	int status = turns_run(&l->turns, &sides);
+	if (status == TURNS_DONE)
+		status = sides_show(&sides, &l->s);
+	turns_done(&l->turns);
+	sides_done(&sides);
+	return status;
+}
+
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	struct line l = { .s = { .command = c },
+			  .turns = { .command = c->name, .runs = 10, .warmup = 1 } };
+	char **words;
+	l.s.diff.by_percent = l.s.diff.paired = true;
+	l.s.diff.detect = 0.02;
+	int status = prefix_parse(c, argc, argv, set, &l, &words);
+	if (status == PREFIX_GO_ON) {
+		const char *wrong = words ? split(&l.turns, words)
+					  : "which commands? kin compare BEFORE -- AFTER";
+		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
+	}
+	settings_done(&l.s);
+	return status;
+}
+
+const struct command compare_command = {
+	.name = "compare",
+	.group = COMMANDS_COLLECT,
+	.summary = "run two commands in turn: which is slower, and where",
+	.operands = "[--] BEFORE [ARGUMENT]... [-- AFTER [ARGUMENT]...]",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.exit_status = exit_status,
+	.run_words = run_words,
+};

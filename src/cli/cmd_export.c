@@ -1,0 +1,134 @@
+/* cmd_export.c - a profile in the format of another program. */
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/run.h"
+
+static const char *const description[] = {
+	"Writes the samples of a profile for another program to read: pprof, KCachegrind, "
+	"speedscope, the Firefox Profiler, Perfetto. What is written is what kin shows: the same "
+	"functions, inlined ones among them, and the same weights; with the options below only a "
+	"part of it.",
+	"Without --to the format is that which the name after -o ends in. What each format can "
+	"hold, "
+	"and what is lost in it, is on the page doc/formats.md.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "kin export --to=pprof -o app.pb.gz app.kin", "for go tool pprof app.pb.gz" },
+	{ "kin export -o callgrind.out.app app.kin", "for KCachegrind and callgrind_annotate" },
+	{ "kin export --to=speedscope perf.data >perf.speedscope.json", "of a recording of perf" },
+	{ "kin export --to=firefox --comm make | gzip >make.json.gz", "one command's samples" },
+	{ 0 },
+};
+
+enum { OPT_TO = OPT_OWN };
+
+static const struct opt_group output_group = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_TO, 't', "to", "FORMAT", "the format to write: one of those below", NULL,
+		  COMPLETE_FORMAT },
+		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
+		  NULL, COMPLETE_FILE },
+		{ 0 },
+	},
+};
+
+static const struct opt_group parts_group = {
+	"Parts of the data",
+	(const struct opt[]){
+		OPTIONS_OF_PARTS,
+		OPTIONS_OF_PART_LISTS,
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = {
+	&recording_options, &output_group,    &parts_group, &names_options,
+	&inline_options,    &general_options, NULL,
+};
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	(void)error; /* kin_export() knows which there are */
+	if (id == OPT_TO)
+		s->format = arg;
+	return true;
+}
+
+/* The format whose files have such names; NULL: none. */
+static const struct kin_format *format_of_name(const char *path)
+{
+	const struct kin_format *f;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : path;
+	for (size_t i = 0; path && (f = kin_format_at(i)); i++)
+		for (size_t k = 0; f->is_written && f->endings && f->endings[k]; k++) {
+			size_t n = strlen(name), m = strlen(f->endings[k]);
+			if (f->endings[k][0] == '.' ? n > m && !strcmp(name + n - m, f->endings[k])
+						    : !strncmp(name, f->endings[k], m))
+				return f;
+		}
+	return NULL;
+}
+
+static struct kin_error *no_format(const char *path)
+{
+	return path ? err_new(KIN_ERROR_USAGE,
+			      "the name %s is not that of a format: say --to=FORMAT; kin help "
+			      "export "
+			      "has the list",
+			      path)
+		    : err_new(KIN_ERROR_USAGE, "say --to=FORMAT; kin help export has the list");
+}
+
+static bool is_binary(const char *name)
+{
+	const struct kin_format *f;
+	for (size_t i = 0; (f = kin_format_at(i)); i++)
+		if (!strcmp(f->name, name))
+			return f->is_binary;
+	return false;
+}
+
+static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
+{
+	const struct kin_format *named = s->format ? NULL : format_of_name(s->output.path);
+	const char *format = s->format ? s->format : named ? named->name : NULL;
+	if (!format)
+		return no_format(s->output.path);
+	struct output_opts opts = s->output;
+	struct output out;
+	struct kin_error *err = NULL;
+	bool binary = is_binary(format);
+	opts.no_pager |= binary;
+	if (binary && output_is_terminal(&opts))
+		return err_new(KIN_ERROR_USAGE,
+			       "%s is nothing to be read on a terminal: write it to a file with "
+			       "-o FILE",
+			       format);
+	if ((err = output_open(&opts, status, &out)))
+		return err;
+	return output_finish(&out, kin_export(profile, format, NULL, out.stream));
+}
+
+static int run(const struct settings *s) { return run_profile(s, write_to); }
+
+const struct command export_command = {
+	.name = "export",
+	.group = COMMANDS_DATA,
+	.summary = "samples in the format of another program: pprof, KCachegrind, speedscope ...",
+	.operands = "[DATA]...",
+	.description = description,
+	.options = options,
+	.takes_pipe = true,
+	.lists_formats = true,
+	.writes_profiles = true,
+	.examples = examples,
+	.set = set,
+	.run = run,
+};

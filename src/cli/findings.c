@@ -1,0 +1,298 @@
+/* findings.c - one function for each format. */
+#include "cli/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/sink.h"
+
+static const char *const kinds[] = {
+	[FINDING_CALLS] = "calls",
+	[FINDING_TIME] = "time",
+	[FINDING_TOTAL] = "total",
+	[FINDING_ERROR] = "error",
+};
+
+void findings_add(struct findings *f, struct finding x) { vec_push(&f->at, x); }
+
+void findings_note(struct findings *f, char *text) { vec_push(&f->notes, text); }
+
+void findings_done(struct findings *f)
+{
+	for (size_t i = 0; i < f->at.n; i++) {
+		free(f->at.at[i].function);
+		free(f->at.at[i].text);
+		free(f->at.at[i].file);
+	}
+	for (size_t i = 0; i < f->notes.n; i++)
+		free(f->notes.at[i]);
+	vec_free(&f->at);
+	vec_free(&f->notes);
+}
+
+/* "f: text" */
+static char *sentence(const struct finding *x)
+{
+	return x->function ? xprintf("%s: %s", x->function, x->text) : xprintf("%s", x->text);
+}
+
+static const char *verdict(const struct findings *f)
+{
+	for (size_t i = 0; i < f->at.n; i++)
+		if (f->at.at[i].kind == FINDING_ERROR)
+			return "not comparable";
+	return f->at.n ? "slower" : "fine";
+}
+
+/* ---- for people and editors: file:line: f: text ---- */
+
+static void put_plain(struct sink *s, const char *text)
+{
+	char *safe = escape_copy(text);
+	sink_str(s, safe);
+	free(safe);
+}
+
+static void write_text(const struct findings *f, struct sink *s)
+{
+	char line[32];
+	for (size_t i = 0; i < f->at.n; i++) {
+		const struct finding *x = &f->at.at[i];
+		char *text = sentence(x);
+		if (x->file) {
+			put_plain(s, x->file);
+			snprintf(line, sizeof(line), ":%u: ", x->line);
+			sink_str(s, line);
+		}
+		put_plain(s, text);
+		sink_char(s, '\n');
+		free(text);
+	}
+	for (size_t i = 0; i < f->notes.n; i++) {
+		put_plain(s, f->notes.at[i]);
+		sink_char(s, '\n');
+	}
+	sink_str(s, verdict(f));
+	sink_char(s, '\n');
+}
+
+/* ---- JSON, and the report of code quality that GitLab reads ---- */
+
+static void member(struct sink *s, const char *key, const char *value)
+{
+	sink_char(s, '"');
+	sink_str(s, key);
+	sink_str(s, "\":");
+	if (value)
+		json_string(s, value);
+	else
+		sink_str(s, "null");
+}
+
+static void number(struct sink *s, const char *key, size_t n)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "\"%s\":%zu", key, n);
+	sink_str(s, text);
+}
+
+static void write_json(const struct findings *f, struct sink *s)
+{
+	sink_char(s, '{');
+	member(s, "verdict", verdict(f));
+	sink_str(s, ",\n\"checked\":{");
+	for (int i = 0; i < FINDING_ERROR; i++) {
+		sink_str(s, i ? "," : "");
+		number(s, kinds[i], f->checked[i]);
+	}
+	sink_str(s, "},\n\"notes\":[");
+	for (size_t i = 0; i < f->notes.n; i++) {
+		sink_str(s, i ? ",\n  " : "\n  ");
+		json_string(s, f->notes.at[i]);
+	}
+	sink_str(s, "],\n\"findings\":[");
+	for (size_t i = 0; i < f->at.n; i++) {
+		const struct finding *x = &f->at.at[i];
+		sink_str(s, i ? ",\n  {" : "\n  {");
+		member(s, "kind", kinds[x->kind]);
+		sink_char(s, ',');
+		member(s, "function", x->function);
+		sink_char(s, ',');
+		member(s, "text", x->text);
+		sink_char(s, ',');
+		member(s, "file", x->file);
+		sink_char(s, ',');
+		number(s, "line", x->line);
+		sink_char(s, '}');
+	}
+	sink_str(s, "]}\n");
+}
+
+/* The same finding has the same fingerprint in the next pipeline, whatever its numbers (FNV-1a). */
+static uint64_t fingerprint(const struct finding *x)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	const char *const parts[] = { kinds[x->kind], x->function ? x->function : "" };
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		for (const char *p = parts[i];; p++) {
+			hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+			if (!*p)
+				break;
+		}
+	return hash;
+}
+
+static void write_gitlab(const struct findings *f, struct sink *s)
+{
+	char text[64];
+	sink_char(s, '[');
+	for (size_t i = 0; i < f->at.n; i++) {
+		const struct finding *x = &f->at.at[i];
+		char *description = sentence(x);
+		sink_str(s, i ? ",\n {" : "\n {");
+		member(s, "description", description);
+		sink_char(s, ',');
+		snprintf(text, sizeof(text), "kin check: %s", kinds[x->kind]);
+		member(s, "check_name", text);
+		sink_char(s, ',');
+		snprintf(text, sizeof(text), "%016llx", (unsigned long long)fingerprint(x));
+		member(s, "fingerprint", text);
+		sink_char(s, ',');
+		member(s, "severity", x->kind == FINDING_ERROR ? "blocker" : "major");
+		sink_str(s, ",\"location\":{");
+		member(s, "path", x->file ? x->file : ".");
+		sink_str(s, ",\"lines\":{");
+		number(s, "begin", x->line ? x->line : 1);
+		sink_str(s, "}}}");
+		free(description);
+	}
+	sink_str(s, f->at.n ? "\n]\n" : "]\n");
+}
+
+/* ---- commands of a workflow of GitHub ---- */
+
+/* In properties "," and ":" end them, too. */
+static void put_command(struct sink *s, const char *text, bool property)
+{
+	char code[8];
+	char *safe = escape_copy(text);
+	for (const char *p = safe; *p; p++) {
+		if (*p == '%' || (property && (*p == ',' || *p == ':'))) {
+			snprintf(code, sizeof(code), "%%%02X", (unsigned)(unsigned char)*p);
+			sink_str(s, code);
+		} else {
+			sink_char(s, *p);
+		}
+	}
+	free(safe);
+}
+
+static void write_github(const struct findings *f, struct sink *s)
+{
+	char line[32];
+	for (size_t i = 0; i < f->at.n; i++) {
+		const struct finding *x = &f->at.at[i];
+		char *text = sentence(x);
+		sink_str(s, "::error ");
+		if (x->file) {
+			sink_str(s, "file=");
+			put_command(s, x->file, true);
+			snprintf(line, sizeof(line), ",line=%u,", x->line ? x->line : 1);
+			sink_str(s, line);
+		}
+		sink_str(s, "title=kin check::");
+		put_command(s, text, false);
+		sink_char(s, '\n');
+		free(text);
+	}
+	for (size_t i = 0; i < f->notes.n; i++) {
+		sink_str(s, "::notice title=kin check::");
+		put_command(s, f->notes.at[i], false);
+		sink_char(s, '\n');
+	}
+}
+
+/* ---- JUnit's XML ---- */
+
+static void put_xml(struct sink *s, const char *text)
+{
+	char *safe = escape_copy(text);
+	for (const char *p = safe; *p; p++) {
+		const char *entity = *p == '&'   ? "&amp;"
+				     : *p == '<' ? "&lt;"
+				     : *p == '>' ? "&gt;"
+				     : *p == '"' ? "&quot;"
+						 : NULL;
+		if (entity)
+			sink_str(s, entity);
+		else
+			sink_char(s, *p);
+	}
+	free(safe);
+}
+
+static void write_case(const struct finding *x, struct sink *s)
+{
+	bool error = x->kind == FINDING_ERROR;
+	char line[32];
+	sink_str(s, "  <testcase classname=\"kin.");
+	sink_str(s, kinds[x->kind]);
+	sink_str(s, "\" name=\"");
+	put_xml(s, x->function ? x->function : kinds[x->kind]);
+	if (x->file) {
+		sink_str(s, "\" file=\"");
+		put_xml(s, x->file);
+		snprintf(line, sizeof(line), "\" line=\"%u", x->line);
+		sink_str(s, line);
+	}
+	sink_str(s, error ? "\"><error message=\"" : "\"><failure message=\"");
+	put_xml(s, x->text);
+	sink_str(s, "\"/></testcase>\n");
+}
+
+/* What failed by name, and one case for all of a kind of which nothing did. */
+static void write_junit(const struct findings *f, struct sink *s)
+{
+	size_t failed[N_FINDING_KINDS] = { 0 }, good = 0;
+	char text[256];
+	for (size_t i = 0; i < f->at.n; i++)
+		failed[f->at.at[i].kind]++;
+	for (int i = 0; i < FINDING_ERROR; i++)
+		good += f->checked[i] && !failed[i];
+	snprintf(text, sizeof(text),
+		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		 "<testsuite name=\"kin check\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
+		 f->at.n + good, f->at.n - failed[FINDING_ERROR], failed[FINDING_ERROR]);
+	sink_str(s, text);
+	for (size_t i = 0; i < f->at.n; i++)
+		write_case(&f->at.at[i], s);
+	for (int i = 0; i < FINDING_ERROR; i++) {
+		if (!f->checked[i] || failed[i])
+			continue;
+		snprintf(text, sizeof(text), "  <testcase classname=\"kin.%s\" name=\"%s\"/>\n",
+			 kinds[i], i == FINDING_TOTAL ? "all together" : "each function");
+		sink_str(s, text);
+	}
+	sink_str(s, "</testsuite>\n");
+}
+
+/* ---- */
+
+void findings_write(const struct findings *f, const char *format, FILE *out)
+{
+	static const struct {
+		const char *name;
+		void (*write)(const struct findings *f, struct sink *s);
+	} formats[] = {
+		{ "text", write_text },     { "json", write_json },   { "github", write_github },
+		{ "gitlab", write_gitlab }, { "junit", write_junit },
+	};
+	struct sink s;
+	sink_init(&s, out);
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (!strcmp(formats[i].name, format))
+			formats[i].write(f, &s);
+	sink_flush(&s);
+}

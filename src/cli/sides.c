@@ -1,0 +1,179 @@
+/* sides.c - opens the recordings of both sides, one at a time, compares them, and shows it. */
+#include "cli/sides.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/arg.h"
+#include "cli/command.h"
+#include "cli/content.h"
+#include "cli/message.h"
+#include "cli/run.h"
+#include "kin/table.h"
+
+void sides_init(struct sides *sides) { *sides = (struct sides){ 0 }; }
+
+void sides_done(struct sides *sides)
+{
+	for (int i = 0; i < N_SIDES; i++)
+		vec_free(&sides->of[i].at);
+	arena_release(&sides->words);
+}
+
+void sides_add(struct sides *sides, int side, const char *path)
+{
+	string_list_add(&sides->of[side], arena_printf(&sides->words, "%s", path));
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_visible(const struct dirent *d) { return d->d_name[0] != '.'; }
+
+/* Files that are one recording together: those of gprof, which are added up, and those of perf. */
+static bool is_of_one(struct dirent *const *at, int n)
+{
+	bool one = false;
+	for (int i = 0; i < n; i++)
+		one = one || !strncmp(at[i]->d_name, "gmon.", 5) || !strcmp(at[i]->d_name, "data");
+	return one;
+}
+
+/* A folder that cannot be read is not opened as a recording either, which says why. */
+void sides_take(struct sides *sides, int side, const char *path)
+{
+	struct dirent **at = NULL;
+	int n = content_of(path) == CONTENT_FOLDER ? scandir(path, &at, is_visible, by_bytes) : 0;
+	size_t before = sides->of[side].at.n;
+	bool one = is_of_one(at, n);
+	for (int i = 0; i < n && !one; i++) {
+		char *file = xprintf("%s/%s", path, at[i]->d_name);
+		enum content content = content_of(file);
+		if (content == CONTENT_PROFILE || content == CONTENT_OTHER)
+			sides_add(sides, side, file);
+		free(file);
+	}
+	for (int i = 0; i < n; i++)
+		free(at[i]);
+	free(at);
+	if (sides->of[side].at.n == before)
+		sides_add(sides, side, path);
+}
+
+bool sides_set(struct settings *s, int id, const char *arg, char error[512])
+{
+	double percent;
+	switch (id) {
+	case OPT_INCLUSIVE:
+		s->diff.inclusive = true;
+		break;
+	case OPT_SHARES:
+		s->diff.shares = true;
+		break;
+	case OPT_ALL:
+		s->diff.all = true;
+		break;
+	case OPT_PAIRED:
+		s->diff.paired = true;
+		break;
+	case OPT_LINES:
+		s->diff.lines = true;
+		break;
+	case OPT_DETECT:
+		if (!arg_double(arg, "%", 0.001, 1000, &percent))
+			return arg_bad("--detect", arg, "a percentage above 0", error);
+		s->diff.detect = percent / 100;
+		break;
+	}
+	return true;
+}
+
+struct settings sides_settings(const struct sides *sides, const struct settings *s, int side,
+			       size_t i, const char *data[2])
+{
+	struct settings one = *s;
+	data[0] = sides->of[side].at.at[i];
+	data[1] = NULL;
+	one.data.at.at = data;
+	one.data.at.n = 1;
+	if (sides->program[side])
+		one.executable = sides->program[side];
+	return one;
+}
+
+/* Returns the exit status that the recording calls for; `*err`: it cannot be compared. */
+static int add_one(const struct sides *sides, const struct settings *s, int side, size_t i,
+		   struct kin_comparison *c, bool *added)
+{
+	const char *data[2];
+	struct settings one = sides_settings(sides, s, side, i, data);
+	struct kin_profile *p = NULL;
+	struct told told;
+	int status = run_open(&one, &p, &told);
+	*added = false;
+	if (!p)
+		return status;
+	struct kin_error *err = kin_comparison_add(c, side == SIDE_AFTER, p);
+	*added = !err;
+	int doubt = run_tell(&one, p, &told);
+	kin_profile_free(p);
+	return err ? message_error(s->command->name, err) : status ? status : doubt;
+}
+
+int sides_compare(const struct sides *sides, const struct settings *s, struct kin_table **ret)
+{
+	struct kin_diff_opts opts = s->diff;
+	int status = EXIT_OK;
+	bool added = true;
+	*ret = NULL;
+	opts.size = sizeof(opts);
+	opts.columns = string_list(&s->columns);
+	opts.sort = s->sort;
+	opts.min_share = s->min_share;
+	struct kin_comparison *c = kin_comparison_new(&opts);
+	for (int side = 0; side < N_SIDES; side++)
+		for (size_t i = 0; i < sides->of[side].at.n && added; i++) {
+			int found = add_one(sides, s, side, i, c, &added);
+			status = status ? status : found;
+		}
+	struct kin_error *err = added ? kin_comparison_table(c, ret) : NULL;
+	kin_comparison_free(c);
+	return err ? message_error(s->command->name, err) : status;
+}
+
+/* Has it become slower than allowed? */
+static bool fails(const struct settings *s, const struct kin_table *t)
+{
+	if (!kin_table_property(t, "exceeds_limit"))
+		return false;
+	double before = kin_table_property(t, "total_before")->number;
+	double after = kin_table_property(t, "total_after")->number;
+	const struct kin_cell *least = kin_table_property(t, "certain_growth");
+	char *interval = least && kin_table_property(t, "total_chance")
+				 ? xprintf(", %.2f %% at least", 100 * least->number)
+				 : xprintf("%s", "");
+	message(s->command->name, "the total has grown by %.2f %%%s: more than %.2f %%",
+		100 * (after / before - 1), interval, 100 * s->diff.limit);
+	free(interval);
+	return true;
+}
+
+static int incomparable(int status) { return status == EXIT_ERROR ? EXIT_INCOMPARABLE : status; }
+
+int sides_show(const struct sides *sides, const struct settings *s)
+{
+	struct kin_table *table = NULL;
+	int status = incomparable(sides_compare(sides, s, &table));
+	if (!table)
+		return status;
+	struct kin_error *err = run_render(s, table, status);
+	bool slower = !err && fails(s, table);
+	kin_table_free(table);
+	if (err)
+		return incomparable(message_error(s->command->name, err));
+	return status ? status : slower ? EXIT_SLOWER : EXIT_OK;
+}

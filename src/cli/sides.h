@@ -1,0 +1,108 @@
+/* sides.h - the recordings that are held against each other: of kin diff, kin compare and kin
+ *check.
+ *
+ *	struct sides sides;
+ *	sides_init(&sides);
+ *	sides_take(&sides, SIDE_BEFORE, "before/");
+ *	sides_take(&sides, SIDE_AFTER, "after/");
+ *	status = sides_show(&sides, s);
+ *	sides_done(&sides); */
+#ifndef CLI_SIDES_H
+#define CLI_SIDES_H
+
+#include "cli/settings.h"
+
+struct kin_error;
+struct kin_profile;
+struct kin_table;
+
+enum { SIDE_BEFORE, SIDE_AFTER, N_SIDES };
+enum { EXIT_SLOWER = 1, EXIT_INCOMPARABLE = 3 };
+
+struct sides {
+	struct string_list of[N_SIDES]; /* paths: one for each recording */
+	const char *program[N_SIDES];   /* NULL: to be found */
+	struct arena words;             /* what the lists point into */
+};
+
+/* Options of all that compares; a command's own begin at OPT_OF_SIDES. */
+enum {
+	OPT_INCLUSIVE = OPT_OWN,
+	OPT_SHARES,
+	OPT_ALL,
+	OPT_PAIRED,
+	OPT_LINES,
+	OPT_DETECT,
+	OPT_OF_SIDES,
+};
+#define OPTIONS_OF_SHOWING                                                                         \
+	{ OPT_INCLUSIVE,                                                                           \
+	  0,                                                                                       \
+	  "inclusive",                                                                             \
+	  NULL,                                                                                    \
+	  "compare times with callees, of sampled stacks; otherwise own times",                    \
+	  NULL,                                                                                    \
+	  COMPLETE_NOTHING },                                                                      \
+		{ OPT_ALL,                                                                         \
+		  0,                                                                               \
+		  "all",                                                                           \
+		  NULL,                                                                            \
+		  "show what differs by no more than chance, too",                                 \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+		{ OPT_LINES,                                                                       \
+		  0,                                                                               \
+		  "lines",                                                                         \
+		  NULL,                                                                            \
+		  "compare source lines instead of functions: file and number are the name, so "   \
+		  "lines that were moved are others",                                              \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+	{                                                                                          \
+		OPT_DETECT, 0, "detect", "PERCENT",                                                \
+			"say how many runs of each it takes to find a change by so much, four "    \
+			"times in five; of each function in the column runs",                      \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+#define OPTIONS_OF_SIDES                                                                           \
+	OPTIONS_OF_SHOWING,                                                                        \
+		{ OPT_SHARES,                                                                      \
+		  0,                                                                               \
+		  "shares",                                                                        \
+		  NULL,                                                                            \
+		  "compare shares of the totals: for recordings of unequal length",                \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
+	{                                                                                          \
+		OPT_PAIRED, 0, "paired", NULL,                                                     \
+			"the nth recordings of two directories were made one after the other, in " \
+			"turns: the first pair BEFORE first, the second pair AFTER first. "        \
+			"Without "                                                                 \
+			"it the recordings' own times say so, where they have any",                \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+
+void sides_init(struct sides *sides);
+void sides_done(struct sides *sides);
+
+/* The recording at `path`; of a folder without gmon.out files each in it, by name. */
+void sides_take(struct sides *sides, int side, const char *path);
+/* One more; the path is copied. */
+void sides_add(struct sides *sides, int side, const char *path);
+
+/* The options above. False: error[] is set. */
+bool sides_set(struct settings *s, int id, const char *arg, char error[512]);
+
+/* The settings to open one recording with: `data` becomes its list, of one. */
+struct settings sides_settings(const struct sides *sides, const struct settings *s, int side,
+			       size_t i, const char *data[2]);
+
+/* Compares, by s->diff and the columns of s. *ret is NULL if they could not be compared, which was
+ * said. Returns the exit status that the data calls for. */
+int sides_compare(const struct sides *sides, const struct settings *s, struct kin_table **ret);
+
+/* The same, and renders it as s says. Returns what to exit with: EXIT_SLOWER, EXIT_INCOMPARABLE ...
+ */
+int sides_show(const struct sides *sides, const struct settings *s);
+
+#endif

@@ -1,0 +1,268 @@
+/* turns.c - starts the runs one after the other, waits, passes signals on, and keeps the files. */
+#include "cli/turns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/child.h"
+#include "cli/inside.h"
+#include "cli/message.h"
+#include "cli/progress.h"
+
+static const char *const names[N_SIDES] = { "before", "after" };
+
+/* ---- folders ---- */
+
+static bool make_folder(const struct turns *t, const char *path, bool may_exist)
+{
+	if (!mkdir(path, 0777) || (may_exist && errno == EEXIST))
+		return true;
+	message(t->command, "%s: %s%s", path, strerror(errno),
+		errno == EEXIST ? ": recordings that are there are left alone" : "");
+	return false;
+}
+
+static bool prepare(struct turns *t)
+{
+	const char *tmp = getenv("TMPDIR");
+	if (!t->folder) {
+		char *made = xprintf("%s/kin-%s.XXXXXX", tmp && *tmp ? tmp : "/tmp", t->command);
+		if (!mkdtemp(made)) {
+			message(t->command, "%s: %s", made, strerror(errno));
+			free(made);
+			return false;
+		}
+		t->folder = t->made = made;
+	} else if (!make_folder(t, t->folder, true)) {
+		return false;
+	}
+	for (int i = 0; i < N_SIDES; i++) {
+		char *side = xprintf("%s/%s", t->folder, names[i]);
+		bool good = !t->argv[i] || make_folder(t, side, false);
+		free(side);
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+void turns_done(struct turns *t)
+{
+	if (t->made)
+		nftw(t->made, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(TAKE(t->made));
+}
+
+/* ---- one run ---- */
+
+/* The words of "kin record ... -- COMMAND"; of no recording just COMMAND's. To be freed. */
+static char **words_of(const struct turns *t, int side, const char *file)
+{
+	size_t n = 0, count = 0;
+	while (t->argv[side][count])
+		count++;
+	char **w = xalloc((count + 16) * sizeof(*w));
+	const char *const record[] = { "kin", t->counts ? "run" : "record", "-q", "-o", file };
+	for (size_t i = 0; file && i < ARRAY_LEN(record); i++)
+		w[n++] = UNCONST(char *, record[i]);
+	if (file && t->counts)
+		w[n++] = UNCONST(char *, "--no-gmon");
+	if (file && t->frequency) {
+		w[n++] = UNCONST(char *, t->counts ? "--sample" : "-F");
+		w[n++] = UNCONST(char *, t->frequency);
+	}
+	if (file && t->events) {
+		w[n++] = UNCONST(char *, "-e");
+		w[n++] = UNCONST(char *, t->events);
+	}
+	if (file)
+		w[n++] = UNCONST(char *, "--");
+	for (size_t i = 0; i < count; i++)
+		w[n++] = t->argv[side][i];
+	return w;
+}
+
+_Noreturn static void become(const struct turns *t, char **words, bool recorded,
+			     const sigset_t *mask)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (nothing >= 0) {
+		dup2(nothing, STDIN_FILENO);
+		if (!t->shows_output)
+			dup2(nothing, STDOUT_FILENO);
+	}
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (recorded)
+		execv("/proc/self/exe", words);
+	else
+		execvp(words[0], words);
+	int errnum = errno;
+	message(t->command, "%s: %s", words[0], strerror(errnum));
+	_exit(child_not_run(errnum));
+}
+
+/* Until it has ended. What a terminal sends it has got itself. *caught: a signal that we got. */
+static int wait_for(pid_t pid, const sigset_t *signals, int *caught)
+{
+	int status = 0;
+	for (;;) {
+		siginfo_t info;
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		int number = sigwaitinfo(signals, &info);
+		if (number <= 0 || number == SIGCHLD)
+			continue;
+		*caught = number;
+		if (info.si_code <= 0)
+			kill(pid, number);
+	}
+}
+
+/* As wait() says it; -1: it could not be started, which was said. */
+static int run_once(const struct turns *t, int side, const char *file, int *caught)
+{
+	char **words = words_of(t, side, file);
+	sigset_t signals, mask;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &mask);
+	pid_t pid = fork();
+	if (!pid)
+		become(t, words, file, &mask);
+	int status = -1;
+	if (pid > 0)
+		status = wait_for(pid, &signals, caught);
+	else
+		message(t->command, "cannot start a run: %s", strerror(errno));
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	free(words);
+	return status;
+}
+
+/* ---- all of them ---- */
+
+/* The files of all processes as one, in the place of the first one's. */
+static struct kin_error *join(const char *file, const struct string_list *files)
+{
+	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "", .for_writing = true };
+	struct kin_profile *profile = NULL;
+	char *sum = xprintf("%s.sum", file);
+	struct kin_error *err = kin_profile_open(string_list(files), files->at.n, &opts, &profile);
+	if (!err)
+		err = kin_profile_write(profile, sum);
+	kin_profile_free(profile);
+	if (!err && rename(sum, file))
+		err = err_new(KIN_ERROR_OS, "%s: %s", sum, strerror(errno));
+	for (size_t i = 0; !err && i < files->at.n; i++)
+		if (strcmp(files->at.at[i], file) != 0)
+			unlink(files->at.at[i]);
+	free(sum);
+	return err;
+}
+
+/* kin run has a file for each process, if it can be read at all. */
+static bool add_files(const struct turns *t, int side, const char *file, struct sides *sides)
+{
+	struct string_list files = { 0 };
+	char *pattern = inside_pattern(file, true);
+	glob_t g = { 0 };
+	if (!access(file, R_OK))
+		string_list_add(&files, file);
+	if (!glob(pattern, 0, NULL, &g))
+		for (size_t i = 0; i < g.gl_pathc; i++)
+			string_list_add(&files, g.gl_pathv[i]);
+	bool alone = files.at.n == 1 && !strcmp(files.at.at[0], file);
+	struct kin_error *err = files.at.n && !alone ? join(file, &files) : NULL;
+	bool good = files.at.n && message_error(t->command, err) == EXIT_OK;
+	if (good)
+		sides_add(sides, side, file);
+	globfree(&g);
+	vec_free(&files.at);
+	free(pattern);
+	return good;
+}
+
+/* Whether it ended as the first run did; *expected: -1 before that. */
+static bool ended_alike(const struct turns *t, int side, unsigned run, int status, int *expected)
+{
+	if (WIFSIGNALED(status)) {
+		message(t->command, "run %u %s was killed by signal %d (%s): nothing is compared",
+			run + 1, names[side], WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return false;
+	}
+	if (WEXITSTATUS(status) >= CHILD_FAILED && WEXITSTATUS(status) <= CHILD_NOT_FOUND)
+		return false; /* who was to run it has said why it could not */
+	if (*expected < 0)
+		*expected = WEXITSTATUS(status);
+	if (WEXITSTATUS(status) == *expected)
+		return true;
+	message(t->command,
+		"run %u %s ended with status %d, the first one with %d: runs that do not do the "
+		"same are not compared",
+		run + 1, names[side], WEXITSTATUS(status), *expected);
+	return false;
+}
+
+/* Returns TURNS_DONE, or what to exit with. */
+static int record_one(const struct turns *t, int side, unsigned run, struct sides *sides,
+		      int *expected)
+{
+	bool warm = run < t->warmup;
+	unsigned number = warm ? run : run - t->warmup;
+	char *file =
+		xprintf("%s/%s/%0*u.kin", t->folder, names[side], t->runs > 99 ? 4 : 2, number + 1);
+	char *what = warm ? xprintf("warming up")
+			  : xprintf("run %u of %u, %s", number + 1, t->runs, names[side]);
+	struct progress *progress = progress_begin(what);
+	int caught = 0, status = run_once(t, side, warm ? NULL : file, &caught);
+	progress_end(progress);
+	int ret = TURNS_DONE;
+	if (caught)
+		ret = child_end_as(caught);
+	else if (status == -1 || !ended_alike(t, side, number, status, expected))
+		ret = EXIT_INCOMPARABLE;
+	else if (!warm && !add_files(t, side, file, sides)) {
+		message(t->command, "run %u %s was not recorded: nothing is compared", number + 1,
+			names[side]);
+		ret = EXIT_INCOMPARABLE;
+	}
+	free(what);
+	free(file);
+	return ret;
+}
+
+int turns_run(struct turns *t, struct sides *sides)
+{
+	int expected = -1, status = TURNS_DONE;
+	if (!prepare(t))
+		return EXIT_INCOMPARABLE;
+	for (unsigned i = 0; i < t->warmup + t->runs && status == TURNS_DONE; i++)
+		for (int turn = 0; turn < N_SIDES && status == TURNS_DONE; turn++) {
+			/* What goes first in one pair is second in the next. */
+			int side = (i - t->warmup) % 2 ? !turn : turn;
+			if (t->argv[side])
+				status = record_one(t, side, i, sides, &expected);
+		}
+	return status;
+}

@@ -1,0 +1,371 @@
+/* callgrind_write.c - samples as callgrind.out: what functions cost by line, and what their calls
+ * cost.
+ *
+ * Its readers take the sum of the calls of a function for what it cost with all it called. So of a
+ * sample each function gets the weight in one call only, the outermost; calls further in, of a
+ * function that is on the stack already, cost nothing. What nobody calls costs itself and its
+ * calls; where it is called in other stacks it gets a caller, CALLGRIND_ROOT. How often functions
+ * were called samples do not tell: the number of samples stands for it. */
+#include "formats/callgrind/callgrind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/records.h"
+#include "base/sink.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "formats/exported.h"
+
+struct cost { /* one line of the file: values[n_values * index] on are its numbers */
+	uint32_t function;
+	strid file;
+	uint32_t line;
+	uint32_t callee; /* NONE: the function's own */
+};
+
+struct callgrind {
+	struct exported x;
+	struct sink sink;
+	size_t n_events, n_values; /* a value for each event, and the number of samples */
+	uint64_t *own, *below;     /* [n_values] for each stack */
+	struct strtab *files;
+	VEC(struct cost) costs;
+	struct records cost_ids;
+	VEC(uint64_t) values;
+	VEC(bool) is_called;                   /* by function */
+	struct strtab *names;                  /* of files and objects, for their numbers */
+	VEC(uint8_t) told_function, told_name; /* by number */
+};
+
+static uint64_t hash_cost(const void *of)
+{
+	const struct cost *c = of;
+	uint64_t hash = records_mix(c->function, c->file);
+	return records_mix(records_mix(hash, c->line), c->callee);
+}
+
+static bool same_cost(const void *x, const void *y)
+{
+	const struct cost *a = x, *b = y;
+	return a->function == b->function && a->file == b->file && a->line == b->line &&
+	       a->callee == b->callee;
+}
+
+static const struct records_kind cost_kind = { sizeof(struct cost), hash_cost, same_cost };
+
+/* ---- sums ---- */
+
+static void add_up(struct callgrind *c)
+{
+	const struct kin_sample *s;
+	size_t n = kin_samples_n_stacks(c->x.samples) + 1, k = c->n_values;
+	c->own = xalloc(n * k * sizeof(*c->own));
+	c->below = xalloc(n * k * sizeof(*c->below));
+	while ((s = kin_samples_next(c->x.samples))) {
+		uint64_t *own = c->own + s->stack * k;
+		own[c->x.column[s->event]] += s->weight;
+		own[c->n_events] += s->count;
+	}
+	memcpy(c->below, c->own, n * k * sizeof(*c->below));
+	for (uint32_t id = (uint32_t)n - 1; id; id--) {
+		uint32_t caller = kin_samples_stack(c->x.samples, id)->caller;
+		for (size_t i = 0; i < k && c->below[id * k + c->n_events]; i++)
+			c->below[caller * k + i] += c->below[id * k + i];
+	}
+}
+
+/* values NULL: the cost is there, and is 0; but for the number of samples. */
+static void charge(struct callgrind *c, struct cost cost, const uint64_t *values, uint64_t samples)
+{
+	uint32_t id =
+		records_add(&c->cost_ids, &cost_kind, c->costs.at, &cost, (uint32_t)c->costs.n);
+	if (id == c->costs.n) {
+		vec_push(&c->costs, cost);
+		vec_reserve(&c->values, c->n_values);
+		memset(c->values.at + c->values.n, 0, c->n_values * sizeof(*c->values.at));
+		c->values.n += c->n_values;
+	}
+	uint64_t *sums = c->values.at + id * c->n_values;
+	for (size_t i = 0; values && i < c->n_events; i++)
+		sums[i] += values[i];
+	sums[c->n_events] += samples;
+}
+
+static const struct kin_line *lines_of(struct callgrind *c, uint32_t stack, size_t *n)
+{
+	return kin_samples_lines(c->x.samples, kin_samples_stack(c->x.samples, stack)->location, n);
+}
+
+/* Whether the function is among these lines, or those of a caller. */
+static bool is_outside(struct callgrind *c, uint32_t function, const struct kin_line *lines,
+		       size_t n, uint32_t caller)
+{
+	for (;;) {
+		for (size_t i = 0; i < n; i++)
+			if (lines[i].function == function)
+				return true;
+		if (!caller)
+			return false;
+		lines = lines_of(c, caller, &n);
+		caller = kin_samples_stack(c->x.samples, caller)->caller;
+	}
+}
+
+static struct cost cost_at(struct callgrind *c, const struct kin_line *line, uint32_t callee)
+{
+	return (struct cost){ line->function, strtab_add(c->files, line->file), line->line,
+			      callee };
+}
+
+static void note_called(struct callgrind *c, uint32_t function)
+{
+	while (c->is_called.n <= function)
+		vec_push(&c->is_called, false);
+	c->is_called.at[function] = true;
+}
+
+/* The functions at the end of a stack, each called by the one around it. */
+static void charge_stack(struct callgrind *c, uint32_t stack)
+{
+	const uint64_t *own = c->own + stack * c->n_values;
+	const uint64_t *below = c->below + stack * c->n_values;
+	uint32_t caller = kin_samples_stack(c->x.samples, stack)->caller;
+	size_t n, n_outer = 0;
+	const struct kin_line *lines = lines_of(c, stack, &n);
+	const struct kin_line *outer = caller ? lines_of(c, caller, &n_outer) : NULL;
+	if (!n || !below[c->n_events])
+		return;
+	if (own[c->n_events])
+		charge(c, cost_at(c, &lines[0], NONE), own, own[c->n_events]);
+	for (size_t i = n; i--;) {
+		const struct kin_line *from = i + 1 < n ? &lines[i + 1] : n_outer ? outer : NULL;
+		if (!from)
+			continue; /* see charge_roots() */
+		uint32_t callee = lines[i].function;
+		bool again = is_outside(c, callee, lines + i + 1, n - i - 1, caller);
+		charge(c, cost_at(c, from, callee), again ? NULL : below, below[c->n_events]);
+		note_called(c, callee);
+	}
+}
+
+/* Calls of what nobody calls in these stacks, if somebody does in others. */
+static void charge_roots(struct callgrind *c)
+{
+	for (uint32_t id = 1; id < kin_samples_n_stacks(c->x.samples); id++) {
+		const uint64_t *below = c->below + id * c->n_values;
+		size_t n;
+		if (!below[c->n_events] || kin_samples_stack(c->x.samples, id)->caller)
+			continue;
+		const struct kin_line *lines = lines_of(c, id, &n);
+		uint32_t root = n ? lines[n - 1].function : NONE;
+		if (root < c->is_called.n && c->is_called.at[root])
+			charge(c, (struct cost){ NONE, 0, 0, root }, below, below[c->n_events]);
+	}
+}
+
+/* ---- writing ---- */
+
+static void put_number(struct callgrind *c, uint64_t v)
+{
+	c->sink.n += num_u64(sink_room(&c->sink, NUM_MAX), v);
+}
+
+/* "(3) name", and from then on "(3)". A line feed would end it. */
+static void put_name(struct callgrind *c, const char *key, uint32_t number, bool told,
+		     const char *name)
+{
+	sink_str(&c->sink, key);
+	sink_char(&c->sink, '(');
+	put_number(c, (uint64_t)number + 1);
+	sink_char(&c->sink, ')');
+	if (!told) {
+		sink_char(&c->sink, ' ');
+		for (const char *p = name; *p; p++)
+			sink_char(&c->sink, *p == '\n' || *p == '\r' ? ' ' : *p);
+	}
+	sink_char(&c->sink, '\n');
+}
+
+static bool was_told(struct callgrind *c, uint32_t number, bool function)
+{
+	uint8_t *told;
+	if (function) {
+		while (c->told_function.n <= number)
+			vec_push(&c->told_function, 0);
+		told = &c->told_function.at[number];
+	} else {
+		while (c->told_name.n <= number)
+			vec_push(&c->told_name, 0);
+		told = &c->told_name.at[number];
+	}
+	return (*told)++ ? (*told = 1) : false;
+}
+
+/* Files and objects share their numbers: each format key has its own anyway. */
+static void put_file(struct callgrind *c, const char *key, const char *name)
+{
+	strid id = strtab_add(c->names, *name ? name : CALLGRIND_NONE);
+	put_name(c, key, 2 * id, was_told(c, 2 * id, false), strtab_get(c->names, id));
+}
+
+static void put_object(struct callgrind *c, const char *key, uint32_t object)
+{
+	const char *path = kin_samples_object(c->x.samples, object)->path;
+	strid id = strtab_add(c->names, *path ? path : CALLGRIND_NONE);
+	put_name(c, key, 2 * id + 1, was_told(c, 2 * id + 1, false), strtab_get(c->names, id));
+}
+
+static void put_function(struct callgrind *c, const char *key, uint32_t function)
+{
+	const char *name = function == NONE ? CALLGRIND_ROOT
+					    : kin_samples_function(c->x.samples, function)->name;
+	uint32_t number =
+		function == NONE ? (uint32_t)kin_samples_n_functions(c->x.samples) : function;
+	put_name(c, key, number, was_told(c, number, true), name);
+}
+
+static void put_costs(struct callgrind *c, const struct cost *cost, const uint64_t *values)
+{
+	put_number(c, cost->line);
+	for (size_t i = 0; i < c->n_events; i++) {
+		sink_char(&c->sink, ' ');
+		put_number(c, values[i]);
+	}
+	sink_char(&c->sink, '\n');
+}
+
+static void put_call(struct callgrind *c, const struct cost *cost, const uint64_t *values)
+{
+	const struct kin_function *callee = kin_samples_function(c->x.samples, cost->callee);
+	put_object(c, "cob=", callee->object);
+	put_file(c, "cfi=", callee->file);
+	put_function(c, "cfn=", cost->callee);
+	sink_str(&c->sink, "calls=");
+	put_number(c, values[c->n_events]);
+	sink_char(&c->sink, ' ');
+	put_number(c, callee->line);
+	sink_char(&c->sink, '\n');
+	put_costs(c, cost, values);
+}
+
+static int by_place(const void *x, const void *y, void *arg)
+{
+	const struct callgrind *c = arg;
+	const struct cost *a = &c->costs.at[*(const uint32_t *)x];
+	const struct cost *b = &c->costs.at[*(const uint32_t *)y];
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	/* A function's own cost first: NONE + 1 is 0. */
+	return a->callee + 1 < b->callee + 1 ? -1 : a->callee + 1 > b->callee + 1;
+}
+
+/* Where a function begins; returns the file that lines are of from here on. */
+static strid begin_function(struct callgrind *c, uint32_t function)
+{
+	bool root = function == NONE;
+	const struct kin_function *f = kin_samples_function(c->x.samples, function);
+	sink_char(&c->sink, '\n');
+	put_object(c, "ob=", root ? 0 : f->object);
+	put_file(c, "fl=", f->file);
+	put_function(c, "fn=", function);
+	return strtab_add(c->files, f->file);
+}
+
+static void put_body(struct callgrind *c)
+{
+	uint32_t *order = xrealloc(NULL, c->costs.n + 1, sizeof(*order));
+	strid file = 0;
+	for (uint32_t i = 0; i < c->costs.n; i++)
+		order[i] = i;
+	qsort_r(order, c->costs.n, sizeof(*order), by_place, c);
+	for (size_t i = 0; i < c->costs.n; i++) {
+		const struct cost *cost = &c->costs.at[order[i]];
+		const uint64_t *values = c->values.at + order[i] * c->n_values;
+		if (!i || cost->function != c->costs.at[order[i - 1]].function)
+			file = begin_function(c, cost->function);
+		/* Without a line there is no need to say of which file it is. */
+		if (cost->file && cost->file != file) {
+			put_file(c, "fi=", strtab_get(c->files, cost->file));
+			file = cost->file;
+		}
+		if (cost->callee == NONE)
+			put_costs(c, cost, values);
+		else
+			put_call(c, cost, values);
+	}
+	free(order);
+}
+
+/* Names of events are words there. */
+static void put_event(struct callgrind *c, const char *name)
+{
+	sink_char(&c->sink, ' ');
+	for (; *name; name++)
+		sink_char(&c->sink, (unsigned char)*name <= ' ' ? '_' : *name);
+}
+
+static void put_head(struct callgrind *c)
+{
+	sink_str(&c->sink, "# callgrind format\nversion: 1\ncreator: kin-" KIN_VERSION "\n");
+	if (*c->x.title) {
+		sink_str(&c->sink, "cmd: ");
+		sink_str(&c->sink, c->x.title);
+		sink_char(&c->sink, '\n');
+	}
+	sink_str(&c->sink,
+		 "desc: Calls: numbers of samples, not of calls\npositions: line\nevents:");
+	for (size_t i = 0; i < c->n_events; i++)
+		put_event(c, exported_event(&c->x, i)->name);
+	sink_str(&c->sink, "\nsummary:");
+	for (size_t i = 0; i < c->n_events; i++) {
+		sink_char(&c->sink, ' ');
+		put_number(c, c->below[i]);
+	}
+	sink_char(&c->sink, '\n');
+}
+
+static void write_all(struct callgrind *c, FILE *out)
+{
+	c->n_events = c->x.n_events;
+	c->n_values = c->n_events + 1;
+	c->files = strtab_new();
+	c->names = strtab_new();
+	sink_init(&c->sink, out);
+	add_up(c);
+	for (uint32_t id = 1; id < kin_samples_n_stacks(c->x.samples); id++)
+		charge_stack(c, id);
+	charge_roots(c);
+	put_head(c);
+	put_body(c);
+	sink_flush(&c->sink);
+	strtab_free(c->files);
+	strtab_free(c->names);
+	records_free(&c->cost_ids);
+	vec_free(&c->costs);
+	vec_free(&c->values);
+	vec_free(&c->is_called);
+	vec_free(&c->told_function);
+	vec_free(&c->told_name);
+	free(c->own);
+	free(c->below);
+}
+
+struct kin_error *callgrind_write(struct kin_profile *profile, const struct kin_export_opts *opts,
+				  FILE *out)
+{
+	struct callgrind *c = xalloc(sizeof(*c));
+	struct kin_error *err = exported_open(profile, opts, &c->x);
+	if (!err) {
+		write_all(c, out);
+		err = exported_close(&c->x);
+	}
+	free(c);
+	return err;
+}

@@ -1,0 +1,50 @@
+/* formats.c - the table of formats, and questions to it. */
+#include "formats/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the first bytes tell is before what only looks like something; BSD's, which can only be told
+ * by what they are not, are last. */
+/* clang-format off */
+const struct format *const all_formats[] = {
+	&gmon_format,
+	&kinf_format,
+	&perf_format,
+	&pprof_format,
+	&callgrind_format,
+	&speedscope_format,
+	&firefox_format,
+	&chrome_trace_format,
+	&cpuprofile_format,
+	&json_format,
+	&bbout_format,
+	&folded_format,
+	&perf_script_format,
+	&bsd44_format,
+	&bsd_format,
+	NULL,
+};
+/* clang-format on */
+
+const struct format *format_find(const char *name)
+{
+	for (size_t i = 0; all_formats[i]; i++)
+		if (!strcmp(all_formats[i]->about.name, name))
+			return all_formats[i];
+	return NULL;
+}
+
+char *format_names(bool written)
+{
+	char *list = xprintf("%s", "");
+	for (size_t i = 0; all_formats[i]; i++) {
+		if (written ? !all_formats[i]->write : !all_formats[i]->recognise)
+			continue;
+		char *longer =
+			xprintf("%s%s%s", list, *list ? ", " : "", all_formats[i]->about.name);
+		free(list);
+		list = longer;
+	}
+	return list;
+}

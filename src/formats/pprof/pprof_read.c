@@ -1,0 +1,605 @@
+/* pprof_read.c - profile.proto, as Go, gperftools, pprof-rs and many others write it, gzipped or
+ * not.
+ *
+ * What is referred to may come behind what refers to it: samples are read last. A location's frames
+ * are named by the file, and inlined functions are frames of their own. Addresses are as they are
+ * in the file, mostly run-time ones; source lines are not kept. Of values that count samples and
+ * stand before another one each is the number of samples of that. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+#include "base/vec.h"
+#include "formats/pprof/pprof.h"
+#include "input/input.h"
+
+enum { GZIP = 16 + MAX_WBITS, MOST = 1 << 30 };
+
+struct text {
+	const char *at;
+	size_t n;
+};
+
+struct value_type {
+	uint64_t name, unit; /* indices of strings */
+	uint16_t event;
+	bool is_count;  /* of the samples of the next type */
+	uint64_t scale; /* to the event's unit */
+};
+
+struct mapping {
+	objid object;
+	uint32_t flags; /* of frames in it */
+};
+
+struct location {
+	uint64_t mapping, address;
+	struct bytes lines; /* the whole message */
+	uint32_t first, n;  /* frames, the outermost first; n is 0 before they are made */
+};
+
+struct reader {
+	struct bytes all;
+	struct profile_builder *into;
+	VEC(struct text) strings;
+	VEC(struct value_type) types;
+	VEC(struct mapping) mappings;
+	VEC(struct location) locations;
+	VEC(uint64_t) functions; /* names: indices of strings */
+	struct map64 mapping_ids, location_ids, function_ids;
+	VEC(frameid) frames;
+	VEC(strid) names;           /* of one location */
+	VEC(uint64_t) path, values; /* of a sample */
+	uint64_t default_type, period_type, period;
+	bool has_negative;
+};
+
+/* ---- protobuf ---- */
+
+struct field {
+	uint32_t number;
+	enum proto_wire wire;
+	uint64_t value;     /* a number */
+	struct bytes bytes; /* PROTO_BYTES */
+};
+
+/* False at the end, and where the message is damaged. */
+static bool next_field(struct bytes *b, struct field *ret)
+{
+	if (!bytes_left(b))
+		return false;
+	uint64_t key = bytes_uleb(b);
+	*ret = (struct field){ .number = (uint32_t)(key >> 3), .wire = (enum proto_wire)(key & 7) };
+	switch (ret->wire) {
+	case PROTO_VARINT:
+		ret->value = bytes_uleb(b);
+		break;
+	case PROTO_64BIT:
+		ret->value = bytes_u64(b);
+		break;
+	case PROTO_32BIT:
+		ret->value = bytes_u32(b);
+		break;
+	case PROTO_BYTES:
+		ret->bytes = bytes_take(b, bytes_uleb(b));
+		break;
+	default:
+		bytes_fail(b);
+	}
+	return !b->failed;
+}
+
+/* Of a message that must be whole: what is wrong with it is wrong with the file. */
+static void end(struct reader *r, const struct bytes *message) { r->all.failed |= message->failed; }
+
+/* ---- strings ---- */
+
+static struct text string_at(const struct reader *r, uint64_t i)
+{
+	return i < r->strings.n ? r->strings.at[i] : (struct text){ "", 0 };
+}
+
+static bool is_text(const struct reader *r, uint64_t i, const char *what)
+{
+	struct text t = string_at(r, i);
+	return t.n == strlen(what) && !memcmp(t.at, what, t.n);
+}
+
+static bool ends_text(const struct reader *r, uint64_t i, const char *what)
+{
+	struct text t = string_at(r, i);
+	size_t n = strlen(what);
+	return t.n >= n && !memcmp(t.at + t.n - n, what, n);
+}
+
+static strid add_string(struct reader *r, uint64_t i)
+{
+	struct text t = string_at(r, i);
+	return profile_add_string(r->into, t.at, t.n);
+}
+
+static char *copy_string(const struct reader *r, uint64_t i)
+{
+	struct text t = string_at(r, i);
+	return xprintf("%.*s", (int)(t.n < INT32_MAX ? t.n : INT32_MAX), t.at);
+}
+
+static void add_text(struct reader *r, struct bytes b)
+{
+	struct text t = { (const char *)b.pos, bytes_left(&b) };
+	const char *nul = t.n ? memchr(t.at, '\0', t.n) : NULL;
+	if (nul)
+		t.n = (size_t)(nul - t.at);
+	vec_push(&r->strings, t);
+}
+
+/* ---- tables ---- */
+
+static void read_type(struct reader *r, struct bytes b)
+{
+	struct value_type t = { .scale = 1 };
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == TYPE_NAME)
+			t.name = f.value;
+		if (f.number == TYPE_UNIT)
+			t.unit = f.value;
+	}
+	end(r, &b);
+	vec_push(&r->types, t);
+}
+
+static uint64_t read_type_name(struct reader *r, struct bytes b)
+{
+	uint64_t name = 0;
+	for (struct field f; next_field(&b, &f);)
+		if (f.number == TYPE_NAME)
+			name = f.value;
+	end(r, &b);
+	return name;
+}
+
+static void read_function(struct reader *r, struct bytes b)
+{
+	uint64_t id = 0, name = 0, linkage = 0;
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == FUNCTION_ID)
+			id = f.value;
+		if (f.number == FUNCTION_NAME)
+			name = f.value;
+		if (f.number == FUNCTION_SYSTEM_NAME)
+			linkage = f.value;
+	}
+	end(r, &b);
+	*map64_at(&r->function_ids, id) = (uint32_t)r->functions.n;
+	vec_push(&r->functions, name ? name : linkage);
+}
+
+static void read_location(struct reader *r, struct bytes b)
+{
+	struct location l = { .lines = b };
+	uint64_t id = 0;
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == LOCATION_ID)
+			id = f.value;
+		if (f.number == LOCATION_MAPPING)
+			l.mapping = f.value;
+		if (f.number == LOCATION_ADDRESS)
+			l.address = f.value;
+	}
+	end(r, &b);
+	*map64_at(&r->location_ids, id) = (uint32_t)r->locations.n;
+	vec_push(&r->locations, l);
+}
+
+static enum object_kind kind_of_path(const char *path)
+{
+	if (!strncmp(path, "[kernel", 7) || !strncmp(path, "[guest.kernel", 13))
+		return OBJECT_KERNEL;
+	if (!strcmp(path, "[vdso]"))
+		return OBJECT_VDSO;
+	if (!strcmp(path, "[jit]"))
+		return OBJECT_JIT;
+	return path[0] == '[' ? OBJECT_OTHER : OBJECT_ELF;
+}
+
+/* The first is that of the program. */
+static void read_mapping(struct reader *r, struct bytes b)
+{
+	uint64_t id = 0, file = 0, build_id = 0;
+	struct mapping m = { 0 };
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == MAPPING_ID)
+			id = f.value;
+		if (f.number == MAPPING_FILE)
+			file = f.value;
+		if (f.number == MAPPING_BUILD_ID)
+			build_id = f.value;
+	}
+	end(r, &b);
+	char *path = copy_string(r, file), *hex = copy_string(r, build_id);
+	enum object_kind kind = kind_of_path(path);
+	bool is_id = strspn(hex, "0123456789abcdef") == strlen(hex); /* Go's are not hexadecimal */
+	if (*path)
+		m.object = profile_add_object_of(r->into, path, is_id ? hex : "", kind,
+						 !r->mappings.n && kind == OBJECT_ELF);
+	m.flags = kind == OBJECT_KERNEL ? FRAME_KERNEL : 0;
+	*map64_at(&r->mapping_ids, id) = (uint32_t)r->mappings.n;
+	vec_push(&r->mappings, m);
+	free(path);
+	free(hex);
+}
+
+/* All that others refer to by number. */
+static void read_numbers(struct reader *r)
+{
+	struct bytes b = r->all;
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == PROFILE_STRING && f.wire == PROTO_BYTES)
+			add_text(r, f.bytes);
+		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
+			read_type(r, f.bytes);
+		if (f.number == PROFILE_PERIOD_TYPE && f.wire == PROTO_BYTES)
+			r->period_type = read_type_name(r, f.bytes);
+		if (f.number == PROFILE_DEFAULT_TYPE)
+			r->default_type = f.value;
+		if (f.number == PROFILE_PERIOD)
+			r->period = f.value;
+	}
+	end(r, &b);
+}
+
+static void read_tables(struct reader *r)
+{
+	struct bytes b = r->all;
+	b.failed = false;
+	for (struct field f; next_field(&b, &f);) {
+		if (f.wire != PROTO_BYTES)
+			continue;
+		if (f.number == PROFILE_FUNCTION)
+			read_function(r, f.bytes);
+		if (f.number == PROFILE_LOCATION)
+			read_location(r, f.bytes);
+		if (f.number == PROFILE_MAPPING)
+			read_mapping(r, f.bytes);
+	}
+}
+
+/* ---- events ---- */
+
+static uint64_t scale_of(const struct reader *r, uint64_t unit)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "nanoseconds", 1 },     { "nanosecond", 1 }, { "ns", 1 },
+		{ "microseconds", 1000 }, { "us", 1000 },      { "milliseconds", 1000000 },
+		{ "ms", 1000000 },        { "s", 1000000000 }, { "seconds", 1000000000 },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (is_text(r, unit, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
+static bool is_count_of_next(const struct reader *r, size_t i)
+{
+	return i + 1 < r->types.n && is_text(r, r->types.at[i].unit, "count") &&
+	       ends_text(r, r->types.at[i].name, "samples");
+}
+
+static void add_event(struct reader *r, struct value_type *t)
+{
+	uint64_t ns = scale_of(r, t->unit);
+	struct event e = { .name = add_string(r, t->name),
+			   .unit = ns ? EVENT_NS : EVENT_COUNT,
+			   .stacks = true,
+			   .is_timeless = true };
+	if (ns && is_text(r, t->name, "blocked"))
+		e.kind = EVENT_BLOCKED;
+	if (ns && is_text(r, t->name, "waiting"))
+		e.kind = EVENT_WAITING;
+	if (t->name == r->period_type && r->period <= INT64_MAX)
+		e.period = r->period * (ns ? ns : 1);
+	t->scale = ns ? ns : 1;
+	t->event = profile_add_event(r->into, e);
+}
+
+/* What pprof shows if nothing else is asked for is first. */
+static void add_events(struct reader *r)
+{
+	for (size_t i = 0; i < r->types.n; i++)
+		r->types.at[i].is_count = is_count_of_next(r, i);
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < r->types.n; i++) {
+			struct value_type *t = &r->types.at[i];
+			bool first = r->default_type && t->name == r->default_type;
+			if (!t->is_count && first == !pass)
+				add_event(r, t);
+		}
+}
+
+/* ---- samples ---- */
+
+static uint64_t function_of_line(struct reader *r, struct bytes b)
+{
+	uint64_t function = 0;
+	for (struct field f; next_field(&b, &f);)
+		if (f.number == LINE_FUNCTION)
+			function = f.value;
+	end(r, &b);
+	uint32_t id = map64_get(&r->function_ids, function);
+	return id == NONE ? 0 : r->functions.at[id];
+}
+
+/* Lines stand the innermost first; all but the last are of inlined functions. Code without lines
+ * has no name, or that of the file where it is. */
+static void make_frames(struct reader *r, struct location *l)
+{
+	uint32_t mapping = map64_get(&r->mapping_ids, l->mapping);
+	struct mapping in = mapping == NONE ? (struct mapping){ 0 } : r->mappings.at[mapping];
+	struct frame x = { .addr = l->address, .object = in.object, .flags = in.flags };
+	struct bytes b = l->lines;
+	l->first = (uint32_t)r->frames.n;
+	r->names.n = 0;
+	for (struct field f; next_field(&b, &f);)
+		if (f.number == LOCATION_LINE && f.wire == PROTO_BYTES)
+			vec_push(&r->names, add_string(r, function_of_line(r, f.bytes)));
+	for (size_t i = 0; i < r->names.n; i++) {
+		x.name = r->names.at[i];
+		x.flags = in.flags | (i + 1 < r->names.n ? FRAME_INLINED : 0);
+		vec_push(&r->frames, profile_add_frame(r->into, x));
+	}
+	if (!r->names.n)
+		vec_push(&r->frames, profile_add_frame(r->into, x));
+	l->n = (uint32_t)r->frames.n - l->first;
+}
+
+static stackid push_location(struct reader *r, stackid stack, uint64_t id)
+{
+	uint32_t at = map64_get(&r->location_ids, id);
+	if (at == NONE) {
+		r->all.failed = true;
+		return stack;
+	}
+	struct location *l = &r->locations.at[at];
+	if (!l->n)
+		make_frames(r, l);
+	for (uint32_t i = l->n; i--;)
+		stack = profile_add_stack(r->into, stack, r->frames.at[l->first + i]);
+	return stack;
+}
+
+static void read_label(struct reader *r, struct bytes b, struct task *t)
+{
+	uint64_t key = 0, label = 0, number = 0;
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == LABEL_KEY)
+			key = f.value;
+		if (f.number == LABEL_TEXT)
+			label = f.value;
+		if (f.number == LABEL_NUMBER)
+			number = f.value;
+	}
+	end(r, &b);
+	if (label && (is_text(r, key, "thread") || is_text(r, key, "thread_name") ||
+		      is_text(r, key, "comm")))
+		t->comm = add_string(r, label);
+	if (is_text(r, key, "tid") || is_text(r, key, "thread_id") || is_text(r, key, "thread id"))
+		t->tid = (uint32_t)number;
+	if (is_text(r, key, "pid") || is_text(r, key, "process_id"))
+		t->pid = (uint32_t)number;
+	if (is_text(r, key, "run"))
+		t->run = (uint32_t)number;
+}
+
+/* One number, or many of them packed. */
+static void add_numbers(struct reader *r, const struct field *f, bool values)
+{
+	struct bytes b = f->bytes;
+	if (f->wire != PROTO_BYTES) {
+		if (values)
+			vec_push(&r->values, f->value);
+		else
+			vec_push(&r->path, f->value);
+		return;
+	}
+	while (bytes_left(&b)) {
+		uint64_t v = bytes_uleb(&b);
+		if (b.failed)
+			break;
+		if (values)
+			vec_push(&r->values, v);
+		else
+			vec_push(&r->path, v);
+	}
+	end(r, &b);
+}
+
+static void add_values(struct reader *r, stackid stack, taskid task)
+{
+	for (size_t i = 0; i < r->types.n && i < r->values.n; i++) {
+		const struct value_type *t = &r->types.at[i];
+		uint64_t weight = r->values.at[i], n = weight;
+		if (i && t[-1].is_count)
+			n = r->values.at[i - 1];
+		else if (t->scale > 1 || !is_text(r, t->unit, "count"))
+			n = 1;
+		if (weight > INT64_MAX || n > INT64_MAX) {
+			r->has_negative = true;
+			continue;
+		}
+		if (t->is_count || (!weight && !(i && t[-1].is_count && n)))
+			continue;
+		if (__builtin_mul_overflow(weight, t->scale, &weight))
+			weight = UINT64_MAX;
+		profile_add_sample(r->into, (struct sample){ .stack = stack,
+							     .task = task,
+							     .event = t->event,
+							     .cpu = CPU_NONE,
+							     .weight = weight,
+							     .count = n > UINT32_MAX ? UINT32_MAX
+								      : n            ? (uint32_t)n
+										     : 1 });
+	}
+}
+
+static void read_sample(struct reader *r, struct bytes b)
+{
+	struct task task = { 0 };
+	stackid stack = 0;
+	r->path.n = r->values.n = 0;
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == SAMPLE_LOCATION || f.number == SAMPLE_VALUE)
+			add_numbers(r, &f, f.number == SAMPLE_VALUE);
+		else if (f.number == SAMPLE_LABEL && f.wire == PROTO_BYTES)
+			read_label(r, f.bytes, &task);
+	}
+	end(r, &b);
+	for (size_t i = r->path.n; i--;)
+		stack = push_location(r, stack, r->path.at[i]);
+	bool is_known = task.comm || task.pid || task.tid || task.run;
+	add_values(r, stack, is_known ? profile_add_task(r->into, task) : 0);
+}
+
+/* ---- all of it ---- */
+
+static void read_samples(struct reader *r)
+{
+	struct bytes b = r->all;
+	b.failed = false;
+	for (struct field f; next_field(&b, &f);)
+		if (f.number == PROFILE_SAMPLE && f.wire == PROTO_BYTES)
+			read_sample(r, f.bytes);
+}
+
+static void done(struct reader *r)
+{
+	vec_free(&r->strings);
+	vec_free(&r->types);
+	vec_free(&r->mappings);
+	vec_free(&r->locations);
+	vec_free(&r->functions);
+	vec_free(&r->frames);
+	vec_free(&r->names);
+	vec_free(&r->path);
+	vec_free(&r->values);
+	map64_free(&r->mapping_ids);
+	map64_free(&r->location_ids);
+	map64_free(&r->function_ids);
+}
+
+static struct kin_error *read_plain(struct bytes all, struct profile_builder *into)
+{
+	struct reader r = { .all = all, .into = into };
+	read_numbers(&r);
+	read_tables(&r);
+	add_events(&r);
+	read_samples(&r);
+	bool damaged = r.all.failed, negative = r.has_negative;
+	done(&r);
+	if (damaged)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: damaged or cut off: only a part of it was read", all.name);
+	if (negative)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "%s: values below zero were left out: it is the difference of two "
+			       "profiles",
+			       all.name);
+	return NULL;
+}
+
+/* ---- gzip ---- */
+
+static bool is_gzip(const struct bytes *b)
+{
+	return bytes_left(b) >= 2 && b->pos[0] == 0x1f && b->pos[1] == 0x8b;
+}
+
+struct unpacked {
+	VEC(uint8_t) at;
+	bool cut; /* the file ends before its end, or is damaged */
+};
+
+/* At most so many bytes of what is packed; several streams, one behind the other, are one. */
+static struct unpacked unpack(struct bytes packed, size_t most)
+{
+	enum { PIECE = 1 << 16 };
+	struct unpacked u = { 0 };
+	z_stream z = { .next_in = UNCONST(uint8_t *, packed.pos) };
+	int status = Z_OK;
+	if (inflateInit2(&z, GZIP) != Z_OK)
+		xout_of_memory();
+	z.avail_in = (uInt)bytes_left(&packed);
+	while (status == Z_OK && u.at.n < most) {
+		vec_reserve(&u.at, PIECE);
+		z.next_out = u.at.at + u.at.n;
+		z.avail_out = PIECE;
+		status = inflate(&z, Z_NO_FLUSH);
+		u.at.n += PIECE - z.avail_out;
+		if (status == Z_STREAM_END && z.avail_in && inflateReset(&z) == Z_OK)
+			status = Z_OK;
+		if (status == Z_MEM_ERROR)
+			xout_of_memory();
+	}
+	u.cut = status != Z_STREAM_END;
+	inflateEnd(&z);
+	return u;
+}
+
+struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
+			     struct profile_builder *into, struct source *source)
+{
+	(void)o;
+	(void)source;
+	if (!is_gzip(&all))
+		return read_plain(all, into);
+	struct unpacked u = unpack(all, MOST);
+	struct kin_error *err = read_plain(bytes_of(all.name, u.at.at, u.at.n), into);
+	if (!err && u.cut)
+		err = err_new(KIN_ERROR_FORMAT,
+			      "%s: damaged or cut off: only a part of it was read", all.name);
+	vec_free(&u.at);
+	return err;
+}
+
+/* Two small numbers. */
+static bool is_type(struct bytes b)
+{
+	size_t n = 0;
+	for (struct field f; next_field(&b, &f); n++)
+		if (f.number > TYPE_UNIT || f.wire != PROTO_VARINT || f.value > INT32_MAX)
+			return false;
+	return n && !b.failed;
+}
+
+/* All writers begin with the types of values; Go's with period and times before them. */
+static bool begins_so(struct bytes b)
+{
+	for (struct field f; next_field(&b, &f);) {
+		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
+			return is_type(f.bytes);
+		bool is_period = f.number == PROFILE_PERIOD_TYPE && f.wire == PROTO_BYTES;
+		if (is_period ? !is_type(f.bytes)
+			      : f.wire != PROTO_VARINT || f.number < PROFILE_TIME ||
+					f.number > PROFILE_DEFAULT_TYPE)
+			return false;
+	}
+	return false;
+}
+
+bool pprof_recognise(struct bytes head, const struct input_opts *o)
+{
+	enum { ENOUGH = 1 };
+	(void)o;
+	if (!is_gzip(&head))
+		return begins_so(head);
+	if (bytes_left(&head) > FORMAT_HEAD)
+		head.end = head.pos + FORMAT_HEAD;
+	struct unpacked u = unpack(head, ENOUGH);
+	bool is = u.at.n && begins_so(bytes_of("", u.at.at, u.at.n));
+	vec_free(&u.at);
+	return is;
+}

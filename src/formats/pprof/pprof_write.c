@@ -1,0 +1,367 @@
+/* pprof_write.c - profile.proto, gzipped: samples of one stack and thread as one, with a value for
+ * each event.
+ *
+ * Readers take the messages in any order; so samples are written as they come, then what they refer
+ * to, and the strings last. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "formats/exported.h"
+#include "formats/pprof/pprof.h"
+
+enum { PLAIN = 1 << 16 };
+
+struct row { /* samples of one stack and thread; its values are values[n_values * index] on */
+	uint32_t stack, thread;
+};
+
+struct pprof {
+	struct exported x;
+	FILE *out;
+	z_stream z;
+	VEC(uint8_t) plain; /* not compressed yet */
+	VEC(uint8_t) message, inner;
+	struct strtab *strings;
+	size_t n_values; /* of a sample: per event their number, if that is another, and weight */
+	bool counts;     /* the number is a value of its own */
+	struct map64 row_ids;
+	VEC(struct row) rows;
+	VEC(uint64_t) values;
+	bool *used;       /* [locations] */
+	VEC(uint8_t) has; /* [objects]: enum mapping_has */
+};
+
+enum mapping_has { HAS_FUNCTIONS = 1, HAS_FILES = 2, HAS_LINES = 4, HAS_INLINES = 8 };
+
+/* ---- gzip ---- */
+
+static void squeeze(struct pprof *p, int flush)
+{
+	uint8_t buf[PLAIN];
+	p->z.next_in = p->plain.at;
+	p->z.avail_in = (uInt)p->plain.n;
+	do {
+		p->z.next_out = buf;
+		p->z.avail_out = sizeof(buf);
+		deflate(&p->z, flush);
+		fwrite(buf, 1, sizeof(buf) - p->z.avail_out, p->out);
+	} while (!p->z.avail_out);
+	p->plain.n = 0;
+}
+
+/* ---- protobuf ---- */
+
+static size_t varint(uint8_t to[10], uint64_t v)
+{
+	size_t n = 0;
+	for (; v >= 0x80; v >>= 7)
+		to[n++] = (uint8_t)(v | 0x80);
+	to[n++] = (uint8_t)v;
+	return n;
+}
+
+#define put_raw(buf, v)                                                                            \
+	do {                                                                                       \
+		vec_reserve((buf), 10);                                                            \
+		(buf)->n += varint((buf)->at + (buf)->n, (v));                                     \
+	} while (0)
+#define put_bytes(buf, from, size)                                                                 \
+	do {                                                                                       \
+		vec_reserve((buf), (size));                                                        \
+		if (size)                                                                          \
+			memcpy((buf)->at + (buf)->n, (from), (size));                              \
+		(buf)->n += (size);                                                                \
+	} while (0)
+/* Zero is what a field is that is not there. */
+#define put_number(buf, field, v)                                                                  \
+	do {                                                                                       \
+		uint64_t number_ = (v);                                                            \
+		if (number_) {                                                                     \
+			put_raw((buf), (uint64_t)(field) << 3 | PROTO_VARINT);                     \
+			put_raw((buf), number_);                                                   \
+		}                                                                                  \
+	} while (0)
+#define put_block(buf, field, from, size)                                                          \
+	do {                                                                                       \
+		put_raw((buf), (uint64_t)(field) << 3 | PROTO_BYTES);                              \
+		put_raw((buf), (size));                                                            \
+		put_bytes((buf), (from), (size));                                                  \
+	} while (0)
+#define put_string(p, buf, field, text) put_number((buf), (field), strtab_add((p)->strings, (text)))
+
+/* What is in p->inner, as a field of the message; it is empty again. */
+static void end_inner(struct pprof *p, int field)
+{
+	put_block(&p->message, field, p->inner.at, p->inner.n);
+	p->inner.n = 0;
+}
+
+/* The message, as a field of the profile. */
+static void end_message(struct pprof *p, int field)
+{
+	put_block(&p->plain, field, p->message.at, p->message.n);
+	p->message.n = 0;
+	if (p->plain.n >= PLAIN)
+		squeeze(p, Z_NO_FLUSH);
+}
+
+/* ---- what values are ---- */
+
+static const char *unit_of(const struct kin_event *e) { return *e->unit ? "nanoseconds" : "count"; }
+
+static void put_type(struct pprof *p, int field, const char *name, const char *unit)
+{
+	put_string(p, &p->message, TYPE_NAME, name);
+	put_string(p, &p->message, TYPE_UNIT, unit);
+	end_message(p, field);
+}
+
+/* "samples", as all of pprof's profiles of CPU time have it; of several events each its own. */
+static char *count_name(const struct pprof *p, const struct kin_event *e)
+{
+	return p->x.n_events == 1 ? xprintf("samples") : xprintf("%s samples", e->name);
+}
+
+static void put_types(struct pprof *p)
+{
+	for (size_t i = 0; i < p->x.n_events; i++) {
+		const struct kin_event *e = exported_event(&p->x, i);
+		char *count = count_name(p, e);
+		if (p->counts)
+			put_type(p, PROFILE_SAMPLE_TYPE, count, "count");
+		put_type(p, PROFILE_SAMPLE_TYPE, e->name, unit_of(e));
+		free(count);
+	}
+	const struct kin_event *e = exported_event(&p->x, p->x.main);
+	put_string(p, &p->plain, PROFILE_DEFAULT_TYPE, e->name);
+	put_type(p, PROFILE_PERIOD_TYPE, e->name, unit_of(e));
+	put_number(&p->plain, PROFILE_PERIOD,
+		   e->period                  ? e->period
+		   : e->frequency && *e->unit ? 1000000000 / e->frequency
+					      : 0);
+}
+
+/* ---- samples ---- */
+
+static uint64_t *row_of(struct pprof *p, const struct kin_sample *s)
+{
+	uint32_t *id = map64_at(&p->row_ids, MAP64_PAIR(s->stack, s->thread));
+	if (*id == NONE) {
+		*id = (uint32_t)p->rows.n;
+		vec_push(&p->rows, ((struct row){ s->stack, s->thread }));
+		vec_reserve(&p->values, p->n_values);
+		memset(p->values.at + p->values.n, 0, p->n_values * sizeof(*p->values.at));
+		p->values.n += p->n_values;
+	}
+	return p->values.at + (size_t)*id * p->n_values;
+}
+
+/* pprof's numbers are signed. */
+static void add(uint64_t *sum, uint64_t v)
+{
+	if (__builtin_add_overflow(*sum, v, sum) || *sum > INT64_MAX)
+		*sum = INT64_MAX;
+}
+
+static void add_up(struct pprof *p)
+{
+	const struct kin_sample *s;
+	uint64_t first = UINT64_MAX, last = 0;
+	while ((s = kin_samples_next(p->x.samples))) {
+		uint64_t *values = row_of(p, s);
+		size_t at = p->x.column[s->event];
+		if (p->counts)
+			add(&values[2 * at], s->count);
+		add(&values[p->counts ? 2 * at + 1 : at], s->weight);
+		if (s->time_ns && s->time_ns < first)
+			first = s->time_ns;
+		if (s->time_ns > last)
+			last = s->time_ns;
+	}
+	put_number(&p->plain, PROFILE_DURATION, last > first ? last - first : 0);
+}
+
+static void put_label(struct pprof *p, const char *key, const char *text, uint64_t number)
+{
+	if (!*text && !number)
+		return;
+	put_string(p, &p->inner, LABEL_KEY, key);
+	put_string(p, &p->inner, LABEL_TEXT, text);
+	put_number(&p->inner, LABEL_NUMBER, number);
+	end_inner(p, SAMPLE_LABEL);
+}
+
+static void put_labels(struct pprof *p, const struct kin_thread *t)
+{
+	put_label(p, "thread", t->name, 0);
+	put_label(p, "pid", "", t->pid);
+	put_label(p, "tid", "", t->tid);
+	put_label(p, "run", "", t->run);
+}
+
+static void put_path(struct pprof *p, uint32_t stack)
+{
+	while (stack) {
+		const struct kin_stack *at = kin_samples_stack(p->x.samples, stack);
+		put_raw(&p->inner, at->location);
+		p->used[at->location] = true;
+		stack = at->caller;
+	}
+	end_inner(p, SAMPLE_LOCATION);
+}
+
+static void put_samples(struct pprof *p)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		put_path(p, p->rows.at[i].stack);
+		for (size_t k = 0; k < p->n_values; k++)
+			put_raw(&p->inner, p->values.at[i * p->n_values + k]);
+		end_inner(p, SAMPLE_VALUE);
+		put_labels(p, kin_samples_thread(p->x.samples, p->rows.at[i].thread));
+		end_message(p, PROFILE_SAMPLE);
+	}
+}
+
+/* ---- what they refer to: ids are those of kin's samples, and those that begin with 0 one more
+ * ----
+ */
+
+/* Of a location; what it has its mapping has. */
+static uint8_t put_line(struct pprof *p, const struct kin_line *line)
+{
+	const struct kin_function *f = kin_samples_function(p->x.samples, line->function);
+	put_number(&p->inner, LINE_FUNCTION, (uint64_t)line->function + 1);
+	put_number(&p->inner, LINE_NUMBER, line->line);
+	end_inner(p, LOCATION_LINE);
+	return (uint8_t)((f->is_unnamed ? 0 : HAS_FUNCTIONS) | (*f->file ? HAS_FILES : 0) |
+			 (line->line ? HAS_LINES : 0) | (line->is_inlined ? HAS_INLINES : 0));
+}
+
+static void put_location(struct pprof *p, uint32_t id)
+{
+	const struct kin_location at = *kin_samples_location(p->x.samples, id);
+	size_t n;
+	const struct kin_line *lines = kin_samples_lines(p->x.samples, id, &n);
+	put_number(&p->message, LOCATION_ID, id);
+	put_number(&p->message, LOCATION_MAPPING, at.object); /* object 0: no mapping */
+	put_number(&p->message, LOCATION_ADDRESS, at.address - (at.is_return && at.address));
+	for (size_t i = 0; i < n; i++)
+		p->has.at[at.object] |= put_line(p, &lines[i]);
+	end_message(p, PROFILE_LOCATION);
+}
+
+static void put_function(struct pprof *p, uint32_t id)
+{
+	const struct kin_function *f = kin_samples_function(p->x.samples, id);
+	put_number(&p->message, FUNCTION_ID, (uint64_t)id + 1);
+	put_string(p, &p->message, FUNCTION_NAME, f->name);
+	/* pprof shortens names that are equal to it, as those that are not demangled yet. */
+	if (strcmp(f->linkage_name, f->name) != 0)
+		put_string(p, &p->message, FUNCTION_SYSTEM_NAME, f->linkage_name);
+	put_string(p, &p->message, FUNCTION_FILE, f->file);
+	put_number(&p->message, FUNCTION_START, f->line);
+	end_message(p, PROFILE_FUNCTION);
+}
+
+/* Pages, as a program would have it mapped that was not moved. */
+static void put_mapping(struct pprof *p, uint32_t id)
+{
+	enum { PAGE = 4096 };
+	const struct kin_object *o = kin_samples_object(p->x.samples, id);
+	uint8_t has = p->has.at[id];
+	put_number(&p->message, MAPPING_ID, id);
+	put_number(&p->message, MAPPING_START, o->low & -(uint64_t)PAGE);
+	put_number(&p->message, MAPPING_LIMIT,
+		   o->high > UINT64_MAX - PAGE ? o->high : (o->high + PAGE - 1) & -(uint64_t)PAGE);
+	put_string(p, &p->message, MAPPING_FILE, o->path);
+	put_string(p, &p->message, MAPPING_BUILD_ID, o->build_id);
+	put_number(&p->message, MAPPING_HAS_FUNCTIONS, has & HAS_FUNCTIONS ? 1 : 0);
+	put_number(&p->message, MAPPING_HAS_FILES, has & HAS_FILES ? 1 : 0);
+	put_number(&p->message, MAPPING_HAS_LINES, has & HAS_LINES ? 1 : 0);
+	put_number(&p->message, MAPPING_HAS_INLINES, has & HAS_INLINES ? 1 : 0);
+	end_message(p, PROFILE_MAPPING);
+}
+
+/* pprof takes the first mapping for the program. */
+static void put_mappings(struct pprof *p)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 1; i < kin_samples_n_objects(p->x.samples); i++)
+			if (kin_samples_object(p->x.samples, i)->is_main == !pass)
+				put_mapping(p, i);
+}
+
+static void put_tables(struct pprof *p)
+{
+	vec_reserve(&p->has, kin_samples_n_objects(p->x.samples));
+	memset(p->has.at, 0, kin_samples_n_objects(p->x.samples));
+	for (uint32_t i = 1; i < kin_samples_n_locations(p->x.samples); i++)
+		if (p->used[i])
+			put_location(p, i);
+	for (uint32_t i = 0; i < kin_samples_n_functions(p->x.samples); i++)
+		put_function(p, i);
+	put_mappings(p);
+	if (*p->x.title)
+		put_string(p, &p->plain, PROFILE_COMMENT, p->x.title);
+	for (strid i = 0; i < strtab_count(p->strings); i++) {
+		const char *text = strtab_get(p->strings, i);
+		put_bytes(&p->message, text, strlen(text));
+		end_message(p, PROFILE_STRING);
+	}
+}
+
+/* ---- all of it ---- */
+
+/* Of events like "samples" each weight is the number. */
+static bool has_counts(struct exported *x)
+{
+	const struct kin_sample *s;
+	bool differ = false;
+	while (!differ && (s = kin_samples_next(x->samples)))
+		differ = s->weight != s->count;
+	kin_samples_rewind(x->samples);
+	return differ;
+}
+
+static void write_all(struct pprof *p)
+{
+	p->strings = strtab_new();
+	p->counts = has_counts(&p->x);
+	p->n_values = p->x.n_events * (p->counts ? 2 : 1);
+	p->used = xalloc(kin_samples_n_locations(p->x.samples) + 1);
+	put_types(p);
+	add_up(p);
+	put_samples(p);
+	put_tables(p);
+	squeeze(p, Z_FINISH);
+	strtab_free(p->strings);
+	map64_free(&p->row_ids);
+	vec_free(&p->rows);
+	vec_free(&p->values);
+	vec_free(&p->plain);
+	vec_free(&p->message);
+	vec_free(&p->inner);
+	vec_free(&p->has);
+	free(p->used);
+}
+
+struct kin_error *pprof_write(struct kin_profile *profile, const struct kin_export_opts *opts,
+			      FILE *out)
+{
+	enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
+	struct pprof p = { .out = out };
+	struct kin_error *err = exported_open(profile, opts, &p.x);
+	if (err)
+		return err;
+	if (deflateInit2(&p.z, Z_BEST_SPEED, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+		xout_of_memory();
+	write_all(&p);
+	deflateEnd(&p.z);
+	return exported_close(&p.x);
+}

@@ -1,0 +1,36 @@
+/* rows.c - the rows of reports as GNU gprof 2.40 has them. */
+#include <string.h>
+
+#include "gnu/rules.h"
+#include "report/report.h"
+
+/* Symbols without a file are compared with all others by address: this is not an order, and what
+ * comes out depends on the sorting algorithm. */
+static int by_place(const struct symbols *s, symid l, symid r)
+{
+	const struct symbol *a = &s->at[l], *b = &s->at[r];
+	if (a->file && b->file) {
+		int files = strcmp(a->file, b->file);
+		if (files)
+			return files;
+		if (a->line != b->line)
+			return (int)(a->line - b->line);
+	}
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+/* Of lines as well, recursion left out. */
+static bool count_calls(const struct callgraph *g, const struct blocks *blocks, symid id,
+			uint64_t *ret)
+{
+	(void)blocks;
+	*ret = g->nodes[id].calls;
+	return true;
+}
+
+const struct report_rules gnu_report_rules = {
+	.no_cycles_by_line = true,
+	.blocks = &gnu_block_rules,
+	.by_place = by_place,
+	.count_calls = count_calls,
+};

@@ -1,0 +1,25 @@
+/* rules.h - where GNU gprof 2.40 has it otherwise than we do (doc/differences.md): its rules for
+ * each stage from an address to a row, for --compat=gnu. */
+#ifndef GNU_RULES_H
+#define GNU_RULES_H
+
+/* Which symbols count (symbols.c). symtab_opts.rules_arg: the map of -R, or NULL. */
+extern const struct symbol_rules gnu_symbol_rules;
+/* Which line an address is of, as BFD 2.40 answers, which depends on what it was asked before
+ * (lines.c). */
+extern const struct line_rules gnu_line_rules;
+/* Where symbols and lines become places (places.c). */
+extern const struct place_rules gnu_place_rules;
+/* What of the code is a call, for -c (calls.c). */
+extern const struct call_rules gnu_call_rules;
+/* Time, calls and cycles (credit.c). */
+extern const struct callgraph_rules gnu_callgraph_rules;
+/* Executions of basic blocks, by place and by line (counts.c). */
+extern const struct block_rules gnu_block_rules;
+extern const struct coverage_rules gnu_coverage_rules;
+/* Rows of reports (rows.c). */
+extern const struct report_rules gnu_report_rules;
+/* Which files are data (data.c). */
+extern const struct input_rules gnu_input_rules;
+
+#endif

@@ -1,0 +1,72 @@
+/* symbol_rules.h - which symbols of a file count, and which of several at one address is shown, for
+ * programs that have it otherwise than we do (symtab.c): they give their rules in symtab_opts. */
+#ifndef OBJECT_SYMBOL_RULES_H
+#define OBJECT_SYMBOL_RULES_H
+
+#include "base/map64.h"
+#include "object/object.h"
+
+/* Of several symbols at one address those with fewer of these come first; within equals, those that
+ * come first in the file. */
+enum candidate_rank {
+	RANK_LOCAL = 1,
+	RANK_LABEL = 2, /* not said to be a function */
+	RANK_LAST = 4,  /* one that GNU would not look at: never hides one that GNU shows */
+	RANKS = 8,
+};
+
+struct candidate { /* a symbol that may be shown */
+	uint64_t addr;
+	uint64_t limit; /* the end of its section */
+	const char *name;
+	uint32_t position; /* in the file's symbol table */
+	uint32_t file;  /* number of the STT_FILE symbol before it; 0 if it is global or has none */
+	uint32_t flags; /* enum symbol_flags */
+	uint32_t rank;
+	bool is_indirect; /* its code only says which function is to be called */
+	uint32_t owner;   /* index of the candidate it is a piece of, or NONE; lost by sorting */
+};
+
+/* Whether c, a function, global, or with fewer leading underscores, is to be shown rather than
+ * `kept`, which came first at the same address. */
+bool candidate_is_better(const struct candidate *c, const struct candidate *kept);
+
+struct table_symbol { /* an entry of .symtab */
+	uint64_t addr;
+	const char *name;          /* "" if it lies outside of the strings */
+	const char *strings, *end; /* the string table that the name is in */
+	bool has_name;             /* it lies in them, or there are none */
+	uint8_t type, bind;        /* STT_, STB_ */
+	uint32_t section;          /* an index, or SHN_UNDEF, SHN_COMMON ... */
+	uint64_t section_flags;    /* 0: it is in none */
+	uint32_t position;         /* in the table */
+	struct map64 *memory;      /* what the rules remember of this table, at first empty */
+};
+
+struct listed_symbol { /* a line of a list as nm prints it */
+	bool has_addr; /* the line has one; else the candidate's is that of the line before, or 0 */
+	bool is_local;
+};
+
+struct symbol_rules {
+	/* Fills *ret; false if the symbol does not count. */
+	bool (*take)(const struct table_symbol *s, const struct symtab_opts *opts,
+		     struct candidate *ret);
+	/* May change *ret, which has what the line says and ends with its section; false if it does
+	 * not count. */
+	bool (*take_listed)(const struct listed_symbol *s, const struct symtab_opts *opts,
+			    struct candidate *ret);
+	bool (*is_better)(const struct candidate *c, const struct candidate *kept);
+	/* There is an error without a section .text, whose end is that of the last symbol. */
+	bool needs_text;
+};
+
+/* A name without '$' and without '.' but for the parts ".123", ".clone.123" and ".constprop.123",
+ * where the digits may be missing at the end of the name. NAME_RUNS_ON: such a part ends it, at
+ * *end. */
+enum name_check { NAME_ODD, NAME_PLAIN, NAME_RUNS_ON };
+enum name_check symbol_name_check(const char *name, const char **end);
+/* A mark of old compilers: "__gnu_compiled...". */
+bool symbol_is_mark(const char *name);
+
+#endif

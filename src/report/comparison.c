@@ -1,0 +1,638 @@
+/* comparison.c - times of functions, run by run, of two sides: read, matched, and held against
+ * chance.
+ *
+ * A side of several recordings varies as these do; a side of one recording as its runs do, and as
+ * one stretch of time may differ from another. Samples come at a steady rate, so that how many
+ * there are is no chance, but how many of them hit a function is: a binomial distribution. */
+#include "report/comparison.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+#include "base/err.h"
+#include "report/report.h"
+#include "table/render.h"
+#include "table/table.h"
+
+enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
+
+static const double level = 0.05;
+
+const char *const comparison_columns[] = { "name", "object", "self", "inclusive", "calls", NULL };
+const char *const comparison_line_columns[] = { "name",  "object", "self", "inclusive",
+						"calls", "file",   "line", NULL };
+
+struct comparison *comparison_new(const struct comparison_opts *o)
+{
+	struct comparison *c = xalloc(sizeof(*c));
+	c->o = *o;
+	c->strings = strtab_new();
+	return c;
+}
+
+void comparison_free(struct comparison *c)
+{
+	if (!c)
+		return;
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		struct comparison_side *s = &c->side[i];
+		for (size_t k = 0; k < s->recordings.n; k++)
+			free(s->recordings.at[k].started);
+		vec_free(&s->times);
+		vec_free(&s->totals);
+		vec_free(&s->recordings);
+		free(c->scratch[i]);
+	}
+	strtab_free(c->strings);
+	map64_free(&c->index);
+	vec_free(&c->at);
+	free(c->unit);
+	free(c->first);
+	free(c);
+}
+
+/* ---- reading ---- */
+
+static double property(struct kin_table *t, const char *key)
+{
+	const struct kin_cell *c = kin_table_property(t, key);
+	return c ? c->number : 0;
+}
+
+static strid intern(struct comparison *c, const struct kin_cell *x)
+{
+	return x->type == KIN_CELL_TEXT ? strtab_add(c->strings, x->text) : 0;
+}
+
+/* "f (file.c:12)" */
+static strid intern_line(struct comparison *c, const struct kin_cell *name,
+			 const struct kin_cell *file, const struct kin_cell *line)
+{
+	if (file->type != KIN_CELL_TEXT || line->type != KIN_CELL_COUNT)
+		return intern(c, name);
+	char *text = xprintf("%s (%s:%llu)", name->type == KIN_CELL_TEXT ? name->text : "?",
+			     file->text, (unsigned long long)line->count);
+	strid id = strtab_add(c->strings, text);
+	free(text);
+	return id;
+}
+
+struct row_columns {
+	size_t name, object, time, calls, file, line, run;
+};
+
+static struct row_columns find_columns(const struct comparison *c, struct kin_table *t)
+{
+	return (struct row_columns){
+		.name = kin_table_find_column(t, "name"),
+		.object = kin_table_find_column(t, "object"),
+		.time = kin_table_find_column(t, c->o.inclusive ? "inclusive" : "self"),
+		.calls = kin_table_find_column(t, "calls"),
+		.file = kin_table_find_column(t, "file"),
+		.line = kin_table_find_column(t, "line"),
+		.run = kin_table_find_column(t, "run"),
+	};
+}
+
+static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
+			const struct kin_cell *cells)
+{
+	strid name = c->o.by_line
+			     ? intern_line(c, &cells[k->name], &cells[k->file], &cells[k->line])
+			     : intern(c, &cells[k->name]);
+	struct compared_function f = { .name = name, .object = intern(c, &cells[k->object]) };
+	uint32_t *slot = map64_at(&c->index, MAP64_PAIR(f.name, f.object));
+	if (*slot == NONE) {
+		*slot = (uint32_t)c->at.n;
+		f.of[BEFORE].slot = f.of[AFTER].slot = NONE;
+		vec_push(&c->at, f);
+	}
+	return *slot;
+}
+
+/* "run 3" -> 2 */
+static size_t run_of(const struct kin_cell *cell, size_t n_runs)
+{
+	unsigned n = 0;
+	bool is_run = cell->type == KIN_CELL_TEXT && sscanf(cell->text, "run %u", &n) == 1;
+	return is_run && n >= 1 && n <= n_runs ? n - 1 : 0;
+}
+
+/* Functions of one name in one object are one here. */
+static void read_sums(struct comparison *c, int side, const struct comparison_recording *r)
+{
+	struct comparison_side *s = &c->side[side];
+	struct row_columns k = find_columns(c, r->flat);
+	double runs = (double)r->n_runs;
+	struct kin_row row;
+	for (kin_table_rewind(r->flat); kin_table_next(r->flat, &row);) {
+		const struct kin_cell *cells = row.cells;
+		uint32_t slot = slot_of(c, &k, cells);
+		struct compared_side *f = &c->at.at[slot].of[side];
+		double x = cells[k.time].type == KIN_CELL_TIME ? cells[k.time].number / s->rate : 0;
+		uint64_t calls = cells[k.calls].type == KIN_CELL_COUNT ? cells[k.calls].count : 0;
+		if (!(x > 0) && !calls)
+			continue;
+		f->slot = slot;
+		f->time += x;
+		f->calls += (double)calls / runs; /* summed over recordings, for now */
+		uint64_t a_run = calls / r->n_runs;
+		f->least_calls = f->most_calls && f->least_calls < a_run ? f->least_calls : a_run;
+		f->most_calls = f->most_calls > a_run ? f->most_calls : a_run;
+	}
+}
+
+static void read_times(struct comparison *c, int side, struct kin_table *t, size_t n_runs)
+{
+	struct comparison_side *s = &c->side[side];
+	struct row_columns k = find_columns(c, t);
+	size_t first = s->totals.n;
+	struct kin_row row;
+	vec_reserve(&s->totals, n_runs);
+	for (size_t i = 0; i < n_runs; i++)
+		s->totals.at[s->totals.n++] = 0;
+	size_t self = kin_table_find_column(t, "self");
+	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+		const struct kin_cell *cells = row.cells;
+		size_t run = first + (n_runs > 1 ? run_of(&cells[k.run], n_runs) : 0);
+		if (cells[self].type == KIN_CELL_TIME)
+			s->totals.at[run] += cells[self].number / s->rate;
+		if (cells[k.time].type != KIN_CELL_TIME || !(cells[k.time].number > 0))
+			continue;
+		struct measured m = { slot_of(c, &k, cells), (uint32_t)run,
+				      cells[k.time].number / s->rate };
+		vec_push(&s->times, m);
+	}
+}
+
+static const char *unit_of(struct kin_table *t)
+{
+	const char *dimension = render_text(t, "dimension");
+	return dimension ? dimension : "seconds";
+}
+
+static struct kin_error *check(struct comparison *c, int side, struct kin_table *t)
+{
+	const char *unit = unit_of(t);
+	if (c->unit && strcmp(c->unit, unit) != 0 && !c->o.shares)
+		return err_new(KIN_ERROR_MISMATCH,
+			       "one profile is of %s, the other of %s: --shares compares them, or "
+			       "--event chooses",
+			       c->unit, unit);
+	if (c->o.inclusive && !kin_table_property(t, "measured"))
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "the profile %s has no stacks, and so no times with callees: leave "
+			       "out --inclusive",
+			       side == BEFORE ? "before" : "after");
+	return NULL;
+}
+
+struct kin_error *comparison_add(struct comparison *c, int side,
+				 const struct comparison_recording *r)
+{
+	struct comparison_side *s = &c->side[side];
+	bool any = c->side[BEFORE].recordings.n || c->side[AFTER].recordings.n;
+	struct kin_error *err = check(c, side, r->flat);
+	if (err)
+		return err;
+	if (!any)
+		c->unit = xprintf("%s", unit_of(r->flat));
+	else if (c->unit && strcmp(c->unit, unit_of(r->flat)) != 0)
+		free(TAKE(c->unit));
+	bool counts = render_count(r->flat, "has_arcs");
+	s->counted = counts && (s->counted || !s->recordings.n);
+	s->sampled = r->sampled && (s->sampled || !s->recordings.n);
+	s->rate = kin_table_rate(r->flat);
+	read_sums(c, side, r);
+	struct compared_recording new = { s->totals.n, r->n_runs,
+					  r->started ? xprintf("%s", r->started) : NULL };
+	read_times(c, side, r->n_runs > 1 ? r->by_run : r->flat, r->n_runs);
+	double total = property(r->flat, "total") / s->rate, weight = r->per_sample / s->rate;
+	if (r->n_runs == 1)
+		s->totals.at[s->totals.n - 1] = total;
+	s->weight += weight;
+	s->samples += weight > 0 ? total / weight : 0;
+	vec_push(&s->recordings, new);
+	return NULL;
+}
+
+/* ---- functions that are called otherwise now ---- */
+
+static bool is_alone(const struct compared_function *f, int side)
+{
+	return f->of[side].slot != NONE && f->of[!side].slot == NONE;
+}
+
+/* What a function was called before compilers made something of it. */
+static strid plain(struct comparison *c, strid name, bool inlined)
+{
+	static const char *const marks[] = { ".constprop.", ".isra.", ".part.",  ".cold",
+					     ".lto_priv.",  ".llvm.", " [clone " };
+	const char *text = strtab_get(c->strings, name);
+	size_t n = strlen(text), tail = strlen(REPORT_INLINED);
+	if (inlined)
+		return n > tail && !strcmp(text + n - tail, REPORT_INLINED)
+			       ? strtab_addn(c->strings, text, n - tail)
+			       : name;
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+		const char *mark = strstr(text, marks[i]);
+		if (mark && mark > text && (size_t)(mark - text) < n)
+			n = (size_t)(mark - text);
+	}
+	return strtab_addn(c->strings, text, n);
+}
+
+static strid same(struct comparison *c, strid name)
+{
+	(void)c;
+	return name;
+}
+
+static strid without_inlined(struct comparison *c, strid name) { return plain(c, name, true); }
+
+static strid without_marks(struct comparison *c, strid name) { return plain(c, name, false); }
+
+/* What one side alone has, by such a name; NONE if there are several of it. */
+static void index_alone(struct comparison *c, int side, strid (*of)(struct comparison *, strid),
+			struct map64 *ret)
+{
+	for (uint32_t i = 0; i < c->at.n; i++) {
+		if (!is_alone(&c->at.at[i], side))
+			continue;
+		size_t before = ret->n;
+		uint32_t *slot = map64_at(ret, of(c, c->at.at[i].name));
+		*slot = ret->n > before ? i : NONE;
+	}
+}
+
+static enum function_fate fate_of(struct comparison *c, const struct compared_function *before,
+				  const struct compared_function *after)
+{
+	if (before->name == after->name)
+		return FATE_SAME;
+	if (without_inlined(c, before->name) == without_inlined(c, after->name))
+		return before->name == without_inlined(c, before->name) ? FATE_INLINED
+									: FATE_OUTLINED;
+	return FATE_RENAMED;
+}
+
+/* Two that are alone, of the same name in that sense, are one: the one after. */
+static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
+{
+	struct map64 alone[REPEATS_SIDES] = { 0 };
+	index_alone(c, BEFORE, of, &alone[BEFORE]);
+	index_alone(c, AFTER, of, &alone[AFTER]);
+	for (uint32_t i = 0; i < c->at.n; i++) {
+		struct compared_function *f = &c->at.at[i];
+		if (!is_alone(f, AFTER) || map64_get(&alone[AFTER], of(c, f->name)) != i)
+			continue;
+		uint32_t other = map64_get(&alone[BEFORE], of(c, f->name));
+		if (other == NONE)
+			continue;
+		struct compared_function *b = &c->at.at[other];
+		f->of[BEFORE] = b->of[BEFORE];
+		f->fate = fate_of(c, b, f);
+		f->other = b->name;
+		b->of[BEFORE].slot = NONE;
+	}
+	map64_free(&alone[BEFORE]);
+	map64_free(&alone[AFTER]);
+}
+
+/* What is left alone: a part of a function that both sides have, or new, or gone. */
+static void tell_fates(struct comparison *c)
+{
+	struct map64 whole = { 0 };
+	for (uint32_t i = 0; i < c->at.n; i++)
+		if (c->at.at[i].of[BEFORE].slot != NONE && c->at.at[i].of[AFTER].slot != NONE)
+			*map64_at(&whole, c->at.at[i].name) = i;
+	for (uint32_t i = 0; i < c->at.n; i++) {
+		struct compared_function *f = &c->at.at[i];
+		bool new = is_alone(f, AFTER);
+		if (!new && !is_alone(f, BEFORE))
+			continue;
+		strid name = without_marks(c, f->name);
+		bool part = name != f->name && map64_get(&whole, name) != NONE;
+		f->fate = part ? new ? FATE_SPLIT : FATE_JOINED : new ? FATE_NEW : FATE_GONE;
+		f->other = name;
+	}
+	map64_free(&whole);
+}
+
+/* ---- which values there are, and in which order ---- */
+
+static bool by_recording(const struct comparison *c, int side)
+{
+	return c->side[side].recordings.n > 1;
+}
+
+struct start {
+	const char *when;
+	int side;
+};
+
+static int compare_starts(const void *pa, const void *pb)
+{
+	const struct start *a = pa, *b = pb;
+	int order = strcmp(a->when, b->when);
+	return order ? order : a->side - b->side;
+}
+
+static int compare_recordings(const void *pa, const void *pb)
+{
+	const struct compared_recording *a = pa, *b = pb;
+	return strcmp(a->started, b->started);
+}
+
+/* All recordings by time; NULL if that is not known of each. To be freed. */
+static struct start *starts_of(const struct comparison *c, size_t *n)
+{
+	size_t all = c->side[BEFORE].recordings.n + c->side[AFTER].recordings.n;
+	struct start *ret = xrealloc(NULL, all, sizeof(*ret));
+	*n = 0;
+	for (int i = 0; i < REPEATS_SIDES; i++)
+		for (size_t k = 0; k < c->side[i].recordings.n; k++)
+			ret[(*n)++] = (struct start){ c->side[i].recordings.at[k].started, i };
+	for (size_t k = 0; k < all; k++)
+		if (!ret[k].when) {
+			free(ret);
+			return NULL;
+		}
+	qsort(ret, all, sizeof(*ret), compare_starts);
+	return ret;
+}
+
+/* Whether each two that follow upon each other are one of each side. *first: of each such pair,
+ * whether before was first. */
+static bool are_interleaved(const struct start *all, size_t n, bool *first)
+{
+	for (size_t k = 0; k + 1 < n; k += 2) {
+		if (all[k].side == all[k + 1].side)
+			return false;
+		first[k / 2] = all[k].side == BEFORE;
+	}
+	return true;
+}
+
+/* Whether both sides are of about the same time, though not in turns: they change places at least
+ * as often as half of the recordings of the smaller side. */
+static bool are_mixed(const struct comparison *c, const struct start *all, size_t n)
+{
+	size_t changes = 0, before = c->side[BEFORE].recordings.n, after = n - before;
+	for (size_t k = 1; k < n; k++)
+		changes += all[k].side != all[k - 1].side;
+	return 2 * changes >= (before < after ? before : after) && changes > 1;
+}
+
+static void sort_recordings(struct comparison *c)
+{
+	for (int i = 0; i < REPEATS_SIDES; i++)
+		qsort(c->side[i].recordings.at, c->side[i].recordings.n,
+		      sizeof(*c->side[i].recordings.at), compare_recordings);
+}
+
+static struct kin_error *find_order(struct comparison *c)
+{
+	size_t n[REPEATS_SIDES];
+	size_t n_starts = 0;
+	struct start *starts = starts_of(c, &n_starts);
+	bool mixed = starts && are_mixed(c, starts, n_starts);
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		const struct comparison_side *s = &c->side[i];
+		n[i] = by_recording(c, i) ? s->recordings.n : s->totals.n;
+		c->repeats.n[i] = n[i];
+		c->repeats.together[i] = n[i] > 1 && !(by_recording(c, i) && mixed);
+		c->scratch[i] = xrealloc(NULL, n[i], sizeof(double));
+	}
+	c->first = xalloc(n[BEFORE] * sizeof(bool));
+	c->repeats.first = c->first;
+	bool both = by_recording(c, BEFORE) && by_recording(c, AFTER) && n[BEFORE] == n[AFTER];
+	bool in_turns = both && starts && are_interleaved(starts, n_starts, c->first);
+	c->repeats.paired = in_turns || (both && c->o.paired);
+	if (in_turns)
+		sort_recordings(c);
+	else if (c->repeats.paired)
+		for (size_t k = 0; k < n[BEFORE]; k++)
+			c->first[k] = k % 2 == 0;
+	free(starts);
+	if (c->o.paired && !both)
+		return err_new(KIN_ERROR_USAGE,
+			       "--paired takes as many recordings before as after, and more than "
+			       "one: there are %zu and %zu",
+			       c->side[BEFORE].recordings.n, c->side[AFTER].recordings.n);
+	return NULL;
+}
+
+/* ---- */
+
+static int compare_measured(const void *pa, const void *pb)
+{
+	const struct measured *a = pa, *b = pb;
+	if (a->slot != b->slot)
+		return a->slot < b->slot ? -1 : 1;
+	return a->run < b->run ? -1 : a->run > b->run;
+}
+
+struct kin_error *comparison_finish(struct comparison *c)
+{
+	struct kin_error *err = find_order(c);
+	if (err)
+		return err;
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		struct comparison_side *s = &c->side[i];
+		if (s->times.n)
+			qsort(s->times.at, s->times.n, sizeof(*s->times.at), compare_measured);
+		s->weight /= (double)s->recordings.n;
+		for (size_t k = 0; k < c->at.n; k++)
+			c->at.at[k].of[i].calls /= (double)s->recordings.n;
+	}
+	match(c, same);
+	match(c, without_inlined);
+	match(c, without_marks);
+	tell_fates(c);
+	return NULL;
+}
+
+/* ---- effects ---- */
+
+size_t comparison_runs(const struct comparison *c, int side) { return c->side[side].totals.n; }
+
+double comparison_mean_total(const struct comparison *c, int side)
+{
+	double sum = 0;
+	for (size_t i = 0; i < c->side[side].totals.n; i++)
+		sum += c->side[side].totals.at[i];
+	return sum / (double)c->side[side].totals.n;
+}
+
+bool comparison_is_repeated(const struct comparison *c)
+{
+	return c->repeats.n[BEFORE] > 1 && c->repeats.n[AFTER] > 1;
+}
+
+bool comparison_is_counted(const struct comparison *c)
+{
+	return c->side[BEFORE].counted && c->side[AFTER].counted;
+}
+
+double comparison_samples(const struct comparison *c, const struct compared_function *f)
+{
+	double n = 0;
+	for (int i = 0; i < REPEATS_SIDES; i++)
+		if (f->of[i].slot != NONE && c->side[i].weight > 0)
+			n += f->of[i].time / c->side[i].weight;
+	return n;
+}
+
+/* Values of runs become those of what is repeated. */
+static void fold(const struct comparison *c, int side, const double *runs, double *ret)
+{
+	const struct comparison_side *s = &c->side[side];
+	if (!by_recording(c, side)) {
+		memcpy(ret, runs, s->totals.n * sizeof(*ret));
+		return;
+	}
+	for (size_t k = 0; k < s->recordings.n; k++) {
+		const struct compared_recording *r = &s->recordings.at[k];
+		double sum = 0;
+		for (size_t i = 0; i < r->n_runs; i++)
+			sum += runs[r->first_run + i];
+		ret[k] = sum / (double)r->n_runs;
+	}
+}
+
+static size_t find_slot(const struct comparison_side *s, uint32_t slot)
+{
+	size_t low = 0, high = s->times.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->times.at[middle].slot < slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void take_values(struct comparison *c, int side, uint32_t slot, double *ret)
+{
+	const struct comparison_side *s = &c->side[side];
+	double *runs = xalloc(s->totals.n * sizeof(*runs));
+	if (slot != NONE)
+		for (size_t i = find_slot(s, slot); i < s->times.n && s->times.at[i].slot == slot;
+		     i++)
+			runs[s->times.at[i].run] += s->times.at[i].time;
+	fold(c, side, runs, ret);
+	free(runs);
+}
+
+static double mean_of(const double *x, size_t n)
+{
+	double sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += x[i];
+	return sum / (double)n;
+}
+
+/* Of one value, by sampling. No time is known to better than a sample: runs begin anywhere between
+ * two samples, and those that happen to have equally many need not have taken equally long. */
+static double noise_of(const struct comparison *c, int side, double time, double total)
+{
+	const struct comparison_side *s = &c->side[side];
+	double runs = (double)s->totals.n / (double)c->repeats.n[side];
+	double others = total > time ? 1 - time / total : 0;
+	double by_samples = time * others * s->weight;
+	double by_phase = s->weight * (time < s->weight ? time : s->weight);
+	return (by_samples > by_phase ? by_samples : by_phase) / runs;
+}
+
+/* Each value becomes the share that it is of its own total. */
+static void make_shares(struct comparison *c, int side, double *x, double *noise)
+{
+	size_t n = c->repeats.n[side];
+	double *totals = xalloc(n * sizeof(*totals));
+	fold(c, side, c->side[side].totals.at, totals);
+	double total = mean_of(totals, n), share = total > 0 ? mean_of(x, n) / total : 0;
+	for (size_t i = 0; i < n; i++)
+		x[i] = total > 0 ? (x[i] - share * totals[i]) / total + share : 0;
+	*noise = total > 0 ? *noise / (total * total) : 0;
+	free(totals);
+}
+
+static struct effect effect_of(struct comparison *c, const double noise[REPEATS_SIDES])
+{
+	const double *const values[] = { c->scratch[BEFORE], c->scratch[AFTER] };
+	struct effect e = { .change = repeats_contrast(&c->repeats, values, noise, 1) };
+	e.before = mean_of(values[BEFORE], c->repeats.n[BEFORE]);
+	e.after = mean_of(values[AFTER], c->repeats.n[AFTER]);
+	e.relative.value = NAN;
+	if (!(e.before > 0))
+		return e;
+	/* The ratio is as uncertain as what is left when that much of before is taken off. */
+	double ratio = e.after / e.before;
+	e.relative = repeats_contrast(&c->repeats, values, noise, ratio);
+	e.relative.value = (e.after - e.before) / e.before;
+	e.relative.error /= e.before;
+	e.relative.single /= e.before;
+	return e;
+}
+
+struct effect comparison_effect(struct comparison *c, const struct compared_function *f)
+{
+	double noise[REPEATS_SIDES];
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		double *x = c->scratch[i];
+		take_values(c, i, f->of[i].slot, x);
+		noise[i] = noise_of(c, i, mean_of(x, c->repeats.n[i]), comparison_mean_total(c, i));
+		if (c->o.shares)
+			make_shares(c, i, x, &noise[i]);
+	}
+	return effect_of(c, noise);
+}
+
+struct effect comparison_total(struct comparison *c)
+{
+	double noise[REPEATS_SIDES];
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		fold(c, i, c->side[i].totals.at, c->scratch[i]);
+		double total = mean_of(c->scratch[i], c->repeats.n[i]);
+		noise[i] = noise_of(c, i, total, total);
+	}
+	return effect_of(c, noise);
+}
+
+static int largest_first(const void *pa, const void *pb)
+{
+	const double *a = pa, *b = pb;
+	return *a > *b ? -1 : *a < *b;
+}
+
+/* Of n samples that are on the one side or the other by chance, all are on one of them once in
+ * 2^(n-1) times. What cannot be found then is not looked for, and does not count among the many
+ * that are (R. E. Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics 46, 1990).
+ */
+void comparison_correct(double *p, const double *samples, size_t n)
+{
+	double *order = xrealloc(NULL, n + 1, sizeof(*order)), least = 0;
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++)
+		order[i] = samples[i];
+	if (n)
+		qsort(order, n, sizeof(*order), largest_first);
+	for (size_t k = 1; k <= n; k++) {
+		least = 1 + log2((double)k / level);
+		if (k == n || order[k] < least)
+			break;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (samples[i] >= least)
+			order[m++] = p[i];
+	stats_holm(order, m);
+	m = 0;
+	for (size_t i = 0; i < n; i++)
+		p[i] = samples[i] >= least ? order[m++] : 1;
+	free(order);
+}

@@ -1,0 +1,90 @@
+"""The examples of doc/ci.md do what is said there: its Makefile, and the commands of its workflows.
+
+    ci.py BUILD
+
+Times are not judged here: that a comparison ends with 0 or 1 is all that does not depend on the machine.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+PROGRAM = '''#include <stdio.h>
+__attribute__((noinline)) long part(long n)
+{
+	long sum = 0;
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("" : "+r"(sum));
+	return sum;
+}
+int main(void)
+{
+	for (int i = 0; i < %d; i++)
+		part(100000);
+	return 0;
+}
+'''
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    text = open(os.path.join(HERE, '..', '..', 'doc', 'ci.md')).read()
+    makefile = re.search(r'```make\n(.*?)```', text, re.S).group(1)
+    commands = re.findall(r'- (?:run: )?(make -s .*)', text)
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, 'PATH': build + ':' + os.environ['PATH'], 'RUNS': '3', 'MAKEFLAGS': '-e', 'LC_ALL': 'C'}
+
+        def run(command):
+            done = subprocess.run(['sh', '-c', command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=300)
+            return done.returncode, done.stdout, done.stderr
+
+        def write(name, content):
+            open(os.path.join(folder, name), 'w').write(content)
+
+        write('Makefile', makefile)
+        write('prog.c', PROGRAM % 300)
+        code, out, err = run('make -s baseline && make -s prog && cp prog prog.old')
+        tap.ok(code == 0 and os.path.exists(os.path.join(folder, 'baseline.kin')), 'make baseline', out + err)
+        code, out, err = run('make -s check-calls')
+        tap.ok(code == 0 and out.endswith('fine\n'), 'make check-calls: nothing is called more often', out + err)
+
+        write('prog.c', PROGRAM % 330)
+        os.utime(os.path.join(folder, 'prog.c'), (2e9, 2e9))
+        code, out, err = run('make -s check-calls')
+        tap.ok(code != 0 and 'Error 1' in err and re.search(r'^prog\.c:\d+: part: 330 calls, 300 before: \+10\.00 %', out, re.M),
+               'a function that is called more often fails, at its line', out + err)
+        code, out, err = run('rm baseline.kin; make -s check-calls')
+        tap.ok(code != 0 and 'Error 3' in err, 'a baseline that is missing does, too', out + err)
+        write('prog.c', PROGRAM % 300)
+        run('make -s -B baseline')
+        write('prog.c', PROGRAM % 330)
+        os.utime(os.path.join(folder, 'prog.c'), (2.1e9, 2.1e9))
+        tap.ok(len(commands) == 4, 'commands of workflows are tried', str(commands))
+        for command in commands:
+            plain, _, file = command.partition(' >')
+            code, out, err = run(plain)
+            calls = 'check-calls' in plain
+            tap.ok('Error 3' not in err and 'Error 2' not in err and (code != 0 or not calls), plain, out + err)
+            if 'FORMAT=github' in plain:
+                good = all(line.startswith('::') for line in out.splitlines()) and (
+                    not calls or re.search(r'^::error file=prog\.c,line=\d+,title=kin check::part: ', out, re.M))
+            elif 'FORMAT=gitlab' in plain:
+                found = json.loads(out)
+                good = found[0]['location']['path'] == 'prog.c' and len(found[0]['fingerprint']) == 16
+            else:
+                good = xml.fromstring(out).tag == 'testsuite'
+            tap.ok(good, f'{plain}: as that server reads it', out + err)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

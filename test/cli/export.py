@@ -1,0 +1,322 @@
+"""What kin export writes, by what other programs read out of it.
+
+    export.py BUILD
+
+Programs that are not installed are skipped, and said: go (golang-go), callgrind_annotate (valgrind), protoc
+(protobuf-compiler), node with speedscope's schema.
+"""
+import collections
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'folded', 'json', 'kin']
+
+
+def run(folder, *args, text=True, env=None, **kw):
+    return subprocess.run(args, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=text, timeout=120,
+                          env={**os.environ, **(env or {})}, **kw)
+
+
+def samples(seed):
+    """As perf script prints them: two events, threads, libraries, recursion, roots that are called elsewhere."""
+    rng = random.Random(seed)
+    names = ['main', 'parse', 'eval', 'walk', 'gc', 'read', 'write', 'std::sort<int>', 'operator()(char)', 'a b']
+    objects = {n: rng.choice(['/bin/prog', '/lib/libc.so.6']) for n in names}
+    text = ''
+    for n in range(400):
+        stack = [rng.choice(names) for _ in range(rng.randint(1, 7))] + (['main'] if rng.random() < .8 else [])
+        tid = rng.choice([10, 11, 12])
+        text += f'prog 10/{tid} [000] {n}.{rng.randint(0, 999999):06}: {rng.randint(1, 1000)} ' \
+                f'{rng.choice(["cycles", "cycles", "faults"])}:\n'
+        text += ''.join(f'\t{rng.randint(4096, 99999):x} {f}+0x1 ({objects[f]})\n' for f in stack) + '\n'
+    return text
+
+
+def truth(text):
+    """{event: {function: (self, inclusive)}}, each sample once."""
+    own, all_of = (collections.defaultdict(collections.Counter) for _ in range(2))
+    for block in text.split('\n\n'):
+        lines = block.splitlines()
+        if not lines:
+            continue
+        weight, event = re.search(r': (\d+) (\w+):$', lines[0]).groups()
+        stack = [re.fullmatch(r'\t\w+ (.*)\+0x1 \(.*\)', line).group(1) for line in lines[1:]]
+        own[event][stack[0]] += int(weight)
+        for f in set(stack):
+            all_of[event][f] += int(weight)
+    return {e: {f: (own[e][f], all_of[e][f]) for f in all_of[e]} for e in all_of}
+
+
+def of_pprof(folder, event):
+    """By go tool pprof: flat and cum, in units as they are."""
+    done = run(folder, 'go', 'tool', 'pprof', '-top', '-nodecount=0', '-nodefraction=0', '-unit=minimum',
+               f'-sample_index={event}', 'x.pb.gz', env={'HOME': folder})
+    rows = re.findall(r'^ *(-?[\d.]+)\w* +[\d.]+% +[\d.]+% +(-?[\d.]+)\w* +[\d.]+%  (.*)$', done.stdout, re.M)
+    return {name.replace(' (inline)', ''): (int(own), int(both)) for own, both, name in rows}
+
+
+def of_callgrind(folder, column, inclusive):
+    done = run(folder, 'callgrind_annotate', '--threshold=100', '--auto=no', f'--inclusive={inclusive}',
+               os.path.join(folder, 'x.callgrind'), env={'LC_ALL': 'C'})
+    rows = re.findall(r'^ *([\d,.]+(?: *\([\d. ]+%\))?) +([\d,.]+(?: *\([\d. ]+%\))?)  \?\?\?:(.*?)(?: \[.*\])?$',
+                      done.stdout, re.M)
+    costs = collections.Counter()
+    for row in rows:
+        costs[row[2]] += int(re.sub(r'\(.*|\D', '', row[column]) or 0)
+    return costs
+
+
+def of_speedscope(data):
+    sums = {}
+    for p in data['profiles']:
+        event = p['name'].split(': ')[1]
+        own, both = sums.setdefault(event, (collections.Counter(), collections.Counter()))
+        assert len(p['samples']) == len(p['weights']) and p['endValue'] == sum(p['weights'])
+        for stack, weight in zip(p['samples'], p['weights']):
+            names = [data['shared']['frames'][f]['name'] for f in stack]
+            own[names[-1]] += weight
+            for f in set(names):
+                both[f] += weight
+    return {e: {f: (own[f], both[f]) for f in both} for e, (own, both) in sums.items()}
+
+
+def columns_agree(table):
+    return all(len(v) == table['length'] for v in table.values() if isinstance(v, list))
+
+
+def of_firefox(data):
+    sums = {}
+    for t in data['threads']:
+        assert all(columns_agree(t[k]) for k in ('samples', 'frameTable', 'stackTable', 'funcTable', 'resourceTable'))
+        event = (t['name'].split(': ') + ['cycles'])[1]
+        own, both = sums.setdefault(event, (collections.Counter(), collections.Counter()))
+        for stack, weight in zip(t['samples']['stack'], t['samples']['weight']):
+            names = []
+            while stack is not None:
+                function = t['frameTable']['func'][t['stackTable']['frame'][stack]]
+                names.append(t['stringArray'][t['funcTable']['name'][function]])
+                caller = t['stackTable']['prefix'][stack]
+                assert caller is None or caller < stack
+                stack = caller
+            own[names[0]] += weight
+            for f in set(names):
+                both[f] += weight
+    return {e: {f: (own[f], both[f]) for f in both} for e, (own, both) in sums.items()}
+
+
+def check_type(schema, value, root, where='$'):
+    """What of JSON Schema speedscope's schema uses; the first thing that does not fit, or None."""
+    if '$ref' in schema:
+        return check_type(root['definitions'][schema['$ref'].split('/')[-1]], value, root, where)
+    if 'anyOf' in schema or 'oneOf' in schema:
+        tries = [check_type(s, value, root, where) for s in schema.get('anyOf', schema.get('oneOf'))]
+        return None if None in tries else tries[0]
+    if 'enum' in schema:
+        return None if value in schema['enum'] else f'{where}: {value}'
+    if 'const' in schema:
+        return None if value == schema['const'] else f'{where}: {value}'
+    kind = {'object': dict, 'array': list, 'string': str, 'number': (int, float), 'boolean': bool}.get(schema.get('type'))
+    if kind and not isinstance(value, kind):
+        return f'{where}: not {schema["type"]}'
+    if isinstance(value, dict):
+        missing = [k for k in schema.get('required', []) if k not in value]
+        if missing:
+            return f'{where}: no {missing}'
+        for key, of in schema.get('properties', {}).items():
+            bad = key in value and check_type(of, value[key], root, f'{where}.{key}')
+            if bad:
+                return bad
+    if isinstance(value, list) and isinstance(schema.get('items'), dict):
+        for i, item in enumerate(value):
+            bad = check_type(schema['items'], item, root, f'{where}[{i}]')
+            if bad:
+                return bad
+    return None
+
+
+def slices_nest(events):
+    """Slices of a thread lie within each other or apart."""
+    threads = collections.defaultdict(list)
+    for e in events:
+        if e['ph'] == 'X':
+            threads[e['pid'], e['tid']].append((round(e['ts'] * 1000), round((e['ts'] + e['dur']) * 1000)))
+    for slices in threads.values():
+        open_ends = []
+        for start, end in sorted(slices, key=lambda s: (s[0], -s[1])):
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+            if open_ends and open_ends[-1] < end:
+                return False
+            open_ends.append(end)
+    return bool(threads)
+
+
+def others_agree(tap, folder, want):
+    if tap_has(tap, 'go', 'go tool pprof'):
+        for event in want:
+            got = of_pprof(folder, event)
+            tap.ok(got == want[event], f'go tool pprof: flat and cum of {event}', lambda: f'{got}\n{want[event]}')
+        done = run(folder, 'go', 'tool', 'pprof', '-peek', '^eval$', '-sample_index=cycles', 'x.pb.gz', env={'HOME': folder})
+        tap.ok(done.returncode == 0 and 'eval' in done.stdout, 'go tool pprof -peek', done.stdout + done.stderr)
+        tap.ok('tid' in run(folder, 'go', 'tool', 'pprof', '-tags', 'x.pb.gz', env={'HOME': folder}).stdout,
+               'go tool pprof -tags has the threads')
+    if tap_has(tap, 'protoc', 'protoc --decode_raw'):
+        with gzip.open(os.path.join(folder, 'x.pb.gz')) as f:
+            done = subprocess.run(['protoc', '--decode_raw'], input=f.read(), capture_output=True)
+        tap.ok(done.returncode == 0 and b'std::sort<int>' in done.stdout, 'protoc decodes the pprof file', done.stderr)
+    if tap_has(tap, 'callgrind_annotate', 'callgrind_annotate'):
+        events = next(line for line in open(os.path.join(folder, 'x.callgrind')) if line.startswith('events:')).split()[1:]
+        for i, event in enumerate(events):
+            got = of_callgrind(folder, i, 'yes')
+            got.pop('[root]', None)
+            inclusive = collections.Counter({f: both for f, (_, both) in want[event].items()})
+            tap.ok(got == inclusive, f'callgrind_annotate: inclusive costs of {event}', lambda: f'{got}\n{inclusive}')
+            own = collections.Counter({f: mine for f, (mine, _) in want[event].items()})
+            tap.ok(+of_callgrind(folder, i, 'no') == +own, f'callgrind_annotate: own costs of {event}')
+
+
+def tap_has(tap, program, what):
+    if shutil.which(program):
+        return True
+    tap.skip(what, f'{program} is not installed')
+    return False
+
+
+def speedscope_schema():
+    """Where npm puts it; published with the program."""
+    roots = [os.environ.get('NODE_PATH', ''), '/usr/lib/node_modules', '/usr/local/lib/node_modules']
+    paths = [os.path.join(r, 'speedscope/dist/release/file-format-schema.json') for r in roots if r]
+    return next((p for p in paths if os.path.exists(p)), None)
+
+
+def files_agree(tap, folder, want):
+    load = lambda name: json.load(open(os.path.join(folder, name)))
+    speedscope, firefox, trace = load('x.speedscope.json'), load('x.profile.json'), load('x.trace.json')
+    tap.ok(of_speedscope(speedscope) == want, 'speedscope: own and inclusive weights')
+    active = speedscope['profiles'][speedscope['activeProfileIndex']]['name']
+    tap.ok(active.endswith(': cycles'), 'speedscope: the event that times are of is shown first', active)
+    schema = speedscope_schema()
+    if schema:
+        bad = check_type({'$ref': '#/definitions/FileFormat.File'}, speedscope, json.load(open(schema)))
+        tap.ok(bad is None, 'speedscope: as its schema has it', bad)
+    else:
+        tap.skip('speedscope: as its schema has it', 'no npm package speedscope')
+    tap.ok(of_firefox(firefox) == want, 'firefox: own and inclusive weights')
+    tap.ok({lib['path'] for lib in firefox['libs']} >= {'/bin/prog', '/lib/libc.so.6'}, 'firefox: libraries')
+    tap.ok(slices_nest(trace['traceEvents']), 'chrome-trace: slices nest')
+    lines = load('x.json')['samples']
+    tap.ok(sum(s['period'] for s in lines) == sum(own for e in want.values() for own, _ in e.values()), 'json: all weights')
+
+
+CPU_PROFILE = {
+    'nodes': [{'id': 1, 'callFrame': {'functionName': '(root)', 'url': '', 'lineNumber': -1}, 'children': [2]},
+              {'id': 2, 'callFrame': {'functionName': 'a', 'url': 'file:///x.js', 'lineNumber': 0}, 'children': [3, 4]},
+              {'id': 3, 'callFrame': {'functionName': 'b', 'url': 'file:///x.js', 'lineNumber': 4}},
+              {'id': 4, 'callFrame': {'functionName': '', 'url': 'file:///x.js', 'lineNumber': 8}}],
+    'startTime': 1000, 'endTime': 8000, 'samples': [3, 2, 4], 'timeDeltas': [0, 1000, 4000]}
+EVENTED = {
+    '$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': [{'name': 'a'}, {'name': 'b'}]},
+    'profiles': [{'type': 'evented', 'name': 'main', 'unit': 'milliseconds', 'startValue': 0, 'endValue': 14, 'events': [
+        {'type': 'O', 'frame': 0, 'at': 0}, {'type': 'O', 'frame': 1, 'at': 2.5}, {'type': 'C', 'frame': 1, 'at': 5},
+        {'type': 'C', 'frame': 0, 'at': 14}]}]}
+
+
+def flat(kin, folder, path, *more):
+    """{function: (self, inclusive)} and their order."""
+    done = run(folder, kin, 'flat', '--format=csv', '-c', 'self,inclusive,name', *more, path)
+    rows = list(csv.reader(io.StringIO(done.stdout)))[1:]
+    return {name: (float(own), float(both)) for own, both, name in rows}, done
+
+
+def reads(tap, kin, folder, want):
+    """What was exported is read again, and says the same; laws 1 and 2 hold."""
+    for event in want:
+        total = sum(own for own, _ in want[event].values())
+        before, _ = flat(kin, folder, 'x.script', '--event', event)
+        for path in ['x.pb.gz']:
+            got, done = flat(kin, folder, path, '--event', event)
+            tap.ok(got == before, f'{path}: {event} as before', lambda: f'{got}\n{before}\n{done.stderr}')
+            tap.ok(sum(own for own, _ in got.values()) == total, f'{path}: own times add up')
+            tap.ok(all(own <= both <= total for own, both in got.values()), f'{path}: no more than all')
+    run(folder, kin, 'export', '-o', 'y.pb.gz', 'x.pb.gz')
+    one, two = (gzip.open(os.path.join(folder, f)).read() for f in ('x.pb.gz', 'y.pb.gz'))
+    tap.ok(abs(len(one) - len(two)) < 100, 'pprof: exported again it is as large', f'{len(one)} {len(two)}')
+    open(os.path.join(folder, 'plain.pb'), 'wb').write(one)
+    tap.ok(flat(kin, folder, 'plain.pb')[0] == flat(kin, folder, 'x.pb.gz')[0], 'pprof is read without gzip, too')
+    run(folder, kin, 'export', '--event=cycles', '-o', 'one.speedscope.json', 'x.script')
+    got, _ = flat(kin, folder, 'one.speedscope.json')
+    tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
+           'speedscope: exported and read', str(got))
+    for name, data, expected in [
+            ('n.cpuprofile', CPU_PROFILE, {'b': (.001, .001), 'a': (.004, .007), '(anonymous):9': (.002, .002)}),
+            ('e.json', EVENTED, {'a': (.0115, .014), 'b': (.0025, .0025)})]:
+        text = json.dumps(data)
+        open(os.path.join(folder, name), 'w').write(text)
+        got, done = flat(kin, folder, name)
+        tap.ok(got == expected, f'{name} is read', str(got) + done.stderr)
+        open(os.path.join(folder, 'cut'), 'w').write(text[:-20])
+        got, done = flat(kin, folder, 'cut')
+        tap.ok(done.returncode == 1 and 'cut off' in done.stderr and done.stderr.count('\n') == 1, f'{name}, cut off',
+               done.stdout + done.stderr)
+    open(os.path.join(folder, 'cut'), 'wb').write(open(os.path.join(folder, 'x.pb.gz'), 'rb').read()[:-3000])
+    got, done = flat(kin, folder, 'cut')
+    tap.ok(done.returncode == 1 and done.stderr.count('\n') == 1, 'pprof, cut off', done.stderr)
+
+
+def wrong_use(tap, kin, folder):
+    done = run(folder, kin, 'export', '--to=nonsense', 'x.script')
+    tap.ok(done.returncode == 2 and 'unknown format' in done.stderr and 'callgrind' in done.stderr,
+           'an unknown format is told those that are known', done.stderr)
+    done = run(folder, kin, 'export', 'x.script')
+    tap.ok(done.returncode == 2 and '--to=FORMAT' in done.stderr, 'no format is a usage error', done.stderr)
+    done = run(folder, 'script', '-qec', f'{kin} export --to=pprof x.script', '/dev/null')
+    tap.ok('nothing to be read on a terminal' in done.stdout + done.stderr, 'nothing binary goes to a terminal',
+           done.stdout + done.stderr)
+    case = os.path.join(HERE, '..', 'cases', '01-basic')
+    done = run(folder, kin, 'export', '--to=pprof', '-e', os.path.join(case, 'prog'), os.path.join(case, 'gmon.out'))
+    tap.ok(done.returncode == 1 and 'no samples with stacks' in done.stderr, 'counts alone are no samples', done.stderr)
+    for name in FORMATS:
+        done = run(folder, 'sh', '-c', f'{kin} export --to={name} x.script >/dev/full')
+        tap.ok(done.returncode == 1 and 'No space left' in done.stderr and done.stderr.count('\n') == 1,
+               f'{name}: a full disk is told', done.stderr)
+        done = run(folder, 'bash', '-c', f'set -o pipefail; {kin} export --to={name} x.script | true')
+        tap.ok(not done.stderr, f'{name}: a reader that goes away is no error to be told', done.stderr)
+
+
+def main():
+    kin = os.path.abspath(os.path.join(sys.argv[1], 'kin'))
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        text = samples(1)
+        want = truth(text)
+        open(os.path.join(folder, 'x.script'), 'w').write(text)
+        for name, path in [('pprof', 'x.pb.gz'), ('callgrind', 'x.callgrind'), ('speedscope', 'x.speedscope.json'),
+                           ('firefox', 'x.profile.json'), ('chrome-trace', 'x.trace.json'), ('json', 'x.json')]:
+            done = run(folder, kin, 'export', '-o', path, 'x.script')
+            tap.ok(done.returncode == 0 and not done.stderr, f'kin export -o {path}', done.stderr)
+            plain = run(folder, kin, 'export', f'--to={name}', 'x.script', text=False)
+            tap.ok(plain.stdout == open(os.path.join(folder, path), 'rb').read(), f'{name} is what that wrote')
+            again = run(folder, kin, 'export', '-o', path, 'x.script')
+            tap.ok(again.returncode == 0, f'{path} may be written anew', again.stderr)
+        others_agree(tap, folder, want)
+        files_agree(tap, folder, want)
+        reads(tap, kin, folder, want)
+        wrong_use(tap, kin, folder)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
