@@ -43,7 +43,10 @@ struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *o
 	struct kin_keep_opts o;
 	opts_copy(&o, sizeof(o), opts);
 	struct profile *p = NULL;
-	struct kin_error *err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
+	struct kin_error *err = kin_names_check(path);
+	if (err)
+		return err;
+	err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
 	if (!err) {
 		struct kept *k = names_keep(p, &(struct keep_opts){ .debug_dir = o.debug_dir,
 								    .symfs = o.symfs,

@@ -250,6 +250,16 @@ static struct kin_error *find_end(int fd, const char *path, uint64_t *ret)
 	return NULL;
 }
 
+struct kin_error *kin_names_check(const char *path)
+{
+	uint64_t end;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct kin_error *err = fd < 0 ? err_os(errno, "%s", path) : find_end(fd, path, &end);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 static struct kin_error *append_to(const char *path, const uint8_t *names, size_t n)
 {
 	uint64_t end;

@@ -125,6 +125,8 @@ MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_en
  * NULL is fine. */
 void kin_writer_abandon(struct kin_writer *w);
 
+/* Why that file can have no names put behind it; NULL: it can. */
+MUST_CHECK struct kin_error *kin_names_check(const char *path);
 /* Puts names behind a recording that has ended, in place of those that it has; *n bytes of them.
  * `to` NULL: in that file, else in a copy. Fails, and leaves the file as it was, if it is no .kin
  * file, or is being written. */
