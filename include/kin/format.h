@@ -89,6 +89,7 @@ enum kinf_type {
 	KINF_STREAM = 9,          /* records, see below; sealed */
 	KINF_RETIRED_COUNTS = 10, /* struct kinf_retired_count[]: of modules that were unmapped */
 	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
+	KINF_NAMES = 12,             /* names of what was hit, see below; sealed */
 	KINF_N_TYPES
 };
 
@@ -302,6 +303,51 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_EVENT_FREQUENCY  4u   /* the number is samples per second, not a period */
 #define KINF_EVENT_MORE       8u
 #define KINF_EVENT_TRACE      16u /* a trace point: samples have fields */
+
+/* ---- KINF_NAMES: what was hit, by name ----
+ *
+ * Written when a recording has ended, by who ended it, *behind* the `size` of the header: what is
+ * measured stays as it is, and readers that know nothing of names see none. Each block is complete
+ * in itself: records as in KINF_STREAM, with the fields below. Addresses are link-time addresses;
+ * the records after a KINF_N_OBJECT are of that object, which other blocks may continue.
+ * Differences are to the entry before, in the same record; of the first to 0.
+ *
+ * A "string" is a number: 0 for none, the number of an earlier string of the block (they count from
+ * 1), or the next number, and then a text that is the string of that number from there on. */
+enum kinf_name_record {
+	KINF_N_OBJECT =
+		1,          /* flags (enum kinf_object_flags), e_machine, path string, build id in
+			       hexadecimal string; size and time of the file in bytes and ns since
+			       1970 (what tells builds without an id apart); start and size of
+			       .text, and of what mcount's runtime covers; how many functions it has */
+	KINF_N_SYMBOLS = 2, /* how many; each: address - last address (signed), size, name string,
+			       flags (enum kinf_symbol_flags), address - that of the function it is
+			       a piece of (signed), position in the symbol table - last (signed) */
+	KINF_N_ALIASES = 3, /* how many; each: address - last address (signed), name string */
+	KINF_N_LINES = 4, /* how many; each: address - end of the last (signed), size, file string,
+			     line - last line (signed), function string */
+	KINF_N_INLINES = 5, /* how many; each: address - last address (signed), depth (larger:
+			       further in), name string */
+	KINF_N_CODE = 6,    /* address, bytes text: instructions */
+	KINF_N_SOURCE = 7,  /* path string, as debug information has it, and where it was; text: the
+			       next KINF_SOURCE_PIECE bytes of that source file;  only the last piece
+			       of a file is smaller */
+};
+enum kinf_object_flags {
+	KINF_N_64BIT = 1,
+	KINF_N_BIG_ENDIAN = 2,
+	KINF_N_HAS_LINES = 4, /* there was line information, whether any of it was hit */
+	KINF_N_HAS_CODE = 8,  /* all code of the functions is here ("kin pack") */
+};
+enum kinf_symbol_flags {
+	KINF_N_FUNCTION = 1,
+	KINF_N_STATIC = 2,
+	KINF_N_WEAK = 4,
+	KINF_N_PLT = 8,       /* an entry of the procedure linkage table */
+	KINF_N_COLD = 16,     /* a piece of another function */
+	KINF_N_NAMELESS = 32, /* known from call-frame information alone */
+};
+#define KINF_SOURCE_PIECE (1u << 20)
 
 _Static_assert(sizeof(struct kinf_header) <= KINF_PAGE, "file format");
 _Static_assert(sizeof(struct kinf_block) == 64, "file format");

@@ -48,10 +48,16 @@ static const char *started(const struct profile *p)
 
 /* ---- sides of several recordings ---- */
 
+struct build { /* of a program or library, on a side; owned */
+	char *path, *id;
+	bool after, same; /* same: it is on the other side, too */
+};
+
 struct kin_comparison {
 	struct kin_diff_opts o;
 	struct comparison *of;
 	VEC(char *) notes; /* of the profiles */
+	VEC(struct build) builds;
 };
 
 struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
@@ -72,6 +78,11 @@ void kin_comparison_free(struct kin_comparison *c)
 	for (size_t i = 0; i < c->notes.n; i++)
 		free(c->notes.at[i]);
 	vec_free(&c->notes);
+	for (size_t i = 0; i < c->builds.n; i++) {
+		free(c->builds.at[i].path);
+		free(c->builds.at[i].id);
+	}
+	vec_free(&c->builds);
 	comparison_free(c->of);
 	free(c);
 }
@@ -88,6 +99,45 @@ static void take_notes(struct kin_comparison *c, const struct kin_profile *p, bo
 			vec_push(&c->notes, note);
 		else
 			free(note);
+	}
+}
+
+static void add_build(struct kin_comparison *c, const char *path, const char *id, bool after)
+{
+	bool same = false;
+	for (size_t i = 0; i < c->builds.n; i++) {
+		struct build *b = &c->builds.at[i];
+		if (strcmp(b->path, path) != 0 || strcmp(b->id, id) != 0)
+			continue;
+		if (b->after == after)
+			return;
+		b->same = same = true;
+	}
+	vec_push(&c->builds,
+		 ((struct build){ xprintf("%s", path), xprintf("%s", id), after, same }));
+}
+
+static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
+{
+	for (size_t i = 0; i < p->n_objects; i++)
+		if (p->objects[i].kind == OBJECT_ELF && p->objects[i].build_id)
+			add_build(c, strtab_get(p->strings, p->objects[i].path),
+				  strtab_get(p->strings, p->objects[i].build_id), after);
+}
+
+/* What was built again in between. */
+static void note_builds(const struct kin_comparison *c, struct kin_table *t)
+{
+	for (size_t i = 0; i < c->builds.n; i++) {
+		const struct build *b = &c->builds.at[i];
+		bool again = false;
+		for (size_t k = 0; k < c->builds.n && b->after && !b->same; k++)
+			again |= !c->builds.at[k].after && !strcmp(c->builds.at[k].path, b->path);
+		if (again)
+			table_note(t,
+				   "%s is another build after than before: its functions are "
+				   "compared by name",
+				   b->path);
 	}
 }
 
@@ -124,6 +174,7 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	kin_table_free(r.flat);
 	kin_table_free(r.by_run);
 	take_notes(c, p, after);
+	take_builds(c, p->data, after);
 	return err;
 }
 
@@ -153,6 +204,7 @@ static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 							.by_percent = c->o.by_percent });
 	for (size_t i = 0; i < c->notes.n; i++)
 		table_note(t, "%s", c->notes.at[i]);
+	note_builds(c, t);
 	err = table_select(t, &(struct table_selection){ c->o.columns, c->o.sort }, ret);
 	if (err)
 		kin_table_free(t);

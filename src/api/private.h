@@ -39,7 +39,7 @@ struct kin_profile {
 	struct program_opts naming;
 	struct input_target target;
 	bool lines;
-	bool told_trouble, has_hints;
+	bool told_trouble, has_hints, heard_builds, no_names;
 	bool sought_program; /* so there is no use in seeking it again */
 	bool is_its_program; /* nothing tells that the data is of another one than `object` */
 	struct view views[N_VIEWS];
@@ -47,6 +47,7 @@ struct kin_profile {
 	VEC(struct named_program) programs;
 	/* notes: those of the doubts that each report of it has to say. */
 	VEC(char *) warnings, doubts, notes, hints;
+	char *origin; /* of names that are not out of the files that ran; NULL: there are none */
 	struct line_counts *line_counts; /* NULL: none */
 };
 

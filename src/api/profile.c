@@ -11,7 +11,9 @@
 #include "base/guard.h"
 #include "input/gcov.h"
 #include "input/kin_write.h"
+#include "names/kept.h"
 #include "perf/perf_about.h"
+#include "symbolize/keep.h"
 #include "symbolize/remedies.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
@@ -43,6 +45,7 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->hints.n; i++)
 		free(p->hints.at[i]);
 	vec_free(&p->hints);
+	free(p->origin);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -87,8 +90,46 @@ static void add_hint(const char *text, void *profile)
 	vec_push(&p->hints, xprintf("%s", text));
 }
 
+/* "names are those that the recording keeps: of t (the file has been replaced ...), and 2 more" */
+static void hear_origins(struct kin_profile *p, const struct program *g)
+{
+	enum { NAMED = 2 };
+	size_t n = program_n_origins(g);
+	if (!n || p->origin)
+		return;
+	p->origin = xprintf("names are those that the recording keeps, of");
+	for (size_t i = 0; i < n && i < NAMED; i++) {
+		char *before = p->origin;
+		p->origin = xprintf("%s%s %s", before, i ? "," : "", program_origin_at(g, i));
+		free(before);
+	}
+	if (n > NAMED) {
+		char *before = p->origin;
+		p->origin = xprintf("%s, and %zu more", before, n - NAMED);
+		free(before);
+	}
+}
+
+static void hear_builds(struct kin_profile *p, const struct program *g)
+{
+	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++) {
+		char *text = xprintf("%s is there in several builds: functions of one name are one",
+				     program_object_name(g, program_joined_at(g, i)));
+		bool again = false;
+		for (size_t k = 0; k < p->notes.n; k++)
+			again |= !strcmp(p->notes.at[k], text);
+		if (again)
+			free(text);
+		else
+			vec_push(&p->notes, text);
+	}
+	p->heard_builds = true;
+}
+
 void profile_hear(struct kin_profile *p, struct program *g)
 {
+	hear_origins(p, g);
+	hear_builds(p, g);
 	if (!p->has_hints)
 		remedies_find(g, p->data, add_hint, p);
 	p->has_hints = true;
@@ -296,6 +337,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 			       const char *const *paths, size_t n, const struct input_held *held)
 {
 	p->lines = o->lines;
+	p->no_names = o->no_names;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .kallsyms = o->kallsyms,
@@ -490,6 +532,8 @@ size_t kin_profile_n_hints(const struct kin_profile *p) { return p->hints.n; }
 
 const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return p->hints.at[i]; }
 
+const char *kin_profile_origin(const struct kin_profile *p) { return p->origin; }
+
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {
@@ -519,6 +563,20 @@ static char *program_fact(const struct kin_profile *p)
 	return fact;
 }
 
+/* What was packed stays so. */
+static struct kept *keep_for_writing(const struct kin_profile *p)
+{
+	bool whole = false;
+	const struct kept *old = p->data->kept;
+	for (size_t i = 0; old && i < old->objects.n; i++)
+		whole |= old->objects.at[i]->flags & KEPT_CODE;
+	struct kept *k = names_keep(p->data, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
+								  .symfs = p->naming.symfs,
+								  .whole = whole });
+	kept_add_sources(k, old);
+	return k;
+}
+
 static struct kin_error *unguarded_profile_write(const struct kin_profile *p, const char *path)
 {
 	size_t n = strlen(path);
@@ -531,8 +589,10 @@ static struct kin_error *unguarded_profile_write(const struct kin_profile *p, co
 	char *program = program_fact(p);
 	struct profile *canonical = profile_canonical(p->data, program);
 	free(program);
-	struct kin_error *err =
-		kin ? kin_write_profile(path, canonical) : gmon_write(path, canonical, &p->target);
+	struct kept *names = kin && !p->no_names ? keep_for_writing(p) : NULL;
+	struct kin_error *err = kin ? kin_write_profile(path, canonical, names)
+				    : gmon_write(path, canonical, &p->target);
+	kept_free(names);
 	profile_free(canonical);
 	return err;
 }

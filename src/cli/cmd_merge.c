@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/content.h"
 #include "cli/message.h"
+#include "cli/naming.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "kin/kin.h"
@@ -33,6 +34,7 @@ static const struct opt_group merge_options = {
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of gmon.sum or merged.kin", NULL, COMPLETE_FILE },
+		OPTION_NO_NAMES,
 		{ 0 },
 	},
 };
@@ -45,6 +47,7 @@ static struct kin_error *open_data(const struct settings *s, struct kin_profile 
 	struct kin_open_opts opts = { .size = sizeof(opts),
 				      .executable = s->executable,
 				      .debug_dir = s->debug_dir,
+				      .no_names = s->no_names,
 				      .for_writing = true };
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }

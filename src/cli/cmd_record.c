@@ -12,6 +12,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/naming.h"
 #include "cli/prefix.h"
 #include "cli/record_inside.h"
 #include "cli/sampling.h"
@@ -210,6 +211,7 @@ static const struct opt_group file_options = {
 		{ RECORD_LEVEL, 'z', "compression-level", "[N]",
 		  "compress FILE by level N, 1 (as without it) to 22 (the smallest)", NULL,
 		  COMPLETE_NOTHING },
+		OPTION_NO_NAMES,
 		{ RECORD_DRY_RUN, 0, "dry-run", NULL, "check the command line, and start nothing",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_QUIET, 'q', "quiet", NULL, "say nothing when all went well", NULL,
@@ -272,7 +274,7 @@ struct line {
 	VEC(struct rings_filter) filters;
 	size_t last_events; /* where those of the last -e begin */
 	char *dated;        /* the output's name with a time; owned */
-	bool quiet, dry_run, with_date;
+	bool quiet, dry_run, with_date, no_names;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -481,6 +483,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_DATED:
 		l->with_date = true;
 		break;
+	case OPT_NO_NAMES:
+		l->no_names = true;
+		break;
 	case RECORD_AS_EVER:
 		break;
 	case SAMPLING_EVENT:
@@ -588,7 +593,7 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	if (not_executed)
 		return child_not_run(errnum);
 	if (refused && own)
-		return record_inside(&l->opts, l->quiet);
+		return record_inside(&l->opts, l->quiet, !l->no_names);
 	if (own && !refused && is_want(l, errnum))
 		return run_unrecorded(l);
 	return wrong && !program ? EXIT_USAGE : CHILD_FAILED;
@@ -662,6 +667,9 @@ static int run_line(struct line *l)
 	if (result.recorded && (!l->quiet || record_audit_is_bad(&result.audit)))
 		say_audit(&result.audit, series ? series : l->opts.output, l->quiet);
 	free(series);
+	if (result.recorded && result.audit.samples && !result.n_parts && !l->no_names &&
+	    strcmp(l->opts.output, "-") != 0)
+		naming_put("record", l->opts.output, l->quiet);
 	record_audit_done(&result.audit);
 	return end(&result);
 }

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/inside.h"
 #include "cli/message.h"
+#include "cli/naming.h"
 #include "cli/prefix.h"
 #include "record/preload.h"
 #include "record/runtime_file.h"
@@ -79,6 +80,7 @@ static const struct opt_group file_options = {
 		  NULL, COMPLETE_FILE },
 		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg",
 		  NULL, COMPLETE_NOTHING },
+		OPTION_NO_NAMES,
 		{ RUN_VERBOSE, 'v', "verbose", NULL,
 		  "print the runtime's problems on standard error; the file has them in any case",
 		  NULL, COMPLETE_NOTHING },
@@ -96,7 +98,7 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 struct line {
 	struct preload_opts opts;
 	char **argv;
-	bool quiet;
+	bool quiet, no_names;
 };
 
 static bool take_sample(const char *arg, unsigned *hz)
@@ -136,6 +138,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RUN_QUIET:
 		l->quiet = true;
 		break;
+	case OPT_NO_NAMES:
+		l->no_names = true;
+		break;
 	case OPT_OUTPUT:
 		l->opts.output = arg;
 		break;
@@ -174,6 +179,30 @@ static void say_all(const char *output, size_t others)
 		"all of them",
 		output, others, output, output, all);
 	free(all);
+}
+
+/* All files of the run get names, but for those of processes that go on. */
+static void name_files(const struct line *l, const struct timespec *start)
+{
+	const char *output = l->opts.output;
+	glob_t g = { 0 };
+	char *taken = inside_pattern(output, true), *plain = inside_pattern(output, false);
+	int how = glob(taken, 0, NULL, &g) ? 0 : GLOB_APPEND;
+	glob(plain, how, NULL, &g);
+	const char *last = NULL;
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		bool again = last && !strcmp(last, g.gl_pathv[i]);
+		last = g.gl_pathv[i];
+		if (again || !inside_is_newer(last, start))
+			continue;
+		struct kin_error *busy = runtime_file_check_busy(last);
+		if (!busy)
+			naming_put("run", last, true);
+		kin_error_free(busy);
+	}
+	globfree(&g);
+	free(taken);
+	free(plain);
 }
 
 static void say_pattern(const char *output, size_t n)
@@ -235,6 +264,8 @@ static int run_line(const struct line *l)
 	if (!r.ran)
 		return r.status;
 	child_ended();
+	if (r.measured && !l->no_names)
+		name_files(l, &r.start);
 	if (r.measured)
 		say_files(l, &r.start);
 	return child_end_as(r.status);

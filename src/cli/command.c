@@ -27,6 +27,7 @@ const struct command *const commands[] = {
 	&export_command,
 	&info_command,
 	&merge_command,
+	&pack_command,
 	&gprof_command,
 	NULL,
 };

@@ -15,6 +15,7 @@
 #include "cli/child.h"
 #include "cli/inside.h"
 #include "cli/message.h"
+#include "cli/naming.h"
 #include "kin/kin.h"
 #include "record/runtime_file.h"
 
@@ -99,7 +100,9 @@ static void free_files(struct files *f)
 
 static struct kin_error *write_sum(const struct files *f, const char *path)
 {
-	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "", .for_writing = true };
+	struct kin_open_opts opts = {
+		.size = sizeof(opts), .executable = "", .for_writing = true, .no_names = true
+	};
 	struct kin_profile *profile = NULL;
 	struct kin_error *err =
 		kin_profile_open((const char *const *)f->ended.at, f->ended.n, &opts, &profile);
@@ -193,7 +196,7 @@ static void finish(const struct record_opts *o, const char *run, struct record_a
 
 static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
 
-int record_inside(const struct record_opts *o, bool quiet)
+int record_inside(const struct record_opts *o, bool quiet, bool names)
 {
 	char *run = xprintf("%d-%lld", (int)getpid(), (long long)time(NULL));
 	struct inside inside = { .command = "record",
@@ -219,6 +222,8 @@ int record_inside(const struct record_opts *o, bool quiet)
 	child_ended();
 	if (r.measured && a.duration_ns)
 		finish(o, run, &a, quiet);
+	if (names && r.measured && a.duration_ns && !access(o->output, F_OK))
+		naming_put("record", o->output, quiet);
 	free(run);
 	return r.ran ? child_end_as(status) : r.status;
 }

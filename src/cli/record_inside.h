@@ -5,7 +5,7 @@
 #include "record/record.h"
 
 /* Runs the program, to one file as if it had been sampled from outside, and says how far that can
- * be trusted. Returns the exit status. */
-int record_inside(const struct record_opts *opts, bool quiet);
+ * be trusted. Returns the exit status. `names`: these are kept. */
+int record_inside(const struct record_opts *opts, bool quiet, bool names);
 
 #endif

@@ -23,6 +23,9 @@ int run_tell(const struct settings *s, const struct kin_profile *profile, struct
 			kin_profile_doubt_at(profile, told->doubts));
 		status = EXIT_ERROR;
 	}
+	if (kin_profile_origin(profile) && !told->origin)
+		message(s->command->name, "note: %s", kin_profile_origin(profile));
+	told->origin |= kin_profile_origin(profile) != NULL;
 	for (; told->hints < kin_profile_n_hints(profile); told->hints++)
 		message(s->command->name, "hint: %s", kin_profile_hint_at(profile, told->hints));
 	return status;

@@ -20,6 +20,7 @@ int run_profile(const struct settings *s, profile_user *use);
 /* How much was said of the data so far. */
 struct told {
 	size_t warnings, doubts, hints;
+	bool origin;
 };
 
 /* The first step of that: returns the exit status that the data calls for; *ret is NULL if nothing

@@ -359,6 +359,9 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_FORCE:
 		break;
+	case OPT_NO_NAMES:
+		s->no_names = true;
+		break;
 	case OPT_OUTPUT:
 		s->output.path = arg;
 		break;

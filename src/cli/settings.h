@@ -39,7 +39,7 @@ struct settings {
 	bool intel, of_function; /* "annotate" */
 	struct output_opts output;
 	bool help, version, strict;
-	bool no_inlines;
+	bool no_inlines, no_names;
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
@@ -97,6 +97,7 @@ enum {
 	OPT_SPAN,
 	OPT_FORMAT,
 	OPT_FORCE,
+	OPT_NO_NAMES,
 	OPT_OUTPUT,
 	OPT_COLOR,
 	OPT_NO_PAGER,

@@ -10,6 +10,7 @@
 #include "input/crc32c.h"
 #include "input/kin_private.h"
 #include "input/kin_records.h"
+#include "names/kept.h"
 
 static bool probe(struct bytes head, const struct input_opts *o)
 {
@@ -83,8 +84,8 @@ static const char *check_sealed(const struct kinf_block *h)
 {
 	static const char wrong[] = "the header of a block";
 
-	if (h->type != KINF_STREAM || !(h->flags & KINF_SEALED) || h->thread ||
-	    !is_zero(h->own, sizeof(h->own)))
+	if ((h->type != KINF_STREAM && h->type != KINF_NAMES) || !(h->flags & KINF_SEALED) ||
+	    h->thread || !is_zero(h->own, sizeof(h->own)))
 		return wrong;
 	if (h->flags & ~(uint32_t)(KINF_SEALED | KINF_ZSTD) ||
 	    !(h->flags & KINF_ZSTD) != !h->plain_size)
@@ -103,8 +104,10 @@ static void unpack(struct kin_file *f, const struct kin_block *b)
 	}
 	if (window_need(f->w, n) < n)
 		return; /* it was there before */
+	void (*read)(struct kin_file *, const uint8_t *, size_t, uint64_t) =
+		b->head.type == KINF_NAMES ? kin_read_names : kin_read_records;
 	if (!(b->head.flags & KINF_ZSTD)) {
-		kin_read_records(f, f->w->b.pos, n, b->at);
+		read(f, f->w->b.pos, n, b->at);
 		return;
 	}
 	uint8_t *to = xrealloc(NULL, plain + 1, 1);
@@ -112,7 +115,7 @@ static void unpack(struct kin_file *f, const struct kin_block *b)
 	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)
 		xout_of_memory();
 	if (unpacked == plain)
-		kin_read_records(f, to, plain, b->at);
+		read(f, to, plain, b->at);
 	else
 		kin_damaged(f, b->at, "a block that cannot be unpacked");
 	free(to);
@@ -138,6 +141,7 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		[KINF_STREAM] = { unpack, false },
 		[KINF_RETIRED_COUNTS] = { kin_read_retired_counts, false },
 		[KINF_RETIRED_LATENCIES] = { kin_read_retired_latencies, false },
+		[KINF_NAMES] = { unpack, false },
 	};
 
 	if (type >= ARRAY_LEN(types) || types[type].first != first_pass)
@@ -236,6 +240,23 @@ static void read_blocks(struct kin_file *f, bool first_pass)
 		else if (f->header.sealed)
 			at = find_block(f, at);
 		else
+			break;
+	}
+}
+
+/* Blocks of names follow the recording; anything else there is nothing of it. */
+static void read_names(struct kin_file *f, uint64_t size)
+{
+	uint64_t at = f->end, next;
+	struct kinf_block h;
+
+	for (f->end = size; size - at >= sizeof(h); at = next) {
+		window_seek(f->w, at);
+		if (window_need(f->w, sizeof(h)) < sizeof(h))
+			break;
+		memcpy(&h, f->w->b.pos, sizeof(h));
+		if (h.magic != KINF_BLOCK_MAGIC || h.type != KINF_NAMES ||
+		    !read_block_at(f, at, false, &next))
 			break;
 	}
 }
@@ -396,6 +417,7 @@ static void release(struct kin_file *f)
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)
 		kin_ids_free(&f->ids[i]);
 	kin_traces_free(f->traces);
+	kept_free(f->kept);
 }
 
 static struct kin_error *stream_kin(struct window *w, const struct input_opts *o,
@@ -421,7 +443,10 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		describe(&f);
 	if (f.header.size > size)
 		cut_off(&f, size, "data");
+	else
+		read_names(&f, size);
 	keep(&f, window_error(w));
+	kin_names_done(&f);
 	add_audit(&f);
 	kin_note_unsampled(&f);
 	release(&f);

@@ -15,14 +15,14 @@ void kin_put(struct kin_plain *to, uint64_t v)
 	to->bytes.n = (size_t)(p - to->bytes.at);
 }
 
-static void put_signed(struct kin_plain *to, int64_t v) /* zigzag */
+void kin_put_signed(struct kin_plain *to, uint64_t v)
 {
-	kin_put(to, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
+	kin_put(to, v << 1 ^ (v >> 63 ? UINT64_MAX : 0));
 }
 
 void kin_put_time(struct kin_plain *to, uint64_t time_ns)
 {
-	put_signed(to, (int64_t)(time_ns - to->time_ns));
+	kin_put_signed(to, time_ns - to->time_ns);
 	to->time_ns = time_ns;
 }
 

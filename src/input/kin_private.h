@@ -21,9 +21,29 @@ struct kin_plain {
 enum { KIN_MAX_TEXT = 1 << 20 };
 
 void kin_put_u8(struct kin_plain *to, uint8_t v);
-void kin_put(struct kin_plain *to, uint64_t v); /* unsigned LEB128 */
+void kin_put(struct kin_plain *to, uint64_t v);        /* unsigned LEB128 */
+void kin_put_signed(struct kin_plain *to, uint64_t v); /* zigzag of v as a signed number */
 void kin_put_time(struct kin_plain *to, uint64_t time_ns);
 void kin_put_text(struct kin_plain *to, const void *s, size_t n);
+
+/* Seals blocks: the room that takes. */
+struct kin_packer {
+	struct ZSTD_CCtx_s *zstd; /* NULL: no memory */
+	int level;
+	uint8_t *at;
+	size_t cap;
+};
+void kin_packer_init(struct kin_packer *p, int level);
+void kin_packer_done(struct kin_packer *p);
+/* The header of a sealed block of these records. *payload, valid until the next call, as it is
+ * stored: compressed, unless that is no gain, more than a reader believes, or there is no memory
+ * for it. */
+struct kinf_block kin_seal(struct kin_packer *p, enum kinf_type type, const uint8_t *plain,
+			   size_t n, const uint8_t **payload);
+
+/* kin_names_write.c: all that is kept as blocks of names, *n bytes, to be freed; NULL: nothing is.
+ */
+uint8_t *kin_names_blocks(const struct kept *k, size_t *n);
 
 /* A new file with that name, of mode 0600. An old recording goes when the new one is there. */
 MUST_CHECK struct kin_error *kin_file_create(const char *path, int *ret);
@@ -35,7 +55,9 @@ bool kin_pipe_write(int fd, struct iovec *v, int n);
 
 /* A writer into memory; kin_writer_finish_memory() hands out the file. */
 struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts);
-MUST_CHECK struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path);
+/* `kept`: the names that follow; NULL: none. */
+MUST_CHECK struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path,
+						      const struct kept *kept);
 
 /* For a record that the public functions do not write: the buffer, with the beginning of a block in
  * it; after the record, kin_writer_put_done(). */

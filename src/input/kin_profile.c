@@ -312,7 +312,8 @@ static void put_all(struct pen *n)
 	put_audit(n);
 }
 
-struct kin_error *kin_write_profile(const char *path, const struct profile *p)
+struct kin_error *kin_write_profile(const char *path, const struct profile *p,
+				    const struct kept *names)
 {
 	struct pen n = { .p = p, .s = &p->samples };
 
@@ -320,5 +321,5 @@ struct kin_error *kin_write_profile(const char *path, const struct profile *p)
 	put_all(&n);
 	free(n.objects);
 	free(n.tasks);
-	return kin_writer_finish_memory(n.w, path);
+	return kin_writer_finish_memory(n.w, path, names);
 }

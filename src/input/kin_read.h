@@ -45,6 +45,7 @@ struct kin_file {
 	struct kin_traces *traces; /* kin_trace.c; NULL: fields of trace points are passed over */
 	uint16_t event;            /* of the runtime's samples, once has_event */
 	bool has_event;
+	struct kept *kept;          /* names; NULL: none so far */
 	uint64_t first_ns, last_ns; /* times of records; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
 	struct kinf_header header;  /* last: what follows it in a file does not here */
@@ -83,6 +84,10 @@ objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch);
 
 /* kin_stream.c: the records of an unpacked block; `at` is the block's offset, for messages. */
 void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at);
+
+/* kin_names.c: the same of a block of names; and when all were read. */
+void kin_read_names(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at);
+void kin_names_done(struct kin_file *f);
 
 /* kin_ids.c */
 /* The next definition gets this id; those from it on, if there are any, are no more. */

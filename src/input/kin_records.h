@@ -35,12 +35,17 @@ static inline struct kin_text kin_take_text(struct bytes *in)
 	return (struct kin_text){ (const char *)text.pos, bytes_left(&text) };
 }
 
+/* A signed number, modulo 2^64. */
+static inline uint64_t kin_take_signed(struct bytes *in)
+{
+	uint64_t v = bytes_uleb(in);
+
+	return v >> 1 ^ (v & 1 ? UINT64_MAX : 0);
+}
+
 static inline uint64_t kin_take_time(struct kin_stream *s)
 {
-	uint64_t v = bytes_uleb(&s->in);
-
-	s->time_ns += v >> 1 ^ (v & 1 ? UINT64_MAX : 0);
-	return s->time_ns;
+	return s->time_ns += kin_take_signed(&s->in);
 }
 
 /* The profile's id of a definition of the file; 0 for 0, NONE if it is not known. */

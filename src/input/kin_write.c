@@ -40,13 +40,10 @@ struct kin_writer {
 	int fd;     /* -1: into `memory` */
 	bool nowhere, piped;
 	VEC(uint8_t) memory;
-	int errnum;      /* of the first write that failed; nothing is written after it */
-	ZSTD_CCtx *zstd; /* NULL: no memory */
-	int level;
+	int errnum; /* of the first write that failed; nothing is written after it */
+	struct kin_packer packer;
 	size_t limit; /* of memory for what is interned */
 	struct kin_plain plain;
-	uint8_t *packed; /* room for a block's stored payload */
-	size_t packed_cap;
 	uint64_t committed_ns; /* when that was, by tick()'s clock */
 	uint64_t in_block;     /* samples in `plain` */
 	uint64_t n_samples;
@@ -126,33 +123,43 @@ static struct kin_plain *begin_record(struct kin_writer *w, enum kinf_record kin
 	return &w->plain;
 }
 
-/* The payload as it is stored: compressed, unless that is no gain, more than a reader believes, or
- * there is no memory for it. */
-static struct kinf_block pack(struct kin_writer *w, const uint8_t **payload)
+struct kinf_block kin_seal(struct kin_packer *p, enum kinf_type type, const uint8_t *plain,
+			   size_t n, const uint8_t **payload)
 {
-	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = KINF_STREAM };
-	size_t n = w->plain.bytes.n, room = ZSTD_compressBound(n);
+	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = type };
+	size_t room = ZSTD_compressBound(n);
 
-	if (room > w->packed_cap) {
-		w->packed = xrealloc(w->packed, room, 1);
-		w->packed_cap = room;
+	if (room > p->cap) {
+		p->at = xrealloc(p->at, room, 1);
+		p->cap = room;
 	}
 	size_t used = n;
-	if (w->zstd)
-		used = ZSTD_compressCCtx(w->zstd, w->packed, room, w->plain.bytes.at, n, w->level);
+	if (p->zstd)
+		used = ZSTD_compressCCtx(p->zstd, p->at, room, plain, n, p->level);
 	b.flags = KINF_SEALED;
 	if (!ZSTD_isError(used) && used < n && n <= KIN_RATIO_FREE + used * KIN_MAX_RATIO) {
 		b.flags |= KINF_ZSTD;
 		b.plain_size = (uint32_t)n;
 		b.used = used;
-		*payload = w->packed;
+		*payload = p->at;
 	} else {
 		b.used = n;
-		*payload = w->plain.bytes.at;
+		*payload = plain;
 	}
 	b.size = (sizeof(b) + b.used + 7) / 8 * 8;
 	b.crc = crc32c(0, *payload, b.used);
 	return b;
+}
+
+void kin_packer_init(struct kin_packer *p, int level)
+{
+	*p = (struct kin_packer){ .zstd = ZSTD_createCCtx(), .level = level };
+}
+
+void kin_packer_done(struct kin_packer *p)
+{
+	ZSTD_freeCCtx(p->zstd);
+	free(p->at);
 }
 
 static void commit(struct kin_writer *w)
@@ -164,7 +171,8 @@ static void commit(struct kin_writer *w)
 		w->plain.bytes.n = 0;
 		return;
 	}
-	struct kinf_block b = pack(w, &payload);
+	struct kinf_block b =
+		kin_seal(&w->packer, KINF_STREAM, w->plain.bytes.at, w->plain.bytes.n, &payload);
 	struct iovec v[] = { { &b, sizeof(b) },
 			     { UNCONST(uint8_t *, payload), b.used },
 			     { UNCONST(uint8_t *, zeros), b.size - sizeof(b) - b.used } };
@@ -493,8 +501,7 @@ static struct kin_writer *new_writer(const struct kin_writer_opts *o, const char
 
 	w->path = xprintf("%s", path);
 	w->fd = fd;
-	w->zstd = ZSTD_createCCtx();
-	w->level = o->level ? o->level : 1;
+	kin_packer_init(&w->packer, o->level ? o->level : 1);
 	w->limit = o->memory ? o->memory : (size_t)64 << 20;
 	w->modules = strtab_new();
 	w->strings = strtab_new();
@@ -525,10 +532,9 @@ static void free_writer(struct kin_writer *w)
 	forget(w);
 	strtab_free(w->strings);
 	strtab_free(w->modules);
-	ZSTD_freeCCtx(w->zstd);
+	kin_packer_done(&w->packer);
 	vec_free(&w->plain.bytes);
 	vec_free(&w->memory);
-	free(w->packed);
 	free(w->path);
 	free(w);
 }
@@ -640,15 +646,19 @@ struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end, uint
 	return err;
 }
 
-struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path)
+struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path,
+					   const struct kept *kept)
 {
 	struct out *out;
 
 	finish(w, KINF_STOPPED, 0, 0);
 	struct kin_error *err = out_open(path, 0600, &out);
-	for (size_t at = 0, n; !err && at < w->memory.n; at += n) {
-		n = w->memory.n - at < OUT_SPACE ? w->memory.n - at : OUT_SPACE;
-		memcpy(out_space(out, n), w->memory.at + at, n);
+	if (!err) {
+		size_t n;
+		uint8_t *names = kin_names_blocks(kept, &n);
+		out_put(out, w->memory.at, w->memory.n);
+		out_put(out, names, n);
+		free(names);
 	}
 	free_writer(w);
 	return err ? err : out_close(out);

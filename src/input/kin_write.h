@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "kin/format.h"
 
+struct kept;
 struct kin_error;
 struct kin_writer;
 struct profile;
@@ -124,13 +125,22 @@ MUST_CHECK struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_en
  * NULL is fine. */
 void kin_writer_abandon(struct kin_writer *w);
 
+/* Why that file can have no names put behind it; NULL: it can. */
+MUST_CHECK struct kin_error *kin_names_check(const char *path);
+/* Puts names behind a recording that has ended, in place of those that it has; *n bytes of them.
+ * `to` NULL: in that file, else in a copy. Fails, and leaves the file as it was, if it is no .kin
+ * file, or is being written. */
+MUST_CHECK struct kin_error *kin_names_put(const char *path, const char *to, const struct kept *k,
+					   uint64_t *n);
+
 /* An error, which says so, if a living recorder or process writes the file of that name. */
 MUST_CHECK struct kin_error *kin_file_check_busy(const char *path);
 
 /* ---- a whole profile ---- */
 
 /* All of a profile as one .kin file, which appears whole or not at all. Profiles that hold the same
- * (profile_canonical) give the same bytes. */
-MUST_CHECK struct kin_error *kin_write_profile(const char *path, const struct profile *p);
+ * (profile_canonical) give the same bytes. `names`: what follows it; NULL: nothing. */
+MUST_CHECK struct kin_error *kin_write_profile(const char *path, const struct profile *p,
+					       const struct kept *names);
 
 #endif

@@ -117,6 +117,15 @@ uint8_t *out_space(struct out *o, size_t size)
 	return p;
 }
 
+void out_put(struct out *o, const void *bytes, size_t n)
+{
+	const uint8_t *from = bytes;
+	for (size_t at = 0, some; at < n; at += some) {
+		some = n - at < OUT_SPACE ? n - at : OUT_SPACE;
+		memcpy(out_space(o, some), from + at, some);
+	}
+}
+
 struct kin_error *out_close(struct out *o)
 {
 	struct kin_error *err = NULL;

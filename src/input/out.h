@@ -18,7 +18,8 @@ struct out;
 MUST_CHECK struct kin_error *out_open(const char *path, mode_t mode, struct out **ret);
 uint8_t *out_space(struct out *o,
 		   size_t size); /* to be filled before the next call; <= OUT_SPACE */
-MUST_CHECK struct kin_error *out_close(struct out *o); /* consumes o */
+void out_put(struct out *o, const void *bytes, size_t n); /* of any size */
+MUST_CHECK struct kin_error *out_close(struct out *o);    /* consumes o */
 
 enum { OUT_SPACE = 1 << 16 };
 

@@ -63,7 +63,7 @@ bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target)
 {
 	size_t n;
-	const struct machine *m = object_kind(o);
+	const struct machine *m = object_has_code(o) ? object_kind(o) : NULL;
 	const uint8_t *code = object_code(o, addr, &n);
 	return m && code ? m->call_at(code, n, addr, target) : 0;
 }
@@ -98,7 +98,8 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high,
 		low = low > o->text.low ? low : o->text.low;
 		high = high < o->text.high ? high : o->text.high;
 	}
-	for (size_t i = object_code_after(o, low); i < o->n_code && o->code[i].low < high; i++) {
+	for (size_t i = object_code_after(o, low);
+	     object_has_code(o) && i < o->n_code && o->code[i].low < high; i++) {
 		const struct code_range *r = &o->code[i];
 		struct object_code c = { .addr = low > r->low ? low : r->low,
 					 .high = high < r->high ? high : r->high };
@@ -152,7 +153,7 @@ bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, boo
 		return false;
 	c.bytes = object_code(o, low, &c.n);
 	disassembler_syntax(o->disassembler, intel);
-	if (c.bytes && low < high)
+	if (c.bytes && low < high && object_has_code(o))
 		print_code(o->disassembler, &c, add, arg);
 	return true;
 }

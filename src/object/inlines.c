@@ -92,6 +92,8 @@ static int innermost_first(const void *a, const void *b)
 struct object_inline *object_inlines(struct object_file *o, const uint64_t *addrs, size_t n,
 				     size_t *count)
 {
+	if (o->kept)
+		return kept_inlines(o->kept, addrs, n, count);
 	struct search s = { .lines = object_lines(o), .addrs = addrs, .n = n };
 
 	*count = 0;

@@ -2,6 +2,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "names/kept.h"
 #include "object/lines_private.h"
 
 enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20, LINE_BYTES = 10 };
@@ -86,6 +87,8 @@ void object_lines_free(struct object_lines *l)
 
 bool object_has_lines(struct object_file *o)
 {
+	if (o->kept)
+		return o->kept->flags & KEPT_LINES;
 	const struct object_lines *l = object_lines(o);
 	if (!l->info || !l->info->file.line.size)
 		return false;
@@ -93,6 +96,11 @@ bool object_has_lines(struct object_file *o)
 		if (l->info->file.units.at[i].has_lines)
 			return true;
 	return false;
+}
+
+bool object_has_dwarf(struct object_file *o)
+{
+	return o->kept ? o->kept->flags & KEPT_LINES : object_dwarf(o) != NULL;
 }
 
 /* What a caller's rules answer from. */
@@ -111,6 +119,8 @@ static void *answers(struct object_lines *l, const struct line_rules *rules)
 bool object_place(struct object_file *o, uint64_t addr, const struct line_rules *rules,
 		  struct srcloc *ret)
 {
+	if (o->kept)
+		return kept_place(o->kept, addr, ret);
 	struct object_lines *l = object_lines(o);
 	if (!l->info)
 		return false;
@@ -165,12 +175,25 @@ static void add_chunks(struct all_runs *all, size_t first, uint32_t unit,
 	r->n = n;
 }
 
+static bool meets_any(const struct address_range *r, const struct address_range *ranges, size_t n)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (ranges[mid].high <= r->low)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n && ranges[low].low < r->high;
+}
+
 static bool may_be_in(const struct object_lines *l, const struct dwarf_unit *u,
-		      struct address_range range)
+		      const struct address_range *ranges, size_t n)
 {
 	const struct address_range *r = l->info->ranges.at + u->first_range;
 	for (uint32_t i = 0; i < u->n_ranges; i++)
-		if (r[i].low < range.high && range.low < r[i].high)
+		if (r[i].low < r[i].high && meets_any(&r[i], ranges, n))
 			return true;
 	return !u->n_ranges;
 }
@@ -240,26 +263,24 @@ static void join(const struct all_runs *all, struct run_list *out)
 	}
 }
 
-struct line_run *object_line_runs(struct object_file *o, struct address_range range,
-				  const struct line_rules *rules, size_t *n)
+struct line_run *object_line_runs_of(struct object_file *o, const struct address_range *ranges,
+				     size_t n_ranges, size_t *n)
 {
-	struct object_lines *l = object_lines(o);
 	struct all_runs all = { 0 };
 	struct run_list out = { 0 };
+	struct object_lines *l = o->kept ? NULL : object_lines(o);
 
 	*n = 0;
-	if (!l->info)
+	if (!n_ranges || (l && !l->info))
 		return NULL;
-	if (rules) {
-		rules->runs(answers(l, rules), range, &out);
-		*n = out.n;
-		return out.at;
-	}
+	struct address_range range = { ranges[0].low, ranges[n_ranges - 1].high };
+	if (!l)
+		return kept_line_runs(o->kept, range, n);
 	size_t most = most_runs(&l->info->file);
 	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* it need not do */
 	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most; i++) {
 		size_t first = all.runs.n;
-		if (!may_be_in(l, &l->info->file.units.at[i], range))
+		if (!may_be_in(l, &l->info->file.units.at[i], ranges, n_ranges))
 			continue;
 		unit_runs(l, i, &unit_rules, &all.runs, NULL);
 		add_chunks(&all, first, (uint32_t)i, range);
@@ -274,6 +295,20 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 	return out.at;
 }
 
+struct line_run *object_line_runs(struct object_file *o, struct address_range range,
+				  const struct line_rules *rules, size_t *n)
+{
+	struct object_lines *l = rules && !o->kept ? object_lines(o) : NULL;
+	struct run_list out = { 0 };
+
+	if (!l)
+		return object_line_runs_of(o, &range, 1, n);
+	if (l->info)
+		rules->runs(answers(l, rules), range, &out);
+	*n = out.n;
+	return out.at;
+}
+
 static int ascending(const void *a, const void *b)
 {
 	const uint64_t *l = a, *r = b;
@@ -282,11 +317,20 @@ static int ascending(const void *a, const void *b)
 
 uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n)
 {
-	struct object_lines *l = object_lines(o);
 	struct row_starts rows = { 0 };
+	*n = 0;
+	if (o->kept) { /* where runs begin is what is known of rows */
+		struct line_run *runs = kept_line_runs(o->kept, range, n);
+		for (size_t i = 0; i < *n; i++)
+			vec_push(&rows, runs[i].addr);
+		free(runs);
+		*n = rows.n;
+		return rows.at;
+	}
+	struct object_lines *l = object_lines(o);
 
 	for (size_t i = 0; l->info && i < l->info->file.units.n; i++)
-		if (may_be_in(l, &l->info->file.units.at[i], range))
+		if (may_be_in(l, &l->info->file.units.at[i], &range, 1))
 			unit_rows(l, i, range, &rows);
 	if (rows.n)
 		qsort(rows.at, rows.n, sizeof(*rows.at), ascending);

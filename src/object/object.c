@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "names/kept.h"
 #include "object/disassembler.h"
 #include "object/private.h"
 
@@ -19,7 +20,7 @@ static int by_low(const void *a, const void *b)
 }
 
 /* Sections that overlap (only hostile files have any) are cut where the next one starts. */
-static void find_code(struct object_file *o)
+void object_find_code(struct object_file *o)
 {
 	VEC(struct code_range) v = { 0 };
 	for (size_t i = 1; i < o->main->n_sections; i++) {
@@ -87,7 +88,7 @@ static struct kin_error *describe(struct object_file *o)
 	const struct elf_section *text = elf_file_section(o->main, ".text");
 	if (text && text->addr + text->size >= text->addr)
 		o->text = (struct address_range){ text->addr, text->addr + text->size };
-	find_code(o);
+	object_find_code(o);
 	if (o->main->n_sections < 2 && o->main->header.e_shoff)
 		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED,
@@ -152,11 +153,39 @@ static struct kin_error *open_at(const char *path, const struct object_opts *opt
 	return err ? err : object_of_file(file, path, opts, ret);
 }
 
+struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
+				       const char *what)
+{
+	const char *id = opts ? opts->build_id : NULL, *home = getenv("HOME");
+	size_t n = id ? strlen(id) : 0;
+	if (n < 3 || strspn(id, "0123456789abcdef") != n || !home || !*home || opts->symfs)
+		return NULL;
+	struct elf_file *file;
+	struct object_file *o = NULL;
+	char *copy = xprintf("%s/.debug/.build-id/%.2s/%s/%s", home, id, id + 2, what);
+	struct kin_error *err = elf_file_open(copy, &file);
+	free(copy);
+	if (!err)
+		err = object_of_file(file, path, opts, &o);
+	kin_error_free(err);
+	if (o && o->build_id)
+		return o;
+	object_free(o);
+	return NULL;
+}
+
 struct kin_error *object_open(const char *path, const struct object_opts *opts,
 			      struct object_file **ret)
 {
-	if (!opts || !opts->symfs)
-		return open_at(path, opts, ret);
+	if (!opts || !opts->symfs) {
+		struct kin_error *err = open_at(path, opts, ret);
+		struct object_file *copy = err ? object_open_cached(path, opts, "elf") : NULL;
+		if (!copy)
+			return err;
+		kin_error_free(err);
+		*ret = copy;
+		return NULL;
+	}
 	char *below = xprintf("%s%s%s", opts->symfs, path[0] == '/' ? "" : "/", path);
 	struct kin_error *err = open_at(below, opts, ret);
 	free(below);
@@ -194,6 +223,11 @@ struct kin_error *object_trouble(const struct object_file *o)
 const char *object_path(const struct object_file *o) { return o->path; }
 const char *object_build_id(const struct object_file *o) { return o->build_id; }
 struct address_range object_text(const struct object_file *o) { return o->text; }
+uint32_t object_elf_machine(const struct object_file *o) { return o->main->header.e_machine; }
+const struct kept_object *object_kept(const struct object_file *o) { return o->kept; }
+
+bool object_has_code(const struct object_file *o) { return !o->kept || o->kept->flags & KEPT_CODE; }
+
 const char *object_machine(const struct object_file *o) { return machine_name(&o->main->header); }
 
 bool object_is_64bit(const struct object_file *o)
@@ -242,6 +276,8 @@ struct address_range object_profiled(const struct object_file *o)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
 	struct address_range r = { 0, 0 };
+	if (o->kept)
+		return (struct address_range){ o->kept->profiled_low, o->kept->profiled_high };
 	for (size_t i = 0; i < ARRAY_LEN(tables) && !r.high; i++) {
 		struct elf_symbols symbols;
 		if (elf_file_symbols(o->main, tables[i], &symbols))

@@ -9,6 +9,7 @@
 #include "machine/machine.h"
 
 struct kin_error;
+struct kept_object;
 struct object_file;
 
 struct object_opts {
@@ -19,14 +20,18 @@ struct object_opts {
 };
 
 /* Errors say in words what is wrong (not an ELF file, no .text ...). An object without symbols
- * opens; object_symbols() then finds none. KIN_ERROR_MISMATCH: it is another build than the one
- * asked for. */
+ * opens; object_symbols() then finds none. Where the file is gone, or another build than the one
+ * asked for, the copy of that build is opened that perf may keep in ~/.debug. KIN_ERROR_MISMATCH:
+ * it is another build than the one asked for. */
 MUST_CHECK struct kin_error *object_open(const char *path, const struct object_opts *opts,
 					 struct object_file **ret);
 /* The code that the kernel maps into every process, if that of this machine has opts->build_id: an
  * error if not, or if that is not given. */
 MUST_CHECK struct kin_error *object_open_vdso(const struct object_opts *opts,
 					      struct object_file **ret);
+/* One that answers from what a recording keeps of it (names/kept.h), which must outlive it. What
+ * was not kept is as if the file did not have it. */
+struct object_file *object_of_kept(const struct kept_object *kept);
 void object_free(struct object_file *o); /* NULL is fine */
 
 /* Why something that the file or its debug file does hold could not be read, though asked for: no
@@ -38,7 +43,10 @@ const char *object_path(const struct object_file *o);
 bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);
 const char *object_machine(const struct object_file *o);  /* BFD's name: "i386:x86-64", "aarch64" */
+uint32_t object_elf_machine(const struct object_file *o); /* e_machine */
 const char *object_build_id(const struct object_file *o); /* hex, or NULL */
+/* What it answers from; NULL: from its file. */
+const struct kept_object *object_kept(const struct object_file *o);
 
 struct address_range {
 	uint64_t low, high; /* [low, high) */
@@ -50,6 +58,8 @@ struct address_ranges { /* a VEC */
 struct address_range object_text(const struct object_file *o); /* .text; {0, 0} if there is none */
 /* What mcount's runtime covers: [__executable_start, etext), {0, 0} if these are not known. */
 struct address_range object_profiled(const struct object_file *o);
+/* Whether its code is at hand: not where only names were kept. */
+bool object_has_code(const struct object_file *o);
 /* Bytes of code from addr on, to the end of its section at most; NULL if there are none. */
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
 
@@ -138,8 +148,17 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
  * possibly repeated, *n of them, freed with free(). */
 uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
 
+/* The same, not `gnu`, where several ranges are of interest, by address and not overlapping: of
+ * what lies between them there may be some runs, or none. Units without code in them are not
+ * decoded. */
+struct line_run *object_line_runs_of(struct object_file *o, const struct address_range *ranges,
+				     size_t n_ranges, size_t *n);
+
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);
+
+/* Whether debug information is at hand, in the file or a debug file of it: a quicker question. */
+bool object_has_dwarf(struct object_file *o);
 
 /* ---- call frames and loading (frames.c) ---- */
 

@@ -132,6 +132,7 @@ struct object_file {
 	int trouble;            /* as in struct elf_file: looking for the others */
 
 	struct object_lines *lines;        /* lines.c's own; NULL until needed */
+	const struct kept_object *kept;    /* NULL: the file is at hand */
 	struct disassembler *disassembler; /* NULL until needed ... */
 	const char *no_disassembler;       /* ... or because of this */
 };
@@ -143,6 +144,24 @@ MUST_CHECK struct kin_error *object_of_file(struct elf_file *file, const char *p
 
 /* Index of the first range of code that ends after addr; n_code if none does. (object.c) */
 size_t object_code_after(const struct object_file *o, uint64_t addr);
+
+/* The copy that perf keeps in ~/.debug of the build that opts->build_id names, as `path`; `what`:
+ * "elf", "vdso". NULL if there is none. (object.c) */
+struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
+				       const char *what);
+
+/* Fills in `code`, from the sections of `main`. (object.c) */
+void object_find_code(struct object_file *o);
+
+/* The answers of an object that was kept, each as the function of object.h that asks for it.
+ * (kept_object.c) */
+struct symbol_table kept_symbols(const struct kept_object *k, const struct symtab_opts *opts);
+void kept_each_name(const struct kept_object *k,
+		    void (*see)(void *arg, const char *name, uint64_t addr), void *arg);
+bool kept_place(const struct kept_object *k, uint64_t addr, struct srcloc *ret);
+struct line_run *kept_line_runs(const struct kept_object *k, struct address_range range, size_t *n);
+struct object_inline *kept_inlines(const struct kept_object *k, const uint64_t *addrs, size_t n,
+				   size_t *count);
 
 /* Called by object_free(); o->lines may be NULL. (lines.c) */
 void object_lines_free(struct object_lines *lines);

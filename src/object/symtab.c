@@ -249,6 +249,10 @@ void object_for_each_name(struct object_file *o,
 {
 	static const struct symtab_opts all;
 	struct candidates c = { 0 };
+	if (o->kept) {
+		kept_each_name(o->kept, see, arg);
+		return;
+	}
 	gather_own(o, &all, &c);
 	for (size_t i = 0; i < c.all.n && !c.too_long; i++)
 		see(arg, c.all.at[i].name, c.all.at[i].addr);
@@ -315,6 +319,10 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	struct candidates c = { .is_better = rules ? rules->is_better : candidate_is_plainer,
 				.end_of_last = needs_text ? o->text.high : 0 };
 
+	if (o->kept && !opts->external) {
+		*ret = kept_symbols(o->kept, opts);
+		return NULL;
+	}
 	if (needs_text && !elf_file_section(o->main, ".text"))
 		return err_about(
 			err_new(KIN_ERROR_UNSUPPORTED, "%s: has no section .text", o->path),

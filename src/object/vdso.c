@@ -52,17 +52,22 @@ static struct kin_error *own_vdso(struct elf_file **ret)
 struct kin_error *object_open_vdso(const struct object_opts *opts, struct object_file **ret)
 {
 	struct elf_file *file;
-	struct object_file *o;
+	struct object_file *o = NULL;
 	struct kin_error *err = own_vdso(&file);
 
 	if (!err)
 		err = object_of_file(file, "[vdso]", opts, &o);
-	if (err)
-		return err;
-	if (!o->build_id || !opts->build_id || strcmp(o->build_id, opts->build_id) != 0) {
-		object_free(o);
-		return err_new(KIN_ERROR_MISMATCH, "[vdso]: not that of this kernel");
+	if (!err && (!o->build_id || !opts->build_id || strcmp(o->build_id, opts->build_id) != 0))
+		err = err_new(KIN_ERROR_MISMATCH, "[vdso]: not that of this kernel");
+	if (!err) {
+		*ret = o;
+		return NULL;
 	}
-	*ret = o;
+	object_free(o);
+	struct object_file *copy = object_open_cached("[vdso]", opts, "vdso");
+	if (!copy)
+		return err;
+	kin_error_free(err);
+	*ret = copy;
 	return NULL;
 }

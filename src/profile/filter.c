@@ -260,6 +260,7 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 		keep_unassigned(&f);
 	keep_files(&f);
 	keep_audit(&f);
+	profile_add_kept(f.into, p->kept);
 	free(f.stacks);
 	free(f.events);
 	struct profile *ret = profile_finish(f.into);

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "names/kept.h"
 #include "profile/arcs.h"
 #include "profile/builder.h"
 #include "profile/hits.h"
@@ -26,6 +27,7 @@ struct profile_builder {
 	VEC(struct source) sources;
 	VEC(struct fact) facts;
 	struct samples_builder samples;
+	struct kept *kept; /* NULL: none */
 	bool saturated;
 };
 
@@ -339,6 +341,21 @@ void profile_add_failure(struct profile_builder *b, objid object, uint64_t count
 
 struct audit *profile_audit(struct profile_builder *b) { return &b->samples.audit; }
 
+void profile_add_kept(struct profile_builder *b, struct kept *kept)
+{
+	if (!kept || !b->kept) {
+		b->kept = kept ? kept_ref(kept) : b->kept;
+		return;
+	}
+	struct kept *all = b->kept;
+	if (all->refs > 1) { /* somebody else's, too */
+		b->kept = kept_new();
+		kept_merge(b->kept, all);
+		kept_free(all);
+	}
+	kept_merge(b->kept, kept);
+}
+
 /* Merging */
 
 /* Ids of objects of `from` in `into`. */
@@ -442,6 +459,7 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 		profile_add_source(into, strtab_get(from->strings, from->sources.at[i].path),
 				   from->sources.at[i]);
 	into->saturated |= from->saturated;
+	profile_add_kept(into, from->kept);
 	free(ids);
 	profile_builder_free(from);
 	return err;
@@ -473,6 +491,7 @@ struct profile *profile_finish(struct profile_builder *b)
 		.facts = b->facts.at,
 		.n_facts = b->facts.n,
 		.samples = samples_builder_view(&b->samples),
+		.kept = b->kept,
 		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated,
 	};
 	return &f->profile;
@@ -535,6 +554,7 @@ void profile_builder_free(struct profile_builder *b)
 	vec_free(&b->facts);
 	vec_free(&b->objects);
 	map64_free(&b->object_ids);
+	kept_free(b->kept);
 	strtab_free(b->strings);
 	free(b);
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "names/kept.h"
 #include "report/listing.h"
 #include "report/report.h"
 
@@ -89,7 +90,7 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 			struct listing_source *ret)
 {
 	const char *program = symbols_path(j->in->symbols);
-	struct kin_error *err = source_open(f->path, j->o->source_dirs, false, &ret->text);
+	struct kin_error *err = report_source(j->in, j->o, f->path, &ret->text);
 	if (err) {
 		if (j->looks_for_many && is_absent(err))
 			vec_push(&j->absent, f->path);
@@ -107,7 +108,8 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 		     "source '%s' has %u lines, but there is code of line %u: it was changed, or "
 		     "is another file",
 		     ret->text.path, have, last);
-	else if (is_newer(ret->text.path, program))
+	else if (!kept_find_source(j->in->profile->kept, f->path) &&
+		 is_newer(ret->text.path, program))
 		note(j, "source '%s' is newer than '%s': lines may not be where they were",
 		     ret->text.path, program);
 }
@@ -238,7 +240,7 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 static bool is_here(struct job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
-	struct kin_error *err = source_open(f->path, j->o->source_dirs, false, &text);
+	struct kin_error *err = report_source(j->in, j->o, f->path, &text);
 	bool here = !err;
 	if (err && !j->trouble && err_is_trouble(err))
 		j->trouble = TAKE(err);

@@ -88,6 +88,7 @@ struct job {
 	VEC(struct instruction) code;  /* by address, too */
 	VEC(struct opened_source) sources;
 	uint64_t base; /* flat less link-time address, of the stretch at hand */
+	const struct object_file *without_code; /* the last of which that was noted */
 	bool too_many;
 };
 
@@ -200,6 +201,16 @@ static struct object_file *object_of(const struct job *j, symid id)
 			   : in->symbols->object;
 }
 
+static void note_without_code(struct job *j, const struct object_file *o)
+{
+	if (o == j->without_code)
+		return;
+	j->without_code = o;
+	table_note(j->t,
+		   "the code of %s is not at hand: kin pack adds it to a recording, where there is",
+		   object_path(o));
+}
+
 static struct kin_error *disassemble(struct job *j, const uint8_t *wanted)
 {
 	const struct symbols *s = j->in->symbols;
@@ -207,6 +218,10 @@ static struct kin_error *disassemble(struct job *j, const uint8_t *wanted)
 		struct object_file *o = wanted[s->at[i].owner] ? object_of(j, i) : NULL;
 		if (!o)
 			continue;
+		if (!object_has_code(o)) {
+			note_without_code(j, o);
+			continue;
+		}
 		struct stretch stretch = { i, j->code.n, 0 };
 		j->base = s->parts[s->at[i].part].base;
 		if (!object_instructions(o, s->at[i].addr - j->base, s->at[i].end - j->base,
@@ -298,7 +313,7 @@ static struct opened_source *source_of(struct job *j, const char *path)
 		if (!strcmp(j->sources.at[i].path, path))
 			return &j->sources.at[i];
 	struct opened_source s = { .path = path };
-	struct kin_error *err = source_open(path, j->o->source_dirs, false, &s.text);
+	struct kin_error *err = report_source(j->in, j->o, path, &s.text);
 	s.is_read = !err;
 	if (err)
 		table_note(j->t, "%s", kin_error_message(err));

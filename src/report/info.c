@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/audit.h"
+#include "names/kept.h"
 #include "paths/path_tree.h"
 #include "report/report.h"
 
@@ -39,6 +40,12 @@ static void add_text(struct kin_table *t, const char *about, const char *fact, c
 
 static const char *yes_no(bool yes) { return yes ? "yes" : "no"; }
 
+/* Of an object that answers from what was kept; else NULL. */
+static const struct kept_object *kept_of(const struct symbols_part *p)
+{
+	return p->object ? object_kept(p->object) : NULL;
+}
+
 static void add_program(struct kin_table *t, const struct report_input *in)
 {
 	struct object_file *o = in->symbols->object;
@@ -48,8 +55,14 @@ static void add_program(struct kin_table *t, const struct report_input *in)
 
 	if (!o)
 		return;
+	for (size_t i = 0; i < in->symbols->n_parts; i++)
+		functions += kept_of(&in->symbols->parts[i])
+				     ? kept_of(&in->symbols->parts[i])->n_functions
+				     : 0;
 	for (size_t i = 0; i < in->symbols->n; i++) {
-		functions += in->symbols->at[i].is_function && in->symbols->at[i].owner == i;
+		const struct symbol *s = &in->symbols->at[i];
+		functions +=
+			s->is_function && s->owner == i && !kept_of(&in->symbols->parts[s->part]);
 		lines += in->symbols->at[i].is_line;
 	}
 	r = object_profiled(o);

@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "base/function_name.h"
 #include "base/vec.h"
+#include "names/kept.h"
+#include "object/source.h"
 #include "report/report.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
@@ -225,4 +227,17 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 		table_property(
 			t, "estimated",
 			cell_text("times that went through calls are apportioned by call counts"));
+}
+
+struct kin_error *report_source(const struct report_input *in, const struct report_opts *o,
+				const char *path, struct source_text *ret)
+{
+	const struct kept_source *kept = kept_find_source(in->profile->kept, path);
+	if (!kept)
+		return source_open(path, o->source_dirs, false, ret);
+	ret->path = xprintf("%s", kept->found);
+	ret->file.size = kept->size;
+	ret->file.data = xalloc(kept->size + 1);
+	memcpy(ret->file.data, kept->text, kept->size);
+	return NULL;
 }

@@ -134,6 +134,12 @@ MUST_CHECK struct kin_error *report_check_subjects(const struct report_input *in
 /* The file name as options want it: whole, or without folders. */
 const char *report_file_name(const struct report_opts *o, const char *path);
 
+/* The text of a source file: what the recording keeps of it, else as source_open() finds it. */
+struct source_text;
+MUST_CHECK struct kin_error *report_source(const struct report_input *in,
+					   const struct report_opts *o, const char *path,
+					   struct source_text *ret);
+
 const struct report *report_find(const char *name); /* NULL if none */
 
 #endif

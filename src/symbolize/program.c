@@ -11,6 +11,7 @@
 #include "base/map64.h"
 #include "base/vec.h"
 #include "symbolize/kallsyms.h"
+#include "symbolize/recorded.h"
 #include "symbolize/symbols_private.h"
 
 enum { MAX_PARTS = 65000 }; /* objects with places; symbol.part is 16 bits wide */
@@ -69,6 +70,8 @@ struct program {
 	struct map64 calling; /* flat address of a call site: the inlined function that calls */
 	VEC(symid) inline_list;
 	VEC(struct program_trouble) troubles;
+	VEC(char *) origins;
+	VEC(objid) joined; /* of several builds, all but the first */
 };
 
 /* ---- objects ---- */
@@ -78,13 +81,19 @@ static const char *object_string(const struct program *g, strid id)
 	return strtab_get(g->profile->strings, id);
 }
 
-static void add_trouble(struct program *g, objid id, const char *what, struct kin_error *err,
-			bool in_doubt)
+/* Without the name that it may begin with: once is enough. */
+static const char *reason(const struct program *g, objid id, const struct kin_error *err)
 {
 	const char *name = program_object_name(g, id), *why = kin_error_message(err);
 	size_t n = strlen(name);
-	if (!strncmp(why, name, n) && why[n] == ':') /* once is enough */
-		why += n + 1 + (why[n + 1] == ' ');
+	return strncmp(why, name, n) != 0 || why[n] != ':' ? why
+							   : why + n + 1 + (why[n + 1] == ' ');
+}
+
+static void add_trouble(struct program *g, objid id, const char *what, struct kin_error *err,
+			bool in_doubt)
+{
+	const char *name = program_object_name(g, id), *why = reason(g, id, err);
 	struct program_trouble t = { .text = xprintf("%s: %s: %s", name, what, why),
 				     .object = id,
 				     .in_doubt = in_doubt };
@@ -97,6 +106,14 @@ static void trouble(struct program *g, objid id, struct kin_error *err)
 {
 	g->objects[id].failed = true;
 	add_trouble(g, id, "its code has no names", err, err_is_trouble(err));
+}
+
+/* Its names are there, but not out of its file. */
+static void add_origin(struct program *g, objid id, struct kin_error *instead)
+{
+	vec_push(&g->origins,
+		 xprintf("%s (%s)", program_object_name(g, id), reason(g, id, instead)));
+	kin_error_free(instead);
 }
 
 static void add_kernel_trouble(struct program *g, char *text)
@@ -157,28 +174,16 @@ static void open_file(struct program *g, objid id)
 	const struct object *o = &g->profile->objects[id];
 	struct opened *at = &g->objects[id];
 
-	if (o->kind == OBJECT_VDSO) { /* that of another kernel is nowhere to be found */
-		struct kin_error *none = object_open_vdso(
-			&(struct object_opts){ .debug_dir = g->opts.debug_dir,
-					       .build_id = object_string(g, o->build_id) },
-			&at->file);
-		if (none && err_is_trouble(none))
-			trouble(g, id, none);
-		else
-			kin_error_free(none);
-		return;
-	}
-	if (o->kind != OBJECT_ELF || !o->path)
-		return;
-	/* The file that ran, or nothing: names from another build would be wrong ones. */
-	struct kin_error *err =
-		object_open(object_string(g, o->path),
-			    &(struct object_opts){ .debug_dir = g->opts.debug_dir,
-						   .symfs = g->opts.symfs,
-						   .build_id = object_string(g, o->build_id) },
-			    &at->file);
+	struct kin_error *instead = NULL;
+	struct kin_error *err = recorded_object(
+		g->profile, id, &(struct recorded_opts){ g->opts.debug_dir, g->opts.symfs },
+		&at->file, &instead);
 	if (err)
 		trouble(g, id, err);
+	if (instead && o->kind == OBJECT_ELF)
+		add_origin(g, id, instead);
+	else
+		kin_error_free(instead);
 }
 
 static void open_object(struct program *g, objid id, struct object_file *given)
@@ -257,12 +262,99 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 		}
 }
 
+/* ---- several builds of one file ---- */
+
+/* The first object that was hit with the same path: other builds of it have the same functions. */
+static objid first_build(const struct program *g, objid id)
+{
+	const struct object *o = &g->profile->objects[id];
+	for (objid i = 0; o->kind == OBJECT_ELF && o->path && i < id; i++)
+		if (g->objects[i].hit && g->profile->objects[i].kind == OBJECT_ELF &&
+		    g->profile->objects[i].path == o->path)
+			return i;
+	return id;
+}
+
+struct build { /* of a file of which there are several */
+	const struct symbols_part *part;
+	struct strtab *names;
+	struct map64 places; /* of functions by name: NONE - 1: there are several of that name */
+};
+
+static void add_names(const struct symbols *s, struct build *b)
+{
+	for (symid i = b->part->first; i < b->part->first + b->part->n; i++) {
+		if (s->at[i].is_line || s->at[i].owner != i)
+			continue;
+		uint32_t *at = map64_at(&b->places, strtab_add(b->names, s->at[i].name));
+		*at = *at == NONE ? i : NONE - 1;
+	}
+}
+
+/* Functions that are one by their name: those of the first build stand for them. moved: [n_symbols]
+ */
+static void join_names(struct symbols *s, struct build *first, struct build *next, symid *moved)
+{
+	for (symid i = next->part->first; i < next->part->first + next->part->n; i++) {
+		if (s->at[i].is_line)
+			continue;
+		strid name = strtab_add(first->names, s->at[s->at[i].owner].name);
+		uint32_t ours = map64_get(&next->places, name);
+		uint32_t theirs = map64_get(&first->places, name);
+		if (ours >= NONE - 1 || theirs >= NONE - 1)
+			continue;
+		if (s->at[i].owner == i)
+			moved[i] = theirs;
+		s->at[i].owner = theirs;
+	}
+}
+
+/* Frames are in those places, too, and so are inlined functions. */
+static void move_frames(struct program *g, const symid *moved)
+{
+	for (size_t i = 1; i < g->profile->samples.n_frames; i++)
+		if (g->places[i] < g->n_symbols)
+			g->places[i] = moved[g->places[i]];
+	for (size_t i = 0; i < g->inline_list.n; i++) {
+		const struct extra *e = &g->extras.at[g->inline_list.at[i] - g->n_symbols];
+		if (g->extras.at[e->owner - g->n_symbols].object != e->object)
+			g->inline_list.at[i] = e->owner;
+	}
+}
+
+static void join_builds(struct program *g)
+{
+	symid *moved = xalloc((g->n_symbols + 1) * sizeof(*moved));
+	for (symid i = 0; i < g->n_symbols; i++)
+		moved[i] = i;
+	for (objid id = 1; id < g->profile->n_objects; id++) {
+		objid first = first_build(g, id);
+		uint32_t own = g->objects[id].part, theirs = g->objects[first].part;
+		if (!g->objects[id].hit || first == id || own == NONE || theirs == NONE ||
+		    own == theirs)
+			continue;
+		struct strtab *names = strtab_new();
+		struct build a = { &g->symbols->parts[theirs], names, { 0 } };
+		struct build b = { &g->symbols->parts[own], names, { 0 } };
+		add_names(g->symbols, &a);
+		add_names(g->symbols, &b);
+		join_names(g->symbols, &a, &b, moved);
+		map64_free(&a.places);
+		map64_free(&b.places);
+		strtab_free(names);
+		vec_push(&g->joined, id);
+	}
+	if (g->joined.n)
+		move_frames(g, moved);
+	free(moved);
+}
+
 /* ---- frames ---- */
 
 /* Inlined functions are known by what they are inlined into; this is without it. */
 static symid first_of_name(struct program *g, objid object, strid id, symid place)
 {
-	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(object, id));
+	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(first_build(g, object), id));
 	if (*at == NONE)
 		*at = place;
 	return *at;
@@ -600,6 +692,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
 	for (size_t i = 0; i < g->extras.n; i++)
 		g->symbols->at[g->n_symbols + i].owner = g->extras.at[i].owner;
+	join_builds(g);
 	note_calls(g);
 	count_unnamed(g);
 	doubt_the_nameless(g);
@@ -619,6 +712,10 @@ void program_free(struct program *g)
 	for (size_t i = 0; i < g->troubles.n; i++)
 		free(g->troubles.at[i].text);
 	vec_free(&g->troubles);
+	for (size_t i = 0; i < g->origins.n; i++)
+		free(g->origins.at[i]);
+	vec_free(&g->origins);
+	vec_free(&g->joined);
 	if (!g->kernel_borrowed)
 		kallsyms_free(g->kernel);
 	map64_free(&g->extra_ids);
@@ -738,6 +835,14 @@ const struct program_trouble *program_trouble_at(const struct program *g, size_t
 {
 	return &g->troubles.at[i];
 }
+
+size_t program_n_origins(const struct program *g) { return g->origins.n; }
+
+const char *program_origin_at(const struct program *g, size_t i) { return g->origins.at[i]; }
+
+size_t program_n_joined(const struct program *g) { return g->joined.n; }
+
+objid program_joined_at(const struct program *g, size_t i) { return g->joined.at[i]; }
 
 uint64_t program_unnamed(const struct program *g, objid object)
 {

@@ -7,8 +7,9 @@
  * address. So each frame has exactly one place, and every analysis that knows places knows them
  * all.
  *
- * Objects that cannot be opened, or are not the ones that ran (other build id), are no error: their
- * frames stay unnamed, and program_trouble_at() says why. */
+ * Objects that cannot be opened, or are not the ones that ran (other build id), are named by what
+ * the recording keeps of them (names/kept.h). Where it keeps nothing that is no error, either:
+ * their frames stay unnamed, and program_trouble_at() says why. */
 #ifndef SYMBOLIZE_PROGRAM_H
 #define SYMBOLIZE_PROGRAM_H
 
@@ -110,6 +111,13 @@ size_t program_n_troubles(const struct program *g);
 const struct program_trouble *program_trouble_at(const struct program *g, size_t i);
 /* Adds what has failed since, as most of a file is read when it is first needed. */
 void program_look_for_troubles(struct program *g);
+/* Objects whose names are those that the recording keeps, and why: "libfoo.so (no such file)". */
+size_t program_n_origins(const struct program *g);
+const char *program_origin_at(const struct program *g, size_t i);
+/* Objects of which there is another build before, with the same path: functions that have the same
+ * name in both are one, whose owner is the first's. */
+size_t program_n_joined(const struct program *g);
+objid program_joined_at(const struct program *g, size_t i);
 /* Samples whose program counter was in the object, and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
 

@@ -202,7 +202,7 @@ static struct profile *random_profile(uint32_t n)
 static struct data written(const struct profile *p)
 {
 	struct profile *c = profile_canonical(p, NULL);
-	OK(good(kin_write_profile(path_of("written.kin"), c)));
+	OK(good(kin_write_profile(path_of("written.kin"), c, NULL)));
 	profile_free(c);
 	return slurp(path_of("written.kin"));
 }
@@ -367,7 +367,7 @@ static void a_guess_is_marked(void)
 	OK(good(kin_writer_close(r.w, KINF_EXITED, 0, r.now)));
 	struct profile *p = read_file(path, &failed);
 	OK(!failed && p->samples.audit.guessed == 1 && !p->samples.audit.complete);
-	OK(good(kin_write_profile(copy, p)));
+	OK(good(kin_write_profile(copy, p, NULL)));
 	profile_free(p);
 
 	p = read_file(copy, &failed);

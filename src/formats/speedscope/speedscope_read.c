@@ -258,8 +258,8 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 
 bool speedscope_recognise(struct bytes head, const struct input_opts *o)
 {
-	size_t n = bytes_left(&head) < FORMAT_HEAD ? bytes_left(&head) : FORMAT_HEAD;
 	(void)o;
+	size_t n = bytes_left(&head) < FORMAT_HEAD ? bytes_left(&head) : FORMAT_HEAD;
 	return n && head.pos[0] == '{' &&
 	       memmem(head.pos, n, SPEEDSCOPE_SCHEMA, strlen(SPEEDSCOPE_SCHEMA));
 }

@@ -1,0 +1,20 @@
+/* naming.h - puts names into a recording that has just been made, and says what that took. */
+#ifndef CLI_NAMING_H
+#define CLI_NAMING_H
+
+#include "base/base.h"
+
+/* `command` is kin's, for messages. Of what cannot be named it says why; that is no error, as the
+ * recording is there. */
+void naming_put(const char *command, const char *path, bool quiet);
+
+/* The row of option tables that leaves names out. */
+#define OPTION_NO_NAMES                                                                            \
+	{                                                                                          \
+		OPT_NO_NAMES, 0, "no-names", NULL,                                                 \
+			"do not put names of what was hit into FILE: reports then need the "       \
+			"programs as they are now",                                                \
+			NULL, COMPLETE_NOTHING                                                     \
+	}
+
+#endif

@@ -1,0 +1,351 @@
+/* kept.c - collects, joins and orders what is kept of objects. */
+#include "names/kept.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kept *kept_new(void)
+{
+	struct kept *k = xalloc(sizeof(*k));
+	k->refs = 1;
+	k->strings = strtab_new();
+	return k;
+}
+
+struct kept *kept_ref(struct kept *k)
+{
+	if (k)
+		k->refs++;
+	return k;
+}
+
+static void free_object(struct kept_object *o)
+{
+	vec_free(&o->symbols);
+	vec_free(&o->aliases);
+	vec_free(&o->lines);
+	vec_free(&o->inlines);
+	vec_free(&o->code);
+	free(o);
+}
+
+void kept_free(struct kept *k)
+{
+	if (!k || --k->refs)
+		return;
+	for (size_t i = 0; i < k->objects.n; i++)
+		free_object(k->objects.at[i]);
+	for (size_t i = 0; i < k->owned.n; i++)
+		free(k->owned.at[i]);
+	vec_free(&k->objects);
+	vec_free(&k->sources);
+	vec_free(&k->owned);
+	strtab_free(k->strings);
+	free(k);
+}
+
+/* ---- adding ---- */
+
+const char *kept_string(struct kept *k, const char *s)
+{
+	return s ? strtab_get(k->strings, strtab_add(k->strings, s)) : NULL;
+}
+
+const char *kept_bytes(struct kept *k, const void *bytes, size_t n)
+{
+	char *copy = xalloc(n + 1);
+	if (n)
+		memcpy(copy, bytes, n);
+	vec_push(&k->owned, copy);
+	return copy;
+}
+
+static bool same_file(const struct kept_object *a, const struct kept_object *b)
+{
+	if (strcmp(a->path, b->path) != 0 || strcmp(a->build_id, b->build_id) != 0)
+		return false;
+	return *a->build_id || (a->size == b->size && a->modified_ns == b->modified_ns);
+}
+
+struct kept_object *kept_add_object(struct kept *k, const struct kept_object *like)
+{
+	for (size_t i = 0; i < k->objects.n; i++) {
+		struct kept_object *o = k->objects.at[i];
+		if (!same_file(o, like))
+			continue;
+		o->flags |= like->flags;
+		return o;
+	}
+	struct kept_object *o = xalloc(sizeof(*o));
+	*o = (struct kept_object){ .path = kept_string(k, like->path),
+				   .build_id = kept_string(k, like->build_id),
+				   .size = like->size,
+				   .modified_ns = like->modified_ns,
+				   .flags = like->flags,
+				   .machine = like->machine,
+				   .text_low = like->text_low,
+				   .text_high = like->text_high,
+				   .profiled_low = like->profiled_low,
+				   .profiled_high = like->profiled_high,
+				   .n_functions = like->n_functions };
+	vec_push(&k->objects, o);
+	return o;
+}
+
+static struct kept_source *source_of(const struct kept *k, const char *path)
+{
+	for (size_t i = 0; i < k->sources.n; i++)
+		if (!strcmp(k->sources.at[i].path, path))
+			return &k->sources.at[i];
+	return NULL;
+}
+
+void kept_add_source(struct kept *k, const char *path, const char *found, const char *text,
+		     size_t n)
+{
+	struct kept_source *old = source_of(k, path);
+	size_t before = old ? old->size : 0;
+	char *all = xalloc(before + n + 1);
+	if (before)
+		memcpy(all, old->text, before);
+	if (n)
+		memcpy(all + before, text, n);
+	if (!old) {
+		struct kept_source s = { .path = kept_string(k, path),
+					 .found = kept_string(k, found) };
+		vec_push(&k->sources, s);
+		vec_push(&k->owned, all);
+		old = &k->sources.at[k->sources.n - 1];
+	} else {
+		for (size_t i = k->owned.n; i--;)
+			if (k->owned.at[i] == old->text) {
+				free(k->owned.at[i]);
+				k->owned.at[i] = all;
+				break;
+			}
+	}
+	old->text = all;
+	old->size = before + n;
+}
+
+static void merge_object(struct kept *into, const struct kept_object *from)
+{
+	struct kept_object *o = kept_add_object(into, from);
+
+	for (size_t i = 0; i < from->symbols.n; i++) {
+		struct kept_symbol s = from->symbols.at[i];
+		s.name = kept_string(into, s.name);
+		vec_push(&o->symbols, s);
+	}
+	for (size_t i = 0; i < from->aliases.n; i++) {
+		struct kept_alias a = from->aliases.at[i];
+		a.name = kept_string(into, a.name);
+		vec_push(&o->aliases, a);
+	}
+	for (size_t i = 0; i < from->lines.n; i++) {
+		struct kept_line l = from->lines.at[i];
+		l.function = kept_string(into, l.function);
+		l.file = kept_string(into, l.file);
+		vec_push(&o->lines, l);
+	}
+	for (size_t i = 0; i < from->inlines.n; i++) {
+		struct kept_inline x = from->inlines.at[i];
+		x.name = kept_string(into, x.name);
+		vec_push(&o->inlines, x);
+	}
+	for (size_t i = 0; i < from->code.n; i++) {
+		struct kept_code c = from->code.at[i];
+		c.bytes = kept_bytes(into, c.bytes, c.size);
+		vec_push(&o->code, c);
+	}
+}
+
+void kept_add_sources(struct kept *into, const struct kept *from)
+{
+	for (size_t i = 0; from && i < from->sources.n; i++) {
+		const struct kept_source *s = &from->sources.at[i];
+		if (!source_of(into, s->path))
+			kept_add_source(into, s->path, s->found, s->text, s->size);
+	}
+	kept_sort(into);
+}
+
+void kept_merge(struct kept *into, const struct kept *from)
+{
+	for (size_t i = 0; i < from->objects.n; i++)
+		merge_object(into, from->objects.at[i]);
+	kept_add_sources(into, from);
+}
+
+/* ---- order ---- */
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int text_order(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : ORDER(a != NULL, b != NULL);
+}
+
+/* Several recordings of one build agree; where damage makes them differ the order is still one. */
+static int by_symbol(const void *l, const void *r)
+{
+	const struct kept_symbol *a = l, *b = r;
+	int order = ORDER(a->addr, b->addr);
+	if (!order)
+		order = ORDER(a->position, b->position);
+	return order ? order : text_order(a->name, b->name);
+}
+
+static int by_alias(const void *l, const void *r)
+{
+	const struct kept_alias *a = l, *b = r;
+	int order = ORDER(a->addr, b->addr);
+	return order ? order : text_order(a->name, b->name);
+}
+
+/* Where they overlap the one that starts first counts, and of these the shorter one. */
+static int by_line(const void *l, const void *r)
+{
+	const struct kept_line *a = l, *b = r;
+	int order = ORDER(a->addr, b->addr);
+	if (!order)
+		order = ORDER(a->end, b->end);
+	if (!order)
+		order = ORDER(a->line, b->line);
+	if (!order)
+		order = text_order(a->file, b->file);
+	return order ? order : text_order(a->function, b->function);
+}
+
+static int by_inline(const void *l, const void *r)
+{
+	const struct kept_inline *a = l, *b = r;
+	int order = ORDER(a->addr, b->addr);
+	if (!order)
+		order = -ORDER(a->depth, b->depth);
+	return order ? order : text_order(a->name, b->name);
+}
+
+static int by_code(const void *l, const void *r)
+{
+	const struct kept_code *a = l, *b = r;
+	int order = ORDER(a->addr, b->addr);
+	return order ? order : -ORDER(a->size, b->size);
+}
+
+static int by_path(const void *l, const void *r)
+{
+	const struct kept_source *a = l, *b = r;
+	return strcmp(a->path, b->path);
+}
+
+static int by_object(const void *l, const void *r)
+{
+	const struct kept_object *a = *(struct kept_object *const *)l,
+				 *b = *(struct kept_object *const *)r;
+	int order = strcmp(a->path, b->path);
+	if (!order)
+		order = strcmp(a->build_id, b->build_id);
+	if (!order)
+		order = ORDER(a->modified_ns, b->modified_ns);
+	return order ? order : ORDER(a->size, b->size);
+}
+
+#define SORT(v, compare)                                                                           \
+	do {                                                                                       \
+		if ((v)->n)                                                                        \
+			qsort((v)->at, (v)->n, sizeof(*(v)->at), compare);                         \
+	} while (0)
+
+/* What is next to each other, or overlaps, is one piece: instructions do not end where one did. */
+static void join_code(struct kept *k, struct kept_object *o)
+{
+	size_t n = 0;
+	SORT(&o->code, by_code);
+	for (size_t i = 0, next; i < o->code.n; i = next) {
+		uint64_t low = o->code.at[i].addr, high = low;
+		for (next = i; next < o->code.n && o->code.at[next].addr <= high; next++) {
+			const struct kept_code *c = &o->code.at[next];
+			if (c->addr + c->size > high)
+				high = c->addr + c->size;
+		}
+		if (next > i + 1) {
+			char *joined = xalloc(high - low + 1);
+			for (size_t x = i; x < next; x++)
+				memcpy(joined + (o->code.at[x].addr - low), o->code.at[x].bytes,
+				       o->code.at[x].size);
+			vec_push(&k->owned, joined);
+			o->code.at[n++] = (struct kept_code){ low, joined, high - low };
+		} else {
+			o->code.at[n++] = o->code.at[i];
+		}
+	}
+	o->code.n = n;
+}
+
+static void sort_object(struct kept *k, struct kept_object *o)
+{
+	size_t n = 0;
+	SORT(&o->symbols, by_symbol);
+	for (size_t i = 0; i < o->symbols.n; i++) {
+		struct kept_symbol s = o->symbols.at[i];
+		if (s.end <= s.addr || (n && o->symbols.at[n - 1].addr == s.addr))
+			continue;
+		if (n && o->symbols.at[n - 1].end > s.addr)
+			o->symbols.at[n - 1].end = s.addr;
+		o->symbols.at[n++] = s;
+	}
+	o->symbols.n = n;
+
+	SORT(&o->aliases, by_alias);
+	n = 0;
+	for (size_t i = 0; i < o->aliases.n; i++)
+		if (!n || by_alias(&o->aliases.at[n - 1], &o->aliases.at[i]))
+			o->aliases.at[n++] = o->aliases.at[i];
+	o->aliases.n = n;
+
+	SORT(&o->lines, by_line);
+	n = 0;
+	for (size_t i = 0; i < o->lines.n; i++) {
+		struct kept_line l = o->lines.at[i];
+		if (n && l.addr < o->lines.at[n - 1].end)
+			l.addr = o->lines.at[n - 1].end;
+		if (l.addr < l.end)
+			o->lines.at[n++] = l;
+	}
+	o->lines.n = n;
+
+	SORT(&o->inlines, by_inline);
+	n = 0;
+	for (size_t i = 0; i < o->inlines.n; i++)
+		if (!n || by_inline(&o->inlines.at[n - 1], &o->inlines.at[i]))
+			o->inlines.at[n++] = o->inlines.at[i];
+	o->inlines.n = n;
+
+	join_code(k, o);
+}
+
+void kept_sort(struct kept *k)
+{
+	SORT(&k->objects, by_object);
+	SORT(&k->sources, by_path);
+	for (size_t i = 0; i < k->objects.n; i++)
+		sort_object(k, k->objects.at[i]);
+}
+
+/* ---- finding ---- */
+
+const struct kept_object *kept_find(const struct kept *k, const char *path, const char *build_id)
+{
+	bool any = !build_id || !*build_id;
+	for (size_t i = 0; k && i < k->objects.n; i++)
+		if (!strcmp(k->objects.at[i]->path, path) &&
+		    (any || !strcmp(k->objects.at[i]->build_id, build_id)))
+			return k->objects.at[i];
+	return NULL;
+}
+
+const struct kept_source *kept_find_source(const struct kept *k, const char *path)
+{
+	return k ? source_of(k, path) : NULL;
+}

@@ -1,0 +1,439 @@
+/* keep.c - asks the objects of a profile about the addresses that were hit, and keeps the answers.
+ */
+#include "symbolize/keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "names/kept.h"
+#include "symbolize/recorded.h"
+
+struct address_list { /* a VEC */
+	uint64_t *at;
+	size_t n, cap;
+};
+
+struct keeper {
+	const struct profile *p;
+	const struct keep_opts *opts;
+	struct kept *kept;
+	struct address_list *hit; /* [n_objects] */
+};
+
+/* ---- addresses ---- */
+
+/* A return address, and the call before it. */
+static void add_return(struct keeper *k, objid object, uint64_t addr)
+{
+	vec_push(&k->hit[object], addr);
+	if (addr)
+		vec_push(&k->hit[object], addr - 1);
+}
+
+static void add_ends(struct keeper *k, objid from_object, uint64_t from, objid to_object,
+		     uint64_t to)
+{
+	add_return(k, from_object, from);
+	vec_push(&k->hit[to_object], to);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void sort_unique(struct address_list *l)
+{
+	size_t n = 0;
+	if (l->n)
+		qsort(l->at, l->n, sizeof(*l->at), by_value);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || l->at[n - 1] != l->at[i])
+			l->at[n++] = l->at[i];
+	l->n = n;
+}
+
+static void find_addresses(struct keeper *k)
+{
+	const struct samples *s = &k->p->samples;
+	for (size_t i = 1; i < s->n_frames; i++) {
+		const struct frame *f = &s->frames[i];
+		if (f->name)
+			continue;
+		if (f->flags & FRAME_RETURN)
+			add_return(k, f->object, f->addr);
+		else
+			vec_push(&k->hit[f->object], f->addr);
+	}
+	for (size_t i = 0; i < k->p->n_arcs; i++) {
+		const struct arc *a = &k->p->arcs[i];
+		add_ends(k, a->from_object, a->from, a->to_object, a->to);
+	}
+	for (size_t i = 0; i < s->n_latencies; i++) {
+		const struct latency *l = &s->latencies[i];
+		add_ends(k, l->from_object, l->from, l->to_object, l->to);
+	}
+	for (size_t i = 0; i < k->p->n_blocks; i++)
+		vec_push(&k->hit[k->p->blocks[i].object], k->p->blocks[i].addr);
+	for (objid i = 0; i < k->p->n_objects; i++)
+		sort_unique(&k->hit[i]);
+}
+
+/* ---- one object ---- */
+
+enum wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code if that is kept */
+
+struct asked {
+	struct keeper *k;
+	struct object_file *file;
+	const struct address_list *hit;
+	struct symbol_table table;
+	uint8_t *wanted; /* [table.n]: enum wanted */
+	struct line_run *runs;
+	size_t n_runs;
+	uint8_t *wanted_runs; /* [n_runs] */
+	struct kept_object *o;
+};
+
+static uint32_t find_symbol(const struct symbol_table *t, uint64_t addr)
+{
+	size_t low = 0, high = t->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->at[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr < t->at[low - 1].end ? (uint32_t)(low - 1) : NONE;
+}
+
+static void want(struct asked *a, uint32_t symbol)
+{
+	if (symbol == NONE)
+		return;
+	a->wanted[symbol] = WANT_ALL;
+	a->wanted[a->table.at[symbol].owner] = WANT_ALL;
+}
+
+/* The first and the last of all, too: where places end is the same with and without the others. */
+static void want_symbols(struct asked *a)
+{
+	if (!a->table.n)
+		return;
+	a->wanted[0] = a->wanted[a->table.n - 1] = WANT_NAME;
+	for (size_t i = 0; i < a->hit->n; i++)
+		want(a, find_symbol(&a->table, a->hit->at[i]));
+	for (size_t i = 0; i < a->table.n && a->k->opts->whole; i++) /* all pieces */
+		if (a->wanted[a->table.at[i].owner] == WANT_ALL)
+			a->wanted[i] = WANT_ALL;
+}
+
+static bool is_usable(const struct line_run *r)
+{
+	return r->at.function && r->at.file && r->at.line;
+}
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static bool same_place(const struct srcloc *a, const struct srcloc *b)
+{
+	return a->line == b->line && same_text(a->file, b->file) &&
+	       same_text(a->function, b->function);
+}
+
+/* The run that an address is in, and the one that its place begins with: that of the last address
+ * before which another line has. Of neighbours with the same line the place is one, so that other
+ * line belongs to it. */
+static void want_run(struct asked *a, uint64_t addr)
+{
+	size_t low = 0, high = a->n_runs;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (a->runs[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return;
+	size_t i = low - 1;
+	if (addr < a->runs[i].end)
+		a->wanted_runs[i] = 1;
+	while (i && !is_usable(&a->runs[i]))
+		i--;
+	for (const struct line_run *own = &a->runs[i];; i--) {
+		a->wanted_runs[i] = 1;
+		if (!i || (is_usable(&a->runs[i]) && !same_place(&a->runs[i].at, &own->at)))
+			return;
+	}
+}
+
+struct kept_places { /* where functions that are wanted lie */
+	struct address_range *at;
+	size_t n, cap;
+};
+
+static struct kept_places ranges_of(const struct asked *a)
+{
+	struct kept_places r = { 0 };
+	for (size_t i = 0; i < a->table.n; i++) {
+		const struct object_symbol *s = &a->table.at[i];
+		struct address_range *last = r.n ? &r.at[r.n - 1] : NULL;
+		if (a->wanted[i] != WANT_ALL)
+			continue;
+		if (last && last->high == s->addr)
+			last->high = s->end;
+		else
+			vec_push(&r, ((struct address_range){ s->addr, s->end }));
+	}
+	return r;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* All lines of the files that were hit, and the functions that they are of. */
+static void want_files(struct asked *a)
+{
+	VEC(const char *) files = { 0 };
+	for (size_t i = 0; i < a->n_runs; i++)
+		if (a->wanted_runs[i] && a->runs[i].at.file &&
+		    (!files.n || files.at[files.n - 1] != a->runs[i].at.file))
+			vec_push(&files, a->runs[i].at.file);
+	if (files.n)
+		qsort(files.at, files.n, sizeof(*files.at), by_text);
+	for (size_t i = 0; i < a->n_runs; i++) {
+		const char *file = a->runs[i].at.file;
+		if (!file || !files.n ||
+		    !bsearch(&file, files.at, files.n, sizeof(*files.at), by_text))
+			continue;
+		a->wanted_runs[i] = 1;
+		want(a, find_symbol(&a->table, a->runs[i].addr));
+	}
+	vec_free(&files);
+}
+
+static void want_runs(struct asked *a)
+{
+	bool whole = a->k->opts->whole;
+	struct kept_places r = ranges_of(a);
+	struct address_range all = object_text(a->file);
+	a->runs = whole ? object_line_runs(a->file, all, false, &a->n_runs)
+			: object_line_runs_of(a->file, r.at, r.n, &a->n_runs);
+	a->wanted_runs = xalloc(a->n_runs + 1);
+	for (size_t i = 0; i < a->hit->n; i++)
+		want_run(a, a->hit->at[i]);
+	for (size_t i = 0; i < a->table.n; i++)
+		if (a->wanted[i] == WANT_ALL)
+			want_run(a, a->table.at[i].addr);
+	for (size_t i = 0, k = 0; whole && i < a->n_runs; i++) {
+		while (k < r.n && r.at[k].high <= a->runs[i].addr)
+			k++;
+		a->wanted_runs[i] |= k < r.n && r.at[k].low < a->runs[i].end;
+	}
+	vec_free(&r);
+	if (whole)
+		want_files(a);
+}
+
+static void want_target(const struct object_step *step, void *asked)
+{
+	struct asked *a = asked;
+	uint32_t i = find_symbol(&a->table, step->target);
+	if (i != NONE)
+		a->wanted[i] |= WANT_NAME;
+}
+
+/* Where code that is kept jumps to, and what it calls, has a name beside the instruction. */
+static void want_targets(struct asked *a)
+{
+	struct kept_places r = ranges_of(a);
+	for (size_t i = 0; i < r.n; i++)
+		if (!object_steps(a->file, r.at[i].low, r.at[i].high, want_target, a))
+			break; /* nothing can be disassembled */
+	vec_free(&r);
+}
+
+/* ---- keeping ---- */
+
+static void keep_symbols(struct asked *a)
+{
+	struct kept *k = a->k->kept;
+	for (size_t i = 0; i < a->table.n; i++) {
+		const struct object_symbol *s = &a->table.at[i];
+		if (!a->wanted[i] || !*s->name)
+			continue;
+		vec_push(&a->o->symbols, ((struct kept_symbol){ .addr = s->addr,
+								.end = s->end,
+								.owner = a->table.at[s->owner].addr,
+								.name = kept_string(k, s->name),
+								.flags = s->flags,
+								.position = s->position }));
+	}
+}
+
+static void see_name(void *asked, const char *name, uint64_t addr)
+{
+	struct asked *a = asked;
+	uint32_t i = find_symbol(&a->table, addr);
+	if (i != NONE && a->wanted[i] && a->table.at[i].addr == addr && *name &&
+	    strcmp(a->table.at[i].name, name) != 0)
+		vec_push(&a->o->aliases,
+			 ((struct kept_alias){ addr, kept_string(a->k->kept, name) }));
+}
+
+static void keep_runs(struct asked *a)
+{
+	struct kept *k = a->k->kept;
+	for (size_t i = 0; i < a->n_runs; i++) {
+		const struct line_run *r = &a->runs[i];
+		if (a->wanted_runs[i])
+			vec_push(&a->o->lines,
+				 ((struct kept_line){ r->addr, r->end,
+						      kept_string(k, r->at.function),
+						      kept_string(k, r->at.file), r->at.line }));
+	}
+}
+
+static void keep_inlines(struct asked *a)
+{
+	size_t n;
+	struct object_inline *list = object_inlines(a->file, a->hit->at, a->hit->n, &n);
+	for (size_t i = 0; i < n; i++)
+		vec_push(&a->o->inlines,
+			 ((struct kept_inline){ a->hit->at[list[i].address], list[i].depth,
+						kept_string(a->k->kept, list[i].name) }));
+	free(list);
+}
+
+static void keep_bytes(struct asked *a, uint64_t low, uint64_t high)
+{
+	size_t size;
+	const uint8_t *code = object_code(a->file, low, &size);
+	if (code && low < high)
+		vec_push(&a->o->code,
+			 ((struct kept_code){ low,
+					      kept_bytes(a->k->kept, code,
+							 size < high - low ? size : high - low),
+					      size < high - low ? size : high - low }));
+}
+
+static void keep_code(struct asked *a)
+{
+	struct kept_places r = ranges_of(a);
+	for (size_t i = 0; i < r.n; i++)
+		keep_bytes(a, r.at[i].low, r.at[i].high);
+	vec_free(&r);
+}
+
+/* A frame at a function's first instruction is no return where no call stands before it: what a
+ * signal handler returns to. That must not be taken for a call without the code. */
+static void keep_starts(struct asked *a)
+{
+	for (size_t i = 0; i < a->hit->n; i++) {
+		uint64_t addr = a->hit->at[i];
+		uint32_t symbol = find_symbol(&a->table, addr);
+		if (symbol != NONE && a->table.at[symbol].addr == addr &&
+		    addr >= MACHINE_CALL_MAX && !object_call_ends_at(a->file, addr))
+			keep_bytes(a, addr - MACHINE_CALL_MAX, addr + 1);
+	}
+}
+
+static struct kept_object *describe(struct keeper *k, objid id, struct object_file *file)
+{
+	const struct object *o = &k->p->objects[id];
+	struct kept_object like = { .path = strtab_get(k->p->strings, o->path),
+				    .build_id = strtab_get(k->p->strings, o->build_id),
+				    .machine = object_elf_machine(file),
+				    .text_low = object_text(file).low,
+				    .text_high = object_text(file).high,
+				    .profiled_low = object_profiled(file).low,
+				    .profiled_high = object_profiled(file).high };
+	like.flags = (object_is_64bit(file) ? KEPT_64BIT : 0) |
+		     (object_big_endian(file) ? KEPT_BIG_ENDIAN : 0) |
+		     (object_has_lines(file) ? KEPT_LINES : 0);
+	const struct kept_object *kept = object_kept(file);
+	if (k->opts->whole && object_has_code(file))
+		like.flags |= KEPT_CODE;
+	struct stat st;
+	if (kept) {
+		like.size = kept->size;
+		like.modified_ns = kept->modified_ns;
+	} else if (!*like.build_id && !stat(object_path(file), &st)) {
+		like.size = (uint64_t)st.st_size;
+		like.modified_ns =
+			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	}
+	return kept_add_object(k->kept, &like);
+}
+
+static uint64_t count_functions(const struct asked *a)
+{
+	const struct kept_object *kept = object_kept(a->file);
+	uint64_t n = 0;
+	if (kept)
+		return kept->n_functions;
+	for (size_t i = 0; i < a->table.n; i++)
+		n += a->table.at[i].flags & SYMBOL_FUNCTION && a->table.at[i].owner == i;
+	return n;
+}
+
+static void keep_object(struct keeper *k, objid id, struct object_file *file)
+{
+	static const struct symtab_opts exact = { .exact = true };
+	struct asked a = { .k = k, .file = file, .hit = &k->hit[id] };
+	struct kin_error *err = object_symbols(file, &exact, &a.table);
+	if (err) {
+		kin_error_free(err);
+		return;
+	}
+	a.o = describe(k, id, file);
+	a.o->n_functions = count_functions(&a);
+	a.wanted = xalloc(a.table.n + 1);
+	want_symbols(&a);
+	want_runs(&a);
+	if (k->opts->whole)
+		want_targets(&a);
+	keep_symbols(&a);
+	object_for_each_name(file, see_name, &a);
+	keep_runs(&a);
+	keep_inlines(&a);
+	if (k->opts->whole && object_has_code(file))
+		keep_code(&a);
+	keep_starts(&a);
+	free(a.wanted_runs);
+	free(a.runs);
+	free(a.wanted);
+	free(a.table.at);
+}
+
+struct kept *names_keep(const struct profile *p, const struct keep_opts *opts)
+{
+	struct keeper k = { .p = p, .opts = opts, .kept = kept_new() };
+	struct recorded_opts how = { opts->debug_dir, opts->symfs };
+
+	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
+	find_addresses(&k);
+	for (objid i = 0; i < p->n_objects; i++) {
+		struct object_file *file = NULL;
+		struct kin_error *instead = NULL, *err = NULL;
+		if (k.hit[i].n)
+			err = recorded_object(p, i, &how, &file, &instead);
+		if (file)
+			keep_object(&k, i, file);
+		kin_error_free(err);
+		kin_error_free(instead);
+		object_free(file);
+		vec_free(&k.hit[i]);
+	}
+	free(k.hit);
+	kept_sort(k.kept);
+	return k.kept;
+}

@@ -1,0 +1,19 @@
+/* keep.h - names of all that a profile was hit in, for the recording to keep (names/kept.h). */
+#ifndef SYMBOLIZE_KEEP_H
+#define SYMBOLIZE_KEEP_H
+
+#include "profile/profile.h"
+
+struct keep_opts {
+	const char *debug_dir; /* NULL: /usr/lib/debug */
+	const char *symfs;     /* paths of objects are below this folder; NULL: / */
+	/* Code and lines of whole functions, and of the source files that were hit all lines: what
+	 * annotated reports show. */
+	bool whole;
+};
+
+/* What of the profile's objects is at hand, and what the profile itself keeps of those that are
+ * not. To be freed with kept_free(); files that cannot be read are left out. */
+struct kept *names_keep(const struct profile *p, const struct keep_opts *opts);
+
+#endif

@@ -1,0 +1,276 @@
+"""What a recording keeps: its reports are the same when the programs are gone, replaced, or on another machine.
+
+    names.py BUILD
+"""
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from tap import Tap
+
+LIMIT = 120  # seconds for one command: the machine may be busy
+
+# All but the note on where names come from, which is on standard error.
+REPORTS = [['report'], ['report', '-g', '--no-children'], ['report', '--all-rows'], ['report', '-s', 'sym,srcline'],
+           ['report', '-s', 'dso,sym,symoff'], ['report', '-s', 'srcfile,sym', '--no-children'],
+           ['flat'], ['flat', '--by', 'object'], ['graph'], ['graph', '--format', 'json'], ['lines'], ['cycles'],
+           ['info'], ['latency'], ['counts'], ['order'], ['script'], ['script', '-F', '+srcline'],
+           ['script', '--format=folded'], ['html', '-o', '-']]
+# These show source text and code, which kin pack adds.
+PACKED = [['annotate'], ['annotate', 'work'], ['annotate', '--asm'], ['annotate', '--asm', '--source']]
+
+SOURCE = r'''
+#include <stdio.h>
+#include <stdlib.h>
+static inline __attribute__((always_inline)) unsigned mix(unsigned x) { x ^= x << 13; return x ^ x >> 17; }
+__attribute__((noinline)) unsigned work(unsigned n)
+{
+	unsigned s = 1;
+	for (unsigned i = 0; i < n; i++)
+		s += mix(s + i);
+	return s;
+}
+unsigned _work(unsigned n) __attribute__((weak, alias("work")));
+__attribute__((noinline)) int order(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+__attribute__((noinline)) void sorter(int *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		v[i] = rand();
+	qsort(v, n, sizeof(*v), order);
+}
+int main(int argc, char **argv)
+{
+	static int v[20000];
+	unsigned s = 0;
+	for (int i = 0; i < 40; i++) {
+		s += work(WORK + i + argc);
+		sorter(v, 20000);
+	}
+	return printf("%u\n", s) < 0;
+}
+'''
+
+
+class Box:
+    def __init__(self, build):
+        self.kin = os.path.join(os.path.abspath(build), 'kin')
+        self.folder = tempfile.mkdtemp(prefix='kin-names-')
+        self.env = {**os.environ, 'HOME': self.folder, 'LC_ALL': 'C'}
+        self.env.pop('XDG_CACHE_HOME', None)
+        with open(self.at('work.c'), 'w') as f:
+            f.write(SOURCE)
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, *words, **more):
+        return subprocess.run(words, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=LIMIT, **more)
+
+    def compile(self, work, *flags):
+        subprocess.run(['gcc', '-g', '-O1', f'-DWORK={work}', *flags, '-o', self.at('prog'), self.at('work.c')],
+                       check=True)
+
+    def reports(self, file, which, root=None):
+        """What each says, and how it ends."""
+        ret = {}
+        for words in which:
+            if root:
+                p = subprocess.run(['chroot', root, '/kin', *words, '-i', file], env=self.env, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+            else:
+                p = self.run(self.kin, *words, '-i', file)
+            ret[' '.join(words)] = (p.stdout, p.returncode, p.stderr)
+        return ret
+
+
+def different(a, b):
+    """The reports that differ, with their first lines that do."""
+    ret = []
+    for words, (text, status, _) in a.items():
+        other, ended, said = b[words]
+        if text == other and status == ended:
+            continue
+        lines, others = text.splitlines(), other.splitlines()
+        first = next((i for i in range(min(len(lines), len(others))) if lines[i] != others[i]), 0)
+        ret.append(f'kin {words}: {status} {ended} {lines[first:first + 1]} {others[first:first + 1]} {said!r}')
+    return '\n'.join(ret)
+
+
+def away(box, *names):
+    for name in names:
+        os.rename(box.at(name), box.at(name) + '.away')
+
+
+def back(box, *names):
+    for name in names:
+        os.rename(box.at(name) + '.away', box.at(name))
+
+
+def test_names(tap, box, how, record):
+    """A recording, the program gone, then another build in its place."""
+    box.compile(300000, *(['-pg'] if how == 'run' else []))
+    p = record('x.kin')
+    before = box.reports('x.kin', REPORTS)
+    tap.ok(p.returncode == 0 and b'work' in before['flat'][0], f'kin {how}: there is a recording', p.stderr)
+    note = b'note: names are those that the recording keeps, of ' + box.at('prog').encode()
+    tap.ok(note not in before['flat'][2], f'kin {how}: no note while the program is as it was', before['flat'][2])
+    away(box, 'prog')
+    gone = box.reports('x.kin', REPORTS)
+    tap.ok(not different(before, gone), f'kin {how}: the program is gone, and reports are the same',
+           different(before, gone))
+    tap.ok(note + b' (No such file' in gone['flat'][2], f'kin {how}: ... and a note says where names come from',
+           gone['flat'][2])
+    alias = box.run(box.kin, 'graph', '_work', '-i', 'x.kin')
+    tap.ok(alias.returncode == 0, f'kin {how}: ... and aliases are known', alias.stderr)
+    box.compile(310000, '-O2', *(['-pg'] if how == 'run' else []))
+    other = box.reports('x.kin', REPORTS)
+    tap.ok(not different(before, other), f'kin {how}: another build is there, and reports are the same',
+           different(before, other))
+    tap.ok(b'the file has been replaced' in other['flat'][2], f'kin {how}: ... and the note says that',
+           other['flat'][2])
+    os.remove(box.at('prog'))
+    back(box, 'prog')
+
+
+def another_machine(box, file):
+    """A folder with nothing but kin, what it is linked with, and the recording."""
+    root = box.at('root')
+    os.makedirs(root)
+    shutil.copy(box.kin, os.path.join(root, 'kin'))
+    libraries = subprocess.run(['ldd', box.kin], stdout=subprocess.PIPE, text=True, check=True).stdout
+    paths = [w for w in libraries.split() if w.startswith('/')]
+    # capstone is opened when code is disassembled
+    cache = subprocess.run(['ldconfig', '-p'], stdout=subprocess.PIPE, text=True).stdout
+    paths += [l.split(' => ')[1] for l in cache.splitlines() if 'libcapstone.so' in l]
+    for path in paths:
+        os.makedirs(root + os.path.dirname(path), exist_ok=True)
+        shutil.copy(path, root + path)
+    shutil.copy(box.at(file), os.path.join(root, file))
+    return root
+
+
+def test_pack(tap, box):
+    all_of_them = REPORTS + PACKED
+    before = box.reports('x.kin', all_of_them)
+    p = box.run(box.kin, 'pack', '-o', 'p.kin', 'x.kin')
+    tap.ok(p.returncode == 0, 'kin pack', p.stderr)
+    size = os.path.getsize(box.at('x.kin'))
+    os.rename(box.at('p.kin'), box.at('x.kin'))
+    packed = box.reports('x.kin', all_of_them)
+    tap.ok(not different(before, packed), 'kin pack: reports are as before', different(before, packed))
+    tap.ok(os.path.getsize(box.at('x.kin')) > size, 'kin pack: the file has more in it')
+    away(box, 'prog', 'work.c')
+    gone = box.reports('x.kin', all_of_them)
+    tap.ok(not different(packed, gone), 'kin pack: without program and source they are the same',
+           different(packed, gone))
+    if os.geteuid():
+        tap.skip('kin pack: on another machine', 'only root may chroot')
+    else:
+        there = box.reports('x.kin', all_of_them, another_machine(box, 'x.kin'))
+        tap.ok(not different(packed, there), 'kin pack: on another machine they are the same',
+               different(packed, there))
+    back(box, 'prog', 'work.c')
+
+
+def test_diff(tap, box, record):
+    """The daily loop: measure, change, build, compare."""
+    box.compile(300000)
+    record('before.kin')
+    box.compile(300000, '-O2')
+    record('after.kin')
+    p = box.run(box.kin, 'diff', '--all', '--format=csv', 'before.kin', 'after.kin')
+    names = [l.rsplit(',', 1)[-1] for l in p.stdout.decode().splitlines()[1:]]
+    tap.ok(b'0x' not in p.stdout and names.count('work') == 1, 'diff of two builds goes by function',
+           p.stdout + p.stderr)
+    p = box.run(box.kin, 'diff', '--all', 'before.kin', 'after.kin')
+    tap.ok(b'prog is another build after than before' in p.stdout, '... and says that', p.stdout)
+    for order in (['before.kin', 'after.kin'], ['after.kin', 'before.kin']):
+        box.run(box.kin, 'merge', '-o', order[0].replace('.', '-first.'), *order)
+    tap.ok(filecmp.cmp(box.at('before-first.kin'), box.at('after-first.kin'), False),
+           'merging two builds gives the same in either order')
+    p = box.run(box.kin, 'flat', '--format=csv', '-c', 'name', 'before-first.kin')
+    tap.ok(p.stdout.decode().split().count('work') == 1, 'a function of two builds is one', p.stdout)
+    here = box.run(box.kin, 'report', '-i', 'before-first.kin').stdout
+    away(box, 'prog')
+    box.run(box.kin, 'merge', '-o', 'gone.kin', 'before.kin', 'after.kin')
+    tap.ok(filecmp.cmp(box.at('before-first.kin'), box.at('gone.kin'), False),
+           'merged without the program: the same file')
+    back(box, 'prog')
+    tap.ok(here == box.run(box.kin, 'report', '-i', 'gone.kin').stdout, '... and the same report')
+
+
+def test_cache(tap, box):
+    """A perf.data has no names; perf keeps a copy of the program, and kin finds that."""
+    box.compile(300000)
+    p = box.run(box.kin, 'record', '--no-names', '-o', 'c.kin', '--perf-data', 'c.data', './prog')
+    before = box.run(box.kin, 'report', '-i', 'c.data')
+    notes = subprocess.run(['readelf', '-n', box.at('prog')], stdout=subprocess.PIPE, text=True, check=True).stdout
+    build_id = notes.split('Build ID: ')[1].split()[0]
+    folder = box.at(f'.debug/.build-id/{build_id[:2]}/{build_id[2:]}')
+    os.makedirs(folder)
+    shutil.copy(box.at('prog'), folder + '/elf')
+    box.compile(310000, '-O2')
+    after = box.run(box.kin, 'report', '-i', 'c.data')
+    tap.ok(p.returncode == 0 and b'work' in before.stdout and before.stdout == after.stdout and not after.stderr,
+           'a perf.data of another build: what perf keeps in ~/.debug', before.stdout + after.stdout + after.stderr)
+    shutil.rmtree(box.at('.debug'))
+
+
+def test_damage(tap, box):
+    """Names that are damaged or cut off are all that is lost."""
+    box.compile(300000)
+    box.run(box.kin, 'run', '-o', 'd.kin', './prog')
+    with open(box.at('d.kin'), 'rb') as f:
+        whole = f.read()
+    end = int.from_bytes(whole[40:48], 'little')
+    away(box, 'prog')
+    for what, data in (('damaged', whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:]), ('cut off', whole[:-24])):
+        with open(box.at('d.kin'), 'wb') as f:
+            f.write(data)
+        p = box.run(box.kin, 'info', '-i', 'd.kin')
+        lines = [l for l in p.stderr.splitlines() if what.encode() in l]
+        tap.ok(p.returncode == 1 and len(lines) == 1 and b'samples' in p.stdout, f'names that are {what}: one line',
+               p.stderr)
+    with open(box.at('d.kin'), 'wb') as f:
+        f.write(whole[:end])
+    p = box.run(box.kin, 'info', '-i', 'd.kin')
+    tap.ok(len(whole) > end and p.returncode == 0, 'without names it is a whole recording', p.stderr)
+    back(box, 'prog')
+    p = box.run(box.kin, 'run', '--no-names', '-o', 'n.kin', './prog')
+    with open(box.at('n.kin'), 'rb') as f:
+        data = f.read()
+    tap.ok(not any(data[int.from_bytes(data[40:48], 'little'):]), '--no-names leaves them out')
+
+
+def main():
+    tap = Tap()
+    box = Box(sys.argv[1])
+    try:
+        test_names(tap, box, 'run', lambda file: box.run(box.kin, 'run', '-o', file, './prog'))
+        test_pack(tap, box)
+        test_damage(tap, box)
+        box.compile(1000)
+        p = box.run(box.kin, 'record', '--dry-run', './prog')
+        if p.returncode:
+            tap.skip('kin record', p.stderr.decode().strip())
+        else:
+            sample = lambda file: box.run(box.kin, 'record', '-o', file, './prog')
+            test_names(tap, box, 'record', sample)
+            test_diff(tap, box, sample)
+            test_cache(tap, box)
+    finally:
+        shutil.rmtree(box.folder)
+    sys.exit(tap.done())
+
+
+if __name__ == '__main__':
+    main()
