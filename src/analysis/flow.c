@@ -21,7 +21,8 @@ struct step { /* an instruction, at flat addresses */
 	bool no_way_back; /* ... or never does */
 	bool ends_call;
 	bool enters_unseen;
-	bool starts_row; /* of the line table */
+	bool starts_row;  /* of the line table */
+	bool has_no_line; /* the row that starts here says so */
 };
 
 struct code {
@@ -217,15 +218,18 @@ static void mark_rows(struct code *c, const struct symbols_part *part)
 {
 	struct address_range range = { part->low - part->base, part->high - part->base };
 	size_t n, row = 0;
-	uint64_t *rows = object_line_rows(part->object, range, &n);
+	struct line_start *rows = object_line_rows(part->object, range, &n);
 
 	for (size_t i = 0; i < c->at.n; i++) {
 		uint64_t addr = c->at.at[i].addr;
 		if (addr < part->low || addr >= part->high)
 			continue;
-		while (row < n && rows[row] + part->base < addr)
+		while (row < n && rows[row].addr + part->base < addr)
 			row++;
-		c->at.at[i].starts_row = row < n && rows[row] + part->base == addr;
+		if (row == n || rows[row].addr + part->base != addr)
+			continue;
+		c->at.at[i].starts_row = rows[row].has_line;
+		c->at.at[i].has_no_line = !rows[row].has_line;
 	}
 	free(rows);
 }
@@ -305,7 +309,8 @@ static void mark_leaders(struct code *c)
 			continue;
 		struct step *start = &c->at.at[start_of_hook(c, i)];
 		start->is_leader = true;
-		start->starts_row |= has_guard(c->s, at);  /* clang makes none for the same line */
+		if (has_guard(c->s, at)) /* clang makes no row for the same line */
+			start->starts_row |= !start->has_no_line;
 		start->starts_row |= start->enters_unseen; /* goes on with the statement */
 	}
 }

@@ -311,18 +311,19 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 
 static int ascending(const void *a, const void *b)
 {
-	const uint64_t *l = a, *r = b;
-	return (*l > *r) - (*l < *r);
+	const struct line_start *l = a, *r = b;
+	return (l->addr > r->addr) - (l->addr < r->addr);
 }
 
-uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n)
+struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n)
 {
 	struct row_starts rows = { 0 };
 	*n = 0;
 	if (o->kept) { /* where runs begin is what is known of rows */
 		struct line_run *runs = kept_line_runs(o->kept, range, n);
 		for (size_t i = 0; i < *n; i++)
-			vec_push(&rows, runs[i].addr);
+			vec_push(&rows,
+				 ((struct line_start){ runs[i].addr, runs[i].at.line != 0 }));
 		free(runs);
 		*n = rows.n;
 		return rows.at;

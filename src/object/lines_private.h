@@ -56,7 +56,7 @@ struct object_lines *object_lines(struct object_file *o);
 
 /* Where rows of its line table begin within the range, appended to *ret. */
 struct row_starts { /* a VEC */
-	uint64_t *at;
+	struct line_start *at;
 	size_t n, cap;
 };
 void unit_rows(struct object_lines *l, size_t unit, struct address_range range,

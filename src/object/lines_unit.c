@@ -324,7 +324,8 @@ void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
 		return;
 	for (size_t i = 0; i < t->rows.n; i++)
 		if (t->rows.at[i].addr >= range.low && t->rows.at[i].addr < range.high)
-			vec_push(ret, t->rows.at[i].addr);
+			vec_push(ret, ((struct line_start){ t->rows.at[i].addr,
+							    t->rows.at[i].line != 0 }));
 }
 
 static void emit_all(struct unit_reader *r)

@@ -144,9 +144,13 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range,
 				  const struct line_rules *rules, size_t *n);
 
+struct line_start {
+	uint64_t addr;
+	bool has_line; /* false: the compiler says that the code is of no line */
+};
 /* Where rows of the line table begin within [low, high), also of the line before: ascending,
  * possibly repeated, *n of them, freed with free(). */
-uint64_t *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
+struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
 
 /* The same, not `gnu`, where several ranges are of interest, by address and not overlapping: of
  * what lies between them there may be some runs, or none. Units without code in them are not
