@@ -43,7 +43,7 @@ struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *o
 	struct kin_keep_opts o;
 	opts_copy(&o, sizeof(o), opts);
 	struct profile *p = NULL;
-	struct kin_error *err = kin_names_check(path);
+	struct kin_error *err = kinfile_names_check(path);
 	if (err)
 		return err;
 	err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
@@ -59,7 +59,7 @@ struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *o
 		for (size_t i = 0; i < k->objects.n; i++)
 			r.functions += k->objects.at[i]->symbols.n;
 		r.sources = k->sources.n;
-		err = kin_names_put(path, o.output, k, &r.bytes);
+		err = kinfile_names_put(path, o.output, k, &r.bytes);
 		kept_free(k);
 		if (!err)
 			*ret = r;

@@ -590,7 +590,7 @@ static struct kin_error *unguarded_profile_write(const struct kin_profile *p, co
 	struct profile *canonical = profile_canonical(p->data, program);
 	free(program);
 	struct kept *names = kin && !p->no_names ? keep_for_writing(p) : NULL;
-	struct kin_error *err = kin ? kin_write_profile(path, canonical, names)
+	struct kin_error *err = kin ? kinfile_write_profile(path, canonical, names)
 				    : gmon_write(path, canonical, &p->target);
 	kept_free(names);
 	profile_free(canonical);

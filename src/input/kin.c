@@ -22,7 +22,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 		(magic = __builtin_bswap64(magic), !memcmp(head.pos, &magic, sizeof(magic))));
 }
 
-static void keep(struct kin_file *f, struct kin_error *err)
+static void keep(struct kinfile *f, struct kin_error *err)
 {
 	if (f->err)
 		kin_error_free(err);
@@ -30,14 +30,14 @@ static void keep(struct kin_file *f, struct kin_error *err)
 		f->err = err;
 }
 
-void kin_damaged(struct kin_file *f, uint64_t offset, const char *what)
+void kinfile_damaged(struct kinfile *f, uint64_t offset, const char *what)
 {
 	if (!f->err)
 		f->err = err_new(KIN_ERROR_FORMAT, "%s: damaged at offset %#jx: %s", f->w->b.name,
 				 (uintmax_t)offset, what);
 }
 
-static void cut_off(struct kin_file *f, uint64_t offset, const char *where)
+static void cut_off(struct kinfile *f, uint64_t offset, const char *where)
 {
 	struct kin_error *err = window_error(f->w);
 
@@ -61,7 +61,7 @@ static bool is_zero(const void *at, size_t n)
 }
 
 /* Of the payload, which is then still to be read. */
-static bool checksum_fits(struct kin_file *f, const struct kin_block *b)
+static bool checksum_fits(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { PIECE = 1 << 16 };
 	uint64_t start = window_offset(f->w), left = b->used;
@@ -93,19 +93,19 @@ static const char *check_sealed(const struct kinf_block *h)
 	return h->size == (sizeof(*h) + h->used + 7) / 8 * 8 ? NULL : wrong;
 }
 
-static void unpack(struct kin_file *f, const struct kin_block *b)
+static void unpack(struct kinfile *f, const struct kinfile_block *b)
 {
 	size_t n = (size_t)b->used, plain = b->head.plain_size;
 
 	if (b->used > KIN_MAX_PLAIN || plain > KIN_MAX_PLAIN ||
 	    plain > KIN_RATIO_FREE + n * KIN_MAX_RATIO) {
-		kin_damaged(f, b->at, "a block that is too large");
+		kinfile_damaged(f, b->at, "a block that is too large");
 		return;
 	}
 	if (window_need(f->w, n) < n)
 		return; /* it was there before */
-	void (*read)(struct kin_file *, const uint8_t *, size_t, uint64_t) =
-		b->head.type == KINF_NAMES ? kin_read_names : kin_read_records;
+	void (*read)(struct kinfile *, const uint8_t *, size_t, uint64_t) =
+		b->head.type == KINF_NAMES ? kinfile_read_names : kinfile_read_records;
 	if (!(b->head.flags & KINF_ZSTD)) {
 		read(f, f->w->b.pos, n, b->at);
 		return;
@@ -117,12 +117,12 @@ static void unpack(struct kin_file *f, const struct kin_block *b)
 	if (unpacked == plain)
 		read(f, to, plain, b->at);
 	else
-		kin_damaged(f, b->at, "a block that cannot be unpacked");
+		kinfile_damaged(f, b->at, "a block that cannot be unpacked");
 	free(to);
 }
 
 /* The type's reader; NULL: to be skipped. */
-typedef void read_block(struct kin_file *f, const struct kin_block *b);
+typedef void read_block(struct kinfile *f, const struct kinfile_block *b);
 
 static read_block *reader_of(uint32_t type, bool first_pass)
 {
@@ -130,17 +130,17 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		read_block *read;
 		bool first; /* what others refer to */
 	} types[] = {
-		[KINF_INFO] = { kin_read_info, true },
-		[KINF_MODULES] = { kin_read_modules, true },
-		[KINF_THREADS] = { kin_read_threads, true },
-		[KINF_ARCS] = { kin_read_arcs, false },
-		[KINF_RETIRED_ARCS] = { kin_read_retired, false },
-		[KINF_STACKS] = { kin_read_stacks, false },
-		[KINF_COUNTS] = { kin_read_counts, false },
-		[KINF_LATENCIES] = { kin_read_latencies, false },
+		[KINF_INFO] = { kinfile_read_info, true },
+		[KINF_MODULES] = { kinfile_read_modules, true },
+		[KINF_THREADS] = { kinfile_read_threads, true },
+		[KINF_ARCS] = { kinfile_read_arcs, false },
+		[KINF_RETIRED_ARCS] = { kinfile_read_retired, false },
+		[KINF_STACKS] = { kinfile_read_stacks, false },
+		[KINF_COUNTS] = { kinfile_read_counts, false },
+		[KINF_LATENCIES] = { kinfile_read_latencies, false },
 		[KINF_STREAM] = { unpack, false },
-		[KINF_RETIRED_COUNTS] = { kin_read_retired_counts, false },
-		[KINF_RETIRED_LATENCIES] = { kin_read_retired_latencies, false },
+		[KINF_RETIRED_COUNTS] = { kinfile_read_retired_counts, false },
+		[KINF_RETIRED_LATENCIES] = { kinfile_read_retired_latencies, false },
 		[KINF_NAMES] = { unpack, false },
 	};
 
@@ -149,34 +149,35 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 	return types[type].read;
 }
 
-static void read_payload(struct kin_file *f, const struct kin_block *b, bool first_pass)
+static void read_payload(struct kinfile *f, const struct kinfile_block *b, bool first_pass)
 {
 	read_block *read = reader_of(b->head.type, first_pass);
 
 	if (first_pass && b->head.type >= KINF_N_TYPES)
-		kin_damaged(f, b->at, "a block of a type that is not known; a newer kin wrote it?");
+		kinfile_damaged(f, b->at,
+				"a block of a type that is not known; a newer kin wrote it?");
 	if (!read)
 		return;
 	if (b->head.flags & KINF_SEALED && !checksum_fits(f, b))
-		kin_damaged(f, b->at, "the checksum of a block does not fit");
+		kinfile_damaged(f, b->at, "the checksum of a block does not fit");
 	else
 		read(f, b);
 }
 
 /* The padding behind a sealed payload. */
-static void check_padding(struct kin_file *f, const struct kin_block *b)
+static void check_padding(struct kinfile *f, const struct kinfile_block *b)
 {
 	size_t n = (size_t)(b->head.size - sizeof(b->head) - b->used);
 
 	window_seek(f->w, b->at + sizeof(b->head) + b->used);
 	if (window_need(f->w, n) >= n && !is_zero(f->w->b.pos, n))
-		kin_damaged(f, b->at, "what is behind a block");
+		kinfile_damaged(f, b->at, "what is behind a block");
 }
 
 /* The block at an offset; false if no other can follow. */
-static bool read_block_at(struct kin_file *f, uint64_t at, bool first_pass, uint64_t *next)
+static bool read_block_at(struct kinfile *f, uint64_t at, bool first_pass, uint64_t *next)
 {
-	struct kin_block b = { .at = at };
+	struct kinfile_block b = { .at = at };
 	uint64_t left = f->end - at;
 	const char *wrong = NULL;
 
@@ -198,7 +199,7 @@ static bool read_block_at(struct kin_file *f, uint64_t at, bool first_pass, uint
 	else if (f->header.sealed)
 		wrong = check_sealed(&b.head);
 	if (wrong) {
-		kin_damaged(f, at, wrong);
+		kinfile_damaged(f, at, wrong);
 		return false;
 	}
 	bool whole = b.head.size <= left;
@@ -214,7 +215,7 @@ static bool read_block_at(struct kin_file *f, uint64_t at, bool first_pass, uint
 }
 
 /* Where a block is damaged beyond finding its end, the next whole one; the end if there is none. */
-static uint64_t find_block(struct kin_file *f, uint64_t at)
+static uint64_t find_block(struct kinfile *f, uint64_t at)
 {
 	struct kinf_block h;
 
@@ -230,7 +231,7 @@ static uint64_t find_block(struct kin_file *f, uint64_t at)
 	return f->end;
 }
 
-static void read_blocks(struct kin_file *f, bool first_pass)
+static void read_blocks(struct kinfile *f, bool first_pass)
 {
 	uint64_t at = KINF_PAGE, next;
 
@@ -245,7 +246,7 @@ static void read_blocks(struct kin_file *f, bool first_pass)
 }
 
 /* Blocks of names follow the recording; anything else there is nothing of it. */
-static void read_names(struct kin_file *f, uint64_t size)
+static void read_names(struct kinfile *f, uint64_t size)
 {
 	uint64_t at = f->end, next;
 	struct kinf_block h;
@@ -285,7 +286,7 @@ static const char *end_in_words(const struct kinf_header *h, char *buf, size_t s
 	return "not known";
 }
 
-static void add_number(struct kin_file *f, const char *name, uint64_t n)
+static void add_number(struct kinfile *f, const char *name, uint64_t n)
 {
 	char text[24];
 
@@ -315,7 +316,7 @@ static const char *time_in_words(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
-static void describe(struct kin_file *f)
+static void describe(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
 	char text[64];
@@ -341,7 +342,7 @@ static void add_to(uint64_t *sum, uint64_t n)
 }
 
 /* What kin merge writes has its sums in a record. */
-static void add_audit(struct kin_file *f)
+static void add_audit(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
 	struct audit *a = profile_audit(f->into);
@@ -362,7 +363,7 @@ static void add_audit(struct kin_file *f)
 		add_to(&a->duration_ns, f->last_ns - h->start_ns);
 }
 
-static void check_header(struct kin_file *f, const uint8_t *page)
+static void check_header(struct kinfile *f, const uint8_t *page)
 {
 	struct kinf_header *h = &f->header;
 	uint8_t copy[KINF_PAGE];
@@ -371,20 +372,20 @@ static void check_header(struct kin_file *f, const uint8_t *page)
 	memset(copy + offsetof(struct kinf_header, crc), 0, sizeof(h->crc));
 	if ((h->sealed || h->crc || h->writer != KINF_BY_RUNTIME) &&
 	    (h->sealed != 1 || crc32c(0, copy, sizeof(copy)) != h->crc)) {
-		kin_damaged(f, 0, "the header's checksum does not fit");
+		kinfile_damaged(f, 0, "the header's checksum does not fit");
 		h->size = 0; /* what there is is found by its own marks */
 		h->sealed = h->writer != KINF_BY_RUNTIME;
 	}
 	if (h->writer < KINF_BY_RUNTIME || h->writer > KINF_BY_TOOL)
-		kin_damaged(f, 0, "nobody known wrote it");
+		kinfile_damaged(f, 0, "nobody known wrote it");
 	if (h->size && h->size < KINF_PAGE) {
-		kin_damaged(f, 0, "the size in the header");
+		kinfile_damaged(f, 0, "the size in the header");
 		h->size = 0;
 	}
 	h->error[sizeof(h->error) - 1] = '\0';
 }
 
-static struct kin_error *read_header(struct kin_file *f)
+static struct kin_error *read_header(struct kinfile *f)
 {
 	struct kinf_header *h = &f->header;
 	size_t n = window_need(f->w, KINF_PAGE);
@@ -409,27 +410,27 @@ static struct kin_error *read_header(struct kin_file *f)
 
 /* ---- the file ---- */
 
-static void release(struct kin_file *f)
+static void release(struct kinfile *f)
 {
 	vec_free(&f->modules.at);
 	map64_free(&f->modules.by_id);
 	map64_free(&f->threads);
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)
-		kin_ids_free(&f->ids[i]);
-	kin_traces_free(f->traces);
+		kinfile_ids_free(&f->ids[i]);
+	kinfile_traces_free(f->traces);
 	kept_free(f->kept);
 }
 
 static struct kin_error *stream_kin(struct window *w, const struct input_opts *o,
 				    struct profile_builder *into, struct source *source)
 {
-	struct kin_file f = { .w = w, .into = into, .source = source };
+	struct kinfile f = { .w = w, .into = into, .source = source };
 	uint64_t size = window_left(w);
 	struct kin_error *err = read_header(&f);
 
 	if (err)
 		return err;
-	f.traces = o->trace_fields ? kin_traces_new() : NULL;
+	f.traces = o->trace_fields ? kinfile_traces_new() : NULL;
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;
 	f.end = f.header.size && f.header.size < size ? f.header.size : size;
@@ -446,9 +447,9 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 	else
 		read_names(&f, size);
 	keep(&f, window_error(w));
-	kin_names_done(&f);
+	kinfile_names_done(&f);
 	add_audit(&f);
-	kin_note_unsampled(&f);
+	kinfile_note_unsampled(&f);
 	release(&f);
 	return f.err;
 }

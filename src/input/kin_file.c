@@ -36,13 +36,13 @@ static bool write_all(int fd, struct iovec *v, int n, off_t offset)
 	return true;
 }
 
-bool kin_file_write(int fd, struct iovec *v, int n, uint64_t offset)
+bool kinfile_file_write(int fd, struct iovec *v, int n, uint64_t offset)
 {
 	return write_all(fd, v, n, (off_t)offset);
 }
 
 /* A pipe without a reader is an error and not the end of who writes. */
-bool kin_pipe_write(int fd, struct iovec *v, int n)
+bool kinfile_pipe_write(int fd, struct iovec *v, int n)
 {
 	sigset_t pipe, before;
 	sigemptyset(&pipe);
@@ -124,7 +124,7 @@ static struct kin_error *open_old(const char *path, int *fd)
 	return err;
 }
 
-struct kin_error *kin_file_check_busy(const char *path)
+struct kin_error *kinfile_file_check_busy(const char *path)
 {
 	int fd;
 	struct kin_error *err = open_old(path, &fd);
@@ -163,7 +163,7 @@ static struct kin_error *check_old(const char *path, int *ret)
 		       path);
 }
 
-struct kin_error *kin_file_create(const char *path, int *ret)
+struct kin_error *kinfile_file_create(const char *path, int *ret)
 {
 	int old;
 	struct kin_error *err = check_old(path, &old);

@@ -9,7 +9,7 @@ enum { MAX_STEPS = 512 };
 
 static int by_start(const void *a, const void *b)
 {
-	const struct kin_module *x = a, *y = b;
+	const struct kinfile_module *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -18,7 +18,7 @@ static int by_start(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void sort(struct kin_modules *m)
+static void sort(struct kinfile_modules *m)
 {
 	if (!m->sorted && m->at.n)
 		qsort(m->at.at, m->at.n, sizeof(*m->at.at), by_start);
@@ -26,13 +26,14 @@ static void sort(struct kin_modules *m)
 }
 
 /* How many of the first n have a key that is not above (start, mapped_at). */
-static size_t count_up_to(const struct kin_modules *m, size_t n, uint64_t start, uint32_t mapped_at)
+static size_t count_up_to(const struct kinfile_modules *m, size_t n, uint64_t start,
+			  uint32_t mapped_at)
 {
 	size_t low = 0;
 
 	while (low < n) {
 		size_t mid = low + (n - low) / 2;
-		const struct kin_module *x = &m->at.at[mid];
+		const struct kinfile_module *x = &m->at.at[mid];
 		if (x->start < start || (x->start == start && x->mapped_at <= mapped_at))
 			low = mid + 1;
 		else
@@ -42,9 +43,9 @@ static size_t count_up_to(const struct kin_modules *m, size_t n, uint64_t start,
 }
 
 /* The module that was mapped at addr, or NULL. */
-static const struct kin_module *find(struct kin_modules *m, uint64_t addr, uint32_t epoch)
+static const struct kinfile_module *find(struct kinfile_modules *m, uint64_t addr, uint32_t epoch)
 {
-	const struct kin_module *last = NULL;
+	const struct kinfile_module *last = NULL;
 
 	sort(m);
 	size_t n = count_up_to(m, m->at.n, addr, UINT32_MAX);
@@ -53,7 +54,7 @@ static const struct kin_module *find(struct kin_modules *m, uint64_t addr, uint3
 		n = count_up_to(m, n, start, epoch);
 		if (!n)
 			break;
-		const struct kin_module *x = &m->at.at[n - 1];
+		const struct kinfile_module *x = &m->at.at[n - 1];
 		if (x->start != start)
 			continue; /* all of those that start there came later */
 		if (addr < x->end) {
@@ -67,9 +68,9 @@ static const struct kin_module *find(struct kin_modules *m, uint64_t addr, uint3
 	return epoch == (uint32_t)KIN_NOW ? last : NULL;
 }
 
-objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch)
+objid kinfile_module_place(struct kinfile_modules *m, uint64_t *addr, uint32_t epoch)
 {
-	const struct kin_module *x = find(m, *addr, epoch);
+	const struct kinfile_module *x = find(m, *addr, epoch);
 
 	if (!x)
 		return 0;

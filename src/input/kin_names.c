@@ -27,7 +27,7 @@ static const char *take_string(struct names *x)
 		bytes_fail(&x->in);
 		return NULL;
 	}
-	struct kin_text t = kin_take_text(&x->in);
+	struct kinfile_text t = kinfile_take_text(&x->in);
 	const char *s = strtab_get(x->k->strings,
 				   strtab_addn(x->k->strings, t.s, t.n ? strnlen(t.s, t.n) : 0));
 	vec_push(&x->strings, s);
@@ -56,8 +56,8 @@ static uint64_t take_number(struct names *x, size_t least)
 static void read_object(struct names *x)
 {
 	struct kept_object o = { 0 };
-	o.flags = kin_take32(&x->in);
-	o.machine = kin_take32(&x->in);
+	o.flags = kinfile_take32(&x->in);
+	o.machine = kinfile_take32(&x->in);
 	o.path = take_name(x);
 	o.build_id = take_string(x);
 	o.size = bytes_uleb(&x->in);
@@ -78,12 +78,12 @@ static void read_symbols(struct names *x)
 {
 	struct kept_symbol s = { 0 };
 	for (uint64_t n = take_number(x, 6); n; n--) {
-		s.addr += kin_take_signed(&x->in);
+		s.addr += kinfile_take_signed(&x->in);
 		s.end = s.addr + bytes_uleb(&x->in);
 		s.name = take_name(x);
-		s.flags = kin_take32(&x->in);
-		s.owner = s.addr - kin_take_signed(&x->in);
-		s.position += (uint32_t)kin_take_signed(&x->in);
+		s.flags = kinfile_take32(&x->in);
+		s.owner = s.addr - kinfile_take_signed(&x->in);
+		s.position += (uint32_t)kinfile_take_signed(&x->in);
 		if (x->in.failed)
 			return;
 		vec_push(&x->object->symbols, s);
@@ -94,7 +94,7 @@ static void read_aliases(struct names *x)
 {
 	struct kept_alias a = { 0 };
 	for (uint64_t n = take_number(x, 2); n; n--) {
-		a.addr += kin_take_signed(&x->in);
+		a.addr += kinfile_take_signed(&x->in);
 		a.name = take_name(x);
 		if (x->in.failed)
 			return;
@@ -106,10 +106,10 @@ static void read_lines(struct names *x)
 {
 	struct kept_line l = { 0 };
 	for (uint64_t n = take_number(x, 5); n; n--) {
-		l.addr = l.end + kin_take_signed(&x->in);
+		l.addr = l.end + kinfile_take_signed(&x->in);
 		l.end = l.addr + bytes_uleb(&x->in);
 		l.file = take_string(x);
-		l.line += (uint32_t)kin_take_signed(&x->in);
+		l.line += (uint32_t)kinfile_take_signed(&x->in);
 		l.function = take_string(x);
 		if (x->in.failed)
 			return;
@@ -121,8 +121,8 @@ static void read_inlines(struct names *x)
 {
 	struct kept_inline i = { 0 };
 	for (uint64_t n = take_number(x, 3); n; n--) {
-		i.addr += kin_take_signed(&x->in);
-		i.depth = kin_take32(&x->in);
+		i.addr += kinfile_take_signed(&x->in);
+		i.depth = kinfile_take32(&x->in);
 		i.name = take_name(x);
 		if (x->in.failed)
 			return;
@@ -133,7 +133,7 @@ static void read_inlines(struct names *x)
 static void read_code(struct names *x)
 {
 	uint64_t addr = bytes_uleb(&x->in);
-	struct kin_text t = kin_take_text(&x->in);
+	struct kinfile_text t = kinfile_take_text(&x->in);
 	if (!x->object || !t.n || addr + t.n < addr)
 		bytes_fail(&x->in);
 	else
@@ -145,7 +145,7 @@ static void read_code(struct names *x)
 static void read_source(struct names *x)
 {
 	const char *path = take_name(x), *found = take_name(x);
-	struct kin_text t = kin_take_text(&x->in);
+	struct kinfile_text t = kinfile_take_text(&x->in);
 	const struct kept_source *old = path ? kept_find_source(x->k, path) : NULL;
 	bool fits = old ? old->size % KINF_SOURCE_PIECE == 0 && old->size
 			: x->k->sources.n < MAX_SOURCES;
@@ -183,7 +183,7 @@ static void read_record(struct names *x)
 	bytes_fail(&x->in);
 }
 
-void kin_read_names(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at)
+void kinfile_read_names(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at)
 {
 	if (!f->kept)
 		f->kept = kept_new();
@@ -191,11 +191,11 @@ void kin_read_names(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t
 	while (bytes_left(&x.in))
 		read_record(&x);
 	if (x.in.failed)
-		kin_damaged(f, at, "names of what was hit");
+		kinfile_damaged(f, at, "names of what was hit");
 	vec_free(&x.strings);
 }
 
-void kin_names_done(struct kin_file *f)
+void kinfile_names_done(struct kinfile *f)
 {
 	if (!f->kept)
 		return;

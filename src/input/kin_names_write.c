@@ -17,10 +17,10 @@
 enum { FULL_BLOCK = 1 << 20, MOST_ENTRIES = 4096, LEVEL = 6 };
 
 struct pen {
-	struct kin_plain plain; /* of the block at hand */
-	struct map64 strings;   /* pointer of an interned string: its number in the block */
+	struct kinfile_plain plain; /* of the block at hand */
+	struct map64 strings;       /* pointer of an interned string: its number in the block */
 	uint32_t n_strings;
-	struct kin_packer packer;
+	struct kinfile_packer packer;
 	VEC(uint8_t) out;
 	const struct kept_object *object; /* that records are of; NULL: none yet */
 };
@@ -41,7 +41,7 @@ static void end_block(struct pen *p)
 	if (!p->plain.bytes.n)
 		return;
 	struct kinf_block b =
-		kin_seal(&p->packer, KINF_NAMES, p->plain.bytes.at, p->plain.bytes.n, &payload);
+		kinfile_seal(&p->packer, KINF_NAMES, p->plain.bytes.at, p->plain.bytes.n, &payload);
 	append(p, &b, sizeof(b));
 	append(p, payload, b.used);
 	append(p, zeros, b.size - sizeof(b) - b.used);
@@ -54,42 +54,42 @@ static void end_block(struct pen *p)
 static void put_string(struct pen *p, const char *s)
 {
 	if (!s || !*s) {
-		kin_put(&p->plain, 0);
+		kinfile_put(&p->plain, 0);
 		return;
 	}
 	uint32_t *id = map64_at(&p->strings, (uintptr_t)s);
 	bool is_new = *id == NONE;
 	if (is_new)
 		*id = ++p->n_strings;
-	kin_put(&p->plain, *id);
+	kinfile_put(&p->plain, *id);
 	if (is_new)
-		kin_put_text(&p->plain, s, strlen(s));
+		kinfile_put_text(&p->plain, s, strlen(s));
 }
 
 static void put_object(struct pen *p, const struct kept_object *o)
 {
-	kin_put_u8(&p->plain, KINF_N_OBJECT);
-	kin_put(&p->plain, o->flags);
-	kin_put(&p->plain, o->machine);
+	kinfile_put_u8(&p->plain, KINF_N_OBJECT);
+	kinfile_put(&p->plain, o->flags);
+	kinfile_put(&p->plain, o->machine);
 	put_string(p, o->path);
 	put_string(p, o->build_id);
-	kin_put(&p->plain, o->size);
-	kin_put(&p->plain, o->modified_ns);
-	kin_put(&p->plain, o->text_low);
-	kin_put(&p->plain, o->text_high - o->text_low);
-	kin_put(&p->plain, o->profiled_low);
-	kin_put(&p->plain, o->profiled_high - o->profiled_low);
-	kin_put(&p->plain, o->n_functions);
+	kinfile_put(&p->plain, o->size);
+	kinfile_put(&p->plain, o->modified_ns);
+	kinfile_put(&p->plain, o->text_low);
+	kinfile_put(&p->plain, o->text_high - o->text_low);
+	kinfile_put(&p->plain, o->profiled_low);
+	kinfile_put(&p->plain, o->profiled_high - o->profiled_low);
+	kinfile_put(&p->plain, o->n_functions);
 }
 
 /* A record of the object at hand; in a new block, if this one is full. */
-static struct kin_plain *begin(struct pen *p, enum kinf_name_record kind)
+static struct kinfile_plain *begin(struct pen *p, enum kinf_name_record kind)
 {
 	if (p->plain.bytes.n >= FULL_BLOCK)
 		end_block(p);
 	if (!p->plain.bytes.n && p->object)
 		put_object(p, p->object);
-	kin_put_u8(&p->plain, (uint8_t)kind);
+	kinfile_put_u8(&p->plain, (uint8_t)kind);
 	return &p->plain;
 }
 
@@ -101,17 +101,17 @@ static size_t some(size_t n, size_t done)
 static void put_symbols(struct pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->symbols.n; i += n) {
-		struct kin_plain *r = begin(p, KINF_N_SYMBOLS);
+		struct kinfile_plain *r = begin(p, KINF_N_SYMBOLS);
 		uint64_t last = 0, position = 0;
-		kin_put(r, n = some(o->symbols.n, i));
+		kinfile_put(r, n = some(o->symbols.n, i));
 		for (size_t k = i; k < i + n; k++) {
 			const struct kept_symbol *s = &o->symbols.at[k];
-			kin_put_signed(r, s->addr - last);
-			kin_put(r, s->end - s->addr);
+			kinfile_put_signed(r, s->addr - last);
+			kinfile_put(r, s->end - s->addr);
 			put_string(p, s->name);
-			kin_put(r, s->flags);
-			kin_put_signed(r, s->addr - s->owner);
-			kin_put_signed(r, s->position - position);
+			kinfile_put(r, s->flags);
+			kinfile_put_signed(r, s->addr - s->owner);
+			kinfile_put_signed(r, s->position - position);
 			last = s->addr;
 			position = s->position;
 		}
@@ -121,11 +121,11 @@ static void put_symbols(struct pen *p, const struct kept_object *o)
 static void put_aliases(struct pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->aliases.n; i += n) {
-		struct kin_plain *r = begin(p, KINF_N_ALIASES);
+		struct kinfile_plain *r = begin(p, KINF_N_ALIASES);
 		uint64_t last = 0;
-		kin_put(r, n = some(o->aliases.n, i));
+		kinfile_put(r, n = some(o->aliases.n, i));
 		for (size_t k = i; k < i + n; k++) {
-			kin_put_signed(r, o->aliases.at[k].addr - last);
+			kinfile_put_signed(r, o->aliases.at[k].addr - last);
 			put_string(p, o->aliases.at[k].name);
 			last = o->aliases.at[k].addr;
 		}
@@ -135,15 +135,15 @@ static void put_aliases(struct pen *p, const struct kept_object *o)
 static void put_lines(struct pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->lines.n; i += n) {
-		struct kin_plain *r = begin(p, KINF_N_LINES);
+		struct kinfile_plain *r = begin(p, KINF_N_LINES);
 		uint64_t last = 0, line = 0;
-		kin_put(r, n = some(o->lines.n, i));
+		kinfile_put(r, n = some(o->lines.n, i));
 		for (size_t k = i; k < i + n; k++) {
 			const struct kept_line *l = &o->lines.at[k];
-			kin_put_signed(r, l->addr - last);
-			kin_put(r, l->end - l->addr);
+			kinfile_put_signed(r, l->addr - last);
+			kinfile_put(r, l->end - l->addr);
 			put_string(p, l->file);
-			kin_put_signed(r, l->line - line);
+			kinfile_put_signed(r, l->line - line);
 			put_string(p, l->function);
 			last = l->end;
 			line = l->line;
@@ -154,12 +154,12 @@ static void put_lines(struct pen *p, const struct kept_object *o)
 static void put_inlines(struct pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->inlines.n; i += n) {
-		struct kin_plain *r = begin(p, KINF_N_INLINES);
+		struct kinfile_plain *r = begin(p, KINF_N_INLINES);
 		uint64_t last = 0;
-		kin_put(r, n = some(o->inlines.n, i));
+		kinfile_put(r, n = some(o->inlines.n, i));
 		for (size_t k = i; k < i + n; k++) {
-			kin_put_signed(r, o->inlines.at[k].addr - last);
-			kin_put(r, o->inlines.at[k].depth);
+			kinfile_put_signed(r, o->inlines.at[k].addr - last);
+			kinfile_put(r, o->inlines.at[k].depth);
 			put_string(p, o->inlines.at[k].name);
 			last = o->inlines.at[k].addr;
 		}
@@ -172,9 +172,9 @@ static void put_code(struct pen *p, const struct kept_object *o)
 		const struct kept_code *c = &o->code.at[i];
 		for (size_t at = 0; at < c->size; at += FULL_BLOCK) {
 			size_t n = c->size - at < FULL_BLOCK ? c->size - at : FULL_BLOCK;
-			struct kin_plain *r = begin(p, KINF_N_CODE);
-			kin_put(r, c->addr + at);
-			kin_put_text(r, c->bytes + at, n);
+			struct kinfile_plain *r = begin(p, KINF_N_CODE);
+			kinfile_put(r, c->addr + at);
+			kinfile_put_text(r, c->bytes + at, n);
 		}
 	}
 }
@@ -188,12 +188,12 @@ static void put_source(struct pen *p, const struct kept_source *s)
 		begin(p, KINF_N_SOURCE);
 		put_string(p, s->path);
 		put_string(p, s->found);
-		kin_put_text(&p->plain, s->text + at, n);
+		kinfile_put_text(&p->plain, s->text + at, n);
 		at += n;
 	} while (at < s->size);
 }
 
-uint8_t *kin_names_blocks(const struct kept *k, size_t *n)
+uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 {
 	_Static_assert((int)KIN_MAX_TEXT >= (int)KINF_SOURCE_PIECE, "a piece is a text");
 	_Static_assert(2 * FULL_BLOCK + MOST_ENTRIES * 64 < KIN_MAX_PLAIN, "readers take it");
@@ -202,7 +202,7 @@ uint8_t *kin_names_blocks(const struct kept *k, size_t *n)
 	*n = 0;
 	if (!k)
 		return NULL;
-	kin_packer_init(&p.packer, LEVEL);
+	kinfile_packer_init(&p.packer, LEVEL);
 	for (size_t i = 0; i < k->objects.n; i++) {
 		const struct kept_object *o = p.object = k->objects.at[i];
 		if (p.plain.bytes.n)
@@ -218,7 +218,7 @@ uint8_t *kin_names_blocks(const struct kept *k, size_t *n)
 	for (size_t i = 0; i < k->sources.n; i++)
 		put_source(&p, &k->sources.at[i]);
 	end_block(&p);
-	kin_packer_done(&p.packer);
+	kinfile_packer_done(&p.packer);
 	map64_free(&p.strings);
 	vec_free(&p.plain.bytes);
 	*n = p.out.n;
@@ -250,7 +250,7 @@ static struct kin_error *find_end(int fd, const char *path, uint64_t *ret)
 	return NULL;
 }
 
-struct kin_error *kin_names_check(const char *path)
+struct kin_error *kinfile_names_check(const char *path)
 {
 	uint64_t end;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -265,7 +265,7 @@ static struct kin_error *append_to(const char *path, const uint8_t *names, size_
 	uint64_t end;
 	struct kin_error *err = file_check_link(path);
 	if (!err)
-		err = kin_file_check_busy(path);
+		err = kinfile_file_check_busy(path);
 	if (err)
 		return err;
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
@@ -275,8 +275,8 @@ static struct kin_error *append_to(const char *path, const uint8_t *names, size_
 	if (!err)
 		err = find_end(fd, path, &end);
 	if (!err && (ftruncate(fd, (off_t)end) < 0 ||
-		     !kin_file_write(fd, &(struct iovec){ UNCONST(uint8_t *, names), n }, n ? 1 : 0,
-				     end))) {
+		     !kinfile_file_write(fd, &(struct iovec){ UNCONST(uint8_t *, names), n },
+					 n ? 1 : 0, end))) {
 		err = err_os(errno, "cannot write names to %s", path);
 		(void)!ftruncate(fd, (off_t)end); /* readers see a part for what it is */
 	}
@@ -310,10 +310,11 @@ static struct kin_error *copy_to(const char *path, const char *to, const uint8_t
 	return err;
 }
 
-struct kin_error *kin_names_put(const char *path, const char *to, const struct kept *k, uint64_t *n)
+struct kin_error *kinfile_names_put(const char *path, const char *to, const struct kept *k,
+				    uint64_t *n)
 {
 	size_t size;
-	uint8_t *names = kin_names_blocks(k, &size);
+	uint8_t *names = kinfile_names_blocks(k, &size);
 	struct kin_error *err = to ? copy_to(path, to, names, size) : append_to(path, names, size);
 	if (!err)
 		*n = size;

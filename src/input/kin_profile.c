@@ -9,7 +9,7 @@
 #include "profile/profile.h"
 
 struct pen {
-	struct kin_writer *w;
+	struct kinfile_writer *w;
 	const struct profile *p;
 	const struct samples *s;
 	uint32_t *objects; /* ids in the file; 0: the one without a name */
@@ -19,15 +19,15 @@ struct pen {
 
 static const char *text(const struct pen *n, strid id) { return strtab_get(n->p->strings, id); }
 
-static struct kin_plain *begin(struct pen *n, enum kinf_record kind)
+static struct kinfile_plain *begin(struct pen *n, enum kinf_record kind)
 {
-	struct kin_plain *r = kin_writer_plain(n->w);
+	struct kinfile_plain *r = kinfile_writer_plain(n->w);
 
-	kin_put_u8(r, (uint8_t)kind);
+	kinfile_put_u8(r, (uint8_t)kind);
 	return r;
 }
 
-static void end(struct pen *n) { kin_writer_put_done(n->w); }
+static void end(struct pen *n) { kinfile_writer_put_done(n->w); }
 
 /* ---- definitions ---- */
 
@@ -43,8 +43,8 @@ static void put_objects(struct pen *n)
 		uint8_t *id = xalloc(size + 1);
 		for (size_t k = 0; k < size; k++)
 			id[k] = (uint8_t)(digit(hex[2 * k]) << 4 | digit(hex[2 * k + 1]));
-		n->objects[i] = kin_writer_module(n->w, (enum kinf_module_kind)o->kind, o->is_main,
-						  text(n, o->path), id, size);
+		n->objects[i] = kinfile_writer_module(n->w, (enum kinf_module_kind)o->kind,
+						      o->is_main, text(n, o->path), id, size);
 		free(id);
 	}
 }
@@ -54,15 +54,15 @@ static void put_tasks(struct pen *n)
 	n->tasks = xalloc(n->s->n_tasks * sizeof(*n->tasks));
 	for (size_t i = 1; i < n->s->n_tasks; i++) {
 		const struct task *t = &n->s->tasks[i];
-		n->tasks[i] = kin_writer_task(n->w, t->pid, t->tid, t->run, text(n, t->comm));
+		n->tasks[i] = kinfile_writer_task(n->w, t->pid, t->tid, t->run, text(n, t->comm));
 		if (!t->start_ns && !t->end_ns && !t->cpu_ns && !t->sampled_ns)
 			continue;
-		struct kin_plain *r = begin(n, KINF_R_TASK_TIMES);
-		kin_put(r, n->tasks[i]);
-		kin_put(r, t->start_ns);
-		kin_put(r, t->end_ns);
-		kin_put(r, t->cpu_ns);
-		kin_put(r, t->sampled_ns);
+		struct kinfile_plain *r = begin(n, KINF_R_TASK_TIMES);
+		kinfile_put(r, n->tasks[i]);
+		kinfile_put(r, t->start_ns);
+		kinfile_put(r, t->end_ns);
+		kinfile_put(r, t->cpu_ns);
+		kinfile_put(r, t->sampled_ns);
 		end(n);
 	}
 }
@@ -81,14 +81,14 @@ static void put_events(struct pen *n)
 {
 	for (size_t i = 0; i < n->s->n_events; i++) {
 		const struct event *e = &n->s->events[i];
-		struct kin_plain *r = begin(n, KINF_R_EVENT);
-		kin_put(r, e->unit == EVENT_NS ? KINF_NS : KINF_COUNT_UNIT);
-		kin_put_text(r, text(n, e->name), strlen(text(n, e->name)));
-		kin_put(r, e->frequency);
-		kin_put(r, event_flags(e));
-		kin_put(r, e->period);
-		kin_put(r, e->group);
-		uint32_t id = kin_writer_next_id(n->w, KINF_R_EVENT);
+		struct kinfile_plain *r = begin(n, KINF_R_EVENT);
+		kinfile_put(r, e->unit == EVENT_NS ? KINF_NS : KINF_COUNT_UNIT);
+		kinfile_put_text(r, text(n, e->name), strlen(text(n, e->name)));
+		kinfile_put(r, e->frequency);
+		kinfile_put(r, event_flags(e));
+		kinfile_put(r, e->period);
+		kinfile_put(r, e->group);
+		uint32_t id = kinfile_writer_next_id(n->w, KINF_R_EVENT);
 		n->first_event = i ? n->first_event : id;
 		end(n);
 	}
@@ -99,12 +99,12 @@ static void put_frames(struct pen *n)
 	for (size_t i = 1; i < n->s->n_frames; i++) {
 		const struct frame *f = &n->s->frames[i];
 		const char *name = text(n, f->name);
-		uint32_t id = kin_writer_put_frame(
-			n->w,
-			&(struct kin_frame){ .addr = f->addr,
-					     .module = n->objects[f->object],
-					     .name = kin_writer_string(n->w, name, strlen(name)),
-					     .flags = f->flags });
+		uint32_t id = kinfile_writer_put_frame(
+			n->w, &(struct kinfile_frame){
+				      .addr = f->addr,
+				      .module = n->objects[f->object],
+				      .name = kinfile_writer_string(n->w, name, strlen(name)),
+				      .flags = f->flags });
 		n->first_frame = i > 1 ? n->first_frame : id;
 	}
 }
@@ -116,7 +116,7 @@ static void put_stacks(struct pen *n)
 		const struct stack *k = &n->s->stacks[i];
 		uint32_t caller = k->caller ? n->first_stack + k->caller - 1 : 0;
 		uint32_t frame = k->frame ? n->first_frame + k->frame - 1 : 0;
-		kin_writer_put_stack(n->w, caller, frame);
+		kinfile_writer_put_stack(n->w, caller, frame);
 	}
 }
 
@@ -126,8 +126,8 @@ static void put_trace(struct pen *n, const struct detail *d)
 {
 	if (!(d->has & DETAIL_TRACE))
 		return;
-	struct kin_plain *r = begin(n, KINF_R_TRACE_TEXT);
-	kin_put_text(r, text(n, d->trace), strlen(text(n, d->trace)));
+	struct kinfile_plain *r = begin(n, KINF_R_TRACE_TEXT);
+	kinfile_put_text(r, text(n, d->trace), strlen(text(n, d->trace)));
 	end(n);
 }
 
@@ -136,51 +136,51 @@ static void put_samples(struct pen *n)
 	for (size_t i = 0; i < n->s->n; i++) {
 		const struct sample *x = &n->s->at[i];
 		bool sum = x->count != 1 || x->parallelism;
-		struct kin_plain *r = begin(n, KINF_R_SAMPLE);
-		kin_put(r, n->first_event + x->event);
-		kin_put(r, n->tasks[x->task]);
-		kin_put(r, x->stack ? n->first_stack + x->stack - 1 : 0);
-		kin_put(r, x->cpu == CPU_NONE ? 0 : x->cpu + 1u);
-		kin_put_time(r, x->time_ns);
-		kin_put(r, x->weight);
-		kin_put(r, (x->flags & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR)) |
-				   (sum ? KINF_MODE_SUM : 0));
+		struct kinfile_plain *r = begin(n, KINF_R_SAMPLE);
+		kinfile_put(r, n->first_event + x->event);
+		kinfile_put(r, n->tasks[x->task]);
+		kinfile_put(r, x->stack ? n->first_stack + x->stack - 1 : 0);
+		kinfile_put(r, x->cpu == CPU_NONE ? 0 : x->cpu + 1u);
+		kinfile_put_time(r, x->time_ns);
+		kinfile_put(r, x->weight);
+		kinfile_put(r, (x->flags & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR)) |
+				       (sum ? KINF_MODE_SUM : 0));
 		if (sum) {
-			kin_put(r, x->count);
-			kin_put(r, x->parallelism);
+			kinfile_put(r, x->count);
+			kinfile_put(r, x->parallelism);
 		}
 		end(n);
 		put_trace(n, sample_detail(n->s, x));
 	}
 }
 
-static void put_ends(struct pen *n, struct kin_plain *r, objid from_object, uint64_t from,
+static void put_ends(struct pen *n, struct kinfile_plain *r, objid from_object, uint64_t from,
 		     objid to_object, uint64_t to)
 {
-	kin_put(r, n->objects[from_object]);
-	kin_put(r, from);
-	kin_put(r, n->objects[to_object]);
-	kin_put(r, to);
+	kinfile_put(r, n->objects[from_object]);
+	kinfile_put(r, from);
+	kinfile_put(r, n->objects[to_object]);
+	kinfile_put(r, to);
 }
 
 static void put_arcs(struct pen *n)
 {
 	for (size_t i = 0; i < n->p->n_arcs; i++) {
 		const struct arc *a = &n->p->arcs[i];
-		struct kin_plain *r = begin(n, KINF_R_ARC);
+		struct kinfile_plain *r = begin(n, KINF_R_ARC);
 		put_ends(n, r, a->from_object, a->from, a->to_object, a->to);
-		kin_put(r, 0);
-		kin_put(r, a->count);
+		kinfile_put(r, 0);
+		kinfile_put(r, a->count);
 		end(n);
 	}
 	for (size_t i = 0; i < n->s->n_task_arcs; i++) {
 		const struct task_arc *a = &n->s->task_arcs[i];
 		if (!n->tasks[a->task])
 			continue; /* nobody's: is in the sum */
-		struct kin_plain *r = begin(n, KINF_R_ARC);
+		struct kinfile_plain *r = begin(n, KINF_R_ARC);
 		put_ends(n, r, a->from_object, a->from, a->to_object, a->to);
-		kin_put(r, n->tasks[a->task]);
-		kin_put(r, a->count);
+		kinfile_put(r, n->tasks[a->task]);
+		kinfile_put(r, a->count);
 		end(n);
 	}
 }
@@ -189,32 +189,32 @@ static void put_counts(struct pen *n)
 {
 	for (size_t i = 0; i < n->p->n_blocks; i++) {
 		const struct block *b = &n->p->blocks[i];
-		struct kin_plain *r = begin(n, KINF_R_COUNT);
-		kin_put(r, n->objects[b->object]);
-		kin_put(r, b->addr);
-		kin_put(r, b->count);
+		struct kinfile_plain *r = begin(n, KINF_R_COUNT);
+		kinfile_put(r, n->objects[b->object]);
+		kinfile_put(r, b->addr);
+		kinfile_put(r, b->count);
 		end(n);
 	}
 }
 
 static void put_latency(struct pen *n, const struct latency *l)
 {
-	struct kin_plain *r = begin(n, KINF_R_LATENCY);
+	struct kinfile_plain *r = begin(n, KINF_R_LATENCY);
 	uint64_t used = 0, last = 0;
 
 	put_ends(n, r, l->from_object, l->from, l->to_object, l->to);
-	kin_put(r, l->count);
-	kin_put(r, l->sum_ns);
-	kin_put(r, l->min_ns);
-	kin_put(r, l->max_ns);
+	kinfile_put(r, l->count);
+	kinfile_put(r, l->sum_ns);
+	kinfile_put(r, l->min_ns);
+	kinfile_put(r, l->max_ns);
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
 		used += l->bucket[i] != 0;
-	kin_put(r, used);
+	kinfile_put(r, used);
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
 		if (!l->bucket[i])
 			continue;
-		kin_put(r, i - last);
-		kin_put(r, l->bucket[i]);
+		kinfile_put(r, i - last);
+		kinfile_put(r, l->bucket[i]);
 		last = i;
 	}
 	end(n);
@@ -222,7 +222,7 @@ static void put_latency(struct pen *n, const struct latency *l)
 		return;
 	r = begin(n, KINF_R_PROBES);
 	put_ends(n, r, l->from_object, l->from, l->to_object, l->to);
-	kin_put(r, l->probes_ns);
+	kinfile_put(r, l->probes_ns);
 	end(n);
 }
 
@@ -233,20 +233,20 @@ static void put_histogram(struct pen *n, const struct histogram *h)
 	size_t done = 0;
 
 	do {
-		struct kin_plain *r = begin(n, KINF_R_HISTOGRAM);
+		struct kinfile_plain *r = begin(n, KINF_R_HISTOGRAM);
 		size_t some = h->n_hits - done < BINS ? h->n_hits - done : BINS;
 		uint64_t last = 0;
-		kin_put(r, n->objects[h->object]);
-		kin_put(r, h->low);
-		kin_put(r, h->high);
-		kin_put(r, h->n);
-		kin_put(r, h->rate);
-		kin_put_text(r, h->dimension, strlen(h->dimension));
-		kin_put(r, (uint8_t)h->abbrev);
-		kin_put(r, some);
+		kinfile_put(r, n->objects[h->object]);
+		kinfile_put(r, h->low);
+		kinfile_put(r, h->high);
+		kinfile_put(r, h->n);
+		kinfile_put(r, h->rate);
+		kinfile_put_text(r, h->dimension, strlen(h->dimension));
+		kinfile_put(r, (uint8_t)h->abbrev);
+		kinfile_put(r, some);
 		for (size_t i = done; i < done + some; i++) {
-			kin_put(r, h->hits[i].bin - last);
-			kin_put(r, h->hits[i].count);
+			kinfile_put(r, h->hits[i].bin - last);
+			kinfile_put(r, h->hits[i].count);
 			last = h->hits[i].bin;
 		}
 		end(n);
@@ -275,11 +275,11 @@ static void put_audit(struct pen *n)
 		[KINF_AUDIT_SATURATED] = n->p->saturated,
 		[KINF_AUDIT_GUESSED] = a->guessed,
 	};
-	struct kin_plain *r = begin(n, KINF_R_AUDIT);
+	struct kinfile_plain *r = begin(n, KINF_R_AUDIT);
 
-	kin_put(r, KINF_N_AUDIT);
+	kinfile_put(r, KINF_N_AUDIT);
 	for (size_t i = 0; i < KINF_N_AUDIT; i++)
-		kin_put(r, sums[i]);
+		kinfile_put(r, sums[i]);
 	end(n);
 }
 
@@ -287,8 +287,8 @@ static void put_audit(struct pen *n)
 static void put_facts(struct pen *n)
 {
 	for (size_t i = 0; i < n->p->n_facts; i++)
-		kin_writer_info(n->w, strtab_get(n->p->strings, n->p->facts[i].name),
-				strtab_get(n->p->strings, n->p->facts[i].value));
+		kinfile_writer_info(n->w, strtab_get(n->p->strings, n->p->facts[i].name),
+				    strtab_get(n->p->strings, n->p->facts[i].value));
 }
 
 static void put_all(struct pen *n)
@@ -307,19 +307,20 @@ static void put_all(struct pen *n)
 	for (size_t i = 0; i < n->p->n_histograms; i++)
 		put_histogram(n, &n->p->histograms[i]);
 	for (size_t i = 0; i < n->s->n_failures; i++)
-		kin_writer_unwind_failed(n->w, n->objects[n->s->failures[i].object],
-					 n->s->failures[i].count);
+		kinfile_writer_unwind_failed(n->w, n->objects[n->s->failures[i].object],
+					     n->s->failures[i].count);
 	put_audit(n);
 }
 
-struct kin_error *kin_write_profile(const char *path, const struct profile *p,
-				    const struct kept *names)
+struct kin_error *kinfile_write_profile(const char *path, const struct profile *p,
+					const struct kept *names)
 {
 	struct pen n = { .p = p, .s = &p->samples };
 
-	n.w = kin_writer_in_memory(&(struct kin_writer_opts){ .writer = KINF_BY_TOOL, .level = 3 });
+	n.w = kinfile_writer_in_memory(
+		&(struct kinfile_writer_opts){ .writer = KINF_BY_TOOL, .level = 3 });
 	put_all(&n);
 	free(n.objects);
 	free(n.tasks);
-	return kin_writer_finish_memory(n.w, path, names);
+	return kinfile_writer_finish_memory(n.w, path, names);
 }

@@ -9,22 +9,22 @@
 #include "input/window.h"
 #include "kin/format.h"
 
-struct kin_module {
+struct kinfile_module {
 	uint64_t start, end, bias;
 	uint32_t mapped_at, unmapped_at, id;
 	objid object;
 };
 
 /* What was mapped where, and when. */
-struct kin_modules {
-	VEC(struct kin_module) at; /* by start and time, once sorted */
-	struct map64 by_id;        /* object */
+struct kinfile_modules {
+	VEC(struct kinfile_module) at; /* by start and time, once sorted */
+	struct map64 by_id;            /* object */
 	bool sorted;
 };
 
 /* Ids in the file of one kind of definition. They come in order, but for what damage took away. */
-struct kin_ids {
-	VEC(struct kin_stretch {
+struct kinfile_ids {
+	VEC(struct kinfile_stretch {
 		uint32_t first; /* id */
 		uint32_t at;    /* index into values of it; the others follow */
 	})
@@ -33,17 +33,18 @@ struct kin_ids {
 	uint32_t next;        /* id of the next definition */
 };
 
-struct kin_file {
+struct kinfile {
 	struct window *w;
 	struct profile_builder *into;
 	struct source *source;
 	uint64_t end;          /* of the blocks: offset */
 	struct kin_error *err; /* the first; reading goes on */
-	struct kin_modules modules;
+	struct kinfile_modules modules;
 	struct map64 threads; /* index in the file: task */
-	struct kin_ids ids[KINF_R_STRING + 1];
-	struct kin_traces *traces; /* kin_trace.c; NULL: fields of trace points are passed over */
-	uint16_t event;            /* of the runtime's samples, once has_event */
+	struct kinfile_ids ids[KINF_R_STRING + 1];
+	struct kinfile_traces
+		*traces; /* kin_trace.c; NULL: fields of trace points are passed over */
+	uint16_t event;  /* of the runtime's samples, once has_event */
 	bool has_event;
 	struct kept *kept;          /* names; NULL: none so far */
 	uint64_t first_ns, last_ns; /* times of records; 0: none */
@@ -51,7 +52,7 @@ struct kin_file {
 	struct kinf_header header;  /* last: what follows it in a file does not here */
 };
 
-struct kin_block {     /* one that is being read */
+struct kinfile_block { /* one that is being read */
 	uint64_t at;   /* offset of the header */
 	uint64_t used; /* bytes of payload that are there */
 	struct kinf_block head;
@@ -59,42 +60,42 @@ struct kin_block {     /* one that is being read */
 
 /* Notes an error at an offset, unless there was one before: FORMAT, "file: damaged at offset 0x...:
  * what". */
-void kin_damaged(struct kin_file *f, uint64_t offset, const char *what);
+void kinfile_damaged(struct kinfile *f, uint64_t offset, const char *what);
 
 /* kin_tables.c: each from w->b.pos on, where the payload starts. */
-void kin_read_modules(struct kin_file *f, const struct kin_block *b);
-void kin_read_threads(struct kin_file *f, const struct kin_block *b);
-void kin_read_info(struct kin_file *f, const struct kin_block *b);
-void kin_read_arcs(struct kin_file *f, const struct kin_block *b);
-void kin_read_retired(struct kin_file *f, const struct kin_block *b);
-void kin_read_stacks(struct kin_file *f, const struct kin_block *b);
-void kin_read_counts(struct kin_file *f, const struct kin_block *b);
-void kin_read_latencies(struct kin_file *f, const struct kin_block *b);
-void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b);
-void kin_read_retired_latencies(struct kin_file *f, const struct kin_block *b);
-void kin_add_fact(struct kin_file *f, const char *text, size_t n); /* "key=value" */
+void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_retired(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_stacks(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_counts(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_latencies(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_retired_counts(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_retired_latencies(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_add_fact(struct kinfile *f, const char *text, size_t n); /* "key=value" */
 /* Defines the event of which there should have been samples, where a program used CPU time. */
-void kin_note_unsampled(struct kin_file *f);
+void kinfile_note_unsampled(struct kinfile *f);
 
 /* kin_modules.c */
 enum { KIN_NOW = -1 }; /* as an epoch: what is mapped, or was last */
 /* The object of a run-time address, which becomes a link-time address; object 0 if there is none.
  */
-objid kin_module_place(struct kin_modules *m, uint64_t *addr, uint32_t epoch);
+objid kinfile_module_place(struct kinfile_modules *m, uint64_t *addr, uint32_t epoch);
 
 /* kin_stream.c: the records of an unpacked block; `at` is the block's offset, for messages. */
-void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at);
+void kinfile_read_records(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at);
 
 /* kin_names.c: the same of a block of names; and when all were read. */
-void kin_read_names(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at);
-void kin_names_done(struct kin_file *f);
+void kinfile_read_names(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at);
+void kinfile_names_done(struct kinfile *f);
 
 /* kin_ids.c */
 /* The next definition gets this id; those from it on, if there are any, are no more. */
-void kin_ids_continue(struct kin_ids *ids, uint32_t first);
-void kin_ids_add(struct kin_ids *ids, uint32_t value);
+void kinfile_ids_continue(struct kinfile_ids *ids, uint32_t first);
+void kinfile_ids_add(struct kinfile_ids *ids, uint32_t value);
 /* The profile's id; 0 for 0, NONE if it is not known. */
-uint32_t kin_ids_find(const struct kin_ids *ids, uint32_t id);
-void kin_ids_free(struct kin_ids *ids);
+uint32_t kinfile_ids_find(const struct kinfile_ids *ids, uint32_t id);
+void kinfile_ids_free(struct kinfile_ids *ids);
 
 #endif

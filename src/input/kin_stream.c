@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "input/kin_records.h"
 
-static void note_time(struct kin_file *f, uint64_t time_ns)
+static void note_time(struct kinfile *f, uint64_t time_ns)
 {
 	if (!f->first_ns || time_ns < f->first_ns)
 		f->first_ns = time_ns;
@@ -13,27 +13,27 @@ static void note_time(struct kin_file *f, uint64_t time_ns)
 		f->last_ns = time_ns;
 }
 
-static void define(struct kin_stream *s, enum kinf_record kind, uint32_t value)
+static void define(struct kinfile_stream *s, enum kinf_record kind, uint32_t value)
 {
-	kin_ids_add(&s->f->ids[kind], value);
+	kinfile_ids_add(&s->f->ids[kind], value);
 }
 
-static void read_first_id(struct kin_stream *s)
+static void read_first_id(struct kinfile_stream *s)
 {
-	uint32_t kind = kin_take32(&s->in), first = kin_take32(&s->in);
+	uint32_t kind = kinfile_take32(&s->in), first = kinfile_take32(&s->in);
 
 	if (kind < KINF_R_MODULE || kind > KINF_R_STRING || !first)
 		s->in.failed = true;
 	else if (!s->in.failed)
-		kin_ids_continue(&s->f->ids[kind], first);
+		kinfile_ids_continue(&s->f->ids[kind], first);
 }
 
 /* ---- definitions ---- */
 
-static void read_module(struct kin_stream *s)
+static void read_module(struct kinfile_stream *s)
 {
-	uint32_t kind = kin_take32(&s->in);
-	struct kin_text path = kin_take_text(&s->in), id = kin_take_text(&s->in);
+	uint32_t kind = kinfile_take32(&s->in);
+	struct kinfile_text path = kinfile_take_text(&s->in), id = kinfile_take_text(&s->in);
 	bool is_main = kind & KINF_KIND_MAIN;
 
 	kind &= ~KINF_KIND_MAIN;
@@ -52,32 +52,32 @@ static void read_module(struct kin_stream *s)
 	free(name);
 }
 
-static strid add_text(struct kin_stream *s, struct kin_text t)
+static strid add_text(struct kinfile_stream *s, struct kinfile_text t)
 {
 	return profile_add_string(s->f->into, t.s, strnlen(t.s, t.n));
 }
 
-static void read_frame(struct kin_stream *s)
+static void read_frame(struct kinfile_stream *s)
 {
-	uint32_t module = kin_take32(&s->in);
+	uint32_t module = kinfile_take32(&s->in);
 	struct frame x = { .addr = bytes_uleb(&s->in) };
-	uint32_t name = kin_take32(&s->in);
+	uint32_t name = kinfile_take32(&s->in);
 
-	x.flags =
-		kin_take32(&s->in) & (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR |
-				      FRAME_GUESSED | FRAME_INLINED | FRAME_MARK);
-	x.object = kin_find(s, KINF_R_MODULE, module);
-	x.name = kin_find(s, KINF_R_STRING, name);
+	x.flags = kinfile_take32(&s->in) &
+		  (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED |
+		   FRAME_INLINED | FRAME_MARK);
+	x.object = kinfile_find(s, KINF_R_MODULE, module);
+	x.name = kinfile_find(s, KINF_R_STRING, name);
 	if (s->in.failed)
 		return;
 	bool known = x.object != NONE && x.name != NONE;
 	define(s, KINF_R_FRAME, known ? profile_add_frame(s->f->into, x) : NONE);
 }
 
-static void read_stack(struct kin_stream *s)
+static void read_stack(struct kinfile_stream *s)
 {
-	uint32_t caller = kin_find(s, KINF_R_STACK, kin_take32(&s->in));
-	uint32_t frame = kin_find(s, KINF_R_FRAME, kin_take32(&s->in));
+	uint32_t caller = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));
+	uint32_t frame = kinfile_find(s, KINF_R_FRAME, kinfile_take32(&s->in));
 
 	if (s->in.failed)
 		return;
@@ -85,13 +85,13 @@ static void read_stack(struct kin_stream *s)
 	define(s, KINF_R_STACK, known ? profile_add_stack(s->f->into, caller, frame) : NONE);
 }
 
-static void read_task(struct kin_stream *s)
+static void read_task(struct kinfile_stream *s)
 {
-	struct task x = { .pid = kin_take32(&s->in) };
+	struct task x = { .pid = kinfile_take32(&s->in) };
 
-	x.tid = kin_take32(&s->in);
-	x.run = kin_take32(&s->in);
-	struct kin_text comm = kin_take_text(&s->in);
+	x.tid = kinfile_take32(&s->in);
+	x.run = kinfile_take32(&s->in);
+	struct kinfile_text comm = kinfile_take_text(&s->in);
 	if (s->in.failed)
 		return;
 	x.comm = add_text(s, comm);
@@ -105,12 +105,12 @@ static enum event_kind kind_of_event(uint32_t flags)
 	return flags & KINF_EVENT_OFF_CPU ? EVENT_BLOCKED : EVENT_ON_CPU;
 }
 
-static void read_event(struct kin_stream *s)
+static void read_event(struct kinfile_stream *s)
 {
-	uint32_t unit = kin_take32(&s->in);
-	struct kin_text name = kin_take_text(&s->in);
+	uint32_t unit = kinfile_take32(&s->in);
+	struct kinfile_text name = kinfile_take_text(&s->in);
 	uint64_t rate = bytes_uleb(&s->in);
-	uint32_t flags = kin_take32(&s->in);
+	uint32_t flags = kinfile_take32(&s->in);
 	struct event x = { .unit = unit == KINF_NS ? EVENT_NS : EVENT_COUNT };
 
 	x.kind = kind_of_event(flags);
@@ -118,7 +118,7 @@ static void read_event(struct kin_stream *s)
 	*(flags & KINF_EVENT_FREQUENCY ? &x.frequency : &x.period) = rate;
 	if (flags & KINF_EVENT_MORE) {
 		x.period = bytes_uleb(&s->in);
-		x.group = kin_take32(&s->in);
+		x.group = kinfile_take32(&s->in);
 	}
 	if (s->in.failed)
 		return;
@@ -131,9 +131,9 @@ static void read_event(struct kin_stream *s)
 	}
 }
 
-static void read_string(struct kin_stream *s)
+static void read_string(struct kinfile_stream *s)
 {
-	struct kin_text t = kin_take_text(&s->in);
+	struct kinfile_text t = kinfile_take_text(&s->in);
 
 	if (!s->in.failed)
 		define(s, KINF_R_STRING, add_text(s, t));
@@ -141,9 +141,9 @@ static void read_string(struct kin_stream *s)
 
 /* ---- what happened ---- */
 
-static void count_sample(struct kin_stream *s, const struct sample *x, uint32_t mode)
+static void count_sample(struct kinfile_stream *s, const struct sample *x, uint32_t mode)
 {
-	struct kin_file *f = s->f;
+	struct kinfile *f = s->f;
 	struct audit *a = profile_audit(f->into);
 
 	if (x->time_ns)
@@ -157,25 +157,25 @@ static void count_sample(struct kin_stream *s, const struct sample *x, uint32_t 
 	if (mode & KINF_MODE_GUESSED)
 		a->guessed += x->count;
 	if (f->has_event && x->event == f->event) {
-		kin_add_to(&f->seen_sampled_ns, x->weight);
+		kinfile_add_to(&f->seen_sampled_ns, x->weight);
 		if (x->task)
-			kin_add_to(&profile_task_at(f->into, x->task)->sampled_ns, x->weight);
+			kinfile_add_to(&profile_task_at(f->into, x->task)->sampled_ns, x->weight);
 	}
 }
 
-static void read_sample(struct kin_stream *s)
+static void read_sample(struct kinfile_stream *s)
 {
-	uint32_t id = kin_take32(&s->in), event = kin_find(s, KINF_R_EVENT, id);
-	uint32_t task = kin_find(s, KINF_R_TASK, kin_take32(&s->in));
-	uint32_t stack = kin_find(s, KINF_R_STACK, kin_take32(&s->in));
+	uint32_t id = kinfile_take32(&s->in), event = kinfile_find(s, KINF_R_EVENT, id);
+	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
+	uint32_t stack = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));
 	uint64_t cpu = bytes_uleb(&s->in);
-	struct sample x = { .time_ns = kin_take_time(s), .count = 1 };
+	struct sample x = { .time_ns = kinfile_take_time(s), .count = 1 };
 
 	x.weight = bytes_uleb(&s->in);
-	uint32_t mode = kin_take32(&s->in);
+	uint32_t mode = kinfile_take32(&s->in);
 	if (mode & KINF_MODE_SUM) {
-		x.count = kin_take32(&s->in);
-		x.parallelism = (uint16_t)kin_take32(&s->in);
+		x.count = kinfile_take32(&s->in);
+		x.parallelism = (uint16_t)kinfile_take32(&s->in);
 	}
 	if (s->in.failed)
 		return;
@@ -193,14 +193,14 @@ static void read_sample(struct kin_stream *s)
 	s->sampled = id;
 }
 
-static void read_switch(struct kin_stream *s)
+static void read_switch(struct kinfile_stream *s)
 {
 	struct audit *a = profile_audit(s->f->into);
 
-	kin_take32(&s->in); /* task */
-	bytes_uleb(&s->in); /* processor */
-	uint64_t time = kin_take_time(s);
-	uint32_t what = kin_take32(&s->in);
+	kinfile_take32(&s->in); /* task */
+	bytes_uleb(&s->in);     /* processor */
+	uint64_t time = kinfile_take_time(s);
+	uint32_t what = kinfile_take32(&s->in);
 	if (s->in.failed)
 		return;
 	note_time(s->f, time);
@@ -208,10 +208,10 @@ static void read_switch(struct kin_stream *s)
 	a->preemptions += what == KINF_SWITCH_PREEMPTED;
 }
 
-static void read_task_end(struct kin_stream *s)
+static void read_task_end(struct kinfile_stream *s)
 {
-	uint32_t task = kin_find(s, KINF_R_TASK, kin_take32(&s->in));
-	uint64_t time = kin_take_time(s), cpu = bytes_uleb(&s->in);
+	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
+	uint64_t time = kinfile_take_time(s), cpu = bytes_uleb(&s->in);
 
 	bytes_uleb(&s->in); /* status */
 	if (s->in.failed)
@@ -222,12 +222,12 @@ static void read_task_end(struct kin_stream *s)
 	struct task *x = profile_task_at(s->f->into, task);
 	if (time > x->end_ns)
 		x->end_ns = time;
-	kin_add_to(&x->cpu_ns, cpu);
+	kinfile_add_to(&x->cpu_ns, cpu);
 }
 
-static void read_task_times(struct kin_stream *s)
+static void read_task_times(struct kinfile_stream *s)
 {
-	uint32_t task = kin_find(s, KINF_R_TASK, kin_take32(&s->in));
+	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
 	uint64_t start = bytes_uleb(&s->in), end = bytes_uleb(&s->in), cpu = bytes_uleb(&s->in);
 	uint64_t sampled = bytes_uleb(&s->in);
 
@@ -238,41 +238,41 @@ static void read_task_times(struct kin_stream *s)
 		x->start_ns = start;
 	if (end > x->end_ns)
 		x->end_ns = end;
-	kin_add_to(&x->cpu_ns, cpu);
-	kin_add_to(&x->sampled_ns, sampled);
+	kinfile_add_to(&x->cpu_ns, cpu);
+	kinfile_add_to(&x->sampled_ns, sampled);
 }
 
-static void read_loss(struct kin_stream *s)
+static void read_loss(struct kinfile_stream *s)
 {
-	uint32_t what = kin_take32(&s->in);
+	uint32_t what = kinfile_take32(&s->in);
 	uint64_t n = bytes_uleb(&s->in);
 
 	if (!s->in.failed && what < KINF_N_LOSSES)
-		kin_add_to(&s->f->header.losses[what], n);
+		kinfile_add_to(&s->f->header.losses[what], n);
 }
 
-static void read_unwind(struct kin_stream *s)
+static void read_unwind(struct kinfile_stream *s)
 {
-	uint32_t module = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
+	uint32_t module = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in));
 	uint64_t n = bytes_uleb(&s->in);
 
 	if (!s->in.failed && module != NONE)
 		profile_add_failure(s->f->into, module, n);
 }
 
-static void read_info(struct kin_stream *s)
+static void read_info(struct kinfile_stream *s)
 {
-	struct kin_text t = kin_take_text(&s->in);
+	struct kinfile_text t = kinfile_take_text(&s->in);
 
 	if (!s->in.failed)
-		kin_add_fact(s->f, t.s, t.n);
+		kinfile_add_fact(s->f, t.s, t.n);
 }
 
 /* Of a file that went through a pipe: what its header could not say yet. */
-static void read_end(struct kin_stream *s)
+static void read_end(struct kinfile_stream *s)
 {
 	struct kinf_header end, *h = &s->f->header;
-	struct kin_text t = kin_take_text(&s->in);
+	struct kinfile_text t = kinfile_take_text(&s->in);
 
 	if (s->in.failed || t.n != sizeof(end)) {
 		bytes_fail(&s->in);
@@ -285,16 +285,16 @@ static void read_end(struct kin_stream *s)
 	h->cpu_ns = end.cpu_ns;
 	h->sampled_ns = end.sampled_ns;
 	for (size_t i = 0; i < KINF_N_LOSSES; i++)
-		kin_add_to(&h->losses[i], end.losses[i]);
+		kinfile_add_to(&h->losses[i], end.losses[i]);
 	memcpy(h->error, end.error, sizeof(h->error));
 	h->error[sizeof(h->error) - 1] = '\0';
 }
 
 /* ---- all of them ---- */
 
-static void read_record(struct kin_stream *s)
+static void read_record(struct kinfile_stream *s)
 {
-	static void (*const readers[])(struct kin_stream *) = {
+	static void (*const readers[])(struct kinfile_stream *) = {
 		[KINF_R_MODULE] = read_module,
 		[KINF_R_FRAME] = read_frame,
 		[KINF_R_STACK] = read_stack,
@@ -308,34 +308,34 @@ static void read_record(struct kin_stream *s)
 		[KINF_R_UNWIND] = read_unwind,
 		[KINF_R_INFO] = read_info,
 		[KINF_R_FIRST_ID] = read_first_id,
-		[KINF_R_ARC] = kin_read_arc,
-		[KINF_R_COUNT] = kin_read_count,
-		[KINF_R_LATENCY] = kin_read_latency,
-		[KINF_R_HISTOGRAM] = kin_read_histogram,
+		[KINF_R_ARC] = kinfile_read_arc,
+		[KINF_R_COUNT] = kinfile_read_count,
+		[KINF_R_LATENCY] = kinfile_read_latency,
+		[KINF_R_HISTOGRAM] = kinfile_read_histogram,
 		[KINF_R_TASK_TIMES] = read_task_times,
-		[KINF_R_AUDIT] = kin_read_audit,
+		[KINF_R_AUDIT] = kinfile_read_audit,
 		[KINF_R_HEADER] = read_end,
-		[KINF_R_TRACE_FORMAT] = kin_read_trace_format,
-		[KINF_R_TRACE_FUNCTION] = kin_read_trace_function,
-		[KINF_R_PROBES] = kin_read_probes,
+		[KINF_R_TRACE_FORMAT] = kinfile_read_trace_format,
+		[KINF_R_TRACE_FUNCTION] = kinfile_read_trace_function,
+		[KINF_R_PROBES] = kinfile_read_probes,
 	};
 	uint8_t kind = *s->in.pos++;
 	uint32_t sampled = s->sampled;
 
 	s->sampled = 0;
 	if (kind == KINF_R_TRACE_FIELDS)
-		kin_read_trace_fields(s, sampled);
+		kinfile_read_trace_fields(s, sampled);
 	else if (kind == KINF_R_TRACE_TEXT)
-		kin_read_trace_text(s, sampled);
+		kinfile_read_trace_text(s, sampled);
 	else if (kind < ARRAY_LEN(readers) && readers[kind])
 		readers[kind](s);
 	else
 		s->in.failed = true;
 }
 
-void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64_t at)
+void kinfile_read_records(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at)
 {
-	struct kin_stream s = { .f = f, .in = bytes_of(NULL, plain, n) };
+	struct kinfile_stream s = { .f = f, .in = bytes_of(NULL, plain, n) };
 	const uint8_t *record = plain;
 
 	while (bytes_left(&s.in) && !s.in.failed) {
@@ -345,7 +345,7 @@ void kin_read_records(struct kin_file *f, const uint8_t *plain, size_t n, uint64
 	if (s.in.failed) {
 		char *what =
 			xprintf("no such record, at %zu of the block", (size_t)(record - plain));
-		kin_damaged(f, at, what);
+		kinfile_damaged(f, at, what);
 		free(what);
 	}
 }

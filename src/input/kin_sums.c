@@ -5,20 +5,20 @@
 #include "input/kin_records.h"
 
 /* The two ends of an arc or a latency record; false if something is not known. */
-static bool read_ends(struct kin_stream *s, struct arc *a)
+static bool read_ends(struct kinfile_stream *s, struct arc *a)
 {
-	a->from_object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
+	a->from_object = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in));
 	a->from = bytes_uleb(&s->in);
-	a->to_object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
+	a->to_object = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in));
 	a->to = bytes_uleb(&s->in);
 	return a->from_object != NONE && a->to_object != NONE;
 }
 
-void kin_read_arc(struct kin_stream *s)
+void kinfile_read_arc(struct kinfile_stream *s)
 {
 	struct arc a = { 0 };
 	bool known = read_ends(s, &a);
-	uint32_t id = kin_take32(&s->in), task = kin_find(s, KINF_R_TASK, id);
+	uint32_t id = kinfile_take32(&s->in), task = kinfile_find(s, KINF_R_TASK, id);
 
 	a.count = bytes_uleb(&s->in);
 	if (s->in.failed)
@@ -40,9 +40,9 @@ void kin_read_arc(struct kin_stream *s)
 							    .task = task });
 }
 
-void kin_read_count(struct kin_stream *s)
+void kinfile_read_count(struct kinfile_stream *s)
 {
-	uint32_t object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in));
+	uint32_t object = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in));
 	struct block b = { .addr = bytes_uleb(&s->in) };
 
 	b.count = bytes_uleb(&s->in);
@@ -60,7 +60,7 @@ void kin_read_count(struct kin_stream *s)
 
 /* Pairs of a number, that of the one before taken off, and a count; false at the end or if the
  * number is not below `limit`. */
-static bool next_pair(struct kin_stream *s, uint64_t *left, uint64_t limit, uint64_t *number,
+static bool next_pair(struct kinfile_stream *s, uint64_t *left, uint64_t limit, uint64_t *number,
 		      uint64_t *count)
 {
 	if (!*left || s->in.failed)
@@ -72,7 +72,7 @@ static bool next_pair(struct kin_stream *s, uint64_t *left, uint64_t limit, uint
 	return !s->in.failed;
 }
 
-void kin_read_latency(struct kin_stream *s)
+void kinfile_read_latency(struct kinfile_stream *s)
 {
 	uint64_t bucket[LATENCY_BUCKETS] = { 0 }, i = 0, n;
 	struct latency l = { .bucket = bucket };
@@ -98,7 +98,7 @@ void kin_read_latency(struct kin_stream *s)
 	profile_add_latency(s->f->into, l);
 }
 
-void kin_read_probes(struct kin_stream *s)
+void kinfile_read_probes(struct kinfile_stream *s)
 {
 	static const uint64_t no_bucket[LATENCY_BUCKETS];
 	struct arc a = { 0 };
@@ -115,18 +115,18 @@ void kin_read_probes(struct kin_stream *s)
 }
 
 /* Its bins come with it; or with others of the same range. */
-void kin_read_histogram(struct kin_stream *s)
+void kinfile_read_histogram(struct kinfile_stream *s)
 {
 	enum { MAX_BINS = 1 << 28 }; /* as in gmon.out */
-	struct histogram h = { .object = kin_find(s, KINF_R_MODULE, kin_take32(&s->in)) };
+	struct histogram h = { .object = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in)) };
 	uint64_t bin = 0, n;
 	size_t at = 0;
 
 	h.low = bytes_uleb(&s->in);
 	h.high = bytes_uleb(&s->in);
-	h.n = kin_take32(&s->in);
-	h.rate = kin_take32(&s->in);
-	struct kin_text dimension = kin_take_text(&s->in);
+	h.n = kinfile_take32(&s->in);
+	h.rate = kinfile_take32(&s->in);
+	struct kinfile_text dimension = kinfile_take_text(&s->in);
 	h.abbrev = (char)bytes_uleb(&s->in);
 	if (s->in.failed || dimension.n >= sizeof(h.dimension) || h.low > h.high ||
 	    h.n > h.high - h.low || h.n > MAX_BINS) {
@@ -150,7 +150,7 @@ void kin_read_histogram(struct kin_stream *s)
 	s->f->source->n_histograms++;
 }
 
-void kin_read_audit(struct kin_stream *s)
+void kinfile_read_audit(struct kinfile_stream *s)
 {
 	struct audit *a = profile_audit(s->f->into);
 	uint64_t *const sums[KINF_N_AUDIT] = {
@@ -175,7 +175,7 @@ void kin_read_audit(struct kin_stream *s)
 	for (uint64_t i = 0; i < n && !s->in.failed; i++) {
 		uint64_t v = bytes_uleb(&s->in);
 		if (i < KINF_N_AUDIT && sums[i])
-			kin_add_to(sums[i], v);
+			kinfile_add_to(sums[i], v);
 		else if (i == KINF_AUDIT_SATURATED && v)
 			profile_note_saturated(s->f->into);
 	}

@@ -12,7 +12,7 @@
 
 /* One record at a time: true while the next one, of `size` bytes, is within the payload. */
 struct walk {
-	struct kin_file *f;
+	struct kinfile *f;
 	uint64_t left;
 };
 
@@ -28,7 +28,7 @@ static bool next(struct walk *k, void *record, size_t size)
 	return true;
 }
 
-static struct walk walk_of(struct kin_file *f, const struct kin_block *b)
+static struct walk walk_of(struct kinfile *f, const struct kinfile_block *b)
 {
 	return (struct walk){ f, b->used };
 }
@@ -46,19 +46,19 @@ static enum object_kind kind_of(const struct kinf_module *m, const char *path)
 	return path[0] == '[' ? OBJECT_OTHER : OBJECT_ELF;
 }
 
-static void add_module(struct kin_file *f, const struct kinf_module *m, const uint8_t *tail)
+static void add_module(struct kinfile *f, const struct kinf_module *m, const uint8_t *tail)
 {
 	char *path = xprintf("%.*s", (int)m->path_size, (const char *)tail);
 	char *build_id = xalloc(2 * (size_t)m->build_id_size + 1);
 	const uint8_t *id = tail + padded(m->path_size);
 
 	num_hex(build_id, id, m->build_id_size);
-	struct kin_module x = { .start = m->start,
-				.end = m->end,
-				.bias = m->bias,
-				.mapped_at = m->mapped_at,
-				.unmapped_at = m->unmapped_at,
-				.id = m->id };
+	struct kinfile_module x = { .start = m->start,
+				    .end = m->end,
+				    .bias = m->bias,
+				    .mapped_at = m->mapped_at,
+				    .unmapped_at = m->unmapped_at,
+				    .id = m->id };
 	x.object = profile_add_object_of(f->into, path, build_id, kind_of(m, path),
 					 m->flags & KINF_MODULE_MAIN);
 	vec_push(&f->modules.at, x);
@@ -67,7 +67,7 @@ static void add_module(struct kin_file *f, const struct kinf_module *m, const ui
 	free(path);
 }
 
-void kin_read_modules(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	struct kinf_module m;
@@ -76,7 +76,7 @@ void kin_read_modules(struct kin_file *f, const struct kin_block *b)
 		size_t tail = padded(m.path_size) + padded(m.build_id_size);
 		if (m.size % 8 || m.size < sizeof(m) + tail || m.size - sizeof(m) > k.left ||
 		    m.start > m.end || window_need(f->w, tail) < tail) {
-			kin_damaged(f, offset(&k) - sizeof(m), "no such module");
+			kinfile_damaged(f, offset(&k) - sizeof(m), "no such module");
 			return;
 		}
 		add_module(f, &m, f->w->b.pos);
@@ -87,7 +87,7 @@ void kin_read_modules(struct kin_file *f, const struct kin_block *b)
 
 /* ---- threads ---- */
 
-void kin_read_threads(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	struct kinf_thread t;
@@ -104,7 +104,7 @@ void kin_read_threads(struct kin_file *f, const struct kin_block *b)
 	}
 }
 
-static taskid task_of(const struct kin_file *f, const struct kin_block *b)
+static taskid task_of(const struct kinfile *f, const struct kinfile_block *b)
 {
 	uint32_t task = map64_get(&f->threads, b->head.thread);
 
@@ -122,7 +122,7 @@ static bool is_text(const char *s, size_t n)
 	return true;
 }
 
-void kin_add_fact(struct kin_file *f, const char *text, size_t n)
+void kinfile_add_fact(struct kinfile *f, const char *text, size_t n)
 {
 	const char *equals = memchr(text, '=', n);
 
@@ -136,7 +136,7 @@ void kin_add_fact(struct kin_file *f, const char *text, size_t n)
 }
 
 /* A few lines; a hole in the file looks like an empty one. */
-void kin_read_info(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { MAX = 1 << 16 };
 	size_t n = b->used < MAX ? (size_t)b->used : MAX;
@@ -146,14 +146,14 @@ void kin_read_info(struct kin_file *f, const struct kin_block *b)
 	while (p < end) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
 		stop = stop ? stop : end;
-		kin_add_fact(f, p, (size_t)(stop - p));
+		kinfile_add_fact(f, p, (size_t)(stop - p));
 		p = stop + 1;
 	}
 }
 
 /* ---- calls ---- */
 
-static void add_arc(struct kin_file *f, struct arc arc, taskid task)
+static void add_arc(struct kinfile *f, struct arc arc, taskid task)
 {
 	profile_add_arc(f->into, arc);
 	f->source->n_arcs++;
@@ -167,15 +167,15 @@ static void add_arc(struct kin_file *f, struct arc arc, taskid task)
 }
 
 /* 0: the caller is not known. */
-static objid place_call(struct kin_file *f, uint64_t *from)
+static objid place_call(struct kinfile *f, uint64_t *from)
 {
 	if (!*from)
 		return 0;
 	--*from;
-	return kin_module_place(&f->modules, from, (uint32_t)KIN_NOW);
+	return kinfile_module_place(&f->modules, from, (uint32_t)KIN_NOW);
 }
 
-void kin_read_arcs(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	taskid task = task_of(f, b);
@@ -186,12 +186,12 @@ void kin_read_arcs(struct kin_file *f, const struct kin_block *b)
 		if (!a.to || !a.count)
 			continue;
 		arc.from_object = place_call(f, &arc.from);
-		arc.to_object = kin_module_place(&f->modules, &arc.to, (uint32_t)KIN_NOW);
+		arc.to_object = kinfile_module_place(&f->modules, &arc.to, (uint32_t)KIN_NOW);
 		add_arc(f, arc, task);
 	}
 }
 
-static objid retired_object(struct kin_file *f, uint32_t module)
+static objid retired_object(struct kinfile *f, uint32_t module)
 {
 	uint32_t object = module ? map64_get(&f->modules.by_id, module) : 0;
 
@@ -201,7 +201,7 @@ static objid retired_object(struct kin_file *f, uint32_t module)
 	return 0;
 }
 
-void kin_read_retired(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_retired(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	taskid task = task_of(f, b);
@@ -218,7 +218,7 @@ void kin_read_retired(struct kin_file *f, const struct kin_block *b)
 }
 
 /* `x` has the places. */
-static void add_latency(struct kin_file *f, const struct kinf_latency *l, struct latency x)
+static void add_latency(struct kinfile *f, const struct kinf_latency *l, struct latency x)
 {
 	uint64_t bucket[LATENCY_BUCKETS];
 	_Static_assert((unsigned)LATENCY_BUCKETS == KINF_LATENCY_BUCKETS, "the same buckets");
@@ -234,7 +234,7 @@ static void add_latency(struct kin_file *f, const struct kinf_latency *l, struct
 	profile_add_latency(f->into, x);
 }
 
-void kin_read_latencies(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_latencies(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	struct kinf_latency l;
@@ -244,12 +244,12 @@ void kin_read_latencies(struct kin_file *f, const struct kin_block *b)
 		if (!l.to || !l.count)
 			continue;
 		x.from_object = place_call(f, &x.from);
-		x.to_object = kin_module_place(&f->modules, &x.to, (uint32_t)KIN_NOW);
+		x.to_object = kinfile_module_place(&f->modules, &x.to, (uint32_t)KIN_NOW);
 		add_latency(f, &l, x);
 	}
 }
 
-void kin_read_retired_latencies(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_retired_latencies(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	struct kinf_retired_latency r;
@@ -264,7 +264,7 @@ void kin_read_retired_latencies(struct kin_file *f, const struct kin_block *b)
 	}
 }
 
-static void add_block(struct kin_file *f, struct block block, bool *any)
+static void add_block(struct kinfile *f, struct block block, bool *any)
 {
 	profile_add_block(f->into, block);
 	if (*any)
@@ -276,14 +276,14 @@ static void add_block(struct kin_file *f, struct block block, bool *any)
 
 /* A block is known by where its call of the hook returns to, which may be another line's: it begins
  * with that call. Of "call *hook@GOTPCREL(%rip)", with its six bytes, it is the second one. */
-static uint64_t block_start(const struct kin_file *f, uint64_t returns_to)
+static uint64_t block_start(const struct kinfile *f, uint64_t returns_to)
 {
 	const struct machine *m = machine_find(f->header.machine);
 	uint64_t size = m ? m->hook_call_size : 0;
 	return returns_to > size ? returns_to - size : returns_to;
 }
 
-void kin_read_counts(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_counts(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	struct kinf_count c;
@@ -293,12 +293,12 @@ void kin_read_counts(struct kin_file *f, const struct kin_block *b)
 		struct block block = { .addr = block_start(f, c.addr), .count = c.count };
 		if (!c.addr || !c.count)
 			continue;
-		block.object = kin_module_place(&f->modules, &block.addr, (uint32_t)KIN_NOW);
+		block.object = kinfile_module_place(&f->modules, &block.addr, (uint32_t)KIN_NOW);
 		add_block(f, block, &any);
 	}
 }
 
-void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_retired_counts(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct walk k = walk_of(f, b);
 	struct kinf_retired_count c;
@@ -315,7 +315,7 @@ void kin_read_retired_counts(struct kin_file *f, const struct kin_block *b)
 
 /* ---- stacks ---- */
 
-static uint16_t event_of(struct kin_file *f)
+static uint16_t event_of(struct kinfile *f)
 {
 	struct event e = { .unit = EVENT_NS, .kind = EVENT_ON_CPU, .period = f->header.period_ns };
 
@@ -327,7 +327,7 @@ static uint16_t event_of(struct kin_file *f)
 	return f->event;
 }
 
-void kin_note_unsampled(struct kin_file *f)
+void kinfile_note_unsampled(struct kinfile *f)
 {
 	enum { UNSAMPLED_NS = 50000000 }; /* less may well be between two ticks */
 	const struct kinf_header *h = &f->header;
@@ -337,19 +337,19 @@ void kin_note_unsampled(struct kin_file *f)
 }
 
 /* The module of a return address is the one of the call. */
-static frameid frame_of(struct kin_file *f, uint64_t pc, bool is_return, uint32_t epoch)
+static frameid frame_of(struct kinfile *f, uint64_t pc, bool is_return, uint32_t epoch)
 {
 	struct frame x = { .addr = pc, .flags = is_return ? FRAME_RETURN : 0 };
 	bool before = is_return && pc;
 
 	x.addr -= before;
-	x.object = kin_module_place(&f->modules, &x.addr, epoch);
+	x.object = kinfile_module_place(&f->modules, &x.addr, epoch);
 	x.addr += before;
 	return profile_add_frame(f->into, x);
 }
 
 /* The payload's pcs are in the window. */
-static stackid stack_of(struct kin_file *f, const struct kinf_stack *s)
+static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 {
 	stackid stack = 0;
 
@@ -363,7 +363,7 @@ static stackid stack_of(struct kin_file *f, const struct kinf_stack *s)
 	return stack;
 }
 
-static void count_stack(struct kin_file *f, const struct kinf_stack *s)
+static void count_stack(struct kinfile *f, const struct kinf_stack *s)
 {
 	struct audit *a = profile_audit(f->into);
 	uint64_t *to = s->end == KINF_STACK_COMPLETE ? &a->complete : &a->truncated;
@@ -374,7 +374,7 @@ static void count_stack(struct kin_file *f, const struct kinf_stack *s)
 		f->seen_sampled_ns = UINT64_MAX;
 }
 
-void kin_read_stacks(struct kin_file *f, const struct kin_block *b)
+void kinfile_read_stacks(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { MAX_DEPTH = 1 << 20 };
 	struct walk k = walk_of(f, b);
@@ -384,7 +384,7 @@ void kin_read_stacks(struct kin_file *f, const struct kin_block *b)
 	while (next(&k, &s, sizeof(s)) && s.depth) {
 		size_t size = (size_t)s.depth * sizeof(uint64_t);
 		if (s.depth > MAX_DEPTH || size > k.left || window_need(f->w, size) < size) {
-			kin_damaged(f, offset(&k) - sizeof(s), "a stack that is too deep");
+			kinfile_damaged(f, offset(&k) - sizeof(s), "a stack that is too deep");
 			return;
 		}
 		if (s.count) {

@@ -14,7 +14,7 @@ struct known_function {
 	const char *name;
 };
 
-struct kin_traces {
+struct kinfile_traces {
 	struct map64 by_event; /* id in the file -> index of formats */
 	VEC(struct trace_format *) formats;
 	struct map64 by_address; /* -> index of functions */
@@ -25,14 +25,14 @@ struct kin_traces {
 	size_t size;
 };
 
-struct kin_traces *kin_traces_new(void)
+struct kinfile_traces *kinfile_traces_new(void)
 {
-	struct kin_traces *t = xalloc(sizeof(*t));
+	struct kinfile_traces *t = xalloc(sizeof(*t));
 	t->out = xopen_memstream(&t->text, &t->size);
 	return t;
 }
 
-void kin_traces_free(struct kin_traces *t)
+void kinfile_traces_free(struct kinfile_traces *t)
 {
 	if (!t)
 		return;
@@ -51,7 +51,7 @@ void kin_traces_free(struct kin_traces *t)
 
 static const char *function_at(void *arg, uint64_t addr, uint64_t *start)
 {
-	const struct kin_traces *t = arg;
+	const struct kinfile_traces *t = arg;
 	uint32_t i = map64_get(&t->by_address, addr);
 	if (i == NONE)
 		return NULL;
@@ -59,11 +59,11 @@ static const char *function_at(void *arg, uint64_t addr, uint64_t *start)
 	return t->functions.at[i].name;
 }
 
-void kin_read_trace_format(struct kin_stream *s)
+void kinfile_read_trace_format(struct kinfile_stream *s)
 {
-	struct kin_traces *t = s->f->traces;
-	uint32_t event = kin_take32(&s->in);
-	struct kin_text text = kin_take_text(&s->in);
+	struct kinfile_traces *t = s->f->traces;
+	uint32_t event = kinfile_take32(&s->in);
+	struct kinfile_text text = kinfile_take_text(&s->in);
 
 	if (s->in.failed || !t || t->formats.n >= FORMATS_MAX)
 		return;
@@ -72,12 +72,12 @@ void kin_read_trace_format(struct kin_stream *s)
 	vec_push(&t->formats, trace_format_new(text.s, text.n, layout));
 }
 
-void kin_read_trace_function(struct kin_stream *s)
+void kinfile_read_trace_function(struct kinfile_stream *s)
 {
-	struct kin_traces *t = s->f->traces;
+	struct kinfile_traces *t = s->f->traces;
 	uint64_t addr = bytes_uleb(&s->in);
 	struct known_function x = { .start = bytes_uleb(&s->in) };
-	struct kin_text name = kin_take_text(&s->in);
+	struct kinfile_text name = kinfile_take_text(&s->in);
 
 	if (s->in.failed || !t)
 		return;
@@ -87,7 +87,7 @@ void kin_read_trace_function(struct kin_stream *s)
 }
 
 /* Of the sample added last. */
-static void set_text(struct kin_stream *s, const char *text, size_t n)
+static void set_text(struct kinfile_stream *s, const char *text, size_t n)
 {
 	struct detail d = { .has = DETAIL_TRACE };
 
@@ -95,10 +95,10 @@ static void set_text(struct kin_stream *s, const char *text, size_t n)
 	profile_set_detail(s->f->into, profile_add_detail(s->f->into, &d));
 }
 
-void kin_read_trace_fields(struct kin_stream *s, uint32_t event)
+void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event)
 {
-	struct kin_traces *t = s->f->traces;
-	struct kin_text raw = kin_take_text(&s->in);
+	struct kinfile_traces *t = s->f->traces;
+	struct kinfile_text raw = kinfile_take_text(&s->in);
 	uint32_t format = t && event ? map64_get(&t->by_event, event) : NONE;
 
 	if (s->in.failed || format == NONE || !t->out)
@@ -109,9 +109,9 @@ void kin_read_trace_fields(struct kin_stream *s, uint32_t event)
 	set_text(s, t->text, strnlen(t->text, t->size));
 }
 
-void kin_read_trace_text(struct kin_stream *s, uint32_t event)
+void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event)
 {
-	struct kin_text text = kin_take_text(&s->in);
+	struct kinfile_text text = kinfile_take_text(&s->in);
 
 	if (!s->in.failed && s->f->traces && event)
 		set_text(s, text.s, strnlen(text.s, text.n));

@@ -24,26 +24,26 @@
 enum { FULL = 256 << 10, KINDS = KINF_R_STRING + 1 };
 
 struct frames {
-	VEC(struct kin_frame) at; /* of ids from `first` on */
+	VEC(struct kinfile_frame) at; /* of ids from `first` on */
 	uint32_t first;
 	struct records ids;
 };
 
 /* The last stack, root first: the next one mostly begins like it. */
 struct step {
-	struct kin_frame frame;
+	struct kinfile_frame frame;
 	uint32_t stack;
 };
 
-struct kin_writer {
+struct kinfile_writer {
 	char *path; /* for messages */
 	int fd;     /* -1: into `memory` */
 	bool nowhere, piped;
 	VEC(uint8_t) memory;
 	int errnum; /* of the first write that failed; nothing is written after it */
-	struct kin_packer packer;
+	struct kinfile_packer packer;
 	size_t limit; /* of memory for what is interned */
-	struct kin_plain plain;
+	struct kinfile_plain plain;
 	uint64_t committed_ns; /* when that was, by tick()'s clock */
 	uint64_t in_block;     /* samples in `plain` */
 	uint64_t n_samples;
@@ -59,17 +59,17 @@ struct kin_writer {
 
 /* ---- the file ---- */
 
-static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset)
+static void put_at(struct kinfile_writer *w, struct iovec *v, int n, uint64_t offset)
 {
 	if (w->errnum || w->nowhere)
 		return;
 	if (w->piped) {
-		if (!kin_pipe_write(w->fd, v, n))
+		if (!kinfile_pipe_write(w->fd, v, n))
 			w->errnum = errno;
 		return;
 	}
 	if (w->fd >= 0) {
-		if (!kin_file_write(w->fd, v, n, offset))
+		if (!kinfile_file_write(w->fd, v, n, offset))
 			w->errnum = errno;
 		return;
 	}
@@ -83,7 +83,7 @@ static void put_at(struct kin_writer *w, struct iovec *v, int n, uint64_t offset
 	}
 }
 
-static void seal_header(struct kin_writer *w, uint8_t page[KINF_PAGE])
+static void seal_header(struct kinfile_writer *w, uint8_t page[KINF_PAGE])
 {
 	memset(page, 0, KINF_PAGE);
 	w->header.crc = 0;
@@ -92,7 +92,7 @@ static void seal_header(struct kin_writer *w, uint8_t page[KINF_PAGE])
 	memcpy(page, &w->header, sizeof(w->header));
 }
 
-static void put_header(struct kin_writer *w)
+static void put_header(struct kinfile_writer *w)
 {
 	uint8_t page[KINF_PAGE];
 
@@ -105,26 +105,26 @@ static void put_header(struct kin_writer *w)
 /* ---- blocks ---- */
 
 /* Each can be read without those before it. */
-static void begin_block(struct kin_writer *w)
+static void begin_block(struct kinfile_writer *w)
 {
 	w->plain.time_ns = 0;
 	for (uint32_t kind = 1; kind < KINDS; kind++) {
-		kin_put_u8(&w->plain, KINF_R_FIRST_ID);
-		kin_put(&w->plain, kind);
-		kin_put(&w->plain, w->next_id[kind]);
+		kinfile_put_u8(&w->plain, KINF_R_FIRST_ID);
+		kinfile_put(&w->plain, kind);
+		kinfile_put(&w->plain, w->next_id[kind]);
 	}
 }
 
-static struct kin_plain *begin_record(struct kin_writer *w, enum kinf_record kind)
+static struct kinfile_plain *begin_record(struct kinfile_writer *w, enum kinf_record kind)
 {
 	if (!w->plain.bytes.n)
 		begin_block(w);
-	kin_put_u8(&w->plain, (uint8_t)kind);
+	kinfile_put_u8(&w->plain, (uint8_t)kind);
 	return &w->plain;
 }
 
-struct kinf_block kin_seal(struct kin_packer *p, enum kinf_type type, const uint8_t *plain,
-			   size_t n, const uint8_t **payload)
+struct kinf_block kinfile_seal(struct kinfile_packer *p, enum kinf_type type, const uint8_t *plain,
+			       size_t n, const uint8_t **payload)
 {
 	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = type };
 	size_t room = ZSTD_compressBound(n);
@@ -151,18 +151,18 @@ struct kinf_block kin_seal(struct kin_packer *p, enum kinf_type type, const uint
 	return b;
 }
 
-void kin_packer_init(struct kin_packer *p, int level)
+void kinfile_packer_init(struct kinfile_packer *p, int level)
 {
-	*p = (struct kin_packer){ .zstd = ZSTD_createCCtx(), .level = level };
+	*p = (struct kinfile_packer){ .zstd = ZSTD_createCCtx(), .level = level };
 }
 
-void kin_packer_done(struct kin_packer *p)
+void kinfile_packer_done(struct kinfile_packer *p)
 {
 	ZSTD_freeCCtx(p->zstd);
 	free(p->at);
 }
 
-static void commit(struct kin_writer *w)
+static void commit(struct kinfile_writer *w)
 {
 	static const uint8_t zeros[8];
 	const uint8_t *payload;
@@ -171,8 +171,8 @@ static void commit(struct kin_writer *w)
 		w->plain.bytes.n = 0;
 		return;
 	}
-	struct kinf_block b =
-		kin_seal(&w->packer, KINF_STREAM, w->plain.bytes.at, w->plain.bytes.n, &payload);
+	struct kinf_block b = kinfile_seal(&w->packer, KINF_STREAM, w->plain.bytes.at,
+					   w->plain.bytes.n, &payload);
 	struct iovec v[] = { { &b, sizeof(b) },
 			     { UNCONST(uint8_t *, payload), b.used },
 			     { UNCONST(uint8_t *, zeros), b.size - sizeof(b) - b.used } };
@@ -199,35 +199,35 @@ static void commit(struct kin_writer *w)
 	put_header(w);
 }
 
-static void end_record(struct kin_writer *w)
+static void end_record(struct kinfile_writer *w)
 {
 	if (w->plain.bytes.n >= FULL)
 		commit(w);
 }
 
-static struct kin_error *trouble(const struct kin_writer *w)
+static struct kin_error *trouble(const struct kinfile_writer *w)
 {
 	return w->errnum ? err_os(w->errnum, "cannot write %s", w->path) : NULL;
 }
 
-struct kin_plain *kin_writer_plain(struct kin_writer *w)
+struct kinfile_plain *kinfile_writer_plain(struct kinfile_writer *w)
 {
 	if (!w->plain.bytes.n)
 		begin_block(w);
 	return &w->plain;
 }
 
-void kin_writer_put_done(struct kin_writer *w) { end_record(w); }
+void kinfile_writer_put_done(struct kinfile_writer *w) { end_record(w); }
 
-uint32_t kin_writer_next_id(struct kin_writer *w, enum kinf_record kind)
+uint32_t kinfile_writer_next_id(struct kinfile_writer *w, enum kinf_record kind)
 {
 	return w->next_id[kind]++;
 }
 
 /* ---- definitions ---- */
 
-uint32_t kin_writer_module(struct kin_writer *w, enum kinf_module_kind kind, bool is_main,
-			   const char *path, const void *build_id, size_t n)
+uint32_t kinfile_writer_module(struct kinfile_writer *w, enum kinf_module_kind kind, bool is_main,
+			       const char *path, const void *build_id, size_t n)
 {
 	const uint8_t *id = build_id;
 	size_t length = strlen(path);
@@ -241,57 +241,57 @@ uint32_t kin_writer_module(struct kin_writer *w, enum kinf_module_kind kind, boo
 	free(key);
 	if (at < w->next_id[KINF_R_MODULE])
 		return at;
-	struct kin_plain *r = begin_record(w, KINF_R_MODULE);
-	kin_put(r, (uint64_t)kind | (is_main ? KINF_KIND_MAIN : 0));
-	kin_put_text(r, path, length);
-	kin_put_text(r, build_id, n);
+	struct kinfile_plain *r = begin_record(w, KINF_R_MODULE);
+	kinfile_put(r, (uint64_t)kind | (is_main ? KINF_KIND_MAIN : 0));
+	kinfile_put_text(r, path, length);
+	kinfile_put_text(r, build_id, n);
 	end_record(w);
 	return w->next_id[KINF_R_MODULE]++;
 }
 
-uint32_t kin_writer_task(struct kin_writer *w, uint32_t pid, uint32_t tid, uint32_t run,
-			 const char *comm)
+uint32_t kinfile_writer_task(struct kinfile_writer *w, uint32_t pid, uint32_t tid, uint32_t run,
+			     const char *comm)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_TASK);
-	kin_put(r, pid);
-	kin_put(r, tid);
-	kin_put(r, run);
-	kin_put_text(r, comm, strlen(comm));
+	struct kinfile_plain *r = begin_record(w, KINF_R_TASK);
+	kinfile_put(r, pid);
+	kinfile_put(r, tid);
+	kinfile_put(r, run);
+	kinfile_put_text(r, comm, strlen(comm));
 	end_record(w);
 	return w->next_id[KINF_R_TASK]++;
 }
 
-uint32_t kin_writer_event(struct kin_writer *w, const char *name, enum kinf_unit unit,
-			  uint64_t rate, uint32_t flags)
+uint32_t kinfile_writer_event(struct kinfile_writer *w, const char *name, enum kinf_unit unit,
+			      uint64_t rate, uint32_t flags)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_EVENT);
-	kin_put(r, (uint64_t)unit);
-	kin_put_text(r, name, strlen(name));
-	kin_put(r, rate);
-	kin_put(r, flags & ~KINF_EVENT_MORE);
+	struct kinfile_plain *r = begin_record(w, KINF_R_EVENT);
+	kinfile_put(r, (uint64_t)unit);
+	kinfile_put_text(r, name, strlen(name));
+	kinfile_put(r, rate);
+	kinfile_put(r, flags & ~KINF_EVENT_MORE);
 	end_record(w);
 	return w->next_id[KINF_R_EVENT]++;
 }
 
-void kin_writer_trace_format(struct kin_writer *w, uint32_t event, const char *text)
+void kinfile_writer_trace_format(struct kinfile_writer *w, uint32_t event, const char *text)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_TRACE_FORMAT);
-	kin_put(r, event);
-	kin_put_text(r, text, strlen(text));
+	struct kinfile_plain *r = begin_record(w, KINF_R_TRACE_FORMAT);
+	kinfile_put(r, event);
+	kinfile_put_text(r, text, strlen(text));
 	end_record(w);
 }
 
-void kin_writer_trace_function(struct kin_writer *w, uint64_t addr, uint64_t start,
-			       const char *name)
+void kinfile_writer_trace_function(struct kinfile_writer *w, uint64_t addr, uint64_t start,
+				   const char *name)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_TRACE_FUNCTION);
-	kin_put(r, addr);
-	kin_put(r, start);
-	kin_put_text(r, name, strlen(name));
+	struct kinfile_plain *r = begin_record(w, KINF_R_TRACE_FUNCTION);
+	kinfile_put(r, addr);
+	kinfile_put(r, start);
+	kinfile_put_text(r, name, strlen(name));
 	end_record(w);
 }
 
-uint32_t kin_writer_string(struct kin_writer *w, const char *s, size_t n)
+uint32_t kinfile_writer_string(struct kinfile_writer *w, const char *s, size_t n)
 {
 	n = strnlen(s, n);
 	uint32_t at = strtab_addn(w->strings, s, n);
@@ -300,27 +300,27 @@ uint32_t kin_writer_string(struct kin_writer *w, const char *s, size_t n)
 	uint32_t id = w->first_string + at - 1;
 	if (id < w->next_id[KINF_R_STRING])
 		return id;
-	kin_put_text(begin_record(w, KINF_R_STRING), s, n);
+	kinfile_put_text(begin_record(w, KINF_R_STRING), s, n);
 	end_record(w);
 	return w->next_id[KINF_R_STRING]++;
 }
 
-uint32_t kin_writer_put_frame(struct kin_writer *w, const struct kin_frame *f)
+uint32_t kinfile_writer_put_frame(struct kinfile_writer *w, const struct kinfile_frame *f)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_FRAME);
-	kin_put(r, f->module);
-	kin_put(r, f->addr);
-	kin_put(r, f->name);
-	kin_put(r, f->flags);
+	struct kinfile_plain *r = begin_record(w, KINF_R_FRAME);
+	kinfile_put(r, f->module);
+	kinfile_put(r, f->addr);
+	kinfile_put(r, f->name);
+	kinfile_put(r, f->flags);
 	end_record(w);
 	return w->next_id[KINF_R_FRAME]++;
 }
 
-uint32_t kin_writer_put_stack(struct kin_writer *w, uint32_t caller, uint32_t frame)
+uint32_t kinfile_writer_put_stack(struct kinfile_writer *w, uint32_t caller, uint32_t frame)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_STACK);
-	kin_put(r, caller);
-	kin_put(r, frame);
+	struct kinfile_plain *r = begin_record(w, KINF_R_STACK);
+	kinfile_put(r, caller);
+	kinfile_put(r, frame);
 	end_record(w);
 	return w->next_id[KINF_R_STACK]++;
 }
@@ -329,22 +329,22 @@ uint32_t kin_writer_put_stack(struct kin_writer *w, uint32_t caller, uint32_t fr
 
 static uint64_t frame_hash(const void *frame)
 {
-	const struct kin_frame *f = frame;
+	const struct kinfile_frame *f = frame;
 	return records_mix(records_mix(records_mix(0, f->addr), MAP64_PAIR(f->module, f->name)),
 			   f->flags);
 }
 
 static bool frame_same(const void *a, const void *b)
 {
-	const struct kin_frame *x = a, *y = b;
+	const struct kinfile_frame *x = a, *y = b;
 	return x->addr == y->addr && x->module == y->module && x->name == y->name &&
 	       x->flags == y->flags;
 }
 
-static const struct records_kind frame_records = { sizeof(struct kin_frame), frame_hash,
+static const struct records_kind frame_records = { sizeof(struct kinfile_frame), frame_hash,
 						   frame_same };
 
-static uint32_t intern_frame(struct kin_writer *w, const struct kin_frame *f)
+static uint32_t intern_frame(struct kinfile_writer *w, const struct kinfile_frame *f)
 {
 	struct frames *x = &w->frames;
 	uint32_t i = records_add(&x->ids, &frame_records, x->at.at, f, (uint32_t)x->at.n);
@@ -352,15 +352,15 @@ static uint32_t intern_frame(struct kin_writer *w, const struct kin_frame *f)
 	if (i < x->at.n)
 		return x->first + i;
 	vec_push(&x->at, *f);
-	return kin_writer_put_frame(w, f);
+	return kinfile_writer_put_frame(w, f);
 }
 
-static uint32_t intern_stack(struct kin_writer *w, const struct kin_sample *s)
+static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_sample *s)
 {
 	uint32_t stack = 0;
 
 	for (size_t i = 0; i < s->n_frames; i++) {
-		const struct kin_frame *f = &s->frames[s->n_frames - 1 - i];
+		const struct kinfile_frame *f = &s->frames[s->n_frames - 1 - i];
 		if (i < w->last.n && frame_same(&w->last.at[i].frame, f)) {
 			stack = w->last.at[i].stack;
 			continue;
@@ -369,7 +369,7 @@ static uint32_t intern_stack(struct kin_writer *w, const struct kin_sample *s)
 		uint32_t frame = intern_frame(w, f);
 		uint32_t *known = map64_at(&w->stacks, MAP64_PAIR(stack, frame));
 		if (*known == NONE)
-			*known = kin_writer_put_stack(w, stack, frame);
+			*known = kinfile_writer_put_stack(w, stack, frame);
 		stack = *known;
 		vec_push(&w->last, ((struct step){ *f, stack }));
 	}
@@ -378,7 +378,7 @@ static uint32_t intern_stack(struct kin_writer *w, const struct kin_sample *s)
 
 /* All that was defined stays so in the file, under ids that are not given out again; but what comes
  * is compared with nothing of it. */
-static void forget(struct kin_writer *w)
+static void forget(struct kinfile_writer *w)
 {
 	struct frames *x = &w->frames;
 
@@ -393,7 +393,7 @@ static void forget(struct kin_writer *w)
 	w->first_string = w->next_id[KINF_R_STRING];
 }
 
-static size_t interned(const struct kin_writer *w)
+static size_t interned(const struct kinfile_writer *w)
 {
 	const size_t names = w->next_id[KINF_R_STRING] - w->first_string;
 
@@ -403,91 +403,91 @@ static size_t interned(const struct kin_writer *w)
 
 /* ---- what happened ---- */
 
-void kin_writer_sample(struct kin_writer *w, const struct kin_sample *s)
+void kinfile_writer_sample(struct kinfile_writer *w, const struct kinfile_sample *s)
 {
 	if (w->errnum) {
 		w->header.losses[KINF_LOST_SAMPLES]++;
 		return;
 	}
 	uint32_t stack = intern_stack(w, s);
-	struct kin_plain *r = begin_record(w, KINF_R_SAMPLE);
-	kin_put(r, s->event);
-	kin_put(r, s->task);
-	kin_put(r, stack);
-	kin_put(r, s->cpu == UINT32_MAX ? 0 : (uint64_t)s->cpu + 1);
-	kin_put_time(r, s->time_ns);
-	kin_put(r, s->weight);
-	kin_put(r, (s->mode & ~KINF_MODE_SUM) | (s->parallelism ? KINF_MODE_SUM : 0));
+	struct kinfile_plain *r = begin_record(w, KINF_R_SAMPLE);
+	kinfile_put(r, s->event);
+	kinfile_put(r, s->task);
+	kinfile_put(r, stack);
+	kinfile_put(r, s->cpu == UINT32_MAX ? 0 : (uint64_t)s->cpu + 1);
+	kinfile_put_time(r, s->time_ns);
+	kinfile_put(r, s->weight);
+	kinfile_put(r, (s->mode & ~KINF_MODE_SUM) | (s->parallelism ? KINF_MODE_SUM : 0));
 	if (s->parallelism) {
-		kin_put(r, 1);
-		kin_put(r, s->parallelism);
+		kinfile_put(r, 1);
+		kinfile_put(r, s->parallelism);
 	}
 	if (s->fields) { /* in the same block as the sample */
-		kin_put_u8(r, KINF_R_TRACE_FIELDS);
-		kin_put_text(r, s->fields, s->n_fields);
+		kinfile_put_u8(r, KINF_R_TRACE_FIELDS);
+		kinfile_put_text(r, s->fields, s->n_fields);
 	}
 	w->in_block++;
 	w->n_samples++;
 	end_record(w);
 }
 
-void kin_writer_switch(struct kin_writer *w, uint32_t task, uint32_t cpu, uint64_t time_ns,
-		       enum kinf_switch what)
+void kinfile_writer_switch(struct kinfile_writer *w, uint32_t task, uint32_t cpu, uint64_t time_ns,
+			   enum kinf_switch what)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_SWITCH);
-	kin_put(r, task);
-	kin_put(r, cpu == UINT32_MAX ? 0 : (uint64_t)cpu + 1);
-	kin_put_time(r, time_ns);
-	kin_put(r, (uint64_t)what);
+	struct kinfile_plain *r = begin_record(w, KINF_R_SWITCH);
+	kinfile_put(r, task);
+	kinfile_put(r, cpu == UINT32_MAX ? 0 : (uint64_t)cpu + 1);
+	kinfile_put_time(r, time_ns);
+	kinfile_put(r, (uint64_t)what);
 	end_record(w);
 }
 
-void kin_writer_task_end(struct kin_writer *w, uint32_t task, uint64_t time_ns, uint64_t cpu_ns,
-			 int status)
+void kinfile_writer_task_end(struct kinfile_writer *w, uint32_t task, uint64_t time_ns,
+			     uint64_t cpu_ns, int status)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_TASK_END);
-	kin_put(r, task);
-	kin_put_time(r, time_ns);
-	kin_put(r, cpu_ns);
-	kin_put(r, status < 0 ? 0 : (uint64_t)status + 1);
+	struct kinfile_plain *r = begin_record(w, KINF_R_TASK_END);
+	kinfile_put(r, task);
+	kinfile_put_time(r, time_ns);
+	kinfile_put(r, cpu_ns);
+	kinfile_put(r, status < 0 ? 0 : (uint64_t)status + 1);
 	end_record(w);
 }
 
-void kin_writer_lost(struct kin_writer *w, enum kinf_loss what, uint64_t n)
+void kinfile_writer_lost(struct kinfile_writer *w, enum kinf_loss what, uint64_t n)
 {
 	uint64_t *sum = &w->header.losses[what];
 	if (__builtin_add_overflow(*sum, n, sum))
 		*sum = UINT64_MAX;
 }
 
-void kin_writer_unwind_failed(struct kin_writer *w, uint32_t module, uint64_t n)
+void kinfile_writer_unwind_failed(struct kinfile_writer *w, uint32_t module, uint64_t n)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_UNWIND);
-	kin_put(r, module);
-	kin_put(r, n);
+	struct kinfile_plain *r = begin_record(w, KINF_R_UNWIND);
+	kinfile_put(r, module);
+	kinfile_put(r, n);
 	end_record(w);
 }
 
-void kin_writer_switches(struct kin_writer *w, uint64_t switches, uint64_t preemptions)
+void kinfile_writer_switches(struct kinfile_writer *w, uint64_t switches, uint64_t preemptions)
 {
-	struct kin_plain *r = begin_record(w, KINF_R_AUDIT);
-	kin_put(r, KINF_AUDIT_PREEMPTIONS + 1);
+	struct kinfile_plain *r = begin_record(w, KINF_R_AUDIT);
+	kinfile_put(r, KINF_AUDIT_PREEMPTIONS + 1);
 	for (int i = 0; i <= KINF_AUDIT_PREEMPTIONS; i++)
-		kin_put(r, i == KINF_AUDIT_SWITCHES      ? switches
-			   : i == KINF_AUDIT_PREEMPTIONS ? preemptions
-							 : 0);
+		kinfile_put(r, i == KINF_AUDIT_SWITCHES      ? switches
+			       : i == KINF_AUDIT_PREEMPTIONS ? preemptions
+							     : 0);
 	end_record(w);
 }
 
-void kin_writer_info(struct kin_writer *w, const char *key, const char *value)
+void kinfile_writer_info(struct kinfile_writer *w, const char *key, const char *value)
 {
 	char *text = xprintf("%s=%s", key, value);
-	kin_put_text(begin_record(w, KINF_R_INFO), text, strlen(text));
+	kinfile_put_text(begin_record(w, KINF_R_INFO), text, strlen(text));
 	end_record(w);
 	free(text);
 }
 
-void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns)
+void kinfile_writer_clock(struct kinfile_writer *w, uint64_t cpu_ns, uint64_t sampled_ns)
 {
 	w->header.cpu_ns = cpu_ns;
 	w->header.sampled_ns = sampled_ns;
@@ -495,13 +495,14 @@ void kin_writer_clock(struct kin_writer *w, uint64_t cpu_ns, uint64_t sampled_ns
 
 /* ---- life ---- */
 
-static struct kin_writer *new_writer(const struct kin_writer_opts *o, const char *path, int fd)
+static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, const char *path,
+					 int fd)
 {
-	struct kin_writer *w = xalloc(sizeof(*w));
+	struct kinfile_writer *w = xalloc(sizeof(*w));
 
 	w->path = xprintf("%s", path);
 	w->fd = fd;
-	kin_packer_init(&w->packer, o->level ? o->level : 1);
+	kinfile_packer_init(&w->packer, o->level ? o->level : 1);
 	w->limit = o->memory ? o->memory : (size_t)64 << 20;
 	w->modules = strtab_new();
 	w->strings = strtab_new();
@@ -527,26 +528,26 @@ static struct kin_writer *new_writer(const struct kin_writer_opts *o, const char
 	return w;
 }
 
-static void free_writer(struct kin_writer *w)
+static void free_writer(struct kinfile_writer *w)
 {
 	forget(w);
 	strtab_free(w->strings);
 	strtab_free(w->modules);
-	kin_packer_done(&w->packer);
+	kinfile_packer_done(&w->packer);
 	vec_free(&w->plain.bytes);
 	vec_free(&w->memory);
 	free(w->path);
 	free(w);
 }
 
-struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts *opts,
-				  struct kin_writer **ret)
+struct kin_error *kinfile_writer_open(const char *path, const struct kinfile_writer_opts *opts,
+				      struct kinfile_writer **ret)
 {
 	int fd = -1;
-	struct kin_error *err = kin_file_create(path, &fd);
+	struct kin_error *err = kinfile_file_create(path, &fd);
 	if (err)
 		return err;
-	struct kin_writer *w = new_writer(opts, path, fd);
+	struct kinfile_writer *w = new_writer(opts, path, fd);
 	if ((err = trouble(w))) {
 		unlink(path); /* it is ours, and of no use */
 		close(fd);
@@ -557,19 +558,19 @@ struct kin_error *kin_writer_open(const char *path, const struct kin_writer_opts
 	return NULL;
 }
 
-struct kin_writer *kin_writer_to_nowhere(const struct kin_writer_opts *opts)
+struct kinfile_writer *kinfile_writer_to_nowhere(const struct kinfile_writer_opts *opts)
 {
-	struct kin_writer *w = new_writer(opts, "", -1);
+	struct kinfile_writer *w = new_writer(opts, "", -1);
 	w->nowhere = true;
 	w->memory.n = 0;
 	return w;
 }
 
-struct kin_error *kin_writer_to_pipe(int fd, const struct kin_writer_opts *opts,
-				     struct kin_writer **ret)
+struct kin_error *kinfile_writer_to_pipe(int fd, const struct kinfile_writer_opts *opts,
+					 struct kinfile_writer **ret)
 {
 	uint8_t page[KINF_PAGE];
-	struct kin_writer *w = kin_writer_to_nowhere(opts);
+	struct kinfile_writer *w = kinfile_writer_to_nowhere(opts);
 	w->nowhere = false;
 	w->fd = fd;
 	free(w->path);
@@ -581,18 +582,18 @@ struct kin_error *kin_writer_to_pipe(int fd, const struct kin_writer_opts *opts,
 	put_at(w, &(struct iovec){ page, sizeof(page) }, 1, 0);
 	struct kin_error *err = trouble(w);
 	if (err)
-		kin_writer_abandon(w);
+		kinfile_writer_abandon(w);
 	else
 		*ret = w;
 	return err;
 }
 
-struct kin_writer *kin_writer_in_memory(const struct kin_writer_opts *opts)
+struct kinfile_writer *kinfile_writer_in_memory(const struct kinfile_writer_opts *opts)
 {
 	return new_writer(opts, "", -1);
 }
 
-struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *forgot)
+struct kin_error *kinfile_writer_tick(struct kinfile_writer *w, uint64_t now_ns, bool *forgot)
 {
 	bool full = interned(w) > w->limit;
 
@@ -608,17 +609,18 @@ struct kin_error *kin_writer_tick(struct kin_writer *w, uint64_t now_ns, bool *f
 	return trouble(w);
 }
 
-struct kin_error *kin_writer_flush(struct kin_writer *w)
+struct kin_error *kinfile_writer_flush(struct kinfile_writer *w)
 {
 	commit(w);
 	return trouble(w);
 }
 
-uint64_t kin_writer_size(const struct kin_writer *w) { return w->header.size; }
+uint64_t kinfile_writer_size(const struct kinfile_writer *w) { return w->header.size; }
 
-uint64_t kin_writer_samples(const struct kin_writer *w) { return w->n_samples; }
+uint64_t kinfile_writer_samples(const struct kinfile_writer *w) { return w->n_samples; }
 
-static void finish(struct kin_writer *w, enum kinf_end end, uint64_t end_detail, uint64_t end_ns)
+static void finish(struct kinfile_writer *w, enum kinf_end end, uint64_t end_detail,
+		   uint64_t end_ns)
 {
 	commit(w);
 	int errnum = w->errnum;
@@ -628,15 +630,15 @@ static void finish(struct kin_writer *w, enum kinf_end end, uint64_t end_detail,
 	w->header.end_ns = end_ns;
 	put_header(w);
 	if (w->piped && !errnum) {
-		kin_put_text(begin_record(w, KINF_R_HEADER), &w->header, sizeof(w->header));
+		kinfile_put_text(begin_record(w, KINF_R_HEADER), &w->header, sizeof(w->header));
 		commit(w);
 	}
 	if (errnum)
 		w->errnum = errnum;
 }
 
-struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end, uint64_t end_detail,
-				   uint64_t end_ns)
+struct kin_error *kinfile_writer_close(struct kinfile_writer *w, enum kinf_end end,
+				       uint64_t end_detail, uint64_t end_ns)
 {
 	finish(w, end, end_detail, end_ns);
 	if (!w->nowhere && close(w->fd) < 0 && !w->errnum)
@@ -646,8 +648,8 @@ struct kin_error *kin_writer_close(struct kin_writer *w, enum kinf_end end, uint
 	return err;
 }
 
-struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *path,
-					   const struct kept *kept)
+struct kin_error *kinfile_writer_finish_memory(struct kinfile_writer *w, const char *path,
+					       const struct kept *kept)
 {
 	struct out *out;
 
@@ -655,7 +657,7 @@ struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *pat
 	struct kin_error *err = out_open(path, 0600, &out);
 	if (!err) {
 		size_t n;
-		uint8_t *names = kin_names_blocks(kept, &n);
+		uint8_t *names = kinfile_names_blocks(kept, &n);
 		out_put(out, w->memory.at, w->memory.n);
 		out_put(out, names, n);
 		free(names);
@@ -664,7 +666,7 @@ struct kin_error *kin_writer_finish_memory(struct kin_writer *w, const char *pat
 	return err ? err : out_close(out);
 }
 
-void kin_writer_abandon(struct kin_writer *w)
+void kinfile_writer_abandon(struct kinfile_writer *w)
 {
 	if (!w)
 		return;

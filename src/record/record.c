@@ -263,12 +263,12 @@ static int open_cgroup(const char *name)
 
 /* ---- files ---- */
 
-static struct kin_writer_opts file_opts(const struct session *s)
+static struct kinfile_writer_opts file_opts(const struct session *s)
 {
 	const struct record_opts *o = s->opts;
 	const struct record_event *e = &s->events.at.at[0];
 	bool own = o->argv && (o->everything || !record_is_apart(o));
-	return (struct kin_writer_opts){
+	return (struct kinfile_writer_opts){
 		.writer = KINF_BY_RECORDER,
 		.pid = own              ? (uint32_t)s->target.pid
 		       : o->n_pids == 1 ? (uint32_t)o->pids[0]
@@ -285,17 +285,18 @@ static struct kin_writer_opts file_opts(const struct session *s)
 /* What is kept in memory goes into a file at the end: whether that can be made is seen now. */
 static struct kin_error *try_output(struct session *s)
 {
-	struct kin_writer *w = NULL;
-	struct kin_error *err =
-		s->opts->parts.overwrite ? kin_writer_open(s->opts->output, &s->file, &w) : NULL;
-	kin_writer_abandon(w);
+	struct kinfile_writer *w = NULL;
+	struct kin_error *err = s->opts->parts.overwrite
+					? kinfile_writer_open(s->opts->output, &s->file, &w)
+					: NULL;
+	kinfile_writer_abandon(w);
 	return err;
 }
 
 static struct kin_error *open_files(struct session *s)
 {
 	const struct record_opts *o = s->opts;
-	struct kin_writer *w = NULL;
+	struct kinfile_writer *w = NULL;
 	s->file = file_opts(s);
 	s->begin.time_ns = s->start_ns;
 	struct kin_error *err = try_output(s);

@@ -19,7 +19,7 @@ struct traced { /* an event whose fields have addresses of the kernel's function
 };
 
 struct recording {
-	struct kin_writer *w;
+	struct kinfile_writer *w;
 	struct jit *jit;
 	struct kernel *kernel;
 	struct map64 kernel_names;         /* address -> string id */
@@ -34,11 +34,11 @@ struct recording {
 	VEC(struct traced) traced;
 	struct map64 functions; /* addresses in fields that were named, or have no name -> 1 */
 	FILE *nowhere;          /* what is only read for the functions in it */
-	struct kin_frame frames[FRAMES_MAX];
+	struct kinfile_frame frames[FRAMES_MAX];
 	struct watched_name names[FRAMES_MAX]; /* for `watch` */
 };
 
-struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel,
+struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,
 				const struct record_watch *watch)
 {
 	struct recording *r = xalloc(sizeof(*r));
@@ -51,13 +51,13 @@ struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct ke
 
 void recording_keep_recent(struct recording *r, size_t bytes) { r->recent = recent_new(bytes); }
 
-struct kin_writer *recording_writer(struct recording *r) { return r->w; }
+struct kinfile_writer *recording_writer(struct recording *r) { return r->w; }
 
 uint32_t recording_task(struct recording *r, struct thread *t)
 {
 	if (!t->task)
-		t->task =
-			kin_writer_task(r->w, (uint32_t)t->pid, (uint32_t)t->tid, t->run, t->comm);
+		t->task = kinfile_writer_task(r->w, (uint32_t)t->pid, (uint32_t)t->tid, t->run,
+					      t->comm);
 	return t->task;
 }
 
@@ -66,14 +66,14 @@ uint32_t recording_task(struct recording *r, struct thread *t)
 static uint32_t module_id(struct recording *r, struct module *m)
 {
 	if (!m->file_id)
-		m->file_id =
-			kin_writer_module(r->w, m->kind, m->main,
-					  m->kind == KINF_JIT && !*m->path ? "//anon" : m->path,
-					  m->build_id_size ? m->build_id : NULL, m->build_id_size);
+		m->file_id = kinfile_writer_module(
+			r->w, m->kind, m->main,
+			m->kind == KINF_JIT && !*m->path ? "//anon" : m->path,
+			m->build_id_size ? m->build_id : NULL, m->build_id_size);
 	return m->file_id;
 }
 
-static void name_kernel(struct recording *r, struct kin_frame *f)
+static void name_kernel(struct recording *r, struct kinfile_frame *f)
 {
 	uint64_t asked = f->addr - !!(f->flags & KINF_FRAME_RETURN);
 	uint32_t *name = map64_at(&r->kernel_names, asked);
@@ -81,10 +81,10 @@ static void name_kernel(struct recording *r, struct kin_frame *f)
 	if (*name == NONE) {
 		struct kernel_symbol s = { 0 };
 		bool found = kernel_find(r->kernel, asked, &s);
-		*name = found ? kin_writer_string(r->w, s.name, strlen(s.name)) : 0;
+		*name = found ? kinfile_writer_string(r->w, s.name, strlen(s.name)) : 0;
 		char *path = xprintf("[%s]", s.module ? s.module : "kernel.kallsyms");
-		*module = kin_writer_module(r->w, s.module ? KINF_KERNEL_MODULE : KINF_KERNEL,
-					    false, path, NULL, 0);
+		*module = kinfile_writer_module(r->w, s.module ? KINF_KERNEL_MODULE : KINF_KERNEL,
+						false, path, NULL, 0);
 		free(path);
 	}
 	f->name = *name;
@@ -100,14 +100,14 @@ static struct watched_name kernel_name(struct recording *r, const struct stack_f
 
 /* false: has a name that is not known yet. */
 static bool convert(struct recording *r, const struct recorded_sample *s, size_t i,
-		    struct kin_frame *ret)
+		    struct kinfile_frame *ret)
 {
 	const struct stack_frame *f = &s->frames[i];
-	*ret = (struct kin_frame){ .addr = f->addr, .flags = f->flags };
+	*ret = (struct kinfile_frame){ .addr = f->addr, .flags = f->flags };
 	r->names[i] = (struct watched_name){ 0 };
 	if (f->flags & KINF_FRAME_MARK) {
 		const char *mark = r->names[i].name = stack_mark_name(f->flags);
-		ret->name = kin_writer_string(r->w, mark, strlen(mark));
+		ret->name = kinfile_writer_string(r->w, mark, strlen(mark));
 		return true;
 	}
 	if (f->flags & KINF_FRAME_KERNEL) {
@@ -126,7 +126,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 	const char *name = jit_find(r->jit, s->pid, f->addr - !!(f->flags & KINF_FRAME_RETURN),
 				    s->sample.time_ns);
 	if (name)
-		ret->name = kin_writer_string(r->w, name, strlen(name));
+		ret->name = kinfile_writer_string(r->w, name, strlen(name));
 	r->names[i].name = name;
 	return name;
 }
@@ -156,7 +156,7 @@ static const char *name_function(void *arg, uint64_t addr, uint64_t *start)
 	uint32_t *known = map64_at(&r->functions, addr);
 	(void)start;
 	if (*known == NONE && kernel_find(r->kernel, addr, &s))
-		kin_writer_trace_function(r->w, addr, s.addr, s.name);
+		kinfile_writer_trace_function(r->w, addr, s.addr, s.name);
 	*known = 1;
 	return NULL;
 }
@@ -171,7 +171,7 @@ static void name_functions(struct recording *r, const struct recorded_sample *s)
 
 void recording_trace_format(struct recording *r, uint32_t event, const char *text)
 {
-	kin_writer_trace_format(r->w, event, text);
+	kinfile_writer_trace_format(r->w, event, text);
 	if (!strstr(text, "%pS") && !strstr(text, "%ps") && !strstr(text, "%pF"))
 		return;
 	if (!r->nowhere && !(r->nowhere = fopen("/dev/null", "we")))
@@ -197,13 +197,13 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 	uint32_t mode = mode_of_end[s->end];
 	if (s->n && s->frames[0].flags & KINF_FRAME_KERNEL)
 		mode |= KINF_MODE_KERNEL;
-	struct kin_sample k = s->sample;
+	struct kinfile_sample k = s->sample;
 	k.mode = mode;
 	k.frames = r->frames;
 	k.n_frames = s->n;
 	if (k.fields)
 		name_functions(r, s);
-	kin_writer_sample(r->w, &k);
+	kinfile_writer_sample(r->w, &k);
 	if (r->watch)
 		r->watch->sample(r->watch->arg, s, r->names);
 }
@@ -265,7 +265,7 @@ struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 		jit_update(r->jit);
 		settle(r, false);
 	}
-	struct kin_error *err = kin_writer_tick(r->w, now_ns, &forgot);
+	struct kin_error *err = kinfile_writer_tick(r->w, now_ns, &forgot);
 	if (forgot)
 		map64_free(&r->kernel_names); /* which leaves it empty */
 	return err;
@@ -283,7 +283,7 @@ static void write_failures(struct recording *r, struct module *m)
 {
 	uint64_t n = m->failures - m->failures_written;
 	if (n && !r->recent) /* those of samples that are not kept are no part of the file */
-		kin_writer_unwind_failed(r->w, module_id(r, m), n);
+		kinfile_writer_unwind_failed(r->w, module_id(r, m), n);
 	m->failures_written = m->failures;
 }
 
@@ -296,18 +296,18 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 	r->ending = false;
 	for (size_t i = 0; i < modules_count(m); i++)
 		write_failures(r, modules_at(m, i));
-	struct kin_error *err = kin_writer_close(r->w, end, detail, end_ns);
+	struct kin_error *err = kinfile_writer_close(r->w, end, detail, end_ns);
 	forget_file(r);
 	return err;
 }
 
 void recording_abandon_file(struct recording *r)
 {
-	kin_writer_abandon(r->w);
+	kinfile_writer_abandon(r->w);
 	forget_file(r);
 }
 
-void recording_go_on(struct recording *r, struct kin_writer *w, struct modules *m)
+void recording_go_on(struct recording *r, struct kinfile_writer *w, struct modules *m)
 {
 	r->w = w;
 	for (size_t i = 0; i < modules_count(m); i++)
@@ -338,7 +338,8 @@ static uint32_t task_again(struct recording *r, struct map64 *tasks,
 {
 	uint32_t *id = map64_at(tasks, s->sample.task);
 	if (*id == NONE)
-		*id = kin_writer_task(r->w, (uint32_t)s->pid, (uint32_t)s->tid, s->run, s->comm);
+		*id = kinfile_writer_task(r->w, (uint32_t)s->pid, (uint32_t)s->tid, s->run,
+					  s->comm);
 	return *id;
 }
 

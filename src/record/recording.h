@@ -16,7 +16,7 @@
 struct recording;
 
 /* Takes over w. The rest is borrowed; `watch` may be NULL. */
-struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct kernel *kernel,
+struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,
 				const struct record_watch *watch);
 
 /* The most recent samples are kept in so many bytes of memory, and are written by
@@ -24,7 +24,7 @@ struct recording *recording_new(struct kin_writer *w, struct jit *jit, struct ke
 void recording_keep_recent(struct recording *r, size_t bytes);
 
 /* For the rest of what the file holds. */
-struct kin_writer *recording_writer(struct recording *r);
+struct kinfile_writer *recording_writer(struct recording *r);
 
 /* Of an event that is a trace point: its samples' fields come with this description. */
 void recording_trace_format(struct recording *r, uint32_t event, const char *text);
@@ -34,7 +34,7 @@ uint32_t recording_task(struct recording *r, struct thread *t);
 
 /* A sample on its way to the file: its frames are still those of the process. */
 struct recorded_sample {
-	struct kin_sample sample;        /* without mode and frames */
+	struct kinfile_sample sample;    /* without mode and frames */
 	const struct record_event *what; /* NULL: time that the thread did not run: */
 	bool waiting;                    /* for a CPU; else blocked */
 	pid_t pid, tid;
@@ -58,7 +58,7 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 void recording_abandon_file(struct recording *r);
 /* With another file, which it takes over: events are to be defined in it anew, in the same order,
  * and threads asked for anew. */
-void recording_go_on(struct recording *r, struct kin_writer *w, struct modules *m);
+void recording_go_on(struct recording *r, struct kinfile_writer *w, struct modules *m);
 /* Writes the samples that were kept, and keeps them no longer; the sum of the weights of those of
  * that event. */
 uint64_t recording_write_recent(struct recording *r, uint32_t event);

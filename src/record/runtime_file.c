@@ -132,7 +132,10 @@ static bool add(const struct file *f, const char *run, struct record_audit *sum,
 	return true;
 }
 
-struct kin_error *runtime_file_check_busy(const char *path) { return kin_file_check_busy(path); }
+struct kin_error *runtime_file_check_busy(const char *path)
+{
+	return kinfile_file_check_busy(path);
+}
 
 bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on)
 {

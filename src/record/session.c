@@ -25,14 +25,14 @@ static const uint64_t SECOND_NS = 1000000000;
 static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
-	struct kin_sample sample = { .event = s->event_ids[r->event],
-				     .task = recording_task(s->recording, t),
-				     .cpu = r->cpu,
-				     .parallelism = s->wall ? wall_running(s->wall) : 0,
-				     .time_ns = r->time_ns,
-				     .weight = r->period,
-				     .fields = r->raw,
-				     .n_fields = r->raw_size };
+	struct kinfile_sample sample = { .event = s->event_ids[r->event],
+					 .task = recording_task(s->recording, t),
+					 .cpu = r->cpu,
+					 .parallelism = s->wall ? wall_running(s->wall) : 0,
+					 .time_ns = r->time_ns,
+					 .weight = r->period,
+					 .fields = r->raw,
+					 .n_fields = r->raw_size };
 	struct recorded_sample k = { .sample = sample,
 				     .what = e,
 				     .pid = t->pid,
@@ -93,7 +93,7 @@ static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
 		wall_end(s->wall, t, time_ns, gone);
 	if (!t->task)
 		return;
-	kin_writer_task_end(recording_writer(s->recording), t->task, time_ns, 0, -1);
+	kinfile_writer_task_end(recording_writer(s->recording), t->task, time_ns, 0, -1);
 	t->task = 0;
 }
 
@@ -123,7 +123,7 @@ static void take(struct session *s, const struct ring_record *r)
 		return;
 	case PERF_RECORD_THROTTLE:
 		s->throttled++;
-		kin_writer_lost(recording_writer(s->recording), KINF_THROTTLED, 1);
+		kinfile_writer_lost(recording_writer(s->recording), KINF_THROTTLED, 1);
 		break;
 	default:
 		spaces_take(s->spaces, r, &hooks);
@@ -179,17 +179,17 @@ static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
 
 static void update_totals(struct session *s)
 {
-	struct kin_writer *w = recording_writer(s->recording);
+	struct kinfile_writer *w = recording_writer(s->recording);
 	struct rings_totals t = rings_totals(s->rings);
 	uint64_t n = lost(s, &t);
 	if (n > s->lost_written)
-		kin_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
+		kinfile_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
 	if (s->opts->parts.overwrite)
 		return; /* of a part of the time nothing is known */
 	uint64_t cpu_ns = cpu_time(s, &t);
-	kin_writer_clock(w, cpu_ns > s->begin.cpu_ns ? cpu_ns - s->begin.cpu_ns : 0,
-			 s->sampled_ns - s->begin.sampled_ns);
+	kinfile_writer_clock(w, cpu_ns > s->begin.cpu_ns ? cpu_ns - s->begin.cpu_ns : 0,
+			     s->sampled_ns - s->begin.sampled_ns);
 }
 
 static void tick(struct session *s)
@@ -205,7 +205,7 @@ static void tick(struct session *s)
 	trouble(s, recording_tick(s->recording, now));
 	if (s->opts->max_bytes && !s->stop &&
 	    (s->parts ? parts_bytes(s->parts) : 0) +
-			    kin_writer_size(recording_writer(s->recording)) >
+			    kinfile_writer_size(recording_writer(s->recording)) >
 		    s->opts->max_bytes) {
 		s->stop = true;
 		s->opts->say("the file is as large as --max-size permits: recording ends");
@@ -231,15 +231,15 @@ static void look_again(struct session *s)
 
 static void describe(struct session *s)
 {
-	struct kin_writer *w = recording_writer(s->recording);
+	struct kinfile_writer *w = recording_writer(s->recording);
 	struct utsname u;
 	char *cwd = getcwd(NULL, 0);
 	if (cwd)
-		kin_writer_info(w, "cwd", cwd);
+		kinfile_writer_info(w, "cwd", cwd);
 	free(cwd);
 	if (!uname(&u)) {
-		kin_writer_info(w, "host", u.nodename);
-		kin_writer_info(w, "kernel", u.release);
+		kinfile_writer_info(w, "host", u.nodename);
+		kinfile_writer_info(w, "kernel", u.release);
 	}
 	char *text = NULL;
 	size_t size;
@@ -248,15 +248,16 @@ static void describe(struct session *s)
 		fprintf(f, "%s%s", i ? " " : "", s->opts->argv[i]);
 	xclose_memstream(f, &text);
 	if (*text && (s->opts->everything || !record_is_apart(s->opts)))
-		kin_writer_info(w, "command", text);
+		kinfile_writer_info(w, "command", text);
 	free(text);
 	if (s->user_only)
-		kin_writer_info(w, "mode", "user");
+		kinfile_writer_info(w, "mode", "user");
 	if (s->instead)
-		kin_writer_info(w, "not counted", s->instead);
+		kinfile_writer_info(w, "not counted", s->instead);
 	if (s->wall)
-		kin_writer_info(w, "wall-stacks",
-				s->exact_switches ? "at the switch" : "estimated: nearest sample");
+		kinfile_writer_info(w, "wall-stacks",
+				    s->exact_switches ? "at the switch"
+						      : "estimated: nearest sample");
 }
 
 /* With what the kernel did not let be sampled. */
@@ -275,11 +276,11 @@ static void describe_fields(struct session *s, const struct record_event *e, uin
 
 static void define_wall(struct session *s)
 {
-	struct kin_writer *w = recording_writer(s->recording);
+	struct kinfile_writer *w = recording_writer(s->recording);
 	const char *how = s->exact_switches ? "" : " (place estimated)";
 	char *blocked = xprintf("blocked%s", how), *waiting = xprintf("waiting%s", how);
-	uint32_t b = kin_writer_event(w, blocked, KINF_NS, 0, KINF_EVENT_OFF_CPU);
-	uint32_t r = kin_writer_event(w, waiting, KINF_NS, 0, KINF_EVENT_WAITING);
+	uint32_t b = kinfile_writer_event(w, blocked, KINF_NS, 0, KINF_EVENT_OFF_CPU);
+	uint32_t r = kinfile_writer_event(w, waiting, KINF_NS, 0, KINF_EVENT_WAITING);
 	if (!s->wall)
 		s->wall = wall_new(s->recording, s->exact_switches, b, r);
 	free(blocked);
@@ -289,18 +290,18 @@ static void define_wall(struct session *s)
 /* In each file, in the same order: they have the same ids. */
 static void define_events(struct session *s)
 {
-	struct kin_writer *w = recording_writer(s->recording);
+	struct kinfile_writer *w = recording_writer(s->recording);
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
 		if (e->purpose != EVENT_SAMPLED)
 			continue;
 		bool is_trace = e->type == PERF_TYPE_TRACEPOINT && !e->is_read;
 		char *name = event_name(s, e);
-		s->event_ids[i] =
-			kin_writer_event(w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
-					 e->period ? e->period : e->frequency,
-					 (e->frequency && !e->period ? KINF_EVENT_FREQUENCY : 0) |
-						 (is_trace ? KINF_EVENT_TRACE : 0));
+		s->event_ids[i] = kinfile_writer_event(
+			w, name, e->is_clock ? KINF_NS : KINF_COUNT_UNIT,
+			e->period ? e->period : e->frequency,
+			(e->frequency && !e->period ? KINF_EVENT_FREQUENCY : 0) |
+				(is_trace ? KINF_EVENT_TRACE : 0));
 		free(name);
 		if (is_trace)
 			describe_fields(s, e, s->event_ids[i]);
@@ -311,7 +312,7 @@ static void define_events(struct session *s)
 
 /* ---- files ---- */
 
-struct kin_error *session_open_file(struct session *s, struct kin_writer **ret)
+struct kin_error *session_open_file(struct session *s, struct kinfile_writer **ret)
 {
 	const struct record_opts *o = s->opts;
 	struct timespec t;
@@ -320,12 +321,12 @@ struct kin_error *session_open_file(struct session *s, struct kin_writer **ret)
 	s->file.start_ns = s->begin.time_ns;
 	s->file.start_time_ns = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec - late_ns;
 	if (o->output_pipe)
-		return kin_writer_to_pipe(o->output_pipe, &s->file, ret);
+		return kinfile_writer_to_pipe(o->output_pipe, &s->file, ret);
 	if (!o->output || o->parts.overwrite) {
-		*ret = kin_writer_to_nowhere(&s->file);
+		*ret = kinfile_writer_to_nowhere(&s->file);
 		return NULL;
 	}
-	struct kin_error *err = kin_writer_open(o->output, &s->file, ret);
+	struct kin_error *err = kinfile_writer_open(o->output, &s->file, ret);
 	s->has_file = !err;
 	return err;
 }
@@ -336,7 +337,7 @@ static void ask_anew(void *arg, struct thread *t)
 	t->task = 0;
 }
 
-static void begin_file(struct session *s, struct kin_writer *w)
+static void begin_file(struct session *s, struct kinfile_writer *w)
 {
 	recording_go_on(s->recording, w, s->modules);
 	spaces_each(s->spaces, ask_anew, NULL);
@@ -347,7 +348,7 @@ static void begin_file(struct session *s, struct kin_writer *w)
 /* What was kept in memory goes into a file, which is then the one at hand. */
 static struct kin_error *unload(struct session *s, uint64_t now_ns)
 {
-	struct kin_writer *w = NULL;
+	struct kinfile_writer *w = NULL;
 	uint64_t first_ns = recording_recent_ns(s->recording);
 	uint64_t late_ns = now_ns - s->file.start_ns;
 	s->file.start_time_ns += late_ns;
@@ -356,32 +357,33 @@ static struct kin_error *unload(struct session *s, uint64_t now_ns)
 		s->file.start_time_ns -= now_ns - first_ns;
 		s->file.start_ns = first_ns;
 	}
-	struct kin_error *err = kin_writer_open(s->opts->output, &s->file, &w);
+	struct kin_error *err = kinfile_writer_open(s->opts->output, &s->file, &w);
 	if (err)
 		return err;
 	s->has_file = true;
 	recording_abandon_file(s->recording);
 	begin_file(s, w);
-	kin_writer_info(w, "samples", "the most recent ones, which were kept in memory");
-	kin_writer_lost(w, KINF_LOST_SAMPLES, s->lost_written - s->begin.lost);
-	kin_writer_lost(w, KINF_THROTTLED, s->throttled - s->begin.throttled);
+	kinfile_writer_info(w, "samples", "the most recent ones, which were kept in memory");
+	kinfile_writer_lost(w, KINF_LOST_SAMPLES, s->lost_written - s->begin.lost);
+	kinfile_writer_lost(w, KINF_THROTTLED, s->throttled - s->begin.throttled);
 	uint64_t sum = recording_write_recent(s->recording, s->event_ids[0]);
-	kin_writer_clock(w, 0, s->events.at.at[0].is_clock ? sum : 0);
+	kinfile_writer_clock(w, 0, s->events.at.at[0].is_clock ? sum : 0);
 	return NULL;
 }
 
 /* Of the file at hand: what wait() says of a program is of all files together. */
 static void write_switches(struct session *s)
 {
-	struct kin_writer *w = recording_writer(s->recording);
+	struct kinfile_writer *w = recording_writer(s->recording);
 	const struct part_begin *b = &s->begin;
 	if (s->opts->parts.overwrite)
 		return;
 	if (s->wall) {
 		const struct wall_totals *t = wall_totals(s->wall);
-		kin_writer_switches(w, t->switches - b->switches, t->preemptions - b->preemptions);
+		kinfile_writer_switches(w, t->switches - b->switches,
+					t->preemptions - b->preemptions);
 	} else if (!s->parts) {
-		kin_writer_switches(w, s->switched, s->preempted);
+		kinfile_writer_switches(w, s->switched, s->preempted);
 	}
 }
 
@@ -418,7 +420,7 @@ static struct kin_error *end_file(struct session *s, enum kinf_end how, uint64_t
 
 static bool part_is_over(struct session *s)
 {
-	bool due = parts_is_due(s->parts, kin_writer_size(recording_writer(s->recording)),
+	bool due = parts_is_due(s->parts, kinfile_writer_size(recording_writer(s->recording)),
 				s->begin.time_ns, clock_now_ns());
 	return !s->trouble && (s->switch_now || due);
 }
@@ -426,7 +428,7 @@ static bool part_is_over(struct session *s)
 /* The file at hand ends, and the recording goes on in another one. */
 static void begin_part(struct session *s)
 {
-	struct kin_writer *w = NULL;
+	struct kinfile_writer *w = NULL;
 	drain(s, true);
 	uint64_t now = clock_now_ns();
 	s->switch_now = false;
@@ -442,7 +444,7 @@ static void begin_part(struct session *s)
 	begin_counts(s, now);
 	struct kin_error *err = s->trouble ? NULL : session_open_file(s, &w);
 	trouble(s, err);
-	begin_file(s, w ? w : kin_writer_to_nowhere(&s->file));
+	begin_file(s, w ? w : kinfile_writer_to_nowhere(&s->file));
 }
 
 /* ---- the loop ---- */

@@ -30,9 +30,9 @@ struct session {
 	struct recording *recording;
 	struct wall *wall;
 	struct perfdata *perfdata;
-	struct parts *parts;         /* NULL: one file */
-	struct kin_writer_opts file; /* how each is opened, but for the time */
-	struct part_begin {          /* totals when the file at hand began */
+	struct parts *parts;             /* NULL: one file */
+	struct kinfile_writer_opts file; /* how each is opened, but for the time */
+	struct part_begin {              /* totals when the file at hand began */
 		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions;
 	} begin;
 	bool has_file;            /* the one at hand has the output's name */
@@ -51,7 +51,7 @@ struct session {
 };
 
 /* Opens the next file; what is kept in memory goes to none yet. */
-struct kin_error *session_open_file(struct session *s, struct kin_writer **ret)
+struct kin_error *session_open_file(struct session *s, struct kinfile_writer **ret)
 	__attribute__((warn_unused_result));
 /* Everything is open and nothing runs yet. */
 void session_begin(struct session *s);

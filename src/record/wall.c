@@ -102,11 +102,11 @@ static uint64_t cpu_clock(const struct thread_wall *tw, uint64_t now_ns)
 static void emit(struct wall *w, struct thread *t, const struct interval *i,
 		 const struct kept_stack *k)
 {
-	struct kin_sample sample = { .event = i->waiting ? w->waiting : w->blocked,
-				     .task = recording_task(w->recording, t),
-				     .cpu = i->cpu,
-				     .time_ns = i->start_ns,
-				     .weight = i->duration_ns };
+	struct kinfile_sample sample = { .event = i->waiting ? w->waiting : w->blocked,
+					 .task = recording_task(w->recording, t),
+					 .cpu = i->cpu,
+					 .time_ns = i->start_ns,
+					 .weight = i->duration_ns };
 	struct recorded_sample s = {
 		.sample = sample, .waiting = i->waiting, .pid = t->pid, .tid = t->tid, .run = t->run
 	};
@@ -207,11 +207,11 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	w->totals.switches += leaves;
 	w->totals.preemptions += leaves && preempted;
-	kin_writer_switch(recording_writer(w->recording), recording_task(w->recording, t), r->cpu,
-			  r->time_ns,
-			  !leaves     ? KINF_SWITCH_IN
-			  : preempted ? KINF_SWITCH_PREEMPTED
-				      : KINF_SWITCH_OUT);
+	kinfile_writer_switch(recording_writer(w->recording), recording_task(w->recording, t),
+			      r->cpu, r->time_ns,
+			      !leaves     ? KINF_SWITCH_IN
+			      : preempted ? KINF_SWITCH_PREEMPTED
+					  : KINF_SWITCH_OUT);
 	set_running(w, tw, !leaves);
 	if (leaves) {
 		not_out(tw);

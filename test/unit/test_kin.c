@@ -202,7 +202,7 @@ static struct profile *random_profile(uint32_t n)
 static struct data written(const struct profile *p)
 {
 	struct profile *c = profile_canonical(p, NULL);
-	OK(good(kin_write_profile(path_of("written.kin"), c, NULL)));
+	OK(good(kinfile_write_profile(path_of("written.kin"), c, NULL)));
 	profile_free(c);
 	return slurp(path_of("written.kin"));
 }
@@ -298,76 +298,76 @@ static void merging_is_associative_and_commutative(void)
 
 /* ---- recordings ---- */
 
-static struct kin_writer_opts recorder(void)
+static struct kinfile_writer_opts recorder(void)
 {
-	return (struct kin_writer_opts){
+	return (struct kinfile_writer_opts){
 		.writer = KINF_BY_RECORDER, .pid = 7, .start_ns = 1000, .period_ns = 1000000
 	};
 }
 
 struct recording {
-	struct kin_writer *w;
+	struct kinfile_writer *w;
 	uint32_t event, task, module[3];
 	uint64_t now;
 };
 
-static struct recording begin(const char *path, const struct kin_writer_opts *o)
+static struct recording begin(const char *path, const struct kinfile_writer_opts *o)
 {
 	struct recording r = { .now = 5000000000 };
-	OK(good(kin_writer_open(path, o, &r.w)));
-	r.event = kin_writer_event(r.w, "task-clock", KINF_NS, 1000000, 0);
-	r.task = kin_writer_task(r.w, 7, 8, 0, "prog");
+	OK(good(kinfile_writer_open(path, o, &r.w)));
+	r.event = kinfile_writer_event(r.w, "task-clock", KINF_NS, 1000000, 0);
+	r.task = kinfile_writer_task(r.w, 7, 8, 0, "prog");
 	for (uint8_t i = 0; i < 3; i++)
-		r.module[i] = kin_writer_module(r.w, KINF_ELF, i == 0,
-						i ? "/lib/a.so" : "/bin/prog", &i, 1);
+		r.module[i] = kinfile_writer_module(r.w, KINF_ELF, i == 0,
+						    i ? "/lib/a.so" : "/bin/prog", &i, 1);
 	return r;
 }
 
 /* Deep and alike, as stacks are. */
 static void record(struct recording *r, uint32_t depth, uint32_t spread)
 {
-	struct kin_frame frames[200];
-	struct kin_sample s = { .event = r->event, .task = r->task, .weight = 1000000 };
+	struct kinfile_frame frames[200];
+	struct kinfile_sample s = { .event = r->event, .task = r->task, .weight = 1000000 };
 	for (uint32_t i = 0; i < depth; i++)
-		frames[i] =
-			(struct kin_frame){ .addr = 0x1000 + i * 64 + (i < 4 ? pick(spread) : 0),
-					    .module = r->module[i % 3],
-					    .flags = i ? KINF_FRAME_RETURN : 0 };
+		frames[i] = (struct kinfile_frame){ .addr = 0x1000 + i * 64 +
+							    (i < 4 ? pick(spread) : 0),
+						    .module = r->module[i % 3],
+						    .flags = i ? KINF_FRAME_RETURN : 0 };
 	r->now += 990000 + pick(20000);
 	s.time_ns = r->now;
 	s.cpu = pick(2);
 	s.mode = KINF_MODE_COMPLETE;
 	s.frames = frames;
 	s.n_frames = depth;
-	kin_writer_sample(r->w, &s);
+	kinfile_writer_sample(r->w, &s);
 }
 
 /* A certain frame, the mark, and callers that are a guess. */
 static void a_guess_is_marked(void)
 {
 	const char *path = path_of("guess.kin"), *copy = path_of("guess-copy.kin");
-	struct kin_writer_opts o = recorder();
+	struct kinfile_writer_opts o = recorder();
 	struct recording r = begin(path, &o);
-	uint32_t name = kin_writer_string(r.w, MARK_GUESSED, strlen(MARK_GUESSED));
-	const struct kin_frame frames[] = {
+	uint32_t name = kinfile_writer_string(r.w, MARK_GUESSED, strlen(MARK_GUESSED));
+	const struct kinfile_frame frames[] = {
 		{ .addr = 0x1000, .module = r.module[0] },
 		{ .name = name, .flags = KINF_FRAME_MARK | KINF_FRAME_GUESSED },
 		{ .addr = 0x2000,
 		  .module = r.module[0],
 		  .flags = KINF_FRAME_RETURN | KINF_FRAME_GUESSED },
 	};
-	struct kin_sample s = { .event = r.event,
-				.task = r.task,
-				.mode = KINF_MODE_GUESSED,
-				.weight = 1,
-				.frames = frames,
-				.n_frames = 3 };
+	struct kinfile_sample s = { .event = r.event,
+				    .task = r.task,
+				    .mode = KINF_MODE_GUESSED,
+				    .weight = 1,
+				    .frames = frames,
+				    .n_frames = 3 };
 	bool failed;
-	kin_writer_sample(r.w, &s);
-	OK(good(kin_writer_close(r.w, KINF_EXITED, 0, r.now)));
+	kinfile_writer_sample(r.w, &s);
+	OK(good(kinfile_writer_close(r.w, KINF_EXITED, 0, r.now)));
 	struct profile *p = read_file(path, &failed);
 	OK(!failed && p->samples.audit.guessed == 1 && !p->samples.audit.complete);
-	OK(good(kin_write_profile(copy, p, NULL)));
+	OK(good(kinfile_write_profile(copy, p, NULL)));
 	profile_free(p);
 
 	p = read_file(copy, &failed);
@@ -384,7 +384,7 @@ static void a_guess_is_marked(void)
 static void a_recording_can_be_read_at_any_time(void)
 {
 	const char *path = path_of("live.kin");
-	struct kin_writer_opts o = recorder();
+	struct kinfile_writer_opts o = recorder();
 	struct recording r = begin(path, &o);
 	struct stat st;
 	bool failed;
@@ -395,18 +395,18 @@ static void a_recording_can_be_read_at_any_time(void)
 	profile_free(p);
 	for (int i = 0; i < 100; i++)
 		record(&r, 20, 3);
-	OK(good(kin_writer_tick(r.w, 2000, NULL)));
+	OK(good(kinfile_writer_tick(r.w, 2000, NULL)));
 	p = read_file(path, &failed);
 	OK(!failed && !p->samples.n); /* not a second old */
 	profile_free(p);
-	OK(good(kin_writer_tick(r.w, r.now, NULL)));
+	OK(good(kinfile_writer_tick(r.w, r.now, NULL)));
 	p = read_file(path, &failed);
 	OK(!failed && p->samples.n == 100 && weight_of(p) == 100000000);
 	OK(p->samples.audit.complete == 100 && p->samples.tasks[1].sampled_ns == 100000000);
 	profile_free(p);
 	for (int i = 0; i < 100; i++)
 		record(&r, 20, 3);
-	kin_writer_abandon(r.w); /* as if killed */
+	kinfile_writer_abandon(r.w); /* as if killed */
 	p = read_file(path, &failed);
 	OK(!failed && p->samples.n == 100);
 	OK(p->n_objects == 4 && p->objects[1].is_main && p->samples.n_tasks == 2);
@@ -416,16 +416,16 @@ static void a_recording_can_be_read_at_any_time(void)
 static void samples_are_small(void)
 {
 	const char *path = path_of("size.kin");
-	struct kin_writer_opts o = recorder();
+	struct kinfile_writer_opts o = recorder();
 	struct recording r = begin(path, &o);
 	enum { N = 100000 };
 	bool failed;
 
 	for (int i = 0; i < N; i++)
 		record(&r, 60, 4);
-	kin_writer_lost(r.w, KINF_LOST_SAMPLES, 3);
-	OK(kin_writer_samples(r.w) == N);
-	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, r.now)));
+	kinfile_writer_lost(r.w, KINF_LOST_SAMPLES, 3);
+	OK(kinfile_writer_samples(r.w) == N);
+	OK(good(kinfile_writer_close(r.w, KINF_STOPPED, 0, r.now)));
 	struct data d = slurp(path);
 	printf("# %zu bytes a sample\n", d.n / N);
 	OK(d.n / N < 20);
@@ -444,7 +444,7 @@ static void samples_are_small(void)
 
 static void what_is_interned_is_bounded(void)
 {
-	struct kin_writer_opts o = recorder();
+	struct kinfile_writer_opts o = recorder();
 	struct recording r, whole;
 	bool forgot, failed;
 	int times = 0;
@@ -453,18 +453,18 @@ static void what_is_interned_is_bounded(void)
 	whole = begin(path_of("whole.kin"), &o);
 	for (int i = 0; i < 20000; i++)
 		record(&whole, 12, 50);
-	OK(good(kin_writer_close(whole.w, KINF_STOPPED, 0, 1)));
+	OK(good(kinfile_writer_close(whole.w, KINF_STOPPED, 0, 1)));
 	o.memory = 100000;
 	r = begin(path_of("bounded.kin"), &o);
 	seed = start;
 	for (int i = 0; i < 20000; i++) {
 		record(&r, 12, 50);
 		if (i % 1000 == 0) {
-			OK(good(kin_writer_tick(r.w, r.now, &forgot)));
+			OK(good(kinfile_writer_tick(r.w, r.now, &forgot)));
 			times += forgot;
 		}
 	}
-	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, 1)));
+	OK(good(kinfile_writer_close(r.w, KINF_STOPPED, 0, 1)));
 	OK(times > 5);
 	struct profile *p = read_file(path_of("bounded.kin"), &failed);
 	struct data one = written(p);
@@ -480,7 +480,7 @@ static void what_is_interned_is_bounded(void)
 static void a_full_disk_leaves_a_good_file(void)
 {
 	struct rlimit old, few = { 200000, 200000 };
-	struct kin_writer_opts o = recorder();
+	struct kinfile_writer_opts o = recorder();
 	const char *path = path_of("full.kin");
 	bool failed;
 
@@ -493,12 +493,12 @@ static void a_full_disk_leaves_a_good_file(void)
 	int n = 0;
 	for (; !err && n < 100000; n++) {
 		record(&r, 40, 60);
-		err = kin_writer_tick(r.w, r.now, NULL);
+		err = kinfile_writer_tick(r.w, r.now, NULL);
 	}
 	OK(err && n < 100000);
 	kin_error_free(err);
-	uint64_t added = kin_writer_samples(r.w);
-	err = kin_writer_close(r.w, KINF_STOPPED, 0, 1);
+	uint64_t added = kinfile_writer_samples(r.w);
+	err = kinfile_writer_close(r.w, KINF_STOPPED, 0, 1);
 	setrlimit(RLIMIT_FSIZE, &old);
 	OK(err != NULL);
 	kin_error_free(err);
@@ -510,35 +510,35 @@ static void a_full_disk_leaves_a_good_file(void)
 
 static void others_files_are_left_alone(void)
 {
-	struct kin_writer_opts o = recorder();
-	struct kin_writer *w;
+	struct kinfile_writer_opts o = recorder();
+	struct kinfile_writer *w;
 	const char *path = path_of("letter.txt");
 	FILE *f = fopen(path, "w");
 	fputs("dear reader", f);
 	fclose(f);
-	struct kin_error *err = kin_writer_open(path, &o, &w);
+	struct kin_error *err = kinfile_writer_open(path, &o, &w);
 	OK(err && strstr(kin_error_message(err), "is not a recording"));
 	kin_error_free(err);
-	err = kin_writer_open("/dev/null", &o, &w);
+	err = kinfile_writer_open("/dev/null", &o, &w);
 	OK(err != NULL);
 	kin_error_free(err);
 	struct recording r = begin(path_of("live.kin"), &o); /* a recording that was there */
-	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, 1)));
+	OK(good(kinfile_writer_close(r.w, KINF_STOPPED, 0, 1)));
 }
 
 /* ---- damage ---- */
 
 static struct data small_recording(void)
 {
-	struct kin_writer_opts o = recorder();
+	struct kinfile_writer_opts o = recorder();
 	struct recording r = begin(path_of("small.kin"), &o);
-	kin_writer_info(r.w, "host", "here");
+	kinfile_writer_info(r.w, "host", "here");
 	for (int i = 0; i < 600; i++) {
 		record(&r, 10, 20);
 		if (i % 100 == 99)
-			OK(good(kin_writer_flush(r.w)));
+			OK(good(kinfile_writer_flush(r.w)));
 	}
-	OK(good(kin_writer_close(r.w, KINF_STOPPED, 0, r.now)));
+	OK(good(kinfile_writer_close(r.w, KINF_STOPPED, 0, r.now)));
 	return slurp(path_of("small.kin"));
 }
 

@@ -228,7 +228,7 @@ static struct profile *read_profile(const char *path)
 /* A recording that goes on in a new file defines there what it needs. */
 static void names_are_in_each_file(uint64_t addr, const char *name)
 {
-	struct kin_writer_opts opts = { .writer = KINF_BY_RECORDER };
+	struct kinfile_writer_opts opts = { .writer = KINF_BY_RECORDER };
 	struct kernel *k = kernel_new();
 	struct jit *j = jit_new();
 	struct modules *m = modules_new(0);
@@ -237,10 +237,10 @@ static void names_are_in_each_file(uint64_t addr, const char *name)
 	for (int i = 0; i < 3; i++) {
 		char path[] = "/tmp/kin-test-XXXXXX";
 		int fd = mkstemp(path);
-		struct kin_writer *w = NULL;
-		OK(!kin_writer_open(path, &opts, &w));
+		struct kinfile_writer *w = NULL;
+		OK(!kinfile_writer_open(path, &opts, &w));
 		recording_go_on(r, w, m);
-		sample_at(r, kin_writer_event(w, "cpu-clock", KINF_NS, 1, 0), addr, 1);
+		sample_at(r, kinfile_writer_event(w, "cpu-clock", KINF_NS, 1, 0), addr, 1);
 		OK(!recording_end_file(r, m, KINF_STOPPED, 0, 2));
 		struct profile *p = read_profile(path);
 		OK(p && p->samples.n == 1 && taken_in(p, name) == 1);
@@ -260,7 +260,7 @@ static void names_survive_forgetting(uint64_t addr, const char *name)
 {
 	char path[] = "/tmp/kin-test-XXXXXX";
 	int fd = mkstemp(path);
-	struct kin_writer *w = NULL;
+	struct kinfile_writer *w = NULL;
 	struct kernel *k = kernel_new();
 	struct kernel_symbol other = { 0 };
 	struct profile *p = NULL;
@@ -268,11 +268,11 @@ static void names_survive_forgetting(uint64_t addr, const char *name)
 	struct modules *m = modules_new(0);
 	OK(kernel_find(k, addr - 1, &other));
 	char *before = strdup(other.name);
-	struct kin_error *err = kin_writer_open(
-		path, &(struct kin_writer_opts){ .writer = KINF_BY_RECORDER, .memory = 1 }, &w);
+	struct kin_error *err = kinfile_writer_open(
+		path, &(struct kinfile_writer_opts){ .writer = KINF_BY_RECORDER, .memory = 1 }, &w);
 	OK(!err);
 	struct recording *r = recording_new(w, j, k, NULL);
-	uint32_t event = kin_writer_event(w, "cpu-clock", KINF_NS, 1, 0);
+	uint32_t event = kinfile_writer_event(w, "cpu-clock", KINF_NS, 1, 0);
 	for (uint64_t i = 0; i < 4; i++) { /* the first one of each round comes last in the next */
 		sample_at(r, event, i & 1 ? addr - 1 : addr, 4 * i + 1);
 		sample_at(r, event, i & 1 ? addr : addr - 1, 4 * i + 2);
@@ -400,22 +400,22 @@ static void recent_samples_are_written(void)
 	char path[] = "/tmp/kin-test-XXXXXX";
 	int fd = mkstemp(path);
 	struct stack_frame frames[2] = { { .addr = 1 }, { .addr = 2 } };
-	struct kin_writer_opts wo = { .writer = KINF_BY_RECORDER };
-	struct kin_writer *w = NULL;
+	struct kinfile_writer_opts wo = { .writer = KINF_BY_RECORDER };
+	struct kinfile_writer *w = NULL;
 	struct kernel *k = kernel_new();
 	struct jit *j = jit_new();
 	struct modules *m = modules_new(0);
-	struct recording *r = recording_new(kin_writer_to_nowhere(&wo), j, k, NULL);
+	struct recording *r = recording_new(kinfile_writer_to_nowhere(&wo), j, k, NULL);
 	recording_keep_recent(r, 1 << 20);
 	for (uint64_t i = 1; i < 10; i++) {
 		struct recorded_sample s = numbered(i, frames);
 		recording_sample(r, &s);
 	}
 	OK(recording_recent_ns(r) == 1);
-	OK(!kin_writer_open(path, &wo, &w));
+	OK(!kinfile_writer_open(path, &wo, &w));
 	recording_abandon_file(r);
 	recording_go_on(r, w, m);
-	uint32_t event = kin_writer_event(w, "cpu-clock", KINF_NS, 1, 0);
+	uint32_t event = kinfile_writer_event(w, "cpu-clock", KINF_NS, 1, 0);
 	OK(recording_write_recent(r, event) == 9);
 	OK(recording_recent_ns(r) == 0);
 	OK(!recording_end_file(r, m, KINF_STOPPED, 0, 20));
