@@ -129,10 +129,14 @@ def test_merged(tap, box):
 
 def test_gone(tap, box):
     shutil.copy(os.path.join(box.folder, 'prog'), os.path.join(box.folder, 'other'))
-    box.run('run', '-q', '-o', 'gone.kin', './other')
+    box.run('run', '-q', '-o', 'named.kin', './other')
+    box.run('run', '-q', '--no-names', '-o', 'gone.kin', './other')
     os.unlink(os.path.join(box.folder, 'other'))
     got = box.run('flat', '--strict', 'gone.kin')
     tap.ok(got[0] == 1 and 'in doubt: ' in got[2] and 'no names' in got[2], 'a program that is gone is a doubt', describe(got))
+    got = box.run('flat', '--strict', 'named.kin')
+    tap.ok(got[0] == 0 and 'in doubt' not in got[2] and 'names are those that the recording keeps' in got[2], 'unless the recording keeps its names',
+           describe(got))
     got = box.run('flat', 'gone.kin')
     tap.ok(got[0] == 0 and got[2].count('no names') == 1, 'and said once', describe(got))
     got = box.run('info', 'gone.kin')
