@@ -17,10 +17,9 @@
 
 static const char *const description[] = {
 	"Holds FILE (profile.kin if none is named), or COMMAND, which is run and recorded for "
-	"that, "
-	"against BASELINE, and exits with 1 if it has become slower. Both may be directories of "
-	"recordings, as of kin compare -o. Where BASELINE counts calls COMMAND is run under kin "
-	"run, else under kin record.",
+	"that, against BASELINE, and exits with 1 if it has become slower. Both may be "
+	"directories of recordings, as of kin compare -o. Where BASELINE counts calls COMMAND is "
+	"run under kin run, else under kin record.",
 	"Calls are counted, so they are the same each time: a function that is called more often "
 	"than --calls allows fails. Times are measured, so they differ by chance: a function, and "
 	"the total, fails if it takes longer than --time allows and than chance makes of any of "
@@ -32,10 +31,9 @@ static const char *const description[] = {
 };
 
 static const char exit_status[] =
-	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is wrong, "
-	"3 "
-	"if there is no data, it is of something else, could not be read, or is in doubt with "
-	"--strict.";
+	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is "
+	"wrong, 3 if there is no data, it is of something else, could not be read, or is in "
+	"doubt with --strict.";
 
 static const struct example examples[] = {
 	{ "kin check base.kin -- ./prog input", "run it, and hold it against a recording" },

@@ -18,13 +18,13 @@ static const char *const description[] = {
 	"Functions are the same if they have the same name, in the same program or library; if "
 	"that is called otherwise now, the name will do where it is the only one. So will the name "
 	"without what compilers put behind it: .constprop.0, .part.1, (inlined).",
-	"Times differ by chance, too. What differs by no more than that is left out: two standard "
-	"deviations of sampling, or of the repetitions where there are any, corrected for the "
-	"number of functions (Holm), so that equal programs have a row once in twenty times. What "
-	"the machine adds of its own, a busy cache or a warm CPU, only repetitions show: best "
-	"those "
-	"of kin compare, which takes turns. All runs of a kin record -r 10 are of one stretch of "
-	"time; that another one may differ as single runs do is in the intervals.",
+	"Times differ by chance, too. What differs by no more than that is left out: two "
+	"standard deviations of sampling, or of the repetitions where there are any, corrected "
+	"for the number of functions (Holm), so that equal programs have a row once in twenty "
+	"times. What the machine adds of its own, a busy cache or a warm CPU, only repetitions "
+	"show: best those of kin compare, which takes turns. All runs of a kin record -r 10 are "
+	"of one stretch of time; that another one may differ as single runs do is in the "
+	"intervals.",
 	NULL,
 };
 

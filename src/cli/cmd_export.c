@@ -12,8 +12,7 @@ static const char *const description[] = {
 	"functions, inlined ones among them, and the same weights; with the options below only a "
 	"part of it.",
 	"Without --to the format is that which the name after -o ends in. What each format can "
-	"hold, "
-	"and what is lost in it, is on the page doc/formats.md.",
+	"hold, and what is lost in it, is on the page doc/formats.md.",
 	NULL,
 };
 

@@ -100,13 +100,11 @@ static const struct opt_group what_options = {
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_DELAY, 'D', "delay", "MS",
 		  "begin this many milliseconds after COMMAND; -1: when --control says so; or only "
-		  "in "
-		  "these spans: 10-20,30-40",
+		  "in these spans: 10-20,30-40",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_CONTROL, 0, "control", "PIPE",
 		  "obey the lines enable, disable, ping and stop from a pipe, fd:N or fifo:PATH, "
-		  "and "
-		  "answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  "and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "stop after that time: seconds, or with a unit: ms, s, m, h", NULL,
@@ -123,13 +121,10 @@ static const struct opt_group how_options = {
 		{ SAMPLING_EVENT, 'e', "event", "EVENT",
 		  "what is counted: cycles, instructions, cache-misses, page-faults, cpu-clock, "
 		  "rHEX, ... as perf names them, with :u or :k for user or kernel mode alone; "
-		  "trace "
-		  "points, sched:sched_switch, syscalls:*; breakpoints, mem:ADDRESS:rw; "
+		  "trace points, sched:sched_switch, syscalls:*; breakpoints, mem:ADDRESS:rw; "
 		  "EVENT/period=N,name=TEXT,call-graph=no/; {EVENT,EVENT} counted together, and "
-		  "with :S read when the first one is "
-		  "sampled; "
-		  "EVENT,EVENT or repeated. Usually cycles, or CPU time where the machine does not "
-		  "count them",
+		  "with :S read when the first one is sampled; EVENT,EVENT or repeated. Usually "
+		  "cycles, or CPU time where the machine does not count them",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_FILTER, 0, "filter", "CONDITION",
 		  "of the trace points of the last -e only these: \"prev_pid == 1\"", NULL,
@@ -150,13 +145,11 @@ static const struct opt_group how_options = {
 		  COMPLETE_NOTHING },
 		{ SAMPLING_PERIOD, 'c', "count", "N",
 		  "a fixed period instead: one sample every N events; every nanosecond of CPU time "
-		  "is an event "
-		  "of a clock",
+		  "is an event of a clock",
 		  NULL, COMPLETE_NOTHING },
 		{ SAMPLING_BUFFERS, 'm', "mmap-pages", "SIZE",
-		  "size of the buffer of each CPU: pages, or 512K, 8M; without it as large "
-		  "as "
-		  "the kernel permits, up to 8M",
+		  "size of the buffer of each CPU: pages, or 512K, 8M; without it as large as the "
+		  "kernel permits, up to 8M",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
@@ -702,9 +695,8 @@ const struct command record_command = {
 	.examples = examples,
 	.exit_status =
 		"COMMAND's, or death by the signal that killed it; 125 if what was asked for "
-		"cannot "
-		"be recorded, 126 if COMMAND could not be executed, 127 if it was not found; 2 if "
-		"the "
-		"command line makes no sense. Without COMMAND 0 if all was recorded, 1 if not.",
+		"cannot be recorded, 126 if COMMAND could not be executed, 127 if it was not "
+		"found; 2 if the command line makes no sense. Without COMMAND 0 if all was "
+		"recorded, 1 if not.",
 	.run_words = run_words,
 };

@@ -221,8 +221,8 @@ static void say_one(const struct preload_opts *o)
 	message("run", "%s: kin flat, kin graph and kin report show it%s", o->output,
 		calls ? ""
 		      : "; no calls were counted: the program has to be compiled for that, with "
-			"-pg "
-			"or -finstrument-functions");
+			"-pg or "
+			"-finstrument-functions");
 }
 
 static void say_files(const struct line *l, const struct timespec *start)

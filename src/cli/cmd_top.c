@@ -215,8 +215,7 @@ static bool take_stacks(const char *arg, struct line *l, char error[512])
 	    strcmp(arg, "fp") != 0) {
 		snprintf(error, 512,
 			 "--call-graph: unknown value '%.80s'; valid: auto dwarf fp; kin report "
-			 "--call-graph "
-			 "shows chains, Enter goes to callers and callees here",
+			 "--call-graph shows chains, Enter goes to callers and callees here",
 			 arg);
 		return false;
 	}

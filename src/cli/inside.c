@@ -71,11 +71,11 @@ static struct kin_error *put_aside(const char *output, char **ret)
 	if (lstat(output, &st))
 		return NULL;
 	if (!S_ISREG(st.st_mode) || content_of(output) != CONTENT_PROFILE)
-		return err_new(KIN_ERROR_USAGE,
-			       "-o %s would replace a file that is not a profile: remove it first "
-			       "if that is "
-			       "meant",
-			       output);
+		return err_new(
+			KIN_ERROR_USAGE,
+			"-o %s would replace a file that is not a profile: remove it first if "
+			"that is meant",
+			output);
 	struct kin_error *err = runtime_file_check_busy(output);
 	if (err)
 		return err;

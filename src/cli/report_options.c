@@ -71,8 +71,7 @@ static const struct opt_group rows_group = {
 		  "srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, "
 		  "where it was recorded: weight, local_weight, ins_lat, local_ins_lat, "
 		  "p_stage_cyc, local_p_stage_cyc, transaction, code_page_size; of trace points: "
-		  "trace, their fields; see also -b and "
-		  "--mem-mode",
+		  "trace, their fields; see also -b and --mem-mode",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_FIELDS, 'F', "columns", "COLUMNS",
 		  "these columns, by which rows are also ordered: overhead, overhead_children, "
@@ -107,8 +106,7 @@ static const struct opt_group rows_group = {
 		  "samples as recorded, not one for each branch", NULL, COMPLETE_NOTHING },
 		{ OPT_ACCESSES, 0, "mem-mode", NULL,
 		  "weight of a sample: the cost of its memory access (perf mem record); keys: mem, "
-		  "tlb, "
-		  "snoop, locked, blocked, symbol_daddr, dso_daddr, symbol_iaddr, dcacheline, "
+		  "tlb, snoop, locked, blocked, symbol_daddr, dso_daddr, symbol_iaddr, dcacheline, "
 		  "phys_daddr, data_page_size",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
