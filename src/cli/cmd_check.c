@@ -16,17 +16,17 @@
 #include "kin/table.h"
 
 static const char *const description[] = {
-	"Holds FILE (profile.kin if none is named), or COMMAND, which is run and recorded for "
-	"that, against BASELINE, and exits with 1 if it has become slower. Both may be "
-	"directories of recordings, as of kin compare -o. Where BASELINE counts calls COMMAND is "
-	"run under kin run, else under kin record.",
-	"Calls are counted, so they are the same each time: a function that is called more often "
-	"than --calls allows fails. Times are measured, so they differ by chance: a function, and "
-	"the total, fails if it takes longer than --time allows and than chance makes of any of "
-	"them, by the lower end of the interval. That needs repetitions on both sides; without "
-	"them time is not checked, and that is said.",
-	"Data that says nothing is a failure, too: no samples and no counts, no function that both "
-	"sides have, none that --functions names, or no repetitions where --time is asked for.",
+	"Compares FILE (default: profile.kin) with BASELINE, or records COMMAND and compares "
+	"that, and exits with status 1 if it has become slower. Both may be directories of "
+	"recordings, such as those of kin compare -o. COMMAND is run under kin run if BASELINE "
+	"has counted calls, else under kin record.",
+	"Counted calls are the same in each run: a function fails if it is called more often "
+	"than --calls allows. Times differ by chance: a function, or the total, fails if the "
+	"lower end of its interval, corrected for the number of functions, exceeds what --time "
+	"allows. That needs repetitions on both sides; without them time is not checked, and a "
+	"line says so.",
+	"Data that allows no check is a failure, too: no samples and no counts, no function on "
+	"both sides, none that --functions selects, or no repetitions although --time was given.",
 	NULL,
 };
 

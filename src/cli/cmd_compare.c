@@ -11,20 +11,19 @@
 #include "cli/turns.h"
 
 static const char *const description[] = {
-	"Runs BEFORE and AFTER in turn, under kin record, in the order A B B A A B ...: so the "
-	"machine's own drift, a warmer processor or a neighbour, hits both alike. Then each "
-	"function that takes more time, or less, is shown, with an interval that has the true "
-	"change in it 95 times in 100; and the total, in the lines above.",
-	"A pair of neighbouring runs is what is repeated. The spread of the differences between "
-	"pairs, less what a steady drift makes of them, decides what is chance; it is never taken "
-	"to be less than that of sampling. Functions are shown if their change is more than "
-	"chance makes of any of them, with their number taken into account (Holm): of two equal "
-	"programs something is shown once in twenty times.",
-	"Without AFTER the one command is compared with itself, and all functions are shown, the "
-	"dearest first: what differs is chance, and the column \"runs needed\" says beforehand how "
-	"many runs it takes to find a change of 2 %, or of what --detect says.",
-	"What the commands print is thrown away, and they read nothing; all runs must end with the "
-	"same status. Recordings are kept with -o: kin diff DIR/before DIR/after shows them again.",
+	"Runs BEFORE and AFTER in turn, under kin record, in the order A B B A A B ..., so that "
+	"the machine's own drift (temperature, other programs) affects both alike. Then it shows "
+	"the change of the total, and each function that takes more or less time, with 95 % "
+	"confidence intervals.",
+	"Pairs of neighbouring runs are the repetitions. Chance is the spread of differences "
+	"between pairs, after a steady drift is taken off, but at least the noise of sampling. A "
+	"function is shown if its change exceeds chance after Holm's correction for the number "
+	"of functions: two equal programs show any function only once in twenty times.",
+	"Without AFTER the command is compared with itself, and all functions are shown, most "
+	"time first. All differences are then chance, and the column \"runs needed\" tells in "
+	"advance how many runs it takes to find a change of 2 %, or of --detect.",
+	"The commands' input and output are /dev/null; all runs must end with the same status. "
+	"-o keeps the recordings: kin diff DIR/before DIR/after shows them again.",
 	NULL,
 };
 
@@ -49,7 +48,8 @@ static const struct opt_group run_options = {
 		{ OPT_RUNS, 'r', "repeat", "N", "runs of each command, 2 or more; 10 if not given",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_WARMUP, 0, "warmup", "N",
-		  "runs of each before these that do not count, 1 if not given: they fill caches",
+		  "additional runs of each at the start that do not count but fill caches; "
+		  "default: 1",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_RATE, 0, "frequency", "HZ",
 		  "samples per second of CPU time, as in kin record: more of them tell more of "

@@ -7,12 +7,11 @@
 #include "cli/run.h"
 
 static const char *const description[] = {
-	"Writes the samples of a profile for another program to read: pprof, KCachegrind, "
-	"speedscope, the Firefox Profiler, Perfetto. What is written is what kin shows: the same "
-	"functions, inlined ones among them, and the same weights; with the options below only a "
-	"part of it.",
-	"Without --to the format is that which the name after -o ends in. What each format can "
-	"hold, and what is lost in it, is on the page doc/formats.md.",
+	"Writes the samples of a profile for other programs: pprof, KCachegrind, speedscope, the "
+	"Firefox Profiler, Perfetto. They show the same functions, inlined ones included, and "
+	"the same weights as kin. The options below select a part.",
+	"Without --to the suffix of the name after -o decides the format. doc/formats.md lists "
+	"what each format can hold.",
 	NULL,
 };
 
@@ -120,7 +119,8 @@ static int run(const struct settings *s) { return run_profile(s, write_to); }
 const struct command export_command = {
 	.name = "export",
 	.group = COMMANDS_DATA,
-	.summary = "samples in the format of another program: pprof, KCachegrind, speedscope ...",
+	.summary = "samples in the format of another program: pprof, KCachegrind, speedscope and "
+		   "others",
 	.operands = "[DATA]...",
 	.description = description,
 	.options = options,

@@ -8,16 +8,15 @@
 #include "kin/kin.h"
 
 static const char *const description[] = {
-	"Puts into a recording (.kin) what its reports are made of, so that they are the same on "
-	"another machine, or when the program has changed: names and source lines of all that was "
-	"hit, which kin record has put there already, the machine code of these functions, and "
-	"the text of the source files. One file to send to somebody, or to keep with a report of a "
-	"fault.",
-	"What is taken is what the recording was made of: programs and libraries with the same "
-	"build ID. Of what is gone by now the names stay that the recording has.",
-	"Source files are looked for where debug information says they are, and in the directories "
-	"that --source-dir names. Look at what is in there before you give it away: kin annotate "
-	"shows the text.",
+	"Adds to a recording (.kin) what its reports need, so that they are the same on another "
+	"machine, or after the program has changed: names and source lines, which kin record has "
+	"already written, the machine code of the functions that were hit, and the text of their "
+	"source files. The result is one file to send to somebody, or to attach to a bug report.",
+	"Only programs and libraries with the recorded build ID are used. For those that are "
+	"gone, the recording keeps the names it has.",
+	"Source files are read from the paths in the debug information, and searched in the "
+	"directories given with --source-dir. The file then holds source text: check with kin "
+	"annotate before you pass it on.",
 	NULL,
 };
 
