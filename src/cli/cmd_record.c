@@ -99,8 +99,8 @@ static const struct opt_group what_options = {
 		{ RECORD_NOT_SELF, 0, "exclude-perf", NULL, "no samples of the recorder itself",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_DELAY, 'D', "delay", "MS",
-		  "begin this many milliseconds after COMMAND; -1: when --control says so; or only "
-		  "in these spans: 10-20,30-40",
+		  "begin sampling this many milliseconds after COMMAND starts; -1: when --control "
+		  "enables it; or sample only in these intervals: 10-20,30-40",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_CONTROL, 0, "control", "PIPE",
 		  "obey the lines enable, disable, ping and stop from a pipe, fd:N or fifo:PATH, "
@@ -127,25 +127,25 @@ static const struct opt_group how_options = {
 		  "cycles, or CPU time where the machine does not count them",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_FILTER, 0, "filter", "CONDITION",
-		  "of the trace points of the last -e only these: \"prev_pid == 1\"", NULL,
+		  "only occurrences of the preceding -e's trace points that match: \"prev_pid == "
+		  "1\"",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_ALL_USER, 0, "all-user", NULL, "sample only user mode", NULL,
 		  COMPLETE_NOTHING },
-		{ RECORD_ALL_USER, 0, "all-user", NULL, "all events in user mode alone", NULL,
+		{ RECORD_ALL_KERNEL, 0, "all-kernel", NULL, "sample only the kernel", NULL,
 		  COMPLETE_NOTHING },
-		{ RECORD_ALL_KERNEL, 0, "all-kernel", NULL, "all events in the kernel alone", NULL,
-		  COMPLETE_NOTHING },
-		{ RECORD_GROUP, 0, "group", NULL, "all events are counted together, as in {...}",
+		{ RECORD_GROUP, 0, "group", NULL, "count all events at the same time, as in {...}",
 		  NULL, COMPLETE_NOTHING },
 		{ SAMPLING_FREQUENCY, 'F', "frequency", "HZ",
-		  "samples per second of CPU time, 999 if not given, max: as many as the kernel "
-		  "permits. Periods differ from it by up to 8 %, at random, so that no program is "
-		  "in step with them; samples stand for the period that they had",
+		  "samples per second of CPU time; default: 999; max: as many as the kernel "
+		  "permits. Periods vary at random by up to 8 %, so that no program is in step "
+		  "with them; samples are weighted by their period",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_STRICT_RATE, 0, "strict-freq", NULL,
-		  "end with an error if the kernel permits less than -F says", NULL,
-		  COMPLETE_NOTHING },
+		  "fail if the kernel permits less than -F asks for", NULL, COMPLETE_NOTHING },
 		{ SAMPLING_PERIOD, 'c', "count", "N",
-		  "a fixed period instead: one sample every N events; every nanosecond of CPU time "
-		  "is an event of a clock",
+		  "a fixed period instead of -F: one sample every N events; for clocks an event is "
+		  "a nanosecond of CPU time",
 		  NULL, COMPLETE_NOTHING },
 		{ SAMPLING_BUFFERS, 'm', "mmap-pages", "SIZE",
 		  "size of the buffer of each CPU: pages, or 512K, 8M; without it as large as the "
@@ -154,22 +154,20 @@ static const struct opt_group how_options = {
 		{ RECORD_STACKS, 'g', "call-graph", "HOW",
 		  "auto (the default): call-frame information, and frame pointers where it ends; "
 		  "dwarf: that information alone; fp: frame pointers, of programs compiled with "
-		  "-fno-omit-frame-pointer. dwarf,BYTES copies so much of each stack",
+		  "-fno-omit-frame-pointer. dwarf,BYTES: size of the stack copies",
 		  "auto dwarf fp", COMPLETE_NOTHING, .lenient = ARG_OR_OPTION, .more = true },
 		{ RECORD_USER_CHAINS, 0, "user-callchains", NULL,
-		  "of stacks only the part in user mode, below the place where the sample was "
-		  "taken",
-		  NULL, COMPLETE_NOTHING },
+		  "keep only the user-mode part of stacks, and the sampled place", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_KERNEL_CHAINS, 0, "kernel-callchains", NULL,
-		  "of stacks only the part in the kernel; of samples in user mode the place "
-		  "alone",
+		  "keep only the kernel part of stacks; for samples in user mode only the place",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_WALL, 0, "wall", NULL,
-		  "record the time that threads do not run, too: blocked, or waiting for a CPU",
+		  "also record the time that threads do not run: blocked, or waiting for a CPU",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_WALL, 0, "off-cpu", NULL, "the same as --wall", NULL, COMPLETE_NOTHING },
-		{ RECORD_CLOCK, 'k', "clockid", "CLOCK",
-		  "what times are by: monotonic is the only one", NULL, COMPLETE_NOTHING },
+		{ RECORD_CLOCK, 'k', "clockid", "CLOCK", "clock of the time stamps; only monotonic",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -178,36 +176,35 @@ static const struct opt_group file_options = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
-		  "write to FILE instead of profile.kin; an older recording there is replaced, and "
-		  "nothing else; - is standard output, a pipe, and COMMAND prints to standard "
-		  "error",
+		  "write to FILE instead of profile.kin. An older recording there is replaced, any "
+		  "other file is not. -: standard output, which must be a pipe; COMMAND then "
+		  "prints to standard error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
-		  "write a perf.data file, too, with the stacks as call chains", NULL,
-		  COMPLETE_FILE },
+		  "also write a perf.data file, with stacks as call chains", NULL, COMPLETE_FILE },
 		{ RECORD_DATED, 0, "timestamp-filename", NULL,
-		  "put the date and time behind FILE's name", NULL, COMPLETE_NOTHING },
+		  "append date and time to FILE's name", NULL, COMPLETE_NOTHING },
 		{ RECORD_MAX_SIZE, 0, "max-size", "SIZE",
-		  "end the recording, not COMMAND, when FILE has that size: 500K, 2G", NULL,
+		  "end the recording, but not COMMAND, when FILE reaches this size: 500K, 2G", NULL,
 		  COMPLETE_NOTHING },
 		{ RECORD_SWITCH, 0, "switch-output", "[WHEN]",
-		  "go on in a new file at SIGUSR2 (signal, the default), when one has a SIZE "
-		  "(500K, 2G), or after a TIME (30s, 10m, 1h, 1d); each is a whole recording, and "
-		  "gets the date and time behind FILE's name",
+		  "begin a new file at SIGUSR2 (signal, the default), at a SIZE (500K, 2G), or "
+		  "after a TIME (30s, 10m, 1h, 1d); each is a complete recording, named FILE with "
+		  "date and time",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_SWITCH_MAX, 0, "switch-max-files", "N",
 		  "with --switch-output: keep the last N files", NULL, COMPLETE_NOTHING },
 		{ RECORD_OVERWRITE, 0, "overwrite", NULL,
-		  "keep the most recent samples in memory, 64 MiB of them, and write these alone: "
-		  "at the end, and when --switch-output says so",
+		  "keep only the most recent 64 MiB of samples, in memory; write them at the end, "
+		  "and at each --switch-output",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_LEVEL, 'z', "compression-level", "[N]",
-		  "compress FILE by level N, 1 (as without it) to 22 (the smallest)", NULL,
+		  "compression level of FILE, from 1 (default) to 22 (smallest)", NULL,
 		  COMPLETE_NOTHING },
 		OPTION_NO_NAMES,
-		{ RECORD_DRY_RUN, 0, "dry-run", NULL, "check the command line, and start nothing",
-		  NULL, COMPLETE_NOTHING },
-		{ RECORD_QUIET, 'q', "quiet", NULL, "say nothing when all went well", NULL,
+		{ RECORD_DRY_RUN, 0, "dry-run", NULL,
+		  "check the command line without running anything", NULL, COMPLETE_NOTHING },
+		{ RECORD_QUIET, 'q', "quiet", NULL, "print nothing if all went well", NULL,
 		  COMPLETE_NOTHING },
 		{ 0 },
 	},
