@@ -3,7 +3,7 @@
 
 #include "api/private.h"
 #include "base/err.h"
-#include "input/kin_write.h"
+#include "formats/kin/kin_write.h"
 #include "names/kept.h"
 #include "object/source.h"
 #include "symbolize/keep.h"

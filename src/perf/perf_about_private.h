@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/map64.h"
 #include "base/vec.h"
-#include "input/perf.h"
+#include "formats/perfdata/perf.h"
 #include "perf/perf_about.h"
 
 struct about_map {

@@ -6,7 +6,7 @@
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
-#include "input/kin_write.h"
+#include "formats/kin/kin_write.h"
 #include "object/kernel.h"
 #include "record/jit.h"
 #include "record/record.h"

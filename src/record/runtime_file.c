@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "input/kin_write.h"
+#include "formats/kin/kin_write.h"
 #include "kin/format.h"
 
 /* Of the payload of a block, as far as the file has it. */

@@ -2,7 +2,7 @@
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
-#include "input/kin_write.h"
+#include "formats/kin/kin_write.h"
 #include "record/parts.h"
 #include "record/perfdata_write.h"
 #include "record/record.h"

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/strtab.h"
+#include "formats/perfdata/perf.h"
 #include "fuzz.h"
-#include "input/perf.h"
 
 static void check(const struct perf_name *names, size_t n)
 {

@@ -11,9 +11,9 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "input/crc32c.h"
+#include "formats/kin/crc32c.h"
+#include "formats/kin/kin_write.h"
 #include "input/input.h"
-#include "input/kin_write.h"
 #include "profile/detail.h"
 
 static uint32_t seed = 1;

@@ -1,0 +1,191 @@
+/* kin_file.c - the file that a recording grows in. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "formats/kin/kin_private.h"
+
+/* offset -1: where the last write ended, as pipes know no other place. */
+static bool write_all(int fd, struct iovec *v, int n, off_t offset)
+{
+	while (n) {
+		ssize_t done = offset < 0 ? writev(fd, v, n) : pwritev(fd, v, n, offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			errno = done ? errno : ENOSPC;
+			return false;
+		}
+		offset += offset < 0 ? 0 : done;
+		for (; n && (size_t)done >= v->iov_len; v++, n--)
+			done -= (ssize_t)v->iov_len;
+		if (n) {
+			v->iov_base = (char *)v->iov_base + done;
+			v->iov_len -= (size_t)done;
+		}
+	}
+	return true;
+}
+
+bool kinfile_file_write(int fd, struct iovec *v, int n, uint64_t offset)
+{
+	return write_all(fd, v, n, (off_t)offset);
+}
+
+/* A pipe without a reader is an error and not the end of who writes. */
+bool kinfile_pipe_write(int fd, struct iovec *v, int n)
+{
+	sigset_t pipe, before;
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	bool good = write_all(fd, v, n, -1);
+	int errnum = errno;
+	if (!good && errnum == EPIPE && !sigismember(&before, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &(struct timespec){ 0 });
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = errnum;
+	return good;
+}
+
+/* ---- who else writes it ---- */
+
+/* Whether the process has the file mapped. */
+static bool maps_file(uint32_t pid, ino_t inode)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	unsigned long long n;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	FILE *f = fopen(path, "re");
+	while (f && !found && getline(&line, &room, f) > 0)
+		found = sscanf(line, "%*s %*s %*s %*s %llu", &n) == 1 && n == inode;
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* A recorder holds a lock as long as it writes; a program that is measured from inside maps its
+ * file. */
+static struct kin_error *check_busy(int fd, const char *path)
+{
+	struct kinf_header h;
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return err_new(KIN_ERROR_USAGE,
+			       "%s is being written by another recorder: choose another name",
+			       path);
+	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == KINF_MAGIC &&
+	    h.writer == KINF_BY_RUNTIME && !fstat(fd, &st) && maps_file(h.pid, st.st_ino))
+		return err_new(KIN_ERROR_USAGE,
+			       "%s is being written by process %u: choose another name", path,
+			       h.pid);
+	return NULL;
+}
+
+/* Whether the file is still what the name leads to. */
+static bool is_there(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The file of that name, which nobody writes and nobody replaces as long as it is open; *fd is -1
+ * if there is none. */
+static struct kin_error *open_old(const char *path, int *fd)
+{
+	struct kin_error *err = NULL;
+
+	for (;;) {
+		*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (*fd < 0)
+			return errno == ENOENT ? NULL : err_os(errno, "cannot write %s", path);
+		err = check_busy(*fd, path);
+		if (err || is_there(*fd, path))
+			break;
+		close(*fd); /* another recorder was faster */
+	}
+	if (err)
+		close(*fd);
+	return err;
+}
+
+struct kin_error *kinfile_file_check_busy(const char *path)
+{
+	int fd;
+	struct kin_error *err = open_old(path, &fd);
+
+	if (!err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* ---- making one ---- */
+
+/* Whether what is there may be replaced by a recording; as long as it is open nobody else does. */
+static struct kin_error *check_old(const char *path, int *ret)
+{
+	struct stat st;
+	uint64_t magic = 0;
+	int fd = -1;
+	struct kin_error *err = file_check_link(path);
+
+	*ret = -1;
+	if (!err)
+		err = open_old(path, &fd);
+	if (err || fd < 0)
+		return err;
+	bool ours = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		    (!st.st_size ||
+		     (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == KINF_MAGIC));
+	if (ours) {
+		*ret = fd;
+		return NULL;
+	}
+	close(fd);
+	return err_new(KIN_ERROR_USAGE,
+		       "%s exists and is not a recording: remove it first, or choose "
+		       "another name",
+		       path);
+}
+
+struct kin_error *kinfile_file_create(const char *path, int *ret)
+{
+	int old;
+	struct kin_error *err = check_old(path, &old);
+	if (err)
+		return err;
+
+	char *name = old >= 0 ? xprintf("%s.%d.tmp", path, (int)getpid()) : xprintf("%s", path);
+	int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as it is open */
+	if (fd >= 0 && old >= 0 && rename(name, path) < 0) {
+		int errnum = errno;
+		unlink(name);
+		close(fd);
+		fd = -1;
+		errno = errnum;
+	}
+	if (fd < 0)
+		err = err_os(errno, "cannot write %s", path);
+	if (old >= 0)
+		close(old);
+	free(name);
+	*ret = fd;
+	return err;
+}

@@ -1,0 +1,79 @@
+/* kin_modules.c - which file a run-time address belonged to. */
+#include <stdlib.h>
+
+#include "formats/kin/kin_read.h"
+
+/* So many places that do not hold the address are passed by on the way to the one that does: in a
+ * real program a few, where libraries of different times overlap. */
+enum { MAX_STEPS = 512 };
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kinfile_module *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->mapped_at != y->mapped_at)
+		return x->mapped_at < y->mapped_at ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void sort(struct kinfile_modules *m)
+{
+	if (!m->sorted && m->at.n)
+		qsort(m->at.at, m->at.n, sizeof(*m->at.at), by_start);
+	m->sorted = true;
+}
+
+/* How many of the first n have a key that is not above (start, mapped_at). */
+static size_t count_up_to(const struct kinfile_modules *m, size_t n, uint64_t start,
+			  uint32_t mapped_at)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t mid = low + (n - low) / 2;
+		const struct kinfile_module *x = &m->at.at[mid];
+		if (x->start < start || (x->start == start && x->mapped_at <= mapped_at))
+			low = mid + 1;
+		else
+			n = mid;
+	}
+	return low;
+}
+
+/* The module that was mapped at addr, or NULL. */
+static const struct kinfile_module *find(struct kinfile_modules *m, uint64_t addr, uint32_t epoch)
+{
+	const struct kinfile_module *last = NULL;
+
+	sort(m);
+	size_t n = count_up_to(m, m->at.n, addr, UINT32_MAX);
+	for (int steps = 0; n && steps < MAX_STEPS; steps++) {
+		uint64_t start = m->at.at[n - 1].start;
+		n = count_up_to(m, n, start, epoch);
+		if (!n)
+			break;
+		const struct kinfile_module *x = &m->at.at[n - 1];
+		if (x->start != start)
+			continue; /* all of those that start there came later */
+		if (addr < x->end) {
+			if (epoch < x->unmapped_at || x->unmapped_at == UINT32_MAX)
+				return x;
+			if (!last || x->mapped_at > last->mapped_at)
+				last = x;
+		}
+		n--;
+	}
+	return epoch == (uint32_t)KIN_NOW ? last : NULL;
+}
+
+objid kinfile_module_place(struct kinfile_modules *m, uint64_t *addr, uint32_t epoch)
+{
+	const struct kinfile_module *x = find(m, *addr, epoch);
+
+	if (!x)
+		return 0;
+	*addr -= x->bias;
+	return x->object;
+}

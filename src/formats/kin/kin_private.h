@@ -1,0 +1,71 @@
+/* kin_private.h - what the files that write .kin files share. */
+#ifndef INPUT_KIN_PRIVATE_H
+#define INPUT_KIN_PRIVATE_H
+
+#include <sys/uio.h>
+
+#include "base/vec.h"
+#include "formats/kin/kin_write.h"
+
+/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times
+ * its stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
+enum { KIN_MAX_PLAIN = 4 << 20, KIN_MAX_RATIO = 64, KIN_RATIO_FREE = 16 << 10 };
+
+/* Records before they are sealed. */
+struct kinfile_plain {
+	VEC(uint8_t) bytes;
+	uint64_t time_ns; /* of the last record that has one */
+};
+
+/* Longer texts are cut: no name or path is, but what is in a file may be anything. */
+enum { KIN_MAX_TEXT = 1 << 20 };
+
+void kinfile_put_u8(struct kinfile_plain *to, uint8_t v);
+void kinfile_put(struct kinfile_plain *to, uint64_t v);        /* unsigned LEB128 */
+void kinfile_put_signed(struct kinfile_plain *to, uint64_t v); /* zigzag of v as a signed number */
+void kinfile_put_time(struct kinfile_plain *to, uint64_t time_ns);
+void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n);
+
+/* Seals blocks: the room that takes. */
+struct kinfile_packer {
+	struct ZSTD_CCtx_s *zstd; /* NULL: no memory */
+	int level;
+	uint8_t *at;
+	size_t cap;
+};
+void kinfile_packer_init(struct kinfile_packer *p, int level);
+void kinfile_packer_done(struct kinfile_packer *p);
+/* The header of a sealed block of these records. *payload, valid until the next call, as it is
+ * stored: compressed, unless that is no gain, more than a reader believes, or there is no memory
+ * for it. */
+struct kinf_block kinfile_seal(struct kinfile_packer *p, enum kinf_type type, const uint8_t *plain,
+			       size_t n, const uint8_t **payload);
+
+/* kin_names_write.c: all that is kept as blocks of names, *n bytes, to be freed; NULL: nothing is.
+ */
+uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n);
+
+/* A new file with that name, of mode 0600. An old recording goes when the new one is there. */
+MUST_CHECK struct kin_error *kinfile_file_create(const char *path, int *ret);
+/* All of it, with one call if the kernel takes it; false and errno if it does not. Changes v. */
+bool kinfile_file_write(int fd, struct iovec *v, int n, uint64_t offset);
+
+/* Into a pipe: what follows the last. EPIPE if nobody reads it any more. */
+bool kinfile_pipe_write(int fd, struct iovec *v, int n);
+
+/* A writer into memory; kinfile_writer_finish_memory() hands out the file. */
+struct kinfile_writer *kinfile_writer_in_memory(const struct kinfile_writer_opts *opts);
+/* `kept`: the names that follow; NULL: none. */
+MUST_CHECK struct kin_error *
+kinfile_writer_finish_memory(struct kinfile_writer *w, const char *path, const struct kept *kept);
+
+/* For a record that the public functions do not write: the buffer, with the beginning of a block in
+ * it; after the record, kinfile_writer_put_done(). */
+struct kinfile_plain *kinfile_writer_plain(struct kinfile_writer *w);
+void kinfile_writer_put_done(struct kinfile_writer *w);
+/* Definitions one by one, for who interns by himself. */
+uint32_t kinfile_writer_put_frame(struct kinfile_writer *w, const struct kinfile_frame *f);
+uint32_t kinfile_writer_put_stack(struct kinfile_writer *w, uint32_t caller, uint32_t frame);
+uint32_t kinfile_writer_next_id(struct kinfile_writer *w, enum kinf_record kind);
+
+#endif

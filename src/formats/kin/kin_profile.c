@@ -1,0 +1,326 @@
+/* kin_profile.c - a whole profile as one .kin file. Its ids are those of the profile; the records
+ * of one kind come one after the other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "formats/kin/kin_private.h"
+#include "profile/detail.h"
+#include "profile/profile.h"
+
+struct pen {
+	struct kinfile_writer *w;
+	const struct profile *p;
+	const struct samples *s;
+	uint32_t *objects; /* ids in the file; 0: the one without a name */
+	uint32_t *tasks;
+	uint32_t first_frame, first_stack, first_event;
+};
+
+static const char *text(const struct pen *n, strid id) { return strtab_get(n->p->strings, id); }
+
+static struct kinfile_plain *begin(struct pen *n, enum kinf_record kind)
+{
+	struct kinfile_plain *r = kinfile_writer_plain(n->w);
+
+	kinfile_put_u8(r, (uint8_t)kind);
+	return r;
+}
+
+static void end(struct pen *n) { kinfile_writer_put_done(n->w); }
+
+/* ---- definitions ---- */
+
+static unsigned digit(char c) { return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10; }
+
+static void put_objects(struct pen *n)
+{
+	n->objects = xalloc(n->p->n_objects * sizeof(*n->objects));
+	for (size_t i = 1; i < n->p->n_objects; i++) {
+		const struct object *o = &n->p->objects[i];
+		const char *hex = text(n, o->build_id);
+		size_t size = strspn(hex, "0123456789abcdef") / 2;
+		uint8_t *id = xalloc(size + 1);
+		for (size_t k = 0; k < size; k++)
+			id[k] = (uint8_t)(digit(hex[2 * k]) << 4 | digit(hex[2 * k + 1]));
+		n->objects[i] = kinfile_writer_module(n->w, (enum kinf_module_kind)o->kind,
+						      o->is_main, text(n, o->path), id, size);
+		free(id);
+	}
+}
+
+static void put_tasks(struct pen *n)
+{
+	n->tasks = xalloc(n->s->n_tasks * sizeof(*n->tasks));
+	for (size_t i = 1; i < n->s->n_tasks; i++) {
+		const struct task *t = &n->s->tasks[i];
+		n->tasks[i] = kinfile_writer_task(n->w, t->pid, t->tid, t->run, text(n, t->comm));
+		if (!t->start_ns && !t->end_ns && !t->cpu_ns && !t->sampled_ns)
+			continue;
+		struct kinfile_plain *r = begin(n, KINF_R_TASK_TIMES);
+		kinfile_put(r, n->tasks[i]);
+		kinfile_put(r, t->start_ns);
+		kinfile_put(r, t->end_ns);
+		kinfile_put(r, t->cpu_ns);
+		kinfile_put(r, t->sampled_ns);
+		end(n);
+	}
+}
+
+static uint32_t event_flags(const struct event *e)
+{
+	static const uint32_t kinds[] = { [EVENT_ON_CPU] = 0,
+					  [EVENT_BLOCKED] = KINF_EVENT_OFF_CPU,
+					  [EVENT_WAITING] = KINF_EVENT_WAITING };
+
+	return kinds[e->kind] | KINF_EVENT_FREQUENCY | KINF_EVENT_MORE |
+	       (e->is_trace ? KINF_EVENT_TRACE : 0);
+}
+
+static void put_events(struct pen *n)
+{
+	for (size_t i = 0; i < n->s->n_events; i++) {
+		const struct event *e = &n->s->events[i];
+		struct kinfile_plain *r = begin(n, KINF_R_EVENT);
+		kinfile_put(r, e->unit == EVENT_NS ? KINF_NS : KINF_COUNT_UNIT);
+		kinfile_put_text(r, text(n, e->name), strlen(text(n, e->name)));
+		kinfile_put(r, e->frequency);
+		kinfile_put(r, event_flags(e));
+		kinfile_put(r, e->period);
+		kinfile_put(r, e->group);
+		uint32_t id = kinfile_writer_next_id(n->w, KINF_R_EVENT);
+		n->first_event = i ? n->first_event : id;
+		end(n);
+	}
+}
+
+static void put_frames(struct pen *n)
+{
+	for (size_t i = 1; i < n->s->n_frames; i++) {
+		const struct frame *f = &n->s->frames[i];
+		const char *name = text(n, f->name);
+		uint32_t id = kinfile_writer_put_frame(
+			n->w, &(struct kinfile_frame){
+				      .addr = f->addr,
+				      .module = n->objects[f->object],
+				      .name = kinfile_writer_string(n->w, name, strlen(name)),
+				      .flags = f->flags });
+		n->first_frame = i > 1 ? n->first_frame : id;
+	}
+}
+
+static void put_stacks(struct pen *n)
+{
+	n->first_stack = 1;
+	for (size_t i = 1; i < n->s->n_stacks; i++) {
+		const struct stack *k = &n->s->stacks[i];
+		uint32_t caller = k->caller ? n->first_stack + k->caller - 1 : 0;
+		uint32_t frame = k->frame ? n->first_frame + k->frame - 1 : 0;
+		kinfile_writer_put_stack(n->w, caller, frame);
+	}
+}
+
+/* ---- what was measured ---- */
+
+static void put_trace(struct pen *n, const struct detail *d)
+{
+	if (!(d->has & DETAIL_TRACE))
+		return;
+	struct kinfile_plain *r = begin(n, KINF_R_TRACE_TEXT);
+	kinfile_put_text(r, text(n, d->trace), strlen(text(n, d->trace)));
+	end(n);
+}
+
+static void put_samples(struct pen *n)
+{
+	for (size_t i = 0; i < n->s->n; i++) {
+		const struct sample *x = &n->s->at[i];
+		bool sum = x->count != 1 || x->parallelism;
+		struct kinfile_plain *r = begin(n, KINF_R_SAMPLE);
+		kinfile_put(r, n->first_event + x->event);
+		kinfile_put(r, n->tasks[x->task]);
+		kinfile_put(r, x->stack ? n->first_stack + x->stack - 1 : 0);
+		kinfile_put(r, x->cpu == CPU_NONE ? 0 : x->cpu + 1u);
+		kinfile_put_time(r, x->time_ns);
+		kinfile_put(r, x->weight);
+		kinfile_put(r, (x->flags & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR)) |
+				       (sum ? KINF_MODE_SUM : 0));
+		if (sum) {
+			kinfile_put(r, x->count);
+			kinfile_put(r, x->parallelism);
+		}
+		end(n);
+		put_trace(n, sample_detail(n->s, x));
+	}
+}
+
+static void put_ends(struct pen *n, struct kinfile_plain *r, objid from_object, uint64_t from,
+		     objid to_object, uint64_t to)
+{
+	kinfile_put(r, n->objects[from_object]);
+	kinfile_put(r, from);
+	kinfile_put(r, n->objects[to_object]);
+	kinfile_put(r, to);
+}
+
+static void put_arcs(struct pen *n)
+{
+	for (size_t i = 0; i < n->p->n_arcs; i++) {
+		const struct arc *a = &n->p->arcs[i];
+		struct kinfile_plain *r = begin(n, KINF_R_ARC);
+		put_ends(n, r, a->from_object, a->from, a->to_object, a->to);
+		kinfile_put(r, 0);
+		kinfile_put(r, a->count);
+		end(n);
+	}
+	for (size_t i = 0; i < n->s->n_task_arcs; i++) {
+		const struct task_arc *a = &n->s->task_arcs[i];
+		if (!n->tasks[a->task])
+			continue; /* nobody's: is in the sum */
+		struct kinfile_plain *r = begin(n, KINF_R_ARC);
+		put_ends(n, r, a->from_object, a->from, a->to_object, a->to);
+		kinfile_put(r, n->tasks[a->task]);
+		kinfile_put(r, a->count);
+		end(n);
+	}
+}
+
+static void put_counts(struct pen *n)
+{
+	for (size_t i = 0; i < n->p->n_blocks; i++) {
+		const struct block *b = &n->p->blocks[i];
+		struct kinfile_plain *r = begin(n, KINF_R_COUNT);
+		kinfile_put(r, n->objects[b->object]);
+		kinfile_put(r, b->addr);
+		kinfile_put(r, b->count);
+		end(n);
+	}
+}
+
+static void put_latency(struct pen *n, const struct latency *l)
+{
+	struct kinfile_plain *r = begin(n, KINF_R_LATENCY);
+	uint64_t used = 0, last = 0;
+
+	put_ends(n, r, l->from_object, l->from, l->to_object, l->to);
+	kinfile_put(r, l->count);
+	kinfile_put(r, l->sum_ns);
+	kinfile_put(r, l->min_ns);
+	kinfile_put(r, l->max_ns);
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		used += l->bucket[i] != 0;
+	kinfile_put(r, used);
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
+		if (!l->bucket[i])
+			continue;
+		kinfile_put(r, i - last);
+		kinfile_put(r, l->bucket[i]);
+		last = i;
+	}
+	end(n);
+	if (!l->probes_ns)
+		return;
+	r = begin(n, KINF_R_PROBES);
+	put_ends(n, r, l->from_object, l->from, l->to_object, l->to);
+	kinfile_put(r, l->probes_ns);
+	end(n);
+}
+
+/* A few thousand bins a record; readers add them up. */
+static void put_histogram(struct pen *n, const struct histogram *h)
+{
+	enum { BINS = 4096 };
+	size_t done = 0;
+
+	do {
+		struct kinfile_plain *r = begin(n, KINF_R_HISTOGRAM);
+		size_t some = h->n_hits - done < BINS ? h->n_hits - done : BINS;
+		uint64_t last = 0;
+		kinfile_put(r, n->objects[h->object]);
+		kinfile_put(r, h->low);
+		kinfile_put(r, h->high);
+		kinfile_put(r, h->n);
+		kinfile_put(r, h->rate);
+		kinfile_put_text(r, h->dimension, strlen(h->dimension));
+		kinfile_put(r, (uint8_t)h->abbrev);
+		kinfile_put(r, some);
+		for (size_t i = done; i < done + some; i++) {
+			kinfile_put(r, h->hits[i].bin - last);
+			kinfile_put(r, h->hits[i].count);
+			last = h->hits[i].bin;
+		}
+		end(n);
+		done += some;
+	} while (done < h->n_hits);
+}
+
+static void put_audit(struct pen *n)
+{
+	const struct audit *a = &n->s->audit;
+	const uint64_t sums[KINF_N_AUDIT] = {
+		[KINF_AUDIT_LOST] = a->lost,
+		[KINF_AUDIT_THROTTLED] = a->throttled,
+		[KINF_AUDIT_TRUNCATED] = a->truncated,
+		[KINF_AUDIT_COMPLETE] = a->complete,
+		[KINF_AUDIT_UNRESOLVED] = a->unresolved,
+		[KINF_AUDIT_SWITCHES] = a->switches,
+		[KINF_AUDIT_PREEMPTIONS] = a->preemptions,
+		[KINF_AUDIT_CPU_NS] = a->cpu_ns,
+		[KINF_AUDIT_SAMPLED_NS] = a->sampled_ns,
+		[KINF_AUDIT_DURATION_NS] = a->duration_ns,
+		[KINF_AUDIT_LOST_ARCS] = a->lost_arcs,
+		[KINF_AUDIT_LOST_BLOCKS] = a->lost_blocks,
+		[KINF_AUDIT_LOST_THREADS] = a->lost_threads,
+		[KINF_AUDIT_LOST_MODULES] = a->lost_modules,
+		[KINF_AUDIT_SATURATED] = n->p->saturated,
+		[KINF_AUDIT_GUESSED] = a->guessed,
+	};
+	struct kinfile_plain *r = begin(n, KINF_R_AUDIT);
+
+	kinfile_put(r, KINF_N_AUDIT);
+	for (size_t i = 0; i < KINF_N_AUDIT; i++)
+		kinfile_put(r, sums[i]);
+	end(n);
+}
+
+/* Of a canonical profile: what went wrong, and the program. */
+static void put_facts(struct pen *n)
+{
+	for (size_t i = 0; i < n->p->n_facts; i++)
+		kinfile_writer_info(n->w, strtab_get(n->p->strings, n->p->facts[i].name),
+				    strtab_get(n->p->strings, n->p->facts[i].value));
+}
+
+static void put_all(struct pen *n)
+{
+	put_facts(n);
+	put_objects(n);
+	put_tasks(n);
+	put_events(n);
+	put_frames(n);
+	put_stacks(n);
+	put_samples(n);
+	put_arcs(n);
+	put_counts(n);
+	for (size_t i = 0; i < n->s->n_latencies; i++)
+		put_latency(n, &n->s->latencies[i]);
+	for (size_t i = 0; i < n->p->n_histograms; i++)
+		put_histogram(n, &n->p->histograms[i]);
+	for (size_t i = 0; i < n->s->n_failures; i++)
+		kinfile_writer_unwind_failed(n->w, n->objects[n->s->failures[i].object],
+					     n->s->failures[i].count);
+	put_audit(n);
+}
+
+struct kin_error *kinfile_write_profile(const char *path, const struct profile *p,
+					const struct kept *names)
+{
+	struct pen n = { .p = p, .s = &p->samples };
+
+	n.w = kinfile_writer_in_memory(
+		&(struct kinfile_writer_opts){ .writer = KINF_BY_TOOL, .level = 3 });
+	put_all(&n);
+	free(n.objects);
+	free(n.tasks);
+	return kinfile_writer_finish_memory(n.w, path, names);
+}

@@ -1,0 +1,80 @@
+/* kin_records.h - the fields of a sealed block's records, for those who read them. */
+#ifndef INPUT_KIN_RECORDS_H
+#define INPUT_KIN_RECORDS_H
+
+#include "base/bytes.h"
+#include "formats/kin/kin_read.h"
+
+struct kinfile_text {
+	const char *s;
+	size_t n;
+};
+
+struct kinfile_stream {
+	struct kinfile *f;
+	struct bytes in;
+	uint64_t time_ns; /* of the last record that has one */
+	uint32_t sampled; /* event, in the file, of the record before, if that is a sample; 0 */
+};
+
+/* A number that must fit 32 bits. */
+static inline uint32_t kinfile_take32(struct bytes *in)
+{
+	uint64_t v = bytes_uleb(in);
+
+	if (v > UINT32_MAX)
+		bytes_fail(in);
+	return (uint32_t)v;
+}
+
+static inline struct kinfile_text kinfile_take_text(struct bytes *in)
+{
+	uint64_t n = bytes_uleb(in);
+	struct bytes text = bytes_take(in, n);
+
+	return (struct kinfile_text){ (const char *)text.pos, bytes_left(&text) };
+}
+
+/* A signed number, modulo 2^64. */
+static inline uint64_t kinfile_take_signed(struct bytes *in)
+{
+	uint64_t v = bytes_uleb(in);
+
+	return v >> 1 ^ (v & 1 ? UINT64_MAX : 0);
+}
+
+static inline uint64_t kinfile_take_time(struct kinfile_stream *s)
+{
+	return s->time_ns += kinfile_take_signed(&s->in);
+}
+
+/* The profile's id of a definition of the file; 0 for 0, NONE if it is not known. */
+static inline uint32_t kinfile_find(const struct kinfile_stream *s, enum kinf_record kind,
+				    uint32_t id)
+{
+	return kinfile_ids_find(&s->f->ids[kind], id);
+}
+
+static inline void kinfile_add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* kin_sums.c: what kin merge writes */
+void kinfile_read_arc(struct kinfile_stream *s);
+void kinfile_read_count(struct kinfile_stream *s);
+void kinfile_read_latency(struct kinfile_stream *s);
+void kinfile_read_probes(struct kinfile_stream *s);
+void kinfile_read_histogram(struct kinfile_stream *s);
+void kinfile_read_audit(struct kinfile_stream *s);
+
+/* kin_trace.c: fields of trace points */
+void kinfile_read_trace_format(struct kinfile_stream *s);
+void kinfile_read_trace_function(struct kinfile_stream *s);
+void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
+void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);
+struct kinfile_traces *kinfile_traces_new(void);
+void kinfile_traces_free(struct kinfile_traces *t); /* NULL is fine */
+
+#endif

@@ -1,0 +1,351 @@
+/* kin_stream.c - the records of a sealed block. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "formats/kin/kin_records.h"
+
+static void note_time(struct kinfile *f, uint64_t time_ns)
+{
+	if (!f->first_ns || time_ns < f->first_ns)
+		f->first_ns = time_ns;
+	if (time_ns > f->last_ns)
+		f->last_ns = time_ns;
+}
+
+static void define(struct kinfile_stream *s, enum kinf_record kind, uint32_t value)
+{
+	kinfile_ids_add(&s->f->ids[kind], value);
+}
+
+static void read_first_id(struct kinfile_stream *s)
+{
+	uint32_t kind = kinfile_take32(&s->in), first = kinfile_take32(&s->in);
+
+	if (kind < KINF_R_MODULE || kind > KINF_R_STRING || !first)
+		s->in.failed = true;
+	else if (!s->in.failed)
+		kinfile_ids_continue(&s->f->ids[kind], first);
+}
+
+/* ---- definitions ---- */
+
+static void read_module(struct kinfile_stream *s)
+{
+	uint32_t kind = kinfile_take32(&s->in);
+	struct kinfile_text path = kinfile_take_text(&s->in), id = kinfile_take_text(&s->in);
+	bool is_main = kind & KINF_KIND_MAIN;
+
+	kind &= ~KINF_KIND_MAIN;
+	if (s->in.failed || kind > KINF_OTHER) {
+		s->in.failed = true;
+		return;
+	}
+	char *name = xprintf("%.*s", (int)path.n, path.s), *hex = xalloc(2 * id.n + 1);
+	num_hex(hex, id.s, id.n);
+	_Static_assert((unsigned)KINF_JIT == (unsigned)OBJECT_JIT &&
+			       (unsigned)KINF_OTHER == (unsigned)OBJECT_OTHER,
+		       "kinds are the same");
+	define(s, KINF_R_MODULE,
+	       profile_add_object_of(s->f->into, name, hex, (enum object_kind)kind, is_main));
+	free(hex);
+	free(name);
+}
+
+static strid add_text(struct kinfile_stream *s, struct kinfile_text t)
+{
+	return profile_add_string(s->f->into, t.s, strnlen(t.s, t.n));
+}
+
+static void read_frame(struct kinfile_stream *s)
+{
+	uint32_t module = kinfile_take32(&s->in);
+	struct frame x = { .addr = bytes_uleb(&s->in) };
+	uint32_t name = kinfile_take32(&s->in);
+
+	x.flags = kinfile_take32(&s->in) &
+		  (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED |
+		   FRAME_INLINED | FRAME_MARK);
+	x.object = kinfile_find(s, KINF_R_MODULE, module);
+	x.name = kinfile_find(s, KINF_R_STRING, name);
+	if (s->in.failed)
+		return;
+	bool known = x.object != NONE && x.name != NONE;
+	define(s, KINF_R_FRAME, known ? profile_add_frame(s->f->into, x) : NONE);
+}
+
+static void read_stack(struct kinfile_stream *s)
+{
+	uint32_t caller = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));
+	uint32_t frame = kinfile_find(s, KINF_R_FRAME, kinfile_take32(&s->in));
+
+	if (s->in.failed)
+		return;
+	bool known = caller != NONE && frame != NONE;
+	define(s, KINF_R_STACK, known ? profile_add_stack(s->f->into, caller, frame) : NONE);
+}
+
+static void read_task(struct kinfile_stream *s)
+{
+	struct task x = { .pid = kinfile_take32(&s->in) };
+
+	x.tid = kinfile_take32(&s->in);
+	x.run = kinfile_take32(&s->in);
+	struct kinfile_text comm = kinfile_take_text(&s->in);
+	if (s->in.failed)
+		return;
+	x.comm = add_text(s, comm);
+	define(s, KINF_R_TASK, profile_add_task(s->f->into, x));
+}
+
+static enum event_kind kind_of_event(uint32_t flags)
+{
+	if (flags & KINF_EVENT_WAITING)
+		return EVENT_WAITING;
+	return flags & KINF_EVENT_OFF_CPU ? EVENT_BLOCKED : EVENT_ON_CPU;
+}
+
+static void read_event(struct kinfile_stream *s)
+{
+	uint32_t unit = kinfile_take32(&s->in);
+	struct kinfile_text name = kinfile_take_text(&s->in);
+	uint64_t rate = bytes_uleb(&s->in);
+	uint32_t flags = kinfile_take32(&s->in);
+	struct event x = { .unit = unit == KINF_NS ? EVENT_NS : EVENT_COUNT };
+
+	x.kind = kind_of_event(flags);
+	x.is_trace = flags & KINF_EVENT_TRACE;
+	*(flags & KINF_EVENT_FREQUENCY ? &x.frequency : &x.period) = rate;
+	if (flags & KINF_EVENT_MORE) {
+		x.period = bytes_uleb(&s->in);
+		x.group = kinfile_take32(&s->in);
+	}
+	if (s->in.failed)
+		return;
+	x.name = add_text(s, name);
+	/* Ids of events begin at 0 in the profile, and 0 is none here. */
+	define(s, KINF_R_EVENT, profile_add_event(s->f->into, x) + 1u);
+	if (!s->f->has_event && x.unit == EVENT_NS && x.kind == EVENT_ON_CPU) {
+		s->f->event = profile_add_event(s->f->into, x);
+		s->f->has_event = true;
+	}
+}
+
+static void read_string(struct kinfile_stream *s)
+{
+	struct kinfile_text t = kinfile_take_text(&s->in);
+
+	if (!s->in.failed)
+		define(s, KINF_R_STRING, add_text(s, t));
+}
+
+/* ---- what happened ---- */
+
+static void count_sample(struct kinfile_stream *s, const struct sample *x, uint32_t mode)
+{
+	struct kinfile *f = s->f;
+	struct audit *a = profile_audit(f->into);
+
+	if (x->time_ns)
+		note_time(f, x->time_ns);
+	if (f->header.writer == KINF_BY_TOOL)
+		return; /* all of it is in its KINF_R_AUDIT */
+	if (mode & KINF_MODE_CUT)
+		a->truncated += x->count;
+	if (mode & KINF_MODE_COMPLETE)
+		a->complete += x->count;
+	if (mode & KINF_MODE_GUESSED)
+		a->guessed += x->count;
+	if (f->has_event && x->event == f->event) {
+		kinfile_add_to(&f->seen_sampled_ns, x->weight);
+		if (x->task)
+			kinfile_add_to(&profile_task_at(f->into, x->task)->sampled_ns, x->weight);
+	}
+}
+
+static void read_sample(struct kinfile_stream *s)
+{
+	uint32_t id = kinfile_take32(&s->in), event = kinfile_find(s, KINF_R_EVENT, id);
+	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
+	uint32_t stack = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));
+	uint64_t cpu = bytes_uleb(&s->in);
+	struct sample x = { .time_ns = kinfile_take_time(s), .count = 1 };
+
+	x.weight = bytes_uleb(&s->in);
+	uint32_t mode = kinfile_take32(&s->in);
+	if (mode & KINF_MODE_SUM) {
+		x.count = kinfile_take32(&s->in);
+		x.parallelism = (uint16_t)kinfile_take32(&s->in);
+	}
+	if (s->in.failed)
+		return;
+	if (event == NONE || !event || task == NONE || stack == NONE || !x.count) {
+		profile_audit(s->f->into)->unresolved++;
+		return;
+	}
+	x.event = (uint16_t)(event - 1);
+	x.task = task;
+	x.stack = stack;
+	x.cpu = cpu && cpu <= CPU_NONE ? (uint16_t)(cpu - 1) : CPU_NONE;
+	x.flags = (uint16_t)(mode & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR));
+	profile_add_sample(s->f->into, x);
+	count_sample(s, &x, mode);
+	s->sampled = id;
+}
+
+static void read_switch(struct kinfile_stream *s)
+{
+	struct audit *a = profile_audit(s->f->into);
+
+	kinfile_take32(&s->in); /* task */
+	bytes_uleb(&s->in);     /* processor */
+	uint64_t time = kinfile_take_time(s);
+	uint32_t what = kinfile_take32(&s->in);
+	if (s->in.failed)
+		return;
+	note_time(s->f, time);
+	a->switches += what == KINF_SWITCH_OUT || what == KINF_SWITCH_PREEMPTED;
+	a->preemptions += what == KINF_SWITCH_PREEMPTED;
+}
+
+static void read_task_end(struct kinfile_stream *s)
+{
+	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
+	uint64_t time = kinfile_take_time(s), cpu = bytes_uleb(&s->in);
+
+	bytes_uleb(&s->in); /* status */
+	if (s->in.failed)
+		return;
+	note_time(s->f, time);
+	if (!task || task == NONE)
+		return;
+	struct task *x = profile_task_at(s->f->into, task);
+	if (time > x->end_ns)
+		x->end_ns = time;
+	kinfile_add_to(&x->cpu_ns, cpu);
+}
+
+static void read_task_times(struct kinfile_stream *s)
+{
+	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
+	uint64_t start = bytes_uleb(&s->in), end = bytes_uleb(&s->in), cpu = bytes_uleb(&s->in);
+	uint64_t sampled = bytes_uleb(&s->in);
+
+	if (s->in.failed || !task || task == NONE)
+		return;
+	struct task *x = profile_task_at(s->f->into, task);
+	if (start && (!x->start_ns || start < x->start_ns))
+		x->start_ns = start;
+	if (end > x->end_ns)
+		x->end_ns = end;
+	kinfile_add_to(&x->cpu_ns, cpu);
+	kinfile_add_to(&x->sampled_ns, sampled);
+}
+
+static void read_loss(struct kinfile_stream *s)
+{
+	uint32_t what = kinfile_take32(&s->in);
+	uint64_t n = bytes_uleb(&s->in);
+
+	if (!s->in.failed && what < KINF_N_LOSSES)
+		kinfile_add_to(&s->f->header.losses[what], n);
+}
+
+static void read_unwind(struct kinfile_stream *s)
+{
+	uint32_t module = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in));
+	uint64_t n = bytes_uleb(&s->in);
+
+	if (!s->in.failed && module != NONE)
+		profile_add_failure(s->f->into, module, n);
+}
+
+static void read_info(struct kinfile_stream *s)
+{
+	struct kinfile_text t = kinfile_take_text(&s->in);
+
+	if (!s->in.failed)
+		kinfile_add_fact(s->f, t.s, t.n);
+}
+
+/* Of a file that went through a pipe: what its header could not say yet. */
+static void read_end(struct kinfile_stream *s)
+{
+	struct kinf_header end, *h = &s->f->header;
+	struct kinfile_text t = kinfile_take_text(&s->in);
+
+	if (s->in.failed || t.n != sizeof(end)) {
+		bytes_fail(&s->in);
+		return;
+	}
+	memcpy(&end, t.s, sizeof(end));
+	h->end = end.end;
+	h->end_detail = end.end_detail;
+	h->end_ns = end.end_ns;
+	h->cpu_ns = end.cpu_ns;
+	h->sampled_ns = end.sampled_ns;
+	for (size_t i = 0; i < KINF_N_LOSSES; i++)
+		kinfile_add_to(&h->losses[i], end.losses[i]);
+	memcpy(h->error, end.error, sizeof(h->error));
+	h->error[sizeof(h->error) - 1] = '\0';
+}
+
+/* ---- all of them ---- */
+
+static void read_record(struct kinfile_stream *s)
+{
+	static void (*const readers[])(struct kinfile_stream *) = {
+		[KINF_R_MODULE] = read_module,
+		[KINF_R_FRAME] = read_frame,
+		[KINF_R_STACK] = read_stack,
+		[KINF_R_TASK] = read_task,
+		[KINF_R_EVENT] = read_event,
+		[KINF_R_STRING] = read_string,
+		[KINF_R_SAMPLE] = read_sample,
+		[KINF_R_SWITCH] = read_switch,
+		[KINF_R_TASK_END] = read_task_end,
+		[KINF_R_LOSS] = read_loss,
+		[KINF_R_UNWIND] = read_unwind,
+		[KINF_R_INFO] = read_info,
+		[KINF_R_FIRST_ID] = read_first_id,
+		[KINF_R_ARC] = kinfile_read_arc,
+		[KINF_R_COUNT] = kinfile_read_count,
+		[KINF_R_LATENCY] = kinfile_read_latency,
+		[KINF_R_HISTOGRAM] = kinfile_read_histogram,
+		[KINF_R_TASK_TIMES] = read_task_times,
+		[KINF_R_AUDIT] = kinfile_read_audit,
+		[KINF_R_HEADER] = read_end,
+		[KINF_R_TRACE_FORMAT] = kinfile_read_trace_format,
+		[KINF_R_TRACE_FUNCTION] = kinfile_read_trace_function,
+		[KINF_R_PROBES] = kinfile_read_probes,
+	};
+	uint8_t kind = *s->in.pos++;
+	uint32_t sampled = s->sampled;
+
+	s->sampled = 0;
+	if (kind == KINF_R_TRACE_FIELDS)
+		kinfile_read_trace_fields(s, sampled);
+	else if (kind == KINF_R_TRACE_TEXT)
+		kinfile_read_trace_text(s, sampled);
+	else if (kind < ARRAY_LEN(readers) && readers[kind])
+		readers[kind](s);
+	else
+		s->in.failed = true;
+}
+
+void kinfile_read_records(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at)
+{
+	struct kinfile_stream s = { .f = f, .in = bytes_of(NULL, plain, n) };
+	const uint8_t *record = plain;
+
+	while (bytes_left(&s.in) && !s.in.failed) {
+		record = s.in.pos;
+		read_record(&s);
+	}
+	if (s.in.failed) {
+		char *what =
+			xprintf("no such record, at %zu of the block", (size_t)(record - plain));
+		kinfile_damaged(f, at, what);
+		free(what);
+	}
+}

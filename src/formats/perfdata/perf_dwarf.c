@@ -1,0 +1,173 @@
+/* perf_dwarf.c - stack dumps: registers and a copy of the user's stack, as "perf record
+ * --call-graph dwarf" asks the kernel for. Walked with the call-frame information of the files that
+ * were mapped.
+ */
+#include <string.h>
+
+#include "formats/perfdata/perf.h"
+#include "unwind/perf_regs.h"
+#include "unwind/unwinder.h"
+
+enum { ABI_64 = 2 };
+enum { OPEN_MAX_FILES = 200 }; /* for their code, where there is no call-frame information */
+
+struct perf_dwarf {
+	struct unwinder *unwinder;
+	struct perf *p;
+	struct perf_space *space;
+	uint32_t generation; /* of the space that the unwinder's memory is of */
+	size_t n_open;
+};
+
+/* ---- call-frame information ---- */
+
+static struct cfi_section section(const struct perf *p, const struct object_section *s,
+				  const struct object_frames *f)
+{
+	return (struct cfi_section){ .machine = p->machine.walked,
+				     .data = s->data,
+				     .size = s->size,
+				     .addr = s->addr,
+				     .text_base = f->text_addr,
+				     .data_base = f->data_addr };
+}
+
+static void make_table(struct perf *p, struct perf_object *o)
+{
+	o->file = perf_object_open(p, o, o->build_id);
+	if (!o->file)
+		return;
+	struct object_frames f = object_frames(o->file);
+	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
+	s[1].debug_frame = true;
+	o->table = unwind_table_new(s, f.debug_frame.data ? 2 : 1);
+	if (p->dwarf->n_open < OPEN_MAX_FILES) {
+		p->dwarf->n_open++;
+		return;
+	}
+	object_free(o->file);
+	o->file = NULL;
+}
+
+static struct perf_object *with_table(struct perf *p, uint32_t object)
+{
+	struct perf_object *o = &p->objects.at[object];
+
+	if (!o->has_table) {
+		o->has_table = true;
+		make_table(p, o);
+	}
+	return o;
+}
+
+/* ---- for the unwinder ---- */
+
+static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
+{
+	struct perf_dwarf *d = arg;
+	struct perf_map m;
+
+	if (!perf_space_find(d->space, pc, &m))
+		return false;
+	if (m.is_data)
+		return false;
+	ret->table = with_table(d->p, m.object)->table;
+	ret->bias = perf_object_bias(d->p, &m, pc);
+	return true;
+}
+
+static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	struct perf_dwarf *d = arg;
+	struct perf_map m;
+	size_t n;
+
+	if (!perf_space_find(d->space, addr, &m))
+		return 0;
+	const struct perf_object *o = with_table(d->p, m.object);
+	const uint8_t *at =
+		o->file ? object_code(o->file, addr - perf_object_bias(d->p, &m, addr), &n) : NULL;
+	if (!at)
+		return 0;
+	n = n < size ? n : size;
+	memcpy(ret, at, n);
+	return n;
+}
+
+/* ---- registers ---- */
+
+/* As the file says. A killed recorder did not: what it asked for tells then, as each of these has
+ * registers that the next one has not. */
+static const struct machine *machine(const struct perf *p, const struct perf_attr *a)
+{
+	if (p->machine_name[0])
+		return machine_by_name(p->machine_name);
+	return p->big_endian ? NULL : machine_by_registers(a->regs_user);
+}
+
+/* ---- walking ---- */
+
+static void start(struct perf *p)
+{
+	struct perf_dwarf *d = p->dwarf = xalloc(sizeof(*d));
+	struct unwinder_opts opts = { .find = find, .code = code, .arg = d };
+
+	d->p = p;
+	d->unwinder = unwinder_new(&opts);
+}
+
+/* How far walks get is part of the measurement. */
+static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *pcs)
+{
+	struct audit *audit = profile_audit(p->into);
+	struct perf_map m;
+
+	if (w->end == UNWIND_COMPLETE) {
+		audit->complete++;
+		return;
+	}
+	audit->truncated++;
+	if (w->n && perf_space_find(p->dwarf->space, pcs[w->n - 1], &m))
+		profile_add_failure(p->into, p->objects.at[m.object].id, 1);
+}
+
+size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
+{
+	const struct machine *m = machine(p, a);
+	uint64_t values[64], all[MACHINE_REGISTERS];
+
+	*cut = false;
+	if (!m || s->regs_abi != ABI_64 || p->swap)
+		return 0;
+	p->machine.walked = m;
+	if (!p->dwarf)
+		start(p);
+	struct perf_dwarf *d = p->dwarf;
+	d->space = space;
+	if (d->generation != space->generation)
+		unwinder_flush(d->unwinder);
+	d->generation = space->generation;
+	struct unwind_walk w = { .copy = s->stack, .copy_size = s->stack_size };
+	for (int i = 0; i < __builtin_popcountll(a->regs_user); i++)
+		values[i] = perf_u64(p, s->regs + 8 * i);
+	unwind_regs_of_perf(m, a->regs_user, values, all, &w.regs);
+	w.copy_addr = w.regs.sp;
+	unwinder_walk(d->unwinder, &w, pcs, max);
+	count(p, &w, pcs);
+	*cut = w.end != UNWIND_COMPLETE;
+	return w.n;
+}
+
+void perf_dwarf_object_done(struct perf_object *o)
+{
+	unwind_table_free(o->table);
+	object_free(o->file);
+}
+
+void perf_dwarf_done(struct perf_dwarf *d)
+{
+	if (d)
+		unwinder_free(d->unwinder);
+	free(d);
+}

@@ -1,0 +1,590 @@
+/* perf_machine.c - the records in the order of time: what they say happened. */
+#include <string.h>
+
+#include "base/num.h"
+#include "formats/perfdata/perf.h"
+
+enum { WAITING_MAX = 1 << 16 }; /* samples; beyond that the oldest stay as they are */
+
+static void add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* ---- samples that wait for the rest of their stacks ---- */
+
+static void emit_first(struct perf *p, size_t n)
+{
+	struct perf_machine *m = &p->machine;
+
+	for (size_t i = 0; i < n; i++) {
+		struct perf_waiting *w = &m->waiting.at[i];
+		profile_add_sample(p->into, w->sample);
+		profile_set_detail(p->into, w->detail);
+		m->n_deferred -= w->is_deferred;
+		free(w->above);
+	}
+	if (m->waiting.n > n)
+		memmove(m->waiting.at, m->waiting.at + n,
+			(m->waiting.n - n) * sizeof(*m->waiting.at));
+	m->waiting.n -= n;
+}
+
+static void emit_waiting(struct perf *p)
+{
+	struct perf_machine *m = &p->machine;
+
+	if (!m->n_deferred)
+		emit_first(p, m->waiting.n);
+	else if (m->waiting.n >= WAITING_MAX)
+		emit_first(p, WAITING_MAX / 2);
+}
+
+static void emit(struct perf *p, struct sample s, const struct perf_stack *stack, uint32_t tid)
+{
+	struct perf_machine *m = &p->machine;
+	bool deferred = stack && stack->is_deferred;
+
+	if (!m->waiting.n && !deferred) {
+		profile_add_sample(p->into, s);
+		profile_set_detail(p->into, m->detail);
+		return;
+	}
+	struct perf_waiting w = {
+		.sample = s, .detail = m->detail, .is_deferred = deferred, .tid = tid
+	};
+	if (deferred) {
+		w.cookie = stack->cookie;
+		w.n_above = p->chains.n_kernel;
+		w.above = xrealloc(NULL, w.n_above, sizeof(*w.above));
+		memcpy(w.above, p->chains.frames_now, w.n_above * sizeof(*w.above));
+		m->n_deferred++;
+	}
+	vec_push(&m->waiting, w);
+	emit_waiting(p);
+}
+
+/* u64 cookie, u64 nr, addresses. */
+static void deliver_deferred(struct perf *p, struct bytes b, uint32_t pid, uint32_t tid)
+{
+	struct perf_machine *m = &p->machine;
+	uint64_t cookie = bytes_u64(&b), n = bytes_u64(&b);
+	struct perf_thread *t = perf_thread_at(p, pid, tid);
+
+	if (b.failed || n > bytes_left(&b) / 8)
+		return;
+	for (size_t i = 0; i < m->waiting.n && m->n_deferred; i++) {
+		struct perf_waiting *w = &m->waiting.at[i];
+		if (!w->is_deferred || w->cookie != cookie || w->tid != tid)
+			continue;
+		w->sample.stack = perf_stack_join(p, &perf_process_of(p, t)->space, b.pos,
+						  (size_t)n, w->above, w->n_above);
+		w->is_deferred = false;
+		m->n_deferred--;
+	}
+	emit_waiting(p);
+}
+
+/* ---- samples ---- */
+
+static uint32_t flags_of(unsigned mode)
+{
+	return (mode == PERF_MODE_KERNEL || mode == PERF_MODE_GUEST_KERNEL ? FRAME_KERNEL : 0) |
+	       (mode == PERF_MODE_GUEST_KERNEL || mode == PERF_MODE_GUEST_USER ? FRAME_GUEST : 0) |
+	       (mode == PERF_MODE_HYPERVISOR ? FRAME_HYPERVISOR : 0);
+}
+
+/* Threads on CPUs at this time. What runs when the recording starts was never switched to. */
+static uint16_t parallelism(const struct perf *p)
+{
+	int64_t n = p->machine.running + 1;
+
+	if (!p->machine.has_switches)
+		return 0;
+	if (n > p->n_cpus && p->n_cpus)
+		n = p->n_cpus;
+	if (n > UINT16_MAX)
+		n = UINT16_MAX;
+	return n < 1 ? 1 : (uint16_t)n;
+}
+
+/* Times at the very end of the clock are perf's mark for what has none. */
+static uint64_t sample_time(uint64_t time) { return time >= UINT64_C(0xffffffff) << 32 ? 0 : time; }
+
+static bool is_first_on_cpu(const struct perf *p, const struct perf_attr *a)
+{
+	for (size_t i = 0; i < p->attrs.at.n; i++) {
+		const struct perf_attr *x = &p->attrs.at.at[i];
+		if (x->kind == EVENT_ON_CPU && x->has_event)
+			return x->event == a->event;
+	}
+	return false;
+}
+
+static void account(struct perf *p, const struct perf_attr *a, const struct sample *s)
+{
+	struct perf_machine *m = &p->machine;
+
+	if (s->time_ns && (!m->first_time || s->time_ns < m->first_time))
+		m->first_time = s->time_ns;
+	if (s->time_ns > m->last_time)
+		m->last_time = s->time_ns;
+	if (a->unit != EVENT_NS || a->kind != EVENT_ON_CPU || !is_first_on_cpu(p, a))
+		return;
+	add_to(&profile_audit(p->into)->sampled_ns, s->weight);
+	add_to(&profile_task_at(p->into, s->task)->sampled_ns, s->weight);
+}
+
+static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64_t weight,
+		    const struct perf_stack *stack, uint32_t tid)
+{
+	perf_attr_declare(p, a);
+	s.event = a->event;
+	s.weight = weight;
+	account(p, a, &s);
+	emit(p, s, stack, tid);
+}
+
+/* What a counter counted since it was last read. */
+static uint64_t advance(struct perf_id *id, uint64_t value)
+{
+	uint64_t delta = value >= id->value ? value - id->value : value;
+
+	id->value = value;
+	return delta;
+}
+
+/* Values of all events of a group were read where the leader was sampled: a sample of each. */
+static void emit_group(struct perf *p, const struct perf_attr *a, struct bytes b, struct sample s,
+		       const struct perf_stack *stack, uint32_t tid)
+{
+	uint64_t n = bytes_u64(&b), f = a->read_format;
+
+	bytes_take(&b, (f & PERF_READ_ENABLED ? 8 : 0) + (f & PERF_READ_RUNNING ? 8 : 0));
+	for (uint64_t i = 0; i < n && !b.failed; i++) {
+		uint64_t value = bytes_u64(&b);
+		uint32_t id = perf_attrs_find(&p->attrs, bytes_u64(&b));
+		if (f & PERF_READ_LOST)
+			bytes_u64(&b);
+		if (b.failed || id == NONE || p->attrs.ids.at[id].attr >= p->attrs.at.n)
+			continue;
+		uint64_t delta = advance(&p->attrs.ids.at[id], value);
+		if (delta)
+			emit_as(p, &p->attrs.at.at[p->attrs.ids.at[id].attr], s, delta, stack, tid);
+	}
+}
+
+static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct sample s,
+		      const struct perf_sample *from, const struct perf_stack *stack)
+{
+	struct bytes b = from->read;
+	bool has_id = a->read_format & PERF_READ_ID;
+
+	if (a->read_format & PERF_READ_GROUP && has_id) {
+		emit_group(p, a, b, s, stack, from->tid);
+		return;
+	}
+	if (a->read_format & PERF_READ_GROUP || id == NONE) {
+		emit_as(p, a, s, from->period, stack, from->tid);
+		return;
+	}
+	uint64_t delta = advance(&p->attrs.ids.at[id], bytes_u64(&b));
+	if (delta)
+		emit_as(p, a, s, delta, stack, from->tid);
+}
+
+/* A sample of each branch that was taken before it. */
+static void emit_branches(struct perf *p, struct perf_attr *a, struct sample like,
+			  const struct perf_thread *t, const struct perf_sample *s)
+{
+	struct perf_space *space = &perf_process_of(p, t)->space;
+
+	for (size_t i = 0; i < s->n_taken; i++) {
+		struct sample x = like;
+		x.stack = perf_details_branch(p, space, t, s, i, &p->machine.detail);
+		emit_as(p, a, x, 1, NULL, s->tid);
+	}
+	p->machine.detail = 0;
+}
+
+static void deliver_sample(struct perf *p, const struct perf_record *r)
+{
+	struct perf_sample s;
+	uint32_t id;
+
+	perf_attrs_declare(p);
+	struct perf_attr *a = perf_attrs_of(p, r->data, r->size, &id);
+	if (!a) {
+		profile_audit(p->into)->unresolved++;
+		return;
+	}
+	bool by_branch = p->details.by_branch, details = p->details.wanted || by_branch;
+	if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
+		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
+		return;
+	}
+	if (s.is_longer)
+		perf_damaged(p, r->offset, "a sample is longer than the fields it has");
+	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
+	struct perf_stack stack = perf_stack_of(p, &perf_process_of(p, t)->space, a, &s);
+	uint64_t time = sample_time(s.time);
+	struct sample sample = { .stack = stack.all,
+				 .task = perf_thread_task(p, t, time ? time : PERF_NO_TIME),
+				 .cpu = s.cpu < CPU_NONE ? (uint16_t)s.cpu : CPU_NONE,
+				 .parallelism = parallelism(p),
+				 .flags = (uint16_t)flags_of(s.mode),
+				 .count = 1,
+				 .time_ns = time };
+	if (stack.user)
+		t->stack = stack.user;
+	if (by_branch) {
+		emit_branches(p, a, sample, t, &s);
+		return;
+	}
+	if (details || p->traces.wanted)
+		p->machine.detail = perf_details_of(p, &perf_process_of(p, t)->space, a, t, &s);
+	if (a->sample_type & PERF_READ && !a->off_cpu_raw)
+		emit_read(p, a, id, sample, &s, &stack);
+	else
+		emit_as(p, a, sample, s.period, &stack, s.tid);
+	p->machine.detail = 0;
+}
+
+/* ---- off the CPU ---- */
+
+static uint16_t add_derived(struct perf *p, const char *name, enum event_kind kind)
+{
+	struct event e = { .name = profile_add_string(p->into, name, strlen(name)),
+			   .unit = EVENT_NS,
+			   .kind = kind,
+			   .period = 1,
+			   .is_derived = true };
+	return profile_add_event(p->into, e);
+}
+
+static void declare_off_cpu(struct perf *p)
+{
+	if (p->machine.has_off_cpu)
+		return;
+	perf_attrs_declare(p); /* those of the file come first */
+	p->machine.blocked = add_derived(p, "blocked (place estimated)", EVENT_BLOCKED);
+	p->machine.runnable = add_derived(p, "waiting (place estimated)", EVENT_WAITING);
+	p->machine.has_off_cpu = true;
+}
+
+/* Where the thread was last seen before it stopped is taken for where it stopped: a guess. */
+static void emit_off_cpu(struct perf *p, struct perf_thread *t, uint64_t until)
+{
+	if (!t->out || until <= t->out)
+		return;
+	declare_off_cpu(p);
+	struct sample s = { .stack = t->stack,
+			    .task = perf_thread_task(p, t, t->out),
+			    .event = t->preempted ? p->machine.runnable : p->machine.blocked,
+			    .cpu = CPU_NONE,
+			    .flags = FRAME_GUESSED,
+			    .count = 1,
+			    .weight = until - t->out,
+			    .time_ns = until };
+	emit(p, s, NULL, t->tid);
+}
+
+static void switch_in(struct perf *p, struct perf_thread *t, uint64_t time)
+{
+	emit_off_cpu(p, t, time);
+	t->out = 0;
+	t->in = time;
+	p->machine.running++;
+}
+
+static void count_cpu_time(struct perf *p, struct perf_thread *t, uint64_t time)
+{
+	if (!t->in || time < t->in)
+		return;
+	taskid task = perf_thread_task(p, t, t->in);
+	add_to(&profile_task_at(p->into, task)->cpu_ns, time - t->in);
+	add_to(&profile_audit(p->into)->cpu_ns, time - t->in);
+	t->in = 0;
+}
+
+static void deliver_switch(struct perf *p, const struct perf_record *r, uint32_t pid, uint32_t tid,
+			   bool wide)
+{
+	uint16_t misc = perf_u16(p, r->data + 4);
+	uint64_t time = sample_time(r->time);
+
+	if (wide) /* of everybody on a CPU, those that were not recorded among them */
+		p->machine.has_switches = false;
+	if (!time || tid == NONE || (wide && !tid))
+		return;
+	struct perf_thread *t = perf_thread_at(p, pid, tid);
+	if (!(misc & PERF_MISC_SWITCH_OUT)) {
+		switch_in(p, t, time);
+		return;
+	}
+	count_cpu_time(p, t, time);
+	t->out = time;
+	t->preempted = misc & PERF_MISC_SWITCH_PREEMPT;
+	p->machine.running--;
+	profile_audit(p->into)->switches++;
+	profile_audit(p->into)->preemptions += t->preempted;
+}
+
+/* ---- mappings ---- */
+
+struct mapping {
+	struct perf_map map;
+	uint32_t pid;
+	const char *path;
+	char build_id[41];
+};
+
+/* To the end of the record at most. */
+static const char *take_text(struct perf *p, const struct bytes *b)
+{
+	size_t n = strnlen((const char *)b->pos, bytes_left(b));
+
+	return n < bytes_left(b) ? (const char *)b->pos
+				 : arena_printf(&p->arena, "%.*s", (int)n, (const char *)b->pos);
+}
+
+/* u8 size, 3 bytes, 20 bytes of id. Some builds of perf 6.1 leave the device and inode there, and
+ * crash when they read it: a size that is none is no build id. */
+static void read_build_id(const uint8_t *at, char *hex)
+{
+	num_hex(hex, at + 4, at[0] <= 20 ? at[0] : 0);
+}
+
+/* u32 pid, tid; u64 address, length, offset; MMAP2: 24 bytes of inode or build id, u32 protection,
+ * flags; path. */
+static bool read_mapping(struct perf *p, const struct perf_record *r, struct bytes b, bool is_v2,
+			 struct mapping *ret)
+{
+	enum { EXECUTABLE = 4 };
+	uint16_t misc = perf_u16(p, r->data + 4);
+
+	*ret = (struct mapping){ .pid = bytes_u32(&b) };
+	bytes_u32(&b);
+	ret->map.start = bytes_u64(&b);
+	uint64_t length = bytes_u64(&b);
+	ret->map.offset = bytes_u64(&b);
+	ret->map.is_data = misc & PERF_MISC_MMAP_DATA;
+	if (is_v2) {
+		const uint8_t *id = bytes_take(&b, 24).pos;
+		ret->map.is_data = !(bytes_u32(&b) & EXECUTABLE);
+		bytes_u32(&b);
+		if (!b.failed && misc & PERF_MISC_MMAP_BUILD_ID)
+			read_build_id(id, ret->build_id);
+	}
+	ret->map.end = ret->map.start + length;
+	if (ret->map.end < ret->map.start)
+		ret->map.end = UINT64_MAX;
+	ret->path = take_text(p, &b);
+	return !b.failed;
+}
+
+/* "[kernel.kallsyms]_text" is the kernel, and how its address was found. */
+static void map_kernel(struct perf *p, struct mapping *m, struct perf_space *space)
+{
+	const char *end = strchr(m->path, ']'), *id = m->build_id;
+
+	if (end && end[1] == '_') {
+		m->path = arena_printf(&p->arena, "%.*s", (int)(end + 1 - m->path), m->path);
+		if (!*id && space == &p->kernel)
+			id = perf_kernel_build_id(p, m->path, m->map.offset);
+	}
+	m->map.object = perf_object_add(p, m->path, id, m->pid, PERF_MAP_KERNEL);
+	perf_space_map(p, space, m->map);
+}
+
+static void map_user(struct perf *p, struct mapping *m)
+{
+	struct perf_thread *t = perf_thread_at(p, m->pid, m->pid);
+	struct perf_process *process = perf_process_of(p, t);
+	struct perf_space *space = &process->space;
+
+	if (process->is_new) {
+		perf_space_exec(p, space);
+		process->is_new = false;
+		t->stack = 0;
+	}
+	m->map.object = perf_object_add(p, m->path, m->build_id, m->pid,
+					m->map.is_data ? PERF_MAP_DATA : PERF_MAP_CODE);
+	const struct perf_object *o = &p->objects.at[m->map.object];
+	if (!space->has_main && !m->map.is_data && o->kind == OBJECT_ELF) {
+		space->has_main = true; /* the kernel maps it before all others */
+		profile_add_object_of(p->into, o->path, o->build_id, o->kind, true);
+	}
+	perf_space_map(p, space, m->map);
+}
+
+static void deliver_mmap(struct perf *p, const struct perf_record *r, struct bytes b, bool is_v2)
+{
+	struct mapping m;
+
+	if (!read_mapping(p, r, b, is_v2, &m)) {
+		perf_damaged(p, r->offset, "a mapping that is cut off");
+		return;
+	}
+	switch (perf_u16(p, r->data + 4) & PERF_MODE_MASK) {
+	case PERF_MODE_KERNEL:
+		map_kernel(p, &m, &p->kernel);
+		break;
+	case PERF_MODE_GUEST_KERNEL:
+		map_kernel(p, &m, &p->guest_kernel);
+		break;
+	case PERF_MODE_GUEST_USER:
+	case PERF_MODE_HYPERVISOR:
+		break;
+	default:
+		map_user(p, &m);
+	}
+}
+
+/* u64 address; u32 length; u16 type, flags; name: a program that the kernel was given (BPF), or a
+ * piece of code that it made for itself. */
+static void deliver_ksymbol(struct perf *p, struct bytes b)
+{
+	enum { UNREGISTER = 1 };
+	struct perf_map m = { .start = bytes_u64(&b) };
+
+	m.end = m.start + bytes_u32(&b);
+	uint32_t word = bytes_u32(&b);
+	unsigned flags = p->big_endian ? word & 0xffff : word >> 16;
+	if (b.failed || m.end < m.start)
+		return;
+	m.object = NONE;
+	if (!(flags & UNREGISTER)) {
+		const char *name = take_text(p, &b);
+		m.object = perf_object_add(p, "[bpf]", "", 0, PERF_MAP_KERNEL);
+		m.name = profile_add_string(p->into, name, strlen(name));
+	}
+	perf_space_map(p, &p->kernel, m);
+}
+
+/* ---- processes ---- */
+
+static void deliver_comm(struct perf *p, const struct perf_record *r, struct bytes b)
+{
+	uint32_t pid = bytes_u32(&b), tid = bytes_u32(&b);
+
+	if (!b.failed)
+		perf_thread_name(p, pid, tid, take_text(p, &b),
+				 perf_u16(p, r->data + 4) & PERF_MISC_COMM_EXEC, r->time);
+}
+
+/* u32 pid, ppid, tid, ptid. */
+static void deliver_fork(struct perf *p, const struct perf_record *r, struct bytes b)
+{
+	uint32_t pid = bytes_u32(&b), ppid = bytes_u32(&b);
+	uint32_t tid = bytes_u32(&b), ptid = bytes_u32(&b);
+
+	if (!b.failed)
+		perf_thread_fork(p, pid, tid, ppid, ptid, r->time,
+				 !(perf_u16(p, r->data + 4) & PERF_MISC_FORK_EXEC));
+}
+
+static void deliver_exit(struct perf *p, const struct perf_record *r, struct bytes b)
+{
+	uint32_t pid = bytes_u32(&b);
+	bytes_u32(&b);
+	uint32_t tid = bytes_u32(&b);
+
+	if (b.failed)
+		return;
+	if (p->machine.has_switches && r->time != PERF_NO_TIME)
+		count_cpu_time(p, perf_thread_at(p, pid, tid), r->time);
+	perf_thread_exit(p, pid, tid, r->time);
+	p->machine.running--;
+}
+
+/* ---- each record ---- */
+
+/* Of a record that is no sample: whose it is. */
+static void read_owner(struct perf *p, const struct perf_record *r, uint32_t *pid, uint32_t *tid)
+{
+	uint32_t id;
+	const struct perf_attr *a = perf_attrs_of(p, r->data, r->size, &id);
+	int at = a ? a->trailer_tid : -1;
+
+	*pid = *tid = NONE;
+	if (at > 0 && r->size >= (size_t)at + PERF_RECORD_HEADER) {
+		*pid = perf_u32(p, r->data + r->size - at);
+		*tid = perf_u32(p, r->data + r->size - at + 4);
+	}
+}
+
+void perf_machine_deliver(struct perf *p, const struct perf_record *r)
+{
+	struct bytes b = bytes_of(p->name, r->data, r->size);
+	uint32_t pid, tid, type = perf_u32(p, r->data);
+
+	b.swap = p->swap;
+	b.pos += PERF_RECORD_HEADER;
+	if (p->watcher) {
+		p->watcher->deliver(p, r);
+		return;
+	}
+	switch (type) {
+	case PERF_R_SAMPLE:
+		deliver_sample(p, r);
+		break;
+	case PERF_R_MMAP:
+	case PERF_R_MMAP2:
+		deliver_mmap(p, r, b, type == PERF_R_MMAP2);
+		break;
+	case PERF_R_COMM:
+		deliver_comm(p, r, b);
+		break;
+	case PERF_R_FORK:
+		deliver_fork(p, r, b);
+		break;
+	case PERF_R_EXIT:
+		deliver_exit(p, r, b);
+		break;
+	case PERF_R_LOST:
+		bytes_u64(&b);
+		add_to(&p->machine.lost_records, bytes_u64(&b));
+		break;
+	case PERF_R_LOST_SAMPLES:
+		add_to(&p->machine.lost_samples, bytes_u64(&b));
+		break;
+	case PERF_R_THROTTLE:
+		profile_audit(p->into)->throttled++;
+		break;
+	case PERF_R_KSYMBOL:
+		deliver_ksymbol(p, b);
+		break;
+	case PERF_R_NAMESPACES:
+		perf_details_namespaces(p, b);
+		break;
+	case PERF_R_CGROUP:
+		perf_details_cgroup(p, b);
+		break;
+	case PERF_R_SWITCH:
+	case PERF_R_SWITCH_CPU_WIDE:
+		read_owner(p, r, &pid, &tid);
+		deliver_switch(p, r, pid, tid, type == PERF_R_SWITCH_CPU_WIDE);
+		break;
+	case PERF_R_CALLCHAIN_DEFERRED:
+		read_owner(p, r, &pid, &tid);
+		deliver_deferred(p, b, pid, tid);
+		break;
+	}
+}
+
+void perf_machine_finish(struct perf *p)
+{
+	struct perf_machine *m = &p->machine;
+	struct audit *audit = profile_audit(p->into);
+
+	perf_attrs_declare(p);
+	for (size_t i = 0; i < p->threads.n; i++) /* still off when the recording ended */
+		emit_off_cpu(p, &p->threads.at[i], m->last_time);
+	emit_first(p, m->waiting.n);
+	perf_tasks_finish(p);
+	/* The same losses, as the kernel and as the counters tell of them. */
+	add_to(&audit->lost, m->lost_records > m->lost_samples ? m->lost_records : m->lost_samples);
+	add_to(&audit->duration_ns, m->last_time - m->first_time);
+}

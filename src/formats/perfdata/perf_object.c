@@ -1,0 +1,235 @@
+/* perf_object.c - what mappings are of: files, the kernel, code made at run time. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "formats/perfdata/perf.h"
+#include "object/kernel.h"
+#include "object/object.h"
+
+/* ---- build ids ---- */
+
+static strid hex(struct perf *p, const uint8_t *id, size_t size)
+{
+	char s[41];
+
+	num_hex(s, id, size);
+	return strtab_add(p->strings, s);
+}
+
+void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size)
+{
+	*map64_at(&p->build_ids, strtab_add(p->strings, path)) = hex(p, id, size);
+}
+
+/* ---- kinds ---- */
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+bool perf_is_anonymous(const char *path)
+{
+	return starts_with(path, "//anon") || starts_with(path, "/dev/zero") ||
+	       starts_with(path, "/anon_hugepage") || starts_with(path, "[heap]") ||
+	       starts_with(path, "[stack") || starts_with(path, "/SYSV") ||
+	       starts_with(path, "/memfd:") || starts_with(path, "anon_inode:");
+}
+
+const char *perf_jit_path(struct perf *p, uint32_t pid)
+{
+	return arena_printf(&p->arena, "/tmp/perf-%u.map", pid);
+}
+
+/* "/tmp/jit-1234.dump": a program maps it to tell where its jitdump is. */
+static bool is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t digits = starts_with(name, "jit-") ? strspn(name + 4, "0123456789") : 0;
+
+	return digits && !strcmp(name + 4 + digits, ".dump");
+}
+
+static enum object_kind kernel_kind(const char *path)
+{
+	if (starts_with(path, "[kernel") || starts_with(path, "[guest.kernel"))
+		return OBJECT_KERNEL;
+	if (path[0] == '[' || strstr(path, ".ko"))
+		return OBJECT_KERNEL_MODULE;
+	return OBJECT_KERNEL;
+}
+
+static enum object_kind user_kind(const char *path)
+{
+	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]") || !strcmp(path, "[vdsox32]"))
+		return OBJECT_VDSO;
+	if (path[0] == '[' || !path[0])
+		return OBJECT_OTHER;
+	return OBJECT_ELF;
+}
+
+/* ---- the kernel ---- */
+
+/* "": none. */
+static const char *known_build_id(struct perf *p, const char *path)
+{
+	uint32_t known = map64_get(&p->build_ids, strtab_add(p->strings, path));
+
+	return known == NONE ? "" : strtab_get(p->strings, known);
+}
+
+const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text)
+{
+	const char *said = known_build_id(p, path);
+	char id[41];
+	uint64_t start, end;
+
+	if (*said || p->other_host || !p->own_kernel || !kernel_build_id(id))
+		return said;
+	struct kernel *k = kernel_new();
+	bool lies_there = kernel_range(k, &start, &end) && start == text;
+	kernel_free(k);
+	return lies_there ? arena_printf(&p->arena, "%s", id) : "";
+}
+
+/* ---- the list ---- */
+
+static uint32_t add(struct perf *p, const char *path, const char *build_id, enum object_kind kind)
+{
+	strid name = strtab_add(p->strings, path), id = strtab_add(p->strings, build_id);
+	uint32_t *i = map64_at(&p->object_ids, MAP64_PAIR(name, id));
+
+	if (*i != NONE)
+		return *i;
+	struct perf_object o = { .kind = kind,
+				 .path = strtab_get(p->strings, name),
+				 .build_id = strtab_get(p->strings, id),
+				 .id = profile_add_object_of(p->into, path, build_id, kind,
+							     false) };
+	o.by_address = kind != OBJECT_ELF && kind != OBJECT_VDSO;
+	*i = (uint32_t)p->objects.n;
+	vec_push(&p->objects, o);
+	return *i;
+}
+
+uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
+			 enum perf_mapped as)
+{
+	if (!*build_id)
+		build_id = known_build_id(p, path);
+	if (as == PERF_MAP_KERNEL)
+		return add(p, path, build_id, kernel_kind(path));
+	if (as == PERF_MAP_DATA && perf_is_anonymous(path))
+		return add(p, path, "", OBJECT_OTHER);
+	if (is_jitdump(path))
+		return add(p, path, "", OBJECT_JIT);
+	if (perf_is_anonymous(path))
+		return add(p, perf_jit_path(p, pid), "", OBJECT_JIT);
+	return add(p, path, build_id, user_kind(path));
+}
+
+/* ---- addresses ---- */
+
+struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+				     const char *build_id)
+{
+	struct object_opts opts = { .symfs = p->symfs, .build_id = build_id };
+	struct object_file *file = NULL;
+
+	if (o->kind == OBJECT_ELF)
+		kin_error_free(object_open(o->path, &opts, &file));
+	return file;
+}
+
+static void load_segments(struct perf *p, struct perf_object *o)
+{
+	struct object_file *file = perf_object_open(p, o, NULL);
+
+	if (!file)
+		return;
+	const struct object_segment *s = object_segments(file, &o->n_segments);
+	o->segments = xrealloc(NULL, o->n_segments, sizeof(*s));
+	memcpy(o->segments, s, o->n_segments * sizeof(*s));
+	object_free(file);
+}
+
+/* What a file says about itself. If it is not there, or not here, addresses are taken for offsets:
+ * with most linkers they are, for code. */
+static void load(struct perf *p, struct perf_object *o)
+{
+	o->is_loaded = true;
+	if (o->kind == OBJECT_JIT && !p->other_host)
+		o->names = perf_jit_read(p, o->path, &o->n_names);
+	else
+		load_segments(p, o);
+}
+
+static struct perf_object *loaded(struct perf *p, uint32_t object)
+{
+	struct perf_object *o = &p->objects.at[object];
+
+	if (!o->is_loaded)
+		load(p, o);
+	return o;
+}
+
+static strid find_name(const struct perf_object *o, uint64_t addr)
+{
+	size_t low = 0, high = o->n_names;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (o->names[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < o->n_names && o->names[low].start <= addr ? o->names[low].name : 0;
+}
+
+static uint64_t link_time(const struct perf_object *o, const struct perf_map *m, uint64_t ip)
+{
+	uint64_t offset = ip - m->start + m->offset, addr = offset;
+
+	for (size_t i = 0; i < o->n_segments; i++) {
+		const struct object_segment *s = &o->segments[i];
+		if (offset < s->offset || offset - s->offset >= s->file_size)
+			continue;
+		addr = s->addr + (offset - s->offset);
+		if (s->executable) /* a page at the border of two may be in both */
+			break;
+	}
+	return addr;
+}
+
+struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip)
+{
+	const struct perf_object *o = loaded(p, m->object);
+	struct frame f = { .object = o->id, .addr = ip, .name = m->name };
+
+	if (!o->by_address)
+		f.addr = link_time(o, m, ip);
+	else if (o->n_names)
+		f.name = find_name(o, ip);
+	return f;
+}
+
+uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip)
+{
+	return ip - link_time(loaded(p, m->object), m, ip);
+}
+
+void perf_objects_done(struct perf *p)
+{
+	for (size_t i = 0; i < p->objects.n; i++) {
+		perf_dwarf_object_done(&p->objects.at[i]);
+		free(p->objects.at[i].segments);
+		free(p->objects.at[i].names);
+	}
+	vec_free(&p->objects);
+	map64_free(&p->object_ids);
+}

@@ -1,0 +1,174 @@
+/* perf_queue.c - puts the records of a perf.data in the order of time, a round at a time. */
+#include <string.h>
+
+#include "formats/perfdata/perf.h"
+
+/* Records are copied into chunks; a chunk is used again when all of its records were delivered. */
+#ifdef KIN_SMALL_TABLES
+enum { CHUNK = 1 << 16 }; /* no record is larger */
+#else
+enum { CHUNK = 1 << 20 };
+#endif
+
+/* More than this does not wait (files without rounds, or with times that make no sense): the older
+ * half is then delivered. */
+enum { WAITING_MAX = 512 << 20 };
+
+struct perf_chunk {
+	struct perf_chunk *next;
+	size_t used, live; /* bytes; records */
+	uint8_t data[CHUNK];
+};
+
+static struct perf_chunk *chunk_new(struct perf_queue *q)
+{
+	struct perf_chunk *c = q->unused;
+
+	if (c)
+		q->unused = c->next;
+	else
+		c = xrealloc(NULL, 1, sizeof(*c));
+	c->next = NULL;
+	c->used = c->live = 0;
+	return c;
+}
+
+static void release(struct perf_queue *q, const struct perf_record *r)
+{
+	struct perf_chunk *c = r->chunk;
+
+	q->bytes -= r->size;
+	if (--c->live || c == q->fill)
+		return;
+	c->next = q->unused;
+	q->unused = c;
+}
+
+static void keep_copy(struct perf_queue *q, struct perf_record *r)
+{
+	if (q->fill && q->fill->live == 0)
+		q->fill->used = 0;
+	if (!q->fill || CHUNK - q->fill->used < r->size)
+		q->fill = chunk_new(q); /* the old one is released with its last record */
+	r->chunk = q->fill;
+	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->size);
+	q->fill->used += r->size;
+	q->fill->live++;
+	q->bytes += r->size;
+}
+
+void perf_queue_add(struct perf_queue *q, struct perf_record r)
+{
+	keep_copy(q, &r);
+	if (q->sorted == q->at.n && (!q->at.n || q->at.at[q->at.n - 1].time <= r.time))
+		q->sorted++;
+	vec_push(&q->at, r);
+}
+
+/* Merges two neighbouring runs [low, mid), [mid, high) of `from` into `to`. */
+static void merge_runs(struct perf_record *to, const struct perf_record *from, size_t low,
+		       size_t mid, size_t high)
+{
+	size_t i = low, j = mid;
+
+	for (size_t k = low; k < high; k++)
+		to[k] = j >= high || (i < mid && from[i].time <= from[j].time) ? from[i++]
+									       : from[j++];
+}
+
+/* A record per CPU in turn is the rule: few, long runs. */
+static void find_runs(struct perf_queue *q)
+{
+	q->runs.n = 0;
+	vec_push(&q->runs, 0);
+	for (size_t i = q->sorted ? q->sorted : 1; i < q->at.n; i++)
+		if (q->at.at[i].time < q->at.at[i - 1].time)
+			vec_push(&q->runs, i);
+	vec_push(&q->runs, q->at.n);
+}
+
+static void sort(struct perf_queue *q)
+{
+	if (q->sorted == q->at.n)
+		return;
+	find_runs(q);
+	q->spare.n = 0;
+	vec_reserve(&q->spare, q->at.n);
+	while (q->runs.n > 2) {
+		size_t n = 0, i;
+		for (i = 0; i + 1 < q->runs.n; i += 2) {
+			size_t low = q->runs.at[i], mid = q->runs.at[i + 1];
+			size_t high = i + 2 < q->runs.n ? q->runs.at[i + 2] : mid;
+			merge_runs(q->spare.at, q->at.at, low, mid, high);
+			q->runs.at[n++] = low;
+		}
+		q->runs.at[n++] = q->at.n;
+		q->runs.n = n;
+		struct perf_record *at = q->at.at;
+		size_t cap = q->at.cap;
+		q->at.at = q->spare.at;
+		q->at.cap = q->spare.cap;
+		q->spare.at = at;
+		q->spare.cap = cap;
+	}
+	q->sorted = q->at.n;
+}
+
+bool perf_queue_is_full(const struct perf_queue *q) { return q->bytes > WAITING_MAX; }
+
+/* Sorting costs as much as there is waiting: not worth it for the few that came since. */
+static bool is_worth_it(const struct perf_queue *q, uint64_t limit)
+{
+	return limit == PERF_NO_TIME || q->sorted == q->at.n || q->at.n - q->sorted > q->sorted / 4;
+}
+
+static size_t count_due(const struct perf_queue *q, uint64_t limit)
+{
+	size_t low = 0, high = q->at.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (q->at.at[mid].time <= limit)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void perf_queue_flush(struct perf_queue *q, uint64_t limit,
+		      void (*deliver)(struct perf *p, const struct perf_record *r), struct perf *p)
+{
+	bool full = perf_queue_is_full(q);
+
+	if (!q->at.n || (!full && !is_worth_it(q, limit)))
+		return;
+	sort(q);
+	if (full && q->at.at[q->at.n / 2].time > limit)
+		limit = q->at.at[q->at.n / 2].time;
+	size_t n = count_due(q, limit);
+	if (!full && limit != PERF_NO_TIME && n < q->at.n / 8)
+		return; /* moving the rest costs as much as there is of it */
+	for (size_t i = 0; i < n; i++) {
+		deliver(p, &q->at.at[i]);
+		release(q, &q->at.at[i]);
+	}
+	memmove(q->at.at, q->at.at + n, (q->at.n - n) * sizeof(*q->at.at));
+	q->at.n -= n;
+	q->sorted = q->at.n;
+}
+
+void perf_queue_done(struct perf_queue *q)
+{
+	for (size_t i = 0; i < q->at.n; i++)
+		release(q, &q->at.at[i]);
+	while (q->unused) {
+		struct perf_chunk *c = q->unused;
+		q->unused = c->next;
+		free(c);
+	}
+	free(q->fill);
+	vec_free(&q->at);
+	vec_free(&q->spare);
+	vec_free(&q->runs);
+}

@@ -1,0 +1,208 @@
+/* perf_sample.c - one sample, field by field, in the order in which the kernel writes them. */
+#include "formats/perfdata/perf.h"
+
+/* IDENTIFIER .. PERIOD: a word each; `at` has room for all of them. */
+static void read_fixed(const struct perf *p, const struct perf_attr *a, const uint8_t *at,
+		       struct perf_sample *s)
+{
+	uint64_t t = a->sample_type;
+
+	if (t & PERF_IDENTIFIER)
+		at += 8;
+	if (t & PERF_IP) {
+		s->ip = perf_u64(p, at);
+		at += 8;
+	}
+	if (t & PERF_TID) {
+		s->pid = perf_u32(p, at);
+		s->tid = perf_u32(p, at + 4);
+		at += 8;
+	}
+	if (t & PERF_TIME) {
+		s->time = perf_u64(p, at);
+		at += 8;
+	}
+	if (t & PERF_ADDR)
+		s->addr = perf_u64(p, at);
+	at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
+	if (t & PERF_CPU) {
+		s->cpu = perf_u32(p, at);
+		at += 8;
+	}
+	if (t & PERF_PERIOD)
+		s->period = perf_u64(p, at);
+}
+
+static void read_read(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
+{
+	uint64_t f = a->read_format;
+	uint64_t times = (f & PERF_READ_ENABLED ? 1 : 0) + (f & PERF_READ_RUNNING ? 1 : 0);
+	uint64_t each = 1 + (f & PERF_READ_ID ? 1 : 0) + (f & PERF_READ_LOST ? 1 : 0);
+	uint64_t words = times + each;
+
+	if (f & PERF_READ_GROUP) {
+		struct bytes ahead = *b;
+		uint64_t n = bytes_u64(&ahead);
+		if (n > bytes_left(b) / 8) {
+			bytes_fail(b);
+			return;
+		}
+		words = 1 + times + n * each;
+	}
+	s->read = bytes_take(b, (size_t)words * 8);
+}
+
+/* n items of `size` bytes. */
+static const uint8_t *take_array(struct bytes *b, uint64_t n, size_t size)
+{
+	if (n > bytes_left(b) / size) {
+		bytes_fail(b);
+		return NULL;
+	}
+	return bytes_take(b, (size_t)n * size).pos;
+}
+
+static void read_branches(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
+{
+	uint64_t n = bytes_u64(b);
+
+	if (a->branch_type & PERF_BRANCH_HW_INDEX)
+		bytes_u64(b);
+	const uint8_t *at = take_array(b, n, 24);
+	if (a->branch_type & PERF_BRANCH_COUNTERS)
+		take_array(b, n, 8);
+	if (!at)
+		return;
+	if (a->branch_type & PERF_BRANCH_CALL_STACK) {
+		s->branches = at;
+		s->n_branches = (size_t)n;
+	} else {
+		s->taken = at;
+		s->n_taken = (size_t)n;
+	}
+}
+
+static void read_regs(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
+{
+	s->regs_abi = bytes_u64(b);
+	if (s->regs_abi)
+		s->regs = take_array(b, (uint64_t)__builtin_popcountll(a->regs_user), 8);
+}
+
+static void read_stack(struct bytes *b, struct perf_sample *s)
+{
+	uint64_t size = bytes_u64(b);
+
+	if (!size)
+		return;
+	s->stack = take_array(b, size, 1);
+	uint64_t used = bytes_u64(b); /* the rest is not the program's */
+	s->stack_size = s->stack ? (size_t)(used < size ? used : size) : 0;
+}
+
+/* perf's off-CPU event: {pid, tid}, nanoseconds, call chain, cgroup. */
+static void read_off_cpu(const struct perf *p, struct bytes raw, struct perf_sample *s)
+{
+	s->pid = bytes_u32(&raw);
+	s->tid = bytes_u32(&raw);
+	s->period = bytes_u64(&raw);
+	uint64_t n = bytes_u64(&raw);
+	s->chain = take_array(&raw, n, 8);
+	s->n_chain = s->chain ? (size_t)n : 0;
+	if (s->n_chain > 1)
+		s->ip = perf_u64(p, s->chain + 8);
+	s->mode = PERF_MODE_USER;
+}
+
+static void read_raw(const struct perf *p, const struct perf_attr *a, struct bytes *b,
+		     struct perf_sample *s)
+{
+	uint32_t size = bytes_u32(b);
+	struct bytes raw = bytes_take(b, size);
+
+	s->raw = raw;
+	if (a->off_cpu_raw && !b->failed)
+		read_off_cpu(p, raw, s);
+}
+
+/* The cost of an access is one number, or three: u32, u16, u16. */
+static void read_weight(const struct perf *p, const struct perf_attr *a, struct bytes *b,
+			struct perf_sample *s)
+{
+	uint64_t weight = bytes_u64(b);
+
+	s->weight = weight;
+	if (!(a->sample_type & PERF_WEIGHT_STRUCT))
+		return;
+	if (p->big_endian) {
+		s->p_stage_cyc = (uint16_t)weight;
+		s->ins_lat = (uint16_t)(weight >> 16);
+		s->weight = weight >> 32;
+	} else {
+		s->weight = (uint32_t)weight;
+		s->ins_lat = (uint16_t)(weight >> 32);
+		s->p_stage_cyc = (uint16_t)(weight >> 48);
+	}
+}
+
+static void read_details(const struct perf *p, const struct perf_attr *a, struct bytes *b,
+			 struct perf_sample *s)
+{
+	uint64_t t = a->sample_type;
+
+	if (t & (PERF_WEIGHT | PERF_WEIGHT_STRUCT))
+		read_weight(p, a, b, s);
+	if (t & PERF_DATA_SRC)
+		s->data_src = bytes_u64(b);
+	if (t & PERF_TRANSACTION)
+		s->transaction = bytes_u64(b);
+	if (t & PERF_REGS_INTR && bytes_u64(b))
+		take_array(b, (uint64_t)__builtin_popcountll(a->regs_intr), 8);
+	if (t & PERF_PHYS_ADDR)
+		s->phys_addr = bytes_u64(b);
+	if (t & PERF_CGROUP)
+		s->cgroup = bytes_u64(b);
+	if (t & PERF_DATA_PAGE_SIZE)
+		s->data_page_size = bytes_u64(b);
+	if (t & PERF_CODE_PAGE_SIZE)
+		s->code_page_size = bytes_u64(b);
+	if (t & PERF_AUX)
+		bytes_take(b, (size_t)bytes_u64(b));
+}
+
+bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		       size_t size, bool details, struct perf_sample *ret)
+{
+	struct bytes b = bytes_of(p->name, record, size);
+	uint64_t t = a->sample_type;
+
+	b.swap = p->swap;
+	b.pos += PERF_RECORD_HEADER;
+	if (bytes_left(&b) < a->fixed)
+		return false;
+	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
+	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
+	if (a->frequency)
+		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
+	read_fixed(p, a, b.pos, ret);
+	b.pos += a->fixed;
+	if (t & PERF_READ)
+		read_read(a, &b, ret);
+	if (t & PERF_CALLCHAIN) {
+		uint64_t n = bytes_u64(&b);
+		ret->chain = take_array(&b, n, 8);
+		ret->n_chain = ret->chain ? (size_t)n : 0;
+	}
+	if (t & PERF_RAW)
+		read_raw(p, a, &b, ret);
+	if (t & PERF_BRANCH_STACK)
+		read_branches(a, &b, ret);
+	if (t & PERF_REGS_USER)
+		read_regs(a, &b, ret);
+	if (t & PERF_STACK_USER)
+		read_stack(&b, ret);
+	bool failed = b.failed; /* what follows is not about stacks */
+	read_details(p, a, &b, ret);
+	ret->is_longer = !b.failed && !(t & ~PERF_SAMPLE_FIELDS) && bytes_left(&b) >= 8;
+	return !failed && (!details || !b.failed);
+}

@@ -1,0 +1,464 @@
+/* perf_stacks.c - the addresses of a sample as a stack of the profile.
+ *
+ * Programs are where they were before most of the time. Of a thread's last chain the next one has
+ * the outer part, word by word; chains that come back as a whole are known by a hash of 128 bits.
+ * What is left is looked up address by address, and not compared with any other stack. */
+#include <string.h>
+
+#include "formats/perfdata/perf.h"
+
+#ifdef KIN_SMALL_TABLES
+enum { FRAME_BITS = 4, KNOWN_BITS = 3 };
+#else
+enum { FRAME_BITS = 15, KNOWN_BITS = 13 };
+#endif
+enum { FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
+enum { KNOWN = 1 << KNOWN_BITS };  /* chains */
+enum { IS_RETURN = 0x80 };         /* with a mode, which is smaller */
+
+struct perf_known { /* all 0: empty */
+	uint64_t hash[2];
+	stackid all, user;
+};
+
+struct perf_frame {
+	uint64_t ip;
+	uint32_t space; /* generation and flags */
+	frameid frame;  /* 0: empty */
+};
+
+/* A stack in the making, leaf first; `below` frames of `last` follow those in p->chains. */
+struct walk {
+	struct perf *p;
+	struct perf_space *user;
+	struct perf_last *last;
+	size_t equal; /* words that the chain ends in as the last one did */
+	size_t n, below, below_words;
+	size_t n_kernel; /* of all, in front of the first one of user code */
+};
+
+/* ---- addresses ---- */
+
+static uint32_t flags_of(unsigned mode)
+{
+	switch (mode) {
+	case PERF_MODE_KERNEL:
+		return FRAME_KERNEL;
+	case PERF_MODE_HYPERVISOR:
+		return FRAME_HYPERVISOR;
+	case PERF_MODE_GUEST_KERNEL:
+		return FRAME_GUEST | FRAME_KERNEL;
+	case PERF_MODE_GUEST_USER:
+		return FRAME_GUEST;
+	}
+	return 0;
+}
+
+static struct perf_space *space_of(struct perf *p, struct perf_space *user, unsigned mode)
+{
+	switch (mode) {
+	case PERF_MODE_KERNEL:
+		return &p->kernel;
+	case PERF_MODE_GUEST_KERNEL:
+		return &p->guest_kernel;
+	case PERF_MODE_GUEST_USER:
+	case PERF_MODE_HYPERVISOR:
+		return NULL;
+	}
+	return user;
+}
+
+static struct frame resolve(struct perf *p, struct perf_space *space, unsigned mode, uint64_t ip)
+{
+	struct perf_map m = { 0 };
+
+	if (space && perf_space_find(space, ip, &m))
+		return perf_object_frame(p, &m, ip);
+	if (mode == PERF_MODE_KERNEL || mode == PERF_MODE_GUEST_KERNEL) {
+		/* No mapping says so, but it cannot be anything else. */
+		m.object = perf_object_add(p,
+					   mode == PERF_MODE_KERNEL ? "[kernel.kallsyms]"
+								    : "[guest.kernel.kallsyms]",
+					   "", 0, PERF_MAP_KERNEL);
+		return perf_object_frame(p, &m, ip);
+	}
+	return (struct frame){ .addr = ip };
+}
+
+static frameid look_up(struct perf *p, struct perf_space *space, unsigned mode, uint64_t ip,
+		       uint32_t flags)
+{
+	struct frame f = resolve(p, space, mode, ip);
+
+	f.flags |= flags;
+	return profile_add_frame(p->into, f);
+}
+
+static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip,
+			bool is_return)
+{
+	enum { FLAG_BITS = 4 };
+	struct perf_space *space = space_of(p, user, mode);
+	uint32_t generation = space ? space->generation : 0;
+	uint32_t flags = flags_of(mode) | (is_return ? FRAME_RETURN : 0);
+	_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) <
+			       1 << FLAG_BITS,
+		       "flags of frames fit");
+
+	if (generation >> (32 - FLAG_BITS))
+		return look_up(p, space, mode, ip, flags);
+	uint32_t key = generation << FLAG_BITS | flags;
+	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
+	struct perf_frame *known = &p->chains.frames[hash >> (64 - FRAME_BITS)];
+	if (!known->frame || known->ip != ip || known->space != key)
+		*known = (struct perf_frame){ ip, key, look_up(p, space, mode, ip, flags) };
+	return known->frame;
+}
+
+frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip)
+{
+	struct perf_map m;
+	bool is_kernel = ip >> 63 && !perf_space_find(user, ip, &m);
+	return frame_of(p, user, is_kernel ? PERF_MODE_KERNEL : PERF_MODE_USER, ip, false);
+}
+
+/* ---- chains ---- */
+
+static unsigned mode_of_marker(uint64_t marker, unsigned mode)
+{
+	switch (marker) {
+	case PERF_CONTEXT_HV:
+		return PERF_MODE_HYPERVISOR;
+	case PERF_CONTEXT_KERNEL:
+		return PERF_MODE_KERNEL;
+	case PERF_CONTEXT_USER:
+	case PERF_CONTEXT_USER_DEFERRED:
+		return PERF_MODE_USER;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_USER:
+		return PERF_MODE_GUEST_USER;
+	case PERF_CONTEXT_GUEST_KERNEL:
+		return PERF_MODE_GUEST_KERNEL;
+	}
+	return mode;
+}
+
+static bool is_kernel(uint8_t mode)
+{
+	unsigned m = mode & ~(unsigned)IS_RETURN;
+
+	return m != PERF_MODE_USER && m != PERF_MODE_GUEST_USER && m != 0;
+}
+
+/* n_words: from this one's to the end of the chain; 0: it is not of one. */
+static void push(struct walk *w, unsigned mode, uint64_t ip, bool is_return, size_t n_words)
+{
+	struct perf_chains *c = &w->p->chains;
+
+	if (w->n == PERF_STACK_MAX)
+		return;
+	c->frames_now[w->n] = frame_of(w->p, w->user, mode, ip, is_return);
+	c->modes[w->n] = (uint8_t)(mode | (is_return ? IS_RETURN : 0));
+	c->words[w->n] = (uint16_t)n_words;
+	if (is_kernel(c->modes[w->n]) && w->n_kernel == w->n)
+		w->n_kernel++;
+	w->n++;
+}
+
+static void push_mark(struct walk *w, const char *name)
+{
+	struct perf_chains *c = &w->p->chains;
+
+	if (w->n == PERF_STACK_MAX)
+		return;
+	c->frames_now[w->n] = profile_add_mark(w->p->into, name);
+	c->modes[w->n] = PERF_MODE_USER;
+	c->words[w->n++] = 0;
+}
+
+/* What is left of the chain is as in the last stack; false if it is not. */
+static bool share_rest(struct walk *w, unsigned mode, size_t n_words)
+{
+	const struct perf_last *last = w->last;
+
+	if (!w->n || n_words > w->equal || !last->frames_in[n_words])
+		return false;
+	size_t n = last->frames_in[n_words];
+	if (last->modes[n - 1] != (mode | IS_RETURN) || w->n + n > PERF_STACK_MAX)
+		return false;
+	for (size_t i = n; w->n_kernel == w->n + n - i && i && is_kernel(last->modes[i - 1]); i--)
+		w->n_kernel++;
+	w->below = n;
+	w->below_words = n_words;
+	return true;
+}
+
+/* The first address of each part is where it was interrupted, or called the kernel; the others are
+ * return addresses. The very first is the sample's own, which may be more precise. */
+static void push_chain(struct walk *w, const struct perf_attr *a, const struct perf_sample *s,
+		       const uint8_t *chain, size_t n)
+{
+	unsigned mode = s->mode;
+	bool first = true;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ip = perf_u64(w->p, chain + 8 * i);
+		if (ip >= PERF_CONTEXT_MAX) {
+			mode = mode_of_marker(ip, mode);
+			first = true;
+			continue;
+		}
+		if (!first && share_rest(w, mode, n - i))
+			return;
+		if (w->n == 0 && a->sample_type & PERF_IP && s->ip != ip && s->ip) {
+			if (mode != s->mode) /* only the callers in user code were asked for */
+				push(w, s->mode, s->ip, false, 0);
+			else
+				ip = s->ip;
+		}
+		push(w, mode, ip, !first, n - i);
+		first = false;
+	}
+}
+
+/* The CPU's own record of calls: where the last one went, and where each came from. */
+static void push_branches(struct walk *w, const struct perf_sample *s)
+{
+	if (w->n == w->n_kernel)
+		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 8), false, 0);
+	for (size_t i = 0; i < s->n_branches; i++)
+		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 24 * i), false, 0);
+}
+
+static void push_dump(struct walk *w, const struct perf_attr *a, const struct perf_sample *s)
+{
+	enum { PCS = 1024 };
+	uint64_t pcs[PCS];
+	bool cut;
+	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &cut);
+
+	for (size_t i = 0; i < n; i++)
+		push(w, PERF_MODE_USER, pcs[i], i > 0, 0);
+	if (cut && n)
+		push_mark(w, MARK_CUT);
+}
+
+/* ---- the last stack ---- */
+
+static struct perf_last *last_of(struct perf *p, uint32_t tid)
+{
+	return &p->chains.last[tid % PERF_LASTS];
+}
+
+/* How many words two chains have in common at their ends. */
+static size_t common_end(const uint64_t *words, size_t n_words, const uint8_t *chain, size_t n)
+{
+	size_t max = n < n_words ? n : n_words, i = 0;
+
+	while (i < max && !memcmp(&words[n_words - 1 - i], chain + 8 * (n - 1 - i), 8))
+		i++;
+	return i;
+}
+
+static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
+			 const struct perf_space *user)
+{
+	return last->user == user->generation && last->kernel == p->kernel.generation &&
+	       last->guest == p->guest_kernel.generation;
+}
+
+/* The chain itself, for the next one of the thread; `equal` words are there. */
+static void keep_words(const struct walk *w, const uint8_t *chain, size_t n)
+{
+	const struct perf_chains *c = &w->p->chains;
+	struct perf_last *last = w->last;
+
+	if (n > PERF_CHAIN_MAX)
+		n = 0;
+	if (n)
+		memcpy(last->words, chain, 8 * n);
+	last->n_words = n;
+	last->user = w->user->generation;
+	last->kernel = w->p->kernel.generation;
+	last->guest = w->p->guest_kernel.generation;
+	memset(last->frames_in + w->below_words + 1, 0,
+	       (n - w->below_words) * sizeof(*last->frames_in));
+	for (size_t i = 0; i < w->n; i++)
+		if (c->words[i] && c->words[i] <= n)
+			last->frames_in[c->words[i]] = (uint16_t)(w->n + w->below - i);
+}
+
+/* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
+static struct perf_stack intern(struct walk *w)
+{
+	struct perf_chains *c = &w->p->chains;
+	struct perf_last *last = w->last;
+	struct perf_stack ret = { 0 };
+	size_t n = w->below + w->n, same = w->below, n_user = n - w->n_kernel;
+
+	while (same < n && same < last->n && last->frames[same] == c->frames_now[n - 1 - same])
+		same++;
+	ret.all = same ? last->ids[same - 1] : 0;
+	for (size_t i = w->below; i < n; i++)
+		last->modes[i] = c->modes[n - 1 - i];
+	for (size_t i = same; i < n; i++) {
+		last->frames[i] = c->frames_now[n - 1 - i];
+		ret.all = last->ids[i] = profile_push_stack(w->p->into, ret.all, last->frames[i]);
+	}
+	last->n = n;
+	last->n_words = 0;
+	ret.user = n_user ? last->ids[n_user - 1] : 0;
+	return ret;
+}
+
+/* ---- stacks ---- */
+
+/* Whether the chain ends in what says that the user part comes later. */
+static bool is_deferred(const struct perf *p, const struct perf_sample *s)
+{
+	return s->n_chain >= 2 &&
+	       perf_u64(p, s->chain + 8 * (s->n_chain - 2)) == PERF_CONTEXT_USER_DEFERRED;
+}
+
+/* Of the chain alone. */
+static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+			      const struct perf_sample *s)
+{
+	struct walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+
+	if (is_of_spaces(p, w.last, space))
+		w.equal = common_end(w.last->words, w.last->n_words, s->chain, s->n_chain);
+	push_chain(&w, a, s, s->chain, s->n_chain);
+	if (!w.n)
+		push(&w, s->mode, s->ip, false, 0);
+	struct perf_stack stack = intern(&w);
+	keep_words(&w, s->chain, s->n_chain);
+	return stack;
+}
+
+/* Of the chain's first n_chain words and what else is there. */
+static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
+				       const struct perf_attr *a, const struct perf_sample *s,
+				       size_t n_chain, bool dump)
+{
+	struct walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+
+	push_chain(&w, a, s, s->chain, n_chain);
+	if (s->n_branches) {
+		w.n = w.n_kernel; /* in place of frame pointers */
+		push_branches(&w, s);
+	} else if (dump && w.n == w.n_kernel) {
+		push_dump(&w, a, s);
+	}
+	if (!w.n)
+		push(&w, s->mode, s->ip, false, 0);
+	p->chains.n_kernel = w.n_kernel;
+	return intern(&w);
+}
+
+/* ---- chains met before ---- */
+
+static uint64_t mix(uint64_t h, uint64_t x, uint64_t k)
+{
+	h = (h ^ x) * k;
+	return h ^ h >> 29;
+}
+
+static void hash_words(uint64_t h[2], const uint8_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x;
+		memcpy(&x, at + 8 * i, 8);
+		h[0] = mix(h[0], x, 0x9e3779b97f4a7c15u);
+		h[1] = mix(h[1], x, 0xd6e8feb86659fd93u);
+	}
+}
+
+/* Of everything that make() looks at. */
+static void hash_sample(const struct perf *p, const struct perf_space *space,
+			const struct perf_sample *s, uint64_t h[2])
+{
+	h[0] = MAP64_PAIR(space->generation, p->kernel.generation);
+	h[1] = MAP64_PAIR(s->mode, p->guest_kernel.generation);
+	hash_words(h, (const uint8_t *)&s->ip, 1);
+	hash_words(h, s->chain, s->n_chain);
+	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u) | 1;
+}
+
+/* Chains are looked for as long as every other one is known; else it is tried again
+ * after a while. */
+static bool is_worth_looking(struct perf_chains *c)
+{
+	enum { TRY = 1024, REST = 16 * TRY };
+
+	if (c->rest) {
+		c->rest--;
+		return false;
+	}
+	if (c->looked == TRY) {
+		c->rest = c->found < TRY / 2 ? REST : 0;
+		c->looked = c->found = 0;
+	}
+	c->looked++;
+	return true;
+}
+
+static struct perf_stack find_or_make(struct perf *p, struct perf_space *space,
+				      const struct perf_attr *a, const struct perf_sample *s)
+{
+	uint64_t h[2];
+
+	if (!is_worth_looking(&p->chains))
+		return make(p, space, a, s);
+	hash_sample(p, space, s, h);
+	struct perf_known *known = &p->chains.known[h[0] >> (64 - KNOWN_BITS)];
+	if (known->hash[0] == h[0] && known->hash[1] == h[1]) {
+		p->chains.found++;
+	} else {
+		struct perf_stack stack = make(p, space, a, s);
+		*known = (struct perf_known){ { h[0], h[1] }, stack.all, stack.user };
+	}
+	return (struct perf_stack){ .all = known->all, .user = known->user };
+}
+
+struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+				const struct perf_sample *s)
+{
+	if (s->regs && s->stack)
+		return make_of_parts(p, space, a, s, s->n_chain, true);
+	if (is_deferred(p, s)) {
+		struct perf_stack stack = make_of_parts(p, space, a, s, s->n_chain - 2, false);
+		stack.is_deferred = true;
+		stack.cookie = perf_u64(p, s->chain + 8 * (s->n_chain - 1));
+		return stack;
+	}
+	if (s->n_branches)
+		return make_of_parts(p, space, a, s, s->n_chain, false);
+	return find_or_make(p, space, a, s);
+}
+
+stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
+			const frameid *above, size_t n_above)
+{
+	struct walk w = { .p = p, .user = space, .last = last_of(p, 0) };
+	static const struct perf_attr none;
+	struct perf_sample s = { .mode = PERF_MODE_USER };
+
+	push_chain(&w, &none, &s, chain, n);
+	stackid user = intern(&w).all;
+	for (size_t i = n_above; i-- > 0;)
+		user = profile_push_stack(p->into, user, above[i]);
+	return user;
+}
+
+void perf_stacks_init(struct perf *p)
+{
+	p->chains.frames = xalloc(FRAMES * sizeof(*p->chains.frames));
+	p->chains.known = xalloc(KNOWN * sizeof(*p->chains.known));
+}
+
+void perf_stacks_done(struct perf *p)
+{
+	free(p->chains.frames);
+	free(p->chains.known);
+}
