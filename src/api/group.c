@@ -41,7 +41,7 @@ static struct labels label_blocks(struct kin_table *t, size_t column)
 	struct kin_row row;
 	uint32_t group = 0;
 	bool has_head = true;
-	for (kin_table_rewind(t); kin_table_next(t, &row); group = row.group) {
+	for (kin_table_rewind(t); table_next(t, &row); group = row.group) {
 		bool alone = row.kind == KIN_ROW_PLAIN && !row.depth;
 		if (!l.at.n || alone || row.group != group) {
 			vec_push(&l.at, "[unknown]");
@@ -78,7 +78,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	struct labels labels = label_blocks(t, kin_table_find_column(t, "object"));
 	struct kin_row row;
 	kin_table_rewind(t);
-	for (size_t i = 0; kin_table_next(t, &row); i++)
+	for (size_t i = 0; table_next(t, &row); i++)
 		sections_add_row(s, labels.at.at[labels.of_row.at[i]], &row, as_it_is);
 	vec_free(&labels.at);
 	vec_free(&labels.of_row);
@@ -158,7 +158,7 @@ static struct kin_error *add_part(struct parts *x, const struct profile *part, c
 		x->sections = sections_new(t, &x->column);
 	struct section_scale scale = { x->own_shares || whole <= 0 ? 1 : total / whole,
 				       x->many_units ? 1 / rate : 1 };
-	for (kin_table_rewind(t); kin_table_next(t, &row);)
+	for (kin_table_rewind(t); table_next(t, &row);)
 		sections_add_row(x->sections, label, &row, scale);
 	sections_take_notes(x->sections, t, label);
 	table_keep(sections_table(x->sections), free_table, t); /* its texts */

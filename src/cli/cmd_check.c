@@ -362,7 +362,8 @@ static void check_table(struct check *k)
 	k->timed = !k->s->check.time.off && property(k, "repeated") > 0 &&
 		   property(k, "total_before") > 0;
 	check_rows(k);
-	const char *lacks = what_lacks(k);
+	const struct kin_error *err = kin_table_error(k->table);
+	const char *lacks = err ? kin_error_message(err) : what_lacks(k);
 	if (lacks) {
 		if (strcmp(k->s->format, "text") != 0)
 			message("check", "%s", lacks); /* in the text it is what is written */

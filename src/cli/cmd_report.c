@@ -1,4 +1,5 @@
 /* cmd_report.c - samples by any keys, with what was below and above them in the stacks. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,11 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 			if (hint && column < kin_table_n_columns(t))
 				function_hint_try(hint, row.cells[column].text);
 		}
+		if (kin_table_error(t))
+			err = err_os(ENOMEM, "%s", kin_table_name(t));
 		kin_table_free(t);
+		if (err)
+			return err;
 	}
 	return NULL;
 }

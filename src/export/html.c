@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/strtab.h"
 #include "export/html/html_page.h" /* made of the files of html/ */
+#include "table/table.h"
 #include "table/value.h"
 
 /* Of a flame graph: as many frames as a page shows quickly. */
@@ -95,7 +96,7 @@ static void put_rows(struct sink *s, struct kin_table *t)
 	struct kin_row row;
 	bool any = false;
 	kin_table_rewind(t);
-	for (; kin_table_next(t, &row); any = true) {
+	for (; table_next(t, &row); any = true) {
 		sink_str(s, any ? ",\n[\"" : "\n[\"");
 		sink_str(s, value_row_kind(row.kind));
 		sink_str(s, "\",");

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "gnu/cells.h"
+#include "table/table.h"
 
 enum { LINE, SOURCE, COUNTS, TOTAL, EXECUTABLE, EXECUTED, NEVER, N_KEYS };
 
@@ -194,7 +195,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	struct line l = { 0 };
 	struct kin_row row;
 	put_heading(t, o, out);
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+	for (kin_table_rewind(t); table_next(t, &row);) {
 		add_up(&s, &row, at, o);
 		if (row.cells[at[SOURCE]].type != KIN_CELL_TEXT)
 			continue;

@@ -1,5 +1,6 @@
 /* layout_counts.c - GNU gprof's execution counts: a sentence for each function and block. */
 #include "gnu/cells.h"
+#include "table/table.h"
 
 enum { FILE_NAME, LINE, SYMBOL, ADDRESS, COUNT, N_KEYS };
 
@@ -34,7 +35,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	bool blocks = render_count(t, "by_line");
 	struct line l = { 0 };
 	struct kin_row row;
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+	for (kin_table_rewind(t); table_next(t, &row);) {
 		if (row.kind == KIN_ROW_MEMBER && !blocks)
 			continue;
 		put_row(&l, &row, at, o);

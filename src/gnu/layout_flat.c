@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gnu/cells.h"
+#include "table/table.h"
 
 enum { SELF, CHILDREN, CALLS, NAME, CYCLE, INDEX, LISTED, N_KEYS };
 
@@ -112,7 +113,7 @@ static void put_rows(struct kin_table *t, const struct render_opts *o, const siz
 	struct kin_row row;
 	double cumulative = 0;
 
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+	for (kin_table_rewind(t); table_next(t, &row);) {
 		const struct kin_cell *c[N_KEYS];
 		for (size_t i = 0; i < N_KEYS; i++)
 			c[i] = &row.cells[at[i]];

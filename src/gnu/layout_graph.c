@@ -1,5 +1,6 @@
 /* layout_graph.c - GNU gprof's call graph, and the older layout of its -T. */
 #include "gnu/cells.h"
+#include "table/table.h"
 
 enum { INDEX, SELF, CHILDREN, CALLED, NAME, LISTED, N_KEYS };
 
@@ -102,7 +103,7 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 	uint32_t group = 0;
 	bool any = false;
 
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+	for (kin_table_rewind(t); table_next(t, &row);) {
 		const struct kin_cell *c[N_KEYS];
 		for (size_t i = 0; i < N_KEYS; i++)
 			c[i] = &row.cells[at[i]];

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "gnu/cells.h"
+#include "table/table.h"
 
 enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 
@@ -22,7 +23,7 @@ static void gather(struct kin_table *t, const size_t *at, struct cells *into)
 {
 	struct kin_row row;
 
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+	for (kin_table_rewind(t); table_next(t, &row);) {
 		const struct kin_cell *file = &row.cells[at[FILE_NAME]];
 		struct cell c = { .name = row.cells[at[NAME]].text,
 				  .symbol = row.cells[at[SYMBOL]].text,

@@ -460,7 +460,7 @@ static void put_rows(struct perf_page *p)
 	uint64_t row_sum = 0;
 	bool pending = false;
 	kin_table_rewind(p->t);
-	while (kin_table_next(p->t, &row)) {
+	while (table_next(p->t, &row)) {
 		if (row.kind != KIN_ROW_PLAIN) {
 			perf_keep_hop(p, &row);
 			continue;

@@ -537,7 +537,7 @@ static void note_nothing(const struct report_input *in, struct kin_table *t)
 {
 	struct kin_row row;
 	kin_table_rewind(t);
-	if (kin_table_next(t, &row) || kin_table_n_notes(t) || !symbols_has_lines(in->symbols))
+	if (table_next(t, &row) || kin_table_n_notes(t) || !symbols_has_lines(in->symbols))
 		return;
 	table_note(t,
 		   "no source line is known of what was sampled or called: build it with -g, and "

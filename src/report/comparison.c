@@ -128,7 +128,7 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 	struct row_columns k = find_columns(c, r->flat);
 	double runs = (double)r->n_runs;
 	struct kin_row row;
-	for (kin_table_rewind(r->flat); kin_table_next(r->flat, &row);) {
+	for (kin_table_rewind(r->flat); table_next(r->flat, &row);) {
 		const struct kin_cell *cells = row.cells;
 		uint32_t slot = slot_of(c, &k, cells);
 		struct compared_side *f = &c->at.at[slot].of[side];
@@ -155,7 +155,7 @@ static void read_times(struct comparison *c, int side, struct kin_table *t, size
 	for (size_t i = 0; i < n_runs; i++)
 		s->totals.at[s->totals.n++] = 0;
 	size_t self = kin_table_find_column(t, "self");
-	for (kin_table_rewind(t); kin_table_next(t, &row);) {
+	for (kin_table_rewind(t); table_next(t, &row);) {
 		const struct kin_cell *cells = row.cells;
 		size_t run = first + (n_runs > 1 ? run_of(&cells[k.run], n_runs) : 0);
 		if (cells[self].type == KIN_CELL_TIME)

@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "base/vec.h"
 #include "table/render.h"
+#include "table/table.h"
 #include "table/value.h"
 
 struct scratch {
@@ -107,7 +108,7 @@ static bool has_nesting(struct kin_table *t)
 {
 	struct kin_row row;
 	kin_table_rewind(t);
-	while (kin_table_next(t, &row))
+	while (table_next(t, &row))
 		if (!value_is_plain(&row))
 			return true;
 	return false;
@@ -140,7 +141,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	}
 	struct kin_row row;
 	kin_table_rewind(t);
-	while (kin_table_next(t, &row)) {
+	while (table_next(t, &row)) {
 		if (nests)
 			nesting(&s, &row);
 		for (size_t i = 0; i < shown.n; i++) {

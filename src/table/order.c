@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/sink.h"
 #include "table/render.h"
+#include "table/table.h"
 
 static void property(struct sink *s, const struct kin_table *t, const char *key)
 {
@@ -24,7 +25,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	sink_init(&s, out);
 	property(&s, t, "before");
 	kin_table_rewind(t);
-	while (kin_table_next(t, &row)) {
+	while (table_next(t, &row)) {
 		if (row.cells[entry].type != KIN_CELL_TEXT)
 			continue;
 		sink_str(&s, row.cells[entry].text);

@@ -59,7 +59,7 @@ static bool view_next(void *state, struct kin_row *ret)
 		return true;
 	}
 	struct kin_row row;
-	if (!kin_table_next(v->inner, &row))
+	if (!table_next(v->inner, &row))
 		return false;
 	for (size_t i = 0; i < v->n; i++)
 		v->cells[i] = row.cells[v->from[i]];
@@ -228,7 +228,7 @@ static struct kin_error *sort(struct view *v, const char *sort)
 
 	struct kin_row row;
 	kin_table_rewind(v->inner);
-	while (kin_table_next(v->inner, &row)) {
+	while (table_next(v->inner, &row)) {
 		if (v->rows.n == NONE)
 			return err_new(KIN_ERROR_UNSUPPORTED, "'%s' is too large to be sorted",
 				       kin_table_name(v->inner));
