@@ -3,6 +3,7 @@
 
 #include "api/private.h"
 #include "base/err.h"
+#include "base/guard.h"
 #include "formats/kin/kin_write.h"
 #include "names/kept.h"
 #include "object/source.h"
@@ -37,8 +38,8 @@ static void add_sources(struct kept *k, const char *const *dirs)
 	kept_sort(k);
 }
 
-struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *opts,
-				 struct kin_keep_result *ret)
+static struct kin_error *keep_names(const char *path, const struct kin_keep_opts *opts,
+				    struct kin_keep_result *ret)
 {
 	struct kin_keep_opts o;
 	opts_copy(&o, sizeof(o), opts);
@@ -66,4 +67,10 @@ struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *o
 	}
 	profile_free(p);
 	return err;
+}
+
+struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *opts,
+				 struct kin_keep_result *ret)
+{
+	return GUARDED(keep_names(path, opts, ret));
 }
