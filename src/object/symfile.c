@@ -2,6 +2,7 @@
  * NAME and anything after that; lines of another shape, and types other than T and t, are not meant
  * for us. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ static struct kin_error *cannot_open(struct kin_error *err, const char *path)
 	struct kin_error *own = errnum ? err_os(errnum, "%s", path)
 				       : err_new(kin_error_kind(err), "%s", kin_error_message(err));
 	kin_error_free(err);
-	return err_about(own, (struct err_facts){ ERR_NO_LIST, path });
+	bool is_special = !errnum || errnum == EISDIR; /* a directory or device, which has none */
+	return err_about(own, (struct err_facts){ is_special ? ERR_NO_SYMBOLS : ERR_NO_LIST, path });
 }
 
 struct kin_error *candidates_read(struct candidates *c, const char *path,
