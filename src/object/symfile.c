@@ -109,7 +109,8 @@ static struct kin_error *cannot_open(struct kin_error *err, const char *path)
 				       : err_new(kin_error_kind(err), "%s", kin_error_message(err));
 	kin_error_free(err);
 	bool is_special = !errnum || errnum == EISDIR; /* a directory or device, which has none */
-	return err_about(own, (struct err_facts){ is_special ? ERR_NO_SYMBOLS : ERR_NO_LIST, path });
+	return err_about(own,
+			 (struct err_facts){ is_special ? ERR_NO_SYMBOLS : ERR_NO_LIST, path });
 }
 
 struct kin_error *candidates_read(struct candidates *c, const char *path,
