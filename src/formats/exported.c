@@ -70,6 +70,19 @@ struct kin_error *exported_close(struct exported *x)
 	return err;
 }
 
+struct kin_error *exported_write(struct kin_profile *profile, const struct kin_export_opts *opts,
+				 size_t size, void (*write)(void *own, FILE *out), FILE *out)
+{
+	struct exported *own = xalloc(size);
+	struct kin_error *err = exported_open(profile, opts, own);
+	if (!err) {
+		write(own, out);
+		err = exported_close(own);
+	}
+	free(own);
+	return err;
+}
+
 const char *exported_object_name(const struct exported *x, uint32_t object)
 {
 	const char *path = kin_samples_object(x->samples, object)->path;

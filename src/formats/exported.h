@@ -22,6 +22,12 @@ MUST_CHECK struct kin_error *exported_open(struct kin_profile *profile,
 /* Returns why names are missing though they are there, or NULL. */
 MUST_CHECK struct kin_error *exported_close(struct exported *x);
 
+/* Opens the profile, lets `write` go through it, and closes it. `own` is the writer's struct of
+ * `size` bytes, zero but for the struct exported that it begins with. */
+MUST_CHECK struct kin_error *exported_write(struct kin_profile *profile,
+					    const struct kin_export_opts *opts, size_t size,
+					    void (*write)(void *own, FILE *out), FILE *out);
+
 static inline const struct kin_event *exported_event(const struct exported *x, size_t column)
 {
 	return kin_samples_event(x->samples, x->events[column]);

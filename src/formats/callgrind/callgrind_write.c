@@ -331,8 +331,9 @@ static void put_head(struct callgrind *c)
 	sink_char(&c->sink, '\n');
 }
 
-static void write_all(struct callgrind *c, FILE *out)
+static void write_all(void *own, FILE *out)
 {
+	struct callgrind *c = own;
 	c->n_events = c->x.n_events;
 	c->n_values = c->n_events + 1;
 	c->files = strtab_new();
@@ -360,12 +361,5 @@ static void write_all(struct callgrind *c, FILE *out)
 struct kin_error *callgrind_write(struct kin_profile *profile, const struct kin_export_opts *opts,
 				  FILE *out)
 {
-	struct callgrind *c = xalloc(sizeof(*c));
-	struct kin_error *err = exported_open(profile, opts, &c->x);
-	if (!err) {
-		write_all(c, out);
-		err = exported_close(&c->x);
-	}
-	free(c);
-	return err;
+	return exported_write(profile, opts, sizeof(struct callgrind), write_all, out);
 }

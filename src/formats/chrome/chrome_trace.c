@@ -155,8 +155,9 @@ static void put_track(struct chrome *c, size_t i, uint32_t first_free)
 	free(name);
 }
 
-static void write_all(struct chrome *c, FILE *out)
+static void write_all(void *own, FILE *out)
 {
+	struct chrome *c = own;
 	uint32_t free_tid = 1;
 	sink_init(&c->sink, out);
 	c->tracks = tracks_of(&c->x);
@@ -180,14 +181,7 @@ static void write_all(struct chrome *c, FILE *out)
 static struct kin_error *chrome_write(struct kin_profile *profile,
 				      const struct kin_export_opts *opts, FILE *out)
 {
-	struct chrome *c = xalloc(sizeof(*c));
-	struct kin_error *err = exported_open(profile, opts, &c->x);
-	if (!err) {
-		write_all(c, out);
-		err = exported_close(&c->x);
-	}
-	free(c);
-	return err;
+	return exported_write(profile, opts, sizeof(struct chrome), write_all, out);
 }
 
 const struct format chrome_trace_format = {

@@ -396,8 +396,9 @@ static void put_meta(struct firefox *c)
 		 "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}]},\n");
 }
 
-static void write_all(struct firefox *c, FILE *out)
+static void write_all(void *own, FILE *out)
 {
+	struct firefox *c = own;
 	sink_init(&c->sink, out);
 	c->tracks = tracks_of(&c->x);
 	put_meta(c);
@@ -416,14 +417,7 @@ static void write_all(struct firefox *c, FILE *out)
 static struct kin_error *firefox_write(struct kin_profile *profile,
 				       const struct kin_export_opts *opts, FILE *out)
 {
-	struct firefox *c = xalloc(sizeof(*c));
-	struct kin_error *err = exported_open(profile, opts, &c->x);
-	if (!err) {
-		write_all(c, out);
-		err = exported_close(&c->x);
-	}
-	free(c);
-	return err;
+	return exported_write(profile, opts, sizeof(struct firefox), write_all, out);
 }
 
 const struct format firefox_format = {

@@ -86,8 +86,9 @@ static size_t find_active(const struct speedscope *c)
 	return best;
 }
 
-static void write_all(struct speedscope *c, FILE *out)
+static void write_all(void *own, FILE *out)
 {
+	struct speedscope *c = own;
 	sink_init(&c->sink, out);
 	c->tracks = tracks_of(&c->x);
 	sink_str(&c->sink, "{\"$schema\":\"" SPEEDSCOPE_SCHEMA "\",\n"
@@ -112,12 +113,5 @@ static void write_all(struct speedscope *c, FILE *out)
 struct kin_error *speedscope_write(struct kin_profile *profile, const struct kin_export_opts *opts,
 				   FILE *out)
 {
-	struct speedscope *c = xalloc(sizeof(*c));
-	struct kin_error *err = exported_open(profile, opts, &c->x);
-	if (!err) {
-		write_all(c, out);
-		err = exported_close(&c->x);
-	}
-	free(c);
-	return err;
+	return exported_write(profile, opts, sizeof(struct speedscope), write_all, out);
 }
