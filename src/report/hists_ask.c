@@ -35,7 +35,6 @@ static const struct {
 	{ "addr", "symoff has the function and how far into it" },
 	{ "dso_size",
 	  "how much of a file was mapped is not kept; symbol_size has that of functions" },
-	{ "trace", "the fields of trace points are not decoded: perf script prints them" },
 	{ "ipc_lbr",
 	  "instructions of basic blocks are not counted: cycles has the time of branches" },
 };
