@@ -4,7 +4,7 @@
 
 #include "base/num.h"
 #include "gnu/cells.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { INDEX, SELF, CHILDREN, CALLED, NAME, LISTED, N_KEYS };
 
