@@ -129,6 +129,7 @@ static void join_event(struct event *e, const struct event *more)
 	e->period = more->period > e->period ? more->period : e->period;
 	e->stacks = e->stacks || more->stacks;
 	e->is_trace = e->is_trace || more->is_trace;
+	e->is_assembled = e->is_assembled || more->is_assembled;
 	e->group = more->group > e->group ? more->group : e->group;
 }
 

@@ -72,6 +72,7 @@ struct event { /* what weights count */
 	uint64_t frequency; /* samples per second asked for; 0: by period */
 	uint64_t period;    /* in the unit; 0: by frequency */
 	bool is_trace;      /* of a trace point: samples have fields (detail.h), and happen once */
+	bool is_assembled;  /* stacks are put together of calls: what was nested is a guess */
 	bool stacks;        /* samples were to have callers, whether any has or not */
 	uint32_t group;     /* events with the same number other than 0 were counted together; the
 			       leader is first */
