@@ -111,6 +111,7 @@ struct object_file {
 	char *path;
 	char *debug_dir;
 	bool no_debug_files;
+	struct debuginfod *debuginfod; /* borrowed; NULL: nobody is asked */
 	struct arena arena;
 	struct elf_file *main;
 	char *build_id; /* hex, or NULL */

@@ -19,9 +19,10 @@
 struct program_files;
 
 struct program_opts {
-	struct program_files *files; /* where files are opened and kept; NULL: each by itself */
-	const char *debug_dir;       /* NULL: /usr/lib/debug */
-	const char *symfs;           /* paths of objects are below this folder; NULL: / */
+	struct program_files *files;   /* where files are opened and kept; NULL: each by itself */
+	const char *debug_dir;         /* NULL: /usr/lib/debug */
+	const char *symfs;             /* paths of objects are below this folder; NULL: / */
+	struct debuginfod *debuginfod; /* as in object_opts */
 	const char *kallsyms; /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
 			       * what is in the data */
 	bool lines;           /* a place per source line */
