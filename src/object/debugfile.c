@@ -275,6 +275,11 @@ struct elf_file *object_dwarf(struct object_file *o)
 	return o->dwarf;
 }
 
+struct elf_file *object_split_file(struct object_file *o, const char *path)
+{
+	return open_candidate(o, path);
+}
+
 /* ---- .gnu_debugdata ---- */
 
 enum {

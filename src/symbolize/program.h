@@ -119,6 +119,10 @@ const char *program_origin_at(const struct program *g, size_t i);
  * name in both are one, whose owner is the first's. */
 size_t program_n_joined(const struct program *g);
 objid program_joined_at(const struct program *g, size_t i);
+/* Whether debuginfod servers are asked for what is not at hand; whether the files are not those of
+ * this machine (symfs). */
+bool program_has_servers(const struct program *g);
+bool program_is_elsewhere(const struct program *g);
 /* Samples whose program counter was in the object, and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
 
