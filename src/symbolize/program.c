@@ -792,6 +792,13 @@ struct object_file *program_object_file(const struct program *g, objid object)
 	return g->objects[object].file;
 }
 
+const uint8_t *program_code(const struct program *g, frameid frame, size_t *size)
+{
+	objid object = g->profile->samples.frames[frame].object;
+	struct object_file *file = object ? program_object_file(g, object) : NULL;
+	return file ? object_instruction(file, program_instruction(g, frame), size) : NULL;
+}
+
 uint64_t program_start(const struct program *g, symid place)
 {
 	if (place >= g->n_symbols)

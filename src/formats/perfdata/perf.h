@@ -95,6 +95,8 @@ struct perf_sample {
 	size_t n_branches;
 	const uint8_t *regs; /* one per bit of the event's regs_user; NULL: none */
 	uint64_t regs_abi;
+	const uint8_t *intr_regs; /* one per bit of its regs_intr; NULL: none */
+	uint64_t intr_regs_abi;
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
 	struct bytes read;    /* the READ field */
@@ -319,6 +321,7 @@ void perf_stacks_done(struct perf *p);
 
 struct perf_details {
 	bool wanted;
+	bool cpu_state; /* registers and branches, too */
 	enum input_branches branches;
 	bool by_branch;    /* once it is known: samples are branches */
 	uint32_t *sockets; /* [n_sockets], by processor */
