@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/vec.h"
+#include "object/kernel.h"
 #include "symbolize/kallsyms.h"
 #include "symbolize/recorded.h"
 #include "symbolize/symbols_private.h"
@@ -612,11 +613,15 @@ static void open_kernel(struct program *g)
 		kin_error_free(err);
 		return;
 	}
-	for (size_t i = 0; i < p->n_objects && !g->kernel; i++)
+	int errnum = 0;
+	for (size_t i = 0; i < p->n_objects && !g->kernel && !errnum; i++)
 		if (p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
 		    g->objects[i].hit &&
-		    kernel_is_running(object_string(g, p->objects[i].build_id)))
+		    kernel_is_running(object_string(g, p->objects[i].build_id), &errnum))
 			g->kernel = kallsyms_of_running();
+	if (errnum)
+		add_kernel_trouble(g, xprintf("names of the kernel are missing: %s: %s",
+					      KERNEL_NOTES, strerror(errnum)));
 }
 
 static void count_unnamed(struct program *g)
