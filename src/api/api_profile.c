@@ -402,6 +402,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			.target = p->target,
 			.symfs = o->symfs,
 			.details = o->details,
+			.cpu_state = o->cpu_state,
 			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};

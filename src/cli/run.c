@@ -65,6 +65,7 @@ static struct kin_open_opts open_opts(const struct settings *s)
 		.gcov = string_list(&s->gcov),
 		.details = (s->hists.size && kin_hists_need_details(&s->hists)) ||
 			   kin_script_needs_details(&s->script),
+		.cpu_state = kin_script_needs_cpu_state(&s->script),
 		.trace_fields = !strcmp(s->command->name, "script") ||
 				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
 		.no_inlines = s->no_inlines,

@@ -75,6 +75,7 @@ struct input_opts {
 			  void *arg); /* after each file; or NULL */
 	void *arg;
 	bool details;                 /* samples get theirs */
+	bool cpu_state;               /* registers and branches are in them; with `details` */
 	bool trace_fields;            /* those of trace points, too; they alone without `details` */
 	enum input_branches branches; /* implies details where it finds some */
 	const char *symfs;            /* the files that data names are below this folder; NULL: / */

@@ -230,7 +230,11 @@ bool demangle_style_find(const char *name, enum demangle_style *ret); /* false i
  * absurdly long). */
 char *demangle(const char *name, enum demangle_style style);
 
-/* ---- calls (disasm.c) ---- */
+/* ---- code (disasm.c) ---- */
+
+/* Bytes of the instruction at addr, *size of them, as long as the object lives; NULL: no code is
+ * there, or it is of a machine that is not known, or takes capstone, which is not here. */
+const uint8_t *object_instruction(struct object_file *o, uint64_t addr, size_t *size);
 
 struct object_code { /* bytes[0] is at addr */
 	const uint8_t *bytes;

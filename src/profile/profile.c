@@ -314,6 +314,11 @@ void profile_add_sample(struct profile_builder *b, struct sample s)
 	vec_push(&b->samples.at, s);
 }
 
+uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at)
+{
+	return samples_add_words(&b->samples, n, at);
+}
+
 detailid profile_add_detail(struct profile_builder *b, const struct detail *d)
 {
 	return samples_add_detail(&b->samples, d);

@@ -179,6 +179,14 @@ detailid samples_add_detail(struct samples_builder *s, const struct detail *d)
 	return id;
 }
 
+uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at)
+{
+	*at = s->words.n;
+	vec_reserve(&s->words, n);
+	s->words.n += n;
+	return s->words.at + *at;
+}
+
 void samples_set_detail(struct samples_builder *s, detailid detail)
 {
 	if (!detail || !s->at.n)
@@ -315,9 +323,32 @@ static taskid *merge_tasks(struct samples_builder *into, const struct samples_bu
 	return ids;
 }
 
+/* Where the words of `from` begin in `into`, less those of none. */
+static uint64_t merge_words(struct samples_builder *into, const struct samples_builder *from,
+			    const frameid *frames)
+{
+	uint64_t at;
+	size_t n = from->words.n - 1;
+	uint64_t *words = samples_add_words(into, n, &at);
+	if (n)
+		memcpy(words, from->words.at + 1, n * sizeof(*words));
+	for (size_t i = 1; i < from->details.n; i++) {
+		uint64_t branches = from->details.at[i].branches;
+		if (!branches)
+			continue;
+		struct taken_branch *b = (struct taken_branch *)(words + branches);
+		for (uint64_t k = 0; k < words[branches - 1]; k++) {
+			b[k].source = frames[b[k].source];
+			b[k].target = frames[b[k].target];
+		}
+	}
+	return at - 1;
+}
+
 static detailid *merge_details(struct samples_builder *into, const struct samples_builder *from,
 			       const strid *strings, const frameid *frames)
 {
+	uint64_t base = merge_words(into, from, frames);
 	detailid *ids = xrealloc(NULL, from->details.n, sizeof(*ids));
 	ids[0] = 0;
 	for (size_t i = 1; i < from->details.n; i++) {
@@ -326,6 +357,10 @@ static detailid *merge_details(struct samples_builder *into, const struct sample
 		d.trace = strings[d.trace];
 		d.source = frames[d.source];
 		d.target = frames[d.target];
+		d.register_names = strings[d.register_names];
+		d.interrupt_registers += d.interrupt_registers ? base : 0;
+		d.user_registers += d.user_registers ? base : 0;
+		d.branches += d.branches ? base : 0;
 		ids[i] = samples_add_detail(into, &d);
 	}
 	return ids;
@@ -417,6 +452,7 @@ void samples_builder_init(struct samples_builder *s)
 	vec_push(&s->first, 0);
 	samples_add_task(s, (struct task){ 0 });
 	samples_add_detail(s, &(struct detail){ 0 });
+	vec_push(&s->words, 0);
 }
 
 static int by_count(const void *a, const void *b)
@@ -449,6 +485,8 @@ struct samples samples_builder_view(struct samples_builder *s)
 		.n = s->at.n,
 		.details = s->details.at,
 		.n_details = s->details.n,
+		.words = s->words.at,
+		.n_words = s->words.n,
 		.detail_of = s->detail_of.at,
 		.task_arcs = s->task_arcs.at,
 		.n_task_arcs = s->task_arcs.n,
@@ -481,6 +519,7 @@ void samples_builder_done(struct samples_builder *s)
 	vec_free(&s->events);
 	vec_free(&s->at);
 	vec_free(&s->details);
+	vec_free(&s->words);
 	records_free(&s->detail_ids);
 	vec_free(&s->detail_of);
 	vec_free(&s->task_arcs);

@@ -65,6 +65,18 @@ enum event_kind {
 	EVENT_WAITING, /* time runnable, waiting for a CPU */
 };
 
+/* Who counts it: perf's types of events. */
+enum event_type {
+	EVENT_UNTYPED, /* not known */
+	EVENT_HARDWARE,
+	EVENT_SOFTWARE,
+	EVENT_TRACE_POINT,
+	EVENT_CACHE,
+	EVENT_RAW,
+	EVENT_BREAKPOINT,
+	EVENT_TYPES
+};
+
 struct event { /* what weights count */
 	strid name;
 	enum event_unit unit;
@@ -83,6 +95,7 @@ struct event { /* what weights count */
 	bool is_dumped;   /* stacks were walked from dumps: perf prints calls, not where they return
 			   */
 	bool is_timeless; /* its samples do not say when */
+	enum event_type type;
 };
 
 /* Whether a person who wrote `name` means the event of that name: "blocked" is "blocked (place
@@ -160,6 +173,8 @@ struct samples {
 	size_t n;
 	const struct detail *details; /* detail.h; [0] is none */
 	size_t n_details;
+	const uint64_t *words; /* detail.h: registers and branches; [0] is none's */
+	size_t n_words;
 	const detailid *detail_of;        /* [n]; NULL: no sample has any */
 	const struct task_arc *task_arcs; /* distinct; empty where counts are not known by thread */
 	size_t n_task_arcs;

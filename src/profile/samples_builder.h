@@ -23,6 +23,7 @@ struct samples_builder {
 	VEC(struct event) events;
 	VEC(struct sample) at;
 	VEC(struct detail) details;
+	VEC(uint64_t) words;
 	struct records detail_ids;
 	VEC(detailid) detail_of; /* of the first so many samples; the others have none */
 	VEC(struct task_arc) task_arcs;
@@ -55,6 +56,7 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
+uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
 detailid samples_add_detail(struct samples_builder *s, const struct detail *d);
 void samples_set_detail(struct samples_builder *s, detailid detail);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);

@@ -67,6 +67,9 @@ const symid *program_places(const struct program *g); /* all of them: [n_frames]
 /* An address within the instruction that the frame is at, which for a return address is the call.
  */
 uint64_t program_instruction(const struct program *g, frameid frame);
+/* The code of the instruction that a frame is at, *size bytes; NULL: it is not at hand. Valid as
+ * long as g. */
+const uint8_t *program_code(const struct program *g, frameid frame, size_t *size);
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
 

@@ -95,6 +95,8 @@ struct perf_sample {
 	size_t n_branches;
 	const uint8_t *regs; /* one per bit of the event's regs_user; NULL: none */
 	uint64_t regs_abi;
+	const uint8_t *intr_regs; /* one per bit of its regs_intr; NULL: none */
+	uint64_t intr_regs_abi;
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
 	struct bytes read;    /* the READ field */
@@ -213,8 +215,10 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
 uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip);
+/* That something could not be read is a doubt: what that makes wrong, and why. Frees the error. */
+void perf_unread(struct perf *p, const char *what, struct kin_error *err);
 /* Its file; NULL if there is none, or with build_id, if it is another one than that which ran. */
-struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+struct object_file *perf_object_open(struct perf *p, const struct perf_object *o,
 				     const char *build_id);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
@@ -319,6 +323,7 @@ void perf_stacks_done(struct perf *p);
 
 struct perf_details {
 	bool wanted;
+	bool cpu_state; /* registers and branches, too */
 	enum input_branches branches;
 	bool by_branch;    /* once it is known: samples are branches */
 	uint32_t *sockets; /* [n_sockets], by processor */

@@ -264,6 +264,16 @@ static const char *name_apart(struct perf *p, const struct perf_attr *a, const c
 	return number == 1 ? name : arena_printf(&p->arena, "%s#%u", name, number);
 }
 
+static enum event_type type_of(const struct perf_attr *a)
+{
+	static const enum event_type types[] = {
+		[PERF_HARDWARE] = EVENT_HARDWARE,      [PERF_SOFTWARE] = EVENT_SOFTWARE,
+		[PERF_TRACEPOINT] = EVENT_TRACE_POINT, [PERF_CACHE] = EVENT_CACHE,
+		[PERF_RAW_EVENT] = EVENT_RAW,          [PERF_BREAKPOINT] = EVENT_BREAKPOINT,
+	};
+	return a->type < ARRAY_LEN(types) ? types[a->type] : EVENT_RAW;
+}
+
 void perf_attr_declare(struct perf *p, struct perf_attr *a)
 {
 	if (a->has_event)
@@ -289,6 +299,7 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 			   .stacks = a->sample_type & PERF_CALLCHAIN,
 			   .is_dumped = !(~a->sample_type & (PERF_REGS_USER | PERF_STACK_USER)),
 			   .is_timeless = !(a->sample_type & PERF_TIME),
+			   .type = type_of(a),
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
 	a->has_event = true;

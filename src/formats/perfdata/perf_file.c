@@ -92,7 +92,7 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 	static const unsigned wanted[] = {
 		PERF_F_BUILD_ID,   PERF_F_HOSTNAME,     PERF_F_ARCH,         PERF_F_NRCPUS,
 		PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY, PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
-		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA
+		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA, PERF_F_CLOCK_DATA
 	};
 	bool is_wanted = p->watcher;
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
@@ -194,6 +194,7 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	p->details.branches = o->branches;
 	p->details.by_branch = o->branches == INPUT_BRANCHES;
 	p->details.wanted = o->details;
+	p->details.cpu_state = o->cpu_state;
 	p->traces.wanted = o->trace_fields;
 	p->into = into;
 	p->source = source;

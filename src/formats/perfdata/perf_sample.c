@@ -82,11 +82,11 @@ static void read_branches(const struct perf_attr *a, struct bytes *b, struct per
 	}
 }
 
-static void read_regs(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
+/* One per bit of the mask; NULL: none. */
+static const uint8_t *read_regs(uint64_t mask, struct bytes *b, uint64_t *abi)
 {
-	s->regs_abi = bytes_u64(b);
-	if (s->regs_abi)
-		s->regs = take_array(b, (uint64_t)__builtin_popcountll(a->regs_user), 8);
+	*abi = bytes_u64(b);
+	return *abi ? take_array(b, (uint64_t)__builtin_popcountll(mask), 8) : NULL;
 }
 
 static void read_stack(struct bytes *b, struct perf_sample *s)
@@ -156,8 +156,8 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		s->data_src = bytes_u64(b);
 	if (t & PERF_TRANSACTION)
 		s->transaction = bytes_u64(b);
-	if (t & PERF_REGS_INTR && bytes_u64(b))
-		take_array(b, (uint64_t)__builtin_popcountll(a->regs_intr), 8);
+	if (t & PERF_REGS_INTR)
+		s->intr_regs = read_regs(a->regs_intr, b, &s->intr_regs_abi);
 	if (t & PERF_PHYS_ADDR)
 		s->phys_addr = bytes_u64(b);
 	if (t & PERF_CGROUP)
@@ -198,7 +198,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	if (t & PERF_BRANCH_STACK)
 		read_branches(a, &b, ret);
 	if (t & PERF_REGS_USER)
-		read_regs(a, &b, ret);
+		ret->regs = read_regs(a->regs_user, &b, &ret->regs_abi);
 	if (t & PERF_STACK_USER)
 		read_stack(&b, ret);
 	bool failed = b.failed; /* what follows is not about stacks */
