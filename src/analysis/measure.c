@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 #include "base/map64.h"
 #include "base/vec.h"
 #include "paths/path_tree.h"

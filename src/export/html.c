@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/strtab.h"
 #include "export/html/html_page.h" /* made of the files of html/ */
-#include "table/table.h"
+#include "table/table_build.h"
 #include "table/value.h"
 
 /* Of a flame graph: as many frames as a page shows quickly. */

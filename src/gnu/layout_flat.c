@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gnu/cells.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { SELF, CHILDREN, CALLS, NAME, CYCLE, INDEX, LISTED, N_KEYS };
 

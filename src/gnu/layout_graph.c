@@ -1,6 +1,6 @@
 /* layout_graph.c - GNU gprof's call graph, and the older layout of its -T. */
 #include "gnu/cells.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { INDEX, SELF, CHILDREN, CALLED, NAME, LISTED, N_KEYS };
 

@@ -3,7 +3,7 @@
 
 #include "base/vec.h"
 #include "gnu/cells.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 

@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
-#include "tui/help.h"
+#include "tui/tui_help.h"
 
 enum { WIDE = 80 }; /* columns of the terminal */
 

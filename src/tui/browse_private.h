@@ -4,9 +4,9 @@
 
 #include "base/vec.h"
 #include "tui/browse.h"
-#include "tui/list.h"
 #include "tui/page.h"
 #include "tui/term.h"
+#include "tui/tui_list.h"
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
 
