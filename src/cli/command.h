@@ -65,6 +65,7 @@ extern const struct command lines_command;
 extern const struct command merge_command;
 extern const struct command order_command;
 extern const struct command pack_command;
+extern const struct command push_command;
 extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command run_command;

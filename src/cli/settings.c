@@ -437,6 +437,7 @@ void settings_done(struct settings *s)
 	free(s->call_graph);
 	perf_config_done(&s->config);
 	arena_release(&s->words);
+	vec_free(&s->push.labels.at);
 	vec_free(&s->data.at);
 	vec_free(&s->programs.at);
 	vec_free(&s->subjects.at);

@@ -54,6 +54,11 @@ struct settings {
 	unsigned about; /* enum kin_about */
 	bool only_about;
 	bool no_branches; /* samples as they are, though branches were recorded */
+	struct push_settings {
+		const char *service, *version, *host;
+		struct string_list labels;
+		uint32_t bucket_s; /* 0: as usual */
+	} push;                    /* "push" only */
 	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
 	struct check_settings {
