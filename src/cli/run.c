@@ -70,6 +70,8 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};
+	if (s->command->narrow)
+		s->command->narrow(s, &opts);
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);

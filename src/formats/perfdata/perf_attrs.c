@@ -264,6 +264,14 @@ static const char *name_apart(struct perf *p, const struct perf_attr *a, const c
 	return number == 1 ? name : arena_printf(&p->arena, "%s#%u", name, number);
 }
 
+static uint16_t first_on_cpu(const struct perf_attrs *a)
+{
+	for (size_t i = 0; i < a->at.n; i++)
+		if (a->at.at[i].kind == EVENT_ON_CPU && a->at.at[i].has_event)
+			return a->at.at[i].event;
+	return UINT16_MAX;
+}
+
 void perf_attr_declare(struct perf *p, struct perf_attr *a)
 {
 	if (a->has_event)
@@ -292,6 +300,7 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
 	a->has_event = true;
+	p->attrs.on_cpu = first_on_cpu(&p->attrs);
 }
 
 void perf_attrs_declare(struct perf *p)
