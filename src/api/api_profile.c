@@ -406,6 +406,8 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};
+		how.needs.no_callers = o->no_callers && !o->for_writing;
+		how.needs.no_times = o->no_times && !o->details && !o->time && !o->for_writing;
 		how.branches = o->branches               ? INPUT_BRANCHES
 			       : o->branches_if_recorded ? INPUT_AS_RECORDED
 							 : INPUT_SAMPLES;

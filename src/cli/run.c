@@ -91,6 +91,8 @@ struct kin_error *run_open_part(const struct settings *s, const char *thread, co
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_open_opts opts = open_opts(s);
+	if (s->command->narrow)
+		s->command->narrow(s, &opts);
 	struct progress *progress = progress_begin("reading", s->fetching);
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);

@@ -203,8 +203,15 @@ taskid profile_add_task(struct profile_builder *b, struct task t);
 struct task *profile_task_at(struct profile_builder *b, taskid id);
 uint16_t profile_add_event(struct profile_builder *b,
 			   struct event e); /* equal name, kind and unit: the same */
-/* The sample's source is set to the file being read. Samples are not joined. */
-void profile_add_sample(struct profile_builder *b, struct sample s);
+/* The sample's source is set to the file being read. Samples are not joined, unless
+ * profile_sum_samples() was called. Returns the number of the sample that it is, or is in. */
+size_t profile_add_sample(struct profile_builder *b, struct sample s);
+/* From now on samples that differ in their time and processor alone are one: its weight and count
+ * are the sums, and it has neither, nor a detail; but for those of trace points. */
+void profile_sum_samples(struct profile_builder *b);
+/* The same as `count` such samples more. */
+void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t count,
+			   uint64_t weight);
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal ones are summed */
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* bucket is copied, summed */
