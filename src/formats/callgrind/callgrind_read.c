@@ -15,7 +15,7 @@
 #include "base/strtab.h"
 #include "formats/callgrind/callgrind.h"
 #include "formats/callgrind/callgrind_calls.h"
-#include "formats/places.h"
+#include "formats/given_places.h"
 #include "input/input.h"
 
 enum { MOST_EVENTS = 64, MOST_NAME = 1 << 20 };

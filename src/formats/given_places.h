@@ -1,11 +1,11 @@
-/* places.h - functions and source lines that a file of another tool names, so that all reports know
+/* given_places.h - functions and source lines that a file of another tool names, so that all reports know
  * them.
  *
  * Such files tell of lines, not of addresses. Each function gets a stretch of made-up addresses in
  * its object, one for each of its lines, and what they stand for is given to the profile as names
  * that came with the data (names/kept.h). The program itself is not asked. */
-#ifndef FORMATS_PLACES_H
-#define FORMATS_PLACES_H
+#ifndef FORMATS_GIVEN_PLACES_H
+#define FORMATS_GIVEN_PLACES_H
 
 #include "base/bytes.h"
 #include "profile/profile.h"

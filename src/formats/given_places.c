@@ -1,6 +1,6 @@
-/* places.c - made-up addresses: the number of the function, and in the low bits that of the line in
+/* given_places.c - made-up addresses: the number of the function, and in the low bits that of the line in
  * it. */
-#include "formats/places.h"
+#include "formats/given_places.h"
 
 #include "base/map64.h"
 #include "base/records.h"
