@@ -1284,6 +1284,8 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 		sink_flush(&c->out);
 		if (fflush(out) || ferror(out))
 			err = err_os(errno ? errno : EIO, "writing samples");
+		else if (ferror(c->making)) /* it is memory */
+			err = err_os(ENOMEM, "writing samples");
 		fclose(c->making);
 	}
 	free(c->pieces);

@@ -1,6 +1,4 @@
-"""kin top: what it keeps does not grow with what has come and gone.
-
-"""
+"""kin top: what it keeps does not grow with what has come and gone. record.py runs it."""
 import os
 import select
 import subprocess
