@@ -129,6 +129,7 @@ static void join_event(struct event *e, const struct event *more)
 	e->period = more->period > e->period ? more->period : e->period;
 	e->stacks = e->stacks || more->stacks;
 	e->is_trace = e->is_trace || more->is_trace;
+	e->is_assembled = e->is_assembled || more->is_assembled;
 	e->group = more->group > e->group ? more->group : e->group;
 }
 
@@ -146,6 +147,67 @@ uint16_t samples_add_event(struct samples_builder *s, struct event e)
 		return UINT16_MAX - 1;
 	vec_push(&s->events, e);
 	return (uint16_t)(s->events.n - 1);
+}
+
+/* ---- samples ---- */
+
+static uint64_t sample_hash(const void *sample)
+{
+	const struct sample *x = sample;
+	uint64_t kind = (uint64_t)x->event << 32 | (uint64_t)x->parallelism << 16 | x->flags;
+	return records_mix(records_mix(MAP64_PAIR(x->source, x->task), x->stack), kind);
+}
+
+/* Of those that were added up: none has a time or a processor. */
+static bool sample_same(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+	return x->stack == y->stack && x->task == y->task && x->event == y->event &&
+	       x->parallelism == y->parallelism && x->flags == y->flags && x->source == y->source;
+}
+
+static const struct records_kind sample_records = { sizeof(struct sample), sample_hash,
+						    sample_same };
+
+/* The sample that `x` is to be added to; s->at.n: there is none. What has just been added to is
+ * what most often comes again. */
+static uint32_t find_sample(struct samples_builder *s, const struct sample *x)
+{
+	while (s->latest.n <= x->stack)
+		vec_push(&s->latest, 0);
+	uint32_t *latest = &s->latest.at[x->stack];
+	if (!*latest || !sample_same(&s->at.at[*latest - 1], x))
+		*latest = records_add(&s->sample_ids, &sample_records, s->at.at, x,
+				      (uint32_t)s->at.n) +
+			  1;
+	return *latest - 1;
+}
+
+void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
+			   uint64_t weight)
+{
+	struct sample *sum = &s->at.at[sample];
+	if (__builtin_add_overflow(sum->count, count, &sum->count))
+		sum->count = UINT32_MAX;
+	add(s, &sum->weight, weight);
+}
+
+size_t samples_add_sample(struct samples_builder *s, struct sample x)
+{
+	/* Those of trace points have what happened in their details. */
+	s->is_sum = s->sums && x.event < s->events.n && !s->events.at[x.event].is_trace;
+	if (!s->is_sum) {
+		vec_push(&s->at, x);
+		return s->at.n - 1;
+	}
+	x.time_ns = 0;
+	x.cpu = CPU_NONE;
+	uint32_t id = find_sample(s, &x);
+	if (id == s->at.n)
+		vec_push(&s->at, x);
+	else
+		samples_add_to_sample(s, id, x.count, x.weight);
+	return id;
 }
 
 /* ---- details ---- */
@@ -188,7 +250,7 @@ uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at)
 
 void samples_set_detail(struct samples_builder *s, detailid detail)
 {
-	if (!detail || !s->at.n)
+	if (!detail || !s->at.n || s->is_sum)
 		return;
 	while (s->detail_of.n < s->at.n)
 		vec_push(&s->detail_of, 0);
@@ -502,6 +564,8 @@ void samples_builder_seal(struct samples_builder *s)
 	records_free(&s->frame_ids);
 	pairs_free(&s->stack_ids);
 	vec_free(&s->first);
+	records_free(&s->sample_ids);
+	vec_free(&s->latest);
 }
 
 void samples_builder_done(struct samples_builder *s)
@@ -517,6 +581,8 @@ void samples_builder_done(struct samples_builder *s)
 	records_free(&s->task_ids);
 	vec_free(&s->events);
 	vec_free(&s->at);
+	records_free(&s->sample_ids);
+	vec_free(&s->latest);
 	vec_free(&s->details);
 	vec_free(&s->words);
 	records_free(&s->detail_ids);

@@ -84,6 +84,7 @@ struct event { /* what weights count */
 	uint64_t frequency; /* samples per second asked for; 0: by period */
 	uint64_t period;    /* in the unit; 0: by frequency */
 	bool is_trace;      /* of a trace point: samples have fields (detail.h), and happen once */
+	bool is_assembled;  /* stacks are put together of calls: what was nested is a guess */
 	bool stacks;        /* samples were to have callers, whether any has or not */
 	uint32_t group;     /* events with the same number other than 0 were counted together; the
 			       leader is first */
@@ -202,8 +203,15 @@ taskid profile_add_task(struct profile_builder *b, struct task t);
 struct task *profile_task_at(struct profile_builder *b, taskid id);
 uint16_t profile_add_event(struct profile_builder *b,
 			   struct event e); /* equal name, kind and unit: the same */
-/* The sample's source is set to the file being read. Samples are not joined. */
-void profile_add_sample(struct profile_builder *b, struct sample s);
+/* The sample's source is set to the file being read. Samples are not joined, unless
+ * profile_sum_samples() was called. Returns the number of the sample that it is, or is in. */
+size_t profile_add_sample(struct profile_builder *b, struct sample s);
+/* From now on samples that differ in their time and processor alone are one: its weight and count
+ * are the sums, and it has neither, nor a detail; but for those of trace points. */
+void profile_sum_samples(struct profile_builder *b);
+/* The same as `count` such samples more. */
+void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t count,
+			   uint64_t weight);
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal ones are summed */
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* bucket is copied, summed */

@@ -176,9 +176,8 @@ static void open_file(struct program *g, objid id)
 	struct opened *at = &g->objects[id];
 
 	struct kin_error *instead = NULL;
-	struct kin_error *err = recorded_object(
-		g->profile, id, &(struct recorded_opts){ g->opts.debug_dir, g->opts.symfs },
-		&at->file, &instead);
+	struct recorded_opts how = { g->opts.debug_dir, g->opts.symfs, g->opts.debuginfod };
+	struct kin_error *err = recorded_object(g->profile, id, &how, &at->file, &instead);
 	if (err)
 		trouble(g, id, err);
 	if (instead && o->kind == OBJECT_ELF)
@@ -860,3 +859,7 @@ uint64_t program_unnamed(const struct program *g, objid object)
 {
 	return g->objects[object].unnamed;
 }
+
+bool program_has_servers(const struct program *g) { return g->opts.debuginfod != NULL; }
+
+bool program_is_elsewhere(const struct program *g) { return g->opts.symfs != NULL; }

@@ -274,6 +274,14 @@ static enum event_type type_of(const struct perf_attr *a)
 	return a->type < ARRAY_LEN(types) ? types[a->type] : EVENT_RAW;
 }
 
+static uint16_t first_on_cpu(const struct perf_attrs *a)
+{
+	for (size_t i = 0; i < a->at.n; i++)
+		if (a->at.at[i].kind == EVENT_ON_CPU && a->at.at[i].has_event)
+			return a->at.at[i].event;
+	return UINT16_MAX;
+}
+
 void perf_attr_declare(struct perf *p, struct perf_attr *a)
 {
 	if (a->has_event)
@@ -303,6 +311,7 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
 	a->has_event = true;
+	p->attrs.on_cpu = first_on_cpu(&p->attrs);
 }
 
 void perf_attrs_declare(struct perf *p)

@@ -179,6 +179,7 @@ static void done(struct perf *p)
 	perf_traces_done(&p->traces);
 	perf_dwarf_done(p->dwarf);
 	vec_free(&p->machine.waiting);
+	free(p->leaves);
 	map64_free(&p->build_ids);
 	strtab_free(p->strings);
 	arena_release(&p->arena);
@@ -196,6 +197,9 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	p->details.wanted = o->details;
 	p->details.cpu_state = o->cpu_state;
 	p->traces.wanted = o->trace_fields;
+	p->leaves_only = o->needs.no_callers && !o->details;
+	if (p->leaves_only && o->needs.no_times)
+		perf_leaves_start(p);
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();

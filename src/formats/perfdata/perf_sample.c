@@ -24,7 +24,8 @@ static void read_fixed(const struct perf *p, const struct perf_attr *a, const ui
 	}
 	if (t & PERF_ADDR)
 		s->addr = perf_u64(p, at);
-	at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
+	if (t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID))
+		at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
 	if (t & PERF_CPU) {
 		s->cpu = perf_u32(p, at);
 		at += 8;
@@ -170,6 +171,48 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		bytes_take(b, (size_t)bytes_u64(b));
 }
 
+bool perf_sample_has_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			  size_t size, uint32_t *kept)
+{
+	enum { FIRST = 4 }; /* marks and addresses that are looked at */
+	const uint64_t fixed = PERF_IDENTIFIER | PERF_IP | PERF_TID | PERF_TIME | PERF_ADDR |
+			       PERF_ID | PERF_STREAM_ID | PERF_CPU | PERF_PERIOD;
+	size_t chain = PERF_RECORD_HEADER + a->fixed + 8;
+
+	/* Where threads were before they were switched from takes whole stacks. */
+	if (a->sample_type & ~(fixed | PERF_CALLCHAIN) || !(a->sample_type & PERF_CALLCHAIN) ||
+	    p->machine.has_switches || p->details.by_branch || size < chain)
+		return false;
+	uint64_t n = perf_u64(p, record + chain - 8);
+	if (n != (size - chain) / 8 || /* or it is damaged */
+	    (n >= 2 && perf_u64(p, record + chain + 8 * (n - 2)) == PERF_CONTEXT_USER_DEFERRED))
+		return false;
+	for (size_t i = 0; i < FIRST && i < n; i++) {
+		if (perf_u64(p, record + chain + 8 * i) >= PERF_CONTEXT_MAX)
+			continue;
+		*kept = (uint32_t)(chain + 8 * (i + 1));
+		return true;
+	}
+	return false;
+}
+
+static void begin(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		  struct perf_sample *ret)
+{
+	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
+	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
+	if (a->frequency && !(a->sample_type & PERF_PERIOD))
+		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
+	read_fixed(p, a, record + PERF_RECORD_HEADER, ret);
+}
+
+void perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			    struct perf_sample *ret)
+{
+	begin(p, a, record, ret);
+	ret->chain = record + PERF_RECORD_HEADER + a->fixed + 8;
+}
+
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 		       size_t size, bool details, struct perf_sample *ret)
 {
@@ -180,11 +223,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	b.pos += PERF_RECORD_HEADER;
 	if (bytes_left(&b) < a->fixed)
 		return false;
-	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
-	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
-	if (a->frequency)
-		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
-	read_fixed(p, a, b.pos, ret);
+	begin(p, a, record, ret);
 	b.pos += a->fixed;
 	if (t & PERF_READ)
 		read_read(a, &b, ret);
