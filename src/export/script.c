@@ -1286,8 +1286,9 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 			err = err_os(errno ? errno : EIO, "writing samples");
 		else if (ferror(c->making)) /* it is memory */
 			err = err_os(ENOMEM, "writing samples");
-		fclose(c->making);
 	}
+	if (c->making)
+		fclose(c->making);
 	free(c->pieces);
 	free(c->of_frame);
 	free(c->wanted);
