@@ -574,17 +574,18 @@ static char *program_fact(const struct kin_profile *p)
 }
 
 /* What was packed stays so. */
-static struct kept *keep_for_writing(const struct kin_profile *p)
+static struct kept *keep_for_writing(const struct kin_profile *p, struct kin_error **trouble)
 {
 	bool whole = false;
 	const struct kept *old = p->data->kept;
 	for (size_t i = 0; old && i < old->objects.n; i++)
 		whole |= old->objects.at[i]->flags & KEPT_CODE;
-	struct kept *k =
-		names_keep(p->data, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
+	struct kept *k = names_keep(p->data,
+				    &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
 							 .symfs = p->naming.symfs,
 							 .debuginfod = p->naming.debuginfod,
-							 .whole = whole });
+							 .whole = whole },
+				    trouble);
 	kept_add_sources(k, old);
 	return k;
 }
@@ -601,12 +602,15 @@ static struct kin_error *unguarded_profile_write(const struct kin_profile *p, co
 	char *program = program_fact(p);
 	struct profile *canonical = profile_canonical(p->data, program);
 	free(program);
-	struct kept *names = kin && !p->no_names ? keep_for_writing(p) : NULL;
+	struct kin_error *trouble = NULL;
+	struct kept *names = kin && !p->no_names ? keep_for_writing(p, &trouble) : NULL;
 	struct kin_error *err = kin ? kinfile_write_profile(path, canonical, names)
 				    : gmon_write(path, canonical, &p->target);
 	kept_free(names);
 	profile_free(canonical);
-	return err;
+	if (err)
+		kin_error_free(trouble);
+	return err || !trouble ? err : err_wrap(trouble, "names are missing");
 }
 
 struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)

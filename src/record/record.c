@@ -425,8 +425,10 @@ static void session_done(struct session *s)
 static void size_of_file(struct session *s)
 {
 	struct stat st;
+	s->result->audit.file_fixed = KINF_PAGE;
 	if (s->parts) {
 		s->result->n_parts = parts_count(s->parts);
+		s->result->audit.file_fixed *= s->result->n_parts;
 		s->result->audit.file_size = parts_bytes(s->parts);
 	} else if (s->opts->output && !stat(s->opts->output, &st))
 		s->result->audit.file_size = (uint64_t)st.st_size;

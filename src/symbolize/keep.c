@@ -2,6 +2,7 @@
  */
 #include "symbolize/keep.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +21,8 @@ struct keeper {
 	const struct profile *p;
 	const struct keep_opts *opts;
 	struct kept *kept;
-	struct address_list *hit; /* [n_objects] */
+	struct address_list *hit;  /* [n_objects] */
+	struct kin_error *trouble; /* the first one */
 };
 
 /* ---- addresses ---- */
@@ -386,13 +388,28 @@ static uint64_t count_functions(const struct asked *a)
 	return n;
 }
 
+static void note(struct keeper *k, struct kin_error *err)
+{
+	if (err && !k->trouble)
+		k->trouble = err;
+	else
+		kin_error_free(err);
+}
+
+/* That a file is gone, or another one now, is said by reports. */
+static bool is_failure(const struct kin_error *err)
+{
+	int errnum = err ? kin_error_errno(err) : 0;
+	return errnum == EIO || errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE;
+}
+
 static void keep_object(struct keeper *k, objid id, struct object_file *file)
 {
 	static const struct symtab_opts exact = { .exact = true };
 	struct asked a = { .k = k, .file = file, .hit = &k->hit[id] };
 	struct kin_error *err = object_symbols(file, &exact, &a.table);
 	if (err) {
-		kin_error_free(err);
+		note(k, err);
 		return;
 	}
 	a.o = describe(k, id, file);
@@ -415,7 +432,8 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	free(a.table.at);
 }
 
-struct kept *names_keep(const struct profile *p, const struct keep_opts *opts)
+struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
+			struct kin_error **trouble)
 {
 	struct keeper k = { .p = p, .opts = opts, .kept = kept_new() };
 	struct recorded_opts how = { opts->debug_dir, opts->symfs, opts->debuginfod };
@@ -427,14 +445,20 @@ struct kept *names_keep(const struct profile *p, const struct keep_opts *opts)
 		struct kin_error *instead = NULL, *err = NULL;
 		if (k.hit[i].n)
 			err = recorded_object(p, i, &how, &file, &instead);
-		if (file)
+		if (file) {
 			keep_object(&k, i, file);
-		kin_error_free(err);
+			note(&k, object_trouble(file));
+		}
+		if (is_failure(err))
+			note(&k, err);
+		else
+			kin_error_free(err);
 		kin_error_free(instead);
 		object_free(file);
 		vec_free(&k.hit[i]);
 	}
 	free(k.hit);
 	kept_sort(k.kept);
+	*trouble = k.trouble;
 	return k.kept;
 }
