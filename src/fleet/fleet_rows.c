@@ -1,5 +1,5 @@
-/* rows.c - sums up samples, and gives what they refer to its ids. */
-#include "fleet/rows.h"
+/* fleet_rows.c - sums up samples, and gives what they refer to its ids. */
+#include "fleet/fleet_rows.h"
 
 #include <string.h>
 
