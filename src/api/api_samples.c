@@ -369,9 +369,11 @@ static uint32_t function_of(struct kin_samples *s, symid place)
 {
 	symid owner = s->view->symbols->at[place].owner;
 	uint32_t *id = map64_at(&s->function_ids, owner);
-	if (*id == NONE) {
-		*id = (uint32_t)s->functions.n;
-		vec_push(&s->functions, make_function(s, owner));
+	if (*id ==
+	    NONE) { /* counted once it is made: each step may be the last there is memory for */
+		struct kin_function *f = make_function(s, owner);
+		vec_push(&s->functions, f);
+		*id = (uint32_t)s->functions.n - 1;
 	}
 	return *id;
 }

@@ -234,7 +234,7 @@ static struct kept_object *kept_of(struct maker *m, struct fleet_object *o)
 		o->kept = kept_add_object(
 			m->kept, &(struct kept_object){ .path = o->path,
 							.build_id = o->build_id,
-							.flags = KEPT_64BIT | KEPT_ALONE });
+							.flags = KEPT_64BIT | KEPT_GIVEN });
 	return o->kept;
 }
 

@@ -225,9 +225,18 @@ struct part {
 	bool out_of_memory;
 };
 
+static struct profile_builder *new_builder(const struct input_opts *o)
+{
+	struct profile_builder *b = profile_builder_new();
+
+	if (o->needs.no_times)
+		profile_sum_samples(b);
+	return b;
+}
+
 static struct kin_error *read_into_part(struct part *p)
 {
-	p->builder = profile_builder_new();
+	p->builder = new_builder(p->o);
 	return read_in_turn(p->items, p->n, p->o, p->builder);
 }
 
@@ -359,7 +368,7 @@ static struct kin_error *read_items(struct item *items, size_t n, const struct i
 		if (*ret)
 			return err;
 	}
-	struct profile_builder *builder = profile_builder_new();
+	struct profile_builder *builder = new_builder(o);
 	err = read_in_turn(items, n, o, builder);
 	*ret = profile_finish(builder);
 	return err;

@@ -525,9 +525,15 @@ static size_t most_arcs(const struct callgraph *g)
 	return most;
 }
 
-static void note_unknown(uint64_t samples, size_t cycle, struct kin_table *t)
+static void note_unknown(const struct callgraph *g, size_t cycle, struct kin_table *t)
 {
-	if (!samples)
+	uint64_t samples = g->cycles[cycle - 1].samples;
+	if (g->is_assembled)
+		table_note(t,
+			   "cycle %zu: whether it is gone round is unknown: the data has calls, "
+			   "and no stacks",
+			   cycle);
+	else if (!samples)
 		table_note(t,
 			   "cycle %zu: whether it is gone round is unknown: no sample has a member "
 			   "of it on its stack",
@@ -547,7 +553,7 @@ static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 
 	switch (callgraph_verdict(g, c + 1, &bound)) {
 	case CG_UNKNOWN:
-		note_unknown(m->samples, c + 1, t);
+		note_unknown(g, c + 1, t);
 		break;
 	case CG_CONFIRMED:
 		table_note(t,
@@ -568,7 +574,10 @@ static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 static void note_cycles(const struct callgraph *g, struct kin_table *t)
 {
 	enum { MOST = 20 };
-	table_note(t, "times are measured: from sampled stacks");
+	table_note(t, g->is_assembled
+			      ? "times are measured: those of functions and calls in the "
+				"data; chains of more than one call are put together of them"
+			      : "times are measured: from sampled stacks");
 	for (size_t c = 0; c < g->n_cycles && c < MOST; c++)
 		note_cycle(g, c, t);
 	if (g->n_cycles > MOST)

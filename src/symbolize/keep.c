@@ -364,7 +364,7 @@ static struct kept_object *describe(struct keeper *k, objid id, struct object_fi
 		like.flags |= KEPT_CODE;
 	struct stat st;
 	if (kept) {
-		like.flags |= kept->flags & KEPT_ALONE;
+		like.flags |= kept->flags & KEPT_GIVEN;
 		like.size = kept->size;
 		like.modified_ns = kept->modified_ns;
 	} else if (!*like.build_id && !stat(object_path(file), &st)) {
@@ -418,7 +418,7 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 struct kept *names_keep(const struct profile *p, const struct keep_opts *opts)
 {
 	struct keeper k = { .p = p, .opts = opts, .kept = kept_new() };
-	struct recorded_opts how = { opts->debug_dir, opts->symfs };
+	struct recorded_opts how = { opts->debug_dir, opts->symfs, opts->debuginfod };
 
 	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
 	find_addresses(&k);
