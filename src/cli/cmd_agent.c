@@ -230,6 +230,7 @@ static pid_t start_sender(struct sender *s, int *over)
 		close(ends[1]);
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
 		send_until_over(s, ends[0]);
 		_exit(EXIT_OK);
 	}
@@ -303,9 +304,6 @@ static int record_on(const struct settings *s, struct spool *spool)
 	char *output = spool_output(spool);
 	uint64_t began = clock_now_ns();
 	int status;
-	signal(SIGINT, stop);
-	signal(SIGTERM, stop);
-	signal(SIGHUP, stop);
 	spool_adopt(spool);
 	while (!record_once(s, output, &status)) {
 		message("agent", "the recording ended early; it begins anew");
@@ -329,6 +327,9 @@ static int run_agent(const struct settings *s, struct push *push, struct spool *
 				 .cost = { .began_ns = clock_now_ns(),
 					   .told_ns = clock_now_ns() } };
 	int over = -1, status;
+	signal(SIGINT, stop);
+	signal(SIGTERM, stop);
+	signal(SIGHUP, stop);
 	pid_t pid = start_sender(&sender, &over);
 	if (pid < 0)
 		return message_error("agent", err_os(errno, "cannot start a process"));

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 
 enum { NS = 1000000000 };
 

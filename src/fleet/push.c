@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "fleet/fleet_rows.h"
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 #include "fleet/store.h"
 
 /* An insert of so many rows is one block of the server's: there as a whole or not at all. */
