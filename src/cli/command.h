@@ -48,6 +48,7 @@ struct command {
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
+extern const struct command agent_command;
 extern const struct command annotate_command;
 extern const struct command browse_command;
 extern const struct command cc_command;

@@ -58,7 +58,11 @@ struct settings {
 		const char *service, *version, *host;
 		struct string_list labels;
 		uint32_t bucket_s; /* 0: as usual */
-	} push;                    /* "push" only */
+	} push;                    /* "push" and "agent" */
+	struct agent_settings {
+		uint64_t frequency, every_ns, spool_bytes; /* 0: as usual */
+		const char *spool, *events;                /* NULL: as usual */
+	} agent;                                           /* "agent" only */
 	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
 	struct check_settings {

@@ -1,5 +1,5 @@
-/* fleet_rows.h - a profile as rows of tables: sums of its samples by stack and time, and what they refer
- * to, each with an id made of its contents.
+/* fleet_rows.h - a profile as rows of tables: sums of its samples by stack and time, and what they
+ * refer to, each with an id made of its contents.
  *
  * The same stack has the same id on every host and in every recording, so that sums of many
  * recordings are sums by id. What a stack is made of are not addresses but what they mean: the

@@ -20,7 +20,7 @@
 enum { ROWS_PER_INSERT = 500000 };
 enum { ATTEMPTS = 5 };
 /* Ids known to be there that are remembered; with more than that all are forgotten. */
-enum { KNOWN_MAX = 4 << 20 };
+enum { KNOWN_MAX = 1 << 19 };
 
 struct known { /* of a shard */
 	struct map64 ids;
