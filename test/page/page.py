@@ -399,6 +399,32 @@ def test_shown(tap, kin, folder, page, url):
     page.size(1200, 800)
 
 
+def test_difference(tap, kin, folder, page, url):
+    """Lists and changes are those of kin diff."""
+    rand = random.Random(5)
+    for name, slow in (('before', 1), ('after', 3)):
+        with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
+            for path, n in (('main;parse;memset', 400 * slow), ('main;parse', 300), ('main;sort', 900 // slow), ('main;idle', 500)):
+                f.write(f'prog;{path} {n + rand.randrange(10)}\n')
+    done = run(kin, folder, 'diff', '--format=html', '-o', 'difference.html', 'before.folded', 'after.folded')
+    tap.ok(done.returncode == 0 and not done.stderr, 'kin diff --format=html', done.stderr)
+    told = json.loads(run(kin, folder, 'diff', '-f', 'json', 'before.folded', 'after.folded').stdout)['rows']
+    page.go(url.format('difference.html'))
+    settle(page)
+    lists = page.run('[...document.querySelectorAll("main h2")].map(h => [h.textContent, [...h.nextElementSibling.querySelectorAll("tbody td.name")].map(c => c.innerText)])')
+    want = [['Slower', [r['name'] for r in told if r['change'] > 0]], ['Faster', [r['name'] for r in told if r['change'] < 0]]]
+    tap.ok(lists == want and want[0][1] and want[1][1], 'slower and faster are those of kin diff', f'{lists} {want}')
+    look(page, '#flame')
+    page.run('document.querySelector("canvas").focus()')
+    page.key('ArrowDown')
+    page.key('ArrowDown')
+    before, after = (sum(int(line.rsplit(' ', 1)[1]) for line in open(os.path.join(folder, f'{n}.folded')) if ';parse' in line) for n in ('before', 'after'))
+    said = page.run(FRAME)
+    tap.ok(said.startswith(f'parse – {after:,}, +{after - before:,} after, '), 'the flame graph of the difference', said)
+    done = run(kin, folder, 'diff', '--format=html', '--shares', '-o', 'no.html', 'before.folded', 'after.folded')
+    tap.ok(done.returncode == 2 and 'leave out --shares' in done.stderr, 'shares have no page', done.stderr)
+
+
 def test_old(tap, kin, folder, page, url):
     page.go(url.format('counts.html') + '#function/1')
     settle(page)
@@ -430,6 +456,7 @@ def main():
             test_timeline(tap, page, url)
             test_shown(tap, kin, folder, page, url)
             test_old(tap, kin, folder, page, url)
+            test_difference(tap, kin, folder, page, url)
             tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
     return tap.done()
 
