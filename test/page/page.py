@@ -425,6 +425,34 @@ def test_difference(tap, kin, folder, page, url):
     tap.ok(done.returncode == 2 and 'leave out --shares' in done.stderr, 'shares have no page', done.stderr)
 
 
+def axe():
+    """The code of axe-core, which finds what is hard for some people to read or to use; None if npm has not put it anywhere."""
+    roots = [os.environ.get('NODE_PATH', ''), '/usr/lib/node_modules', '/usr/local/lib/node_modules']
+    paths = [os.path.join(r, 'axe-core', 'axe.min.js') for r in roots if r]
+    path = next(filter(os.path.exists, paths), None)
+    return open(path, encoding='utf-8').read() if path else None
+
+
+def test_access(tap, page, url):
+    code = axe()
+    if not code:
+        tap.skip('what axe-core says of the page', 'no npm package axe-core: NOT TESTED for people who see little or use no mouse')
+        return
+    page.ask('Page.setBypassCSP', enabled=True)  # which lets no other code in
+    for scheme in ('light', 'dark'):
+        page.scheme(scheme)
+        for where in ('threads.html#summary', 'threads.html#functions', 'threads.html#flame', 'threads.html#timeline?t=1-2&th=1', 'threads.html#function/2',
+                      'threads.html#cycle/1', 'difference.html', 'difference.html#flame', 'counts.html', 'counts.html#function/1'):
+            page.ask('Page.navigate', url='about:blank')
+            page.go(url.format(where))
+            settle(page)
+            page.run(code + ';0')
+            found = page.run('axe.run(document).then(r => r.violations.map(v => `${v.id} (${v.impact}): ${v.nodes[0].html.slice(0, 200)}`))')
+            tap.ok(not found, f'axe-core: {where}, {scheme}', '\n'.join(found))
+    page.scheme('light')
+    page.ask('Page.setBypassCSP', enabled=False)
+
+
 def test_old(tap, kin, folder, page, url):
     page.go(url.format('counts.html') + '#function/1')
     settle(page)
@@ -457,6 +485,7 @@ def main():
             test_shown(tap, kin, folder, page, url)
             test_old(tap, kin, folder, page, url)
             test_difference(tap, kin, folder, page, url)
+            test_access(tap, page, url)
             tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
     return tap.done()
 
