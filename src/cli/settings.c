@@ -157,22 +157,46 @@ const struct opt_group part_options = {
 	},
 };
 
+/* All that is output but for its format. */
+#define OPTIONS_OF_OUTPUT                                                                            \
+	{ OPT_OUTPUT, 'o',          "output", "FILE", "write to FILE instead of standard output",    \
+	  NULL,       COMPLETE_FILE },                                                               \
+		{ OPT_COLOR,                                                                         \
+		  0,                                                                                 \
+		  "color",                                                                           \
+		  "WHEN",                                                                            \
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",      \
+		  "auto always never",                                                               \
+		  COMPLETE_NOTHING },                                                                \
+		{ OPT_WIDTH,                                                                         \
+		  'w',                                                                               \
+		  "width",                                                                           \
+		  "COLUMNS",                                                                         \
+		  "truncate names so that lines fit; 0: never. Default: width of the terminal, "     \
+		  "or 0",                                                                            \
+		  NULL,                                                                              \
+		  COMPLETE_NOTHING },                                                                \
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING }, \
+	{                                                                                            \
+		0                                                                                    \
+	}
+
 const struct opt_group output_options = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
 		  "text json csv", COMPLETE_NOTHING, ARG_OR_FILE },
-		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
-		  NULL, COMPLETE_FILE },
-		{ OPT_COLOR, 0, "color", "WHEN",
-		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
-		  "auto always never", COMPLETE_NOTHING },
-		{ OPT_WIDTH, 'w', "width", "COLUMNS",
-		  "truncate names so that lines fit; 0: never. Default: width of the terminal, or "
-		  "0",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
-		{ 0 },
+		OPTIONS_OF_OUTPUT,
+	},
+};
+
+const struct opt_group difference_output_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json or csv; html: a page with the differential flame graph",
+		  "text json csv html", COMPLETE_NOTHING, ARG_OR_FILE },
+		OPTIONS_OF_OUTPUT,
 	},
 };
 

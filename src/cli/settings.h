@@ -80,8 +80,8 @@ void settings_read_config(struct settings *s);
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
-	select_options, output_options, source_options, coverage_options, part_options,
-	general_options;
+	select_options, output_options, difference_output_options, source_options, coverage_options,
+	part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DEBUG_DIR,
