@@ -545,6 +545,12 @@ bool hists_ask_needs_callers(const struct kin_hists_opts *g)
 	       (g->fields && in_list(g->fields, "overhead_children"));
 }
 
+bool hists_ask_needs_inlines(const struct kin_hists_opts *g, const struct hists_style *style)
+{
+	bool physical = g->self_physical || (style && style->self_physical);
+	return g->inlines && (!physical || hists_ask_needs_callers(g));
+}
+
 bool hists_ask_needs_times(const struct kin_hists_opts *g)
 {
 	/* Wall is a sum of quotients, which depends on how they are grouped in its last digits. */
