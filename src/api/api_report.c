@@ -149,7 +149,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 					const struct asked *a, struct kin_table **ret)
 {
 	struct program_opts opts = p->naming;
-	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	opts.no_inlines =
+		!a->opts.hists || !hists_ask_needs_inlines(a->opts.hists, a->opts.hists_style);
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
 	if (any && a->opts.hists_style && a->opts.hists_style->names)
 		opts.style = a->opts.hists_style->names;

@@ -311,7 +311,13 @@ uint16_t profile_add_event(struct profile_builder *b, struct event e)
 size_t profile_add_sample(struct profile_builder *b, struct sample s)
 {
 	s.source = (uint32_t)b->sources.n; /* of the file that is being read */
-	return samples_add_sample(&b->samples, s);
+	return samples_add_sample(&b->samples, s, 0);
+}
+
+void profile_add_detailed_sample(struct profile_builder *b, struct sample s, detailid detail)
+{
+	s.source = (uint32_t)b->sources.n;
+	samples_add_sample(&b->samples, s, detail);
 }
 
 uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at)

@@ -192,12 +192,13 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 	add(s, &sum->weight, weight);
 }
 
-size_t samples_add_sample(struct samples_builder *s, struct sample x)
+size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail)
 {
-	/* Those of trace points have what happened in their details. */
-	s->is_sum = s->sums && x.event < s->events.n && !s->events.at[x.event].is_trace;
+	/* Those of trace points may get a detail yet: what happened. */
+	s->is_sum = s->sums && !detail && x.event < s->events.n && !s->events.at[x.event].is_trace;
 	if (!s->is_sum) {
 		vec_push(&s->at, x);
+		samples_set_detail(s, detail);
 		return s->at.n - 1;
 	}
 	x.time_ns = 0;

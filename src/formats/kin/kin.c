@@ -420,6 +420,7 @@ static void release(struct kinfile *f)
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)
 		kinfile_ids_free(&f->ids[i]);
 	kinfile_traces_free(f->traces);
+	vec_free(&f->leaves);
 	kept_free(f->kept);
 }
 
@@ -432,6 +433,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 
 	if (err)
 		return err;
+	f.leaves_only = o->needs.no_callers;
 	f.traces = o->trace_fields ? kinfile_traces_new() : NULL;
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;

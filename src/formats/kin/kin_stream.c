@@ -57,6 +57,14 @@ static strid add_text(struct kinfile_stream *s, struct kinfile_text t)
 	return profile_add_string(s->f->into, t.s, strnlen(t.s, t.n));
 }
 
+static void note_leaf(struct kinfile *f, frameid frame, uint32_t flags)
+{
+	while (f->leaves.n <= frame)
+		vec_push(&f->leaves, 0);
+	if (flags & (FRAME_INLINED | FRAME_MARK))
+		f->leaves.at[frame] = NONE;
+}
+
 static void read_frame(struct kinfile_stream *s)
 {
 	uint32_t module = kinfile_take32(&s->in);
@@ -71,7 +79,20 @@ static void read_frame(struct kinfile_stream *s)
 	if (s->in.failed)
 		return;
 	bool known = x.object != NONE && x.name != NONE;
-	define(s, KINF_R_FRAME, known ? profile_add_frame(s->f->into, x) : NONE);
+	frameid frame = known ? profile_add_frame(s->f->into, x) : NONE;
+	define(s, KINF_R_FRAME, frame);
+	if (known && s->f->leaves_only)
+		note_leaf(s->f, frame, x.flags);
+}
+
+static stackid add_stack(struct kinfile *f, stackid caller, frameid frame)
+{
+	if (!f->leaves_only || !frame || f->leaves.at[frame] == NONE)
+		return profile_add_stack(f->into, caller, frame);
+	stackid *leaf = &f->leaves.at[frame];
+	if (!*leaf)
+		*leaf = profile_add_stack(f->into, 0, frame);
+	return *leaf;
 }
 
 static void read_stack(struct kinfile_stream *s)
@@ -82,7 +103,7 @@ static void read_stack(struct kinfile_stream *s)
 	if (s->in.failed)
 		return;
 	bool known = caller != NONE && frame != NONE;
-	define(s, KINF_R_STACK, known ? profile_add_stack(s->f->into, caller, frame) : NONE);
+	define(s, KINF_R_STACK, known ? add_stack(s->f, caller, frame) : NONE);
 }
 
 static void read_task(struct kinfile_stream *s)
