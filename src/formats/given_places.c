@@ -1,5 +1,5 @@
-/* given_places.c - made-up addresses: the number of the function, and in the low bits that of the line in
- * it. */
+/* given_places.c - made-up addresses: the number of the function, and in the low bits that of the
+ * line in it. */
 #include "formats/given_places.h"
 
 #include "base/map64.h"

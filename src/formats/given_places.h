@@ -1,5 +1,5 @@
-/* given_places.h - functions and source lines that a file of another tool names, so that all reports know
- * them.
+/* given_places.h - functions and source lines that a file of another tool names, so that all
+ * reports know them.
  *
  * Such files tell of lines, not of addresses. Each function gets a stretch of made-up addresses in
  * its object, one for each of its lines, and what they stand for is given to the profile as names

@@ -10,80 +10,16 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "names/kept.h"
+#include "symbolize/hit_addresses.h"
 #include "symbolize/recorded.h"
-
-struct address_list { /* a VEC */
-	uint64_t *at;
-	size_t n, cap;
-};
 
 struct keeper {
 	const struct profile *p;
 	const struct keep_opts *opts;
 	struct kept *kept;
-	struct address_list *hit;  /* [n_objects] */
+	struct hit_addresses *hit; /* [n_objects] */
 	struct kin_error *trouble; /* the first one */
 };
-
-/* ---- addresses ---- */
-
-/* A return address, and the call before it. */
-static void add_return(struct keeper *k, objid object, uint64_t addr)
-{
-	vec_push(&k->hit[object], addr);
-	if (addr)
-		vec_push(&k->hit[object], addr - 1);
-}
-
-static void add_ends(struct keeper *k, objid from_object, uint64_t from, objid to_object,
-		     uint64_t to)
-{
-	add_return(k, from_object, from);
-	vec_push(&k->hit[to_object], to);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static void sort_unique(struct address_list *l)
-{
-	size_t n = 0;
-	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_value);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || l->at[n - 1] != l->at[i])
-			l->at[n++] = l->at[i];
-	l->n = n;
-}
-
-static void find_addresses(struct keeper *k)
-{
-	const struct samples *s = &k->p->samples;
-	for (size_t i = 1; i < s->n_frames; i++) {
-		const struct frame *f = &s->frames[i];
-		if (f->name)
-			continue;
-		if (f->flags & FRAME_RETURN)
-			add_return(k, f->object, f->addr);
-		else
-			vec_push(&k->hit[f->object], f->addr);
-	}
-	for (size_t i = 0; i < k->p->n_arcs; i++) {
-		const struct arc *a = &k->p->arcs[i];
-		add_ends(k, a->from_object, a->from, a->to_object, a->to);
-	}
-	for (size_t i = 0; i < s->n_latencies; i++) {
-		const struct latency *l = &s->latencies[i];
-		add_ends(k, l->from_object, l->from, l->to_object, l->to);
-	}
-	for (size_t i = 0; i < k->p->n_blocks; i++)
-		vec_push(&k->hit[k->p->blocks[i].object], k->p->blocks[i].addr);
-	for (objid i = 0; i < k->p->n_objects; i++)
-		sort_unique(&k->hit[i]);
-}
 
 /* ---- one object ---- */
 
@@ -92,7 +28,7 @@ enum wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code if that
 struct asked {
 	struct keeper *k;
 	struct object_file *file;
-	const struct address_list *hit;
+	const struct hit_addresses *hit;
 	struct symbol_table table;
 	uint8_t *wanted; /* [table.n]: enum wanted */
 	struct line_run *runs;
@@ -439,7 +375,7 @@ struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
 	struct recorded_opts how = { opts->debug_dir, opts->symfs, opts->debuginfod };
 
 	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
-	find_addresses(&k);
+	hit_addresses_find(p, NULL, k.hit);
 	for (objid i = 0; i < p->n_objects; i++) {
 		struct object_file *file = NULL;
 		struct kin_error *instead = NULL, *err = NULL;
