@@ -66,11 +66,13 @@ struct kinf_header {
 	uint64_t sampled_ns; /* of it, accounted for by samples */
 	uint64_t period_ns;  /* asked for between samples; 0: no sampling */
 	uint64_t losses[KINF_N_LOSSES];
-	uint32_t sealed;  /* 1: every block has its checksum */
-	uint32_t machine; /* e_machine of ELF */
-	char error[240];  /* the first thing that went wrong, in words; NUL-terminated; or "" */
-	uint32_t crc;     /* sealed: CRC-32C of the page, all of it, with 0 here; else 0 */
-	char reserved[];  /* zero, up to page */
+	uint32_t sealed;      /* 1: every block has its checksum */
+	uint32_t machine;     /* e_machine of ELF */
+	char error[240];      /* the first thing that went wrong, in words; NUL-terminated; or "" */
+	uint32_t crc;         /* sealed: CRC-32C of the page, all of it, with 0 here; else 0 */
+	uint32_t rank, ranks; /* in a parallel job: rank + 1, how many there are; 0: not known */
+	char job[64];         /* what tells that job from others; NUL-terminated; or "" */
+	char reserved[];      /* zero, up to page */
 };
 
 /* ---- blocks ---- */
@@ -245,6 +247,10 @@ enum kinf_record {
 
 	KINF_R_HEADER = 23, /* text: struct kinf_header as it is at the end, of a file that went
 			       through a pipe: its own header has no size and no end */
+
+	/* A task of a rank of a parallel job: rank, then as KINF_R_TASK; one of the same ids. What
+	   only a merged file needs: of others the header says it for all. */
+	KINF_R_RANK_TASK = 26,
 
 	/* What a merged file has of latencies and trace points. */
 	KINF_R_PROBES = 24, /* module, address of the call, module, address in the callee, ns that

@@ -437,7 +437,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	struct kin_error *no_part = filter_apply(&p->data, o);
 	if (no_part)
 		return nothing_but(no_part, p, err);
-	if ((o->threads || o->comms) && unassigned)
+	if ((o->threads || o->comms || o->ranks) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",
 			    p);

@@ -58,6 +58,7 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 		.kallsyms = s->kallsyms,
 		.threads = string_list(&s->threads),
 		.comms = string_list(&s->comms),
+		.ranks = string_list(&s->ranks),
 		.objects = string_list(&s->objects),
 		.events = string_list(&s->events),
 		.time = s->time,

@@ -183,6 +183,12 @@ static void add_programs(struct profile_builder *b, const struct profile *p, con
 	add_values(b, FACT_PROGRAM, v);
 }
 
+static void add_jobs(struct profile_builder *b, const struct profile *p)
+{
+	add_values(b, FACT_JOB, values_of(p, FACT_JOB));
+	add_values(b, FACT_RANKS, values_of(p, FACT_RANKS));
+}
+
 struct profile *profile_canonical(const struct profile *p, const char *program)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -195,6 +201,7 @@ struct profile *profile_canonical(const struct profile *p, const char *program)
 	free(ids);
 	add_troubles(b, p);
 	add_programs(b, p, program);
+	add_jobs(b, p);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);
 

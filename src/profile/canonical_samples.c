@@ -56,7 +56,9 @@ static int by_task(const void *a, const void *b, void *arg)
 		order = ORDER(x->tid, y->tid);
 	if (!order)
 		order = strcmp(text(c, x->comm), text(c, y->comm));
-	return order ? order : ORDER(x->run, y->run);
+	if (!order)
+		order = ORDER(x->run, y->run);
+	return order ? order : ORDER(x->rank, y->rank);
 }
 
 static void add_tasks(struct canon *c)

@@ -52,6 +52,7 @@ struct task { /* a thread while it had one name: exec and prctl make a new one *
 	strid comm;
 	strid last_comm;           /* its thread's name in the end; 0: not known */
 	uint32_t run;              /* of several in one file, from 0 */
+	uint32_t rank;             /* of its process in a parallel job, + 1; 0: of none */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
 	uint64_t cpu_ns;           /* that the kernel says it used; 0: not known */
 	uint64_t sampled_ns;       /* of it, what samples stand for */
@@ -180,7 +181,7 @@ frameid profile_add_mark(struct profile_builder *b, const char *name); /* MARK_ 
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame);
 /* Without a look at whether there is an equal one (as long as there are not millions). */
 stackid profile_push_stack(struct profile_builder *b, stackid caller, frameid frame);
-/* Equal pid, tid, comm and run are one task: start, end and times are widened and added. */
+/* Equal pid, tid, comm, run and rank are one task: start, end and times are widened and added. */
 taskid profile_add_task(struct profile_builder *b, struct task t);
 /* For what becomes known later. Valid until the next task is added. */
 struct task *profile_task_at(struct profile_builder *b, taskid id);

@@ -328,6 +328,13 @@ static void describe(struct kinfile *f)
 	add_number(f, "parent", h->ppid);
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
+	if (h->rank) {
+		snprintf(text, sizeof(text), "%ju", (uintmax_t)h->rank - 1);
+		profile_add_fact(f->into, "rank", text);
+	}
+	add_number(f, FACT_RANKS, h->ranks);
+	if (h->job[0])
+		profile_add_fact(f->into, FACT_JOB, h->job);
 	add_number(f, "period ns", h->period_ns);
 	profile_add_fact(f->into, "started at",
 			 time_in_words(h->start_time_ns, text, sizeof(text)));
@@ -383,6 +390,7 @@ static void check_header(struct kinfile *f, const uint8_t *page)
 		h->size = 0;
 	}
 	h->error[sizeof(h->error) - 1] = '\0';
+	h->job[sizeof(h->job) - 1] = '\0';
 }
 
 static struct kin_error *read_header(struct kinfile *f)

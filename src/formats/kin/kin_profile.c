@@ -54,7 +54,8 @@ static void put_tasks(struct pen *n)
 	n->tasks = xalloc(n->s->n_tasks * sizeof(*n->tasks));
 	for (size_t i = 1; i < n->s->n_tasks; i++) {
 		const struct task *t = &n->s->tasks[i];
-		n->tasks[i] = kinfile_writer_task(n->w, t->pid, t->tid, t->run, text(n, t->comm));
+		n->tasks[i] = kinfile_writer_task_of(n->w, t->rank, t->pid, t->tid, t->run,
+						     text(n, t->comm));
 		if (!t->start_ns && !t->end_ns && !t->cpu_ns && !t->sampled_ns)
 			continue;
 		struct kinfile_plain *r = begin(n, KINF_R_TASK_TIMES);
