@@ -98,6 +98,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.intel = s->intel,
 		.of_function = s->of_function,
 		.max_threads = s->max_threads,
+		.every_row = s->every_row,
 	};
 	struct progress *progress = progress_begin("analysing");
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

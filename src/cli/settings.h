@@ -37,6 +37,8 @@ struct settings {
 	double min_share;
 	size_t max_threads;      /* "info" */
 	bool intel, of_function; /* "annotate" */
+	bool every_row;          /* "imbalance" */
+	bool sum_ranks;          /* "merge" */
 	struct output_opts output;
 	bool help, version, strict;
 	bool no_inlines, no_names;

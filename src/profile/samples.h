@@ -195,5 +195,6 @@ void profile_add_latency(struct profile_builder *b,
 void profile_add_failure(struct profile_builder *b, objid object, uint64_t count);
 struct audit *profile_audit(struct profile_builder *b); /* to add to; valid as long as b */
 strid profile_add_string(struct profile_builder *b, const char *s, size_t n);
+const char *profile_string(const struct profile_builder *b, strid id); /* lives as long as b */
 
 #endif

@@ -47,7 +47,7 @@ static inline void fuzz_reader(const struct format *reader, const uint8_t *data,
 		}
 		free(copy);
 	}
-	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	if (p->n_arcs != q->n_arcs || p->n_histograms != q->n_histograms)
 		abort();
 	profile_free(q);

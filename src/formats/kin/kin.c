@@ -11,6 +11,7 @@
 #include "formats/kin/kin_records.h"
 #include "formats/saved.h"
 #include "names/kept.h"
+#include "profile/spreads.h"
 
 static bool probe(struct bytes head, const struct input_opts *o)
 {
@@ -330,7 +331,7 @@ static void describe(struct kinfile *f)
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
 	if (h->rank) {
 		snprintf(text, sizeof(text), "%ju", (uintmax_t)h->rank - 1);
-		profile_add_fact(f->into, "rank", text);
+		profile_add_fact(f->into, FACT_RANK, text);
 	}
 	add_number(f, FACT_RANKS, h->ranks);
 	if (h->job[0])
@@ -427,6 +428,7 @@ static void release(struct kinfile *f)
 		kinfile_ids_free(&f->ids[i]);
 	kinfile_traces_free(f->traces);
 	kept_free(f->kept);
+	spread_set_free(f->spreads);
 }
 
 static struct kin_error *stream_kin(struct window *w, const struct input_opts *o,
@@ -456,6 +458,8 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		read_names(&f, size);
 	keep(&f, window_error(w));
 	kinfile_names_done(&f);
+	if (f.spreads)
+		profile_add_spreads(into, TAKE(f.spreads));
 	add_audit(&f);
 	kinfile_note_unsampled(&f);
 	release(&f);

@@ -144,7 +144,12 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 		close(fd);
 	if (!good)
 		return false;
-	*ret = (struct kinfile_rank){ .rank = h.rank, .ranks = h.ranks };
+	*ret = (struct kinfile_rank){
+		.rank = h.rank,
+		.ranks = h.ranks,
+		.unfinished = h.end == KINF_RUNNING && h.writer != KINF_BY_TOOL,
+		.signal = h.end == KINF_SIGNALLED ? (int)(h.end_detail & 127) : 0,
+	};
 	snprintf(ret->job, sizeof(ret->job), "%.*s", (int)sizeof(h.job), h.job);
 	return true;
 }

@@ -329,6 +329,8 @@ static void read_record(struct kinfile_stream *s)
 		[KINF_R_AUDIT] = kinfile_read_audit,
 		[KINF_R_HEADER] = read_end,
 		[KINF_R_RANK_TASK] = read_rank_task,
+		[KINF_R_RANKS] = kinfile_read_ranks,
+		[KINF_R_SPREAD] = kinfile_read_spread,
 		[KINF_R_TRACE_FORMAT] = kinfile_read_trace_format,
 		[KINF_R_TRACE_FUNCTION] = kinfile_read_trace_function,
 		[KINF_R_PROBES] = kinfile_read_probes,

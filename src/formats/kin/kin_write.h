@@ -148,6 +148,8 @@ MUST_CHECK struct kin_error *kinfile_file_check_busy(const char *path);
 struct kinfile_rank {
 	uint32_t rank, ranks; /* rank + 1; 0: of no job */
 	char job[64];
+	bool unfinished; /* its writer has not ended it */
+	int signal;      /* that killed the program; 0: none */
 };
 bool kinfile_rank_of(const char *path, struct kinfile_rank *ret);
 
