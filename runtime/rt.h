@@ -42,7 +42,7 @@ enum rt_state {
 	RT_OFF,     /* not wanted, or not possible here: every hook returns at once */
 };
 
-struct rt_clock {      /* a thread's sampling; sample.c */
+struct rt_clock {      /* a thread's sampling; rt_sample.c */
 	int32_t timer; /* the kernel's id + 1; 0: none */
 	uint64_t random;
 	uint64_t last_ns;                 /* of the thread's clock, accounted for */
@@ -106,10 +106,10 @@ struct rt_module {
 	uint16_t build_id_size;
 	uint64_t text, text_end;                             /* run-time addresses of its code */
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
-	uint8_t *_Atomic copy; /* frames.c: of its call-frame information; NULL: there is none */
+	uint8_t *_Atomic copy; /* rt_frames.c: of its call-frame information; NULL: there is none */
 	uint64_t copy_addr, copy_size;
 	bool transient;          /* came after the start: may go again */
-	bool called;             /* gmon.c: some call or block is in it; of first_id's */
+	bool called;             /* rt_gmon.c: some call or block is in it; of first_id's */
 	struct rt_module *older; /* of all there ever were */
 };
 
@@ -157,7 +157,7 @@ extern struct rt {
 	uint32_t n_threads;
 	_Atomic uint32_t refused; /* calls since there was no memory for a thread; 0: there is */
 
-	struct rt_sampling {        /* sample.c */
+	struct rt_sampling {        /* rt_sample.c */
 		uint64_t period_ns; /* 0: not wanted, or not possible */
 		uint64_t tick_ns;   /* the kernel's: how often it looks at timers */
 		const char *ended;  /* why it is not possible, or no more; NULL: it is */
@@ -171,13 +171,13 @@ extern struct rt {
 		_Atomic uint64_t owed_ns; /* used by threads that ended, since their last samples */
 		uint64_t stack_end;       /* of the first thread */
 		uint64_t stack_gap;       /* where there is nothing else but that stack */
-		struct rt_row *rows;      /* cache of stacks.c */
+		struct rt_row *rows;      /* cache of rt_stacks.c */
 		_Atomic uint32_t unloading; /* calls of dlclose() under way */
 		struct rt_thread *sweep;
 		uint64_t own, own_end; /* our own code */
 	} sampling;
 
-	struct {                   /* latency.c */
+	struct {                   /* rt_latency.c */
 		uint64_t ns_x2_32; /* ns per tick of the clock; 0: not known yet */
 		uint32_t run; /* how often it was paused: what began before is not known to be on */
 		uint64_t own_x1024, both_x1024; /* ns that a call's hooks add to its time, to all */
@@ -194,7 +194,7 @@ extern struct rt {
 
 #pragma GCC visibility push(hidden)
 
-/* ---- life.c ---- */
+/* ---- rt_life.c ---- */
 
 /* Whether there is something to collect into. Begins, and begins anew in a forked child. */
 bool rt_ready(void);
@@ -216,7 +216,7 @@ void rt_call_saved(void (*f)(void *), void *arg);
 /* Calls f(arg) on the stack that ends at `top`. */
 void rt_on_stack(void *top, void (*f)(void *), void *arg);
 
-/* ---- options.c ---- */
+/* ---- rt_options.c ---- */
 
 void rt_options_read(struct rt_options *o, const char *text);
 /* The value of a setting of KIN_OPTIONS, for whoever reads it where it is used; NULL if there is
@@ -224,14 +224,14 @@ void rt_options_read(struct rt_options *o, const char *text);
 const char *rt_option(const struct rt_options *o, const char *name, size_t *size);
 bool rt_option_on(const struct rt_options *o, const char *name, bool unless);
 
-/* ---- lock.c, memory.c ---- */
+/* ---- rt_lock.c, rt_memory.c ---- */
 
 /* Blocks all signals and takes the lock; false if it cannot be had, for whatever reason. */
 bool rt_lock(uint64_t *mask);
 void rt_unlock(uint64_t mask);
 void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
 
-/* ---- output.c, info.c ---- */
+/* ---- rt_output.c, rt_info.c ---- */
 
 /* Sets rt.path. `attempt` 0: as it was asked for, with the rank if it is of a parallel job; 1: with
  * the process id; 2 and on: and the time. */
@@ -240,7 +240,7 @@ void rt_output_path(int attempt);
 void rt_info_start(void);
 void rt_info(const char *line);
 
-/* ---- file.c ---- */
+/* ---- rt_file.c ---- */
 
 /* With the lock: makes the file (or the memory in its place) and its header. */
 bool rt_file_start(void);
@@ -248,6 +248,9 @@ bool rt_file_start(void);
 struct kinf_block *rt_block(enum kinf_type type, uint64_t payload, uint32_t thread);
 /* Walks over all blocks; NULL starts and ends. */
 struct kinf_block *rt_next_block(const struct kinf_block *b);
+/* With the lock: hardly anything in the block will be looked at before the end. What it holds stays
+ * in the file; the process need not have it in memory. */
+void rt_block_rest(const struct kinf_block *b);
 bool rt_room(
 	uint64_t size); /* with the lock: makes sure that such a block fits without system calls */
 void rt_lose(enum kinf_loss what, uint64_t n);
@@ -263,7 +266,7 @@ uint64_t rt_now_ns(int clock);
 /* open() for writing that never waits, follows no link and takes regular files only; or -errno */
 int rt_open_output(const char *path, int flags, int mode);
 
-/* ---- modules.c ---- */
+/* ---- rt_modules.c ---- */
 
 void rt_modules_init(void);                    /* not async-signal-safe */
 void rt_modules_start(void);                   /* with the lock: into the new file */
@@ -275,7 +278,7 @@ bool rt_module_is_gone(const struct rt_module *m); /* asks the loader; takes no 
 void rt_own_code(uint64_t *start, uint64_t *end);
 void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
 
-/* ---- bus.c ---- */
+/* ---- rt_bus.c ---- */
 
 typedef void rt_handler(int, siginfo_t *, void *);
 #define RT_BUS ((uint64_t)1 << (SIGBUS - 1)) /* in masks: the one that we never block */
@@ -283,13 +286,13 @@ void rt_bus_init(void);                      /* before the first mapping of a fi
 /* What the program asks of its action for SIGBUS; false: the kernel is to be asked. */
 bool rt_bus_action(const struct rt_action *act, struct rt_action *old);
 
-/* ---- threads.c ---- */
+/* ---- rt_threads.c ---- */
 
 /* The calling thread's; made when asked for first. NULL: no memory. Takes the lock. */
 struct rt_thread *rt_thread(void);
 void rt_threads_drop(void);
 
-/* ---- table.c: a thread's table of slots, open to its hooks ---- */
+/* ---- rt_table.c: a thread's table of slots, open to its hooks ---- */
 
 struct rt_table {
 	enum kinf_type type;
@@ -301,18 +304,18 @@ struct rt_table {
  * Signal handlers may come in between. */
 void *rt_table_with_room(const struct rt_table *x);
 
-/* ---- arcs.c, counts.c ---- */
+/* ---- rt_arcs.c, rt_counts.c ---- */
 
 void rt_arc(uint64_t from, uint64_t to);
 void rt_enter(uint64_t from, uint64_t to, uint64_t sp); /* the same, and its end will be told */
 void rt_mcount(uint64_t from, uint64_t to); /* the same, and the program is compiled for gprof */
 void rt_count(uint64_t addr);
 
-/* ---- retire.c ---- */
+/* ---- rt_retire.c ---- */
 
 void rt_retire(const struct rt_module *m); /* with the lock */
 
-/* ---- latency.c ---- */
+/* ---- rt_latency.c ---- */
 
 void rt_latency_start(void); /* learns what measuring costs, once */
 /* A call along the slot's arc has begun, and ends; sp: of its frame. By the hooks. */
@@ -321,24 +324,24 @@ void rt_latency_end(uint64_t to, uint64_t from);
 /* With the lock: the record is of nothing any more. */
 void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r);
 
-/* ---- intercept.c ---- */
+/* ---- rt_intercept.c ---- */
 
 void rt_intercept_init(void); /* not async-signal-safe */
 
-/* ---- signals.c ---- */
+/* ---- rt_signals.c ---- */
 
 void rt_signals_find(void); /* the C library's functions; not async-signal-safe */
 void rt_signals_init(void); /* not async-signal-safe */
 /* The system call rt_sigaction, as the program makes it. */
 long rt_signals_action(long sig, const void *act, void *old, long size);
 
-/* ---- clone.c ---- */
+/* ---- rt_clone.c ---- */
 
 void rt_clone_init(void); /* not async-signal-safe */
 /* Whether that system call makes a process with memory of its own. */
 bool rt_makes_process(long number, long first);
 
-/* ---- sample.c ---- */
+/* ---- rt_sample.c ---- */
 
 /* Reads settings; starts, stops, and starts again the timers of all threads. */
 void rt_sample_init(void);
@@ -363,19 +366,19 @@ void rt_sample_exec(bool about_to); /* as rt_exec() */
 bool rt_sample_is_ours(int signal); /* number */
 uint64_t rt_sample_signals(void);   /* all that it may be, as the kernel's masks have them */
 
-/* ---- frames.c ---- */
+/* ---- rt_frames.c ---- */
 
 struct unwind_row;
 /* How to step out of the frame at `pc`, in m; false: that is not known. doubtful: nobody knows that
  * the thread will return there. May take the lock. */
 bool rt_frames_row(struct rt_module *m, bool doubtful, uint64_t pc, struct unwind_row *ret);
 
-/* ---- stacks.c ---- */
+/* ---- rt_stacks.c ---- */
 
 /* In a signal handler that interrupted `context`: the thread used weight_ns here. */
 void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns);
 
-/* ---- gmon.c ---- */
+/* ---- rt_gmon.c ---- */
 
 void rt_gmon_write(void); /* not async-signal-safe: one at a time */
 
@@ -410,9 +413,11 @@ extern uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT] __attribute__((visibility(
  * taken where functions lie closer to each other than slots. */
 #define RT_STRIDE 2533
 
+/* Both are multiplied: functions begin at multiples of 16, and so lie closer to each other than
+ * slots. */
 static inline uint64_t rt_hash(uint64_t from, uint64_t to)
 {
-	return from * (uint64_t)(int64_t)(int32_t)0x9e3779b1 + to;
+	return from * (uint64_t)(int64_t)(int32_t)0x9e3779b1 + to * 0x27d4eb2f;
 }
 
 #endif

@@ -13,7 +13,7 @@
 
 /* The one of the machine that is compiled for (meson.build): sys(), a system call, and what else it
  * does in its own way. */
-#include "machine.h"
+#include "rt_machine.h"
 
 #define SYS0(n)             sys(SYS_##n, 0, 0, 0, 0, 0, 0)
 #define SYS1(n, a)          sys(SYS_##n, (long)(a), 0, 0, 0, 0, 0)

@@ -15,7 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 BUILD = os.path.realpath(sys.argv[1])
-SO = os.path.join(BUILD, 'runtime', 'libkinrt.so')
+SO = os.path.join(BUILD, 'runtime', 'libkinrt.so.0')
 TMP = tempfile.TemporaryDirectory(prefix='kinrt.bench.')
 ROUNDS = 5
 WHOLE_ROUNDS = 25
@@ -104,7 +104,7 @@ def hooks():
 
 def blocks():
     lib = os.path.dirname(SO)
-    link = f'-L{lib} -lkinrt -Wl,-rpath,{lib}'
+    link = f'-L{lib} -l:libkinrt.so.0 -Wl,-rpath,{lib}'
     plain = build('tree', 'tree.c', '')
     bb = build('tree.bb', 'tree.c', '-fsanitize-coverage=trace-pc', link)
     off = {'n': 0}
@@ -160,7 +160,7 @@ def costs():
     t = best({'plain': ([build('idle.plain', 'idle.c', ''), '500'], None), 'kin': ([idle, '500'], SO), 'sampled': ([idle, '500'], SO, SAMPLED)})
     row('memory of a thread that waits: counted; sampled as well',
         f'{(t["kin"] - t["plain"]) / 500:.1f} KiB; {(t["sampled"] - t["plain"]) / 500:.1f} KiB', '< 64 KiB')
-    arcs = build('arcs', 'arcs.c', f'-I{HERE}/../../runtime', f'-L{lib} -lkinrt -Wl,-rpath,{lib}')
+    arcs = build('arcs', 'arcs.c', f'-I{HERE}/../../runtime', f'-L{lib} -l:libkinrt.so.0 -Wl,-rpath,{lib}')
     again = ['sh', '-c', f'{arcs} 1000000 >/dev/null; exec {arcs} 1000000']
     t = best({'new': ([arcs, '1000000'], None), 'over': (again, None)})
     row('writing the profile of a million arcs, .kin and gmon.out; the same over an older gmon.out',

@@ -330,6 +330,7 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_EVENT_FREQUENCY  4u   /* the number is samples per second, not a period */
 #define KINF_EVENT_MORE       8u
 #define KINF_EVENT_TRACE      16u /* a trace point: samples have fields */
+#define KINF_EVENT_ASSEMBLED  32u /* stacks are put together of calls that were measured */
 
 /* ---- KINF_NAMES: what was hit, by name ----
  *

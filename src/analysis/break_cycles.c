@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 #include "base/vec.h"
 
 enum {

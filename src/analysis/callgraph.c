@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 #include "base/map64.h"
 #include "base/sort.h"
 #include "base/vec.h"

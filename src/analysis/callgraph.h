@@ -86,6 +86,7 @@ struct callgraph {
 	arcid *cut;       /* the arcs that are, in the order they were chosen */
 	size_t n_cut;
 	struct cg_measured *measured; /* [n_arcs]; NULL: time is apportioned by calls */
+	bool is_assembled;            /* measured, but stacks are put together of calls */
 	struct cg_time *roots;        /* [n_symbols]: entered from nowhere known; if measured */
 	struct cg_cycle *cycles;      /* [n_cycles]; if measured */
 	symid *members;               /* of the cycles, each group in the order they are listed */

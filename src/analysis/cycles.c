@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 
 /* All that the walk notes of a symbol, once it was seen. */
 struct vertex {

@@ -4,7 +4,7 @@
  * in order of first appearance, both ways. */
 #include <stdlib.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 #include "base/sort.h"
 #include "base/vec.h"
 

@@ -7,7 +7,7 @@
  * its own until it is cut, as the calls of the walk itself stay. */
 #include <stdlib.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 
 struct halving {
 	const struct callgraph *g;

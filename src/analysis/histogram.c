@@ -3,7 +3,7 @@
  * A bin that straddles places is split between them in proportion to the bytes of each. */
 #include <string.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 
 static const struct selection everything;
 

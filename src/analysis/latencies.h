@@ -2,7 +2,7 @@
 #ifndef ANALYSIS_LATENCIES_H
 #define ANALYSIS_LATENCIES_H
 
-#include "profile/samples.h"
+#include "profile/profile_samples.h"
 
 struct distribution { /* of all calls of some arcs, in ns */
 	uint64_t count, sum, min, max;

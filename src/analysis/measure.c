@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 #include "base/map64.h"
 #include "base/vec.h"
 #include "paths/path_tree.h"
@@ -117,6 +117,7 @@ static void describe_unit(struct callgraph *g, const struct samples *s)
 {
 	const struct event *e = &s->events[samples_event(s)];
 	g->rate = e->unit == EVENT_NS ? 1e9 : 1;
+	g->is_assembled = e->is_assembled;
 	if (e->unit != EVENT_NS)
 		strcpy(g->dimension, "events");
 }
@@ -361,9 +362,9 @@ enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, doubl
 {
 	enum { ENOUGH = 60 }; /* at most 5 % */
 	const struct cg_cycle *c = g->measured ? &g->cycles[cycle - 1] : NULL;
-	if (c && c->reentered)
+	if (c && c->reentered && !g->is_assembled)
 		return CG_CONFIRMED;
-	if (!c || c->samples < ENOUGH)
+	if (!c || g->is_assembled || c->samples < ENOUGH)
 		return CG_UNKNOWN;
 	*bound = 3 / (double)c->samples;
 	return CG_NOT_SEEN;

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 
 static const struct selection everything;
 

@@ -181,7 +181,7 @@ static struct kin_error *add_runtime(struct words *w, const struct line *l)
 {
 	char *so = preload_find();
 	if (!so)
-		return err_new(KIN_ERROR_USAGE, "libkinrt.so is not installed beside this program");
+		return err_new(KIN_ERROR_USAGE, KINRT " is not installed beside this program");
 	size_t folder = (size_t)(strrchr(so, '/') - so);
 	if (has(l->argv, "-static") || has(l->argv, "-static-pie")) {
 		w->library = xprintf("%.*s/libkinrt.a", (int)folder, so);

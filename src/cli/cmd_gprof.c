@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "gnu/options.h"
+#include "gnu/gnu_options.h"
 
 static const char *const description[] = {
 	"Everything that gprof does, with gprof's options and gprof's layout: a drop-in "

@@ -46,11 +46,10 @@ bool run_has_notes(const char *format)
 	return has;
 }
 
-/* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
-static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
+static struct kin_open_opts open_opts(const struct settings *s)
 {
-	struct kin_open_opts opts = {
-		.size = sizeof(opts),
+	return (struct kin_open_opts){
+		.size = sizeof(struct kin_open_opts),
 		.executable = s->executable,
 		.debug_dir = s->debug_dir,
 		.demangle = s->demangle,
@@ -71,6 +70,24 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};
+}
+
+struct kin_error *run_open_part(const struct settings *s, const char *thread, const char *object,
+				struct kin_profile **ret)
+{
+	const char *threads[] = { thread, NULL }, *objects[] = { object, NULL };
+	struct kin_open_opts opts = open_opts(s);
+	if (thread)
+		opts.threads = threads;
+	if (object)
+		opts.objects = objects;
+	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
+}
+
+/* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
+static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
+{
+	struct kin_open_opts opts = open_opts(s);
 	struct progress *progress = progress_begin("reading");
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);

@@ -45,6 +45,7 @@ struct settings {
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
+	struct kin_html_opts page;     /* "html" only */
 	char *call_graph;              /* owned */
 	struct perf_config config;     /* what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/strtab.h"
 #include "gnu/annotate_files.h"
-#include "gnu/counts.h"
+#include "gnu/gnu_counts.h"
 #include "gnu/rules.h"
 #include "report/listing.h"
 

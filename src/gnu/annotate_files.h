@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "report/report.h"
+#include "report/reports.h"
 
 struct annotate_opts {
 	bool compat;                      /* as GNU gprof 2.40 does it */

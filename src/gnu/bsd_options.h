@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "gnu/options.h"
+#include "gnu/gnu_options.h"
 
 struct bsd_option {
 	char letter;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "gnu/order.h"
+#include "gnu/gnu_order.h"
 
 struct kin_error;
 

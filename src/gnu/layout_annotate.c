@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "gnu/cells.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { LINE, SOURCE, COUNTS, TOTAL, EXECUTABLE, EXECUTED, NEVER, N_KEYS };
 

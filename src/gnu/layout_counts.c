@@ -1,6 +1,6 @@
 /* layout_counts.c - GNU gprof's execution counts: a sentence for each function and block. */
 #include "gnu/cells.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { FILE_NAME, LINE, SYMBOL, ADDRESS, COUNT, N_KEYS };
 

@@ -5,7 +5,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "gnu/chains.h"
-#include "gnu/order.h"
+#include "gnu/gnu_order.h"
 
 struct file_order {
 	const struct profile *p;

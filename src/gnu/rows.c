@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gnu/rules.h"
-#include "report/report.h"
+#include "report/reports.h"
 
 /* Symbols without a file are compared with all others by address: this is not an order, and what
  * comes out depends on the sorting algorithm. */

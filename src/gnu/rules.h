@@ -3,10 +3,10 @@
 #ifndef GNU_RULES_H
 #define GNU_RULES_H
 
-/* Which symbols count (symbols.c). symtab_opts.rules_arg: the map of -R, or NULL. */
+/* Which symbols count (gnu_symbols.c). symtab_opts.rules_arg: the map of -R, or NULL. */
 extern const struct symbol_rules gnu_symbol_rules;
 /* Which line an address is of, as BFD 2.40 answers, which depends on what it was asked before
- * (lines.c). */
+ * (gnu_lines.c). */
 extern const struct line_rules gnu_line_rules;
 /* Where symbols and lines become places (places.c). */
 extern const struct place_rules gnu_place_rules;
@@ -14,12 +14,12 @@ extern const struct place_rules gnu_place_rules;
 extern const struct call_rules gnu_call_rules;
 /* Time, calls and cycles (credit.c). */
 extern const struct callgraph_rules gnu_callgraph_rules;
-/* Executions of basic blocks, by place and by line (counts.c). */
+/* Executions of basic blocks, by place and by line (gnu_counts.c). */
 extern const struct block_rules gnu_block_rules;
 extern const struct coverage_rules gnu_coverage_rules;
 /* Rows of reports (rows.c). */
 extern const struct report_rules gnu_report_rules;
-/* Which files are data (data.c). */
+/* Which files are data (gnu_data.c). */
 extern const struct input_rules gnu_input_rules;
 
 #endif

@@ -49,8 +49,9 @@ struct kept_code {
 enum kept_flags {
 	KEPT_64BIT = 1,
 	KEPT_BIG_ENDIAN = 2,
-	KEPT_LINES = 4, /* the file, or its debug file, has line information */
-	KEPT_CODE = 8,  /* the code of the functions is here ("kin pack") */
+	KEPT_LINES = 4,  /* the file, or its debug file, has line information */
+	KEPT_CODE = 8,   /* the code of the functions is here ("kin pack") */
+	KEPT_GIVEN = 16, /* by another tool, at addresses that are not the file's */
 };
 
 struct kept_object {

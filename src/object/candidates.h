@@ -4,7 +4,7 @@
 #define OBJECT_CANDIDATES_H
 
 #include "base/vec.h"
-#include "object/private.h"
+#include "object/object_private.h"
 #include "object/symbol_rules.h"
 
 struct candidates {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 struct variables {
 	VEC(struct object_symbol) at;

@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 enum { BUILD_ID_MAX = 64 };
 

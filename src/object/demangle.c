@@ -9,7 +9,7 @@
 #undef xrealloc
 
 #include "base/base.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 enum { NAME_MAX_LENGTH = 64 * 1024 };
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "object/disassembler.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 typedef void call_fn(uint64_t site, uint64_t target, void *arg);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "object/dwarf_abbrev.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 /* ---- sections ---- */
 

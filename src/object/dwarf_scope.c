@@ -8,7 +8,7 @@
 
 #include "object/dwarf_abbrev.h"
 #include "object/dwarf_line.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 enum {
 	DEEPEST = 64,   /* scopes around a function; those of hostile files */

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 /* ---- failures ---- */
 

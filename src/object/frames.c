@@ -1,5 +1,5 @@
 /* Call-frame information and how the file is loaded. What is in there is read in src/unwind. */
-#include "object/private.h"
+#include "object/object_private.h"
 
 static struct object_section section_of(struct elf_file *f, const char *name)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "names/kept.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 /* ---- opening ---- */
 

@@ -23,7 +23,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "object/kernel_image.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 enum { STACK = 256 << 10, KEPT_DAYS = 30, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 enum { REMEMBERED = 1 << 16 }; /* addresses; with all that belongs to them 3 MB */

@@ -8,7 +8,7 @@
 #include "object/dwarf_scope.h"
 #include "object/interval.h"
 #include "object/line_rules.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 /* ---- functions of the symbol table (lines_elf.c) ---- */
 

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "names/kept.h"
 #include "object/disassembler.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 /* ---- code ---- */
 

@@ -1,7 +1,7 @@
 /* steps.c - where control goes from each instruction, read from its bytes. */
 #include <stdlib.h>
 
-#include "object/private.h"
+#include "object/object_private.h"
 
 static int32_t signed32(const uint8_t *p) { return (int32_t)machine_word(p); }
 

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "base/vec.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 enum {
 	DEEPEST = 200,       /* brackets in brackets */

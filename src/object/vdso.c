@@ -6,7 +6,7 @@
 #include <sys/auxv.h>
 
 #include "base/err.h"
-#include "object/private.h"
+#include "object/object_private.h"
 
 enum { SIZE_MAX_VDSO = 1 << 20 };
 

@@ -6,7 +6,7 @@
 #ifndef PROFILE_DETAIL_H
 #define PROFILE_DETAIL_H
 
-#include "profile/samples.h"
+#include "profile/profile_samples.h"
 
 enum detail_has { /* which members mean something */
 		  DETAIL_ADDR = 1,

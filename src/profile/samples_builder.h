@@ -7,7 +7,7 @@
 #include "base/records.h"
 #include "base/vec.h"
 #include "profile/detail.h"
-#include "profile/samples.h"
+#include "profile/profile_samples.h"
 
 struct samples_builder {
 	VEC(struct frame) frames;

@@ -11,7 +11,7 @@
 #include "base/records.h"
 #include "base/strtab.h"
 #include "base/vec.h"
-#include "profile/samples.h"
+#include "profile/profile_samples.h"
 
 __extension__ typedef unsigned __int128 spread_sum;
 

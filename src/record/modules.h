@@ -14,7 +14,7 @@
 
 #include "base/vec.h"
 #include "kin/format.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 enum { BUILD_ID_MAX = 20 }; /* as the kernel has them; longer ones are cut there, too */
 

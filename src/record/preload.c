@@ -17,9 +17,8 @@
 
 char *preload_find(void)
 {
-	static const char *const places[] = { "libkinrt.so", "runtime/libkinrt.so",
-					      "../lib/libkinrt.so", "../lib/kin/libkinrt.so",
-					      "../" KIN_LIBDIR "/libkinrt.so" };
+	static const char *const places[] = { KINRT, "runtime/" KINRT, "../lib/" KINRT,
+					      "../lib/kin/" KINRT, "../" KIN_LIBDIR "/" KINRT };
 	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	char *slash = n > 0 ? memrchr(exe, '/', (size_t)n) : NULL;
@@ -80,7 +79,7 @@ struct kin_error *preload_set(const struct preload_opts *o)
 {
 	char *library = preload_find();
 	if (!library)
-		return err_new(KIN_ERROR_USAGE, "libkinrt.so is not installed beside this program");
+		return err_new(KIN_ERROR_USAGE, KINRT " is not installed beside this program");
 	if (strpbrk(library, " :")) {
 		struct kin_error *err = err_new(
 			KIN_ERROR_USAGE,

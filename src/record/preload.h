@@ -18,7 +18,8 @@ struct preload_opts {
 	bool verbose;    /* the runtime says on standard error what goes wrong */
 };
 
-/* libkinrt.so, as it is installed beside this program, or built; NULL: it is not. To be freed. */
+#define KINRT "libkinrt.so.0" /* its soname */
+/* The library, as it is installed beside this program, or built; NULL: it is not. To be freed. */
 char *preload_find(void);
 
 /* Sets LD_PRELOAD and KIN_OPTIONS of this process, for programs that it starts. What is in them is

@@ -12,10 +12,10 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "record/audit.h"
 #include "record/events.h"
 #include "record/gate.h"
 #include "record/parts.h"
+#include "record/recording_audit.h"
 #include "record/unwinding.h"
 
 struct kin_error;

@@ -3,7 +3,7 @@
 #ifndef RECORD_RUNTIME_FILE_H
 #define RECORD_RUNTIME_FILE_H
 
-#include "record/audit.h"
+#include "record/recording_audit.h"
 
 struct kin_error;
 

@@ -13,9 +13,9 @@
 
 #include "analysis/stats.h"
 #include "base/err.h"
-#include "report/report.h"
+#include "report/reports.h"
 #include "table/render.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
 

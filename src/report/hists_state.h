@@ -8,7 +8,7 @@
 #include "report/hists_ask.h"
 #include "report/hists_levels.h"
 #include "report/hists_style.h"
-#include "report/report.h"
+#include "report/reports.h"
 
 enum hists_role {
 	ROLE_FIGURE,

@@ -8,7 +8,7 @@
 
 #include "analysis/coverage.h"
 #include "object/source.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 struct listing_part {
 	const struct coverage *coverage;  /* borrowed: must outlive the table */

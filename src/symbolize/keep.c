@@ -364,6 +364,7 @@ static struct kept_object *describe(struct keeper *k, objid id, struct object_fi
 		like.flags |= KEPT_CODE;
 	struct stat st;
 	if (kept) {
+		like.flags |= kept->flags & KEPT_GIVEN;
 		like.size = kept->size;
 		like.modified_ns = kept->modified_ns;
 	} else if (!*like.build_id && !stat(object_path(file), &st)) {

@@ -67,6 +67,10 @@ struct kin_error *recorded_object(const struct profile *p, objid id,
 		return NULL;
 	const struct kept_object *kept = kept_find(p->kept, strtab_get(p->strings, o->path),
 						   strtab_get(p->strings, o->build_id));
+	if (kept && kept->flags & KEPT_GIVEN) {
+		*ret = object_of_kept(kept);
+		return NULL;
+	}
 	struct kin_error *err = open_file(p, o, opts, kept, ret);
 	if (err && kept && !err_is_trouble(err)) {
 		*ret = object_of_kept(kept);

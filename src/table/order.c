@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/sink.h"
 #include "table/render.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 static void property(struct sink *s, const struct kin_table *t, const char *key)
 {

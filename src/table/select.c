@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "table/render.h"
-#include "table/table.h"
+#include "table/table_build.h"
 
 struct view {
 	struct kin_table *inner; /* owned */

@@ -11,7 +11,7 @@
 #define UNWIND_UNWINDER_H
 
 #include "unwind/step.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 struct unwinder;
 

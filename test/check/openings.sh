@@ -1,5 +1,5 @@
 #!/bin/sh
-# openings.sh ROOT - every C file of ours opens with a comment that says what it is.
+# openings.sh ROOT - every C file of ours opens with a comment that says what it is, and has a name of its own.
 cd "$1" || exit 1
 . test/lib/tap.sh
 
@@ -11,4 +11,7 @@ opens_with_a_comment() { # file: words in its first line; a file name among the 
 for f in src/*/*.[ch] src/*/*/*.[ch] runtime/*.[ch] include/kin/*.h; do
 	[ -e "$f" ] && check "$f opens with what it is" opens_with_a_comment "$f"
 done
+# A folder per machine holds the same files by the same names.
+twice=$(for f in src/*/*.[ch] src/*/*/*.[ch] runtime/*.[ch] include/kin/*.h; do basename "$f"; done | sort | uniq -d)
+check "no two files have one name${twice:+: $twice}" [ -z "$twice" ]
 finish

@@ -16,9 +16,12 @@ USER = os.path.join(HERE, 'user.c')
 CASE = os.path.join(HERE, '..', 'cases', '01-basic')
 COMPILERS = [('C', ['cc', '-std=c11']), ('C++', ['c++', '-std=c++11', '-x', 'c++'])]
 EXAMPLES = os.path.join(HERE, '..', '..', 'doc', 'examples')
-EXAMPLE_COMPILERS = [('hottest.c', ['cc', '-std=gnu11']), ('hottest.cpp', ['c++', '-std=c++11'])]
+EXAMPLE_COMPILERS = [('hottest.c', ['cc', '-std=gnu11']), ('hottest.cpp', ['c++', '-std=c++11']),
+                     ('own_format.c', ['cc', '-std=gnu11'])]
 STACKS = 'prog;main;a;b 60\nprog;main;a 30\nprog;main;a;b;a 10\n'
-HOTTEST = {'hottest.c': ' 60.0 %  b\n 40.0 %  a\n  0.0 %  main\n', 'hottest.cpp': '100.0 %  a\n100.0 %  main\n 70.0 %  b\n'}
+EXAMPLES_SAY = {'hottest.c': ' 60.0 %  b\n 40.0 %  a\n  0.0 %  main\n',
+                'hottest.cpp': '100.0 %  a\n100.0 %  main\n 70.0 %  b\n',
+                'own_format.c': '?:0 a 40 samples\n?:0 b 60 samples\n'}
 WANT = 'a 40\nb 20\nleaf 100\nname,calls\na,40\nb,20\nleaf,100\n'
 
 
@@ -39,7 +42,7 @@ def examples(tap, folder, flags, libraries):
         done = run(*compiler, '-Wall', '-Wextra', '-Werror', '-o', program, source, *flags, f'-Wl,-rpath,{libraries}')
         if tap.ok(done.returncode == 0, f'doc/examples/{name} is built', done.stderr):
             done = run(program, data)
-            tap.ok(done.stdout == HOTTEST[name] and done.returncode == 0, f'doc/examples/{name} says what is hottest',
+            tap.ok(done.stdout == EXAMPLES_SAY[name] and done.returncode == 0, f'doc/examples/{name} says what it should',
                    done.stdout + done.stderr)
         lines = len(open(source).readlines())
         tap.ok(lines <= 45, f'doc/examples/{name} fits on a page', f'{lines} lines')

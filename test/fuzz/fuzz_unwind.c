@@ -11,7 +11,7 @@
 
 #include "kin/kin.h"
 #include "unwind/step.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

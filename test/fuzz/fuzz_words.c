@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "gnu/argfile.h"
-#include "gnu/options.h"
+#include "gnu/gnu_options.h"
 #include "gnu/rules.h"
 #include "lib/elf_build.h"
 

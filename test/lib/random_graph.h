@@ -3,7 +3,7 @@
 #ifndef TEST_RANDOM_GRAPH_H
 #define TEST_RANDOM_GRAPH_H
 
-#include "analysis/private.h"
+#include "analysis/analysis_private.h"
 #include "base/vec.h"
 
 static inline uint32_t random_below(uint64_t *state, uint32_t n) /* n > 0 */

@@ -47,7 +47,7 @@ OPTIONS = { # an option, and what may follow it
     'flat': [('-f', 'json', 'csv'), ('--event', *EVENTS), ('--by', 'thread', 'event', 'object')],
     'lines': [('-f', 'json'), ('--event', *EVENTS)],
     'cycles': [('-f', 'json')],
-    'html': [('-o', '/dev/null')],
+    'html': [('-o', '/dev/null'), ('--max-size', '100K', '1K'), ('--no-code',), ('--event', *EVENTS), ('--time', *TIMES)],
     'merge': [],
     'counts': [('-f', 'json')],
     'latency': [],

@@ -54,7 +54,7 @@ def by_gcov(where, sources, flags, start, libs=''):
 def by_kin(where, sources, flags, start, libs='', cc='gcc', level='-O0'):
     """{(file, line): (count or None, text)} of lines with code"""
     shell(f'set -e; for f in {sources}; do {cc} -w -g {level} -pg {BLOCKS[cc]} {flags} -c $f; done; '
-          f'gcc -o prog *.o -L{RT} -lkinrt -Wl,-rpath,{RT} {libs} && {start}', where)
+          f'gcc -o prog *.o -L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT} {libs} && {start}', where)
     out = shell(f'{os.path.abspath(KIN)} annotate -x --format json --columns count,line,source,file,executable prog kin.*.kin', where)
     counts = {}
     for row in json.loads(out)['rows']:

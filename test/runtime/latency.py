@@ -131,7 +131,7 @@ def libraries():
     os.makedirs(d, exist_ok=True)
     for i in range(8):
         build(f'lplugs/plug_{i}.so', 'plug.c', flags=f'-finstrument-functions -fsanitize-coverage=trace-pc -shared -fPIC -DWHICH={i}',
-              after=f'-L{RT} -lkinrt -Wl,-rpath,{RT}')
+              after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
     n = 4000 if FULL else 400
     r, f = measured('libraries', f'{n}:{d}')
     say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)

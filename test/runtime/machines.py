@@ -72,7 +72,7 @@ def columns(text):
 
 
 def binary(m):
-    hooks = f'{m.so}.p/{m.name}_hooks.S.o'
+    hooks = f'{os.path.realpath(m.so)}.p/{m.name}_hooks.S.o'
     notes = subprocess.run(['readelf', '-n', hooks], capture_output=True, text=True).stdout
     tap.ok(os.path.exists(hooks) and MACHINES[m.name]['notes'] in notes, f'{m.name}: the hooks do not take branch protection off the program', notes)
     said = subprocess.run(['sh', f'{TOP}/test/check/runtime.sh', TOP, m.so, m.so[:-2] + 'a'], capture_output=True, text=True).stdout

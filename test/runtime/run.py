@@ -211,7 +211,7 @@ def exceptions():
 def blocks():
     if not wanted('blocks'):
         return
-    out = build('blocks', 'target.c', flags='-fsanitize-coverage=trace-pc', after=f'-L{RT} -lkinrt -Wl,-rpath,{RT}')
+    out = build('blocks', 'target.c', flags='-fsanitize-coverage=trace-pc', after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
     r = run([out, 'normal'], preload=False)
     k = dump.read(r.kins[0])
     leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
@@ -219,7 +219,7 @@ def blocks():
     if shutil.which('clang'):
         out = os.path.join(TMP, 'guards')
         subprocess.run(f'clang -std=gnu11 -D_GNU_SOURCE -O1 -w -fsanitize-coverage=trace-pc-guard -c -o {out}.o {HERE}/target.c '
-                       f'&& gcc -o {out} {out}.o -L{RT} -lkinrt -Wl,-rpath,{RT} -pthread -ldl', shell=True, check=True)
+                       f'&& gcc -o {out} {out}.o -L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT} -pthread -ldl', shell=True, check=True)
         r = run([out, 'normal'], preload=False)
         k = dump.read(r.kins[0])
         leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
@@ -256,7 +256,7 @@ def classic():
     r = run([TARGET, 'callback'])
     said = subprocess.run([ours, '-b', '-p', TARGET, os.path.dirname(r.kins[0]) + '/gmon.out'], capture_output=True, text=True).stdout
     tap.ok(re.search(r' 1 .* compares$', said, re.M), 'gmon.out: calls from outside of the program are in it', lambda: said)
-    both = build('blocks.pg', 'target.c', flags='-pg -fsanitize-coverage=trace-pc', after=f'-L{RT} -lkinrt -Wl,-rpath,{RT}')
+    both = build('blocks.pg', 'target.c', flags='-pg -fsanitize-coverage=trace-pc', after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
     r = run([both, 'normal'], preload=False)
     d = os.path.dirname(r.kins[0])
     lines = [subprocess.run([ours, '-b', '-A', '-l', both, d + '/' + f], capture_output=True, text=True).stdout
@@ -543,10 +543,10 @@ def privilege():
     d = tempfile.mkdtemp(dir=TMP)
     os.chmod(TMP, 0o755)
     os.chmod(d, 0o777)
-    prog = build('suid', 'target.c', flags='-pg', after=f'-L{RT} -lkinrt')
-    lib = os.path.join(TMP, 'libkinrt.so')
+    prog = build('suid', 'target.c', flags='-pg', after=f'-L{RT} -l:libkinrt.so.0')
+    lib = os.path.join(TMP, 'libkinrt.so.0')
     shutil.copy(SO, lib)
-    prog = build('suid', 'target.c', flags=f'-pg -Wl,-rpath,{TMP}', after=f'-L{TMP} -lkinrt')
+    prog = build('suid', 'target.c', flags=f'-pg -Wl,-rpath,{TMP}', after=f'-L{TMP} -l:libkinrt.so.0')
     os.chmod(prog, 0o4755)
     p = subprocess.run([prog, 'normal'], cwd=d, capture_output=True, text=True, user=65534, group=65534, extra_groups=[],
                        env={'KIN_OPTIONS': f'output={d}/owned.kin'})

@@ -13,7 +13,7 @@
 #include "gnu/rules.h"
 #include "gnu/words.h"
 #include "object/source.h"
-#include "report/report.h"
+#include "report/reports.h"
 #include "tap.h"
 
 static const char assembly[] = "	.macro place file line\n"

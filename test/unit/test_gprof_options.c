@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "gnu/argfile.h"
-#include "gnu/options.h"
+#include "gnu/gnu_options.h"
 #include "gnu/words.h"
 
 static struct gprof_options o;

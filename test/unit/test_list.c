@@ -1,7 +1,7 @@
 /* The selected row of a list stays in sight. */
 #include "tap.h"
 
-#include "tui/list.h"
+#include "tui/tui_list.h"
 
 static void moves_stop_at_both_ends(void)
 {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "gnu/order.h"
+#include "gnu/gnu_order.h"
 
 /* ---- small programs, made by hand ---- */
 
@@ -12,7 +12,7 @@ static struct symbol places[MOST];
 static char names[MOST][16];
 static struct symbols program = { .at = places };
 
-/* Stands in for symbols.c: every function is 16 bytes, from 0 on. */
+/* Stands in for src/symbolize/symbols.c: every function is 16 bytes, from 0 on. */
 symid symbols_find(const struct symbols *s, uint64_t addr)
 {
 	return addr / 16 < s->n ? (symid)(addr / 16) : NONE;

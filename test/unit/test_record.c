@@ -9,12 +9,12 @@
 #include "base/err.h"
 #include "input/input.h"
 #include "object/kernel.h"
-#include "record/audit.h"
 #include "record/beyond.h"
 #include "record/events.h"
 #include "record/jit.h"
 #include "record/recent.h"
 #include "record/recording.h"
+#include "record/recording_audit.h"
 #include "tap.h"
 
 static struct record_event event(const char *text)

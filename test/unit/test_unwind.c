@@ -9,7 +9,7 @@
 #include "lib/cfi_build.h"
 #include "object/object.h"
 #include "tap.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 static const uint8_t x86_start[] = { 0x0c, 7, 8, 0x80 + 16, 1 }; /* CFA rsp+8, ra at CFA-8 */
 static const uint8_t arm_start[] = { 0x0c, 31, 0 };

@@ -4,8 +4,11 @@
 
 const struct format callgrind_format = {
 	.about = { .name = "callgrind",
-		   .what = "callgrind.out: for KCachegrind and callgrind_annotate",
+		   .what = "callgrind.out of Valgrind, for KCachegrind and callgrind_annotate",
 		   .endings = (const char *const[]){ "callgrind.out", ".callgrind", NULL },
+		   .is_read = true,
 		   .is_written = true },
+	.recognise = callgrind_recognise,
+	.read = callgrind_read,
 	.write = callgrind_write,
 };

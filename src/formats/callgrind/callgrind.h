@@ -7,8 +7,12 @@
 
 /* The caller of functions that are called by nobody in some stacks, and by somebody in others. */
 #define CALLGRIND_ROOT "[root]"
-#define CALLGRIND_NONE "???" /* a file or object that is not known */
+#define CALLGRIND_NS   "nanoseconds" /* long name of events that are times */
+#define CALLGRIND_NONE "???"         /* a file or object that is not known */
 
+bool callgrind_recognise(struct bytes head, const struct input_opts *o);
+MUST_CHECK struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
+					    struct profile_builder *into, struct source *source);
 MUST_CHECK struct kin_error *callgrind_write(struct kin_profile *profile,
 					     const struct kin_export_opts *opts, FILE *out);
 

@@ -319,8 +319,15 @@ static void put_head(struct callgrind *c)
 		sink_str(&c->sink, c->x.title);
 		sink_char(&c->sink, '\n');
 	}
-	sink_str(&c->sink,
-		 "desc: Calls: numbers of samples, not of calls\npositions: line\nevents:");
+	sink_str(&c->sink, "desc: Calls: numbers of samples, not of calls\npositions: line\n");
+	for (size_t i = 0; i < c->n_events; i++) {
+		if (!*exported_event(&c->x, i)->unit)
+			continue;
+		sink_str(&c->sink, "event:");
+		put_event(c, exported_event(&c->x, i)->name);
+		sink_str(&c->sink, " : " CALLGRIND_NS "\n");
+	}
+	sink_str(&c->sink, "events:");
 	for (size_t i = 0; i < c->n_events; i++)
 		put_event(c, exported_event(&c->x, i)->name);
 	sink_str(&c->sink, "\nsummary:");

@@ -76,7 +76,7 @@ static uint32_t event_flags(const struct event *e)
 					  [EVENT_WAITING] = KINF_EVENT_WAITING };
 
 	return kinds[e->kind] | KINF_EVENT_FREQUENCY | KINF_EVENT_MORE |
-	       (e->is_trace ? KINF_EVENT_TRACE : 0);
+	       (e->is_trace ? KINF_EVENT_TRACE : 0) | (e->is_assembled ? KINF_EVENT_ASSEMBLED : 0);
 }
 
 static void put_events(struct pen *n)

@@ -126,6 +126,7 @@ static void read_event(struct kinfile_stream *s)
 
 	x.kind = kind_of_event(flags);
 	x.is_trace = flags & KINF_EVENT_TRACE;
+	x.is_assembled = flags & KINF_EVENT_ASSEMBLED;
 	*(flags & KINF_EVENT_FREQUENCY ? &x.frequency : &x.period) = rate;
 	if (flags & KINF_EVENT_MORE) {
 		x.period = bytes_uleb(&s->in);

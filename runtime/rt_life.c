@@ -1,0 +1,374 @@
+/* rt_life.c - begin and end of the runtime in a process: at start, fork, exec, exit and crash. */
+#include "kinrt.h"
+#include "rt.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/job.h"
+
+struct rt rt __attribute__((visibility("hidden"))) = { .fd = -1 };
+union rt_gate rt_gate __attribute__((aligned(RT_PAGE), visibility("hidden")));
+
+/* Of libc; not all C libraries have all of them. */
+extern int on_exit(void (*f)(int, void *), void *) __attribute__((weak));
+extern int __cxa_at_quick_exit(void (*f)(void *), void *) __attribute__((weak));
+extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void),
+			     void *) __attribute__((weak));
+
+/* ---- vector registers ---- */
+
+static void init(void *unused)
+{
+	(void)unused;
+	rt_init();
+}
+
+/* In `area`, which is for this call alone. */
+static void call_saved(uint8_t area[RT_VECTORS], void (*f)(void *), void *arg)
+{
+	uint32_t mask = vectors_save(area);
+
+	f(arg);
+	vectors_load(area, mask);
+}
+
+void rt_call_saved(void (*f)(void *), void *arg)
+{
+	static uint8_t area[RT_VECTORS] __attribute__((aligned(64)));
+
+	call_saved(area, f, arg);
+}
+
+/* There may be several that find that nothing has begun, and one alone begins. */
+static void init_saved(void)
+{
+	uint8_t area[RT_VECTORS] __attribute__((aligned(64)));
+
+	call_saved(area, init, NULL);
+}
+
+/* ---- the beginning ---- */
+
+static void own_names(void)
+{
+	long n = SYS4(readlinkat, AT_FDCWD, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
+
+	if (n <= 0) { /* no /proc */
+		struct text t = { .at = rt.exe, .size = sizeof(rt.exe) };
+
+		text_add(&t, (const char *)getauxval(AT_EXECFN));
+		n = (long)t.used;
+	}
+	rt.exe[n] = 0;
+	n = SYS2(getcwd, rt.cwd, sizeof(rt.cwd));
+	if (n <= 0 || rt.cwd[0] != '/')
+		rt.cwd[0] = 0;
+}
+
+static const char *env(const char *name)
+{
+	size_t n = text_size(name);
+
+	for (char **e = environ; e && *e; e++) {
+		size_t i = 0;
+
+		while (i < n && (*e)[i] == name[i])
+			i++;
+		if (i == n && (*e)[i] == '=')
+			return *e + i + 1;
+	}
+	return NULL;
+}
+
+static void keep_gmon_prefix(void)
+{
+	struct text t = { .at = rt.gmon_prefix, .size = sizeof(rt.gmon_prefix) };
+	const char *prefix = env("GMON_OUT_PREFIX");
+
+	if (prefix)
+		text_add(&t, prefix);
+}
+
+static void find_job(void)
+{
+	struct job job = job_find(env);
+	struct text t = { .at = rt.job, .size = sizeof(rt.job) };
+
+	rt.rank = job.rank;
+	rt.ranks = job.ranks;
+	text_add(&t, job.id ? job.id : "");
+	text_add(&t, job.step ? "." : "");
+	text_add(&t, job.step ? job.step : "");
+}
+
+static void open_gate(void)
+{
+	/* Wiped by the kernel in children; older ones do without, and fork's handler does it. */
+	SYS3(madvise, &rt_gate, sizeof(rt_gate), MADV_WIPEONFORK);
+	__atomic_store_n(&rt_gate.alive, 1, __ATOMIC_RELEASE);
+	rt_on();
+}
+
+void rt_init(void)
+{
+	static _Atomic uint32_t once;
+	uint32_t unused = 0;
+	int err = errno;
+
+	if (!atomic_compare_exchange_strong(&once, &unused, 1))
+		return;
+	rt.pid = (uint32_t)SYS0(getpid);
+	rt.ppid = (uint32_t)SYS0(getppid);
+	if (getauxval(AT_SECURE)) /* more rights than its user has: nothing may be asked of it */
+		rt_options_read(&rt.options, "start=off,gmon=off,arcs=off,blocks=off");
+	else
+		rt_options_read(&rt.options, env("KIN_OPTIONS"));
+	own_names();
+	keep_gmon_prefix();
+	find_job();
+	rt_modules_init();
+	if (!getauxval(AT_SECURE))
+		rt_sample_init();
+	rt.paused = !rt.options.start;
+	atomic_store(&rt.state, getauxval(AT_SECURE) ? RT_OFF : RT_READY);
+	open_gate();
+	errno = err;
+}
+
+void rt_on(void)
+{
+	bool on = rt.state == RT_STARTED && !rt.paused;
+
+	rt.latency.run += !on;
+	__atomic_store_n(&rt_gate.latency, on && rt.latency.ns_x2_32, __ATOMIC_RELEASE);
+	__atomic_store_n(&rt_gate.tls,
+			 on ? (uint64_t)&rt_tls - (uint64_t)__builtin_thread_pointer() + 1 : 0,
+			 __ATOMIC_RELEASE);
+}
+
+/* ---- a forked child ---- */
+
+static void begin_anew(void)
+{
+	rt.forked = true;
+	if (rt.silent) { /* it may not even ask for its number */
+		rt.header = NULL;
+		rt.n_extents = 0;
+		atomic_store(&rt.state, RT_OFF);
+		return;
+	}
+	rt.ppid = rt.pid;
+	rt.pid = (uint32_t)SYS0(getpid);
+	atomic_store(&rt.lock, 0);
+	atomic_store(&rt.waiting, 0);
+	rt_file_drop();
+	rt_threads_drop();
+	rt_sample_drop();
+	rt.module_block = rt.info_block = NULL;
+	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
+	rt.n_modules = 0;
+	rt.epoch = 0;
+	rt.gmon_calls = 0;
+	for (struct rt_module *m = rt.all; m; m = m->older) {
+		m->record = NULL;
+		m->first_id = 0;
+	}
+	if (rt.state == RT_STARTED)
+		rt.state = RT_READY;
+}
+
+/* Whether this is the process that it was. Only one thread can be here first: fork copies one. */
+static bool same_process(void)
+{
+	uint32_t wiped = 0;
+
+	if (__atomic_load_n(&rt_gate.alive, __ATOMIC_ACQUIRE) == 1)
+		return true;
+	if (!__atomic_compare_exchange_n(&rt_gate.alive, &wiped, 2, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return wiped == 1;
+	begin_anew();
+	__atomic_store_n(&rt_gate.alive, 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+void rt_forked(void)
+{
+	rt_gate.tls = 0;
+	rt_gate.alive = 0;
+	same_process();
+	rt_sample_forked();
+}
+
+bool rt_ready(void)
+{
+	uint64_t mask;
+
+	if (rt.state == RT_NEW) {
+		if (!environ) /* the C library itself has not begun */
+			return false;
+		init_saved();
+	}
+	if (rt.state == RT_OFF || rt.state == RT_NEW || !same_process() || rt.paused)
+		return false;
+	if (rt.state == RT_STARTED)
+		return true;
+	if (!rt_lock(&mask))
+		return false;
+	if (rt.state == RT_READY) {
+		atomic_store(&rt.state, rt_file_start() ? RT_STARTED : RT_OFF);
+		if (rt.header)
+			rt_sample_file();
+		rt_on();
+	}
+	rt_unlock(mask);
+	rt_latency_start();
+	return rt.state == RT_STARTED;
+}
+
+/* ---- the end ---- */
+
+void rt_finish(enum kinf_end end, uint64_t detail)
+{
+	if (rt.state != RT_STARTED || __atomic_load_n(&rt_gate.alive, __ATOMIC_ACQUIRE) != 1 ||
+	    rt.silent)
+		return;
+	/* a child of vfork is not the end of us */
+	if ((uint32_t)SYS0(getpid) != rt.pid)
+		return;
+	rt_gmon_write();
+	rt_sample_finish();
+	/* exit() may end by calling our _exit() */
+	if (end != KINF_RUNNING && !(end == KINF_EXITED_AT_ONCE && rt.header->end == KINF_EXITED)) {
+		rt.header->end_ns = rt_now_ns(CLOCK_MONOTONIC);
+		rt.header->end_detail = detail;
+		rt.header->end = end;
+	}
+	rt_file_finish();
+}
+
+void rt_exec(bool about_to)
+{
+	if (!rt.silent)
+		rt_sample_exec(about_to);
+	if (rt.state != RT_STARTED || rt.silent || !same_process() ||
+	    (uint32_t)SYS0(getpid) != rt.pid)
+		return;
+	if (!rt.header) /* a forked child that counted nothing */
+		return;
+	if (about_to)
+		rt_sample_finish();
+	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
+	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
+}
+
+static void at_exit(int status, void *unused)
+{
+	int err = errno;
+
+	(void)unused;
+	rt_finish(KINF_EXITED, (uint64_t)(status & 255));
+	errno = err;
+}
+
+static void at_quick_exit_(void *unused)
+{
+	(void)unused;
+	rt_finish(KINF_EXITED_AT_ONCE, 0);
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	rt_init();
+	rt_intercept_init();
+	rt_clone_init();
+	if (rt.state == RT_OFF)
+		return;
+	if (on_exit)
+		on_exit(at_exit, NULL);
+	if (__cxa_at_quick_exit)
+		__cxa_at_quick_exit(at_quick_exit_, NULL);
+	if (__register_atfork)
+		__register_atfork(NULL, NULL, rt_forked, NULL);
+	rt_signals_init();
+	rt_sample_begin();
+}
+
+/* Where there is no on_exit(), and in static programs, whose destructors come after it. */
+__attribute__((destructor(101))) static void finish(void)
+{
+	uint64_t detail = rt.header ? rt.header->end_detail : 0;
+
+	rt_finish(KINF_EXITED, detail);
+}
+
+RT_EXPORT _Noreturn void _exit(int status)
+{
+	rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(status & 255));
+	for (;;)
+		SYS1(exit_group, status);
+}
+
+RT_EXPORT _Noreturn void _Exit(int status) { _exit(status); }
+
+/* ---- the program's own wishes ---- */
+
+void kinrt_start(void)
+{
+	if (rt.state == RT_NEW)
+		init_saved();
+	if (rt.silent || !same_process())
+		return;
+	rt.paused = false;
+	if (rt.state == RT_OFF &&
+	    !rt.header) { /* it has more rights than its user, and wants it all the same */
+		rt.options.arcs = rt.options.blocks = true;
+		atomic_store(&rt.state, RT_READY);
+	}
+	rt_on();
+	rt_sample_on(true);
+}
+
+void kinrt_stop(void)
+{
+	rt.paused = true;
+	rt_on();
+	rt_sample_on(false);
+}
+
+int kinrt_flush(void)
+{
+	if (rt.silent)
+		return -EPERM;
+	rt_finish(KINF_RUNNING, 0);
+	return 0;
+}
+
+void kinrt_mark(const char *name)
+{
+	char line[256];
+	struct text t = { .at = line, .size = sizeof(line) - 1 };
+	uint64_t mask;
+
+	if (!name || !rt_ready() || rt.silent || !rt_lock(&mask))
+		return;
+	text_add(&t, "mark=");
+	text_number(&t, rt_now_ns(CLOCK_MONOTONIC));
+	text_add(&t, " ");
+	for (; *name; name++)
+		text_bytes(&t, (unsigned char)*name < ' ' ? " " : name, 1);
+	line[t.used++] = '\n';
+	line[t.used] = 0;
+	rt_info(line);
+	rt_unlock(mask);
+}

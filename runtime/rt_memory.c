@@ -1,0 +1,45 @@
+/* rt_memory.c - memory from the kernel, without the C library. */
+#include "rt.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#ifndef RT_STATIC
+/* Compilers call it to clear large structures, whatever they are told: not the C library's, which
+ * may use vector registers. A static program has no other. */
+void *memset(void *at, int c, size_t n);
+void *memset(void *at, int c, size_t n)
+{
+	volatile unsigned char *p = at;
+
+	while (n--)
+		*p++ = (unsigned char)c;
+	return at;
+}
+#endif
+
+void *rt_memory(size_t size)
+{
+	enum { CHUNK = 64 << 10 };
+	static _Alignas(16) uint8_t initial[8 << 10];
+	static uint8_t *at = initial;
+	static size_t left = sizeof(initial);
+	void *p;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > left) {
+		long m = rt.silent || size > CHUNK ? -ENOMEM
+						   : SYS6(mmap, NULL, CHUNK, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (m < 0 && m > -4096)
+			return NULL;
+		at = (uint8_t *)m;
+		left = CHUNK;
+	}
+	p = at;
+	left -= size; /* first: a child that is forked in between has less, not what is not there */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	at += size;
+	return p;
+}

@@ -1,0 +1,389 @@
+/* Stacks of samples: walked in the signal handler by call-frame information, and counted in the
+ * file, each different one once per block.
+ *
+ * Nothing is read that might not be there. The stack of a thread is read where it lies if its
+ * bounds are certain; anything else (stacks of coroutines and of signals, code) through the kernel,
+ * which says no instead of sending SIGSEGV.
+ *
+ * A module that may be unloaded is there as long as this thread is going to return into it. What a
+ * guess has led to, and all that follows, is no return address for certain: with it the loader is
+ * not asked, and of such modules a copy is read alone (rt_frames.c). */
+#include "rt.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+#include "unwind/step_inline.h"
+
+enum {
+	MAX_DEPTH = 1024, /* as deep as kin record goes */
+	CHUNK = 1024,     /* bytes read at a time, and aligned; a page is a multiple of it */
+	CODE_BEFORE = 4,
+	CODE_AFTER = 12,
+	FIRST_BLOCK = 16 << 10,
+	LAST_BLOCK = 512 << 10,
+	SLOT = 64, /* bytes of a block per slot of its index: half of what records take */
+	ROW_BITS = 12,
+};
+
+/* What is known of a pc. Threads write and read it without locks: a slot that two of them have
+ * written at once does not check. */
+struct rt_row {
+	uint64_t word[2], check;
+};
+
+struct rt_stacks { /* of one thread */
+	struct kinf_block *block;
+	uint32_t *index; /* offset of a record in the payload + 1, by hash */
+	uint32_t n_index, n_used;
+	uint64_t block_size;
+	uint64_t chunk_at; /* what `chunk` is a copy of; 0: nothing. Good for one sample */
+	uint8_t chunk[CHUNK];
+	uint64_t pc[MAX_DEPTH];
+};
+
+struct walk {
+	struct rt_stacks *s;
+	uint64_t stack, stack_end; /* to be read as it lies */
+	struct unwind_regs r;
+	uint32_t n;
+	bool doubtful; /* some frame before this one was guessed */
+	enum kinf_stack_end end;
+};
+
+/* ---- memory ---- */
+
+static bool fetch_chunk(struct rt_stacks *s, uint64_t at)
+{
+	struct iovec to = { s->chunk, CHUNK }, from = { (void *)(uintptr_t)at, CHUNK };
+
+	if (s->chunk_at == at)
+		return true;
+	s->chunk_at = 0;
+	if (SYS6(process_vm_readv, rt.pid, &to, 1, &from, 1, 0) != CHUNK)
+		return false;
+	s->chunk_at = at;
+	return true;
+}
+
+/* Bytes from `at` on that could be read, up to n. */
+static size_t read_bytes(struct rt_stacks *s, uint64_t at, void *to, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		uint64_t chunk = (at + done) & ~(uint64_t)(CHUNK - 1);
+		size_t skip = (size_t)(at + done - chunk), part = n - done;
+
+		if (part > CHUNK - skip)
+			part = CHUNK - skip;
+		if (!fetch_chunk(s, chunk))
+			break;
+		copy_bytes((uint8_t *)to + done, s->chunk + skip, part);
+		done += part;
+	}
+	return done;
+}
+
+static inline bool read_word(void *arg, uint64_t addr, uint64_t *ret)
+{
+	struct walk *w = arg;
+	uint64_t word;
+
+	if (__builtin_expect(addr >= w->stack && addr < w->stack_end && w->stack_end - addr >= 8,
+			     1)) {
+		__builtin_memcpy(ret, (const void *)(uintptr_t)addr, 8);
+		return true;
+	}
+	if (read_bytes(w->s, addr, &word, 8) != 8)
+		return false;
+	*ret = word;
+	return true;
+}
+
+/* ---- rows ---- */
+
+static uint64_t check_of(uint64_t pc, const uint64_t word[2])
+{
+	uint64_t h = (pc + rt.epoch + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h = (h ^ h >> 29 ^ word[0]) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	return (h ^ h >> 31 ^ word[1]) * UINT64_C(0x165667b19e3779f9);
+}
+
+static struct rt_row *slot_of(uint64_t pc)
+{
+	return &rt.sampling.rows[pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ROW_BITS)];
+}
+
+static inline bool cached(uint64_t pc, struct unwind_row *ret)
+{
+	const struct rt_row *slot = slot_of(pc);
+	uint64_t word[2];
+
+	word[0] = __atomic_load_n(&slot->word[0], __ATOMIC_RELAXED);
+	word[1] = __atomic_load_n(&slot->word[1], __ATOMIC_RELAXED);
+	if (__atomic_load_n(&slot->check, __ATOMIC_RELAXED) != check_of(pc, word))
+		return false;
+	__builtin_memcpy(ret, word, sizeof(word));
+	return true;
+}
+
+static void keep(uint64_t pc, const struct unwind_row *row)
+{
+	struct rt_row *slot = slot_of(pc);
+	uint64_t word[2];
+
+	__builtin_memcpy(word, row, sizeof(word));
+	__atomic_store_n(&slot->word[0], word[0], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->word[1], word[1], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->check, check_of(pc, word), __ATOMIC_RELAXED);
+}
+
+/* Where there is no call-frame information: code made at run time, hand-written, or no code. */
+static bool guess(struct walk *w, struct unwind_row *ret)
+{
+	uint8_t code[CODE_BEFORE + CODE_AFTER];
+	const struct unwind_regs *r = &w->r;
+	size_t before = 0, after = read_bytes(w->s, r->pc, code + CODE_BEFORE, CODE_AFTER);
+
+	if (r->exact && read_bytes(w->s, r->pc - CODE_BEFORE, code, CODE_BEFORE) == CODE_BEFORE)
+		before = CODE_BEFORE;
+	if (after && !r->exact && unwind_is_sigreturn(&RT_MACHINE, code + CODE_BEFORE, after, ret))
+		return true;
+	if (after)
+		*ret = unwind_guess(&RT_MACHINE, r->exact, code + CODE_BEFORE, before, after);
+	else if (!w->n) /* a call to where there is no code */
+		*ret = unwind_called(&RT_MACHINE);
+	else
+		return false;
+	return true;
+}
+
+static bool find_row(struct walk *w, struct unwind_row *ret)
+{
+	uint64_t pc = unwind_lookup_pc(&w->r);
+	struct rt_module *m;
+
+	if (cached(pc, ret))
+		return true;
+	m = w->doubtful ? rt_module_at(pc) : rt_module_learn(pc);
+	if (!m || !rt_frames_row(m, w->doubtful, pc, ret))
+		return guess(w, ret);
+	keep(pc, ret);
+	return true;
+}
+
+/* ---- walking ---- */
+
+/* Frames of ours between the program and what it called are not the program's. */
+static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampling.own_end; }
+
+static void walk_up(struct walk *w)
+{
+	bool guessed = false;
+
+	w->end = KINF_STACK_CUT;
+	while (w->n < MAX_DEPTH) {
+		enum unwind_status status;
+		struct unwind_row row;
+
+		if (!find_row(w, &row) || (guessed && w->n && !rt_module_at(w->r.pc)))
+			return;
+		if (!w->n || !is_own(w->r.pc))
+			w->s->pc[w->n++] = w->r.pc;
+		guessed = row.flags & UNWIND_GUESSED;
+		w->doubtful |= guessed;
+		status = unwind_step_inline(&row, &w->r, read_word, w);
+		if (status == UNWIND_END)
+			w->end = KINF_STACK_COMPLETE;
+		if (status != UNWIND_OK)
+			return;
+	}
+}
+
+static void walk(struct walk *w, const struct rt_clock *c, const ucontext_t *context)
+{
+	uint64_t all[MACHINE_REGISTERS] = { 0 };
+
+	w->r.machine = &RT_MACHINE;
+	w->r.exact = true;
+	w->r.all = all;
+	rt_registers(&w->r, context, all);
+	w->s->chunk_at = 0;
+	if (w->r.sp >= c->stack && w->r.sp < c->stack_end) {
+		w->stack = w->r.sp;
+		w->stack_end = c->stack_end;
+	}
+	if (rt.sampling.stacks)
+		walk_up(w);
+	else {
+		w->s->pc[w->n++] = w->r.pc;
+		w->end = KINF_STACK_LEAF_ONLY;
+	}
+}
+
+/* ---- counting ---- */
+
+static uint32_t hash_of(const uint64_t *pc, uint32_t n, uint32_t epoch)
+{
+	uint64_t h = n + ((uint64_t)epoch << 32);
+
+	for (uint32_t i = 0; i < n; i++) {
+		h = (h ^ pc[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	return (uint32_t)h;
+}
+
+static bool is_same(const struct kinf_stack *r, const struct walk *w, uint32_t hash, uint32_t epoch)
+{
+	if (r->hash != hash || r->depth != w->n || r->epoch != epoch || r->end != w->end)
+		return false;
+	for (uint32_t i = 0; i < w->n; i++)
+		if (r->pc[i] != w->s->pc[i])
+			return false;
+	return true;
+}
+
+static uint32_t *find_place(const struct walk *w, uint32_t hash, uint32_t epoch)
+{
+	struct rt_stacks *s = w->s;
+
+	for (uint32_t i = hash;; i++) {
+		uint32_t *at = &s->index[i & (s->n_index - 1)];
+
+		if (!*at || is_same((const struct kinf_stack *)(s->block->payload + *at - 1), w,
+				    hash, epoch))
+			return at;
+	}
+}
+
+/* The next block is larger, and starts with nothing. */
+static bool new_block(struct rt_thread *t, struct rt_stacks *s)
+{
+	uint64_t size = s->block_size ? s->block_size * 2 : FIRST_BLOCK, mask;
+	struct kinf_block *b = NULL;
+	uint32_t *index = s->index;
+
+	if (size > LAST_BLOCK)
+		size = LAST_BLOCK;
+	if (rt.full || !rt_lock(&mask))
+		return false;
+	if (size != s->block_size || !index)
+		index = rt_memory(size / SLOT * sizeof(*index));
+	else
+		clear_bytes(index, s->n_index * sizeof(*index));
+	if (index)
+		b = rt_block(KINF_STACKS, size - sizeof(*b), t->index);
+	if (b) {
+		b->used = 0;
+		s->block = b;
+		s->block_size = size;
+		s->index = index;
+		s->n_index = (uint32_t)(size / SLOT);
+		s->n_used = 0;
+	}
+	rt_unlock(mask);
+	return b;
+}
+
+static bool has_room(const struct rt_stacks *s, uint64_t size)
+{
+	return s->block && s->block->size - sizeof(*s->block) - s->block->used >= size &&
+	       s->n_used < s->n_index / 4 * 3;
+}
+
+static struct kinf_stack *add_record(struct walk *w, uint32_t *place, uint32_t hash, uint32_t epoch)
+{
+	struct rt_stacks *s = w->s;
+	uint64_t at = s->block->used;
+	struct kinf_stack *r = (struct kinf_stack *)(s->block->payload + at);
+
+	r->epoch = epoch;
+	r->end = w->end;
+	r->hash = hash;
+	copy_bytes(r->pc, s->pc, w->n * sizeof(r->pc[0]));
+	__atomic_store_n(&r->depth, w->n, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->block->used, at + sizeof(*r) + w->n * sizeof(r->pc[0]),
+			 __ATOMIC_RELEASE);
+	*place = (uint32_t)at + 1;
+	s->n_used++;
+	return r;
+}
+
+static struct kinf_stack *record_of(struct rt_thread *t, struct walk *w)
+{
+	uint32_t epoch = rt.epoch, hash = hash_of(w->s->pc, w->n, epoch), *place = NULL;
+
+	if (w->s->block) {
+		place = find_place(w, hash, epoch);
+		if (*place)
+			return (struct kinf_stack *)(w->s->block->payload + *place - 1);
+	}
+	if (!has_room(w->s, sizeof(struct kinf_stack) + w->n * sizeof(uint64_t))) {
+		if (!new_block(t, w->s))
+			return NULL;
+		place = find_place(w, hash, epoch);
+	}
+	return add_record(w, place, hash, epoch);
+}
+
+/* ---- */
+
+static bool prepare(struct rt_thread *t)
+{
+	enum { ROWS = sizeof(struct rt_row) << ROW_BITS };
+	uint64_t mask;
+	long m;
+
+	if (t->stacks && rt.sampling.rows)
+		return true;
+	if (!rt_lock(&mask))
+		return false;
+	if (!t->stacks)
+		t->stacks = rt_memory(sizeof(*t->stacks));
+	if (!rt.sampling.rows) {
+		m = SYS6(mmap, NULL, ROWS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+		if (m > 0 || m < -4096)
+			rt.sampling.rows = (struct rt_row *)m;
+		rt_own_code(&rt.sampling.own, &rt.sampling.own_end);
+	}
+	rt_unlock(mask);
+	return t->stacks && rt.sampling.rows;
+}
+
+static void lose(struct rt_thread *t, enum kinf_loss what)
+{
+	rt_lose(what, 1);
+	if (t->record)
+		t->record->losses[what]++;
+}
+
+void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns)
+{
+	struct walk w = { 0 };
+	struct kinf_stack *r;
+
+	if (!prepare(t)) {
+		lose(t, KINF_LOST_SAMPLES);
+		return;
+	}
+	w.s = t->stacks;
+	walk(&w, &t->clock, context);
+	rt_module_learn(w.s->pc[0]);
+	if (w.end == KINF_STACK_CUT && w.n == 1) {
+		w.end = KINF_STACK_LEAF_ONLY;
+		lose(t, KINF_LOST_STACKS);
+	}
+	r = record_of(t, &w);
+	if (!r) {
+		lose(t, KINF_LOST_SAMPLES);
+		return;
+	}
+	__atomic_store_n(&r->weight_ns, r->weight_ns + weight_ns, __ATOMIC_RELAXED);
+	count_one(&r->count);
+}

@@ -1,0 +1,114 @@
+/* rt_threads.c - the record and the tables of each thread; those of dead threads are used again. */
+#include "rt.h"
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <time.h>
+
+uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT];
+__thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec"))) = {
+	.arcs = rt_none + RT_NONE_BLOCK,
+	.counts = rt_none + RT_NONE_BLOCK,
+};
+
+enum {
+	RECORDS = 64,   /* in a block */
+	MANY = 1024,    /* threads; beyond that the tables of dead ones are taken over */
+	INSPECTED = 32, /* of them, at a time */
+	PATIENCE = 256, /* calls after which memory is asked for once more */
+};
+
+static struct kinf_thread *new_record(uint32_t index, uint32_t tid)
+{
+	struct kinf_block *b = rt.thread_block;
+	struct kinf_thread *r;
+
+	if (!b || b->used + sizeof(*r) > b->size - sizeof(*b)) {
+		b = rt_block(KINF_THREADS, RECORDS * sizeof(*r), 0);
+		if (!b)
+			return NULL;
+		b->used = 0;
+		rt.thread_block = b;
+	}
+	r = (struct kinf_thread *)(b->payload + b->used);
+	r->tid = tid;
+	r->start_ns = rt_now_ns(CLOCK_MONOTONIC);
+	if (!rt.silent)
+		SYS2(prctl, PR_GET_NAME, r->name);
+	__atomic_store_n(&r->index, index, __ATOMIC_RELEASE);
+	b->used += sizeof(*r);
+	return r;
+}
+
+/* A dead thread's tables and its record serve again. Its number may have been given to another
+ * thread, even to this one, which certainly has no tables. */
+static struct rt_thread *inherit(uint32_t tid)
+{
+	for (int i = 0; i < INSPECTED; i++) {
+		struct rt_thread *t = rt.inspected ? rt.inspected : rt.threads;
+
+		rt.inspected = t->next;
+		if (t->tid == tid || SYS3(tgkill, rt.pid, t->tid, 0) == -ESRCH) {
+			t->tid = tid;
+			if (t->record) /* of a thread that lives */
+				t->record->end_ns = 0;
+			rt_lose(KINF_LOST_THREADS, 1);
+			return t;
+		}
+	}
+	return NULL;
+}
+
+static struct rt_thread *attach(void)
+{
+	uint32_t tid = rt.silent ? 0 : (uint32_t)SYS0(gettid);
+	struct rt_thread *t = NULL;
+
+	if (rt.n_threads >= MANY && !rt.silent)
+		t = inherit(tid);
+	if (!t) {
+		t = rt_memory(sizeof(*t));
+		if (!t)
+			return NULL;
+		t->tid = tid;
+		t->index = ++rt.n_threads;
+		t->record = new_record(t->index, tid);
+		t->next = rt.threads;
+		rt.threads = t;
+	}
+	rt_tls.thread = t;
+	if (t->arcs)
+		rt_tls.arcs = t->arcs;
+	if (t->counts)
+		rt_tls.counts = t->counts;
+	rt_sample_attach(t);
+	return t;
+}
+
+struct rt_thread *rt_thread(void)
+{
+	struct rt_thread *t;
+	uint64_t mask;
+
+	if (rt_tls.thread)
+		return rt_tls.thread;
+	if (rt.refused && atomic_fetch_add(&rt.refused, 1) % PATIENCE)
+		return NULL;
+	if (!rt_lock(&mask))
+		return NULL;
+	/* a signal handler may have been faster */
+	t = rt_tls.thread ? rt_tls.thread : attach();
+	rt.refused = !t;
+	rt_unlock(mask);
+	return t;
+}
+
+void rt_threads_drop(void)
+{
+	rt.threads = rt.inspected = NULL;
+	rt.n_threads = 0;
+	rt.thread_block = NULL;
+	rt_tls.thread = NULL;
+	rt_tls.arcs = rt_tls.counts = rt_none + RT_NONE_BLOCK;
+	rt_tls.latency = NULL;
+}

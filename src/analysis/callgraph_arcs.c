@@ -1,0 +1,392 @@
+/* callgraph_arcs.c - counted arcs between addresses become arcs between symbols, each once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis_private.h"
+#include "base/vec.h"
+
+struct tally { /* one record of the profile, or one call found in the code */
+	symid from, to;
+	uint32_t record; /* NONE: of no profile, counted 0 times */
+};
+
+struct tallies {
+	VEC(struct tally) v;
+};
+
+/* ---- records to symbols ---- */
+
+/* Records of one caller are neighbours in most files. */
+struct lookup {
+	symid from;
+	uint64_t low, high; /* [low, high): addresses whose caller is `from` */
+};
+
+static symid find_caller_near(const struct symbols *s, uint64_t addr, struct lookup *l)
+{
+	if (addr >= l->low && addr < l->high)
+		return l->from;
+	symid id = symbols_find(s, addr);
+	if (id == NONE)
+		return NONE;
+	*l = (struct lookup){ s->at[id].owner, s->at[id].addr, s->at[id].end };
+	return l->from;
+}
+
+/* The symbols of a record; false if it makes no arc. */
+static bool resolve(struct callgraph *g, const struct arc *a, const struct callgraph_opts *o,
+		    struct lookup *l, struct tally *ret)
+{
+	symid from = find_caller_near(g->symbols, a->from, l),
+	      to = symbols_find_function(g->symbols, a->to);
+
+	if (to == NONE)
+		return false;
+	if (from == NONE && !callgraph_rules_of(o)->arcs.inner_only) {
+		g->nodes[to].calls += a->count;
+		g->nodes[to].outside_calls += a->count;
+	}
+	ret->from = from;
+	ret->to = to;
+	return from != NONE && (!o->selection || selection_wants_arc(o->selection, from, to));
+}
+
+/* ---- calls in the code ---- */
+
+struct static_scan {
+	struct callgraph *g;
+	const struct profile *p;
+	const struct arc_rules *rules;
+	struct tallies *t;
+	symid from;
+};
+
+static void add_static_call(uint64_t site, uint64_t target, void *arg)
+{
+	struct static_scan *scan = arg;
+	const struct symbols *s = scan->g->symbols;
+	symid to = symbols_find(s, target);
+	(void)site;
+
+	if (to == NONE || s->at[to].addr != target ||
+	    (scan->rules->is_target && !scan->rules->is_target(scan->p, target)))
+		return;
+	vec_push(&scan->t->v, ((struct tally){ scan->from, s->at[to].owner, NONE }));
+}
+
+static void scan_code(struct callgraph *g, const struct profile *p, struct symbols *s,
+		      const struct callgraph_opts *o, struct tallies *t)
+{
+	const struct arc_rules *rules = &callgraph_rules_of(o)->arcs;
+	struct static_scan scan = { g, p, rules, t, 0 };
+
+	g->no_static_calls =
+		!s->object || !object_calls(s->object, 0, 0, rules->calls, add_static_call, &scan);
+	if (g->no_static_calls)
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		struct address_range code = { s->at[i].addr, s->at[i].end };
+		if (rules->clip)
+			rules->clip(g, p, (symid)i, &code);
+		scan.from = s->at[i].owner;
+		if (code.low < code.high)
+			object_calls(s->object, code.low, code.high, rules->calls, add_static_call,
+				     &scan);
+	}
+}
+
+/* ---- sums ---- */
+
+/* What there is to add up of a callee: together, as callees lie all over memory. */
+struct callee {
+	uint64_t calls; /* by others */
+	arcid arc;      /* by which it was called last: of the caller at hand, or of one before */
+	uint32_t n_in;  /* arcs that lead to it */
+};
+
+/* Arcs are made one caller after the other. */
+struct maker {
+	struct callgraph *g;
+	struct callee *callees; /* [n_symbols] */
+	symid from;
+};
+
+/* At `arcs` there is room for all of them. */
+static struct maker make_start(struct callgraph *g, void *arcs)
+{
+	g->arcs = arcs;
+	return (struct maker){ .g = g,
+			       .callees = xalloc(g->n_symbols * sizeof(struct callee)),
+			       .from = NONE };
+}
+
+static void begin_caller(struct maker *m, symid from)
+{
+	m->from = from;
+	m->g->nodes[from].first_out = (uint32_t)m->g->n_arcs;
+}
+
+/* True if it is a new arc. */
+static inline bool make_arc(struct maker *m, symid to, uint64_t count)
+{
+	struct callgraph *g = m->g;
+	struct callee *callee = &m->callees[to];
+	arcid a = callee->arc;
+
+	if (to == m->from)
+		g->nodes[to].self_calls += count;
+	else
+		callee->calls += count;
+	if (a >= g->nodes[m->from].first_out && a < g->n_arcs && g->arcs[a].to == to) {
+		g->arcs[a].count += count;
+		return false;
+	}
+	callee->arc = (arcid)g->n_arcs;
+	callee->n_in++;
+	g->arcs[g->n_arcs++] = (struct cg_arc){ m->from, to, count };
+	g->nodes[m->from].n_out++;
+	return true;
+}
+
+/* Records that are looked up together: callees lie all over memory, and what is needed of one is on
+ * its way while the others are looked at. */
+enum { BATCH = 32 };
+
+struct counted {
+	struct tally t;
+	uint64_t count;
+};
+
+/* By bytes, as arcs may have been made where records are. */
+static struct arc record_at(const struct arc *records, size_t i)
+{
+	struct arc a;
+	memcpy(&a, records + i, sizeof(a));
+	return a;
+}
+
+/* Of BATCH records at most those that make arcs. */
+static size_t resolve_batch(struct maker *m, const struct arc *records, size_t n_records,
+			    const struct callgraph_opts *o, struct lookup *l, struct counted *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_records; i++)
+		symbols_prefetch(m->g->symbols, record_at(records, i).to);
+	for (size_t i = 0; i < n_records; i++) {
+		struct arc record = record_at(records, i);
+		if (!resolve(m->g, &record, o, l, &ret[n].t))
+			continue;
+		prefetch_line(&m->callees[ret[n].t.to]);
+		ret[n++].count = record.count;
+	}
+	return n;
+}
+
+static void forget_arcs(struct callgraph *g)
+{
+	g->n_arcs = 0;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		struct cg_node *n = &g->nodes[i];
+		n->first_out = n->n_out = 0;
+		n->calls = n->self_calls = n->outside_calls = 0;
+	}
+}
+
+/* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
+ * and their order is that of the records. Returns the callees; NULL, with nothing done, if they do
+ * not. `arcs` may be the records themselves: what was made ends before what is to be read. */
+static struct callee *sum_ordered(struct callgraph *g, const struct arc *records, size_t n_records,
+				  void *arcs, const struct callgraph_opts *o)
+{
+	struct lookup l = { NONE, 0, 0 };
+	struct counted c[BATCH];
+	struct maker m = make_start(g, arcs);
+	bool ordered = true;
+
+	for (size_t first = 0; ordered && first < n_records; first += BATCH) {
+		size_t left = n_records - first;
+		size_t n =
+			resolve_batch(&m, records + first, left < BATCH ? left : BATCH, o, &l, c);
+		for (size_t i = 0; ordered && i < n; i++) {
+			ordered = m.from == NONE || c[i].t.from >= m.from;
+			if (c[i].t.from != m.from)
+				begin_caller(&m, c[i].t.from);
+			make_arc(&m, c[i].t.to, c[i].count);
+		}
+	}
+	if (ordered)
+		return m.callees;
+	forget_arcs(g);
+	free(m.callees);
+	return NULL;
+}
+
+/* Whether that is known without trying. */
+static bool callers_ascend(const struct symbols *s, const struct profile *p)
+{
+	if (!p->arcs_ascend)
+		return false;
+	for (size_t i = 1; i < s->n; i++)
+		if (s->at[i].owner < s->at[i - 1].owner)
+			return false;
+	return true;
+}
+
+static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *p,
+				     const struct callgraph_opts *o)
+{
+	size_t n = p->n_arcs;
+	_Static_assert(sizeof(struct cg_arc) <= sizeof(struct arc), "they are made in place");
+
+	if (o->consume && callers_ascend(g->symbols, p)) {
+		struct arc *records = profile_take_arcs(o->consume);
+		return sum_ordered(g, records, n, records, o);
+	}
+	void *arcs = xrealloc(NULL, n, sizeof(*g->arcs));
+	struct callee *callees = sum_ordered(g, p->arcs, n, arcs, o);
+	if (!callees)
+		free(arcs);
+	return callees;
+}
+
+/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */
+static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
+				  const struct tallies *t)
+{
+	size_t n = t->v.n;
+	uint32_t *start = xalloc((g->n_symbols + 1) * sizeof(*start));
+	uint32_t *grouped = xrealloc(NULL, n, sizeof(*grouped));
+
+	for (size_t i = 0; i < n; i++)
+		start[t->v.at[i].from + 1]++;
+	for (size_t i = 0; i < g->n_symbols; i++)
+		start[i + 1] += start[i];
+	for (size_t i = 0; i < n; i++)
+		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
+
+	struct maker m = make_start(g, xrealloc(NULL, n, sizeof(*g->arcs)));
+	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
+	size_t i = 0;
+	for (symid from = 0; from < g->n_symbols; from++) {
+		begin_caller(&m, from);
+		for (; i < start[from]; i++) {
+			const struct tally *r = &t->v.at[grouped[i]];
+			if (make_arc(&m, r->to, r->record == NONE ? 0 : p->arcs[r->record].count))
+				g->seq[g->n_arcs - 1] = grouped[i];
+		}
+	}
+	free(start);
+	free(grouped);
+	return m.callees;
+}
+
+static void add_stack_call(symid from, symid to, void *tallies)
+{
+	struct tallies *t = tallies;
+	vec_push(&t->v, ((struct tally){ from, to, NONE }));
+}
+
+static struct callee *sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
+				    const struct callgraph_opts *o,
+				    const struct stack_paths *stacks, size_t *n_records)
+{
+	struct tallies t = { 0 };
+	struct tally one;
+	struct lookup l = { NONE, 0, 0 };
+
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		if (!resolve(g, &p->arcs[i], o, &l, &one))
+			continue;
+		one.record = (uint32_t)i;
+		vec_push(&t.v, one);
+	}
+	if (o->static_calls)
+		scan_code(g, p, s, o, &t);
+	if (callgraph_has_stacks(o))
+		callgraph_stack_arcs(stacks, add_stack_call, &t);
+	struct callee *callees = sum_tallies(g, p, &t);
+	*n_records = t.v.n;
+	vec_free(&t.v);
+	return callees;
+}
+
+static void count_calls(struct callgraph *g, const struct callee *callees)
+{
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->nodes[i].calls += callees[i].calls;
+		g->nodes[i].sharing_calls = g->nodes[i].calls;
+	}
+}
+
+/* Arcs by the place of their record, so that lists can be made newest first over all groups. */
+static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
+{
+	arcid *by_seq = xrealloc(NULL, n_records, sizeof(*by_seq));
+	memset(by_seq, 0xff, n_records * sizeof(*by_seq));
+	for (size_t i = 0; i < g->n_arcs; i++)
+		by_seq[g->seq[i]] = (arcid)i;
+	size_t n = 0;
+	for (size_t i = 0; i < n_records; i++)
+		if (by_seq[i] != NONE)
+			by_seq[n++] = by_seq[i];
+	return by_seq;
+}
+
+/* The arcs have one block of memory, with room behind them for the same by callee: what held the
+ * records is just as large, and memory that was used once costs less than fresh one. */
+static void fit_block(struct callgraph *g, bool with_callers)
+{
+	_Static_assert(sizeof(*g->in) == sizeof(*g->arcs), "they share a block");
+	g->arcs = xrealloc(g->arcs, g->n_arcs * (with_callers ? 2 : 1), sizeof(*g->arcs));
+	g->in = with_callers ? (struct cg_in *)(g->arcs + g->n_arcs) : NULL;
+}
+
+/* Newest first: the order in which gprof walks arcs, and so sums round alike. */
+static void list_callers(struct callgraph *g, const struct callee *callees, size_t n_records)
+{
+	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
+	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
+
+	uint32_t at = 0;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->nodes[i].first_in = next[i] = at;
+		g->nodes[i].n_in = callees[i].n_in;
+		at += callees[i].n_in;
+	}
+	for (size_t i = g->n_arcs; i-- > 0;) {
+		arcid arc = by_seq ? by_seq[i] : (arcid)i;
+		const struct cg_arc *a = &g->arcs[arc];
+		g->in[next[a->to]++] = (struct cg_in){ a->from, arc, a->count };
+	}
+	free(next);
+	free(by_seq);
+}
+
+bool callgraph_wants_callers(const struct callgraph_opts *o)
+{
+	const struct selection *sel = o->selection;
+	bool parts = sel && (sel->any[SEL_INCL_TIME] || sel->any[SEL_EXCL_TIME]);
+
+	return !o->flat_only || o->break_cycles || parts;
+}
+
+void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
+			const struct callgraph_opts *o, const struct stack_paths *stacks)
+{
+	struct callee *callees = NULL;
+	size_t n_records = 0;
+
+	g->has_arcs = p->n_arcs > 0;
+	if (!o->static_calls && !callgraph_has_stacks(o))
+		callees = sum_if_ordered(g, p, o);
+	if (!callees)
+		callees = sum_unordered(g, p, s, o, stacks, &n_records);
+	if (o->consume)
+		profile_release_arcs(o->consume);
+	count_calls(g, callees);
+	fit_block(g, callgraph_wants_callers(o));
+	if (callgraph_wants_callers(o))
+		list_callers(g, callees, n_records);
+	free(callees);
+}

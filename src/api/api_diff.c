@@ -1,0 +1,238 @@
+/* api_diff.c - two profiles side by side, or two sets of recordings. */
+#include "report/report_diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "paths/path_tree.h"
+#include "table/select.h"
+#include "table/table_build.h"
+
+/* What a sample stands for, on average over the time: the sum of squares by the sum. One tick of a
+ * histogram is one sample. */
+static double weight_of_sample(const struct samples *s)
+{
+	double sum = 0, squares = 0;
+	uint16_t event = samples_event(s);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sample *x = &s->at[i];
+		if (x->event != event)
+			continue;
+		sum += (double)x->weight;
+		squares += (double)x->weight * (double)x->weight / x->count;
+	}
+	return sum > 0 ? squares / sum : 1;
+}
+
+static size_t n_runs(const struct samples *s)
+{
+	uint32_t last = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t run = s->tasks[s->at[i].task].run;
+		last = run > last ? run : last;
+	}
+	return (size_t)last + 1;
+}
+
+static const char *started(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (!strcmp(strtab_get(p->strings, p->facts[i].name), "started at"))
+			return strtab_get(p->strings, p->facts[i].value);
+	return NULL;
+}
+
+/* ---- sides of several recordings ---- */
+
+struct build { /* of a program or library, on a side; owned */
+	char *path, *id;
+	bool after, same; /* same: it is on the other side, too */
+};
+
+struct kin_comparison {
+	struct kin_diff_opts o;
+	struct comparison *of;
+	VEC(char *) notes; /* of the profiles */
+	VEC(struct build) builds;
+};
+
+struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
+{
+	struct kin_comparison *c = xalloc(sizeof(*c));
+	opts_copy(&c->o, sizeof(c->o), opts);
+	c->of = comparison_new(&(struct comparison_opts){ .inclusive = c->o.inclusive,
+							  .shares = c->o.shares,
+							  .paired = c->o.paired,
+							  .by_line = c->o.lines });
+	return c;
+}
+
+void kin_comparison_free(struct kin_comparison *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->notes.n; i++)
+		free(c->notes.at[i]);
+	vec_free(&c->notes);
+	for (size_t i = 0; i < c->builds.n; i++) {
+		free(c->builds.at[i].path);
+		free(c->builds.at[i].id);
+	}
+	vec_free(&c->builds);
+	comparison_free(c->of);
+	free(c);
+}
+
+/* Each once: recordings of a side have most in common. */
+static void take_notes(struct kin_comparison *c, const struct kin_profile *p, bool after)
+{
+	for (size_t i = 0; i < p->notes.n; i++) {
+		char *note = xprintf("%s: %s", after ? "after" : "before", p->notes.at[i]);
+		bool is_new = true;
+		for (size_t k = 0; k < c->notes.n; k++)
+			is_new = is_new && strcmp(c->notes.at[k], note) != 0;
+		if (is_new)
+			vec_push(&c->notes, note);
+		else
+			free(note);
+	}
+}
+
+static void add_build(struct kin_comparison *c, const char *path, const char *id, bool after)
+{
+	bool same = false;
+	for (size_t i = 0; i < c->builds.n; i++) {
+		struct build *b = &c->builds.at[i];
+		if (strcmp(b->path, path) != 0 || strcmp(b->id, id) != 0)
+			continue;
+		if (b->after == after)
+			return;
+		b->same = same = true;
+	}
+	vec_push(&c->builds,
+		 ((struct build){ xprintf("%s", path), xprintf("%s", id), after, same }));
+}
+
+static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
+{
+	for (size_t i = 0; i < p->n_objects; i++)
+		if (p->objects[i].kind == OBJECT_ELF && p->objects[i].build_id)
+			add_build(c, strtab_get(p->strings, p->objects[i].path),
+				  strtab_get(p->strings, p->objects[i].build_id), after);
+}
+
+/* What was built again in between. */
+static void note_builds(const struct kin_comparison *c, struct kin_table *t)
+{
+	for (size_t i = 0; i < c->builds.n; i++) {
+		const struct build *b = &c->builds.at[i];
+		bool again = false;
+		for (size_t k = 0; k < c->builds.n && b->after && !b->same; k++)
+			again |= !c->builds.at[k].after && !strcmp(c->builds.at[k].path, b->path);
+		if (again)
+			table_note(t,
+				   "%s is another build after than before: its functions are "
+				   "compared by name",
+				   b->path);
+	}
+}
+
+static struct kin_error *by_run(const struct kin_comparison *c, struct kin_profile *p,
+				struct kin_table **ret)
+{
+	static const char *const functions[] = {
+		"run", "name", "object", "self", "inclusive", NULL
+	};
+	static const char *const lines[] = { "run",       "name", "object", "self",
+					     "inclusive", "file", "line",   NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts),
+					.by = "run",
+					.columns = c->o.lines ? lines : functions };
+	return kin_report(p, c->o.lines ? "lines" : "flat", &opts, ret);
+}
+
+static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool after,
+						  struct kin_profile *p)
+{
+	const struct samples *s = &p->data->samples;
+	struct kin_report_opts opts = { .size = sizeof(opts),
+					.columns = c->o.lines ? comparison_line_columns
+							      : comparison_columns };
+	struct comparison_recording r = { .n_runs = n_runs(s),
+					  .per_sample = weight_of_sample(s),
+					  .sampled = s->n && s->audit.duration_ns,
+					  .started = started(p->data) };
+	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);
+	if (!err && r.n_runs > 1)
+		err = by_run(c, p, &r.by_run);
+	if (!err)
+		err = comparison_add(c->of, after ? REPEATS_AFTER : REPEATS_BEFORE, &r);
+	kin_table_free(r.flat);
+	kin_table_free(r.by_run);
+	take_notes(c, p, after);
+	take_builds(c, p->data, after);
+	return err;
+}
+
+struct kin_error *kin_comparison_add(struct kin_comparison *c, bool after, struct kin_profile *p)
+{
+	return GUARDED(unguarded_comparison_add(c, after, p));
+}
+
+static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
+						    struct kin_table **ret)
+{
+	struct kin_error *err = NULL;
+	for (int i = 0; i < REPEATS_SIDES && !err; i++)
+		if (!c->of->side[i].recordings.n)
+			err = err_new(KIN_ERROR_USAGE, "there is no recording %s",
+				      i == REPEATS_BEFORE ? "before" : "after");
+	if (!err)
+		err = comparison_finish(c->of);
+	if (err)
+		return err;
+	struct kin_table *t =
+		diff_report(c->of, &(struct diff_opts){ .all = c->o.all,
+							.limited = c->o.limited,
+							.limit = c->o.limit,
+							.min_share = c->o.min_share,
+							.detect = c->o.detect,
+							.by_percent = c->o.by_percent });
+	for (size_t i = 0; i < c->notes.n; i++)
+		table_note(t, "%s", c->notes.at[i]);
+	note_builds(c, t);
+	err = table_select(t, &(struct table_selection){ c->o.columns, c->o.sort }, ret);
+	if (err)
+		kin_table_free(t);
+	return err;
+}
+
+struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_table **ret)
+{
+	return GUARDED(unguarded_comparison_table(c, ret));
+}
+
+/* ---- */
+
+static struct kin_error *unguarded_diff(struct kin_profile *before, struct kin_profile *after,
+					const struct kin_diff_opts *opts, struct kin_table **ret)
+{
+	struct kin_comparison *c = kin_comparison_new(opts);
+	struct kin_error *err = kin_comparison_add(c, false, before);
+	if (!err)
+		err = kin_comparison_add(c, true, after);
+	if (!err)
+		err = kin_comparison_table(c, ret);
+	kin_comparison_free(c);
+	return err;
+}
+
+struct kin_error *kin_diff(struct kin_profile *before, struct kin_profile *after,
+			   const struct kin_diff_opts *opts, struct kin_table **ret)
+{
+	return GUARDED(unguarded_diff(before, after, opts, ret));
+}

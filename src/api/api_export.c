@@ -1,0 +1,59 @@
+/* api_export.c - kin_export(), and what formats there are. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "base/err.h"
+#include "base/guard.h"
+
+const struct kin_format *kin_format_at(size_t i)
+{
+	for (size_t k = 0; k <= i; k++)
+		if (!all_formats[k])
+			return NULL;
+	return &all_formats[i]->about;
+}
+
+const struct kin_format *kin_format_of(const void *head, size_t size)
+{
+	const struct input_opts any = { .target.is_64bit = true };
+	size_t n = size < FORMAT_HEAD ? size : FORMAT_HEAD;
+	for (size_t i = 0; all_formats[i]; i++)
+		if (all_formats[i]->recognise && !all_formats[i]->is_vague &&
+		    all_formats[i]->recognise(bytes_of("", head, n), &any))
+			return &all_formats[i]->about;
+	return NULL;
+}
+
+static struct kin_error *unknown(const char *name)
+{
+	char *list = format_names(true);
+	struct kin_error *err = err_new(
+		KIN_ERROR_USAGE, "%s '%.80s' (%s)",
+		format_find(name) ? "kin reads, but does not write, the format" : "unknown format",
+		name, list);
+	free(list);
+	return err;
+}
+
+static struct kin_error *unguarded_export(struct kin_profile *p, const char *format,
+					  const struct kin_export_opts *opts, FILE *out)
+{
+	struct kin_export_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	const struct format *f = format_find(format);
+	if (!f || !f->write)
+		return unknown(format);
+	errno = 0;
+	struct kin_error *err = f->write(p, &o, out);
+	if (!err && (fflush(out) || ferror(out)))
+		err = err_os(errno ? errno : EIO, "writing %s", f->about.name);
+	return err;
+}
+
+struct kin_error *kin_export(struct kin_profile *p, const char *format,
+			     const struct kin_export_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_export(p, format, opts, out));
+}

@@ -1,0 +1,202 @@
+/* api_filter.c - resolves names of threads, objects, events and times, and takes that part of the
+ * profile. */
+#include "api/api_filter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "kin/kin.h"
+#include "profile/filter.h"
+#include "profile/span.h"
+#include "profile/threads.h"
+
+enum { MOST_LISTED = 20 };
+
+/* One kind of what can be chosen by name. */
+struct kind {
+	const char *what;
+	size_t first, n; /* ids that have names */
+	bool (*is)(const struct profile *p, uint32_t id, const char *name);
+	char *(*name)(const struct profile *p, uint32_t id); /* to be freed; NULL: not listed */
+};
+
+static bool event_is(const struct profile *p, uint32_t id, const char *name)
+{
+	return event_is_called(strtab_get(p->strings, p->samples.events[id].name), name);
+}
+
+static char *event_name(const struct profile *p, uint32_t id)
+{
+	return xprintf("%s", strtab_get(p->strings, p->samples.events[id].name));
+}
+
+/* Whether a person who wrote `name` means this object: its path, or the end of it from a slash on.
+ */
+static bool object_is(const struct profile *p, objid id, const char *name)
+{
+	const char *path = strtab_get(p->strings, p->objects[id].path);
+	size_t n = strlen(path), k = strlen(name);
+
+	if (!n)
+		return !strcmp(name, "[unknown]");
+	return k && k <= n && !strcmp(path + n - k, name) &&
+	       (k == n || name[0] == '/' || path[n - k - 1] == '/');
+}
+
+static char *object_name(const struct profile *p, uint32_t id)
+{
+	const char *path = strtab_get(p->strings, p->objects[id].path);
+	return *path ? xprintf("%s", path) : NULL;
+}
+
+static char *task_name(const struct profile *p, uint32_t id)
+{
+	const struct task *t = &p->samples.tasks[id];
+	const char *comm = strtab_get(p->strings, t->comm);
+	return t->tid ? xprintf("%s/%u", comm, t->tid) : xprintf("%s", comm);
+}
+
+static bool comm_is(const struct profile *p, uint32_t id, const char *name)
+{
+	return !strcmp(strtab_get(p->strings, p->samples.tasks[id].comm), name);
+}
+
+static struct kin_error *unknown(const struct profile *p, const struct kind *k, const char *name)
+{
+	char *list = xprintf("%s", "");
+	size_t shown = 0;
+
+	for (size_t i = k->first; i < k->n && shown <= MOST_LISTED; i++) {
+		char *one = k->name(p, (uint32_t)i);
+		if (!one)
+			continue;
+		char *longer = shown == MOST_LISTED
+				       ? xprintf("%s, ...", list)
+				       : xprintf("%s%s%s", list, shown ? ", " : "", one);
+		shown++;
+		free(one);
+		free(list);
+		list = longer;
+	}
+	struct kin_error *err =
+		shown ? err_new(KIN_ERROR_USAGE, "no %s '%s' in the data; there are: %s", k->what,
+				name, list)
+		      : err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records no %ss", k->what,
+				name, k->what);
+	free(list);
+	return err;
+}
+
+/* *ret: booleans by id, NULL if nothing is named. */
+static struct kin_error *choose(const struct profile *p, const struct kind *k,
+				const char *const *names, uint8_t **ret)
+{
+	*ret = NULL;
+	if (!names || !names[0])
+		return NULL;
+	uint8_t *chosen = *ret = xalloc(k->n + 1);
+	for (; *names; names++) {
+		bool found = false;
+		for (size_t i = 0; i < k->n; i++) {
+			if (!k->is(p, (uint32_t)i, *names))
+				continue;
+			chosen[i] = found = true;
+		}
+		if (!found)
+			return unknown(p, k, *names);
+	}
+	return NULL;
+}
+
+static struct kin_error *choose_time(const struct profile *p, const char *text,
+				     struct profile_part *part)
+{
+	struct time_range r;
+
+	if (!text)
+		return NULL;
+	struct kin_error *err = span_parse(text, span_of(p), &r);
+	if (err)
+		return err;
+	part->from_ns = r.from_ns ? r.from_ns : 1;
+	part->to_ns = r.to_ns == UINT64_MAX ? 0 : r.to_ns + 1;
+	return NULL;
+}
+
+/* Only tasks that both lists name. */
+static void take_both(uint8_t **tasks, uint8_t *others, size_t n)
+{
+	if (!*tasks || !others) {
+		*tasks = *tasks ? *tasks : others;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		(*tasks)[i] &= others[i];
+	free(others);
+}
+
+/* "3", or "0-7". */
+static bool rank_is(const struct profile *p, uint32_t id, const char *name)
+{
+	uint64_t rank = p->samples.tasks[id].rank, first, last;
+	int end = 0;
+
+	if (!rank || name[0] < '0' || name[0] > '9')
+		return false;
+	if (sscanf(name, "%" SCNu64 "-%" SCNu64 "%n", &first, &last, &end) == 2 && end &&
+	    !name[end])
+		return first < rank && rank - 1 <= last;
+	end = 0;
+	return sscanf(name, "%" SCNu64 "%n", &first, &end) == 1 && !name[end] && rank - 1 == first;
+}
+
+/* Of the tasks of a rank the first. */
+static char *rank_name(const struct profile *p, uint32_t id)
+{
+	uint32_t rank = p->samples.tasks[id].rank;
+	for (uint32_t i = 1; rank && i < id; i++)
+		if (p->samples.tasks[i].rank == rank)
+			return NULL;
+	return rank ? xprintf("%" PRIu32, rank - 1) : NULL;
+}
+
+struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o)
+{
+	const struct kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is, task_name };
+	const struct kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is, task_name };
+	const struct kind ranks = { "rank", 1, (*p)->samples.n_tasks, rank_is, rank_name };
+	const struct kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
+	const struct kind events = { "event", 0, (*p)->samples.n_events, event_is, event_name };
+	uint8_t *tasks = NULL, *of_comms = NULL, *in_objects = NULL, *of_events = NULL;
+	uint8_t *of_ranks = NULL;
+	struct profile_part part = { 0 };
+
+	struct kin_error *err = choose(*p, &threads, o->threads, &tasks);
+	if (!err)
+		err = choose(*p, &comms, o->comms, &of_comms);
+	if (!err)
+		err = choose(*p, &ranks, o->ranks, &of_ranks);
+	if (!err)
+		err = choose(*p, &objects, o->objects, &in_objects);
+	if (!err)
+		err = choose(*p, &events, o->events, &of_events);
+	if (!err)
+		err = choose_time(*p, o->time, &part);
+	take_both(&tasks, of_comms, (*p)->samples.n_tasks);
+	take_both(&tasks, of_ranks, (*p)->samples.n_tasks);
+	if (!err && (tasks || in_objects || of_events || o->time)) {
+		part.tasks = tasks;
+		part.objects = in_objects;
+		part.events = of_events;
+		struct profile *chosen = profile_filter(*p, &part);
+		profile_free(*p);
+		*p = chosen;
+	}
+	free(tasks);
+	free(in_objects);
+	free(of_events);
+	return err;
+}

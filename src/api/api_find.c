@@ -1,0 +1,240 @@
+/* api_find.c - searches the current directory for data and for the program it belongs to. */
+#include "api/api_find.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "formats/formats.h"
+#include "formats/kin/kin_write.h"
+#include "input/paths.h"
+#include "object/probe.h"
+
+enum { LISTED = 3 }; /* candidates named in an error */
+
+void path_list_free(struct path_list *l)
+{
+	for (size_t i = 0; i < l->at.n; i++)
+		free(l->at.at[i]);
+	vec_free(&l->at);
+}
+
+static int by_name(const void *l, const void *r)
+{
+	return strcmp(*(char *const *)l, *(char *const *)r);
+}
+
+static char *copy(const char *s, size_t n) { return memcpy(xalloc(n + 1), s, n); }
+
+/* "." needs no mention. */
+static char *join(const char *folder, const char *name)
+{
+	if (!strcmp(folder, "."))
+		return copy(name, strlen(name));
+	size_t n = strlen(folder) + strlen(name) + 2;
+	char *path = xalloc(n);
+	snprintf(path, n, "%s/%s", folder, name);
+	return path;
+}
+
+/* Files of the folder that pass the test, sorted. */
+static void list(const char *folder, bool (*wanted)(const char *path, const char *name),
+		 struct path_list *ret)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		char *path = join(folder, entry->d_name);
+		if (entry->d_name[0] != '.' && wanted(path, entry->d_name))
+			vec_push(&ret->at, path);
+		else
+			free(path);
+	}
+	if (dir)
+		closedir(dir);
+	if (ret->at.n)
+		qsort(ret->at.at, ret->at.n, sizeof(*ret->at.at), by_name);
+}
+
+static bool is_data(const char *path, const char *name)
+{
+	struct stat st;
+	bool named = paths_is_gmon(name) && (!name[8] || name[8] == '.');
+	return named && !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+static bool is_perf_folder(const char *path)
+{
+	char *inside = paths_perf_folder(path);
+	free(inside);
+	return inside;
+}
+
+static bool is_named_recording(const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; all_formats[i]; i++) {
+		const char *usual = all_formats[i]->recording;
+		size_t k = usual ? strlen(usual) : 0;
+		if (usual && (usual[0] == '.' ? n > k && !strcmp(name + n - k, usual)
+					      : !strcmp(name, usual)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_recording(const char *path, const char *name)
+{
+	struct stat st;
+	return is_named_recording(name) && !stat(path, &st) &&
+	       (S_ISREG(st.st_mode) || is_perf_folder(path));
+}
+
+/* The ranks of the job that `best` is a rank of; only itself if it is of none. */
+static bool is_of_job(const char *path, const struct kinfile_rank *best)
+{
+	struct kinfile_rank r;
+	return best->rank && kinfile_rank_of(path, &r) && r.rank && r.ranks == best->ranks &&
+	       !strcmp(r.job, best->job);
+}
+
+/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. But of
+ * a parallel job all of its ranks are. */
+static void keep_newest(struct path_list *l)
+{
+	struct timespec newest = { 0 };
+	size_t best = 0;
+	for (size_t i = 0; i < l->at.n; i++) {
+		struct stat st;
+		if (stat(l->at.at[i], &st))
+			continue;
+		if (st.st_mtim.tv_sec > newest.tv_sec ||
+		    (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec > newest.tv_nsec)) {
+			newest = st.st_mtim;
+			best = i;
+		}
+	}
+	struct kinfile_rank job = { 0 };
+	size_t n = 0;
+	if (!kinfile_rank_of(l->at.at[best], &job))
+		job.rank = 0;
+	for (size_t i = 0; i < l->at.n; i++) {
+		if (i == best || is_of_job(l->at.at[i], &job))
+			l->at.at[n++] = l->at.at[i];
+		else
+			free(l->at.at[i]);
+	}
+	l->at.n = n;
+}
+
+static time_t newest_of(const struct path_list *l)
+{
+	time_t newest = 0;
+	for (size_t i = 0; i < l->at.n; i++) {
+		struct stat st;
+		if (!stat(l->at.at[i], &st) && st.st_mtim.tv_sec > newest)
+			newest = st.st_mtim.tv_sec;
+	}
+	return newest;
+}
+
+/* A program that leaves a recording and a gmon.out at once has more in the recording. */
+struct kin_error *find_data(struct path_list *ret)
+{
+	enum { SAME_TIME = 2 /* seconds */ };
+	struct path_list recordings = { 0 };
+	list(".", is_data, ret);
+	list(".", is_recording, &recordings);
+	if (recordings.at.n &&
+	    (!ret->at.n || newest_of(&recordings) + SAME_TIME >= newest_of(ret))) {
+		path_list_free(ret);
+		*ret = recordings;
+		keep_newest(ret);
+		return NULL;
+	}
+	path_list_free(&recordings);
+	if (ret->at.n)
+		return NULL;
+	return err_new(KIN_ERROR_USAGE,
+		       "there is no profile here: record one with kin record or kin run, run a "
+		       "program built with -pg (gmon.out), or name the data file");
+}
+
+/* ---- the program ---- */
+
+static bool is_profiled_program(const char *path, const char *name)
+{
+	struct stat st;
+	(void)name;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111 &&
+	       object_probe_profiled(path);
+}
+
+static char *folder_of(const char *data)
+{
+	struct stat st;
+	const char *slash = strrchr(data, '/');
+	if (!stat(data, &st) && S_ISDIR(st.st_mode))
+		return copy(data, strlen(data));
+	if (!slash)
+		return copy(".", 1);
+	return slash == data ? copy("/", 1) : copy(data, (size_t)(slash - data));
+}
+
+static struct kin_error *too_many(const struct path_list *programs)
+{
+	char names[512];
+	size_t n = 0;
+	names[0] = '\0';
+	for (size_t i = 0; i < programs->at.n && i < LISTED && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+				      programs->at.at[i]);
+	return err_new(
+		KIN_ERROR_USAGE,
+		"several programs here are built with -pg (%s%s): say which one with -e PROGRAM",
+		names, programs->at.n > LISTED ? ", ..." : "");
+}
+
+/* NULL and *ret NULL: nothing there. */
+static struct kin_error *find_in(const char *folder, char **ret)
+{
+	struct stat st;
+	struct kin_error *err = NULL;
+	char *usual = join(folder, "a.out");
+	if (!stat(usual, &st) && S_ISREG(st.st_mode)) {
+		*ret = usual;
+		return NULL;
+	}
+	free(usual);
+
+	struct path_list programs = { 0 };
+	list(folder, is_profiled_program, &programs);
+	if (programs.at.n == 1)
+		*ret = TAKE(programs.at.at[0]);
+	else if (programs.at.n)
+		err = too_many(&programs);
+	path_list_free(&programs);
+	return err;
+}
+
+struct kin_error *find_executable(const char *const *data, size_t n, char **ret)
+{
+	char *found = NULL, *folder = n ? folder_of(data[0]) : copy(".", 1);
+	struct kin_error *err = find_in(folder, &found);
+	if (!err && !found && strcmp(folder, ".") != 0)
+		err = find_in(".", &found);
+	free(folder);
+	if (err)
+		return err;
+	if (!found)
+		return err_new(KIN_ERROR_USAGE,
+			       "which program is %s of? There is no a.out and no other program "
+			       "built with -pg here: name it, or say -e PROGRAM",
+			       n && strcmp(data[0], "-") != 0 ? data[0] : "the data");
+	*ret = found;
+	return NULL;
+}

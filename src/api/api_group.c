@@ -1,0 +1,303 @@
+/* api_group.c - makes a report for each thread, process, run, rank, event or object, and joins
+ * them. */
+#include "api/api_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_sections.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "profile/filter.h"
+#include "profile/threads.h"
+#include "table/render.h"
+#include "table/select.h"
+
+/* All columns stay where they are. On failure the table is gone. */
+static struct kin_error *sort_rows(struct kin_table **t, const char *sort)
+{
+	static const char *const all[] = { "all", NULL };
+	struct kin_error *err =
+		sort ? table_select(*t, &(struct table_selection){ all, sort }, t) : NULL;
+	if (err)
+		kin_table_free(*t);
+	return err;
+}
+
+static void free_table(void *t) { kin_table_free(t); }
+
+static const struct section_scale as_it_is = { 1, 1 };
+
+/* ---- by object: rows of one report ---- */
+
+struct labels {
+	VEC(const char *) at; /* of each block of rows */
+	VEC(uint32_t) of_row; /* index into at */
+};
+
+/* Rows that belong together go where the first of them that is not nested goes. */
+static struct labels label_blocks(struct kin_table *t, size_t column)
+{
+	struct labels l = { 0 };
+	struct kin_row row;
+	uint32_t group = 0;
+	bool has_head = true;
+	for (kin_table_rewind(t); table_next(t, &row); group = row.group) {
+		bool alone = row.kind == KIN_ROW_PLAIN && !row.depth;
+		if (!l.at.n || alone || row.group != group) {
+			vec_push(&l.at, "[unknown]");
+			has_head = false;
+		}
+		vec_push(&l.of_row, (uint32_t)l.at.n - 1);
+		if (row.depth || has_head)
+			continue;
+		has_head = true;
+		if (row.cells[column].type == KIN_CELL_TEXT)
+			l.at.at[l.at.n - 1] = row.cells[column].text;
+	}
+	return l;
+}
+
+static struct kin_error *by_object(struct kin_profile *p, const struct report *r,
+				   const struct view *v, const struct report_opts *o,
+				   const char *sort, struct kin_table **ret)
+{
+	static const struct kin_column column = {
+		"object",      "object", "the object file that the code is in",
+		KIN_CELL_TEXT, false,    false
+	};
+	struct report_input in = report_input_of(p, v);
+	struct kin_table *t;
+	struct kin_error *err = r->run(&in, o, &t);
+	if (err)
+		return err;
+	if ((err = sort_rows(&t, sort)))
+		return err;
+	struct sections *s = sections_new(t, &column);
+	table_keep(sections_table(s), free_table, t);
+
+	struct labels labels = label_blocks(t, kin_table_find_column(t, "object"));
+	struct kin_row row;
+	kin_table_rewind(t);
+	for (size_t i = 0; table_next(t, &row); i++)
+		sections_add_row(s, labels.at.at[labels.of_row.at[i]], &row, as_it_is);
+	vec_free(&labels.at);
+	vec_free(&labels.of_row);
+	sections_take_notes(s, t, NULL);
+	report_describe(&in, sections_table(s));
+	*ret = sections_finish(s, true);
+	return NULL;
+}
+
+/* ---- by thread, process, run, rank or event: a report of each part of the data ---- */
+
+struct parts {
+	struct kin_profile *p;
+	const struct report *report;
+	const struct view *v;
+	const struct report_opts *opts;
+	const char *sort;
+	struct kin_column column;
+	bool own_shares; /* of each part, not of the whole */
+	bool many_units; /* parts are counted in different things */
+	struct sections *sections;
+};
+
+static bool is_empty(const struct profile *p)
+{
+	return !p->n_arcs && !p->samples.n && !p->n_blocks && !p->n_histograms;
+}
+
+static void free_graph(void *graph) { callgraph_free(graph); }
+
+static void free_flat(void *flat) { profile_free(flat); }
+
+/* Places are those of the whole profile: frames keep their ids. The part must live as long as rows
+ * are read; total and rate are those of its graph. */
+static struct kin_error *report_part(const struct parts *x, const struct profile *part,
+				     double *total, double *rate, struct kin_table **ret)
+{
+	const struct view *v = x->v;
+	struct profile *flat = v->program ? program_flatten(v->program, part) : NULL;
+	struct callgraph *graph = callgraph_new(
+		flat ? flat : part, v->symbols,
+		&(struct callgraph_opts){ .samples = v->program ? &part->samples : NULL,
+					  .program = v->program,
+					  .no_inlines = x->p->naming.no_inlines });
+	struct report_input in = report_input_of(x->p, v);
+	struct report_opts *opts = xalloc(sizeof(*opts)); /* rows are made by it */
+	*opts = *x->opts;
+	in.profile = part;
+	in.flat = flat ? flat : part;
+	in.graph = graph;
+	if (!x->own_shares && graph->total > 0)
+		opts->min_share *= v->graph->total / graph->total;
+	*total = graph->total;
+	*rate = graph->rate;
+	struct kin_error *err = x->report->run(&in, opts, ret);
+	if (!err) {
+		table_keep(*ret, free_graph, graph);
+		table_keep(*ret, free_flat, flat);
+		table_keep(*ret, free, opts);
+		return NULL;
+	}
+	free(opts);
+	callgraph_free(graph);
+	profile_free(flat);
+	return err;
+}
+
+static struct kin_error *add_part(struct parts *x, const struct profile *part, const char *label)
+{
+	struct kin_table *t;
+	struct kin_row row;
+	double total, rate, whole = x->v->graph->total;
+	struct kin_error *err = report_part(x, part, &total, &rate, &t);
+	if (err || (err = sort_rows(&t, x->sort)))
+		return err;
+	if (!x->sections)
+		x->sections = sections_new(t, &x->column);
+	struct section_scale scale = { x->own_shares || whole <= 0 ? 1 : total / whole,
+				       x->many_units ? 1 / rate : 1 };
+	for (kin_table_rewind(t); table_next(t, &row);)
+		sections_add_row(x->sections, label, &row, scale);
+	sections_take_notes(x->sections, t, label);
+	table_keep(sections_table(x->sections), free_table, t); /* its texts */
+	return NULL;
+}
+
+/* `last`: if none of the parts before it had anything, its columns are the report's. */
+static struct kin_error *add_some(struct parts *x, const struct profile_part *which,
+				  const char *label, bool last)
+{
+	struct kin_error *err = NULL;
+	struct profile *part = profile_filter(x->p->data, which);
+	if (!is_empty(part) || (last && !x->sections))
+		err = add_part(x, part, label);
+	profile_free(part);
+	return err;
+}
+
+static struct kin_error *by_tasks(struct parts *x, struct threads threads)
+{
+	size_t n = x->p->data->samples.n_tasks;
+	uint8_t *tasks = xalloc(n);
+	struct kin_error *err = NULL;
+
+	for (size_t i = 0; i < threads.n && !err; i++) {
+		for (size_t k = 0; k < n; k++)
+			tasks[k] = threads.of_task[k] == i;
+		err = add_some(x, &(struct profile_part){ .tasks = tasks }, threads.at[i].label,
+			       i + 1 == threads.n);
+	}
+	free(tasks);
+	threads_done(&threads);
+	return err;
+}
+
+static struct kin_error *by_thread(struct parts *x)
+{
+	x->column = (struct kin_column){ "thread",      "thread", "the thread, as name/number",
+					 KIN_CELL_TEXT, false,    false };
+	return by_tasks(x, threads_of(x->p->data));
+}
+
+static struct kin_error *by_process(struct parts *x)
+{
+	x->column = (struct kin_column){ "process",     "process", "the process, as name/number",
+					 KIN_CELL_TEXT, false,     false };
+	return by_tasks(x, processes_of(x->p->data));
+}
+
+static struct kin_error *by_run(struct parts *x)
+{
+	x->column =
+		(struct kin_column){ "run",         "run", "the run, of several in one recording",
+				     KIN_CELL_TEXT, false, false };
+	return by_tasks(x, runs_of(x->p->data));
+}
+
+static struct kin_error *by_rank(struct parts *x)
+{
+	x->column = (struct kin_column){ "rank",        "rank", "the rank in a parallel job",
+					 KIN_CELL_TEXT, false,  false };
+	return by_tasks(x, ranks_of(x->p->data));
+}
+
+/* Each in its own unit: seconds, or what is counted. */
+static struct kin_error *by_event(struct parts *x)
+{
+	const struct profile *p = x->p->data;
+	size_t n = p->samples.n_events;
+	uint8_t *events = xalloc(n + 1);
+	struct kin_error *err = NULL;
+
+	x->column = (struct kin_column){ "event",       "event", "what the samples are of",
+					 KIN_CELL_TEXT, false,   false };
+	x->own_shares = true;
+	for (size_t i = 1; i < n; i++)
+		x->many_units |= p->samples.events[i].unit != p->samples.events[0].unit;
+	if (!n)
+		err = add_some(x, &(struct profile_part){ 0 }, "[counts]", true);
+	for (size_t i = 0; i < n && !err; i++) {
+		memset(events, 0, n);
+		events[i] = 1;
+		err = add_some(x, &(struct profile_part){ .events = events },
+			       strtab_get(p->strings, p->samples.events[i].name), i + 1 == n);
+	}
+	free(events);
+	return err;
+}
+
+static struct kin_error *by_parts(struct parts *x, struct kin_error *(*add)(struct parts *x),
+				  struct kin_table **ret)
+{
+	struct kin_error *err = add(x);
+	struct kin_table *t = x->sections ? sections_table(x->sections) : NULL;
+	if (err) {
+		kin_table_free(t);
+		return err;
+	}
+	struct report_input in = report_input_of(x->p, x->v);
+	if (x->many_units) /* the first of several counts */
+		table_property(t, "dimension", cell_text("s or events"));
+	report_describe(&in, t);
+	if (x->many_units)
+		table_set_rate(t, 1);
+	*ret = sections_finish(x->sections, !x->own_shares);
+	return NULL;
+}
+
+/* ---- all ---- */
+
+static const struct {
+	const char *name;
+	unsigned kind;
+	struct kin_error *(*add)(struct parts *x); /* NULL: by object */
+} groupings[] = {
+	{ "thread", REPORT_BY_PART, by_thread }, { "process", REPORT_BY_PART, by_process },
+	{ "run", REPORT_BY_PART, by_run },       { "rank", REPORT_BY_PART, by_rank },
+	{ "event", REPORT_BY_PART, by_event },   { "object", REPORT_BY_OBJECT, NULL },
+};
+
+struct kin_error *group_report(struct kin_profile *p, const struct report *r,
+			       const struct report_opts *o, const char *by, const char *sort,
+			       struct kin_table **ret)
+{
+	struct view *v;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(groupings) &&
+	       (strcmp(groupings[i].name, by) != 0 || !(groupings[i].kind & r->by)))
+		i++;
+	if (i == ARRAY_LEN(groupings))
+		return err_new(KIN_ERROR_USAGE, "the report '%s' cannot be grouped by '%s'",
+			       r->name, by);
+	struct kin_error *err = profile_view_for(p, r, &v);
+	if (err)
+		return err;
+	if (!groupings[i].add)
+		return by_object(p, r, v, o, sort, ret);
+	struct parts parts = { .p = p, .report = r, .v = v, .opts = o, .sort = sort };
+	return by_parts(&parts, groupings[i].add, ret);
+}

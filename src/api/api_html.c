@@ -1,0 +1,149 @@
+/* api_html.c - gathers what the HTML page shows: tables, paths and samples. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "page/html_write.h"
+
+enum { THREADS_MAX = 50 }; /* in the summary */
+enum { HTML_BYTES = 5000000 };
+
+enum part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
+
+struct parts {
+	struct html_table tables[N_PARTS + 1];
+	struct html_paths *paths; /* NULL: there are no samples */
+};
+
+static const struct html_table no_tables[N_PARTS + 1] = {
+	[INFO] = { "info", NULL },   [FUNCTIONS] = { "functions", NULL },
+	[GRAPH] = { "graph", NULL }, [CYCLES] = { "cycles", NULL },
+	[LINES] = { "lines", NULL }, [INSTRUCTIONS] = { "instructions", NULL },
+};
+
+static const char *const columns[N_PARTS][16] = {
+	[FUNCTIONS] = { "self", "children", "calls", "object", "name", "cycle", "index", NULL },
+	[GRAPH] = { "index", "self", "children", "called", "object", "name", "cycle", NULL },
+	[CYCLES] = { "cycle", "verdict", "what", "share", "time", "calls", "samples", "bound",
+		     "name", "members", NULL },
+	[LINES] = { "self", "inclusive", "count", "line", "source", "file", NULL },
+	[INSTRUCTIONS] = { "self", "inclusive", "samples", "calls", "address", "instruction",
+			   "function", "object", "file", "line", NULL },
+};
+
+static struct kin_error *add_table(struct kin_profile *p, enum part part, const char *report,
+				   const struct kin_html_opts *opts, struct parts *ret)
+{
+	struct kin_report_opts o = { .size = sizeof(o),
+				     .columns = columns[part][0] ? columns[part] : NULL,
+				     .min_share = part == GRAPH ? opts->min_share : 0,
+				     .source_dirs = opts->source_dirs,
+				     .max_threads = THREADS_MAX };
+	return kin_report(p, report, &o, &ret->tables[part].table);
+}
+
+/* Code that cannot be shown is no reason to show nothing: the reports say why in their notes, or
+ * in an error that becomes a warning. */
+static void try_table(struct kin_profile *p, enum part part, const char *report,
+		      const struct kin_html_opts *opts, struct parts *ret)
+{
+	struct kin_error *err = add_table(p, part, report, opts, ret);
+	if (err)
+		vec_push(&p->warnings, xprintf("%s", kin_error_message(err)));
+	kin_error_free(err);
+}
+
+/* With samples, times come of the paths: what functions and calls add to them is how often they
+ * were called, and which functions are in cycles. */
+static struct kin_error *make_tables(struct kin_profile *p, const struct kin_html_opts *opts,
+				     struct parts *ret)
+{
+	bool sampled = p->data->samples.n > 0, counted = p->data->n_arcs > 0;
+	struct kin_error *err = add_table(p, INFO, "info", opts, ret);
+	if (!err)
+		err = add_table(p, FUNCTIONS, "flat", opts, ret);
+	if (!err && (!sampled || counted))
+		err = add_table(p, GRAPH, "graph", opts, ret);
+	if (!err)
+		err = add_table(p, CYCLES, "cycles", opts, ret);
+	if (!err && !opts->no_code) {
+		try_table(p, LINES, "annotate", opts, ret);
+		try_table(p, INSTRUCTIONS, "asm", opts, ret);
+	}
+	return err;
+}
+
+static struct kin_error *make_paths(struct kin_profile *p, struct parts *ret)
+{
+	struct view *v;
+	if (!p->data->samples.n)
+		return NULL;
+	struct kin_error *err = profile_view_for(p, &flat_report, &v);
+	if (err)
+		return err;
+	ret->paths = html_paths_new();
+	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines);
+	profile_hear(p, v->program);
+	return NULL;
+}
+
+static void parts_done(struct parts *x)
+{
+	for (size_t i = 0; i < N_PARTS; i++)
+		kin_table_free(x->tables[i].table);
+	html_paths_free(x->paths);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* "prog: profile.kin": the program that was recorded first, and the file. To be freed. */
+static char *title_of(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	const char *file =
+		d->n_sources == 1 ? base_name(strtab_get(d->strings, d->sources[0].path)) : "";
+	const char *program = p->object ? object_path(p->object) : "";
+	for (objid i = 0; i < d->n_objects && !*program; i++)
+		if (d->objects[i].is_main && d->objects[i].path)
+			program = strtab_get(d->strings, d->objects[i].path);
+	program = base_name(program);
+	if (!*program || !*file)
+		return xprintf("%s", *program ? program : *file ? file : "Profile");
+	return xprintf("%s: %s", program, file);
+}
+
+static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_html_opts *opts,
+					FILE *out)
+{
+	struct kin_html_opts o;
+	struct parts x = { .paths = NULL };
+	memcpy(x.tables, no_tables, sizeof(x.tables));
+	opts_copy(&o, sizeof(o), opts);
+	char *title = o.title ? NULL : title_of(p);
+	struct kin_error *err = make_tables(p, &o, &x);
+	if (!err)
+		err = make_paths(p, &x);
+	if (!err)
+		err = html_write(out,
+				 &(struct html_input){
+					 .title = o.title ? o.title : title,
+					 .tables = x.tables,
+					 .warnings = (const char *const *)p->warnings.at,
+					 .n_warnings = p->warnings.n,
+					 .paths = x.paths,
+					 .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
+	parts_done(&x);
+	free(title);
+	return err;
+}
+
+struct kin_error *kin_html(struct kin_profile *p, const struct kin_html_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_html(p, opts, out));
+}

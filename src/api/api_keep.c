@@ -1,0 +1,76 @@
+/* api_keep.c - names, and what else reports are made of, into a recording. */
+#include <stdlib.h>
+
+#include "api/api_private.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "formats/kin/kin_write.h"
+#include "names/kept.h"
+#include "object/source.h"
+#include "symbolize/keep.h"
+
+/* Those that cannot be read are left out: reports say so of each. */
+static void add_source(struct kept *k, const char *path, const char *const *dirs)
+{
+	struct source_text text;
+	if (kept_find_source(k, path))
+		return;
+	struct kin_error *err = source_open(path, dirs, false, &text);
+	if (!err) {
+		kept_add_source(k, path, text.path, (const char *)text.file.data, text.file.size);
+		source_done(&text);
+	}
+	kin_error_free(err);
+}
+
+static void add_sources(struct kept *k, const char *const *dirs)
+{
+	for (size_t i = 0; i < k->objects.n; i++) {
+		const struct kept_object *o = k->objects.at[i];
+		const char *last = NULL;
+		for (size_t j = 0; j < o->lines.n; j++) {
+			const char *file = o->lines.at[j].file;
+			if (file && file != last)
+				add_source(k, file, dirs);
+			last = file;
+		}
+	}
+	kept_sort(k);
+}
+
+static struct kin_error *keep_names(const char *path, const struct kin_keep_opts *opts,
+				    struct kin_keep_result *ret)
+{
+	struct kin_keep_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	struct profile *p = NULL;
+	struct kin_error *err = kinfile_names_check(path);
+	if (err)
+		return err;
+	err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
+	if (!err) {
+		struct kept *k = names_keep(p, &(struct keep_opts){ .debug_dir = o.debug_dir,
+								    .symfs = o.symfs,
+								    .whole = o.pack });
+		struct kin_keep_result r = { .objects = k->objects.n };
+		if (o.pack) {
+			kept_add_sources(k, p->kept);
+			add_sources(k, o.source_dirs);
+		}
+		for (size_t i = 0; i < k->objects.n; i++)
+			r.functions += k->objects.at[i]->symbols.n;
+		r.sources = k->sources.n;
+		err = kinfile_names_put(path, o.output, k, &r.bytes);
+		kept_free(k);
+		if (!err)
+			*ret = r;
+	}
+	profile_free(p);
+	return err;
+}
+
+struct kin_error *kin_keep_names(const char *path, const struct kin_keep_opts *opts,
+				 struct kin_keep_result *ret)
+{
+	return GUARDED(keep_names(path, opts, ret));
+}

@@ -1,0 +1,75 @@
+/* api_namer.c - names each frame once, and keeps them. */
+#include "api/api_namer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the parameters begin that no flame graph has room for; those of "operator()", of
+ * "(anonymous namespace)::" and of Go's "net/http.(*Client).Do" are none. */
+static size_t without_parameters(const char *name)
+{
+	static const char operator[] = "operator()", anonymous[] = "(anonymous namespace)";
+	for (const char *p = name; (p = strchr(p, '(')); p++) {
+		size_t before = (size_t)(p - name), op = strlen(operator) - 2;
+		if (before >= op && !memcmp(p - op, operator, strlen(operator)))
+			p++;
+		else if (!strncmp(p, anonymous, strlen(anonymous)))
+			p += strlen(anonymous) - 1;
+		else if (before && p[-1] != '.')
+			return before;
+	}
+	return strlen(name);
+}
+
+static void add_name(struct namer *n, const char *name, uint32_t flags)
+{
+	size_t length = n->full_names ? strlen(name) : without_parameters(name);
+	char *text = xprintf("%.*s", (int)length, name);
+	vec_push(&n->texts, text);
+	vec_push(&n->names, ((struct folded_name){ text, flags }));
+}
+
+/* What cannot be named is its object's: "[libfoo.so]". */
+static void add_object(struct namer *n, objid object, uint32_t flags)
+{
+	const char *path = program_object_name(n->g, object), *slash = strrchr(path, '/');
+	char *text =
+		path[0] == '[' ? xprintf("%s", path) : xprintf("[%s]", slash ? slash + 1 : path);
+	vec_push(&n->texts, text);
+	vec_push(&n->names, ((struct folded_name){ text, flags }));
+}
+
+static void forget(struct namer *n)
+{
+	for (size_t i = 0; i < n->texts.n; i++)
+		free(n->texts.at[i]);
+	n->texts.n = n->names.n = 0;
+}
+
+const struct folded_name *namer_names(void *arg, frameid id, size_t *ret)
+{
+	struct namer *n = arg;
+	const struct frame *f = &n->p->samples.frames[id];
+	symid place = program_place(n->g, id);
+	size_t inlined;
+	const symid *list = program_inlines(n->g, id, &inlined);
+
+	const char *name = program_name(n->g, place);
+
+	forget(n);
+	if (program_kind(n->g, place) == PLACE_UNKNOWN || !strcmp(name, "[unknown]"))
+		add_object(n, f->object, f->flags);
+	else
+		add_name(n, name, f->flags);
+	while (inlined)
+		add_name(n, program_name(n->g, list[--inlined]), f->flags | FRAME_INLINED);
+	*ret = n->names.n;
+	return n->names.at;
+}
+
+void namer_done(struct namer *n)
+{
+	forget(n);
+	vec_free(&n->texts);
+	vec_free(&n->names);
+}

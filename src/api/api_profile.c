@@ -1,0 +1,686 @@
+/* api_profile.c - opening profiles: reading, naming, filtering, warnings and doubts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit.h"
+#include "analysis/mismatch.h"
+#include "analysis/rank_spreads.h"
+#include "api/api_filter.h"
+#include "api/api_find.h"
+#include "api/api_private.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "base/job.h"
+#include "formats/kin/kin_write.h"
+#include "input/gcov.h"
+#include "names/kept.h"
+#include "perf/perf_about.h"
+#include "symbolize/keep.h"
+#include "symbolize/remedies.h"
+
+void profile_ref(struct kin_profile *p) { p->refs++; }
+
+void profile_unref(void *profile)
+{
+	struct kin_profile *p = profile;
+	if (!p || --p->refs)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(p->views); i++) {
+		callgraph_free(p->views[i].graph);
+		if (!p->views[i].program)
+			symbols_free(p->views[i].symbols);
+		profile_free(p->views[i].flat);
+	}
+	for (size_t i = 0; i < p->programs.n; i++)
+		program_free(p->programs.at[i].program);
+	vec_free(&p->programs);
+	program_files_free(p->files);
+	for (size_t i = 0; i < p->warnings.n; i++)
+		free(p->warnings.at[i]);
+	vec_free(&p->warnings);
+	for (size_t i = 0; i < p->doubts.n; i++)
+		free(p->doubts.at[i]);
+	vec_free(&p->doubts);
+	for (size_t i = 0; i < p->notes.n; i++)
+		free(p->notes.at[i]);
+	vec_free(&p->notes);
+	for (size_t i = 0; i < p->hints.n; i++)
+		free(p->hints.at[i]);
+	vec_free(&p->hints);
+	free(p->origin);
+	line_counts_free(p->line_counts);
+	profile_free(p->data);
+	object_free(p->object);
+	free(p);
+}
+
+void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
+
+/* ---- what is said of it ---- */
+
+static void add_warning(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->warnings, xprintf("%s", text));
+}
+
+static void add_doubt(const char *text, bool in_reports, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->doubts, xprintf("%s", text));
+	if (in_reports)
+		vec_push(&p->notes, xprintf("%s", text));
+}
+
+static void add_both(const char *text, void *profile)
+{
+	add_warning(text, profile);
+	add_doubt(text, false, profile);
+}
+
+static bool was_said(const struct kin_profile *p, const char *text)
+{
+	for (size_t i = 0; i < p->warnings.n; i++)
+		if (!strcmp(p->warnings.at[i], text))
+			return true;
+	return false;
+}
+
+static void add_hint(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->hints, xprintf("%s", text));
+}
+
+/* "names are those that the recording keeps: of t (the file has been replaced ...), and 2 more" */
+static void hear_origins(struct kin_profile *p, const struct program *g)
+{
+	enum { NAMED = 2 };
+	size_t n = program_n_origins(g);
+	if (!n || p->origin)
+		return;
+	p->origin = xprintf("names are those that the recording keeps, of");
+	for (size_t i = 0; i < n && i < NAMED; i++) {
+		char *before = p->origin;
+		p->origin = xprintf("%s%s %s", before, i ? "," : "", program_origin_at(g, i));
+		free(before);
+	}
+	if (n > NAMED) {
+		char *before = p->origin;
+		p->origin = xprintf("%s, and %zu more", before, n - NAMED);
+		free(before);
+	}
+}
+
+static void hear_builds(struct kin_profile *p, const struct program *g)
+{
+	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++) {
+		char *text = xprintf("%s is there in several builds: functions of one name are one",
+				     program_object_name(g, program_joined_at(g, i)));
+		bool again = false;
+		for (size_t k = 0; k < p->notes.n; k++)
+			again |= !strcmp(p->notes.at[k], text);
+		if (again)
+			free(text);
+		else
+			vec_push(&p->notes, text);
+	}
+	p->heard_builds = true;
+}
+
+void profile_hear(struct kin_profile *p, struct program *g)
+{
+	hear_origins(p, g);
+	hear_builds(p, g);
+	if (!p->has_hints)
+		remedies_find(g, p->data, add_hint, p);
+	p->has_hints = true;
+	program_look_for_troubles(g);
+	for (size_t i = 0; i < program_n_troubles(g); i++) {
+		const struct program_trouble *t = program_trouble_at(g, i);
+		if (was_said(p, t->text))
+			continue;
+		add_warning(t->text, p);
+		if (t->in_doubt)
+			add_doubt(t->text, false, p);
+	}
+}
+
+void profile_hear_all(struct kin_profile *p)
+{
+	for (size_t i = 0; i < p->programs.n; i++)
+		profile_hear(p, p->programs.at[i].program);
+}
+
+/* ---- programs ---- */
+
+static bool are_alike(const struct program_opts *a, const struct program_opts *b)
+{
+	return a->lines == b->lines && a->no_inlines == b->no_inlines &&
+	       a->group_unknown == b->group_unknown && a->style == b->style;
+}
+
+struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)
+{
+	for (size_t i = 0; i < p->programs.n; i++)
+		if (are_alike(&p->programs.at[i].opts, opts))
+			return p->programs.at[i].program;
+	if (!p->files)
+		p->files = program_files_new(p->data);
+	struct program_opts o = *opts;
+	o.files = p->files;
+	struct program *g = program_new(p->data, p->object, &o);
+	vec_push(&p->programs, ((struct named_program){ o, g }));
+	profile_hear(p, g);
+	return g;
+}
+
+/* ---- views ---- */
+
+static bool has_many_objects(const struct profile *p)
+{
+	return p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1;
+}
+
+static bool is_empty(const struct profile *d)
+{
+	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n &&
+		      !d->samples.n_task_arcs);
+}
+
+/* It is of one program, and does not say of which: that of gmon.out, in whatever file it is now. */
+static bool needs_program(const struct profile *d) { return !has_many_objects(d) && !is_empty(d); }
+
+static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
+{
+	struct symbols_opts opts = { .lines = by_line, .style = p->naming.style };
+	return symbols_new(p->object, &opts, &v->symbols);
+}
+
+static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind, struct view *v)
+{
+	struct program_opts opts = p->naming;
+	opts.lines = kind == VIEW_LINES;
+	opts.no_inlines = kind != VIEW_EXPANDED;
+	opts.group_unknown = true;
+	v->program = profile_program(p, &opts);
+	v->symbols = program_symbols(v->program);
+	v->flat = program_flatten(v->program, p->data);
+	return NULL;
+}
+
+static struct kin_error *make_names(struct kin_profile *p, enum view_kind kind, struct view *v)
+{
+	if (p->object && !has_many_objects(p->data))
+		return make_symbols(p, kind == VIEW_LINES, v);
+	if (needs_program(p->data))
+		return err_new(KIN_ERROR_USAGE,
+			       "the profile was opened without its program, which is enough to "
+			       "write it: for reports name the program when it is opened");
+	return make_program(p, kind, v);
+}
+
+struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool graph,
+			       struct view **ret)
+{
+	struct view *v = &p->views[kind];
+	struct kin_error *err = v->symbols ? NULL : make_names(p, kind, v);
+	if (err)
+		return err;
+	if (graph && !v->graph)
+		v->graph = callgraph_new(
+			v->flat ? v->flat : p->data, v->symbols,
+			&(struct callgraph_opts){ .samples = v->program ? &p->data->samples : NULL,
+						  .program = v->program,
+						  .no_inlines = p->naming.no_inlines });
+	*ret = v;
+	return NULL;
+}
+
+struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r, struct view **ret)
+{
+	enum view_kind kind = VIEW_FUNCTIONS;
+	if (p->lines || r->by_line)
+		kind = VIEW_LINES;
+	else if (r->inlines && p->data->samples.n && !p->naming.no_inlines)
+		kind = VIEW_EXPANDED;
+	return profile_view(p, kind, true, ret);
+}
+
+struct report_input report_input_of(const struct kin_profile *p, const struct view *v)
+{
+	return (struct report_input){ .profile = p->data,
+				      .flat = v->flat ? v->flat : p->data,
+				      .symbols = v->symbols,
+				      .program = v->program,
+				      .line_counts = p->line_counts,
+				      .graph = v->graph,
+				      .warnings = (const char *const *)p->warnings.at,
+				      .n_warnings = p->warnings.n,
+				      .doubts = (const char *const *)p->doubts.at,
+				      .n_doubts = p->doubts.n };
+}
+
+struct kin_error *profile_trouble(struct kin_profile *p)
+{
+	struct kin_error *err = p->object && !p->told_trouble ? object_trouble(p->object) : NULL;
+	p->told_trouble |= err != NULL;
+	return err;
+}
+
+/* ---- opening ---- */
+
+/* p->object stays NULL where none is wanted, or none is found that need not be there. */
+static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
+				      const char *const *paths, size_t n)
+{
+	char *found = NULL;
+	if (o->executable && !o->executable[0])
+		return NULL;
+	struct kin_error *err = o->executable ? NULL : find_executable(paths, n, &found);
+	p->sought_program = true;
+	if (err && o->for_writing) {
+		kin_error_free(err);
+		return NULL;
+	}
+	if (err)
+		return err;
+	const char *path = found ? found : o->executable;
+	err = object_open(path, &(struct object_opts){ .debug_dir = o->debug_dir }, &p->object);
+	free(found);
+	if (err)
+		return err;
+	p->target = input_target_of(p->object);
+	return NULL;
+}
+
+/* The program by which all gmon.out files of a sum were read, or NULL. */
+static const char *recorded_program(const struct profile *d)
+{
+	const char *only = NULL;
+	for (size_t i = 0; i < d->n_facts; i++) {
+		const char *value = strtab_get(d->strings, d->facts[i].value);
+		if (strcmp(strtab_get(d->strings, d->facts[i].name), FACT_PROGRAM) != 0)
+			continue;
+		if (only && strcmp(only, value) != 0)
+			return NULL;
+		only = value;
+	}
+	return only;
+}
+
+/* The file with the same build ID, wherever it is now; or none. */
+static void open_recorded(struct kin_profile *p, const struct kin_open_opts *o)
+{
+	const char *program = recorded_program(p->data);
+	const char *path = program ? strchr(program, ' ') : NULL;
+	if (!path)
+		return;
+	char *id = xprintf("%.*s", (int)(path - program), program);
+	struct object_opts opts = { .debug_dir = o->debug_dir, .symfs = o->symfs, .build_id = id };
+	kin_error_free(object_open(path + 1, &opts, &p->object));
+	if (p->object && !object_build_id(p->object)) { /* of another build */
+		object_free(p->object);
+		p->object = NULL;
+	}
+	free(id);
+}
+
+/* For data that turned out to need one, and does not have it. */
+static struct kin_error *open_late(struct kin_profile *p, const struct kin_open_opts *o,
+				   const char *const *paths, size_t n)
+{
+	if (!o->executable)
+		open_recorded(p, o);
+	return p->object || p->sought_program ? NULL : open_program(p, o, paths, n);
+}
+
+static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts *o,
+			       const char *const *paths, size_t n, const struct input_held *held)
+{
+	p->lines = o->lines;
+	p->no_names = o->no_names;
+	p->sum_ranks = o->sum_ranks;
+	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
+					   .symfs = o->symfs,
+					   .kallsyms = o->kallsyms,
+					   .style = DEMANGLE_TIDY,
+					   .no_inlines = o->no_inlines };
+	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))
+		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
+	p->target.is_64bit = sizeof(void *) == 8;
+	p->target.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	if (!o->executable && input_says_program(paths, n, held))
+		return NULL;
+	struct kin_error *err = open_program(p, o, paths, n);
+	struct kin_error *worse = err && !o->executable ? input_check(paths, n, held) : NULL;
+	if (worse)
+		kin_error_free(err);
+	return worse ? worse : err;
+}
+
+static struct kin_error *read_gcov(struct kin_profile *p, const char *const *paths)
+{
+	struct kin_error *err = NULL;
+	if (!paths || !paths[0])
+		return NULL;
+	p->line_counts = line_counts_new();
+	for (; *paths && !err; paths++)
+		err = gcov_read(*paths, p->line_counts);
+	return err;
+}
+
+static void tell_unfinished(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (!s->unfinished)
+			continue;
+		char *text =
+			xprintf("%s was not ended: its recorder is still at work, or was killed; "
+				"this is what there was by then",
+				strtab_get(p->data->strings, s->path));
+		add_both(text, p);
+		free(text);
+	}
+}
+
+/* Without p->data: nothing was read at all. */
+static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_opts *o,
+				  const char *const *paths, size_t n)
+{
+	struct input_held *held = input_hold(paths, n);
+	struct kin_error *err = setup(p, o, paths, n, held);
+	if (!err)
+		err = read_gcov(p, o->gcov);
+	if (!err) {
+		struct input_opts how = {
+			.target = p->target,
+			.symfs = o->symfs,
+			.details = o->details,
+			.trace_fields = o->trace_fields || o->details || o->for_writing,
+			.held = held,
+		};
+		how.branches = o->branches               ? INPUT_BRANCHES
+			       : o->branches_if_recorded ? INPUT_AS_RECORDED
+							 : INPUT_SAMPLES;
+		err = input_read(paths, n, &how, &p->data);
+	}
+	input_held_free(held);
+	return err;
+}
+
+/* Instead of all that was read, and of what was wrong with it. */
+static struct kin_error *nothing_but(struct kin_error *fatal, struct kin_profile *p,
+				     struct kin_error *err)
+{
+	kin_error_free(err);
+	profile_free(p->data);
+	p->data = NULL;
+	return fatal;
+}
+
+static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
+				  const char *const *paths, size_t n)
+{
+	struct kin_error *err = read_all(p, o, paths, n);
+	if (err && !p->data)
+		return err;
+	tell_unfinished(p);
+	/* Of a rank without anything there is still what its file says of it: sums of some ranks
+	 * are the same as those of all at once. */
+	bool counts = p->sum_ranks && p->data->n_sources;
+	if (err && is_empty(p->data) && !counts)
+		return nothing_but(err, p, NULL);
+	struct kin_error *no_program =
+		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
+	if (no_program)
+		return nothing_but(no_program, p, err);
+	audit_check(p->data, add_doubt, p);
+	bool unassigned =
+		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
+	bool has_counts = unassigned || p->data->n_arcs;
+	struct kin_error *no_part = filter_apply(&p->data, o);
+	if (no_part)
+		return nothing_but(no_part, p, err);
+	if ((o->threads || o->comms || o->ranks) && unassigned)
+		add_warning("histograms, block counts and durations of calls are not known by "
+			    "thread: they are left out",
+			    p);
+	if (o->time && has_counts)
+		add_warning("--time: call and block counts have no time stamps and are left out",
+			    p);
+	if (p->object && !has_many_objects(p->data)) {
+		/* A program without symbols is an error only when a report needs them. */
+		struct view *v;
+		struct kin_error *no_symbols =
+			profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
+		size_t before = p->warnings.n;
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
+		p->is_its_program = p->warnings.n == before;
+		kin_error_free(no_symbols);
+		if (!err)
+			err = profile_trouble(p);
+	}
+	return err;
+}
+
+static struct kin_error *unguarded_profile_open(const char *const *paths, size_t n,
+						const struct kin_open_opts *opts,
+						struct kin_profile **ret)
+{
+	struct kin_open_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	struct path_list found = { 0 };
+	struct kin_error *err = NULL;
+	*ret = NULL;
+	if (!n) {
+		err = find_data(&found);
+		paths = (const char *const *)found.at.at;
+		n = found.at.n;
+	}
+	if (err)
+		return err;
+
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	err = open_all(p, &o, paths, n);
+	path_list_free(&found);
+	if (p->data)
+		*ret = p;
+	else
+		profile_unref(p);
+	return err;
+}
+
+struct kin_error *kin_profile_open(const char *const *paths, size_t n,
+				   const struct kin_open_opts *opts, struct kin_profile **ret)
+{
+	return GUARDED(unguarded_profile_open(paths, n, opts, ret));
+}
+
+struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
+{
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	p->data = data;
+	p->naming = *naming;
+	return p;
+}
+
+static struct kin_error *unguarded_about(const char *path, unsigned what, FILE *out)
+{
+	_Static_assert((int)KIN_ABOUT_MAPS == (int)PERF_ABOUT_MAPS, "the same bits");
+	struct path_list found = { 0 };
+	struct kin_error *err = path ? NULL : find_data(&found);
+	if (!err)
+		err = perf_about(path ? path : found.at.at[0], what, out);
+	path_list_free(&found);
+	return err;
+}
+
+struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
+{
+	return GUARDED(unguarded_about(path, what, out));
+}
+
+/* ---- the rest ---- */
+
+size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
+
+const char *kin_profile_doubt_at(const struct kin_profile *p, size_t i) { return p->doubts.at[i]; }
+
+size_t kin_profile_n_notes(const struct kin_profile *p) { return p->notes.n; }
+
+const char *kin_profile_note_at(const struct kin_profile *p, size_t i) { return p->notes.at[i]; }
+
+size_t kin_profile_n_hints(const struct kin_profile *p) { return p->hints.n; }
+
+const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return p->hints.at[i]; }
+
+const char *kin_profile_origin(const struct kin_profile *p) { return p->origin; }
+
+size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
+const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
+{
+	return p->warnings.at[i];
+}
+
+bool kin_profile_is_sampled(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
+}
+
+bool kin_profile_fits_gmon(const struct kin_profile *p)
+{
+	return !has_many_objects(p->data) && !p->data->samples.n_task_arcs &&
+	       !p->data->samples.n_latencies;
+}
+
+/* What to write of the program of gmon.out, or NULL. Without a build ID another build of it could
+ * be taken for it later. To be freed. */
+static char *program_fact(const struct kin_profile *p)
+{
+	const char *id = p->object && p->is_its_program ? object_build_id(p->object) : NULL;
+	char *path = id && needs_program(p->data) ? realpath(object_path(p->object), NULL) : NULL;
+	char *fact = path ? xprintf("%s %s", id, path) : NULL;
+	free(path);
+	return fact;
+}
+
+/* What was packed stays so. */
+/* Of what is written: what was read besides, of a damaged file, has no names. */
+static struct kept *keep_for_writing(const struct kin_profile *p, const struct profile *written)
+{
+	bool whole = false;
+	const struct kept *old = p->data->kept;
+	for (size_t i = 0; old && i < old->objects.n; i++)
+		whole |= old->objects.at[i]->flags & KEPT_CODE;
+	struct kept *k = names_keep(written, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
+								  .symfs = p->naming.symfs,
+								  .whole = whole });
+	kept_add_sources(k, old);
+	return k;
+}
+
+bool kin_rank_of(const char *path, struct kin_rank *ret)
+{
+	struct kinfile_rank r;
+	if (!kinfile_rank_of(path, &r))
+		return false;
+	*ret = (struct kin_rank){ r.rank, r.ranks, r.unfinished, r.signal };
+	return true;
+}
+
+/* How many ranks the job has, as all its files say; 0: they do not, or it is not one job. */
+static uint32_t ranks_of_job(const struct profile *d)
+{
+	uint32_t ranks = 0, n;
+	for (size_t i = 0; i < d->n_facts; i++) {
+		if (strcmp(strtab_get(d->strings, d->facts[i].name), FACT_RANKS) != 0)
+			continue;
+		if (!job_number(strtab_get(d->strings, d->facts[i].value), &n) ||
+		    (ranks && ranks != n))
+			return 0;
+		ranks = n;
+	}
+	return ranks;
+}
+
+char *kin_profile_missing_ranks(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	struct spread_set *all = spread_set_new();
+	for (size_t i = 0; d->spreads && i < d->spreads->ranks.n; i++)
+		spread_set_add_ranks(all, d->spreads->ranks.at[i]);
+	for (size_t i = 0; i < d->samples.n_tasks; i++) {
+		uint32_t rank = d->samples.tasks[i].rank;
+		if (rank && !spread_set_has(all, rank - 1))
+			spread_set_add_ranks(all, (struct rank_range){ rank - 1, rank - 1 });
+	}
+	char *missing = spread_set_missing(all, ranks_of_job(d));
+	spread_set_free(all);
+	return missing;
+}
+
+/* *ret: what the ranks differ by, if they are to be summed up; else NULL. */
+static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const char *path,
+				   struct spread_set **ret)
+{
+	if (!p->sum_ranks && !p->data->spreads)
+		return NULL;
+	if (!kin)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "cannot write %s: gmon.out knows no ranks; a name that ends in .kin "
+			       "gives a file that does",
+			       path);
+	struct program_opts naming = p->naming;
+	naming.group_unknown = true;
+	naming.no_inlines = naming.lines = false;
+	struct program *g = program_new(p->data, p->object, &naming);
+	*ret = rank_spreads_new(p->data, g);
+	program_free(g);
+	if (!(*ret)->twice)
+		return NULL;
+	struct kin_error *err = err_new(KIN_ERROR_MISMATCH,
+					"rank %u is in several files that are sums over ranks, or "
+					"of several jobs: leave one of "
+					"them out, or merge the ranks' own recordings",
+					(*ret)->twice - 1);
+	spread_set_free(*ret);
+	*ret = NULL;
+	return err;
+}
+
+static struct kin_error *unguarded_profile_write(const struct kin_profile *p, const char *path)
+{
+	size_t n = strlen(path);
+	bool kin = n >= 4 && !strcmp(path + n - 4, ".kin");
+	if (!kin && !kin_profile_fits_gmon(p))
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "cannot write %s: gmon.out holds neither stacks nor libraries; a "
+			       "name that ends in .kin gives a file that does",
+			       path);
+	char *program = program_fact(p);
+	struct spread_set *sums = NULL;
+	struct kin_error *err = sum_ranks(p, kin, path, &sums);
+	if (err) {
+		free(program);
+		return err;
+	}
+	struct profile *canonical = profile_canonical(p->data, program, sums);
+	spread_set_free(sums);
+	free(program);
+	struct kept *names = kin && !p->no_names ? keep_for_writing(p, canonical) : NULL;
+	err = kin ? kinfile_write_profile(path, canonical, names)
+		  : gmon_write(path, canonical, &p->target);
+	kept_free(names);
+	profile_free(canonical);
+	return err;
+}
+
+struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)
+{
+	return GUARDED(unguarded_profile_write(p, path));
+}

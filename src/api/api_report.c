@@ -1,0 +1,290 @@
+/* api_report.c - kin_report(): options copied, the report run, its table sorted and sectioned. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_group.h"
+#include "api/api_private.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "paths/path_tree.h"
+#include "perf/perf_page.h"
+#include "perf/perf_style.h"
+#include "report/hists_ask.h"
+#include "report/reports.h"
+#include "table/render.h"
+#include "table/select.h"
+
+/* ---- reports ---- */
+
+/* What a report was asked for, for as long as its table lives. */
+struct asked {
+	struct arena arena;
+	struct report_opts opts;
+};
+
+static void free_asked(void *what)
+{
+	struct asked *a = what;
+	arena_release(&a->arena);
+	free(a);
+}
+
+static const char *copy_string(struct arena *a, const char *s)
+{
+	return s ? memcpy(arena_alloc_bytes(a, strlen(s) + 1), s, strlen(s) + 1) : NULL;
+}
+
+static const char *const *copy_list(struct arena *a, const char *const *list)
+{
+	size_t n = 0;
+	if (!list)
+		return NULL;
+	while (list[n])
+		n++;
+	const char **copy = arena_alloc(a, (n + 1) * sizeof(*copy));
+	for (size_t i = 0; i < n; i++)
+		copy[i] = copy_string(a, list[i]);
+	return copy;
+}
+
+/* Functions as they are shown, or as they are called. */
+static const char *const *copy_subjects(struct arena *a, const char *const *list)
+{
+	const char *const *copy = copy_list(a, list);
+	for (size_t i = 0; copy && copy[i]; i++) {
+		size_t n = strlen(copy[i]), mark = strlen(REPORT_INLINED);
+		if (n > mark && !strcmp(copy[i] + n - mark, REPORT_INLINED))
+			((char *)UNCONST(char *, copy[i]))[n - mark] = '\0';
+	}
+	return copy;
+}
+
+static const struct kin_hists_opts *copy_hists(struct arena *a, const struct kin_hists_opts *o)
+{
+	struct kin_hists_opts *c = arena_alloc(a, sizeof(*c));
+	const char **const texts[] = { &c->sort,   &c->fields,         &c->call_graph,
+				       &c->parent, &c->ignore_callees, &c->comms,
+				       &c->dsos,   &c->symbols,        &c->symbol_filter,
+				       &c->pids,   &c->tids,           &c->cpus,
+				       &c->times,  &c->parallelism,    &c->function,
+				       &c->socket, &c->rules };
+	opts_copy(c, sizeof(*c), o);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		*texts[i] = copy_string(a, *texts[i]);
+	return c;
+}
+
+bool kin_hists_need_details(const struct kin_hists_opts *opts)
+{
+	struct kin_hists_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	return hists_ask_needs_details(&o);
+}
+
+/* Whose rules a report follows, in place of kin's own. */
+static const struct hists_style *find_style(const char *rules)
+{
+	static const struct hists_style *const styles[] = { &perf_style };
+	for (size_t i = 0; i < ARRAY_LEN(styles) && rules; i++)
+		if (!strcmp(rules, styles[i]->name))
+			return styles[i];
+	return NULL;
+}
+
+static struct kin_error *check_rules(const struct kin_hists_opts *o)
+{
+	return !o || !o->rules || find_style(o->rules)
+		       ? NULL
+		       : err_new(KIN_ERROR_USAGE, "unknown rules '%.80s' (perf)", o->rules);
+}
+
+static struct asked *copy_opts(const struct kin_report_opts *o)
+{
+	struct asked *a = xalloc(sizeof(*a));
+	a->opts.subjects = copy_subjects(&a->arena, o->subjects);
+	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
+	a->opts.layout = copy_string(&a->arena, o->layout);
+	a->opts.min_share = o->min_share;
+	a->opts.every_row = o->every_row;
+	a->opts.with_source = o->with_source;
+	a->opts.all_lines = o->all_lines;
+	a->opts.intel = o->intel;
+	a->opts.of_function = o->of_function;
+	a->opts.max_threads = o->max_threads;
+	a->opts.hists = o->hists ? copy_hists(&a->arena, o->hists) : NULL;
+	a->opts.hists_style = a->opts.hists ? find_style(a->opts.hists->rules) : NULL;
+	return a;
+}
+
+static bool says(const char *text, const char *word) { return text && strstr(text, word); }
+
+/* Asked for what needs to be known of every sample, and is of none. */
+static bool misses_parallelism(const struct profile *p, const struct kin_hists_opts *o)
+{
+	bool asked = o->latency || o->parallelism || says(o->sort, "parallelism") ||
+		     says(o->fields, "parallelism") || says(o->sort, "latency") ||
+		     says(o->fields, "latency");
+	for (size_t i = 0; i < p->samples.n && asked; i++)
+		asked = !p->samples.at[i].parallelism;
+	return asked;
+}
+
+/* With names as the report wants them: those of the other reports put unnamed code together. */
+static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
+					const struct asked *a, struct kin_table **ret)
+{
+	struct program_opts opts = p->naming;
+	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
+	if (any && a->opts.hists_style && a->opts.hists_style->names)
+		opts.style = a->opts.hists_style->names;
+	struct program *program = profile_program(p, &opts);
+	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
+		vec_push(&p->warnings,
+			 xprintf("how many threads ran at a time is not in this recording: Wall is "
+				 "what Children is (kin record --wall has it, and perf record "
+				 "--switch-events)"));
+	struct report_input in = { .profile = p->data, .program = program };
+	return r->run(&in, &a->opts, ret);
+}
+
+static bool has_times(const struct kin_table *t)
+{
+	return kin_table_find_column(t, "self") < kin_table_n_columns(t);
+}
+
+/* Times are of one event: of which, and that there are others. */
+static void note_events(struct arena *a, const struct profile *p, struct kin_table *t)
+{
+	const struct samples *s = &p->samples;
+	bool *sampled = arena_alloc(a, s->n_events + 1);
+	const char *others = "";
+	for (size_t i = 0; i < s->n; i++)
+		sampled[s->at[i].event] = true;
+	uint16_t shown = samples_event(s);
+	for (size_t i = 0; i < s->n_events; i++)
+		if (sampled[i] && i != shown)
+			others = arena_printf(a, "%s%s%s", others, *others ? ", " : "",
+					      strtab_get(p->strings, s->events[i].name));
+	if (*others)
+		table_note_first(t, "times are of %s; --event NAME has the others: %s",
+				 strtab_get(p->strings, s->events[shown].name), others);
+}
+
+static struct kin_error *run(struct kin_profile *p, const struct report *r, struct asked *a,
+			     struct kin_table **ret)
+{
+	if (r->by_program)
+		return run_by_program(p, r, a, ret);
+	struct view *v;
+	struct kin_error *err = profile_view_for(p, r, &v);
+	if (err)
+		return err;
+	struct report_input in = report_input_of(p, v);
+	if ((err = r->run(&in, &a->opts, ret)))
+		return err;
+	if ((err = profile_trouble(p)))
+		kin_table_free(*ret);
+	else if (has_times(*ret))
+		note_events(&a->arena, p->data, *ret);
+	return err;
+}
+
+/* Of the views that it was made of, much is read only while rows are. */
+static void release_profile(void *profile)
+{
+	struct kin_profile *p = profile;
+	profile_hear_all(p);
+	profile_unref(p);
+}
+
+/* "info" has all doubts in its rows. */
+static void add_notes(const struct kin_profile *p, const struct report *r, struct kin_table *t)
+{
+	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)
+		table_note(t, "%s", p->notes.at[i]);
+}
+
+static struct kin_error *unguarded_report(struct kin_profile *p, const char *name,
+					  const struct kin_report_opts *opts,
+					  struct kin_table **ret)
+{
+	struct kin_report_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	const struct report *r = report_find(name);
+	if (!r)
+		return err_new(KIN_ERROR_USAGE, "no report '%s'", name);
+
+	struct asked *a = copy_opts(&o);
+	struct kin_table *t = NULL;
+	struct kin_error *err = check_rules(a->opts.hists);
+	if (!err)
+		err = o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t) : run(p, r, a, &t);
+	if (err) {
+		free_asked(a);
+		return err;
+	}
+	profile_ref(p);
+	table_keep(t, release_profile, p);
+	table_keep(t, free_asked, a);
+	add_notes(p, r, t);
+	err = table_select(t, &(struct table_selection){ o.columns, o.by ? NULL : o.sort }, ret);
+	if (err)
+		kin_table_free(t);
+	return err;
+}
+
+struct kin_error *kin_report(struct kin_profile *p, const char *name,
+			     const struct kin_report_opts *opts, struct kin_table **ret)
+{
+	return GUARDED(unguarded_report(p, name, opts, ret));
+}
+
+/* ---- rendering ---- */
+
+static const struct renderer *find_renderer(const char *name)
+{
+	return strcmp(name, perf_renderer.name) ? renderer_find(name) : &perf_renderer;
+}
+
+static struct kin_error *no_format(const char *name)
+{
+	struct arena a = { 0 };
+	const char *list = "";
+	for (const struct renderer *const *r = renderers(); *r; r++)
+		list = arena_printf(&a, "%s%s, ", list, (*r)->name);
+	list = arena_printf(&a, "%s%s", list, perf_renderer.name);
+	struct kin_error *err = err_new(KIN_ERROR_USAGE, "unknown format '%s' (%s)", name, list);
+	arena_release(&a);
+	return err;
+}
+
+static struct kin_error *unguarded_render(struct kin_table *t, const char *format,
+					  const struct kin_render_opts *opts, FILE *out)
+{
+	struct kin_render_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	const struct renderer *r = find_renderer(format);
+	if (!r)
+		return no_format(format);
+
+	errno = 0;
+	struct kin_error *err = r->render(t,
+					  &(struct render_opts){ .width = o.width,
+								 .color = o.color,
+								 .separator = o.separator,
+								 .widths = o.widths,
+								 .quiet = o.quiet },
+					  out);
+	if (!err && (fflush(out) || ferror(out)))
+		err = err_os(errno ? errno : EIO, "writing");
+	return err;
+}
+
+struct kin_error *kin_render(struct kin_table *t, const char *format,
+			     const struct kin_render_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_render(t, format, opts, out));
+}

@@ -1,0 +1,393 @@
+/* api_samples.c - include/kin/samples.h over a profile: ids are the profile's own, names are those
+ * of its view of functions. */
+#include "kin/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "base/map64.h"
+
+enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
+
+struct lines { /* of a location */
+	const struct kin_line *at;
+	size_t n;
+	bool known;
+};
+
+struct kin_samples {
+	struct kin_profile *profile; /* kept */
+	const struct profile *p;
+	struct arena arena;
+	size_t next;
+	/* What the last call returned. */
+	struct kin_sample sample;
+	struct kin_stack stack;
+	struct kin_location location;
+	/* Of all: made when the first is asked for. */
+	struct kin_event *events;
+	struct kin_thread *threads;
+	struct kin_object *objects;
+	uint8_t *stack_flags; /* [n_stacks] */
+	/* Names */
+	struct view *view; /* NULL: not asked for yet, or not to be had */
+	struct kin_error *err;
+	struct lines *lines; /* [n_frames] */
+	struct map64 function_ids;
+	VEC(struct kin_function *) functions;
+	/* For ids that do not exist, and where there is no memory. */
+	struct kin_function nothing;
+	struct kin_event no_event;
+	struct kin_thread no_thread;
+	struct kin_object no_object;
+};
+
+static const char *text(const struct kin_samples *s, strid id)
+{
+	return strtab_get(s->p->strings, id);
+}
+
+static struct kin_error *unguarded_samples_new(struct kin_profile *profile,
+					       struct kin_samples **ret)
+{
+	struct kin_samples *s = xalloc(sizeof(*s));
+	profile_ref(profile);
+	s->profile = profile;
+	s->p = profile->data;
+	s->no_event = (struct kin_event){ .name = "", .unit = "" };
+	s->no_thread = (struct kin_thread){ .name = "" };
+	s->no_object = (struct kin_object){ .path = "", .build_id = "" };
+	s->nothing = (struct kin_function){ .name = "", .linkage_name = "", .file = "" };
+	*ret = s;
+	return NULL;
+}
+
+struct kin_error *kin_samples_new(struct kin_profile *profile, struct kin_samples **ret)
+{
+	return GUARDED(unguarded_samples_new(profile, ret));
+}
+
+void kin_samples_free(struct kin_samples *s)
+{
+	if (!s)
+		return;
+	if (s->view && s->view->program)
+		profile_hear(s->profile, s->view->program);
+	kin_error_free(s->err);
+	free(s->lines);
+	free(s->stack_flags);
+	map64_free(&s->function_ids);
+	vec_free(&s->functions);
+	arena_release(&s->arena);
+	profile_unref(s->profile);
+	free(s);
+}
+
+const struct kin_error *kin_samples_error(const struct kin_samples *s) { return s->err; }
+
+size_t kin_samples_n(const struct kin_samples *s) { return s->p->samples.n; }
+size_t kin_samples_n_events(const struct kin_samples *s) { return s->p->samples.n_events; }
+size_t kin_samples_n_threads(const struct kin_samples *s) { return s->p->samples.n_tasks; }
+size_t kin_samples_n_objects(const struct kin_samples *s) { return s->p->n_objects; }
+size_t kin_samples_n_stacks(const struct kin_samples *s) { return s->p->samples.n_stacks; }
+size_t kin_samples_n_locations(const struct kin_samples *s) { return s->p->samples.n_frames; }
+size_t kin_samples_n_functions(const struct kin_samples *s) { return s->functions.n; }
+
+/* False: there is no memory for it; kin_samples_error() says so from then on. */
+static bool make(struct kin_samples *s, struct kin_error *(*how)(struct kin_samples *s))
+{
+	struct kin_error *err = GUARDED(how(s));
+	if (err && !s->err)
+		s->err = err;
+	else
+		kin_error_free(err);
+	return !err;
+}
+
+/* ---- events, threads, objects ---- */
+
+static enum kin_event_kind kind_of_event(enum event_kind kind)
+{
+	switch (kind) {
+	case EVENT_ON_CPU:
+		return KIN_EVENT_ON_CPU;
+	case EVENT_BLOCKED:
+		return KIN_EVENT_BLOCKED;
+	case EVENT_WAITING:
+		return KIN_EVENT_WAITING;
+	}
+	return KIN_EVENT_ON_CPU;
+}
+
+static struct kin_error *make_events(struct kin_samples *s)
+{
+	const struct samples *from = &s->p->samples;
+	s->events = arena_alloc(&s->arena, (from->n_events + 1) * sizeof(*s->events));
+	for (size_t i = 0; i < from->n_events; i++) {
+		const struct event *e = &from->events[i];
+		s->events[i] = (struct kin_event){ .name = text(s, e->name),
+						   .unit = e->unit == EVENT_NS ? "ns" : "",
+						   .kind = kind_of_event(e->kind),
+						   .period = e->period,
+						   .frequency = e->frequency };
+	}
+	return NULL;
+}
+
+const struct kin_event *kin_samples_event(struct kin_samples *s, uint32_t id)
+{
+	bool known = s->events || make(s, make_events);
+	return known && id < s->p->samples.n_events ? &s->events[id] : &s->no_event;
+}
+
+static struct kin_error *make_threads(struct kin_samples *s)
+{
+	const struct samples *from = &s->p->samples;
+	s->threads = arena_alloc(&s->arena, (from->n_tasks + 1) * sizeof(*s->threads));
+	for (size_t i = 0; i < from->n_tasks; i++) {
+		const struct task *t = &from->tasks[i];
+		s->threads[i] = (struct kin_thread){ .name = text(s, t->comm),
+						     .pid = t->pid,
+						     .tid = t->tid,
+						     .run = t->run,
+						     .rank = t->rank,
+						     .start_ns = t->start_ns,
+						     .end_ns = t->end_ns };
+	}
+	return NULL;
+}
+
+const struct kin_thread *kin_samples_thread(struct kin_samples *s, uint32_t id)
+{
+	if (!s->threads && !make(s, make_threads))
+		return &s->no_thread;
+	return &s->threads[id < s->p->samples.n_tasks ? id : 0];
+}
+
+static enum kin_object_kind kind_of_object(enum object_kind kind)
+{
+	switch (kind) {
+	case OBJECT_ELF:
+		return KIN_OBJECT_FILE;
+	case OBJECT_KERNEL:
+	case OBJECT_KERNEL_MODULE:
+		return KIN_OBJECT_KERNEL;
+	case OBJECT_VDSO:
+		return KIN_OBJECT_VDSO;
+	case OBJECT_JIT:
+		return KIN_OBJECT_JIT;
+	case OBJECT_OTHER:
+		return KIN_OBJECT_OTHER;
+	}
+	return KIN_OBJECT_OTHER;
+}
+
+static struct kin_error *make_objects(struct kin_samples *s)
+{
+	const struct profile *p = s->p;
+	s->objects = arena_alloc(&s->arena, p->n_objects * sizeof(*s->objects));
+	for (size_t i = 0; i < p->n_objects; i++) {
+		const struct object *o = &p->objects[i];
+		s->objects[i] = (struct kin_object){ .path = text(s, o->path),
+						     .build_id = text(s, o->build_id),
+						     .kind = kind_of_object(o->kind),
+						     .is_main = o->is_main };
+	}
+	for (size_t i = 1; i < p->samples.n_frames; i++) {
+		const struct frame *f = &p->samples.frames[i];
+		struct kin_object *o = &s->objects[f->object];
+		if (!f->addr || f->flags & FRAME_MARK)
+			continue;
+		if (!o->high || f->addr < o->low)
+			o->low = f->addr;
+		if (f->addr >= o->high)
+			o->high = f->addr == UINT64_MAX ? f->addr : f->addr + 1;
+	}
+	return NULL;
+}
+
+const struct kin_object *kin_samples_object(struct kin_samples *s, uint32_t id)
+{
+	if (!s->objects && !make(s, make_objects))
+		return &s->no_object;
+	return &s->objects[id < s->p->n_objects ? id : 0];
+}
+
+/* ---- stacks and locations ---- */
+
+/* Marks say something of the stack and are no locations; functions inlined by what the data says
+ * are none where those are to be part of what they are in. */
+static bool is_left_out(const struct kin_samples *s, stackid id)
+{
+	const struct samples *from = &s->p->samples;
+	uint32_t flags = from->frames[from->stacks[id].frame].flags;
+	return flags & FRAME_MARK || (flags & FRAME_INLINED && s->profile->naming.no_inlines);
+}
+
+/* The first stack from here outwards that ends in a location. */
+static stackid visible(const struct kin_samples *s, stackid id)
+{
+	while (id && is_left_out(s, id))
+		id = s->p->samples.stacks[id].caller;
+	return id;
+}
+
+static uint8_t flags_of_mark(const struct kin_samples *s, frameid id)
+{
+	const struct frame *f = &s->p->samples.frames[id];
+	if (!(f->flags & FRAME_MARK))
+		return f->flags & FRAME_GUESSED ? STACK_GUESSED : 0;
+	return !strcmp(text(s, f->name), MARK_CUT)       ? STACK_CUT
+	       : !strcmp(text(s, f->name), MARK_GUESSED) ? STACK_GUESSED
+							 : 0;
+}
+
+static struct kin_error *make_stack_flags(struct kin_samples *s)
+{
+	const struct samples *from = &s->p->samples;
+	s->stack_flags = xalloc(from->n_stacks + 1);
+	for (size_t i = 1; i < from->n_stacks; i++)
+		s->stack_flags[i] = s->stack_flags[from->stacks[i].caller] |
+				    flags_of_mark(s, from->stacks[i].frame);
+	return NULL;
+}
+
+const struct kin_sample *kin_samples_next(struct kin_samples *s)
+{
+	if (s->next == s->p->samples.n)
+		return NULL;
+	if (!s->stack_flags && !make(s, make_stack_flags))
+		return NULL;
+	const struct sample *x = &s->p->samples.at[s->next++];
+	s->sample = (struct kin_sample){ .event = x->event,
+					 .thread = x->task,
+					 .stack = visible(s, x->stack),
+					 .cpu = x->cpu == CPU_NONE ? UINT32_MAX : x->cpu,
+					 .weight = x->weight,
+					 .count = x->count,
+					 .time_ns = x->time_ns,
+					 .is_cut = s->stack_flags[x->stack] & STACK_CUT,
+					 .is_guessed = s->stack_flags[x->stack] & STACK_GUESSED };
+	return &s->sample;
+}
+
+void kin_samples_rewind(struct kin_samples *s) { s->next = 0; }
+
+const struct kin_stack *kin_samples_stack(struct kin_samples *s, uint32_t id)
+{
+	const struct samples *from = &s->p->samples;
+	id = id < from->n_stacks ? visible(s, id) : 0;
+	s->stack = (struct kin_stack){ .caller = visible(s, from->stacks[id].caller),
+				       .location = from->stacks[id].frame };
+	return &s->stack;
+}
+
+const struct kin_location *kin_samples_location(struct kin_samples *s, uint32_t id)
+{
+	const struct samples *from = &s->p->samples;
+	const struct frame *f = &from->frames[id < from->n_frames ? id : 0];
+	s->location = (struct kin_location){ .address = f->addr,
+					     .object = f->object,
+					     .is_return = f->flags & FRAME_RETURN,
+					     .is_kernel = f->flags & FRAME_KERNEL };
+	return &s->location;
+}
+
+/* ---- names ---- */
+
+static struct kin_error *find_names(struct kin_samples *s)
+{
+	bool inlines = !s->profile->naming.no_inlines;
+	struct view *view = NULL;
+	struct kin_error *err =
+		profile_view(s->profile, inlines ? VIEW_EXPANDED : VIEW_FUNCTIONS, false, &view);
+	if (err || !view->program) /* data without stacks has no locations to name */
+		return err;
+	s->lines = xalloc((s->p->samples.n_frames + 1) * sizeof(*s->lines));
+	s->view = view;
+	return NULL;
+}
+
+static struct kin_function *make_function(struct kin_samples *s, symid place)
+{
+	struct kin_function *f = arena_alloc(&s->arena, sizeof(*f));
+	struct program *g = s->view->program;
+	struct symbols *symbols = s->view->symbols;
+	enum place_kind kind = program_kind(g, place);
+	*f = (struct kin_function){ .name = program_name(g, place),
+				    .linkage_name = symbols->at[place].name,
+				    .file = "",
+				    .object = program_object(g, place),
+				    .is_unnamed = kind == PLACE_UNKNOWN };
+	if (kind == PLACE_SYMBOL) {
+		struct srcloc at = { 0 };
+		bool known = symbols_place(symbols, symbols->at[place].addr, &at) && at.file;
+		f->file = known ? at.file : "";
+		f->line = known ? at.line : 0;
+		f->address = program_start(g, place);
+	} else if (kind == PLACE_NAMED) {
+		f->address = program_start(g, place);
+	}
+	return f;
+}
+
+static uint32_t function_of(struct kin_samples *s, symid place)
+{
+	symid owner = s->view->symbols->at[place].owner;
+	uint32_t *id = map64_at(&s->function_ids, owner);
+	if (*id == NONE) {
+		*id = (uint32_t)s->functions.n;
+		vec_push(&s->functions, make_function(s, owner));
+	}
+	return *id;
+}
+
+static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct lines *ret)
+{
+	struct program *g = s->view->program;
+	struct srcloc at = { 0 };
+	size_t n;
+	const symid *inlined = program_inlines(g, id, &n);
+	struct kin_line *lines = arena_alloc(&s->arena, (n + 1) * sizeof(*lines));
+	for (size_t i = 0; i <= n; i++)
+		lines[i] = (struct kin_line){
+			.function = function_of(s, i < n ? inlined[i] : program_place(g, id)),
+			.file = "",
+			.is_inlined = i < n || s->p->samples.frames[id].flags & FRAME_INLINED,
+		};
+	if (program_line(g, id, &at) && at.file) {
+		struct kin_function *f = s->functions.at[lines[0].function];
+		lines[0].file = at.file;
+		lines[0].line = at.line;
+		if (!*f->file) /* only ever inlined */
+			f->file = at.file;
+	}
+	*ret = (struct lines){ .at = lines, .n = n + 1, .known = true };
+	return NULL;
+}
+
+const struct kin_line *kin_samples_lines(struct kin_samples *s, uint32_t id, size_t *n)
+{
+	*n = 0;
+	bool none =
+		!id || id >= s->p->samples.n_frames || s->p->samples.frames[id].flags & FRAME_MARK;
+	if (none || s->err || !(s->view || make(s, find_names)) || !s->view)
+		return NULL;
+	struct lines *lines = &s->lines[id];
+	struct kin_error *err = lines->known ? NULL : GUARDED(make_lines(s, id, lines));
+	if (err) {
+		s->err = err;
+		return NULL;
+	}
+	*n = lines->n;
+	return lines->at;
+}
+
+const struct kin_function *kin_samples_function(struct kin_samples *s, uint32_t id)
+{
+	return id < s->functions.n ? s->functions.at[id] : &s->nothing;
+}

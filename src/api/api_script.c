@@ -1,0 +1,124 @@
+/* api_script.c - kin_script(): samples as text, JSON or folded stacks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_namer.h"
+#include "api/api_private.h"
+#include "base/err.h"
+#include "base/guard.h"
+#include "base/vec.h"
+#include "export/folded.h"
+#include "export/script.h"
+
+static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
+				      const struct kin_script_opts *o,
+				      const struct sample_filter *filter, FILE *out)
+{
+	struct namer n = { .p = p->data, .g = g, .full_names = o->full_names };
+	struct kin_error *err = folded_write(out, p->data,
+					     &(struct folded_opts){ .names = namer_names,
+								    .arg = &n,
+								    .event = o->event,
+								    .filter = filter,
+								    .weights = !o->counts,
+								    .no_inlines = !o->inlines,
+								    .no_comm = o->no_comm,
+								    .pid = o->show_pid,
+								    .tid = o->show_tid,
+								    .escaped = o->escaped,
+								    .annotate = o->annotate });
+	namer_done(&n);
+	return err;
+}
+
+/* ---- all formats ---- */
+
+bool kin_script_needs_details(const struct kin_script_opts *opts)
+{
+	const unsigned accesses = SCRIPT_ADDR | SCRIPT_PHYS_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT;
+	struct kin_script_opts o;
+	unsigned fields = 0;
+	opts_copy(&o, sizeof(o), opts);
+	struct kin_error *err = script_fields(o.fields, &fields);
+	kin_error_free(err); /* kin_script() says it */
+	return fields & accesses;
+}
+
+static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
+				       const struct kin_script_opts *o, bool json,
+				       const struct sample_filter *filter, FILE *out)
+{
+	struct script_opts opts = {
+		.json = json,
+		.nanoseconds = o->nanoseconds,
+		.relative = o->relative,
+		.delta = o->delta,
+		.max_stack = o->leaves ? 1 : o->max_stack,
+		.leaves = o->leaves,
+		.no_frames = o->no_frames,
+		.whole_paths = o->whole_paths || json,
+		.stop_at = o->stop_at,
+		.objects = o->objects,
+		.symbols = o->symbols,
+		.event = o->event,
+		.filter = filter,
+	};
+	struct kin_error *err = script_fields(o->fields, &opts.fields);
+	return err ? err : script_write(out, p->data, g, &opts);
+}
+
+static struct kin_error *check_event(const struct profile *p, const char *event)
+{
+	for (size_t i = 0; i < p->samples.n_events; i++)
+		if (!event ||
+		    event_is_called(strtab_get(p->strings, p->samples.events[i].name), event))
+			return NULL;
+	return err_new(KIN_ERROR_USAGE, "there are no samples of an event '%.80s'", event);
+}
+
+static struct kin_error *check(const struct profile *p, const char *format,
+			       const struct kin_script_opts *o)
+{
+	if (strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
+	    strcmp(format, "folded") != 0)
+		return err_new(KIN_ERROR_USAGE, "unknown format '%s' (text, json, folded)", format);
+	if (!p->samples.n)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "there are no samples with stacks in the data, only counts");
+	return check_event(p, o->event);
+}
+
+static struct kin_error *unguarded_script(struct kin_profile *p, const char *format,
+					  const struct kin_script_opts *opts, FILE *out)
+{
+	struct kin_script_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	struct sample_filter *filter = NULL;
+	struct kin_error *err = check(p->data, format, &o);
+	if (!err)
+		err = sample_filter_new(p->data,
+					&(struct sample_filter_texts){ .comms = o.comms,
+								       .pids = o.pids,
+								       .tids = o.tids,
+								       .cpus = o.cpus,
+								       .times = o.times },
+					&filter);
+	if (err)
+		return err;
+	struct program_opts naming = p->naming;
+	naming.no_inlines = !o.inlines;
+	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
+		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
+	struct program *g = profile_program(p, &naming);
+	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)
+			       : write_samples(p, g, &o, format[0] == 'j', filter, out);
+	profile_hear(p, g);
+	sample_filter_free(filter);
+	return err;
+}
+
+struct kin_error *kin_script(struct kin_profile *p, const char *format,
+			     const struct kin_script_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_script(p, format, opts, out));
+}

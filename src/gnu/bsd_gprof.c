@@ -1,0 +1,221 @@
+/* bsd_gprof.c - FreeBSD's and OpenBSD's gprof from command line to output. */
+#include "gnu/bsd_gprof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/escape.h"
+#include "gnu/bsd_options.h"
+#include "gnu/bsd_select.h"
+#include "gnu/gprof_session.h"
+#include "gnu/layouts.h"
+
+static const char sum_path[] = "gmon.sum";
+
+struct run {
+	const struct bsd_options *o;
+	struct session s;
+};
+
+static bool is_freebsd(const struct run *r) { return r->o->dialect == DIALECT_FREEBSD; }
+
+/* ---- the program and its data ---- */
+
+static struct kin_error *open_program(struct run *r)
+{
+	const struct bsd_options *o = r->o;
+	struct symbols_opts opts = { .table = { .no_static = o->no_static,
+						.functions_only = true,
+						.no_dotted = o->no_dotted },
+				     .style = DEMANGLE_NONE };
+	struct kin_error *err = session_open_program(&r->s, o->executable);
+
+	if (!err)
+		err = session_load_symbols(&r->s, opts);
+	if (!err)
+		bsd_select(r->s.symbols, o->specs.at, o->specs.n, stderr, &r->s.selection);
+	return err;
+}
+
+/* What these dialects have no place for, or cannot know. */
+static void check_data(void *arg)
+{
+	const struct run *r = arg;
+	const struct profile *p = r->s.profile;
+
+	if (p->n_blocks)
+		session_warn("basic-block counts are not shown in this dialect", NULL);
+	if (p->n_histograms && !p->histograms[0].rate)
+		session_warn("the data does not say how many ticks make a second: all times are "
+			     "in ticks",
+			     NULL);
+}
+
+static bool load_data(struct run *r)
+{
+	struct session_data data = {
+		.paths = r->o->data.at, .n = r->o->data.n, .check = check_data, .arg = r
+	};
+	return session_load_data(&r->s, &data);
+}
+
+/* ---- gmon.sum ---- */
+
+/* In the format of the dialect, or GNU's if that has no room for what was read. */
+static struct kin_error *write_sum(struct run *r)
+{
+	const struct profile *p = r->s.profile;
+	const struct input_target *target = &r->s.target;
+	struct kin_error *err = session_may_replace(&r->s, sum_path);
+
+	if (err)
+		return err;
+	err = is_freebsd(r) ? freebsd_write(sum_path, p, target)
+			    : bsd_write(sum_path, p, target, true);
+	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
+		return err;
+	kin_error_free(err);
+	session_warn("gmon.sum is in GNU's format: that of this dialect has no room for the sums",
+		     NULL);
+	return gmon_write(sum_path, p, target);
+}
+
+/* ---- output ---- */
+
+static struct kin_error *print(struct run *r, const struct report *report,
+			       const struct renderer *renderer)
+{
+	struct report_opts opts = { .bare_cycles = true,
+				    .zeroes = r->o->zeroes,
+				    .callers = is_freebsd(r),
+				    .selection = &r->s.selection };
+	struct render_opts look = { .width = 80, .brief = r->o->brief, .zeroes = r->o->zeroes };
+
+	return session_print(&r->s, report, &opts, renderer, &look);
+}
+
+static void print_name(const struct run *r, symid id)
+{
+	const char *name = r->s.symbols->at[id].name;
+	size_t n = escape_text(NULL, 0, name) + 1;
+	char *escaped = xalloc(n);
+
+	escape_text(escaped, n, name);
+	fputs(escaped, stdout);
+	free(escaped);
+}
+
+/* -C: what was done to the graph, on a page of its own if it is anything. */
+static void print_deleted(struct run *r)
+{
+	const struct callgraph *g = r->s.graph;
+
+	printf("\n\nThe following arcs were deleted from the propagation calculation\n"
+	       "to reduce the maximum cycle size to %u:\n",
+	       r->o->max_cycle);
+	for (size_t i = 0; i < g->n_cut; i++) {
+		const struct cg_arc *a = &g->arcs[g->cut[i]];
+		putchar('\t');
+		print_name(r, a->from);
+		fputs(" to ", stdout);
+		print_name(r, a->to);
+		printf(" with %ju calls\n", (uintmax_t)a->count);
+	}
+	fputs(g->n_cut ? "\f\n" : "\tNone\n\n", stdout);
+	r->s.has_output = !g->n_cut;
+}
+
+static struct kin_error *print_graph(struct run *r)
+{
+	r->s.has_output = true;
+	return print(r, &graph_report, &bsd_graph_renderer);
+}
+
+static struct kin_error *print_flat(struct run *r)
+{
+	session_new_page(&r->s);
+	return print(r, &flat_report,
+		     is_freebsd(r) ? &freebsd_flat_renderer : &openbsd_flat_renderer);
+}
+
+static struct kin_error *print_all(struct run *r)
+{
+	struct kin_error *err = NULL;
+
+	if (r->o->break_cycles)
+		print_deleted(r);
+	if (!r->o->no_graph)
+		err = print_graph(r);
+	if (!err && !r->o->no_flat)
+		err = print_flat(r);
+	return err ? err : print(r, &index_report, &gnu_index_traditional_renderer);
+}
+
+/* ---- the whole ---- */
+
+static void run_stages(struct run *r)
+{
+	struct callgraph_opts opts = { .static_calls = r->o->static_calls,
+				       .break_cycles = r->o->break_cycles,
+				       .max_cycle = r->o->max_cycle };
+
+	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
+		return;
+	if (r->o->sum)
+		session_succeeded(&r->s, write_sum(r));
+	opts.consume = r->s.profile;
+	if (session_succeeded(&r->s, session_analyse(&r->s, opts)))
+		session_succeeded(&r->s, print_all(r));
+	session_succeeded(&r->s, object_trouble(r->s.object));
+}
+
+static int run(const struct bsd_options *o)
+{
+	struct run r = { .o = o, .s = { .whoami = "gprof" } };
+
+	run_stages(&r);
+	session_done(&r.s);
+	return r.s.status;
+}
+
+static int print_version(const struct bsd_options *o)
+{
+	printf("gprof (kin) " KIN_VERSION ", in place of %s's gprof\n"
+	       "Part of kin, a call-graph profiler. Licence: MIT.\n"
+	       "There is no warranty.\n",
+	       o->dialect == DIALECT_FREEBSD ? "FreeBSD" : "OpenBSD");
+	return 0;
+}
+
+static int act(const struct bsd_options *o)
+{
+	switch (o->action) {
+	case GPROF_HELP:
+		bsd_help(o->dialect, stdout);
+		return 0;
+	case GPROF_VERSION:
+		return print_version(o);
+	case GPROF_RUN:
+		break;
+	}
+	return run(o);
+}
+
+int bsd_gprof_main(int argc, char **argv, enum gprof_dialect dialect)
+{
+	struct bsd_options o;
+	struct kin_error *err = bsd_options_parse(argc, argv, dialect, stderr, &o);
+	int status = 1;
+
+	if (err) {
+		bool usage = kin_error_kind(err) == KIN_ERROR_USAGE;
+		session_complain(&(struct session){ 0 }, err);
+		if (usage)
+			bsd_usage(dialect, stderr);
+	} else {
+		status = session_close_output(false, act(&o));
+	}
+	bsd_options_done(&o);
+	return status;
+}

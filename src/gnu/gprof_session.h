@@ -1,0 +1,92 @@
+/* gprof_session.h - what gprof does in each of its dialects: reads a program and its data, analyses
+ *them and prints one report after the other. What goes wrong is said on stderr and ends up in
+ *`status`.
+ *
+ *	struct session s = { .whoami = argv[0] };
+ *	... session_open_program(), session_load_symbols(), fill s.selection, session_load_data()
+ *	if (session_succeeded(&s, session_analyse(&s, opts)))
+ *		session_succeeded(&s, session_print(&s, &flat_report, ...));
+ *	session_done(&s);
+ *	return session_close_output(s.compat, s.status);
+ */
+#ifndef GNU_GPROF_SESSION_H
+#define GNU_GPROF_SESSION_H
+
+#include "input/input.h"
+#include "report/reports.h"
+#include "table/render.h"
+
+struct session {
+	const char *whoami; /* argv[0] */
+	bool compat;        /* GNU gprof 2.40 in everything, its messages included */
+	struct input_target target;
+	struct object_file *object;
+	struct symbols *symbols;
+	struct selection selection; /* of everything, once symbols are loaded; to be filled */
+	struct profile *profile;
+	struct callgraph *graph;
+	bool has_output; /* the next part starts on a new page */
+	int status;      /* 1 once anything went wrong */
+};
+
+void session_done(struct session *s); /* leaves status and has_output as they are */
+
+/* ---- messages ---- */
+
+/* Says it; consumes err, which is not NULL. Does not change the status. */
+void session_complain(const struct session *s, struct kin_error *err);
+/* True if there was no error; says and consumes it if there was. */
+bool session_succeeded(struct session *s, struct kin_error *err);
+/* "gprof: ..." on stderr, escaped so that a terminal does not obey the names in it. */
+void session_say(const char *fmt, ...) PRINTF(1, 2);
+void session_note(const char *text, void *unused); /* "gprof: text" */
+void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
+
+/* ---- the program and its data ---- */
+
+MUST_CHECK struct kin_error *session_open_program(struct session *s, const char *path);
+/* opts' rules are set from s->compat. */
+MUST_CHECK struct kin_error *session_load_symbols(struct session *s, struct symbols_opts opts);
+
+/* Reads the data files, says what is wrong with them, and calls check(arg), if it is not NULL, to
+ * say what is odd before that. What could be read of damaged data counts, if it is anything; with
+ * `compat` it does not. opts' target and rules are set here. */
+struct session_data {
+	const char *const *paths;
+	size_t n;
+	struct input_opts opts;
+	bool foreign_symbols; /* not the program's: do not check whether data and program fit */
+	void (*check)(void *arg);
+	void *arg;
+};
+bool session_load_data(struct session *s, const struct session_data *d);
+
+/* An error if there is a sum and not all data could be read: what would replace it lacks something,
+ * perhaps of that very file. */
+MUST_CHECK struct kin_error *session_may_replace(const struct session *s, const char *sum);
+
+/* The kinds of data that there were, even if no record of them counted. */
+bool session_has_histogram(const struct session *s);
+bool session_has_arcs(const struct session *s);
+
+/* opts' rules and selection are set here. */
+MUST_CHECK struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts);
+
+/* ---- output ---- */
+
+/* A form feed, unless this is the first part. */
+void session_new_page(struct session *s);
+
+MUST_CHECK struct kin_error *session_print(struct session *s, const struct report *report,
+					   const struct report_opts *opts,
+					   const struct renderer *renderer,
+					   const struct render_opts *look);
+/* Consumes the table. */
+MUST_CHECK struct kin_error *session_render(struct kin_table *t, const struct renderer *renderer,
+					    const struct render_opts *look, FILE *out);
+struct report_input session_input(const struct session *s);
+
+/* The exit status: `status`, or 1 if stdout could not be written (which GNU does not notice). */
+int session_close_output(bool compat, int status);
+
+#endif

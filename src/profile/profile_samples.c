@@ -1,0 +1,505 @@
+/* profile_samples.c - interns frames, stacks, tasks and details, and merges them. */
+#include "profile/profile_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/samples_builder.h"
+
+/* ---- sums ---- */
+
+static void add(struct samples_builder *s, uint64_t *to, uint64_t n)
+{
+	if (__builtin_add_overflow(*to, n, to)) {
+		*to = UINT64_MAX;
+		s->saturated = true;
+	}
+}
+
+/* ---- what is interned ---- */
+
+static uint64_t frame_hash(const void *frame)
+{
+	const struct frame *f = frame;
+	return records_mix(records_mix(records_mix(0, f->addr), MAP64_PAIR(f->object, f->name)),
+			   f->flags);
+}
+
+static bool frame_same(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+	return x->addr == y->addr && x->object == y->object && x->name == y->name &&
+	       x->flags == y->flags;
+}
+
+static const struct records_kind frame_records = { sizeof(struct frame), frame_hash, frame_same };
+
+frameid samples_add_frame(struct samples_builder *s, struct frame f)
+{
+	frameid id =
+		records_add(&s->frame_ids, &frame_records, s->frames.at, &f, (frameid)s->frames.n);
+	if (id == s->frames.n)
+		vec_push(&s->frames, f);
+	return id;
+}
+
+/* A stack that is known to be below `caller`, or `next`, which is then noted as one and is to be
+ * put there before the next is asked for. Most stacks are the only callee of theirs: what is below
+ * a new one is new without a look anywhere. */
+static stackid find_stack(struct samples_builder *s, stackid caller, frameid frame, stackid next)
+{
+	stackid first = s->first.at[caller];
+	if (first && s->stacks.at[first].frame == frame)
+		return first;
+	if (first)
+		return pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
+				 next);
+	return s->first.at[caller] = next;
+}
+
+/* Those that were pushed since the last time; of equal ones the first is the one to be found. */
+static void index_pushed(struct samples_builder *s)
+{
+	while (s->first.n < s->stacks.n) {
+		stackid id = (stackid)s->first.n;
+		struct stack x = s->stacks.at[id];
+		vec_push(&s->first, 0);
+		find_stack(s, x.caller, x.frame, id);
+	}
+}
+
+stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
+{
+	index_pushed(s);
+	stackid id = find_stack(s, caller, frame, (stackid)s->stacks.n);
+	if (id == s->stacks.n) {
+		vec_push(&s->stacks, ((struct stack){ caller, frame }));
+		vec_push(&s->first, 0);
+	}
+	return id;
+}
+
+stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame)
+{
+	if (s->stacks.n >= s->pushed_max)
+		return samples_add_stack(s, caller, frame);
+	vec_push(&s->stacks, ((struct stack){ caller, frame }));
+	return (stackid)(s->stacks.n - 1);
+}
+
+static uint64_t task_hash(const void *task)
+{
+	const struct task *t = task;
+	return records_mix(records_mix(records_mix(0, MAP64_PAIR(t->pid, t->tid)),
+				       MAP64_PAIR(t->comm, t->run)),
+			   t->rank);
+}
+
+static bool task_same(const void *a, const void *b)
+{
+	const struct task *x = a, *y = b;
+	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run &&
+	       x->rank == y->rank;
+}
+
+static const struct records_kind task_records = { sizeof(struct task), task_hash, task_same };
+
+static void join_task(struct samples_builder *s, struct task *t, const struct task *more)
+{
+	if (more->start_ns && (!t->start_ns || more->start_ns < t->start_ns))
+		t->start_ns = more->start_ns;
+	if (more->end_ns > t->end_ns)
+		t->end_ns = more->end_ns;
+	t->last_comm = more->last_comm ? more->last_comm : t->last_comm;
+	add(s, &t->cpu_ns, more->cpu_ns);
+	add(s, &t->sampled_ns, more->sampled_ns);
+}
+
+taskid samples_add_task(struct samples_builder *s, struct task t)
+{
+	taskid id = records_add(&s->task_ids, &task_records, s->tasks.at, &t, (taskid)s->tasks.n);
+	if (id == s->tasks.n)
+		vec_push(&s->tasks, t);
+	else
+		join_task(s, &s->tasks.at[id], &t);
+	return id;
+}
+
+/* Of two files, recorded at different rates: the higher one, whichever comes first. */
+static void join_event(struct event *e, const struct event *more)
+{
+	e->frequency = more->frequency > e->frequency ? more->frequency : e->frequency;
+	e->period = more->period > e->period ? more->period : e->period;
+	e->stacks = e->stacks || more->stacks;
+	e->is_trace = e->is_trace || more->is_trace;
+	e->is_assembled = e->is_assembled || more->is_assembled;
+	e->group = more->group > e->group ? more->group : e->group;
+}
+
+/* There are a handful. */
+uint16_t samples_add_event(struct samples_builder *s, struct event e)
+{
+	for (size_t i = 0; i < s->events.n; i++) {
+		struct event *known = &s->events.at[i];
+		if (known->name == e.name && known->kind == e.kind && known->unit == e.unit) {
+			join_event(known, &e);
+			return (uint16_t)i;
+		}
+	}
+	if (s->events.n == UINT16_MAX)
+		return UINT16_MAX - 1;
+	vec_push(&s->events, e);
+	return (uint16_t)(s->events.n - 1);
+}
+
+/* ---- details ---- */
+
+/* Eight bytes at a time: it has no padding. */
+static uint64_t detail_hash(const void *detail)
+{
+	uint64_t h = 0, words[sizeof(struct detail) / 8];
+	_Static_assert(sizeof(words) == sizeof(struct detail), "no padding");
+	memcpy(words, detail, sizeof(words));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		h = records_mix(h, words[i]);
+	return h;
+}
+
+static bool detail_same(const void *a, const void *b)
+{
+	return !memcmp(a, b, sizeof(struct detail));
+}
+
+static const struct records_kind detail_records = { sizeof(struct detail), detail_hash,
+						    detail_same };
+
+detailid samples_add_detail(struct samples_builder *s, const struct detail *d)
+{
+	detailid id = records_add(&s->detail_ids, &detail_records, s->details.at, d,
+				  (detailid)s->details.n);
+	if (id == s->details.n)
+		vec_push(&s->details, *d);
+	return id;
+}
+
+void samples_set_detail(struct samples_builder *s, detailid detail)
+{
+	if (!detail || !s->at.n)
+		return;
+	while (s->detail_of.n < s->at.n)
+		vec_push(&s->detail_of, 0);
+	s->detail_of.at[s->at.n - 1] = detail;
+}
+
+/* ---- counts by thread ---- */
+
+static uint64_t task_arc_hash(const void *arc)
+{
+	const struct task_arc *a = arc;
+	return records_mix(records_mix(records_mix(records_mix(0, a->from), a->to),
+				       MAP64_PAIR(a->from_object, a->to_object)),
+			   a->task);
+}
+
+static bool task_arc_same(const void *a, const void *b)
+{
+	const struct task_arc *x = a, *y = b;
+	return x->from == y->from && x->to == y->to && x->from_object == y->from_object &&
+	       x->to_object == y->to_object && x->task == y->task;
+}
+
+static const struct records_kind task_arc_records = { sizeof(struct task_arc), task_arc_hash,
+						      task_arc_same };
+
+void samples_add_task_arc(struct samples_builder *s, struct task_arc a)
+{
+	uint32_t i = records_add(&s->task_arc_ids, &task_arc_records, s->task_arcs.at, &a,
+				 (uint32_t)s->task_arcs.n);
+	if (i == s->task_arcs.n)
+		vec_push(&s->task_arcs, a);
+	else
+		add(s, &s->task_arcs.at[i].count, a.count);
+}
+
+static uint64_t latency_hash(const void *latency)
+{
+	const struct latency *l = latency;
+	return records_mix(records_mix(records_mix(0, l->from), l->to),
+			   MAP64_PAIR(l->from_object, l->to_object));
+}
+
+static bool latency_same(const void *a, const void *b)
+{
+	const struct latency *x = a, *y = b;
+	return x->from == y->from && x->to == y->to && x->from_object == y->from_object &&
+	       x->to_object == y->to_object;
+}
+
+static const struct records_kind latency_records = { sizeof(struct latency), latency_hash,
+						     latency_same };
+
+static void join_latency(struct samples_builder *s, struct latency *l, const struct latency *more)
+{
+	uint64_t *bucket = (uint64_t *)(uintptr_t)l->bucket; /* ours: samples_add_latency() */
+	if (more->count && (!l->count || more->min_ns < l->min_ns))
+		l->min_ns = more->min_ns;
+	if (more->max_ns > l->max_ns)
+		l->max_ns = more->max_ns;
+	add(s, &l->count, more->count);
+	add(s, &l->sum_ns, more->sum_ns);
+	add(s, &l->probes_ns, more->probes_ns);
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		add(s, &bucket[i], more->bucket[i]);
+}
+
+void samples_add_latency(struct samples_builder *s, struct latency l)
+{
+	uint32_t i = records_add(&s->latency_ids, &latency_records, s->latencies.at, &l,
+				 (uint32_t)s->latencies.n);
+	if (i < s->latencies.n) {
+		join_latency(s, &s->latencies.at[i], &l);
+		return;
+	}
+	uint64_t *bucket = xrealloc(NULL, LATENCY_BUCKETS, sizeof(*bucket));
+	memcpy(bucket, l.bucket, LATENCY_BUCKETS * sizeof(*bucket));
+	l.bucket = bucket;
+	vec_push(&s->latencies, l);
+}
+
+void samples_add_failure(struct samples_builder *s, objid object, uint64_t count)
+{
+	uint32_t *i = map64_at(&s->failure_ids, object);
+	if (*i == NONE) {
+		*i = (uint32_t)s->failures.n;
+		vec_push(&s->failures, ((struct unwind_failure){ object, 0 }));
+	}
+	add(s, &s->failures.at[*i].count, count);
+}
+
+/* ---- merging ---- */
+
+static frameid *merge_frames(struct samples_builder *into, const struct samples_builder *from,
+			     const strid *strings, const objid *objects)
+{
+	frameid *ids = xrealloc(NULL, from->frames.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->frames.n; i++) {
+		struct frame f = from->frames.at[i];
+		f.object = objects[f.object];
+		f.name = strings[f.name];
+		ids[i] = samples_add_frame(into, f);
+	}
+	return ids;
+}
+
+/* The ids that stacks have in `into`; frames: those of theirs, NULL: the same. To be freed. */
+static stackid *merge_stacks(struct samples_builder *into, const struct stack *stacks, size_t n,
+			     const frameid *frames)
+{
+	stackid *ids = xrealloc(NULL, n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < n; i++)
+		ids[i] = samples_add_stack(into, ids[stacks[i].caller],
+					   frames ? frames[stacks[i].frame] : stacks[i].frame);
+	return ids;
+}
+
+static taskid *merge_tasks(struct samples_builder *into, const struct samples_builder *from,
+			   const strid *strings)
+{
+	taskid *ids = xrealloc(NULL, from->tasks.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->tasks.n; i++) {
+		struct task t = from->tasks.at[i];
+		t.comm = strings[t.comm];
+		t.last_comm = strings[t.last_comm];
+		ids[i] = samples_add_task(into, t);
+	}
+	return ids;
+}
+
+static detailid *merge_details(struct samples_builder *into, const struct samples_builder *from,
+			       const strid *strings, const frameid *frames)
+{
+	detailid *ids = xrealloc(NULL, from->details.n, sizeof(*ids));
+	ids[0] = 0;
+	for (size_t i = 1; i < from->details.n; i++) {
+		struct detail d = from->details.at[i];
+		d.cgroup = strings[d.cgroup];
+		d.trace = strings[d.trace];
+		d.source = frames[d.source];
+		d.target = frames[d.target];
+		ids[i] = samples_add_detail(into, &d);
+	}
+	return ids;
+}
+
+static void merge_samples(struct samples_builder *into, const struct samples_builder *from,
+			  const strid *strings, const stackid *stacks, const taskid *tasks,
+			  const detailid *details, uint32_t first_source)
+{
+	uint16_t *events = xrealloc(NULL, from->events.n + 1, sizeof(*events));
+	for (size_t i = 0; i < from->events.n; i++) {
+		struct event e = from->events.at[i];
+		e.name = strings[e.name];
+		events[i] = samples_add_event(into, e);
+	}
+	vec_reserve(&into->at, from->at.n);
+	for (size_t i = 0; i < from->at.n; i++) {
+		struct sample s = from->at.at[i];
+		s.stack = stacks[s.stack];
+		s.task = tasks[s.task];
+		s.event = events[s.event];
+		s.source += first_source;
+		vec_push(&into->at, s);
+		if (i < from->detail_of.n)
+			samples_set_detail(into, details[from->detail_of.at[i]]);
+	}
+	free(events);
+}
+
+static void merge_counts(struct samples_builder *into, const struct samples_builder *from,
+			 const objid *objects, const taskid *tasks)
+{
+	for (size_t i = 0; i < from->task_arcs.n; i++) {
+		struct task_arc a = from->task_arcs.at[i];
+		a.from_object = objects[a.from_object];
+		a.to_object = objects[a.to_object];
+		a.task = tasks[a.task];
+		samples_add_task_arc(into, a);
+	}
+	for (size_t i = 0; i < from->latencies.n; i++) {
+		struct latency l = from->latencies.at[i];
+		l.from_object = objects[l.from_object];
+		l.to_object = objects[l.to_object];
+		samples_add_latency(into, l);
+	}
+	for (size_t i = 0; i < from->failures.n; i++)
+		samples_add_failure(into, objects[from->failures.at[i].object],
+				    from->failures.at[i].count);
+}
+
+/* All its members are sums. */
+static void merge_audit(struct samples_builder *into, const struct audit *from)
+{
+	const uint64_t *more = (const uint64_t *)from;
+	uint64_t *sums = (uint64_t *)&into->audit;
+	_Static_assert(sizeof(struct audit) % sizeof(uint64_t) == 0, "counts only");
+
+	for (size_t i = 0; i < sizeof(*from) / sizeof(*sums); i++)
+		add(into, &sums[i], more[i]);
+}
+
+void samples_builder_merge(struct samples_builder *into, const struct samples_builder *from,
+			   const strid *strings, const objid *objects, uint32_t first_source)
+{
+	frameid *frames = merge_frames(into, from, strings, objects);
+	stackid *stacks = merge_stacks(into, from->stacks.at, from->stacks.n, frames);
+	taskid *tasks = merge_tasks(into, from, strings);
+
+	detailid *details = merge_details(into, from, strings, frames);
+	merge_samples(into, from, strings, stacks, tasks, details, first_source);
+	merge_counts(into, from, objects, tasks);
+	merge_audit(into, &from->audit);
+	into->saturated |= from->saturated;
+	free(details);
+	free(tasks);
+	free(stacks);
+	free(frames);
+}
+
+/* ---- life ---- */
+
+void samples_builder_init(struct samples_builder *s)
+{
+	enum { PUSHED_MAX = 64 << 20 }; /* 512 MiB: from there on memory matters more than time */
+	s->pushed_max = PUSHED_MAX;
+	/* Not to be found: a frame at address 0 of nothing known is one, too. */
+	vec_push(&s->frames, ((struct frame){ 0 }));
+	vec_push(&s->stacks, ((struct stack){ 0 }));
+	vec_push(&s->first, 0);
+	samples_add_task(s, (struct task){ 0 });
+	samples_add_detail(s, &(struct detail){ 0 });
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct unwind_failure *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+struct samples samples_builder_view(struct samples_builder *s)
+{
+	if (s->failures.n)
+		qsort(s->failures.at, s->failures.n, sizeof(*s->failures.at), by_count);
+	map64_free(&s->failure_ids);
+	for (size_t i = 0; i < s->failures.n; i++)
+		*map64_at(&s->failure_ids, s->failures.at[i].object) = (uint32_t)i;
+	while (s->detail_of.n && s->detail_of.n < s->at.n)
+		vec_push(&s->detail_of, 0);
+	return (struct samples){
+		.frames = s->frames.at,
+		.n_frames = s->frames.n,
+		.stacks = s->stacks.at,
+		.n_stacks = s->stacks.n,
+		.tasks = s->tasks.at,
+		.n_tasks = s->tasks.n,
+		.events = s->events.at,
+		.n_events = s->events.n,
+		.at = s->at.at,
+		.n = s->at.n,
+		.details = s->details.at,
+		.n_details = s->details.n,
+		.detail_of = s->detail_of.at,
+		.task_arcs = s->task_arcs.at,
+		.n_task_arcs = s->task_arcs.n,
+		.latencies = s->latencies.at,
+		.n_latencies = s->latencies.n,
+		.failures = s->failures.at,
+		.n_failures = s->failures.n,
+		.audit = s->audit,
+	};
+}
+
+void samples_builder_seal(struct samples_builder *s)
+{
+	records_free(&s->frame_ids);
+	pairs_free(&s->stack_ids);
+	vec_free(&s->first);
+}
+
+void samples_builder_done(struct samples_builder *s)
+{
+	for (size_t i = 0; i < s->latencies.n; i++)
+		free((void *)(uintptr_t)s->latencies.at[i].bucket);
+	vec_free(&s->frames);
+	records_free(&s->frame_ids);
+	vec_free(&s->stacks);
+	pairs_free(&s->stack_ids);
+	vec_free(&s->first);
+	vec_free(&s->tasks);
+	records_free(&s->task_ids);
+	vec_free(&s->events);
+	vec_free(&s->at);
+	vec_free(&s->details);
+	records_free(&s->detail_ids);
+	vec_free(&s->detail_of);
+	vec_free(&s->task_arcs);
+	records_free(&s->task_arc_ids);
+	vec_free(&s->latencies);
+	records_free(&s->latency_ids);
+	vec_free(&s->failures);
+	map64_free(&s->failure_ids);
+}
+
+size_t samples_distinct_stacks(const struct samples *s)
+{
+	struct samples_builder b = { 0 };
+	samples_builder_init(&b);
+	free(merge_stacks(&b, s->stacks, s->n_stacks, NULL));
+	size_t n = b.stacks.n - 1;
+	samples_builder_done(&b);
+	return n;
+}

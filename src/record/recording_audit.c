@@ -1,0 +1,191 @@
+/* recording_audit.c - the lines that kin record prints at its end. */
+#include "record/recording_audit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+static double seconds(uint64_t ns) { return (double)ns / 1e9; }
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_size(FILE *f, uint64_t n)
+{
+	static const char *const units[] = { "B", "KB", "MB", "GB" };
+	double v = (double)n;
+	size_t u = 0;
+	for (; v >= 1000 && u + 1 < ARRAY_LEN(units); u++)
+		v /= 1000;
+	fprintf(f, u ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
+static void put_time(FILE *f, const struct record_audit *a)
+{
+	fprintf(f, "  ");
+	if (a->cpu_ns)
+		fprintf(f, "CPU time %.3f s", seconds(a->cpu_ns));
+	if (a->is_clock && a->cpu_ns)
+		fprintf(f, ", sampled %.3f s (%.1f %%)%s", seconds(a->sampled_ns),
+			percent(a->sampled_ns, a->cpu_ns), a->user_only ? ", user mode alone" : "");
+	else if (a->user_only)
+		fprintf(f, "%suser mode alone", a->cpu_ns ? ", " : "");
+	if (a->cpu_ns)
+		fprintf(f, "; %.0f samples/s of it", (double)a->samples / seconds(a->cpu_ns));
+	fprintf(f, "%s%llu process%s, %llu thread%s\n", a->cpu_ns || a->user_only ? "; " : "",
+		(unsigned long long)a->processes, a->processes == 1 ? "" : "es",
+		(unsigned long long)a->threads, a->threads == 1 ? "" : "s");
+}
+
+/* Each task's clock starts with a whole period on each CPU. */
+static void put_short_tasks(FILE *f, const struct record_audit *a)
+{
+	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
+	    percent(a->sampled_ns, a->cpu_ns) < 95)
+		fprintf(f, "  threads that ran for less than a sampling period are not seen: -a "
+			   "sees them, a higher -F more of them\n");
+}
+
+/* The kernel looks at such timers with its tick. What samples stand for is right all the same. */
+static void put_rate(FILE *f, const struct record_audit *a)
+{
+	enum { ENOUGH = 50 };
+	double asked = a->asked_hz * seconds(a->cpu_ns);
+	if (a->samples >= ENOUGH && (double)a->samples < 0.7 * asked)
+		fprintf(f,
+			"  %u samples/s were asked for: the kernel looks at a program's timers "
+			"with "
+			"its own tick; each sample stands for the time since the one before\n",
+			a->asked_hz);
+}
+
+static void put_none(FILE *f, const struct record_audit *a)
+{
+	if (!a->samples && a->is_clock && !a->unseen_ns && !a->lost && !a->has_switches)
+		fprintf(f,
+			"  no samples: too little CPU time was used for one; a higher -F takes "
+			"more "
+			"of them%s\n",
+			a->inside ? "" : ", --wall records waiting, too");
+}
+
+/* Most of the time there was nothing to be sampled. */
+static void put_idle(FILE *f, const struct record_audit *a)
+{
+	enum { TENTH_OF_A_SECOND = 100000000 };
+	if (a->samples && a->is_clock && !a->has_switches && !a->inside && a->cpu_ns &&
+	    a->duration_ns > TENTH_OF_A_SECOND && a->cpu_ns < a->duration_ns / 2)
+		fprintf(f,
+			"  on a CPU for %.1f %% of the time: --wall shows what it waited for in "
+			"the rest\n",
+			percent(a->cpu_ns, a->duration_ns));
+}
+
+static void put_stacks(FILE *f, const struct record_audit *a)
+{
+	if (!a->stacks)
+		return;
+	fprintf(f, "  stacks: ");
+	if (a->complete || !a->guessed)
+		fprintf(f, "%.1f %% complete, ", percent(a->complete, a->stacks));
+	fprintf(f, "%.1f frames each", (double)a->frames / (double)a->stacks);
+	if (a->guessed)
+		fprintf(f, ", %.1f %% of them by frame pointers", percent(a->guessed, a->frames));
+	if (a->guesses)
+		fprintf(f, "; %llu with callers that are a guess", (unsigned long long)a->guesses);
+	if (a->cut)
+		fprintf(f, "; %llu cut", (unsigned long long)a->cut);
+	fputc('\n', f);
+	for (size_t i = 0; i < AUDIT_OBJECTS && a->object[i].failures; i++) {
+		char *name = escape_copy(a->object[i].name);
+		fprintf(f, "    %llu ended in %s\n", (unsigned long long)a->object[i].failures,
+			name);
+		free(name);
+	}
+}
+
+static void put_losses(FILE *f, const struct record_audit *a)
+{
+	if (a->lost)
+		fprintf(f, "  LOST %llu samples or records: the buffers were full\n",
+			(unsigned long long)a->lost);
+	if (a->unseen_ns)
+		fprintf(f,
+			"  not seen: %.3f s of CPU time, of programs that %s, and of the kernel as "
+			"it begins and ends processes\n",
+			seconds(a->unseen_ns),
+			a->inside ? "do not load the runtime (linked statically, setuid)"
+				  : "have more rights (setuid) than the recorder");
+	if (a->throttled)
+		fprintf(f, "  the kernel held sampling back %llu times\n",
+			(unsigned long long)a->throttled);
+}
+
+static void put_own(FILE *f, const struct record_audit *a)
+{
+	fprintf(f, "  the recorder itself: %.3f s CPU", seconds(a->own_cpu_ns));
+	if (a->samples)
+		fprintf(f, " (%.1f us/sample)", (double)a->own_cpu_ns / 1e3 / (double)a->samples);
+	fputc('\n', f);
+}
+
+bool record_audit_is_bad(const struct record_audit *a)
+{
+	return a->lost || (a->unseen_ns && !a->samples);
+}
+
+char *record_audit_losses(const struct record_audit *a)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	put_losses(f, a);
+	xclose_memstream(f, &text);
+	return text;
+}
+
+char *record_audit_text(const struct record_audit *a, const char *output)
+{
+	char *text = NULL, *name = escape_copy(output);
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)a->samples,
+		a->samples == 1 ? "" : "s", seconds(a->duration_ns), name);
+	put_size(f, a->file_size);
+	if (a->samples)
+		fprintf(f, " (%.0f B/sample)", (double)a->file_size / (double)a->samples);
+	fputc('\n', f);
+	put_time(f, a);
+	put_rate(f, a);
+	put_none(f, a);
+	put_idle(f, a);
+	put_short_tasks(f, a);
+	put_stacks(f, a);
+	if (a->has_switches) {
+		fprintf(f,
+			"  blocked %.3f s, waiting for a CPU %.3f s; %llu switch%s, of them %llu "
+			"preemption%s\n",
+			seconds(a->blocked_ns), seconds(a->waiting_ns),
+			(unsigned long long)a->switches, a->switches == 1 ? "" : "es",
+			(unsigned long long)a->preemptions, a->preemptions == 1 ? "" : "s");
+	} else if (a->preemptions) {
+		fprintf(f, "  preempted %llu time%s\n", (unsigned long long)a->preemptions,
+			a->preemptions == 1 ? "" : "s");
+	}
+	put_losses(f, a);
+	if (!a->inside)
+		put_own(f, a);
+	xclose_memstream(f, &text);
+	free(name);
+	return text;
+}
+
+void record_audit_done(struct record_audit *a)
+{
+	for (size_t i = 0; i < AUDIT_OBJECTS; i++)
+		free(a->object[i].name);
+}

@@ -1,0 +1,585 @@
+/* report_annotate.c - source text with time and counts beside each line: of functions, or of whole
+ * files.
+ *
+ * A function's own lines are shown from the first to the last that has code of it. Code inlined
+ * into it from elsewhere is shown as well, in parts of its own, as far as something was measured
+ * there. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "names/kept.h"
+#include "report/listing.h"
+#include "report/reports.h"
+
+enum { MAX_GAP = 3 };                   /* lines between inlined lines of one part */
+enum { AROUND = 5, WORTH_HIDING = 12 }; /* lines beside those that matter; that may be left out */
+
+struct job {
+	const struct report_input *in;
+	const struct report_opts *o;
+	struct listing *listing;
+	struct coverage *whole;       /* of all places; NULL until needed */
+	VEC(struct coverage *) parts; /* of single functions */
+	double function_time;         /* of those that are being added */
+	VEC(char *) notes;
+	VEC(const char *) absent; /* sources, where many are looked for */
+	bool looks_for_many;
+	struct kin_error *trouble; /* why a source was not read that could be on a better day */
+	struct arena arena;
+};
+
+/* ---- sources ---- */
+
+static PRINTF(2, 3) void note(struct job *j, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *text = xvprintf(fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < j->notes.n; i++) {
+		if (strcmp(j->notes.at[i], text))
+			continue;
+		free(text);
+		return;
+	}
+	vec_push(&j->notes, text);
+}
+
+static bool is_newer(const char *path, const char *than)
+{
+	struct stat a, b;
+	if (stat(path, &a) < 0 || stat(than, &b) < 0)
+		return false;
+	return a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
+	       (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
+}
+
+/* Not there, as opposed to there and not to be read. */
+static bool is_absent(const struct kin_error *err)
+{
+	return kin_error_kind(err) == KIN_ERROR_OS && !kin_error_errno(err);
+}
+
+/* Sources of the C library and the like are mostly not there: one line for all of them. */
+static void note_absent(struct job *j)
+{
+	enum { NAMED = 3 };
+	char *names = xprintf("%s", "");
+	for (size_t i = 0; i < j->absent.n && i < NAMED; i++) {
+		char *more = xprintf("%s%s'%s'", names, i ? ", " : "", j->absent.at[i]);
+		free(names);
+		names = more;
+	}
+	if (j->absent.n)
+		note(j, "%zu source%s not here, neither as named nor in the %s: %s%s", j->absent.n,
+		     j->absent.n > 1 ? "s are" : " is",
+		     j->o->source_dirs && j->o->source_dirs[0]
+			     ? "directories to search"
+			     : "current directory (--source-dir names others)",
+		     names, j->absent.n > NAMED ? ", ..." : "");
+	free(names);
+}
+
+/* Opens what there is; a source that cannot be read is a note, its lines are shown without text. */
+static void open_source(struct job *j, const struct coverage *c, const struct coverage_file *f,
+			struct listing_source *ret)
+{
+	const char *program = symbols_path(j->in->symbols);
+	struct kin_error *err = report_source(j->in, j->o, f->path, &ret->text);
+	if (err) {
+		if (j->looks_for_many && is_absent(err))
+			vec_push(&j->absent, f->path);
+		else
+			note(j, "%s", kin_error_message(err));
+		if (!j->trouble && err_is_trouble(err))
+			j->trouble = TAKE(err);
+		kin_error_free(err);
+		return;
+	}
+	uint32_t last = c->lines[f->first_line + f->n_lines - 1].line,
+		 have = listing_count_lines(&ret->text);
+	if (last > have)
+		note(j,
+		     "source '%s' has %u lines, but there is code of line %u: it was changed, or "
+		     "is another file",
+		     ret->text.path, have, last);
+	else if (!kept_find_source(j->in->profile->kept, f->path) &&
+		 is_newer(ret->text.path, program))
+		note(j, "source '%s' is newer than '%s': lines may not be where they were",
+		     ret->text.path, program);
+}
+
+static struct coverage *cover(const struct job *j, const uint8_t *wanted)
+{
+	const struct report_input *in = j->in;
+	bool stacks = in->program && in->graph->measured;
+	struct coverage_opts how = { .carry = j->o->all_lines ? CARRY_CALLS : CARRY_MEASURED,
+				     .wanted = wanted,
+				     .line_counts = in->line_counts,
+				     .samples = stacks ? &in->profile->samples : NULL,
+				     .frame_places = stacks ? program_places(in->program) : NULL };
+	return coverage_new(report_flat(in), in->symbols, in->graph, &how);
+}
+
+/* ---- whole files ---- */
+
+static struct coverage *whole_coverage(struct job *j)
+{
+	if (!j->whole)
+		j->whole = cover(j, NULL);
+	return j->whole;
+}
+
+static double time_of_file(const struct coverage *c, const struct coverage_file *f)
+{
+	double self = 0;
+	for (uint32_t i = 0; i < f->n_lines; i++)
+		self += c->lines[f->first_line + i].self;
+	return self;
+}
+
+static void add_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	struct listing_source source = { 0 };
+	open_source(j, c, f, &source);
+	struct listing_part part = { .coverage = c,
+				     .file = f,
+				     .from = 1,
+				     .to = UINT32_MAX,
+				     .heading = source.text.path ? source.text.path : f->path,
+				     .whole = time_of_file(c, f) };
+	listing_add(j->listing, part, &source);
+	source_done(&source.text);
+}
+
+static bool add_files_named(struct job *j, const char *name)
+{
+	const struct coverage *c = whole_coverage(j);
+	bool found = false;
+	for (size_t i = 0; i < c->n_files; i++) {
+		if (!report_file_is(c->files[i].path, name))
+			continue;
+		add_file(j, c, &c->files[i]);
+		found = true;
+	}
+	return found;
+}
+
+static int busiest_first(const void *l, const void *r)
+{
+	const struct coverage_file *a = *(struct coverage_file *const *)l,
+				   *b = *(struct coverage_file *const *)r;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static bool matters(const struct coverage_line *x)
+{
+	return x->self > 0 || x->inclusive > 0 || x->total || x->calls;
+}
+
+/* The next stretch of lines that matter and what is around them, from number `after` + 1 on; false:
+ * no more. *k: where to look on in the file's lines. */
+static bool next_stretch(const struct coverage *c, const struct coverage_file *f, uint32_t after,
+			 uint32_t *k, struct listing_part *ret)
+{
+	const struct coverage_line *lines = c->lines + f->first_line;
+	while (*k < f->n_lines && !matters(&lines[*k]))
+		++*k;
+	if (*k == f->n_lines)
+		return false;
+	uint32_t line = lines[*k].line;
+	ret->from = line > (uint64_t)after + AROUND + WORTH_HIDING ? line - AROUND : after + 1;
+	for (; *k < f->n_lines; ++*k) {
+		if (!matters(&lines[*k]))
+			continue;
+		if (lines[*k].line > (uint64_t)line + 2 * AROUND + WORTH_HIDING)
+			break;
+		line = lines[*k].line;
+	}
+	ret->to = line < UINT32_MAX - AROUND ? line + AROUND : UINT32_MAX;
+	return true;
+}
+
+/* Headers have thousands of lines, of which some matter: those, and what is around them. */
+static void add_stretches(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	struct listing_source source = { 0 };
+	open_source(j, c, f, &source);
+	const char *path = source.text.path ? source.text.path : f->path;
+	struct listing_part part = {
+		.coverage = c, .file = f, .from = 1, .heading = path, .whole = time_of_file(c, f)
+	};
+	uint32_t k = 0, have = source.text.path ? listing_count_lines(&source.text) : UINT32_MAX;
+	while (part.to < UINT32_MAX && next_stretch(c, f, part.to, &k, &part)) {
+		if ((uint64_t)part.to + WORTH_HIDING >= have)
+			part.to = UINT32_MAX;
+		listing_add(j->listing, part, &source);
+		part.heading = NULL;
+	}
+	source_done(&source.text);
+}
+
+/* Where all lines have something to say they are all there. */
+static void add_busy_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+{
+	if (j->in->line_counts || j->o->all_lines || j->o->zeroes)
+		add_file(j, c, f);
+	else
+		add_stretches(j, c, f);
+}
+
+/* What cannot be opened for a reason that may pass is told of at once: next time it may have
+ * passed, and the order would be another one without a word. */
+static bool is_here(struct job *j, const struct coverage_file *f)
+{
+	struct source_text text = { 0 };
+	struct kin_error *err = report_source(j->in, j->o, f->path, &text);
+	bool here = !err;
+	if (err && !j->trouble && err_is_trouble(err))
+		j->trouble = TAKE(err);
+	source_done(&text);
+	kin_error_free(err);
+	return here;
+}
+
+/* Nothing was named: all files in which something was measured, those that can be read first. */
+static void add_busy_files(struct job *j)
+{
+	struct coverage *c = whole_coverage(j);
+	struct coverage_file **files = xalloc(c->n_files * sizeof(struct coverage_file *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_files; i++) {
+		struct coverage_file *f = &c->files[i];
+		if ((f->self > 0 || f->is_executed || j->o->zeroes) &&
+		    f->self >= j->o->min_share * j->in->graph->total)
+			files[n++] = f;
+	}
+	qsort(files, n, sizeof(struct coverage_file *), busiest_first);
+	bool *here = xalloc(n + 1);
+	for (size_t i = 0; i < n; i++)
+		if ((here[i] = is_here(j, files[i])))
+			add_busy_file(j, c, files[i]);
+	j->looks_for_many = true;
+	for (size_t i = 0; i < n; i++)
+		if (!here[i])
+			add_busy_file(j, c, files[i]);
+	j->looks_for_many = false;
+	note_absent(j);
+	free(here);
+	free(files);
+}
+
+/* ---- functions ---- */
+
+struct range {                      /* from the first to the last line of a function's own */
+	uint32_t file, first, last; /* indexes into files[] and its lines */
+	symid function;
+};
+
+struct named { /* all functions that one name stands for */
+	VEC(symid) functions;
+	symid *function_of; /* [n_symbols]: of their places, those of pieces included; NONE for
+			       others */
+	uint8_t *wanted;    /* [n_symbols] */
+	struct range *own;  /* [n_symbols], by function; last < first: none */
+	VEC(struct range) ranges; /* those, in order, overlapping ones joined */
+	uint8_t *shown;           /* [n_lines]: in one of the ranges */
+};
+
+static void named_done(struct named *n)
+{
+	vec_free(&n->functions);
+	vec_free(&n->ranges);
+	free(n->function_of);
+	free(n->wanted);
+	free(n->own);
+	free(n->shown);
+}
+
+static void find_functions(struct job *j, const char *name, struct named *ret)
+{
+	const struct symbols *s = j->in->symbols;
+	symid inside = NONE;
+	size_t n;
+	symid *named = report_symbols_named(j->in->symbols, name, &n);
+
+	ret->wanted = xalloc(s->n);
+	ret->own = xrealloc(NULL, s->n, sizeof(*ret->own));
+	ret->function_of = xrealloc(NULL, s->n, sizeof(symid));
+	for (symid i = 0; i < s->n; i++)
+		ret->own[i] = (struct range){ .first = 1, .last = 0, .function = i };
+	for (size_t i = 0; i < n; i++) {
+		const struct symbol *at = &s->at[named[i]];
+		if (!at->is_function || at->owner != named[i])
+			continue;
+		ret->wanted[named[i]] = true;
+		vec_push(&ret->functions, named[i]);
+	}
+	free(named);
+	for (symid i = 0; i < s->n; i++) {
+		if (s->at[i].is_function)
+			inside = ret->wanted[s->at[i].owner] ? s->at[i].owner : NONE;
+		ret->function_of[i] = inside;
+	}
+	for (symid i = 0; i < s->n; i++)
+		ret->wanted[i] = ret->function_of[i] != NONE;
+}
+
+/* A place is of the function's own code if it has its name; that of code inlined is another. */
+static void widen_own(struct named *n, const struct symbols *s, const struct coverage *c,
+		      uint32_t file, uint32_t line)
+{
+	const struct coverage_line *l = &c->lines[c->files[file].first_line + line];
+
+	for (uint32_t k = 0; k < l->n_places; k++) {
+		symid id = c->places[l->first_place + k], function = n->function_of[id];
+		struct range *r = &n->own[function];
+		if (c->files[file].path != s->at[function].file ||
+		    (id != function && strcmp(s->at[id].name, s->at[function].name) != 0))
+			continue;
+		r->file = file;
+		r->first = r->last < r->first ? line : r->first;
+		r->last = line;
+	}
+}
+
+static int by_position(const void *l, const void *r)
+{
+	const struct range *a = l, *b = r;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+/* Instances of a template share their lines. */
+static void join_ranges(struct named *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->functions.n; i++) {
+		const struct range *r = &n->own[n->functions.at[i]];
+		if (r->first <= r->last)
+			vec_push(&n->ranges, *r);
+	}
+	if (n->ranges.n)
+		qsort(n->ranges.at, n->ranges.n, sizeof(*n->ranges.at), by_position);
+	for (size_t i = 0; i < n->ranges.n; i++) {
+		struct range r = n->ranges.at[i], *last = n->ranges.at + kept - 1;
+		if (!kept || last->file != r.file || last->last < r.first)
+			n->ranges.at[kept++] = r;
+		else
+			last->last = r.last > last->last ? r.last : last->last;
+	}
+	n->ranges.n = kept;
+}
+
+static void find_ranges(struct named *n, const struct symbols *s, const struct coverage *c)
+{
+	for (uint32_t f = 0; f < c->n_files; f++)
+		for (uint32_t i = 0; i < c->files[f].n_lines; i++)
+			widen_own(n, s, c, f, i);
+	join_ranges(n);
+	n->shown = xalloc(c->n_lines);
+	for (size_t i = 0; i < n->ranges.n; i++) {
+		const struct range *r = &n->ranges.at[i];
+		memset(n->shown + c->files[r->file].first_line + r->first, 1,
+		       r->last - r->first + 1);
+	}
+}
+
+static void add_range(struct job *j, const struct coverage *c, struct range r, bool own,
+		      struct listing_source *source)
+{
+	const struct coverage_file *f = &c->files[r.file];
+	const char *name = symbols_display(j->in->symbols, r.function);
+	const char *path = source->text.path ? source->text.path : f->path;
+	const struct coverage_line *lines = c->lines + f->first_line;
+	struct listing_part part = { .coverage = c,
+				     .file = f,
+				     .from = lines[r.first].line,
+				     .to = lines[r.last].line,
+				     .whole = j->function_time };
+
+	part.heading =
+		arena_printf(&j->arena, own ? "%s (%s)" : "inlined into %s (%s)", name, path);
+	listing_add(j->listing, part, source);
+}
+
+static void add_own(struct job *j, const struct coverage *c, const struct named *n)
+{
+	struct listing_source source = { 0 };
+
+	for (size_t i = 0; i < n->ranges.n; i++) {
+		const struct range *r = &n->ranges.at[i];
+		if (!i || r[-1].file != r->file) {
+			source_done(&source.text);
+			source = (struct listing_source){ 0 };
+			open_source(j, c, &c->files[r->file], &source);
+		}
+		add_range(j, c, *r, true, &source);
+	}
+	source_done(&source.text);
+}
+
+/* Lines elsewhere where something was measured, neighbours together. */
+static void find_inlined(const struct named *n, const struct coverage *c, uint32_t file,
+			 struct named *ret)
+{
+	const struct coverage_file *f = &c->files[file];
+	const struct coverage_line *lines = c->lines + f->first_line;
+	struct range r = { file, 1, 0, 0 };
+
+	ret->ranges.n = 0;
+	for (uint32_t i = 0; i < f->n_lines; i++) {
+		bool shown = n->shown[f->first_line + i];
+		bool measured = lines[i].self > 0 || lines[i].is_executed;
+		bool near = r.first <= r.last && lines[i].line - lines[r.last].line <= MAX_GAP;
+		if (!shown && !measured)
+			continue;
+		if (r.first <= r.last && (shown || !near)) {
+			vec_push(&ret->ranges, r);
+			r = (struct range){ file, 1, 0, 0 };
+		}
+		if (shown)
+			continue;
+		r.function = n->function_of[c->places[lines[i].first_place]];
+		r.first = r.last < r.first ? i : r.first;
+		r.last = i;
+	}
+	if (r.first <= r.last)
+		vec_push(&ret->ranges, r);
+}
+
+static void add_inlined(struct job *j, const struct coverage *c, const struct named *n)
+{
+	struct named inlined = { 0 };
+
+	for (uint32_t file = 0; file < c->n_files; file++) {
+		struct listing_source source = { 0 };
+		find_inlined(n, c, file, &inlined);
+		if (!inlined.ranges.n)
+			continue;
+		open_source(j, c, &c->files[file], &source);
+		for (size_t i = 0; i < inlined.ranges.n; i++)
+			add_range(j, c, inlined.ranges.at[i], false, &source);
+		source_done(&source.text);
+	}
+	named_done(&inlined);
+}
+
+static bool add_functions_named(struct job *j, const char *name)
+{
+	const struct report_input *in = j->in;
+	struct named n = { 0 };
+
+	find_functions(j, name, &n);
+	bool found = n.functions.n > 0;
+	if (found) {
+		struct coverage *c = cover(j, n.wanted);
+		vec_push(&j->parts, c);
+		j->function_time = 0;
+		for (uint32_t i = 0; i < c->n_files; i++)
+			j->function_time += time_of_file(c, &c->files[i]);
+		find_ranges(&n, in->symbols, c);
+		add_own(j, c, &n);
+		add_inlined(j, c, &n);
+		if (!n.ranges.n && symbols_has_lines(in->symbols))
+			note(j, "no source line is known of '%s': build its file with -g", name);
+	}
+	named_done(&n);
+	return found;
+}
+
+/* ---- the report ---- */
+
+static struct kin_error *add_subjects(struct job *j)
+{
+	const char *const *names = j->o->subjects;
+
+	if (!names || !names[0]) {
+		add_busy_files(j);
+		return NULL;
+	}
+	for (; *names; names++)
+		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
+			return report_unknown_subject(j->in, *names);
+	return NULL;
+}
+
+static void job_free(void *what)
+{
+	struct job *j = what;
+	for (size_t i = 0; i < j->parts.n; i++)
+		coverage_free(j->parts.at[i]);
+	for (size_t i = 0; i < j->notes.n; i++)
+		free(j->notes.at[i]);
+	kin_error_free(j->trouble);
+	coverage_free(j->whole);
+	vec_free(&j->parts);
+	vec_free(&j->notes);
+	vec_free(&j->absent);
+	arena_release(&j->arena);
+	free(j);
+}
+
+/* Some library may have lines, and nothing was seen in it. */
+static void note_nothing(const struct report_input *in, struct kin_table *t)
+{
+	struct kin_row row;
+	kin_table_rewind(t);
+	if (table_next(t, &row) || kin_table_n_notes(t) || !symbols_has_lines(in->symbols))
+		return;
+	table_note(t,
+		   "no source line is known of what was sampled or called: build it with -g, and "
+		   "do not strip it, to see source; --asm shows instructions");
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct job *j = xalloc(sizeof(*j));
+	*j = (struct job){ .in = in, .o = o };
+	j->listing = listing_new(&(struct listing_opts){
+		.total = in->graph->total, .line_counts = in->line_counts, .min_count = 1 });
+
+	struct kin_error *err = add_subjects(j);
+	if (!err)
+		err = TAKE(j->trouble);
+	struct kin_table *t = listing_table(j->listing, "annotate", "Annotated source");
+	table_keep(t, job_free, j);
+	if (err) {
+		kin_table_free(t);
+		return err;
+	}
+	report_describe(in, t);
+	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "share", !o->of_function);
+	table_show(t, "function_share", o->of_function);
+	table_show(t, "count",
+		   in->graph->has_arcs || in->profile->n_blocks || in->line_counts ||
+			   !in->profile->samples.n);
+	table_show(t, "per_count",
+		   (in->profile->n_blocks || in->line_counts) && in->graph->total > 0);
+	for (size_t i = 0; i < j->notes.n; i++)
+		table_note(t, "%s", j->notes.at[i]);
+	report_note_lines(in, t, "source");
+	note_nothing(in, t);
+	*ret = t;
+	return NULL;
+}
+
+const struct report annotate_report = {
+	"annotate",    "source text with time and counts beside each line", true, false, run,
+	REPORT_BY_PART
+};

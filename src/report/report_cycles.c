@@ -1,0 +1,401 @@
+/* report_cycles.c - functions that call each other in a circle: whether they really do, how one
+ * gets in, and what would have to go for them not to. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/feedback.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "report/reports.h"
+
+enum {
+	CYCLE,
+	VERDICT,
+	WHAT,
+	SHARE,
+	TIME,
+	CALLS,
+	SAMPLES,
+	BOUND,
+	NAME,
+	FROM,
+	TO,
+	MEMBERS,
+	EXACT,
+	N_COLUMNS
+};
+
+enum { MOST = 10 }; /* rows of a kind per cycle */
+
+static const struct kin_column columns[N_COLUMNS] = {
+	[CYCLE] = { "cycle", "cycle", "number of the cycle, as in the call graph", KIN_CELL_COUNT,
+		    false, false },
+	[VERDICT] = { "verdict", "verdict",
+		      "confirmed: it was gone round on sampled stacks; not seen going round: on "
+		      "none of 60 or more with a function of it; unknown: on none of fewer, or "
+		      "there are no stacks",
+		      KIN_CELL_TEXT, false, false },
+	[WHAT] = { "what", "what",
+		   "cycle; function: in it; entry: a call into it; inner: a call within it; "
+		   "remove: a call of the smallest set without which there is no cycle",
+		   KIN_CELL_TEXT, false, false },
+	[SHARE] = { "share", "% time",
+		    "of the total: time in the functions and all that they called; of a call: that "
+		    "of the samples with it on their stack",
+		    KIN_CELL_SHARE, false, false },
+	[TIME] = { "time", "time", "the same, seconds", KIN_CELL_TIME, false, false },
+	[CALLS] = { "calls", "calls", "how many; of a cycle: between its functions", KIN_CELL_COUNT,
+		    false, false },
+	[SAMPLES] = { "samples", "samples",
+		      "of a cycle: stacks on which it was gone round, of those with a function of "
+		      "it; of a call: stacks with it on them",
+		      KIN_CELL_OF, false, true },
+	[BOUND] = { "bound", "at most",
+		    "not seen going round: no larger a share of the cycle's time goes round, with "
+		    "a "
+		    "confidence of 95 %: three by the number of samples (Hanley and Lippman-Hand, "
+		    "\"If Nothing Goes Wrong, Is Everything All Right?\", JAMA 249, 1983)",
+		    KIN_CELL_SHARE, false, true },
+	[NAME] = { "name", "name", "the function, or caller -> callee", KIN_CELL_TEXT, true,
+		   false },
+	[FROM] = { "from", "from", "of a call: the caller", KIN_CELL_TEXT, false, true },
+	[TO] = { "to", "to", "of a call: the callee", KIN_CELL_TEXT, false, true },
+	[MEMBERS] = { "members", "functions", "of a cycle: how many functions are in it",
+		      KIN_CELL_COUNT, false, true },
+	[EXACT] = { "exact", "exact",
+		    "of calls to remove: 1 if no smaller set does it, 0 if one might: it was found "
+		    "by a heuristic",
+		    KIN_CELL_COUNT, false, true },
+};
+
+struct job {
+	const struct report_input *in;
+	const struct report_opts *o;
+	struct kin_table *t;
+	struct cg_listed *list; /* scratch */
+	uint32_t cycle, group;
+};
+
+struct call {           /* into or within a cycle */
+	symid from, to; /* from: NONE: nobody knows */
+	double time;
+	uint64_t count, samples;
+};
+
+struct calls {
+	VEC(struct call) v;
+};
+
+static double time_of(const struct cg_node *n) { return n->self + n->child; }
+
+static double total_of(const struct callgraph *g)
+{
+	return g->shown_total > 0 ? g->shown_total : 1;
+}
+
+/* ---- rows ---- */
+
+static struct kin_cell *add_row(struct job *j, enum kin_row_kind kind, const char *what)
+{
+	struct kin_cell *c = table_add_row(
+		j->t, (struct kin_row){ kind, kind != KIN_ROW_CYCLE, j->group, NULL });
+	c[CYCLE] = cell_count(j->cycle);
+	c[WHAT] = cell_text(what);
+	return c;
+}
+
+static const char *name_of(struct job *j, symid id)
+{
+	return id == NONE ? "<spontaneous>" : report_symbol_name(j->in, j->o, id, j->t);
+}
+
+static void set_call(struct job *j, struct kin_cell *c, symid from, symid to)
+{
+	const char *caller = name_of(j, from), *callee = name_of(j, to);
+	char *both = xprintf("%s -> %s", caller, callee);
+	c[NAME] = cell_text(table_text(j->t, both));
+	c[FROM] = cell_text(caller);
+	c[TO] = cell_text(callee);
+	free(both);
+}
+
+static void set_time(struct job *j, struct kin_cell *c, double time)
+{
+	c[SHARE] = cell_share(time / total_of(j->in->graph));
+	c[TIME] = cell_time(time);
+}
+
+static const char *verdict(const struct callgraph *g, uint32_t cycle, double *bound)
+{
+	switch (callgraph_verdict(g, cycle, bound)) {
+	case CG_UNKNOWN:
+		return "unknown";
+	case CG_CONFIRMED:
+		return "confirmed";
+	case CG_NOT_SEEN:
+		return "not seen going round";
+	}
+	return NULL;
+}
+
+static void add_cycle(struct job *j)
+{
+	const struct callgraph *g = j->in->graph;
+	const struct cg_node *n = &g->nodes[g->n_symbols + j->cycle - 1];
+	const struct cg_cycle *m = g->measured ? &g->cycles[j->cycle - 1] : NULL;
+	struct kin_cell *c = add_row(j, KIN_ROW_CYCLE, "cycle");
+	char *name = xprintf("%" PRIu32 " functions", n->n_members);
+
+	double bound = 0;
+	c[VERDICT] = cell_text(verdict(g, j->cycle, &bound));
+	c[NAME] = cell_text(table_text(j->t, name));
+	c[MEMBERS] = cell_count(n->n_members);
+	set_time(j, c, time_of(n));
+	if (n->self_calls)
+		c[CALLS] = cell_count(n->self_calls);
+	if (m)
+		c[SAMPLES] = cell_of(m->reentered, m->samples);
+	if (bound > 0)
+		c[BOUND] = cell_share(bound);
+	free(name);
+}
+
+static void add_rest(struct job *j, const char *what, size_t n)
+{
+	if (n <= MOST)
+		return;
+	char *text = xprintf("and %zu more", n - MOST);
+	add_row(j, KIN_ROW_MEMBER, what)[NAME] = cell_text(table_text(j->t, text));
+	free(text);
+}
+
+static int by_time(const void *l, const void *r)
+{
+	const struct call *a = l, *b = r;
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static void add_calls(struct job *j, struct calls *calls, const char *what)
+{
+	if (calls->v.n)
+		qsort(calls->v.at, calls->v.n, sizeof(*calls->v.at), by_time);
+	for (size_t i = 0; i < calls->v.n && i < MOST; i++) {
+		const struct call *call = &calls->v.at[i];
+		struct kin_cell *c = add_row(j, KIN_ROW_CALLER, what);
+		set_call(j, c, call->from, call->to);
+		if (j->in->graph->measured || call->time > 0)
+			set_time(j, c, call->time);
+		if (call->count)
+			c[CALLS] = cell_count(call->count);
+		if (j->in->graph->measured)
+			c[SAMPLES] = cell_count(call->samples);
+	}
+	add_rest(j, what, calls->v.n);
+	vec_free(&calls->v);
+}
+
+static int by_member_time(const void *l, const void *r, void *graph)
+{
+	const struct callgraph *g = graph;
+	symid a = *(const symid *)l, b = *(const symid *)r;
+	double x = time_of(&g->nodes[a]), y = time_of(&g->nodes[b]);
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void add_members(struct job *j, const symid *members, size_t n)
+{
+	const struct callgraph *g = j->in->graph;
+	symid *sorted = xrealloc(NULL, n, sizeof(*sorted));
+
+	memcpy(sorted, members, n * sizeof(*sorted));
+	qsort_r(sorted, n, sizeof(*sorted), by_member_time, UNCONST(void *, g));
+	for (size_t i = 0; i < n && i < MOST; i++) {
+		struct kin_cell *c = add_row(j, KIN_ROW_MEMBER, "function");
+		c[NAME] = cell_text(name_of(j, sorted[i]));
+		set_time(j, c, time_of(&g->nodes[sorted[i]]));
+		if (g->nodes[sorted[i]].calls)
+			c[CALLS] = cell_count(g->nodes[sorted[i]].calls);
+	}
+	add_rest(j, "function", n);
+	free(sorted);
+}
+
+/* ---- calls into the cycle, and within it ---- */
+
+/* Entered from nowhere known. */
+static void gather_spontaneous(const struct callgraph *g, symid id, struct calls *entries)
+{
+	struct call call = { NONE, id, 0, g->nodes[id].outside_calls, 0 };
+	if (g->measured)
+		call.time = g->roots[id].self + g->roots[id].child;
+	if (call.count || call.time > 0)
+		vec_push(&entries->v, call);
+}
+
+static void gather_calls(struct job *j, const symid *members, size_t n, struct calls *entries,
+			 struct calls *inner)
+{
+	const struct callgraph *g = j->in->graph;
+	for (size_t i = 0; i < n; i++) {
+		gather_spontaneous(g, members[i], entries);
+		callgraph_list_callers(g, members[i], j->list);
+		for (uint32_t k = 0; k < g->nodes[members[i]].n_in; k++) {
+			const struct cg_listed *at = &j->list[k];
+			struct call call = { at->other, members[i], at->total, at->count, 0 };
+			if (at->class == CG_RECURSION)
+				continue;
+			if (g->measured) {
+				const struct cg_measured *m = &g->measured[at->arc];
+				call.time = m->along.self + m->along.child;
+				call.samples = m->samples;
+			}
+			if (g->nodes[at->other].cycle == j->cycle)
+				vec_push(&inner->v, call);
+			else
+				vec_push(&entries->v, call);
+		}
+	}
+}
+
+static void add_feedback(struct job *j)
+{
+	const struct callgraph *g = j->in->graph;
+	struct feedback f = feedback_of(g, j->cycle);
+
+	for (size_t i = 0; i < f.n && i < MOST; i++) {
+		const struct cg_arc *a = &g->arcs[f.arcs[i]];
+		struct kin_cell *c = add_row(j, KIN_ROW_CALLEE, "remove");
+		set_call(j, c, a->from, a->to);
+		c[EXACT] = cell_count(f.exact);
+		if (a->count)
+			c[CALLS] = cell_count(a->count);
+		if (!g->measured)
+			continue;
+		const struct cg_measured *m = &g->measured[f.arcs[i]];
+		set_time(j, c, m->along.self + m->along.child);
+		c[SAMPLES] = cell_count(m->samples);
+	}
+	add_rest(j, "remove", f.n);
+	if (!f.exact)
+		table_note(j->t,
+			   "cycle %" PRIu32 ": the %zu calls to remove were found by a heuristic: "
+			   "fewer may do",
+			   j->cycle, f.n);
+	free(f.arcs);
+}
+
+static void describe_cycle(struct job *j)
+{
+	const struct callgraph *g = j->in->graph;
+	const struct cg_node *n = &g->nodes[g->n_symbols + j->cycle - 1];
+	const symid *members = g->members + n->first_out;
+	struct calls entries = { 0 }, inner = { 0 };
+
+	add_cycle(j);
+	add_members(j, members, n->n_members);
+	gather_calls(j, members, n->n_members, &entries, &inner);
+	add_calls(j, &entries, "entry");
+	add_calls(j, &inner, "inner");
+	add_feedback(j);
+	j->group++;
+}
+
+/* ---- which ---- */
+
+/* Where a function is not named: those with a name that was not asked for. */
+static bool is_wanted(const struct job *j, uint32_t cycle)
+{
+	const struct callgraph *g = j->in->graph;
+	const struct cg_node *n = &g->nodes[g->n_symbols + cycle - 1];
+
+	if (time_of(n) < j->o->min_share * total_of(g))
+		return false;
+	if (!j->o->subjects || !j->o->subjects[0])
+		return true;
+	for (uint32_t i = 0; i < n->n_members; i++)
+		if (report_is_subject(j->in, j->o, g->members[n->first_out + i]))
+			return true;
+	return false;
+}
+
+static int by_cycle_time(const void *l, const void *r, void *graph)
+{
+	const struct callgraph *g = graph;
+	uint32_t a = *(const uint32_t *)l, b = *(const uint32_t *)r;
+	const struct cg_node *x = &g->nodes[g->n_symbols + a - 1];
+	const struct cg_node *y = &g->nodes[g->n_symbols + b - 1];
+	if (time_of(x) != time_of(y))
+		return time_of(x) > time_of(y) ? -1 : 1;
+	if (x->self_calls != y->self_calls)
+		return x->self_calls > y->self_calls ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static uint32_t most_callers(const struct callgraph *g)
+{
+	uint32_t most = 0;
+	for (size_t i = 0; i < g->n_symbols; i++)
+		most = g->nodes[i].n_in > most ? g->nodes[i].n_in : most;
+	return most;
+}
+
+static void add_cycles(struct job *j)
+{
+	const struct callgraph *g = j->in->graph;
+	uint32_t *cycles = xrealloc(NULL, g->n_cycles, sizeof(*cycles));
+	size_t n = 0;
+
+	for (uint32_t i = 1; i <= g->n_cycles; i++)
+		if (is_wanted(j, i))
+			cycles[n++] = i;
+	if (n)
+		qsort_r(cycles, n, sizeof(*cycles), by_cycle_time, UNCONST(void *, g));
+	j->list = xrealloc(NULL, most_callers(g), sizeof(*j->list));
+	for (size_t i = 0; i < n; i++) {
+		j->cycle = cycles[i];
+		describe_cycle(j);
+	}
+	free(j->list);
+	free(cycles);
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	const struct callgraph *g = in->graph;
+	struct kin_error *err = report_check_subjects(in, o);
+	if (err)
+		return err;
+	struct kin_table *t = table_new("cycles", "Cycles of calls", columns, N_COLUMNS);
+	struct job j = { .in = in, .o = o, .t = t };
+
+	report_describe(in, t);
+	table_show(t, "samples", g->measured != NULL);
+	table_show(t, "bound", g->measured != NULL);
+	table_show(t, "calls", g->has_arcs);
+	if (!g->measured && g->n_cycles)
+		table_note(
+			t,
+			"no sampled stacks: cycles cannot be confirmed, and times are estimated");
+	add_cycles(&j);
+	if (!g->n_cycles)
+		table_note(t, "the call graph has no cycles");
+	*ret = t;
+	return NULL;
+}
+
+const struct report cycles_report = {
+	"cycles", "cycles of the call graph, and whether sampled stacks go round them",
+	false,    false,
+	run,      REPORT_BY_PART,
+	true
+};

@@ -1,0 +1,524 @@
+/* report_diff.c - what became slower, and what faster, as a table: rows beyond chance, and what is
+ * said of the whole. */
+#include "report/report_diff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/table_build.h"
+
+enum { MILLISECONDS = 1000 };
+enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
+
+static const double level = 0.05, confidence = 0.95;
+
+enum {
+	CHANGE,
+	CHANGE_SHARE,
+	CHANCE,
+	TIME_BEFORE,
+	TIME_AFTER,
+	RELATIVE,
+	LOW,
+	HIGH,
+	RUNS,
+	P,
+	P_LIMIT,
+	CALLS_BEFORE,
+	CALLS_AFTER,
+	CALLS_GROWTH,
+	BY_CALLS,
+	BY_COST,
+	FATE,
+	OBJECT,
+	NAME,
+	N_COLUMNS
+};
+
+/* Of times, and of shares. */
+#define COLUMNS(kind)                                                                              \
+	{                                                                                          \
+		[CHANGE] = { .key = "change",                                                      \
+			     .title = "change",                                                    \
+			     .help = "what is more, or less, after than before",                   \
+			     .type = kind,                                                         \
+			     .change = true },                                                     \
+		[CHANGE_SHARE] = { .key = "change_share",                                          \
+				   .title = "of total",                                            \
+				   .help = "the same as a share of the total before",              \
+				   .type = KIN_CELL_SHARE,                                         \
+				   .change = true },                                               \
+		[CHANCE] = { .key = "chance",                                                      \
+			     .title = "chance",                                                    \
+			     .help = "what equal programs would differ by, more only once in "     \
+				     "twenty times",                                               \
+			     .type = kind },                                                       \
+		[TIME_BEFORE] = { .key = "before",                                                 \
+				  .title = "before",                                               \
+				  .help = "the first profile's; empty if it has no such function", \
+				  .type = kind },                                                  \
+		[TIME_AFTER] = { .key = "after",                                                   \
+				 .title = "after",                                                 \
+				 .help = "the second profile's; empty if it has no such function", \
+				 .type = kind },                                                   \
+		[RELATIVE] = { .key = "relative",                                                  \
+			       .title = "by itself",                                               \
+			       .help = "the change as a share of what the function took before",   \
+			       .type = KIN_CELL_SHARE,                                             \
+			       .hidden = true,                                                     \
+			       .change = true },                                                   \
+		[LOW] = { .key = "low",                                                            \
+			  .title = "from",                                                         \
+			  .help = "the lower end of the interval that has that share's true "      \
+				  "value "                                                         \
+				  "in it 95 times in 100",                                         \
+			  .type = KIN_CELL_SHARE,                                                  \
+			  .hidden = true,                                                          \
+			  .change = true },                                                        \
+		[HIGH] = { .key = "high",                                                          \
+			   .title = "to",                                                          \
+			   .help = "the upper end of it",                                          \
+			   .type = KIN_CELL_SHARE,                                                 \
+			   .hidden = true,                                                         \
+			   .change = true },                                                       \
+		[RUNS] = { .key = "runs",                                                          \
+			   .title = "runs needed",                                                 \
+			   .help = "how many runs of each it would take to find a change of the "  \
+				   "function by the percentage of --detect, four times in five; "  \
+				   "empty if more than 100,000",                                   \
+			   .type = KIN_CELL_COUNT,                                                 \
+			   .hidden = true },                                                       \
+		[P] = { .key = "p",                                                                \
+			.title = "p",                                                              \
+			.help = "how often chance makes as much of any of the functions that "     \
+				"there are: corrected for their number, by Holm's method",         \
+			.type = KIN_CELL_NUMBER,                                                   \
+			.hidden = true },                                                          \
+		[P_LIMIT] = { .key = "p_limit",                                                    \
+			      .title = "p of limit",                                               \
+			      .help = "the same of a growth by more than what the total may grow", \
+			      .type = KIN_CELL_NUMBER,                                             \
+			      .hidden = true },                                                    \
+		[CALLS_BEFORE] = { .key = "calls_before",                                          \
+				   .title = "calls before",                                        \
+				   .help = "how often it was called; shown where both count",      \
+				   .type = KIN_CELL_COUNT,                                         \
+				   .hidden = true },                                               \
+		[CALLS_AFTER] = { .key = "calls_after",                                            \
+				  .title = "calls after",                                          \
+				  .help = "how often it was called; shown where both count",       \
+				  .type = KIN_CELL_COUNT,                                          \
+				  .hidden = true },                                                \
+		[CALLS_GROWTH] = { .key = "calls_growth",                                          \
+				   .title = "more calls",                                          \
+				   .help = "by what share of the most calls in a recording "       \
+					   "before "                                               \
+					   "the fewest after are more",                            \
+				   .type = KIN_CELL_SHARE,                                         \
+				   .hidden = true,                                                 \
+				   .change = true },                                               \
+		[BY_CALLS] = { .key = "by_calls",                                                  \
+			       .title = "by calls",                                                \
+			       .help = "the part of the change that is due to more or fewer "      \
+				       "calls, at what one cost before",                           \
+			       .type = kind,                                                       \
+			       .hidden = true,                                                     \
+			       .change = true },                                                   \
+		[BY_COST] = { .key = "by_cost",                                                    \
+			      .title = "by cost",                                                  \
+			      .help = "the rest: due to what a call costs now",                    \
+			      .type = kind,                                                        \
+			      .hidden = true,                                                      \
+			      .change = true },                                                    \
+		[FATE] = { .key = "what",                                                          \
+			   .title = "what",                                                        \
+			   .help = "what became of the function itself: new, gone, renamed, "      \
+				   "split, inlined; shown where there is such",                    \
+			   .type = KIN_CELL_TEXT,                                                  \
+			   .hidden = true },                                                       \
+		[OBJECT] = { .key = "object",                                                      \
+			     .title = "object",                                                    \
+			     .help = "the object file it is in; shown where there are several",    \
+			     .type = KIN_CELL_TEXT,                                                \
+			     .hidden = true },                                                     \
+		[NAME] = { .key = "name",                                                          \
+			   .title = "name",                                                        \
+			   .help = "the function",                                                 \
+			   .type = KIN_CELL_TEXT },                                                \
+	}
+
+static const struct kin_column time_columns[] = COLUMNS(KIN_CELL_TIME);
+static const struct kin_column share_columns[] = COLUMNS(KIN_CELL_SHARE);
+
+struct diff {
+	struct comparison *c;
+	const struct diff_opts *o;
+	double ticks; /* of the table, per unit */
+	struct effect total;
+	bool fates; /* some row has one */
+};
+
+/* ---- rows ---- */
+
+struct listed {
+	const struct compared_function *f;
+	struct effect effect;
+	double p, size;
+	double p_limit; /* that it has grown by more than the limit */
+	const char *name;
+};
+
+static bool has_times(const struct diff *d) { return d->total.before > 0 || d->total.after > 0; }
+
+static struct kin_cell cell_of_time(const struct diff *d, double x)
+{
+	return d->c->o.shares ? cell_share(x) : cell_time(x * d->ticks);
+}
+
+/* What changes are held against. */
+static double whole_before(const struct diff *d) { return d->c->o.shares ? 1 : d->total.before; }
+
+/* In words; NULL: it is what it was. Counts are exact; without them a function may be there that no
+ * sample has hit, and so may one that only one side has. */
+static char *fate_in_words(const struct diff *d, const struct compared_function *f)
+{
+	const char *other = strtab_get(d->c->strings, f->other);
+	bool counted = comparison_is_counted(d->c);
+	switch (f->fate) {
+	case FATE_SAME:
+		return NULL;
+	case FATE_NEW:
+		return xprintf("%s", counted ? "new" : "only after");
+	case FATE_GONE:
+		return xprintf("%s", counted ? "gone" : "only before");
+	case FATE_RENAMED:
+		return xprintf("was %s", other);
+	case FATE_SPLIT:
+		return xprintf("split from %s", other);
+	case FATE_JOINED:
+		return xprintf("part of %s now", other);
+	case FATE_INLINED:
+		return xprintf("inlined now");
+	case FATE_OUTLINED:
+		return xprintf("no longer inlined");
+	}
+	return NULL;
+}
+
+static void set_interval(const struct diff *d, struct kin_cell *c, const struct effect *e)
+{
+	if (isnan(e->relative.value))
+		return;
+	double margin = contrast_margin(&e->relative, confidence);
+	c[RELATIVE] = cell_share(e->relative.value);
+	if (!(e->after > 0))
+		return;
+	c[LOW] = cell_share(e->relative.value - margin);
+	c[HIGH] = cell_share(e->relative.value + margin);
+	double runs = d->o->detect > 0 ? contrast_runs(&e->relative, &d->c->repeats, d->o->detect)
+				       : INFINITY;
+	c[RUNS] = runs <= 100000 ? cell_count((uint64_t)runs) : cell_none();
+}
+
+/* time = calls * cost: the change of the one at the cost before, and the rest. */
+static void set_causes(const struct diff *d, struct kin_cell *c, const struct listed *l)
+{
+	double before = l->f->of[BEFORE].calls, after = l->f->of[AFTER].calls;
+	if (!comparison_is_counted(d->c) || !(before > 0) || !(after > 0) || d->c->o.shares)
+		return;
+	double by_calls = l->effect.before * (after / before - 1);
+	c[BY_CALLS] = cell_of_time(d, by_calls);
+	c[BY_COST] = cell_of_time(d, l->effect.change.value - by_calls);
+}
+
+static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
+{
+	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+	const struct compared_side *b = &l->f->of[BEFORE], *a = &l->f->of[AFTER];
+	const struct effect *e = &l->effect;
+	double total = whole_before(d);
+
+	c[CHANGE] = cell_of_time(d, e->change.value);
+	c[CHANGE_SHARE] = total > 0 ? cell_share(e->change.value / total) : cell_none();
+	c[CHANCE] = cell_of_time(d, contrast_margin(&e->change, confidence));
+	c[TIME_BEFORE] = b->slot != NONE ? cell_of_time(d, e->before) : cell_none();
+	c[TIME_AFTER] = a->slot != NONE ? cell_of_time(d, e->after) : cell_none();
+	set_interval(d, c, e);
+	c[P] = cell_number(l->p);
+	c[P_LIMIT] = d->o->limited ? cell_number(l->p_limit) : cell_none();
+	c[CALLS_BEFORE] = b->calls > 0 ? cell_count((uint64_t)(b->calls + 0.5)) : cell_none();
+	c[CALLS_AFTER] = a->calls > 0 ? cell_count((uint64_t)(a->calls + 0.5)) : cell_none();
+	if (b->calls > 0 && a->calls > 0)
+		c[CALLS_GROWTH] = cell_share((double)a->least_calls / (double)b->most_calls - 1);
+	set_causes(d, c, l);
+	char *fate = fate_in_words(d, l->f);
+	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
+	d->fates |= fate && l->f->fate != FATE_NEW && l->f->fate != FATE_GONE;
+	free(fate);
+	c[OBJECT] = cell_text(table_text(t, strtab_get(d->c->strings, l->f->object)));
+	c[NAME] = cell_text(table_text(t, l->name));
+}
+
+/* Counts are exact. */
+static bool is_new_or_gone(const struct diff *d, const struct compared_function *f)
+{
+	return comparison_is_counted(d->c) &&
+	       !(f->of[BEFORE].calls > 0) != !(f->of[AFTER].calls > 0);
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct listed *a = pa, *b = pb;
+	if (a->size != b->size)
+		return a->size < b->size ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+/* Both tails, so that it agrees with the interval's lower end. */
+static double p_beyond(const struct diff *d, const struct effect *e)
+{
+	struct contrast c = e->relative;
+	if (isnan(c.value) || !d->o->limited)
+		return 1;
+	c.value -= d->o->limit;
+	double p = 2 * contrast_p_above(&c);
+	return p < 1 ? p : 1;
+}
+
+/* All functions that there are, with what is to be said of each; *n of them. To be freed. */
+static struct listed *list_functions(const struct diff *d, size_t *n)
+{
+	struct listed *list = xrealloc(NULL, d->c->at.n + 1, sizeof(*list));
+	double *p = xrealloc(NULL, d->c->at.n + 1, sizeof(*p));
+	double *p_limit = xrealloc(NULL, d->c->at.n + 1, sizeof(*p_limit));
+	double *samples = xrealloc(NULL, d->c->at.n + 1, sizeof(*samples));
+	bool timed = has_times(d);
+	*n = 0;
+	for (size_t i = 0; i < d->c->at.n; i++) {
+		const struct compared_function *f = &d->c->at.at[i];
+		if (!compared_is_there(f))
+			continue;
+		struct listed l = { .f = f, .effect = comparison_effect(d->c, f) };
+		l.size = timed ? fabs(l.effect.change.value)
+			       : fabs(f->of[AFTER].calls - f->of[BEFORE].calls);
+		l.name = strtab_get(d->c->strings, f->name);
+		p[*n] = timed ? contrast_p(&l.effect.change) : 1;
+		p_limit[*n] = timed ? p_beyond(d, &l.effect) : 1;
+		samples[*n] = comparison_samples(d->c, f);
+		list[(*n)++] = l;
+	}
+	comparison_correct(p, samples, *n);
+	comparison_correct(p_limit, samples, *n);
+	for (size_t i = 0; i < *n; i++) {
+		list[i].p = p[i];
+		list[i].p_limit = p_limit[i];
+	}
+	free(samples);
+	free(p_limit);
+	free(p);
+	qsort(list, *n, sizeof(*list), compare);
+	return list;
+}
+
+/* `all`: also what differs by no more than chance; else *left_out is how many do. Returns how many
+ * rows there are. */
+static size_t add_rows(struct diff *d, struct kin_table *t, const struct listed *list, size_t n,
+		       bool all, size_t *left_out)
+{
+	bool timed = has_times(d);
+	double least = d->o->min_share * whole_before(d);
+	size_t rows = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct listed *l = &list[i];
+		bool by_chance = timed ? l->p > level : l->size == 0;
+		if (by_chance && !is_new_or_gone(d, l->f) && !all) {
+			++*left_out;
+		} else if (!timed || l->size >= least) {
+			add_row(d, t, l);
+			rows++;
+		}
+	}
+	return rows;
+}
+
+static bool has_objects(const struct diff *d)
+{
+	const struct compared_function *first = NULL;
+	for (size_t i = 0; i < d->c->at.n; i++) {
+		const struct compared_function *f = &d->c->at.at[i];
+		if (!compared_is_there(f))
+			continue;
+		if (first && f->object != first->object)
+			return true;
+		first = f;
+	}
+	return false;
+}
+
+/* ---- what is said of the whole ---- */
+
+static bool is_seconds(const char *unit) { return unit && !strcmp(unit, "seconds"); }
+
+static double margin_of_total(const struct diff *d)
+{
+	return contrast_margin(&d->total.relative, confidence);
+}
+
+/* The least growth of the total that can be told from none: the lower end of its interval. */
+static double certain_growth(const struct diff *d)
+{
+	double growth = d->total.relative.value;
+	return comparison_is_repeated(d->c) ? growth - margin_of_total(d) : growth;
+}
+
+static bool exceeds_limit(const struct diff *d)
+{
+	return d->o->limited && certain_growth(d) > d->o->limit;
+}
+
+static void note_change(const struct diff *d, struct kin_table *t)
+{
+	bool seconds = is_seconds(d->c->unit);
+	const char *unit = seconds ? "s" : d->c->unit;
+	int decimals = seconds ? 3 : 0;
+	double growth = d->total.relative.value;
+	char change[64] = "", interval[64] = "";
+	if (d->total.before > 0)
+		snprintf(change, sizeof(change), ": %+.2f %%", 100 * growth);
+	if (d->total.before > 0 && comparison_is_repeated(d->c))
+		snprintf(interval, sizeof(interval), " (%+.2f to %+.2f %%)",
+			 100 * (growth - margin_of_total(d)), 100 * (growth + margin_of_total(d)));
+	table_note(t, "total: %.*f %s before, %.*f %s after%s%s", decimals, d->total.before, unit,
+		   decimals, d->total.after, unit, change, interval);
+}
+
+static void note_means(const struct diff *d, struct kin_table *t)
+{
+	size_t before = comparison_runs(d->c, BEFORE), after = comparison_runs(d->c, AFTER);
+	if (d->c->repeats.paired)
+		table_note(t, "means of %zu pairs of recordings made one after the other",
+			   d->c->repeats.n[BEFORE]);
+	else if (before > 1 || after > 1)
+		table_note(t, "means of %zu run%s before and %zu after", before,
+			   before == 1 ? "" : "s", after);
+}
+
+/* What the interval of the total is of, or why there is none. */
+static void note_chance(const struct diff *d, struct kin_table *t)
+{
+	const struct comparison *c = d->c;
+	bool together = c->repeats.together[BEFORE] || c->repeats.together[AFTER];
+	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled;
+	if (comparison_is_repeated(c) && !c->repeats.paired && together)
+		table_note(t,
+			   "they were not recorded in turns: that another stretch of time may "
+			   "differ as single runs do is in the intervals. kin compare takes turns, "
+			   "and needs less room");
+	else if (!comparison_is_repeated(c) && sampled)
+		table_note(t, "the total has no interval: what of its change is chance only "
+			      "repetitions say. kin compare, or kin record -r 10");
+}
+
+static void note_needed(const struct diff *d, struct kin_table *t)
+{
+	if (!(d->o->detect > 0) || isnan(d->total.relative.value) || !comparison_is_repeated(d->c))
+		return;
+	double runs = contrast_runs(&d->total.relative, &d->c->repeats, d->o->detect);
+	if (runs <= 1e6)
+		table_note(t,
+			   "to find a change of %g %% of the total four times in five takes about "
+			   "%.0f runs of each",
+			   100 * d->o->detect, runs);
+	else
+		table_note(t, "no number of runs finds a change of %g %% of the total",
+			   100 * d->o->detect);
+}
+
+static void note_totals(const struct diff *d, struct kin_table *t)
+{
+	double before = d->total.before, after = d->total.after;
+	table_property(t, "total_before", cell_time(before * d->ticks));
+	table_property(t, "total_after", cell_time(after * d->ticks));
+	if (comparison_is_repeated(d->c))
+		table_property(t, "total_chance",
+			       cell_time(contrast_margin(&d->total.change, confidence) * d->ticks));
+	table_property(t, "repeated", cell_count(comparison_is_repeated(d->c)));
+	table_property(t, "counted", cell_count(comparison_is_counted(d->c)));
+	if (before > 0)
+		table_property(t, "certain_growth", cell_share(certain_growth(d)));
+	if (exceeds_limit(d))
+		table_property(t, "exceeds_limit", cell_count(1));
+	if (d->c->unit)
+		note_change(d, t);
+	note_means(d, t);
+	note_chance(d, t);
+	note_needed(d, t);
+}
+
+/* Whether the total is another one, whatever its functions say one by one. */
+static bool total_differs(const struct diff *d)
+{
+	return exceeds_limit(d) ||
+	       (comparison_is_repeated(d->c) && contrast_p(&d->total.change) <= level);
+}
+
+/* A change that all functions have a little of is in no row, unless they are all shown. */
+static void add_changes(struct diff *d, struct kin_table *t)
+{
+	size_t n = 0, left_out = 0;
+	struct listed *list = list_functions(d, &n);
+	size_t rows = add_rows(d, t, list, n, d->o->all, &left_out);
+	if (!rows && left_out && total_differs(d)) {
+		table_note(t, "no function alone differs by more than chance, only their sum does: "
+			      "all are shown");
+		add_rows(d, t, list, n, true, &left_out);
+	} else if (left_out) {
+		table_note(t,
+			   "%zu function%s no more than by chance and %s left out: --all shows all",
+			   left_out, left_out == 1 ? " differs" : "s differ",
+			   left_out == 1 ? "is" : "are");
+	}
+	free(list);
+}
+
+/* Where neither was sampled there are calls alone. */
+static void show_columns(const struct diff *d, struct kin_table *t)
+{
+	static const char *const of_time[] = { "change", "change_share", "chance", "before",
+					       "after" };
+	static const char *const of_percent[] = { "relative", "low", "high" };
+	bool counted = comparison_is_counted(d->c), percent = d->o->by_percent && has_times(d);
+	for (size_t i = 0; i < ARRAY_LEN(of_time); i++)
+		table_show(t, of_time[i], has_times(d));
+	for (size_t i = 0; i < ARRAY_LEN(of_percent); i++)
+		table_show(t, of_percent[i], percent);
+	if (percent)
+		table_show(t, "chance", false);
+	if (d->c->o.shares)
+		table_show(t, "change_share", false);
+	table_show(t, "runs", d->o->detect > 0 && has_times(d));
+	table_show(t, "calls_before", counted);
+	table_show(t, "calls_after", counted);
+	table_show(t, "by_calls", counted && percent && !d->c->o.shares);
+	table_show(t, "by_cost", counted && percent && !d->c->o.shares);
+	table_show(t, "what", d->fates);
+	table_show(t, "object", has_objects(d));
+}
+
+struct kin_table *diff_report(struct comparison *c, const struct diff_opts *o)
+{
+	struct diff d = { .c = c, .o = o, .total = comparison_total(c) };
+	const char *title = c->o.inclusive ? "Difference, with callees" : "Difference";
+	struct kin_table *t =
+		table_new("diff", title, c->o.shares ? share_columns : time_columns, N_COLUMNS);
+	d.ticks = is_seconds(c->unit) ? MILLISECONDS : 1;
+	table_set_rate(t, d.ticks);
+	if (c->unit)
+		table_property(t, "dimension", cell_text(c->unit));
+	note_totals(&d, t);
+	add_changes(&d, t);
+	show_columns(&d, t);
+	return t;
+}

@@ -1,0 +1,629 @@
+/* report_graph.c - gprof's call graph: for each function, and each cycle as a whole, its callers
+ * above it and its callees below, for the cycle below its members.
+ *
+ * Rows are made as they are read: a large program has millions. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "report/reports.h"
+
+enum {
+	INDEX,
+	SHARE,
+	SELF,
+	CHILDREN,
+	CALLED,
+	PER_CALL,
+	OBJECT,
+	NAME,
+	LISTED,
+	CYCLE,
+	SAMPLES,
+	N_COLUMNS
+};
+
+static const struct kin_column columns[N_COLUMNS] = {
+	[INDEX] = { "index", "index", "number of the named function in this graph", KIN_CELL_COUNT,
+		    false, false },
+	[SHARE] = { "share", "% time", "time with callees, as a share of the total", KIN_CELL_SHARE,
+		    false, false },
+	[SELF] = { "self", "self",
+		   "own time; of a caller or callee: the part that went along this call, seconds; "
+		   "where there are stacks, that of the samples with this call on them, of which "
+		   "one has several calls of a function within a cycle, so that those do not add "
+		   "up",
+		   KIN_CELL_TIME, false, false },
+	[CHILDREN] = { "children", "children",
+		       "callees' time; of a caller or callee: the part that went along this call, "
+		       "seconds",
+		       KIN_CELL_TIME, false, false },
+	[CALLED] = { "called", "called",
+		     "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF,
+		     false, false },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
+	[LISTED] = { "listed", "listed", "1 if the named function has an entry of its own",
+		     KIN_CELL_COUNT, false, true },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false,
+		    true },
+	[PER_CALL] = { "per_call", "time/call",
+		       "time with callees per call; of a caller: per call from there, which is "
+		       "measured only where there are stacks",
+		       KIN_CELL_TIME, false, true, true },
+	[SAMPLES] = { "samples", "samples",
+		      "stacks with this call on them; of a cycle: on which it was gone round, of "
+		      "those with a member on them",
+		      KIN_CELL_OF, false, true },
+	[OBJECT] = { "object", "object",
+		     "the object file of the function; of a caller or callee only if it is another "
+		     "one: the call goes from object to object. Shown where there are several",
+		     KIN_CELL_TEXT, false, true },
+};
+
+enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, MEMBERS, CALLEES };
+
+struct label { /* what a row says of a node, made once and kept small: it is looked up per row */
+	const char *text; /* name and cycle; NULL until first shown */
+	uint32_t length;
+	uint32_t index;
+	uint32_t cycle;
+	bool shown;
+};
+
+struct state {
+	struct report_input in;
+	const struct report_opts *o;
+	struct kin_table *table;
+	struct label *labels;         /* [nodes] */
+	struct cg_listed *scratch;    /* [most_arcs()] */
+	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
+	const struct cg_listed *list; /* the callers or callees at hand: [n_list] of one of these */
+	size_t n_list;
+	bool *chosen; /* [nodes]: has its entry printed; NULL: all that qualify */
+	size_t entry; /* index into order[] */
+	enum phase phase;
+	uint32_t k; /* within the phase */
+	uint32_t group;
+	struct kin_cell cells[N_COLUMNS];
+};
+
+static const char *make_text(struct state *s, nodeid id)
+{
+	const struct callgraph *g = s->in.graph;
+	uint32_t cycle = g->nodes[id].cycle;
+	const char *name =
+		id < g->n_symbols ? report_symbol_name(&s->in, s->o, id, s->table) : NULL;
+
+	if (!cycle)
+		return name;
+	char *text = name ? xprintf("%s <cycle %u>", name, cycle)
+			  : xprintf("<cycle %u as a whole>", cycle);
+	name = table_text(s->table, text);
+	free(text);
+	return name;
+}
+
+static const struct label *label_of(struct state *s, nodeid id)
+{
+	struct label *l = &s->labels[id];
+	if (!l->text) {
+		const struct cg_node *n = &s->in.graph->nodes[id];
+		l->text = make_text(s, id);
+		l->length = (uint32_t)strlen(l->text);
+		l->index = n->index;
+		l->cycle = n->cycle;
+		l->shown = n->shown;
+	}
+	return l;
+}
+
+static const struct cg_node *current(const struct state *s)
+{
+	return &s->in.graph->nodes[s->in.graph->order[s->entry]];
+}
+
+static bool is_cycle(const struct state *s)
+{
+	return s->in.graph->order[s->entry] >= s->in.graph->n_symbols;
+}
+
+static bool is_listed(const struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	nodeid id = g->order[s->entry];
+	const struct cg_node *n = &g->nodes[id];
+	bool idle =
+		!n->calls && !n->self_calls && callgraph_shown_self(n) == 0 && n->shown_child == 0;
+
+	if (!n->shown || (idle && !s->o->zeroes) || (s->chosen && !s->chosen[id]))
+		return false;
+	if (id < g->n_symbols && g->symbols->at[id].owner != id)
+		return false;
+	if (callgraph_shown_self(n) + n->shown_child < s->o->min_share * g->shown_total)
+		return false;
+	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
+	       (id >= g->n_symbols && !(s->o->rules && s->o->rules->no_cycles_by_line));
+}
+
+/* ---- rows ---- */
+
+static void set(struct state *s, nodeid id)
+{
+	const struct label *l = label_of(s, id);
+	struct kin_cell *c = s->cells;
+
+	/* Field by field: whole cells are copied with what is between their fields. */
+	c[SHARE].type = c[SELF].type = c[CHILDREN].type = c[CALLED].type = KIN_CELL_NONE;
+	c[PER_CALL].type = c[SAMPLES].type = c[OBJECT].type = KIN_CELL_NONE;
+	c[INDEX].type = c[LISTED].type = KIN_CELL_COUNT;
+	c[INDEX].count = l->index;
+	c[LISTED].count = l->shown;
+	c[NAME].type = KIN_CELL_TEXT;
+	c[NAME].text = l->text;
+	c[NAME].length = l->length;
+	c[CYCLE].type = l->cycle ? KIN_CELL_COUNT : KIN_CELL_NONE;
+	c[CYCLE].count = l->cycle;
+}
+
+/* The time that came from nowhere known; of a cycle, to any of its members. */
+static struct cg_time root_time(const struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	struct cg_time sum = { 0, 0 };
+	if (!is_cycle(s))
+		return g->roots[g->order[s->entry]];
+	for (uint32_t i = 0; i < n->n_members; i++) {
+		const struct cg_time *root = &g->roots[g->members[n->first_out + i]];
+		sum.self += root->self;
+		sum.child += root->child;
+	}
+	return sum;
+}
+
+/* Nothing is known of the caller, or no call was counted. */
+static void set_spontaneous(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	nodeid head = callgraph_head(g, g->order[s->entry]);
+
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		s->cells[i] = cell_none();
+	s->cells[NAME] = cell_text("<spontaneous>");
+	if (g->measured) {
+		struct cg_time root = root_time(s);
+		s->cells[SELF] = cell_time(root.self);
+		s->cells[CHILDREN] = cell_time(root.child);
+		return;
+	}
+	if (!n->calls || !n->outside_calls || (!is_cycle(s) && !n->n_in))
+		return;
+	double part = (double)n->outside_calls / (double)g->nodes[head].sharing_calls;
+	s->cells[SELF] = cell_time(g->nodes[head].self * part);
+	s->cells[CHILDREN] = cell_time(g->nodes[head].child * part);
+	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
+}
+
+/* Where there are stacks: a call that was only seen on them has no count. */
+static void set_measured_arc(struct state *s, const struct cg_listed *arc)
+{
+	const struct callgraph *g = s->in.graph;
+	if (g->measured && !arc->count)
+		s->cells[CALLED] = cell_none();
+	if (arc->count && (!g->measured || arc->total > 0)) /* no sample: not measured, not 0 */
+		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
+	if (g->measured)
+		s->cells[SAMPLES] = cell_count(arc->samples);
+}
+
+static bool is_elsewhere(const struct state *s, symid id)
+{
+	nodeid here = s->in.graph->order[s->entry];
+	return s->in.program && here < s->in.graph->n_symbols &&
+	       program_object(s->in.program, id) != program_object(s->in.program, here);
+}
+
+/* One arc of the entry; `callee` is the function, or the cycle, that is called. */
+static void set_arc(struct state *s, const struct cg_listed *arc, nodeid callee)
+{
+	set(s, arc->other);
+	struct kin_cell *c = s->cells;
+	if (is_elsewhere(s, arc->other))
+		c[OBJECT] = cell_text(report_object_name(&s->in, arc->other));
+	c[CALLED].count = arc->count; /* and .pair.a */
+	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
+	if (arc->class != CG_OUTER)
+		return;
+	c[CALLED].pair.b = callee < s->in.graph->n_symbols
+				   ? (uint64_t)s->in.graph->share[callee].calls
+				   : s->in.graph->nodes[callee].sharing_calls;
+	set_measured_arc(s, arc);
+	c[SELF].type = c[CHILDREN].type = KIN_CELL_TIME;
+	c[SELF].number = arc->time.self;
+	c[CHILDREN].number = arc->time.child;
+}
+
+/* The object that all members of a cycle are in, if it is one. */
+static const char *object_of_cycle(const struct state *s, nodeid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	const symid *members = s->in.graph->members + n->first_out;
+	for (uint32_t i = 1; s->in.program && i < n->n_members; i++)
+		if (program_object(s->in.program, members[i]) !=
+		    program_object(s->in.program, members[0]))
+			return "[several]";
+	return report_object_name(&s->in, members[0]);
+}
+
+/* How often a function was called, and how often by itself; of a cycle, by its members. Where
+ * cycles have callers, calls within them are theirs and not their members'. */
+static void set_calls(struct state *s, nodeid id)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = &g->nodes[id];
+	uint64_t calls = n->sharing_calls, inner = n->self_calls;
+
+	if (!s->o->bare_cycles && id < g->n_symbols)
+		calls = callgraph_calls_from_outside(g, id);
+	else if (!s->o->bare_cycles)
+		for (uint32_t i = 0; i < n->n_members; i++)
+			inner += g->nodes[g->members[n->first_out + i]].self_calls;
+	if (inner)
+		s->cells[CALLED] = cell_plus(calls, inner);
+	else if (n->calls || (id >= g->n_symbols && g->has_arcs))
+		s->cells[CALLED] = cell_count(calls);
+}
+
+static void set_primary(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	nodeid id = g->order[s->entry];
+	double time = callgraph_shown_self(n) + n->shown_child;
+
+	set(s, id);
+	s->cells[OBJECT] = cell_text(id < g->n_symbols ? report_object_name(&s->in, id)
+						       : object_of_cycle(s, id));
+	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
+	s->cells[SELF] = cell_time(callgraph_shown_self(n));
+	s->cells[CHILDREN] = cell_time(n->shown_child);
+	set_calls(s, id);
+	if (n->calls && time > 0) /* as of an arc */
+		s->cells[PER_CALL] = cell_time(time / (double)n->calls);
+	if (g->measured && is_cycle(s))
+		s->cells[SAMPLES] = cell_of(g->cycles[id - g->n_symbols].reentered,
+					    g->cycles[id - g->n_symbols].samples);
+}
+
+/* In the cycle's entry: how often it was called from within. */
+static void set_member(struct state *s, symid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	uint64_t inner = n->calls + n->self_calls - callgraph_calls_from_outside(s->in.graph, id);
+	set(s, id);
+	s->cells[SELF] = cell_time(callgraph_shown_self(n));
+	s->cells[CHILDREN] = cell_time(n->shown_child);
+	if (!s->o->bare_cycles && s->in.graph->has_arcs)
+		s->cells[CALLED] = cell_count(inner);
+	else if (n->self_calls)
+		s->cells[CALLED] = cell_plus(n->sharing_calls, n->self_calls);
+	else if (s->in.graph->has_arcs)
+		s->cells[CALLED] = cell_count(n->sharing_calls);
+}
+
+/* ---- the walk ---- */
+
+static bool emit(struct state *s, struct kin_row *row, enum kin_row_kind kind)
+{
+	bool primary = kind == KIN_ROW_FUNCTION || kind == KIN_ROW_CYCLE;
+	*row = (struct kin_row){ kind, !primary, s->group, s->cells };
+	return true;
+}
+
+static void go(struct state *s, enum phase phase)
+{
+	s->phase = phase;
+	s->k = 0;
+}
+
+/* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
+ * together they take a fraction of the time of one after the other. */
+static void list(struct state *s, enum phase phase)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+
+	s->list = s->scratch;
+	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
+	if (phase == CALLERS)
+		callgraph_list_callers(g, g->order[s->entry], s->scratch);
+	else
+		callgraph_list_callees(g, g->order[s->entry], s->scratch);
+	for (size_t k = 0; k < s->n_list; k++)
+		prefetch_line(&s->labels[s->list[k].other]);
+	for (size_t k = 0; k < s->n_list; k++)
+		prefetch_line(s->labels[s->list[k].other].text);
+	go(s, phase);
+}
+
+/* The same of a cycle, which has none where cycles are bare. */
+static void list_around(struct state *s, enum phase phase)
+{
+	const struct callgraph *g = s->in.graph;
+	size_t cycle = g->order[s->entry] - g->n_symbols + 1;
+
+	free(s->around);
+	s->around = NULL;
+	s->n_list = 0;
+	if (!s->o->bare_cycles && phase == CALLERS)
+		s->around = callgraph_list_into_cycle(g, cycle, &s->n_list);
+	else if (!s->o->bare_cycles)
+		s->around = callgraph_list_out_of_cycle(g, cycle, &s->n_list);
+	s->list = s->around;
+	go(s, phase);
+}
+
+/* To the next entry that is listed; false at the end. */
+static bool enter(struct state *s)
+{
+	size_t n = s->in.graph->n_symbols + s->in.graph->n_cycles;
+
+	while (s->entry < n && !is_listed(s))
+		s->entry++;
+	if (s->entry == n)
+		return false;
+	callgraph_prefetch_entry(s->in.graph, s->entry + 1);
+	if (is_cycle(s))
+		list_around(s, CALLERS);
+	else
+		list(s, CALLERS);
+	return true;
+}
+
+static void leave(struct state *s)
+{
+	s->entry++;
+	s->group++;
+	go(s, ENTER);
+}
+
+static bool is_spontaneous(const struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	if (is_cycle(s) && s->o->bare_cycles)
+		return false;
+	if (n->outside_calls || !s->n_list)
+		return true;
+	struct cg_time root = g->measured ? root_time(s) : (struct cg_time){ 0, 0 };
+	return root.self + root.child > 0;
+}
+
+/* One step: true if it made a row. */
+static bool step(struct state *s, struct kin_row *row)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	uint32_t k = s->k++;
+
+	switch (s->phase) {
+	case ENTER:
+		break;
+	case CALLERS:
+		if (k == s->n_list) {
+			go(s, SPONTANEOUS);
+			return false;
+		}
+		set_arc(s, &s->list[k], g->order[s->entry]);
+		return emit(s, row, KIN_ROW_CALLER);
+	case SPONTANEOUS:
+		go(s, PRIMARY);
+		if (!is_spontaneous(s))
+			return false;
+		set_spontaneous(s);
+		return emit(s, row, KIN_ROW_CALLER);
+	case PRIMARY:
+		if (is_cycle(s))
+			go(s, MEMBERS);
+		else
+			list(s, CALLEES);
+		set_primary(s);
+		return emit(s, row, is_cycle(s) ? KIN_ROW_CYCLE : KIN_ROW_FUNCTION);
+	case CALLEES:
+		if (k == s->n_list) {
+			leave(s);
+			return false;
+		}
+		set_arc(s, &s->list[k], s->list[k].other);
+		return emit(s, row, KIN_ROW_CALLEE);
+	case MEMBERS:
+		if (k == n->n_members) {
+			list_around(s, CALLEES);
+			return false;
+		}
+		set_member(s, g->members[n->first_out + k]);
+		return emit(s, row, KIN_ROW_MEMBER);
+	}
+	return false;
+}
+
+static bool next(void *state, struct kin_row *row)
+{
+	struct state *s = state;
+	for (;;) {
+		if (s->phase == ENTER && !enter(s))
+			return false;
+		if (step(s, row))
+			return true;
+	}
+}
+
+static void rewind_rows(void *state)
+{
+	struct state *s = state;
+	s->entry = 0;
+	s->group = 0;
+	go(s, ENTER);
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+	free(s->labels);
+	free(s->scratch);
+	free(s->around);
+	free(s->chosen);
+	free(s);
+}
+
+static const struct table_source source = { rewind_rows, next, free_state };
+
+/* The functions a person named: by symbol, or as displayed. */
+static struct kin_error *choose(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	if (!s->o->subjects || !s->o->subjects[0])
+		return NULL;
+
+	s->chosen = xalloc((g->n_symbols + g->n_cycles) * sizeof(*s->chosen));
+	for (size_t k = 0; s->o->subjects[k]; k++) {
+		size_t n;
+		symid *named = report_symbols_named(s->in.symbols, s->o->subjects[k], &n);
+		for (size_t i = 0; i < n; i++)
+			s->chosen[named[i]] = true;
+		free(named);
+		if (!n)
+			return report_no_function(&s->in, s->o->subjects[k], "in the profile");
+	}
+	return NULL;
+}
+
+/* If all is to be shown: in the order in which names and nodes lie in memory. */
+static void make_labels(struct state *s)
+{
+	const struct callgraph *g = s->in.graph;
+
+	if (s->chosen || s->o->min_share > 0)
+		return;
+	for (symid i = 0; i < g->n_symbols; i++) {
+		const struct cg_node *n = &g->nodes[i];
+		if (n->n_in || n->n_out || n->self > 0)
+			label_of(s, i);
+	}
+}
+
+static size_t most_arcs(const struct callgraph *g)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < g->n_symbols; i++) {
+		most = g->nodes[i].n_in > most ? g->nodes[i].n_in : most;
+		most = g->nodes[i].n_out > most ? g->nodes[i].n_out : most;
+	}
+	return most;
+}
+
+static void note_unknown(const struct callgraph *g, size_t cycle, struct kin_table *t)
+{
+	uint64_t samples = g->cycles[cycle - 1].samples;
+	if (g->is_assembled)
+		table_note(t,
+			   "cycle %zu: whether it is gone round is unknown: the data has calls, "
+			   "and no stacks",
+			   cycle);
+	else if (!samples)
+		table_note(t,
+			   "cycle %zu: whether it is gone round is unknown: no sample has a member "
+			   "of it on its stack",
+			   cycle);
+	else
+		table_note(t,
+			   "cycle %zu: whether it is gone round is unknown: in %" PRIu64
+			   " sample%s it was not, too few to tell",
+			   cycle, samples, samples > 1 ? "s" : "");
+}
+
+/* Whether the stacks bear out each cycle of calls. */
+static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
+{
+	const struct cg_cycle *m = &g->cycles[c];
+	double bound = 0;
+
+	switch (callgraph_verdict(g, c + 1, &bound)) {
+	case CG_UNKNOWN:
+		note_unknown(g, c + 1, t);
+		break;
+	case CG_CONFIRMED:
+		table_note(t,
+			   "cycle %zu is confirmed: %" PRIu64 " of %" PRIu64
+			   " samples in it go round",
+			   c + 1, m->reentered, m->samples);
+		break;
+	case CG_NOT_SEEN:
+		table_note(t,
+			   "cycle %zu was not seen going round: none of %" PRIu64
+			   " samples in it does, so that at most %.2g %% of its time does (95 %% "
+			   "confidence)",
+			   c + 1, m->samples, 100 * bound);
+		break;
+	}
+}
+
+static void note_cycles(const struct callgraph *g, struct kin_table *t)
+{
+	enum { MOST = 20 };
+	table_note(t, g->is_assembled
+			      ? "times are measured: those of functions and calls in the "
+				"data; chains of more than one call are put together of them"
+			      : "times are measured: from sampled stacks");
+	for (size_t c = 0; c < g->n_cycles && c < MOST; c++)
+		note_cycle(g, c, t);
+	if (g->n_cycles > MOST)
+		table_note(t, "and %zu more cycles", g->n_cycles - MOST);
+}
+
+static bool is_in_graph(const struct callgraph *g, symid id)
+{
+	const struct cg_node *n = &g->nodes[id];
+	return n->calls || n->self_calls || callgraph_shown_self(n) + n->shown_child > 0;
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct kin_table *t = table_new("graph", "Call graph", columns, ARRAY_LEN(columns));
+	struct state *s = xalloc(sizeof(*s));
+
+	s->in = *in;
+	s->o = o;
+	s->table = t;
+	s->labels = xalloc((in->graph->n_symbols + in->graph->n_cycles) * sizeof(*s->labels));
+	s->scratch = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->scratch));
+	table_set_source(t, &source, s);
+	report_describe(in, t);
+	table_show(t, "object", report_has_objects(in, is_in_graph));
+	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
+	if (in->graph->measured)
+		note_cycles(in->graph, t);
+	else if (in->graph->has_arcs)
+		table_note(t, "times of callers, callees and children are estimated: apportioned "
+			      "by call counts");
+
+	struct kin_error *err = choose(s);
+	if (err) {
+		kin_table_free(t);
+		return err;
+	}
+	make_labels(s);
+	*ret = t;
+	return NULL;
+}
+
+const struct report graph_report = {
+	"graph", "callers and callees of each function, with the time that each call stands for",
+	false,   false,
+	run,     REPORT_BY_PART | REPORT_BY_OBJECT,
+	true
+};

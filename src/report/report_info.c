@@ -1,0 +1,501 @@
+/* report_info.c - what is in the data and in the program, before anything is made of it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit.h"
+#include "names/kept.h"
+#include "paths/path_tree.h"
+#include "report/reports.h"
+
+enum { ABOUT, FACT, VALUE, DETAIL };
+
+static const struct kin_column columns[] = {
+	[ABOUT] = { "about", "about",
+		    "what the fact is about: program, file, object, thread, "
+		    "samples, time, calls, blocks, audit, check",
+		    KIN_CELL_TEXT, false, false },
+	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT, false, false },
+	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT, false, false },
+	[DETAIL] = { "detail", "detail", "more about it", KIN_CELL_TEXT, false, false },
+};
+
+static void add(struct kin_table *t, const char *about, const char *fact, struct kin_cell value,
+		const char *detail)
+{
+	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+	c[ABOUT] = cell_text(about);
+	c[FACT] = cell_text(fact);
+	c[VALUE] = value;
+	if (detail)
+		c[DETAIL] = cell_text(table_text(t, detail));
+}
+
+static void add_text(struct kin_table *t, const char *about, const char *fact, const char *text)
+{
+	add(t, about, fact, cell_text(table_text(t, text)), NULL);
+}
+
+static const char *yes_no(bool yes) { return yes ? "yes" : "no"; }
+
+/* Of an object that answers from what was kept; else NULL. */
+static const struct kept_object *kept_of(const struct symbols_part *p)
+{
+	return p->object ? object_kept(p->object) : NULL;
+}
+
+static void add_program(struct kin_table *t, const struct report_input *in)
+{
+	struct object_file *o = in->symbols->object;
+	struct address_range r = { 0 };
+	char range[64];
+	size_t functions = 0, lines = 0;
+
+	if (!o)
+		return;
+	for (size_t i = 0; i < in->symbols->n_parts; i++)
+		functions += kept_of(&in->symbols->parts[i])
+				     ? kept_of(&in->symbols->parts[i])->n_functions
+				     : 0;
+	for (size_t i = 0; i < in->symbols->n; i++) {
+		const struct symbol *s = &in->symbols->at[i];
+		functions +=
+			s->is_function && s->owner == i && !kept_of(&in->symbols->parts[s->part]);
+		lines += in->symbols->at[i].is_line;
+	}
+	r = object_profiled(o);
+	add_text(t, "program", "path", object_path(o));
+	add_text(t, "program", "machine", object_machine(o));
+	add_text(t, "program", "byte order", object_big_endian(o) ? "big-endian" : "little-endian");
+	add(t, "program", "bits of an address", cell_count(object_is_64bit(o) ? 64 : 32), NULL);
+	if (object_build_id(o))
+		add_text(t, "program", "build id", object_build_id(o));
+	add(t, "program", "functions", cell_count(functions), NULL);
+	if (lines)
+		add(t, "program", "line places", cell_count(lines), NULL);
+	add_text(t, "program", "line information", yes_no(object_has_lines(o)));
+	if (r.low < r.high) {
+		snprintf(range, sizeof(range), "0x%" PRIx64 "-0x%" PRIx64, r.low, r.high);
+		add_text(t, "program", "code that is profiled", range);
+	}
+}
+
+static void add_sources(struct kin_table *t, const struct profile *p)
+{
+	char text[160];
+
+	for (size_t i = 0; i < p->n_sources; i++) {
+		const struct source *s = &p->sources[i];
+		snprintf(text, sizeof(text),
+			 "%s, version %d: %" PRIu32 " histogram, %" PRIu32 " call, %" PRIu32
+			 " block records",
+			 s->kind, s->version, s->n_histograms, s->n_arcs, s->n_blocks);
+		add(t, "file", "path", cell_text(table_text(t, strtab_get(p->strings, s->path))),
+		    s->version ? text : s->kind);
+		for (size_t k = 0; k < p->n_facts; k++)
+			if (p->facts[k].source == i)
+				add_text(t, "file",
+					 table_text(t, strtab_get(p->strings, p->facts[k].name)),
+					 strtab_get(p->strings, p->facts[k].value));
+	}
+}
+
+/* ---- what recordings have ---- */
+
+static const char *kind_of(const struct object *o)
+{
+	static const char *const kinds[] = {
+		[OBJECT_ELF] = "file",
+		[OBJECT_KERNEL] = "kernel",
+		[OBJECT_KERNEL_MODULE] = "kernel module",
+		[OBJECT_VDSO] = "vdso",
+		[OBJECT_JIT] = "code made at run time",
+		[OBJECT_OTHER] = "memory",
+	};
+	return o->is_main ? "program" : kinds[o->kind];
+}
+
+static void add_objects(struct kin_table *t, const struct profile *p)
+{
+	for (size_t i = 1; i < p->n_objects; i++) {
+		const struct object *o = &p->objects[i];
+		const char *id = strtab_get(p->strings, o->build_id);
+		char *detail = xprintf("%s%s", *id ? "build id " : "", id);
+		add(t, "object", kind_of(o),
+		    cell_text(table_text(t, strtab_get(p->strings, o->path))), *id ? detail : NULL);
+		free(detail);
+	}
+}
+
+struct ranked {
+	uint64_t cpu_ns, sampled_ns, n_samples;
+	size_t task;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	if (x->sampled_ns != y->sampled_ns)
+		return x->sampled_ns < y->sampled_ns ? 1 : -1;
+	if (x->n_samples != y->n_samples)
+		return x->n_samples < y->n_samples ? 1 : -1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* Those that did most come first. To be freed. */
+static struct ranked *rank_threads(const struct profile *p, size_t n)
+{
+	const struct samples *s = &p->samples;
+	struct ranked *at = xalloc((n + 1) * sizeof(*at));
+	for (size_t i = 0; i < n; i++)
+		at[i] = (struct ranked){ .cpu_ns = s->tasks[i + 1].cpu_ns,
+					 .sampled_ns = s->tasks[i + 1].sampled_ns,
+					 .task = i + 1 };
+	for (size_t i = 0; i < s->n; i++)
+		if (s->at[i].task)
+			at[s->at[i].task - 1].n_samples += s->at[i].count;
+	qsort(at, n, sizeof(*at), by_time);
+	return at;
+}
+
+static char *times_text(uint64_t cpu_ns, uint64_t sampled_ns)
+{
+	char *cpu = cpu_ns ? xprintf(", %.6f s of CPU time", (double)cpu_ns / 1e9) : NULL;
+	char *sampled = sampled_ns ? xprintf(", %.6f s sampled", (double)sampled_ns / 1e9) : NULL;
+	char *text = xprintf("%s%s", cpu ? cpu : "", sampled ? sampled : "");
+	free(cpu);
+	free(sampled);
+	return text;
+}
+
+static void add_thread(struct kin_table *t, const struct profile *p, const struct task *k,
+		       bool many_runs)
+{
+	char *times = times_text(k->cpu_ns, k->sampled_ns);
+	char *whose = k->pid || k->tid ? xprintf("pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
+				       : xprintf("of numbers not known");
+	char *run = many_runs ? xprintf(", run %" PRIu32, k->run + 1) : NULL;
+	char *detail = xprintf("%s%s%s", whose, run ? run : "", times);
+	add(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))), detail);
+	free(detail);
+	free(run);
+	free(whose);
+	free(times);
+}
+
+static void add_other_threads(struct kin_table *t, const struct ranked *at, size_t n)
+{
+	uint64_t cpu_ns = 0, sampled_ns = 0;
+	for (size_t i = 0; i < n; i++) {
+		cpu_ns += at[i].cpu_ns;
+		sampled_ns += at[i].sampled_ns;
+	}
+	char *times = times_text(cpu_ns, sampled_ns);
+	char *detail = xprintf("together%s: --threads=all shows each", times);
+	add(t, "thread", "others", cell_count(n), detail);
+	free(detail);
+	free(times);
+}
+
+/* In the order of the data, unless there are more than are shown. */
+static void add_threads(struct kin_table *t, const struct profile *p, size_t most)
+{
+	size_t n = p->samples.n_tasks ? p->samples.n_tasks - 1 : 0;
+	bool many_runs = false, all = !most || n <= most;
+	struct ranked *at = all ? NULL : rank_threads(p, n);
+
+	for (size_t i = 1; i <= n; i++)
+		many_runs |= p->samples.tasks[i].run > 0;
+	for (size_t i = 0; i < (all ? n : most); i++)
+		add_thread(t, p, &p->samples.tasks[all ? i + 1 : at[i].task], many_runs);
+	if (!all)
+		add_other_threads(t, at + most, n - most);
+	free(at);
+}
+
+static void add_events(struct kin_table *t, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct event *e = &s->events[i];
+		char text[160];
+		uint64_t count = 0;
+		double weight = 0;
+		for (size_t k = 0; k < s->n; k++) {
+			if (s->at[k].event != i)
+				continue;
+			count += s->at[k].count;
+			weight += (double)s->at[k].weight;
+		}
+		if (e->unit == EVENT_NS)
+			snprintf(text, sizeof(text), "stand for %.6f s%s", weight / 1e9,
+				 e->kind == EVENT_BLOCKED   ? " asleep"
+				 : e->kind == EVENT_WAITING ? " waiting for a CPU"
+							    : "");
+		else
+			snprintf(text, sizeof(text), "stand for %.0f", weight);
+		add(t, "samples", table_text(t, strtab_get(p->strings, e->name)), cell_count(count),
+		    text);
+	}
+	if (s->n)
+		add(t, "samples", "distinct stacks", cell_count(samples_distinct_stacks(s)),
+		    "callers of others among them");
+}
+
+/* "12.5 % of all 800"; NULL if that says nothing. */
+static char *part_of(uint64_t n, uint64_t others, const char *of)
+{
+	double all = (double)n + (double)others;
+	return others ? xprintf("%.3g %% of %s", 100 * (double)n / all, of) : NULL;
+}
+
+static void add_share(struct kin_table *t, const char *fact, uint64_t n, uint64_t others,
+		      const char *of)
+{
+	char *detail = part_of(n, others, of);
+	if (n)
+		add(t, "audit", fact, cell_count(n), detail);
+	free(detail);
+}
+
+static void add_cpu_time(struct kin_table *t, const struct profile *p)
+{
+	const struct audit *a = &p->samples.audit;
+	const struct {
+		const char *fact;
+		uint64_t ns;
+	} times[] = {
+		{ "CPU time by the kernel", a->cpu_ns },
+		{ "CPU time sampled", a->sampled_ns },
+		{ "duration", a->duration_ns },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		if (!times[i].ns)
+			continue;
+		char *value = xprintf("%.6f s", (double)times[i].ns / 1e9), *detail = NULL;
+		if (i == 1 && audit_is_behind(p))
+			detail = xprintf("the kernel's accounting is from before the last of them");
+		else if (i == 1 && audit_knows_time(p))
+			detail = xprintf("%.1f %% of the kernel's accounting",
+					 100 * (double)a->sampled_ns / (double)a->cpu_ns);
+		add(t, "audit", times[i].fact, cell_text(table_text(t, value)), detail);
+		free(value);
+		free(detail);
+	}
+}
+
+/* What came of the rate that was asked for. */
+static void add_rate(struct kin_table *t, const struct profile *p)
+{
+	double rate = audit_rate(p);
+	if (rate <= 0 || audit_is_behind(p))
+		return;
+	const struct event *e = &p->samples.events[samples_event(&p->samples)];
+	double asked = e->frequency                       ? (double)e->frequency
+		       : e->unit == EVENT_NS && e->period ? 1e9 / (double)e->period
+							  : 0;
+	char *detail = asked > 0 ? xprintf("per second of CPU time; asked for: %.4g", asked)
+				 : xprintf("per second of CPU time");
+	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10),
+	    detail);
+	free(detail);
+}
+
+/* Where walks of stacks ended, and where samples were that nobody can name. */
+static void add_objects_at_fault(struct kin_table *t, const struct report_input *in)
+{
+	const struct profile *p = in->profile;
+	for (size_t i = 0; i < p->samples.n_failures && i < 10; i++) {
+		const struct unwind_failure *f = &p->samples.failures[i];
+		add(t, "audit", "stacks that ended in", cell_count(f->count),
+		    strtab_get(p->strings, p->objects[f->object].path));
+	}
+	for (objid i = 0; in->program && i < p->n_objects; i++)
+		if (program_unnamed(in->program, i))
+			add(t, "audit", "samples without a name in",
+			    cell_count(program_unnamed(in->program, i)),
+			    program_object_name(in->program, i));
+}
+
+/* What says how far to trust the rest: always, where it is good; else where it is not nothing. */
+static void add_audit(struct kin_table *t, const struct report_input *in)
+{
+	const struct profile *p = in->profile;
+	const struct audit *a = &p->samples.audit;
+	const struct {
+		const char *fact, *detail;
+		uint64_t n;
+	} counts[] = {
+		{ "samples without meaning", "what they refer to is not in the file",
+		  a->unresolved },
+		{ "sampling held back", "times, by the kernel", a->throttled },
+		{ "calls lost", "could not be counted", a->lost_arcs },
+		{ "block executions lost", "could not be counted", a->lost_blocks },
+		{ "threads lost", "have no counts of their own", a->lost_threads },
+		{ "objects lost", "were mapped and are not in the file", a->lost_modules },
+		{ "context switches", NULL, a->switches },
+		{ "preemptions", NULL, a->preemptions },
+	};
+	add_cpu_time(t, p);
+	add_rate(t, p);
+	add_share(t, "samples lost", a->lost, p->samples.n, "all");
+	struct audit_stacks stacks = audit_stacks(p);
+	add_share(t, "stacks complete", stacks.complete, stacks.all - stacks.complete, "all");
+	add_share(t, "stacks guessed", stacks.guessed, stacks.all - stacks.guessed,
+		  "all: callers above [guessed] are likely, not certain");
+	add_share(t, "stacks cut short", stacks.cut, stacks.all - stacks.cut,
+		  "all: they could not be walked to their end");
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		if (counts[i].n)
+			add(t, "audit", counts[i].fact, cell_count(counts[i].n), counts[i].detail);
+	add_objects_at_fault(t, in);
+}
+
+static void add_time(struct kin_table *t, const struct report_input *in)
+{
+	const struct callgraph *g = in->graph;
+	const struct profile *p = in->profile;
+	double ticks = 0;
+	char text[96];
+
+	if (!p->n_histograms)
+		return;
+	for (size_t i = 0; i < p->n_histograms; i++) {
+		const struct histogram *h = &p->histograms[i];
+		double in_it = 0;
+		for (size_t k = 0; k < h->n_hits; k++)
+			in_it += (double)h->hits[k].count;
+		ticks += in_it;
+		snprintf(text, sizeof(text),
+			 "0x%" PRIx64 "-0x%" PRIx64 " in %" PRIu32 " bins of %.4g bytes", h->low,
+			 h->high, h->n, h->n ? (double)(h->high - h->low) / h->n : 0);
+		add(t, "time", "histogram", cell_number(in_it), text);
+	}
+	snprintf(text, sizeof(text), "per unit of '%s'", g->dimension);
+	add(t, "time", "ticks", cell_number(ticks), NULL);
+	add(t, "time", "rate", cell_number(g->rate), text);
+	add(t, "time", "total", cell_time(ticks), NULL);
+	add(t, "time", "outside all functions", cell_time(g->outside),
+	    g->outside > 0 ? "code without a symbol: in no row of any report" : NULL);
+	add(t, "time", "of functions", cell_text("measured"), "split where two share a bin");
+}
+
+static uint64_t saturating(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static void add_calls(struct kin_table *t, const struct report_input *in)
+{
+	const struct profile *p = report_flat(in);
+	uint64_t calls = 0, outside = 0, unknown = 0;
+
+	if (!p->n_arcs)
+		return;
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		const struct arc *a = &p->arcs[i];
+		calls = saturating(calls, a->count);
+		if (symbols_find(in->symbols, a->to) == NONE)
+			unknown = saturating(unknown, a->count);
+		else if (symbols_find(in->symbols, a->from) == NONE)
+			outside = saturating(outside, a->count);
+	}
+	add(t, "calls", "records", cell_count(p->n_arcs), "pairs of call site and callee");
+	add(t, "calls", "calls", cell_count(calls), NULL);
+	add(t, "calls", "from elsewhere", cell_count(outside),
+	    outside ? "the caller is not a function of the program" : NULL);
+	add(t, "calls", "to elsewhere", cell_count(unknown),
+	    unknown ? "the callee is not a function of the program" : NULL);
+	add(t, "calls", "cycles", cell_count(in->graph->n_cycles), NULL);
+	if (p->n_histograms)
+		add(t, "calls", "time with callees", cell_text("estimated"),
+		    "apportioned by call counts");
+}
+
+static void add_blocks(struct kin_table *t, const struct report_input *in)
+{
+	const struct profile *p = report_flat(in);
+	size_t outside = 0;
+
+	if (!p->n_blocks)
+		return;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		outside += symbols_find(in->symbols, p->blocks[i].addr) == NONE;
+	add(t, "blocks", "records", cell_count(p->n_block_records), NULL);
+	add(t, "blocks", "block counts", cell_count(p->n_blocks), NULL);
+	add(t, "blocks", "outside all functions", cell_count(outside), NULL);
+}
+
+static bool is_doubt(const struct report_input *in, const char *text)
+{
+	for (size_t i = 0; i < in->n_doubts; i++)
+		if (!strcmp(in->doubts[i], text))
+			return true;
+	return false;
+}
+
+/* What failed while the rows above were made is not among the doubts yet. */
+static size_t add_new_troubles(struct kin_table *t, const struct report_input *in, bool shown)
+{
+	size_t n = 0;
+	for (size_t i = 0; in->program && i < program_n_troubles(in->program); i++) {
+		const struct program_trouble *p = program_trouble_at(in->program, i);
+		if (!p->in_doubt || is_doubt(in, p->text))
+			continue;
+		if (shown)
+			add_text(t, "check", "doubt", p->text);
+		n++;
+	}
+	return n;
+}
+
+static void add_checks(struct kin_table *t, const struct report_input *in)
+{
+	if (in->program)
+		program_look_for_troubles(in->program);
+	bool in_doubt = in->n_doubts || add_new_troubles(t, in, false);
+	add_text(t, "check", "data fits the program", in->n_warnings ? "in doubt" : "yes");
+	for (size_t i = 0; i < in->n_warnings; i++)
+		add_text(t, "check", "warning", in->warnings[i]);
+	add_text(t, "check", "a sum was too large", yes_no(in->profile->saturated));
+	add_text(t, "check", "can be trusted", in_doubt ? "in doubt" : "yes");
+	for (size_t i = 0; i < in->n_doubts; i++)
+		add_text(t, "check", "doubt", in->doubts[i]);
+	add_new_troubles(t, in, true);
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct kin_table *t = table_new("info", "What the data holds", columns, ARRAY_LEN(columns));
+
+	report_describe(in, t);
+	add_program(t, in);
+	add_sources(t, in->profile);
+	add_objects(t, in->profile);
+	add_threads(t, in->profile, o->max_threads);
+	add_events(t, in->profile);
+	add_audit(t, in);
+	add_time(t, in);
+	add_calls(t, in);
+	add_blocks(t, in);
+	add_checks(t, in);
+	if (!in->profile->n_histograms && !in->profile->samples.n)
+		table_note(t, "The data holds no samples of time: only what was called or executed "
+			      "is known.");
+	if (!in->profile->n_arcs && !in->profile->samples.n)
+		table_note(
+			t,
+			"The data holds no calls: there is time of functions, but no call graph.");
+	*ret = t;
+	return NULL;
+}
+
+const struct report info_report = { "info", "what the data and the program hold", false, false,
+				    run };

@@ -1,0 +1,276 @@
+/* report_lines.c - time per source line of a function, and calls of functions by where they start.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/coverage.h"
+#include "analysis/flow_lines.h"
+#include "paths/path_tree.h"
+#include "report/reports.h"
+
+enum {
+	SHARE,
+	SELF,
+	INCLUSIVE,
+	CALLS,
+	COUNT,
+	PER_COUNT,
+	OBJECT,
+	FILE_NAME,
+	LINE,
+	NAME,
+	PATH,
+	SYMBOL,
+	ADDRESS
+};
+
+static const struct kin_column columns[] = {
+	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE,
+		    false, false },
+	[SELF] = { "self", "self", "time in the line's code, seconds", KIN_CELL_TIME, false,
+		   false },
+	[CALLS] = { "calls", "calls",
+		    "how often the function that starts here was called, + by itself",
+		    KIN_CELL_COUNT, false, false },
+	[COUNT] = { "count", "count", "how often the most executed block on the line was executed",
+		    KIN_CELL_COUNT, false, true },
+	[FILE_NAME] = { "file", "file", "the source file", KIN_CELL_TEXT, false, false },
+	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
+	[NAME] = { "name", "function", "the function the code belongs to", KIN_CELL_TEXT, false,
+		   false },
+	[PATH] = { "path", "path",
+		   "the source file with its directories, as the debug information names it",
+		   KIN_CELL_TEXT, false, true },
+	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT,
+		     false, true },
+	[ADDRESS] = { "address", "address", "of the first of the line's code", KIN_CELL_ADDRESS,
+		      false, true },
+	[INCLUSIVE] = { "inclusive", "inclusive",
+			"time of the samples with the line anywhere on their stack, each once; "
+			"shown where there are stacks",
+			KIN_CELL_TIME, false, true },
+	[PER_COUNT] = { "per_count", "time/count",
+			"the line's time by the executions of its most executed block; shown where "
+			"blocks were counted and time was measured",
+			KIN_CELL_TIME, false, true, true },
+	[OBJECT] = { "object", "object",
+		     "the object file the code is in; shown where there are several", KIN_CELL_TEXT,
+		     false, true },
+};
+
+struct entry { /* the code of one line within one function, wherever it is */
+	symid first;
+	double self, inclusive;
+	uint64_t calls, self_calls, most;
+	bool has_blocks;
+};
+
+/* ---- entries ---- */
+
+static int compare_lines(const struct symbols *s, symid l, symid r)
+{
+	const struct symbol *a = &s->at[l], *b = &s->at[r];
+	int files = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+	if (files)
+		return files;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static int by_line(const void *l, const void *r, void *arg)
+{
+	symid a = *(const symid *)l, b = *(const symid *)r;
+	int lines = compare_lines(arg, a, b);
+	return lines ? lines : (a > b) - (a < b);
+}
+
+static int by_time(const void *l, const void *r, void *arg)
+{
+	const struct entry *a = l, *b = r;
+	uint64_t calls_a = a->calls + a->self_calls, calls_b = b->calls + b->self_calls;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->inclusive != b->inclusive)
+		return a->inclusive > b->inclusive ? -1 : 1;
+	if (a->most != b->most)
+		return a->most > b->most ? -1 : 1;
+	if (calls_a != calls_b)
+		return calls_a > calls_b ? -1 : 1;
+	int lines = compare_lines(arg, a->first, b->first);
+	return lines ? lines : (a->first > b->first) - (a->first < b->first);
+}
+
+static void add_place(struct entry *e, const struct callgraph *g, const struct blocks *b, symid id)
+{
+	e->self += g->nodes[id].self;
+	e->calls += g->nodes[id].calls;
+	e->self_calls += g->nodes[id].self_calls;
+	for (uint32_t k = b->first[id]; k < b->first[id + 1]; k++) {
+		e->has_blocks = true;
+		e->most = b->at[k].count > e->most ? b->at[k].count : e->most;
+	}
+}
+
+/* Places without a line are of one entry with no other. */
+static bool same_entry(const struct symbols *s, symid a, symid b)
+{
+	return s->at[a].file && s->at[b].file && !compare_lines(s, a, b);
+}
+
+/* A line that a sample has twice on its stack is one: of the same function, that is. */
+static void add_inclusive(const struct report_input *in, struct entry *entries, size_t n,
+			  const uint32_t *entry_of)
+{
+	if (!in->graph->measured || !in->program)
+		return;
+	double *times = path_times_of_places(&in->profile->samples, program_places(in->program),
+					     entry_of, n);
+	for (size_t i = 0; i < n; i++)
+		entries[i].inclusive = times[i];
+	free(times);
+}
+
+/* How often a line was executed, where all blocks are known. */
+static void take_flow(const struct flow *f, const struct symbols *s, struct entry *entries,
+		      size_t n, const uint32_t *entry_of)
+{
+	if (!f)
+		return;
+	struct flow_line *lines = flow_lines(f, s, entry_of, n);
+	for (size_t i = 0; i < n; i++)
+		if (lines[i].is_measured) {
+			entries[i].has_blocks = lines[i].is_known;
+			entries[i].most = lines[i].count;
+		}
+	free(lines);
+}
+
+/* Places are sorted by file. */
+static void take_line_counts(const struct report_input *in, struct entry *entries, size_t n)
+{
+	const char *path = NULL;
+	uint32_t file = NONE;
+	for (size_t i = 0; in->line_counts && i < n; i++) {
+		const struct symbol *s = &in->symbols->at[entries[i].first];
+		if (!s->file)
+			continue;
+		if (!path || strcmp(path, s->file) != 0)
+			file = line_counts_file(in->line_counts, path = s->file);
+		entries[i].has_blocks |=
+			line_counts_find(in->line_counts, file, s->line, &entries[i].most);
+	}
+}
+
+static struct entry *gather(const struct report_input *in, const struct report_opts *o,
+			    const struct blocks *blocks, size_t *n)
+{
+	static const struct selection everything;
+	const struct selection *sel = o->selection ? o->selection : &everything;
+	struct symbols *s = in->symbols;
+	symid *places = xrealloc(NULL, s->n, sizeof(*places));
+	struct entry *entries = xrealloc(NULL, s->n, sizeof(*entries));
+	size_t n_places = 0;
+
+	for (symid i = 0; i < s->n; i++) {
+		symbols_locate(s, i);
+		if (selection_wants(sel, SEL_INCL_FLAT, i) && report_is_subject(in, o, i))
+			places[n_places++] = i;
+	}
+	qsort_r(places, n_places, sizeof(*places), by_line, s);
+	uint32_t *entry_of = xrealloc(NULL, s->n, sizeof(*entry_of));
+	memset(entry_of, 0xff, s->n * sizeof(*entry_of));
+	*n = 0;
+	for (size_t i = 0; i < n_places; i++) {
+		if (!i || !same_entry(s, places[i - 1], places[i]))
+			entries[(*n)++] = (struct entry){ .first = places[i] };
+		add_place(&entries[*n - 1], in->graph, blocks, places[i]);
+		entry_of[places[i]] = (uint32_t)*n - 1;
+	}
+	add_inclusive(in, entries, *n, entry_of);
+	take_flow(blocks->flow, s, entries, *n, entry_of);
+	take_line_counts(in, entries, *n);
+	free(entry_of);
+	free(places);
+	return entries;
+}
+
+/* ---- rows ---- */
+
+static bool is_shown(const struct entry *e, const struct report_opts *o, double total)
+{
+	double time = e->inclusive > e->self ? e->inclusive : e->self;
+	if (o->min_share > 0 && time < o->min_share * total)
+		return false;
+	return o->zeroes || time > 0 || e->calls || e->self_calls;
+}
+
+static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
+		    const struct entry *e)
+{
+	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+	const struct symbol *s = &in->symbols->at[e->first];
+
+	c[SHARE] = cell_share(in->graph->total > 0 ? e->self / in->graph->total : 0);
+	c[SELF] = cell_time(e->self);
+	if (e->self_calls)
+		c[CALLS] = cell_plus(e->calls, e->self_calls);
+	else if (e->calls)
+		c[CALLS] = cell_count(e->calls);
+	if (e->has_blocks)
+		c[COUNT] = cell_count(e->most);
+	if (e->has_blocks && e->most && e->self > 0)
+		c[PER_COUNT] = cell_time(e->self / (double)e->most);
+	if (in->graph->measured)
+		c[INCLUSIVE] = cell_time(e->inclusive);
+	c[OBJECT] = cell_text(report_object_name(in, e->first));
+	if (s->file) {
+		c[FILE_NAME] = cell_text(report_file_name(o, s->file));
+		c[PATH] = cell_text(s->file);
+		c[LINE] = cell_count(s->line);
+	}
+	c[NAME] = cell_text(symbols_display(in->symbols, e->first));
+	c[SYMBOL] = cell_text(s->name);
+	c[ADDRESS] = cell_address(s->addr);
+}
+
+static bool is_busy(const struct callgraph *g, symid id)
+{
+	return g->nodes[id].self > 0 || g->nodes[id].calls > 0;
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct kin_error *err = report_check_subjects(in, o);
+	if (err)
+		return err;
+
+	struct kin_table *t = table_new("lines", "Source lines", columns, ARRAY_LEN(columns));
+	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, NULL);
+	size_t n;
+	struct entry *entries = gather(in, o, blocks, &n);
+
+	report_describe(in, t);
+	table_show(t, "inclusive", in->graph->measured != NULL);
+	table_show(t, "calls", in->graph->has_arcs || !in->profile->samples.n);
+	bool counted = blocks->n || in->line_counts;
+	table_show(t, "count", counted);
+	table_show(t, "per_count", counted && in->graph->total > 0);
+	table_show(t, "object", report_has_objects(in, is_busy));
+	qsort_r(entries, n, sizeof(*entries), by_time, in->symbols);
+	for (size_t i = 0; i < n; i++)
+		if (is_shown(&entries[i], o, in->graph->total))
+			add_row(t, in, o, &entries[i]);
+	report_note_lines(in, t, "lines");
+	if (in->graph->outside > 0)
+		table_note(t, "%.2f %s fell on code without a symbol and are in no row.",
+			   in->graph->outside / in->graph->rate, in->graph->dimension);
+	free(entries);
+	blocks_free(blocks);
+	*ret = t;
+	return NULL;
+}
+
+const struct report lines_report = { "lines", "time per source line",           true, false,
+				     run,     REPORT_BY_PART | REPORT_BY_OBJECT };

@@ -1,0 +1,244 @@
+/* report_name.c - names of symbols, objects and files in reports, and finding symbols by what
+ * people type.
+ * */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/function_name.h"
+#include "base/vec.h"
+#include "names/kept.h"
+#include "object/source.h"
+#include "report/reports.h"
+
+const char *report_file_name(const struct report_opts *o, const char *path)
+{
+	const char *slash = o->print_path ? NULL : strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+const char *report_object_path(const struct report_input *in, symid id)
+{
+	if (!in->program)
+		return symbols_path(in->symbols);
+	return program_object_name(in->program, program_object(in->program, id));
+}
+
+const char *report_object_name(const struct report_input *in, symid id)
+{
+	const char *path = report_object_path(in, id), *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool report_has_objects(const struct report_input *in,
+			bool (*seen)(const struct callgraph *g, symid id))
+{
+	objid first = NONE;
+	for (symid i = 0; in->program && i < in->graph->n_symbols; i++) {
+		if (!seen(in->graph, i))
+			continue;
+		objid object = program_object(in->program, i);
+		if (first != NONE && object != first)
+			return true;
+		first = object;
+	}
+	return false;
+}
+
+/* Four texts in a row: printf() would take its time over long names. */
+static const char *join(struct kin_table *t, const char *const *parts)
+{
+	enum { PARTS = 4 };
+	size_t n[PARTS], all = 0, at = 0;
+
+	for (size_t i = 0; i < PARTS; i++)
+		all += n[i] = strlen(parts[i]);
+	char *text = xrealloc(NULL, all + 1, 1);
+	for (size_t i = 0; i < PARTS; at += n[i++])
+		memcpy(text + at, parts[i], n[i]);
+	text[all] = '\0';
+	const char *copy = table_text(t, text);
+	free(text);
+	return copy;
+}
+
+const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
+			       struct kin_table *t)
+{
+	const char *name = symbols_display(in->symbols, id);
+	if (in->program && program_is_inlined(in->program, id))
+		return join(t, (const char *const[]){ name, REPORT_INLINED, "", "" });
+	if (!in->symbols->opts.lines && !o->inline_file_names)
+		return name;
+	const struct symbol *s = symbols_locate(in->symbols, id);
+	if (!s->file)
+		return name;
+
+	const char *file = report_file_name(o, s->file);
+	char tail[64];
+	if (in->symbols->opts.lines)
+		snprintf(tail, sizeof(tail), ":%u @ %" PRIx64 ")", s->line, s->addr);
+	else
+		snprintf(tail, sizeof(tail), ":%u)", s->line);
+	return join(t, (const char *const[]){ name, " (", file, tail });
+}
+
+bool report_symbol_is(struct symbols *s, symid id, const char *name)
+{
+	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name) ||
+	       symbols_is_alias(s, id, name);
+}
+
+struct symids { /* a VEC */
+	symid *at;
+	size_t n, cap;
+};
+
+symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
+{
+	struct symids found = { 0 };
+	const char *word = function_name_word(name, n);
+	char *text = word ? xprintf("%.*s", (int)*n, word) : NULL;
+
+	for (symid i = 0; i < s->n; i++)
+		if (text && !strstr(s->at[i].name, text) ? symbols_is_alias(s, i, name)
+							 : report_symbol_is(s, i, name))
+			vec_push(&found, i);
+	free(text);
+	*n = found.n;
+	return found.at;
+}
+
+bool report_file_is(const char *path, const char *name)
+{
+	size_t n = strlen(path), k = strlen(name);
+	return k && k <= n && !strcmp(path + n - k, name) &&
+	       (k == n || name[0] == '/' || path[n - k - 1] == '/');
+}
+
+bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id)
+{
+	const struct symbol *at = &in->symbols->at[id];
+	if (!o->subjects || !o->subjects[0])
+		return true;
+	for (const char *const *s = o->subjects; *s; s++)
+		if (report_symbol_is(in->symbols, id, *s) ||
+		    report_symbol_is(in->symbols, at->owner, *s) ||
+		    (at->file && report_file_is(at->file, *s)))
+			return true;
+	return false;
+}
+
+static bool is_named(const struct report_input *in, const char *name)
+{
+	size_t n;
+
+	free(report_symbols_named(in->symbols, name, &n));
+	if (n)
+		return true;
+	const char *const *files = symbols_files(in->symbols, &n);
+	for (size_t i = 0; i < n; i++)
+		if (report_file_is(files[i], name))
+			return true;
+	return false;
+}
+
+/* ": did you mean 'f'?", or "". */
+static struct function_hint find_hint(const struct report_input *in, const char *name)
+{
+	struct function_hint h = function_hint_for(name);
+	for (symid i = 0; i < in->symbols->n && !function_hint_is_best(&h); i++)
+		if (function_hint_may_be(&h, in->symbols->at[i].name))
+			function_hint_try(&h, symbols_display(in->symbols, i));
+	return h;
+}
+
+/* The program has functions that have lost their names, and the one meant may be one of them. */
+static bool is_stripped(const struct symbols *s)
+{
+	for (symid i = 0; i < s->n; i++)
+		if (s->at[i].is_nameless && s->parts[s->at[i].part].object == s->object)
+			return true;
+	return false;
+}
+
+struct kin_error *report_unknown_subject(const struct report_input *in, const char *name)
+{
+	if (in->symbols->object && is_stripped(in->symbols))
+		return err_new(KIN_ERROR_USAGE,
+			       "no function or source file '%s' in '%s', which was stripped: its "
+			       "functions have no names",
+			       name, symbols_path(in->symbols));
+	struct function_hint hint = find_hint(in, name);
+	if (!in->symbols->object) /* of many programs and libraries */
+		return err_new(KIN_ERROR_USAGE, "no function or source file '%s' in the profile%s",
+			       name, hint.text);
+	return err_new(KIN_ERROR_USAGE, "no function or source file '%s' in '%s'%s", name,
+		       symbols_path(in->symbols), hint.text);
+}
+
+struct kin_error *report_no_function(const struct report_input *in, const char *name,
+				     const char *where)
+{
+	struct function_hint hint = find_hint(in, name);
+	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s", name, where, hint.text);
+}
+
+void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)
+{
+	if (symbols_has_lines(in->symbols))
+		return;
+	if (in->symbols->object)
+		table_note(t, "%s has no line information: build it with -g to see %s.",
+			   symbols_path(in->symbols), what);
+	else
+		table_note(t,
+			   "no program or library of the profile has line information: build with "
+			   "-g to see %s.",
+			   what);
+}
+
+struct kin_error *report_check_subjects(const struct report_input *in, const struct report_opts *o)
+{
+	for (const char *const *s = o->subjects; s && *s; s++)
+		if (!is_named(in, *s))
+			return report_unknown_subject(in, *s);
+	return NULL;
+}
+
+void report_describe(const struct report_input *in, struct kin_table *t)
+{
+	const struct callgraph *g = in->graph;
+
+	table_set_rate(t, g->rate);
+	table_property(t, "total", cell_time(g->total));
+	table_property(t, "graph_total", cell_time(g->shown_total));
+	table_property(t, "outside", cell_time(g->outside));
+	table_property(t, "rate", cell_number(g->rate));
+	table_property(t, "dimension", cell_text(g->dimension));
+	table_property(t, "abbrev", cell_text((const char[]){ g->abbrev, '\0' }));
+	table_property(t, "bytes_per_bin", cell_number(g->bin_bytes));
+	table_property(t, "has_arcs", cell_count(g->has_arcs));
+	if (g->measured)
+		table_property(t, "measured",
+			       cell_text("times of calls are those of sampled stacks"));
+	else
+		table_property(
+			t, "estimated",
+			cell_text("times that went through calls are apportioned by call counts"));
+}
+
+struct kin_error *report_source(const struct report_input *in, const struct report_opts *o,
+				const char *path, struct source_text *ret)
+{
+	const struct kept_source *kept = kept_find_source(in->profile->kept, path);
+	if (!kept)
+		return source_open(path, o->source_dirs, false, ret);
+	ret->path = xprintf("%s", kept->found);
+	ret->file.size = kept->size;
+	ret->file.data = xalloc(kept->size + 1);
+	memcpy(ret->file.data, kept->text, kept->size);
+	return NULL;
+}

@@ -1,0 +1,667 @@
+/* table_text.c - aligned columns for people.
+ *
+ * Rows are pulled twice: once to learn how wide the columns are, once to write them, so a table of
+ * any length takes no memory. Times are in the table's unit, with as many decimals as a tick needs
+ * (more in a column of smaller times). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/num.h"
+#include "base/sink.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "table/render.h"
+#include "table/table_build.h"
+
+enum {
+	GAP = 2,         /* spaces between columns */
+	MAX_INDENT = 80, /* rows nested deeper than 40 are shown as if they were not */
+	MAX_PADDED = 64, /* a longer cell shifts its own row instead of padding all others */
+	MIN_CUT = 12,    /* the last text column is never made narrower */
+	MIN_NAME = 24,   /* for so much of it other texts are cut */
+	MIN_TEXT = 10,   /* but not to less than this */
+	MIN_SEEN = 16,   /* for so much of it other columns are left out */
+	MIN_WORD = 4,    /* of tables that are texts alone no column is narrower */
+	CELL_MAX = NUM_MAX + 32,
+};
+
+#define RED   "\033[31m"
+#define GREEN "\033[32m"
+#define BOLD  "\033[1m"
+#define DIM   "\033[2m"
+#define RESET "\033[0m"
+
+struct extremes {
+	bool seen;
+	double low, high;
+};
+
+struct col {
+	size_t index; /* in the table */
+	const struct kin_column *column;
+	size_t width;
+	bool left;
+	bool cut;      /* cells longer than width have an ellipsis */
+	bool left_out; /* there is no room */
+	unsigned decimals;
+	struct extremes time, share, number;
+	uint64_t count; /* the largest */
+	char *header;
+};
+
+/* A rendering under way. */
+struct page {
+	struct kin_table *t;
+	const struct render_opts *o;
+	struct sink s;
+	struct col *cols;
+	size_t n;
+	double rate;
+	const char *unit;  /* of times: "s" */
+	VEC(char) scratch; /* an escaped text */
+	size_t pending;    /* spaces before what comes next on the line */
+	uint64_t n_rows;
+};
+
+struct piece { /* a cell ready to be written */
+	const char *text;
+	size_t length, width;
+};
+
+/* ---- cells as text ---- */
+
+static struct piece plain_text(struct page *p, const char *s)
+{
+	size_t n = 0;
+	while (s[n] >= 0x20 && s[n] < 0x7f)
+		n++;
+	if (!s[n])
+		return (struct piece){ s, n, n };
+	if (escape_is_plain(s))
+		return (struct piece){ s, strlen(s), escape_width(s) };
+	size_t need = escape_text(NULL, 0, s);
+	p->scratch.n = 0;
+	vec_reserve(&p->scratch, need + 1);
+	escape_text(p->scratch.at, need + 1, s);
+	return (struct piece){ p->scratch.at, need, escape_width(p->scratch.at) };
+}
+
+static size_t fixed(char *buf, double v, unsigned decimals)
+{
+	if (!isfinite(v)) {
+		strcpy(buf, "-");
+		return 1;
+	}
+	if (decimals > 6)
+		return (size_t)snprintf(buf, NUM_MAX, "%.*f", (int)decimals, v);
+	return num_fixed(buf, v, decimals);
+}
+
+static size_t share_text(char *buf, double v)
+{
+	size_t n = fixed(buf, 100 * v, 2);
+	buf[n++] = '%';
+	return n;
+}
+
+/* Three digits and the unit in which they have one to three before the point: "157us", "8.10ns". */
+static size_t si_text(char *buf, double v, const char *unit)
+{
+	static const char prefixes[] = "\0munp";
+	double scale = 1;
+	size_t i = 0;
+
+	if (!(v > 0) || !isfinite(v))
+		return fixed(buf, v, 0);
+	for (; i + 2 < sizeof(prefixes) && v * scale < 0.9995; i++)
+		scale *= 1000;
+	v *= scale;
+	size_t n = fixed(buf, v, v < 9.995 ? 2 : v < 99.95 ? 1 : 0);
+	return n + (size_t)sprintf(buf + n, "%.1s%.20s", prefixes + i, unit);
+}
+
+static bool is_more(const struct col *col, const struct kin_cell *c)
+{
+	return col->column->change && (c->type == KIN_CELL_TIME || c->type == KIN_CELL_SHARE) &&
+	       c->number > 0;
+}
+
+static struct piece cell_piece(struct page *p, const struct col *col, const struct kin_cell *c,
+			       char buf[CELL_MAX])
+{
+	char *at = buf;
+	size_t n = 0;
+	if (is_more(col, c))
+		*at++ = '+';
+	switch (c->type) {
+	case KIN_CELL_NONE:
+		break;
+	case KIN_CELL_TEXT:
+		return plain_text(p, c->text);
+	case KIN_CELL_COUNT:
+		n = num_u64(at, c->count);
+		break;
+	case KIN_CELL_TIME:
+		n = col->column->si ? si_text(at, c->number / p->rate, p->unit)
+				    : fixed(at, c->number / p->rate, col->decimals);
+		break;
+	case KIN_CELL_SHARE:
+		n = share_text(at, c->number);
+		break;
+	case KIN_CELL_NUMBER:
+		n = fixed(at, c->number, 2);
+		break;
+	case KIN_CELL_ADDRESS:
+		n = (size_t)snprintf(at, NUM_MAX, "0x%llx", (unsigned long long)c->count);
+		break;
+	case KIN_CELL_OF:
+	case KIN_CELL_PLUS:
+		n = num_u64(at, c->pair.a);
+		at[n++] = c->type == KIN_CELL_OF ? '/' : '+';
+		n += num_u64(at + n, c->pair.b);
+		break;
+	}
+	n += (size_t)(at - buf);
+	return (struct piece){ buf, n, n };
+}
+
+/* ---- first pass: how wide ---- */
+
+static size_t indent_of(const struct col *c, const struct kin_row *row)
+{
+	if (!c->column->tree)
+		return 0;
+	return row->depth < MAX_INDENT / 2 ? 2 * row->depth : MAX_INDENT;
+}
+
+static void widen(struct col *c, size_t width)
+{
+	if (width > c->width)
+		c->width = width;
+}
+
+static void stretch(struct extremes *e, double v)
+{
+	if (!e->seen || v < e->low)
+		e->low = v;
+	if (!e->seen || v > e->high)
+		e->high = v;
+	e->seen = true;
+}
+
+static unsigned digits(uint64_t v)
+{
+	unsigned n = 1;
+	while (v >= 10)
+		v /= 10, n++;
+	return n;
+}
+
+/* Numbers are not formatted here: of each kind the largest and the smallest are the widest. */
+static void measure_cell(struct page *p, struct col *c, const struct kin_row *row)
+{
+	const struct kin_cell *cell = &row->cells[c->index];
+	switch (cell->type) {
+	case KIN_CELL_NONE:
+		break;
+	case KIN_CELL_COUNT:
+		c->count = cell->count > c->count ? cell->count : c->count;
+		break;
+	case KIN_CELL_TIME: {
+		char buf[CELL_MAX];
+		if (c->column->si)
+			widen(c, cell_piece(p, c, cell, buf).width);
+		else
+			stretch(&c->time, cell->number);
+		break;
+	}
+	case KIN_CELL_SHARE:
+		stretch(&c->share, cell->number);
+		break;
+	case KIN_CELL_NUMBER:
+		stretch(&c->number, cell->number);
+		break;
+	case KIN_CELL_ADDRESS: {
+		char buf[CELL_MAX];
+		widen(c, cell_piece(p, c, cell, buf).width);
+		break;
+	}
+	case KIN_CELL_TEXT:
+		widen(c, indent_of(c, row) + plain_text(p, cell->text).width);
+		break;
+	case KIN_CELL_OF:
+	case KIN_CELL_PLUS:
+		widen(c, digits(cell->pair.a) + 1 + digits(cell->pair.b));
+		break;
+	}
+}
+
+/* Enough for one tick; if the largest would have less than two digits by that, then for three. */
+static unsigned decimals_for(double rate, double high)
+{
+	unsigned n = 2;
+	double scale = 100;
+	for (; scale < rate && n < 6; n++)
+		scale *= 10;
+	if (!(high > 0) || high / rate * scale >= 10)
+		return n;
+	for (; high / rate * scale < 100 && n < 9; n++)
+		scale *= 10;
+	return n;
+}
+
+static void measure_numbers(struct page *p, struct col *c)
+{
+	char buf[CELL_MAX];
+	c->decimals = decimals_for(p->rate, c->time.high);
+	for (int k = 0; k < 2; k++) {
+		double time = k ? c->time.high : c->time.low;
+		double share = k ? c->share.high : c->share.low;
+		if (c->time.seen)
+			widen(c, fixed(buf, time / p->rate, c->decimals) +
+					 (c->column->change && time > 0));
+		if (c->share.seen)
+			widen(c, share_text(buf, share) + (c->column->change && share > 0));
+		if (c->number.seen)
+			widen(c, fixed(buf, k ? c->number.high : c->number.low, 2));
+	}
+	widen(c, c->count ? digits(c->count) : 0);
+}
+
+/* The table's property "dimension", abbreviated where it is the usual one; it comes from a file. */
+static const char *unit_of(const struct kin_table *t)
+{
+	const char *dimension = render_text(t, "dimension");
+	if (!dimension || !strcmp(dimension, "seconds"))
+		return "s";
+	return escape_is_plain(dimension) ? dimension : "?";
+}
+
+/* "self (s)": a time needs its unit, unless its cells have it. */
+static char *header_of(struct page *p, const struct kin_column *column)
+{
+	char *raw = column->type == KIN_CELL_TIME && !column->si
+			    ? xprintf("%s (%s)", column->title, p->unit)
+			    : xprintf("%s", column->title);
+	char *safe = escape_copy(raw);
+	free(raw);
+	return safe;
+}
+
+/* Texts beside the last one, to make room for `over` columns. */
+static void cut_others(struct page *p, const struct col *last, size_t over)
+{
+	size_t given = 0;
+	for (size_t i = 0; i < p->n && given < over; i++) {
+		struct col *c = &p->cols[i];
+		size_t least = escape_width(c->header), spare;
+		least = least < MIN_TEXT ? MIN_TEXT : least;
+		if (!c->left || c == last || c->width <= least)
+			continue;
+		spare = c->width - least < over - given ? c->width - least : over - given;
+		c->width -= spare;
+		c->cut = true;
+		given += spare;
+	}
+}
+
+/* Columns and the gaps between them, without `last`. */
+static size_t width_of_others(const struct page *p, const struct col *last)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (&p->cols[i] != last && !p->cols[i].left_out)
+			sum += p->cols[i].width + GAP;
+	return sum;
+}
+
+/* Where in the source a row is, which a report that has it is about. */
+static bool is_place(const struct col *c)
+{
+	return !strcmp(c->column->key, "file") || !strcmp(c->column->key, "line");
+}
+
+/* Texts, or numbers from the last one on, until there is room for so much of the last text. */
+static void leave_out_kind(struct page *p, const struct col *last, bool texts, bool places,
+			   size_t room)
+{
+	const struct col *first = NULL;
+	for (size_t i = p->n; i-- > 0;)
+		first = p->cols[i].left ? first : &p->cols[i];
+	for (size_t k = 0; k < p->n && width_of_others(p, last) + room > p->o->width; k++) {
+		struct col *c = &p->cols[texts ? k : p->n - 1 - k];
+		if (c->left == texts && is_place(c) == places && c != last && c != first)
+			c->left_out = true;
+	}
+}
+
+/* What tells least goes first: texts, then numbers; the first number stays. */
+static void leave_out(struct page *p, const struct col *last)
+{
+	size_t seen = last->width < MIN_SEEN ? last->width : MIN_SEEN;
+	size_t least = last->width < MIN_CUT ? last->width : MIN_CUT;
+	leave_out_kind(p, last, true, false, seen);
+	leave_out_kind(p, last, false, false, seen);
+	leave_out_kind(p, last, true, true, least);
+	leave_out_kind(p, last, false, true, least);
+}
+
+/* Where there is nothing but texts: all are needed, the widest gives most. */
+static void narrow_texts(struct page *p)
+{
+	for (size_t over = width_of_others(p, NULL); over > p->o->width + GAP; over--) {
+		struct col *widest = &p->cols[0];
+		for (size_t i = 1; i < p->n; i++)
+			if (p->cols[i].width > widest->width)
+				widest = &p->cols[i];
+		if (widest->width <= MIN_WORD)
+			return;
+		widest->width--;
+		widest->cut = true;
+	}
+}
+
+static bool has_numbers(const struct page *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->cols[i].left)
+			return true;
+	return false;
+}
+
+static struct col *last_text(struct page *p)
+{
+	for (size_t i = p->n; i-- > 0;)
+		if (p->cols[i].left)
+			return &p->cols[i];
+	return NULL;
+}
+
+static void limit_padding(struct page *p)
+{
+	for (size_t i = 0; i + 1 < p->n; i++) {
+		struct col *c = &p->cols[i];
+		if (!c->left || c->width <= MAX_PADDED)
+			continue;
+		c->width = MAX_PADDED;
+		c->cut = p->o->width;
+	}
+}
+
+/* The last text column takes what the others leave of the width there is. */
+static void fit(struct page *p)
+{
+	struct col *last = last_text(p);
+	limit_padding(p);
+	if (!p->o->width || !last || width_of_others(p, NULL) <= p->o->width + GAP)
+		return;
+	size_t others = width_of_others(p, last);
+	size_t wanted = others + (last->width < MIN_NAME ? last->width : MIN_NAME);
+	if (wanted > p->o->width)
+		cut_others(p, last, wanted - p->o->width);
+	if (has_numbers(p))
+		leave_out(p, last);
+	others = width_of_others(p, last);
+	size_t left = p->o->width > others + MIN_CUT ? p->o->width - others : MIN_CUT;
+	last->cut |= left < last->width;
+	last->width = left < last->width ? left : last->width;
+	if (!has_numbers(p))
+		narrow_texts(p);
+}
+
+static void measure(struct page *p)
+{
+	struct kin_row row;
+	kin_table_rewind(p->t);
+	for (; table_next(p->t, &row); p->n_rows++)
+		for (size_t i = 0; i < p->n; i++)
+			measure_cell(p, &p->cols[i], &row);
+	for (size_t i = 0; i < p->n; i++) {
+		struct col *c = &p->cols[i];
+		measure_numbers(p, c);
+		c->header = header_of(p, c->column);
+		widen(c, escape_width(c->header));
+	}
+	fit(p);
+}
+
+/* ---- second pass: writing ---- */
+
+static void color(struct page *p, const char *sgr)
+{
+	if (p->o->color && sgr)
+		sink_str(&p->s, sgr);
+}
+
+/* Bytes of the beginning of a valid UTF-8 text that take at most `width` columns; *used of them. */
+static size_t bytes_in(const char *text, size_t width, size_t *used)
+{
+	size_t n = 0;
+	for (*used = 0; text[n];) {
+		uint32_t c = 0;
+		size_t bytes = utf8_decode((const unsigned char *)text + n, &c),
+		       wide = utf8_width(c);
+		if (*used + wide > width)
+			break;
+		*used += wide;
+		n += bytes ? bytes : 1;
+	}
+	return n;
+}
+
+/* As much of a valid UTF-8 text as fits `width` columns, one of which is the ellipsis. Names differ
+ * at both their ends, and are cut in the middle; lines of source code at their end. */
+static void put_cut(struct page *p, const struct col *c, struct piece piece, size_t width)
+{
+	size_t room = width - 1, used, dropped;
+	bool is_line = c->column->tree && !strcmp(c->column->key, "source");
+	size_t tail = is_line || room < MIN_WORD ? 0 : room / 2;
+	size_t head = bytes_in(piece.text, room - tail, &used);
+	size_t skipped = head + bytes_in(piece.text + head, piece.width - used - tail, &dropped);
+	if (tail && used + dropped + tail < piece.width) { /* half of a wide character */
+		size_t more;
+		uint32_t wide;
+		more = utf8_decode((const unsigned char *)piece.text + skipped, &wide);
+		skipped += more;
+	}
+	sink_bytes(&p->s, piece.text, head);
+	sink_str(&p->s, "\xe2\x80\xa6");
+	if (tail)
+		sink_str(&p->s, piece.text + skipped);
+}
+
+static void put(struct page *p, const struct col *c, struct piece piece, size_t indent,
+		const char *sgr)
+{
+	if (c->left_out)
+		return;
+	if (c->cut && indent > c->width / 2)
+		indent = c->width / 2;
+	size_t width = indent + piece.width;
+	size_t pad = width < c->width ? c->width - width : 0;
+
+	p->pending += c->left ? indent : pad;
+	if (piece.length) {
+		sink_pad(&p->s, p->pending);
+		p->pending = 0;
+		color(p, sgr);
+		if (c->cut && width > c->width) {
+			size_t room = c->width > indent + 2 ? c->width - indent : 2;
+			put_cut(p, c, piece, room);
+			pad = 0;
+		} else {
+			sink_bytes(&p->s, piece.text, piece.length);
+		}
+		color(p, sgr ? RESET : NULL);
+	}
+	p->pending += (c->left ? pad : 0) + GAP;
+}
+
+static void end_line(struct page *p)
+{
+	sink_char(&p->s, '\n');
+	p->pending = 0;
+}
+
+static bool is_zero(const struct page *p, const struct kin_row *row)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct kin_cell *c = &row->cells[p->cols[i].index];
+		if (c->type != KIN_CELL_SHARE && c->type != KIN_CELL_TIME)
+			continue;
+		any = true;
+		if (c->number != 0)
+			return false;
+	}
+	return any;
+}
+
+static const char *cell_color(const struct col *c, const struct kin_row *row)
+{
+	const struct kin_cell *cell = &row->cells[c->index];
+	if (c->column->change && cell->type != KIN_CELL_NONE)
+		return cell->number > 0 ? RED : GREEN;
+	if (cell->type == KIN_CELL_SHARE)
+		return cell->number >= 0.05 ? RED : cell->number >= 0.005 ? GREEN : NULL;
+	if (cell->type == KIN_CELL_TEXT && c->column->tree &&
+	    (row->kind == KIN_ROW_FUNCTION || row->kind == KIN_ROW_CYCLE))
+		return BOLD;
+	return NULL;
+}
+
+static void put_row(struct page *p, const struct kin_row *row)
+{
+	char buf[CELL_MAX];
+	bool dim = p->o->color && is_zero(p, row);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct col *c = &p->cols[i];
+		struct piece piece = cell_piece(p, c, &row->cells[c->index], buf);
+		const char *sgr = !p->o->color ? NULL : dim ? DIM : cell_color(c, row);
+		put(p, c, piece, indent_of(c, row), sgr);
+	}
+	end_line(p);
+}
+
+static void put_header(struct page *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct col *c = &p->cols[i];
+		struct piece piece = { c->header, strlen(c->header), escape_width(c->header) };
+		put(p, c, piece, 0, BOLD);
+	}
+	end_line(p);
+}
+
+/* A sentence, broken between words where the width ends. */
+static void put_note(struct page *p, const char *note)
+{
+	size_t at = 0;
+	struct piece text = plain_text(p, note);
+	for (const char *word = text.text; *word;) {
+		size_t n = strcspn(word, " "), width = n; /* exact for ASCII, wide enough for all */
+		if (at && p->o->width && at + 1 + width > p->o->width) {
+			sink_char(&p->s, '\n');
+			at = 0;
+		}
+		sink_str(&p->s, at ? " " : "  ");
+		sink_bytes(&p->s, word, n);
+		at += width + (at ? 1 : 2);
+		word += n + (word[n] == ' ');
+	}
+	sink_char(&p->s, '\n');
+}
+
+static void put_left_out(struct page *p)
+{
+	VEC(char) names = { 0 };
+	for (size_t i = 0; i < p->n; i++) {
+		const char *title = p->cols[i].column->title;
+		if (!p->cols[i].left_out)
+			continue;
+		for (const char *c = names.n ? ", " : ""; *c; c++)
+			vec_push(&names, *c);
+		for (; *title; title++)
+			vec_push(&names, *title);
+	}
+	if (names.n) {
+		char *note = xprintf("no room for: %.*s", (int)names.n, names.at);
+		put_note(p, note);
+		free(note);
+	}
+	vec_free(&names);
+}
+
+static void put_heading(struct page *p)
+{
+	color(p, BOLD);
+	sink_str(&p->s, plain_text(p, kin_table_title(p->t)).text);
+	color(p, RESET);
+	sink_char(&p->s, '\n');
+	for (size_t i = 0; i < kin_table_n_notes(p->t); i++)
+		put_note(p, kin_table_note_at(p->t, i));
+	put_left_out(p);
+	sink_char(&p->s, '\n');
+}
+
+static void put_rows(struct page *p)
+{
+	struct kin_row row;
+	uint32_t group = 0;
+	kin_table_rewind(p->t);
+	for (bool first = true; table_next(p->t, &row); first = false) {
+		if (!first && row.group != group)
+			sink_char(&p->s, '\n');
+		group = row.group;
+		put_row(p, &row);
+	}
+}
+
+static struct page *page_new(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	struct page *p = xalloc(sizeof(*p));
+	struct columns shown = render_shown(t);
+	p->t = t;
+	p->o = o;
+	p->rate = kin_table_rate(t);
+	p->unit = unit_of(t);
+	p->n = shown.n;
+	p->cols = xalloc((shown.n + 1) * sizeof(*p->cols));
+	sink_init(&p->s, out);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct kin_column *column = kin_table_column(t, shown.at[i]);
+		p->cols[i].index = shown.at[i];
+		p->cols[i].column = column;
+		p->cols[i].left = column->tree || column->type == KIN_CELL_TEXT;
+	}
+	columns_free(&shown);
+	return p;
+}
+
+static void page_free(struct page *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->cols[i].header);
+	free(p->cols);
+	vec_free(&p->scratch);
+	free(p);
+}
+
+static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
+{
+	struct page *p = page_new(t, o, out);
+	measure(p);
+	put_heading(p);
+	if (p->n_rows) {
+		put_header(p);
+		put_rows(p);
+	} else {
+		sink_str(&p->s, "  Nothing to show.\n");
+	}
+	sink_flush(&p->s);
+	page_free(p);
+	return NULL;
+}
+
+const struct renderer text_renderer = { "text", "aligned columns, for people", render };

@@ -1,0 +1,295 @@
+/* unwind_table.c - compiles entries into points and rules, and searches them. */
+#include "unwind/unwind_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/vec.h"
+#include "unwind/unwind_table_private.h"
+
+/* ---- pieces: which entry answers for which addresses ---- */
+
+struct piece {
+	uint64_t low, high;
+	size_t entry; /* index into entries */
+};
+
+struct entry {
+	const struct cfi_section *section;
+	struct cfi_fde fde;
+};
+
+struct pieces {
+	struct piece *at;
+	size_t n, cap;
+};
+
+struct build {
+	VEC(struct entry) entries;
+	struct pieces pieces; /* by address, disjoint */
+	uint64_t base;
+	VEC(struct unwind_point) points;
+	VEC(struct unwind_row) rules;
+	uint32_t *hash; /* of rules, by contents; NONE: free */
+	size_t hash_size;
+	uint32_t last_rule;
+	struct piece current;
+};
+
+static int by_low(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+static void sort(struct pieces *p)
+{
+	for (size_t i = 1; i < p->n; i++)
+		if (by_low(&p->at[i - 1], &p->at[i]) > 0) {
+			qsort(p->at, p->n, sizeof(*p->at), by_low);
+			return;
+		}
+}
+
+/* Of two that overlap the one that starts first keeps what it has. */
+static void cut_overlaps(struct pieces *p)
+{
+	size_t n = 0;
+	uint64_t end = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		struct piece x = p->at[i];
+		if (x.low < end)
+			x.low = end;
+		if (x.low >= x.high)
+			continue;
+		end = x.high;
+		p->at[n++] = x;
+	}
+	p->n = n;
+}
+
+static struct pieces read_section(struct build *b, const struct cfi_section *s)
+{
+	struct pieces p = { 0 };
+	struct cfi_fde fde = { 0 };
+	for (size_t at = 0; cfi_next(s, &at, &fde);) {
+		vec_push(&p, ((struct piece){ fde.low, fde.high, b->entries.n }));
+		vec_push(&b->entries, ((struct entry){ s, fde }));
+	}
+	sort(&p);
+	cut_overlaps(&p);
+	return p;
+}
+
+/* Adds to `ret` what of x is in none of old[*i...], which end in order; moves *i on. */
+static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *i, struct piece x)
+{
+	while (*i < old->n && old->at[*i].high <= x.low)
+		++*i;
+	for (size_t k = *i; x.low < x.high; k++) {
+		uint64_t stop = k < old->n ? old->at[k].low : UINT64_MAX;
+		if (stop > x.low) {
+			struct piece part = x;
+			if (part.high > stop)
+				part.high = stop;
+			vec_push(ret, part);
+		}
+		if (k == old->n || stop >= x.high)
+			return;
+		x.low = old->at[k].high;
+	}
+}
+
+/* What is there already stays. */
+static void merge(struct pieces *to, struct pieces *from)
+{
+	struct pieces all = { 0 };
+	size_t i = 0;
+	for (size_t k = 0; k < from->n; k++)
+		add_uncovered(&all, to, &i, from->at[k]);
+	vec_reserve(&all, to->n);
+	for (size_t k = 0; k < to->n; k++)
+		vec_push(&all, to->at[k]);
+	sort(&all);
+	vec_free(to);
+	vec_free(from);
+	*to = all;
+}
+
+/* ---- points ---- */
+
+static uint32_t hash_of(const struct unwind_row *row)
+{
+	uint64_t w[2];
+	memcpy(w, row, sizeof(w));
+	uint64_t h = (w[0] * UINT64_C(0x9e3779b97f4a7c15)) ^ (w[1] * UINT64_C(0xc2b2ae3d27d4eb4f));
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static void grow_hash(struct build *b)
+{
+	b->hash_size = b->hash_size ? 4 * b->hash_size : 1024;
+	b->hash = xrealloc(b->hash, b->hash_size, sizeof(*b->hash));
+	memset(b->hash, 0xff, b->hash_size * sizeof(*b->hash));
+	for (uint32_t i = 0; i < b->rules.n; i++) {
+		size_t k = hash_of(&b->rules.at[i]) & (b->hash_size - 1);
+		while (b->hash[k] != NONE)
+			k = (k + 1) & (b->hash_size - 1);
+		b->hash[k] = i;
+	}
+}
+
+static uint32_t intern(struct build *b, const struct unwind_row *row)
+{
+	if (b->rules.n && unwind_row_equal(&b->rules.at[b->last_rule], row))
+		return b->last_rule;
+	if (2 * b->rules.n >= b->hash_size)
+		grow_hash(b);
+	size_t k = hash_of(row) & (b->hash_size - 1);
+	while (b->hash[k] != NONE && !unwind_row_equal(&b->rules.at[b->hash[k]], row))
+		k = (k + 1) & (b->hash_size - 1);
+	if (b->hash[k] == NONE) {
+		b->hash[k] = (uint32_t)b->rules.n;
+		vec_push(&b->rules, *row);
+	}
+	return b->last_rule = b->hash[k];
+}
+
+static void add_point(struct build *b, uint64_t addr, uint32_t rule)
+{
+	uint32_t at = (uint32_t)(addr - b->base);
+	if (b->points.n && b->points.at[b->points.n - 1].at == at)
+		b->points.n--; /* it was valid nowhere */
+	if (!b->points.n || b->points.at[b->points.n - 1].rule != rule)
+		vec_push(&b->points, ((struct unwind_point){ at, rule }));
+}
+
+/* Rows before the piece count too: the last of them holds where it begins. */
+static void add_row(void *arg, uint64_t low, const struct unwind_row *row)
+{
+	struct build *b = arg;
+	if (low < b->current.high)
+		add_point(b, low < b->current.low ? b->current.low : low, intern(b, row));
+}
+
+/* Functions are aligned, and nothing runs in between: such a gap belongs to what is before it,
+ * which spares most functions two points. */
+enum { PADDING = 16 };
+
+/* Damage must not make this run long: an instruction is at least a byte, and entries share but few
+ * of their CIE's. */
+static uint64_t budget_of(const struct cfi_section *s) { return 4 * (uint64_t)s->size + 65536; }
+
+static void make_points(struct build *b, uint64_t budget)
+{
+	const struct pieces *p = &b->pieces;
+	b->base = p->at[0].low;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct entry *e = &b->entries.at[p->at[i].entry];
+		b->current = p->at[i];
+		unsigned steps = cfi_rows(e->section, &e->fde, add_row, b);
+		uint64_t next = i + 1 < p->n ? p->at[i + 1].low : UINT64_MAX;
+		bool spent = steps > budget;
+		if (spent || next - p->at[i].high >= PADDING)
+			add_point(b, p->at[i].high, 0);
+		if (spent)
+			return;
+		budget -= steps;
+	}
+}
+
+/* ---- the table ---- */
+
+static struct unwind_table *finish(struct build *b, const struct machine *machine)
+{
+	struct unwind_table *t = xalloc(sizeof(*t));
+	t->machine = machine;
+	t->base = b->base;
+	t->size = b->pieces.at[b->pieces.n - 1].high - b->base;
+	t->n_points = b->points.n;
+	t->points = xrealloc(b->points.at, b->points.n, sizeof(*t->points));
+	t->n_rules = b->rules.n;
+	t->rules = xrealloc(b->rules.at, b->rules.n, sizeof(*t->rules));
+	unwind_table_index(t);
+	return t;
+}
+
+struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t n)
+{
+	struct build b = { 0 };
+	struct unwind_table *t = NULL;
+	uint64_t budget = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct pieces p = read_section(&b, &sections[i]);
+		merge(&b.pieces, &p);
+		budget += budget_of(&sections[i]);
+	}
+	size_t last = b.pieces.n - 1;
+	if (b.pieces.n && b.pieces.at[last].high - b.pieces.at[0].low <= UINT32_MAX) {
+		intern(&b, &(struct unwind_row){ 0 });
+		make_points(&b, budget);
+		t = finish(&b, sections[0].machine);
+	} else {
+		vec_free(&b.points);
+		vec_free(&b.rules);
+	}
+	free(b.hash);
+	vec_free(&b.entries);
+	vec_free(&b.pieces);
+	return t;
+}
+
+/* About two points to a bucket, if they are spread evenly. */
+void unwind_table_index(struct unwind_table *t)
+{
+	t->shift = 4;
+	while (t->size >> t->shift > t->n_points / 2)
+		t->shift++;
+	t->n_buckets = (size_t)(t->size >> t->shift) + 1;
+	t->buckets = xrealloc(NULL, t->n_buckets + 1, sizeof(*t->buckets));
+	size_t k = 0;
+	for (size_t i = 0; i < t->n_points; i++)
+		for (; k <= (uint64_t)t->points[i].at >> t->shift; k++)
+			t->buckets[k] = (uint32_t)i;
+	for (; k <= t->n_buckets; k++)
+		t->buckets[k] = (uint32_t)t->n_points;
+}
+
+void unwind_table_free(struct unwind_table *t)
+{
+	if (!t)
+		return;
+	free(t->points);
+	free(t->rules);
+	free(t->buckets);
+	free(t);
+}
+
+const struct machine *unwind_table_machine(const struct unwind_table *t) { return t->machine; }
+size_t unwind_table_rows(const struct unwind_table *t) { return t->n_points; }
+
+size_t unwind_table_bytes(const struct unwind_table *t)
+{
+	return sizeof(*t) + t->n_points * sizeof(*t->points) + t->n_rules * sizeof(*t->rules) +
+	       (t->n_buckets + 1) * sizeof(*t->buckets);
+}
+
+const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint64_t addr)
+{
+	uint64_t at = addr - t->base;
+	if (at >= t->size)
+		return &t->rules[0];
+	size_t b = (size_t)(at >> t->shift);
+	/* The point wanted is in front of the first one that is too high. */
+	size_t low = t->buckets[b], n = t->buckets[b + 1] - low;
+	while (n) {
+		size_t half = n / 2;
+		bool up = t->points[low + half].at <= at;
+		low = up ? low + half + 1 : low;
+		n = up ? n - half - 1 : half;
+	}
+	return &t->rules[t->points[low - 1].rule];
+}

@@ -1,0 +1,221 @@
+/* Tables kept in files: a header, the points, the rules. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "unwind/unwind_table_private.h"
+
+enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20 };
+
+/* Of this machine's byte order; only it reads the file again. */
+struct header {
+	char magic[8];
+	uint32_t version, machine; /* e_machine */
+	uint64_t base, size;
+	uint64_t n_points, n_rules;
+	uint64_t checksum; /* of everything, with 0 here */
+};
+
+static const char magic[8] = "KINUNW\r\n";
+
+/* Against damage, not against malice: what is read is checked as well. */
+static uint64_t checksum(uint64_t h, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+	uint64_t w;
+	for (; size >= 8; p += 8, size -= 8) {
+		memcpy(&w, p, 8);
+		h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static uint64_t checksum_all(const struct header *h, const void *points, const void *rules)
+{
+	struct header zero = *h;
+	zero.checksum = 0;
+	uint64_t sum = checksum(1, &zero, sizeof(zero));
+	sum = checksum(sum, points, h->n_points * sizeof(struct unwind_point));
+	return checksum(sum, rules, h->n_rules * sizeof(struct unwind_row));
+}
+
+/* ---- names ---- */
+
+char *unwind_cache_folder(void) { return folder_cache("unwind"); }
+
+/* It becomes part of a file name. */
+static struct kin_error *check_id(const char *build_id)
+{
+	size_t n = strlen(build_id);
+	if (n >= 2 && n <= ID_MAX && strspn(build_id, "0123456789abcdef") == n)
+		return NULL;
+	return err_new(KIN_ERROR_UNSUPPORTED, "no build-id to name a file by");
+}
+
+/* ---- loading ---- */
+
+static bool sound_row(const struct unwind_row *row)
+{
+	const uint8_t places[] = { row->ra, row->fp, row->bx };
+	const int16_t offsets[] = { row->ra_offset, row->fp_offset, row->bx_offset };
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (places[i] > UNWIND_UNKNOWN ||
+		    (places[i] == UNWIND_IN_REG &&
+		     (offsets[i] < 0 || offsets[i] >= UNWIND_DWARF + MACHINE_REGISTERS)))
+			return false;
+	return row->cfa <= UNWIND_CFA_PLT && row->reg < UNWIND_DWARF + MACHINE_REGISTERS &&
+	       !row->unused;
+}
+
+static bool sound_points(const struct header *h, const struct unwind_point *p)
+{
+	for (size_t i = 0; i < h->n_points; i++)
+		if (p[i].rule >= h->n_rules || p[i].at > h->size ||
+		    (i ? p[i].at <= p[i - 1].at : p[i].at != 0))
+			return false;
+	return true;
+}
+
+/* NULL: none whose stacks can be walked. */
+static const struct machine *machine_of(const struct header *h)
+{
+	const struct machine *m = machine_find(h->machine);
+	return m && m->n_registers ? m : NULL;
+}
+
+static bool sound(const struct header *h, const struct unwind_point *points,
+		  const struct unwind_row *rules)
+{
+	if (!machine_of(h))
+		return false;
+	if (h->checksum != checksum_all(h, points, rules) || !sound_points(h, points))
+		return false;
+	for (size_t i = 0; i < h->n_rules; i++)
+		if (!sound_row(&rules[i]))
+			return false;
+	return rules[0].cfa == UNWIND_CFA_NONE;
+}
+
+static bool read_header(const struct file *f, struct header *h)
+{
+	if (f->size < sizeof(*h))
+		return false;
+	memcpy(h, f->data, sizeof(*h));
+	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || h->version != VERSION)
+		return false;
+	size_t left = f->size - sizeof(*h);
+	return h->n_points && h->n_rules && h->size <= UINT32_MAX &&
+	       h->n_points <= left / sizeof(struct unwind_point) &&
+	       h->n_rules <= left / sizeof(struct unwind_row) &&
+	       h->n_points * sizeof(struct unwind_point) + h->n_rules * sizeof(struct unwind_row) ==
+		       left;
+}
+
+static void *duplicate(const void *p, size_t n, size_t size)
+{
+	return memcpy(xrealloc(NULL, n, size), p, n * size);
+}
+
+static struct unwind_table *read_table(const struct file *f)
+{
+	struct header h;
+	if (!read_header(f, &h))
+		return NULL;
+	/* The file's memory is aligned as malloc's is, and all sizes are multiples of 8. */
+	const struct unwind_point *points = (const void *)(f->data + sizeof(h));
+	const struct unwind_row *rules = (const void *)(points + h.n_points);
+	if (!sound(&h, points, rules))
+		return NULL;
+	struct unwind_table *t = xalloc(sizeof(*t));
+	t->machine = machine_of(&h);
+	t->base = h.base;
+	t->size = h.size;
+	t->n_points = h.n_points;
+	t->points = duplicate(points, h.n_points, sizeof(*points));
+	t->n_rules = h.n_rules;
+	t->rules = duplicate(rules, h.n_rules, sizeof(*rules));
+	unwind_table_index(t);
+	return t;
+}
+
+struct kin_error *unwind_table_load(const char *folder, const char *build_id,
+				    struct unwind_table **ret)
+{
+	struct file f;
+	struct kin_error *err = check_id(build_id);
+	if (err)
+		return err;
+	char *path = xprintf("%s/%s", folder, build_id);
+	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		*ret = NULL;
+		goto out;
+	}
+	if ((err = file_read(path, &(struct file_opts){ .max = FILE_MAX }, &f)))
+		goto out;
+	struct unwind_table *t = read_table(&f);
+	file_free(&f);
+	if (t)
+		*ret = t;
+	else
+		err = err_new(KIN_ERROR_FORMAT, "%s: damaged, or of another version", path);
+out:
+	free(path);
+	return err;
+}
+
+/* ---- saving ---- */
+
+static bool write_table(int fd, const struct unwind_table *t)
+{
+	struct header h = { .version = VERSION, .machine = t->machine->elf };
+	memcpy(h.magic, magic, sizeof(magic));
+	h.base = t->base;
+	h.size = t->size;
+	h.n_points = t->n_points;
+	h.n_rules = t->n_rules;
+	h.checksum = checksum_all(&h, t->points, t->rules);
+	return file_write_all(fd, &h, sizeof(h)) &&
+	       file_write_all(fd, t->points, t->n_points * sizeof(*t->points)) &&
+	       file_write_all(fd, t->rules, t->n_rules * sizeof(*t->rules));
+}
+
+struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,
+				    const char *build_id)
+{
+	struct kin_error *err = check_id(build_id);
+	if (!err)
+		err = folder_make(folder);
+	if (err)
+		return err;
+	char *temporary = xprintf("%s/.%s.XXXXXX", folder, build_id);
+	char *path = xprintf("%s/%s", folder, build_id);
+	int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+	if (fd < 0)
+		err = err_os(errno, "cannot write %s", temporary);
+	else {
+		bool good = write_table(fd, t);
+		int errnum = errno;
+		if (close(fd) < 0 && good) {
+			good = false;
+			errnum = errno;
+		}
+		if (good && rename(temporary, path) < 0) {
+			good = false;
+			errnum = errno;
+		}
+		if (!good) {
+			unlink(temporary);
+			err = err_os(errnum, "cannot write %s", path);
+		}
+	}
+	free(temporary);
+	free(path);
+	return err;
+}

@@ -1,0 +1,130 @@
+"""The Python module kin, by the library of a build: what it says is what the commands say.
+
+    python.py BUILD
+
+/usr/bin/python3 runs it, where there is one: no compiler, nothing but ctypes. Without pandas its part is skipped.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, '..', '..')
+sys.path[:0] = [os.path.join(HERE, '..', 'lib'), os.path.join(ROOT, 'python')]
+SYSTEM = '/usr/bin/python3'
+CASE = os.path.join(HERE, '..', 'cases', '01-basic')
+STACKS = 'prog;main;a;b 60\nprog;main;a 30\nprog;main;a;b;a 10\n'
+
+
+def tried(call, kind):
+    try:
+        call()
+    except kind as e:
+        return e
+    return None
+
+
+def tables(tap, kin, path):
+    with kin.open(path) as profile:
+        flat = profile.report('flat')
+        tap.ok([(r['name'], r['self'], r['share']) for r in flat] == [('b', 60, .6), ('a', 40, .4), ('main', 0, 0)], 'flat', flat)
+        tap.ok([c.key for c in flat.columns] == list(flat[0]) and flat.name == 'flat' and flat.title and
+               all(c.help for c in flat.columns), 'a table says what its columns are')
+        some = profile.report('flat', columns=['name', 'share'], sort='name')
+        tap.ok([list(r.items()) for r in some] == [[('name', 'a'), ('share', .4)], [('name', 'b'), ('share', .6)], [('name', 'main'), ('share', 0)]],
+               'columns, sort', some)
+        hists = profile.report('hists', sort='sym', call_graph='none', weights=True)
+        tap.ok([(r['symbol'], r['children_weight'], r['self_weight']) for r in hists] ==
+               [('a', 100, 40), ('main', 100, 0), ('b', 70, 60)], 'hists', hists)
+        graph = profile.report('graph')
+        tap.ok({r.kind for r in graph} >= {'caller', 'function', 'callee'}, 'graph: rows say of what kind they are')
+        alike = kin.diff(profile, profile, all=True)
+        tap.ok(not [r for r in alike if r.get('change')] and alike.name, 'diff of a profile with itself', alike)
+    with kin.open(os.path.join(CASE, 'gmon.out'), executable=os.path.join(CASE, 'prog')) as profile:
+        calls = {r['name']: r['calls'] for r in profile.report('flat')}
+        tap.ok(calls.get('leaf') == 100 and not profile.is_sampled, 'calls of a gmon.out', calls)
+
+
+def samples(tap, kin, path):
+    with kin.open(path) as profile:
+        found = [(s.weight, [f.name for f in s.stack], s.thread, s.cpu) for s in profile.samples()]
+        tap.ok(found == [(60, ['b', 'a', 'main'], 'prog', None), (30, ['a', 'main'], 'prog', None),
+                         (10, ['a', 'b', 'a', 'main'], 'prog', None)], 'samples', found)
+        walk = profile.samples()
+        next(walk)
+    tap.ok(len(list(walk)) == 2, 'samples outlive the profile')
+    deep = path + '.deep'
+    open(deep, 'w').write(';'.join(f'f{i}' for i in range(20000)) + ' 1\n')
+    with kin.open(deep) as profile:
+        stack = next(profile.samples()).stack
+        tap.ok(len(stack) > 10000 and stack[0].name == 'f19999', 'a stack of 20,000 functions', len(stack))
+
+
+def errors(tap, kin, path):
+    e = tried(lambda: kin.open(path + '.not'), kin.Error)
+    tap.ok(e and e.kind == 'os' and 'No such file' in str(e), 'a file that is not there', e)
+    with kin.open([path]) as profile:
+        e = tried(lambda: profile.report('nonsense'), kin.Error)
+        tap.ok(e and e.kind == 'usage', 'a report that is not there', e)
+        e = tried(lambda: profile.report('flat', nonsense=1), TypeError)
+        tap.ok(e and 'nonsense' in str(e), 'an option that is not there', e)
+        e = tried(lambda: profile.export('nonsense'), kin.Error)
+        tap.ok(e and e.kind == 'usage', 'a format that is not there', e)
+        e = tried(lambda: profile.export('json', '/nonsense/x'), OSError)
+        tap.ok(e, 'a file that cannot be written', e)
+    e = tried(profile.samples, ValueError)
+    tap.ok(e, 'a profile that was closed', e)
+
+
+def exports(tap, kin, path):
+    with kin.open(path) as profile:
+        tap.ok(sorted(profile.export('folded').decode().splitlines()) == sorted(STACKS.splitlines()), 'export as bytes')
+        profile.export('pprof', path + '.pb.gz')
+    with kin.open(path + '.pb.gz') as profile:
+        tap.ok({r['name']: r['self'] for r in profile.report('flat')} == {'a': 40, 'b': 60, 'main': 0}, 'export to a file')
+    tap.ok({f['name'] for f in kin.formats() if f['is_written']} >= {'pprof', 'json'}, 'formats')
+
+
+def frames(tap, kin, path):
+    try:
+        import pandas
+    except ImportError:
+        tap.skip('a DataFrame', 'no pandas (python3-pandas)')
+        return
+    with kin.open(path) as profile:
+        flat, every = profile.report('flat').to_pandas(), profile.samples_to_pandas()
+        tap.ok(isinstance(flat, pandas.DataFrame) and flat['self'].sum() == 100 and list(flat['name']) == ['b', 'a', 'main'],
+               'a table as a DataFrame', flat)
+        tap.ok(every.groupby('function').weight.sum().to_dict() == {'a': 40, 'b': 60} and every['stack'][0] == 'main;a;b',
+               'samples as a DataFrame', every)
+
+
+def example(tap, path):
+    done = subprocess.run([sys.executable, os.path.join(ROOT, 'doc', 'examples', 'slowest.py'), path], capture_output=True,
+                          text=True, env={**os.environ, 'PYTHONPATH': os.path.join(ROOT, 'python')})
+    tap.ok(done.stdout == 'all: 100.000\nprog\n            60  b, mostly called by a\n            40  a, mostly called by main\n',
+           'doc/examples/slowest.py', done.stdout + done.stderr)
+
+
+def main():
+    from tap import Tap
+    tap = Tap()
+    os.environ['KIN_LIBRARY'] = os.path.join(os.path.abspath(sys.argv[1]), 'libkin.so.0')
+    import kin
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'app.folded')
+        open(path, 'w').write(STACKS)
+        tables(tap, kin, path)
+        samples(tap, kin, path)
+        errors(tap, kin, path)
+        exports(tap, kin, path)
+        frames(tap, kin, path)
+        example(tap, path)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    if sys.executable != SYSTEM and os.path.exists(SYSTEM) and 'again' not in sys.argv:
+        os.execv(SYSTEM, [SYSTEM, os.path.abspath(__file__), *sys.argv[1:], 'again'])
+    sys.exit(main())
