@@ -174,7 +174,12 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	uint8_t *of_ranks = NULL;
 	struct profile_part part = { 0 };
 
-	struct kin_error *err = choose(*p, &threads, o->threads, &tasks);
+	struct kin_error *err =
+		o->ranks && (*p)->spreads
+			? err_new(KIN_ERROR_USAGE,
+				  "the data is the sum over ranks, which tells them "
+				  "apart no more: --rank takes their own recordings")
+			: choose(*p, &threads, o->threads, &tasks);
 	if (!err)
 		err = choose(*p, &comms, o->comms, &of_comms);
 	if (!err)

@@ -219,6 +219,12 @@ static struct kin_error *by_run(struct parts *x)
 
 static struct kin_error *by_rank(struct parts *x)
 {
+	if (x->p->data->spreads)
+		return err_new(
+			KIN_ERROR_USAGE,
+			"the data is the sum over ranks, which tells them apart no more: kin "
+			"imbalance shows what they differ by; --by rank takes their own "
+			"recordings");
 	x->column = (struct kin_column){ "rank",        "rank", "the rank in a parallel job",
 					 KIN_CELL_TEXT, false,  false };
 	return by_tasks(x, ranks_of(x->p->data));
