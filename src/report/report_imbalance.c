@@ -374,6 +374,11 @@ static void find_event(struct job *j, struct spread_set *set)
 		const struct event *e = &s->events[samples_event(s)];
 		j->event = spread_set_string(set, strtab_get(j->in->profile->strings, e->name));
 		j->unit = e->unit;
+		return;
+	}
+	for (size_t i = 0; i < set->rows.n && !j->event; i++) {
+		j->event = set->rows.at[i].event;
+		j->unit = set->rows.at[i].unit;
 	}
 }
 
