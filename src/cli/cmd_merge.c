@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/fetching.h"
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/progress.h"
@@ -64,6 +65,7 @@ static struct kin_error *open_data(const struct settings *s, struct kin_profile 
 	struct kin_open_opts opts = { .size = sizeof(opts),
 				      .executable = s->executable,
 				      .debug_dir = s->debug_dir,
+				      .debuginfod = fetching_servers(s->fetching),
 				      .no_names = s->no_names,
 				      .sum_ranks = s->sum_ranks,
 				      .for_writing = true };
@@ -86,7 +88,7 @@ static int run(const struct settings *s)
 {
 	const char *name = s->command->name;
 	struct kin_profile *profile = NULL;
-	struct progress *progress = progress_begin("reading");
+	struct progress *progress = progress_begin("reading", s->fetching);
 	struct kin_error *err = open_data(s, &profile);
 	progress_end(progress);
 
@@ -106,6 +108,7 @@ static int run(const struct settings *s)
 	if (!err)
 		err = kin_profile_write(profile, path);
 	kin_profile_free(profile);
+	fetching_tell(s->fetching, name);
 	return err ? message_error(name, err) : status;
 }
 

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/fetching.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -26,6 +27,7 @@ int run_tell(const struct settings *s, const struct kin_profile *profile, struct
 	if (kin_profile_origin(profile) && !told->origin)
 		message(s->command->name, "note: %s", kin_profile_origin(profile));
 	told->origin |= kin_profile_origin(profile) != NULL;
+	fetching_tell(s->fetching, s->command->name);
 	for (; told->hints < kin_profile_n_hints(profile); told->hints++)
 		message(s->command->name, "hint: %s", kin_profile_hint_at(profile, told->hints));
 	return status;
@@ -64,9 +66,11 @@ static struct kin_open_opts open_opts(const struct settings *s)
 		.gcov = string_list(&s->gcov),
 		.details = (s->hists.size && kin_hists_need_details(&s->hists)) ||
 			   kin_script_needs_details(&s->script),
+		.cpu_state = kin_script_needs_cpu_state(&s->script),
 		.trace_fields = !strcmp(s->command->name, "script") ||
 				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
 		.no_inlines = s->no_inlines,
+		.debuginfod = fetching_servers(s->fetching),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};
@@ -88,7 +92,9 @@ struct kin_error *run_open_part(const struct settings *s, const char *thread, co
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_open_opts opts = open_opts(s);
-	struct progress *progress = progress_begin("reading");
+	if (s->command->narrow)
+		s->command->narrow(s, &opts);
+	struct progress *progress = progress_begin("reading", s->fetching);
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);
 
@@ -117,7 +123,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.max_threads = s->max_threads,
 		.every_row = s->every_row,
 	};
-	struct progress *progress = progress_begin("analysing");
+	struct progress *progress = progress_begin("analysing", s->fetching);
 	struct kin_error *err = kin_report(profile, report, &opts, ret);
 	progress_end(progress);
 	return err;

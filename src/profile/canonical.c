@@ -189,10 +189,12 @@ static void add_troubles(struct profile_builder *b, const struct profile *p)
 	struct values v = { .at = xalloc((p->n_facts + p->n_sources + 1) * sizeof(*v.at)) };
 	struct arena a = { 0 };
 
-	for (size_t i = 0; i < p->n_facts; i++)
-		if (!strcmp(strtab_get(p->strings, p->facts[i].name), FACT_TROUBLE))
+	for (size_t i = 0; i < p->n_facts; i++) {
+		const char *name = strtab_get(p->strings, p->facts[i].name);
+		if (!strcmp(name, FACT_TROUBLE) || !strcmp(name, FACT_UNREAD))
 			add_trouble(&v, &a, p, p->facts[i].source,
 				    strtab_get(p->strings, p->facts[i].value));
+	}
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (p->sources[i].unfinished)
 			add_trouble(&v, &a, p, (uint32_t)i,

@@ -336,6 +336,8 @@ static void describe(struct kinfile *f)
 	add_number(f, FACT_RANKS, h->ranks);
 	if (h->job[0])
 		profile_add_fact(f->into, FACT_JOB, h->job);
+	f->source->start_ns = h->start_ns;
+	f->source->start_time_ns = h->start_time_ns;
 	add_number(f, "period ns", h->period_ns);
 	profile_add_fact(f->into, "started at",
 			 time_in_words(h->start_time_ns, text, sizeof(text)));

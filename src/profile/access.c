@@ -1,10 +1,11 @@
-/* hist_access.c - how memory was accessed, in words. The bits are those of the kernel's
+/* access.c - how memory was accessed, in words. The bits are those of the kernel's
  * perf_mem_data_src and PERF_TXN_*. */
+#include "profile/access.h"
+
 #include <inttypes.h>
 
-#include "analysis/hist_detail.h"
-
 enum {
+	OPERATIONS = 5, /* bits, from the first on */
 	LEVEL = 5,
 	SNOOP = 19,
 	LOCK = 24,
@@ -20,19 +21,21 @@ static uint64_t bits(uint64_t src, int from, int n) { return src >> from & ((1u 
 
 static uint64_t mask(int from, int n) { return (uint64_t)((1u << n) - 1) << from; }
 
-uint64_t hist_access_part(enum hist_key key, uint64_t src)
+uint64_t access_bits(enum access_part part, uint64_t src)
 {
-	switch ((int)key) {
-	case HIST_MEM:
+	switch (part) {
+	case ACCESS_OPERATION:
+		return src & mask(0, OPERATIONS);
+	case ACCESS_LEVEL:
 		return src &
 		       (mask(LEVEL, 14) | mask(LEVEL_NUMBER, 4) | mask(REMOTE, 1) | mask(HOPS, 3));
-	case HIST_TLB:
+	case ACCESS_TLB:
 		return src & mask(TLB, 7);
-	case HIST_SNOOP:
+	case ACCESS_SNOOP:
 		return src & (mask(SNOOP, 5) | mask(SNOOPX, 2));
-	case HIST_LOCKED:
+	case ACCESS_LOCK:
 		return src & mask(LOCK, 2);
-	case HIST_BLOCKED:
+	case ACCESS_BLOCKED:
 		return src & mask(BLOCK, 3);
 	}
 	return src;
@@ -77,7 +80,8 @@ static const char *level(struct arena *a, uint64_t src)
 	static const char *const hops[8] = { "", "core, same node ", "node, same socket ",
 					     "socket, same board ", "board " };
 	uint64_t set = bits(src, LEVEL, 14), number = bits(src, LEVEL_NUMBER, 4);
-	const char *text = list(a, "", set & ~(uint64_t)6, names, ARRAY_LEN(names));
+	bool far = bits(src, HOPS, 3); /* says more than these bits can */
+	const char *text = far ? "" : list(a, "", set & ~(uint64_t)6, names, ARRAY_LEN(names));
 
 	if (number && numbers[number])
 		text = arena_printf(a, "%s%s%s", text, *text ? " or " : "", numbers[number]);
@@ -109,6 +113,16 @@ static const char *snoop(struct arena *a, uint64_t src)
 	return *text ? text : "N/A";
 }
 
+static const char *operation(uint64_t src)
+{
+	static const char *const names[OPERATIONS] = { "N/A", "LOAD", "STORE", "PFETCH", "EXEC" };
+
+	for (size_t i = 0; i < OPERATIONS; i++)
+		if (src >> i & 1)
+			return names[i];
+	return "No";
+}
+
 static const char *blocked(uint64_t src)
 {
 	uint64_t set = bits(src, BLOCK, 3);
@@ -118,24 +132,39 @@ static const char *blocked(uint64_t src)
 	return set & 2 ? set & 4 ? "Data Addr" : "Data" : "Addr";
 }
 
-const char *hist_access_text(struct arena *a, enum hist_key key, uint64_t src)
+const char *access_text(struct arena *a, enum access_part part, uint64_t src)
 {
-	switch ((int)key) {
-	case HIST_MEM:
+	switch (part) {
+	case ACCESS_OPERATION:
+		return operation(src);
+	case ACCESS_LEVEL:
 		return level(a, src);
-	case HIST_TLB:
+	case ACCESS_TLB:
 		return tlb(a, src);
-	case HIST_SNOOP:
+	case ACCESS_SNOOP:
 		return snoop(a, src);
-	case HIST_LOCKED:
+	case ACCESS_LOCK:
 		return bits(src, LOCK, 1) ? "N/A" : bits(src, LOCK, 2) & 2 ? "Yes" : "No";
-	case HIST_BLOCKED:
+	case ACCESS_BLOCKED:
 		return blocked(src);
 	}
 	return "";
 }
 
-const char *hist_transaction_text(struct arena *a, uint64_t t)
+const char *page_size_text(struct arena *a, uint64_t n)
+{
+	size_t unit = 0;
+
+	if (!n)
+		return "N/A";
+	while (n / 1024 > 1 && unit < 3) {
+		n /= 1024;
+		unit++;
+	}
+	return arena_printf(a, "%" PRIu64 "%c", n, "BKMG"[unit]);
+}
+
+const char *transaction_text(struct arena *a, uint64_t t)
 {
 	static const char *const names[] = { "EL ",    "TX ",  "SYNC ",      "ASYNC ",
 					     "RETRY ", "CON ", "CAP-WRITE ", "CAP-READ " };
