@@ -121,6 +121,7 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
+	a->opts.every_row = o->every_row;
 	a->opts.with_source = o->with_source;
 	a->opts.all_lines = o->all_lines;
 	a->opts.intel = o->intel;

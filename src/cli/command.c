@@ -21,6 +21,7 @@ const struct command *const commands[] = {
 	&counts_command,
 	&cycles_command,
 	&latency_command,
+	&imbalance_command,
 	&diff_command,
 	&check_command,
 	&order_command,

@@ -149,8 +149,8 @@ const struct opt_group select_options = {
 const struct opt_group part_options = {
 	"Parts of the data",
 	(const struct opt[]){
-		OPTION_BY("a section for each thread, process, run (of kin record -r), event or "
-			  "object"),
+		OPTION_BY("a section for each thread, process, run (of kin record -r), rank of a "
+			  "parallel job, event or object"),
 		OPTIONS_OF_PARTS,
 		OPTIONS_OF_PART_LISTS,
 		{ 0 },
@@ -301,9 +301,11 @@ static void add_each(struct settings *s, struct string_list *l, const char *word
 
 char *settings_keys_by(const char *by, const char *sort, const char *usual)
 {
-	static const char *const keys[][2] = {
-		{ "thread", "tid" }, { "process", "pid" }, { "run", "run" }, { "object", "dso" }
-	};
+	static const char *const keys[][2] = { { "thread", "tid" },
+					       { "process", "pid" },
+					       { "run", "run" },
+					       { "rank", "rank" },
+					       { "object", "dso" } };
 	const char *key = ""; /* events have reports of their own */
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!strcmp(by, keys[i][0]))
@@ -383,6 +385,9 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_COMMS_LIST:
 		add_each(s, &s->comms, arg);
+		break;
+	case OPT_RANK:
+		add_each(s, &s->ranks, arg);
 		break;
 	case OPT_OBJECTS_LIST:
 		add_each(s, &s->objects, arg);
@@ -470,6 +475,7 @@ void settings_done(struct settings *s)
 	vec_free(&s->columns.at);
 	vec_free(&s->threads.at);
 	vec_free(&s->comms.at);
+	vec_free(&s->ranks.at);
 	vec_free(&s->objects.at);
 	vec_free(&s->events.at);
 	vec_free(&s->check.functions.at);

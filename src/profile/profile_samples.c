@@ -90,13 +90,16 @@ stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid fr
 static uint64_t task_hash(const void *task)
 {
 	const struct task *t = task;
-	return records_mix(records_mix(0, MAP64_PAIR(t->pid, t->tid)), MAP64_PAIR(t->comm, t->run));
+	return records_mix(records_mix(records_mix(0, MAP64_PAIR(t->pid, t->tid)),
+				       MAP64_PAIR(t->comm, t->run)),
+			   t->rank);
 }
 
 static bool task_same(const void *a, const void *b)
 {
 	const struct task *x = a, *y = b;
-	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run;
+	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run &&
+	       x->rank == y->rank;
 }
 
 static const struct records_kind task_records = { sizeof(struct task), task_hash, task_same };

@@ -51,6 +51,7 @@ struct kinfile {
 	uint16_t event; /* of the runtime's samples, once has_event */
 	bool has_event;
 	struct kept *kept;          /* names; NULL: none so far */
+	struct spread_set *spreads; /* over ranks; NULL: none so far */
 	uint64_t first_ns, last_ns; /* times of records; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
 	struct kinf_header header;  /* last: what follows it in a file does not here */

@@ -106,9 +106,9 @@ static void read_stack(struct kinfile_stream *s)
 	define(s, KINF_R_STACK, known ? add_stack(s->f, caller, frame) : NONE);
 }
 
-static void read_task(struct kinfile_stream *s)
+static void read_task_of(struct kinfile_stream *s, uint32_t rank)
 {
-	struct task x = { .pid = kinfile_take32(&s->in) };
+	struct task x = { .pid = kinfile_take32(&s->in), .rank = rank };
 
 	x.tid = kinfile_take32(&s->in);
 	x.run = kinfile_take32(&s->in);
@@ -117,6 +117,17 @@ static void read_task(struct kinfile_stream *s)
 		return;
 	x.comm = add_text(s, comm);
 	define(s, KINF_R_TASK, profile_add_task(s->f->into, x));
+}
+
+static void read_task(struct kinfile_stream *s) { read_task_of(s, s->f->header.rank); }
+
+static void read_rank_task(struct kinfile_stream *s)
+{
+	uint32_t rank = kinfile_take32(&s->in);
+
+	if (rank == UINT32_MAX)
+		bytes_fail(&s->in);
+	read_task_of(s, rank + 1);
 }
 
 static enum event_kind kind_of_event(uint32_t flags)
@@ -296,11 +307,13 @@ static void read_end(struct kinfile_stream *s)
 	struct kinf_header end, *h = &s->f->header;
 	struct kinfile_text t = kinfile_take_text(&s->in);
 
-	if (s->in.failed || t.n != sizeof(end)) {
+	/* It has grown since the first version. */
+	if (s->in.failed || t.n < offsetof(struct kinf_header, rank) || t.n > sizeof(end)) {
 		bytes_fail(&s->in);
 		return;
 	}
-	memcpy(&end, t.s, sizeof(end));
+	memset(&end, 0, sizeof(end));
+	memcpy(&end, t.s, t.n);
 	h->end = end.end;
 	h->end_detail = end.end_detail;
 	h->end_ns = end.end_ns;
@@ -337,6 +350,9 @@ static void read_record(struct kinfile_stream *s)
 		[KINF_R_TASK_TIMES] = read_task_times,
 		[KINF_R_AUDIT] = kinfile_read_audit,
 		[KINF_R_HEADER] = read_end,
+		[KINF_R_RANK_TASK] = read_rank_task,
+		[KINF_R_RANKS] = kinfile_read_ranks,
+		[KINF_R_SPREAD] = kinfile_read_spread,
 		[KINF_R_TRACE_FORMAT] = kinfile_read_trace_format,
 		[KINF_R_TRACE_FUNCTION] = kinfile_read_trace_function,
 		[KINF_R_PROBES] = kinfile_read_probes,
