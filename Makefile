@@ -40,6 +40,10 @@ demo: deps-build all
 bench: all
 	bench/run.sh $(BUILD)
 
+# What other load on the machine does not change: instructions, allocations, bytes read.
+bench-guard: all
+	python3 bench/guard.py $(BUILD)
+
 install: all
 	meson install -C $(BUILD) --no-rebuild --quiet
 	@cp $(BUILD)/meson-logs/install-log.txt $(BUILD)/installed.txt
@@ -54,4 +58,4 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps deps-build check demo bench install uninstall clean
+.PHONY: all deps deps-build check demo bench bench-guard install uninstall clean

@@ -246,6 +246,9 @@ bool rt_file_start(void);
 struct kinf_block *rt_block(enum kinf_type type, uint64_t payload, uint32_t thread);
 /* Walks over all blocks; NULL starts and ends. */
 struct kinf_block *rt_next_block(const struct kinf_block *b);
+/* With the lock: hardly anything in the block will be looked at before the end. What it holds stays
+ * in the file; the process need not have it in memory. */
+void rt_block_rest(const struct kinf_block *b);
 bool rt_room(
 	uint64_t size); /* with the lock: makes sure that such a block fits without system calls */
 void rt_lose(enum kinf_loss what, uint64_t n);
@@ -408,9 +411,11 @@ extern uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT] __attribute__((visibility(
  * taken where functions lie closer to each other than slots. */
 #define RT_STRIDE 2533
 
+/* Both are multiplied: functions begin at multiples of 16, and so lie closer to each other than
+ * slots. */
 static inline uint64_t rt_hash(uint64_t from, uint64_t to)
 {
-	return from * (uint64_t)(int64_t)(int32_t)0x9e3779b1 + to;
+	return from * (uint64_t)(int64_t)(int32_t)0x9e3779b1 + to * 0x27d4eb2f;
 }
 
 #endif

@@ -262,6 +262,23 @@ struct kinf_block *rt_next_block(const struct kinf_block *b)
 	return NULL;
 }
 
+void rt_block_rest(const struct kinf_block *b)
+{
+	const uint8_t *at = (const uint8_t *)b;
+
+	for (uint32_t i = 0; i < rt.n_extents && !rt.silent; i++) {
+		const struct rt_extent *e = &rt.extent[i];
+		uint64_t start, end;
+
+		if (!e->in_file || at < e->at || at >= e->at + e->size)
+			continue;
+		start = ((uint64_t)(at - e->at) + page_size - 1) & ~(page_size - 1);
+		end = ((uint64_t)(at - e->at) + b->size) & ~(page_size - 1);
+		if (start < end)
+			SYS3(madvise, e->at + start, end - start, MADV_DONTNEED);
+	}
+}
+
 static bool open_file(void)
 {
 	struct stat st;

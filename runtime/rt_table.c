@@ -59,6 +59,8 @@ static void *new_table(const struct rt_table *x, struct rt_thread *t, void *old)
 		*rt_own(b) = own;
 		*(void **)((uint8_t *)t + x->of_thread) = b->payload;
 		*x->current = b->payload;
+		if (old != rt_none + RT_NONE_BLOCK)
+			rt_block_rest(rt_block_of(old));
 	}
 	rt_unlock(mask);
 	return b ? b->payload : NULL;

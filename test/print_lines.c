@@ -2,6 +2,8 @@
  *
  *	print_lines [--gnu] OBJECT		all runs: ADDR END FUNCTION FILE:LINE
  *	print_lines [--gnu] --locate OBJECT	of each address read from stdin: FUNCTION FILE:LINE
+ *	print_lines --inlines OBJECT		where each run begins: ADDR INLINED..., innermost
+ *first print_lines --symbols OBJECT		all symbols: ADDR END NAME
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,19 +44,53 @@ static void print_runs(struct object_file *o, bool gnu, bool all)
 	free(runs);
 }
 
+/* Of addresses in ascending order, as runs are. */
+static void print_inlines(struct object_file *o)
+{
+	size_t n, count;
+	struct line_run *runs = object_line_runs(o, object_text(o), NULL, &n);
+	uint64_t *addrs = xalloc((n + 1) * sizeof(*addrs));
+	for (size_t i = 0; i < n; i++)
+		addrs[i] = runs[i].addr;
+	struct object_inline *list = object_inlines(o, addrs, n, &count);
+	for (size_t i = 0, k = 0; i < n; i++) {
+		printf("%" PRIx64, addrs[i]);
+		for (; k < count && list[k].address == i; k++)
+			printf(" %s", list[k].name);
+		putchar('\n');
+	}
+	free(list);
+	free(addrs);
+	free(runs);
+}
+
+static void print_symbols(struct object_file *o)
+{
+	struct symbol_table t = { 0 };
+	struct kin_error *err = object_symbols(o, &(struct symtab_opts){ .exact = true }, &t);
+	kin_error_free(err);
+	for (size_t i = 0; i < t.n; i++)
+		printf("%" PRIx64 " %" PRIx64 " %s\n", t.at[i].addr, t.at[i].end, t.at[i].name);
+	free(t.at);
+}
+
 int main(int argc, char **argv)
 {
-	bool gnu = false, one_by_one = false, all = false;
+	bool gnu = false, one_by_one = false, all = false, inlines = false, symbols = false;
 	struct object_opts opts = { 0 };
 	struct object_file *o;
 	int i = 1;
 	for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
 		gnu |= !strcmp(argv[i], "--gnu");
 		all |= !strcmp(argv[i], "--all");
+		inlines |= !strcmp(argv[i], "--inlines");
+		symbols |= !strcmp(argv[i], "--symbols");
 		one_by_one |= !strcmp(argv[i], "--locate");
 	}
 	if (i + 1 != argc) {
-		fprintf(stderr, "usage: print_lines [--gnu] [--all | --locate] OBJECT\n");
+		fprintf(stderr,
+			"usage: print_lines [--gnu] [--all | --locate | --inlines | --symbols] "
+			"OBJECT\n");
 		return 2;
 	}
 	struct kin_error *err = object_open(argv[i], &opts, &o);
@@ -65,6 +101,10 @@ int main(int argc, char **argv)
 	}
 	if (one_by_one)
 		locate(o, gnu);
+	else if (inlines)
+		print_inlines(o);
+	else if (symbols)
+		print_symbols(o);
 	else
 		print_runs(o, gnu, all);
 	object_free(o);

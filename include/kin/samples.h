@@ -103,6 +103,14 @@ struct kin_location {     /* location 0 is none */
 struct kin_stack {       /* stack 0 is empty */
 	uint32_t caller; /* the stack without its innermost location; smaller than its own id */
 	uint32_t location;
+	bool caller_is_guessed; /* found by a heuristic */
+};
+
+struct kin_recording {          /* a file that was read */
+	const char *path;       /* as it was named; "-": standard input */
+	const char *host;       /* that it was made on, as far as the file says */
+	uint64_t start_ns;      /* when it began, on the clock of its samples; 0: not known */
+	uint64_t start_time_ns; /* the same since 1970, UTC; 0: not known */
 };
 
 struct kin_sample {
@@ -113,6 +121,7 @@ struct kin_sample {
 	uint64_t time_ns; /* on the clock of the recording; 0: not known, or many */
 	bool is_cut;      /* the stack could not be walked to its outermost function */
 	bool is_guessed;  /* some callers were found by a heuristic */
+	uint32_t recording;
 };
 
 /* ---- going through them ---- */
@@ -130,6 +139,7 @@ KIN_API void kin_samples_rewind(struct kin_samples *s);
 KIN_API size_t kin_samples_n(const struct kin_samples *s);
 
 /* How many there are: ids are smaller. */
+KIN_API size_t kin_samples_n_recordings(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_events(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_threads(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_objects(const struct kin_samples *s);
@@ -139,6 +149,8 @@ KIN_API size_t kin_samples_n_locations(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_functions(const struct kin_samples *s);
 
 /* An id that does not exist gives the one that is not known, or empty. */
+KIN_API const struct kin_recording *kin_samples_recording(struct kin_samples *s,
+							  uint32_t recording);
 KIN_API const struct kin_event *kin_samples_event(struct kin_samples *s, uint32_t event);
 KIN_API const struct kin_thread *kin_samples_thread(struct kin_samples *s, uint32_t thread);
 KIN_API const struct kin_object *kin_samples_object(struct kin_samples *s, uint32_t object);

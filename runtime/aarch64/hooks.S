@@ -4,7 +4,7 @@
  * a call may clobber is ours, and so are x9 to x15. As in x86_64/hooks.S,
  *
  *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
- *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
+ *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
  *
  * There is no instruction that adds to memory before ARMv8.1; a load and a store that are exclusive do
  * as well, since an exception between them makes the store fail.
@@ -42,6 +42,12 @@
 	mrs	x9, tpidr_el0
 	add	x9, x9, x10
 	ldur	x9, [x9, \offset - 1]
+	.endm
+
+/* rt_hash() multiplies by them in rt.h */
+	.macro	hash_number_to reg
+	mov	\reg, 0xeb2f
+	movk	\reg, 0x27d4, lsl 16
 	.endm
 
 	.macro	hash_number reg
@@ -85,8 +91,10 @@
  * told. */
 	.macro	count_arc timed=0
 	table	0
+	hash_number_to x11
+	mul	x11, x1, x11
 	hash_number x10
-	madd	x11, x0, x10, x1
+	madd	x11, x0, x10, x11
 	ldur	x10, [x9, MASK]
 	and	x11, x11, x10
 	add	x12, x9, x11

@@ -4,11 +4,12 @@
  * a call may clobber is ours. The procedure linkage table takes t0, t1 and t3 before. As in x86_64/hooks.S,
  *
  *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
- *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
+ *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
  *
  * amoadd is one instruction, so that signals fall before or behind it.
  */
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
+#define HASH_TO	0x27d4eb2f	/* likewise */
 #define STRIDE	2533		/* slots; as RT_STRIDE */
 #define MASK	-24		/* struct rt_own, seen from the payload */
 #define PATIENCE	-4
@@ -75,7 +76,9 @@
 	table	0
 	li	t1, HASH
 	mul	t2, a0, t1
-	add	t2, t2, a1
+	li	t1, HASH_TO
+	mul	t1, a1, t1
+	add	t2, t2, t1
 	ld	t1, MASK(t0)
 	and	t2, t2, t1
 	add	t3, t0, t2

@@ -6,7 +6,7 @@
  * who walks the stack from here needs no more than the default rule.
  *
  *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
- *	slot  = (from * 0x9e3779b1 + to) & mask     mask lies right before the table, as a byte offset
+ *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
  *	slot.from == from && slot.to == to          else the one a stride further, up to an unused one
  *	slot.count++                                one instruction: signals fall before or behind it
  *
@@ -21,6 +21,7 @@
 #endif
 
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
+#define HASH_TO	0x27d4eb2f	/* likewise */
 #define STRIDE	2533		/* slots; as RT_STRIDE */
 #define LATENCY	rt_gate + 12
 #define MASK	-24		/* struct rt_own, seen from the payload */
@@ -55,11 +56,11 @@
 	mov	%fs:\offset-1(\reg), \reg
 	.endm
 
-/* reg: the offset of an arc's first slot */
-	.macro	first_slot from, to, table, reg
+/* reg = rt_hash(from, to), of which the mask makes the offset of the arc's first slot */
+	.macro	hash from, to, reg, scratch
 	imul	$HASH, \from, \reg
-	add	\to, \reg
-	and	MASK(\table), \reg
+	imul	$HASH_TO, \to, \scratch
+	add	\scratch, \reg
 	.endm
 
 /* All in registers: the other slots. Goes to 1 with the arc's, falls through where C code is to count. */
@@ -80,8 +81,9 @@
 
 	.macro	mcount_body from
 	mov	%rax, -8(%rsp)
+	hash	\from, (%rsp), %rax, %r11
 	table	0, %r11, 9f
-	first_slot \from, (%rsp), %r11, %rax
+	and	MASK(%r11), %rax
 	add	%rax, %r11
 	mov	\from, %rax
 	cmp	%rax, (%r11)
@@ -101,9 +103,10 @@
 2:	mov	%rcx, -16(%rsp)
 	mov	%rdx, -24(%rsp)
 	table	0, %rcx, 8f
+	hash	\from, (%rsp), %r11, %rax
+	and	MASK(%rcx), %r11
 	mov	\from, %rax
 	mov	(%rsp), %rdx
-	first_slot %rax, %rdx, %rcx, %r11
 	other_slots %rax, %rdx, %rcx, %r11
 8:	mov	-24(%rsp), %rdx
 	mov	-16(%rsp), %rcx
@@ -164,7 +167,8 @@ slow:
 /* void __cyg_profile_func_enter(void *function, void *call_site): an ordinary call. */
 function __cyg_profile_func_enter
 	table	0, %rcx, 9f
-	first_slot %rsi, %rdi, %rcx, %rax
+	hash	%rsi, %rdi, %rax, %rdx
+	and	MASK(%rcx), %rax
 	cmp	%rsi, (%rcx, %rax)
 	jne	3f
 	cmp	%rdi, 8(%rcx, %rax)

@@ -72,12 +72,18 @@ static bool is_trouble(const struct profile *p, size_t fact)
 	return !strcmp(strtab_get(p->strings, p->facts[fact].name), FACT_TROUBLE);
 }
 
+static bool is_unread(const struct profile *p, size_t fact)
+{
+	return !strcmp(strtab_get(p->strings, p->facts[fact].name), FACT_UNREAD);
+}
+
 static void check_troubles(const struct profile *p, const struct talk *t)
 {
 	for (size_t i = 0; i < p->n_facts; i++)
-		if (is_trouble(p, i))
-			say_in_reports(t, "%s: while it was recorded: %s",
+		if (is_trouble(p, i) || is_unread(p, i))
+			say_in_reports(t, "%s: %s%s",
 				       strtab_get(p->strings, p->sources[p->facts[i].source].path),
+				       is_trouble(p, i) ? "while it was recorded: " : "",
 				       strtab_get(p->strings, p->facts[i].value));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/hist_key.h"
+#include "profile/access.h"
 
 enum { LINE = 64 }; /* bytes of a line of the data cache */
 
@@ -129,6 +130,21 @@ static const char *line_text(struct hists_private *h, frameid frame)
 
 /* ---- values ---- */
 
+static enum access_part part_of(enum hist_key key)
+{
+	switch ((int)key) {
+	case HIST_TLB:
+		return ACCESS_TLB;
+	case HIST_SNOOP:
+		return ACCESS_SNOOP;
+	case HIST_LOCKED:
+		return ACCESS_LOCK;
+	case HIST_BLOCKED:
+		return ACCESS_BLOCKED;
+	}
+	return ACCESS_LEVEL;
+}
+
 static uint32_t cgroup_id(struct hists_private *h, const struct detail *d)
 {
 	return strtab_add(h->strings, arena_printf(&h->arena, "%" PRIu32 "/0x%" PRIx64,
@@ -219,26 +235,12 @@ uint32_t hist_detail_value(struct hists_private *h, enum hist_key key, const str
 	case HIST_SNOOP:
 	case HIST_LOCKED:
 	case HIST_BLOCKED:
-		return wide(h, hist_access_part(key, d->data_src));
+		return wide(h, access_bits(part_of(key), d->data_src));
 	}
 	return branch_value(h, key, d);
 }
 
 /* ---- as text ---- */
-
-/* "4K"; 1 GB is 1024M. */
-static const char *size_text(struct hists_private *h, uint64_t n)
-{
-	size_t unit = 0;
-
-	if (!n)
-		return "N/A";
-	while (n / 1024 > 1 && unit < 3) {
-		n /= 1024;
-		unit++;
-	}
-	return arena_printf(&h->arena, "%" PRIu64 "%c", n, "BKMG"[unit]);
-}
 
 static const char *time_text(struct hists_private *h, uint64_t ns)
 {
@@ -324,10 +326,10 @@ const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_
 	case HIST_LOCAL_STAGE:
 		return number_text(h, value);
 	case HIST_TRANSACTION:
-		return hist_transaction_text(&h->arena, hist_wide(h, value));
+		return transaction_text(&h->arena, hist_wide(h, value));
 	case HIST_CODE_PAGE_SIZE:
 	case HIST_DATA_PAGE_SIZE:
-		return size_text(h, hist_wide(h, value));
+		return page_size_text(&h->arena, hist_wide(h, value));
 	case HIST_PHYS_DADDR:
 		return address_text(h, hist_wide(h, value));
 	case HIST_DCACHELINE:
@@ -341,7 +343,7 @@ const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_
 	case HIST_SNOOP:
 	case HIST_LOCKED:
 	case HIST_BLOCKED:
-		return hist_access_text(&h->arena, key, hist_wide(h, value));
+		return access_text(&h->arena, part_of(key), hist_wide(h, value));
 	}
 	return branch_text(h, key, value, d);
 }

@@ -15,11 +15,4 @@ enum hist_owner hist_detail_owner(const struct hists_private *h, enum hist_key k
 				  const struct hist_row *row);
 void hist_detail_done(struct hists_private *h);
 
-/* hist_access.c: the ways an access can take, in words; `src` is detail.data_src. */
-const char *hist_access_text(struct arena *a, enum hist_key key, uint64_t src);
-/* The part of it that a key looks at. */
-uint64_t hist_access_part(enum hist_key key, uint64_t src);
-/* "TX CON NEITHER :5" */
-const char *hist_transaction_text(struct arena *a, uint64_t t);
-
 #endif

@@ -26,6 +26,12 @@ const struct kin_format *kin_format_of(const void *head, size_t size)
 	return NULL;
 }
 
+const struct kin_format *kin_format_of_name(const char *name)
+{
+	const struct format *f = format_of_name(name);
+	return f ? &f->about : NULL;
+}
+
 static struct kin_error *unknown(const char *name)
 {
 	char *list = format_names(true);

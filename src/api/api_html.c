@@ -1,102 +1,99 @@
-/* api_html.c - gathers the tables and flame graphs that the HTML page shows. */
-#include "export/html.h"
-
+/* api_html.c - gathers what the HTML page shows: tables, paths and samples. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_namer.h"
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
-#include "paths/path_tree.h"
+#include "page/html_write.h"
 
 enum { THREADS_MAX = 50 }; /* in the summary */
+enum { HTML_BYTES = 5000000 };
+
+enum part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
 
 struct parts {
-	struct kin_table *info, *functions, *graph;
-	struct folded_tree *trees; /* [n_flames] */
-	struct html_flame *flames;
-	size_t n_flames;
+	struct html_table tables[N_PARTS + 1];
+	struct html_paths *paths; /* NULL: there are no samples */
 };
 
-static struct kin_error *make_tables(struct kin_profile *p, double min_share, struct parts *ret)
+static const struct html_table no_tables[N_PARTS + 1] = {
+	[INFO] = { "info", NULL },   [FUNCTIONS] = { "functions", NULL },
+	[GRAPH] = { "graph", NULL }, [CYCLES] = { "cycles", NULL },
+	[LINES] = { "lines", NULL }, [INSTRUCTIONS] = { "instructions", NULL },
+};
+
+static const char *const columns[N_PARTS][16] = {
+	[FUNCTIONS] = { "self", "children", "calls", "object", "name", "cycle", "index", NULL },
+	[GRAPH] = { "index", "self", "children", "called", "object", "name", "cycle", NULL },
+	[CYCLES] = { "cycle", "verdict", "what", "share", "time", "calls", "samples", "bound",
+		     "name", "members", NULL },
+	[LINES] = { "self", "inclusive", "count", "line", "source", "file", NULL },
+	[INSTRUCTIONS] = { "self", "inclusive", "samples", "calls", "address", "instruction",
+			   "function", "object", "file", "line", NULL },
+};
+
+static struct kin_error *add_table(struct kin_profile *p, enum part part, const char *report,
+				   const struct kin_html_opts *opts, struct parts *ret)
 {
-	static const char *const of_functions[] = { "self", "children", "calls", "object",
-						    "name", "cycle",    "index", NULL };
-	static const char *const of_graph[] = { "index",  "self", "children", "called",
-						"object", "name", "cycle",    NULL };
-	struct kin_report_opts o = { .size = sizeof(o) };
-	o.max_threads = THREADS_MAX;
-	struct kin_error *err = kin_report(p, "info", &o, &ret->info);
-	o.columns = of_functions;
+	struct kin_report_opts o = { .size = sizeof(o),
+				     .columns = columns[part][0] ? columns[part] : NULL,
+				     .min_share = part == GRAPH ? opts->min_share : 0,
+				     .source_dirs = opts->source_dirs,
+				     .max_threads = THREADS_MAX };
+	return kin_report(p, report, &o, &ret->tables[part].table);
+}
+
+/* Code that cannot be shown is no reason to show nothing: the reports say why in their notes, or
+ * in an error that becomes a warning. */
+static void try_table(struct kin_profile *p, enum part part, const char *report,
+		      const struct kin_html_opts *opts, struct parts *ret)
+{
+	struct kin_error *err = add_table(p, part, report, opts, ret);
+	if (err)
+		vec_push(&p->warnings, xprintf("%s", kin_error_message(err)));
+	kin_error_free(err);
+}
+
+/* With samples, times come of the paths: what functions and calls add to them is how often they
+ * were called, and which functions are in cycles. */
+static struct kin_error *make_tables(struct kin_profile *p, const struct kin_html_opts *opts,
+				     struct parts *ret)
+{
+	bool sampled = p->data->samples.n > 0, counted = p->data->n_arcs > 0;
+	struct kin_error *err = add_table(p, INFO, "info", opts, ret);
 	if (!err)
-		err = kin_report(p, "flat", &o, &ret->functions);
-	o.columns = of_graph;
-	o.min_share = min_share;
+		err = add_table(p, FUNCTIONS, "flat", opts, ret);
+	if (!err && (!sampled || counted))
+		err = add_table(p, GRAPH, "graph", opts, ret);
 	if (!err)
-		err = kin_report(p, "graph", &o, &ret->graph);
+		err = add_table(p, CYCLES, "cycles", opts, ret);
+	if (!err && !opts->no_code) {
+		try_table(p, LINES, "annotate", opts, ret);
+		try_table(p, INSTRUCTIONS, "asm", opts, ret);
+	}
 	return err;
 }
 
-/* Events of one name are one, as in every table. */
-static bool is_known(const struct parts *x, const char *event)
+static struct kin_error *make_paths(struct kin_profile *p, struct parts *ret)
 {
-	for (size_t i = 0; i < x->n_flames; i++)
-		if (!strcmp(x->flames[i].event, event))
-			return true;
-	return false;
-}
-
-/* Of all samples of that name; nothing if there are none. */
-static void add_flame(struct kin_profile *p, struct namer *n, uint32_t id, struct parts *x)
-{
-	const struct event *e = &p->data->samples.events[id];
-	const char *event = strtab_get(p->data->strings, e->name);
-	if (is_known(x, event))
-		return;
-	struct folded_tree *tree = &x->trees[x->n_flames];
-	*tree = folded_tree_of(p->data, &(struct folded_opts){ .names = namer_names,
-							       .arg = n,
-							       .event = event,
-							       .weights = true,
-							       .no_inlines = p->naming.no_inlines,
-							       .annotate = true });
-	if (tree->n < 2)
-		folded_tree_done(tree);
-	else
-		x->flames[x->n_flames++] = (struct html_flame){ tree, event, e->unit == EVENT_NS };
-}
-
-/* One for each event, first that of the tables. */
-static struct kin_error *make_flames(struct kin_profile *p, struct parts *ret)
-{
-	const struct samples *s = &p->data->samples;
 	struct view *v;
-	if (!s->n)
+	if (!p->data->samples.n)
 		return NULL;
 	struct kin_error *err = profile_view_for(p, &flat_report, &v);
 	if (err)
 		return err;
-	ret->trees = xrealloc(NULL, s->n_events, sizeof(*ret->trees));
-	ret->flames = xrealloc(NULL, s->n_events, sizeof(*ret->flames));
-	struct namer n = { .p = p->data, .g = v->program, .full_names = true };
-	add_flame(p, &n, samples_event(s), ret);
-	for (uint32_t i = 0; i < s->n_events; i++)
-		add_flame(p, &n, i, ret);
-	namer_done(&n);
+	ret->paths = html_paths_new();
+	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines);
 	profile_hear(p, v->program);
 	return NULL;
 }
 
 static void parts_done(struct parts *x)
 {
-	kin_table_free(x->info);
-	kin_table_free(x->functions);
-	kin_table_free(x->graph);
-	for (size_t i = 0; i < x->n_flames; i++)
-		folded_tree_done(&x->trees[i]);
-	free(x->trees);
-	free(x->flames);
+	for (size_t i = 0; i < N_PARTS; i++)
+		kin_table_free(x->tables[i].table);
+	html_paths_free(x->paths);
 }
 
 static const char *base_name(const char *path)
@@ -125,22 +122,22 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					FILE *out)
 {
 	struct kin_html_opts o;
-	struct parts x = { 0 };
+	struct parts x = { .paths = NULL };
+	memcpy(x.tables, no_tables, sizeof(x.tables));
 	opts_copy(&o, sizeof(o), opts);
 	char *title = o.title ? NULL : title_of(p);
-	struct kin_error *err = make_tables(p, o.min_share, &x);
+	struct kin_error *err = make_tables(p, &o, &x);
 	if (!err)
-		err = make_flames(p, &x);
+		err = make_paths(p, &x);
 	if (!err)
-		err = html_write(
-			out, &(struct html_input){ .title = o.title ? o.title : title,
-						   .info = x.info,
-						   .functions = x.functions,
-						   .graph = x.graph,
-						   .warnings = (const char *const *)p->warnings.at,
-						   .n_warnings = p->warnings.n,
-						   .flames = x.flames,
-						   .n_flames = x.n_flames });
+		err = html_write(out,
+				 &(struct html_input){
+					 .title = o.title ? o.title : title,
+					 .tables = x.tables,
+					 .warnings = (const char *const *)p->warnings.at,
+					 .n_warnings = p->warnings.n,
+					 .paths = x.paths,
+					 .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
 	parts_done(&x);
 	free(title);
 	return err;

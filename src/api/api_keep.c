@@ -49,9 +49,11 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 		return err;
 	err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
 	if (!err) {
-		struct kept *k = names_keep(p, &(struct keep_opts){ .debug_dir = o.debug_dir,
-								    .symfs = o.symfs,
-								    .whole = o.pack });
+		struct kept *k = names_keep(
+			p, &(struct keep_opts){ .debug_dir = o.debug_dir,
+						.symfs = o.symfs,
+						.debuginfod = debuginfod_of(o.debuginfod),
+						.whole = o.pack });
 		struct kin_keep_result r = { .objects = k->objects.n };
 		if (o.pack) {
 			kept_add_sources(k, p->kept);

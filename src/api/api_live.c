@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "live/fade.h"
 #include "symbolize/names.h"
@@ -14,6 +15,8 @@ struct kin_live {
 	struct names *names;
 	struct program_opts naming;
 	struct kin_profile *last; /* NULL: none yet */
+	uint64_t asked_ns;        /* for it, or begun */
+	double lasting_ns;        /* time that it is of, faded as its weights */
 	char *message;
 	VEC(pid_t) pids, tids;
 };
@@ -84,7 +87,26 @@ struct kin_error *kin_live_start(const struct kin_live_opts *opts, struct kin_li
 		free_live(l);
 	else
 		*ret = l;
+	l->asked_ns = clock_now_ns();
 	return err;
+}
+
+static bool is_cpu_time(const struct event *e, const struct profile *p, const char *name)
+{
+	return e->kind == EVENT_ON_CPU && e->unit == EVENT_NS &&
+	       (!name || !strcmp(strtab_get(p->strings, e->name), name));
+}
+
+double kin_live_cores(const struct kin_live *l, const char *event)
+{
+	const struct profile *p = l->last ? l->last->data : NULL;
+	double busy_ns = 0;
+	for (size_t i = 0; p && i < p->samples.n; i++) {
+		const struct sample *s = &p->samples.at[i];
+		if ((event || !s->event) && is_cpu_time(&p->samples.events[s->event], p, event))
+			busy_ns += (double)s->weight;
+	}
+	return l->lasting_ns > 0 ? busy_ns / l->lasting_ns : 0;
 }
 
 struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
@@ -93,6 +115,9 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	const struct profile *past = l->last ? l->last->data : NULL;
 	struct kin_profile *now = profile_of_data(fade(past, keep, fresh, l->names), &l->naming);
 
+	uint64_t asked_ns = clock_now_ns();
+	l->lasting_ns = l->lasting_ns * keep + (double)(asked_ns - l->asked_ns);
+	l->asked_ns = asked_ns;
 	profile_free(fresh);
 	kin_profile_free(l->last);
 	l->last = now;

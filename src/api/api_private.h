@@ -62,6 +62,16 @@ static inline void opts_copy(void *to, size_t size, const void *given)
 		memcpy(to, given, known < size ? known : size);
 }
 
+struct kin_debuginfod {
+	struct debuginfod *servers;
+};
+
+/* What of it the stages below take; NULL: none. */
+static inline struct debuginfod *debuginfod_of(const struct kin_debuginfod *d)
+{
+	return d ? d->servers : NULL;
+}
+
 /* One of data that is no file's. Takes over `data`. */
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);
 

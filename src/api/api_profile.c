@@ -284,7 +284,10 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	if (err)
 		return err;
 	const char *path = found ? found : o->executable;
-	err = object_open(path, &(struct object_opts){ .debug_dir = o->debug_dir }, &p->object);
+	err = object_open(path,
+			  &(struct object_opts){ .debug_dir = o->debug_dir,
+						 .debuginfod = debuginfod_of(o->debuginfod) },
+			  &p->object);
 	free(found);
 	if (err)
 		return err;
@@ -315,7 +318,10 @@ static void open_recorded(struct kin_profile *p, const struct kin_open_opts *o)
 	if (!path)
 		return;
 	char *id = xprintf("%.*s", (int)(path - program), program);
-	struct object_opts opts = { .debug_dir = o->debug_dir, .symfs = o->symfs, .build_id = id };
+	struct object_opts opts = { .debug_dir = o->debug_dir,
+				    .symfs = o->symfs,
+				    .build_id = id,
+				    .debuginfod = debuginfod_of(o->debuginfod) };
 	kin_error_free(object_open(path + 1, &opts, &p->object));
 	if (p->object && !object_build_id(p->object)) { /* of another build */
 		object_free(p->object);
@@ -340,6 +346,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	p->no_names = o->no_names;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
+					   .debuginfod = debuginfod_of(o->debuginfod),
 					   .kallsyms = o->kallsyms,
 					   .style = DEMANGLE_TIDY,
 					   .no_inlines = o->no_inlines };
@@ -395,9 +402,12 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			.target = p->target,
 			.symfs = o->symfs,
 			.details = o->details,
+			.cpu_state = o->cpu_state,
 			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};
+		how.needs.no_callers = o->no_callers && !o->for_writing;
+		how.needs.no_times = o->no_times && !o->details && !o->time && !o->for_writing;
 		how.branches = o->branches               ? INPUT_BRANCHES
 			       : o->branches_if_recorded ? INPUT_AS_RECORDED
 							 : INPUT_SAMPLES;
@@ -570,9 +580,11 @@ static struct kept *keep_for_writing(const struct kin_profile *p)
 	const struct kept *old = p->data->kept;
 	for (size_t i = 0; old && i < old->objects.n; i++)
 		whole |= old->objects.at[i]->flags & KEPT_CODE;
-	struct kept *k = names_keep(p->data, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
-								  .symfs = p->naming.symfs,
-								  .whole = whole });
+	struct kept *k =
+		names_keep(p->data, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
+							 .symfs = p->naming.symfs,
+							 .debuginfod = p->naming.debuginfod,
+							 .whole = whole });
 	kept_add_sources(k, old);
 	return k;
 }

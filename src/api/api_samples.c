@@ -29,6 +29,7 @@ struct kin_samples {
 	struct kin_stack stack;
 	struct kin_location location;
 	/* Of all: made when the first is asked for. */
+	struct kin_recording *recordings;
 	struct kin_event *events;
 	struct kin_thread *threads;
 	struct kin_object *objects;
@@ -41,6 +42,7 @@ struct kin_samples {
 	VEC(struct kin_function *) functions;
 	/* For ids that do not exist, and where there is no memory. */
 	struct kin_function nothing;
+	struct kin_recording no_recording;
 	struct kin_event no_event;
 	struct kin_thread no_thread;
 	struct kin_object no_object;
@@ -58,6 +60,7 @@ static struct kin_error *unguarded_samples_new(struct kin_profile *profile,
 	profile_ref(profile);
 	s->profile = profile;
 	s->p = profile->data;
+	s->no_recording = (struct kin_recording){ .path = "", .host = "" };
 	s->no_event = (struct kin_event){ .name = "", .unit = "" };
 	s->no_thread = (struct kin_thread){ .name = "" };
 	s->no_object = (struct kin_object){ .path = "", .build_id = "" };
@@ -90,6 +93,7 @@ void kin_samples_free(struct kin_samples *s)
 const struct kin_error *kin_samples_error(const struct kin_samples *s) { return s->err; }
 
 size_t kin_samples_n(const struct kin_samples *s) { return s->p->samples.n; }
+size_t kin_samples_n_recordings(const struct kin_samples *s) { return s->p->n_sources; }
 size_t kin_samples_n_events(const struct kin_samples *s) { return s->p->samples.n_events; }
 size_t kin_samples_n_threads(const struct kin_samples *s) { return s->p->samples.n_tasks; }
 size_t kin_samples_n_objects(const struct kin_samples *s) { return s->p->n_objects; }
@@ -108,7 +112,30 @@ static bool make(struct kin_samples *s, struct kin_error *(*how)(struct kin_samp
 	return !err;
 }
 
-/* ---- events, threads, objects ---- */
+/* ---- recordings, events, threads, objects ---- */
+
+static struct kin_error *make_recordings(struct kin_samples *s)
+{
+	const struct profile *p = s->p;
+	s->recordings = arena_alloc(&s->arena, (p->n_sources + 1) * sizeof(*s->recordings));
+	for (size_t i = 0; i < p->n_sources; i++)
+		s->recordings[i] = (struct kin_recording){
+			.path = text(s, p->sources[i].path),
+			.host = "",
+			.start_ns = p->sources[i].start_ns,
+			.start_time_ns = p->sources[i].start_time_ns,
+		};
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (!strcmp(text(s, p->facts[i].name), "host"))
+			s->recordings[p->facts[i].source].host = text(s, p->facts[i].value);
+	return NULL;
+}
+
+const struct kin_recording *kin_samples_recording(struct kin_samples *s, uint32_t id)
+{
+	bool known = s->recordings || make(s, make_recordings);
+	return known && id < s->p->n_sources ? &s->recordings[id] : &s->no_recording;
+}
 
 static enum kin_event_kind kind_of_event(enum event_kind kind)
 {
@@ -270,7 +297,8 @@ const struct kin_sample *kin_samples_next(struct kin_samples *s)
 					 .count = x->count,
 					 .time_ns = x->time_ns,
 					 .is_cut = s->stack_flags[x->stack] & STACK_CUT,
-					 .is_guessed = s->stack_flags[x->stack] & STACK_GUESSED };
+					 .is_guessed = s->stack_flags[x->stack] & STACK_GUESSED,
+					 .recording = x->source };
 	return &s->sample;
 }
 
@@ -280,8 +308,11 @@ const struct kin_stack *kin_samples_stack(struct kin_samples *s, uint32_t id)
 {
 	const struct samples *from = &s->p->samples;
 	id = id < from->n_stacks ? visible(s, id) : 0;
-	s->stack = (struct kin_stack){ .caller = visible(s, from->stacks[id].caller),
-				       .location = from->stacks[id].frame };
+	s->stack = (struct kin_stack){ .location = from->stacks[id].frame };
+	for (id = from->stacks[id].caller; id && is_left_out(s, id); id = from->stacks[id].caller)
+		s->stack.caller_is_guessed |=
+			flags_of_mark(s, from->stacks[id].frame) & STACK_GUESSED;
+	s->stack.caller = id;
 	return &s->stack;
 }
 
@@ -338,9 +369,11 @@ static uint32_t function_of(struct kin_samples *s, symid place)
 {
 	symid owner = s->view->symbols->at[place].owner;
 	uint32_t *id = map64_at(&s->function_ids, owner);
-	if (*id == NONE) {
-		*id = (uint32_t)s->functions.n;
-		vec_push(&s->functions, make_function(s, owner));
+	if (*id ==
+	    NONE) { /* counted once it is made: each step may be the last there is memory for */
+		struct kin_function *f = make_function(s, owner);
+		vec_push(&s->functions, f);
+		*id = (uint32_t)s->functions.n - 1;
 	}
 	return *id;
 }

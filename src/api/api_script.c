@@ -33,15 +33,24 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 
 /* ---- all formats ---- */
 
+static bool asks_for(const struct kin_script_opts *opts, unsigned some)
+{
+	struct kin_script_opts o;
+	struct script_fields fields = { 0 };
+	opts_copy(&o, sizeof(o), opts);
+	struct kin_error *err = script_fields_read(o.fields, &fields);
+	kin_error_free(err); /* kin_script() says it */
+	return script_fields_any(&fields, some);
+}
+
 bool kin_script_needs_details(const struct kin_script_opts *opts)
 {
-	const unsigned accesses = SCRIPT_ADDR | SCRIPT_PHYS_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT;
-	struct kin_script_opts o;
-	unsigned fields = 0;
-	opts_copy(&o, sizeof(o), opts);
-	struct kin_error *err = script_fields(o.fields, &fields);
-	kin_error_free(err); /* kin_script() says it */
-	return fields & accesses;
+	return asks_for(opts, SCRIPT_OF_DETAILS);
+}
+
+bool kin_script_needs_cpu_state(const struct kin_script_opts *opts)
+{
+	return asks_for(opts, SCRIPT_OF_STATE);
 }
 
 static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
@@ -63,7 +72,7 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 		.event = o->event,
 		.filter = filter,
 	};
-	struct kin_error *err = script_fields(o->fields, &opts.fields);
+	struct kin_error *err = script_fields_read(o->fields, &opts.fields);
 	return err ? err : script_write(out, p->data, g, &opts);
 }
 

@@ -14,15 +14,11 @@ size_t num_fixed(char *buf, double v, unsigned decimals); /* "%.*f"; decimals <=
  * its length. */
 size_t num_hex(char *to, const void *bytes, size_t n);
 
-/* The same in two steps, for those who put a number into its place among others: first how long it
- * is, then its characters, written there and nowhere else. */
-struct num {
-	uint64_t digits;   /* of the number without its point */
-	unsigned decimals; /* of them behind the point; 0: no point */
-	size_t length;
-};
-struct num num_of_u64(uint64_t v);
-bool num_of_fixed(double v, unsigned decimals, struct num *ret); /* false: only num_fixed() can */
-void num_put(char *to, const struct num *n);                     /* n->length characters, no NUL */
+/* The same as fields of a line: right-aligned in `width` characters, or wider if it does not fit
+ * ("%*lu", "%*.*f"; _left: left-aligned, "%-*lu"). Without NUL; returns where the next field
+ * begins. Of to[NUM_MAX + width] anything behind that may have been overwritten. */
+char *num_put_u64(char *to, unsigned width, uint64_t v);
+char *num_put_left(char *to, unsigned width, uint64_t v);
+char *num_put_fixed(char *to, unsigned width, double v, unsigned decimals);
 
 #endif

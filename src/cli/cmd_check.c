@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/command.h"
+#include "cli/fetching.h"
 #include "cli/findings.h"
 #include "cli/help.h"
 #include "cli/message.h"
@@ -292,6 +293,7 @@ static void find_lines(struct check *k)
 	struct kin_open_opts how = { .size = sizeof(how),
 				     .executable = k->sides->program[SIDE_AFTER],
 				     .debug_dir = k->s->debug_dir,
+				     .debuginfod = fetching_servers(k->s->fetching),
 				     .symfs = k->s->symfs,
 				     .demangle = k->s->demangle };
 	struct kin_profile *p = NULL;

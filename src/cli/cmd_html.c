@@ -2,16 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/run.h"
 
+enum { OPT_MAX_SIZE = OPT_OWN, OPT_NO_CODE };
+
 static const char *const description[] = {
 	"Writes one self-contained file that needs no network: a summary with the quality of the "
-	"data, a table of functions to sort and search, each with its callers and callees, and, "
-	"with sampled stacks, a flame graph of each event. It follows the browser's light or "
-	"dark scheme and can be used by keyboard alone.",
+	"data; functions to sort and search, each with its callers, callees and cycles; flame "
+	"graphs from callers, from callees, of one function, or in the order of time; what each "
+	"thread did when; source lines and instructions. A stretch of time and threads chosen "
+	"there are what all of it is about. Each state has its address, to be kept or sent.",
+	"All shares are of the whole recording. If the file would become larger than --max-size, "
+	"times get less precise, and then the narrowest frames are left out: \"others\" stands for "
+	"them, and sums of functions stay exact.",
 	"A gmon.out holds no stacks, so there is no flame graph, and times with callees are "
 	"labelled as estimated.",
 	NULL,
@@ -20,6 +27,7 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin html", "write profile.html from the profile in this directory" },
 	{ "kin html -o app.html app.kin", "from a recording" },
+	{ "kin html --max-size=20M app.kin", "with more of the narrow frames" },
 	{ "kin html -o - perf.data >report.html", "to standard output" },
 	{ 0 },
 };
@@ -30,9 +38,15 @@ static const struct opt_group output_group = {
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.html; -: standard output", NULL,
 		  COMPLETE_FILE },
-		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
-		  "leave out callers and callees of functions below this share of the total; 0.01 "
+		{ OPT_MAX_SIZE, 0, "max-size", "SIZE",
+		  "leave out the narrowest frames of a file that would be larger: 500K, 20M; 5 MB "
 		  "if not given",
+		  NULL, COMPLETE_NOTHING },
+		{ OPT_NO_CODE, 0, "no-code", NULL, "leave out source lines and instructions", NULL,
+		  COMPLETE_NOTHING },
+		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
+		  "without sampled stacks: leave out callers and callees of functions below this "
+		  "share of the total; 0.01 if not given",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
 		  COMPLETE_NOTHING },
@@ -40,14 +54,37 @@ static const struct opt_group output_group = {
 	},
 };
 
+static const struct opt_group part_group = {
+	"Parts of the data",
+	(const struct opt[]){
+		OPTIONS_OF_PARTS,
+		OPTIONS_OF_PART_LISTS,
+		{ 0 },
+	},
+};
+
 static const struct opt_group *const options[] = { &input_options,   &names_options,
-						   &inline_options,  &output_group,
+						   &inline_options,  &source_options,
+						   &output_group,    &part_group,
 						   &general_options, NULL };
 
 static bool begin(struct settings *s, char error[512])
 {
 	(void)error;
 	s->min_share = 0.0001;
+	return true;
+}
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	switch (id) {
+	case OPT_MAX_SIZE:
+		return arg_size(arg, &s->page.max_bytes) ||
+		       arg_bad("--max-size", arg, "a size: 500K, 20M", error);
+	case OPT_NO_CODE:
+		s->page.no_code = true;
+		break;
+	}
 	return true;
 }
 
@@ -60,10 +97,11 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	struct kin_error *err = output_open(&opts, status, &out);
 	if (err)
 		return err;
-	err = kin_html(profile,
-		       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts),
-						.min_share = s->min_share },
-		       out.stream);
+	struct kin_html_opts page = s->page;
+	page.size = sizeof(page);
+	page.min_share = s->min_share;
+	page.source_dirs = string_list(&s->source_dirs);
+	err = kin_html(profile, &page, out.stream);
 	err = output_finish(&out, err);
 	if (!err && !s->output.path)
 		message("html", "%s: to be opened in a browser", opts.path);
@@ -81,5 +119,6 @@ const struct command html_command = {
 	.options = options,
 	.examples = examples,
 	.begin = begin,
+	.set = set,
 	.run = run,
 };

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/fetching.h"
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/progress.h"
@@ -47,6 +48,7 @@ static struct kin_error *open_data(const struct settings *s, struct kin_profile 
 	struct kin_open_opts opts = { .size = sizeof(opts),
 				      .executable = s->executable,
 				      .debug_dir = s->debug_dir,
+				      .debuginfod = fetching_servers(s->fetching),
 				      .no_names = s->no_names,
 				      .for_writing = true };
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
@@ -68,7 +70,7 @@ static int run(const struct settings *s)
 {
 	const char *name = s->command->name;
 	struct kin_profile *profile = NULL;
-	struct progress *progress = progress_begin("reading");
+	struct progress *progress = progress_begin("reading", s->fetching);
 	struct kin_error *err = open_data(s, &profile);
 	progress_end(progress);
 
@@ -84,6 +86,7 @@ static int run(const struct settings *s)
 	if (!err)
 		err = kin_profile_write(profile, path);
 	kin_profile_free(profile);
+	fetching_tell(s->fetching, name);
 	return err ? message_error(name, err) : status;
 }
 

@@ -4,7 +4,9 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/fetching.h"
 #include "cli/message.h"
+#include "cli/progress.h"
 #include "kin/kin.h"
 
 static const char *const description[] = {
@@ -59,12 +61,16 @@ static int run(const struct settings *s)
 	}
 	struct kin_keep_opts opts = { .size = sizeof(opts),
 				      .debug_dir = s->debug_dir,
+				      .debuginfod = fetching_servers(s->fetching),
 				      .symfs = s->symfs,
 				      .output = s->output.path,
 				      .pack = true,
 				      .source_dirs = string_list(&s->source_dirs) };
 	struct kin_keep_result r;
+	struct progress *progress = progress_begin("reading", s->fetching);
 	struct kin_error *err = kin_keep_names(path, &opts, &r);
+	progress_end(progress);
+	fetching_tell(s->fetching, name);
 	if (err)
 		return message_error(name, err);
 	message(name, "%s: %zu functions of %zu objects, %zu source files: %.1f KB",

@@ -237,6 +237,18 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	return err;
 }
 
+/* Of what print() does with the options, what says what it looks at. */
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	struct kin_hists_opts h = s->hists;
+	bool page = !s->format && !s->call_graph;
+	if (s->tui || s->by || s->subjects.at.n || (s->format && !strcmp(s->format, "html")))
+		return;
+	h.call_graph = page || h.no_callers ? "none" : s->call_graph;
+	o->no_callers = !kin_hists_need_callers(&h);
+	o->no_times = !kin_hists_need_times(&h);
+}
+
 /* Prints, or shows on the terminal. */
 static struct kin_error *present(struct kin_profile *profile, const struct settings *s, int status)
 {
@@ -272,5 +284,6 @@ const struct command report_command = {
 	.names_subjects = true,
 	.begin = report_options_begin,
 	.set = report_options_set,
+	.narrow = narrow,
 	.run = run,
 };

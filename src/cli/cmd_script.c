@@ -62,10 +62,15 @@ static const struct opt_group fields_group = {
 	"Fields",
 	(const struct opt[]){
 		{ OPT_FIELDS, 'F', "columns", "LIST",
-		  "show these of comm, pid, tid, cpu, time, count, period, event, trace (fields of "
-		  "trace points), ip, sym, symoff, dso, srcline; of accesses to memory addr, "
-		  "weight, ins_lat, phys_addr; misc (the CPU's mode); +FIELD adds to the usual "
-		  "ones, -FIELD takes away",
+		  "show these of comm, pid, tid, cpu, time, tod (time of day), count, period, "
+		  "event, "
+		  "trace (fields of trace points), ip, sym, symoff, dso, srcline; of accesses to "
+		  "memory addr, data_src, weight, ins_lat, phys_addr, data_page_size, "
+		  "code_page_size; registers: iregs, uregs; branches: brstack, brstacksym, "
+		  "brstackoff; the instruction: insn, insnlen; misc (the CPU's mode). +FIELD adds "
+		  "to "
+		  "the usual ones, -FIELD takes away; hw:, sw:, trace:, raw: or break: before the "
+		  "list: for events of that type",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_FIELDS, 0, "fields", "LIST", "the same as --columns", NULL,
 		  COMPLETE_NOTHING },
@@ -170,7 +175,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	uint64_t n = 0;
 	switch (id) {
 	case OPT_FIELDS:
-		o->fields = arg;
+		o->fields = o->fields ? arena_printf(&s->words, "%s %s", o->fields, arg) : arg;
 		break;
 	case OPT_NS:
 		o->nanoseconds = true;

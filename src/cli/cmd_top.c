@@ -400,6 +400,9 @@ static struct kin_error *print_all(struct kin_live *live, const struct line *l)
 		over = kin_live_is_over(live);
 		struct kin_profile *p = kin_live_profile(live, l->keep);
 		say_messages(live);
+		double busy = kin_live_cores(live, NULL);
+		if (busy > 0 && !l->json)
+			printf("%.2f of %ld cores busy\n", busy, sysconf(_SC_NPROCESSORS_ONLN));
 		err = print(p, l);
 		kin_profile_free(p);
 	}
@@ -429,12 +432,19 @@ static struct kin_profile *next_profile(void *arg, const char **note)
 	return kin_live_profile(s->live, s->line->keep);
 }
 
+static double cores(void *arg, const char *event)
+{
+	const struct shown *s = arg;
+	return kin_live_cores(s->live, event);
+}
+
 static struct kin_error *show(struct kin_live *live, const struct line *l)
 {
 	struct shown s = { .live = live, .line = l };
 	struct browse_opts o = { .title = "kin top",
 				 .hists = &l->hists,
 				 .next = next_profile,
+				 .cores = cores,
 				 .arg = &s,
 				 .delay_ms = (unsigned)(l->delay_s * 1000),
 				 .refreshes = l->count };

@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&info_command,
 	&merge_command,
 	&pack_command,
+	&push_command,
 	&gprof_command,
 	NULL,
 };

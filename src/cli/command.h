@@ -42,7 +42,9 @@ struct command {
 	/* Of options of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none. */
 	bool (*set)(struct settings *s, int id, const char *arg, char error[512]);
 	bool (*begin)(struct settings *s,
-		      char error[512]);       /* before any option; NULL: nothing to do */
+		      char error[512]); /* before any option; NULL: nothing to do */
+	/* Leaves out of what is read of the data what the command has no use for. NULL: nothing. */
+	void (*narrow)(const struct settings *s, struct kin_open_opts *o);
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
@@ -65,6 +67,7 @@ extern const struct command lines_command;
 extern const struct command merge_command;
 extern const struct command order_command;
 extern const struct command pack_command;
+extern const struct command push_command;
 extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command run_command;

@@ -33,8 +33,9 @@ static enum content kind_of(int fd, const struct kin_format **format)
 
 static enum content look(const char *path, const struct kin_format **format)
 {
+	if ((*format = kin_format_of_name(path)))
+		return CONTENT_PROFILE;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	*format = NULL;
 	if (fd < 0)
 		return CONTENT_NONE;
 	enum content kind = kind_of(fd, format);

@@ -126,6 +126,10 @@ static const struct item environment[] = {
 	  "If it is neither empty nor 0: colour in files and pipes, too, unless NO_COLOR or "
 	  "--color=never is given." },
 	{ "TERM", "No colour if it is unset, empty or dumb." },
+	{ "DEBUGINFOD_URLS",
+	  "Servers, separated by blanks, that are asked for debug files, programs and sources "
+	  "that are not here, unless --no-debuginfod is given. Its other variables are those of "
+	  "debuginfod-find(1)." },
 	{ "COLUMNS, LINES", "The size of the terminal, if that does not say itself." },
 	{ 0 },
 };

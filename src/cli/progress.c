@@ -4,16 +4,31 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/fetching.h"
+
 struct progress {
 	const char *what;
+	struct fetching *fetching;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool ended, shown;
 };
+
+static void show(const struct progress *p, long seconds)
+{
+	char text[sizeof(p->fetching->text)] = "";
+	if (p->fetching) {
+		pthread_mutex_lock(&p->fetching->lock);
+		memcpy(text, p->fetching->text, sizeof(text));
+		pthread_mutex_unlock(&p->fetching->lock);
+	}
+	dprintf(STDERR_FILENO, "\r\033[Kkin: %s ... %ld s", *text ? text : p->what, seconds);
+}
 
 static void *wait_and_show(void *arg)
 {
@@ -29,21 +44,21 @@ static void *wait_and_show(void *arg)
 			; /* woken, perhaps for nothing */
 		if (p->ended)
 			break;
-		dprintf(STDERR_FILENO, "\r\033[Kkin: %s ... %ld s", p->what,
-			(long)(until.tv_sec - start.tv_sec));
+		show(p, (long)(until.tv_sec - start.tv_sec));
 		p->shown = true;
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
-struct progress *progress_begin(const char *what)
+struct progress *progress_begin(const char *what, struct fetching *fetching)
 {
 	if (!isatty(STDERR_FILENO))
 		return NULL;
 	struct progress *p = xalloc(sizeof(*p));
 	pthread_condattr_t monotonic;
 	p->what = what;
+	p->fetching = fetching;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -4,11 +4,12 @@
 
 #include "base/base.h"
 
+struct fetching;
 struct progress;
 
-/* After a second, until progress_end(): "kin: <what> ...". NULL if standard error is no terminal.
- * `what` is borrowed. */
-struct progress *progress_begin(const char *what);
+/* After a second, until progress_end(): "kin: <what> ...", or what `fetching` says, if that is not
+ * NULL. NULL if standard error is no terminal. Both are borrowed. */
+struct progress *progress_begin(const char *what, struct fetching *fetching);
 void progress_end(struct progress *p); /* wipes the line; NULL is fine */
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/fetching.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -26,6 +27,7 @@ int run_tell(const struct settings *s, const struct kin_profile *profile, struct
 	if (kin_profile_origin(profile) && !told->origin)
 		message(s->command->name, "note: %s", kin_profile_origin(profile));
 	told->origin |= kin_profile_origin(profile) != NULL;
+	fetching_tell(s->fetching, s->command->name);
 	for (; told->hints < kin_profile_n_hints(profile); told->hints++)
 		message(s->command->name, "hint: %s", kin_profile_hint_at(profile, told->hints));
 	return status;
@@ -46,11 +48,10 @@ bool run_has_notes(const char *format)
 	return has;
 }
 
-/* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
-static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
+static struct kin_open_opts open_opts(const struct settings *s)
 {
-	struct kin_open_opts opts = {
-		.size = sizeof(opts),
+	return (struct kin_open_opts){
+		.size = sizeof(struct kin_open_opts),
 		.executable = s->executable,
 		.debug_dir = s->debug_dir,
 		.demangle = s->demangle,
@@ -64,13 +65,35 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 		.gcov = string_list(&s->gcov),
 		.details = (s->hists.size && kin_hists_need_details(&s->hists)) ||
 			   kin_script_needs_details(&s->script),
+		.cpu_state = kin_script_needs_cpu_state(&s->script),
 		.trace_fields = !strcmp(s->command->name, "script") ||
 				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
 		.no_inlines = s->no_inlines,
+		.debuginfod = fetching_servers(s->fetching),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};
-	struct progress *progress = progress_begin("reading");
+}
+
+struct kin_error *run_open_part(const struct settings *s, const char *thread, const char *object,
+				struct kin_profile **ret)
+{
+	const char *threads[] = { thread, NULL }, *objects[] = { object, NULL };
+	struct kin_open_opts opts = open_opts(s);
+	if (thread)
+		opts.threads = threads;
+	if (object)
+		opts.objects = objects;
+	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
+}
+
+/* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
+static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
+{
+	struct kin_open_opts opts = open_opts(s);
+	if (s->command->narrow)
+		s->command->narrow(s, &opts);
+	struct progress *progress = progress_begin("reading", s->fetching);
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);
 
@@ -98,7 +121,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.of_function = s->of_function,
 		.max_threads = s->max_threads,
 	};
-	struct progress *progress = progress_begin("analysing");
+	struct progress *progress = progress_begin("analysing", s->fetching);
 	struct kin_error *err = kin_report(profile, report, &opts, ret);
 	progress_end(progress);
 	return err;

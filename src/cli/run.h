@@ -26,6 +26,10 @@ struct told {
 /* The first step of that: returns the exit status that the data calls for; *ret is NULL if nothing
  * could be read. To be freed. */
 int run_open(const struct settings *s, struct kin_profile **ret, struct told *told);
+/* The same data again, of a thread or of what ran in an object alone (as kin_open_opts has them;
+ * NULL: as s says), without a word. */
+MUST_CHECK struct kin_error *run_open_part(const struct settings *s, const char *thread,
+					   const char *object, struct kin_profile **ret);
 /* Says what is new since: what is wrong with programs and libraries is known only when they have
  * been looked at, which is when the last table was freed. Returns the exit status that calls for.
  */

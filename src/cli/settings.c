@@ -9,6 +9,7 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/fetching.h"
 #include "cli/message.h"
 
 #define DEMANGLE_STYLES "tidy auto none gnu-v3 rust dlang java gnat"
@@ -32,6 +33,10 @@ const struct opt_group input_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
+		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
+		  "that are not here",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
@@ -57,6 +62,10 @@ const struct opt_group recording_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
+		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
+		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
+		  "that are not here",
+		  NULL, COMPLETE_NOTHING },
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable; kin help "
 		  "info has the list",
@@ -294,6 +303,9 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_DEBUG_DIR:
 		s->debug_dir = arg;
 		break;
+	case OPT_NO_DEBUGINFOD:
+		s->no_debuginfod = true;
+		break;
 	case OPT_SYMFS:
 		s->symfs = arg;
 		break;
@@ -406,6 +418,8 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	}
 	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
 		string_list_add(&ret->data, "-");
+	if (!ret->no_debuginfod)
+		ret->fetching = fetching_new();
 	return true;
 }
 
@@ -419,9 +433,11 @@ void settings_read_config(struct settings *s)
 
 void settings_done(struct settings *s)
 {
+	fetching_free(s->fetching);
 	free(s->call_graph);
 	perf_config_done(&s->config);
 	arena_release(&s->words);
+	vec_free(&s->push.labels.at);
 	vec_free(&s->data.at);
 	vec_free(&s->programs.at);
 	vec_free(&s->subjects.at);

@@ -10,6 +10,7 @@
 #include "perf/perf_config.h"
 
 struct command;
+struct fetching;
 
 struct string_list {
 	VEC(const char *) at; /* with a NULL after the last */
@@ -39,10 +40,12 @@ struct settings {
 	bool intel, of_function; /* "annotate" */
 	struct output_opts output;
 	bool help, version, strict;
-	bool no_inlines, no_names;
+	bool no_inlines, no_names, no_debuginfod;
+	struct fetching *fetching; /* owned; NULL: no debuginfod server is asked */
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
+	struct kin_html_opts page;     /* "html" only */
 	char *call_graph;              /* owned */
 	struct perf_config config;     /* what a file says */
 	const char *symfs, *kallsyms, *separator, *widths;
@@ -51,6 +54,11 @@ struct settings {
 	unsigned about; /* enum kin_about */
 	bool only_about;
 	bool no_branches; /* samples as they are, though branches were recorded */
+	struct push_settings {
+		const char *service, *version, *host;
+		struct string_list labels;
+		uint32_t bucket_s; /* 0: as usual */
+	} push;                    /* "push" only */
 	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
 	struct check_settings {
@@ -73,6 +81,7 @@ extern const struct opt_group input_options, recording_options, names_options, i
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DEBUG_DIR,
+	OPT_NO_DEBUGINFOD,
 	OPT_STRICT,
 	OPT_INPUT,
 	OPT_SYMFS,

@@ -107,7 +107,7 @@ struct settings sides_settings(const struct sides *sides, const struct settings 
 
 /* Returns the exit status that the recording calls for; `*err`: it cannot be compared. */
 static int add_one(const struct sides *sides, const struct settings *s, int side, size_t i,
-		   struct kin_comparison *c, bool *added)
+		   struct kin_comparison *c, bool *added, bool *hinted)
 {
 	const char *data[2];
 	struct settings one = sides_settings(sides, s, side, i, data);
@@ -119,7 +119,10 @@ static int add_one(const struct sides *sides, const struct settings *s, int side
 		return status;
 	struct kin_error *err = kin_comparison_add(c, side == SIDE_AFTER, p);
 	*added = !err;
+	if (*hinted) /* the others' are the same */
+		told.hints = SIZE_MAX;
 	int doubt = run_tell(&one, p, &told);
+	*hinted |= told.hints > 0;
 	kin_profile_free(p);
 	return err ? message_error(s->command->name, err) : status ? status : doubt;
 }
@@ -128,7 +131,7 @@ int sides_compare(const struct sides *sides, const struct settings *s, struct ki
 {
 	struct kin_diff_opts opts = s->diff;
 	int status = EXIT_OK;
-	bool added = true;
+	bool added = true, hinted = false;
 	*ret = NULL;
 	opts.size = sizeof(opts);
 	opts.columns = string_list(&s->columns);
@@ -137,7 +140,7 @@ int sides_compare(const struct sides *sides, const struct settings *s, struct ki
 	struct kin_comparison *c = kin_comparison_new(&opts);
 	for (int side = 0; side < N_SIDES; side++)
 		for (size_t i = 0; i < sides->of[side].at.n && added; i++) {
-			int found = add_one(sides, s, side, i, c, &added);
+			int found = add_one(sides, s, side, i, c, &added, &hinted);
 			status = status ? status : found;
 		}
 	struct kin_error *err = added ? kin_comparison_table(c, ret) : NULL;

@@ -234,7 +234,7 @@ static int record_one(const struct turns *t, int side, unsigned run, struct side
 		xprintf("%s/%s/%0*u.kin", t->folder, names[side], t->runs > 99 ? 4 : 2, number + 1);
 	char *what = warm ? xprintf("warming up")
 			  : xprintf("run %u of %u, %s", number + 1, t->runs, names[side]);
-	struct progress *progress = progress_begin(what);
+	struct progress *progress = progress_begin(what, NULL);
 	int caught = 0, status = run_once(t, side, warm ? NULL : file, &caught);
 	progress_end(progress);
 	int ret = TURNS_DONE;

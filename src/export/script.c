@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -12,6 +13,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "profile/access.h"
 #include "profile/detail.h"
 
 static const struct {
@@ -19,21 +21,42 @@ static const struct {
 	enum script_field field;
 	bool usual;
 } fields[] = {
-	{ "comm", SCRIPT_COMM, true },      { "pid", SCRIPT_PID, false },
-	{ "tid", SCRIPT_TID, true },        { "cpu", SCRIPT_CPU, true },
-	{ "time", SCRIPT_TIME, true },      { "period", SCRIPT_PERIOD, true },
-	{ "event", SCRIPT_EVENT, true },    { "trace", SCRIPT_TRACE, true },
-	{ "count", SCRIPT_COUNT, false },   { "ip", SCRIPT_IP, true },
-	{ "sym", SCRIPT_SYM, true },        { "symoff", SCRIPT_SYMOFF, true },
-	{ "dso", SCRIPT_DSO, true },        { "srcline", SCRIPT_SRCLINE, false },
-	{ "addr", SCRIPT_ADDR, false },     { "phys_addr", SCRIPT_PHYS_ADDR, false },
-	{ "weight", SCRIPT_WEIGHT, false }, { "ins_lat", SCRIPT_INS_LAT, false },
-	{ "misc", SCRIPT_MISC, false },     { "flags", SCRIPT_FLAGS, false },
+	{ "comm", SCRIPT_COMM, true },
+	{ "pid", SCRIPT_PID, false },
+	{ "tid", SCRIPT_TID, true },
+	{ "cpu", SCRIPT_CPU, true },
+	{ "time", SCRIPT_TIME, true },
+	{ "tod", SCRIPT_TOD, false },
+	{ "period", SCRIPT_PERIOD, true },
+	{ "event", SCRIPT_EVENT, true },
+	{ "trace", SCRIPT_TRACE, true },
+	{ "count", SCRIPT_COUNT, false },
+	{ "ip", SCRIPT_IP, true },
+	{ "sym", SCRIPT_SYM, true },
+	{ "symoff", SCRIPT_SYMOFF, true },
+	{ "dso", SCRIPT_DSO, true },
+	{ "srcline", SCRIPT_SRCLINE, false },
+	{ "addr", SCRIPT_ADDR, false },
+	{ "data_src", SCRIPT_DATA_SRC, false },
+	{ "phys_addr", SCRIPT_PHYS_ADDR, false },
+	{ "weight", SCRIPT_WEIGHT, false },
+	{ "ins_lat", SCRIPT_INS_LAT, false },
+	{ "data_page_size", SCRIPT_DATA_PAGE_SIZE, false },
+	{ "code_page_size", SCRIPT_CODE_PAGE_SIZE, false },
+	{ "iregs", SCRIPT_IREGS, false },
+	{ "uregs", SCRIPT_UREGS, false },
+	{ "brstack", SCRIPT_BRSTACK, false },
+	{ "brstacksym", SCRIPT_BRSTACKSYM, false },
+	{ "brstackoff", SCRIPT_BRSTACKOFF, false },
+	{ "insn", SCRIPT_INSN, false },
+	{ "insnlen", SCRIPT_INSNLEN, false },
+	{ "misc", SCRIPT_MISC, false },
+	{ "flags", SCRIPT_FLAGS, false },
 };
 
 enum {
 	OF_FRAMES = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE,
-	OF_ACCESS = SCRIPT_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT | SCRIPT_PHYS_ADDR,
+	OF_INSTRUCTION = SCRIPT_INSN | SCRIPT_INSNLEN,
 };
 
 /* ---- fields ---- */
@@ -49,18 +72,20 @@ static unsigned find_field(const char *word, size_t n)
 /* Of perf script's fields those that are not here. */
 static const char *remedy_of(const char *word, size_t n)
 {
-	static const char *const of_perf[] = {
-		"iregs",      "uregs",          "brstack",        "brstacksym", "brstackinsn",
-		"brstackoff", "data_src",       "bpf-output",     "callindent", "insn",
-		"insnlen",    "synth",          "metric",         "srccode",    "ipc",
-		"tod",        "data_page_size", "code_page_size",
+	static const struct {
+		const char *name, *remedy;
+	} of_perf[] = {
+		{ "brstackinsn", "; kin annotate --asm shows the code, brstacksym the branches" },
+		{ "srccode", "; kin annotate shows source, srcline says where it is" },
+		{ "bpf-output", "; perf script prints what BPF programs wrote" },
+		{ "callindent", "; traces by the hardware are not decoded" },
+		{ "synth", "; traces by the hardware are not decoded" },
+		{ "ipc", "; traces by the hardware are not decoded" },
+		{ "metric", "; perf stat computes metrics of counters" },
 	};
-	if (memchr(word, ':', n))
-		return "; fields are those of all events: --event NAME chooses one";
 	for (size_t i = 0; i < ARRAY_LEN(of_perf); i++)
-		if (strlen(of_perf[i]) == n && !memcmp(of_perf[i], word, n))
-			return "; perf script prints it, and kin report has keys for accesses to "
-			       "memory and branches";
+		if (strlen(of_perf[i].name) == n && !memcmp(of_perf[i].name, word, n))
+			return of_perf[i].remedy;
 	return "";
 }
 
@@ -77,28 +102,89 @@ static struct kin_error *no_field(const char *word, size_t n)
 	return err;
 }
 
-struct kin_error *script_fields(const char *text, unsigned *ret)
+static const struct {
+	const char *name;
+	enum event_type type;
+} prefixes[] = {
+	{ "hw:", EVENT_HARDWARE },    { "sw:", EVENT_SOFTWARE }, { "trace:", EVENT_TRACE_POINT },
+	{ "hw-cache:", EVENT_CACHE }, { "raw:", EVENT_RAW },     { "break:", EVENT_BREAKPOINT },
+};
+
+/* Whose fields the list is of; EVENT_UNTYPED: of all events. */
+static enum event_type take_prefix(const char **text)
 {
-	unsigned chosen = 0, usual = 0;
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		usual |= fields[i].usual ? fields[i].field : 0;
-	if (!text || text[0] == '+' || text[0] == '-')
-		chosen = usual;
-	for (bool away = false; text && *text;) {
-		if (*text == ',' || *text == '+' || *text == '-') {
-			away = *text == '-' || (*text == ',' && away);
-			text++;
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+		size_t n = strlen(prefixes[i].name);
+		if (!strncmp(*text, prefixes[i].name, n)) {
+			*text += n;
+			return prefixes[i].type;
+		}
+	}
+	return EVENT_UNTYPED;
+}
+
+static struct kin_error *no_prefix(const char *word, size_t n)
+{
+	return err_new(
+		KIN_ERROR_USAGE,
+		"--columns: unknown type of events '%.*s' (hw, sw, trace, hw-cache, raw, break)",
+		n > 80 ? 80 : (int)n, word);
+}
+
+static void choose(struct script_fields *f, enum event_type of, unsigned field, bool away)
+{
+	for (size_t i = 0; i < EVENT_TYPES; i++)
+		if (of == EVENT_UNTYPED || i == of)
+			f->of[i] = away ? f->of[i] & ~field : f->of[i] | field;
+}
+
+/* One list, up to a space or the end. */
+static struct kin_error *read_list(const char **text, struct script_fields *f)
+{
+	const char *s = *text, *colon = s + strcspn(s, ":, ");
+	enum event_type of = take_prefix(&s);
+	if (*colon == ':' && of == EVENT_UNTYPED)
+		return no_prefix(s, (size_t)(colon - s));
+	if (*s != '+' && *s != '-')
+		choose(f, of, ~0U, true);
+	for (bool away = false; *s && *s != ' ';) {
+		if (*s == ',' || *s == '+' || *s == '-') {
+			away = *s == '-' || (*s == ',' && away);
+			s++;
 			continue;
 		}
-		size_t n = strcspn(text, ",+-");
-		unsigned f = find_field(text, n);
-		if (!f)
-			return no_field(text, n);
-		chosen = away ? chosen & ~f : chosen | f;
-		text += n;
+		size_t n = strcspn(s, ",+- ");
+		unsigned field = find_field(s, n);
+		if (!field)
+			return no_field(s, n);
+		choose(f, of, field, away);
+		s += n;
 	}
-	*ret = chosen;
+	*text = s;
 	return NULL;
+}
+
+struct kin_error *script_fields_read(const char *text, struct script_fields *ret)
+{
+	struct script_fields f = { { 0 } };
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		choose(&f, EVENT_UNTYPED, fields[i].usual ? fields[i].field : 0, false);
+	while (text && *text) {
+		struct kin_error *err = read_list(&text, &f);
+		if (err)
+			return err;
+		text += strspn(text, " ");
+	}
+	*ret = f;
+	return NULL;
+}
+
+bool script_fields_any(const struct script_fields *f, unsigned some)
+{
+	for (size_t i = 0; i < EVENT_TYPES; i++)
+		if (f->of[i] & some)
+			return true;
+	return false;
 }
 
 /* ---- frames: each is made into text once ---- */
@@ -113,8 +199,13 @@ struct script {
 	const struct profile *p;
 	struct program *g;
 	const struct script_opts *o;
-	struct piece *of_frame; /* [2 * frame + of a caller where it was called] */
-	char *pieces;           /* what `making` has written */
+	/* [2 * (frame + n_frames * variant) + of a caller where it was called]: a variant for each
+	 * set of fields of frames. */
+	struct piece *of_frame;
+	unsigned variant_of[EVENT_TYPES];
+	unsigned fields; /* of the sample that is being written */
+	unsigned variant;
+	char *pieces; /* what `making` has written */
 	size_t pieces_size;
 	FILE *making;
 	struct sink making_sink, out;
@@ -123,6 +214,7 @@ struct script {
 	bool *stacks;            /* [n_events]: frames have lines of their own */
 	uint64_t from_ns;        /* what times are since */
 	uint8_t *places, *stops; /* [place]: of `symbols` and `stop_at`, see is_frame_of() */
+	int access_width;        /* of the widest access so far, in words */
 };
 
 struct shown_frame { /* what a line says */
@@ -236,25 +328,43 @@ static void put_frame(struct script *c, const struct shown_frame *f, bool first)
 	if (c->o->json && !first)
 		sink_char(&c->making_sink, ',');
 	if (c->o->json)
-		json_frame(&c->making_sink, c->o->fields, f);
+		json_frame(&c->making_sink, c->fields, f);
 	else
-		text_frame(&c->making_sink, c->o->fields, f);
+		text_frame(&c->making_sink, c->fields, f);
+}
+
+/* What function the frame is in, and how far from its start. */
+static void name_frame(struct script *c, frameid id, struct shown_frame *f)
+{
+	const struct frame *frame = &c->p->samples.frames[id];
+	symid place = program_place(c->g, id);
+	enum place_kind kind = program_kind(c->g, place);
+
+	f->name = kind == PLACE_UNKNOWN ? NULL : program_name(c->g, place);
+	if (f->name && !strcmp(f->name, "[unknown]")) /* as text formats say it */
+		f->name = NULL;
+	if (kind == PLACE_NAMED && program_start(c->g, place)) {
+		f->offset = f->addr - program_start(c->g, place);
+		f->has_offset = f->addr >= program_start(c->g, place);
+	}
+	if (kind == PLACE_SYMBOL) {
+		uint64_t flat = program_flat(c->g, frame->object, f->addr);
+		f->offset = flat - program_symbols(c->g)->at[place].addr;
+		f->has_offset = flat != UINT64_MAX;
+	}
 }
 
 /* The function, and before it those that were inlined into it here: the line is the innermost's. */
 static void put_functions(struct script *c, frameid id, uint64_t back)
 {
 	const struct frame *frame = &c->p->samples.frames[id];
-	uint64_t addr = frame->addr - back;
-	symid place = program_place(c->g, id);
-	enum place_kind kind = program_kind(c->g, place);
 	struct shown_frame f = { .frame = frame,
-				 .addr = addr,
+				 .addr = frame->addr - back,
 				 .object = program_object_name(c->g, frame->object) };
 	size_t n;
 	const symid *inlined = program_inlines(c->g, id, &n);
 
-	if (c->o->fields & SCRIPT_SRCLINE && !program_line(c->g, id, &f.line))
+	if (c->fields & SCRIPT_SRCLINE && !program_line(c->g, id, &f.line))
 		f.line.file = NULL;
 	if (f.line.file && !c->o->whole_paths && strrchr(f.line.file, '/'))
 		f.line.file = strrchr(f.line.file, '/') + 1;
@@ -265,18 +375,7 @@ static void put_functions(struct script *c, frameid id, uint64_t back)
 		f.line.file = NULL;
 	}
 	f.inlined = frame->flags & FRAME_INLINED;
-	f.name = kind == PLACE_UNKNOWN ? NULL : program_name(c->g, place);
-	if (f.name && !strcmp(f.name, "[unknown]")) /* as text formats say it */
-		f.name = NULL;
-	if (kind == PLACE_NAMED && program_start(c->g, place)) {
-		f.offset = addr - program_start(c->g, place);
-		f.has_offset = addr >= program_start(c->g, place);
-	}
-	if (kind == PLACE_SYMBOL) {
-		uint64_t flat = program_flat(c->g, frame->object, addr);
-		f.offset = flat - program_symbols(c->g)->at[place].addr;
-		f.has_offset = flat != UINT64_MAX;
-	}
+	name_frame(c, id, &f);
 	put_frame(c, &f, !n);
 }
 
@@ -285,7 +384,8 @@ static struct piece *piece_of(struct script *c, frameid id, const struct event *
 {
 	uint32_t flags = c->p->samples.frames[id].flags & (FRAME_RETURN | FRAME_KERNEL);
 	bool back = e->is_dumped && !c->o->json && flags == FRAME_RETURN;
-	struct piece *x = &c->of_frame[2 * (size_t)id + back];
+	size_t frames = c->p->samples.n_frames * c->variant;
+	struct piece *x = &c->of_frame[2 * (frames + id) + back];
 	if (x->known)
 		return x;
 	x->known = true;
@@ -335,16 +435,14 @@ static bool is_in_object(struct script *c, const struct sample *x)
 static void put_leaf(struct script *c, stackid stack, const struct event *e)
 {
 	if (!stack) { /* nobody knows where */
-		sink_str(&c->out, " [unknown]\n");
+		sink_str(&c->out, " [unknown]");
 		return;
 	}
 	const struct piece *x = piece_of(c, c->p->samples.stacks[stack].frame, e);
 	const char *begin = c->pieces + x->at, *last = memrchr(begin, '\t', x->n);
 	sink_char(&c->out, ' ');
 	if (last)
-		sink_bytes(&c->out, last + 1, (size_t)(begin + x->n - last - 1));
-	else
-		sink_char(&c->out, '\n');
+		sink_bytes(&c->out, last + 1, (size_t)(begin + x->n - last - 2)); /* no newline */
 }
 
 /* Of perf.data the text is what perf script prints, and that has no marks. */
@@ -432,7 +530,7 @@ static uint64_t time_of(const struct script *c, const struct sample *x)
 /* Of a trace point: that it came there is all that it stands for. */
 static bool has_fields(const struct script *c, const struct sample *x)
 {
-	return c->o->fields & SCRIPT_TRACE && c->p->samples.events[x->event].is_trace;
+	return c->fields & SCRIPT_TRACE && c->p->samples.events[x->event].is_trace;
 }
 
 /* The fields of a trace point; NULL: not known. */
@@ -444,47 +542,375 @@ static const char *fields_of(const struct script *c, const struct sample *x)
 	return d->has & DETAIL_TRACE ? string_of(c, d->trace) : NULL;
 }
 
-/* An access to memory, in columns of 16 as perf has them; what is not known is 0. */
-static const struct {
-	enum script_field field;
-	const char *key;
-	bool hex;
-} access_fields[] = {
-	{ SCRIPT_ADDR, "addr", true },
-	{ SCRIPT_WEIGHT, "weight", false },
-	{ SCRIPT_INS_LAT, "ins_lat", false },
-	{ SCRIPT_PHYS_ADDR, "phys_addr", true },
-};
+/* ---- accesses to memory ---- */
 
-static uint64_t access_value(const struct detail *d, enum script_field field)
+static uint64_t addr_of(const struct detail *d) { return d->has & DETAIL_ADDR ? d->addr : 0; }
+
+/* Whether the address is what the sample is about: perf names what is there. */
+static bool is_fault(const struct script *c, const struct sample *x)
 {
-	switch (field) {
-	case SCRIPT_ADDR:
-		return d->has & DETAIL_ADDR ? d->addr : 0;
-	case SCRIPT_PHYS_ADDR:
-		return d->phys_addr;
-	case SCRIPT_WEIGHT:
-		return d->weight;
-	default:
-		return d->ins_lat;
+	const char *name = string_of(c, c->p->samples.events[x->event].name);
+	size_t n = strcspn(name, ":#");
+	static const char *const faults[] = { "page-faults", "faults", "minor-faults",
+					      "major-faults" };
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
+		if (strlen(faults[i]) == n && !memcmp(faults[i], name, n))
+			return true;
+	return false;
+}
+
+static void put_addr(struct script *c, const struct sample *x, const struct detail *d)
+{
+	struct sink *s = &c->out;
+	put_hex(s, addr_of(d), 16);
+	if (!is_fault(c, x))
+		return;
+	struct shown_frame f = { .addr = 0 };
+	if (d->target) {
+		f.addr = c->p->samples.frames[d->target].addr;
+		name_frame(c, d->target, &f);
 	}
+	if (c->fields & SCRIPT_SYM) {
+		sink_char(s, ' ');
+		put_safe(s, f.name ? f.name : "[unknown]");
+		if (c->fields & SCRIPT_SYMOFF && f.name && f.has_offset) {
+			sink_str(s, "+0x");
+			put_hex(s, f.offset, 0);
+		}
+	}
+	if (c->fields & SCRIPT_DSO) {
+		sink_str(s, " (");
+		put_safe(s, d->target ? program_object_name(c->g,
+							    c->p->samples.frames[d->target].object)
+				      : "[unknown]");
+		sink_char(s, ')');
+	}
+}
+
+/* "|OP LOAD|LVL L1 hit|...": as perf has it, cut, and padded to the widest so far. */
+static void put_data_src(struct script *c, const struct detail *d)
+{
+	static const struct {
+		const char *title;
+		enum access_part part;
+	} parts[] = {
+		{ "|OP ", ACCESS_OPERATION }, { "|LVL ", ACCESS_LEVEL },
+		{ "|SNP ", ACCESS_SNOOP },    { "|TLB ", ACCESS_TLB },
+		{ "|LCK ", ACCESS_LOCK },     { "|BLK  ", ACCESS_BLOCKED },
+	};
+	enum { MOST = 99 };
+	struct arena a = { 0 };
+	const char *text = "";
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		text = arena_printf(&a, "%s%s%s", text, parts[i].title,
+				    access_text(&a, parts[i].part, d->data_src));
+	size_t n = strlen(text) < MOST ? strlen(text) : MOST;
+	if (c->access_width < (int)n)
+		c->access_width = (int)n;
+	put_hex(&c->out, d->data_src, 16);
+	sink_char(&c->out, ' ');
+	sink_bytes(&c->out, text, n);
+	sink_pad(&c->out, (size_t)c->access_width - n);
+	arena_release(&a);
 }
 
 static void put_access(struct script *c, const struct sample *x)
 {
-	if (!(c->o->fields & OF_ACCESS))
-		return;
 	const struct detail *d = sample_detail(&c->p->samples, x);
-	for (size_t i = 0; i < ARRAY_LEN(access_fields); i++) {
-		char text[24];
-		if (!(c->o->fields & access_fields[i].field))
-			continue;
-		uint64_t v = access_value(d, access_fields[i].field);
-		int n = snprintf(text, sizeof(text),
-				 access_fields[i].hex ? "%16" PRIx64 : "%16" PRIu64, v);
-		sink_bytes(&c->out, text, (size_t)n);
+	if (c->fields & SCRIPT_ADDR)
+		put_addr(c, x, d);
+	if (c->fields & SCRIPT_DATA_SRC)
+		put_data_src(c, d);
+	if (c->fields & SCRIPT_WEIGHT)
+		put_padded(&c->out, d->weight, 16, ' ');
+	if (c->fields & SCRIPT_INS_LAT)
+		put_padded(&c->out, d->ins_lat, 16, ' ');
+}
+
+static void put_pages(struct script *c, const struct sample *x)
+{
+	const struct detail *d = sample_detail(&c->p->samples, x);
+	struct arena a = { 0 };
+	if (c->fields & SCRIPT_PHYS_ADDR)
+		put_hex(&c->out, d->phys_addr, 16);
+	if (c->fields & SCRIPT_DATA_PAGE_SIZE) {
+		sink_char(&c->out, ' ');
+		sink_str(&c->out, page_size_text(&a, d->data_page_size));
+	}
+	if (c->fields & SCRIPT_CODE_PAGE_SIZE) {
+		sink_char(&c->out, ' ');
+		sink_str(&c->out, page_size_text(&a, d->code_page_size));
+	}
+	arena_release(&a);
+}
+
+/* ---- the CPU's state ---- */
+
+struct register_name {
+	const char *text;
+	int n;
+};
+
+enum { REGISTERS_MAX = 64 };
+
+/* From "AX BX . CX": by number. A number without a name has none. */
+static void split_names(const char *names, struct register_name ret[REGISTERS_MAX])
+{
+	memset(ret, 0, REGISTERS_MAX * sizeof(*ret));
+	for (size_t i = 0; i < REGISTERS_MAX && *names; i++) {
+		size_t n = strcspn(names, " ");
+		ret[i] = (struct register_name){ names, *names == '.' ? 0 : (int)n };
+		names += n + (names[n] == ' ');
 	}
 }
+
+static void put_registers(struct script *c, const struct detail *d, uint64_t at)
+{
+	struct register_name names[REGISTERS_MAX];
+	if (!at)
+		return;
+	const struct detail_registers r = detail_registers(&c->p->samples, at);
+	char text[64];
+	size_t k = 0;
+	split_names(string_of(c, d->register_names), names);
+	sink_bytes(&c->out, text, (size_t)snprintf(text, sizeof(text), " ABI:%" PRIu64 " ", r.abi));
+	for (unsigned i = 0; i < REGISTERS_MAX; i++) {
+		int n;
+		if (!(r.mask >> i & 1))
+			continue;
+		if (names[i].n)
+			n = snprintf(text, sizeof(text), "%5.*s:0x%" PRIx64 " ", names[i].n,
+				     names[i].text, r.values[k]);
+		else
+			n = snprintf(text, sizeof(text), "%5s:0x%" PRIx64 " ", "unknown",
+				     r.values[k]);
+		sink_bytes(&c->out, text, (size_t)n);
+		k++;
+	}
+}
+
+static void json_registers(struct script *c, bool *first, const char *key, const struct detail *d,
+			   uint64_t at)
+{
+	struct register_name names[REGISTERS_MAX];
+	if (!at)
+		return;
+	const struct detail_registers r = detail_registers(&c->p->samples, at);
+	char text[64];
+	size_t k = 0;
+	split_names(string_of(c, d->register_names), names);
+	json_key(&c->out, first, key);
+	sink_bytes(&c->out, text, (size_t)snprintf(text, sizeof(text), "{\"abi\":%" PRIu64, r.abi));
+	for (unsigned i = 0; i < REGISTERS_MAX; i++) {
+		int n;
+		if (!(r.mask >> i & 1))
+			continue;
+		if (names[i].n)
+			n = snprintf(text, sizeof(text), ",\"%.*s\":\"0x%" PRIx64 "\"", names[i].n,
+				     names[i].text, r.values[k]);
+		else
+			n = snprintf(text, sizeof(text), ",\"%u\":\"0x%" PRIx64 "\"", i,
+				     r.values[k]);
+		sink_bytes(&c->out, text, (size_t)n);
+		k++;
+	}
+	sink_char(&c->out, '}');
+}
+
+static struct shown_frame end_of_branch(struct script *c, frameid frame)
+{
+	struct shown_frame f = { .object = "[unknown]" };
+	if (!frame)
+		return f;
+	f.frame = &c->p->samples.frames[frame];
+	f.addr = f.frame->addr;
+	f.object = program_object_name(c->g, f.frame->object);
+	name_frame(c, frame, &f);
+	return f;
+}
+
+/* As an address, a place in a file, or a function. */
+static void put_end(struct script *c, unsigned field, uint64_t addr, frameid frame)
+{
+	struct sink *s = &c->out;
+	struct shown_frame f = end_of_branch(c, frame);
+	if (field != SCRIPT_BRSTACKSYM) {
+		sink_str(s, "0x");
+		put_hex(s, field == SCRIPT_BRSTACKOFF && frame ? f.addr : addr, 0);
+	} else {
+		put_safe(s, f.name ? f.name : "[unknown]");
+		if (f.name && f.has_offset) {
+			sink_str(s, "+0x");
+			put_hex(s, f.offset, 0);
+		}
+	}
+	if (c->fields & SCRIPT_DSO) {
+		sink_char(s, '(');
+		put_safe(s, f.object);
+		sink_char(s, ')');
+	}
+}
+
+static void put_branches(struct script *c, const struct detail *d)
+{
+	struct sink *s = &c->out;
+	unsigned field = c->fields & SCRIPT_BRSTACK      ? SCRIPT_BRSTACK
+			 : c->fields & SCRIPT_BRSTACKSYM ? SCRIPT_BRSTACKSYM
+							 : SCRIPT_BRSTACKOFF;
+	size_t n;
+	const struct taken_branch *b = detail_branches(&c->p->samples, d, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (field != SCRIPT_BRSTACKSYM)
+			sink_char(s, ' ');
+		put_end(c, field, b[i].from, b[i].source);
+		sink_char(s, '/');
+		put_end(c, field, b[i].to, b[i].target);
+		sink_char(s, '/');
+		sink_char(s, b[i].flags & BRANCH_MISPREDICTED ? 'M'
+			     : b[i].flags & BRANCH_PREDICTED  ? 'P'
+							      : '-');
+		sink_str(s, b[i].flags & BRANCH_IN_TX ? "/X" : "/-");
+		sink_str(s, b[i].flags & BRANCH_ABORT ? "/A/" : "/-/");
+		put_number(s, branch_cycles(b[i].flags));
+		sink_str(s, "/ ");
+	}
+}
+
+static void json_end(struct script *c, bool *first, const char *end, uint64_t addr, frameid frame)
+{
+	struct shown_frame f = end_of_branch(c, frame);
+	char key[24];
+	json_key(&c->out, first, end);
+	sink_str(&c->out, "\"0x");
+	put_hex(&c->out, addr, 0);
+	sink_char(&c->out, '"');
+	if (f.name) {
+		snprintf(key, sizeof(key), "%s_sym", end);
+		json_key(&c->out, first, key);
+		json_string(&c->out, f.name);
+	}
+	if (frame) {
+		snprintf(key, sizeof(key), "%s_dso", end);
+		json_key(&c->out, first, key);
+		json_string(&c->out, f.object);
+	}
+}
+
+static void json_branches(struct script *c, const struct detail *d)
+{
+	size_t n;
+	const struct taken_branch *b = detail_branches(&c->p->samples, d, &n);
+	sink_char(&c->out, '[');
+	for (size_t i = 0; i < n; i++) {
+		bool first = true;
+		sink_str(&c->out, i ? ",{" : "{");
+		json_end(c, &first, "from", b[i].from, b[i].source);
+		json_end(c, &first, "to", b[i].to, b[i].target);
+		if (b[i].flags & (BRANCH_MISPREDICTED | BRANCH_PREDICTED)) {
+			json_key(&c->out, &first, "mispredicted");
+			sink_str(&c->out, b[i].flags & BRANCH_MISPREDICTED ? "true" : "false");
+		}
+		json_key(&c->out, &first, "cycles");
+		put_number(&c->out, branch_cycles(b[i].flags));
+		sink_char(&c->out, '}');
+	}
+	sink_char(&c->out, ']');
+}
+
+static void put_state(struct script *c, const struct sample *x)
+{
+	const struct detail *d = sample_detail(&c->p->samples, x);
+	if (c->fields & SCRIPT_IREGS)
+		put_registers(c, d, d->interrupt_registers);
+	if (c->fields & SCRIPT_UREGS)
+		put_registers(c, d, d->user_registers);
+	if (c->fields & (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF))
+		put_branches(c, d);
+}
+
+/* ---- the instruction ---- */
+
+static const uint8_t *code_of(const struct script *c, const struct sample *x, size_t *size)
+{
+	const uint8_t *code = program_code(c->g, c->p->samples.stacks[x->stack].frame, size);
+	if (!code)
+		*size = 0;
+	return code;
+}
+
+static void put_instruction(struct script *c, const struct sample *x)
+{
+	size_t n;
+	const uint8_t *code = code_of(c, x, &n);
+	char text[8];
+	if (c->fields & SCRIPT_INSNLEN) {
+		sink_str(&c->out, " ilen: ");
+		put_number(&c->out, n);
+	}
+	if (c->fields & SCRIPT_INSN && code) {
+		sink_str(&c->out, " insn:");
+		for (size_t i = 0; i < n; i++)
+			sink_bytes(&c->out, text,
+				   (size_t)snprintf(text, sizeof(text), " %02x", code[i]));
+	}
+}
+
+static void json_instruction(struct script *c, bool *first, const struct sample *x)
+{
+	size_t n;
+	const uint8_t *code = code_of(c, x, &n);
+	char text[8];
+	if (c->fields & SCRIPT_INSN && code) {
+		json_key(&c->out, first, "insn");
+		sink_char(&c->out, '"');
+		for (size_t i = 0; i < n; i++)
+			sink_bytes(&c->out, text,
+				   (size_t)snprintf(text, sizeof(text), "%02x", code[i]));
+		sink_char(&c->out, '"');
+	}
+	if (c->fields & SCRIPT_INSNLEN && code) {
+		json_key(&c->out, first, "insnlen");
+		put_number(&c->out, n);
+	}
+}
+
+/* ---- the time of day ---- */
+
+/* "2026-01-31 14:25:01.123456" */
+static size_t day_text(const struct script *c, const struct sample *x, char text[64])
+{
+	const struct source *source = &c->p->sources[x->source];
+	uint64_t ns = x->time_ns + source->day_ns;
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+	if (!source->has_day || !x->time_ns || !localtime_r(&seconds, &tm))
+		return 0;
+	size_t n = strftime(text, 64, "%F %T", &tm);
+	int digits = c->o->nanoseconds ? 9 : 6;
+	unsigned part = (unsigned)(ns % 1000000000 / (digits == 9 ? 1 : 1000));
+	return n + (size_t)snprintf(text + n, 64 - n, ".%0*u", digits, part);
+}
+
+static void put_day(struct script *c, const struct sample *x)
+{
+	char text[64];
+	sink_bytes(&c->out, text, day_text(c, x, text));
+	sink_char(&c->out, ' ');
+}
+
+static void json_day(struct script *c, bool *first, const struct sample *x)
+{
+	char text[64];
+	size_t n = day_text(c, x, text);
+	if (!n)
+		return;
+	json_key(&c->out, first, "tod");
+	sink_char(&c->out, '"');
+	sink_bytes(&c->out, text, n);
+	sink_char(&c->out, '"');
+}
+
+/* ---- the line of a sample ---- */
 
 /* The CPU's mode, in perf's letters. */
 static char mode_letter(const struct sample *x)
@@ -499,7 +925,7 @@ static char mode_letter(const struct sample *x)
 static void text_header(struct script *c, const struct sample *x)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
-	unsigned which = c->o->fields;
+	unsigned which = c->fields;
 	struct sink *s = &c->out;
 
 	if (which & SCRIPT_COMM) {
@@ -521,6 +947,8 @@ static void text_header(struct script *c, const struct sample *x)
 		sink_char(s, mode_letter(x));
 		sink_str(s, "     ");
 	}
+	if (which & SCRIPT_TOD)
+		put_day(c, x);
 	if (which & SCRIPT_TIME && !c->p->samples.events[x->event].is_timeless) {
 		put_time(s, time_of(c, x), c->o->nanoseconds, 5);
 		sink_str(s, ": ");
@@ -551,17 +979,20 @@ static void text_header(struct script *c, const struct sample *x)
 
 static void text_sample(struct script *c, const struct sample *x)
 {
-	text_header(c, x);
 	const struct event *e = &c->p->samples.events[x->event];
-	if (c->o->fields & OF_FRAMES && !c->stacks[x->event] && !has_fields(c, x)) {
-		put_leaf(c, x->stack, e);
-		return;
-	}
-	sink_char(&c->out, '\n');
-	if (c->o->fields & OF_FRAMES && (c->stacks[x->event] || !has_fields(c, x))) {
-		put_frames(c, x->stack, e);
+	text_header(c, x);
+	if (c->fields & OF_FRAMES && c->stacks[x->event]) {
 		sink_char(&c->out, '\n');
+		put_frames(c, x->stack, e);
+	} else if (c->fields & OF_FRAMES && !has_fields(c, x)) {
+		put_leaf(c, x->stack, e);
 	}
+	if (c->fields & SCRIPT_OF_STATE)
+		put_state(c, x);
+	if (c->fields & OF_INSTRUCTION)
+		put_instruction(c, x);
+	put_pages(c, x);
+	sink_char(&c->out, '\n');
 }
 
 static void json_number(struct script *c, bool *first, const char *key, uint64_t v)
@@ -570,10 +1001,31 @@ static void json_number(struct script *c, bool *first, const char *key, uint64_t
 	put_number(&c->out, v);
 }
 
+static void json_access(struct script *c, bool *first, const struct detail *d)
+{
+	const struct {
+		enum script_field field;
+		const char *key;
+		uint64_t value;
+	} numbers[] = {
+		{ SCRIPT_ADDR, "addr", addr_of(d) },
+		{ SCRIPT_WEIGHT, "weight", d->weight },
+		{ SCRIPT_INS_LAT, "ins_lat", d->ins_lat },
+		{ SCRIPT_PHYS_ADDR, "phys_addr", d->phys_addr },
+		{ SCRIPT_DATA_SRC, "data_src", d->data_src },
+		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", d->data_page_size },
+		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", d->code_page_size },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (c->fields & numbers[i].field)
+			json_number(c, first, numbers[i].key, numbers[i].value);
+}
+
 static void json_sample(struct script *c, const struct sample *x)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
-	unsigned which = c->o->fields;
+	const struct detail *d = sample_detail(&c->p->samples, x);
+	unsigned which = c->fields;
 	struct sink *s = &c->out;
 	bool first = true;
 
@@ -593,6 +1045,8 @@ static void json_sample(struct script *c, const struct sample *x)
 		json_key(s, &first, "misc");
 		json_string(s, mode);
 	}
+	if (which & SCRIPT_TOD)
+		json_day(c, &first, x);
 	if (which & SCRIPT_TIME && x->time_ns) {
 		json_key(s, &first, "time");
 		put_time(s, time_of(c, x), true, 0);
@@ -609,11 +1063,17 @@ static void json_sample(struct script *c, const struct sample *x)
 		json_key(s, &first, "trace");
 		json_string(s, fields_of(c, x));
 	}
-	for (size_t i = 0; i < ARRAY_LEN(access_fields); i++)
-		if (which & access_fields[i].field)
-			json_number(c, &first, access_fields[i].key,
-				    access_value(sample_detail(&c->p->samples, x),
-						 access_fields[i].field));
+	json_access(c, &first, d);
+	if (which & SCRIPT_IREGS)
+		json_registers(c, &first, "iregs", d, d->interrupt_registers);
+	if (which & SCRIPT_UREGS)
+		json_registers(c, &first, "uregs", d, d->user_registers);
+	if (which & (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF)) {
+		json_key(s, &first, "brstack");
+		json_branches(c, d);
+	}
+	if (which & OF_INSTRUCTION)
+		json_instruction(c, &first, x);
 	if (which & OF_FRAMES) {
 		json_key(s, &first, "frames");
 		sink_char(s, '[');
@@ -624,6 +1084,87 @@ static void json_sample(struct script *c, const struct sample *x)
 }
 
 /* ---- all of it ---- */
+
+/* Where the data does not say it, the event's name does. */
+static enum event_type type_of(const struct script *c, uint16_t event)
+{
+	static const char *const software[] = {
+		"page-faults",      "faults",     "minor-faults",
+		"major-faults",     "cs",         "context-switches",
+		"cpu-migrations",   "migrations", "alignment-faults",
+		"emulation-faults", "bpf-output", "dummy"
+	};
+	const struct event *e = &c->p->samples.events[event];
+	const char *name = string_of(c, e->name);
+	if (e->type)
+		return e->type;
+	if (e->is_trace)
+		return EVENT_TRACE_POINT;
+	if (!strncmp(name, "mem:", 4))
+		return EVENT_BREAKPOINT;
+	for (size_t i = 0; i < ARRAY_LEN(software); i++)
+		if (!strncmp(name, software[i], strlen(software[i])))
+			return EVENT_SOFTWARE;
+	return e->unit == EVENT_NS ? EVENT_SOFTWARE : EVENT_HARDWARE;
+}
+
+/* Types whose samples have the same fields of frames share the frames' texts. Returns how many
+ * variants there are. */
+static size_t choose_variants(struct script *c)
+{
+	unsigned seen[EVENT_TYPES];
+	size_t n = 0;
+	for (size_t i = 0; i < EVENT_TYPES; i++) {
+		unsigned of_frames = c->o->fields.of[i] & (OF_FRAMES | SCRIPT_SYMOFF), k = 0;
+		while (k < n && seen[k] != of_frames)
+			k++;
+		if (k == n)
+			seen[n++] = of_frames;
+		c->variant_of[i] = k;
+	}
+	return n;
+}
+
+/* What no sample has, and how to record it. */
+static struct kin_error *check_fields(const struct script *c)
+{
+	const struct samples *s = &c->p->samples;
+	unsigned there = 0;
+	for (size_t i = 1; i < s->n_details; i++) {
+		const struct detail *d = &s->details[i];
+		there |= d->interrupt_registers ? SCRIPT_IREGS : 0;
+		there |= d->user_registers ? SCRIPT_UREGS : 0;
+		there |= d->branches ? SCRIPT_BRSTACK : 0;
+		there |= d->has & DETAIL_DATA_SRC ? SCRIPT_DATA_SRC : 0;
+		there |= d->has & DETAIL_DATA_PAGE ? SCRIPT_DATA_PAGE_SIZE : 0;
+		there |= d->has & DETAIL_CODE_PAGE ? SCRIPT_CODE_PAGE_SIZE : 0;
+	}
+	there |= there & SCRIPT_BRSTACK ? SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF : 0;
+	for (size_t i = 0; i < c->p->n_sources; i++)
+		there |= c->p->sources[i].has_day ? SCRIPT_TOD : 0;
+	static const struct {
+		enum script_field field;
+		const char *name, *option;
+	} sources[] = {
+		{ SCRIPT_IREGS, "iregs", "--intr-regs" },
+		{ SCRIPT_UREGS, "uregs", "--user-regs" },
+		{ SCRIPT_BRSTACK, "brstack", "-b" },
+		{ SCRIPT_BRSTACKSYM, "brstacksym", "-b" },
+		{ SCRIPT_BRSTACKOFF, "brstackoff", "-b" },
+		{ SCRIPT_DATA_SRC, "data_src", "-d" },
+		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "--data-page-size" },
+		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "--code-page-size" },
+		{ SCRIPT_TOD, "tod", "-k monotonic" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (!(there & sources[i].field) &&
+		    script_fields_any(&c->o->fields, sources[i].field))
+			return err_new(
+				KIN_ERROR_USAGE,
+				"--columns: no sample here has %s: perf record %s records it",
+				sources[i].name, sources[i].option);
+	return NULL;
+}
 
 static bool has_recorded_samples(const struct samples *s)
 {
@@ -688,7 +1229,8 @@ static void json_events(struct script *c)
 
 static bool is_wanted(struct script *c, const struct sample *x)
 {
-	return c->wanted[x->event] && (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
+	return c->o->fields.of[type_of(c, x->event)] && c->wanted[x->event] &&
+	       (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
 	       (!c->o->symbols || is_frame_of(c, c->places, c->o->symbols, x->stack)) &&
 	       (!c->o->objects || is_in_object(c, x));
 }
@@ -703,6 +1245,8 @@ static void put_samples(struct script *c)
 			continue;
 		if ((c->o->relative || c->o->delta) && !any)
 			c->from_ns = x->time_ns;
+		c->fields = c->o->fields.of[type_of(c, x->event)];
+		c->variant = c->variant_of[type_of(c, x->event)];
 		if (c->o->json) {
 			sink_str(&c->out, any ? ",\n  " : "\n  ");
 			json_sample(c, x);
@@ -720,11 +1264,12 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 {
 	struct script *c = xalloc(sizeof(*c)); /* has large buffers */
 	*c = (struct script){ .p = p, .g = g, .o = opts };
-	c->of_frame = xalloc(2 * (p->samples.n_frames + 1) * sizeof(*c->of_frame));
+	c->of_frame =
+		xalloc(2 * (p->samples.n_frames * choose_variants(c) + 1) * sizeof(*c->of_frame));
 	c->places = xalloc(program_symbols(g)->n + 1);
 	c->stops = xalloc(program_symbols(g)->n + 1);
 	c->making = open_memstream(&c->pieces, &c->pieces_size);
-	struct kin_error *err = c->making ? NULL : err_os(errno, "writing samples");
+	struct kin_error *err = c->making ? check_fields(c) : err_os(errno, "writing samples");
 	if (!err) {
 		sink_init(&c->making_sink, c->making);
 		sink_init(&c->out, out);

@@ -7,7 +7,7 @@
  * leaf first, functions that were inlined before the one they are in, an empty line behind. Of
  * events without stacks it is one line, and comm 16 wide. What
  * the data does not say is left out, but for the time, which readers of the format expect: 0.
- * Addresses are those in the object.
+ * Addresses are those in the object. Registers, branches and the like follow the frames.
  *
  * JSON: {"events": [...], "samples": [...]}, a sample per line with its frames, leaf first. */
 #ifndef EXPORT_SCRIPT_H
@@ -41,14 +41,44 @@ enum script_field {
 	SCRIPT_MISC = 1 << 18,  /* the CPU's mode: U, K, g, G, H */
 	SCRIPT_FLAGS = 1 << 19, /* of branches in traces by the hardware: samples have none, and an
 				 * empty column in text */
+	SCRIPT_TOD = 1 << 20,   /* the time of day */
+	/* More of accesses. */
+	SCRIPT_DATA_SRC = 1 << 21,
+	SCRIPT_DATA_PAGE_SIZE = 1 << 22,
+	SCRIPT_CODE_PAGE_SIZE = 1 << 23,
+	/* The CPU's state: registers, and the branches that it took last. */
+	SCRIPT_IREGS = 1 << 24,
+	SCRIPT_UREGS = 1 << 25,
+	SCRIPT_BRSTACK = 1 << 26,    /* addresses as they were */
+	SCRIPT_BRSTACKSYM = 1 << 27, /* functions */
+	SCRIPT_BRSTACKOFF = 1 << 28, /* addresses in the files */
+	/* Of the instruction, from the program's file. */
+	SCRIPT_INSN = 1 << 29,
+	SCRIPT_INSNLEN = 1 << 30,
 };
 
-/* "comm,tid,time": these; "+srcline" adds to the usual ones, "-period" takes away. NULL: the usual
- * ones. The error lists all names. */
-MUST_CHECK struct kin_error *script_fields(const char *text, unsigned *ret);
+/* Of events of each type (enum event_type); 0: their samples are left out. */
+struct script_fields {
+	unsigned of[EVENT_TYPES]; /* enum script_field */
+};
+
+/* "comm,tid,time": these; "+srcline" adds to the usual ones, "-period" takes away; "sw:comm,time":
+ * of events of a type. Several of these, one after the other, have a space between two. NULL: the
+ * usual ones. The error lists all names. */
+MUST_CHECK struct kin_error *script_fields_read(const char *text, struct script_fields *ret);
+
+/* Whether any event's are among these. */
+bool script_fields_any(const struct script_fields *f, unsigned fields);
+
+/* Fields that need details of samples, and those that need their registers and branches, too. */
+#define SCRIPT_OF_STATE                                                                            \
+	(SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF)
+#define SCRIPT_OF_DETAILS                                                                          \
+	(SCRIPT_OF_STATE | SCRIPT_ADDR | SCRIPT_PHYS_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT |       \
+	 SCRIPT_DATA_SRC | SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE)
 
 struct script_opts {
-	unsigned fields; /* enum script_field */
+	struct script_fields fields;
 	bool json;
 	bool nanoseconds;     /* nine digits of the time */
 	bool relative, delta; /* times since the first sample, or the one before */

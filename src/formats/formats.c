@@ -24,6 +24,7 @@ const struct format *const all_formats[] = {
 	&perf_script_format,
 	&bsd44_format,
 	&bsd_format,
+	&store_format,
 	NULL,
 };
 /* clang-format on */
@@ -32,6 +33,14 @@ const struct format *format_find(const char *name)
 {
 	for (size_t i = 0; all_formats[i]; i++)
 		if (!strcmp(all_formats[i]->about.name, name))
+			return all_formats[i];
+	return NULL;
+}
+
+const struct format *format_of_name(const char *path)
+{
+	for (size_t i = 0; all_formats[i]; i++)
+		if (all_formats[i]->is_named && all_formats[i]->is_named(path))
 			return all_formats[i];
 	return NULL;
 }

@@ -32,6 +32,10 @@ struct format {
 	/* Whether a file that begins so is of this format. Only its first FORMAT_HEAD bytes may be
 	 * there. NULL: never, it is only written. */
 	bool (*recognise)(struct bytes head, const struct input_opts *o);
+	/* Of what is no file: whether it is named so. NULL: files. */
+	bool (*is_named)(const char *path);
+	MUST_CHECK struct kin_error *(*fetch)(const char *path, const struct input_opts *o,
+					      struct profile_builder *into, struct source *source);
 	/* Other files may look like this, too: such formats are tried last, and a file's name is
 	 * more certain. */
 	bool is_vague;
@@ -52,10 +56,13 @@ enum { FORMAT_HEAD = 4096 };
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,
 	chrome_trace_format, cpuprofile_format, firefox_format, speedscope_format, folded_format,
 	gmon_format, gperftools_format, json_format, kinf_format, perf_format, perf_script_format,
-	pprof_format;
+	pprof_format, store_format;
 
 /* NULL-terminated; the first that recognises a file reads it. */
 extern const struct format *const all_formats[];
+
+/* Of what is named so, and is no file; NULL: it is a file. */
+const struct format *format_of_name(const char *path);
 
 const struct format *format_find(const char *name); /* NULL: none */
 /* "a, b, c": the names of those that are read, or written. To be freed. */

@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "base/num.h"
 
-static char *room(struct line *l, size_t n)
+char *line_room(struct line *l, size_t n)
 {
 	if (l->n + n > l->cap) {
 		l->cap = (l->n + n) * 2;
@@ -20,23 +20,22 @@ static char *room(struct line *l, size_t n)
 
 static void put(struct line *l, const char *s, size_t n)
 {
-	memcpy(room(l, n), s, n);
+	memcpy(line_room(l, n), s, n);
 	l->n += n;
 }
 
 void line_char(struct line *l, char c)
 {
-	*room(l, 1) = c;
+	*line_room(l, 1) = c;
 	l->n++;
 }
 
-/* Most fields are narrow: written as whole vectors of known size, of which the next field
- * overwrites what is too much. */
-enum { NARROW = 32 };
-
+/* Most are few: written as a whole vector of known size, of which the next field overwrites what is
+ * too much. */
 void line_blanks(struct line *l, size_t n)
 {
-	memset(room(l, n + NARROW), ' ', n <= NARROW ? NARROW : n);
+	enum { FEW = 32 };
+	memset(line_room(l, n + FEW), ' ', n <= FEW ? FEW : n);
 	l->n += n;
 }
 
@@ -59,33 +58,18 @@ void line_field(struct line *l, const char *s, int width, size_t cut)
 	line_fieldn(l, s, strlen(s), width, cut);
 }
 
-static void put_number(struct line *l, const struct num *number, int width)
-{
-	size_t n = number->length, wide = (size_t)abs(width);
-	size_t all = n > wide ? n : wide;
-	char *p = room(l, all + NARROW);
-
-	memset(p, ' ', all <= NARROW ? NARROW : all);
-	num_put(width > 0 ? p + (all - n) : p, number);
-	l->n += all;
-}
-
 void line_count(struct line *l, uint64_t v, int width)
 {
-	struct num number = num_of_u64(v);
-	put_number(l, &number, width);
+	char *p = line_room(l, NUM_MAX + (size_t)abs(width));
+	char *end = width < 0 ? num_put_left(p, (unsigned)-width, v)
+			      : num_put_u64(p, (unsigned)width, v);
+	l->n += (size_t)(end - p);
 }
 
-void line_fixed(struct line *l, double v, int width, unsigned decimals)
+void line_fixed(struct line *l, double v, unsigned width, unsigned decimals)
 {
-	struct num number;
-	if (num_of_fixed(v, decimals, &number)) {
-		put_number(l, &number, width);
-		return;
-	}
-	char text[NUM_MAX];
-	size_t n = num_fixed(text, v, decimals);
-	line_fieldn(l, text, n, width, 0);
+	char *p = line_room(l, NUM_MAX + width);
+	l->n += (size_t)(num_put_fixed(p, width, v, decimals) - p);
 }
 
 /* Not 0 if one of eight bytes is not printable ASCII, that is below 0x20 or above 0x7e. */
@@ -112,14 +96,19 @@ static bool is_simple(const char *s, size_t n)
 	return !(odd | odd_bytes(s + n - STEP));
 }
 
+bool name_is_plain(const char *name, size_t n)
+{
+	return is_simple(name, n) || escape_is_plain(name);
+}
+
 void line_namen(struct line *l, const char *name, size_t n, const struct render_opts *o)
 {
-	if (o->raw || is_simple(name, n) || escape_is_plain(name)) {
+	if (o->raw || name_is_plain(name, n)) {
 		put(l, name, n);
 		return;
 	}
 	size_t need = escape_text(NULL, 0, name);
-	escape_text(room(l, need + 1), need + 1, name);
+	escape_text(line_room(l, need + 1), need + 1, name);
 	l->n += need;
 }
 

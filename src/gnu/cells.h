@@ -11,19 +11,23 @@ struct line {
 	FILE *out; /* where what is in buf goes; NULL: nowhere yet */
 };
 
+/* Where the next n bytes go, for whoever writes them itself and adds to l->n what it wrote. */
+char *line_room(struct line *l, size_t n);
 void line_char(struct line *l, char c);
 void line_blanks(struct line *l, size_t n);
 void line_text(struct line *l, const char *s);
 /* "%*s" (negative width: left-aligned), and cut to |cut| characters if cut is not 0: "%*.*s". */
 void line_field(struct line *l, const char *s, int width, size_t cut);
 void line_fieldn(struct line *l, const char *s, size_t n, int width,
-		 size_t cut);                                            /* s has n characters */
-void line_count(struct line *l, uint64_t v, int width);                  /* "%*lu" */
-void line_fixed(struct line *l, double v, int width, unsigned decimals); /* "%*.*f" */
+		 size_t cut);                           /* s has n characters */
+void line_count(struct line *l, uint64_t v, int width); /* "%*lu" */
+void line_fixed(struct line *l, double v, unsigned width, unsigned decimals); /* "%*.*f" */
 void line_name(struct line *l, const char *name,
 	       const struct render_opts *o); /* escaped unless raw */
 void line_namen(struct line *l, const char *name, size_t n,
 		const struct render_opts *o); /* name[n] is NUL */
+bool name_is_plain(const char *name,
+		   size_t n); /* nothing in name[n] is to be escaped; name[n] is NUL */
 /* The line is complete: it is written, along with others, at the latest by line_done(). Nothing
  * else may be written to `out` until then. */
 void line_end(struct line *l, FILE *out);

@@ -33,6 +33,7 @@ static const struct unit_rules bfd_unit_rules = {
 	.repeated = UNIT_REPEATED,
 	.shortest_wins = true,
 	.no_indexed_ranges = true,
+	.no_split = true,
 	.named_where_asked = true,
 	.named_by_symbols = true,
 	.all_or_nothing = true,

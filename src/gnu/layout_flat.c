@@ -34,9 +34,9 @@ static const struct unit *choose_unit(const struct kin_table *t)
 }
 
 struct layout {
-	int percent_width;
+	unsigned percent_width;
 	unsigned percent_decimals;
-	int cumulative_width;
+	unsigned cumulative_width;
 	unsigned seconds_decimals, call_decimals; /* of times in seconds, and per call */
 	bool share_of_uncalled; /* BSD: own share of what only callees are known to have called */
 	bool indexed;           /* names with cycle and index */

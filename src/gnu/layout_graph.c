@@ -1,4 +1,8 @@
 /* layout_graph.c - GNU gprof's call graph, and the older layout of its -T. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
 #include "gnu/cells.h"
 #include "table/table_build.h"
 
@@ -7,78 +11,151 @@ enum { INDEX, SELF, CHILDREN, CALLED, NAME, LISTED, N_KEYS };
 static const char *const keys[N_KEYS] = { "index", "self", "children", "called", "name", "listed" };
 
 struct layout {
-	int child_width; /* of the column that holds the callees' time */
+	unsigned child_width; /* of the column that holds the callees' time */
 	bool traditional;
 	const char *descendants; /* the traditional heading of that column */
 	char before_index_of_cycle;
 	const char *notes; /* more to explain; NULL: nothing */
 };
 
-static void put_called(struct line *l, const struct kin_cell *c)
+/* The fields of a row are written one behind the other into room that is there for all of them:
+ * call graphs have millions of rows, and nothing else costs as much. Each returns where the next
+ * field begins. */
+
+static char *put_blanks(char *p, size_t n)
+{
+	enum { FEW = 16 };
+	if (n <= FEW)
+		memset(p, ' ', FEW);
+	else
+		memset(p, ' ', n);
+	return p + n;
+}
+
+/* Names that were found to hold nothing to be escaped, by index: most are shown many times. */
+struct plain {
+	uint64_t *bits;
+	uint64_t n; /* indices */
+};
+
+/* What all rows of a table are put with. */
+struct rows {
+	const struct layout *layout;
+	const struct render_opts *o;
+	double rate, total;
+	struct plain plain;
+	struct last {
+		uint64_t calls;
+		char text[NUM_MAX + 8];
+		unsigned n;
+	} last; /* callers of a function have the same: what was put of it, and of how many calls */
+};
+
+/* "%-7lu " */
+static char *put_all_calls(char *p, struct last *last, uint64_t calls)
+{
+	enum { FEW = 16 };
+	if (calls != last->calls || !last->n) {
+		char *end = num_put_left(last->text, 7, calls);
+		*end++ = ' ';
+		last->calls = calls;
+		last->n = (unsigned)(end - last->text);
+	}
+	if (last->n <= FEW)
+		memcpy(p, last->text, FEW);
+	else
+		memcpy(p, last->text, last->n);
+	return p + last->n;
+}
+
+static char *put_called(char *p, const struct kin_cell *c, struct last *last)
 {
 	uint64_t first = c->type == KIN_CELL_COUNT ? c->count : c->pair.a;
 
-	line_char(l, ' ');
-	if (c->type == KIN_CELL_NONE) {
-		line_blanks(l, 16);
-		return;
-	}
-	line_count(l, first, 7);
-	if (c->type == KIN_CELL_COUNT) {
-		line_blanks(l, 9);
-		return;
-	}
-	line_char(l, c->type == KIN_CELL_OF ? '/' : '+');
-	line_count(l, c->pair.b, -7);
-	line_char(l, ' ');
+	*p++ = ' ';
+	if (c->type == KIN_CELL_NONE)
+		return put_blanks(p, 16);
+	p = num_put_u64(p, 7, first);
+	if (c->type == KIN_CELL_COUNT)
+		return put_blanks(p, 9);
+	*p++ = c->type == KIN_CELL_OF ? '/' : '+';
+	return put_all_calls(p, last, c->pair.b);
 }
 
-static void put_time(struct line *l, const struct kin_cell *c, double rate, int width)
+static char *put_time(char *p, const struct kin_cell *c, double rate, unsigned width)
 {
-	line_char(l, ' ');
-	if (c->type == KIN_CELL_NONE)
-		line_blanks(l, (size_t)width);
-	else
-		line_fixed(l, c->number / rate, width, 2);
+	*p++ = ' ';
+	return c->type == KIN_CELL_NONE ? put_blanks(p, width)
+					: num_put_fixed(p, width, c->number / rate, 2);
+}
+
+/* The index in six characters, of which a long one is cut; and the share. */
+static char *put_heading(char *p, const struct kin_cell *c[N_KEYS], double total)
+{
+	char index[NUM_MAX] = "[";
+	char *end = num_put_u64(index + 1, 0, c[INDEX]->count);
+
+	put_blanks(end, 6);
+	*end = ']';
+	memcpy(p, index, 6);
+	p[6] = ' ';
+	return num_put_fixed(
+		p + 7, 5, 100 * (c[SELF]->number + c[CHILDREN]->number) / (total > 0 ? total : 1),
+		1);
+}
+
+static bool is_plain(struct plain *known, const struct kin_cell *name, uint64_t index)
+{
+	if (index >= known->n) {
+		uint64_t n = (index / 64 + 1) * 2;
+		known->bits = xrealloc(known->bits, n, sizeof(*known->bits));
+		memset(known->bits + known->n / 64, 0, (n - known->n / 64) * sizeof(*known->bits));
+		known->n = n * 64;
+	}
+	uint64_t *word = &known->bits[index / 64], bit = (uint64_t)1 << index % 64;
+	if (!(*word & bit) && name_is_plain(name->text, name->length))
+		*word |= bit;
+	return *word & bit;
 }
 
 static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], char gap,
-		     const struct render_opts *o)
+		     const struct render_opts *o, struct plain *known)
 {
-	line_namen(l, c[NAME]->text, c[NAME]->length, o);
-	if (c[INDEX]->type == KIN_CELL_NONE)
+	bool numbered = c[INDEX]->type != KIN_CELL_NONE, listed = numbered && c[LISTED]->count;
+	size_t n = c[NAME]->length;
+
+	if (o->raw || (numbered && is_plain(known, c[NAME], c[INDEX]->count))) {
+		memcpy(line_room(l, n), c[NAME]->text, n);
+		l->n += n;
+	} else {
+		line_namen(l, c[NAME]->text, n, o);
+	}
+	if (!numbered)
 		return;
-	line_char(l, gap);
-	line_char(l, c[LISTED]->count ? '[' : '(');
-	line_count(l, c[INDEX]->count, 0);
-	line_char(l, c[LISTED]->count ? ']' : ')');
+	char *start = line_room(l, NUM_MAX + 3), *p = start;
+	*p++ = gap;
+	*p++ = listed ? '[' : '(';
+	p = num_put_u64(p, 0, c[INDEX]->count);
+	*p++ = listed ? ']' : ')';
+	l->n += (size_t)(p - start);
 }
 
-static void put_row(struct line *l, const struct kin_table *t, enum kin_row_kind kind,
-		    const struct kin_cell *c[N_KEYS], const struct render_opts *o,
-		    const struct layout *layout)
+static void put_row(struct line *l, struct rows *r, enum kin_row_kind kind,
+		    const struct kin_cell *c[N_KEYS])
 {
+	enum { FIELDS = 5, OTHERS = 64 }; /* numbers, and all between them */
 	bool primary = kind == KIN_ROW_FUNCTION || kind == KIN_ROW_CYCLE;
-	double rate = kin_table_rate(t);
+	char *start = line_room(l, FIELDS * NUM_MAX + OTHERS), *p = start;
 
-	if (primary) {
-		char index[24];
-		double total = gnu_number(t, "graph_total");
-		snprintf(index, sizeof(index), "[%u]", (unsigned)c[INDEX]->count);
-		line_field(l, index, -6, 6);
-		line_char(l, ' ');
-		line_fixed(l,
-			   100 * (c[SELF]->number + c[CHILDREN]->number) / (total > 0 ? total : 1),
-			   5, 1);
-	} else {
-		line_blanks(l, 12);
-	}
-	put_time(l, c[SELF], rate, 7);
-	put_time(l, c[CHILDREN], rate, layout->child_width);
-	put_called(l, c[CALLED]);
+	p = primary ? put_heading(p, c, r->total) : put_blanks(p, 12);
+	p = put_time(p, c[SELF], r->rate, 7);
+	p = put_time(p, c[CHILDREN], r->rate, r->layout->child_width);
+	p = put_called(p, c[CALLED], &r->last);
 	if (!primary)
-		line_blanks(l, 4);
-	put_name(l, c, kind == KIN_ROW_CYCLE ? layout->before_index_of_cycle : ' ', o);
+		p = put_blanks(p, 4);
+	l->n += (size_t)(p - start);
+	put_name(l, c, kind == KIN_ROW_CYCLE ? r->layout->before_index_of_cycle : ' ', r->o,
+		 &r->plain);
 }
 
 /* GNU calls the unit seconds here, whatever the data says it is. */
@@ -98,6 +175,9 @@ static void put_rule(struct line *l, const struct layout *layout)
 static struct kin_error *put_entries(struct kin_table *t, const struct render_opts *o,
 				     const struct layout *layout, const size_t *at, FILE *out)
 {
+	struct rows r = {
+		layout, o, kin_table_rate(t), gnu_number(t, "graph_total"), { 0 }, { 0 }
+	};
 	struct line l = { 0 };
 	struct kin_row row;
 	uint32_t group = 0;
@@ -111,12 +191,13 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 			put_rule(&l, layout);
 		any = true;
 		group = row.group;
-		put_row(&l, t, row.kind, c, o, layout);
+		put_row(&l, &r, row.kind, c);
 		line_end(&l, out);
 	}
 	if (any)
 		put_rule(&l, layout);
 	line_done(&l);
+	free(r.plain.bits);
 	return NULL;
 }
 

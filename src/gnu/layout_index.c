@@ -1,6 +1,7 @@
 /* layout_index.c - GNU gprof's index by name: three columns, filled downwards. */
 #include <string.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 #include "gnu/cells.h"
 #include "table/table_build.h"
@@ -9,15 +10,28 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 
 static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "symbol" };
 
+enum { TAG = 16 };
+
 struct cell {
 	const char *name, *symbol;
 	const char *file; /* NULL: not to be shown */
-	char tag[16];     /* "[12]" or "(12)" */
+	char tag[TAG];    /* "[12]" or "(12)" */
 };
 
 struct cells {
 	VEC(struct cell) v;
 };
+
+static void set_tag(char tag[TAG], bool listed, uint32_t index)
+{
+	char text[NUM_MAX];
+	size_t n = num_u64(text, index); /* at most ten digits */
+
+	tag[0] = listed ? '[' : '(';
+	memcpy(tag + 1, text, n);
+	tag[n + 1] = listed ? ']' : ')';
+	tag[n + 2] = '\0';
+}
 
 static void gather(struct kin_table *t, const size_t *at, struct cells *into)
 {
@@ -28,8 +42,7 @@ static void gather(struct kin_table *t, const size_t *at, struct cells *into)
 		struct cell c = { .name = row.cells[at[NAME]].text,
 				  .symbol = row.cells[at[SYMBOL]].text,
 				  .file = file->type == KIN_CELL_TEXT ? file->text : NULL };
-		snprintf(c.tag, sizeof(c.tag), row.cells[at[LISTED]].count ? "[%u]" : "(%u)",
-			 (unsigned)row.cells[at[INDEX]].count);
+		set_tag(c.tag, row.cells[at[LISTED]].count, (uint32_t)row.cells[at[INDEX]].count);
 		vec_push(&into->v, c);
 	}
 }

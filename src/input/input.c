@@ -33,8 +33,9 @@ struct input_held {
 /* A file to read. */
 struct item {
 	const char *path;
-	const struct file *file; /* what it held, if that was read before, else NULL */
-	size_t size;             /* bytes of a regular file or of what was read, else 0 */
+	const struct format *format; /* of what is no file; NULL: it is one */
+	const struct file *file;     /* what it held, if that was read before, else NULL */
+	size_t size;                 /* bytes of a regular file or of what was read, else 0 */
 };
 
 struct input_target input_target_of(const struct object_file *program)
@@ -161,12 +162,24 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 	return done;
 }
 
+/* What is no file. */
+static struct kin_error *read_named(const struct item *it, const struct input_opts *o,
+				    struct profile_builder *into)
+{
+	struct source source = { .kind = it->format->about.name };
+	struct kin_error *err = it->format->fetch(it->path, o, into, &source);
+	end_file(into, it->path, source, err, o);
+	return err;
+}
+
 static struct kin_error *read_item(const struct item *it, const struct input_opts *o,
 				   struct profile_builder *into)
 {
 	struct file file = { 0 };
 	struct kin_error *err = NULL;
 
+	if (it->format)
+		return read_named(it, o, into);
 	if (it->file)
 		return read_whole(it->path, it->file, o, into);
 	if (it->size && read_stream(it->path, o, into, &err))
@@ -212,9 +225,18 @@ struct part {
 	bool out_of_memory;
 };
 
+static struct profile_builder *new_builder(const struct input_opts *o)
+{
+	struct profile_builder *b = profile_builder_new();
+
+	if (o->needs.no_times)
+		profile_sum_samples(b);
+	return b;
+}
+
 static struct kin_error *read_into_part(struct part *p)
 {
-	p->builder = profile_builder_new();
+	p->builder = new_builder(p->o);
 	return read_in_turn(p->items, p->n, p->o, p->builder);
 }
 
@@ -346,7 +368,7 @@ static struct kin_error *read_items(struct item *items, size_t n, const struct i
 		if (*ret)
 			return err;
 	}
-	struct profile_builder *builder = profile_builder_new();
+	struct profile_builder *builder = new_builder(o);
 	err = read_in_turn(items, n, o, builder);
 	*ret = profile_finish(builder);
 	return err;
@@ -429,7 +451,7 @@ bool input_says_program(const char *const *paths, size_t n, const struct input_h
 {
 	for (size_t i = 0; i < n; i++) {
 		char *inside = paths_perf_folder(paths[i]);
-		bool says = inside || says_program(paths[i], held);
+		bool says = inside || format_of_name(paths[i]) || says_program(paths[i], held);
 		free(inside);
 		if (!says)
 			return false;
@@ -445,6 +467,8 @@ static struct kin_error *check(const char *path, const struct input_held *held)
 	struct file file = { 0 };
 	struct window w;
 
+	if (format_of_name(path))
+		return NULL;
 	if (f)
 		return choose(bytes_of(path, f->file.data, f->file.size), &any, &reader);
 	if (window_open(&w, path)) {
@@ -468,7 +492,7 @@ struct kin_error *input_check(const char *const *paths, size_t n, const struct i
 	struct kin_error *err = NULL;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = paths_expand(&files, paths[i]);
+		err = format_of_name(paths[i]) ? NULL : paths_expand(&files, paths[i]);
 	for (size_t i = 0; i < files.at.n && !err; i++)
 		err = check(files.at.at[i], held);
 	paths_free(&files);
@@ -483,6 +507,8 @@ static struct item make_item(const char *path, const struct input_held *held)
 	struct held_file *f = find_held(held, path);
 	struct stat st;
 
+	if ((it.format = format_of_name(path)))
+		return it;
 	if (f && !f->is_taken) {
 		f->is_taken = true;
 		it.file = &f->file;
@@ -499,7 +525,7 @@ static struct kin_error *list_files(const char *const *paths, size_t n, const st
 	struct kin_error *first = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (input_rules(o)->plain_paths)
+		if (input_rules(o)->plain_paths || format_of_name(paths[i]))
 			paths_add(ret, paths[i]);
 		else
 			keep_first(&first, paths_expand(ret, paths[i]));

@@ -67,6 +67,13 @@ struct input_rules {
 	} bsd;
 };
 
+/* What nobody will look at is left out as far as that is sooner read: a reader may deliver more. */
+struct input_needs {
+	bool no_callers; /* of a stack only the frame that the sample was taken in */
+	bool no_times;   /* samples that differ in their time and processor alone are one, of no
+			  * time, no processor and no details; but for those of trace points */
+};
+
 struct input_opts {
 	struct input_target target;
 	enum input_format format;        /* gprof's --file-format */
@@ -74,7 +81,9 @@ struct input_opts {
 	void (*on_source)(const struct source *s, const char *path,
 			  void *arg); /* after each file; or NULL */
 	void *arg;
+	struct input_needs needs;     /* what of samples will be looked at */
 	bool details;                 /* samples get theirs */
+	bool cpu_state;               /* registers and branches are in them; with `details` */
 	bool trace_fields;            /* those of trace points, too; they alone without `details` */
 	enum input_branches branches; /* implies details where it finds some */
 	const char *symfs;            /* the files that data names are below this folder; NULL: / */

@@ -223,6 +223,11 @@ const struct machine machine_x86_64 = {
 	.bx = 3,
 	.lr = MACHINE_NO_REGISTER,
 	.perf_mask = 0xff01ff,
+	.perf_names =
+		"AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8 R9 R10 R11 R12 R13 R14 "
+		"R15 . . . . . . . . XMM0 XMM0 XMM1 XMM1 XMM2 XMM2 XMM3 XMM3 XMM4 XMM4 XMM5 "
+		"XMM5 XMM6 XMM6 XMM7 XMM7 XMM8 XMM8 XMM9 XMM9 XMM10 XMM10 XMM11 XMM11 XMM12 "
+		"XMM12 XMM13 XMM13 XMM14 XMM14 XMM15 XMM15",
 	.perf = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 },
 	.perf_pc = 8,
 	.signal_pc = 168,

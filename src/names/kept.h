@@ -51,7 +51,7 @@ enum kept_flags {
 	KEPT_BIG_ENDIAN = 2,
 	KEPT_LINES = 4,  /* the file, or its debug file, has line information */
 	KEPT_CODE = 8,   /* the code of the functions is here ("kin pack") */
-	KEPT_GIVEN = 16, /* by another tool, at addresses that are not the file's */
+	KEPT_GIVEN = 16, /* at addresses that are not those of the file, which is not to be asked */
 };
 
 struct kept_object {

@@ -3,7 +3,8 @@
  * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the
  * file, in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and,
  * found by name, the checksum that the link says. What dwz moved out of either is found by
- * .gnu_debugaltlink and must have the build-id it says. Nothing is ever asked from the network. */
+ * .gnu_debugaltlink and must have the build-id it says.
+ * What is not at hand is asked of debuginfod servers, if the object was opened so. */
 #include <byteswap.h>
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +17,9 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "object/debuginfod.h"
 #include "object/object_private.h"
+#include "object/source.h"
 
 enum { BUILD_ID_MAX = 64 };
 
@@ -91,6 +94,16 @@ static struct elf_file *find_by_build_id(struct object_file *o, const uint8_t *i
 	struct elf_file *f = open_with_build_id(o, path, id, n);
 	free(path);
 	return f;
+}
+
+static struct elf_file *fetch(struct object_file *o, const uint8_t *id, size_t n)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	if (n < 2 || n > BUILD_ID_MAX || o->no_debug_files)
+		return NULL;
+	num_hex(hex, id, n);
+	const char *path = debuginfod_find(o->debuginfod, DEBUGINFOD_DEBUG, hex, NULL, o->path);
+	return path ? open_with_build_id(o, path, id, n) : NULL;
 }
 
 /* The folder of path with symbolic links resolved, allocated. */
@@ -202,6 +215,8 @@ struct elf_file *object_debug_file(struct object_file *o)
 		o->debug = find_by_build_id(o, id, n);
 	if (!o->debug)
 		o->debug = find_by_link(o);
+	if (!o->debug && id)
+		o->debug = fetch(o, id, n);
 	return o->debug;
 }
 
@@ -223,18 +238,16 @@ static struct elf_file *find_alt(struct object_file *o, const struct elf_file *f
 		return NULL;
 
 	struct elf_file *f = find_by_build_id(o, id, n);
-	if (f || !*name)
-		return f;
-	if (*name == '/')
-		return open_with_build_id(o, name, id, n);
-	char *folder = folder_of(o, from->path);
+	char *folder = f || *name == '/' || !*name ? NULL : folder_of(o, from->path);
+	if (!f && *name == '/')
+		f = open_with_build_id(o, name, id, n);
 	if (folder) {
 		char *path = xprintf("%s/%s", folder, name);
 		f = open_with_build_id(o, path, id, n);
 		free(path);
 	}
 	free(folder);
-	return f;
+	return f ? f : fetch(o, id, n);
 }
 
 /* ---- DWARF ---- */
@@ -260,6 +273,11 @@ struct elf_file *object_dwarf(struct object_file *o)
 	if (o->dwarf)
 		o->alt = find_alt(o, o->dwarf);
 	return o->dwarf;
+}
+
+struct elf_file *object_split_file(struct object_file *o, const char *path)
+{
+	return open_candidate(o, path);
 }
 
 /* ---- .gnu_debugdata ---- */
@@ -316,4 +334,21 @@ struct elf_file *object_packed_file(struct object_file *o)
 	}
 	o->packed = f;
 	return f;
+}
+
+/* ---- sources ---- */
+
+bool object_fetch_source(struct object_file *o, const char *path, struct source_text *ret)
+{
+	const char *found =
+		debuginfod_find(o->debuginfod, DEBUGINFOD_SOURCE, o->build_id, path, path);
+	struct source_text text = { 0 };
+	if (!found)
+		return false;
+	struct kin_error *err = source_open(found, NULL, false, &text);
+	kin_error_free(err);
+	if (err)
+		return false;
+	*ret = text;
+	return true;
 }

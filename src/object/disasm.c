@@ -75,6 +75,24 @@ static struct disassembler *disassembler_of(struct object_file *o)
 	return o->disassembler;
 }
 
+const uint8_t *object_instruction(struct object_file *o, uint64_t addr, size_t *size)
+{
+	size_t n;
+	const struct machine *m = object_has_code(o) ? object_kind(o) : NULL;
+	const uint8_t *code = m ? object_code(o, addr, &n) : NULL, *end = code;
+	if (!code)
+		return NULL;
+	if (m->length) {
+		*size = m->length(code, n);
+		return *size && *size <= n ? code : NULL;
+	}
+	struct disassembler *d = disassembler_of(o);
+	if (!d || !d->next(d->handle, &end, &n, &addr, d->insn))
+		return NULL;
+	*size = (size_t)(end - code);
+	return code;
+}
+
 const char *object_calls_problem(const struct object_file *o) { return o->no_disassembler; }
 
 static bool scan(struct object_file *o, const struct object_code *c, const struct call_rules *rules,

@@ -41,6 +41,7 @@ static void find_sections(struct elf_file *elf, struct dwarf_file *f)
 		{ "addr", &f->addr },
 		{ "str_offsets", &f->str_offsets },
 	};
+	const char *ending = f->is_split ? ".dwo" : "";
 	for (size_t i = 1; i < elf->n_sections; i++) {
 		const char *name = elf->sections[i].name;
 		if (!strncmp(name, ".debug_", 7))
@@ -49,9 +50,11 @@ static void find_sections(struct elf_file *elf, struct dwarf_file *f)
 			name += 8;
 		else
 			continue;
-		for (size_t k = 0; k < ARRAY_LEN(wanted); k++)
-			if (!strcmp(name, wanted[k].name))
+		for (size_t k = 0; k < ARRAY_LEN(wanted); k++) {
+			size_t n = strlen(wanted[k].name);
+			if (!strncmp(name, wanted[k].name, n) && !strcmp(name + n, ending))
 				take_section(f, &elf->sections[i], wanted[k].to);
+		}
 	}
 }
 
@@ -59,6 +62,13 @@ void dwarf_info_read_entries(const struct dwarf_file *f)
 {
 	if (f->info_section)
 		elf_file_read_all(f->elf, f->info_section);
+}
+
+/* Of .debug_info, unless all of it has been read. */
+static void read_part(const struct dwarf_file *f, uint64_t from, uint64_t to)
+{
+	if (f->info_section)
+		elf_file_read_part(f->elf, f->info_section, from, to);
 }
 
 /* ---- units ---- */
@@ -86,7 +96,7 @@ static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwar
 		u->address_size = bytes_u8(c);
 		u->abbrev = bytes_word(c, u->offset_size);
 		if (u->type == DW_UT_skeleton || u->type == DW_UT_split_compile)
-			bytes_u64(c);
+			u->split_id = bytes_u64(c);
 		if (u->type == DW_UT_type || u->type == DW_UT_split_type) {
 			bytes_u64(c);
 			bytes_word(c, u->offset_size);
@@ -109,7 +119,7 @@ static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwar
 }
 
 struct top_entry {
-	struct dwarf_value name, comp_dir, low, high, ranges;
+	struct dwarf_value name, comp_dir, split_name, low, high, ranges;
 };
 
 static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t name,
@@ -121,6 +131,16 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 		break;
 	case DW_AT_comp_dir:
 		top->comp_dir = *v;
+		break;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		top->split_name = *v;
+		break;
+	case DW_AT_GNU_dwo_id:
+		u->split_id = v->number;
+		break;
+	case DW_AT_GNU_ranges_base:
+		u->old_ranges_base = v->number;
 		break;
 	case DW_AT_low_pc:
 		top->low = *v;
@@ -180,13 +200,20 @@ static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, st
 static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u)
 {
 	uint64_t start_end = u->offset + UNIT_START;
+	if (f->is_split) {
+		bool is_old = u->version < 5;
+		u->low = f->low;
+		u->addr_base = f->addr_base;
+		u->str_offsets_base = is_old ? 0 : f->str_offsets_base;
+		u->ranges_base = f->rnglists_base;
+	}
 	const struct dwarf_unit before = *u;
 	struct top_entry top;
 
 	if (start_end > u->end)
 		start_end = u->end;
 	if (!read_attributes(d, f, u, start_end, &top) && start_end < u->end) {
-		elf_file_read_part(f->elf, f->info_section, u->offset, u->end);
+		read_part(f, u->offset, u->end);
 		*u = before;
 		read_attributes(d, f, u, u->end, &top);
 	}
@@ -194,6 +221,7 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	/* Only now the bases are known that indices count from. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
+	u->split_name = f->is_split ? NULL : dwarf_value_string(f, u, &top.split_name);
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;
 	u->first_range = (uint32_t)d->ranges.n;
@@ -211,7 +239,7 @@ static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 	d->top_ranges_left = f->info.size / 8 + (f->ranges.size + f->rnglists.size) / 2 + 64;
 	while (bytes_left(&c)) {
 		uint64_t at = (uint64_t)(c.pos - f->info.data);
-		elf_file_read_part(f->elf, f->info_section, at, at + UNIT_START);
+		read_part(f, at, at + UNIT_START);
 		if (!read_header(f, &c, &u))
 			break;
 		read_top_entry(d, f, &u);
@@ -271,4 +299,86 @@ void dwarf_info_free(struct dwarf_info *d)
 	map64_free(&d->names);
 	vec_free(&d->named);
 	free(d);
+}
+
+/* ---- units in two files ---- */
+
+/* What a unit has of a section; all that it has without `parts`. */
+static struct section part_of(struct section s, const struct dwarf_parts *parts,
+			      enum dwarf_part part)
+{
+	if (!parts)
+		return s;
+	uint64_t offset = parts->of[part].offset, size = parts->of[part].size;
+	if (!s.data || offset > s.size || size > s.size - offset)
+		return (struct section){ 0 };
+	return (struct section){ s.data + offset, size };
+}
+
+/* All that the unit has of .debug_info is read now, and nothing else of that. */
+static void take_part(struct dwarf_file *f, const struct dwarf_parts *parts)
+{
+	if (parts && f->info_section)
+		elf_file_read_part(f->elf, f->info_section, parts->of[PART_INFO].offset,
+				   parts->of[PART_INFO].offset + parts->of[PART_INFO].size);
+	else
+		dwarf_info_read_entries(f);
+	f->info_section = NULL;
+	f->info = part_of(f->info, parts, PART_INFO);
+	f->abbrev = part_of(f->abbrev, parts, PART_ABBREV);
+	f->line = part_of(f->line, parts, PART_LINE);
+	f->str_offsets = part_of(f->str_offsets, parts, PART_STR_OFFSETS);
+	f->rnglists = part_of(f->rnglists, parts, PART_RNGLISTS);
+}
+
+/* How long a table's header is before what indices count in it, by how its length is written. */
+static uint64_t header_size(const struct dwarf_file *f, struct section s, uint64_t behind_length)
+{
+	struct bytes b = section_at(s, 0, f->swap);
+	return (bytes_u32(&b) == UINT32_MAX ? 12 : 4) + behind_length;
+}
+
+/* What entries are declared in is numbered by a table here, without rows (gcc), or by that of the
+ * first half (clang). */
+static void take_files(struct dwarf_file *f, const struct dwarf_file *first, struct dwarf_unit *u,
+		       const struct dwarf_unit *skeleton)
+{
+	if (u->has_lines)
+		return;
+	u->has_lines = f->line.size || skeleton->has_lines;
+	if (f->line.size)
+		return;
+	f->line = first->line;
+	f->line_str = first->line_str;
+	u->lines = skeleton->lines;
+}
+
+struct dwarf_info *dwarf_info_new_split(struct elf_file *file, const struct dwarf_parts *parts,
+					const struct dwarf_file *first,
+					const struct dwarf_unit *skeleton,
+					const struct dwarf_unit **unit)
+{
+	struct dwarf_info *d = xalloc(sizeof(*d));
+	struct dwarf_file *f = &d->file;
+	f->is_split = true;
+	f->low = skeleton->low;
+	f->addr_base = skeleton->addr_base;
+	f->old_ranges_base = skeleton->old_ranges_base;
+	open_file(f, file);
+	take_part(f, parts);
+	f->str_offsets_base = header_size(f, f->str_offsets, 4);
+	f->rnglists_base = header_size(f, f->rnglists, 8);
+	f->addr = first->addr;
+	f->ranges = first->ranges;
+	read_units(d, f);
+	for (size_t i = 0; i < f->units.n; i++) {
+		const struct dwarf_unit *u = &f->units.at[i];
+		if (u->tag == DW_TAG_compile_unit && u->split_id == skeleton->split_id) {
+			take_files(f, first, &f->units.at[i], skeleton);
+			*unit = u;
+			return d;
+		}
+	}
+	dwarf_info_free(d);
+	return NULL;
 }

@@ -44,7 +44,10 @@ struct dwarf_unit {
 	uint64_t lines;      /* offset in .debug_line */
 	uint64_t low;        /* base of range lists */
 	uint64_t str_offsets_base, addr_base, ranges_base;
+	uint64_t old_ranges_base;       /* in .debug_ranges, for the entries in the other file */
+	uint64_t split_id;              /* of a unit in two files: the same in both; 0: not said */
 	const char *name, *comp_dir;    /* NULL if not said */
+	const char *split_name;         /* the file that its entries are in; NULL: they are here */
 	uint32_t first_range, n_ranges; /* in dwarf_info.ranges */
 };
 
@@ -54,6 +57,10 @@ struct dwarf_file {
 	const struct elf_section *info_section; /* NULL without info */
 	bool swap;
 	VEC(struct dwarf_unit) units; /* by offset */
+	/* Of a file with the other half of units ("x.dwo"): what only the first half says. */
+	bool is_split;
+	uint64_t low, addr_base, old_ranges_base;
+	uint64_t str_offsets_base, rnglists_base; /* behind the headers of these sections */
 };
 
 struct abbrevs;
@@ -82,6 +89,21 @@ struct dwarf_info {
 /* NULL if there is no .debug_info. `alt`: what dwz moved out, or NULL. Decompresses sections. */
 struct dwarf_info *dwarf_info_new(struct elf_file *file, struct elf_file *alt);
 void dwarf_info_free(struct dwarf_info *d);
+
+/* Where a unit's part of each section is, in a file with those of many. */
+enum dwarf_part { PART_INFO, PART_ABBREV, PART_LINE, PART_STR_OFFSETS, PART_RNGLISTS, N_PARTS };
+struct dwarf_parts {
+	struct {
+		uint64_t offset, size;
+	} of[N_PARTS];
+};
+/* The other half of `skeleton`, a unit of `first`, in a file whose sections are called
+ * .debug_X.dwo; `parts` NULL: all of these are its own. *unit is the half. NULL if it is not in
+ * there. Borrows everything. */
+struct dwarf_info *dwarf_info_new_split(struct elf_file *file, const struct dwarf_parts *parts,
+					const struct dwarf_file *first,
+					const struct dwarf_unit *skeleton,
+					const struct dwarf_unit **unit);
 
 /* At first only the start of each unit of .debug_info is read: most of an executable is its
  * entries, and who asks for the lines of some addresses needs none of them. To be called before

@@ -64,11 +64,6 @@ static struct dwarf_value string(const char *s)
 	return (struct dwarf_value){ .kind = s ? VALUE_STRING : VALUE_NONE, .string = s };
 }
 
-static struct dwarf_value entry(const struct dwarf_unit *u, uint64_t offset)
-{
-	return (struct dwarf_value){ .kind = VALUE_ENTRY, .number = u->offset + offset };
-}
-
 static struct dwarf_value index_of(int kind, uint64_t i)
 {
 	return (struct dwarf_value){ .kind = kind, .indexed = true, .number = i };
@@ -118,18 +113,23 @@ static struct dwarf_value read_indexed(struct bytes *c, uint64_t form)
 static struct dwarf_value read_reference(const struct dwarf_info *d, const struct dwarf_file *f,
 					 const struct dwarf_unit *u, struct bytes *c, uint64_t form)
 {
-	struct dwarf_value v = { .kind = VALUE_ENTRY, .alt = f == &d->alt };
+	struct dwarf_value v = { .kind = VALUE_ENTRY, .alt = f == &d->alt, .number = u->offset };
 	switch (form) {
 	case DW_FORM_ref1:
-		return entry(u, bytes_u8(c));
+		v.number += bytes_u8(c);
+		return v;
 	case DW_FORM_ref2:
-		return entry(u, bytes_u16(c));
+		v.number += bytes_u16(c);
+		return v;
 	case DW_FORM_ref4:
-		return entry(u, bytes_u32(c));
+		v.number += bytes_u32(c);
+		return v;
 	case DW_FORM_ref8:
-		return entry(u, bytes_u64(c));
+		v.number += bytes_u64(c);
+		return v;
 	case DW_FORM_ref_udata:
-		return entry(u, bytes_uleb(c));
+		v.number += bytes_uleb(c);
+		return v;
 	case DW_FORM_ref_addr:
 		v.number = bytes_word(c, u->version <= 2 ? u->address_size : u->offset_size);
 		return v;
@@ -308,6 +308,6 @@ void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const s
 		if (u->version >= 5)
 			read_list(d, f, u, ranges->number, ret);
 		else
-			read_old_list(d, f, u, ranges->number, ret);
+			read_old_list(d, f, u, f->old_ranges_base + ranges->number, ret);
 	}
 }

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/bytes.h"
 #include "base/err.h"
@@ -380,36 +383,95 @@ bool elf_may_unfold(uint64_t packed, uint64_t unpacked)
 	return unpacked <= FREE || (unpacked - FREE) / RATIO <= packed;
 }
 
-/* "ZLIB", and the size with the highest byte first, before the data. */
-static uint64_t old_unpacked_size(const uint8_t *data, size_t n)
+/* How a section's contents are packed. */
+struct packing {
+	enum { PACKED_ZLIB, PACKED_ZSTD } by;
+	uint64_t size; /* unpacked */
+	const uint8_t *data;
+	size_t n;
+};
+
+/* Before there were flags: "ZLIB", and the size with the highest byte first. */
+static bool read_old_packing(const uint8_t *data, size_t n, struct packing *ret)
 {
-	uint64_t size = 0;
 	if (n < 12 || memcmp(data, "ZLIB", 4))
-		return UINT64_MAX;
+		return false;
+	*ret = (struct packing){ .by = PACKED_ZLIB, .data = data + 12, .n = n - 12 };
 	for (size_t i = 4; i < 12; i++)
-		size = size << 8 | data[i];
-	return size;
+		ret->size = ret->size << 8 | data[i];
+	return true;
+}
+
+/* Elf32_Chdr, Elf64_Chdr. libelf knows zstd only since 2023. */
+static bool read_packing(const struct elf_file *f, const uint8_t *data, size_t n,
+			 struct packing *ret)
+{
+	enum { ZLIB = 1, ZSTD = 2 }; /* ELFCOMPRESS_ */
+	bool is_big = f->header.e_ident[EI_DATA] == ELFDATA2MSB;
+	bool is_64bit = f->header.e_ident[EI_CLASS] == ELFCLASS64;
+	struct bytes b = bytes_of(f->path, data, n);
+	b.swap = is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	uint32_t type = bytes_u32(&b);
+	if (is_64bit)
+		bytes_u32(&b);
+	uint64_t size = bytes_word(&b, is_64bit ? 8 : 4);
+	bytes_word(&b, is_64bit ? 8 : 4); /* its alignment */
+	if (b.failed || (type != ZLIB && type != ZSTD))
+		return false;
+	*ret = (struct packing){ .by = type == ZLIB ? PACKED_ZLIB : PACKED_ZSTD,
+				 .size = size,
+				 .data = b.pos,
+				 .n = bytes_left(&b) };
+	return true;
+}
+
+/* Into p->size bytes; false if they are not that many, or damaged. *no_memory is set if that is the
+ * reason. */
+static bool unpack(const struct packing *p, uint8_t *to, bool *no_memory)
+{
+	switch (p->by) {
+	case PACKED_ZLIB: {
+		uLongf size = p->size;
+		uLong n = p->n;
+		int status = uncompress2(to, &size, p->data, &n);
+		*no_memory = status == Z_MEM_ERROR;
+		return status == Z_OK && size == p->size;
+	}
+	case PACKED_ZSTD: {
+		size_t size = ZSTD_decompress(to, p->size, p->data, p->n);
+		*no_memory = ZSTD_isError(size) &&
+			     ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation;
+		return !ZSTD_isError(size) && size == p->size;
+	}
+	}
+	return false;
 }
 
 bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 {
-	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
-	bool is_old = !strncmp(s->name, ".zdebug", 7);
-	GElf_Chdr header;
+	struct elf_section *own = &f->sections[s - f->sections];
+	bool is_old = !strncmp(s->name, ".zdebug", 7), no_memory = false;
+	struct packing p;
 	size_t n;
-	if (s->type == SHT_NOBITS || (!is_old && !(s->flags & SHF_COMPRESSED)))
+	if (s->type == SHT_NOBITS || (!is_old && !(s->flags & SHF_COMPRESSED)) || own->is_unpacked)
 		return true;
 	const uint8_t *data = elf_file_contents(f, s, &n);
-	if (!scn || !data)
+	if (!data || own->contents ||
+	    !(is_old ? read_old_packing(data, n, &p) : read_packing(f, data, n, &p)) || !p.size ||
+	    !elf_may_unfold(p.n, p.size))
 		return false;
-	if (is_old ? !elf_may_unfold(n, old_unpacked_size(data, n))
-		   : !gelf_getchdr(scn, &header) || !elf_may_unfold(n, header.ch_size))
+	uint8_t *to = xalloc_aligned(p.size + 1);
+	to[p.size] = '\0';
+	if (!unpack(&p, to, &no_memory)) {
+		if (no_memory && !*f->trouble)
+			*f->trouble = ENOMEM;
+		free(to);
 		return false;
-	errno = 0;
-	if ((is_old ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) >= 0)
-		return true;
-	note_failure(f);
-	return false;
+	}
+	own->contents = to;
+	own->size = p.size;
+	own->is_unpacked = true;
+	return true;
 }
 
 const uint8_t *elf_notes_build_id(struct bytes *b, size_t *size)

@@ -30,7 +30,7 @@ static size_t first_from(const struct search *s, uint64_t low)
 }
 
 /* An inlined function in all addresses that its ranges hold. */
-static void add_function(struct search *s, const struct dwarf_unit *u,
+static void add_function(struct search *s, const struct unit_entries *e,
 			 const struct dwarf_function *f)
 {
 	const char *name = NULL;
@@ -39,7 +39,7 @@ static void add_function(struct search *s, const struct dwarf_unit *u,
 		for (size_t i = first_from(s, r.low); i < s->n && s->addrs[i] < r.high; i++) {
 			if (s->answered[i])
 				continue;
-			if (!name && !(name = dwarf_scopes_name(s->lines->scopes, u, f)))
+			if (!name && !(name = unit_entries_name(s->lines, e, f)))
 				return;
 			vec_push(&s->found,
 				 ((struct object_inline){ (uint32_t)i, f->depth, name }));
@@ -74,10 +74,11 @@ static void search_unit(struct search *s, size_t unit)
 	if (!u->n_ranges || !holds_any(s, u) || work > s->lines->work_left)
 		return;
 	s->lines->work_left -= work;
-	dwarf_functions_read(s->lines->info, u, false, &s->functions);
+	struct unit_entries e = object_entries(s->lines, u);
+	dwarf_functions_read(e.info, e.unit, false, &s->functions);
 	for (size_t i = 0; i < s->functions.at.n; i++)
 		if (s->functions.at.at[i].is_inlined)
-			add_function(s, u, &s->functions.at.at[i]);
+			add_function(s, &e, &s->functions.at.at[i]);
 	mark_answered(s, u);
 }
 
@@ -99,8 +100,6 @@ struct object_inline *object_inlines(struct object_file *o, const uint64_t *addr
 	*count = 0;
 	if (!s.lines->info || !n)
 		return NULL;
-	if (!s.lines->scopes)
-		s.lines->scopes = dwarf_scopes_new(s.lines->info, &s.lines->work_left);
 	s.answered = xalloc(n * sizeof(*s.answered));
 	for (size_t i = 0; i < s.lines->info->file.units.n; i++)
 		search_unit(&s, i);

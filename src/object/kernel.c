@@ -351,16 +351,35 @@ bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 	return true;
 }
 
-bool kernel_build_id(char ret[41])
+/* At most `size` bytes; -1: errno says why. */
+static ssize_t read_notes(uint8_t *notes, size_t size)
+{
+	int fd = open(KERNEL_NOTES, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t part = fd < 0 ? -1 : 1;
+	while (part > 0 && n < size) {
+		part = read(fd, notes + n, size - n);
+		n += part > 0 ? (size_t)part : 0;
+		part = part < 0 && errno == EINTR ? 1 : part;
+	}
+	int errnum = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = errnum;
+	return part < 0 ? -1 : (ssize_t)n;
+}
+
+bool kernel_build_id(char ret[41], int *errnum)
 {
 	enum { SHA1 = 20 };
 	uint8_t notes[4096];
 	size_t size = 0;
-	FILE *f = fopen("/sys/kernel/notes", "re");
-	if (!f)
+	ssize_t n = read_notes(notes, sizeof(notes));
+	bool may_lack = n < 0 && (errno == ENOENT || errno == EACCES || errno == EPERM);
+	*errnum = n < 0 && !may_lack ? errno : 0;
+	if (n < 0)
 		return false;
-	struct bytes b = bytes_of("/sys/kernel/notes", notes, fread(notes, 1, sizeof(notes), f));
-	fclose(f);
+	struct bytes b = bytes_of(KERNEL_NOTES, notes, (size_t)n);
 	const uint8_t *id = elf_notes_build_id(&b, &size);
 	if (!id || size > SHA1)
 		return false;

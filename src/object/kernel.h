@@ -28,8 +28,10 @@ bool kernel_has_names(struct kernel *k);
  * Not while they are still being read. */
 int kernel_trouble(const struct kernel *k);
 
-/* The build id, in hex, of the kernel that runs. False if it does not say. */
-bool kernel_build_id(char ret[41]);
+#define KERNEL_NOTES "/sys/kernel/notes"
+/* The build id, in hex, of the kernel that runs. False if it does not say, *errnum then being 0, or
+ * if that could not be read. */
+bool kernel_build_id(char ret[41], int *errnum);
 
 /* From its first to its last instruction, without modules. */
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end);

@@ -46,6 +46,7 @@ struct unit_rules {
 	bool shortest_wins;
 	bool no_indexed_ranges; /* functions whose ranges are given by index have none; where there
 				 * are lists with addresses by index the unit has no runs */
+	bool no_split;          /* functions in files of their own (.dwo) are not looked for */
 	/* A function without a linkage name has that of the symbol found where it was asked for, if
 	 * that is at its start, and not that of the symbol there; inlined functions as well. */
 	bool named_where_asked;

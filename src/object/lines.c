@@ -5,7 +5,7 @@
 #include "names/kept.h"
 #include "object/lines_private.h"
 
-enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20, LINE_BYTES = 10 };
+enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20, LINE_BYTES = 10, SPLIT_BYTES = 1 << 30 };
 
 /* ---- the object's lines ---- */
 
@@ -60,6 +60,7 @@ struct object_lines *object_lines(struct object_file *o)
 	if (l->info) {
 		const struct dwarf_file *f = &l->info->file;
 		l->work_left = DECODE_AGAIN * ((uint64_t)f->info.size + f->line.size) + DECODE_FREE;
+		l->split.bytes_left = SPLIT_BYTES;
 		l->units = xalloc(f->units.n + 1);
 		describe_units(l);
 	}
@@ -81,6 +82,7 @@ void object_lines_free(struct object_lines *l)
 	free(l->units);
 	strtab_free(l->paths);
 	dwarf_scopes_free(l->scopes);
+	split_units_done(&l->split);
 	dwarf_info_free(l->info);
 	free(l);
 }
@@ -199,9 +201,11 @@ static bool may_be_in(const struct object_lines *l, const struct dwarf_unit *u,
 }
 
 /* Rows and ends of functions take a byte each at least: what is more is made of overlaps. */
-static size_t most_runs(const struct dwarf_file *f)
+static size_t most_runs(const struct object_lines *l)
 {
-	return f->line.size + f->info.size + f->ranges.size + f->rnglists.size;
+	const struct dwarf_file *f = &l->info->file;
+	size_t elsewhere = SPLIT_BYTES - l->split.bytes_left;
+	return f->line.size + f->info.size + f->ranges.size + f->rnglists.size + elsewhere;
 }
 
 static int by_low(const void *a, const void *b)
@@ -276,9 +280,8 @@ struct line_run *object_line_runs_of(struct object_file *o, const struct address
 	struct address_range range = { ranges[0].low, ranges[n_ranges - 1].high };
 	if (!l)
 		return kept_line_runs(o->kept, range, n);
-	size_t most = most_runs(&l->info->file);
 	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* it need not do */
-	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most; i++) {
+	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most_runs(l); i++) {
 		size_t first = all.runs.n;
 		if (!may_be_in(l, &l->info->file.units.at[i], ranges, n_ranges))
 			continue;

@@ -30,6 +30,36 @@ struct unit_name { /* of a function */
 	bool known;
 };
 
+/* Where the entries of a unit are. */
+struct unit_entries {
+	struct dwarf_info *info;
+	const struct dwarf_unit *unit;
+	struct dwarf_scopes **scopes; /* its own place for them; NULL until needed */
+	bool is_split;                /* names are gone when the next unit is asked for */
+};
+
+/* Units whose entries are in files of their own (lines_split.c). */
+struct split_units {
+	struct elf_file *package; /* with those of many units; NULL: there is none */
+	bool sought_package;
+	uint64_t bytes_left; /* of entries that may still be opened */
+
+	/* The last one asked for. */
+	const struct dwarf_unit *skeleton;
+	struct elf_file *file;   /* NULL: it is in the package */
+	struct dwarf_info *info; /* NULL: it is not found */
+	const struct dwarf_unit *unit;
+	struct dwarf_scopes *scopes;
+};
+
+/* The entries of a unit of l->info: its own, or those of its other half, if that is found. */
+struct object_lines;
+struct unit_entries object_entries(struct object_lines *l, const struct dwarf_unit *u);
+void split_units_done(struct split_units *s);
+/* The name of one of its functions, with scopes, as dwarf_scopes_name(); lives as long as l. */
+const char *unit_entries_name(struct object_lines *l, const struct unit_entries *e,
+			      const struct dwarf_function *f);
+
 struct object_lines {
 	struct object_file *object;
 	struct dwarf_info *info;     /* NULL: no debugging information */
@@ -37,7 +67,8 @@ struct object_lines {
 	struct strtab *paths;
 	struct elf_functions *elf; /* NULL until needed */
 	uint8_t *units;            /* per unit: enum unit_flags */
-	uint64_t work_left;        /* bytes that may still be decoded: nothing honest needs all */
+	struct split_units split;
+	uint64_t work_left; /* bytes that may still be decoded: nothing honest needs all */
 
 	/* Of the unit at hand, kept for their memory. */
 	struct line_table table;

@@ -17,6 +17,7 @@ const struct unit_rules unit_rules_of_lines = { .left_out = UNIT_NO_CODE,
 struct unit_reader {
 	struct object_lines *l;
 	const struct dwarf_unit *unit;
+	struct unit_entries entries;
 	const struct unit_rules *rules;
 	struct run_list *out;
 	size_t first; /* of this unit's, in out */
@@ -88,7 +89,11 @@ static const char *function_name(struct unit_reader *r, uint32_t i, uint64_t add
 	if (n->known)
 		return n->name;
 	n->known = true;
-	n->name = dwarf_function_name(r->l->info, r->unit, f, &linkage);
+	n->name = dwarf_function_name(r->entries.info, r->entries.unit, f, &linkage);
+	if (n->name && r->entries.is_split)
+		n->name = strtab_get(r->l->paths, strtab_add(r->l->paths, n->name));
+	if (n->name && !linkage && f->is_inlined && !r->rules->named_where_asked)
+		return n->name = unit_entries_name(r->l, &r->entries, f);
 	if (!linkage && (r->rules->named_where_asked || !f->is_inlined)) {
 		uint64_t start, until, low = r->l->functions.ranges.at[f->first_range].low;
 		const char *name =
@@ -253,7 +258,10 @@ static bool may_decode(struct object_lines *l, uint64_t bytes)
 static bool read_functions(struct unit_reader *r)
 {
 	struct object_lines *l = r->l;
-	dwarf_functions_read(l->info, r->unit, r->rules->no_indexed_ranges, &l->functions);
+	r->entries = r->rules->no_split ? (struct unit_entries){ l->info, r->unit, NULL, false }
+					: object_entries(l, r->unit);
+	dwarf_functions_read(r->entries.info, r->entries.unit, r->rules->no_indexed_ranges,
+			     &l->functions);
 	if (!may_decode(l, l->functions.ranges.n * sizeof(struct address_range)))
 		return false;
 	if (r->rules->no_indexed_ranges && l->functions.indexed_ranges)
@@ -343,7 +351,11 @@ static void emit_all(struct unit_reader *r)
 void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rules,
 	       struct run_list *ret, struct address_ranges *claims)
 {
-	struct unit_reader r = { l, &l->info->file.units.at[unit], rules, ret, ret->n, 0 };
+	struct unit_reader r = { .l = l,
+				 .unit = &l->info->file.units.at[unit],
+				 .rules = rules,
+				 .out = ret,
+				 .first = ret->n };
 	uint8_t flags = l->units[unit];
 
 	if (!r.unit->has_lines || (flags & rules->left_out))

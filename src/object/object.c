@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "names/kept.h"
+#include "object/debuginfod.h"
 #include "object/disassembler.h"
 #include "object/object_private.h"
 
@@ -129,6 +130,7 @@ struct kin_error *object_of_file(struct elf_file *file, const char *path,
 	o->path = arena_printf(&o->arena, "%s", path);
 	o->debug_dir = arena_printf(&o->arena, "%s", debug_dir);
 	o->no_debug_files = opts && opts->no_debug_files;
+	o->debuginfod = opts ? opts->debuginfod : NULL;
 	struct kin_error *err = describe(o);
 	if (!err)
 		err = check_build(o, opts ? opts->build_id : NULL);
@@ -153,18 +155,13 @@ static struct kin_error *open_at(const char *path, const struct object_opts *opt
 	return err ? err : object_of_file(file, path, opts, ret);
 }
 
-struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
-				       const char *what)
+/* A file that must be of the build that opts->build_id names; NULL if it is not, or none. */
+static struct object_file *open_copy(const char *copy, const char *path,
+				     const struct object_opts *opts)
 {
-	const char *id = opts ? opts->build_id : NULL, *home = getenv("HOME");
-	size_t n = id ? strlen(id) : 0;
-	if (n < 3 || strspn(id, "0123456789abcdef") != n || !home || !*home || opts->symfs)
-		return NULL;
 	struct elf_file *file;
 	struct object_file *o = NULL;
-	char *copy = xprintf("%s/.debug/.build-id/%.2s/%s/%s", home, id, id + 2, what);
 	struct kin_error *err = elf_file_open(copy, &file);
-	free(copy);
 	if (!err)
 		err = object_of_file(file, path, opts, &o);
 	kin_error_free(err);
@@ -172,6 +169,26 @@ struct object_file *object_open_cached(const char *path, const struct object_opt
 		return o;
 	object_free(o);
 	return NULL;
+}
+
+struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
+				       const char *what)
+{
+	const char *id = opts ? opts->build_id : NULL, *home = getenv("HOME");
+	size_t n = id ? strlen(id) : 0;
+	if (n < 3 || strspn(id, "0123456789abcdef") != n || !home || !*home || opts->symfs)
+		return NULL;
+	char *copy = xprintf("%s/.debug/.build-id/%.2s/%s/%s", home, id, id + 2, what);
+	struct object_file *o = open_copy(copy, path, opts);
+	free(copy);
+	return o;
+}
+
+struct object_file *object_open_fetched(const char *path, const struct object_opts *opts)
+{
+	const char *copy = debuginfod_find(opts->debuginfod, DEBUGINFOD_EXECUTABLE, opts->build_id,
+					   NULL, path);
+	return copy ? open_copy(copy, path, opts) : NULL;
 }
 
 struct kin_error *object_open(const char *path, const struct object_opts *opts,

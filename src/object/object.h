@@ -9,14 +9,18 @@
 #include "machine/machine.h"
 
 struct kin_error;
+struct debuginfod;
 struct kept_object;
 struct object_file;
+struct source_text;
 
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_debug_files;   /* symbols only from the file itself; lines from debug files, too */
 	const char *symfs;     /* the path is below this folder; NULL: / */
 	const char *build_id; /* in hex: what the file must be, if it has one; NULL, "": anything */
+	struct debuginfod *debuginfod; /* asked for debug files that are not at hand; borrowed;
+					* NULL: nobody is */
 };
 
 /* Errors say in words what is wrong (not an ELF file, no .text ...). An object without symbols
@@ -29,10 +33,17 @@ MUST_CHECK struct kin_error *object_open(const char *path, const struct object_o
  * error if not, or if that is not given. */
 MUST_CHECK struct kin_error *object_open_vdso(const struct object_opts *opts,
 					      struct object_file **ret);
+/* That which opts->debuginfod has of opts->build_id, as `path`. NULL: it has none, or is not to be
+ * asked. */
+struct object_file *object_open_fetched(const char *path, const struct object_opts *opts);
 /* One that answers from what a recording keeps of it (names/kept.h), which must outlive it. What
  * was not kept is as if the file did not have it. */
 struct object_file *object_of_kept(const struct kept_object *kept);
 void object_free(struct object_file *o); /* NULL is fine */
+
+/* The text of a source file that its debug information names, as a debuginfod server has it; to be
+ * freed with source_done(). False: none is asked, or has it. */
+bool object_fetch_source(struct object_file *o, const char *path, struct source_text *ret);
 
 /* Why something that the file or its debug file does hold could not be read, though asked for: no
  * memory, a failing disk. NULL if that never happened. What is merely missing or damaged is no
@@ -219,7 +230,11 @@ bool demangle_style_find(const char *name, enum demangle_style *ret); /* false i
  * absurdly long). */
 char *demangle(const char *name, enum demangle_style style);
 
-/* ---- calls (disasm.c) ---- */
+/* ---- code (disasm.c) ---- */
+
+/* Bytes of the instruction at addr, *size of them, as long as the object lives; NULL: no code is
+ * there, or it is of a machine that is not known, or takes capstone, which is not here. */
+const uint8_t *object_instruction(struct object_file *o, uint64_t addr, size_t *size);
 
 struct object_code { /* bytes[0] is at addr */
 	const uint8_t *bytes;

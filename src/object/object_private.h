@@ -19,6 +19,7 @@ struct elf_section {
 	uint8_t *contents;         /* of a large one, read here; NULL until asked for */
 	uint64_t offset;           /* of contents in the file */
 	bool is_partial;           /* of contents only what was asked for has been read */
+	bool is_unpacked;          /* contents are what was compressed in the file */
 };
 
 /* An object is made of up to four of these: the file itself, its debug file, what both refer to
@@ -111,6 +112,7 @@ struct object_file {
 	char *path;
 	char *debug_dir;
 	bool no_debug_files;
+	struct debuginfod *debuginfod; /* borrowed; NULL: nobody is asked */
 	struct arena arena;
 	struct elf_file *main;
 	char *build_id; /* hex, or NULL */
@@ -175,6 +177,10 @@ struct elf_file *object_packed_file(struct object_file *o);
 /* The file that holds the DWARF, itself or its debug file; o->alt is then the one that dwz made, if
  * any. NULL if there is no DWARF. */
 struct elf_file *object_dwarf(struct object_file *o);
+
+/* A file with the other half of units, or many of them ("x.dwo", "prog.dwp"); NULL if there is none
+ * for this machine. The caller frees it. */
+struct elf_file *object_split_file(struct object_file *o, const char *path);
 
 /* ---- elf_machine.c ---- */
 

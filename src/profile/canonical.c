@@ -165,8 +165,11 @@ static void add_values(struct profile_builder *b, const char *name, struct value
 /* What went wrong with a part went wrong with the whole. */
 static void add_troubles(struct profile_builder *b, const struct profile *p)
 {
-	struct values v = values_of(p, FACT_TROUBLE);
+	struct values v = values_of(p, FACT_TROUBLE), unread = values_of(p, FACT_UNREAD);
 
+	for (size_t i = 0; i < unread.n; i++) /* they are of facts, for which there is room */
+		v.at[v.n++] = unread.at[i];
+	free(unread.at);
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (p->sources[i].unfinished)
 			v.at[v.n++] =

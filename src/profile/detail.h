@@ -16,6 +16,15 @@ enum detail_has { /* which members mean something */
 		  DETAIL_SOCKET = 16,
 		  DETAIL_DATA_SRC = 32,
 		  DETAIL_TRACE = 64,
+		  DETAIL_DATA_PAGE = 128, /* a size of 0 included */
+		  DETAIL_CODE_PAGE = 256,
+};
+
+/* One branch that the CPU took, in samples.words: its addresses are run-time ones. */
+struct taken_branch {
+	uint64_t from, to;
+	uint64_t flags;         /* of perf_branch_entry */
+	frameid source, target; /* from and to as frames; 0: none */
 };
 
 struct detail {
@@ -37,6 +46,12 @@ struct detail {
 	uint16_t p_stage_cyc; /* cycles of a stage of the pipeline */
 	uint32_t has;         /* enum detail_has */
 	strid trace;          /* the fields of a trace point, as text */
+	/* Index into samples.words; 0: none. See detail_registers() and detail_branches(). */
+	uint64_t interrupt_registers; /* when the sample was taken */
+	uint64_t user_registers;      /* those of the program */
+	uint64_t branches;            /* taken before the sample */
+	strid register_names; /* "AX BX": by the kernel's numbers, of the machine; 0: unknown */
+	uint32_t unused;      /* details are compared as bytes */
 };
 
 /* Bits of detail.branch. */
@@ -54,7 +69,32 @@ static inline const struct detail *sample_detail(const struct samples *s, const 
 	return &s->details[s->detail_of ? s->detail_of[x - s->at] : 0];
 }
 
+/* Registers of a sample, by the kernel's numbers (asm/perf_regs.h). */
+struct detail_registers {
+	uint64_t abi, mask;     /* PERF_SAMPLE_REGS_ABI_; a bit per register that is there */
+	const uint64_t *values; /* one per bit of the mask, from the lowest on */
+};
+
+static inline struct detail_registers detail_registers(const struct samples *s, uint64_t at)
+{
+	const uint64_t *w = s->words + at;
+	return (struct detail_registers){ w[0], w[1], w + 2 };
+}
+
+/* The branches that the CPU took before a sample, the last one first; *n of them. */
+static inline const struct taken_branch *detail_branches(const struct samples *s,
+							 const struct detail *d, size_t *n)
+{
+	*n = d->branches ? (size_t)s->words[d->branches] : 0;
+	return d->branches ? (const struct taken_branch *)(s->words + d->branches + 1) : NULL;
+}
+
 /* ---- building ---- */
+
+enum { TAKEN_BRANCH_WORDS = sizeof(struct taken_branch) / 8 };
+
+/* Room for n words in samples.words; its index is in *at. Valid until the next call. */
+uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at);
 
 detailid profile_add_detail(struct profile_builder *b, const struct detail *d);
 /* Of the sample added last. */

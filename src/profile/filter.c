@@ -48,6 +48,11 @@ static void keep_ids(struct filter *f)
 			t.start_ns = t.end_ns = t.cpu_ns = t.sampled_ns = 0;
 		profile_add_task(f->into, t);
 	}
+	if (p->samples.n_words > 1) {
+		uint64_t at;
+		size_t n = p->samples.n_words - 1;
+		memcpy(profile_add_words(f->into, n, &at), p->samples.words + 1, n * sizeof(at));
+	}
 	for (size_t i = 1; i < p->samples.n_details; i++)
 		profile_add_detail(f->into, &p->samples.details[i]);
 }

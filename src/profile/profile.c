@@ -308,11 +308,24 @@ uint16_t profile_add_event(struct profile_builder *b, struct event e)
 	return samples_add_event(&b->samples, e);
 }
 
-void profile_add_sample(struct profile_builder *b, struct sample s)
+size_t profile_add_sample(struct profile_builder *b, struct sample s)
 {
 	s.source = (uint32_t)b->sources.n; /* of the file that is being read */
-	vec_push(&b->samples.at, s);
+	return samples_add_sample(&b->samples, s);
 }
+
+uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at)
+{
+	return samples_add_words(&b->samples, n, at);
+}
+
+void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t count,
+			   uint64_t weight)
+{
+	samples_add_to_sample(&b->samples, sample, count, weight);
+}
+
+void profile_sum_samples(struct profile_builder *b) { b->samples.sums = true; }
 
 detailid profile_add_detail(struct profile_builder *b, const struct detail *d)
 {

@@ -149,6 +149,67 @@ uint16_t samples_add_event(struct samples_builder *s, struct event e)
 	return (uint16_t)(s->events.n - 1);
 }
 
+/* ---- samples ---- */
+
+static uint64_t sample_hash(const void *sample)
+{
+	const struct sample *x = sample;
+	uint64_t kind = (uint64_t)x->event << 32 | (uint64_t)x->parallelism << 16 | x->flags;
+	return records_mix(records_mix(MAP64_PAIR(x->source, x->task), x->stack), kind);
+}
+
+/* Of those that were added up: none has a time or a processor. */
+static bool sample_same(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+	return x->stack == y->stack && x->task == y->task && x->event == y->event &&
+	       x->parallelism == y->parallelism && x->flags == y->flags && x->source == y->source;
+}
+
+static const struct records_kind sample_records = { sizeof(struct sample), sample_hash,
+						    sample_same };
+
+/* The sample that `x` is to be added to; s->at.n: there is none. What has just been added to is
+ * what most often comes again. */
+static uint32_t find_sample(struct samples_builder *s, const struct sample *x)
+{
+	while (s->latest.n <= x->stack)
+		vec_push(&s->latest, 0);
+	uint32_t *latest = &s->latest.at[x->stack];
+	if (!*latest || !sample_same(&s->at.at[*latest - 1], x))
+		*latest = records_add(&s->sample_ids, &sample_records, s->at.at, x,
+				      (uint32_t)s->at.n) +
+			  1;
+	return *latest - 1;
+}
+
+void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
+			   uint64_t weight)
+{
+	struct sample *sum = &s->at.at[sample];
+	if (__builtin_add_overflow(sum->count, count, &sum->count))
+		sum->count = UINT32_MAX;
+	add(s, &sum->weight, weight);
+}
+
+size_t samples_add_sample(struct samples_builder *s, struct sample x)
+{
+	/* Those of trace points have what happened in their details. */
+	s->is_sum = s->sums && x.event < s->events.n && !s->events.at[x.event].is_trace;
+	if (!s->is_sum) {
+		vec_push(&s->at, x);
+		return s->at.n - 1;
+	}
+	x.time_ns = 0;
+	x.cpu = CPU_NONE;
+	uint32_t id = find_sample(s, &x);
+	if (id == s->at.n)
+		vec_push(&s->at, x);
+	else
+		samples_add_to_sample(s, id, x.count, x.weight);
+	return id;
+}
+
 /* ---- details ---- */
 
 /* Eight bytes at a time: it has no padding. */
@@ -179,9 +240,17 @@ detailid samples_add_detail(struct samples_builder *s, const struct detail *d)
 	return id;
 }
 
+uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at)
+{
+	*at = s->words.n;
+	vec_reserve(&s->words, n);
+	s->words.n += n;
+	return s->words.at + *at;
+}
+
 void samples_set_detail(struct samples_builder *s, detailid detail)
 {
-	if (!detail || !s->at.n)
+	if (!detail || !s->at.n || s->is_sum)
 		return;
 	while (s->detail_of.n < s->at.n)
 		vec_push(&s->detail_of, 0);
@@ -315,9 +384,32 @@ static taskid *merge_tasks(struct samples_builder *into, const struct samples_bu
 	return ids;
 }
 
+/* Where the words of `from` begin in `into`, less those of none. */
+static uint64_t merge_words(struct samples_builder *into, const struct samples_builder *from,
+			    const frameid *frames)
+{
+	uint64_t at;
+	size_t n = from->words.n - 1;
+	uint64_t *words = samples_add_words(into, n, &at);
+	if (n)
+		memcpy(words, from->words.at + 1, n * sizeof(*words));
+	for (size_t i = 1; i < from->details.n; i++) {
+		uint64_t branches = from->details.at[i].branches;
+		if (!branches)
+			continue;
+		struct taken_branch *b = (struct taken_branch *)(words + branches);
+		for (uint64_t k = 0; k < words[branches - 1]; k++) {
+			b[k].source = frames[b[k].source];
+			b[k].target = frames[b[k].target];
+		}
+	}
+	return at - 1;
+}
+
 static detailid *merge_details(struct samples_builder *into, const struct samples_builder *from,
 			       const strid *strings, const frameid *frames)
 {
+	uint64_t base = merge_words(into, from, frames);
 	detailid *ids = xrealloc(NULL, from->details.n, sizeof(*ids));
 	ids[0] = 0;
 	for (size_t i = 1; i < from->details.n; i++) {
@@ -326,6 +418,10 @@ static detailid *merge_details(struct samples_builder *into, const struct sample
 		d.trace = strings[d.trace];
 		d.source = frames[d.source];
 		d.target = frames[d.target];
+		d.register_names = strings[d.register_names];
+		d.interrupt_registers += d.interrupt_registers ? base : 0;
+		d.user_registers += d.user_registers ? base : 0;
+		d.branches += d.branches ? base : 0;
 		ids[i] = samples_add_detail(into, &d);
 	}
 	return ids;
@@ -417,6 +513,7 @@ void samples_builder_init(struct samples_builder *s)
 	vec_push(&s->first, 0);
 	samples_add_task(s, (struct task){ 0 });
 	samples_add_detail(s, &(struct detail){ 0 });
+	vec_push(&s->words, 0);
 }
 
 static int by_count(const void *a, const void *b)
@@ -449,6 +546,8 @@ struct samples samples_builder_view(struct samples_builder *s)
 		.n = s->at.n,
 		.details = s->details.at,
 		.n_details = s->details.n,
+		.words = s->words.at,
+		.n_words = s->words.n,
 		.detail_of = s->detail_of.at,
 		.task_arcs = s->task_arcs.at,
 		.n_task_arcs = s->task_arcs.n,
@@ -465,6 +564,8 @@ void samples_builder_seal(struct samples_builder *s)
 	records_free(&s->frame_ids);
 	pairs_free(&s->stack_ids);
 	vec_free(&s->first);
+	records_free(&s->sample_ids);
+	vec_free(&s->latest);
 }
 
 void samples_builder_done(struct samples_builder *s)
@@ -480,7 +581,10 @@ void samples_builder_done(struct samples_builder *s)
 	records_free(&s->task_ids);
 	vec_free(&s->events);
 	vec_free(&s->at);
+	records_free(&s->sample_ids);
+	vec_free(&s->latest);
 	vec_free(&s->details);
+	vec_free(&s->words);
 	records_free(&s->detail_ids);
 	vec_free(&s->detail_of);
 	vec_free(&s->task_arcs);

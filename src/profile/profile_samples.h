@@ -65,6 +65,18 @@ enum event_kind {
 	EVENT_WAITING, /* time runnable, waiting for a CPU */
 };
 
+/* Who counts it: perf's types of events. */
+enum event_type {
+	EVENT_UNTYPED, /* not known */
+	EVENT_HARDWARE,
+	EVENT_SOFTWARE,
+	EVENT_TRACE_POINT,
+	EVENT_CACHE,
+	EVENT_RAW,
+	EVENT_BREAKPOINT,
+	EVENT_TYPES
+};
+
 struct event { /* what weights count */
 	strid name;
 	enum event_unit unit;
@@ -83,6 +95,7 @@ struct event { /* what weights count */
 	bool is_dumped;   /* stacks were walked from dumps: perf prints calls, not where they return
 			   */
 	bool is_timeless; /* its samples do not say when */
+	enum event_type type;
 };
 
 /* Whether a person who wrote `name` means the event of that name: "blocked" is "blocked (place
@@ -160,6 +173,8 @@ struct samples {
 	size_t n;
 	const struct detail *details; /* detail.h; [0] is none */
 	size_t n_details;
+	const uint64_t *words; /* detail.h: registers and branches; [0] is none's */
+	size_t n_words;
 	const detailid *detail_of;        /* [n]; NULL: no sample has any */
 	const struct task_arc *task_arcs; /* distinct; empty where counts are not known by thread */
 	size_t n_task_arcs;
@@ -188,8 +203,15 @@ taskid profile_add_task(struct profile_builder *b, struct task t);
 struct task *profile_task_at(struct profile_builder *b, taskid id);
 uint16_t profile_add_event(struct profile_builder *b,
 			   struct event e); /* equal name, kind and unit: the same */
-/* The sample's source is set to the file being read. Samples are not joined. */
-void profile_add_sample(struct profile_builder *b, struct sample s);
+/* The sample's source is set to the file being read. Samples are not joined, unless
+ * profile_sum_samples() was called. Returns the number of the sample that it is, or is in. */
+size_t profile_add_sample(struct profile_builder *b, struct sample s);
+/* From now on samples that differ in their time and processor alone are one: its weight and count
+ * are the sums, and it has neither, nor a detail; but for those of trace points. */
+void profile_sum_samples(struct profile_builder *b);
+/* The same as `count` such samples more. */
+void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t count,
+			   uint64_t weight);
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal ones are summed */
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* bucket is copied, summed */

@@ -22,7 +22,14 @@ struct samples_builder {
 	struct records task_ids;
 	VEC(struct event) events;
 	VEC(struct sample) at;
+	bool sums;                 /* those that differ in time and processor alone are one */
+	bool is_sum;               /* what was added last */
+	struct records sample_ids; /* with `sums` */
+	VEC(uint32_t)
+	latest; /* [stack]: the sample that was added to last, + 1; 0: none yet; may be
+		 * shorter */
 	VEC(struct detail) details;
+	VEC(uint64_t) words;
 	struct records detail_ids;
 	VEC(detailid) detail_of; /* of the first so many samples; the others have none */
 	VEC(struct task_arc) task_arcs;
@@ -55,6 +62,10 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame);
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
+uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
+size_t samples_add_sample(struct samples_builder *s, struct sample x);
+void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
+			   uint64_t weight);
 detailid samples_add_detail(struct samples_builder *s, const struct detail *d);
 void samples_set_detail(struct samples_builder *s, detailid detail);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);

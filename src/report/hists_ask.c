@@ -526,6 +526,34 @@ bool hists_ask_needs_details(const struct kin_hists_opts *g)
 	return needs;
 }
 
+static bool has_key(const struct kin_hists_opts *g, enum hist_key key)
+{
+	const char *const names[] = { hist_keys[key].name, hist_keys[key].alias };
+	bool has = false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		has = has || (names[i] && ((g->sort && in_list(g->sort, names[i])) ||
+					   (g->fields && in_list(g->fields, names[i]))));
+	return has;
+}
+
+bool hists_ask_needs_callers(const struct kin_hists_opts *g)
+{
+	bool chains = !g->call_graph || strcmp(g->call_graph, "none") != 0;
+	bool children = !g->no_children && !g->hierarchy && !g->accesses;
+	return chains || children || g->parent || g->exclude_other || g->ignore_callees ||
+	       g->hide_unresolved || has_key(g, HIST_PARENT) ||
+	       (g->fields && in_list(g->fields, "overhead_children"));
+}
+
+bool hists_ask_needs_times(const struct kin_hists_opts *g)
+{
+	/* Wall is a sum of quotients, which depends on how they are grouped in its last digits. */
+	bool wall = g->latency || (g->sort && strstr(g->sort, "latency")) ||
+		    (g->fields && strstr(g->fields, "latency"));
+	return wall || g->times || g->cpus || has_key(g, HIST_TIME) || has_key(g, HIST_CPU) ||
+	       hists_ask_needs_details(g);
+}
+
 static struct kin_error *read_socket(struct hists_ask *a)
 {
 	const char *text = a->given->socket;

@@ -65,6 +65,10 @@ MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p,
 const char *hists_ask_usual_keys(const struct hists_ask *a);
 /* Whether any of it takes details of samples. */
 bool hists_ask_needs_details(const struct kin_hists_opts *given);
+/* Whether any of it takes more of stacks than where samples were taken; when, and on which
+ * processor, they were. */
+bool hists_ask_needs_callers(const struct kin_hists_opts *given);
+bool hists_ask_needs_times(const struct kin_hists_opts *given);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 
 #endif

@@ -230,12 +230,27 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 			cell_text("times that went through calls are apportioned by call counts"));
 }
 
+/* As it is here; else as it was when one of the objects was built. */
+static struct kin_error *open_source(const struct symbols *s, const char *path,
+				     const char *const *dirs, struct source_text *ret)
+{
+	struct kin_error *err = source_open(path, dirs, false, ret);
+	for (size_t i = 0; err && i < s->n_parts; i++) {
+		struct object_file *o = s->parts[i].object;
+		if (o && object_has_dwarf(o) && object_fetch_source(o, path, ret)) {
+			kin_error_free(err);
+			err = NULL;
+		}
+	}
+	return err;
+}
+
 struct kin_error *report_source(const struct report_input *in, const struct report_opts *o,
 				const char *path, struct source_text *ret)
 {
 	const struct kept_source *kept = kept_find_source(in->profile->kept, path);
 	if (!kept)
-		return source_open(path, o->source_dirs, false, ret);
+		return open_source(in->symbols, path, o->source_dirs, ret);
 	ret->path = xprintf("%s", kept->found);
 	ret->file.size = kept->size;
 	ret->file.data = xalloc(kept->size + 1);

@@ -157,8 +157,9 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *sta
 
 /* ---- which kernel ---- */
 
-bool kernel_is_running(const char *build_id)
+bool kernel_is_running(const char *build_id, int *errnum)
 {
 	char running[41];
-	return build_id && kernel_build_id(running) && !strcmp(running, build_id);
+	*errnum = 0;
+	return build_id && kernel_build_id(running, errnum) && !strcmp(running, build_id);
 }

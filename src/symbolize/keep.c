@@ -418,7 +418,7 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 struct kept *names_keep(const struct profile *p, const struct keep_opts *opts)
 {
 	struct keeper k = { .p = p, .opts = opts, .kept = kept_new() };
-	struct recorded_opts how = { opts->debug_dir, opts->symfs };
+	struct recorded_opts how = { opts->debug_dir, opts->symfs, opts->debuginfod };
 
 	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
 	find_addresses(&k);

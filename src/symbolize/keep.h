@@ -4,9 +4,12 @@
 
 #include "profile/profile.h"
 
+struct debuginfod;
+
 struct keep_opts {
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	const char *symfs;     /* paths of objects are below this folder; NULL: / */
+	const char *debug_dir;         /* NULL: /usr/lib/debug */
+	const char *symfs;             /* paths of objects are below this folder; NULL: / */
+	struct debuginfod *debuginfod; /* as in object_opts */
 	/* Code and lines of whole functions, and of the source files that were hit all lines: what
 	 * annotated reports show. */
 	bool whole;

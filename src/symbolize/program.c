@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/vec.h"
+#include "object/kernel.h"
 #include "symbolize/kallsyms.h"
 #include "symbolize/recorded.h"
 #include "symbolize/symbols_private.h"
@@ -175,9 +176,8 @@ static void open_file(struct program *g, objid id)
 	struct opened *at = &g->objects[id];
 
 	struct kin_error *instead = NULL;
-	struct kin_error *err = recorded_object(
-		g->profile, id, &(struct recorded_opts){ g->opts.debug_dir, g->opts.symfs },
-		&at->file, &instead);
+	struct recorded_opts how = { g->opts.debug_dir, g->opts.symfs, g->opts.debuginfod };
+	struct kin_error *err = recorded_object(g->profile, id, &how, &at->file, &instead);
 	if (err)
 		trouble(g, id, err);
 	if (instead && o->kind == OBJECT_ELF)
@@ -612,11 +612,15 @@ static void open_kernel(struct program *g)
 		kin_error_free(err);
 		return;
 	}
-	for (size_t i = 0; i < p->n_objects && !g->kernel; i++)
+	int errnum = 0;
+	for (size_t i = 0; i < p->n_objects && !g->kernel && !errnum; i++)
 		if (p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
 		    g->objects[i].hit &&
-		    kernel_is_running(object_string(g, p->objects[i].build_id)))
+		    kernel_is_running(object_string(g, p->objects[i].build_id), &errnum))
 			g->kernel = kallsyms_of_running();
+	if (errnum)
+		add_kernel_trouble(g, xprintf("names of the kernel are missing: %s: %s",
+					      KERNEL_NOTES, strerror(errnum)));
 }
 
 static void count_unnamed(struct program *g)
@@ -792,6 +796,13 @@ struct object_file *program_object_file(const struct program *g, objid object)
 	return g->objects[object].file;
 }
 
+const uint8_t *program_code(const struct program *g, frameid frame, size_t *size)
+{
+	objid object = g->profile->samples.frames[frame].object;
+	struct object_file *file = object ? program_object_file(g, object) : NULL;
+	return file ? object_instruction(file, program_instruction(g, frame), size) : NULL;
+}
+
 uint64_t program_start(const struct program *g, symid place)
 {
 	if (place >= g->n_symbols)
@@ -848,3 +859,7 @@ uint64_t program_unnamed(const struct program *g, objid object)
 {
 	return g->objects[object].unnamed;
 }
+
+bool program_has_servers(const struct program *g) { return g->opts.debuginfod != NULL; }
+
+bool program_is_elsewhere(const struct program *g) { return g->opts.symfs != NULL; }

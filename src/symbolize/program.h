@@ -19,9 +19,10 @@
 struct program_files;
 
 struct program_opts {
-	struct program_files *files; /* where files are opened and kept; NULL: each by itself */
-	const char *debug_dir;       /* NULL: /usr/lib/debug */
-	const char *symfs;           /* paths of objects are below this folder; NULL: / */
+	struct program_files *files;   /* where files are opened and kept; NULL: each by itself */
+	const char *debug_dir;         /* NULL: /usr/lib/debug */
+	const char *symfs;             /* paths of objects are below this folder; NULL: / */
+	struct debuginfod *debuginfod; /* as in object_opts */
 	const char *kallsyms; /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
 			       * what is in the data */
 	bool lines;           /* a place per source line */
@@ -66,6 +67,9 @@ const symid *program_places(const struct program *g); /* all of them: [n_frames]
 /* An address within the instruction that the frame is at, which for a return address is the call.
  */
 uint64_t program_instruction(const struct program *g, frameid frame);
+/* The code of the instruction that a frame is at, *size bytes; NULL: it is not at hand. Valid as
+ * long as g. */
+const uint8_t *program_code(const struct program *g, frameid frame, size_t *size);
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
 
@@ -118,6 +122,10 @@ const char *program_origin_at(const struct program *g, size_t i);
  * name in both are one, whose owner is the first's. */
 size_t program_n_joined(const struct program *g);
 objid program_joined_at(const struct program *g, size_t i);
+/* Whether debuginfod servers are asked for what is not at hand; whether the files are not those of
+ * this machine (symfs). */
+bool program_has_servers(const struct program *g);
+bool program_is_elsewhere(const struct program *g);
 /* Samples whose program counter was in the object, and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
 

@@ -39,10 +39,15 @@ static struct kin_error *open_file(const struct profile *p, const struct object 
 	const char *path = strtab_get(p->strings, o->path);
 	struct object_opts how = { .debug_dir = opts->debug_dir,
 				   .symfs = opts->symfs,
+				   .debuginfod = opts->debuginfod,
 				   .build_id = strtab_get(p->strings, o->build_id) };
 	if (o->kind == OBJECT_VDSO) /* that of another kernel is nowhere to be found */
 		return object_open_vdso(&how, ret);
 	struct kin_error *err = object_open(path, &how, ret);
+	if (err && !kept && (*ret = object_open_fetched(path, &how))) {
+		kin_error_free(err);
+		return NULL;
+	}
 	if (err || !kept)
 		return err;
 	if (!*kept->build_id)

@@ -9,8 +9,9 @@
 #include "profile/profile.h"
 
 struct recorded_opts {
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	const char *symfs;     /* paths of objects are below this folder; NULL: / */
+	const char *debug_dir;         /* NULL: /usr/lib/debug */
+	const char *symfs;             /* paths of objects are below this folder; NULL: / */
+	struct debuginfod *debuginfod; /* as in object_opts */
 };
 
 /* *instead, to be freed, is NULL if *ret is the file that ran; else it says why that is not at

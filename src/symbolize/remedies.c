@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolize/debug_package.h"
+
+/* It asks the servers of all distributions. */
+#define SERVER "https://debuginfod.elfutils.org/"
+
 struct finding {
 	const struct program *g;
 	const struct profile *p;
@@ -43,6 +48,24 @@ static bool is_worth_it(const struct finding *f, uint64_t n)
 	return n && (double)n >= REMEDY_SHARE * (double)f->all;
 }
 
+/* To be freed. */
+static char *remedy_for_stripped(const struct finding *f, objid id)
+{
+	char *package = program_is_elsewhere(f->g)
+				? NULL
+				: debug_package_of(program_object_name(f->g, id), NULL);
+	const char *servers = program_has_servers(f->g)
+				      ? ", as the servers in DEBUGINFOD_URLS do not have them"
+				      : ", or set DEBUGINFOD_URLS=" SERVER;
+	char *text = package ? xprintf("it was stripped: install %s%s", package, servers)
+			     : xprintf("it was stripped: keep an unstripped one, or install its "
+				       "debug symbols (packages called -dbgsym, -dbg or "
+				       "-debuginfo)%s",
+				       servers);
+	free(package);
+	return text;
+}
+
 static void find_stripped(const struct finding *f)
 {
 	objid worst = 0;
@@ -57,9 +80,9 @@ static void find_stripped(const struct finding *f)
 	if (!is_worth_it(f, most))
 		return;
 	char *what = xprintf("functions of %s have no names", program_object_name(f->g, worst));
-	say_share(f, what, most,
-		  "it was stripped: keep an unstripped one, or install its debug symbols (packages "
-		  "called -dbgsym, -dbg or -debuginfo)");
+	char *remedy = remedy_for_stripped(f, worst);
+	say_share(f, what, most, remedy);
+	free(remedy);
 	free(what);
 }
 

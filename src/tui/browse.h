@@ -15,6 +15,13 @@ struct browse_opts {
 	/* A newer profile, which is to be freed, or NULL if there will be no more; *note, if set
 	 * then, is shown. Asked for each `delay_ms`. NULL: there is never one. */
 	struct kin_profile *(*next)(void *arg, const char **note);
+	/* The samples of one thread, by its number, or those in one object, by its name, alone; to
+	 * be freed; NULL, NULL: all. NULL: there are no parts. */
+	struct kin_error *(*part)(void *arg, const char *thread, const char *object,
+				  struct kin_profile **ret);
+	/* How many cores an event kept busy (NULL: the first one); 0: it is not CPU time. NULL: not
+	 * known of any. */
+	double (*cores)(void *arg, const char *event);
 	void *arg;
 	unsigned delay_ms;
 	size_t refreshes; /* end after so many; 0: when the user says so */

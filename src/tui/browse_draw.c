@@ -1,11 +1,12 @@
 /* browse_draw.c - the screen of the browser: a bar, rows, and what the keys do. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
-#include "tui/tui_help.h"
+#include "tui/tui_menu.h"
 
 enum { WIDE = 80 }; /* columns of the terminal */
 
@@ -20,14 +21,27 @@ static void put_bar(struct browser *b, unsigned row, const char *left, const cha
 		term_put(b->term, row, columns - n - 1, n + 1, right, TERM_BAR);
 }
 
+static const char *title_of_order(struct browser *b)
+{
+	const struct page *p = page(b);
+	return b->order == p->children   ? "Children"
+	       : b->order == p->own      ? "Self"
+	       : b->order < p->n_columns ? p->columns[b->order].title
+					 : p->name_title;
+}
+
 static void draw_head(struct browser *b)
 {
 	const struct browse_place *p = here(b);
 	char left[BROWSE_TEXT_MAX + 16], right[64];
-	const char *order = p->function || !p->page.has_children ? ""
-			    : b->by_own                          ? "by Self"
-								 : "by Children";
-	snprintf(left, sizeof(left), " %s  %s%s%s", b->opts->title, p->function ? p->function : "",
+	char order[48] = "", cores[64] = "";
+	if (b->cores > 0)
+		snprintf(cores, sizeof(cores), "%.2f of %ld cores busy  ", b->cores,
+			 sysconf(_SC_NPROCESSORS_ONLN));
+	if (p->what == FUNCTIONS && b->order != NONE)
+		snprintf(order, sizeof(order), "by %.40s", title_of_order(b));
+	snprintf(left, sizeof(left), " %s  %s%s%s%s%s%s", b->opts->title, cores,
+		 b->part ? b->part : "", b->part ? "  " : "", p->function ? p->function : "",
 		 p->function ? "  " : "", p->page.title);
 	snprintf(right, sizeof(right), "%s%s%s ", b->over ? "ended  " : "",
 		 b->paused ? "paused  " : "", order);
@@ -38,24 +52,30 @@ static void draw_head(struct browser *b)
 static const char *hints(struct browser *b)
 {
 	bool wide = term_columns(b->term) >= WIDE;
-	if (b->help)
-		return "any key: back  q quit";
+	if (b->in_menu)
+		return "Enter do it  Esc back  q quit";
 	switch (here(b)->what) {
 	case FUNCTIONS:
 		if (b->opts->next)
-			return wide ? "Enter callers, callees  s sort  / filter  p pause  ? help  "
+			return wide ? "Enter callers, callees  f flame  s sort  / filter  p pause  "
+				      "? menu  "
 				      "q quit"
-				    : "Enter callers  s sort  / filter  p pause  ? help  q quit";
-		return wide ? "Enter callers, callees  a source  s sort  / filter  ? help  q quit"
-			    : "Enter callers  a source  s sort  / filter  ? help  q quit";
+				    : "Enter callers  s sort  / filter  p pause  ? menu  q quit";
+		return wide ? "Enter callers  a source  f flame  s sort  / filter  ? menu  q quit"
+			    : "Enter callers  a source  f flame  s sort  / filter  ? menu  q quit";
 	case CALLS:
 		if (b->opts->next)
-			return "Enter go there  Esc back  / filter  ? help  q quit";
-		return "Enter go there  a source  Esc back  / filter  ? help  q quit";
+			return "Enter go there  Esc back  / filter  ? menu  q quit";
+		return "Enter go there  a source  Esc back  / filter  ? menu  q quit";
 	case SOURCE:
-		return "a instructions  Esc back  / filter  ? help  q quit";
+		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";
+	case FLAME:
+		return "Enter zoom  Esc back  i turn  c callers  / find  ? menu  q quit";
+	case THREADS:
+	case OBJECTS:
+		return "Enter only that  Esc back  / filter  ? menu  q quit";
 	case INSTRUCTIONS:
-		return "a source  Esc back  / filter  ? help  q quit";
+		return "a source  H hottest  Esc back  / filter  ? menu  q quit";
 	}
 	return "";
 }
@@ -65,16 +85,21 @@ static void draw_foot(struct browser *b)
 	char left[BROWSE_TEXT_MAX + 16], right[64];
 	size_t n = b->shown.n;
 	const char *filter = here(b)->filter;
-	if (b->typing)
-		snprintf(left, sizeof(left), " /%s_   Enter keep  Esc all", filter);
+	if (b->typing == TYPING_FILTER)
+		snprintf(left, sizeof(left), " /%s_   Enter keep  Esc all", b->typed);
+	else if (b->typing)
+		snprintf(left, sizeof(left), " at least %s_ %%   Enter keep  Esc all", b->typed);
 	else if (b->message[0])
 		snprintf(left, sizeof(left), " %s", b->message);
-	else if (filter[0] && !b->help)
+	else if (filter[0] && !b->in_menu)
 		snprintf(left, sizeof(left), " only /%s   Esc all", filter);
+	else if (here(b)->min_share > 0 && !b->in_menu)
+		snprintf(left, sizeof(left), " only %g %% and more   Esc all",
+			 100 * here(b)->min_share);
 	else
 		snprintf(left, sizeof(left), " %s", hints(b));
 	snprintf(right, sizeof(right), "%zu of %zu", n ? here(b)->list.selected + 1 : 0, n);
-	put_bar(b, term_rows(b->term) - 1, left, b->help ? "" : right);
+	put_bar(b, term_rows(b->term) - 1, left, b->in_menu || here(b)->what == FLAME ? "" : right);
 }
 
 static const char *shifted(const char *name, unsigned by)
@@ -146,8 +171,10 @@ void browse_draw(struct browser *b)
 {
 	term_clear(b->term);
 	draw_head(b);
-	if (b->help) {
-		help_draw(b->term, BROWSE_HEAD, page(b)->title);
+	if (b->in_menu) {
+		menu_draw(b);
+	} else if (here(b)->what == FLAME) {
+		flame_draw(&here(b)->flame, b->term, 1, lines_for_rows(b) + 1);
 	} else {
 		draw_titles(b);
 		draw_rows(b);

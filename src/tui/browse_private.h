@@ -4,36 +4,49 @@
 
 #include "base/vec.h"
 #include "tui/browse.h"
+#include "tui/flame_draw.h"
 #include "tui/page.h"
 #include "tui/term.h"
 #include "tui/tui_list.h"
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
 
-enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS };
+enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS };
 
 struct browse_place { /* where we are, or were and go back to */
 	enum browse_what what;
-	char *function; /* NULL: all functions */
+	char *function;          /* NULL: all functions */
+	struct flame_view flame; /* FLAME; without nodes: not made yet */
 	struct page page;
 	bool has_page;
 	size_t of; /* the refresh that the page is of */
 	struct list list;
-	char filter[BROWSE_FILTER_MAX];
+	char filter[BROWSE_FILTER_MAX]; /* words */
+	double min_share;               /* 0..1 */
 };
+
+enum browse_typing { TYPING_NOTHING, TYPING_FILTER, TYPING_LIMIT };
 
 struct browser {
 	const struct browse_opts *opts;
 	struct term *term;
 	struct kin_profile *profile;
 	bool owned;                      /* profile is ours to free */
+	struct kin_profile *whole;       /* of which profile is a part; NULL: it is no part */
+	char *part;                      /* what it is of, for the head */
 	VEC(size_t) shown;               /* rows of the page that pass the filter */
 	VEC(struct browse_place) places; /* the last one is where we are */
-	bool typing;                     /* a filter */
-	size_t event;                    /* its number in this profile */
+	enum browse_typing typing;
+	char typed[BROWSE_FILTER_MAX];
+	size_t event;           /* its number in this profile */
 	char *chosen_event;     /* by name, as numbers change with the profile; NULL: the first */
+	double cores;           /* that it kept busy; 0: not known */
 	const char *event_name; /* of it, where there are several; in the first place's page */
-	bool by_own, paused, help, over, quit;
+	bool callers;           /* flame graphs begin where time was spent */
+	size_t order;           /* column that functions are sorted by; NONE: as usual */
+	bool paused, over, quit;
+	bool in_menu;
+	struct list menu;    /* of the commands that can be run here */
 	uint64_t longest_ms; /* that a page took */
 	unsigned shift;      /* of names, to the left */
 	size_t refreshes;
@@ -60,7 +73,44 @@ static inline size_t lines_for_rows(const struct browser *b)
 	return rows > BROWSE_HEAD + BROWSE_FOOT ? rows - BROWSE_HEAD - BROWSE_FOOT : 1;
 }
 
+/* ---- browse_draw.c ---- */
+
 /* All of the screen. */
 void browse_draw(struct browser *b);
+
+/* ---- browse_keys.c ---- */
+
+void browse_take_key(struct browser *b, uint32_t key);
+/* The n-th row of the menu: a command's keys, and what it does. Returns whether there is one. */
+bool browse_menu_row(struct browser *b, size_t n, const char **named, const char **what);
+
+/* ---- browse_pages.c ---- */
+
+/* The page of where we are, timed. */
+MUST_CHECK struct kin_error *browse_make_page(struct browser *b, struct page *ret);
+/* The page anew, with the same row selected unless that is the first one: who looks at the top of
+ * the list wants to see its top. Returns whether it could be made; else the message says why. */
+bool browse_load(struct browser *b);
+void browse_choose_rows(struct browser *b); /* those that pass the filter */
+void browse_forget(struct browse_place *p);
+void browse_say(struct browser *b, const char *text);
+
+/* Whether one is selected that is not the page's own. */
+bool browse_has_function(struct browser *b);
+
+/* What the commands of these names do; each only where it can be done. */
+void browse_enter_calls(struct browser *b);
+void browse_enter_source(struct browser *b);
+void browse_leave(struct browser *b);
+void browse_next_event(struct browser *b);
+void browse_toggle_order(struct browser *b);
+void browse_next_order(struct browser *b, bool back);
+void browse_next_hottest(struct browser *b);
+void browse_enter_flame(struct browser *b);
+void browse_turn_flame(struct browser *b);
+void browse_enter_threads(struct browser *b);
+void browse_enter_objects(struct browser *b);
+void browse_enter_part(struct browser *b);
+void browse_print(struct browser *b);
 
 #endif

@@ -58,6 +58,27 @@ static const char *text_of(struct page *p, const struct kin_cell *c, double rate
 	return "";
 }
 
+/* To sort by; of pairs the first one. */
+static double value_of(const struct kin_cell *c)
+{
+	switch (c->type) {
+	case KIN_CELL_NONE:
+	case KIN_CELL_TEXT:
+		break;
+	case KIN_CELL_COUNT:
+	case KIN_CELL_ADDRESS:
+		return (double)c->count;
+	case KIN_CELL_TIME:
+	case KIN_CELL_SHARE:
+	case KIN_CELL_NUMBER:
+		return c->number;
+	case KIN_CELL_OF:
+	case KIN_CELL_PLUS:
+		return (double)c->pair.a;
+	}
+	return 0;
+}
+
 /* ---- from tables ---- */
 
 static size_t column_of(const struct kin_table *t, const char *key)
@@ -115,14 +136,17 @@ static bool is_count(const struct kin_table *t, const struct kin_row *row, const
 	return column < kin_table_n_columns(t) && row->cells[column].type == KIN_CELL_COUNT;
 }
 
-/* "f <cycle 2>" is f; "<cycle 2 as a whole>" and "<spontaneous>" are nothing to go to. */
+/* "f <cycle 2>" is f, and so is "f (inlined)"; "<cycle 2 as a whole>" and "<spontaneous>" are
+ * nothing to go to. */
 static const char *function_of(struct page *p, const struct kin_table *t, const struct kin_row *row,
 			       const char *name)
 {
 	bool in_graph = column_of(t, "called") < kin_table_n_columns(t);
 	if (row->kind == KIN_ROW_CYCLE || (in_graph && !is_count(t, row, "index")))
 		return NULL;
-	const char *cycle = strstr(name, " <cycle ");
+	const char *cycle = strstr(name, " <cycle "), *inlined = strstr(name, " (inlined)");
+	if (!in_graph && inlined && !inlined[strlen(" (inlined)")])
+		return arena_printf(&p->arena, "%.*s", (int)(inlined - name), name);
 	if (!in_graph || !cycle || !is_count(t, row, "cycle"))
 		return name;
 	return arena_printf(&p->arena, "%.*s", (int)(cycle - name), name);
@@ -143,9 +167,9 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 		return;
 	for (size_t i = 0; i + 1 < w->n; i++) {
 		size_t column = column_of(t, w->keys[i]);
-		r.cells[i] = column < kin_table_n_columns(t)
-				     ? text_of(p, &row->cells[column], kin_table_rate(t))
-				     : "";
+		bool there = column < kin_table_n_columns(t);
+		r.cells[i] = there ? text_of(p, &row->cells[column], kin_table_rate(t)) : "";
+		r.values[i] = there ? value_of(&row->cells[column]) : 0;
 	}
 	size_t name = column_of(t, w->keys[w->n - 1]);
 	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1) : "";
@@ -183,6 +207,15 @@ static void compare_rows(struct page *p)
 	}
 }
 
+/* Which column is that of the key; NONE: none. */
+static size_t place_of(const struct page *p, const struct wanted *w, const char *key)
+{
+	for (size_t i = 0; key && i < p->n_columns; i++)
+		if (!strcmp(w->keys[i], key))
+			return i;
+	return NONE;
+}
+
 static void take_columns(struct page *p, struct kin_table *t, const struct wanted *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -200,6 +233,8 @@ static void take_columns(struct page *p, struct kin_table *t, const struct wante
 						      c && c->type == KIN_CELL_TEXT };
 		p->n_columns = i + 1;
 	}
+	p->children = place_of(p, w, w->with_callees);
+	p->own = place_of(p, w, w->own);
 }
 
 static void take_title(struct page *p, const struct kin_table *t)
@@ -282,7 +317,7 @@ static void put_share(struct page *p, size_t column, const char *title)
 }
 
 static struct kin_error *from_stacks(struct kin_profile *p, const struct page_opts *o,
-				     struct page *ret)
+				     const char *key, struct page *ret)
 {
 	static const struct wanted w = { .with_callees = "children", .own = "self" };
 	struct kin_hists_opts h = { 0 };
@@ -291,6 +326,10 @@ static struct kin_error *from_stacks(struct kin_profile *p, const struct page_op
 	h.size = sizeof(h);
 	h.call_graph = "none";
 	h.event = o->event;
+	if (key) {
+		h.sort = key;
+		h.fields = NULL;
+	}
 	h.hierarchy = h.group = false;
 	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
 	return take_report(p, "hists", &opts, &w, ret);
@@ -321,7 +360,13 @@ static struct kin_error *from_counts(struct kin_profile *p, struct page *ret)
 struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
 				    struct page *ret)
 {
-	return kin_profile_is_sampled(p) ? from_stacks(p, o, ret) : from_counts(p, ret);
+	return kin_profile_is_sampled(p) ? from_stacks(p, o, NULL, ret) : from_counts(p, ret);
+}
+
+struct kin_error *page_of_parts(struct kin_profile *p, const struct page_opts *o, const char *key,
+				struct page *ret)
+{
+	return from_stacks(p, o, key, ret);
 }
 
 /* Of the rows of one event, whose total is not the table's. */
@@ -388,6 +433,28 @@ struct kin_error *page_of_instructions(struct kin_profile *p, const struct page_
 	return about(p, "asm", function, o, &w, ret);
 }
 
+void page_add_cores(struct page *p, double cores)
+{
+	size_t at = p->own + 1;
+	if (p->own == NONE || p->n_columns >= PAGE_COLUMNS)
+		return;
+	memmove(&p->columns[at + 1], &p->columns[at], (p->n_columns - at) * sizeof(*p->columns));
+	p->columns[at] = (struct page_column){ .title = "CPU", .width = (unsigned)strlen("CPU") };
+	p->n_columns++;
+	for (size_t k = 0; k < p->rows.n; k++) {
+		struct page_row *r = &p->rows.at[k];
+		double share = p->has_children ? r->with_callees : r->own;
+		memmove(&r->cells[at + 1], &r->cells[at],
+			(PAGE_COLUMNS - at - 1) * sizeof(*r->cells));
+		memmove(&r->values[at + 1], &r->values[at],
+			(PAGE_COLUMNS - at - 1) * sizeof(*r->values));
+		r->values[at] = 100 * share * cores;
+		r->cells[at] = arena_printf(&p->arena, "%.1f%%", r->values[at]);
+		widen(p, r);
+	}
+	compare_rows(p);
+}
+
 void page_done(struct page *p)
 {
 	vec_free(&p->rows);
@@ -396,24 +463,68 @@ void page_done(struct page *p)
 
 /* ---- order ---- */
 
-static int by_own(const void *a, const void *b)
+struct order {
+	const struct page *page;
+	size_t column;
+};
+
+static double sort_value(const struct order *o, const struct page_row *r)
 {
-	const struct page_row *x = a, *y = b;
-	if (x->own != y->own)
-		return x->own > y->own ? -1 : 1;
-	return x->position < y->position ? -1 : x->position > y->position;
+	return o->column == o->page->children ? r->with_callees
+	       : o->column == o->page->own    ? r->own
+					      : r->values[o->column];
 }
 
-static int by_both(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *arg)
 {
+	const struct order *o = arg;
 	const struct page_row *x = a, *y = b;
-	if (x->with_callees != y->with_callees)
-		return x->with_callees > y->with_callees ? -1 : 1;
-	return x->position < y->position ? -1 : x->position > y->position;
+	bool by_name = o->column >= o->page->n_columns;
+	int sign = 0;
+	if (by_name || o->page->columns[o->column].left) {
+		sign = strcmp(by_name ? x->name : x->cells[o->column],
+			      by_name ? y->name : y->cells[o->column]);
+	} else {
+		double v = sort_value(o, x), w = sort_value(o, y);
+		sign = v > w ? -1 : v < w;
+	}
+	return sign ? sign : x->position < y->position ? -1 : x->position > y->position;
 }
 
-void page_sort(struct page *p, bool own)
+void page_sort(struct page *p, size_t column)
 {
+	struct order o = { p, column };
 	if (p->rows.n)
-		qsort(p->rows.at, p->rows.n, sizeof(*p->rows.at), own ? by_own : by_both);
+		qsort_r(p->rows.at, p->rows.n, sizeof(*p->rows.at), compare, &o);
+}
+
+/* ---- to a file ---- */
+
+static void print_cells(const struct page *p, const char *const *cells, FILE *out)
+{
+	for (size_t i = 0; i < p->n_columns; i++) {
+		const struct page_column *c = &p->columns[i];
+		size_t n = escape_width(cells[i]);
+		int pad = c->width > n ? (int)(c->width - n) : 0;
+		if (c->empty)
+			continue;
+		fprintf(out, "%*s%s%*s  ", c->left ? 0 : pad, "", cells[i], c->left ? pad : 0, "");
+	}
+}
+
+bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out)
+{
+	const char *titles[PAGE_COLUMNS] = { 0 };
+	for (size_t i = 0; i < p->n_columns; i++)
+		titles[i] = p->columns[i].title;
+	if (*p->title)
+		fprintf(out, "# %s\n", p->title);
+	print_cells(p, titles, out);
+	fprintf(out, "%s\n", p->name_title);
+	for (size_t i = 0; i < n; i++) {
+		const struct page_row *r = &p->rows.at[shown[i]];
+		print_cells(p, r->cells, out);
+		fprintf(out, "%*s%s\n", (int)page_indent(r), "", r->name);
+	}
+	return !fflush(out) && !ferror(out);
 }

@@ -2,6 +2,8 @@
 #ifndef TUI_PAGE_H
 #define TUI_PAGE_H
 
+#include <stdio.h>
+
 #include "base/arena.h"
 #include "base/vec.h"
 #include "kin/table.h"
@@ -11,10 +13,11 @@ enum { PAGE_COLUMNS = 6 };
 struct page_row {
 	enum kin_row_kind kind;
 	const char *cells[PAGE_COLUMNS]; /* the name is the last one, by itself below */
+	double values[PAGE_COLUMNS];     /* of those that are numbers */
 	const char *name;
 	const char *function;     /* the name without its cycle; NULL: is no function */
 	size_t position;          /* in the report */
-	double with_callees, own; /* shares of the total, 0..1, to sort and colour by */
+	double with_callees, own; /* shares of the total, 0..1, to colour by */
 	double share;             /* as the report has it; 0: has none */
 };
 
@@ -35,9 +38,10 @@ struct page {
 	const char *name_title;
 	unsigned name_width; /* of the widest, in columns */
 	VEC(struct page_row) rows;
-	bool has_children; /* with_callees means something */
-	bool is_estimated; /* it was apportioned */
-	size_t n_events;   /* there are; of one each */
+	size_t children, own; /* the columns of with_callees and own; NONE: not there */
+	bool has_children;    /* with_callees means something */
+	bool is_estimated;    /* it was apportioned */
+	size_t n_events;      /* there are; of one each */
 };
 
 struct page_opts {
@@ -50,6 +54,9 @@ struct page_opts {
 /* All functions: as kin report shows them, or, where there are no stacks, as kin flat does. */
 MUST_CHECK struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
 					       struct page *ret);
+/* Rows by a key of kin report's: "tid", "dso". */
+MUST_CHECK struct kin_error *page_of_parts(struct kin_profile *p, const struct page_opts *o,
+					   const char *key, struct page *ret);
 /* A function, its callers before it and its callees behind it. */
 MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts *o,
 					      const char *function, struct page *ret);
@@ -64,7 +71,16 @@ void page_done(struct page *p);
 /* Of the name: callers and callees are indented, as in the call graph. */
 unsigned page_indent(const struct page_row *r);
 
-/* Rows by own time, or by that with callees; for page_of_functions() only. */
-void page_sort(struct page *p, bool by_own);
+/* A column with what functions took of a core, behind the shares that it is made of; `cores` were
+ * busy. */
+void page_add_cores(struct page *p, double cores);
+
+/* Rows by a column: numbers from the greatest on, texts from A to Z; n_columns: by name. Of equal
+ * ones the report's order decides. For page_of_functions() only. */
+void page_sort(struct page *p, size_t column);
+
+/* All rows of which `shown` has the numbers, as lines of text with whole names. Returns whether all
+ * was written. */
+bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out);
 
 #endif

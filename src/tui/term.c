@@ -50,7 +50,7 @@ struct term {
 	bool colors, ascii;
 };
 
-enum { PAIR_HOT = 1, PAIR_WARM };
+enum { PAIR_HOT = 1, PAIR_WARM, PAIR_BLOCK };
 
 /* ---- a sudden end ---- */
 
@@ -246,6 +246,10 @@ static void give_signals_back(struct term *t)
 	pthread_sigmask(SIG_SETMASK, &t->before, NULL);
 }
 
+/* Behind black text: of TERM_BLOCK_MAIN and those that follow. */
+static const short block_colors[] = { COLOR_YELLOW, COLOR_GREEN, COLOR_CYAN, COLOR_WHITE,
+				      COLOR_MAGENTA };
+
 static void choose_colors(struct term *t)
 {
 	const char *none = getenv("NO_COLOR"), *usual = getenv("CLICOLOR");
@@ -255,6 +259,8 @@ static void choose_colors(struct term *t)
 	use_default_colors();
 	init_pair(PAIR_HOT, COLOR_RED, -1);
 	init_pair(PAIR_WARM, COLOR_GREEN, -1);
+	for (size_t i = 0; i < ARRAY_LEN(block_colors); i++)
+		init_pair((short)(PAIR_BLOCK + i), COLOR_BLACK, block_colors[i]);
 	t->colors = true;
 }
 
@@ -339,6 +345,8 @@ unsigned term_rows(const struct term *t)
 	return n > 0 ? (unsigned)n : 1;
 }
 
+bool term_is_ascii(const struct term *t) { return t->ascii; }
+
 unsigned term_columns(const struct term *t)
 {
 	(void)t;
@@ -372,6 +380,14 @@ static attr_t attributes(const struct term *t, int style, short *pair)
 	case TERM_WARM:
 		*pair = t->colors ? PAIR_WARM : 0;
 		break;
+	case TERM_BLOCK_MAIN:
+	case TERM_BLOCK_LIBRARY:
+	case TERM_BLOCK_KERNEL:
+	case TERM_BLOCK_OTHER:
+	case TERM_BLOCK_FOUND:
+		*pair = t->colors ? (short)(PAIR_BLOCK + (style & ~TERM_SELECTED) - TERM_BLOCK_MAIN)
+				  : 0;
+		return !t->colors && (style & ~TERM_SELECTED) == TERM_BLOCK_FOUND ? a | A_BOLD : a;
 	}
 	return a;
 }

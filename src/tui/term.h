@@ -25,6 +25,7 @@ void term_close(struct term *t); /* NULL is fine */
 
 unsigned term_rows(const struct term *t);
 unsigned term_columns(const struct term *t);
+bool term_is_ascii(const struct term *t); /* the locale knows no more */
 
 enum term_style {
 	TERM_PLAIN,
@@ -33,6 +34,12 @@ enum term_style {
 	TERM_BAR, /* first and last line */
 	TERM_HOT,
 	TERM_WARM,
+	/* Blocks of a flame graph, by whose code it is. */
+	TERM_BLOCK_MAIN,
+	TERM_BLOCK_LIBRARY,
+	TERM_BLOCK_KERNEL,
+	TERM_BLOCK_OTHER,
+	TERM_BLOCK_FOUND,
 	TERM_SELECTED = 1 << 4, /* besides any of these */
 };
 

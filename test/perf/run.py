@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
 import commands
 import facts
+import fields
 import live
 import made
 import seeds
@@ -125,6 +126,8 @@ def main():
     if not wanted:
         with tempfile.TemporaryDirectory() as folder:
             live.test(tap, kin, folder)
+        with tempfile.TemporaryDirectory() as folder:
+            fields.test(tap, kin, folder)
         with tempfile.TemporaryDirectory() as folder:
             facts.test(tap, kin, folder)
         with tempfile.TemporaryDirectory() as folder:

@@ -20,9 +20,10 @@ REPORTS = [['report'], ['report', '-g', '--no-children'], ['report', '--all-rows
            ['report', '-s', 'dso,sym,symoff'], ['report', '-s', 'srcfile,sym', '--no-children'],
            ['flat'], ['flat', '--by', 'object'], ['graph'], ['graph', '--format', 'json'], ['lines'], ['cycles'],
            ['info'], ['latency'], ['counts'], ['order'], ['script'], ['script', '-F', '+srcline'],
-           ['script', '--format=folded'], ['html', '-o', '-']]
+           ['script', '--format=folded'], ['html', '--no-code', '-o', '-']]
 # These show source text and code, which kin pack adds.
-PACKED = [['annotate'], ['annotate', 'work'], ['annotate', '--asm'], ['annotate', '--asm', '--source']]
+PACKED = [['annotate'], ['annotate', 'work'], ['annotate', '--asm'], ['annotate', '--asm', '--source'],
+          ['html', '-o', '-']]
 
 SOURCE = r'''
 #include <stdio.h>

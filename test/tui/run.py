@@ -130,13 +130,13 @@ def test_counts(tap, folder, build):
     t.keys('g')
     tap.ok(t.wait(r' 1 of \d+$'), 'g: the first one', t.screen())
     t.keys('?')
-    tap.ok(t.wait('Page Up, Page Down'), '?: help', t.screen())
+    tap.ok(t.wait('Enter do it'), '?: the menu', t.screen())
     t.keys('x')
-    tap.ok(t.wait('Page Up, Page Down', gone=True), 'any key: out of it', t.screen())
+    tap.ok(t.wait('Enter do it', gone=True), 'any key: out of it', t.screen())
     t.keys('F1')
-    tap.ok(t.wait('apportioned by call counts'), 'F1: help, and what the page says of itself', t.screen())
+    tap.ok(t.wait('Enter do it') and 'apportioned by call counts' in t.screen(), 'F1: the menu, and what the page says of itself', t.screen())
     t.keys('x')
-    t.wait('Page Up, Page Down', gone=True)
+    t.wait('Enter do it', gone=True)
     t.tmux('resize-window', '-x', '40', '-y', '14')
     s = t.wait(r'^Children +name')
     tap.ok(s and re.search(rf'^ *{share}  {name}$', s, re.M), 'a narrow window: names are seen', s or t.screen())
@@ -245,10 +245,86 @@ def test_source(tap, folder, build):
     s = t.wait('a instructions')
     tap.ok(re.search(r'^ *\d+\.\d\d% .*  x \+= i;', s, re.M), 'a: source lines with their time', s or t.screen())
     t.keys('a')
-    s = t.wait('a source  Esc back')
+    s = t.wait('a source  H hottest')
     tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ +\w+', s, re.M), 'a: its instructions', s or t.screen())
+    place = r'(\d+) of \d+$'
+    first = re.search(place, s, re.M).group(1)
+    t.keys('H')
+    s = t.wait_screen(lambda s: re.search(place, s, re.M).group(1) != first)
+    tap.ok(re.search(place, s, re.M).group(1) != first, 'H: the next hottest one', s)
     t.keys('Escape')
     tap.ok(t.wait('only /spin'), 'Esc: back', t.screen())
+    t.keys('q')
+    t.close()
+
+
+def test_views(tap, folder, build):
+    """The menu, orders, several words, the flame graph, one thread alone, and a view in a file."""
+    with open(os.path.join(folder, 'views.txt'), 'w') as f:
+        for tid, leaf, n in ((12, 'parse_words', 3), (13, 'parse_lines', 1)):
+            for i in range(n):
+                f.write(f'prog 11/{tid} [000] {i}.000250: 250000 cpu-clock:\n\t401136 {leaf}+0x6 (/usr/bin/app)\n'
+                        f'\t401236 work+0x6 (/usr/bin/app)\n\t401336 start_{tid}+0x6 (/usr/lib/libx.so)\n\n')
+    t = Terminal(folder, build, columns=80, rows=24)
+    t.run('kin browse views.txt')
+    t.wait('Enter callers')
+    t.keys('>')
+    tap.ok(t.wait('by Self *$'), '>: by the next column', t.screen())
+    t.keys('<')
+    tap.ok(t.wait('by Children *$'), '<: by the one before', t.screen())
+    t.type('/parse line')
+    t.keys('Enter')
+    s = t.wait(' 1 of 1$')
+    tap.ok('parse_lines' in s and 'parse_words' not in s, '/: all of several words', s or t.screen())
+    t.keys('Escape')
+    t.wait('Enter callers')
+    t.type('l60')
+    t.keys('Enter')
+    s = t.wait('only 60 % and more')
+    tap.ok('work' in s and 'start_12' in s and 'parse_lines' not in s, 'l: at least some share', s or t.screen())
+    t.keys('P')
+    tap.ok(t.wait('rows are in kin-view-1.txt'), 'P: to a file', t.screen())
+    with open(os.path.join(folder, 'kin-view-1.txt')) as f:
+        rows = f.read()
+    tap.ok(re.search(r'^ *100.00% .* work$', rows, re.M) and 'parse_lines' not in rows, 'what is shown is in it', rows)
+    t.keys('Escape')
+    t.wait('Enter callers')
+    t.keys('?')
+    s = t.wait('Enter do it')
+    tap.ok('the flame graph' in s and 'the threads' in s, '?: what can be done here', s or t.screen())
+    lines = [l.split()[0] for l in s.splitlines() if l.startswith('  ')]
+    t.keys(*['Down'] * (lines.index('f') - lines.index('Enter')))
+    t.keys('Enter')
+    s = t.wait('from callers to callees')
+    tap.ok(re.search(r'start_12 +▏start_13', s) and re.search('parse_words +▏parse_lines', s) and '100.00%' in s,
+           'Enter in the menu: the flame graph, as wide as the time', s or t.screen())
+    t.keys('Down', 'Right')
+    s = t.wait('25.00%.*0.00% Self  start_13')
+    tap.ok(s, 'Down, Right: the callee, the one beside it', t.screen())
+    t.keys('Enter')
+    s = t.wait_screen(lambda s: 'start_12' not in s)
+    tap.ok('start_12' not in s and 'parse_lines' in s, 'Enter: zoom', s)
+    t.type('/parse_l')
+    t.keys('Enter')
+    tap.ok(t.wait('25.00% with parse_l'), '/: the time of all such functions', t.screen())
+    t.keys('i')
+    s = t.wait('from where time was spent')
+    tap.ok(re.search('parse_words +▏parse_lines', s) and re.search('^▏work +▏work', s, re.M), 'i: turned', s or t.screen())
+    t.keys('Escape', 'Escape')
+    t.wait('Enter callers')
+    t.keys('t')
+    s = t.wait('Enter only that')
+    tap.ok(re.search(r'75.00% .*12:prog', s) and re.search('25.00% .*13:prog', s), 't: the threads', s or t.screen())
+    t.keys('Down', 'Enter')
+    s = t.wait('thread 13:prog')
+    tap.ok('parse_lines' in s and 'parse_words' not in s and '100.00%' in s, 'Enter: that thread alone', s or t.screen())
+    t.keys('Escape')
+    tap.ok(t.wait('parse_words'), 'Esc: all threads', t.screen())
+    t.keys('d')
+    s = t.wait('Enter only that')
+    tap.ok(re.search(r'100.00% +100.00% +app', s) and re.search('100.00% +0.00% +libx.so', s), 'd: programs and libraries', s or t.screen())
+    t.keys('Enter')
+    tap.ok(t.wait('in app .*by Children'), 'Enter: what ran in it', t.screen())
     t.keys('q')
     t.close()
 
@@ -277,8 +353,8 @@ def test_narrow(tap, folder, build):
                 '\t401136 main+0x6 (/usr/bin/app)\n\n')
     for columns, head, row, foot in (
             (100, r'Command +Shared Object +Symbol$', r'long-command  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
-             r'Enter callers, callees .* 1 of 2$'),
-            (84, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$', r'Enter callers, .* 1 of 2$'),
+             r'Enter callers  a source  f flame .* 1 of 2$'),
+            (84, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$', r'Enter callers  a .* 1 of 2$'),
             (64, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_nam…  a_function_with_a_name_…$', r'Enter callers  a .*… 1 of 2$'),
             (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  a .*… 1 of 2$')):
         t = Terminal(folder, build, columns=columns)
@@ -572,7 +648,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_narrow, test_signal, test_stalled, test_stop,
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_without, test_top, test_top_stalled):
             test(tap, folder, build)
     return tap.done()

@@ -7,6 +7,7 @@
 
 #include "base/function_name.h"
 #include "object/object.h"
+#include "symbolize/debug_package.h"
 #include "symbolize/names.h"
 
 static void test_function_names(void)
@@ -252,8 +253,56 @@ static void test_many_objects(void)
 	OK(!rmdir(folder));
 }
 
+static void write_list(const char *folder, const char *name, const char *text)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	FILE *f = text ? fopen(path, "w") : NULL;
+	if (f) {
+		fputs(text, f);
+		fclose(f);
+	} else {
+		unlink(path);
+	}
+}
+
+/* Which package has a file's debug symbols, as dpkg's lists of files say. */
+static void test_debug_packages(void)
+{
+	static const char *const lists[][2] = {
+		{ "libllvm14:amd64.list",
+		  "/.\n/usr/lib/libLLVM-14.so.1\n/usr/lib/libLLVM-14.so.1.x\n" },
+		{ "libc6:amd64.list", "/.\n/lib\n/lib/libc.so.6\n" },
+		{ "coreutils.list", "/bin/ls" },
+		{ "coreutils.md5sums", "/bin/other\n" },
+	};
+	static const char *const cases[][2] = {
+		{ "/usr/lib/libLLVM-14.so.1", "libllvm14-dbgsym" },
+		{ "/usr/lib/libc.so.6", "libc6-dbg" }, /* where /lib is /usr/lib */
+		{ "/bin/ls", "coreutils-dbgsym" },
+		{ "/usr/lib/libLLVM-14.so", NULL },
+		{ "/bin/other", NULL },
+		{ "/bin/l", NULL },
+		{ "[vdso]", NULL },
+	};
+	char folder[] = "/tmp/kin-dpkg-XXXXXX";
+	OK(mkdtemp(folder));
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		write_list(folder, lists[i][0], lists[i][1]);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *package = debug_package_of(cases[i][0], folder);
+		OK(cases[i][1] ? package && !strcmp(package, cases[i][1]) : !package);
+		free(package);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		write_list(folder, lists[i][0], NULL);
+	OK(!rmdir(folder));
+	OK(!debug_package_of("/bin/ls", folder));
+}
+
 int main(void)
 {
+	test_debug_packages();
 	test_many_objects();
 	test_function_names();
 	test_words();

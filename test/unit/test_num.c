@@ -8,8 +8,24 @@
 #include "base/num.h"
 
 /* Every double must come out as printf writes it: that is the whole promise. */
+static int field_differs(double v, unsigned decimals, unsigned width)
+{
+	char got[NUM_MAX + 32], want[NUM_MAX + 32];
+	*num_put_fixed(got, width, v, decimals) = '\0';
+	snprintf(want, sizeof(want), "%*.*f", (int)width, (int)decimals, v);
+	if (!strcmp(got, want))
+		return 0;
+	printf("# %a with %u decimals, %u wide: got '%s', want '%s'\n", v, decimals, width, got,
+	       want);
+	return 1;
+}
+
 static int differs(double v, unsigned decimals)
 {
+	for (unsigned width = 0; width <= 20; width += 5)
+		if (field_differs(v, decimals, width))
+			return 1;
+
 	char got[NUM_MAX], want[NUM_MAX];
 	size_t n = num_fixed(got, v, decimals);
 	snprintf(want, sizeof(want), "%.*f", (int)decimals, v);
@@ -67,6 +83,14 @@ int main(void)
 			char want[NUM_MAX];
 			int n = snprintf(want, sizeof(want), "%" PRIu64, near[i]);
 			bad += num_u64(buf, near[i]) != (size_t)n || strcmp(buf, want);
+			for (int width = 0; width < 24; width++) {
+				*num_put_u64(buf, (unsigned)width, near[i]) = '\0';
+				snprintf(want, sizeof(want), "%*" PRIu64, width, near[i]);
+				bad += strcmp(buf, want) != 0;
+				*num_put_left(buf, (unsigned)width, near[i]) = '\0';
+				snprintf(want, sizeof(want), "%-*" PRIu64, width, near[i]);
+				bad += strcmp(buf, want) != 0;
+			}
 		}
 	}
 	OK(bad == 0);

@@ -328,6 +328,8 @@ static void describe(struct kinfile *f)
 	add_number(f, "parent", h->ppid);
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
+	f->source->start_ns = h->start_ns;
+	f->source->start_time_ns = h->start_time_ns;
 	add_number(f, "period ns", h->period_ns);
 	profile_add_fact(f->into, "started at",
 			 time_in_words(h->start_time_ns, text, sizeof(text)));

@@ -59,6 +59,8 @@ struct perf_attrs {
 	uint32_t last;
 	bool identified; /* records say which event they are of */
 	bool declared;   /* in the profile */
+	uint16_t on_cpu; /* the profile's event of the first that has one, and is of time on a CPU;
+			  * UINT16_MAX: none */
 };
 
 /* Takes an attribute of `size` bytes (any) as the next event. False if it makes no sense. */
@@ -95,6 +97,8 @@ struct perf_sample {
 	size_t n_branches;
 	const uint8_t *regs; /* one per bit of the event's regs_user; NULL: none */
 	uint64_t regs_abi;
+	const uint8_t *intr_regs; /* one per bit of its regs_intr; NULL: none */
+	uint64_t intr_regs_abi;
 	const uint8_t *stack; /* bytes of memory from the stack pointer on */
 	size_t stack_size;
 	struct bytes read;    /* the READ field */
@@ -107,6 +111,15 @@ struct perf_sample {
 	bool is_longer; /* than its fields, all of which are known */
 };
 
+/* Whether the first addresses of its chain say where a sample was taken: *kept bytes of the record
+ * are enough for that. */
+bool perf_sample_has_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			  size_t size, uint32_t *kept);
+
+/* What is there of such a sample. */
+void perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			    struct perf_sample *ret);
+
 /* Fields that come behind the stack are only read with `details`.
  * False if the record is shorter than what it holds. Pointers are into the record. */
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
@@ -116,9 +129,11 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 
 struct perf_record {
 	uint64_t time;
-	uint64_t offset;     /* in the file, for messages */
-	const uint8_t *data; /* the whole record */
-	uint32_t size, attr; /* attr: NONE for none */
+	uint64_t offset; /* in the file, for messages */
+	const uint8_t
+		*data; /* `kept` bytes: the whole record, unless its leaf is all that is wanted */
+	uint32_t size, kept;
+	bool is_leaf; /* of its chain only what perf_stack_leaf() needs is there */
 	struct perf_chunk *chunk;
 };
 
@@ -130,7 +145,7 @@ struct perf_queue {
 	struct perf_chunk *fill, *unused;
 };
 
-/* Keeps a copy of r.data. */
+/* Keeps a copy of r.kept bytes of r.data. */
 void perf_queue_add(struct perf_queue *q, struct perf_record r);
 /* Those up to `limit`, to deliver(arg, record), oldest first, equally old ones as they were added.
  * May leave them for later if few were added since the last time. */
@@ -213,8 +228,10 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
 uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip);
+/* That something could not be read is a doubt: what that makes wrong, and why. Frees the error. */
+void perf_unread(struct perf *p, const char *what, struct kin_error *err);
 /* Its file; NULL if there is none, or with build_id, if it is another one than that which ran. */
-struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+struct object_file *perf_object_open(struct perf *p, const struct perf_object *o,
 				     const char *build_id);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
@@ -303,11 +320,17 @@ struct perf_chains {
 					 */
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS]; /* by thread */
+	VEC(stackid) leaves;               /* [frame]: the stack of it alone; 0: not made yet */
 };
 
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
+/* The address, and its mode, that perf_stack_of() would begin with: of records with is_leaf. */
+uint64_t perf_leaf_of(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		      unsigned *mode);
+/* The stack of that alone. */
+stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip);
 /* The stack of n_above frames, leaf first, that were called from the `n` addresses of user code. */
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above);
@@ -315,10 +338,29 @@ stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t 
 frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip);
 void perf_stacks_done(struct perf *p);
 
+/* The address space that the mode's addresses are of; NULL: none is known. */
+struct perf_space *perf_space_of(struct perf *p, struct perf_space *user, unsigned mode);
+
+/* ---- leaves (perf_leaves.c) ---- */
+
+struct perf_leaf;
+
+/* Adds up a sample that has a place in the table, by its event, task and weight; false: it has
+ * none, and once it is in the profile, as the sample of that number, perf_leaf_keep() gives it one.
+ */
+bool perf_leaf_add(struct perf *p, const struct perf_space *space, const struct sample *x,
+		   uint64_t ip, unsigned mode);
+void perf_leaf_keep(struct perf *p, const struct perf_space *space, const struct sample *x,
+		    uint64_t ip, unsigned mode, size_t sample);
+void perf_leaves_start(struct perf *p);
+/* Adds what was added up to the profile's samples. */
+void perf_leaves_finish(struct perf *p);
+
 /* ---- details (perf_details.c) ---- */
 
 struct perf_details {
 	bool wanted;
+	bool cpu_state; /* registers and branches, too */
 	enum input_branches branches;
 	bool by_branch;    /* once it is known: samples are branches */
 	uint32_t *sockets; /* [n_sockets], by processor */
@@ -436,12 +478,14 @@ struct perf {
 	uint32_t n_owners, n_generations;
 	uint64_t n_nodes;
 	struct perf_chains chains;
+	struct perf_leaf *leaves; /* NULL: samples are not added up, or have callers */
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
 	struct perf_details details;
 	struct perf_traces traces;
 	struct perf_watcher *watcher; /* NULL: a profile is made; else it is told of the file */
 	unsigned n_cpus;              /* 0: not known */
+	bool leaves_only;             /* callers are not looked at */
 	bool other_host;       /* files here are not those of the machine that was recorded */
 	bool own_kernel;       /* the one that runs here has the release of the recorded one */
 	bool is_directory;     /* the records are in files beside this one */

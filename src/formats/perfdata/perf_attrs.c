@@ -264,6 +264,24 @@ static const char *name_apart(struct perf *p, const struct perf_attr *a, const c
 	return number == 1 ? name : arena_printf(&p->arena, "%s#%u", name, number);
 }
 
+static enum event_type type_of(const struct perf_attr *a)
+{
+	static const enum event_type types[] = {
+		[PERF_HARDWARE] = EVENT_HARDWARE,      [PERF_SOFTWARE] = EVENT_SOFTWARE,
+		[PERF_TRACEPOINT] = EVENT_TRACE_POINT, [PERF_CACHE] = EVENT_CACHE,
+		[PERF_RAW_EVENT] = EVENT_RAW,          [PERF_BREAKPOINT] = EVENT_BREAKPOINT,
+	};
+	return a->type < ARRAY_LEN(types) ? types[a->type] : EVENT_RAW;
+}
+
+static uint16_t first_on_cpu(const struct perf_attrs *a)
+{
+	for (size_t i = 0; i < a->at.n; i++)
+		if (a->at.at[i].kind == EVENT_ON_CPU && a->at.at[i].has_event)
+			return a->at.at[i].event;
+	return UINT16_MAX;
+}
+
 void perf_attr_declare(struct perf *p, struct perf_attr *a)
 {
 	if (a->has_event)
@@ -289,9 +307,11 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 			   .stacks = a->sample_type & PERF_CALLCHAIN,
 			   .is_dumped = !(~a->sample_type & (PERF_REGS_USER | PERF_STACK_USER)),
 			   .is_timeless = !(a->sample_type & PERF_TIME),
+			   .type = type_of(a),
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);
 	a->has_event = true;
+	p->attrs.on_cpu = first_on_cpu(&p->attrs);
 }
 
 void perf_attrs_declare(struct perf *p)

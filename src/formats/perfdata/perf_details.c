@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
+#include "machine/machine.h"
 
 enum { SOCKETS_MAX = 1 << 16, BRANCHED = DETAIL_BRANCH | DETAIL_ADDR };
 
@@ -98,6 +99,60 @@ static struct detail wanted(const struct perf *p, const struct perf_thread *t,
 	return p->details.wanted ? common(p, t, s) : (struct detail){ .has = 0 };
 }
 
+/* {ABI, mask, value ...} */
+static uint64_t registers(struct perf *p, const uint8_t *values, uint64_t abi, uint64_t mask)
+{
+	uint64_t at;
+	size_t n = (size_t)__builtin_popcountll(mask);
+
+	if (!values)
+		return 0;
+	uint64_t *w = profile_add_words(p->into, 2 + n, &at);
+	w[0] = abi;
+	w[1] = mask;
+	for (size_t i = 0; i < n; i++)
+		w[2 + i] = perf_u64(p, values + 8 * i);
+	return at;
+}
+
+/* {n, n * struct taken_branch} */
+static uint64_t branches(struct perf *p, struct perf_space *space, const uint8_t *from, size_t n)
+{
+	uint64_t at;
+
+	if (!n)
+		return 0;
+	uint64_t *w = profile_add_words(p->into, 1 + n * TAKEN_BRANCH_WORDS, &at);
+	struct taken_branch *b = (struct taken_branch *)(w + 1);
+	w[0] = n;
+	for (size_t i = 0; i < n; i++, from += 24) {
+		b[i].from = perf_u64(p, from);
+		b[i].to = perf_u64(p, from + 8);
+		b[i].flags = perf_u64(p, from + 16);
+		b[i].source = perf_frame_at(p, space, b[i].from);
+		b[i].target = perf_frame_at(p, space, b[i].to);
+	}
+	return at;
+}
+
+static strid register_names(struct perf *p)
+{
+	const struct machine *m =
+		*p->machine_name ? machine_by_name(p->machine_name) : machine_native();
+	return m ? profile_add_string(p->into, m->perf_names, strlen(m->perf_names)) : 0;
+}
+
+static void add_cpu_state(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+			  const struct perf_sample *s, struct detail *d)
+{
+	d->user_registers = registers(p, s->regs, s->regs_abi, a->regs_user);
+	d->interrupt_registers = registers(p, s->intr_regs, s->intr_regs_abi, a->regs_intr);
+	d->branches = s->n_taken ? branches(p, space, s->taken, s->n_taken)
+				 : branches(p, space, s->branches, s->n_branches);
+	if (d->user_registers || d->interrupt_registers)
+		d->register_names = register_names(p);
+}
+
 detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 			 const struct perf_thread *t, const struct perf_sample *s)
 {
@@ -118,6 +173,12 @@ detailid perf_details_of(struct perf *p, struct perf_space *space, const struct 
 		d.target = perf_frame_at(p, space, s->addr);
 		d.has |= DETAIL_ADDR;
 	}
+	if (a->sample_type & PERF_DATA_PAGE_SIZE)
+		d.has |= DETAIL_DATA_PAGE;
+	if (a->sample_type & PERF_CODE_PAGE_SIZE)
+		d.has |= DETAIL_CODE_PAGE;
+	if (p->details.cpu_state)
+		add_cpu_state(p, space, a, s, &d);
 	return profile_add_detail(p->into, &d);
 }
 

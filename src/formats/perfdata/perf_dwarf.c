@@ -41,6 +41,9 @@ static void make_table(struct perf *p, struct perf_object *o)
 	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
 	s[1].debug_frame = true;
 	o->table = unwind_table_new(s, f.debug_frame.data ? 2 : 1);
+	struct kin_error *trouble = object_trouble(o->file);
+	if (trouble)
+		perf_unread(p, "stacks end early", trouble);
 	if (p->dwarf->n_open < OPEN_MAX_FILES) {
 		p->dwarf->n_open++;
 		return;

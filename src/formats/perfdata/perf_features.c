@@ -101,6 +101,18 @@ static void read_machine(struct perf *p, struct bytes b)
 		strcpy(p->machine_name, name);
 }
 
+/* u32 version, clock; u64 time of day, u64 that clock's time: one moment. */
+static void read_clock(struct perf *p, struct bytes b)
+{
+	bytes_u64(&b);
+	uint64_t day = bytes_u64(&b), clock = bytes_u64(&b);
+
+	if (b.failed)
+		return;
+	p->source->has_day = true;
+	p->source->day_ns = day - clock;
+}
+
 void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 {
 	switch (feature) {
@@ -133,6 +145,9 @@ void perf_feature(struct perf *p, unsigned feature, struct bytes b)
 		break;
 	case PERF_F_GROUP_DESC:
 		read_groups(p, b);
+		break;
+	case PERF_F_CLOCK_DATA:
+		read_clock(p, b);
 		break;
 	case PERF_F_DIR_FORMAT:
 		p->is_directory = true;

@@ -92,7 +92,7 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 	static const unsigned wanted[] = {
 		PERF_F_BUILD_ID,   PERF_F_HOSTNAME,     PERF_F_ARCH,         PERF_F_NRCPUS,
 		PERF_F_EVENT_DESC, PERF_F_CPU_TOPOLOGY, PERF_F_BRANCH_STACK, PERF_F_GROUP_DESC,
-		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA
+		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA, PERF_F_CLOCK_DATA
 	};
 	bool is_wanted = p->watcher;
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
@@ -179,6 +179,7 @@ static void done(struct perf *p)
 	perf_traces_done(&p->traces);
 	perf_dwarf_done(p->dwarf);
 	vec_free(&p->machine.waiting);
+	free(p->leaves);
 	map64_free(&p->build_ids);
 	strtab_free(p->strings);
 	arena_release(&p->arena);
@@ -194,7 +195,11 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	p->details.branches = o->branches;
 	p->details.by_branch = o->branches == INPUT_BRANCHES;
 	p->details.wanted = o->details;
+	p->details.cpu_state = o->cpu_state;
 	p->traces.wanted = o->trace_fields;
+	p->leaves_only = o->needs.no_callers && !o->details;
+	if (p->leaves_only && o->needs.no_times)
+		perf_leaves_start(p);
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();

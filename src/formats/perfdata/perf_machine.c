@@ -112,16 +112,6 @@ static uint16_t parallelism(const struct perf *p)
 /* Times at the very end of the clock are perf's mark for what has none. */
 static uint64_t sample_time(uint64_t time) { return time >= UINT64_C(0xffffffff) << 32 ? 0 : time; }
 
-static bool is_first_on_cpu(const struct perf *p, const struct perf_attr *a)
-{
-	for (size_t i = 0; i < p->attrs.at.n; i++) {
-		const struct perf_attr *x = &p->attrs.at.at[i];
-		if (x->kind == EVENT_ON_CPU && x->has_event)
-			return x->event == a->event;
-	}
-	return false;
-}
-
 static void account(struct perf *p, const struct perf_attr *a, const struct sample *s)
 {
 	struct perf_machine *m = &p->machine;
@@ -130,7 +120,7 @@ static void account(struct perf *p, const struct perf_attr *a, const struct samp
 		m->first_time = s->time_ns;
 	if (s->time_ns > m->last_time)
 		m->last_time = s->time_ns;
-	if (a->unit != EVENT_NS || a->kind != EVENT_ON_CPU || !is_first_on_cpu(p, a))
+	if (a->unit != EVENT_NS || a->kind != EVENT_ON_CPU || p->attrs.on_cpu != a->event)
 		return;
 	add_to(&profile_audit(p->into)->sampled_ns, s->weight);
 	add_to(&profile_task_at(p->into, s->task)->sampled_ns, s->weight);
@@ -144,6 +134,28 @@ static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64
 	s.weight = weight;
 	account(p, a, &s);
 	emit(p, s, stack, tid);
+}
+
+/* What has no callers waits for nothing, and has no details. */
+static void emit_leaf(struct perf *p, struct perf_attr *a, struct sample x,
+		      const struct perf_sample *s, struct perf_space *user)
+{
+	unsigned mode;
+	uint64_t ip = perf_leaf_of(p, a, s, &mode);
+	const struct perf_space *space = perf_space_of(p, user, mode);
+	bool is_kept = p->leaves && space && mode == s->mode && !x.parallelism;
+
+	perf_attr_declare(p, a);
+	x.event = a->event;
+	x.weight = s->period;
+	account(p, a, &x);
+	if (is_kept && perf_leaf_add(p, space, &x, ip, mode))
+		return;
+	x.stack = perf_stack_leaf(p, user, mode, ip);
+	space = perf_space_of(p, user, mode);
+	size_t at = profile_add_sample(p->into, x);
+	if (is_kept)
+		perf_leaf_keep(p, space, &x, ip, mode, at);
 }
 
 /* What a counter counted since it was last read. */
@@ -220,30 +232,37 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		return;
 	}
 	bool by_branch = p->details.by_branch, details = p->details.wanted || by_branch;
-	if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
+	if (r->is_leaf) {
+		perf_sample_parse_leaf(p, a, r->data, &s);
+	} else if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
 		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
 		return;
 	}
 	if (s.is_longer)
 		perf_damaged(p, r->offset, "a sample is longer than the fields it has");
 	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
-	struct perf_stack stack = perf_stack_of(p, &perf_process_of(p, t)->space, a, &s);
+	struct perf_space *space = &perf_process_of(p, t)->space;
 	uint64_t time = sample_time(s.time);
-	struct sample sample = { .stack = stack.all,
-				 .task = perf_thread_task(p, t, time ? time : PERF_NO_TIME),
+	struct sample sample = { .task = perf_thread_task(p, t, time ? time : PERF_NO_TIME),
 				 .cpu = s.cpu < CPU_NONE ? (uint16_t)s.cpu : CPU_NONE,
 				 .parallelism = parallelism(p),
 				 .flags = (uint16_t)flags_of(s.mode),
 				 .count = 1,
 				 .time_ns = time };
+	if (r->is_leaf) {
+		emit_leaf(p, a, sample, &s, space);
+		return;
+	}
+	struct perf_stack stack = perf_stack_of(p, space, a, &s);
+	sample.stack = stack.all;
 	if (stack.user)
 		t->stack = stack.user;
 	if (by_branch) {
 		emit_branches(p, a, sample, t, &s);
 		return;
 	}
-	if (details || p->traces.wanted)
-		p->machine.detail = perf_details_of(p, &perf_process_of(p, t)->space, a, t, &s);
+	if (details || (p->traces.wanted && a->type == PERF_TRACEPOINT))
+		p->machine.detail = perf_details_of(p, space, a, t, &s);
 	if (a->sample_type & PERF_READ && !a->off_cpu_raw)
 		emit_read(p, a, id, sample, &s, &stack);
 	else
@@ -583,6 +602,7 @@ void perf_machine_finish(struct perf *p)
 	for (size_t i = 0; i < p->threads.n; i++) /* still off when the recording ended */
 		emit_off_cpu(p, &p->threads.at[i], m->last_time);
 	emit_first(p, m->waiting.n);
+	perf_leaves_finish(p);
 	perf_tasks_finish(p);
 	/* The same losses, as the kernel and as the counters tell of them. */
 	add_to(&audit->lost, m->lost_records > m->lost_samples ? m->lost_records : m->lost_samples);

@@ -1,5 +1,7 @@
 /* perf_object.c - what mappings are of: files, the kernel, code made at run time. */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,9 +89,16 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 	const char *said = known_build_id(p, path);
 	char id[41];
 	uint64_t start, end;
+	int errnum = 0;
 
-	if (*said || p->other_host || !p->own_kernel || !kernel_build_id(id))
+	if (*said || p->other_host || !p->own_kernel)
 		return said;
+	if (!kernel_build_id(id, &errnum)) {
+		if (errnum)
+			perf_unread(p, "names of the kernel are missing",
+				    err_os(errnum, "%s", KERNEL_NOTES));
+		return said;
+	}
 	struct kernel *k = kernel_new();
 	bool lies_there = kernel_range(k, &start, &end) && start == text;
 	kernel_free(k);
@@ -132,16 +141,39 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 	return add(p, path, build_id, user_kind(path));
 }
 
+/* ---- what could not be read ---- */
+
+void perf_unread(struct perf *p, const char *what, struct kin_error *err)
+{
+	char *text = xprintf("%s: %s", what, kin_error_message(err));
+
+	profile_add_fact(p->into, FACT_UNREAD, text);
+	free(text);
+	kin_error_free(err);
+}
+
+/* The machine's failure, and not a file's that is gone or another one: that is said of its names.
+ */
+static bool is_failure(const struct kin_error *err)
+{
+	int errnum = kin_error_errno(err);
+
+	return errnum == EIO || errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE;
+}
+
 /* ---- addresses ---- */
 
-struct object_file *perf_object_open(const struct perf *p, const struct perf_object *o,
+struct object_file *perf_object_open(struct perf *p, const struct perf_object *o,
 				     const char *build_id)
 {
 	struct object_opts opts = { .symfs = p->symfs, .build_id = build_id };
 	struct object_file *file = NULL;
+	struct kin_error *err = o->kind == OBJECT_ELF ? object_open(o->path, &opts, &file) : NULL;
 
-	if (o->kind == OBJECT_ELF)
-		kin_error_free(object_open(o->path, &opts, &file));
+	if (err && is_failure(err))
+		perf_unread(p, "addresses or stacks are wrong", err);
+	else
+		kin_error_free(err);
 	return file;
 }
 

@@ -37,7 +37,7 @@ static void release(struct perf_queue *q, const struct perf_record *r)
 {
 	struct perf_chunk *c = r->chunk;
 
-	q->bytes -= r->size;
+	q->bytes -= r->kept;
 	if (--c->live || c == q->fill)
 		return;
 	c->next = q->unused;
@@ -48,13 +48,13 @@ static void keep_copy(struct perf_queue *q, struct perf_record *r)
 {
 	if (q->fill && q->fill->live == 0)
 		q->fill->used = 0;
-	if (!q->fill || CHUNK - q->fill->used < r->size)
+	if (!q->fill || CHUNK - q->fill->used < r->kept)
 		q->fill = chunk_new(q); /* the old one is released with its last record */
 	r->chunk = q->fill;
-	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->size);
-	q->fill->used += r->size;
+	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->kept);
+	q->fill->used += r->kept;
 	q->fill->live++;
-	q->bytes += r->size;
+	q->bytes += r->kept;
 }
 
 void perf_queue_add(struct perf_queue *q, struct perf_record r)

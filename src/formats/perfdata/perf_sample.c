@@ -24,7 +24,8 @@ static void read_fixed(const struct perf *p, const struct perf_attr *a, const ui
 	}
 	if (t & PERF_ADDR)
 		s->addr = perf_u64(p, at);
-	at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
+	if (t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID))
+		at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
 	if (t & PERF_CPU) {
 		s->cpu = perf_u32(p, at);
 		at += 8;
@@ -82,11 +83,11 @@ static void read_branches(const struct perf_attr *a, struct bytes *b, struct per
 	}
 }
 
-static void read_regs(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
+/* One per bit of the mask; NULL: none. */
+static const uint8_t *read_regs(uint64_t mask, struct bytes *b, uint64_t *abi)
 {
-	s->regs_abi = bytes_u64(b);
-	if (s->regs_abi)
-		s->regs = take_array(b, (uint64_t)__builtin_popcountll(a->regs_user), 8);
+	*abi = bytes_u64(b);
+	return *abi ? take_array(b, (uint64_t)__builtin_popcountll(mask), 8) : NULL;
 }
 
 static void read_stack(struct bytes *b, struct perf_sample *s)
@@ -156,8 +157,8 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		s->data_src = bytes_u64(b);
 	if (t & PERF_TRANSACTION)
 		s->transaction = bytes_u64(b);
-	if (t & PERF_REGS_INTR && bytes_u64(b))
-		take_array(b, (uint64_t)__builtin_popcountll(a->regs_intr), 8);
+	if (t & PERF_REGS_INTR)
+		s->intr_regs = read_regs(a->regs_intr, b, &s->intr_regs_abi);
 	if (t & PERF_PHYS_ADDR)
 		s->phys_addr = bytes_u64(b);
 	if (t & PERF_CGROUP)
@@ -170,6 +171,48 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		bytes_take(b, (size_t)bytes_u64(b));
 }
 
+bool perf_sample_has_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			  size_t size, uint32_t *kept)
+{
+	enum { FIRST = 4 }; /* marks and addresses that are looked at */
+	const uint64_t fixed = PERF_IDENTIFIER | PERF_IP | PERF_TID | PERF_TIME | PERF_ADDR |
+			       PERF_ID | PERF_STREAM_ID | PERF_CPU | PERF_PERIOD;
+	size_t chain = PERF_RECORD_HEADER + a->fixed + 8;
+
+	/* Where threads were before they were switched from takes whole stacks. */
+	if (a->sample_type & ~(fixed | PERF_CALLCHAIN) || !(a->sample_type & PERF_CALLCHAIN) ||
+	    p->machine.has_switches || p->details.by_branch || size < chain)
+		return false;
+	uint64_t n = perf_u64(p, record + chain - 8);
+	if (n != (size - chain) / 8 || /* or it is damaged */
+	    (n >= 2 && perf_u64(p, record + chain + 8 * (n - 2)) == PERF_CONTEXT_USER_DEFERRED))
+		return false;
+	for (size_t i = 0; i < FIRST && i < n; i++) {
+		if (perf_u64(p, record + chain + 8 * i) >= PERF_CONTEXT_MAX)
+			continue;
+		*kept = (uint32_t)(chain + 8 * (i + 1));
+		return true;
+	}
+	return false;
+}
+
+static void begin(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		  struct perf_sample *ret)
+{
+	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
+	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
+	if (a->frequency && !(a->sample_type & PERF_PERIOD))
+		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
+	read_fixed(p, a, record + PERF_RECORD_HEADER, ret);
+}
+
+void perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			    struct perf_sample *ret)
+{
+	begin(p, a, record, ret);
+	ret->chain = record + PERF_RECORD_HEADER + a->fixed + 8;
+}
+
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 		       size_t size, bool details, struct perf_sample *ret)
 {
@@ -180,11 +223,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	b.pos += PERF_RECORD_HEADER;
 	if (bytes_left(&b) < a->fixed)
 		return false;
-	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
-	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
-	if (a->frequency)
-		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
-	read_fixed(p, a, b.pos, ret);
+	begin(p, a, record, ret);
 	b.pos += a->fixed;
 	if (t & PERF_READ)
 		read_read(a, &b, ret);
@@ -198,7 +237,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	if (t & PERF_BRANCH_STACK)
 		read_branches(a, &b, ret);
 	if (t & PERF_REGS_USER)
-		read_regs(a, &b, ret);
+		ret->regs = read_regs(a->regs_user, &b, &ret->regs_abi);
 	if (t & PERF_STACK_USER)
 		read_stack(&b, ret);
 	bool failed = b.failed; /* what follows is not about stacks */

@@ -54,7 +54,7 @@ static uint32_t flags_of(unsigned mode)
 	return 0;
 }
 
-static struct perf_space *space_of(struct perf *p, struct perf_space *user, unsigned mode)
+struct perf_space *perf_space_of(struct perf *p, struct perf_space *user, unsigned mode)
 {
 	switch (mode) {
 	case PERF_MODE_KERNEL:
@@ -98,7 +98,7 @@ static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, 
 			bool is_return)
 {
 	enum { FLAG_BITS = 4 };
-	struct perf_space *space = space_of(p, user, mode);
+	struct perf_space *space = perf_space_of(p, user, mode);
 	uint32_t generation = space ? space->generation : 0;
 	uint32_t flags = flags_of(mode) | (is_return ? FRAME_RETURN : 0);
 	_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) <
@@ -437,6 +437,36 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 	return find_or_make(p, space, a, s);
 }
 
+/* As push_chain() begins. */
+uint64_t perf_leaf_of(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		      unsigned *mode)
+{
+	const uint8_t *at = s->chain;
+	uint64_t ip;
+
+	*mode = s->mode;
+	while ((ip = perf_u64(p, at)) >= PERF_CONTEXT_MAX) {
+		*mode = mode_of_marker(ip, *mode);
+		at += 8;
+	}
+	if (!(a->sample_type & PERF_IP) || !s->ip || s->ip == ip)
+		return ip;
+	*mode = s->mode;
+	return s->ip;
+}
+
+stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
+{
+	struct perf_chains *c = &p->chains;
+	frameid frame = frame_of(p, user, mode, ip, false);
+
+	while (c->leaves.n <= frame)
+		vec_push(&c->leaves, 0);
+	if (!c->leaves.at[frame])
+		c->leaves.at[frame] = profile_add_stack(p->into, 0, frame);
+	return c->leaves.at[frame];
+}
+
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above)
 {
@@ -461,4 +491,5 @@ void perf_stacks_done(struct perf *p)
 {
 	free(p->chains.frames);
 	free(p->chains.known);
+	vec_free(&p->chains.leaves);
 }

@@ -1,0 +1,168 @@
+/* answers.c - reads rows as a store sends them, of which none is trusted. */
+#include "fleet/answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/rows_hash.h"
+
+static uint64_t read_length(struct bytes *b) { return bytes_uleb(b); }
+
+static const char *read_text(struct answers *a, struct bytes *b)
+{
+	struct bytes text = bytes_take(b, read_length(b));
+	size_t n = bytes_left(&text);
+	const void *nul = n ? memchr(text.pos, '\0', n) : NULL;
+	if (nul)
+		n = (size_t)((const uint8_t *)nul - text.pos);
+	char *copy = arena_alloc_bytes(&a->arena, n + 1);
+	if (n)
+		memcpy(copy, text.pos, n);
+	return copy;
+}
+
+static void add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
+{
+	struct answers_sum x = { .shard = shard };
+	x.event = bytes_u64(b);
+	x.stack = bytes_u64(b);
+	uint64_t low = bytes_u64(b), high = bytes_u64(b);
+	x.count = bytes_u64(b);
+	if (b->failed)
+		return;
+	bool fits = high <= UINT32_MAX;
+	x.weight = fits ? high << 32 : UINT64_MAX;
+	add_to(&x.weight, low);
+	uint64_t key = rows_hash_number(rows_hash_number(ROWS_HASH_START, x.event), x.stack);
+	uint32_t *at = map64_at(&a->sum_ids, rows_hash_end(key));
+	if (*at == NONE) {
+		*at = (uint32_t)a->sums.n;
+		vec_push(&a->sums, x);
+		return;
+	}
+	add_to(&a->sums.at[*at].weight, x.weight);
+	add_to(&a->sums.at[*at].count, x.count);
+}
+
+static void read_event(struct answers *a, struct bytes *b, uint32_t shard)
+{
+	struct rows_event e = { .id = bytes_u64(b) };
+	(void)shard;
+	e.name = read_text(a, b);
+	e.unit = read_text(a, b);
+	e.kind = bytes_u8(b);
+	e.period = bytes_u64(b);
+	e.frequency = bytes_u64(b);
+	uint32_t *at = b->failed ? NULL : map64_at(&a->event_ids, e.id);
+	if (!at || *at != NONE)
+		return;
+	*at = (uint32_t)a->events.n;
+	vec_push(&a->events, e);
+}
+
+static void read_stack(struct answers *a, struct bytes *b, uint32_t shard)
+{
+	struct rows_stack s = { .id = bytes_u64(b), .first = a->path.n };
+	(void)shard;
+	s.comm = read_text(a, b);
+	s.flags = bytes_u8(b);
+	s.n = read_length(b);
+	if (s.n > bytes_left(b) / 8)
+		bytes_fail(b);
+	for (size_t i = 0; i < s.n && !b->failed; i++)
+		vec_push(&a->path, bytes_u64(b));
+	uint32_t *at = b->failed ? NULL : map64_at(&a->stack_ids, s.id);
+	if (!at || *at != NONE) {
+		a->path.n = s.first;
+		return;
+	}
+	*at = (uint32_t)a->stacks.n;
+	vec_push(&a->stacks, s);
+}
+
+static void read_frame(struct answers *a, struct bytes *b, uint32_t shard)
+{
+	struct rows_frame x = { .id = bytes_u64(b) };
+	(void)shard;
+	x.function = bytes_u64(b);
+	x.file = read_text(a, b);
+	x.line = bytes_u32(b);
+	x.flags = bytes_u8(b);
+	x.address = bytes_u64(b);
+	uint32_t *at = b->failed ? NULL : map64_at(&a->frame_ids, x.id);
+	if (!at || *at != NONE)
+		return;
+	*at = (uint32_t)a->frames.n;
+	vec_push(&a->frames, x);
+}
+
+static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
+{
+	struct rows_function x = { .id = bytes_u64(b) };
+	(void)shard;
+	x.name = read_text(a, b);
+	x.file = read_text(a, b);
+	x.line = bytes_u32(b);
+	x.object = read_text(a, b);
+	x.build_id = read_text(a, b);
+	x.kind = bytes_u8(b);
+	x.flags = bytes_u8(b);
+	x.address = bytes_u64(b);
+	uint32_t *at = b->failed ? NULL : map64_at(&a->function_ids, x.id);
+	if (!at || *at != NONE)
+		return;
+	*at = (uint32_t)a->functions.n;
+	vec_push(&a->functions, x);
+}
+
+bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, struct bytes bytes)
+{
+	static void (*const readers[])(struct answers *, struct bytes *, uint32_t) = {
+		[ANSWERS_SUMS] = read_sum,           [ANSWERS_EVENTS] = read_event,
+		[ANSWERS_STACKS] = read_stack,       [ANSWERS_FRAMES] = read_frame,
+		[ANSWERS_FUNCTIONS] = read_function,
+	};
+	while (bytes_left(&bytes))
+		readers[table](a, &bytes, shard);
+	return !bytes.failed;
+}
+
+const struct rows_event *answers_event(const struct answers *a, uint64_t id)
+{
+	uint32_t at = map64_get(&a->event_ids, id);
+	return at == NONE ? NULL : &a->events.at[at];
+}
+
+const struct rows_function *answers_function(const struct answers *a, uint64_t id)
+{
+	uint32_t at = map64_get(&a->function_ids, id);
+	return at == NONE ? NULL : &a->functions.at[at];
+}
+
+const struct rows_frame *answers_frame(const struct answers *a, uint64_t id)
+{
+	uint32_t at = map64_get(&a->frame_ids, id);
+	return at == NONE ? NULL : &a->frames.at[at];
+}
+
+void answers_done(struct answers *a)
+{
+	arena_release(&a->arena);
+	vec_free(&a->sums);
+	vec_free(&a->events);
+	vec_free(&a->functions);
+	vec_free(&a->frames);
+	vec_free(&a->stacks);
+	vec_free(&a->path);
+	map64_free(&a->sum_ids);
+	map64_free(&a->event_ids);
+	map64_free(&a->function_ids);
+	map64_free(&a->frame_ids);
+	map64_free(&a->stack_ids);
+}

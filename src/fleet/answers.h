@@ -1,0 +1,48 @@
+/* answers.h - what a store answers: sums per stack, and what they refer to, as RowBinary.
+ *
+ * The bytes of several shards are taken one after the other, in any order; sums of the same stack
+ * are added up, and a row that is there already is dropped. */
+#ifndef FLEET_ANSWERS_H
+#define FLEET_ANSWERS_H
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/map64.h"
+#include "fleet/rows.h"
+
+struct answers_sum {
+	uint64_t event, stack, weight, count;
+	uint32_t shard; /* that has its names */
+};
+
+struct answers {
+	struct arena arena; /* of the texts */
+	VEC(struct answers_sum) sums;
+	VEC(struct rows_event) events;
+	VEC(struct rows_function) functions;
+	VEC(struct rows_frame) frames;
+	VEC(struct rows_stack) stacks; /* their parts of: */
+	VEC(uint64_t) path;            /* ids of frames */
+	struct map64 sum_ids;          /* by hash of event and stack */
+	struct map64 event_ids, function_ids, frame_ids, stack_ids;
+};
+
+void answers_done(struct answers *a);
+
+enum answers_table {
+	ANSWERS_SUMS,   /* event, stack, low and high 32 bits of the weight (sums of them), count */
+	ANSWERS_EVENTS, /* columns as in doc/fleet.md, in that order */
+	ANSWERS_STACKS, /* without functions */
+	ANSWERS_FRAMES,
+	ANSWERS_FUNCTIONS,
+};
+/* False: the bytes are damaged or cut off; what came before that is there. */
+MUST_CHECK bool answers_take(struct answers *a, enum answers_table table, uint32_t shard,
+			     struct bytes bytes);
+
+/* NULL: the store did not have it. */
+const struct rows_event *answers_event(const struct answers *a, uint64_t id);
+const struct rows_function *answers_function(const struct answers *a, uint64_t id);
+const struct rows_frame *answers_frame(const struct answers *a, uint64_t id);
+
+#endif

@@ -1,0 +1,328 @@
+/* fleet_read.c - the format "store": a profile out of a store, by its URL.
+ *
+ * The store adds up, kin makes the report: whatever the number of recordings, what comes is one sum
+ * for each distinct stack, and names for them. A shard that does not answer is an error beside what
+ * the others have. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/guard.h"
+#include "fleet/fleet_profile.h"
+#include "fleet/rows_hash.h"
+#include "fleet/store.h"
+#include "formats/formats.h"
+#include "input/input.h"
+
+struct fleet {
+	const struct store_url *url;
+	struct store *store;
+	struct answers a;
+	struct kin_error *err; /* the first that leaves something out */
+};
+
+static void keep_first(struct fleet *f, struct kin_error *err)
+{
+	if (f->err)
+		kin_error_free(err);
+	else
+		f->err = err;
+}
+
+static struct kin_error *damaged(const struct fleet *f, size_t shard)
+{
+	return err_new(KIN_ERROR_FORMAT, "%s: its answer is cut off, or damaged",
+		       f->url->shards.at[shard]);
+}
+
+/* ---- the question ---- */
+
+static const char *column_of(const char *key)
+{
+	static const char *const columns[] = { "service", "version", "host" };
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		if (!strcmp(key, columns[i]))
+			return columns[i];
+	return NULL;
+}
+
+static bool is_first_of_key(const struct store_url *u, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(u->filters.at[k].key, u->filters.at[i].key))
+			return false;
+	return true;
+}
+
+static void add_value(FILE *f, const struct store_filter *filter)
+{
+	const char *column = column_of(filter->key);
+	char *text = column ? xprintf("%s", filter->value)
+			    : xprintf("%s=%s", filter->key, filter->value);
+	char *quoted = store_quoted(text);
+	fprintf(f, column ? "%s" : "has(labels, %s)", quoted);
+	free(quoted);
+	free(text);
+}
+
+/* Either value of one key, and all keys. */
+static void add_filters(FILE *f, const struct store_url *u)
+{
+	for (size_t i = 0; i < u->filters.n; i++) {
+		const char *column = column_of(u->filters.at[i].key), *between = "";
+		if (!is_first_of_key(u, i))
+			continue;
+		fprintf(f, " AND %s%s(", column ? column : "", column ? " IN " : "");
+		for (size_t k = i; k < u->filters.n; k++) {
+			if (strcmp(u->filters.at[k].key, u->filters.at[i].key) != 0)
+				continue;
+			fputs(between, f);
+			add_value(f, &u->filters.at[k]);
+			between = column ? ", " : " OR ";
+		}
+		fputs(")", f);
+	}
+}
+
+/* Rows without a receipt do not count, and of several receipts for one recording one does. */
+static void add_receipts(FILE *f, const struct store_url *u, const char *what)
+{
+	fprintf(f,
+		"SELECT %s FROM {db}.receipts WHERE high >= toDateTime(%" PRIu64
+		") AND low < toDateTime(%" PRIu64 ")",
+		what, u->from_s, u->to_s);
+	add_filters(f, u);
+}
+
+static void add_services(FILE *f, const struct store_url *u)
+{
+	const char *between = " AND service IN (";
+	for (size_t i = 0; i < u->filters.n; i++) {
+		if (strcmp(u->filters.at[i].key, "service") != 0)
+			continue;
+		fprintf(f, "%s%" PRIu64, between,
+			rows_hash_end(rows_hash_text(ROWS_HASH_START, u->filters.at[i].value)));
+		between = ", ";
+	}
+	if (*between == ',')
+		fputs(")", f);
+}
+
+/* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
+ */
+static char *sums_question(const struct store_url *u)
+{
+	char *sql = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&sql, &size);
+	fprintf(f,
+		"SELECT event, stack, sum(bitAnd(weight, toUInt64(4294967295))), "
+		"sum(bitShiftRight(weight, 32)), sum(count) FROM {db}.samples WHERE "
+		"bucket >= toDateTime(%" PRIu64 ") AND bucket < toDateTime(%" PRIu64 ")",
+		u->from_s, u->to_s);
+	add_services(f, u);
+	fputs(" AND batch IN (", f);
+	add_receipts(f, u, "min(batch)");
+	fputs(" GROUP BY content) GROUP BY event, stack FORMAT RowBinary", f);
+	xclose_memstream(f, &sql);
+	return sql;
+}
+
+/* ---- the shards, all at once ---- */
+
+struct question {
+	pthread_t thread;
+	bool started;
+	struct store *store;
+	size_t shard;
+	const char *sql;
+	struct store_answer answer;
+	struct kin_error *err;
+};
+
+static void *ask_shard(void *arg)
+{
+	struct question *q = arg;
+	q->err = GUARDED(
+		store_ask(q->store, q->shard, &(struct store_query){ .sql = q->sql }, &q->answer));
+	return NULL;
+}
+
+static void ask_shards(struct fleet *f, const char *sql, struct question *questions)
+{
+	size_t n = f->url->shards.n;
+	for (size_t i = 0; i < n; i++) {
+		struct question *q = &questions[i];
+		*q = (struct question){ .store = f->store, .shard = i, .sql = sql };
+		q->started = i && !pthread_create(&q->thread, NULL, ask_shard, q);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!questions[i].started)
+			ask_shard(&questions[i]);
+	for (size_t i = 0; i < n; i++)
+		if (questions[i].started)
+			pthread_join(questions[i].thread, NULL);
+}
+
+/* What a shard has not, because nothing was sent to it yet, is no error. */
+static bool is_empty(const struct question *q)
+{
+	return q->answer.outcome == STORE_REFUSED &&
+	       (q->answer.code == STORE_NO_TABLE || q->answer.code == STORE_NO_DATABASE);
+}
+
+static void take_sums(struct fleet *f, struct question *q)
+{
+	if (q->err && is_empty(q)) {
+		kin_error_free(q->err);
+	} else if (q->err) {
+		keep_first(f, err_wrap(q->err,
+				       "a part of the store is missing: what hosts sent to shard "
+				       "%zu of %zu is not in this",
+				       q->shard + 1, f->url->shards.n));
+	} else if (!answers_take(&f->a, ANSWERS_SUMS, (uint32_t)q->shard,
+				 bytes_of("", q->answer.bytes.at, q->answer.bytes.n))) {
+		keep_first(f, damaged(f, q->shard));
+	}
+	vec_free(&q->answer.bytes);
+}
+
+static void read_sums(struct fleet *f)
+{
+	struct question *questions = xalloc(f->url->shards.n * sizeof(*questions));
+	char *sql = sums_question(f->url);
+	ask_shards(f, sql, questions);
+	for (size_t i = 0; i < f->url->shards.n; i++)
+		take_sums(f, &questions[i]);
+	free(sql);
+	free(questions);
+}
+
+/* ---- what sums refer to ---- */
+
+/* Rows of a shard for these ids, which are freed. */
+static void read_table(struct fleet *f, uint32_t shard, enum answers_table table, const char *sql,
+		       struct http_bytes *ids)
+{
+	struct http_part part = { "ids", ids->at, ids->n };
+	struct store_query q = { .sql = sql, .part = ids->n ? &part : NULL };
+	struct store_answer a = { 0 };
+	struct kin_error *err = store_ask(f->store, shard, &q, &a);
+	if (err)
+		keep_first(f, err_wrap(err, "names are missing"));
+	else if (!answers_take(&f->a, table, shard, bytes_of("", a.bytes.at, a.bytes.n)))
+		keep_first(f, damaged(f, shard));
+	vec_free(&a.bytes);
+	vec_free(ids);
+}
+
+static void want(struct map64 *seen, struct http_bytes *ids, uint64_t id)
+{
+	uint32_t *at = map64_at(seen, id);
+	if (*at == NONE)
+		row_u64(ids, id);
+	*at = 1;
+}
+
+static void read_names_of(struct fleet *f, uint32_t shard)
+{
+	struct http_bytes ids = { 0 };
+	struct map64 seen = { 0 };
+	for (size_t i = 0; i < f->a.sums.n; i++)
+		if (f->a.sums.at[i].shard == shard &&
+		    map64_get(&f->a.stack_ids, f->a.sums.at[i].stack) == NONE)
+			want(&seen, &ids, f->a.sums.at[i].stack);
+	size_t first = f->a.path.n;
+	if (ids.n)
+		read_table(f, shard, ANSWERS_STACKS,
+			   "SELECT stack, comm, flags, frames FROM {db}.stacks WHERE stack IN "
+			   "(SELECT id FROM ids) FORMAT RowBinary",
+			   &ids);
+	for (size_t i = first; i < f->a.path.n; i++)
+		if (map64_get(&f->a.frame_ids, f->a.path.at[i]) == NONE)
+			want(&seen, &ids, f->a.path.at[i]);
+	size_t frames = f->a.frames.n;
+	if (ids.n)
+		read_table(f, shard, ANSWERS_FRAMES,
+			   "SELECT frame, function, file, line, flags, address FROM {db}.frames "
+			   "WHERE frame IN (SELECT id FROM ids) FORMAT RowBinary",
+			   &ids);
+	for (size_t i = frames; i < f->a.frames.n; i++)
+		if (map64_get(&f->a.function_ids, f->a.frames.at[i].function) == NONE)
+			want(&seen, &ids, f->a.frames.at[i].function);
+	if (ids.n)
+		read_table(f, shard, ANSWERS_FUNCTIONS,
+			   "SELECT function, name, file, line, object, build_id, kind, flags, "
+			   "address FROM {db}.functions WHERE function IN (SELECT id FROM ids) "
+			   "FORMAT RowBinary",
+			   &ids);
+	map64_free(&seen);
+}
+
+static void read_names(struct fleet *f)
+{
+	for (uint32_t shard = 0; shard < f->url->shards.n; shard++) {
+		bool any = false;
+		for (size_t i = 0; i < f->a.sums.n && !any; i++)
+			any = f->a.sums.at[i].shard == shard;
+		if (!any)
+			continue;
+		read_table(f, shard, ANSWERS_EVENTS,
+			   "SELECT event, name, unit, kind, max(period), max(frequency) FROM "
+			   "{db}.events GROUP BY event, name, unit, kind FORMAT RowBinary",
+			   &(struct http_bytes){ 0 });
+		read_names_of(f, shard);
+	}
+}
+
+/* ---- all of it ---- */
+
+static struct kin_error *read_store(const struct store_url *url, struct profile_builder *into)
+{
+	struct fleet f = { .url = url };
+	struct kin_error *err = store_new(url, &f.store);
+	if (err)
+		return err;
+	read_sums(&f);
+	read_names(&f);
+	uint64_t missing = fleet_profile(&f.a, into);
+	if (missing)
+		keep_first(&f, err_new(KIN_ERROR_FORMAT,
+				       "names are missing: the store has no stacks for %" PRIu64
+				       " samples",
+				       missing));
+	err = f.err;
+	if (!err && !f.a.sums.n)
+		err = err_new(KIN_ERROR_FORMAT,
+			      "nothing in the store fits: look at service, version, host, labels "
+			      "and times");
+	store_free(f.store);
+	answers_done(&f.a);
+	return err;
+}
+
+static struct kin_error *fetch(const char *path, const struct input_opts *o,
+			       struct profile_builder *into, struct source *source)
+{
+	struct store_url url;
+	struct kin_error *err = store_url_parse(path, (uint64_t)time(NULL), &url);
+	(void)o;
+	(void)source;
+	if (err)
+		return err;
+	err = read_store(&url, into);
+	store_url_done(&url);
+	return err;
+}
+
+const struct format store_format = {
+	.about = { .name = "store",
+		   .what = "a store of many recordings: http://HOST:PORT/DATABASE?service=NAME",
+		   .is_read = true },
+	.is_named = store_url_is,
+	.fetch = fetch,
+};

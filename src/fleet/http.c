@@ -1,0 +1,314 @@
+/* http.c - loads libcurl, and asks it. */
+#include "fleet/http.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+
+/* ---- who asks ---- */
+
+static char *copy(const char *text) { return text && *text ? xprintf("%s", text) : NULL; }
+
+/* "user NAME" and "password TEXT", a line each. */
+static void read_login(char *text, struct http_login *ret)
+{
+	char *rest = text;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line += strspn(line, " \t");
+		size_t word = strcspn(line, " \t=");
+		char *value = line + word + strspn(line + word, " \t=");
+		value[strcspn(value, "\r")] = '\0';
+		char **at = word == 4 && !strncmp(line, "user", 4)       ? &ret->user
+			    : word == 8 && !strncmp(line, "password", 8) ? &ret->password
+									 : NULL;
+		if (!at)
+			continue;
+		free(*at);
+		*at = copy(value);
+	}
+}
+
+static struct kin_error *login_of_file(const char *path, struct http_login *ret)
+{
+	enum { MOST = 1 << 16 };
+	struct stat st;
+	struct file file;
+	if (stat(path, &st))
+		return err_os(errno, "%s", path);
+	if (st.st_mode & 077)
+		return err_new(KIN_ERROR_USAGE,
+			       "%s: others may read it, and there is a password in it: chmod 600 "
+			       "it",
+			       path);
+	struct kin_error *err = file_read(path, &(struct file_opts){ .max = MOST }, &file);
+	if (err)
+		return err;
+	read_login((char *)file.data, ret);
+	explicit_bzero(file.data, file.size);
+	file_free(&file);
+	return NULL;
+}
+
+static char *usual_file(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	if (config && *config == '/')
+		return xprintf("%s/kin/store", config);
+	return home && *home == '/' ? xprintf("%s/.config/kin/store", home) : NULL;
+}
+
+struct kin_error *http_login_find(struct http_login *ret)
+{
+	struct http_login l = { copy(getenv("KIN_STORE_USER")),
+				copy(getenv("KIN_STORE_PASSWORD")) };
+	const char *named = getenv("KIN_STORE_LOGIN");
+	struct kin_error *err = NULL;
+	if (!l.user && !l.password) {
+		char *path = named && *named ? xprintf("%s", named) : usual_file();
+		if (path && ((named && *named) || access(path, F_OK) == 0))
+			err = login_of_file(path, &l);
+		free(path);
+	}
+	if (err)
+		http_login_done(&l);
+	else
+		*ret = l;
+	return err;
+}
+
+void http_login_done(struct http_login *l)
+{
+	if (l->password)
+		explicit_bzero(l->password, strlen(l->password));
+	free(l->user);
+	free(l->password);
+	*l = (struct http_login){ 0 };
+}
+
+char *http_escaped(const char *text)
+{
+	char *ret = xalloc(3 * strlen(text) + 1), *p = ret;
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+			     (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.';
+		p += sprintf(p, plain ? "%c" : "%%%02X", c);
+	}
+	return ret;
+}
+
+#ifdef KIN_CURL
+
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+#define LIBRARY "libcurl.so.4"
+
+/* ---- the library ---- */
+
+static struct curl { /* once for the process, as libcurl's own state is */
+	void *library;
+	__typeof__(&curl_easy_init) init;
+	__typeof__(&curl_easy_setopt) setopt;
+	__typeof__(&curl_easy_perform) perform;
+	__typeof__(&curl_easy_getinfo) getinfo;
+	__typeof__(&curl_easy_cleanup) cleanup;
+	__typeof__(&curl_easy_strerror) strerror;
+	__typeof__(&curl_slist_append) append;
+	__typeof__(&curl_slist_free_all) free_list;
+	__typeof__(&curl_mime_init) mime_init;
+	__typeof__(&curl_mime_addpart) mime_add;
+	__typeof__(&curl_mime_name) mime_name;
+	__typeof__(&curl_mime_filename) mime_filename;
+	__typeof__(&curl_mime_data) mime_data;
+	__typeof__(&curl_mime_free) mime_free;
+} curl;
+
+static bool find(void *to, const char *name)
+{
+	void *at = dlsym(curl.library, name);
+	memcpy(to, &at, sizeof(at));
+	return at;
+}
+
+static bool load(void)
+{
+	__typeof__(&curl_global_init) begin;
+	if (curl.library)
+		return true;
+	if (!(curl.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)))
+		return false;
+	bool good = find(&begin, "curl_global_init") && find(&curl.init, "curl_easy_init") &&
+		    find(&curl.setopt, "curl_easy_setopt") &&
+		    find(&curl.perform, "curl_easy_perform") &&
+		    find(&curl.getinfo, "curl_easy_getinfo") &&
+		    find(&curl.cleanup, "curl_easy_cleanup") &&
+		    find(&curl.strerror, "curl_easy_strerror") &&
+		    find(&curl.append, "curl_slist_append") &&
+		    find(&curl.free_list, "curl_slist_free_all") &&
+		    find(&curl.mime_init, "curl_mime_init") &&
+		    find(&curl.mime_add, "curl_mime_addpart") &&
+		    find(&curl.mime_name, "curl_mime_name") &&
+		    find(&curl.mime_filename, "curl_mime_filename") &&
+		    find(&curl.mime_data, "curl_mime_data") &&
+		    find(&curl.mime_free, "curl_mime_free") &&
+		    begin(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+	if (!good) {
+		dlclose(curl.library);
+		curl.library = NULL;
+	}
+	return good;
+}
+
+/* ---- a server ---- */
+
+struct http {
+	CURL *easy;
+	struct curl_slist *headers;
+	char error[CURL_ERROR_SIZE];
+	struct http_bytes *into;
+};
+
+static size_t take(char *data, size_t size, size_t n, void *arg)
+{
+	struct http *h = arg;
+	size_t bytes = size * n;
+	vec_reserve(h->into, bytes);
+	memcpy(h->into->at + h->into->n, data, bytes);
+	h->into->n += bytes;
+	return bytes;
+}
+
+static void add_header(struct http *h, const char *name, const char *value)
+{
+	char *line = value && *value ? xprintf("%s: %s", name, value) : xprintf("%s:", name);
+	struct curl_slist *longer = curl.append(h->headers, line);
+	explicit_bzero(line, strlen(line));
+	free(line);
+	if (!longer)
+		xout_of_memory();
+	h->headers = longer;
+}
+
+static void set_up(struct http *h, const struct http_login *login)
+{
+	const char *ca = getenv("KIN_STORE_CA");
+	if (login->user)
+		add_header(h, "X-ClickHouse-User", login->user);
+	if (login->password)
+		add_header(h, "X-ClickHouse-Key", login->password);
+	add_header(h, "Expect", NULL); /* no round trip before the body */
+	curl.setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
+	curl.setopt(h->easy, CURLOPT_CONNECTTIMEOUT, 10L);
+	curl.setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L); /* nobody else gets the password */
+	curl.setopt(h->easy, CURLOPT_ERRORBUFFER, h->error);
+	curl.setopt(h->easy, CURLOPT_WRITEFUNCTION, take);
+	curl.setopt(h->easy, CURLOPT_WRITEDATA, h);
+	curl.setopt(h->easy, CURLOPT_USERAGENT, "kin/" KIN_VERSION);
+	if (ca && *ca)
+		curl.setopt(h->easy, CURLOPT_CAINFO, ca);
+}
+
+struct kin_error *http_new(const struct http_login *login, struct http **ret)
+{
+	if (!load())
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "a store is asked by " LIBRARY ", which is not here: install "
+			       "libcurl4");
+	struct http *h = xalloc(sizeof(*h));
+	h->easy = curl.init();
+	if (!h->easy)
+		xout_of_memory();
+	set_up(h, login);
+	*ret = h;
+	return NULL;
+}
+
+void http_free(struct http *h)
+{
+	if (!h)
+		return;
+	curl.free_list(h->headers);
+	curl.cleanup(h->easy);
+	free(h);
+}
+
+/* Whether the server may have got the request. */
+static bool may_be_sent(CURLcode code)
+{
+	return code != CURLE_COULDNT_CONNECT && code != CURLE_COULDNT_RESOLVE_HOST &&
+	       code != CURLE_UNSUPPORTED_PROTOCOL && code != CURLE_URL_MALFORMAT &&
+	       code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CONNECT_ERROR;
+}
+
+struct kin_error *http_ask(struct http *h, const struct http_request *request,
+			   struct http_answer *ret, bool *sent)
+{
+	curl_mime *form = NULL;
+	*ret = (struct http_answer){ 0 };
+	h->into = &ret->bytes;
+	h->error[0] = '\0';
+	curl.setopt(h->easy, CURLOPT_URL, request->url);
+	curl.setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
+	curl.setopt(h->easy, CURLOPT_TIMEOUT,
+		    (long)(request->timeout_s ? request->timeout_s : 300));
+	if (request->part) {
+		form = curl.mime_init(h->easy);
+		curl_mimepart *part = form ? curl.mime_add(form) : NULL;
+		if (!part || curl.mime_name(part, request->part->name) ||
+		    curl.mime_filename(part, request->part->name) ||
+		    curl.mime_data(part, request->part->bytes, request->part->n))
+			xout_of_memory();
+		curl.setopt(h->easy, CURLOPT_MIMEPOST, form);
+	} else {
+		curl.setopt(h->easy, CURLOPT_POST, 1L);
+		curl.setopt(h->easy, CURLOPT_POSTFIELDS, request->n ? request->body : "");
+		curl.setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n);
+	}
+	CURLcode code = curl.perform(h->easy);
+	curl.getinfo(h->easy, CURLINFO_RESPONSE_CODE, &ret->status);
+	if (form) {
+		curl.setopt(h->easy, CURLOPT_MIMEPOST, NULL);
+		curl.mime_free(form);
+	}
+	if (code == CURLE_OUT_OF_MEMORY)
+		xout_of_memory();
+	*sent = may_be_sent(code);
+	return code == CURLE_OK
+		       ? NULL
+		       : err_new(KIN_ERROR_OS, "%s", h->error[0] ? h->error : curl.strerror(code));
+}
+
+#else
+
+struct kin_error *http_new(const struct http_login *login, struct http **ret)
+{
+	(void)login;
+	(void)ret;
+	return err_new(KIN_ERROR_UNSUPPORTED,
+		       "this kin was built without libcurl, by which a store is asked: build it "
+		       "with -Dfleet=enabled");
+}
+
+void http_free(struct http *h) { (void)h; }
+
+struct kin_error *http_ask(struct http *h, const struct http_request *request,
+			   struct http_answer *ret, bool *sent)
+{
+	(void)h;
+	(void)request;
+	(void)ret;
+	*sent = false;
+	return err_new(KIN_ERROR_UNSUPPORTED, "this kin was built without libcurl");
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* store.c - the tables of a store, and how its servers are asked. */
+#include "fleet/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "fleet/rows_hash.h"
+
+struct shard {
+	struct http *http;
+	char *base; /* "http://host:port/?..." */
+};
+
+struct store {
+	const struct store_url *url;
+	struct http_login login;
+	struct shard *shards; /* [url->shards.n] */
+};
+
+/* ---- opening ---- */
+
+/* Errors are to come as such, and not as text at the end of an answer that began well. */
+#define SETTINGS "wait_end_of_query=1&enable_http_compression=0"
+
+struct kin_error *store_new(const struct store_url *url, struct store **ret)
+{
+	struct store *s = xalloc(sizeof(*s));
+	s->url = url;
+	s->shards = xalloc(url->shards.n * sizeof(*s->shards));
+	struct kin_error *err = http_login_find(&s->login);
+	for (size_t i = 0; i < url->shards.n && !err; i++) {
+		s->shards[i].base = xprintf("%s://%s/?" SETTINGS, url->scheme, url->shards.at[i]);
+		err = http_new(&s->login, &s->shards[i].http);
+	}
+	if (err)
+		store_free(s);
+	else
+		*ret = s;
+	return err;
+}
+
+void store_free(struct store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->url->shards.n; i++) {
+		http_free(s->shards[i].http);
+		free(s->shards[i].base);
+	}
+	free(s->shards);
+	http_login_done(&s->login);
+	free(s);
+}
+
+size_t store_shard_of(const struct store *s, const char *host)
+{
+	return rows_hash_end(rows_hash_text(ROWS_HASH_START, host)) % s->url->shards.n;
+}
+
+/* ---- asking ---- */
+
+static char *with_database(const struct store *s, const char *sql)
+{
+	static const char mark[] = "{db}";
+	char *text = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	for (const char *at; (at = strstr(sql, mark)); sql = at + strlen(mark))
+		fprintf(f, "%.*s%s", (int)(at - sql), sql, s->url->database);
+	fputs(sql, f);
+	xclose_memstream(f, &text);
+	return text;
+}
+
+static char *url_of(const struct shard *shard, const char *sql, const struct http_part *part)
+{
+	char *query = http_escaped(sql);
+	char *url = part ? xprintf("%s&%s_structure=id%%20UInt64&%s_format=RowBinary&query=%s",
+				   shard->base, part->name, part->name, query)
+			 : xprintf("%s&query=%s", shard->base, query);
+	free(query);
+	return url;
+}
+
+/* The server's words: the first line, without what says how it came to them. */
+static struct kin_error *refused(const struct store *s, size_t shard, long status,
+				 struct store_answer *a)
+{
+	enum { MOST = 300 };
+	vec_push(&a->bytes, '\0');
+	char *text = a->bytes.at;
+	if (!strncmp(text, "Code: ", 6))
+		a->code = (unsigned)strtoul(text + 6, NULL, 10);
+	const char *message = strstr(text, "DB::Exception: ");
+	message = message ? message + strlen("DB::Exception: ") : text;
+	size_t n = strcspn(message, "\r\n");
+	const char *end = strstr(message, ", e.what()");
+	if (end && (size_t)(end - message) < n)
+		n = (size_t)(end - message);
+	const char *name = s->url->shards.at[shard];
+	if (status == 401 || status == 403 || a->code == 192 || a->code == 193 || a->code == 194 ||
+	    a->code == 516)
+		return err_new(KIN_ERROR_OS,
+			       "%s does not let %s in: the user or the password is wrong; they "
+			       "come from KIN_STORE_USER and KIN_STORE_PASSWORD, or the file that "
+			       "KIN_STORE_LOGIN names",
+			       name, s->login.user ? s->login.user : "this user");
+	return err_new(KIN_ERROR_OS, "%s: %.*s (HTTP %ld)", name, (int)(n < MOST ? n : MOST),
+		       message, status);
+}
+
+struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
+			    struct store_answer *ret)
+{
+	const struct shard *to = &s->shards[shard];
+	char *sql = with_database(s, q->sql);
+	bool in_url = q->part || q->rows;
+	char *url = in_url ? url_of(to, sql, q->part) : NULL;
+	struct http_request request = { .url = url ? url : to->base,
+					.body = q->rows ? q->rows : sql,
+					.n = q->rows ? q->n : strlen(sql),
+					.part = q->part };
+	struct http_answer answer;
+	bool sent = false;
+	struct kin_error *err = http_ask(to->http, &request, &answer, &sent);
+	*ret = (struct store_answer){ .bytes = answer.bytes };
+	if (err) {
+		ret->outcome = sent ? STORE_UNKNOWN : STORE_NOT_REACHED;
+		err = err_wrap(err, "%s", s->url->shards.at[shard]);
+	} else if (answer.status != 200) {
+		ret->outcome = STORE_REFUSED;
+		err = refused(s, shard, answer.status, ret);
+	}
+	free(url);
+	free(sql);
+	return err;
+}
+
+/* ---- tables ---- */
+
+/* Without codecs, TTL, LowCardinality and what else servers of 2018 lack. old_parts_lifetime: what
+ * was merged goes soon, so that a dropped partition does not come back with it (doc/fleet.md). */
+static const char *const tables[] = {
+	"CREATE DATABASE IF NOT EXISTS {db}",
+	"CREATE TABLE IF NOT EXISTS {db}.samples (bucket DateTime, service UInt64, event UInt64, "
+	"stack UInt64, batch UInt64, weight UInt64, count UInt64) ENGINE = MergeTree "
+	"PARTITION BY toDate(bucket) ORDER BY (service, event, bucket, stack, batch) "
+	"SETTINGS old_parts_lifetime = 1",
+	"CREATE TABLE IF NOT EXISTS {db}.stacks (stack UInt64, comm String, flags UInt8, "
+	"frames Array(UInt64), functions Array(UInt64)) ENGINE = ReplacingMergeTree ORDER BY stack",
+	"CREATE TABLE IF NOT EXISTS {db}.frames (frame UInt64, function UInt64, file String, "
+	"line UInt32, flags UInt8, address UInt64) ENGINE = ReplacingMergeTree ORDER BY frame",
+	"CREATE TABLE IF NOT EXISTS {db}.functions (function UInt64, name String, file String, "
+	"line UInt32, object String, build_id String, kind UInt8, flags UInt8, address UInt64) "
+	"ENGINE = ReplacingMergeTree ORDER BY function",
+	"CREATE TABLE IF NOT EXISTS {db}.events (event UInt64, name String, unit String, "
+	"kind UInt8, period UInt64, frequency UInt64) ENGINE = ReplacingMergeTree ORDER BY event",
+	"CREATE TABLE IF NOT EXISTS {db}.receipts (low DateTime, high DateTime, content UInt64, "
+	"batch UInt64, service String, version String, host String, labels Array(String), "
+	"rows UInt64, samples UInt64, doubts Array(String)) ENGINE = MergeTree "
+	"PARTITION BY toDate(low) ORDER BY (service, low, host, content, batch) "
+	"SETTINGS old_parts_lifetime = 1",
+};
+
+struct kin_error *store_create(struct store *s, size_t shard)
+{
+	struct kin_error *err = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(tables) && !err; i++) {
+		struct store_answer a;
+		err = store_ask(s, shard, &(struct store_query){ .sql = tables[i] }, &a);
+		vec_free(&a.bytes);
+	}
+	return err ? err_wrap(err, "making the tables") : NULL;
+}
+
+char *store_quoted(const char *text)
+{
+	char *ret = xalloc(4 * strlen(text) + 3), *p = ret;
+	*p++ = '\'';
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+			     (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.' || c == ' ';
+		p += plain ? sprintf(p, "%c", c) : sprintf(p, "\\x%02x", c);
+	}
+	*p++ = '\'';
+	return ret;
+}
+
+/* ---- rows ---- */
+
+static void add(struct http_bytes *b, const void *bytes, size_t n)
+{
+	if (b->cap - b->n < n)
+		vec_reserve(b, n);
+	if (n)
+		memcpy(b->at + b->n, bytes, n);
+	b->n += n;
+}
+
+static void add_number(struct http_bytes *b, uint64_t v, size_t size)
+{
+	uint8_t bytes[8];
+	bytes_store(bytes, v, size, false);
+	add(b, bytes, size);
+}
+
+void row_u8(struct http_bytes *b, uint8_t v) { add_number(b, v, 1); }
+void row_u32(struct http_bytes *b, uint32_t v) { add_number(b, v, 4); }
+void row_u64(struct http_bytes *b, uint64_t v) { add_number(b, v, 8); }
+
+void row_length(struct http_bytes *b, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		row_u8(b, (uint8_t)(n | 0x80));
+	row_u8(b, (uint8_t)n);
+}
+
+void row_text(struct http_bytes *b, const char *text)
+{
+	size_t n = strlen(text);
+	row_length(b, n);
+	add(b, text, n);
+}

@@ -1,0 +1,77 @@
+/* perf_leaves.c - samples of which nothing but the leaf is wanted, added up as they come.
+ *
+ * There are few places that samples are taken in, and many samples: each is added up in a table
+ * that fits a core's cache, which is all of memory that most of them touch. */
+#include <string.h>
+
+#include "formats/perfdata/perf.h"
+
+#ifdef KIN_SMALL_TABLES
+enum { LEAF_BITS = 2 };
+#else
+enum { LEAF_BITS = 14 };
+#endif
+enum { LEAVES = 1 << LEAF_BITS, MODE_BITS = 3 };
+
+struct perf_leaf {
+	uint64_t ip, weight; /* weight, count: what the profile's sample has not got yet */
+	uint32_t space;      /* generation, and the mode */
+	taskid task;
+	uint32_t sample; /* of the profile, + 1; 0: empty */
+	uint16_t event, count;
+};
+
+static void flush(struct perf *p, struct perf_leaf *l)
+{
+	if (l->count)
+		profile_add_to_sample(p->into, l->sample - 1, l->count, l->weight);
+	l->count = 0;
+	l->weight = 0;
+}
+
+static struct perf_leaf *find(struct perf *p, uint64_t ip, uint32_t space, taskid task,
+			      uint16_t event)
+{
+	uint64_t other = (uint64_t)task << 32 | (uint64_t)event << 28 | space;
+	uint64_t hash = (ip ^ other * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
+
+	return &p->leaves[hash >> (64 - LEAF_BITS)];
+}
+
+bool perf_leaf_add(struct perf *p, const struct perf_space *space, const struct sample *x,
+		   uint64_t ip, unsigned mode)
+{
+	uint32_t key = space->generation << MODE_BITS | mode;
+	struct perf_leaf *l = find(p, ip, key, x->task, x->event);
+
+	if (!l->sample || l->ip != ip || l->space != key || l->task != x->task ||
+	    l->event != x->event || space->generation >> (32 - MODE_BITS))
+		return false;
+	if (l->count == UINT16_MAX || l->weight + x->weight < l->weight)
+		flush(p, l);
+	l->count++;
+	l->weight += x->weight;
+	return true;
+}
+
+void perf_leaf_keep(struct perf *p, const struct perf_space *space, const struct sample *x,
+		    uint64_t ip, unsigned mode, size_t sample)
+{
+	uint32_t key = space->generation << MODE_BITS | mode;
+	struct perf_leaf *l = find(p, ip, key, x->task, x->event);
+
+	flush(p, l);
+	*l = (struct perf_leaf){ .ip = ip,
+				 .space = key,
+				 .task = x->task,
+				 .sample = (uint32_t)sample + 1,
+				 .event = x->event };
+}
+
+void perf_leaves_start(struct perf *p) { p->leaves = xalloc(LEAVES * sizeof(*p->leaves)); }
+
+void perf_leaves_finish(struct perf *p)
+{
+	for (size_t i = 0; p->leaves && i < LEAVES; i++)
+		flush(p, &p->leaves[i]);
+}

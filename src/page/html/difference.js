@@ -1,0 +1,32 @@
+// Two recordings, or two sets of them: what takes more time after than before, and what less.
+
+function change_cell(v, base) {
+	return el("td", { class: "n " + (v > 0 ? "slower" : v < 0 ? "faster" : "") }, signed(seconds(v), v), base ? ` (${signed((100 * v / base).toFixed(2), v)} %)` : "");
+}
+
+function change_table(title, rows, total, what) {
+	const by_text = name => by_name.get(name) || functions.find(f => f.name === name.replace(/ \(inlined\)$/, ""));
+	return [el("h2", {}, title), sortable([
+		{ title: "Change", number: true, key: r => Math.abs(r.change), help: "seconds of a run, and its share of the total before", cell: r => change_cell(r.change, total) },
+		minor(number_column("Before", r => r.before, seconds)), minor(number_column("After", r => r.after, seconds)),
+		minor(number_column("Chance", r => r.chance, v => (v === null || v === undefined ? "" : "± " + seconds(v)), "by so much it may be more or less (95 %)")),
+		{ title: what, key: r => r.name, cell: r => {
+			const f = paths ? by_text(r.name + "\n" + (r.object || "")) || by_text(r.name) : null;
+			return el("td", { class: "name" }, f ? el("a", { href: link_to("flame", "", { how: "callers", f: f.id }) }, r.name) : r.name);
+		} },
+	], rows, sorting(), title).element];
+}
+
+function view_difference() {
+	const table = data.tables.difference, p = table.properties, rows = rows_of(table).filter(r => r.kind !== "total" && r.name !== null);
+	const figure = (text, what) => el("div", {}, el("b", {}, text), what);
+	const grown = p.total_after - p.total_before;
+	return [
+		el("div", { class: "big" }, figure(seconds(p.total_before), "before"), figure(seconds(p.total_after), "after"),
+			figure(signed(seconds(grown), grown), `in all, ${signed((100 * grown / (p.total_before || 1)).toFixed(2), grown)} %`),
+			p.total_chance ? figure("± " + seconds(p.total_chance), "by chance (95 %)") : null),
+		data.warnings.map(w => el("p", { class: "warn" }, w)), notes_of(table),
+		change_table("Slower", rows.filter(r => r.change > 0), p.total_before, "Function"),
+		change_table("Faster", rows.filter(r => r.change < 0), p.total_before, "Function"),
+	];
+}

@@ -1,0 +1,34 @@
+// Numbers as people read them.
+
+function percent(share) { return (100 * share).toFixed(2) + " %"; }
+
+function seconds(s) {
+	if (s === null || s === undefined)
+		return "";
+	const size = Math.abs(s);
+	if (size === 0)
+		return "0";
+	if (size >= 100)
+		return s.toFixed(1) + " s";
+	if (size >= 1)
+		return s.toFixed(3) + " s";
+	if (size >= 1e-3)
+		return (s * 1e3).toPrecision(3) + " ms";
+	return size >= 1e-6 ? (s * 1e6).toPrecision(3) + " µs" : (s * 1e9).toPrecision(3) + " ns";
+}
+
+function count(n) {
+	return typeof n === "number" ? n.toLocaleString("en") : n === null || n === undefined ? "" : String(n);
+}
+
+function signed(text, v) { return v > 0 ? "+" + text : text; }
+
+function base_name(path) { return path.slice(path.lastIndexOf("/") + 1) || path; }
+
+// The same colour for the same text, everywhere.
+function hash(text) {
+	let h = 2166136261;
+	for (let i = 0; i < text.length; i++)
+		h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+	return h >>> 0;
+}

@@ -1,0 +1,231 @@
+// Summary, functions, a function with its callers and callees, cycles.
+
+function cycle_mark(cycle) {
+	return cycle === null || cycle === undefined ? null
+		: el("a", { class: "cycle", href: link_to("cycle", cycle), title: "the cycle as a whole" }, ` ↻ cycle ${cycle}`);
+}
+
+function kind_mark(f) {
+	const text = f.kind & 1 ? "kernel" : f.kind & 4 ? "run time" : f.kind & 2 ? "inlined" : "";
+	return text ? el("span", { class: "tag" }, text) : null;
+}
+
+// Names of templates fill pages: but where it is all about the function, two lines of one must do.
+function name_cell(f, here) {
+	const shown = here ? f.name : el("a", { href: link_to("function", f.id) }, f.name);
+	return el("td", { class: "name" }, f.name.length < 80 || here ? shown : el("div", { class: "clip", title: f.name }, shown),
+		kind_mark(f), cycle_mark(f.cycle));
+}
+
+function object_cell(f) {
+	return el("td", { class: "object", title: f.object || null }, base_name(f.object || ""));
+}
+
+function function_columns() {
+	const columns = [
+		share_column("Self", r => r.share, "own time, as a share of the whole recording"),
+		share_column("Total", r => r.total_share, "time with all it called, as a share of the whole recording"),
+		minor(number_column("Self time", r => r.self, show_time)),
+		minor(number_column("Total time", r => r.total, show_time)),
+	];
+	if (has_calls())
+		columns.push(minor(number_column("Calls", r => r.f.calls, count)));
+	columns.push({ title: "Function", key: r => r.f.name, cell: r => name_cell(r.f) });
+	if (functions.some(f => f.object && f.object !== functions[0].object))
+		columns.push(minor({ title: "Object", key: r => base_name(r.f.object || ""), cell: r => object_cell(r.f) }));
+	return columns;
+}
+
+// What is said of a cycle stands with that.
+const is_about_cycle = note => /^(?:cycle|and) \d+[ :]/.test(note);
+
+function notes_of(...tables) {
+	const list = tables.flatMap(t => (t ? t.notes : [])).filter(n => !is_about_cycle(n) && !n.includes("--event NAME")); // the page has a choice
+	const { functions: flat, graph } = data.tables;
+	const estimated = !paths && ((flat && flat.properties.estimated) || (graph && graph.properties.estimated));
+	if (estimated && !list.some(n => n.includes("estimated")))
+		list.push("Times with callees are estimated: they were apportioned by call counts, as gprof does it.");
+	return [...new Set(list)].map(n => el("p", { class: "note" }, n));
+}
+
+function lossy_note() {
+	return paths && look().has_lossy ? el("p", { class: "note" },
+		"≥: some paths too narrow for the size of this file are not in it, and what they add to a part of the recording " +
+		"is not known. --max-size makes room for them.") : null;
+}
+
+function plain_table(rows, caption) {
+	return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, el("table", {},
+		el("caption", { class: "unseen" }, caption), el("tbody", {}, rows)));
+}
+
+function view_summary() {
+	const info = rows_of(data.tables.info), figures = [];
+	const fact = (about, name) => (info.find(r => r.about === about && r.fact === name) || {}).value;
+	const figure = (text, what) => figures.push(el("div", {}, el("b", {}, text), what));
+	figure(paths ? amount(look().whole) : facts().total ? seconds(facts().total) : "0", paths ? "of " + event_of().name : "in all");
+	for (const s of info.filter(r => r.about === "samples" && r.fact !== "distinct stacks"))
+		figure(count(s.value), "samples of " + s.fact);
+	figure(count(functions.length), "functions");
+	const lost = fact("audit", "lost");
+	if (lost)
+		figure(count(lost), "samples lost");
+	const is_audit = r => r.about === "audit" || r.about === "check";
+	const table = (rows, caption) => plain_table(rows.map(r => el("tr", {}, el("td", { class: "soft" }, r.about),
+		el("td", {}, r.fact), el("td", { class: "name" }, count(r.value)), el("td", { class: "soft" }, r.detail || ""))), caption);
+	const top = list_functions().sort((a, b) => b.share - a.share).filter(r => r.share > 0).slice(0, 12);
+	return [
+		el("div", { class: "big" }, figures), data.warnings.map(w => el("p", { class: "warn" }, w)),
+		notes_of(data.tables.functions, data.tables.graph),
+		el("h2", {}, "Where the time was spent"), sortable(function_columns(), top, sorting(), "Functions with most time of their own").element,
+		el("h2", {}, "How far to trust this"), table(info.filter(is_audit), "How far to trust this"),
+		by_cycle.size ? [el("h2", {}, "Cycles"), cycle_list()] : null,
+		el("h2", {}, "What the data holds"), table(info.filter(r => !is_audit(r)), "What the data holds"),
+	];
+}
+
+const listing = { how: sorting() }; // as it was left
+
+function view_functions() {
+	const chosen = text => list_functions().filter(r => r.f.name.toLowerCase().includes(text) ||
+		(r.f.object || "").toLowerCase().includes(text));
+	const text = (state.keys.q || "").toLowerCase();
+	const table = sortable(function_columns(), chosen(text), listing.how, "Functions");
+	const search = el("input", { type: "search", placeholder: "Only functions with …", "aria-label": "Only functions with",
+		"aria-keyshortcuts": "/", value: state.keys.q || null, oninput: () => {
+			put_address({ q: search.value });
+			const list = chosen(search.value.toLowerCase());
+			table.choose(list);
+			say(`${list.length} functions`);
+		} });
+	return [el("div", { class: "tools" }, search), notes_of(data.tables.functions), lossy_note(), table.element];
+}
+
+// ---- one function
+
+// [{ f or null, time or null, calls }], most time first.
+function relatives(f) {
+	const block = f.index === undefined ? null : blocks.get(f.index);
+	const calls = { caller: new Map(), callee: new Map() }, lists = { caller: [], callee: [] };
+	for (const row of block ? block.rows : []) {
+		if (row.kind !== "caller" && row.kind !== "callee")
+			continue;
+		const other = by_index.get(row.index) || null;
+		calls[row.kind].set(other, row.called);
+		const time = row.self === null && row.children === null ? null : (row.self || 0) + (row.children || 0);
+		if (!paths)
+			lists[row.kind].push({ f: other, name: plain_name(row.name), time, calls: row.called });
+	}
+	if (paths && f.id < paths.others) {
+		const found = relatives_of(paths, look().total, f.id);
+		for (const [kind, map] of [["caller", found.callers], ["callee", found.callees]])
+			for (const [fn, time] of map)
+				if (time > 0) {
+					const other = fn < paths.others ? functions[fn] : null;
+					lists[kind].push({ f: other, name: other ? other.name : fn === paths.others ? "others" : "<spontaneous>",
+						time, calls: calls[kind].get(other) });
+				}
+	}
+	for (const kind in lists)
+		lists[kind].sort((a, b) => (b.time || 0) - (a.time || 0));
+	return lists;
+}
+
+function relative_rows(list, base) {
+	return list.map(r => el("tr", {},
+		r.time === null ? el("td", { class: "n soft" }, "recursion") : share_cell(base ? r.time / base : 0),
+		el("td", { class: "n" }, r.time === null ? "" : show_time(r.time)),
+		has_calls() ? el("td", { class: "n minor" }, count(r.calls)) : null,
+		has_calls() ? el("td", { class: "n minor" }, typeof r.calls === "number" && r.calls && r.time ? show_time(r.time / r.calls) : "") : null,
+		r.f ? name_cell(r.f) : el("td", { class: "name" }, r.name)));
+}
+
+function relative_table(title, list, base) {
+	return [el("h2", {}, `${title} (${count(list.length)})`), list.length ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
+		el("table", {}, el("thead", {}, el("tr", {}, el("th", { class: "n", scope: "col" }, "Time"), el("th", { class: "n", scope: "col" }, ""),
+			has_calls() ? el("th", { class: "n minor", scope: "col" }, "Calls") : null,
+			has_calls() ? el("th", { class: "n minor", scope: "col" }, "Per call") : null,
+			el("th", { scope: "col" }, "Function"))), el("tbody", {}, relative_rows(list, base)))) : el("p", { class: "soft" }, "None.")];
+}
+
+const DRAWN = 5; // neighbours to a side
+
+// The function in the middle, callers to the left, callees to the right; lines are as thick as the time.
+function neighbourhood(f, lists, base, share) {
+	const left = lists.caller.filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN);
+	const right = lists.callee.filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN);
+	const rows = Math.max(left.length, right.length, 1), height = rows * 38 + 10, middle = height / 2;
+	if (!left.length && !right.length)
+		return null;
+	const y_of = (i, n) => middle + (i - (n - 1) / 2) * 38;
+	const box = (x, y, who, text, part) => {
+		const shape = [svg("rect", { x, y: y - 14, width: 220, height: 28, rx: 4, class: who === f ? "here" : "box" }),
+			svg("text", { x: x + 8, y: y + 4 }, text.length > 24 ? text.slice(0, 23) + "…" : text),
+			svg("text", { x: x + 213, y: y + 4, "text-anchor": "end", class: "part" }, percent(part)), svg("title", {}, text)];
+		return who === f ? svg("g", {}, shape) : svg("a", { href: link_to("function", who.id) }, shape);
+	};
+	const line = (x1, y1, x2, y2, part) => svg("path", { d: `M${x1} ${y1}C${x1 + 45} ${y1} ${x2 - 45} ${y2} ${x2} ${y2}`,
+		class: "edge", "stroke-width": Math.max(1, 14 * part).toFixed(1) });
+	return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Neighbourhood in the call graph" },
+		svg("svg", { class: "near", viewBox: `0 0 860 ${height}`, role: "group", "aria-label": `Callers and callees of ${f.name}` },
+			left.map((r, i) => line(220, y_of(i, left.length), 320, middle, r.time / base)),
+			right.map((r, i) => line(540, middle, 640, y_of(i, right.length), r.time / base)),
+			left.map((r, i) => box(0, y_of(i, left.length), r.f, r.name, r.time / base)), box(320, middle, f, f.name, share),
+			right.map((r, i) => box(640, y_of(i, right.length), r.f, r.name, r.time / base))));
+}
+
+function view_function(argument) {
+	const f = functions[Number(argument)];
+	if (!f)
+		return [el("p", {}, "There is no such function in this file.")];
+	const row = list_functions().find(r => r.f === f) || { f, self: 0, total: 0, share: 0, total_share: 0 };
+	const lists = relatives(f), base = paths ? share_base(look()) : facts().total || 0;
+	document.title = `${f.name} – ${data.title}`;
+	const figure = (text, what) => el("div", {}, el("b", {}, text), what);
+	return [
+		el("h2", { class: "name title" }, f.name, kind_mark(f)),
+		el("p", { class: "soft" }, f.object || ""),
+		el("div", { class: "big" }, figure(percent(row.share), `self: ${show_time(row.self)}`),
+			figure(percent(row.total_share), `with callees: ${show_time(row.total)}`),
+			f.calls ? figure(count(f.calls), "calls") : null),
+		el("p", { class: "tools" },
+			paths && f.id < paths.others ? [el("a", { href: link_to("flame", "", { f: f.id, how: "callers" }) }, "Flame graph of its callers"),
+				el("a", { href: link_to("flame", "", { f: f.id, how: "callees" }) }, "and of what it calls"), ] : null,
+			links_to_code(f)),
+		lossy_note(), neighbourhood(f, lists, base || 1, row.total_share),
+		relative_table("Called by", lists.caller, base), relative_table("Calls", lists.callee, base),
+		notes_of(data.tables.graph),
+		f.cycle ? [el("h2", {}, "In a cycle"), cycle_card(f.cycle)] : null,
+	];
+}
+
+// ---- cycles
+
+const verdict_text = { "confirmed": "confirmed: sampled stacks go round it", "unknown": "not known: too few stacks, or none, are in it",
+	"not seen going round": "phantom: counted calls close it, and no stack goes round it" };
+
+function cycle_card(cycle) {
+	const rows = by_cycle.get(cycle) || [], head = rows.find(r => r.kind === "cycle");
+	if (!head)
+		return el("p", { class: "soft" }, "This cycle is not in the file.");
+	const part = (what, title) => {
+		const list = rows.filter(r => r.what === what && r.kind !== "cycle");
+		return list.length ? [el("h3", {}, title), el("ul", {}, list.map(r => el("li", {},
+			r.share === null || r.share === undefined ? "" : percent(r.share) + " ", el("span", { class: "name" }, r.name),
+			r.calls ? ` – ${count(r.calls)} calls` : "", r.samples ? ` – ${count(r.samples)} samples` : "")))] : null;
+	};
+	return el("section", { class: "card " + (head.verdict === "confirmed" ? "sure" : head.verdict === "unknown" ? "" : "phantom"),
+		"aria-label": `Cycle ${cycle}` },
+		el("h3", {}, el("a", { href: link_to("cycle", cycle) }, `↻ Cycle ${cycle}`), ` ${head.name}, ${percent(head.share || 0)}`),
+		el("p", {}, verdict_text[head.verdict] || head.verdict || "", head.samples ? ` (${head.samples.replace("/", " of ")} samples)` : "",
+			head.bound ? `; at most ${percent(head.bound)} of its time` : ""),
+		part("function", "Functions"), part("entry", "Ways in"), part("inner", "Calls within"), part("remove", "Without these there is no cycle"));
+}
+
+function cycle_list() {
+	return [...by_cycle.keys()].map(c => ({ c, head: by_cycle.get(c).find(r => r.kind === "cycle") })).filter(x => x.head)
+		.sort((a, b) => (b.head.share || 0) - (a.head.share || 0)).slice(0, DRAWN).map(({ c, head }) => el("p", {},
+			el("a", { href: link_to("cycle", c) }, `↻ Cycle ${c}`), ` ${head.name}, ${percent(head.share || 0)}: ${head.verdict || ""}`));
+}
+
+function view_cycle(argument) { return [el("h2", {}, "A cycle of calls"), cycle_card(Number(argument))]; }

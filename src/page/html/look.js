@@ -1,0 +1,151 @@
+// What is looked at: functions and their times in the event, the stretch of time and the threads that the address says.
+
+let data = null, paths = null; // paths: null where there are no samples
+let functions = [];            // all that there are: those of paths first, then those that only tables know
+const by_name = new Map();     // "name\nobject" -> function
+const by_index = new Map();    // of the call graph's table -> function
+const by_cycle = new Map();    // number -> its rows
+const blocks = new Map();      // index in the call graph -> its rows
+
+const plain_name = name => name.replace(/ <cycle \d+>$/, "");
+
+function add_function(f) {
+	f.id = functions.length;
+	functions.push(f);
+	by_name.set(f.name + (f.kind & 2 ? " (inlined)" : "") + "\n" + base_name(f.object), f);
+	return f;
+}
+
+// What only tables say: calls, cycles, and, without samples, times.
+function take_rows() {
+	for (const row of rows_of(data.tables.functions)) {
+		const name = plain_name(row.name), f = by_name.get(name + "\n" + base_name(row.object || "")) ||
+			add_function({ name, object: row.object || "", kind: 0 });
+		Object.assign(f, { calls: row.calls, cycle: row.cycle, index: row.index, row });
+		by_index.set(row.index, f);
+	}
+	let block = null;
+	for (const row of rows_of(data.tables.graph)) {
+		if (!block || block.group !== row.group)
+			block = { group: row.group, rows: [], row: null };
+		block.rows.push(row);
+		if (row.kind === "function" || row.kind === "cycle") {
+			block.row = row;
+			blocks.set(row.index, block);
+		}
+		if (row.kind === "function" && !by_index.has(row.index)) { // without time of its own
+			const f = add_function({ name: plain_name(row.name), object: row.object || "", kind: 0 });
+			Object.assign(f, { calls: row.called, cycle: row.cycle, index: row.index, row });
+			by_index.set(row.index, f);
+		}
+	}
+	for (const row of rows_of(data.tables.cycles)) {
+		if (!by_cycle.has(row.cycle))
+			by_cycle.set(row.cycle, []);
+		by_cycle.get(row.cycle).push(row);
+	}
+}
+
+function take_data(read) {
+	data = read;
+	if (data.functions) {
+		paths = make_paths(data);
+		data.functions.name.forEach((name, i) => add_function({ name, object: data.objects[data.functions.object[i]],
+			kind: data.functions.kind[i] }));
+	}
+	take_rows();
+}
+
+const facts = () => (data.tables.functions ? data.tables.functions.properties : {});
+const is_comparison = () => !!data.runs && data.runs.length > 1;
+const has_calls = () => functions.some(f => f.calls !== null && f.calls !== undefined);
+
+// Of a frame of a flame graph: a function, what is not in the file, or a thread.
+function name_of(fn) {
+	if (!paths || fn < paths.others)
+		return functions[fn].name;
+	if (fn === paths.others)
+		return "others";
+	return fn === paths.others + 1 ? "all" : thread_name(fn - paths.others - 2);
+}
+
+function thread_name(i) {
+	const [name, pid, tid] = data.threads[i];
+	return `${name || "thread"}${tid ? ` ${tid}` : pid ? ` ${pid}` : ""}`;
+}
+
+// ---- from the address
+
+function event_at_hand() {
+	const i = data.events.findIndex(e => e.name === state.keys.e);
+	return i < 0 ? 0 : i;
+}
+
+const event_of = () => data.events[event_at_hand()];
+
+function amount(v) { return event_of().unit === "ns" ? seconds(v / 1e9) : count(Math.round(v)); }
+
+function stretch_at_hand() { // in seconds since the first sample
+	const [from, to] = (state.keys.t || "").split("-").map(Number);
+	return data.unit_ns && state.keys.t && from < to ? { from, to } : null;
+}
+
+const in_seconds = units => units * data.unit_ns / 1e9;
+const in_units = s => s * 1e9 / data.unit_ns;
+
+function threads_at_hand() {
+	const list = (state.keys.th || "").split(",").filter(x => x !== "").map(Number).filter(i => i < data.threads.length);
+	return list.length ? new Set(list) : null;
+}
+
+let known_look = null;
+
+// Sums of what is looked at, made once. side: of a comparison, 0 or 1. Shares are of the whole recording.
+function look() {
+	const key = [state.keys.e, state.keys.t, state.keys.th].join("\n");
+	if (known_look && known_look.key === key)
+		return known_look;
+	const stretch = stretch_at_hand(), event = event_at_hand();
+	const sides = (is_comparison() ? [0, 1] : [0]).map(side => {
+		const at = { event, side, threads: threads_at_hand(), from: null, to: null };
+		if (stretch) {
+			at.from = Math.round(in_units(stretch.from));
+			at.to = Math.round(in_units(stretch.to));
+		}
+		const { own, samples } = own_of(paths, at), runs = data.runs[side];
+		let whole = 0;
+		for (let i = 0; i < paths.n_samples; i++)
+			if (paths.event[i] === event * 2 + side)
+				whole += paths.weight[i];
+		if (runs > 1 && is_comparison()) // a comparison is of a run, on average
+			own.forEach((v, i) => { own[i] = v / runs; });
+		const total = totals_of(paths, own), sums = sums_of(paths, at, own, total);
+		return { at, own, samples, total, sums, whole: is_comparison() ? whole / runs : whole };
+	});
+	known_look = { key, sides, ...sides[sides.length - 1] };
+	known_look.has_lossy = known_look.sums.lossy.some(x => x);
+	return known_look;
+}
+
+// A part of the whole, or, where that was chosen, of what is looked at.
+function share_base(now) { return (state.keys.rel ? now.total[0] : now.whole) || 1; }
+
+// All functions with their times, in seconds or events.
+function list_functions() {
+	if (!paths) {
+		const total = facts().total > 0 ? facts().total : 0;
+		return functions.map(f => {
+			const self = f.row.self || 0, all = self + (f.row.children || 0);
+			return { f, self, total: all, share: total ? self / total : 0, total_share: total ? all / total : 0 };
+		});
+	}
+	const now = look(), base = share_base(now), rows = [];
+	functions.forEach((f, i) => {
+		const self = i < paths.others ? now.sums.self[i] : 0, total = i < paths.others ? now.sums.total[i] : 0;
+		if (total || (f.calls && is_whole(now.at)))
+			rows.push({ f, self, total, share: self / base, total_share: total / base, lossy: !!now.sums.lossy[i] });
+	});
+	return rows;
+}
+
+const show_time = v => (paths ? amount(v) : seconds(v));

@@ -1,0 +1,79 @@
+// Which view is shown, and what it is about.
+
+const main = document.getElementById("main");
+
+function views_there() {
+	const views = {};
+	if (data.tables.difference)
+		views.difference = ["Difference", view_difference];
+	else
+		views.summary = ["Summary", view_summary];
+	views.functions = ["Functions", view_functions];
+	if (paths)
+		views.flame = ["Flame graph", view_flame];
+	if (paths && data.unit_ns)
+		views.timeline = ["Timeline", view_timeline];
+	if (has_code())
+		views.code = ["Code", view_code];
+	return views;
+}
+
+// Event, stretch and threads that all views are about, each to be taken away.
+function filters() {
+	if (!paths)
+		return [];
+	const stretch = stretch_at_hand(), threads = threads_at_hand(), list = [];
+	const away = (text, keys) => el("a", { class: "chip", href: changed(keys) }, text, el("span", { "aria-hidden": "true" }, " ×"), el("span", { class: "unseen" }, ": take away"));
+	if (data.events.length > 1)
+		list.push(select_of("Event", data.events.map(e => [e.name, e.name]), event_of().name, e => go_to(changed({ e, z: null, w: null }))));
+	if (stretch)
+		list.push(away(`${place_text(stretch.from)} to ${place_text(stretch.to)} s`, { t: null, z: null, w: null }));
+	if (threads)
+		list.push(away(threads.size > 3 ? `${threads.size} threads` : [...threads].map(thread_name).join(", "), { th: null, z: null, w: null }));
+	if (stretch || threads)
+		list.push(checkbox_of("shares of this part", !!state.keys.rel, on => go_to(changed({ rel: on ? "1" : null }))));
+	return list;
+}
+
+const scrolled = new Map(); // how far each view was: browsers would scroll before there is anything to be scrolled
+
+function show() {
+	leaving.abort();
+	leaving = new AbortController();
+	state = parse_address(location.hash);
+	const views = views_there(), first = Object.keys(views)[0], known = { function: view_function, cycle: view_cycle };
+	const name = views[state.view] || known[state.view] ? state.view : first, chosen = known[name] || views[name][1];
+	document.title = data.title;
+	document.getElementById("views").replaceChildren(...Object.keys(views).map(key => el("a", { href: link_to(key),
+		"aria-current": key === name ? "page" : null }, views[key][0])));
+	document.getElementById("filters").replaceChildren(...filters());
+	main.replaceChildren(...chosen(state.arg).flat(9).filter(x => x));
+	scrollTo(0, scrolled.get(location.hash) || 0);
+}
+
+function begin() {
+	history.scrollRestoration = "manual";
+	addEventListener("scroll", () => scrolled.set(location.hash, scrollY), { passive: true });
+	addEventListener("keydown", e => {
+		const search = main.querySelector("input[type=search]");
+		if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || !search || e.target.matches("input, select"))
+			return;
+		e.preventDefault();
+		search.focus();
+	});
+	addEventListener("popstate", show);
+	addEventListener("hashchange", () => { if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); });
+	show();
+}
+
+async function start() {
+	try {
+		take_data(parse_data(await inflate(bytes_of_base64(document.getElementById("data").textContent))));
+	} catch (e) {
+		main.replaceChildren(el("p", { class: "warn" }, typeof DecompressionStream === "undefined"
+			? "This browser cannot unpack the data: it takes one of 2023 or later." : `The data cannot be read: ${e.message}`));
+		return;
+	}
+	begin();
+}
+start();

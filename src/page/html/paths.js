@@ -1,0 +1,323 @@
+// Sums over call paths and samples. Nothing here needs a page.
+//
+// Nodes are in the order of a walk: a caller, then all that is below it; node 0 is the root. The function with the
+// number of functions stands for what is not in the file.
+
+function make_paths(data) {
+	const c = data.columns, n = c.node_up.length + 1;
+	const caller = new Uint32Array(n), fn = new Uint32Array(n), depth = new Uint32Array(n);
+	for (let i = 1, at = 0; i < n; i++) {
+		for (let up = c.node_up[i - 1]; up; up--)
+			at = caller[at];
+		caller[i] = at;
+		depth[i] = depth[at] + 1;
+		fn[i] = c.node_function[i - 1];
+		at = i;
+	}
+	const n_samples = c.sample_time.length, time = new Float64Array(n_samples), node = new Uint32Array(n_samples);
+	for (let i = 0, t = 0, at = 0; i < n_samples; i++) {
+		const d = c.sample_node[i];
+		time[i] = t += c.sample_time[i];
+		node[i] = at += d % 2 ? -(d + 1) / 2 : d / 2;
+	}
+	const others = data.functions.name.length;
+	fn[0] = others + 1; // of no function
+	return {
+		n, caller, fn, depth, others, n_samples, time, node,
+		thread: Uint32Array.from(c.sample_thread), event: Uint32Array.from(c.sample_event),
+		weight: c.sample_weight, count: c.sample_count,
+		lost: { event: c.lost_event, fn: c.lost_function, self: c.lost_self, total: c.lost_total },
+	};
+}
+
+// ---- what is looked at: { event, side, from, to, threads } -> weights; from, to: units of time, to is not in it; null: all
+
+function passes(paths, at, i) {
+	return (at.from === null || (paths.time[i] >= at.from && paths.time[i] < at.to)) &&
+		(!at.threads || at.threads.has(paths.thread[i]));
+}
+
+function is_whole(at) { return at.from === null && !at.threads; }
+
+// Of samples that end at each node.
+function own_of(paths, at) {
+	const own = new Float64Array(paths.n), key = at.event * 2 + at.side, all = is_whole(at);
+	let samples = 0;
+	for (let i = 0; i < paths.n_samples; i++)
+		if (paths.event[i] === key && (all || passes(paths, at, i))) {
+			own[paths.node[i]] += paths.weight[i];
+			samples += paths.count[i];
+		}
+	return { own, samples };
+}
+
+function totals_of(paths, own) {
+	const total = Float64Array.from(own);
+	for (let i = paths.n - 1; i > 0; i--)
+		total[paths.caller[i]] += total[i];
+	return total;
+}
+
+// A walk along all nodes: enter(node), and leave(node) when all below it were entered.
+function walk(paths, enter, leave) {
+	for (let i = 1, at = 0; i < paths.n; i++) {
+		for (; at !== paths.caller[i]; at = paths.caller[at])
+			leave(at);
+		enter(i);
+		at = i;
+	}
+}
+
+// Self and inclusive time by function. Of one that comes back on a path only the outermost node counts.
+function sums_of(paths, at, own, total) {
+	const self = new Float64Array(paths.others + 2), all = new Float64Array(paths.others + 2);
+	const above = new Uint32Array(paths.others + 2), { fn, lost } = paths;
+	walk(paths, i => {
+		self[fn[i]] += own[i];
+		if (!above[fn[i]]++)
+			all[fn[i]] += total[i];
+	}, i => { above[fn[i]]--; });
+	const lossy = new Uint8Array(paths.others + 2), key = at.event * 2 + at.side;
+	for (let i = 0; i < lost.fn.length; i++) {
+		if (lost.event[i] !== key)
+			continue;
+		if (is_whole(at)) {
+			self[lost.fn[i]] += lost.self[i];
+			all[lost.fn[i]] += lost.total[i];
+		} else {
+			lossy[lost.fn[i]] = 1; // of a part it is not known how much was left out
+		}
+	}
+	return { self, total: all, lossy };
+}
+
+// Who calls a function and what it calls: of a sample each call counts once, however often it is on its path.
+// Maps from function to time; the root (of no function) calls what nobody is known to call.
+function relatives_of(paths, total, f) {
+	const callers = new Map(), callees = new Map(), above = new Map(), { fn, caller } = paths;
+	const calls = i => {
+		const keys = [];
+		if (fn[i] === f)
+			keys.push(fn[caller[i]]);
+		if (fn[caller[i]] === f)
+			keys.push(-1 - fn[i]);
+		return keys;
+	};
+	walk(paths, i => {
+		for (const key of calls(i)) {
+			const n = above.get(key) || 0, to = key < 0 ? callees : callers, other = key < 0 ? -1 - key : key;
+			above.set(key, n + 1);
+			if (!n)
+				to.set(other, (to.get(other) || 0) + total[i]);
+		}
+	}, i => {
+		for (const key of calls(i))
+			above.set(key, above.get(key) - 1);
+	});
+	return { callers, callees };
+}
+
+// The time of paths with a function that `has` says yes to: at least `low`, at most `high`. They differ where nodes are
+// not in the file: of each function it is known how much has it, of several together it is not.
+function share_of(paths, at, own, total, sums, has) {
+	let seen = 0, hidden = 0, most = 0, self = 0, all = 0, known = is_whole(at);
+	let inside = 0; // depth of what was found, that all below it belongs to
+	for (let i = 1; i < paths.n; i++) {
+		if (inside && paths.depth[i] > inside)
+			continue;
+		inside = 0;
+		if (paths.fn[i] === paths.others) {
+			hidden += total[i];
+		} else if (has[paths.fn[i]]) {
+			seen += total[i];
+			inside = paths.depth[i];
+		}
+	}
+	if (!hidden)
+		return { low: seen, high: seen };
+	for (let f = 0; f < paths.others; f++)
+		if (has[f]) {
+			most = Math.max(most, sums.total[f]);
+			self += sums.self[f];
+			all += sums.total[f];
+		}
+	return { low: Math.max(seen, most, self), high: known ? Math.min(seen + hidden, Math.max(all, seen)) : seen + hidden };
+}
+
+// ---- flame graphs
+
+// A tree that grows: equal function below an equal node is one, unless it is begun anew.
+function growing(others) {
+	const tree = { parent: [0], fn: [others + 1], own: [0], other: [0], known: new Map() };
+	tree.add = (parent, fn) => {
+		tree.parent.push(parent);
+		tree.fn.push(fn);
+		tree.own.push(0);
+		tree.other.push(0);
+		return tree.parent.length - 1;
+	};
+	tree.at = (parent, fn) => {
+		const key = parent * (others + 2) + fn;
+		let node = tree.known.get(key);
+		if (node === undefined)
+			tree.known.set(key, node = tree.add(parent, fn));
+		return node;
+	};
+	return tree;
+}
+
+// Paths from the leaves: who called what took the time.
+function inverted(paths, own, other) {
+	const tree = growing(paths.others);
+	for (let i = 0; i < paths.n; i++) {
+		if (!own[i] && !(other && other[i]))
+			continue;
+		let at = 0;
+		for (let k = i; k; k = paths.caller[k])
+			at = tree.at(at, paths.fn[k]);
+		tree.own[at] += own[i];
+		if (other)
+			tree.other[at] += other[i];
+	}
+	return tree;
+}
+
+// Below (or, `up`, above) the outermost calls of a function.
+function around(paths, own, other, f, up, total, total_other) {
+	const tree = growing(paths.others), root = tree.at(0, f), place = new Uint32Array(paths.n);
+	for (let i = 1; i < paths.n; i++) {
+		const outer = place[paths.caller[i]];
+		if (outer) {
+			place[i] = up ? outer : tree.at(outer, paths.fn[i]);
+		} else if (paths.fn[i] === f) {
+			let at = root;
+			for (let k = paths.caller[i]; up && k; k = paths.caller[k])
+				at = tree.at(at, paths.fn[k]);
+			place[i] = at;
+			if (up) {
+				tree.own[at] += total[i];
+				tree.other[at] += total_other ? total_other[i] : 0;
+			}
+		}
+		if (place[i] && !up) {
+			tree.own[place[i]] += own[i];
+			tree.other[place[i]] += other ? other[i] : 0;
+		}
+	}
+	return tree;
+}
+
+// A function that is on the path already is the node that it was there.
+function folded(paths, own, other) {
+	const tree = growing(paths.others), on_path = new Int32Array(paths.others + 2).fill(-1);
+	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n);
+	walk(paths, i => {
+		const f = paths.fn[i];
+		before[i] = on_path[f];
+		place[i] = on_path[f] >= 0 ? on_path[f] : tree.at(place[paths.caller[i]], f);
+		on_path[f] = place[i];
+		tree.own[place[i]] += own[i];
+		tree.other[place[i]] += other ? other[i] : 0;
+	}, i => { on_path[paths.fn[i]] = before[i]; });
+	tree.own[0] += own[0];
+	return tree;
+}
+
+const SLOTS = 4000; // of time: within one, samples of a thread are put together
+
+// One after the other, thread by thread: what was still on the stack goes on.
+function in_time(paths, at, names_of_threads) {
+	const tree = growing(paths.others), key = at.event * 2 + at.side, list = [];
+	for (let i = 0; i < paths.n_samples; i++)
+		if (paths.event[i] === key && passes(paths, at, i))
+			list.push(i);
+	const first = list.length ? paths.time[list[0]] : 0, last = list.length ? paths.time[list[list.length - 1]] : 0;
+	const width = Math.max(1, (last - first) / SLOTS), slot = i => list.length > SLOTS ? Math.floor((paths.time[i] - first) / width) : paths.time[i];
+	list.sort((a, b) => paths.thread[a] - paths.thread[b] || slot(a) - slot(b) || paths.node[a] - paths.node[b]);
+	const place = new Uint32Array(paths.n); // of nodes on the path at hand
+	let thread = -1, top = 0, at_node = 0;
+	for (const i of list) {
+		const node = paths.node[i], way = [];
+		if (paths.thread[i] !== thread) {
+			thread = paths.thread[i];
+			top = tree.add(0, paths.others + 2 + thread);
+			at_node = 0;
+			names_of_threads.add(thread);
+		}
+		place[0] = top;
+		let a = at_node, b = node; // down to what both have
+		while (a !== b)
+			if (paths.depth[a] >= paths.depth[b] && a) {
+				a = paths.caller[a];
+			} else {
+				way.push(b);
+				b = paths.caller[b];
+			}
+		for (let k = way.length - 1; k >= 0; k--)
+			place[way[k]] = tree.add(place[paths.caller[way[k]]], paths.fn[way[k]]);
+		tree.own[place[node]] += paths.weight[i];
+		at_node = node;
+	}
+	return tree;
+}
+
+// Sums and places of a tree's nodes: children stand in an order, each from `first` to `end` of its parent's.
+function laid_out(tree, by, name) {
+	const n = tree.parent.length, parent = Uint32Array.from(tree.parent), fn = Uint32Array.from(tree.fn);
+	const own = Float64Array.from(tree.own), total = Float64Array.from(own), change = Float64Array.from(tree.other);
+	const depth = new Uint32Array(n), start = new Uint32Array(n + 1), children = new Uint32Array(Math.max(n - 1, 0));
+	for (let i = n - 1; i > 0; i--) {
+		total[parent[i]] += total[i];
+		change[parent[i]] += change[i];
+		start[parent[i] + 1]++;
+	}
+	for (let i = 0; i < n; i++)
+		start[i + 1] += start[i];
+	const fill = start.slice();
+	let deepest = 0;
+	for (let i = 1; i < n; i++) {
+		children[fill[parent[i]]++] = i;
+		depth[i] = depth[parent[i]] + 1;
+		deepest = Math.max(deepest, depth[i]);
+	}
+	const rank = by === "left" ? (a, b) => total[b] - total[a] || a - b :
+		by === "name" ? (a, b) => (name(fn[a]) < name(fn[b]) ? -1 : name(fn[a]) > name(fn[b]) ? 1 : a - b) : null;
+	const first = new Float64Array(n), end = new Float64Array(n);
+	end[0] = total[0];
+	for (let i = 0; i < n; i++) { // parents come before their children
+		const list = children.subarray(start[i], start[i + 1]);
+		if (rank && list.length > 1)
+			list.sort(rank);
+		let x = first[i];
+		for (const c of list) {
+			first[c] = x;
+			end[c] = x += total[c];
+		}
+	}
+	return { n, parent, fn, own, total, change, depth, first, end, deepest,
+		children: i => children.subarray(start[i], start[i + 1]) };
+}
+
+// `own`: of what is looked at; `other`: of what it is compared with, or null. how: { kind: "down", "inverted", "callers",
+// "callees", "folded" or "time", f, order }.
+function flame_of(paths, at, own, other, how, name, threads) {
+	let tree;
+	switch (how.kind) {
+	case "inverted":
+		tree = inverted(paths, own, other);
+		break;
+	case "callers":
+	case "callees":
+		tree = around(paths, own, other, how.f, how.kind === "callers", totals_of(paths, own), other && totals_of(paths, other));
+		break;
+	case "folded":
+		tree = folded(paths, own, other);
+		break;
+	case "time":
+		tree = in_time(paths, at, threads);
+		break;
+	default:
+		tree = { parent: paths.caller, fn: paths.fn, own, other: other || new Float64Array(paths.n) };
+	}
+	return laid_out(tree, how.kind === "time" ? null : how.order, name);
+}

@@ -1,0 +1,41 @@
+// What is looked at is in the address: #view/argument?key=value&... Event, time and threads go along from view to view.
+
+const KEPT = ["e", "t", "th"]; // event, "1.5-2.25" in seconds, numbers of threads
+
+function parse_address(hash) {
+	const [where, keys] = hash.replace(/^#/, "").split("?"), [view, ...rest] = where.split("/");
+	const s = { view: view || "summary", arg: decodeURIComponent(rest.join("/")), keys: {} };
+	for (const [key, value] of new URLSearchParams(keys || ""))
+		s.keys[key] = value;
+	return s;
+}
+
+function address_of(s) {
+	const keys = new URLSearchParams();
+	for (const key of Object.keys(s.keys).sort())
+		if (s.keys[key] !== null && s.keys[key] !== undefined && s.keys[key] !== "")
+			keys.set(key, s.keys[key]);
+	const text = keys.toString();
+	return "#" + s.view + (s.arg !== "" ? "/" + encodeURIComponent(s.arg) : "") + (text ? "?" + text : "");
+}
+
+let state = parse_address("");
+
+// Another view, with what goes along.
+function link_to(view, arg, keys) {
+	const kept = {};
+	for (const key of KEPT)
+		kept[key] = state.keys[key];
+	return address_of({ view, arg: arg === undefined ? "" : String(arg), keys: { ...kept, ...keys } });
+}
+
+// The same view, otherwise. null takes a key away.
+function changed(keys) { return address_of({ ...state, keys: { ...state.keys, ...keys } }); }
+
+function go_to(address) { location.hash = address; }
+
+// Without a step that Back would take: for what is typed.
+function put_address(keys) {
+	state = { ...state, keys: { ...state.keys, ...keys } };
+	history.replaceState(null, "", address_of(state));
+}

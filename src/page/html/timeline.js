@@ -1,0 +1,173 @@
+// The timeline: what each thread did when, and the stretch of time and threads that all other views are about.
+
+const LANE = 34, LANES = 60;
+const KINDS = ["on-cpu", "blocked", "waiting"], KIND_NAMES = ["on a CPU", "blocked", "waiting for a CPU"];
+
+function end_of_time() { return paths.n_samples ? paths.time[paths.n_samples - 1] + 1 : 1; }
+
+// Threads are one that have one number, whatever their names; [{ name, process, ids, weight }], busiest first.
+function lanes_of_threads() {
+	const lanes = new Map(), of_thread = data.threads.map(([name, pid, tid, run], i) => {
+		const key = tid ? `${run}/${pid}/${tid}` : `name ${name}`;
+		if (!lanes.has(key))
+			lanes.set(key, { pid, ids: [], weight: 0, samples: [] });
+		lanes.get(key).ids.push(i);
+		return lanes.get(key);
+	});
+	for (let i = 0; i < paths.n_samples; i++) {
+		const lane = of_thread[paths.thread[i]];
+		lane.samples.push(i);
+		if (data.events[paths.event[i] >> 1].kind === "on-cpu")
+			lane.weight += paths.weight[i];
+	}
+	const list = [...lanes.values()].filter(l => l.samples.length).sort((a, b) => b.weight - a.weight || a.ids[0] - b.ids[0]);
+	for (const l of list)
+		l.name = thread_name(l.ids[l.ids.length - 1]);
+	return list;
+}
+
+let known_lanes = null;
+
+// Parts of each pixel's time, by kind: a sample stands for the time right before it.
+function activity(lane, pixels) {
+	const sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = end_of_time() / pixels;
+	const cpu = data.events.findIndex(e => e.kind === "on-cpu"), unit = data.unit_ns;
+	for (const i of lane.samples) {
+		const event = data.events[paths.event[i] >> 1], kind = KINDS.indexOf(event.kind);
+		if (kind === 0 && paths.event[i] >> 1 !== cpu)
+			continue;
+		const end = paths.time[i], start = Math.max(0, end - (event.unit === "ns" ? paths.weight[i] / unit : per_pixel));
+		const a = Math.min(pixels - 1, Math.floor(start / per_pixel)), b = Math.min(pixels - 1, Math.floor(end / per_pixel));
+		for (let x = a; x <= b; x++)
+			sums[kind][x] += Math.min(end, (x + 1) * per_pixel) - Math.max(start, x * per_pixel) || (a === b ? per_pixel / 10 : 0);
+	}
+	return { sums, per_pixel };
+}
+
+function draw_lane(canvas, lane) {
+	const ratio = devicePixelRatio || 1, width = canvas.clientWidth, c = canvas.getContext("2d");
+	canvas.width = width * ratio;
+	canvas.height = LANE * ratio;
+	c.scale(ratio, ratio);
+	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+	const colors = dark ? ["#d98a3d", "#4d6a8a", "#a33b3b"] : ["#e08a2e", "#a9c3de", "#cc4b4b"];
+	const { sums, per_pixel } = activity(lane, Math.max(1, Math.floor(width)));
+	for (let x = 0; x < sums[0].length; x++) {
+		let y = LANE - 1;
+		for (let kind = 0; kind < KINDS.length; kind++) {
+			const height = Math.min(y, (LANE - 3) * Math.min(1, sums[kind][x] / per_pixel));
+			c.fillStyle = colors[kind];
+			c.fillRect(x, y - height, 1, height);
+			y -= height;
+		}
+	}
+	const stretch = stretch_at_hand();
+	if (stretch) {
+		const end = in_seconds(end_of_time()), a = stretch.from / end * width, b = stretch.to / end * width;
+		c.fillStyle = dark ? "rgba(0,0,0,.6)" : "rgba(255,255,255,.72)";
+		c.fillRect(0, 0, a, LANE);
+		c.fillRect(b, 0, width - b, LANE);
+		c.fillStyle = dark ? "#79b1ff" : "#0a58ca";
+		c.fillRect(a, 0, 1, LANE);
+		c.fillRect(b - 1, 0, 1, LANE);
+	}
+}
+
+const place_text = s => String(Number(s.toFixed(6)));
+const stretch_text = (a, b) => `${place_text(a)}-${place_text(b)}`;
+
+// Nothing is lost by rounding: the stretch goes from one unit of time to another.
+function choose_stretch(a, b, keys) {
+	const end = in_seconds(end_of_time()), [from, to] = [Math.max(0, Math.min(a, b)), Math.min(end, Math.max(a, b))];
+	go_to(changed({ t: from < to ? stretch_text(from, to) : null, ...keys }));
+}
+
+function lane_row(lane, chosen) {
+	const canvas = el("canvas", { class: "lane", tabindex: "0", role: "slider", "aria-label": `Time of ${lane.name}`, "aria-valuemin": "0",
+		"aria-valuemax": place_text(in_seconds(end_of_time())), "aria-valuenow": place_text((stretch_at_hand() || { from: 0 }).from),
+		"aria-valuetext": stretch_at_hand() ? `from ${stretch_at_hand().from} to ${stretch_at_hand().to} seconds` : "all" });
+	const only = lane.ids.join(","), box = el("input", { type: "checkbox", "aria-label": `Only ${lane.name}`, onchange: () => {
+		const set = new Set(threads_at_hand() || []);
+		lane.ids.forEach(i => (box.checked ? set.add(i) : set.delete(i)));
+		go_to(changed({ th: [...set].join(",") || null }));
+	} });
+	box.checked = !!chosen && lane.ids.every(i => chosen.has(i));
+	let begun = null, last = null;
+	const second_at = e => {
+		const area = canvas.getBoundingClientRect();
+		return Math.max(0, Math.min(1, (e.clientX - area.left) / area.width)) * in_seconds(end_of_time());
+	};
+	canvas.addEventListener("pointerdown", e => { begun = second_at(e); canvas.setPointerCapture(e.pointerId); });
+	canvas.addEventListener("pointermove", e => {
+		if (begun === null)
+			return;
+		last = second_at(e);
+		state.keys.t = stretch_text(Math.min(begun, last), Math.max(begun, last));
+		draw_lane(canvas, lane);
+	});
+	canvas.addEventListener("pointerup", e => {
+		const a = begun, b = second_at(e), click = Math.abs(a - b) < in_seconds(end_of_time()) / 400;
+		begun = null;
+		if (click)
+			go_to(changed({ t: null, th: chosen && chosen.has(lane.ids[0]) && chosen.size === lane.ids.length ? null : only }));
+		else
+			choose_stretch(a, b, { th: only });
+	});
+	canvas.addEventListener("keydown", e => {
+		const end = in_seconds(end_of_time()), step = end / 50, { from, to } = stretch_at_hand() || { from: 0, to: end };
+		const moves = {
+			ArrowLeft: e.shiftKey ? [from, Math.max(from + step, to - step)] : [from - step, to - step],
+			ArrowRight: e.shiftKey ? [from, to + step] : [from + step, to + step],
+			Home: [0, to - from], End: [end - (to - from), end], "+": [from + (to - from) / 4, to - (to - from) / 4],
+			"-": [from - (to - from) / 2, to + (to - from) / 2], Enter: [from, to],
+		};
+		if (e.key === "Escape") {
+			go_to(changed({ t: null, th: null }));
+		} else if (moves[e.key] && !e.ctrlKey && !e.altKey && !e.metaKey) {
+			e.preventDefault();
+			kept_focus = lane.name;
+			choose_stretch(...moves[e.key], e.key === "Enter" ? { th: only } : {});
+		}
+	});
+	const row = el("tr", {}, el("th", { scope: "row", class: "name" }, el("label", {}, box, " " + lane.name)), el("td", { class: "n minor" }, seconds(lane.weight / 1e9)),
+		el("td", { class: "lanes" }, canvas));
+	setTimeout(() => { if (canvas.isConnected) draw_lane(canvas, lane); if (kept_focus === lane.name) { kept_focus = null; canvas.focus(); } });
+	return row;
+}
+
+let kept_focus = null; // on whose row the keys were
+
+function view_timeline() {
+	known_lanes = known_lanes || lanes_of_threads();
+	const chosen = threads_at_hand(), shown = known_lanes.slice(0, LANES), stretch = stretch_at_hand(), end = in_seconds(end_of_time());
+	const from = el("input", { type: "number", min: "0", max: place_text(end), step: "any", value: place_text(stretch ? stretch.from : 0), "aria-label": "From second" });
+	const to = el("input", { type: "number", min: "0", max: place_text(end), step: "any", value: place_text(stretch ? stretch.to : end), "aria-label": "to second" });
+	const processes = [...new Set(known_lanes.map(l => l.pid))];
+	const process = el("select", { "aria-label": "Process", onchange: () => go_to(changed({ th: process.value || null })) },
+		el("option", { value: "" }, "all processes"), processes.map(pid => {
+			const ids = known_lanes.filter(l => l.pid === pid).flatMap(l => l.ids).join(",");
+			return el("option", { value: ids, selected: !!chosen && ids === [...chosen].join(",") }, `process ${pid || "?"}`);
+		}));
+	const kinds = KINDS.map((k, i) => (data.events.some(e => e.kind === k) ? el("span", { class: "key k" + i }, KIND_NAMES[i]) : null));
+	const rows = list_functions().filter(r => r.self > 0).sort((a, b) => b.self - a.self).slice(0, 25), now = look();
+	const redraw = () => { if (main.querySelector(".lane")) main.querySelectorAll(".lane").forEach((c, i) => draw_lane(c, shown[i])); };
+	addEventListener("resize", redraw, { signal: leaving.signal });
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal: leaving.signal });
+	return [
+		el("form", { class: "tools", onsubmit: e => { e.preventDefault(); choose_stretch(Number(from.value), Number(to.value)); } },
+			el("label", {}, "From ", from), el("label", {}, "to ", to, " s"), el("button", { type: "submit" }, "Look at this"),
+			processes.length > 1 ? process : null, kinds),
+		el("details", { class: "note" }, el("summary", {}, "How to read this"), "Each row is a thread. Drag along a row for a stretch of its time, click for the thread, Escape for all. With keys: arrows move the stretch, " +
+			"Shift and arrows change its end, + and - its width, Enter takes the thread. All other views are then about that."),
+		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Threads over time" }, el("table", { class: "time" },
+			el("caption", { class: "unseen" }, "Threads over time"),
+			el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Thread"), el("th", { scope: "col", class: "n minor" }, "CPU time"),
+				el("th", { scope: "col", class: "lanes" }, `0 to ${seconds(end)}`))),
+			el("tbody", {}, shown.map(l => lane_row(l, chosen))))),
+		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less CPU time are not shown.`) : null,
+		el("h2", {}, "What was done there"),
+		el("p", {}, `${amount(now.total[0])} of ${event_of().name}, ${count(now.samples)} samples, ${percent(now.total[0] / (now.whole || 1))} of the whole. `,
+			el("a", { href: link_to("flame") }, "Flame graph of it"), " ", data.unit_ns ? el("a", { href: link_to("flame", "", { how: "time" }) }, "in the order of time") : null),
+		lossy_note(), sortable(function_columns(), rows, sorting(), "Functions in this stretch of time").element,
+	];
+}

@@ -1,0 +1,344 @@
+/* html_columns.c - chooses the nodes that are kept, and writes nodes and samples as columns. */
+#include "page/html_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const html_column_keys[N_HTML_COLUMNS] = {
+	[COLUMN_NODE_UP] = "node_up",
+	[COLUMN_NODE_FUNCTION] = "node_function",
+	[COLUMN_SAMPLE_TIME] = "sample_time",
+	[COLUMN_SAMPLE_THREAD] = "sample_thread",
+	[COLUMN_SAMPLE_EVENT] = "sample_event",
+	[COLUMN_SAMPLE_NODE] = "sample_node",
+	[COLUMN_SAMPLE_WEIGHT] = "sample_weight",
+	[COLUMN_SAMPLE_COUNT] = "sample_count",
+	[COLUMN_LOST_EVENT] = "lost_event",
+	[COLUMN_LOST_FUNCTION] = "lost_function",
+	[COLUMN_LOST_SELF] = "lost_self",
+	[COLUMN_LOST_TOTAL] = "lost_total",
+};
+
+static void put(struct html_columns *c, enum html_column_key key, uint64_t v)
+{
+	struct html_column *to = &c->at[key];
+	to->n++;
+	for (; v >= 0x80; v >>= 7)
+		vec_push(&to->bytes, (uint8_t)(v | 0x80));
+	vec_push(&to->bytes, (uint8_t)v);
+}
+
+static void put_signed(struct html_columns *c, enum html_column_key key, int64_t v)
+{
+	put(c, key, v < 0 ? (uint64_t)-v * 2 - 1 : (uint64_t)v * 2);
+}
+
+static void add_up(uint64_t *to, uint64_t more)
+{
+	if (__builtin_add_overflow(*to, more, to))
+		*to = UINT64_MAX;
+}
+
+/* ---- which nodes are kept ---- */
+
+struct cut {
+	const struct html_paths *t;
+	struct html_columns *c;
+	uint64_t *own, *total;  /* [nodes]: of one event and side */
+	bool *kept;             /* [nodes]: kept nodes have kept callers */
+	uint32_t *first, *next; /* [nodes]: a node below it; the next below the same caller; 0 */
+	uint32_t *id;           /* [nodes]: in the file; of one left out, that of what stands for it
+				 */
+	bool *is_whole;         /* [nodes]: nothing was left out right below */
+};
+
+static void weigh(struct cut *x, uint32_t event, uint32_t side)
+{
+	const struct html_paths *t = x->t;
+	memset(x->own, 0, t->nodes.n * sizeof(*x->own));
+	for (size_t i = 0; i < t->samples.n; i++)
+		if (t->samples.at[i].event == event && t->samples.at[i].side == side)
+			add_up(&x->own[t->samples.at[i].node], t->samples.at[i].weight);
+	memcpy(x->total, x->own, t->nodes.n * sizeof(*x->own));
+	for (size_t i = t->nodes.n; i-- > 1;)
+		add_up(&x->total[t->nodes.at[i].caller], x->total[i]);
+}
+
+static int by_width(const void *l, const void *r)
+{
+	float a = *(const float *)l, b = *(const float *)r;
+	return (a < b) - (a > b);
+}
+
+/* A node is as wide as its largest share of an event: no more than its caller, whose every share is
+ * at least as large. */
+static float *widths_of(struct cut *x)
+{
+	const struct html_paths *t = x->t;
+	float *widths = xalloc(t->nodes.n * sizeof(*widths));
+	for (uint32_t event = 0; event < t->events.n; event++)
+		for (uint32_t side = 0; side < HTML_SIDES && t->runs[side]; side++) {
+			weigh(x, event, side);
+			for (size_t i = 0; i < t->nodes.n && x->total[0]; i++) {
+				float w = (float)((double)x->total[i] / (double)x->total[0]);
+				widths[i] = w > widths[i] ? w : widths[i];
+			}
+		}
+	return widths;
+}
+
+static void choose(struct cut *x, size_t max_nodes)
+{
+	size_t n = x->t->nodes.n;
+	memset(x->kept, true, n * sizeof(*x->kept));
+	if (n <= max_nodes)
+		return;
+	float *widths = widths_of(x), *sorted = xrealloc(NULL, n, sizeof(*sorted));
+	memcpy(sorted, widths, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_width);
+	float least = sorted[max_nodes];
+	for (size_t i = 1; i < n; i++)
+		x->kept[i] = x->kept[x->t->nodes.at[i].caller] && widths[i] > least;
+	free(widths);
+	free(sorted);
+}
+
+/* ---- nodes ---- */
+
+static void link_nodes(struct cut *x)
+{
+	for (size_t i = x->t->nodes.n; i-- > 1;) {
+		uint32_t caller = x->t->nodes.at[i].caller;
+		x->next[i] = x->first[caller];
+		x->first[caller] = (uint32_t)i;
+	}
+}
+
+static void put_node(struct cut *x, uint32_t depth, uint32_t *before, uint32_t function)
+{
+	put(x->c, COLUMN_NODE_UP, *before - (depth - 1));
+	put(x->c, COLUMN_NODE_FUNCTION, function);
+	*before = depth;
+}
+
+/* The nodes below the node that were left out: all that are below these, too. */
+static void leave_out(struct cut *x, uint32_t node, uint32_t stand_in)
+{
+	for (uint32_t i = x->first[node]; i; i = x->next[i])
+		if (!x->kept[i])
+			x->id[i] = stand_in;
+}
+
+/* After a node's kept ones, what stands for the others. */
+static void put_nodes(struct cut *x)
+{
+	const struct html_node *nodes = x->t->nodes.at;
+	uint32_t n = 1, depth = 0, before = 0, at = 0;
+	uint32_t *resume = xrealloc(NULL, x->t->nodes.n, sizeof(*resume));
+	memcpy(resume, x->first, x->t->nodes.n * sizeof(*resume));
+	for (;;) {
+		uint32_t i = resume[at];
+		while (i && !x->kept[i]) {
+			x->is_whole[at] = false;
+			i = x->next[i];
+		}
+		if (i) {
+			resume[at] = x->next[i];
+			put_node(x, ++depth, &before, nodes[i].function);
+			x->id[i] = n++;
+			at = i;
+			continue;
+		}
+		if (!x->is_whole[at]) {
+			put_node(x, depth + 1, &before, (uint32_t)x->t->functions.n);
+			leave_out(x, at, n++);
+		}
+		if (!at)
+			break;
+		at = nodes[at].caller;
+		depth--;
+	}
+	free(resume);
+	for (size_t i = 1; i < x->t->nodes.n; i++)
+		if (!x->kept[i]) {
+			x->c->n_left_out++;
+			if (!x->kept[nodes[i].caller])
+				x->id[i] = x->id[nodes[i].caller];
+		}
+}
+
+/* ---- what functions lose ---- */
+
+struct loss {
+	uint64_t *self, *total; /* [functions] */
+	uint32_t *above;        /* [functions]: how often it is on the path */
+};
+
+static void enter(struct cut *x, struct loss *l, uint32_t i)
+{
+	uint32_t f = x->t->nodes.at[i].function;
+	bool again = l->above[f]++;
+	if (x->kept[i])
+		return;
+	add_up(&l->self[f], x->own[i]);
+	if (!again)
+		add_up(&l->total[f], x->total[i]);
+}
+
+/* One walk along all paths: of a function that comes back only the outermost node counts. */
+static void find_losses(struct cut *x, struct loss *l)
+{
+	const struct html_node *nodes = x->t->nodes.at;
+	uint32_t at = x->first[0];
+	while (at) {
+		enter(x, l, at);
+		if (x->first[at]) {
+			at = x->first[at];
+			continue;
+		}
+		for (; at && !x->next[at]; at = nodes[at].caller)
+			l->above[nodes[at].function]--;
+		if (at)
+			l->above[nodes[at].function]--;
+		at = x->next[at];
+	}
+}
+
+static void put_losses(struct cut *x)
+{
+	size_t n = x->t->functions.n;
+	struct loss l = { xalloc(n * sizeof(*l.self) + 1), xalloc(n * sizeof(*l.total) + 1),
+			  xalloc(n * sizeof(*l.above) + 1) };
+	for (uint32_t event = 0; event < x->t->events.n && x->c->n_left_out; event++)
+		for (uint32_t side = 0; side < HTML_SIDES && x->t->runs[side]; side++) {
+			weigh(x, event, side);
+			memset(l.self, 0, n * sizeof(*l.self));
+			memset(l.total, 0, n * sizeof(*l.total));
+			find_losses(x, &l);
+			for (uint32_t f = 0; f < n; f++) {
+				if (!l.total[f] && !l.self[f])
+					continue;
+				put(x->c, COLUMN_LOST_EVENT, event * HTML_SIDES + side);
+				put(x->c, COLUMN_LOST_FUNCTION, f);
+				put(x->c, COLUMN_LOST_SELF, l.self[f]);
+				put(x->c, COLUMN_LOST_TOTAL, l.total[f]);
+			}
+		}
+	free(l.self);
+	free(l.total);
+	free(l.above);
+}
+
+/* ---- samples ---- */
+
+uint64_t html_duration(const struct html_paths *t, uint64_t *first_ns)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	for (size_t i = 0; i < t->samples.n; i++) {
+		uint64_t time = t->samples.at[i].time_ns;
+		first = time && time < first ? time : first;
+		last = time > last ? time : last;
+	}
+	*first_ns = last ? first : 0;
+	return last ? last - first : 0;
+}
+
+static int by_time(const void *l, const void *r)
+{
+	const struct html_sample *a = l, *b = r;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? 1 : -1;
+	if (a->thread != b->thread)
+		return a->thread > b->thread ? 1 : -1;
+	if (a->event != b->event)
+		return a->event > b->event ? 1 : -1;
+	if (a->side != b->side)
+		return a->side > b->side ? 1 : -1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static bool is_alike(const struct html_sample *a, const struct html_sample *b)
+{
+	return a->time_ns == b->time_ns && a->thread == b->thread && a->event == b->event &&
+	       a->side == b->side && a->node == b->node;
+}
+
+/* In units, of nodes in the file; those that are alike are one. */
+static size_t join_samples(const struct cut *x, struct html_sample *at)
+{
+	const struct html_paths *t = x->t;
+	size_t n = 0;
+	for (size_t i = 0; i < t->samples.n; i++) {
+		uint64_t time = t->samples.at[i].time_ns;
+		at[i] = t->samples.at[i];
+		at[i].node = x->id[at[i].node];
+		at[i].time_ns = x->c->unit_ns && time > x->c->first_ns
+					? (time - x->c->first_ns) / x->c->unit_ns
+					: 0;
+	}
+	qsort(at, t->samples.n, sizeof(*at), by_time);
+	for (size_t i = 0; i < t->samples.n; i++) {
+		if (n && is_alike(&at[n - 1], &at[i])) {
+			add_up(&at[n - 1].weight, at[i].weight);
+			if (__builtin_add_overflow(at[n - 1].count, at[i].count, &at[n - 1].count))
+				at[n - 1].count = UINT32_MAX;
+		} else {
+			at[n++] = at[i];
+		}
+	}
+	return n;
+}
+
+static void put_samples(struct cut *x)
+{
+	struct html_sample *at = xrealloc(NULL, x->t->samples.n, sizeof(*at)), before = { 0 };
+	size_t n = join_samples(x, at);
+	for (size_t i = 0; i < n; i++) {
+		put(x->c, COLUMN_SAMPLE_TIME, at[i].time_ns - before.time_ns);
+		put(x->c, COLUMN_SAMPLE_THREAD, at[i].thread);
+		put(x->c, COLUMN_SAMPLE_EVENT, at[i].event * HTML_SIDES + at[i].side);
+		put_signed(x->c, COLUMN_SAMPLE_NODE, (int64_t)at[i].node - before.node);
+		put(x->c, COLUMN_SAMPLE_WEIGHT, at[i].weight);
+		put(x->c, COLUMN_SAMPLE_COUNT, at[i].count);
+		before = at[i];
+	}
+	free(at);
+}
+
+/* ---- all of it ---- */
+
+struct html_columns html_columns_of(const struct html_paths *t, size_t max_nodes, uint64_t unit_ns)
+{
+	size_t n = t->nodes.n;
+	struct html_columns c = { .unit_ns = unit_ns };
+	struct cut x = { .t = t,
+			 .c = &c,
+			 .own = xalloc(n * sizeof(*x.own)),
+			 .total = xalloc(n * sizeof(*x.total)),
+			 .kept = xalloc(n * sizeof(*x.kept)),
+			 .first = xalloc(n * sizeof(*x.first)),
+			 .next = xalloc(n * sizeof(*x.next)),
+			 .id = xalloc(n * sizeof(*x.id)),
+			 .is_whole = xalloc(n * sizeof(*x.is_whole)) };
+	memset(x.is_whole, true, n * sizeof(*x.is_whole));
+	html_duration(t, &c.first_ns);
+	choose(&x, max_nodes);
+	link_nodes(&x);
+	put_nodes(&x);
+	put_losses(&x);
+	put_samples(&x);
+	free(x.own);
+	free(x.total);
+	free(x.kept);
+	free(x.first);
+	free(x.next);
+	free(x.id);
+	free(x.is_whole);
+	return c;
+}
+
+void html_columns_done(struct html_columns *c)
+{
+	for (size_t i = 0; i < N_HTML_COLUMNS; i++)
+		vec_free(&c->at[i].bytes);
+}

@@ -1,0 +1,217 @@
+/* html_paths.c - interns functions, paths, threads and events of profiles. */
+#include "page/html_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/path_tree.h"
+
+struct html_paths *html_paths_new(void)
+{
+	struct html_paths *t = xalloc(sizeof(*t));
+	t->strings = strtab_new();
+	vec_push(&t->nodes, ((struct html_node){ 0, NONE }));
+	return t;
+}
+
+void html_paths_free(struct html_paths *t)
+{
+	if (!t)
+		return;
+	vec_free(&t->functions);
+	vec_free(&t->nodes);
+	vec_free(&t->threads);
+	vec_free(&t->events);
+	vec_free(&t->samples);
+	map64_free(&t->function_of);
+	map64_free(&t->node_of);
+	strtab_free(t->strings);
+	free(t);
+}
+
+/* ---- functions ---- */
+
+struct adding {
+	struct html_paths *t;
+	const struct profile *p;
+	struct program *g;
+	uint32_t side;
+	uint32_t *functions; /* [places]; NONE: not asked for yet */
+	uint32_t *kinds;     /* [places]: what frames say of them */
+};
+
+/* Main programs are one, whatever they are called: builds that are compared have names of their
+ * own.
+ */
+static strid key_of_object(const struct adding *a, objid object)
+{
+	const char *path = program_object_name(a->g, object), *slash = strrchr(path, '/');
+	bool is_main = a->p->objects[object].is_main;
+	return strtab_add(a->t->strings, is_main ? "/" : slash ? slash + 1 : path);
+}
+
+static uint32_t function_of(struct adding *a, symid place)
+{
+	if (a->functions[place] != NONE)
+		return a->functions[place];
+	struct html_paths *t = a->t;
+	objid object = program_object(a->g, place);
+	struct html_function f = {
+		.name = strtab_add(t->strings, program_name(a->g, place)),
+		.object = strtab_add(t->strings, program_object_name(a->g, object)),
+		.kind = a->kinds[place] | (program_is_inlined(a->g, place) ? HTML_INLINED : 0),
+	};
+	uint64_t key =
+		MAP64_PAIR(f.name, key_of_object(a, object) * 2 + (f.kind & HTML_INLINED ? 1 : 0));
+	uint32_t *known = map64_at(&t->function_of, key);
+	if (*known == NONE) {
+		*known = (uint32_t)t->functions.n;
+		vec_push(&t->functions, f);
+	}
+	return a->functions[place] = *known;
+}
+
+static void find_kinds(struct adding *a, const struct path_frames *frames)
+{
+	const struct samples *s = &a->p->samples;
+	for (size_t i = 1; i < s->n_frames; i++) {
+		enum object_kind object = a->p->objects[s->frames[i].object].kind;
+		uint32_t kind = 0;
+		if (s->frames[i].flags & FRAME_KERNEL || object == OBJECT_KERNEL ||
+		    object == OBJECT_KERNEL_MODULE)
+			kind |= HTML_KERNEL;
+		if (object == OBJECT_JIT)
+			kind |= HTML_JIT;
+		for (uint32_t k = frames->first[i]; k < frames->first[i + 1]; k++)
+			a->kinds[frames->places[k]] |= kind;
+	}
+}
+
+/* ---- paths ---- */
+
+/* Of the profile's own paths: the nodes here. To be freed. */
+static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
+{
+	struct html_paths *t = a->t;
+	uint32_t *node_of = xrealloc(NULL, tree->n, sizeof(*node_of));
+	node_of[0] = 0;
+	vec_reserve(&t->nodes, tree->n);
+	for (size_t i = 1; i < tree->n; i++) {
+		uint32_t caller = node_of[tree->nodes[i].caller];
+		uint32_t function = function_of(a, tree->nodes[i].place);
+		uint32_t *known = map64_at(&t->node_of, MAP64_PAIR(caller, function));
+		if (*known == NONE) {
+			*known = (uint32_t)t->nodes.n;
+			vec_push(&t->nodes, ((struct html_node){ caller, function }));
+		}
+		node_of[i] = *known;
+	}
+	return node_of;
+}
+
+static symid *owners_of(const struct adding *a)
+{
+	const struct symbol *at = program_symbols(a->g)->at;
+	symid *owners = xrealloc(NULL, a->p->samples.n_frames + 1, sizeof(*owners));
+	owners[0] = NONE;
+	for (size_t i = 1; i < a->p->samples.n_frames; i++)
+		owners[i] = at[program_place(a->g, (frameid)i)].owner;
+	return owners;
+}
+
+/* ---- threads, events, samples ---- */
+
+static uint16_t event_of(struct html_paths *t, const struct profile *p, const struct event *e)
+{
+	strid name = strtab_add(t->strings, strtab_get(p->strings, e->name));
+	for (size_t i = 0; i < t->events.n; i++)
+		if (t->events.at[i].name == name && t->events.at[i].unit == e->unit)
+			return (uint16_t)i;
+	vec_push(&t->events, ((struct html_event){ name, e->unit, e->kind }));
+	return (uint16_t)(t->events.n - 1);
+}
+
+/* That of the tables is the first. */
+static uint16_t *add_events(struct html_paths *t, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint16_t *events = xrealloc(NULL, s->n_events + 1, sizeof(*events));
+	bool *is_used = xalloc(s->n_events + 1);
+	for (size_t i = 0; i < s->n; i++)
+		is_used[s->at[i].event] = true;
+	if (s->n)
+		event_of(t, p, &s->events[samples_event(s)]);
+	for (size_t i = 0; i < s->n_events; i++)
+		events[i] = is_used[i] ? event_of(t, p, &s->events[i]) : 0;
+	free(is_used);
+	return events;
+}
+
+static uint32_t add_threads(struct html_paths *t, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint32_t first = (uint32_t)t->threads.n;
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		const struct task *k = &s->tasks[i];
+		vec_push(&t->threads,
+			 ((struct html_thread){
+				 strtab_add(t->strings, strtab_get(p->strings, k->comm)), k->pid,
+				 k->tid, k->run, k->start_ns, k->end_ns }));
+	}
+	return first;
+}
+
+static uint32_t n_runs(const struct samples *s)
+{
+	uint32_t last = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t run = s->tasks[s->at[i].task].run;
+		last = run > last ? run : last;
+	}
+	return last + 1;
+}
+
+static void add_samples(struct adding *a, const struct path_tree *tree, const uint32_t *node_of)
+{
+	struct html_paths *t = a->t;
+	const struct samples *s = &a->p->samples;
+	uint16_t *events = add_events(t, a->p);
+	uint32_t first = add_threads(t, a->p);
+	vec_reserve(&t->samples, s->n);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sample *x = &s->at[i];
+		vec_push(&t->samples, ((struct html_sample){ .node = node_of[tree->ends[x->stack]],
+							     .thread = first + x->task,
+							     .event = events[x->event],
+							     .side = (uint16_t)a->side,
+							     .count = x->count,
+							     .weight = x->weight,
+							     .time_ns = x->time_ns }));
+	}
+	free(events);
+}
+
+void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
+		    bool no_inlines)
+{
+	struct adding a = { .t = t, .p = p, .g = g, .side = side };
+	t->runs[side] += n_runs(&p->samples);
+	if (!p->samples.n)
+		return;
+	symid *owners = owners_of(&a);
+	struct path_frames frames = path_frames_of_functions(g, &p->samples, owners, no_inlines);
+	struct path_tree *tree = path_tree_new(&p->samples, &frames, NULL);
+	size_t n_places = program_symbols(g)->n;
+	a.functions = xrealloc(NULL, n_places + 1, sizeof(*a.functions));
+	memset(a.functions, 0xff, (n_places + 1) * sizeof(*a.functions));
+	a.kinds = xalloc((n_places + 1) * sizeof(*a.kinds));
+	find_kinds(&a, &frames);
+	uint32_t *node_of = add_nodes(&a, tree);
+	add_samples(&a, tree, node_of);
+	free(node_of);
+	free(a.functions);
+	free(a.kinds);
+	path_tree_free(tree);
+	path_frames_free(&frames);
+	free(owners);
+}

@@ -1,0 +1,71 @@
+/* html_paths.h - the samples of a page: functions, the tree of call paths, threads and events of
+ * one profile, or of the profiles of two sides that are compared.
+ *
+ * Functions are the same on both sides if they have the same name in the same program or library;
+ * the main programs of both sides are one. Paths that begin alike share nodes. A caller's index is
+ * smaller than those of the nodes below it; node 0 is the root, where samples end whose stack is
+ * not known. */
+#ifndef PAGE_HTML_PATHS_H
+#define PAGE_HTML_PATHS_H
+
+#include "base/map64.h"
+#include "base/vec.h"
+#include "profile/profile.h"
+#include "symbolize/program.h"
+
+enum html_function_kind { /* bits */
+			  HTML_KERNEL = 1,
+			  HTML_INLINED = 2,
+			  HTML_JIT = 4,
+};
+
+struct html_function {
+	strid name;   /* as a person reads it */
+	strid object; /* its path, or what is known */
+	uint32_t kind;
+};
+
+struct html_node {
+	uint32_t caller, function; /* of the root: 0, NONE */
+};
+
+struct html_thread {
+	strid name;
+	uint32_t pid, tid, run;
+	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
+};
+
+struct html_event {
+	strid name;
+	enum event_unit unit;
+	enum event_kind kind;
+};
+
+struct html_sample {
+	uint32_t node, thread;
+	uint16_t event, side;
+	uint32_t count;
+	uint64_t weight, time_ns; /* time 0: not known */
+};
+
+enum { HTML_SIDES = 2 };
+
+struct html_paths {
+	struct strtab *strings;
+	VEC(struct html_function) functions;
+	VEC(struct html_node) nodes;
+	VEC(struct html_thread) threads;
+	VEC(struct html_event) events;
+	VEC(struct html_sample) samples;
+	uint32_t runs[HTML_SIDES]; /* that each side's samples are of; 0: there is no such side */
+	struct map64 function_of, node_of; /* of what was added so far */
+};
+
+struct html_paths *html_paths_new(void);
+/* The samples of one side's profile, with the names that g gives. `no_inlines`: what was inlined is
+ * part of where it is. Several profiles of a side are runs. */
+void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
+		    bool no_inlines);
+void html_paths_free(struct html_paths *t); /* NULL is fine */
+
+#endif

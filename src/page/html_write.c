@@ -1,0 +1,441 @@
+/* html_write.c - writes tables, paths and samples into the page. */
+#include "page/html_write.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/err.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "page/html/page_files.h" /* made of the files of html/ */
+#include "page/html_columns.h"
+#include "table/table_build.h"
+#include "table/value.h"
+
+/* ---- values ---- */
+
+/* Nine digits are more than a page shows; all that there are would be most of the file. */
+static void put_double(struct sink *s, double v)
+{
+	char text[32];
+	if (!isfinite(v))
+		sink_str(s, "null");
+	else
+		sink_bytes(s, text, (size_t)snprintf(text, sizeof(text), "%.9g", v));
+}
+
+static void put_pair(struct sink *s, uint64_t a, char between, uint64_t b)
+{
+	sink_char(s, '"');
+	value_count(s, a);
+	sink_char(s, between);
+	value_count(s, b);
+	sink_char(s, '"');
+}
+
+static void put_cell(struct sink *s, const struct kin_cell *c, double rate)
+{
+	switch (c->type) {
+	case KIN_CELL_NONE:
+		sink_str(s, "null");
+		break;
+	case KIN_CELL_COUNT:
+		value_count(s, c->count);
+		break;
+	case KIN_CELL_ADDRESS:
+		sink_char(s, '"');
+		value_address(s, c->count);
+		sink_char(s, '"');
+		break;
+	case KIN_CELL_TIME:
+		put_double(s, c->number / rate);
+		break;
+	case KIN_CELL_SHARE:
+	case KIN_CELL_NUMBER:
+		put_double(s, c->number);
+		break;
+	case KIN_CELL_TEXT:
+		json_string(s, c->text);
+		break;
+	case KIN_CELL_OF:
+		put_pair(s, c->pair.a, '/', c->pair.b);
+		break;
+	case KIN_CELL_PLUS:
+		put_pair(s, c->pair.a, '+', c->pair.b);
+		break;
+	}
+}
+
+/* ---- tables: rows are arrays, as their keys would be most of the file ---- */
+
+static void put_properties(struct sink *s, const struct kin_table *t)
+{
+	sink_str(s, "\"properties\":{");
+	for (size_t i = 0; i < kin_table_n_properties(t); i++) {
+		const struct kin_property *p = kin_table_property_at(t, i);
+		sink_str(s, i ? "," : "");
+		json_string(s, p->key);
+		sink_char(s, ':');
+		put_cell(s, &p->value, kin_table_rate(t));
+	}
+	sink_str(s, "},\"notes\":[");
+	for (size_t i = 0; i < kin_table_n_notes(t); i++) {
+		sink_str(s, i ? "," : "");
+		json_string(s, kin_table_note_at(t, i));
+	}
+	sink_str(s, "]");
+}
+
+static void put_rows(struct sink *s, struct kin_table *t)
+{
+	struct kin_row row;
+	bool any = false;
+	kin_table_rewind(t);
+	for (; table_next(t, &row); any = true) {
+		sink_str(s, any ? ",\n[\"" : "\n[\"");
+		sink_str(s, value_row_kind(row.kind));
+		sink_str(s, "\",");
+		value_count(s, row.group);
+		for (size_t i = 0; i < kin_table_n_columns(t); i++) {
+			sink_char(s, ',');
+			put_cell(s, &row.cells[i], kin_table_rate(t));
+		}
+		sink_char(s, ']');
+	}
+}
+
+static void put_table(struct sink *s, const struct html_table *x)
+{
+	struct kin_table *t = x->table;
+	json_string(s, x->key);
+	sink_str(s, ":{");
+	put_properties(s, t);
+	sink_str(s, ",\"columns\":[\"kind\",\"group\"");
+	for (size_t i = 0; i < kin_table_n_columns(t); i++) {
+		sink_char(s, ',');
+		json_string(s, kin_table_column(t, i)->key);
+	}
+	sink_str(s, "],\"rows\":[");
+	put_rows(s, t);
+	sink_str(s, "]}");
+}
+
+static void put_tables(struct sink *s, const struct html_table *tables)
+{
+	bool any = false;
+	sink_str(s, ",\n\"tables\":{");
+	for (; tables->key; tables++) {
+		if (!tables->table)
+			continue;
+		sink_str(s, any ? ",\n" : "\n");
+		put_table(s, tables);
+		any = true;
+	}
+	sink_char(s, '}');
+}
+
+/* ---- what samples refer to ---- */
+
+static void put_functions(struct sink *s, const struct html_paths *t)
+{
+	struct map64 objects = { 0 };
+	VEC(strid) paths = { 0 };
+	sink_str(s, ",\n\"functions\":{\"name\":[");
+	for (size_t i = 0; i < t->functions.n; i++) {
+		sink_str(s, i ? ",\n" : "\n");
+		json_string(s, strtab_get(t->strings, t->functions.at[i].name));
+	}
+	sink_str(s, "],\n\"object\":[");
+	for (size_t i = 0; i < t->functions.n; i++) {
+		uint32_t *known = map64_at(&objects, t->functions.at[i].object);
+		if (*known == NONE) {
+			*known = (uint32_t)paths.n;
+			vec_push(&paths, t->functions.at[i].object);
+		}
+		sink_str(s, i ? "," : "");
+		value_count(s, *known);
+	}
+	sink_str(s, "],\n\"kind\":[");
+	for (size_t i = 0; i < t->functions.n; i++) {
+		sink_str(s, i ? "," : "");
+		value_count(s, t->functions.at[i].kind);
+	}
+	sink_str(s, "]},\n\"objects\":[");
+	for (size_t i = 0; i < paths.n; i++) {
+		sink_str(s, i ? "," : "");
+		json_string(s, strtab_get(t->strings, paths.at[i]));
+	}
+	sink_char(s, ']');
+	vec_free(&paths);
+	map64_free(&objects);
+}
+
+static void put_threads(struct sink *s, const struct html_paths *t)
+{
+	sink_str(s, ",\n\"threads\":[");
+	for (size_t i = 0; i < t->threads.n; i++) {
+		const struct html_thread *k = &t->threads.at[i];
+		const uint64_t numbers[] = { k->pid, k->tid, k->run, k->start_ns, k->end_ns };
+		sink_str(s, i ? ",\n[" : "\n[");
+		json_string(s, strtab_get(t->strings, k->name));
+		for (size_t n = 0; n < ARRAY_LEN(numbers); n++) {
+			sink_char(s, ',');
+			value_count(s, numbers[n]);
+		}
+		sink_char(s, ']');
+	}
+	sink_char(s, ']');
+}
+
+static void put_events(struct sink *s, const struct html_paths *t)
+{
+	static const char *const kinds[] = {
+		[EVENT_ON_CPU] = "on-cpu", [EVENT_BLOCKED] = "blocked", [EVENT_WAITING] = "waiting"
+	};
+	sink_str(s, ",\n\"events\":[");
+	for (size_t i = 0; i < t->events.n; i++) {
+		const struct html_event *e = &t->events.at[i];
+		sink_str(s, i ? "," : "");
+		sink_str(s, "{\"name\":");
+		json_string(s, strtab_get(t->strings, e->name));
+		sink_str(s, e->unit == EVENT_NS ? ",\"unit\":\"ns\",\"kind\":\""
+						: ",\"unit\":\"\",\"kind\":\"");
+		sink_str(s, kinds[e->kind]);
+		sink_str(s, "\"}");
+	}
+	sink_char(s, ']');
+}
+
+static void put_columns(struct sink *s, const struct html_paths *t, const struct html_columns *c)
+{
+	size_t offset = 0;
+	sink_str(s, ",\n\"columns\":{");
+	for (size_t i = 0; i < N_HTML_COLUMNS; i++) {
+		sink_str(s, i ? ",\"" : "\"");
+		sink_str(s, html_column_keys[i]);
+		sink_str(s, "\":[");
+		value_count(s, c->at[i].n);
+		sink_char(s, ',');
+		value_count(s, offset);
+		sink_char(s, ']');
+		offset += c->at[i].bytes.n;
+	}
+	sink_str(s, "},\"first_ns\":");
+	value_count(s, c->first_ns);
+	sink_str(s, ",\"unit_ns\":");
+	value_count(s, c->unit_ns);
+	sink_str(s, ",\"left_out\":");
+	value_count(s, c->n_left_out);
+	sink_str(s, ",\"runs\":[");
+	for (size_t i = 0; i < HTML_SIDES && t->runs[i]; i++) {
+		sink_str(s, i ? "," : "");
+		value_count(s, t->runs[i]);
+	}
+	sink_char(s, ']');
+}
+
+/* ---- the data as one piece ---- */
+
+struct text { /* owned */
+	char *at;
+	size_t n;
+};
+
+/* All but the columns. */
+static struct kin_error *json_of(const struct html_input *in, const struct html_columns *c,
+				 struct text *ret)
+{
+	FILE *memory = open_memstream(&ret->at, &ret->n);
+	struct sink s;
+	if (!memory)
+		return err_os(errno, "writing a page");
+	sink_init(&s, memory);
+	sink_str(&s, "{\"title\":");
+	json_string(&s, in->title);
+	sink_str(&s, ",\"version\":\"" KIN_VERSION "\",\"warnings\":[");
+	for (size_t i = 0; i < in->n_warnings; i++) {
+		sink_str(&s, i ? "," : "");
+		json_string(&s, in->warnings[i]);
+	}
+	sink_char(&s, ']');
+	put_tables(&s, in->tables);
+	if (in->paths) {
+		put_functions(&s, in->paths);
+		put_threads(&s, in->paths);
+		put_events(&s, in->paths);
+		put_columns(&s, in->paths, c);
+	}
+	sink_str(&s, "}\n");
+	sink_flush(&s);
+	bool lost = ferror(memory);
+	fclose(memory);
+	return lost ? err_os(ENOMEM, "writing a page") : NULL;
+}
+
+struct packing {
+	z_stream z;
+	VEC(uint8_t) to;
+};
+
+static void pack(struct packing *p, const void *from, size_t n, int flush)
+{
+	enum { STEP = 1 << 30 };
+	const uint8_t *at = from;
+	do {
+		uInt part = n < STEP ? (uInt)n : STEP;
+		p->z.next_in = UNCONST(uint8_t *, at);
+		p->z.avail_in = part;
+		at += part;
+		n -= part;
+		do {
+			vec_reserve(&p->to, 1 << 16);
+			p->z.next_out = p->to.at + p->to.n;
+			p->z.avail_out = 1 << 16;
+			deflate(&p->z, n ? Z_NO_FLUSH : flush);
+			p->to.n += (1 << 16) - p->z.avail_out;
+		} while (!p->z.avail_out);
+	} while (n);
+}
+
+static struct kin_error *pack_data(const struct html_input *in, const struct html_columns *c,
+				   struct text *ret)
+{
+	struct text json = { 0 };
+	struct packing p = { 0 };
+	struct kin_error *err = json_of(in, c, &json);
+	if (!err && deflateInit(&p.z, Z_DEFAULT_COMPRESSION) != Z_OK)
+		err = err_os(ENOMEM, "writing a page");
+	if (!err) {
+		pack(&p, json.at, json.n + 1, Z_NO_FLUSH); /* with its NUL */
+		for (size_t i = 0; i < N_HTML_COLUMNS; i++)
+			pack(&p, c->at[i].bytes.at, c->at[i].bytes.n, Z_NO_FLUSH);
+		pack(&p, "", 0, Z_FINISH);
+		deflateEnd(&p.z);
+		*ret = (struct text){ (char *)p.to.at, p.to.n };
+	}
+	free(json.at);
+	return err;
+}
+
+/* ---- as large as it may be ---- */
+
+static size_t size_of_file(size_t packed)
+{
+	return (packed + 2) / 3 * 4 + sizeof(page_html) + sizeof(page_css) + sizeof(page_js);
+}
+
+/* Decimal, so that a number of them reads well; times are 32 bits wide in the page. */
+static uint64_t unit_for(uint64_t duration, uint64_t steps)
+{
+	uint64_t unit = 1000;
+	while (duration / unit > steps)
+		unit *= 10;
+	return unit;
+}
+
+/* First times become coarse, then the narrowest nodes are left out. */
+static struct kin_error *fit_data(const struct html_input *in, struct text *ret)
+{
+	static const uint64_t steps[] = { 1u << 31, 100000, 10000 };
+	enum { TRIES = 12, FEWEST = 100 };
+	uint64_t first, duration = html_duration(in->paths, &first);
+	bool has_times = first && !in->paths->runs[1];
+	size_t max_nodes = in->paths->nodes.n;
+	struct kin_error *err = NULL;
+	for (size_t i = 0; i < TRIES && !err; i++) {
+		uint64_t step = steps[i < ARRAY_LEN(steps) ? i : ARRAY_LEN(steps) - 1];
+		struct html_columns c = html_columns_of(in->paths, max_nodes,
+							has_times ? unit_for(duration, step) : 0);
+		free(ret->at);
+		*ret = (struct text){ 0 };
+		err = pack_data(in, &c, ret);
+		html_columns_done(&c);
+		double size = (double)size_of_file(ret->n);
+		if (!in->max_bytes || size <= (double)in->max_bytes || max_nodes <= FEWEST)
+			break;
+		if (has_times && i + 1 < ARRAY_LEN(steps))
+			continue;
+		max_nodes = (size_t)((double)max_nodes * 0.9 * (double)in->max_bytes / size);
+		max_nodes = max_nodes < FEWEST ? FEWEST : max_nodes;
+	}
+	return err;
+}
+
+/* ---- the file ---- */
+
+static void put_base64(FILE *out, const struct text *data)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *at = (const uint8_t *)data->at;
+	struct sink s;
+	sink_init(&s, out);
+	for (size_t i = 0; i < data->n; i += 3) {
+		size_t left = data->n - i;
+		uint32_t x = (uint32_t)at[i] << 16 | (left > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
+			     (left > 2 ? at[i + 2] : 0);
+		char four[4] = { digits[x >> 18], digits[x >> 12 & 63],
+				 left > 1 ? digits[x >> 6 & 63] : '=',
+				 left > 2 ? digits[x & 63] : '=' };
+		sink_bytes(&s, four, sizeof(four));
+	}
+	sink_flush(&s);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+	char *safe = escape_copy(text);
+	for (text = safe; *text; text++)
+		switch (*text) {
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '&':
+			fputs("&amp;", out);
+			break;
+		default:
+			putc(*text, out);
+		}
+	free(safe);
+}
+
+/* The page is cut at what it says goes there: "@title@", "@style@", "@data@", "@code@". */
+static void put_page(FILE *out, const struct html_input *in, const struct text *data)
+{
+	for (const char *p = page_html; *p;) {
+		if (!strncmp(p, "@title@", 7)) {
+			put_text(out, in->title);
+			p += 7;
+		} else if (!strncmp(p, "@style@", 7)) {
+			fputs(page_css, out);
+			p += 7;
+		} else if (!strncmp(p, "@data@", 6)) {
+			put_base64(out, data);
+			p += 6;
+		} else if (!strncmp(p, "@code@", 6)) {
+			fputs(page_js, out);
+			p += 6;
+		} else {
+			putc(*p++, out);
+		}
+	}
+}
+
+struct kin_error *html_write(FILE *out, const struct html_input *in)
+{
+	struct text data = { 0 };
+	struct html_columns none = { 0 };
+	struct kin_error *err = in->paths ? fit_data(in, &data) : pack_data(in, &none, &data);
+	errno = 0;
+	if (!err)
+		put_page(out, in, &data);
+	free(data.at);
+	if (!err && (fflush(out) || ferror(out)))
+		err = err_os(errno ? errno : EIO, "writing a page");
+	return err;
+}

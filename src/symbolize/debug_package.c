@@ -1,0 +1,93 @@
+/* debug_package.c - looks for a path in dpkg's lists of files. */
+#include "symbolize/debug_package.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "base/file.h"
+
+enum { LIKE = 4, LIST_MAX = 16 << 20 };
+
+/* Whether a list has the line. */
+static bool has_line(const char *list, const char *line, size_t n)
+{
+	for (const char *p = list; (p = strstr(p, line)); p += n)
+		if ((p == list || p[-1] == '\n') && (p[n] == '\n' || !p[n]))
+			return true;
+	return false;
+}
+
+/* Where /lib is a link to /usr/lib, lists have the old names of some files. */
+static bool has_file(const char *list, const char *path)
+{
+	static const char usr[] = "/usr";
+	size_t n = strlen(path);
+	return has_line(list, path, n) ||
+	       (!strncmp(path, usr, 4) && path[4] == '/' && has_line(list, path + 4, n - 4));
+}
+
+static bool list_has(const char *folder, const char *name, const char *path)
+{
+	struct file f;
+	char *whole = xprintf("%s/%s", folder, name);
+	struct kin_error *err = file_read(whole, &(struct file_opts){ .max = LIST_MAX }, &f);
+	bool has = !err && has_file((const char *)f.data, path);
+	free(whole);
+	if (!err)
+		file_free(&f);
+	kin_error_free(err);
+	return has;
+}
+
+/* "libllvm14" of "libllvm14:amd64.list"; n 0: it is no list. */
+static size_t package_size(const char *name)
+{
+	size_t n = strlen(name), colon = strcspn(name, ":");
+	if (n <= 5 || strcmp(name + n - 5, ".list") != 0)
+		return 0;
+	return colon < n ? colon : n - 5;
+}
+
+/* "libLLVM-14.so.1" may well be in "libllvm14", "clang" in "clang-14". */
+static bool is_like(const char *package, const char *base)
+{
+	size_t n = !strncmp(base, "lib", 3) ? 3 + LIKE : LIKE;
+	return !strncasecmp(package, base, n);
+}
+
+/* In lists of packages called like the file, or in the others. To be freed; NULL: in none. */
+static char *find(const char *folder, const char *path, bool alike)
+{
+	const char *slash = strrchr(path, '/');
+	DIR *d = opendir(folder);
+	char *found = NULL;
+	for (const struct dirent *e; d && !found && (e = readdir(d));) {
+		size_t n = package_size(e->d_name);
+		if (n && is_like(e->d_name, slash + 1) == alike &&
+		    list_has(folder, e->d_name, path))
+			found = xprintf("%.*s", (int)n, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+char *debug_package_of(const char *path, const char *folder)
+{
+	if (*path != '/')
+		return NULL;
+	if (!folder)
+		folder = "/var/lib/dpkg/info";
+	char *package = find(folder, path, true);
+	if (!package)
+		package = find(folder, path, false);
+	if (!package)
+		return NULL;
+	/* The C library's are in a package that is older than automatic ones. */
+	char *ret = xprintf("%s-%s", package, !strcmp(package, "libc6") ? "dbg" : "dbgsym");
+	free(package);
+	return ret;
+}

@@ -1,0 +1,339 @@
+/* browse_keys.c - what keys do in the browser: moving, typing, and the commands, which the menu
+ * lists. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/browse_private.h"
+
+/* ---- typing ---- */
+
+/* The text that is typed: one character more, or less. */
+static void edit(char *text, uint32_t key)
+{
+	size_t n = strlen(text);
+	if (key == TERM_BACKSPACE) {
+		while (n && (text[n - 1] & 0xc0) == 0x80)
+			n--;
+		text[n ? n - 1 : 0] = '\0';
+	} else if (key >= ' ' && key < TERM_UP && n + 5 < BROWSE_FILTER_MAX) {
+		char *to = text + n;
+		if (key < 0x80) {
+			*to++ = (char)key;
+		} else if (key < 0x800) {
+			*to++ = (char)(0xc0 | key >> 6);
+			*to++ = (char)(0x80 | (key & 0x3f));
+		} else if (key < 0x10000) {
+			*to++ = (char)(0xe0 | key >> 12);
+			*to++ = (char)(0x80 | (key >> 6 & 0x3f));
+			*to++ = (char)(0x80 | (key & 0x3f));
+		} else {
+			*to++ = (char)(0xf0 | key >> 18);
+			*to++ = (char)(0x80 | (key >> 12 & 0x3f));
+			*to++ = (char)(0x80 | (key >> 6 & 0x3f));
+			*to++ = (char)(0x80 | (key & 0x3f));
+		}
+		*to = '\0';
+	}
+}
+
+static void take_text(struct browser *b)
+{
+	struct browse_place *p = here(b);
+	if (b->typing == TYPING_FILTER)
+		memcpy(p->filter, b->typed, sizeof(p->filter));
+	else
+		p->min_share = strtod(b->typed, NULL) / 100;
+	browse_choose_rows(b);
+}
+
+static void type(struct browser *b, uint32_t key)
+{
+	if (key == TERM_ESCAPE)
+		b->typed[0] = '\0';
+	else if (key != TERM_ENTER)
+		edit(b->typed, key);
+	take_text(b);
+	if (key == TERM_ESCAPE || key == TERM_ENTER)
+		b->typing = TYPING_NOTHING;
+}
+
+static void begin_typing(struct browser *b, enum browse_typing what)
+{
+	b->typing = what;
+	b->typed[0] = '\0';
+	take_text(b);
+}
+
+/* ---- moving ---- */
+
+static bool move(struct browser *b, struct list *l, uint32_t key)
+{
+	ptrdiff_t screen = (ptrdiff_t)l->height;
+	switch (key) {
+	case TERM_UP:
+	case 'k':
+		list_move(l, -1);
+		return true;
+	case TERM_DOWN:
+	case 'j':
+		list_move(l, 1);
+		return true;
+	case TERM_PAGE_UP:
+	case 2: /* Ctrl-B */
+		list_move(l, -screen);
+		return true;
+	case TERM_PAGE_DOWN:
+	case 6: /* Ctrl-F */
+	case ' ':
+		list_move(l, screen);
+		return true;
+	case TERM_HOME:
+	case 'g':
+		list_select(l, 0);
+		return true;
+	case TERM_LAST:
+	case 'G':
+		list_select(l, l->n);
+		return true;
+	case TERM_RIGHT:
+		b->shift += 8;
+		return true;
+	case TERM_LEFT:
+		b->shift = b->shift > 8 ? b->shift - 8 : 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool go(struct browser *b, uint32_t key)
+{
+	struct browse_place *p = here(b);
+	return p->what == FLAME ? flame_move(&p->flame, key) : move(b, &p->list, key);
+}
+
+/* ---- commands ---- */
+
+static void filter(struct browser *b) { begin_typing(b, TYPING_FILTER); }
+static void limit(struct browser *b) { begin_typing(b, TYPING_LIMIT); }
+static void pause(struct browser *b) { b->paused = !b->paused; }
+static void quit(struct browser *b) { b->quit = true; }
+static void next_column(struct browser *b) { browse_next_order(b, false); }
+static void last_column(struct browser *b) { browse_next_order(b, true); }
+
+static void zoom(struct browser *b) { flame_zoom(&here(b)->flame); }
+
+static bool has_source(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	return here(b)->what == SOURCE || here(b)->what == INSTRUCTIONS || browse_has_function(b) ||
+	       (r && r->function);
+}
+
+static bool has_children(struct browser *b) { return page(b)->has_children; }
+static bool has_rows(struct browser *b) { return b->shown.n > 0; }
+static bool has_stacks(struct browser *b) { return kin_profile_is_sampled(b->profile); }
+static bool has_parts(struct browser *b) { return b->opts->part && has_stacks(b); }
+static bool has_events(struct browser *b) { return page(b)->n_events > 1; }
+static bool is_live(struct browser *b) { return b->opts->next && !b->over; }
+static bool can_go_back(struct browser *b)
+{
+	return b->places.n > 1 || b->whole || here(b)->flame.zoomed != FLAME_ROOT ||
+	       here(b)->filter[0] || here(b)->min_share > 0;
+}
+
+enum { /* places that a command is for */
+       AT_FUNCTIONS = 1 << FUNCTIONS,
+       AT_CALLS = 1 << CALLS,
+       AT_FLAME = 1 << FLAME,
+       AT_STACKS = AT_FUNCTIONS | AT_CALLS | AT_FLAME,
+       AT_CODE = 1 << SOURCE | 1 << INSTRUCTIONS,
+       AT_PARTS = 1 << THREADS | 1 << OBJECTS,
+       AT_ROWS = AT_FUNCTIONS | AT_CALLS | AT_CODE | AT_PARTS,
+       ANYWHERE = AT_ROWS | AT_FLAME,
+};
+
+static const struct browse_command {
+	uint32_t keys[4];
+	const char *named, *what;
+	unsigned places;
+	bool (*is_there)(struct browser *b); /* NULL: always */
+	void (*run)(struct browser *b);
+} commands[] = {
+	{ { TERM_ENTER },
+	  "Enter",
+	  "who calls the function, and what it calls",
+	  AT_FUNCTIONS | AT_CALLS,
+	  browse_has_function,
+	  browse_enter_calls },
+	{ { TERM_ENTER },
+	  "Enter",
+	  "only the samples of that",
+	  AT_PARTS,
+	  has_rows,
+	  browse_enter_part },
+	{ { TERM_ENTER }, "Enter", "zoom into the block", AT_FLAME, NULL, zoom },
+	{ { 'c' },
+	  "c",
+	  "who calls the function, and what it calls",
+	  AT_FLAME,
+	  browse_has_function,
+	  browse_enter_calls },
+	{ { 'a' },
+	  "a",
+	  "its source, then its instructions",
+	  ANYWHERE,
+	  has_source,
+	  browse_enter_source },
+	{ { 'f' },
+	  "f",
+	  "the flame graph: all stacks, as wide as their time",
+	  AT_FUNCTIONS | AT_CALLS,
+	  has_stacks,
+	  browse_enter_flame },
+	{ { 'i' },
+	  "i",
+	  "the flame graph turned: from where time was spent to callers",
+	  AT_FLAME,
+	  NULL,
+	  browse_turn_flame },
+	{ { 't' },
+	  "t",
+	  "the threads: one of them alone",
+	  AT_STACKS,
+	  has_parts,
+	  browse_enter_threads },
+	{ { 'd' },
+	  "d",
+	  "programs and libraries: one of them alone",
+	  AT_STACKS,
+	  has_parts,
+	  browse_enter_objects },
+	{ { 'H', '\t' },
+	  "H, Tab",
+	  "the next hottest line",
+	  AT_CODE,
+	  has_rows,
+	  browse_next_hottest },
+	{ { TERM_ESCAPE, TERM_BACKSPACE },
+	  "Esc, Backspace",
+	  "back; ends a filter",
+	  ANYWHERE,
+	  can_go_back,
+	  browse_leave },
+	{ { '/' }, "/", "only rows with all of some words in them", AT_ROWS, NULL, filter },
+	{ { '/' },
+	  "/",
+	  "mark functions with a text in their names, and add up their time",
+	  AT_FLAME,
+	  NULL,
+	  filter },
+	{ { 'l' },
+	  "l",
+	  "only rows with at least some share of the time, in percent",
+	  AT_ROWS,
+	  NULL,
+	  limit },
+	{ { 's' },
+	  "s",
+	  "sort by Children, or by Self",
+	  AT_FUNCTIONS,
+	  has_children,
+	  browse_toggle_order },
+	{ { '>' }, ">", "sort by the next column", AT_FUNCTIONS, has_rows, next_column },
+	{ { '<' }, "<", "sort by the column before", AT_FUNCTIONS, has_rows, last_column },
+	{ { 'e' }, "e", "the next event", AT_FUNCTIONS, has_events, browse_next_event },
+	{ { 'p' }, "p", "hold the picture, or let it go on", ANYWHERE, is_live, pause },
+	{ { 'P' },
+	  "P",
+	  "write these rows to a file, kin-view-N.txt",
+	  AT_ROWS,
+	  has_rows,
+	  browse_print },
+	{ { 'q', TERM_QUIT }, "q, F10", "quit", ANYWHERE, NULL, quit },
+};
+
+static bool can_run(struct browser *b, const struct browse_command *c)
+{
+	return c->places >> here(b)->what & 1 && (!c->is_there || c->is_there(b));
+}
+
+static const struct browse_command *command_of(struct browser *b, uint32_t key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		for (size_t k = 0; k < ARRAY_LEN(commands[i].keys); k++)
+			if (commands[i].keys[k] && commands[i].keys[k] == key &&
+			    can_run(b, &commands[i]))
+				return &commands[i];
+	return NULL;
+}
+
+/* NULL is fine; returns whether there was one. */
+static bool run(struct browser *b, const struct browse_command *c)
+{
+	if (c)
+		c->run(b);
+	return c != NULL;
+}
+
+/* ---- the menu ---- */
+
+/* The n-th command that can be run here; NULL: there are no more. */
+static const struct browse_command *menu_at(struct browser *b, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		if (can_run(b, &commands[i]) && !n--)
+			return &commands[i];
+	return NULL;
+}
+
+bool browse_menu_row(struct browser *b, size_t n, const char **named, const char **what)
+{
+	const struct browse_command *c = menu_at(b, n);
+	*named = c ? c->named : NULL;
+	*what = c ? c->what : NULL;
+	return c != NULL;
+}
+
+static void open_menu(struct browser *b)
+{
+	size_t n = 0;
+	while (menu_at(b, n))
+		n++;
+	b->menu = (struct list){ 0 };
+	list_fit(&b->menu, n, 1);
+	b->in_menu = true;
+}
+
+static void take_menu_key(struct browser *b, uint32_t key)
+{
+	const struct browse_command *chosen = menu_at(b, b->menu.selected);
+	if (key != TERM_LEFT && key != TERM_RIGHT && move(b, &b->menu, key))
+		return;
+	b->in_menu = false;
+	if (key == TERM_ENTER)
+		run(b, chosen);
+	else if (key != TERM_ESCAPE && key != TERM_BACKSPACE)
+		run(b, command_of(b, key));
+}
+
+void browse_take_key(struct browser *b, uint32_t key)
+{
+	if (key == TERM_END) {
+		b->quit = true;
+		return;
+	}
+	if (key == TERM_RESIZED)
+		return;
+	b->message[0] = '\0';
+	if (b->typing) {
+		if (key < TERM_UP || !go(b, key))
+			type(b, key);
+	} else if (b->in_menu) {
+		take_menu_key(b, key);
+	} else if (key == '?' || key == 'h' || key == TERM_HELP) {
+		open_menu(b);
+	} else if (!run(b, command_of(b, key))) {
+		go(b, key);
+	}
+}

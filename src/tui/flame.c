@@ -1,0 +1,270 @@
+/* flame.c - makes the tree of a flame graph: each distinct stack is looked at once. */
+#include "tui/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/map64.h"
+
+enum {
+	CUT = UINT32_MAX - 1, /* in place of a function */
+	CALLERS_MAX = 64,     /* levels of a turned graph, where stacks share no nodes */
+};
+
+struct building {
+	struct flame *f;
+	struct kin_samples *samples;
+	struct map64 children; /* by parent and function */
+	uint32_t *whole,
+		*cut;       /* node of each stack, by whether it has a beginning; NONE: none yet */
+	VEC(uint32_t) path; /* stacks, or locations, on the way */
+	bool callers;
+};
+
+static void free_building(struct building *b)
+{
+	map64_free(&b->children);
+	vec_free(&b->path);
+	free(b->whole);
+	free(b->cut);
+}
+
+/* ---- nodes ---- */
+
+static uint32_t add_node(struct flame *f, uint32_t parent, uint32_t function)
+{
+	struct flame_node n = { .parent = parent,
+				.child = NONE,
+				.next = NONE,
+				.function = function,
+				.kind = KIN_OBJECT_OTHER };
+	if (parent != NONE)
+		n.depth = f->nodes.at[parent].depth + 1;
+	if (n.depth > f->deepest)
+		f->deepest = n.depth;
+	vec_push(&f->nodes, n);
+	return (uint32_t)(f->nodes.n - 1);
+}
+
+static const char *escaped(struct flame *f, const char *name)
+{
+	char *safe = escape_copy(name);
+	const char *kept = arena_printf(&f->names, "%s", safe);
+	free(safe);
+	return kept;
+}
+
+static void name_node(struct building *b, struct flame_node *n)
+{
+	if (n->function == CUT) {
+		n->name = "[cut]";
+		return;
+	}
+	const struct kin_function *fn = kin_samples_function(b->samples, n->function);
+	const struct kin_object *o = kin_samples_object(b->samples, fn->object);
+	n->name = escaped(b->f, fn->name);
+	n->kind = o->kind;
+	n->is_main = o->is_main;
+}
+
+static uint32_t child_of(struct building *b, uint32_t parent, uint32_t function)
+{
+	uint32_t *at = map64_at(&b->children, MAP64_PAIR(parent, function));
+	if (*at == NONE) {
+		*at = add_node(b->f, parent, function);
+		name_node(b, &b->f->nodes.at[*at]);
+	}
+	return *at;
+}
+
+/* All functions at a location, in the order of the tree. */
+static uint32_t through(struct building *b, uint32_t node, uint32_t location)
+{
+	size_t n;
+	const struct kin_line *lines = kin_samples_lines(b->samples, location, &n);
+	for (size_t i = 0; i < n; i++)
+		node = child_of(b, node, lines[b->callers ? i : n - 1 - i].function);
+	return node;
+}
+
+/* ---- stacks ---- */
+
+/* A stack's node is below that of its caller's stack, which many share. */
+static uint32_t node_of(struct building *b, uint32_t stack, bool is_cut)
+{
+	uint32_t *known = is_cut ? b->cut : b->whole, at = stack;
+	b->path.n = 0;
+	while (at && known[at] == NONE) {
+		vec_push(&b->path, at);
+		at = kin_samples_stack(b->samples, at)->caller;
+	}
+	uint32_t node = at ? known[at] : FLAME_ROOT;
+	if (!at && is_cut)
+		node = child_of(b, FLAME_ROOT, CUT);
+	while (b->path.n) {
+		at = b->path.at[--b->path.n];
+		node = through(b, node, kin_samples_stack(b->samples, at)->location);
+		known[at] = node;
+	}
+	return node;
+}
+
+/* The other way round each innermost stack has a way of its own. */
+static uint32_t node_from(struct building *b, uint32_t stack, bool is_cut)
+{
+	uint32_t *known = is_cut ? b->cut : b->whole, node = FLAME_ROOT;
+	if (known[stack] != NONE)
+		return known[stack];
+	for (uint32_t at = stack; at && b->f->nodes.at[node].depth < CALLERS_MAX;
+	     at = kin_samples_stack(b->samples, at)->caller)
+		node = through(b, node, kin_samples_stack(b->samples, at)->location);
+	if (is_cut)
+		node = child_of(b, node, CUT);
+	known[stack] = node;
+	return node;
+}
+
+static uint32_t *new_map(size_t n)
+{
+	uint32_t *map = xrealloc(NULL, n, sizeof(*map));
+	for (size_t i = 0; i < n; i++)
+		map[i] = NONE;
+	return map;
+}
+
+/* Which event is the n-th that has samples; NONE: none. */
+static uint32_t event_at(struct kin_samples *s, size_t n)
+{
+	const struct kin_sample *x;
+	uint32_t found = NONE, n_events = (uint32_t)kin_samples_n_events(s);
+	bool *seen = xalloc(n_events + 1);
+	while ((x = kin_samples_next(s)))
+		seen[x->event < n_events ? x->event : n_events] = true;
+	kin_samples_rewind(s);
+	for (uint32_t i = 0; i < n_events && found == NONE; i++)
+		if (seen[i] && !n--)
+			found = i;
+	free(seen);
+	return found;
+}
+
+static void add_samples(struct building *b, uint32_t event)
+{
+	const struct kin_sample *x;
+	while ((x = kin_samples_next(b->samples))) {
+		if (x->event != event)
+			continue;
+		uint32_t node = b->callers ? node_from(b, x->stack, x->is_cut)
+					   : node_of(b, x->stack, x->is_cut);
+		b->f->nodes.at[node].self += x->weight;
+	}
+}
+
+/* ---- sums, and the order of children ---- */
+
+static void sum(struct flame *f)
+{
+	for (size_t i = f->nodes.n; i-- > 0;) {
+		struct flame_node *n = &f->nodes.at[i];
+		n->weight += n->self;
+		if (n->parent != NONE)
+			f->nodes.at[n->parent].weight += n->weight;
+	}
+}
+
+static int heaviest_last(const void *a, const void *b, void *arg)
+{
+	const struct flame *f = arg;
+	const struct flame_node *x = &f->nodes.at[*(const uint32_t *)a];
+	const struct flame_node *y = &f->nodes.at[*(const uint32_t *)b];
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? -1 : 1;
+	int sign = strcmp(y->name, x->name);
+	return sign ? sign : y < x ? -1 : y > x;
+}
+
+static void link_children(struct flame *f)
+{
+	size_t n = f->nodes.n - 1;
+	uint32_t *order = xrealloc(NULL, n + 1, sizeof(*order));
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i + 1;
+	qsort_r(order, n, sizeof(*order), heaviest_last, f);
+	for (size_t i = 0; i < n; i++) {
+		struct flame_node *node = &f->nodes.at[order[i]];
+		struct flame_node *parent = &f->nodes.at[node->parent];
+		node->next = parent->child;
+		parent->child = order[i];
+	}
+	free(order);
+}
+
+struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers, struct flame *ret)
+{
+	struct building b = { .f = ret, .callers = callers };
+	struct kin_error *err = kin_samples_new(p, &b.samples);
+	*ret = (struct flame){ 0 };
+	if (err)
+		return err;
+	size_t n = kin_samples_n_stacks(b.samples);
+	b.whole = new_map(n + 1);
+	b.cut = new_map(n + 1);
+	add_node(ret, NONE, NONE);
+	ret->nodes.at[FLAME_ROOT].name = "all";
+	uint32_t number = event_at(b.samples, event);
+	if (number != NONE) {
+		add_samples(&b, number);
+		ret->is_time = !strcmp(kin_samples_event(b.samples, number)->unit, "ns");
+	}
+	sum(ret);
+	link_children(ret);
+	free_building(&b);
+	kin_samples_free(b.samples);
+	return NULL;
+}
+
+void flame_done(struct flame *f)
+{
+	vec_free(&f->nodes);
+	arena_release(&f->names);
+}
+
+/* ---- questions ---- */
+
+uint64_t flame_weight_of(const struct flame *f, const char *text)
+{
+	uint64_t all = 0;
+	bool *below = xalloc(f->nodes.n + 1); /* one that matched */
+	for (size_t i = FLAME_ROOT + 1; i < f->nodes.n; i++) {
+		const struct flame_node *n = &f->nodes.at[i];
+		bool above = below[n->parent], here = strcasestr(n->name, text) != NULL;
+		below[i] = above || here;
+		if (here && !above)
+			all += n->weight;
+	}
+	free(below);
+	return all;
+}
+
+static uint32_t child_named(const struct flame *f, uint32_t parent, const char *name)
+{
+	uint32_t i = f->nodes.at[parent].child;
+	while (i != NONE && strcmp(f->nodes.at[i].name, name) != 0)
+		i = f->nodes.at[i].next;
+	return i;
+}
+
+uint32_t flame_same(const struct flame *from, uint32_t node, const struct flame *to)
+{
+	VEC(uint32_t) path = { 0 };
+	uint32_t same = FLAME_ROOT, next = FLAME_ROOT;
+	for (; node != FLAME_ROOT; node = from->nodes.at[node].parent)
+		vec_push(&path, node);
+	while (path.n && next != NONE) {
+		same = next;
+		next = child_named(to, same, from->nodes.at[path.at[--path.n]].name);
+	}
+	vec_free(&path);
+	return next == NONE ? same : next;
+}

@@ -1,0 +1,73 @@
+/* tui_menu.c - draws the menu: the page's own notes, commands, and keys to move with. */
+#include "tui/tui_menu.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "tui/browse_private.h"
+
+enum { MARGIN = 2, KEYS = 16, ABOUT_LINES = 3 };
+
+static const char *const moving[] = {
+	"Up, Down, j, k          the next row",
+	"Page Up, Page Down      a screen; also Ctrl-B, Ctrl-F, Space",
+	"Home, End, g, G         the first and the last one",
+	"Left, Right             the rest of long names",
+	"Ctrl-L                  the screen anew",
+	"",
+	"Self is time in the function itself, Children that with all it called.",
+};
+
+static size_t bytes_of(const char *word) { return strcspn(word, " "); }
+
+/* The line that fits, at a blank if there is one; returns what is left of the text. */
+static const char *draw_line(struct term *t, unsigned row, unsigned width, const char *text)
+{
+	size_t end = 0;
+	char line[512];
+	while (text[end] && end + 1 + bytes_of(text + end + 1) <= width)
+		end += 1 + bytes_of(text + end + 1);
+	if (!end)
+		end = strlen(text);
+	if (end >= sizeof(line))
+		end = sizeof(line) - 1;
+	memcpy(line, text, end);
+	line[end] = '\0';
+	term_put(t, row, MARGIN, width, line, TERM_DIM);
+	return text + end + strspn(text + end, " ");
+}
+
+/* Returns the row behind it. */
+static unsigned draw_about(struct term *t, unsigned row, const char *about)
+{
+	unsigned columns = term_columns(t), last = row + ABOUT_LINES;
+	unsigned width = columns > 2 * MARGIN ? columns - 2 * MARGIN : 1;
+	for (const char *rest = about; *rest && row < last;)
+		rest = draw_line(t, row++, width, rest);
+	return row;
+}
+
+static void draw_command(struct browser *b, unsigned row, size_t i)
+{
+	const char *named, *what;
+	unsigned columns = term_columns(b->term);
+	int style = i == b->menu.selected ? TERM_SELECTED : TERM_PLAIN;
+	if (!browse_menu_row(b, i, &named, &what))
+		return;
+	term_put(b->term, row, 0, columns, "", style);
+	term_put(b->term, row, MARGIN, KEYS, named, TERM_BOLD | style);
+	if (columns > MARGIN + KEYS)
+		term_put(b->term, row, MARGIN + KEYS, columns - MARGIN - KEYS, what, style);
+}
+
+void menu_draw(struct browser *b)
+{
+	unsigned row = draw_about(b->term, BROWSE_HEAD - 1, page(b)->title);
+	unsigned end = term_rows(b->term) - BROWSE_FOOT, columns = term_columns(b->term);
+	list_fit(&b->menu, b->menu.n, end > row ? end - row : 1);
+	for (size_t i = b->menu.top; i < b->menu.n && row < end; i++)
+		draw_command(b, row++, i);
+	for (size_t i = 0; i < ARRAY_LEN(moving) && row + 1 < end; i++)
+		term_put(b->term, ++row, MARGIN, columns > MARGIN ? columns - MARGIN : 1, moving[i],
+			 TERM_PLAIN);
+}

@@ -1,0 +1,356 @@
+"""Many recordings in ClickHouse: kin push, and every report from there, on servers of the test's own.
+
+    run.py BUILD [--seeds N]
+
+A report from the store is the report of the sum of the recordings (kin merge), to the last unit; and no fault makes
+it a silently smaller or larger one.
+"""
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+sys.path.insert(0, HERE)
+import servers
+from tap import Tap
+
+PROGRAM = '''
+#include <stdio.h>
+#include <stdlib.h>
+static inline int add(int a, int b) { volatile int x = a; for (int i = 0; i < 20; i++) x += b; return x; }
+__attribute__((noinline)) int fib(int n) { return n < 2 ? n : add(fib(n - 1), fib(n - 2)); }
+__attribute__((noinline)) int other(int n) { return add(fib(n), n); }
+int main(int c, char **v) { int n = 0; for (int i = 0; i < atoi(v[1]); i++) n += i & 1 ? fib(20) : other(19); return n == 1; }
+'''
+# Names that would be something else in SQL, in a URL, in a row.
+HOSTILE = ["x' OR 1=1 --", 'a\\', "\\'", 'tab\\tname', '{db}', '%s%n', 'ünï', '";DROP TABLE samples', "') UNION ALL SELECT 1",
+           'a`b', '\x01\x7f', '\\x27', 'a&b=c', '#', '%27', '$(id)']
+
+
+class Kin:
+    def __init__(self, build, folder):
+        self.kin, self.folder = os.path.join(os.path.abspath(build), 'kin'), folder
+
+    def __call__(self, *words, env=None, timeout=120):
+        done = subprocess.run([self.kin, *words], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, errors='replace', timeout=timeout, env=env or servers.environment())
+        return done.returncode, done.stdout, done.stderr
+
+
+def random_recording(r, names):
+    """As perf script prints it: events, threads, objects, and stacks that share their beginnings."""
+    text = []
+    for _ in range(r.randint(1, 60)):
+        comm, pid = r.choice(['web', 'web', 'db', 'sh x']), r.randint(1, 3)
+        event = r.choice(['cycles', 'cycles', 'cycles', 'faults'])
+        frames = [r.choice(names) for _ in range(r.randint(1, 8))]
+        text.append(f'{comm} {pid}/{pid} [000] {r.randint(1, 99)}.{r.randint(0, 999999):06}: '
+                    f'{r.choice([1, 7, 1000000, 2**40 + r.randint(0, 9)])} {event}:\n')
+        text += [f'\t{0x1000 + 16 * names.index(n):x} {n}+0x4 ({"/bin/web" if names.index(n) % 3 else "/lib/libc.so"})\n'
+                 for n in frames]
+        text.append('\n')
+    return ''.join(text)
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, 'w') as f:
+        f.write(text)
+    return path
+
+
+def rows_of(kin, data, *command):
+    """The rows of a report, in an order of their own: equal ones may come in any."""
+    status, out, err = kin(*command, '--format=json', data)
+    if status:
+        raise RuntimeError(f'{command}: {err}')
+    tables, decoder = [], json.JSONDecoder()
+    while out.strip():  # a table for each event
+        table, end = decoder.raw_decode(out.lstrip())
+        tables.append(table)
+        out = out.lstrip()[end:]
+    # Equal ones may be in any order, which the sums down to each depend on.
+    return sorted(json.dumps({k: v for k, v in row.items() if k != 'cumulative'}, sort_keys=True)
+                  for t in tables for row in t.get('rows', []))
+
+
+def stacks_of(kin, data, *more):
+    status, out, err = kin('export', '--to=folded', *more, data)
+    return sorted(out.splitlines()) if not status else [f'status {status}', err]
+
+
+VIEWS = [('report', '--all-rows'), ('report', '--no-children', '-s', 'comm,dso,sym'), ('flat',), ('graph',), ('lines',)]
+
+
+def same_views(kin, merged, url, views=VIEWS):
+    """What differs between the sum and the store, in words; '' if nothing does."""
+    for view in views:
+        want, got = ([x for x in rows_of(kin, data, *view) if '"ld-linux' not in x] for data in (merged, url))
+        if want != got:
+            only = [x for x in want if x not in got][:3] + ['-- store:'] + [x for x in got if x not in want][:3]
+            return f'{view}: {len(want)} rows, {len(got)} of the store\n' + '\n'.join(only)
+    if stacks_of(kin, merged) != stacks_of(kin, url):
+        return 'stacks differ'
+    return ''
+
+
+def test_sums(tap, kin, shards, seeds):
+    names = ['main', 'run', 'serve', 'parse', 'free<int>::x(int)', 'write', 'read', 'lock', 'unlock'] + \
+            [n for n in HOSTILE if ' ' not in n and '\x01' not in n]
+    url = shards.url('sums')
+    for seed in range(seeds):
+        r = random.Random(seed)
+        files = [write(kin.folder, f's{seed}-{i}.script', random_recording(r, names)) for i in range(r.randint(1, 5))]
+        for f in files:
+            status, out, err = kin('push', '-q', f'--host=h{r.randint(0, 20)}', f'--service=s{seed}', url, f)
+            if status:
+                tap.ok(False, f'seed {seed} is sent', err)
+        merged = os.path.join(kin.folder, f's{seed}.kin')
+        kin('merge', '-o', merged, *files)
+        diff = same_views(kin, merged, f'{url}?service=s{seed}')
+        tap.ok(not diff, f'seed {seed}: {len(files)} recordings in the store are their sum', diff)
+
+
+def test_recordings(tap, kin, shards, folder):
+    url = shards.url('real')
+    files = []
+    for i, n in enumerate([30, 60]):
+        path = os.path.join(folder, f'r{i}.kin')
+        status, out, err = kin('record', '-q', '-o', path, os.path.join(folder, 'prog'), str(n * 20))
+        if not os.path.exists(path):
+            tap.skip('recordings in the store are their sum', 'nothing can be recorded here')
+            return
+        files.append(path)
+    status, out, err = kin('push', '--label=run=1', url, *files)
+    tap.ok(status == 0 and err.count('samples in') == 2, 'two recordings are sent', err)
+    merged = os.path.join(folder, 'r.kin')
+    kin('merge', '-o', merged, *files)
+    diff = same_views(kin, merged, url + '?service=prog&from=-1d', VIEWS[:-1])
+    tap.ok(not diff, 'recordings in the store are their sum, by what their programs are called', diff)
+    own = [[row for row in rows_of(kin, data, 'lines') if 'prog.c' in row] for data in (merged, url)]
+    tap.ok(own[0] and own[0] == own[1], 'so they are by source line', f'{own[0]}\n{own[1]}')
+    for words in (['html', '-o', os.path.join(folder, 'page.html')], ['browse', '--help'], ['info'], ['script'],
+                  ['annotate', 'fib'], ['cycles'], ['order', '--for=ld.lld'], ['export', '--to=pprof', '-o', os.path.join(folder, 'x.pb.gz')],
+                  ['diff', url], ['merge', '-o', os.path.join(folder, 'from-store.kin')]):
+        status, out, err = kin(*words, url)
+        tap.ok(status == 0, f'kin {words[0]} reads a store', f'{status} {err}')
+    diff = same_views(kin, merged, os.path.join(folder, 'from-store.kin'), VIEWS[:-1])
+    tap.ok(not diff, 'what kin merge makes of a store is the same sum', diff)
+    before = rows_of(kin, url, 'flat')
+    status, out, err = kin('push', url, *files, '--label=run=1')
+    tap.ok(status == 0 and err.count('already') == 2 and rows_of(kin, url, 'flat') == before,
+           'what is sent twice counts once', err)
+
+
+def test_filters(tap, kin, shards):
+    url = shards.url('filters')
+    one = 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n'
+    for i, text in enumerate(HOSTILE):
+        path = write(kin.folder, f'f{i}.script', one.replace('10 cycles', f'{i + 1} cycles'))
+        status, out, err = kin('push', '-q', '--service', text, '--service-version', text, '--host', text, '--label',
+                               f'k={text}', url, path)
+        if status:
+            tap.ok(False, f'{text!r} is sent', err)
+    quote = lambda t: ''.join(f'%{b:02x}' for b in t.encode())
+    bad = [(key, text) for i, text in enumerate(HOSTILE) for key in ('service', 'version', 'host', 'k')
+           if stacks_of(kin, f'{url}?{key}={quote(text)}') != [f'web;f {i + 1}']]
+    tap.ok(not bad, 'hostile names find what they were sent with, and nothing else', bad)
+    both = stacks_of(kin, f'{url}?service={quote(HOSTILE[0])}&service={quote(HOSTILE[2])}')
+    tap.ok(both == ['web;f 4'], 'a key that is there twice means either', both)
+    none = kin('report', f'{url}?service={quote(HOSTILE[0])}&version={quote(HOSTILE[1])}')
+    tap.ok(none[0] == 1 and 'nothing in the store fits' in none[2], 'two keys mean both', none)
+    status, out, err = kin('report', f'{url}?from=-1h&to=-2h')
+    tap.ok(status == 2 and 'ends before' in err, 'a time that ends before it begins is told', err)
+    old = write(kin.folder, 'old.script', one)
+    os.utime(old, (1700000000, 1700000000))
+    kin('push', '-q', '--service=old', url, old)
+    tap.ok(stacks_of(kin, f'{url}?service=old&from=2023-11-14&to=2023-11-15') == ['web;f 10'], 'a day finds what was recorded then')
+    tap.ok(kin('report', f'{url}?service=old&from=-1d')[0] == 1, 'another one does not')
+
+
+def test_login(tap, kin, shards, folder):
+    url, path = shards.url('login'), write(kin.folder, 'l.script', 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n')
+    wrong = servers.environment(KIN_STORE_PASSWORD='wrong secret')
+    for words in (['push', url, path], ['report', url]):
+        status, out, err = kin(*words, env=wrong)
+        tap.ok(status == 1 and 'password' in err and 'wrong secret' not in err, f'kin {words[0]}: a wrong password is told', err)
+    status, out, err = kin('push', url.replace('http://', 'http://kin:secret@'), path)
+    tap.ok(status == 2 and 'secret' not in err and 'environment' in err, 'a password in the URL is refused, and not repeated', err)
+    login = write(folder, 'login', f'user {servers.USER}\npassword {servers.PASSWORD}\n')
+    env = {k: v for k, v in servers.environment(KIN_STORE_LOGIN=login).items() if k not in ('KIN_STORE_USER', 'KIN_STORE_PASSWORD')}
+    os.chmod(login, 0o644)
+    status, out, err = kin('push', url, path, env=env)
+    tap.ok(status == 2 and 'chmod 600' in err, 'a file that others may read is refused', err)
+    os.chmod(login, 0o600)
+    status, out, err = kin('push', url, path, env=env)
+    tap.ok(status == 0, 'the password may be in a file', err)
+
+
+def big_recording(folder, seed, n=3000):
+    r = random.Random(seed)
+    return write(folder, f'big{seed}.folded', ''.join(
+        f'main;{";".join(f"f{r.randint(0, 400)}" for _ in range(r.randint(3, 20)))};leaf{i} {r.randint(1, 1000)}\n' for i in range(n)))
+
+
+def test_kills(tap, kin, shards, folder, rounds=6):
+    """A server that is killed while it is sent to."""
+    one, r = shards[:1], random.Random(1)
+    url = shards.url('kills', one)
+    files = [big_recording(folder, i) for i in range(rounds)]
+    attempts = failed = 0
+    for f in files:
+        started = threading.Timer(r.uniform(0, 0.12), one[0].kill)
+        started.start()
+        status, out, err = kin('push', '-q', '--host=h', url, f)
+        started.join()
+        while True:
+            attempts += 1
+            one[0].start()
+            status, out, err = kin('push', '-q', '--host=h', url, f)
+            if not status:
+                break
+            failed += 1
+            if attempts > 10 * rounds:
+                break
+    merged = os.path.join(folder, 'kills.kin')
+    kin('merge', '-o', merged, *files)
+    diff = same_views(kin, merged, url, VIEWS[1:3])
+    tap.ok(not diff, f'{rounds} recordings count once, though the server was killed at each', diff)
+
+
+class Cutter:
+    """Between kin and a server: passes on so many bytes of a connection, either way, and ends it."""
+
+    def __init__(self, port, limits):
+        self.port, self.limits = port, list(limits)
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.here = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            up, down = self.limits.pop(0) if self.limits else (None, None)
+            server = socket.create_connection(('127.0.0.1', self.port))
+            for a, b, most in ((client, server, up), (server, client, down)):
+                threading.Thread(target=self.pass_on, args=(a, b, most), daemon=True).start()
+
+    def pass_on(self, a, b, most):
+        left = most if most is not None else 1 << 60
+        try:
+            while left > 0:
+                data = a.recv(min(65536, left))
+                if not data:
+                    break
+                b.sendall(data)
+                left -= len(data)
+        except OSError:
+            pass
+        for s in (a, b):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+def test_cuts(tap, kin, shards, folder):
+    """Connections that end anywhere: what was sent, and whether it was heard, is not known."""
+    r = random.Random(2)
+    files, direct = [], shards.url('cuts', shards[:1])
+    for i in range(12):
+        f = big_recording(folder, 100 + i, 300)
+        files.append(f)
+        limits = [(r.choice([None, r.randint(1, 60000)]), r.choice([None, r.randint(0, 1500)])) for _ in range(r.randint(1, 3))]
+        cutter = Cutter(shards[0].port, limits)
+        url = f'http://127.0.0.1:{cutter.here}/cuts'
+        for _ in range(10):
+            status, out, err = kin('push', '-q', '--host=h', url, f)
+            if not status:
+                break
+        cutter.close()
+        if status:
+            tap.ok(False, f'{f} is sent in the end', err)
+    merged = os.path.join(folder, 'cuts.kin')
+    kin('merge', '-o', merged, *files)
+    diff = same_views(kin, merged, direct, VIEWS[1:3])
+    tap.ok(not diff, f'{len(files)} recordings count once, though connections were cut', diff)
+    orphans = shards[0].ask('SELECT uniqExact(batch) FROM cuts.samples') + shards[0].ask('SELECT count() FROM cuts.receipts')
+    tap.note(f'batches, receipts: {orphans.split()}')
+    bad, total = [], sum(json.loads(row)['self'] for row in rows_of(kin, merged, 'flat'))
+    for n in (0, 1, 100, 300, 400, 1000, 5000, 20000):
+        cutter = Cutter(shards[0].port, [(None, n)] * 20)
+        status, out, err = kin('flat', '--format=json', f'http://127.0.0.1:{cutter.here}/cuts')
+        cutter.close()
+        if not status and sum(row['self'] for row in json.loads(out)['rows']) != total:
+            bad.append(n)
+    tap.ok(not bad, 'an answer that is cut off is an error, or was whole', bad)
+
+
+def test_shard_down(tap, kin, shards, folder):
+    url = shards.url('down')
+    files = {f'h{i}': big_recording(folder, 200 + i, 50) for i in range(9)}
+    for host, f in files.items():
+        kin('push', '-q', '--host', host, url, f)
+    whole = stacks_of(kin, url)
+    merged = os.path.join(folder, 'down.kin')
+    kin('merge', '-o', merged, *files.values())
+    tap.ok(whole == stacks_of(kin, merged), 'three shards are one store')
+    shards[1].kill()
+    for words in (['report'], ['flat'], ['export', '--to=folded'], ['html', '-o', os.path.join(folder, 'p.html')]):
+        status, out, err = kin(*words, url)
+        tap.ok(status == 1 and 'shard 2 of 3' in err and f':{shards[1].port}' in err,
+               f'kin {words[0]} names the shard that is down', f'{status} {err}')
+    f = big_recording(folder, 300, 50)
+    results = {}
+    for i in range(12):
+        results[i] = kin('push', '-q', '--host', f'new{i}', url, f)
+    bad = [x for x in results.values() if x[0] and f':{shards[1].port}' not in x[2]]
+    failed = [i for i, x in results.items() if x[0]]
+    tap.ok(failed and len(failed) < 12 and not bad, 'what belongs to that shard is not sent, and it is told', results)
+    shards[1].start()
+    tap.ok(stacks_of(kin, url + ''.join(f'{"&" if i else "?"}host=h{i}' for i in range(9))) == whole, 'it is whole again when the shard is')
+    for i in range(12):
+        kin('push', '-q', '--host', f'new{i}', url, f)
+    hosts = sum(int(s.ask('SELECT count() FROM down.receipts')) for s in shards)
+    tap.ok(hosts == 9 + 12, 'then all can be sent, and what was there is not sent again', hosts)
+
+
+def main():
+    args = sys.argv[1:]
+    seeds = int(args[args.index('--seeds') + 1]) if '--seeds' in args else 12
+    tap = Tap()
+    why = servers.missing()
+    if why:
+        tap.skip('recordings in a store', why)
+        return tap.done()
+    with tempfile.TemporaryDirectory(prefix='kin-fleet-') as folder:
+        kin = Kin(args[0], folder)
+        write(folder, 'prog.c', PROGRAM)
+        subprocess.run(['cc', '-g', '-O1', '-o', 'prog', 'prog.c'], cwd=folder, check=True)
+        with servers.Servers(3, folder) as shards:
+            test_recordings(tap, kin, shards, folder)
+            test_sums(tap, kin, shards, seeds)
+            test_filters(tap, kin, shards)
+            test_login(tap, kin, shards, folder)
+            test_cuts(tap, kin, shards, folder)
+            test_kills(tap, kin, shards, folder)
+            test_shard_down(tap, kin, shards, folder)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,32 @@
+/* What a store answers: five tables, each behind its length; then the profile that they make. */
+#include "fuzz.h"
+
+#include "fleet/fleet_profile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct answers a = { 0 };
+	struct profile_builder *b = profile_builder_new();
+	struct bytes all = bytes_of("fuzz", data, size);
+	for (int table = ANSWERS_SUMS; table <= ANSWERS_FUNCTIONS; table++) {
+		struct bytes part = bytes_take(&all, bytes_u16(&all));
+		size_t n = bytes_left(&part);
+		/* A copy of exactly that size: a sanitizer sees each byte too many. */
+		uint8_t *copy = malloc(n + 1);
+		if (n)
+			memcpy(copy, part.pos, n);
+		bool whole =
+			answers_take(&a, (enum answers_table)table, 0, bytes_of("fuzz", copy, n));
+		(void)whole;
+		free(copy);
+	}
+	size_t sums = a.sums.n;
+	uint64_t missing = fleet_profile(&a, b);
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL);
+	if (p->samples.n < sums || (missing && !sums))
+		abort();
+	profile_free(q);
+	profile_free(p);
+	answers_done(&a);
+	return 0;
+}

@@ -1,0 +1,438 @@
+"""kin html: one file, whole, safe, and true: what a browser shows is what the reports say.
+
+    page.py BUILD
+"""
+import decimal
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+sys.path.insert(0, HERE)
+import chromium
+from pages import Document, unpack
+from tap import Tap
+
+CASES = os.path.join(HERE, '..', 'cases')
+CODE = os.path.join(HERE, '..', '..', 'src', 'page', 'html')
+HOSTILE = ['</script><script>document.title="taken"</script>', '<!-- <b>', '"quoted" & \'so\'', '<img src=x onerror=1>',
+           'caf\xe9 \u65e5\u672c', 'right\u202eleft', 'back\\slash\\u003c']
+
+
+def rows(table):
+    return [dict(zip(table['columns'], r)) for r in table['rows']]
+
+
+def run(kin, folder, *args):
+    return subprocess.run([kin, *args], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+
+
+def write(tap, kin, folder, name, *args):
+    path = os.path.join(folder, name)
+    done = run(kin, folder, 'html', '-o', path, *args)
+    tap.ok(done.returncode == 0 and not done.stderr, f'kin html {" ".join(map(os.path.basename, args))}', done.stderr)
+    return open(path, encoding='utf-8').read() if os.path.exists(path) else ''
+
+
+def test_file(tap, text, name):
+    page = Document(text)
+    tap.ok(len(page.scripts) == 2 and len(page.styles) == 1, f'{name}: data, code and style', str(page.tags))
+    policy = [a.get('content', '') for t, a in page.tags if t == 'meta' and 'http-equiv' in a]
+    tap.ok(policy and "default-src 'none'" in policy[0] and 'unsafe' not in policy[0], f'{name}: nothing may be fetched, and no other code run', str(policy))
+    linked = [(t, a) for t, a in page.tags if {'src', 'href', 'srcset', 'data'} & set(a)]
+    code = page.scripts[1].replace('http://www.w3.org/2000/svg', '')  # a name
+    tap.ok(not linked and 'url(' not in text and '@import' not in text and '://' not in code, f'{name}: nothing outside is named', str(linked))
+    return unpack(text)
+
+
+# ---- the file
+
+def test_counts(tap, kin, folder):
+    case = os.path.join(CASES, '03-mutual')
+    data = test_file(tap, write(tap, kin, folder, 'counts.html', f'{case}/prog', f'{case}/gmon.out'), 'gmon.out')
+    tap.ok('columns' not in data, 'gmon.out: no stacks, no flame graph')
+    tap.ok(any('estimated' in n for n in data['tables']['graph']['notes']), 'gmon.out: said to be estimated')
+    flat = json.loads(run(kin, folder, 'flat', '-f', 'json', '-c', 'all', f'{case}/prog', f'{case}/gmon.out').stdout)
+    mine = {(r['name'], round(r['self'], 6), r['calls']) for r in rows(data['tables']['functions'])}
+    theirs = {(r['name'], round(r['self'], 6), r['calls']) for r in flat['rows']}
+    tap.ok(mine == theirs and mine, 'the functions of kin flat', f'{mine}\n{theirs}')
+    tap.ok(sum(r['kind'] == 'cycle' for r in rows(data['tables']['cycles'])) == 2, 'cycles are there')
+
+
+def test_hostile(tap, kin, folder):
+    with open(os.path.join(folder, 'hostile.folded'), 'w', encoding='utf-8') as f:
+        for i, name in enumerate(HOSTILE):
+            f.write(f'prog;main;{name.replace(";", ":")} {10 * (i + 1)}\n')
+        f.write('prog;main;f;f;f 100\n')
+    text = write(tap, kin, folder, 'stacks.html', 'hostile.folded')
+    data = test_file(tap, text, 'stacks')
+    tap.ok(set(HOSTILE) <= set(data['functions']['name']), 'names are what they were', str(data['functions']['name']))
+    columns = data['columns']
+    tap.ok(len(columns['node_up']) == len(columns['node_function']) and sum(columns['sample_weight']) == 380, 'nodes and samples', str(columns))
+    shutil.copy(os.path.join(folder, 'hostile.folded'), os.path.join(folder, '@data@<b>.folded'))
+    title = Document(write(tap, kin, folder, 'title.html', '@data@<b>.folded')).title
+    tap.ok(title == '@data@<b>.folded', 'a title is a text', title)
+    tap.ok(write(tap, kin, folder, 'again.html', 'hostile.folded') == text, 'the same data gives the same bytes')
+    done = run(kin, folder, 'html', '-o', 'hostile.folded', 'hostile.folded')
+    tap.ok(done.returncode == 2 and 'would replace' in done.stderr, 'data is not replaced', done.stderr)
+    run(kin, folder, 'html', 'hostile.folded')
+    tap.ok(os.path.exists(os.path.join(folder, 'profile.html')), 'it is called profile.html')
+
+
+def test_size(tap, kin, folder):
+    """A large one becomes no larger than it may, and functions lose nothing."""
+    rand = random.Random(7)
+    with open(os.path.join(folder, 'large.folded'), 'w') as f:
+        for i in range(60000):
+            tail = rand.choice(['memset', 'malloc;_int_malloc', 'malloc;_int_malloc;sysmalloc', 'free', f'leaf{i % 7}'])
+            path = ';'.join(f'{level}{rand.randrange(13)}' for level in 'pqrst')
+            f.write(f'prog;main;{path}{";again" if i % 5 == 0 else ""};{tail} 1\n')
+    for name, size in (('whole', '50M'), ('large', '150K')):
+        text = write(tap, kin, folder, f'{name}.html', f'--max-size={size}', 'large.folded')
+        data = test_file(tap, text, name)
+        tap.ok((data['left_out'] > 0) == (name == 'large') and (name == 'whole' or 120000 < len(text) <= 150 << 10),
+               f'{name}: frames are left out of one that would be too large', f"{data['left_out']} {len(text)}")
+        tap.ok(sum(data['columns']['sample_weight']) == 60000, f'{name}: all weights are there')
+
+
+def test_code(tap, folder):
+    page = Document(open(os.path.join(folder, 'stacks.html'), encoding='utf-8').read())
+    size = len(page.scripts[1].encode()) + len(page.styles[0].encode())
+    tap.ok(size <= 80000, 'code and style are 80 KB at most', str(size))
+    if not shutil.which('node'):
+        tap.skip('the code of the page', 'node is not installed')
+        return
+    for name in sorted(os.listdir(CODE)):
+        if name.endswith('.js'):
+            done = subprocess.run(['node', '--check', os.path.join(CODE, name)], capture_output=True, text=True)
+            tap.ok(done.returncode == 0, f'{name} is well formed', done.stderr)
+
+
+# ---- what a browser shows
+
+THREADS = 3
+SECONDS = 4
+
+
+def write_recording(folder):
+    """Stacks of three threads over four seconds, with recursion, a cycle and a second event."""
+    rand, out = random.Random(3), []
+    where = {name: 0x1000 * (i + 1) for i, name in enumerate(
+        ['main', 'work', 'parse', 'malloc', 'memset', 'ping', 'pong', 'fib', 'idle', 'hash', 'k_read'])}
+    shapes = ['main;work;parse;malloc;memset', 'main;work;parse;memset', 'main;work;hash;memset', 'main;work;hash',
+              'main;ping;pong;ping;pong', 'main;ping', 'main;fib;fib;fib;fib', 'main;fib;fib', 'main;idle', 'main;work;k_read']
+    for i in range(1200):
+        time, tid = 5 + i * SECONDS / 1200, 101 + i % THREADS
+        stack = shapes[rand.randrange(len(shapes))] if tid != 103 or 6 <= time < 7 else 'main;idle'
+        event = 'task-clock' if i % 7 else 'cache-misses'
+        out.append(f'prog 100/{tid} {time:.6f}: {rand.randrange(900000, 1100000)} {event}:\n')
+        for name in reversed(stack.split(';')):
+            object_name = '[kernel.kallsyms]' if name == 'k_read' else '/lib/libheap.so' if name in ('malloc', 'memset') else '/bin/prog'
+            out.append(f'\t {where[name]:x} {name}+0x0 ({object_name})\n')
+        out.append('\n')
+    path = os.path.join(folder, 'threads.script')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(''.join(out))
+    return path
+
+
+def reported(kin, folder, *args):
+    """Of each function: (self, total), by kin report; and the whole, of which shares are."""
+    done = run(kin, folder, 'report', '--format=json', '-s', 'sym', '-g', 'none', *args)
+    found = json.loads(done.stdout)
+    return {r['symbol']: (r['self_weight'] or 0, r['children_weight'] or 0) for r in found['rows'] if r.get('kind') in (None, 'plain')}
+
+
+CELLS = '[...document.querySelectorAll("main tbody tr")].map(r => [...r.cells].map(c => (c.querySelector("a[href*=function]") || c).innerText.trim()))'
+
+
+def shown(page, kept='Function'):
+    """Rows of the first table: of each function (self, total) as texts."""
+    page.run('[...document.querySelectorAll("main .more")].forEach(b => { while (!b.hidden) b.click(); })')
+    heads = page.run('[...document.querySelector("main table").querySelectorAll("th")].map(h => h.innerText.trim().replace(/ [▾▴]$/, ""))')
+    at = heads.index(kept)
+    return {r[at]: r for r in page.run(CELLS) if len(r) == len(heads)}
+
+
+def percent(part, whole):
+    """As the page has it: halves are rounded up."""
+    return f'{decimal.Decimal(100 * (part / whole)).quantize(decimal.Decimal(".01"), decimal.ROUND_HALF_UP)} %'
+
+
+def settle(page):
+    """Until all that the page does soon is done."""
+    page.run('new Promise(done => setTimeout(() => requestAnimationFrame(() => setTimeout(done, 30)), 30))')
+
+
+def look(page, address):
+    page.run(f'location.hash = {json.dumps(address)}')
+    settle(page)
+
+
+def compare(tap, page, name, want, whole):
+    """Self and Total of all functions that are shown are those that were reported."""
+    got = {f: (r[0], r[1]) for f, r in shown(page).items() if f}
+    expected = {f: (percent(s, whole), percent(t, whole)) for f, (s, t) in want.items() if t}
+    tap.ok(got == expected and got, name, f'{got}\n{expected}')
+
+
+def test_numbers(tap, kin, folder, page, url):
+    write_recording(folder)
+    write(tap, kin, folder, 'threads.html', 'threads.script')
+    page.go(url.format('threads.html') + '#functions')
+    settle(page)
+    all_of = {e: reported(kin, folder, '--event', e, 'threads.script') for e in ('task-clock', 'cache-misses')}
+    whole = {e: sum(s for s, _ in of.values()) for e, of in all_of.items()}
+    event = page.run('document.querySelector("#filters select").value')
+    other = next(e for e in all_of if e != event)
+    compare(tap, page, f'functions of {event}: each number is that of kin report', all_of[event], whole[event])
+    look(page, f'#functions?e={other}')
+    compare(tap, page, f'functions of {other}', all_of[other], whole[other])
+    # A stretch of time, and of threads; shares stay those of the whole.
+    look(page, '#functions?t=1-2')
+    compare(tap, page, 'functions in a stretch of time', reported(kin, folder, '--event', event, '--time', '6,6.9999995', 'threads.script'), whole[event])
+    threads = page.run('location.hash = "#timeline", new Promise(done => setTimeout(() => done([...document.querySelectorAll("main th label")].map(e => e.innerText.trim())), 300))')
+    tap.ok(sorted(threads) == ['prog 101', 'prog 102', 'prog 103'], 'threads are rows', str(threads))
+    page.click_on(f'document.querySelectorAll("main th input")[{threads.index("prog 103")}]')
+    settle(page)
+    address = page.run('location.hash')
+    look(page, '#functions?' + address.split('?')[1] + '&t=1-2')
+    compare(tap, page, 'functions of a thread in a stretch of time', reported(
+        kin, folder, '--event', event, '--thread', '103', '--time', '6,6.9999995', 'threads.script'), whole[event])
+    look(page, '#functions?' + address.split('?')[1] + '&t=1-2&rel=1')
+    part = reported(kin, folder, '--event', event, '--thread', '103', '--time', '6,6.9999995', 'threads.script')
+    compare(tap, page, 'the same as shares of the part', part, sum(s for s, _ in part.values()))
+    test_relatives(tap, kin, folder, page, event)
+    test_search(tap, page, all_of[event], whole[event], event)
+
+
+def test_relatives(tap, kin, folder, page, event):
+    """Callers and callees of each function are those of kin graph."""
+    graph = json.loads(run(kin, folder, 'graph', '-f', 'json', '--event', event, '-d', 'threads.script').stdout)
+    total = graph['properties']['total']
+    groups = {}
+    for r in graph['rows']:
+        groups.setdefault(r['group'], []).append(r)
+    plain = lambda name: re.sub(r' <cycle \d+>$', '', name)
+    for group in groups.values():
+        head = next((r for r in group if r.get('kind') == 'function'), None)
+        if not head:
+            continue
+        name = plain(head['name'])
+        look(page, '#functions')
+        page.run(f'[...document.querySelectorAll("main td.name a")].find(a => a.textContent === {json.dumps(name)}).click()')
+        settle(page)
+        got = page.run('[...document.querySelectorAll("main h2")].filter(h => /^Called by|^Calls/.test(h.textContent)).map(h => '
+                       '[...h.nextElementSibling.querySelectorAll("tbody tr")].map(r => [r.cells[r.cells.length - 1].firstChild.textContent, '
+                       'r.cells[0].innerText.trim()]))')
+        for k, kind in enumerate(('caller', 'callee')):
+            want = {plain(r['name']): percent((r['self'] or 0) + (r['children'] or 0), total) for r in group
+                    if r.get('kind') == kind and (r['self'] or r['children']) and plain(r['name']) != name}
+            have = {n: s for n, s in got[k] if n != name and n != '<spontaneous>'} if len(got) > k else {}
+            want.pop('<spontaneous>', None)
+            tap.ok(have == want, f'{kind}s of {name}', f'{have}\n{want}')
+
+
+def test_search(tap, page, want, whole, event):
+    """A search states the share of the time, however often a name is on a stack."""
+    look(page, '#flame?q=memset')
+    said = page.run('document.getElementById("matched").textContent')
+    tap.ok(said == f'{percent(want["memset"][1], whole)} have it', "a search: 'memset'", said)
+    look(page, '#flame?q=' + '%2F%5E(ping%7Cpong)%24%2F')
+    said = page.run('document.getElementById("matched").textContent')
+    tap.ok(said == f'{percent(want["ping"][1], whole)} have it', 'a search by an expression', said)
+    look(page, '#flame?q=%2F(%2F')
+    said = page.run('document.getElementById("matched").textContent')
+    tap.ok('no regular expression' in said, 'what is no expression is called so', said)
+
+
+def test_left_out(tap, kin, folder, page, url):
+    """What is not in the file is still in the sums."""
+    want = reported(kin, folder, 'large.folded')
+    whole = sum(s for s, _ in want.values())
+    for name in ('whole', 'large'):
+        page.go(url.format(f'{name}.html') + '#functions')
+        settle(page)
+        compare(tap, page, f'{name}: functions are those of kin report', want, whole)
+        look(page, '#flame?q=memset')
+        said = page.run('document.getElementById("matched").textContent')
+        tap.ok(said == f'{percent(want["memset"][1], whole)} have it', f"{name}: a search for 'memset'", said)
+    look(page, '#flame?q=malloc')
+    said = page.run('document.getElementById("matched").textContent')
+    low, high = [float(x) for x in re.findall(r'[\d.]+(?= %)', said)]
+    truth = 100 * want['malloc'][1] / whole
+    tap.ok(low - .005 <= truth <= high + .005, 'of several names left out the bounds are said', f'{said} {truth}')
+
+
+# What the page draws at a row and a column of the flame graph, as it says it of the frame.
+FRAME = 'document.getElementById("frame").firstChild.textContent'
+
+
+def test_flame(tap, kin, folder, page, url):
+    page.go(url.format('threads.html') + '#flame')
+    settle(page)
+    page.run('document.querySelector("canvas").focus()')
+    for key, begins in (('ArrowDown', 'main – '), ('ArrowDown', 'work – '), ('Enter', 'work – '), ('ArrowDown', 'parse – ')):
+        page.key(key)
+        tap.ok(page.run(FRAME).startswith(begins), f'flame graph: {key}', page.run(FRAME))
+    zoomed = page.run('location.hash')
+    tap.ok('z=' in zoomed, 'the zoom is in the address', zoomed)
+    page.run('history.back()')
+    settle(page)
+    tap.ok(page.run('location.hash') == '#flame' and page.run(FRAME).startswith('all – '), 'Back zooms out', page.run(FRAME))
+    page.run('history.forward()')
+    settle(page)
+    tap.ok(page.run('location.hash') == zoomed and page.run(FRAME).startswith('work – '), 'and forward in again', page.run(FRAME))
+    page.key('Escape')
+    page.key('Escape')
+    tap.ok(page.run(FRAME).startswith('all – '), 'Escape zooms out', page.run(FRAME))
+    x, y, width = page.run('(() => { const b = document.querySelector("canvas").getBoundingClientRect(); return [b.left, b.top, b.width]; })()')
+    page.click(x + width / 2, y + 18 + 9)
+    settle(page)
+    tap.ok(page.run(FRAME).startswith('main – '), 'a click zooms', page.run(FRAME))
+    page.mouse('mouseMoved', x + 40, y + 2 * 18 + 9)
+    tip = page.run('(() => { const t = document.querySelector(".tip"); return t.hidden ? "" : t.innerText; })()')
+    tap.ok(tip.startswith('work'), 'a tooltip', tip)
+    for how, first in (('inverted', 'idle'), ('folded', 'main'), ('time', 'prog 101'), ('down', 'main')):
+        look(page, f'#flame?how={how}')
+        page.run('document.querySelector("canvas").focus()')
+        page.key('ArrowDown')
+        said = page.run(FRAME)
+        tap.ok(said.startswith(first) or how == 'time' and said.startswith('prog 10'), f'flame graph: {how}', said)
+    look(page, '#functions')
+    page.run('[...document.querySelectorAll("main td.name a")].find(a => a.textContent === "memset").click()')
+    settle(page)
+    page.run('[...document.querySelectorAll("main a")].find(a => a.textContent === "Flame graph of its callers").click()')
+    settle(page)
+    page.run('document.querySelector("canvas").focus()')
+    page.key('ArrowDown')
+    page.key('ArrowDown')
+    said = page.run(FRAME)
+    tap.ok(said.startswith('malloc – '), 'callers of a function', said)
+
+
+def test_timeline(tap, page, url):
+    page.go(url.format('threads.html') + '#timeline')
+    settle(page)
+    x, y, width, height = page.run('(() => { const b = document.querySelector("canvas.lane").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()')
+    page.drag(x + width * .25, y + height / 2, x + width * .5, y + height / 2)
+    settle(page)
+    address = page.run('location.hash')
+    chosen = re.search(r't=([\d.]+)-([\d.]+)', address)
+    tap.ok(chosen and abs(float(chosen[1]) - 1) < .05 and abs(float(chosen[2]) - 2) < .05 and 'th=' in address, 'a stretch of a thread by the mouse', address)
+    page.run('history.back()')
+    settle(page)
+    tap.ok(page.run('location.hash') == '#timeline', 'Back takes it away', page.run('location.hash'))
+    page.run('document.querySelector("canvas.lane").focus()')
+    page.key('+')
+    settle(page)
+    first = page.run('location.hash')
+    page.key('ArrowRight')
+    settle(page)
+    second = page.run('location.hash')
+    tap.ok('t=' in first and 't=' in second and first != second, 'a stretch by keys', f'{first} {second}')
+    page.key('Escape')
+    settle(page)
+    tap.ok('t=' not in page.run('location.hash'), 'Escape: all of the time', page.run('location.hash'))
+
+
+def test_shown(tap, kin, folder, page, url):
+    """Names are texts; deep graphs; lists that Back finds as they were; narrow screens."""
+    page.go(url.format('stacks.html') + '#functions')
+    settle(page)
+    text = page.run('document.querySelector("main").innerHTML')
+    tap.ok('&lt;img src=x onerror=1&gt;' in text and '<img' not in text and page.run('document.title') == 'hostile.folded', 'names are text', text[-3000:])
+    with open(os.path.join(folder, 'deep.folded'), 'w') as f:
+        f.write('main;' + ';'.join(f'level{i}' for i in range(4000)) + ' 50\nmain;other 10\n')
+    write(tap, kin, folder, 'deep.html', 'deep.folded')
+    page.size(1200, 800, 2)
+    page.go(url.format('deep.html') + '#flame')
+    settle(page)
+    seen = page.run("""(async () => {
+        const c = document.querySelector("canvas"), at = c.getContext("2d").getImageData(9, 9, 1, 1).data;
+        for (let i = 0; i < 200; i++)
+            c.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+        await new Promise(done => setTimeout(done, 100));
+        const box = document.querySelector(".stuck").getBoundingClientRect();
+        return `${at[3]} ${c.height < 5000} ${scrollY > 2000} ${box.top} ${document.querySelector("#frame").textContent.split(" ")[0]}`;
+        })()""")
+    tap.ok(seen == '255 true true 0 level198', 'thousands of frames deep: drawn, the frame at hand and its name in sight', seen)
+    page.size(1200, 800)
+    look(page, '#functions')
+    tap.ok(page.run('document.querySelectorAll("tbody tr").length') == 300, 'a part of a long list')
+    page.run('document.querySelector(".more").click()')
+    tap.ok(page.run('document.querySelectorAll("tbody tr").length') == 1300, 'and more of it')
+    page.key('/')
+    for letter in 'LEVEL39':
+        page.key(letter)
+    page.run('document.querySelectorAll("th button")[1].click(), scrollTo(0, 300)')
+    settle(page)
+    page.run('document.querySelector("td.name a").click()')
+    settle(page)
+    there = page.run('document.querySelector("h2").textContent')
+    page.run('history.back()')
+    settle(page)
+    seen = page.run('`${document.querySelector("input").value} ${document.querySelectorAll("tbody tr").length} ${document.querySelectorAll("th")[1].ariaSort} ${scrollY}`')
+    tap.ok(there.startswith('level39') and seen == 'LEVEL39 111 descending 300', '/ searches; Back finds the list as it was', f'{there} {seen}')
+    for width in (360, 1200, 2560):
+        page.size(width, 800)
+        for scheme in ('light', 'dark'):
+            page.scheme(scheme)
+            for view in ('summary', 'functions', 'flame', 'timeline', 'function/2'):
+                page.go(url.format('threads.html') + f'#{view}')
+                settle(page)
+                fits = page.run('document.documentElement.scrollWidth <= innerWidth')
+                if not fits or page.errors:
+                    tap.ok(False, f'{view} fits {width} pixels', str(page.errors))
+    tap.ok(True, 'all views in three widths and both schemes')
+    page.size(360, 800)
+    page.go(url.format('threads.html') + '#functions')
+    settle(page)
+    heads = page.run('[...document.querySelectorAll("th")].filter(h => getComputedStyle(h).display !== "none").map(h => h.textContent).join("; ")')
+    tap.ok(heads == 'Self ▾; Total; Function', 'on a narrow screen the name is seen', heads)
+    page.size(1200, 800)
+
+
+def test_old(tap, kin, folder, page, url):
+    page.go(url.format('counts.html') + '#function/1')
+    settle(page)
+    text = page.run('document.querySelector("main").innerText')
+    tap.ok('Called by' in text and 'Calls' in text, 'counts: callers and callees', text)
+    page.go(url.format('counts.html'))
+    settle(page)
+    text = page.run('document.body.innerText')
+    tap.ok('estimated' in text and 'How far to trust this' in text and 'Flame graph' not in text and 'Cycle' in text, 'counts: the summary', text)
+
+
+def main():
+    kin, tap = os.path.join(os.path.abspath(sys.argv[1]), 'kin'), Tap()
+    with tempfile.TemporaryDirectory(prefix='kin-html.', ignore_cleanup_errors=True) as folder:
+        test_counts(tap, kin, folder)
+        test_hostile(tap, kin, folder)
+        test_size(tap, kin, folder)
+        test_code(tap, folder)
+        if not chromium.found():
+            tap.skip('the page in a browser', 'chromium is not installed: what the page SHOWS was not tested')
+            return tap.done()
+        url = 'file://' + folder + '/{}'
+        with chromium.Chromium() as browser:
+            page = browser.open()
+            page.size(1200, 800)
+            test_numbers(tap, kin, folder, page, url)
+            test_left_out(tap, kin, folder, page, url)
+            test_flame(tap, kin, folder, page, url)
+            test_timeline(tap, page, url)
+            test_shown(tap, kin, folder, page, url)
+            test_old(tap, kin, folder, page, url)
+            tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
