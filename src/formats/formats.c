@@ -13,6 +13,7 @@ const struct format *const all_formats[] = {
 	&perf_format,
 	&pprof_format,
 	&callgrind_format,
+	&gperftools_format,
 	&speedscope_format,
 	&firefox_format,
 	&chrome_trace_format,

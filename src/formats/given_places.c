@@ -27,7 +27,7 @@ struct object_row {
 	struct kept_object *kept;
 };
 
-struct places {
+struct given_places {
 	struct profile_builder *into;
 	struct strtab *strings;
 	struct kept *kept;
@@ -69,7 +69,7 @@ static const struct records_kind place_kind = { sizeof(struct place), hash_place
 
 /* Addresses of two files are of different numbers: the objects must differ, as builds of one
  * program do. */
-static void name_build(struct places *p, const struct bytes *all)
+static void name_build(struct given_places *p, const struct bytes *all)
 {
 	const uint64_t prime = 0x100000001b3;
 	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a, of words */
@@ -84,9 +84,9 @@ static void name_build(struct places *p, const struct bytes *all)
 		p->build_id[i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15];
 }
 
-struct places *places_new(struct profile_builder *into, const struct bytes *all)
+struct given_places *given_new(struct profile_builder *into, const struct bytes *all)
 {
-	struct places *p = xalloc(sizeof(*p));
+	struct given_places *p = xalloc(sizeof(*p));
 	p->into = into;
 	p->strings = strtab_new();
 	p->kept = kept_new();
@@ -94,7 +94,7 @@ struct places *places_new(struct profile_builder *into, const struct bytes *all)
 	return p;
 }
 
-uint32_t places_object(struct places *p, const char *path, bool is_main)
+uint32_t given_object(struct given_places *p, const char *path, bool is_main)
 {
 	uint32_t *known = map64_at(&p->object_ids, strtab_add(p->strings, path));
 	if (*known != NONE)
@@ -110,7 +110,7 @@ uint32_t places_object(struct places *p, const char *path, bool is_main)
 	return *known;
 }
 
-uint32_t places_function(struct places *p, uint32_t object, const char *name, const char *file)
+uint32_t given_function(struct given_places *p, uint32_t object, const char *name, const char *file)
 {
 	struct function f = { object, strtab_add(p->strings, name), strtab_add(p->strings, file),
 			      0 };
@@ -121,19 +121,19 @@ uint32_t places_function(struct places *p, uint32_t object, const char *name, co
 	return id;
 }
 
-size_t places_n_functions(const struct places *p) { return p->functions.n; }
+size_t given_n_functions(const struct given_places *p) { return p->functions.n; }
 
 static uint64_t base_of(uint32_t function) { return ((uint64_t)function + 1) << LINE_BITS; }
 
-uint64_t places_entry(const struct places *p, uint32_t function, objid *object)
+uint64_t given_entry(const struct given_places *p, uint32_t function, objid *object)
 {
 	*object = p->objects.at[p->functions.at[function].object].id;
 	return base_of(function);
 }
 
 /* The first is the function's beginning. Lines that there is no room for are part of the last. */
-uint64_t places_address(struct places *p, uint32_t function, const char *file, uint32_t line,
-			objid *object)
+uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
+		       objid *object)
 {
 	struct function *f = &p->functions.at[function];
 	struct place at = { function, line, line ? strtab_add(p->strings, file) : 0, f->n_places };
@@ -150,16 +150,16 @@ uint64_t places_address(struct places *p, uint32_t function, const char *file, u
 	return base_of(function) + p->places.at[id].nth;
 }
 
-frameid places_frame(struct places *p, uint32_t function, const char *file, uint32_t line)
+frameid given_frame(struct given_places *p, uint32_t function, const char *file, uint32_t line)
 {
 	struct frame f = { 0 };
-	f.addr = places_address(p, function, file, line, &f.object);
+	f.addr = given_address(p, function, file, line, &f.object);
 	return profile_add_frame(p->into, f);
 }
 
 /* ---- the names ---- */
 
-static void add_symbols(struct places *p)
+static void add_symbols(struct given_places *p)
 {
 	for (uint32_t i = 0; i < p->functions.n; i++) {
 		const struct function *f = &p->functions.at[i];
@@ -178,7 +178,7 @@ static void add_symbols(struct places *p)
 	}
 }
 
-static void add_lines(struct places *p)
+static void add_lines(struct given_places *p)
 {
 	for (size_t i = 0; i < p->places.n; i++) {
 		const struct place *at = &p->places.at[i];
@@ -199,7 +199,7 @@ static void add_lines(struct places *p)
 	}
 }
 
-void places_finish(struct places *p)
+void given_finish(struct given_places *p)
 {
 	add_symbols(p);
 	add_lines(p);

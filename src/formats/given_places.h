@@ -10,22 +10,23 @@
 #include "base/bytes.h"
 #include "profile/profile.h"
 
-struct places;
+struct given_places;
 
 /* `all`: of the file, which tells its objects from those of other files. */
-struct places *places_new(struct profile_builder *into, const struct bytes *all);
+struct given_places *given_new(struct profile_builder *into, const struct bytes *all);
 /* path: not "". */
-uint32_t places_object(struct places *p, const char *path, bool is_main);
+uint32_t given_object(struct given_places *p, const char *path, bool is_main);
 /* Equal ones have equal numbers, from 0. file "": not known. */
-uint32_t places_function(struct places *p, uint32_t object, const char *name, const char *file);
-size_t places_n_functions(const struct places *p);
+uint32_t given_function(struct given_places *p, uint32_t object, const char *name,
+			const char *file);
+size_t given_n_functions(const struct given_places *p);
 /* line 0: not known. */
-frameid places_frame(struct places *p, uint32_t function, const char *file, uint32_t line);
+frameid given_frame(struct given_places *p, uint32_t function, const char *file, uint32_t line);
 /* A call there, or of the function: for arcs. */
-uint64_t places_address(struct places *p, uint32_t function, const char *file, uint32_t line,
-			objid *object);
-uint64_t places_entry(const struct places *p, uint32_t function, objid *object);
+uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
+		       objid *object);
+uint64_t given_entry(const struct given_places *p, uint32_t function, objid *object);
 /* Gives the names to the profile, and frees p. */
-void places_finish(struct places *p);
+void given_finish(struct given_places *p);
 
 #endif

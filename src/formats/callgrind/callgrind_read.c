@@ -31,7 +31,7 @@ struct names { /* of one kind: by number */
 struct reader {
 	struct bytes b;
 	struct profile_builder *into;
-	struct places *places;
+	struct given_places *places;
 	struct strtab *strings;
 	struct callgrind_calls calls; /* of the thread that is read */
 	struct records cost_ids;
@@ -149,10 +149,10 @@ static uint32_t add_function(struct reader *r, strid object, strid file, strid n
 {
 	const char *path = strtab_get(r->strings, object), *source = strtab_get(r->strings, file);
 	const char *text = strtab_get(r->strings, name);
-	uint32_t in = places_object(r->places, is_unknown(path) ? "[unknown]" : path,
-				    !is_unknown(path) && is_main(r, path));
-	uint32_t id = places_function(r->places, in, *text ? text : "[unknown]",
-				      is_unknown(source) ? "" : source);
+	uint32_t in = given_object(r->places, is_unknown(path) ? "[unknown]" : path,
+				   !is_unknown(path) && is_main(r, path));
+	uint32_t id = given_function(r->places, in, *text ? text : "[unknown]",
+				     is_unknown(source) ? "" : source);
 	if (r->is_ours && !strcmp(text, CALLGRIND_ROOT))
 		r->calls.no_caller = id;
 	return id;
@@ -197,7 +197,7 @@ static uint64_t *values_of(struct reader *r, struct callgrind_cost cost)
 static void end_thread(struct reader *r)
 {
 	struct callgrind_calls *c = &r->calls;
-	c->n_functions = places_n_functions(r->places);
+	c->n_functions = given_n_functions(r->places);
 	c->n_events = r->events.n;
 	c->events = r->events.at;
 	bool is_known = r->task.comm || r->task.pid || r->task.tid;
@@ -332,9 +332,9 @@ static void count_calls(struct reader *r, uint32_t from, uint64_t line)
 	struct arc a = { .count = r->n_calls };
 	if (r->are_samples || !r->n_calls || from == r->calls.no_caller)
 		return;
-	a.from = places_address(r->places, from, strtab_get(r->strings, r->file), (uint32_t)line,
-				&a.from_object);
-	a.to = places_entry(r->places, r->callee, &a.to_object);
+	a.from = given_address(r->places, from, strtab_get(r->strings, r->file), (uint32_t)line,
+			       &a.from_object);
+	a.to = given_entry(r->places, r->callee, &a.to_object);
 	profile_add_arc(r->into, a);
 }
 
@@ -363,8 +363,8 @@ static bool read_cost(struct reader *r, struct line l)
 		if (!value && !(is_call && !any))
 			continue;
 		if (!any) {
-			cost.frame = places_frame(r->places, function, is_unknown(file) ? "" : file,
-						  (uint32_t)line);
+			cost.frame = given_frame(r->places, function, is_unknown(file) ? "" : file,
+						 (uint32_t)line);
 			values = values_of(r, cost);
 		}
 		any = true;
@@ -443,10 +443,10 @@ struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 	r.has_line = true;
 	r.calls.no_caller = NONE;
 	r.strings = strtab_new();
-	r.places = places_new(into, &all);
+	r.places = given_new(into, &all);
 	read_lines(&r);
 	end_thread(&r);
-	places_finish(r.places);
+	given_finish(r.places);
 	strtab_free(r.strings);
 	records_free(&r.cost_ids);
 	map64_free(&r.objects.ids);
