@@ -9,6 +9,7 @@
 #include "cli/naming.h"
 #include "cli/progress.h"
 #include "cli/run.h"
+#include "cli/run.h"
 #include "kin/kin.h"
 
 static const char *const description[] = {
@@ -107,6 +108,7 @@ static int run(const struct settings *s)
 	err = check_output(path, status == EXIT_OK);
 	if (!err)
 		err = kin_profile_write(profile, path);
+	run_tell_notes(s, profile);
 	kin_profile_free(profile);
 	fetching_tell(s->fetching, name);
 	return err ? message_error(name, err) : status;
