@@ -9,7 +9,6 @@
 #include "cli/naming.h"
 #include "cli/progress.h"
 #include "cli/run.h"
-#include "cli/run.h"
 #include "kin/kin.h"
 
 static const char *const description[] = {
