@@ -97,6 +97,12 @@ static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
 	t->task = 0;
 }
 
+static void end_process(void *arg, pid_t pid, uint64_t time_ns)
+{
+	struct session *s = arg;
+	jit_end(s->jit, pid, time_ns);
+}
+
 /* A jitdump file is mapped by who writes it, for us to see. */
 static void look_for_dump(struct session *s, const struct ring_record *r)
 {
@@ -104,13 +110,13 @@ static void look_for_dump(struct session *s, const struct ring_record *r)
 	for (size_t i = 0; t && i < t->space->at.n; i++) {
 		const struct module *m = t->space->at.at[i].module;
 		if (m->kind == KINF_JIT && strstr(m->path, "/jit-"))
-			jit_add_dump(s->jit, t->pid, m->path);
+			jit_add_dump(s->jit, t->pid, m->path, r->time_ns);
 	}
 }
 
 static void take(struct session *s, const struct ring_record *r)
 {
-	struct spaces_hooks hooks = { end_thread, s };
+	struct spaces_hooks hooks = { end_thread, end_process, s };
 	switch (r->header->type) {
 	case PERF_RECORD_SAMPLE:
 		take_sample(s, r);
