@@ -8,6 +8,7 @@ it a silently smaller or larger one.
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -148,6 +149,27 @@ def test_recordings(tap, kin, shards, folder):
     status, out, err = kin('push', url, *files, '--label=run=1')
     tap.ok(status == 0 and err.count('already') == 2 and rows_of(kin, url, 'flat') == before,
            'what is sent twice counts once', err)
+
+
+def test_other_engines(tap, kin, shards, folder):
+    """What kin export writes for them is read as it is by the server, into the table of doc/fleet.md."""
+    one, page = shards[0], open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
+    create = re.search(r'CREATE TABLE profile \(.*?ORDER BY [^\n]*', page, re.S)[0]
+    script = write(folder, 'engines.script', random_recording(random.Random(5), ['main', 'a"b', "it's", 'x,y', 'n\\t', 'z']))
+    want = sorted(map(tuple, re.findall(r'(.*) (\d+)$', kin('export', '--to=folded', '--event=cycles', script)[1], re.M)))
+    for name, form in (('rowbinary', 'RowBinary'), ('jsonl', 'JSONEachRow'), ('csv', 'CSVWithNames')):
+        one.ask('CREATE DATABASE IF NOT EXISTS engines')
+        one.ask('DROP TABLE IF EXISTS engines.profile')
+        one.ask(create.replace('profile', 'engines.profile', 1) if name != 'csv' else
+                re.sub(r'Array\(\w+\)', 'String', create).replace('profile', 'engines.profile', 1))
+        path = os.path.join(folder, f'x.{name}')
+        kin('export', '-o', path, script)
+        one.ask(f'INSERT INTO engines.profile FORMAT {form}', data=open(path, 'rb').read())
+        rows = json.loads(one.ask("SELECT comm, functions, toString(sum(weight)) AS w FROM engines.profile "
+                                  "WHERE event = 'cycles' GROUP BY comm, functions FORMAT JSON"))['data']
+        names = json.loads if name == 'csv' else list  # a column of text there
+        got = sorted((';'.join([r['comm'], *names(r['functions'])]), r['w']) for r in rows)
+        tap.ok(got == want, f'{name} is read by ClickHouse, and has the same sums', f'{got[:3]}\n{want[:3]}')
 
 
 def test_filters(tap, kin, shards):
@@ -418,6 +440,7 @@ def main():
         with servers.Servers(3, folder) as shards:
             test_recordings(tap, kin, shards, folder)
             test_sums(tap, kin, shards, seeds)
+            test_other_engines(tap, kin, shards, folder)
             test_filters(tap, kin, shards)
             test_login(tap, kin, shards, folder)
             test_cuts(tap, kin, shards, folder)

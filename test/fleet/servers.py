@@ -79,9 +79,9 @@ class Server:
             self.process.wait()
         self.process = None
 
-    def ask(self, sql, **params):
+    def ask(self, sql, data=b' ', **params):
         params['query'] = sql
-        request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?{urllib.parse.urlencode(params)}', data=b' ',
+        request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?{urllib.parse.urlencode(params)}', data=data,
                                          headers={'X-ClickHouse-User': USER, 'X-ClickHouse-Key': PASSWORD})
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read().decode(errors='replace')
