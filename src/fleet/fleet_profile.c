@@ -431,7 +431,9 @@ static void add_sample(struct maker *m, const struct answers_sum *x)
 		s.stack = add_stack(m, id);
 		count_stack(m, m->a->stacks.at[id].flags, x->count);
 	}
-	uint64_t left = x->count;
+	/* 10^12 samples of one stack are as many as there can be. */
+	const uint64_t most = (uint64_t)256 * UINT32_MAX;
+	uint64_t left = x->count < most ? x->count : most;
 	do {
 		s.count = left > UINT32_MAX ? UINT32_MAX : left ? (uint32_t)left : 1;
 		profile_add_sample(m->into, s);

@@ -5,10 +5,14 @@
 A report from the store is the report of the sum of the recordings (kin merge), to the last unit; and no fault makes
 it a silently smaller or larger one.
 """
+import http.client
+import http.server
+import itertools
 import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -322,6 +326,113 @@ def test_cuts(tap, kin, shards, folder):
     tap.ok(not bad, 'an answer that is cut off is an error, or was whole', bad)
 
 
+class Liar(http.server.ThreadingHTTPServer):
+    """Between kin and a server: answers what lie(status, body) makes of the server's answer, and its headers."""
+    daemon_threads = True
+
+    def __init__(self, port, lie):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                request = self.rfile.read(int(self.headers['Content-Length']))
+                link = http.client.HTTPConnection('127.0.0.1', port)
+                link.request('POST', self.path, request, {k: v for k, v in self.headers.items() if k != 'Host'})
+                answer = link.getresponse()
+                status, headers, body = lie(answer.status, answer.read())
+                link.close()
+                try:
+                    self.send_response(status)
+                    for name, value in headers.items():
+                        self.send_header(name, value)
+                    if isinstance(body, bytes):
+                        self.send_header('Content-Length', str(len(body)))
+                        self.end_headers()
+                        self.wfile.write(body)
+                    else:  # without an end
+                        self.end_headers()
+                        for piece in body:
+                            self.wfile.write(piece)
+                except OSError:
+                    pass
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(('127.0.0.1', 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        pass  # a client that has heard enough
+
+    def url(self, database):
+        return f'http://127.0.0.1:{self.server_address[1]}/{database}'
+
+
+def damaged(r, body):
+    body = bytearray(body)
+    for _ in range(r.choice([1, 1, 3, 30])):
+        at = r.randint(0, max(0, len(body) - 1))
+        how = r.randint(0, 4)
+        if how == 0 and body:
+            body[at] ^= 1 << r.randint(0, 7)
+        elif how == 1:
+            del body[at:at + r.randint(1, 200)]
+        elif how == 2:
+            body[at:at] = r.choice([b'\xff' * 10, b'\0' * 8, b'\x1b[2J', r.randbytes(r.randint(1, 100))])
+        elif how == 3:
+            body[at:at + 8] = b'\xff' * 8
+        else:
+            body += body[:at]
+    return bytes(body)
+
+
+def test_lies(tap, kin, shards, folder):
+    """A server that answers anything at all."""
+    kin('push', '-q', '--host=h', shards.url('lies', shards[:1]), big_recording(folder, 400, 200))
+    f, bad, statuses = big_recording(folder, 401, 20), [], set()
+
+    def ask(what, lie, *words, env=None):
+        liar = Liar(shards[0].port, lie)
+        words = [w.replace('URL', liar.url('lies')) for w in words]
+        status, out, err = kin(*words, env=env)
+        liar.shutdown()
+        liar.server_close()
+        statuses.add(status)
+        control = re.search(r'[\x00-\x08\x0b-\x1f\x7f]', err + out)
+        if status not in (0, 1) or control or servers.PASSWORD in err or (status and not err) or err.count('\n') > 20:
+            bad.append(f'{what}: {words} {status} {err[:500]!r}')
+        return status, err
+
+    for seed in range(40):
+        r = random.Random(seed)
+        views = (['report', 'URL'], ['flat', 'URL'], ['export', '--to=folded', 'URL'], ['lines', 'URL'])
+        ask(f'damage {seed}', lambda status, body: (status, {}, damaged(r, body)), *(r.choice(views)))
+    for text in (b'', b'Code: 60\n', b'Code: 99999999999999999999, \x1b[2J\x07 evil\r\n' * 9, b'x' * 100000, b'\0\xff' * 50):
+        for status in (200, 204, 302, 401, 404, 500, 599):
+            for words in (['report', 'URL'], ['push', '-q', 'URL', f]):
+                ask(f'{status} {text[:20]}', lambda *_: (status, {'Location': 'http://127.0.0.1:1/'}, text), *words)
+    tap.ok(not bad and statuses == {0, 1}, 'whatever a server answers, kin ends with a message', '\n'.join(bad[:5]))
+    heard = []
+    other = Liar(shards[0].port, lambda *x: heard.append(1) or (x[0], {}, x[1]))
+    ask('redirect', lambda *_: (307, {'Location': other.url('lies')}, b''), 'report', 'URL')
+    other.shutdown()
+    other.server_close()
+    tap.ok(not heard and not bad, 'nobody else is asked because a server says so', '\n'.join(bad))
+
+
+def test_endless_answers(tap, kin, shards):
+    """An answer that does not end takes no more memory than there may be."""
+    liar = Liar(shards[0].port, lambda *_: (200, {'Connection': 'close'}, itertools.repeat(b'x' * (1 << 20))))
+    most = 400 << 20
+    done = subprocess.run([kin.kin, 'report', liar.url('lies')], cwd=kin.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, env=servers.environment(),
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    liar.shutdown()
+    liar.server_close()
+    tap.ok(done.returncode == 1 and 'memory' in done.stderr, 'an answer without an end is an error', f'{done.returncode} {done.stderr[:300]}')
+
+
 def test_shard_down(tap, kin, shards, folder):
     url = shards.url('down')
     files = {f'h{i}': big_recording(folder, 200 + i, 50) for i in range(9)}
@@ -444,6 +555,8 @@ def main():
             test_filters(tap, kin, shards)
             test_login(tap, kin, shards, folder)
             test_cuts(tap, kin, shards, folder)
+            test_lies(tap, kin, shards, folder)
+            test_endless_answers(tap, kin, shards)
             test_kills(tap, kin, shards, folder)
             test_shard_down(tap, kin, shards, folder)
             test_agent(tap, kin, shards, folder)
