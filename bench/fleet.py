@@ -52,7 +52,7 @@ def fill_names(shard, db):
               f'FROM numbers({FUNCTIONS})')
     fill_by(shard, f"INSERT INTO {db}.frames SELECT intHash64(number + 1000001), intHash64(number % {FUNCTIONS} + 1), "
               f"concat('source', toString(number % {FUNCTIONS} % 900), '.c'), toUInt32(number % 5000 + 7), "
-              f'toUInt8(number % 10 = 9), 0 FROM numbers({FRAMES})')
+              f'0, 0 FROM numbers({FRAMES})')
     # Callers are shared: neighbours have the same ones but for the last levels.
     frame = f'intHash64(l * 1000003 + bitShiftRight(number, toUInt8(l < 18 ? 18 - l : 0))) % {FRAMES}'
     fill_by(shard, f"INSERT INTO {db}.stacks SELECT intHash64(number + 2000001), 'web', 0, "
