@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
@@ -529,6 +530,122 @@ def test_agent(tap, kin, shards, folder):
     one[0].start()
 
 
+def test_agent_on_a_full_disk(tap, kin, shards, folder):
+    """The spool's disk fills up while the store is away, and is free again later."""
+    disk = os.path.join(folder, 'disk')
+    os.mkdir(disk)
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'none', disk], stderr=subprocess.DEVNULL).returncode:
+        tap.skip('an agent whose disk is full', 'no file system can be mounted here')
+        return
+    url = shards.url('full', shards[:1])
+    said = os.path.join(folder, 'full-disk.err')
+    try:
+        shards[0].kill()
+        with open(said, 'w') as err:
+            agent = subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', os.path.join(disk, 'spool')], cwd=folder,
+                                     env=servers.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+        heard = lambda words: words in open(said).read()
+        begun = wait_for(lambda: os.path.isdir(os.path.join(disk, 'spool')) and waiting(os.path.join(disk, 'spool')), 20)
+        if not begun and agent.poll() is not None:
+            tap.skip('an agent whose disk is full', 'nothing can be recorded here')
+            return
+        with open(os.path.join(disk, 'other'), 'wb') as f:
+            try:
+                while True:
+                    f.write(bytes(1 << 16))
+                    f.flush()
+            except OSError:
+                pass
+        dropped = wait_for(lambda: heard('no more room'), 30)
+        time.sleep(2)
+        tap.ok(begun and dropped and agent.poll() is None, 'on a full disk an agent drops what waits, says so, and goes on', open(said).read())
+        os.unlink(os.path.join(disk, 'other'))
+        shards[0].start()
+        count = lambda: int(shards[0].ask("SELECT sum(rows) FROM system.parts WHERE active AND database = 'full' AND table = 'receipts'"))
+        sent = wait_for(lambda: count() >= 2, 90)
+        agent.send_signal(signal.SIGTERM)
+        tap.ok(sent and agent.wait(60) == 0, 'when there is room again it records and sends', open(said).read())
+        doubted = kin('report', url)
+        tap.ok(doubted[0] == 0, 'what it sent is whole', doubted[2])
+    finally:
+        if agent.poll() is None:
+            agent.kill()
+            agent.wait()
+        subprocess.run(['umount', '-l', disk])
+
+
+CLOCK = '''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+/* The clock of this process: as many seconds from the real one as the file says. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	long off = 0;
+	FILE *f;
+	if (!real)
+		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	int ret = real(clock, t);
+	if (clock == CLOCK_REALTIME && (f = fopen(getenv("CLOCK_OFF"), "r"))) {
+		if (fscanf(f, "%ld", &off) == 1)
+			t->tv_sec += off;
+		fclose(f);
+	}
+	return ret;
+}
+time_t time(time_t *ret)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return ret ? (*ret = t.tv_sec) : t.tv_sec;
+}
+'''
+
+
+def test_agent_and_clock(tap, kin, shards, folder):
+    """The clock is set while an agent records: an hour back, then two days on."""
+    write(folder, 'clock.c', CLOCK)
+    off = write(folder, 'clock.off', '0')
+    if subprocess.run(['cc', '-shared', '-fPIC', '-o', 'clock.so', 'clock.c', '-ldl'], cwd=folder).returncode:
+        tap.skip('an agent whose clock is set', 'no compiler')
+        return
+    one, url = shards[0], shards.url('clock', shards[:1])
+    spool = os.path.join(folder, 'clock-spool')
+    env = servers.environment(LD_PRELOAD=os.path.join(folder, 'clock.so'), CLOCK_OFF=off)
+    agent = subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', spool], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def count(low, high):
+        try:
+            now = int(time.time())
+            return int(one.ask(f'SELECT count() FROM clock.receipts WHERE low >= toDateTime({now + low - 90}) AND low < toDateTime({now + high})'))
+        except urllib.error.HTTPError:  # no table yet
+            return 0
+
+    moves, reached = [0, -3600, 2 * 86400], []
+    for move in moves:
+        write(folder, 'new.off', str(move))
+        os.rename(os.path.join(folder, 'new.off'), off)
+        reached.append(wait_for(lambda: count(move, move + 300) >= 2 or agent.poll() is not None, 60))
+    agent.send_signal(signal.SIGTERM)
+    said = agent.communicate(timeout=60)[1]
+    if agent.returncode and 'cannot' in said:
+        tap.skip('an agent whose clock is set', said)
+        return
+    all_of = int(one.ask('SELECT sum(samples) FROM clock.receipts'))
+    told = re.search(r'sent (\d+) samples', said)
+    tap.ok(agent.returncode == 0 and all(reached) and not waiting(spool) and told and all_of == int(told[1]),
+           'the clock may be set: all is sent, under the time that was', f'{reached} {all_of} {said}')
+    total = lambda span: sum(int(x.rsplit(' ', 1)[1]) for x in stacks_of(kin, url + span, '--event=' + event))
+    event = one.ask('SELECT any(name) FROM clock.events').strip()
+    now = int(time.time())
+    parts = [total(f'?from={now + move - 1800}&to={now + move + 1800}') for move in moves]
+    tap.ok(all(parts) and sum(parts) == total(''), 'each time has its own, and together they are all', parts)
+
+
 def end_agent_after(agent, condition):
     a = agent()
     wait_for(lambda: os.path.exists(os.path.join(a.args[a.args.index('--spool') + 1], 'recording.kin')))
@@ -560,6 +677,8 @@ def main():
             test_kills(tap, kin, shards, folder)
             test_shard_down(tap, kin, shards, folder)
             test_agent(tap, kin, shards, folder)
+            test_agent_on_a_full_disk(tap, kin, shards, folder)
+            test_agent_and_clock(tap, kin, shards, folder)
     return tap.done()
 
 
