@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/child.h"
 #include "cli/command.h"
@@ -52,7 +53,7 @@ static const struct example examples[] = {
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
-	{ "kin record -a --switch-output=1h --switch-max-files=24",
+	{ "kin record -a --every=1h --switch-max-files=24 -o last-day/",
 	  "the last day of the machine, a file for each hour" },
 	{ 0 },
 };
@@ -76,6 +77,7 @@ enum {
 	RECORD_LEVEL,
 	RECORD_SWITCH,
 	RECORD_SWITCH_MAX,
+	RECORD_EVERY,
 	RECORD_OVERWRITE,
 	RECORD_USER_CHAINS,
 	RECORD_KERNEL_CHAINS,
@@ -180,8 +182,9 @@ static const struct opt_group file_options = {
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.kin. An older recording there is replaced, any "
-		  "other file is not. -: standard output, which must be a pipe; COMMAND then "
-		  "prints to standard error",
+		  "other file is not. DIRECTORY/: to profile.kin in it, which is made if it is not "
+		  "there. -: standard output, which must be a pipe; COMMAND then prints to "
+		  "standard error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
 		  "also write a perf.data file, with stacks as call chains", NULL, COMPLETE_FILE },
@@ -195,8 +198,12 @@ static const struct opt_group file_options = {
 		  "after a TIME (30s, 10m, 1h, 1d); each is a complete recording, named FILE with "
 		  "date and time",
 		  NULL, COMPLETE_NOTHING },
+		{ RECORD_EVERY, 0, "every", "TIME",
+		  "begin a new file after that time, as --switch-output=TIME: 60s, 10m", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_SWITCH_MAX, 0, "switch-max-files", "N",
-		  "with --switch-output: keep the last N files", NULL, COMPLETE_NOTHING },
+		  "with --switch-output or --every: keep the last N files", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_OVERWRITE, 0, "overwrite", NULL,
 		  "keep only the most recent 64 MiB of samples, in memory; write them at the end, "
 		  "and at each --switch-output",
@@ -267,6 +274,7 @@ struct line {
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
 	size_t last_events;         /* where those of the last -e begin */
+	char *in_folder;            /* the output in the directory that -o names; owned */
 	char *dated;                /* the output's name with a time; owned */
 	char *ranked, *ranked_perf; /* with a rank; owned */
 	bool quiet, dry_run, with_date, no_names, no_rank;
@@ -314,6 +322,18 @@ static bool take_switch(const char *arg, struct parts_opts *o, char error[512])
 	return parts_are_wanted(o) ||
 	       arg_bad("--switch-output", arg, "signal, a size (500K, 2G), or a time (30s, 10m)",
 		       error);
+}
+
+static bool take_every(const char *arg, struct parts_opts *o, char error[512])
+{
+	const uint64_t second_ns = 1000000000, most_ns = 1000000 * second_ns;
+	uint64_t ns = 0;
+	if (!arg_duration(arg, &ns) || ns < second_ns || ns > most_ns)
+		return arg_bad("--every", arg, "a time of at least a second: 60s, 10m", error);
+	*o = (struct parts_opts){ .every_ns = ns,
+				  .max_files = o->max_files,
+				  .overwrite = o->overwrite };
+	return true;
 }
 
 /* "500", "-1", or "10-20,30-40": milliseconds. */
@@ -461,6 +481,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 			return arg_bad("--switch-max-files", arg, "a number of files", error);
 		o->parts.max_files = (unsigned)n;
 		break;
+	case RECORD_EVERY:
+		return take_every(arg, &o->parts, error);
 	case RECORD_OVERWRITE:
 		o->parts.overwrite = true;
 		break;
@@ -500,9 +522,10 @@ static const char *check_parts(const struct record_opts *o)
 	const struct parts_opts *p = &o->parts;
 	bool parts = parts_are_wanted(p);
 	if ((parts || p->overwrite) && !strcmp(o->output, "-"))
-		return "--switch-output and --overwrite take files, and -o - is a pipe";
+		return "--switch-output, --every and --overwrite take files, and -o - is a pipe";
 	if (p->max_files && !parts)
-		return "--switch-max-files is of --switch-output: when does a new file begin?";
+		return "--switch-max-files is of --switch-output or --every: when does a new file "
+		       "begin?";
 	if (p->overwrite && p->max_bytes)
 		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "
 		       "go by; =signal or =TIME has";
@@ -606,6 +629,17 @@ static int end(const struct record_result *r)
 	return r->finished ? EXIT_OK : EXIT_ERROR;
 }
 
+/* DIRECTORY/profile.kin. */
+static struct kin_error *put_folder(struct line *l)
+{
+	const char *output = l->opts.output;
+	size_t n = strlen(output);
+	if (!n || output[n - 1] != '/')
+		return NULL;
+	l->opts.output = l->in_folder = xprintf("%sprofile.kin", output);
+	return l->dry_run ? NULL : folder_make(output);
+}
+
 /* profile.3.kin, and the same of a perf.data file. */
 static void put_rank(struct line *l)
 {
@@ -654,6 +688,9 @@ static int run_line(struct line *l)
 {
 	struct record_result result;
 	bool not_executed;
+	struct kin_error *no_folder = put_folder(l);
+	if (no_folder)
+		return not_begun(l, no_folder, false);
 	take_sampling(&l->opts, &l->sampling);
 	put_rank(l);
 	put_date(l);
@@ -697,6 +734,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 	sampling_done(&l.sampling);
 	vec_free(&l.spans);
 	vec_free(&l.filters);
+	free(l.in_folder);
 	free(l.dated);
 	free(l.ranked);
 	free(l.ranked_perf);
