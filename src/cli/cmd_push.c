@@ -152,7 +152,7 @@ static int push_files(const struct settings *s, struct push *push)
 	for (size_t i = 1; i < s->data.at.n; i++) {
 		const char *path = s->data.at.at[i];
 		struct push_result r;
-		struct progress *progress = progress_begin(path);
+		struct progress *progress = progress_begin(path, NULL);
 		struct kin_error *err = push_file(push, path, &r);
 		progress_end(progress);
 		if (!err)
