@@ -12,7 +12,8 @@
  *
  * and in any program it samples the CPU time of each thread, with the whole stack of calls.
  *
- * All goes to a file, kin.PID.kin in the directory that the program was started in. The file is
+ * All goes to a file, kin.PID.kin in the directory that the program was started in; of a rank of a
+ * parallel job kin.RANK.kin. The file is
  * mapped: what was collected is in it, however the process ends. It appears when the program
  * starts, or if CPU time is not sampled with the first call; a forked child's with the first call
  * or sample. A program compiled with -pg gets its gmon.out, too, and gmon.out.OBJECT for each
@@ -23,9 +24,11 @@
  * KIN_OPTIONS in the environment is a list of settings, separated by commas; the last of several
  * equal ones counts, unknown ones are left alone:
  *
- * output=NAME: the file. %p is the process id, %t the time in seconds, %e the program's name, %c a
- *     comma, %% a percent sign. If NAME exists, the process id or the time in microseconds is put
- *     before ".kin": nothing is ever overwritten
+ * output=NAME: the file. %p is the process id, %r the rank in a parallel job, %t the time in
+ *     seconds, %e the program's name, %c a comma, %% a percent sign. If NAME exists, the process id
+ *     or the time in microseconds is put before ".kin": nothing is ever overwritten
+ * rank=off: in a parallel job (MPI, Slurm) the rank is put before ".kin", too, if NAME has neither
+ *     %p nor %r; this leaves it out
  * sample=HZ: sample each thread's CPU time so many times a second (1000 unless it is said); off: do
  *     not. Kernels look at such timers with their tick, often 250 times a second: samples then
  *     stand for more time each, which the clock says. Periods that are longer than the tick vary by

@@ -187,6 +187,8 @@ extern struct rt {
 	uint64_t gmon_calls; /* calls and sampled time that the last gmon.out told of, plus one */
 	bool gmon_kept;      /* it stays as it is: the program has asked for it, and goes on */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
+	uint32_t rank, ranks; /* of the parallel job, as in the file's header */
+	char job[64];
 	uint64_t vdso;
 } rt __attribute__((visibility("hidden")));
 
@@ -231,8 +233,8 @@ void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
 
 /* ---- rt_output.c, rt_info.c ---- */
 
-/* Sets rt.path. `attempt` 0: as it was asked for; 1: with the process id; 2 and on: and the time.
- */
+/* Sets rt.path. `attempt` 0: as it was asked for, with the rank if it is of a parallel job; 1: with
+ * the process id; 2 and on: and the time. */
 void rt_output_path(int attempt);
 /* With the lock: the first lines, and one more. */
 void rt_info_start(void);

@@ -328,6 +328,9 @@ static void write_header(void)
 	h->start_ns = rt_now_ns(CLOCK_MONOTONIC);
 	h->start_time_ns = rt_now_ns(CLOCK_REALTIME);
 	h->machine = RT_MACHINE.elf;
+	h->rank = rt.rank;
+	h->ranks = rt.ranks;
+	copy_bytes(h->job, rt.job, sizeof(h->job));
 	h->size = in_file() ? KINF_PAGE : 0;
 	__atomic_store_n(&h->magic, KINF_MAGIC, __ATOMIC_RELEASE);
 }

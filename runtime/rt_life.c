@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/job.h"
+
 struct rt rt __attribute__((visibility("hidden"))) = { .fd = -1 };
 union rt_gate rt_gate __attribute__((aligned(RT_PAGE), visibility("hidden")));
 
@@ -97,6 +99,18 @@ static void keep_gmon_prefix(void)
 		text_add(&t, prefix);
 }
 
+static void find_job(void)
+{
+	struct job job = job_find(env);
+	struct text t = { .at = rt.job, .size = sizeof(rt.job) };
+
+	rt.rank = job.rank;
+	rt.ranks = job.ranks;
+	text_add(&t, job.id ? job.id : "");
+	text_add(&t, job.step ? "." : "");
+	text_add(&t, job.step ? job.step : "");
+}
+
 static void open_gate(void)
 {
 	/* Wiped by the kernel in children; older ones do without, and fork's handler does it. */
@@ -121,6 +135,7 @@ void rt_init(void)
 		rt_options_read(&rt.options, env("KIN_OPTIONS"));
 	own_names();
 	keep_gmon_prefix();
+	find_job();
 	rt_modules_init();
 	if (!getauxval(AT_SECURE))
 		rt_sample_init();

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "base/job.h"
+
 static void put_name(struct text *t, const char *template, size_t n)
 {
 	struct timespec now = { 0 };
@@ -14,6 +16,8 @@ static void put_name(struct text *t, const char *template, size_t n)
 			text_bytes(t, template + i, 1);
 		else if (c == 'p')
 			text_number(t, rt.pid);
+		else if (c == 'r')
+			text_number(t, rt.rank ? rt.rank - 1 : 0);
 		else if (c == 't') {
 			SYS2(clock_gettime, CLOCK_REALTIME, &now);
 			text_number(t, (uint64_t)now.tv_sec);
@@ -31,16 +35,27 @@ static void put_name(struct text *t, const char *template, size_t n)
 	}
 }
 
-static bool has_pid(const char *template, size_t n)
+static bool has(const char *template, size_t n, char what)
 {
 	for (size_t i = 0; i + 1 < n; i++)
-		if (template[i] == '%' && template[i + 1] == 'p')
+		if (template[i] == '%' && template[i + 1] == what)
 			return true;
 	return false;
 }
 
-/* `attempt` 0: the name as it was asked for; 1: with the process id, 2 and on: and the time in it.
- */
+/* One file for each rank of a job, whose processes are given the same name. */
+static bool needs_rank(const char *template, size_t n)
+{
+	size_t base = n;
+
+	while (base && template[base - 1] != '/')
+		base--;
+	return rt.rank && rt_option_on(&rt.options, "rank", true) && !has(template, n, 'p') &&
+	       !has(template, n, 'r') && !job_is_named(template + base, n - base, rt.rank - 1);
+}
+
+/* `attempt` 0: the name as it was asked for, with the rank; 1: with the process id, 2 and on: and
+ * the time in it. */
 void rt_output_path(int attempt)
 {
 	struct text t = { .at = rt.path, .size = sizeof(rt.path) };
@@ -48,7 +63,7 @@ void rt_output_path(int attempt)
 	const char *name = rt_option(&rt.options, "output", &n);
 
 	if (!name || !n) {
-		name = "kin.%p.kin";
+		name = rt.rank ? "kin.%r.kin" : "kin.%p.kin";
 		n = text_size(name);
 	}
 	if (name[0] != '/' && rt.cwd[0]) {
@@ -59,11 +74,15 @@ void rt_output_path(int attempt)
 	    name[n - 1] == 'n')
 		tail = 4;
 	put_name(&t, name, n - tail);
-	if (attempt && !has_pid(name, n)) {
+	if (needs_rank(name, n - tail)) {
+		text_add(&t, ".");
+		text_number(&t, rt.rank - 1);
+	}
+	if (attempt && !has(name, n, 'p')) {
 		text_add(&t, ".");
 		text_number(&t, rt.pid);
 	}
-	if (attempt > 1 || (attempt && has_pid(name, n))) {
+	if (attempt > 1 || (attempt && has(name, n, 'p'))) {
 		text_add(&t, ".");
 		text_number(&t, rt_now_ns(CLOCK_REALTIME) / 1000);
 	}

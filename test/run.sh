@@ -2,7 +2,7 @@
 # run.sh BUILD [SUITE...] - every test of one build: what "make check" means.
 #
 # Suites: meson (unit tests, fuzz corpora, source checks), cases, diff, default, perf, reliability, runtime,
-# names, package, record, situations, fleet, truth, guard.
+# names, package, record, mpi, situations, fleet, truth, guard.
 # The last line is "N passed, N failed, N skipped"; logs are in BUILD/test. KIN_FULL=1: the long loops.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 BUILD [SUITE...]" >&2; exit 2; }
@@ -20,7 +20,7 @@ suite() { # name command...
 	python3 "$here/lib/summary.py" "$name" "$build/test/$name.tap" "$@" || true
 }
 
-for s in ${*:-meson cases diff default perf reliability runtime record names package situations fleet truth guard}; do
+for s in ${*:-meson cases diff default perf reliability runtime record names mpi package situations fleet truth guard}; do
 	case $s in
 	meson) suite meson python3 "$here/lib/meson_tap.py" "$build" ;;
 	cases) suite cases "$here/cases/run.sh" "$build/gprof" ;;
@@ -31,6 +31,7 @@ for s in ${*:-meson cases diff default perf reliability runtime record names pac
 	runtime) suite runtime python3 "$here/runtime/run.py" "$build" $full ;;
 	record) suite record python3 "$here/record/record.py" "$build" ;;
 	names) suite names python3 "$here/record/names.py" "$build" ;;
+	mpi) suite mpi "$here/mpi/mpi.sh" "$build" $full ;;
 	package) suite package python3 "$here/package/run.py" "$build" $full ;;
 	situations) suite situations python3 "$here/situations/run.py" "$build" $full ;;
 	fleet) suite fleet python3 "$here/fleet/run.py" "$build" ;;

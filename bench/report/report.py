@@ -80,6 +80,7 @@ class Reports:
         what = f"{what}, {(folder / 'perf.data').stat().st_size >> 20} MiB"
         self.report(f"call chains, {what}", folder, options, 10)
         self.report(f"table alone (`-g none`), {what}", folder, [*options, "-g", "none"], 15)
+        self.report(f"Self alone (`--no-children -g none`), {what}", folder, [*options, "--no-children", "-g", "none"], 5)
         self.folded(what, folder)
 
     # ---- recordings ----

@@ -66,11 +66,13 @@ struct kinf_header {
 	uint64_t sampled_ns; /* of it, accounted for by samples */
 	uint64_t period_ns;  /* asked for between samples; 0: no sampling */
 	uint64_t losses[KINF_N_LOSSES];
-	uint32_t sealed;  /* 1: every block has its checksum */
-	uint32_t machine; /* e_machine of ELF */
-	char error[240];  /* the first thing that went wrong, in words; NUL-terminated; or "" */
-	uint32_t crc;     /* sealed: CRC-32C of the page, all of it, with 0 here; else 0 */
-	char reserved[];  /* zero, up to page */
+	uint32_t sealed;      /* 1: every block has its checksum */
+	uint32_t machine;     /* e_machine of ELF */
+	char error[240];      /* the first thing that went wrong, in words; NUL-terminated; or "" */
+	uint32_t crc;         /* sealed: CRC-32C of the page, all of it, with 0 here; else 0 */
+	uint32_t rank, ranks; /* in a parallel job: rank + 1, how many there are; 0: not known */
+	char job[64];         /* what tells that job from others; NUL-terminated; or "" */
+	char reserved[];      /* zero, up to page */
 };
 
 /* ---- blocks ---- */
@@ -246,6 +248,19 @@ enum kinf_record {
 	KINF_R_HEADER = 23, /* text: struct kinf_header as it is at the end, of a file that went
 			       through a pipe: its own header has no size and no end */
 
+	/* A task of a rank of a parallel job: rank, then as KINF_R_TASK; one of the same ids. What
+	   only a merged file needs: of others the header says it for all. */
+	KINF_R_RANK_TASK = 26,
+	/* In a file that is the sum over ranks. Of which ones: how many ranges, and of each the
+	   first rank - the last of the one before, how many ranks less 1. */
+	KINF_R_RANKS = 27,
+	/* What they differ by: enum kinf_spread, event (string, 0 for calls), unit (enum
+	   kinf_unit), the caller and the function (of which there may be none: 0; else 1, or 3 of
+	   it only where it was inlined; module, address where it begins or 0, name string); how
+	   many ranks have more than 0, the sum and the sum of squares (each 64 low bits, 64 high
+	   bits), least, the lowest rank that has that, most, the lowest rank that has that. */
+	KINF_R_SPREAD = 28,
+
 	/* What a merged file has of latencies and trace points. */
 	KINF_R_PROBES = 24, /* module, address of the call, module, address in the callee, ns that
 			       measuring these calls took and their sum has not */
@@ -272,6 +287,18 @@ enum kinf_audit {
 	KINF_AUDIT_SATURATED, /* 1: some sum is larger than 64 bits hold */
 	KINF_AUDIT_GUESSED,
 	KINF_N_AUDIT
+};
+enum kinf_spread {                        /* over ranks */
+		   KINF_SPREAD_ALL,       /* of the rank: all its time */
+		   KINF_SPREAD_WORK,      /* of the rank: without that in calls of MPI */
+		   KINF_SPREAD_MPI,       /* of the rank: that in calls of MPI */
+		   KINF_SPREAD_SELF,      /* of the function: own time */
+		   KINF_SPREAD_OWN_WORK,  /* without that on behalf of MPI */
+		   KINF_SPREAD_INCLUSIVE, /* with what it called */
+		   KINF_SPREAD_CALLS,     /* counted */
+		   KINF_SPREAD_ARC,       /* of caller and function: time in the latter then */
+		   KINF_SPREAD_ARC_CALLS, /* counted */
+		   KINF_N_SPREADS
 };
 enum kinf_module_kind {
 	KINF_ELF,

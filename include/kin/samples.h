@@ -57,6 +57,7 @@ struct kin_thread { /* a thread for as long as it had one name; thread 0 is the 
 	uint32_t pid, tid;         /* 0: not known */
 	uint32_t run;              /* of several in one recording, from 0 */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
+	uint32_t rank;             /* of its process in a parallel job, + 1; 0: of none */
 };
 
 enum kin_object_kind {

@@ -179,6 +179,8 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return arena_printf(a, "%u:%s", value, hist_last_comm(h, row));
 	case HIST_RUN:
 		return arena_printf(a, "%u", value);
+	case HIST_RANK:
+		return value ? arena_printf(a, "%u", value - 1) : "-";
 	case HIST_CPU:
 		return value == CPU_NONE ? "-" : arena_printf(a, "%03u", value);
 	case HIST_PARALLELISM:

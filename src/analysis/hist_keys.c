@@ -9,6 +9,8 @@ const struct hist_key_info hist_keys[N_HIST_KEYS] = {
 	[HIST_TID] = { "tid", NULL, "tid", "Tid:Command", "thread", true, true },
 	[HIST_RUN] = { "run", NULL, "run", "Run", "run of the program, of several (kin record -r)",
 		       true, true },
+	[HIST_RANK] = { "rank", NULL, "rank", "Rank", "rank of the process in a parallel job (MPI)",
+			true, true },
 	[HIST_CPU] = { "cpu", NULL, "cpu", "CPU", "CPU that the sample was taken on", true, true },
 	[HIST_PARALLELISM] = { "parallelism", NULL, "parallelism", "Parallelism",
 			       "threads of the program that ran at that time", true, true },

@@ -226,6 +226,8 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 		return t->tid;
 	case HIST_RUN:
 		return t->run + 1;
+	case HIST_RANK:
+		return t->rank;
 	case HIST_CPU:
 		return s->cpu;
 	case HIST_PARALLELISM:

@@ -26,6 +26,7 @@ enum hist_key { /* what rows are told apart by; hist_key.h says how each is foun
 		HIST_PID,
 		HIST_TID,
 		HIST_RUN,
+		HIST_RANK,
 		HIST_CPU,
 		HIST_PARALLELISM,
 		HIST_PARENT,

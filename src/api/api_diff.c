@@ -7,6 +7,7 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "page/html_write.h"
 #include "paths/path_tree.h"
 #include "table/select.h"
 #include "table/table_build.h"
@@ -58,6 +59,7 @@ struct kin_comparison {
 	struct comparison *of;
 	VEC(char *) notes; /* of the profiles */
 	VEC(struct build) builds;
+	struct html_paths *paths; /* NULL: no page is made of it */
 };
 
 struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
@@ -68,6 +70,8 @@ struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
 							  .shares = c->o.shares,
 							  .paired = c->o.paired,
 							  .by_line = c->o.lines });
+	if (c->o.for_page)
+		c->paths = html_paths_new();
 	return c;
 }
 
@@ -84,6 +88,7 @@ void kin_comparison_free(struct kin_comparison *c)
 	}
 	vec_free(&c->builds);
 	comparison_free(c->of);
+	html_paths_free(c->paths);
 	free(c);
 }
 
@@ -155,6 +160,15 @@ static struct kin_error *by_run(const struct kin_comparison *c, struct kin_profi
 	return kin_report(p, c->o.lines ? "lines" : "flat", &opts, ret);
 }
 
+static struct kin_error *keep_samples(struct kin_comparison *c, bool after, struct kin_profile *p)
+{
+	struct view *v;
+	struct kin_error *err = profile_view_for(p, &flat_report, &v);
+	if (!err)
+		html_paths_add(c->paths, p->data, v->program, after, p->naming.no_inlines);
+	return err;
+}
+
 static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool after,
 						  struct kin_profile *p)
 {
@@ -171,6 +185,8 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 		err = by_run(c, p, &r.by_run);
 	if (!err)
 		err = comparison_add(c->of, after ? REPEATS_AFTER : REPEATS_BEFORE, &r);
+	if (!err && c->paths && p->data->samples.n)
+		err = keep_samples(c, after, p);
 	kin_table_free(r.flat);
 	kin_table_free(r.by_run);
 	take_notes(c, p, after);
@@ -182,6 +198,11 @@ struct kin_error *kin_comparison_add(struct kin_comparison *c, bool after, struc
 {
 	return GUARDED(unguarded_comparison_add(c, after, p));
 }
+
+static const char *const page_columns[] = { "change",       "chance",      "before",
+					    "after",        "p",           "what",
+					    "calls_before", "calls_after", "object",
+					    "name",         NULL };
 
 static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 						    struct kin_table **ret)
@@ -196,7 +217,7 @@ static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 	if (err)
 		return err;
 	struct kin_table *t =
-		diff_report(c->of, &(struct diff_opts){ .all = c->o.all,
+		diff_report(c->of, &(struct diff_opts){ .all = c->o.all || c->o.for_page,
 							.limited = c->o.limited,
 							.limit = c->o.limit,
 							.min_share = c->o.min_share,
@@ -205,7 +226,10 @@ static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 	for (size_t i = 0; i < c->notes.n; i++)
 		table_note(t, "%s", c->notes.at[i]);
 	note_builds(c, t);
-	err = table_select(t, &(struct table_selection){ c->o.columns, c->o.sort }, ret);
+	err = table_select(
+		t,
+		&(struct table_selection){ c->o.for_page ? page_columns : c->o.columns, c->o.sort },
+		ret);
 	if (err)
 		kin_table_free(t);
 	return err;
@@ -214,6 +238,25 @@ static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_table **ret)
 {
 	return GUARDED(unguarded_comparison_table(c, ret));
+}
+
+static struct kin_error *unguarded_html(struct kin_comparison *c, struct kin_table *table,
+					const struct kin_html_opts *opts, FILE *out)
+{
+	struct kin_html_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	const struct html_table tables[] = { { "difference", table }, { NULL, NULL } };
+	return html_write(out, &(struct html_input){
+				       .title = o.title ? o.title : "Difference",
+				       .tables = tables,
+				       .paths = c->paths && c->paths->samples.n ? c->paths : NULL,
+				       .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
+}
+
+struct kin_error *kin_comparison_html(struct kin_comparison *c, struct kin_table *table,
+				      const struct kin_html_opts *opts, FILE *out)
+{
+	return GUARDED(unguarded_html(c, table, opts, out));
 }
 
 /* ---- */

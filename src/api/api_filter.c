@@ -2,6 +2,8 @@
  * profile. */
 #include "api/api_filter.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,18 +138,52 @@ static void take_both(uint8_t **tasks, uint8_t *others, size_t n)
 	free(others);
 }
 
+/* "3", or "0-7". */
+static bool rank_is(const struct profile *p, uint32_t id, const char *name)
+{
+	uint64_t rank = p->samples.tasks[id].rank, first, last;
+	int end = 0;
+
+	if (!rank || name[0] < '0' || name[0] > '9')
+		return false;
+	if (sscanf(name, "%" SCNu64 "-%" SCNu64 "%n", &first, &last, &end) == 2 && end &&
+	    !name[end])
+		return first < rank && rank - 1 <= last;
+	end = 0;
+	return sscanf(name, "%" SCNu64 "%n", &first, &end) == 1 && !name[end] && rank - 1 == first;
+}
+
+/* Of the tasks of a rank the first. */
+static char *rank_name(const struct profile *p, uint32_t id)
+{
+	uint32_t rank = p->samples.tasks[id].rank;
+	for (uint32_t i = 1; rank && i < id; i++)
+		if (p->samples.tasks[i].rank == rank)
+			return NULL;
+	return rank ? xprintf("%" PRIu32, rank - 1) : NULL;
+}
+
 struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o)
 {
 	const struct kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is, task_name };
 	const struct kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is, task_name };
+	const struct kind ranks = { "rank", 1, (*p)->samples.n_tasks, rank_is, rank_name };
 	const struct kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
 	const struct kind events = { "event", 0, (*p)->samples.n_events, event_is, event_name };
 	uint8_t *tasks = NULL, *of_comms = NULL, *in_objects = NULL, *of_events = NULL;
+	uint8_t *of_ranks = NULL;
 	struct profile_part part = { 0 };
 
-	struct kin_error *err = choose(*p, &threads, o->threads, &tasks);
+	struct kin_error *err =
+		o->ranks && (*p)->spreads
+			? err_new(KIN_ERROR_USAGE,
+				  "the data is the sum over ranks, which tells them "
+				  "apart no more: --rank takes their own recordings")
+			: choose(*p, &threads, o->threads, &tasks);
 	if (!err)
 		err = choose(*p, &comms, o->comms, &of_comms);
+	if (!err)
+		err = choose(*p, &ranks, o->ranks, &of_ranks);
 	if (!err)
 		err = choose(*p, &objects, o->objects, &in_objects);
 	if (!err)
@@ -155,6 +191,7 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	if (!err)
 		err = choose_time(*p, o->time, &part);
 	take_both(&tasks, of_comms, (*p)->samples.n_tasks);
+	take_both(&tasks, of_ranks, (*p)->samples.n_tasks);
 	if (!err && (tasks || in_objects || of_events || o->time)) {
 		part.tasks = tasks;
 		part.objects = in_objects;

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "formats/formats.h"
+#include "formats/kin/kin_write.h"
 #include "input/paths.h"
 #include "object/probe.h"
 
@@ -93,7 +94,16 @@ static bool is_recording(const char *path, const char *name)
 	       (S_ISREG(st.st_mode) || is_perf_folder(path));
 }
 
-/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. */
+/* The ranks of the job that `best` is a rank of; only itself if it is of none. */
+static bool is_of_job(const char *path, const struct kinfile_rank *best)
+{
+	struct kinfile_rank r;
+	return best->rank && kinfile_rank_of(path, &r) && r.rank && r.ranks == best->ranks &&
+	       !strcmp(r.job, best->job);
+}
+
+/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. But of
+ * a parallel job all of its ranks are. */
 static void keep_newest(struct path_list *l)
 {
 	struct timespec newest = { 0 };
@@ -108,11 +118,17 @@ static void keep_newest(struct path_list *l)
 			best = i;
 		}
 	}
-	for (size_t i = 0; i < l->at.n; i++)
-		if (i != best)
+	struct kinfile_rank job = { 0 };
+	size_t n = 0;
+	if (!kinfile_rank_of(l->at.at[best], &job))
+		job.rank = 0;
+	for (size_t i = 0; i < l->at.n; i++) {
+		if (i == best || is_of_job(l->at.at[i], &job))
+			l->at.at[n++] = l->at.at[i];
+		else
 			free(l->at.at[i]);
-	l->at.at[0] = l->at.at[best];
-	l->at.n = 1;
+	}
+	l->at.n = n;
 }
 
 static time_t newest_of(const struct path_list *l)

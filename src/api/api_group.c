@@ -1,4 +1,5 @@
-/* api_group.c - makes a report for each thread, process, run, event or object, and joins them. */
+/* api_group.c - makes a report for each thread, process, run, rank, event or object, and joins
+ * them. */
 #include "api/api_group.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	return NULL;
 }
 
-/* ---- by thread, process, run or event: a report of each part of the data ---- */
+/* ---- by thread, process, run, rank or event: a report of each part of the data ---- */
 
 struct parts {
 	struct kin_profile *p;
@@ -216,6 +217,19 @@ static struct kin_error *by_run(struct parts *x)
 	return by_tasks(x, runs_of(x->p->data));
 }
 
+static struct kin_error *by_rank(struct parts *x)
+{
+	if (x->p->data->spreads)
+		return err_new(
+			KIN_ERROR_USAGE,
+			"the data is the sum over ranks, which tells them apart no more: kin "
+			"imbalance shows what they differ by; --by rank takes their own "
+			"recordings");
+	x->column = (struct kin_column){ "rank",        "rank", "the rank in a parallel job",
+					 KIN_CELL_TEXT, false,  false };
+	return by_tasks(x, ranks_of(x->p->data));
+}
+
 /* Each in its own unit: seconds, or what is counted. */
 static struct kin_error *by_event(struct parts *x)
 {
@@ -268,8 +282,8 @@ static const struct {
 	struct kin_error *(*add)(struct parts *x); /* NULL: by object */
 } groupings[] = {
 	{ "thread", REPORT_BY_PART, by_thread }, { "process", REPORT_BY_PART, by_process },
-	{ "run", REPORT_BY_PART, by_run },       { "event", REPORT_BY_PART, by_event },
-	{ "object", REPORT_BY_OBJECT, NULL },
+	{ "run", REPORT_BY_PART, by_run },       { "rank", REPORT_BY_PART, by_rank },
+	{ "event", REPORT_BY_PART, by_event },   { "object", REPORT_BY_OBJECT, NULL },
 };
 
 struct kin_error *group_report(struct kin_profile *p, const struct report *r,

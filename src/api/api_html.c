@@ -8,7 +8,6 @@
 #include "page/html_write.h"
 
 enum { THREADS_MAX = 50 }; /* in the summary */
-enum { HTML_BYTES = 5000000 };
 
 enum part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
 
@@ -55,6 +54,14 @@ static void try_table(struct kin_profile *p, enum part part, const char *report,
 	kin_error_free(err);
 }
 
+static bool has_files(const struct kin_profile *p)
+{
+	bool any = p->object != NULL;
+	for (size_t i = 0; i < p->data->n_objects; i++)
+		any |= p->data->objects[i].kind == OBJECT_ELF && p->data->objects[i].path;
+	return any;
+}
+
 /* With samples, times come of the paths: what functions and calls add to them is how often they
  * were called, and which functions are in cycles. */
 static struct kin_error *make_tables(struct kin_profile *p, const struct kin_html_opts *opts,
@@ -68,7 +75,7 @@ static struct kin_error *make_tables(struct kin_profile *p, const struct kin_htm
 		err = add_table(p, GRAPH, "graph", opts, ret);
 	if (!err)
 		err = add_table(p, CYCLES, "cycles", opts, ret);
-	if (!err && !opts->no_code) {
+	if (!err && !opts->no_code && has_files(p)) {
 		try_table(p, LINES, "annotate", opts, ret);
 		try_table(p, INSTRUCTIONS, "asm", opts, ret);
 	}

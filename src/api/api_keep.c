@@ -49,11 +49,14 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 		return err;
 	err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
 	if (!err) {
-		struct kept *k = names_keep(
-			p, &(struct keep_opts){ .debug_dir = o.debug_dir,
-						.symfs = o.symfs,
-						.debuginfod = debuginfod_of(o.debuginfod),
-						.whole = o.pack });
+		struct kin_error *trouble;
+		struct kept *k =
+			names_keep(p,
+				   &(struct keep_opts){ .debug_dir = o.debug_dir,
+							.symfs = o.symfs,
+							.debuginfod = debuginfod_of(o.debuginfod),
+							.whole = o.pack },
+				   &trouble);
 		struct kin_keep_result r = { .objects = k->objects.n };
 		if (o.pack) {
 			kept_add_sources(k, p->kept);
@@ -66,6 +69,10 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 		kept_free(k);
 		if (!err)
 			*ret = r;
+		if (err)
+			kin_error_free(trouble);
+		else
+			err = trouble;
 	}
 	profile_free(p);
 	return err;

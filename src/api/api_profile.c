@@ -4,11 +4,13 @@
 
 #include "analysis/audit.h"
 #include "analysis/mismatch.h"
+#include "analysis/rank_spreads.h"
 #include "api/api_filter.h"
 #include "api/api_find.h"
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "base/job.h"
 #include "formats/kin/kin_write.h"
 #include "input/gcov.h"
 #include "names/kept.h"
@@ -344,6 +346,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 {
 	p->lines = o->lines;
 	p->no_names = o->no_names;
+	p->sum_ranks = o->sum_ranks;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .debuginfod = debuginfod_of(o->debuginfod),
@@ -434,7 +437,10 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (err && !p->data)
 		return err;
 	tell_unfinished(p);
-	if (err && is_empty(p->data))
+	/* Of a rank without anything there is still what its file says of it: sums of some ranks
+	 * are the same as those of all at once. */
+	bool counts = p->sum_ranks && p->data->n_sources;
+	if (err && is_empty(p->data) && !counts)
 		return nothing_but(err, p, NULL);
 	struct kin_error *no_program =
 		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
@@ -447,7 +453,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	struct kin_error *no_part = filter_apply(&p->data, o);
 	if (no_part)
 		return nothing_but(no_part, p, err);
-	if ((o->threads || o->comms) && unassigned)
+	if ((o->threads || o->comms || o->ranks) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",
 			    p);
@@ -573,20 +579,92 @@ static char *program_fact(const struct kin_profile *p)
 	return fact;
 }
 
-/* What was packed stays so. */
-static struct kept *keep_for_writing(const struct kin_profile *p)
+/* What was packed stays so. Of what is written: what was read besides, of a damaged file, has no
+ * names. */
+static struct kept *keep_for_writing(const struct kin_profile *p, const struct profile *written,
+				     struct kin_error **trouble)
 {
 	bool whole = false;
 	const struct kept *old = p->data->kept;
 	for (size_t i = 0; old && i < old->objects.n; i++)
 		whole |= old->objects.at[i]->flags & KEPT_CODE;
-	struct kept *k =
-		names_keep(p->data, &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
+	struct kept *k = names_keep(written,
+				    &(struct keep_opts){ .debug_dir = p->naming.debug_dir,
 							 .symfs = p->naming.symfs,
 							 .debuginfod = p->naming.debuginfod,
-							 .whole = whole });
+							 .whole = whole },
+				    trouble);
 	kept_add_sources(k, old);
 	return k;
+}
+
+bool kin_rank_of(const char *path, struct kin_rank *ret)
+{
+	struct kinfile_rank r;
+	if (!kinfile_rank_of(path, &r))
+		return false;
+	*ret = (struct kin_rank){ r.rank, r.ranks, r.unfinished, r.signal };
+	return true;
+}
+
+/* How many ranks the job has, as all its files say; 0: they do not, or it is not one job. */
+static uint32_t ranks_of_job(const struct profile *d)
+{
+	uint32_t ranks = 0, n;
+	for (size_t i = 0; i < d->n_facts; i++) {
+		if (strcmp(strtab_get(d->strings, d->facts[i].name), FACT_RANKS) != 0)
+			continue;
+		if (!job_number(strtab_get(d->strings, d->facts[i].value), &n) ||
+		    (ranks && ranks != n))
+			return 0;
+		ranks = n;
+	}
+	return ranks;
+}
+
+char *kin_profile_missing_ranks(const struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	struct spread_set *all = spread_set_new();
+	for (size_t i = 0; d->spreads && i < d->spreads->ranks.n; i++)
+		spread_set_add_ranks(all, d->spreads->ranks.at[i]);
+	for (size_t i = 0; i < d->samples.n_tasks; i++) {
+		uint32_t rank = d->samples.tasks[i].rank;
+		if (rank && !spread_set_has(all, rank - 1))
+			spread_set_add_ranks(all, (struct rank_range){ rank - 1, rank - 1 });
+	}
+	char *missing = spread_set_missing(all, ranks_of_job(d));
+	spread_set_free(all);
+	return missing;
+}
+
+/* *ret: what the ranks differ by, if they are to be summed up; else NULL. */
+static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const char *path,
+				   struct spread_set **ret)
+{
+	if (!p->sum_ranks && !p->data->spreads)
+		return NULL;
+	if (!kin)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "cannot write %s: gmon.out knows no ranks; a name that ends in .kin "
+			       "gives a file that does",
+			       path);
+	struct program_opts naming = p->naming;
+	naming.group_unknown = true;
+	naming.no_inlines = naming.lines = false;
+	struct program *g = program_new(p->data, p->object, &naming);
+	*ret = rank_spreads_new(p->data, g);
+	program_free(g);
+	if (!(*ret)->twice)
+		return NULL;
+	struct kin_error *err = err_new(KIN_ERROR_MISMATCH,
+					"rank %u is in several files that are sums over ranks, or "
+					"of several jobs: leave one of "
+					"them out, or merge the ranks' own recordings",
+					(*ret)->twice - 1);
+	spread_set_free(*ret);
+	*ret = NULL;
+	return err;
 }
 
 static struct kin_error *unguarded_profile_write(const struct kin_profile *p, const char *path)
@@ -599,14 +677,24 @@ static struct kin_error *unguarded_profile_write(const struct kin_profile *p, co
 			       "name that ends in .kin gives a file that does",
 			       path);
 	char *program = program_fact(p);
-	struct profile *canonical = profile_canonical(p->data, program);
+	struct spread_set *sums = NULL;
+	struct kin_error *err = sum_ranks(p, kin, path, &sums);
+	if (err) {
+		free(program);
+		return err;
+	}
+	struct profile *canonical = profile_canonical(p->data, program, sums);
+	spread_set_free(sums);
 	free(program);
-	struct kept *names = kin && !p->no_names ? keep_for_writing(p) : NULL;
-	struct kin_error *err = kin ? kinfile_write_profile(path, canonical, names)
-				    : gmon_write(path, canonical, &p->target);
+	struct kin_error *trouble = NULL;
+	struct kept *names = kin && !p->no_names ? keep_for_writing(p, canonical, &trouble) : NULL;
+	err = kin ? kinfile_write_profile(path, canonical, names)
+		  : gmon_write(path, canonical, &p->target);
 	kept_free(names);
 	profile_free(canonical);
-	return err;
+	if (err)
+		kin_error_free(trouble);
+	return err || !trouble ? err : err_wrap(trouble, "names are missing");
 }
 
 struct kin_error *kin_profile_write(const struct kin_profile *p, const char *path)

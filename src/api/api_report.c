@@ -121,6 +121,7 @@ static struct asked *copy_opts(const struct kin_report_opts *o)
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
+	a->opts.every_row = o->every_row;
 	a->opts.with_source = o->with_source;
 	a->opts.all_lines = o->all_lines;
 	a->opts.intel = o->intel;
@@ -149,7 +150,8 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 					const struct asked *a, struct kin_table **ret)
 {
 	struct program_opts opts = p->naming;
-	opts.no_inlines = !a->opts.hists || !a->opts.hists->inlines;
+	opts.no_inlines =
+		!a->opts.hists || !hists_ask_needs_inlines(a->opts.hists, a->opts.hists_style);
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
 	if (any && a->opts.hists_style && a->opts.hists_style->names)
 		opts.style = a->opts.hists_style->names;

@@ -181,6 +181,7 @@ static struct kin_error *make_threads(struct kin_samples *s)
 						     .pid = t->pid,
 						     .tid = t->tid,
 						     .run = t->run,
+						     .rank = t->rank,
 						     .start_ns = t->start_ns,
 						     .end_ns = t->end_ns };
 	}

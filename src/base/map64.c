@@ -60,6 +60,24 @@ uint32_t *map64_at(struct map64 *m, uint64_t key)
 	return &s->value;
 }
 
+/* What follows without a gap moves up, where it may be found: no slot stays taken by what is gone.
+ */
+void map64_remove(struct map64 *m, uint64_t key)
+{
+	if (!m->cap || !slot(m, key)->used)
+		return;
+	size_t mask = m->cap - 1, gap = (size_t)(slot(m, key) - m->slots);
+	for (size_t i = (gap + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {
+		size_t home = hash(m->slots[i].key) & mask;
+		if (((i - home) & mask) < ((i - gap) & mask))
+			continue; /* it belongs behind the gap */
+		m->slots[gap] = m->slots[i];
+		gap = i;
+	}
+	m->slots[gap].used = false;
+	m->n--;
+}
+
 void map64_free(struct map64 *m)
 {
 	free(m->slots);

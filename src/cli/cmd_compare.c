@@ -81,8 +81,9 @@ static const struct opt_group compare_options = {
 static const struct opt_group table_options = {
 	"Output",
 	(const struct opt[]){
-		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
-		  "text json csv", COMPLETE_NOTHING },
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json or csv; html: a page with the differential flame graph",
+		  "text json csv html", COMPLETE_NOTHING },
 		{ OPT_COLOR, 0, "color", "WHEN",
 		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
 		  "auto always never", COMPLETE_NOTHING },

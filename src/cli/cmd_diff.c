@@ -38,6 +38,7 @@ static const struct example examples[] = {
 	{ "kin diff old/prog old/gmon.out new/prog new/gmon.out", "of two builds with -pg" },
 	{ "kin diff monday/ friday/", "each of several recordings" },
 	{ "kin diff --shares monday.kin friday.kin", "recordings of unequal length" },
+	{ "kin diff -f html -o diff.html old.kin new.kin", "as a page, with a flame graph" },
 	{ "kin diff --fail-above=5 base.kin head.kin", "in CI: fails if it became 5 % slower" },
 	{ 0 },
 };
@@ -55,9 +56,15 @@ static const struct opt_group diff_options = {
 };
 
 static const struct opt_group *const options[] = {
-	&diff_options,   &input_options,   &names_options,
-	&inline_options, &select_options,  &part_options,
-	&output_options, &general_options, NULL,
+	&diff_options,
+	&input_options,
+	&names_options,
+	&inline_options,
+	&select_options,
+	&part_options,
+	&difference_output_options,
+	&general_options,
+	NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
@@ -129,6 +136,10 @@ static int run(const struct settings *s)
 	}
 	if (data->at.n < 2) {
 		message("diff", "two profiles are compared: kin diff BEFORE AFTER");
+		return EXIT_USAGE;
+	}
+	if (s->format && !strcmp(s->format, "html") && s->diff.shares) {
+		message("diff", "--format=html is about times: leave out --shares");
 		return EXIT_USAGE;
 	}
 	if (s->diff.limited && s->diff.shares) {

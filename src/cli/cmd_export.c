@@ -111,7 +111,9 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 			       format);
 	if ((err = output_open(&opts, status, &out)))
 		return err;
-	return output_finish(&out, kin_export(profile, format, NULL, out.stream));
+	err = output_finish(&out, kin_export(profile, format, NULL, out.stream));
+	run_tell_notes(s, profile);
+	return err;
 }
 
 static int run(const struct settings *s) { return run_profile(s, write_to); }

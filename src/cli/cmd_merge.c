@@ -1,4 +1,6 @@
 /* cmd_merge.c - several profiles into one file. */
+#include <stdlib.h>
+
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/content.h"
@@ -27,8 +29,11 @@ static const struct example examples[] = {
 	{ "kin merge gmon.out.*", "sum of all runs, in gmon.sum" },
 	{ "kin merge -o all.gmon runs/", "of all gmon.out files in a directory" },
 	{ "kin merge -o all.kin *.kin", "of recordings" },
+	{ "kin merge --sum-ranks -o job.kin profile.*.kin", "of the ranks of a job" },
 	{ 0 },
 };
+
+enum { MERGE_SUM_RANKS = OPT_OWN };
 
 static const struct opt_group merge_options = {
 	"Output",
@@ -36,12 +41,24 @@ static const struct opt_group merge_options = {
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of gmon.sum or merged.kin", NULL, COMPLETE_FILE },
 		OPTION_NO_NAMES,
+		{ MERGE_SUM_RANKS, 0, "sum-ranks", NULL,
+		  "of the ranks of a parallel job write sums, and of each function and call the "
+		  "least, the most and on which rank: as kin-mpi reduce does inside the job",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
 
 static const struct opt_group *const options[] = { &input_options, &merge_options, &general_options,
 						   NULL };
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	(void)arg;
+	(void)error;
+	s->sum_ranks = id == MERGE_SUM_RANKS;
+	return true;
+}
 
 static struct kin_error *open_data(const struct settings *s, struct kin_profile **ret)
 {
@@ -50,6 +67,7 @@ static struct kin_error *open_data(const struct settings *s, struct kin_profile 
 				      .debug_dir = s->debug_dir,
 				      .debuginfod = fetching_servers(s->fetching),
 				      .no_names = s->no_names,
+				      .sum_ranks = s->sum_ranks,
 				      .for_writing = true };
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
@@ -79,6 +97,10 @@ static int run(const struct settings *s)
 		return status;
 	for (size_t i = 0; i < kin_profile_n_warnings(profile); i++)
 		message(name, "warning: %s", kin_profile_warning_at(profile, i));
+	char *missing = s->sum_ranks ? kin_profile_missing_ranks(profile) : NULL;
+	if (missing)
+		message(name, "warning: ranks that are missing: %s", missing);
+	free(missing);
 	const char *path = s->output.path                   ? s->output.path
 			   : kin_profile_fits_gmon(profile) ? "gmon.sum"
 							    : "merged.kin";
@@ -98,5 +120,6 @@ const struct command merge_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
+	.set = set,
 	.run = run,
 };

@@ -9,11 +9,14 @@ static const char *const description[] = {
 	"-ffunction-sections and only has to be linked again; functions that are not listed "
 	"follow in their present order.",
 	"The order is found by call-chain clustering (C3, Ottoni and Maher, CGO 2017) on calls, "
-	"times and sizes. --format=text prints a table of the clusters and the expected gain: "
-	"mean call distance, share of calls that cross a page, number of pages with hot code.",
+	"times and sizes; of a recording without calls, on the samples that had a call on their "
+	"stack. --format=text prints a table of the clusters and the expected gain: mean call "
+	"distance and share of calls that cross a page, if calls were counted, and number of pages "
+	"with hot code.",
 	"It is useful for programs of megabytes whose hot functions are spread over many more "
 	"pages than they would fill; --format=text shows both numbers. A program whose hot code "
-	"is on a few dozen pages either way, such as kin itself, gains nothing measurable.",
+	"is on a few dozen pages either way, such as kin itself, gains nothing measurable: "
+	"doc/commands.md has figures.",
 	"Only functions of the program are listed, not those of libraries or the kernel, nor "
 	"code without a symbol. If calls were counted (-pg), clones of functions (f.constprop.0, "
 	"f.part.0) are listed under the function's own name, since the build to be ordered may "

@@ -1,15 +1,12 @@
 /* cmd_push.c - recordings into a store. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/err.h"
-#include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
-#include "fleet/push.h"
+#include "cli/push_options.h"
 
 static const char *const description[] = {
 	"Sends recordings to a store, a ClickHouse database, in which those of many hosts, "
@@ -38,26 +35,7 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-enum { PUSH_SERVICE = OPT_OWN, PUSH_VERSION, PUSH_HOST, PUSH_LABEL, PUSH_BUCKET, PUSH_QUIET };
-
-static const struct opt_group push_options = {
-	"What is said of the recordings",
-	(const struct opt[]){
-		{ PUSH_SERVICE, 0, "service", "NAME",
-		  "what was recorded; otherwise the name of its program", NULL, COMPLETE_NOTHING },
-		{ PUSH_VERSION, 0, "service-version", "TEXT", "which version of it", NULL,
-		  COMPLETE_NOTHING },
-		{ PUSH_HOST, 0, "host", "NAME",
-		  "where; otherwise the host that the recording names", NULL, COMPLETE_NOTHING },
-		{ PUSH_LABEL, 0, "label", "KEY=VALUE",
-		  "anything else to find them by: run=17, rank=3; repeatable", NULL,
-		  COMPLETE_NOTHING },
-		{ PUSH_BUCKET, 0, "bucket", "TIME",
-		  "sum up samples of that time: 60s (the default), 10m, 1h", NULL,
-		  COMPLETE_NOTHING },
-		{ 0 },
-	},
-};
+enum { PUSH_QUIET = PUSH_OPTIONS_END };
 
 static const struct opt_group where_options = {
 	"Names",
@@ -77,58 +55,12 @@ static const struct opt_group where_options = {
 static const struct opt_group *const options[] = { &push_options, &where_options, &general_options,
 						   NULL };
 
-static bool set_bucket(struct settings *s, const char *arg, char error[512])
-{
-	enum { DAY_S = 86400 };
-	static const struct {
-		char unit;
-		uint64_t seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', DAY_S } };
-	char *end;
-	uint64_t n = *arg >= '0' && *arg <= '9' ? strtoull(arg, &end, 10) : 0;
-	for (size_t i = 0; n && n <= DAY_S && i < ARRAY_LEN(units); i++)
-		if ((end[0] == units[i].unit && !end[1]) || !*end) {
-			s->push.bucket_s = (uint32_t)(n * units[i].seconds);
-			if (DAY_S % s->push.bucket_s == 0)
-				return true;
-			break;
-		}
-	return arg_bad("--bucket", arg, "a time of which a day has a whole number: 60s, 10m, 1h",
-		       error);
-}
-
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
-	const char *equals;
-	switch (id) {
-	case PUSH_SERVICE:
-		s->push.service = arg;
-		return true;
-	case PUSH_VERSION:
-		s->push.version = arg;
-		return true;
-	case PUSH_HOST:
-		s->push.host = arg;
-		return true;
-	case PUSH_LABEL:
-		equals = strchr(arg, '=');
-		if (!equals || equals == arg)
-			return arg_bad("--label", arg, "KEY=VALUE", error);
-		string_list_add(&s->push.labels, arg);
-		return true;
-	case PUSH_BUCKET:
-		return set_bucket(s, arg, error);
-	case PUSH_QUIET:
-		s->quiet = true;
-		return true;
-	}
+	if (id != PUSH_QUIET)
+		return push_options_set(s, id, arg, error);
+	s->quiet = true;
 	return true;
-}
-
-/* The store does not tell an order of labels. */
-static int by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static void say(const struct settings *s, const char *path, const struct push_result *r)
@@ -169,41 +101,22 @@ static int push_files(const struct settings *s, struct push *push)
 	return status;
 }
 
-static int usage(const struct settings *s, const char *why)
-{
-	message(s->command->name, "%s", why);
-	return EXIT_USAGE;
-}
-
 static int run(const struct settings *s)
 {
 	const char *name = s->command->name;
-	if (!s->data.at.n || !store_url_is(s->data.at.at[0]))
-		return usage(s, "where to? kin push http://HOST:8123/DATABASE FILE...");
-	if (s->data.at.n < 2)
-		return usage(s, "what? kin push http://HOST:8123/DATABASE FILE...");
+	struct settings own = *s;
 	struct store_url url;
-	struct kin_error *err = store_url_parse(s->data.at.at[0], (uint64_t)time(NULL), &url);
+	struct push_opts opts;
+	struct push *push = NULL;
+	if (s->data.at.n < 2) {
+		message(name, "where to, and what? kin push http://HOST:8123/DATABASE FILE...");
+		return EXIT_USAGE;
+	}
+	struct kin_error *err = push_options_take(&own, &url, &opts);
 	if (err)
 		return message_error(name, err);
-	struct string_list labels = s->push.labels;
-	if (labels.at.n)
-		qsort(labels.at.at, labels.at.n, sizeof(*labels.at.at), by_bytes);
-	struct push_opts opts = { .service = s->push.service,
-				  .version = s->push.version,
-				  .host = s->push.host,
-				  .labels = string_list(&labels),
-				  .bucket_s = s->push.bucket_s,
-				  .debug_dir = s->debug_dir,
-				  .symfs = s->symfs };
-	struct push *push = NULL;
-	int status;
-	if (url.filters.n)
-		status = usage(s, "what is after ? is for reading: say it by options");
-	else if ((err = push_new(&url, &opts, &push)))
-		status = message_error(name, err);
-	else
-		status = push_files(s, push);
+	err = push_new(&url, &opts, &push);
+	int status = err ? message_error(name, err) : push_files(s, push);
 	push_free(push);
 	store_url_done(&url);
 	return status;

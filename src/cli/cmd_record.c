@@ -14,6 +14,7 @@
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/prefix.h"
+#include "cli/rank_file.h"
 #include "cli/record_inside.h"
 #include "cli/sampling.h"
 #include "perf/perf_refusals.h"
@@ -35,6 +36,8 @@ static const char *const description[] = {
 	"The file grows as the program runs; if the recorder is killed, at most the last second "
 	"is missing. A summary at the end shows the quality of the recording: sampled CPU time "
 	"against the kernel's accounting, incomplete stacks by file, and lost samples.",
+	"In a parallel job (mpirun of Open MPI or MPICH, Slurm's srun) each rank has a file of its "
+	"own, named by it: profile.0.kin, profile.1.kin and so on. kin imbalance compares them.",
 	"--wall also records the time that threads do not run, as two more events with exact "
 	"weights: blocked, and waiting for a CPU. If the kernel permits it, their stacks are "
 	"taken when the thread leaves the CPU. Otherwise the place is an estimate, that of the "
@@ -202,6 +205,7 @@ static const struct opt_group file_options = {
 		  "compression level of FILE, from 1 (default) to 22 (smallest)", NULL,
 		  COMPLETE_NOTHING },
 		OPTION_NO_NAMES,
+		OPTION_NO_RANK,
 		{ RECORD_DRY_RUN, 0, "dry-run", NULL,
 		  "check the command line without running anything", NULL, COMPLETE_NOTHING },
 		{ RECORD_QUIET, 'q', "quiet", NULL, "print nothing if all went well", NULL,
@@ -262,9 +266,10 @@ struct line {
 	struct sampling sampling;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
-	size_t last_events; /* where those of the last -e begin */
-	char *dated;        /* the output's name with a time; owned */
-	bool quiet, dry_run, with_date, no_names;
+	size_t last_events;         /* where those of the last -e begin */
+	char *dated;                /* the output's name with a time; owned */
+	char *ranked, *ranked_perf; /* with a rank; owned */
+	bool quiet, dry_run, with_date, no_names, no_rank;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -476,6 +481,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case OPT_NO_NAMES:
 		l->no_names = true;
 		break;
+	case OPT_NO_RANK:
+		l->no_rank = true;
+		break;
 	case RECORD_AS_EVER:
 		break;
 	case SAMPLING_EVENT:
@@ -598,6 +606,17 @@ static int end(const struct record_result *r)
 	return r->finished ? EXIT_OK : EXIT_ERROR;
 }
 
+/* profile.3.kin, and the same of a perf.data file. */
+static void put_rank(struct line *l)
+{
+	if (l->no_rank)
+		return;
+	l->opts.output = l->ranked = rank_file(l->opts.output, false);
+	if (l->opts.perf_data)
+		l->opts.perf_data = l->ranked_perf = rank_file(l->opts.perf_data, false);
+	l->quiet |= rank_is_silent();
+}
+
 /* profile.kin.20260131142501 */
 static void put_date(struct line *l)
 {
@@ -636,6 +655,7 @@ static int run_line(struct line *l)
 	struct record_result result;
 	bool not_executed;
 	take_sampling(&l->opts, &l->sampling);
+	put_rank(l);
 	put_date(l);
 	l->opts.gate.spans = l->spans.at;
 	l->opts.gate.n_spans = l->spans.n;
@@ -678,6 +698,8 @@ static int run_words(const struct command *c, int argc, char **argv)
 	vec_free(&l.spans);
 	vec_free(&l.filters);
 	free(l.dated);
+	free(l.ranked);
+	free(l.ranked_perf);
 	return status;
 }
 

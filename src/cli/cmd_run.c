@@ -14,6 +14,7 @@
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/prefix.h"
+#include "cli/rank_file.h"
 #include "record/preload.h"
 #include "record/runtime_file.h"
 
@@ -27,6 +28,10 @@ static const char *const description[] = {
 	"process. The file is mapped memory, so no counts are lost however the process ends: by "
 	"_exit, a crash or SIGKILL. Programs compiled with -pg also write a gmon.out for gprof, "
 	"with the calls of all threads.",
+	"In a parallel job (mpirun of Open MPI or MPICH, Slurm's srun) files are named by the "
+	"rank: "
+	"profile.0.kin, profile.1.kin and so on; in FILE, %r is the rank, and without it the rank "
+	"is put before .kin.",
 	"COMMAND's output, exit status and signals are as without kin run. Statically linked "
 	"programs must be linked with the runtime: see kin cc. A program that cannot be measured "
 	"runs anyway, and kin run prints a warning. KIN_OPTIONS in the environment may hold "
@@ -81,6 +86,7 @@ static const struct opt_group file_options = {
 		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg",
 		  NULL, COMPLETE_NOTHING },
 		OPTION_NO_NAMES,
+		OPTION_NO_RANK,
 		{ RUN_VERBOSE, 'v', "verbose", NULL,
 		  "print the runtime's problems on standard error; the file has them in any case",
 		  NULL, COMPLETE_NOTHING },
@@ -98,7 +104,7 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 struct line {
 	struct preload_opts opts;
 	char **argv;
-	bool quiet, no_names;
+	bool quiet, no_names, no_rank;
 };
 
 static bool take_sample(const char *arg, unsigned *hz)
@@ -140,6 +146,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case OPT_NO_NAMES:
 		l->no_names = true;
+		break;
+	case OPT_NO_RANK:
+		l->no_rank = true;
 		break;
 	case OPT_OUTPUT:
 		l->opts.output = arg;
@@ -277,7 +286,13 @@ static int run_words(const struct command *c, int argc, char **argv)
 	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
 	if (status != PREFIX_GO_ON)
 		return status;
-	return l.argv ? run_line(&l) : prefix_wrong(c, "which program? As in kin run ./prog");
+	char *output = l.no_rank ? xprintf("%s", l.opts.output) : rank_file(l.opts.output, true);
+	l.opts.output = output;
+	l.opts.no_rank = true;
+	l.quiet |= !l.no_rank && rank_is_silent();
+	status = l.argv ? run_line(&l) : prefix_wrong(c, "which program? As in kin run ./prog");
+	free(output);
+	return status;
 }
 
 const struct command run_command = {

@@ -48,6 +48,7 @@ struct command {
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
 
+extern const struct command agent_command;
 extern const struct command annotate_command;
 extern const struct command browse_command;
 extern const struct command cc_command;
@@ -62,6 +63,7 @@ extern const struct command gprof_command;
 extern const struct command graph_command;
 extern const struct command html_command;
 extern const struct command info_command;
+extern const struct command imbalance_command;
 extern const struct command latency_command;
 extern const struct command lines_command;
 extern const struct command merge_command;

@@ -202,6 +202,7 @@ int record_inside(const struct record_opts *o, bool quiet, bool names)
 	struct inside inside = { .command = "record",
 				 .opts = { .output = o->output,
 					   .literal = true,
+					   .no_rank = true,
 					   .frequency = frequency(o),
 					   .run = run },
 				 .argv = o->argv };

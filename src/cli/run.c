@@ -59,6 +59,7 @@ static struct kin_open_opts open_opts(const struct settings *s)
 		.kallsyms = s->kallsyms,
 		.threads = string_list(&s->threads),
 		.comms = string_list(&s->comms),
+		.ranks = string_list(&s->ranks),
 		.objects = string_list(&s->objects),
 		.events = string_list(&s->events),
 		.time = s->time,
@@ -120,6 +121,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.intel = s->intel,
 		.of_function = s->of_function,
 		.max_threads = s->max_threads,
+		.every_row = s->every_row,
 	};
 	struct progress *progress = progress_begin("analysing", s->fetching);
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

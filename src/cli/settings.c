@@ -149,30 +149,54 @@ const struct opt_group select_options = {
 const struct opt_group part_options = {
 	"Parts of the data",
 	(const struct opt[]){
-		OPTION_BY("a section for each thread, process, run (of kin record -r), event or "
-			  "object"),
+		OPTION_BY("a section for each thread, process, run (of kin record -r), rank of a "
+			  "parallel job, event or object"),
 		OPTIONS_OF_PARTS,
 		OPTIONS_OF_PART_LISTS,
 		{ 0 },
 	},
 };
 
+/* All that is output but for its format. */
+#define OPTIONS_OF_OUTPUT                                                                            \
+	{ OPT_OUTPUT, 'o',          "output", "FILE", "write to FILE instead of standard output",    \
+	  NULL,       COMPLETE_FILE },                                                               \
+		{ OPT_COLOR,                                                                         \
+		  0,                                                                                 \
+		  "color",                                                                           \
+		  "WHEN",                                                                            \
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",      \
+		  "auto always never",                                                               \
+		  COMPLETE_NOTHING },                                                                \
+		{ OPT_WIDTH,                                                                         \
+		  'w',                                                                               \
+		  "width",                                                                           \
+		  "COLUMNS",                                                                         \
+		  "truncate names so that lines fit; 0: never. Default: width of the terminal, "     \
+		  "or 0",                                                                            \
+		  NULL,                                                                              \
+		  COMPLETE_NOTHING },                                                                \
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING }, \
+	{                                                                                            \
+		0                                                                                    \
+	}
+
 const struct opt_group output_options = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
 		  "text json csv", COMPLETE_NOTHING, ARG_OR_FILE },
-		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
-		  NULL, COMPLETE_FILE },
-		{ OPT_COLOR, 0, "color", "WHEN",
-		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
-		  "auto always never", COMPLETE_NOTHING },
-		{ OPT_WIDTH, 'w', "width", "COLUMNS",
-		  "truncate names so that lines fit; 0: never. Default: width of the terminal, or "
-		  "0",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
-		{ 0 },
+		OPTIONS_OF_OUTPUT,
+	},
+};
+
+const struct opt_group difference_output_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json or csv; html: a page with the differential flame graph",
+		  "text json csv html", COMPLETE_NOTHING, ARG_OR_FILE },
+		OPTIONS_OF_OUTPUT,
 	},
 };
 
@@ -277,9 +301,11 @@ static void add_each(struct settings *s, struct string_list *l, const char *word
 
 char *settings_keys_by(const char *by, const char *sort, const char *usual)
 {
-	static const char *const keys[][2] = {
-		{ "thread", "tid" }, { "process", "pid" }, { "run", "run" }, { "object", "dso" }
-	};
+	static const char *const keys[][2] = { { "thread", "tid" },
+					       { "process", "pid" },
+					       { "run", "run" },
+					       { "rank", "rank" },
+					       { "object", "dso" } };
 	const char *key = ""; /* events have reports of their own */
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!strcmp(by, keys[i][0]))
@@ -359,6 +385,9 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_COMMS_LIST:
 		add_each(s, &s->comms, arg);
+		break;
+	case OPT_RANK:
+		add_each(s, &s->ranks, arg);
 		break;
 	case OPT_OBJECTS_LIST:
 		add_each(s, &s->objects, arg);
@@ -446,6 +475,7 @@ void settings_done(struct settings *s)
 	vec_free(&s->columns.at);
 	vec_free(&s->threads.at);
 	vec_free(&s->comms.at);
+	vec_free(&s->ranks.at);
 	vec_free(&s->objects.at);
 	vec_free(&s->events.at);
 	vec_free(&s->check.functions.at);

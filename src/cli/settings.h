@@ -31,13 +31,15 @@ struct settings {
 	const char *sort, *layout;
 	const char *by, *time;
 	bool assembly, with_source, all_lines; /* "annotate" only */
-	struct string_list threads, comms, objects, events;
+	struct string_list threads, comms, ranks, objects, events;
 	char *columns_text; /* what the list below points into */
 	struct arena words; /* of lists taken apart */
 	struct string_list columns;
 	double min_share;
 	size_t max_threads;      /* "info" */
 	bool intel, of_function; /* "annotate" */
+	bool every_row;          /* "imbalance" */
+	bool sum_ranks;          /* "merge" */
 	struct output_opts output;
 	bool help, version, strict;
 	bool no_inlines, no_names, no_debuginfod;
@@ -58,7 +60,11 @@ struct settings {
 		const char *service, *version, *host;
 		struct string_list labels;
 		uint32_t bucket_s; /* 0: as usual */
-	} push;                    /* "push" only */
+	} push;                    /* "push" and "agent" */
+	struct agent_settings {
+		uint64_t frequency, every_ns, spool_bytes; /* 0: as usual */
+		const char *spool, *events;                /* NULL: as usual */
+	} agent;                                           /* "agent" only */
 	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
 	struct check_settings {
@@ -76,8 +82,8 @@ void settings_read_config(struct settings *s);
 
 /* The options that commands share, by subject. */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
-	select_options, output_options, source_options, coverage_options, part_options,
-	general_options;
+	select_options, output_options, difference_output_options, source_options, coverage_options,
+	part_options, general_options;
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DEBUG_DIR,
@@ -107,6 +113,8 @@ enum {
 	OPT_FORMAT,
 	OPT_FORCE,
 	OPT_NO_NAMES,
+	OPT_NO_RANK,
+	OPT_RANK,
 	OPT_OUTPUT,
 	OPT_COLOR,
 	OPT_NO_PAGER,
@@ -121,7 +129,8 @@ enum {
  * commands and those of perf's, in one place. */
 #define OPTION_BY(help)                                                                            \
 	{                                                                                          \
-		OPT_BY, 0, "by", "WHAT", help, "thread process run event object", COMPLETE_NOTHING \
+		OPT_BY, 0, "by", "WHAT", help, "thread process run rank event object",             \
+			COMPLETE_NOTHING                                                           \
 	}
 #define OPTIONS_OF_PARTS                                                                           \
 	{ OPT_THREAD,                                                                              \
@@ -154,14 +163,22 @@ enum {
 	}
 
 #define OPTIONS_OF_PART_LISTS                                                                      \
-	{ OPT_SPAN,                                                                                \
+	{ OPT_RANK,                                                                                \
 	  0,                                                                                       \
-	  "time",                                                                                  \
-	  "SPAN",                                                                                  \
-	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the first "    \
-	  "sample), 10%-20%, or 10%/2 (the second tenth)",                                         \
+	  "rank",                                                                                  \
+	  "RANKS",                                                                                 \
+	  "only samples of these ranks of a parallel job: 3, 0-7, or a list of them",              \
 	  NULL,                                                                                    \
 	  COMPLETE_NOTHING },                                                                      \
+		{ OPT_SPAN,                                                                        \
+		  0,                                                                               \
+		  "time",                                                                          \
+		  "SPAN",                                                                          \
+		  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "  \
+		  "first "                                                                         \
+		  "sample), 10%-20%, or 10%/2 (the second tenth)",                                 \
+		  NULL,                                                                            \
+		  COMPLETE_NOTHING },                                                              \
 		{ OPT_THREADS_LIST,                                                                \
 		  0,                                                                               \
 		  "tid",                                                                           \

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/content.h"
 #include "cli/message.h"
+#include "cli/output.h"
 #include "cli/run.h"
 #include "kin/table.h"
 
@@ -127,7 +128,11 @@ static int add_one(const struct sides *sides, const struct settings *s, int side
 	return err ? message_error(s->command->name, err) : status ? status : doubt;
 }
 
-int sides_compare(const struct sides *sides, const struct settings *s, struct kin_table **ret)
+static bool is_page(const struct settings *s) { return s->format && !strcmp(s->format, "html"); }
+
+/* The comparison that the table is made of, or NULL. */
+static int compare(const struct sides *sides, const struct settings *s,
+		   struct kin_comparison **ret_c, struct kin_table **ret)
 {
 	struct kin_diff_opts opts = s->diff;
 	int status = EXIT_OK;
@@ -137,15 +142,54 @@ int sides_compare(const struct sides *sides, const struct settings *s, struct ki
 	opts.columns = string_list(&s->columns);
 	opts.sort = s->sort;
 	opts.min_share = s->min_share;
-	struct kin_comparison *c = kin_comparison_new(&opts);
+	opts.for_page = is_page(s);
+	struct kin_comparison *c = *ret_c = kin_comparison_new(&opts);
 	for (int side = 0; side < N_SIDES; side++)
 		for (size_t i = 0; i < sides->of[side].at.n && added; i++) {
 			int found = add_one(sides, s, side, i, c, &added, &hinted);
 			status = status ? status : found;
 		}
 	struct kin_error *err = added ? kin_comparison_table(c, ret) : NULL;
-	kin_comparison_free(c);
 	return err ? message_error(s->command->name, err) : status;
+}
+
+int sides_compare(const struct sides *sides, const struct settings *s, struct kin_table **ret)
+{
+	struct kin_comparison *c;
+	int status = compare(sides, s, &c, ret);
+	kin_comparison_free(c);
+	return status;
+}
+
+/* "before.kin → after.kin"; to be freed. */
+static char *title_of(const struct sides *sides)
+{
+	const char *name[N_SIDES];
+	for (int i = 0; i < N_SIDES; i++) {
+		const char *path = sides->of[i].at.at[0], *slash = strrchr(path, '/');
+		name[i] = slash && slash[1] ? slash + 1 : path;
+	}
+	size_t n = sides->of[SIDE_BEFORE].at.n, m = sides->of[SIDE_AFTER].at.n;
+	return n == 1 && m == 1 ? xprintf("%s \xe2\x86\x92 %s", name[0], name[1])
+				: xprintf("%zu recordings \xe2\x86\x92 %zu", n, m);
+}
+
+static struct kin_error *write_page(const struct sides *sides, const struct settings *s,
+				    struct kin_comparison *c, struct kin_table *table, int status)
+{
+	struct output_opts opts = s->output;
+	struct output out;
+	opts.no_pager = true;
+	struct kin_error *err = output_open(&opts, status, &out);
+	if (err)
+		return err;
+	char *title = title_of(sides);
+	err = kin_comparison_html(
+		c, table,
+		&(struct kin_html_opts){ .size = sizeof(struct kin_html_opts), .title = title },
+		out.stream);
+	free(title);
+	return output_finish(&out, err);
 }
 
 /* Has it become slower than allowed? */
@@ -170,10 +214,15 @@ static int incomparable(int status) { return status == EXIT_ERROR ? EXIT_INCOMPA
 int sides_show(const struct sides *sides, const struct settings *s)
 {
 	struct kin_table *table = NULL;
-	int status = incomparable(sides_compare(sides, s, &table));
+	struct kin_comparison *c;
+	int status = incomparable(compare(sides, s, &c, &table));
+	struct kin_error *err = NULL;
+	if (table)
+		err = is_page(s) ? write_page(sides, s, c, table, status)
+				 : run_render(s, table, status);
+	kin_comparison_free(c);
 	if (!table)
 		return status;
-	struct kin_error *err = run_render(s, table, status);
 	bool slower = !err && fails(s, table);
 	kin_table_free(table);
 	if (err)

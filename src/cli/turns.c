@@ -79,7 +79,8 @@ static char **words_of(const struct turns *t, int side, const char *file)
 	while (t->argv[side][count])
 		count++;
 	char **w = xalloc((count + 16) * sizeof(*w));
-	const char *const record[] = { "kin", t->counts ? "run" : "record", "-q", "-o", file };
+	const char *const record[] = { "kin", t->counts ? "run" : "record", "-q", "--no-rank", "-o",
+				       file };
 	for (size_t i = 0; file && i < ARRAY_LEN(record); i++)
 		w[n++] = UNCONST(char *, record[i]);
 	if (file && t->counts)

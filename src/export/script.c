@@ -1284,8 +1284,11 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 		sink_flush(&c->out);
 		if (fflush(out) || ferror(out))
 			err = err_os(errno ? errno : EIO, "writing samples");
-		fclose(c->making);
+		else if (ferror(c->making)) /* it is memory */
+			err = err_os(ENOMEM, "writing samples");
 	}
+	if (c->making)
+		fclose(c->making);
 	free(c->pieces);
 	free(c->of_frame);
 	free(c->wanted);

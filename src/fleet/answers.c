@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 
 static uint64_t read_length(struct bytes *b) { return bytes_uleb(b); }
 

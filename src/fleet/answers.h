@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/map64.h"
-#include "fleet/rows.h"
+#include "fleet/fleet_rows.h"
 
 struct answers_sum {
 	uint64_t event, stack, weight, count;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 #include "names/kept.h"
 #include "object/object.h"
 

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/guard.h"
 #include "fleet/fleet_profile.h"
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 #include "fleet/store.h"
 #include "formats/formats.h"
 #include "input/input.h"

@@ -12,15 +12,15 @@
 
 #include "base/err.h"
 #include "base/map64.h"
-#include "fleet/rows.h"
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows.h"
+#include "fleet/fleet_rows_hash.h"
 #include "fleet/store.h"
 
 /* An insert of so many rows is one block of the server's: there as a whole or not at all. */
 enum { ROWS_PER_INSERT = 500000 };
 enum { ATTEMPTS = 5 };
 /* Ids known to be there that are remembered; with more than that all are forgotten. */
-enum { KNOWN_MAX = 4 << 20 };
+enum { KNOWN_MAX = 1 << 19 };
 
 struct known { /* of a shard */
 	struct map64 ids;

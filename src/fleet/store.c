@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 
 struct shard {
 	struct http *http;

@@ -31,8 +31,11 @@ void candidates_find_owners(struct candidates *c);
 /* Adds what the procedure linkage table of the file calls. (plt.c) */
 void candidates_add_plt(struct candidates *c, struct object_file *o);
 
-/* Adds the functions that call-frame information knows, as "[0x1234]". (nameless.c) */
-void candidates_add_nameless(struct candidates *c, struct object_file *o);
+/* Adds the functions that call-frame information knows (with opts->hits those that matter), and
+ * gives those of them that are in the table their names, "[0x1234]". (nameless.c) */
+void candidates_add_nameless(struct candidates *c, struct object_file *o,
+			     const struct symtab_opts *opts);
+void nameless_name(struct object_file *o, struct symbol_table *t);
 
 /* The symbols of an nm-like text file. (symfile.c) */
 MUST_CHECK struct kin_error *candidates_read(struct candidates *c, const char *path,

@@ -51,10 +51,10 @@ bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 	const struct machine *m = object_kind(o);
 	const uint8_t *code;
 	size_t size, before = MACHINE_CALL_MAX;
-	if (!m || !object_code(o, addr, &size))
+	if (!m || !object_code_part(o, addr, 1, &size))
 		return true;
 	for (; before; before--)
-		if (before <= addr && (code = object_code(o, addr - before, &size)) &&
+		if (before <= addr && (code = object_code_part(o, addr - before, before, &size)) &&
 		    size >= before)
 			return m->call_ends(code + before, before);
 	return m->call_ends(NULL, 0);

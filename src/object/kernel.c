@@ -206,7 +206,7 @@ static void begin(struct kernel *k)
 	if (k->begun)
 		return;
 	k->begun = true;
-	if (!kernel_image_now(&now)) {
+	if (!kernel_image_now(&now, &k->trouble)) {
 		k->joined = true;
 		atomic_store(&k->done, true);
 		return;
@@ -306,8 +306,13 @@ static void forget_found(struct kernel *k)
 static bool refresh(struct kernel *k)
 {
 	struct kernel_image_header now;
-	if (k->fresh || !kernel_image_now(&now))
+	int errnum;
+	if (k->fresh)
 		return false;
+	if (!kernel_image_now(&now, &errnum)) {
+		k->trouble = k->trouble ? k->trouble : errnum;
+		return false;
+	}
 	k->fresh = true;
 	forget_found(k);
 	drop_image(k);

@@ -125,7 +125,7 @@ static uint64_t sum(uint64_t h, const void *data, size_t n)
 	return h;
 }
 
-bool kernel_image_now(struct kernel_image_header *ret)
+bool kernel_image_now(struct kernel_image_header *ret, int *errnum)
 {
 	struct lines l;
 	uint64_t start, size;
@@ -133,12 +133,13 @@ bool kernel_image_now(struct kernel_image_header *ret)
 					     .block = KERNEL_BLOCK,
 					     .modules = UINT64_C(0xcbf29ce484222325) };
 	memcpy(ret->magic, magic, sizeof(magic));
-	if (!lines_open(&l, "/proc/sys/kernel/random/boot_id"))
-		return false;
-	bool known = lines_next(&l) && strlen(l.line) < sizeof(ret->boot);
+	bool known = lines_open(&l, "/proc/sys/kernel/random/boot_id") && lines_next(&l) &&
+		     strlen(l.line) < sizeof(ret->boot);
+	*errnum = l.failed == ENOENT || l.failed == EACCES ? 0 : l.failed;
 	if (known)
 		strcpy(ret->boot, l.line);
-	close(l.fd);
+	if (l.fd >= 0)
+		close(l.fd);
 	if (!known)
 		return false;
 	if (!lines_open(&l, "/proc/modules"))
@@ -150,6 +151,7 @@ bool kernel_image_now(struct kernel_image_header *ret)
 		ret->modules = sum(ret->modules, &start, sizeof(start));
 	}
 	close(l.fd);
+	*errnum = l.failed;
 	return !l.failed;
 }
 

@@ -27,9 +27,9 @@ struct kernel_image_header {
 	char boot[40];       /* /proc/sys/kernel/random/boot_id */
 };
 
-/* What an image that is still true must have: all but the sizes. False if the kernel does not say.
- */
-bool kernel_image_now(struct kernel_image_header *ret);
+/* What an image that is still true must have: all but the sizes. False if the kernel does not say,
+ * *errnum then being 0, or if that could not be read. */
+bool kernel_image_now(struct kernel_image_header *ret, int *errnum);
 
 /* Writes an image to fd, which is empty. `passing`: with what comes and goes while the kernel runs
  * (code of BPF); an image that is kept is without. Needs no memory of malloc's, so that a thread

@@ -58,7 +58,8 @@ size_t object_code_after(const struct object_file *o, uint64_t addr)
 	return low;
 }
 
-const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size)
+const uint8_t *object_code_part(const struct object_file *o, uint64_t addr, size_t wanted,
+				size_t *size)
 {
 	size_t i = object_code_after(o, addr), n;
 	*size = 0;
@@ -67,12 +68,21 @@ const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *s
 
 	const struct code_range *r = &o->code[i];
 	const struct elf_section *s = &o->main->sections[r->section];
-	const uint8_t *bytes = elf_file_contents(o->main, s, &n);
+	const uint8_t *bytes = wanted < s->size ? elf_file_unread_contents(o->main, s, &n)
+						: elf_file_contents(o->main, s, &n);
 	uint64_t skip = addr - s->addr, left = r->high - addr;
 	if (!bytes || skip >= n)
 		return NULL;
 	*size = left < n - skip ? (size_t)left : n - (size_t)skip;
+	if (*size > wanted)
+		*size = wanted;
+	elf_file_read_part(o->main, s, skip, skip + *size);
 	return bytes + skip;
+}
+
+const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size)
+{
+	return object_code_part(o, addr, SIZE_MAX, size);
 }
 
 /* ---- opening ---- */

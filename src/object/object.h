@@ -73,6 +73,9 @@ struct address_range object_profiled(const struct object_file *o);
 bool object_has_code(const struct object_file *o);
 /* Bytes of code from addr on, to the end of its section at most; NULL if there are none. */
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
+/* The same, `wanted` bytes at most: no more of the file is read. */
+const uint8_t *object_code_part(const struct object_file *o, uint64_t addr, size_t wanted,
+				size_t *size);
 
 /* ---- symbols (symtab.c) ---- */
 
@@ -106,6 +109,10 @@ struct symtab_opts {
 	const struct symbol_rules *rules;
 	const void *rules_arg; /* what the rules want to know, or NULL */
 	const char *external;  /* gprof -S: nm-like text file to take the symbols from, or NULL */
+	/* Only symbols that one of these addresses is in, what they are pieces of, and the first
+	 * and the last: of large files not many more are wanted. NULL: all. */
+	const uint64_t *hits;
+	size_t n_hits;
 };
 
 struct symbol_table {

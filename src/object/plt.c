@@ -58,14 +58,62 @@ static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GEl
 	}
 }
 
+/* How many relocations at the start of a section only move an address. The linker says so, for the
+ * dynamic one; they are nearly all. */
+static uint64_t count_relative(const struct elf_file *f, const struct elf_section *s)
+{
+	const struct elf_section *dynamic = elf_file_section(f, ".dynamic");
+	size_t n;
+	const uint8_t *data = dynamic ? elf_file_contents(f, dynamic, &n) : NULL;
+	struct bytes b = bytes_of(f->path, data, data ? n : 0);
+	bool is_section = false;
+	uint64_t count = 0;
+	b.swap = bytes_other_order(f->header.e_ident[EI_DATA] == ELFDATA2MSB);
+	while (bytes_left(&b)) {
+		uint64_t tag = bytes_u64(&b), value = bytes_u64(&b);
+		if (b.failed || tag == DT_NULL)
+			break;
+		is_section |= tag == DT_RELA && value == s->addr;
+		count = tag == DT_RELACOUNT ? value : count;
+	}
+	return is_section ? count : 0;
+}
+
+/* Elf64_Rela */
+static void read_rela64(struct plt *p, const struct elf_section *s,
+			const struct elf_symbols *symbols)
+{
+	enum { ENTRY = 24 };
+	const struct elf_file *f = p->o->main;
+	size_t n;
+	uint64_t first = count_relative(f, s);
+	const uint8_t *data = elf_file_unread_contents(f, s, &n);
+	if (!data || s->entsize != ENTRY || first >= n / ENTRY)
+		return;
+	elf_file_read_part(f, s, first * ENTRY, n);
+	struct bytes b = bytes_of(f->path, data + first * ENTRY, n - first * ENTRY);
+	b.swap = bytes_other_order(f->header.e_ident[EI_DATA] == ELFDATA2MSB);
+	while (bytes_left(&b) >= ENTRY) {
+		GElf_Rela rela = { 0 };
+		rela.r_offset = bytes_u64(&b);
+		rela.r_info = bytes_u64(&b);
+		rela.r_addend = (int64_t)bytes_u64(&b);
+		add_slot(p, symbols, &rela);
+	}
+}
+
 static void read_relocations(struct plt *p, size_t index)
 {
 	const struct elf_file *f = p->o->main;
 	const struct elf_section *s = &f->sections[index];
-	Elf_Data *data = elf_file_data(f, index);
 	const struct elf_symbols none = { .strings = "" };
 	const struct elf_symbols *symbols = s->link == p->dynamic.section ? &p->dynamic : &none;
 	bool addends = s->type == SHT_RELA;
+	if (addends && object_is_64bit(p->o)) {
+		read_rela64(p, s, symbols);
+		return;
+	}
+	Elf_Data *data = elf_file_data(f, index);
 	size_t entry = gelf_fsize(f->elf, addends ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT);
 
 	if (!data || !data->d_buf || s->entsize != entry)

@@ -8,6 +8,7 @@
  *
  * Other rules are the caller's (symbol_rules.h): they are asked about each symbol of .symtab of the
  * file itself, and symbols then end where the next one starts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -241,7 +242,7 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 	if (!o->no_debug_files)
 		gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
 	if (opts->exact)
-		candidates_add_nameless(c, o);
+		candidates_add_nameless(c, o, opts);
 }
 
 void object_for_each_name(struct object_file *o,
@@ -311,6 +312,46 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 	return NULL;
 }
 
+static uint32_t find_in(const struct symbol_table *t, uint64_t addr)
+{
+	size_t low = 0, high = t->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->at[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr < t->at[low - 1].end ? (uint32_t)(low - 1) : NONE;
+}
+
+/* Those that were hit, and what they are pieces of. The first and the last stay, too: then the row
+ * of all places begins and ends where it would with all. */
+static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
+{
+	uint32_t *moved = xalloc((t->n + 1) * sizeof(*moved));
+	size_t n = 0;
+	for (size_t i = 0; i < opts->n_hits; i++) {
+		uint32_t at = find_in(t, opts->hits[i]);
+		if (at != NONE)
+			moved[at] = moved[t->at[at].owner] = 1;
+	}
+	if (t->n)
+		moved[t->at[0].owner] = moved[t->at[t->n - 1].owner] = moved[0] = moved[t->n - 1] =
+			1;
+	for (size_t i = 0; i < t->n; i++) {
+		if (!moved[i])
+			continue;
+		moved[i] = (uint32_t)n;
+		t->at[n++] = t->at[i];
+	}
+	t->n = n;
+	for (size_t i = 0; i < n; i++)
+		t->at[i].owner = moved[t->at[i].owner];
+	t->at = xrealloc(t->at, n + 1, sizeof(*t->at));
+	free(moved);
+}
+
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
@@ -333,6 +374,10 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 		return err;
 	}
 	*ret = candidates_finish(&c);
+	if (opts->hits)
+		keep_hit(ret, opts);
+	if (opts->exact)
+		nameless_name(o, ret);
 	return NULL;
 }
 

@@ -338,7 +338,16 @@ static uint64_t unit_for(uint64_t duration, uint64_t steps)
 	return unit;
 }
 
-/* First times become coarse, then the narrowest nodes are left out. */
+static size_t n_bytes(const struct html_columns *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < N_HTML_COLUMNS; i++)
+		n += c->at[i].bytes.n;
+	return n;
+}
+
+/* First times become coarse, then the narrowest nodes are left out. What is certainly too large is
+ * not packed to see by how much: columns become a third to two thirds of what they are. */
 static struct kin_error *fit_data(const struct html_input *in, struct text *ret)
 {
 	static const uint64_t steps[] = { 1u << 31, 100000, 10000 };
@@ -353,9 +362,12 @@ static struct kin_error *fit_data(const struct html_input *in, struct text *ret)
 							has_times ? unit_for(duration, step) : 0);
 		free(ret->at);
 		*ret = (struct text){ 0 };
-		err = pack_data(in, &c, ret);
+		size_t third = size_of_file(n_bytes(&c) / 3);
+		bool is_hopeless = in->max_bytes && third > in->max_bytes && max_nodes > FEWEST;
+		if (!is_hopeless || i + 1 == TRIES)
+			err = pack_data(in, &c, ret);
 		html_columns_done(&c);
-		double size = (double)size_of_file(ret->n);
+		double size = (double)(is_hopeless ? third : size_of_file(ret->n));
 		if (!in->max_bytes || size <= (double)in->max_bytes || max_nodes <= FEWEST)
 			break;
 		if (has_times && i + 1 < ARRAY_LEN(steps))

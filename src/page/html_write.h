@@ -21,6 +21,8 @@
 #include "kin/table.h"
 #include "page/html_paths.h"
 
+enum { HTML_BYTES = 5000000 }; /* of a file, unless somebody says otherwise */
+
 struct html_table {
 	const char *key;
 	struct kin_table *table; /* NULL: there is none */

@@ -143,13 +143,14 @@ static const struct opt_refusal of_diff[] = {
 };
 
 /* What else perf record knows. */
-static const char memory[] = "perf record -d and kin report --mem-mode show accesses to memory",
-		  branches[] = "perf record -b and kin report -b show branches",
-		  tracing[] = "traces by the hardware are not recorded: perf record has them",
-		  registers[] = "perf record -I and perf script -F iregs show registers",
-		  seldom[] = "tasks that run already are looked at when they are first seen",
-		  bpf[] = "--wall records the time off the CPUs without BPF programs",
-		  one_thread[] = "one thread writes the file; -m has larger buffers";
+static const char
+	memory[] = "perf record -d and kin report --mem-mode show accesses to memory",
+	branches[] = "perf record -b, and kin report -b or kin script -F +brstack show branches",
+	tracing[] = "traces by the hardware are not recorded: perf record has them",
+	registers[] = "perf record --intr-regs, and kin script -F +iregs show registers",
+	seldom[] = "tasks that run already are looked at when they are first seen",
+	bpf[] = "--wall records the time off the CPUs without BPF programs",
+	one_thread[] = "one thread writes the file; -m has larger buffers";
 static const struct opt_refusal of_record[] = {
 	{ 'b', "branch-any", branches },
 	{ 'j', "branch-filter", branches },

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "profile/builder.h"
 #include "profile/canonical.h"
+#include "profile/spreads.h"
 
 static int by_name(const void *a, const void *b, void *profile)
 {
@@ -162,19 +164,44 @@ static void add_values(struct profile_builder *b, const char *name, struct value
 	free(v.at);
 }
 
+/* Of which rank a file is; NULL: of none, or of several. */
+static const char *rank_of(const struct profile *p, uint32_t source)
+{
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (p->facts[i].source == source &&
+		    !strcmp(strtab_get(p->strings, p->facts[i].name), FACT_RANK))
+			return strtab_get(p->strings, p->facts[i].value);
+	return NULL;
+}
+
+/* Says of which rank it is, if it is of one. In the memory of `a`. */
+static void add_trouble(struct values *v, struct arena *a, const struct profile *p, uint32_t source,
+			const char *text)
+{
+	const char *rank = rank_of(p, source);
+
+	v->at[v->n++] = rank ? arena_printf(a, "rank %s: %s", rank, text) : text;
+}
+
 /* What went wrong with a part went wrong with the whole. */
 static void add_troubles(struct profile_builder *b, const struct profile *p)
 {
-	struct values v = values_of(p, FACT_TROUBLE), unread = values_of(p, FACT_UNREAD);
+	struct values v = { .at = xalloc((p->n_facts + p->n_sources + 1) * sizeof(*v.at)) };
+	struct arena a = { 0 };
 
-	for (size_t i = 0; i < unread.n; i++) /* they are of facts, for which there is room */
-		v.at[v.n++] = unread.at[i];
-	free(unread.at);
+	for (size_t i = 0; i < p->n_facts; i++) {
+		const char *name = strtab_get(p->strings, p->facts[i].name);
+		if (!strcmp(name, FACT_TROUBLE) || !strcmp(name, FACT_UNREAD))
+			add_trouble(&v, &a, p, p->facts[i].source,
+				    strtab_get(p->strings, p->facts[i].value));
+	}
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (p->sources[i].unfinished)
-			v.at[v.n++] =
-				"it was not ended: its recorder was killed, or was still at work";
+			add_trouble(&v, &a, p, (uint32_t)i,
+				    "it was not ended: its recorder was killed, or was still at "
+				    "work");
 	add_values(b, FACT_TROUBLE, v);
+	arena_release(&a);
 }
 
 static void add_programs(struct profile_builder *b, const struct profile *p, const char *program)
@@ -186,7 +213,23 @@ static void add_programs(struct profile_builder *b, const struct profile *p, con
 	add_values(b, FACT_PROGRAM, v);
 }
 
-struct profile *profile_canonical(const struct profile *p, const char *program)
+static void add_spreads(struct profile_builder *b, const struct spread_set *sums, const objid *ids)
+{
+	struct spread_set *sorted = spread_set_new();
+
+	spread_set_join(sorted, sums, ids);
+	spread_set_sort(sorted);
+	profile_add_spreads(b, sorted);
+}
+
+static void add_jobs(struct profile_builder *b, const struct profile *p)
+{
+	add_values(b, FACT_JOB, values_of(p, FACT_JOB));
+	add_values(b, FACT_RANKS, values_of(p, FACT_RANKS));
+}
+
+struct profile *profile_canonical(const struct profile *p, const char *program,
+				  const struct spread_set *sums)
 {
 	struct profile_builder *b = profile_builder_new();
 	objid *ids = add_objects(b, p);
@@ -194,12 +237,17 @@ struct profile *profile_canonical(const struct profile *p, const char *program)
 	add_arcs(b, p, ids);
 	add_histograms(b, p, ids);
 	bool saturated = add_blocks(b, p, ids);
-	canonical_add_samples(b, p, ids);
+	canonical_add_samples(b, p, ids, sums);
+	if (sums)
+		add_spreads(b, sums, ids);
 	free(ids);
 	add_troubles(b, p);
 	add_programs(b, p, program);
+	add_jobs(b, p);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);
+
+	profile_add_kept(b, p->kept);
 
 	struct profile *ret = profile_finish(b);
 	ret->saturated |= saturated || p->saturated;

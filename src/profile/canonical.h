@@ -8,8 +8,8 @@
 
 /* Adds the samples of p and all that belongs to them to b, in an order that depends on nothing but
  * what they are. objects[] are the ids in b of p's. Stacks without samples are left out; equal
- * samples are one. */
-void canonical_add_samples(struct profile_builder *b, const struct profile *p,
-			   const objid *objects);
+ * samples are one. `sums`: see profile_canonical(). */
+void canonical_add_samples(struct profile_builder *b, const struct profile *p, const objid *objects,
+			   bool sums);
 
 #endif

@@ -11,6 +11,7 @@ struct canon {
 	const struct profile *p;
 	const struct samples *s;
 	const objid *objects;
+	bool sums;       /* ranks are not told apart */
 	frameid *frames; /* ids in b; 0: not used */
 	stackid *stacks;
 	taskid *tasks;
@@ -50,13 +51,17 @@ static int by_task(const void *a, const void *b, void *arg)
 	const struct canon *c = arg;
 	const struct task *x = &c->s->tasks[*(const uint32_t *)a];
 	const struct task *y = &c->s->tasks[*(const uint32_t *)b];
-	int order = ORDER(x->pid, y->pid);
+	int order = c->sums ? strcmp(text(c, x->comm), text(c, y->comm)) : ORDER(x->pid, y->pid);
 
+	if (!order)
+		order = ORDER(x->pid, y->pid);
 	if (!order)
 		order = ORDER(x->tid, y->tid);
 	if (!order)
 		order = strcmp(text(c, x->comm), text(c, y->comm));
-	return order ? order : ORDER(x->run, y->run);
+	if (!order)
+		order = ORDER(x->run, y->run);
+	return order ? order : ORDER(x->rank, y->rank);
 }
 
 static void add_tasks(struct canon *c)
@@ -69,6 +74,10 @@ static void add_tasks(struct canon *c)
 		struct task t = c->s->tasks[all[i]];
 		t.comm = add_text(c, t.comm);
 		t.last_comm = add_text(c, t.last_comm);
+		if (c->sums)
+			t = (struct task){ .comm = t.comm,
+					   .cpu_ns = t.cpu_ns,
+					   .sampled_ns = t.sampled_ns };
 		c->tasks[all[i]] = profile_add_task(c->b, t);
 	}
 	free(all);
@@ -270,7 +279,12 @@ static void add_all(struct canon *c)
 		x->event = c->events[x->event];
 		x->task = c->tasks[x->task];
 		x->stack = c->stacks[x->stack];
-		all[i].trace = d->has & DETAIL_TRACE ? text(c, d->trace) : NULL;
+		all[i].trace = d->has & DETAIL_TRACE && !c->sums ? text(c, d->trace) : NULL;
+		if (c->sums) {
+			x->time_ns = 0;
+			x->cpu = CPU_NONE;
+			x->parallelism = 0;
+		}
 	}
 	sort(all, n, sizeof(*all), by_told, NULL);
 	for (size_t i = 0; i < n; i = next) {
@@ -345,9 +359,10 @@ static void add_latencies(struct canon *c)
 	free(all);
 }
 
-void canonical_add_samples(struct profile_builder *b, const struct profile *p, const objid *objects)
+void canonical_add_samples(struct profile_builder *b, const struct profile *p, const objid *objects,
+			   bool sums)
 {
-	struct canon c = { .b = b, .p = p, .s = &p->samples, .objects = objects };
+	struct canon c = { .b = b, .p = p, .s = &p->samples, .objects = objects, .sums = sums };
 
 	c.frames = xalloc(c.s->n_frames * sizeof(*c.frames));
 	c.stacks = xalloc(c.s->n_stacks * sizeof(*c.stacks));

@@ -97,7 +97,9 @@ enum { TAKEN_BRANCH_WORDS = sizeof(struct taken_branch) / 8 };
 uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at);
 
 detailid profile_add_detail(struct profile_builder *b, const struct detail *d);
-/* Of the sample added last. */
+/* Adds a sample that has one, or none (0): the others are never added up. */
+void profile_add_detailed_sample(struct profile_builder *b, struct sample s, detailid detail);
+/* Of the sample added last, unless that was added to another. */
 void profile_set_detail(struct profile_builder *b, detailid detail);
 
 #endif

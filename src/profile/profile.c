@@ -12,6 +12,7 @@
 #include "profile/hits.h"
 #include "profile/ranges.h"
 #include "profile/samples_builder.h"
+#include "profile/spreads.h"
 
 struct profile_builder {
 	struct strtab *strings;
@@ -27,7 +28,8 @@ struct profile_builder {
 	VEC(struct source) sources;
 	VEC(struct fact) facts;
 	struct samples_builder samples;
-	struct kept *kept; /* NULL: none */
+	struct kept *kept;          /* NULL: none */
+	struct spread_set *spreads; /* NULL: none */
 	bool saturated;
 };
 
@@ -271,6 +273,11 @@ strid profile_add_string(struct profile_builder *b, const char *s, size_t n)
 	return strtab_addn(b->strings, s, n);
 }
 
+const char *profile_string(const struct profile_builder *b, strid id)
+{
+	return strtab_get(b->strings, id);
+}
+
 frameid profile_add_frame(struct profile_builder *b, struct frame f)
 {
 	return samples_add_frame(&b->samples, f);
@@ -311,7 +318,13 @@ uint16_t profile_add_event(struct profile_builder *b, struct event e)
 size_t profile_add_sample(struct profile_builder *b, struct sample s)
 {
 	s.source = (uint32_t)b->sources.n; /* of the file that is being read */
-	return samples_add_sample(&b->samples, s);
+	return samples_add_sample(&b->samples, s, 0);
+}
+
+void profile_add_detailed_sample(struct profile_builder *b, struct sample s, detailid detail)
+{
+	s.source = (uint32_t)b->sources.n;
+	samples_add_sample(&b->samples, s, detail);
 }
 
 uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at)
@@ -460,6 +473,19 @@ static void merge_texts(struct profile_builder *into, const struct profile_build
 	free(strings);
 }
 
+static void join_spreads(struct profile_builder *b, const struct spread_set *s, const objid *ids)
+{
+	if (!b->spreads)
+		b->spreads = spread_set_new();
+	spread_set_join(b->spreads, s, ids);
+}
+
+void profile_add_spreads(struct profile_builder *b, struct spread_set *s)
+{
+	join_spreads(b, s, NULL);
+	spread_set_free(s);
+}
+
 struct kin_error *profile_builder_merge(struct profile_builder *into, struct profile_builder *from)
 {
 	objid *ids = map_objects(into, from);
@@ -473,6 +499,8 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 				   from->sources.at[i]);
 	into->saturated |= from->saturated;
 	profile_add_kept(into, from->kept);
+	if (from->spreads)
+		join_spreads(into, from->spreads, ids);
 	free(ids);
 	profile_builder_free(from);
 	return err;
@@ -504,6 +532,7 @@ struct profile *profile_finish(struct profile_builder *b)
 		.facts = b->facts.at,
 		.n_facts = b->facts.n,
 		.samples = samples_builder_view(&b->samples),
+		.spreads = b->spreads,
 		.kept = b->kept,
 		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated,
 	};
@@ -568,6 +597,7 @@ void profile_builder_free(struct profile_builder *b)
 	vec_free(&b->objects);
 	map64_free(&b->object_ids);
 	kept_free(b->kept);
+	spread_set_free(b->spreads);
 	strtab_free(b->strings);
 	free(b);
 }

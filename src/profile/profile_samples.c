@@ -90,13 +90,16 @@ stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid fr
 static uint64_t task_hash(const void *task)
 {
 	const struct task *t = task;
-	return records_mix(records_mix(0, MAP64_PAIR(t->pid, t->tid)), MAP64_PAIR(t->comm, t->run));
+	return records_mix(records_mix(records_mix(0, MAP64_PAIR(t->pid, t->tid)),
+				       MAP64_PAIR(t->comm, t->run)),
+			   t->rank);
 }
 
 static bool task_same(const void *a, const void *b)
 {
 	const struct task *x = a, *y = b;
-	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run;
+	return x->pid == y->pid && x->tid == y->tid && x->comm == y->comm && x->run == y->run &&
+	       x->rank == y->rank;
 }
 
 static const struct records_kind task_records = { sizeof(struct task), task_hash, task_same };
@@ -192,12 +195,13 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 	add(s, &sum->weight, weight);
 }
 
-size_t samples_add_sample(struct samples_builder *s, struct sample x)
+size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail)
 {
-	/* Those of trace points have what happened in their details. */
-	s->is_sum = s->sums && x.event < s->events.n && !s->events.at[x.event].is_trace;
+	/* Those of trace points may get a detail yet: what happened. */
+	s->is_sum = s->sums && !detail && x.event < s->events.n && !s->events.at[x.event].is_trace;
 	if (!s->is_sum) {
 		vec_push(&s->at, x);
+		samples_set_detail(s, detail);
 		return s->at.n - 1;
 	}
 	x.time_ns = 0;

@@ -53,6 +53,7 @@ struct task { /* a thread while it had one name: exec and prctl make a new one *
 	strid comm;
 	strid last_comm;           /* its thread's name in the end; 0: not known */
 	uint32_t run;              /* of several in one file, from 0 */
+	uint32_t rank;             /* of its process in a parallel job, + 1; 0: of none */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
 	uint64_t cpu_ns;           /* that the kernel says it used; 0: not known */
 	uint64_t sampled_ns;       /* of it, what samples stand for */
@@ -197,7 +198,7 @@ frameid profile_add_mark(struct profile_builder *b, const char *name); /* MARK_ 
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame);
 /* Without a look at whether there is an equal one (as long as there are not millions). */
 stackid profile_push_stack(struct profile_builder *b, stackid caller, frameid frame);
-/* Equal pid, tid, comm and run are one task: start, end and times are widened and added. */
+/* Equal pid, tid, comm, run and rank are one task: start, end and times are widened and added. */
 taskid profile_add_task(struct profile_builder *b, struct task t);
 /* For what becomes known later. Valid until the next task is added. */
 struct task *profile_task_at(struct profile_builder *b, taskid id);
@@ -218,5 +219,6 @@ void profile_add_latency(struct profile_builder *b,
 void profile_add_failure(struct profile_builder *b, objid object, uint64_t count);
 struct audit *profile_audit(struct profile_builder *b); /* to add to; valid as long as b */
 strid profile_add_string(struct profile_builder *b, const char *s, size_t n);
+const char *profile_string(const struct profile_builder *b, strid id); /* lives as long as b */
 
 #endif

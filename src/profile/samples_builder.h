@@ -63,7 +63,7 @@ stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid fr
 taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
-size_t samples_add_sample(struct samples_builder *s, struct sample x);
+size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail);
 void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
 			   uint64_t weight);
 detailid samples_add_detail(struct samples_builder *s, const struct detail *d);

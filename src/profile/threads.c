@@ -1,4 +1,4 @@
-/* threads.c - sorts tasks into threads, processes and runs, and labels them. */
+/* threads.c - sorts tasks into threads, processes, runs and ranks, and labels them. */
 #include "profile/threads.h"
 
 #include <inttypes.h>
@@ -10,9 +10,18 @@
 
 static int by_run(const struct task *a, const struct task *b) { return ORDER(a->run, b->run); }
 
+static int by_rank(const struct task *a, const struct task *b) { return ORDER(a->rank, b->rank); }
+
+/* Machines give the same numbers to processes of different ranks. */
+static int by_run_and_rank(const struct task *a, const struct task *b)
+{
+	int order = by_run(a, b);
+	return order ? order : by_rank(a, b);
+}
+
 static int by_process(const struct task *a, const struct task *b)
 {
-	int order = ORDER(a->run, b->run);
+	int order = by_run_and_rank(a, b);
 	if (!order)
 		order = ORDER(a->pid, b->pid);
 	return order || a->pid ? order : ORDER(a->comm, b->comm);
@@ -20,7 +29,7 @@ static int by_process(const struct task *a, const struct task *b)
 
 static int by_thread(const struct task *a, const struct task *b)
 {
-	int order = ORDER(a->run, b->run);
+	int order = by_run_and_rank(a, b);
 	if (!order)
 		order = ORDER(a->pid, b->pid);
 	if (!order)
@@ -49,10 +58,11 @@ static int by_owner_and_time(const void *l, const void *r, void *arg)
 }
 
 /* "name/number", or what of it is known. */
-static char *make_label(const struct profile *p, taskid id, uint32_t number, bool many_runs)
+static char *make_label(const struct profile *p, taskid id, uint32_t number, bool many_runs,
+			bool many_ranks)
 {
 	const struct task *t = &p->samples.tasks[id];
-	char of_owner[48] = "", run[32] = "";
+	char of_owner[48] = "", run[32] = "", rank[32] = "";
 
 	if (!id)
 		return xprintf("[unknown]");
@@ -60,7 +70,17 @@ static char *make_label(const struct profile *p, taskid id, uint32_t number, boo
 		snprintf(of_owner, sizeof(of_owner), "/%" PRIu32, number);
 	if (many_runs)
 		snprintf(run, sizeof(run), " run %" PRIu32, t->run + 1);
-	return xprintf("%s%s%s", strtab_get(p->strings, t->comm), of_owner, run);
+	if (many_ranks && t->rank)
+		snprintf(rank, sizeof(rank), " rank %" PRIu32, t->rank - 1);
+	return xprintf("%s%s%s%s", strtab_get(p->strings, t->comm), of_owner, run, rank);
+}
+
+/* "run 1", "rank 0": what all tasks of the group have in common. */
+static char *label_of_number(const struct task *t, bool is_run)
+{
+	if (is_run)
+		return xprintf("run %" PRIu32, t->run + 1);
+	return t->rank ? xprintf("rank %" PRIu32, t->rank - 1) : xprintf("[no rank]");
 }
 
 static struct threads group(const struct profile *p,
@@ -69,12 +89,13 @@ static struct threads group(const struct profile *p,
 	const struct samples *s = &p->samples;
 	struct sorting sorting = { p, compare };
 	struct threads t = { 0 };
-	bool many_runs = false;
+	bool many_runs = false, many_ranks = false;
 	taskid *order = xrealloc(NULL, s->n_tasks, sizeof(*order));
 
 	for (size_t i = 0; i < s->n_tasks; i++) {
 		order[i] = (taskid)i;
 		many_runs |= s->tasks[i].run > 0;
+		many_ranks |= i > 1 && s->tasks[i].rank != s->tasks[1].rank;
 	}
 	if (s->n_tasks > 1)
 		qsort_r(order + 1, s->n_tasks - 1, sizeof(*order), by_owner_and_time, &sorting);
@@ -90,9 +111,10 @@ static struct threads group(const struct profile *p,
 	for (size_t i = 0; i < t.n; i++) {
 		const struct task *task = &s->tasks[t.at[i].task];
 		uint32_t number = compare == by_process ? task->pid : task->tid;
-		t.at[i].label = compare == by_run && t.at[i].task
-					? xprintf("run %" PRIu32, task->run + 1)
-					: make_label(p, t.at[i].task, number, many_runs);
+		bool numbered = (compare == by_run || compare == by_rank) && t.at[i].task;
+		t.at[i].label =
+			numbered ? label_of_number(task, compare == by_run)
+				 : make_label(p, t.at[i].task, number, many_runs, many_ranks);
 	}
 	free(order);
 	return t;
@@ -103,6 +125,8 @@ struct threads threads_of(const struct profile *p) { return group(p, by_thread);
 struct threads processes_of(const struct profile *p) { return group(p, by_process); }
 
 struct threads runs_of(const struct profile *p) { return group(p, by_run); }
+
+struct threads ranks_of(const struct profile *p) { return group(p, by_rank); }
 
 void threads_done(struct threads *t)
 {
@@ -115,7 +139,7 @@ void threads_done(struct threads *t)
 bool task_is(const struct profile *p, taskid id, const char *name)
 {
 	const struct task *t = &p->samples.tasks[id];
-	char number[16], *both = make_label(p, id, t->tid, false);
+	char number[16], *both = make_label(p, id, t->tid, false, false);
 	const char *comm = strtab_get(p->strings, t->comm);
 
 	snprintf(number, sizeof(number), "%" PRIu32, t->tid);

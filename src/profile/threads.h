@@ -24,6 +24,8 @@ struct threads threads_of(const struct profile *p);
 struct threads processes_of(const struct profile *p);
 /* The same of runs of a program (kin record -r): "run 1". */
 struct threads runs_of(const struct profile *p);
+/* The same of ranks of a parallel job: "rank 0". */
+struct threads ranks_of(const struct profile *p);
 void threads_done(struct threads *t);
 
 /* Whether a person who wrote `name` means this task: its number, its name, or both as above. */

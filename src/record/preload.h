@@ -8,6 +8,7 @@ struct kin_error;
 
 struct preload_opts {
 	const char *output; /* the .kin file */
+	bool no_rank;       /* that of a parallel job is not put into its name */
 	bool literal;       /* a percent sign in its name is one */
 	unsigned frequency; /* samples per second of CPU time; 0: none */
 	bool leaves;        /* samples without their callers */

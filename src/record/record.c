@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/job.h"
 #include "machine/machine.h"
 #include "record/session.h"
 #include "record/tracefs.h"
@@ -263,6 +264,19 @@ static int open_cgroup(const char *name)
 
 /* ---- files ---- */
 
+static const char *job_variable(const char *name) { return getenv(name); }
+
+/* Of the parallel job that we were started in. */
+static void put_job(struct kinfile_writer_opts *file, char id[64])
+{
+	struct job job = job_find(job_variable);
+	snprintf(id, 64, "%s%s%s", job.id ? job.id : "", job.step ? "." : "",
+		 job.step ? job.step : "");
+	file->rank = job.rank;
+	file->ranks = job.ranks;
+	file->job = id;
+}
+
 static struct kinfile_writer_opts file_opts(const struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -298,6 +312,7 @@ static struct kin_error *open_files(struct session *s)
 	const struct record_opts *o = s->opts;
 	struct kinfile_writer *w = NULL;
 	s->file = file_opts(s);
+	put_job(&s->file, s->job);
 	s->begin.time_ns = s->start_ns;
 	struct kin_error *err = try_output(s);
 	if (!err)
@@ -425,8 +440,10 @@ static void session_done(struct session *s)
 static void size_of_file(struct session *s)
 {
 	struct stat st;
+	s->result->audit.file_fixed = KINF_PAGE;
 	if (s->parts) {
 		s->result->n_parts = parts_count(s->parts);
+		s->result->audit.file_fixed *= s->result->n_parts;
 		s->result->audit.file_size = parts_bytes(s->parts);
 	} else if (s->opts->output && !stat(s->opts->output, &st))
 		s->result->audit.file_size = (uint64_t)st.st_size;

@@ -31,7 +31,7 @@ struct watched_name {       /* of a frame */
 struct record_watch {
 	void (*begun)(void *arg); /* what is asked for is being recorded; or NULL */
 	/* names[i] is that of frame i where it is in no module's file (the kernel, code made at run
-	 * time). Nothing lives longer than the call. */
+	 * time). Nothing lives longer than the call. Or NULL. */
 	void (*sample)(void *arg, const struct recorded_sample *s,
 		       const struct watched_name *names);
 	/* Several times a second, with what the kernel has lost so far. True: end the recording. */

@@ -204,7 +204,7 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 	if (k.fields)
 		name_functions(r, s);
 	kinfile_writer_sample(r->w, &k);
-	if (r->watch)
+	if (r->watch && r->watch->sample)
 		r->watch->sample(r->watch->arg, s, r->names);
 }
 

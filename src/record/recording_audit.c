@@ -127,9 +127,11 @@ static void put_losses(FILE *f, const struct record_audit *a)
 
 static void put_own(FILE *f, const struct record_audit *a)
 {
+	uint64_t fixed = a->own_fixed_ns < a->own_cpu_ns ? a->own_fixed_ns : a->own_cpu_ns;
 	fprintf(f, "  the recorder itself: %.3f s CPU", seconds(a->own_cpu_ns));
 	if (a->samples)
-		fprintf(f, " (%.1f us/sample)", (double)a->own_cpu_ns / 1e3 / (double)a->samples);
+		fprintf(f, ", %.3f s of it to begin and to end; the rest is %.1f us/sample",
+			seconds(fixed), (double)(a->own_cpu_ns - fixed) / 1e3 / (double)a->samples);
 	fputc('\n', f);
 }
 
@@ -156,8 +158,12 @@ char *record_audit_text(const struct record_audit *a, const char *output)
 	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)a->samples,
 		a->samples == 1 ? "" : "s", seconds(a->duration_ns), name);
 	put_size(f, a->file_size);
-	if (a->samples)
-		fprintf(f, " (%.0f B/sample)", (double)a->file_size / (double)a->samples);
+	if (a->samples && a->file_fixed <= a->file_size) {
+		fputs(": ", f);
+		put_size(f, a->file_fixed);
+		fprintf(f, " and %.0f B/sample",
+			(double)(a->file_size - a->file_fixed) / (double)a->samples);
+	}
 	fputc('\n', f);
 	put_time(f, a);
 	put_rate(f, a);

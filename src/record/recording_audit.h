@@ -22,7 +22,9 @@ struct record_audit {
 	bool has_switches;
 	uint64_t blocked_ns, waiting_ns; /* with wall time */
 	uint64_t file_size;
-	uint64_t own_cpu_ns; /* of the recorder */
+	uint64_t file_fixed;   /* of it, what is there without samples */
+	uint64_t own_cpu_ns;   /* of the recorder */
+	uint64_t own_fixed_ns; /* of it, to begin and to end */
 	struct {
 		char *name; /* to be freed */
 		uint64_t failures;

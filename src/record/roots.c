@@ -9,6 +9,7 @@ enum {
 	OUTERMOST = 3, /* _start, __libc_start_main and who calls main; clone3, start_thread and
 			  who calls the thread's function */
 	TRIES = 16,    /* of a thread */
+	THREADS_MAX = 1 << 14, /* whose tries are counted; beyond it all begin anew */
 };
 
 struct roots {
@@ -29,6 +30,8 @@ void roots_free(struct roots *r)
 
 bool roots_want(struct roots *r, uint32_t tid)
 {
+	if (r->tries.n >= THREADS_MAX)
+		map64_free(&r->tries);
 	uint32_t *n = map64_at(&r->tries, tid);
 	*n = *n == NONE ? 0 : *n;
 	return (*n)++ < TRIES;

@@ -582,6 +582,14 @@ static pid_t process_of(pid_t tid)
 	return (pid_t)pid;
 }
 
+static uint64_t own_cpu(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * SECOND_NS +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
 void session_begin(struct session *s)
 {
 	if (s->opts->watch && s->opts->watch->begun)
@@ -600,14 +608,7 @@ void session_begin(struct session *s)
 			      asleep_unwind(s->unwinding, t->space, tid, &s->stack);
 		wall_present(s->wall, t, s->start_ns, asleep ? &s->stack : NULL, clock_now_ns());
 	}
-}
-
-static uint64_t own_cpu(void)
-{
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * SECOND_NS +
-	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+	s->result->audit.own_fixed_ns = own_cpu();
 }
 
 /* Most first; few. */
@@ -685,7 +686,7 @@ void session_end(struct session *s)
 {
 	rings_disable(s->rings);
 	drain(s, true);
-	uint64_t end = clock_now_ns();
+	uint64_t end = clock_now_ns(), drained = own_cpu();
 	if (s->wall)
 		spaces_each(s->spaces, end_wall, s);
 	if (s->opts->parts.overwrite) {
@@ -715,4 +716,5 @@ void session_end(struct session *s)
 		trouble(s, err);
 	}
 	s->result->audit.own_cpu_ns = own_cpu();
+	s->result->audit.own_fixed_ns += s->result->audit.own_cpu_ns - drained;
 }

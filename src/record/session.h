@@ -32,6 +32,7 @@ struct session {
 	struct perfdata *perfdata;
 	struct parts *parts;             /* NULL: one file */
 	struct kinfile_writer_opts file; /* how each is opened, but for the time */
+	char job[64];                    /* of which it is: file.job */
 	struct part_begin {              /* totals when the file at hand began */
 		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions;
 	} begin;

@@ -409,7 +409,7 @@ static void take_fork(struct spaces *s, const struct ring_record *r)
 static void forget(struct spaces *s, struct thread *t)
 {
 	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
-	*map64_at(&s->by_tid, (uint32_t)t->tid) = NONE;
+	map64_remove(&s->by_tid, (uint32_t)t->tid);
 	s->threads.at[index] = NULL;
 	vec_push(&s->unused, index);
 	if (map64_get(&s->by_pid, (uint32_t)t->pid) == index) {
@@ -417,7 +417,10 @@ static void forget(struct spaces *s, struct thread *t)
 		for (size_t i = 0; t->space->refs > 1 && other == NONE && i < s->threads.n; i++)
 			if (s->threads.at[i] && s->threads.at[i]->pid == t->pid)
 				other = (uint32_t)i;
-		*map64_at(&s->by_pid, (uint32_t)t->pid) = other;
+		if (other == NONE)
+			map64_remove(&s->by_pid, (uint32_t)t->pid);
+		else
+			*map64_at(&s->by_pid, (uint32_t)t->pid) = other;
 	}
 	thread_free(s, t);
 }

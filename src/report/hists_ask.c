@@ -539,10 +539,17 @@ static bool has_key(const struct kin_hists_opts *g, enum hist_key key)
 bool hists_ask_needs_callers(const struct kin_hists_opts *g)
 {
 	bool chains = !g->call_graph || strcmp(g->call_graph, "none") != 0;
-	bool children = !g->no_children && !g->hierarchy && !g->accesses;
-	return chains || children || g->parent || g->exclude_other || g->ignore_callees ||
-	       g->hide_unresolved || has_key(g, HIST_PARENT) ||
+	bool children = !g->no_children && !g->accesses;
+	/* Levels of unnamed code that weigh the same are in the order of its frames. */
+	return chains || children || g->hierarchy || g->parent || g->exclude_other ||
+	       g->ignore_callees || g->hide_unresolved || has_key(g, HIST_PARENT) ||
 	       (g->fields && in_list(g->fields, "overhead_children"));
+}
+
+bool hists_ask_needs_inlines(const struct kin_hists_opts *g, const struct hists_style *style)
+{
+	bool physical = g->self_physical || (style && style->self_physical);
+	return g->inlines && (!physical || hists_ask_needs_callers(g));
 }
 
 bool hists_ask_needs_times(const struct kin_hists_opts *g)

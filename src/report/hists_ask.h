@@ -69,6 +69,9 @@ bool hists_ask_needs_details(const struct kin_hists_opts *given);
  * processor, they were. */
 bool hists_ask_needs_callers(const struct kin_hists_opts *given);
 bool hists_ask_needs_times(const struct kin_hists_opts *given);
+/* Whether any of it takes the functions that were inlined: where Self is that of the function
+ * around them, nobody sees them but among callers. */
+bool hists_ask_needs_inlines(const struct kin_hists_opts *given, const struct hists_style *style);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 
 #endif

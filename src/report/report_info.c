@@ -46,6 +46,22 @@ static const struct kept_object *kept_of(const struct symbols_part *p)
 	return p->object ? object_kept(p->object) : NULL;
 }
 
+/* Functions of an object not all of which have places. */
+static size_t count_elsewhere(const struct symbols_part *p)
+{
+	struct symbol_table t = { 0 };
+	size_t n = 0;
+	if (kept_of(p))
+		return kept_of(p)->n_functions;
+	if (!p->is_chosen)
+		return 0;
+	kin_error_free(object_symbols(p->object, &(struct symtab_opts){ .exact = true }, &t));
+	for (size_t i = 0; i < t.n; i++)
+		n += t.at[i].flags & SYMBOL_FUNCTION && t.at[i].owner == i;
+	free(t.at);
+	return n;
+}
+
 static void add_program(struct kin_table *t, const struct report_input *in)
 {
 	struct object_file *o = in->symbols->object;
@@ -56,13 +72,11 @@ static void add_program(struct kin_table *t, const struct report_input *in)
 	if (!o)
 		return;
 	for (size_t i = 0; i < in->symbols->n_parts; i++)
-		functions += kept_of(&in->symbols->parts[i])
-				     ? kept_of(&in->symbols->parts[i])->n_functions
-				     : 0;
+		functions += count_elsewhere(&in->symbols->parts[i]);
 	for (size_t i = 0; i < in->symbols->n; i++) {
 		const struct symbol *s = &in->symbols->at[i];
-		functions +=
-			s->is_function && s->owner == i && !kept_of(&in->symbols->parts[s->part]);
+		const struct symbols_part *p = &in->symbols->parts[s->part];
+		functions += s->is_function && s->owner == i && !kept_of(p) && !p->is_chosen;
 		lines += in->symbols->at[i].is_line;
 	}
 	r = object_profiled(o);

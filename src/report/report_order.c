@@ -111,6 +111,7 @@ struct problem {
 	uint64_t *addr;
 	bool *movable;
 	size_t n, n_arcs;
+	bool counted; /* arcs have numbers of calls; else of samples with them on their stack */
 };
 
 /* The linker makes these; they are in no section that could be moved. */
@@ -164,12 +165,16 @@ static void describe_nodes(struct problem *p, const struct report_input *in)
 	}
 }
 
+/* Which caller a function should follow: who calls it most, or who is above it in most samples. */
 static void describe_arcs(struct problem *p, const struct callgraph *g)
 {
+	for (size_t i = 0; i < g->n_arcs && !p->counted; i++)
+		p->counted = g->arcs[i].count;
 	for (size_t i = 0; i < g->n_arcs; i++) {
 		const struct cg_arc *a = &g->arcs[i];
+		uint64_t weight = p->counted || !g->measured ? a->count : g->measured[i].samples;
 		if (p->movable[a->from] && p->movable[a->to])
-			p->arcs[p->n_arcs++] = (struct cluster_arc){ a->from, a->to, a->count };
+			p->arcs[p->n_arcs++] = (struct cluster_arc){ a->from, a->to, weight };
 	}
 }
 
@@ -226,7 +231,7 @@ static void describe_gain(struct kin_table *t, struct problem *p, const struct c
 	table_property(t, "page_changes_after", cell_share(after.page_change));
 	table_property(t, "hot_pages_before", cell_count(before.pages));
 	table_property(t, "hot_pages_after", cell_count(after.pages));
-	if (p->n_arcs)
+	if (p->counted)
 		table_note(t,
 			   "In this order a call leads %.0f bytes far on average (now %.0f), "
 			   "%.1f%% of calls to another page (now %.1f%%)",

@@ -40,6 +40,7 @@ struct report_opts {
 	bool intel;             /* "asm": x86 in Intel's syntax, not in that of AT&T */
 	bool of_function;       /* "annotate", "asm": shares of the function, not of all */
 	size_t max_threads;     /* "info" only; 0: all */
+	bool every_row;         /* "imbalance": also what makes no difference */
 	const struct kin_hists_opts *hists;    /* "hists" only; NULL: the default */
 	const struct hists_style *hists_style; /* that too; NULL: kin's own */
 	const struct selection *selection;     /* NULL: everything */
@@ -90,9 +91,9 @@ const char *report_object_path(const struct report_input *in, symid id);
 bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
 
-extern const struct report asm_report, flat_report, latency_report, graph_report, index_report,
-	lines_report, annotate_report, counts_report, cycles_report, order_report, info_report,
-	hists_report;
+extern const struct report asm_report, flat_report, latency_report, graph_report, imbalance_report,
+	index_report, lines_report, annotate_report, counts_report, cycles_report, order_report,
+	info_report, hists_report;
 
 /* Behind names of functions where they were inlined. */
 #define REPORT_INLINED " (inlined)"

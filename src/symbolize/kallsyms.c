@@ -109,7 +109,7 @@ struct kin_error *kallsyms_trouble(const struct kallsyms *k)
 struct kallsyms *kallsyms_of_running(void)
 {
 	struct kernel *running = kernel_new();
-	if (!kernel_has_names(running)) {
+	if (!kernel_has_names(running) && !kernel_trouble(running)) { /* of which it is to tell */
 		kernel_free(running);
 		return NULL;
 	}
@@ -131,7 +131,7 @@ void kallsyms_free(struct kallsyms *k)
 static const char *find_running(const struct kallsyms *k, uint64_t addr, uint64_t *start)
 {
 	struct kernel_symbol found;
-	if (!kernel_find(k->running, addr, &found))
+	if (!kernel_has_names(k->running) || !kernel_find(k->running, addr, &found))
 		return NULL;
 	*start = found.addr;
 	return found.name;

@@ -2,6 +2,7 @@
  */
 #include "symbolize/keep.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,79 +10,16 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "names/kept.h"
+#include "symbolize/hit_addresses.h"
 #include "symbolize/recorded.h"
-
-struct address_list { /* a VEC */
-	uint64_t *at;
-	size_t n, cap;
-};
 
 struct keeper {
 	const struct profile *p;
 	const struct keep_opts *opts;
 	struct kept *kept;
-	struct address_list *hit; /* [n_objects] */
+	struct hit_addresses *hit; /* [n_objects] */
+	struct kin_error *trouble; /* the first one */
 };
-
-/* ---- addresses ---- */
-
-/* A return address, and the call before it. */
-static void add_return(struct keeper *k, objid object, uint64_t addr)
-{
-	vec_push(&k->hit[object], addr);
-	if (addr)
-		vec_push(&k->hit[object], addr - 1);
-}
-
-static void add_ends(struct keeper *k, objid from_object, uint64_t from, objid to_object,
-		     uint64_t to)
-{
-	add_return(k, from_object, from);
-	vec_push(&k->hit[to_object], to);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static void sort_unique(struct address_list *l)
-{
-	size_t n = 0;
-	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_value);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || l->at[n - 1] != l->at[i])
-			l->at[n++] = l->at[i];
-	l->n = n;
-}
-
-static void find_addresses(struct keeper *k)
-{
-	const struct samples *s = &k->p->samples;
-	for (size_t i = 1; i < s->n_frames; i++) {
-		const struct frame *f = &s->frames[i];
-		if (f->name)
-			continue;
-		if (f->flags & FRAME_RETURN)
-			add_return(k, f->object, f->addr);
-		else
-			vec_push(&k->hit[f->object], f->addr);
-	}
-	for (size_t i = 0; i < k->p->n_arcs; i++) {
-		const struct arc *a = &k->p->arcs[i];
-		add_ends(k, a->from_object, a->from, a->to_object, a->to);
-	}
-	for (size_t i = 0; i < s->n_latencies; i++) {
-		const struct latency *l = &s->latencies[i];
-		add_ends(k, l->from_object, l->from, l->to_object, l->to);
-	}
-	for (size_t i = 0; i < k->p->n_blocks; i++)
-		vec_push(&k->hit[k->p->blocks[i].object], k->p->blocks[i].addr);
-	for (objid i = 0; i < k->p->n_objects; i++)
-		sort_unique(&k->hit[i]);
-}
 
 /* ---- one object ---- */
 
@@ -90,7 +28,7 @@ enum wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code if that
 struct asked {
 	struct keeper *k;
 	struct object_file *file;
-	const struct address_list *hit;
+	const struct hit_addresses *hit;
 	struct symbol_table table;
 	uint8_t *wanted; /* [table.n]: enum wanted */
 	struct line_run *runs;
@@ -386,13 +324,28 @@ static uint64_t count_functions(const struct asked *a)
 	return n;
 }
 
+static void note(struct keeper *k, struct kin_error *err)
+{
+	if (err && !k->trouble)
+		k->trouble = err;
+	else
+		kin_error_free(err);
+}
+
+/* That a file is gone, or another one now, is said by reports. */
+static bool is_failure(const struct kin_error *err)
+{
+	int errnum = err ? kin_error_errno(err) : 0;
+	return errnum == EIO || errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE;
+}
+
 static void keep_object(struct keeper *k, objid id, struct object_file *file)
 {
 	static const struct symtab_opts exact = { .exact = true };
 	struct asked a = { .k = k, .file = file, .hit = &k->hit[id] };
 	struct kin_error *err = object_symbols(file, &exact, &a.table);
 	if (err) {
-		kin_error_free(err);
+		note(k, err);
 		return;
 	}
 	a.o = describe(k, id, file);
@@ -415,26 +368,33 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	free(a.table.at);
 }
 
-struct kept *names_keep(const struct profile *p, const struct keep_opts *opts)
+struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
+			struct kin_error **trouble)
 {
 	struct keeper k = { .p = p, .opts = opts, .kept = kept_new() };
 	struct recorded_opts how = { opts->debug_dir, opts->symfs, opts->debuginfod };
 
 	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
-	find_addresses(&k);
+	hit_addresses_find(p, NULL, k.hit);
 	for (objid i = 0; i < p->n_objects; i++) {
 		struct object_file *file = NULL;
 		struct kin_error *instead = NULL, *err = NULL;
 		if (k.hit[i].n)
 			err = recorded_object(p, i, &how, &file, &instead);
-		if (file)
+		if (file) {
 			keep_object(&k, i, file);
-		kin_error_free(err);
+			note(&k, object_trouble(file));
+		}
+		if (is_failure(err))
+			note(&k, err);
+		else
+			kin_error_free(err);
 		kin_error_free(instead);
 		object_free(file);
 		vec_free(&k.hit[i]);
 	}
 	free(k.hit);
 	kept_sort(k.kept);
+	*trouble = k.trouble;
 	return k.kept;
 }

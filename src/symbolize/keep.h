@@ -16,7 +16,9 @@ struct keep_opts {
 };
 
 /* What of the profile's objects is at hand, and what the profile itself keeps of those that are
- * not. To be freed with kept_free(); files that cannot be read are left out. */
-struct kept *names_keep(const struct profile *p, const struct keep_opts *opts);
+ * not. To be freed with kept_free(). Files that are gone, or other ones now, are left out; *trouble
+ * is the first reason why something that is there could not be read, or NULL. */
+struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
+			struct kin_error **trouble);
 
 #endif

@@ -11,11 +11,15 @@
 #include "base/map64.h"
 #include "base/vec.h"
 #include "object/kernel.h"
+#include "symbolize/hit_addresses.h"
 #include "symbolize/kallsyms.h"
 #include "symbolize/recorded.h"
 #include "symbolize/symbols_private.h"
 
-enum { MAX_PARTS = 65000 }; /* objects with places; symbol.part is 16 bits wide */
+enum {
+	MAX_PARTS = 65000, /* objects with places; symbol.part is 16 bits wide */
+	LARGE_TABLES = 1 << 20,
+};
 
 struct extra { /* a place that no symbol table has */
 	enum place_kind kind;
@@ -39,6 +43,7 @@ struct opened {
 	bool hit;                 /* something in the profile is in it */
 	bool failed;              /* some of it could not be read, and that is among the troubles */
 	uint32_t part;            /* of symbols; NONE: has no places */
+	struct hit_addresses hits; /* of a large file: only what was hit has places; else empty */
 	uint64_t unnamed;
 };
 
@@ -225,8 +230,11 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	struct symbols_opts opts = { .table.exact = true,
 				     .lines = g->opts.lines,
 				     .style = g->opts.style };
+	opts.table.hits = at->hits.at;
+	opts.table.n_hits = at->hits.n;
 	struct symbols *s = NULL;
 	struct kin_error *err = symbols_new(at->file, &opts, &s);
+	vec_free(&at->hits);
 	if (err) {
 		trouble(g, id, err);
 		return;
@@ -243,27 +251,6 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	row->next = ((high + base) | 0xfff) + 1;
 }
 
-static void add_parts(struct program *g, struct object_file *given, struct symbols_row *row)
-{
-	size_t n = g->profile->n_objects;
-	row->symbols = xrealloc(NULL, n, sizeof(*row->symbols));
-	row->bases = xrealloc(NULL, n, sizeof(*row->bases));
-	g->part_object = xrealloc(NULL, n + 1, sizeof(*g->part_object));
-	row->program = NONE;
-	for (int pass = 0; pass < 2; pass++) /* the program first */
-		for (objid id = 0; id < n && row->n < MAX_PARTS; id++) {
-			struct opened *at = &g->objects[id];
-			bool first = g->profile->objects[id].is_main || (!id && given);
-			if (!at->hit || first != !pass)
-				continue;
-			open_object(g, id, given);
-			if (at->file && !(at->given && same_file_earlier(g, id)))
-				add_part(g, id, row);
-		}
-}
-
-/* ---- several builds of one file ---- */
-
 /* The first object that was hit with the same path: other builds of it have the same functions. */
 static objid first_build(const struct program *g, objid id)
 {
@@ -274,6 +261,72 @@ static objid first_build(const struct program *g, objid id)
 			return i;
 	return id;
 }
+
+/* Large libraries have a hundred thousand functions, of which some hundreds were hit: the others
+ * get no places. Not where several builds' functions are joined by name, which goes by all names.
+ */
+static bool is_worth_choosing(const struct program *g, objid id, const bool *is_whole)
+{
+	const struct opened *at = &g->objects[id];
+	return at->hit && at->file && !at->given && !is_whole[id] && !g->opts.lines &&
+	       first_build(g, id) == id && object_table_bytes(at->file) > LARGE_TABLES;
+}
+
+static void choose_hits(struct program *g)
+{
+	const struct profile *p = g->profile;
+	bool *is_whole = xalloc(p->n_objects + 1), *wanted = xalloc(p->n_objects + 1), any = false;
+	struct hit_addresses *hits = xalloc((p->n_objects + 1) * sizeof(*hits));
+	for (size_t i = 0; i < p->n_histograms; i++)
+		is_whole[p->histograms[i].object] = true;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		is_whole[p->blocks[i].object] = true;
+	for (objid id = 0; id < p->n_objects; id++)
+		if (g->objects[id].hit && first_build(g, id) != id)
+			is_whole[first_build(g, id)] = true;
+	for (objid id = 0; id < p->n_objects; id++)
+		any |= wanted[id] = is_worth_choosing(g, id, is_whole);
+	if (any)
+		hit_addresses_find(p, wanted, hits);
+	for (objid id = 0; id < p->n_objects; id++)
+		g->objects[id].hits = hits[id];
+	free(hits);
+	free(wanted);
+	free(is_whole);
+}
+
+static void open_objects(struct program *g, struct object_file *given)
+{
+	const struct profile *p = g->profile;
+	for (int pass = 0; pass < 2; pass++) /* the program first */
+		for (objid id = 0; id < p->n_objects; id++) {
+			bool first = p->objects[id].is_main || (!id && given);
+			if (g->objects[id].hit && first == !pass)
+				open_object(g, id, given);
+		}
+}
+
+static void add_parts(struct program *g, struct object_file *given, struct symbols_row *row)
+{
+	size_t n = g->profile->n_objects;
+	open_objects(g, given);
+	choose_hits(g);
+	row->symbols = xrealloc(NULL, n, sizeof(*row->symbols));
+	row->bases = xrealloc(NULL, n, sizeof(*row->bases));
+	g->part_object = xrealloc(NULL, n + 1, sizeof(*g->part_object));
+	row->program = NONE;
+	for (int pass = 0; pass < 2; pass++) /* the program first */
+		for (objid id = 0; id < n && row->n < MAX_PARTS; id++) {
+			struct opened *at = &g->objects[id];
+			bool first = g->profile->objects[id].is_main || (!id && given);
+			if (!at->hit || first != !pass)
+				continue;
+			if (at->file && !(at->given && same_file_earlier(g, id)))
+				add_part(g, id, row);
+		}
+}
+
+/* ---- several builds of one file ---- */
 
 struct build { /* of a file of which there are several */
 	const struct symbols_part *part;
@@ -710,9 +763,11 @@ void program_free(struct program *g)
 	if (!g)
 		return;
 	symbols_free(g->symbols);
-	for (size_t i = 0; i < g->profile->n_objects; i++)
+	for (size_t i = 0; i < g->profile->n_objects; i++) {
+		vec_free(&g->objects[i].hits);
 		if (!g->objects[i].borrowed)
 			object_free(g->objects[i].file);
+	}
 	for (size_t i = 0; i < g->troubles.n; i++)
 		free(g->troubles.at[i].text);
 	vec_free(&g->troubles);

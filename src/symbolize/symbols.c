@@ -446,6 +446,7 @@ struct kin_error *symbols_new(struct object_file *o, const struct symbols_opts *
 	s->parts[0] = (struct symbols_part){
 		.object = o, .n = (symid)s->n, .low = s->at[0].addr, .high = s->at[s->n - 1].end
 	};
+	s->parts[0].is_chosen = opts->table.hits != NULL;
 	s->n_parts = 1;
 	s->priv->display = xalloc(s->n * sizeof(*s->priv->display));
 	*ret = s;

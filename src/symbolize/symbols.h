@@ -28,6 +28,7 @@ struct symbols_part {               /* the places of one object */
 	uint64_t base; /* what was added to the object's addresses to tell them from the others' */
 	symid first, n;
 	uint64_t low, high; /* [low, high), with the base added */
+	bool is_chosen;     /* functions that were not hit have no places: see symtab_opts.hits */
 };
 
 /* How symbols and lines become places, for programs that have it otherwise than we do. */

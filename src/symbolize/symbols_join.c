@@ -22,7 +22,8 @@ static void adopt(struct symbols *into, struct symbols *part, uint64_t base, uin
 	const struct symbols_part *old = &part->parts[0];
 	into->parts[into->n_parts++] = (struct symbols_part){ old->object,     base,
 							      first,           (symid)part->n,
-							      old->low + base, old->high + base };
+							      old->low + base, old->high + base,
+							      old->is_chosen };
 
 	struct symbols_private *from = part->priv, *to = into->priv;
 	for (size_t i = 0; i < from->n_placed; i++) /* one symbol table after the other */
@@ -50,7 +51,8 @@ static void add_extra(struct symbols *s, const char *const *names, size_t n, uin
 		};
 		s->n++;
 	}
-	s->parts[s->n_parts++] = (struct symbols_part){ NULL, low, first, (symid)n, low, low + n };
+	s->parts[s->n_parts++] =
+		(struct symbols_part){ NULL, low, first, (symid)n, low, low + n, false };
 }
 
 struct symbols *symbols_join(const struct symbols_row *row, const char *const *extra,

@@ -102,6 +102,37 @@ int main(void)
 '''
 
 
+CALLERS = r'''
+static volatile long seen;
+#define LOOP(n) for (int i = 0; i < (n); i++) seen = seen * 5 + 1
+__attribute__((noinline)) static void deep_a(void) { LOOP(30000); }
+__attribute__((noinline)) static void deep_b(void) { LOOP(20000); LOOP(5000); }
+__attribute__((noinline)) static void top_b(void) { deep_b(); LOOP(9000); LOOP(2000); }
+__attribute__((noinline)) static void top_a(void) { deep_a(); LOOP(8000); }
+int main(void)
+{
+	for (int i = 0; i < 4000; i++) {
+		top_a();
+		top_b();
+	}
+	return 0;
+}
+'''
+
+
+def test_sampled(tap, kin, folder):
+    """Nobody counted calls: functions follow those that were above them on the stack."""
+    with open(os.path.join(folder, 'callers.c'), 'w') as f:
+        f.write(CALLERS)
+    must(folder, 'gcc', '-O1', '-ffunction-sections', 'callers.c', '-o', 'callers')
+    must(folder, kin, 'run', '-q', '-o', 'callers.kin', './callers')
+    names = must(folder, kin, 'order', '-i', 'callers.kin', 'callers').splitlines()
+    follows = [a + ' ' + b for a, b in zip(names, names[1:])]
+    tap.ok('top_a deep_a' in follows and 'top_b deep_b' in follows, 'of samples: functions follow their callers', names)
+    text = must(folder, kin, 'order', '--format=text', '-i', 'callers.kin', 'callers')
+    tap.ok('a call leads' not in text and 'Hot code' in text, '... and nothing is said of calls', text[:300])
+
+
 def test_linkable(tap, kin, folder):
     """Nothing but functions of the program, as the one that is linked has them: not of libraries, the kernel, or a counted build."""
     with open(os.path.join(folder, 'clones.c'), 'w') as f:
@@ -131,6 +162,7 @@ def main():
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='kin-order.') as folder:
+        test_sampled(tap, kin, folder)
         test_linkable(tap, kin, folder)
         build(folder)
         names = must(folder, kin, 'order', 'before', 'profile').splitlines()

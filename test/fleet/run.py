@@ -329,6 +329,80 @@ def test_shard_down(tap, kin, shards, folder):
     tap.ok(hosts == 9 + 12, 'then all can be sent, and what was there is not sent again', hosts)
 
 
+def waiting(spool):
+    return [f for f in os.listdir(spool) if f.startswith('recording.kin.')]
+
+
+def end_agent(agent):
+    agent.send_signal(signal.SIGTERM)
+    return agent.communicate(timeout=60)[1]
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_agent(tap, kin, shards, folder):
+    one, spool = shards[:1], os.path.join(folder, 'spool')
+    url = shards.url('agent', one)
+
+    def agent(*words):
+        return subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', spool, *words], cwd=folder, env=servers.environment(),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    first = agent()
+    time.sleep(3)
+    if first.poll() is not None:
+        tap.skip('an agent records the machine', first.communicate()[1])
+        return
+    second = subprocess.run([kin.kin, 'agent', url, '--spool', spool], env=servers.environment(), capture_output=True, text=True)
+    tap.ok(second.returncode == 2 and 'another kin agent' in second.stderr, 'two agents do not share a spool', second.stderr)
+    said = end_agent(first)
+    tap.ok(first.returncode == 0 and 'recording took' in said and '0 wait' in said and not waiting(spool),
+           'an agent sends all that it recorded, and says what it costs', said)
+    sent = int(one[0].ask('SELECT count() FROM agent.receipts'))
+    killed = agent('--every=10m')
+    wait_for(lambda: os.path.exists(os.path.join(spool, 'recording.kin')))
+    time.sleep(2.5)  # the file is whole up to the last second
+    killed.kill()
+    killed.communicate()
+    tap.ok(os.path.exists(os.path.join(spool, 'recording.kin')), 'a killed agent leaves its recording')
+    count = lambda: int(one[0].ask('SELECT count() FROM agent.receipts'))
+    said = end_agent_after(agent, lambda: count() > sent)
+    now = int(one[0].ask('SELECT count() FROM agent.receipts'))
+    tap.ok(now > sent and 'dropped' not in said, 'the next one sends it', said)
+    one[0].kill()
+    away = agent()
+    enough = wait_for(lambda: len(waiting(spool)) >= 3)
+    said = end_agent(away)
+    left = len(waiting(spool))
+    tap.ok(enough and left >= 3 and 'recordings wait in' in said, 'what cannot be sent waits', f'{left} {said}')
+    tap.ok(servers.PASSWORD not in said, 'the password is in no message')
+    one[0].start()
+    said = end_agent_after(agent, lambda: count() >= now + left)
+    after = int(one[0].ask('SELECT count() FROM agent.receipts'))
+    tap.ok(after >= now + left - 1 and not waiting(spool), 'it is sent when the store is there again', f'{now} {left} {after} {said}')
+    one[0].kill()
+    full = agent('--spool-size=1K')
+    dropped = wait_for(lambda: len(waiting(spool)) <= 1 and os.path.exists(os.path.join(spool, 'recording.kin')), 10)
+    time.sleep(3)
+    said = end_agent(full)
+    tap.ok(dropped and 'no more room' in said, 'a full spool drops the oldest, and says so', said)
+    one[0].start()
+
+
+def end_agent_after(agent, condition):
+    a = agent()
+    wait_for(lambda: os.path.exists(os.path.join(a.args[a.args.index('--spool') + 1], 'recording.kin')))
+    wait_for(condition)
+    return end_agent(a)
+
+
 def main():
     args = sys.argv[1:]
     seeds = int(args[args.index('--seeds') + 1]) if '--seeds' in args else 12
@@ -349,6 +423,7 @@ def main():
             test_cuts(tap, kin, shards, folder)
             test_kills(tap, kin, shards, folder)
             test_shard_down(tap, kin, shards, folder)
+            test_agent(tap, kin, shards, folder)
     return tap.done()
 
 

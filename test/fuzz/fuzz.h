@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "gnu/rules.h"
 #include "input/input.h"
+#include "profile/spreads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,10 +48,16 @@ static inline void fuzz_reader(const struct format *reader, const uint8_t *data,
 		}
 		free(copy);
 	}
-	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	if (p->n_arcs != q->n_arcs || p->n_histograms != q->n_histograms)
 		abort();
 	profile_free(q);
+	if (p->spreads) {
+		q = profile_canonical(p, NULL, p->spreads);
+		if (q->spreads->rows.n != p->spreads->rows.n)
+			abort();
+		profile_free(q);
+	}
 	profile_free(p);
 }
 

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	size_t sums = a.sums.n;
 	uint64_t missing = fleet_profile(&a, b);
-	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	if (p->samples.n < sums || (missing && !sums))
 		abort();
 	profile_free(q);

@@ -96,7 +96,7 @@ def test_size(tap, kin, folder):
     for name, size in (('whole', '50M'), ('large', '150K')):
         text = write(tap, kin, folder, f'{name}.html', f'--max-size={size}', 'large.folded')
         data = test_file(tap, text, name)
-        tap.ok((data['left_out'] > 0) == (name == 'large') and (name == 'whole' or 120000 < len(text) <= 150 << 10),
+        tap.ok((data['left_out'] > 0) == (name == 'large') and (name == 'whole' or 75000 < len(text) <= 150 << 10),
                f'{name}: frames are left out of one that would be too large', f"{data['left_out']} {len(text)}")
         tap.ok(sum(data['columns']['sample_weight']) == 60000, f'{name}: all weights are there')
 
@@ -399,6 +399,60 @@ def test_shown(tap, kin, folder, page, url):
     page.size(1200, 800)
 
 
+def test_difference(tap, kin, folder, page, url):
+    """Lists and changes are those of kin diff."""
+    rand = random.Random(5)
+    for name, slow in (('before', 1), ('after', 3)):
+        with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
+            for path, n in (('main;parse;memset', 400 * slow), ('main;parse', 300), ('main;sort', 900 // slow), ('main;idle', 500)):
+                f.write(f'prog;{path} {n + rand.randrange(10)}\n')
+    done = run(kin, folder, 'diff', '--format=html', '-o', 'difference.html', 'before.folded', 'after.folded')
+    tap.ok(done.returncode == 0 and not done.stderr, 'kin diff --format=html', done.stderr)
+    told = json.loads(run(kin, folder, 'diff', '-f', 'json', 'before.folded', 'after.folded').stdout)['rows']
+    page.go(url.format('difference.html'))
+    settle(page)
+    lists = page.run('[...document.querySelectorAll("main h2")].map(h => [h.textContent, [...h.nextElementSibling.querySelectorAll("tbody td.name")].map(c => c.innerText)])')
+    want = [['Slower', [r['name'] for r in told if r['change'] > 0]], ['Faster', [r['name'] for r in told if r['change'] < 0]]]
+    tap.ok(lists == want and want[0][1] and want[1][1], 'slower and faster are those of kin diff', f'{lists} {want}')
+    look(page, '#flame')
+    page.run('document.querySelector("canvas").focus()')
+    page.key('ArrowDown')
+    page.key('ArrowDown')
+    before, after = (sum(int(line.rsplit(' ', 1)[1]) for line in open(os.path.join(folder, f'{n}.folded')) if ';parse' in line) for n in ('before', 'after'))
+    said = page.run(FRAME)
+    tap.ok(said.startswith(f'parse – {after:,}, +{after - before:,} after, '), 'the flame graph of the difference', said)
+    done = run(kin, folder, 'diff', '--format=html', '--shares', '-o', 'no.html', 'before.folded', 'after.folded')
+    tap.ok(done.returncode == 2 and 'leave out --shares' in done.stderr, 'shares have no page', done.stderr)
+
+
+def axe():
+    """The code of axe-core, which finds what is hard for some people to read or to use; None if npm has not put it anywhere."""
+    roots = [os.environ.get('NODE_PATH', ''), '/usr/lib/node_modules', '/usr/local/lib/node_modules']
+    paths = [os.path.join(r, 'axe-core', 'axe.min.js') for r in roots if r]
+    path = next(filter(os.path.exists, paths), None)
+    return open(path, encoding='utf-8').read() if path else None
+
+
+def test_access(tap, page, url):
+    code = axe()
+    if not code:
+        tap.skip('what axe-core says of the page', 'no npm package axe-core: NOT TESTED for people who see little or use no mouse')
+        return
+    page.ask('Page.setBypassCSP', enabled=True)  # which lets no other code in
+    for scheme in ('light', 'dark'):
+        page.scheme(scheme)
+        for where in ('threads.html#summary', 'threads.html#functions', 'threads.html#flame', 'threads.html#timeline?t=1-2&th=1', 'threads.html#function/2',
+                      'threads.html#cycle/1', 'difference.html', 'difference.html#flame', 'counts.html', 'counts.html#function/1'):
+            page.ask('Page.navigate', url='about:blank')
+            page.go(url.format(where))
+            settle(page)
+            page.run(code + ';0')
+            found = page.run('axe.run(document).then(r => r.violations.map(v => `${v.id} (${v.impact}): ${v.nodes[0].html.slice(0, 200)}`))')
+            tap.ok(not found, f'axe-core: {where}, {scheme}', '\n'.join(found))
+    page.scheme('light')
+    page.ask('Page.setBypassCSP', enabled=False)
+
+
 def test_old(tap, kin, folder, page, url):
     page.go(url.format('counts.html') + '#function/1')
     settle(page)
@@ -430,6 +484,8 @@ def main():
             test_timeline(tap, page, url)
             test_shown(tap, kin, folder, page, url)
             test_old(tap, kin, folder, page, url)
+            test_difference(tap, kin, folder, page, url)
+            test_access(tap, page, url)
             tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
     return tap.done()
 

@@ -433,7 +433,7 @@ def test_all_options(tap, box):
     if not shutil.which('perf'):
         tap.skip("perf's options are known", 'no perf')
         return
-    for command, least in (('record', 75), ('top', 60)):
+    for command, least in (('record', 75), ('top', 60), ('report', 70), ('script', 55), ('annotate', 30), ('diff', 25)):
         unknown, n = [], 0
         for letter, name in options_of(command):
             for word in ([f'-{letter}'] if letter else []) + ([f'--{name}'] if name else []):

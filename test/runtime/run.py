@@ -452,7 +452,7 @@ def waiting():
     """The lock of the runtime, held for long, or by nobody any more."""
     if not wanted('lock'):
         return
-    waits = build('waits', 'waits.c', os.path.join(RUNTIME, 'lock.c'))
+    waits = build('waits', 'waits.c', os.path.join(RUNTIME, 'rt_lock.c'))
     r = run([waits], preload=False)
     m = re.search(r'(\d+) of (\d+) have had it, after (\d+) looks', r.out)
     tap.ok(m and m[1] == m[2] and int(m[3]) < 25, 'lock: who waits for it gets it, and does not look every moment', lambda: describe(r))

@@ -69,6 +69,18 @@ static void map_keeps_what_was_put(void)
 	OK(bad == 0);
 	OK(m.n == 10000);
 	OK(map64_get(&m, 0x100000001u * 10000) == NONE);
+	for (uint64_t i = 0; i < 10000; i += 1 + i % 3)
+		map64_remove(&m, i * 0x100000001u);
+	map64_remove(&m, 7);
+	size_t left = 0;
+	bad = 0;
+	for (uint64_t i = 0, gone = 0; i < 10000; i++) {
+		uint32_t value = map64_get(&m, i * 0x100000001u);
+		bad += value != (i == gone ? NONE : (uint32_t)i);
+		left += value != NONE;
+		gone += i == gone ? 1 + i % 3 : 0;
+	}
+	OK(!bad && left && m.n == left);
 	map64_free(&m);
 }
 

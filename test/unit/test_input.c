@@ -474,7 +474,7 @@ static void junk_is_refused(void)
 
 static void write_canonical(const char *path, const struct profile *p)
 {
-	struct profile *q = profile_canonical(p, NULL);
+	struct profile *q = profile_canonical(p, NULL, NULL);
 	if (failed(gmon_write(path, q, &le64)))
 		printf("# %s\n", message);
 	profile_free(q);

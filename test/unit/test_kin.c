@@ -201,7 +201,7 @@ static struct profile *random_profile(uint32_t n)
 
 static struct data written(const struct profile *p)
 {
-	struct profile *c = profile_canonical(p, NULL);
+	struct profile *c = profile_canonical(p, NULL, NULL);
 	OK(good(kinfile_write_profile(path_of("written.kin"), c, NULL)));
 	profile_free(c);
 	return slurp(path_of("written.kin"));

@@ -373,7 +373,7 @@ static bool sum_up(const char *const *paths, size_t n, const char *to)
 	struct kin_error *err = input_read(paths, n, &opts, &p);
 
 	if (!err) {
-		canonical = profile_canonical(p, NULL);
+		canonical = profile_canonical(p, NULL, NULL);
 		err = gmon_write(to, canonical, &target);
 	}
 	if (err)

@@ -305,7 +305,7 @@ static void canonical_order(void)
 	profile_add_block(b, (struct block){ .addr = 9, .count = 3 });
 	profile_add_block_record(b);
 	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon", .version = 1 });
-	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	profile_free(p);
 	OK(is(q, 0, 10, 1, 2) && is(q, 1, 10, 2, 1) && is(q, 2, 30, 1, 5) && q->n_arcs == 3);
 	OK(q->histograms[0].low == 0x1000 && q->histograms[1].low == 0x2000);

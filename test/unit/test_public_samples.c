@@ -172,7 +172,8 @@ static void the_table_of_formats_says_what_they_can(void)
 	size_t n = 0;
 	for (; (f = kin_format_at(n)); n++) {
 		const struct format *of = all_formats[n];
-		OK(f->is_read == (of->read != NULL) && f->is_read == (of->recognise != NULL));
+		bool is_read = (of->read && of->recognise) || (of->fetch && of->is_named);
+		OK(f->is_read == is_read);
 		OK(f->is_written == (of->write != NULL));
 		OK(*f->name && *f->what && format_find(f->name) == of);
 	}

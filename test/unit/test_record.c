@@ -88,19 +88,22 @@ static void test_audit(void)
 				  .processes = 1,
 				  .threads = 2,
 				  .file_size = 5000,
-				  .own_cpu_ns = 1000000 };
+				  .file_fixed = 4000,
+				  .own_cpu_ns = 1000000,
+				  .own_fixed_ns = 400000 };
 	a.object[0].name = xprintf("lib\033x.so");
 	a.object[0].failures = 1;
 	char *text = record_audit_text(&a, "p.kin");
 	OK_STR(text,
-	       "10 samples in 1.0 s -> p.kin, 5.0 KB (500 B/sample)\n"
+	       "10 samples in 1.0 s -> p.kin, 5.0 KB: 4.0 KB and 100 B/sample\n"
 	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); 500 samples/s of it; 1 process, 2 "
 	       "threads\n"
 	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n"
 	       "  stacks: 90.0 % complete, 4.0 frames each; 1 cut\n"
 	       "    1 ended in lib\\x1bx.so\n"
 	       "  LOST 3 samples or records: the buffers were full\n"
-	       "  the recorder itself: 0.001 s CPU (100.0 us/sample)\n");
+	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; the rest "
+	       "is 60.0 us/sample\n");
 	free(text);
 	record_audit_done(&a);
 }

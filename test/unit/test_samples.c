@@ -147,7 +147,7 @@ static void merging_adds_what_is_equal(void)
 {
 	struct profile_builder *b = one_file(0, 5);
 	OK(!profile_builder_merge(b, one_file(1, 7)));
-	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL, NULL);
 	const struct samples *s = &p->samples;
 	OK(s->n == 2 && s->at[0].stack == s->at[1].stack && s->at[0].source == 0);
 	OK(s->at[1].source == 1 && s->at[0].task == s->at[1].task);
@@ -166,7 +166,7 @@ static void sums_saturate(void)
 {
 	struct profile_builder *b = one_file(0, UINT64_MAX - 1);
 	OK(!profile_builder_merge(b, one_file(0, 3)));
-	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL, NULL);
 	OK(p->saturated && p->samples.task_arcs[0].count == UINT64_MAX);
 	OK(c->saturated && c->samples.at[0].weight == UINT64_MAX);
 	profile_free(c);
@@ -178,7 +178,7 @@ static void canonical_leaves_out_unused_stacks(void)
 	struct profile_builder *b = one_file(1, 1);
 	frameid f = profile_add_frame(b, (struct frame){ .addr = 99 });
 	profile_add_stack(b, profile_add_stack(b, 0, f), f);
-	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL);
+	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL, NULL);
 	OK(p->samples.n_stacks == 5 && c->samples.n_stacks == 3 && c->samples.n_frames == 3);
 	for (size_t i = 1; i < c->samples.n_stacks; i++)
 		OK(c->samples.stacks[i].caller < i);

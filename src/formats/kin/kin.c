@@ -11,6 +11,7 @@
 #include "formats/kin/kin_records.h"
 #include "formats/saved.h"
 #include "names/kept.h"
+#include "profile/spreads.h"
 
 static bool probe(struct bytes head, const struct input_opts *o)
 {
@@ -328,6 +329,13 @@ static void describe(struct kinfile *f)
 	add_number(f, "parent", h->ppid);
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
+	if (h->rank) {
+		snprintf(text, sizeof(text), "%ju", (uintmax_t)h->rank - 1);
+		profile_add_fact(f->into, FACT_RANK, text);
+	}
+	add_number(f, FACT_RANKS, h->ranks);
+	if (h->job[0])
+		profile_add_fact(f->into, FACT_JOB, h->job);
 	f->source->start_ns = h->start_ns;
 	f->source->start_time_ns = h->start_time_ns;
 	add_number(f, "period ns", h->period_ns);
@@ -385,6 +393,7 @@ static void check_header(struct kinfile *f, const uint8_t *page)
 		h->size = 0;
 	}
 	h->error[sizeof(h->error) - 1] = '\0';
+	h->job[sizeof(h->job) - 1] = '\0';
 }
 
 static struct kin_error *read_header(struct kinfile *f)
@@ -420,7 +429,9 @@ static void release(struct kinfile *f)
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)
 		kinfile_ids_free(&f->ids[i]);
 	kinfile_traces_free(f->traces);
+	vec_free(&f->leaves);
 	kept_free(f->kept);
+	spread_set_free(f->spreads);
 }
 
 static struct kin_error *stream_kin(struct window *w, const struct input_opts *o,
@@ -432,6 +443,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 
 	if (err)
 		return err;
+	f.leaves_only = o->needs.no_callers;
 	f.traces = o->trace_fields ? kinfile_traces_new() : NULL;
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;
@@ -450,6 +462,8 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		read_names(&f, size);
 	keep(&f, window_error(w));
 	kinfile_names_done(&f);
+	if (f.spreads)
+		profile_add_spreads(into, TAKE(f.spreads));
 	add_audit(&f);
 	kinfile_note_unsampled(&f);
 	release(&f);

@@ -134,6 +134,26 @@ struct kin_error *kinfile_file_check_busy(const char *path)
 	return err;
 }
 
+bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
+{
+	struct kinf_header h;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool good = fd >= 0 && pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == KINF_MAGIC;
+
+	if (fd >= 0)
+		close(fd);
+	if (!good)
+		return false;
+	*ret = (struct kinfile_rank){
+		.rank = h.rank,
+		.ranks = h.ranks,
+		.unfinished = h.end == KINF_RUNNING && h.writer != KINF_BY_TOOL,
+		.signal = h.end == KINF_SIGNALLED ? (int)(h.end_detail & 127) : 0,
+	};
+	snprintf(ret->job, sizeof(ret->job), "%.*s", (int)sizeof(h.job), h.job);
+	return true;
+}
+
 /* ---- making one ---- */
 
 /* Whether what is there may be replaced by a recording; as long as it is open nobody else does. */

@@ -7,6 +7,7 @@
 #include "formats/kin/kin_private.h"
 #include "profile/detail.h"
 #include "profile/profile.h"
+#include "profile/spreads.h"
 
 struct pen {
 	struct kinfile_writer *w;
@@ -54,7 +55,8 @@ static void put_tasks(struct pen *n)
 	n->tasks = xalloc(n->s->n_tasks * sizeof(*n->tasks));
 	for (size_t i = 1; i < n->s->n_tasks; i++) {
 		const struct task *t = &n->s->tasks[i];
-		n->tasks[i] = kinfile_writer_task(n->w, t->pid, t->tid, t->run, text(n, t->comm));
+		n->tasks[i] = kinfile_writer_task_of(n->w, t->rank, t->pid, t->tid, t->run,
+						     text(n, t->comm));
 		if (!t->start_ns && !t->end_ns && !t->cpu_ns && !t->sampled_ns)
 			continue;
 		struct kinfile_plain *r = begin(n, KINF_R_TASK_TIMES);
@@ -254,6 +256,81 @@ static void put_histogram(struct pen *n, const struct histogram *h)
 	} while (done < h->n_hits);
 }
 
+/* ---- over ranks ---- */
+
+static void put_ranks(struct pen *n, const struct spread_set *s)
+{
+	struct kinfile_plain *r = begin(n, KINF_R_RANKS);
+	uint32_t last = 0;
+
+	kinfile_put(r, s->ranks.n);
+	for (size_t i = 0; i < s->ranks.n; i++) {
+		kinfile_put(r, s->ranks.at[i].first - last);
+		kinfile_put(r, s->ranks.at[i].last - s->ranks.at[i].first);
+		last = s->ranks.at[i].last;
+	}
+	end(n);
+}
+
+static uint32_t string(struct pen *n, const struct spread_set *s, strid id)
+{
+	const char *at = strtab_get(s->strings, id);
+
+	return kinfile_writer_string(n->w, at, strlen(at));
+}
+
+static void put_function(struct pen *n, struct kinfile_plain *r, const struct spread_function *f,
+			 uint32_t name)
+{
+	bool is_there = f->name || f->object || f->addr;
+
+	kinfile_put(r, is_there ? (f->inlined ? 3 : 1) : 0);
+	if (!is_there)
+		return;
+	kinfile_put(r, n->objects[f->object]);
+	kinfile_put(r, f->addr);
+	kinfile_put(r, name);
+}
+
+static void put_sum(struct kinfile_plain *r, spread_sum sum)
+{
+	kinfile_put(r, (uint64_t)sum);
+	kinfile_put(r, (uint64_t)(sum >> 64));
+}
+
+static void put_spread(struct pen *n, const struct spread_set *s, const struct spread_row *row)
+{
+	/* Strings are records, too. */
+	uint32_t event = string(n, s, row->event);
+	uint32_t from = string(n, s, row->from.name), to = string(n, s, row->to.name);
+	struct kinfile_plain *r = begin(n, KINF_R_SPREAD);
+
+	kinfile_put(r, row->kind);
+	kinfile_put(r, event);
+	kinfile_put(r, row->unit == EVENT_NS ? KINF_NS : KINF_COUNT_UNIT);
+	put_function(n, r, &row->from, from);
+	put_function(n, r, &row->to, to);
+	kinfile_put(r, row->of.n);
+	put_sum(r, row->of.sum);
+	put_sum(r, row->of.squares);
+	kinfile_put(r, row->of.min);
+	kinfile_put(r, row->of.min_rank);
+	kinfile_put(r, row->of.max);
+	kinfile_put(r, row->of.max_rank);
+	end(n);
+}
+
+static void put_spreads(struct pen *n)
+{
+	const struct spread_set *s = n->p->spreads;
+
+	if (!s)
+		return;
+	put_ranks(n, s);
+	for (size_t i = 0; i < s->rows.n; i++)
+		put_spread(n, s, &s->rows.at[i]);
+}
+
 static void put_audit(struct pen *n)
 {
 	const struct audit *a = &n->s->audit;
@@ -309,6 +386,7 @@ static void put_all(struct pen *n)
 	for (size_t i = 0; i < n->s->n_failures; i++)
 		kinfile_writer_unwind_failed(n->w, n->objects[n->s->failures[i].object],
 					     n->s->failures[i].count);
+	put_spreads(n);
 	put_audit(n);
 }
 

@@ -43,10 +43,15 @@ struct kinfile {
 	struct map64 threads; /* index in the file: task */
 	struct kinfile_ids ids[KINF_R_STRING + 1];
 	struct kinfile_traces
-		*traces; /* kin_trace.c; NULL: fields of trace points are passed over */
-	uint16_t event;  /* of the runtime's samples, once has_event */
+		*traces;  /* kin_trace.c; NULL: fields of trace points are passed over */
+	bool leaves_only; /* of the recorder's stacks the callers are not looked at */
+	VEC(stackid)
+	leaves;         /* with that, [frame]: the stack of it alone; 0: not made yet; NONE: it
+			 * goes with its caller, as it says something of that */
+	uint16_t event; /* of the runtime's samples, once has_event */
 	bool has_event;
 	struct kept *kept;          /* names; NULL: none so far */
+	struct spread_set *spreads; /* over ranks; NULL: none so far */
 	uint64_t first_ns, last_ns; /* times of records; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
 	struct kinf_header header;  /* last: what follows it in a file does not here */

@@ -69,6 +69,10 @@ void kinfile_read_probes(struct kinfile_stream *s);
 void kinfile_read_histogram(struct kinfile_stream *s);
 void kinfile_read_audit(struct kinfile_stream *s);
 
+/* kin_spreads.c: what ranks differ by */
+void kinfile_read_ranks(struct kinfile_stream *s);
+void kinfile_read_spread(struct kinfile_stream *s);
+
 /* kin_trace.c: fields of trace points */
 void kinfile_read_trace_format(struct kinfile_stream *s);
 void kinfile_read_trace_function(struct kinfile_stream *s);

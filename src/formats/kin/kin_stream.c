@@ -57,6 +57,14 @@ static strid add_text(struct kinfile_stream *s, struct kinfile_text t)
 	return profile_add_string(s->f->into, t.s, strnlen(t.s, t.n));
 }
 
+static void note_leaf(struct kinfile *f, frameid frame, uint32_t flags)
+{
+	while (f->leaves.n <= frame)
+		vec_push(&f->leaves, 0);
+	if (flags & (FRAME_INLINED | FRAME_MARK))
+		f->leaves.at[frame] = NONE;
+}
+
 static void read_frame(struct kinfile_stream *s)
 {
 	uint32_t module = kinfile_take32(&s->in);
@@ -71,7 +79,20 @@ static void read_frame(struct kinfile_stream *s)
 	if (s->in.failed)
 		return;
 	bool known = x.object != NONE && x.name != NONE;
-	define(s, KINF_R_FRAME, known ? profile_add_frame(s->f->into, x) : NONE);
+	frameid frame = known ? profile_add_frame(s->f->into, x) : NONE;
+	define(s, KINF_R_FRAME, frame);
+	if (known && s->f->leaves_only)
+		note_leaf(s->f, frame, x.flags);
+}
+
+static stackid add_stack(struct kinfile *f, stackid caller, frameid frame)
+{
+	if (!f->leaves_only || !frame || f->leaves.at[frame] == NONE)
+		return profile_add_stack(f->into, caller, frame);
+	stackid *leaf = &f->leaves.at[frame];
+	if (!*leaf)
+		*leaf = profile_add_stack(f->into, 0, frame);
+	return *leaf;
 }
 
 static void read_stack(struct kinfile_stream *s)
@@ -82,12 +103,12 @@ static void read_stack(struct kinfile_stream *s)
 	if (s->in.failed)
 		return;
 	bool known = caller != NONE && frame != NONE;
-	define(s, KINF_R_STACK, known ? profile_add_stack(s->f->into, caller, frame) : NONE);
+	define(s, KINF_R_STACK, known ? add_stack(s->f, caller, frame) : NONE);
 }
 
-static void read_task(struct kinfile_stream *s)
+static void read_task_of(struct kinfile_stream *s, uint32_t rank)
 {
-	struct task x = { .pid = kinfile_take32(&s->in) };
+	struct task x = { .pid = kinfile_take32(&s->in), .rank = rank };
 
 	x.tid = kinfile_take32(&s->in);
 	x.run = kinfile_take32(&s->in);
@@ -96,6 +117,17 @@ static void read_task(struct kinfile_stream *s)
 		return;
 	x.comm = add_text(s, comm);
 	define(s, KINF_R_TASK, profile_add_task(s->f->into, x));
+}
+
+static void read_task(struct kinfile_stream *s) { read_task_of(s, s->f->header.rank); }
+
+static void read_rank_task(struct kinfile_stream *s)
+{
+	uint32_t rank = kinfile_take32(&s->in);
+
+	if (rank == UINT32_MAX)
+		bytes_fail(&s->in);
+	read_task_of(s, rank + 1);
 }
 
 static enum event_kind kind_of_event(uint32_t flags)
@@ -275,11 +307,13 @@ static void read_end(struct kinfile_stream *s)
 	struct kinf_header end, *h = &s->f->header;
 	struct kinfile_text t = kinfile_take_text(&s->in);
 
-	if (s->in.failed || t.n != sizeof(end)) {
+	/* It has grown since the first version. */
+	if (s->in.failed || t.n < offsetof(struct kinf_header, rank) || t.n > sizeof(end)) {
 		bytes_fail(&s->in);
 		return;
 	}
-	memcpy(&end, t.s, sizeof(end));
+	memset(&end, 0, sizeof(end));
+	memcpy(&end, t.s, t.n);
 	h->end = end.end;
 	h->end_detail = end.end_detail;
 	h->end_ns = end.end_ns;
@@ -316,6 +350,9 @@ static void read_record(struct kinfile_stream *s)
 		[KINF_R_TASK_TIMES] = read_task_times,
 		[KINF_R_AUDIT] = kinfile_read_audit,
 		[KINF_R_HEADER] = read_end,
+		[KINF_R_RANK_TASK] = read_rank_task,
+		[KINF_R_RANKS] = kinfile_read_ranks,
+		[KINF_R_SPREAD] = kinfile_read_spread,
 		[KINF_R_TRACE_FORMAT] = kinfile_read_trace_format,
 		[KINF_R_TRACE_FUNCTION] = kinfile_read_trace_function,
 		[KINF_R_PROBES] = kinfile_read_probes,

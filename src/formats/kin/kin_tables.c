@@ -94,6 +94,7 @@ void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b)
 
 	while (next(&k, &t, sizeof(t)) && t.index) {
 		struct task task = { .pid = f->header.pid,
+				     .rank = f->header.rank,
 				     .tid = t.tid,
 				     .start_ns = t.start_ns,
 				     .end_ns = t.end_ns,

@@ -252,7 +252,15 @@ uint32_t kinfile_writer_module(struct kinfile_writer *w, enum kinf_module_kind k
 uint32_t kinfile_writer_task(struct kinfile_writer *w, uint32_t pid, uint32_t tid, uint32_t run,
 			     const char *comm)
 {
-	struct kinfile_plain *r = begin_record(w, KINF_R_TASK);
+	return kinfile_writer_task_of(w, 0, pid, tid, run, comm);
+}
+
+uint32_t kinfile_writer_task_of(struct kinfile_writer *w, uint32_t rank, uint32_t pid, uint32_t tid,
+				uint32_t run, const char *comm)
+{
+	struct kinfile_plain *r = begin_record(w, rank ? KINF_R_RANK_TASK : KINF_R_TASK);
+	if (rank)
+		kinfile_put(r, rank - 1);
 	kinfile_put(r, pid);
 	kinfile_put(r, tid);
 	kinfile_put(r, run);
@@ -522,7 +530,10 @@ static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, co
 		.period_ns = o->period_ns,
 		.sealed = 1,
 		.machine = o->machine,
+		.rank = o->rank,
+		.ranks = o->ranks,
 	};
+	snprintf(w->header.job, sizeof(w->header.job), "%s", o->job ? o->job : "");
 	w->committed_ns = o->start_ns;
 	put_header(w);
 	return w;

@@ -33,6 +33,8 @@ struct kinfile_writer_opts {
 	uint64_t start_ns;      /* CLOCK_MONOTONIC; what times of records are on, too */
 	uint64_t start_time_ns; /* CLOCK_REALTIME at that time */
 	uint64_t period_ns;     /* asked for between samples; 0: none, or not in time */
+	uint32_t rank, ranks;   /* of a parallel job: rank + 1, how many; 0: not known */
+	const char *job;        /* what tells it from others; NULL: not known */
 	int level;              /* of compression, as zstd counts; 0: 1 */
 	size_t memory;          /* for what is interned, in bytes, about; 0: 64 MiB */
 };
@@ -57,6 +59,9 @@ uint32_t kinfile_writer_module(struct kinfile_writer *w, enum kinf_module_kind k
 /* A thread while it has one name: a new one after exec and prctl. Each call makes a new one. */
 uint32_t kinfile_writer_task(struct kinfile_writer *w, uint32_t pid, uint32_t tid, uint32_t run,
 			     const char *comm);
+/* The same, of a rank of a parallel job (rank + 1; 0: of none), in a file of several ranks. */
+uint32_t kinfile_writer_task_of(struct kinfile_writer *w, uint32_t rank, uint32_t pid, uint32_t tid,
+				uint32_t run, const char *comm);
 /* flags: KINF_EVENT_*; `rate` is a frequency with KINF_EVENT_FREQUENCY, else a period. */
 uint32_t kinfile_writer_event(struct kinfile_writer *w, const char *name, enum kinf_unit unit,
 			      uint64_t rate, uint32_t flags);
@@ -137,6 +142,16 @@ MUST_CHECK struct kin_error *kinfile_names_put(const char *path, const char *to,
 
 /* An error, which says so, if a living recorder or process writes the file of that name. */
 MUST_CHECK struct kin_error *kinfile_file_check_busy(const char *path);
+
+/* Of a file, without reading the rest of it: whether it is a .kin file, of which rank of which job.
+ */
+struct kinfile_rank {
+	uint32_t rank, ranks; /* rank + 1; 0: of no job */
+	char job[64];
+	bool unfinished; /* its writer has not ended it */
+	int signal;      /* that killed the program; 0: none */
+};
+bool kinfile_rank_of(const char *path, struct kinfile_rank *ret);
 
 /* ---- a whole profile ---- */
 

@@ -20,8 +20,7 @@ static void emit_first(struct perf *p, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		struct perf_waiting *w = &m->waiting.at[i];
-		profile_add_sample(p->into, w->sample);
-		profile_set_detail(p->into, w->detail);
+		profile_add_detailed_sample(p->into, w->sample, w->detail);
 		m->n_deferred -= w->is_deferred;
 		free(w->above);
 	}
@@ -47,8 +46,7 @@ static void emit(struct perf *p, struct sample s, const struct perf_stack *stack
 	bool deferred = stack && stack->is_deferred;
 
 	if (!m->waiting.n && !deferred) {
-		profile_add_sample(p->into, s);
-		profile_set_detail(p->into, m->detail);
+		profile_add_detailed_sample(p->into, s, m->detail);
 		return;
 	}
 	struct perf_waiting w = {

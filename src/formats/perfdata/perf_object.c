@@ -101,6 +101,9 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 	}
 	struct kernel *k = kernel_new();
 	bool lies_there = kernel_range(k, &start, &end) && start == text;
+	if (!lies_there && kernel_trouble(k))
+		perf_unread(p, "names of the kernel are missing",
+			    err_os(kernel_trouble(k), "reading the kernel's symbols"));
 	kernel_free(k);
 	return lies_there ? arena_printf(&p->arena, "%s", id) : "";
 }

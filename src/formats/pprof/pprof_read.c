@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/job.h"
 #include "base/map64.h"
 #include "base/vec.h"
 #include "formats/gzip.h"
@@ -370,6 +371,15 @@ static stackid push_location(struct reader *r, stackid stack, uint64_t id)
 	return stack;
 }
 
+static void read_rank(struct reader *r, uint64_t text, struct task *t)
+{
+	char *number = copy_string(r, text);
+	uint32_t rank;
+	if (job_number(number, &rank))
+		t->rank = rank + 1;
+	free(number);
+}
+
 static void read_label(struct reader *r, struct bytes b, struct task *t)
 {
 	uint64_t key = 0, label = 0, number = 0;
@@ -389,6 +399,8 @@ static void read_label(struct reader *r, struct bytes b, struct task *t)
 		t->tid = (uint32_t)number;
 	if (is_text(r, key, "pid") || is_text(r, key, "process_id"))
 		t->pid = (uint32_t)number;
+	if (is_text(r, key, "rank") && label)
+		read_rank(r, label, t);
 	if (is_text(r, key, "run"))
 		t->run = (uint32_t)number;
 }
@@ -458,7 +470,7 @@ static void read_sample(struct reader *r, struct bytes b)
 	end(r, &b);
 	for (size_t i = r->path.n; i--;)
 		stack = push_location(r, stack, r->path.at[i]);
-	bool is_known = task.comm || task.pid || task.tid || task.run;
+	bool is_known = task.comm || task.pid || task.tid || task.run || task.rank;
 	add_values(r, stack, is_known ? profile_add_task(r->into, task) : 0);
 }
 

@@ -4,6 +4,8 @@
  * Readers take the messages in any order; so samples are written as they come, then what they refer
  * to, and the strings last. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -203,6 +205,10 @@ static void put_labels(struct pprof *p, const struct kin_thread *t)
 	put_label(p, "pid", "", t->pid);
 	put_label(p, "tid", "", t->tid);
 	put_label(p, "run", "", t->run);
+	char rank[16];
+	snprintf(rank, sizeof(rank), "%" PRIu32, t->rank - 1);
+	if (t->rank)
+		put_label(p, "rank", rank, 0);
 }
 
 static void put_path(struct pprof *p, uint32_t stack)

@@ -121,7 +121,8 @@ function view_source(i) {
 	const rows = file.rows.slice().sort((a, b) => a.line - b.line), counted = rows.some(r => r.count !== null);
 	let before = null;
 	return [
-		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(file.self / total)} of all, in its lines`), notes_of(data.tables.lines),
+		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(file.self / total)} of all, in its lines. `,
+			el("a", { href: changed({ l: rows.reduce((a, r) => ((r.self || 0) > (a.self || 0) ? r : a)).line }) }, "To the hottest line")), notes_of(data.tables.lines),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Source" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Source " + file.name),
 			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), el("th", { scope: "col", class: "n minor" }, "Total"),
 				counted ? el("th", { scope: "col", class: "n" }, "Count") : null, el("th", { scope: "col", class: "n" }, "Line"), el("th", { scope: "col" }, "Source"))),

@@ -9,7 +9,7 @@ function change_table(title, rows, total, what) {
 	return [el("h2", {}, title), sortable([
 		{ title: "Change", number: true, key: r => Math.abs(r.change), help: "seconds of a run, and its share of the total before", cell: r => change_cell(r.change, total) },
 		minor(number_column("Before", r => r.before, seconds)), minor(number_column("After", r => r.after, seconds)),
-		minor(number_column("Chance", r => r.chance, v => (v === null || v === undefined ? "" : "± " + seconds(v)), "by so much it may be more or less (95 %)")),
+		minor(number_column("Chance", r => r.chance, v => (v === null || v === undefined ? "" : "± " + seconds(v)), "equal programs would differ by more only once in twenty times")),
 		{ title: what, key: r => r.name, cell: r => {
 			const f = paths ? by_text(r.name + "\n" + (r.object || "")) || by_text(r.name) : null;
 			return el("td", { class: "name" }, f ? el("a", { href: link_to("flame", "", { how: "callers", f: f.id }) }, r.name) : r.name);
@@ -17,16 +17,21 @@ function change_table(title, rows, total, what) {
 	], rows, sorting(), title).element];
 }
 
+// More than what equal programs would differ by once in twenty times.
+const is_certain = r => (r.p !== null && r.p !== undefined ? r.p <= .05 : true);
+
 function view_difference() {
-	const table = data.tables.difference, p = table.properties, rows = rows_of(table).filter(r => r.kind !== "total" && r.name !== null);
+	const table = data.tables.difference, p = table.properties, rows = rows_of(table).filter(r => r.name !== null && r.change);
+	const certain = rows.filter(is_certain), shown = state.keys.all ? rows : certain, grown = p.total_after - p.total_before;
 	const figure = (text, what) => el("div", {}, el("b", {}, text), what);
-	const grown = p.total_after - p.total_before;
 	return [
 		el("div", { class: "big" }, figure(seconds(p.total_before), "before"), figure(seconds(p.total_after), "after"),
 			figure(signed(seconds(grown), grown), `in all, ${signed((100 * grown / (p.total_before || 1)).toFixed(2), grown)} %`),
 			p.total_chance ? figure("± " + seconds(p.total_chance), "by chance (95 %)") : null),
 		data.warnings.map(w => el("p", { class: "warn" }, w)), notes_of(table),
-		change_table("Slower", rows.filter(r => r.change > 0), p.total_before, "Function"),
-		change_table("Faster", rows.filter(r => r.change < 0), p.total_before, "Function"),
+		el("div", { class: "tools" }, checkbox_of("also what differs by no more than chance", !!state.keys.all, on => go_to(changed({ all: on ? "1" : null }))),
+			el("span", { class: "soft" }, `${count(rows.length - certain.length)} of ${count(rows.length)} functions`)),
+		change_table("Slower", shown.filter(r => r.change > 0), p.total_before, "Function"),
+		change_table("Faster", shown.filter(r => r.change < 0), p.total_before, "Function"),
 	];
 }

@@ -142,7 +142,7 @@ function relative_rows(list, base) {
 
 function relative_table(title, list, base) {
 	return [el("h2", {}, `${title} (${count(list.length)})`), list.length ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
-		el("table", {}, el("thead", {}, el("tr", {}, el("th", { class: "n", scope: "col" }, "Time"), el("th", { class: "n", scope: "col" }, ""),
+		el("table", {}, el("thead", {}, el("tr", {}, el("th", { class: "n", scope: "col" }, "Share"), el("th", { class: "n", scope: "col" }, "Time"),
 			has_calls() ? el("th", { class: "n minor", scope: "col" }, "Calls") : null,
 			has_calls() ? el("th", { class: "n minor", scope: "col" }, "Per call") : null,
 			el("th", { scope: "col" }, "Function"))), el("tbody", {}, relative_rows(list, base)))) : el("p", { class: "soft" }, "None.")];

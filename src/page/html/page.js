@@ -8,7 +8,8 @@ function views_there() {
 		views.difference = ["Difference", view_difference];
 	else
 		views.summary = ["Summary", view_summary];
-	views.functions = ["Functions", view_functions];
+	if (paths || !data.tables.difference)
+		views.functions = ["Functions", view_functions];
 	if (paths)
 		views.flame = ["Flame graph", view_flame];
 	if (paths && data.unit_ns)

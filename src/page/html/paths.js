@@ -148,7 +148,13 @@ function share_of(paths, at, own, total, sums, has) {
 
 // A tree that grows: equal function below an equal node is one, unless it is begun anew.
 function growing(others) {
-	const tree = { parent: [0], fn: [others + 1], own: [0], other: [0], known: new Map() };
+	const tree = { parent: [0], fn: [others + 1], own: [0], other: [0] };
+	let slots = new Int32Array(1 << 12).fill(-1), mask = slots.length - 1; // open addressing
+	const place = (parent, fn) => {
+		let i = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(fn + 1, 0x85ebca6b)) >>> 0;
+		for (i = (i ^ i >>> 15) & mask; slots[i] >= 0 && (tree.parent[slots[i]] !== parent || tree.fn[slots[i]] !== fn); i = (i + 1) & mask);
+		return i;
+	};
 	tree.add = (parent, fn) => {
 		tree.parent.push(parent);
 		tree.fn.push(fn);
@@ -157,11 +163,14 @@ function growing(others) {
 		return tree.parent.length - 1;
 	};
 	tree.at = (parent, fn) => {
-		const key = parent * (others + 2) + fn;
-		let node = tree.known.get(key);
-		if (node === undefined)
-			tree.known.set(key, node = tree.add(parent, fn));
-		return node;
+		if (tree.parent.length * 2 > slots.length) {
+			slots = new Int32Array(slots.length * 2).fill(-1);
+			mask = slots.length - 1;
+			for (let k = 1; k < tree.parent.length; k++)
+				slots[place(tree.parent[k], tree.fn[k])] = k;
+		}
+		const i = place(parent, fn);
+		return slots[i] >= 0 ? slots[i] : slots[i] = tree.add(parent, fn);
 	};
 	return tree;
 }

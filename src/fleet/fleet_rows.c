@@ -1,11 +1,11 @@
-/* rows.c - sums up samples, and gives what they refer to its ids. */
-#include "fleet/rows.h"
+/* fleet_rows.c - sums up samples, and gives what they refer to its ids. */
+#include "fleet/fleet_rows.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "base/map64.h"
-#include "fleet/rows_hash.h"
+#include "fleet/fleet_rows_hash.h"
 
 enum { NS = 1000000000 };
 

@@ -1,10 +1,11 @@
-/* rows_hash.h - ids of what a store keeps: 64 bits made of the contents, the same on every host.
+/* fleet_rows_hash.h - ids of what a store keeps: 64 bits made of the contents, the same on every
+ * host.
  *
  * FNV-1a over the bytes, then MurmurHash3's last step, so that all bits depend on all bytes. A text
  * is its bytes and a NUL, a number eight bytes, the lowest first. doc/fleet.md says which fields an
  * id is made of: who writes into a store without kin computes the same. */
-#ifndef FLEET_ROWS_HASH_H
-#define FLEET_ROWS_HASH_H
+#ifndef FLEET_FLEET_ROWS_HASH_H
+#define FLEET_FLEET_ROWS_HASH_H
 
 #include "base/base.h"
 

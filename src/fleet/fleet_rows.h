@@ -1,12 +1,12 @@
-/* rows.h - a profile as rows of tables: sums of its samples by stack and time, and what they refer
- * to, each with an id made of its contents.
+/* fleet_rows.h - a profile as rows of tables: sums of its samples by stack and time, and what they
+ * refer to, each with an id made of its contents.
  *
  * The same stack has the same id on every host and in every recording, so that sums of many
  * recordings are sums by id. What a stack is made of are not addresses but what they mean: the
  * function, its source line, what was inlined there. So stacks that no report tells apart are one.
  * doc/fleet.md describes the tables. */
-#ifndef FLEET_ROWS_H
-#define FLEET_ROWS_H
+#ifndef FLEET_FLEET_ROWS_H
+#define FLEET_FLEET_ROWS_H
 
 #include "base/vec.h"
 #include "kin/samples.h"

@@ -1,0 +1,318 @@
+/* rank_spreads.c - sums of one rank after the other over the tree of paths, and of all ranks.
+ *
+ * What a rank does on behalf of MPI is what is on stacks at or below a function of MPI; the rest is
+ * its work. A rank that waits for others does that in MPI, be it asleep or busy. */
+#include "analysis/rank_spreads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "paths/path_tree.h"
+
+bool rank_spreads_is_mpi(const char *name)
+{
+	const char *at = name + (*name == 'P' || *name == 'p');
+	size_t n = strlen(at);
+	if (!strncmp(at, "MPI_", 4))
+		return at == name || *name == 'P';
+	return !strncmp(at, "mpi_", 4) && n > 5 && at[n - 1] == '_' && (at == name || *name == 'p');
+}
+
+struct met_arc { /* a caller and a callee */
+	symid from, to;
+	uint32_t n; /* how often it is on the path */
+	double time;
+};
+
+struct measuring {
+	const struct profile *p;
+	struct program *g;
+	struct symbols *symbols;
+	struct path_tree *tree;
+	bool *is_mpi;       /* [symbols] */
+	uint32_t *group_of; /* [symbols]: itself, as path_times() wants it */
+	struct map64 arc_ids;
+	VEC(struct met_arc) arcs;
+	uint32_t *arc_of; /* [nodes]: NONE: from the root */
+	/* Of one rank and one event: */
+	struct spread_set *set;
+	uint32_t rank;
+	strid event;
+	enum event_unit unit;
+	const struct path_weights *weights;
+};
+
+/* ---- what functions are ---- */
+
+static symid function_of(const struct symbols *s, symid place)
+{
+	while (place != NONE && !s->at[place].is_function && s->at[place].is_line)
+		place--;
+	return place == NONE ? NONE : s->at[place].owner;
+}
+
+static struct path_tree *make_tree(struct measuring *m)
+{
+	const struct samples *s = &m->p->samples;
+	symid *places = xrealloc(NULL, s->n_frames + 1, sizeof(*places));
+	places[0] = NONE;
+	for (size_t i = 1; i < s->n_frames; i++)
+		places[i] = function_of(m->symbols, program_place(m->g, (frameid)i));
+	struct path_frames frames = path_frames_of_functions(m->g, s, places, false);
+	struct path_tree *tree = path_tree_new(s, &frames, NULL);
+	path_frames_free(&frames);
+	free(places);
+	return tree;
+}
+
+static struct spread_function describe(const struct measuring *m, symid id)
+{
+	bool symbol = program_kind(m->g, id) == PLACE_SYMBOL;
+	return (struct spread_function){
+		.name = spread_set_string(m->set, m->symbols->at[id].name),
+		.object = program_object(m->g, id),
+		.addr = symbol ? program_start(m->g, id) : 0,
+		.inlined = program_is_inlined(m->g, id),
+	};
+}
+
+/* ---- one rank ---- */
+
+/* Times are sums of whole numbers, and as doubles exact up to 2^53. */
+static void put(struct measuring *m, enum spread_kind kind, symid from, symid to, double value)
+{
+	if (value < 0.5)
+		return;
+	struct spread_row row = { .kind = kind, .unit = m->unit, .event = m->event };
+	if (from != NONE)
+		row.from = describe(m, from);
+	if (to != NONE)
+		row.to = describe(m, to);
+	row.of = spread_of(m->rank, value < 0x1p63 ? (uint64_t)llround(value) : UINT64_MAX);
+	spread_set_add(m->set, &row);
+}
+
+/* Own times, all of them and those outside of MPI; the sum of the latter. */
+static double put_own(struct measuring *m)
+{
+	const struct path_tree *t = m->tree;
+	double *own = xalloc((m->symbols->n + 1) * sizeof(*own));
+	double *work = xalloc((m->symbols->n + 1) * sizeof(*work));
+	bool *below_mpi = xalloc(t->n);
+	double sum = m->weights->own[0].sum;
+	for (size_t i = 1; i < t->n; i++) {
+		symid place = t->nodes[i].place;
+		below_mpi[i] = below_mpi[t->nodes[i].caller] || m->is_mpi[place];
+		own[place] += m->weights->own[i].sum;
+		if (!below_mpi[i]) {
+			work[place] += m->weights->own[i].sum;
+			sum += m->weights->own[i].sum;
+		}
+	}
+	for (symid i = 0; i < m->symbols->n; i++) {
+		put(m, SPREAD_SELF, NONE, i, own[i]);
+		put(m, SPREAD_OWN_WORK, NONE, i, work[i]);
+	}
+	free(below_mpi);
+	free(work);
+	free(own);
+	return sum;
+}
+
+static void put_inclusive(struct measuring *m)
+{
+	double *times = path_times(m->tree, m->weights, m->group_of, m->symbols->n);
+	for (symid i = 0; i < m->symbols->n; i++)
+		put(m, SPREAD_INCLUSIVE, NONE, i, times[i]);
+	free(times);
+}
+
+/* A call counts where it is outermost on its path. */
+static void enter(pathid node, void *arg)
+{
+	struct measuring *m = arg;
+	uint32_t id = m->arc_of[node];
+	if (id != NONE && !m->arcs.at[id].n++)
+		m->arcs.at[id].time += m->weights->below[node].sum;
+}
+
+static void leave(pathid node, void *arg)
+{
+	struct measuring *m = arg;
+	if (m->arc_of[node] != NONE)
+		m->arcs.at[m->arc_of[node]].n--;
+}
+
+static void put_arcs(struct measuring *m)
+{
+	for (size_t i = 0; i < m->arcs.n; i++)
+		m->arcs.at[i].time = 0;
+	path_tree_visit(m->tree, &(struct path_visitor){ enter, leave, m });
+	for (size_t i = 0; i < m->arcs.n; i++)
+		put(m, SPREAD_ARC, m->arcs.at[i].from, m->arcs.at[i].to, m->arcs.at[i].time);
+}
+
+static void find_arcs(struct measuring *m)
+{
+	const struct path_node *nodes = m->tree->nodes;
+	m->arc_of = xalloc(m->tree->n * sizeof(*m->arc_of));
+	m->arc_of[0] = NONE;
+	for (size_t i = 1; i < m->tree->n; i++) {
+		m->arc_of[i] = NONE;
+		if (!nodes[i].caller)
+			continue;
+		struct met_arc arc = { .from = nodes[nodes[i].caller].place, .to = nodes[i].place };
+		uint32_t *id = map64_at(&m->arc_ids, MAP64_PAIR(arc.from, arc.to));
+		if (*id == NONE) {
+			*id = (uint32_t)m->arcs.n;
+			vec_push(&m->arcs, arc);
+		}
+		m->arc_of[i] = *id;
+	}
+}
+
+static void measure_event(struct measuring *m, const struct samples *some, uint16_t event)
+{
+	const struct event *e = &some->events[event];
+	struct path_weights w = path_weights_of(m->tree, some, event);
+	m->weights = &w;
+	m->event = spread_set_string(m->set, strtab_get(m->p->strings, e->name));
+	m->unit = e->unit;
+	put(m, SPREAD_ALL, NONE, NONE, w.below[0].sum);
+	double work = put_own(m);
+	put(m, SPREAD_WORK, NONE, NONE, work);
+	put(m, SPREAD_MPI, NONE, NONE, w.below[0].sum - work);
+	put_inclusive(m);
+	put_arcs(m);
+	path_weights_free(&w);
+}
+
+static symid place_of(const struct measuring *m, objid object, uint64_t addr)
+{
+	symid id = program_find(m->g, object, addr);
+	return id == NONE ? NONE : function_of(m->symbols, id);
+}
+
+static void measure_calls(struct measuring *m)
+{
+	const struct samples *s = &m->p->samples;
+	m->event = 0;
+	m->unit = EVENT_COUNT;
+	for (size_t i = 0; i < s->n_task_arcs; i++) {
+		const struct task_arc *a = &s->task_arcs[i];
+		if (s->tasks[a->task].rank != m->rank + 1)
+			continue;
+		symid from = place_of(m, a->from_object, a->from);
+		symid to = place_of(m, a->to_object, a->to);
+		if (to == NONE)
+			continue;
+		put(m, SPREAD_CALLS, NONE, to, (double)a->count);
+		if (from != NONE)
+			put(m, SPREAD_ARC_CALLS, from, to, (double)a->count);
+	}
+}
+
+/* ---- all ranks ---- */
+
+struct of_rank {
+	uint32_t rank;
+	uint32_t first, n; /* samples */
+};
+
+/* The samples of ranks, those of one rank after the other; *ret: where those of each are. Ranks
+ * without samples are among them, too. */
+static struct sample *sort_by_rank(const struct samples *s, struct of_rank **ret, size_t *n_ranks)
+{
+	struct map64 ids = { 0 };
+	VEC(struct of_rank) ranks = { 0 };
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		uint32_t *id = s->tasks[i].rank ? map64_at(&ids, s->tasks[i].rank) : NULL;
+		if (!id || *id != NONE)
+			continue;
+		*id = (uint32_t)ranks.n;
+		vec_push(&ranks, (struct of_rank){ .rank = s->tasks[i].rank - 1 });
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t rank = s->tasks[s->at[i].task].rank;
+		if (rank)
+			ranks.at[map64_get(&ids, rank)].n++;
+	}
+	uint32_t sum = 0;
+	for (size_t i = 0; i < ranks.n; i++) {
+		ranks.at[i].first = sum;
+		sum += ranks.at[i].n;
+		ranks.at[i].n = 0;
+	}
+	struct sample *at = xrealloc(NULL, sum + 1, sizeof(*at));
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t rank = s->tasks[s->at[i].task].rank;
+		if (!rank)
+			continue;
+		struct of_rank *r = &ranks.at[map64_get(&ids, rank)];
+		at[r->first + r->n++] = s->at[i];
+	}
+	map64_free(&ids);
+	*ret = ranks.at;
+	*n_ranks = ranks.n;
+	return at;
+}
+
+static void prepare(struct measuring *m)
+{
+	size_t n = m->symbols->n;
+	m->tree = make_tree(m);
+	m->is_mpi = xalloc(n + 1);
+	m->group_of = xalloc((n + 1) * sizeof(*m->group_of));
+	for (symid i = 0; i < n; i++) {
+		m->is_mpi[i] = rank_spreads_is_mpi(m->symbols->at[i].name);
+		m->group_of[i] = i;
+	}
+	find_arcs(m);
+}
+
+static void release(struct measuring *m)
+{
+	free(m->is_mpi);
+	free(m->group_of);
+	free(m->arc_of);
+	map64_free(&m->arc_ids);
+	vec_free(&m->arcs);
+	path_tree_free(m->tree);
+}
+
+static void measure_rank(struct measuring *m, const struct of_rank *r, struct sample *at)
+{
+	struct samples some = m->p->samples;
+	some.at = at + r->first;
+	some.n = r->n;
+	m->rank = r->rank;
+	m->set = spread_set_new();
+	spread_set_add_ranks(m->set, (struct rank_range){ r->rank, r->rank });
+	for (size_t i = 0; i < some.n_events; i++)
+		measure_event(m, &some, (uint16_t)i);
+	measure_calls(m);
+}
+
+struct spread_set *rank_spreads_new(const struct profile *p, struct program *g)
+{
+	struct spread_set *all = spread_set_new();
+	struct measuring m = { .p = p, .g = g, .symbols = program_symbols(g) };
+	struct of_rank *ranks;
+	size_t n;
+	struct sample *at = sort_by_rank(&p->samples, &ranks, &n);
+	if (p->spreads)
+		spread_set_join(all, p->spreads, NULL);
+	if (n)
+		prepare(&m);
+	for (size_t i = 0; i < n; i++) {
+		measure_rank(&m, &ranks[i], at);
+		spread_set_join(all, m.set, NULL);
+		spread_set_free(m.set);
+	}
+	release(&m);
+	free(ranks);
+	free(at);
+	return all;
+}

@@ -1,0 +1,82 @@
+/* job.h - which part of a parallel job a process is, as those who start such jobs say it in the
+ * environment: mpirun of Open MPI and MPICH, srun of Slurm.
+ *
+ * Freestanding: the collection runtime asks the same. */
+#ifndef BASE_JOB_H
+#define BASE_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job {
+	uint32_t rank;  /* of this process, + 1; 0: it is of no job */
+	uint32_t ranks; /* how many there are; 0: that is not said */
+	/* What tells the job from others, two parts at most; NULL: not said. The environment's. */
+	const char *id, *step;
+};
+
+/* A whole number below 2^32 - 1; false if the text is something else. */
+static inline bool job_number(const char *text, uint32_t *ret)
+{
+	uint64_t n = 0;
+	const char *at = text;
+
+	for (; at && *at >= '0' && *at <= '9' && n < UINT32_MAX; at++)
+		n = n * 10 + (uint64_t)(*at - '0');
+	if (!at || at == text || *at || n >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)n;
+	return true;
+}
+
+/* `get` is getenv(), or does what that does. The variables of who is nearest to the process count:
+ * Slurm may have started mpirun. A batch script of Slurm is no rank; it has no number of tasks. */
+static inline struct job job_find(const char *(*get)(const char *name))
+{
+	static const struct {
+		const char *rank, *ranks;
+		bool needs_both;
+		const char *id, *step;
+	} launchers[] = {
+		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false, "PMIX_NAMESPACE", NULL },
+		{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", false, "SLURM_JOB_ID",
+		  "SLURM_STEP_ID" },
+		{ "PMI_RANK", "PMI_SIZE", false, "SLURM_JOB_ID", "SLURM_STEP_ID" },
+		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true, "SLURM_JOB_ID", "SLURM_STEP_ID" },
+		{ "PMIX_RANK", "PMIX_SIZE", false, "PMIX_NAMESPACE", NULL },
+	};
+	struct job job = { 0, 0, NULL, NULL };
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		uint32_t rank, ranks = 0;
+		bool known = job_number(get(launchers[i].ranks), &ranks);
+		if (!job_number(get(launchers[i].rank), &rank) ||
+		    (launchers[i].needs_both && !known) || (ranks && rank >= ranks))
+			continue;
+		job.rank = rank + 1;
+		job.ranks = ranks;
+		job.id = get(launchers[i].id);
+		job.step = job.id && launchers[i].step ? get(launchers[i].step) : NULL;
+		break;
+	}
+	return job;
+}
+
+/* Whether the name of a file, [0, n) without its folder, has the number already: "out.12.kin" has
+ * 12. */
+static inline bool job_is_named(const char *name, size_t n, uint32_t number)
+{
+	for (size_t i = 0; i < n;) {
+		uint64_t found = 0;
+		size_t digits = 0;
+		for (; i < n && name[i] >= '0' && name[i] <= '9'; i++, digits++)
+			found = digits < 10 ? found * 10 + (uint64_t)(name[i] - '0') : UINT64_MAX;
+		if (digits && found == number)
+			return true;
+		i += !digits;
+	}
+	return false;
+}
+
+#endif

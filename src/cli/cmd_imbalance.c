@@ -1,0 +1,68 @@
+/* cmd_imbalance.c - where ranks of a parallel job wait for each other. */
+#include "cli/command.h"
+#include "cli/run.h"
+
+static const char *const description[] = {
+	"Which rank of a parallel job has more to do than the others, in which functions, and in "
+	"which calls of MPI the others wait for it. Work is the time outside of calls of MPI "
+	"(MPI_*, PMPI_*, and mpi_*_ of Fortran, with all that they call).",
+	"Without data, of the last recording here: of all ranks of its job. Data are recordings "
+	"of ranks, merged or not, or their sums by kin-mpi reduce or kin merge --sum-ranks.",
+	"Times are of the event of the recording, usually CPU time: MPI libraries wait busily, "
+	"which takes CPU time, unless there are more ranks than CPUs. kin record --wall records "
+	"the time asleep, too: --event=blocked shows it.",
+	"With names of functions, only these and calls of them.",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{ "mpirun -n 8 kin record ./app && kin imbalance", "the slow rank, and why" },
+	{ "kin imbalance job.kin --all -f csv", "every function and call over ranks" },
+	{ "kin report -s rank,sym", "which rank is where" },
+	{ 0 },
+};
+
+enum { IMBALANCE_ALL = OPT_OWN };
+
+static const struct opt_group imbalance_options = {
+	"Imbalance",
+	(const struct opt[]){
+		{ IMBALANCE_ALL, 0, "all", NULL,
+		  "all rows, and of each function and call all that is known over ranks", NULL,
+		  COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
+static const struct opt_group rank_options = {
+	"Parts of the data",
+	(const struct opt[]){ OPTIONS_OF_PARTS, OPTIONS_OF_PART_LISTS, { 0 } },
+};
+
+static const struct opt_group *const options[] = {
+	&input_options,  &imbalance_options, &rank_options,    &names_options,
+	&select_options, &output_options,    &general_options, NULL,
+};
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	(void)arg;
+	(void)error;
+	s->every_row = id == IMBALANCE_ALL;
+	return true;
+}
+
+static int run(const struct settings *s) { return run_report(s, "imbalance"); }
+
+const struct command imbalance_command = {
+	.name = "imbalance",
+	.group = COMMANDS_LOOK,
+	.summary = "where ranks of a parallel job wait for each other",
+	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
+	.description = description,
+	.options = options,
+	.examples = examples,
+	.names_subjects = true,
+	.set = set,
+	.run = run,
+};

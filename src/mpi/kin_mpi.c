@@ -1,0 +1,429 @@
+/* kin_mpi.c - kin-mpi: reduces the recordings of a job's ranks inside the job.
+ *
+ * Each process sums up the files that are its own, one rank after the other. Then the sums go up a
+ * binomial tree: in each round half of the processes that are left send theirs to the other half,
+ * which merge two into one. A process never has more than two of them, and a sum is as large as the
+ * program and not as the job. What is written is what "kin merge --sum-ranks" of all files writes.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kin/kin.h"
+
+enum { OK, INCOMPLETE, USAGE }; /* exit status */
+enum { TAG_SIZE = 1, TAG_BYTES };
+enum { PIECE = 1 << 28 }; /* of a message: MPI counts with int */
+
+static const char help[] =
+	"Usage: mpirun -n N kin-mpi reduce [-o FILE] [DATA]...\n"
+	"Reduce the recordings of the ranks of a job to one, inside the job.\n"
+	"\n"
+	"mpirun -n N kin record ./app leaves a file for each rank. kin-mpi reduce, started in the\n"
+	"same way, sums them up by a tree: one .kin with the sum of all stacks and calls, and of "
+	"each\n"
+	"function and each call the least, the most, mean and deviation over ranks, and on which\n"
+	"rank. kin imbalance shows that; all other reports show the sum. It is what kin merge\n"
+	"--sum-ranks writes of the same files, byte for byte.\n"
+	"\n"
+	"DATA is files that all processes see, which are divided among them; or one name with %r,\n"
+	"the rank of each process. Without DATA each process reduces profile.%r.kin or kin.%r.kin\n"
+	"in its working directory: no file has to be seen by another node.\n"
+	"\n"
+	"  -o, --output=FILE  write to FILE instead of job.kin\n"
+	"  -q, --quiet        print nothing if all went well\n"
+	"  -h, --help         print this help\n"
+	"  -V, --version      print the version\n"
+	"\n"
+	"What is missing or damaged, or of a rank that died, is said; the rest is reduced. Exit\n"
+	"status: 0 if all is in FILE, 1 if not, 2 if the command line makes no sense.\n"
+	"\n"
+	"  mpirun -n 64 kin record ./app && mpirun -n 64 kin-mpi reduce && kin imbalance job.kin\n";
+
+struct reduction {
+	int process, processes;
+	const char *output;
+	bool quiet, incomplete;
+	char folder[4096]; /* of our own, for sums */
+	char *sum, *other; /* files in it: what there is, and what is added to it */
+	bool has_sum;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(const struct reduction *r, const char *fmt,
+						      ...)
+{
+	char text[4096];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(stderr, "kin-mpi: process %d: %s\n", r->process, text);
+}
+
+static void complain(struct reduction *r, struct kin_error *err)
+{
+	if (!err)
+		return;
+	say(r, "%s", kin_error_message(err));
+	kin_error_free(err);
+	r->incomplete = true;
+}
+
+/* ---- sums ---- */
+
+/* Into r->sum what `paths` sum up to; what cannot be read is left out and said. */
+static void sum_up(struct reduction *r, const char *const *paths, size_t n, const char *to)
+{
+	const struct kin_open_opts opts = {
+		.size = sizeof(opts), .executable = "", .for_writing = true, .sum_ranks = true
+	};
+	struct kin_profile *p = NULL;
+	complain(r, kin_profile_open(paths, n, &opts, &p));
+	if (!p)
+		return;
+	struct kin_error *err = kin_profile_write(p, to);
+	kin_profile_free(p);
+	complain(r, err);
+	r->has_sum |= !err;
+}
+
+/* A file of sums, besides what there is. */
+static void add_sum(struct reduction *r)
+{
+	if (!r->has_sum) {
+		if (rename(r->other, r->sum))
+			say(r, "%s: %s", r->sum, strerror(errno));
+		else
+			r->has_sum = true;
+		return;
+	}
+	const char *const both[] = { r->sum, r->other };
+	sum_up(r, both, 2, r->sum);
+}
+
+/* ---- which files ---- */
+
+struct file {
+	char *path;
+	struct kin_rank rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct file *x = a, *y = b;
+	if (x->rank.rank != y->rank.rank)
+		return x->rank.rank < y->rank.rank ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static void look_at(struct reduction *r, struct file *f)
+{
+	if (!kin_rank_of(f->path, &f->rank)) {
+		f->rank.rank = 0;
+		return; /* reading it says why */
+	}
+	if (!f->rank.rank)
+		return;
+	if (f->rank.signal)
+		say(r, "%s: rank %u was killed by signal %d", f->path, f->rank.rank - 1,
+		    f->rank.signal);
+	else if (f->rank.unfinished)
+		say(r, "%s: rank %u did not end: it was killed, or is running", f->path,
+		    f->rank.rank - 1);
+	r->incomplete |= f->rank.signal || f->rank.unfinished;
+}
+
+/* Files of one rank are one, before it is compared with others. */
+static void take_group(struct reduction *r, const struct file *files, size_t n)
+{
+	const char **paths = calloc(n, sizeof(*paths));
+	for (size_t i = 0; paths && i < n; i++)
+		paths[i] = files[i].path;
+	if (!paths) {
+		say(r, "out of memory");
+		r->incomplete = true;
+		return;
+	}
+	bool had = r->has_sum;
+	r->has_sum = false;
+	sum_up(r, paths, n, had ? r->other : r->sum);
+	bool made = r->has_sum;
+	r->has_sum |= had;
+	if (had && made)
+		add_sum(r);
+	free(paths);
+}
+
+/* Each process takes a part of the ranks. Which one depends on all headers, so it reads these. */
+static void take_files(struct reduction *r, char **paths, size_t n)
+{
+	struct file *files = calloc(n + 1, sizeof(*files));
+	if (!files) {
+		say(r, "out of memory");
+		r->incomplete = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		files[i].path = paths[i];
+		if (!kin_rank_of(paths[i], &files[i].rank))
+			files[i].rank.rank = 0;
+	}
+	qsort(files, n, sizeof(*files), by_rank);
+	size_t groups = 0, group = 0, next;
+	for (size_t i = 0; i < n; i++)
+		groups += !i || !files[i].rank.rank || files[i].rank.rank != files[i - 1].rank.rank;
+	size_t first = groups * (size_t)r->process / (size_t)r->processes;
+	size_t behind = groups * ((size_t)r->process + 1) / (size_t)r->processes;
+	for (size_t i = 0; i < n; i = next, group++) {
+		for (next = i + 1;
+		     next < n && files[i].rank.rank && files[next].rank.rank == files[i].rank.rank;)
+			next++;
+		if (group < first || group >= behind)
+			continue;
+		for (size_t k = i; k < next; k++)
+			look_at(r, &files[k]);
+		take_group(r, files + i, next - i);
+	}
+	free(files);
+}
+
+/* A file that is this process's alone. */
+static void take_alone(struct reduction *r, char *path)
+{
+	struct file f = { .path = path };
+	look_at(r, &f);
+	take_group(r, &f, 1);
+}
+
+static char *with_rank(const char *name, int rank)
+{
+	const char *at = strstr(name, "%r");
+	char *path = NULL;
+	if (asprintf(&path, "%.*s%d%s", (int)(at - name), name, rank, at + 2) < 0)
+		return NULL;
+	return path;
+}
+
+/* The file of the rank that this process is, of several names the first that is there. */
+static void take_own(struct reduction *r, const char *const *names, size_t n)
+{
+	char *path = NULL;
+	for (size_t i = 0; i < n; i++) {
+		free(path);
+		path = with_rank(names[i], r->process);
+		if (path && !access(path, F_OK))
+			break;
+		if (i + 1 < n)
+			continue;
+		say(r, "there is no %s%s%s for this rank: it is left out", names[0],
+		    n > 1 ? ", nor " : "", n > 1 ? names[1] : "");
+		r->incomplete = true;
+		free(path);
+		return;
+	}
+	if (path)
+		take_alone(r, path);
+	free(path);
+}
+
+/* ---- the tree ---- */
+
+static void send_sum(struct reduction *r, int to)
+{
+	struct stat st = { 0 };
+	FILE *f = r->has_sum ? fopen(r->sum, "re") : NULL;
+	if (f && fstat(fileno(f), &st))
+		st.st_size = 0;
+	uint64_t size = f ? (uint64_t)st.st_size : 0;
+	char *bytes = size ? malloc(size) : NULL;
+	if (r->has_sum && (!bytes || fread(bytes, 1, size, f) != size)) {
+		say(r, "%s: cannot be read: the sum of this process and those below it is missing",
+		    r->sum);
+		r->incomplete = true;
+		size = 0;
+	}
+	if (f)
+		fclose(f);
+	MPI_Send(&size, 1, MPI_UINT64_T, to, TAG_SIZE, MPI_COMM_WORLD);
+	for (uint64_t at = 0; at < size; at += PIECE)
+		MPI_Send(bytes + at, (int)(size - at < PIECE ? size - at : PIECE), MPI_BYTE, to,
+			 TAG_BYTES, MPI_COMM_WORLD);
+	free(bytes);
+}
+
+static void receive_sum(struct reduction *r, int from)
+{
+	uint64_t size = 0;
+	MPI_Recv(&size, 1, MPI_UINT64_T, from, TAG_SIZE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (!size)
+		return;
+	size_t room = size < PIECE ? size : PIECE;
+	char *bytes = malloc(room);
+	FILE *f = fopen(r->other, "we");
+	if (!bytes) /* who sends cannot be told otherwise */
+		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
+	bool good = f;
+	for (uint64_t at = 0; at < size; at += room) {
+		size_t n = size - at < room ? size - at : room;
+		MPI_Recv(bytes, (int)n, MPI_BYTE, from, TAG_BYTES, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+		good = good && fwrite(bytes, 1, n, f) == n;
+	}
+	good = f && !fclose(f) && good;
+	free(bytes);
+	if (good) {
+		add_sum(r);
+		return;
+	}
+	say(r,
+	    "%s: cannot be written (%s): the sum of process %d and those below it is missing; "
+	    "TMPDIR names another folder",
+	    r->other, strerror(errno), from);
+	r->incomplete = true;
+}
+
+static void reduce(struct reduction *r)
+{
+	for (int step = 1; step < r->processes; step *= 2) {
+		if (r->process % (2 * step)) {
+			send_sum(r, r->process - step);
+			return;
+		}
+		if (r->process + step < r->processes)
+			receive_sum(r, r->process + step);
+	}
+}
+
+/* ---- the result ---- */
+
+static void write_result(struct reduction *r)
+{
+	const struct kin_open_opts opts = {
+		.size = sizeof(opts), .executable = "", .for_writing = true, .sum_ranks = true
+	};
+	struct kin_profile *p = NULL;
+	const char *sum = r->sum;
+	if (!r->has_sum) {
+		fprintf(stderr, "kin-mpi: there is nothing to reduce: %s is not written\n",
+			r->output);
+		r->incomplete = true;
+		return;
+	}
+	complain(r, kin_profile_open(&sum, 1, &opts, &p));
+	if (!p)
+		return;
+	char *missing = kin_profile_missing_ranks(p);
+	if (missing) {
+		fprintf(stderr, "kin-mpi: ranks that are missing: %s\n", missing);
+		r->incomplete = true;
+	}
+	free(missing);
+	struct kin_error *err = kin_profile_write(p, r->output);
+	kin_profile_free(p);
+	if (!err && !r->quiet)
+		fprintf(stderr, "kin-mpi: %s: kin imbalance %s shows how ranks differ\n", r->output,
+			r->output);
+	complain(r, err);
+}
+
+static bool make_folder(struct reduction *r)
+{
+	const char *tmp = getenv("TMPDIR");
+	snprintf(r->folder, sizeof(r->folder), "%s/kin-mpi.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(r->folder)) {
+		say(r, "%s: %s: TMPDIR names another folder", r->folder, strerror(errno));
+		return false;
+	}
+	return asprintf(&r->sum, "%s/sum.kin", r->folder) >= 0 &&
+	       asprintf(&r->other, "%s/other.kin", r->folder) >= 0;
+}
+
+static void remove_folder(struct reduction *r)
+{
+	unlink(r->sum);
+	unlink(r->other);
+	rmdir(r->folder);
+	free(r->sum);
+	free(r->other);
+}
+
+static int run(struct reduction *r, char **data, int n)
+{
+	static const char *const usual[] = { "profile.%r.kin", "kin.%r.kin" };
+	if (!make_folder(r))
+		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
+	if (!n)
+		take_own(r, usual, 2);
+	else if (n == 1 && strstr(data[0], "%r"))
+		take_own(r, (const char *const *)data, 1);
+	else
+		take_files(r, data, (size_t)n);
+	reduce(r);
+	if (!r->process)
+		write_result(r);
+	remove_folder(r);
+	int mine = r->incomplete ? INCOMPLETE : OK, all = OK;
+	MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	return all;
+}
+
+/* ---- the command line ---- */
+
+static int wrong(const struct reduction *r, const char *why)
+{
+	if (!r->process)
+		fprintf(stderr, "kin-mpi: %s; kin-mpi --help\n", why);
+	return USAGE;
+}
+
+static int parse(struct reduction *r, int argc, char **argv)
+{
+	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
+						 { "quiet", no_argument, NULL, 'q' },
+						 { "help", no_argument, NULL, 'h' },
+						 { "version", no_argument, NULL, 'V' },
+						 { 0 } };
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1;) {
+		switch (c) {
+		case 'o':
+			r->output = optarg;
+			break;
+		case 'q':
+			r->quiet = true;
+			break;
+		case 'h':
+		case 'V':
+			if (!r->process)
+				fputs(c == 'h' ? help : "kin-mpi " KIN_VERSION "\n", stdout);
+			return OK;
+		default:
+			return wrong(r, "unknown option, or one without its value");
+		}
+	}
+	if (optind == argc || strcmp(argv[optind], "reduce") != 0)
+		return wrong(r, "what is to be done? There is one command: reduce");
+	size_t n = strlen(r->output);
+	if (n < 4 || strcmp(r->output + n - 4, ".kin") != 0)
+		return wrong(r, "-o takes a name that ends in .kin");
+	return run(r, argv + optind + 1, argc - optind - 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct reduction r = { .output = "job.kin" };
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &r.process);
+	MPI_Comm_size(MPI_COMM_WORLD, &r.processes);
+	int status = parse(&r, argc, argv);
+	MPI_Finalize();
+	return status;
+}

@@ -1,0 +1,413 @@
+/* report_imbalance.c - where ranks of a parallel job wait for each other: which rank has more to do
+ * than the others, in which functions, and in which calls of MPI the others wait. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/rank_spreads.h"
+#include "base/err.h"
+#include "paths/path_tree.h"
+#include "report/reports.h"
+
+enum {
+	WHAT,
+	COST,
+	MAX,
+	MAX_RANK,
+	MEAN,
+	MIN,
+	MIN_RANK,
+	DEVIATION,
+	RANKS,
+	SUM,
+	NAME,
+	FROM,
+	OBJECT,
+	N_COLUMNS
+};
+
+enum { MOST = 10 }; /* rows of a kind, unless all are wanted */
+
+static const struct kin_column columns[N_COLUMNS] = {
+	[WHAT] = { "what", "what",
+		   "rank: of ranks as a whole; work: own time of a function outside of calls of "
+		   "MPI; MPI: time in a call of MPI; with --all also self, inclusive, calls, and "
+		   "the same of each caller and callee: arc, arc calls",
+		   KIN_CELL_TEXT, false, false },
+	[COST] = { "cost", "cost",
+		   "of work: what the others can wait for that rank in all, if it holds them all "
+		   "up: ranks x max - sum; of MPI: time above that of the rank that is there "
+		   "least: sum - ranks x min",
+		   KIN_CELL_TIME, false, false },
+	[MAX] = { "max", "most", "of the rank that has most", KIN_CELL_TIME, false, false },
+	[MAX_RANK] = { "max_rank", "rank", "which one; the lowest, of several", KIN_CELL_COUNT,
+		       false, false },
+	[MEAN] = { "mean", "mean", "over all ranks", KIN_CELL_TIME, false, false },
+	[MIN] = { "min", "least", "of the rank that has least", KIN_CELL_TIME, false, false },
+	[MIN_RANK] = { "min_rank", "rank", "which one; the lowest, of several", KIN_CELL_COUNT,
+		       false, false },
+	[DEVIATION] = { "deviation", "deviation", "standard deviation over ranks", KIN_CELL_TIME,
+			false, false },
+	[RANKS] = { "ranks", "ranks", "how many have more than 0", KIN_CELL_COUNT, false, true },
+	[SUM] = { "sum", "sum", "over all ranks", KIN_CELL_TIME, false, true },
+	[NAME] = { "name", "name", "the function; of a call of MPI: that, and who makes it",
+		   KIN_CELL_TEXT, false, false },
+	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, false, true },
+	[OBJECT] = { "object", "object", "the program or library of the function", KIN_CELL_TEXT,
+		     false, true },
+};
+
+struct job {
+	const struct report_input *in;
+	const struct report_opts *o;
+	struct kin_table *t;
+	const struct spread_set *set;
+	uint64_t n; /* ranks */
+	strid event;
+	enum event_unit unit;
+	bool *is_mpi; /* by string of the set */
+};
+
+/* ---- what a row is ---- */
+
+static bool is_calls(const struct spread_row *r)
+{
+	return r->kind == SPREAD_CALLS || r->kind == SPREAD_ARC_CALLS;
+}
+
+static bool is_of_event(const struct job *j, const struct spread_row *r)
+{
+	return is_calls(r) || (r->event == j->event && r->unit == (uint32_t)j->unit);
+}
+
+/* A call from the program's own code into MPI: what waits there waits on behalf of the caller. */
+static bool is_call_of_mpi(const struct job *j, const struct spread_row *r)
+{
+	return r->kind == SPREAD_ARC && j->is_mpi[r->to.name] && !j->is_mpi[r->from.name];
+}
+
+static double cost(const struct job *j, const struct spread_row *r)
+{
+	double sum = (double)r->of.sum, n = (double)j->n;
+	if (is_call_of_mpi(j, r) || r->kind == SPREAD_MPI)
+		return sum - n * (double)r->of.min;
+	return n * (double)r->of.max - sum;
+}
+
+static const struct spread_row *of_ranks(const struct job *j, enum spread_kind kind)
+{
+	for (size_t i = 0; i < j->set->rows.n; i++)
+		if (j->set->rows.at[i].kind == kind && is_of_event(j, &j->set->rows.at[i]))
+			return &j->set->rows.at[i];
+	return NULL;
+}
+
+/* ---- rows ---- */
+
+static const char *name_of(const struct job *j, const struct spread_function *f)
+{
+	const char *raw = strtab_get(j->set->strings, f->name);
+	char *readable = j->in->symbols ? demangle(raw, j->in->symbols->opts.style) : NULL;
+	char *all = xprintf("%s%s", readable ? readable : raw, f->inlined ? REPORT_INLINED : "");
+	const char *text = table_text(j->t, *all ? all : "[unknown]");
+	free(all);
+	free(readable);
+	return text;
+}
+
+static struct kin_cell amount(const struct job *j, const struct spread_row *r, double v)
+{
+	(void)j;
+	return is_calls(r) ? cell_number(v) : cell_time(v);
+}
+
+static void add_row(struct job *j, const char *what, const struct spread_row *r)
+{
+	const struct spread *s = &r->of;
+	struct kin_cell *c = table_add_row(j->t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
+	c[WHAT] = cell_text(what);
+	c[COST] = amount(j, r, cost(j, r));
+	c[MAX] = amount(j, r, (double)s->max);
+	c[MAX_RANK] = cell_count(s->max_rank);
+	c[MEAN] = amount(j, r, spread_mean(s, j->n));
+	c[MIN] = amount(j, r, (double)s->min);
+	c[MIN_RANK] = cell_count(s->min_rank);
+	c[DEVIATION] = amount(j, r, spread_deviation(s, j->n));
+	c[RANKS] = cell_count(s->n);
+	c[SUM] = amount(j, r, (double)s->sum);
+	switch ((enum spread_kind)r->kind) {
+	case SPREAD_ALL:
+		c[NAME] = cell_text("all time");
+		return;
+	case SPREAD_WORK:
+		c[NAME] = cell_text("outside of MPI");
+		return;
+	case SPREAD_MPI:
+		c[NAME] = cell_text("in MPI");
+		return;
+	case SPREAD_SELF:
+	case SPREAD_OWN_WORK:
+	case SPREAD_INCLUSIVE:
+	case SPREAD_CALLS:
+		c[NAME] = cell_text(name_of(j, &r->to));
+		break;
+	case SPREAD_ARC:
+	case SPREAD_ARC_CALLS: {
+		const char *from = name_of(j, &r->from), *to = name_of(j, &r->to);
+		char *both = xprintf("%s -> %s", from, to);
+		c[FROM] = cell_text(from);
+		c[NAME] = cell_text(table_text(j->t, both));
+		free(both);
+		break;
+	}
+	case N_SPREAD_KINDS:
+		return;
+	}
+	const char *path = j->in->program ? program_object_name(j->in->program, r->to.object) : "";
+	const char *slash = strrchr(path, '/');
+	c[OBJECT] = cell_text(table_text(j->t, slash ? slash + 1 : path));
+}
+
+struct ordered {
+	const struct spread_row *row;
+	double cost;
+};
+
+static int by_name(const struct job *j, const struct spread_function *x,
+		   const struct spread_function *y)
+{
+	return strcmp(strtab_get(j->set->strings, x->name), strtab_get(j->set->strings, y->name));
+}
+
+/* Files may list objects in another order than their sum does. */
+static int by_cost(const void *a, const void *b, void *job)
+{
+	const struct ordered *x = a, *y = b;
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	int order = by_name(job, &x->row->to, &y->row->to);
+	if (!order)
+		order = by_name(job, &x->row->from, &y->row->from);
+	if (order)
+		return order;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool is_subject(const struct job *j, const struct spread_row *r)
+{
+	if (!j->o->subjects)
+		return true;
+	for (const char *const *s = j->o->subjects; *s; s++)
+		if (!strcmp(*s, strtab_get(j->set->strings, r->to.name)) ||
+		    !strcmp(*s, strtab_get(j->set->strings, r->from.name)))
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct job *j, const struct spread_row *r, enum spread_kind kind,
+		      bool mpi)
+{
+	return r->kind == (uint32_t)kind && is_of_event(j, r) && is_subject(j, r) &&
+	       (!mpi || is_call_of_mpi(j, r));
+}
+
+/* Those of a kind that cost most first; the number of others. `mpi`: of calls those of MPI. */
+static size_t add_rows(struct job *j, const char *what, enum spread_kind kind, bool mpi,
+		       size_t most)
+{
+	struct ordered *rows = xalloc((j->set->rows.n + 1) * sizeof(*rows));
+	const struct spread_row *all = of_ranks(j, SPREAD_ALL);
+	double least = all ? j->o->min_share * (double)all->of.sum : 0;
+	size_t n = 0;
+	for (size_t i = 0; i < j->set->rows.n; i++) {
+		const struct spread_row *r = &j->set->rows.at[i];
+		if (!is_wanted(j, r, kind, mpi))
+			continue;
+		rows[n].row = r;
+		rows[n++].cost = cost(j, r);
+	}
+	qsort_r(rows, n, sizeof(*rows), by_cost, j);
+	size_t shown = 0;
+	for (; shown < n && shown < most; shown++) {
+		if (rows[shown].cost < least && !is_calls(rows[shown].row))
+			break;
+		add_row(j, what, rows[shown].row);
+	}
+	free(rows);
+	return n - shown;
+}
+
+static void add_all(struct job *j)
+{
+	static const struct {
+		const char *what;
+		enum spread_kind kind;
+		bool mpi, usual;
+	} parts[] = {
+		{ "rank", SPREAD_ALL, false, true },
+		{ "rank", SPREAD_WORK, false, true },
+		{ "rank", SPREAD_MPI, false, true },
+		{ "work", SPREAD_OWN_WORK, false, true },
+		{ "MPI", SPREAD_ARC, true, true },
+		{ "self", SPREAD_SELF, false, false },
+		{ "inclusive", SPREAD_INCLUSIVE, false, false },
+		{ "calls", SPREAD_CALLS, false, false },
+		{ "arc", SPREAD_ARC, false, false },
+		{ "arc calls", SPREAD_ARC_CALLS, false, false },
+	};
+	size_t hidden = 0;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (parts[i].usual || j->o->every_row)
+			hidden += add_rows(j, parts[i].what, parts[i].kind, parts[i].mpi,
+					   j->o->every_row ? SIZE_MAX : MOST);
+	if (hidden)
+		table_note(j->t, "%zu functions and calls that cost less are not shown: --all",
+			   hidden);
+}
+
+/* ---- what it comes to ---- */
+
+static double seconds(const struct job *j, double v) { return j->unit == EVENT_NS ? v / 1e9 : v; }
+
+/* The function that the slow rank has most more of than ranks have on average. */
+static const struct spread_row *find_cause(const struct job *j, uint32_t slow)
+{
+	const struct spread_row *cause = NULL;
+	double most = 0;
+	for (size_t i = 0; i < j->set->rows.n; i++) {
+		const struct spread_row *r = &j->set->rows.at[i];
+		if (r->kind != SPREAD_OWN_WORK || !is_of_event(j, r) || r->of.max_rank != slow)
+			continue;
+		double more = (double)r->of.max - spread_mean(&r->of, j->n);
+		if (more > most) {
+			most = more;
+			cause = r;
+		}
+	}
+	return cause;
+}
+
+static void note_slow(struct job *j)
+{
+	const struct spread_row *work = of_ranks(j, SPREAD_WORK), *mpi = of_ranks(j, SPREAD_MPI);
+	const char *unit = j->unit == EVENT_NS ? "s" : "events";
+	if (!work || j->n < 2)
+		return;
+	double mean = spread_mean(&work->of, j->n), more = (double)work->of.max - mean;
+	table_property(j->t, "slow_rank", cell_count(work->of.max_rank));
+	table_note(j->t,
+		   "rank %" PRIu32
+		   " has most to do outside of MPI: %.3f %s, the mean is %.3f; with "
+		   "equal work on all ranks the slowest would have %.1f %% less",
+		   work->of.max_rank, seconds(j, (double)work->of.max), unit, seconds(j, mean),
+		   100 * more / (double)work->of.max);
+	const struct spread_row *cause = find_cause(j, work->of.max_rank);
+	if (cause) {
+		double excess = (double)cause->of.max - spread_mean(&cause->of, j->n);
+		table_property(j->t, "cause", cell_text(name_of(j, &cause->to)));
+		table_note(j->t,
+			   "most of that is %s: %.3f %s on rank %" PRIu32
+			   ", %.3f on average, %.0f %% "
+			   "of what it has more",
+			   name_of(j, &cause->to), seconds(j, (double)cause->of.max), unit,
+			   cause->of.max_rank, seconds(j, spread_mean(&cause->of, j->n)),
+			   more > 0 ? 100 * excess / more : 0);
+	}
+	if (mpi)
+		table_note(j->t,
+			   "in MPI ranks spend %.3f %s on average: least on rank %" PRIu32
+			   " (%.3f), most on rank %" PRIu32 " (%.3f)",
+			   seconds(j, spread_mean(&mpi->of, j->n)), unit, mpi->of.min_rank,
+			   seconds(j, (double)mpi->of.min), mpi->of.max_rank,
+			   seconds(j, (double)mpi->of.max));
+	else
+		table_note(j->t, "no function of MPI is on any stack: all time counts as work");
+}
+
+static const char *fact(const struct profile *p, const char *name, size_t *n)
+{
+	const char *found = NULL;
+	*n = 0;
+	for (size_t i = 0; i < p->n_facts; i++) {
+		const char *value = strtab_get(p->strings, p->facts[i].value);
+		if (strcmp(strtab_get(p->strings, p->facts[i].name), name) != 0 ||
+		    (found && !strcmp(found, value)))
+			continue;
+		found = value;
+		++*n;
+	}
+	return found;
+}
+
+static void note_ranks(struct job *j)
+{
+	size_t n_jobs, n;
+	fact(j->in->profile, FACT_JOB, &n_jobs);
+	const char *ranks = fact(j->in->profile, FACT_RANKS, &n);
+	uint64_t all = n == 1 ? strtoull(ranks, NULL, 10) : 0;
+	char *missing = all && all < UINT32_MAX ? spread_set_missing(j->set, (uint32_t)all) : NULL;
+	if (missing)
+		table_note(j->t, "ranks %s of %s are missing", missing, ranks);
+	if (n_jobs > 1 || n > 1 || j->set->twice)
+		table_note(j->t,
+			   "the data is of several jobs, whose ranks of one number are one here");
+	free(missing);
+}
+
+/* ---- */
+
+static bool *find_mpi(const struct spread_set *s)
+{
+	size_t n = strtab_count(s->strings);
+	bool *is_mpi = xalloc(n + 1);
+	for (size_t i = 0; i < n; i++)
+		is_mpi[i] = rank_spreads_is_mpi(strtab_get(s->strings, (strid)i));
+	return is_mpi;
+}
+
+/* That of reports on time; what is known over ranks may be of a file without samples. */
+static void find_event(struct job *j, struct spread_set *set)
+{
+	const struct samples *s = &j->in->profile->samples;
+	j->unit = EVENT_NS;
+	if (s->n_events) {
+		const struct event *e = &s->events[samples_event(s)];
+		j->event = spread_set_string(set, strtab_get(j->in->profile->strings, e->name));
+		j->unit = e->unit;
+		return;
+	}
+	for (size_t i = 0; i < set->rows.n && !j->event; i++) {
+		j->event = set->rows.at[i].event;
+		j->unit = set->rows.at[i].unit;
+	}
+}
+
+static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
+			     struct kin_table **ret)
+{
+	struct spread_set *set = in->program ? rank_spreads_new(in->profile, in->program) : NULL;
+	if (!set || !set->ranks.n) {
+		spread_set_free(set);
+		return err_new(KIN_ERROR_USAGE,
+			       "the data is of no rank of a parallel job: mpirun -n 8 kin record "
+			       "./app leaves a file for each");
+	}
+	struct kin_table *t = table_new("imbalance", "Imbalance over ranks", columns, N_COLUMNS);
+	struct job j = { .in = in, .o = o, .t = t, .set = set, .n = spread_set_count(set) };
+	find_event(&j, set);
+	spread_set_sort(set);
+	j.is_mpi = find_mpi(set);
+	table_set_rate(t, j.unit == EVENT_NS ? 1e9 : 1);
+	table_property(t, "ranks", cell_count(j.n));
+	note_slow(&j);
+	note_ranks(&j);
+	add_all(&j);
+	free(j.is_mpi);
+	spread_set_free(set);
+	*ret = t;
+	return NULL;
+}
+
+const struct report imbalance_report = {
+	"imbalance", "where ranks of a parallel job wait for each other", false, false, run, 0, true
+};

@@ -1,0 +1,71 @@
+/* hit_addresses.c - gathers addresses of all that is in a profile. */
+#include "symbolize/hit_addresses.h"
+
+#include <stdlib.h>
+
+#include "base/sort.h"
+
+struct gatherer {
+	const struct profile *p;
+	const bool *wanted;         /* NULL: all */
+	struct hit_addresses *hits; /* [n_objects] */
+};
+
+static void add(struct gatherer *g, objid object, uint64_t addr)
+{
+	struct hit_addresses *h = &g->hits[object];
+	if (!g->wanted || g->wanted[object])
+		vec_push(h, addr);
+}
+
+/* A return address, and the call before it. */
+static void add_return(struct gatherer *g, objid object, uint64_t addr)
+{
+	add(g, object, addr);
+	if (addr)
+		add(g, object, addr - 1);
+}
+
+static void sort_unique(struct hit_addresses *l)
+{
+	size_t n = 0;
+	struct sort_key *keys = xrealloc(NULL, l->n + 1, sizeof(*keys));
+	for (size_t i = 0; i < l->n; i++)
+		keys[i] = (struct sort_key){ l->at[i], (uint32_t)i };
+	sort_keys(keys, l->n);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || l->at[n - 1] != keys[i].key)
+			l->at[n++] = keys[i].key;
+	l->n = n;
+	free(keys);
+}
+
+void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_addresses *ret)
+{
+	struct gatherer g = { p, wanted, ret };
+	const struct samples *s = &p->samples;
+	for (size_t i = 1; i < s->n_frames; i++) {
+		const struct frame *f = &s->frames[i];
+		if (f->name)
+			continue;
+		if (f->flags & FRAME_RETURN)
+			add_return(&g, f->object, f->addr);
+		else
+			add(&g, f->object, f->addr);
+	}
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		const struct arc *a = &p->arcs[i];
+		add_return(&g, a->from_object, a->from);
+		add(&g, a->to_object, a->to);
+	}
+	for (size_t i = 0; i < s->n_latencies; i++) {
+		const struct latency *l = &s->latencies[i];
+		add_return(&g, l->from_object, l->from);
+		add(&g, l->to_object, l->to);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++)
+		add(&g, p->blocks[i].object, p->blocks[i].addr);
+	for (objid i = 0; i < p->n_objects; i++)
+		if (ret[i].n)
+			sort_unique(&ret[i]);
+}

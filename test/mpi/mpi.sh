@@ -1,0 +1,191 @@
+#!/bin/sh
+# mpi.sh BUILD [--full] - ranks of real jobs of Open MPI, more of them than there are CPUs: each has its file; a slow
+# rank is found; kin-mpi reduces to what kin merge --sum-ranks writes, whatever is missing. --full: up to 64 ranks.
+here=$(dirname "$(realpath "$0")")
+build=$(realpath "$1") || exit 2
+full=${2:-}
+. "$here/../lib/tap.sh"
+
+for need in mpirun mpicc; do
+	if ! command -v $need >/dev/null; then
+		skip 'jobs of MPI' "$need is not installed: apt install openmpi-bin libopenmpi-dev"
+		finish
+	fi
+done
+if [ ! -x "$build/kin-mpi" ]; then
+	skip 'jobs of MPI' 'kin-mpi was not built: meson configure -Dmpi=enabled says why'
+	finish
+fi
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export PMIX_MCA_gds=hash
+for v in KIN_OPTIONS TMPDIR; do unset $v; done
+kin=$build/kin
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+mpicc -O2 -g -o stencil "$here/stencil.c" || exit 2
+job() { # ranks command...
+	n=$1
+	shift
+	mpirun --oversubscribe -n "$n" "$@" 2>>log
+}
+reduce() { job "$@"; }
+
+# ---- files ----
+
+each_has_its_file() { # pattern of printf, ranks
+	for i in $(seq 0 $(($2 - 1))); do
+		# shellcheck disable=SC2059
+		f=$(printf "$1" "$i")
+		"$kin" info -f csv "$f" >info 2>&1 || [ $? = 1 ]
+		grep -q "^file,rank,$i" info && grep -q "^file,ranks,$2" info && grep -q '^file,job,.' info || {
+			cat info
+			echo "$f"
+			return 1
+		}
+	done
+}
+is_left() { # files
+	# shellcheck disable=SC2012
+	[ "$(ls *.kin | tr '\n' ' ')" = "$1" ] || { ls; return 1; }
+}
+
+job 3 "$kin" record -q ./stencil 1 5 >/dev/null
+check 'kin record: a file for each rank, that says which' each_has_its_file profile.%d.kin 3
+check 'and no other' is_left 'profile.0.kin profile.1.kin profile.2.kin '
+rm -f ./*.kin
+job 3 "$kin" record -q -o some.kin ./stencil 1 5 >/dev/null
+check '-o: with the rank' is_left 'some.0.kin some.1.kin some.2.kin '
+rm -f ./*.kin
+# shellcheck disable=SC2016
+job 2 sh -c '"$1" record -q -o "own.$OMPI_COMM_WORLD_RANK.kin" ./stencil 1 5' sh "$kin" >/dev/null
+check '-o: a name with the rank stays as it is' is_left 'own.0.kin own.1.kin '
+rm -f ./*.kin
+job 2 "$kin" record -q --no-rank -o 'same.kin' true
+check '--no-rank: the name as it is' is_left 'same.kin '
+rm -f ./*.kin
+job 2 "$kin" run -q ./stencil 1 5 >/dev/null
+check 'kin run: a file for each rank, that says which' each_has_its_file profile.%d.kin 2
+rm -f ./*.kin
+if OMPI_CC="$kin cc gcc" mpicc -pg -g -o linked "$here/stencil.c" 2>log; then
+	job 2 ./linked 1 5 >/dev/null
+	check 'linked with libkinrt: a file for each rank' each_has_its_file kin.%d.kin 2
+	rm -f ./*.kin gmon.out*
+else
+	skip 'linked with libkinrt: a file for each rank' "$(tail -n 1 log)"
+fi
+
+# ---- which rank, and why ----
+
+names_the_cause() { # rank function
+	"$kin" imbalance -w 0 >imbalance || return 1
+	grep -q "^  rank $1 has most to do outside of MPI" imbalance && grep -q "^  most of that is $2:" imbalance || {
+		cat imbalance
+		return 1
+	}
+}
+waits_are_apart() {
+	grep -q '^MPI .*exchange -> P\?MPI_Waitall$' imbalance || grep -q '^MPI .*residual -> P\?MPI_Allreduce$' imbalance || {
+		cat imbalance
+		return 1
+	}
+}
+for slow in 2 5; do
+	rm -f ./*.kin
+	job 8 "$kin" record -q ./stencil $slow 400 >/dev/null
+	check "rank $slow of 8 is slow, for chemistry()" names_the_cause $slow chemistry
+done
+check 'time in MPI is apart, by who calls it' waits_are_apart
+
+by_rank() { # lines of a report by rank are those of the rank's own file
+	"$kin" flat --by rank -f csv >all.csv && "$kin" flat -f csv profile.3.kin >one.csv || return 1
+	awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) at[FILENAME, $i] = i; next }
+		FILENAME == "all.csv" && $at[FILENAME, "rank"] == "rank 3" { all += $at[FILENAME, "self"] }
+		FILENAME == "one.csv" { one += $at[FILENAME, "self"] }
+		END { exit !(one > 0 && all - one < 1e-6 && one - all < 1e-6) }' all.csv one.csv
+}
+check '--by rank: the rank has what its file has' by_rank
+one_rank() {
+	"$kin" flat --rank 3 -f csv >a && "$kin" flat profile.3.kin -f csv >b && [ "$(awk -F, '{ s += $3 } END { print s }' a)" = \
+		"$(awk -F, '{ s += $3 } END { print s }' b)" ]
+}
+check '--rank 3: the same' one_rank
+no_such_rank() { "$kin" flat --rank 3-9,12 2>&1 | grep -q "no rank '12' in the data; there are: 0, 1, 2"; }
+check '--rank: one that is not there is an error' no_such_rank
+
+# ---- sums ----
+
+is_the_sum() { # processes
+	rm -f job.kin
+	job "$1" "$build/kin-mpi" reduce -q $(ls profile.*.kin | shuf) && cmp job.kin sum.keep
+}
+"$kin" merge --sum-ranks -o sum.kin profile.*.kin && mv sum.kin sum.keep
+sizes='1 2 3 5 8 16'
+[ -z "$full" ] || sizes="$sizes 32 64"
+for n in $sizes; do
+	check "kin-mpi reduce, $n processes: what kin merge --sum-ranks writes" is_the_sum "$n"
+done
+own_files() {
+	rm -f job.kin
+	job 8 "$build/kin-mpi" reduce -q && cmp job.kin sum.keep || return 1
+	job 8 "$build/kin-mpi" reduce -q -o other.kin profile.%r.kin && cmp other.kin sum.keep
+}
+check 'without names: each process its own' own_files
+any_tree() { # of merges
+	"$kin" merge -o x.kin sum.keep >/dev/null 2>&1
+	"$kin" merge --sum-ranks -o a.kin profile.7.kin profile.0.kin && "$kin" merge --sum-ranks -o b.kin profile.3.kin &&
+		"$kin" merge -o c.kin profile.1.kin a.kin profile.5.kin && "$kin" merge -o d.kin profile.2.kin profile.4.kin &&
+		"$kin" merge -o e.kin b.kin d.kin profile.6.kin c.kin && cmp e.kin sum.keep
+}
+check 'and any tree of kin merge' any_tree
+rm -f [a-e].kin x.kin other.kin
+not_twice() { ! "$kin" merge -o twice.kin sum.keep profile.3.kin 2>err && grep -q 'rank 3 is in several files' err && [ ! -e twice.kin ]; }
+check 'a rank is not added to a sum that has it' not_twice
+same_answer() { "$kin" imbalance >a && mv sum.keep sum.kin && "$kin" imbalance sum.kin >b; s=$?; mv sum.kin sum.keep; cmp a b && [ $s = 0 ]; }
+rm -f job.kin
+check 'kin imbalance: of the sum as of its parts' same_answer
+
+# ---- what is missing ----
+
+is_said() { # text: of a reduction that fails, and is still the sum of the rest
+	rm -f job.kin rest.kin
+	job 4 "$build/kin-mpi" reduce profile.*.kin 2>/dev/null
+	status=$?
+	[ $status = 1 ] && grep -q "$1" log || { echo "status $status"; tail -n 30 log; return 1; }
+	"$kin" merge --sum-ranks -o rest.kin profile.*.kin 2>/dev/null
+	cmp job.kin rest.kin
+}
+: >log
+mv profile.6.kin away
+rm -f job.kin
+check 'a file that is missing is said' is_said 'ranks that are missing: 6'
+head -c 6000 away >profile.6.kin
+: >log
+rm -f job.kin rest.kin
+check 'one that is cut off' is_said 'profile.6.kin: cut off'
+mv away profile.6.kin
+printf 'x' | dd of=profile.4.kin bs=1 seek=5000 conv=notrunc 2>/dev/null
+: >log
+rm -f job.kin rest.kin
+check 'one that is damaged' is_said 'profile.4.kin: damaged'
+
+rm -f ./*.kin
+cat >dies.sh <<'END'
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || kill -9 $$
+END
+job 3 "$kin" record -q sh dies.sh
+: >log
+dead_is_said() { job 3 "$build/kin-mpi" reduce; [ $? = 1 ] && grep -q 'rank 1 was killed by signal 9' log; }
+if [ -e profile.1.kin ]; then
+	check 'a rank that died is said' dead_is_said
+else
+	skip 'a rank that died is said' 'its recorder was killed, too'
+fi
+wrong() { job 2 "$build/kin-mpi" "$@"; [ $? = 2 ]; }
+check 'no command is an error' wrong
+check 'nor is FILE something else than a .kin' wrong reduce -o x.out
+shows_help() { [ "$(job 3 "$build/kin-mpi" --help | grep -c '^Usage')" = 1 ]; }
+check 'help is printed once' shows_help
+finish
