@@ -44,7 +44,7 @@ struct reader {
 	VEC(char *) strings;
 	VEC(frameid) frames;
 	VEC(stackid) stacks;
-	bool has_common; /* frames and stacks are those of `common` */
+	bool has_common_strings, has_common; /* strings; frames and stacks: those of `common` */
 	char *name, *pid, *tid;
 };
 
@@ -413,11 +413,6 @@ static bool note_table(struct tables *t, const char *key, struct scan *j)
 	return false;
 }
 
-static const struct spot *either(const struct spot *own, const struct spot *common)
-{
-	return own->there ? own : common;
-}
-
 /* A number, or a string that begins with one. */
 static void replace_number(char **text, struct scan *j)
 {
@@ -432,30 +427,36 @@ static void replace_number(char **text, struct scan *j)
 	}
 }
 
-/* frames and stacks, which the samples of a thread refer to. */
+static void make_strings(struct reader *r, bool are_own)
+{
+	if (!are_own && r->has_common_strings)
+		return;
+	forget_strings(r);
+	read_strings(r, are_own ? &r->own.strings : &r->common.strings);
+	r->has_common_strings = !are_own;
+}
+
+/* frames and stacks, which the samples of a thread refer to: all its own, or all in common, but for
+ * the strings. What is in common is read once, however many threads there are. */
 static void make_tables(struct reader *r)
 {
-	const struct tables *own = &r->own, *common = &r->common;
-	read_strings(r, either(&own->strings, &common->strings));
-	struct functions f = read_functions(r, either(&own->functions, &common->functions),
-					    either(&own->resources, &common->resources),
-					    either(&own->sources, &common->sources));
-	make_frames(r, either(&own->frames, &common->frames), &f);
-	make_stacks(r, either(&own->stacks, &common->stacks));
+	bool are_own = r->own.stacks.there;
+	const struct tables *t = are_own ? &r->own : &r->common;
+	if (!are_own && r->has_common)
+		return;
+	make_strings(r, r->own.strings.there && are_own);
+	struct functions f = read_functions(r, &t->functions, &t->resources, &t->sources);
+	make_frames(r, &t->frames, &f);
+	make_stacks(r, &t->stacks);
 	functions_done(&f);
-	forget_strings(r);
+	r->has_common = !are_own;
 }
 
 static void make_thread(struct reader *r)
 {
-	const struct tables *own = &r->own;
 	struct samples_table samples = { 0 };
-	bool has_own = own->strings.there || own->functions.there || own->resources.there ||
-		       own->sources.there || own->frames.there || own->stacks.there;
-	if (has_own || !r->has_common)
-		make_tables(r);
-	r->has_common = !has_own;
-	read_samples(r, &own->samples, &samples);
+	make_tables(r);
+	read_samples(r, &r->own.samples, &samples);
 	if (samples.stack.at.n)
 		add_samples(r, &samples);
 	vec_free(&samples.stack.at);
@@ -548,6 +549,7 @@ static struct kin_error *read_plain(struct bytes all, struct profile_builder *in
 	read_libs(&r);
 	read_threads(&r);
 	given_finish(r.places);
+	forget_strings(&r);
 	for (size_t i = 0; i < r.lib_paths.n; i++)
 		free(r.lib_paths.at[i]);
 	vec_free(&r.lib_paths);
