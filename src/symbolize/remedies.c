@@ -21,7 +21,8 @@ struct finding {
 static const struct interpreter {
 	const char *name, *remedy;
 } interpreters[] = {
-	{ "java", "java -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer writes them" },
+	{ "java", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
+		  "-XX:+PreserveFramePointer writes them" },
 	{ "node", "node --perf-basic-prof writes them" },
 	{ "python", "python3 -X perf, from version 3.12 on, writes them" },
 };
