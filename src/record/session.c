@@ -65,12 +65,12 @@ static void record_group(struct session *s, const struct ring_record *r, struct 
 }
 
 /* A jitdump file is mapped by who writes it, for us to see. */
-static void look_for_dump(struct session *s, const struct thread *t)
+static void look_for_dump(struct session *s, const struct thread *t, uint64_t time_ns)
 {
 	for (size_t i = 0; i < t->space->at.n; i++) {
 		const struct module *m = t->space->at.at[i].module;
 		if (m->kind == KINF_JIT && strstr(m->path, "/jit-"))
-			jit_add_dump(s->jit, t->pid, m->path);
+			jit_add_dump(s->jit, t->pid, m->path, time_ns);
 	}
 }
 
@@ -81,7 +81,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 		return;
 	struct thread *t = spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid);
 	if (!t->task) /* what it had mapped before the recording */
-		look_for_dump(s, t);
+		look_for_dump(s, t, r->time_ns);
 	unwinding_sample(s->unwinding, t->space, r, &s->stack);
 	if (s->wall)
 		wall_sample(s->wall, t, r, &s->stack, e->purpose == EVENT_SWITCHES);
@@ -109,9 +109,15 @@ static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
 	t->task = 0;
 }
 
+static void end_process(void *arg, pid_t pid, uint64_t time_ns)
+{
+	struct session *s = arg;
+	jit_end(s->jit, pid, time_ns);
+}
+
 static void take(struct session *s, const struct ring_record *r)
 {
-	struct spaces_hooks hooks = { end_thread, s };
+	struct spaces_hooks hooks = { end_thread, end_process, s };
 	switch (r->header->type) {
 	case PERF_RECORD_SAMPLE:
 		take_sample(s, r);
@@ -134,7 +140,7 @@ static void take(struct session *s, const struct ring_record *r)
 					 ? spaces_known(s->spaces, (pid_t)r->tid)
 					 : NULL;
 	if (t)
-		look_for_dump(s, t);
+		look_for_dump(s, t, r->time_ns);
 	if (s->perfdata)
 		perfdata_other(s->perfdata, r);
 }
