@@ -13,6 +13,7 @@
 #include "cli/child.h"
 #include "cli/cmd_record.h"
 #include "cli/command.h"
+#include "cli/interpreters.h"
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/prefix.h"
@@ -60,6 +61,7 @@ static const struct example examples[] = {
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
+	{ "kin record --python python3 train.py", "with the functions of the script in stacks" },
 	{ "kin record -a --every=1h --switch-max-files=24 -o last-day/",
 	  "the last day of the machine, a file for each hour" },
 	{ 0 },
@@ -93,6 +95,9 @@ enum {
 	RECORD_DRY_RUN,
 	RECORD_DATED,
 	RECORD_AS_EVER,
+	RECORD_PYTHON,
+	RECORD_NODE,
+	RECORD_JAVA,
 };
 
 static const struct opt_group what_options = {
@@ -124,6 +129,17 @@ static const struct opt_group what_options = {
 		  COMPLETE_NOTHING },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_PYTHON, 0, "python", NULL,
+		  "name functions of Python scripts, from Python 3.12 on: sets PYTHONPERFSUPPORT "
+		  "for COMMAND",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_NODE, 0, "node", NULL,
+		  "name functions of JavaScript in Node.js: adds to COMMAND's NODE_OPTIONS", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_JAVA, 0, "java", NULL,
+		  "name methods of Java, from Java 17 on: adds to COMMAND's JAVA_TOOL_OPTIONS, "
+		  "which java says on standard error",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -281,6 +297,7 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 struct line {
 	struct record_opts opts;
 	struct sampling sampling;
+	struct interpreters interpreters;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
 	size_t last_events;             /* where those of the last -e begin */
@@ -522,6 +539,15 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RECORD_AS_EVER:
 		break;
+	case RECORD_PYTHON:
+		l->interpreters.python = true;
+		break;
+	case RECORD_NODE:
+		l->interpreters.node = true;
+		break;
+	case RECORD_JAVA:
+		l->interpreters.java = true;
+		break;
 	case SAMPLING_EVENT:
 		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
 		return sampling_set(&l->sampling, id, arg, error);
@@ -555,6 +581,8 @@ static const char *check(const struct line *l)
 	const struct record_opts *o = &l->opts;
 	if (!o->argv && !sampling_attaches(&l->sampling) && !sampling_is_of_machine(&l->sampling))
 		return "no command, and none of -p, -t, -u, -a and -C: what is to be recorded?";
+	if (interpreters_any(&l->interpreters) && !o->argv)
+		return "--python, --node and --java are for a command's environment: there is none";
 	if (o->runs > 1 && !o->argv)
 		return "-r repeats a command: there is none";
 	if (o->runs > 1 && gate_is_needed(&o->gate))
@@ -734,6 +762,7 @@ static int run_line(struct line *l)
 	struct recording_line *seen = l->quiet ? NULL : recording_line_new();
 	l->opts.seen = seen ? recording_line_draw : NULL;
 	l->opts.seen_arg = seen;
+	interpreters_set(&l->interpreters);
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
 	recording_line_free(seen);
 	if (err)
