@@ -68,7 +68,8 @@ static const struct opt_group fields_group = {
 		  "source line, below the sample); of accesses to memory "
 		  " addr, data_src, weight, ins_lat, phys_addr, data_page_size, "
 		  "code_page_size; registers: iregs, uregs; branches: brstack, brstacksym, "
-		  "brstackoff; the instruction: insn, insnlen; misc (the CPU's mode). +FIELD adds "
+		  "brstackoff, brstackinsn (the instructions between them), brstackinsnlen; the "
+		  "instruction: insn, insnlen; misc (the CPU's mode). +FIELD adds "
 		  "to "
 		  "the usual ones, -FIELD takes away; hw:, sw:, trace:, raw: or break: before the "
 		  "list: for events of that type",

@@ -14,6 +14,7 @@
 #include "base/map64.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "export/branch_code.h"
 #include "profile/access.h"
 #include "profile/detail.h"
 
@@ -50,6 +51,8 @@ static const struct {
 	{ "brstack", SCRIPT_BRSTACK, false },
 	{ "brstacksym", SCRIPT_BRSTACKSYM, false },
 	{ "brstackoff", SCRIPT_BRSTACKOFF, false },
+	{ "brstackinsn", SCRIPT_BRSTACKINSN, false },
+	{ "brstackinsnlen", SCRIPT_BRSTACKINSNLEN, false },
 	{ "insn", SCRIPT_INSN, false },
 	{ "insnlen", SCRIPT_INSNLEN, false },
 	{ "misc", SCRIPT_MISC, false },
@@ -64,6 +67,10 @@ enum {
 	OF_FRAMES = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE,
 	OF_INSTRUCTION = SCRIPT_INSN | SCRIPT_INSNLEN,
 };
+
+/* In JSON, the branches themselves. */
+static const uint64_t OF_BRANCHES = SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF |
+				    SCRIPT_BRSTACKINSN | SCRIPT_BRSTACKINSNLEN;
 
 /* ---- fields ---- */
 
@@ -81,7 +88,6 @@ static const char *remedy_of(const char *word, size_t n)
 	static const struct {
 		const char *name, *remedy;
 	} of_perf[] = {
-		{ "brstackinsn", "; kin annotate --asm shows the code, brstacksym the branches" },
 		{ "bpf-output", "; perf script prints what BPF programs wrote" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(of_perf); i++)
@@ -1068,6 +1074,8 @@ static void text_sample(struct script *c, const struct sample *x)
 		put_state(c, x);
 	if (c->fields & OF_INSTRUCTION)
 		put_instruction(c, x);
+	if (c->fields & (SCRIPT_BRSTACKINSN | SCRIPT_BRSTACKINSNLEN))
+		branch_code_put(&c->out, c->g, c->p, x, c->fields & SCRIPT_BRSTACKINSNLEN);
 	put_pages(c, x);
 	sink_char(&c->out, '\n');
 	if (c->fields & SCRIPT_SRCCODE)
@@ -1147,7 +1155,7 @@ static void json_sample(struct script *c, const struct sample *x)
 		json_registers(c, &first, "iregs", d, d->interrupt_registers);
 	if (which & SCRIPT_UREGS)
 		json_registers(c, &first, "uregs", d, d->user_registers);
-	if (which & (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF)) {
+	if (which & OF_BRANCHES) {
 		json_key(s, &first, "brstack");
 		json_branches(c, d);
 	}
@@ -1221,11 +1229,11 @@ static struct kin_error *check_fields(const struct script *c)
 		there |= d->has & DETAIL_DATA_PAGE ? SCRIPT_DATA_PAGE_SIZE : 0;
 		there |= d->has & DETAIL_CODE_PAGE ? SCRIPT_CODE_PAGE_SIZE : 0;
 	}
-	there |= there & SCRIPT_BRSTACK ? SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF : 0;
+	there |= there & SCRIPT_BRSTACK ? OF_BRANCHES : 0;
 	for (size_t i = 0; i < c->p->n_sources; i++)
 		there |= c->p->sources[i].has_day ? SCRIPT_TOD : 0;
 	static const struct {
-		enum script_field field;
+		uint64_t field;
 		const char *name, *option;
 	} sources[] = {
 		{ SCRIPT_IREGS, "iregs", "--intr-regs" },
@@ -1233,6 +1241,8 @@ static struct kin_error *check_fields(const struct script *c)
 		{ SCRIPT_BRSTACK, "brstack", "-b" },
 		{ SCRIPT_BRSTACKSYM, "brstacksym", "-b" },
 		{ SCRIPT_BRSTACKOFF, "brstackoff", "-b" },
+		{ SCRIPT_BRSTACKINSN, "brstackinsn", "-b" },
+		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "-b" },
 		{ SCRIPT_DATA_SRC, "data_src", "-d" },
 		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "--data-page-size" },
 		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "--code-page-size" },

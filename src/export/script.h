@@ -60,6 +60,9 @@ enum script_field {
 	/* Those of perf script that traces by the hardware or groups of counters have alone: no
 	 * sample here has one. */
 	SCRIPT_NOTHING = UINT64_C(1) << 32,
+	/* The instructions between the branches, in text; with how long each is. */
+	SCRIPT_BRSTACKINSN = UINT64_C(1) << 33,
+	SCRIPT_BRSTACKINSNLEN = UINT64_C(1) << 34,
 };
 
 /* Of events of each type (enum event_type); 0: their samples are left out. */
@@ -77,7 +80,8 @@ bool script_fields_any(const struct script_fields *f, uint64_t fields);
 
 /* Fields that need details of samples, and those that need their registers and branches, too. */
 #define SCRIPT_OF_STATE                                                                            \
-	(SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF)
+	(SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF |    \
+	 SCRIPT_BRSTACKINSN | SCRIPT_BRSTACKINSNLEN)
 #define SCRIPT_OF_DETAILS                                                                          \
 	(SCRIPT_OF_STATE | SCRIPT_ADDR | SCRIPT_PHYS_ADDR | SCRIPT_WEIGHT | SCRIPT_INS_LAT |       \
 	 SCRIPT_DATA_SRC | SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE)

@@ -858,6 +858,23 @@ const uint8_t *program_code(const struct program *g, frameid frame, size_t *size
 	return file ? object_instruction(file, program_instruction(g, frame), size) : NULL;
 }
 
+static void see_branch(const struct object_step *step, void *branches)
+{
+	*(bool *)branches |= step->kind != STEP_ON;
+}
+
+const uint8_t *program_code_at(const struct program *g, objid object, uint64_t addr, size_t *size,
+			       bool *branches)
+{
+	struct object_file *file = object ? program_object_file(g, object) : NULL;
+	const uint8_t *code = file ? object_instruction(file, addr, size) : NULL;
+	if (code && branches) {
+		*branches = false;
+		object_steps(file, addr, addr + *size, see_branch, branches);
+	}
+	return code;
+}
+
 uint64_t program_start(const struct program *g, symid place)
 {
 	if (place >= g->n_symbols)

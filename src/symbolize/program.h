@@ -70,6 +70,10 @@ uint64_t program_instruction(const struct program *g, frameid frame);
 /* The code of the instruction that a frame is at, *size bytes; NULL: it is not at hand. Valid as
  * long as g. */
 const uint8_t *program_code(const struct program *g, frameid frame, size_t *size);
+/* The same of an address in an object. `branches`, if not NULL, says whether control may go on
+ * elsewhere than behind it. */
+const uint8_t *program_code_at(const struct program *g, objid object, uint64_t addr, size_t *size,
+			       bool *branches);
 /* The same for an address that the profile has outside of stacks; NONE: no symbol there. */
 symid program_find(const struct program *g, objid object, uint64_t addr);
 

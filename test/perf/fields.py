@@ -28,6 +28,41 @@ class Accesses(kinds.Full):
                         kinds.struct.pack('<II', 0, 0) + kinds.words(1000, data_src))
 
 
+class Jumps(kinds.Full):
+    """Samples with these branches, the last one first: (from, to, flags)."""
+
+    def branches(self, ip):
+        return kinds.words(len(self.list)) + b''.join(kinds.words(*branch) for branch in self.list)
+
+
+def jumps_of(program):
+    """(from, to) of all jumps and calls in its code that say where they go."""
+    text = subprocess.run(['objdump', '-d', '--no-show-raw-insn', program], capture_output=True, text=True, check=True).stdout
+    return [tuple(int(v, 16) for v in found)
+            for found in re.findall(r'^ *([0-9a-f]+):\s+(?:bnd )?(?:j\w+|call) +([0-9a-f]+) <', text, re.M)]
+
+
+def test_code(tap, kin, folder):
+    """The code between branches: some that follow one another, and some that cannot."""
+    program, x = live.build(folder), random.Random(5)
+    jumps = jumps_of(program)
+    start = min(at for pair in jumps for at in pair) & ~0xfff
+    r = Jumps(BRANCHES | BASIC, x, layout='none')
+    r.comm(100, 'first')
+    r.mmap(100, start, 0x2000, program, start & 0xffff)
+    for _ in range(40):
+        at, r.list = start, []
+        for _ in range(x.randrange(6)):
+            source, target = x.choice([j for j in jumps if 0 <= j[0] - at < 40] or jumps)
+            r.list.insert(0, (source, target, x.choice((0, 1, 2, 2 | 4, 2 | 8)) | x.randrange(4) << 4))
+            at = target
+        r.sample(100, at + x.choice((0, 0, 1, 5, 9, -3)))
+    data = os.path.join(folder, 'code.made')
+    r.write(data)
+    for fields in ('ip,sym,brstackinsn', 'comm,ip,sym,brstackinsnlen'):
+        compare(tap, kin, 'code', data, fields, folder)
+
+
 def write(folder, name, kind, stacks=False):
     """A recording of samples with these fields."""
     path = os.path.join(folder, name)
@@ -68,7 +103,7 @@ def compare(tap, kin, name, data, fields, folder):
 
 
 MADE = { # name: fields of samples, with stacks, and lists of fields
-    'branches': (BRANCHES, False, ('comm,brstack', 'time,brstack', 'brstacksym')),
+    'branches': (BRANCHES, False, ('comm,brstack', 'time,brstack', 'brstacksym', 'comm,brstackinsn')),
     'branches and stacks': (BRANCHES, True, ('comm,ip,sym,brstack', 'ip,sym,dso,brstack', 'ip,sym,symoff,dso,brstacksym')),
     'registers': (STATE, False, ('comm,iregs', 'uregs,time', 'iregs,uregs')),
     'registers and stacks': (STATE, True, ('comm,ip,sym,iregs,uregs',)),
@@ -81,7 +116,7 @@ LIVE = { # name: options of perf record, and lists of fields
     'registers and stacks': ('-e cpu-clock --intr-regs -g', ('comm,ip,iregs', 'ip,sym,insn', '-comm,-time,+insnlen')),
     'accesses': ('-e page-faults -d -W --phys-data --data-page-size --code-page-size',
                  ('comm,addr,data_src,weight,phys_addr', 'data_page_size,code_page_size')),
-    'sources': ('-e cpu-clock', ('ip,sym,srccode', 'comm,tid,ip,sym,srcline,srccode', 'comm,ip,insn,srccode')),
+    'sources': ('-e cpu-clock', ('ip,sym,srccode', 'comm,tid,ip,sym,srccode', 'comm,ip,insn,srccode')),
     'sources and stacks': ('-e cpu-clock -g', ('ip,sym,srccode', 'comm,ip,sym,synth,callindent,ipc,metric')),
     'time of day': ('-e cpu-clock -k mono', ('comm,tod', 'tod,time,event')),
     'two types': ('-e cpu-clock -g', ('sw:comm,time,ip,sym', 'hw:comm', 'sw:comm,ip trace:ip', 'trace:comm sw:+insn',
@@ -126,7 +161,7 @@ def test_refused(tap, kin, folder):
     """What is not in the recording is said, and how to get it; as is what there is not at all."""
     data = write(folder, 'plain', 0)
     for fields, said in (('iregs', 'perf record --intr-regs'), ('sw:comm,uregs', 'perf record --user-regs'),
-                         ('+brstack', 'perf record -b'), ('data_src', 'perf record -d'), ('tod', 'perf record -k monotonic'),
+                         ('+brstack', 'perf record -b'), ('brstackinsn', 'perf record -b'), ('data_src', 'perf record -d'), ('tod', 'perf record -k monotonic'),
                          ('code_page_size', 'perf record --code-page-size'), ('bpf-output', 'perf script'),
                          ('xw:comm', '(hw, sw, trace'), ('hw:nosuch', "unknown field 'nosuch'")):
         status, out, err = script(kin, data, ['-F', fields], folder)
@@ -146,4 +181,5 @@ def test(tap, kin, folder):
         tap.skip('fields next to perf', 'NOT TESTED: no perf 6.1')
         return
     test_made(tap, kin, folder)
+    test_code(tap, kin, folder)
     test_live(tap, kin, folder)

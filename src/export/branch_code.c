@@ -1,0 +1,212 @@
+/* branch_code.c - walks from the target of each branch to where the next one left. */
+#include "export/branch_code.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+
+enum {
+	BLOCK_MAX = 16384 - 15, /* bytes between two branches */
+	MISSED_MAX = 128,       /* bytes to look for the branch that is not in the list */
+	JUMP_WIDTH = 30,
+	LENGTH_MAX = 32, /* of the text of an instruction's length */
+};
+
+struct walk {
+	struct sink *out;
+	struct program *g;
+	const struct frame *frames;
+	symid last; /* that a label was written for; NONE: none */
+	bool lengths;
+	uint64_t cycles;
+};
+
+struct spot {        /* in the code */
+	uint64_t ip; /* run-time */
+	objid object;
+	uint64_t addr; /* in it */
+};
+
+static struct spot spot_of(const struct walk *w, uint64_t ip, frameid frame)
+{
+	return (struct spot){ ip, w->frames[frame].object, w->frames[frame].addr };
+}
+
+static struct spot spot_after(struct spot s, uint64_t bytes)
+{
+	return (struct spot){ s.ip + bytes, s.object, s.addr + bytes };
+}
+
+static void put_label(struct walk *w, struct spot s)
+{
+	symid place = program_find(w->g, s.object, s.addr);
+	char text[24];
+	if (place == NONE || place == w->last)
+		return;
+	w->last = place;
+	char *name = escape_copy(program_name(w->g, place));
+	sink_char(w->out, '\t');
+	sink_str(w->out, name);
+	free(name);
+	uint64_t offset = s.addr - program_start(w->g, place);
+	if (offset)
+		sink_bytes(w->out, text, (size_t)snprintf(text, sizeof(text), "+%" PRIu64, offset));
+	sink_str(w->out, ":\n");
+}
+
+/* Its address and bytes; how many columns the bytes took. */
+static size_t put_bytes(struct walk *w, struct spot s, const uint8_t *code, size_t n)
+{
+	static const char title[] = "insn: ";
+	char text[24];
+	sink_bytes(w->out, text, (size_t)snprintf(text, sizeof(text), "\t%016" PRIx64 "\t", s.ip));
+	sink_str(w->out, title);
+	for (size_t i = 0; i < n; i++)
+		sink_bytes(w->out, text, (size_t)snprintf(text, sizeof(text), "%02x ", code[i]));
+	return strlen(title) + 3 * n;
+}
+
+static void put_length(struct walk *w, const char *before, size_t n, const char *behind)
+{
+	char text[LENGTH_MAX];
+	if (w->lengths)
+		sink_bytes(
+			w->out, text,
+			(size_t)snprintf(text, sizeof(text), "%silen: %zu%s", before, n, behind));
+}
+
+static void put_instruction(struct walk *w, struct spot s, const uint8_t *code, size_t n)
+{
+	put_bytes(w, s, code, n);
+	put_length(w, "\t", n, "");
+	sink_char(w->out, '\n');
+}
+
+/* The branch at the end of `n` instructions; 0: not known how many. */
+static void put_jump(struct walk *w, const struct taken_branch *b, struct spot s, unsigned n)
+{
+	char text[64];
+	size_t size;
+	const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, NULL);
+	size_t width = code ? put_bytes(w, s, code, size) : 0;
+	if (!code)
+		return;
+	sink_pad(w->out, width < JUMP_WIDTH ? JUMP_WIDTH - width : 0);
+	sink_char(w->out, '\t');
+	put_length(w, "", size, "\t");
+	sink_char(w->out, '#');
+	sink_str(w->out, b->flags & BRANCH_PREDICTED ? " PRED" : "");
+	sink_str(w->out, b->flags & BRANCH_MISPREDICTED ? " MISPRED" : "");
+	sink_str(w->out, b->flags & BRANCH_IN_TX ? " INTX" : "");
+	sink_str(w->out, b->flags & BRANCH_ABORT ? " ABORT" : "");
+	uint32_t cycles = branch_cycles(b->flags);
+	w->cycles += cycles;
+	if (cycles)
+		sink_bytes(w->out, text,
+			   (size_t)snprintf(text, sizeof(text), " %" PRIu32 " cycles [%" PRIu64 "]",
+					    cycles, w->cycles));
+	if (cycles && n)
+		sink_bytes(w->out, text,
+			   (size_t)snprintf(text, sizeof(text), " %.2f IPC", (double)n / cycles));
+	sink_char(w->out, '\n');
+}
+
+static bool is_at_hand(const struct walk *w, struct spot s)
+{
+	size_t size;
+	return s.ip && program_code_at(w->g, s.object, s.addr, &size, NULL);
+}
+
+/* From where the branch before went to where this one left. */
+static void put_block(struct walk *w, struct spot start, const struct taken_branch *b)
+{
+	unsigned n = 0;
+	if (b->from - start.ip > BLOCK_MAX || !is_at_hand(w, start))
+		return;
+	for (struct spot s = start; s.ip <= b->from;) {
+		size_t size;
+		const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, NULL);
+		n++;
+		put_label(w, s);
+		if (s.ip == b->from) {
+			put_jump(w, b, s, n);
+			return;
+		}
+		if (!code)
+			break;
+		put_instruction(w, s, code, size);
+		s = spot_after(s, size);
+	}
+	sink_str(w->out, "\tmismatch of LBR data and executable\n");
+}
+
+/* From where the last branch went to the sample. Where that lies before, or a branch lies between,
+ * there was another one that the list does not have. */
+static void put_rest(struct walk *w, struct spot start, struct spot sample)
+{
+	size_t size;
+	uint64_t end = sample.ip < start.ip ? start.ip + MISSED_MAX : sample.ip;
+	put_label(w, start);
+	if (end - start.ip > BLOCK_MAX || !is_at_hand(w, start)) {
+		const uint8_t *code =
+			program_code_at(w->g, sample.object, sample.addr, &size, NULL);
+		if (code)
+			put_instruction(w, sample, code, size);
+		return;
+	}
+	for (struct spot s = start; s.ip <= end; s = spot_after(s, size)) {
+		bool branches;
+		const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, &branches);
+		if (!code)
+			return;
+		put_instruction(w, s, code, size);
+		if (branches && s.ip != sample.ip) {
+			sink_str(w->out, "\t... not reaching sample ...\n");
+			return;
+		}
+	}
+}
+
+/* Where the sample was taken, by a branch in the same object; false: there is none. */
+static bool find_sample(const struct walk *w, const struct taken_branch *b, size_t n, frameid frame,
+			struct spot *ret)
+{
+	const struct frame *f = &w->frames[frame];
+	*ret = (struct spot){ f->addr, 0, f->addr }; /* in no object */
+	for (size_t i = 0; f->object && i < 2 * n; i++) {
+		frameid end = i & 1 ? b[i / 2].source : b[i / 2].target;
+		uint64_t ip = i & 1 ? b[i / 2].from : b[i / 2].to;
+		if (!end || w->frames[end].object != f->object)
+			continue;
+		*ret = (struct spot){ ip + (f->addr - w->frames[end].addr), f->object, f->addr };
+		return true;
+	}
+	return !f->object;
+}
+
+void branch_code_put(struct sink *out, struct program *g, const struct profile *p,
+		     const struct sample *x, bool lengths)
+{
+	struct walk w = {
+		.out = out, .g = g, .frames = p->samples.frames, .last = NONE, .lengths = lengths
+	};
+	size_t n;
+	const struct taken_branch *b =
+		detail_branches(&p->samples, sample_detail(&p->samples, x), &n);
+	struct spot sample;
+	if (!n)
+		return;
+	sink_char(out, '\n');
+	struct spot first = spot_of(&w, b[n - 1].from, b[n - 1].source);
+	if (is_at_hand(&w, first)) { /* where it came from is not known */
+		put_label(&w, first);
+		put_jump(&w, &b[n - 1], first, 0);
+	}
+	for (size_t i = n - 1; i-- > 0;)
+		put_block(&w, spot_of(&w, b[i + 1].to, b[i + 1].target), &b[i]);
+	if (!find_sample(&w, b, n, p->samples.stacks[x->stack].frame, &sample) ||
+	    b[0].from == sample.ip || b[0].flags & BRANCH_ABORT)
+		return;
+	put_rest(&w, spot_of(&w, b[0].to, b[0].target), sample);
+}
