@@ -15,6 +15,7 @@ import re
 import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -248,6 +249,66 @@ def test_tidy(tap, kin, shards, folder, seeds=4):
     tap.ok(kin('tidy', url + '?service=x')[0] == 2 and kin('tidy', '--keep=soon', url)[0] == 2, 'what makes no sense is refused')
 
 
+def test_ranks(tap, kin, shards, folder):
+    """Files of a job are found by rank and job."""
+    url, job = shards.url('ranks'), {'OMPI_COMM_WORLD_SIZE': '2', 'PMIX_NAMESPACE': 'job.7'}
+    for rank in '01':
+        kin('record', '-q', '-o', os.path.join(folder, 'ranked.kin'), os.path.join(folder, 'prog'), '600',
+            env=servers.environment(OMPI_COMM_WORLD_RANK=rank, **job))
+    files = [os.path.join(folder, f'ranked.{rank}.kin') for rank in '01']
+    if not all(map(os.path.exists, files)):
+        tap.skip('ranks are found in a store', 'nothing can be recorded here')
+        return
+    status, out, err = kin('push', url, *files)
+    own = [stacks_of(kin, f'{url}?rank={rank}&job=job.7') for rank in '01']
+    want = [stacks_of(kin, f) for f in files]
+    tap.ok(status == 0 and own == want, 'ranks are found by number and job', f'{err} {own}')
+    tap.ok(kin('report', f'{url}?rank=0&job=other')[0] == 1, 'those of another job are not there')
+
+
+def test_sql(tap, kin, shards):
+    """The SQL of doc/fleet.md says what kin does of the same: two ways to the same figures."""
+    page = open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
+    sql = re.search(r'```sql\n(SELECT name, sum\(w\) AS self.*?)```', page, re.S)[1]
+    sql = re.sub(r'bucket >= .*', "bucket >= toDateTime(0) AND bucket < toDateTime(4294967295)", sql)
+    sql = re.sub(r'(FROM|JOIN \(SELECT [^)]*? FROM) (samples|receipts|stacks|functions)', r'\1 sql.\2', sql)
+    sql = sql.replace("service = 'web' AND version = '7'", "service = 'sql'").replace(' LIMIT 20', '')
+    names, one = ['main', 'run', 'serve', 'parse', 'write', 'lock'], shards[:1]
+    url = shards.url('sql', one)
+    for i in range(4):
+        text = random_recording(random.Random(70 + i), names).replace(' faults:', ' cycles:')
+        kin('push', '-q', '--service=sql', url, write(kin.folder, f'sql{i}.script', text))
+    rows = lambda *command: [json.loads(x) for x in rows_of(kin, url, *command)]
+    for what, column, query in (('own time', 'self', sql),
+                                ('time with callees', 'inclusive', sql.replace('functions[-1]', 'arrayDistinct(functions)').replace(
+                                    'SELECT function, sum(w) AS w FROM (', 'SELECT arrayJoin(function) AS function, sum(w) AS w FROM ('))):
+        want = {r['name']: r[column] for r in rows('flat', '-c', 'self,inclusive,name') if r[column]}
+        got = {r['name']: int(r['self']) for r in json.loads(one[0].ask(query + ' FORMAT JSON'))['data']}
+        tap.ok(want and got == want, f'SQL and kin flat agree on {what}', f'{got}\n{want}')
+
+
+def test_tls(tap, kin, shards, folder):
+    """https: who shows no certificate that is trusted hears no password."""
+    if subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext',
+                       'subjectAltName=DNS:localhost', '-keyout', 'tls.key', '-out', 'tls.pem'], cwd=folder,
+                      capture_output=True).returncode:
+        tap.skip('https', 'no openssl')
+        return
+    heard = []
+    proxy = Liar(shards[0].port, lambda status, body: heard.append(1) or (status, {}, body),
+                 [os.path.join(folder, 'tls.pem'), os.path.join(folder, 'tls.key')])
+    url, pem = f'https://localhost:{proxy.server_address[1]}/tls', os.path.join(folder, 'tls.pem')
+    path = write(folder, 'tls.script', 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n')
+    status, out, err = kin('push', url, path)
+    tap.ok(status == 1 and 'certificate' in err and not heard, 'a certificate that nobody vouches for ends it', err)
+    status, out, err = kin('push', url, path, env=servers.environment(KIN_STORE_CA=pem))
+    tap.ok(status == 0 and heard and stacks_of(kin, shards.url('tls', shards[:1])) == ['web;f 10'], 'one of KIN_STORE_CA does', err)
+    status, out, err = kin('report', url.replace('localhost', '127.0.0.1'), env=servers.environment(KIN_STORE_CA=pem))
+    tap.ok(status == 1, 'the certificate of another host does not', err)
+    proxy.shutdown()
+    proxy.server_close()
+
+
 def test_filters(tap, kin, shards):
     url = shards.url('filters')
     one = 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n'
@@ -402,7 +463,7 @@ class Liar(http.server.ThreadingHTTPServer):
     """Between kin and a server: answers what lie(status, body) makes of the server's answer, and its headers."""
     daemon_threads = True
 
-    def __init__(self, port, lie):
+    def __init__(self, port, lie, certificate=None):
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
 
@@ -432,6 +493,10 @@ class Liar(http.server.ThreadingHTTPServer):
                 pass
 
         super().__init__(('127.0.0.1', 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
@@ -741,6 +806,9 @@ def main():
             test_sums(tap, kin, shards, seeds)
             test_other_engines(tap, kin, shards, folder)
             test_tidy(tap, kin, shards, folder)
+            test_ranks(tap, kin, shards, folder)
+            test_sql(tap, kin, shards)
+            test_tls(tap, kin, shards, folder)
             test_filters(tap, kin, shards)
             test_login(tap, kin, shards, folder)
             test_cuts(tap, kin, shards, folder)
