@@ -40,44 +40,47 @@ struct process {
 	struct source map, dump;
 	VEC(struct code) code; /* by address, then order; once sorted */
 	bool sorted;
+	struct strtab *names;  /* NULL: none */
+	uint64_t ended_ns;     /* UINT64_MAX: not yet */
+	struct process *older; /* that had the same id and has ended; NULL: none */
 };
 
 struct jit {
 	VEC(struct process *) at;
-	struct map64 by_pid;
-	struct strtab *names;
+	struct map64 by_pid; /* -> index of the newest */
+	size_t n_ended;
 	char *buffer; /* CHUNK */
 };
 
-struct jit *jit_new(void)
-{
-	struct jit *j = xalloc(sizeof(*j));
-	j->names = strtab_new();
-	return j;
-}
+struct jit *jit_new(void) { return xalloc(sizeof(struct jit)); }
 
-static void source_done(struct source *s)
+static void source_close(struct source *s)
 {
 	free(s->path);
 	if (s->folder >= 0)
 		close(s->folder);
 	if (s->fd >= 0)
 		close(s->fd);
+	*s = (struct source){ .folder = -1, .fd = -1, .bad = true };
+}
+
+static void process_free(struct process *p)
+{
+	source_close(&p->map);
+	source_close(&p->dump);
+	vec_free(&p->code);
+	strtab_free(p->names);
+	free(p);
 }
 
 void jit_free(struct jit *j)
 {
 	if (!j)
 		return;
-	for (size_t i = 0; i < j->at.n; i++) {
-		source_done(&j->at.at[i]->map);
-		source_done(&j->at.at[i]->dump);
-		vec_free(&j->at.at[i]->code);
-		free(j->at.at[i]);
-	}
+	for (size_t i = 0; i < j->at.n; i++)
+		process_free(j->at.at[i]);
 	vec_free(&j->at);
 	map64_free(&j->by_pid);
-	strtab_free(j->names);
 	free(j->buffer);
 	free(j);
 }
@@ -145,26 +148,44 @@ static int open_folder(pid_t pid)
 	return fd >= 0 ? fd : open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static struct process *process_of(struct jit *j, pid_t pid)
+static struct process *newest(const struct jit *j, pid_t pid)
 {
-	uint32_t *index = map64_at(&j->by_pid, (uint32_t)pid);
-	if (*index != NONE)
-		return j->at.at[*index];
+	uint32_t index = map64_get(&j->by_pid, (uint32_t)pid);
+	return index == NONE ? NULL : j->at.at[index];
+}
+
+/* The one that had the id at that time; NULL: not known. */
+static struct process *find_process(const struct jit *j, pid_t pid, uint64_t time_ns)
+{
+	struct process *p = newest(j, pid);
+	if (!p || p->ended_ns < time_ns)
+		return NULL;
+	while (p->older && p->older->ended_ns >= time_ns)
+		p = p->older;
+	return p;
+}
+
+static struct process *add_process(struct jit *j, pid_t pid)
+{
 	struct process *p = xalloc(sizeof(*p));
+	p->older = newest(j, pid);
+	p->ended_ns = UINT64_MAX;
 	p->pid = pid;
 	p->owner = owner_of(pid);
 	p->map.fd = p->dump.fd = p->dump.folder = -1;
 	p->map.folder = open_folder(pid);
 	p->map.path = xprintf("perf-%d.map", (int)inner_pid(pid));
-	*index = (uint32_t)j->at.n;
+	*map64_at(&j->by_pid, (uint32_t)pid) = (uint32_t)j->at.n;
 	vec_push(&j->at, p);
 	return p;
 }
 
-void jit_add_dump(struct jit *j, pid_t pid, const char *path)
+void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 {
-	struct process *p = process_of(j, pid);
-	if (p->dump.path)
+	struct process *p = find_process(j, pid, time_ns);
+	if (!p)
+		p = add_process(j, pid);
+	if (p->dump.path || p->dump.bad)
 		return;
 	p->dump.path = xprintf("/proc/%d/root%s", (int)pid, path);
 	if (source_open(&p->dump, p->owner))
@@ -174,11 +195,13 @@ void jit_add_dump(struct jit *j, pid_t pid, const char *path)
 	source_open(&p->dump, p->owner);
 }
 
-static void add_code(struct jit *j, struct process *p, struct code c, const char *name, size_t n)
+static void add_code(struct process *p, struct code c, const char *name, size_t n)
 {
 	if (!c.size || !n || c.addr + c.size < c.addr)
 		return;
-	c.name = strtab_addn(j->names, name, strnlen(name, n < NAME_MAX_SIZE ? n : NAME_MAX_SIZE));
+	if (!p->names)
+		p->names = strtab_new();
+	c.name = strtab_addn(p->names, name, strnlen(name, n < NAME_MAX_SIZE ? n : NAME_MAX_SIZE));
 	c.order = (uint32_t)p->code.n;
 	vec_push(&p->code, c);
 	p->sorted = false;
@@ -186,7 +209,7 @@ static void add_code(struct jit *j, struct process *p, struct code c, const char
 
 /* ---- perf-PID.map ---- */
 
-static void read_map_line(struct jit *j, struct process *p, char *line, size_t n)
+static void read_map_line(struct process *p, char *line, size_t n)
 {
 	char *at, *name;
 	struct code c = { 0 };
@@ -197,7 +220,7 @@ static void read_map_line(struct jit *j, struct process *p, char *line, size_t n
 	c.size = strtoull(at, &name, 16);
 	if (name == at || *name != ' ')
 		return;
-	add_code(j, p, c, name + 1, n - (size_t)(name + 1 - line));
+	add_code(p, c, name + 1, n - (size_t)(name + 1 - line));
 }
 
 /* Whole lines; what is not ended yet is read again later. */
@@ -210,7 +233,7 @@ static void read_map(struct jit *j, struct process *p)
 	while (s->at < FILE_MAX && (n = pread(s->fd, j->buffer, CHUNK - 1, (off_t)s->at)) > 0) {
 		char *line = j->buffer, *limit = j->buffer + n, *end;
 		while ((end = memchr(line, '\n', (size_t)(limit - line)))) {
-			read_map_line(j, p, line, (size_t)(end - line));
+			read_map_line(p, line, (size_t)(end - line));
 			line = end + 1;
 		}
 		if (line == j->buffer && n == CHUNK - 1)
@@ -263,7 +286,7 @@ static bool read_dump_header(struct source *s)
 	return true;
 }
 
-static void read_load(struct jit *j, struct process *p, const struct dump_record *r)
+static void read_load(struct process *p, const struct dump_record *r)
 {
 	struct dump_load l;
 	char name[NAME_MAX_SIZE];
@@ -275,10 +298,10 @@ static void read_load(struct jit *j, struct process *p, const struct dump_record
 	if (!read_at(&p->dump, at + sizeof(l), name, n))
 		return;
 	struct code c = { .addr = l.addr, .size = l.size, .time_ns = r->timestamp };
-	add_code(j, p, c, name, n);
+	add_code(p, c, name, n);
 }
 
-static void read_move(struct jit *j, struct process *p, const struct dump_record *r)
+static void read_move(struct process *p, const struct dump_record *r)
 {
 	struct dump_move m;
 	if (r->total_size < sizeof(*r) + sizeof(m) ||
@@ -288,15 +311,15 @@ static void read_move(struct jit *j, struct process *p, const struct dump_record
 		struct code c = p->code.at[i - 1];
 		if (c.addr != m.old_addr)
 			continue;
-		const char *name = strtab_get(j->names, c.name);
+		const char *name = strtab_get(p->names, c.name);
 		c.addr = m.new_addr;
 		c.time_ns = r->timestamp;
-		add_code(j, p, c, name, strlen(name));
+		add_code(p, c, name, strlen(name));
 		return;
 	}
 }
 
-static void read_dump(struct jit *j, struct process *p)
+static void read_dump(struct process *p)
 {
 	struct source *s = &p->dump;
 	struct dump_record r;
@@ -306,9 +329,9 @@ static void read_dump(struct jit *j, struct process *p)
 	while (s->at < FILE_MAX && read_at(s, s->at, &r, sizeof(r)) && r.total_size >= sizeof(r) &&
 	       s->at + r.total_size <= (uint64_t)st.st_size) {
 		if (r.id == JIT_CODE_LOAD)
-			read_load(j, p, &r);
+			read_load(p, &r);
 		else if (r.id == JIT_CODE_MOVE)
-			read_move(j, p, &r);
+			read_move(p, &r);
 		s->at += r.total_size;
 	}
 }
@@ -320,13 +343,70 @@ static void update(struct jit *j, struct process *p)
 	if (!j->buffer)
 		j->buffer = xalloc(CHUNK);
 	read_map(j, p);
-	read_dump(j, p);
+	read_dump(p);
 }
 
 void jit_update(struct jit *j)
 {
 	for (size_t i = 0; i < j->at.n; i++)
-		update(j, j->at.at[i]);
+		if (j->at.at[i]->ended_ns == UINT64_MAX)
+			update(j, j->at.at[i]);
+}
+
+/* ---- those that end ---- */
+
+void jit_end(struct jit *j, pid_t pid, uint64_t time_ns)
+{
+	struct process *p = newest(j, pid);
+	if (!p || p->ended_ns != UINT64_MAX)
+		return;
+	update(j, p);
+	source_close(&p->map);
+	source_close(&p->dump);
+	p->ended_ns = time_ns;
+	j->n_ended++;
+}
+
+bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns)
+{
+	const struct process *p = find_process(j, pid, time_ns);
+	return p && p->ended_ns != UINT64_MAX;
+}
+
+size_t jit_n_ended(const struct jit *j) { return j->n_ended; }
+
+/* Those that are older than one that goes have ended before it, and go with it. */
+static void take_out(struct jit *j, const struct process *p)
+{
+	struct process *later = newest(j, p->pid);
+	if (later == p) {
+		map64_remove(&j->by_pid, (uint32_t)p->pid);
+		return;
+	}
+	while (later && later->older != p)
+		later = later->older;
+	if (later)
+		later->older = NULL;
+}
+
+void jit_forget(struct jit *j, uint64_t before_ns)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < j->at.n; i++) /* none is freed before it is out of all lists */
+		if (j->at.at[i]->ended_ns < before_ns)
+			take_out(j, j->at.at[i]);
+	for (size_t i = 0; i < j->at.n; i++) {
+		struct process *p = j->at.at[i];
+		if (p->ended_ns < before_ns) {
+			process_free(p);
+			j->n_ended--;
+			continue;
+		}
+		if (newest(j, p->pid) == p)
+			*map64_at(&j->by_pid, (uint32_t)p->pid) = (uint32_t)kept;
+		j->at.at[kept++] = p;
+	}
+	j->at.n = kept;
 }
 
 static int by_address(const void *a, const void *b)
@@ -352,10 +432,11 @@ static bool better(const struct code *c, const struct code *best, uint64_t time_
 
 const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 {
-	bool is_new = map64_get(&j->by_pid, (uint32_t)pid) == NONE;
-	struct process *p = process_of(j, pid);
-	if (is_new)
+	struct process *p = find_process(j, pid, time_ns);
+	if (!p) {
+		p = add_process(j, pid);
 		update(j, p);
+	}
 	if (!p->sorted && p->code.n)
 		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
 	p->sorted = true;
@@ -373,5 +454,5 @@ const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 		if (addr - c->addr < c->size && better(c, best, time_ns))
 			best = c;
 	}
-	return best ? strtab_get(j->names, best->name) : NULL;
+	return best ? strtab_get(p->names, best->name) : NULL;
 }

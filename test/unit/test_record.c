@@ -1,4 +1,5 @@
 /* Parts of the recorder that need no kernel's permission. */
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,17 +94,25 @@ static void test_audit(void)
 				  .own_fixed_ns = 400000 };
 	a.object[0].name = xprintf("lib\033x.so");
 	a.object[0].failures = 1;
-	char *text = record_audit_text(&a, "p.kin");
+	char *text = record_audit_text(&a, "p.kin", false);
 	OK_STR(text,
-	       "10 samples in 1.0 s -> p.kin, 5.0 KB: 4.0 KB and 100 B/sample\n"
-	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); 500 samples/s of it; 1 process, 2 "
-	       "threads\n"
-	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n"
-	       "  stacks: 90.0 % complete, 4.0 frames each; 1 cut\n"
-	       "    1 ended in lib\\x1bx.so\n"
+	       "10 samples in 1.0 s -> p.kin, 5.0 KB; 1 process, 2 threads\n"
+	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); stacks: 90.0 % complete\n"
 	       "  LOST 3 samples or records: the buffers were full\n"
-	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; the rest "
-	       "is 60.0 us/sample\n");
+	       "  1 stack cut\n"
+	       "    1 ended in lib\\x1bx.so\n"
+	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n");
+	size_t first = strlen(text);
+	free(text);
+	a.preemptions = 1;
+	text = record_audit_text(&a, "p.kin", true);
+	OK_STR(text + first,
+	       "  file: 4.0 KB and 100 B/sample\n"
+	       "  500 samples/s of CPU time\n"
+	       "  stacks: 4.0 frames each\n"
+	       "  preempted 1 time\n"
+	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; "
+	       "the rest is 60.0 us/sample\n");
 	free(text);
 	record_audit_done(&a);
 }
@@ -126,6 +135,62 @@ static void test_jit_map(void)
 	jit_update(j);
 	OK_STR(jit_find(j, getpid(), 0x2000, 0), "not ended");
 	OK_STR(jit_find(j, getpid(), 0x1000, 0), "moved here");
+	jit_free(j);
+	unlink(path);
+}
+
+static size_t open_files(void)
+{
+	size_t n = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void write_map(const char *path, const char *mode, const char *text)
+{
+	FILE *f = fopen(path, mode);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A process's files are closed when it ends; its names stay for as long as samples of its time may
+ * ask, and are not those of the next one with its id. */
+static void test_jit_end(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	write_map(path, "w", "1000 100 first\n");
+	struct jit *j = jit_new();
+	size_t files = open_files();
+	OK_STR(jit_find(j, getpid(), 0x1000, 10), "first");
+	OK(open_files() == files + 2); /* it, and its folder */
+	write_map(path, "a", "2000 100 last of all\n");
+	jit_end(j, getpid(), 20);
+	OK(open_files() == files && jit_n_ended(j) == 1);
+	OK_STR(jit_find(j, getpid(), 0x2000, 20), "last of all");
+	OK(jit_has_ended(j, getpid(), 20) && !jit_has_ended(j, getpid(), 21));
+
+	write_map(path, "w", "1000 100 second\n");
+	OK_STR(jit_find(j, getpid(), 0x1000, 30), "second");
+	OK(!jit_find(j, getpid(), 0x2000, 30) && !jit_has_ended(j, getpid(), 30));
+	OK_STR(jit_find(j, getpid(), 0x1000, 15), "first");
+	jit_end(j, getpid(), 40);
+	OK(jit_n_ended(j) == 2 && open_files() == files);
+	jit_forget(j, 20);
+	OK(jit_n_ended(j) == 2);
+	jit_forget(j, 21);
+	OK(jit_n_ended(j) == 1);
+	OK_STR(jit_find(j, getpid(), 0x1000, 15), "second"); /* the oldest that is known */
+
+	write_map(path, "w", "1000 100 third\n");
+	OK_STR(jit_find(j, getpid(), 0x1000, 50), "third");
+	jit_forget(j, UINT64_MAX);
+	OK(!jit_n_ended(j) && open_files() == files + 2);
+	OK_STR(jit_find(j, getpid(), 0x1000, 50), "third");
+	jit_end(j, getpid(), 60);
+	jit_forget(j, UINT64_MAX);
+	OK(!jit_n_ended(j) && open_files() == files);
 	jit_free(j);
 	unlink(path);
 }
@@ -552,6 +617,7 @@ int main(void)
 	test_attributes();
 	test_audit();
 	test_jit_map();
+	test_jit_end();
 	test_beyond();
 	test_tables();
 	test_recent();
