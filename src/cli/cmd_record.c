@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/child.h"
+#include "cli/cmd_record.h"
 #include "cli/command.h"
 #include "cli/interpreters.h"
 #include "cli/message.h"
@@ -17,6 +19,7 @@
 #include "cli/prefix.h"
 #include "cli/rank_file.h"
 #include "cli/record_inside.h"
+#include "cli/record_line.h"
 #include "cli/sampling.h"
 #include "perf/perf_refusals.h"
 #include "record/record.h"
@@ -35,8 +38,12 @@ static const char *const description[] = {
 	"until they end. Whatever goes wrong with the recording, COMMAND runs to its end. If the "
 	"kernel permits no sampling, COMMAND is measured from inside, by the runtime of kin run.",
 	"The file grows as the program runs; if the recorder is killed, at most the last second "
-	"is missing. A summary at the end shows the quality of the recording: sampled CPU time "
-	"against the kernel's accounting, incomplete stacks by file, and lost samples.",
+	"is missing. On a terminal a line shows each second that samples arrive. The last lines "
+	"say where the file is, how far it can be trusted (sampled CPU time against the kernel's "
+	"accounting, complete stacks, lost samples), and what to type next; -v adds what the "
+	"recording took.",
+	"kin ./PROGRAM, a path in place of a command, is short for kin record ./PROGRAM and then "
+	"kin browse, or kin report if input or output is no terminal.",
 	"In a parallel job (mpirun of Open MPI or MPICH, Slurm's srun) each rank has a file of its "
 	"own, named by it: profile.0.kin, profile.1.kin and so on. kin imbalance compares them.",
 	"--wall also records the time that threads do not run, as two more events with exact "
@@ -48,13 +55,14 @@ static const char *const description[] = {
 
 static const struct example examples[] = {
 	{ "kin record ./prog -x input", "in profile.kin; then: kin report" },
+	{ "kin ./prog -x input", "the same, and shows it at once" },
 	{ "kin record -o web.kin -p 1234 --duration 10s", "ten seconds of a running process" },
 	{ "kin record -p 1234 -- sleep 10", "the same" },
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
 	{ "kin record --python python3 train.py", "with the functions of the script in stacks" },
-	{ "kin record -a --switch-output=1h --switch-max-files=24",
+	{ "kin record -a --every=1h --switch-max-files=24 -o last-day/",
 	  "the last day of the machine, a file for each hour" },
 	{ 0 },
 };
@@ -66,6 +74,7 @@ enum {
 	RECORD_RUNS,
 	RECORD_PERF_DATA,
 	RECORD_QUIET,
+	RECORD_VERBOSE,
 	RECORD_DELAY,
 	RECORD_CONTROL,
 	RECORD_FILTER,
@@ -78,6 +87,7 @@ enum {
 	RECORD_LEVEL,
 	RECORD_SWITCH,
 	RECORD_SWITCH_MAX,
+	RECORD_EVERY,
 	RECORD_OVERWRITE,
 	RECORD_USER_CHAINS,
 	RECORD_KERNEL_CHAINS,
@@ -196,8 +206,9 @@ static const struct opt_group file_options = {
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.kin. An older recording there is replaced, any "
-		  "other file is not. -: standard output, which must be a pipe; COMMAND then "
-		  "prints to standard error",
+		  "other file is not. DIRECTORY/: to profile.kin in it, which is made if it is not "
+		  "there. -: standard output, which must be a pipe; COMMAND then prints to "
+		  "standard error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
 		  "also write a perf.data file, with stacks as call chains", NULL, COMPLETE_FILE },
@@ -211,8 +222,12 @@ static const struct opt_group file_options = {
 		  "after a TIME (30s, 10m, 1h, 1d); each is a complete recording, named FILE with "
 		  "date and time",
 		  NULL, COMPLETE_NOTHING },
+		{ RECORD_EVERY, 0, "every", "TIME",
+		  "begin a new file after that time, as --switch-output=TIME: 60s, 10m", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_SWITCH_MAX, 0, "switch-max-files", "N",
-		  "with --switch-output: keep the last N files", NULL, COMPLETE_NOTHING },
+		  "with --switch-output or --every: keep the last N files", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_OVERWRITE, 0, "overwrite", NULL,
 		  "keep only the most recent 64 MiB of samples, in memory; write them at the end, "
 		  "and at each --switch-output",
@@ -226,6 +241,10 @@ static const struct opt_group file_options = {
 		  "check the command line without running anything", NULL, COMPLETE_NOTHING },
 		{ RECORD_QUIET, 'q', "quiet", NULL, "print nothing if all went well", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_VERBOSE, 'v', "verbose", NULL,
+		  "say at the end what it took, too: bytes per sample, rate, preemptions, time of "
+		  "the recorder, names",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -266,8 +285,6 @@ static const struct opt_group ever_options = {
 		  "files are looked for as each program sees them; kin report -s cgroup_id takes "
 		  "a perf.data",
 		  NULL, COMPLETE_NOTHING },
-		{ RECORD_AS_EVER, 'v', "verbose", NULL, "all there is to say is said", NULL,
-		  COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -283,10 +300,12 @@ struct line {
 	struct interpreters interpreters;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
-	size_t last_events;         /* where those of the last -e begin */
-	char *dated;                /* the output's name with a time; owned */
-	char *ranked, *ranked_perf; /* with a rank; owned */
-	bool quiet, dry_run, with_date, no_names, no_rank;
+	size_t last_events;             /* where those of the last -e begin */
+	char *in_folder;                /* the output in the directory that -o names; owned */
+	char *dated;                    /* the output's name with a time; owned */
+	char *ranked, *ranked_perf;     /* with a rank; owned */
+	void (*look)(const char *path); /* once it is there; NULL */
+	bool quiet, verbose, dry_run, with_date, no_names, no_rank;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -331,6 +350,18 @@ static bool take_switch(const char *arg, struct parts_opts *o, char error[512])
 	return parts_are_wanted(o) ||
 	       arg_bad("--switch-output", arg, "signal, a size (500K, 2G), or a time (30s, 10m)",
 		       error);
+}
+
+static bool take_every(const char *arg, struct parts_opts *o, char error[512])
+{
+	const uint64_t second_ns = 1000000000, most_ns = 1000000 * second_ns;
+	uint64_t ns = 0;
+	if (!arg_duration(arg, &ns) || ns < second_ns || ns > most_ns)
+		return arg_bad("--every", arg, "a time of at least a second: 60s, 10m", error);
+	*o = (struct parts_opts){ .every_ns = ns,
+				  .max_files = o->max_files,
+				  .overwrite = o->overwrite };
+	return true;
 }
 
 /* "500", "-1", or "10-20,30-40": milliseconds. */
@@ -441,6 +472,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_QUIET:
 		l->quiet = true;
 		break;
+	case RECORD_VERBOSE:
+		l->verbose = true;
+		break;
 	case RECORD_DELAY:
 		return take_delay(arg, l, error);
 	case RECORD_CONTROL:
@@ -478,6 +512,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 			return arg_bad("--switch-max-files", arg, "a number of files", error);
 		o->parts.max_files = (unsigned)n;
 		break;
+	case RECORD_EVERY:
+		return take_every(arg, &o->parts, error);
 	case RECORD_OVERWRITE:
 		o->parts.overwrite = true;
 		break;
@@ -526,9 +562,10 @@ static const char *check_parts(const struct record_opts *o)
 	const struct parts_opts *p = &o->parts;
 	bool parts = parts_are_wanted(p);
 	if ((parts || p->overwrite) && !strcmp(o->output, "-"))
-		return "--switch-output and --overwrite take files, and -o - is a pipe";
+		return "--switch-output, --every and --overwrite take files, and -o - is a pipe";
 	if (p->max_files && !parts)
-		return "--switch-max-files is of --switch-output: when does a new file begin?";
+		return "--switch-max-files is of --switch-output or --every: when does a new file "
+		       "begin?";
 	if (p->overwrite && p->max_bytes)
 		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "
 		       "go by; =signal or =TIME has";
@@ -579,12 +616,11 @@ static void take_sampling(struct record_opts *o, const struct sampling *s)
 
 static void say(const char *text) { message("record", "%s", text); }
 
-static void say_audit(const struct record_audit *a, const char *output, bool quiet)
+static struct record_ending ending(const struct line *l)
 {
-	char *text = quiet ? record_audit_losses(a) : record_audit_text(a, output), *rest;
-	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
-		message("record", "%s", l);
-	free(text);
+	return (struct record_ending){
+		.quiet = l->quiet, .more = l->verbose, .names = !l->no_names, .look = l->look
+	};
 }
 
 /* Nothing can be recorded, for want of something that the program does not need. */
@@ -618,8 +654,10 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	kin_error_free(err);
 	if (not_executed)
 		return child_not_run(errnum);
-	if (refused && own)
-		return record_inside(&l->opts, l->quiet, !l->no_names);
+	if (refused && own) {
+		struct record_ending e = ending(l);
+		return record_inside(&l->opts, &e);
+	}
 	if (own && !refused && is_want(l, errnum))
 		return run_unrecorded(l);
 	return wrong && !program ? EXIT_USAGE : CHILD_FAILED;
@@ -632,6 +670,17 @@ static int end(const struct record_result *r)
 	if (r->ended)
 		return child_end_as(r->status);
 	return r->finished ? EXIT_OK : EXIT_ERROR;
+}
+
+/* DIRECTORY/profile.kin. */
+static struct kin_error *put_folder(struct line *l)
+{
+	const char *output = l->opts.output;
+	size_t n = strlen(output);
+	if (!n || output[n - 1] != '/')
+		return NULL;
+	l->opts.output = l->in_folder = xprintf("%sprofile.kin", output);
+	return l->dry_run ? NULL : folder_make(output);
 }
 
 /* profile.3.kin, and the same of a perf.data file. */
@@ -678,10 +727,23 @@ static bool take_pipe(struct line *l)
 	return true;
 }
 
+static void say_end(const struct line *l, struct record_result *r)
+{
+	const char *output = l->opts.output;
+	struct record_ending e = ending(l);
+	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
+	bool one = !series && strcmp(output, "-") != 0;
+	record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
+	free(series);
+}
+
 static int run_line(struct line *l)
 {
 	struct record_result result;
 	bool not_executed;
+	struct kin_error *no_folder = put_folder(l);
+	if (no_folder)
+		return not_begun(l, no_folder, false);
 	take_sampling(&l->opts, &l->sampling);
 	put_rank(l);
 	put_date(l);
@@ -697,18 +759,17 @@ static int run_line(struct line *l)
 	}
 	if (!take_pipe(l))
 		return EXIT_USAGE;
+	struct recording_line *seen = l->quiet ? NULL : recording_line_new();
+	l->opts.seen = seen ? recording_line_draw : NULL;
+	l->opts.seen_arg = seen;
 	interpreters_set(&l->interpreters);
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
+	recording_line_free(seen);
 	if (err)
 		return not_begun(l, err, not_executed);
 	child_ended();
-	char *series = result.n_parts ? xprintf("%s.*", l->opts.output) : NULL;
-	if (result.recorded && (!l->quiet || record_audit_is_bad(&result.audit)))
-		say_audit(&result.audit, series ? series : l->opts.output, l->quiet);
-	free(series);
-	if (result.recorded && result.audit.samples && !result.n_parts && !l->no_names &&
-	    strcmp(l->opts.output, "-") != 0)
-		naming_put("record", l->opts.output, l->quiet);
+	if (result.recorded)
+		say_end(l, &result);
 	record_audit_done(&result.audit);
 	return end(&result);
 }
@@ -726,9 +787,18 @@ static int run_words(const struct command *c, int argc, char **argv)
 	sampling_done(&l.sampling);
 	vec_free(&l.spans);
 	vec_free(&l.filters);
+	free(l.in_folder);
 	free(l.dated);
 	free(l.ranked);
 	free(l.ranked_perf);
+	return status;
+}
+
+int record_program(char **argv, void (*look)(const char *path))
+{
+	struct line l = { .opts = { .output = "profile.kin", .argv = argv }, .look = look };
+	int status = run_line(&l);
+	free(l.ranked);
 	return status;
 }
 

@@ -259,6 +259,8 @@ static const char *const about[] = {
 	"Times of a function's own code are samples. What went along a call is measured where "
 	"there are stacks. From gmon.out, which has none, it is estimated, in proportion to "
 	"counted calls. Reports say which of the two it is.",
+	"kin ./PROGRAM, a path in place of a command, records the program as kin record does and "
+	"shows where its time went: on the terminal as kin browse, elsewhere as kin report.",
 	"In a directory with data the commands that look at it need no arguments: they take the "
 	"newest recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands "
 	"are the program and the data, in any order: both are recognised by their content. Several "
@@ -318,6 +320,7 @@ void man_overview(FILE *out)
 	fputs(".SH NAME\nkin \\- where a program spends its time, and on whose behalf\n"
 	      ".SH SYNOPSIS\n.B kin\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIPROGRAM\\fR] "
 	      "[\\fIDATA\\fR]...\n"
+	      ".br\n.B kin\n\\fI./PROGRAM\\fR [\\fIARGUMENT\\fR]...\n"
 	      ".br\n.B kin help\n[\\fICOMMAND\\fR]\n.br\n.B kin \\-\\-version\n"
 	      ".SH DESCRIPTION\n",
 	      out);

@@ -236,24 +236,23 @@ static void read_names_of(struct fleet *f, uint32_t shard)
 		if (f->a.sums.at[i].shard == shard &&
 		    map64_get(&f->a.stack_ids, f->a.sums.at[i].stack) == NONE)
 			want(&seen, &ids, f->a.sums.at[i].stack);
-	size_t first = f->a.path.n;
 	if (ids.n)
 		read_table(f, shard, ANSWERS_STACKS,
 			   "SELECT stack, comm, flags, frames FROM {db}.stacks WHERE stack IN "
 			   "(SELECT id FROM ids) FORMAT RowBinary",
 			   &ids);
-	for (size_t i = first; i < f->a.path.n; i++)
-		if (map64_get(&f->a.frame_ids, f->a.path.at[i]) == NONE)
-			want(&seen, &ids, f->a.path.at[i]);
-	size_t frames = f->a.frames.n;
+	for (size_t i = 0; i < f->a.frames.n; i++)
+		if (!f->a.frames.at[i].known)
+			row_u64(&ids, f->a.frames.at[i].row.id);
 	if (ids.n)
 		read_table(f, shard, ANSWERS_FRAMES,
 			   "SELECT frame, function, file, line, flags, address FROM {db}.frames "
 			   "WHERE frame IN (SELECT id FROM ids) FORMAT RowBinary",
 			   &ids);
-	for (size_t i = frames; i < f->a.frames.n; i++)
-		if (map64_get(&f->a.function_ids, f->a.frames.at[i].function) == NONE)
-			want(&seen, &ids, f->a.frames.at[i].function);
+	for (size_t i = 0; i < f->a.frames.n; i++)
+		if (f->a.frames.at[i].known &&
+		    map64_get(&f->a.function_ids, f->a.frames.at[i].row.function) == NONE)
+			want(&seen, &ids, f->a.frames.at[i].row.function);
 	if (ids.n)
 		read_table(f, shard, ANSWERS_FUNCTIONS,
 			   "SELECT function, name, file, line, object, build_id, kind, flags, "

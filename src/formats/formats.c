@@ -25,6 +25,9 @@ const struct format *const all_formats[] = {
 	&bsd44_format,
 	&bsd_format,
 	&store_format,
+	&jsonl_format,
+	&csv_format,
+	&rowbinary_format,
 	NULL,
 };
 /* clang-format on */

@@ -120,6 +120,9 @@ struct symbol_table {
 	size_t n;
 };
 
+/* The index of the symbol that covers addr; NONE: none does. */
+uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr);
+
 /* Variables that say their size, by address, one per address (data.c): at, to be freed, may be
  * NULL; of `owner` and `flags` nothing is known. */
 void object_variables(struct object_file *o, struct symbol_table *ret);

@@ -312,7 +312,7 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 	return NULL;
 }
 
-static uint32_t find_in(const struct symbol_table *t, uint64_t addr)
+uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr)
 {
 	size_t low = 0, high = t->n;
 	while (low < high) {
@@ -332,7 +332,7 @@ static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
 	uint32_t *moved = xalloc((t->n + 1) * sizeof(*moved));
 	size_t n = 0;
 	for (size_t i = 0; i < opts->n_hits; i++) {
-		uint32_t at = find_in(t, opts->hits[i]);
+		uint32_t at = symbol_covering(t, opts->hits[i]);
 		if (at != NONE)
 			moved[at] = moved[t->at[at].owner] = 1;
 	}

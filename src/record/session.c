@@ -202,6 +202,17 @@ static void update_totals(struct session *s)
 			     s->sampled_ns - s->begin.sampled_ns);
 }
 
+static void show(struct session *s, uint64_t now)
+{
+	struct record_seen seen = { .time_ns = now - s->start_ns,
+				    .samples = s->samples,
+				    .lost = s->lost_written,
+				    .processes = spaces_n_processes(s->spaces),
+				    .threads = spaces_n_threads(s->spaces) };
+	s->shown_ns = now;
+	s->opts->seen(s->opts->seen_arg, &seen);
+}
+
 static void tick(struct session *s)
 {
 	uint64_t now = clock_now_ns();
@@ -212,6 +223,8 @@ static void tick(struct session *s)
 		if (s->perfdata)
 			perfdata_flush(s->perfdata);
 	}
+	if (s->opts->seen && now - (s->shown_ns ? s->shown_ns : s->start_ns) >= SECOND_NS)
+		show(s, now);
 	trouble(s, recording_tick(s->recording, now));
 	if (s->opts->max_bytes && !s->stop &&
 	    (s->parts ? parts_bytes(s->parts) : 0) +

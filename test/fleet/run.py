@@ -5,9 +5,14 @@
 A report from the store is the report of the sum of the recordings (kin merge), to the last unit; and no fault makes
 it a silently smaller or larger one.
 """
+import http.client
+import http.server
+import itertools
 import json
 import os
 import random
+import re
+import resource
 import signal
 import socket
 import subprocess
@@ -15,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
@@ -148,6 +154,27 @@ def test_recordings(tap, kin, shards, folder):
     status, out, err = kin('push', url, *files, '--label=run=1')
     tap.ok(status == 0 and err.count('already') == 2 and rows_of(kin, url, 'flat') == before,
            'what is sent twice counts once', err)
+
+
+def test_other_engines(tap, kin, shards, folder):
+    """What kin export writes for them is read as it is by the server, into the table of doc/fleet.md."""
+    one, page = shards[0], open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
+    create = re.search(r'CREATE TABLE profile \(.*?ORDER BY [^\n]*', page, re.S)[0]
+    script = write(folder, 'engines.script', random_recording(random.Random(5), ['main', 'a"b', "it's", 'x,y', 'n\\t', 'z']))
+    want = sorted(map(tuple, re.findall(r'(.*) (\d+)$', kin('export', '--to=folded', '--event=cycles', script)[1], re.M)))
+    for name, form in (('rowbinary', 'RowBinary'), ('jsonl', 'JSONEachRow'), ('csv', 'CSVWithNames')):
+        one.ask('CREATE DATABASE IF NOT EXISTS engines')
+        one.ask('DROP TABLE IF EXISTS engines.profile')
+        one.ask(create.replace('profile', 'engines.profile', 1) if name != 'csv' else
+                re.sub(r'Array\(\w+\)', 'String', create).replace('profile', 'engines.profile', 1))
+        path = os.path.join(folder, f'x.{name}')
+        kin('export', '-o', path, script)
+        one.ask(f'INSERT INTO engines.profile FORMAT {form}', data=open(path, 'rb').read())
+        rows = json.loads(one.ask("SELECT comm, functions, toString(sum(weight)) AS w FROM engines.profile "
+                                  "WHERE event = 'cycles' GROUP BY comm, functions FORMAT JSON"))['data']
+        names = json.loads if name == 'csv' else list  # a column of text there
+        got = sorted((';'.join([r['comm'], *names(r['functions'])]), r['w']) for r in rows)
+        tap.ok(got == want, f'{name} is read by ClickHouse, and has the same sums', f'{got[:3]}\n{want[:3]}')
 
 
 def test_filters(tap, kin, shards):
@@ -300,6 +327,113 @@ def test_cuts(tap, kin, shards, folder):
     tap.ok(not bad, 'an answer that is cut off is an error, or was whole', bad)
 
 
+class Liar(http.server.ThreadingHTTPServer):
+    """Between kin and a server: answers what lie(status, body) makes of the server's answer, and its headers."""
+    daemon_threads = True
+
+    def __init__(self, port, lie):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                request = self.rfile.read(int(self.headers['Content-Length']))
+                link = http.client.HTTPConnection('127.0.0.1', port)
+                link.request('POST', self.path, request, {k: v for k, v in self.headers.items() if k != 'Host'})
+                answer = link.getresponse()
+                status, headers, body = lie(answer.status, answer.read())
+                link.close()
+                try:
+                    self.send_response(status)
+                    for name, value in headers.items():
+                        self.send_header(name, value)
+                    if isinstance(body, bytes):
+                        self.send_header('Content-Length', str(len(body)))
+                        self.end_headers()
+                        self.wfile.write(body)
+                    else:  # without an end
+                        self.end_headers()
+                        for piece in body:
+                            self.wfile.write(piece)
+                except OSError:
+                    pass
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(('127.0.0.1', 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        pass  # a client that has heard enough
+
+    def url(self, database):
+        return f'http://127.0.0.1:{self.server_address[1]}/{database}'
+
+
+def damaged(r, body):
+    body = bytearray(body)
+    for _ in range(r.choice([1, 1, 3, 30])):
+        at = r.randint(0, max(0, len(body) - 1))
+        how = r.randint(0, 4)
+        if how == 0 and body:
+            body[at] ^= 1 << r.randint(0, 7)
+        elif how == 1:
+            del body[at:at + r.randint(1, 200)]
+        elif how == 2:
+            body[at:at] = r.choice([b'\xff' * 10, b'\0' * 8, b'\x1b[2J', r.randbytes(r.randint(1, 100))])
+        elif how == 3:
+            body[at:at + 8] = b'\xff' * 8
+        else:
+            body += body[:at]
+    return bytes(body)
+
+
+def test_lies(tap, kin, shards, folder):
+    """A server that answers anything at all."""
+    kin('push', '-q', '--host=h', shards.url('lies', shards[:1]), big_recording(folder, 400, 200))
+    f, bad, statuses = big_recording(folder, 401, 20), [], set()
+
+    def ask(what, lie, *words, env=None):
+        liar = Liar(shards[0].port, lie)
+        words = [w.replace('URL', liar.url('lies')) for w in words]
+        status, out, err = kin(*words, env=env)
+        liar.shutdown()
+        liar.server_close()
+        statuses.add(status)
+        control = re.search(r'[\x00-\x08\x0b-\x1f\x7f]', err + out)
+        if status not in (0, 1) or control or servers.PASSWORD in err or (status and not err) or err.count('\n') > 20:
+            bad.append(f'{what}: {words} {status} {err[:500]!r}')
+        return status, err
+
+    for seed in range(40):
+        r = random.Random(seed)
+        views = (['report', 'URL'], ['flat', 'URL'], ['export', '--to=folded', 'URL'], ['lines', 'URL'])
+        ask(f'damage {seed}', lambda status, body: (status, {}, damaged(r, body)), *(r.choice(views)))
+    for text in (b'', b'Code: 60\n', b'Code: 99999999999999999999, \x1b[2J\x07 evil\r\n' * 9, b'x' * 100000, b'\0\xff' * 50):
+        for status in (200, 204, 302, 401, 404, 500, 599):
+            for words in (['report', 'URL'], ['push', '-q', 'URL', f]):
+                ask(f'{status} {text[:20]}', lambda *_: (status, {'Location': 'http://127.0.0.1:1/'}, text), *words)
+    tap.ok(not bad and statuses == {0, 1}, 'whatever a server answers, kin ends with a message', '\n'.join(bad[:5]))
+    heard = []
+    other = Liar(shards[0].port, lambda *x: heard.append(1) or (x[0], {}, x[1]))
+    ask('redirect', lambda *_: (307, {'Location': other.url('lies')}, b''), 'report', 'URL')
+    other.shutdown()
+    other.server_close()
+    tap.ok(not heard and not bad, 'nobody else is asked because a server says so', '\n'.join(bad))
+
+
+def test_endless_answers(tap, kin, shards):
+    """An answer that does not end takes no more memory than there may be."""
+    liar = Liar(shards[0].port, lambda *_: (200, {'Connection': 'close'}, itertools.repeat(b'x' * (1 << 20))))
+    most = 400 << 20
+    done = subprocess.run([kin.kin, 'report', liar.url('lies')], cwd=kin.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, env=servers.environment(),
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    liar.shutdown()
+    liar.server_close()
+    tap.ok(done.returncode == 1 and 'memory' in done.stderr, 'an answer without an end is an error', f'{done.returncode} {done.stderr[:300]}')
+
+
 def test_shard_down(tap, kin, shards, folder):
     url = shards.url('down')
     files = {f'h{i}': big_recording(folder, 200 + i, 50) for i in range(9)}
@@ -396,6 +530,122 @@ def test_agent(tap, kin, shards, folder):
     one[0].start()
 
 
+def test_agent_on_a_full_disk(tap, kin, shards, folder):
+    """The spool's disk fills up while the store is away, and is free again later."""
+    disk = os.path.join(folder, 'disk')
+    os.mkdir(disk)
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'none', disk], stderr=subprocess.DEVNULL).returncode:
+        tap.skip('an agent whose disk is full', 'no file system can be mounted here')
+        return
+    url = shards.url('full', shards[:1])
+    said = os.path.join(folder, 'full-disk.err')
+    try:
+        shards[0].kill()
+        with open(said, 'w') as err:
+            agent = subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', os.path.join(disk, 'spool')], cwd=folder,
+                                     env=servers.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+        heard = lambda words: words in open(said).read()
+        begun = wait_for(lambda: os.path.isdir(os.path.join(disk, 'spool')) and waiting(os.path.join(disk, 'spool')), 20)
+        if not begun and agent.poll() is not None:
+            tap.skip('an agent whose disk is full', 'nothing can be recorded here')
+            return
+        with open(os.path.join(disk, 'other'), 'wb') as f:
+            try:
+                while True:
+                    f.write(bytes(1 << 16))
+                    f.flush()
+            except OSError:
+                pass
+        dropped = wait_for(lambda: heard('no more room'), 30)
+        time.sleep(2)
+        tap.ok(begun and dropped and agent.poll() is None, 'on a full disk an agent drops what waits, says so, and goes on', open(said).read())
+        os.unlink(os.path.join(disk, 'other'))
+        shards[0].start()
+        count = lambda: int(shards[0].ask("SELECT sum(rows) FROM system.parts WHERE active AND database = 'full' AND table = 'receipts'"))
+        sent = wait_for(lambda: count() >= 2, 90)
+        agent.send_signal(signal.SIGTERM)
+        tap.ok(sent and agent.wait(60) == 0, 'when there is room again it records and sends', open(said).read())
+        doubted = kin('report', url)
+        tap.ok(doubted[0] == 0, 'what it sent is whole', doubted[2])
+    finally:
+        if agent.poll() is None:
+            agent.kill()
+            agent.wait()
+        subprocess.run(['umount', '-l', disk])
+
+
+CLOCK = '''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+/* The clock of this process: as many seconds from the real one as the file says. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	long off = 0;
+	FILE *f;
+	if (!real)
+		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	int ret = real(clock, t);
+	if (clock == CLOCK_REALTIME && (f = fopen(getenv("CLOCK_OFF"), "r"))) {
+		if (fscanf(f, "%ld", &off) == 1)
+			t->tv_sec += off;
+		fclose(f);
+	}
+	return ret;
+}
+time_t time(time_t *ret)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return ret ? (*ret = t.tv_sec) : t.tv_sec;
+}
+'''
+
+
+def test_agent_and_clock(tap, kin, shards, folder):
+    """The clock is set while an agent records: an hour back, then two days on."""
+    write(folder, 'clock.c', CLOCK)
+    off = write(folder, 'clock.off', '0')
+    if subprocess.run(['cc', '-shared', '-fPIC', '-o', 'clock.so', 'clock.c', '-ldl'], cwd=folder).returncode:
+        tap.skip('an agent whose clock is set', 'no compiler')
+        return
+    one, url = shards[0], shards.url('clock', shards[:1])
+    spool = os.path.join(folder, 'clock-spool')
+    env = servers.environment(LD_PRELOAD=os.path.join(folder, 'clock.so'), CLOCK_OFF=off)
+    agent = subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', spool], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def count(low, high):
+        try:
+            now = int(time.time())
+            return int(one.ask(f'SELECT count() FROM clock.receipts WHERE low >= toDateTime({now + low - 90}) AND low < toDateTime({now + high})'))
+        except urllib.error.HTTPError:  # no table yet
+            return 0
+
+    moves, reached = [0, -3600, 2 * 86400], []
+    for move in moves:
+        write(folder, 'new.off', str(move))
+        os.rename(os.path.join(folder, 'new.off'), off)
+        reached.append(wait_for(lambda: count(move, move + 300) >= 2 or agent.poll() is not None, 60))
+    agent.send_signal(signal.SIGTERM)
+    said = agent.communicate(timeout=60)[1]
+    if agent.returncode and 'cannot' in said:
+        tap.skip('an agent whose clock is set', said)
+        return
+    all_of = int(one.ask('SELECT sum(samples) FROM clock.receipts'))
+    told = re.search(r'sent (\d+) samples', said)
+    tap.ok(agent.returncode == 0 and all(reached) and not waiting(spool) and told and all_of == int(told[1]),
+           'the clock may be set: all is sent, under the time that was', f'{reached} {all_of} {said}')
+    total = lambda span: sum(int(x.rsplit(' ', 1)[1]) for x in stacks_of(kin, url + span, '--event=' + event))
+    event = one.ask('SELECT any(name) FROM clock.events').strip()
+    now = int(time.time())
+    parts = [total(f'?from={now + move - 1800}&to={now + move + 1800}') for move in moves]
+    tap.ok(all(parts) and sum(parts) == total(''), 'each time has its own, and together they are all', parts)
+
+
 def end_agent_after(agent, condition):
     a = agent()
     wait_for(lambda: os.path.exists(os.path.join(a.args[a.args.index('--spool') + 1], 'recording.kin')))
@@ -418,12 +668,17 @@ def main():
         with servers.Servers(3, folder) as shards:
             test_recordings(tap, kin, shards, folder)
             test_sums(tap, kin, shards, seeds)
+            test_other_engines(tap, kin, shards, folder)
             test_filters(tap, kin, shards)
             test_login(tap, kin, shards, folder)
             test_cuts(tap, kin, shards, folder)
+            test_lies(tap, kin, shards, folder)
+            test_endless_answers(tap, kin, shards)
             test_kills(tap, kin, shards, folder)
             test_shard_down(tap, kin, shards, folder)
             test_agent(tap, kin, shards, folder)
+            test_agent_on_a_full_disk(tap, kin, shards, folder)
+            test_agent_and_clock(tap, kin, shards, folder)
     return tap.done()
 
 

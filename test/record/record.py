@@ -344,7 +344,7 @@ def test_killed(tap, box):
 
 def test_audit(tap, box):
     """What the recorder says at the end is in the file."""
-    p = box.record('-o', 'audit.kin', './fast', 'spin', '500')
+    p = box.record('-v', '-o', 'audit.kin', './fast', 'spin', '500')
     facts = {r[1]: float(str(r[2]).split()[0]) for r in box.info('audit.kin') if r[0] == 'audit'}
     said = {name: re.search(pattern, p.err) for name, pattern in (
         ('CPU time by the kernel', r'CPU time ([\d.]+) s'), ('CPU time sampled', r'sampled ([\d.]+) s'),

@@ -94,17 +94,25 @@ static void test_audit(void)
 				  .own_fixed_ns = 400000 };
 	a.object[0].name = xprintf("lib\033x.so");
 	a.object[0].failures = 1;
-	char *text = record_audit_text(&a, "p.kin");
+	char *text = record_audit_text(&a, "p.kin", false);
 	OK_STR(text,
-	       "10 samples in 1.0 s -> p.kin, 5.0 KB: 4.0 KB and 100 B/sample\n"
-	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); 500 samples/s of it; 1 process, 2 "
-	       "threads\n"
-	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n"
-	       "  stacks: 90.0 % complete, 4.0 frames each; 1 cut\n"
-	       "    1 ended in lib\\x1bx.so\n"
+	       "10 samples in 1.0 s -> p.kin, 5.0 KB; 1 process, 2 threads\n"
+	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); stacks: 90.0 % complete\n"
 	       "  LOST 3 samples or records: the buffers were full\n"
-	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; the rest "
-	       "is 60.0 us/sample\n");
+	       "  1 stack cut\n"
+	       "    1 ended in lib\\x1bx.so\n"
+	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n");
+	size_t first = strlen(text);
+	free(text);
+	a.preemptions = 1;
+	text = record_audit_text(&a, "p.kin", true);
+	OK_STR(text + first,
+	       "  file: 4.0 KB and 100 B/sample\n"
+	       "  500 samples/s of CPU time\n"
+	       "  stacks: 4.0 frames each\n"
+	       "  preempted 1 time\n"
+	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; "
+	       "the rest is 60.0 us/sample\n");
 	free(text);
 	record_audit_done(&a);
 }
