@@ -310,7 +310,8 @@ static const struct item files[] = {
 	  "environment names another file instead." },
 	{ "~/.cache/kin/unwind, ~/.cache/kin/kernel",
 	  "Tables for walking stacks, one per program or library, and the kernel's names; they may "
-	  "be deleted. Below $XDG_CACHE_HOME/kin, if that is set." },
+	  "be deleted. Those used least recently are, when they are more than 256 MiB. Below "
+	  "$XDG_CACHE_HOME/kin, if that is set." },
 	{ 0 },
 };
 
