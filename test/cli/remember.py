@@ -149,7 +149,7 @@ def bounded(tap, box):
     for name in names:
         os.unlink(os.path.join(box.kept, name))
     box.report()
-    tap.ok(box.files() == names, 'beyond 256 MiB those go that were used least recently', repr(box.files()))
+    tap.ok(box.files() == names, 'beyond 56 MiB those go that were used least recently', repr(box.files()))
 
 
 def main():
