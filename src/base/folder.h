@@ -14,4 +14,10 @@ char *folder_cache(const char *name);
 /* With all folders above it that are missing, for the user alone. */
 struct kin_error *folder_make(const char *path) __attribute__((warn_unused_result));
 
+/* A file there is used now: it stays longest. */
+void folder_used(const char *path);
+/* Removes the files used least recently, until the others are `most` bytes at most. What cannot be
+ * removed stays. */
+void folder_trim(const char *path, uint64_t most);
+
 #endif

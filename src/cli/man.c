@@ -311,8 +311,8 @@ static const struct item files[] = {
 	  "environment names another file instead." },
 	{ "~/.cache/kin/unwind, ~/.cache/kin/names, ~/.cache/kin/kernel",
 	  "Tables for walking stacks and what reports have looked up, one file per program or "
-	  "library, and the kernel's names; they may be deleted. Below $XDG_CACHE_HOME/kin, if "
-	  "that is set." },
+	  "library, and the kernel's names; they may be deleted. Those used least recently are, "
+	  "when they are more than 256 MiB. Below $XDG_CACHE_HOME/kin, if that is set." },
 	{ 0 },
 };
 

@@ -1,6 +1,5 @@
 /* answered_file.c - the file with an object's answers: of what it is, found, read, replaced; and
  * that all of them together stay small. */
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 #include "object/answered.h"
 #include "object/object_private.h"
 
-enum { LARGEST = 32 << 20, ALL = 256 << 20 };
+enum { LARGEST = 32 << 20, ALL = 56 << 20 };
 
 /* ---- what the answers are of ---- */
 
@@ -135,52 +134,6 @@ struct answered *object_answered(struct object_file *o)
 
 /* ---- writing ---- */
 
-struct kept_file {
-	char *name;
-	struct timespec used;
-	uint64_t size;
-};
-
-struct kept_files { /* a VEC */
-	struct kept_file *at;
-	size_t n, cap;
-};
-
-static int oldest_first(const void *a, const void *b)
-{
-	const struct kept_file *l = a, *r = b;
-	if (l->used.tv_sec != r->used.tv_sec)
-		return l->used.tv_sec < r->used.tv_sec ? -1 : 1;
-	return (l->used.tv_nsec > r->used.tv_nsec) - (l->used.tv_nsec < r->used.tv_nsec);
-}
-
-/* Makes room for `more` bytes: of what crashed writers have left, too. */
-static void make_room(const char *folder, uint64_t more)
-{
-	struct kept_files all = { 0 };
-	uint64_t sum = more;
-	DIR *d = opendir(folder);
-	for (struct dirent *e; d && (e = readdir(d));) {
-		struct stat st;
-		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
-			continue;
-		vec_push(&all, ((struct kept_file){ xprintf("%s", e->d_name), st.st_mtim,
-						    (uint64_t)st.st_size }));
-		sum += (uint64_t)st.st_size;
-	}
-	if (sum > ALL)
-		qsort(all.at, all.n, sizeof(*all.at), oldest_first);
-	for (size_t i = 0; i < all.n; i++) {
-		if (sum > ALL && !unlinkat(dirfd(d), all.at[i].name, 0))
-			sum -= all.at[i].size;
-		free(all.at[i].name);
-	}
-	vec_free(&all);
-	if (d)
-		closedir(d);
-}
-
 static void save(const char *path, const uint8_t *data, size_t size)
 {
 	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
@@ -188,7 +141,7 @@ static void save(const char *path, const uint8_t *data, size_t size)
 	struct kin_error *err = folder_make(folder);
 	int fd = -1;
 	if (!err) {
-		make_room(folder, size);
+		folder_trim(folder, ALL - size);
 		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
 	}
 	kin_error_free(err);
