@@ -133,6 +133,7 @@ static bool has_source(struct browser *b)
 static bool has_children(struct browser *b) { return page(b)->has_children; }
 static bool has_rows(struct browser *b) { return b->shown.n > 0; }
 static bool has_stacks(struct browser *b) { return kin_profile_is_sampled(b->profile); }
+static bool is_jump(struct browser *b) { return browse_jump_target(b) != NONE; }
 static bool can_unfold(struct browser *b)
 {
 	return has_stacks(b) && selected(b) && selected(b)->function &&
@@ -220,6 +221,12 @@ static const struct browse_command {
 	  AT_STACKS,
 	  has_parts,
 	  browse_enter_objects },
+	{ { TERM_ENTER },
+	  "Enter",
+	  "where the jump goes",
+	  1 << INSTRUCTIONS,
+	  is_jump,
+	  browse_follow_jump },
 	{ { 'H', '\t' },
 	  "H, Tab",
 	  "the next hottest line",

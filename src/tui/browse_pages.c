@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
+#include "tui/jumps.h"
 
 enum { SLOW_MS = 100 };
 
@@ -508,6 +509,20 @@ void browse_next_hottest(struct browser *b)
 	if (next != NONE || hottest != NONE)
 		list_centre(&here(b)->list, next != NONE ? next : hottest);
 }
+
+size_t browse_jump_target(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	uint64_t address;
+	if (here(b)->what != INSTRUCTIONS || !r || !jumps_target(r, &address))
+		return NONE;
+	for (size_t i = 0; i < b->shown.n; i++)
+		if (i != here(b)->list.selected && jumps_is_at(page(b), row_at(b, i), address))
+			return i;
+	return NONE;
+}
+
+void browse_follow_jump(struct browser *b) { list_centre(&here(b)->list, browse_jump_target(b)); }
 
 enum { FILES_MAX = 1000 };
 

@@ -237,7 +237,7 @@ def test_source(tap, folder, build):
     if done.returncode:
         tap.skip('from a function to its source', done.stderr.strip())
         return
-    t = Terminal(folder, build)
+    t = Terminal(folder, build, rows=30)
     t.run('kin browse loop.kin')
     t.wait('Enter callers')
     t.type('/spin')
@@ -246,12 +246,23 @@ def test_source(tap, folder, build):
     tap.ok(re.search(r'^ *\d+\.\d\d% .*  x \+= i;', s, re.M), 'a: source lines with their time', s or t.screen())
     t.keys('a')
     s = t.wait('a source  H hottest')
-    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ +\w+', s, re.M), 'a: its instructions', s or t.screen())
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions', s or t.screen())
     place = r'(\d+) of \d+$'
     first = re.search(place, s, re.M).group(1)
     t.keys('H')
     s = t.wait_screen(lambda s: re.search(place, s, re.M).group(1) != first)
     tap.ok(re.search(place, s, re.M).group(1) != first, 'H: the next hottest one', s)
+    jump = re.compile(r'^.*(?:╭|╰)─ (?:j|b)\S+ +(?:\S+ +)*?#?0x([0-9a-f]+)', re.M)
+    for _ in range(60):  # one of the loop's jumps
+        t.keys('Down')
+        s = t.settled()
+        if jump.search(s) or not re.search(r'\d+ of \d+$', s, re.M):
+            break
+    found = jump.search(s)
+    tap.ok(found and re.search(rf'0x{found[1]} +(?:╭|╰)> ', s), 'an arrow to where the selected instruction jumps', s)
+    t.keys('Enter')
+    s = t.wait_screen(lambda s: not jump.search(s))
+    tap.ok(not jump.search(s), 'Enter: goes there', s)
     t.keys('Escape')
     tap.ok(t.wait('only /spin'), 'Esc: back', t.screen())
     t.keys('q')
