@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/child.h"
 #include "cli/cmd_record.h"
 #include "cli/command.h"
+#include "cli/interpreters.h"
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/prefix.h"
@@ -59,7 +61,8 @@ static const struct example examples[] = {
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
-	{ "kin record -a --switch-output=1h --switch-max-files=24",
+	{ "kin record --python python3 train.py", "with the functions of the script in stacks" },
+	{ "kin record -a --every=1h --switch-max-files=24 -o last-day/",
 	  "the last day of the machine, a file for each hour" },
 	{ 0 },
 };
@@ -84,6 +87,7 @@ enum {
 	RECORD_LEVEL,
 	RECORD_SWITCH,
 	RECORD_SWITCH_MAX,
+	RECORD_EVERY,
 	RECORD_OVERWRITE,
 	RECORD_USER_CHAINS,
 	RECORD_KERNEL_CHAINS,
@@ -91,6 +95,9 @@ enum {
 	RECORD_DRY_RUN,
 	RECORD_DATED,
 	RECORD_AS_EVER,
+	RECORD_PYTHON,
+	RECORD_NODE,
+	RECORD_JAVA,
 };
 
 static const struct opt_group what_options = {
@@ -122,6 +129,17 @@ static const struct opt_group what_options = {
 		  COMPLETE_NOTHING },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_PYTHON, 0, "python", NULL,
+		  "name functions of Python scripts, from Python 3.12 on: sets PYTHONPERFSUPPORT "
+		  "for COMMAND",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_NODE, 0, "node", NULL,
+		  "name functions of JavaScript in Node.js: adds to COMMAND's NODE_OPTIONS", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_JAVA, 0, "java", NULL,
+		  "name methods of Java, from Java 17 on: adds to COMMAND's JAVA_TOOL_OPTIONS, "
+		  "which java says on standard error",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -188,8 +206,9 @@ static const struct opt_group file_options = {
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.kin. An older recording there is replaced, any "
-		  "other file is not. -: standard output, which must be a pipe; COMMAND then "
-		  "prints to standard error",
+		  "other file is not. DIRECTORY/: to profile.kin in it, which is made if it is not "
+		  "there. -: standard output, which must be a pipe; COMMAND then prints to "
+		  "standard error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
 		  "also write a perf.data file, with stacks as call chains", NULL, COMPLETE_FILE },
@@ -203,8 +222,12 @@ static const struct opt_group file_options = {
 		  "after a TIME (30s, 10m, 1h, 1d); each is a complete recording, named FILE with "
 		  "date and time",
 		  NULL, COMPLETE_NOTHING },
+		{ RECORD_EVERY, 0, "every", "TIME",
+		  "begin a new file after that time, as --switch-output=TIME: 60s, 10m", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_SWITCH_MAX, 0, "switch-max-files", "N",
-		  "with --switch-output: keep the last N files", NULL, COMPLETE_NOTHING },
+		  "with --switch-output or --every: keep the last N files", NULL,
+		  COMPLETE_NOTHING },
 		{ RECORD_OVERWRITE, 0, "overwrite", NULL,
 		  "keep only the most recent 64 MiB of samples, in memory; write them at the end, "
 		  "and at each --switch-output",
@@ -274,9 +297,11 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 struct line {
 	struct record_opts opts;
 	struct sampling sampling;
+	struct interpreters interpreters;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
 	size_t last_events;             /* where those of the last -e begin */
+	char *in_folder;                /* the output in the directory that -o names; owned */
 	char *dated;                    /* the output's name with a time; owned */
 	char *ranked, *ranked_perf;     /* with a rank; owned */
 	void (*look)(const char *path); /* once it is there; NULL */
@@ -325,6 +350,18 @@ static bool take_switch(const char *arg, struct parts_opts *o, char error[512])
 	return parts_are_wanted(o) ||
 	       arg_bad("--switch-output", arg, "signal, a size (500K, 2G), or a time (30s, 10m)",
 		       error);
+}
+
+static bool take_every(const char *arg, struct parts_opts *o, char error[512])
+{
+	const uint64_t second_ns = 1000000000, most_ns = 1000000 * second_ns;
+	uint64_t ns = 0;
+	if (!arg_duration(arg, &ns) || ns < second_ns || ns > most_ns)
+		return arg_bad("--every", arg, "a time of at least a second: 60s, 10m", error);
+	*o = (struct parts_opts){ .every_ns = ns,
+				  .max_files = o->max_files,
+				  .overwrite = o->overwrite };
+	return true;
 }
 
 /* "500", "-1", or "10-20,30-40": milliseconds. */
@@ -475,6 +512,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 			return arg_bad("--switch-max-files", arg, "a number of files", error);
 		o->parts.max_files = (unsigned)n;
 		break;
+	case RECORD_EVERY:
+		return take_every(arg, &o->parts, error);
 	case RECORD_OVERWRITE:
 		o->parts.overwrite = true;
 		break;
@@ -500,6 +539,15 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RECORD_AS_EVER:
 		break;
+	case RECORD_PYTHON:
+		l->interpreters.python = true;
+		break;
+	case RECORD_NODE:
+		l->interpreters.node = true;
+		break;
+	case RECORD_JAVA:
+		l->interpreters.java = true;
+		break;
 	case SAMPLING_EVENT:
 		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
 		return sampling_set(&l->sampling, id, arg, error);
@@ -514,9 +562,10 @@ static const char *check_parts(const struct record_opts *o)
 	const struct parts_opts *p = &o->parts;
 	bool parts = parts_are_wanted(p);
 	if ((parts || p->overwrite) && !strcmp(o->output, "-"))
-		return "--switch-output and --overwrite take files, and -o - is a pipe";
+		return "--switch-output, --every and --overwrite take files, and -o - is a pipe";
 	if (p->max_files && !parts)
-		return "--switch-max-files is of --switch-output: when does a new file begin?";
+		return "--switch-max-files is of --switch-output or --every: when does a new file "
+		       "begin?";
 	if (p->overwrite && p->max_bytes)
 		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "
 		       "go by; =signal or =TIME has";
@@ -532,6 +581,8 @@ static const char *check(const struct line *l)
 	const struct record_opts *o = &l->opts;
 	if (!o->argv && !sampling_attaches(&l->sampling) && !sampling_is_of_machine(&l->sampling))
 		return "no command, and none of -p, -t, -u, -a and -C: what is to be recorded?";
+	if (interpreters_any(&l->interpreters) && !o->argv)
+		return "--python, --node and --java are for a command's environment: there is none";
 	if (o->runs > 1 && !o->argv)
 		return "-r repeats a command: there is none";
 	if (o->runs > 1 && gate_is_needed(&o->gate))
@@ -621,6 +672,17 @@ static int end(const struct record_result *r)
 	return r->finished ? EXIT_OK : EXIT_ERROR;
 }
 
+/* DIRECTORY/profile.kin. */
+static struct kin_error *put_folder(struct line *l)
+{
+	const char *output = l->opts.output;
+	size_t n = strlen(output);
+	if (!n || output[n - 1] != '/')
+		return NULL;
+	l->opts.output = l->in_folder = xprintf("%sprofile.kin", output);
+	return l->dry_run ? NULL : folder_make(output);
+}
+
 /* profile.3.kin, and the same of a perf.data file. */
 static void put_rank(struct line *l)
 {
@@ -679,6 +741,9 @@ static int run_line(struct line *l)
 {
 	struct record_result result;
 	bool not_executed;
+	struct kin_error *no_folder = put_folder(l);
+	if (no_folder)
+		return not_begun(l, no_folder, false);
 	take_sampling(&l->opts, &l->sampling);
 	put_rank(l);
 	put_date(l);
@@ -697,6 +762,7 @@ static int run_line(struct line *l)
 	struct recording_line *seen = l->quiet ? NULL : recording_line_new();
 	l->opts.seen = seen ? recording_line_draw : NULL;
 	l->opts.seen_arg = seen;
+	interpreters_set(&l->interpreters);
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
 	recording_line_free(seen);
 	if (err)
@@ -721,6 +787,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 	sampling_done(&l.sampling);
 	vec_free(&l.spans);
 	vec_free(&l.filters);
+	free(l.in_folder);
 	free(l.dated);
 	free(l.ranked);
 	free(l.ranked_perf);

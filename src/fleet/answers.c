@@ -66,6 +66,16 @@ static void read_event(struct answers *a, struct bytes *b, uint32_t shard)
 	vec_push(&a->events, e);
 }
 
+static uint32_t frame_of(struct answers *a, uint64_t id)
+{
+	uint32_t *at = map64_at(&a->frame_ids, id);
+	if (*at == NONE) {
+		*at = (uint32_t)a->frames.n;
+		vec_push(&a->frames, ((struct answers_frame){ .row = { .id = id } }));
+	}
+	return *at;
+}
+
 static void read_stack(struct answers *a, struct bytes *b, uint32_t shard)
 {
 	struct rows_stack s = { .id = bytes_u64(b), .first = a->path.n };
@@ -76,7 +86,7 @@ static void read_stack(struct answers *a, struct bytes *b, uint32_t shard)
 	if (s.n > bytes_left(b) / 8)
 		bytes_fail(b);
 	for (size_t i = 0; i < s.n && !b->failed; i++)
-		vec_push(&a->path, bytes_u64(b));
+		vec_push(&a->path, frame_of(a, bytes_u64(b)));
 	uint32_t *at = b->failed ? NULL : map64_at(&a->stack_ids, s.id);
 	if (!at || *at != NONE) {
 		a->path.n = s.first;
@@ -95,11 +105,9 @@ static void read_frame(struct answers *a, struct bytes *b, uint32_t shard)
 	x.line = bytes_u32(b);
 	x.flags = bytes_u8(b);
 	x.address = bytes_u64(b);
-	uint32_t *at = b->failed ? NULL : map64_at(&a->frame_ids, x.id);
-	if (!at || *at != NONE)
-		return;
-	*at = (uint32_t)a->frames.n;
-	vec_push(&a->frames, x);
+	struct answers_frame *f = b->failed ? NULL : &a->frames.at[frame_of(a, x.id)];
+	if (f && !f->known)
+		*f = (struct answers_frame){ .row = x, .known = true };
 }
 
 static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
@@ -143,12 +151,6 @@ const struct rows_function *answers_function(const struct answers *a, uint64_t i
 {
 	uint32_t at = map64_get(&a->function_ids, id);
 	return at == NONE ? NULL : &a->functions.at[at];
-}
-
-const struct rows_frame *answers_frame(const struct answers *a, uint64_t id)
-{
-	uint32_t at = map64_get(&a->frame_ids, id);
-	return at == NONE ? NULL : &a->frames.at[at];
 }
 
 void answers_done(struct answers *a)

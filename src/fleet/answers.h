@@ -15,14 +15,19 @@ struct answers_sum {
 	uint32_t shard; /* that has its names */
 };
 
+struct answers_frame { /* one that a stack refers to, or that the store sent */
+	struct rows_frame row;
+	bool known; /* the store sent it; else only its id is set */
+};
+
 struct answers {
 	struct arena arena; /* of the texts */
 	VEC(struct answers_sum) sums;
 	VEC(struct rows_event) events;
 	VEC(struct rows_function) functions;
-	VEC(struct rows_frame) frames;
+	VEC(struct answers_frame) frames;
 	VEC(struct rows_stack) stacks; /* their parts of: */
-	VEC(uint64_t) path;            /* ids of frames */
+	VEC(uint32_t) path;            /* indices of frames */
 	struct map64 sum_ids;          /* by hash of event and stack */
 	struct map64 event_ids, function_ids, frame_ids, stack_ids;
 };
@@ -43,6 +48,9 @@ MUST_CHECK bool answers_take(struct answers *a, enum answers_table table, uint32
 /* NULL: the store did not have it. */
 const struct rows_event *answers_event(const struct answers *a, uint64_t id);
 const struct rows_function *answers_function(const struct answers *a, uint64_t id);
-const struct rows_frame *answers_frame(const struct answers *a, uint64_t id);
+static inline const struct rows_frame *answers_frame(const struct answers *a, uint32_t index)
+{
+	return a->frames.at[index].known ? &a->frames.at[index].row : NULL;
+}
 
 #endif

@@ -28,7 +28,7 @@ enum place_form {
 
 struct place { /* a frame, and the functions inlined there */
 	enum place_form form;
-	size_t first, n; /* of path: ids of frames, the physical one first */
+	size_t first, n; /* of path: frames, the physical one first */
 	uint32_t symbol; /* PLACE_OF_SYMBOL: index of symbols */
 	uint32_t number; /* of its places, from 0 */
 	bool is_made;
@@ -53,7 +53,9 @@ struct maker {
 	VEC(uint32_t) stack_places; /* of each stack, outermost first */
 	VEC(uint32_t) place_starts; /* [stacks + 1]: of stack_places */
 	VEC(frameid) made;
-	struct map64 object_ids, symbol_ids, place_ids;
+	struct map64 object_ids, symbol_ids;
+	struct map64 place_ids;     /* by hash of the frames, of places with inlined functions */
+	VEC(uint32_t) frame_places; /* by frame: the place without any; NONE: not made yet */
 	struct kept *kept;
 	uint64_t missing; /* samples whose names are not there */
 };
@@ -102,12 +104,12 @@ static const struct rows_function *function_of(const struct maker *m, const stru
 	return x ? answers_function(m->a, x->function) : NULL;
 }
 
-static const struct rows_frame *frame_of(const struct maker *m, uint64_t id)
+static const struct rows_frame *frame_of(const struct maker *m, uint32_t frame)
 {
-	return answers_frame(m->a, id);
+	return answers_frame(m->a, frame);
 }
 
-static bool is_inlined(const struct maker *m, uint64_t frame)
+static bool is_inlined(const struct maker *m, uint32_t frame)
 {
 	const struct rows_frame *x = frame_of(m, frame);
 	return x && x->flags & ROWS_INLINED;
@@ -138,12 +140,20 @@ static struct place make_place(struct maker *m, size_t first, size_t n)
 	return p;
 }
 
-static uint32_t place_of(struct maker *m, size_t first, size_t n)
+static uint32_t *known_place(struct maker *m, size_t first, size_t n)
 {
+	const uint32_t *frames = &m->a->path.at[first];
+	if (n == 1)
+		return &m->frame_places.at[*frames];
 	uint64_t key = ROWS_HASH_START;
 	for (size_t i = 0; i < n; i++)
-		key = rows_hash_number(key, m->a->path.at[first + i]);
-	uint32_t *at = map64_at(&m->place_ids, rows_hash_end(key));
+		key = rows_hash_number(key, frames[i]);
+	return map64_at(&m->place_ids, rows_hash_end(key));
+}
+
+static uint32_t place_of(struct maker *m, size_t first, size_t n)
+{
+	uint32_t *at = known_place(m, first, n);
 	if (*at == NONE) {
 		*at = (uint32_t)m->places.n;
 		vec_push(&m->places, make_place(m, first, n));
@@ -153,6 +163,8 @@ static uint32_t place_of(struct maker *m, size_t first, size_t n)
 
 static void find_places(struct maker *m)
 {
+	for (size_t i = 0; i < m->a->frames.n; i++)
+		vec_push(&m->frame_places, NONE);
 	for (size_t i = 0; i < m->a->stacks.n; i++) {
 		const struct rows_stack *s = &m->a->stacks.at[i];
 		vec_push(&m->place_starts, (uint32_t)m->stack_places.n);
@@ -431,7 +443,9 @@ static void add_sample(struct maker *m, const struct answers_sum *x)
 		s.stack = add_stack(m, id);
 		count_stack(m, m->a->stacks.at[id].flags, x->count);
 	}
-	uint64_t left = x->count;
+	/* 10^12 samples of one stack are as many as there can be. */
+	const uint64_t most = (uint64_t)256 * UINT32_MAX;
+	uint64_t left = x->count < most ? x->count : most;
 	do {
 		s.count = left > UINT32_MAX ? UINT32_MAX : left ? (uint32_t)left : 1;
 		profile_add_sample(m->into, s);
@@ -490,5 +504,6 @@ uint64_t fleet_profile(struct answers *a, struct profile_builder *into)
 	map64_free(&m.object_ids);
 	map64_free(&m.symbol_ids);
 	map64_free(&m.place_ids);
+	vec_free(&m.frame_places);
 	return m.missing;
 }

@@ -48,7 +48,7 @@ static struct rows_function make_function(struct summer *s, uint32_t id)
 	/* A function that was only ever inlined has no first line, but those that were hit. */
 	bool is_whole = f->address != 0;
 	struct rows_function row = {
-		.name = f->is_unnamed ? f->name : f->linkage_name,
+		.name = f->is_unnamed || s->opts->shown_names ? f->name : f->linkage_name,
 		.file = is_whole ? f->file : "",
 		.line = is_whole ? f->line : 0,
 		.object = o->path,

@@ -25,7 +25,7 @@ enum rows_function_flags {
 
 struct rows_function {
 	uint64_t id;
-	const char *name; /* as the linker knows it */
+	const char *name; /* as the linker knows it, or as reports show it: rows_opts */
 	const char *file; /* of its first line; "": not known */
 	uint32_t line;    /* 0: not known */
 	const char *object, *build_id;
@@ -80,6 +80,7 @@ struct rows {
 struct rows_opts {
 	uint32_t bucket_s; /* of sums: multiples of so many seconds since 1970; 0: 60 */
 	uint32_t now_s;    /* the time of samples that do not say when, since 1970 */
+	bool shown_names;  /* of functions: as reports show them */
 };
 
 /* Errors: there are no samples, no memory; or why there are no names though there should be. Keeps

@@ -17,6 +17,7 @@ const struct format *const all_formats[] = {
 	&speedscope_format,
 	&firefox_format,
 	&chrome_trace_format,
+	&otlp_format,
 	&cpuprofile_format,
 	&json_format,
 	&bbout_format,
@@ -25,6 +26,9 @@ const struct format *const all_formats[] = {
 	&bsd44_format,
 	&bsd_format,
 	&store_format,
+	&jsonl_format,
+	&csv_format,
+	&rowbinary_format,
 	NULL,
 };
 /* clang-format on */

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "object/answered.h"
 #include "object/candidates.h"
 
 /* A table that symbols are read from, and how. */
@@ -312,7 +313,7 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 	return NULL;
 }
 
-static uint32_t find_in(const struct symbol_table *t, uint64_t addr)
+uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr)
 {
 	size_t low = 0, high = t->n;
 	while (low < high) {
@@ -332,7 +333,7 @@ static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
 	uint32_t *moved = xalloc((t->n + 1) * sizeof(*moved));
 	size_t n = 0;
 	for (size_t i = 0; i < opts->n_hits; i++) {
-		uint32_t at = find_in(t, opts->hits[i]);
+		uint32_t at = symbol_covering(t, opts->hits[i]);
 		if (at != NONE)
 			moved[at] = moved[t->at[at].owner] = 1;
 	}
@@ -352,6 +353,14 @@ static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
 	free(moved);
 }
 
+/* Kept answers are those to the question that reports of samples ask. */
+static struct answered *answered_for(struct object_file *o, const struct symtab_opts *opts)
+{
+	bool is_usual = opts->exact && opts->n_hits && !opts->rules && !opts->external &&
+			!opts->no_static && !opts->no_dotted && !opts->functions_only;
+	return is_usual ? object_answered(o) : NULL;
+}
+
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
@@ -362,6 +371,12 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 
 	if (o->kept && !opts->external) {
 		*ret = kept_symbols(o->kept, opts);
+		return NULL;
+	}
+	struct answered *answered = answered_for(o, opts);
+	if (answered && answered_symbols(answered, opts->hits, opts->n_hits, ret)) {
+		keep_hit(ret, opts);
+		nameless_name(o, ret);
 		return NULL;
 	}
 	if (needs_text && !elf_file_section(o->main, ".text"))
@@ -378,6 +393,8 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 		keep_hit(ret, opts);
 	if (opts->exact)
 		nameless_name(o, ret);
+	if (answered)
+		answered_add_symbols(answered, opts->hits, opts->n_hits, ret);
 	return NULL;
 }
 

@@ -37,19 +37,6 @@ struct asked {
 	struct kept_object *o;
 };
 
-static uint32_t find_symbol(const struct symbol_table *t, uint64_t addr)
-{
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->at[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && addr < t->at[low - 1].end ? (uint32_t)(low - 1) : NONE;
-}
-
 static void want(struct asked *a, uint32_t symbol)
 {
 	if (symbol == NONE)
@@ -65,7 +52,7 @@ static void want_symbols(struct asked *a)
 		return;
 	a->wanted[0] = a->wanted[a->table.n - 1] = WANT_NAME;
 	for (size_t i = 0; i < a->hit->n; i++)
-		want(a, find_symbol(&a->table, a->hit->at[i]));
+		want(a, symbol_covering(&a->table, a->hit->at[i]));
 	for (size_t i = 0; i < a->table.n && a->k->opts->whole; i++) /* all pieces */
 		if (a->wanted[a->table.at[i].owner] == WANT_ALL)
 			a->wanted[i] = WANT_ALL;
@@ -153,7 +140,7 @@ static void want_files(struct asked *a)
 		    !bsearch(&file, files.at, files.n, sizeof(*files.at), by_text))
 			continue;
 		a->wanted_runs[i] = 1;
-		want(a, find_symbol(&a->table, a->runs[i].addr));
+		want(a, symbol_covering(&a->table, a->runs[i].addr));
 	}
 	vec_free(&files);
 }
@@ -184,7 +171,7 @@ static void want_runs(struct asked *a)
 static void want_target(const struct object_step *step, void *asked)
 {
 	struct asked *a = asked;
-	uint32_t i = find_symbol(&a->table, step->target);
+	uint32_t i = symbol_covering(&a->table, step->target);
 	if (i != NONE)
 		a->wanted[i] |= WANT_NAME;
 }
@@ -220,7 +207,7 @@ static void keep_symbols(struct asked *a)
 static void see_name(void *asked, const char *name, uint64_t addr)
 {
 	struct asked *a = asked;
-	uint32_t i = find_symbol(&a->table, addr);
+	uint32_t i = symbol_covering(&a->table, addr);
 	if (i != NONE && a->wanted[i] && a->table.at[i].addr == addr && *name &&
 	    strcmp(a->table.at[i].name, name) != 0)
 		vec_push(&a->o->aliases,
@@ -277,7 +264,7 @@ static void keep_starts(struct asked *a)
 {
 	for (size_t i = 0; i < a->hit->n; i++) {
 		uint64_t addr = a->hit->at[i];
-		uint32_t symbol = find_symbol(&a->table, addr);
+		uint32_t symbol = symbol_covering(&a->table, addr);
 		if (symbol != NONE && a->table.at[symbol].addr == addr &&
 		    addr >= MACHINE_CALL_MAX && !object_call_ends_at(a->file, addr))
 			keep_bytes(a, addr - MACHINE_CALL_MAX, addr + 1);

@@ -34,25 +34,12 @@ static struct symbol from_table(const struct object_symbol *o)
 				.is_nameless = o->flags & SYMBOL_NAMELESS };
 }
 
-static symid find_in_table(const struct symbol_table *t, uint64_t addr)
-{
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->at[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && addr < t->at[low - 1].end ? (symid)(low - 1) : NONE;
-}
-
 /* A unit may have lines and no functions, as assembler sources do: then the symbol is the function.
  */
 static void name_functions(const struct symbol_table *t, struct line_run *runs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		symid in = runs[i].at.function ? NONE : find_in_table(t, runs[i].addr);
+		symid in = runs[i].at.function ? NONE : symbol_covering(t, runs[i].addr);
 		if (in != NONE)
 			runs[i].at.function = t->at[in].name;
 	}
@@ -71,7 +58,7 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 	for (size_t i = 0; i < n; i++) {
 		if (!is_usable(&runs[i]) || (prev && same_line(prev, &runs[i])))
 			continue;
-		symid in = find_in_table(t, runs[i].addr);
+		symid in = symbol_covering(t, runs[i].addr);
 		bool is_static = prev && same_text(prev->at.file, runs[i].at.file) &&
 						 same_text(prev->at.function, runs[i].at.function)
 					 ? prev_static

@@ -17,12 +17,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
 
-FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'folded', 'json', 'kin']
+FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'otlp', 'folded', 'json', 'kin', 'jsonl', 'csv', 'rowbinary']
 
 
 def run(folder, *args, text=True, env=None, **kw):
@@ -97,6 +98,59 @@ def columns_agree(table):
     return all(len(v) == table['length'] for v in table.values() if isinstance(v, list))
 
 
+def messages(text):
+    """What protoc --decode prints: {field: [number, string or message]}."""
+    stack = [collections.defaultdict(list)]
+    for line in text.splitlines():
+        line = line.strip()
+        if line.endswith('{'):
+            inner = collections.defaultdict(list)
+            stack[-1][line[:-1].strip()].append(inner)
+            stack.append(inner)
+        elif line == '}':
+            stack.pop()
+        else:
+            key, value = line.split(': ', 1)
+            stack[-1][key].append(value[1:-1] if value.startswith('"') else int(value))
+    assert len(stack) == 1
+    return stack[0]
+
+
+def one(message, key):
+    """A field that is there at most once; of numbers 0 is not written."""
+    values = message[key]
+    assert len(values) <= 1
+    return values[0] if values else 0
+
+
+def of_otlp(text):
+    """({event: {function: (self, inclusive)}}, {attribute of a sample})"""
+    data = messages(text)
+    tables = data['dictionary'][0]
+    strings = tables['string_table']
+    for name, table in tables.items():
+        assert not table[0], name  # the first of each is empty
+    sums, seen = {}, set()
+    for profile in data['resource_profiles'][0]['scope_profiles'][0]['profiles']:
+        own, both = collections.Counter(), collections.Counter()
+        for sample in profile['samples']:
+            names = []
+            for location in tables['stack_table'][one(sample, 'stack_index')]['location_indices']:
+                for line in tables['location_table'][location]['lines']:
+                    names.append(strings[one(tables['function_table'][one(line, 'function_index')], 'name_strindex')])
+            weight, = sample['values']
+            own[names[0]] += weight
+            for f in set(names):
+                both[f] += weight
+            for i in sample['attribute_indices']:
+                a = tables['attribute_table'][i]
+                value = one(a, 'value')
+                seen.add((strings[one(a, 'key_strindex')], one(value, 'string_value') or one(value, 'int_value')))
+        event = strings[one(one(profile, 'sample_type'), 'type_strindex')]
+        sums[event] = {f: (own[f], both[f]) for f in both}
+    return sums, seen
+
+
 def of_firefox(data):
     sums = {}
     for t in data['threads']:
@@ -164,6 +218,68 @@ def slices_nest(events):
     return bool(threads)
 
 
+def rows_of_rowbinary(data):
+    """As the same objects as those of jsonl."""
+    at = 0
+
+    def take(n):
+        nonlocal at
+        at += n
+        return data[at - n:at]
+
+    def number(n):
+        return int.from_bytes(take(n), 'little')
+
+    def length():
+        n, shift = 0, 0
+        while True:
+            byte = number(1)
+            n, shift = n | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return n
+
+    def text():
+        return take(length()).decode()
+
+    rows = []
+    while at < len(data):
+        row = {'time': time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(number(4))), 'event': text(), 'unit': text(),
+               'comm': text(), 'weight': number(8), 'count': number(8)}
+        for key, read in [('functions', text), ('files', text), ('lines', lambda: number(4)), ('objects', text),
+                          ('build_ids', text), ('inlined', lambda: number(1))]:
+            row[key] = [read() for _ in range(length())]
+        rows.append(row)
+    assert at == len(data)
+    return rows
+
+
+def rows_of_csv(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return [{k: v if k in ('time', 'event', 'unit', 'comm') else json.loads(v) for k, v in row.items()} for row in rows]
+
+
+def rows_agree(tap, kin, folder, want):
+    """Sums by stack, for databases."""
+    read = lambda name: open(os.path.join(folder, name), 'rb').read()
+    rows = [json.loads(line) for line in read('x.jsonl').splitlines()]
+    sums = {e: (collections.Counter(), collections.Counter()) for e in want}
+    for row in rows:
+        own, both = sums[row['event']]
+        own[row['functions'][-1]] += row['weight']
+        for f in set(row['functions']):
+            both[f] += row['weight']
+    tap.ok({e: {f: (own[f], both[f]) for f in both} for e, (own, both) in sums.items()} == want, 'jsonl: own and inclusive weights')
+    tap.ok(sum(row['count'] for row in rows) == 400 and
+           all(len(row[k]) == len(row['functions']) for row in rows for k in ('files', 'lines', 'objects', 'build_ids', 'inlined')),
+           'jsonl: all samples; lists are as long as the stack')
+    tap.ok(rows_of_csv(read('x.csv').decode()) == rows, 'csv: the same')
+    tap.ok(rows_of_rowbinary(read('x.rowbinary')) == rows, 'rowbinary: the same')
+    open(os.path.join(folder, 'h.script'), 'w').write('=a,"b 1/1 [000] 1.0: 10 cycles:\n\t1000 f"\x1b,\\n]+0x1 (/bin/a"b)\n\n')
+    text = run(folder, kin, 'export', '--to=csv', 'h.script').stdout
+    row, = rows_of_csv(text)
+    tap.ok(row['comm'] == '\'=a,"b' and row['functions'] == ['f"\x1b,\\n]'] and '\x1b' not in text, 'csv: hostile names are fields', text)
+
+
 def others_agree(tap, folder, want):
     if tap_has(tap, 'go', 'go tool pprof'):
         for event in want:
@@ -177,6 +293,13 @@ def others_agree(tap, folder, want):
         with gzip.open(os.path.join(folder, 'x.pb.gz')) as f:
             done = subprocess.run(['protoc', '--decode_raw'], input=f.read(), capture_output=True)
         tap.ok(done.returncode == 0 and b'std::sort<int>' in done.stdout, 'protoc decodes the pprof file', done.stderr)
+        with open(os.path.join(folder, 'x.otlp'), 'rb') as f:
+            done = subprocess.run(['protoc', '--decode=ProfilesData', '-I', HERE, 'otlp.proto'], input=f.read(), capture_output=True)
+        tap.ok(done.returncode == 0 and not re.search(rb'^ *[0-9]+[:{ ]', done.stdout, re.M), 'otlp: protoc knows all fields', done.stderr)
+        sums, seen = of_otlp(done.stdout.decode())
+        tap.ok(sums == want, 'otlp: own and inclusive weights', lambda: f'{sums}\n{want}')
+        tap.ok(seen == {('thread.name', 'prog'), ('process.pid', 10), *(('thread.id', n) for n in (10, 11, 12))},
+               'otlp: threads of samples', seen)
     if tap_has(tap, 'callgrind_annotate', 'callgrind_annotate'):
         events = next(line for line in open(os.path.join(folder, 'x.callgrind')) if line.startswith('events:')).split()[1:]
         for i, event in enumerate(events):
@@ -304,7 +427,8 @@ def main():
         want = truth(text)
         open(os.path.join(folder, 'x.script'), 'w').write(text)
         for name, path in [('pprof', 'x.pb.gz'), ('callgrind', 'x.callgrind'), ('speedscope', 'x.speedscope.json'),
-                           ('firefox', 'x.profile.json'), ('chrome-trace', 'x.trace.json'), ('json', 'x.json')]:
+                           ('firefox', 'x.profile.json'), ('chrome-trace', 'x.trace.json'), ('json', 'x.json'),
+                           ('otlp', 'x.otlp'), ('jsonl', 'x.jsonl'), ('csv', 'x.csv'), ('rowbinary', 'x.rowbinary')]:
             done = run(folder, kin, 'export', '-o', path, 'x.script')
             tap.ok(done.returncode == 0 and not done.stderr, f'kin export -o {path}', done.stderr)
             plain = run(folder, kin, 'export', f'--to={name}', 'x.script', text=False)
@@ -313,6 +437,7 @@ def main():
             tap.ok(again.returncode == 0, f'{path} may be written anew', again.stderr)
         others_agree(tap, folder, want)
         files_agree(tap, folder, want)
+        rows_agree(tap, kin, folder, want)
         reads(tap, kin, folder, want)
         wrong_use(tap, kin, folder)
     return tap.done()

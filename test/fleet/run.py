@@ -5,16 +5,23 @@
 A report from the store is the report of the sum of the recordings (kin merge), to the last unit; and no fault makes
 it a silently smaller or larger one.
 """
+import http.client
+import http.server
+import itertools
 import json
 import os
 import random
+import re
+import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.error
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
@@ -148,6 +155,158 @@ def test_recordings(tap, kin, shards, folder):
     status, out, err = kin('push', url, *files, '--label=run=1')
     tap.ok(status == 0 and err.count('already') == 2 and rows_of(kin, url, 'flat') == before,
            'what is sent twice counts once', err)
+
+
+def test_other_engines(tap, kin, shards, folder):
+    """What kin export writes for them is read as it is by the server, into the table of doc/fleet.md."""
+    one, page = shards[0], open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
+    create = re.search(r'CREATE TABLE profile \(.*?ORDER BY [^\n]*', page, re.S)[0]
+    script = write(folder, 'engines.script', random_recording(random.Random(5), ['main', 'a"b', "it's", 'x,y', 'n\\t', 'z']))
+    want = sorted(map(tuple, re.findall(r'(.*) (\d+)$', kin('export', '--to=folded', '--event=cycles', script)[1], re.M)))
+    for name, form in (('rowbinary', 'RowBinary'), ('jsonl', 'JSONEachRow'), ('csv', 'CSVWithNames')):
+        one.ask('CREATE DATABASE IF NOT EXISTS engines')
+        one.ask('DROP TABLE IF EXISTS engines.profile')
+        one.ask(create.replace('profile', 'engines.profile', 1) if name != 'csv' else
+                re.sub(r'Array\(\w+\)', 'String', create).replace('profile', 'engines.profile', 1))
+        path = os.path.join(folder, f'x.{name}')
+        kin('export', '-o', path, script)
+        one.ask(f'INSERT INTO engines.profile FORMAT {form}', data=open(path, 'rb').read())
+        rows = json.loads(one.ask("SELECT comm, functions, toString(sum(weight)) AS w FROM engines.profile "
+                                  "WHERE event = 'cycles' GROUP BY comm, functions FORMAT JSON"))['data']
+        names = json.loads if name == 'csv' else list  # a column of text there
+        got = sorted((';'.join([r['comm'], *names(r['functions'])]), r['w']) for r in rows)
+        tap.ok(got == want, f'{name} is read by ClickHouse, and has the same sums', f'{got[:3]}\n{want[:3]}')
+
+
+def test_tidy(tap, kin, shards, folder, seeds=4):
+    """Sums of hours, made between pushes, by two at a time, or not to their end, change no report."""
+    names, url = ['main', 'run', 'serve', 'parse', 'write', 'lock'], shards.url('tidy')
+    hour = int(time.time()) // 3600 * 3600
+    made = 0
+    for seed in range(seeds):
+        r = random.Random(1000 + seed)
+        sent = []  # (file, version, host, time)
+        for step in range(4):
+            for i in range(r.randint(1, 5)):
+                f = write(folder, f't{seed}-{step}-{i}.script', random_recording(r, names))
+                when = hour - r.choice([2, 3, 3, 4]) * 3600 + r.choice([0, 1, 600, 3599])
+                os.utime(f, (when, when))
+                sent.append((f, r.choice('78'), r.choice('abcd'), when))
+            for f, version, host, when in sent[-5:]:  # some of them again
+                kin('push', '-q', f'--service=t{seed}', f'--service-version={version}', f'--host={host}', url, f)
+            tidying = [subprocess.Popen([kin.kin, 'tidy', url], env=servers.environment(), stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True) for _ in range(r.choice([0, 1, 2]))]
+            for p in tidying:
+                err = p.communicate(timeout=120)[1]
+                made += int((re.search(r'(\d+) sums', err) or [0, 0])[1])
+                if p.returncode:
+                    tap.ok(False, f'seed {seed} is tidied', err)
+        first = hour - 3 * 3600
+        for what, query, files in (
+                ('all', '', sent),
+                ('a version', '&version=7', [x for x in sent if x[1] == '7']),
+                ('a host', '&host=a', [x for x in sent if x[2] == 'a']),
+                ('an hour', f'&from={first}&to={first + 3600}', [x for x in sent if first <= x[3] < first + 3600]),
+                ('half an hour', f'&from={first}&to={first + 1800}', [x for x in sent if first <= x[3] < first + 1800])):
+            merged = os.path.join(folder, f't{seed}.kin')
+            if files:
+                kin('merge', '-o', merged, *[x[0] for x in files])
+                diff = same_views(kin, merged, f'{url}?service=t{seed}{query}', VIEWS[1:2])
+                tap.ok(not diff, f'seed {seed}, tidied: {what} of it is what was sent', diff)
+    tap.ok(made > seeds, 'hours were summed up', made)
+    rows = {s.port: s.ask('SELECT count() FROM tidy.rollups') for s in shards}
+    before = stacks_of(kin, url)
+    for s in shards:  # one without a receipt; and all once more, as by somebody who did it at the same time
+        s.ask('INSERT INTO tidy.rollups SELECT bucket, service, event, stack, 77, low, high, count FROM tidy.rollups')
+        s.ask('INSERT INTO tidy.rollup_batches SELECT bucket, 77, content, batch FROM tidy.rollup_batches')
+        for table, columns in (('rollups', 'bucket, service, event, stack, bitXor(rollup, 5), low, high, count'),
+                               ('rollup_batches', 'bucket, bitXor(rollup, 5), content, batch'),
+                               ('rollup_receipts', 'bucket, bitXor(rollup, 5), service, version, recordings')):
+            s.ask(f'INSERT INTO tidy.{table} SELECT {columns} FROM tidy.{table}')
+    tap.ok(stacks_of(kin, url) == before, 'what was not finished, or was made twice, does not count', rows)
+    killed = random.Random(3)
+    for i in range(3):
+        f = write(folder, f'late{i}.script', random_recording(killed, names))
+        os.utime(f, (hour - 7200 + i, hour - 7200 + i))
+        for host in 'abc':
+            kin('push', '-q', '--service=late', f'--host={host}', url, f)
+        kill = threading.Timer(killed.uniform(0, 0.3), shards[0].kill)
+        kill.start()
+        kin('tidy', url)
+        kill.join()
+        shards[0].start()
+    merged = os.path.join(folder, 'late.kin')
+    kin('merge', '-o', merged, *[os.path.join(folder, f'late{i}.script') for i in range(3)] * 3)
+    diff = same_views(kin, merged, f'{url}?service=late', VIEWS[1:2])
+    tap.ok(not diff, 'a server that is killed meanwhile changes nothing', diff)
+    old = write(folder, 'days.script', random_recording(random.Random(1), names))
+    for days in (40, 29):
+        os.utime(old, (hour - days * 86400, hour - days * 86400))
+        kin('push', '-q', '--service=days', f'--host=d{days}', url, old)
+    before, status = stacks_of(kin, url + '?service=days&host=d29'), kin('tidy', '--keep=30d', url)
+    tap.ok(status[0] == 0 and '1 days dropped' in status[2] and stacks_of(kin, url + '?service=days') == before,
+           'days that are older than --keep go, others stay', status)
+    tap.ok(kin('tidy', url + '?service=x')[0] == 2 and kin('tidy', '--keep=soon', url)[0] == 2, 'what makes no sense is refused')
+
+
+def test_ranks(tap, kin, shards, folder):
+    """Files of a job are found by rank and job."""
+    url, job = shards.url('ranks'), {'OMPI_COMM_WORLD_SIZE': '2', 'PMIX_NAMESPACE': 'job.7'}
+    for rank in '01':
+        kin('record', '-q', '-o', os.path.join(folder, 'ranked.kin'), os.path.join(folder, 'prog'), '600',
+            env=servers.environment(OMPI_COMM_WORLD_RANK=rank, **job))
+    files = [os.path.join(folder, f'ranked.{rank}.kin') for rank in '01']
+    if not all(map(os.path.exists, files)):
+        tap.skip('ranks are found in a store', 'nothing can be recorded here')
+        return
+    status, out, err = kin('push', url, *files)
+    own = [stacks_of(kin, f'{url}?rank={rank}&job=job.7') for rank in '01']
+    want = [stacks_of(kin, f) for f in files]
+    tap.ok(status == 0 and own == want, 'ranks are found by number and job', f'{err} {own}')
+    tap.ok(kin('report', f'{url}?rank=0&job=other')[0] == 1, 'those of another job are not there')
+
+
+def test_sql(tap, kin, shards):
+    """The SQL of doc/fleet.md says what kin does of the same: two ways to the same figures."""
+    page = open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
+    sql = re.search(r'```sql\n(SELECT name, sum\(w\) AS self.*?)```', page, re.S)[1]
+    sql = re.sub(r'bucket >= .*', "bucket >= toDateTime(0) AND bucket < toDateTime(4294967295)", sql)
+    sql = re.sub(r'(FROM|JOIN \(SELECT [^)]*? FROM) (samples|receipts|stacks|functions)', r'\1 sql.\2', sql)
+    sql = sql.replace("service = 'web' AND version = '7'", "service = 'sql'").replace(' LIMIT 20', '')
+    names, one = ['main', 'run', 'serve', 'parse', 'write', 'lock'], shards[:1]
+    url = shards.url('sql', one)
+    for i in range(4):
+        text = random_recording(random.Random(70 + i), names).replace(' faults:', ' cycles:')
+        kin('push', '-q', '--service=sql', url, write(kin.folder, f'sql{i}.script', text))
+    rows = lambda *command: [json.loads(x) for x in rows_of(kin, url, *command)]
+    for what, column, query in (('own time', 'self', sql),
+                                ('time with callees', 'inclusive', sql.replace('functions[-1]', 'arrayDistinct(functions)').replace(
+                                    'SELECT function, sum(w) AS w FROM (', 'SELECT arrayJoin(function) AS function, sum(w) AS w FROM ('))):
+        want = {r['name']: r[column] for r in rows('flat', '-c', 'self,inclusive,name') if r[column]}
+        got = {r['name']: int(r['self']) for r in json.loads(one[0].ask(query + ' FORMAT JSON'))['data']}
+        tap.ok(want and got == want, f'SQL and kin flat agree on {what}', f'{got}\n{want}')
+
+
+def test_tls(tap, kin, shards, folder):
+    """https: who shows no certificate that is trusted hears no password."""
+    if subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext',
+                       'subjectAltName=DNS:localhost', '-keyout', 'tls.key', '-out', 'tls.pem'], cwd=folder,
+                      capture_output=True).returncode:
+        tap.skip('https', 'no openssl')
+        return
+    heard = []
+    proxy = Liar(shards[0].port, lambda status, body: heard.append(1) or (status, {}, body),
+                 [os.path.join(folder, 'tls.pem'), os.path.join(folder, 'tls.key')])
+    url, pem = f'https://localhost:{proxy.server_address[1]}/tls', os.path.join(folder, 'tls.pem')
+    path = write(folder, 'tls.script', 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n')
+    status, out, err = kin('push', url, path)
+    tap.ok(status == 1 and 'certificate' in err and not heard, 'a certificate that nobody vouches for ends it', err)
+    status, out, err = kin('push', url, path, env=servers.environment(KIN_STORE_CA=pem))
+    tap.ok(status == 0 and heard and stacks_of(kin, shards.url('tls', shards[:1])) == ['web;f 10'], 'one of KIN_STORE_CA does', err)
+    status, out, err = kin('report', url.replace('localhost', '127.0.0.1'), env=servers.environment(KIN_STORE_CA=pem))
+    tap.ok(status == 1, 'the certificate of another host does not', err)
+    proxy.shutdown()
+    proxy.server_close()
 
 
 def test_filters(tap, kin, shards):
@@ -300,6 +459,117 @@ def test_cuts(tap, kin, shards, folder):
     tap.ok(not bad, 'an answer that is cut off is an error, or was whole', bad)
 
 
+class Liar(http.server.ThreadingHTTPServer):
+    """Between kin and a server: answers what lie(status, body) makes of the server's answer, and its headers."""
+    daemon_threads = True
+
+    def __init__(self, port, lie, certificate=None):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                request = self.rfile.read(int(self.headers['Content-Length']))
+                link = http.client.HTTPConnection('127.0.0.1', port)
+                link.request('POST', self.path, request, {k: v for k, v in self.headers.items() if k != 'Host'})
+                answer = link.getresponse()
+                status, headers, body = lie(answer.status, answer.read())
+                link.close()
+                try:
+                    self.send_response(status)
+                    for name, value in headers.items():
+                        self.send_header(name, value)
+                    if isinstance(body, bytes):
+                        self.send_header('Content-Length', str(len(body)))
+                        self.end_headers()
+                        self.wfile.write(body)
+                    else:  # without an end
+                        self.end_headers()
+                        for piece in body:
+                            self.wfile.write(piece)
+                except OSError:
+                    pass
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(('127.0.0.1', 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        pass  # a client that has heard enough
+
+    def url(self, database):
+        return f'http://127.0.0.1:{self.server_address[1]}/{database}'
+
+
+def damaged(r, body):
+    body = bytearray(body)
+    for _ in range(r.choice([1, 1, 3, 30])):
+        at = r.randint(0, max(0, len(body) - 1))
+        how = r.randint(0, 4)
+        if how == 0 and body:
+            body[at] ^= 1 << r.randint(0, 7)
+        elif how == 1:
+            del body[at:at + r.randint(1, 200)]
+        elif how == 2:
+            body[at:at] = r.choice([b'\xff' * 10, b'\0' * 8, b'\x1b[2J', r.randbytes(r.randint(1, 100))])
+        elif how == 3:
+            body[at:at + 8] = b'\xff' * 8
+        else:
+            body += body[:at]
+    return bytes(body)
+
+
+def test_lies(tap, kin, shards, folder):
+    """A server that answers anything at all."""
+    kin('push', '-q', '--host=h', shards.url('lies', shards[:1]), big_recording(folder, 400, 200))
+    f, bad, statuses = big_recording(folder, 401, 20), [], set()
+
+    def ask(what, lie, *words, env=None):
+        liar = Liar(shards[0].port, lie)
+        words = [w.replace('URL', liar.url('lies')) for w in words]
+        status, out, err = kin(*words, env=env)
+        liar.shutdown()
+        liar.server_close()
+        statuses.add(status)
+        control = re.search(r'[\x00-\x08\x0b-\x1f\x7f]', err + out)
+        if status not in (0, 1) or control or servers.PASSWORD in err or (status and not err) or err.count('\n') > 20:
+            bad.append(f'{what}: {words} {status} {err[:500]!r}')
+        return status, err
+
+    for seed in range(40):
+        r = random.Random(seed)
+        views = (['report', 'URL'], ['flat', 'URL'], ['export', '--to=folded', 'URL'], ['lines', 'URL'])
+        ask(f'damage {seed}', lambda status, body: (status, {}, damaged(r, body)), *(r.choice(views)))
+    for text in (b'', b'Code: 60\n', b'Code: 99999999999999999999, \x1b[2J\x07 evil\r\n' * 9, b'x' * 100000, b'\0\xff' * 50):
+        for status in (200, 204, 302, 401, 404, 500, 599):
+            for words in (['report', 'URL'], ['push', '-q', 'URL', f]):
+                ask(f'{status} {text[:20]}', lambda *_: (status, {'Location': 'http://127.0.0.1:1/'}, text), *words)
+    tap.ok(not bad and statuses == {0, 1}, 'whatever a server answers, kin ends with a message', '\n'.join(bad[:5]))
+    heard = []
+    other = Liar(shards[0].port, lambda *x: heard.append(1) or (x[0], {}, x[1]))
+    ask('redirect', lambda *_: (307, {'Location': other.url('lies')}, b''), 'report', 'URL')
+    other.shutdown()
+    other.server_close()
+    tap.ok(not heard and not bad, 'nobody else is asked because a server says so', '\n'.join(bad))
+
+
+def test_endless_answers(tap, kin, shards):
+    """An answer that does not end takes no more memory than there may be."""
+    liar = Liar(shards[0].port, lambda *_: (200, {'Connection': 'close'}, itertools.repeat(b'x' * (1 << 20))))
+    most = 400 << 20
+    done = subprocess.run([kin.kin, 'report', liar.url('lies')], cwd=kin.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, env=servers.environment(),
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    liar.shutdown()
+    liar.server_close()
+    tap.ok(done.returncode == 1 and 'memory' in done.stderr, 'an answer without an end is an error', f'{done.returncode} {done.stderr[:300]}')
+
+
 def test_shard_down(tap, kin, shards, folder):
     url = shards.url('down')
     files = {f'h{i}': big_recording(folder, 200 + i, 50) for i in range(9)}
@@ -396,6 +666,122 @@ def test_agent(tap, kin, shards, folder):
     one[0].start()
 
 
+def test_agent_on_a_full_disk(tap, kin, shards, folder):
+    """The spool's disk fills up while the store is away, and is free again later."""
+    disk = os.path.join(folder, 'disk')
+    os.mkdir(disk)
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'none', disk], stderr=subprocess.DEVNULL).returncode:
+        tap.skip('an agent whose disk is full', 'no file system can be mounted here')
+        return
+    url = shards.url('full', shards[:1])
+    said = os.path.join(folder, 'full-disk.err')
+    try:
+        shards[0].kill()
+        with open(said, 'w') as err:
+            agent = subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', os.path.join(disk, 'spool')], cwd=folder,
+                                     env=servers.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+        heard = lambda words: words in open(said).read()
+        begun = wait_for(lambda: os.path.isdir(os.path.join(disk, 'spool')) and waiting(os.path.join(disk, 'spool')), 20)
+        if not begun and agent.poll() is not None:
+            tap.skip('an agent whose disk is full', 'nothing can be recorded here')
+            return
+        with open(os.path.join(disk, 'other'), 'wb') as f:
+            try:
+                while True:
+                    f.write(bytes(1 << 16))
+                    f.flush()
+            except OSError:
+                pass
+        dropped = wait_for(lambda: heard('no more room'), 30)
+        time.sleep(2)
+        tap.ok(begun and dropped and agent.poll() is None, 'on a full disk an agent drops what waits, says so, and goes on', open(said).read())
+        os.unlink(os.path.join(disk, 'other'))
+        shards[0].start()
+        count = lambda: int(shards[0].ask("SELECT sum(rows) FROM system.parts WHERE active AND database = 'full' AND table = 'receipts'"))
+        sent = wait_for(lambda: count() >= 2, 90)
+        agent.send_signal(signal.SIGTERM)
+        tap.ok(sent and agent.wait(60) == 0, 'when there is room again it records and sends', open(said).read())
+        doubted = kin('report', url)
+        tap.ok(doubted[0] == 0, 'what it sent is whole', doubted[2])
+    finally:
+        if agent.poll() is None:
+            agent.kill()
+            agent.wait()
+        subprocess.run(['umount', '-l', disk])
+
+
+CLOCK = '''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+/* The clock of this process: as many seconds from the real one as the file says. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	long off = 0;
+	FILE *f;
+	if (!real)
+		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	int ret = real(clock, t);
+	if (clock == CLOCK_REALTIME && (f = fopen(getenv("CLOCK_OFF"), "r"))) {
+		if (fscanf(f, "%ld", &off) == 1)
+			t->tv_sec += off;
+		fclose(f);
+	}
+	return ret;
+}
+time_t time(time_t *ret)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return ret ? (*ret = t.tv_sec) : t.tv_sec;
+}
+'''
+
+
+def test_agent_and_clock(tap, kin, shards, folder):
+    """The clock is set while an agent records: an hour back, then two days on."""
+    write(folder, 'clock.c', CLOCK)
+    off = write(folder, 'clock.off', '0')
+    if subprocess.run(['cc', '-shared', '-fPIC', '-o', 'clock.so', 'clock.c', '-ldl'], cwd=folder).returncode:
+        tap.skip('an agent whose clock is set', 'no compiler')
+        return
+    one, url = shards[0], shards.url('clock', shards[:1])
+    spool = os.path.join(folder, 'clock-spool')
+    env = servers.environment(LD_PRELOAD=os.path.join(folder, 'clock.so'), CLOCK_OFF=off)
+    agent = subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', spool], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def count(low, high):
+        try:
+            now = int(time.time())
+            return int(one.ask(f'SELECT count() FROM clock.receipts WHERE low >= toDateTime({now + low - 90}) AND low < toDateTime({now + high})'))
+        except urllib.error.HTTPError:  # no table yet
+            return 0
+
+    moves, reached = [0, -3600, 2 * 86400], []
+    for move in moves:
+        write(folder, 'new.off', str(move))
+        os.rename(os.path.join(folder, 'new.off'), off)
+        reached.append(wait_for(lambda: count(move, move + 300) >= 2 or agent.poll() is not None, 60))
+    agent.send_signal(signal.SIGTERM)
+    said = agent.communicate(timeout=60)[1]
+    if agent.returncode and 'cannot' in said:
+        tap.skip('an agent whose clock is set', said)
+        return
+    all_of = int(one.ask('SELECT sum(samples) FROM clock.receipts'))
+    told = re.search(r'sent (\d+) samples', said)
+    tap.ok(agent.returncode == 0 and all(reached) and not waiting(spool) and told and all_of == int(told[1]),
+           'the clock may be set: all is sent, under the time that was', f'{reached} {all_of} {said}')
+    total = lambda span: sum(int(x.rsplit(' ', 1)[1]) for x in stacks_of(kin, url + span, '--event=' + event))
+    event = one.ask('SELECT any(name) FROM clock.events').strip()
+    now = int(time.time())
+    parts = [total(f'?from={now + move - 1800}&to={now + move + 1800}') for move in moves]
+    tap.ok(all(parts) and sum(parts) == total(''), 'each time has its own, and together they are all', parts)
+
+
 def end_agent_after(agent, condition):
     a = agent()
     wait_for(lambda: os.path.exists(os.path.join(a.args[a.args.index('--spool') + 1], 'recording.kin')))
@@ -418,12 +804,21 @@ def main():
         with servers.Servers(3, folder) as shards:
             test_recordings(tap, kin, shards, folder)
             test_sums(tap, kin, shards, seeds)
+            test_other_engines(tap, kin, shards, folder)
+            test_tidy(tap, kin, shards, folder)
+            test_ranks(tap, kin, shards, folder)
+            test_sql(tap, kin, shards)
+            test_tls(tap, kin, shards, folder)
             test_filters(tap, kin, shards)
             test_login(tap, kin, shards, folder)
             test_cuts(tap, kin, shards, folder)
+            test_lies(tap, kin, shards, folder)
+            test_endless_answers(tap, kin, shards)
             test_kills(tap, kin, shards, folder)
             test_shard_down(tap, kin, shards, folder)
             test_agent(tap, kin, shards, folder)
+            test_agent_on_a_full_disk(tap, kin, shards, folder)
+            test_agent_and_clock(tap, kin, shards, folder)
     return tap.done()
 
 

@@ -23,7 +23,7 @@ CONFIG = '''<yandex><logger><level>warning</level><log>{0}/server.log</log><erro
 <default_profile>default</default_profile><default_database>default</default_database>
 <mark_cache_size>268435456</mark_cache_size></yandex>
 '''
-USERS = '''<yandex><profiles><default><max_memory_usage>4000000000</max_memory_usage><max_threads>2</max_threads></default></profiles>
+USERS = '''<yandex><profiles><default><max_memory_usage>{0}</max_memory_usage><max_threads>2</max_threads></default></profiles>
 <users><kin><password>a secret &lt;&amp;&gt; word</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
 <quota>default</quota></kin>
 <default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>
@@ -47,7 +47,7 @@ def free_ports(n):
 
 
 class Server:
-    def __init__(self, folder):
+    def __init__(self, folder, query_bytes):
         self.folder = folder
         self.port, self.tcp = free_ports(2)
         self.process = None
@@ -56,7 +56,7 @@ class Server:
         with open(os.path.join(folder, 'config.xml'), 'w') as f:
             f.write(CONFIG.format(folder, self.port, self.tcp))
         with open(os.path.join(folder, 'users.xml'), 'w') as f:
-            f.write(USERS)
+            f.write(USERS.format(query_bytes))
 
     def start(self):
         with open(os.path.join(self.folder, 'out'), 'ab') as out:
@@ -79,17 +79,19 @@ class Server:
             self.process.wait()
         self.process = None
 
-    def ask(self, sql, **params):
+    def ask(self, sql, data=b' ', **params):
         params['query'] = sql
-        request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?{urllib.parse.urlencode(params)}', data=b' ',
+        request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?{urllib.parse.urlencode(params)}', data=data,
                                          headers={'X-ClickHouse-User': USER, 'X-ClickHouse-Key': PASSWORD})
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=600) as answer:
             return answer.read().decode(errors='replace')
 
 
 class Servers(list):
-    def __init__(self, n, folder):
-        super().__init__(Server(os.path.join(folder, f'shard{i}')) for i in range(n))
+    """`query_bytes` is the memory that a query may take."""
+
+    def __init__(self, n, folder, query_bytes=4000000000):
+        super().__init__(Server(os.path.join(folder, f'shard{i}'), query_bytes) for i in range(n))
 
     def __enter__(self):
         for s in self:

@@ -319,6 +319,10 @@ def test_switch_output(tap, box):
                '--switch-max-files: the newest', f'{r.err} {parts_of(box, "two.kin")}')
         r = box.record('--switch-output=1s', '-o', 'timed.kin', '-p', str(p.pid), '--duration', '2.5')
         tap.ok(len(parts_of(box, 'timed.kin')) >= 2, '--switch-output=TIME', r.err)
+        r = box.record('--every=1s', '-o', 'of/timed/', '-p', str(p.pid), '--duration', '2.5')
+        parts = [os.path.join('of/timed', f) for f in os.listdir(os.path.join(box.folder, 'of/timed'))]
+        tap.ok(len(parts) >= 2 and all('/profile.kin.' in f and script(box, f) for f in parts),
+               '--every=TIME, into a directory that is made', f'{r.err} {parts}')
         r = box.record('--switch-output=5K', '-F', '5000', '-o', 'sized.kin', '-p', str(p.pid), '--duration', '4')
         tap.ok(len(parts_of(box, 'sized.kin')) >= 2, '--switch-output=SIZE', r.err)
         r = box.record('--switch-output', '-o', 'own.kin', 'sh', '-c', 'kill -USR2 $PPID; exit 4')
@@ -326,7 +330,7 @@ def test_switch_output(tap, box):
     finally:
         p.kill()
         p.communicate()
-    for words in (['--switch-output=5x'], ['--switch-output=0s'], ['--switch-output=-1s'], ['--switch-max-files=3'],
+    for words in (['--switch-output=5x'], ['--switch-output=0s'], ['--switch-output=-1s'], ['--every=0s'], ['--every=5K'], ['--switch-max-files=3'],
                   ['--switch-max-files=0', '--switch-output'], ['--overwrite', '--switch-output=1M'],
                   ['--overwrite', '-o', '-'], ['--switch-output', '-o', '-']):
         r = box.record(*words, './fast', 'exit', '0')

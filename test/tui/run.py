@@ -639,7 +639,7 @@ def test_top(tap, folder, build):
     try:
         t = Terminal(folder, build)
         t.run(f'kin top -d 0.2 -p {work.pid}; echo status=$?')
-        s = t.wait(r'^ +\d+\.\d\d% .* sh ')
+        s = t.wait(r'^ +\d+\.\d\d% .* (da)?sh ')
         tap.ok(s and 'kin top' in s and 'samples of' in s, 'kin top: rows', s or t.screen())
         t.keys('p')
         tap.ok(t.wait('paused'), 'p: holds the picture', t.screen())
@@ -659,7 +659,7 @@ def test_top(tap, folder, build):
         t.keys('q')
         tap.ok(t.wait('status=0'), 'q: quit', t.screen())
         t.run("kin top -d 0.2 sh -c 'echo noise; while :; do :; done'; echo status=$?")
-        s = t.wait(r'^ +\d+\.\d\d% .* sh ')
+        s = t.wait(r'^ +\d+\.\d\d% .* (da)?sh ')
         tap.ok(s and 'noise' not in s, 'what the command prints does not disturb', s or t.screen())
         t.keys('C-c')
         tap.ok(t.wait('status=0'), 'Ctrl-C: quit', t.screen())

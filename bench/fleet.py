@@ -1,0 +1,152 @@
+"""A store of many hosts: what it takes on disk, and how long kin takes for reports of it.
+
+    fleet.py BUILD [--hosts N] [--hours N] [--shards N]
+
+ClickHouse servers on the loopback hold, for each host and ten minutes, 3,200 samples drawn by Zipf's law from 200,000
+stacks of 25 frames (30,000 functions, 90,000 lines): some 1,900 rows. Every query of a server has the 128 MiB that
+doc/fleet.md says it needs, and fails beyond. Prints a table.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'test', 'fleet'))
+import servers
+
+STACKS, DEPTH, FUNCTIONS, FRAMES, DRAWS, BUCKET = 200000, 25, 30000, 90000, 3200, 600
+BEGIN = 1700000400  # a whole number of buckets
+QUERY_BYTES = 128 << 20
+SCRIPT = 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 first+0x1 (/bin/web)\n\n'
+
+
+def kin(build, *words):
+    """Status, wall time in s, processor time in s, largest memory in MiB, standard error."""
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as err:
+        p = subprocess.Popen([os.path.join(os.path.abspath(build), 'kin'), *words], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=err, env=servers.environment())
+        _, status, usage = os.wait4(p.pid, 0)
+        err.seek(0)
+        text = err.read().decode(errors='replace')
+    p.returncode = os.waitstatus_to_exitcode(status)
+    return p.returncode, time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text
+
+
+def fill_by(shard, sql):
+    """Fills by a query that may take more memory than one of kin's."""
+    try:
+        shard.ask(sql, max_memory_usage='4000000000')
+    except urllib.error.HTTPError as e:
+        raise SystemExit(f'{sql}: {e.read().decode(errors="replace")}')
+
+
+def fill_names(shard, db):
+    fill_by(shard, f"INSERT INTO {db}.functions SELECT intHash64(number + 1), concat('function_', toString(number)), "
+              f"concat('source', toString(number % 900), '.c'), toUInt32(number % 5000 + 1), "
+              f"concat('/usr/lib/lib', toString(number % 40), '.so'), 'a1b2c3', 0, 0, toUInt64(4096 + 64 * number) "
+              f'FROM numbers({FUNCTIONS})')
+    fill_by(shard, f"INSERT INTO {db}.frames SELECT intHash64(number + 1000001), intHash64(number % {FUNCTIONS} + 1), "
+              f"concat('source', toString(number % {FUNCTIONS} % 900), '.c'), toUInt32(number % 5000 + 7), "
+              f'0, 0 FROM numbers({FRAMES})')
+    # Callers are shared: neighbours have the same ones but for the last levels.
+    frame = f'intHash64(l * 1000003 + bitShiftRight(number, toUInt8(l < 18 ? 18 - l : 0))) % {FRAMES}'
+    fill_by(shard, f"INSERT INTO {db}.stacks SELECT intHash64(number + 2000001), 'web', 0, "
+              f'arrayMap(l -> intHash64({frame} + 1000001), range({DEPTH})), '
+              f'arrayMap(l -> intHash64({frame} % {FUNCTIONS} + 1), range({DEPTH})) FROM numbers({STACKS})')
+
+
+def fill_hour(shard, db, service, event, hosts):
+    step, buckets = 20, 3600 // BUCKET
+    for i in range(0, len(hosts), step):
+        some = hosts[i:i + step]
+        host = f'arrayElement([{",".join(map(str, some))}], toUInt32(number % {len(some)} + 1))'
+        bucket = f'toUInt32({BEGIN} + intDiv(number, {len(some)}) % {buckets} * {BUCKET})'
+        stack = f'toUInt64(pow({STACKS}, intHash64(number + {some[0] * 100000}) / 18446744073709551616.)) - 1'
+        fill_by(shard, f'INSERT INTO {db}.samples SELECT toDateTime(b), {service}, {event}, intHash64(s + 2000001), '
+                       f'intHash64(b * 100000 + h), sum(20000000 + intHash32(n) % 1000000), count() FROM '
+                       f'(SELECT {host} AS h, {bucket} AS b, {stack} AS s, number AS n FROM '
+                       f'numbers({len(some) * buckets * DRAWS})) GROUP BY b, h, s')
+    fill_by(shard, f"INSERT INTO {db}.receipts SELECT toDateTime(b), toDateTime(b), intHash64(b * 100000 + h), "
+                   f"intHash64(b * 100000 + h), 'scale', '7', concat('host', toString(h)), emptyArrayString(), 0, {DRAWS}, "
+                   f'emptyArrayString() FROM (SELECT arrayJoin([{",".join(map(str, hosts))}]) AS h, '
+                   f'toUInt32({BEGIN} + number * {BUCKET}) AS b FROM numbers({buckets}))')
+
+
+def copy_hour(shard, db, hour):
+    """The first one again, later."""
+    later = hour * 3600
+    fill_by(shard, f'INSERT INTO {db}.samples SELECT bucket + {later}, service, event, stack, bitXor(batch, {hour}), weight, count '
+                   f'FROM {db}.samples WHERE bucket >= toDateTime({BEGIN}) AND bucket < toDateTime({BEGIN + 3600})')
+    fill_by(shard, f'INSERT INTO {db}.receipts SELECT low + {later}, high + {later}, bitXor(content, {hour}), '
+                   f'bitXor(batch, {hour}), service, version, host, labels, rows, samples, doubts FROM {db}.receipts '
+                   f'WHERE low >= toDateTime({BEGIN}) AND low < toDateTime({BEGIN + 3600})')
+
+
+def fill(build, shards, db, hosts, hours):
+    for i, shard in enumerate(shards):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'one.script')
+            with open(path, 'w') as f:
+                f.write(SCRIPT)
+            status, *_, err = kin(build, 'push', '-q', '--service=scale', shards.url(db, [shard]), path)
+        if status:
+            raise SystemExit(err)
+        service, event = shard.ask(f'SELECT service, event FROM {db}.samples').split()
+        fill_names(shard, db)
+        fill_hour(shard, db, service, event, list(range(i, hosts, len(shards))))
+        for hour in range(1, hours):
+            copy_hour(shard, db, hour)
+        for table in ('samples', 'stacks', 'frames', 'functions'):
+            fill_by(shard, f'OPTIMIZE TABLE {db}.{table} FINAL')
+
+
+def sizes(shards, db):
+    for table in ('samples', 'stacks'):
+        rows, size = (sum(x) for x in zip(*(map(int, s.ask(
+            f"SELECT sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = '{db}' AND table = '{table}'").split())
+            for s in shards)))
+        print(f'| {table} | {rows:,} rows, {size / rows:.1f} bytes each |')
+
+
+def measure(build, what, *words):
+    status, wall, cpu, memory, err = kin(build, *words)
+    print(f'| {what} | {wall:.2f} s | {cpu:.2f} s | {memory:.0f} MiB |' + (f' FAILED: {err.strip()}' if status else ''))
+    return status == 0
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    p.add_argument('build')
+    p.add_argument('--hosts', type=int, default=1000)
+    p.add_argument('--hours', type=int, default=1)
+    p.add_argument('--shards', type=int, default=3)
+    args = p.parse_args()
+    why = servers.missing()
+    if why:
+        raise SystemExit(why)
+    ok = True
+    with tempfile.TemporaryDirectory(prefix='kin-fleet-') as folder, servers.Servers(args.shards, folder, QUERY_BYTES) as shards:
+        began = time.monotonic()
+        fill(args.build, shards, 'scale', args.hosts, args.hours)
+        print(f'{args.hosts} hosts, {args.hours} h, {args.shards} shards; filled in {time.monotonic() - began:.0f} s\n')
+        sizes(shards, 'scale')
+        print()
+        span = f'&from={BEGIN}&to={BEGIN + 3600}'
+        url = shards.url('scale') + '?service=scale'
+        for _ in range(2):
+            for view in (['report'], ['flat'], ['graph'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded']):
+                ok &= measure(args.build, f'an hour: kin {" ".join(view)}'.replace(folder, ''), *view, url + span)
+        ok &= measure(args.build, 'an hour of one host', 'report', url + span + '&host=host7')
+        ok &= measure(args.build, f'{args.hours} h: kin report', 'report', url)
+        ok &= measure(args.build, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
+        ok &= measure(args.build, f'{args.hours} h, tidied: kin report', 'report', url)
+    return 0 if ok else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
