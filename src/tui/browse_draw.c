@@ -74,6 +74,8 @@ static const char *hints(struct browser *b)
 		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";
 	case FLAME:
 		return "Enter zoom  Esc back  i turn  c callers  / find  ? menu  q quit";
+	case CYCLES:
+		return "Enter callers, callees  Esc back  / filter  ? menu  q quit";
 	case THREADS:
 	case OBJECTS:
 		return "Enter only that  Esc back  / filter  ? menu  q quit";

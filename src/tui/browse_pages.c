@@ -171,6 +171,8 @@ static struct kin_error *make_page(struct browser *b, struct page *ret)
 		return page_of_parts(whole(b), &o, "tid", ret);
 	case OBJECTS:
 		return page_of_parts(whole(b), &o, "dso", ret);
+	case CYCLES:
+		return page_of_cycles(b->profile, ret);
 	}
 	return err;
 }
@@ -288,6 +290,8 @@ static bool enter(struct browser *b, enum browse_what what, const char *function
 	b->shift = 0;
 	if (what == CALLS)
 		select_function(b);
+	else if (what == CYCLES)
+		list_select(&here(b)->list, 0);
 	else
 		select_hottest(b);
 	return true;
@@ -419,6 +423,16 @@ void browse_leave(struct browser *b)
 }
 
 void browse_enter_flame(struct browser *b) { enter(b, FLAME, NULL); }
+
+void browse_enter_cycles(struct browser *b)
+{
+	if (!enter(b, CYCLES, NULL) || page(b)->rows.n)
+		return;
+	char *why = xprintf("no cycles of calls: %s", page(b)->title);
+	leave_for_last(b);
+	browse_say(b, why);
+	free(why);
+}
 
 /* By Self it is of interest who called, otherwise what is called. */
 void browse_unfold(struct browser *b)

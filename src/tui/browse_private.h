@@ -12,7 +12,7 @@
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
 
-enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS };
+enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS, CYCLES };
 
 struct browse_place { /* where we are, or were and go back to */
 	enum browse_what what;
@@ -123,6 +123,7 @@ void browse_next_order(struct browser *b, bool back);
 void browse_next_hottest(struct browser *b);
 void browse_enter_flame(struct browser *b);
 void browse_unfold(struct browser *b);
+void browse_enter_cycles(struct browser *b);
 void browse_follow_jump(struct browser *b);
 void browse_turn_flame(struct browser *b);
 void browse_enter_threads(struct browser *b);
