@@ -50,7 +50,10 @@ static bool is_safe(const char *base, const char *name)
 char *folder_cache(const char *name)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *wanted = getenv("KIN_CACHE");
 	char *base = NULL, *ret = NULL;
+	if (wanted && !strcmp(wanted, "off"))
+		return NULL;
 	if (cache && *cache == '/')
 		base = xprintf("%s", cache);
 	else if (home && *home == '/' &&

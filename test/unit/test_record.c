@@ -1,6 +1,7 @@
 /* Parts of the recorder that need no kernel's permission. */
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,116 @@ static void test_jit_end(void)
 	OK(!jit_n_ended(j) && open_files() == files);
 	jit_free(j);
 	unlink(path);
+}
+
+/* ---- the whole machine ---- */
+
+struct named_record { /* of the kernel, as its name may be longer or shorter */
+	struct perf_event_header header;
+	uint32_t words[16];
+	char name[64];
+};
+
+static void ended(void *arg, struct thread *t, uint64_t time_ns, bool gone)
+{
+	(void)arg;
+	(void)t;
+	(void)time_ns;
+	(void)gone;
+}
+
+static void left(void *arg, pid_t pid, uint64_t time_ns)
+{
+	(void)pid;
+	(void)time_ns;
+	++*(size_t *)arg;
+}
+
+static void take_record(struct spaces *s, struct named_record *n, uint32_t type, size_t words,
+			size_t *n_left)
+{
+	struct spaces_hooks hooks = { ended, left, n_left };
+	n->header.type = type;
+	n->header.size = (uint16_t)(sizeof(n->header) + 4 * words + sizeof(n->name));
+	memmove((char *)n->words + 4 * words, n->name, sizeof(n->name));
+	struct ring_record r = { .header = &n->header, .time_ns = 1 };
+	spaces_take(s, &r, &hooks);
+}
+
+static void release(struct space *s) { (void)s; }
+
+/* A process that is made by `parent`, executes a program, maps a library, makes a thread, and ends.
+ */
+static void live_and_die(struct spaces *s, uint32_t parent, uint32_t pid, size_t *n_left)
+{
+	struct named_record n = { .words = { pid, parent, pid, parent } };
+	take_record(s, &n, PERF_RECORD_FORK, 6, n_left);
+
+	n = (struct named_record){ .header.misc = PERF_RECORD_MISC_COMM_EXEC,
+				   .words = { pid, pid },
+				   .name = "program" };
+	take_record(s, &n, PERF_RECORD_COMM, 2, n_left);
+	for (uint32_t i = 0; i < 3; i++) { /* pid, tid, addr, len, pgoff, device, inode ... */
+		n = (struct named_record){ .words = { pid, pid, 0x400000 + i * 0x10000, 0,
+						      0x1000 } };
+		n.words[10] = 1000 + i;
+		snprintf(n.name, sizeof(n.name), "/no/such/file%u", i);
+		take_record(s, &n, PERF_RECORD_MMAP2, 16, n_left);
+	}
+	n = (struct named_record){ .words = { pid, pid, pid + 1, pid } };
+	take_record(s, &n, PERF_RECORD_FORK, 6, n_left);
+	for (uint32_t tid = pid + 2; tid-- > pid;) {
+		n = (struct named_record){ .words = { pid, pid, tid, pid } };
+		take_record(s, &n, PERF_RECORD_EXIT, 6, n_left);
+	}
+}
+
+/* Of processes that have ended nothing is left but the files that they had mapped. */
+static void test_processes_end(void)
+{
+	enum { FIRST_PID = 10000000, PROCESSES = 20000 }; /* ids that no process has */
+	struct modules *m = modules_new(0);
+	struct spaces *s = spaces_new(m, release);
+	size_t n_left = 0, before = 0, count = 0;
+	struct named_record parent = { .words = { FIRST_PID, FIRST_PID }, .name = "parent" };
+	parent.header.misc = PERF_RECORD_MISC_COMM_EXEC;
+	take_record(s, &parent, PERF_RECORD_COMM, 2, &n_left);
+	for (uint32_t i = 1; i <= 2 * PROCESSES; i++) {
+		live_and_die(s, FIRST_PID, FIRST_PID + 2 * i, &n_left);
+		if (i == PROCESSES) {
+			before = mallinfo2().uordblks;
+			count = modules_count(m);
+		}
+	}
+	OK(n_left == 2 * PROCESSES && spaces_n_processes(s) == 2 * PROCESSES + 1);
+	OK(count == 3 && modules_count(m) == count);
+	OK(mallinfo2().uordblks <= before + 4096);
+	spaces_free(s);
+	modules_free(m);
+}
+
+/* Who writes nowhere keeps little: names are forgotten early, and again and again. */
+static void test_nowhere_forgets(void)
+{
+	struct kinfile_writer *w = kinfile_writer_to_nowhere(
+		&(struct kinfile_writer_opts){ .writer = KINF_BY_RECORDER });
+	unsigned times = 0;
+	size_t at_first = 0;
+	struct kin_error *err = NULL;
+	for (uint64_t i = 0; !err && i < 100000; i++) {
+		char name[128];
+		bool forgot;
+		snprintf(name, sizeof(name), "%0100llu", (unsigned long long)i);
+		kinfile_writer_string(w, name, strlen(name));
+		if (i % 100)
+			continue;
+		err = kinfile_writer_tick(w, i, &forgot);
+		if (!err && forgot && !times++)
+			at_first = mallinfo2().uordblks;
+	}
+	OK(!err && times >= 3);
+	OK(mallinfo2().uordblks < at_first + (8 << 20));
+	kinfile_writer_abandon(w);
 }
 
 /* One of the kernel's functions by its list: false if that says nothing to us. */
@@ -618,6 +729,8 @@ int main(void)
 	test_audit();
 	test_jit_map();
 	test_jit_end();
+	test_processes_end();
+	test_nowhere_forgets();
 	test_beyond();
 	test_tables();
 	test_recent();

@@ -169,10 +169,11 @@ static void put_labels(struct pprof *p, const struct kin_thread *t)
 	put_label(p, "pid", "", t->pid);
 	put_label(p, "tid", "", t->tid);
 	put_label(p, "run", "", t->run);
-	char rank[16];
-	snprintf(rank, sizeof(rank), "%" PRIu32, t->rank - 1);
-	if (t->rank)
+	if (t->rank) {
+		char rank[16];
+		snprintf(rank, sizeof(rank), "%" PRIu32, t->rank - 1);
 		put_label(p, "rank", rank, 0);
+	}
 }
 
 static void put_path(struct pprof *p, uint32_t stack)
