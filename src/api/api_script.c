@@ -9,6 +9,8 @@
 #include "base/vec.h"
 #include "export/folded.h"
 #include "export/script.h"
+#include "object/source.h"
+#include "report/reports.h"
 
 static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 				      const struct kin_script_opts *o,
@@ -33,7 +35,7 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 
 /* ---- all formats ---- */
 
-static bool asks_for(const struct kin_script_opts *opts, unsigned some)
+static bool asks_for(const struct kin_script_opts *opts, uint64_t some)
 {
 	struct kin_script_opts o;
 	struct script_fields fields = { 0 };
@@ -53,11 +55,69 @@ bool kin_script_needs_cpu_state(const struct kin_script_opts *opts)
 	return asks_for(opts, SCRIPT_OF_STATE);
 }
 
+/* ---- source lines ---- */
+
+struct read_source {
+	const char *name;
+	struct source_text text;
+	VEC(size_t) starts; /* of its lines */
+};
+
+struct sources {
+	const struct report_input *in;
+	const struct report_opts *opts;
+	VEC(struct read_source) at; /* those that could not be read are without lines */
+};
+
+static struct read_source *source_named(struct sources *all, const char *name)
+{
+	for (size_t i = all->at.n; i-- > 0;)
+		if (!strcmp(all->at.at[i].name, name))
+			return &all->at.at[i];
+	struct read_source made = { .name = name };
+	kin_error_free(report_source(all->in, all->opts, name, &made.text));
+	const struct file *f = &made.text.file;
+	const uint8_t *line;
+	size_t n, start = 0;
+	for (size_t at = 0; made.text.path && source_line(f->data, f->size, &at, &line, &n);
+	     start = at)
+		vec_push(&made.starts, start);
+	vec_push(&all->at, made);
+	return &all->at.at[all->at.n - 1];
+}
+
+static bool find_source(void *arg, const char *file, uint32_t line, const uint8_t **ret, size_t *n)
+{
+	const struct read_source *s = source_named(arg, file);
+	if (!line || line > s->starts.n)
+		return false;
+	size_t at = s->starts.at[line - 1];
+	if (!source_line(s->text.file.data, s->text.file.size, &at, ret, n))
+		return false;
+	while (*n && (*ret)[*n - 1] == '\r')
+		--*n;
+	return true;
+}
+
+static void sources_done(struct sources *all)
+{
+	for (size_t i = 0; i < all->at.n; i++) {
+		source_done(&all->at.at[i].text);
+		vec_free(&all->at.at[i].starts);
+	}
+	vec_free(&all->at);
+}
+
 static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 				       const struct kin_script_opts *o, bool json,
 				       const struct sample_filter *filter, FILE *out)
 {
+	const struct report_input in = { .profile = p->data, .symbols = program_symbols(g) };
+	const struct report_opts report = { .source_dirs = o->source_dirs };
+	struct sources sources = { .in = &in, .opts = &report };
 	struct script_opts opts = {
+		.source = find_source,
+		.arg = &sources,
 		.json = json,
 		.nanoseconds = o->nanoseconds,
 		.relative = o->relative,
@@ -73,7 +133,10 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 		.filter = filter,
 	};
 	struct kin_error *err = script_fields_read(o->fields, &opts.fields);
-	return err ? err : script_write(out, p->data, g, &opts);
+	if (!err)
+		err = script_write(out, p->data, g, &opts);
+	sources_done(&sources);
+	return err;
 }
 
 static struct kin_error *check_event(const struct profile *p, const char *event)

@@ -107,6 +107,7 @@ static int run(const struct settings *s)
 	err = check_output(path, status == EXIT_OK);
 	if (!err)
 		err = kin_profile_write(profile, path);
+	run_tell_notes(s, profile);
 	kin_profile_free(profile);
 	fetching_tell(s->fetching, name);
 	return err ? message_error(name, err) : status;

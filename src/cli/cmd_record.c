@@ -11,12 +11,15 @@
 #include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/child.h"
+#include "cli/cmd_record.h"
 #include "cli/command.h"
+#include "cli/interpreters.h"
 #include "cli/message.h"
 #include "cli/naming.h"
 #include "cli/prefix.h"
 #include "cli/rank_file.h"
 #include "cli/record_inside.h"
+#include "cli/record_line.h"
 #include "cli/sampling.h"
 #include "perf/perf_refusals.h"
 #include "record/record.h"
@@ -35,8 +38,12 @@ static const char *const description[] = {
 	"until they end. Whatever goes wrong with the recording, COMMAND runs to its end. If the "
 	"kernel permits no sampling, COMMAND is measured from inside, by the runtime of kin run.",
 	"The file grows as the program runs; if the recorder is killed, at most the last second "
-	"is missing. A summary at the end shows the quality of the recording: sampled CPU time "
-	"against the kernel's accounting, incomplete stacks by file, and lost samples.",
+	"is missing. On a terminal a line shows each second that samples arrive. The last lines "
+	"say where the file is, how far it can be trusted (sampled CPU time against the kernel's "
+	"accounting, complete stacks, lost samples), and what to type next; -v adds what the "
+	"recording took.",
+	"kin ./PROGRAM, a path in place of a command, is short for kin record ./PROGRAM and then "
+	"kin browse, or kin report if input or output is no terminal.",
 	"In a parallel job (mpirun of Open MPI or MPICH, Slurm's srun) each rank has a file of its "
 	"own, named by it: profile.0.kin, profile.1.kin and so on. kin imbalance compares them.",
 	"--wall also records the time that threads do not run, as two more events with exact "
@@ -48,11 +55,13 @@ static const char *const description[] = {
 
 static const struct example examples[] = {
 	{ "kin record ./prog -x input", "in profile.kin; then: kin report" },
+	{ "kin ./prog -x input", "the same, and shows it at once" },
 	{ "kin record -o web.kin -p 1234 --duration 10s", "ten seconds of a running process" },
 	{ "kin record -p 1234 -- sleep 10", "the same" },
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
+	{ "kin record --python python3 train.py", "with the functions of the script in stacks" },
 	{ "kin record -a --every=1h --switch-max-files=24 -o last-day/",
 	  "the last day of the machine, a file for each hour" },
 	{ 0 },
@@ -65,6 +74,7 @@ enum {
 	RECORD_RUNS,
 	RECORD_PERF_DATA,
 	RECORD_QUIET,
+	RECORD_VERBOSE,
 	RECORD_DELAY,
 	RECORD_CONTROL,
 	RECORD_FILTER,
@@ -85,6 +95,9 @@ enum {
 	RECORD_DRY_RUN,
 	RECORD_DATED,
 	RECORD_AS_EVER,
+	RECORD_PYTHON,
+	RECORD_NODE,
+	RECORD_JAVA,
 };
 
 static const struct opt_group what_options = {
@@ -116,6 +129,17 @@ static const struct opt_group what_options = {
 		  COMPLETE_NOTHING },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_PYTHON, 0, "python", NULL,
+		  "name functions of Python scripts, from Python 3.12 on: sets PYTHONPERFSUPPORT "
+		  "for COMMAND",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_NODE, 0, "node", NULL,
+		  "name functions of JavaScript in Node.js: adds to COMMAND's NODE_OPTIONS", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_JAVA, 0, "java", NULL,
+		  "name methods of Java, from Java 17 on: adds to COMMAND's JAVA_TOOL_OPTIONS, "
+		  "which java says on standard error",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -217,6 +241,10 @@ static const struct opt_group file_options = {
 		  "check the command line without running anything", NULL, COMPLETE_NOTHING },
 		{ RECORD_QUIET, 'q', "quiet", NULL, "print nothing if all went well", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_VERBOSE, 'v', "verbose", NULL,
+		  "say at the end what it took, too: bytes per sample, rate, preemptions, time of "
+		  "the recorder, names",
+		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -257,8 +285,6 @@ static const struct opt_group ever_options = {
 		  "files are looked for as each program sees them; kin report -s cgroup_id takes "
 		  "a perf.data",
 		  NULL, COMPLETE_NOTHING },
-		{ RECORD_AS_EVER, 'v', "verbose", NULL, "all there is to say is said", NULL,
-		  COMPLETE_NOTHING },
 		{ 0 },
 	},
 };
@@ -271,13 +297,15 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 struct line {
 	struct record_opts opts;
 	struct sampling sampling;
+	struct interpreters interpreters;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
-	size_t last_events;         /* where those of the last -e begin */
-	char *in_folder;            /* the output in the directory that -o names; owned */
-	char *dated;                /* the output's name with a time; owned */
-	char *ranked, *ranked_perf; /* with a rank; owned */
-	bool quiet, dry_run, with_date, no_names, no_rank;
+	size_t last_events;             /* where those of the last -e begin */
+	char *in_folder;                /* the output in the directory that -o names; owned */
+	char *dated;                    /* the output's name with a time; owned */
+	char *ranked, *ranked_perf;     /* with a rank; owned */
+	void (*look)(const char *path); /* once it is there; NULL */
+	bool quiet, verbose, dry_run, with_date, no_names, no_rank;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -444,6 +472,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_QUIET:
 		l->quiet = true;
 		break;
+	case RECORD_VERBOSE:
+		l->verbose = true;
+		break;
 	case RECORD_DELAY:
 		return take_delay(arg, l, error);
 	case RECORD_CONTROL:
@@ -508,6 +539,15 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RECORD_AS_EVER:
 		break;
+	case RECORD_PYTHON:
+		l->interpreters.python = true;
+		break;
+	case RECORD_NODE:
+		l->interpreters.node = true;
+		break;
+	case RECORD_JAVA:
+		l->interpreters.java = true;
+		break;
 	case SAMPLING_EVENT:
 		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
 		return sampling_set(&l->sampling, id, arg, error);
@@ -541,6 +581,8 @@ static const char *check(const struct line *l)
 	const struct record_opts *o = &l->opts;
 	if (!o->argv && !sampling_attaches(&l->sampling) && !sampling_is_of_machine(&l->sampling))
 		return "no command, and none of -p, -t, -u, -a and -C: what is to be recorded?";
+	if (interpreters_any(&l->interpreters) && !o->argv)
+		return "--python, --node and --java are for a command's environment: there is none";
 	if (o->runs > 1 && !o->argv)
 		return "-r repeats a command: there is none";
 	if (o->runs > 1 && gate_is_needed(&o->gate))
@@ -574,12 +616,11 @@ static void take_sampling(struct record_opts *o, const struct sampling *s)
 
 static void say(const char *text) { message("record", "%s", text); }
 
-static void say_audit(const struct record_audit *a, const char *output, bool quiet)
+static struct record_ending ending(const struct line *l)
 {
-	char *text = quiet ? record_audit_losses(a) : record_audit_text(a, output), *rest;
-	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
-		message("record", "%s", l);
-	free(text);
+	return (struct record_ending){
+		.quiet = l->quiet, .more = l->verbose, .names = !l->no_names, .look = l->look
+	};
 }
 
 /* Nothing can be recorded, for want of something that the program does not need. */
@@ -613,8 +654,10 @@ static int not_begun(const struct line *l, struct kin_error *err, bool not_execu
 	kin_error_free(err);
 	if (not_executed)
 		return child_not_run(errnum);
-	if (refused && own)
-		return record_inside(&l->opts, l->quiet, !l->no_names);
+	if (refused && own) {
+		struct record_ending e = ending(l);
+		return record_inside(&l->opts, &e);
+	}
 	if (own && !refused && is_want(l, errnum))
 		return run_unrecorded(l);
 	return wrong && !program ? EXIT_USAGE : CHILD_FAILED;
@@ -684,6 +727,16 @@ static bool take_pipe(struct line *l)
 	return true;
 }
 
+static void say_end(const struct line *l, struct record_result *r)
+{
+	const char *output = l->opts.output;
+	struct record_ending e = ending(l);
+	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
+	bool one = !series && strcmp(output, "-") != 0;
+	record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
+	free(series);
+}
+
 static int run_line(struct line *l)
 {
 	struct record_result result;
@@ -706,17 +759,17 @@ static int run_line(struct line *l)
 	}
 	if (!take_pipe(l))
 		return EXIT_USAGE;
+	struct recording_line *seen = l->quiet ? NULL : recording_line_new();
+	l->opts.seen = seen ? recording_line_draw : NULL;
+	l->opts.seen_arg = seen;
+	interpreters_set(&l->interpreters);
 	struct kin_error *err = record(&l->opts, &result, &not_executed);
+	recording_line_free(seen);
 	if (err)
 		return not_begun(l, err, not_executed);
 	child_ended();
-	char *series = result.n_parts ? xprintf("%s.*", l->opts.output) : NULL;
-	if (result.recorded && (!l->quiet || record_audit_is_bad(&result.audit)))
-		say_audit(&result.audit, series ? series : l->opts.output, l->quiet);
-	free(series);
-	if (result.recorded && result.audit.samples && !result.n_parts && !l->no_names &&
-	    strcmp(l->opts.output, "-") != 0)
-		naming_put("record", l->opts.output, l->quiet);
+	if (result.recorded)
+		say_end(l, &result);
 	record_audit_done(&result.audit);
 	return end(&result);
 }
@@ -738,6 +791,14 @@ static int run_words(const struct command *c, int argc, char **argv)
 	free(l.dated);
 	free(l.ranked);
 	free(l.ranked_perf);
+	return status;
+}
+
+int record_program(char **argv, void (*look)(const char *path))
+{
+	struct line l = { .opts = { .output = "profile.kin", .argv = argv }, .look = look };
+	int status = run_line(&l);
+	free(l.ranked);
 	return status;
 }
 

@@ -206,7 +206,7 @@ static void name_files(const struct line *l, const struct timespec *start)
 			continue;
 		struct kin_error *busy = runtime_file_check_busy(last);
 		if (!busy)
-			naming_put("run", last, true);
+			naming_put("run", last, NULL);
 		kin_error_free(busy);
 	}
 	globfree(&g);

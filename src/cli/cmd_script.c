@@ -64,8 +64,9 @@ static const struct opt_group fields_group = {
 		{ OPT_FIELDS, 'F', "columns", "LIST",
 		  "show these of comm, pid, tid, cpu, time, tod (time of day), count, period, "
 		  "event, "
-		  "trace (fields of trace points), ip, sym, symoff, dso, srcline; of accesses to "
-		  "memory addr, data_src, weight, ins_lat, phys_addr, data_page_size, "
+		  "trace (fields of trace points), ip, sym, symoff, dso, srcline, srccode (the "
+		  "source line, below the sample); of accesses to memory "
+		  " addr, data_src, weight, ins_lat, phys_addr, data_page_size, "
 		  "code_page_size; registers: iregs, uregs; branches: brstack, brstacksym, "
 		  "brstackoff; the instruction: insn, insnlen; misc (the CPU's mode). +FIELD adds "
 		  "to "
@@ -74,6 +75,10 @@ static const struct opt_group fields_group = {
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_FIELDS, 0, "fields", "LIST", "the same as --columns", NULL,
 		  COMPLETE_NOTHING },
+		{ OPT_SOURCE_DIR, 0, "source-dir", "DIRECTORY",
+		  "search this directory, too, for sources that are not at the path in the "
+		  "program; repeatable",
+		  NULL, COMPLETE_DIRECTORY },
 		{ OPT_NS, 0, "ns", NULL, "print times with nine decimals, not six", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_RELATIVE, 0, "reltime", NULL, "print times since the first sample", NULL,
@@ -274,6 +279,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 		return err;
 	struct kin_script_opts opts = s->script;
 	opts.escaped = out.is_seen;
+	opts.source_dirs = string_list(&s->source_dirs);
 	if (s->about & KIN_ABOUT_HEADER)
 		err = run_print_about(s, s->about, out.stream);
 	if (!err)

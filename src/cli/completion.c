@@ -109,6 +109,11 @@ void complete_bash(FILE *out)
 	      out);
 	names(out);
 	fputs("' -- \"$cur\"))\n"
+	      "        case $command:$cur in\n"
+	      "        help:*) ;;\n"
+	      "        */*) COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames "
+	      "2>/dev/null ;;\n"
+	      "        esac\n"
 	      "        return\n"
 	      "    fi\n"
 	      "    # --name=value is three words, or two when value is empty\n"
@@ -209,7 +214,8 @@ void complete_zsh(FILE *out)
 	      "    if [[ $service == gprof ]]; then\n"
 	      "        command=gprof\n"
 	      "    elif (( CURRENT == 2 )) || [[ $command == help ]]; then\n"
-	      "        _describe command commands\n"
+	      "        if [[ $PREFIX == */* ]]; then _files; else _describe command commands; "
+	      "fi\n"
 	      "        return\n"
 	      "    else\n"
 	      "        shift words\n"
@@ -261,7 +267,9 @@ void complete_fish(FILE *out)
 		quoted(out, commands[i]->summary, "\\");
 		fputs("'\n", out);
 	}
-	fputs("complete -c kin -f -n __fish_use_subcommand -a help -d 'how kin or a command is "
+	fputs("complete -c kin -n '__fish_use_subcommand; and string match -q \"*/*\" -- "
+	      "(commandline -ct)' -F\n"
+	      "complete -c kin -f -n __fish_use_subcommand -a help -d 'how kin or a command is "
 	      "used'\n"
 	      "complete -c kin -f -n '__fish_seen_subcommand_from help' -a '",
 	      out);

@@ -147,6 +147,8 @@ static void put_overview(const struct sheet *s)
 		[COMMANDS_GPROF] = "gprof compatibility",
 	};
 	wrap(s, "Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 0, 7);
+	fputs("       ", s->out);
+	wrap(s, "kin ./PROGRAM [ARGUMENT]...", 7, 7);
 	wrap(s,
 	     "Shows where programs spend their time, and on whose behalf: from sampled call "
 	     "stacks, from calls that were counted, from both; and from the gmon.out that "
@@ -160,7 +162,8 @@ static void put_overview(const struct sheet *s)
 	}
 	fputc('\n', s->out);
 	wrap(s,
-	     "To begin: kin record ./prog, then kin report, or kin graph. In a directory with data "
+	     "To begin: kin ./prog records a program and shows where its time went, as kin record "
+	     "./prog and then kin browse do. In a directory with data "
 	     "the commands that look need no arguments. kin help COMMAND says more.",
 	     0, 0);
 }

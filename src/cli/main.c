@@ -1,13 +1,16 @@
-/* main.c - kin COMMAND ..., or gprof if called by that name. */
+/* main.c - kin COMMAND ..., kin ./PROGRAM ..., or gprof if called by that name. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/message.h"
+#include "cli/record_look.h"
 #include "gnu/gprof.h"
 
 /* A file opened by us must not become standard output because that was closed. Opened the wrong way
@@ -46,17 +49,35 @@ static int show_help(const struct command *c)
 	return help_show(c);
 }
 
+/* One that is here, named without a path. */
+static bool say_program(const char *name)
+{
+	char *path = xprintf("./%s", name);
+	bool is = !strchr(name, '/') && record_look_is_program(path);
+	if (is)
+		message(NULL,
+			"'%s' is a program: kin %s records it and shows where its time goes; kin "
+			"flat %s shows the data that it left",
+			name, path, name);
+	free(path);
+	return is;
+}
+
 static int unknown_command(const char *name)
 {
 	struct suggestion s = suggestion_for(name, strlen(name));
 	for (size_t i = 0; commands[i]; i++)
 		suggestion_try(&s, commands[i]->name);
 	suggestion_try(&s, "help");
+	if (say_program(name))
+		return EXIT_USAGE;
 	if (s.best)
 		message(NULL, "no command '%s': did you mean '%s'?", name, s.best);
 	else if (!access(name, F_OK))
 		message(NULL, "'%s' is a file: say what to do with it, as in kin flat %s", name,
 			name);
+	else if (strchr(name, '/'))
+		message(NULL, "%s: %s", name, strerror(errno));
 	else
 		message(NULL, "no command '%s': kin help lists them", name);
 	return EXIT_USAGE;
@@ -103,6 +124,8 @@ static int run_kin(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	const struct command *c = command_find(help ? argv[2] : word);
+	if (!c && !help && record_look_is_program(word))
+		return record_look(argv + 1);
 	if (!c)
 		return unknown_command(help ? argv[2] : word);
 	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);

@@ -130,6 +130,7 @@ static const struct item environment[] = {
 	  "Servers, separated by blanks, that are asked for debug files, programs and sources "
 	  "that are not here, unless --no-debuginfod is given. Its other variables are those of "
 	  "debuginfod-find(1)." },
+	{ "KIN_CACHE", "off: nothing is kept in ~/.cache/kin, and what is there is not used." },
 	{ "COLUMNS, LINES", "The size of the terminal, if that does not say itself." },
 	{ 0 },
 };
@@ -259,6 +260,8 @@ static const char *const about[] = {
 	"Times of a function's own code are samples. What went along a call is measured where "
 	"there are stacks. From gmon.out, which has none, it is estimated, in proportion to "
 	"counted calls. Reports say which of the two it is.",
+	"kin ./PROGRAM, a path in place of a command, records the program as kin record does and "
+	"shows where its time went: on the terminal as kin browse, elsewhere as kin report.",
 	"In a directory with data the commands that look at it need no arguments: they take the "
 	"newest recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands "
 	"are the program and the data, in any order: both are recognised by their content. Several "
@@ -306,9 +309,10 @@ static const struct item files[] = {
 	{ "~/.kinconfig, ~/.perfconfig",
 	  "Defaults of kin report and kin top: see kin-report(1), kin-top(1). PERF_CONFIG in the "
 	  "environment names another file instead." },
-	{ "~/.cache/kin/unwind, ~/.cache/kin/kernel",
-	  "Tables for walking stacks, one per program or library, and the kernel's names; they may "
-	  "be deleted. Below $XDG_CACHE_HOME/kin, if that is set." },
+	{ "~/.cache/kin/unwind, ~/.cache/kin/names, ~/.cache/kin/kernel",
+	  "Tables for walking stacks and what reports have looked up, one file per program or "
+	  "library, and the kernel's names; they may be deleted. Those used least recently are, "
+	  "when they are more than 256 MiB. Below $XDG_CACHE_HOME/kin, if that is set." },
 	{ 0 },
 };
 
@@ -318,6 +322,7 @@ void man_overview(FILE *out)
 	fputs(".SH NAME\nkin \\- where a program spends its time, and on whose behalf\n"
 	      ".SH SYNOPSIS\n.B kin\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIPROGRAM\\fR] "
 	      "[\\fIDATA\\fR]...\n"
+	      ".br\n.B kin\n\\fI./PROGRAM\\fR [\\fIARGUMENT\\fR]...\n"
 	      ".br\n.B kin help\n[\\fICOMMAND\\fR]\n.br\n.B kin \\-\\-version\n"
 	      ".SH DESCRIPTION\n",
 	      out);

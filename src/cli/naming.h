@@ -1,12 +1,13 @@
-/* naming.h - puts names into a recording that has just been made, and says what that took. */
+/* naming.h - puts names into a recording that has just been made. */
 #ifndef CLI_NAMING_H
 #define CLI_NAMING_H
 
 #include "base/base.h"
 
 /* `command` is kin's, for messages. Of what cannot be named it says why; that is no error, as the
- * recording is there. */
-void naming_put(const char *command, const char *path, bool quiet);
+ * recording is there. Returns the bytes that names take in the file; *said: a line
+ * on it, to be freed, or NULL. said NULL: nobody is watching. */
+uint64_t naming_put(const char *command, const char *path, char **said);
 
 /* The row of option tables that leaves names out. */
 #define OPTION_NO_NAMES                                                                            \

@@ -15,7 +15,7 @@
 #include "cli/child.h"
 #include "cli/inside.h"
 #include "cli/message.h"
-#include "cli/naming.h"
+#include "cli/record_end.h"
 #include "kin/kin.h"
 #include "record/runtime_file.h"
 
@@ -143,16 +143,6 @@ static void hold_against(uint64_t used_ns, struct record_audit *a)
 	a->cpu_ns += a->unseen_ns;
 }
 
-static void say_audit(const struct record_audit *a, const char *output, bool quiet)
-{
-	if (quiet && !record_audit_is_bad(a))
-		return;
-	char *text = quiet ? record_audit_losses(a) : record_audit_text(a, output), *rest;
-	for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
-		message("record", "%s", l);
-	free(text);
-}
-
 static void say_none(const char *program, const char *output)
 {
 	const char *why = inside_unwritable(output);
@@ -165,7 +155,8 @@ static void say_none(const char *program, const char *output)
 			program, output);
 }
 
-static void finish(const struct record_opts *o, const char *run, struct record_audit *a, bool quiet)
+static void finish(const struct record_opts *o, const char *run, struct record_audit *a,
+		   const struct record_ending *e)
 {
 	uint64_t used_ns = a->cpu_ns;
 	struct stat st;
@@ -180,7 +171,7 @@ static void finish(const struct record_opts *o, const char *run, struct record_a
 		a->file_size = (uint64_t)st.st_size;
 	hold_against(used_ns, a);
 	if (f.ended.n || f.going_on)
-		say_audit(a, o->output, quiet);
+		record_end(e, a, o->output, o->output);
 	else
 		say_none(o->argv[0], o->output);
 	if (f.going_on)
@@ -196,7 +187,7 @@ static void finish(const struct record_opts *o, const char *run, struct record_a
 
 static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
 
-int record_inside(const struct record_opts *o, bool quiet, bool names)
+int record_inside(const struct record_opts *o, const struct record_ending *e)
 {
 	char *run = xprintf("%d-%lld", (int)getpid(), (long long)time(NULL));
 	struct inside inside = { .command = "record",
@@ -222,9 +213,7 @@ int record_inside(const struct record_opts *o, bool quiet, bool names)
 	}
 	child_ended();
 	if (r.measured && a.duration_ns)
-		finish(o, run, &a, quiet);
-	if (names && r.measured && a.duration_ns && !access(o->output, F_OK))
-		naming_put("record", o->output, quiet);
+		finish(o, run, &a, e);
 	free(run);
 	return r.ran ? child_end_as(status) : r.status;
 }

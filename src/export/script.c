@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/map64.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "profile/access.h"
@@ -18,7 +19,7 @@
 
 static const struct {
 	const char *name;
-	enum script_field field;
+	uint64_t field; /* enum script_field */
 	bool usual;
 } fields[] = {
 	{ "comm", SCRIPT_COMM, true },
@@ -36,6 +37,7 @@ static const struct {
 	{ "symoff", SCRIPT_SYMOFF, true },
 	{ "dso", SCRIPT_DSO, true },
 	{ "srcline", SCRIPT_SRCLINE, false },
+	{ "srccode", SCRIPT_SRCCODE, false },
 	{ "addr", SCRIPT_ADDR, false },
 	{ "data_src", SCRIPT_DATA_SRC, false },
 	{ "phys_addr", SCRIPT_PHYS_ADDR, false },
@@ -52,6 +54,10 @@ static const struct {
 	{ "insnlen", SCRIPT_INSNLEN, false },
 	{ "misc", SCRIPT_MISC, false },
 	{ "flags", SCRIPT_FLAGS, false },
+	{ "synth", SCRIPT_NOTHING, false },
+	{ "callindent", SCRIPT_NOTHING, false },
+	{ "ipc", SCRIPT_NOTHING, false },
+	{ "metric", SCRIPT_NOTHING, false },
 };
 
 enum {
@@ -61,7 +67,7 @@ enum {
 
 /* ---- fields ---- */
 
-static unsigned find_field(const char *word, size_t n)
+static uint64_t find_field(const char *word, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (strlen(fields[i].name) == n && !memcmp(fields[i].name, word, n))
@@ -76,12 +82,7 @@ static const char *remedy_of(const char *word, size_t n)
 		const char *name, *remedy;
 	} of_perf[] = {
 		{ "brstackinsn", "; kin annotate --asm shows the code, brstacksym the branches" },
-		{ "srccode", "; kin annotate shows source, srcline says where it is" },
 		{ "bpf-output", "; perf script prints what BPF programs wrote" },
-		{ "callindent", "; traces by the hardware are not decoded" },
-		{ "synth", "; traces by the hardware are not decoded" },
-		{ "ipc", "; traces by the hardware are not decoded" },
-		{ "metric", "; perf stat computes metrics of counters" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(of_perf); i++)
 		if (strlen(of_perf[i].name) == n && !memcmp(of_perf[i].name, word, n))
@@ -131,11 +132,18 @@ static struct kin_error *no_prefix(const char *word, size_t n)
 		n > 80 ? 80 : (int)n, word);
 }
 
-static void choose(struct script_fields *f, enum event_type of, unsigned field, bool away)
+static void choose(struct script_fields *f, enum event_type of, uint64_t field, bool away)
 {
 	for (size_t i = 0; i < EVENT_TYPES; i++)
 		if (of == EVENT_UNTYPED || i == of)
 			f->of[i] = away ? f->of[i] & ~field : f->of[i] | field;
+}
+
+/* Of perf's fields one has a '-' in its name. */
+static size_t word_length(const char *s)
+{
+	static const char odd[] = "bpf-output";
+	return !strncmp(s, odd, strlen(odd)) ? strlen(odd) : strcspn(s, ",+- ");
 }
 
 /* One list, up to a space or the end. */
@@ -146,15 +154,15 @@ static struct kin_error *read_list(const char **text, struct script_fields *f)
 	if (*colon == ':' && of == EVENT_UNTYPED)
 		return no_prefix(s, (size_t)(colon - s));
 	if (*s != '+' && *s != '-')
-		choose(f, of, ~0U, true);
+		choose(f, of, ~UINT64_C(0), true);
 	for (bool away = false; *s && *s != ' ';) {
 		if (*s == ',' || *s == '+' || *s == '-') {
 			away = *s == '-' || (*s == ',' && away);
 			s++;
 			continue;
 		}
-		size_t n = strcspn(s, ",+- ");
-		unsigned field = find_field(s, n);
+		size_t n = word_length(s);
+		uint64_t field = find_field(s, n);
 		if (!field)
 			return no_field(s, n);
 		choose(f, of, field, away);
@@ -179,7 +187,7 @@ struct kin_error *script_fields_read(const char *text, struct script_fields *ret
 	return NULL;
 }
 
-bool script_fields_any(const struct script_fields *f, unsigned some)
+bool script_fields_any(const struct script_fields *f, uint64_t some)
 {
 	for (size_t i = 0; i < EVENT_TYPES; i++)
 		if (f->of[i] & some)
@@ -203,18 +211,20 @@ struct script {
 	 * set of fields of frames. */
 	struct piece *of_frame;
 	unsigned variant_of[EVENT_TYPES];
-	unsigned fields; /* of the sample that is being written */
+	uint64_t fields; /* of the sample that is being written */
 	unsigned variant;
 	char *pieces; /* what `making` has written */
 	size_t pieces_size;
 	FILE *making;
 	struct sink making_sink, out;
 	int event_width;
-	bool *wanted;            /* [n_events] */
-	bool *stacks;            /* [n_events]: frames have lines of their own */
-	uint64_t from_ns;        /* what times are since */
-	uint8_t *places, *stops; /* [place]: of `symbols` and `stop_at`, see is_frame_of() */
-	int access_width;        /* of the widest access so far, in words */
+	bool *wanted;               /* [n_events] */
+	bool *stacks;               /* [n_events]: frames have lines of their own */
+	uint64_t from_ns;           /* what times are since */
+	uint8_t *places, *stops;    /* [place]: of `symbols` and `stop_at`, see is_frame_of() */
+	int access_width;           /* of the widest access so far, in words */
+	struct map64 source_of;     /* MAP64_PAIR(pid, tid) -> index into `sources` */
+	VEC(struct srcloc) sources; /* that were shown last */
 };
 
 struct shown_frame { /* what a line says */
@@ -247,7 +257,7 @@ static void put_safe(struct sink *s, const char *text)
 	free(safe);
 }
 
-static void text_frame(struct sink *s, unsigned which, const struct shown_frame *f)
+static void text_frame(struct sink *s, uint64_t which, const struct shown_frame *f)
 {
 	sink_char(s, '\t');
 	if (which & SCRIPT_IP)
@@ -285,7 +295,7 @@ static void json_key(struct sink *s, bool *first, const char *key)
 	*first = false;
 }
 
-static void json_frame(struct sink *s, unsigned which, const struct shown_frame *f)
+static void json_frame(struct sink *s, uint64_t which, const struct shown_frame *f)
 {
 	bool first = true;
 	sink_char(s, '{');
@@ -874,6 +884,73 @@ static void json_instruction(struct script *c, bool *first, const struct sample 
 	}
 }
 
+/* ---- the source line ---- */
+
+/* NULL: not at hand. */
+static const uint8_t *source_of(struct script *c, const struct sample *x, struct srcloc *where,
+				size_t *n)
+{
+	const uint8_t *text;
+	if (!c->o->source || !program_line(c->g, c->p->samples.stacks[x->stack].frame, where) ||
+	    !where->file || !where->line ||
+	    !c->o->source(c->o->arg, where->file, where->line, &text, n))
+		return NULL;
+	return text;
+}
+
+/* False if this is the line that was shown of the thread last. */
+static bool is_new_source(struct script *c, const struct sample *x, const struct srcloc *where)
+{
+	const struct task *t = &c->p->samples.tasks[x->task];
+	uint32_t *index = map64_at(&c->source_of, MAP64_PAIR(t->pid, t->tid));
+	if (*index == NONE) {
+		*index = (uint32_t)c->sources.n;
+		vec_push(&c->sources, *where);
+		return true;
+	}
+	struct srcloc *last = &c->sources.at[*index];
+	bool same = last->line == where->line && !strcmp(last->file, where->file);
+	*last = *where;
+	return !same;
+}
+
+static void put_source(struct script *c, const struct sample *x)
+{
+	struct srcloc where;
+	size_t n;
+	const uint8_t *text = source_of(c, x, &where, &n);
+	char line[16];
+	if (!text || !is_new_source(c, x, &where))
+		return;
+	sink_bytes(&c->out, line,
+		   (size_t)snprintf(line, sizeof(line), "|%-8" PRIu32 " ", where.line));
+	char *copy = xprintf("%.*s", (int)n, (const char *)text);
+	for (char *at = copy, *tab;; at = tab + 1) {
+		tab = strchr(at, '\t');
+		if (tab)
+			*tab = '\0';
+		put_safe(&c->out, at);
+		if (!tab)
+			break;
+		sink_char(&c->out, '\t');
+	}
+	free(copy);
+	sink_char(&c->out, '\n');
+}
+
+static void json_source(struct script *c, bool *first, const struct sample *x)
+{
+	struct srcloc where;
+	size_t n;
+	const uint8_t *text = source_of(c, x, &where, &n);
+	if (!text)
+		return;
+	char *copy = xprintf("%.*s", (int)n, (const char *)text);
+	json_key(&c->out, first, "srccode");
+	json_string(&c->out, copy);
+	free(copy);
+}
+
 /* ---- the time of day ---- */
 
 /* "2026-01-31 14:25:01.123456" */
@@ -925,7 +1002,7 @@ static char mode_letter(const struct sample *x)
 static void text_header(struct script *c, const struct sample *x)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
-	unsigned which = c->fields;
+	uint64_t which = c->fields;
 	struct sink *s = &c->out;
 
 	if (which & SCRIPT_COMM) {
@@ -993,6 +1070,8 @@ static void text_sample(struct script *c, const struct sample *x)
 		put_instruction(c, x);
 	put_pages(c, x);
 	sink_char(&c->out, '\n');
+	if (c->fields & SCRIPT_SRCCODE)
+		put_source(c, x);
 }
 
 static void json_number(struct script *c, bool *first, const char *key, uint64_t v)
@@ -1025,7 +1104,7 @@ static void json_sample(struct script *c, const struct sample *x)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
 	const struct detail *d = sample_detail(&c->p->samples, x);
-	unsigned which = c->fields;
+	uint64_t which = c->fields;
 	struct sink *s = &c->out;
 	bool first = true;
 
@@ -1074,6 +1153,8 @@ static void json_sample(struct script *c, const struct sample *x)
 	}
 	if (which & OF_INSTRUCTION)
 		json_instruction(c, &first, x);
+	if (which & SCRIPT_SRCCODE)
+		json_source(c, &first, x);
 	if (which & OF_FRAMES) {
 		json_key(s, &first, "frames");
 		sink_char(s, '[');
@@ -1112,10 +1193,11 @@ static enum event_type type_of(const struct script *c, uint16_t event)
  * variants there are. */
 static size_t choose_variants(struct script *c)
 {
-	unsigned seen[EVENT_TYPES];
+	uint64_t seen[EVENT_TYPES];
 	size_t n = 0;
 	for (size_t i = 0; i < EVENT_TYPES; i++) {
-		unsigned of_frames = c->o->fields.of[i] & (OF_FRAMES | SCRIPT_SYMOFF), k = 0;
+		uint64_t of_frames = c->o->fields.of[i] & (OF_FRAMES | SCRIPT_SYMOFF);
+		unsigned k = 0;
 		while (k < n && seen[k] != of_frames)
 			k++;
 		if (k == n)
@@ -1129,7 +1211,7 @@ static size_t choose_variants(struct script *c)
 static struct kin_error *check_fields(const struct script *c)
 {
 	const struct samples *s = &c->p->samples;
-	unsigned there = 0;
+	uint64_t there = 0;
 	for (size_t i = 1; i < s->n_details; i++) {
 		const struct detail *d = &s->details[i];
 		there |= d->interrupt_registers ? SCRIPT_IREGS : 0;
@@ -1290,6 +1372,8 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	if (c->making)
 		fclose(c->making);
 	free(c->pieces);
+	map64_free(&c->source_of);
+	vec_free(&c->sources);
 	free(c->of_frame);
 	free(c->wanted);
 	free(c->stacks);

@@ -55,11 +55,16 @@ enum script_field {
 	/* Of the instruction, from the program's file. */
 	SCRIPT_INSN = 1 << 29,
 	SCRIPT_INSNLEN = 1 << 30,
+	/* The source line that the sample is in, below it: of a thread not the same one again. */
+	SCRIPT_SRCCODE = UINT64_C(1) << 31,
+	/* Those of perf script that traces by the hardware or groups of counters have alone: no
+	 * sample here has one. */
+	SCRIPT_NOTHING = UINT64_C(1) << 32,
 };
 
 /* Of events of each type (enum event_type); 0: their samples are left out. */
 struct script_fields {
-	unsigned of[EVENT_TYPES]; /* enum script_field */
+	uint64_t of[EVENT_TYPES]; /* enum script_field */
 };
 
 /* "comm,tid,time": these; "+srcline" adds to the usual ones, "-period" takes away; "sw:comm,time":
@@ -68,7 +73,7 @@ struct script_fields {
 MUST_CHECK struct kin_error *script_fields_read(const char *text, struct script_fields *ret);
 
 /* Whether any event's are among these. */
-bool script_fields_any(const struct script_fields *f, unsigned fields);
+bool script_fields_any(const struct script_fields *f, uint64_t fields);
 
 /* Fields that need details of samples, and those that need their registers and branches, too. */
 #define SCRIPT_OF_STATE                                                                            \
@@ -91,6 +96,10 @@ struct script_opts {
 	const char *symbols;  /* "f,g": only samples taken in these; NULL: all */
 	const char *event;    /* of that name only; NULL: all */
 	const struct sample_filter *filter; /* NULL: all */
+	/* A line of a source, from 1, without what ends it, and valid until the next call; false if
+	 * it is not at hand. NULL: none is. */
+	bool (*source)(void *arg, const char *file, uint32_t line, const uint8_t **ret, size_t *n);
+	void *arg;
 };
 
 /* Fails if `out` cannot be written. */

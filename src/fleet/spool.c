@@ -63,7 +63,7 @@ void spool_adopt(struct spool *s)
 {
 	char *from = spool_output(s);
 	for (unsigned i = 0; access(from, F_OK) == 0 && i < 1000; i++) {
-		char *to = xprintf("%s.left.%u", from, i);
+		char *to = xprintf("%s/%s.left.%u", s->folder, output_name, i);
 		/* link() does not replace what is there, as rename() would. */
 		bool done = link(from, to) == 0 && unlink(from) == 0;
 		free(to);

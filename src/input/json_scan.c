@@ -172,6 +172,15 @@ bool scan_key(struct scan *j, char *key, size_t size)
 
 /* ---- others ---- */
 
+static void skip_word(struct scan *j)
+{
+	const char *start = j->pos;
+	while (j->pos < j->end && *j->pos >= 'a' && *j->pos <= 'z')
+		j->pos++;
+	if (j->pos == start)
+		fail(j);
+}
+
 uint64_t scan_number(struct scan *j)
 {
 	char c = peek(j);
@@ -188,6 +197,14 @@ uint64_t scan_number(struct scan *j)
 	if (!any)
 		fail(j);
 	return negative || j->failed ? 0 : value;
+}
+
+bool scan_null(struct scan *j)
+{
+	if (peek(j) != 'n')
+		return false;
+	skip_word(j);
+	return true;
 }
 
 /* No strtod(), which goes by the program's locale. */
@@ -216,15 +233,6 @@ double scan_real(struct scan *j)
 	for (; exponent; exponent--)
 		value = less ? value / 10 : value * 10;
 	return !any || j->failed ? 0 : negative ? -value : value;
-}
-
-static void skip_word(struct scan *j)
-{
-	const char *start = j->pos;
-	while (j->pos < j->end && *j->pos >= 'a' && *j->pos <= 'z')
-		j->pos++;
-	if (j->pos == start)
-		fail(j);
 }
 
 /* However deep: brackets are counted, not matched. */

@@ -30,6 +30,8 @@ bool scan_key(struct scan *j, char *key, size_t size);
 char *scan_string(struct scan *j);
 /* A number that is not negative; a fraction is cut off, and what does not fit is the largest. */
 uint64_t scan_number(struct scan *j);
+/* Whether null comes next, which is then taken. */
+bool scan_null(struct scan *j);
 /* Any number. */
 double scan_real(struct scan *j);
 void scan_skip(struct scan *j);

@@ -19,6 +19,7 @@ enum {
 	MACHINE_REGISTERS = 32,    /* most that any has, by DWARF number */
 	MACHINE_NO_REGISTER = 255, /* where a register's number is expected */
 	MACHINE_CALL_MAX = 8,      /* bytes of the longest call */
+	MACHINE_LEAVES_MAX = 24,   /* bytes that .leaves reads at most */
 };
 
 /* A frame of `size` bytes: how far behind its upper end (the CFA) the return address and the
@@ -86,6 +87,10 @@ struct machine {
 	/* The frame at an instruction at the very start or end of a function: `before` bytes before
 	 * `code` may be read, and `after` from it. False: the instruction does not tell. */
 	bool (*frame)(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret);
+
+	/* The frame at code that runs straight to a return and that can be read up to there: what
+	 * it takes off the stack tells, for certain. NULL: frame pointers do as well there. */
+	bool (*leaves)(const uint8_t *code, size_t size, struct machine_frame *ret);
 
 	/* ---- instructions ---- */
 

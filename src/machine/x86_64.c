@@ -38,6 +38,55 @@ static bool frame(const uint8_t *code, size_t before, size_t after, struct machi
 	return false;
 }
 
+struct leaving {     /* an instruction, by what it does to the stack pointer */
+	size_t size; /* 0: another instruction */
+	int32_t up;  /* bytes */
+	bool is_pop_rbp, is_return;
+};
+
+static struct leaving leaving_at(const uint8_t *code, size_t n)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, ret_rep[] = { 0xf3, 0xc3 },
+			     add_8[] = { 0x48, 0x83, 0xc4 }, add_32[] = { 0x48, 0x81, 0xc4 },
+			     sub_8[] = { 0x48, 0x83, 0xec };
+	if (machine_starts(code, n, endbr64, 4))
+		return (struct leaving){ .size = 4 };
+	if (n > 3 && machine_starts(code, n, add_8, 3))
+		return (struct leaving){ .size = 4, .up = (int8_t)code[3] };
+	if (n > 3 && machine_starts(code, n, sub_8, 3))
+		return (struct leaving){ .size = 4, .up = -(int8_t)code[3] };
+	if (n > 6 && machine_starts(code, n, add_32, 3) && !code[6])
+		return (struct leaving){ .size = 7, .up = displacement(code + 3) };
+	if (n && (code[0] & 0xf8) == 0x58 && code[0] != 0x5c)
+		return (struct leaving){ .size = 1, .up = 8, .is_pop_rbp = code[0] == 0x5d };
+	if (n > 1 && code[0] == 0x41 && (code[1] & 0xf8) == 0x58)
+		return (struct leaving){ .size = 2, .up = 8 };
+	if (n > 1 && code[0] == 0xff && (code[1] & 0xf8) == 0xd0) /* call *register */
+		return (struct leaving){ .size = 2 };
+	if (n && (code[0] == 0xc3 || machine_starts(code, n, ret_rep, 2)))
+		return (struct leaving){ .size = 1, .is_return = true };
+	return (struct leaving){ 0 };
+}
+
+/* python's trampolines have no other frame: "sub $8, %rsp; call *%rcx; add $8, %rsp; ret". */
+static bool leaves(const uint8_t *code, size_t size, struct machine_frame *ret)
+{
+	int32_t up = 0, rbp_at = -1;
+	struct leaving x;
+	for (size_t at = 0; (x = leaving_at(code + at, size - at)).size; at += x.size) {
+		if (x.is_return) {
+			*ret = (struct machine_frame){ .size = up + 8, .return_at = -8 };
+			if (rbp_at >= 0 && up - rbp_at < INT16_MAX - 8)
+				ret->fp_at = (int16_t)(rbp_at - up - 8);
+			return up >= 0;
+		}
+		if (x.is_pop_rbp)
+			rbp_at = up;
+		up += x.up;
+	}
+	return false;
+}
+
 /* ---- calls ---- */
 
 static size_t call_at(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target)
@@ -236,6 +285,7 @@ const struct machine machine_x86_64 = {
 	.cfa_from_fp = 16,
 	.return_from_fp = 8,
 	.frame = frame,
+	.leaves = leaves,
 	.code_align = 1,
 	.call_at = call_at,
 	.call_ends = call_ends,

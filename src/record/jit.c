@@ -12,6 +12,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "input/jitdump.h"
 
 enum {
 	FILE_MAX = 512 << 20,
@@ -31,7 +32,7 @@ struct source { /* a file that grows */
 	int folder; /* that a relative path is in; -1: none */
 	int fd;     /* -1: not open yet */
 	uint64_t at;
-	bool header_read, bad;
+	bool header_read, bad, swap;
 };
 
 struct process {
@@ -40,44 +41,47 @@ struct process {
 	struct source map, dump;
 	VEC(struct code) code; /* by address, then order; once sorted */
 	bool sorted;
+	struct strtab *names;  /* NULL: none */
+	uint64_t ended_ns;     /* UINT64_MAX: not yet */
+	struct process *older; /* that had the same id and has ended; NULL: none */
 };
 
 struct jit {
 	VEC(struct process *) at;
-	struct map64 by_pid;
-	struct strtab *names;
+	struct map64 by_pid; /* -> index of the newest */
+	size_t n_ended;
 	char *buffer; /* CHUNK */
 };
 
-struct jit *jit_new(void)
-{
-	struct jit *j = xalloc(sizeof(*j));
-	j->names = strtab_new();
-	return j;
-}
+struct jit *jit_new(void) { return xalloc(sizeof(struct jit)); }
 
-static void source_done(struct source *s)
+static void source_close(struct source *s)
 {
 	free(s->path);
 	if (s->folder >= 0)
 		close(s->folder);
 	if (s->fd >= 0)
 		close(s->fd);
+	*s = (struct source){ .folder = -1, .fd = -1, .bad = true };
+}
+
+static void process_free(struct process *p)
+{
+	source_close(&p->map);
+	source_close(&p->dump);
+	vec_free(&p->code);
+	strtab_free(p->names);
+	free(p);
 }
 
 void jit_free(struct jit *j)
 {
 	if (!j)
 		return;
-	for (size_t i = 0; i < j->at.n; i++) {
-		source_done(&j->at.at[i]->map);
-		source_done(&j->at.at[i]->dump);
-		vec_free(&j->at.at[i]->code);
-		free(j->at.at[i]);
-	}
+	for (size_t i = 0; i < j->at.n; i++)
+		process_free(j->at.at[i]);
 	vec_free(&j->at);
 	map64_free(&j->by_pid);
-	strtab_free(j->names);
 	free(j->buffer);
 	free(j);
 }
@@ -145,26 +149,44 @@ static int open_folder(pid_t pid)
 	return fd >= 0 ? fd : open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static struct process *process_of(struct jit *j, pid_t pid)
+static struct process *newest(const struct jit *j, pid_t pid)
 {
-	uint32_t *index = map64_at(&j->by_pid, (uint32_t)pid);
-	if (*index != NONE)
-		return j->at.at[*index];
+	uint32_t index = map64_get(&j->by_pid, (uint32_t)pid);
+	return index == NONE ? NULL : j->at.at[index];
+}
+
+/* The one that had the id at that time; NULL: not known. */
+static struct process *find_process(const struct jit *j, pid_t pid, uint64_t time_ns)
+{
+	struct process *p = newest(j, pid);
+	if (!p || p->ended_ns < time_ns)
+		return NULL;
+	while (p->older && p->older->ended_ns >= time_ns)
+		p = p->older;
+	return p;
+}
+
+static struct process *add_process(struct jit *j, pid_t pid)
+{
 	struct process *p = xalloc(sizeof(*p));
+	p->older = newest(j, pid);
+	p->ended_ns = UINT64_MAX;
 	p->pid = pid;
 	p->owner = owner_of(pid);
 	p->map.fd = p->dump.fd = p->dump.folder = -1;
 	p->map.folder = open_folder(pid);
 	p->map.path = xprintf("perf-%d.map", (int)inner_pid(pid));
-	*index = (uint32_t)j->at.n;
+	*map64_at(&j->by_pid, (uint32_t)pid) = (uint32_t)j->at.n;
 	vec_push(&j->at, p);
 	return p;
 }
 
-void jit_add_dump(struct jit *j, pid_t pid, const char *path)
+void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 {
-	struct process *p = process_of(j, pid);
-	if (p->dump.path)
+	struct process *p = find_process(j, pid, time_ns);
+	if (!p)
+		p = add_process(j, pid);
+	if (p->dump.path || p->dump.bad)
 		return;
 	p->dump.path = xprintf("/proc/%d/root%s", (int)pid, path);
 	if (source_open(&p->dump, p->owner))
@@ -174,11 +196,13 @@ void jit_add_dump(struct jit *j, pid_t pid, const char *path)
 	source_open(&p->dump, p->owner);
 }
 
-static void add_code(struct jit *j, struct process *p, struct code c, const char *name, size_t n)
+static void add_code(struct process *p, struct code c, const char *name, size_t n)
 {
 	if (!c.size || !n || c.addr + c.size < c.addr)
 		return;
-	c.name = strtab_addn(j->names, name, strnlen(name, n < NAME_MAX_SIZE ? n : NAME_MAX_SIZE));
+	if (!p->names)
+		p->names = strtab_new();
+	c.name = strtab_addn(p->names, name, strnlen(name, n < NAME_MAX_SIZE ? n : NAME_MAX_SIZE));
 	c.order = (uint32_t)p->code.n;
 	vec_push(&p->code, c);
 	p->sorted = false;
@@ -186,7 +210,7 @@ static void add_code(struct jit *j, struct process *p, struct code c, const char
 
 /* ---- perf-PID.map ---- */
 
-static void read_map_line(struct jit *j, struct process *p, char *line, size_t n)
+static void read_map_line(struct process *p, char *line, size_t n)
 {
 	char *at, *name;
 	struct code c = { 0 };
@@ -197,7 +221,7 @@ static void read_map_line(struct jit *j, struct process *p, char *line, size_t n
 	c.size = strtoull(at, &name, 16);
 	if (name == at || *name != ' ')
 		return;
-	add_code(j, p, c, name + 1, n - (size_t)(name + 1 - line));
+	add_code(p, c, name + 1, n - (size_t)(name + 1 - line));
 }
 
 /* Whole lines; what is not ended yet is read again later. */
@@ -210,7 +234,7 @@ static void read_map(struct jit *j, struct process *p)
 	while (s->at < FILE_MAX && (n = pread(s->fd, j->buffer, CHUNK - 1, (off_t)s->at)) > 0) {
 		char *line = j->buffer, *limit = j->buffer + n, *end;
 		while ((end = memchr(line, '\n', (size_t)(limit - line)))) {
-			read_map_line(j, p, line, (size_t)(end - line));
+			read_map_line(p, line, (size_t)(end - line));
 			line = end + 1;
 		}
 		if (line == j->buffer && n == CHUNK - 1)
@@ -221,95 +245,63 @@ static void read_map(struct jit *j, struct process *p)
 	}
 }
 
-/* ---- jitdump: tools/perf/Documentation/jitdump-specification.txt ---- */
-
-enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JITDUMP_MAGIC = 0x4a695444 };
-
-struct dump_header {
-	uint32_t magic, version, total_size, elf_mach, pad, pid;
-	uint64_t timestamp, flags;
-};
-struct dump_record {
-	uint32_t id, total_size;
-	uint64_t timestamp;
-};
-struct dump_load {
-	uint32_t pid, tid;
-	uint64_t vma, addr, size, index;
-};
-struct dump_move {
-	uint32_t pid, tid;
-	uint64_t vma, old_addr, new_addr, size, index;
-};
-
-static bool read_at(const struct source *s, uint64_t at, void *ret, size_t n)
-{
-	return pread(s->fd, ret, n, (off_t)at) == (ssize_t)n;
-}
+/* ---- jitdumps ---- */
 
 static bool read_dump_header(struct source *s)
 {
-	struct dump_header h;
+	uint8_t head[JITDUMP_HEADER];
 	if (s->header_read)
 		return true;
-	if (!read_at(s, 0, &h, sizeof(h)))
+	if (pread(s->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
 		return false;
-	if (h.magic != JITDUMP_MAGIC || h.total_size < sizeof(h)) {
-		s->bad = true;
-		return false;
-	}
-	s->at = h.total_size;
+	struct bytes b = bytes_of(s->path, head, sizeof(head));
+	s->at = jitdump_header(&b);
+	s->bad = !s->at;
+	s->swap = b.swap;
 	s->header_read = true;
-	return true;
+	return s->at;
 }
 
-static void read_load(struct jit *j, struct process *p, const struct dump_record *r)
+static void take_load(struct process *p, const struct jitdump_record *r)
 {
-	struct dump_load l;
-	char name[NAME_MAX_SIZE];
-	uint64_t at = p->dump.at + sizeof(*r);
-	size_t left = r->total_size - sizeof(*r);
-	if (left <= sizeof(l) || !read_at(&p->dump, at, &l, sizeof(l)))
-		return;
-	size_t n = left - sizeof(l) < sizeof(name) ? left - sizeof(l) : sizeof(name);
-	if (!read_at(&p->dump, at + sizeof(l), name, n))
-		return;
-	struct code c = { .addr = l.addr, .size = l.size, .time_ns = r->timestamp };
-	add_code(j, p, c, name, n);
+	struct code c = { .addr = r->addr, .size = r->code_size, .time_ns = r->time_ns };
+	add_code(p, c, r->name, r->name_size);
 }
 
-static void read_move(struct jit *j, struct process *p, const struct dump_record *r)
+static void take_move(struct process *p, const struct jitdump_record *r)
 {
-	struct dump_move m;
-	if (r->total_size < sizeof(*r) + sizeof(m) ||
-	    !read_at(&p->dump, p->dump.at + sizeof(*r), &m, sizeof(m)))
-		return;
 	for (size_t i = p->code.n; i; i--) {
 		struct code c = p->code.at[i - 1];
-		if (c.addr != m.old_addr)
+		if (c.addr != r->from)
 			continue;
-		const char *name = strtab_get(j->names, c.name);
-		c.addr = m.new_addr;
-		c.time_ns = r->timestamp;
-		add_code(j, p, c, name, strlen(name));
+		const char *name = strtab_get(p->names, c.name);
+		c.addr = r->addr;
+		c.time_ns = r->time_ns;
+		add_code(p, c, name, strlen(name));
 		return;
 	}
 }
 
-static void read_dump(struct jit *j, struct process *p)
+/* Whole records; of one that is not, more is to come. */
+static void read_dump(struct process *p)
 {
 	struct source *s = &p->dump;
-	struct dump_record r;
+	uint8_t head[JITDUMP_BEFORE_NAME + NAME_MAX_SIZE];
+	struct jitdump_record r;
 	struct stat st;
+	ssize_t n;
 	if (!source_open(s, p->owner) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
 		return;
-	while (s->at < FILE_MAX && read_at(s, s->at, &r, sizeof(r)) && r.total_size >= sizeof(r) &&
-	       s->at + r.total_size <= (uint64_t)st.st_size) {
-		if (r.id == JIT_CODE_LOAD)
-			read_load(j, p, &r);
-		else if (r.id == JIT_CODE_MOVE)
-			read_move(j, p, &r);
-		s->at += r.total_size;
+	while (s->at < FILE_MAX && (n = pread(s->fd, head, sizeof(head), (off_t)s->at)) > 0) {
+		struct bytes b = bytes_of(s->path, head, (size_t)n);
+		b.swap = s->swap;
+		if (!jitdump_next(b, &r) || s->at + r.size > (uint64_t)st.st_size)
+			return;
+		if (r.kind == JITDUMP_LOAD)
+			take_load(p, &r);
+		else if (r.kind == JITDUMP_MOVE)
+			take_move(p, &r);
+		s->at += r.size;
 	}
 }
 
@@ -320,13 +312,70 @@ static void update(struct jit *j, struct process *p)
 	if (!j->buffer)
 		j->buffer = xalloc(CHUNK);
 	read_map(j, p);
-	read_dump(j, p);
+	read_dump(p);
 }
 
 void jit_update(struct jit *j)
 {
 	for (size_t i = 0; i < j->at.n; i++)
-		update(j, j->at.at[i]);
+		if (j->at.at[i]->ended_ns == UINT64_MAX)
+			update(j, j->at.at[i]);
+}
+
+/* ---- those that end ---- */
+
+void jit_end(struct jit *j, pid_t pid, uint64_t time_ns)
+{
+	struct process *p = newest(j, pid);
+	if (!p || p->ended_ns != UINT64_MAX)
+		return;
+	update(j, p);
+	source_close(&p->map);
+	source_close(&p->dump);
+	p->ended_ns = time_ns;
+	j->n_ended++;
+}
+
+bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns)
+{
+	const struct process *p = find_process(j, pid, time_ns);
+	return p && p->ended_ns != UINT64_MAX;
+}
+
+size_t jit_n_ended(const struct jit *j) { return j->n_ended; }
+
+/* Those that are older than one that goes have ended before it, and go with it. */
+static void take_out(struct jit *j, const struct process *p)
+{
+	struct process *later = newest(j, p->pid);
+	if (later == p) {
+		map64_remove(&j->by_pid, (uint32_t)p->pid);
+		return;
+	}
+	while (later && later->older != p)
+		later = later->older;
+	if (later)
+		later->older = NULL;
+}
+
+void jit_forget(struct jit *j, uint64_t before_ns)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < j->at.n; i++) /* none is freed before it is out of all lists */
+		if (j->at.at[i]->ended_ns < before_ns)
+			take_out(j, j->at.at[i]);
+	for (size_t i = 0; i < j->at.n; i++) {
+		struct process *p = j->at.at[i];
+		if (p->ended_ns < before_ns) {
+			process_free(p);
+			j->n_ended--;
+			continue;
+		}
+		if (newest(j, p->pid) == p)
+			*map64_at(&j->by_pid, (uint32_t)p->pid) = (uint32_t)kept;
+		j->at.at[kept++] = p;
+	}
+	j->at.n = kept;
 }
 
 static int by_address(const void *a, const void *b)
@@ -352,10 +401,11 @@ static bool better(const struct code *c, const struct code *best, uint64_t time_
 
 const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 {
-	bool is_new = map64_get(&j->by_pid, (uint32_t)pid) == NONE;
-	struct process *p = process_of(j, pid);
-	if (is_new)
+	struct process *p = find_process(j, pid, time_ns);
+	if (!p) {
+		p = add_process(j, pid);
 		update(j, p);
+	}
 	if (!p->sorted && p->code.n)
 		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
 	p->sorted = true;
@@ -373,5 +423,5 @@ const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 		if (addr - c->addr < c->size && better(c, best, time_ns))
 			best = c;
 	}
-	return best ? strtab_get(j->names, best->name) : NULL;
+	return best ? strtab_get(p->names, best->name) : NULL;
 }

@@ -16,11 +16,21 @@ struct jit *jit_new(void);
 void jit_free(struct jit *j); /* NULL is fine */
 
 /* The process maps a jitdump file. */
-void jit_add_dump(struct jit *j, pid_t pid, const char *path);
+void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns);
 /* Looks for what is new, and for files that were not there. */
 void jit_update(struct jit *j);
 /* The name of what was at the address at that time; NULL: not (yet) known. Opens the process's
- * files when first asked about it. Lives as long as j. */
+ * files when first asked about it. Lives until the process is forgotten. */
 const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns);
+
+/* The process ended then: its files are read for the last time and closed. Its names stay for
+ * samples of before; the id may soon be another process's. */
+void jit_end(struct jit *j, pid_t pid, uint64_t time_ns);
+/* Whether the process that had the id at that time has ended: there will be no more names. */
+bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns);
+/* How many have, and are not forgotten. */
+size_t jit_n_ended(const struct jit *j);
+/* Frees what is known of those that ended before. UINT64_MAX: of all that have ended. */
+void jit_forget(struct jit *j, uint64_t before_ns);
 
 #endif

@@ -26,6 +26,7 @@ struct modules {
 	size_t n_open;
 	size_t table_bytes, table_limit;
 	uint64_t uses; /* of tables */
+	bool saved;    /* one or more, into the cache */
 };
 
 struct modules *modules_new(size_t table_limit)
@@ -50,6 +51,8 @@ void modules_free(struct modules *m)
 {
 	if (!m)
 		return;
+	if (m->saved)
+		unwind_cache_trim();
 	for (size_t i = 0; i < m->at.n; i++)
 		module_free(m->at.at[i]);
 	vec_free(&m->at);
@@ -347,6 +350,7 @@ static void save(struct module *m)
 	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);
 	struct kin_error *err = folder ? unwind_table_save(m->table, folder, id) : NULL;
 	m->cached = folder && !err;
+	m->all->saved |= m->cached;
 	kin_error_free(err);
 	free(folder);
 }
@@ -450,6 +454,13 @@ const struct unwind_table *module_table(struct module *m)
 
 /* ---- interning ---- */
 
+static bool is_jitdump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t n = strlen(path);
+	return name && !strncmp(name, "/jit-", 5) && !strcmp(path + n - 5, ".dump");
+}
+
 static enum kinf_module_kind kind_of(const char *path)
 {
 	if (!strcmp(path, "[vdso]"))
@@ -459,9 +470,7 @@ static enum kinf_module_kind kind_of(const char *path)
 	    !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9) ||
 	    !strncmp(path, "/SYSV", 5))
 		return KINF_JIT;
-	const char *name = strrchr(path, '/');
-	size_t n = strlen(path);
-	if (name && !strncmp(name, "/jit-", 5) && n > 5 && !strcmp(path + n - 5, ".dump"))
+	if (is_jitdump(path))
 		return KINF_JIT;
 	return path[0] == '/' ? KINF_ELF : KINF_OTHER;
 }
@@ -499,6 +508,7 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	char id[2 * BUILD_ID_MAX + 40];
 	size_t n = 0;
 	bool jit = kind_of(key->path) == KINF_JIT; /* code of one process */
+	bool is_dump = jit && is_jitdump(key->path);
 	if (jit)
 		n = (size_t)sprintf(id, "%d", (int)key->pid);
 	else if (!key->build_id_size)
@@ -506,7 +516,7 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	if (!jit)
 		n += num_hex(id + n, key->build_id,
 			     key->build_id_size < BUILD_ID_MAX ? key->build_id_size : BUILD_ID_MAX);
-	char *text = xprintf("%.*s %s", (int)n, id, jit ? "" : key->path);
+	char *text = xprintf("%.*s %s", (int)n, id, jit && !is_dump ? "" : key->path);
 	uint32_t *index = map64_at(&m->by_key, strtab_add(m->keys, text));
 	free(text);
 	if (*index != NONE)

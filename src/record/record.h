@@ -41,6 +41,10 @@ struct record_watch {
 	void *arg;
 };
 
+struct record_seen { /* so far */
+	uint64_t time_ns, samples, lost, processes, threads;
+};
+
 struct record_opts {
 	const char
 		*events; /* as record_events_parse() wants them; NULL: cycles, or the CPU clock */
@@ -80,6 +84,10 @@ struct record_opts {
 	struct parts_opts parts;          /* `output` is a series of files; all zero: it is one */
 	const char *perf_data;            /* written besides; NULL: none */
 	const struct record_watch *watch; /* NULL: none */
+	/* About once a second, in the thread that records; must not take long. NULL: nobody asks.
+	 */
+	void (*seen)(void *arg, const struct record_seen *now);
+	void *seen_arg;
 	/* A line for people, when it happens. */
 	void (*say)(const char *line);
 };

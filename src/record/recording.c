@@ -13,6 +13,8 @@
 
 enum { WAITING_MAX = 16 << 20, FRAMES_MAX = UNWINDING_DEPTH + 256 };
 
+static const uint64_t WATCHED_WAIT_NS = 500000000; /* whoever watches does not wait for long */
+
 struct traced { /* an event whose fields have addresses of the kernel's functions in them */
 	uint32_t event;
 	struct trace_format *format;
@@ -128,7 +130,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 	if (name)
 		ret->name = kinfile_writer_string(r->w, name, strlen(name));
 	r->names[i].name = name;
-	return name;
+	return name || jit_has_ended(r->jit, s->pid, s->sample.time_ns);
 }
 
 static bool convert_all(struct recording *r, const struct recorded_sample *s)
@@ -210,14 +212,22 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 
 /* ---- those that wait ---- */
 
-/* Writes those whose names are known by now, or all. */
-static void settle(struct recording *r, bool all)
+static bool wait_is_over(const struct recording *r, const struct recorded_sample *s,
+			 uint64_t now_ns)
+{
+	return r->watch && kernel_is_ready(r->kernel) &&
+	       now_ns > s->sample.time_ns + WATCHED_WAIT_NS;
+}
+
+/* Writes those whose names are known by now, or all: UINT64_MAX. */
+static void settle(struct recording *r, uint64_t now_ns)
 {
 	size_t kept = 0;
 	r->waiting_bytes = 0;
 	for (size_t i = 0; i < r->waiting.n; i++) {
 		struct kept_sample *w = r->waiting.at[i];
-		if (convert_all(r, &w->of) || all) {
+		if (convert_all(r, &w->of) || now_ns == UINT64_MAX ||
+		    wait_is_over(r, &w->of, now_ns)) {
 			emit(r, &w->of);
 			free(w);
 		} else {
@@ -236,9 +246,21 @@ static void wait_for_names(struct recording *r, const struct recorded_sample *s)
 	if (r->waiting_bytes > WAITING_MAX) {
 		r->ending = true;
 		jit_update(r->jit);
-		settle(r, true);
+		settle(r, UINT64_MAX);
 		r->ending = false;
 	}
+}
+
+/* Of the samples that may still ask for names; UINT64_MAX: there is none. */
+static uint64_t oldest_ns(const struct recording *r)
+{
+	uint64_t oldest = UINT64_MAX;
+	if (r->recent && recent_count(r->recent))
+		oldest = recent_at(r->recent, 0)->sample.time_ns;
+	for (size_t i = 0; i < r->waiting.n; i++)
+		if (r->waiting.at[i]->of.sample.time_ns < oldest)
+			oldest = r->waiting.at[i]->of.sample.time_ns;
+	return oldest;
 }
 
 void recording_sample(struct recording *r, const struct recorded_sample *s)
@@ -263,8 +285,10 @@ struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 		r->updated_ns = now_ns;
 		r->recent_lacks = false;
 		jit_update(r->jit);
-		settle(r, false);
+		settle(r, now_ns);
 	}
+	if (jit_n_ended(r->jit))
+		jit_forget(r->jit, oldest_ns(r));
 	struct kin_error *err = kinfile_writer_tick(r->w, now_ns, &forgot);
 	if (forgot)
 		map64_free(&r->kernel_names); /* which leaves it empty */
@@ -292,7 +316,7 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 {
 	r->ending = true;
 	jit_update(r->jit);
-	settle(r, true);
+	settle(r, UINT64_MAX);
 	r->ending = false;
 	for (size_t i = 0; i < modules_count(m); i++)
 		write_failures(r, modules_at(m, i));

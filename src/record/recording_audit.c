@@ -24,21 +24,27 @@ static void put_size(FILE *f, uint64_t n)
 	fprintf(f, u ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
-static void put_time(FILE *f, const struct record_audit *a)
+static void put_trust(FILE *f, const struct record_audit *a)
 {
-	fprintf(f, "  ");
-	if (a->cpu_ns)
-		fprintf(f, "CPU time %.3f s", seconds(a->cpu_ns));
+	const char *between = "  ";
+	if (a->cpu_ns) {
+		fprintf(f, "%sCPU time %.3f s", between, seconds(a->cpu_ns));
+		between = ", ";
+	}
 	if (a->is_clock && a->cpu_ns)
-		fprintf(f, ", sampled %.3f s (%.1f %%)%s", seconds(a->sampled_ns),
-			percent(a->sampled_ns, a->cpu_ns), a->user_only ? ", user mode alone" : "");
-	else if (a->user_only)
-		fprintf(f, "%suser mode alone", a->cpu_ns ? ", " : "");
-	if (a->cpu_ns)
-		fprintf(f, "; %.0f samples/s of it", (double)a->samples / seconds(a->cpu_ns));
-	fprintf(f, "%s%llu process%s, %llu thread%s\n", a->cpu_ns || a->user_only ? "; " : "",
-		(unsigned long long)a->processes, a->processes == 1 ? "" : "es",
-		(unsigned long long)a->threads, a->threads == 1 ? "" : "s");
+		fprintf(f, ", sampled %.3f s (%.1f %%)", seconds(a->sampled_ns),
+			percent(a->sampled_ns, a->cpu_ns));
+	if (a->user_only) {
+		fprintf(f, "%suser mode alone", between);
+		between = ", ";
+	}
+	if (a->stacks && (a->complete || !a->guessed)) {
+		fprintf(f, "%sstacks: %.1f %% complete", a->cpu_ns || a->user_only ? "; " : between,
+			percent(a->complete, a->stacks));
+		between = "; ";
+	}
+	if (between[0] != ' ')
+		fputc('\n', f);
 }
 
 /* Each task's clock starts with a whole period on each CPU. */
@@ -85,21 +91,15 @@ static void put_idle(FILE *f, const struct record_audit *a)
 			percent(a->cpu_ns, a->duration_ns));
 }
 
-static void put_stacks(FILE *f, const struct record_audit *a)
+/* Where they are not what the program did. */
+static void put_bad_stacks(FILE *f, const struct record_audit *a)
 {
-	if (!a->stacks)
-		return;
-	fprintf(f, "  stacks: ");
-	if (a->complete || !a->guessed)
-		fprintf(f, "%.1f %% complete, ", percent(a->complete, a->stacks));
-	fprintf(f, "%.1f frames each", (double)a->frames / (double)a->stacks);
-	if (a->guessed)
-		fprintf(f, ", %.1f %% of them by frame pointers", percent(a->guessed, a->frames));
 	if (a->guesses)
-		fprintf(f, "; %llu with callers that are a guess", (unsigned long long)a->guesses);
+		fprintf(f, "  %llu stack%s with callers that are a guess\n",
+			(unsigned long long)a->guesses, a->guesses == 1 ? "" : "s");
 	if (a->cut)
-		fprintf(f, "; %llu cut", (unsigned long long)a->cut);
-	fputc('\n', f);
+		fprintf(f, "  %llu stack%s cut\n", (unsigned long long)a->cut,
+			a->cut == 1 ? "" : "s");
 	for (size_t i = 0; i < AUDIT_OBJECTS && a->object[i].failures; i++) {
 		char *name = escape_copy(a->object[i].name);
 		fprintf(f, "    %llu ended in %s\n", (unsigned long long)a->object[i].failures,
@@ -135,6 +135,32 @@ static void put_own(FILE *f, const struct record_audit *a)
 	fputc('\n', f);
 }
 
+/* What says nothing about how far to trust it. */
+static void put_more(FILE *f, const struct record_audit *a)
+{
+	if (a->samples && a->file_fixed <= a->file_size) {
+		fputs("  file: ", f);
+		put_size(f, a->file_fixed);
+		fprintf(f, " and %.0f B/sample\n",
+			(double)(a->file_size - a->file_fixed) / (double)a->samples);
+	}
+	if (a->cpu_ns)
+		fprintf(f, "  %.0f samples/s of CPU time\n",
+			(double)a->samples / seconds(a->cpu_ns));
+	if (a->stacks) {
+		fprintf(f, "  stacks: %.1f frames each", (double)a->frames / (double)a->stacks);
+		if (a->guessed)
+			fprintf(f, ", %.1f %% of them by frame pointers",
+				percent(a->guessed, a->frames));
+		fputc('\n', f);
+	}
+	if (!a->has_switches && a->preemptions)
+		fprintf(f, "  preempted %llu time%s\n", (unsigned long long)a->preemptions,
+			a->preemptions == 1 ? "" : "s");
+	if (!a->inside)
+		put_own(f, a);
+}
+
 bool record_audit_is_bad(const struct record_audit *a)
 {
 	return a->lost || (a->unseen_ns && !a->samples);
@@ -150,41 +176,33 @@ char *record_audit_losses(const struct record_audit *a)
 	return text;
 }
 
-char *record_audit_text(const struct record_audit *a, const char *output)
+char *record_audit_text(const struct record_audit *a, const char *output, bool more)
 {
 	char *text = NULL, *name = escape_copy(output);
 	size_t size;
 	FILE *f = xopen_memstream(&text, &size);
 	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)a->samples,
 		a->samples == 1 ? "" : "s", seconds(a->duration_ns), name);
-	put_size(f, a->file_size);
-	if (a->samples && a->file_fixed <= a->file_size) {
-		fputs(": ", f);
-		put_size(f, a->file_fixed);
-		fprintf(f, " and %.0f B/sample",
-			(double)(a->file_size - a->file_fixed) / (double)a->samples);
-	}
-	fputc('\n', f);
-	put_time(f, a);
+	put_size(f, a->file_size + a->names_size);
+	fprintf(f, "; %llu process%s, %llu thread%s\n", (unsigned long long)a->processes,
+		a->processes == 1 ? "" : "es", (unsigned long long)a->threads,
+		a->threads == 1 ? "" : "s");
+	put_trust(f, a);
+	put_losses(f, a);
+	put_bad_stacks(f, a);
 	put_rate(f, a);
 	put_none(f, a);
 	put_idle(f, a);
 	put_short_tasks(f, a);
-	put_stacks(f, a);
-	if (a->has_switches) {
+	if (a->has_switches)
 		fprintf(f,
 			"  blocked %.3f s, waiting for a CPU %.3f s; %llu switch%s, of them %llu "
 			"preemption%s\n",
 			seconds(a->blocked_ns), seconds(a->waiting_ns),
 			(unsigned long long)a->switches, a->switches == 1 ? "" : "es",
 			(unsigned long long)a->preemptions, a->preemptions == 1 ? "" : "s");
-	} else if (a->preemptions) {
-		fprintf(f, "  preempted %llu time%s\n", (unsigned long long)a->preemptions,
-			a->preemptions == 1 ? "" : "s");
-	}
-	put_losses(f, a);
-	if (!a->inside)
-		put_own(f, a);
+	if (more)
+		put_more(f, a);
 	xclose_memstream(f, &text);
 	free(name);
 	return text;

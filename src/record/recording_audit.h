@@ -22,7 +22,8 @@ struct record_audit {
 	bool has_switches;
 	uint64_t blocked_ns, waiting_ns; /* with wall time */
 	uint64_t file_size;
-	uint64_t file_fixed;   /* of it, what is there without samples */
+	uint64_t names_size;   /* of names that were put behind that since */
+	uint64_t file_fixed;   /* of file_size, what is there without samples */
 	uint64_t own_cpu_ns;   /* of the recorder */
 	uint64_t own_fixed_ns; /* of it, to begin and to end */
 	struct {
@@ -35,8 +36,9 @@ struct record_audit {
 bool record_audit_is_bad(const struct record_audit *a);
 /* Of that alone, as lines, to be freed. */
 char *record_audit_losses(const struct record_audit *a);
-/* As lines, to be freed. */
-char *record_audit_text(const struct record_audit *a, const char *output);
+/* As lines, to be freed: where it is, then how far it is to be trusted; `more`: and what it took.
+ */
+char *record_audit_text(const struct record_audit *a, const char *output, bool more);
 void record_audit_done(struct record_audit *a);
 
 #endif

@@ -64,12 +64,24 @@ static void record_group(struct session *s, const struct ring_record *r, struct 
 	}
 }
 
+/* A jitdump file is mapped by who writes it, for us to see. */
+static void look_for_dump(struct session *s, const struct thread *t, uint64_t time_ns)
+{
+	for (size_t i = 0; i < t->space->at.n; i++) {
+		const struct module *m = t->space->at.at[i].module;
+		if (m->kind == KINF_JIT && strstr(m->path, "/jit-"))
+			jit_add_dump(s->jit, t->pid, m->path, time_ns);
+	}
+}
+
 static void take_sample(struct session *s, const struct ring_record *r)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
 	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->pid == getpid()))
 		return;
 	struct thread *t = spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid);
+	if (!t->task) /* what it had mapped before the recording */
+		look_for_dump(s, t, r->time_ns);
 	unwinding_sample(s->unwinding, t->space, r, &s->stack);
 	if (s->wall)
 		wall_sample(s->wall, t, r, &s->stack, e->purpose == EVENT_SWITCHES);
@@ -97,20 +109,15 @@ static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
 	t->task = 0;
 }
 
-/* A jitdump file is mapped by who writes it, for us to see. */
-static void look_for_dump(struct session *s, const struct ring_record *r)
+static void end_process(void *arg, pid_t pid, uint64_t time_ns)
 {
-	struct thread *t = spaces_known(s->spaces, (pid_t)r->tid);
-	for (size_t i = 0; t && i < t->space->at.n; i++) {
-		const struct module *m = t->space->at.at[i].module;
-		if (m->kind == KINF_JIT && strstr(m->path, "/jit-"))
-			jit_add_dump(s->jit, t->pid, m->path);
-	}
+	struct session *s = arg;
+	jit_end(s->jit, pid, time_ns);
 }
 
 static void take(struct session *s, const struct ring_record *r)
 {
-	struct spaces_hooks hooks = { end_thread, s };
+	struct spaces_hooks hooks = { end_thread, end_process, s };
 	switch (r->header->type) {
 	case PERF_RECORD_SAMPLE:
 		take_sample(s, r);
@@ -129,8 +136,11 @@ static void take(struct session *s, const struct ring_record *r)
 		spaces_take(s->spaces, r, &hooks);
 		break;
 	}
-	if (r->header->type == PERF_RECORD_MMAP2)
-		look_for_dump(s, r);
+	const struct thread *t = r->header->type == PERF_RECORD_MMAP2
+					 ? spaces_known(s->spaces, (pid_t)r->tid)
+					 : NULL;
+	if (t)
+		look_for_dump(s, t, r->time_ns);
 	if (s->perfdata)
 		perfdata_other(s->perfdata, r);
 }
@@ -192,6 +202,17 @@ static void update_totals(struct session *s)
 			     s->sampled_ns - s->begin.sampled_ns);
 }
 
+static void show(struct session *s, uint64_t now)
+{
+	struct record_seen seen = { .time_ns = now - s->start_ns,
+				    .samples = s->samples,
+				    .lost = s->lost_written,
+				    .processes = spaces_n_processes(s->spaces),
+				    .threads = spaces_n_threads(s->spaces) };
+	s->shown_ns = now;
+	s->opts->seen(s->opts->seen_arg, &seen);
+}
+
 static void tick(struct session *s)
 {
 	uint64_t now = clock_now_ns();
@@ -202,6 +223,8 @@ static void tick(struct session *s)
 		if (s->perfdata)
 			perfdata_flush(s->perfdata);
 	}
+	if (s->opts->seen && now - (s->shown_ns ? s->shown_ns : s->start_ns) >= SECOND_NS)
+		show(s, now);
 	trouble(s, recording_tick(s->recording, now));
 	if (s->opts->max_bytes && !s->stop &&
 	    (s->parts ? parts_bytes(s->parts) : 0) +

@@ -41,7 +41,7 @@ struct session {
 	uint32_t *event_ids;      /* in the file, by index of events */
 	struct pid_list followed; /* threads that were attached to */
 	bool looked_again;        /* for threads that had begun meanwhile */
-	uint64_t start_ns, deadline_ns, ticked_ns;
+	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;
 	unsigned interrupts;

@@ -406,8 +406,10 @@ static void take_fork(struct spaces *s, const struct ring_record *r)
 	t->run = parent->run;
 }
 
-static void forget(struct spaces *s, struct thread *t)
+/* True if it was the last of its process. */
+static bool forget(struct spaces *s, struct thread *t)
 {
+	bool last = false;
 	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
 	map64_remove(&s->by_tid, (uint32_t)t->tid);
 	s->threads.at[index] = NULL;
@@ -417,17 +419,31 @@ static void forget(struct spaces *s, struct thread *t)
 		for (size_t i = 0; t->space->refs > 1 && other == NONE && i < s->threads.n; i++)
 			if (s->threads.at[i] && s->threads.at[i]->pid == t->pid)
 				other = (uint32_t)i;
-		if (other == NONE)
+		last = other == NONE;
+		if (last)
 			map64_remove(&s->by_pid, (uint32_t)t->pid);
 		else
 			*map64_at(&s->by_pid, (uint32_t)t->pid) = other;
 	}
 	thread_free(s, t);
+	return last;
+}
+
+static void take_exit(struct spaces *s, const struct ring_record *r,
+		      const struct spaces_hooks *hooks)
+{
+	const struct task_record *e = (const void *)r->header;
+	struct thread *t = spaces_known(s, (pid_t)e->tid);
+	if (!t)
+		return;
+	pid_t pid = t->pid;
+	hooks->ended(hooks->arg, t, r->time_ns, true);
+	if (forget(s, t))
+		hooks->left(hooks->arg, pid, r->time_ns);
 }
 
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)
 {
-	struct thread *t;
 	switch (r->header->type) {
 	case PERF_RECORD_MMAP2:
 		take_mmap(s, r);
@@ -439,12 +455,7 @@ void spaces_take(struct spaces *s, const struct ring_record *r, const struct spa
 		take_fork(s, r);
 		return;
 	case PERF_RECORD_EXIT:
-		t = spaces_known(s,
-				 (pid_t)((const struct task_record *)(const void *)r->header)->tid);
-		if (t) {
-			hooks->ended(hooks->arg, t, r->time_ns, true);
-			forget(s, t);
-		}
+		take_exit(s, r, hooks);
 		return;
 	default:
 		return; /* switches, losses: not ours */

@@ -56,9 +56,10 @@ struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid);
 struct thread *spaces_known(const struct spaces *s, pid_t tid); /* or NULL */
 
 /* What a record other than a sample says. ended() is called before a thread gets another name, or
- * is gone. */
+ * is gone; left() after the last thread that is known of a process is gone. */
 struct spaces_hooks {
 	void (*ended)(void *arg, struct thread *t, uint64_t time_ns, bool gone);
+	void (*left)(void *arg, pid_t pid, uint64_t time_ns);
 	void *arg;
 };
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks);

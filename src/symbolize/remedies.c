@@ -21,9 +21,12 @@ struct finding {
 static const struct interpreter {
 	const char *name, *remedy;
 } interpreters[] = {
-	{ "java", "java -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer writes them" },
-	{ "node", "node --perf-basic-prof writes them" },
-	{ "python", "python3 -X perf, from version 3.12 on, writes them" },
+	{ "java", "kin record --java lets java write them, or "
+		  "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
+		  "-XX:+PreserveFramePointer" },
+	{ "node", "kin record --node lets node write them, or node --perf-basic-prof" },
+	{ "python", "kin record --python lets python3 write them from version 3.12 on, or "
+		    "python3 -X perf" },
 };
 enum { PYTHON = 2 };
 static const char any_remedy[] =

@@ -8,7 +8,7 @@
 #include "tui/columns.h"
 #include "tui/tui_menu.h"
 
-enum { WIDE = 80 }; /* columns of the terminal */
+enum { WIDE = 80, WIDER = 92 }; /* columns of the terminal */
 
 static void put_bar(struct browser *b, unsigned row, const char *left, const char *right)
 {
@@ -51,7 +51,7 @@ static void draw_head(struct browser *b)
 /* What the keys do here. */
 static const char *hints(struct browser *b)
 {
-	bool wide = term_columns(b->term) >= WIDE;
+	bool wide = term_columns(b->term) >= WIDE, wider = term_columns(b->term) >= WIDER;
 	if (b->in_menu)
 		return "Enter do it  Esc back  q quit";
 	switch (here(b)->what) {
@@ -61,8 +61,10 @@ static const char *hints(struct browser *b)
 				      "? menu  "
 				      "q quit"
 				    : "Enter callers  s sort  / filter  p pause  ? menu  q quit";
-		return wide ? "Enter callers  a source  f flame  s sort  / filter  ? menu  q quit"
-			    : "Enter callers  a source  f flame  s sort  / filter  ? menu  q quit";
+		return wider ? "Enter callers  + unfold  a source  f flame  s sort  / filter  ? "
+			       "menu  q "
+			       "quit"
+			     : "Enter callers  a source  f flame  s sort  / filter  ? menu  q quit";
 	case CALLS:
 		if (b->opts->next)
 			return "Enter go there  Esc back  / filter  ? menu  q quit";
@@ -163,7 +165,7 @@ static void draw_rows(struct browser *b)
 	struct list *l = &here(b)->list;
 	list_fit(l, b->shown.n, lines_for_rows(b));
 	for (size_t i = 0; i < l->height && l->top + i < l->n; i++)
-		draw_row(b, (unsigned)(BROWSE_HEAD + i), &page(b)->rows.at[b->shown.at[l->top + i]],
+		draw_row(b, (unsigned)(BROWSE_HEAD + i), row_at(b, l->top + i),
 			 l->top + i == l->selected);
 }
 

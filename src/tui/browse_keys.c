@@ -133,6 +133,11 @@ static bool has_source(struct browser *b)
 static bool has_children(struct browser *b) { return page(b)->has_children; }
 static bool has_rows(struct browser *b) { return b->shown.n > 0; }
 static bool has_stacks(struct browser *b) { return kin_profile_is_sampled(b->profile); }
+static bool can_unfold(struct browser *b)
+{
+	return has_stacks(b) && selected(b) && selected(b)->function &&
+	       (!b->opts->next || b->paused || b->over);
+}
 static bool has_parts(struct browser *b) { return b->opts->part && has_stacks(b); }
 static bool has_events(struct browser *b) { return page(b)->n_events > 1; }
 static bool is_live(struct browser *b) { return b->opts->next && !b->over; }
@@ -179,6 +184,12 @@ static const struct browse_command {
 	  AT_FLAME,
 	  browse_has_function,
 	  browse_enter_calls },
+	{ { '+', '-' },
+	  "+, -",
+	  "what it calls, below it (by Self: who called it); again: no more",
+	  AT_FUNCTIONS,
+	  can_unfold,
+	  browse_unfold },
 	{ { 'a' },
 	  "a",
 	  "its source, then its instructions",

@@ -51,20 +51,31 @@ static bool is_same_row(const struct page *p, const struct page_row *a, const st
 	return true;
 }
 
+/* And what is unfolded below it. */
+static void show_row(struct browser *b, size_t i)
+{
+	struct unfold *u = &here(b)->unfold;
+	vec_push(&b->shown, i);
+	size_t n = unfold_put(u, page(b), &page(b)->rows.at[i]);
+	for (size_t k = u->rows.n - n; k < u->rows.n; k++)
+		vec_push(&b->shown, page(b)->rows.n + k);
+}
+
 void browse_choose_rows(struct browser *b)
 {
 	struct list *l = &here(b)->list;
 	b->shown.n = 0;
+	unfold_begin(&here(b)->unfold);
 	for (size_t i = 0; i < page(b)->rows.n; i++)
 		if (passes(here(b), &page(b)->rows.at[i]))
-			vec_push(&b->shown, i);
+			show_row(b, i);
 	list_fit(l, b->shown.n, lines_for_rows(b));
 }
 
 static void select_same(struct browser *b, const struct page *old, const struct page_row *row)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
-		if (is_same_row(page(b), &page(b)->rows.at[b->shown.at[i]], row, old)) {
+		if (is_same_row(page(b), row_at(b, i), row, old)) {
 			list_select(&here(b)->list, i);
 			return;
 		}
@@ -195,12 +206,14 @@ bool browse_load(struct browser *b)
 	struct page made, old = at->page;
 	bool had = at->has_page;
 	const struct page_row *row = had && at->list.selected ? selected(b) : NULL;
+	row = row && row->depth ? NULL : row; /* what is unfolded is of the old page */
 	struct kin_error *err = browse_make_page(b, &made);
 	if (err) {
 		browse_say(b, kin_error_message(err));
 		kin_error_free(err);
 		return false;
 	}
+	unfold_done(&at->unfold);
 	at->page = made;
 	at->has_page = true;
 	at->of = b->loads;
@@ -223,7 +236,7 @@ bool browse_load(struct browser *b)
 static void select_function(struct browser *b)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
-		if (page(b)->rows.at[b->shown.at[i]].kind == KIN_ROW_FUNCTION) {
+		if (row_at(b, i)->kind == KIN_ROW_FUNCTION) {
 			list_centre(&here(b)->list, i);
 			return;
 		}
@@ -235,7 +248,7 @@ static void select_hottest(struct browser *b)
 	size_t hottest = 0;
 	double most = 0;
 	for (size_t i = 0; i < b->shown.n; i++) {
-		const struct page_row *r = &page(b)->rows.at[b->shown.at[i]];
+		const struct page_row *r = row_at(b, i);
 		if (r->kind == KIN_ROW_PLAIN && r->own > most) {
 			most = r->own;
 			hottest = i;
@@ -248,6 +261,7 @@ void browse_forget(struct browse_place *p)
 {
 	free(p->function);
 	flame_done(&p->flame.flame);
+	unfold_done(&p->unfold);
 	if (p->has_page)
 		page_done(&p->page);
 }
@@ -405,6 +419,29 @@ void browse_leave(struct browser *b)
 
 void browse_enter_flame(struct browser *b) { enter(b, FLAME, NULL); }
 
+/* By Self it is of interest who called, otherwise what is called. */
+void browse_unfold(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	size_t at = b->shown.at[here(b)->list.selected], n = page(b)->rows.n;
+	bool callers = b->order != NONE && b->order == page(b)->own, found = true;
+	struct kin_error *err = NULL;
+	if (at >= n) {
+		found = unfold_toggle(&here(b)->unfold, at - n);
+	} else {
+		if (!unfold_is_open(&here(b)->unfold, r))
+			say_wait(b);
+		err = unfold_open(&here(b)->unfold, b->profile, b->event, callers, page(b), r,
+				  &found);
+	}
+	if (err)
+		browse_say(b, kin_error_message(err));
+	else if (!found)
+		browse_say(b, callers ? "nobody called it" : "it called nothing");
+	kin_error_free(err);
+	browse_choose_rows(b);
+}
+
 void browse_turn_flame(struct browser *b)
 {
 	struct flame_view *v = &here(b)->flame;
@@ -492,7 +529,11 @@ void browse_print(struct browser *b)
 {
 	char name[32];
 	FILE *out = create_file(name, sizeof(name));
-	bool written = out && page_print(page(b), b->shown.at, b->shown.n, out);
+	VEC(const struct page_row *) rows = { 0 };
+	for (size_t i = 0; i < b->shown.n; i++)
+		vec_push(&rows, row_at(b, i));
+	bool written = out && page_print(page(b), rows.at, rows.n, out);
+	vec_free(&rows);
 	int why = errno;
 	if (out && fclose(out))
 		written = false;

@@ -9,7 +9,7 @@
 unsigned page_indent(const struct page_row *r)
 {
 	bool inner = r->kind == KIN_ROW_CALLER || r->kind == KIN_ROW_CALLEE;
-	return inner ? 2 : 0;
+	return r->depth ? 2 * r->depth : inner ? 2 : 0;
 }
 
 /* ---- cells as text ---- */
@@ -235,6 +235,7 @@ static void take_columns(struct page *p, struct kin_table *t, const struct wante
 	}
 	p->children = place_of(p, w, w->with_callees);
 	p->own = place_of(p, w, w->own);
+	p->comm = place_of(p, w, "comm");
 }
 
 static void take_title(struct page *p, const struct kin_table *t)
@@ -441,6 +442,8 @@ void page_add_cores(struct page *p, double cores)
 	memmove(&p->columns[at + 1], &p->columns[at], (p->n_columns - at) * sizeof(*p->columns));
 	p->columns[at] = (struct page_column){ .title = "CPU", .width = (unsigned)strlen("CPU") };
 	p->n_columns++;
+	if (p->comm != NONE && p->comm >= at)
+		p->comm++;
 	for (size_t k = 0; k < p->rows.n; k++) {
 		struct page_row *r = &p->rows.at[k];
 		double share = p->has_children ? r->with_callees : r->own;
@@ -512,7 +515,7 @@ static void print_cells(const struct page *p, const char *const *cells, FILE *ou
 	}
 }
 
-bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out)
+bool page_print(const struct page *p, const struct page_row *const *rows, size_t n, FILE *out)
 {
 	const char *titles[PAGE_COLUMNS] = { 0 };
 	for (size_t i = 0; i < p->n_columns; i++)
@@ -522,7 +525,7 @@ bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out)
 	print_cells(p, titles, out);
 	fprintf(out, "%s\n", p->name_title);
 	for (size_t i = 0; i < n; i++) {
-		const struct page_row *r = &p->rows.at[shown[i]];
+		const struct page_row *r = rows[i];
 		print_cells(p, r->cells, out);
 		fprintf(out, "%*s%s\n", (int)page_indent(r), "", r->name);
 	}

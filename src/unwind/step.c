@@ -49,6 +49,11 @@ struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_
 			       size_t before, size_t after)
 {
 	struct machine_frame f;
+	if (code && m->leaves && m->leaves(code, after, &f)) {
+		struct unwind_row row = frame_row(m, &f);
+		row.flags = 0;
+		return row;
+	}
 	if (exact && code && m->frame(code, before, after, &f))
 		return frame_row(m, &f);
 	return fp_row(m);

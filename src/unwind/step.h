@@ -46,10 +46,11 @@ enum unwind_status unwind_step(const struct unwind_row *row, struct unwind_regs 
 			       unwind_read *read, void *arg);
 
 /* The row to try where there is no call-frame information (code made at run time, hand-written
- * assembly): at the very start and end of a function by its instructions, else the frame pointer.
- * `code` are the `before` bytes before the instruction at pc and `after` bytes from it; both may
- * be 0. Flagged UNWIND_GUESSED: what is found with it may be wrong, and the caller checks that the
- * next pc lies in code. */
+ * assembly): where the code runs straight to its return by what it takes off the stack, at the very
+ * start of a function by its instructions, else the frame pointer. `code` are the `before` bytes
+ * before the instruction at pc and `after` bytes from it, MACHINE_LEAVES_MAX of them if they can be
+ * read; both may be 0. All but the first are flagged UNWIND_GUESSED: what is found with them may be
+ * wrong, and the caller checks that the next pc lies in code. */
 struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_t *code,
 			       size_t before, size_t after);
 

@@ -9,7 +9,7 @@
 
 /* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 24 bytes
  * are enough, and fit into the second-level cache. */
-enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 4, CODE_AFTER = 12 };
+enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 4, CODE_AFTER = MACHINE_LEAVES_MAX };
 
 struct slot {
 	uint64_t pc; /* looked up; FREE: none */
@@ -21,6 +21,9 @@ static const uint64_t FREE = UINT64_MAX;
 struct unwinder {
 	struct unwinder_opts opts;
 	struct slot slots[N_SLOTS];
+	/* Rows that were read off code without call-frame information: once the process is gone,
+	 * its code cannot be read again. NULL: none yet. */
+	struct slot *read_off;
 };
 
 struct unwinder *unwinder_new(const struct unwinder_opts *opts)
@@ -31,12 +34,18 @@ struct unwinder *unwinder_new(const struct unwinder_opts *opts)
 	return u;
 }
 
-void unwinder_free(struct unwinder *u) { free(u); }
+void unwinder_free(struct unwinder *u)
+{
+	if (u)
+		free(u->read_off);
+	free(u);
+}
 
 void unwinder_flush(struct unwinder *u)
 {
 	for (size_t i = 0; i < N_SLOTS; i++)
 		u->slots[i].pc = FREE;
+	free(TAKE(u->read_off));
 }
 
 /* ---- memory ---- */
@@ -66,7 +75,24 @@ static inline __attribute__((always_inline)) bool read_word(void *arg, uint64_t 
 
 /* ---- rows ---- */
 
-static struct unwind_row guess(const struct unwinder *u, const struct unwind_regs *r)
+static size_t slot_index(uint64_t pc)
+{
+	return pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS);
+}
+
+static struct slot *slot_of(struct unwinder *u, uint64_t pc) { return &u->slots[slot_index(pc)]; }
+
+static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_row *row)
+{
+	if (!u->read_off) {
+		u->read_off = xalloc(N_SLOTS * sizeof(*u->read_off));
+		for (size_t i = 0; i < N_SLOTS; i++)
+			u->read_off[i].pc = FREE;
+	}
+	u->read_off[slot_index(pc)] = (struct slot){ pc, *row };
+}
+
+static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
 {
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
 	size_t before = 0, after = 0;
@@ -79,12 +105,13 @@ static struct unwind_row guess(const struct unwinder *u, const struct unwind_reg
 	}
 	if (!r->exact && unwind_is_sigreturn(r->machine, code + CODE_BEFORE, after, &row))
 		return row;
-	return unwind_guess(r->machine, r->exact, code + CODE_BEFORE, before, after);
-}
-
-static struct slot *slot_of(struct unwinder *u, uint64_t pc)
-{
-	return &u->slots[pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS)];
+	const struct slot *known = u->read_off ? &u->read_off[slot_index(r->pc)] : NULL;
+	if (!after && known && known->pc == r->pc)
+		return known->row;
+	row = unwind_guess(r->machine, r->exact, code + CODE_BEFORE, before, after);
+	if (!(row.flags & UNWIND_GUESSED))
+		keep_read_off(u, r->pc, &row);
+	return row;
 }
 
 /* NULL if there is no code. A guess may depend on more than the pc and is not kept. */

@@ -39,7 +39,7 @@ ALLOCATIONS = 50  # of each command, evenly spread; with KIN_FULL=1 all
 
 
 # For recordings of perf; {out} is a file that is written, and compared.
-OF_PERF = ['report', 'lines', 'info --strict', 'script', 'annotate --asm', 'merge -o {out}', 'export --to=pprof -o {out}',
+OF_PERF = ['report', 'lines', 'info --strict', 'script', 'annotate --asm', 'merge -o {out}.kin', 'export --to=pprof -o {out}',
            'export --to=speedscope -o {out}']
 SAID = (b'Input/output error', b'Cannot allocate memory', b'Too many open files', b'out of memory')  # among notes
 
@@ -47,17 +47,19 @@ SAID = (b'Input/output error', b'Cannot allocate memory', b'Too many open files'
 def run(build, folder, command, library=None, data='x.kin', **fault):
     """Status, output, messages, and how many calls of the class there were."""
     report, written = os.path.join(folder, 'injected'), os.path.join(folder, 'written')
-    if os.path.exists(written):
-        os.unlink(written)
+    for path in (written, written + '.kin'):
+        if os.path.exists(path):
+            os.unlink(path)
     env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C'}
     if library:
         env.update(LD_PRELOAD=library, FI_REPORT=report, **{'FI_' + k.upper(): str(v) for k, v in fault.items()})
     done = subprocess.run([os.path.join(build, 'kin'), *command.format(out=written).split(), data], cwd=folder, env=env,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
     calls, out = 0, done.stdout
-    if os.path.exists(written):
-        with open(written, 'rb') as f:
-            out += f.read()
+    for path in (written, written + '.kin'):
+        if os.path.exists(path):
+            with open(path, 'rb') as f:
+                out += f.read()
     if os.path.exists(report):
         with open(report) as f:
             calls = int(f.read().split()[0])
@@ -182,7 +184,7 @@ def main():
             fail_each(tap, build, folder, library, command, 'alloc', errno.ENOMEM, 'once', most)
         for command in OF_PERF:
             fail_each(tap, build, folder, library, command, 'open', errno.EMFILE, 'once', 1000)
-        for command in ('merge -o {out}', 'export --to=pprof -o {out}', 'export --to=speedscope -o {out}', 'script',
+        for command in ('merge -o {out}.kin', 'export --to=pprof -o {out}', 'export --to=speedscope -o {out}', 'script',
                         'info --strict', 'annotate --asm'):
             fail_each(tap, build, folder, library, command, 'alloc', errno.ENOMEM, 'once', 10 ** 6 if FULL else ALLOCATIONS)
         test_perf(tap, build, folder, library)

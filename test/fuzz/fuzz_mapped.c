@@ -12,11 +12,15 @@ static void ask_names(const char *dump)
 	struct jit *j = jit_new();
 	pid_t pid = getpid();
 	if (dump)
-		jit_add_dump(j, pid, dump);
+		jit_add_dump(j, pid, dump, 1);
 	for (uint64_t addr = 0; addr < 0x3000; addr += 0x80)
 		jit_find(j, pid, addr, addr);
 	jit_update(j);
 	jit_find(j, pid, 0x1000, 5);
+	jit_end(j, pid, 0x1000);
+	jit_find(j, pid, 0x1000, 5);
+	jit_find(j, pid, 0x1000, 0x1001);
+	jit_forget(j, UINT64_MAX);
 	jit_free(j);
 }
 

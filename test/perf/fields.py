@@ -81,6 +81,8 @@ LIVE = { # name: options of perf record, and lists of fields
     'registers and stacks': ('-e cpu-clock --intr-regs -g', ('comm,ip,iregs', 'ip,sym,insn', '-comm,-time,+insnlen')),
     'accesses': ('-e page-faults -d -W --phys-data --data-page-size --code-page-size',
                  ('comm,addr,data_src,weight,phys_addr', 'data_page_size,code_page_size')),
+    'sources': ('-e cpu-clock', ('ip,sym,srccode', 'comm,tid,ip,sym,srcline,srccode', 'comm,ip,insn,srccode')),
+    'sources and stacks': ('-e cpu-clock -g', ('ip,sym,srccode', 'comm,ip,sym,synth,callindent,ipc,metric')),
     'time of day': ('-e cpu-clock -k mono', ('comm,tod', 'tod,time,event')),
     'two types': ('-e cpu-clock -g', ('sw:comm,time,ip,sym', 'hw:comm', 'sw:comm,ip trace:ip', 'trace:comm sw:+insn',
                                       'comm,ip sw:-comm,+tid')),
@@ -125,10 +127,12 @@ def test_refused(tap, kin, folder):
     data = write(folder, 'plain', 0)
     for fields, said in (('iregs', 'perf record --intr-regs'), ('sw:comm,uregs', 'perf record --user-regs'),
                          ('+brstack', 'perf record -b'), ('data_src', 'perf record -d'), ('tod', 'perf record -k monotonic'),
-                         ('code_page_size', 'perf record --code-page-size'), ('srccode', 'kin annotate'),
-                         ('ipc', 'not decoded'), ('xw:comm', '(hw, sw, trace'), ('hw:nosuch', "unknown field 'nosuch'")):
+                         ('code_page_size', 'perf record --code-page-size'), ('bpf-output', 'perf script'),
+                         ('xw:comm', '(hw, sw, trace'), ('hw:nosuch', "unknown field 'nosuch'")):
         status, out, err = script(kin, data, ['-F', fields], folder)
         tap.ok(status and not out and said in err and err.count('\n') == 1, f'-F {fields} is answered with a remedy', f'{status} {err}')
+    status, out, err = script(kin, data, ['-F', '+srccode'], folder)
+    tap.ok(not status and out and '|' not in out, '-F srccode shows nothing where there is no source', f'{status} {out[:80]} {err}')
     status, out, err = script(kin, data, ['-F', 'sw:'], folder)
     tap.ok(not status and not out, '-F sw: leaves these events out', f'{status} {out} {err}')
     status, out, err = script(kin, data, ['-F', 'insnlen,comm'], folder)

@@ -18,6 +18,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 sys.path.insert(0, HERE)
+import interpreters
 import perf_words
 import top
 from chance import best, deviation
@@ -343,7 +344,7 @@ def test_killed(tap, box):
 
 def test_audit(tap, box):
     """What the recorder says at the end is in the file."""
-    p = box.record('-o', 'audit.kin', './fast', 'spin', '500')
+    p = box.record('-v', '-o', 'audit.kin', './fast', 'spin', '500')
     facts = {r[1]: float(str(r[2]).split()[0]) for r in box.info('audit.kin') if r[0] == 'audit'}
     said = {name: re.search(pattern, p.err) for name, pattern in (
         ('CPU time by the kernel', r'CPU time ([\d.]+) s'), ('CPU time sampled', r'sampled ([\d.]+) s'),
@@ -853,7 +854,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
                      test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
-                     test_compilers, test_lines, top.test_memory, *perf_words.TESTS):
+                     test_compilers, test_lines, top.test_memory, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             try:
                 test(tap, box)
             except subprocess.TimeoutExpired as e:

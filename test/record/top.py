@@ -1,5 +1,6 @@
 """kin top: what it keeps does not grow with what has come and gone. record.py runs it."""
 import os
+import re
 import select
 import subprocess
 import time
@@ -41,8 +42,69 @@ int main(void)
 	return 0;
 }
 '''
+# As many processes one after another as each line of its input says, each with code of its own that has a name in a file,
+# which is there until the end of the input; or with an argument code without a name, for ever.
+CODE = r'''
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __x86_64__
+static const unsigned char loop[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 }; /* dec rdi; jne; ret */
+#else
+static const unsigned int loop[] = { 0xf1000400, 0x54ffffe1, 0xd65f03c0 }; /* subs x0, x0, 1; b.ne; ret */
+#endif
+enum { NAME = 64, MOST = 1000 };
+static void map_of(pid_t pid, char name[NAME])
+{
+	snprintf(name, NAME, "/tmp/perf-%d.map", (int)pid);
+}
+static void run(long n)
+{
+	char *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char name[NAME];
+	memcpy(p, loop, sizeof(loop));
+	mprotect(p, 4096, PROT_READ | PROT_EXEC);
+	__builtin___clear_cache(p, p + sizeof(loop));
+	map_of(getpid(), name);
+	FILE *f = n ? fopen(name, "w") : NULL;
+	if (f) {
+		fprintf(f, "%lx 10 made_by_%d\n", (long)p, (int)getpid());
+		fclose(f);
+	}
+	do
+		((void (*)(long))p)(n ? n : 100000000);
+	while (!n);
+}
+int main(int argc, char **argv)
+{
+	static pid_t pids[MOST];
+	int made = 0;
+	if (argc > 1)
+		run(0);
+	for (long n; scanf("%ld", &n) == 1;) {
+		while (n-- > 0) {
+			pid_t pid = pids[made++ % MOST] = fork();
+			if (!pid) {
+				run(30000000);
+				_exit(0);
+			}
+			waitpid(pid, NULL, 0);
+		}
+		write(2, "*", 1);
+	}
+	while (made-- > 0) {
+		char name[NAME];
+		map_of(pids[made], name);
+		remove(name);
+	}
+	return 0;
+}
+'''
 LIMIT = 600  # seconds, for what hangs
 FIRST, MORE = 3000, 12000
+PROCESSES = 60  # with code made at run time
 EACH = 40  # bytes left of a process and a thread: each entry of a table is that much; what is not of them grows by less in all
 
 
@@ -84,6 +146,55 @@ def test_memory(tap, box):
         tap.ok(done and top.poll() is None, 'kin top watches processes and threads that come and go', sizes)
         each = (sizes[1] - sizes[0]) / MORE
         tap.ok(each < EACH, 'of those that are gone nothing is kept', f'{sizes}: {each:.0f} bytes of each')
+    finally:
+        for p in (program, top):
+            p.kill()
+            p.communicate()
+
+
+def test_made_at_run_time(tap, box):
+    """Files with names of code are closed when its process has ended."""
+    with open(os.path.join(box.folder, 'code.c'), 'w', encoding='ascii') as f:
+        f.write(CODE)
+    box.run('gcc', '-O1', '-o', 'code', 'code.c')
+    path = os.path.join(box.folder, 'code.json')
+    program = box.popen('./code', stdin=subprocess.PIPE)
+    with open(path, 'w', encoding='ascii') as out:
+        top = box.popen(box.kin, 'top', '--json', '-d', '0.1', '-p', str(program.pid), stdout=out)
+    try:
+        files = []
+        for n in (2, PROCESSES):
+            done = told(program, n)
+            refreshed(path, 8)  # samples wait for names for some time
+            files.append(len(os.listdir(f'/proc/{top.pid}/fd')))
+        with open(path, encoding='ascii') as f:
+            named = len(set(re.findall(r'made_by_\d+', f.read())))
+        tap.ok(done and named > PROCESSES / 2, 'kin top names code that was made at run time', f'{named} of {PROCESSES + 2}')
+        tap.ok(files[1] < files[0] + PROCESSES / 2, 'files with its names are closed when its process has ended', files)
+    finally:
+        top.kill()
+        top.communicate()
+        program.communicate()  # the end of its input
+
+
+def cpu_seconds(pid):
+    with open(f'/proc/{pid}/stat', encoding='ascii') as f:
+        return int(f.read().rpartition(')')[2].split()[11]) / os.sysconf('SC_CLK_TCK')
+
+
+def test_unnamed(tap, box):
+    """Code that never gets a name is shown all the same, and soon."""
+    path = os.path.join(box.folder, 'unnamed.json')
+    program = box.popen('./code', 'unnamed')
+    with open(path, 'w', encoding='ascii') as out:
+        top = box.popen(box.kin, 'top', '--json', '-d', '0.1', '-s', 'dso', '-p', str(program.pid), stdout=out)
+    try:
+        text = ''
+        while '"anon"' not in text and cpu_seconds(program.pid) < 10 and top.poll() is None:
+            time.sleep(0.1)
+            with open(path, encoding='ascii') as f:
+                text = f.read()
+        tap.ok('"anon"' in text, 'kin top shows code without names within seconds', text[-300:])
     finally:
         for p in (program, top):
             p.kill()

@@ -272,6 +272,25 @@ def test_views(tap, folder, build):
     tap.ok(t.wait('by Self *$'), '>: by the next column', t.screen())
     t.keys('<')
     tap.ok(t.wait('by Children *$'), '<: by the one before', t.screen())
+    row = r'^ *100.00% +0.00% .*work'
+    t.type('+')
+    s = t.wait(r'^ *75.00% +75.00% +parse_words$')
+    tap.ok(s and re.search(r'^ *25.00% +25.00% +parse_lines$', s, re.M) and ' 1 of 7' in s, '+: what it calls, below it', s or t.screen())
+    t.keys('Down')
+    t.keys('Enter')
+    tap.ok(t.wait('^ kin  parse_words '), 'from there to its callers and callees', t.screen())
+    t.keys('Escape', 'g')
+    t.type('-')
+    tap.ok(t.wait(' 1 of 5'), 'again: no more', t.screen())
+    t.keys('s')
+    t.wait('by Self')
+    t.type('+')
+    s = t.wait(r'^ *75.00% +\+ work$')
+    t.keys('Down')
+    t.type('+')
+    tap.ok(s and t.wait(r'^ *75.00% {9,}start_12$'), 'by Self: who called it, and who called that', s or t.screen())
+    t.keys('s', 'g')
+    t.wait('by Children')
     t.type('/parse line')
     t.keys('Enter')
     s = t.wait(' 1 of 1$')
@@ -326,6 +345,84 @@ def test_views(tap, folder, build):
     t.keys('Enter')
     tap.ok(t.wait('in app .*by Children'), 'Enter: what ran in it', t.screen())
     t.keys('q')
+    t.close()
+
+
+def test_record(tap, folder, build):
+    """The line at the foot while a recording goes on, and what stays when it is over."""
+    kin = os.path.join(os.path.abspath(build), 'kin')
+    done = subprocess.run([kin, 'record', '-q', '-o', 'try.kin', 'true'], cwd=folder, capture_output=True, text=True)
+    if done.stderr:
+        tap.skip('the line of a recording', done.stderr.strip())
+        return
+    with open(os.path.join(folder, 'talks'), 'w') as f:
+        f.write('#!/bin/sh\nfor i in 1 2 3; do echo line $i; done\nwhile ! test -e go; do :; done\n'
+                'for i in 4 5 6 7 8 9 10 11 12; do echo line $i; done\nwhile ! test -e stop; do :; done\necho last\nrm go stop\n')
+    os.chmod(os.path.join(folder, 'talks'), 0o755)
+    touch = lambda name: open(os.path.join(folder, name), 'w').close()
+    foot = r'^kin record: \d+ s; \d+ samples/s; 1 process, 1 thread; none lost'
+    t = Terminal(folder, build, columns=100)
+    before = t.state()
+    t.run('kin record -o seen.kin ./talks')
+    s = t.wait(foot)
+    tap.ok(s and re.match(foot, s.splitlines()[-1]) and len(s.splitlines()) == 14 and 'line 3\n' in s,
+           'a line at the foot says that samples arrive', s or t.screen())
+    touch('go')
+    t.wait('line 12')
+    t.wait(foot)
+    t.type('typed')
+    t.keys('Enter')
+    s = t.wait_screen(lambda s: 'typed' in s and re.match(foot, s.splitlines()[-1]))
+    lines = s.splitlines()
+    tap.ok(re.match(foot, lines[-1]) and 'line 12' in lines and 'line 11' in lines and s.count('samples/s') == 1,
+           'what the program prints scrolls above it', s)
+    touch('stop')
+    s = t.wait(r'next: kin report seen\.kin, or on the terminal: kin browse seen\.kin')
+    tap.ok(s and 'samples/s' not in s and 'last' in s.splitlines() and '-> seen.kin' in s and re.search('stacks: .* complete', s),
+           'at the end it is gone, and the file is named, what to trust, and what to type next', s or t.screen())
+    t.wait('typed: not found')
+    t.run('seq 20; echo status=$?')
+    s = t.wait('status=0')
+    tap.ok(len(s.splitlines()) == 14 and '12\n13\n14' in s, 'the whole screen scrolls again', s)
+    tap.ok(t.state() == before != '', 'the terminal is as it was', t.screen())
+    for how, what in (('-q', '-q'), ('2>said', 'standard error is a file')):
+        t.run(f'kin record -o seen.kin {how} ./talks')
+        t.wait('line 3')
+        touch('go')
+        time.sleep(2.5)  # lines would have come
+        s = t.screen()
+        touch('stop')
+        t.wait('last')
+        tap.ok('samples/s' not in s, f'{what}: no line', s)
+    t.settled()
+    with open(os.path.join(folder, 'said'), 'rb') as f:
+        said = f.read()
+    tap.ok(b'\x1b' not in said and b'next: kin report' in said, '... nor its escapes in the file', said)
+    t.run('kin record -o seen.kin sh -c "stty -icanon; while ! test -e stop; do :; done; stty icanon"')
+    time.sleep(2.5)
+    tap.ok('samples/s' not in t.screen(), 'nor while the program takes keys one by one', t.screen())
+    touch('stop')
+    t.wait('next: kin report')
+    os.remove(os.path.join(folder, 'stop'))
+    t.close()
+
+
+def test_program(tap, folder, build):
+    """kin ./prog: records and shows it."""
+    with open(os.path.join(folder, 'works'), 'w') as f:
+        f.write('#!/bin/sh\necho args $*\ni=0\nwhile test $i -lt 200000; do i=$((i+1)); done\nexit 3\n')
+    os.chmod(os.path.join(folder, 'works'), 0o755)
+    t = Terminal(folder, build, columns=100, rows=24)
+    t.run('kin ./works a b; echo status=$?')
+    s = t.wait('Enter callers')
+    tap.ok('works' in s and 'by Children' in s, 'kin ./prog on a terminal: records it, then the browser', s or t.screen())
+    t.keys('q')
+    s = t.wait('status=3')
+    tap.ok('args a b' in s and '-> profile.kin' in s, 'its arguments, its exit status', s or t.screen())
+    t.run('kin ./works a >out 2>err; echo status=$?')
+    t.wait('status=3')
+    out, err = (open(os.path.join(folder, f)).read() for f in ('out', 'err'))
+    tap.ok(out.startswith('args a\n') and 'Children' in out and '-> profile.kin' in err, '... elsewhere the first screen', out + err)
     t.close()
 
 
@@ -531,7 +628,7 @@ def test_top(tap, folder, build):
     try:
         t = Terminal(folder, build)
         t.run(f'kin top -d 0.2 -p {work.pid}; echo status=$?')
-        s = t.wait(r'^ +\d+\.\d\d% .* sh ')
+        s = t.wait(r'^ +\d+\.\d\d% .* (da)?sh ')
         tap.ok(s and 'kin top' in s and 'samples of' in s, 'kin top: rows', s or t.screen())
         t.keys('p')
         tap.ok(t.wait('paused'), 'p: holds the picture', t.screen())
@@ -551,7 +648,7 @@ def test_top(tap, folder, build):
         t.keys('q')
         tap.ok(t.wait('status=0'), 'q: quit', t.screen())
         t.run("kin top -d 0.2 sh -c 'echo noise; while :; do :; done'; echo status=$?")
-        s = t.wait(r'^ +\d+\.\d\d% .* sh ')
+        s = t.wait(r'^ +\d+\.\d\d% .* (da)?sh ')
         tap.ok(s and 'noise' not in s, 'what the command prints does not disturb', s or t.screen())
         t.keys('C-c')
         tap.ok(t.wait('status=0'), 'Ctrl-C: quit', t.screen())
@@ -648,7 +745,8 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_narrow, test_signal, test_stalled, test_stop,
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_record, test_program,
+                     test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_without, test_top, test_top_stalled):
             test(tap, folder, build)
     return tap.done()

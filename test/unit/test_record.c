@@ -1,5 +1,7 @@
 /* Parts of the recorder that need no kernel's permission. */
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +95,25 @@ static void test_audit(void)
 				  .own_fixed_ns = 400000 };
 	a.object[0].name = xprintf("lib\033x.so");
 	a.object[0].failures = 1;
-	char *text = record_audit_text(&a, "p.kin");
+	char *text = record_audit_text(&a, "p.kin", false);
 	OK_STR(text,
-	       "10 samples in 1.0 s -> p.kin, 5.0 KB: 4.0 KB and 100 B/sample\n"
-	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); 500 samples/s of it; 1 process, 2 "
-	       "threads\n"
-	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n"
-	       "  stacks: 90.0 % complete, 4.0 frames each; 1 cut\n"
-	       "    1 ended in lib\\x1bx.so\n"
+	       "10 samples in 1.0 s -> p.kin, 5.0 KB; 1 process, 2 threads\n"
+	       "  CPU time 0.020 s, sampled 0.010 s (50.0 %); stacks: 90.0 % complete\n"
 	       "  LOST 3 samples or records: the buffers were full\n"
-	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; the rest "
-	       "is 60.0 us/sample\n");
+	       "  1 stack cut\n"
+	       "    1 ended in lib\\x1bx.so\n"
+	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n");
+	size_t first = strlen(text);
+	free(text);
+	a.preemptions = 1;
+	text = record_audit_text(&a, "p.kin", true);
+	OK_STR(text + first,
+	       "  file: 4.0 KB and 100 B/sample\n"
+	       "  500 samples/s of CPU time\n"
+	       "  stacks: 4.0 frames each\n"
+	       "  preempted 1 time\n"
+	       "  the recorder itself: 0.001 s CPU, 0.000 s of it to begin and to end; "
+	       "the rest is 60.0 us/sample\n");
 	free(text);
 	record_audit_done(&a);
 }
@@ -128,6 +138,172 @@ static void test_jit_map(void)
 	OK_STR(jit_find(j, getpid(), 0x1000, 0), "moved here");
 	jit_free(j);
 	unlink(path);
+}
+
+static size_t open_files(void)
+{
+	size_t n = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void write_map(const char *path, const char *mode, const char *text)
+{
+	FILE *f = fopen(path, mode);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A process's files are closed when it ends; its names stay for as long as samples of its time may
+ * ask, and are not those of the next one with its id. */
+static void test_jit_end(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	write_map(path, "w", "1000 100 first\n");
+	struct jit *j = jit_new();
+	size_t files = open_files();
+	OK_STR(jit_find(j, getpid(), 0x1000, 10), "first");
+	OK(open_files() == files + 2); /* it, and its folder */
+	write_map(path, "a", "2000 100 last of all\n");
+	jit_end(j, getpid(), 20);
+	OK(open_files() == files && jit_n_ended(j) == 1);
+	OK_STR(jit_find(j, getpid(), 0x2000, 20), "last of all");
+	OK(jit_has_ended(j, getpid(), 20) && !jit_has_ended(j, getpid(), 21));
+
+	write_map(path, "w", "1000 100 second\n");
+	OK_STR(jit_find(j, getpid(), 0x1000, 30), "second");
+	OK(!jit_find(j, getpid(), 0x2000, 30) && !jit_has_ended(j, getpid(), 30));
+	OK_STR(jit_find(j, getpid(), 0x1000, 15), "first");
+	jit_end(j, getpid(), 40);
+	OK(jit_n_ended(j) == 2 && open_files() == files);
+	jit_forget(j, 20);
+	OK(jit_n_ended(j) == 2);
+	jit_forget(j, 21);
+	OK(jit_n_ended(j) == 1);
+	OK_STR(jit_find(j, getpid(), 0x1000, 15), "second"); /* the oldest that is known */
+
+	write_map(path, "w", "1000 100 third\n");
+	OK_STR(jit_find(j, getpid(), 0x1000, 50), "third");
+	jit_forget(j, UINT64_MAX);
+	OK(!jit_n_ended(j) && open_files() == files + 2);
+	OK_STR(jit_find(j, getpid(), 0x1000, 50), "third");
+	jit_end(j, getpid(), 60);
+	jit_forget(j, UINT64_MAX);
+	OK(!jit_n_ended(j) && open_files() == files);
+	jit_free(j);
+	unlink(path);
+}
+
+/* ---- the whole machine ---- */
+
+struct named_record { /* of the kernel, as its name may be longer or shorter */
+	struct perf_event_header header;
+	uint32_t words[16];
+	char name[64];
+};
+
+static void ended(void *arg, struct thread *t, uint64_t time_ns, bool gone)
+{
+	(void)arg;
+	(void)t;
+	(void)time_ns;
+	(void)gone;
+}
+
+static void left(void *arg, pid_t pid, uint64_t time_ns)
+{
+	(void)pid;
+	(void)time_ns;
+	++*(size_t *)arg;
+}
+
+static void take_record(struct spaces *s, struct named_record *n, uint32_t type, size_t words,
+			size_t *n_left)
+{
+	struct spaces_hooks hooks = { ended, left, n_left };
+	n->header.type = type;
+	n->header.size = (uint16_t)(sizeof(n->header) + 4 * words + sizeof(n->name));
+	memmove((char *)n->words + 4 * words, n->name, sizeof(n->name));
+	struct ring_record r = { .header = &n->header, .time_ns = 1 };
+	spaces_take(s, &r, &hooks);
+}
+
+static void release(struct space *s) { (void)s; }
+
+/* A process that is made by `parent`, executes a program, maps a library, makes a thread, and ends.
+ */
+static void live_and_die(struct spaces *s, uint32_t parent, uint32_t pid, size_t *n_left)
+{
+	struct named_record n = { .words = { pid, parent, pid, parent } };
+	take_record(s, &n, PERF_RECORD_FORK, 6, n_left);
+
+	n = (struct named_record){ .header.misc = PERF_RECORD_MISC_COMM_EXEC,
+				   .words = { pid, pid },
+				   .name = "program" };
+	take_record(s, &n, PERF_RECORD_COMM, 2, n_left);
+	for (uint32_t i = 0; i < 3; i++) { /* pid, tid, addr, len, pgoff, device, inode ... */
+		n = (struct named_record){ .words = { pid, pid, 0x400000 + i * 0x10000, 0,
+						      0x1000 } };
+		n.words[10] = 1000 + i;
+		snprintf(n.name, sizeof(n.name), "/no/such/file%u", i);
+		take_record(s, &n, PERF_RECORD_MMAP2, 16, n_left);
+	}
+	n = (struct named_record){ .words = { pid, pid, pid + 1, pid } };
+	take_record(s, &n, PERF_RECORD_FORK, 6, n_left);
+	for (uint32_t tid = pid + 2; tid-- > pid;) {
+		n = (struct named_record){ .words = { pid, pid, tid, pid } };
+		take_record(s, &n, PERF_RECORD_EXIT, 6, n_left);
+	}
+}
+
+/* Of processes that have ended nothing is left but the files that they had mapped. */
+static void test_processes_end(void)
+{
+	enum { FIRST_PID = 10000000, PROCESSES = 20000 }; /* ids that no process has */
+	struct modules *m = modules_new(0);
+	struct spaces *s = spaces_new(m, release);
+	size_t n_left = 0, before = 0, count = 0;
+	struct named_record parent = { .words = { FIRST_PID, FIRST_PID }, .name = "parent" };
+	parent.header.misc = PERF_RECORD_MISC_COMM_EXEC;
+	take_record(s, &parent, PERF_RECORD_COMM, 2, &n_left);
+	for (uint32_t i = 1; i <= 2 * PROCESSES; i++) {
+		live_and_die(s, FIRST_PID, FIRST_PID + 2 * i, &n_left);
+		if (i == PROCESSES) {
+			before = mallinfo2().uordblks;
+			count = modules_count(m);
+		}
+	}
+	OK(n_left == 2 * PROCESSES && spaces_n_processes(s) == 2 * PROCESSES + 1);
+	OK(count == 3 && modules_count(m) == count);
+	OK(mallinfo2().uordblks <= before + 4096);
+	spaces_free(s);
+	modules_free(m);
+}
+
+/* Who writes nowhere keeps little: names are forgotten early, and again and again. */
+static void test_nowhere_forgets(void)
+{
+	struct kinfile_writer *w = kinfile_writer_to_nowhere(
+		&(struct kinfile_writer_opts){ .writer = KINF_BY_RECORDER });
+	unsigned times = 0;
+	size_t at_first = 0;
+	struct kin_error *err = NULL;
+	for (uint64_t i = 0; !err && i < 100000; i++) {
+		char name[128];
+		bool forgot;
+		snprintf(name, sizeof(name), "%0100llu", (unsigned long long)i);
+		kinfile_writer_string(w, name, strlen(name));
+		if (i % 100)
+			continue;
+		err = kinfile_writer_tick(w, i, &forgot);
+		if (!err && forgot && !times++)
+			at_first = mallinfo2().uordblks;
+	}
+	OK(!err && times >= 3);
+	OK(mallinfo2().uordblks < at_first + (8 << 20));
+	kinfile_writer_abandon(w);
 }
 
 /* One of the kernel's functions by its list: false if that says nothing to us. */
@@ -552,6 +728,9 @@ int main(void)
 	test_attributes();
 	test_audit();
 	test_jit_map();
+	test_jit_end();
+	test_processes_end();
+	test_nowhere_forgets();
 	test_beyond();
 	test_tables();
 	test_recent();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#include "base/base.h"
 #include "lib/cfi_build.h"
 #include "tap.h"
 #include "unwind/perf_regs.h"
@@ -201,9 +202,11 @@ static void test_guesses(void)
 					0x89, 0xe5, 0x90, 0x5d, 0xc3 };
 	static const char *const wanted[] = { "sp+8 ra=[cfa-8] bx=? guessed",
 					      "sp+16 ra=[cfa-8] fp=[cfa-16] bx=? guessed",
-					      "fp+16 ra=[fp+8] fp=[fp+0] bx=? guessed" };
-	static const int at[][2] = { { 0, 0 }, { 4, 0 }, { 5, 1 }, { 8, 2 }, { 10, 0 } };
-	for (size_t i = 0; i < 5; i++) {
+					      "fp+16 ra=[fp+8] fp=[fp+0] bx=? guessed",
+					      "sp+16 ra=[cfa-8] fp=[cfa-16] bx=?",
+					      "sp+8 ra=[cfa-8] bx=?" };
+	static const int at[][2] = { { 0, 0 }, { 4, 0 }, { 5, 1 }, { 8, 2 }, { 9, 3 }, { 10, 4 } };
+	for (int i = 0; i < (int)ARRAY_LEN(at); i++) {
 		size_t n = (size_t)at[i][0];
 		struct unwind_row row =
 			unwind_guess(&machine_x86_64, true, code + n, n, sizeof(code) - n);
@@ -223,6 +226,37 @@ static void test_guesses(void)
 	}
 	row = unwind_guess(&machine_aarch64, true, NULL, 0, 0);
 	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
+}
+
+/* Code that runs straight to its return: no guess. */
+static void test_leaving(void)
+{
+	/* python 3.12's trampoline: sub $8, %rsp; call *%rcx; add $8, %rsp; ret */
+	static const uint8_t python[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1,
+					  0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	/* add $0x100, %rsp; pop %rbx; pop %rbp; pop %r12; ret */
+	static const uint8_t pops[] = { 0x48, 0x81, 0xc4, 0x00, 0x01, 0x00,
+					0x00, 0x5b, 0x5d, 0x41, 0x5c, 0xc3 };
+	static const struct {
+		const uint8_t *code;
+		size_t at, n;
+		bool exact;
+		const char *row;
+	} cases[] = {
+		{ python, 0, 11, true, "sp+8 ra=[cfa-8] bx=?" },
+		{ python, 4, 11, true, "sp+16 ra=[cfa-8] bx=?" },
+		{ python, 6, 11, false, "sp+16 ra=[cfa-8] bx=?" },
+		{ python, 6, 10, false, "fp+16 ra=[fp+8] fp=[fp+0] bx=? guessed" },
+		{ pops, 0, 12, false, "sp+288 ra=[cfa-8] fp=[cfa-24] bx=?" },
+		{ pops, 8, 12, true, "sp+24 ra=[cfa-8] fp=[cfa-24] bx=?" },
+		{ pops, 9, 12, true, "sp+16 ra=[cfa-8] bx=?" },
+	};
+	for (int i = 0; i < (int)ARRAY_LEN(cases); i++) {
+		struct unwind_row row =
+			unwind_guess(&machine_x86_64, cases[i].exact, cases[i].code + cases[i].at,
+				     cases[i].at, cases[i].n - cases[i].at);
+		OK_STR(text_of(&row), cases[i].row);
+	}
 }
 
 /* ---- registers of a sample ---- */
@@ -512,6 +546,7 @@ int main(void)
 	test_aarch64();
 	test_riscv64();
 	test_guesses();
+	test_leaving();
 	test_perf_registers();
 	test_walks();
 	test_walks_by_code();

@@ -503,6 +503,9 @@ void kinfile_writer_clock(struct kinfile_writer *w, uint64_t cpu_ns, uint64_t sa
 
 /* ---- life ---- */
 
+/* Of what is interned. Where nothing is written, it saves little. */
+enum { LIMIT = 64 << 20, NOWHERE_LIMIT = 2 << 20 };
+
 static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, const char *path,
 					 int fd)
 {
@@ -511,7 +514,7 @@ static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, co
 	w->path = xprintf("%s", path);
 	w->fd = fd;
 	kinfile_packer_init(&w->packer, o->level ? o->level : 1);
-	w->limit = o->memory ? o->memory : (size_t)64 << 20;
+	w->limit = o->memory ? o->memory : LIMIT;
 	w->modules = strtab_new();
 	w->strings = strtab_new();
 	for (size_t i = 0; i < KINDS; i++)
@@ -574,6 +577,8 @@ struct kinfile_writer *kinfile_writer_to_nowhere(const struct kinfile_writer_opt
 	struct kinfile_writer *w = new_writer(opts, "", -1);
 	w->nowhere = true;
 	w->memory.n = 0;
+	if (!opts->memory)
+		w->limit = NOWHERE_LIMIT;
 	return w;
 }
 
@@ -583,6 +588,7 @@ struct kin_error *kinfile_writer_to_pipe(int fd, const struct kinfile_writer_opt
 	uint8_t page[KINF_PAGE];
 	struct kinfile_writer *w = kinfile_writer_to_nowhere(opts);
 	w->nowhere = false;
+	w->limit = opts->memory ? opts->memory : LIMIT;
 	w->fd = fd;
 	free(w->path);
 	w->path = xprintf("standard output");

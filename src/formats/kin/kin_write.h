@@ -36,7 +36,7 @@ struct kinfile_writer_opts {
 	uint32_t rank, ranks;   /* of a parallel job: rank + 1, how many; 0: not known */
 	const char *job;        /* what tells it from others; NULL: not known */
 	int level;              /* of compression, as zstd counts; 0: 1 */
-	size_t memory;          /* for what is interned, in bytes, about; 0: 64 MiB */
+	size_t memory; /* for what is interned, in bytes, about; 0: 64 MiB, or 2 to nowhere */
 };
 
 /* A new file, of mode 0600, with a valid header. One that is there is replaced only if it is an

@@ -7,16 +7,14 @@
  * stand before another one each is the number of samples of that. */
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/err.h"
 #include "base/job.h"
 #include "base/map64.h"
 #include "base/vec.h"
+#include "formats/gzip.h"
 #include "formats/pprof/pprof.h"
 #include "input/input.h"
-
-enum { GZIP = 16 + MAX_WBITS, MOST = 1 << 30 };
 
 struct text {
 	const char *at;
@@ -523,43 +521,7 @@ static struct kin_error *read_plain(struct bytes all, struct profile_builder *in
 	return NULL;
 }
 
-/* ---- gzip ---- */
-
-static bool is_gzip(const struct bytes *b)
-{
-	return bytes_left(b) >= 2 && b->pos[0] == 0x1f && b->pos[1] == 0x8b;
-}
-
-struct unpacked {
-	VEC(uint8_t) at;
-	bool cut; /* the file ends before its end, or is damaged */
-};
-
-/* At most so many bytes of what is packed; several streams, one behind the other, are one. */
-static struct unpacked unpack(struct bytes packed, size_t most)
-{
-	enum { PIECE = 1 << 16 };
-	struct unpacked u = { 0 };
-	z_stream z = { .next_in = UNCONST(uint8_t *, packed.pos) };
-	int status = Z_OK;
-	if (inflateInit2(&z, GZIP) != Z_OK)
-		xout_of_memory();
-	z.avail_in = (uInt)bytes_left(&packed);
-	while (status == Z_OK && u.at.n < most) {
-		vec_reserve(&u.at, PIECE);
-		z.next_out = u.at.at + u.at.n;
-		z.avail_out = PIECE;
-		status = inflate(&z, Z_NO_FLUSH);
-		u.at.n += PIECE - z.avail_out;
-		if (status == Z_STREAM_END && z.avail_in && inflateReset(&z) == Z_OK)
-			status = Z_OK;
-		if (status == Z_MEM_ERROR)
-			xout_of_memory();
-	}
-	u.cut = status != Z_STREAM_END;
-	inflateEnd(&z);
-	return u;
-}
+/* ---- the file ---- */
 
 struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
 			     struct profile_builder *into, struct source *source)
@@ -568,7 +530,7 @@ struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
 	(void)source;
 	if (!is_gzip(&all))
 		return read_plain(all, into);
-	struct unpacked u = unpack(all, MOST);
+	struct gunzipped u = gunzip(all, GUNZIP_MOST);
 	struct kin_error *err = read_plain(bytes_of(all.name, u.at.at, u.at.n), into);
 	if (!err && u.cut)
 		err = err_new(KIN_ERROR_FORMAT,
@@ -610,7 +572,7 @@ bool pprof_recognise(struct bytes head, const struct input_opts *o)
 		return begins_so(head);
 	if (bytes_left(&head) > FORMAT_HEAD)
 		head.end = head.pos + FORMAT_HEAD;
-	struct unpacked u = unpack(head, ENOUGH);
+	struct gunzipped u = gunzip(head, ENOUGH);
 	bool is = u.at.n && begins_so(bytes_of("", u.at.at, u.at.n));
 	vec_free(&u.at);
 	return is;

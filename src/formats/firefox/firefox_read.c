@@ -1,0 +1,607 @@
+/* firefox_read.c - processed profiles of any version, gzipped or not.
+ *
+ * A profile is tables whose columns are arrays, and threads whose samples refer to them. Tables are
+ * in each thread, or, since version 55, in "shared" for all of them, in any order: where they are
+ * is noted first, then each is read when what it refers to is known. Functions keep their source
+ * lines (given_places.h). Addresses are not kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "formats/firefox/firefox.h"
+#include "formats/given_places.h"
+#include "formats/gzip.h"
+#include "input/input.h"
+#include "input/json_scan.h"
+
+enum { KEY = 40 };
+
+struct spot { /* a value in the file, to be read later */
+	struct scan at;
+	bool there;
+};
+
+struct column {
+	VEC(uint32_t) at; /* NONE: null, or no such number */
+};
+
+struct tables { /* where they are */
+	struct spot samples, frames, stacks, functions, resources, strings, sources;
+};
+
+struct reader {
+	struct scan j;
+	struct profile_builder *into;
+	struct given_places *places;
+	struct spot libs, shared, threads;
+	struct tables common;
+	VEC(char *) lib_paths;
+	double start_ms; /* of the times of samples; 0: not known */
+	bool damaged;    /* something refers to what is not there */
+	/* Of the thread that is read: */
+	struct tables own;
+	VEC(char *) strings;
+	VEC(frameid) frames;
+	VEC(stackid) stacks;
+	bool has_common_strings, has_common; /* strings; frames and stacks: those of `common` */
+	char *name, *pid, *tid;
+};
+
+static bool is(const char *key, const char *what) { return !strcmp(key, what); }
+
+static void replace(char **text, struct scan *j)
+{
+	free(*text);
+	*text = scan_null(j) ? NULL : scan_string(j);
+}
+
+static struct spot spot_here(struct scan *j)
+{
+	struct spot s = { *j, true };
+	scan_skip(j);
+	return s;
+}
+
+/* What is wrong there is wrong with the file. */
+static void leave(struct reader *r, const struct scan *j)
+{
+	if (j->failed && !r->j.failed)
+		r->j = *j;
+}
+
+/* ---- columns ---- */
+
+static void read_column(struct scan *j, struct column *ret)
+{
+	ret->at.n = 0;
+	scan_enter(j, '[');
+	while (scan_element(j)) {
+		double v = scan_null(j) ? -1 : scan_real(j);
+		vec_push(&ret->at, v >= 0 && v < NONE ? (uint32_t)v : NONE);
+	}
+}
+
+static uint32_t column_at(const struct column *c, size_t i)
+{
+	return i < c->at.n ? c->at.at[i] : NONE;
+}
+
+struct wanted { /* a column of a table */
+	const char *key;
+	struct column *into;
+};
+
+static void read_table(struct reader *r, const struct spot *spot, const struct wanted *wanted)
+{
+	char key[KEY];
+	if (!spot->there)
+		return;
+	struct scan j = spot->at;
+	scan_enter(&j, '{');
+	while (scan_key(&j, key, sizeof(key))) {
+		const struct wanted *w = wanted;
+		while (w->key && !is(key, w->key))
+			w++;
+		if (w->key && !scan_null(&j))
+			read_column(&j, w->into);
+		else if (!w->key)
+			scan_skip(&j);
+	}
+	leave(r, &j);
+}
+
+static void read_strings(struct reader *r, const struct spot *spot)
+{
+	if (!spot->there)
+		return;
+	struct scan j = spot->at;
+	scan_enter(&j, '[');
+	while (scan_element(&j)) {
+		char *text = scan_string(&j);
+		if (text)
+			vec_push(&r->strings, text);
+	}
+	leave(r, &j);
+}
+
+static void forget_strings(struct reader *r)
+{
+	for (size_t i = 0; i < r->strings.n; i++)
+		free(r->strings.at[i]);
+	r->strings.n = 0;
+}
+
+static const char *string_at(struct reader *r, uint32_t i)
+{
+	if (i < r->strings.n)
+		return r->strings.at[i];
+	r->damaged |= i != NONE;
+	return "";
+}
+
+/* ---- libraries ---- */
+
+static void read_lib(struct reader *r, struct scan *j)
+{
+	char key[KEY], *path = NULL, *name = NULL;
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
+		if (is(key, "path"))
+			replace(&path, j);
+		else if (is(key, "name"))
+			replace(&name, j);
+		else
+			scan_skip(j);
+	}
+	bool has_path = path && *path;
+	vec_push(&r->lib_paths, has_path ? TAKE(path) : name ? TAKE(name) : xprintf("%s", ""));
+	free(path);
+	free(name);
+}
+
+static void read_libs(struct reader *r)
+{
+	if (!r->libs.there)
+		return;
+	struct scan j = r->libs.at;
+	scan_enter(&j, '[');
+	while (scan_element(&j))
+		read_lib(r, &j);
+	leave(r, &j);
+}
+
+/* ---- functions, frames, stacks ---- */
+
+struct functions {
+	struct column name, resource, file, source, lib, resource_name, source_file;
+	VEC(uint32_t) ids; /* of given_function(); NONE: not made yet */
+};
+
+static uint32_t object_of(struct reader *r, const struct functions *f, uint32_t function)
+{
+	uint32_t resource = column_at(&f->resource, function);
+	uint32_t lib = column_at(&f->lib, resource);
+	const char *path = lib < r->lib_paths.n
+				   ? r->lib_paths.at[lib]
+				   : string_at(r, column_at(&f->resource_name, resource));
+	return given_object(r->places, *path ? path : "[unknown]", lib == 0);
+}
+
+static const char *file_of(struct reader *r, const struct functions *f, uint32_t function)
+{
+	uint32_t source = column_at(&f->source, function);
+	return string_at(r, source != NONE ? column_at(&f->source_file, source)
+					   : column_at(&f->file, function));
+}
+
+static uint32_t function_id(struct reader *r, struct functions *f, uint32_t function)
+{
+	if (function >= f->name.at.n) {
+		r->damaged = true;
+		return given_function(r->places, given_object(r->places, "[unknown]", false),
+				      "[unknown]", "");
+	}
+	while (f->ids.n <= function)
+		vec_push(&f->ids, NONE);
+	if (f->ids.at[function] == NONE) {
+		const char *name = string_at(r, column_at(&f->name, function));
+		f->ids.at[function] =
+			given_function(r->places, object_of(r, f, function),
+				       *name ? name : "[unknown]", file_of(r, f, function));
+	}
+	return f->ids.at[function];
+}
+
+static struct functions read_functions(struct reader *r, const struct spot *functions,
+				       const struct spot *resources, const struct spot *sources)
+{
+	struct functions f = { 0 };
+	read_table(r, functions,
+		   (const struct wanted[]){ { "name", &f.name },
+					    { "resource", &f.resource },
+					    { "fileName", &f.file },
+					    { "source", &f.source },
+					    { NULL, NULL } });
+	read_table(r, resources,
+		   (const struct wanted[]){
+			   { "lib", &f.lib }, { "name", &f.resource_name }, { NULL, NULL } });
+	read_table(r, sources,
+		   (const struct wanted[]){ { "filename", &f.source_file }, { NULL, NULL } });
+	return f;
+}
+
+static void functions_done(struct functions *f)
+{
+	vec_free(&f->name.at);
+	vec_free(&f->resource.at);
+	vec_free(&f->file.at);
+	vec_free(&f->source.at);
+	vec_free(&f->lib.at);
+	vec_free(&f->resource_name.at);
+	vec_free(&f->source_file.at);
+	vec_free(&f->ids);
+}
+
+static void make_frames(struct reader *r, const struct spot *frames, struct functions *f)
+{
+	struct column function = { 0 }, line = { 0 };
+	read_table(r, frames,
+		   (const struct wanted[]){
+			   { "func", &function }, { "line", &line }, { NULL, NULL } });
+	r->frames.n = 0;
+	for (size_t i = 0; i < function.at.n; i++) {
+		uint32_t at = column_at(&line, i), of = function.at.at[i];
+		uint32_t id = function_id(r, f, of);
+		const char *file = of < f->name.at.n ? file_of(r, f, of) : "";
+		vec_push(&r->frames, given_frame(r->places, id, file, at == NONE ? 0 : at));
+	}
+	vec_free(&function.at);
+	vec_free(&line.at);
+}
+
+/* A caller stands before its callees; what refers to itself, or further on, has none. */
+static void make_stacks(struct reader *r, const struct spot *stacks)
+{
+	struct column frame = { 0 }, caller = { 0 };
+	read_table(r, stacks,
+		   (const struct wanted[]){
+			   { "frame", &frame }, { "prefix", &caller }, { NULL, NULL } });
+	r->stacks.n = 0;
+	for (size_t i = 0; i < frame.at.n; i++) {
+		uint32_t from = column_at(&caller, i), at = frame.at.at[i];
+		bool is_root = from == NONE || from >= i;
+		r->damaged |= (from != NONE && from >= i) || at >= r->frames.n;
+		stackid stack = is_root ? 0 : r->stacks.at[from];
+		if (at < r->frames.n)
+			stack = profile_add_stack(r->into, stack, r->frames.at[at]);
+		vec_push(&r->stacks, stack);
+	}
+	vec_free(&frame.at);
+	vec_free(&caller.at);
+}
+
+/* ---- samples ---- */
+
+struct samples_table {
+	struct column stack;
+	VEC(double) times, weights; /* ms; NaN is no weight */
+	char *weight_type;
+	bool are_deltas;
+};
+
+static void read_reals(struct scan *j, struct samples_table *s, bool times)
+{
+	double sum = 0;
+	if (scan_null(j))
+		return;
+	scan_enter(j, '[');
+	while (scan_element(j)) {
+		double v = scan_null(j) ? 0 : scan_real(j);
+		sum += v;
+		if (times)
+			vec_push(&s->times, s->are_deltas ? sum : v);
+		else
+			vec_push(&s->weights, v);
+	}
+}
+
+static void read_samples(struct reader *r, const struct spot *spot, struct samples_table *s)
+{
+	char key[KEY];
+	if (!spot->there)
+		return;
+	struct scan j = spot->at;
+	scan_enter(&j, '{');
+	while (scan_key(&j, key, sizeof(key))) {
+		if (is(key, "stack")) {
+			read_column(&j, &s->stack);
+		} else if (is(key, "time") || is(key, "timeDeltas")) {
+			s->are_deltas = key[4] == 'D';
+			s->times.n = 0;
+			read_reals(&j, s, true);
+		} else if (is(key, "weight")) {
+			s->weights.n = 0;
+			read_reals(&j, s, false);
+		} else if (is(key, "weightType")) {
+			replace(&s->weight_type, &j);
+		} else {
+			scan_skip(&j);
+		}
+	}
+	leave(r, &j);
+}
+
+/* "123: cycles": what kin writes for the events of a thread but the first. */
+static uint16_t add_event(struct reader *r, const char *type, bool has_times)
+{
+	const char *own = r->tid ? strstr(r->tid, ": ") : NULL;
+	bool is_time = is(type, "tracing-ms");
+	const char *name = own                 ? own + 2
+			   : is_time           ? "time"
+			   : is(type, "bytes") ? "bytes"
+					       : "samples";
+	struct event e = { .unit = is_time ? EVENT_NS : EVENT_COUNT,
+			   .stacks = true,
+			   .is_timeless = !has_times };
+	e.name = profile_add_string(r->into, name, strlen(name));
+	return profile_add_event(r->into, e);
+}
+
+static uint32_t number_of(const char *text)
+{
+	unsigned long v = text ? strtoul(text, NULL, 10) : 0;
+	return v < UINT32_MAX ? (uint32_t)v : 0;
+}
+
+static uint64_t whole(double v)
+{
+	const double most = 9e18;
+	return v >= most ? (uint64_t)most : v > 0 ? (uint64_t)(v + 0.5) : 0;
+}
+
+/* Times begin with the recording: the clock is the wall's, or begins with a second. */
+static uint64_t time_of(const struct reader *r, const struct samples_table *s, size_t i)
+{
+	const double ns_per_ms = 1e6;
+	uint64_t start = r->start_ms > 0 ? whole(r->start_ms) * 1000000 : 1000000000;
+	return i < s->times.n ? start + whole(s->times.at[i] * ns_per_ms) : 0;
+}
+
+static void add_samples(struct reader *r, const struct samples_table *s)
+{
+	const char *type = s->weight_type ? s->weight_type : "samples";
+	bool is_time = is(type, "tracing-ms");
+	uint16_t event = add_event(r, type, s->times.n);
+	struct task task = { .pid = number_of(r->pid), .tid = number_of(r->tid) };
+	const char *name = r->name ? r->name : "";
+	const char *more = strrchr(name, ':');
+	size_t n = r->tid && strstr(r->tid, ": ") && more ? (size_t)(more - name) : strlen(name);
+	task.comm = profile_add_string(r->into, name, n);
+	taskid id = profile_add_task(r->into, task);
+	for (size_t i = 0; i < s->stack.at.n; i++) {
+		uint32_t stack = s->stack.at.at[i];
+		double weight = i < s->weights.n ? s->weights.at[i] : 1;
+		r->damaged |= stack != NONE && stack >= r->stacks.n;
+		if (stack >= r->stacks.n)
+			continue;
+		uint64_t v = whole(is_time ? weight * 1e6 : weight);
+		profile_add_sample(r->into, (struct sample){ .stack = r->stacks.at[stack],
+							     .task = id,
+							     .event = event,
+							     .cpu = CPU_NONE,
+							     .count = 1,
+							     .weight = v,
+							     .time_ns = time_of(r, s, i) });
+	}
+}
+
+/* ---- threads ---- */
+
+static bool note_table(struct tables *t, const char *key, struct scan *j)
+{
+	struct spot *const spots[] = { &t->samples,   &t->frames,  &t->stacks,  &t->functions,
+				       &t->resources, &t->strings, &t->strings, &t->sources };
+	static const char *const keys[] = { "samples",     "frameTable",    "stackTable",
+					    "funcTable",   "resourceTable", "stringArray",
+					    "stringTable", "sources" };
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (is(key, keys[i])) {
+			*spots[i] = spot_here(j);
+			return true;
+		}
+	return false;
+}
+
+/* A number, or a string that begins with one. */
+static void replace_number(char **text, struct scan *j)
+{
+	struct scan ahead = *j;
+	char *string = scan_string(&ahead);
+	free(*text);
+	if (string) {
+		*j = ahead;
+		*text = string;
+	} else {
+		*text = scan_null(j) ? NULL : xprintf("%.0f", scan_real(j));
+	}
+}
+
+static void make_strings(struct reader *r, bool are_own)
+{
+	if (!are_own && r->has_common_strings)
+		return;
+	forget_strings(r);
+	read_strings(r, are_own ? &r->own.strings : &r->common.strings);
+	r->has_common_strings = !are_own;
+}
+
+/* frames and stacks, which the samples of a thread refer to: all its own, or all in common, but for
+ * the strings. What is in common is read once, however many threads there are. */
+static void make_tables(struct reader *r)
+{
+	bool are_own = r->own.stacks.there;
+	const struct tables *t = are_own ? &r->own : &r->common;
+	if (!are_own && r->has_common)
+		return;
+	make_strings(r, r->own.strings.there && are_own);
+	struct functions f = read_functions(r, &t->functions, &t->resources, &t->sources);
+	make_frames(r, &t->frames, &f);
+	make_stacks(r, &t->stacks);
+	functions_done(&f);
+	r->has_common = !are_own;
+}
+
+static void make_thread(struct reader *r)
+{
+	struct samples_table samples = { 0 };
+	make_tables(r);
+	read_samples(r, &r->own.samples, &samples);
+	if (samples.stack.at.n)
+		add_samples(r, &samples);
+	vec_free(&samples.stack.at);
+	vec_free(&samples.times);
+	vec_free(&samples.weights);
+	free(samples.weight_type);
+}
+
+static void read_thread(struct reader *r, struct scan *j)
+{
+	char key[KEY];
+	r->own = (struct tables){ 0 };
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key))) {
+		if (note_table(&r->own, key, j))
+			continue;
+		if (is(key, "name"))
+			replace(&r->name, j);
+		else if (is(key, "pid"))
+			replace_number(&r->pid, j);
+		else if (is(key, "tid"))
+			replace_number(&r->tid, j);
+		else
+			scan_skip(j);
+	}
+	make_thread(r);
+	free(TAKE(r->name));
+	free(TAKE(r->pid));
+	free(TAKE(r->tid));
+}
+
+static void read_threads(struct reader *r)
+{
+	if (!r->threads.there)
+		return;
+	struct scan j = r->threads.at;
+	scan_enter(&j, '[');
+	while (scan_element(&j))
+		read_thread(r, &j);
+	leave(r, &j);
+}
+
+/* ---- all of it ---- */
+
+static void read_meta(struct reader *r)
+{
+	char key[KEY];
+	scan_enter(&r->j, '{');
+	while (scan_key(&r->j, key, sizeof(key))) {
+		if (is(key, "startTime"))
+			r->start_ms = scan_real(&r->j);
+		else
+			scan_skip(&r->j);
+	}
+}
+
+static void read_shared(struct reader *r)
+{
+	char key[KEY];
+	scan_enter(&r->j, '{');
+	while (scan_key(&r->j, key, sizeof(key)))
+		if (!note_table(&r->common, key, &r->j))
+			scan_skip(&r->j);
+}
+
+static void find_parts(struct reader *r)
+{
+	char key[KEY];
+	scan_enter(&r->j, '{');
+	while (scan_key(&r->j, key, sizeof(key))) {
+		if (is(key, "meta"))
+			read_meta(r);
+		else if (is(key, "shared"))
+			read_shared(r);
+		else if (is(key, "libs"))
+			r->libs = spot_here(&r->j);
+		else if (is(key, "threads"))
+			r->threads = spot_here(&r->j);
+		else
+			scan_skip(&r->j);
+	}
+}
+
+static struct kin_error *read_plain(struct bytes all, struct profile_builder *into)
+{
+	struct reader r = { .into = into };
+	r.j = scan_of((const char *)all.pos, bytes_left(&all));
+	r.places = given_new(into, &all);
+	find_parts(&r);
+	read_libs(&r);
+	read_threads(&r);
+	given_finish(r.places);
+	forget_strings(&r);
+	for (size_t i = 0; i < r.lib_paths.n; i++)
+		free(r.lib_paths.at[i]);
+	vec_free(&r.lib_paths);
+	vec_free(&r.strings);
+	vec_free(&r.frames);
+	vec_free(&r.stacks);
+	return r.j.failed || r.damaged
+		       ? err_new(KIN_ERROR_FORMAT,
+				 "%s: damaged or cut off at offset 0x%zx: only a part of it was "
+				 "read",
+				 all.name, (size_t)(r.j.pos - r.j.start))
+		       : NULL;
+}
+
+struct kin_error *firefox_read(struct bytes all, const struct input_opts *o,
+			       struct profile_builder *into, struct source *source)
+{
+	(void)o;
+	(void)source;
+	if (!is_gzip(&all))
+		return read_plain(all, into);
+	struct gunzipped u = gunzip(all, GUNZIP_MOST);
+	struct kin_error *err = read_plain(bytes_of(all.name, u.at.at, u.at.n), into);
+	if (!err && u.cut)
+		err = err_new(KIN_ERROR_FORMAT,
+			      "%s: damaged or cut off: only a part of it was read", all.name);
+	vec_free(&u.at);
+	return err;
+}
+
+static bool begins_so(struct bytes head)
+{
+	size_t n = bytes_left(&head) < FORMAT_HEAD ? bytes_left(&head) : FORMAT_HEAD;
+	static const char *const words[] = { "\"preprocessedProfileVersion\"", "\"stackwalk\"",
+					     "\"categories\"" };
+	if (!n || head.pos[0] != '{' || !memmem(head.pos, n, "\"meta\"", 6))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (memmem(head.pos, n, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+bool firefox_recognise(struct bytes head, const struct input_opts *o)
+{
+	(void)o;
+	if (!is_gzip(&head))
+		return begins_so(head);
+	if (bytes_left(&head) > FORMAT_HEAD)
+		head.end = head.pos + FORMAT_HEAD;
+	struct gunzipped u = gunzip(head, FORMAT_HEAD);
+	bool is_one = begins_so(bytes_of("", u.at.at, u.at.n));
+	vec_free(&u.at);
+	return is_one;
+}
