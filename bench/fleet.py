@@ -60,24 +60,31 @@ def fill_names(shard, db):
               f'arrayMap(l -> intHash64({frame} % {FUNCTIONS} + 1), range({DEPTH})) FROM numbers({STACKS})')
 
 
-def fill_samples(shard, db, service, event, hosts, hours):
-    step = 20
-    for hour in range(hours):
-        begin = BEGIN + 3600 * hour
-        for i in range(0, len(hosts), step):
-            some = hosts[i:i + step]
-            n = len(some) * 3600 // BUCKET * DRAWS
-            host = f'arrayElement([{",".join(map(str, some))}], toUInt32(number % {len(some)} + 1))'
-            bucket = f'toUInt32({begin} + intDiv(number, {len(some)}) % {3600 // BUCKET} * {BUCKET})'
-            draw = f'intHash64(number + {hour * 100000000 + some[0] * 100000}) / 18446744073709551616.'
-            stack = f'toUInt64(pow({STACKS}, {draw})) - 1'
-            fill_by(shard, f'INSERT INTO {db}.samples SELECT toDateTime(b), {service}, {event}, intHash64(s + 2000001), '
-                      f'intHash64(b * 100000 + h), sum(20000000 + intHash32(n) % 1000000), count() FROM '
-                      f'(SELECT {host} AS h, {bucket} AS b, {stack} AS s, number AS n FROM numbers({n})) GROUP BY b, h, s')
-        fill_by(shard, f"INSERT INTO {db}.receipts SELECT toDateTime(b), toDateTime(b), intHash64(b * 100000 + h), "
-                  f"intHash64(b * 100000 + h), 'scale', '7', concat('host', toString(h)), emptyArrayString(), 0, 0, "
-                  f'emptyArrayString() FROM (SELECT arrayJoin([{",".join(map(str, hosts))}]) AS h, '
-                  f'toUInt32({begin} + number * {BUCKET}) AS b FROM numbers({3600 // BUCKET}))')
+def fill_hour(shard, db, service, event, hosts):
+    step, buckets = 20, 3600 // BUCKET
+    for i in range(0, len(hosts), step):
+        some = hosts[i:i + step]
+        host = f'arrayElement([{",".join(map(str, some))}], toUInt32(number % {len(some)} + 1))'
+        bucket = f'toUInt32({BEGIN} + intDiv(number, {len(some)}) % {buckets} * {BUCKET})'
+        stack = f'toUInt64(pow({STACKS}, intHash64(number + {some[0] * 100000}) / 18446744073709551616.)) - 1'
+        fill_by(shard, f'INSERT INTO {db}.samples SELECT toDateTime(b), {service}, {event}, intHash64(s + 2000001), '
+                       f'intHash64(b * 100000 + h), sum(20000000 + intHash32(n) % 1000000), count() FROM '
+                       f'(SELECT {host} AS h, {bucket} AS b, {stack} AS s, number AS n FROM '
+                       f'numbers({len(some) * buckets * DRAWS})) GROUP BY b, h, s')
+    fill_by(shard, f"INSERT INTO {db}.receipts SELECT toDateTime(b), toDateTime(b), intHash64(b * 100000 + h), "
+                   f"intHash64(b * 100000 + h), 'scale', '7', concat('host', toString(h)), emptyArrayString(), 0, {DRAWS}, "
+                   f'emptyArrayString() FROM (SELECT arrayJoin([{",".join(map(str, hosts))}]) AS h, '
+                   f'toUInt32({BEGIN} + number * {BUCKET}) AS b FROM numbers({buckets}))')
+
+
+def copy_hour(shard, db, hour):
+    """The first one again, later."""
+    later = hour * 3600
+    fill_by(shard, f'INSERT INTO {db}.samples SELECT bucket + {later}, service, event, stack, bitXor(batch, {hour}), weight, count '
+                   f'FROM {db}.samples WHERE bucket >= toDateTime({BEGIN}) AND bucket < toDateTime({BEGIN + 3600})')
+    fill_by(shard, f'INSERT INTO {db}.receipts SELECT low + {later}, high + {later}, bitXor(content, {hour}), '
+                   f'bitXor(batch, {hour}), service, version, host, labels, rows, samples, doubts FROM {db}.receipts '
+                   f'WHERE low >= toDateTime({BEGIN}) AND low < toDateTime({BEGIN + 3600})')
 
 
 def fill(build, shards, db, hosts, hours):
@@ -91,7 +98,9 @@ def fill(build, shards, db, hosts, hours):
             raise SystemExit(err)
         service, event = shard.ask(f'SELECT service, event FROM {db}.samples').split()
         fill_names(shard, db)
-        fill_samples(shard, db, service, event, list(range(i, hosts, len(shards))), hours)
+        fill_hour(shard, db, service, event, list(range(i, hosts, len(shards))))
+        for hour in range(1, hours):
+            copy_hour(shard, db, hour)
         for table in ('samples', 'stacks', 'frames', 'functions'):
             fill_by(shard, f'OPTIMIZE TABLE {db}.{table} FINAL')
 
@@ -104,9 +113,19 @@ def sizes(shards, db):
         print(f'| {table} | {rows:,} rows, {size / rows:.1f} bytes each |')
 
 
-def measure(build, what, *words):
+def cpu_of(shards):
+    """Processor time of the servers, in s."""
+    ticks = 0
+    for s in shards:
+        with open(f'/proc/{s.process.pid}/stat') as f:
+            ticks += sum(map(int, f.read().rsplit(')', 1)[1].split()[11:13]))
+    return ticks / os.sysconf('SC_CLK_TCK')
+
+
+def measure(build, shards, what, *words):
+    before = cpu_of(shards)
     status, wall, cpu, memory, err = kin(build, *words)
-    print(f'| {what} | {wall:.2f} s | {cpu:.2f} s | {memory:.0f} MiB |' + (f' FAILED: {err.strip()}' if status else ''))
+    print(f'| {what} | {wall:.2f} s | {cpu_of(shards) - before:.2f} s | {cpu:.2f} s | {memory:.0f} MiB |' + (f' FAILED: {err.strip()}' if status else ''))
     return status == 0
 
 
@@ -126,15 +145,16 @@ def main():
         fill(args.build, shards, 'scale', args.hosts, args.hours)
         print(f'{args.hosts} hosts, {args.hours} h, {args.shards} shards; filled in {time.monotonic() - began:.0f} s\n')
         sizes(shards, 'scale')
-        print()
+        print('\n| | elapsed | CPU, servers | CPU, kin | memory, kin |\n|---|---|---|---|---|')
         span = f'&from={BEGIN}&to={BEGIN + 3600}'
         url = shards.url('scale') + '?service=scale'
         for _ in range(2):
             for view in (['report'], ['flat'], ['graph'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded']):
-                ok &= measure(args.build, f'an hour: kin {" ".join(view)}'.replace(folder, ''), *view, url + span)
-        if args.hours > 1:
-            ok &= measure(args.build, f'all {args.hours} hours: kin report', 'report', url)
-        ok &= measure(args.build, 'an hour of one host', 'report', url + span + '&host=host7')
+                ok &= measure(args.build, shards, f'an hour: kin {" ".join(view)}'.replace(folder, ''), *view, url + span)
+        ok &= measure(args.build, shards, 'an hour of one host', 'report', url + span + '&host=host7')
+        ok &= measure(args.build, shards, f'{args.hours} h: kin report', 'report', url)
+        ok &= measure(args.build, shards, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
+        ok &= measure(args.build, shards, f'{args.hours} h, tidied: kin report', 'report', url)
     return 0 if ok else 1
 
 

@@ -103,7 +103,8 @@ class Counter:
     def __init__(self, build, where):
         self.build, self.where = build, where
         # Nothing of the caller's: what it holds lies on the program's stack, and some of it is heeded.
-        self.env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(where), "PAGER": "cat"}
+        self.env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(where), "PAGER": "cat",
+                    "KIN_CACHE": "off"}
 
     def run(self, before, command, **env):
         made = subprocess.run([*map(str, before), str(self.build / command[0]), *command[1:]],

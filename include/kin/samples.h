@@ -112,6 +112,7 @@ struct kin_recording {          /* a file that was read */
 	const char *host;       /* that it was made on, as far as the file says */
 	uint64_t start_ns;      /* when it began, on the clock of its samples; 0: not known */
 	uint64_t start_time_ns; /* the same since 1970, UTC; 0: not known */
+	const char *rank, *job; /* of a parallel job, as its variables have it; "": of none */
 };
 
 struct kin_sample {

@@ -88,9 +88,8 @@ static void check_range(struct check *p, const struct symbols *s)
 /* ---- the callees ---- */
 
 /* Calls of functions in shared libraries are recorded with the library's addresses. */
-static bool is_elsewhere(struct object_file *o, uint64_t addr)
+static bool is_elsewhere(struct address_range r, uint64_t addr)
 {
-	struct address_range r = object_profiled(o);
 	return r.low < r.high && (addr < r.low || addr >= r.high + ROUNDING);
 }
 
@@ -118,11 +117,16 @@ static void check_callees(struct check *p, const struct symbols *s)
 {
 	size_t bad = 0, elsewhere = 0, n = 0, step = stride(p->data->n_arcs);
 	uint64_t first = 0;
+	struct address_range profiled = { 0, 0 }; /* once: it takes reading all symbols */
+	bool has_range = false;
 	for (size_t i = 0; i < p->data->n_arcs; i += step, n++) {
 		uint64_t to = p->data->arcs[i].to;
 		if (can_be_callee(p->object, s, to))
 			continue;
-		if (is_elsewhere(p->object, to))
+		if (!has_range)
+			profiled = object_profiled(p->object);
+		has_range = true;
+		if (is_elsewhere(profiled, to))
 			elsewhere++;
 		else if (!bad++)
 			first = to;

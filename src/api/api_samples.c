@@ -122,12 +122,21 @@ static struct kin_error *make_recordings(struct kin_samples *s)
 		s->recordings[i] = (struct kin_recording){
 			.path = text(s, p->sources[i].path),
 			.host = "",
+			.rank = "",
+			.job = "",
 			.start_ns = p->sources[i].start_ns,
 			.start_time_ns = p->sources[i].start_time_ns,
 		};
-	for (size_t i = 0; i < p->n_facts; i++)
-		if (!strcmp(text(s, p->facts[i].name), "host"))
-			s->recordings[p->facts[i].source].host = text(s, p->facts[i].value);
+	for (size_t i = 0; i < p->n_facts; i++) {
+		struct kin_recording *r = &s->recordings[p->facts[i].source];
+		const char *name = text(s, p->facts[i].name), *value = text(s, p->facts[i].value);
+		if (!strcmp(name, "host"))
+			r->host = value;
+		else if (!strcmp(name, FACT_RANK))
+			r->rank = value;
+		else if (!strcmp(name, FACT_JOB))
+			r->job = value;
+	}
 	return NULL;
 }
 

@@ -1,13 +1,17 @@
-/* folder.c - makes cache folders, and checks that nobody else can write to them. */
+/* folder.c - makes cache folders, checks that nobody else can write to them, and keeps them small.
+ */
 #include "base/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 static bool is_mine(const char *path, mode_t forbidden)
 {
@@ -46,7 +50,10 @@ static bool is_safe(const char *base, const char *name)
 char *folder_cache(const char *name)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *wanted = getenv("KIN_CACHE");
 	char *base = NULL, *ret = NULL;
+	if (wanted && !strcmp(wanted, "off"))
+		return NULL;
 	if (cache && *cache == '/')
 		base = xprintf("%s", cache);
 	else if (home && *home == '/' &&
@@ -75,4 +82,48 @@ struct kin_error *folder_make(const char *folder)
 	}
 	free(path);
 	return err;
+}
+
+/* ---- bounds ---- */
+
+/* By the time of writing: those of reading are not kept everywhere. */
+void folder_used(const char *path) { utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); }
+
+struct kept {
+	char *name;
+	uint64_t size;
+	struct timespec used;
+};
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
+}
+
+void folder_trim(const char *path, uint64_t most)
+{
+	VEC(struct kept) files = { 0 };
+	uint64_t all = 0;
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		struct stat st;
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		all += (uint64_t)st.st_size;
+		vec_push(&files, ((struct kept){ xprintf("%s", e->d_name), (uint64_t)st.st_size,
+						 st.st_mtim }));
+	}
+	if (all > most)
+		qsort(files.at, files.n, sizeof(*files.at), oldest_first);
+	for (size_t i = 0; i < files.n; i++) {
+		if (all > most && !unlinkat(dirfd(d), files.at[i].name, 0))
+			all -= files.at[i].size;
+		free(files.at[i].name);
+	}
+	vec_free(&files);
+	if (d)
+		closedir(d);
 }

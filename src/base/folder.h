@@ -7,11 +7,17 @@
 struct kin_error;
 
 /* Where the user keeps what can be made again: $XDG_CACHE_HOME/kin/NAME or ~/.cache/kin/NAME; NULL:
- * nowhere: there is no home, it is another user's (sudo -E), or what is there belongs to
- * another user or may be written to by others, who could put there what we then take for ours. To
- * be freed. Not made yet. */
+ * nowhere: the variable KIN_CACHE is "off", there is no home, it is another user's (sudo -E), or
+ * what is there belongs to another user or may be written to by others, who could put there what we
+ * then take for ours. To be freed. Not made yet. */
 char *folder_cache(const char *name);
 /* With all folders above it that are missing, for the user alone. */
 struct kin_error *folder_make(const char *path) __attribute__((warn_unused_result));
+
+/* A file there is used now: it stays longest. */
+void folder_used(const char *path);
+/* Removes the files used least recently, until the others are `most` bytes at most. What cannot be
+ * removed stays. */
+void folder_trim(const char *path, uint64_t most);
 
 #endif

@@ -7,8 +7,9 @@ static const char *const description[] = {
 	"Shows all functions by time including callees, and leads from each to its callers and "
 	"callees. For samples with stacks it shows what kin report shows; for gmon.out, what kin "
 	"flat and kin graph show.",
-	"Up and Down move through the rows, Enter shows callers and callees of a function, f the "
-	"flame graph, a its source, then its instructions, t and d one thread or one library "
+	"Up and Down move through the rows, Enter shows callers and callees of a function, + what "
+	"it calls in place, f the flame graph, a its source, then its instructions, t and d one "
+	"thread or one library "
 	"alone, Esc goes back; / shows only rows that contain some words, s sorts by Children or "
 	"by Self, ? lists what can be done, q quits.",
 	NULL,

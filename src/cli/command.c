@@ -31,6 +31,7 @@ const struct command *const commands[] = {
 	&merge_command,
 	&pack_command,
 	&push_command,
+	&tidy_command,
 	&gprof_command,
 	NULL,
 };

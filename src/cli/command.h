@@ -74,6 +74,7 @@ extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command run_command;
 extern const struct command script_command;
+extern const struct command tidy_command;
 extern const struct command top_command;
 
 extern const struct command *const commands[]; /* NULL-terminated, by group */

@@ -130,6 +130,7 @@ static const struct item environment[] = {
 	  "Servers, separated by blanks, that are asked for debug files, programs and sources "
 	  "that are not here, unless --no-debuginfod is given. Its other variables are those of "
 	  "debuginfod-find(1)." },
+	{ "KIN_CACHE", "off: nothing is kept in ~/.cache/kin, and what is there is not used." },
 	{ "COLUMNS, LINES", "The size of the terminal, if that does not say itself." },
 	{ 0 },
 };
@@ -308,9 +309,10 @@ static const struct item files[] = {
 	{ "~/.kinconfig, ~/.perfconfig",
 	  "Defaults of kin report and kin top: see kin-report(1), kin-top(1). PERF_CONFIG in the "
 	  "environment names another file instead." },
-	{ "~/.cache/kin/unwind, ~/.cache/kin/kernel",
-	  "Tables for walking stacks, one per program or library, and the kernel's names; they may "
-	  "be deleted. Below $XDG_CACHE_HOME/kin, if that is set." },
+	{ "~/.cache/kin/unwind, ~/.cache/kin/names, ~/.cache/kin/kernel",
+	  "Tables for walking stacks and what reports have looked up, one file per program or "
+	  "library, and the kernel's names; they may be deleted. Those used least recently are, "
+	  "when they are more than 256 MiB. Below $XDG_CACHE_HOME/kin, if that is set." },
 	{ 0 },
 };
 

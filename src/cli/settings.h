@@ -65,6 +65,7 @@ struct settings {
 		uint64_t frequency, every_ns, spool_bytes; /* 0: as usual */
 		const char *spool, *events;                /* NULL: as usual */
 	} agent;                                           /* "agent" only */
+	unsigned keep_days;                                /* "tidy"; 0: all */
 	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
 	struct check_settings {

@@ -18,6 +18,8 @@
 #include "formats/formats.h"
 #include "input/input.h"
 
+enum { HOUR_S = 3600 };
+
 struct fleet {
 	const struct store_url *url;
 	struct store *store;
@@ -112,9 +114,41 @@ static void add_services(FILE *f, const struct store_url *u)
 		fputs(")", f);
 }
 
+/* Sums of hours know services and versions alone. */
+static bool may_use_rollups(const struct store_url *u)
+{
+	for (size_t i = 0; i < u->filters.n; i++)
+		if (strcmp(u->filters.at[i].key, "service") != 0 &&
+		    strcmp(u->filters.at[i].key, "version") != 0)
+			return false;
+	return u->to_s >= HOUR_S;
+}
+
+/* Those that lie in the time that is asked for. Of two that are of the same recording, as they were
+ * made at the same time, the smaller one counts. */
+static char *rollups_question(const struct store_url *u)
+{
+	char *sql = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&sql, &size);
+	fprintf(f,
+		"SELECT rollup FROM {db}.rollup_receipts WHERE bucket >= toDateTime(%" PRIu64
+		") AND bucket <= toDateTime(%" PRIu64 ")",
+		u->from_s, u->to_s - HOUR_S);
+	add_filters(f, u);
+	fputs(" AND rollup NOT IN (SELECT rollup FROM (SELECT content, rollup FROM "
+	      "{db}.rollup_batches WHERE rollup IN (SELECT rollup FROM {db}.rollup_receipts)) ANY "
+	      "INNER JOIN (SELECT content, min(rollup) AS smallest FROM {db}.rollup_batches WHERE "
+	      "rollup IN (SELECT rollup FROM {db}.rollup_receipts) GROUP BY content HAVING count() "
+	      "> 1) USING content WHERE rollup != smallest) FORMAT RowBinary",
+	      f);
+	xclose_memstream(f, &sql);
+	return sql;
+}
+
 /* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
- */
-static char *sums_question(const struct store_url *u)
+ * With rollups: of those in the table `ids`, and of recordings that are in none of these. */
+static char *sums_question(const struct store_url *u, bool with_rollups)
 {
 	char *sql = NULL;
 	size_t size;
@@ -127,32 +161,81 @@ static char *sums_question(const struct store_url *u)
 	add_services(f, u);
 	fputs(" AND batch IN (", f);
 	add_receipts(f, u, "min(batch)");
-	fputs(" GROUP BY content) GROUP BY event, stack FORMAT RowBinary", f);
+	if (with_rollups)
+		fputs(" AND content NOT IN (SELECT content FROM {db}.rollup_batches WHERE rollup "
+		      "IN (SELECT id FROM ids))",
+		      f);
+	fputs(" GROUP BY content) GROUP BY event, stack", f);
+	if (with_rollups)
+		fputs(" UNION ALL SELECT event, stack, sum(low), sum(high), sum(count) FROM "
+		      "{db}.rollups WHERE rollup IN (SELECT id FROM ids) GROUP BY event, stack",
+		      f);
+	fputs(" FORMAT RowBinary", f);
 	xclose_memstream(f, &sql);
 	return sql;
 }
 
 /* ---- the shards, all at once ---- */
 
+struct questions {
+	char *rollups; /* NULL: of no use here */
+	char *sums, *sums_with_rollups;
+};
+
 struct question {
 	pthread_t thread;
 	bool started;
 	struct store *store;
 	size_t shard;
-	const char *sql;
+	const struct questions *sql;
 	struct store_answer answer;
 	struct kin_error *err;
 };
 
+static bool has_no_table(const struct store_answer *a)
+{
+	return a->outcome == STORE_REFUSED &&
+	       (a->code == STORE_NO_TABLE || a->code == STORE_NO_DATABASE);
+}
+
+/* None where the store has no such tables: it is empty, or of an older kin. */
+static struct kin_error *ask_rollups(struct question *q, struct http_bytes *ret)
+{
+	struct store_answer a;
+	struct kin_error *err =
+		store_ask(q->store, q->shard, &(struct store_query){ .sql = q->sql->rollups }, &a);
+	if (err && has_no_table(&a)) {
+		kin_error_free(err);
+		err = NULL;
+		a.bytes.n = 0;
+	}
+	*ret = a.bytes;
+	return err;
+}
+
+static struct kin_error *ask_sums(struct question *q)
+{
+	struct http_bytes rollups = { 0 };
+	struct kin_error *err = q->sql->rollups ? ask_rollups(q, &rollups) : NULL;
+	if (!err) {
+		struct http_part part = { "ids", rollups.at, rollups.n };
+		struct store_query query = { .sql = rollups.n ? q->sql->sums_with_rollups
+							      : q->sql->sums,
+					     .part = rollups.n ? &part : NULL };
+		err = store_ask(q->store, q->shard, &query, &q->answer);
+	}
+	vec_free(&rollups);
+	return err;
+}
+
 static void *ask_shard(void *arg)
 {
 	struct question *q = arg;
-	q->err = GUARDED(
-		store_ask(q->store, q->shard, &(struct store_query){ .sql = q->sql }, &q->answer));
+	q->err = GUARDED(ask_sums(q));
 	return NULL;
 }
 
-static void ask_shards(struct fleet *f, const char *sql, struct question *questions)
+static void ask_shards(struct fleet *f, const struct questions *sql, struct question *questions)
 {
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
@@ -168,17 +251,10 @@ static void ask_shards(struct fleet *f, const char *sql, struct question *questi
 			pthread_join(questions[i].thread, NULL);
 }
 
-/* What a shard has not, because nothing was sent to it yet, is no error. */
-static bool is_empty(const struct question *q)
-{
-	return q->answer.outcome == STORE_REFUSED &&
-	       (q->answer.code == STORE_NO_TABLE || q->answer.code == STORE_NO_DATABASE);
-}
-
 static void take_sums(struct fleet *f, struct question *q)
 {
-	if (q->err && is_empty(q)) {
-		kin_error_free(q->err);
+	if (q->err && has_no_table(&q->answer)) {
+		kin_error_free(q->err); /* nothing was sent to it yet */
 	} else if (q->err) {
 		keep_first(f, err_wrap(q->err,
 				       "a part of the store is missing: what hosts sent to shard "
@@ -194,11 +270,18 @@ static void take_sums(struct fleet *f, struct question *q)
 static void read_sums(struct fleet *f)
 {
 	struct question *questions = xalloc(f->url->shards.n * sizeof(*questions));
-	char *sql = sums_question(f->url);
-	ask_shards(f, sql, questions);
+	bool rollups = may_use_rollups(f->url);
+	struct questions sql = { .sums = sums_question(f->url, false) };
+	if (rollups) {
+		sql.rollups = rollups_question(f->url);
+		sql.sums_with_rollups = sums_question(f->url, true);
+	}
+	ask_shards(f, &sql, questions);
 	for (size_t i = 0; i < f->url->shards.n; i++)
 		take_sums(f, &questions[i]);
-	free(sql);
+	free(sql.rollups);
+	free(sql.sums);
+	free(sql.sums_with_rollups);
 	free(questions);
 }
 

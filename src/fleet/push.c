@@ -38,8 +38,9 @@ struct batch { /* a recording on its way */
 	struct rows rows;
 	size_t shard;
 	const char *host, *service, *version;
-	char *own_service; /* owned */
-	char *doubt;       /* owned; NULL: none */
+	char *own_service;   /* owned */
+	char *job_labels[2]; /* "rank=3", "job=1234"; owned; NULL: none */
+	char *doubt;         /* owned; NULL: none */
 	uint64_t content, number, samples;
 	struct push_result *result;
 	enum store_outcome outcome; /* of the last question that failed */
@@ -300,9 +301,12 @@ static struct kin_error *send_receipt(struct batch *b)
 	row_text(&row, b->service);
 	row_text(&row, b->version);
 	row_text(&row, b->host);
-	row_length(&row, n);
+	row_length(&row, n + (b->job_labels[0] != NULL) + (b->job_labels[1] != NULL));
 	for (size_t i = 0; i < n; i++)
 		row_text(&row, b->p->opts->labels[i]);
+	for (size_t i = 0; i < ARRAY_LEN(b->job_labels); i++)
+		if (b->job_labels[i])
+			row_text(&row, b->job_labels[i]);
 	row_u64(&row, r->sums.n);
 	row_u64(&row, b->samples);
 	row_length(&row, b->doubt != NULL);
@@ -398,6 +402,28 @@ static const char *host_of(struct kin_samples *s)
 	return "";
 }
 
+static bool has_label(const struct push *p, const char *key)
+{
+	size_t n = strlen(key);
+	for (size_t i = 0; p->opts->labels && p->opts->labels[i]; i++)
+		if (!strncmp(p->opts->labels[i], key, n) && p->opts->labels[i][n] == '=')
+			return true;
+	return false;
+}
+
+/* What the recording of one rank says of its job, unless the user said so. */
+static void find_job_labels(struct batch *b)
+{
+	struct kin_samples *s = b->rows.samples;
+	if (kin_samples_n_recordings(s) != 1)
+		return;
+	const struct kin_recording *r = kin_samples_recording(s, 0);
+	if (*r->rank && !has_label(b->p, "rank"))
+		b->job_labels[0] = xprintf("rank=%s", r->rank);
+	if (*r->job && !has_label(b->p, "job"))
+		b->job_labels[1] = xprintf("job=%s", r->job);
+}
+
 /* Two recordings that sum up to the same are told apart by when they began; without that, by when
  * the file was last written. */
 static uint64_t content_of(const struct batch *b, const struct stat *st)
@@ -435,10 +461,13 @@ static struct kin_error *push_profile(struct push *p, struct kin_profile *profil
 	b.host = p->opts->host ? p->opts->host : host_of(b.rows.samples);
 	b.shard = store_shard_of(p->store, b.host);
 	b.content = content_of(&b, st);
+	find_job_labels(&b);
 	err = send_batch(&b);
 	ret->rows = b.rows.sums.n;
 	ret->samples = b.samples;
 	free(b.own_service);
+	for (size_t i = 0; i < ARRAY_LEN(b.job_labels); i++)
+		free(b.job_labels[i]);
 	rows_done(&b.rows);
 	return err;
 }

@@ -162,6 +162,16 @@ static const char *const tables[] = {
 	"rows UInt64, samples UInt64, doubts Array(String)) ENGINE = MergeTree "
 	"PARTITION BY toDate(low) ORDER BY (service, low, host, content, batch) "
 	"SETTINGS old_parts_lifetime = 1",
+	"CREATE TABLE IF NOT EXISTS {db}.rollups (bucket DateTime, service UInt64, event UInt64, "
+	"stack UInt64, rollup UInt64, low UInt64, high UInt64, count UInt64) ENGINE = MergeTree "
+	"PARTITION BY toDate(bucket) ORDER BY (service, event, bucket, stack, rollup) "
+	"SETTINGS old_parts_lifetime = 1",
+	"CREATE TABLE IF NOT EXISTS {db}.rollup_batches (bucket DateTime, rollup UInt64, "
+	"content UInt64, batch UInt64) ENGINE = MergeTree PARTITION BY toDate(bucket) "
+	"ORDER BY (bucket, rollup, content) SETTINGS old_parts_lifetime = 1",
+	"CREATE TABLE IF NOT EXISTS {db}.rollup_receipts (bucket DateTime, rollup UInt64, "
+	"service String, version String, recordings UInt64) ENGINE = MergeTree "
+	"PARTITION BY toDate(bucket) ORDER BY (bucket, rollup) SETTINGS old_parts_lifetime = 1",
 };
 
 struct kin_error *store_create(struct store *s, size_t shard)

@@ -17,6 +17,7 @@ const struct format *const all_formats[] = {
 	&speedscope_format,
 	&firefox_format,
 	&chrome_trace_format,
+	&otlp_format,
 	&cpuprofile_format,
 	&json_format,
 	&bbout_format,

@@ -19,7 +19,9 @@ enum {
 struct scope {                /* an entry that others are declared in */
 	uint64_t offset, end; /* [offset, end) in .debug_info */
 	uint32_t around;      /* the scope that holds it; NONE: the unit */
-	bool is_lambda;       /* a closure type */
+	uint32_t tag;
+	bool is_lambda; /* a closure type */
+	bool is_read;   /* the entry: of what may be a lambda, at once */
 	struct dwarf_entry entry;
 };
 
@@ -84,6 +86,12 @@ static bool is_scope(uint32_t tag)
 	return false;
 }
 
+static bool is_type(uint32_t tag)
+{
+	return is_scope(tag) && tag != DW_TAG_subprogram && tag != DW_TAG_namespace &&
+	       tag != DW_TAG_module;
+}
+
 static const struct dwarf_file *file_of(const struct dwarf_scopes *s, const struct dwarf_unit *u)
 {
 	const struct dwarf_file *alt = &s->info->alt;
@@ -99,11 +107,14 @@ static void note_lambda(struct unit_scopes *x, const struct dwarf_file *f, const
 	const char *name = dwarf_value_string(f, x->unit, &at->entry.name);
 	if (!is_lambda_name(name))
 		return;
-	struct scope *of = at->entry.tag != DW_TAG_subprogram ? &x->at.at[x->at.n - 1]
-			   : at->around != NONE               ? &x->at.at[at->around]
-							      : NULL;
-	if (of)
-		of->is_lambda = true;
+	x->at.at[at->tag == DW_TAG_subprogram ? at->around : x->at.n - 1].is_lambda = true;
+}
+
+/* Closure types, and what they hold. */
+static bool may_tell_lambda(const struct unit_scopes *x, const struct scope *at)
+{
+	return is_type(at->tag) || (at->tag == DW_TAG_subprogram && at->around != NONE &&
+				    is_type(x->at.at[at->around].tag));
 }
 
 static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, struct unit_scopes *ret)
@@ -131,11 +142,18 @@ static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, stru
 			break;
 		uint32_t inside = around;
 		if (a->children && is_scope(a->tag)) {
-			struct scope x = { .offset = offset, .end = u->end, .around = around };
-			dwarf_entry_read(s->info, f, u, t, a, &c, &x.entry);
+			struct scope x = {
+				.offset = offset, .end = u->end, .around = around, .tag = a->tag
+			};
+			x.is_read = may_tell_lambda(ret, &x);
+			if (x.is_read)
+				dwarf_entry_read(s->info, f, u, t, a, &c, &x.entry);
+			else
+				abbrevs_skip(t, a, &c);
 			inside = (uint32_t)ret->at.n;
 			vec_push(&ret->at, x);
-			note_lambda(ret, f, &x);
+			if (x.is_read)
+				note_lambda(ret, f, &x);
 		} else if (abbrevs_skip_entry(u, t, a, &c)) {
 			continue;
 		}
@@ -145,6 +163,23 @@ static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, stru
 		}
 	}
 	vec_free(&open);
+}
+
+/* A scope with its entry, which most are never asked for. */
+static struct scope scope_at(struct dwarf_scopes *s, struct unit_scopes *x, uint32_t i)
+{
+	struct scope *at = &x->at.at[i];
+	const struct dwarf_file *f = file_of(s, x->unit);
+	const struct abbrevs *t = at->is_read ? NULL : abbrevs_of(s->info, f, x->unit);
+	if (t) {
+		struct bytes c = section_at((struct section){ f->info.data, x->unit->end },
+					    at->offset, f->swap);
+		const struct abbrev *a = abbrevs_find(t, bytes_uleb(&c));
+		if (a)
+			dwarf_entry_read(s->info, f, x->unit, t, a, &c, &at->entry);
+	}
+	at->is_read = true;
+	return *at;
 }
 
 /* NULL if that would be too much work. */
@@ -241,8 +276,8 @@ static char *scope_text(struct dwarf_scopes *s, struct unit_scopes *x, const str
 		return lambda_text(s, x, at);
 	if (name)
 		return xprintf("%s", name);
-	return xprintf("%s", at->entry.tag == DW_TAG_namespace ? "(anonymous namespace)"
-							       : "{unnamed type}");
+	return xprintf("%s",
+		       at->tag == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed type}");
 }
 
 static strid name_of_entry(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
@@ -276,8 +311,8 @@ static char *scopes_text(struct dwarf_scopes *s, const struct dwarf_unit *u, uin
 	bool function = false;
 
 	for (uint32_t i = x ? scope_around(x, offset) : NONE; i != NONE && !function;) {
-		const struct scope at = x->at.at[i];
-		function = at.entry.tag == DW_TAG_subprogram;
+		const struct scope at = scope_at(s, x, i);
+		function = at.tag == DW_TAG_subprogram;
 		char *one = function ? function_text(s, u, &at, depth) : scope_text(s, x, &at);
 		if (one && strlen(one) + strlen(text) < LONGEST) {
 			char *longer = xprintf("%s%s%s", one, *text ? "::" : "", text);

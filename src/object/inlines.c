@@ -2,6 +2,7 @@
  * that hold them. Units are found by their own ranges; those that give none are left out. */
 #include <stdlib.h>
 
+#include "object/answered.h"
 #include "object/lines_private.h"
 
 struct search {
@@ -9,6 +10,10 @@ struct search {
 	const uint64_t *addrs;
 	size_t n;
 	bool *answered; /* [n]: by an earlier unit */
+	/* [n]: as far as the answer is the same, not going by the next address that is asked; NULL:
+	 * not asked for. */
+	struct address_range *reach;
+	bool is_vague; /* what was left out, or is in other files, may answer otherwise one day */
 	struct {
 		struct object_inline *at;
 		size_t n, cap;
@@ -29,6 +34,19 @@ static size_t first_from(const struct search *s, uint64_t low)
 	return from;
 }
 
+/* Answers may change where the range begins and ends. */
+static void bound(struct search *s, struct address_range r)
+{
+	const uint64_t ends[] = { r.low, r.high };
+	for (size_t k = 0; s->reach && r.low < r.high && k < ARRAY_LEN(ends); k++) {
+		size_t i = first_from(s, ends[k]);
+		if (i && s->reach[i - 1].high > ends[k])
+			s->reach[i - 1].high = ends[k];
+		if (i < s->n && s->reach[i].low < ends[k])
+			s->reach[i].low = ends[k];
+	}
+}
+
 /* An inlined function in all addresses that its ranges hold. */
 static void add_function(struct search *s, const struct unit_entries *e,
 			 const struct dwarf_function *f)
@@ -36,6 +54,7 @@ static void add_function(struct search *s, const struct unit_entries *e,
 	const char *name = NULL;
 	for (uint32_t k = 0; k < f->n_ranges; k++) {
 		struct address_range r = s->functions.ranges.at[f->first_range + k];
+		bound(s, r);
 		for (size_t i = first_from(s, r.low); i < s->n && s->addrs[i] < r.high; i++) {
 			if (s->answered[i])
 				continue;
@@ -71,7 +90,12 @@ static void search_unit(struct search *s, size_t unit)
 {
 	const struct dwarf_unit *u = &s->lines->info->file.units.at[unit];
 	uint64_t work = u->end - u->offset;
-	if (!u->n_ranges || !holds_any(s, u) || work > s->lines->work_left)
+	for (uint32_t k = 0; k < u->n_ranges; k++)
+		bound(s, s->lines->info->ranges.at[u->first_range + k]);
+	if (!u->n_ranges || !holds_any(s, u))
+		return;
+	s->is_vague |= work > s->lines->work_left || u->split_name;
+	if (work > s->lines->work_left)
 		return;
 	s->lines->work_left -= work;
 	struct unit_entries e = object_entries(s->lines, u);
@@ -90,23 +114,53 @@ static int innermost_first(const void *a, const void *b)
 	return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
+/* The bounds that are set hold for the addresses beyond the next one, too. */
+static void remember(struct search *s, struct answered *answered)
+{
+	if (s->is_vague || !s->lines->work_left)
+		return;
+	for (size_t i = 1; i < s->n; i++)
+		if (s->reach[i].low < s->reach[i - 1].low)
+			s->reach[i].low = s->reach[i - 1].low;
+	for (size_t i = s->n - 1; i > 0; i--)
+		if (s->reach[i - 1].high > s->reach[i].high)
+			s->reach[i - 1].high = s->reach[i].high;
+	answered_add_inlines(answered, s->addrs, s->reach, s->n, s->found.at, s->found.n);
+}
+
+static void search_units(struct search *s, struct answered *answered)
+{
+	s->answered = xalloc(s->n * sizeof(*s->answered));
+	if (answered)
+		s->reach = xalloc(s->n * sizeof(*s->reach));
+	for (size_t i = 0; s->reach && i < s->n; i++)
+		s->reach[i] = (struct address_range){ 0, UINT64_MAX };
+	for (size_t i = 0; i < s->lines->info->file.units.n; i++)
+		search_unit(s, i);
+	if (s->found.n)
+		qsort(s->found.at, s->found.n, sizeof(*s->found.at), innermost_first);
+	if (answered)
+		remember(s, answered);
+	dwarf_functions_free(&s->functions);
+	free(s->answered);
+	free(s->reach);
+}
+
 struct object_inline *object_inlines(struct object_file *o, const uint64_t *addrs, size_t n,
 				     size_t *count)
 {
 	if (o->kept)
 		return kept_inlines(o->kept, addrs, n, count);
+	struct answered *answered = n && object_dwarf(o) ? object_answered(o) : NULL;
+	struct object_inline *ret;
+	if (answered && answered_inlines(answered, addrs, n, &ret, count))
+		return ret;
 	struct search s = { .lines = object_lines(o), .addrs = addrs, .n = n };
 
 	*count = 0;
 	if (!s.lines->info || !n)
 		return NULL;
-	s.answered = xalloc(n * sizeof(*s.answered));
-	for (size_t i = 0; i < s.lines->info->file.units.n; i++)
-		search_unit(&s, i);
-	if (s.found.n)
-		qsort(s.found.at, s.found.n, sizeof(*s.found.at), innermost_first);
-	dwarf_functions_free(&s.functions);
-	free(s.answered);
+	search_units(&s, answered);
 	*count = s.found.n;
 	return s.found.at;
 }

@@ -2,7 +2,6 @@
  * it. */
 #include "object/kernel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -25,7 +23,7 @@
 #include "object/kernel_image.h"
 #include "object/object_private.h"
 
-enum { STACK = 256 << 10, KEPT_DAYS = 30, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
+enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 enum { REMEMBERED = 1 << 16 }; /* addresses; with all that belongs to them 3 MB */
 
 struct kernel {
@@ -124,21 +122,6 @@ static void name_files(struct kernel *k, const struct kernel_image_header *now)
 	free(folder);
 }
 
-/* Of earlier boots. */
-static void remove_old(const char *folder)
-{
-	time_t limit = time(NULL) - KEPT_DAYS * 24 * 3600;
-	DIR *d = opendir(folder);
-	for (struct dirent *e; d && (e = readdir(d));) {
-		struct stat st;
-		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(st.st_mode) && st.st_mtime < limit)
-			unlinkat(dirfd(d), e->d_name, 0);
-	}
-	if (d)
-		closedir(d);
-}
-
 /* An empty file to write to, in memory if there is no place for it. */
 static int make_file(struct kernel *k)
 {
@@ -147,7 +130,7 @@ static int make_file(struct kernel *k)
 	struct kin_error *err = folder ? folder_make(folder) : NULL;
 	int fd = folder && !err ? mkostemp(k->temporary, O_CLOEXEC) : -1;
 	if (fd >= 0) {
-		remove_old(folder);
+		folder_trim(folder, KEPT_MAX);
 	} else {
 		free(k->path);
 		k->path = NULL;
@@ -214,6 +197,7 @@ static void begin(struct kernel *k)
 	name_files(k, &now);
 	k->fd = k->path ? open(k->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	if (k->fd >= 0 && take_image(k, &now)) {
+		folder_used(k->path);
 		k->joined = true;
 		atomic_store(&k->done, true);
 		return;

@@ -141,6 +141,7 @@ struct kin_error *object_of_file(struct elf_file *file, const char *path,
 	o->debug_dir = arena_printf(&o->arena, "%s", debug_dir);
 	o->no_debug_files = opts && opts->no_debug_files;
 	o->debuginfod = opts ? opts->debuginfod : NULL;
+	o->remembers = opts && opts->remembers;
 	struct kin_error *err = describe(o);
 	if (!err)
 		err = check_build(o, opts ? opts->build_id : NULL);
@@ -225,6 +226,7 @@ void object_free(struct object_file *o)
 		return;
 	vec_free(&o->words);
 	object_lines_free(o->lines);
+	answered_free(o->answered);
 	disassembler_free(o->disassembler);
 	elf_file_free(o->alt);
 	elf_file_free(o->packed);

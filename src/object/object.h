@@ -21,6 +21,9 @@ struct object_opts {
 	const char *build_id; /* in hex: what the file must be, if it has one; NULL, "": anything */
 	struct debuginfod *debuginfod; /* asked for debug files that are not at hand; borrowed;
 					* NULL: nobody is */
+	/* What it answers is kept in the user's cache (answered.h), and the next one of the same
+	 * file answers from there. See object_remember(). */
+	bool remembers;
 };
 
 /* Errors say in words what is wrong (not an ELF file, no .text ...). An object without symbols
@@ -40,6 +43,9 @@ struct object_file *object_open_fetched(const char *path, const struct object_op
  * was not kept is as if the file did not have it. */
 struct object_file *object_of_kept(const struct kept_object *kept);
 void object_free(struct object_file *o); /* NULL is fine */
+/* Writes into the user's cache what it was asked and had to find out, if it was opened so. Where
+ * that cannot be, it is left. */
+void object_remember(struct object_file *o);
 
 /* The text of a source file that its debug information names, as a debuginfod server has it; to be
  * freed with source_done(). False: none is asked, or has it. */

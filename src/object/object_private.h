@@ -133,8 +133,11 @@ struct object_file {
 	struct elf_file *dwarf; /* which of them holds .debug_info: main, debug or none */
 	int trouble;            /* as in struct elf_file: looking for the others */
 
-	struct object_lines *lines;        /* lines.c's own; NULL until needed */
-	const struct kept_object *kept;    /* NULL: the file is at hand */
+	struct object_lines *lines;      /* lines.c's own; NULL until needed */
+	const struct kept_object *kept;  /* NULL: the file is at hand */
+	bool remembers, sought_answered; /* see object_opts; answered.h */
+	struct answered *answered;       /* NULL: not kept, or not yet asked for */
+	char *answered_path;
 	struct disassembler *disassembler; /* NULL until needed ... */
 	const char *no_disassembler;       /* ... or because of this */
 };
@@ -164,6 +167,9 @@ bool kept_place(const struct kept_object *k, uint64_t addr, struct srcloc *ret);
 struct line_run *kept_line_runs(const struct kept_object *k, struct address_range range, size_t *n);
 struct object_inline *kept_inlines(const struct kept_object *k, const uint64_t *addrs, size_t n,
 				   size_t *count);
+
+struct answered;
+void answered_free(struct answered *a);
 
 /* Called by object_free(); o->lines may be NULL. (lines.c) */
 void object_lines_free(struct object_lines *lines);

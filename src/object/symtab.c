@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "object/answered.h"
 #include "object/candidates.h"
 
 /* A table that symbols are read from, and how. */
@@ -352,6 +353,14 @@ static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
 	free(moved);
 }
 
+/* Kept answers are those to the question that reports of samples ask. */
+static struct answered *answered_for(struct object_file *o, const struct symtab_opts *opts)
+{
+	bool is_usual = opts->exact && opts->n_hits && !opts->rules && !opts->external &&
+			!opts->no_static && !opts->no_dotted && !opts->functions_only;
+	return is_usual ? object_answered(o) : NULL;
+}
+
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
@@ -362,6 +371,12 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 
 	if (o->kept && !opts->external) {
 		*ret = kept_symbols(o->kept, opts);
+		return NULL;
+	}
+	struct answered *answered = answered_for(o, opts);
+	if (answered && answered_symbols(answered, opts->hits, opts->n_hits, ret)) {
+		keep_hit(ret, opts);
+		nameless_name(o, ret);
 		return NULL;
 	}
 	if (needs_text && !elf_file_section(o->main, ".text"))
@@ -378,6 +393,8 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 		keep_hit(ret, opts);
 	if (opts->exact)
 		nameless_name(o, ret);
+	if (answered)
+		answered_add_symbols(answered, opts->hits, opts->n_hits, ret);
 	return NULL;
 }
 

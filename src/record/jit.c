@@ -12,6 +12,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "input/jitdump.h"
 
 enum {
 	FILE_MAX = 512 << 20,
@@ -31,7 +32,7 @@ struct source { /* a file that grows */
 	int folder; /* that a relative path is in; -1: none */
 	int fd;     /* -1: not open yet */
 	uint64_t at;
-	bool header_read, bad;
+	bool header_read, bad, swap;
 };
 
 struct process {
@@ -244,95 +245,63 @@ static void read_map(struct jit *j, struct process *p)
 	}
 }
 
-/* ---- jitdump: tools/perf/Documentation/jitdump-specification.txt ---- */
-
-enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JITDUMP_MAGIC = 0x4a695444 };
-
-struct dump_header {
-	uint32_t magic, version, total_size, elf_mach, pad, pid;
-	uint64_t timestamp, flags;
-};
-struct dump_record {
-	uint32_t id, total_size;
-	uint64_t timestamp;
-};
-struct dump_load {
-	uint32_t pid, tid;
-	uint64_t vma, addr, size, index;
-};
-struct dump_move {
-	uint32_t pid, tid;
-	uint64_t vma, old_addr, new_addr, size, index;
-};
-
-static bool read_at(const struct source *s, uint64_t at, void *ret, size_t n)
-{
-	return pread(s->fd, ret, n, (off_t)at) == (ssize_t)n;
-}
+/* ---- jitdumps ---- */
 
 static bool read_dump_header(struct source *s)
 {
-	struct dump_header h;
+	uint8_t head[JITDUMP_HEADER];
 	if (s->header_read)
 		return true;
-	if (!read_at(s, 0, &h, sizeof(h)))
+	if (pread(s->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
 		return false;
-	if (h.magic != JITDUMP_MAGIC || h.total_size < sizeof(h)) {
-		s->bad = true;
-		return false;
-	}
-	s->at = h.total_size;
+	struct bytes b = bytes_of(s->path, head, sizeof(head));
+	s->at = jitdump_header(&b);
+	s->bad = !s->at;
+	s->swap = b.swap;
 	s->header_read = true;
-	return true;
+	return s->at;
 }
 
-static void read_load(struct process *p, const struct dump_record *r)
+static void take_load(struct process *p, const struct jitdump_record *r)
 {
-	struct dump_load l;
-	char name[NAME_MAX_SIZE];
-	uint64_t at = p->dump.at + sizeof(*r);
-	size_t left = r->total_size - sizeof(*r);
-	if (left <= sizeof(l) || !read_at(&p->dump, at, &l, sizeof(l)))
-		return;
-	size_t n = left - sizeof(l) < sizeof(name) ? left - sizeof(l) : sizeof(name);
-	if (!read_at(&p->dump, at + sizeof(l), name, n))
-		return;
-	struct code c = { .addr = l.addr, .size = l.size, .time_ns = r->timestamp };
-	add_code(p, c, name, n);
+	struct code c = { .addr = r->addr, .size = r->code_size, .time_ns = r->time_ns };
+	add_code(p, c, r->name, r->name_size);
 }
 
-static void read_move(struct process *p, const struct dump_record *r)
+static void take_move(struct process *p, const struct jitdump_record *r)
 {
-	struct dump_move m;
-	if (r->total_size < sizeof(*r) + sizeof(m) ||
-	    !read_at(&p->dump, p->dump.at + sizeof(*r), &m, sizeof(m)))
-		return;
 	for (size_t i = p->code.n; i; i--) {
 		struct code c = p->code.at[i - 1];
-		if (c.addr != m.old_addr)
+		if (c.addr != r->from)
 			continue;
 		const char *name = strtab_get(p->names, c.name);
-		c.addr = m.new_addr;
-		c.time_ns = r->timestamp;
+		c.addr = r->addr;
+		c.time_ns = r->time_ns;
 		add_code(p, c, name, strlen(name));
 		return;
 	}
 }
 
+/* Whole records; of one that is not, more is to come. */
 static void read_dump(struct process *p)
 {
 	struct source *s = &p->dump;
-	struct dump_record r;
+	uint8_t head[JITDUMP_BEFORE_NAME + NAME_MAX_SIZE];
+	struct jitdump_record r;
 	struct stat st;
+	ssize_t n;
 	if (!source_open(s, p->owner) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
 		return;
-	while (s->at < FILE_MAX && read_at(s, s->at, &r, sizeof(r)) && r.total_size >= sizeof(r) &&
-	       s->at + r.total_size <= (uint64_t)st.st_size) {
-		if (r.id == JIT_CODE_LOAD)
-			read_load(p, &r);
-		else if (r.id == JIT_CODE_MOVE)
-			read_move(p, &r);
-		s->at += r.total_size;
+	while (s->at < FILE_MAX && (n = pread(s->fd, head, sizeof(head), (off_t)s->at)) > 0) {
+		struct bytes b = bytes_of(s->path, head, (size_t)n);
+		b.swap = s->swap;
+		if (!jitdump_next(b, &r) || s->at + r.size > (uint64_t)st.st_size)
+			return;
+		if (r.kind == JITDUMP_LOAD)
+			take_load(p, &r);
+		else if (r.kind == JITDUMP_MOVE)
+			take_move(p, &r);
+		s->at += r.size;
 	}
 }
 

@@ -26,6 +26,7 @@ struct modules {
 	size_t n_open;
 	size_t table_bytes, table_limit;
 	uint64_t uses; /* of tables */
+	bool saved;    /* one or more, into the cache */
 };
 
 struct modules *modules_new(size_t table_limit)
@@ -50,6 +51,8 @@ void modules_free(struct modules *m)
 {
 	if (!m)
 		return;
+	if (m->saved)
+		unwind_cache_trim();
 	for (size_t i = 0; i < m->at.n; i++)
 		module_free(m->at.at[i]);
 	vec_free(&m->at);
@@ -347,6 +350,7 @@ static void save(struct module *m)
 	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);
 	struct kin_error *err = folder ? unwind_table_save(m->table, folder, id) : NULL;
 	m->cached = folder && !err;
+	m->all->saved |= m->cached;
 	kin_error_free(err);
 	free(folder);
 }

@@ -753,6 +753,9 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 	note_calls(g);
 	count_unnamed(g);
 	doubt_the_nameless(g);
+	for (objid id = 0; id < p->n_objects; id++)
+		if (g->objects[id].file)
+			object_remember(g->objects[id].file);
 	free(row.symbols);
 	free(row.bases);
 	return g;

@@ -40,6 +40,7 @@ static struct kin_error *open_file(const struct profile *p, const struct object 
 	struct object_opts how = { .debug_dir = opts->debug_dir,
 				   .symfs = opts->symfs,
 				   .debuginfod = opts->debuginfod,
+				   .remembers = true,
 				   .build_id = strtab_get(p->strings, o->build_id) };
 	if (o->kind == OBJECT_VDSO) /* that of another kernel is nowhere to be found */
 		return object_open_vdso(&how, ret);

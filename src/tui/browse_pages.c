@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
+#include "tui/jumps.h"
 
 enum { SLOW_MS = 100 };
 
@@ -51,20 +52,31 @@ static bool is_same_row(const struct page *p, const struct page_row *a, const st
 	return true;
 }
 
+/* And what is unfolded below it. */
+static void show_row(struct browser *b, size_t i)
+{
+	struct unfold *u = &here(b)->unfold;
+	vec_push(&b->shown, i);
+	size_t n = unfold_put(u, page(b), &page(b)->rows.at[i]);
+	for (size_t k = u->rows.n - n; k < u->rows.n; k++)
+		vec_push(&b->shown, page(b)->rows.n + k);
+}
+
 void browse_choose_rows(struct browser *b)
 {
 	struct list *l = &here(b)->list;
 	b->shown.n = 0;
+	unfold_begin(&here(b)->unfold);
 	for (size_t i = 0; i < page(b)->rows.n; i++)
 		if (passes(here(b), &page(b)->rows.at[i]))
-			vec_push(&b->shown, i);
+			show_row(b, i);
 	list_fit(l, b->shown.n, lines_for_rows(b));
 }
 
 static void select_same(struct browser *b, const struct page *old, const struct page_row *row)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
-		if (is_same_row(page(b), &page(b)->rows.at[b->shown.at[i]], row, old)) {
+		if (is_same_row(page(b), row_at(b, i), row, old)) {
 			list_select(&here(b)->list, i);
 			return;
 		}
@@ -159,6 +171,8 @@ static struct kin_error *make_page(struct browser *b, struct page *ret)
 		return page_of_parts(whole(b), &o, "tid", ret);
 	case OBJECTS:
 		return page_of_parts(whole(b), &o, "dso", ret);
+	case CYCLES:
+		return page_of_cycles(b->profile, ret);
 	}
 	return err;
 }
@@ -195,12 +209,14 @@ bool browse_load(struct browser *b)
 	struct page made, old = at->page;
 	bool had = at->has_page;
 	const struct page_row *row = had && at->list.selected ? selected(b) : NULL;
+	row = row && row->depth ? NULL : row; /* what is unfolded is of the old page */
 	struct kin_error *err = browse_make_page(b, &made);
 	if (err) {
 		browse_say(b, kin_error_message(err));
 		kin_error_free(err);
 		return false;
 	}
+	unfold_done(&at->unfold);
 	at->page = made;
 	at->has_page = true;
 	at->of = b->loads;
@@ -223,7 +239,7 @@ bool browse_load(struct browser *b)
 static void select_function(struct browser *b)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
-		if (page(b)->rows.at[b->shown.at[i]].kind == KIN_ROW_FUNCTION) {
+		if (row_at(b, i)->kind == KIN_ROW_FUNCTION) {
 			list_centre(&here(b)->list, i);
 			return;
 		}
@@ -235,7 +251,7 @@ static void select_hottest(struct browser *b)
 	size_t hottest = 0;
 	double most = 0;
 	for (size_t i = 0; i < b->shown.n; i++) {
-		const struct page_row *r = &page(b)->rows.at[b->shown.at[i]];
+		const struct page_row *r = row_at(b, i);
 		if (r->kind == KIN_ROW_PLAIN && r->own > most) {
 			most = r->own;
 			hottest = i;
@@ -248,6 +264,7 @@ void browse_forget(struct browse_place *p)
 {
 	free(p->function);
 	flame_done(&p->flame.flame);
+	unfold_done(&p->unfold);
 	if (p->has_page)
 		page_done(&p->page);
 }
@@ -273,6 +290,8 @@ static bool enter(struct browser *b, enum browse_what what, const char *function
 	b->shift = 0;
 	if (what == CALLS)
 		select_function(b);
+	else if (what == CYCLES)
+		list_select(&here(b)->list, 0);
 	else
 		select_hottest(b);
 	return true;
@@ -405,6 +424,39 @@ void browse_leave(struct browser *b)
 
 void browse_enter_flame(struct browser *b) { enter(b, FLAME, NULL); }
 
+void browse_enter_cycles(struct browser *b)
+{
+	if (!enter(b, CYCLES, NULL) || page(b)->rows.n)
+		return;
+	char *why = xprintf("no cycles of calls: %s", page(b)->title);
+	leave_for_last(b);
+	browse_say(b, why);
+	free(why);
+}
+
+/* By Self it is of interest who called, otherwise what is called. */
+void browse_unfold(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	size_t at = b->shown.at[here(b)->list.selected], n = page(b)->rows.n;
+	bool callers = b->order != NONE && b->order == page(b)->own, found = true;
+	struct kin_error *err = NULL;
+	if (at >= n) {
+		found = unfold_toggle(&here(b)->unfold, at - n);
+	} else {
+		if (!unfold_is_open(&here(b)->unfold, r))
+			say_wait(b);
+		err = unfold_open(&here(b)->unfold, b->profile, b->event, callers, page(b), r,
+				  &found);
+	}
+	if (err)
+		browse_say(b, kin_error_message(err));
+	else if (!found)
+		browse_say(b, callers ? "nobody called it" : "it called nothing");
+	kin_error_free(err);
+	browse_choose_rows(b);
+}
+
 void browse_turn_flame(struct browser *b)
 {
 	struct flame_view *v = &here(b)->flame;
@@ -472,6 +524,20 @@ void browse_next_hottest(struct browser *b)
 		list_centre(&here(b)->list, next != NONE ? next : hottest);
 }
 
+size_t browse_jump_target(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	uint64_t address;
+	if (here(b)->what != INSTRUCTIONS || !r || !jumps_target(r, &address))
+		return NONE;
+	for (size_t i = 0; i < b->shown.n; i++)
+		if (i != here(b)->list.selected && jumps_is_at(page(b), row_at(b, i), address))
+			return i;
+	return NONE;
+}
+
+void browse_follow_jump(struct browser *b) { list_centre(&here(b)->list, browse_jump_target(b)); }
+
 enum { FILES_MAX = 1000 };
 
 /* A new one, never one that is there. */
@@ -492,7 +558,11 @@ void browse_print(struct browser *b)
 {
 	char name[32];
 	FILE *out = create_file(name, sizeof(name));
-	bool written = out && page_print(page(b), b->shown.at, b->shown.n, out);
+	VEC(const struct page_row *) rows = { 0 };
+	for (size_t i = 0; i < b->shown.n; i++)
+		vec_push(&rows, row_at(b, i));
+	bool written = out && page_print(page(b), rows.at, rows.n, out);
+	vec_free(&rows);
 	int why = errno;
 	if (out && fclose(out))
 		written = false;

@@ -8,10 +8,11 @@
 #include "tui/page.h"
 #include "tui/term.h"
 #include "tui/tui_list.h"
+#include "tui/unfold.h"
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
 
-enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS };
+enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS, CYCLES };
 
 struct browse_place { /* where we are, or were and go back to */
 	enum browse_what what;
@@ -23,6 +24,7 @@ struct browse_place { /* where we are, or were and go back to */
 	struct list list;
 	char filter[BROWSE_FILTER_MAX]; /* words */
 	double min_share;               /* 0..1 */
+	struct unfold unfold;           /* FUNCTIONS */
 };
 
 enum browse_typing { TYPING_NOTHING, TYPING_FILTER, TYPING_LIMIT };
@@ -31,10 +33,12 @@ struct browser {
 	const struct browse_opts *opts;
 	struct term *term;
 	struct kin_profile *profile;
-	bool owned;                      /* profile is ours to free */
-	struct kin_profile *whole;       /* of which profile is a part; NULL: it is no part */
-	char *part;                      /* what it is of, for the head */
-	VEC(size_t) shown;               /* rows of the page that pass the filter */
+	bool owned;                /* profile is ours to free */
+	struct kin_profile *whole; /* of which profile is a part; NULL: it is no part */
+	char *part;                /* what it is of, for the head */
+	VEC(size_t)
+	shown;                           /* rows of the page that pass the filter; from their
+					  * number on those that are unfolded below them */
 	VEC(struct browse_place) places; /* the last one is where we are */
 	enum browse_typing typing;
 	char typed[BROWSE_FILTER_MAX];
@@ -62,9 +66,16 @@ static inline struct browse_place *here(struct browser *b)
 
 static inline struct page *page(struct browser *b) { return &here(b)->page; }
 
+/* The i-th that is shown. */
+static inline const struct page_row *row_at(struct browser *b, size_t i)
+{
+	size_t n = page(b)->rows.n, at = b->shown.at[i];
+	return at < n ? &page(b)->rows.at[at] : &here(b)->unfold.rows.at[at - n];
+}
+
 static inline const struct page_row *selected(struct browser *b)
 {
-	return b->shown.n ? &page(b)->rows.at[b->shown.at[here(b)->list.selected]] : NULL;
+	return b->shown.n ? row_at(b, here(b)->list.selected) : NULL;
 }
 
 static inline size_t lines_for_rows(const struct browser *b)
@@ -98,6 +109,10 @@ void browse_say(struct browser *b, const char *text);
 /* Whether one is selected that is not the page's own. */
 bool browse_has_function(struct browser *b);
 
+/* Which row that is shown the selected instruction jumps to; NONE: it is no jump out of itself to a
+ * row that is shown. */
+size_t browse_jump_target(struct browser *b);
+
 /* What the commands of these names do; each only where it can be done. */
 void browse_enter_calls(struct browser *b);
 void browse_enter_source(struct browser *b);
@@ -107,6 +122,9 @@ void browse_toggle_order(struct browser *b);
 void browse_next_order(struct browser *b, bool back);
 void browse_next_hottest(struct browser *b);
 void browse_enter_flame(struct browser *b);
+void browse_unfold(struct browser *b);
+void browse_enter_cycles(struct browser *b);
+void browse_follow_jump(struct browser *b);
 void browse_turn_flame(struct browser *b);
 void browse_enter_threads(struct browser *b);
 void browse_enter_objects(struct browser *b);

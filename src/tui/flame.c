@@ -18,8 +18,11 @@ struct building {
 	struct map64 children; /* by parent and function */
 	uint32_t *whole,
 		*cut;       /* node of each stack, by whether it has a beginning; NONE: none yet */
-	VEC(uint32_t) path; /* stacks, or locations, on the way */
+	VEC(uint32_t) path; /* stacks, locations, or functions on the way */
 	bool callers;
+	const char *function; /* that the graph is of; NULL: all */
+	VEC(uint8_t) is_it;   /* by function: 0: not known yet, 1: no, 2: yes */
+	bool *is_thread;      /* by thread: whether its samples count */
 };
 
 static void free_building(struct building *b)
@@ -28,6 +31,8 @@ static void free_building(struct building *b)
 	vec_free(&b->path);
 	free(b->whole);
 	free(b->cut);
+	vec_free(&b->is_it);
+	free(b->is_thread);
 }
 
 /* ---- nodes ---- */
@@ -125,6 +130,80 @@ static uint32_t node_from(struct building *b, uint32_t stack, bool is_cut)
 	return node;
 }
 
+/* ---- of one function ---- */
+
+/* Functions have their numbers once they are met. */
+static bool is_it(struct building *b, uint32_t function)
+{
+	while (b->is_it.n <= function)
+		vec_push(&b->is_it, 0);
+	uint8_t *known = &b->is_it.at[function];
+	if (!*known)
+		*known = strcmp(kin_samples_function(b->samples, function)->name, b->function) ? 1
+											       : 2;
+	return *known == 2;
+}
+
+static void put_path(struct building *b, uint32_t stack)
+{
+	b->path.n = 0;
+	for (uint32_t at = stack; at; at = kin_samples_stack(b->samples, at)->caller) {
+		size_t n;
+		const struct kin_line *lines = kin_samples_lines(
+			b->samples, kin_samples_stack(b->samples, at)->location, &n);
+		for (size_t i = 0; i < n; i++)
+			vec_push(&b->path, lines[i].function);
+	}
+}
+
+/* NONE: it is not on the stack, or not where time was spent. */
+static uint32_t node_below(struct building *b, uint32_t stack, bool is_cut)
+{
+	uint32_t *known = is_cut && b->callers ? b->cut : b->whole, node = FLAME_ROOT;
+	if (known[stack] != NONE)
+		return known[stack] == FLAME_ROOT ? NONE : known[stack];
+	put_path(b, stack);
+	size_t n = b->path.n, outermost = n;
+	while (outermost && !is_it(b, b->path.at[outermost - 1]))
+		outermost--;
+	if (!b->callers)
+		for (size_t i = outermost; i-- > 0;)
+			node = child_of(b, node, b->path.at[i]);
+	bool own = b->callers && n && is_it(b, b->path.at[0]);
+	for (size_t i = 0; own && i < n && i < CALLERS_MAX; i++)
+		node = child_of(b, node, b->path.at[i]);
+	if (own && is_cut)
+		node = child_of(b, node, CUT);
+	known[stack] = node;
+	return node == FLAME_ROOT ? NONE : node;
+}
+
+static uint64_t add_samples_of(struct building *b, uint32_t event)
+{
+	const struct kin_sample *x;
+	uint64_t total = 0;
+	while ((x = kin_samples_next(b->samples))) {
+		if (x->event != event)
+			continue;
+		total += x->weight;
+		uint32_t node = b->is_thread[x->thread] ? node_below(b, x->stack, x->is_cut) : NONE;
+		if (node != NONE)
+			b->f->nodes.at[node].self += x->weight;
+	}
+	return total;
+}
+
+static void choose_threads(struct building *b, const char *comm)
+{
+	size_t n = kin_samples_n_threads(b->samples);
+	b->is_thread = xalloc(n + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		char *name = escape_copy(kin_samples_thread(b->samples, i)->name);
+		b->is_thread[i] = !comm || !strcmp(name, comm);
+		free(name);
+	}
+}
+
 static uint32_t *new_map(size_t n)
 {
 	uint32_t *map = xrealloc(NULL, n, sizeof(*map));
@@ -200,28 +279,47 @@ static void link_children(struct flame *f)
 	free(order);
 }
 
+static struct kin_error *make(struct kin_profile *p, size_t event, struct building *b,
+			      const char *comm, uint64_t *total)
+{
+	struct kin_error *err = kin_samples_new(p, &b->samples);
+	struct flame *f = b->f;
+	*f = (struct flame){ 0 };
+	if (err)
+		return err;
+	size_t n = kin_samples_n_stacks(b->samples);
+	b->whole = new_map(n + 1);
+	b->cut = new_map(n + 1);
+	add_node(f, NONE, NONE);
+	f->nodes.at[FLAME_ROOT].name = "all";
+	uint32_t number = event_at(b->samples, event);
+	choose_threads(b, comm);
+	if (number != NONE && b->function)
+		*total = add_samples_of(b, number);
+	else if (number != NONE)
+		add_samples(b, number);
+	if (number != NONE)
+		f->is_time = !strcmp(kin_samples_event(b->samples, number)->unit, "ns");
+	sum(f);
+	link_children(f);
+	free_building(b);
+	kin_samples_free(b->samples);
+	return NULL;
+}
+
 struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers, struct flame *ret)
 {
 	struct building b = { .f = ret, .callers = callers };
-	struct kin_error *err = kin_samples_new(p, &b.samples);
-	*ret = (struct flame){ 0 };
-	if (err)
-		return err;
-	size_t n = kin_samples_n_stacks(b.samples);
-	b.whole = new_map(n + 1);
-	b.cut = new_map(n + 1);
-	add_node(ret, NONE, NONE);
-	ret->nodes.at[FLAME_ROOT].name = "all";
-	uint32_t number = event_at(b.samples, event);
-	if (number != NONE) {
-		add_samples(&b, number);
-		ret->is_time = !strcmp(kin_samples_event(b.samples, number)->unit, "ns");
-	}
-	sum(ret);
-	link_children(ret);
-	free_building(&b);
-	kin_samples_free(b.samples);
-	return NULL;
+	return make(p, event, &b, NULL, NULL);
+}
+
+struct kin_error *flame_of_function(struct kin_profile *p, size_t event, bool callers,
+				    const char *function, const char *comm, struct flame *ret,
+				    uint64_t *total)
+{
+	struct building b = { .f = ret, .callers = callers, .function = function };
+	*total = 0;
+	return make(p, event, &b, comm, total);
 }
 
 void flame_done(struct flame *f)

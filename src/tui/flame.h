@@ -32,6 +32,13 @@ struct flame {
  * to their callers, of which each way has 64. Stacks that were cut begin at "[cut]". */
 MUST_CHECK struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers,
 				       struct flame *ret);
+/* Of the samples that have the function on their stack: what it calls, from its outermost call on
+ * (however deep a recursion, a sample counts once); or, with `callers`, of those that were taken in
+ * it, who called it. The root's one child is the function. comm: of threads of that name alone;
+ * NULL: of all. *total: of all samples of the event. */
+MUST_CHECK struct kin_error *flame_of_function(struct kin_profile *p, size_t event, bool callers,
+					       const char *function, const char *comm,
+					       struct flame *ret, uint64_t *total);
 void flame_done(struct flame *f);
 
 /* The time of all samples with such a function on their stack, each counted once: a text in its

@@ -9,7 +9,7 @@
 unsigned page_indent(const struct page_row *r)
 {
 	bool inner = r->kind == KIN_ROW_CALLER || r->kind == KIN_ROW_CALLEE;
-	return inner ? 2 : 0;
+	return r->depth ? 2 * r->depth : inner ? 2 : 0;
 }
 
 /* ---- cells as text ---- */
@@ -103,6 +103,7 @@ struct wanted {
 	 * total. */
 	const char *with_callees, *own;
 	bool own_too;      /* with_callees is without own */
+	const char *what;  /* column that says "function" where the name is one; NULL: anywhere */
 	const char *event; /* only rows of this one; NULL: all */
 };
 
@@ -159,6 +160,14 @@ static bool is_of_event(const struct kin_table *t, const struct kin_row *row, co
 	       !strcmp(row->cells[column].text, event);
 }
 
+static bool is_function(const struct kin_table *t, const struct kin_row *row,
+			const struct wanted *w)
+{
+	size_t column = w->what ? column_of(t, w->what) : kin_table_n_columns(t);
+	return column >= kin_table_n_columns(t) || row->cells[column].type != KIN_CELL_TEXT ||
+	       !strcmp(row->cells[column].text, "function");
+}
+
 static void take_row(struct page *p, struct kin_table *t, const struct kin_row *row,
 		     const struct wanted *w)
 {
@@ -174,7 +183,8 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 	size_t name = column_of(t, w->keys[w->n - 1]);
 	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1) : "";
 	r.function = w->with_callees && name < kin_table_n_columns(t) &&
-				     row->cells[name].type == KIN_CELL_TEXT
+				     row->cells[name].type == KIN_CELL_TEXT &&
+				     is_function(t, row, w)
 			     ? function_of(p, t, row,
 					   arena_printf(&p->arena, "%s", row->cells[name].text))
 			     : NULL;
@@ -235,6 +245,7 @@ static void take_columns(struct page *p, struct kin_table *t, const struct wante
 	}
 	p->children = place_of(p, w, w->with_callees);
 	p->own = place_of(p, w, w->own);
+	p->comm = place_of(p, w, "comm");
 }
 
 static void take_title(struct page *p, const struct kin_table *t)
@@ -416,6 +427,17 @@ struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts
 	return NULL;
 }
 
+struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret)
+{
+	static const char *const keys[] = { "cycle", "verdict", "what", "share",
+					    "time",  "calls",   "name" };
+	static const struct wanted w = {
+		.keys = keys, .n = ARRAY_LEN(keys), .with_callees = "share", .what = "what"
+	};
+	struct kin_report_opts opts = { .size = sizeof(opts), .columns = all_columns };
+	return take_report(p, "cycles", &opts, &w, ret);
+}
+
 struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,
 				 const char *function, struct page *ret)
 {
@@ -441,6 +463,8 @@ void page_add_cores(struct page *p, double cores)
 	memmove(&p->columns[at + 1], &p->columns[at], (p->n_columns - at) * sizeof(*p->columns));
 	p->columns[at] = (struct page_column){ .title = "CPU", .width = (unsigned)strlen("CPU") };
 	p->n_columns++;
+	if (p->comm != NONE && p->comm >= at)
+		p->comm++;
 	for (size_t k = 0; k < p->rows.n; k++) {
 		struct page_row *r = &p->rows.at[k];
 		double share = p->has_children ? r->with_callees : r->own;
@@ -512,7 +536,7 @@ static void print_cells(const struct page *p, const char *const *cells, FILE *ou
 	}
 }
 
-bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out)
+bool page_print(const struct page *p, const struct page_row *const *rows, size_t n, FILE *out)
 {
 	const char *titles[PAGE_COLUMNS] = { 0 };
 	for (size_t i = 0; i < p->n_columns; i++)
@@ -522,7 +546,7 @@ bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out)
 	print_cells(p, titles, out);
 	fprintf(out, "%s\n", p->name_title);
 	for (size_t i = 0; i < n; i++) {
-		const struct page_row *r = &p->rows.at[shown[i]];
+		const struct page_row *r = rows[i];
 		print_cells(p, r->cells, out);
 		fprintf(out, "%*s%s\n", (int)page_indent(r), "", r->name);
 	}

@@ -19,6 +19,7 @@ struct page_row {
 	size_t position;          /* in the report */
 	double with_callees, own; /* shares of the total, 0..1, to colour by */
 	double share;             /* as the report has it; 0: has none */
+	unsigned depth;           /* of rows unfolded below another one, from 1 on */
 };
 
 struct page_column {
@@ -39,6 +40,7 @@ struct page {
 	unsigned name_width; /* of the widest, in columns */
 	VEC(struct page_row) rows;
 	size_t children, own; /* the columns of with_callees and own; NONE: not there */
+	size_t comm;          /* that of the thread's or command's name; NONE: not there */
 	bool has_children;    /* with_callees means something */
 	bool is_estimated;    /* it was apportioned */
 	size_t n_events;      /* there are; of one each */
@@ -60,6 +62,9 @@ MUST_CHECK struct kin_error *page_of_parts(struct kin_profile *p, const struct p
 /* A function, its callers before it and its callees behind it. */
 MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts *o,
 					      const char *function, struct page *ret);
+/* The cycles of calls, with what stacks say of each, their functions and calls; without rows if
+ * there are none: the title says why. */
+MUST_CHECK struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret);
 /* The source lines of a function, or its instructions with what is known of their lines; without
  * rows if there are none. */
 MUST_CHECK struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,
@@ -79,8 +84,8 @@ void page_add_cores(struct page *p, double cores);
  * ones the report's order decides. For page_of_functions() only. */
 void page_sort(struct page *p, size_t column);
 
-/* All rows of which `shown` has the numbers, as lines of text with whole names. Returns whether all
- * was written. */
-bool page_print(const struct page *p, const size_t *shown, size_t n, FILE *out);
+/* The page's head and the rows, as lines of text with whole names. Returns whether all was written.
+ */
+bool page_print(const struct page *p, const struct page_row *const *rows, size_t n, FILE *out);
 
 #endif

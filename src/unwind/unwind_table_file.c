@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "unwind/unwind_table_private.h"
 
-enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20 };
+enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 144 << 20 };
 
 /* Of this machine's byte order; only it reads the file again. */
 struct header {
@@ -49,6 +49,14 @@ static uint64_t checksum_all(const struct header *h, const void *points, const v
 /* ---- names ---- */
 
 char *unwind_cache_folder(void) { return folder_cache("unwind"); }
+
+void unwind_cache_trim(void)
+{
+	char *folder = unwind_cache_folder();
+	if (folder)
+		folder_trim(folder, CACHE_MAX);
+	free(folder);
+}
 
 /* It becomes part of a file name. */
 static struct kin_error *check_id(const char *build_id)
@@ -161,9 +169,10 @@ struct kin_error *unwind_table_load(const char *folder, const char *build_id,
 		goto out;
 	struct unwind_table *t = read_table(&f);
 	file_free(&f);
-	if (t)
+	if (t) {
 		*ret = t;
-	else
+		folder_used(path);
+	} else
 		err = err_new(KIN_ERROR_FORMAT, "%s: damaged, or of another version", path);
 out:
 	free(path);

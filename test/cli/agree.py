@@ -1,5 +1,5 @@
-"""Reports agree: Self and Children of a function are the same in flat, graph, report and in folded stacks, with
-functions inlined expanded and folded. For random stacks, and for a program recorded here.
+"""Reports agree: Self and Children of a function are the same in flat, graph, report, on the page and in folded stacks,
+with functions inlined expanded and folded. For random stacks, and for a program recorded here.
 
     agree.py BUILD [SEED]
 """
@@ -13,6 +13,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+from pages import unpack
 from tap import Tap
 
 ROUNDS = 30
@@ -66,6 +67,32 @@ def report(kin, how):
     return [(r['symbol'], r['self_weight'], r['children_weight']) for r in rows]
 
 
+def page(kin, how):
+    """Sums over the page's nodes and samples, and what functions lose with nodes that are left out."""
+    data = unpack(kin.text('html', *how, '-o', '-'))
+    columns, names = data['columns'], data['functions']['name']
+    up, node = [None], 0
+    for levels in columns['node_up']:
+        for _ in range(levels):
+            node = up[node]
+        up.append(node)
+        node = len(up) - 1
+    own, below, node = {}, {}, 0
+    for step, weight in zip(columns['sample_node'], columns['sample_weight']):
+        node += step // 2 if step % 2 == 0 else -(step + 1) // 2
+        path, at = [], node
+        while at:
+            path.append(columns['node_function'][at - 1])
+            at = up[at]
+        for i in path[:1]:
+            own[i] = own.get(i, 0) + weight
+        for i in set(path):
+            below[i] = below.get(i, 0) + weight
+    for i, lost, all_lost in zip(columns['lost_function'], columns['lost_self'], columns['lost_total']):
+        own[i], below[i] = own.get(i, 0) + lost, below.get(i, 0) + all_lost
+    return [(names[i], own.get(i, 0), below[i]) for i in below if i < len(names)]
+
+
 def sums_of(rows, names):
     """No other function has one of the names."""
     sums = {}
@@ -90,7 +117,7 @@ def folded(kin, how):
 def disagreement(kin, how, names):
     """The first report and function that differ from folded stacks; None: they agree."""
     want = folded(kin, how)
-    for make in (flat, graph, report):
+    for make in (flat, graph, report, page):
         got = sums_of(make(kin, how), names)
         for name in names:
             if got.get(name, (0, 0)) != want.get(name, (0, 0)):

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
 
-FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'folded', 'json', 'kin', 'jsonl', 'csv', 'rowbinary']
+FORMATS = ['pprof', 'callgrind', 'speedscope', 'firefox', 'chrome-trace', 'otlp', 'folded', 'json', 'kin', 'jsonl', 'csv', 'rowbinary']
 
 
 def run(folder, *args, text=True, env=None, **kw):
@@ -96,6 +96,59 @@ def of_speedscope(data):
 
 def columns_agree(table):
     return all(len(v) == table['length'] for v in table.values() if isinstance(v, list))
+
+
+def messages(text):
+    """What protoc --decode prints: {field: [number, string or message]}."""
+    stack = [collections.defaultdict(list)]
+    for line in text.splitlines():
+        line = line.strip()
+        if line.endswith('{'):
+            inner = collections.defaultdict(list)
+            stack[-1][line[:-1].strip()].append(inner)
+            stack.append(inner)
+        elif line == '}':
+            stack.pop()
+        else:
+            key, value = line.split(': ', 1)
+            stack[-1][key].append(value[1:-1] if value.startswith('"') else int(value))
+    assert len(stack) == 1
+    return stack[0]
+
+
+def one(message, key):
+    """A field that is there at most once; of numbers 0 is not written."""
+    values = message[key]
+    assert len(values) <= 1
+    return values[0] if values else 0
+
+
+def of_otlp(text):
+    """({event: {function: (self, inclusive)}}, {attribute of a sample})"""
+    data = messages(text)
+    tables = data['dictionary'][0]
+    strings = tables['string_table']
+    for name, table in tables.items():
+        assert not table[0], name  # the first of each is empty
+    sums, seen = {}, set()
+    for profile in data['resource_profiles'][0]['scope_profiles'][0]['profiles']:
+        own, both = collections.Counter(), collections.Counter()
+        for sample in profile['samples']:
+            names = []
+            for location in tables['stack_table'][one(sample, 'stack_index')]['location_indices']:
+                for line in tables['location_table'][location]['lines']:
+                    names.append(strings[one(tables['function_table'][one(line, 'function_index')], 'name_strindex')])
+            weight, = sample['values']
+            own[names[0]] += weight
+            for f in set(names):
+                both[f] += weight
+            for i in sample['attribute_indices']:
+                a = tables['attribute_table'][i]
+                value = one(a, 'value')
+                seen.add((strings[one(a, 'key_strindex')], one(value, 'string_value') or one(value, 'int_value')))
+        event = strings[one(one(profile, 'sample_type'), 'type_strindex')]
+        sums[event] = {f: (own[f], both[f]) for f in both}
+    return sums, seen
 
 
 def of_firefox(data):
@@ -240,6 +293,13 @@ def others_agree(tap, folder, want):
         with gzip.open(os.path.join(folder, 'x.pb.gz')) as f:
             done = subprocess.run(['protoc', '--decode_raw'], input=f.read(), capture_output=True)
         tap.ok(done.returncode == 0 and b'std::sort<int>' in done.stdout, 'protoc decodes the pprof file', done.stderr)
+        with open(os.path.join(folder, 'x.otlp'), 'rb') as f:
+            done = subprocess.run(['protoc', '--decode=ProfilesData', '-I', HERE, 'otlp.proto'], input=f.read(), capture_output=True)
+        tap.ok(done.returncode == 0 and not re.search(rb'^ *[0-9]+[:{ ]', done.stdout, re.M), 'otlp: protoc knows all fields', done.stderr)
+        sums, seen = of_otlp(done.stdout.decode())
+        tap.ok(sums == want, 'otlp: own and inclusive weights', lambda: f'{sums}\n{want}')
+        tap.ok(seen == {('thread.name', 'prog'), ('process.pid', 10), *(('thread.id', n) for n in (10, 11, 12))},
+               'otlp: threads of samples', seen)
     if tap_has(tap, 'callgrind_annotate', 'callgrind_annotate'):
         events = next(line for line in open(os.path.join(folder, 'x.callgrind')) if line.startswith('events:')).split()[1:]
         for i, event in enumerate(events):
@@ -368,7 +428,7 @@ def main():
         open(os.path.join(folder, 'x.script'), 'w').write(text)
         for name, path in [('pprof', 'x.pb.gz'), ('callgrind', 'x.callgrind'), ('speedscope', 'x.speedscope.json'),
                            ('firefox', 'x.profile.json'), ('chrome-trace', 'x.trace.json'), ('json', 'x.json'),
-                           ('jsonl', 'x.jsonl'), ('csv', 'x.csv'), ('rowbinary', 'x.rowbinary')]:
+                           ('otlp', 'x.otlp'), ('jsonl', 'x.jsonl'), ('csv', 'x.csv'), ('rowbinary', 'x.rowbinary')]:
             done = run(folder, kin, 'export', '-o', path, 'x.script')
             tap.ok(done.returncode == 0 and not done.stderr, f'kin export -o {path}', done.stderr)
             plain = run(folder, kin, 'export', f'--to={name}', 'x.script', text=False)

@@ -15,6 +15,7 @@ import re
 import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -177,6 +178,137 @@ def test_other_engines(tap, kin, shards, folder):
         tap.ok(got == want, f'{name} is read by ClickHouse, and has the same sums', f'{got[:3]}\n{want[:3]}')
 
 
+def test_tidy(tap, kin, shards, folder, seeds=4):
+    """Sums of hours, made between pushes, by two at a time, or not to their end, change no report."""
+    names, url = ['main', 'run', 'serve', 'parse', 'write', 'lock'], shards.url('tidy')
+    hour = int(time.time()) // 3600 * 3600
+    made = 0
+    for seed in range(seeds):
+        r = random.Random(1000 + seed)
+        sent = []  # (file, version, host, time)
+        for step in range(4):
+            for i in range(r.randint(1, 5)):
+                f = write(folder, f't{seed}-{step}-{i}.script', random_recording(r, names))
+                when = hour - r.choice([2, 3, 3, 4]) * 3600 + r.choice([0, 1, 600, 3599])
+                os.utime(f, (when, when))
+                sent.append((f, r.choice('78'), r.choice('abcd'), when))
+            for f, version, host, when in sent[-5:]:  # some of them again
+                kin('push', '-q', f'--service=t{seed}', f'--service-version={version}', f'--host={host}', url, f)
+            tidying = [subprocess.Popen([kin.kin, 'tidy', url], env=servers.environment(), stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True) for _ in range(r.choice([0, 1, 2]))]
+            for p in tidying:
+                err = p.communicate(timeout=120)[1]
+                made += int((re.search(r'(\d+) sums', err) or [0, 0])[1])
+                if p.returncode:
+                    tap.ok(False, f'seed {seed} is tidied', err)
+        first = hour - 3 * 3600
+        for what, query, files in (
+                ('all', '', sent),
+                ('a version', '&version=7', [x for x in sent if x[1] == '7']),
+                ('a host', '&host=a', [x for x in sent if x[2] == 'a']),
+                ('an hour', f'&from={first}&to={first + 3600}', [x for x in sent if first <= x[3] < first + 3600]),
+                ('half an hour', f'&from={first}&to={first + 1800}', [x for x in sent if first <= x[3] < first + 1800])):
+            merged = os.path.join(folder, f't{seed}.kin')
+            if files:
+                kin('merge', '-o', merged, *[x[0] for x in files])
+                diff = same_views(kin, merged, f'{url}?service=t{seed}{query}', VIEWS[1:2])
+                tap.ok(not diff, f'seed {seed}, tidied: {what} of it is what was sent', diff)
+    tap.ok(made > seeds, 'hours were summed up', made)
+    rows = {s.port: s.ask('SELECT count() FROM tidy.rollups') for s in shards}
+    before = stacks_of(kin, url)
+    for s in shards:  # one without a receipt; and all once more, as by somebody who did it at the same time
+        s.ask('INSERT INTO tidy.rollups SELECT bucket, service, event, stack, 77, low, high, count FROM tidy.rollups')
+        s.ask('INSERT INTO tidy.rollup_batches SELECT bucket, 77, content, batch FROM tidy.rollup_batches')
+        for table, columns in (('rollups', 'bucket, service, event, stack, bitXor(rollup, 5), low, high, count'),
+                               ('rollup_batches', 'bucket, bitXor(rollup, 5), content, batch'),
+                               ('rollup_receipts', 'bucket, bitXor(rollup, 5), service, version, recordings')):
+            s.ask(f'INSERT INTO tidy.{table} SELECT {columns} FROM tidy.{table}')
+    tap.ok(stacks_of(kin, url) == before, 'what was not finished, or was made twice, does not count', rows)
+    killed = random.Random(3)
+    for i in range(3):
+        f = write(folder, f'late{i}.script', random_recording(killed, names))
+        os.utime(f, (hour - 7200 + i, hour - 7200 + i))
+        for host in 'abc':
+            kin('push', '-q', '--service=late', f'--host={host}', url, f)
+        kill = threading.Timer(killed.uniform(0, 0.3), shards[0].kill)
+        kill.start()
+        kin('tidy', url)
+        kill.join()
+        shards[0].start()
+    merged = os.path.join(folder, 'late.kin')
+    kin('merge', '-o', merged, *[os.path.join(folder, f'late{i}.script') for i in range(3)] * 3)
+    diff = same_views(kin, merged, f'{url}?service=late', VIEWS[1:2])
+    tap.ok(not diff, 'a server that is killed meanwhile changes nothing', diff)
+    old = write(folder, 'days.script', random_recording(random.Random(1), names))
+    for days in (40, 29):
+        os.utime(old, (hour - days * 86400, hour - days * 86400))
+        kin('push', '-q', '--service=days', f'--host=d{days}', url, old)
+    before, status = stacks_of(kin, url + '?service=days&host=d29'), kin('tidy', '--keep=30d', url)
+    tap.ok(status[0] == 0 and '1 days dropped' in status[2] and stacks_of(kin, url + '?service=days') == before,
+           'days that are older than --keep go, others stay', status)
+    tap.ok(kin('tidy', url + '?service=x')[0] == 2 and kin('tidy', '--keep=soon', url)[0] == 2, 'what makes no sense is refused')
+
+
+def test_ranks(tap, kin, shards, folder):
+    """Files of a job are found by rank and job."""
+    url, job = shards.url('ranks'), {'OMPI_COMM_WORLD_SIZE': '2', 'PMIX_NAMESPACE': 'job.7'}
+    for rank in '01':
+        kin('record', '-q', '-o', os.path.join(folder, 'ranked.kin'), os.path.join(folder, 'prog'), '600',
+            env=servers.environment(OMPI_COMM_WORLD_RANK=rank, **job))
+    files = [os.path.join(folder, f'ranked.{rank}.kin') for rank in '01']
+    if not all(map(os.path.exists, files)):
+        tap.skip('ranks are found in a store', 'nothing can be recorded here')
+        return
+    status, out, err = kin('push', url, *files)
+    own = [stacks_of(kin, f'{url}?rank={rank}&job=job.7') for rank in '01']
+    want = [stacks_of(kin, f) for f in files]
+    tap.ok(status == 0 and own == want, 'ranks are found by number and job', f'{err} {own}')
+    tap.ok(kin('report', f'{url}?rank=0&job=other')[0] == 1, 'those of another job are not there')
+
+
+def test_sql(tap, kin, shards):
+    """The SQL of doc/fleet.md says what kin does of the same: two ways to the same figures."""
+    page = open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
+    sql = re.search(r'```sql\n(SELECT name, sum\(w\) AS self.*?)```', page, re.S)[1]
+    sql = re.sub(r'bucket >= .*', "bucket >= toDateTime(0) AND bucket < toDateTime(4294967295)", sql)
+    sql = re.sub(r'(FROM|JOIN \(SELECT [^)]*? FROM) (samples|receipts|stacks|functions)', r'\1 sql.\2', sql)
+    sql = sql.replace("service = 'web' AND version = '7'", "service = 'sql'").replace(' LIMIT 20', '')
+    names, one = ['main', 'run', 'serve', 'parse', 'write', 'lock'], shards[:1]
+    url = shards.url('sql', one)
+    for i in range(4):
+        text = random_recording(random.Random(70 + i), names).replace(' faults:', ' cycles:')
+        kin('push', '-q', '--service=sql', url, write(kin.folder, f'sql{i}.script', text))
+    rows = lambda *command: [json.loads(x) for x in rows_of(kin, url, *command)]
+    for what, column, query in (('own time', 'self', sql),
+                                ('time with callees', 'inclusive', sql.replace('functions[-1]', 'arrayDistinct(functions)').replace(
+                                    'SELECT function, sum(w) AS w FROM (', 'SELECT arrayJoin(function) AS function, sum(w) AS w FROM ('))):
+        want = {r['name']: r[column] for r in rows('flat', '-c', 'self,inclusive,name') if r[column]}
+        got = {r['name']: int(r['self']) for r in json.loads(one[0].ask(query + ' FORMAT JSON'))['data']}
+        tap.ok(want and got == want, f'SQL and kin flat agree on {what}', f'{got}\n{want}')
+
+
+def test_tls(tap, kin, shards, folder):
+    """https: who shows no certificate that is trusted hears no password."""
+    if subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext',
+                       'subjectAltName=DNS:localhost', '-keyout', 'tls.key', '-out', 'tls.pem'], cwd=folder,
+                      capture_output=True).returncode:
+        tap.skip('https', 'no openssl')
+        return
+    heard = []
+    proxy = Liar(shards[0].port, lambda status, body: heard.append(1) or (status, {}, body),
+                 [os.path.join(folder, 'tls.pem'), os.path.join(folder, 'tls.key')])
+    url, pem = f'https://localhost:{proxy.server_address[1]}/tls', os.path.join(folder, 'tls.pem')
+    path = write(folder, 'tls.script', 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n')
+    status, out, err = kin('push', url, path)
+    tap.ok(status == 1 and 'certificate' in err and not heard, 'a certificate that nobody vouches for ends it', err)
+    status, out, err = kin('push', url, path, env=servers.environment(KIN_STORE_CA=pem))
+    tap.ok(status == 0 and heard and stacks_of(kin, shards.url('tls', shards[:1])) == ['web;f 10'], 'one of KIN_STORE_CA does', err)
+    status, out, err = kin('report', url.replace('localhost', '127.0.0.1'), env=servers.environment(KIN_STORE_CA=pem))
+    tap.ok(status == 1, 'the certificate of another host does not', err)
+    proxy.shutdown()
+    proxy.server_close()
+
+
 def test_filters(tap, kin, shards):
     url = shards.url('filters')
     one = 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n'
@@ -331,7 +463,7 @@ class Liar(http.server.ThreadingHTTPServer):
     """Between kin and a server: answers what lie(status, body) makes of the server's answer, and its headers."""
     daemon_threads = True
 
-    def __init__(self, port, lie):
+    def __init__(self, port, lie, certificate=None):
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
 
@@ -361,6 +493,10 @@ class Liar(http.server.ThreadingHTTPServer):
                 pass
 
         super().__init__(('127.0.0.1', 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
@@ -669,6 +805,10 @@ def main():
             test_recordings(tap, kin, shards, folder)
             test_sums(tap, kin, shards, seeds)
             test_other_engines(tap, kin, shards, folder)
+            test_tidy(tap, kin, shards, folder)
+            test_ranks(tap, kin, shards, folder)
+            test_sql(tap, kin, shards)
+            test_tls(tap, kin, shards, folder)
             test_filters(tap, kin, shards)
             test_login(tap, kin, shards, folder)
             test_cuts(tap, kin, shards, folder)

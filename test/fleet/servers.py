@@ -83,7 +83,7 @@ class Server:
         params['query'] = sql
         request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?{urllib.parse.urlencode(params)}', data=data,
                                          headers={'X-ClickHouse-User': USER, 'X-ClickHouse-Key': PASSWORD})
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=600) as answer:
             return answer.read().decode(errors='replace')
 
 

@@ -2,9 +2,11 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/map64.h"
 #include "base/pairs.h"
 #include "base/strtab.h"
@@ -180,6 +183,41 @@ static void errors_keep_what_they_are_about(void)
 	kin_error_free(err);
 }
 
+static char *in_folder(const char *folder, int file) { return xprintf("%s/%d", folder, file); }
+
+static bool is_there(const char *folder, int file)
+{
+	char *path = in_folder(folder, file);
+	bool there = !access(path, F_OK);
+	free(path);
+	return there;
+}
+
+static void what_is_used_least_recently_goes_first(void)
+{
+	char folder[] = "/tmp/kin-folder-XXXXXX";
+	OK(mkdtemp(folder) != NULL);
+	for (int i = 0; i < 5; i++) {
+		char *path = in_folder(folder, i);
+		int fd = open(path, O_CREAT | O_WRONLY, 0600);
+		struct timespec times[2] = { { .tv_sec = 1000 + i }, { .tv_sec = 1000 + i } };
+		OK(!ftruncate(fd, 1000) && !futimens(fd, times) && !close(fd));
+		free(path);
+	}
+	folder_trim(folder, 5000);
+	for (int i = 0; i < 5; i++)
+		OK(is_there(folder, i));
+	char *first = in_folder(folder, 0);
+	folder_used(first);
+	free(first);
+	folder_trim(folder, 2999);
+	OK(is_there(folder, 0) && is_there(folder, 4));
+	OK(!is_there(folder, 1) && !is_there(folder, 2) && !is_there(folder, 3));
+	folder_trim(folder, 0);
+	OK(!rmdir(folder));
+	folder_trim(folder, 0); /* no such folder */
+}
+
 int main(void)
 {
 	errors_keep_what_they_are_about();
@@ -189,5 +227,6 @@ int main(void)
 	arena_keeps_alignment_between_strings();
 	hostile_names_are_shown_not_obeyed();
 	all_is_written_whatever_interrupts();
+	what_is_used_least_recently_goes_first();
 	return DONE();
 }

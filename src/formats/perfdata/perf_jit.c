@@ -1,8 +1,7 @@
 /* perf_jit.c - names of code made at run time.
  *
- * /tmp/perf-PID.map: a line "START SIZE NAME" per piece, numbers in hex. jitdump (perf's
- * Documentation/jitdump-specification.txt): binary records with time stamps. Of pieces that overlap
- * the later ones are believed: code moves and goes, and addresses are used again. */
+ * /tmp/perf-PID.map: a line "START SIZE NAME" per piece, numbers in hex; or a jitdump. Of pieces
+ * that overlap the later ones are believed: code moves and goes, and addresses are used again. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "formats/perfdata/perf.h"
+#include "input/jitdump.h"
 
 enum { JIT_FILE_MAX = 256 << 20 };
 
@@ -131,57 +131,40 @@ static void read_map(struct perf *p, struct names *names, const struct file *f)
 
 /* ---- jitdump ---- */
 
-/* JIT_CODE_LOAD: u32 pid, tid; u64 vma, address, size, index; name, NUL; code. */
-static void read_load(struct perf *p, struct names *names, struct bytes b)
+static void take_load(struct perf *p, struct names *names, const struct jitdump_record *r)
 {
-	bytes_u64(&b);
-	bytes_u64(&b);
-	uint64_t addr = bytes_u64(&b), size = bytes_u64(&b);
-	bytes_u64(&b);
-	size_t before = names->at.n;
-	if (!b.failed)
-		add(p, names, addr, size, (const char *)b.pos,
-		    strnlen((const char *)b.pos, bytes_left(&b)));
-	if (names->at.n > before)
-		*map64_at(&names->last, addr) = (uint32_t)before;
+	*map64_at(&names->last, r->addr) = (uint32_t)names->at.n;
+	add(p, names, r->addr, r->code_size, r->name, r->name_size);
 }
 
-/* JIT_CODE_MOVE: u32 pid, tid; u64 vma, address before, address now, size, index. */
-static void read_move(struct names *names, struct bytes b)
+static void take_move(struct names *names, const struct jitdump_record *r)
 {
-	bytes_u64(&b);
-	bytes_u64(&b);
-	uint64_t from = bytes_u64(&b), to = bytes_u64(&b), size = bytes_u64(&b);
-	uint32_t known = map64_get(&names->last, from);
-	if (b.failed || known == NONE || !size || to + size < to)
+	uint32_t known = map64_get(&names->last, r->from);
+	if (known == NONE)
 		return;
-	*map64_at(&names->last, to) = (uint32_t)names->at.n;
-	struct perf_name moved = { to, to + size, names->at.at[known].name };
+	*map64_at(&names->last, r->addr) = (uint32_t)names->at.n;
+	struct perf_name moved = { r->addr, r->addr + r->code_size, names->at.at[known].name };
 	vec_push(&names->at, moved);
 }
 
+/* A last record that is cut says nothing. */
 static void read_dump(struct perf *p, struct names *names, struct bytes b)
 {
-	enum { MAGIC = 0x4a695444, LOAD = 0, MOVE = 1, RECORD = 16, HEADER = 40 };
-
-	b.swap = bytes_left(&b) >= 4 && bytes_load(b.pos, 4, false) != MAGIC;
-	if (bytes_u32(&b) != MAGIC)
+	struct bytes header = b;
+	uint32_t size = jitdump_header(&header);
+	struct jitdump_record r;
+	if (!size)
 		return;
-	bytes_u32(&b); /* version */
-	uint32_t header = bytes_u32(&b);
-	if (header < HEADER)
-		return;
-	bytes_take(&b, header - 12);
-	while (bytes_left(&b) >= RECORD) {
-		uint32_t type = bytes_u32(&b), size = bytes_u32(&b);
-		bytes_u64(&b); /* time */
-		if (size < RECORD)
+	b.swap = header.swap;
+	bytes_skip(&b, size);
+	while (jitdump_next(b, &r)) {
+		bytes_skip(&b, r.size);
+		if (b.failed)
 			return;
-		struct bytes record = bytes_take(&b, size - RECORD);
-		if (type == LOAD && !b.failed)
-			read_load(p, names, record);
-		else if (type == MOVE && !b.failed)
-			read_move(names, record);
+		if (r.kind == JITDUMP_LOAD)
+			take_load(p, names, &r);
+		else if (r.kind == JITDUMP_MOVE)
+			take_move(names, &r);
 	}
 }
 

@@ -4,6 +4,7 @@
 #define FORMATS_PPROF_PPROF_H
 
 #include "formats/formats.h"
+#include "formats/protobuf.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -43,8 +44,6 @@ enum {
 	FUNCTION_FILE = 4,
 	FUNCTION_START = 5
 };
-
-enum proto_wire { PROTO_VARINT = 0, PROTO_64BIT = 1, PROTO_BYTES = 2, PROTO_32BIT = 5 };
 
 MUST_CHECK struct kin_error *pprof_write(struct kin_profile *profile,
 					 const struct kin_export_opts *opts, FILE *out);

@@ -57,44 +57,8 @@ static void squeeze(struct pprof *p, int flush)
 	p->plain.n = 0;
 }
 
-/* ---- protobuf ---- */
+/* ---- messages ---- */
 
-static size_t varint(uint8_t to[10], uint64_t v)
-{
-	size_t n = 0;
-	for (; v >= 0x80; v >>= 7)
-		to[n++] = (uint8_t)(v | 0x80);
-	to[n++] = (uint8_t)v;
-	return n;
-}
-
-#define put_raw(buf, v)                                                                            \
-	do {                                                                                       \
-		vec_reserve((buf), 10);                                                            \
-		(buf)->n += varint((buf)->at + (buf)->n, (v));                                     \
-	} while (0)
-#define put_bytes(buf, from, size)                                                                 \
-	do {                                                                                       \
-		vec_reserve((buf), (size));                                                        \
-		if (size)                                                                          \
-			memcpy((buf)->at + (buf)->n, (from), (size));                              \
-		(buf)->n += (size);                                                                \
-	} while (0)
-/* Zero is what a field is that is not there. */
-#define put_number(buf, field, v)                                                                  \
-	do {                                                                                       \
-		uint64_t number_ = (v);                                                            \
-		if (number_) {                                                                     \
-			put_raw((buf), (uint64_t)(field) << 3 | PROTO_VARINT);                     \
-			put_raw((buf), number_);                                                   \
-		}                                                                                  \
-	} while (0)
-#define put_block(buf, field, from, size)                                                          \
-	do {                                                                                       \
-		put_raw((buf), (uint64_t)(field) << 3 | PROTO_BYTES);                              \
-		put_raw((buf), (size));                                                            \
-		put_bytes((buf), (from), (size));                                                  \
-	} while (0)
 #define put_string(p, buf, field, text) put_number((buf), (field), strtab_add((p)->strings, (text)))
 
 /* What is in p->inner, as a field of the message; it is empty again. */
@@ -205,10 +169,11 @@ static void put_labels(struct pprof *p, const struct kin_thread *t)
 	put_label(p, "pid", "", t->pid);
 	put_label(p, "tid", "", t->tid);
 	put_label(p, "run", "", t->run);
-	char rank[16];
-	snprintf(rank, sizeof(rank), "%" PRIu32, t->rank - 1);
-	if (t->rank)
+	if (t->rank) {
+		char rank[16];
+		snprintf(rank, sizeof(rank), "%" PRIu32, t->rank - 1);
 		put_label(p, "rank", rank, 0);
+	}
 }
 
 static void put_path(struct pprof *p, uint32_t stack)

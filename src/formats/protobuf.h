@@ -1,0 +1,49 @@
+/* protobuf.h - messages of protocol buffers, written by hand into vectors of bytes. Field numbers
+ * are those of the format's .proto file. */
+#ifndef FORMATS_PROTOBUF_H
+#define FORMATS_PROTOBUF_H
+
+#include <string.h>
+
+#include "base/vec.h"
+
+enum proto_wire { PROTO_VARINT = 0, PROTO_64BIT = 1, PROTO_BYTES = 2, PROTO_32BIT = 5 };
+
+static inline size_t varint(uint8_t to[10], uint64_t v)
+{
+	size_t n = 0;
+	for (; v >= 0x80; v >>= 7)
+		to[n++] = (uint8_t)(v | 0x80);
+	to[n++] = (uint8_t)v;
+	return n;
+}
+
+#define put_raw(buf, v)                                                                            \
+	do {                                                                                       \
+		vec_reserve((buf), 10);                                                            \
+		(buf)->n += varint((buf)->at + (buf)->n, (v));                                     \
+	} while (0)
+#define put_bytes(buf, from, size)                                                                 \
+	do {                                                                                       \
+		vec_reserve((buf), (size));                                                        \
+		if (size)                                                                          \
+			memcpy((buf)->at + (buf)->n, (from), (size));                              \
+		(buf)->n += (size);                                                                \
+	} while (0)
+/* Zero is what a field is that is not there. */
+#define put_number(buf, field, v)                                                                  \
+	do {                                                                                       \
+		uint64_t number_ = (v);                                                            \
+		if (number_) {                                                                     \
+			put_raw((buf), (uint64_t)(field) << 3 | PROTO_VARINT);                     \
+			put_raw((buf), number_);                                                   \
+		}                                                                                  \
+	} while (0)
+#define put_block(buf, field, from, size)                                                          \
+	do {                                                                                       \
+		put_raw((buf), (uint64_t)(field) << 3 | PROTO_BYTES);                              \
+		put_raw((buf), (size));                                                            \
+		put_bytes((buf), (from), (size));                                                  \
+	} while (0)
+
+#endif

@@ -1,0 +1,172 @@
+/* answered_file.c - the file with an object's answers: of what it is, found, read, replaced; and
+ * that all of them together stay small. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/folder.h"
+#include "object/answered.h"
+#include "object/object_private.h"
+
+enum { LARGEST = 32 << 20, ALL = 56 << 20 };
+
+/* ---- what the answers are of ---- */
+
+struct own_code {
+	uintptr_t addr;
+	uint8_t *id; /* [ANSWERED_ID] */
+};
+
+static void read_notes(const uint8_t *p, size_t size, uint8_t *id)
+{
+	struct bytes b = bytes_of(NULL, p, size);
+	while (bytes_left(&b)) {
+		uint32_t name = bytes_u32(&b), n = bytes_u32(&b), type = bytes_u32(&b);
+		struct bytes owner = bytes_take(&b, ((uint64_t)name + 3) & ~UINT64_C(3));
+		struct bytes what = bytes_take(&b, ((uint64_t)n + 3) & ~UINT64_C(3));
+		if (b.failed)
+			return;
+		if (type != NT_GNU_BUILD_ID || name != 4 || memcmp(owner.pos, "GNU", 4) != 0)
+			continue;
+		id[0] = (uint8_t)(n < ANSWERED_ID - 1 ? n : ANSWERED_ID - 1);
+		memcpy(id + 1, what.pos, id[0]);
+	}
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *own)
+{
+	const struct own_code *o = own;
+	bool is_own = false;
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		is_own |=
+			h->p_type == PT_LOAD && o->addr - info->dlpi_addr - h->p_vaddr < h->p_memsz;
+	}
+	for (int i = 0; is_own && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		if (h->p_type == PT_NOTE)
+			read_notes((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz,
+				   o->id);
+	}
+	return is_own;
+}
+
+/* Another kin may answer otherwise. */
+static bool find_own_id(uint8_t *id)
+{
+	struct own_code own = { (uintptr_t)find_own_id, id };
+	dl_iterate_phdr(look_at, &own);
+	return id[0] != 0;
+}
+
+static bool describe_file(const struct elf_file *f, struct answered_key *key, size_t i)
+{
+	struct stat st;
+	if (!f)
+		return true;
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
+		return false;
+	key->files[i].size = (uint64_t)st.st_size;
+	key->files[i].modified_ns =
+		(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	return true;
+}
+
+/* False if answers may change although the files do not. */
+static bool describe(struct object_file *o, struct answered_key *ret)
+{
+	size_t n = o->build_id ? strlen(o->build_id) : 0;
+	memset(ret, 0, sizeof(*ret));
+	if (n < 8 || n >= sizeof(ret->build_id) || o->no_debug_files || !find_own_id(ret->kin))
+		return false;
+	memcpy(ret->build_id, o->build_id, n);
+	object_dwarf(o);
+	return describe_file(o->main, ret, 0) && describe_file(object_debug_file(o), ret, 1) &&
+	       describe_file(o->alt, ret, 2);
+}
+
+/* ---- reading ---- */
+
+static struct answered *load(const char *path, const struct answered_key *key)
+{
+	struct file f = { 0 };
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return NULL;
+	struct kin_error *err = file_read(path, &(struct file_opts){ .max = LARGEST }, &f);
+	if (err) {
+		kin_error_free(err);
+		return NULL;
+	}
+	struct answered *a = answered_read(&f, key);
+	if (a)
+		utimensat(AT_FDCWD, path, NULL, 0); /* used */
+	return a;
+}
+
+struct answered *object_answered(struct object_file *o)
+{
+	struct answered_key key;
+	if (o->sought_answered)
+		return o->answered;
+	o->sought_answered = true;
+	/* Servers may have tomorrow what they do not have today. */
+	if (!o->remembers || o->kept || o->debuginfod)
+		return NULL;
+	char *folder = folder_cache("names");
+	if (folder && describe(o, &key)) {
+		o->answered_path = arena_printf(&o->arena, "%s/%s", folder, o->build_id);
+		o->answered = load(o->answered_path, &key);
+		if (!o->answered)
+			o->answered = xalloc(sizeof(*o->answered));
+	}
+	free(folder);
+	return o->answered;
+}
+
+/* ---- writing ---- */
+
+static void save(const char *path, const uint8_t *data, size_t size)
+{
+	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
+	char *temporary = xprintf("%s.XXXXXX", path);
+	struct kin_error *err = folder_make(folder);
+	int fd = -1;
+	if (!err) {
+		folder_trim(folder, ALL - size);
+		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+	}
+	kin_error_free(err);
+	if (fd >= 0) {
+		bool good = file_write_all(fd, data, size);
+		good &= close(fd) == 0;
+		if (!good || rename(temporary, path) < 0)
+			unlink(temporary);
+	}
+	free(temporary);
+	free(folder);
+}
+
+void object_remember(struct object_file *o)
+{
+	struct answered_key key;
+	size_t size;
+	if (!o->answered || !o->answered->changed)
+		return;
+	o->answered->changed = false;
+	struct kin_error *trouble = object_trouble(o);
+	uint8_t *data =
+		!trouble && describe(o, &key) ? answered_write(o->answered, &key, &size) : NULL;
+	kin_error_free(trouble);
+	if (data)
+		save(o->answered_path, data, size);
+	free(data);
+}

@@ -1,0 +1,49 @@
+/* unfold.h - rows below a function in the list: what it calls, or who called it, level by level.
+ *
+ *	err = unfold_open(u, profile, page, row, ...);  what lies below a row of the page, one level
+ *	unfold_begin(u);                                to list rows anew: for each row of the page
+ *	n = unfold_put(u, page, row);                   its rows, behind those put before
+ *	unfold_toggle(u, i);                            one of these, opened or closed: list anew
+ */
+#ifndef TUI_UNFOLD_H
+#define TUI_UNFOLD_H
+
+#include "tui/flame.h"
+#include "tui/page.h"
+
+struct unfolded {        /* what lies below one row of the page */
+	size_t position; /* the row's, in the report */
+	struct flame flame;
+	uint64_t total; /* of all samples */
+	bool *open;     /* by node */
+	bool callers;
+};
+
+struct unfold_place {
+	size_t of; /* unfolded */
+	uint32_t node;
+};
+
+struct unfold { /* all zero: nothing is open */
+	VEC(struct unfolded) of;
+	VEC(struct page_row) rows;
+	VEC(struct unfold_place) places; /* of the rows */
+	struct arena texts;              /* of them */
+};
+
+/* Opens what lies below a row of the page, or closes it. callers: who called the function where its
+ * own time was spent; else what it calls. *found: there is something. */
+MUST_CHECK struct kin_error *unfold_open(struct unfold *u, struct kin_profile *p, size_t event,
+					 bool callers, const struct page *page,
+					 const struct page_row *row, bool *found);
+/* Whether the row of the page is open. */
+bool unfold_is_open(const struct unfold *u, const struct page_row *row);
+/* Of the i-th row that was put: opens or closes it. Returns whether there is anything below it. */
+bool unfold_toggle(struct unfold *u, size_t i);
+
+void unfold_begin(struct unfold *u);
+/* How many rows it put. */
+size_t unfold_put(struct unfold *u, const struct page *page, const struct page_row *row);
+void unfold_done(struct unfold *u); /* all zero again */
+
+#endif
