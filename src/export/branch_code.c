@@ -121,22 +121,24 @@ static bool is_at_hand(const struct walk *w, struct spot s)
 /* From where the branch before went to where this one left. */
 static void put_block(struct walk *w, struct spot start, const struct taken_branch *b)
 {
+	uint64_t length = b->from - start.ip, at = 0;
 	unsigned n = 0;
-	if (b->from - start.ip > BLOCK_MAX || !is_at_hand(w, start))
+	if (length > BLOCK_MAX || !is_at_hand(w, start))
 		return;
-	for (struct spot s = start; s.ip <= b->from;) {
+	while (at <= length) {
+		struct spot s = spot_after(start, at);
 		size_t size;
 		const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, NULL);
 		n++;
 		put_label(w, s);
-		if (s.ip == b->from) {
+		if (at == length) {
 			put_jump(w, b, s, n);
 			return;
 		}
 		if (!code)
 			break;
 		put_instruction(w, s, code, size);
-		s = spot_after(s, size);
+		at += size;
 	}
 	sink_str(w->out, "\tmismatch of LBR data and executable\n");
 }
@@ -145,17 +147,18 @@ static void put_block(struct walk *w, struct spot start, const struct taken_bran
  * there was another one that the list does not have. */
 static void put_rest(struct walk *w, struct spot start, struct spot sample)
 {
+	uint64_t length = sample.ip < start.ip ? MISSED_MAX : sample.ip - start.ip;
 	size_t size;
-	uint64_t end = sample.ip < start.ip ? start.ip + MISSED_MAX : sample.ip;
 	put_label(w, start);
-	if (end - start.ip > BLOCK_MAX || !is_at_hand(w, start)) {
+	if (length > BLOCK_MAX || !is_at_hand(w, start)) {
 		const uint8_t *code =
 			program_code_at(w->g, sample.object, sample.addr, &size, NULL);
 		if (code)
 			put_instruction(w, sample, code, size);
 		return;
 	}
-	for (struct spot s = start; s.ip <= end; s = spot_after(s, size)) {
+	for (uint64_t at = 0; at <= length; at += size) {
+		struct spot s = spot_after(start, at);
 		bool branches;
 		const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, &branches);
 		if (!code)

@@ -37,7 +37,7 @@ OPTIONS = { # an option, and what may follow it
                ('-p', 'main'), ('-x',), ('--ignore-callees', 'main|f1'), ('--inline',), ('--no-inline',), ('-C', '0', '1'),
                ('-f', 'json', 'csv', 'text'), ('--stats',), ('--tasks',), ('--mmaps',), ('--header',), ('-w', '5,10'), ('-q',)],
     'script': [('-F', 'comm,pid,tid,time,event', '+srcline', 'ip,sym,dso', '-time', '+count', '+iregs,uregs',
-                '+brstack', '+brstacksym', 'brstackoff,dso', '+data_src,data_page_size,code_page_size', '+insn,insnlen', '+tod',
+                '+brstack', '+brstacksym', '+brstackinsn,brstackinsnlen', '+srccode', '+synth,ipc', 'brstackoff,dso', '+data_src,data_page_size,code_page_size', '+insn,insnlen', '+tod',
                 'sw:comm,time,ip -F trace:', 'hw:+addr,weight -F sw:-time'), ('-G',), ('-f', 'json'),
                ('--max-stack', '0', '1', '3'), ('--ns',), ('--stop-bt', *NAMES),
                ('--dsos', 'prog', 'libc.so.6'), ('--header',), ('--full-source-path',), ('-f',), ('--reltime',), ('--deltatime',), ('-S', *NAMES), ('--event', *EVENTS),
