@@ -23,6 +23,14 @@ bool escape_is_plain(const char *s)
 	return true;
 }
 
+static size_t ascii_run(const unsigned char *p)
+{
+	size_t n = 0;
+	while (p[n] >= 0x20 && p[n] < 0x7f)
+		n++;
+	return n;
+}
+
 size_t escape_text(char *buf, size_t cap, const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -30,6 +38,18 @@ size_t escape_text(char *buf, size_t cap, const char *s)
 	bool full = false;
 
 	while (*p) {
+		size_t easy = ascii_run(p);
+		if (easy) { /* nearly all of nearly all names */
+			size_t room = full || cap < used + 1 ? 0 : cap - used - 1;
+			size_t fits = easy < room ? easy : room;
+			if (fits)
+				memcpy(buf + used, p, fits);
+			used += fits;
+			full = full || fits < easy;
+			need += easy;
+			p += easy;
+			continue;
+		}
 		uint32_t c = 0;
 		size_t n = utf8_decode(p, &c);
 		bool plain = n && !utf8_is_formatting(c);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/num.h"
 #include "perf/perf_page.h"
 
 #define RED   "\033[31m"
@@ -32,16 +33,19 @@ double perf_percent(double share)
 					     : percent;
 }
 
-void perf_put_percent(struct perf_page *p, double percent, int width)
+size_t perf_put_percent(struct perf_page *p, double percent, unsigned width)
 {
-	char buf[400];
+	char buf[NUM_MAX];
+	size_t n = num_fixed(buf, percent, 2), pad = n < width ? width - n : 0;
 	const char *color = !p->o->color ? NULL : percent >= 5 ? RED : percent > 0.5 ? GREEN : NULL;
 	if (color)
 		sink_str(&p->s, color);
-	snprintf(buf, sizeof(buf), "%*.2f%%", width, percent);
-	sink_str(&p->s, buf);
+	sink_pad(&p->s, pad);
+	sink_bytes(&p->s, buf, n);
+	sink_char(&p->s, '%');
 	if (color)
 		sink_str(&p->s, RESET);
+	return pad + n + 1;
 }
 
 static void put_value(struct perf_page *p, const struct perf_hop *h, uint64_t total)

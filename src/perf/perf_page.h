@@ -41,8 +41,8 @@ extern const struct renderer perf_renderer;
 char *perf_name(const struct perf_page *p, const char *text);
 /* Of a share. */
 double perf_percent(double share);
-/* Right-aligned in so many columns, coloured. */
-void perf_put_percent(struct perf_page *p, double percent, int width);
+/* "12.34%", the number right-aligned in so many columns, coloured. Returns how wide it is. */
+size_t perf_put_percent(struct perf_page *p, double percent, unsigned width);
 
 /* A row of a chain, below the row that was written last. */
 void perf_keep_hop(struct perf_page *p, const struct kin_row *row);

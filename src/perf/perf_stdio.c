@@ -154,12 +154,10 @@ static void put_cell(struct perf_page *p, size_t i, const struct kin_cell *cell,
 	char buf[64];
 	switch (cell->type) {
 	case KIN_CELL_SHARE:
-		snprintf(buf, sizeof(buf), "%.2f%%", perf_percent(cell->number));
 		sink_char(&p->s, ' ');
-		perf_put_percent(p, perf_percent(cell->number),
-				 sep || width < 2 ? 0 : (int)width - 2);
-		n = sep || strlen(buf) + 1 > width ? strlen(buf) + 1 : width;
-		put_padding(p, i, n, !last);
+		n = perf_put_percent(p, perf_percent(cell->number),
+				     sep || width < 2 ? 0 : (unsigned)width - 2);
+		put_padding(p, i, n + 1, !last);
 		break;
 	case KIN_CELL_COUNT:
 		snprintf(buf, sizeof(buf), " %*" PRIu64, sep ? 0 : (int)width - 1, cell->count);
