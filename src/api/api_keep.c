@@ -4,37 +4,47 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "base/map64.h"
 #include "formats/kin/kin_write.h"
 #include "names/kept.h"
 #include "object/source.h"
 #include "symbolize/keep.h"
 
-/* Those that cannot be read are left out: reports say so of each. */
-static void add_source(struct kept *k, const char *path, const char *const *dirs)
+struct sources {
+	struct kept *k;
+	const char *const *dirs;
+	struct debuginfod *servers; /* NULL: none */
+	struct map64 tried;         /* names, by address: they are interned */
+};
+
+/* Those that cannot be read, and that no server has, are left out: reports say so of each. */
+static void add_source(struct sources *s, const char *build_id, const char *path)
 {
 	struct source_text text;
-	if (kept_find_source(k, path))
+	uint32_t *tried = map64_at(&s->tried, (uintptr_t)path);
+	if (*tried != NONE || kept_find_source(s->k, path))
 		return;
-	struct kin_error *err = source_open(path, dirs, false, &text);
-	if (!err) {
-		kept_add_source(k, path, text.path, (const char *)text.file.data, text.file.size);
-		source_done(&text);
-	}
+	*tried = 0;
+	struct kin_error *err = source_open(path, s->dirs, false, &text);
+	bool is_here = !err;
 	kin_error_free(err);
+	if (!is_here && !source_fetch(s->servers, build_id, path, &text))
+		return;
+	kept_add_source(s->k, path, is_here ? text.path : path, (const char *)text.file.data,
+			text.file.size);
+	source_done(&text);
 }
 
-static void add_sources(struct kept *k, const char *const *dirs)
+static void add_sources(struct kept *k, const char *const *dirs, struct debuginfod *servers)
 {
+	struct sources s = { .k = k, .dirs = dirs, .servers = servers };
 	for (size_t i = 0; i < k->objects.n; i++) {
 		const struct kept_object *o = k->objects.at[i];
-		const char *last = NULL;
-		for (size_t j = 0; j < o->lines.n; j++) {
-			const char *file = o->lines.at[j].file;
-			if (file && file != last)
-				add_source(k, file, dirs);
-			last = file;
-		}
+		for (size_t j = 0; j < o->lines.n; j++)
+			if (o->lines.at[j].file)
+				add_source(&s, o->build_id, o->lines.at[j].file);
 	}
+	map64_free(&s.tried);
 	kept_sort(k);
 }
 
@@ -60,7 +70,7 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 		struct kin_keep_result r = { .objects = k->objects.n };
 		if (o.pack) {
 			kept_add_sources(k, p->kept);
-			add_sources(k, o.source_dirs);
+			add_sources(k, o.source_dirs, debuginfod_of(o.debuginfod));
 		}
 		for (size_t i = 0; i < k->objects.n; i++)
 			r.functions += k->objects.at[i]->symbols.n;

@@ -257,6 +257,8 @@ static const struct opt_group ever_options = {
 		  COMPLETE_NOTHING },
 		{ RECORD_AS_EVER, 'P', "period", NULL, "samples say what they stand for", NULL,
 		  COMPLETE_NOTHING },
+		{ RECORD_AS_EVER, 's', "stat", NULL, "each thread has its samples and CPU time",
+		  NULL, COMPLETE_NOTHING },
 		{ RECORD_AS_EVER, 'R', "raw-samples", NULL, "trace points have their fields", NULL,
 		  COMPLETE_NOTHING },
 		{ RECORD_AS_EVER, 0, "sample-cpu", NULL, "samples say on which CPU", NULL,

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "fleet/store_url.h"
-#include "fleet/tidy.h"
+#include "fleet/upkeep.h"
 
 static const char *const description[] = {
 	"Sums up whole hours of a store (kin push), so that reports of days take as long as those "

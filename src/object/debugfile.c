@@ -340,15 +340,5 @@ struct elf_file *object_packed_file(struct object_file *o)
 
 bool object_fetch_source(struct object_file *o, const char *path, struct source_text *ret)
 {
-	const char *found =
-		debuginfod_find(o->debuginfod, DEBUGINFOD_SOURCE, o->build_id, path, path);
-	struct source_text text = { 0 };
-	if (!found)
-		return false;
-	struct kin_error *err = source_open(found, NULL, false, &text);
-	kin_error_free(err);
-	if (err)
-		return false;
-	*ret = text;
-	return true;
+	return source_fetch(o->debuginfod, o->build_id, path, ret);
 }

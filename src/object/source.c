@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "object/debuginfod.h"
 
 /* ---- what counts as source ---- */
 
@@ -145,6 +146,24 @@ struct kin_error *source_open(const char *path, const char *const *dirs, bool an
 					    : "current directory; name the directory it is in");
 	kin_error_free(s.reason);
 	return err ? err_about(err, (struct err_facts){ ERR_NO_SOURCE, path }) : NULL;
+}
+
+/* Servers know sources by whole names; a name that is none they take for a mistake. */
+bool source_fetch(struct debuginfod *servers, const char *build_id, const char *path,
+		  struct source_text *ret)
+{
+	const char *found =
+		path[0] == '/' ? debuginfod_find(servers, DEBUGINFOD_SOURCE, build_id, path, path)
+			       : NULL;
+	struct source_text text = { 0 };
+	if (!found)
+		return false;
+	struct kin_error *err = source_open(found, NULL, false, &text);
+	kin_error_free(err);
+	if (err)
+		return false;
+	*ret = text;
+	return true;
 }
 
 void source_done(struct source_text *t)

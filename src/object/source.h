@@ -15,6 +15,8 @@
 
 #include "base/file.h"
 
+struct debuginfod;
+
 enum { SOURCE_MAX = 64 << 20 };
 
 struct source_text {
@@ -28,6 +30,10 @@ struct source_text {
  */
 MUST_CHECK struct kin_error *source_open(const char *path, const char *const *dirs, bool any,
 					 struct source_text *ret);
+/* From debuginfod servers, NULL: none: the source of that build (hex), by its name in debug
+ * information. False: they do not have it, or it does not look like one. */
+bool source_fetch(struct debuginfod *servers, const char *build_id, const char *path,
+		  struct source_text *ret);
 void source_done(struct source_text *t);
 
 /* The line that starts at data[*at] of a text with `size` bytes: its bytes without the newline, and

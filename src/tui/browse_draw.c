@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
+#include "tui/jumps.h"
 #include "tui/tui_menu.h"
 
 enum { WIDE = 80, WIDER = 92 }; /* columns of the terminal */
@@ -73,11 +74,15 @@ static const char *hints(struct browser *b)
 		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";
 	case FLAME:
 		return "Enter zoom  Esc back  i turn  c callers  / find  ? menu  q quit";
+	case CYCLES:
+		return "Enter callers, callees  Esc back  / filter  ? menu  q quit";
 	case THREADS:
 	case OBJECTS:
 		return "Enter only that  Esc back  / filter  ? menu  q quit";
 	case INSTRUCTIONS:
-		return "a source  H hottest  Esc back  / filter  ? menu  q quit";
+		return browse_jump_target(b) != NONE
+			       ? "Enter follow  a source  H hottest  Esc back  ? menu  q quit"
+			       : "a source  H hottest  Esc back  / filter  ? menu  q quit";
 	}
 	return "";
 }
@@ -138,14 +143,18 @@ static int style_of(struct browser *b, const struct page_row *r)
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
 
-static void draw_row(struct browser *b, unsigned line, const struct page_row *r, bool is_selected)
+/* The row's part of an arrow, "" for none, stands before its name. NULL: the page has no arrows. */
+static void draw_row(struct browser *b, unsigned line, const struct page_row *r, bool is_selected,
+		     const char *arrow)
 {
 	int style = style_of(b, r) | (is_selected ? TERM_SELECTED : 0);
 	unsigned columns = term_columns(b->term);
 	unsigned at = draw_cells(b, line, r->cells, style), indent = page_indent(r);
 	if (at >= columns)
 		return;
-	term_put(b->term, line, at, columns - at, "", style);
+	term_put(b->term, line, at, columns - at, arrow ? arrow : "", style);
+	if (arrow && r->kind == KIN_ROW_PLAIN)
+		indent += JUMPS_WIDTH;
 	if (at + indent < columns)
 		term_put(b->term, line, at + indent, columns - at - indent,
 			 shifted(r->name, b->shift), style);
@@ -164,9 +173,14 @@ static void draw_rows(struct browser *b)
 {
 	struct list *l = &here(b)->list;
 	list_fit(l, b->shown.n, lines_for_rows(b));
-	for (size_t i = 0; i < l->height && l->top + i < l->n; i++)
-		draw_row(b, (unsigned)(BROWSE_HEAD + i), row_at(b, l->top + i),
-			 l->top + i == l->selected);
+	size_t to = browse_jump_target(b);
+	for (size_t i = 0, k = l->top; i < l->height && k < l->n; i++, k++) {
+		const char *arrow =
+			here(b)->what != INSTRUCTIONS ? NULL
+			: to == NONE                  ? ""
+				     : jumps_arrow(k, l->selected, to, term_is_ascii(b->term));
+		draw_row(b, (unsigned)(BROWSE_HEAD + i), row_at(b, k), k == l->selected, arrow);
+	}
 }
 
 void browse_draw(struct browser *b)

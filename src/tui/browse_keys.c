@@ -133,6 +133,8 @@ static bool has_source(struct browser *b)
 static bool has_children(struct browser *b) { return page(b)->has_children; }
 static bool has_rows(struct browser *b) { return b->shown.n > 0; }
 static bool has_stacks(struct browser *b) { return kin_profile_is_sampled(b->profile); }
+static bool is_jump(struct browser *b) { return browse_jump_target(b) != NONE; }
+static bool is_recorded(struct browser *b) { return !b->opts->next; }
 static bool can_unfold(struct browser *b)
 {
 	return has_stacks(b) && selected(b) && selected(b)->function &&
@@ -154,7 +156,8 @@ enum { /* places that a command is for */
        AT_STACKS = AT_FUNCTIONS | AT_CALLS | AT_FLAME,
        AT_CODE = 1 << SOURCE | 1 << INSTRUCTIONS,
        AT_PARTS = 1 << THREADS | 1 << OBJECTS,
-       AT_ROWS = AT_FUNCTIONS | AT_CALLS | AT_CODE | AT_PARTS,
+       AT_CYCLES = 1 << CYCLES,
+       AT_ROWS = AT_FUNCTIONS | AT_CALLS | AT_CODE | AT_PARTS | AT_CYCLES,
        ANYWHERE = AT_ROWS | AT_FLAME,
 };
 
@@ -168,7 +171,7 @@ static const struct browse_command {
 	{ { TERM_ENTER },
 	  "Enter",
 	  "who calls the function, and what it calls",
-	  AT_FUNCTIONS | AT_CALLS,
+	  AT_FUNCTIONS | AT_CALLS | AT_CYCLES,
 	  browse_has_function,
 	  browse_enter_calls },
 	{ { TERM_ENTER },
@@ -220,6 +223,18 @@ static const struct browse_command {
 	  AT_STACKS,
 	  has_parts,
 	  browse_enter_objects },
+	{ { TERM_ENTER },
+	  "Enter",
+	  "where the jump goes",
+	  1 << INSTRUCTIONS,
+	  is_jump,
+	  browse_follow_jump },
+	{ { 'y' },
+	  "y",
+	  "cycles of calls, and whether stacks go round them",
+	  AT_FUNCTIONS | AT_CALLS,
+	  is_recorded,
+	  browse_enter_cycles },
 	{ { 'H', '\t' },
 	  "H, Tab",
 	  "the next hottest line",

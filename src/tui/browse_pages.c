@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
+#include "tui/jumps.h"
 
 enum { SLOW_MS = 100 };
 
@@ -170,6 +171,8 @@ static struct kin_error *make_page(struct browser *b, struct page *ret)
 		return page_of_parts(whole(b), &o, "tid", ret);
 	case OBJECTS:
 		return page_of_parts(whole(b), &o, "dso", ret);
+	case CYCLES:
+		return page_of_cycles(b->profile, ret);
 	}
 	return err;
 }
@@ -287,6 +290,8 @@ static bool enter(struct browser *b, enum browse_what what, const char *function
 	b->shift = 0;
 	if (what == CALLS)
 		select_function(b);
+	else if (what == CYCLES)
+		list_select(&here(b)->list, 0);
 	else
 		select_hottest(b);
 	return true;
@@ -419,6 +424,16 @@ void browse_leave(struct browser *b)
 
 void browse_enter_flame(struct browser *b) { enter(b, FLAME, NULL); }
 
+void browse_enter_cycles(struct browser *b)
+{
+	if (!enter(b, CYCLES, NULL) || page(b)->rows.n)
+		return;
+	char *why = xprintf("no cycles of calls: %s", page(b)->title);
+	leave_for_last(b);
+	browse_say(b, why);
+	free(why);
+}
+
 /* By Self it is of interest who called, otherwise what is called. */
 void browse_unfold(struct browser *b)
 {
@@ -508,6 +523,20 @@ void browse_next_hottest(struct browser *b)
 	if (next != NONE || hottest != NONE)
 		list_centre(&here(b)->list, next != NONE ? next : hottest);
 }
+
+size_t browse_jump_target(struct browser *b)
+{
+	const struct page_row *r = selected(b);
+	uint64_t address;
+	if (here(b)->what != INSTRUCTIONS || !r || !jumps_target(r, &address))
+		return NONE;
+	for (size_t i = 0; i < b->shown.n; i++)
+		if (i != here(b)->list.selected && jumps_is_at(page(b), row_at(b, i), address))
+			return i;
+	return NONE;
+}
+
+void browse_follow_jump(struct browser *b) { list_centre(&here(b)->list, browse_jump_target(b)); }
 
 enum { FILES_MAX = 1000 };
 

@@ -12,7 +12,7 @@
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
 
-enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS };
+enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS, CYCLES };
 
 struct browse_place { /* where we are, or were and go back to */
 	enum browse_what what;
@@ -109,6 +109,10 @@ void browse_say(struct browser *b, const char *text);
 /* Whether one is selected that is not the page's own. */
 bool browse_has_function(struct browser *b);
 
+/* Which row that is shown the selected instruction jumps to; NONE: it is no jump out of itself to a
+ * row that is shown. */
+size_t browse_jump_target(struct browser *b);
+
 /* What the commands of these names do; each only where it can be done. */
 void browse_enter_calls(struct browser *b);
 void browse_enter_source(struct browser *b);
@@ -119,6 +123,8 @@ void browse_next_order(struct browser *b, bool back);
 void browse_next_hottest(struct browser *b);
 void browse_enter_flame(struct browser *b);
 void browse_unfold(struct browser *b);
+void browse_enter_cycles(struct browser *b);
+void browse_follow_jump(struct browser *b);
 void browse_turn_flame(struct browser *b);
 void browse_enter_threads(struct browser *b);
 void browse_enter_objects(struct browser *b);

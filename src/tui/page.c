@@ -103,6 +103,7 @@ struct wanted {
 	 * total. */
 	const char *with_callees, *own;
 	bool own_too;      /* with_callees is without own */
+	const char *what;  /* column that says "function" where the name is one; NULL: anywhere */
 	const char *event; /* only rows of this one; NULL: all */
 };
 
@@ -159,6 +160,14 @@ static bool is_of_event(const struct kin_table *t, const struct kin_row *row, co
 	       !strcmp(row->cells[column].text, event);
 }
 
+static bool is_function(const struct kin_table *t, const struct kin_row *row,
+			const struct wanted *w)
+{
+	size_t column = w->what ? column_of(t, w->what) : kin_table_n_columns(t);
+	return column >= kin_table_n_columns(t) || row->cells[column].type != KIN_CELL_TEXT ||
+	       !strcmp(row->cells[column].text, "function");
+}
+
 static void take_row(struct page *p, struct kin_table *t, const struct kin_row *row,
 		     const struct wanted *w)
 {
@@ -174,7 +183,8 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 	size_t name = column_of(t, w->keys[w->n - 1]);
 	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1) : "";
 	r.function = w->with_callees && name < kin_table_n_columns(t) &&
-				     row->cells[name].type == KIN_CELL_TEXT
+				     row->cells[name].type == KIN_CELL_TEXT &&
+				     is_function(t, row, w)
 			     ? function_of(p, t, row,
 					   arena_printf(&p->arena, "%s", row->cells[name].text))
 			     : NULL;
@@ -415,6 +425,17 @@ struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts
 		use_total_of_rows(ret);
 	put_share(ret, 0, NULL); /* calls have one, too */
 	return NULL;
+}
+
+struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret)
+{
+	static const char *const keys[] = { "cycle", "verdict", "what", "share",
+					    "time",  "calls",   "name" };
+	static const struct wanted w = {
+		.keys = keys, .n = ARRAY_LEN(keys), .with_callees = "share", .what = "what"
+	};
+	struct kin_report_opts opts = { .size = sizeof(opts), .columns = all_columns };
+	return take_report(p, "cycles", &opts, &w, ret);
 }
 
 struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,

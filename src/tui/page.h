@@ -62,6 +62,9 @@ MUST_CHECK struct kin_error *page_of_parts(struct kin_profile *p, const struct p
 /* A function, its callers before it and its callees behind it. */
 MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts *o,
 					      const char *function, struct page *ret);
+/* The cycles of calls, with what stacks say of each, their functions and calls; without rows if
+ * there are none: the title says why. */
+MUST_CHECK struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret);
 /* The source lines of a function, or its instructions with what is known of their lines; without
  * rows if there are none. */
 MUST_CHECK struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,

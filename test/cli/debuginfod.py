@@ -167,6 +167,9 @@ def test_server(tap, box):
         r = box.run('pack', '-o', box.at('packed.kin'), 'p.kin', urls=server.url)
         r = box.run('report', '-g', 'none', box.at('packed.kin'))
         tap.ok(names_of(r) == {b'work', b'mix'}, 'kin pack keeps what came from there', shown(r))
+        box.run('pack', '-o', box.at('whole.kin'), 'p.kin', urls=server.url, cache=cache)
+        r = box.run('annotate', 'work', box.at('whole.kin'))
+        tap.ok(b's += mix(s + i);' in r.stdout, 'and the sources', shown(r))
     finally:
         server.done()
 

@@ -1,7 +1,8 @@
 """The terminal browser, as a person has it: keys go in, and what the screen shows is looked at.
 
-    run.py BUILD
+    run.py BUILD [--update]
 
+Whole screens, at four sizes, are held against those of screens/; --update writes what is shown now: look at it as a user would.
 Needs tmux; without it nothing is tested, and that is said.
 """
 import fcntl
@@ -24,6 +25,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from chance import best
 from tap import Tap
 
+SCREENS = os.path.join(HERE, 'screens')
 CASES = os.path.join(HERE, '..', 'cases')
 LIMIT = 60  # seconds that anything may take to appear: the machine may be busy
 WRITE = 1   # its number among the system calls of x86_64
@@ -125,6 +127,15 @@ def test_counts(tap, folder, build):
     tap.ok(t.wait('only /odd'), 'back among the rows with a text in them', t.screen())
     t.keys('Escape')
     tap.ok(t.wait('Enter callers'), 'Esc: all rows', t.screen())
+    t.keys('y')
+    s = t.wait('Enter callers, callees')
+    tap.ok(re.search(r'^ *1 +unknown +cycle .*2 functions$', s, re.M) and re.search(r'^ *1 +function .* odd$', s, re.M), 'y: cycles, and what is known of them', s or t.screen())
+    t.keys('Down', 'Enter')
+    tap.ok(t.wait(r'^ kin  (odd|even) '), 'Enter: one of its functions', t.screen())
+    t.keys('Escape')
+    t.wait('Enter callers, callees')
+    t.keys('Escape')
+    t.wait('f flame|a source  s|Enter callers  a')
     t.keys('G')
     tap.ok(t.wait(r'(\d+) of \1$'), 'G: the last one', t.screen())
     t.keys('g')
@@ -237,7 +248,7 @@ def test_source(tap, folder, build):
     if done.returncode:
         tap.skip('from a function to its source', done.stderr.strip())
         return
-    t = Terminal(folder, build)
+    t = Terminal(folder, build, rows=30)
     t.run('kin browse loop.kin')
     t.wait('Enter callers')
     t.type('/spin')
@@ -246,12 +257,23 @@ def test_source(tap, folder, build):
     tap.ok(re.search(r'^ *\d+\.\d\d% .*  x \+= i;', s, re.M), 'a: source lines with their time', s or t.screen())
     t.keys('a')
     s = t.wait('a source  H hottest')
-    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ +\w+', s, re.M), 'a: its instructions', s or t.screen())
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions', s or t.screen())
     place = r'(\d+) of \d+$'
     first = re.search(place, s, re.M).group(1)
     t.keys('H')
     s = t.wait_screen(lambda s: re.search(place, s, re.M).group(1) != first)
     tap.ok(re.search(place, s, re.M).group(1) != first, 'H: the next hottest one', s)
+    jump = re.compile(r'^.*(?:╭|╰)─ (?:j|b)\S+ +(?:\S+ +)*?#?0x([0-9a-f]+)', re.M)
+    for _ in range(60):  # one of the loop's jumps
+        t.keys('Down')
+        s = t.settled()
+        if jump.search(s) or not re.search(r'\d+ of \d+$', s, re.M):
+            break
+    found = jump.search(s)
+    tap.ok(found and re.search(rf'0x{found[1]} +(?:╭|╰)> ', s), 'an arrow to where the selected instruction jumps', s)
+    t.keys('Enter')
+    s = t.wait_screen(lambda s: not jump.search(s))
+    tap.ok(not jump.search(s), 'Enter: goes there', s)
     t.keys('Escape')
     tap.ok(t.wait('only /spin'), 'Esc: back', t.screen())
     t.keys('q')
@@ -346,6 +368,35 @@ def test_views(tap, folder, build):
     tap.ok(t.wait('in app .*by Children'), 'Enter: what ran in it', t.screen())
     t.keys('q')
     t.close()
+
+
+def test_sizes(tap, folder, build):
+    """What is seen at once, on terminals from small to large."""
+    with open(os.path.join(folder, 'sizes.txt'), 'w') as f:
+        for i in range(200):
+            leaf = ('parse_words', 'parse_lines', 'std::vector<std::pair<int, std::string>>::push_back', 'memchr')[i * i % 7 % 4]
+            f.write(f'{("server", "worker")[i % 3 == 0]} 11/{12 + i % 3} [000] {i // 100}.{i % 100:02}0250: 250000 cpu-clock:\n'
+                    f'\t4011{i % 4}6 {leaf}+0x6 ({"/usr/lib/libc.so.6" if leaf == "memchr" else "/usr/bin/app"})\n'
+                    f'\t401236 {("handle", "refresh")[i % 5 == 0]}+0x6 (/usr/bin/app)\n\t401336 main+0x6 (/usr/bin/app)\n\n')
+    for columns, rows in ((40, 10), (80, 24), (120, 40), (250, 60)):
+        t = Terminal(folder, build, columns=columns, rows=rows)
+        t.run('kin browse sizes.txt')
+        t.wait('Enter callers')
+        shown = []
+        for what, keys in (('functions', []), ('what the first one calls', ['+']), ('by Self', ['+', 's']), ('callers and callees', ['Enter']),
+                           ('the flame graph', ['Escape', 's', 'f']), ('turned', ['i']), ('threads', ['Escape', 't']), ('the menu', ['Escape', '?'])):
+            for key in keys:
+                t.keys(key)
+                screen = t.settled()
+            shown.append(f'==== {what}\n' + re.sub(r'[ \n]+$', '\n', re.sub(r' +$', '', screen if keys else t.settled(), flags=re.M)))
+        t.close()
+        path, text = os.path.join(SCREENS, f'{columns}x{rows}'), ''.join(shown)
+        if '--update' in sys.argv:
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(text)
+        with open(path, encoding='utf-8') as f:
+            wanted = f.read()
+        tap.ok(text == wanted, f'whole screens of {columns} columns', lambda: f'expected:\n{wanted}\ngot:\n{text}')
 
 
 def test_record(tap, folder, build):
@@ -745,7 +796,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_record, test_program,
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_without, test_top, test_top_stalled):
             test(tap, folder, build)

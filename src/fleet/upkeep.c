@@ -1,9 +1,9 @@
-/* tidy.c - makes rollups, and drops days.
+/* upkeep.c - makes rollups, and drops days.
  *
  * The list of what a rollup is of comes first, then its rows, last its receipt: one that was
  * interrupted has none, and does not count. Of two that were made at the same time of the same
  * recordings one counts (fleet_read.c). */
-#include "fleet/tidy.h"
+#include "fleet/upkeep.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

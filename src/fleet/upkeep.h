@@ -1,10 +1,10 @@
-/* tidy.h - a store's upkeep: sums of whole hours, and days that go.
+/* upkeep.h - a store's upkeep: sums of whole hours, and days that go.
  *
  * A rollup is the sum of all recordings of one service and version that lie in one hour. It is made
  * by the server, and counts once it has a receipt of its own; what it is the sum of is listed, and
  * is then not added up anew by who asks for that hour. Recordings that come later count as ever. */
-#ifndef FLEET_TIDY_H
-#define FLEET_TIDY_H
+#ifndef FLEET_UPKEEP_H
+#define FLEET_UPKEEP_H
 
 #include "base/base.h"
 
