@@ -27,7 +27,7 @@ int main(void)
 	volatile long s = 0;
 	do {
 		for (int i = 0; i < 200; i++)
-			s += outer(500);
+			s += outer(50);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	} while (t.tv_nsec < 200000000 && !t.tv_sec);
 	return s == 7;
@@ -56,7 +56,10 @@ class Box:
             f.write('.text\n')
             for i in range(FUNCTIONS):
                 name = 'spin' if i == FUNCTIONS // 2 else f'a_function_with_a_name_that_is_long_{i}'
-                f.write(f'.globl {name}\n.type {name},@function\n{name}:\nmov ${i}, %eax\nret\n.size {name}, . - {name}\n')
+                # Samples are taken in it, however few there are.
+                code = 'mov $300, %ecx\n1: dec %ecx\njnz 1b\n' if name == 'spin' else ''
+                f.write(f'.globl {name}\n.type {name},@function\n{name}:\n.cfi_startproc\n{code}mov ${i}, %eax\nret\n'
+                        f'.cfi_endproc\n.size {name}, . - {name}\n')
             f.write('.section .note.GNU-stack,"",@progbits\n')
         with open(self.at('prog.c'), 'w') as f:
             f.write(PROGRAM)
