@@ -37,6 +37,7 @@ class Reports:
     def run(self, command, folder):
         env = dict(os.environ, HOME=str(self.dir), PERF_CONFIG="/dev/null", LC_ALL="C")
         program = shutil.which(command[0])
+        shutil.rmtree(self.dir / ".cache" / "kin" / "names", ignore_errors=True)  # each report is a first one
         made = subprocess.run([self.dir / "timed", "/dev/null", program, *map(str, command[1:])], cwd=folder, text=True,
                               capture_output=True, env=env, stdin=subprocess.DEVNULL)
         fields = made.stdout.split()

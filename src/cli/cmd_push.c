@@ -18,6 +18,7 @@ static const char *const description[] = {
 	"Samples are summed by stack and time; stacks and the names of functions are sent once, "
 	"when the store has not seen them. A recording that is sent again counts once: after an "
 	"error, send it again. Tables that are not there are made.",
+	"The recording of a rank of a parallel job has the labels rank and job by itself.",
 	"Several hosts in the URL, with commas between them, are shards: what one host recorded "
 	"goes to one of them.",
 	"User and password come from KIN_STORE_USER and KIN_STORE_PASSWORD, or from the file "

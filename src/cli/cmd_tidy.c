@@ -62,12 +62,12 @@ static int run(const struct settings *s)
 	enum { HOUR_S = 3600, DAY_S = 86400 };
 	const char *name = s->command->name;
 	uint64_t now = (uint64_t)time(NULL);
-	const struct tidy_opts opts = {
+	const struct upkeep_opts opts = {
 		.before_s = now - HOUR_S,
 		.keep_from_s = s->keep_days ? now - (uint64_t)s->keep_days * DAY_S : 0,
 	};
 	struct store_url url;
-	struct tidy_result r;
+	struct upkeep_result r;
 	if (s->data.at.n != 1) {
 		message(name, "which store? kin tidy http://HOST:8123/DATABASE");
 		return EXIT_USAGE;
@@ -80,7 +80,7 @@ static int run(const struct settings *s)
 		store_url_done(&url);
 		return EXIT_USAGE;
 	}
-	err = tidy_store(&url, &opts, &r);
+	err = upkeep_do(&url, &opts, &r);
 	if (!err && !s->quiet)
 		message(name,
 			"%" PRIu64 " sums of hours made, of %" PRIu64 " recordings; %" PRIu64

@@ -105,9 +105,11 @@ static void read_frame(struct answers *a, struct bytes *b, uint32_t shard)
 	x.line = bytes_u32(b);
 	x.flags = bytes_u8(b);
 	x.address = bytes_u64(b);
-	struct answers_frame *f = b->failed ? NULL : &a->frames.at[frame_of(a, x.id)];
-	if (f && !f->known)
-		*f = (struct answers_frame){ .row = x, .known = true };
+	if (b->failed)
+		return;
+	uint32_t at = frame_of(a, x.id); /* which may move the frames */
+	if (!a->frames.at[at].known)
+		a->frames.at[at] = (struct answers_frame){ .row = x, .known = true };
 }
 
 static void read_function(struct answers *a, struct bytes *b, uint32_t shard)

@@ -23,18 +23,18 @@ struct hour { /* of one service and version */
 	uint64_t service_id;
 };
 
-struct tidy {
+struct upkeep {
 	const struct store_url *url;
-	const struct tidy_opts *opts;
+	const struct upkeep_opts *opts;
 	struct store *store;
 	size_t shard;
-	struct tidy_result *result;
+	struct upkeep_result *result;
 };
 
 /* ---- the store's answers ---- */
 
 /* *ret is to be freed, also after an error; NULL: nobody needs it. */
-static struct kin_error *ask(struct tidy *t, const char *sql, struct http_bytes *ret)
+static struct kin_error *ask(struct upkeep *t, const char *sql, struct http_bytes *ret)
 {
 	struct store_answer a = { 0 };
 	struct kin_error *err =
@@ -47,14 +47,14 @@ static struct kin_error *ask(struct tidy *t, const char *sql, struct http_bytes 
 }
 
 /* Frees sql. */
-static struct kin_error *ask_own(struct tidy *t, char *sql, struct http_bytes *ret)
+static struct kin_error *ask_own(struct upkeep *t, char *sql, struct http_bytes *ret)
 {
 	struct kin_error *err = ask(t, sql, ret);
 	free(sql);
 	return err;
 }
 
-static struct kin_error *damaged(const struct tidy *t)
+static struct kin_error *damaged(const struct upkeep *t)
 {
 	return err_new(KIN_ERROR_FORMAT, "%s: its answer is cut off, or damaged",
 		       t->url->shards.at[t->shard]);
@@ -74,7 +74,7 @@ static char *read_text(struct bytes *b)
 	"content FROM {db}.rollup_batches WHERE rollup IN (SELECT rollup FROM "                    \
 	"{db}.rollup_receipts))"
 
-static struct kin_error *put_list(struct tidy *t, const struct hour *h, uint64_t rollup)
+static struct kin_error *put_list(struct upkeep *t, const struct hour *h, uint64_t rollup)
 {
 	return ask_own(t,
 		       xprintf("INSERT INTO {db}.rollup_batches SELECT toDateTime(%" PRIu32
@@ -86,7 +86,7 @@ static struct kin_error *put_list(struct tidy *t, const struct hour *h, uint64_t
 		       NULL);
 }
 
-static struct kin_error *put_sums(struct tidy *t, const struct hour *h, uint64_t rollup)
+static struct kin_error *put_sums(struct upkeep *t, const struct hour *h, uint64_t rollup)
 {
 	return ask_own(
 		t,
@@ -104,7 +104,7 @@ static struct kin_error *put_sums(struct tidy *t, const struct hour *h, uint64_t
 }
 
 /* Whether it has all samples that its recordings' receipts speak of; how many these are. */
-static struct kin_error *check(struct tidy *t, const struct hour *h, uint64_t rollup,
+static struct kin_error *check(struct upkeep *t, const struct hour *h, uint64_t rollup,
 			       uint64_t *recordings)
 {
 	struct http_bytes answer = { 0 };
@@ -135,7 +135,7 @@ static struct kin_error *check(struct tidy *t, const struct hour *h, uint64_t ro
 	return err;
 }
 
-static struct kin_error *put_receipt(struct tidy *t, const struct hour *h, uint64_t rollup,
+static struct kin_error *put_receipt(struct upkeep *t, const struct hour *h, uint64_t rollup,
 				     uint64_t recordings)
 {
 	return ask_own(t,
@@ -145,7 +145,7 @@ static struct kin_error *put_receipt(struct tidy *t, const struct hour *h, uint6
 		       NULL);
 }
 
-static struct kin_error *roll_up(struct tidy *t, const struct hour *h)
+static struct kin_error *roll_up(struct upkeep *t, const struct hour *h)
 {
 	uint64_t rollup, recordings = 0;
 	if (getrandom(&rollup, sizeof(rollup), 0) != sizeof(rollup))
@@ -161,7 +161,7 @@ static struct kin_error *roll_up(struct tidy *t, const struct hour *h)
 }
 
 /* One recording is its own sum. */
-static struct kin_error *roll_up_hours(struct tidy *t)
+static struct kin_error *roll_up_hours(struct upkeep *t)
 {
 	struct http_bytes answer = { 0 };
 	struct kin_error *err =
@@ -192,7 +192,7 @@ static struct kin_error *roll_up_hours(struct tidy *t)
 /* ---- days ---- */
 
 /* What says that rows count goes before the rows. */
-static struct kin_error *drop_day(struct tidy *t, const char *day)
+static struct kin_error *drop_day(struct upkeep *t, const char *day)
 {
 	static const char *const tables[] = { "rollup_receipts", "receipts", "rollups",
 					      "rollup_batches", "samples" };
@@ -213,7 +213,7 @@ static bool is_day(const char *text)
 	return true;
 }
 
-static struct kin_error *drop_days(struct tidy *t)
+static struct kin_error *drop_days(struct upkeep *t)
 {
 	struct http_bytes answer = { 0 };
 	char *quoted = store_quoted(t->url->database);
@@ -238,11 +238,11 @@ static struct kin_error *drop_days(struct tidy *t)
 
 /* ---- all of it ---- */
 
-struct kin_error *tidy_store(const struct store_url *url, const struct tidy_opts *opts,
-			     struct tidy_result *ret)
+struct kin_error *upkeep_do(const struct store_url *url, const struct upkeep_opts *opts,
+			    struct upkeep_result *ret)
 {
-	*ret = (struct tidy_result){ 0 };
-	struct tidy t = { .url = url, .opts = opts, .result = ret };
+	*ret = (struct upkeep_result){ 0 };
+	struct upkeep t = { .url = url, .opts = opts, .result = ret };
 	struct kin_error *err = store_new(url, &t.store);
 	for (; !err && t.shard < url->shards.n; t.shard++) {
 		err = store_create(t.store, t.shard); /* what an older kin did not make */

@@ -11,18 +11,18 @@
 struct kin_error;
 struct store_url;
 
-struct tidy_opts {
+struct upkeep_opts {
 	uint64_t before_s;    /* hours that ended before are summed up; since 1970 */
 	uint64_t keep_from_s; /* days that ended before are dropped; 0: none */
 };
 
-struct tidy_result {
+struct upkeep_result {
 	uint64_t rollups, recordings; /* made, of so many */
 	uint64_t days;                /* dropped, of all shards */
 };
 
 /* Shard after shard. Error: some of it is not done; doing it again is right. */
-MUST_CHECK struct kin_error *tidy_store(const struct store_url *url, const struct tidy_opts *opts,
-					struct tidy_result *ret);
+MUST_CHECK struct kin_error *upkeep_do(const struct store_url *url, const struct upkeep_opts *opts,
+				       struct upkeep_result *ret);
 
 #endif

@@ -308,7 +308,7 @@ static bool read_symbols(struct answered *a, const struct arrays *x)
 		memcpy(&s, x->symbols + i * sizeof(s), sizeof(s));
 		if (s.addr < end || s.end <= s.addr || s.name >= x->h.strings ||
 		    s.flags & ~all_flags || s.asked > 1 ||
-		    (!s.name != !!(s.flags & SYMBOL_NAMELESS)))
+		    (!x->strings[s.name] != !!(s.flags & SYMBOL_NAMELESS)))
 			return false;
 		end = s.end;
 		vec_push(&a->symbols,
@@ -353,7 +353,7 @@ static bool read_spans(struct answered *a, const struct arrays *x)
 	for (uint64_t i = 0; i < x->h.n_list; i++) {
 		struct inline_bytes s;
 		memcpy(&s, x->list + i * sizeof(s), sizeof(s));
-		if (!s.name || s.name >= x->h.strings)
+		if (s.name >= x->h.strings || !x->strings[s.name])
 			return false;
 		vec_push(&a->list, ((struct answered_inline){ x->strings + s.name, s.depth }));
 	}

@@ -501,7 +501,7 @@ def test_narrow(tap, folder, build):
                 '\t401136 main+0x6 (/usr/bin/app)\n\n')
     for columns, head, row, foot in (
             (100, r'Command +Shared Object +Symbol$', r'long-command  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
-             r'Enter callers  a source  f flame .* 1 of 2$'),
+             r'Enter callers  \+ unfold  a source  f flame .* 1 of 2$'),
             (84, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$', r'Enter callers  a .* 1 of 2$'),
             (64, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_nam…  a_function_with_a_name_…$', r'Enter callers  a .*… 1 of 2$'),
             (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  a .*… 1 of 2$')):
