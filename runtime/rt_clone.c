@@ -54,7 +54,7 @@ pid_t _Fork(void)
 	return child;
 }
 
-struct start {
+struct clone_start {
 	int (*f)(void *);
 	void *arg;
 };
@@ -62,7 +62,7 @@ struct start {
 /* The parent's stack is where it was, in memory of the child's own. */
 static int starts_process(void *arg)
 {
-	const struct start *s = arg;
+	const struct clone_start *s = arg;
 
 	rt_forked();
 	return s->f(s->arg);
@@ -70,7 +70,7 @@ static int starts_process(void *arg)
 
 int clone(int (*f)(void *), void *stack, int flags, void *arg, ...)
 {
-	struct start s = { f, arg };
+	struct clone_start s = { f, arg };
 	void *parent_tid, *tls, *child_tid;
 	va_list more;
 	int child;

@@ -17,23 +17,24 @@ enum {
 	RELATIVE = 0x1b, /* 4 bytes, signed, from where they are */
 };
 
-struct tables { /* a part of a module with all of its call-frame information, where it can be read
-		 */
+struct frame_tables { /* a part of a module with all of its call-frame information, where it can be
+		       * read
+		       */
 	const uint8_t *at;
 	uint64_t addr, size; /* run-time address */
 };
 
-static struct tables in_place(const struct rt_module *m)
+static struct frame_tables in_place(const struct rt_module *m)
 {
-	return (struct tables){ (const uint8_t *)(uintptr_t)m->segment, m->segment,
-				m->segment_size };
+	return (struct frame_tables){ (const uint8_t *)(uintptr_t)m->segment, m->segment,
+				      m->segment_size };
 }
 
 /* From its first byte to the end of the segment. */
-static struct tables needed(const struct rt_module *m)
+static struct frame_tables needed(const struct rt_module *m)
 {
 	const uint8_t *hdr = (const uint8_t *)(uintptr_t)m->unwind;
-	struct tables t = in_place(m);
+	struct frame_tables t = in_place(m);
 	uint64_t first = m->unwind;
 	int32_t frames;
 
@@ -44,7 +45,7 @@ static struct tables needed(const struct rt_module *m)
 		first = m->unwind + 4 + (uint64_t)frames;
 	if (first < t.addr || first >= t.addr + t.size)
 		return t;
-	return (struct tables){ t.at + (first - t.addr), first, t.size - (first - t.addr) };
+	return (struct frame_tables){ t.at + (first - t.addr), first, t.size - (first - t.addr) };
 }
 
 static const struct rt_module *copied_before(const struct rt_module *m)
@@ -56,7 +57,7 @@ static const struct rt_module *copied_before(const struct rt_module *m)
 }
 
 /* By the kernel: it is fast, and says no where the module has gone all the same. */
-static uint8_t *copy(const struct tables *t)
+static uint8_t *copy(const struct frame_tables *t)
 {
 	long at = SYS6(mmap, NULL, t->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		       0);
@@ -75,7 +76,7 @@ static uint8_t *copy(const struct tables *t)
 static void make_copy(struct rt_module *m)
 {
 	const struct rt_module *before = copied_before(m);
-	struct tables t = needed(m);
+	struct frame_tables t = needed(m);
 
 	m->copy_addr = t.addr;
 	m->copy_size = t.size;
@@ -85,7 +86,7 @@ static void make_copy(struct rt_module *m)
 		atomic_store(&m->copy, copy(&t));
 }
 
-static bool find_tables(struct rt_module *m, bool doubtful, struct tables *ret)
+static bool find_tables(struct rt_module *m, bool doubtful, struct frame_tables *ret)
 {
 	uint64_t mask;
 
@@ -100,7 +101,7 @@ static bool find_tables(struct rt_module *m, bool doubtful, struct tables *ret)
 			make_copy(m);
 		rt_unlock(mask);
 	}
-	*ret = m->copy ? (struct tables){ m->copy, m->copy_addr, m->copy_size } : in_place(m);
+	*ret = m->copy ? (struct frame_tables){ m->copy, m->copy_addr, m->copy_size } : in_place(m);
 	return true;
 }
 
@@ -108,7 +109,7 @@ bool rt_frames_row(struct rt_module *m, bool doubtful, uint64_t pc, struct unwin
 {
 	struct cfi_section s;
 	struct cfi_fde fde;
-	struct tables t;
+	struct frame_tables t;
 	const uint8_t *hdr;
 
 	if (!m->unwind || m->unwind_size < 8 || !find_tables(m, doubtful, &t))

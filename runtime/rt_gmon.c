@@ -14,7 +14,7 @@ enum {
 	BIN = 4 /* bytes of code, as glibc has it */
 };
 
-static struct output {
+static struct gmon_output {
 	int fd;
 	bool failed;
 	uint32_t used;    /* of buf */
@@ -245,7 +245,7 @@ static void put_all_arcs(const struct rt_module *m)
 /* ---- executions of basic blocks ---- */
 
 /* What is put next. A block begins with its call of the hook. */
-static struct blocks {
+static struct gmon_blocks {
 	uint32_t n;
 	struct {
 		uint64_t addr, count;

@@ -28,7 +28,7 @@ enum {
 	TRIAL_CALLS = 64,
 };
 
-struct call {
+struct timed_call {
 	struct kinf_arc *slot;
 	uint64_t from, to, began, sp,
 		ended; /* ended: calls of the thread that had, when it began */
@@ -40,7 +40,7 @@ struct rt_latency {             /* of one thread */
 	uint64_t ended;
 	struct kinf_latency *unused;
 	struct kinf_block *block;
-	struct call call[];
+	struct timed_call call[];
 };
 
 static inline uint64_t ns_of(uint64_t t)
@@ -143,7 +143,7 @@ void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r)
 
 static struct rt_latency *new_list(void)
 {
-	uint64_t size = sizeof(struct rt_latency) + DEEPEST * sizeof(struct call);
+	uint64_t size = sizeof(struct rt_latency) + DEEPEST * sizeof(struct timed_call);
 	long m = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -172,7 +172,7 @@ static struct rt_latency *list(void)
 static inline void begin(struct rt_latency *l, struct kinf_arc *slot, uint64_t sp)
 {
 	uint32_t depth = l->run == rt.latency.run ? l->depth : 0;
-	struct call *c;
+	struct timed_call *c;
 
 	l->run = rt.latency.run;
 	while (depth && l->call[depth - 1].sp < sp) { /* left without an end */
@@ -205,7 +205,7 @@ void rt_latency_begin(struct kinf_arc *slot, uint64_t sp)
 		begin(l, slot, sp);
 }
 
-static void measured(const struct call *c, uint64_t spent, uint64_t below)
+static void measured(const struct timed_call *c, uint64_t spent, uint64_t below)
 {
 	uint64_t probes = (rt.latency.own_x1024 + below * rt.latency.both_x1024) >> 10;
 	uint64_t least = (below + 1) * rt.latency.call_x1024 >> 10;
@@ -233,7 +233,7 @@ static inline void end(struct rt_latency *l, uint64_t to, uint64_t from, uint64_
 		return;
 	}
 	while (depth > last) {
-		const struct call *c = &l->call[--depth];
+		const struct timed_call *c = &l->call[--depth];
 
 		if (c->to != to || c->from != from)
 			continue;
@@ -348,7 +348,7 @@ void rt_latency_start(void)
 		rt.latency.both_x1024 = ns_of(both << 10) / TRIAL_CALLS;
 		rt.latency.own_x1024 = (own << 10) / TRIAL_CALLS;
 		rt.latency.call_x1024 = ns_of(measure_calls() << 10) / TRIAL_CALLS;
-		SYS2(munmap, l, sizeof(*l) + DEEPEST * sizeof(struct call));
+		SYS2(munmap, l, sizeof(*l) + DEEPEST * sizeof(struct timed_call));
 	}
 	rt_unlock(mask);
 	rt_on();

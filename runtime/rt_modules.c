@@ -250,7 +250,7 @@ struct rt_module *rt_module_at(uint64_t addr)
 /* ---- asking the loader ---- */
 
 #if HAVE_FIND_OBJECT
-struct question {
+struct module_question {
 	uint64_t addr;
 	struct dl_find_object answer;
 	bool found;
@@ -258,7 +258,7 @@ struct question {
 
 static void ask(void *arg)
 {
-	struct question *q = arg;
+	struct module_question *q = arg;
 
 	q->found = !_dl_find_object((void *)q->addr, &q->answer);
 }
@@ -340,7 +340,7 @@ void rt_modules_retire(void)
 #if HAVE_FIND_OBJECT
 /* Under the lock, and not on the program's stack, which may have no room. */
 static struct {
-	struct question question;
+	struct module_question question;
 	struct rt_module module;
 } scratch;
 
@@ -348,7 +348,7 @@ static struct {
  * module at `addr` is there: somebody executes it. */
 static bool is_replaced(const struct rt_module *m, uint64_t addr)
 {
-	scratch.question = (struct question){ .addr = addr };
+	scratch.question = (struct module_question){ .addr = addr };
 	ask(&scratch.question);
 	if (!scratch.question.found)
 		return true;
@@ -409,7 +409,7 @@ struct rt_module *rt_module_learn(uint64_t addr)
 		return NULL;
 	m = rt_module_at(addr);
 	if (!m) {
-		scratch.question = (struct question){ .addr = addr };
+		scratch.question = (struct module_question){ .addr = addr };
 		rt_call_saved(ask, &scratch.question);
 		if (scratch.question.found) {
 			describe(&scratch.question.answer, &scratch.module);

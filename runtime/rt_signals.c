@@ -106,18 +106,18 @@ extern int pthread_setspecific(pthread_key_t, const void *) __attribute__((weak)
 /* ---- threads ---- */
 
 /* What a new thread is to do; given back as soon as it knows. */
-struct start {
+struct signal_start {
 	rt_flag taken;
 	start_function *function;
 	void *arg;
 	uint64_t stack_size;
 };
 enum { STARTS = 128 };
-static struct start starts[STARTS];
+static struct signal_start starts[STARTS];
 static pthread_key_t key;
 static bool has_key;
 
-static struct start *take(void)
+static struct signal_start *take(void)
 {
 	for (int i = 0; i < STARTS; i++) {
 		uint32_t taken = 0;
@@ -154,9 +154,9 @@ static void ends(void *unused)
 
 static void *starts_thread(void *arg)
 {
-	struct start s = *(struct start *)arg;
+	struct signal_start s = *(struct signal_start *)arg;
 
-	atomic_store(&((struct start *)arg)->taken, 0);
+	atomic_store(&((struct signal_start *)arg)->taken, 0);
 	rt_sample_thread_starts(s.stack_size);
 	if (has_key)
 		pthread_setspecific(key, &key);
@@ -168,7 +168,7 @@ static void *starts_thread(void *arg)
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function *start, void *arg)
 {
-	struct start *s;
+	struct signal_start *s;
 	int ret;
 
 	find();

@@ -44,7 +44,7 @@ struct rt_stacks { /* of one thread */
 	uint64_t pc[MAX_DEPTH];
 };
 
-struct walk {
+struct stack_walk {
 	struct rt_stacks *s;
 	uint64_t stack, stack_end; /* to be read as it lies */
 	struct unwind_regs r;
@@ -89,7 +89,7 @@ static size_t read_bytes(struct rt_stacks *s, uint64_t at, void *to, size_t n)
 
 static inline bool read_word(void *arg, uint64_t addr, uint64_t *ret)
 {
-	struct walk *w = arg;
+	struct stack_walk *w = arg;
 	uint64_t word;
 
 	if (__builtin_expect(addr >= w->stack && addr < w->stack_end && w->stack_end - addr >= 8,
@@ -143,7 +143,7 @@ static void keep(uint64_t pc, const struct unwind_row *row)
 }
 
 /* Where there is no call-frame information: code made at run time, hand-written, or no code. */
-static bool guess(struct walk *w, struct unwind_row *ret)
+static bool guess(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
 	const struct unwind_regs *r = &w->r;
@@ -162,7 +162,7 @@ static bool guess(struct walk *w, struct unwind_row *ret)
 	return true;
 }
 
-static bool find_row(struct walk *w, struct unwind_row *ret)
+static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint64_t pc = unwind_lookup_pc(&w->r);
 	struct rt_module *m;
@@ -181,7 +181,7 @@ static bool find_row(struct walk *w, struct unwind_row *ret)
 /* Frames of ours between the program and what it called are not the program's. */
 static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampling.own_end; }
 
-static void walk_up(struct walk *w)
+static void walk_up(struct stack_walk *w)
 {
 	bool guessed = false;
 
@@ -204,7 +204,7 @@ static void walk_up(struct walk *w)
 	}
 }
 
-static void walk(struct walk *w, const struct rt_clock *c, const ucontext_t *context)
+static void walk(struct stack_walk *w, const struct rt_clock *c, const ucontext_t *context)
 {
 	uint64_t all[MACHINE_REGISTERS] = { 0 };
 
@@ -238,7 +238,8 @@ static uint32_t hash_of(const uint64_t *pc, uint32_t n, uint32_t epoch)
 	return (uint32_t)h;
 }
 
-static bool is_same(const struct kinf_stack *r, const struct walk *w, uint32_t hash, uint32_t epoch)
+static bool is_same(const struct kinf_stack *r, const struct stack_walk *w, uint32_t hash,
+		    uint32_t epoch)
 {
 	if (r->hash != hash || r->depth != w->n || r->epoch != epoch || r->end != w->end)
 		return false;
@@ -248,7 +249,7 @@ static bool is_same(const struct kinf_stack *r, const struct walk *w, uint32_t h
 	return true;
 }
 
-static uint32_t *find_place(const struct walk *w, uint32_t hash, uint32_t epoch)
+static uint32_t *find_place(const struct stack_walk *w, uint32_t hash, uint32_t epoch)
 {
 	struct rt_stacks *s = w->s;
 
@@ -296,7 +297,8 @@ static bool has_room(const struct rt_stacks *s, uint64_t size)
 	       s->n_used < s->n_index / 4 * 3;
 }
 
-static struct kinf_stack *add_record(struct walk *w, uint32_t *place, uint32_t hash, uint32_t epoch)
+static struct kinf_stack *add_record(struct stack_walk *w, uint32_t *place, uint32_t hash,
+				     uint32_t epoch)
 {
 	struct rt_stacks *s = w->s;
 	uint64_t at = s->block->used;
@@ -314,7 +316,7 @@ static struct kinf_stack *add_record(struct walk *w, uint32_t *place, uint32_t h
 	return r;
 }
 
-static struct kinf_stack *record_of(struct rt_thread *t, struct walk *w)
+static struct kinf_stack *record_of(struct rt_thread *t, struct stack_walk *w)
 {
 	uint32_t epoch = rt.epoch, hash = hash_of(w->s->pc, w->n, epoch), *place = NULL;
 
@@ -365,7 +367,7 @@ static void lose(struct rt_thread *t, enum kinf_loss what)
 
 void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns)
 {
-	struct walk w = { 0 };
+	struct stack_walk w = { 0 };
 	struct kinf_stack *r;
 
 	if (!prepare(t)) {

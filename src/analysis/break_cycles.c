@@ -24,7 +24,7 @@ enum {
 	FEW_ARCS = 30,
 };
 
-struct symids {
+struct cycle_symids {
 	VEC(symid) v;
 };
 
@@ -33,13 +33,13 @@ struct breaker {
 	uint32_t max_members;
 	uint32_t *part; /* [symbols]: the strongly connected part at hand; 0: none */
 	uint32_t n_parts;
-	VEC(struct symids) todo; /* parts that are too large */
+	VEC(struct cycle_symids) todo; /* parts that are too large */
 	VEC(arcid) cut;
 
 	/* Tarjan's walk and Johnson's, both on explicit stacks. */
 	uint32_t *number, *low; /* [symbols] */
 	bool *on_stack, *blocked;
-	struct symids *waiting; /* [symbols]: to unblock along with this one */
+	struct cycle_symids *waiting; /* [symbols]: to unblock along with this one */
 	VEC(symid) path, stack, unblocking;
 	VEC(uint32_t) cursor;
 	VEC(arcid) path_arcs;
@@ -64,7 +64,7 @@ static bool stays(const struct breaker *b, arcid arc)
 
 static void pop_component(struct breaker *b, symid root)
 {
-	struct symids component = { 0 };
+	struct cycle_symids component = { 0 };
 	symid id;
 	do {
 		id = b->stack.at[--b->stack.n];
@@ -215,7 +215,7 @@ static void circuits_from(struct breaker *b, symid start)
 }
 
 /* Each start is taken out of the part when its circuits are known; so none is found twice. */
-static void find_circuits(struct breaker *b, const struct symids *part)
+static void find_circuits(struct breaker *b, const struct cycle_symids *part)
 {
 	uint32_t number = b->part[part->v.at[0]];
 
@@ -283,7 +283,7 @@ static void cut(arcid arc, void *arg)
 	vec_push(&b->cut, arc);
 }
 
-static bool has_many_arcs(const struct breaker *b, const struct symids *part)
+static bool has_many_arcs(const struct breaker *b, const struct cycle_symids *part)
 {
 	size_t n = 0, many = b->steps < MANY_STEPS ? MANY_ARCS : FEW_ARCS;
 	for (size_t i = 0; i < part->v.n && n <= many; i++) {
@@ -294,7 +294,7 @@ static bool has_many_arcs(const struct breaker *b, const struct symids *part)
 	return n > many;
 }
 
-static void break_part(struct breaker *b, const struct symids *part)
+static void break_part(struct breaker *b, const struct cycle_symids *part)
 {
 	if (has_many_arcs(b, part)) {
 		struct cycle_part p = { part->v.at, part->v.n, b->part, b->number };
@@ -327,7 +327,7 @@ void callgraph_break_cycles(struct callgraph *g, uint32_t max_members)
 
 	split(&b, all, g->n_symbols);
 	for (size_t i = 0; i < b.todo.n; i++) { /* and what is left of them, behind */
-		struct symids part = b.todo.at[i];
+		struct cycle_symids part = b.todo.at[i];
 		break_part(&b, &part);
 		vec_free(&part.v);
 	}

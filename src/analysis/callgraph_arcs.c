@@ -5,13 +5,13 @@
 #include "analysis/analysis_private.h"
 #include "base/vec.h"
 
-struct tally { /* one record of the profile, or one call found in the code */
+struct arc_tally { /* one record of the profile, or one call found in the code */
 	symid from, to;
 	uint32_t record; /* NONE: of no profile, counted 0 times */
 };
 
 struct tallies {
-	VEC(struct tally) v;
+	VEC(struct arc_tally) v;
 };
 
 /* ---- records to symbols ---- */
@@ -35,7 +35,7 @@ static symid find_caller_near(const struct symbols *s, uint64_t addr, struct loo
 
 /* The symbols of a record; false if it makes no arc. */
 static bool resolve(struct callgraph *g, const struct arc *a, const struct callgraph_opts *o,
-		    struct lookup *l, struct tally *ret)
+		    struct lookup *l, struct arc_tally *ret)
 {
 	symid from = find_caller_near(g->symbols, a->from, l),
 	      to = symbols_find_function(g->symbols, a->to);
@@ -71,7 +71,7 @@ static void add_static_call(uint64_t site, uint64_t target, void *arg)
 	if (to == NONE || s->at[to].addr != target ||
 	    (scan->rules->is_target && !scan->rules->is_target(scan->p, target)))
 		return;
-	vec_push(&scan->t->v, ((struct tally){ scan->from, s->at[to].owner, NONE }));
+	vec_push(&scan->t->v, ((struct arc_tally){ scan->from, s->at[to].owner, NONE }));
 }
 
 static void scan_code(struct callgraph *g, const struct profile *p, struct symbols *s,
@@ -105,29 +105,29 @@ struct callee {
 };
 
 /* Arcs are made one caller after the other. */
-struct maker {
+struct arc_maker {
 	struct callgraph *g;
 	struct callee *callees; /* [n_symbols] */
 	symid from;
 };
 
 /* At `arcs` there is room for all of them. */
-static struct maker make_start(struct callgraph *g, void *arcs)
+static struct arc_maker make_start(struct callgraph *g, void *arcs)
 {
 	g->arcs = arcs;
-	return (struct maker){ .g = g,
-			       .callees = xalloc(g->n_symbols * sizeof(struct callee)),
-			       .from = NONE };
+	return (struct arc_maker){ .g = g,
+				   .callees = xalloc(g->n_symbols * sizeof(struct callee)),
+				   .from = NONE };
 }
 
-static void begin_caller(struct maker *m, symid from)
+static void begin_caller(struct arc_maker *m, symid from)
 {
 	m->from = from;
 	m->g->nodes[from].first_out = (uint32_t)m->g->n_arcs;
 }
 
 /* True if it is a new arc. */
-static inline bool make_arc(struct maker *m, symid to, uint64_t count)
+static inline bool make_arc(struct arc_maker *m, symid to, uint64_t count)
 {
 	struct callgraph *g = m->g;
 	struct callee *callee = &m->callees[to];
@@ -153,7 +153,7 @@ static inline bool make_arc(struct maker *m, symid to, uint64_t count)
 enum { BATCH = 32 };
 
 struct counted {
-	struct tally t;
+	struct arc_tally t;
 	uint64_t count;
 };
 
@@ -166,7 +166,7 @@ static struct arc record_at(const struct arc *records, size_t i)
 }
 
 /* Of BATCH records at most those that make arcs. */
-static size_t resolve_batch(struct maker *m, const struct arc *records, size_t n_records,
+static size_t resolve_batch(struct arc_maker *m, const struct arc *records, size_t n_records,
 			    const struct callgraph_opts *o, struct lookup *l, struct counted *ret)
 {
 	size_t n = 0;
@@ -201,7 +201,7 @@ static struct callee *sum_ordered(struct callgraph *g, const struct arc *records
 {
 	struct lookup l = { NONE, 0, 0 };
 	struct counted c[BATCH];
-	struct maker m = make_start(g, arcs);
+	struct arc_maker m = make_start(g, arcs);
 	bool ordered = true;
 
 	for (size_t first = 0; ordered && first < n_records; first += BATCH) {
@@ -265,13 +265,13 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 	for (size_t i = 0; i < n; i++)
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
-	struct maker m = make_start(g, xrealloc(NULL, n, sizeof(*g->arcs)));
+	struct arc_maker m = make_start(g, xrealloc(NULL, n, sizeof(*g->arcs)));
 	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
 	size_t i = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
 		begin_caller(&m, from);
 		for (; i < start[from]; i++) {
-			const struct tally *r = &t->v.at[grouped[i]];
+			const struct arc_tally *r = &t->v.at[grouped[i]];
 			if (make_arc(&m, r->to, r->record == NONE ? 0 : p->arcs[r->record].count))
 				g->seq[g->n_arcs - 1] = grouped[i];
 		}
@@ -284,7 +284,7 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 static void add_stack_call(symid from, symid to, void *tallies)
 {
 	struct tallies *t = tallies;
-	vec_push(&t->v, ((struct tally){ from, to, NONE }));
+	vec_push(&t->v, ((struct arc_tally){ from, to, NONE }));
 }
 
 static struct callee *sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
@@ -292,7 +292,7 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 				    const struct stack_paths *stacks, size_t *n_records)
 {
 	struct tallies t = { 0 };
-	struct tally one;
+	struct arc_tally one;
 	struct lookup l = { NONE, 0, 0 };
 
 	for (size_t i = 0; i < p->n_arcs; i++) {

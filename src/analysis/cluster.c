@@ -25,14 +25,14 @@ struct caller {
 	double total;   /* calls by everybody */
 };
 
-struct ranked {
+struct ranked_node {
 	double key;
 	uint32_t node;
 };
 
 static int by_key(const void *l, const void *r) /* largest first */
 {
-	const struct ranked *a = l, *b = r;
+	const struct ranked_node *a = l, *b = r;
 	if (a->key != b->key)
 		return a->key > b->key ? -1 : 1;
 	return (a->node > b->node) - (a->node < b->node);
@@ -97,7 +97,7 @@ static void append(struct cluster *clusters, uint32_t into, uint32_t from)
 	clusters[from].parent = into;
 }
 
-static void merge(struct cluster *clusters, const struct ranked *ranked, size_t n_ranked,
+static void merge(struct cluster *clusters, const struct ranked_node *ranked, size_t n_ranked,
 		  const struct caller *callers, uint64_t max_size)
 {
 	for (size_t i = 0; i < n_ranked; i++) {
@@ -113,14 +113,14 @@ static void merge(struct cluster *clusters, const struct ranked *ranked, size_t 
 
 /* Write out the clusters, densest first. */
 static void place(struct clustering *ret, const struct cluster *clusters,
-		  const struct ranked *ranked, size_t n_ranked)
+		  const struct ranked_node *ranked, size_t n_ranked)
 {
-	struct ranked *firsts = xrealloc(NULL, n_ranked + 1, sizeof(*firsts));
+	struct ranked_node *firsts = xrealloc(NULL, n_ranked + 1, sizeof(*firsts));
 	for (size_t i = 0; i < n_ranked; i++) {
 		uint32_t node = ranked[i].node;
 		if (clusters[node].parent == node)
 			firsts[ret->n_clusters++] =
-				(struct ranked){ density(&clusters[node]), node };
+				(struct ranked_node){ density(&clusters[node]), node };
 	}
 	qsort(firsts, ret->n_clusters, sizeof(*firsts), by_key);
 
@@ -142,7 +142,7 @@ struct clustering *cluster_new(const struct cluster_node *nodes, size_t n,
 {
 	struct clustering *ret = xalloc(sizeof(*ret));
 	struct cluster *clusters = xrealloc(NULL, n + 1, sizeof(*clusters));
-	struct ranked *ranked = xrealloc(NULL, n + 1, sizeof(*ranked));
+	struct ranked_node *ranked = xrealloc(NULL, n + 1, sizeof(*ranked));
 	struct caller *callers = find_callers(n, arcs, n_arcs);
 	bool *used = find_used(nodes, n, arcs, n_arcs);
 	size_t n_ranked = 0;
@@ -154,7 +154,7 @@ struct clustering *cluster_new(const struct cluster_node *nodes, size_t n,
 						.size = (double)nodes[i].size,
 						.heat = nodes[i].heat };
 		if (used[i])
-			ranked[n_ranked++] = (struct ranked){ density(&clusters[i]), i };
+			ranked[n_ranked++] = (struct ranked_node){ density(&clusters[i]), i };
 	}
 	qsort(ranked, n_ranked, sizeof(*ranked), by_key);
 	merge(clusters, ranked, n_ranked, callers, max_size);
@@ -206,13 +206,13 @@ static uint64_t count_pages(struct extent *extents, size_t n)
 static uint64_t hot_pages(const struct cluster_node *nodes, const uint64_t *addr, size_t n,
 			  uint64_t page)
 {
-	struct ranked *ranked = xrealloc(NULL, n + 1, sizeof(*ranked));
+	struct ranked_node *ranked = xrealloc(NULL, n + 1, sizeof(*ranked));
 	struct extent *extents = xrealloc(NULL, n + 1, sizeof(*extents));
 	double total = 0, heat = 0;
 	size_t hot = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		ranked[i] = (struct ranked){ nodes[i].heat, i };
+		ranked[i] = (struct ranked_node){ nodes[i].heat, i };
 		total += nodes[i].heat;
 	}
 	qsort(ranked, n, sizeof(*ranked), by_key);

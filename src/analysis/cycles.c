@@ -18,28 +18,28 @@ struct vertex {
 	uint32_t top_order; /* once ordered */
 };
 
-struct visit {
+struct cycle_visit {
 	symid id;
 	arcid arcs_left; /* the end of those that are still to be looked at */
 };
 
 /* The walk comes to symbols anywhere in memory, and can go on only when it has seen their arcs:
  * what it needs of these it has in as little memory as there can be. */
-struct walk {
+struct cycle_walk {
 	struct callgraph *g;
 	arcid *first;  /* [n_symbols + 1] of a symbol's arcs; they end where the next one's start */
 	symid *callee; /* [n_arcs] */
 	uint8_t *state;
 	struct vertex *at;
-	struct visit *path; /* the symbols being visited */
-	uint32_t *heads;    /* places on the path of symbols that are their own head */
+	struct cycle_visit *path; /* the symbols being visited */
+	uint32_t *heads;          /* places on the path of symbols that are their own head */
 	size_t n_path, n_heads;
 	uint32_t n_ordered;
 };
 
 enum { UNSEEN, ON_PATH, LEFT_PATH, ORDERED };
 
-static symid head_of(struct walk *w, symid id)
+static symid head_of(struct cycle_walk *w, symid id)
 {
 	while (w->at[id].head != id) {
 		w->at[id].head = w->at[w->at[id].head].head;
@@ -48,7 +48,7 @@ static symid head_of(struct walk *w, symid id)
 	return id;
 }
 
-static void enter(struct walk *w, symid id)
+static void enter(struct cycle_walk *w, symid id)
 {
 	arcid end = w->first[id + 1];
 
@@ -59,11 +59,11 @@ static void enter(struct walk *w, symid id)
 		.head = id, .next = NONE, .last = id, .depth = (uint32_t)w->n_path
 	};
 	w->heads[w->n_heads++] = (uint32_t)w->n_path;
-	w->path[w->n_path++] = (struct visit){ id, end };
+	w->path[w->n_path++] = (struct cycle_visit){ id, end };
 }
 
 /* The path leads back to `to`: all heads that were found after it belong to its cycle. */
-static void close_cycle(struct walk *w, symid to)
+static void close_cycle(struct cycle_walk *w, symid to)
 {
 	symid head = head_of(w, to);
 	uint32_t top = w->at[w->state[to] == ON_PATH ? to : head].depth;
@@ -80,7 +80,7 @@ static void close_cycle(struct walk *w, symid to)
 	w->n_heads = k;
 }
 
-static void leave(struct walk *w)
+static void leave(struct cycle_walk *w)
 {
 	symid id = w->path[--w->n_path].id;
 
@@ -95,11 +95,11 @@ static void leave(struct walk *w)
 	}
 }
 
-static void visit_from(struct walk *w, symid root)
+static void visit_from(struct cycle_walk *w, symid root)
 {
 	enter(w, root);
 	while (w->n_path) {
-		struct visit *visit = &w->path[w->n_path - 1];
+		struct cycle_visit *visit = &w->path[w->n_path - 1];
 		if (visit->arcs_left == w->first[visit->id]) {
 			leave(w);
 			continue;
@@ -138,7 +138,7 @@ static void count_cycle_calls(struct callgraph *g, struct cg_node *c)
 	}
 }
 
-static void make_cycles(struct walk *w)
+static void make_cycles(struct cycle_walk *w)
 {
 	struct callgraph *g = w->g;
 	const struct vertex *at = w->at;
@@ -171,7 +171,7 @@ static void make_cycles(struct walk *w)
 	}
 }
 
-static void list_callees(struct walk *w)
+static void list_callees(struct cycle_walk *w)
 {
 	const struct callgraph *g = w->g;
 
@@ -187,7 +187,7 @@ static void list_callees(struct walk *w)
 void callgraph_find_cycles(struct callgraph *g)
 {
 	size_t n = g->n_symbols;
-	struct walk w = { .g = g };
+	struct cycle_walk w = { .g = g };
 
 	list_callees(&w);
 	w.state = xalloc(n);

@@ -28,7 +28,7 @@ struct edge {
 	uint64_t count;
 };
 
-struct problem {
+struct feedback_problem {
 	const struct callgraph *g;
 	const symid *members;
 	uint32_t n;
@@ -38,12 +38,14 @@ struct problem {
 	uint32_t *place;        /* [n]: the order that was found */
 };
 
-static void begin(struct problem *p, const struct callgraph *g, uint32_t cycle)
+static void begin(struct feedback_problem *p, const struct callgraph *g, uint32_t cycle)
 {
 	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
 	struct map64 index = { 0 };
 
-	*p = (struct problem){ .g = g, .members = g->members + c->first_out, .n = c->n_members };
+	*p = (struct feedback_problem){ .g = g,
+					.members = g->members + c->first_out,
+					.n = c->n_members };
 	p->first = xalloc((p->n + 1) * sizeof(*p->first));
 	p->place = xalloc(p->n * sizeof(*p->place));
 	for (uint32_t i = 0; i < p->n; i++)
@@ -67,7 +69,7 @@ static void begin(struct problem *p, const struct callgraph *g, uint32_t cycle)
 /* ---- exactly ---- */
 
 /* Whether it is called from outside of the cycle. */
-static bool is_entry(const struct problem *p, uint32_t member)
+static bool is_entry(const struct feedback_problem *p, uint32_t member)
 {
 	const struct cg_node *n = &p->g->nodes[p->members[member]];
 	uint32_t cycle = n->cycle, inner = 0;
@@ -81,7 +83,7 @@ static bool is_entry(const struct problem *p, uint32_t member)
  * number of times it was made. All parts are less than one together. Where that is the same, calls
  * of functions by which the cycle is entered are likelier to be those that go back. Looked up by
  * halves of the set. */
-static double *make_costs(const struct problem *p)
+static double *make_costs(const struct feedback_problem *p)
 {
 	double *costs = xalloc((size_t)p->n * 2 * sizeof(*costs) << HALF);
 
@@ -108,7 +110,7 @@ static double cost_of(const double *costs, uint32_t member, uint32_t set)
 }
 
 /* best[set]: of the orders of its members; last[set]: which comes last in the best one. */
-static void order_exactly(struct problem *p)
+static void order_exactly(struct feedback_problem *p)
 {
 	double *costs = make_costs(p);
 	size_t n_sets = (size_t)1 << p->n;
@@ -139,7 +141,7 @@ static void order_exactly(struct problem *p)
 /* ---- by a heuristic ---- */
 
 /* Members that are not placed yet, in lists by callees less callers. */
-struct bins {
+struct feedback_bins {
 	uint32_t *next, *previous; /* [n]: within a list; NONE: the end */
 	uint32_t *head;            /* [2 * most + 1] */
 	int32_t *excess;           /* [n]: callees less callers, of those that are left */
@@ -150,14 +152,14 @@ struct bins {
 
 enum { SINKS = 0, SOURCES = 1, OTHERS = 2 }; /* the first two have lists of their own */
 
-static uint32_t list_of(const struct bins *b, uint32_t i)
+static uint32_t list_of(const struct feedback_bins *b, uint32_t i)
 {
 	if (!b->n_out[i])
 		return SINKS;
 	return !b->n_in[i] ? SOURCES : OTHERS + (uint32_t)(b->excess[i] + b->most);
 }
 
-static void put(struct bins *b, uint32_t i)
+static void put(struct feedback_bins *b, uint32_t i)
 {
 	uint32_t list = list_of(b, i), first = b->head[list];
 	b->next[i] = first;
@@ -169,7 +171,7 @@ static void put(struct bins *b, uint32_t i)
 		b->high = b->excess[i];
 }
 
-static void take(struct bins *b, uint32_t i)
+static void take(struct feedback_bins *b, uint32_t i)
 {
 	if (b->next[i] != NONE)
 		b->previous[b->next[i]] = b->previous[i];
@@ -179,7 +181,7 @@ static void take(struct bins *b, uint32_t i)
 		b->head[list_of(b, i)] = b->next[i];
 }
 
-static uint32_t choose(struct bins *b)
+static uint32_t choose(struct feedback_bins *b)
 {
 	if (b->head[SINKS] != NONE)
 		return b->head[SINKS];
@@ -190,7 +192,7 @@ static uint32_t choose(struct bins *b)
 	return b->head[OTHERS + b->high + b->most];
 }
 
-static void forget_call(struct bins *b, uint32_t from, uint32_t to, uint32_t placed)
+static void forget_call(struct feedback_bins *b, uint32_t from, uint32_t to, uint32_t placed)
 {
 	uint32_t other = placed == from ? to : from;
 	if (b->is_placed[other])
@@ -206,7 +208,7 @@ static void forget_call(struct bins *b, uint32_t from, uint32_t to, uint32_t pla
 	put(b, other);
 }
 
-static void count_calls(const struct problem *p, struct bins *b)
+static void count_calls(const struct feedback_problem *p, struct feedback_bins *b)
 {
 	for (size_t i = 0; i < p->edges.n; i++) {
 		b->n_out[p->edges.at[i].from]++;
@@ -220,7 +222,7 @@ static void count_calls(const struct problem *p, struct bins *b)
 }
 
 /* into[first_in[i] ..]: the edges that lead to member i. */
-static void list_callers(const struct problem *p, uint32_t *first_in, uint32_t *into)
+static void list_callers(const struct feedback_problem *p, uint32_t *first_in, uint32_t *into)
 {
 	for (size_t i = 0; i < p->edges.n; i++)
 		first_in[p->edges.at[i].to + 1]++;
@@ -233,9 +235,9 @@ static void list_callers(const struct problem *p, uint32_t *first_in, uint32_t *
 	free(at);
 }
 
-static void order_roughly(struct problem *p)
+static void order_roughly(struct feedback_problem *p)
 {
-	struct bins b = { 0 };
+	struct feedback_bins b = { 0 };
 	uint32_t *first_in = xalloc((p->n + 1) * sizeof(*first_in));
 	uint32_t *into = xrealloc(NULL, p->edges.n, sizeof(*into));
 	uint32_t low = 0, high = p->n;
@@ -279,8 +281,8 @@ static void order_roughly(struct problem *p)
 
 /* ---- what is cut ---- */
 
-struct search { /* whether one member is reached from another */
-	const struct problem *p;
+struct feedback_search { /* whether one member is reached from another */
+	const struct feedback_problem *p;
 	const bool *is_cut; /* [edges] */
 	uint32_t *seen;     /* [n]: by which search */
 	uint32_t number;
@@ -288,7 +290,7 @@ struct search { /* whether one member is reached from another */
 	size_t steps;
 };
 
-static bool reaches(struct search *s, uint32_t from, uint32_t to)
+static bool reaches(struct feedback_search *s, uint32_t from, uint32_t to)
 {
 	s->number++;
 	s->todo.n = 0;
@@ -312,7 +314,7 @@ static bool reaches(struct search *s, uint32_t from, uint32_t to)
 
 static int by_count(const void *l, const void *r, void *arg)
 {
-	const struct problem *p = arg;
+	const struct feedback_problem *p = arg;
 	uint32_t a = *(const uint32_t *)l, b = *(const uint32_t *)r;
 	const struct edge *x = &p->edges.at[a], *y = &p->edges.at[b];
 	if (x->count != y->count)
@@ -321,9 +323,9 @@ static int by_count(const void *l, const void *r, void *arg)
 }
 
 /* Arcs that may stay are taken back, those with the most calls first. */
-static void take_back(const struct problem *p, bool *is_cut, const uint32_t *cut, size_t n)
+static void take_back(const struct feedback_problem *p, bool *is_cut, const uint32_t *cut, size_t n)
 {
-	struct search s = { .p = p, .is_cut = is_cut };
+	struct feedback_search s = { .p = p, .is_cut = is_cut };
 
 	s.seen = xalloc(p->n * sizeof(*s.seen));
 	for (size_t i = n; i-- > 0 && s.steps < MAX_STEPS;) {
@@ -336,7 +338,7 @@ static void take_back(const struct problem *p, bool *is_cut, const uint32_t *cut
 
 struct feedback feedback_of(const struct callgraph *g, uint32_t cycle)
 {
-	struct problem p;
+	struct feedback_problem p;
 	struct feedback f = { 0 };
 	VEC(uint32_t) cut = { 0 };
 

@@ -10,7 +10,7 @@
 
 /* ---- code ---- */
 
-struct step { /* an instruction, at flat addresses */
+struct flow_step { /* an instruction, at flat addresses */
 	uint64_t addr, target;
 	uint32_t size;
 	uint8_t kind; /* enum step_kind */
@@ -25,30 +25,30 @@ struct step { /* an instruction, at flat addresses */
 	bool has_no_line; /* the row that starts here says so */
 };
 
-struct code {
+struct flow_code {
 	const struct symbols *s;
-	VEC(struct step) at; /* of functions with hooks, by address */
-	struct map64 split;  /* functions with pieces elsewhere: their tables lead there, too */
-	struct map64 never;  /* functions that never return, by flat address */
-	uint64_t base;       /* of the part being read */
-	uint64_t low, high;  /* of the function being read */
-	size_t first;        /* its first step */
-	bool has_tables;     /* of jumps that could not be read: any label of it may be reached */
+	VEC(struct flow_step) at; /* of functions with hooks, by address */
+	struct map64 split; /* functions with pieces elsewhere: their tables lead there, too */
+	struct map64 never; /* functions that never return, by flat address */
+	uint64_t base;      /* of the part being read */
+	uint64_t low, high; /* of the function being read */
+	size_t first;       /* its first step */
+	bool has_tables;    /* of jumps that could not be read: any label of it may be reached */
 };
 
 static void add_step(const struct object_step *from, void *arg)
 {
-	struct code *c = arg;
-	struct step s = { .addr = from->addr + c->base,
-			  .target = from->target ? from->target + c->base : 0,
-			  .size = from->size,
-			  .kind = (uint8_t)from->kind,
-			  .ends_call = from->ends_call };
+	struct flow_code *c = arg;
+	struct flow_step s = { .addr = from->addr + c->base,
+			       .target = from->target ? from->target + c->base : 0,
+			       .size = from->size,
+			       .kind = (uint8_t)from->kind,
+			       .ends_call = from->ends_call };
 	vec_push(&c->at, s);
 }
 
 /* The step that holds addr, or NONE. */
-static size_t find_step(const struct code *c, uint64_t addr)
+static size_t find_step(const struct flow_code *c, uint64_t addr)
 {
 	size_t low = 0, high = c->at.n;
 	while (low < high) {
@@ -74,20 +74,20 @@ static bool is_named(const struct symbols *s, uint64_t addr, const char *const *
 	return false;
 }
 
-static bool is_hook(const struct symbols *s, const struct step *at)
+static bool is_hook(const struct symbols *s, const struct flow_step *at)
 {
 	static const char *const names[] = { "__sanitizer_cov_trace_pc",
 					     "__sanitizer_cov_trace_pc_guard", NULL };
 	return at->kind == STEP_CALL && is_named(s, at->target, names);
 }
 
-static bool has_guard(const struct symbols *s, const struct step *hook)
+static bool has_guard(const struct symbols *s, const struct flow_step *hook)
 {
 	static const char *const names[] = { "__sanitizer_cov_trace_pc_guard", NULL };
 	return is_named(s, hook->target, names);
 }
 
-static bool never_returns(const struct symbols *s, const struct step *at)
+static bool never_returns(const struct symbols *s, const struct flow_step *at)
 {
 	static const char *const names[] = { "exit",
 					     "_exit",
@@ -108,13 +108,13 @@ static bool never_returns(const struct symbols *s, const struct step *at)
 }
 
 /* Of a function of the program whose code has no way out: the compiler may not have known it. */
-static bool has_no_return(const struct code *c, const struct step *at)
+static bool has_no_return(const struct flow_code *c, const struct flow_step *at)
 {
 	return at->kind == STEP_CALL && map64_get(&c->never, at->target) != NONE;
 }
 
 /* What gcc knows to return always, and gcov takes for no end of a block. */
-static bool always_returns(const struct symbols *s, const struct step *at)
+static bool always_returns(const struct symbols *s, const struct flow_step *at)
 {
 	static const char *const names[] = {
 		"memchr",   "memcmp",        "memcpy",       "memmove",
@@ -141,7 +141,7 @@ static bool always_returns(const struct symbols *s, const struct step *at)
 	return at->kind == STEP_CALL && is_named(s, at->target, names);
 }
 
-static bool returns_twice(const struct symbols *s, const struct step *at)
+static bool returns_twice(const struct symbols *s, const struct flow_step *at)
 {
 	static const char *const names[] = { "setjmp",     "_setjmp", "sigsetjmp", "__sigsetjmp",
 					     "getcontext", "vfork",   NULL };
@@ -158,7 +158,7 @@ static uint64_t end_of_code(const struct symbols *s, symid function)
 	return s->at[i - 1].end;
 }
 
-static bool is_left(const struct code *c, const struct step *at)
+static bool is_left(const struct flow_code *c, const struct flow_step *at)
 {
 	bool jumps = at->kind == STEP_JUMP || at->kind == STEP_BRANCH;
 	return at->kind == STEP_RETURN || at->kind == STEP_SWITCH ||
@@ -166,12 +166,12 @@ static bool is_left(const struct code *c, const struct step *at)
 }
 
 /* Keeps the steps of the function just read if it calls the hook. */
-static void end_function(struct code *c)
+static void end_function(struct flow_code *c)
 {
 	bool hooked = false, left = false;
 
 	for (size_t i = c->first; i < c->at.n; i++) {
-		struct step *at = &c->at.at[i];
+		struct flow_step *at = &c->at.at[i];
 		at->is_hook = is_hook(c->s, at);
 		hooked |= at->is_hook;
 		left |= is_left(c, at);
@@ -184,7 +184,7 @@ static void end_function(struct code *c)
 		c->at.at[c->first].is_entry = c->at.at[c->first].is_leader = true;
 }
 
-static bool read_function(struct code *c, symid id)
+static bool read_function(struct flow_code *c, symid id)
 {
 	const struct symbol *f = &c->s->at[id];
 	const struct symbols_part *part = &c->s->parts[f->part];
@@ -214,7 +214,7 @@ static uint8_t *counted_parts(const struct profile *p, const struct symbols *s)
 	return counted;
 }
 
-static void mark_rows(struct code *c, const struct symbols_part *part)
+static void mark_rows(struct flow_code *c, const struct symbols_part *part)
 {
 	struct address_range range = { part->low - part->base, part->high - part->base };
 	size_t n, row = 0;
@@ -234,7 +234,7 @@ static void mark_rows(struct code *c, const struct symbols_part *part)
 	free(rows);
 }
 
-static void read_code(struct code *c, const struct profile *p)
+static void read_code(struct flow_code *c, const struct profile *p)
 {
 	uint8_t *counted = counted_parts(p, c->s);
 
@@ -252,7 +252,7 @@ static void read_code(struct code *c, const struct profile *p)
 
 /* ---- where pieces start ---- */
 
-static void mark_target(struct code *c, uint64_t target)
+static void mark_target(struct flow_code *c, uint64_t target)
 {
 	size_t at = find_step(c, target);
 	if (at != NONE && c->at.at[at].addr == target)
@@ -260,10 +260,10 @@ static void mark_target(struct code *c, uint64_t target)
 }
 
 /* A guard's address is put in a register before the call. */
-static size_t start_of_hook(const struct code *c, size_t i)
+static size_t start_of_hook(const struct flow_code *c, size_t i)
 {
 	for (size_t back = 1; has_guard(c->s, &c->at.at[i]) && back <= 2 && back <= i; back++) {
-		const struct step *at = &c->at.at[i - back];
+		const struct flow_step *at = &c->at.at[i - back];
 		if (at->kind != STEP_ON || at[1].is_entry)
 			break;
 		if (at->target)
@@ -276,7 +276,7 @@ static size_t start_of_hook(const struct code *c, size_t i)
 
 /* How many steps behind a call still belong to it. Where a row starts another statement does, which
  * stores the value where the call itself cannot: in a part of a structure. */
-static size_t rest_of_call(const struct code *c, size_t call)
+static size_t rest_of_call(const struct flow_code *c, size_t call)
 {
 	size_t n = 0;
 	while (call + n + 1 < c->at.n && c->at.at[call + n + 1].ends_call &&
@@ -285,10 +285,10 @@ static size_t rest_of_call(const struct code *c, size_t call)
 	return n;
 }
 
-static void mark_leaders(struct code *c)
+static void mark_leaders(struct flow_code *c)
 {
 	for (size_t i = 0; i < c->at.n; i++) {
-		struct step *at = &c->at.at[i];
+		struct flow_step *at = &c->at.at[i];
 		if (at->kind == STEP_JUMP || at->kind == STEP_BRANCH)
 			mark_target(c, at->target);
 		at->no_way_back = never_returns(c->s, at);
@@ -304,10 +304,10 @@ static void mark_leaders(struct code *c)
 		at[1].enters_unseen |= returns_twice(c->s, &c->at.at[i]);
 	}
 	for (size_t i = 0; i < c->at.n; i++) {
-		struct step *at = &c->at.at[i];
+		struct flow_step *at = &c->at.at[i];
 		if (!at->is_hook)
 			continue;
-		struct step *start = &c->at.at[start_of_hook(c, i)];
+		struct flow_step *start = &c->at.at[start_of_hook(c, i)];
 		start->is_leader = true;
 		if (has_guard(c->s, at)) /* clang makes no row for the same line */
 			start->starts_row |= !start->has_no_line;
@@ -322,8 +322,8 @@ struct table_jump {
 	uint64_t target;
 };
 
-struct tables {
-	struct code *c;
+struct jump_tables {
+	struct flow_code *c;
 	size_t from;
 	uint64_t base;
 	VEC(struct table_jump) jumps;
@@ -331,7 +331,7 @@ struct tables {
 
 enum { MOST_STEPS_BACK = 12 };
 
-static void add_jump(struct tables *t, uint64_t target)
+static void add_jump(struct jump_tables *t, uint64_t target)
 {
 	mark_target(t->c, target);
 	vec_push(&t->jumps, ((struct table_jump){ t->from, target }));
@@ -339,11 +339,11 @@ static void add_jump(struct tables *t, uint64_t target)
 
 static void add_table_jump(uint64_t target, void *arg)
 {
-	struct tables *t = arg;
+	struct jump_tables *t = arg;
 	add_jump(t, target + t->base);
 }
 
-static bool read_table(struct tables *t, uint64_t table, bool is_relative,
+static bool read_table(struct jump_tables *t, uint64_t table, bool is_relative,
 		       struct address_range range)
 {
 	symid id = symbols_find(t->c->s, range.low);
@@ -357,9 +357,9 @@ static bool read_table(struct tables *t, uint64_t table, bool is_relative,
 }
 
 /* The table is named in the jump, or, of position-independent code, shortly before it. */
-static bool find_table(struct tables *t, struct address_range range)
+static bool find_table(struct jump_tables *t, struct address_range range)
 {
-	const struct step *at = &t->c->at.at[t->from];
+	const struct flow_step *at = &t->c->at.at[t->from];
 
 	if (map64_get(&t->c->split, symbols_find(t->c->s, range.low)) != NONE)
 		return false;
@@ -377,9 +377,9 @@ static bool find_table(struct tables *t, struct address_range range)
 
 /* Labels as values: the one jump to all of them may lie anywhere in the function [first, end), and
  * goes to any label that has its address taken, or stands in a table. */
-static bool find_labels(struct tables *t, size_t first, size_t end, struct address_range range)
+static bool find_labels(struct jump_tables *t, size_t first, size_t end, struct address_range range)
 {
-	struct code *c = t->c;
+	struct flow_code *c = t->c;
 	bool any = false;
 
 	for (size_t i = first; i < end; i++) {
@@ -396,15 +396,15 @@ static bool find_labels(struct tables *t, size_t first, size_t end, struct addre
 
 /* Of a jump through a register and no table that could be read: every label of the function may be
  * where it goes. */
-static void mark_labels(struct code *c, size_t first, size_t end)
+static void mark_labels(struct flow_code *c, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++)
 		c->at.at[i].enters_unseen |= c->at.at[i].is_leader;
 }
 
-static void read_tables(struct tables *t)
+static void read_tables(struct jump_tables *t)
 {
-	struct code *c = t->c;
+	struct flow_code *c = t->c;
 	for (size_t i = 0, first = 0, end; i < c->at.n; i = end) {
 		bool unread = false;
 		for (first = i, end = i + 1; end < c->at.n && !c->at.at[end].is_entry;)
@@ -421,16 +421,16 @@ static void read_tables(struct tables *t)
 
 /* ---- pieces and edges ---- */
 
-struct making { /* of edges */
-	const struct code *code;
-	const struct tables *tables;
+struct flow_making { /* of edges */
+	const struct flow_code *code;
+	const struct jump_tables *tables;
 	uint32_t *piece_of; /* [steps]: the piece that starts there, or NONE */
 	size_t table;       /* in the tables' jumps: the next one */
 	size_t room;        /* for edges */
 };
 
 /* Tables have many entries for one place. */
-static void add_edge(struct flow *f, struct making *m, uint32_t from, uint32_t to)
+static void add_edge(struct flow *f, struct flow_making *m, uint32_t from, uint32_t to)
 {
 	for (size_t i = f->n_edges; i-- > 0 && f->edges[i].from == from;)
 		if (f->edges[i].to == to)
@@ -440,17 +440,17 @@ static void add_edge(struct flow *f, struct making *m, uint32_t from, uint32_t t
 }
 
 /* The piece that starts at an address, or NONE. */
-static uint32_t piece_at(const struct making *m, uint64_t target)
+static uint32_t piece_at(const struct flow_making *m, uint64_t target)
 {
 	size_t at = find_step(m->code, target);
 	return at != NONE && m->code->at.at[at].addr == target ? m->piece_of[at] : NONE;
 }
 
-static void add_pieces(struct flow *f, const struct code *c, uint32_t *piece_of)
+static void add_pieces(struct flow *f, const struct flow_code *c, uint32_t *piece_of)
 {
 	f->pieces = xalloc((c->at.n + 1) * sizeof(*f->pieces));
 	for (size_t i = 0; i < c->at.n; i++) {
-		const struct step *at = &c->at.at[i];
+		const struct flow_step *at = &c->at.at[i];
 		if (at->is_leader) {
 			piece_of[i] = (uint32_t)f->n_pieces;
 			f->pieces[f->n_pieces++] = (struct flow_piece){
@@ -477,7 +477,7 @@ static void add_pieces(struct flow *f, const struct code *c, uint32_t *piece_of)
 }
 
 /* The call that ends at step `last`, or that step. */
-static const struct step *call_before(const struct code *c, size_t last)
+static const struct flow_step *call_before(const struct flow_code *c, size_t last)
 {
 	size_t i = last;
 	while (i && c->at.at[i].ends_call && !c->at.at[i].is_leader)
@@ -485,9 +485,9 @@ static const struct step *call_before(const struct code *c, size_t last)
 	return &c->at.at[c->at.at[i].ends_piece ? i : last];
 }
 
-static void add_table_edges(struct flow *f, struct making *m, uint32_t piece, size_t last)
+static void add_table_edges(struct flow *f, struct flow_making *m, uint32_t piece, size_t last)
 {
-	const struct tables *t = m->tables;
+	const struct jump_tables *t = m->tables;
 	for (; m->table < t->jumps.n && t->jumps.at[m->table].from <= last; m->table++) {
 		const struct table_jump *j = &t->jumps.at[m->table];
 		uint32_t to = j->from == last ? piece_at(m, j->target) : NONE;
@@ -497,10 +497,10 @@ static void add_table_edges(struct flow *f, struct making *m, uint32_t piece, si
 }
 
 /* The ways out of the piece that ends with step `last`. */
-static void add_edges_of(struct flow *f, struct making *m, uint32_t piece, size_t last)
+static void add_edges_of(struct flow *f, struct flow_making *m, uint32_t piece, size_t last)
 {
-	const struct code *c = m->code;
-	const struct step *at = call_before(c, last), *end = &c->at.at[last];
+	const struct flow_code *c = m->code;
+	const struct flow_step *at = call_before(c, last), *end = &c->at.at[last];
 	struct flow_piece *p = &f->pieces[piece];
 	size_t before = f->n_edges;
 	bool jumps = end->kind == STEP_JUMP || end->kind == STEP_BRANCH;
@@ -521,9 +521,9 @@ static void add_edges_of(struct flow *f, struct making *m, uint32_t piece, size_
 	p->leaves_unseen = p->is_call || f->n_edges == before || (jumps && to == NONE);
 }
 
-static void connect(struct flow *f, const struct code *c, const struct tables *t)
+static void connect(struct flow *f, const struct flow_code *c, const struct jump_tables *t)
 {
-	struct making m = { .code = c, .tables = t };
+	struct flow_making m = { .code = c, .tables = t };
 	uint32_t piece = NONE;
 
 	m.piece_of = xrealloc(NULL, c->at.n + 1, sizeof(*m.piece_of));
@@ -647,7 +647,7 @@ static struct flow_piece *piece_of_hook(struct flow *f, uint64_t hook)
 }
 
 /* A record is of the hook's call or of where that returns to. False: no record is. */
-static bool take_records(struct flow *f, const struct code *c, const struct profile *p)
+static bool take_records(struct flow *f, const struct flow_code *c, const struct profile *p)
 {
 	bool any = false;
 	for (size_t i = 0; i < p->n_blocks; i++) {
@@ -873,8 +873,8 @@ static void solve(struct flow *f)
 struct flow *flow_new(const struct profile *p, const struct symbols *s)
 {
 	struct flow *f = xalloc(sizeof(*f));
-	struct code c = { .s = s };
-	struct tables t = { .c = &c };
+	struct flow_code c = { .s = s };
+	struct jump_tables t = { .c = &c };
 
 	read_code(&c, p);
 	mark_leaders(&c);

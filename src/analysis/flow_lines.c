@@ -13,7 +13,7 @@
 
 enum { MOST_LOOPS = 4096 }; /* looked for on one line */
 
-struct part { /* of a line: the blocks of one function */
+struct line_part { /* of a line: the blocks of one function */
 	uint32_t line;
 	uint32_t seen_in; /* the last block with a part of it */
 	uint64_t inside;  /* of all those */
@@ -23,26 +23,26 @@ struct part { /* of a line: the blocks of one function */
 	uint32_t first, n; /* edges within, in inner[] */
 };
 
-struct end { /* a line that a block counts for */
+struct stretch_end { /* a line that a block counts for */
 	uint32_t part;
 	uint64_t within, outside; /* ways into the block: from others of that line, and not */
 	bool within_unknown, outside_unknown;
 };
 
-struct lines {
+struct flow_lines {
 	const struct flow *f;
 	const struct symbols *s;
 	const uint32_t *line_of;
 	struct flow_line *at;
-	VEC(struct part) parts;  /* by function */
-	uint32_t *part_of;       /* [lines]: the last one of each */
-	uint32_t *block_of;      /* [n_pieces] */
-	struct flow_edge *edges; /* between blocks, by `from` */
+	VEC(struct line_part) parts; /* by function */
+	uint32_t *part_of;           /* [lines]: the last one of each */
+	uint32_t *block_of;          /* [n_pieces] */
+	struct flow_edge *edges;     /* between blocks, by `from` */
 	size_t n_edges;
-	VEC(struct end) ends; /* by block */
-	uint32_t *first_end;  /* [n_pieces + 1] */
-	uint8_t *is_met;      /* [n_pieces]: from code of other lines than theirs */
-	uint8_t *is_one_of;   /* [n_pieces]: ways, or where they part or meet */
+	VEC(struct stretch_end) ends; /* by block */
+	uint32_t *first_end;          /* [n_pieces + 1] */
+	uint8_t *is_met;              /* [n_pieces]: from code of other lines than theirs */
+	uint8_t *is_one_of;           /* [n_pieces]: ways, or where they part or meet */
 	uint8_t *is_reached;
 	uint32_t *inner; /* edges within a part, by part */
 };
@@ -55,18 +55,18 @@ static uint64_t add(uint64_t a, uint64_t b)
 
 /* ---- blocks ---- */
 
-struct sources { /* of the edges into a piece */
+struct flow_sources { /* of the edges into a piece */
 	uint32_t first, last;
 };
 
-static struct sources *find_sources(const struct flow *f)
+static struct flow_sources *find_sources(const struct flow *f)
 {
-	struct sources *s = xalloc((f->n_pieces + 1) * sizeof(*s));
+	struct flow_sources *s = xalloc((f->n_pieces + 1) * sizeof(*s));
 
 	for (size_t i = 0; i < f->n_pieces; i++)
 		s[i].first = NONE;
 	for (size_t i = 0; i < f->n_edges; i++) {
-		struct sources *to = &s[f->edges[i].to];
+		struct flow_sources *to = &s[f->edges[i].to];
 		to->first = to->first == NONE ? f->edges[i].from : to->first;
 		to->last = f->edges[i].from;
 	}
@@ -74,7 +74,8 @@ static struct sources *find_sources(const struct flow *f)
 }
 
 /* Whether only the block before leads to a piece, and no row of the line table starts with it. */
-static bool goes_on(const struct flow *f, uint32_t piece, uint32_t block, const struct sources *s)
+static bool goes_on(const struct flow *f, uint32_t piece, uint32_t block,
+		    const struct flow_sources *s)
 {
 	const struct flow_piece *p = &f->pieces[piece];
 	if (p->hook || p->enters_unseen || p->own == p->addr || f->pieces[piece - 1].is_call)
@@ -82,10 +83,10 @@ static bool goes_on(const struct flow *f, uint32_t piece, uint32_t block, const 
 	return s->first != NONE && s->first >= block && s->last < piece;
 }
 
-static void find_blocks(struct lines *x)
+static void find_blocks(struct flow_lines *x)
 {
 	const struct flow *f = x->f;
-	struct sources *s = find_sources(f);
+	struct flow_sources *s = find_sources(f);
 
 	for (uint32_t i = 0, block = 0; i < f->n_pieces; i++) {
 		if (!i || !goes_on(f, i, block, &s[i]))
@@ -106,18 +107,18 @@ static void find_blocks(struct lines *x)
 /* ---- pieces ---- */
 
 /* The part of a line in a function whose parts begin with parts[first]. */
-static struct part *part_at(struct lines *x, uint32_t first, uint32_t line)
+static struct line_part *part_at(struct flow_lines *x, uint32_t first, uint32_t line)
 {
 	uint32_t i = x->part_of[line];
 	if (i == NONE || i < first) {
 		i = x->part_of[line] = (uint32_t)x->parts.n;
 		vec_push(&x->parts,
-			 ((struct part){ .line = line, .seen_in = NONE, .all_passed = true }));
+			 ((struct line_part){ .line = line, .seen_in = NONE, .all_passed = true }));
 	}
 	return &x->parts.at[i];
 }
 
-static void add_to_part(struct lines *x, struct part *part, uint32_t block, uint64_t addr,
+static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t block, uint64_t addr,
 			uint64_t passed)
 {
 	const struct flow_piece *p = &x->f->pieces[block];
@@ -129,13 +130,13 @@ static void add_to_part(struct lines *x, struct part *part, uint32_t block, uint
 }
 
 /* The line at an address, or NONE. */
-static uint32_t line_at(const struct lines *x, uint64_t addr)
+static uint32_t line_at(const struct flow_lines *x, uint64_t addr)
 {
 	symid id = symbols_find(x->s, addr);
 	return id == NONE ? NONE : x->line_of[id];
 }
 
-static void mark_met(struct lines *x)
+static void mark_met(struct flow_lines *x)
 {
 	for (size_t i = 0; i < x->f->n_edges; i++) {
 		const struct flow_edge *e = &x->f->edges[i];
@@ -153,7 +154,7 @@ static void mark_met(struct lines *x)
  * first row: what is before it belongs to the call. The call of the hook is of its first
  * statement's line, even if there is no other code of that. If no row starts with it that is the
  * line before, within a statement that has several ways; or none, as at the end of a function. */
-static uint64_t own_code(const struct lines *x, uint32_t piece)
+static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	if (!p->hook)
@@ -163,7 +164,7 @@ static uint64_t own_code(const struct lines *x, uint32_t piece)
 }
 
 /* The first place of a piece, or NONE. */
-static symid first_place(const struct lines *x, uint32_t piece)
+static symid first_place(const struct flow_lines *x, uint32_t piece)
 {
 	uint64_t own = own_code(x, piece), end = x->f->pieces[piece].end;
 	for (symid id = own < end ? symbols_find(x->s, own) : NONE;
@@ -173,7 +174,7 @@ static symid first_place(const struct lines *x, uint32_t piece)
 	return NONE;
 }
 
-static uint32_t first_line(const struct lines *x, uint32_t piece)
+static uint32_t first_line(const struct flow_lines *x, uint32_t piece)
 {
 	symid id = first_place(x, piece);
 	return id == NONE ? NONE : x->line_of[id];
@@ -182,7 +183,7 @@ static uint32_t first_line(const struct lines *x, uint32_t piece)
 /* A jump that the compiler made: back to a loop's start, whose line it is given; or behind
  * statements without code, of the line that happens to be before it, if control comes from
  * elsewhere; or the one that many share. */
-static bool is_mere_jump(const struct lines *x, uint32_t piece)
+static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	if (p->jumps_to == NONE)
@@ -193,27 +194,27 @@ static bool is_mere_jump(const struct lines *x, uint32_t piece)
 	       first_line(x, p->jumps_to) == first_line(x, piece);
 }
 
-struct stretch {          /* of one file in a piece */
+struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
 };
 
-static void add_end(struct lines *x, const struct stretch *s)
+static void add_end(struct flow_lines *x, const struct line_stretch *s)
 {
 	if (!s->file)
 		return;
 	uint32_t part = x->part_of[s->last];
-	vec_push(&x->ends, ((struct end){ .part = part }));
+	vec_push(&x->ends, ((struct stretch_end){ .part = part }));
 	x->parts.at[part].ends_some = true;
 }
 
 /* Each line of a block once. */
-static void add_place(struct lines *x, struct stretch *s, uint32_t first_part, uint32_t block,
-		      symid id, uint64_t passed)
+static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t first_part,
+		      uint32_t block, symid id, uint64_t passed)
 {
 	const char *file = x->s->at[id].file;
 	uint32_t line = x->line_of[id];
-	struct part *part = line == NONE ? NULL : part_at(x, first_part, line);
+	struct line_part *part = line == NONE ? NULL : part_at(x, first_part, line);
 
 	if (!part || part->seen_in == block)
 		return;
@@ -224,7 +225,8 @@ static void add_place(struct lines *x, struct stretch *s, uint32_t first_part, u
 	s->file = file;
 }
 
-static void add_piece(struct lines *x, struct stretch *s, uint32_t first_part, uint32_t piece)
+static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t first_part,
+		      uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	symid first = first_place(x, piece);
@@ -237,9 +239,9 @@ static void add_piece(struct lines *x, struct stretch *s, uint32_t first_part, u
 }
 
 /* The first block of a function has the line of its head, too. */
-static void add_pieces(struct lines *x)
+static void add_pieces(struct flow_lines *x)
 {
-	struct stretch s = { 0 };
+	struct line_stretch s = { 0 };
 	uint32_t first_part = 0;
 	symid head = NONE;
 
@@ -247,7 +249,7 @@ static void add_pieces(struct lines *x)
 		const struct flow_piece *p = &x->f->pieces[i];
 		if (x->block_of[i] == i) {
 			add_end(x, &s);
-			s = (struct stretch){ 0 };
+			s = (struct line_stretch){ 0 };
 			x->first_end[i] = (uint32_t)x->ends.n;
 		}
 		if (p->is_entry) {
@@ -264,7 +266,7 @@ static void add_pieces(struct lines *x)
 
 /* ---- edges within a part ---- */
 
-static size_t end_of_ends(const struct lines *x, uint32_t block)
+static size_t end_of_ends(const struct flow_lines *x, uint32_t block)
 {
 	for (uint32_t i = block + 1; i < x->f->n_pieces; i++)
 		if (x->block_of[i] == i)
@@ -272,7 +274,7 @@ static size_t end_of_ends(const struct lines *x, uint32_t block)
 	return x->ends.n;
 }
 
-static bool counts_for(const struct lines *x, uint32_t block, uint32_t part)
+static bool counts_for(const struct flow_lines *x, uint32_t block, uint32_t part)
 {
 	size_t end = end_of_ends(x, block);
 	for (size_t i = x->first_end[block]; i < end; i++)
@@ -282,13 +284,13 @@ static bool counts_for(const struct lines *x, uint32_t block, uint32_t part)
 }
 
 /* Adds each edge within a part to those of it in inner[], or, if that is NULL, only counts them. */
-static void add_inner(struct lines *x, uint32_t *inner)
+static void add_inner(struct flow_lines *x, uint32_t *inner)
 {
 	for (uint32_t i = 0; i < x->n_edges; i++) {
 		const struct flow_edge *e = &x->edges[i];
 		size_t end = end_of_ends(x, e->to);
 		for (size_t k = x->first_end[e->to]; k < end; k++) {
-			struct part *part = &x->parts.at[x->ends.at[k].part];
+			struct line_part *part = &x->parts.at[x->ends.at[k].part];
 			if (!counts_for(x, e->from, x->ends.at[k].part))
 				continue;
 			if (inner)
@@ -298,7 +300,7 @@ static void add_inner(struct lines *x, uint32_t *inner)
 	}
 }
 
-static void group_edges(struct lines *x)
+static void group_edges(struct flow_lines *x)
 {
 	uint32_t first = 0;
 
@@ -314,7 +316,7 @@ static void group_edges(struct lines *x)
 
 /* ---- ways into a part ---- */
 
-static void add_way(const struct lines *x, struct end *to, const struct flow_edge *e)
+static void add_way(const struct flow_lines *x, struct stretch_end *to, const struct flow_edge *e)
 {
 	if (counts_for(x, e->from, to->part)) {
 		to->within = add(to->within, e->count);
@@ -326,7 +328,7 @@ static void add_way(const struct lines *x, struct end *to, const struct flow_edg
 }
 
 /* Either all ways in are known, or what is left of the piece's count tells. */
-static void enter_part(struct part *s, const struct flow_piece *p, const struct end *w)
+static void enter_part(struct line_part *s, const struct flow_piece *p, const struct stretch_end *w)
 {
 	if (!p->enters_unseen && !w->outside_unknown)
 		s->entered = add(s->entered, w->outside);
@@ -336,7 +338,7 @@ static void enter_part(struct part *s, const struct flow_piece *p, const struct 
 		s->entered_unknown = true;
 }
 
-static void enter_parts(struct lines *x)
+static void enter_parts(struct flow_lines *x)
 {
 	for (size_t i = 0; i < x->n_edges; i++) {
 		uint32_t to = x->edges[i].to;
@@ -434,7 +436,7 @@ static uint64_t take_loops(struct loop_search *l, unsigned *found)
 }
 
 /* False: there are too many loops, or some of edges that are not known. */
-static bool count_loops(const struct lines *x, const struct part *s, uint64_t *ret)
+static bool count_loops(const struct flow_lines *x, const struct line_part *s, uint64_t *ret)
 {
 	struct loop_search l = { .all = x->edges, .edges = x->inner + s->first, .n = s->n };
 	bool is_known = true;
@@ -462,7 +464,7 @@ static bool count_loops(const struct lines *x, const struct part *s, uint64_t *r
 /* ---- all ---- */
 
 /* Lines with code in functions of which no block was counted are not known by this. */
-static void mark_measured(struct lines *x, size_t n)
+static void mark_measured(struct flow_lines *x, size_t n)
 {
 	const struct flow *f = x->f;
 	uint8_t *in_flow = xalloc(x->s->n + 1);
@@ -487,7 +489,7 @@ static void mark_measured(struct lines *x, size_t n)
 
 /* A line whose only end is a jump that gcc led others past seems never to be reached, though code
  * of it was executed. */
-static void count_part(struct lines *x, const struct part *s)
+static void count_part(struct flow_lines *x, const struct line_part *s)
 {
 	struct flow_line *l = &x->at[s->line];
 	uint64_t loops = 0;
@@ -502,7 +504,7 @@ static void count_part(struct lines *x, const struct part *s)
 struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, const uint32_t *line_of,
 			     size_t n)
 {
-	struct lines x = { .f = f, .s = s, .line_of = line_of };
+	struct flow_lines x = { .f = f, .s = s, .line_of = line_of };
 
 	x.at = xalloc((n + 1) * sizeof(*x.at));
 	x.first_end = xalloc((f->n_pieces + 1) * sizeof(*x.first_end));

@@ -7,7 +7,7 @@
 
 /* ---- keys as ranks: names are compared once, not once per pair of rows ---- */
 
-struct named {
+struct named_hist {
 	uint32_t row;
 	uint32_t value;
 	bool unknown;          /* comes last; all that are unknown are equal */
@@ -17,25 +17,25 @@ struct named {
 
 static int by_value(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct named_hist *x = a, *y = b;
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static int compare_names(const struct named *x, const struct named *y)
+static int compare_names(const struct named_hist *x, const struct named_hist *y)
 {
 	return x->owner != y->owner ? (int)x->owner - (int)y->owner : strcmp(x->text, y->text);
 }
 
 static int by_text(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct named_hist *x = a, *y = b;
 	if (x->unknown != y->unknown)
 		return x->unknown ? 1 : -1;
 	int names = x->unknown ? 0 : compare_names(x, y);
 	return names ? names : by_value(a, b);
 }
 
-static bool is_unknown(const struct hists *h, const struct named *n, enum hist_key key)
+static bool is_unknown(const struct hists *h, const struct named_hist *n, enum hist_key key)
 {
 	symid place = h->rows[n->row].place;
 	if (key == HIST_PARENT)
@@ -48,8 +48,8 @@ static bool is_unknown(const struct hists *h, const struct named *n, enum hist_k
 
 static int by_wide(const void *a, const void *b, void *h)
 {
-	uint64_t x = hist_wide(h, ((const struct named *)a)->value),
-		 y = hist_wide(h, ((const struct named *)b)->value);
+	uint64_t x = hist_wide(h, ((const struct named_hist *)a)->value),
+		 y = hist_wide(h, ((const struct named_hist *)b)->value);
 	return x < y ? -1 : x > y;
 }
 
@@ -64,7 +64,7 @@ static uint64_t address_of(const struct hists *h, uint32_t row)
 static int by_start(const void *a, const void *b, void *arg)
 {
 	const struct hists *h = arg;
-	uint32_t ra = ((const struct named *)a)->row, rb = ((const struct named *)b)->row;
+	uint32_t ra = ((const struct named_hist *)a)->row, rb = ((const struct named_hist *)b)->row;
 	symid x = h->rows[ra].place, y = h->rows[rb].place;
 	bool known = hist_is_named(h, &h->rows[ra]), known_too = hist_is_named(h, &h->rows[rb]);
 	uint64_t ax = address_of(h, ra), ay = address_of(h, rb);
@@ -76,7 +76,7 @@ static int by_start(const void *a, const void *b, void *arg)
 	return objects ? objects : sx < sy ? -1 : sx > sy;
 }
 
-static void rank_wide(const struct hists *h, struct named *list, uint32_t *rank)
+static void rank_wide(const struct hists *h, struct named_hist *list, uint32_t *rank)
 {
 	if (h->n)
 		qsort_r(list, h->n, sizeof(*list), by_wide, h->priv);
@@ -90,9 +90,10 @@ static void rank_wide(const struct hists *h, struct named *list, uint32_t *rank)
 static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 {
 	uint32_t *rank = xrealloc(NULL, h->n, sizeof(*rank));
-	struct named *list = xrealloc(NULL, h->n, sizeof(*list));
+	struct named_hist *list = xrealloc(NULL, h->n, sizeof(*list));
 	for (size_t i = 0; i < h->n; i++)
-		list[i] = (struct named){ .row = (uint32_t)i, .value = hists_value(h, i, key) };
+		list[i] =
+			(struct named_hist){ .row = (uint32_t)i, .value = hists_value(h, i, key) };
 	if (hist_keys[key].wide) {
 		rank_wide(h, list, rank);
 		free(list);

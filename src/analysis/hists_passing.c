@@ -8,7 +8,7 @@
 /* Of the weight of a function what its callee has at least, if it only passes time on. */
 static const double NEARLY_ALL = 0.99;
 
-struct function {           /* by fkey */
+struct passing_function {   /* by fkey */
 	uint64_t weight;    /* as often as it is on a stack */
 	uint32_t callee;    /* the one that has most of it, if one has more than half */
 	uint64_t lead;      /* what that one is ahead by, while all are counted */
@@ -17,15 +17,15 @@ struct function {           /* by fkey */
 	bool passes, on_way, is_done;
 };
 
-struct run { /* of a frame: fkeys[first .. first + n), outermost first */
+struct passing_run { /* of a frame: fkeys[first .. first + n), outermost first */
 	uint32_t first, n;
 };
 
 struct passing {
 	struct hists_private *h;
-	struct run *runs; /* [frame]: as far as stacks with samples have it */
+	struct passing_run *runs; /* [frame]: as far as stacks with samples have it */
 	VEC(uint32_t) fkeys;
-	struct function *functions;
+	struct passing_function *functions;
 	uint32_t *innermost; /* [stack]: fkey of the innermost function there or above; NONE */
 	uint64_t *below;     /* [stack] */
 };
@@ -50,7 +50,7 @@ static void find_runs(struct passing *p)
 		if (!used[f] || hists_leaves_out(h, f))
 			continue;
 		const struct frame_hops hops = *hists_hops(h, f);
-		p->runs[f] = (struct run){ (uint32_t)p->fkeys.n, hops.n };
+		p->runs[f] = (struct passing_run){ (uint32_t)p->fkeys.n, hops.n };
 		for (uint32_t k = 0; k < hops.n; k++)
 			vec_push(&p->fkeys, h->hops.at[h->hop_lists.at[hops.first + k]].fkey);
 	}
@@ -58,7 +58,7 @@ static void find_runs(struct passing *p)
 }
 
 /* Whoever has more than half of the weight is left over in the end. */
-static void vote(struct function *f, uint32_t callee, uint64_t weight)
+static void vote(struct passing_function *f, uint32_t callee, uint64_t weight)
 {
 	if (f->callee == callee) {
 		f->lead += weight;
@@ -70,20 +70,22 @@ static void vote(struct function *f, uint32_t callee, uint64_t weight)
 	}
 }
 
-static void count(struct function *f, uint32_t callee, uint64_t weight)
+static void count(struct passing_function *f, uint32_t callee, uint64_t weight)
 {
 	f->to_callee += f->callee == callee ? weight : 0;
 }
 
 /* Each call on the way from the roots to where samples are. */
 static void for_each_call(struct passing *p,
-			  void (*call)(struct function *f, uint32_t callee, uint64_t weight),
+			  void (*call)(struct passing_function *f, uint32_t callee,
+				       uint64_t weight),
 			  bool first_time)
 {
 	const struct samples *s = &p->h->hists.profile->samples;
 	for (size_t i = 1; i < s->n_stacks; i++) {
 		uint32_t caller = p->innermost[s->stacks[i].caller];
-		struct run run = p->below[i] ? p->runs[s->stacks[i].frame] : (struct run){ 0 };
+		struct passing_run run =
+			p->below[i] ? p->runs[s->stacks[i].frame] : (struct passing_run){ 0 };
 		for (uint32_t k = run.first; k < run.first + run.n; k++) {
 			uint32_t f = p->fkeys.at[k];
 			if (first_time)
@@ -97,7 +99,7 @@ static void for_each_call(struct passing *p,
 }
 
 /* Of those that pass time on to each other in a circle one is said to keep it. */
-static void find_target(struct function *all, uint32_t first)
+static void find_target(struct passing_function *all, uint32_t first)
 {
 	uint32_t at = first;
 	while (all[at].passes && !all[at].on_way && !all[at].is_done) {
@@ -129,7 +131,7 @@ void hists_find_passing(struct hists_private *h)
 	for_each_call(&p, vote, true);
 	for_each_call(&p, count, false);
 	for (uint32_t i = 0; i < n; i++) {
-		struct function *f = &p.functions[i];
+		struct passing_function *f = &p.functions[i];
 		f->passes = f->callee != NONE && f->callee != i &&
 			    (double)f->to_callee >= NEARLY_ALL * (double)f->weight;
 	}

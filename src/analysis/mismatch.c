@@ -13,14 +13,14 @@ enum {
 	OUTSIDE_PERCENT = 10, /* ticks outside all functions that need no explanation */
 };
 
-struct check {
+struct mismatch_check {
 	const struct profile *data;
 	struct object_file *object;
 	void (*say)(const char *text, void *arg);
 	void *arg;
 };
 
-static PRINTF(2, 3) void warn(const struct check *c, const char *fmt, ...)
+static PRINTF(2, 3) void warn(const struct mismatch_check *c, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -30,7 +30,7 @@ static PRINTF(2, 3) void warn(const struct check *c, const char *fmt, ...)
 	free(text);
 }
 
-static const char *data_name(const struct check *p)
+static const char *data_name(const struct mismatch_check *p)
 {
 	const struct profile *d = p->data;
 	if (d->n_sources != 1)
@@ -65,7 +65,7 @@ static bool has_all_code(struct object_file *o, const struct histogram *h,
 	return begins && (near(h->high, r->high) || near(h->high, segment_end(o, r->high)));
 }
 
-static void check_range(struct check *p, const struct symbols *s)
+static void check_range(struct mismatch_check *p, const struct symbols *s)
 {
 	struct address_range r = object_profiled(p->object);
 	if (r.low >= r.high)
@@ -113,7 +113,7 @@ static size_t stride(size_t n)
 	return n / ENOUGH + 1;
 }
 
-static void check_callees(struct check *p, const struct symbols *s)
+static void check_callees(struct mismatch_check *p, const struct symbols *s)
 {
 	size_t bad = 0, elsewhere = 0, n = 0, step = stride(p->data->n_arcs);
 	uint64_t first = 0;
@@ -164,7 +164,7 @@ static double outside(const struct histogram *h, const struct symbols *s, double
 	return lost;
 }
 
-static void check_ticks(struct check *p, const struct symbols *s)
+static void check_ticks(struct mismatch_check *p, const struct symbols *s)
 {
 	double lost = 0, total = 0;
 	for (size_t i = 0; i < p->data->n_histograms; i++)
@@ -179,7 +179,7 @@ static void check_ticks(struct check *p, const struct symbols *s)
 void mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
 		    void (*say)(const char *text, void *arg), void *arg)
 {
-	struct check c = { .data = p, .object = o, .say = say, .arg = arg };
+	struct mismatch_check c = { .data = p, .object = o, .say = say, .arg = arg };
 
 	if (p->saturated)
 		warn(&c, "a sum in %s is too large for 64 bits and stays at the largest value",

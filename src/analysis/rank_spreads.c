@@ -20,13 +20,13 @@ bool rank_spreads_is_mpi(const char *name)
 	return !strncmp(at, "mpi_", 4) && n > 5 && at[n - 1] == '_' && (at == name || *name == 'p');
 }
 
-struct met_arc { /* a caller and a callee */
+struct met_rank_arc { /* a caller and a callee */
 	symid from, to;
 	uint32_t n; /* how often it is on the path */
 	double time;
 };
 
-struct measuring {
+struct spread_measuring {
 	const struct profile *p;
 	struct program *g;
 	struct symbols *symbols;
@@ -34,7 +34,7 @@ struct measuring {
 	bool *is_mpi;       /* [symbols] */
 	uint32_t *group_of; /* [symbols]: itself, as path_times() wants it */
 	struct map64 arc_ids;
-	VEC(struct met_arc) arcs;
+	VEC(struct met_rank_arc) arcs;
 	uint32_t *arc_of; /* [nodes]: NONE: from the root */
 	/* Of one rank and one event: */
 	struct spread_set *set;
@@ -53,7 +53,7 @@ static symid function_of(const struct symbols *s, symid place)
 	return place == NONE ? NONE : s->at[place].owner;
 }
 
-static struct path_tree *make_tree(struct measuring *m)
+static struct path_tree *make_tree(struct spread_measuring *m)
 {
 	const struct samples *s = &m->p->samples;
 	symid *places = xrealloc(NULL, s->n_frames + 1, sizeof(*places));
@@ -67,7 +67,7 @@ static struct path_tree *make_tree(struct measuring *m)
 	return tree;
 }
 
-static struct spread_function describe(const struct measuring *m, symid id)
+static struct spread_function describe(const struct spread_measuring *m, symid id)
 {
 	bool symbol = program_kind(m->g, id) == PLACE_SYMBOL;
 	return (struct spread_function){
@@ -81,7 +81,8 @@ static struct spread_function describe(const struct measuring *m, symid id)
 /* ---- one rank ---- */
 
 /* Times are sums of whole numbers, and as doubles exact up to 2^53. */
-static void put(struct measuring *m, enum spread_kind kind, symid from, symid to, double value)
+static void put(struct spread_measuring *m, enum spread_kind kind, symid from, symid to,
+		double value)
 {
 	if (value < 0.5)
 		return;
@@ -95,7 +96,7 @@ static void put(struct measuring *m, enum spread_kind kind, symid from, symid to
 }
 
 /* Own times, all of them and those outside of MPI; the sum of the latter. */
-static double put_own(struct measuring *m)
+static double put_own(struct spread_measuring *m)
 {
 	const struct path_tree *t = m->tree;
 	double *own = xalloc((m->symbols->n + 1) * sizeof(*own));
@@ -121,7 +122,7 @@ static double put_own(struct measuring *m)
 	return sum;
 }
 
-static void put_inclusive(struct measuring *m)
+static void put_inclusive(struct spread_measuring *m)
 {
 	double *times = path_times(m->tree, m->weights, m->group_of, m->symbols->n);
 	for (symid i = 0; i < m->symbols->n; i++)
@@ -132,7 +133,7 @@ static void put_inclusive(struct measuring *m)
 /* A call counts where it is outermost on its path. */
 static void enter(pathid node, void *arg)
 {
-	struct measuring *m = arg;
+	struct spread_measuring *m = arg;
 	uint32_t id = m->arc_of[node];
 	if (id != NONE && !m->arcs.at[id].n++)
 		m->arcs.at[id].time += m->weights->below[node].sum;
@@ -140,12 +141,12 @@ static void enter(pathid node, void *arg)
 
 static void leave(pathid node, void *arg)
 {
-	struct measuring *m = arg;
+	struct spread_measuring *m = arg;
 	if (m->arc_of[node] != NONE)
 		m->arcs.at[m->arc_of[node]].n--;
 }
 
-static void put_arcs(struct measuring *m)
+static void put_arcs(struct spread_measuring *m)
 {
 	for (size_t i = 0; i < m->arcs.n; i++)
 		m->arcs.at[i].time = 0;
@@ -154,7 +155,7 @@ static void put_arcs(struct measuring *m)
 		put(m, SPREAD_ARC, m->arcs.at[i].from, m->arcs.at[i].to, m->arcs.at[i].time);
 }
 
-static void find_arcs(struct measuring *m)
+static void find_arcs(struct spread_measuring *m)
 {
 	const struct path_node *nodes = m->tree->nodes;
 	m->arc_of = xalloc(m->tree->n * sizeof(*m->arc_of));
@@ -163,7 +164,8 @@ static void find_arcs(struct measuring *m)
 		m->arc_of[i] = NONE;
 		if (!nodes[i].caller)
 			continue;
-		struct met_arc arc = { .from = nodes[nodes[i].caller].place, .to = nodes[i].place };
+		struct met_rank_arc arc = { .from = nodes[nodes[i].caller].place,
+					    .to = nodes[i].place };
 		uint32_t *id = map64_at(&m->arc_ids, MAP64_PAIR(arc.from, arc.to));
 		if (*id == NONE) {
 			*id = (uint32_t)m->arcs.n;
@@ -173,7 +175,7 @@ static void find_arcs(struct measuring *m)
 	}
 }
 
-static void measure_event(struct measuring *m, const struct samples *some, uint16_t event)
+static void measure_event(struct spread_measuring *m, const struct samples *some, uint16_t event)
 {
 	const struct event *e = &some->events[event];
 	struct path_weights w = path_weights_of(m->tree, some, event);
@@ -189,13 +191,13 @@ static void measure_event(struct measuring *m, const struct samples *some, uint1
 	path_weights_free(&w);
 }
 
-static symid place_of(const struct measuring *m, objid object, uint64_t addr)
+static symid place_of(const struct spread_measuring *m, objid object, uint64_t addr)
 {
 	symid id = program_find(m->g, object, addr);
 	return id == NONE ? NONE : function_of(m->symbols, id);
 }
 
-static void measure_calls(struct measuring *m)
+static void measure_calls(struct spread_measuring *m)
 {
 	const struct samples *s = &m->p->samples;
 	m->event = 0;
@@ -259,7 +261,7 @@ static struct sample *sort_by_rank(const struct samples *s, struct of_rank **ret
 	return at;
 }
 
-static void prepare(struct measuring *m)
+static void prepare(struct spread_measuring *m)
 {
 	size_t n = m->symbols->n;
 	m->tree = make_tree(m);
@@ -272,7 +274,7 @@ static void prepare(struct measuring *m)
 	find_arcs(m);
 }
 
-static void release(struct measuring *m)
+static void release(struct spread_measuring *m)
 {
 	free(m->is_mpi);
 	free(m->group_of);
@@ -282,7 +284,7 @@ static void release(struct measuring *m)
 	path_tree_free(m->tree);
 }
 
-static void measure_rank(struct measuring *m, const struct of_rank *r, struct sample *at)
+static void measure_rank(struct spread_measuring *m, const struct of_rank *r, struct sample *at)
 {
 	struct samples some = m->p->samples;
 	some.at = at + r->first;
@@ -298,7 +300,7 @@ static void measure_rank(struct measuring *m, const struct of_rank *r, struct sa
 struct spread_set *rank_spreads_new(const struct profile *p, struct program *g)
 {
 	struct spread_set *all = spread_set_new();
-	struct measuring m = { .p = p, .g = g, .symbols = program_symbols(g) };
+	struct spread_measuring m = { .p = p, .g = g, .symbols = program_symbols(g) };
 	struct of_rank *ranks;
 	size_t n;
 	struct sample *at = sort_by_rank(&p->samples, &ranks, &n);

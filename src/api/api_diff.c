@@ -49,7 +49,7 @@ static const char *started(const struct profile *p)
 
 /* ---- sides of several recordings ---- */
 
-struct build { /* of a program or library, on a side; owned */
+struct diff_build { /* of a program or library, on a side; owned */
 	char *path, *id;
 	bool after, same; /* same: it is on the other side, too */
 };
@@ -58,7 +58,7 @@ struct kin_comparison {
 	struct kin_diff_opts o;
 	struct comparison *of;
 	VEC(char *) notes; /* of the profiles */
-	VEC(struct build) builds;
+	VEC(struct diff_build) builds;
 	struct html_paths *paths; /* NULL: no page is made of it */
 };
 
@@ -111,7 +111,7 @@ static void add_build(struct kin_comparison *c, const char *path, const char *id
 {
 	bool same = false;
 	for (size_t i = 0; i < c->builds.n; i++) {
-		struct build *b = &c->builds.at[i];
+		struct diff_build *b = &c->builds.at[i];
 		if (strcmp(b->path, path) != 0 || strcmp(b->id, id) != 0)
 			continue;
 		if (b->after == after)
@@ -119,7 +119,7 @@ static void add_build(struct kin_comparison *c, const char *path, const char *id
 		b->same = same = true;
 	}
 	vec_push(&c->builds,
-		 ((struct build){ xprintf("%s", path), xprintf("%s", id), after, same }));
+		 ((struct diff_build){ xprintf("%s", path), xprintf("%s", id), after, same }));
 }
 
 static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
@@ -134,7 +134,7 @@ static void take_builds(struct kin_comparison *c, const struct profile *p, bool 
 static void note_builds(const struct kin_comparison *c, struct kin_table *t)
 {
 	for (size_t i = 0; i < c->builds.n; i++) {
-		const struct build *b = &c->builds.at[i];
+		const struct diff_build *b = &c->builds.at[i];
 		bool again = false;
 		for (size_t k = 0; k < c->builds.n && b->after && !b->same; k++)
 			again |= !c->builds.at[k].after && !strcmp(c->builds.at[k].path, b->path);

@@ -16,7 +16,7 @@
 enum { MOST_LISTED = 20 };
 
 /* One kind of what can be chosen by name. */
-struct kind {
+struct filter_kind {
 	const char *what;
 	size_t first, n; /* ids that have names */
 	bool (*is)(const struct profile *p, uint32_t id, const char *name);
@@ -64,7 +64,8 @@ static bool comm_is(const struct profile *p, uint32_t id, const char *name)
 	return !strcmp(strtab_get(p->strings, p->samples.tasks[id].comm), name);
 }
 
-static struct kin_error *unknown(const struct profile *p, const struct kind *k, const char *name)
+static struct kin_error *unknown(const struct profile *p, const struct filter_kind *k,
+				 const char *name)
 {
 	char *list = xprintf("%s", "");
 	size_t shown = 0;
@@ -91,7 +92,7 @@ static struct kin_error *unknown(const struct profile *p, const struct kind *k, 
 }
 
 /* *ret: booleans by id, NULL if nothing is named. */
-static struct kin_error *choose(const struct profile *p, const struct kind *k,
+static struct kin_error *choose(const struct profile *p, const struct filter_kind *k,
 				const char *const *names, uint8_t **ret)
 {
 	*ret = NULL;
@@ -165,11 +166,14 @@ static char *rank_name(const struct profile *p, uint32_t id)
 
 struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o)
 {
-	const struct kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is, task_name };
-	const struct kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is, task_name };
-	const struct kind ranks = { "rank", 1, (*p)->samples.n_tasks, rank_is, rank_name };
-	const struct kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
-	const struct kind events = { "event", 0, (*p)->samples.n_events, event_is, event_name };
+	const struct filter_kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is,
+					     task_name };
+	const struct filter_kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is,
+					   task_name };
+	const struct filter_kind ranks = { "rank", 1, (*p)->samples.n_tasks, rank_is, rank_name };
+	const struct filter_kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
+	const struct filter_kind events = { "event", 0, (*p)->samples.n_events, event_is,
+					    event_name };
 	uint8_t *tasks = NULL, *of_comms = NULL, *in_objects = NULL, *of_events = NULL;
 	uint8_t *of_ranks = NULL;
 	struct profile_part part = { 0 };

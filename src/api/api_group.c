@@ -91,7 +91,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 
 /* ---- by thread, process, run, rank or event: a report of each part of the data ---- */
 
-struct parts {
+struct group_parts {
 	struct kin_profile *p;
 	const struct report *report;
 	const struct view *v;
@@ -114,7 +114,7 @@ static void free_flat(void *flat) { profile_free(flat); }
 
 /* Places are those of the whole profile: frames keep their ids. The part must live as long as rows
  * are read; total and rate are those of its graph. */
-static struct kin_error *report_part(const struct parts *x, const struct profile *part,
+static struct kin_error *report_part(const struct group_parts *x, const struct profile *part,
 				     double *total, double *rate, struct kin_table **ret)
 {
 	const struct view *v = x->v;
@@ -147,7 +147,8 @@ static struct kin_error *report_part(const struct parts *x, const struct profile
 	return err;
 }
 
-static struct kin_error *add_part(struct parts *x, const struct profile *part, const char *label)
+static struct kin_error *add_part(struct group_parts *x, const struct profile *part,
+				  const char *label)
 {
 	struct kin_table *t;
 	struct kin_row row;
@@ -167,7 +168,7 @@ static struct kin_error *add_part(struct parts *x, const struct profile *part, c
 }
 
 /* `last`: if none of the parts before it had anything, its columns are the report's. */
-static struct kin_error *add_some(struct parts *x, const struct profile_part *which,
+static struct kin_error *add_some(struct group_parts *x, const struct profile_part *which,
 				  const char *label, bool last)
 {
 	struct kin_error *err = NULL;
@@ -178,7 +179,7 @@ static struct kin_error *add_some(struct parts *x, const struct profile_part *wh
 	return err;
 }
 
-static struct kin_error *by_tasks(struct parts *x, struct threads threads)
+static struct kin_error *by_tasks(struct group_parts *x, struct threads threads)
 {
 	size_t n = x->p->data->samples.n_tasks;
 	uint8_t *tasks = xalloc(n);
@@ -195,21 +196,21 @@ static struct kin_error *by_tasks(struct parts *x, struct threads threads)
 	return err;
 }
 
-static struct kin_error *by_thread(struct parts *x)
+static struct kin_error *by_thread(struct group_parts *x)
 {
 	x->column = (struct kin_column){ "thread",      "thread", "the thread, as name/number",
 					 KIN_CELL_TEXT, false,    false };
 	return by_tasks(x, threads_of(x->p->data));
 }
 
-static struct kin_error *by_process(struct parts *x)
+static struct kin_error *by_process(struct group_parts *x)
 {
 	x->column = (struct kin_column){ "process",     "process", "the process, as name/number",
 					 KIN_CELL_TEXT, false,     false };
 	return by_tasks(x, processes_of(x->p->data));
 }
 
-static struct kin_error *by_run(struct parts *x)
+static struct kin_error *by_run(struct group_parts *x)
 {
 	x->column =
 		(struct kin_column){ "run",         "run", "the run, of several in one recording",
@@ -217,7 +218,7 @@ static struct kin_error *by_run(struct parts *x)
 	return by_tasks(x, runs_of(x->p->data));
 }
 
-static struct kin_error *by_rank(struct parts *x)
+static struct kin_error *by_rank(struct group_parts *x)
 {
 	if (x->p->data->spreads)
 		return err_new(
@@ -231,7 +232,7 @@ static struct kin_error *by_rank(struct parts *x)
 }
 
 /* Each in its own unit: seconds, or what is counted. */
-static struct kin_error *by_event(struct parts *x)
+static struct kin_error *by_event(struct group_parts *x)
 {
 	const struct profile *p = x->p->data;
 	size_t n = p->samples.n_events;
@@ -255,7 +256,8 @@ static struct kin_error *by_event(struct parts *x)
 	return err;
 }
 
-static struct kin_error *by_parts(struct parts *x, struct kin_error *(*add)(struct parts *x),
+static struct kin_error *by_parts(struct group_parts *x,
+				  struct kin_error *(*add)(struct group_parts *x),
 				  struct kin_table **ret)
 {
 	struct kin_error *err = add(x);
@@ -279,7 +281,7 @@ static struct kin_error *by_parts(struct parts *x, struct kin_error *(*add)(stru
 static const struct {
 	const char *name;
 	unsigned kind;
-	struct kin_error *(*add)(struct parts *x); /* NULL: by object */
+	struct kin_error *(*add)(struct group_parts *x); /* NULL: by object */
 } groupings[] = {
 	{ "thread", REPORT_BY_PART, by_thread }, { "process", REPORT_BY_PART, by_process },
 	{ "run", REPORT_BY_PART, by_run },       { "rank", REPORT_BY_PART, by_rank },
@@ -304,6 +306,6 @@ struct kin_error *group_report(struct kin_profile *p, const struct report *r,
 		return err;
 	if (!groupings[i].add)
 		return by_object(p, r, v, o, sort, ret);
-	struct parts parts = { .p = p, .report = r, .v = v, .opts = o, .sort = sort };
+	struct group_parts parts = { .p = p, .report = r, .v = v, .opts = o, .sort = sort };
 	return by_parts(&parts, groupings[i].add, ret);
 }

@@ -9,9 +9,9 @@
 
 enum { THREADS_MAX = 50 }; /* in the summary */
 
-enum part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
+enum page_part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
 
-struct parts {
+struct page_parts {
 	struct html_table tables[N_PARTS + 1];
 	struct html_paths *paths; /* NULL: there are no samples */
 };
@@ -32,8 +32,8 @@ static const char *const columns[N_PARTS][16] = {
 			   "function", "object", "file", "line", NULL },
 };
 
-static struct kin_error *add_table(struct kin_profile *p, enum part part, const char *report,
-				   const struct kin_html_opts *opts, struct parts *ret)
+static struct kin_error *add_table(struct kin_profile *p, enum page_part part, const char *report,
+				   const struct kin_html_opts *opts, struct page_parts *ret)
 {
 	struct kin_report_opts o = { .size = sizeof(o),
 				     .columns = columns[part][0] ? columns[part] : NULL,
@@ -45,8 +45,8 @@ static struct kin_error *add_table(struct kin_profile *p, enum part part, const 
 
 /* Code that cannot be shown is no reason to show nothing: the reports say why in their notes, or
  * in an error that becomes a warning. */
-static void try_table(struct kin_profile *p, enum part part, const char *report,
-		      const struct kin_html_opts *opts, struct parts *ret)
+static void try_table(struct kin_profile *p, enum page_part part, const char *report,
+		      const struct kin_html_opts *opts, struct page_parts *ret)
 {
 	struct kin_error *err = add_table(p, part, report, opts, ret);
 	if (err)
@@ -65,7 +65,7 @@ static bool has_files(const struct kin_profile *p)
 /* With samples, times come of the paths: what functions and calls add to them is how often they
  * were called, and which functions are in cycles. */
 static struct kin_error *make_tables(struct kin_profile *p, const struct kin_html_opts *opts,
-				     struct parts *ret)
+				     struct page_parts *ret)
 {
 	bool sampled = p->data->samples.n > 0, counted = p->data->n_arcs > 0;
 	struct kin_error *err = add_table(p, INFO, "info", opts, ret);
@@ -82,7 +82,7 @@ static struct kin_error *make_tables(struct kin_profile *p, const struct kin_htm
 	return err;
 }
 
-static struct kin_error *make_paths(struct kin_profile *p, struct parts *ret)
+static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *ret)
 {
 	struct view *v;
 	if (!p->data->samples.n)
@@ -96,7 +96,7 @@ static struct kin_error *make_paths(struct kin_profile *p, struct parts *ret)
 	return NULL;
 }
 
-static void parts_done(struct parts *x)
+static void parts_done(struct page_parts *x)
 {
 	for (size_t i = 0; i < N_PARTS; i++)
 		kin_table_free(x->tables[i].table);
@@ -129,7 +129,7 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					FILE *out)
 {
 	struct kin_html_opts o;
-	struct parts x = { .paths = NULL };
+	struct page_parts x = { .paths = NULL };
 	memcpy(x.tables, no_tables, sizeof(x.tables));
 	opts_copy(&o, sizeof(o), opts);
 	char *title = o.title ? NULL : title_of(p);

@@ -19,14 +19,14 @@
 /* ---- reports ---- */
 
 /* What a report was asked for, for as long as its table lives. */
-struct asked {
+struct asked_report {
 	struct arena arena;
 	struct report_opts opts;
 };
 
 static void free_asked(void *what)
 {
-	struct asked *a = what;
+	struct asked_report *a = what;
 	arena_release(&a->arena);
 	free(a);
 }
@@ -114,9 +114,9 @@ static struct kin_error *check_rules(const struct kin_hists_opts *o)
 		       : err_new(KIN_ERROR_USAGE, "unknown rules '%.80s' (perf)", o->rules);
 }
 
-static struct asked *copy_opts(const struct kin_report_opts *o)
+static struct asked_report *copy_opts(const struct kin_report_opts *o)
 {
-	struct asked *a = xalloc(sizeof(*a));
+	struct asked_report *a = xalloc(sizeof(*a));
 	a->opts.subjects = copy_subjects(&a->arena, o->subjects);
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
 	a->opts.layout = copy_string(&a->arena, o->layout);
@@ -147,7 +147,7 @@ static bool misses_parallelism(const struct profile *p, const struct kin_hists_o
 
 /* With names as the report wants them: those of the other reports put unnamed code together. */
 static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
-					const struct asked *a, struct kin_table **ret)
+					const struct asked_report *a, struct kin_table **ret)
 {
 	struct program_opts opts = p->naming;
 	opts.no_inlines =
@@ -188,7 +188,7 @@ static void note_events(struct arena *a, const struct profile *p, struct kin_tab
 				 strtab_get(p->strings, s->events[shown].name), others);
 }
 
-static struct kin_error *run(struct kin_profile *p, const struct report *r, struct asked *a,
+static struct kin_error *run(struct kin_profile *p, const struct report *r, struct asked_report *a,
 			     struct kin_table **ret)
 {
 	if (r->by_program)
@@ -232,7 +232,7 @@ static struct kin_error *unguarded_report(struct kin_profile *p, const char *nam
 	if (!r)
 		return err_new(KIN_ERROR_USAGE, "no report '%s'", name);
 
-	struct asked *a = copy_opts(&o);
+	struct asked_report *a = copy_opts(&o);
 	struct kin_table *t = NULL;
 	struct kin_error *err = check_rules(a->opts.hists);
 	if (!err)

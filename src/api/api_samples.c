@@ -13,7 +13,7 @@
 
 enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
 
-struct lines { /* of a location */
+struct sample_lines { /* of a location */
 	const struct kin_line *at;
 	size_t n;
 	bool known;
@@ -37,7 +37,7 @@ struct kin_samples {
 	/* Names */
 	struct view *view; /* NULL: not asked for yet, or not to be had */
 	struct kin_error *err;
-	struct lines *lines; /* [n_frames] */
+	struct sample_lines *lines; /* [n_frames] */
 	struct map64 function_ids;
 	VEC(struct kin_function *) functions;
 	/* For ids that do not exist, and where there is no memory. */
@@ -388,7 +388,7 @@ static uint32_t function_of(struct kin_samples *s, symid place)
 	return *id;
 }
 
-static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct lines *ret)
+static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct sample_lines *ret)
 {
 	struct program *g = s->view->program;
 	struct srcloc at = { 0 };
@@ -408,7 +408,7 @@ static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct li
 		if (!*f->file) /* only ever inlined */
 			f->file = at.file;
 	}
-	*ret = (struct lines){ .at = lines, .n = n + 1, .known = true };
+	*ret = (struct sample_lines){ .at = lines, .n = n + 1, .known = true };
 	return NULL;
 }
 
@@ -419,7 +419,7 @@ const struct kin_line *kin_samples_lines(struct kin_samples *s, uint32_t id, siz
 		!id || id >= s->p->samples.n_frames || s->p->samples.frames[id].flags & FRAME_MARK;
 	if (none || s->err || !(s->view || make(s, find_names)) || !s->view)
 		return NULL;
-	struct lines *lines = &s->lines[id];
+	struct sample_lines *lines = &s->lines[id];
 	struct kin_error *err = lines->known ? NULL : GUARDED(make_lines(s, id, lines));
 	if (err) {
 		s->err = err;

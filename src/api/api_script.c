@@ -63,13 +63,13 @@ struct read_source {
 	VEC(size_t) starts; /* of its lines */
 };
 
-struct sources {
+struct script_sources {
 	const struct report_input *in;
 	const struct report_opts *opts;
 	VEC(struct read_source) at; /* those that could not be read are without lines */
 };
 
-static struct read_source *source_named(struct sources *all, const char *name)
+static struct read_source *source_named(struct script_sources *all, const char *name)
 {
 	for (size_t i = all->at.n; i-- > 0;)
 		if (!strcmp(all->at.at[i].name, name))
@@ -99,7 +99,7 @@ static bool find_source(void *arg, const char *file, uint32_t line, const uint8_
 	return true;
 }
 
-static void sources_done(struct sources *all)
+static void sources_done(struct script_sources *all)
 {
 	for (size_t i = 0; i < all->at.n; i++) {
 		source_done(&all->at.at[i].text);
@@ -114,7 +114,7 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 {
 	const struct report_input in = { .profile = p->data, .symbols = program_symbols(g) };
 	const struct report_opts report = { .source_dirs = o->source_dirs };
-	struct sources sources = { .in = &in, .opts = &report };
+	struct script_sources sources = { .in = &in, .opts = &report };
 	struct script_opts opts = {
 		.source = find_source,
 		.arg = &sources,

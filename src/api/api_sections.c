@@ -9,7 +9,7 @@
 #include "table/select.h"
 #include "table/table_build.h"
 
-struct section {
+struct report_section {
 	const char *label; /* in the table's memory */
 	double time;       /* what they are ordered by */
 	uint64_t calls;
@@ -26,7 +26,7 @@ struct sections {
 	struct kin_column *columns;
 	size_t *from; /* [n]: column of the sections' reports; NONE: the label */
 	size_t n;
-	VEC(struct section) at;
+	VEC(struct report_section) at;
 	VEC(struct kin_row) rows;
 	VEC(struct kin_cell) cells; /* n per row */
 	VEC(struct noted) notes;
@@ -103,24 +103,25 @@ struct sections *sections_new(const struct kin_table *like, const struct kin_col
 
 struct kin_table *sections_table(struct sections *g) { return g->table; }
 
-static struct section *section_of(struct sections *g, const char *label)
+static struct report_section *section_of(struct sections *g, const char *label)
 {
 	for (size_t i = g->at.n; i-- > 0;)
 		if (!strcmp(g->at.at[i].label, label))
 			return &g->at.at[i];
-	vec_push(&g->at, ((struct section){ .label = table_text(g->table, label) }));
+	vec_push(&g->at, ((struct report_section){ .label = table_text(g->table, label) }));
 	return &g->at.at[g->at.n - 1];
 }
 
 /* What is summed up over rows is so within a section. */
-static void accumulate(const struct sections *g, const struct section *s, struct kin_cell *cells)
+static void accumulate(const struct sections *g, const struct report_section *s,
+		       struct kin_cell *cells)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (!strcmp(g->columns[i].key, "cumulative") && cells[i].type == KIN_CELL_TIME)
 			cells[i].number = s->time;
 }
 
-static void weigh(const struct sections *g, struct section *s, const struct kin_cell *cells)
+static void weigh(const struct sections *g, struct report_section *s, const struct kin_cell *cells)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		if (!strcmp(g->columns[i].key, "self") && cells[i].type == KIN_CELL_TIME)
@@ -134,7 +135,7 @@ static void weigh(const struct sections *g, struct section *s, const struct kin_
 void sections_add_row(struct sections *g, const char *label, const struct kin_row *row,
 		      struct section_scale scale)
 {
-	struct section *s = section_of(g, label);
+	struct report_section *s = section_of(g, label);
 
 	vec_reserve(&g->cells, g->n);
 	struct kin_cell *cells = g->cells.at + g->cells.n;
@@ -156,7 +157,7 @@ void sections_add_row(struct sections *g, const char *label, const struct kin_ro
 
 static int by_weight(const void *l, const void *r)
 {
-	const struct section *a = l, *b = r;
+	const struct report_section *a = l, *b = r;
 	if (a->time != b->time)
 		return a->time > b->time ? -1 : 1;
 	if (a->calls != b->calls)

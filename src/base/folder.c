@@ -89,7 +89,7 @@ struct kin_error *folder_make(const char *folder)
 /* By the time of writing: those of reading are not kept everywhere. */
 void folder_used(const char *path) { utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); }
 
-struct kept {
+struct kept_file {
 	char *name;
 	uint64_t size;
 	struct timespec used;
@@ -97,7 +97,7 @@ struct kept {
 
 static int oldest_first(const void *a, const void *b)
 {
-	const struct kept *x = a, *y = b;
+	const struct kept_file *x = a, *y = b;
 	if (x->used.tv_sec != y->used.tv_sec)
 		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
 	return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
@@ -105,7 +105,7 @@ static int oldest_first(const void *a, const void *b)
 
 void folder_trim(const char *path, uint64_t most)
 {
-	VEC(struct kept) files = { 0 };
+	VEC(struct kept_file) files = { 0 };
 	uint64_t all = 0;
 	DIR *d = opendir(path);
 	for (struct dirent *e; d && (e = readdir(d));) {
@@ -113,8 +113,8 @@ void folder_trim(const char *path, uint64_t most)
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
 		all += (uint64_t)st.st_size;
-		vec_push(&files, ((struct kept){ xprintf("%s", e->d_name), (uint64_t)st.st_size,
-						 st.st_mtim }));
+		vec_push(&files, ((struct kept_file){ xprintf("%s", e->d_name),
+						      (uint64_t)st.st_size, st.st_mtim }));
 	}
 	if (all > most)
 		qsort(files.at, files.n, sizeof(*files.at), oldest_first);

@@ -101,7 +101,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 
 /* ---- what it costs ---- */
 
-struct cost {
+struct agent_cost {
 	uint64_t began_ns, told_ns;
 	uint64_t samples, rows, files, lost;
 };
@@ -128,7 +128,7 @@ struct sender {
 	const struct settings *settings;
 	struct spool *spool;
 	struct push *push;
-	struct cost cost;
+	struct agent_cost cost;
 	uint64_t not_before_ns; /* while the store is away */
 	unsigned failures;      /* in a row */
 };

@@ -67,14 +67,14 @@ static const struct opt_group how_options = {
 static const struct opt_group *const options[] = { &what_options, &how_options, &general_options,
 						   NULL };
 
-struct line {
+struct cc_line {
 	char **argv; /* the compiler and its arguments */
 	bool blocks, latency, no_calls, no_runtime, print;
 };
 
 static bool set(void *line, int id, const char *arg, char error[512])
 {
-	struct line *l = line;
+	struct cc_line *l = line;
 	(void)arg;
 	(void)error;
 	l->blocks |= id == CC_BLOCKS;
@@ -137,14 +137,14 @@ static bool is_clang(const char *compiler)
 
 /* ---- the command ---- */
 
-struct words {
+struct cc_words {
 	VEC(const char *) at;
 	char *library; /* what some of them point into */
 };
 
-static void add(struct words *w, const char *word) { vec_push(&w->at, word); }
+static void add(struct cc_words *w, const char *word) { vec_push(&w->at, word); }
 
-static void add_counting(struct words *w, const struct line *l)
+static void add_counting(struct cc_words *w, const struct cc_line *l)
 {
 	bool clang = is_clang(l->argv[0]);
 	if (clang) /* it tells of flags that mean nothing to an assembler, or to a linker */
@@ -169,7 +169,7 @@ static void add_counting(struct words *w, const struct line *l)
 }
 
 /* gcc calls that incompatible with -pg, which it is not with -mfentry; it is the default anyway. */
-static bool is_refused(const struct line *l, const char *arg)
+static bool is_refused(const struct cc_line *l, const char *arg)
 {
 	return !l->latency && !l->no_calls && !is_clang(l->argv[0]) &&
 	       !strcmp(arg, "-fomit-frame-pointer");
@@ -177,7 +177,7 @@ static bool is_refused(const struct line *l, const char *arg)
 
 /* The static library goes into static programs, whole, as nothing may refer to it; others are told
  * where the shared one is. */
-static struct kin_error *add_runtime(struct words *w, const struct line *l)
+static struct kin_error *add_runtime(struct cc_words *w, const struct cc_line *l)
 {
 	char *so = preload_find();
 	if (!so)
@@ -201,16 +201,16 @@ static struct kin_error *add_runtime(struct words *w, const struct line *l)
 	return NULL;
 }
 
-static void print(const struct words *w)
+static void print(const struct cc_words *w)
 {
 	for (size_t i = 0; w->at.at[i]; i++)
 		printf("%s%s", i ? " " : "", w->at.at[i]);
 	putchar('\n');
 }
 
-static int run_line(const struct line *l)
+static int run_line(const struct cc_line *l)
 {
-	struct words w = { 0 };
+	struct cc_words w = { 0 };
 	add(&w, l->argv[0]);
 	add_counting(&w, l);
 	for (char **a = l->argv + 1; *a; a++)
@@ -236,7 +236,7 @@ static int run_line(const struct line *l)
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
-	struct line l = { 0 };
+	struct cc_line l = { 0 };
 	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
 	if (status != PREFIX_GO_ON)
 		return status;

@@ -136,7 +136,7 @@ static bool begin(struct settings *s, char error[512])
 
 /* ---- rows ---- */
 
-struct check {
+struct gate_check {
 	const struct settings *s;
 	const struct sides *sides;
 	struct kin_table *table;
@@ -152,7 +152,7 @@ static const char *const keys[N_KEYS] = { "before",       "after",   "relative",
 					  "high",         "p_limit", "calls_before", "calls_after",
 					  "calls_growth", "name" };
 
-static bool is_asked_for(const struct check *k, const char *name)
+static bool is_asked_for(const struct gate_check *k, const char *name)
 {
 	const struct string_list *globs = &k->s->check.functions;
 	bool any = !globs->at.n;
@@ -161,7 +161,7 @@ static bool is_asked_for(const struct check *k, const char *name)
 	return any;
 }
 
-static void add(struct check *k, enum finding_kind kind, const char *function, char *text)
+static void add(struct gate_check *k, enum finding_kind kind, const char *function, char *text)
 {
 	struct finding x = { .kind = kind, .text = text };
 	if (function)
@@ -170,7 +170,7 @@ static void add(struct check *k, enum finding_kind kind, const char *function, c
 	findings_add(&k->found, x);
 }
 
-static void check_calls(struct check *k, const struct kin_cell *c)
+static void check_calls(struct gate_check *k, const struct kin_cell *c)
 {
 	bool before = c[CALLS].type == KIN_CELL_COUNT, after = c[MORE_CALLS].type == KIN_CELL_COUNT;
 	double limit = k->s->check.calls.share;
@@ -194,7 +194,7 @@ static char *time_in_words(double growth, double low, double high, double limit)
 		       100 * low, 100 * high, 100 * limit);
 }
 
-static void check_time(struct check *k, const struct kin_cell *c)
+static void check_time(struct gate_check *k, const struct kin_cell *c)
 {
 	if (c[LOW].type != KIN_CELL_SHARE)
 		return;
@@ -205,13 +205,13 @@ static void check_time(struct check *k, const struct kin_cell *c)
 				  k->s->check.time.share));
 }
 
-static double property(const struct check *k, const char *key)
+static double property(const struct gate_check *k, const char *key)
 {
 	const struct kin_cell *c = kin_table_property(k->table, key);
 	return c ? c->type == KIN_CELL_COUNT ? (double)c->count : c->number : 0;
 }
 
-static void check_total(struct check *k)
+static void check_total(struct gate_check *k)
 {
 	double before = property(k, "total_before"), after = property(k, "total_after");
 	double growth = after / before - 1, least = property(k, "certain_growth");
@@ -223,7 +223,7 @@ static void check_total(struct check *k)
 			    100 * k->s->check.time.share));
 }
 
-static void check_rows(struct check *k)
+static void check_rows(struct gate_check *k)
 {
 	struct kin_row row;
 	for (kin_table_rewind(k->table); kin_table_next(k->table, &row);) {
@@ -246,7 +246,7 @@ static void check_rows(struct check *k)
 
 /* ---- where functions are ---- */
 
-struct place {
+struct source_place {
 	char *file;
 	unsigned line;
 };
@@ -264,7 +264,7 @@ static char *relative_path(const char *path)
 }
 
 /* The first line of each function that was seen running. */
-static void take_lines(struct check *k, struct kin_table *lines)
+static void take_lines(struct gate_check *k, struct kin_table *lines)
 {
 	struct kin_row row;
 	for (kin_table_rewind(lines); kin_table_next(lines, &row);) {
@@ -285,7 +285,7 @@ static void take_lines(struct check *k, struct kin_table *lines)
 }
 
 /* By the last recording. Without debug information there is none, which is no error. */
-static void find_lines(struct check *k)
+static void find_lines(struct gate_check *k)
 {
 	static const char *const columns[] = { "name", "path", "line", NULL };
 	const struct string_list *after = &k->sides->of[SIDE_AFTER];
@@ -311,7 +311,7 @@ static void find_lines(struct check *k)
 /* ---- */
 
 /* Why there is nothing to go by; NULL: there is. */
-static const char *what_lacks(const struct check *k)
+static const char *what_lacks(const struct gate_check *k)
 {
 	const struct check_limit *time = &k->s->check.time, *calls = &k->s->check.calls;
 	bool repeated = property(k, "repeated") > 0, any = property(k, "total_after") > 0;
@@ -335,7 +335,7 @@ static const char *what_lacks(const struct check *k)
 	return NULL;
 }
 
-static void note_scope(struct check *k)
+static void note_scope(struct gate_check *k)
 {
 	const size_t *n = k->found.checked;
 	double growth = property(k, "total_after") / property(k, "total_before") - 1;
@@ -358,7 +358,7 @@ static void note_scope(struct check *k)
 				      100 * least, 100 * (2 * growth - least)));
 }
 
-static void check_table(struct check *k)
+static void check_table(struct gate_check *k)
 {
 	k->counted = !k->s->check.calls.off && property(k, "counted") > 0;
 	k->timed = !k->s->check.time.off && property(k, "repeated") > 0 &&
@@ -377,7 +377,7 @@ static void check_table(struct check *k)
 		find_lines(k);
 }
 
-static int write_findings(const struct check *k, int status)
+static int write_findings(const struct gate_check *k, int status)
 {
 	struct output out;
 	struct kin_error *err = output_open(&k->s->output, status, &out);
@@ -391,7 +391,7 @@ static int write_findings(const struct check *k, int status)
 static int check(const struct settings *s, const struct sides *sides)
 {
 	struct settings asked = *s;
-	struct check k = { .s = s, .sides = sides };
+	struct gate_check k = { .s = s, .sides = sides };
 	asked.columns = (struct string_list){ 0 };
 	for (size_t i = 0; i < N_KEYS; i++)
 		string_list_add(&asked.columns, keys[i]);

@@ -103,7 +103,7 @@ static const struct opt_group *const options[] = { &run_options,     &compare_op
 
 /* ---- the command line ---- */
 
-struct line {
+struct compare_line {
 	struct settings s;
 	struct turns turns;
 };
@@ -120,7 +120,7 @@ static bool take_number(const char *arg, const char *option, uint64_t least, uns
 
 static bool set(void *line, int id, const char *arg, char error[512])
 {
-	struct line *l = line;
+	struct compare_line *l = line;
 	double percent;
 	switch (id) {
 	case OPT_RUNS:
@@ -154,7 +154,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 
 /* The words of both commands, with "--" between them. One is both: then nothing has changed, and
  * what is of interest is each function, the dearest first. */
-static const char *split(struct line *l, char **words)
+static const char *split(struct compare_line *l, char **words)
 {
 	struct turns *t = &l->turns;
 	char **between = NULL;
@@ -177,7 +177,7 @@ static const char *split(struct line *l, char **words)
 	return between[1] ? NULL : "-- and no command behind it: kin compare BEFORE -- AFTER";
 }
 
-static int run_line(struct line *l)
+static int run_line(struct compare_line *l)
 {
 	struct sides sides;
 	sides_init(&sides);
@@ -191,8 +191,8 @@ static int run_line(struct line *l)
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
-	struct line l = { .s = { .command = c },
-			  .turns = { .command = c->name, .runs = 10, .warmup = 1 } };
+	struct compare_line l = { .s = { .command = c },
+				  .turns = { .command = c->name, .runs = 10, .warmup = 1 } };
 	char **words;
 	l.s.diff.by_percent = l.s.diff.paired = true;
 	l.s.diff.detect = 0.02;

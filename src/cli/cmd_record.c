@@ -296,7 +296,7 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 
 /* ---- the command line ---- */
 
-struct line {
+struct record_line {
 	struct record_opts opts;
 	struct sampling sampling;
 	struct interpreters interpreters;
@@ -367,7 +367,7 @@ static bool take_every(const char *arg, struct parts_opts *o, char error[512])
 }
 
 /* "500", "-1", or "10-20,30-40": milliseconds. */
-static bool take_delay(const char *arg, struct line *l, char error[512])
+static bool take_delay(const char *arg, struct record_line *l, char error[512])
 {
 	static const char what[] = "milliseconds, -1, or spans of them in order: 10-20,30-40";
 	const uint64_t most = UINT64_C(1) << 40;
@@ -427,7 +427,7 @@ static bool take_stacks(const char *arg, struct record_opts *o, char error[512])
 }
 
 /* Of the events that -e named last. */
-static bool take_filter(const char *arg, struct line *l, char error[512])
+static bool take_filter(const char *arg, struct record_line *l, char error[512])
 {
 	const char *events = l->sampling.events;
 	if (!events) {
@@ -448,7 +448,7 @@ static bool take_clock(const char *arg, char error[512])
 
 static bool set(void *line, int id, const char *arg, char error[512])
 {
-	struct line *l = line;
+	struct record_line *l = line;
 	struct record_opts *o = &l->opts;
 	uint64_t n = 0;
 	switch (id) {
@@ -578,7 +578,7 @@ static const char *check_parts(const struct record_opts *o)
 }
 
 /* What is wrong with the line; NULL: nothing. */
-static const char *check(const struct line *l)
+static const char *check(const struct record_line *l)
 {
 	const struct record_opts *o = &l->opts;
 	if (!o->argv && !sampling_attaches(&l->sampling) && !sampling_is_of_machine(&l->sampling))
@@ -618,7 +618,7 @@ static void take_sampling(struct record_opts *o, const struct sampling *s)
 
 static void say(const char *text) { message("record", "%s", text); }
 
-static struct record_ending ending(const struct line *l)
+static struct record_ending ending(const struct record_line *l)
 {
 	return (struct record_ending){
 		.quiet = l->quiet, .more = l->verbose, .names = !l->no_names, .look = l->look
@@ -626,7 +626,7 @@ static struct record_ending ending(const struct line *l)
 }
 
 /* Nothing can be recorded, for want of something that the program does not need. */
-static int run_unrecorded(const struct line *l)
+static int run_unrecorded(const struct record_line *l)
 {
 	message("record", "nothing is recorded; the program runs");
 	execvp(l->opts.argv[0], l->opts.argv);
@@ -636,14 +636,14 @@ static int run_unrecorded(const struct line *l)
 }
 
 /* Whether the machine or a limit is to blame, not what was asked for. */
-static bool is_want(const struct line *l, int errnum)
+static bool is_want(const struct record_line *l, int errnum)
 {
 	bool resource =
 		errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EAGAIN;
 	return resource || (errnum && !l->opts.events);
 }
 
-static int not_begun(const struct line *l, struct kin_error *err, bool not_executed)
+static int not_begun(const struct record_line *l, struct kin_error *err, bool not_executed)
 {
 	int errnum = kin_error_errno(err);
 	bool wrong = kin_error_kind(err) == KIN_ERROR_USAGE, program = l->opts.argv;
@@ -675,7 +675,7 @@ static int end(const struct record_result *r)
 }
 
 /* DIRECTORY/profile.kin. */
-static struct kin_error *put_folder(struct line *l)
+static struct kin_error *put_folder(struct record_line *l)
 {
 	const char *output = l->opts.output;
 	size_t n = strlen(output);
@@ -686,7 +686,7 @@ static struct kin_error *put_folder(struct line *l)
 }
 
 /* profile.3.kin, and the same of a perf.data file. */
-static void put_rank(struct line *l)
+static void put_rank(struct record_line *l)
 {
 	if (l->no_rank)
 		return;
@@ -697,7 +697,7 @@ static void put_rank(struct line *l)
 }
 
 /* profile.kin.20260131142501 */
-static void put_date(struct line *l)
+static void put_date(struct record_line *l)
 {
 	char date[32];
 	time_t now = time(NULL);
@@ -711,7 +711,7 @@ static void put_date(struct line *l)
 }
 
 /* Standard output is for the recording, then: what COMMAND prints goes to standard error. */
-static bool take_pipe(struct line *l)
+static bool take_pipe(struct record_line *l)
 {
 	if (strcmp(l->opts.output, "-") != 0)
 		return true;
@@ -729,7 +729,7 @@ static bool take_pipe(struct line *l)
 	return true;
 }
 
-static void say_end(const struct line *l, struct record_result *r)
+static void say_end(const struct record_line *l, struct record_result *r)
 {
 	const char *output = l->opts.output;
 	struct record_ending e = ending(l);
@@ -739,7 +739,7 @@ static void say_end(const struct line *l, struct record_result *r)
 	free(series);
 }
 
-static int run_line(struct line *l)
+static int run_line(struct record_line *l)
 {
 	struct record_result result;
 	bool not_executed;
@@ -778,7 +778,7 @@ static int run_line(struct line *l)
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
-	struct line l = { .opts.output = "profile.kin" };
+	struct record_line l = { .opts.output = "profile.kin" };
 	char **program;
 	int status = prefix_parse(c, argc, argv, set, &l, &program);
 	if (status == PREFIX_GO_ON) {
@@ -798,7 +798,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 int record_program(char **argv, void (*look)(const char *path))
 {
-	struct line l = { .opts = { .output = "profile.kin", .argv = argv }, .look = look };
+	struct record_line l = { .opts = { .output = "profile.kin", .argv = argv }, .look = look };
 	int status = run_line(&l);
 	free(l.ranked);
 	return status;

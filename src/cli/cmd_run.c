@@ -101,7 +101,7 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 
 /* ---- the command line ---- */
 
-struct line {
+struct run_line {
 	struct preload_opts opts;
 	char **argv;
 	bool quiet, no_names, no_rank;
@@ -118,7 +118,7 @@ static bool take_sample(const char *arg, unsigned *hz)
 
 static bool set(void *line, int id, const char *arg, char error[512])
 {
-	struct line *l = line;
+	struct run_line *l = line;
 	switch (id) {
 	case RUN_SAMPLE:
 		return take_sample(arg, &l->opts.frequency) ||
@@ -191,7 +191,7 @@ static void say_all(const char *output, size_t others)
 }
 
 /* All files of the run get names, but for those of processes that go on. */
-static void name_files(const struct line *l, const struct timespec *start)
+static void name_files(const struct run_line *l, const struct timespec *start)
 {
 	const char *output = l->opts.output;
 	glob_t g = { 0 };
@@ -234,7 +234,7 @@ static void say_one(const struct preload_opts *o)
 			"-finstrument-functions");
 }
 
-static void say_files(const struct line *l, const struct timespec *start)
+static void say_files(const struct run_line *l, const struct timespec *start)
 {
 	const char *output = l->opts.output;
 	size_t others = count_others(output, start);
@@ -263,7 +263,7 @@ static void say_files(const struct line *l, const struct timespec *start)
 
 /* ---- running ---- */
 
-static int run_line(const struct line *l)
+static int run_line(const struct run_line *l)
 {
 	struct inside inside = {
 		.command = "run", .opts = l->opts, .argv = l->argv, .recorder = true
@@ -282,7 +282,7 @@ static int run_line(const struct line *l)
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
-	struct line l = { .opts = { .output = "profile.kin", .frequency = 1000 } };
+	struct run_line l = { .opts = { .output = "profile.kin", .frequency = 1000 } };
 	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
 	if (status != PREFIX_GO_ON)
 		return status;

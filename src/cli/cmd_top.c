@@ -197,7 +197,7 @@ static const struct opt_group *const options[] = { &what_options, &how_options,
 
 /* ---- the command line ---- */
 
-struct line {
+struct top_line {
 	struct kin_live_opts live;
 	struct kin_hists_opts hists;
 	struct sampling sampling;
@@ -209,7 +209,7 @@ struct line {
 };
 
 /* perf's words for how chains look make no sense for a table without any. */
-static bool take_stacks(const char *arg, struct line *l, char error[512])
+static bool take_stacks(const char *arg, struct top_line *l, char error[512])
 {
 	if (arg && strcmp(arg, "auto") != 0 && strcmp(arg, "dwarf") != 0 &&
 	    strcmp(arg, "fp") != 0) {
@@ -226,7 +226,7 @@ static bool take_stacks(const char *arg, struct line *l, char error[512])
 static bool set(void *line, int id, const char *arg, char error[512])
 {
 	static const char sense[] = "a number that makes sense here";
-	struct line *l = line;
+	struct top_line *l = line;
 	uint64_t n = 0;
 	switch (id) {
 	case TOP_STACKS:
@@ -348,7 +348,7 @@ static void wait_for(struct kin_live *live, double seconds)
 }
 
 /* The table of one event; *n of them there are. */
-static struct kin_error *print_event(struct kin_profile *profile, const struct line *l,
+static struct kin_error *print_event(struct kin_profile *profile, const struct top_line *l,
 				     size_t event, size_t *n)
 {
 	struct kin_hists_opts h = l->hists;
@@ -375,7 +375,7 @@ static struct kin_error *print_event(struct kin_profile *profile, const struct l
 	return err;
 }
 
-static struct kin_error *print(struct kin_profile *profile, const struct line *l)
+static struct kin_error *print(struct kin_profile *profile, const struct top_line *l)
 {
 	struct kin_error *err = NULL;
 	size_t n = 1;
@@ -391,7 +391,7 @@ static void say_messages(struct kin_live *live)
 		message("top", "%s", text);
 }
 
-static struct kin_error *print_all(struct kin_live *live, const struct line *l)
+static struct kin_error *print_all(struct kin_live *live, const struct top_line *l)
 {
 	struct kin_error *err = NULL;
 	bool over = false;
@@ -413,7 +413,7 @@ static struct kin_error *print_all(struct kin_live *live, const struct line *l)
 
 struct shown {
 	struct kin_live *live;
-	const struct line *line;
+	const struct top_line *line;
 	bool over;
 	char note[256];
 };
@@ -438,7 +438,7 @@ static double cores(void *arg, const char *event)
 	return kin_live_cores(s->live, event);
 }
 
-static struct kin_error *show(struct kin_live *live, const struct line *l)
+static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 {
 	struct shown s = { .live = live, .line = l };
 	struct browse_opts o = { .title = "kin top",
@@ -489,7 +489,7 @@ static void bring_terminal_back(struct put_away *p)
 
 /* ---- running ---- */
 
-static int not_begun(const struct line *l, struct kin_error *err)
+static int not_begun(const struct top_line *l, struct kin_error *err)
 {
 	int errnum = kin_error_errno(err);
 	enum kin_error_kind kind = kin_error_kind(err);
@@ -500,7 +500,7 @@ static int not_begun(const struct line *l, struct kin_error *err)
 									 : CHILD_FAILED;
 }
 
-static int run_line(struct line *l)
+static int run_line(struct top_line *l)
 {
 	bool printed = l->stdio || !isatty(STDOUT_FILENO) || term_is_dumb();
 	struct put_away away;
@@ -519,7 +519,7 @@ static int run_line(struct line *l)
 }
 
 /* What a file says of kin top. */
-static void read_config(struct line *l)
+static void read_config(struct top_line *l)
 {
 	struct settings s = { .command = &top_command };
 	settings_read_config(&s);
@@ -527,7 +527,7 @@ static void read_config(struct line *l)
 	settings_done(&s);
 }
 
-static void take_keys(struct line *l)
+static void take_keys(struct top_line *l)
 {
 	if (l->by)
 		l->hists.sort = l->keys = settings_keys_by(l->by, l->hists.sort, "comm,dso,sym");
@@ -535,7 +535,7 @@ static void take_keys(struct line *l)
 
 static int run_words(const struct command *c, int argc, char **argv)
 {
-	struct line l = { .delay_s = 2, .keep = 7.0 / 8 };
+	struct top_line l = { .delay_s = 2, .keep = 7.0 / 8 };
 	char **program;
 	read_config(&l);
 	l.live.size = sizeof(l.live);

@@ -90,11 +90,11 @@ static void options(FILE *out, const struct command *c)
 
 /* ---- what all pages share ---- */
 
-struct item {
+struct man_item {
 	const char *name, *meaning;
 };
 
-static void items(FILE *out, const struct item *list)
+static void items(FILE *out, const struct man_item *list)
 {
 	for (; list->name; list++) {
 		line(out, ".TP\n\\fB", list->name, "\\fR");
@@ -102,7 +102,7 @@ static void items(FILE *out, const struct item *list)
 	}
 }
 
-static const struct item exit_statuses[] = {
+static const struct man_item exit_statuses[] = {
 	{ "0", "All went well." },
 	{ "1",
 	  "Something could not be read or written. What could be read was reported all the same: a "
@@ -114,7 +114,7 @@ static const struct item exit_statuses[] = {
 	{ 0 },
 };
 
-static const struct item environment[] = {
+static const struct man_item environment[] = {
 	{ "KIN_PAGER, PAGER",
 	  "The pager, KIN_PAGER first; less -FRX if neither is set. It is started when "
 	  "standard output is a terminal and the output is longer than the screen. Empty or "
@@ -196,7 +196,7 @@ static void gprof_dialects(FILE *out)
 		bsd_option(out, &bsd_option_table[i]);
 }
 
-static const struct item gprof_environment[] = {
+static const struct man_item gprof_environment[] = {
 	{ "GPROF_PATH",
 	  "Directories to search sources in, separated by colons, after those given with -I." },
 	{ "POSIXLY_CORRECT", "If set, options end at the first file name." },
@@ -280,7 +280,7 @@ static const char *const formats[] = {
 	NULL,
 };
 
-static const struct item format_items[] = {
+static const struct man_item format_items[] = {
 	{ "text",
 	  "Aligned columns, for people. Names that hold control characters, bidirectional marks or "
 	  "bytes that are not UTF-8 show them as \\xNN, so no name can take over a terminal." },
@@ -298,7 +298,7 @@ static const struct item format_items[] = {
 	{ 0 },
 };
 
-static const struct item files[] = {
+static const struct man_item files[] = {
 	{ "profile.kin",
 	  "What kin record and kin run write; kin run writes profile.PID.kin for each further "
 	  "process." },

@@ -21,7 +21,7 @@
 
 enum { USUAL_HZ = 999 };
 
-struct files { /* of the run */
+struct inside_files { /* of the run */
 	VEC(char *) ended;
 	size_t going_on;
 };
@@ -66,7 +66,8 @@ static void say_what_lacks(const struct record_opts *o)
 
 /* ---- the files ---- */
 
-static void look_at(const char *path, const char *run, struct record_audit *a, struct files *f)
+static void look_at(const char *path, const char *run, struct record_audit *a,
+		    struct inside_files *f)
 {
 	bool going_on = false;
 	if (!runtime_file_add(path, run, a, &going_on))
@@ -77,9 +78,9 @@ static void look_at(const char *path, const char *run, struct record_audit *a, s
 		vec_push(&f->ended, xprintf("%s", path));
 }
 
-static struct files find_files(const char *output, const char *run, struct record_audit *a)
+static struct inside_files find_files(const char *output, const char *run, struct record_audit *a)
 {
-	struct files f = { 0 };
+	struct inside_files f = { 0 };
 	char *pattern = inside_pattern(output, true);
 	glob_t g = { 0 };
 	look_at(output, run, a, &f);
@@ -91,14 +92,14 @@ static struct files find_files(const char *output, const char *run, struct recor
 	return f;
 }
 
-static void free_files(struct files *f)
+static void free_files(struct inside_files *f)
 {
 	for (size_t i = 0; i < f->ended.n; i++)
 		free(f->ended.at[i]);
 	vec_free(&f->ended);
 }
 
-static struct kin_error *write_sum(const struct files *f, const char *path)
+static struct kin_error *write_sum(const struct inside_files *f, const char *path)
 {
 	struct kin_open_opts opts = {
 		.size = sizeof(opts), .executable = "", .for_writing = true, .no_names = true
@@ -115,7 +116,7 @@ static struct kin_error *write_sum(const struct files *f, const char *path)
 }
 
 /* One file of all processes, in the place of the first one's. */
-static struct kin_error *join(const struct files *f, const char *output)
+static struct kin_error *join(const struct inside_files *f, const char *output)
 {
 	bool alone = f->ended.n == 1 && !strcmp(f->ended.at[0], output);
 	if (!f->ended.n || alone)
@@ -161,7 +162,7 @@ static void finish(const struct record_opts *o, const char *run, struct record_a
 	uint64_t used_ns = a->cpu_ns;
 	struct stat st;
 	a->cpu_ns = 0;
-	struct files f = find_files(o->output, run, a);
+	struct inside_files f = find_files(o->output, run, a);
 	struct kin_error *err = join(&f, o->output);
 	if (err)
 		message("record", "%s: each process keeps a file of its own",

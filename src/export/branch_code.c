@@ -13,7 +13,7 @@ enum {
 	LENGTH_MAX = 32, /* of the text of an instruction's length */
 };
 
-struct walk {
+struct branch_walk {
 	struct sink *out;
 	struct program *g;
 	const struct frame *frames;
@@ -22,23 +22,23 @@ struct walk {
 	uint64_t cycles;
 };
 
-struct spot {        /* in the code */
+struct code_spot {   /* in the code */
 	uint64_t ip; /* run-time */
 	objid object;
 	uint64_t addr; /* in it */
 };
 
-static struct spot spot_of(const struct walk *w, uint64_t ip, frameid frame)
+static struct code_spot spot_of(const struct branch_walk *w, uint64_t ip, frameid frame)
 {
-	return (struct spot){ ip, w->frames[frame].object, w->frames[frame].addr };
+	return (struct code_spot){ ip, w->frames[frame].object, w->frames[frame].addr };
 }
 
-static struct spot spot_after(struct spot s, uint64_t bytes)
+static struct code_spot spot_after(struct code_spot s, uint64_t bytes)
 {
-	return (struct spot){ s.ip + bytes, s.object, s.addr + bytes };
+	return (struct code_spot){ s.ip + bytes, s.object, s.addr + bytes };
 }
 
-static void put_label(struct walk *w, struct spot s)
+static void put_label(struct branch_walk *w, struct code_spot s)
 {
 	symid place = program_find(w->g, s.object, s.addr);
 	char text[24];
@@ -56,7 +56,7 @@ static void put_label(struct walk *w, struct spot s)
 }
 
 /* Its address and bytes; how many columns the bytes took. */
-static size_t put_bytes(struct walk *w, struct spot s, const uint8_t *code, size_t n)
+static size_t put_bytes(struct branch_walk *w, struct code_spot s, const uint8_t *code, size_t n)
 {
 	static const char title[] = "insn: ";
 	char text[24];
@@ -67,7 +67,7 @@ static size_t put_bytes(struct walk *w, struct spot s, const uint8_t *code, size
 	return strlen(title) + 3 * n;
 }
 
-static void put_length(struct walk *w, const char *before, size_t n, const char *behind)
+static void put_length(struct branch_walk *w, const char *before, size_t n, const char *behind)
 {
 	char text[LENGTH_MAX];
 	if (w->lengths)
@@ -76,7 +76,8 @@ static void put_length(struct walk *w, const char *before, size_t n, const char 
 			(size_t)snprintf(text, sizeof(text), "%silen: %zu%s", before, n, behind));
 }
 
-static void put_instruction(struct walk *w, struct spot s, const uint8_t *code, size_t n)
+static void put_instruction(struct branch_walk *w, struct code_spot s, const uint8_t *code,
+			    size_t n)
 {
 	put_bytes(w, s, code, n);
 	put_length(w, "\t", n, "");
@@ -84,7 +85,8 @@ static void put_instruction(struct walk *w, struct spot s, const uint8_t *code, 
 }
 
 /* The branch at the end of `n` instructions; 0: not known how many. */
-static void put_jump(struct walk *w, const struct taken_branch *b, struct spot s, unsigned n)
+static void put_jump(struct branch_walk *w, const struct taken_branch *b, struct code_spot s,
+		     unsigned n)
 {
 	char text[64];
 	size_t size;
@@ -112,21 +114,21 @@ static void put_jump(struct walk *w, const struct taken_branch *b, struct spot s
 	sink_char(w->out, '\n');
 }
 
-static bool is_at_hand(const struct walk *w, struct spot s)
+static bool is_at_hand(const struct branch_walk *w, struct code_spot s)
 {
 	size_t size;
 	return s.ip && program_code_at(w->g, s.object, s.addr, &size, NULL);
 }
 
 /* From where the branch before went to where this one left. */
-static void put_block(struct walk *w, struct spot start, const struct taken_branch *b)
+static void put_block(struct branch_walk *w, struct code_spot start, const struct taken_branch *b)
 {
 	uint64_t length = b->from - start.ip, at = 0;
 	unsigned n = 0;
 	if (length > BLOCK_MAX || !is_at_hand(w, start))
 		return;
 	while (at <= length) {
-		struct spot s = spot_after(start, at);
+		struct code_spot s = spot_after(start, at);
 		size_t size;
 		const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, NULL);
 		n++;
@@ -145,7 +147,7 @@ static void put_block(struct walk *w, struct spot start, const struct taken_bran
 
 /* From where the last branch went to the sample. Where that lies before, or a branch lies between,
  * there was another one that the list does not have. */
-static void put_rest(struct walk *w, struct spot start, struct spot sample)
+static void put_rest(struct branch_walk *w, struct code_spot start, struct code_spot sample)
 {
 	uint64_t length = sample.ip < start.ip ? MISSED_MAX : sample.ip - start.ip;
 	size_t size;
@@ -158,7 +160,7 @@ static void put_rest(struct walk *w, struct spot start, struct spot sample)
 		return;
 	}
 	for (uint64_t at = 0; at <= length; at += size) {
-		struct spot s = spot_after(start, at);
+		struct code_spot s = spot_after(start, at);
 		bool branches;
 		const uint8_t *code = program_code_at(w->g, s.object, s.addr, &size, &branches);
 		if (!code)
@@ -172,17 +174,18 @@ static void put_rest(struct walk *w, struct spot start, struct spot sample)
 }
 
 /* Where the sample was taken, by a branch in the same object; false: there is none. */
-static bool find_sample(const struct walk *w, const struct taken_branch *b, size_t n, frameid frame,
-			struct spot *ret)
+static bool find_sample(const struct branch_walk *w, const struct taken_branch *b, size_t n,
+			frameid frame, struct code_spot *ret)
 {
 	const struct frame *f = &w->frames[frame];
-	*ret = (struct spot){ f->addr, 0, f->addr }; /* in no object */
+	*ret = (struct code_spot){ f->addr, 0, f->addr }; /* in no object */
 	for (size_t i = 0; f->object && i < 2 * n; i++) {
 		frameid end = i & 1 ? b[i / 2].source : b[i / 2].target;
 		uint64_t ip = i & 1 ? b[i / 2].from : b[i / 2].to;
 		if (!end || w->frames[end].object != f->object)
 			continue;
-		*ret = (struct spot){ ip + (f->addr - w->frames[end].addr), f->object, f->addr };
+		*ret = (struct code_spot){ ip + (f->addr - w->frames[end].addr), f->object,
+					   f->addr };
 		return true;
 	}
 	return !f->object;
@@ -191,17 +194,17 @@ static bool find_sample(const struct walk *w, const struct taken_branch *b, size
 void branch_code_put(struct sink *out, struct program *g, const struct profile *p,
 		     const struct sample *x, bool lengths)
 {
-	struct walk w = {
+	struct branch_walk w = {
 		.out = out, .g = g, .frames = p->samples.frames, .last = NONE, .lengths = lengths
 	};
 	size_t n;
 	const struct taken_branch *b =
 		detail_branches(&p->samples, sample_detail(&p->samples, x), &n);
-	struct spot sample;
+	struct code_spot sample;
 	if (!n)
 		return;
 	sink_char(out, '\n');
-	struct spot first = spot_of(&w, b[n - 1].from, b[n - 1].source);
+	struct code_spot first = spot_of(&w, b[n - 1].from, b[n - 1].source);
 	if (is_at_hand(&w, first)) { /* where it came from is not known */
 		put_label(&w, first);
 		put_jump(&w, &b[n - 1], first, 0);

@@ -17,17 +17,17 @@
 #include "base/sort.h"
 #include "base/vec.h"
 
-struct step {
+struct folded_step {
 	uint32_t from; /* index; smaller than its own; NONE: from the root */
 	strid name;
 };
 
-struct end { /* where samples end */
+struct folded_end { /* where samples end */
 	uint32_t step;
 	uint64_t sum;
 };
 
-struct node { /* a parent has a smaller index; node 0, the root, has no name */
+struct name_node { /* a parent has a smaller index; node 0, the root, has no name */
 	uint32_t parent;
 	strid name;
 	uint32_t first, n; /* children, in order of their names */
@@ -39,14 +39,14 @@ struct seen { /* a stack's last step below the first root that it was seen under
 	uint32_t root, step;
 };
 
-struct tree {
+struct name_tree {
 	const struct profile *p;
 	const struct folded_opts *o;
 	struct strtab *names;
-	VEC(struct step) steps;
-	VEC(uint32_t) levels; /* [step]: steps before it */
-	VEC(struct end) ends; /* of samples */
-	VEC(struct node) nodes;
+	VEC(struct folded_step) steps;
+	VEC(uint32_t) levels;        /* [step]: steps before it */
+	VEC(struct folded_end) ends; /* of samples */
+	VEC(struct name_node) nodes;
 	uint32_t *of_frame;      /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;         /* each a length and names */
 	struct seen *seen;       /* [n_stacks] */
@@ -55,9 +55,9 @@ struct tree {
 	VEC(stackid) todo;       /* of step_of() */
 };
 
-static uint32_t add_step(struct tree *t, uint32_t from, strid name)
+static uint32_t add_step(struct name_tree *t, uint32_t from, strid name)
 {
-	vec_push(&t->steps, ((struct step){ from, name }));
+	vec_push(&t->steps, ((struct folded_step){ from, name }));
 	vec_push(&t->levels, from == NONE ? 0 : t->levels.at[from] + 1);
 	return (uint32_t)t->steps.n - 1;
 }
@@ -65,7 +65,7 @@ static uint32_t add_step(struct tree *t, uint32_t from, strid name)
 /* ---- names ---- */
 
 /* As it may stand in a line. */
-static strid clean(struct tree *t, const char *s, const char *annotation)
+static strid clean(struct name_tree *t, const char *s, const char *annotation)
 {
 	char *safe = t->o->escaped ? escape_copy(s) : NULL;
 	char *copy = xprintf("%s%s", safe ? safe : s, annotation);
@@ -82,7 +82,7 @@ static strid clean(struct tree *t, const char *s, const char *annotation)
 	return id;
 }
 
-static const char *annotation(const struct tree *t, uint32_t flags, objid object)
+static const char *annotation(const struct name_tree *t, uint32_t flags, objid object)
 {
 	if (!t->o->annotate)
 		return "";
@@ -94,7 +94,7 @@ static const char *annotation(const struct tree *t, uint32_t flags, objid object
 }
 
 /* What the data says. */
-static strid own_name(struct tree *t, const struct frame *f)
+static strid own_name(struct name_tree *t, const struct frame *f)
 {
 	char address[24];
 	const char *name = strtab_get(t->p->strings, f->name);
@@ -103,7 +103,7 @@ static strid own_name(struct tree *t, const struct frame *f)
 	return clean(t, *name ? name : address, annotation(t, f->flags, f->object));
 }
 
-static const strid *names_of(struct tree *t, frameid frame, size_t *n)
+static const strid *names_of(struct name_tree *t, frameid frame, size_t *n)
 {
 	const struct frame *f = &t->p->samples.frames[frame];
 
@@ -124,7 +124,7 @@ static const strid *names_of(struct tree *t, frameid frame, size_t *n)
 	return run + 1;
 }
 
-static strid comm_of(struct tree *t, taskid task)
+static strid comm_of(struct name_tree *t, taskid task)
 {
 	const struct task *k = &t->p->samples.tasks[task];
 	const char *comm = strtab_get(t->p->strings, k->comm);
@@ -140,7 +140,7 @@ static strid comm_of(struct tree *t, taskid task)
 /* ---- steps ---- */
 
 /* The step of a command's name, below which its stacks are. */
-static uint32_t root_of(struct tree *t, taskid task)
+static uint32_t root_of(struct name_tree *t, taskid task)
 {
 	if (t->o->no_comm)
 		return NONE;
@@ -152,7 +152,7 @@ static uint32_t root_of(struct tree *t, taskid task)
 }
 
 /* Where the last step of a stack below a root is kept. */
-static uint32_t *place_of(struct tree *t, uint32_t root, stackid stack)
+static uint32_t *place_of(struct name_tree *t, uint32_t root, stackid stack)
 {
 	struct seen *x = &t->seen[stack];
 
@@ -162,7 +162,7 @@ static uint32_t *place_of(struct tree *t, uint32_t root, stackid stack)
 }
 
 /* The last step of a stack below a root, by way of those of its callers. */
-static uint32_t step_of(struct tree *t, uint32_t root, stackid stack)
+static uint32_t step_of(struct name_tree *t, uint32_t root, stackid stack)
 {
 	const struct stack *stacks = t->p->samples.stacks;
 	uint32_t step = root;
@@ -190,7 +190,7 @@ static uint32_t step_of(struct tree *t, uint32_t root, stackid stack)
 	return step;
 }
 
-static bool is_wanted(const struct tree *t, uint16_t event)
+static bool is_wanted(const struct name_tree *t, uint16_t event)
 {
 	const struct event *e = &t->p->samples.events[event], *first = t->p->samples.events;
 
@@ -206,14 +206,14 @@ static void add_to(uint64_t *sum, uint64_t n)
 }
 
 /* Many samples in a row end where the one before did. */
-static void add_end(struct tree *t, uint32_t step, uint64_t weight)
+static void add_end(struct name_tree *t, uint32_t step, uint64_t weight)
 {
 	if (!t->ends.n || t->ends.at[t->ends.n - 1].step != step)
-		vec_push(&t->ends, ((struct end){ step, 0 }));
+		vec_push(&t->ends, ((struct folded_end){ step, 0 }));
 	add_to(&t->ends.at[t->ends.n - 1].sum, weight);
 }
 
-static void add_samples(struct tree *t)
+static void add_samples(struct name_tree *t)
 {
 	enum { UNKNOWN = NONE - 1 };
 	const struct samples *s = &t->p->samples;
@@ -268,7 +268,7 @@ struct levels {
 };
 
 /* Takes the steps. */
-static struct levels levels_of(struct tree *t, const uint32_t *ranks)
+static struct levels levels_of(struct name_tree *t, const uint32_t *ranks)
 {
 	struct levels l = { .places = xrealloc(NULL, t->steps.n, sizeof(*l.places)),
 			    .place_of = xrealloc(NULL, t->steps.n, sizeof(*l.place_of)) };
@@ -282,7 +282,7 @@ static struct levels levels_of(struct tree *t, const uint32_t *ranks)
 	for (size_t k = 2; k < l.n + 2; k++)
 		l.first[k] += l.first[k - 1];
 	for (size_t i = 0; i < n_steps; i++) {
-		struct step s = t->steps.at[i];
+		struct folded_step s = t->steps.at[i];
 		size_t at = l.first[t->levels.at[i] + 1]++;
 		l.place_of[i] = (uint32_t)at;
 		l.places[at].from = s.from == NONE ? NONE : l.place_of[s.from];
@@ -294,7 +294,7 @@ static struct levels levels_of(struct tree *t, const uint32_t *ranks)
 }
 
 /* Of places of one level, by their parent and rank. */
-static void add_nodes(struct tree *t, const struct sort_key *keys, size_t n, uint32_t *node_of,
+static void add_nodes(struct name_tree *t, const struct sort_key *keys, size_t n, uint32_t *node_of,
 		      const strid *sorted, size_t n_names)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -302,8 +302,8 @@ static void add_nodes(struct tree *t, const struct sort_key *keys, size_t n, uin
 		if (i && keys[i].key == keys[i - 1].key) {
 			id--;
 		} else {
-			struct node made = { .parent = parent,
-					     .name = sorted[keys[i].key - parent * n_names] };
+			struct name_node made = { .parent = parent,
+						  .name = sorted[keys[i].key - parent * n_names] };
 			if (!t->nodes.at[parent].n++)
 				t->nodes.at[parent].first = id;
 			vec_push(&t->nodes, made);
@@ -312,7 +312,7 @@ static void add_nodes(struct tree *t, const struct sort_key *keys, size_t n, uin
 	}
 }
 
-static void make_nodes(struct tree *t)
+static void make_nodes(struct name_tree *t)
 {
 	size_t n_names = strtab_count(t->names);
 	strid *sorted;
@@ -321,7 +321,7 @@ static void make_nodes(struct tree *t)
 	uint32_t *node_of = xrealloc(NULL, l.n ? l.first[l.n] : 0, sizeof(*node_of)); /* [place] */
 	VEC(struct sort_key) keys = { 0 };
 
-	vec_push(&t->nodes, ((struct node){ 0 }));
+	vec_push(&t->nodes, ((struct name_node){ 0 }));
 	for (size_t k = 0; k < l.n; k++) {
 		keys.n = 0;
 		for (size_t i = l.first[k]; i < l.first[k + 1]; i++) {
@@ -344,7 +344,7 @@ static void make_nodes(struct tree *t)
 	free(sorted);
 }
 
-static void make_tree(struct tree *t)
+static void make_tree(struct name_tree *t)
 {
 	const struct samples *s = &t->p->samples;
 
@@ -366,7 +366,7 @@ static void make_tree(struct tree *t)
 
 struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts)
 {
-	struct tree t = { .p = p, .o = opts };
+	struct name_tree t = { .p = p, .o = opts };
 
 	make_tree(&t);
 	struct folded_tree made = { xrealloc(NULL, t.nodes.n, sizeof(*made.nodes)), t.nodes.n,
@@ -388,14 +388,14 @@ void folded_tree_done(struct folded_tree *t)
 
 enum { OUTPUT = 1 << 18 };
 
-struct line {
+struct folded_line {
 	FILE *out;
 	VEC(char) text; /* the names so far, separated */
 	VEC(size_t) ends;
 	VEC(char) ready; /* whole lines */
 };
 
-static void push_name(struct line *l, const char *name)
+static void push_name(struct folded_line *l, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -407,16 +407,16 @@ static void push_name(struct line *l, const char *name)
 	l->text.n += n;
 }
 
-static void pop_name(struct line *l) { l->text.n = l->ends.at[--l->ends.n]; }
+static void pop_name(struct folded_line *l) { l->text.n = l->ends.at[--l->ends.n]; }
 
-static void flush(struct line *l)
+static void flush(struct folded_line *l)
 {
 	if (l->ready.n)
 		fwrite(l->ready.at, 1, l->ready.n, l->out);
 	l->ready.n = 0;
 }
 
-static void print(struct line *l, uint64_t sum)
+static void print(struct folded_line *l, uint64_t sum)
 {
 	vec_reserve(&l->ready, l->text.n + NUM_MAX + 2);
 	memcpy(l->ready.at + l->ready.n, l->text.at, l->text.n);
@@ -428,17 +428,17 @@ static void print(struct line *l, uint64_t sum)
 		flush(l);
 }
 
-static bool is_last(const struct node *nodes, uint32_t at)
+static bool is_last(const struct name_node *nodes, uint32_t at)
 {
-	const struct node *parent = &nodes[nodes[at].parent];
+	const struct name_node *parent = &nodes[nodes[at].parent];
 
 	return at + 1 == parent->first + parent->n;
 }
 
-static void write_all(const struct tree *t, FILE *out)
+static void write_all(const struct name_tree *t, FILE *out)
 {
-	const struct node *nodes = t->nodes.at;
-	struct line l = { .out = out };
+	const struct name_node *nodes = t->nodes.at;
+	struct folded_line l = { .out = out };
 	uint32_t at = nodes[0].first;
 
 	while (at) {
@@ -465,7 +465,7 @@ static void write_all(const struct tree *t, FILE *out)
 
 struct kin_error *folded_write(FILE *out, const struct profile *p, const struct folded_opts *opts)
 {
-	struct tree t = { .p = p, .o = opts };
+	struct name_tree t = { .p = p, .o = opts };
 
 	make_tree(&t);
 	errno = 0;

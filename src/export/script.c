@@ -203,7 +203,7 @@ bool script_fields_any(const struct script_fields *f, uint64_t some)
 
 /* ---- frames: each is made into text once ---- */
 
-struct piece {
+struct script_piece {
 	uint32_t n;
 	bool known;
 	size_t at; /* in `pieces` */
@@ -215,7 +215,7 @@ struct script {
 	const struct script_opts *o;
 	/* [2 * (frame + n_frames * variant) + of a caller where it was called]: a variant for each
 	 * set of fields of frames. */
-	struct piece *of_frame;
+	struct script_piece *of_frame;
 	unsigned variant_of[EVENT_TYPES];
 	uint64_t fields; /* of the sample that is being written */
 	unsigned variant;
@@ -396,12 +396,12 @@ static void put_functions(struct script *c, frameid id, uint64_t back)
 }
 
 /* perf prints the address that it looked up: where unwinding found callers, one within the call. */
-static struct piece *piece_of(struct script *c, frameid id, const struct event *e)
+static struct script_piece *piece_of(struct script *c, frameid id, const struct event *e)
 {
 	uint32_t flags = c->p->samples.frames[id].flags & (FRAME_RETURN | FRAME_KERNEL);
 	bool back = e->is_dumped && !c->o->json && flags == FRAME_RETURN;
 	size_t frames = c->p->samples.n_frames * c->variant;
-	struct piece *x = &c->of_frame[2 * (frames + id) + back];
+	struct script_piece *x = &c->of_frame[2 * (frames + id) + back];
 	if (x->known)
 		return x;
 	x->known = true;
@@ -454,7 +454,7 @@ static void put_leaf(struct script *c, stackid stack, const struct event *e)
 		sink_str(&c->out, " [unknown]");
 		return;
 	}
-	const struct piece *x = piece_of(c, c->p->samples.stacks[stack].frame, e);
+	const struct script_piece *x = piece_of(c, c->p->samples.stacks[stack].frame, e);
 	const char *begin = c->pieces + x->at, *last = memrchr(begin, '\t', x->n);
 	sink_char(&c->out, ' ');
 	if (last)
@@ -478,7 +478,7 @@ static void put_frames(struct script *c, stackid stack, const struct event *e)
 			continue;
 		if (c->o->max_stack && !left--)
 			break;
-		const struct piece *x = piece_of(c, stacks[stack].frame, e);
+		const struct script_piece *x = piece_of(c, stacks[stack].frame, e);
 		if (c->o->json && !first)
 			sink_char(&c->out, ',');
 		sink_bytes(&c->out, c->pieces + x->at, x->n);

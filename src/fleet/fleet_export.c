@@ -15,7 +15,14 @@
 #include "formats/formats.h"
 
 /* What a stack has a list of. */
-enum list { LIST_FUNCTIONS, LIST_FILES, LIST_LINES, LIST_OBJECTS, LIST_BUILD_IDS, LIST_INLINED };
+enum export_list {
+	LIST_FUNCTIONS,
+	LIST_FILES,
+	LIST_LINES,
+	LIST_OBJECTS,
+	LIST_BUILD_IDS,
+	LIST_INLINED
+};
 
 static const char *const list_names[] = {
 	[LIST_FUNCTIONS] = "functions", [LIST_FILES] = "files",         [LIST_LINES] = "lines",
@@ -29,7 +36,7 @@ struct exporter {
 	struct http_bytes bytes; /* of a row of RowBinary */
 };
 
-struct row {
+struct export_row {
 	const struct rows_sum *sum;
 	const struct rows_event *event;
 	const struct rows_stack *stack;
@@ -37,18 +44,20 @@ struct row {
 
 /* ---- what is in a row ---- */
 
-static const struct rows_frame *frame_at(const struct exporter *e, const struct row *r, size_t i)
+static const struct rows_frame *frame_at(const struct exporter *e, const struct export_row *r,
+					 size_t i)
 {
 	return &e->rows.frames.at[e->rows.path.at[r->stack->first + i]];
 }
 
-static const struct rows_function *function_at(const struct exporter *e, const struct row *r,
+static const struct rows_function *function_at(const struct exporter *e, const struct export_row *r,
 					       size_t i)
 {
 	return &e->rows.functions.at[map64_get(&e->functions, frame_at(e, r, i)->function)];
 }
 
-static const char *text_at(const struct exporter *e, const struct row *r, enum list list, size_t i)
+static const char *text_at(const struct exporter *e, const struct export_row *r,
+			   enum export_list list, size_t i)
 {
 	switch (list) {
 	case LIST_FUNCTIONS:
@@ -66,9 +75,10 @@ static const char *text_at(const struct exporter *e, const struct row *r, enum l
 	return "";
 }
 
-static bool is_number(enum list list) { return list == LIST_LINES || list == LIST_INLINED; }
+static bool is_number(enum export_list list) { return list == LIST_LINES || list == LIST_INLINED; }
 
-static uint32_t number_at(const struct exporter *e, const struct row *r, enum list list, size_t i)
+static uint32_t number_at(const struct exporter *e, const struct export_row *r,
+			  enum export_list list, size_t i)
 {
 	const struct rows_frame *x = frame_at(e, r, i);
 	return list == LIST_LINES ? x->line : (x->flags & ROWS_INLINED) != 0;
@@ -89,7 +99,8 @@ static void put_time(struct sink *s, uint32_t seconds)
 	sink_str(s, text);
 }
 
-static void put_list(const struct exporter *e, struct sink *s, const struct row *r, enum list list)
+static void put_list(const struct exporter *e, struct sink *s, const struct export_row *r,
+		     enum export_list list)
 {
 	sink_char(s, '[');
 	for (size_t i = 0; i < r->stack->n; i++) {
@@ -103,7 +114,7 @@ static void put_list(const struct exporter *e, struct sink *s, const struct row 
 	sink_char(s, ']');
 }
 
-static void put_jsonl(struct exporter *e, const struct row *r)
+static void put_jsonl(struct exporter *e, const struct export_row *r)
 {
 	struct sink *s = &e->sink;
 	sink_str(s, "{\"time\":\"");
@@ -118,7 +129,7 @@ static void put_jsonl(struct exporter *e, const struct row *r)
 	put_number(s, r->sum->weight);
 	sink_str(s, ",\"count\":");
 	put_number(s, r->sum->count);
-	for (enum list list = 0; list < ARRAY_LEN(list_names); list++) {
+	for (enum export_list list = 0; list < ARRAY_LEN(list_names); list++) {
 		sink_str(s, ",\"");
 		sink_str(s, list_names[list]);
 		sink_str(s, "\":");
@@ -130,7 +141,7 @@ static void put_jsonl(struct exporter *e, const struct row *r)
 static void begin_csv(struct exporter *e)
 {
 	sink_str(&e->sink, "time,event,unit,comm,weight,count");
-	for (enum list list = 0; list < ARRAY_LEN(list_names); list++) {
+	for (enum export_list list = 0; list < ARRAY_LEN(list_names); list++) {
 		sink_char(&e->sink, ',');
 		sink_str(&e->sink, list_names[list]);
 	}
@@ -138,7 +149,7 @@ static void begin_csv(struct exporter *e)
 }
 
 /* As JSON in a field. */
-static void put_csv_list(struct exporter *e, const struct row *r, enum list list)
+static void put_csv_list(struct exporter *e, const struct export_row *r, enum export_list list)
 {
 	char *text = NULL;
 	size_t size;
@@ -152,7 +163,7 @@ static void put_csv_list(struct exporter *e, const struct row *r, enum list list
 	free(text);
 }
 
-static void put_csv(struct exporter *e, const struct row *r)
+static void put_csv(struct exporter *e, const struct export_row *r)
 {
 	struct sink *s = &e->sink;
 	put_time(s, r->sum->bucket);
@@ -166,7 +177,7 @@ static void put_csv(struct exporter *e, const struct row *r)
 	put_number(s, r->sum->weight);
 	sink_char(s, ',');
 	put_number(s, r->sum->count);
-	for (enum list list = 0; list < ARRAY_LEN(list_names); list++) {
+	for (enum export_list list = 0; list < ARRAY_LEN(list_names); list++) {
 		sink_char(s, ',');
 		put_csv_list(e, r, list);
 	}
@@ -175,7 +186,7 @@ static void put_csv(struct exporter *e, const struct row *r)
 
 /* ---- as RowBinary ---- */
 
-static void put_rowbinary(struct exporter *e, const struct row *r)
+static void put_rowbinary(struct exporter *e, const struct export_row *r)
 {
 	struct http_bytes *b = &e->bytes;
 	b->n = 0;
@@ -185,7 +196,7 @@ static void put_rowbinary(struct exporter *e, const struct row *r)
 	row_text(b, r->stack->comm);
 	row_u64(b, r->sum->weight);
 	row_u64(b, r->sum->count);
-	for (enum list list = 0; list < ARRAY_LEN(list_names); list++) {
+	for (enum export_list list = 0; list < ARRAY_LEN(list_names); list++) {
 		row_length(b, r->stack->n);
 		for (size_t i = 0; i < r->stack->n; i++) {
 			if (list == LIST_INLINED)
@@ -201,7 +212,7 @@ static void put_rowbinary(struct exporter *e, const struct row *r)
 
 /* ---- all rows ---- */
 
-static void put_rows(struct exporter *e, void (*put)(struct exporter *, const struct row *))
+static void put_rows(struct exporter *e, void (*put)(struct exporter *, const struct export_row *))
 {
 	const struct rows *r = &e->rows;
 	struct map64 stacks = { 0 }, events = { 0 };
@@ -213,9 +224,10 @@ static void put_rows(struct exporter *e, void (*put)(struct exporter *, const st
 		*map64_at(&e->functions, r->functions.at[i].id) = (uint32_t)i;
 	for (size_t i = 0; i < r->sums.n; i++) {
 		const struct rows_sum *x = &r->sums.at[i];
-		put(e, &(struct row){ .sum = x,
-				      .event = &r->events.at[map64_get(&events, x->event)],
-				      .stack = &r->stacks.at[map64_get(&stacks, x->stack)] });
+		put(e,
+		    &(struct export_row){ .sum = x,
+					  .event = &r->events.at[map64_get(&events, x->event)],
+					  .stack = &r->stacks.at[map64_get(&stacks, x->stack)] });
 	}
 	map64_free(&stacks);
 	map64_free(&events);
@@ -224,7 +236,7 @@ static void put_rows(struct exporter *e, void (*put)(struct exporter *, const st
 /* `begin`, which may be NULL, comes before the first row. */
 static struct kin_error *write_rows(struct kin_profile *profile, FILE *out,
 				    void (*begin)(struct exporter *),
-				    void (*put)(struct exporter *, const struct row *))
+				    void (*put)(struct exporter *, const struct export_row *))
 {
 	const struct rows_opts opts = { .shown_names = true };
 	struct exporter *e = xalloc(sizeof(*e));

@@ -26,7 +26,7 @@ enum place_form {
 	PLACE_BARE,      /* an address without a name */
 };
 
-struct place { /* a frame, and the functions inlined there */
+struct fleet_place { /* a frame, and the functions inlined there */
 	enum place_form form;
 	size_t first, n; /* of path: frames, the physical one first */
 	uint32_t symbol; /* PLACE_OF_SYMBOL: index of symbols */
@@ -44,12 +44,12 @@ struct fleet_object {
 	struct kept_object *kept; /* NULL: none of its functions is a symbol */
 };
 
-struct maker {
+struct fleet_maker {
 	struct answers *a;
 	struct profile_builder *into;
 	VEC(struct fleet_object) objects;
 	VEC(struct symbol_of) symbols;
-	VEC(struct place) places;
+	VEC(struct fleet_place) places;
 	VEC(uint32_t) stack_places; /* of each stack, outermost first */
 	VEC(uint32_t) place_starts; /* [stacks + 1]: of stack_places */
 	VEC(frameid) made;
@@ -68,7 +68,7 @@ static void add_to(uint64_t *sum, uint64_t n)
 
 /* ---- objects and symbols ---- */
 
-static uint32_t object_of(struct maker *m, const struct rows_function *row)
+static uint32_t object_of(struct fleet_maker *m, const struct rows_function *row)
 {
 	uint64_t key = rows_hash_text(rows_hash_text(ROWS_HASH_START, row->object), row->build_id);
 	uint32_t *at = map64_at(&m->object_ids, rows_hash_end(key));
@@ -82,7 +82,7 @@ static uint32_t object_of(struct maker *m, const struct rows_function *row)
 	return *at;
 }
 
-static uint32_t symbol_of(struct maker *m, const struct rows_function *row)
+static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row)
 {
 	uint32_t object = object_of(m, row);
 	uint64_t key = rows_hash_number(ROWS_HASH_START, object);
@@ -99,17 +99,18 @@ static uint32_t symbol_of(struct maker *m, const struct rows_function *row)
 	return *at;
 }
 
-static const struct rows_function *function_of(const struct maker *m, const struct rows_frame *x)
+static const struct rows_function *function_of(const struct fleet_maker *m,
+					       const struct rows_frame *x)
 {
 	return x ? answers_function(m->a, x->function) : NULL;
 }
 
-static const struct rows_frame *frame_of(const struct maker *m, uint32_t frame)
+static const struct rows_frame *frame_of(const struct fleet_maker *m, uint32_t frame)
 {
 	return answers_frame(m->a, frame);
 }
 
-static bool is_inlined(const struct maker *m, uint32_t frame)
+static bool is_inlined(const struct fleet_maker *m, uint32_t frame)
 {
 	const struct rows_frame *x = frame_of(m, frame);
 	return x && x->flags & ROWS_INLINED;
@@ -123,11 +124,11 @@ static bool is_symbol(const struct rows_function *row)
 	       (row->kind == KIN_OBJECT_FILE || row->kind == KIN_OBJECT_VDSO);
 }
 
-static struct place make_place(struct maker *m, size_t first, size_t n)
+static struct fleet_place make_place(struct fleet_maker *m, size_t first, size_t n)
 {
 	const struct rows_frame *x = frame_of(m, m->a->path.at[first]);
 	const struct rows_function *row = function_of(m, x);
-	struct place p = { .form = PLACE_BY_NAME, .first = first, .n = n };
+	struct fleet_place p = { .form = PLACE_BY_NAME, .first = first, .n = n };
 	if (row)
 		object_of(m, row);
 	if (row && row->flags & ROWS_UNNAMED) {
@@ -140,7 +141,7 @@ static struct place make_place(struct maker *m, size_t first, size_t n)
 	return p;
 }
 
-static uint32_t *known_place(struct maker *m, size_t first, size_t n)
+static uint32_t *known_place(struct fleet_maker *m, size_t first, size_t n)
 {
 	const uint32_t *frames = &m->a->path.at[first];
 	if (n == 1)
@@ -151,7 +152,7 @@ static uint32_t *known_place(struct maker *m, size_t first, size_t n)
 	return map64_at(&m->place_ids, rows_hash_end(key));
 }
 
-static uint32_t place_of(struct maker *m, size_t first, size_t n)
+static uint32_t place_of(struct fleet_maker *m, size_t first, size_t n)
 {
 	uint32_t *at = known_place(m, first, n);
 	if (*at == NONE) {
@@ -161,7 +162,7 @@ static uint32_t place_of(struct maker *m, size_t first, size_t n)
 	return *at;
 }
 
-static void find_places(struct maker *m)
+static void find_places(struct fleet_maker *m)
 {
 	for (size_t i = 0; i < m->a->frames.n; i++)
 		vec_push(&m->frame_places, NONE);
@@ -199,7 +200,7 @@ static enum object_kind kind_of(uint8_t kind)
 }
 
 /* In an order that does not depend on that of the answers. */
-static void add_objects(struct maker *m)
+static void add_objects(struct fleet_maker *m)
 {
 	struct fleet_object **sorted = xalloc((m->objects.n + 1) * sizeof(*sorted));
 	for (size_t i = 0; i < m->objects.n; i++)
@@ -217,10 +218,10 @@ static void add_objects(struct maker *m)
 }
 
 /* Behind the addresses of code that has no name, which are as they were. */
-static void leave_bare_addresses(struct maker *m)
+static void leave_bare_addresses(struct fleet_maker *m)
 {
 	for (size_t i = 0; i < m->places.n; i++) {
-		const struct place *p = &m->places.at[i];
+		const struct fleet_place *p = &m->places.at[i];
 		const struct rows_frame *x = frame_of(m, m->a->path.at[p->first]);
 		if (p->form != PLACE_BARE || x->address >= UINT64_MAX / 2)
 			continue;
@@ -240,7 +241,7 @@ static int by_address(const void *a, const void *b)
 	return strcmp((*x)->row->name, (*y)->row->name);
 }
 
-static struct kept_object *kept_of(struct maker *m, struct fleet_object *o)
+static struct kept_object *kept_of(struct fleet_maker *m, struct fleet_object *o)
 {
 	if (!o->kept)
 		o->kept = kept_add_object(
@@ -250,8 +251,8 @@ static struct kept_object *kept_of(struct maker *m, struct fleet_object *o)
 	return o->kept;
 }
 
-static void add_line(struct maker *m, struct kept_object *o, uint64_t addr, const char *function,
-		     const char *file, uint32_t line)
+static void add_line(struct fleet_maker *m, struct kept_object *o, uint64_t addr,
+		     const char *function, const char *file, uint32_t line)
 {
 	if (!line || !*file)
 		return;
@@ -263,7 +264,7 @@ static void add_line(struct maker *m, struct kept_object *o, uint64_t addr, cons
 						 .line = line }));
 }
 
-static void add_symbols(struct maker *m)
+static void add_symbols(struct fleet_maker *m)
 {
 	struct symbol_of **sorted = xalloc((m->symbols.n + 1) * sizeof(*sorted));
 	for (size_t i = 0; i < m->symbols.n; i++)
@@ -291,13 +292,13 @@ static void add_symbols(struct maker *m)
 	free(sorted);
 }
 
-static uint64_t address_of(const struct maker *m, const struct place *p)
+static uint64_t address_of(const struct fleet_maker *m, const struct fleet_place *p)
 {
 	return m->symbols.at[p->symbol].at + 1 + p->number;
 }
 
 /* The line is that of the innermost frame. */
-static void keep_place(struct maker *m, const struct place *p)
+static void keep_place(struct fleet_maker *m, const struct fleet_place *p)
 {
 	const struct symbol_of *s = &m->symbols.at[p->symbol];
 	struct kept_object *o = m->objects.at[s->object].kept;
@@ -316,7 +317,7 @@ static void keep_place(struct maker *m, const struct place *p)
 	}
 }
 
-static void keep_names(struct maker *m)
+static void keep_names(struct fleet_maker *m)
 {
 	m->kept = kept_new();
 	add_objects(m);
@@ -338,7 +339,7 @@ static uint32_t flags_of(const struct rows_frame *x)
 	       (x->flags & ROWS_INLINED ? (uint32_t)FRAME_INLINED : 0);
 }
 
-static void make_named(struct maker *m, const struct rows_frame *x)
+static void make_named(struct fleet_maker *m, const struct rows_frame *x)
 {
 	const struct rows_function *row = function_of(m, x);
 	const char *name = row ? row->name : "[unknown]";
@@ -350,7 +351,7 @@ static void make_named(struct maker *m, const struct rows_frame *x)
 	vec_push(&m->made, profile_add_frame(m->into, made));
 }
 
-static void make_frames(struct maker *m, struct place *p)
+static void make_frames(struct fleet_maker *m, struct fleet_place *p)
 {
 	const struct rows_frame *x = frame_of(m, m->a->path.at[p->first]);
 	p->made_first = (uint32_t)m->made.n;
@@ -370,14 +371,14 @@ static void make_frames(struct maker *m, struct place *p)
 	p->made_n = (uint32_t)m->made.n - p->made_first;
 }
 
-static stackid add_stack(struct maker *m, uint32_t id)
+static stackid add_stack(struct fleet_maker *m, uint32_t id)
 {
 	const struct rows_stack *s = &m->a->stacks.at[id];
 	stackid at = 0;
 	if (s->flags & ROWS_CUT)
 		at = profile_add_stack(m->into, at, profile_add_mark(m->into, MARK_CUT));
 	for (uint32_t i = m->place_starts.at[id]; i < m->place_starts.at[id + 1]; i++) {
-		struct place *p = &m->places.at[m->stack_places.at[i]];
+		struct fleet_place *p = &m->places.at[m->stack_places.at[i]];
 		if (!p->is_made)
 			make_frames(m, p);
 		for (uint32_t k = 0; k < p->made_n; k++)
@@ -396,7 +397,7 @@ static int by_event(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-static uint16_t add_event(struct maker *m, uint64_t id)
+static uint16_t add_event(struct fleet_maker *m, uint64_t id)
 {
 	static const struct rows_event none = { .name = "[unknown]", .unit = "" };
 	const struct rows_event *e = answers_event(m->a, id);
@@ -414,7 +415,7 @@ static uint16_t add_event(struct maker *m, uint64_t id)
 				.is_timeless = true });
 }
 
-static void count_stack(struct maker *m, uint8_t flags, uint64_t count)
+static void count_stack(struct fleet_maker *m, uint8_t flags, uint64_t count)
 {
 	struct audit *a = profile_audit(m->into);
 	add_to(flags & ROWS_CUT       ? &a->truncated
@@ -423,7 +424,7 @@ static void count_stack(struct maker *m, uint8_t flags, uint64_t count)
 	       count);
 }
 
-static void add_sample(struct maker *m, const struct answers_sum *x)
+static void add_sample(struct fleet_maker *m, const struct answers_sum *x)
 {
 	uint32_t id = map64_get(&m->a->stack_ids, x->stack);
 	struct sample s = { .event = add_event(m, x->event), .cpu = CPU_NONE, .weight = x->weight };
@@ -462,7 +463,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Those that have samples, in the order in which kin merge has them. */
-static void add_events(struct maker *m)
+static void add_events(struct fleet_maker *m)
 {
 	VEC(const struct rows_event *) used = { 0 };
 	for (size_t i = 0; i < m->a->sums.n; i++) {
@@ -478,7 +479,7 @@ static void add_events(struct maker *m)
 	vec_free(&used);
 }
 
-static void add_samples(struct maker *m)
+static void add_samples(struct fleet_maker *m)
 {
 	add_events(m);
 	for (size_t i = 0; i < m->a->sums.n; i++)
@@ -489,7 +490,7 @@ static void add_samples(struct maker *m)
 
 uint64_t fleet_profile(struct answers *a, struct profile_builder *into)
 {
-	struct maker m = { .a = a, .into = into };
+	struct fleet_maker m = { .a = a, .into = into };
 	if (a->sums.n)
 		qsort(a->sums.at, a->sums.n, sizeof(*a->sums.at), by_event);
 	find_places(&m);

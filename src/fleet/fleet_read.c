@@ -182,7 +182,7 @@ struct questions {
 	char *sums, *sums_with_rollups;
 };
 
-struct question {
+struct fleet_question {
 	pthread_t thread;
 	bool started;
 	struct store *store;
@@ -199,7 +199,7 @@ static bool has_no_table(const struct store_answer *a)
 }
 
 /* None where the store has no such tables: it is empty, or of an older kin. */
-static struct kin_error *ask_rollups(struct question *q, struct http_bytes *ret)
+static struct kin_error *ask_rollups(struct fleet_question *q, struct http_bytes *ret)
 {
 	struct store_answer a;
 	struct kin_error *err =
@@ -213,7 +213,7 @@ static struct kin_error *ask_rollups(struct question *q, struct http_bytes *ret)
 	return err;
 }
 
-static struct kin_error *ask_sums(struct question *q)
+static struct kin_error *ask_sums(struct fleet_question *q)
 {
 	struct http_bytes rollups = { 0 };
 	struct kin_error *err = q->sql->rollups ? ask_rollups(q, &rollups) : NULL;
@@ -230,17 +230,18 @@ static struct kin_error *ask_sums(struct question *q)
 
 static void *ask_shard(void *arg)
 {
-	struct question *q = arg;
+	struct fleet_question *q = arg;
 	q->err = GUARDED(ask_sums(q));
 	return NULL;
 }
 
-static void ask_shards(struct fleet *f, const struct questions *sql, struct question *questions)
+static void ask_shards(struct fleet *f, const struct questions *sql,
+		       struct fleet_question *questions)
 {
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
-		struct question *q = &questions[i];
-		*q = (struct question){ .store = f->store, .shard = i, .sql = sql };
+		struct fleet_question *q = &questions[i];
+		*q = (struct fleet_question){ .store = f->store, .shard = i, .sql = sql };
 		q->started = i && !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -251,7 +252,7 @@ static void ask_shards(struct fleet *f, const struct questions *sql, struct ques
 			pthread_join(questions[i].thread, NULL);
 }
 
-static void take_sums(struct fleet *f, struct question *q)
+static void take_sums(struct fleet *f, struct fleet_question *q)
 {
 	if (q->err && has_no_table(&q->answer)) {
 		kin_error_free(q->err); /* nothing was sent to it yet */
@@ -269,7 +270,7 @@ static void take_sums(struct fleet *f, struct question *q)
 
 static void read_sums(struct fleet *f)
 {
-	struct question *questions = xalloc(f->url->shards.n * sizeof(*questions));
+	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
 	bool rollups = may_use_rollups(f->url);
 	struct questions sql = { .sums = sums_question(f->url, false) };
 	if (rollups) {

@@ -22,7 +22,7 @@ enum { ATTEMPTS = 5 };
 /* Ids known to be there that are remembered; with more than that all are forgotten. */
 enum { KNOWN_MAX = 1 << 19 };
 
-struct known { /* of a shard */
+struct known_hashes { /* of a shard */
 	struct map64 ids;
 };
 
@@ -30,7 +30,7 @@ struct push {
 	const struct push_opts *opts;
 	const struct store_url *url;
 	struct store *store;
-	struct known *shards; /* [url->shards.n] */
+	struct known_hashes *shards; /* [url->shards.n] */
 };
 
 struct batch { /* a recording on its way */

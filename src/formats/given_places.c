@@ -10,13 +10,13 @@
 
 enum { LINE_BITS = 16, MOST_LINES = 1 << LINE_BITS };
 
-struct place {
+struct given_place {
 	uint32_t function, line;
 	strid file;
 	uint32_t nth; /* of the function */
 };
 
-struct function {
+struct given_function {
 	uint32_t object;
 	strid name, file;
 	uint32_t n_places;
@@ -33,39 +33,40 @@ struct given_places {
 	struct kept *kept;
 	char build_id[17];
 	VEC(struct object_row) objects;
-	VEC(struct function) functions;
-	VEC(struct place) places;
+	VEC(struct given_function) functions;
+	VEC(struct given_place) places;
 	struct map64 object_ids;
 	struct records function_ids, place_ids;
 };
 
 static uint64_t hash_function(const void *of)
 {
-	const struct function *f = of;
+	const struct given_function *f = of;
 	return records_mix(records_mix(f->object, f->name), f->file);
 }
 
 static bool same_function(const void *x, const void *y)
 {
-	const struct function *a = x, *b = y;
+	const struct given_function *a = x, *b = y;
 	return a->object == b->object && a->name == b->name && a->file == b->file;
 }
 
 static uint64_t hash_place(const void *of)
 {
-	const struct place *p = of;
+	const struct given_place *p = of;
 	return records_mix(records_mix(p->function, p->line), p->file);
 }
 
 static bool same_place(const void *x, const void *y)
 {
-	const struct place *a = x, *b = y;
+	const struct given_place *a = x, *b = y;
 	return a->function == b->function && a->line == b->line && a->file == b->file;
 }
 
-static const struct records_kind function_kind = { sizeof(struct function), hash_function,
+static const struct records_kind function_kind = { sizeof(struct given_function), hash_function,
 						   same_function };
-static const struct records_kind place_kind = { sizeof(struct place), hash_place, same_place };
+static const struct records_kind place_kind = { sizeof(struct given_place), hash_place,
+						same_place };
 
 /* Addresses of two files are of different numbers: the objects must differ, as builds of one
  * program do. */
@@ -112,8 +113,8 @@ uint32_t given_object(struct given_places *p, const char *path, bool is_main)
 
 uint32_t given_function(struct given_places *p, uint32_t object, const char *name, const char *file)
 {
-	struct function f = { object, strtab_add(p->strings, name), strtab_add(p->strings, file),
-			      0 };
+	struct given_function f = { object, strtab_add(p->strings, name),
+				    strtab_add(p->strings, file), 0 };
 	uint32_t id = records_add(&p->function_ids, &function_kind, p->functions.at, &f,
 				  (uint32_t)p->functions.n);
 	if (id == p->functions.n)
@@ -135,8 +136,9 @@ uint64_t given_entry(const struct given_places *p, uint32_t function, objid *obj
 uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
 		       objid *object)
 {
-	struct function *f = &p->functions.at[function];
-	struct place at = { function, line, line ? strtab_add(p->strings, file) : 0, f->n_places };
+	struct given_function *f = &p->functions.at[function];
+	struct given_place at = { function, line, line ? strtab_add(p->strings, file) : 0,
+				  f->n_places };
 	uint32_t id =
 		records_add(&p->place_ids, &place_kind, p->places.at, &at, (uint32_t)p->places.n);
 	if (id == p->places.n) {
@@ -162,7 +164,7 @@ frameid given_frame(struct given_places *p, uint32_t function, const char *file,
 static void add_symbols(struct given_places *p)
 {
 	for (uint32_t i = 0; i < p->functions.n; i++) {
-		const struct function *f = &p->functions.at[i];
+		const struct given_function *f = &p->functions.at[i];
 		struct kept_object *o = p->objects.at[f->object].kept;
 		const char *name = strtab_get(p->strings, f->name);
 		struct kept_symbol s = { .addr = base_of(i),
@@ -181,8 +183,8 @@ static void add_symbols(struct given_places *p)
 static void add_lines(struct given_places *p)
 {
 	for (size_t i = 0; i < p->places.n; i++) {
-		const struct place *at = &p->places.at[i];
-		const struct function *f = &p->functions.at[at->function];
+		const struct given_place *at = &p->places.at[i];
+		const struct given_function *f = &p->functions.at[at->function];
 		struct kept_object *o = p->objects.at[f->object].kept;
 		uint64_t addr = base_of(at->function) + at->nth;
 		if (!at->line)

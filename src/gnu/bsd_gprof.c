@@ -13,16 +13,16 @@
 
 static const char sum_path[] = "gmon.sum";
 
-struct run {
+struct bsd_run {
 	const struct bsd_options *o;
-	struct session s;
+	struct gprof_session s;
 };
 
-static bool is_freebsd(const struct run *r) { return r->o->dialect == DIALECT_FREEBSD; }
+static bool is_freebsd(const struct bsd_run *r) { return r->o->dialect == DIALECT_FREEBSD; }
 
 /* ---- the program and its data ---- */
 
-static struct kin_error *open_program(struct run *r)
+static struct kin_error *open_program(struct bsd_run *r)
 {
 	const struct bsd_options *o = r->o;
 	struct symbols_opts opts = { .table = { .no_static = o->no_static,
@@ -41,7 +41,7 @@ static struct kin_error *open_program(struct run *r)
 /* What these dialects have no place for, or cannot know. */
 static void check_data(void *arg)
 {
-	const struct run *r = arg;
+	const struct bsd_run *r = arg;
 	const struct profile *p = r->s.profile;
 
 	if (p->n_blocks)
@@ -52,7 +52,7 @@ static void check_data(void *arg)
 			     NULL);
 }
 
-static bool load_data(struct run *r)
+static bool load_data(struct bsd_run *r)
 {
 	struct session_data data = {
 		.paths = r->o->data.at, .n = r->o->data.n, .check = check_data, .arg = r
@@ -63,7 +63,7 @@ static bool load_data(struct run *r)
 /* ---- gmon.sum ---- */
 
 /* In the format of the dialect, or GNU's if that has no room for what was read. */
-static struct kin_error *write_sum(struct run *r)
+static struct kin_error *write_sum(struct bsd_run *r)
 {
 	const struct profile *p = r->s.profile;
 	const struct input_target *target = &r->s.target;
@@ -83,7 +83,7 @@ static struct kin_error *write_sum(struct run *r)
 
 /* ---- output ---- */
 
-static struct kin_error *print(struct run *r, const struct report *report,
+static struct kin_error *print(struct bsd_run *r, const struct report *report,
 			       const struct renderer *renderer)
 {
 	struct report_opts opts = { .bare_cycles = true,
@@ -95,7 +95,7 @@ static struct kin_error *print(struct run *r, const struct report *report,
 	return session_print(&r->s, report, &opts, renderer, &look);
 }
 
-static void print_name(const struct run *r, symid id)
+static void print_name(const struct bsd_run *r, symid id)
 {
 	const char *name = r->s.symbols->at[id].name;
 	size_t n = escape_text(NULL, 0, name) + 1;
@@ -107,7 +107,7 @@ static void print_name(const struct run *r, symid id)
 }
 
 /* -C: what was done to the graph, on a page of its own if it is anything. */
-static void print_deleted(struct run *r)
+static void print_deleted(struct bsd_run *r)
 {
 	const struct callgraph *g = r->s.graph;
 
@@ -126,20 +126,20 @@ static void print_deleted(struct run *r)
 	r->s.has_output = !g->n_cut;
 }
 
-static struct kin_error *print_graph(struct run *r)
+static struct kin_error *print_graph(struct bsd_run *r)
 {
 	r->s.has_output = true;
 	return print(r, &graph_report, &bsd_graph_renderer);
 }
 
-static struct kin_error *print_flat(struct run *r)
+static struct kin_error *print_flat(struct bsd_run *r)
 {
 	session_new_page(&r->s);
 	return print(r, &flat_report,
 		     is_freebsd(r) ? &freebsd_flat_renderer : &openbsd_flat_renderer);
 }
 
-static struct kin_error *print_all(struct run *r)
+static struct kin_error *print_all(struct bsd_run *r)
 {
 	struct kin_error *err = NULL;
 
@@ -154,7 +154,7 @@ static struct kin_error *print_all(struct run *r)
 
 /* ---- the whole ---- */
 
-static void run_stages(struct run *r)
+static void run_stages(struct bsd_run *r)
 {
 	struct callgraph_opts opts = { .static_calls = r->o->static_calls,
 				       .break_cycles = r->o->break_cycles,
@@ -172,7 +172,7 @@ static void run_stages(struct run *r)
 
 static int run(const struct bsd_options *o)
 {
-	struct run r = { .o = o, .s = { .whoami = "gprof" } };
+	struct bsd_run r = { .o = o, .s = { .whoami = "gprof" } };
 
 	run_stages(&r);
 	session_done(&r.s);
@@ -210,7 +210,7 @@ int bsd_gprof_main(int argc, char **argv, enum gprof_dialect dialect)
 
 	if (err) {
 		bool usage = kin_error_kind(err) == KIN_ERROR_USAGE;
-		session_complain(&(struct session){ 0 }, err);
+		session_complain(&(struct gprof_session){ 0 }, err);
 		if (usage)
 			bsd_usage(dialect, stderr);
 	} else {

@@ -30,7 +30,7 @@ const struct bsd_option bsd_option_table[] = {
 /* clang-format on */
 const size_t bsd_n_options = ARRAY_LEN(bsd_option_table);
 
-struct words {
+struct bsd_words {
 	int n, next;
 	char **at;
 };
@@ -117,7 +117,7 @@ static struct kin_error *apply(struct bsd_options *o, char letter, char **args, 
 
 /* ---- words into options ---- */
 
-static struct kin_error *parse_letter(struct bsd_options *o, struct words *w, const char *word,
+static struct kin_error *parse_letter(struct bsd_options *o, struct bsd_words *w, const char *word,
 				      FILE *warnings)
 {
 	const struct bsd_option *opt = find_option(word[1], o->dialect);
@@ -142,7 +142,7 @@ static struct kin_error *parse_letter(struct bsd_options *o, struct words *w, co
 }
 
 /* --dialect=NAME or --dialect NAME, which has been understood already. */
-static bool skip_dialect(struct words *w, const char *word)
+static bool skip_dialect(struct bsd_words *w, const char *word)
 {
 	if (!strncmp(word, "--dialect=", 10))
 		return true;
@@ -171,7 +171,7 @@ static void operand(struct bsd_options *o, const char *word)
 		vec_push(&o->data, word);
 }
 
-static struct kin_error *parse_words(struct bsd_options *o, struct words *w, FILE *warnings)
+static struct kin_error *parse_words(struct bsd_options *o, struct bsd_words *w, FILE *warnings)
 {
 	bool in_options = true, in_dialect = true;
 	struct kin_error *err = NULL;
@@ -216,7 +216,7 @@ static void set_defaults(struct bsd_options *o)
 struct kin_error *bsd_options_parse(int argc, char **argv, enum gprof_dialect dialect,
 				    FILE *warnings, struct bsd_options *ret)
 {
-	struct words w = { .n = argc, .next = 1, .at = argv };
+	struct bsd_words w = { .n = argc, .next = 1, .at = argv };
 
 	*ret = (struct bsd_options){ .dialect = dialect };
 	struct kin_error *err = parse_words(ret, &w, warnings);

@@ -12,7 +12,7 @@ struct found {
 	VEC(symid) ids; /* ascending */
 };
 
-struct search { /* by name, each once */
+struct bsd_search { /* by name, each once */
 	VEC(struct found) names;
 };
 
@@ -21,24 +21,24 @@ static int by_name(const void *l, const void *r)
 	return strcmp(((const struct found *)l)->name, ((const struct found *)r)->name);
 }
 
-static struct found *find(const struct search *s, const char *name)
+static struct found *find(const struct bsd_search *s, const char *name)
 {
 	struct found key = { .name = name };
 	return bsearch(&key, s->names.at, s->names.n, sizeof(key), by_name);
 }
 
-static void add_name(struct search *s, const char *name)
+static void add_name(struct bsd_search *s, const char *name)
 {
 	vec_push(&s->names, (struct found){ .name = name });
 }
 
-static void add_names(struct search *s, const char *const *list)
+static void add_names(struct bsd_search *s, const char *const *list)
 {
 	for (; *list; list++)
 		add_name(s, *list);
 }
 
-static void sort_names(struct search *s)
+static void sort_names(struct bsd_search *s)
 {
 	size_t n = 0;
 
@@ -49,7 +49,7 @@ static void sort_names(struct search *s)
 	s->names.n = n;
 }
 
-static void find_symbols(struct search *s, const struct symbols *symbols)
+static void find_symbols(struct bsd_search *s, const struct symbols *symbols)
 {
 	for (symid i = 0; i < symbols->n; i++) {
 		const char *name = symbols->at[i].name;
@@ -62,7 +62,7 @@ static void find_symbols(struct search *s, const struct symbols *symbols)
 	}
 }
 
-static void free_search(struct search *s)
+static void free_search(struct bsd_search *s)
 {
 	for (size_t i = 0; i < s->names.n; i++)
 		vec_free(&s->names.at[i].ids);
@@ -77,7 +77,7 @@ static void add_all(struct selection *sel, enum sel table, const struct found *f
 		selection_add(sel, table, f->ids.at[i]);
 }
 
-static void exclude(struct selection *sel, const struct search *s, const char *const *list)
+static void exclude(struct selection *sel, const struct bsd_search *s, const char *const *list)
 {
 	for (; *list; list++) {
 		add_all(sel, SEL_EXCL_GRAPH, find(s, *list));
@@ -106,7 +106,7 @@ static bool warned(const struct bsd_spec *spec, const struct found *f, FILE *war
 	return !f->ids.n;
 }
 
-static void apply(struct selection *sel, const struct search *s, const struct bsd_spec *spec,
+static void apply(struct selection *sel, const struct bsd_search *s, const struct bsd_spec *spec,
 		  FILE *warnings)
 {
 	const struct found *f = find(s, spec->name);
@@ -138,7 +138,7 @@ static void apply(struct selection *sel, const struct search *s, const struct bs
 void bsd_select(const struct symbols *s, const struct bsd_spec *specs, size_t n, FILE *warnings,
 		struct selection *ret)
 {
-	struct search search = { 0 };
+	struct bsd_search search = { 0 };
 
 	add_names(&search, left_out);
 	add_names(&search, selection_profiler_functions);

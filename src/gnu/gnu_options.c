@@ -353,7 +353,7 @@ static struct kin_error *apply(struct gprof_options *o, int key, const char *arg
 
 /* ---- words into options ---- */
 
-struct words {
+struct gnu_words {
 	int n, next;
 	char **at;
 };
@@ -444,7 +444,7 @@ static struct kin_error *misuse(struct gprof_options *o, struct kin_error *err)
 	return err;
 }
 
-static struct kin_error *parse_long(struct gprof_options *o, struct words *w, const char *word)
+static struct kin_error *parse_long(struct gprof_options *o, struct gnu_words *w, const char *word)
 {
 	const struct gprof_option *opt = NULL;
 	const char *name = word + 2, *value = strchr(name, '=');
@@ -481,7 +481,8 @@ static const struct gprof_option *find_letter(char c)
 	return NULL;
 }
 
-static struct kin_error *parse_letters(struct gprof_options *o, struct words *w, const char *word)
+static struct kin_error *parse_letters(struct gprof_options *o, struct gnu_words *w,
+				       const char *word)
 {
 	for (const char *c = word + 1; *c && o->action == GPROF_RUN; c++) {
 		const struct gprof_option *opt = find_letter(*c);
@@ -518,7 +519,7 @@ static void operand(struct gprof_options *o, const char *word)
 struct kin_error *gprof_options_parse(int argc, char **argv, const char *gprof_path,
 				      struct gprof_options *ret)
 {
-	struct words w = { .n = argc, .next = 1, .at = argv };
+	struct gnu_words w = { .n = argc, .next = 1, .at = argv };
 	bool in_order = getenv("POSIXLY_CORRECT") != NULL, only_operands = false;
 	struct kin_error *err = NULL;
 

@@ -27,9 +27,9 @@ enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it
 
 static const char sum_path[] = "gmon.sum";
 
-struct run {
+struct gprof_run {
 	const struct gprof_options *o;
-	struct session s;
+	struct gprof_session s;
 	unsigned styles;            /* what to print: asked for, or fitting the data */
 	struct filemap map;         /* -R */
 	struct symspec_calls calls; /* --compat=gnu, for -r */
@@ -37,7 +37,7 @@ struct run {
 
 /* ---- the program ---- */
 
-static struct kin_error *open_program(struct run *r)
+static struct kin_error *open_program(struct gprof_run *r)
 {
 	const struct gprof_options *o = r->o;
 	struct symbols_opts symbols_opts = {
@@ -81,7 +81,7 @@ static void print_records(uint32_t n, const char *what)
 
 static void print_source(const struct source *s, const char *path, void *arg)
 {
-	struct run *r = arg;
+	struct gprof_run *r = arg;
 	char name[4096];
 
 	if (!(r->styles & STYLE_INFO))
@@ -105,7 +105,7 @@ static struct kin_error *prof_format(void)
 
 static void warn_of_blocks(void *arg)
 {
-	const struct run *r = arg;
+	const struct gprof_run *r = arg;
 
 	if (r->s.profile->n_blocks && !r->s.symbols->opts.lines)
 		fprintf(stderr,
@@ -120,7 +120,7 @@ static bool is_missing(const struct gprof_options *o)
 	       access("gmon.out", F_OK) && errno == ENOENT;
 }
 
-static bool load_data(struct run *r)
+static bool load_data(struct gprof_run *r)
 {
 	struct session_data data = {
 		.paths = r->o->data.at,
@@ -147,7 +147,7 @@ static void advise(char *text)
 }
 
 /* If no style was asked for: what there is data for, but not what was refused. */
-static void choose_styles(struct run *r)
+static void choose_styles(struct gprof_run *r)
 {
 	if (r->styles)
 		return;
@@ -162,7 +162,7 @@ static void choose_styles(struct run *r)
 	r->styles &= ~r->o->mentioned;
 }
 
-static struct kin_error *check_styles(const struct run *r)
+static struct kin_error *check_styles(const struct gprof_run *r)
 {
 	if (r->styles & STYLE_FLAT && !session_has_histogram(&r->s))
 		return gnu_words_are(err_new(KIN_ERROR_USAGE,
@@ -180,7 +180,7 @@ static struct kin_error *check_styles(const struct run *r)
 /* ---- gmon.sum ---- */
 
 /* GNU: what is shown, cut to what a record can hold. Else: what was read. */
-static struct kin_error *write_sum(struct run *r)
+static struct kin_error *write_sum(struct gprof_run *r)
 {
 	const struct profile *p = r->s.profile;
 	enum input_format format = r->o->format;
@@ -202,9 +202,12 @@ static struct kin_error *write_sum(struct run *r)
 
 /* GNU looks for calls in the code, and says if it cannot, whatever is to be printed, and before it
  * complains of missing data. */
-static bool analyses_anyway(const struct run *r) { return r->o->compat && r->o->static_calls; }
+static bool analyses_anyway(const struct gprof_run *r)
+{
+	return r->o->compat && r->o->static_calls;
+}
 
-static struct kin_error *analyse(struct run *r)
+static struct kin_error *analyse(struct gprof_run *r)
 {
 	const unsigned with_callers = STYLE_GRAPH | STYLE_FUNCTION_ORDER;
 	struct callgraph_opts opts = {
@@ -222,7 +225,7 @@ static struct kin_error *analyse(struct run *r)
 
 /* ---- output ---- */
 
-static struct report_opts report_opts(const struct run *r)
+static struct report_opts report_opts(const struct gprof_run *r)
 {
 	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
 				     .rules = r->o->compat ? &gnu_report_rules : NULL,
@@ -233,7 +236,7 @@ static struct report_opts report_opts(const struct run *r)
 				     .selection = &r->s.selection };
 }
 
-static struct render_opts render_opts(const struct run *r)
+static struct render_opts render_opts(const struct gprof_run *r)
 {
 	return (struct render_opts){ .width = r->o->width,
 				     .brief = r->o->brief,
@@ -241,7 +244,7 @@ static struct render_opts render_opts(const struct run *r)
 				     .raw = r->o->compat };
 }
 
-static struct kin_error *print(struct run *r, const struct report *report,
+static struct kin_error *print(struct gprof_run *r, const struct report *report,
 			       const struct renderer *renderer)
 {
 	struct report_opts opts = report_opts(r);
@@ -251,40 +254,41 @@ static struct kin_error *print(struct run *r, const struct report *report,
 }
 
 /* Consumes the table. */
-static struct kin_error *render_source(const struct run *r, struct kin_table *t, FILE *out)
+static struct kin_error *render_source(const struct gprof_run *r, struct kin_table *t, FILE *out)
 {
 	struct render_opts look = render_opts(r);
 	return session_render(t, &gnu_annotate_renderer, &look, out);
 }
 
-static struct kin_error *print_flat(struct run *r)
+static struct kin_error *print_flat(struct gprof_run *r)
 {
 	session_new_page(&r->s);
 	return print(r, &flat_report,
 		     r->o->traditional ? &gnu_flat_traditional_renderer : &gnu_flat_renderer);
 }
 
-static struct kin_error *print_graph(struct run *r)
+static struct kin_error *print_graph(struct gprof_run *r)
 {
 	session_new_page(&r->s);
 	return print(r, &graph_report,
 		     r->o->traditional ? &gnu_graph_traditional_renderer : &gnu_graph_renderer);
 }
 
-static struct kin_error *print_index(struct run *r)
+static struct kin_error *print_index(struct gprof_run *r)
 {
 	return print(r, &index_report,
 		     r->o->traditional ? &gnu_index_traditional_renderer : &gnu_index_renderer);
 }
 
-static struct kin_error *print_counts(struct run *r)
+static struct kin_error *print_counts(struct gprof_run *r)
 {
 	session_new_page(&r->s);
 	return print(r, &counts_report, &gnu_counts_renderer);
 }
 
 /* -y: to a file of its own in the current folder. */
-static struct kin_error *write_source(struct run *r, struct annotate *a, struct annotate_file *f)
+static struct kin_error *write_source(struct gprof_run *r, struct annotate *a,
+				      struct annotate_file *f)
 {
 	const char *name;
 	FILE *out;
@@ -301,7 +305,7 @@ static struct kin_error *write_source(struct run *r, struct annotate *a, struct 
 	return err;
 }
 
-static struct kin_error *print_source_file(struct run *r, struct annotate *a,
+static struct kin_error *print_source_file(struct gprof_run *r, struct annotate *a,
 					   struct annotate_file *f, bool *is_first)
 {
 	if (r->o->separate_files)
@@ -314,7 +318,7 @@ static struct kin_error *print_source_file(struct run *r, struct annotate *a,
 }
 
 /* A source that is not there is said, and does not keep the others from being shown. */
-static struct kin_error *print_source_files(struct run *r)
+static struct kin_error *print_source_files(struct gprof_run *r)
 {
 	struct report_input in = session_input(&r->s);
 	struct report_opts opts = report_opts(r);
@@ -340,7 +344,7 @@ static struct kin_error *print_source_files(struct run *r)
 	return NULL;
 }
 
-static void print_name(const struct run *r, const char *name)
+static void print_name(const struct gprof_run *r, const char *name)
 {
 	size_t n = r->o->compat || escape_is_plain(name) ? 0 : escape_text(NULL, 0, name) + 1;
 	char *escaped = xalloc(n + 1);
@@ -350,7 +354,7 @@ static void print_name(const struct run *r, const char *name)
 	free(escaped);
 }
 
-static struct kin_error *print_function_order(struct run *r)
+static struct kin_error *print_function_order(struct gprof_run *r)
 {
 	size_t n;
 	VEC(struct order_call) extra = { 0 };
@@ -367,7 +371,7 @@ static struct kin_error *print_function_order(struct run *r)
 	return NULL;
 }
 
-static struct kin_error *print_file_order(struct run *r)
+static struct kin_error *print_file_order(struct gprof_run *r)
 {
 	size_t n;
 	const char **order = order_files(r->s.profile, r->s.symbols, r->map.entries.at,
@@ -380,10 +384,10 @@ static struct kin_error *print_file_order(struct run *r)
 }
 
 /* The parts of the output in their order. */
-static const struct part {
+static const struct gprof_part {
 	enum gprof_style style;
 	enum { ALWAYS, GNU_ONLY, TRADITIONAL_ONLY } layout;
-	struct kin_error *(*print)(struct run *r);
+	struct kin_error *(*print)(struct gprof_run *r);
 } parts[] = {
 	{ STYLE_GRAPH, TRADITIONAL_ONLY, print_graph },
 	{ STYLE_FLAT, ALWAYS, print_flat },
@@ -395,10 +399,10 @@ static const struct part {
 	{ STYLE_FILE_ORDER, ALWAYS, print_file_order },
 };
 
-static struct kin_error *print_parts(struct run *r)
+static struct kin_error *print_parts(struct gprof_run *r)
 {
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		const struct part *p = &parts[i];
+		const struct gprof_part *p = &parts[i];
 		struct kin_error *err = NULL;
 		if (!(r->styles & p->style) ||
 		    p->layout == (r->o->traditional ? GNU_ONLY : TRADITIONAL_ONLY))
@@ -411,7 +415,7 @@ static struct kin_error *print_parts(struct run *r)
 
 /* ---- the whole ---- */
 
-static void produce(struct run *r)
+static void produce(struct gprof_run *r)
 {
 	const unsigned needs_graph = ~(unsigned)(STYLE_INFO | STYLE_SUM);
 
@@ -425,7 +429,7 @@ static void produce(struct run *r)
 		session_succeeded(&r->s, print_parts(r));
 }
 
-static void run_stages(struct run *r)
+static void run_stages(struct gprof_run *r)
 {
 	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
 		return;
@@ -438,9 +442,9 @@ static void run_stages(struct run *r)
 
 static int run(const struct gprof_options *o)
 {
-	struct run r = { .o = o,
-			 .s = { .whoami = o->whoami, .compat = o->compat },
-			 .styles = o->styles };
+	struct gprof_run r = { .o = o,
+			       .s = { .whoami = o->whoami, .compat = o->compat },
+			       .styles = o->styles };
 
 	run_stages(&r);
 	session_done(&r.s);
@@ -480,7 +484,8 @@ static int gnu_main(int argc, char **argv)
 	if (err) {
 		bool whoami;
 		char *words = o.compat ? gnu_words(err, &whoami) : NULL;
-		session_complain(&(struct session){ .whoami = o.whoami, .compat = o.compat }, err);
+		session_complain(&(struct gprof_session){ .whoami = o.whoami, .compat = o.compat },
+				 err);
 		if (o.compat && o.is_misused)
 			gprof_usage_gnu(o.whoami, stderr);
 		else if (!words)

@@ -13,7 +13,7 @@
 #include "gnu/rules.h"
 #include "gnu/words.h"
 
-void session_done(struct session *s)
+void session_done(struct gprof_session *s)
 {
 	callgraph_free(s->graph);
 	profile_free(s->profile);
@@ -37,7 +37,7 @@ void session_say(const char *fmt, ...)
 }
 
 /* Byte by byte what GNU says, raw names and all. */
-static void complain_gnu(const struct session *s, const struct kin_error *err)
+static void complain_gnu(const struct gprof_session *s, const struct kin_error *err)
 {
 	static const char without_newline[] = "different scales in histogram records";
 	bool whoami;
@@ -52,7 +52,7 @@ static void complain_gnu(const struct session *s, const struct kin_error *err)
 	free(words);
 }
 
-void session_complain(const struct session *s, struct kin_error *err)
+void session_complain(const struct gprof_session *s, struct kin_error *err)
 {
 	if (s->compat)
 		complain_gnu(s, err);
@@ -61,7 +61,7 @@ void session_complain(const struct session *s, struct kin_error *err)
 	kin_error_free(err);
 }
 
-bool session_succeeded(struct session *s, struct kin_error *err)
+bool session_succeeded(struct gprof_session *s, struct kin_error *err)
 {
 	if (!err)
 		return true;
@@ -84,7 +84,7 @@ void session_note(const char *text, void *unused)
 
 /* ---- the program ---- */
 
-struct kin_error *session_open_program(struct session *s, const char *path)
+struct kin_error *session_open_program(struct gprof_session *s, const char *path)
 {
 	struct object_opts opts = { .no_debug_files = s->compat };
 	struct kin_error *err = object_open(path, &opts, &s->object);
@@ -94,7 +94,7 @@ struct kin_error *session_open_program(struct session *s, const char *path)
 	return err;
 }
 
-struct kin_error *session_load_symbols(struct session *s, struct symbols_opts opts)
+struct kin_error *session_load_symbols(struct gprof_session *s, struct symbols_opts opts)
 {
 	if (s->compat) {
 		opts.table.rules = &gnu_symbol_rules;
@@ -112,7 +112,7 @@ struct kin_error *session_load_symbols(struct session *s, struct symbols_opts op
 /* The BSD formats always have both a histogram and calls. */
 static bool is_bsd(const struct source *source) { return strstr(source->kind, "BSD") != NULL; }
 
-bool session_has_histogram(const struct session *s)
+bool session_has_histogram(const struct gprof_session *s)
 {
 	for (size_t i = 0; i < s->profile->n_sources; i++)
 		if (s->profile->sources[i].n_histograms || is_bsd(&s->profile->sources[i]))
@@ -120,7 +120,7 @@ bool session_has_histogram(const struct session *s)
 	return s->profile->n_histograms > 0;
 }
 
-bool session_has_arcs(const struct session *s)
+bool session_has_arcs(const struct gprof_session *s)
 {
 	for (size_t i = 0; i < s->profile->n_sources; i++)
 		if (s->profile->sources[i].n_arcs || is_bsd(&s->profile->sources[i]))
@@ -128,7 +128,7 @@ bool session_has_arcs(const struct session *s)
 	return s->profile->n_arcs > 0;
 }
 
-static bool is_empty(const struct session *s)
+static bool is_empty(const struct gprof_session *s)
 {
 	return !s->profile ||
 	       (!session_has_histogram(s) && !session_has_arcs(s) && !s->profile->n_block_records);
@@ -141,7 +141,7 @@ static bool has_records(const struct profile *p)
 }
 
 /* What is odd about the data. */
-static void check_data(const struct session *s, const struct session_data *d, bool complete)
+static void check_data(const struct gprof_session *s, const struct session_data *d, bool complete)
 {
 	if (!s->compat && complete && is_empty(s))
 		session_warn("there is nothing in the data: no samples, no calls, no block counts",
@@ -152,7 +152,7 @@ static void check_data(const struct session *s, const struct session_data *d, bo
 		mismatch_check(s->profile, s->object, s->symbols, session_warn, NULL);
 }
 
-bool session_load_data(struct session *s, const struct session_data *d)
+bool session_load_data(struct gprof_session *s, const struct session_data *d)
 {
 	struct input_opts opts = d->opts;
 
@@ -166,7 +166,7 @@ bool session_load_data(struct session *s, const struct session_data *d)
 	return usable;
 }
 
-struct kin_error *session_may_replace(const struct session *s, const char *sum)
+struct kin_error *session_may_replace(const struct gprof_session *s, const char *sum)
 {
 	struct stat st;
 	if (!s->status || stat(sum, &st) || !S_ISREG(st.st_mode) || !st.st_size)
@@ -176,7 +176,7 @@ struct kin_error *session_may_replace(const struct session *s, const char *sum)
 
 /* ---- the analysis ---- */
 
-struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts)
+struct kin_error *session_analyse(struct gprof_session *s, struct callgraph_opts opts)
 {
 	opts.rules = s->compat ? &gnu_callgraph_rules : NULL;
 	opts.selection = &s->selection;
@@ -196,14 +196,14 @@ struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts)
 
 /* ---- output ---- */
 
-void session_new_page(struct session *s)
+void session_new_page(struct gprof_session *s)
 {
 	if (s->has_output)
 		fputs("\f\n", stdout);
 	s->has_output = true;
 }
 
-struct report_input session_input(const struct session *s)
+struct report_input session_input(const struct gprof_session *s)
 {
 	return (struct report_input){ .profile = s->profile,
 				      .symbols = s->symbols,
@@ -218,7 +218,7 @@ struct kin_error *session_render(struct kin_table *t, const struct renderer *ren
 	return err;
 }
 
-struct kin_error *session_print(struct session *s, const struct report *report,
+struct kin_error *session_print(struct gprof_session *s, const struct report *report,
 				const struct report_opts *opts, const struct renderer *renderer,
 				const struct render_opts *look)
 {

@@ -2,7 +2,7 @@
  *them and prints one report after the other. What goes wrong is said on stderr and ends up in
  *`status`.
  *
- *	struct session s = { .whoami = argv[0] };
+ *	struct gprof_session s = { .whoami = argv[0] };
  *	... session_open_program(), session_load_symbols(), fill s.selection, session_load_data()
  *	if (session_succeeded(&s, session_analyse(&s, opts)))
  *		session_succeeded(&s, session_print(&s, &flat_report, ...));
@@ -16,7 +16,7 @@
 #include "report/reports.h"
 #include "table/render.h"
 
-struct session {
+struct gprof_session {
 	const char *whoami; /* argv[0] */
 	bool compat;        /* GNU gprof 2.40 in everything, its messages included */
 	struct input_target target;
@@ -29,14 +29,14 @@ struct session {
 	int status;      /* 1 once anything went wrong */
 };
 
-void session_done(struct session *s); /* leaves status and has_output as they are */
+void session_done(struct gprof_session *s); /* leaves status and has_output as they are */
 
 /* ---- messages ---- */
 
 /* Says it; consumes err, which is not NULL. Does not change the status. */
-void session_complain(const struct session *s, struct kin_error *err);
+void session_complain(const struct gprof_session *s, struct kin_error *err);
 /* True if there was no error; says and consumes it if there was. */
-bool session_succeeded(struct session *s, struct kin_error *err);
+bool session_succeeded(struct gprof_session *s, struct kin_error *err);
 /* "gprof: ..." on stderr, escaped so that a terminal does not obey the names in it. */
 void session_say(const char *fmt, ...) PRINTF(1, 2);
 void session_note(const char *text, void *unused); /* "gprof: text" */
@@ -44,9 +44,10 @@ void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
 
 /* ---- the program and its data ---- */
 
-MUST_CHECK struct kin_error *session_open_program(struct session *s, const char *path);
+MUST_CHECK struct kin_error *session_open_program(struct gprof_session *s, const char *path);
 /* opts' rules are set from s->compat. */
-MUST_CHECK struct kin_error *session_load_symbols(struct session *s, struct symbols_opts opts);
+MUST_CHECK struct kin_error *session_load_symbols(struct gprof_session *s,
+						  struct symbols_opts opts);
 
 /* Reads the data files, says what is wrong with them, and calls check(arg), if it is not NULL, to
  * say what is odd before that. What could be read of damaged data counts, if it is anything; with
@@ -59,32 +60,32 @@ struct session_data {
 	void (*check)(void *arg);
 	void *arg;
 };
-bool session_load_data(struct session *s, const struct session_data *d);
+bool session_load_data(struct gprof_session *s, const struct session_data *d);
 
 /* An error if there is a sum and not all data could be read: what would replace it lacks something,
  * perhaps of that very file. */
-MUST_CHECK struct kin_error *session_may_replace(const struct session *s, const char *sum);
+MUST_CHECK struct kin_error *session_may_replace(const struct gprof_session *s, const char *sum);
 
 /* The kinds of data that there were, even if no record of them counted. */
-bool session_has_histogram(const struct session *s);
-bool session_has_arcs(const struct session *s);
+bool session_has_histogram(const struct gprof_session *s);
+bool session_has_arcs(const struct gprof_session *s);
 
 /* opts' rules and selection are set here. */
-MUST_CHECK struct kin_error *session_analyse(struct session *s, struct callgraph_opts opts);
+MUST_CHECK struct kin_error *session_analyse(struct gprof_session *s, struct callgraph_opts opts);
 
 /* ---- output ---- */
 
 /* A form feed, unless this is the first part. */
-void session_new_page(struct session *s);
+void session_new_page(struct gprof_session *s);
 
-MUST_CHECK struct kin_error *session_print(struct session *s, const struct report *report,
+MUST_CHECK struct kin_error *session_print(struct gprof_session *s, const struct report *report,
 					   const struct report_opts *opts,
 					   const struct renderer *renderer,
 					   const struct render_opts *look);
 /* Consumes the table. */
 MUST_CHECK struct kin_error *session_render(struct kin_table *t, const struct renderer *renderer,
 					    const struct render_opts *look, FILE *out);
-struct report_input session_input(const struct session *s);
+struct report_input session_input(const struct gprof_session *s);
 
 /* The exit status: `status`, or 1 if stdout could not be written (which GNU does not notice). */
 int session_close_output(bool compat, int status);

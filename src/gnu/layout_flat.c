@@ -33,7 +33,7 @@ static const struct unit *choose_unit(const struct kin_table *t)
 	return &units[largest / kin_table_rate(t) >= 1 ? 0 : ARRAY_LEN(units) - 1];
 }
 
-struct layout {
+struct flat_layout {
 	unsigned percent_width;
 	unsigned percent_decimals;
 	unsigned cumulative_width;
@@ -55,7 +55,7 @@ static void put_header(const char *second_title, const char *dimension, const ch
 
 /* The columns of calls: three, the first ones empty if none was counted. */
 static void put_calls(struct line *l, const struct kin_table *t, const struct kin_cell *c[N_KEYS],
-		      const struct layout *layout)
+		      const struct flat_layout *layout)
 {
 	double rate = kin_table_rate(t), self = c[SELF]->number, all = self + c[CHILDREN]->number;
 	bool counted = c[CALLS]->type != KIN_CELL_NONE;
@@ -80,7 +80,7 @@ static void put_calls(struct line *l, const struct kin_table *t, const struct ki
 }
 
 static void put_row(struct line *l, const struct kin_table *t, const struct kin_cell *c[N_KEYS],
-		    double cumulative, const struct layout *layout)
+		    double cumulative, const struct flat_layout *layout)
 {
 	double total = gnu_number(t, "total"), rate = kin_table_rate(t), self = c[SELF]->number;
 
@@ -107,7 +107,7 @@ static void put_index(struct line *l, const struct kin_cell *c[N_KEYS])
 }
 
 static void put_rows(struct kin_table *t, const struct render_opts *o, const size_t *at,
-		     const struct layout *layout, FILE *out)
+		     const struct flat_layout *layout, FILE *out)
 {
 	struct line l = { 0 };
 	struct kin_row row;
@@ -135,7 +135,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 		return err;
 
 	const struct unit *unit = choose_unit(t);
-	struct layout layout = { 6, 2, 9, 2, 2, false, false, unit->scale, NULL };
+	struct flat_layout layout = { 6, 2, 9, 2, 2, false, false, unit->scale, NULL };
 	const char *dimension = gnu_text(t, "dimension");
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", dimension);
@@ -154,7 +154,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 
 static struct kin_error *put_traditional(struct kin_table *t, const struct render_opts *o,
 					 const char *format, const char *second,
-					 const char *per_call, const struct layout *layout,
+					 const char *per_call, const struct flat_layout *layout,
 					 FILE *out)
 {
 	size_t at[N_KEYS];
@@ -176,7 +176,7 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o,
 					    FILE *out)
 {
-	struct layout layout = {
+	struct flat_layout layout = {
 		5, 1, 10, 2, 2, false, kin_table_property(t, "has_arcs")->count, 1e3, NULL
 	};
 	char second[16], per_call[16];
@@ -189,7 +189,7 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 static struct kin_error *render_freebsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	double rate = kin_table_rate(t);
-	struct layout layout = { 5, 1, 10, 2, 2, true, true, 1e3, freebsd_flat_notes };
+	struct flat_layout layout = { 5, 1, 10, 2, 2, true, true, 1e3, freebsd_flat_notes };
 	const char *per_call = "ms/call";
 
 	if (rate >= 10000) {
@@ -203,7 +203,7 @@ static struct kin_error *render_freebsd(struct kin_table *t, const struct render
 
 static struct kin_error *render_openbsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 5, 1, 10, 2, 2, false, true, 1e3, NULL };
+	static const struct flat_layout layout = { 5, 1, 10, 2, 2, false, true, 1e3, NULL };
 	return put_traditional(t, o, "openbsd-flat", "  seconds ", "ms/call", &layout, out);
 }
 

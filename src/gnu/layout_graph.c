@@ -10,7 +10,7 @@ enum { INDEX, SELF, CHILDREN, CALLED, NAME, LISTED, N_KEYS };
 
 static const char *const keys[N_KEYS] = { "index", "self", "children", "called", "name", "listed" };
 
-struct layout {
+struct graph_layout {
 	unsigned child_width; /* of the column that holds the callees' time */
 	bool traditional;
 	const char *descendants; /* the traditional heading of that column */
@@ -33,17 +33,17 @@ static char *put_blanks(char *p, size_t n)
 }
 
 /* Names that were found to hold nothing to be escaped, by index: most are shown many times. */
-struct plain {
+struct plain_names {
 	uint64_t *bits;
 	uint64_t n; /* indices */
 };
 
 /* What all rows of a table are put with. */
-struct rows {
-	const struct layout *layout;
+struct graph_rows {
+	const struct graph_layout *layout;
 	const struct render_opts *o;
 	double rate, total;
-	struct plain plain;
+	struct plain_names plain;
 	struct last {
 		uint64_t calls;
 		char text[NUM_MAX + 8];
@@ -104,7 +104,7 @@ static char *put_heading(char *p, const struct kin_cell *c[N_KEYS], double total
 		1);
 }
 
-static bool is_plain(struct plain *known, const struct kin_cell *name, uint64_t index)
+static bool is_plain(struct plain_names *known, const struct kin_cell *name, uint64_t index)
 {
 	if (index >= known->n) {
 		uint64_t n = (index / 64 + 1) * 2;
@@ -119,7 +119,7 @@ static bool is_plain(struct plain *known, const struct kin_cell *name, uint64_t 
 }
 
 static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], char gap,
-		     const struct render_opts *o, struct plain *known)
+		     const struct render_opts *o, struct plain_names *known)
 {
 	bool numbered = c[INDEX]->type != KIN_CELL_NONE, listed = numbered && c[LISTED]->count;
 	size_t n = c[NAME]->length;
@@ -140,7 +140,7 @@ static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], char gap,
 	l->n += (size_t)(p - start);
 }
 
-static void put_row(struct line *l, struct rows *r, enum kin_row_kind kind,
+static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind,
 		    const struct kin_cell *c[N_KEYS])
 {
 	enum { FIELDS = 5, OTHERS = 64 }; /* numbers, and all between them */
@@ -165,7 +165,7 @@ static void put_granularity(const struct kin_table *t, const struct render_opts 
 			o->raw ? "seconds" : gnu_text(t, "dimension"), " no time propagated", out);
 }
 
-static void put_rule(struct line *l, const struct layout *layout)
+static void put_rule(struct line *l, const struct graph_layout *layout)
 {
 	line_text(l, layout->traditional ? "\n" : "");
 	line_text(l, "-----------------------------------------------\n");
@@ -173,11 +173,10 @@ static void put_rule(struct line *l, const struct layout *layout)
 }
 
 static struct kin_error *put_entries(struct kin_table *t, const struct render_opts *o,
-				     const struct layout *layout, const size_t *at, FILE *out)
+				     const struct graph_layout *layout, const size_t *at, FILE *out)
 {
-	struct rows r = {
-		layout, o, kin_table_rate(t), gnu_number(t, "graph_total"), { 0 }, { 0 }
-	};
+	struct graph_rows r = { layout, o,    kin_table_rate(t), gnu_number(t, "graph_total"),
+				{ 0 },  { 0 } };
 	struct line l = { 0 };
 	struct kin_row row;
 	uint32_t group = 0;
@@ -203,7 +202,7 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 7, false, NULL, ' ', NULL };
+	static const struct graph_layout layout = { 7, false, NULL, ' ', NULL };
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, "gnu-graph", keys, N_KEYS, at);
 	if (err)
@@ -221,7 +220,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 }
 
 static struct kin_error *put_traditional(struct kin_table *t, const struct render_opts *o,
-					 const struct layout *layout, FILE *out)
+					 const struct graph_layout *layout, FILE *out)
 {
 	size_t at[N_KEYS];
 	struct kin_error *err = gnu_columns(t, "gnu-graph-traditional", keys, N_KEYS, at);
@@ -245,13 +244,14 @@ static struct kin_error *put_traditional(struct kin_table *t, const struct rende
 static struct kin_error *render_traditional(struct kin_table *t, const struct render_opts *o,
 					    FILE *out)
 {
-	static const struct layout layout = { 11, true, "descendants", ' ', NULL };
+	static const struct graph_layout layout = { 11, true, "descendants", ' ', NULL };
 	return put_traditional(t, o, &layout, out);
 }
 
 static struct kin_error *render_bsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	static const struct layout layout = { 11, true, "descendents", '\t', bsd_graph_notes };
+	static const struct graph_layout layout = { 11, true, "descendents", '\t',
+						    bsd_graph_notes };
 	return put_traditional(t, o, &layout, out);
 }
 

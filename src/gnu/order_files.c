@@ -40,15 +40,16 @@ static link_list all_links(struct file_order *f)
 /* ---- each file once ---- */
 
 /* Ids of the map's files, and per symbol the file it is in; NONE: not in the map. */
-struct files {
+struct ordered_files {
 	struct strtab *names; /* file and function names */
 	uint32_t *of;         /* [symbols]: id in `names` of the file */
 	size_t n;             /* ids */
 };
 
-static struct files find_files(const struct file_order *f)
+static struct ordered_files find_files(const struct file_order *f)
 {
-	struct files files = { .names = strtab_new(), .of = xalloc(f->s->n * sizeof(uint32_t)) };
+	struct ordered_files files = { .names = strtab_new(),
+				       .of = xalloc(f->s->n * sizeof(uint32_t)) };
 	VEC(uint32_t) file_of_name = { 0 }; /* by name id, NONE for files */
 
 	for (size_t i = 0; i < f->n_map; i++) {
@@ -68,13 +69,14 @@ static struct files find_files(const struct file_order *f)
 	return files;
 }
 
-static uint32_t file_at(const struct file_order *f, const struct files *files, uint64_t addr)
+static uint32_t file_at(const struct file_order *f, const struct ordered_files *files,
+			uint64_t addr)
 {
 	symid id = symbols_find(f->s, addr);
 	return id == NONE ? NONE : files->of[f->s->at[id].owner];
 }
 
-static void count_file_calls(struct file_order *f, const struct files *files)
+static void count_file_calls(struct file_order *f, const struct ordered_files *files)
 {
 	for (size_t i = 0; i < f->p->n_arcs; i++) {
 		const struct arc *a = &f->p->arcs[i];
@@ -89,7 +91,7 @@ static void count_file_calls(struct file_order *f, const struct files *files)
 
 static void order_right(struct file_order *f)
 {
-	struct files files = find_files(f);
+	struct ordered_files files = find_files(f);
 	struct chains c;
 	link_list left = { 0 }, ignored = { 0 };
 

@@ -12,12 +12,12 @@
 #include "base/file.h"
 #include "gnu/rules.h"
 
-struct writer {
+struct sum_writer {
 	FILE *out;
 	struct input_target target;
 };
 
-static void put(const struct writer *w, uint64_t v, size_t bytes)
+static void put(const struct sum_writer *w, uint64_t v, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
 		size_t shift = w->target.big_endian ? bytes - 1 - i : i;
@@ -25,16 +25,19 @@ static void put(const struct writer *w, uint64_t v, size_t bytes)
 	}
 }
 
-static void put_word(const struct writer *w, uint64_t v) { put(w, v, w->target.is_64bit ? 8 : 4); }
+static void put_word(const struct sum_writer *w, uint64_t v)
+{
+	put(w, v, w->target.is_64bit ? 8 : 4);
+}
 
-static void put_bins(const struct writer *w, const struct histogram *h)
+static void put_bins(const struct sum_writer *w, const struct histogram *h)
 {
 	const struct hit *hit = h->hits, *end = hit + h->n_hits;
 	for (uint32_t i = 0; i < h->n; i++)
 		put(w, hit < end && hit->bin == i ? hit++->count : 0, 2);
 }
 
-static void put_histogram(const struct writer *w, const struct histogram *h,
+static void put_histogram(const struct sum_writer *w, const struct histogram *h,
 			  const struct histogram *first)
 {
 	put(w, 0, 1);
@@ -48,7 +51,7 @@ static void put_histogram(const struct writer *w, const struct histogram *h,
 }
 
 /* By caller; the callees of one newest first. */
-static void put_arcs(const struct writer *w, const struct callgraph *g, bool tagged,
+static void put_arcs(const struct sum_writer *w, const struct callgraph *g, bool tagged,
 		     size_t count_bytes)
 {
 	for (size_t i = 0; i < g->n_symbols; i++) {
@@ -64,7 +67,7 @@ static void put_arcs(const struct writer *w, const struct callgraph *g, bool tag
 	}
 }
 
-static void put_blocks(const struct writer *w, const struct profile *p, const struct symbols *s)
+static void put_blocks(const struct sum_writer *w, const struct profile *p, const struct symbols *s)
 {
 	struct blocks *b = blocks_new(p, s, &gnu_block_rules);
 	put(w, 2, 1);
@@ -76,7 +79,7 @@ static void put_blocks(const struct writer *w, const struct profile *p, const st
 	blocks_free(b);
 }
 
-static void put_gmon(const struct writer *w, const struct profile *p, const struct symbols *s,
+static void put_gmon(const struct sum_writer *w, const struct profile *p, const struct symbols *s,
 		     const struct callgraph *g)
 {
 	fwrite("gmon", 1, 4, w->out);
@@ -90,8 +93,8 @@ static void put_gmon(const struct writer *w, const struct profile *p, const stru
 		put_blocks(w, p, s);
 }
 
-static void put_bsd(const struct writer *w, const struct histogram *h, const struct callgraph *g,
-		    bool bsd44)
+static void put_bsd(const struct sum_writer *w, const struct histogram *h,
+		    const struct callgraph *g, bool bsd44)
 {
 	size_t word = w->target.is_64bit ? 8 : 4, header = 2 * word + 4 + (bsd44 ? 20 : 0);
 
@@ -120,7 +123,7 @@ struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struc
 	struct kin_error *err = file_create(path, &fd);
 	if (err)
 		return err;
-	struct writer w = { fdopen(fd, "wb"), *target };
+	struct sum_writer w = { fdopen(fd, "wb"), *target };
 	if (!w.out) {
 		err = err_os(errno, "%s", path);
 		close(fd);

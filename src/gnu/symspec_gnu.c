@@ -8,13 +8,13 @@
 #include "base/err.h"
 #include "gnu/symspec_private.h"
 
-struct range {
+struct spec_range {
 	symid first;
 	uint64_t end;  /* address behind the last place */
 	uint32_t rank; /* of the spec: 0 is the one given last */
 };
 
-typedef VEC(struct range) range_list;
+typedef VEC(struct spec_range) range_list;
 
 struct gnu {
 	struct matcher *m;
@@ -57,19 +57,19 @@ static void add_ranges(const struct gnu *g, const struct pattern *p, uint32_t ra
 	const struct symbols *s = g->m->symbols;
 
 	if (pattern_is_everything(p))
-		vec_push(ranges, ((struct range){ 0, g->end[s->n - 1], rank }));
+		vec_push(ranges, ((struct spec_range){ 0, g->end[s->n - 1], rank }));
 	for (size_t k = 0; k < p->found.n; k++) {
 		symid id = p->found.at[k];
 		if (k && id == p->found.at[k - 1] + 1)
 			ranges->at[ranges->n - 1].end = g->end[id];
 		else
-			vec_push(ranges, ((struct range){ id, g->end[id], rank }));
+			vec_push(ranges, ((struct spec_range){ id, g->end[id], rank }));
 	}
 }
 
 static int by_start(const void *l, const void *r)
 {
-	const struct range *a = l, *b = r;
+	const struct spec_range *a = l, *b = r;
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
 	return (a->rank > b->rank) - (a->rank < b->rank);
@@ -80,7 +80,7 @@ static void clean(const struct gnu *g, range_list *ranges)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ranges->n; i++) {
-		const struct range *r = &ranges->at[i];
+		const struct spec_range *r = &ranges->at[i];
 		if ((n && r->first == ranges->at[n - 1].first) || r->end <= address(g, r->first))
 			continue;
 		ranges->at[n++] = *r;
@@ -96,7 +96,7 @@ static void add_symbols(const struct gnu *g, const range_list *ranges, enum sel 
 	size_t n = g->m->symbols->n;
 
 	for (size_t i = 0; i < ranges->n; i++) {
-		const struct range *r = &ranges->at[i];
+		const struct spec_range *r = &ranges->at[i];
 		symid limit = i + 1 < ranges->n ? r[1].first : (symid)n;
 		for (symid id = r->first; id < limit && address(g, id) < r->end; id++)
 			selection_add(g->ret, table, id);
@@ -129,7 +129,7 @@ static symid_list find_callers(const struct gnu *g, const range_list *ranges, ui
 	symid_list ids = { 0 };
 
 	for (size_t k = 0; k < ranges->n; k++) {
-		const struct range *r = &ranges->at[k];
+		const struct spec_range *r = &ranges->at[k];
 		if (r->rank != rank)
 			continue;
 		for (symid id = r->first; id < g->m->symbols->n && address(g, id) < r->end; id++)
@@ -147,7 +147,7 @@ static symid_list find_callees(const struct gnu *g, const struct pattern *p)
 
 	add_ranges(g, p, 0, &ranges);
 	for (size_t k = 0; k < ranges.n; k++) {
-		const struct range *r = &ranges.at[k];
+		const struct spec_range *r = &ranges.at[k];
 		for (symid id = r->first; id < g->m->symbols->n && address(g, id) < r->end; id++)
 			if (g->end[id] <= r->end)
 				vec_push(&ids, id);
@@ -184,7 +184,7 @@ static size_t count_ranges(const struct pattern *p)
 /* The entry in GNU's memory that stands for FROM may have become another's when the table was
  * cleaned: `after` is what is there then. Entries of one spec are in a list already, by which they
  * come out, together, as soon as the first does. A list of TOs makes GNU's output endless. */
-static void note_call(const struct gnu *g, size_t i, const struct range *after)
+static void note_call(const struct gnu *g, size_t i, const struct spec_range *after)
 {
 	const struct pattern *to = &g->m->right[i];
 	if (!g->m->has_right[i] || !count_ranges(to))

@@ -31,7 +31,7 @@ struct input_held {
 };
 
 /* A file to read. */
-struct item {
+struct input_item {
 	const char *path;
 	const struct format *format; /* of what is no file; NULL: it is one */
 	const struct file *file;     /* what it held, if that was read before, else NULL */
@@ -163,7 +163,7 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 }
 
 /* What is no file. */
-static struct kin_error *read_named(const struct item *it, const struct input_opts *o,
+static struct kin_error *read_named(const struct input_item *it, const struct input_opts *o,
 				    struct profile_builder *into)
 {
 	struct source source = { .kind = it->format->about.name };
@@ -172,7 +172,7 @@ static struct kin_error *read_named(const struct item *it, const struct input_op
 	return err;
 }
 
-static struct kin_error *read_item(const struct item *it, const struct input_opts *o,
+static struct kin_error *read_item(const struct input_item *it, const struct input_opts *o,
 				   struct profile_builder *into)
 {
 	struct file file = { 0 };
@@ -200,8 +200,8 @@ static void keep_first(struct kin_error **first, struct kin_error *err)
 		*first = err;
 }
 
-static struct kin_error *read_in_turn(struct item *items, size_t n, const struct input_opts *o,
-				      struct profile_builder *into)
+static struct kin_error *read_in_turn(struct input_item *items, size_t n,
+				      const struct input_opts *o, struct profile_builder *into)
 {
 	struct kin_error *first = NULL;
 
@@ -214,10 +214,10 @@ static struct kin_error *read_in_turn(struct item *items, size_t n, const struct
  * against may be in another part, so whenever something does not fit all is read again in turn,
  * which finds the right place and words for it. */
 
-struct part {
+struct input_part {
 	pthread_t thread;
 	bool started;
-	struct item *items;
+	struct input_item *items;
 	size_t n;
 	const struct input_opts *o;
 	struct profile_builder *builder;
@@ -234,7 +234,7 @@ static struct profile_builder *new_builder(const struct input_opts *o)
 	return b;
 }
 
-static struct kin_error *read_into_part(struct part *p)
+static struct kin_error *read_into_part(struct input_part *p)
 {
 	p->builder = new_builder(p->o);
 	return read_in_turn(p->items, p->n, p->o, p->builder);
@@ -242,7 +242,7 @@ static struct kin_error *read_into_part(struct part *p)
 
 static void *read_part(void *arg)
 {
-	struct part *p = arg;
+	struct input_part *p = arg;
 	struct kin_error *err = GUARDED(read_into_part(p));
 
 	/* What was read so far may be in the middle of anything. */
@@ -252,7 +252,7 @@ static void *read_part(void *arg)
 }
 
 /* Cuts the list into `n` stretches of about equal size. */
-static void share_out(struct part *parts, size_t n, struct item *items, size_t n_items,
+static void share_out(struct input_part *parts, size_t n, struct input_item *items, size_t n_items,
 		      size_t bytes)
 {
 	size_t next = 0, done = 0;
@@ -266,7 +266,7 @@ static void share_out(struct part *parts, size_t n, struct item *items, size_t n
 	}
 }
 
-static void run(struct part *parts, size_t n)
+static void run(struct input_part *parts, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		parts[i].started =
@@ -289,7 +289,7 @@ static bool must_redo(const struct kin_error *err, const struct input_opts *o)
 }
 
 /* Into parts[0].builder, with the first error in *first; false if it must be read in turn. */
-static bool merge(struct part *parts, size_t n, const struct input_opts *o,
+static bool merge(struct input_part *parts, size_t n, const struct input_opts *o,
 		  struct kin_error **first)
 {
 	bool redo = must_redo(parts[0].err, o);
@@ -320,11 +320,11 @@ static bool needs_order(const struct profile *p, const struct input_opts *o)
 }
 
 /* *ret is NULL if all must be read in turn. */
-static struct kin_error *read_in_threads(struct item *items, size_t n, size_t bytes,
+static struct kin_error *read_in_threads(struct input_item *items, size_t n, size_t bytes,
 					 size_t n_threads, const struct input_opts *o,
 					 struct profile **ret)
 {
-	struct part *parts = xalloc(n_threads * sizeof(*parts));
+	struct input_part *parts = xalloc(n_threads * sizeof(*parts));
 	struct kin_error *err;
 
 	for (size_t i = 0; i < n_threads; i++)
@@ -354,7 +354,7 @@ static size_t count_threads(size_t n_files, size_t bytes)
 	return cores > 0 && n > (size_t)cores ? (size_t)cores : n;
 }
 
-static struct kin_error *read_items(struct item *items, size_t n, const struct input_opts *o,
+static struct kin_error *read_items(struct input_item *items, size_t n, const struct input_opts *o,
 				    struct profile **ret)
 {
 	struct kin_error *err;
@@ -501,9 +501,9 @@ struct kin_error *input_check(const char *const *paths, size_t n, const struct i
 
 /* The list */
 
-static struct item make_item(const char *path, const struct input_held *held)
+static struct input_item make_item(const char *path, const struct input_held *held)
 {
-	struct item it = { .path = path };
+	struct input_item it = { .path = path };
 	struct held_file *f = find_held(held, path);
 	struct stat st;
 
@@ -554,7 +554,7 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 {
 	struct paths files = { 0 };
 	struct kin_error *err = list_files(paths, n, opts, &files);
-	struct item *items = xalloc(files.at.n * sizeof(*items));
+	struct input_item *items = xalloc(files.at.n * sizeof(*items));
 	struct input_held *own = NULL;
 
 	if (!opts->held)

@@ -130,14 +130,14 @@ static void string(struct scan *j, void (*put)(const char *s, size_t n, void *ar
 		j->pos++;
 }
 
-struct text {
+struct json_text {
 	VEC(char) at;
 	size_t max;
 };
 
 static void append(const char *s, size_t n, void *arg)
 {
-	struct text *t = arg;
+	struct json_text *t = arg;
 	if (t->at.n + n >= t->max)
 		return;
 	for (size_t i = 0; i < n; i++)
@@ -146,7 +146,7 @@ static void append(const char *s, size_t n, void *arg)
 
 char *scan_string(struct scan *j)
 {
-	struct text t = { .max = SIZE_MAX };
+	struct json_text t = { .max = SIZE_MAX };
 	string(j, append, &t);
 	vec_push(&t.at, '\0');
 	if (!j->failed)
@@ -157,7 +157,7 @@ char *scan_string(struct scan *j)
 
 bool scan_key(struct scan *j, char *key, size_t size)
 {
-	struct text t = { .max = size };
+	struct json_text t = { .max = size };
 	if (!more(j, '}'))
 		return false;
 	string(j, append, &t);

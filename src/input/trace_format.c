@@ -11,7 +11,7 @@
 
 enum { DEPTH_MAX = 100, TEXT_MAX = 4096 };
 
-struct field {
+struct trace_field {
 	const char *name, *type;
 	uint32_t offset, size;
 	bool is_signed, is_array, is_text;
@@ -21,7 +21,7 @@ struct field {
 
 /* ---- expressions ---- */
 
-enum kind {
+enum token_kind {
 	E_NUMBER,
 	E_TEXT,
 	E_FIELD,   /* REC->name */
@@ -40,19 +40,19 @@ enum kind {
 	E_NUMBERS, /* __print_array(a, b, c) */
 };
 
-struct named { /* one of a list {value, name} */
+struct named_value { /* one of a list {value, name} */
 	struct expr *value;
 	const char *name;
 };
 
 struct expr {
-	enum kind kind;
+	enum token_kind kind;
 	uint32_t op; /* up to two characters */
 	uint64_t number;
 	const char *text;
-	const struct field *field;
+	const struct trace_field *field;
 	struct expr *a, *b, *c;
-	struct named *names;
+	struct named_value *names;
 	size_t n_names;
 	uint32_t size;
 	bool is_signed;
@@ -64,7 +64,7 @@ struct trace_format {
 	struct trace_layout layout;
 	uint64_t id;
 	const char *name;
-	VEC(struct field) fields;
+	VEC(struct trace_field) fields;
 	size_t n_common;    /* of them, that all trace points have */
 	const char *format; /* NULL: not understood */
 	VEC(struct expr *) args;
@@ -77,7 +77,7 @@ const char *trace_format_name(const struct trace_format *f) { return f->name; }
 
 enum word_kind { W_END, W_NAME, W_NUMBER, W_TEXT, W_OP };
 
-struct word {
+struct format_word {
 	enum word_kind kind;
 	uint32_t op;
 	uint64_t number;
@@ -86,10 +86,10 @@ struct word {
 	const char *text; /* of a text, unescaped */
 };
 
-struct parser {
+struct format_parser {
 	struct trace_format *f;
 	const char *at, *end;
-	struct word word; /* the next one */
+	struct format_word word; /* the next one */
 	unsigned depth;
 	bool bad;
 };
@@ -108,7 +108,7 @@ static char unescape(const char **s, const char *end)
 }
 
 /* "a" "b": one text. */
-static void take_text(struct parser *p)
+static void take_text(struct format_parser *p)
 {
 	char *text = arena_alloc_bytes(&p->f->arena, (size_t)(p->end - p->at) + 1);
 	size_t n = 0;
@@ -124,7 +124,7 @@ static void take_text(struct parser *p)
 	p->word.text = text;
 }
 
-static void take_number(struct parser *p)
+static void take_number(struct format_parser *p)
 {
 	char digits[32];
 	char *after;
@@ -141,7 +141,7 @@ static void take_number(struct parser *p)
 	p->at += n;
 }
 
-static void take_operator(struct parser *p)
+static void take_operator(struct format_parser *p)
 {
 	static const char *const doubles[] = {
 		"->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"
@@ -158,11 +158,11 @@ static void take_operator(struct parser *p)
 	}
 }
 
-static void advance(struct parser *p)
+static void advance(struct format_parser *p)
 {
 	while (p->at < p->end && isspace((unsigned char)*p->at))
 		p->at++;
-	p->word = (struct word){ .kind = W_END };
+	p->word = (struct format_word){ .kind = W_END };
 	if (p->at == p->end || p->bad)
 		return;
 	if (*p->at == '"') {
@@ -185,17 +185,17 @@ static void advance(struct parser *p)
 	}
 }
 
-static bool is_op(const struct parser *p, char a, char b)
+static bool is_op(const struct format_parser *p, char a, char b)
 {
 	return p->word.kind == W_OP && p->word.op == OP(a, b);
 }
 
-static bool is_name(const struct word *w, const char *name)
+static bool is_name(const struct format_word *w, const char *name)
 {
 	return w->kind == W_NAME && w->n == strlen(name) && !memcmp(w->s, name, w->n);
 }
 
-static bool accept(struct parser *p, char op)
+static bool accept(struct format_parser *p, char op)
 {
 	bool is = is_op(p, op, 0);
 	if (is)
@@ -203,7 +203,7 @@ static bool accept(struct parser *p, char op)
 	return is;
 }
 
-static void expect(struct parser *p, char op)
+static void expect(struct format_parser *p, char op)
 {
 	if (!accept(p, op))
 		p->bad = true;
@@ -211,17 +211,17 @@ static void expect(struct parser *p, char op)
 
 /* ---- expressions ---- */
 
-static struct expr *parse_expression(struct parser *p);
-static struct expr *parse_unary(struct parser *p);
+static struct expr *parse_expression(struct format_parser *p);
+static struct expr *parse_unary(struct format_parser *p);
 
-static struct expr *new_expr(struct parser *p, enum kind kind)
+static struct expr *new_expr(struct format_parser *p, enum token_kind kind)
 {
 	struct expr *e = arena_alloc(&p->f->arena, sizeof(*e));
 	e->kind = kind;
 	return e;
 }
 
-static const struct field *find_field(const struct trace_format *f, const char *s, size_t n)
+static const struct trace_field *find_field(const struct trace_format *f, const char *s, size_t n)
 {
 	for (size_t i = 0; i < f->fields.n; i++)
 		if (strlen(f->fields.at[i].name) == n && !memcmp(f->fields.at[i].name, s, n))
@@ -229,9 +229,9 @@ static const struct field *find_field(const struct trace_format *f, const char *
 	return NULL;
 }
 
-static const struct field *take_field(struct parser *p)
+static const struct trace_field *take_field(struct format_parser *p)
 {
-	const struct field *field =
+	const struct trace_field *field =
 		p->word.kind == W_NAME ? find_field(p->f, p->word.s, p->word.n) : NULL;
 	if (!field)
 		p->bad = true;
@@ -241,11 +241,11 @@ static const struct field *take_field(struct parser *p)
 }
 
 /* {value, "name"}, ...; perhaps in another pair of braces. */
-static void parse_names(struct parser *p, struct expr *e)
+static void parse_names(struct format_parser *p, struct expr *e)
 {
-	VEC(struct named) list = { 0 };
+	VEC(struct named_value) list = { 0 };
 	while (!p->bad && accept(p, ',')) {
-		struct named x = { NULL, NULL };
+		struct named_value x = { NULL, NULL };
 		expect(p, '{');
 		x.value = parse_expression(p);
 		if (x.value->is_unknown) /* no value of the field is taken for it */
@@ -266,9 +266,9 @@ static void parse_names(struct parser *p, struct expr *e)
 	vec_free(&list);
 }
 
-static const struct function {
+static const struct print_function {
 	const char *name;
-	enum kind kind;
+	enum token_kind kind;
 	bool relative;
 } functions[] = {
 	{ "__get_str", E_STRING, false },
@@ -291,7 +291,7 @@ static const struct function {
 };
 
 /* Behind the name and "(". */
-static struct expr *parse_call(struct parser *p, const struct function *f)
+static struct expr *parse_call(struct format_parser *p, const struct print_function *f)
 {
 	struct expr *e = new_expr(p, f->kind);
 	switch (f->kind) {
@@ -328,9 +328,9 @@ static struct expr *parse_call(struct parser *p, const struct function *f)
 	return e;
 }
 
-static struct expr *parse_name(struct parser *p)
+static struct expr *parse_name(struct format_parser *p)
 {
-	struct word name = p->word;
+	struct format_word name = p->word;
 	advance(p);
 	if (is_name(&name, "REC") && is_op(p, '-', '>')) {
 		advance(p);
@@ -363,9 +363,9 @@ static const struct {
 
 /* Whether "(words)" is a type: nothing but names and stars, and something to be cast follows. Then
  * the cast is begun, and what follows is the next word. */
-static struct expr *parse_cast(struct parser *p)
+static struct expr *parse_cast(struct format_parser *p)
 {
-	struct parser ahead = *p; /* behind "(" */
+	struct format_parser ahead = *p; /* behind "(" */
 	struct expr cast = { .kind = E_CAST, .size = 8 };
 	bool is_unsigned = false, is_pointer = false;
 	size_t n = 0;
@@ -406,7 +406,7 @@ static struct expr *parse_cast(struct parser *p)
 	return e;
 }
 
-static struct expr *parse_primary(struct parser *p)
+static struct expr *parse_primary(struct format_parser *p)
 {
 	struct expr *e;
 	switch (p->word.kind) {
@@ -438,7 +438,7 @@ static struct expr *parse_primary(struct parser *p)
 	return new_expr(p, E_NUMBER);
 }
 
-static struct expr *parse_unary(struct parser *p)
+static struct expr *parse_unary(struct format_parser *p)
 {
 	struct expr *e;
 	if (++p->depth > DEPTH_MAX)
@@ -465,7 +465,7 @@ static struct expr *parse_unary(struct parser *p)
 	return e;
 }
 
-static unsigned precedence(const struct word *w)
+static unsigned precedence(const struct format_word *w)
 {
 	static const struct {
 		uint32_t op;
@@ -483,7 +483,7 @@ static unsigned precedence(const struct word *w)
 	return 0;
 }
 
-static struct expr *parse_binary(struct parser *p, unsigned least)
+static struct expr *parse_binary(struct format_parser *p, unsigned least)
 {
 	struct expr *e = parse_unary(p);
 	for (unsigned level; !p->bad && (level = precedence(&p->word)) >= least && level;) {
@@ -497,7 +497,7 @@ static struct expr *parse_binary(struct parser *p, unsigned least)
 	return e;
 }
 
-static struct expr *parse_expression(struct parser *p)
+static struct expr *parse_expression(struct format_parser *p)
 {
 	if (++p->depth > DEPTH_MAX)
 		p->bad = true;
@@ -517,7 +517,7 @@ static struct expr *parse_expression(struct parser *p)
 /* "format", a, b */
 static void parse_print(struct trace_format *f, const char *s, size_t n)
 {
-	struct parser p = { .f = f, .at = s, .end = s + n };
+	struct format_parser p = { .f = f, .at = s, .end = s + n };
 	advance(&p);
 	const char *format = p.word.kind == W_TEXT ? p.word.text : NULL;
 	advance(&p);
@@ -553,10 +553,10 @@ static void take_field_line(struct trace_format *f, const char *line, size_t n)
 	if (!end)
 		return;
 	char *decl = arena_printf(&f->arena, "%.*s", (int)(end - from), from);
-	struct field x = { .type = "",
-			   .offset = number_behind(line, n, "offset:"),
-			   .size = number_behind(line, n, "size:"),
-			   .is_signed = number_behind(line, n, "signed:") };
+	struct trace_field x = { .type = "",
+				 .offset = number_behind(line, n, "offset:"),
+				 .size = number_behind(line, n, "size:"),
+				 .is_signed = number_behind(line, n, "signed:") };
 	char *bracket = strrchr(decl, '['), *space = strrchr(decl, ' ');
 	if (bracket && space && bracket > space) { /* behind the name */
 		*bracket = '\0';
@@ -650,7 +650,7 @@ static uint64_t load(const struct record *r, const uint8_t *at, size_t size, boo
 
 static struct value number(uint64_t v) { return (struct value){ .number = v }; }
 
-static size_t element_size(const struct field *x)
+static size_t element_size(const struct trace_field *x)
 {
 	static const struct {
 		const char *word;
@@ -664,7 +664,7 @@ static size_t element_size(const struct field *x)
 }
 
 /* The bytes of a field, wherever they are; none if they are not in the record. */
-static struct value field_bytes(const struct record *r, const struct field *x)
+static struct value field_bytes(const struct record *r, const struct trace_field *x)
 {
 	static const uint8_t nothing;
 	struct value v = { .bytes = &nothing, .step = element_size(x) };
@@ -685,7 +685,7 @@ static struct value field_bytes(const struct record *r, const struct field *x)
 	return v;
 }
 
-static struct value field_value(const struct record *r, const struct field *x)
+static struct value field_value(const struct record *r, const struct trace_field *x)
 {
 	struct value v = field_bytes(r, x);
 	if (x->is_array)
@@ -1099,7 +1099,7 @@ static void put_fields(struct record *r, FILE *out)
 	const struct trace_format *f = r->f;
 	fputs("[FAILED TO PARSE]", out);
 	for (size_t i = f->n_common; i < f->fields.n; i++) {
-		const struct field *x = &f->fields.at[i];
+		const struct trace_field *x = &f->fields.at[i];
 		struct value v = field_bytes(r, x);
 		fprintf(out, " %s=", x->name);
 		if (x->is_text)

@@ -124,15 +124,15 @@ static bool call_ends(const uint8_t *end, size_t before)
 
 /* ---- where control goes ---- */
 
-struct instruction { /* without its prefixes */
+struct x86_instruction { /* without its prefixes */
 	const uint8_t *p;
 	size_t n;
 	bool is_64bit;
 };
 
-static struct instruction skip_prefixes(const uint8_t *code, size_t size, bool is_64bit)
+static struct x86_instruction skip_prefixes(const uint8_t *code, size_t size, bool is_64bit)
 {
-	struct instruction x = { code, size, is_64bit };
+	struct x86_instruction x = { code, size, is_64bit };
 	for (; x.n > 1; x.p++, x.n--) {
 		uint8_t b = *x.p;
 		bool is_prefix = b == 0x66 || b == 0xf2 || b == 0xf3 || b == 0x2e || b == 0x3e ||
@@ -145,7 +145,7 @@ static struct instruction skip_prefixes(const uint8_t *code, size_t size, bool i
 
 /* The operand disp(%rip), or disp(,%reg,scale): where a variable or table lies. 0: it is another.
  */
-static uint64_t operand_address(const struct instruction *x, uint64_t next)
+static uint64_t operand_address(const struct x86_instruction *x, uint64_t next)
 {
 	if (x->n < 6 || x->p[1] >> 6)
 		return 0;
@@ -156,7 +156,7 @@ static uint64_t operand_address(const struct instruction *x, uint64_t next)
 	return 0;
 }
 
-static void group_ff(struct machine_step *s, const struct instruction *x, uint64_t next)
+static void group_ff(struct machine_step *s, const struct x86_instruction *x, uint64_t next)
 {
 	unsigned operation = x->n > 1 ? x->p[1] >> 3 & 7 : 0;
 	if (operation == 2 || operation == 3) {
@@ -169,7 +169,7 @@ static void group_ff(struct machine_step *s, const struct instruction *x, uint64
 }
 
 /* A move from the first register, or an addition to the stack pointer. */
-static bool ends_call(const uint8_t *code, const struct instruction *x)
+static bool ends_call(const uint8_t *code, const struct x86_instruction *x)
 {
 	bool is_extended = x->p > code && (x->p[-1] & 0xf4) == 0x44; /* REX.R */
 	if (x->n < 2)
@@ -181,7 +181,7 @@ static bool ends_call(const uint8_t *code, const struct instruction *x)
 static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64bit,
 		     struct machine_step *s)
 {
-	struct instruction x = skip_prefixes(code, size, is_64bit);
+	struct x86_instruction x = skip_prefixes(code, size, is_64bit);
 	uint64_t next = addr + size;
 	uint8_t op = x.p[0], second = x.n > 1 ? x.p[1] : 0;
 	bool is_far = op == 0x0f && x.n >= 6 && (second & 0xf0) == 0x80;

@@ -111,20 +111,20 @@ static void add_sum(struct reduction *r)
 
 /* ---- which files ---- */
 
-struct file {
+struct rank_input {
 	char *path;
 	struct kin_rank rank;
 };
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct file *x = a, *y = b;
+	const struct rank_input *x = a, *y = b;
 	if (x->rank.rank != y->rank.rank)
 		return x->rank.rank < y->rank.rank ? -1 : 1;
 	return strcmp(x->path, y->path);
 }
 
-static void look_at(struct reduction *r, struct file *f)
+static void look_at(struct reduction *r, struct rank_input *f)
 {
 	if (!kin_rank_of(f->path, &f->rank)) {
 		f->rank.rank = 0;
@@ -142,7 +142,7 @@ static void look_at(struct reduction *r, struct file *f)
 }
 
 /* Files of one rank are one, before it is compared with others. */
-static void take_group(struct reduction *r, const struct file *files, size_t n)
+static void take_group(struct reduction *r, const struct rank_input *files, size_t n)
 {
 	const char **paths = calloc(n, sizeof(*paths));
 	for (size_t i = 0; paths && i < n; i++)
@@ -165,7 +165,7 @@ static void take_group(struct reduction *r, const struct file *files, size_t n)
 /* Each process takes a part of the ranks. Which one depends on all headers, so it reads these. */
 static void take_files(struct reduction *r, char **paths, size_t n)
 {
-	struct file *files = calloc(n + 1, sizeof(*files));
+	struct rank_input *files = calloc(n + 1, sizeof(*files));
 	if (!files) {
 		say(r, "out of memory");
 		r->incomplete = true;
@@ -198,7 +198,7 @@ static void take_files(struct reduction *r, char **paths, size_t n)
 /* A file that is this process's alone. */
 static void take_alone(struct reduction *r, char *path)
 {
-	struct file f = { .path = path };
+	struct rank_input f = { .path = path };
 	look_at(r, &f);
 	take_group(r, &f, 1);
 }

@@ -225,7 +225,7 @@ static const char magic[8] = "KINNAM\r\n";
 
 /* In this machine's byte order; only it reads the file again. Behind it the arrays, then the
  * strings, of which the first is "". */
-struct head {
+struct answered_head {
 	char magic[8];
 	uint32_t version, order; /* ORDER */
 	uint64_t checksum;       /* of everything, with 0 here */
@@ -260,7 +260,7 @@ static uint64_t checksum(const uint8_t *p, size_t size)
 struct arrays {
 	const uint8_t *symbols, *nowhere, *spans, *list;
 	const char *strings;
-	struct head h;
+	struct answered_head h;
 };
 
 static bool take(size_t *left, uint64_t n, size_t size)
@@ -273,7 +273,7 @@ static bool take(size_t *left, uint64_t n, size_t size)
 
 static bool find_arrays(struct file *f, const struct answered_key *key, struct arrays *ret)
 {
-	struct head *h = &ret->h;
+	struct answered_head *h = &ret->h;
 	if (f->size < sizeof(*h))
 		return false;
 	memcpy(h, f->data, sizeof(*h));
@@ -286,7 +286,7 @@ static bool find_arrays(struct file *f, const struct answered_key *key, struct a
 	    !take(&left, h->n_spans, sizeof(struct answered_span)) ||
 	    !take(&left, h->n_list, sizeof(struct inline_bytes)) || left != h->strings || !left)
 		return false;
-	memset(f->data + offsetof(struct head, checksum), 0, sizeof(h->checksum));
+	memset(f->data + offsetof(struct answered_head, checksum), 0, sizeof(h->checksum));
 	if (checksum(f->data, f->size) != h->checksum)
 		return false;
 	ret->symbols = f->data + sizeof(*h);
@@ -393,7 +393,7 @@ static uint32_t place(struct texts *t, const char *name)
 
 bool answered_seal(uint8_t *data, size_t size, const struct answered_key *key)
 {
-	struct head h;
+	struct answered_head h;
 	if (size < sizeof(h))
 		return false;
 	memcpy(&h, data, sizeof(h));
@@ -415,7 +415,7 @@ static uint8_t *put(uint8_t *to, const void *from, size_t n)
 	return to + n;
 }
 
-static uint8_t *bytes_of_all(const struct answered *a, const struct head *h,
+static uint8_t *bytes_of_all(const struct answered *a, const struct answered_head *h,
 			     const struct symbol_bytes *symbols, const struct inline_bytes *list,
 			     const struct texts *t, size_t *size)
 {
@@ -441,11 +441,11 @@ uint8_t *answered_write(const struct answered *a, const struct answered_key *key
 	if (!a->symbols.n && !a->nowhere.n && !a->spans.n)
 		return NULL;
 	struct texts t = { .names = strtab_new() };
-	struct head h = { .n_symbols = a->symbols.n,
-			  .n_nowhere = a->nowhere.n,
-			  .n_spans = a->spans.n,
-			  .n_list = a->list.n,
-			  .key = *key };
+	struct answered_head h = { .n_symbols = a->symbols.n,
+				   .n_nowhere = a->nowhere.n,
+				   .n_spans = a->spans.n,
+				   .n_list = a->list.n,
+				   .key = *key };
 	place(&t, "");
 	struct symbol_bytes *symbols = xalloc((a->symbols.n + 1) * sizeof(*symbols));
 	for (size_t i = 0; i < a->symbols.n; i++) {

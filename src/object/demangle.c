@@ -35,7 +35,7 @@ bool demangle_style_find(const char *name, enum demangle_style *ret)
 
 /* ---- what a demangler writes to ---- */
 
-struct output {
+struct demangled_output {
 	char *text; /* malloc */
 	size_t n, cap, max;
 	jmp_buf too_long;
@@ -45,7 +45,7 @@ struct output {
  * (but for a few bytes of a Rust name in Punycode): so they are left. */
 static void write_piece(const char *s, size_t n, void *arg)
 {
-	struct output *out = arg;
+	struct demangled_output *out = arg;
 	if (n > out->max - out->n)
 		longjmp(out->too_long, 1);
 	if (out->n + n + 1 > out->cap) {
@@ -57,7 +57,7 @@ static void write_piece(const char *s, size_t n, void *arg)
 	out->text[out->n] = '\0';
 }
 
-static bool run(const char *name, enum demangle_style style, struct output *out)
+static bool run(const char *name, enum demangle_style style, struct demangled_output *out)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
 	out->n = 0;
@@ -86,7 +86,7 @@ static bool run(const char *name, enum demangle_style style, struct output *out)
 /* With room for the longest readable form that is not absurd. */
 static char *run_limited(const char *name, enum demangle_style style)
 {
-	struct output out = { .max = 1024 + 64 * strlen(name) };
+	struct demangled_output out = { .max = 1024 + 64 * strlen(name) };
 	if (!setjmp(out.too_long) && run(name, style, &out) && out.n)
 		return out.text;
 	free(out.text);

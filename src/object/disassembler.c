@@ -30,15 +30,15 @@ void disassembler_syntax(struct disassembler *d, bool intel)
 }
 
 /* What capstone calls a machine. */
-struct known {
+struct known_machine {
 	uint16_t machine;
 	cs_arch arch;
 	cs_mode mode;
 };
 
-static const struct known *find(uint16_t machine)
+static const struct known_machine *find(uint16_t machine)
 {
-	static const struct known known[] = {
+	static const struct known_machine known[] = {
 		{ EM_X86_64, CS_ARCH_X86, CS_MODE_64 },
 		{ EM_386, CS_ARCH_X86, CS_MODE_32 },
 		{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM },
@@ -54,7 +54,7 @@ static const struct known *find(uint16_t machine)
 
 /* capstone does not check for memory. The setting is global in the process; other users of capstone
  * are not harmed: either allocator can free what the other has allocated. */
-static bool start(struct disassembler *d, const struct known *k)
+static bool start(struct disassembler *d, const struct known_machine *k)
 {
 	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
 	__typeof__(&cs_option) option = FUNCTION(d->library, cs_option);
@@ -77,7 +77,7 @@ static bool start(struct disassembler *d, const struct known *k)
 
 struct disassembler *disassembler_new(uint16_t machine, const char **problem)
 {
-	const struct known *k = find(machine);
+	const struct known_machine *k = find(machine);
 	if (!k)
 		return NULL;
 	struct disassembler *d = xalloc(sizeof(*d));

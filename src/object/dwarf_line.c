@@ -7,7 +7,7 @@
 
 /* ---- header ---- */
 
-struct header {
+struct line_header {
 	unsigned offset_size;
 	uint8_t min_length, max_ops, line_range, opcode_base;
 	int8_t line_base;
@@ -69,7 +69,7 @@ static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, s
 }
 
 static bool read_header(const struct dwarf_info *d, const struct dwarf_unit *u,
-			struct line_table *t, struct header *h)
+			struct line_table *t, struct line_header *h)
 {
 	struct bytes c = section_at(d->file.line, u->lines, d->file.swap);
 	h->offset_size = 4;
@@ -198,7 +198,7 @@ static struct line_machine at_start(const struct line_table *t)
 	return (struct line_machine){ .file = t->first_file, .line = 1 };
 }
 
-static void advance(struct line_machine *m, const struct header *h, uint64_t operations)
+static void advance(struct line_machine *m, const struct line_header *h, uint64_t operations)
 {
 	if (h->max_ops == 1) {
 		m->addr += operations * h->min_length;
@@ -239,7 +239,7 @@ static void run_extended(struct line_table *t, struct line_machine *m, struct by
 }
 
 /* False if the program cannot go on. */
-static bool run_standard(struct line_table *t, struct line_machine *m, const struct header *h,
+static bool run_standard(struct line_table *t, struct line_machine *m, const struct line_header *h,
 			 struct bytes *c, uint8_t opcode)
 {
 	switch (opcode) {
@@ -283,7 +283,7 @@ static bool run_standard(struct line_table *t, struct line_machine *m, const str
 	return !c->failed;
 }
 
-static void run(struct line_table *t, const struct header *h)
+static void run(struct line_table *t, const struct line_header *h)
 {
 	struct bytes c = h->program;
 	struct line_machine m = at_start(t);
@@ -307,7 +307,7 @@ static void run(struct line_table *t, const struct header *h)
 }
 
 static bool begin_table(const struct dwarf_info *d, const struct dwarf_unit *u,
-			struct line_table *ret, struct header *h)
+			struct line_table *ret, struct line_header *h)
 {
 	ret->comp_dir = u->comp_dir;
 	ret->dirs.n = ret->files.n = ret->rows.n = ret->sequences.n = ret->late.n = 0;
@@ -318,14 +318,14 @@ static bool begin_table(const struct dwarf_info *d, const struct dwarf_unit *u,
 bool line_table_read_files(const struct dwarf_info *d, const struct dwarf_unit *u,
 			   struct line_table *ret)
 {
-	struct header h = { 0 };
+	struct line_header h = { 0 };
 	return begin_table(d, u, ret, &h);
 }
 
 bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, bool from_first,
 		     struct line_table *ret)
 {
-	struct header h = { 0 };
+	struct line_header h = { 0 };
 	if (!begin_table(d, u, ret, &h))
 		return false;
 	ret->first_file = from_first && ret->version >= 5 ? 0 : 1;

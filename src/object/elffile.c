@@ -384,7 +384,7 @@ bool elf_may_unfold(uint64_t packed, uint64_t unpacked)
 }
 
 /* How a section's contents are packed. */
-struct packing {
+struct section_packing {
 	enum { PACKED_ZLIB, PACKED_ZSTD } by;
 	uint64_t size; /* unpacked */
 	const uint8_t *data;
@@ -392,11 +392,11 @@ struct packing {
 };
 
 /* Before there were flags: "ZLIB", and the size with the highest byte first. */
-static bool read_old_packing(const uint8_t *data, size_t n, struct packing *ret)
+static bool read_old_packing(const uint8_t *data, size_t n, struct section_packing *ret)
 {
 	if (n < 12 || memcmp(data, "ZLIB", 4))
 		return false;
-	*ret = (struct packing){ .by = PACKED_ZLIB, .data = data + 12, .n = n - 12 };
+	*ret = (struct section_packing){ .by = PACKED_ZLIB, .data = data + 12, .n = n - 12 };
 	for (size_t i = 4; i < 12; i++)
 		ret->size = ret->size << 8 | data[i];
 	return true;
@@ -404,7 +404,7 @@ static bool read_old_packing(const uint8_t *data, size_t n, struct packing *ret)
 
 /* Elf32_Chdr, Elf64_Chdr. libelf knows zstd only since 2023. */
 static bool read_packing(const struct elf_file *f, const uint8_t *data, size_t n,
-			 struct packing *ret)
+			 struct section_packing *ret)
 {
 	enum { ZLIB = 1, ZSTD = 2 }; /* ELFCOMPRESS_ */
 	bool is_big = f->header.e_ident[EI_DATA] == ELFDATA2MSB;
@@ -418,16 +418,16 @@ static bool read_packing(const struct elf_file *f, const uint8_t *data, size_t n
 	bytes_word(&b, is_64bit ? 8 : 4); /* its alignment */
 	if (b.failed || (type != ZLIB && type != ZSTD))
 		return false;
-	*ret = (struct packing){ .by = type == ZLIB ? PACKED_ZLIB : PACKED_ZSTD,
-				 .size = size,
-				 .data = b.pos,
-				 .n = bytes_left(&b) };
+	*ret = (struct section_packing){ .by = type == ZLIB ? PACKED_ZLIB : PACKED_ZSTD,
+					 .size = size,
+					 .data = b.pos,
+					 .n = bytes_left(&b) };
 	return true;
 }
 
 /* Into p->size bytes; false if they are not that many, or damaged. *no_memory is set if that is the
  * reason. */
-static bool unpack(const struct packing *p, uint8_t *to, bool *no_memory)
+static bool unpack(const struct section_packing *p, uint8_t *to, bool *no_memory)
 {
 	switch (p->by) {
 	case PACKED_ZLIB: {
@@ -451,7 +451,7 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 {
 	struct elf_section *own = &f->sections[s - f->sections];
 	bool is_old = !strncmp(s->name, ".zdebug", 7), no_memory = false;
-	struct packing p;
+	struct section_packing p;
 	size_t n;
 	if (s->type == SHT_NOBITS || (!is_old && !(s->flags & SHF_COMPRESSED)) || own->is_unpacked)
 		return true;

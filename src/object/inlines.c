@@ -5,7 +5,7 @@
 #include "object/answered.h"
 #include "object/lines_private.h"
 
-struct search {
+struct inline_search {
 	struct object_lines *lines;
 	const uint64_t *addrs;
 	size_t n;
@@ -21,7 +21,7 @@ struct search {
 	struct dwarf_functions functions;
 };
 
-static size_t first_from(const struct search *s, uint64_t low)
+static size_t first_from(const struct inline_search *s, uint64_t low)
 {
 	size_t from = 0, to = s->n;
 	while (from < to) {
@@ -35,7 +35,7 @@ static size_t first_from(const struct search *s, uint64_t low)
 }
 
 /* Answers may change where the range begins and ends. */
-static void bound(struct search *s, struct address_range r)
+static void bound(struct inline_search *s, struct address_range r)
 {
 	const uint64_t ends[] = { r.low, r.high };
 	for (size_t k = 0; s->reach && r.low < r.high && k < ARRAY_LEN(ends); k++) {
@@ -48,7 +48,7 @@ static void bound(struct search *s, struct address_range r)
 }
 
 /* An inlined function in all addresses that its ranges hold. */
-static void add_function(struct search *s, const struct unit_entries *e,
+static void add_function(struct inline_search *s, const struct unit_entries *e,
 			 const struct dwarf_function *f)
 {
 	const char *name = NULL;
@@ -66,7 +66,7 @@ static void add_function(struct search *s, const struct unit_entries *e,
 	}
 }
 
-static void mark_answered(struct search *s, const struct dwarf_unit *u)
+static void mark_answered(struct inline_search *s, const struct dwarf_unit *u)
 {
 	for (uint32_t k = 0; k < u->n_ranges; k++) {
 		struct address_range r = s->lines->info->ranges.at[u->first_range + k];
@@ -75,7 +75,7 @@ static void mark_answered(struct search *s, const struct dwarf_unit *u)
 	}
 }
 
-static bool holds_any(const struct search *s, const struct dwarf_unit *u)
+static bool holds_any(const struct inline_search *s, const struct dwarf_unit *u)
 {
 	for (uint32_t k = 0; k < u->n_ranges; k++) {
 		struct address_range r = s->lines->info->ranges.at[u->first_range + k];
@@ -86,7 +86,7 @@ static bool holds_any(const struct search *s, const struct dwarf_unit *u)
 	return false;
 }
 
-static void search_unit(struct search *s, size_t unit)
+static void search_unit(struct inline_search *s, size_t unit)
 {
 	const struct dwarf_unit *u = &s->lines->info->file.units.at[unit];
 	uint64_t work = u->end - u->offset;
@@ -115,7 +115,7 @@ static int innermost_first(const void *a, const void *b)
 }
 
 /* The bounds that are set hold for the addresses beyond the next one, too. */
-static void remember(struct search *s, struct answered *answered)
+static void remember(struct inline_search *s, struct answered *answered)
 {
 	if (s->is_vague || !s->lines->work_left)
 		return;
@@ -128,7 +128,7 @@ static void remember(struct search *s, struct answered *answered)
 	answered_add_inlines(answered, s->addrs, s->reach, s->n, s->found.at, s->found.n);
 }
 
-static void search_units(struct search *s, struct answered *answered)
+static void search_units(struct inline_search *s, struct answered *answered)
 {
 	s->answered = xalloc(s->n * sizeof(*s->answered));
 	if (answered)
@@ -155,7 +155,7 @@ struct object_inline *object_inlines(struct object_file *o, const uint64_t *addr
 	struct object_inline *ret;
 	if (answered && answered_inlines(answered, addrs, n, &ret, count))
 		return ret;
-	struct search s = { .lines = object_lines(o), .addrs = addrs, .n = n };
+	struct inline_search s = { .lines = object_lines(o), .addrs = addrs, .n = n };
 
 	*count = 0;
 	if (!s.lines->info || !n)

@@ -60,13 +60,13 @@ static void area_free(struct area *a)
 
 /* false: no more, or reading failed. The line lives until the next one; what does not fit into it
  * is left out. */
-struct lines {
+struct image_lines {
 	int fd, failed; /* failed: errno, or 0 */
 	size_t at, n;
 	char buf[CHUNK], line[LINE];
 };
 
-static bool lines_next(struct lines *l)
+static bool lines_next(struct image_lines *l)
 {
 	size_t n = 0;
 	for (;;) {
@@ -97,7 +97,7 @@ static bool lines_next(struct lines *l)
 	return n;
 }
 
-static bool lines_open(struct lines *l, const char *path)
+static bool lines_open(struct image_lines *l, const char *path)
 {
 	l->fd = open(path, O_RDONLY | O_CLOEXEC);
 	l->failed = l->fd < 0 ? errno : 0;
@@ -127,7 +127,7 @@ static uint64_t sum(uint64_t h, const void *data, size_t n)
 
 bool kernel_image_now(struct kernel_image_header *ret, int *errnum)
 {
-	struct lines l;
+	struct image_lines l;
 	uint64_t start, size;
 	*ret = (struct kernel_image_header){ .version = VERSION,
 					     .block = KERNEL_BLOCK,
@@ -157,8 +157,8 @@ bool kernel_image_now(struct kernel_image_header *ret, int *errnum)
 
 /* ---- reading ---- */
 
-struct making {
-	struct lines lines;
+struct image_making {
+	struct image_lines lines;
 	struct kernel_image_header header;
 	struct area symbols, names, index;
 	uint32_t module; /* of the last line that had one */
@@ -166,13 +166,13 @@ struct making {
 	bool passing;
 };
 
-static bool add_symbol(struct making *m, uint64_t addr, uint32_t name, uint32_t module)
+static bool add_symbol(struct image_making *m, uint64_t addr, uint32_t name, uint32_t module)
 {
 	struct kernel_image_symbol s = { addr, name, module };
 	return area_add(&m->symbols, &s, sizeof(s));
 }
 
-static bool add_name(struct making *m, const char *s, uint32_t *ret)
+static bool add_name(struct image_making *m, const char *s, uint32_t *ret)
 {
 	*ret = (uint32_t)m->names.size;
 	return m->names.size < NAMES_MAX && area_add(&m->names, s, strlen(s) + 1);
@@ -184,7 +184,7 @@ static bool comes_and_goes(const char *module)
 	return !strncmp(module, "bpf", 3) || !strncmp(module, "__builtin__", 11);
 }
 
-static bool add_module(struct making *m, char *bracket, uint32_t *ret)
+static bool add_module(struct image_making *m, char *bracket, uint32_t *ret)
 {
 	bracket[strcspn(bracket, "]")] = '\0';
 	if (!m->module || strcmp(m->names.at + m->module, bracket + 1) != 0)
@@ -195,7 +195,7 @@ static bool add_module(struct making *m, char *bracket, uint32_t *ret)
 }
 
 /* "ffffffff81000000 T _stext\t[module]"; false: no memory. */
-static bool add_line(struct making *m, char *line)
+static bool add_line(struct image_making *m, char *line)
 {
 	char *end;
 	uint32_t name, module = 0;
@@ -222,7 +222,7 @@ static bool add_line(struct making *m, char *line)
 }
 
 /* 0, or why not; the same below. */
-static int read_symbols(struct making *m)
+static int read_symbols(struct image_making *m)
 {
 	bool good = add_name(m, "", &m->module); /* offset 0 is no name */
 	if (!good)
@@ -236,7 +236,7 @@ static int read_symbols(struct making *m)
 }
 
 /* Behind the kernel and each module nothing is known. */
-static int add_ends(struct making *m)
+static int add_ends(struct image_making *m)
 {
 	enum { LAST_FUNCTION = 1 << 20 };
 	uint64_t start, size;
@@ -311,7 +311,7 @@ static size_t unique(struct kernel_image_symbol *s, size_t n, const char *names)
 	return kept;
 }
 
-static int write_image(struct making *m, int fd)
+static int write_image(struct image_making *m, int fd)
 {
 	struct kernel_image_symbol *s = (void *)m->symbols.at;
 	size_t n = m->symbols.size / sizeof(*s);
@@ -332,7 +332,7 @@ static int write_image(struct making *m, int fd)
 
 int kernel_image_write(int fd, const struct kernel_image_header *now, bool passing)
 {
-	struct making *m =
+	struct image_making *m =
 		mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (m == MAP_FAILED)
 		return ENOMEM;

@@ -9,7 +9,7 @@
 
 #include "object/candidates.h"
 
-struct slot {
+struct plt_slot {
 	uint64_t addr;
 	const char *name;
 };
@@ -22,7 +22,7 @@ struct plt {
 	const struct machine *machine;
 	struct object_file *o;
 	struct candidates *c;
-	VEC(struct slot) slots;         /* by address */
+	VEC(struct plt_slot) slots;     /* by address */
 	VEC(struct resolver) resolvers; /* by address */
 	struct elf_symbols dynamic;
 	uint64_t got;  /* what i386's position-independent entries are relative to */
@@ -47,8 +47,8 @@ static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GEl
 	switch (classify(p->machine, GELF_R_TYPE(r->r_info))) {
 	case SYMBOL:
 		if (elf_symbols_at(symbols, GELF_R_SYM(r->r_info), &sym, &shndx))
-			vec_push(&p->slots,
-				 ((struct slot){ r->r_offset, elf_symbols_name(symbols, &sym) }));
+			vec_push(&p->slots, ((struct plt_slot){ r->r_offset,
+								elf_symbols_name(symbols, &sym) }));
 		break;
 	case RESOLVER:
 		vec_push(&p->resolvers, ((struct resolver){ (uint64_t)r->r_addend, r->r_offset }));
@@ -133,7 +133,7 @@ static void read_relocations(struct plt *p, size_t index)
 
 static int compare_slots(const void *a, const void *b)
 {
-	const struct slot *l = a, *r = b;
+	const struct plt_slot *l = a, *r = b;
 	return (l->addr > r->addr) - (l->addr < r->addr);
 }
 
@@ -178,8 +178,8 @@ static void name_resolvers(struct plt *p)
 	for (size_t i = 0; i < p->resolvers.n; i++) {
 		uint32_t found = best[first_resolver(p, p->resolvers.at[i].addr)];
 		if (found != NONE)
-			vec_push(&p->slots, ((struct slot){ p->resolvers.at[i].slot,
-							    p->c->all.at[found].name }));
+			vec_push(&p->slots, ((struct plt_slot){ p->resolvers.at[i].slot,
+								p->c->all.at[found].name }));
 	}
 	free(best);
 }
@@ -204,8 +204,8 @@ static void find_slots(struct plt *p)
 
 static const char *slot_name(const struct plt *p, uint64_t addr)
 {
-	struct slot key = { addr, NULL };
-	const struct slot *s =
+	struct plt_slot key = { addr, NULL };
+	const struct plt_slot *s =
 		p->slots.n ? bsearch(&key, p->slots.at, p->slots.n, sizeof(key), compare_slots)
 			   : NULL;
 	return s && *s->name ? s->name : NULL;

@@ -71,7 +71,7 @@ static bool is_source(const char *path, const char *const *dirs)
 /* ---- finding it ---- */
 
 /* A search under way: the first error that is not "no such file" is the one worth telling. */
-struct search {
+struct source_search {
 	struct source_text *ret;
 	const char *const *dirs;
 	bool any;
@@ -79,7 +79,7 @@ struct search {
 	bool found;
 };
 
-static void try(struct search *s, char *path)
+static void try(struct source_search *s, char *path)
 {
 	static const struct file_opts opts = { .max = SOURCE_MAX };
 	struct kin_error *err =
@@ -111,7 +111,7 @@ static char *joined(const char *dir, const char *name) /* dir NULL: just the nam
 	return path;
 }
 
-static void try_dirs(struct search *s, const char *const *dirs, const char *name)
+static void try_dirs(struct source_search *s, const char *const *dirs, const char *name)
 {
 	for (; dirs && *dirs && !s->found; dirs++)
 		try(s, joined(*dirs, name));
@@ -121,7 +121,7 @@ struct kin_error *source_open(const char *path, const char *const *dirs, bool an
 			      struct source_text *ret)
 {
 	struct source_text text = { 0 };
-	struct search s = { .ret = &text, .dirs = dirs, .any = any };
+	struct source_search s = { .ret = &text, .dirs = dirs, .any = any };
 	const char *slash = strrchr(path, '/');
 
 	try(&s, strcmp(path, "-") ? joined(NULL, path)

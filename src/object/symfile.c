@@ -10,16 +10,16 @@
 #include "base/file.h"
 #include "object/candidates.h"
 
-struct word {
+struct symfile_word {
 	const char *at;
 	size_t n;
 };
 
-struct entry {
+struct symfile_entry {
 	uint64_t addr;
 	bool has_addr;
 	char type;
-	struct word name;
+	struct symfile_word name;
 };
 
 static const char *skip_blanks(const char *p, const char *end)
@@ -29,17 +29,17 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-static struct word next_word(const char *p, const char *end)
+static struct symfile_word next_word(const char *p, const char *end)
 {
 	p = skip_blanks(p, end);
-	struct word w = { p, 0 };
+	struct symfile_word w = { p, 0 };
 	while (p + w.n < end && p[w.n] && !isspace((unsigned char)p[w.n]))
 		w.n++;
 	return w;
 }
 
 /* The hexadecimal digits that w starts with. */
-static bool parse_address(struct word w, uint64_t *ret)
+static bool parse_address(struct symfile_word w, uint64_t *ret)
 {
 	size_t i = w.n > 2 && w.at[0] == '0' && (w.at[1] | 32) == 'x' ? 2 : 0, start = i;
 	uint64_t v = 0;
@@ -55,9 +55,9 @@ static bool parse_address(struct word w, uint64_t *ret)
 }
 
 /* What is no number leaves the address of the symbol before, at first 0. */
-static bool parse_line(const char *p, const char *end, struct entry *ret)
+static bool parse_line(const char *p, const char *end, struct symfile_entry *ret)
 {
-	struct word address = next_word(p, end);
+	struct symfile_word address = next_word(p, end);
 	p = skip_blanks(address.at + address.n, end);
 	if (!address.n || p == end)
 		return false;
@@ -84,7 +84,7 @@ static bool take_listed(const struct listed_symbol *s, const struct symtab_opts 
 	return s->has_addr && !(s->is_local && opts->no_static);
 }
 
-static void add(struct candidates *c, const struct entry *e, const struct symtab_opts *opts,
+static void add(struct candidates *c, const struct symfile_entry *e, const struct symtab_opts *opts,
 		struct object_file *o)
 {
 	struct listed_symbol listed = { .has_addr = e->has_addr, .is_local = e->type == 't' };
@@ -122,7 +122,7 @@ struct kin_error *candidates_read(struct candidates *c, const char *path,
 		return cannot_open(err, path);
 
 	const char *p = (const char *)f.data, *end = p + f.size;
-	struct entry e = { 0 };
+	struct symfile_entry e = { 0 };
 	while (p < end && c->all.n < NONE) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *line_end = newline ? newline : end;

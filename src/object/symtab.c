@@ -17,7 +17,7 @@
 #include "object/candidates.h"
 
 /* A table that symbols are read from, and how. */
-struct source {
+struct symbol_source {
 	struct object_file *object;
 	const struct elf_file *file;
 	struct elf_symbols symbols;
@@ -77,7 +77,7 @@ bool symbol_is_mark(const char *name)
 
 /* ---- the caller's rules ---- */
 
-static const struct elf_section *section_of(const struct source *s, uint32_t shndx)
+static const struct elf_section *section_of(const struct symbol_source *s, uint32_t shndx)
 {
 	bool is_special = shndx >= SHN_LORESERVE && shndx <= SHN_HIRESERVE;
 	return shndx != SHN_UNDEF && shndx < s->file->n_sections && !is_special
@@ -85,7 +85,7 @@ static const struct elf_section *section_of(const struct source *s, uint32_t shn
 		       : NULL;
 }
 
-static void add_by_rules(struct source *s, struct candidates *c, const GElf_Sym *sym,
+static void add_by_rules(struct symbol_source *s, struct candidates *c, const GElf_Sym *sym,
 			 uint32_t shndx, size_t i)
 {
 	const struct elf_section *section = section_of(s, shndx);
@@ -119,8 +119,8 @@ static bool is_marker(const char *name)
 	return starts_with(name, ".L") || symbol_is_mark(name);
 }
 
-static bool we_take(const struct source *s, const GElf_Sym *sym, const struct elf_section *section,
-		    const char *name)
+static bool we_take(const struct symbol_source *s, const GElf_Sym *sym,
+		    const struct elf_section *section, const char *name)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info);
 	if (!section || !elf_section_is_code(section) || !*name)
@@ -149,7 +149,7 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 
 /* Between exported functions there are others, of which nothing is known: these end where they say
  * they do. In full tables sizes are missing where code was written in assembly. */
-static uint64_t limit_of(const struct source *s, const GElf_Sym *sym,
+static uint64_t limit_of(const struct symbol_source *s, const GElf_Sym *sym,
 			 const struct elf_section *section)
 {
 	uint64_t left = section->addr + section->size - sym->st_value;
@@ -159,7 +159,7 @@ static uint64_t limit_of(const struct source *s, const GElf_Sym *sym,
 	return sym->st_value + (is_known ? sym->st_size : left);
 }
 
-static void add_as_own(const struct source *s, struct candidates *c, const GElf_Sym *sym,
+static void add_as_own(const struct symbol_source *s, struct candidates *c, const GElf_Sym *sym,
 		       uint32_t shndx, size_t i, uint32_t file)
 {
 	const char *name = elf_symbols_name(&s->symbols, sym);
@@ -187,7 +187,7 @@ static void add_as_own(const struct source *s, struct candidates *c, const GElf_
 
 /* Every symbol may have the same name, of the size of the whole string table. Sound tables have
  * names that are together not much longer than all the strings. */
-static bool name_is_affordable(struct source *s, const GElf_Sym *sym)
+static bool name_is_affordable(struct symbol_source *s, const GElf_Sym *sym)
 {
 	size_t n = strnlen(elf_symbols_name(&s->symbols, sym), s->name_budget);
 	bool fits = n < s->name_budget;
@@ -195,7 +195,7 @@ static bool name_is_affordable(struct source *s, const GElf_Sym *sym)
 	return fits;
 }
 
-static void gather(struct source *s, struct candidates *c)
+static void gather(struct symbol_source *s, struct candidates *c)
 {
 	uint32_t file = 0;
 	s->name_budget = 1 + 256 * (uint64_t)s->symbols.n + 4 * (uint64_t)s->symbols.strings_size;
@@ -221,7 +221,7 @@ static void gather(struct source *s, struct candidates *c)
 static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
 			const struct elf_file *file, uint32_t type, struct candidates *c)
 {
-	struct source s = {
+	struct symbol_source s = {
 		.object = o, .file = file, .opts = opts, .exported_only = type == SHT_DYNSYM
 	};
 	size_t before = c->all.n;

@@ -75,7 +75,7 @@ static const struct {
 
 /* ---- the text so far ---- */
 
-struct piece {
+struct tidy_piece {
 	size_t at, n;
 };
 
@@ -106,7 +106,7 @@ static bool is_word(char c)
 
 static char last(const struct tidy *t) { return t->out.n ? t->out.at[t->out.n - 1] : '\0'; }
 
-static bool is_text(const struct tidy *t, struct piece x, const char *s, size_t n)
+static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s, size_t n)
 {
 	return x.n == n && !memcmp(t->out.at + x.at, s, n);
 }
@@ -114,16 +114,16 @@ static bool is_text(const struct tidy *t, struct piece x, const char *s, size_t 
 /* ---- template arguments ---- */
 
 /* Where the name before the arguments begins: "std::vector". */
-static struct piece name_before(const struct tidy *t, size_t end)
+static struct tidy_piece name_before(const struct tidy *t, size_t end)
 {
 	size_t at = end;
 	while (at && (is_word(t->out.at[at - 1]) || t->out.at[at - 1] == ':'))
 		at--;
-	return (struct piece){ at, end - at };
+	return (struct tidy_piece){ at, end - at };
 }
 
-static bool is_default(const struct tidy *t, const struct piece *arguments, struct piece given,
-		       const char *pattern)
+static bool is_default(const struct tidy *t, const struct tidy_piece *arguments,
+		       struct tidy_piece given, const char *pattern)
 {
 	const char *s = t->out.at + given.at, *end = s + given.n;
 	for (; *pattern; pattern++) {
@@ -132,7 +132,7 @@ static bool is_default(const struct tidy *t, const struct piece *arguments, stru
 				return false;
 			continue;
 		}
-		struct piece x = arguments[*++pattern - '1'];
+		struct tidy_piece x = arguments[*++pattern - '1'];
 		if ((size_t)(end - s) < x.n || memcmp(s, t->out.at + x.at, x.n) != 0)
 			return false;
 		s += x.n;
@@ -140,7 +140,7 @@ static bool is_default(const struct tidy *t, const struct piece *arguments, stru
 	return s == end;
 }
 
-static const struct container *container_of_name(const struct tidy *t, struct piece name)
+static const struct container *container_of_name(const struct tidy *t, struct tidy_piece name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(containers); i++)
 		if (is_text(t, name, containers[i].name, strlen(containers[i].name)))
@@ -150,7 +150,7 @@ static const struct container *container_of_name(const struct tidy *t, struct pi
 
 /* How many of the n arguments remain. */
 static size_t without_defaults(const struct tidy *t, const struct container *c,
-			       const struct piece *arguments, size_t n)
+			       const struct tidy_piece *arguments, size_t n)
 {
 	while (n > 1 && n <= ARRAY_LEN(c->arguments) && c->arguments[n - 1] &&
 	       *c->arguments[n - 1] &&
@@ -160,7 +160,7 @@ static size_t without_defaults(const struct tidy *t, const struct container *c,
 }
 
 /* "std::basic_string<char" -> "std::string"; false: it has no such name. */
-static bool rename_basic(struct tidy *t, struct piece name, struct piece character)
+static bool rename_basic(struct tidy *t, struct tidy_piece name, struct tidy_piece character)
 {
 	static const char basic[] = "std::basic_";
 	char rest[PATTERN];
@@ -184,7 +184,8 @@ static bool rename_basic(struct tidy *t, struct piece name, struct piece charact
 enum where { OUTSIDE, IN_ANGLES, IN_BRACKETS };
 static bool sequence(struct tidy *t, enum where where);
 
-static void close_angle(struct tidy *t, struct piece name, const struct piece *arguments, size_t n)
+static void close_angle(struct tidy *t, struct tidy_piece name, const struct tidy_piece *arguments,
+			size_t n)
 {
 	const struct container *c = n <= ARGUMENTS ? container_of_name(t, name) : NULL;
 	size_t left = c ? without_defaults(t, c, arguments, n) : n;
@@ -198,7 +199,7 @@ static void close_angle(struct tidy *t, struct piece name, const struct piece *a
 /* From '<' to its '>'. */
 static bool angle(struct tidy *t)
 {
-	struct piece arguments[ARGUMENTS], name = name_before(t, t->out.n);
+	struct tidy_piece arguments[ARGUMENTS], name = name_before(t, t->out.n);
 	size_t n = 0;
 	if (++t->depth > DEEPEST)
 		return false;
@@ -211,7 +212,7 @@ static bool angle(struct tidy *t)
 		while (t->out.n > at && last(t) == ' ')
 			t->out.n--;
 		if (n < ARGUMENTS)
-			arguments[n] = (struct piece){ at, t->out.n - at };
+			arguments[n] = (struct tidy_piece){ at, t->out.n - at };
 		if (*t->p != ',')
 			break;
 		take(t, t->p[1] == ' ' ? 2 : 1);

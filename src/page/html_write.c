@@ -241,14 +241,14 @@ static void put_columns(struct sink *s, const struct html_paths *t, const struct
 
 /* ---- the data as one piece ---- */
 
-struct text { /* owned */
+struct page_text { /* owned */
 	char *at;
 	size_t n;
 };
 
 /* All but the columns. */
 static struct kin_error *json_of(const struct html_input *in, const struct html_columns *c,
-				 struct text *ret)
+				 struct page_text *ret)
 {
 	FILE *memory = open_memstream(&ret->at, &ret->n);
 	struct sink s;
@@ -277,12 +277,12 @@ static struct kin_error *json_of(const struct html_input *in, const struct html_
 	return lost ? err_os(ENOMEM, "writing a page") : NULL;
 }
 
-struct packing {
+struct page_packing {
 	z_stream z;
 	VEC(uint8_t) to;
 };
 
-static void pack(struct packing *p, const void *from, size_t n, int flush)
+static void pack(struct page_packing *p, const void *from, size_t n, int flush)
 {
 	enum { STEP = 1 << 30 };
 	const uint8_t *at = from;
@@ -303,10 +303,10 @@ static void pack(struct packing *p, const void *from, size_t n, int flush)
 }
 
 static struct kin_error *pack_data(const struct html_input *in, const struct html_columns *c,
-				   struct text *ret)
+				   struct page_text *ret)
 {
-	struct text json = { 0 };
-	struct packing p = { 0 };
+	struct page_text json = { 0 };
+	struct page_packing p = { 0 };
 	struct kin_error *err = json_of(in, c, &json);
 	if (!err && deflateInit(&p.z, Z_DEFAULT_COMPRESSION) != Z_OK)
 		err = err_os(ENOMEM, "writing a page");
@@ -316,7 +316,7 @@ static struct kin_error *pack_data(const struct html_input *in, const struct htm
 			pack(&p, c->at[i].bytes.at, c->at[i].bytes.n, Z_NO_FLUSH);
 		pack(&p, "", 0, Z_FINISH);
 		deflateEnd(&p.z);
-		*ret = (struct text){ (char *)p.to.at, p.to.n };
+		*ret = (struct page_text){ (char *)p.to.at, p.to.n };
 	}
 	free(json.at);
 	return err;
@@ -348,7 +348,7 @@ static size_t n_bytes(const struct html_columns *c)
 
 /* First times become coarse, then the narrowest nodes are left out. What is certainly too large is
  * not packed to see by how much: columns become a third to two thirds of what they are. */
-static struct kin_error *fit_data(const struct html_input *in, struct text *ret)
+static struct kin_error *fit_data(const struct html_input *in, struct page_text *ret)
 {
 	static const uint64_t steps[] = { 1u << 31, 100000, 10000 };
 	enum { TRIES = 12, FEWEST = 100 };
@@ -361,7 +361,7 @@ static struct kin_error *fit_data(const struct html_input *in, struct text *ret)
 		struct html_columns c = html_columns_of(in->paths, max_nodes,
 							has_times ? unit_for(duration, step) : 0);
 		free(ret->at);
-		*ret = (struct text){ 0 };
+		*ret = (struct page_text){ 0 };
 		size_t third = size_of_file(n_bytes(&c) / 3);
 		bool is_hopeless = in->max_bytes && third > in->max_bytes && max_nodes > FEWEST;
 		if (!is_hopeless || i + 1 == TRIES)
@@ -380,7 +380,7 @@ static struct kin_error *fit_data(const struct html_input *in, struct text *ret)
 
 /* ---- the file ---- */
 
-static void put_base64(FILE *out, const struct text *data)
+static void put_base64(FILE *out, const struct page_text *data)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -417,7 +417,7 @@ static void put_text(FILE *out, const char *text)
 }
 
 /* The page is cut at what it says goes there: "@title@", "@style@", "@data@", "@code@". */
-static void put_page(FILE *out, const struct html_input *in, const struct text *data)
+static void put_page(FILE *out, const struct html_input *in, const struct page_text *data)
 {
 	for (const char *p = page_html; *p;) {
 		if (!strncmp(p, "@title@", 7)) {
@@ -440,7 +440,7 @@ static void put_page(FILE *out, const struct html_input *in, const struct text *
 
 struct kin_error *html_write(FILE *out, const struct html_input *in)
 {
-	struct text data = { 0 };
+	struct page_text data = { 0 };
 	struct html_columns none = { 0 };
 	struct kin_error *err = in->paths ? fit_data(in, &data) : pack_data(in, &none, &data);
 	errno = 0;

@@ -4,22 +4,23 @@
 #include "base/vec.h"
 #include "paths/path_tree.h"
 
-struct maker {
+struct path_frame_maker {
 	struct path_frames frames;
 	VEC(symid) places;
 };
 
-static struct maker begin(size_t n_frames)
+static struct path_frame_maker begin(size_t n_frames)
 {
-	return (struct maker){ .frames.first = xalloc((n_frames + 1) * sizeof(uint32_t)) };
+	return (struct path_frame_maker){ .frames.first =
+						  xalloc((n_frames + 1) * sizeof(uint32_t)) };
 }
 
-static void end_frame(struct maker *m, size_t frame)
+static void end_frame(struct path_frame_maker *m, size_t frame)
 {
 	m->frames.first[frame + 1] = (uint32_t)m->places.n;
 }
 
-static struct path_frames end(struct maker *m)
+static struct path_frames end(struct path_frame_maker *m)
 {
 	m->frames.places = m->places.at;
 	return m->frames;
@@ -27,7 +28,7 @@ static struct path_frames end(struct maker *m)
 
 struct path_frames path_frames_of_places(const symid *places, size_t n_frames)
 {
-	struct maker m = begin(n_frames);
+	struct path_frame_maker m = begin(n_frames);
 	for (size_t i = 0; i < n_frames; i++) {
 		if (i && places[i] != NONE)
 			vec_push(&m.places, places[i]);
@@ -40,7 +41,7 @@ struct path_frames path_frames_of_functions(struct program *g, const struct samp
 					    const symid *places, bool no_inlines)
 {
 	const struct symbol *at = program_symbols(g)->at;
-	struct maker m = begin(s->n_frames);
+	struct path_frame_maker m = begin(s->n_frames);
 	for (size_t i = 0; i < s->n_frames; i++) {
 		size_t n = 0;
 		const symid *inlines = i && !no_inlines ? program_inlines(g, (frameid)i, &n) : NULL;

@@ -8,7 +8,7 @@
 
 /* ---- the tree ---- */
 
-struct maker {
+struct path_tree_maker {
 	const struct samples *samples;
 	const struct path_frames *frames, *leaves;
 	VEC(struct path_node) nodes;
@@ -18,7 +18,7 @@ struct maker {
 };
 
 /* Behind the first of its caller's, whose place in the list stays. */
-static void add_node(struct maker *m, pathid caller, symid place)
+static void add_node(struct path_tree_maker *m, pathid caller, symid place)
 {
 	pathid id = (pathid)m->nodes.n, first = m->nodes.at[caller].first;
 	pathid *link = first ? &m->nodes.at[first].next : &m->nodes.at[caller].first;
@@ -30,7 +30,7 @@ static void add_node(struct maker *m, pathid caller, symid place)
 }
 
 /* Most paths go on in one way, or in the one that the last one took: the others are looked up. */
-static pathid below(struct maker *m, pathid caller, symid place)
+static pathid below(struct path_tree_maker *m, pathid caller, symid place)
 {
 	const struct path_node *nodes = m->nodes.at;
 	pathid id = m->latest.at[caller], first = nodes[caller].first;
@@ -52,7 +52,8 @@ static bool has_places(const struct path_frames *f, frameid frame)
 	return f->first[frame] != f->first[frame + 1];
 }
 
-static pathid below_frame(struct maker *m, pathid at, const struct path_frames *f, frameid frame)
+static pathid below_frame(struct path_tree_maker *m, pathid at, const struct path_frames *f,
+			  frameid frame)
 {
 	for (uint32_t i = f->first[frame]; i < f->first[frame + 1]; i++)
 		at = below(m, at, f->places[i]);
@@ -60,7 +61,7 @@ static pathid below_frame(struct maker *m, pathid at, const struct path_frames *
 }
 
 /* Where samples with the stack end, if leaves are not what callers are. */
-static pathid end_of(struct maker *m, stackid stack)
+static pathid end_of(struct path_tree_maker *m, stackid stack)
 {
 	const struct stack *stacks = m->samples->stacks;
 	stackid leaf = stack;
@@ -71,7 +72,7 @@ static pathid end_of(struct maker *m, stackid stack)
 	return below_frame(m, m->of_callers[stacks[leaf].caller], m->leaves, stacks[leaf].frame);
 }
 
-static void end_samples(struct maker *m, struct path_tree *p)
+static void end_samples(struct path_tree_maker *m, struct path_tree *p)
 {
 	const struct samples *s = m->samples;
 	p->ends = xalloc(s->n_stacks * sizeof(*p->ends));
@@ -85,7 +86,7 @@ struct path_tree *path_tree_new(const struct samples *s, const struct path_frame
 				const struct path_frames *leaves)
 {
 	struct path_tree *p = xalloc(sizeof(*p));
-	struct maker m = { .samples = s, .frames = frames, .leaves = leaves };
+	struct path_tree_maker m = { .samples = s, .frames = frames, .leaves = leaves };
 
 	m.of_callers = xalloc((s->n_stacks + 1) * sizeof(*m.of_callers));
 	vec_push(&m.nodes, ((struct path_node){ .place = NONE }));

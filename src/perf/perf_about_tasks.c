@@ -216,13 +216,13 @@ static int by_bin(const void *l, const void *r, void *tasks)
 }
 
 /* Lists of children by index, in order; the one behind all is that of those without a parent. */
-struct tree {
+struct task_tree {
 	uint32_t *order, *first, *next;
 	bool *printed;
 	size_t n;
 };
 
-static void make_tree(struct perf_about *a, struct tree *t)
+static void make_tree(struct perf_about *a, struct task_tree *t)
 {
 	t->n = a->tasks.n;
 	t->order = xrealloc(NULL, t->n + 1, sizeof(*t->order));
@@ -244,7 +244,7 @@ static void make_tree(struct perf_about *a, struct tree *t)
 }
 
 /* Each once, whatever the records say of who forked whom. */
-static void print_tree(struct perf_about *a, struct tree *t, uint32_t root)
+static void print_tree(struct perf_about *a, struct task_tree *t, uint32_t root)
 {
 	uint32_t stack[TREE_MAX];
 	int depth = 0;
@@ -268,7 +268,7 @@ static void print_tree(struct perf_about *a, struct tree *t, uint32_t root)
 
 void about_tasks_print(struct perf_about *a)
 {
-	struct tree t;
+	struct task_tree t;
 
 	task_at(a, 0, 0);
 	make_tree(a, &t);

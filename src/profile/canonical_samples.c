@@ -158,13 +158,13 @@ static void add_frames(struct canon *c)
 	free(used);
 }
 
-struct place { /* of a stack among those of its depth */
+struct canonical_place { /* of a stack among those of its depth */
 	uint32_t caller, frame, old;
 };
 
 static int by_place(const void *a, const void *b, void *arg)
 {
-	const struct place *x = a, *y = b;
+	const struct canonical_place *x = a, *y = b;
 	int order = ORDER(x->caller, y->caller);
 
 	(void)arg;
@@ -193,7 +193,7 @@ static void add_stacks(struct canon *c)
 	}
 	size_t *next = xalloc((deepest + 2) * sizeof(*next));
 	memcpy(next, first, (deepest + 2) * sizeof(*next));
-	struct place *all = xrealloc(NULL, first[deepest + 1] + 1, sizeof(*all));
+	struct canonical_place *all = xrealloc(NULL, first[deepest + 1] + 1, sizeof(*all));
 	for (size_t i = 1; i < n; i++)
 		if (c->stacks[i])
 			all[next[depth[i]]++].old = (uint32_t)i;
@@ -215,14 +215,14 @@ static void add_stacks(struct canon *c)
 
 /* ---- samples ---- */
 
-struct told { /* a sample, and the fields of its trace point */
+struct told_place { /* a sample, and the fields of its trace point */
 	struct sample at;
 	const char *trace; /* NULL: it has none */
 };
 
 static int by_told(const void *a, const void *b, void *arg)
 {
-	const struct told *p = a, *q = b;
+	const struct told_place *p = a, *q = b;
 	const struct sample *x = &p->at, *y = &q->at;
 	int order = ORDER(x->time_ns, y->time_ns);
 
@@ -270,7 +270,7 @@ static void add_sample(struct canon *c, struct sample x, const char *trace)
 static void add_all(struct canon *c)
 {
 	size_t n = c->s->n, next;
-	struct told *all = xrealloc(NULL, n, sizeof(*all));
+	struct told_place *all = xrealloc(NULL, n, sizeof(*all));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct detail *d = sample_detail(c->s, &c->s->at[i]);

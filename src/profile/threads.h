@@ -7,13 +7,13 @@
 
 #include "profile/profile.h"
 
-struct thread {
+struct labelled_thread {
 	taskid task; /* the last of its tasks */
 	char *label; /* "name/1234", as much as is known; "[unknown]" */
 };
 
 struct threads {
-	struct thread *at; /* [n]; n > 0 */
+	struct labelled_thread *at; /* [n]; n > 0 */
 	size_t n;
 	uint32_t *of_task; /* [n_tasks]: index into at[] */
 };

@@ -8,7 +8,7 @@
 
 enum { PLACES_MAX = 1 << 16, APART_NS = 1000000 };
 
-struct place {
+struct beyond_place {
 	uint64_t callers; /* a hash of the usual ones */
 	uint64_t read_ns; /* the last reading that counts */
 	uint32_t usual, others;
@@ -16,7 +16,7 @@ struct place {
 
 struct beyond {
 	struct map64 ids; /* place and pc -> index */
-	VEC(struct place) places;
+	VEC(struct beyond_place) places;
 };
 
 struct beyond *beyond_new(void) { return xalloc(sizeof(struct beyond)); }
@@ -53,15 +53,15 @@ bool beyond_seen(struct beyond *b, uint64_t place, uint64_t pc, const uint64_t *
 	uint32_t *id = map64_at(&b->ids, mix(place, pc));
 	if (*id == NONE) {
 		*id = (uint32_t)b->places.n;
-		vec_push(&b->places, ((struct place){ .callers = seen }));
+		vec_push(&b->places, ((struct beyond_place){ .callers = seen }));
 	}
-	struct place *p = &b->places.at[*id];
+	struct beyond_place *p = &b->places.at[*id];
 	if (now_ns - p->read_ns >= APART_NS) {
 		*(p->callers == seen ? &p->usual : &p->others) += 1;
 		p->read_ns = now_ns;
 	}
 	if (p->others > p->usual)
-		*p = (struct place){ .callers = seen, .read_ns = now_ns };
+		*p = (struct beyond_place){ .callers = seen, .read_ns = now_ns };
 	return p->callers == seen && p->usual >= BEYOND_READINGS &&
 	       p->others < p->usual / BEYOND_USUAL;
 }

@@ -10,7 +10,7 @@
 
 /* ---- the kernel's generic events ---- */
 
-static const struct known {
+static const struct known_event {
 	const char *name;
 	uint32_t type;
 	uint64_t config;
@@ -45,13 +45,13 @@ static const struct known {
 };
 
 /* Cache events are a product: L1-dcache-load-misses. */
-static const struct known caches[] = {
+static const struct known_event caches[] = {
 	{ "L1-dcache", 0, PERF_COUNT_HW_CACHE_L1D }, { "L1-icache", 0, PERF_COUNT_HW_CACHE_L1I },
 	{ "LLC", 0, PERF_COUNT_HW_CACHE_LL },        { "dTLB", 0, PERF_COUNT_HW_CACHE_DTLB },
 	{ "iTLB", 0, PERF_COUNT_HW_CACHE_ITLB },     { "branch", 0, PERF_COUNT_HW_CACHE_BPU },
 	{ "node", 0, PERF_COUNT_HW_CACHE_NODE },
 };
-static const struct known operations[] = {
+static const struct known_event operations[] = {
 	{ "loads", 0, PERF_COUNT_HW_CACHE_OP_READ << 8 },
 	{ "load-misses", 0,
 	  PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16 },

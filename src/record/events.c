@@ -11,7 +11,7 @@
 #include "record/event_names.h"
 #include "record/tracefs.h"
 
-struct parser {
+struct event_parser {
 	const char *text;
 	struct record_events *into;
 	uint32_t group; /* of what is being read; 0: none */
@@ -56,17 +56,17 @@ static void apply_modifiers(const char *s, size_t n, struct record_event *e)
 
 /* ---- terms: what stands between slashes ---- */
 
-struct word {
+struct event_word {
 	const char *s;
 	size_t n;
 };
 
-static bool is_word(struct word w, const char *text)
+static bool is_word(struct event_word w, const char *text)
 {
 	return strlen(text) == w.n && !memcmp(text, w.s, w.n);
 }
 
-static struct kin_error *no_term(const struct record_event *e, struct word w)
+static struct kin_error *no_term(const struct record_event *e, struct event_word w)
 {
 	return err_new(KIN_ERROR_USAGE,
 		       "'%s': unknown term '%.*s'; valid: period, freq, name, call-graph, config, "
@@ -75,7 +75,7 @@ static struct kin_error *no_term(const struct record_event *e, struct word w)
 }
 
 /* Numbers of terms that every event has. */
-static uint64_t *number_of(struct record_event *e, struct word key)
+static uint64_t *number_of(struct record_event *e, struct event_word key)
 {
 	static const char *const names[] = { "period", "freq", "config", "config1", "config2" };
 	uint64_t *const at[] = { &e->period, &e->frequency, &e->config, &e->config1, &e->config2 };
@@ -85,7 +85,7 @@ static uint64_t *number_of(struct record_event *e, struct word key)
 	return NULL;
 }
 
-static bool take_number(struct word value, uint64_t *ret)
+static bool take_number(struct event_word value, uint64_t *ret)
 {
 	char text[32], *end;
 	if (!value.n || value.n >= sizeof(text) || value.s[0] == '-')
@@ -97,8 +97,9 @@ static bool take_number(struct word value, uint64_t *ret)
 	return !errno && !*end;
 }
 
-static struct kin_error *apply_term(struct word unit, struct word key, struct word value,
-				    struct record_event *e, char *name, size_t name_size)
+static struct kin_error *apply_term(struct event_word unit, struct event_word key,
+				    struct event_word value, struct record_event *e, char *name,
+				    size_t name_size)
 {
 	uint64_t v = 1, *number = number_of(e, key);
 	bool good = !value.s || take_number(value, &v);
@@ -122,16 +123,17 @@ static struct kin_error *apply_term(struct word unit, struct word key, struct wo
 }
 
 /* "period=1000,name=x"; `unit` is empty for events that have names without one. */
-static struct kin_error *apply_terms(struct word unit, const char *s, size_t n,
+static struct kin_error *apply_terms(struct event_word unit, const char *s, size_t n,
 				     struct record_event *e)
 {
 	char name[sizeof(e->name)] = "";
 	for (const char *end = s + n; s < end;) {
 		const char *comma = memchr(s, ',', (size_t)(end - s));
-		struct word term = { s, (size_t)((comma ? comma : end) - s) }, value = { NULL, 0 };
+		struct event_word term = { s, (size_t)((comma ? comma : end) - s) },
+				  value = { NULL, 0 };
 		const char *is = memchr(s, '=', term.n);
 		if (is) {
-			value = (struct word){ is + 1, (size_t)(s + term.n - is - 1) };
+			value = (struct event_word){ is + 1, (size_t)(s + term.n - is - 1) };
 			term.n = (size_t)(is - s);
 		}
 		struct kin_error *err = apply_term(unit, term, value, e, name, sizeof(name));
@@ -159,7 +161,7 @@ static struct kin_error *parse_slashes(const char *s, size_t n, struct record_ev
 {
 	const char *first = memchr(s, '/', n);
 	const char *last = memrchr(s, '/', n);
-	struct word name = { s, (size_t)(first - s) }, unit = { s, 0 };
+	struct event_word name = { s, (size_t)(first - s) }, unit = { s, 0 };
 	size_t tail = n - (size_t)(last + 1 - s);
 	const char *more = last + 1;
 	if (first == last ||
@@ -177,7 +179,7 @@ static struct kin_error *parse_slashes(const char *s, size_t n, struct record_ev
 }
 
 /* GROUP:NAME, which may stand for several. */
-static struct kin_error *parse_tracepoints(struct parser *p, const char *s, size_t n,
+static struct kin_error *parse_tracepoints(struct event_parser *p, const char *s, size_t n,
 					   struct record_event e)
 {
 	struct tracepoints found = { 0 };
@@ -222,7 +224,7 @@ static struct kin_error *parse_breakpoint(const char *s, size_t n, struct record
 	return NULL;
 }
 
-static struct kin_error *parse_one(struct parser *p, const char *s, size_t n)
+static struct kin_error *parse_one(struct event_parser *p, const char *s, size_t n)
 {
 	struct record_event e = { .exclude_guest = true,
 				  .group = p->group,
@@ -260,7 +262,7 @@ static size_t length_of(const char *s, const char *end)
 	return n;
 }
 
-static struct kin_error *parse_list(struct parser *p, const char *s, const char *end)
+static struct kin_error *parse_list(struct event_parser *p, const char *s, const char *end)
 {
 	for (;; s++) {
 		size_t n = length_of(s, end);
@@ -274,10 +276,10 @@ static struct kin_error *parse_list(struct parser *p, const char *s, const char 
 }
 
 /* {a,b}:MODIFIERS; *ret is behind it. */
-static struct kin_error *parse_group(struct parser *p, const char *s, const char **ret)
+static struct kin_error *parse_group(struct event_parser *p, const char *s, const char **ret)
 {
-	static const struct parser none = { .group_modifiers = "" };
-	struct parser inner = *p;
+	static const struct event_parser none = { .group_modifiers = "" };
+	struct event_parser inner = *p;
 	const char *close = strchr(s, '}');
 	if (!close)
 		return err_new(KIN_ERROR_USAGE, "'%.80s': a group of events ends with }", s);
@@ -294,7 +296,7 @@ static struct kin_error *parse_group(struct parser *p, const char *s, const char
 
 struct kin_error *record_events_parse(const char *text, struct record_events *ret)
 {
-	struct parser p = { .text = text, .into = ret, .group_modifiers = "" };
+	struct event_parser p = { .text = text, .into = ret, .group_modifiers = "" };
 	const char *s = text, *end = text + strlen(text);
 	for (;; s++) {
 		struct kin_error *err;

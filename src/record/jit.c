@@ -21,13 +21,13 @@ enum {
 	OVERLAPS = 32, /* pieces that start before an address and may reach over it */
 };
 
-struct code {
+struct jit_code {
 	uint64_t addr, size, time_ns; /* made at; 0: not known */
 	strid name;
 	uint32_t order; /* what was said later */
 };
 
-struct source { /* a file that grows */
+struct jit_source { /* a file that grows */
 	char *path;
 	int folder; /* that a relative path is in; -1: none */
 	int fd;     /* -1: not open yet */
@@ -38,8 +38,8 @@ struct source { /* a file that grows */
 struct process {
 	pid_t pid;
 	uid_t owner;
-	struct source map, dump;
-	VEC(struct code) code; /* by address, then order; once sorted */
+	struct jit_source map, dump;
+	VEC(struct jit_code) code; /* by address, then order; once sorted */
 	bool sorted;
 	struct strtab *names;  /* NULL: none */
 	uint64_t ended_ns;     /* UINT64_MAX: not yet */
@@ -55,14 +55,14 @@ struct jit {
 
 struct jit *jit_new(void) { return xalloc(sizeof(struct jit)); }
 
-static void source_close(struct source *s)
+static void source_close(struct jit_source *s)
 {
 	free(s->path);
 	if (s->folder >= 0)
 		close(s->folder);
 	if (s->fd >= 0)
 		close(s->fd);
-	*s = (struct source){ .folder = -1, .fd = -1, .bad = true };
+	*s = (struct jit_source){ .folder = -1, .fd = -1, .bad = true };
 }
 
 static void process_free(struct process *p)
@@ -120,7 +120,7 @@ static uid_t owner_of(pid_t pid)
 }
 
 /* A regular file of the process's owner, or of root: in /tmp anybody may put files. */
-static bool source_open(struct source *s, uid_t owner)
+static bool source_open(struct jit_source *s, uid_t owner)
 {
 	struct stat st;
 	if (s->fd >= 0)
@@ -196,7 +196,7 @@ void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 	source_open(&p->dump, p->owner);
 }
 
-static void add_code(struct process *p, struct code c, const char *name, size_t n)
+static void add_code(struct process *p, struct jit_code c, const char *name, size_t n)
 {
 	if (!c.size || !n || c.addr + c.size < c.addr)
 		return;
@@ -213,7 +213,7 @@ static void add_code(struct process *p, struct code c, const char *name, size_t 
 static void read_map_line(struct process *p, char *line, size_t n)
 {
 	char *at, *name;
-	struct code c = { 0 };
+	struct jit_code c = { 0 };
 	line[n] = '\0';
 	c.addr = strtoull(line, &at, 16);
 	if (at == line || *at != ' ')
@@ -227,7 +227,7 @@ static void read_map_line(struct process *p, char *line, size_t n)
 /* Whole lines; what is not ended yet is read again later. */
 static void read_map(struct jit *j, struct process *p)
 {
-	struct source *s = &p->map;
+	struct jit_source *s = &p->map;
 	ssize_t n;
 	if (!source_open(s, p->owner))
 		return;
@@ -247,7 +247,7 @@ static void read_map(struct jit *j, struct process *p)
 
 /* ---- jitdumps ---- */
 
-static bool read_dump_header(struct source *s)
+static bool read_dump_header(struct jit_source *s)
 {
 	uint8_t head[JITDUMP_HEADER];
 	if (s->header_read)
@@ -264,14 +264,14 @@ static bool read_dump_header(struct source *s)
 
 static void take_load(struct process *p, const struct jitdump_record *r)
 {
-	struct code c = { .addr = r->addr, .size = r->code_size, .time_ns = r->time_ns };
+	struct jit_code c = { .addr = r->addr, .size = r->code_size, .time_ns = r->time_ns };
 	add_code(p, c, r->name, r->name_size);
 }
 
 static void take_move(struct process *p, const struct jitdump_record *r)
 {
 	for (size_t i = p->code.n; i; i--) {
-		struct code c = p->code.at[i - 1];
+		struct jit_code c = p->code.at[i - 1];
 		if (c.addr != r->from)
 			continue;
 		const char *name = strtab_get(p->names, c.name);
@@ -285,7 +285,7 @@ static void take_move(struct process *p, const struct jitdump_record *r)
 /* Whole records; of one that is not, more is to come. */
 static void read_dump(struct process *p)
 {
-	struct source *s = &p->dump;
+	struct jit_source *s = &p->dump;
 	uint8_t head[JITDUMP_BEFORE_NAME + NAME_MAX_SIZE];
 	struct jitdump_record r;
 	struct stat st;
@@ -380,14 +380,14 @@ void jit_forget(struct jit *j, uint64_t before_ns)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct code *c = a, *d = b;
+	const struct jit_code *c = a, *d = b;
 	if (c->addr != d->addr)
 		return c->addr < d->addr ? -1 : 1;
 	return c->order < d->order ? -1 : c->order > d->order;
 }
 
 /* Of two that hold an address: the one made last before that time, or said last. */
-static bool better(const struct code *c, const struct code *best, uint64_t time_ns)
+static bool better(const struct jit_code *c, const struct jit_code *best, uint64_t time_ns)
 {
 	if (!best)
 		return true;
@@ -417,9 +417,9 @@ const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 		else
 			high = mid;
 	}
-	const struct code *best = NULL;
+	const struct jit_code *best = NULL;
 	for (size_t i = low; i && low - i < OVERLAPS; i--) {
-		const struct code *c = &p->code.at[i - 1];
+		const struct jit_code *c = &p->code.at[i - 1];
 		if (addr - c->addr < c->size && better(c, best, time_ns))
 			best = c;
 	}

@@ -14,25 +14,25 @@
 
 enum { BUFFER = 1 << 18, RECORD_MAX = 65528 };
 
-struct section {
+struct perfdata_section {
 	uint64_t offset, size;
 };
-struct header {
+struct perfdata_header {
 	char magic[8];
 	uint64_t size, attr_size;
-	struct section attrs, data, types;
+	struct perfdata_section attrs, data, types;
 	uint64_t features[4];
 };
 struct file_attr {
 	struct perf_event_attr attr;
-	struct section ids;
+	struct perfdata_section ids;
 };
-_Static_assert(sizeof(struct header) == 104, "perf.data");
+_Static_assert(sizeof(struct perfdata_header) == 104, "perf.data");
 
 struct perfdata {
 	char *path;
 	int fd, errnum;
-	struct header header;
+	struct perfdata_header header;
 	uint64_t ids[64];
 	size_t n_events;
 	struct map64 introduced; /* tid -> 1 */
@@ -122,7 +122,8 @@ static void write_attrs(struct perfdata *p, const struct rings *rings)
 {
 	uint64_t offset = sizeof(p->header) + p->n_events * sizeof(uint64_t);
 	put_at(p, sizeof(p->header), p->ids, p->n_events * sizeof(uint64_t));
-	p->header.attrs = (struct section){ offset, p->n_events * sizeof(struct file_attr) };
+	p->header.attrs =
+		(struct perfdata_section){ offset, p->n_events * sizeof(struct file_attr) };
 	for (size_t i = 0; i < p->n_events; i++) {
 		struct file_attr a = { .attr = *rings_attr(rings, i) };
 		a.attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
@@ -133,8 +134,8 @@ static void write_attrs(struct perfdata *p, const struct rings *rings)
 		a.attr.sample_regs_user = 0;
 		a.attr.sample_stack_user = 0;
 		a.attr.exclude_callchain_user = 0;
-		a.ids = (struct section){ sizeof(p->header) + i * sizeof(uint64_t),
-					  sizeof(uint64_t) };
+		a.ids = (struct perfdata_section){ sizeof(p->header) + i * sizeof(uint64_t),
+						   sizeof(uint64_t) };
 		put_at(p, offset + i * sizeof(a), &a, sizeof(a));
 	}
 	p->header.data.offset = offset + p->header.attrs.size;

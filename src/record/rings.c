@@ -49,7 +49,7 @@ struct ring {
 	uint8_t *copy; /* RECORD_MAX; of a record that wraps around */
 };
 
-struct opened {
+struct opened_event {
 	int fd, cpu;
 	pid_t tid;
 	uint16_t attr;
@@ -66,7 +66,7 @@ struct traits { /* what an event's attribute does not say */
 
 struct rings {
 	VEC(struct ring) at;
-	VEC(struct opened) opened;
+	VEC(struct opened_event) opened;
 	VEC(struct perf_event_attr) attrs; /* one per event; then those with large copies */
 	size_t n_events;
 	bool large;    /* those are on, and what they stand for is off */
@@ -290,7 +290,7 @@ static int leader_of(const struct rings *r, size_t attr, pid_t tid, int cpu)
 		event--;
 	size_t leader = attr >= r->n_events ? event + r->n_events : event;
 	for (size_t i = r->opened.n; leader != attr && group && i--;) {
-		const struct opened *o = &r->opened.at[i];
+		const struct opened_event *o = &r->opened.at[i];
 		if (o->tid == tid && o->cpu == cpu && o->attr == leader)
 			return o->fd;
 	}
@@ -385,7 +385,7 @@ static struct kin_error *open_one(struct rings *r, size_t attr, const char *name
 			       name);
 	if (fd < 0)
 		return refused(errno, name);
-	struct opened o = { .fd = fd, .cpu = cpu, .tid = tid, .attr = (uint16_t)attr };
+	struct opened_event o = { .fd = fd, .cpu = cpu, .tid = tid, .attr = (uint16_t)attr };
 	vec_push(&r->opened, o);
 	r->n_alive++;
 
@@ -397,7 +397,7 @@ static struct kin_error *open_one(struct rings *r, size_t attr, const char *name
 		err = err_os(errno, "event '%s' on CPU %d", name, cpu);
 	if (err)
 		return err;
-	struct opened *last = &r->opened.at[r->opened.n - 1];
+	struct opened_event *last = &r->opened.at[r->opened.n - 1];
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &last->id) < 0)
 		return err_os(errno, "event '%s'", name);
 	*map64_at(&r->ids, last->id) = (uint32_t)attr;
@@ -599,7 +599,7 @@ void rings_polled(struct rings *r)
 	struct epoll_event events[64];
 	int n = epoll_wait(r->poll_fd, events, (int)ARRAY_LEN(events), 0);
 	for (int i = 0; i < n; i++) {
-		struct opened *o = &r->opened.at[events[i].data.u64];
+		struct opened_event *o = &r->opened.at[events[i].data.u64];
 		if (!(events[i].events & (EPOLLHUP | EPOLLERR)) || o->gone)
 			continue;
 		o->gone = true;
@@ -852,7 +852,7 @@ struct rings_totals rings_totals(const struct rings *r)
 {
 	struct rings_totals t = { 0 };
 	for (size_t i = 0; i < r->opened.n; i++) {
-		const struct opened *o = &r->opened.at[i];
+		const struct opened_event *o = &r->opened.at[i];
 		uint64_t format = r->attrs.at[o->attr].read_format;
 		size_t lost =
 			format & PERF_FORMAT_GROUP ? 5 : 3; /* { value, id, lost } comes last */

@@ -12,13 +12,14 @@
 #include "kin/format.h"
 
 /* Of the payload of a block, as far as the file has it. */
-struct part {
+struct file_part {
 	const uint8_t *at;
 	size_t size;
 };
 
 /* The block at *at, which moves on to the next one; false: there is none. */
-static bool next_block(const struct file *f, size_t *at, struct kinf_block *head, struct part *ret)
+static bool next_block(const struct file *f, size_t *at, struct kinf_block *head,
+		       struct file_part *ret)
 {
 	if (f->size < *at || f->size - *at < sizeof(*head))
 		return false;
@@ -26,12 +27,12 @@ static bool next_block(const struct file *f, size_t *at, struct kinf_block *head
 	if (head->magic != KINF_BLOCK_MAGIC || head->size < sizeof(*head) ||
 	    head->size > f->size - *at || head->used > head->size - sizeof(*head))
 		return false;
-	*ret = (struct part){ f->data + *at + sizeof(*head), (size_t)head->used };
+	*ret = (struct file_part){ f->data + *at + sizeof(*head), (size_t)head->used };
 	*at += (size_t)head->size;
 	return true;
 }
 
-static void add_stacks(struct part p, struct record_audit *a)
+static void add_stacks(struct file_part p, struct record_audit *a)
 {
 	struct kinf_stack s;
 	while (p.size >= sizeof(s)) {
@@ -49,7 +50,7 @@ static void add_stacks(struct part p, struct record_audit *a)
 	}
 }
 
-static void add_threads(struct part p, struct record_audit *a)
+static void add_threads(struct file_part p, struct record_audit *a)
 {
 	struct kinf_thread t;
 	for (; p.size >= sizeof(t); p.at += sizeof(t), p.size -= sizeof(t)) {
@@ -59,7 +60,7 @@ static void add_threads(struct part p, struct record_audit *a)
 }
 
 /* Settings are a line among others, between commas. */
-static bool names_run(struct part p, const char *run)
+static bool names_run(struct file_part p, const char *run)
 {
 	char *setting = xprintf("options=run=%s,", run);
 	bool found = memmem(p.at, p.size, setting, strlen(setting));
@@ -70,7 +71,7 @@ static bool names_run(struct part p, const char *run)
 static bool add_blocks(const struct file *f, const char *run, struct record_audit *a)
 {
 	struct kinf_block head;
-	struct part p;
+	struct file_part p;
 	bool found = false;
 	for (size_t at = KINF_PAGE; next_block(f, &at, &head, &p);) {
 		if (head.type == KINF_INFO)
@@ -83,7 +84,7 @@ static bool add_blocks(const struct file *f, const char *run, struct record_audi
 	return found;
 }
 
-static bool has_calls(struct part p)
+static bool has_calls(struct file_part p)
 {
 	struct kinf_arc a;
 	for (; p.size >= sizeof(a); p.at += sizeof(a), p.size -= sizeof(a)) {
@@ -99,7 +100,7 @@ bool runtime_file_has_calls(const char *path)
 	struct file f = { 0 };
 	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
 	struct kinf_block head;
-	struct part p;
+	struct file_part p;
 	bool found = false;
 	for (size_t at = KINF_PAGE; !err && !found && next_block(&f, &at, &head, &p);)
 		found = (head.type == KINF_ARCS && has_calls(p)) ||

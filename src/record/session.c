@@ -238,7 +238,7 @@ static void tick(struct session *s)
 /* Threads that began after they were listed, and before those that began them were followed. */
 static void look_again(struct session *s)
 {
-	struct pid_list now = { 0 }, missed = { 0 };
+	struct thread_list now = { 0 }, missed = { 0 };
 	s->looked_again = true;
 	for (size_t i = 0; i < s->opts->n_pids; i++)
 		kin_error_free(target_threads(s->opts->pids[i], &now));

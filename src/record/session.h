@@ -36,11 +36,11 @@ struct session {
 	struct part_begin {              /* totals when the file at hand began */
 		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions;
 	} begin;
-	bool has_file;            /* the one at hand has the output's name */
-	bool switch_now;          /* somebody said so */
-	uint32_t *event_ids;      /* in the file, by index of events */
-	struct pid_list followed; /* threads that were attached to */
-	bool looked_again;        /* for threads that had begun meanwhile */
+	bool has_file;               /* the one at hand has the output's name */
+	bool switch_now;             /* somebody said so */
+	uint32_t *event_ids;         /* in the file, by index of events */
+	struct thread_list followed; /* threads that were attached to */
+	bool looked_again;           /* for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;

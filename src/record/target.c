@@ -278,7 +278,7 @@ void target_wait(struct target *t, struct signals *s)
 	}
 }
 
-struct kin_error *target_threads(pid_t pid, struct pid_list *ret)
+struct kin_error *target_threads(pid_t pid, struct thread_list *ret)
 {
 	char path[64];
 	size_t before = ret->at.n;

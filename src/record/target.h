@@ -80,10 +80,10 @@ void target_wait(struct target *t, struct signals *s);
 void target_pass(const struct target *t, const struct signal_seen *s);
 
 /* All threads of a process, appended. */
-struct pid_list {
+struct thread_list {
 	VEC(pid_t) at;
 };
-struct kin_error *target_threads(pid_t pid, struct pid_list *ret)
+struct kin_error *target_threads(pid_t pid, struct thread_list *ret)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -15,7 +15,7 @@ struct kept_stack {
 	uint64_t cpu_ns; /* on the thread's CPU clock */
 };
 
-struct interval {
+struct wall_interval {
 	uint64_t start_ns, duration_ns, cpu_ns;
 	uint32_t cpu;
 	bool waiting;
@@ -31,7 +31,7 @@ struct thread_wall {
 	uint64_t
 		seen_ns; /* at_switch was looked at then: it ran on before that, if it did at all */
 	struct kept_stack last, at_switch;
-	struct interval pending[PENDING_MAX]; /* until the next sample tells which is nearer */
+	struct wall_interval pending[PENDING_MAX]; /* until the next sample tells which is nearer */
 	size_t n_pending;
 };
 
@@ -99,7 +99,7 @@ static uint64_t cpu_clock(const struct thread_wall *tw, uint64_t now_ns)
 	return tw->cpu_ns + (!tw->out && tw->in_ns && now_ns > tw->in_ns ? now_ns - tw->in_ns : 0);
 }
 
-static void emit(struct wall *w, struct thread *t, const struct interval *i,
+static void emit(struct wall *w, struct thread *t, const struct wall_interval *i,
 		 const struct kept_stack *k)
 {
 	struct kinfile_sample sample = { .event = i->waiting ? w->waiting : w->blocked,
@@ -125,7 +125,7 @@ static void settle(struct wall *w, struct thread *t, const struct kept_stack *ne
 {
 	struct thread_wall *tw = t->wall;
 	for (size_t i = 0; i < tw->n_pending; i++) {
-		const struct interval *p = &tw->pending[i];
+		const struct wall_interval *p = &tw->pending[i];
 		const struct kept_stack *k = &tw->last;
 		if (next && (!k->known || next->cpu_ns - p->cpu_ns < p->cpu_ns - k->cpu_ns))
 			k = next;
@@ -138,11 +138,11 @@ static void settle(struct wall *w, struct thread *t, const struct kept_stack *ne
 static void end_interval(struct wall *w, struct thread *t, uint64_t now_ns)
 {
 	struct thread_wall *tw = t->wall;
-	struct interval i = { .start_ns = tw->out_ns,
-			      .duration_ns = now_ns > tw->out_ns ? now_ns - tw->out_ns : 0,
-			      .cpu_ns = tw->cpu_ns,
-			      .cpu = tw->out_cpu,
-			      .waiting = tw->preempted };
+	struct wall_interval i = { .start_ns = tw->out_ns,
+				   .duration_ns = now_ns > tw->out_ns ? now_ns - tw->out_ns : 0,
+				   .cpu_ns = tw->cpu_ns,
+				   .cpu = tw->out_cpu,
+				   .waiting = tw->preempted };
 	tw->out = tw->present = false;
 	tw->in_ns = now_ns;
 	if (tw->at_switch.known && now_ns >= tw->seen_ns) {

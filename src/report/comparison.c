@@ -329,14 +329,14 @@ static bool by_recording(const struct comparison *c, int side)
 	return c->side[side].recordings.n > 1;
 }
 
-struct start {
+struct comparison_start {
 	const char *when;
 	int side;
 };
 
 static int compare_starts(const void *pa, const void *pb)
 {
-	const struct start *a = pa, *b = pb;
+	const struct comparison_start *a = pa, *b = pb;
 	int order = strcmp(a->when, b->when);
 	return order ? order : a->side - b->side;
 }
@@ -348,14 +348,15 @@ static int compare_recordings(const void *pa, const void *pb)
 }
 
 /* All recordings by time; NULL if that is not known of each. To be freed. */
-static struct start *starts_of(const struct comparison *c, size_t *n)
+static struct comparison_start *starts_of(const struct comparison *c, size_t *n)
 {
 	size_t all = c->side[BEFORE].recordings.n + c->side[AFTER].recordings.n;
-	struct start *ret = xrealloc(NULL, all, sizeof(*ret));
+	struct comparison_start *ret = xrealloc(NULL, all, sizeof(*ret));
 	*n = 0;
 	for (int i = 0; i < REPEATS_SIDES; i++)
 		for (size_t k = 0; k < c->side[i].recordings.n; k++)
-			ret[(*n)++] = (struct start){ c->side[i].recordings.at[k].started, i };
+			ret[(*n)++] =
+				(struct comparison_start){ c->side[i].recordings.at[k].started, i };
 	for (size_t k = 0; k < all; k++)
 		if (!ret[k].when) {
 			free(ret);
@@ -367,7 +368,7 @@ static struct start *starts_of(const struct comparison *c, size_t *n)
 
 /* Whether each two that follow upon each other are one of each side. *first: of each such pair,
  * whether before was first. */
-static bool are_interleaved(const struct start *all, size_t n, bool *first)
+static bool are_interleaved(const struct comparison_start *all, size_t n, bool *first)
 {
 	for (size_t k = 0; k + 1 < n; k += 2) {
 		if (all[k].side == all[k + 1].side)
@@ -379,7 +380,7 @@ static bool are_interleaved(const struct start *all, size_t n, bool *first)
 
 /* Whether both sides are of about the same time, though not in turns: they change places at least
  * as often as half of the recordings of the smaller side. */
-static bool are_mixed(const struct comparison *c, const struct start *all, size_t n)
+static bool are_mixed(const struct comparison *c, const struct comparison_start *all, size_t n)
 {
 	size_t changes = 0, before = c->side[BEFORE].recordings.n, after = n - before;
 	for (size_t k = 1; k < n; k++)
@@ -398,7 +399,7 @@ static struct kin_error *find_order(struct comparison *c)
 {
 	size_t n[REPEATS_SIDES];
 	size_t n_starts = 0;
-	struct start *starts = starts_of(c, &n_starts);
+	struct comparison_start *starts = starts_of(c, &n_starts);
 	bool mixed = starts && are_mixed(c, starts, n_starts);
 	for (int i = 0; i < REPEATS_SIDES; i++) {
 		const struct comparison_side *s = &c->side[i];

@@ -21,13 +21,13 @@ static void plain(const struct hists *h, const uint32_t *order, struct hists_lev
 
 /* ---- levels ---- */
 
-struct node { /* rows order[first .. end) with equal keys up to `level` */
+struct level_node { /* rows order[first .. end) with equal keys up to `level` */
 	size_t first, end;
 	uint32_t level;
 	size_t sums; /* index of its sums */
 };
 
-struct maker {
+struct level_maker {
 	const struct hists *h;
 	const uint32_t *order; /* by keys */
 	struct hists_levels *ret;
@@ -40,7 +40,7 @@ static bool same_key(const struct hists *h, uint32_t a, uint32_t b, uint32_t lev
 	return hists_value(h, a, key) == hists_value(h, b, key);
 }
 
-static struct hist_stat *sum_up(struct maker *m, size_t first, size_t end)
+static struct hist_stat *sum_up(struct level_maker *m, size_t first, size_t end)
 {
 	size_t n_events = m->h->opts->n_events;
 	struct hist_stat *sums = &m->ret->sums[m->n_sums];
@@ -55,34 +55,34 @@ static struct hist_stat *sum_up(struct maker *m, size_t first, size_t end)
 	return sums;
 }
 
-struct part {
+struct level_part {
 	size_t first, end;
 	struct hist_stat *sums;
 };
 
 static int by_weight(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct level_part *x = a, *y = b;
 	if (x->sums->weight != y->sums->weight)
 		return x->sums->weight > y->sums->weight ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
 /* As deep as there are keys. */
-static void add_level(struct maker *m, size_t first, size_t end, uint32_t level)
+static void add_level(struct level_maker *m, size_t first, size_t end, uint32_t level)
 {
-	VEC(struct part) parts = { 0 };
+	VEC(struct level_part) parts = { 0 };
 	for (size_t i = first, stop; i < end; i = stop) {
 		for (stop = i + 1; stop < end && same_key(m->h, m->order[i], m->order[stop], level);
 		     stop++)
 			;
-		vec_push(&parts, ((struct part){ i, stop, sum_up(m, i, stop) }));
+		vec_push(&parts, ((struct level_part){ i, stop, sum_up(m, i, stop) }));
 	}
 	if (parts.n)
 		qsort(parts.at, parts.n, sizeof(*parts.at), by_weight);
 	bool last = level + 1 == m->h->opts->n_keys;
 	for (size_t i = 0; i < parts.n; i++) {
-		const struct part *p = &parts.at[i];
+		const struct level_part *p = &parts.at[i];
 		m->ret->at[m->ret->n++] = (struct hists_entry){
 			m->order[p->first], level, last, p->sums, p->sums, 0, 0
 		};
@@ -106,7 +106,7 @@ static void by_levels(const struct hists *h, struct hists_levels *ret)
 	hists_sort(h, terms, n_keys, &order);
 	ret->at = xrealloc(NULL, n, sizeof(*ret->at));
 	ret->sums = xalloc(n * h->opts->n_events * sizeof(*ret->sums));
-	struct maker m = { h, order, ret, 0 };
+	struct level_maker m = { h, order, ret, 0 };
 	add_level(&m, 0, h->n, 0);
 	free(order);
 }

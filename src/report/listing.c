@@ -74,7 +74,7 @@ static const struct kin_column columns[] = {
 
 enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* tabs further to the right are one blank */
 
-struct part {
+struct listed_part {
 	const struct coverage *coverage;
 	const struct coverage_file *file;
 	const char *heading;
@@ -90,7 +90,7 @@ struct part {
 
 struct listing {
 	struct listing_opts opts;
-	VEC(struct part) parts;
+	VEC(struct listed_part) parts;
 	struct arena arena;
 	bool unterminated;
 
@@ -125,7 +125,7 @@ static const char *counts_text(struct listing *l, const struct coverage *c,
 	return *made = copy;
 }
 
-static void fill_measured(struct listing *l, const struct part *p, uint32_t index)
+static void fill_measured(struct listing *l, const struct listed_part *p, uint32_t index)
 {
 	const struct coverage_line *line = &p->coverage->lines[p->file->first_line + index];
 	const char *counts = counts_text(l, p->coverage, line, &p->counts[index - p->first]);
@@ -153,7 +153,8 @@ static void fill_measured(struct listing *l, const struct part *p, uint32_t inde
 	c[NEVER] = cell_count(line->is_known && !line->is_unsure && line->sum < l->opts.min_count);
 }
 
-static void fill_line(struct listing *l, const struct part *p, uint32_t line, const char *text)
+static void fill_line(struct listing *l, const struct listed_part *p, uint32_t line,
+		      const char *text)
 {
 	const struct coverage_line *lines = p->coverage->lines + p->file->first_line;
 
@@ -169,7 +170,7 @@ static void fill_line(struct listing *l, const struct part *p, uint32_t line, co
 }
 
 /* The next row of a part: its heading, its lines of text, then lines that have data but no text. */
-static bool next_in_part(struct listing *l, const struct part *p, struct kin_row *row)
+static bool next_in_part(struct listing *l, const struct listed_part *p, struct kin_row *row)
 {
 	const struct coverage_line *lines = p->coverage->lines + p->file->first_line;
 
@@ -248,11 +249,11 @@ static void mark_lines(uint8_t *data, size_t size)
 		data[i] = data[i] == '\n' ? '\0' : data[i] ? data[i] : '\n';
 }
 
-struct plain {
+struct plain_listing {
 	VEC(char) text;
 };
 
-static void add_plain_line(struct plain *p, const uint8_t *line, size_t n)
+static void add_plain_line(struct plain_listing *p, const uint8_t *line, size_t n)
 {
 	static const char nul[] = "\xe2\x90\x80"; /* U+2400, a picture of NUL */
 	size_t column = 0;
@@ -281,10 +282,10 @@ static void add_plain_line(struct plain *p, const uint8_t *line, size_t n)
 	vec_push(&p->text, '\0');
 }
 
-static void take_plain(struct part *p, struct listing_source *src)
+static void take_plain(struct listed_part *p, struct listing_source *src)
 {
 	const struct file *f = &src->text.file;
-	struct plain plain = { 0 };
+	struct plain_listing plain = { 0 };
 	const uint8_t *line;
 	size_t n;
 
@@ -299,7 +300,7 @@ static void take_plain(struct part *p, struct listing_source *src)
 	p->text = p->owned = plain.text.at;
 }
 
-static void take_raw(struct listing *l, struct part *p, struct source_text *text)
+static void take_raw(struct listing *l, struct listed_part *p, struct source_text *text)
 {
 	struct file *f = &text->file;
 
@@ -345,11 +346,11 @@ static uint32_t find_line(const struct coverage *c, const struct coverage_file *
 
 void listing_add(struct listing *l, struct listing_part part, struct listing_source *source)
 {
-	struct part p = { .coverage = part.coverage,
-			  .file = part.file,
-			  .from = part.from,
-			  .to = part.to,
-			  .whole = part.whole };
+	struct listed_part p = { .coverage = part.coverage,
+				 .file = part.file,
+				 .from = part.from,
+				 .to = part.to,
+				 .whole = part.whole };
 
 	p.counted =
 		l->opts.line_counts ? line_counts_file(l->opts.line_counts, part.file->path) : NONE;

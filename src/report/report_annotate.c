@@ -20,7 +20,7 @@
 enum { MAX_GAP = 3 };                   /* lines between inlined lines of one part */
 enum { AROUND = 5, WORTH_HIDING = 12 }; /* lines beside those that matter; that may be left out */
 
-struct job {
+struct annotate_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct listing *listing;
@@ -36,7 +36,7 @@ struct job {
 
 /* ---- sources ---- */
 
-static PRINTF(2, 3) void note(struct job *j, const char *fmt, ...)
+static PRINTF(2, 3) void note(struct annotate_job *j, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -67,7 +67,7 @@ static bool is_absent(const struct kin_error *err)
 }
 
 /* Sources of the C library and the like are mostly not there: one line for all of them. */
-static void note_absent(struct job *j)
+static void note_absent(struct annotate_job *j)
 {
 	enum { NAMED = 3 };
 	char *names = xprintf("%s", "");
@@ -87,8 +87,8 @@ static void note_absent(struct job *j)
 }
 
 /* Opens what there is; a source that cannot be read is a note, its lines are shown without text. */
-static void open_source(struct job *j, const struct coverage *c, const struct coverage_file *f,
-			struct listing_source *ret)
+static void open_source(struct annotate_job *j, const struct coverage *c,
+			const struct coverage_file *f, struct listing_source *ret)
 {
 	const char *program = symbols_path(j->in->symbols);
 	struct kin_error *err = report_source(j->in, j->o, f->path, &ret->text);
@@ -115,7 +115,7 @@ static void open_source(struct job *j, const struct coverage *c, const struct co
 		     ret->text.path, program);
 }
 
-static struct coverage *cover(const struct job *j, const uint8_t *wanted)
+static struct coverage *cover(const struct annotate_job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
 	bool stacks = in->program && in->graph->measured;
@@ -129,7 +129,7 @@ static struct coverage *cover(const struct job *j, const uint8_t *wanted)
 
 /* ---- whole files ---- */
 
-static struct coverage *whole_coverage(struct job *j)
+static struct coverage *whole_coverage(struct annotate_job *j)
 {
 	if (!j->whole)
 		j->whole = cover(j, NULL);
@@ -144,7 +144,8 @@ static double time_of_file(const struct coverage *c, const struct coverage_file 
 	return self;
 }
 
-static void add_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+static void add_file(struct annotate_job *j, const struct coverage *c,
+		     const struct coverage_file *f)
 {
 	struct listing_source source = { 0 };
 	open_source(j, c, f, &source);
@@ -158,7 +159,7 @@ static void add_file(struct job *j, const struct coverage *c, const struct cover
 	source_done(&source.text);
 }
 
-static bool add_files_named(struct job *j, const char *name)
+static bool add_files_named(struct annotate_job *j, const char *name)
 {
 	const struct coverage *c = whole_coverage(j);
 	bool found = false;
@@ -209,7 +210,8 @@ static bool next_stretch(const struct coverage *c, const struct coverage_file *f
 }
 
 /* Headers have thousands of lines, of which some matter: those, and what is around them. */
-static void add_stretches(struct job *j, const struct coverage *c, const struct coverage_file *f)
+static void add_stretches(struct annotate_job *j, const struct coverage *c,
+			  const struct coverage_file *f)
 {
 	struct listing_source source = { 0 };
 	open_source(j, c, f, &source);
@@ -228,7 +230,8 @@ static void add_stretches(struct job *j, const struct coverage *c, const struct 
 }
 
 /* Where all lines have something to say they are all there. */
-static void add_busy_file(struct job *j, const struct coverage *c, const struct coverage_file *f)
+static void add_busy_file(struct annotate_job *j, const struct coverage *c,
+			  const struct coverage_file *f)
 {
 	if (j->in->line_counts || j->o->all_lines || j->o->zeroes)
 		add_file(j, c, f);
@@ -238,7 +241,7 @@ static void add_busy_file(struct job *j, const struct coverage *c, const struct 
 
 /* What cannot be opened for a reason that may pass is told of at once: next time it may have
  * passed, and the order would be another one without a word. */
-static bool is_here(struct job *j, const struct coverage_file *f)
+static bool is_here(struct annotate_job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
 	struct kin_error *err = report_source(j->in, j->o, f->path, &text);
@@ -251,7 +254,7 @@ static bool is_here(struct job *j, const struct coverage_file *f)
 }
 
 /* Nothing was named: all files in which something was measured, those that can be read first. */
-static void add_busy_files(struct job *j)
+static void add_busy_files(struct annotate_job *j)
 {
 	struct coverage *c = whole_coverage(j);
 	struct coverage_file **files = xalloc(c->n_files * sizeof(struct coverage_file *));
@@ -280,22 +283,22 @@ static void add_busy_files(struct job *j)
 
 /* ---- functions ---- */
 
-struct range {                      /* from the first to the last line of a function's own */
+struct line_range {                 /* from the first to the last line of a function's own */
 	uint32_t file, first, last; /* indexes into files[] and its lines */
 	symid function;
 };
 
-struct named { /* all functions that one name stands for */
+struct named_function { /* all functions that one name stands for */
 	VEC(symid) functions;
-	symid *function_of; /* [n_symbols]: of their places, those of pieces included; NONE for
-			       others */
-	uint8_t *wanted;    /* [n_symbols] */
-	struct range *own;  /* [n_symbols], by function; last < first: none */
-	VEC(struct range) ranges; /* those, in order, overlapping ones joined */
-	uint8_t *shown;           /* [n_lines]: in one of the ranges */
+	symid *function_of;     /* [n_symbols]: of their places, those of pieces included; NONE for
+				   others */
+	uint8_t *wanted;        /* [n_symbols] */
+	struct line_range *own; /* [n_symbols], by function; last < first: none */
+	VEC(struct line_range) ranges; /* those, in order, overlapping ones joined */
+	uint8_t *shown;                /* [n_lines]: in one of the ranges */
 };
 
-static void named_done(struct named *n)
+static void named_done(struct named_function *n)
 {
 	vec_free(&n->functions);
 	vec_free(&n->ranges);
@@ -305,7 +308,7 @@ static void named_done(struct named *n)
 	free(n->shown);
 }
 
-static void find_functions(struct job *j, const char *name, struct named *ret)
+static void find_functions(struct annotate_job *j, const char *name, struct named_function *ret)
 {
 	const struct symbols *s = j->in->symbols;
 	symid inside = NONE;
@@ -316,7 +319,7 @@ static void find_functions(struct job *j, const char *name, struct named *ret)
 	ret->own = xrealloc(NULL, s->n, sizeof(*ret->own));
 	ret->function_of = xrealloc(NULL, s->n, sizeof(symid));
 	for (symid i = 0; i < s->n; i++)
-		ret->own[i] = (struct range){ .first = 1, .last = 0, .function = i };
+		ret->own[i] = (struct line_range){ .first = 1, .last = 0, .function = i };
 	for (size_t i = 0; i < n; i++) {
 		const struct symbol *at = &s->at[named[i]];
 		if (!at->is_function || at->owner != named[i])
@@ -335,14 +338,14 @@ static void find_functions(struct job *j, const char *name, struct named *ret)
 }
 
 /* A place is of the function's own code if it has its name; that of code inlined is another. */
-static void widen_own(struct named *n, const struct symbols *s, const struct coverage *c,
+static void widen_own(struct named_function *n, const struct symbols *s, const struct coverage *c,
 		      uint32_t file, uint32_t line)
 {
 	const struct coverage_line *l = &c->lines[c->files[file].first_line + line];
 
 	for (uint32_t k = 0; k < l->n_places; k++) {
 		symid id = c->places[l->first_place + k], function = n->function_of[id];
-		struct range *r = &n->own[function];
+		struct line_range *r = &n->own[function];
 		if (c->files[file].path != s->at[function].file ||
 		    (id != function && strcmp(s->at[id].name, s->at[function].name) != 0))
 			continue;
@@ -354,7 +357,7 @@ static void widen_own(struct named *n, const struct symbols *s, const struct cov
 
 static int by_position(const void *l, const void *r)
 {
-	const struct range *a = l, *b = r;
+	const struct line_range *a = l, *b = r;
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
 	if (a->first != b->first)
@@ -363,19 +366,19 @@ static int by_position(const void *l, const void *r)
 }
 
 /* Instances of a template share their lines. */
-static void join_ranges(struct named *n)
+static void join_ranges(struct named_function *n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n->functions.n; i++) {
-		const struct range *r = &n->own[n->functions.at[i]];
+		const struct line_range *r = &n->own[n->functions.at[i]];
 		if (r->first <= r->last)
 			vec_push(&n->ranges, *r);
 	}
 	if (n->ranges.n)
 		qsort(n->ranges.at, n->ranges.n, sizeof(*n->ranges.at), by_position);
 	for (size_t i = 0; i < n->ranges.n; i++) {
-		struct range r = n->ranges.at[i], *last = n->ranges.at + kept - 1;
+		struct line_range r = n->ranges.at[i], *last = n->ranges.at + kept - 1;
 		if (!kept || last->file != r.file || last->last < r.first)
 			n->ranges.at[kept++] = r;
 		else
@@ -384,7 +387,7 @@ static void join_ranges(struct named *n)
 	n->ranges.n = kept;
 }
 
-static void find_ranges(struct named *n, const struct symbols *s, const struct coverage *c)
+static void find_ranges(struct named_function *n, const struct symbols *s, const struct coverage *c)
 {
 	for (uint32_t f = 0; f < c->n_files; f++)
 		for (uint32_t i = 0; i < c->files[f].n_lines; i++)
@@ -392,14 +395,14 @@ static void find_ranges(struct named *n, const struct symbols *s, const struct c
 	join_ranges(n);
 	n->shown = xalloc(c->n_lines);
 	for (size_t i = 0; i < n->ranges.n; i++) {
-		const struct range *r = &n->ranges.at[i];
+		const struct line_range *r = &n->ranges.at[i];
 		memset(n->shown + c->files[r->file].first_line + r->first, 1,
 		       r->last - r->first + 1);
 	}
 }
 
-static void add_range(struct job *j, const struct coverage *c, struct range r, bool own,
-		      struct listing_source *source)
+static void add_range(struct annotate_job *j, const struct coverage *c, struct line_range r,
+		      bool own, struct listing_source *source)
 {
 	const struct coverage_file *f = &c->files[r.file];
 	const char *name = symbols_display(j->in->symbols, r.function);
@@ -416,12 +419,13 @@ static void add_range(struct job *j, const struct coverage *c, struct range r, b
 	listing_add(j->listing, part, source);
 }
 
-static void add_own(struct job *j, const struct coverage *c, const struct named *n)
+static void add_own(struct annotate_job *j, const struct coverage *c,
+		    const struct named_function *n)
 {
 	struct listing_source source = { 0 };
 
 	for (size_t i = 0; i < n->ranges.n; i++) {
-		const struct range *r = &n->ranges.at[i];
+		const struct line_range *r = &n->ranges.at[i];
 		if (!i || r[-1].file != r->file) {
 			source_done(&source.text);
 			source = (struct listing_source){ 0 };
@@ -433,12 +437,12 @@ static void add_own(struct job *j, const struct coverage *c, const struct named 
 }
 
 /* Lines elsewhere where something was measured, neighbours together. */
-static void find_inlined(const struct named *n, const struct coverage *c, uint32_t file,
-			 struct named *ret)
+static void find_inlined(const struct named_function *n, const struct coverage *c, uint32_t file,
+			 struct named_function *ret)
 {
 	const struct coverage_file *f = &c->files[file];
 	const struct coverage_line *lines = c->lines + f->first_line;
-	struct range r = { file, 1, 0, 0 };
+	struct line_range r = { file, 1, 0, 0 };
 
 	ret->ranges.n = 0;
 	for (uint32_t i = 0; i < f->n_lines; i++) {
@@ -449,7 +453,7 @@ static void find_inlined(const struct named *n, const struct coverage *c, uint32
 			continue;
 		if (r.first <= r.last && (shown || !near)) {
 			vec_push(&ret->ranges, r);
-			r = (struct range){ file, 1, 0, 0 };
+			r = (struct line_range){ file, 1, 0, 0 };
 		}
 		if (shown)
 			continue;
@@ -461,9 +465,10 @@ static void find_inlined(const struct named *n, const struct coverage *c, uint32
 		vec_push(&ret->ranges, r);
 }
 
-static void add_inlined(struct job *j, const struct coverage *c, const struct named *n)
+static void add_inlined(struct annotate_job *j, const struct coverage *c,
+			const struct named_function *n)
 {
-	struct named inlined = { 0 };
+	struct named_function inlined = { 0 };
 
 	for (uint32_t file = 0; file < c->n_files; file++) {
 		struct listing_source source = { 0 };
@@ -478,10 +483,10 @@ static void add_inlined(struct job *j, const struct coverage *c, const struct na
 	named_done(&inlined);
 }
 
-static bool add_functions_named(struct job *j, const char *name)
+static bool add_functions_named(struct annotate_job *j, const char *name)
 {
 	const struct report_input *in = j->in;
-	struct named n = { 0 };
+	struct named_function n = { 0 };
 
 	find_functions(j, name, &n);
 	bool found = n.functions.n > 0;
@@ -503,7 +508,7 @@ static bool add_functions_named(struct job *j, const char *name)
 
 /* ---- the report ---- */
 
-static struct kin_error *add_subjects(struct job *j)
+static struct kin_error *add_subjects(struct annotate_job *j)
 {
 	const char *const *names = j->o->subjects;
 
@@ -519,7 +524,7 @@ static struct kin_error *add_subjects(struct job *j)
 
 static void job_free(void *what)
 {
-	struct job *j = what;
+	struct annotate_job *j = what;
 	for (size_t i = 0; i < j->parts.n; i++)
 		coverage_free(j->parts.at[i]);
 	for (size_t i = 0; i < j->notes.n; i++)
@@ -548,8 +553,8 @@ static void note_nothing(const struct report_input *in, struct kin_table *t)
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	struct job *j = xalloc(sizeof(*j));
-	*j = (struct job){ .in = in, .o = o };
+	struct annotate_job *j = xalloc(sizeof(*j));
+	*j = (struct annotate_job){ .in = in, .o = o };
 	j->listing = listing_new(&(struct listing_opts){
 		.total = in->graph->total, .line_counts = in->line_counts, .min_count = 1 });
 

@@ -59,7 +59,7 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[LINE] = { "line", "line", "in that file", KIN_CELL_COUNT, false, true },
 };
 
-struct instruction {
+struct asm_instruction {
 	uint64_t addr; /* flat */
 	uint64_t calls, samples;
 	double self, inclusive;
@@ -68,7 +68,7 @@ struct instruction {
 	char bytes[2 * 16 + 1];
 };
 
-struct stretch { /* a function, or a piece of one */
+struct asm_stretch { /* a function, or a piece of one */
 	symid symbol;
 	size_t first, n; /* in code[] */
 };
@@ -80,12 +80,12 @@ struct opened_source {
 	VEC(size_t) starts; /* of lines */
 };
 
-struct job {
+struct asm_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct kin_table *t;
-	VEC(struct stretch) stretches; /* by address */
-	VEC(struct instruction) code;  /* by address, too */
+	VEC(struct asm_stretch) stretches; /* by address */
+	VEC(struct asm_instruction) code;  /* by address, too */
 	VEC(struct opened_source) sources;
 	uint64_t base; /* flat less link-time address, of the stretch at hand */
 	const struct object_file *without_code; /* the last of which that was noted */
@@ -104,12 +104,12 @@ static int by_self(const void *l, const void *r, void *graph)
 	return (a > b) - (a < b);
 }
 
-static bool has_code(const struct job *j, symid id)
+static bool has_code(const struct asm_job *j, symid id)
 {
 	return !j->in->program || program_kind(j->in->program, id) == PLACE_SYMBOL;
 }
 
-static void choose_hottest(const struct job *j, uint8_t *wanted)
+static void choose_hottest(const struct asm_job *j, uint8_t *wanted)
 {
 	const struct callgraph *g = j->in->graph;
 	symid *ids = xrealloc(NULL, g->n_symbols, sizeof(*ids));
@@ -125,7 +125,7 @@ static void choose_hottest(const struct job *j, uint8_t *wanted)
 	free(ids);
 }
 
-static struct kin_error *choose_named(const struct job *j, uint8_t *wanted)
+static struct kin_error *choose_named(const struct asm_job *j, uint8_t *wanted)
 {
 	const struct symbols *s = j->in->symbols;
 	for (const char *const *name = j->o->subjects; *name; name++) {
@@ -148,7 +148,7 @@ static struct kin_error *choose_named(const struct job *j, uint8_t *wanted)
 /* ---- instructions ---- */
 
 /* "app::leaf(int)+0x12", of the target of a call or jump; to be freed, or NULL. */
-static char *target_name(struct job *j, const struct object_instruction *i)
+static char *target_name(struct asm_job *j, const struct object_instruction *i)
 {
 	const char *operand = i->operands;
 	char *end;
@@ -176,8 +176,8 @@ static bool is_branch(const char *mnemonic)
 
 static void add_instruction(const struct object_instruction *i, void *arg)
 {
-	struct job *j = arg;
-	struct instruction x = { .addr = i->addr + j->base, .size = (uint32_t)i->size };
+	struct asm_job *j = arg;
+	struct asm_instruction x = { .addr = i->addr + j->base, .size = (uint32_t)i->size };
 
 	if (j->code.n >= MOST_INSTRUCTIONS) {
 		j->too_many = true;
@@ -194,14 +194,14 @@ static void add_instruction(const struct object_instruction *i, void *arg)
 	vec_push(&j->code, x);
 }
 
-static struct object_file *object_of(const struct job *j, symid id)
+static struct object_file *object_of(const struct asm_job *j, symid id)
 {
 	const struct report_input *in = j->in;
 	return in->program ? program_object_file(in->program, program_object(in->program, id))
 			   : in->symbols->object;
 }
 
-static void note_without_code(struct job *j, const struct object_file *o)
+static void note_without_code(struct asm_job *j, const struct object_file *o)
 {
 	if (o == j->without_code)
 		return;
@@ -211,7 +211,7 @@ static void note_without_code(struct job *j, const struct object_file *o)
 		   object_path(o));
 }
 
-static struct kin_error *disassemble(struct job *j, const uint8_t *wanted)
+static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 {
 	const struct symbols *s = j->in->symbols;
 	for (symid i = 0; i < s->n; i++) {
@@ -222,7 +222,7 @@ static struct kin_error *disassemble(struct job *j, const uint8_t *wanted)
 			note_without_code(j, o);
 			continue;
 		}
-		struct stretch stretch = { i, j->code.n, 0 };
+		struct asm_stretch stretch = { i, j->code.n, 0 };
 		j->base = s->parts[s->at[i].part].base;
 		if (!object_instructions(o, s->at[i].addr - j->base, s->at[i].end - j->base,
 					 j->o->intel, add_instruction, j)) {
@@ -240,7 +240,7 @@ static struct kin_error *disassemble(struct job *j, const uint8_t *wanted)
 /* ---- what was measured ---- */
 
 /* The instruction that an address is in, or NONE. */
-static uint32_t find(const struct job *j, uint64_t flat)
+static uint32_t find(const struct asm_job *j, uint64_t flat)
 {
 	size_t low = 0, high = j->code.n;
 	while (low < high) {
@@ -253,7 +253,7 @@ static uint32_t find(const struct job *j, uint64_t flat)
 	return low < j->code.n && j->code.at[low].addr <= flat ? (uint32_t)low : NONE;
 }
 
-static uint32_t find_frame(const struct job *j, frameid frame)
+static uint32_t find_frame(const struct asm_job *j, frameid frame)
 {
 	const struct frame *f = &j->in->profile->samples.frames[frame];
 	if (f->name)
@@ -263,7 +263,7 @@ static uint32_t find_frame(const struct job *j, frameid frame)
 	return flat == UINT64_MAX ? NONE : find(j, flat);
 }
 
-static void measure_samples(struct job *j)
+static void measure_samples(struct asm_job *j)
 {
 	const struct samples *s = &j->in->profile->samples;
 	if (!j->in->program || !s->n)
@@ -292,7 +292,7 @@ static void measure_samples(struct job *j)
 }
 
 /* The caller's address is where the call returns to. */
-static void count_calls(struct job *j)
+static void count_calls(struct asm_job *j)
 {
 	const struct profile *p = report_flat(j->in);
 	for (size_t i = 0; i < p->n_arcs; i++) {
@@ -307,7 +307,7 @@ static void count_calls(struct job *j)
 
 /* ---- source lines ---- */
 
-static struct opened_source *source_of(struct job *j, const char *path)
+static struct opened_source *source_of(struct asm_job *j, const char *path)
 {
 	for (size_t i = 0; i < j->sources.n; i++)
 		if (!strcmp(j->sources.at[i].path, path))
@@ -329,7 +329,7 @@ static struct opened_source *source_of(struct job *j, const char *path)
 }
 
 /* "file.c:12    text" */
-static char *source_text(struct job *j, const struct srcloc *at)
+static char *source_text(struct asm_job *j, const struct srcloc *at)
 {
 	struct opened_source *s = source_of(j, at->file);
 	const char *file = report_file_name(j->o, at->file);
@@ -351,12 +351,12 @@ static char *source_text(struct job *j, const struct srcloc *at)
 /* ---- rows ---- */
 
 /* Of the function with all its pieces: ticks. */
-static double time_of_function(const struct job *j, const struct stretch *s)
+static double time_of_function(const struct asm_job *j, const struct asm_stretch *s)
 {
 	const struct symbol *at = j->in->symbols->at;
 	double self = 0;
 	for (size_t k = 0; k < j->stretches.n; k++) {
-		const struct stretch *piece = &j->stretches.at[k];
+		const struct asm_stretch *piece = &j->stretches.at[k];
 		if (at[piece->symbol].owner != at[s->symbol].owner)
 			continue;
 		for (size_t i = piece->first; i < piece->first + piece->n; i++)
@@ -365,7 +365,8 @@ static double time_of_function(const struct job *j, const struct stretch *s)
 	return self;
 }
 
-static void add_heading(struct job *j, const struct stretch *s, double function, uint32_t group)
+static void add_heading(struct asm_job *j, const struct asm_stretch *s, double function,
+			uint32_t group)
 {
 	const struct callgraph *g = j->in->graph;
 	struct kin_cell *c =
@@ -388,7 +389,7 @@ static void add_heading(struct job *j, const struct stretch *s, double function,
 	free(text);
 }
 
-static void add_row(struct job *j, const struct stretch *s, const struct instruction *i,
+static void add_row(struct asm_job *j, const struct asm_stretch *s, const struct asm_instruction *i,
 		    const struct srcloc *loc, double function, uint32_t group)
 {
 	const struct callgraph *g = j->in->graph;
@@ -422,7 +423,7 @@ static bool is_same_line(const struct srcloc *a, const struct srcloc *b)
 	return a->line == b->line && a->file && b->file && !strcmp(a->file, b->file);
 }
 
-static void add_stretch(struct job *j, const struct stretch *s, uint32_t group)
+static void add_stretch(struct asm_job *j, const struct asm_stretch *s, uint32_t group)
 {
 	struct srcloc before = { 0 };
 	double function = time_of_function(j, s);
@@ -448,14 +449,14 @@ static void add_stretch(struct job *j, const struct stretch *s, uint32_t group)
 static int by_owner_time(const void *l, const void *r, void *arg)
 {
 	const struct report_input *in = arg;
-	const struct stretch *a = l, *b = r;
+	const struct asm_stretch *a = l, *b = r;
 	symid x = in->symbols->at[a->symbol].owner, y = in->symbols->at[b->symbol].owner;
 	if (in->graph->nodes[x].self != in->graph->nodes[y].self)
 		return in->graph->nodes[x].self > in->graph->nodes[y].self ? -1 : 1;
 	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
-static void free_job(struct job *j)
+static void free_job(struct asm_job *j)
 {
 	for (size_t i = 0; i < j->code.n; i++)
 		free(j->code.at[i].text);
@@ -468,7 +469,7 @@ static void free_job(struct job *j)
 	vec_free(&j->stretches);
 }
 
-static struct kin_error *fill(struct job *j)
+static struct kin_error *fill(struct asm_job *j)
 {
 	uint8_t *wanted = xalloc(j->in->symbols->n + 1);
 	struct kin_error *err = NULL;
@@ -501,7 +502,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 			     struct kin_table **ret)
 {
 	struct kin_table *t = table_new("asm", "Annotated instructions", columns, N_COLUMNS);
-	struct job j = { .in = in, .o = o, .t = t };
+	struct asm_job j = { .in = in, .o = o, .t = t };
 
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);

@@ -69,7 +69,7 @@ static const struct kin_column columns[N_COLUMNS] = {
 		    KIN_CELL_COUNT, false, true },
 };
 
-struct job {
+struct cycles_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct kin_table *t;
@@ -77,14 +77,14 @@ struct job {
 	uint32_t cycle, group;
 };
 
-struct call {           /* into or within a cycle */
+struct cycle_call {     /* into or within a cycle */
 	symid from, to; /* from: NONE: nobody knows */
 	double time;
 	uint64_t count, samples;
 };
 
-struct calls {
-	VEC(struct call) v;
+struct cycle_calls {
+	VEC(struct cycle_call) v;
 };
 
 static double time_of(const struct cg_node *n) { return n->self + n->child; }
@@ -96,7 +96,7 @@ static double total_of(const struct callgraph *g)
 
 /* ---- rows ---- */
 
-static struct kin_cell *add_row(struct job *j, enum kin_row_kind kind, const char *what)
+static struct kin_cell *add_row(struct cycles_job *j, enum kin_row_kind kind, const char *what)
 {
 	struct kin_cell *c = table_add_row(
 		j->t, (struct kin_row){ kind, kind != KIN_ROW_CYCLE, j->group, NULL });
@@ -105,12 +105,12 @@ static struct kin_cell *add_row(struct job *j, enum kin_row_kind kind, const cha
 	return c;
 }
 
-static const char *name_of(struct job *j, symid id)
+static const char *name_of(struct cycles_job *j, symid id)
 {
 	return id == NONE ? "<spontaneous>" : report_symbol_name(j->in, j->o, id, j->t);
 }
 
-static void set_call(struct job *j, struct kin_cell *c, symid from, symid to)
+static void set_call(struct cycles_job *j, struct kin_cell *c, symid from, symid to)
 {
 	const char *caller = name_of(j, from), *callee = name_of(j, to);
 	char *both = xprintf("%s -> %s", caller, callee);
@@ -120,7 +120,7 @@ static void set_call(struct job *j, struct kin_cell *c, symid from, symid to)
 	free(both);
 }
 
-static void set_time(struct job *j, struct kin_cell *c, double time)
+static void set_time(struct cycles_job *j, struct kin_cell *c, double time)
 {
 	c[SHARE] = cell_share(time / total_of(j->in->graph));
 	c[TIME] = cell_time(time);
@@ -139,7 +139,7 @@ static const char *verdict(const struct callgraph *g, uint32_t cycle, double *bo
 	return NULL;
 }
 
-static void add_cycle(struct job *j)
+static void add_cycle(struct cycles_job *j)
 {
 	const struct callgraph *g = j->in->graph;
 	const struct cg_node *n = &g->nodes[g->n_symbols + j->cycle - 1];
@@ -161,7 +161,7 @@ static void add_cycle(struct job *j)
 	free(name);
 }
 
-static void add_rest(struct job *j, const char *what, size_t n)
+static void add_rest(struct cycles_job *j, const char *what, size_t n)
 {
 	if (n <= MOST)
 		return;
@@ -172,7 +172,7 @@ static void add_rest(struct job *j, const char *what, size_t n)
 
 static int by_time(const void *l, const void *r)
 {
-	const struct call *a = l, *b = r;
+	const struct cycle_call *a = l, *b = r;
 	if (a->time != b->time)
 		return a->time > b->time ? -1 : 1;
 	if (a->count != b->count)
@@ -182,12 +182,12 @@ static int by_time(const void *l, const void *r)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-static void add_calls(struct job *j, struct calls *calls, const char *what)
+static void add_calls(struct cycles_job *j, struct cycle_calls *calls, const char *what)
 {
 	if (calls->v.n)
 		qsort(calls->v.at, calls->v.n, sizeof(*calls->v.at), by_time);
 	for (size_t i = 0; i < calls->v.n && i < MOST; i++) {
-		const struct call *call = &calls->v.at[i];
+		const struct cycle_call *call = &calls->v.at[i];
 		struct kin_cell *c = add_row(j, KIN_ROW_CALLER, what);
 		set_call(j, c, call->from, call->to);
 		if (j->in->graph->measured || call->time > 0)
@@ -211,7 +211,7 @@ static int by_member_time(const void *l, const void *r, void *graph)
 	return (a > b) - (a < b);
 }
 
-static void add_members(struct job *j, const symid *members, size_t n)
+static void add_members(struct cycles_job *j, const symid *members, size_t n)
 {
 	const struct callgraph *g = j->in->graph;
 	symid *sorted = xrealloc(NULL, n, sizeof(*sorted));
@@ -232,17 +232,17 @@ static void add_members(struct job *j, const symid *members, size_t n)
 /* ---- calls into the cycle, and within it ---- */
 
 /* Entered from nowhere known. */
-static void gather_spontaneous(const struct callgraph *g, symid id, struct calls *entries)
+static void gather_spontaneous(const struct callgraph *g, symid id, struct cycle_calls *entries)
 {
-	struct call call = { NONE, id, 0, g->nodes[id].outside_calls, 0 };
+	struct cycle_call call = { NONE, id, 0, g->nodes[id].outside_calls, 0 };
 	if (g->measured)
 		call.time = g->roots[id].self + g->roots[id].child;
 	if (call.count || call.time > 0)
 		vec_push(&entries->v, call);
 }
 
-static void gather_calls(struct job *j, const symid *members, size_t n, struct calls *entries,
-			 struct calls *inner)
+static void gather_calls(struct cycles_job *j, const symid *members, size_t n,
+			 struct cycle_calls *entries, struct cycle_calls *inner)
 {
 	const struct callgraph *g = j->in->graph;
 	for (size_t i = 0; i < n; i++) {
@@ -250,7 +250,7 @@ static void gather_calls(struct job *j, const symid *members, size_t n, struct c
 		callgraph_list_callers(g, members[i], j->list);
 		for (uint32_t k = 0; k < g->nodes[members[i]].n_in; k++) {
 			const struct cg_listed *at = &j->list[k];
-			struct call call = { at->other, members[i], at->total, at->count, 0 };
+			struct cycle_call call = { at->other, members[i], at->total, at->count, 0 };
 			if (at->class == CG_RECURSION)
 				continue;
 			if (g->measured) {
@@ -266,7 +266,7 @@ static void gather_calls(struct job *j, const symid *members, size_t n, struct c
 	}
 }
 
-static void add_feedback(struct job *j)
+static void add_feedback(struct cycles_job *j)
 {
 	const struct callgraph *g = j->in->graph;
 	struct feedback f = feedback_of(g, j->cycle);
@@ -293,12 +293,12 @@ static void add_feedback(struct job *j)
 	free(f.arcs);
 }
 
-static void describe_cycle(struct job *j)
+static void describe_cycle(struct cycles_job *j)
 {
 	const struct callgraph *g = j->in->graph;
 	const struct cg_node *n = &g->nodes[g->n_symbols + j->cycle - 1];
 	const symid *members = g->members + n->first_out;
-	struct calls entries = { 0 }, inner = { 0 };
+	struct cycle_calls entries = { 0 }, inner = { 0 };
 
 	add_cycle(j);
 	add_members(j, members, n->n_members);
@@ -312,7 +312,7 @@ static void describe_cycle(struct job *j)
 /* ---- which ---- */
 
 /* Where a function is not named: those with a name that was not asked for. */
-static bool is_wanted(const struct job *j, uint32_t cycle)
+static bool is_wanted(const struct cycles_job *j, uint32_t cycle)
 {
 	const struct callgraph *g = j->in->graph;
 	const struct cg_node *n = &g->nodes[g->n_symbols + cycle - 1];
@@ -348,7 +348,7 @@ static uint32_t most_callers(const struct callgraph *g)
 	return most;
 }
 
-static void add_cycles(struct job *j)
+static void add_cycles(struct cycles_job *j)
 {
 	const struct callgraph *g = j->in->graph;
 	uint32_t *cycles = xrealloc(NULL, g->n_cycles, sizeof(*cycles));
@@ -376,7 +376,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	if (err)
 		return err;
 	struct kin_table *t = table_new("cycles", "Cycles of calls", columns, N_COLUMNS);
-	struct job j = { .in = in, .o = o, .t = t };
+	struct cycles_job j = { .in = in, .o = o, .t = t };
 
 	report_describe(in, t);
 	table_show(t, "samples", g->measured != NULL);

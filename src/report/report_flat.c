@@ -151,7 +151,7 @@ static size_t choose(const struct report_input *in, const struct report_opts *o,
 
 /* ---- rows, made as they are read ---- */
 
-struct state {
+struct flat_state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
@@ -167,7 +167,7 @@ static struct kin_cell per_call(const struct cg_node *n, double time)
 	return n->calls && time > 0 ? cell_time(time / (double)n->calls) : cell_none();
 }
 
-static void set_row(struct state *s, symid id)
+static void set_row(struct flat_state *s, symid id)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = &g->nodes[id];
@@ -199,7 +199,7 @@ static bool is_busy(const struct callgraph *g, symid id)
 }
 
 /* The next symbols are anywhere in memory. */
-static void prefetch(const struct state *s)
+static void prefetch(const struct flat_state *s)
 {
 	enum { NAME_AHEAD = 8, AHEAD = 16 };
 	if (s->n - s->next <= AHEAD)
@@ -212,7 +212,7 @@ static void prefetch(const struct state *s)
 
 static bool next(void *state, struct kin_row *row)
 {
-	struct state *s = state;
+	struct flat_state *s = state;
 	if (s->next == s->n)
 		return false;
 	prefetch(s);
@@ -223,14 +223,14 @@ static bool next(void *state, struct kin_row *row)
 
 static void rewind_rows(void *state)
 {
-	struct state *s = state;
+	struct flat_state *s = state;
 	s->next = 0;
 	s->cumulative = 0;
 }
 
 static void free_state(void *state)
 {
-	struct state *s = state;
+	struct flat_state *s = state;
 	free(s->chosen);
 	free(s);
 }
@@ -242,7 +242,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 {
 	const struct callgraph *g = in->graph;
 	struct kin_table *t = table_new("flat", "Flat profile", columns, ARRAY_LEN(columns));
-	struct state *s = xalloc(sizeof(*s));
+	struct flat_state *s = xalloc(sizeof(*s));
 
 	s->in = *in;
 	s->o = o;

@@ -72,7 +72,7 @@ struct label { /* what a row says of a node, made once and kept small: it is loo
 	bool shown;
 };
 
-struct state {
+struct graph_state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
@@ -89,7 +89,7 @@ struct state {
 	struct kin_cell cells[N_COLUMNS];
 };
 
-static const char *make_text(struct state *s, nodeid id)
+static const char *make_text(struct graph_state *s, nodeid id)
 {
 	const struct callgraph *g = s->in.graph;
 	uint32_t cycle = g->nodes[id].cycle;
@@ -105,7 +105,7 @@ static const char *make_text(struct state *s, nodeid id)
 	return name;
 }
 
-static const struct label *label_of(struct state *s, nodeid id)
+static const struct label *label_of(struct graph_state *s, nodeid id)
 {
 	struct label *l = &s->labels[id];
 	if (!l->text) {
@@ -119,17 +119,17 @@ static const struct label *label_of(struct state *s, nodeid id)
 	return l;
 }
 
-static const struct cg_node *current(const struct state *s)
+static const struct cg_node *current(const struct graph_state *s)
 {
 	return &s->in.graph->nodes[s->in.graph->order[s->entry]];
 }
 
-static bool is_cycle(const struct state *s)
+static bool is_cycle(const struct graph_state *s)
 {
 	return s->in.graph->order[s->entry] >= s->in.graph->n_symbols;
 }
 
-static bool is_listed(const struct state *s)
+static bool is_listed(const struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	nodeid id = g->order[s->entry];
@@ -149,7 +149,7 @@ static bool is_listed(const struct state *s)
 
 /* ---- rows ---- */
 
-static void set(struct state *s, nodeid id)
+static void set(struct graph_state *s, nodeid id)
 {
 	const struct label *l = label_of(s, id);
 	struct kin_cell *c = s->cells;
@@ -168,7 +168,7 @@ static void set(struct state *s, nodeid id)
 }
 
 /* The time that came from nowhere known; of a cycle, to any of its members. */
-static struct cg_time root_time(const struct state *s)
+static struct cg_time root_time(const struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
@@ -184,7 +184,7 @@ static struct cg_time root_time(const struct state *s)
 }
 
 /* Nothing is known of the caller, or no call was counted. */
-static void set_spontaneous(struct state *s)
+static void set_spontaneous(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
@@ -208,7 +208,7 @@ static void set_spontaneous(struct state *s)
 }
 
 /* Where there are stacks: a call that was only seen on them has no count. */
-static void set_measured_arc(struct state *s, const struct cg_listed *arc)
+static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
 {
 	const struct callgraph *g = s->in.graph;
 	if (g->measured && !arc->count)
@@ -219,7 +219,7 @@ static void set_measured_arc(struct state *s, const struct cg_listed *arc)
 		s->cells[SAMPLES] = cell_count(arc->samples);
 }
 
-static bool is_elsewhere(const struct state *s, symid id)
+static bool is_elsewhere(const struct graph_state *s, symid id)
 {
 	nodeid here = s->in.graph->order[s->entry];
 	return s->in.program && here < s->in.graph->n_symbols &&
@@ -227,7 +227,7 @@ static bool is_elsewhere(const struct state *s, symid id)
 }
 
 /* One arc of the entry; `callee` is the function, or the cycle, that is called. */
-static void set_arc(struct state *s, const struct cg_listed *arc, nodeid callee)
+static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
 	set(s, arc->other);
 	struct kin_cell *c = s->cells;
@@ -247,7 +247,7 @@ static void set_arc(struct state *s, const struct cg_listed *arc, nodeid callee)
 }
 
 /* The object that all members of a cycle are in, if it is one. */
-static const char *object_of_cycle(const struct state *s, nodeid id)
+static const char *object_of_cycle(const struct graph_state *s, nodeid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	const symid *members = s->in.graph->members + n->first_out;
@@ -260,7 +260,7 @@ static const char *object_of_cycle(const struct state *s, nodeid id)
 
 /* How often a function was called, and how often by itself; of a cycle, by its members. Where
  * cycles have callers, calls within them are theirs and not their members'. */
-static void set_calls(struct state *s, nodeid id)
+static void set_calls(struct graph_state *s, nodeid id)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = &g->nodes[id];
@@ -277,7 +277,7 @@ static void set_calls(struct state *s, nodeid id)
 		s->cells[CALLED] = cell_count(calls);
 }
 
-static void set_primary(struct state *s)
+static void set_primary(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
@@ -299,7 +299,7 @@ static void set_primary(struct state *s)
 }
 
 /* In the cycle's entry: how often it was called from within. */
-static void set_member(struct state *s, symid id)
+static void set_member(struct graph_state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	uint64_t inner = n->calls + n->self_calls - callgraph_calls_from_outside(s->in.graph, id);
@@ -316,14 +316,14 @@ static void set_member(struct state *s, symid id)
 
 /* ---- the walk ---- */
 
-static bool emit(struct state *s, struct kin_row *row, enum kin_row_kind kind)
+static bool emit(struct graph_state *s, struct kin_row *row, enum kin_row_kind kind)
 {
 	bool primary = kind == KIN_ROW_FUNCTION || kind == KIN_ROW_CYCLE;
 	*row = (struct kin_row){ kind, !primary, s->group, s->cells };
 	return true;
 }
 
-static void go(struct state *s, enum phase phase)
+static void go(struct graph_state *s, enum phase phase)
 {
 	s->phase = phase;
 	s->k = 0;
@@ -331,7 +331,7 @@ static void go(struct state *s, enum phase phase)
 
 /* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
  * together they take a fraction of the time of one after the other. */
-static void list(struct state *s, enum phase phase)
+static void list(struct graph_state *s, enum phase phase)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
@@ -350,7 +350,7 @@ static void list(struct state *s, enum phase phase)
 }
 
 /* The same of a cycle, which has none where cycles are bare. */
-static void list_around(struct state *s, enum phase phase)
+static void list_around(struct graph_state *s, enum phase phase)
 {
 	const struct callgraph *g = s->in.graph;
 	size_t cycle = g->order[s->entry] - g->n_symbols + 1;
@@ -367,7 +367,7 @@ static void list_around(struct state *s, enum phase phase)
 }
 
 /* To the next entry that is listed; false at the end. */
-static bool enter(struct state *s)
+static bool enter(struct graph_state *s)
 {
 	size_t n = s->in.graph->n_symbols + s->in.graph->n_cycles;
 
@@ -383,14 +383,14 @@ static bool enter(struct state *s)
 	return true;
 }
 
-static void leave(struct state *s)
+static void leave(struct graph_state *s)
 {
 	s->entry++;
 	s->group++;
 	go(s, ENTER);
 }
 
-static bool is_spontaneous(const struct state *s)
+static bool is_spontaneous(const struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
@@ -403,7 +403,7 @@ static bool is_spontaneous(const struct state *s)
 }
 
 /* One step: true if it made a row. */
-static bool step(struct state *s, struct kin_row *row)
+static bool step(struct graph_state *s, struct kin_row *row)
 {
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
@@ -452,7 +452,7 @@ static bool step(struct state *s, struct kin_row *row)
 
 static bool next(void *state, struct kin_row *row)
 {
-	struct state *s = state;
+	struct graph_state *s = state;
 	for (;;) {
 		if (s->phase == ENTER && !enter(s))
 			return false;
@@ -463,7 +463,7 @@ static bool next(void *state, struct kin_row *row)
 
 static void rewind_rows(void *state)
 {
-	struct state *s = state;
+	struct graph_state *s = state;
 	s->entry = 0;
 	s->group = 0;
 	go(s, ENTER);
@@ -471,7 +471,7 @@ static void rewind_rows(void *state)
 
 static void free_state(void *state)
 {
-	struct state *s = state;
+	struct graph_state *s = state;
 	free(s->labels);
 	free(s->scratch);
 	free(s->around);
@@ -482,7 +482,7 @@ static void free_state(void *state)
 static const struct table_source source = { rewind_rows, next, free_state };
 
 /* The functions a person named: by symbol, or as displayed. */
-static struct kin_error *choose(struct state *s)
+static struct kin_error *choose(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	if (!s->o->subjects || !s->o->subjects[0])
@@ -502,7 +502,7 @@ static struct kin_error *choose(struct state *s)
 }
 
 /* If all is to be shown: in the order in which names and nodes lie in memory. */
-static void make_labels(struct state *s)
+static void make_labels(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 
@@ -594,7 +594,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 			     struct kin_table **ret)
 {
 	struct kin_table *t = table_new("graph", "Call graph", columns, ARRAY_LEN(columns));
-	struct state *s = xalloc(sizeof(*s));
+	struct graph_state *s = xalloc(sizeof(*s));
 
 	s->in = *in;
 	s->o = o;

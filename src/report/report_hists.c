@@ -235,7 +235,7 @@ static void emit_tree(struct hists_state *s)
 	}
 }
 
-struct end { /* of chains */
+struct chain_end { /* of chains */
 	uint32_t node;
 	uint64_t hit;
 	size_t order;
@@ -243,7 +243,7 @@ struct end { /* of chains */
 
 static int by_hit(const void *a, const void *b)
 {
-	const struct end *x = a, *y = b;
+	const struct chain_end *x = a, *y = b;
 	if (x->hit != y->hit)
 		return x->hit > y->hit ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
@@ -268,7 +268,7 @@ static void emit_one(struct hists_state *s, uint32_t node)
 /* Whole chains, heaviest first; longer ones first where nothing else tells them apart. */
 static void emit_ends(struct hists_state *s, uint64_t min)
 {
-	VEC(struct end) ends = { 0 };
+	VEC(struct chain_end) ends = { 0 };
 	const struct callchain *c = s->chain;
 	const struct chain_node *nodes = c->nodes;
 	for (uint32_t at = nodes[0].n ? nodes[0].first : 0; at;) {
@@ -278,7 +278,7 @@ static void emit_ends(struct hists_state *s, uint64_t min)
 		}
 		for (;;) { /* leave it: those below come before it */
 			if (nodes[at].hit && nodes[at].hit >= min)
-				vec_push(&ends, ((struct end){ at, nodes[at].hit, ends.n }));
+				vec_push(&ends, ((struct chain_end){ at, nodes[at].hit, ends.n }));
 			const struct chain_node *parent = &nodes[nodes[at].parent];
 			if (at + 1 < parent->first + parent->n) {
 				at++;

@@ -57,7 +57,7 @@ static const struct kin_column columns[N_COLUMNS] = {
 		     false, true },
 };
 
-struct job {
+struct imbalance_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct kin_table *t;
@@ -75,18 +75,18 @@ static bool is_calls(const struct spread_row *r)
 	return r->kind == SPREAD_CALLS || r->kind == SPREAD_ARC_CALLS;
 }
 
-static bool is_of_event(const struct job *j, const struct spread_row *r)
+static bool is_of_event(const struct imbalance_job *j, const struct spread_row *r)
 {
 	return is_calls(r) || (r->event == j->event && r->unit == (uint32_t)j->unit);
 }
 
 /* A call from the program's own code into MPI: what waits there waits on behalf of the caller. */
-static bool is_call_of_mpi(const struct job *j, const struct spread_row *r)
+static bool is_call_of_mpi(const struct imbalance_job *j, const struct spread_row *r)
 {
 	return r->kind == SPREAD_ARC && j->is_mpi[r->to.name] && !j->is_mpi[r->from.name];
 }
 
-static double cost(const struct job *j, const struct spread_row *r)
+static double cost(const struct imbalance_job *j, const struct spread_row *r)
 {
 	double sum = (double)r->of.sum, n = (double)j->n;
 	if (is_call_of_mpi(j, r) || r->kind == SPREAD_MPI)
@@ -94,7 +94,7 @@ static double cost(const struct job *j, const struct spread_row *r)
 	return n * (double)r->of.max - sum;
 }
 
-static const struct spread_row *of_ranks(const struct job *j, enum spread_kind kind)
+static const struct spread_row *of_ranks(const struct imbalance_job *j, enum spread_kind kind)
 {
 	for (size_t i = 0; i < j->set->rows.n; i++)
 		if (j->set->rows.at[i].kind == kind && is_of_event(j, &j->set->rows.at[i]))
@@ -104,7 +104,7 @@ static const struct spread_row *of_ranks(const struct job *j, enum spread_kind k
 
 /* ---- rows ---- */
 
-static const char *name_of(const struct job *j, const struct spread_function *f)
+static const char *name_of(const struct imbalance_job *j, const struct spread_function *f)
 {
 	const char *raw = strtab_get(j->set->strings, f->name);
 	char *readable = j->in->symbols ? demangle(raw, j->in->symbols->opts.style) : NULL;
@@ -115,13 +115,13 @@ static const char *name_of(const struct job *j, const struct spread_function *f)
 	return text;
 }
 
-static struct kin_cell amount(const struct job *j, const struct spread_row *r, double v)
+static struct kin_cell amount(const struct imbalance_job *j, const struct spread_row *r, double v)
 {
 	(void)j;
 	return is_calls(r) ? cell_number(v) : cell_time(v);
 }
 
-static void add_row(struct job *j, const char *what, const struct spread_row *r)
+static void add_row(struct imbalance_job *j, const char *what, const struct spread_row *r)
 {
 	const struct spread *s = &r->of;
 	struct kin_cell *c = table_add_row(j->t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
@@ -173,7 +173,7 @@ struct ordered {
 	double cost;
 };
 
-static int by_name(const struct job *j, const struct spread_function *x,
+static int by_name(const struct imbalance_job *j, const struct spread_function *x,
 		   const struct spread_function *y)
 {
 	return strcmp(strtab_get(j->set->strings, x->name), strtab_get(j->set->strings, y->name));
@@ -193,7 +193,7 @@ static int by_cost(const void *a, const void *b, void *job)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static bool is_subject(const struct job *j, const struct spread_row *r)
+static bool is_subject(const struct imbalance_job *j, const struct spread_row *r)
 {
 	if (!j->o->subjects)
 		return true;
@@ -204,15 +204,15 @@ static bool is_subject(const struct job *j, const struct spread_row *r)
 	return false;
 }
 
-static bool is_wanted(const struct job *j, const struct spread_row *r, enum spread_kind kind,
-		      bool mpi)
+static bool is_wanted(const struct imbalance_job *j, const struct spread_row *r,
+		      enum spread_kind kind, bool mpi)
 {
 	return r->kind == (uint32_t)kind && is_of_event(j, r) && is_subject(j, r) &&
 	       (!mpi || is_call_of_mpi(j, r));
 }
 
 /* Those of a kind that cost most first; the number of others. `mpi`: of calls those of MPI. */
-static size_t add_rows(struct job *j, const char *what, enum spread_kind kind, bool mpi,
+static size_t add_rows(struct imbalance_job *j, const char *what, enum spread_kind kind, bool mpi,
 		       size_t most)
 {
 	struct ordered *rows = xalloc((j->set->rows.n + 1) * sizeof(*rows));
@@ -237,7 +237,7 @@ static size_t add_rows(struct job *j, const char *what, enum spread_kind kind, b
 	return n - shown;
 }
 
-static void add_all(struct job *j)
+static void add_all(struct imbalance_job *j)
 {
 	static const struct {
 		const char *what;
@@ -267,10 +267,13 @@ static void add_all(struct job *j)
 
 /* ---- what it comes to ---- */
 
-static double seconds(const struct job *j, double v) { return j->unit == EVENT_NS ? v / 1e9 : v; }
+static double seconds(const struct imbalance_job *j, double v)
+{
+	return j->unit == EVENT_NS ? v / 1e9 : v;
+}
 
 /* The function that the slow rank has most more of than ranks have on average. */
-static const struct spread_row *find_cause(const struct job *j, uint32_t slow)
+static const struct spread_row *find_cause(const struct imbalance_job *j, uint32_t slow)
 {
 	const struct spread_row *cause = NULL;
 	double most = 0;
@@ -287,7 +290,7 @@ static const struct spread_row *find_cause(const struct job *j, uint32_t slow)
 	return cause;
 }
 
-static void note_slow(struct job *j)
+static void note_slow(struct imbalance_job *j)
 {
 	const struct spread_row *work = of_ranks(j, SPREAD_WORK), *mpi = of_ranks(j, SPREAD_MPI);
 	const char *unit = j->unit == EVENT_NS ? "s" : "events";
@@ -339,7 +342,7 @@ static const char *fact(const struct profile *p, const char *name, size_t *n)
 	return found;
 }
 
-static void note_ranks(struct job *j)
+static void note_ranks(struct imbalance_job *j)
 {
 	size_t n_jobs, n;
 	fact(j->in->profile, FACT_JOB, &n_jobs);
@@ -366,7 +369,7 @@ static bool *find_mpi(const struct spread_set *s)
 }
 
 /* That of reports on time; what is known over ranks may be of a file without samples. */
-static void find_event(struct job *j, struct spread_set *set)
+static void find_event(struct imbalance_job *j, struct spread_set *set)
 {
 	const struct samples *s = &j->in->profile->samples;
 	j->unit = EVENT_NS;
@@ -393,7 +396,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 			       "./app leaves a file for each");
 	}
 	struct kin_table *t = table_new("imbalance", "Imbalance over ranks", columns, N_COLUMNS);
-	struct job j = { .in = in, .o = o, .t = t, .set = set, .n = spread_set_count(set) };
+	struct imbalance_job j = {
+		.in = in, .o = o, .t = t, .set = set, .n = spread_set_count(set)
+	};
 	find_event(&j, set);
 	spread_set_sort(set);
 	j.is_mpi = find_mpi(set);

@@ -21,7 +21,7 @@ static const struct kin_column columns[] = {
 
 /* ---- rows, made as they are read: first the functions, then the cycles ---- */
 
-struct state {
+struct index_state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
@@ -30,7 +30,7 @@ struct state {
 	struct kin_cell cells[N_COLUMNS];
 };
 
-static void set_function(struct state *s, symid id)
+static void set_function(struct index_state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	const struct symbol *symbol = &s->in.symbols->at[id];
@@ -45,7 +45,7 @@ static void set_function(struct state *s, symid id)
 	s->cells[SYMBOL] = cell_text(symbol->name);
 }
 
-static void set_cycle(struct state *s, const struct cg_node *cycle)
+static void set_cycle(struct index_state *s, const struct cg_node *cycle)
 {
 	char name[32];
 
@@ -57,7 +57,7 @@ static void set_cycle(struct state *s, const struct cg_node *cycle)
 }
 
 /* The next functions are anywhere in memory. */
-static void prefetch(const struct state *s)
+static void prefetch(const struct index_state *s)
 {
 	enum { NAME_AHEAD = 8, AHEAD = 16 };
 	if (s->next + AHEAD >= s->n_functions)
@@ -71,7 +71,7 @@ static void prefetch(const struct state *s)
 
 static bool next(void *state, struct kin_row *row)
 {
-	struct state *s = state;
+	struct index_state *s = state;
 	const struct callgraph *g = s->in.graph;
 	size_t i = s->next;
 
@@ -88,18 +88,18 @@ static bool next(void *state, struct kin_row *row)
 	return true;
 }
 
-static void rewind_rows(void *state) { ((struct state *)state)->next = 0; }
+static void rewind_rows(void *state) { ((struct index_state *)state)->next = 0; }
 
 static void free_state(void *state)
 {
-	struct state *s = state;
+	struct index_state *s = state;
 	free(s->functions);
 	free(s);
 }
 
 static const struct table_source source = { rewind_rows, next, free_state };
 
-static void choose(struct state *s)
+static void choose(struct index_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 	struct sort_name *names = xrealloc(NULL, g->n_symbols, sizeof(*names));
@@ -120,7 +120,7 @@ static void choose(struct state *s)
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	struct state *s = xalloc(sizeof(*s));
+	struct index_state *s = xalloc(sizeof(*s));
 
 	s->in = *in;
 	s->o = o;

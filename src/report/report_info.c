@@ -143,14 +143,14 @@ static void add_objects(struct kin_table *t, const struct profile *p)
 	}
 }
 
-struct ranked {
+struct ranked_file {
 	uint64_t cpu_ns, sampled_ns, n_samples;
 	size_t task;
 };
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_file *x = a, *y = b;
 	if (x->cpu_ns != y->cpu_ns)
 		return x->cpu_ns < y->cpu_ns ? 1 : -1;
 	if (x->sampled_ns != y->sampled_ns)
@@ -161,14 +161,14 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Those that did most come first. To be freed. */
-static struct ranked *rank_threads(const struct profile *p, size_t n)
+static struct ranked_file *rank_threads(const struct profile *p, size_t n)
 {
 	const struct samples *s = &p->samples;
-	struct ranked *at = xalloc((n + 1) * sizeof(*at));
+	struct ranked_file *at = xalloc((n + 1) * sizeof(*at));
 	for (size_t i = 0; i < n; i++)
-		at[i] = (struct ranked){ .cpu_ns = s->tasks[i + 1].cpu_ns,
-					 .sampled_ns = s->tasks[i + 1].sampled_ns,
-					 .task = i + 1 };
+		at[i] = (struct ranked_file){ .cpu_ns = s->tasks[i + 1].cpu_ns,
+					      .sampled_ns = s->tasks[i + 1].sampled_ns,
+					      .task = i + 1 };
 	for (size_t i = 0; i < s->n; i++)
 		if (s->at[i].task)
 			at[s->at[i].task - 1].n_samples += s->at[i].count;
@@ -201,7 +201,7 @@ static void add_thread(struct kin_table *t, const struct profile *p, const struc
 	free(times);
 }
 
-static void add_other_threads(struct kin_table *t, const struct ranked *at, size_t n)
+static void add_other_threads(struct kin_table *t, const struct ranked_file *at, size_t n)
 {
 	uint64_t cpu_ns = 0, sampled_ns = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -220,7 +220,7 @@ static void add_threads(struct kin_table *t, const struct profile *p, size_t mos
 {
 	size_t n = p->samples.n_tasks ? p->samples.n_tasks - 1 : 0;
 	bool many_runs = false, all = !most || n <= most;
-	struct ranked *at = all ? NULL : rank_threads(p, n);
+	struct ranked_file *at = all ? NULL : rank_threads(p, n);
 
 	for (size_t i = 1; i <= n; i++)
 		many_runs |= p->samples.tasks[i].run > 0;

@@ -32,13 +32,13 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[TO] = { "to", "to", "the function", KIN_CELL_TEXT, false, true },
 };
 
-struct calls {          /* along one arc, or of one function */
+struct latency_calls {  /* along one arc, or of one function */
 	symid from, to; /* from: NONE: not known, or any */
 	struct distribution of;
 };
 
 struct calls_list {
-	VEC(struct calls *) v;
+	VEC(struct latency_calls *) v;
 	struct map64 ids; /* MAP64_PAIR(from, to) */
 };
 
@@ -49,11 +49,11 @@ static symid find(const struct report_input *in, objid object, uint64_t addr)
 	return id == NONE ? NONE : in->symbols->at[id].owner;
 }
 
-static struct calls *calls_between(struct calls_list *l, symid from, symid to)
+static struct latency_calls *calls_between(struct calls_list *l, symid from, symid to)
 {
 	uint32_t *id = map64_at(&l->ids, MAP64_PAIR(from, to));
 	if (*id == NONE) {
-		struct calls *c = xalloc(sizeof(*c));
+		struct latency_calls *c = xalloc(sizeof(*c));
 		c->from = from;
 		c->to = to;
 		*id = (uint32_t)l->v.n;
@@ -74,7 +74,8 @@ static void free_list(struct calls_list *l)
 
 static int by_total(const void *l, const void *r)
 {
-	const struct calls *a = *(struct calls *const *)l, *b = *(struct calls *const *)r;
+	const struct latency_calls *a = *(struct latency_calls *const *)l,
+				   *b = *(struct latency_calls *const *)r;
 	if (a->of.sum != b->of.sum)
 		return a->of.sum > b->of.sum ? -1 : 1;
 	if (a->to != b->to)
@@ -85,7 +86,7 @@ static int by_total(const void *l, const void *r)
 static void sort(struct calls_list *l)
 {
 	if (l->v.n)
-		qsort(l->v.at, l->v.n, sizeof(struct calls *), by_total);
+		qsort(l->v.at, l->v.n, sizeof(struct latency_calls *), by_total);
 }
 
 static const char *name_of(const struct report_input *in, const struct report_opts *o, symid id,
@@ -112,14 +113,14 @@ static struct kin_cell *add_row(struct kin_table *t, enum kin_row_kind kind, uin
 	return c;
 }
 
-struct job {
+struct latency_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct kin_table *t;
 	struct calls_list functions, arcs; /* arcs: by `to` once they are listed */
 };
 
-static void gather(struct job *j)
+static void gather(struct latency_job *j)
 {
 	const struct samples *s = &j->in->profile->samples;
 	for (size_t i = 0; i < s->n_latencies; i++) {
@@ -141,7 +142,8 @@ static void gather(struct job *j)
 /* The callers of each function are far from each other in the list of all arcs. */
 static int by_callee(const void *l, const void *r)
 {
-	const struct calls *a = *(struct calls *const *)l, *b = *(struct calls *const *)r;
+	const struct latency_calls *a = *(struct latency_calls *const *)l,
+				   *b = *(struct latency_calls *const *)r;
 	if (a->to != b->to)
 		return a->to < b->to ? -1 : 1;
 	return by_total(l, r);
@@ -160,15 +162,15 @@ static size_t first_caller(const struct calls_list *arcs, symid to)
 	return low;
 }
 
-static void list(struct job *j)
+static void list(struct latency_job *j)
 {
 	const struct calls_list *f = &j->functions;
 	double most = f->v.n ? (double)f->v.at[0]->of.sum : 0;
 
 	if (j->arcs.v.n)
-		qsort(j->arcs.v.at, j->arcs.v.n, sizeof(struct calls *), by_callee);
+		qsort(j->arcs.v.at, j->arcs.v.n, sizeof(struct latency_calls *), by_callee);
 	for (uint32_t i = 0; i < f->v.n; i++) {
-		const struct calls *function = f->v.at[i];
+		const struct latency_calls *function = f->v.at[i];
 		if ((double)function->of.sum < j->o->min_share * most)
 			continue;
 		const char *to = name_of(j->in, j->o, function->to, j->t);
@@ -185,13 +187,13 @@ static void list(struct job *j)
 }
 
 /* Which functions do little else than being measured. */
-static void note_doubts(const struct job *j)
+static void note_doubts(const struct latency_job *j)
 {
-	const struct calls *worst = NULL;
+	const struct latency_calls *worst = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->functions.v.n; i++) {
-		const struct calls *c = j->functions.v.at[i];
+		const struct latency_calls *c = j->functions.v.at[i];
 		if (!distribution_is_doubtful(&c->of))
 			continue;
 		worst = worst ? worst : c; /* that with most time */
@@ -215,7 +217,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	if (err)
 		return err;
 	struct kin_table *t = table_new("latency", "Time of calls", columns, N_COLUMNS);
-	struct job j = { .in = in, .o = o, .t = t };
+	struct latency_job j = { .in = in, .o = o, .t = t };
 
 	table_set_rate(t, 1e9);
 	gather(&j);

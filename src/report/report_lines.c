@@ -58,7 +58,7 @@ static const struct kin_column columns[] = {
 		     false, true },
 };
 
-struct entry { /* the code of one line within one function, wherever it is */
+struct line_entry { /* the code of one line within one function, wherever it is */
 	symid first;
 	double self, inclusive;
 	uint64_t calls, self_calls, most;
@@ -87,7 +87,7 @@ static int by_line(const void *l, const void *r, void *arg)
 
 static int by_time(const void *l, const void *r, void *arg)
 {
-	const struct entry *a = l, *b = r;
+	const struct line_entry *a = l, *b = r;
 	uint64_t calls_a = a->calls + a->self_calls, calls_b = b->calls + b->self_calls;
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
@@ -101,7 +101,8 @@ static int by_time(const void *l, const void *r, void *arg)
 	return lines ? lines : (a->first > b->first) - (a->first < b->first);
 }
 
-static void add_place(struct entry *e, const struct callgraph *g, const struct blocks *b, symid id)
+static void add_place(struct line_entry *e, const struct callgraph *g, const struct blocks *b,
+		      symid id)
 {
 	e->self += g->nodes[id].self;
 	e->calls += g->nodes[id].calls;
@@ -119,7 +120,7 @@ static bool same_entry(const struct symbols *s, symid a, symid b)
 }
 
 /* A line that a sample has twice on its stack is one: of the same function, that is. */
-static void add_inclusive(const struct report_input *in, struct entry *entries, size_t n,
+static void add_inclusive(const struct report_input *in, struct line_entry *entries, size_t n,
 			  const uint32_t *entry_of)
 {
 	if (!in->graph->measured || !in->program)
@@ -132,7 +133,7 @@ static void add_inclusive(const struct report_input *in, struct entry *entries, 
 }
 
 /* How often a line was executed, where all blocks are known. */
-static void take_flow(const struct flow *f, const struct symbols *s, struct entry *entries,
+static void take_flow(const struct flow *f, const struct symbols *s, struct line_entry *entries,
 		      size_t n, const uint32_t *entry_of)
 {
 	if (!f)
@@ -147,7 +148,7 @@ static void take_flow(const struct flow *f, const struct symbols *s, struct entr
 }
 
 /* Places are sorted by file. */
-static void take_line_counts(const struct report_input *in, struct entry *entries, size_t n)
+static void take_line_counts(const struct report_input *in, struct line_entry *entries, size_t n)
 {
 	const char *path = NULL;
 	uint32_t file = NONE;
@@ -162,14 +163,14 @@ static void take_line_counts(const struct report_input *in, struct entry *entrie
 	}
 }
 
-static struct entry *gather(const struct report_input *in, const struct report_opts *o,
-			    const struct blocks *blocks, size_t *n)
+static struct line_entry *gather(const struct report_input *in, const struct report_opts *o,
+				 const struct blocks *blocks, size_t *n)
 {
 	static const struct selection everything;
 	const struct selection *sel = o->selection ? o->selection : &everything;
 	struct symbols *s = in->symbols;
 	symid *places = xrealloc(NULL, s->n, sizeof(*places));
-	struct entry *entries = xrealloc(NULL, s->n, sizeof(*entries));
+	struct line_entry *entries = xrealloc(NULL, s->n, sizeof(*entries));
 	size_t n_places = 0;
 
 	for (symid i = 0; i < s->n; i++) {
@@ -183,7 +184,7 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 	*n = 0;
 	for (size_t i = 0; i < n_places; i++) {
 		if (!i || !same_entry(s, places[i - 1], places[i]))
-			entries[(*n)++] = (struct entry){ .first = places[i] };
+			entries[(*n)++] = (struct line_entry){ .first = places[i] };
 		add_place(&entries[*n - 1], in->graph, blocks, places[i]);
 		entry_of[places[i]] = (uint32_t)*n - 1;
 	}
@@ -197,7 +198,7 @@ static struct entry *gather(const struct report_input *in, const struct report_o
 
 /* ---- rows ---- */
 
-static bool is_shown(const struct entry *e, const struct report_opts *o, double total)
+static bool is_shown(const struct line_entry *e, const struct report_opts *o, double total)
 {
 	double time = e->inclusive > e->self ? e->inclusive : e->self;
 	if (o->min_share > 0 && time < o->min_share * total)
@@ -206,7 +207,7 @@ static bool is_shown(const struct entry *e, const struct report_opts *o, double 
 }
 
 static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
-		    const struct entry *e)
+		    const struct line_entry *e)
 {
 	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
 	const struct symbol *s = &in->symbols->at[e->first];
@@ -249,7 +250,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	struct kin_table *t = table_new("lines", "Source lines", columns, ARRAY_LEN(columns));
 	struct blocks *blocks = blocks_new(report_flat(in), in->symbols, NULL);
 	size_t n;
-	struct entry *entries = gather(in, o, blocks, &n);
+	struct line_entry *entries = gather(in, o, blocks, &n);
 
 	report_describe(in, t);
 	table_show(t, "inclusive", in->graph->measured != NULL);

@@ -91,14 +91,14 @@ bool report_symbol_is(struct symbols *s, symid id, const char *name)
 	       symbols_is_alias(s, id, name);
 }
 
-struct symids { /* a VEC */
+struct name_symids { /* a VEC */
 	symid *at;
 	size_t n, cap;
 };
 
 symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
 {
-	struct symids found = { 0 };
+	struct name_symids found = { 0 };
 	const char *word = function_name_word(name, n);
 	char *text = word ? xprintf("%.*s", (int)*n, word) : NULL;
 

@@ -48,14 +48,14 @@ enum { FUNCTION_ALIGN = 16 };
 
 /* ---- how each linker wants it ---- */
 
-struct layout {
+struct order_layout {
 	const char *name;
 	bool sections;        /* their names, not those of symbols */
 	const char *unwanted; /* characters with a meaning of their own in this linker's file */
 	const char *before, *after;
 };
 
-static const struct layout layouts[] = {
+static const struct order_layout layouts[] = {
 	{ "list", false, "", NULL, NULL },
 	{ "ld.lld", false, "#", NULL, NULL },
 	{ "gold", true, "*?[\\{}", NULL, NULL },
@@ -64,7 +64,7 @@ static const struct layout layouts[] = {
 	  "TEXT DATA BSS\"\n" },
 };
 
-static struct kin_error *find_layout(const char *name, const struct layout **ret)
+static struct kin_error *find_layout(const char *name, const struct order_layout **ret)
 {
 	for (size_t i = 0; i < ARRAY_LEN(layouts); i++) {
 		if (!name || !strcmp(layouts[i].name, name)) {
@@ -77,7 +77,7 @@ static struct kin_error *find_layout(const char *name, const struct layout **ret
 }
 
 /* Symbol names are anybody's bytes: what could harm a terminal stays out, too. */
-static bool can_write(const struct layout *layout, const char *symbol)
+static bool can_write(const struct order_layout *layout, const char *symbol)
 {
 	return *symbol && escape_is_plain(symbol) && !strchr(symbol, ' ') &&
 	       !symbol[strcspn(symbol, layout->unwanted)];
@@ -105,7 +105,7 @@ static const char *section_of(struct kin_table *t, const char *symbol)
 
 /* ---- the graph, as the clustering wants it ---- */
 
-struct problem {
+struct order_problem {
 	struct cluster_node *nodes;
 	struct cluster_arc *arcs;
 	uint64_t *addr;
@@ -144,7 +144,7 @@ static bool is_movable(const struct report_input *in, symid id)
 	return !s->is_nameless && !is_stub(s) && is_of_program(in, id);
 }
 
-static void describe_nodes(struct problem *p, const struct report_input *in)
+static void describe_nodes(struct order_problem *p, const struct report_input *in)
 {
 	const struct callgraph *g = in->graph;
 	double ticks = 0, calls = 0;
@@ -166,7 +166,7 @@ static void describe_nodes(struct problem *p, const struct report_input *in)
 }
 
 /* Which caller a function should follow: who calls it most, or who is above it in most samples. */
-static void describe_arcs(struct problem *p, const struct callgraph *g)
+static void describe_arcs(struct order_problem *p, const struct callgraph *g)
 {
 	for (size_t i = 0; i < g->n_arcs && !p->counted; i++)
 		p->counted = g->arcs[i].count;
@@ -178,10 +178,10 @@ static void describe_arcs(struct problem *p, const struct callgraph *g)
 	}
 }
 
-static struct problem problem_of(const struct report_input *in)
+static struct order_problem problem_of(const struct report_input *in)
 {
 	const struct callgraph *g = in->graph;
-	struct problem p = {
+	struct order_problem p = {
 		.nodes = xrealloc(NULL, g->n_symbols + 1, sizeof(*p.nodes)),
 		.arcs = xrealloc(NULL, g->n_arcs + 1, sizeof(*p.arcs)),
 		.addr = xrealloc(NULL, g->n_symbols + 1, sizeof(*p.addr)),
@@ -195,7 +195,7 @@ static struct problem problem_of(const struct report_input *in)
 	return p;
 }
 
-static void problem_free(struct problem *p)
+static void problem_free(struct order_problem *p)
 {
 	free(p->nodes);
 	free(p->arcs);
@@ -206,7 +206,7 @@ static void problem_free(struct problem *p)
 /* ---- what it gains ---- */
 
 /* Where the functions would be: one after the other, aligned as compilers do. */
-static void rearrange(struct problem *p, const struct clustering *c)
+static void rearrange(struct order_problem *p, const struct clustering *c)
 {
 	uint64_t at = 0;
 	for (size_t i = 0; i < c->n; i++) {
@@ -216,7 +216,7 @@ static void rearrange(struct problem *p, const struct clustering *c)
 	}
 }
 
-static void describe_gain(struct kin_table *t, struct problem *p, const struct clustering *c)
+static void describe_gain(struct kin_table *t, struct order_problem *p, const struct clustering *c)
 {
 	struct locality before =
 		cluster_locality(p->nodes, p->addr, p->n, p->arcs, p->n_arcs, CLUSTER_PAGE);
@@ -243,11 +243,11 @@ static void describe_gain(struct kin_table *t, struct problem *p, const struct c
 
 /* ---- rows ---- */
 
-struct listing {
+struct order_listing {
 	const struct report_input *in;
 	const struct report_opts *o;
-	const struct layout *layout;
-	const struct problem *problem;
+	const struct order_layout *layout;
+	const struct order_problem *problem;
 	struct kin_table *table;
 	struct strtab *written; /* linkers complain about what is named twice */
 	struct strtab *names;   /* the first n_names: of all functions of the program */
@@ -271,7 +271,7 @@ static size_t without_clone(const char *name)
 
 /* Which name the program that is linked has for the function; NULL: perhaps none. Calls were
  * counted in a build of their own, whose clones need not be those of another one. */
-static const char *linked_name(struct listing *l, const char *symbol)
+static const char *linked_name(struct order_listing *l, const char *symbol)
 {
 	size_t n = without_clone(symbol);
 	if (!symbol[n] || !l->in->profile->n_arcs)
@@ -287,7 +287,7 @@ static const char *linked_name(struct listing *l, const char *symbol)
 }
 
 /* What the linker's file says of the function; NULL: nothing, or nothing new. */
-static const char *entry(struct listing *l, const char *symbol)
+static const char *entry(struct order_listing *l, const char *symbol)
 {
 	symbol = linked_name(l, symbol);
 	if (!symbol)
@@ -303,7 +303,7 @@ static const char *entry(struct listing *l, const char *symbol)
 	return l->layout->sections ? sections_of(l->table, symbol) : symbol;
 }
 
-static void add_row(struct listing *l, symid id, const struct clustering *c, uint32_t cluster)
+static void add_row(struct order_listing *l, symid id, const struct clustering *c, uint32_t cluster)
 {
 	const struct cg_node *n = &l->in->graph->nodes[id];
 	const struct symbol *s = &l->in->symbols->at[id];
@@ -348,7 +348,7 @@ static struct kin_error *choose(const struct report_input *in, const struct repo
 	return NULL;
 }
 
-static void add_rows(struct listing *l, const struct clustering *c, const bool *chosen)
+static void add_rows(struct order_listing *l, const struct clustering *c, const bool *chosen)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		symid id = c->order[i];
@@ -371,16 +371,16 @@ static void add_rows(struct listing *l, const struct clustering *c, const bool *
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
-	const struct layout *layout = NULL;
+	const struct order_layout *layout = NULL;
 	bool *chosen = NULL;
 	struct kin_error *err = find_layout(o->layout, &layout);
 	if (err || (err = choose(in, o, &chosen)))
 		return err;
 
 	struct kin_table *t = table_new("order", "Function order", columns, ARRAY_LEN(columns));
-	struct problem p = problem_of(in);
+	struct order_problem p = problem_of(in);
 	struct clustering *c = cluster_new(p.nodes, p.n, p.arcs, p.n_arcs, CLUSTER_PAGE);
-	struct listing l = { .in = in, .o = o, .layout = layout, .problem = &p, .table = t };
+	struct order_listing l = { .in = in, .o = o, .layout = layout, .problem = &p, .table = t };
 
 	report_describe(in, t);
 	table_property(t, "layout", cell_text(layout->name));

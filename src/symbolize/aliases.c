@@ -11,7 +11,7 @@ struct alias_query { /* a name that was asked for */
 	VEC(symid) found; /* by number, each once or more often */
 };
 
-struct search {
+struct alias_search {
 	struct symbols *s;
 	const struct symbols_part *part;
 	const char *name, *word; /* word: function_name_word(), [n_word]; NULL: there is none */
@@ -24,7 +24,7 @@ static bool is_mangled(const char *symbol)
 	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D');
 }
 
-static bool is_called(const struct search *x, const char *symbol)
+static bool is_called(const struct alias_search *x, const char *symbol)
 {
 	if (!strncmp(symbol, x->name, x->n) && (!symbol[x->n] || symbol[x->n] == '@'))
 		return true;
@@ -38,7 +38,7 @@ static bool is_called(const struct search *x, const char *symbol)
 
 static void see(void *arg, const char *symbol, uint64_t addr)
 {
-	struct search *x = arg;
+	struct alias_search *x = arg;
 	if (!is_called(x, symbol))
 		return;
 	symid id = symbols_find(x->s, addr + x->part->base);
@@ -54,7 +54,7 @@ static int by_number(const void *a, const void *b)
 
 static void look(struct symbols *s, struct alias_query *q)
 {
-	struct search x = { .s = s, .name = q->name, .n = strlen(q->name), .query = q };
+	struct alias_search x = { .s = s, .name = q->name, .n = strlen(q->name), .query = q };
 	x.word = function_name_word(q->name, &x.n_word);
 	for (size_t i = 0; i < s->n_parts; i++) {
 		x.part = &s->parts[i];

@@ -15,13 +15,13 @@
 
 enum { MAX_LINE = 1024 };
 
-struct named {
+struct named_address {
 	uint64_t addr;
 	const char *name;
 };
 
 struct kallsyms {
-	VEC(struct named) at; /* by address, one each */
+	VEC(struct named_address) at; /* by address, one each */
 	struct arena arena;
 	struct kernel *running; /* its names are looked up there instead */
 };
@@ -46,12 +46,12 @@ static void read_line(struct kallsyms *k, const char *line)
 	    !strchr("tTwW", type))
 		return;
 	size_t n = strcspn(line + name, " \t\n");
-	vec_push(&k->at, ((struct named){ addr, copy(&k->arena, line + name, n) }));
+	vec_push(&k->at, ((struct named_address){ addr, copy(&k->arena, line + name, n) }));
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct named_address *x = a, *y = b;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 

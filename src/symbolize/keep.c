@@ -23,14 +23,14 @@ struct keeper {
 
 /* ---- one object ---- */
 
-enum wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code if that is kept */
+enum names_wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code if that is kept */
 
 struct asked {
 	struct keeper *k;
 	struct object_file *file;
 	const struct hit_addresses *hit;
 	struct symbol_table table;
-	uint8_t *wanted; /* [table.n]: enum wanted */
+	uint8_t *wanted; /* [table.n]: enum names_wanted */
 	struct line_run *runs;
 	size_t n_runs;
 	uint8_t *wanted_runs; /* [n_runs] */

@@ -13,7 +13,7 @@
  * of relocations of a compiler are 10 MB. */
 enum { OPEN_MAX = 64, PLACE_BYTES = 160, BYTES_MAX = 64 << 20 };
 
-struct known {                    /* an object that was asked about */
+struct known_name {               /* an object that was asked about */
 	struct object_file *file; /* NULL: not open, any more */
 	struct symbols *symbols;  /* NULL: has no names */
 	const char *path, *build_id;
@@ -26,14 +26,14 @@ struct names {
 	struct names_opts opts;
 	struct strtab *strings; /* paths and build ids */
 	struct map64 ids;       /* MAP64_PAIR(path, build id): index into objects */
-	VEC(struct known) objects;
+	VEC(struct known_name) objects;
 	VEC(uint32_t) open; /* indices of those whose names are in memory */
 	uint64_t bytes;     /* that all of these take */
 	uint64_t clock;
 };
 
 /* What cannot be read has no names: why is not told while things go by. */
-static void open_object(struct names *n, struct known *k)
+static void open_object(struct names *n, struct known_name *k)
 {
 	struct symbols_opts opts = { .style = n->opts.style };
 	struct object_opts how = { .debug_dir = n->opts.debug_dir,
@@ -51,12 +51,12 @@ static void open_object(struct names *n, struct known *k)
 	k->sought = true;
 }
 
-static uint64_t bytes_of(const struct known *k)
+static uint64_t bytes_of(const struct known_name *k)
 {
 	return k->symbols->n * PLACE_BYTES + object_table_bytes(k->file);
 }
 
-static void close_object(struct known *k)
+static void close_object(struct known_name *k)
 {
 	symbols_free(k->symbols);
 	object_free(k->file);
@@ -74,7 +74,7 @@ static void make_room(struct names *n)
 			if (n->objects.at[n->open.at[i]].used <
 			    n->objects.at[n->open.at[oldest]].used)
 				oldest = i;
-		struct known *k = &n->objects.at[n->open.at[oldest]];
+		struct known_name *k = &n->objects.at[n->open.at[oldest]];
 		n->bytes -= k->bytes;
 		close_object(k);
 		n->open.at[oldest] = n->open.at[--n->open.n];
@@ -89,8 +89,8 @@ static uint32_t object_id(struct names *n, const char *path, const char *build_i
 	if (*id == NONE) {
 		*id = (uint32_t)n->objects.n;
 		vec_push(&n->objects,
-			 ((struct known){ .path = strtab_get(n->strings, name),
-					  .build_id = strtab_get(n->strings, build) }));
+			 ((struct known_name){ .path = strtab_get(n->strings, name),
+					       .build_id = strtab_get(n->strings, build) }));
 	}
 	return *id;
 }
@@ -98,7 +98,7 @@ static uint32_t object_id(struct names *n, const char *path, const char *build_i
 const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr)
 {
 	uint32_t id = object_id(n, path, build_id);
-	struct known *k = &n->objects.at[id];
+	struct known_name *k = &n->objects.at[id];
 
 	k->used = ++n->clock;
 	if (!k->sought) {

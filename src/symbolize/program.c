@@ -36,7 +36,7 @@ struct program_files {
 	struct kallsyms *kernel; /* NULL: not opened */
 };
 
-struct opened {
+struct opened_object {
 	struct object_file *file; /* NULL: not opened */
 	bool given;               /* it is the main object that the program was made with */
 	bool borrowed;            /* somebody else frees it */
@@ -55,7 +55,7 @@ struct program {
 	const struct profile *profile;
 	struct program_opts opts;
 	struct arena arena;
-	struct opened *objects; /* [n_objects] */
+	struct opened_object *objects; /* [n_objects] */
 	struct kallsyms *kernel;
 	bool kernel_borrowed;
 	bool kernel_failed; /* and that is among the troubles */
@@ -142,7 +142,7 @@ void program_look_for_troubles(struct program *g)
 {
 	look_for_kernel_trouble(g);
 	for (objid id = 0; id < g->profile->n_objects; id++) {
-		struct opened *at = &g->objects[id];
+		struct opened_object *at = &g->objects[id];
 		struct kin_error *err =
 			at->file && !at->given && !at->failed ? object_trouble(at->file) : NULL;
 		if (err)
@@ -178,7 +178,7 @@ static bool is_given(const struct program *g, const struct object *o, struct obj
 static void open_file(struct program *g, objid id)
 {
 	const struct object *o = &g->profile->objects[id];
-	struct opened *at = &g->objects[id];
+	struct opened_object *at = &g->objects[id];
 
 	struct kin_error *instead = NULL;
 	struct recorded_opts how = { g->opts.debug_dir, g->opts.symfs, g->opts.debuginfod };
@@ -194,7 +194,7 @@ static void open_file(struct program *g, objid id)
 static void open_object(struct program *g, objid id, struct object_file *given)
 {
 	const struct object *o = &g->profile->objects[id];
-	struct opened *at = &g->objects[id];
+	struct opened_object *at = &g->objects[id];
 
 	if (given && (id == 0 || is_given(g, o, given))) {
 		at->file = given;
@@ -226,7 +226,7 @@ static bool same_file_earlier(const struct program *g, objid id)
 
 static void add_part(struct program *g, objid id, struct symbols_row *row)
 {
-	struct opened *at = &g->objects[id];
+	struct opened_object *at = &g->objects[id];
 	struct symbols_opts opts = { .table.exact = true,
 				     .lines = g->opts.lines,
 				     .style = g->opts.style };
@@ -267,7 +267,7 @@ static objid first_build(const struct program *g, objid id)
  */
 static bool is_worth_choosing(const struct program *g, objid id, const bool *is_whole)
 {
-	const struct opened *at = &g->objects[id];
+	const struct opened_object *at = &g->objects[id];
 	return at->hit && at->file && !at->given && !is_whole[id] && !g->opts.lines &&
 	       first_build(g, id) == id && object_table_bytes(at->file) > LARGE_TABLES;
 }
@@ -317,7 +317,7 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 	row->program = NONE;
 	for (int pass = 0; pass < 2; pass++) /* the program first */
 		for (objid id = 0; id < n && row->n < MAX_PARTS; id++) {
-			struct opened *at = &g->objects[id];
+			struct opened_object *at = &g->objects[id];
 			bool first = g->profile->objects[id].is_main || (!id && given);
 			if (!at->hit || first != !pass)
 				continue;
@@ -328,13 +328,13 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 
 /* ---- several builds of one file ---- */
 
-struct build { /* of a file of which there are several */
+struct program_build { /* of a file of which there are several */
 	const struct symbols_part *part;
 	struct strtab *names;
 	struct map64 places; /* of functions by name: NONE - 1: there are several of that name */
 };
 
-static void add_names(const struct symbols *s, struct build *b)
+static void add_names(const struct symbols *s, struct program_build *b)
 {
 	for (symid i = b->part->first; i < b->part->first + b->part->n; i++) {
 		if (s->at[i].is_line || s->at[i].owner != i)
@@ -346,7 +346,8 @@ static void add_names(const struct symbols *s, struct build *b)
 
 /* Functions that are one by their name: those of the first build stand for them. moved: [n_symbols]
  */
-static void join_names(struct symbols *s, struct build *first, struct build *next, symid *moved)
+static void join_names(struct symbols *s, struct program_build *first, struct program_build *next,
+		       symid *moved)
 {
 	for (symid i = next->part->first; i < next->part->first + next->part->n; i++) {
 		if (s->at[i].is_line)
@@ -387,8 +388,8 @@ static void join_builds(struct program *g)
 		    own == theirs)
 			continue;
 		struct strtab *names = strtab_new();
-		struct build a = { &g->symbols->parts[theirs], names, { 0 } };
-		struct build b = { &g->symbols->parts[own], names, { 0 } };
+		struct program_build a = { &g->symbols->parts[theirs], names, { 0 } };
+		struct program_build b = { &g->symbols->parts[own], names, { 0 } };
 		add_names(g->symbols, &a);
 		add_names(g->symbols, &b);
 		join_names(g->symbols, &a, &b, moved);
@@ -483,7 +484,8 @@ static uint64_t look_at(const struct program *g, frameid frame)
 
 /* Data without call-frame information takes each caller's address for a return address; what a
  * signal handler returns to is a function's first instruction, with no call before it. */
-static bool is_return(const struct opened *at, const struct symbols *s, const struct frame *f)
+static bool is_return(const struct opened_object *at, const struct symbols *s,
+		      const struct frame *f)
 {
 	if (!(f->flags & FRAME_RETURN) || !f->addr)
 		return false;
@@ -494,7 +496,7 @@ static bool is_return(const struct opened *at, const struct symbols *s, const st
 static symid frame_place(struct program *g, const struct symbols_row *row, frameid frame)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
-	const struct opened *at = &g->objects[f->object];
+	const struct opened_object *at = &g->objects[f->object];
 	const struct symbols *s = at->part != NONE ? row->symbols[at->part] : NULL;
 	g->is_call[frame] = !f->name && is_return(at, s, f);
 	if (f->name)
@@ -843,7 +845,7 @@ objid program_object(const struct program *g, symid place)
 const char *program_object_name(const struct program *g, objid object)
 {
 	const struct object *o = &g->profile->objects[object];
-	const struct opened *at = &g->objects[object];
+	const struct opened_object *at = &g->objects[object];
 	if (o->path)
 		return object_string(g, o->path);
 	return at->file ? object_path(at->file) : "[unknown]";

@@ -9,7 +9,7 @@
 /* It asks the servers of all distributions. */
 #define SERVER "https://debuginfod.elfutils.org/"
 
-struct finding {
+struct remedy_finding {
 	const struct program *g;
 	const struct profile *p;
 	uint64_t all; /* samples */
@@ -32,13 +32,14 @@ enum { PYTHON = 2 };
 static const char any_remedy[] =
 	"what made it may be able to write /tmp/perf-PID.map or a jitdump file";
 
-static const char *base_name(const struct finding *f, objid id)
+static const char *base_name(const struct remedy_finding *f, objid id)
 {
 	const char *path = program_object_name(f->g, id), *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
 
-static void say_share(const struct finding *f, const char *what, uint64_t n, const char *remedy)
+static void say_share(const struct remedy_finding *f, const char *what, uint64_t n,
+		      const char *remedy)
 {
 	char *text = xprintf("%s (%.1f %% of the samples): %s", what,
 			     100 * (double)n / (double)f->all, remedy);
@@ -46,13 +47,13 @@ static void say_share(const struct finding *f, const char *what, uint64_t n, con
 	free(text);
 }
 
-static bool is_worth_it(const struct finding *f, uint64_t n)
+static bool is_worth_it(const struct remedy_finding *f, uint64_t n)
 {
 	return n && (double)n >= REMEDY_SHARE * (double)f->all;
 }
 
 /* To be freed. */
-static char *remedy_for_stripped(const struct finding *f, objid id)
+static char *remedy_for_stripped(const struct remedy_finding *f, objid id)
 {
 	char *package = program_is_elsewhere(f->g)
 				? NULL
@@ -69,7 +70,7 @@ static char *remedy_for_stripped(const struct finding *f, objid id)
 	return text;
 }
 
-static void find_stripped(const struct finding *f)
+static void find_stripped(const struct remedy_finding *f)
 {
 	objid worst = 0;
 	uint64_t most = 0;
@@ -90,7 +91,7 @@ static void find_stripped(const struct finding *f)
 }
 
 /* NULL: none of those that are known was run. */
-static const struct interpreter *find_interpreter(const struct finding *f)
+static const struct interpreter *find_interpreter(const struct remedy_finding *f)
 {
 	for (size_t k = 0; k < ARRAY_LEN(interpreters); k++)
 		for (objid i = 0; i < f->p->n_objects; i++)
@@ -101,7 +102,7 @@ static const struct interpreter *find_interpreter(const struct finding *f)
 	return NULL;
 }
 
-static uint64_t find_made_code(const struct finding *f)
+static uint64_t find_made_code(const struct remedy_finding *f)
 {
 	uint64_t n = 0;
 	for (objid i = 1; i < f->p->n_objects; i++)
@@ -123,7 +124,7 @@ static bool has_python_names(const struct profile *p)
 	return false;
 }
 
-static uint64_t samples_in_python(const struct finding *f)
+static uint64_t samples_in_python(const struct remedy_finding *f)
 {
 	const struct samples *s = &f->p->samples;
 	uint64_t n = 0;
@@ -138,7 +139,7 @@ static uint64_t samples_in_python(const struct finding *f)
 	return n;
 }
 
-static void find_python(const struct finding *f)
+static void find_python(const struct remedy_finding *f)
 {
 	uint64_t n = find_interpreter(f) == &interpreters[PYTHON] && !has_python_names(f->p)
 			     ? samples_in_python(f)
@@ -151,7 +152,7 @@ static void find_python(const struct finding *f)
 void remedies_find(const struct program *g, const struct profile *p,
 		   void (*say)(const char *text, void *arg), void *arg)
 {
-	struct finding f = { .g = g, .p = p, .say = say, .arg = arg };
+	struct remedy_finding f = { .g = g, .p = p, .say = say, .arg = arg };
 	for (size_t i = 0; i < p->samples.n; i++)
 		f.all += p->samples.at[i].count;
 	find_stripped(&f);

@@ -9,7 +9,7 @@
 #include "table/render.h"
 #include "table/table_build.h"
 
-struct view {
+struct selected_view {
 	struct kin_table *inner; /* owned */
 	size_t n;
 	size_t *from;               /* [n] inner column of each column */
@@ -27,7 +27,7 @@ struct view {
 
 static void view_free(void *state)
 {
-	struct view *v = state;
+	struct selected_view *v = state;
 	kin_table_free(v->inner);
 	free(v->from);
 	free(v->columns);
@@ -41,7 +41,7 @@ static void view_free(void *state)
 
 static void view_rewind(void *state)
 {
-	struct view *v = state;
+	struct selected_view *v = state;
 	v->next = 0;
 	if (!v->sorted)
 		kin_table_rewind(v->inner);
@@ -49,7 +49,7 @@ static void view_rewind(void *state)
 
 static bool view_next(void *state, struct kin_row *ret)
 {
-	struct view *v = state;
+	struct selected_view *v = state;
 	if (v->sorted) {
 		if (v->next == v->rows.n)
 			return false;
@@ -89,14 +89,14 @@ static struct kin_error *no_column(const struct kin_table *t, const char *key)
 	return err;
 }
 
-static void usual_columns(struct view *v, bool hidden_too)
+static void usual_columns(struct selected_view *v, bool hidden_too)
 {
 	for (size_t i = 0; i < kin_table_n_columns(v->inner); i++)
 		if (hidden_too || !kin_table_column(v->inner, i)->hidden)
 			v->from[v->n++] = i;
 }
 
-static struct kin_error *choose(struct view *v, const char *const *keys)
+static struct kin_error *choose(struct selected_view *v, const char *const *keys)
 {
 	size_t n_keys = 0, all = kin_table_n_columns(v->inner);
 	while (keys && keys[n_keys])
@@ -127,7 +127,7 @@ static struct kin_error *choose(struct view *v, const char *const *keys)
 /* ---- order ---- */
 
 struct by_key {
-	const struct view *view;
+	const struct selected_view *view;
 	bool descending;
 };
 
@@ -168,7 +168,7 @@ static int compare_cells(const struct kin_cell *a, const struct kin_cell *b)
 }
 
 /* What decides where a row comes: the cell of its block's head. */
-static const struct kin_cell *head_cell(const struct view *v, uint32_t row)
+static const struct kin_cell *head_cell(const struct selected_view *v, uint32_t row)
 {
 	size_t width = v->n + 1;
 	return &v->kept.at[v->heads.at[row] * width + width - 1];
@@ -191,7 +191,7 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 
 /* Rows of one group stay together, around the first of them that is not nested; others are each
  * for itself. */
-static void find_heads(struct view *v)
+static void find_heads(struct selected_view *v)
 {
 	const struct kin_row *rows = v->rows.at;
 	for (size_t i = 0, end; i < v->rows.n; i = end) {
@@ -207,7 +207,7 @@ static void find_heads(struct view *v)
 }
 
 /* Whether blocks have something to be sorted by. */
-static bool can_sort(const struct view *v)
+static bool can_sort(const struct selected_view *v)
 {
 	bool any_nested = false;
 	for (uint32_t i = 0; i < v->rows.n; i++) {
@@ -218,7 +218,7 @@ static bool can_sort(const struct view *v)
 	return !any_nested;
 }
 
-static struct kin_error *sort(struct view *v, const char *sort)
+static struct kin_error *sort(struct selected_view *v, const char *sort)
 {
 	bool descending = sort[0] == '-';
 	const char *key = sort + descending;
@@ -272,7 +272,7 @@ struct kin_error *table_select(struct kin_table *t, const struct table_selection
 		*ret = t;
 		return NULL;
 	}
-	struct view *v = xalloc(sizeof(*v));
+	struct selected_view *v = xalloc(sizeof(*v));
 	v->inner = t;
 	struct kin_error *err = choose(v, how->columns);
 	if (!err && how->sort)

@@ -10,7 +10,7 @@
 #include "base/guard.h"
 #include "base/vec.h"
 
-struct kept {
+struct kept_rows {
 	void (*release)(void *what);
 	void *what;
 };
@@ -36,7 +36,7 @@ struct kin_table {
 
 	const void *layout_owner, *layout;
 
-	VEC(struct kept) kept;
+	VEC(struct kept_rows) kept;
 	struct arena arena; /* texts */
 };
 
@@ -137,7 +137,7 @@ void table_copy_layout(struct kin_table *to, const struct kin_table *from)
 
 void table_keep(struct kin_table *t, void (*release)(void *what), void *what)
 {
-	vec_push(&t->kept, ((struct kept){ release, what }));
+	vec_push(&t->kept, ((struct kept_rows){ release, what }));
 }
 
 const char *kin_table_name(const struct kin_table *t) { return t->name; }

@@ -51,7 +51,7 @@ struct col {
 };
 
 /* A rendering under way. */
-struct page {
+struct text_page {
 	struct kin_table *t;
 	const struct render_opts *o;
 	struct sink s;
@@ -64,27 +64,27 @@ struct page {
 	uint64_t n_rows;
 };
 
-struct piece { /* a cell ready to be written */
+struct text_piece { /* a cell ready to be written */
 	const char *text;
 	size_t length, width;
 };
 
 /* ---- cells as text ---- */
 
-static struct piece plain_text(struct page *p, const char *s)
+static struct text_piece plain_text(struct text_page *p, const char *s)
 {
 	size_t n = 0;
 	while (s[n] >= 0x20 && s[n] < 0x7f)
 		n++;
 	if (!s[n])
-		return (struct piece){ s, n, n };
+		return (struct text_piece){ s, n, n };
 	if (escape_is_plain(s))
-		return (struct piece){ s, strlen(s), escape_width(s) };
+		return (struct text_piece){ s, strlen(s), escape_width(s) };
 	size_t need = escape_text(NULL, 0, s);
 	p->scratch.n = 0;
 	vec_reserve(&p->scratch, need + 1);
 	escape_text(p->scratch.at, need + 1, s);
-	return (struct piece){ p->scratch.at, need, escape_width(p->scratch.at) };
+	return (struct text_piece){ p->scratch.at, need, escape_width(p->scratch.at) };
 }
 
 static size_t fixed(char *buf, double v, unsigned decimals)
@@ -127,8 +127,8 @@ static bool is_more(const struct col *col, const struct kin_cell *c)
 	       c->number > 0;
 }
 
-static struct piece cell_piece(struct page *p, const struct col *col, const struct kin_cell *c,
-			       char buf[CELL_MAX])
+static struct text_piece cell_piece(struct text_page *p, const struct col *col,
+				    const struct kin_cell *c, char buf[CELL_MAX])
 {
 	char *at = buf;
 	size_t n = 0;
@@ -163,7 +163,7 @@ static struct piece cell_piece(struct page *p, const struct col *col, const stru
 		break;
 	}
 	n += (size_t)(at - buf);
-	return (struct piece){ buf, n, n };
+	return (struct text_piece){ buf, n, n };
 }
 
 /* ---- first pass: how wide ---- */
@@ -199,7 +199,7 @@ static unsigned digits(uint64_t v)
 }
 
 /* Numbers are not formatted here: of each kind the largest and the smallest are the widest. */
-static void measure_cell(struct page *p, struct col *c, const struct kin_row *row)
+static void measure_cell(struct text_page *p, struct col *c, const struct kin_row *row)
 {
 	const struct kin_cell *cell = &row->cells[c->index];
 	switch (cell->type) {
@@ -251,7 +251,7 @@ static unsigned decimals_for(double rate, double high)
 	return n;
 }
 
-static void measure_numbers(struct page *p, struct col *c)
+static void measure_numbers(struct text_page *p, struct col *c)
 {
 	char buf[CELL_MAX];
 	c->decimals = decimals_for(p->rate, c->time.high);
@@ -279,7 +279,7 @@ static const char *unit_of(const struct kin_table *t)
 }
 
 /* "self (s)": a time needs its unit, unless its cells have it. */
-static char *header_of(struct page *p, const struct kin_column *column)
+static char *header_of(struct text_page *p, const struct kin_column *column)
 {
 	char *raw = column->type == KIN_CELL_TIME && !column->si
 			    ? xprintf("%s (%s)", column->title, p->unit)
@@ -290,7 +290,7 @@ static char *header_of(struct page *p, const struct kin_column *column)
 }
 
 /* Texts beside the last one, to make room for `over` columns. */
-static void cut_others(struct page *p, const struct col *last, size_t over)
+static void cut_others(struct text_page *p, const struct col *last, size_t over)
 {
 	size_t given = 0;
 	for (size_t i = 0; i < p->n && given < over; i++) {
@@ -307,7 +307,7 @@ static void cut_others(struct page *p, const struct col *last, size_t over)
 }
 
 /* Columns and the gaps between them, without `last`. */
-static size_t width_of_others(const struct page *p, const struct col *last)
+static size_t width_of_others(const struct text_page *p, const struct col *last)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < p->n; i++)
@@ -323,7 +323,7 @@ static bool is_place(const struct col *c)
 }
 
 /* Texts, or numbers from the last one on, until there is room for so much of the last text. */
-static void leave_out_kind(struct page *p, const struct col *last, bool texts, bool places,
+static void leave_out_kind(struct text_page *p, const struct col *last, bool texts, bool places,
 			   size_t room)
 {
 	const struct col *first = NULL;
@@ -337,7 +337,7 @@ static void leave_out_kind(struct page *p, const struct col *last, bool texts, b
 }
 
 /* What tells least goes first: texts, then numbers; the first number stays. */
-static void leave_out(struct page *p, const struct col *last)
+static void leave_out(struct text_page *p, const struct col *last)
 {
 	size_t seen = last->width < MIN_SEEN ? last->width : MIN_SEEN;
 	size_t least = last->width < MIN_CUT ? last->width : MIN_CUT;
@@ -348,7 +348,7 @@ static void leave_out(struct page *p, const struct col *last)
 }
 
 /* Where there is nothing but texts: all are needed, the widest gives most. */
-static void narrow_texts(struct page *p)
+static void narrow_texts(struct text_page *p)
 {
 	for (size_t over = width_of_others(p, NULL); over > p->o->width + GAP; over--) {
 		struct col *widest = &p->cols[0];
@@ -362,7 +362,7 @@ static void narrow_texts(struct page *p)
 	}
 }
 
-static bool has_numbers(const struct page *p)
+static bool has_numbers(const struct text_page *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->cols[i].left)
@@ -370,7 +370,7 @@ static bool has_numbers(const struct page *p)
 	return false;
 }
 
-static struct col *last_text(struct page *p)
+static struct col *last_text(struct text_page *p)
 {
 	for (size_t i = p->n; i-- > 0;)
 		if (p->cols[i].left)
@@ -378,7 +378,7 @@ static struct col *last_text(struct page *p)
 	return NULL;
 }
 
-static void limit_padding(struct page *p)
+static void limit_padding(struct text_page *p)
 {
 	for (size_t i = 0; i + 1 < p->n; i++) {
 		struct col *c = &p->cols[i];
@@ -390,7 +390,7 @@ static void limit_padding(struct page *p)
 }
 
 /* The last text column takes what the others leave of the width there is. */
-static void fit(struct page *p)
+static void fit(struct text_page *p)
 {
 	struct col *last = last_text(p);
 	limit_padding(p);
@@ -410,7 +410,7 @@ static void fit(struct page *p)
 		narrow_texts(p);
 }
 
-static void measure(struct page *p)
+static void measure(struct text_page *p)
 {
 	struct kin_row row;
 	kin_table_rewind(p->t);
@@ -428,7 +428,7 @@ static void measure(struct page *p)
 
 /* ---- second pass: writing ---- */
 
-static void color(struct page *p, const char *sgr)
+static void color(struct text_page *p, const char *sgr)
 {
 	if (p->o->color && sgr)
 		sink_str(&p->s, sgr);
@@ -452,7 +452,7 @@ static size_t bytes_in(const char *text, size_t width, size_t *used)
 
 /* As much of a valid UTF-8 text as fits `width` columns, one of which is the ellipsis. Names differ
  * at both their ends, and are cut in the middle; lines of source code at their end. */
-static void put_cut(struct page *p, const struct col *c, struct piece piece, size_t width)
+static void put_cut(struct text_page *p, const struct col *c, struct text_piece piece, size_t width)
 {
 	size_t room = width - 1, used, dropped;
 	bool is_line = c->column->tree && !strcmp(c->column->key, "source");
@@ -471,7 +471,7 @@ static void put_cut(struct page *p, const struct col *c, struct piece piece, siz
 		sink_str(&p->s, piece.text + skipped);
 }
 
-static void put(struct page *p, const struct col *c, struct piece piece, size_t indent,
+static void put(struct text_page *p, const struct col *c, struct text_piece piece, size_t indent,
 		const char *sgr)
 {
 	if (c->left_out)
@@ -498,13 +498,13 @@ static void put(struct page *p, const struct col *c, struct piece piece, size_t 
 	p->pending += (c->left ? pad : 0) + GAP;
 }
 
-static void end_line(struct page *p)
+static void end_line(struct text_page *p)
 {
 	sink_char(&p->s, '\n');
 	p->pending = 0;
 }
 
-static bool is_zero(const struct page *p, const struct kin_row *row)
+static bool is_zero(const struct text_page *p, const struct kin_row *row)
 {
 	bool any = false;
 	for (size_t i = 0; i < p->n; i++) {
@@ -531,34 +531,34 @@ static const char *cell_color(const struct col *c, const struct kin_row *row)
 	return NULL;
 }
 
-static void put_row(struct page *p, const struct kin_row *row)
+static void put_row(struct text_page *p, const struct kin_row *row)
 {
 	char buf[CELL_MAX];
 	bool dim = p->o->color && is_zero(p, row);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct col *c = &p->cols[i];
-		struct piece piece = cell_piece(p, c, &row->cells[c->index], buf);
+		struct text_piece piece = cell_piece(p, c, &row->cells[c->index], buf);
 		const char *sgr = !p->o->color ? NULL : dim ? DIM : cell_color(c, row);
 		put(p, c, piece, indent_of(c, row), sgr);
 	}
 	end_line(p);
 }
 
-static void put_header(struct page *p)
+static void put_header(struct text_page *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		struct col *c = &p->cols[i];
-		struct piece piece = { c->header, strlen(c->header), escape_width(c->header) };
+		struct text_piece piece = { c->header, strlen(c->header), escape_width(c->header) };
 		put(p, c, piece, 0, BOLD);
 	}
 	end_line(p);
 }
 
 /* A sentence, broken between words where the width ends. */
-static void put_note(struct page *p, const char *note)
+static void put_note(struct text_page *p, const char *note)
 {
 	size_t at = 0;
-	struct piece text = plain_text(p, note);
+	struct text_piece text = plain_text(p, note);
 	for (const char *word = text.text; *word;) {
 		size_t n = strcspn(word, " "), width = n; /* exact for ASCII, wide enough for all */
 		if (at && p->o->width && at + 1 + width > p->o->width) {
@@ -573,7 +573,7 @@ static void put_note(struct page *p, const char *note)
 	sink_char(&p->s, '\n');
 }
 
-static void put_left_out(struct page *p)
+static void put_left_out(struct text_page *p)
 {
 	VEC(char) names = { 0 };
 	for (size_t i = 0; i < p->n; i++) {
@@ -593,7 +593,7 @@ static void put_left_out(struct page *p)
 	vec_free(&names);
 }
 
-static void put_heading(struct page *p)
+static void put_heading(struct text_page *p)
 {
 	color(p, BOLD);
 	sink_str(&p->s, plain_text(p, kin_table_title(p->t)).text);
@@ -605,7 +605,7 @@ static void put_heading(struct page *p)
 	sink_char(&p->s, '\n');
 }
 
-static void put_rows(struct page *p)
+static void put_rows(struct text_page *p)
 {
 	struct kin_row row;
 	uint32_t group = 0;
@@ -618,9 +618,9 @@ static void put_rows(struct page *p)
 	}
 }
 
-static struct page *page_new(struct kin_table *t, const struct render_opts *o, FILE *out)
+static struct text_page *page_new(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	struct page *p = xalloc(sizeof(*p));
+	struct text_page *p = xalloc(sizeof(*p));
 	struct columns shown = render_shown(t);
 	p->t = t;
 	p->o = o;
@@ -639,7 +639,7 @@ static struct page *page_new(struct kin_table *t, const struct render_opts *o, F
 	return p;
 }
 
-static void page_free(struct page *p)
+static void page_free(struct text_page *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		free(p->cols[i].header);
@@ -650,7 +650,7 @@ static void page_free(struct page *p)
 
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	struct page *p = page_new(t, o, out);
+	struct text_page *p = page_new(t, o, out);
 	measure(p);
 	put_heading(p);
 	if (p->n_rows) {

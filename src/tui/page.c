@@ -96,7 +96,7 @@ static double number_at(const struct kin_table *t, const struct kin_row *row, si
 	return number ? c->number : 0;
 }
 
-struct wanted {
+struct page_wanted {
 	const char *const *keys; /* of columns, the name's last */
 	size_t n;                /* <= PAGE_COLUMNS + 1 */
 	/* What rows are sorted by: of one column each; NULL: 0. In times they are divided by the
@@ -161,7 +161,7 @@ static bool is_of_event(const struct kin_table *t, const struct kin_row *row, co
 }
 
 static bool is_function(const struct kin_table *t, const struct kin_row *row,
-			const struct wanted *w)
+			const struct page_wanted *w)
 {
 	size_t column = w->what ? column_of(t, w->what) : kin_table_n_columns(t);
 	return column >= kin_table_n_columns(t) || row->cells[column].type != KIN_CELL_TEXT ||
@@ -169,7 +169,7 @@ static bool is_function(const struct kin_table *t, const struct kin_row *row,
 }
 
 static void take_row(struct page *p, struct kin_table *t, const struct kin_row *row,
-		     const struct wanted *w)
+		     const struct page_wanted *w)
 {
 	struct page_row r = { .kind = row->kind, .position = p->rows.n };
 	if (!is_of_event(t, row, w->event))
@@ -218,7 +218,7 @@ static void compare_rows(struct page *p)
 }
 
 /* Which column is that of the key; NONE: none. */
-static size_t place_of(const struct page *p, const struct wanted *w, const char *key)
+static size_t place_of(const struct page *p, const struct page_wanted *w, const char *key)
 {
 	for (size_t i = 0; key && i < p->n_columns; i++)
 		if (!strcmp(w->keys[i], key))
@@ -226,7 +226,7 @@ static size_t place_of(const struct page *p, const struct wanted *w, const char 
 	return NONE;
 }
 
-static void take_columns(struct page *p, struct kin_table *t, const struct wanted *w)
+static void take_columns(struct page *p, struct kin_table *t, const struct page_wanted *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		size_t column = column_of(t, w->keys[i]);
@@ -257,7 +257,7 @@ static void take_title(struct page *p, const struct kin_table *t)
 	p->title = safe(p, *title ? title : kin_table_title(t));
 }
 
-static void take_table(struct page *p, struct kin_table *t, const struct wanted *w)
+static void take_table(struct page *p, struct kin_table *t, const struct page_wanted *w)
 {
 	struct kin_row row;
 	take_title(p, t);
@@ -292,11 +292,11 @@ static void usual_keys(const struct kin_table *t, const char *keys[PAGE_COLUMNS 
 }
 
 static struct kin_error *take_report(struct kin_profile *profile, const char *name,
-				     const struct kin_report_opts *o, const struct wanted *w,
+				     const struct kin_report_opts *o, const struct page_wanted *w,
 				     struct page *ret)
 {
 	const char *keys[PAGE_COLUMNS + 1];
-	struct wanted usual = *w;
+	struct page_wanted usual = *w;
 	struct kin_table *t;
 	struct kin_error *err = kin_report(profile, name, o, &t);
 	if (err)
@@ -330,7 +330,7 @@ static void put_share(struct page *p, size_t column, const char *title)
 static struct kin_error *from_stacks(struct kin_profile *p, const struct page_opts *o,
 				     const char *key, struct page *ret)
 {
-	static const struct wanted w = { .with_callees = "children", .own = "self" };
+	static const struct page_wanted w = { .with_callees = "children", .own = "self" };
 	struct kin_hists_opts h = { 0 };
 	if (o->hists)
 		memcpy(&h, o->hists, o->hists->size < sizeof(h) ? o->hists->size : sizeof(h));
@@ -350,11 +350,11 @@ static struct kin_error *from_stacks(struct kin_profile *p, const struct page_op
 static struct kin_error *from_counts(struct kin_profile *p, struct page *ret)
 {
 	static const char *const keys[] = { "children", "share", "self", "calls", "name" };
-	static const struct wanted w = { .keys = keys,
-					 .n = ARRAY_LEN(keys),
-					 .with_callees = "children",
-					 .own = "self",
-					 .own_too = true };
+	static const struct page_wanted w = { .keys = keys,
+					      .n = ARRAY_LEN(keys),
+					      .with_callees = "children",
+					      .own = "self",
+					      .own_too = true };
 	struct kin_report_opts opts = { .size = sizeof(opts), .columns = all_columns };
 	struct kin_error *err = take_report(p, "flat", &opts, &w, ret);
 	if (err)
@@ -395,7 +395,7 @@ static void use_total_of_rows(struct page *p)
 
 static struct kin_error *about(struct kin_profile *profile, const char *report,
 			       const char *function, const struct page_opts *o,
-			       const struct wanted *w, struct page *ret)
+			       const struct page_wanted *w, struct page *ret)
 {
 	const char *const subjects[] = { function, NULL };
 	struct kin_report_opts opts = { .size = sizeof(opts),
@@ -404,7 +404,7 @@ static struct kin_error *about(struct kin_profile *profile, const char *report,
 					.source_dirs = o->source_dirs,
 					.with_source = true,
 					.by = o->event_name ? "event" : NULL };
-	struct wanted of_event = *w;
+	struct page_wanted of_event = *w;
 	of_event.event = o->event_name;
 	return take_report(profile, report, &opts, &of_event, ret);
 }
@@ -413,11 +413,11 @@ struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts
 				   const char *function, struct page *ret)
 {
 	static const char *const keys[] = { "share", "self", "children", "called", "name" };
-	static const struct wanted w = { .keys = keys,
-					 .n = ARRAY_LEN(keys),
-					 .with_callees = "children",
-					 .own = "self",
-					 .own_too = true };
+	static const struct page_wanted w = { .keys = keys,
+					      .n = ARRAY_LEN(keys),
+					      .with_callees = "children",
+					      .own = "self",
+					      .own_too = true };
 	struct kin_error *err = about(p, "graph", function, o, &w, ret);
 	if (err)
 		return err;
@@ -431,7 +431,7 @@ struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret)
 {
 	static const char *const keys[] = { "cycle", "verdict", "what", "share",
 					    "time",  "calls",   "name" };
-	static const struct wanted w = {
+	static const struct page_wanted w = {
 		.keys = keys, .n = ARRAY_LEN(keys), .with_callees = "share", .what = "what"
 	};
 	struct kin_report_opts opts = { .size = sizeof(opts), .columns = all_columns };
@@ -442,7 +442,7 @@ struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *
 				 const char *function, struct page *ret)
 {
 	static const char *const keys[] = { "share", "self", "inclusive", "line", "source" };
-	static const struct wanted w = { .keys = keys, .n = ARRAY_LEN(keys), .own = "share" };
+	static const struct page_wanted w = { .keys = keys, .n = ARRAY_LEN(keys), .own = "share" };
 	return about(p, "annotate", function, o, &w, ret);
 }
 
@@ -451,7 +451,7 @@ struct kin_error *page_of_instructions(struct kin_profile *p, const struct page_
 {
 	static const char *const keys[] = { "share", "self", "inclusive", "address",
 					    "instruction" };
-	static const struct wanted w = { .keys = keys, .n = ARRAY_LEN(keys), .own = "share" };
+	static const struct page_wanted w = { .keys = keys, .n = ARRAY_LEN(keys), .own = "share" };
 	return about(p, "asm", function, o, &w, ret);
 }
 

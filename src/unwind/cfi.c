@@ -84,7 +84,7 @@ static struct cfi_bases bases_of(const struct cfi_section *s)
 
 /* ---- entries ---- */
 
-struct entry {
+struct cfi_entry {
 	size_t at, next; /* offsets */
 	bool is_cie;
 	size_t cie;        /* of an FDE */
@@ -93,7 +93,7 @@ struct entry {
 
 /* False if there is no such thing at that offset. A terminator (length 0) has next = at + 4 and an
  * empty body. */
-static bool read_entry(const struct cfi_section *s, size_t at, struct entry *ret)
+static bool read_entry(const struct cfi_section *s, size_t at, struct cfi_entry *ret)
 {
 	if (at >= s->size || s->size - at < 4)
 		return false;
@@ -174,7 +174,7 @@ static bool read_augmentation(struct bytes *c, const uint8_t *letters,
 
 static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_fde *f)
 {
-	struct entry e;
+	struct cfi_entry e;
 	if (!read_entry(s, at, &e) || !e.is_cie)
 		return false;
 	struct bytes c = e.body;
@@ -213,7 +213,7 @@ static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_fde *f)
 
 /* ---- FDEs ---- */
 
-static bool read_fde(const struct cfi_section *s, const struct entry *e, struct cfi_fde *f)
+static bool read_fde(const struct cfi_section *s, const struct cfi_entry *e, struct cfi_fde *f)
 {
 	if (e->is_cie || e->cie == SIZE_MAX)
 		return false;
@@ -239,7 +239,7 @@ static bool read_fde(const struct cfi_section *s, const struct entry *e, struct 
 
 bool cfi_next(const struct cfi_section *s, size_t *at, struct cfi_fde *ret)
 {
-	struct entry e;
+	struct cfi_entry e;
 	while (read_entry(s, *at, &e)) {
 		*at = e.next;
 		if (read_fde(s, &e, ret))
@@ -301,7 +301,7 @@ static bool find_by_table(const struct cfi_section *s, const struct hdr *h, uint
 		else
 			high = mid;
 	}
-	struct entry e;
+	struct cfi_entry e;
 	if (!low || !read_entry(s, (size_t)(table_entry(s, h, low - 1, 1) - s->addr), &e))
 		return false;
 	return read_fde(s, &e, ret) && ret->low <= pc && pc < ret->high;

@@ -31,12 +31,12 @@ enum {
 	STACK_MAX = 4,
 };
 
-struct stack {
+struct expr_stack {
 	struct cfi_value at[STACK_MAX];
 	unsigned n;
 };
 
-static bool push(struct stack *s, enum cfi_kind kind, uint64_t reg, int64_t offset)
+static bool push(struct expr_stack *s, enum cfi_kind kind, uint64_t reg, int64_t offset)
 {
 	if (s->n == STACK_MAX)
 		return false;
@@ -48,7 +48,7 @@ static bool push(struct stack *s, enum cfi_kind kind, uint64_t reg, int64_t offs
 	return true;
 }
 
-static bool push_constant(struct stack *s, struct bytes *c, uint8_t op)
+static bool push_constant(struct expr_stack *s, struct bytes *c, uint8_t op)
 {
 	int64_t n;
 	if (op == CONSTU)
@@ -69,7 +69,7 @@ static bool add(struct cfi_value *v, int64_t n)
 }
 
 /* One of the two must be a constant. */
-static bool add_top(struct stack *s, bool minus)
+static bool add_top(struct expr_stack *s, bool minus)
 {
 	if (s->n < 2)
 		return false;
@@ -85,7 +85,7 @@ static bool add_top(struct stack *s, bool minus)
 	return add(a, n);
 }
 
-static bool deref(struct stack *s)
+static bool deref(struct expr_stack *s)
 {
 	if (!s->n || s->at[s->n - 1].kind != CFI_REGISTER)
 		return false;
@@ -93,7 +93,7 @@ static bool deref(struct stack *s)
 	return true;
 }
 
-static bool evaluate(struct stack *s, struct bytes *c)
+static bool evaluate(struct expr_stack *s, struct bytes *c)
 {
 	uint8_t op = bytes_u8(c);
 	uint64_t reg;
@@ -125,7 +125,7 @@ static bool evaluate(struct stack *s, struct bytes *c)
 bool cfi_expression(const uint8_t *at, const uint8_t *end, bool entry, struct cfi_value *ret)
 {
 	struct bytes c = bytes_of(NULL, at, (size_t)(end - at));
-	struct stack s;
+	struct expr_stack s;
 	s.n = 0;
 	if (entry)
 		push(&s, CFI_ENTRY, 0, 0);

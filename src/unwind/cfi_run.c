@@ -52,19 +52,19 @@ enum { RA, FP, BX, N_RULES };
 /* Longer expressions are not looked at: real ones have a dozen bytes. */
 enum { EXPRESSION_MAX = 64 };
 
-struct state {
+struct cfi_state {
 	struct rule saved[N_RULES];
 	int64_t cfa_offset; /* or where the expression is */
 	uint32_t cfa_reg;   /* or the size of the expression */
 	bool cfa_expression, cfa_known, ra_signed;
 };
 
-struct run {
+struct cfi_run {
 	const struct cfi_section *s;
 	const struct cfi_fde *f;
 	uint64_t loc;
 	unsigned steps, depth;
-	struct state now, initial, stack[CFI_DEPTH_MAX];
+	struct cfi_state now, initial, stack[CFI_DEPTH_MAX];
 	/* Whether and where to stop, or whom to tell. */
 	uint64_t pc;
 	void (*row)(void *arg, uint64_t low, const struct unwind_row *row);
@@ -87,7 +87,7 @@ static int register_name(const struct machine *m, uint64_t number)
 }
 
 /* The rule kept for a register; NULL: not one of those that matter. */
-static struct rule *rule_of(const struct run *r, struct state *st, uint64_t number)
+static struct rule *rule_of(const struct cfi_run *r, struct cfi_state *st, uint64_t number)
 {
 	if (number == r->f->ra_reg)
 		return &st->saved[RA];
@@ -98,7 +98,7 @@ static struct rule *rule_of(const struct run *r, struct state *st, uint64_t numb
 	return NULL;
 }
 
-static void set(struct run *r, uint64_t number, enum how how, int64_t n)
+static void set(struct cfi_run *r, uint64_t number, enum how how, int64_t n)
 {
 	struct rule *rule = rule_of(r, &r->now, number);
 	if (!rule)
@@ -109,7 +109,7 @@ static void set(struct run *r, uint64_t number, enum how how, int64_t n)
 	r->told = false;
 }
 
-static void restore(struct run *r, uint64_t number)
+static void restore(struct cfi_run *r, uint64_t number)
 {
 	struct rule *rule = rule_of(r, &r->now, number);
 	if (!rule)
@@ -138,7 +138,7 @@ static int place_at(const struct unwind_row *row, enum unwind_place place, int64
 	return -1;
 }
 
-static int place_by_expression(const struct run *r, const struct unwind_row *row,
+static int place_by_expression(const struct cfi_run *r, const struct unwind_row *row,
 			       const struct rule *rule, int16_t *ret)
 {
 	struct cfi_value v;
@@ -157,7 +157,7 @@ static int place_by_expression(const struct run *r, const struct unwind_row *row
 }
 
 /* enum unwind_place, or -1 if a row cannot say it. */
-static int place_of(const struct run *r, const struct unwind_row *row, const struct rule *rule,
+static int place_of(const struct cfi_run *r, const struct unwind_row *row, const struct rule *rule,
 		    int16_t *ret)
 {
 	int reg;
@@ -182,7 +182,7 @@ static int place_of(const struct run *r, const struct unwind_row *row, const str
 	return -1;
 }
 
-static bool cfa_by_expression(const struct run *r, struct unwind_row *row)
+static bool cfa_by_expression(const struct cfi_run *r, struct unwind_row *row)
 {
 	struct cfi_value v;
 	const uint8_t *at = r->s->data + r->now.cfa_offset, *end = at + r->now.cfa_reg;
@@ -203,7 +203,7 @@ static bool cfa_by_expression(const struct run *r, struct unwind_row *row)
 	return true;
 }
 
-static bool cfa_by_register(const struct run *r, struct unwind_row *row)
+static bool cfa_by_register(const struct cfi_run *r, struct unwind_row *row)
 {
 	int reg = register_name(r->s->machine, r->now.cfa_reg);
 	if (reg < 0 || r->now.cfa_offset != (int32_t)r->now.cfa_offset)
@@ -216,7 +216,7 @@ static bool cfa_by_register(const struct run *r, struct unwind_row *row)
 
 static const struct unwind_row no_row;
 
-static void make_row(const struct run *r, struct unwind_row *ret)
+static void make_row(const struct cfi_run *r, struct unwind_row *ret)
 {
 	struct unwind_row row = no_row;
 	*ret = no_row;
@@ -244,7 +244,7 @@ static void make_row(const struct run *r, struct unwind_row *ret)
 	*ret = row;
 }
 
-static void tell(struct run *r)
+static void tell(struct cfi_run *r)
 {
 	struct unwind_row row;
 	if (!r->row || r->told)
@@ -258,7 +258,7 @@ static void tell(struct run *r)
 
 enum next { GO_ON, REACHED, DAMAGED };
 
-static enum next move_to(struct run *r, uint64_t loc)
+static enum next move_to(struct cfi_run *r, uint64_t loc)
 {
 	if (loc < r->loc)
 		return DAMAGED;
@@ -270,7 +270,7 @@ static enum next move_to(struct run *r, uint64_t loc)
 	return GO_ON;
 }
 
-static enum next advance(struct run *r, uint64_t units)
+static enum next advance(struct cfi_run *r, uint64_t units)
 {
 	uint64_t n, loc;
 	if (__builtin_mul_overflow(units, r->f->code_align, &n) ||
@@ -279,12 +279,12 @@ static enum next advance(struct run *r, uint64_t units)
 	return move_to(r, loc);
 }
 
-static int64_t factored(const struct run *r, uint64_t n)
+static int64_t factored(const struct cfi_run *r, uint64_t n)
 {
 	return (int64_t)(n * (uint64_t)r->f->data_align);
 }
 
-static void cfa_register(struct run *r, uint64_t number)
+static void cfa_register(struct cfi_run *r, uint64_t number)
 {
 	r->now.cfa_reg = number < 0xffff ? (uint32_t)number : 0xffff;
 	r->now.cfa_expression = false;
@@ -292,14 +292,14 @@ static void cfa_register(struct run *r, uint64_t number)
 	r->told = false;
 }
 
-static void cfa_offset(struct run *r, int64_t n)
+static void cfa_offset(struct cfi_run *r, int64_t n)
 {
 	r->now.cfa_offset = n;
 	r->told = false;
 }
 
 /* An expression: its length, then so many bytes. */
-static uint32_t take_block(const struct run *r, struct bytes *c, int64_t *at)
+static uint32_t take_block(const struct cfi_run *r, struct bytes *c, int64_t *at)
 {
 	uint64_t size = bytes_uleb(c);
 	*at = c->pos - r->s->data;
@@ -309,14 +309,14 @@ static uint32_t take_block(const struct run *r, struct bytes *c, int64_t *at)
 	return (uint32_t)size;
 }
 
-static void cfa_block(struct run *r, struct bytes *c)
+static void cfa_block(struct cfi_run *r, struct bytes *c)
 {
 	r->now.cfa_reg = take_block(r, c, &r->now.cfa_offset);
 	r->now.cfa_expression = r->now.cfa_known = true;
 	r->told = false;
 }
 
-static void rule_block(struct run *r, struct bytes *c, enum how how)
+static void rule_block(struct cfi_run *r, struct bytes *c, enum how how)
 {
 	uint64_t number = bytes_uleb(c);
 	int64_t at;
@@ -327,7 +327,7 @@ static void rule_block(struct run *r, struct bytes *c, enum how how)
 		rule->size = size;
 }
 
-static enum next remember(struct run *r)
+static enum next remember(struct cfi_run *r)
 {
 	if (r->depth == CFI_DEPTH_MAX)
 		return DAMAGED;
@@ -335,7 +335,7 @@ static enum next remember(struct run *r)
 	return GO_ON;
 }
 
-static enum next recall(struct run *r)
+static enum next recall(struct cfi_run *r)
 {
 	if (!r->depth)
 		return DAMAGED;
@@ -344,7 +344,7 @@ static enum next recall(struct run *r)
 	return GO_ON;
 }
 
-static enum next set_loc(struct run *r, struct bytes *c)
+static enum next set_loc(struct cfi_run *r, struct bytes *c)
 {
 	struct cfi_bases b = { 0 };
 	b.start = r->s->data;
@@ -356,7 +356,7 @@ static enum next set_loc(struct run *r, struct bytes *c)
 	return c->failed ? DAMAGED : move_to(r, loc);
 }
 
-static enum next run_extended(struct run *r, struct bytes *c, uint8_t op)
+static enum next run_extended(struct cfi_run *r, struct bytes *c, uint8_t op)
 {
 	uint64_t reg;
 	switch (op) {
@@ -452,7 +452,7 @@ static enum next run_extended(struct run *r, struct bytes *c, uint8_t op)
 	}
 }
 
-static enum next run_one(struct run *r, struct bytes *c)
+static enum next run_one(struct cfi_run *r, struct bytes *c)
 {
 	uint8_t op = bytes_u8(c), operand = op & 0x3f;
 	switch (op >> 6) {
@@ -469,7 +469,7 @@ static enum next run_one(struct run *r, struct bytes *c)
 	}
 }
 
-static bool run(struct run *r, const uint8_t *code, const uint8_t *end)
+static bool run(struct cfi_run *r, const uint8_t *code, const uint8_t *end)
 {
 	struct bytes c = bytes_of(NULL, code, (size_t)(end - code));
 	while (bytes_left(&c)) {
@@ -484,7 +484,7 @@ static bool run(struct run *r, const uint8_t *code, const uint8_t *end)
 
 /* What holds before any instruction: callee-saved registers are as they were, and a call has
  * pushed the return address, or left it in the link register. */
-static void start(struct run *r, const struct cfi_section *s, const struct cfi_fde *f)
+static void start(struct cfi_run *r, const struct cfi_section *s, const struct cfi_fde *f)
 {
 	r->s = s;
 	r->f = f;
@@ -507,7 +507,7 @@ static void start(struct run *r, const struct cfi_section *s, const struct cfi_f
 	r->initial = r->now;
 }
 
-static bool run_entry(struct run *r)
+static bool run_entry(struct cfi_run *r)
 {
 	const struct cfi_fde *f = r->f;
 	uint64_t pc = r->pc;
@@ -527,7 +527,7 @@ static bool is_walked(const struct cfi_section *s) { return s->machine && s->mac
 bool cfi_row(const struct cfi_section *s, const struct cfi_fde *f, uint64_t pc,
 	     struct unwind_row *ret)
 {
-	struct run r;
+	struct cfi_run r;
 	*ret = no_row;
 	if (!is_walked(s))
 		return false;
@@ -542,7 +542,7 @@ bool cfi_row(const struct cfi_section *s, const struct cfi_fde *f, uint64_t pc,
 unsigned cfi_rows(const struct cfi_section *s, const struct cfi_fde *f,
 		  void (*row)(void *arg, uint64_t low, const struct unwind_row *row), void *arg)
 {
-	struct run r;
+	struct cfi_run r;
 	if (!is_walked(s)) {
 		row(arg, f->low, &no_row);
 		return 0;

@@ -10,23 +10,23 @@
 
 /* ---- pieces: which entry answers for which addresses ---- */
 
-struct piece {
+struct unwind_piece {
 	uint64_t low, high;
 	size_t entry; /* index into entries */
 };
 
-struct entry {
+struct unwind_entry {
 	const struct cfi_section *section;
 	struct cfi_fde fde;
 };
 
 struct pieces {
-	struct piece *at;
+	struct unwind_piece *at;
 	size_t n, cap;
 };
 
-struct build {
-	VEC(struct entry) entries;
+struct unwind_build {
+	VEC(struct unwind_entry) entries;
 	struct pieces pieces; /* by address, disjoint */
 	uint64_t base;
 	VEC(struct unwind_point) points;
@@ -34,12 +34,12 @@ struct build {
 	uint32_t *hash; /* of rules, by contents; NONE: free */
 	size_t hash_size;
 	uint32_t last_rule;
-	struct piece current;
+	struct unwind_piece current;
 };
 
 static int by_low(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct unwind_piece *x = a, *y = b;
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
@@ -60,7 +60,7 @@ static void cut_overlaps(struct pieces *p)
 	size_t n = 0;
 	uint64_t end = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		struct piece x = p->at[i];
+		struct unwind_piece x = p->at[i];
 		if (x.low < end)
 			x.low = end;
 		if (x.low >= x.high)
@@ -71,13 +71,13 @@ static void cut_overlaps(struct pieces *p)
 	p->n = n;
 }
 
-static struct pieces read_section(struct build *b, const struct cfi_section *s)
+static struct pieces read_section(struct unwind_build *b, const struct cfi_section *s)
 {
 	struct pieces p = { 0 };
 	struct cfi_fde fde = { 0 };
 	for (size_t at = 0; cfi_next(s, &at, &fde);) {
-		vec_push(&p, ((struct piece){ fde.low, fde.high, b->entries.n }));
-		vec_push(&b->entries, ((struct entry){ s, fde }));
+		vec_push(&p, ((struct unwind_piece){ fde.low, fde.high, b->entries.n }));
+		vec_push(&b->entries, ((struct unwind_entry){ s, fde }));
 	}
 	sort(&p);
 	cut_overlaps(&p);
@@ -85,14 +85,15 @@ static struct pieces read_section(struct build *b, const struct cfi_section *s)
 }
 
 /* Adds to `ret` what of x is in none of old[*i...], which end in order; moves *i on. */
-static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *i, struct piece x)
+static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *i,
+			  struct unwind_piece x)
 {
 	while (*i < old->n && old->at[*i].high <= x.low)
 		++*i;
 	for (size_t k = *i; x.low < x.high; k++) {
 		uint64_t stop = k < old->n ? old->at[k].low : UINT64_MAX;
 		if (stop > x.low) {
-			struct piece part = x;
+			struct unwind_piece part = x;
 			if (part.high > stop)
 				part.high = stop;
 			vec_push(ret, part);
@@ -129,7 +130,7 @@ static uint32_t hash_of(const struct unwind_row *row)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-static void grow_hash(struct build *b)
+static void grow_hash(struct unwind_build *b)
 {
 	b->hash_size = b->hash_size ? 4 * b->hash_size : 1024;
 	b->hash = xrealloc(b->hash, b->hash_size, sizeof(*b->hash));
@@ -142,7 +143,7 @@ static void grow_hash(struct build *b)
 	}
 }
 
-static uint32_t intern(struct build *b, const struct unwind_row *row)
+static uint32_t intern(struct unwind_build *b, const struct unwind_row *row)
 {
 	if (b->rules.n && unwind_row_equal(&b->rules.at[b->last_rule], row))
 		return b->last_rule;
@@ -158,7 +159,7 @@ static uint32_t intern(struct build *b, const struct unwind_row *row)
 	return b->last_rule = b->hash[k];
 }
 
-static void add_point(struct build *b, uint64_t addr, uint32_t rule)
+static void add_point(struct unwind_build *b, uint64_t addr, uint32_t rule)
 {
 	uint32_t at = (uint32_t)(addr - b->base);
 	if (b->points.n && b->points.at[b->points.n - 1].at == at)
@@ -170,7 +171,7 @@ static void add_point(struct build *b, uint64_t addr, uint32_t rule)
 /* Rows before the piece count too: the last of them holds where it begins. */
 static void add_row(void *arg, uint64_t low, const struct unwind_row *row)
 {
-	struct build *b = arg;
+	struct unwind_build *b = arg;
 	if (low < b->current.high)
 		add_point(b, low < b->current.low ? b->current.low : low, intern(b, row));
 }
@@ -183,12 +184,12 @@ enum { PADDING = 16 };
  * of their CIE's. */
 static uint64_t budget_of(const struct cfi_section *s) { return 4 * (uint64_t)s->size + 65536; }
 
-static void make_points(struct build *b, uint64_t budget)
+static void make_points(struct unwind_build *b, uint64_t budget)
 {
 	const struct pieces *p = &b->pieces;
 	b->base = p->at[0].low;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct entry *e = &b->entries.at[p->at[i].entry];
+		const struct unwind_entry *e = &b->entries.at[p->at[i].entry];
 		b->current = p->at[i];
 		unsigned steps = cfi_rows(e->section, &e->fde, add_row, b);
 		uint64_t next = i + 1 < p->n ? p->at[i + 1].low : UINT64_MAX;
@@ -203,7 +204,7 @@ static void make_points(struct build *b, uint64_t budget)
 
 /* ---- the table ---- */
 
-static struct unwind_table *finish(struct build *b, const struct machine *machine)
+static struct unwind_table *finish(struct unwind_build *b, const struct machine *machine)
 {
 	struct unwind_table *t = xalloc(sizeof(*t));
 	t->machine = machine;
@@ -219,7 +220,7 @@ static struct unwind_table *finish(struct build *b, const struct machine *machin
 
 struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t n)
 {
-	struct build b = { 0 };
+	struct unwind_build b = { 0 };
 	struct unwind_table *t = NULL;
 	uint64_t budget = 0;
 	for (size_t i = 0; i < n; i++) {

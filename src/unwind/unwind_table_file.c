@@ -14,7 +14,7 @@
 enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 144 << 20 };
 
 /* Of this machine's byte order; only it reads the file again. */
-struct header {
+struct table_header {
 	char magic[8];
 	uint32_t version, machine; /* e_machine */
 	uint64_t base, size;
@@ -37,9 +37,9 @@ static uint64_t checksum(uint64_t h, const void *data, size_t size)
 	return h;
 }
 
-static uint64_t checksum_all(const struct header *h, const void *points, const void *rules)
+static uint64_t checksum_all(const struct table_header *h, const void *points, const void *rules)
 {
-	struct header zero = *h;
+	struct table_header zero = *h;
 	zero.checksum = 0;
 	uint64_t sum = checksum(1, &zero, sizeof(zero));
 	sum = checksum(sum, points, h->n_points * sizeof(struct unwind_point));
@@ -82,7 +82,7 @@ static bool sound_row(const struct unwind_row *row)
 	       !row->unused;
 }
 
-static bool sound_points(const struct header *h, const struct unwind_point *p)
+static bool sound_points(const struct table_header *h, const struct unwind_point *p)
 {
 	for (size_t i = 0; i < h->n_points; i++)
 		if (p[i].rule >= h->n_rules || p[i].at > h->size ||
@@ -92,13 +92,13 @@ static bool sound_points(const struct header *h, const struct unwind_point *p)
 }
 
 /* NULL: none whose stacks can be walked. */
-static const struct machine *machine_of(const struct header *h)
+static const struct machine *machine_of(const struct table_header *h)
 {
 	const struct machine *m = machine_find(h->machine);
 	return m && m->n_registers ? m : NULL;
 }
 
-static bool sound(const struct header *h, const struct unwind_point *points,
+static bool sound(const struct table_header *h, const struct unwind_point *points,
 		  const struct unwind_row *rules)
 {
 	if (!machine_of(h))
@@ -111,7 +111,7 @@ static bool sound(const struct header *h, const struct unwind_point *points,
 	return rules[0].cfa == UNWIND_CFA_NONE;
 }
 
-static bool read_header(const struct file *f, struct header *h)
+static bool read_header(const struct file *f, struct table_header *h)
 {
 	if (f->size < sizeof(*h))
 		return false;
@@ -133,7 +133,7 @@ static void *duplicate(const void *p, size_t n, size_t size)
 
 static struct unwind_table *read_table(const struct file *f)
 {
-	struct header h;
+	struct table_header h;
 	if (!read_header(f, &h))
 		return NULL;
 	/* The file's memory is aligned as malloc's is, and all sizes are multiples of 8. */
@@ -183,7 +183,7 @@ out:
 
 static bool write_table(int fd, const struct unwind_table *t)
 {
-	struct header h = { .version = VERSION, .machine = t->machine->elf };
+	struct table_header h = { .version = VERSION, .machine = t->machine->elf };
 	memcpy(h.magic, magic, sizeof(magic));
 	h.base = t->base;
 	h.size = t->size;

@@ -11,7 +11,7 @@
  * are enough, and fit into the second-level cache. */
 enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 4, CODE_AFTER = MACHINE_LEAVES_MAX };
 
-struct slot {
+struct cache_slot {
 	uint64_t pc; /* looked up; FREE: none */
 	struct unwind_row row;
 };
@@ -20,10 +20,10 @@ static const uint64_t FREE = UINT64_MAX;
 
 struct unwinder {
 	struct unwinder_opts opts;
-	struct slot slots[N_SLOTS];
+	struct cache_slot slots[N_SLOTS];
 	/* Rows that were read off code without call-frame information: once the process is gone,
 	 * its code cannot be read again. NULL: none yet. */
-	struct slot *read_off;
+	struct cache_slot *read_off;
 };
 
 struct unwinder *unwinder_new(const struct unwinder_opts *opts)
@@ -80,7 +80,10 @@ static size_t slot_index(uint64_t pc)
 	return pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS);
 }
 
-static struct slot *slot_of(struct unwinder *u, uint64_t pc) { return &u->slots[slot_index(pc)]; }
+static struct cache_slot *slot_of(struct unwinder *u, uint64_t pc)
+{
+	return &u->slots[slot_index(pc)];
+}
 
 static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_row *row)
 {
@@ -89,7 +92,7 @@ static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_r
 		for (size_t i = 0; i < N_SLOTS; i++)
 			u->read_off[i].pc = FREE;
 	}
-	u->read_off[slot_index(pc)] = (struct slot){ pc, *row };
+	u->read_off[slot_index(pc)] = (struct cache_slot){ pc, *row };
 }
 
 static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
@@ -105,7 +108,7 @@ static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
 	}
 	if (!r->exact && unwind_is_sigreturn(r->machine, code + CODE_BEFORE, after, &row))
 		return row;
-	const struct slot *known = u->read_off ? &u->read_off[slot_index(r->pc)] : NULL;
+	const struct cache_slot *known = u->read_off ? &u->read_off[slot_index(r->pc)] : NULL;
 	if (!after && known && known->pc == r->pc)
 		return known->row;
 	row = unwind_guess(r->machine, r->exact, code + CODE_BEFORE, before, after);
@@ -125,7 +128,7 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 	if (code.table && unwind_table_machine(code.table) == r->machine) {
 		const struct unwind_row *row = unwind_table_find(code.table, pc - code.bias);
 		if (row->cfa != UNWIND_CFA_NONE) {
-			struct slot *s = slot_of(u, pc);
+			struct cache_slot *s = slot_of(u, pc);
 			s->pc = pc;
 			s->row = *row;
 			return &s->row;
@@ -170,7 +173,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 	w->end = UNWIND_DEPTH;
 	while (n < max) {
 		uint64_t pc = unwind_lookup_pc(&r);
-		struct slot *s = slot_of(u, pc);
+		struct cache_slot *s = slot_of(u, pc);
 		const struct unwind_row *row = &s->row;
 		if (__builtin_expect(s->pc != pc, 0)) {
 			row = look_up(u, &r, &guessed);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# openings.sh ROOT - every C file of ours opens with a comment that says what it is, and has a name of its own.
+# openings.sh ROOT - every C file of ours opens with a comment that says what it is, and has a name of its own; so has
+# every struct, union and enum.
 cd "$1" || exit 1
 . test/lib/tap.sh
 
@@ -14,4 +15,7 @@ done
 # A folder per machine holds the same files by the same names.
 twice=$(for f in src/*/*.[ch] src/*/*/*.[ch] runtime/*.[ch] include/kin/*.h; do basename "$f"; done | sort | uniq -d)
 check "no two files have one name${twice:+: $twice}" [ -z "$twice" ]
+twice=$(grep -EHo '^(struct|union|enum) [a-z0-9_]+ \{' src/*/*.[ch] src/*/*/*.[ch] runtime/*.[ch] include/kin/*.h |
+	sed 's/^.*:[a-z]* \(.*\) {/\1/' | sort | uniq -d | tr '\n' ' ')
+check "no two structs have one tag${twice:+: $twice}" [ -z "$twice" ]
 finish

@@ -20,7 +20,7 @@ struct bbout {
 	struct kin_error *err;      /* the first; reading goes on */
 };
 
-struct text {
+struct bbout_text {
 	const char *s, *end;
 };
 
@@ -36,7 +36,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 }
 
 /* The last `word` in t: where its text ends, or NULL. */
-static const char *after_last(struct text t, const char *word)
+static const char *after_last(struct bbout_text t, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -46,14 +46,14 @@ static const char *after_last(struct text t, const char *word)
 	return NULL;
 }
 
-static const char *after_first(struct text t, const char *word)
+static const char *after_first(struct bbout_text t, const char *word)
 {
 	const char *p = memmem(t.s, (size_t)(t.end - t.s), word, strlen(word));
 
 	return p ? p + strlen(word) : NULL;
 }
 
-static bool starts_with(struct text t, const char *word)
+static bool starts_with(struct bbout_text t, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -61,7 +61,7 @@ static bool starts_with(struct text t, const char *word)
 }
 
 /* Digits from s on; the largest number if they do not fit. */
-static uint64_t number(struct text t, unsigned base)
+static uint64_t number(struct bbout_text t, unsigned base)
 {
 	uint64_t v = 0;
 
@@ -77,18 +77,18 @@ static uint64_t number(struct text t, unsigned base)
 }
 
 /* "File NAME, N basic blocks" */
-static bool parse_group(struct text line, uint64_t *n)
+static bool parse_group(struct bbout_text line, uint64_t *n)
 {
 	const char *comma;
 
 	if (!starts_with(line, "File "))
 		return false;
 	while ((comma = after_last(line, ", "))) {
-		struct text rest = { comma, line.end };
+		struct bbout_text rest = { comma, line.end };
 		while (rest.s < rest.end && isdigit((unsigned char)*rest.s))
 			rest.s++;
 		if (rest.s > comma && starts_with(rest, " basic blocks")) {
-			*n = number((struct text){ comma, rest.s }, 10);
+			*n = number((struct bbout_text){ comma, rest.s }, 10);
 			return true;
 		}
 		line.end = comma - 2;
@@ -97,7 +97,7 @@ static bool parse_group(struct text line, uint64_t *n)
 }
 
 /* From "executed" on: "   N time". NULL, or where that ends. */
-static const char *parse_count(struct text rest, uint64_t *count)
+static const char *parse_count(struct bbout_text rest, uint64_t *count)
 {
 	const char *s = rest.s;
 
@@ -107,12 +107,12 @@ static const char *parse_count(struct text rest, uint64_t *count)
 		return NULL;
 	while (*s == ' ' && s < rest.s)
 		s++;
-	*count = number((struct text){ s, rest.s }, 10);
+	*count = number((struct bbout_text){ s, rest.s }, 10);
 	return rest.s + 4;
 }
 
 /* "Block ...executed N time... address= 0xADDR" */
-static bool parse_block(struct text line, struct block *ret)
+static bool parse_block(struct bbout_text line, struct block *ret)
 {
 	struct block block = { 0 };
 	const char *name = after_first(line, "Block"), *address = after_last(line, " address= 0x");
@@ -120,10 +120,10 @@ static bool parse_block(struct text line, struct block *ret)
 
 	if (!name || !address || name > address)
 		return false;
-	block.addr = number((struct text){ address, line.end }, 16);
-	line = (struct text){ name, address };
+	block.addr = number((struct bbout_text){ address, line.end }, 16);
+	line = (struct bbout_text){ name, address };
 	for (; (executed = after_last(line, "executed")); line.end = executed - 8) {
-		struct text rest = { executed, address };
+		struct bbout_text rest = { executed, address };
 		const char *end = parse_count(rest, &block.count);
 		if (end && end <= address - strlen(" address= 0x")) {
 			*ret = block;
@@ -152,7 +152,7 @@ static void end_group(struct bbout *f)
 				 (uintmax_t)f->present));
 }
 
-static void read_line(struct bbout *f, struct text line)
+static void read_line(struct bbout *f, struct bbout_text line)
 {
 	struct block block;
 	uint64_t n;
@@ -187,7 +187,7 @@ static struct kin_error *read_bbout(struct bytes all, const struct input_opts *o
 					 f.b.name, f.line));
 			break;
 		}
-		read_line(&f, (struct text){ (const char *)f.b.pos, (const char *)end });
+		read_line(&f, (struct bbout_text){ (const char *)f.b.pos, (const char *)end });
 		f.b.pos = end + 1;
 	}
 	end_group(&f);

@@ -11,7 +11,7 @@
 
 enum { VERSION_44BSD = 0x00051879 };
 
-struct writer {
+struct bsd_writer {
 	struct out *out;
 	const char *path;
 	const struct profile *p;
@@ -23,12 +23,12 @@ struct writer {
 	bool big_endian, is_44bsd;
 };
 
-static void put(struct writer *w, uint64_t v, size_t size)
+static void put(struct bsd_writer *w, uint64_t v, size_t size)
 {
 	bytes_store(out_space(w->out, size), v, size, w->big_endian);
 }
 
-static struct kin_error *cannot(const struct writer *w, const char *what)
+static struct kin_error *cannot(const struct bsd_writer *w, const char *what)
 {
 	return err_new(KIN_ERROR_UNSUPPORTED,
 		       "cannot write %s: BSD's format has no room for %s; GNU's has "
@@ -45,7 +45,7 @@ static uint64_t largest_bin(const struct histogram *h)
 	return max;
 }
 
-static struct kin_error *check_counts(const struct writer *w)
+static struct kin_error *check_counts(const struct bsd_writer *w)
 {
 	if (largest_bin(&w->h) > UINT16_MAX && w->counter == 2)
 		return cannot(w, "a histogram bin above 65535");
@@ -59,7 +59,7 @@ static struct kin_error *check_counts(const struct writer *w)
 	return NULL;
 }
 
-static struct kin_error *check(const struct writer *w)
+static struct kin_error *check(const struct bsd_writer *w)
 {
 	if (w->p->n_histograms > 1)
 		return cannot(w, "more than one histogram");
@@ -79,12 +79,12 @@ static struct kin_error *check(const struct writer *w)
 }
 
 /* Never left out: the header would lie about where the arcs start. */
-static struct kin_error *check_size(const struct writer *w)
+static struct kin_error *check_size(const struct bsd_writer *w)
 {
 	return w->h.n > (INT32_MAX - w->header) / w->counter ? cannot(w, "so many bins") : NULL;
 }
 
-static void write_header(struct writer *w)
+static void write_header(struct bsd_writer *w)
 {
 	size_t used = 2 * w->word + 4;
 
@@ -100,7 +100,7 @@ static void write_header(struct writer *w)
 	memset(out_space(w->out, w->header - used), 0, w->header - used);
 }
 
-static void write_all(struct writer *w)
+static void write_all(struct bsd_writer *w)
 {
 	write_header(w);
 	const struct hit *hit = w->h.hits, *end = hit + w->h.n_hits;
@@ -123,7 +123,7 @@ struct flavour {
 static struct kin_error *write_bsd(const char *path, const struct profile *p,
 				   const struct input_target *target, struct flavour f)
 {
-	struct writer w = { .path = path, .p = p, .is_44bsd = f.bsd44, .counter = 2 };
+	struct bsd_writer w = { .path = path, .p = p, .is_44bsd = f.bsd44, .counter = 2 };
 	struct kin_error *err;
 
 	w.big_endian = target->big_endian;

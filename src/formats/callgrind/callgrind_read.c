@@ -20,15 +20,15 @@
 
 enum { MOST_EVENTS = 64, MOST_NAME = 1 << 20 };
 
-struct line {
+struct callgrind_line {
 	const char *at, *end;
 };
 
-struct names { /* of one kind: by number */
+struct callgrind_names { /* of one kind: by number */
 	struct map64 ids;
 };
 
-struct reader {
+struct callgrind_reader {
 	struct bytes b;
 	struct profile_builder *into;
 	struct given_places *places;
@@ -37,7 +37,7 @@ struct reader {
 	struct records cost_ids;
 	VEC(uint16_t) events;
 	VEC(strid) times; /* names of events that are */
-	struct names objects, files, functions;
+	struct callgrind_names objects, files, functions;
 	strid object, file, own_file, function_name;
 	strid callee_object, callee_file;
 	uint32_t function, callee; /* NONE: none */
@@ -54,13 +54,14 @@ struct reader {
 
 /* ---- pieces of lines ---- */
 
-static bool next_line(struct reader *r, struct line *ret)
+static bool next_line(struct callgrind_reader *r, struct callgrind_line *ret)
 {
 	size_t n = bytes_left(&r->b);
 	if (!n)
 		return false;
 	const uint8_t *end = memchr(r->b.pos, '\n', n);
-	*ret = (struct line){ (const char *)r->b.pos, (const char *)(end ? end : r->b.end) };
+	*ret = (struct callgrind_line){ (const char *)r->b.pos,
+					(const char *)(end ? end : r->b.end) };
 	r->b.pos = end ? end + 1 : r->b.end;
 	if (ret->end > ret->at && ret->end[-1] == '\r')
 		ret->end--;
@@ -68,13 +69,13 @@ static bool next_line(struct reader *r, struct line *ret)
 	return true;
 }
 
-static void skip_blanks(struct line *l)
+static void skip_blanks(struct callgrind_line *l)
 {
 	while (l->at < l->end && (*l->at == ' ' || *l->at == '\t'))
 		l->at++;
 }
 
-static bool take(struct line *l, const char *word)
+static bool take(struct callgrind_line *l, const char *word)
 {
 	size_t n = strlen(word);
 	if ((size_t)(l->end - l->at) < n || memcmp(l->at, word, n) != 0)
@@ -83,13 +84,13 @@ static bool take(struct line *l, const char *word)
 	return true;
 }
 
-static bool is_digit(const struct line *l)
+static bool is_digit(const struct callgrind_line *l)
 {
 	return l->at < l->end && *l->at >= '0' && *l->at <= '9';
 }
 
 /* Decimal, or hexadecimal after 0x; what does not fit is the largest. */
-static bool take_number(struct line *l, uint64_t *ret)
+static bool take_number(struct callgrind_line *l, uint64_t *ret)
 {
 	uint64_t base = take(l, "0x") ? 16 : 10, value = 0;
 	const char *start = l->at;
@@ -106,7 +107,7 @@ static bool take_number(struct line *l, uint64_t *ret)
 	return l->at > start;
 }
 
-static strid add_text(struct reader *r, struct line l)
+static strid add_text(struct callgrind_reader *r, struct callgrind_line l)
 {
 	size_t n = (size_t)(l.end - l.at);
 	const char *nul = n ? memchr(l.at, '\0', n) : NULL;
@@ -115,9 +116,10 @@ static strid add_text(struct reader *r, struct line l)
 }
 
 /* "(3) name", "(3)", "name" */
-static strid take_name(struct reader *r, struct names *names, struct line l)
+static strid take_name(struct callgrind_reader *r, struct callgrind_names *names,
+		       struct callgrind_line l)
 {
-	struct line number = l;
+	struct callgrind_line number = l;
 	uint64_t id;
 	if (!take(&number, "(") || !take_number(&number, &id) || !take(&number, ")"))
 		return add_text(r, l);
@@ -139,13 +141,13 @@ static const char *base_name(const char *path)
 }
 
 /* The program is the first word of the command. */
-static bool is_main(const struct reader *r, const char *path)
+static bool is_main(const struct callgrind_reader *r, const char *path)
 {
 	const char *command = base_name(strtab_get(r->strings, r->command));
 	return *command && !strcmp(base_name(path), command);
 }
 
-static uint32_t add_function(struct reader *r, strid object, strid file, strid name)
+static uint32_t add_function(struct callgrind_reader *r, strid object, strid file, strid name)
 {
 	const char *path = strtab_get(r->strings, object), *source = strtab_get(r->strings, file);
 	const char *text = strtab_get(r->strings, name);
@@ -158,7 +160,7 @@ static uint32_t add_function(struct reader *r, strid object, strid file, strid n
 	return id;
 }
 
-static uint32_t function_here(struct reader *r)
+static uint32_t function_here(struct callgrind_reader *r)
 {
 	if (r->function == NONE)
 		r->function = add_function(r, r->object, r->own_file, r->function_name);
@@ -180,7 +182,7 @@ static bool same_cost(const void *x, const void *y)
 static const struct records_kind cost_kind = { sizeof(struct callgrind_cost), hash_cost,
 					       same_cost };
 
-static uint64_t *values_of(struct reader *r, struct callgrind_cost cost)
+static uint64_t *values_of(struct callgrind_reader *r, struct callgrind_cost cost)
 {
 	struct callgrind_calls *c = &r->calls;
 	uint32_t id = records_add(&r->cost_ids, &cost_kind, c->at.at, &cost, (uint32_t)c->at.n);
@@ -194,7 +196,7 @@ static uint64_t *values_of(struct reader *r, struct callgrind_cost cost)
 }
 
 /* Those of a thread are over. */
-static void end_thread(struct reader *r)
+static void end_thread(struct callgrind_reader *r)
 {
 	struct callgrind_calls *c = &r->calls;
 	c->n_functions = given_n_functions(r->places);
@@ -208,7 +210,7 @@ static void end_thread(struct reader *r)
 
 /* ---- the header ---- */
 
-static void add_event(struct reader *r, struct line name)
+static void add_event(struct callgrind_reader *r, struct callgrind_line name)
 {
 	struct event e = { .stacks = true, .is_timeless = true, .is_assembled = true };
 	strid id = add_text(r, name);
@@ -221,10 +223,10 @@ static void add_event(struct reader *r, struct line name)
 }
 
 /* "event: NAME : LONG NAME" */
-static void read_long_name(struct reader *r, struct line l)
+static void read_long_name(struct callgrind_reader *r, struct callgrind_line l)
 {
 	skip_blanks(&l);
-	struct line name = { l.at, l.at };
+	struct callgrind_line name = { l.at, l.at };
 	while (name.end < l.end && *name.end != ' ' && *name.end != ':')
 		name.end++;
 	l.at = name.end;
@@ -234,12 +236,12 @@ static void read_long_name(struct reader *r, struct line l)
 }
 
 /* A later part that has others cannot be added to the ones before. */
-static void read_events(struct reader *r, struct line l)
+static void read_events(struct callgrind_reader *r, struct callgrind_line l)
 {
 	bool is_first = !r->events.n;
 	size_t n = 0;
 	for (skip_blanks(&l); l.at < l.end; skip_blanks(&l), n++) {
-		struct line name = { l.at, l.at };
+		struct callgrind_line name = { l.at, l.at };
 		while (name.end < l.end && *name.end != ' ' && *name.end != '\t')
 			name.end++;
 		if (is_first && r->events.n < MOST_EVENTS)
@@ -250,14 +252,14 @@ static void read_events(struct reader *r, struct line l)
 		r->bad_line = r->n_lines;
 }
 
-static void read_positions(struct reader *r, struct line l)
+static void read_positions(struct callgrind_reader *r, struct callgrind_line l)
 {
 	size_t n = (size_t)(l.end - l.at);
 	r->has_line = memmem(l.at, n, "line", 4);
 	r->has_address = memmem(l.at, n, "instr", 5) || memmem(l.at, n, "addr", 4);
 }
 
-static void read_command(struct reader *r, struct line l)
+static void read_command(struct callgrind_reader *r, struct callgrind_line l)
 {
 	skip_blanks(&l);
 	for (const char *p = l.at; p < l.end; p++)
@@ -268,7 +270,7 @@ static void read_command(struct reader *r, struct line l)
 	r->task.comm = profile_add_string(r->into, name, strlen(name));
 }
 
-static void read_thread(struct reader *r, struct line l)
+static void read_thread(struct callgrind_reader *r, struct callgrind_line l)
 {
 	uint64_t tid = 0;
 	skip_blanks(&l);
@@ -279,7 +281,7 @@ static void read_thread(struct reader *r, struct line l)
 	r->task.tid = (uint32_t)tid;
 }
 
-static bool read_header(struct reader *r, struct line l)
+static bool read_header(struct callgrind_reader *r, struct callgrind_line l)
 {
 	static const char *const others[] = { "version:", "part:",    "desc:",  "summary:",
 					      "totals:",  "elapsed:", "rusage:" };
@@ -314,7 +316,7 @@ static bool read_header(struct reader *r, struct line l)
 /* ---- costs ---- */
 
 /* "+3", "-3", "*": relative to the one before. */
-static bool take_position(struct line *l, uint64_t *at)
+static bool take_position(struct callgrind_line *l, uint64_t *at)
 {
 	uint64_t v;
 	skip_blanks(l);
@@ -327,7 +329,7 @@ static bool take_position(struct line *l, uint64_t *at)
 	return true;
 }
 
-static void count_calls(struct reader *r, uint32_t from, uint64_t line)
+static void count_calls(struct callgrind_reader *r, uint32_t from, uint64_t line)
 {
 	struct arc a = { .count = r->n_calls };
 	if (r->are_samples || !r->n_calls || from == r->calls.no_caller)
@@ -338,7 +340,7 @@ static void count_calls(struct reader *r, uint32_t from, uint64_t line)
 	profile_add_arc(r->into, a);
 }
 
-static bool read_cost(struct reader *r, struct line l)
+static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 {
 	uint64_t value;
 	bool is_call = r->is_call, any = false;
@@ -375,7 +377,7 @@ static bool read_cost(struct reader *r, struct line l)
 	return l.at == l.end;
 }
 
-static bool read_calls(struct reader *r, struct line l)
+static bool read_calls(struct callgrind_reader *r, struct callgrind_line l)
 {
 	bool good = take_number(&l, &r->n_calls);
 	r->is_call = good && r->callee != NONE;
@@ -384,7 +386,7 @@ static bool read_calls(struct reader *r, struct line l)
 	return r->is_call;
 }
 
-static bool read_name(struct reader *r, struct line l)
+static bool read_name(struct callgrind_reader *r, struct callgrind_line l)
 {
 	if (take(&l, "fn=")) {
 		r->function_name = take_name(r, &r->functions, l);
@@ -413,9 +415,9 @@ static bool read_name(struct reader *r, struct line l)
 	return true;
 }
 
-static void read_lines(struct reader *r)
+static void read_lines(struct callgrind_reader *r)
 {
-	struct line l;
+	struct callgrind_line l;
 	while (next_line(r, &l)) {
 		skip_blanks(&l);
 		if (l.at == l.end || *l.at == '#')
@@ -437,7 +439,7 @@ static void read_lines(struct reader *r)
 struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 				 struct profile_builder *into, struct source *source)
 {
-	struct reader r = { .b = all, .into = into, .function = NONE, .callee = NONE };
+	struct callgrind_reader r = { .b = all, .into = into, .function = NONE, .callee = NONE };
 	(void)o;
 	(void)source;
 	r.has_line = true;
@@ -471,7 +473,7 @@ static bool has(const struct bytes *head, const char *text)
 /* Cachegrind's files begin with descriptions of caches and the command. */
 bool callgrind_recognise(struct bytes head, const struct input_opts *o)
 {
-	struct line first = { (const char *)head.pos, (const char *)head.end };
+	struct callgrind_line first = { (const char *)head.pos, (const char *)head.end };
 	(void)o;
 	if (take(&first, "# callgrind format"))
 		return true;

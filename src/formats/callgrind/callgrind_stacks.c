@@ -23,7 +23,7 @@ struct portion {
 	uint64_t weight;
 };
 
-struct node {
+struct cost_node {
 	uint32_t first; /* of by_function[] */
 	uint32_t group, next_in_group;
 	uint32_t reached_from; /* of its group, last */
@@ -33,12 +33,12 @@ struct node {
 	VEC(struct portion) arrived;
 };
 
-struct flow {
+struct cost_flow {
 	const struct callgrind_calls *c;
 	struct profile_builder *into;
-	struct node *nodes;    /* [n_functions + 1] */
-	uint32_t *by_function; /* costs by function, own ones first as they are in the file */
-	uint32_t *groups;      /* the first member of each, callees first */
+	struct cost_node *nodes; /* [n_functions + 1] */
+	uint32_t *by_function;   /* costs by function, own ones first as they are in the file */
+	uint32_t *groups;        /* the first member of each, callees first */
 	size_t n_groups;
 	size_t event;
 	taskid task;
@@ -47,14 +47,14 @@ struct flow {
 	size_t steps; /* of all stacks together */
 };
 
-static const struct callgrind_cost *cost_at(const struct flow *f, uint32_t i)
+static const struct callgrind_cost *cost_at(const struct cost_flow *f, uint32_t i)
 {
 	return &f->c->at.at[i];
 }
 
 /* ---- order ---- */
 
-static void sort_costs(struct flow *f)
+static void sort_costs(struct cost_flow *f)
 {
 	size_t n = f->c->n_functions;
 	for (size_t i = 0; i < f->c->at.n; i++)
@@ -69,11 +69,11 @@ static void sort_costs(struct flow *f)
 	free(next);
 }
 
-struct step { /* of the depth-first search */
+struct cost_step { /* of the depth-first search */
 	uint32_t function, at;
 };
 
-static void close_group(struct flow *f, uint32_t first)
+static void close_group(struct cost_flow *f, uint32_t first)
 {
 	uint32_t group = (uint32_t)f->n_groups, last = NONE, member;
 	do {
@@ -87,24 +87,24 @@ static void close_group(struct flow *f, uint32_t first)
 }
 
 /* Tarjan's strongly connected components, without recursion. */
-static void find_groups_from(struct flow *f, uint32_t root, uint32_t *counter)
+static void find_groups_from(struct cost_flow *f, uint32_t root, uint32_t *counter)
 {
-	VEC(struct step) steps = { 0 };
-	vec_push(&steps, ((struct step){ root, f->nodes[root].first }));
+	VEC(struct cost_step) steps = { 0 };
+	vec_push(&steps, ((struct cost_step){ root, f->nodes[root].first }));
 	f->nodes[root].seen = f->nodes[root].low = ++*counter;
 	f->nodes[root].is_open = true;
 	vec_push(&f->todo, root);
 	while (steps.n) {
-		struct step *s = &steps.at[steps.n - 1];
-		struct node *n = &f->nodes[s->function];
+		struct cost_step *s = &steps.at[steps.n - 1];
+		struct cost_node *n = &f->nodes[s->function];
 		if (s->at < f->nodes[s->function + 1].first) {
 			uint32_t callee = cost_at(f, f->by_function[s->at++])->callee;
-			struct node *to = callee == NONE ? NULL : &f->nodes[callee];
+			struct cost_node *to = callee == NONE ? NULL : &f->nodes[callee];
 			if (to && !to->seen) {
 				to->seen = to->low = ++*counter;
 				to->is_open = true;
 				vec_push(&f->todo, callee);
-				vec_push(&steps, ((struct step){ callee, to->first }));
+				vec_push(&steps, ((struct cost_step){ callee, to->first }));
 			} else if (to && to->is_open && to->seen < n->low) {
 				n->low = to->seen;
 			}
@@ -120,7 +120,7 @@ static void find_groups_from(struct flow *f, uint32_t root, uint32_t *counter)
 	vec_free(&steps);
 }
 
-static void find_groups(struct flow *f)
+static void find_groups(struct cost_flow *f)
 {
 	uint32_t counter = 0;
 	for (uint32_t i = 0; i < f->c->n_functions; i++)
@@ -130,7 +130,7 @@ static void find_groups(struct flow *f)
 
 /* ---- handing out ---- */
 
-static void add_sample(struct flow *f, stackid stack, uint64_t weight)
+static void add_sample(struct cost_flow *f, stackid stack, uint64_t weight)
 {
 	profile_add_sample(f->into, (struct sample){ .stack = stack,
 						     .task = f->task,
@@ -141,7 +141,7 @@ static void add_sample(struct flow *f, stackid stack, uint64_t weight)
 }
 
 /* A chain of many functions below many callers has more stacks than memory may hold. */
-static stackid push(struct flow *f, stackid callers, frameid frame)
+static stackid push(struct cost_flow *f, stackid callers, frameid frame)
 {
 	if (f->steps >= MOST_STEPS && callers)
 		callers = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
@@ -149,7 +149,7 @@ static stackid push(struct flow *f, stackid callers, frameid frame)
 	return profile_add_stack(f->into, callers, frame);
 }
 
-static void hand_out(struct flow *f, uint32_t id, stackid callers, uint64_t weight)
+static void hand_out(struct cost_flow *f, uint32_t id, stackid callers, uint64_t weight)
 {
 	const struct callgrind_cost *cost = cost_at(f, id);
 	bool is_nobody = cost->function == f->c->no_caller;
@@ -161,7 +161,7 @@ static void hand_out(struct flow *f, uint32_t id, stackid callers, uint64_t weig
 		vec_push(&f->nodes[cost->callee].arrived, ((struct portion){ stack, weight }));
 }
 
-static bool is_inside(const struct flow *f, uint32_t id)
+static bool is_inside(const struct cost_flow *f, uint32_t id)
 {
 	const struct callgrind_cost *cost = cost_at(f, id);
 	return cost->callee != NONE &&
@@ -169,7 +169,7 @@ static bool is_inside(const struct flow *f, uint32_t id)
 }
 
 /* The callers' stack with the calls inside of the group on the way to the function. */
-static stackid way_to(struct flow *f, uint32_t function, stackid stack)
+static stackid way_to(struct cost_flow *f, uint32_t function, stackid stack)
 {
 	f->path.n = 0;
 	for (uint32_t at = function; f->nodes[at].way != NONE;) {
@@ -186,7 +186,7 @@ static stackid way_to(struct flow *f, uint32_t function, stackid stack)
 
 /* What a function cost itself, and its calls out of the group, from the portions that are there, of
  * which `*rest` is left of the first. */
-static void serve(struct flow *f, uint32_t function, const struct portion *from, size_t *at,
+static void serve(struct cost_flow *f, uint32_t function, const struct portion *from, size_t *at,
 		  size_t n, uint64_t *rest)
 {
 	for (uint32_t i = f->nodes[function].first; i < f->nodes[function + 1].first; i++) {
@@ -205,11 +205,11 @@ static void serve(struct flow *f, uint32_t function, const struct portion *from,
 }
 
 /* Members of the group that are called from there and were not reached yet. */
-static void look_around(struct flow *f, uint32_t function, uint32_t entry)
+static void look_around(struct cost_flow *f, uint32_t function, uint32_t entry)
 {
 	for (uint32_t i = f->nodes[function].first; i < f->nodes[function + 1].first; i++) {
 		uint32_t id = f->by_function[i];
-		struct node *to = is_inside(f, id) ? &f->nodes[cost_at(f, id)->callee] : NULL;
+		struct cost_node *to = is_inside(f, id) ? &f->nodes[cost_at(f, id)->callee] : NULL;
 		if (!to || to->reached_from == entry)
 			continue;
 		to->reached_from = entry;
@@ -219,7 +219,7 @@ static void look_around(struct flow *f, uint32_t function, uint32_t entry)
 }
 
 /* To the members of the group, nearest first. */
-static void pass_on(struct flow *f, uint32_t entry, const struct portion *from, size_t n)
+static void pass_on(struct cost_flow *f, uint32_t entry, const struct portion *from, size_t n)
 {
 	size_t at = 0;
 	uint64_t rest = n ? from[0].weight : 0;
@@ -234,7 +234,7 @@ static void pass_on(struct flow *f, uint32_t entry, const struct portion *from, 
 }
 
 /* What did not arrive from anywhere begins where it arises: nobody is known to have called it. */
-static void begin(struct flow *f, uint32_t function)
+static void begin(struct cost_flow *f, uint32_t function)
 {
 	const struct portion nobody = { 0, UINT64_MAX };
 	size_t at = 0;
@@ -243,7 +243,7 @@ static void begin(struct flow *f, uint32_t function)
 	serve(f, function, &nobody, &at, 1, &rest);
 }
 
-static void go_through(struct flow *f, uint32_t first)
+static void go_through(struct cost_flow *f, uint32_t first)
 {
 	for (uint32_t i = first; i != NONE; i = f->nodes[i].next_in_group) {
 		pass_on(f, i, f->nodes[i].arrived.at, f->nodes[i].arrived.n);
@@ -256,7 +256,7 @@ static void go_through(struct flow *f, uint32_t first)
 void callgrind_add_stacks(const struct callgrind_calls *c, struct profile_builder *into,
 			  taskid task)
 {
-	struct flow f = { .c = c, .into = into, .task = task };
+	struct cost_flow f = { .c = c, .into = into, .task = task };
 	f.nodes = xalloc((c->n_functions + 2) * sizeof(*f.nodes));
 	f.by_function = xalloc((c->at.n + 1) * sizeof(*f.by_function));
 	f.groups = xalloc((c->n_functions + 1) * sizeof(*f.groups));

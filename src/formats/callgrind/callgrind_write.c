@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "formats/exported.h"
 
-struct cost { /* one line of the file: values[n_values * index] on are its numbers */
+struct written_cost { /* one line of the file: values[n_values * index] on are its numbers */
 	uint32_t function;
 	strid file;
 	uint32_t line;
@@ -32,7 +32,7 @@ struct callgrind {
 	size_t n_events, n_values; /* a value for each event, and the number of samples */
 	uint64_t *own, *below;     /* [n_values] for each stack */
 	struct strtab *files;
-	VEC(struct cost) costs;
+	VEC(struct written_cost) costs;
 	struct records cost_ids;
 	VEC(uint64_t) values;
 	VEC(bool) is_called;                   /* by function */
@@ -42,19 +42,19 @@ struct callgrind {
 
 static uint64_t hash_cost(const void *of)
 {
-	const struct cost *c = of;
+	const struct written_cost *c = of;
 	uint64_t hash = records_mix(c->function, c->file);
 	return records_mix(records_mix(hash, c->line), c->callee);
 }
 
 static bool same_cost(const void *x, const void *y)
 {
-	const struct cost *a = x, *b = y;
+	const struct written_cost *a = x, *b = y;
 	return a->function == b->function && a->file == b->file && a->line == b->line &&
 	       a->callee == b->callee;
 }
 
-static const struct records_kind cost_kind = { sizeof(struct cost), hash_cost, same_cost };
+static const struct records_kind cost_kind = { sizeof(struct written_cost), hash_cost, same_cost };
 
 /* ---- sums ---- */
 
@@ -78,7 +78,8 @@ static void add_up(struct callgrind *c)
 }
 
 /* values NULL: the cost is there, and is 0; but for the number of samples. */
-static void charge(struct callgrind *c, struct cost cost, const uint64_t *values, uint64_t samples)
+static void charge(struct callgrind *c, struct written_cost cost, const uint64_t *values,
+		   uint64_t samples)
 {
 	uint32_t id =
 		records_add(&c->cost_ids, &cost_kind, c->costs.at, &cost, (uint32_t)c->costs.n);
@@ -114,10 +115,11 @@ static bool is_outside(struct callgrind *c, uint32_t function, const struct kin_
 	}
 }
 
-static struct cost cost_at(struct callgrind *c, const struct kin_line *line, uint32_t callee)
+static struct written_cost cost_at(struct callgrind *c, const struct kin_line *line,
+				   uint32_t callee)
 {
-	return (struct cost){ line->function, strtab_add(c->files, line->file), line->line,
-			      callee };
+	return (struct written_cost){ line->function, strtab_add(c->files, line->file), line->line,
+				      callee };
 }
 
 static void note_called(struct callgrind *c, uint32_t function)
@@ -162,7 +164,8 @@ static void charge_roots(struct callgrind *c)
 		const struct kin_line *lines = lines_of(c, id, &n);
 		uint32_t root = n ? lines[n - 1].function : NONE;
 		if (root < c->is_called.n && c->is_called.at[root])
-			charge(c, (struct cost){ NONE, 0, 0, root }, below, below[c->n_events]);
+			charge(c, (struct written_cost){ NONE, 0, 0, root }, below,
+			       below[c->n_events]);
 	}
 }
 
@@ -227,7 +230,7 @@ static void put_function(struct callgrind *c, const char *key, uint32_t function
 	put_name(c, key, number, was_told(c, number, true), name);
 }
 
-static void put_costs(struct callgrind *c, const struct cost *cost, const uint64_t *values)
+static void put_costs(struct callgrind *c, const struct written_cost *cost, const uint64_t *values)
 {
 	put_number(c, cost->line);
 	for (size_t i = 0; i < c->n_events; i++) {
@@ -237,7 +240,7 @@ static void put_costs(struct callgrind *c, const struct cost *cost, const uint64
 	sink_char(&c->sink, '\n');
 }
 
-static void put_call(struct callgrind *c, const struct cost *cost, const uint64_t *values)
+static void put_call(struct callgrind *c, const struct written_cost *cost, const uint64_t *values)
 {
 	const struct kin_function *callee = kin_samples_function(c->x.samples, cost->callee);
 	put_object(c, "cob=", callee->object);
@@ -254,8 +257,8 @@ static void put_call(struct callgrind *c, const struct cost *cost, const uint64_
 static int by_place(const void *x, const void *y, void *arg)
 {
 	const struct callgrind *c = arg;
-	const struct cost *a = &c->costs.at[*(const uint32_t *)x];
-	const struct cost *b = &c->costs.at[*(const uint32_t *)y];
+	const struct written_cost *a = &c->costs.at[*(const uint32_t *)x];
+	const struct written_cost *b = &c->costs.at[*(const uint32_t *)y];
 	if (a->function != b->function)
 		return a->function < b->function ? -1 : 1;
 	if (a->file != b->file)
@@ -286,7 +289,7 @@ static void put_body(struct callgrind *c)
 		order[i] = i;
 	qsort_r(order, c->costs.n, sizeof(*order), by_place, c);
 	for (size_t i = 0; i < c->costs.n; i++) {
-		const struct cost *cost = &c->costs.at[order[i]];
+		const struct written_cost *cost = &c->costs.at[order[i]];
 		const uint64_t *values = c->values.at + order[i] * c->n_values;
 		if (!i || cost->function != c->costs.at[order[i - 1]].function)
 			file = begin_function(c, cost->function);

@@ -13,7 +13,7 @@
 #include "input/input.h"
 #include "input/json_scan.h"
 
-struct node {
+struct cpuprofile_node {
 	uint64_t hits;
 	frameid frame;   /* 0: the root, which is no function */
 	uint32_t parent; /* index; NONE: none */
@@ -21,16 +21,16 @@ struct node {
 	bool has_stack;
 };
 
-struct link { /* ids of nodes */
+struct child_link { /* ids of nodes */
 	uint64_t parent, child;
 };
 
 struct cpuprofile {
 	struct scan j;
 	struct profile_builder *into;
-	VEC(struct node) nodes;
+	VEC(struct cpuprofile_node) nodes;
 	struct map64 node_ids;
-	VEC(struct link) children;
+	VEC(struct child_link) children;
 	VEC(uint64_t) samples;
 	VEC(double) deltas; /* us */
 	VEC(uint32_t) path;
@@ -88,7 +88,7 @@ static frameid read_call_frame(struct cpuprofile *c)
 static void read_node(struct cpuprofile *c)
 {
 	char key[KEY];
-	struct node node = { .parent = NONE };
+	struct cpuprofile_node node = { .parent = NONE };
 	uint64_t id = 0, parent = 0;
 	size_t first = c->children.n;
 	bool has_parent = false;
@@ -107,7 +107,7 @@ static void read_node(struct cpuprofile *c)
 			scan_enter(&c->j, '[');
 			while (scan_element(&c->j)) {
 				uint64_t child = scan_number(&c->j);
-				vec_push(&c->children, ((struct link){ 0, child }));
+				vec_push(&c->children, ((struct child_link){ 0, child }));
 			}
 		} else {
 			scan_skip(&c->j);
@@ -116,7 +116,7 @@ static void read_node(struct cpuprofile *c)
 	for (size_t i = first; i < c->children.n; i++)
 		c->children.at[i].parent = id;
 	if (has_parent)
-		vec_push(&c->children, ((struct link){ parent, id }));
+		vec_push(&c->children, ((struct child_link){ parent, id }));
 	*map64_at(&c->node_ids, id) = (uint32_t)c->nodes.n;
 	vec_push(&c->nodes, node);
 }
@@ -176,7 +176,7 @@ static stackid stack_of(struct cpuprofile *c, uint32_t node)
 		vec_push(&c->path, node);
 	}
 	while (c->path.n) {
-		struct node *n = &c->nodes.at[c->path.at[--c->path.n]];
+		struct cpuprofile_node *n = &c->nodes.at[c->path.at[--c->path.n]];
 		if (n->frame && !n->has_stack)
 			stack = profile_add_stack(c->into, stack, n->frame);
 		if (!n->has_stack)

@@ -17,7 +17,7 @@
 
 enum { KEY = 40 };
 
-struct spot { /* a value in the file, to be read later */
+struct json_spot { /* a value in the file, to be read later */
 	struct scan at;
 	bool there;
 };
@@ -26,21 +26,21 @@ struct column {
 	VEC(uint32_t) at; /* NONE: null, or no such number */
 };
 
-struct tables { /* where they are */
-	struct spot samples, frames, stacks, functions, resources, strings, sources;
+struct firefox_tables { /* where they are */
+	struct json_spot samples, frames, stacks, functions, resources, strings, sources;
 };
 
-struct reader {
+struct firefox_reader {
 	struct scan j;
 	struct profile_builder *into;
 	struct given_places *places;
-	struct spot libs, shared, threads;
-	struct tables common;
+	struct json_spot libs, shared, threads;
+	struct firefox_tables common;
 	VEC(char *) lib_paths;
 	double start_ms; /* of the times of samples; 0: not known */
 	bool damaged;    /* something refers to what is not there */
 	/* Of the thread that is read: */
-	struct tables own;
+	struct firefox_tables own;
 	VEC(char *) strings;
 	VEC(frameid) frames;
 	VEC(stackid) stacks;
@@ -56,15 +56,15 @@ static void replace(char **text, struct scan *j)
 	*text = scan_null(j) ? NULL : scan_string(j);
 }
 
-static struct spot spot_here(struct scan *j)
+static struct json_spot spot_here(struct scan *j)
 {
-	struct spot s = { *j, true };
+	struct json_spot s = { *j, true };
 	scan_skip(j);
 	return s;
 }
 
 /* What is wrong there is wrong with the file. */
-static void leave(struct reader *r, const struct scan *j)
+static void leave(struct firefox_reader *r, const struct scan *j)
 {
 	if (j->failed && !r->j.failed)
 		r->j = *j;
@@ -87,12 +87,13 @@ static uint32_t column_at(const struct column *c, size_t i)
 	return i < c->at.n ? c->at.at[i] : NONE;
 }
 
-struct wanted { /* a column of a table */
+struct firefox_wanted { /* a column of a table */
 	const char *key;
 	struct column *into;
 };
 
-static void read_table(struct reader *r, const struct spot *spot, const struct wanted *wanted)
+static void read_table(struct firefox_reader *r, const struct json_spot *spot,
+		       const struct firefox_wanted *wanted)
 {
 	char key[KEY];
 	if (!spot->there)
@@ -100,7 +101,7 @@ static void read_table(struct reader *r, const struct spot *spot, const struct w
 	struct scan j = spot->at;
 	scan_enter(&j, '{');
 	while (scan_key(&j, key, sizeof(key))) {
-		const struct wanted *w = wanted;
+		const struct firefox_wanted *w = wanted;
 		while (w->key && !is(key, w->key))
 			w++;
 		if (w->key && !scan_null(&j))
@@ -111,7 +112,7 @@ static void read_table(struct reader *r, const struct spot *spot, const struct w
 	leave(r, &j);
 }
 
-static void read_strings(struct reader *r, const struct spot *spot)
+static void read_strings(struct firefox_reader *r, const struct json_spot *spot)
 {
 	if (!spot->there)
 		return;
@@ -125,14 +126,14 @@ static void read_strings(struct reader *r, const struct spot *spot)
 	leave(r, &j);
 }
 
-static void forget_strings(struct reader *r)
+static void forget_strings(struct firefox_reader *r)
 {
 	for (size_t i = 0; i < r->strings.n; i++)
 		free(r->strings.at[i]);
 	r->strings.n = 0;
 }
 
-static const char *string_at(struct reader *r, uint32_t i)
+static const char *string_at(struct firefox_reader *r, uint32_t i)
 {
 	if (i < r->strings.n)
 		return r->strings.at[i];
@@ -142,7 +143,7 @@ static const char *string_at(struct reader *r, uint32_t i)
 
 /* ---- libraries ---- */
 
-static void read_lib(struct reader *r, struct scan *j)
+static void read_lib(struct firefox_reader *r, struct scan *j)
 {
 	char key[KEY], *path = NULL, *name = NULL;
 	scan_enter(j, '{');
@@ -160,7 +161,7 @@ static void read_lib(struct reader *r, struct scan *j)
 	free(name);
 }
 
-static void read_libs(struct reader *r)
+static void read_libs(struct firefox_reader *r)
 {
 	if (!r->libs.there)
 		return;
@@ -173,12 +174,13 @@ static void read_libs(struct reader *r)
 
 /* ---- functions, frames, stacks ---- */
 
-struct functions {
+struct firefox_functions {
 	struct column name, resource, file, source, lib, resource_name, source_file;
 	VEC(uint32_t) ids; /* of given_function(); NONE: not made yet */
 };
 
-static uint32_t object_of(struct reader *r, const struct functions *f, uint32_t function)
+static uint32_t object_of(struct firefox_reader *r, const struct firefox_functions *f,
+			  uint32_t function)
 {
 	uint32_t resource = column_at(&f->resource, function);
 	uint32_t lib = column_at(&f->lib, resource);
@@ -188,14 +190,16 @@ static uint32_t object_of(struct reader *r, const struct functions *f, uint32_t 
 	return given_object(r->places, *path ? path : "[unknown]", lib == 0);
 }
 
-static const char *file_of(struct reader *r, const struct functions *f, uint32_t function)
+static const char *file_of(struct firefox_reader *r, const struct firefox_functions *f,
+			   uint32_t function)
 {
 	uint32_t source = column_at(&f->source, function);
 	return string_at(r, source != NONE ? column_at(&f->source_file, source)
 					   : column_at(&f->file, function));
 }
 
-static uint32_t function_id(struct reader *r, struct functions *f, uint32_t function)
+static uint32_t function_id(struct firefox_reader *r, struct firefox_functions *f,
+			    uint32_t function)
 {
 	if (function >= f->name.at.n) {
 		r->damaged = true;
@@ -213,25 +217,28 @@ static uint32_t function_id(struct reader *r, struct functions *f, uint32_t func
 	return f->ids.at[function];
 }
 
-static struct functions read_functions(struct reader *r, const struct spot *functions,
-				       const struct spot *resources, const struct spot *sources)
+static struct firefox_functions read_functions(struct firefox_reader *r,
+					       const struct json_spot *functions,
+					       const struct json_spot *resources,
+					       const struct json_spot *sources)
 {
-	struct functions f = { 0 };
+	struct firefox_functions f = { 0 };
 	read_table(r, functions,
-		   (const struct wanted[]){ { "name", &f.name },
-					    { "resource", &f.resource },
-					    { "fileName", &f.file },
-					    { "source", &f.source },
-					    { NULL, NULL } });
+		   (const struct firefox_wanted[]){ { "name", &f.name },
+						    { "resource", &f.resource },
+						    { "fileName", &f.file },
+						    { "source", &f.source },
+						    { NULL, NULL } });
 	read_table(r, resources,
-		   (const struct wanted[]){
+		   (const struct firefox_wanted[]){
 			   { "lib", &f.lib }, { "name", &f.resource_name }, { NULL, NULL } });
-	read_table(r, sources,
-		   (const struct wanted[]){ { "filename", &f.source_file }, { NULL, NULL } });
+	read_table(
+		r, sources,
+		(const struct firefox_wanted[]){ { "filename", &f.source_file }, { NULL, NULL } });
 	return f;
 }
 
-static void functions_done(struct functions *f)
+static void functions_done(struct firefox_functions *f)
 {
 	vec_free(&f->name.at);
 	vec_free(&f->resource.at);
@@ -243,11 +250,12 @@ static void functions_done(struct functions *f)
 	vec_free(&f->ids);
 }
 
-static void make_frames(struct reader *r, const struct spot *frames, struct functions *f)
+static void make_frames(struct firefox_reader *r, const struct json_spot *frames,
+			struct firefox_functions *f)
 {
 	struct column function = { 0 }, line = { 0 };
 	read_table(r, frames,
-		   (const struct wanted[]){
+		   (const struct firefox_wanted[]){
 			   { "func", &function }, { "line", &line }, { NULL, NULL } });
 	r->frames.n = 0;
 	for (size_t i = 0; i < function.at.n; i++) {
@@ -261,11 +269,11 @@ static void make_frames(struct reader *r, const struct spot *frames, struct func
 }
 
 /* A caller stands before its callees; what refers to itself, or further on, has none. */
-static void make_stacks(struct reader *r, const struct spot *stacks)
+static void make_stacks(struct firefox_reader *r, const struct json_spot *stacks)
 {
 	struct column frame = { 0 }, caller = { 0 };
 	read_table(r, stacks,
-		   (const struct wanted[]){
+		   (const struct firefox_wanted[]){
 			   { "frame", &frame }, { "prefix", &caller }, { NULL, NULL } });
 	r->stacks.n = 0;
 	for (size_t i = 0; i < frame.at.n; i++) {
@@ -306,7 +314,8 @@ static void read_reals(struct scan *j, struct samples_table *s, bool times)
 	}
 }
 
-static void read_samples(struct reader *r, const struct spot *spot, struct samples_table *s)
+static void read_samples(struct firefox_reader *r, const struct json_spot *spot,
+			 struct samples_table *s)
 {
 	char key[KEY];
 	if (!spot->there)
@@ -333,7 +342,7 @@ static void read_samples(struct reader *r, const struct spot *spot, struct sampl
 }
 
 /* "123: cycles": what kin writes for the events of a thread but the first. */
-static uint16_t add_event(struct reader *r, const char *type, bool has_times)
+static uint16_t add_event(struct firefox_reader *r, const char *type, bool has_times)
 {
 	const char *own = r->tid ? strstr(r->tid, ": ") : NULL;
 	bool is_time = is(type, "tracing-ms");
@@ -361,14 +370,14 @@ static uint64_t whole(double v)
 }
 
 /* Times begin with the recording: the clock is the wall's, or begins with a second. */
-static uint64_t time_of(const struct reader *r, const struct samples_table *s, size_t i)
+static uint64_t time_of(const struct firefox_reader *r, const struct samples_table *s, size_t i)
 {
 	const double ns_per_ms = 1e6;
 	uint64_t start = r->start_ms > 0 ? whole(r->start_ms) * 1000000 : 1000000000;
 	return i < s->times.n ? start + whole(s->times.at[i] * ns_per_ms) : 0;
 }
 
-static void add_samples(struct reader *r, const struct samples_table *s)
+static void add_samples(struct firefox_reader *r, const struct samples_table *s)
 {
 	const char *type = s->weight_type ? s->weight_type : "samples";
 	bool is_time = is(type, "tracing-ms");
@@ -398,10 +407,10 @@ static void add_samples(struct reader *r, const struct samples_table *s)
 
 /* ---- threads ---- */
 
-static bool note_table(struct tables *t, const char *key, struct scan *j)
+static bool note_table(struct firefox_tables *t, const char *key, struct scan *j)
 {
-	struct spot *const spots[] = { &t->samples,   &t->frames,  &t->stacks,  &t->functions,
-				       &t->resources, &t->strings, &t->strings, &t->sources };
+	struct json_spot *const spots[] = { &t->samples,   &t->frames,  &t->stacks,  &t->functions,
+					    &t->resources, &t->strings, &t->strings, &t->sources };
 	static const char *const keys[] = { "samples",     "frameTable",    "stackTable",
 					    "funcTable",   "resourceTable", "stringArray",
 					    "stringTable", "sources" };
@@ -427,7 +436,7 @@ static void replace_number(char **text, struct scan *j)
 	}
 }
 
-static void make_strings(struct reader *r, bool are_own)
+static void make_strings(struct firefox_reader *r, bool are_own)
 {
 	if (!are_own && r->has_common_strings)
 		return;
@@ -438,21 +447,21 @@ static void make_strings(struct reader *r, bool are_own)
 
 /* frames and stacks, which the samples of a thread refer to: all its own, or all in common, but for
  * the strings. What is in common is read once, however many threads there are. */
-static void make_tables(struct reader *r)
+static void make_tables(struct firefox_reader *r)
 {
 	bool are_own = r->own.stacks.there;
-	const struct tables *t = are_own ? &r->own : &r->common;
+	const struct firefox_tables *t = are_own ? &r->own : &r->common;
 	if (!are_own && r->has_common)
 		return;
 	make_strings(r, r->own.strings.there && are_own);
-	struct functions f = read_functions(r, &t->functions, &t->resources, &t->sources);
+	struct firefox_functions f = read_functions(r, &t->functions, &t->resources, &t->sources);
 	make_frames(r, &t->frames, &f);
 	make_stacks(r, &t->stacks);
 	functions_done(&f);
 	r->has_common = !are_own;
 }
 
-static void make_thread(struct reader *r)
+static void make_thread(struct firefox_reader *r)
 {
 	struct samples_table samples = { 0 };
 	make_tables(r);
@@ -465,10 +474,10 @@ static void make_thread(struct reader *r)
 	free(samples.weight_type);
 }
 
-static void read_thread(struct reader *r, struct scan *j)
+static void read_thread(struct firefox_reader *r, struct scan *j)
 {
 	char key[KEY];
-	r->own = (struct tables){ 0 };
+	r->own = (struct firefox_tables){ 0 };
 	scan_enter(j, '{');
 	while (scan_key(j, key, sizeof(key))) {
 		if (note_table(&r->own, key, j))
@@ -488,7 +497,7 @@ static void read_thread(struct reader *r, struct scan *j)
 	free(TAKE(r->tid));
 }
 
-static void read_threads(struct reader *r)
+static void read_threads(struct firefox_reader *r)
 {
 	if (!r->threads.there)
 		return;
@@ -501,7 +510,7 @@ static void read_threads(struct reader *r)
 
 /* ---- all of it ---- */
 
-static void read_meta(struct reader *r)
+static void read_meta(struct firefox_reader *r)
 {
 	char key[KEY];
 	scan_enter(&r->j, '{');
@@ -513,7 +522,7 @@ static void read_meta(struct reader *r)
 	}
 }
 
-static void read_shared(struct reader *r)
+static void read_shared(struct firefox_reader *r)
 {
 	char key[KEY];
 	scan_enter(&r->j, '{');
@@ -522,7 +531,7 @@ static void read_shared(struct reader *r)
 			scan_skip(&r->j);
 }
 
-static void find_parts(struct reader *r)
+static void find_parts(struct firefox_reader *r)
 {
 	char key[KEY];
 	scan_enter(&r->j, '{');
@@ -542,7 +551,7 @@ static void find_parts(struct reader *r)
 
 static struct kin_error *read_plain(struct bytes all, struct profile_builder *into)
 {
-	struct reader r = { .into = into };
+	struct firefox_reader r = { .into = into };
 	r.j = scan_of((const char *)all.pos, bytes_left(&all));
 	r.places = given_new(into, &all);
 	find_parts(&r);

@@ -17,7 +17,7 @@
 
 enum { COMM = 15, /* bytes of a command's name that Linux keeps */ DECIMALS = 1000 };
 
-struct text {
+struct folded_text {
 	const char *s, *end;
 };
 
@@ -32,24 +32,24 @@ struct folded {
 	struct kin_error *err; /* the first; reading goes on */
 };
 
-static size_t length(struct text t) { return (size_t)(t.end - t.s); }
+static size_t length(struct folded_text t) { return (size_t)(t.end - t.s); }
 
 /* The next line, without its end; false at the end. */
-static bool next_line(struct bytes *b, struct text *ret)
+static bool next_line(struct bytes *b, struct folded_text *ret)
 {
 	size_t n = bytes_left(b);
 
 	if (!n)
 		return false;
 	const uint8_t *end = memchr(b->pos, '\n', n);
-	*ret = (struct text){ (const char *)b->pos, (const char *)(end ? end : b->end) };
+	*ret = (struct folded_text){ (const char *)b->pos, (const char *)(end ? end : b->end) };
 	b->pos = end ? end + 1 : b->end;
 	if (ret->end > ret->s && ret->end[-1] == '\r')
 		ret->end--;
 	return true;
 }
 
-static bool is_blank(struct text t)
+static bool is_blank(struct folded_text t)
 {
 	while (t.s < t.end && isspace((unsigned char)*t.s))
 		t.s++;
@@ -57,14 +57,14 @@ static bool is_blank(struct text t)
 }
 
 /* Splits a line at its last blank; false if no number is behind it. */
-static bool split(struct text *line, struct text *number)
+static bool split(struct folded_text *line, struct folded_text *number)
 {
 	while (line->end > line->s && line->end[-1] == ' ')
 		line->end--;
 	const char *blank = memrchr(line->s, ' ', length(*line));
 	if (!blank || blank + 1 == line->end)
 		return false;
-	*number = (struct text){ blank + 1, line->end };
+	*number = (struct folded_text){ blank + 1, line->end };
 	line->end = blank;
 	bool digits = false, point = false;
 	for (const char *p = number->s; p < number->end; p++) {
@@ -79,7 +79,7 @@ static bool split(struct text *line, struct text *number)
 }
 
 /* In units of 1/scale; the largest value if it does not fit. */
-static uint64_t value_of(struct text t, uint64_t scale)
+static uint64_t value_of(struct folded_text t, uint64_t scale)
 {
 	uint64_t v = 0, rest = 0, unit = scale;
 	bool fits = true;
@@ -96,15 +96,15 @@ static uint64_t value_of(struct text t, uint64_t scale)
 	return fits ? v : UINT64_MAX;
 }
 
-static struct text first_name(struct text line)
+static struct folded_text first_name(struct folded_text line)
 {
 	const char *end = memchr(line.s, ';', length(line));
 
-	return (struct text){ line.s, end ? end : line.end };
+	return (struct folded_text){ line.s, end ? end : line.end };
 }
 
 /* "-PID/TID", which stackcollapse-perf --tid adds to a command; false if it is not there. */
-static bool split_ids(struct text *comm, uint32_t *pid, uint32_t *tid)
+static bool split_ids(struct folded_text *comm, uint32_t *pid, uint32_t *tid)
 {
 	const char *dash = memrchr(comm->s, '-', length(*comm));
 	uint64_t ids[2] = { 0 };
@@ -130,11 +130,11 @@ static bool split_ids(struct text *comm, uint32_t *pid, uint32_t *tid)
 
 /* ---- what the file is like ---- */
 
-static bool could_be_comm(struct text line)
+static bool could_be_comm(struct folded_text line)
 {
 	static const char *const functions[] = { "main", "_start", "start_thread", "all",
 						 "root", "clone3", "[unknown]",    "<module>" };
-	struct text name = first_name(line);
+	struct folded_text name = first_name(line);
 	uint32_t pid, tid;
 
 	if (name.end == line.end)
@@ -150,7 +150,7 @@ static bool could_be_comm(struct text line)
 static void look_through(struct folded *f)
 {
 	struct bytes b = f->b;
-	struct text line, number;
+	struct folded_text line, number;
 
 	f->has_comm = true;
 	while (next_line(&b, &line)) {
@@ -164,7 +164,7 @@ static void look_through(struct folded *f)
 static bool probe(struct bytes head, const struct input_opts *o)
 {
 	enum { HEAD = 4096 };
-	struct text line, number;
+	struct folded_text line, number;
 	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
 
 	(void)o;
@@ -184,7 +184,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 /* ---- lines ---- */
 
 /* A name's annotation, which is taken off it. */
-static char annotation(struct text *t)
+static char annotation(struct folded_text *t)
 {
 	if (length(*t) < 5 || memcmp(t->end - 4, "_[", 2) != 0 || t->end[-1] != ']')
 		return 0;
@@ -202,7 +202,7 @@ static objid jit_object(struct folded *f)
 	return f->jit;
 }
 
-static frameid frame_of(struct folded *f, struct text name)
+static frameid frame_of(struct folded *f, struct folded_text name)
 {
 	char kind = annotation(&name);
 	struct frame x = { 0 };
@@ -213,7 +213,7 @@ static frameid frame_of(struct folded *f, struct text name)
 	return profile_add_frame(f->into, x);
 }
 
-static taskid task_of(struct folded *f, struct text comm)
+static taskid task_of(struct folded *f, struct folded_text comm)
 {
 	struct task t = { 0 };
 
@@ -222,7 +222,7 @@ static taskid task_of(struct folded *f, struct text comm)
 	return profile_add_task(f->into, t);
 }
 
-static void read_line(struct folded *f, struct text line, struct text number)
+static void read_line(struct folded *f, struct folded_text line, struct folded_text number)
 {
 	struct sample s = { .event = f->event, .cpu = CPU_NONE };
 	stackid stack = 0;
@@ -230,11 +230,11 @@ static void read_line(struct folded *f, struct text line, struct text number)
 	s.weight = value_of(number, f->has_decimals ? DECIMALS : 1);
 	s.count = s.weight && s.weight < UINT32_MAX && !f->has_decimals ? (uint32_t)s.weight : 1;
 	if (f->has_comm) {
-		struct text comm = first_name(line);
+		struct folded_text comm = first_name(line);
 		s.task = task_of(f, comm);
 		line.s = comm.end + 1;
 	}
-	for (struct text name; line.s < line.end; line.s = name.end + 1) {
+	for (struct folded_text name; line.s < line.end; line.s = name.end + 1) {
 		name = first_name(line);
 		if (name.end > name.s)
 			stack = profile_add_stack(f->into, stack, frame_of(f, name));
@@ -257,7 +257,7 @@ static struct kin_error *read_folded(struct bytes all, const struct input_opts *
 				     struct profile_builder *into, struct source *source)
 {
 	struct folded f = { .b = all, .into = into };
-	struct text line, number = { 0 };
+	struct folded_text line, number = { 0 };
 
 	(void)o;
 	(void)source;

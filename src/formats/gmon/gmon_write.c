@@ -16,7 +16,7 @@ enum { DIMENSION = 15 };
  * what it is without, or by SMALL, and none by more than LARGE bytes. */
 enum { EXCESS_FACTOR = 256, EXCESS_SMALL = 32 << 20, EXCESS_LARGE = 1 << 30 };
 
-struct writer {
+struct gmon_writer {
 	struct out *out;
 	const char *path;
 	const struct profile *p;
@@ -25,7 +25,7 @@ struct writer {
 	bool big_endian;
 };
 
-static void put(struct writer *w, uint64_t v, size_t size)
+static void put(struct gmon_writer *w, uint64_t v, size_t size)
 {
 	bytes_store(out_space(w->out, size), v, size, w->big_endian);
 }
@@ -47,7 +47,7 @@ static uint64_t largest_bin(const struct histogram *h)
 
 /* Checks */
 
-static struct kin_error *too_large(const struct writer *w, uint64_t address)
+static struct kin_error *too_large(const struct gmon_writer *w, uint64_t address)
 {
 	return err_new(
 		KIN_ERROR_MISMATCH,
@@ -56,7 +56,7 @@ static struct kin_error *too_large(const struct writer *w, uint64_t address)
 		w->path, (uintmax_t)address);
 }
 
-static struct kin_error *check_addresses(const struct writer *w)
+static struct kin_error *check_addresses(const struct gmon_writer *w)
 {
 	const struct profile *p = w->p;
 
@@ -81,7 +81,7 @@ static uint64_t max_excess(const struct profile *p)
 	return size > EXCESS_LARGE ? EXCESS_LARGE : size > EXCESS_SMALL ? size : EXCESS_SMALL;
 }
 
-static struct kin_error *check_excess(const struct writer *w)
+static struct kin_error *check_excess(const struct gmon_writer *w)
 {
 	const struct profile *p = w->p;
 	uint64_t n = 0, most = max_excess(p);
@@ -110,7 +110,7 @@ static struct kin_error *check_excess(const struct writer *w)
 
 /* Records */
 
-static void write_header(struct writer *w)
+static void write_header(struct gmon_writer *w)
 {
 	memcpy(out_space(w->out, 4), "gmon", 4);
 	put(w, 1, 4);
@@ -126,7 +126,7 @@ static uint64_t share(uint64_t count, uint64_t max, uint64_t k)
 	return rest < max ? rest : max;
 }
 
-static void write_histogram(struct writer *w, const struct histogram *h, uint64_t k)
+static void write_histogram(struct gmon_writer *w, const struct histogram *h, uint64_t k)
 {
 	put(w, 0, 1);
 	put(w, h->low, w->word);
@@ -140,7 +140,7 @@ static void write_histogram(struct writer *w, const struct histogram *h, uint64_
 		put(w, hit < end && hit->bin == i ? share(hit++->count, MAX_BIN, k) : 0, 2);
 }
 
-static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)
+static void write_arc(struct gmon_writer *w, const struct arc *arc, uint64_t k)
 {
 	uint8_t *p = out_space(w->out, 1 + 2 * w->word + 4);
 
@@ -150,14 +150,14 @@ static void write_arc(struct writer *w, const struct arc *arc, uint64_t k)
 	bytes_store(p + 1 + 2 * w->word, share(arc->count, MAX_COUNT, k), 4, w->big_endian);
 }
 
-static void write_block(struct writer *w, const struct block *block, uint64_t k)
+static void write_block(struct gmon_writer *w, const struct block *block, uint64_t k)
 {
 	put(w, block->addr, w->word);
 	put(w, share(block->count, w->largest, k), w->word);
 }
 
 /* As many as one record can count, and so on. */
-static void write_blocks(struct writer *w)
+static void write_blocks(struct gmon_writer *w)
 {
 	const struct profile *p = w->p;
 	uint64_t left = 0, in_record = 0;
@@ -182,7 +182,7 @@ static void write_blocks(struct writer *w)
 	}
 }
 
-static void write_all(struct writer *w)
+static void write_all(struct gmon_writer *w)
 {
 	const struct profile *p = w->p;
 
@@ -213,7 +213,7 @@ mode_t input_mode(const struct profile *p)
 struct kin_error *gmon_write(const char *path, const struct profile *p,
 			     const struct input_target *target)
 {
-	struct writer w = { .path = path, .p = p, .big_endian = target->big_endian };
+	struct gmon_writer w = { .path = path, .p = p, .big_endian = target->big_endian };
 	struct kin_error *err;
 
 	w.word = target->is_64bit ? 8 : 4;

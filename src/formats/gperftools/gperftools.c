@@ -16,7 +16,7 @@
 
 enum { HEADER_WORDS = 5, NS_PER_US = 1000, MOST_PERIOD_US = 100000000 };
 
-struct mapping { /* [start, end) is of the file from `offset` on */
+struct gperftools_mapping { /* [start, end) is of the file from `offset` on */
 	uint64_t start, end, offset;
 	uint32_t object; /* of objects[] */
 };
@@ -27,12 +27,12 @@ struct mapped_object {
 	struct object_file *file; /* NULL: not there; addresses are taken for offsets */
 };
 
-struct reader {
+struct gperftools_reader {
 	struct bytes b;
 	struct profile_builder *into;
 	const struct input_opts *opts;
 	unsigned word;
-	VEC(struct mapping) mappings; /* by address */
+	VEC(struct gperftools_mapping) mappings; /* by address */
 	VEC(struct mapped_object) objects;
 	struct map64 object_ids; /* by string of the profile */
 	struct map64 frame_ids;  /* by address: return addresses are odd keys */
@@ -48,11 +48,11 @@ static uint64_t take_word(struct bytes *b, unsigned word)
 
 /* ---- what was mapped ---- */
 
-struct text {
+struct gperftools_text {
 	const char *at, *end;
 };
 
-static bool take_hex(struct text *t, char behind, uint64_t *ret)
+static bool take_hex(struct gperftools_text *t, char behind, uint64_t *ret)
 {
 	const char *start = t->at;
 	for (*ret = 0; t->at < t->end && isxdigit((unsigned char)*t->at); t->at++)
@@ -64,7 +64,7 @@ static bool take_hex(struct text *t, char behind, uint64_t *ret)
 	return true;
 }
 
-static void skip_word(struct text *t)
+static void skip_word(struct gperftools_text *t)
 {
 	while (t->at < t->end && *t->at != ' ')
 		t->at++;
@@ -78,7 +78,7 @@ static enum object_kind kind_of(const char *path)
 }
 
 /* The first file is the program. */
-static uint32_t add_object(struct reader *r, const char *path, size_t n)
+static uint32_t add_object(struct gperftools_reader *r, const char *path, size_t n)
 {
 	strid name = profile_add_string(r->into, path, n);
 	uint32_t *known = map64_at(&r->object_ids, name);
@@ -99,10 +99,10 @@ static uint32_t add_object(struct reader *r, const char *path, size_t n)
 
 /* "start-end perms offset device inode  path"; lines without a file, or without code, are left out.
  */
-static void read_mapping(struct reader *r, struct text line)
+static void read_mapping(struct gperftools_reader *r, struct gperftools_text line)
 {
 	enum { MOST_PATH = 4096 };
-	struct mapping m;
+	struct gperftools_mapping m;
 	if (!take_hex(&line, '-', &m.start) || !take_hex(&line, ' ', &m.end))
 		return;
 	bool is_code = line.end - line.at > 3 && line.at[2] == 'x';
@@ -120,24 +120,25 @@ static void read_mapping(struct reader *r, struct text line)
 
 static int by_start(const void *x, const void *y)
 {
-	const struct mapping *a = x, *b = y;
+	const struct gperftools_mapping *a = x, *b = y;
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static void read_mappings(struct reader *r, struct bytes b)
+static void read_mappings(struct gperftools_reader *r, struct bytes b)
 {
 	while (bytes_left(&b)) {
 		const uint8_t *end = memchr(b.pos, '\n', bytes_left(&b));
 		const uint8_t *next = end ? end + 1 : b.end;
-		read_mapping(
-			r, (struct text){ (const char *)b.pos, (const char *)(end ? end : b.end) });
+		read_mapping(r, (struct gperftools_text){ (const char *)b.pos,
+							  (const char *)(end ? end : b.end) });
 		b.pos = next;
 	}
 	if (r->mappings.n)
 		qsort(r->mappings.at, r->mappings.n, sizeof(*r->mappings.at), by_start);
 }
 
-static const struct mapping *find_mapping(const struct reader *r, uint64_t addr)
+static const struct gperftools_mapping *find_mapping(const struct gperftools_reader *r,
+						     uint64_t addr)
 {
 	size_t low = 0, high = r->mappings.n;
 	while (low < high) {
@@ -147,7 +148,7 @@ static const struct mapping *find_mapping(const struct reader *r, uint64_t addr)
 		else
 			high = mid;
 	}
-	const struct mapping *m = low ? &r->mappings.at[low - 1] : NULL;
+	const struct gperftools_mapping *m = low ? &r->mappings.at[low - 1] : NULL;
 	return m && addr < m->end ? m : NULL;
 }
 
@@ -164,14 +165,14 @@ static uint64_t link_time(const struct mapped_object *o, uint64_t offset)
 	return offset;
 }
 
-static frameid frame_at(struct reader *r, uint64_t addr, bool is_return)
+static frameid frame_at(struct gperftools_reader *r, uint64_t addr, bool is_return)
 {
 	uint32_t *known = map64_at(&r->frame_ids, addr << 1 | is_return);
 	if (*known != NONE)
 		return *known;
 	struct frame f = { .addr = addr, .flags = is_return ? FRAME_RETURN : 0 };
 	/* The call may be the last instruction of a mapping. */
-	const struct mapping *m = find_mapping(r, is_return && addr ? addr - 1 : addr);
+	const struct gperftools_mapping *m = find_mapping(r, is_return && addr ? addr - 1 : addr);
 	if (m) {
 		const struct mapped_object *o = &r->objects.at[m->object];
 		f.object = o->id;
@@ -183,7 +184,7 @@ static frameid frame_at(struct reader *r, uint64_t addr, bool is_return)
 	return *known = profile_add_frame(r->into, f);
 }
 
-static void add_sample(struct reader *r, uint64_t count)
+static void add_sample(struct gperftools_reader *r, uint64_t count)
 {
 	stackid stack = 0;
 	uint64_t weight;
@@ -211,7 +212,7 @@ static bool next_record(struct bytes *b, unsigned word, uint64_t *count, uint64_
 	return *count || *n != 1;
 }
 
-static void read_records(struct reader *r)
+static void read_records(struct gperftools_reader *r)
 {
 	uint64_t count, n;
 	while (next_record(&r->b, r->word, &count, &n)) {
@@ -235,13 +236,13 @@ static struct bytes behind_records(struct bytes b, unsigned word)
 
 /* ---- the file ---- */
 
-struct header {
+struct gperftools_header {
 	uint64_t word, period_us;
 	bool swap;
 };
 
 /* 0, 3, 0, period, 0: of four or eight bytes, in either byte order. */
-static bool take_header(struct bytes *b, struct header *ret)
+static bool take_header(struct bytes *b, struct gperftools_header *ret)
 {
 	for (unsigned word = 4; word <= 8; word += 4)
 		for (int swap = 0; swap < 2; swap++) {
@@ -253,7 +254,7 @@ static bool take_header(struct bytes *b, struct header *ret)
 			if (at.failed || w[0] || w[1] != 3 || w[2] || !w[3] ||
 			    w[3] > MOST_PERIOD_US || w[4])
 				continue;
-			*ret = (struct header){ word, w[3], swap };
+			*ret = (struct gperftools_header){ word, w[3], swap };
 			*b = at;
 			return true;
 		}
@@ -263,8 +264,8 @@ static bool take_header(struct bytes *b, struct header *ret)
 static struct kin_error *gperftools_read(struct bytes all, const struct input_opts *o,
 					 struct profile_builder *into, struct source *source)
 {
-	struct reader r = { .b = all, .into = into, .opts = o };
-	struct header h;
+	struct gperftools_reader r = { .b = all, .into = into, .opts = o };
+	struct gperftools_header h;
 	(void)source;
 	if (!take_header(&r.b, &h))
 		return err_new(KIN_ERROR_FORMAT, "%s: cut off in its header", all.name);
@@ -294,7 +295,7 @@ static struct kin_error *gperftools_read(struct bytes all, const struct input_op
 
 static bool gperftools_recognise(struct bytes head, const struct input_opts *o)
 {
-	struct header h;
+	struct gperftools_header h;
 	(void)o;
 	return take_header(&head, &h);
 }

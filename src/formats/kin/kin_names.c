@@ -8,14 +8,14 @@
 /* What takes time for each of those before it; no recording has that many. */
 enum { MAX_OBJECTS = 8192, MAX_SOURCES = 16384 };
 
-struct names {
+struct kin_names {
 	struct kept *k;
 	struct bytes in;
 	VEC(const char *) strings; /* of the block; [0] is string 1 */
 	struct kept_object *object;
 };
 
-static const char *take_string(struct names *x)
+static const char *take_string(struct kin_names *x)
 {
 	uint64_t id = bytes_uleb(&x->in);
 
@@ -34,7 +34,7 @@ static const char *take_string(struct names *x)
 	return s;
 }
 
-static const char *take_name(struct names *x)
+static const char *take_name(struct kin_names *x)
 {
 	const char *s = take_string(x);
 	if (!s)
@@ -43,7 +43,7 @@ static const char *take_name(struct names *x)
 }
 
 /* How many entries follow, of so many bytes each at least. */
-static uint64_t take_number(struct names *x, size_t least)
+static uint64_t take_number(struct kin_names *x, size_t least)
 {
 	uint64_t n = bytes_uleb(&x->in);
 	if (!x->object || n > bytes_left(&x->in) / least) {
@@ -53,7 +53,7 @@ static uint64_t take_number(struct names *x, size_t least)
 	return n;
 }
 
-static void read_object(struct names *x)
+static void read_object(struct kin_names *x)
 {
 	struct kept_object o = { 0 };
 	o.flags = kinfile_take32(&x->in);
@@ -74,7 +74,7 @@ static void read_object(struct names *x)
 		bytes_fail(&x->in);
 }
 
-static void read_symbols(struct names *x)
+static void read_symbols(struct kin_names *x)
 {
 	struct kept_symbol s = { 0 };
 	for (uint64_t n = take_number(x, 6); n; n--) {
@@ -90,7 +90,7 @@ static void read_symbols(struct names *x)
 	}
 }
 
-static void read_aliases(struct names *x)
+static void read_aliases(struct kin_names *x)
 {
 	struct kept_alias a = { 0 };
 	for (uint64_t n = take_number(x, 2); n; n--) {
@@ -102,7 +102,7 @@ static void read_aliases(struct names *x)
 	}
 }
 
-static void read_lines(struct names *x)
+static void read_lines(struct kin_names *x)
 {
 	struct kept_line l = { 0 };
 	for (uint64_t n = take_number(x, 5); n; n--) {
@@ -117,7 +117,7 @@ static void read_lines(struct names *x)
 	}
 }
 
-static void read_inlines(struct names *x)
+static void read_inlines(struct kin_names *x)
 {
 	struct kept_inline i = { 0 };
 	for (uint64_t n = take_number(x, 3); n; n--) {
@@ -130,7 +130,7 @@ static void read_inlines(struct names *x)
 	}
 }
 
-static void read_code(struct names *x)
+static void read_code(struct kin_names *x)
 {
 	uint64_t addr = bytes_uleb(&x->in);
 	struct kinfile_text t = kinfile_take_text(&x->in);
@@ -142,7 +142,7 @@ static void read_code(struct names *x)
 }
 
 /* A piece more only behind whole ones: so that they are few. */
-static void read_source(struct names *x)
+static void read_source(struct kin_names *x)
 {
 	const char *path = take_name(x), *found = take_name(x);
 	struct kinfile_text t = kinfile_take_text(&x->in);
@@ -155,7 +155,7 @@ static void read_source(struct names *x)
 		kept_add_source(x->k, path, found, t.s, t.n);
 }
 
-static void read_record(struct names *x)
+static void read_record(struct kin_names *x)
 {
 	switch ((enum kinf_name_record)bytes_u8(&x->in)) {
 	case KINF_N_OBJECT:
@@ -187,7 +187,7 @@ void kinfile_read_names(struct kinfile *f, const uint8_t *plain, size_t n, uint6
 {
 	if (!f->kept)
 		f->kept = kept_new();
-	struct names x = { .k = f->kept, .in = bytes_of(f->w->b.name, plain, n) };
+	struct kin_names x = { .k = f->kept, .in = bytes_of(f->w->b.name, plain, n) };
 	while (bytes_left(&x.in))
 		read_record(&x);
 	if (x.in.failed)

@@ -16,7 +16,7 @@
 
 enum { FULL_BLOCK = 1 << 20, MOST_ENTRIES = 4096, LEVEL = 6 };
 
-struct pen {
+struct names_pen {
 	struct kinfile_plain plain; /* of the block at hand */
 	struct map64 strings;       /* pointer of an interned string: its number in the block */
 	uint32_t n_strings;
@@ -25,7 +25,7 @@ struct pen {
 	const struct kept_object *object; /* that records are of; NULL: none yet */
 };
 
-static void append(struct pen *p, const void *bytes, size_t n)
+static void append(struct names_pen *p, const void *bytes, size_t n)
 {
 	vec_reserve(&p->out, n);
 	if (n)
@@ -33,7 +33,7 @@ static void append(struct pen *p, const void *bytes, size_t n)
 	p->out.n += n;
 }
 
-static void end_block(struct pen *p)
+static void end_block(struct names_pen *p)
 {
 	static const uint8_t zeros[8];
 	const uint8_t *payload;
@@ -51,7 +51,7 @@ static void end_block(struct pen *p)
 	p->n_strings = 0;
 }
 
-static void put_string(struct pen *p, const char *s)
+static void put_string(struct names_pen *p, const char *s)
 {
 	if (!s || !*s) {
 		kinfile_put(&p->plain, 0);
@@ -66,7 +66,7 @@ static void put_string(struct pen *p, const char *s)
 		kinfile_put_text(&p->plain, s, strlen(s));
 }
 
-static void put_object(struct pen *p, const struct kept_object *o)
+static void put_object(struct names_pen *p, const struct kept_object *o)
 {
 	kinfile_put_u8(&p->plain, KINF_N_OBJECT);
 	kinfile_put(&p->plain, o->flags);
@@ -83,7 +83,7 @@ static void put_object(struct pen *p, const struct kept_object *o)
 }
 
 /* A record of the object at hand; in a new block, if this one is full. */
-static struct kinfile_plain *begin(struct pen *p, enum kinf_name_record kind)
+static struct kinfile_plain *begin(struct names_pen *p, enum kinf_name_record kind)
 {
 	if (p->plain.bytes.n >= FULL_BLOCK)
 		end_block(p);
@@ -98,7 +98,7 @@ static size_t some(size_t n, size_t done)
 	return n - done < MOST_ENTRIES ? n - done : MOST_ENTRIES;
 }
 
-static void put_symbols(struct pen *p, const struct kept_object *o)
+static void put_symbols(struct names_pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->symbols.n; i += n) {
 		struct kinfile_plain *r = begin(p, KINF_N_SYMBOLS);
@@ -118,7 +118,7 @@ static void put_symbols(struct pen *p, const struct kept_object *o)
 	}
 }
 
-static void put_aliases(struct pen *p, const struct kept_object *o)
+static void put_aliases(struct names_pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->aliases.n; i += n) {
 		struct kinfile_plain *r = begin(p, KINF_N_ALIASES);
@@ -132,7 +132,7 @@ static void put_aliases(struct pen *p, const struct kept_object *o)
 	}
 }
 
-static void put_lines(struct pen *p, const struct kept_object *o)
+static void put_lines(struct names_pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->lines.n; i += n) {
 		struct kinfile_plain *r = begin(p, KINF_N_LINES);
@@ -151,7 +151,7 @@ static void put_lines(struct pen *p, const struct kept_object *o)
 	}
 }
 
-static void put_inlines(struct pen *p, const struct kept_object *o)
+static void put_inlines(struct names_pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->inlines.n; i += n) {
 		struct kinfile_plain *r = begin(p, KINF_N_INLINES);
@@ -166,7 +166,7 @@ static void put_inlines(struct pen *p, const struct kept_object *o)
 	}
 }
 
-static void put_code(struct pen *p, const struct kept_object *o)
+static void put_code(struct names_pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0; i < o->code.n; i++) {
 		const struct kept_code *c = &o->code.at[i];
@@ -179,7 +179,7 @@ static void put_code(struct pen *p, const struct kept_object *o)
 	}
 }
 
-static void put_source(struct pen *p, const struct kept_source *s)
+static void put_source(struct names_pen *p, const struct kept_source *s)
 {
 	size_t at = 0;
 	p->object = NULL;
@@ -197,7 +197,7 @@ uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 {
 	_Static_assert((int)KIN_MAX_TEXT >= (int)KINF_SOURCE_PIECE, "a piece is a text");
 	_Static_assert(2 * FULL_BLOCK + MOST_ENTRIES * 64 < KIN_MAX_PLAIN, "readers take it");
-	struct pen p = { 0 };
+	struct names_pen p = { 0 };
 
 	*n = 0;
 	if (!k)

@@ -9,7 +9,7 @@
 #include "profile/profile.h"
 #include "profile/spreads.h"
 
-struct pen {
+struct profile_pen {
 	struct kinfile_writer *w;
 	const struct profile *p;
 	const struct samples *s;
@@ -18,9 +18,12 @@ struct pen {
 	uint32_t first_frame, first_stack, first_event;
 };
 
-static const char *text(const struct pen *n, strid id) { return strtab_get(n->p->strings, id); }
+static const char *text(const struct profile_pen *n, strid id)
+{
+	return strtab_get(n->p->strings, id);
+}
 
-static struct kinfile_plain *begin(struct pen *n, enum kinf_record kind)
+static struct kinfile_plain *begin(struct profile_pen *n, enum kinf_record kind)
 {
 	struct kinfile_plain *r = kinfile_writer_plain(n->w);
 
@@ -28,13 +31,13 @@ static struct kinfile_plain *begin(struct pen *n, enum kinf_record kind)
 	return r;
 }
 
-static void end(struct pen *n) { kinfile_writer_put_done(n->w); }
+static void end(struct profile_pen *n) { kinfile_writer_put_done(n->w); }
 
 /* ---- definitions ---- */
 
 static unsigned digit(char c) { return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10; }
 
-static void put_objects(struct pen *n)
+static void put_objects(struct profile_pen *n)
 {
 	n->objects = xalloc(n->p->n_objects * sizeof(*n->objects));
 	for (size_t i = 1; i < n->p->n_objects; i++) {
@@ -50,7 +53,7 @@ static void put_objects(struct pen *n)
 	}
 }
 
-static void put_tasks(struct pen *n)
+static void put_tasks(struct profile_pen *n)
 {
 	n->tasks = xalloc(n->s->n_tasks * sizeof(*n->tasks));
 	for (size_t i = 1; i < n->s->n_tasks; i++) {
@@ -79,7 +82,7 @@ static uint32_t event_flags(const struct event *e)
 	       (e->is_trace ? KINF_EVENT_TRACE : 0) | (e->is_assembled ? KINF_EVENT_ASSEMBLED : 0);
 }
 
-static void put_events(struct pen *n)
+static void put_events(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->s->n_events; i++) {
 		const struct event *e = &n->s->events[i];
@@ -96,7 +99,7 @@ static void put_events(struct pen *n)
 	}
 }
 
-static void put_frames(struct pen *n)
+static void put_frames(struct profile_pen *n)
 {
 	for (size_t i = 1; i < n->s->n_frames; i++) {
 		const struct frame *f = &n->s->frames[i];
@@ -111,7 +114,7 @@ static void put_frames(struct pen *n)
 	}
 }
 
-static void put_stacks(struct pen *n)
+static void put_stacks(struct profile_pen *n)
 {
 	n->first_stack = 1;
 	for (size_t i = 1; i < n->s->n_stacks; i++) {
@@ -124,7 +127,7 @@ static void put_stacks(struct pen *n)
 
 /* ---- what was measured ---- */
 
-static void put_trace(struct pen *n, const struct detail *d)
+static void put_trace(struct profile_pen *n, const struct detail *d)
 {
 	if (!(d->has & DETAIL_TRACE))
 		return;
@@ -133,7 +136,7 @@ static void put_trace(struct pen *n, const struct detail *d)
 	end(n);
 }
 
-static void put_samples(struct pen *n)
+static void put_samples(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->s->n; i++) {
 		const struct sample *x = &n->s->at[i];
@@ -156,8 +159,8 @@ static void put_samples(struct pen *n)
 	}
 }
 
-static void put_ends(struct pen *n, struct kinfile_plain *r, objid from_object, uint64_t from,
-		     objid to_object, uint64_t to)
+static void put_ends(struct profile_pen *n, struct kinfile_plain *r, objid from_object,
+		     uint64_t from, objid to_object, uint64_t to)
 {
 	kinfile_put(r, n->objects[from_object]);
 	kinfile_put(r, from);
@@ -165,7 +168,7 @@ static void put_ends(struct pen *n, struct kinfile_plain *r, objid from_object, 
 	kinfile_put(r, to);
 }
 
-static void put_arcs(struct pen *n)
+static void put_arcs(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->p->n_arcs; i++) {
 		const struct arc *a = &n->p->arcs[i];
@@ -187,7 +190,7 @@ static void put_arcs(struct pen *n)
 	}
 }
 
-static void put_counts(struct pen *n)
+static void put_counts(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->p->n_blocks; i++) {
 		const struct block *b = &n->p->blocks[i];
@@ -199,7 +202,7 @@ static void put_counts(struct pen *n)
 	}
 }
 
-static void put_latency(struct pen *n, const struct latency *l)
+static void put_latency(struct profile_pen *n, const struct latency *l)
 {
 	struct kinfile_plain *r = begin(n, KINF_R_LATENCY);
 	uint64_t used = 0, last = 0;
@@ -229,7 +232,7 @@ static void put_latency(struct pen *n, const struct latency *l)
 }
 
 /* A few thousand bins a record; readers add them up. */
-static void put_histogram(struct pen *n, const struct histogram *h)
+static void put_histogram(struct profile_pen *n, const struct histogram *h)
 {
 	enum { BINS = 4096 };
 	size_t done = 0;
@@ -258,7 +261,7 @@ static void put_histogram(struct pen *n, const struct histogram *h)
 
 /* ---- over ranks ---- */
 
-static void put_ranks(struct pen *n, const struct spread_set *s)
+static void put_ranks(struct profile_pen *n, const struct spread_set *s)
 {
 	struct kinfile_plain *r = begin(n, KINF_R_RANKS);
 	uint32_t last = 0;
@@ -272,15 +275,15 @@ static void put_ranks(struct pen *n, const struct spread_set *s)
 	end(n);
 }
 
-static uint32_t string(struct pen *n, const struct spread_set *s, strid id)
+static uint32_t string(struct profile_pen *n, const struct spread_set *s, strid id)
 {
 	const char *at = strtab_get(s->strings, id);
 
 	return kinfile_writer_string(n->w, at, strlen(at));
 }
 
-static void put_function(struct pen *n, struct kinfile_plain *r, const struct spread_function *f,
-			 uint32_t name)
+static void put_function(struct profile_pen *n, struct kinfile_plain *r,
+			 const struct spread_function *f, uint32_t name)
 {
 	bool is_there = f->name || f->object || f->addr;
 
@@ -298,7 +301,8 @@ static void put_sum(struct kinfile_plain *r, spread_sum sum)
 	kinfile_put(r, (uint64_t)(sum >> 64));
 }
 
-static void put_spread(struct pen *n, const struct spread_set *s, const struct spread_row *row)
+static void put_spread(struct profile_pen *n, const struct spread_set *s,
+		       const struct spread_row *row)
 {
 	/* Strings are records, too. */
 	uint32_t event = string(n, s, row->event);
@@ -320,7 +324,7 @@ static void put_spread(struct pen *n, const struct spread_set *s, const struct s
 	end(n);
 }
 
-static void put_spreads(struct pen *n)
+static void put_spreads(struct profile_pen *n)
 {
 	const struct spread_set *s = n->p->spreads;
 
@@ -331,7 +335,7 @@ static void put_spreads(struct pen *n)
 		put_spread(n, s, &s->rows.at[i]);
 }
 
-static void put_audit(struct pen *n)
+static void put_audit(struct profile_pen *n)
 {
 	const struct audit *a = &n->s->audit;
 	const uint64_t sums[KINF_N_AUDIT] = {
@@ -361,14 +365,14 @@ static void put_audit(struct pen *n)
 }
 
 /* Of a canonical profile: what went wrong, and the program. */
-static void put_facts(struct pen *n)
+static void put_facts(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->p->n_facts; i++)
 		kinfile_writer_info(n->w, strtab_get(n->p->strings, n->p->facts[i].name),
 				    strtab_get(n->p->strings, n->p->facts[i].value));
 }
 
-static void put_all(struct pen *n)
+static void put_all(struct profile_pen *n)
 {
 	put_facts(n);
 	put_objects(n);
@@ -393,7 +397,7 @@ static void put_all(struct pen *n)
 struct kin_error *kinfile_write_profile(const char *path, const struct profile *p,
 					const struct kept *names)
 {
-	struct pen n = { .p = p, .s = &p->samples };
+	struct profile_pen n = { .p = p, .s = &p->samples };
 
 	n.w = kinfile_writer_in_memory(
 		&(struct kinfile_writer_opts){ .writer = KINF_BY_TOOL, .level = 3 });

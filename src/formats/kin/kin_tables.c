@@ -11,12 +11,12 @@
 #include "machine/machine.h"
 
 /* One record at a time: true while the next one, of `size` bytes, is within the payload. */
-struct walk {
+struct table_walk {
 	struct kinfile *f;
 	uint64_t left;
 };
 
-static bool next(struct walk *k, void *record, size_t size)
+static bool next(struct table_walk *k, void *record, size_t size)
 {
 	struct window *w = k->f->w;
 
@@ -28,12 +28,12 @@ static bool next(struct walk *k, void *record, size_t size)
 	return true;
 }
 
-static struct walk walk_of(struct kinfile *f, const struct kinfile_block *b)
+static struct table_walk walk_of(struct kinfile *f, const struct kinfile_block *b)
 {
-	return (struct walk){ f, b->used };
+	return (struct table_walk){ f, b->used };
 }
 
-static uint64_t offset(const struct walk *k) { return window_offset(k->f->w); }
+static uint64_t offset(const struct table_walk *k) { return window_offset(k->f->w); }
 
 /* ---- modules ---- */
 
@@ -69,7 +69,7 @@ static void add_module(struct kinfile *f, const struct kinf_module *m, const uin
 
 void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	struct kinf_module m;
 
 	while (next(&k, &m, sizeof(m)) && m.size) {
@@ -89,7 +89,7 @@ void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b)
 
 void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	struct kinf_thread t;
 
 	while (next(&k, &t, sizeof(t)) && t.index) {
@@ -178,7 +178,7 @@ static objid place_call(struct kinfile *f, uint64_t *from)
 
 void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	taskid task = task_of(f, b);
 	struct kinf_arc a;
 
@@ -204,7 +204,7 @@ static objid retired_object(struct kinfile *f, uint32_t module)
 
 void kinfile_read_retired(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	taskid task = task_of(f, b);
 	struct kinf_retired_arc a;
 
@@ -237,7 +237,7 @@ static void add_latency(struct kinfile *f, const struct kinf_latency *l, struct 
 
 void kinfile_read_latencies(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	struct kinf_latency l;
 
 	while (next(&k, &l, sizeof(l))) {
@@ -252,7 +252,7 @@ void kinfile_read_latencies(struct kinfile *f, const struct kinfile_block *b)
 
 void kinfile_read_retired_latencies(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	struct kinf_retired_latency r;
 
 	while (next(&k, &r, sizeof(r))) {
@@ -286,7 +286,7 @@ static uint64_t block_start(const struct kinfile *f, uint64_t returns_to)
 
 void kinfile_read_counts(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	struct kinf_count c;
 	bool any = false;
 
@@ -301,7 +301,7 @@ void kinfile_read_counts(struct kinfile *f, const struct kinfile_block *b)
 
 void kinfile_read_retired_counts(struct kinfile *f, const struct kinfile_block *b)
 {
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	struct kinf_retired_count c;
 	bool any = false;
 
@@ -378,7 +378,7 @@ static void count_stack(struct kinfile *f, const struct kinf_stack *s)
 void kinfile_read_stacks(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { MAX_DEPTH = 1 << 20 };
-	struct walk k = walk_of(f, b);
+	struct table_walk k = walk_of(f, b);
 	taskid task = task_of(f, b);
 	struct kinf_stack s;
 

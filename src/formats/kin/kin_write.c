@@ -30,7 +30,7 @@ struct frames {
 };
 
 /* The last stack, root first: the next one mostly begins like it. */
-struct step {
+struct write_step {
 	struct kinfile_frame frame;
 	uint32_t stack;
 };
@@ -53,7 +53,7 @@ struct kinfile_writer {
 	uint32_t first_string;
 	struct frames frames;
 	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
-	VEC(struct step) last;
+	VEC(struct write_step) last;
 	struct kinf_header header;
 };
 
@@ -379,7 +379,7 @@ static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_samp
 		if (*known == NONE)
 			*known = kinfile_writer_put_stack(w, stack, frame);
 		stack = *known;
-		vec_push(&w->last, ((struct step){ *f, stack }));
+		vec_push(&w->last, ((struct write_step){ *f, stack }));
 	}
 	return stack;
 }

@@ -46,7 +46,7 @@ enum { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME = 2, FUNCTION_FILE = 3, FUNCTION_
 enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE = 2, VALUE_STRING = 1, VALUE_INT = 3 };
 enum { STACK_LOCATIONS = 1 };
 
-enum attribute { THREAD_NAME, THREAD_ID, PROCESS_PID, BUILD_ID };
+enum otlp_attribute { THREAD_NAME, THREAD_ID, PROCESS_PID, BUILD_ID };
 /* By the semantic conventions. */
 static const struct {
 	const char *key;
@@ -97,7 +97,7 @@ static void put_text(struct buffer *b, int field, const char *text)
 /* ---- the dictionary ---- */
 
 /* Index of an attribute of that value: of a string its id. */
-static uint32_t attribute_of(struct otlp *o, enum attribute a, uint64_t value)
+static uint32_t attribute_of(struct otlp *o, enum otlp_attribute a, uint64_t value)
 {
 	uint32_t *index = map64_at(&o->attribute_ids, (uint64_t)a << 60 | value);
 	if (*index != NONE)

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "formats/perfdata/perf.h"
 
-struct section {
+struct perf_section {
 	uint64_t offset, size;
 };
 
@@ -33,25 +33,25 @@ static bool probe(struct bytes head, const struct input_opts *o)
 }
 
 /* Goes there; false if the file does not have all of it. */
-static bool is_there(struct window *w, struct section s)
+static bool is_there(struct window *w, struct perf_section s)
 {
 	return window_seek(w, s.offset) && s.size <= window_left(w);
 }
 
 /* Makes all of it available, too. */
-static bool go_to(struct window *w, struct section s)
+static bool go_to(struct window *w, struct perf_section s)
 {
 	return is_there(w, s) && window_need(w, (size_t)s.size) >= s.size;
 }
 
-static struct section read_section(struct perf *p, const uint8_t *at)
+static struct perf_section read_section(struct perf *p, const uint8_t *at)
 {
-	return (struct section){ perf_u64(p, at), perf_u64(p, at + 8) };
+	return (struct perf_section){ perf_u64(p, at), perf_u64(p, at + 8) };
 }
 
 /* ---- events ---- */
 
-static void read_ids(struct perf *p, struct window *w, struct section ids, uint32_t attr)
+static void read_ids(struct perf *p, struct window *w, struct perf_section ids, uint32_t attr)
 {
 	if (!ids.size)
 		return;
@@ -63,20 +63,20 @@ static void read_ids(struct perf *p, struct window *w, struct section ids, uint3
 		perf_attrs_add_id(p, perf_u64(p, w->b.pos + i), attr);
 }
 
-static void read_attrs(struct perf *p, struct window *w, struct section attrs, uint64_t each)
+static void read_attrs(struct perf *p, struct window *w, struct perf_section attrs, uint64_t each)
 {
 	if (each < PERF_ATTR_MIN + 16 || each > UINT16_MAX) {
 		perf_damaged(p, 16, "events of a size that is none");
 		return;
 	}
 	for (uint64_t at = 0; at + each <= attrs.size; at += each) {
-		if (!go_to(w, (struct section){ attrs.offset + at, each })) {
+		if (!go_to(w, (struct perf_section){ attrs.offset + at, each })) {
 			cut_off(p, attrs.offset + at, "list of events");
 			return;
 		}
 		uint32_t index = (uint32_t)p->attrs.at.n;
 		struct bytes b = bytes_take(&w->b, (size_t)each - 16);
-		struct section ids = read_section(p, w->b.pos);
+		struct perf_section ids = read_section(p, w->b.pos);
 		if (!perf_attrs_add(p, b)) {
 			perf_damaged(p, attrs.offset + at, "too many events");
 			return;
@@ -87,7 +87,7 @@ static void read_attrs(struct perf *p, struct window *w, struct section attrs, u
 
 /* ---- features ---- */
 
-static void read_feature(struct perf *p, struct window *w, unsigned feature, struct section s)
+static void read_feature(struct perf *p, struct window *w, unsigned feature, struct perf_section s)
 {
 	static const unsigned wanted[] = {
 		PERF_F_BUILD_ID,   PERF_F_HOSTNAME,     PERF_F_ARCH,         PERF_F_NRCPUS,
@@ -117,7 +117,7 @@ static void read_features(struct perf *p, struct window *w, const uint8_t *bits,
 		uint64_t word = perf_u64(p, bits + i / 64 * 8);
 		if (!(word >> i % 64 & 1))
 			continue;
-		if (!go_to(w, (struct section){ at, 16 })) {
+		if (!go_to(w, (struct perf_section){ at, 16 })) {
 			cut_off(p, at, "description of the recording");
 			return;
 		}
@@ -143,7 +143,7 @@ static void read_file(struct perf *p, struct window *w)
 		return;
 	}
 	memcpy(h, w->b.pos, sizeof(h));
-	struct section attrs = read_section(p, h + 24), data = read_section(p, h + 40);
+	struct perf_section attrs = read_section(p, h + 24), data = read_section(p, h + 40);
 	read_attrs(p, w, attrs, perf_u64(p, h + 16));
 	/* All that is there is read, then. */
 	uint64_t end = data.size ? data.offset + data.size : UINT64_MAX;

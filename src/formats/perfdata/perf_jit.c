@@ -13,7 +13,7 @@
 
 enum { JIT_FILE_MAX = 256 << 20 };
 
-struct names {
+struct jit_names {
 	VEC(struct perf_name) at; /* in the order of the file */
 	struct map64 last;        /* jitdump: start -> the last one there */
 };
@@ -27,10 +27,10 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void resolve_overlaps(struct perf *p, struct names *names)
+static void resolve_overlaps(struct perf *p, struct jit_names *names)
 {
 	struct perf_space space;
-	struct names flat = { 0 };
+	struct jit_names flat = { 0 };
 	struct perf_map m;
 
 	/* An address space has the same rule. */
@@ -48,7 +48,7 @@ static void resolve_overlaps(struct perf *p, struct names *names)
 }
 
 /* Mostly there are none. */
-static void settle(struct perf *p, struct names *names)
+static void settle(struct perf *p, struct jit_names *names)
 {
 	struct perf_name *at = names->at.at;
 	bool sorted = true, overlap = false;
@@ -72,7 +72,7 @@ static void settle(struct perf *p, struct names *names)
 	free(copy);
 }
 
-static void add(struct perf *p, struct names *names, uint64_t start, uint64_t size,
+static void add(struct perf *p, struct jit_names *names, uint64_t start, uint64_t size,
 		const char *name, size_t n)
 {
 	if (!size || start + size < start || !n)
@@ -114,7 +114,7 @@ static bool read_hex(const char **at, const char *end, uint64_t *ret)
 	return *at > s;
 }
 
-static void read_map(struct perf *p, struct names *names, const struct file *f)
+static void read_map(struct perf *p, struct jit_names *names, const struct file *f)
 {
 	const char *at = (const char *)f->data, *all = at + f->size;
 
@@ -131,13 +131,13 @@ static void read_map(struct perf *p, struct names *names, const struct file *f)
 
 /* ---- jitdump ---- */
 
-static void take_load(struct perf *p, struct names *names, const struct jitdump_record *r)
+static void take_load(struct perf *p, struct jit_names *names, const struct jitdump_record *r)
 {
 	*map64_at(&names->last, r->addr) = (uint32_t)names->at.n;
 	add(p, names, r->addr, r->code_size, r->name, r->name_size);
 }
 
-static void take_move(struct names *names, const struct jitdump_record *r)
+static void take_move(struct jit_names *names, const struct jitdump_record *r)
 {
 	uint32_t known = map64_get(&names->last, r->from);
 	if (known == NONE)
@@ -148,7 +148,7 @@ static void take_move(struct names *names, const struct jitdump_record *r)
 }
 
 /* A last record that is cut says nothing. */
-static void read_dump(struct perf *p, struct names *names, struct bytes b)
+static void read_dump(struct perf *p, struct jit_names *names, struct bytes b)
 {
 	struct bytes header = b;
 	uint32_t size = jitdump_header(&header);
@@ -181,7 +181,7 @@ static bool is_trusted(const char *path)
 
 struct perf_name *perf_jit_read(struct perf *p, const char *path, size_t *n)
 {
-	struct names names = { 0 };
+	struct jit_names names = { 0 };
 	struct file f = { 0 };
 	struct file_opts opts = { .max = JIT_FILE_MAX };
 	size_t length = strlen(path);

@@ -350,7 +350,7 @@ static void deliver_switch(struct perf *p, const struct perf_record *r, uint32_t
 
 /* ---- mappings ---- */
 
-struct mapping {
+struct perf_mapping {
 	struct perf_map map;
 	uint32_t pid;
 	const char *path;
@@ -376,12 +376,12 @@ static void read_build_id(const uint8_t *at, char *hex)
 /* u32 pid, tid; u64 address, length, offset; MMAP2: 24 bytes of inode or build id, u32 protection,
  * flags; path. */
 static bool read_mapping(struct perf *p, const struct perf_record *r, struct bytes b, bool is_v2,
-			 struct mapping *ret)
+			 struct perf_mapping *ret)
 {
 	enum { EXECUTABLE = 4 };
 	uint16_t misc = perf_u16(p, r->data + 4);
 
-	*ret = (struct mapping){ .pid = bytes_u32(&b) };
+	*ret = (struct perf_mapping){ .pid = bytes_u32(&b) };
 	bytes_u32(&b);
 	ret->map.start = bytes_u64(&b);
 	uint64_t length = bytes_u64(&b);
@@ -402,7 +402,7 @@ static bool read_mapping(struct perf *p, const struct perf_record *r, struct byt
 }
 
 /* "[kernel.kallsyms]_text" is the kernel, and how its address was found. */
-static void map_kernel(struct perf *p, struct mapping *m, struct perf_space *space)
+static void map_kernel(struct perf *p, struct perf_mapping *m, struct perf_space *space)
 {
 	const char *end = strchr(m->path, ']'), *id = m->build_id;
 
@@ -415,7 +415,7 @@ static void map_kernel(struct perf *p, struct mapping *m, struct perf_space *spa
 	perf_space_map(p, space, m->map);
 }
 
-static void map_user(struct perf *p, struct mapping *m)
+static void map_user(struct perf *p, struct perf_mapping *m)
 {
 	struct perf_thread *t = perf_thread_at(p, m->pid, m->pid);
 	struct perf_process *process = perf_process_of(p, t);
@@ -438,7 +438,7 @@ static void map_user(struct perf *p, struct mapping *m)
 
 static void deliver_mmap(struct perf *p, const struct perf_record *r, struct bytes b, bool is_v2)
 {
-	struct mapping m;
+	struct perf_mapping m;
 
 	if (!read_mapping(p, r, b, is_v2, &m)) {
 		perf_damaged(p, r->offset, "a mapping that is cut off");

@@ -28,7 +28,7 @@ struct perf_frame {
 };
 
 /* A stack in the making, leaf first; `below` frames of `last` follow those in p->chains. */
-struct walk {
+struct perf_walk {
 	struct perf *p;
 	struct perf_space *user;
 	struct perf_last *last;
@@ -151,7 +151,7 @@ static bool is_kernel(uint8_t mode)
 }
 
 /* n_words: from this one's to the end of the chain; 0: it is not of one. */
-static void push(struct walk *w, unsigned mode, uint64_t ip, bool is_return, size_t n_words)
+static void push(struct perf_walk *w, unsigned mode, uint64_t ip, bool is_return, size_t n_words)
 {
 	struct perf_chains *c = &w->p->chains;
 
@@ -165,7 +165,7 @@ static void push(struct walk *w, unsigned mode, uint64_t ip, bool is_return, siz
 	w->n++;
 }
 
-static void push_mark(struct walk *w, const char *name)
+static void push_mark(struct perf_walk *w, const char *name)
 {
 	struct perf_chains *c = &w->p->chains;
 
@@ -177,7 +177,7 @@ static void push_mark(struct walk *w, const char *name)
 }
 
 /* What is left of the chain is as in the last stack; false if it is not. */
-static bool share_rest(struct walk *w, unsigned mode, size_t n_words)
+static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 {
 	const struct perf_last *last = w->last;
 
@@ -195,7 +195,7 @@ static bool share_rest(struct walk *w, unsigned mode, size_t n_words)
 
 /* The first address of each part is where it was interrupted, or called the kernel; the others are
  * return addresses. The very first is the sample's own, which may be more precise. */
-static void push_chain(struct walk *w, const struct perf_attr *a, const struct perf_sample *s,
+static void push_chain(struct perf_walk *w, const struct perf_attr *a, const struct perf_sample *s,
 		       const uint8_t *chain, size_t n)
 {
 	unsigned mode = s->mode;
@@ -222,7 +222,7 @@ static void push_chain(struct walk *w, const struct perf_attr *a, const struct p
 }
 
 /* The CPU's own record of calls: where the last one went, and where each came from. */
-static void push_branches(struct walk *w, const struct perf_sample *s)
+static void push_branches(struct perf_walk *w, const struct perf_sample *s)
 {
 	if (w->n == w->n_kernel)
 		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 8), false, 0);
@@ -230,7 +230,7 @@ static void push_branches(struct walk *w, const struct perf_sample *s)
 		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 24 * i), false, 0);
 }
 
-static void push_dump(struct walk *w, const struct perf_attr *a, const struct perf_sample *s)
+static void push_dump(struct perf_walk *w, const struct perf_attr *a, const struct perf_sample *s)
 {
 	enum { PCS = 1024 };
 	uint64_t pcs[PCS];
@@ -268,7 +268,7 @@ static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
 }
 
 /* The chain itself, for the next one of the thread; `equal` words are there. */
-static void keep_words(const struct walk *w, const uint8_t *chain, size_t n)
+static void keep_words(const struct perf_walk *w, const uint8_t *chain, size_t n)
 {
 	const struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
@@ -289,7 +289,7 @@ static void keep_words(const struct walk *w, const uint8_t *chain, size_t n)
 }
 
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
-static struct perf_stack intern(struct walk *w)
+static struct perf_stack intern(struct perf_walk *w)
 {
 	struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
@@ -324,7 +324,7 @@ static bool is_deferred(const struct perf *p, const struct perf_sample *s)
 static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 			      const struct perf_sample *s)
 {
-	struct walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+	struct perf_walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
 
 	if (is_of_spaces(p, w.last, space))
 		w.equal = common_end(w.last->words, w.last->n_words, s->chain, s->n_chain);
@@ -341,7 +341,7 @@ static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 				       const struct perf_attr *a, const struct perf_sample *s,
 				       size_t n_chain, bool dump)
 {
-	struct walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+	struct perf_walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
 
 	push_chain(&w, a, s, s->chain, n_chain);
 	if (s->n_branches) {
@@ -470,7 +470,7 @@ stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, 
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above)
 {
-	struct walk w = { .p = p, .user = space, .last = last_of(p, 0) };
+	struct perf_walk w = { .p = p, .user = space, .last = last_of(p, 0) };
 	static const struct perf_attr none;
 	struct perf_sample s = { .mode = PERF_MODE_USER };
 

@@ -14,18 +14,18 @@
 #include "base/vec.h"
 #include "input/input.h"
 
-struct text {
+struct script_text {
 	const char *s, *end;
 };
 
-struct header {
-	struct text comm, event, rest;
+struct script_header {
+	struct script_text comm, event, rest;
 	uint32_t pid, tid;
 	uint16_t cpu;
 	uint64_t time_ns, period; /* 0: not there */
 };
 
-struct script {
+struct perf_script {
 	struct bytes b;
 	struct profile_builder *into;
 	bool open; /* a sample whose frames follow */
@@ -35,9 +35,9 @@ struct script {
 	struct kin_error *err;
 };
 
-static size_t length(struct text t) { return (size_t)(t.end - t.s); }
+static size_t length(struct script_text t) { return (size_t)(t.end - t.s); }
 
-static struct text skip_blanks(struct text t)
+static struct script_text skip_blanks(struct script_text t)
 {
 	while (t.s < t.end && (*t.s == ' ' || *t.s == '\t'))
 		t.s++;
@@ -45,7 +45,7 @@ static struct text skip_blanks(struct text t)
 }
 
 /* Digits, which are taken off; false if there are none, or too many. */
-static bool take_number(struct text *t, unsigned base, uint64_t *ret)
+static bool take_number(struct script_text *t, unsigned base, uint64_t *ret)
 {
 	const char *start = t->s;
 	uint64_t v = 0;
@@ -62,7 +62,7 @@ static bool take_number(struct text *t, unsigned base, uint64_t *ret)
 	return t->s > start;
 }
 
-static bool take_char(struct text *t, char c)
+static bool take_char(struct script_text *t, char c)
 {
 	if (t->s == t->end || *t->s != c)
 		return false;
@@ -71,9 +71,9 @@ static bool take_char(struct text *t, char c)
 }
 
 /* "SECONDS.FRACTION:" of six or nine digits */
-static bool take_time(struct text *t, uint64_t *ns)
+static bool take_time(struct script_text *t, uint64_t *ns)
 {
-	struct text x = *t;
+	struct script_text x = *t;
 	uint64_t seconds, fraction;
 
 	if (!take_number(&x, 10, &seconds) || !take_char(&x, '.'))
@@ -91,7 +91,7 @@ static bool take_time(struct text *t, uint64_t *ns)
 }
 
 /* From the pid on: "PID[/TID] [CPU] TIME: [PERIOD] [EVENT:]"; time or event must be there. */
-static bool take_ids(struct text t, struct header *h)
+static bool take_ids(struct script_text t, struct script_header *h)
 {
 	uint64_t pid, tid, cpu;
 
@@ -120,9 +120,9 @@ static bool take_ids(struct text t, struct header *h)
 }
 
 /* "[PERIOD] EVENT:", and what is behind it: data of the event, or its one frame. */
-static void take_event(struct header *h)
+static void take_event(struct script_header *h)
 {
-	struct text t = h->rest, number = t;
+	struct script_text t = h->rest, number = t;
 	uint64_t period;
 
 	h->period = 0;
@@ -130,7 +130,7 @@ static void take_event(struct header *h)
 		h->period = period;
 		t = skip_blanks(number);
 	}
-	h->event = (struct text){ t.s, t.s };
+	h->event = (struct script_text){ t.s, t.s };
 	while (h->event.end < t.end && *h->event.end != ' ' && *h->event.end != '\t')
 		h->event.end++;
 	t.s = h->event.end;
@@ -140,14 +140,14 @@ static void take_event(struct header *h)
 }
 
 /* The first place after a blank from which on all is as it should be: before it is the comm. */
-static bool parse_header(struct text line, struct header *h)
+static bool parse_header(struct script_text line, struct script_header *h)
 {
 	for (const char *p = line.s + 1; p < line.end; p++) {
 		if (!isdigit((unsigned char)*p) || (p[-1] != ' ' && p[-1] != '\t'))
 			continue;
-		if (!take_ids((struct text){ p, line.end }, h))
+		if (!take_ids((struct script_text){ p, line.end }, h))
 			continue;
-		h->comm = skip_blanks((struct text){ line.s, p });
+		h->comm = skip_blanks((struct script_text){ line.s, p });
 		while (h->comm.end > h->comm.s && isspace((unsigned char)h->comm.end[-1]))
 			h->comm.end--;
 		take_event(h);
@@ -156,14 +156,14 @@ static bool parse_header(struct text line, struct header *h)
 	return false;
 }
 
-static bool next_line(struct bytes *b, struct text *ret)
+static bool next_line(struct bytes *b, struct script_text *ret)
 {
 	size_t n = bytes_left(b);
 
 	if (!n)
 		return false;
 	const uint8_t *end = memchr(b->pos, '\n', n);
-	*ret = (struct text){ (const char *)b->pos, (const char *)(end ? end : b->end) };
+	*ret = (struct script_text){ (const char *)b->pos, (const char *)(end ? end : b->end) };
 	b->pos = end ? end + 1 : b->end;
 	while (ret->end > ret->s && isspace((unsigned char)ret->end[-1]))
 		ret->end--;
@@ -174,8 +174,8 @@ static bool probe(struct bytes head, const struct input_opts *o)
 {
 	enum { HEAD = 4096 };
 	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
-	struct header h;
-	struct text line;
+	struct script_header h;
+	struct script_text line;
 
 	(void)o;
 	if (memchr(head.pos, '\0', n))
@@ -189,21 +189,21 @@ static bool probe(struct bytes head, const struct input_opts *o)
 
 /* ---- frames ---- */
 
-static bool starts_with(struct text t, const char *word)
+static bool starts_with(struct script_text t, const char *word)
 {
 	size_t n = strlen(word);
 
 	return length(t) >= n && !memcmp(t.s, word, n);
 }
 
-static bool ends_with(struct text t, const char *word)
+static bool ends_with(struct script_text t, const char *word)
 {
 	size_t n = strlen(word);
 
 	return length(t) >= n && !memcmp(t.end - n, word, n);
 }
 
-static enum object_kind kind_of(struct text dso)
+static enum object_kind kind_of(struct script_text dso)
 {
 	if (starts_with(dso, "[kernel") || starts_with(dso, "[guest.kernel"))
 		return OBJECT_KERNEL;
@@ -225,9 +225,9 @@ static enum object_kind kind_of(struct text dso)
 }
 
 /* "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; what is missing is "[unknown]" */
-static frameid frame_of(struct script *s, struct text t)
+static frameid frame_of(struct perf_script *s, struct script_text t)
 {
-	struct text dso = { "[unknown]", NULL };
+	struct script_text dso = { "[unknown]", NULL };
 	struct frame x = { 0 };
 	uint64_t addr;
 
@@ -240,12 +240,12 @@ static frameid frame_of(struct script *s, struct text t)
 		while (open > t.s && !(*open == '(' && (open == t.s || open[-1] == ' ')))
 			open--;
 		if (*open == '(') {
-			dso = (struct text){ open + 1, t.end - 1 };
+			dso = (struct script_text){ open + 1, t.end - 1 };
 			t.end = open > t.s ? open - 1 : open;
 		}
 	}
 	const char *plus = memrchr(t.s, '+', length(t));
-	if (plus && starts_with((struct text){ plus, t.end }, "+0x"))
+	if (plus && starts_with((struct script_text){ plus, t.end }, "+0x"))
 		t.end = plus;
 	if (starts_with(dso, "inlined") && length(dso) == strlen("inlined")) {
 		x.flags = FRAME_INLINED;
@@ -263,7 +263,7 @@ static frameid frame_of(struct script *s, struct text t)
 
 /* ---- samples ---- */
 
-static void end_sample(struct script *s)
+static void end_sample(struct perf_script *s)
 {
 	stackid stack = 0;
 
@@ -277,7 +277,7 @@ static void end_sample(struct script *s)
 	s->open = false;
 }
 
-static uint16_t event_of(struct script *s, const struct header *h)
+static uint16_t event_of(struct perf_script *s, const struct script_header *h)
 {
 	struct event e = { 0 };
 
@@ -289,7 +289,7 @@ static uint16_t event_of(struct script *s, const struct header *h)
 	return profile_add_event(s->into, e);
 }
 
-static void begin_sample(struct script *s, const struct header *h)
+static void begin_sample(struct perf_script *s, const struct script_header *h)
 {
 	struct task t = { .pid = h->pid, .tid = h->tid };
 
@@ -305,7 +305,7 @@ static void begin_sample(struct script *s, const struct header *h)
 		vec_push(&s->frames, frame_of(s, h->rest));
 }
 
-static bool is_frame(struct text line)
+static bool is_frame(struct script_text line)
 {
 	uint64_t addr;
 
@@ -315,9 +315,9 @@ static bool is_frame(struct text line)
 	return take_number(&line, 16, &addr) && (line.s == line.end || *line.s == ' ');
 }
 
-static void read_line(struct script *s, struct text line)
+static void read_line(struct perf_script *s, struct script_text line)
 {
-	struct header h;
+	struct script_header h;
 
 	if (line.s == line.end) {
 		end_sample(s);
@@ -339,8 +339,8 @@ static void read_line(struct script *s, struct text line)
 static struct kin_error *read_script(struct bytes all, const struct input_opts *o,
 				     struct profile_builder *into, struct source *source)
 {
-	struct script s = { .b = all, .into = into };
-	struct text line;
+	struct perf_script s = { .b = all, .into = into };
+	struct script_text line;
 
 	(void)o;
 	(void)source;

@@ -16,7 +16,7 @@
 #include "formats/pprof/pprof.h"
 #include "input/input.h"
 
-struct text {
+struct pprof_text {
 	const char *at;
 	size_t n;
 };
@@ -28,7 +28,7 @@ struct value_type {
 	uint64_t scale; /* to the event's unit */
 };
 
-struct mapping {
+struct pprof_mapping {
 	objid object;
 	uint32_t flags; /* of frames in it */
 };
@@ -39,12 +39,12 @@ struct location {
 	uint32_t first, n;  /* frames, the outermost first; n is 0 before they are made */
 };
 
-struct reader {
+struct pprof_reader {
 	struct bytes all;
 	struct profile_builder *into;
-	VEC(struct text) strings;
+	VEC(struct pprof_text) strings;
 	VEC(struct value_type) types;
-	VEC(struct mapping) mappings;
+	VEC(struct pprof_mapping) mappings;
 	VEC(struct location) locations;
 	VEC(uint64_t) functions; /* names: indices of strings */
 	struct map64 mapping_ids, location_ids, function_ids;
@@ -57,7 +57,7 @@ struct reader {
 
 /* ---- protobuf ---- */
 
-struct field {
+struct pprof_field {
 	uint32_t number;
 	enum proto_wire wire;
 	uint64_t value;     /* a number */
@@ -65,12 +65,13 @@ struct field {
 };
 
 /* False at the end, and where the message is damaged. */
-static bool next_field(struct bytes *b, struct field *ret)
+static bool next_field(struct bytes *b, struct pprof_field *ret)
 {
 	if (!bytes_left(b))
 		return false;
 	uint64_t key = bytes_uleb(b);
-	*ret = (struct field){ .number = (uint32_t)(key >> 3), .wire = (enum proto_wire)(key & 7) };
+	*ret = (struct pprof_field){ .number = (uint32_t)(key >> 3),
+				     .wire = (enum proto_wire)(key & 7) };
 	switch (ret->wire) {
 	case PROTO_VARINT:
 		ret->value = bytes_uleb(b);
@@ -91,43 +92,46 @@ static bool next_field(struct bytes *b, struct field *ret)
 }
 
 /* Of a message that must be whole: what is wrong with it is wrong with the file. */
-static void end(struct reader *r, const struct bytes *message) { r->all.failed |= message->failed; }
+static void end(struct pprof_reader *r, const struct bytes *message)
+{
+	r->all.failed |= message->failed;
+}
 
 /* ---- strings ---- */
 
-static struct text string_at(const struct reader *r, uint64_t i)
+static struct pprof_text string_at(const struct pprof_reader *r, uint64_t i)
 {
-	return i < r->strings.n ? r->strings.at[i] : (struct text){ "", 0 };
+	return i < r->strings.n ? r->strings.at[i] : (struct pprof_text){ "", 0 };
 }
 
-static bool is_text(const struct reader *r, uint64_t i, const char *what)
+static bool is_text(const struct pprof_reader *r, uint64_t i, const char *what)
 {
-	struct text t = string_at(r, i);
+	struct pprof_text t = string_at(r, i);
 	return t.n == strlen(what) && !memcmp(t.at, what, t.n);
 }
 
-static bool ends_text(const struct reader *r, uint64_t i, const char *what)
+static bool ends_text(const struct pprof_reader *r, uint64_t i, const char *what)
 {
-	struct text t = string_at(r, i);
+	struct pprof_text t = string_at(r, i);
 	size_t n = strlen(what);
 	return t.n >= n && !memcmp(t.at + t.n - n, what, n);
 }
 
-static strid add_string(struct reader *r, uint64_t i)
+static strid add_string(struct pprof_reader *r, uint64_t i)
 {
-	struct text t = string_at(r, i);
+	struct pprof_text t = string_at(r, i);
 	return profile_add_string(r->into, t.at, t.n);
 }
 
-static char *copy_string(const struct reader *r, uint64_t i)
+static char *copy_string(const struct pprof_reader *r, uint64_t i)
 {
-	struct text t = string_at(r, i);
+	struct pprof_text t = string_at(r, i);
 	return xprintf("%.*s", (int)(t.n < INT32_MAX ? t.n : INT32_MAX), t.at);
 }
 
-static void add_text(struct reader *r, struct bytes b)
+static void add_text(struct pprof_reader *r, struct bytes b)
 {
-	struct text t = { (const char *)b.pos, bytes_left(&b) };
+	struct pprof_text t = { (const char *)b.pos, bytes_left(&b) };
 	const char *nul = t.n ? memchr(t.at, '\0', t.n) : NULL;
 	if (nul)
 		t.n = (size_t)(nul - t.at);
@@ -136,10 +140,10 @@ static void add_text(struct reader *r, struct bytes b)
 
 /* ---- tables ---- */
 
-static void read_type(struct reader *r, struct bytes b)
+static void read_type(struct pprof_reader *r, struct bytes b)
 {
 	struct value_type t = { .scale = 1 };
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == TYPE_NAME)
 			t.name = f.value;
 		if (f.number == TYPE_UNIT)
@@ -149,20 +153,20 @@ static void read_type(struct reader *r, struct bytes b)
 	vec_push(&r->types, t);
 }
 
-static uint64_t read_type_name(struct reader *r, struct bytes b)
+static uint64_t read_type_name(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t name = 0;
-	for (struct field f; next_field(&b, &f);)
+	for (struct pprof_field f; next_field(&b, &f);)
 		if (f.number == TYPE_NAME)
 			name = f.value;
 	end(r, &b);
 	return name;
 }
 
-static void read_function(struct reader *r, struct bytes b)
+static void read_function(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t id = 0, name = 0, linkage = 0;
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == FUNCTION_ID)
 			id = f.value;
 		if (f.number == FUNCTION_NAME)
@@ -175,11 +179,11 @@ static void read_function(struct reader *r, struct bytes b)
 	vec_push(&r->functions, name ? name : linkage);
 }
 
-static void read_location(struct reader *r, struct bytes b)
+static void read_location(struct pprof_reader *r, struct bytes b)
 {
 	struct location l = { .lines = b };
 	uint64_t id = 0;
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == LOCATION_ID)
 			id = f.value;
 		if (f.number == LOCATION_MAPPING)
@@ -204,11 +208,11 @@ static enum object_kind kind_of_path(const char *path)
 }
 
 /* The first is that of the program. */
-static void read_mapping(struct reader *r, struct bytes b)
+static void read_mapping(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t id = 0, file = 0, build_id = 0;
-	struct mapping m = { 0 };
-	for (struct field f; next_field(&b, &f);) {
+	struct pprof_mapping m = { 0 };
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == MAPPING_ID)
 			id = f.value;
 		if (f.number == MAPPING_FILE)
@@ -231,10 +235,10 @@ static void read_mapping(struct reader *r, struct bytes b)
 }
 
 /* All that others refer to by number. */
-static void read_numbers(struct reader *r)
+static void read_numbers(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == PROFILE_STRING && f.wire == PROTO_BYTES)
 			add_text(r, f.bytes);
 		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
@@ -249,11 +253,11 @@ static void read_numbers(struct reader *r)
 	end(r, &b);
 }
 
-static void read_tables(struct reader *r)
+static void read_tables(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
 	b.failed = false;
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.wire != PROTO_BYTES)
 			continue;
 		if (f.number == PROFILE_FUNCTION)
@@ -267,7 +271,7 @@ static void read_tables(struct reader *r)
 
 /* ---- events ---- */
 
-static uint64_t scale_of(const struct reader *r, uint64_t unit)
+static uint64_t scale_of(const struct pprof_reader *r, uint64_t unit)
 {
 	static const struct {
 		const char *name;
@@ -283,13 +287,13 @@ static uint64_t scale_of(const struct reader *r, uint64_t unit)
 	return 0;
 }
 
-static bool is_count_of_next(const struct reader *r, size_t i)
+static bool is_count_of_next(const struct pprof_reader *r, size_t i)
 {
 	return i + 1 < r->types.n && is_text(r, r->types.at[i].unit, "count") &&
 	       ends_text(r, r->types.at[i].name, "samples");
 }
 
-static void add_event(struct reader *r, struct value_type *t)
+static void add_event(struct pprof_reader *r, struct value_type *t)
 {
 	uint64_t ns = scale_of(r, t->unit);
 	struct event e = { .name = add_string(r, t->name),
@@ -307,7 +311,7 @@ static void add_event(struct reader *r, struct value_type *t)
 }
 
 /* What pprof shows if nothing else is asked for is first. */
-static void add_events(struct reader *r)
+static void add_events(struct pprof_reader *r)
 {
 	for (size_t i = 0; i < r->types.n; i++)
 		r->types.at[i].is_count = is_count_of_next(r, i);
@@ -322,10 +326,10 @@ static void add_events(struct reader *r)
 
 /* ---- samples ---- */
 
-static uint64_t function_of_line(struct reader *r, struct bytes b)
+static uint64_t function_of_line(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t function = 0;
-	for (struct field f; next_field(&b, &f);)
+	for (struct pprof_field f; next_field(&b, &f);)
 		if (f.number == LINE_FUNCTION)
 			function = f.value;
 	end(r, &b);
@@ -335,15 +339,16 @@ static uint64_t function_of_line(struct reader *r, struct bytes b)
 
 /* Lines stand the innermost first; all but the last are of inlined functions. Code without lines
  * has no name, or that of the file where it is. */
-static void make_frames(struct reader *r, struct location *l)
+static void make_frames(struct pprof_reader *r, struct location *l)
 {
 	uint32_t mapping = map64_get(&r->mapping_ids, l->mapping);
-	struct mapping in = mapping == NONE ? (struct mapping){ 0 } : r->mappings.at[mapping];
+	struct pprof_mapping in =
+		mapping == NONE ? (struct pprof_mapping){ 0 } : r->mappings.at[mapping];
 	struct frame x = { .addr = l->address, .object = in.object, .flags = in.flags };
 	struct bytes b = l->lines;
 	l->first = (uint32_t)r->frames.n;
 	r->names.n = 0;
-	for (struct field f; next_field(&b, &f);)
+	for (struct pprof_field f; next_field(&b, &f);)
 		if (f.number == LOCATION_LINE && f.wire == PROTO_BYTES)
 			vec_push(&r->names, add_string(r, function_of_line(r, f.bytes)));
 	for (size_t i = 0; i < r->names.n; i++) {
@@ -356,7 +361,7 @@ static void make_frames(struct reader *r, struct location *l)
 	l->n = (uint32_t)r->frames.n - l->first;
 }
 
-static stackid push_location(struct reader *r, stackid stack, uint64_t id)
+static stackid push_location(struct pprof_reader *r, stackid stack, uint64_t id)
 {
 	uint32_t at = map64_get(&r->location_ids, id);
 	if (at == NONE) {
@@ -371,7 +376,7 @@ static stackid push_location(struct reader *r, stackid stack, uint64_t id)
 	return stack;
 }
 
-static void read_rank(struct reader *r, uint64_t text, struct task *t)
+static void read_rank(struct pprof_reader *r, uint64_t text, struct task *t)
 {
 	char *number = copy_string(r, text);
 	uint32_t rank;
@@ -380,10 +385,10 @@ static void read_rank(struct reader *r, uint64_t text, struct task *t)
 	free(number);
 }
 
-static void read_label(struct reader *r, struct bytes b, struct task *t)
+static void read_label(struct pprof_reader *r, struct bytes b, struct task *t)
 {
 	uint64_t key = 0, label = 0, number = 0;
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == LABEL_KEY)
 			key = f.value;
 		if (f.number == LABEL_TEXT)
@@ -406,7 +411,7 @@ static void read_label(struct reader *r, struct bytes b, struct task *t)
 }
 
 /* One number, or many of them packed. */
-static void add_numbers(struct reader *r, const struct field *f, bool values)
+static void add_numbers(struct pprof_reader *r, const struct pprof_field *f, bool values)
 {
 	struct bytes b = f->bytes;
 	if (f->wire != PROTO_BYTES) {
@@ -428,7 +433,7 @@ static void add_numbers(struct reader *r, const struct field *f, bool values)
 	end(r, &b);
 }
 
-static void add_values(struct reader *r, stackid stack, taskid task)
+static void add_values(struct pprof_reader *r, stackid stack, taskid task)
 {
 	for (size_t i = 0; i < r->types.n && i < r->values.n; i++) {
 		const struct value_type *t = &r->types.at[i];
@@ -456,12 +461,12 @@ static void add_values(struct reader *r, stackid stack, taskid task)
 	}
 }
 
-static void read_sample(struct reader *r, struct bytes b)
+static void read_sample(struct pprof_reader *r, struct bytes b)
 {
 	struct task task = { 0 };
 	stackid stack = 0;
 	r->path.n = r->values.n = 0;
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == SAMPLE_LOCATION || f.number == SAMPLE_VALUE)
 			add_numbers(r, &f, f.number == SAMPLE_VALUE);
 		else if (f.number == SAMPLE_LABEL && f.wire == PROTO_BYTES)
@@ -476,16 +481,16 @@ static void read_sample(struct reader *r, struct bytes b)
 
 /* ---- all of it ---- */
 
-static void read_samples(struct reader *r)
+static void read_samples(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
 	b.failed = false;
-	for (struct field f; next_field(&b, &f);)
+	for (struct pprof_field f; next_field(&b, &f);)
 		if (f.number == PROFILE_SAMPLE && f.wire == PROTO_BYTES)
 			read_sample(r, f.bytes);
 }
 
-static void done(struct reader *r)
+static void done(struct pprof_reader *r)
 {
 	vec_free(&r->strings);
 	vec_free(&r->types);
@@ -503,7 +508,7 @@ static void done(struct reader *r)
 
 static struct kin_error *read_plain(struct bytes all, struct profile_builder *into)
 {
-	struct reader r = { .all = all, .into = into };
+	struct pprof_reader r = { .all = all, .into = into };
 	read_numbers(&r);
 	read_tables(&r);
 	add_events(&r);
@@ -543,7 +548,7 @@ struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
 static bool is_type(struct bytes b)
 {
 	size_t n = 0;
-	for (struct field f; next_field(&b, &f); n++)
+	for (struct pprof_field f; next_field(&b, &f); n++)
 		if (f.number > TYPE_UNIT || f.wire != PROTO_VARINT || f.value > INT32_MAX)
 			return false;
 	return n && !b.failed;
@@ -552,7 +557,7 @@ static bool is_type(struct bytes b)
 /* All writers begin with the types of values; Go's with period and times before them. */
 static bool begins_so(struct bytes b)
 {
-	for (struct field f; next_field(&b, &f);) {
+	for (struct pprof_field f; next_field(&b, &f);) {
 		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
 			return is_type(f.bytes);
 		bool is_period = f.number == PROFILE_PERIOD_TYPE && f.wire == PROTO_BYTES;

@@ -19,7 +19,7 @@
 
 enum { PLAIN = 1 << 16 };
 
-struct row { /* samples of one stack and thread; its values are values[n_values * index] on */
+struct pprof_row { /* samples of one stack and thread; its values are values[n_values * index] on */
 	uint32_t stack, thread;
 };
 
@@ -33,7 +33,7 @@ struct pprof {
 	size_t n_values; /* of a sample: per event their number, if that is another, and weight */
 	bool counts;     /* the number is a value of its own */
 	struct map64 row_ids;
-	VEC(struct row) rows;
+	VEC(struct pprof_row) rows;
 	VEC(uint64_t) values;
 	bool *used;       /* [locations] */
 	VEC(uint8_t) has; /* [objects]: enum mapping_has */
@@ -120,7 +120,7 @@ static uint64_t *row_of(struct pprof *p, const struct kin_sample *s)
 	uint32_t *id = map64_at(&p->row_ids, MAP64_PAIR(s->stack, s->thread));
 	if (*id == NONE) {
 		*id = (uint32_t)p->rows.n;
-		vec_push(&p->rows, ((struct row){ s->stack, s->thread }));
+		vec_push(&p->rows, ((struct pprof_row){ s->stack, s->thread }));
 		vec_reserve(&p->values, p->n_values);
 		memset(p->values.at + p->values.n, 0, p->n_values * sizeof(*p->values.at));
 		p->values.n += p->n_values;

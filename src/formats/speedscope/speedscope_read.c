@@ -12,7 +12,7 @@
 
 enum { KEY = 32 };
 
-struct speedscope {
+struct speedscope_reader {
 	struct scan j;
 	struct profile_builder *into;
 	VEC(frameid) frames;
@@ -35,7 +35,7 @@ static void replace(char **text, struct scan *j)
 
 /* ---- frames ---- */
 
-static void read_frame(struct speedscope *c)
+static void read_frame(struct speedscope_reader *c)
 {
 	char key[KEY], *name = NULL;
 	scan_enter(&c->j, '{');
@@ -52,7 +52,7 @@ static void read_frame(struct speedscope *c)
 	free(name);
 }
 
-static void read_shared(struct speedscope *c)
+static void read_shared(struct speedscope_reader *c)
 {
 	char key[KEY];
 	scan_enter(&c->j, '{');
@@ -67,7 +67,7 @@ static void read_shared(struct speedscope *c)
 	}
 }
 
-static frameid frame_at(struct speedscope *c, uint64_t i)
+static frameid frame_at(struct speedscope_reader *c, uint64_t i)
 {
 	if (i < c->frames.n)
 		return c->frames.at[i];
@@ -75,14 +75,14 @@ static frameid frame_at(struct speedscope *c, uint64_t i)
 	return 0;
 }
 
-static stackid push(struct speedscope *c, stackid stack, frameid frame)
+static stackid push(struct speedscope_reader *c, stackid stack, frameid frame)
 {
 	return frame ? profile_add_stack(c->into, stack, frame) : stack;
 }
 
 /* ---- profiles ---- */
 
-static void read_samples(struct speedscope *c)
+static void read_samples(struct speedscope_reader *c)
 {
 	scan_enter(&c->j, '[');
 	while (scan_element(&c->j)) {
@@ -94,7 +94,7 @@ static void read_samples(struct speedscope *c)
 	}
 }
 
-static void read_weights(struct speedscope *c)
+static void read_weights(struct speedscope_reader *c)
 {
 	scan_enter(&c->j, '[');
 	while (scan_element(&c->j))
@@ -102,7 +102,7 @@ static void read_weights(struct speedscope *c)
 }
 
 /* What was open since the last event was so for that long. */
-static void add_open(struct speedscope *c, double now)
+static void add_open(struct speedscope_reader *c, double now)
 {
 	stackid stack = 0;
 	if (now <= c->at || !c->open.n)
@@ -113,7 +113,7 @@ static void add_open(struct speedscope *c, double now)
 	vec_push(&c->weights, now - c->at);
 }
 
-static void read_event(struct speedscope *c)
+static void read_event(struct speedscope_reader *c)
 {
 	char key[KEY], *type = NULL;
 	uint64_t frame = 0;
@@ -138,7 +138,7 @@ static void read_event(struct speedscope *c)
 	free(type);
 }
 
-static void read_events(struct speedscope *c)
+static void read_events(struct speedscope_reader *c)
 {
 	scan_enter(&c->j, '[');
 	while (scan_element(&c->j))
@@ -154,7 +154,7 @@ static uint64_t ns_of(const char *unit)
 					  : 0;
 }
 
-static uint16_t add_event(struct speedscope *c, uint64_t ns)
+static uint16_t add_event(struct speedscope_reader *c, uint64_t ns)
 {
 	const char *name = ns ? "time" : c->unit && is(c->unit, "bytes") ? "bytes" : "samples";
 	struct event e = { .unit = ns ? EVENT_NS : EVENT_COUNT,
@@ -164,7 +164,7 @@ static uint16_t add_event(struct speedscope *c, uint64_t ns)
 	return profile_add_event(c->into, e);
 }
 
-static void add_samples(struct speedscope *c)
+static void add_samples(struct speedscope_reader *c)
 {
 	const double most = 9e18;
 	uint64_t ns = c->unit ? ns_of(c->unit) : 0;
@@ -188,7 +188,7 @@ static void add_samples(struct speedscope *c)
 	}
 }
 
-static void read_profile(struct speedscope *c)
+static void read_profile(struct speedscope_reader *c)
 {
 	char key[KEY];
 	c->stacks.n = c->weights.n = c->open.n = 0;
@@ -213,7 +213,7 @@ static void read_profile(struct speedscope *c)
 	free(TAKE(c->unit));
 }
 
-static void read_profiles(struct speedscope *c)
+static void read_profiles(struct speedscope_reader *c)
 {
 	scan_enter(&c->j, '[');
 	while (scan_element(&c->j))
@@ -221,7 +221,8 @@ static void read_profiles(struct speedscope *c)
 }
 
 /* Of the whole file the one value. */
-static void read_member(struct speedscope *c, const char *name, void (*read)(struct speedscope *c))
+static void read_member(struct speedscope_reader *c, const char *name,
+			void (*read)(struct speedscope_reader *c))
 {
 	char key[KEY];
 	scan_enter(&c->j, '{');
@@ -237,7 +238,7 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 				  struct profile_builder *into, struct source *source)
 {
 	struct scan begin = scan_of((const char *)all.pos, bytes_left(&all));
-	struct speedscope c = { .j = begin, .into = into };
+	struct speedscope_reader c = { .j = begin, .into = into };
 	(void)o;
 	(void)source;
 	read_member(&c, "shared", read_shared);

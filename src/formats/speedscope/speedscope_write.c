@@ -7,7 +7,7 @@
 #include "formats/speedscope/speedscope.h"
 #include "formats/tracks.h"
 
-struct speedscope {
+struct speedscope_writer {
 	struct exported x;
 	struct tracks tracks;
 	struct track_path path;
@@ -16,7 +16,7 @@ struct speedscope {
 
 static void put_number(struct sink *s, uint64_t v) { s->n += num_u64(sink_room(s, NUM_MAX), v); }
 
-static void put_samples(struct speedscope *c, const struct track *t)
+static void put_samples(struct speedscope_writer *c, const struct track *t)
 {
 	for (size_t i = 0; i < t->at.n; i++) {
 		sink_str(&c->sink, i ? ",[" : "[");
@@ -30,7 +30,7 @@ static void put_samples(struct speedscope *c, const struct track *t)
 	}
 }
 
-static void put_track(struct speedscope *c, const struct track *t)
+static void put_track(struct speedscope_writer *c, const struct track *t)
 {
 	const struct kin_event *e = exported_event(&c->x, t->event);
 	char *thread = exported_thread_name(&c->x, t->thread);
@@ -55,7 +55,7 @@ static void put_track(struct speedscope *c, const struct track *t)
 	free(name);
 }
 
-static void put_frames(struct speedscope *c)
+static void put_frames(struct speedscope_writer *c)
 {
 	for (uint32_t i = 0; i < kin_samples_n_functions(c->x.samples); i++) {
 		const struct kin_function *f = kin_samples_function(c->x.samples, i);
@@ -74,7 +74,7 @@ static void put_frames(struct speedscope *c)
 }
 
 /* What is shown first: of the event that times are of the thread with most. */
-static size_t find_active(const struct speedscope *c)
+static size_t find_active(const struct speedscope_writer *c)
 {
 	size_t best = 0;
 	for (size_t i = 1; i < c->tracks.n; i++) {
@@ -88,7 +88,7 @@ static size_t find_active(const struct speedscope *c)
 
 static void write_all(void *own, FILE *out)
 {
-	struct speedscope *c = own;
+	struct speedscope_writer *c = own;
 	sink_init(&c->sink, out);
 	c->tracks = tracks_of(&c->x);
 	sink_str(&c->sink, "{\"$schema\":\"" SPEEDSCOPE_SCHEMA "\",\n"
@@ -113,5 +113,5 @@ static void write_all(void *own, FILE *out)
 struct kin_error *speedscope_write(struct kin_profile *profile, const struct kin_export_opts *opts,
 				   FILE *out)
 {
-	return exported_write(profile, opts, sizeof(struct speedscope), write_all, out);
+	return exported_write(profile, opts, sizeof(struct speedscope_writer), write_all, out);
 }
