@@ -240,6 +240,8 @@ struct shown_frame { /* what a line says */
 	const char *object;
 	uint64_t offset; /* from the start of the function */
 	bool has_offset, inlined;
+	bool has_no_file;   /* code of the kernel, or that it brings along: where perf asks no debug
+			     * information, and has the address for a line */
 	struct srcloc line; /* file NULL: not known */
 };
 
@@ -289,6 +291,12 @@ static void text_frame(struct sink *s, uint64_t which, const struct shown_frame 
 		put_safe(s, f->line.file);
 		sink_char(s, ':');
 		put_number(s, f->line.line);
+	} else if (which & SCRIPT_SRCLINE && f->has_no_file) {
+		sink_str(s, "\n  ");
+		put_safe(s, f->object);
+		sink_char(s, '[');
+		put_hex(s, f->addr, 0);
+		sink_char(s, ']');
 	}
 	sink_char(s, '\n');
 }
@@ -391,6 +399,8 @@ static void put_functions(struct script *c, frameid id, uint64_t back)
 		f.line.file = NULL;
 	}
 	f.inlined = frame->flags & FRAME_INLINED;
+	f.has_no_file =
+		!n && !f.line.file && *f.object == '[' && strcmp(f.object, "[unknown]") != 0;
 	name_frame(c, id, &f);
 	put_frame(c, &f, !n);
 }
