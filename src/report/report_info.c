@@ -72,12 +72,15 @@ static void add_program(struct kin_table *t, const struct report_input *in)
 	if (!o)
 		return;
 	for (size_t i = 0; i < in->symbols->n_parts; i++)
-		functions += count_elsewhere(&in->symbols->parts[i]);
+		if (in->symbols->parts[i].object == o)
+			functions += count_elsewhere(&in->symbols->parts[i]);
 	for (size_t i = 0; i < in->symbols->n; i++) {
 		const struct symbol *s = &in->symbols->at[i];
 		const struct symbols_part *p = &in->symbols->parts[s->part];
+		if (p->object != o)
+			continue;
 		functions += s->is_function && s->owner == i && !kept_of(p) && !p->is_chosen;
-		lines += in->symbols->at[i].is_line;
+		lines += s->is_line;
 	}
 	r = object_profiled(o);
 	add_text(t, "program", "path", object_path(o));

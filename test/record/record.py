@@ -352,6 +352,8 @@ def test_audit(tap, box):
     wrong = [n for n, m in said.items() if m and abs(float(m[1]) - facts.get(n, -1)) > 0.0011]
     tap.ok(facts.get('CPU time by the kernel', 0) > 0.49 and said['CPU time sampled'] and not wrong,
            'the audit is in the file', f'{wrong} {facts} {p.err}')
+    own = next(int(r[2]) for r in box.info('audit.kin') if r[:2] == ['program', 'functions'])
+    tap.ok(0 < own < 100, "functions of the program are not those of its libraries", own)
     samples = [r[2] for r in box.info('audit.kin') if r[0] == 'samples' and 'clock' in r[1] or r[1] == 'cycles']
     ends = sum(facts.get(f'stacks {end}', 0) for end in ('complete', 'guessed', 'cut short'))
     tap.ok(samples and samples[0] == ends, 'every stack is complete, guessed or cut', f'{samples} {facts}')
