@@ -472,6 +472,10 @@ def test_unprivileged(tap, box):
     tap.ok(share(graph, 'bar') > 97, 'unprivileged: bar is on the stack all the time', p.err + graph)
     tap.ok('user mode alone' in p.err and 'LOST' not in p.err, 'unprivileged: user mode, and it is said', p.err)
     test_placeless(tap, box, folder)
+    p = box.record('-o', 'x.kin', '--all-kernel', '../prog', 'exit', '3', cwd=folder, user=NOBODY)
+    tap.ok(p.returncode == 3 and ('-> x.kin' in p.err and 'from inside' not in p.err or
+                                  "kernel's functions take root" in p.err and 'without --all-kernel' in p.err),
+           'unprivileged: --all-kernel takes more, and what is measured instead is said', p.err)
     p = box.record('-o', 'x.kin', '-p', '1', cwd=folder, user=NOBODY)
     tap.ok(p.returncode == 125 and 'it takes root' in p.err, 'somebody else\'s process: said in one line', p.err)
     p = box.record('-a', cwd=folder, user=NOBODY)
