@@ -100,23 +100,27 @@ static void end_aside(char *aside, const char *output, bool started)
 
 static struct kin_error *try_prepare(const struct inside *i, char **aside)
 {
+	bool named = i->opts.literal || !inside_is_pattern(i->opts.output);
+	struct kin_error *err = named ? put_aside(i->opts.output, aside) : NULL;
+	if (err)
+		return err;
 	const char *remedy = NULL, *obstacle = preload_obstacle(i->argv[0], &remedy);
 	if (obstacle)
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s %s%s%s", i->argv[0], obstacle,
 			       i->recorder && remedy ? ", or " : "",
 			       i->recorder && remedy ? remedy : "");
-	bool named = i->opts.literal || !inside_is_pattern(i->opts.output);
-	struct kin_error *err = named ? put_aside(i->opts.output, aside) : NULL;
-	return err ? err : preload_set(&i->opts);
+	return preload_set(&i->opts);
 }
 
-/* The program is more important than its profile: it runs, whatever keeps us from measuring it. */
+/* The program is more important than its profile: it runs, whatever keeps us from measuring it. An
+ * older profile goes all the same: it would be taken for this run's. */
 static bool prepare(const struct inside *i, char **aside)
 {
 	struct kin_error *err = try_prepare(i, aside);
 	if (err)
-		message(i->command, "%s: nothing is measured; the program runs",
-			kin_error_message(err));
+		message(i->command, "%s: nothing is measured; the program runs%s%s%s",
+			kin_error_message(err), *aside ? ", and the older " : "",
+			*aside ? i->opts.output : "", *aside ? " is removed" : "");
 	kin_error_free(err);
 	return !err;
 }

@@ -42,6 +42,7 @@ static void say_what_lacks(const struct record_opts *o)
 		const char *what;
 	} lacking[] = {
 		{ o->events, "-e" },
+		{ o->all_kernel, "--all-kernel" },
 		{ o->wall, "--wall" },
 		{ o->kernel_chains, "--kernel-callchains" },
 		{ o->perf_data, "--perf-data" },

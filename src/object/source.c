@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "object/debuginfod.h"
@@ -55,13 +56,21 @@ static bool is_below(const char *path, const char *folder)
 	return below;
 }
 
+/* Below the root directory is everything: being there says nothing of a file. */
+static bool is_here(const char *path)
+{
+	char here[2];
+	bool at_root = getcwd(here, sizeof(here)) && !strcmp(here, "/");
+	return !at_root && is_below(path, ".");
+}
+
 static bool is_source(const char *path, const char *const *dirs)
 {
 	char *real = realpath(path, NULL);
 	if (!real)
 		return true; /* what is not there cannot be read */
 	const char *base = strrchr(real, '/') + 1;
-	bool good = ends_as_source(base) || is_library(real, base) || is_below(real, ".");
+	bool good = ends_as_source(base) || is_library(real, base) || is_here(real);
 	for (; !good && dirs && *dirs; dirs++)
 		good = is_below(real, *dirs);
 	free(real);

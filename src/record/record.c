@@ -553,6 +553,9 @@ char *record_remedy(const struct record_opts *opts)
 		return xprintf("kernel.perf_event_paranoid is %d: sudo sysctl "
 			       "kernel.perf_event_paranoid=2",
 			       level);
+	if (opts->all_kernel && level > 1 && geteuid())
+		return xprintf("the kernel's functions take root, or sudo sysctl "
+			       "kernel.perf_event_paranoid=1");
 	if (opts->events && tracefs_is_closed())
 		return xprintf("trace points take root, or sudo mount -o remount,mode=755 "
 			       "/sys/kernel/tracing");

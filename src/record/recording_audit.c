@@ -71,7 +71,8 @@ static void put_rate(FILE *f, const struct record_audit *a)
 
 static void put_none(FILE *f, const struct record_audit *a)
 {
-	if (!a->samples && a->is_clock && !a->unseen_ns && !a->lost && !a->has_switches)
+	if (!a->samples && a->is_clock && !a->unseen_ns && !a->lost && !*a->trouble &&
+	    !a->has_switches)
 		fprintf(f,
 			"  no samples: too little CPU time was used for one; a higher -F takes "
 			"more "
@@ -120,6 +121,11 @@ static void put_losses(FILE *f, const struct record_audit *a)
 			seconds(a->unseen_ns),
 			a->inside ? "do not load the runtime (linked statically, setuid)"
 				  : "have more rights (setuid) than the recorder");
+	if (*a->trouble) {
+		char *trouble = escape_copy(a->trouble);
+		fprintf(f, "  while it was recorded: %s\n", trouble);
+		free(trouble);
+	}
 	if (a->throttled)
 		fprintf(f, "  the kernel held sampling back %llu times\n",
 			(unsigned long long)a->throttled);
@@ -163,7 +169,7 @@ static void put_more(FILE *f, const struct record_audit *a)
 
 bool record_audit_is_bad(const struct record_audit *a)
 {
-	return a->lost || (a->unseen_ns && !a->samples);
+	return a->lost || *a->trouble || (a->unseen_ns && !a->samples);
 }
 
 char *record_audit_losses(const struct record_audit *a)

@@ -15,6 +15,7 @@ struct record_audit {
 	bool inside;       /* by the runtime, not by the kernel's samples */
 	unsigned asked_hz; /* samples per second of CPU time that were asked for; 0: not said */
 	uint64_t lost, throttled;
+	char trouble[240]; /* what went wrong while it was recorded, in words; or "" */
 	uint64_t stacks, complete, guesses, cut; /* of user stacks */
 	uint64_t frames, guessed;                /* by frame pointers */
 	uint64_t processes, threads;

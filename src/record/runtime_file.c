@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,8 @@ static bool add(const struct file *f, const char *run, struct record_audit *sum,
 	a.cpu_ns += h.cpu_ns;
 	a.sampled_ns += h.sampled_ns;
 	a.lost += h.losses[KINF_LOST_SAMPLES];
+	if (!*a.trouble)
+		snprintf(a.trouble, sizeof(a.trouble), "%.*s", (int)sizeof(h.error), h.error);
 	*going_on = lives(&h);
 	*sum = a;
 	return true;

@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,12 +228,13 @@ static int dispositions(void)
 	return 0;
 }
 
-/* The rest of the command line, where perf_event_open is refused. */
-static int refused(char **argv)
+/* The rest of the command line, where perf_event_open is refused, and perhaps timers as well. */
+static int refused(char **argv, bool timers)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, timers ? SYS_timer_create : -1u, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -350,8 +352,8 @@ int main(int argc, char **argv)
 		return workers(n);
 	if (!strcmp(name, "churn"))
 		return churn();
-	if (!strcmp(name, "refused"))
-		return refused(argv + 2);
+	if (!strcmp(name, "refused") || !strcmp(name, "untimed"))
+		return refused(argv + 2, !strcmp(name, "untimed"));
 	if (!strcmp(name, "exit"))
 		return n;
 	if (!strcmp(name, "die"))

@@ -474,6 +474,10 @@ def test_unprivileged(tap, box):
     tap.ok(share(graph, 'bar') > 97, 'unprivileged: bar is on the stack all the time', p.err + graph)
     tap.ok('user mode alone' in p.err and 'LOST' not in p.err, 'unprivileged: user mode, and it is said', p.err)
     test_placeless(tap, box, folder)
+    p = box.record('-o', 'x.kin', '--all-kernel', '../prog', 'exit', '3', cwd=folder, user=NOBODY)
+    tap.ok(p.returncode == 3 and ('-> x.kin' in p.err and 'from inside' not in p.err or
+                                  "kernel's functions take root" in p.err and 'without --all-kernel' in p.err),
+           'unprivileged: --all-kernel takes more, and what is measured instead is said', p.err)
     p = box.record('-o', 'x.kin', '-p', '1', cwd=folder, user=NOBODY)
     tap.ok(p.returncode == 125 and 'it takes root' in p.err, 'somebody else\'s process: said in one line', p.err)
     p = box.record('-a', cwd=folder, user=NOBODY)
@@ -540,6 +544,9 @@ def test_inside(tap, box):
         f.write('text')
     p = inside('-o', 'text', './prog', 'exit', '7')
     tap.ok(p.returncode == 7 and 'not a profile' in p.err, 'from inside: nothing else is overwritten, and the program runs', p.err)
+    p = box.run('./prog', 'untimed', box.kin, 'record', '-o', 'untimed.kin', './prog', 'foobar', '50')
+    tap.ok(p.returncode == 0 and 'recorded: timer for sampling' in p.err and 'too little' not in p.err,
+           'from inside: why there are no samples', p.err)
     p = inside('-o', '/nowhere/at/all.kin', './prog', 'foobar', '20')
     tap.ok(p.returncode == 0 and 'there is no recording: cannot write' in p.err, 'from inside: no place for the file', p.err)
     source = os.path.join(box.folder, 'seven.c')
@@ -551,6 +558,10 @@ def test_inside(tap, box):
     p = inside('-o', 'seven.kin', './seven')
     tap.ok(p.returncode == 7 and 'linked statically' in p.err and 'or use kin record' not in p.err,
            'from inside: a static program runs, and it is said that nothing is measured', f'{p.returncode} {p.err}')
+    for way, p in ('kin record', inside('-o', 'again.kin', './seven')), ('kin run', box.run(box.kin, 'run', '-o', 'many.kin', './seven')):
+        name = 'again.kin' if way == 'kin record' else 'many.kin'
+        tap.ok(p.returncode == 7 and f'the older {name} is removed' in p.err and not files(name),
+               f'{way}: where nothing is measured, no older recording passes for the new one', f'{files(name)} {p.err}')
 
 
 def test_counts(tap, box):

@@ -641,6 +641,13 @@ static void test_secrets(void)
 	OK(is_shown(code, NULL, false));
 	OK(is_shown(header, NULL, false));
 	OK(is_shown("no_ending", NULL, false));
+	/* Everything is below the root directory, and the first shell of a container is there. */
+	char *here = realpath(".", NULL);
+	OK(here && !chdir("/"));
+	OK(!is_shown("/etc/passwd", NULL, false) && !is_shown("etc/passwd", NULL, false));
+	OK(is_shown("/etc/passwd", (const char *const[]){ "/", NULL }, false));
+	OK(!chdir(here));
+	free(here);
 	const char *const files[] = { secret, link, code, header, "no_ending" };
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		unlink(files[i]);

@@ -116,6 +116,16 @@ static void test_audit(void)
 	       "the rest is 60.0 us/sample\n");
 	free(text);
 	record_audit_done(&a);
+
+	struct record_audit none = { .cpu_ns = 20000000, .is_clock = true, .inside = true };
+	text = record_audit_text(&none, "p.kin", false);
+	OK(!record_audit_is_bad(&none) && strstr(text, "no samples: too little CPU time"));
+	free(text);
+	strcpy(none.trouble, "no timer\033");
+	text = record_audit_text(&none, "p.kin", false);
+	OK(record_audit_is_bad(&none) && !strstr(text, "too little CPU time") &&
+	   strstr(text, "\n  while it was recorded: no timer\\x1b\n"));
+	free(text);
 }
 
 static void test_jit_map(void)
