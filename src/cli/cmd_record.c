@@ -13,6 +13,7 @@
 #include "cli/child.h"
 #include "cli/cmd_record.h"
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/interpreters.h"
 #include "cli/message.h"
 #include "cli/naming.h"
@@ -625,10 +626,15 @@ static struct record_ending ending(const struct record_line *l)
 	};
 }
 
-/* Nothing can be recorded, for want of something that the program does not need. */
+/* Nothing can be recorded, for want of something that the program does not need. An older recording
+ * goes: it would be taken for this run's. */
 static int run_unrecorded(const struct record_line *l)
 {
-	message("record", "nothing is recorded; the program runs");
+	const char *output = l->opts.output;
+	bool is_old = output && content_of(output) == CONTENT_PROFILE && !unlink(output);
+	message("record", "nothing is recorded; the program runs%s%s%s",
+		is_old ? ", and the older " : "", is_old ? output : "",
+		is_old ? " is removed" : "");
 	execvp(l->opts.argv[0], l->opts.argv);
 	int errnum = errno;
 	message("record", "%s: %s", l->opts.argv[0], strerror(errnum));

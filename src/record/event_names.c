@@ -184,6 +184,12 @@ static bool read_unit(const char *unit, size_t n_unit, const char *name, size_t 
 	return good;
 }
 
+bool event_name_has_unit(const char *unit, size_t n)
+{
+	char text[64];
+	return read_unit(unit, n, "type", 4, text, sizeof(text));
+}
+
 bool event_name_unit(const char *unit, size_t n, struct record_event *e)
 {
 	char text[64];

@@ -13,6 +13,8 @@ bool event_name_breakpoint(const char *s, size_t n, struct record_event *e);
 
 /* A unit of /sys/bus/event_source/devices, with none of its terms yet. */
 bool event_name_unit(const char *unit, size_t n, struct record_event *e);
+/* Whether the kernel has it: `cpu` may be asked of without. */
+bool event_name_has_unit(const char *unit, size_t n);
 /* A term of that unit: one of its events, or a field of its configuration with a value. */
 bool event_name_term(const char *unit, size_t n_unit, const char *term, size_t n, uint64_t value,
 		     struct record_event *e);

@@ -66,8 +66,12 @@ static bool is_word(struct event_word w, const char *text)
 	return strlen(text) == w.n && !memcmp(text, w.s, w.n);
 }
 
-static struct kin_error *no_term(const struct record_event *e, struct event_word w)
+static struct kin_error *no_term(const struct record_event *e, struct event_word unit,
+				 struct event_word w)
 {
+	if (unit.n && !event_name_has_unit(unit.s, unit.n))
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "this machine cannot count '%s': try cpu-clock", e->name);
 	return err_new(KIN_ERROR_USAGE,
 		       "'%s': unknown term '%.*s'; valid: period, freq, name, call-graph, config, "
 		       "config1, config2 and the terms of the unit",
@@ -119,7 +123,7 @@ static struct kin_error *apply_term(struct event_word unit, struct event_word ke
 	}
 	if (unit.n && good && event_name_term(unit.s, unit.n, key.s, key.n, v, e))
 		return NULL;
-	return no_term(e, key);
+	return no_term(e, unit, key);
 }
 
 /* "period=1000,name=x"; `unit` is empty for events that have names without one. */

@@ -402,8 +402,12 @@ static struct kin_error *wait_unrecorded(struct session *s, struct kin_error *wh
 {
 	if (!s->opts->argv)
 		return why;
-	char *line = xprintf("%s: nothing is recorded; the program runs%s", kin_error_message(why),
-			     kin_error_errno(why) ? " (-o names another file)" : "");
+	const char *output = s->opts->output;
+	bool is_there = output && access(output, F_OK) == 0;
+	char *line = xprintf(
+		"%s: nothing is recorded; the program runs%s%s%s%s", kin_error_message(why),
+		kin_error_errno(why) ? " (-o names another file)" : "", is_there ? "; " : "",
+		is_there ? output : "", is_there ? " stays, of an earlier run" : "");
 	s->opts->say(line);
 	free(line);
 	kin_error_free(why);
@@ -553,7 +557,10 @@ char *record_remedy(const struct record_opts *opts)
 		return xprintf("kernel.perf_event_paranoid is %d: sudo sysctl "
 			       "kernel.perf_event_paranoid=2",
 			       level);
-	if (opts->all_kernel && level > 1 && geteuid())
+	bool of_kernel =
+		opts->all_kernel ||
+		(opts->events && (strstr(opts->events, ":k") || strstr(opts->events, "/k")));
+	if (of_kernel && level > 1 && geteuid())
 		return xprintf("the kernel's functions take root, or sudo sysctl "
 			       "kernel.perf_event_paranoid=1");
 	if (opts->events && tracefs_is_closed())

@@ -478,6 +478,14 @@ static size_t first_size(void)
 
 /* Users may lock so much memory and no more: smaller buffers then, and smaller stacks. And they may
  * not see the kernel: user mode alone, then. */
+static bool has_kernel_only(const struct record_events *events)
+{
+	for (size_t i = 0; i < events->at.n; i++)
+		if (events->at.at[i].exclude_user)
+			return true;
+	return false;
+}
+
 static struct kin_error *open_as_allowed(struct rings *r, const struct rings_opts *opts,
 					 bool *user_only)
 {
@@ -493,7 +501,7 @@ static struct kin_error *open_as_allowed(struct rings *r, const struct rings_opt
 			r->bytes /= 2;
 		} else if ((errnum == EMFILE || errnum == ENFILE) && r->large) {
 			r->no_large = true;
-		} else if (errnum == EACCES && !*user_only) {
+		} else if (errnum == EACCES && !*user_only && !has_kernel_only(opts->events)) {
 			*user_only = true;
 			for (size_t i = 0; i < opts->events->at.n; i++)
 				opts->events->at.at[i].exclude_kernel = true;

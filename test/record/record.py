@@ -478,6 +478,10 @@ def test_unprivileged(tap, box):
     tap.ok(p.returncode == 3 and ('-> x.kin' in p.err and 'from inside' not in p.err or
                                   "kernel's functions take root" in p.err and 'without --all-kernel' in p.err),
            'unprivileged: --all-kernel takes more, and what is measured instead is said', p.err)
+    p = box.record('-o', 'x.kin', '-e', 'task-clock:k', '../prog', 'exit', '3', cwd=folder, user=NOBODY)
+    tap.ok(p.returncode == 3 and ('-> x.kin' in p.err and 'from inside' not in p.err or
+                                  "kernel's functions take root" in p.err and 'without -e' in p.err),
+           'unprivileged: so does an event of the kernel alone', p.err)
     p = box.record('-o', 'x.kin', '-p', '1', cwd=folder, user=NOBODY)
     tap.ok(p.returncode == 125 and 'it takes root' in p.err, 'somebody else\'s process: said in one line', p.err)
     p = box.record('-a', cwd=folder, user=NOBODY)
@@ -616,6 +620,10 @@ def test_parent(tap, box):
         p = box.run('bash', '-c', script)
         tap.ok(p.returncode == 4 and 'Too many open files' in p.err, f'{name}: the program runs though there is no descriptor left',
                f'{p.returncode} {p.err}')
+    box.record('-q', '-o', 'old.kin', './prog', 'exit', '0')
+    p = box.run('bash', '-c', f'ulimit -n 5; exec {box.kin} record -o old.kin ./prog exit 4')
+    tap.ok('older old.kin is removed' in p.err and not os.path.exists(os.path.join(box.folder, 'old.kin')),
+           'no older recording stands for one that was not made', p.err)
     for number in (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPWR, signal.SIGRTMIN + 3):
         p = box.popen(box.kin, 'record', '-q', 'sh', '-c', 'echo; exec ./prog spin 20000')
         p.stdout.readline()
