@@ -1074,7 +1074,9 @@ static void text_sample(struct script *c, const struct sample *x)
 {
 	const struct event *e = &c->p->samples.events[x->event];
 	text_header(c, x);
-	if (c->fields & OF_FRAMES && c->stacks[x->event]) {
+	/* Where no frame is asked for, perf walks no dump, and knows the leaf alone. */
+	bool has_stack = c->stacks[x->event] && !(c->o->no_frames && e->is_dumped);
+	if (c->fields & OF_FRAMES && has_stack) {
 		sink_char(&c->out, '\n');
 		put_frames(c, x->stack, e);
 	} else if (c->fields & OF_FRAMES && !has_fields(c, x)) {
