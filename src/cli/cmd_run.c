@@ -234,6 +234,15 @@ static void say_one(const struct preload_opts *o)
 			"-finstrument-functions");
 }
 
+/* Quiet or not: without it the profile would be taken for whole. */
+static void say_trouble(const char *output)
+{
+	char *trouble = runtime_file_trouble(output);
+	if (trouble)
+		message("run", "%s: while it was recorded: %s", output, trouble);
+	free(trouble);
+}
+
 static void say_files(const struct run_line *l, const struct timespec *start)
 {
 	const char *output = l->opts.output;
@@ -241,6 +250,8 @@ static void say_files(const struct run_line *l, const struct timespec *start)
 	bool own = inside_is_newer(output, start);
 	const char *why = inside_unwritable(output);
 
+	if (own)
+		say_trouble(output);
 	if ((own || others) && l->quiet)
 		return;
 	if (own && others)

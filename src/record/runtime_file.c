@@ -111,6 +111,20 @@ bool runtime_file_has_calls(const char *path)
 	return found;
 }
 
+char *runtime_file_trouble(const char *path)
+{
+	struct file f = { 0 };
+	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
+	struct kinf_header h = { 0 };
+	if (!err && f.size >= KINF_PAGE)
+		memcpy(&h, f.data, sizeof(h));
+	bool is_ours = h.magic == KINF_MAGIC && h.writer == KINF_BY_RUNTIME;
+	char *trouble = is_ours && *h.error ? xprintf("%.*s", (int)sizeof(h.error), h.error) : NULL;
+	kin_error_free(err);
+	file_free(&f);
+	return trouble;
+}
+
 static bool lives(const struct kinf_header *h)
 {
 	return h->end == KINF_RUNNING && (!kill((pid_t)h->pid, 0) || errno == EPERM);

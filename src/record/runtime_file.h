@@ -14,6 +14,10 @@ bool runtime_file_add(const char *path, const char *run, struct record_audit *su
 /* Whether calls were counted in the process whose file it is. */
 bool runtime_file_has_calls(const char *path);
 
+/* What went wrong in that process while it was measured, in words from the file: not escaped, to be
+ * freed. NULL: nothing. */
+char *runtime_file_trouble(const char *path);
+
 /* An error, which says so, if a living process or recorder writes the file of that name. */
 MUST_CHECK struct kin_error *runtime_file_check_busy(const char *path);
 
