@@ -234,7 +234,7 @@ static void say_one(const struct preload_opts *o)
 			"-finstrument-functions");
 }
 
-/* Quiet or not: without it the profile would be taken for whole. */
+/* Reports say it, too, as does kin info --strict. */
 static void say_trouble(const char *output)
 {
 	char *trouble = runtime_file_trouble(output);
@@ -250,10 +250,10 @@ static void say_files(const struct run_line *l, const struct timespec *start)
 	bool own = inside_is_newer(output, start);
 	const char *why = inside_unwritable(output);
 
-	if (own)
-		say_trouble(output);
 	if ((own || others) && l->quiet)
 		return;
+	if (own)
+		say_trouble(output);
 	if (own && others)
 		say_all(output, others);
 	else if (own)

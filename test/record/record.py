@@ -551,7 +551,7 @@ def test_inside(tap, box):
     p = box.run('./prog', 'untimed', box.kin, 'record', '-o', 'untimed.kin', './prog', 'foobar', '50')
     tap.ok(p.returncode == 0 and 'recorded: timer for sampling' in p.err and 'too little' not in p.err,
            'from inside: why there are no samples', p.err)
-    p = box.run('./prog', 'untimed', box.kin, 'run', '-q', '-o', 'untimed.kin', './prog', 'foobar', '50')
+    p = box.run('./prog', 'untimed', box.kin, 'run', '-o', 'untimed.kin', './prog', 'foobar', '50')
     tap.ok(p.returncode == 0 and 'untimed.kin: while it was recorded: timer for sampling' in p.err, 'kin run says it, too', p.err)
     p = inside('-o', '/nowhere/at/all.kin', './prog', 'foobar', '20')
     tap.ok(p.returncode == 0 and 'there is no recording: cannot write' in p.err, 'from inside: no place for the file', p.err)
