@@ -972,7 +972,7 @@ static struct spec take_spec(struct record *r, const char **s, size_t *arg)
 
 static void put_number(const struct spec *x, uint64_t v, FILE *out)
 {
-	char format[32], width[16] = "", precision[16] = "";
+	char format[64], width[16] = "", precision[16] = "";
 	bool is_signed = x->kind == 'd' || x->kind == 'i';
 	if (x->width >= 0)
 		snprintf(width, sizeof(width), "%d", x->width);
