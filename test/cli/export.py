@@ -411,6 +411,10 @@ def wrong_use(tap, kin, folder):
     case = os.path.join(HERE, '..', 'cases', '01-basic')
     done = run(folder, kin, 'export', '--to=pprof', '-e', os.path.join(case, 'prog'), os.path.join(case, 'gmon.out'))
     tap.ok(done.returncode == 1 and 'no samples with stacks' in done.stderr, 'counts alone are no samples', done.stderr)
+    open(os.path.join(folder, 'names.folded'), 'w').write('main;work 3\n')
+    done = run(folder, kin, 'export', '--to=perf.data', 'names.folded')
+    tap.ok(done.returncode == 1 and 'no addresses' in done.stderr and done.stderr.count('\n') == 1 and not done.stdout,
+           'perf.data: names alone are an error', done.stderr)
     for name in FORMATS:
         done = run(folder, 'sh', '-c', f'{kin} export --to={name} x.script >/dev/full')
         tap.ok(done.returncode == 1 and 'No space left' in done.stderr and done.stderr.count('\n') == 1,
