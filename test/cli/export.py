@@ -379,6 +379,15 @@ def reads(tap, kin, folder, want):
     tap.ok(abs(len(one) - len(two)) < 100, 'pprof: exported again it is as large', f'{len(one)} {len(two)}')
     open(os.path.join(folder, 'plain.pb'), 'wb').write(one)
     tap.ok(flat(kin, folder, 'plain.pb')[0] == flat(kin, folder, 'x.pb.gz')[0], 'pprof is read without gzip, too')
+    run(folder, kin, 'export', '-o', 'x.speedscope.json.gz', 'x.script')
+    plain = gzip.open(os.path.join(folder, 'x.speedscope.json.gz')).read()
+    tap.ok(plain == open(os.path.join(folder, 'x.speedscope.json'), 'rb').read(), 'a name that ends in .gz is packed')
+    tap.ok(flat(kin, folder, 'x.speedscope.json')[0] == flat(kin, folder, 'x.speedscope.json.gz')[0] != {}, '... and read as it is')
+    with open(os.path.join(folder, 'x.speedscope.json.gz'), 'rb') as f:
+        packed = f.read()
+    open(os.path.join(folder, 'cut.gz'), 'wb').write(packed[:len(packed) * 2 // 3])
+    done = run(folder, kin, 'flat', 'cut.gz')
+    tap.ok(done.returncode == 1 and 'cut' in done.stderr and done.stderr.count('\n') == 1, '... if it is whole', done.stderr)
     run(folder, kin, 'export', '--event=cycles', '-o', 'one.speedscope.json', 'x.script')
     got, _ = flat(kin, folder, 'one.speedscope.json')
     tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
