@@ -550,6 +550,8 @@ const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return 
 
 const char *kin_profile_origin(const struct kin_profile *p) { return p->origin; }
 
+mode_t kin_profile_file_mode(const struct kin_profile *p) { return profile_file_mode(p->data); }
+
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
 {

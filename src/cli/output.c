@@ -69,7 +69,7 @@ struct kin_error *output_open(const struct output_opts *o, int status, struct ou
 	out.width = o->has_width ? o->width : columns;
 	if (!to_stdout) {
 		int fd;
-		struct kin_error *err = file_create(o->path, &fd);
+		struct kin_error *err = file_create(o->path, o->mode, &fd);
 		if (err)
 			return err;
 		out.stream = fdopen(fd, "w");
