@@ -404,8 +404,8 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 		struct input_opts how = {
 			.target = p->target,
 			.symfs = o->symfs,
-			.details = o->details,
-			.cpu_state = o->cpu_state,
+			.details = o->details || o->for_writing,
+			.cpu_state = o->cpu_state || o->for_writing,
 			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};

@@ -141,11 +141,27 @@ static void write_attrs(struct perfdata *p, const struct rings *rings)
 	p->header.data.offset = offset + p->header.attrs.size;
 }
 
+/* perf reads no trace point without the kernel's description of its fields, of which there is a
+ * format of its own. */
+static struct kin_error *check_events(const char *path, const struct rings *rings, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rings_attr(rings, i)->type == PERF_TYPE_TRACEPOINT)
+			return err_new(KIN_ERROR_UNSUPPORTED,
+				       "%s is not written: a perf.data of kin has no trace points; "
+				       "kin script prints those of the recording, and perf record "
+				       "makes one",
+				       path);
+	return NULL;
+}
+
 struct kin_error *perfdata_open(const char *path, const struct rings *rings, size_t n_events,
 				struct kernel *kernel, struct perfdata **ret)
 {
 	int fd;
-	struct kin_error *err = create(path, &fd);
+	struct kin_error *err = check_events(path, rings, n_events);
+	if (!err)
+		err = create(path, &fd);
 	if (err)
 		return err;
 	struct perfdata *p = xalloc(sizeof(*p));
@@ -240,6 +256,53 @@ static size_t count_marks(const struct unwound *stack)
 	return n;
 }
 
+/* What follows the call chain, and the address. */
+static size_t more_bytes(const struct ring_record *r)
+{
+	const struct ring_details *d = &r->details;
+	const uint64_t single = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC |
+				PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR |
+				PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
+	size_t words = (size_t)__builtin_popcountll(d->fields & single);
+	if (d->fields & PERF_SAMPLE_BRANCH_STACK)
+		words += 1 + 3 * d->n_branches;
+	if (d->fields & PERF_SAMPLE_REGS_INTR)
+		words += 1 + (d->abi ? (size_t)__builtin_popcountll(d->mask) : 0);
+	return 8 * words;
+}
+
+static uint64_t *put_words(uint64_t *at, const uint64_t *from, size_t n)
+{
+	if (n)
+		memcpy(at, from, n * sizeof(*from));
+	return at + n;
+}
+
+static void put_details(uint64_t *at, const struct ring_details *d)
+{
+	if (d->fields & PERF_SAMPLE_BRANCH_STACK) {
+		*at++ = d->n_branches;
+		at = put_words(at, d->branches, 3 * d->n_branches);
+	}
+	if (d->fields & PERF_SAMPLE_WEIGHT_TYPE)
+		*at++ = d->weight;
+	if (d->fields & PERF_SAMPLE_DATA_SRC)
+		*at++ = d->data_src;
+	if (d->fields & PERF_SAMPLE_TRANSACTION)
+		*at++ = d->transaction;
+	if (d->fields & PERF_SAMPLE_REGS_INTR) {
+		*at++ = d->abi;
+		if (d->abi)
+			at = put_words(at, d->registers, (size_t)__builtin_popcountll(d->mask));
+	}
+	if (d->fields & PERF_SAMPLE_PHYS_ADDR)
+		*at++ = d->phys_addr;
+	if (d->fields & PERF_SAMPLE_DATA_PAGE_SIZE)
+		*at++ = d->data_page;
+	if (d->fields & PERF_SAMPLE_CODE_PAGE_SIZE)
+		*at++ = d->code_page;
+}
+
 void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thread *t,
 		     const struct unwound *stack)
 {
@@ -248,17 +311,19 @@ void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thr
 	bool user = stack->n > stack->n_kernel;
 	size_t n_frames = stack->n - count_marks(stack);
 	size_t n_chain = n_frames + (stack->n_kernel != 0) + user;
-	size_t n = 8 + 6 * 8 + 8 + n_chain * 8;
+	size_t n = 8 + 8 * (6 + 1 + n_chain) + more_bytes(r);
 	if (n > RECORD_MAX || r->event >= p->n_events)
 		return;
 	uint64_t *at = space_for(p, n);
 	struct perf_event_header h = { PERF_RECORD_SAMPLE, r->header->misc, (uint16_t)n };
-	memcpy(at, &h, 8);
-	uint64_t fixed[] = { p->ids[r->event], r->ip,  r->pid | (uint64_t)r->tid << 32,
-			     r->time_ns,       r->cpu, r->period,
-			     n_chain };
-	memcpy(at + 1, fixed, sizeof(fixed));
-	at += 8;
+	memcpy(at++, &h, 8);
+	uint64_t first[] = { p->ids[r->event], r->ip, r->pid | (uint64_t)r->tid << 32, r->time_ns };
+	at = put_words(at, first, ARRAY_LEN(first));
+	if (r->details.fields & PERF_SAMPLE_ADDR)
+		*at++ = r->details.addr;
+	*at++ = r->cpu;
+	*at++ = r->period;
+	*at++ = n_chain;
 	if (stack->n_kernel)
 		*at++ = (uint64_t)PERF_CONTEXT_KERNEL;
 	for (size_t i = 0; i < stack->n_kernel; i++)
@@ -268,6 +333,7 @@ void perfdata_sample(struct perfdata *p, const struct ring_record *r, struct thr
 	for (size_t i = stack->n_kernel; i < stack->n; i++)
 		if (!(stack->frames[i].flags & KINF_FRAME_MARK))
 			*at++ = stack->frames[i].pc;
+	put_details(at, &r->details);
 }
 
 /* At the end, when the kernel's names are there anyway. Readers put it first, by its time. */
