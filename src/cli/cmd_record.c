@@ -214,7 +214,7 @@ static const struct opt_group how_options = {
 };
 
 static const struct opt_group detail_options = {
-	"Of each sample, too: for kin script -F and keys of kin report",
+	"Of each sample, too: fields of kin script -F, keys of kin report",
 	(const struct opt[]){
 		{ RECORD_DATA, 'd', "data", NULL,
 		  "addr and data_src: the address that the event is about (page faults, accesses "

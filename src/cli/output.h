@@ -31,7 +31,8 @@ struct output {
 	struct pager *pager; /* NULL: none */
 };
 
-/* Columns of the terminal that a file is; 0: it is none. */
+/* Columns of the terminal that a file is, or of what a pipe leads to, where COLUMNS says so; 0: not
+ * known. */
 unsigned output_columns(int fd);
 
 /* Whether what is opened with these would be read on a terminal. */
