@@ -1246,27 +1246,26 @@ static struct kin_error *check_fields(const struct script *c)
 		there |= c->p->sources[i].has_day ? SCRIPT_TOD : 0;
 	static const struct {
 		uint64_t field;
-		const char *name, *option;
+		const char *name, *command;
 	} sources[] = {
-		{ SCRIPT_IREGS, "iregs", "--intr-regs" },
-		{ SCRIPT_UREGS, "uregs", "--user-regs" },
-		{ SCRIPT_BRSTACK, "brstack", "-b" },
-		{ SCRIPT_BRSTACKSYM, "brstacksym", "-b" },
-		{ SCRIPT_BRSTACKOFF, "brstackoff", "-b" },
-		{ SCRIPT_BRSTACKINSN, "brstackinsn", "-b" },
-		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "-b" },
-		{ SCRIPT_DATA_SRC, "data_src", "-d" },
-		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "--data-page-size" },
-		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "--code-page-size" },
-		{ SCRIPT_TOD, "tod", "-k monotonic" },
+		{ SCRIPT_IREGS, "iregs", "kin record --intr-regs" },
+		{ SCRIPT_UREGS, "uregs", "perf record --user-regs" },
+		{ SCRIPT_BRSTACK, "brstack", "kin record -b" },
+		{ SCRIPT_BRSTACKSYM, "brstacksym", "kin record -b" },
+		{ SCRIPT_BRSTACKOFF, "brstackoff", "kin record -b" },
+		{ SCRIPT_BRSTACKINSN, "brstackinsn", "kin record -b" },
+		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "kin record -b" },
+		{ SCRIPT_DATA_SRC, "data_src", "kin record -d" },
+		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "kin record --data-page-size" },
+		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "kin record --code-page-size" },
+		{ SCRIPT_TOD, "tod", "perf record -k monotonic" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		if (!(there & sources[i].field) &&
 		    script_fields_any(&c->o->fields, sources[i].field))
-			return err_new(
-				KIN_ERROR_USAGE,
-				"--columns: no sample here has %s: perf record %s records it",
-				sources[i].name, sources[i].option);
+			return err_new(KIN_ERROR_USAGE,
+				       "--columns: no sample here has %s: %s records it",
+				       sources[i].name, sources[i].command);
 	return NULL;
 }
 

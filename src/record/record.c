@@ -127,6 +127,7 @@ static struct rings_opts rings_opts_of(struct session *s)
 		.buffer_bytes = o->buffer_bytes,
 		.filters = o->filters,
 		.n_filters = o->n_filters,
+		.wanted = o->wanted,
 	};
 }
 
@@ -426,6 +427,7 @@ static void session_done(struct session *s)
 	rings_free(s->rings);
 	vec_free(&s->events.at);
 	vec_free(&s->followed.at);
+	vec_free(&s->places);
 	free(s->event_ids);
 	gate_free(s->gate);
 	if (s->cgroup_fd >= 0)
