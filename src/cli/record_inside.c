@@ -46,6 +46,7 @@ static void say_what_lacks(const struct record_opts *o)
 		{ o->wall, "--wall" },
 		{ o->kernel_chains, "--kernel-callchains" },
 		{ o->perf_data, "--perf-data" },
+		{ o->markers, "--mark" },
 		{ parts_are_wanted(&o->parts), "--switch-output" },
 		{ o->parts.overwrite, "--overwrite" },
 		{ o->duration_ns, "--duration" },
