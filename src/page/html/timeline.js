@@ -83,12 +83,12 @@ function markers_there() {
 	const end = in_seconds(end_of_time());
 	known_markers = known_markers || data.markers.map(([name, at], i) => ({ name, at: Math.max(0, at),
 		to: Math.min(end, Math.max(0, ...data.markers.slice(i + 1).filter(m => m[1] > at).slice(0, 1).map(m => m[1])) || end) }))
-		.filter(m => m.at < end);
+		.map(m => ({ ...m, at: Math.min(m.at, end) }));
 	return known_markers;
 }
 
-const marker_text = m => `${m.name}, from ${seconds(m.at)} to ${seconds(m.to)}`;
-const marker_link = (m, attributes, ...text) => el("a", { href: changed({ t: stretch_text(m.at, m.to) }), title: marker_text(m), ...attributes }, ...text);
+const marker_text = m => (m.at < m.to ? `${m.name}, from ${seconds(m.at)} to ${seconds(m.to)}` : `${m.name}, at ${seconds(m.at)}`);
+const marker_link = (m, title, text) => el(m.at < m.to ? "a" : "span", { href: m.at < m.to ? changed({ t: stretch_text(m.at, m.to) }) : null, title }, text);
 
 // Names above the lanes, in two rows as far as they find room; the others are in the list below.
 function marker_strip() {
@@ -98,12 +98,14 @@ function marker_strip() {
 		const width = strip.clientWidth;
 		free.fill(0);
 		strip.replaceChildren(...all.map(m => {
-			const x = m.at / end * width, size = Math.min(20, m.name.length) * character + 10, row = free.findIndex(to => to <= x && x + size <= width);
+			const size = Math.min(20, m.name.length) * character + 10, at = m.at / end * width, before = at + size > width, x = before ? at - size : at;
+			const row = free.findIndex(to => to <= x);
 			if (row < 0)
 				return null;
 			free[row] = x + size;
-			const link = marker_link(m, {}, m.name.length > 20 ? m.name.slice(0, 19) + "…" : m.name);
-			link.style.left = x + "px";
+			const link = marker_link(m, marker_text(m), m.name.length > 20 ? m.name.slice(0, 19) + "…" : m.name);
+			link.className = before ? "before" : "";
+			link.style[before ? "right" : "left"] = (before ? width - at : at) + "px";
 			link.style.top = row * 20 + "px";
 			return link;
 		}).filter(x => x));
@@ -205,8 +207,8 @@ function view_timeline() {
 				el("th", { scope: "col", class: "lanes" }, `0 to ${seconds(end)}`, markers_there().length ? marker_strip() : null))),
 			el("tbody", {}, shown.map(l => lane_row(l, chosen))))),
 		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less CPU time are not shown.`) : null,
-		markers_there().length ? el("details", { class: "note" }, el("summary", {}, `${count(markers_there().length)} markers`),
-			el("ul", {}, markers_there().map(m => el("li", {}, marker_link(m, { title: null }, marker_text(m)))))) : null,
+		markers_there().length ? el("details", { class: "note" }, el("summary", {}, markers_there().length === 1 ? "A marker" : `${count(markers_there().length)} markers`),
+			el("ul", {}, markers_there().map(m => el("li", {}, marker_link(m, null, marker_text(m)))))) : null,
 		el("h2", {}, "What was done there"),
 		el("p", {}, `${amount(now.total[0])} of ${event_of().name}, ${count(now.samples)} samples, ${percent(now.total[0] / (now.whole || 1))} of the whole. `,
 			el("a", { href: link_to("flame") }, "Flame graph of it"), " ", data.unit_ns ? el("a", { href: link_to("flame", "", { how: "time" }) }, "in the order of time") : null),
