@@ -61,6 +61,7 @@ static const struct example examples[] = {
 	{ "kin record -p 1234 -- sleep 10", "the same" },
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
+	{ "kin record --mark ./test.sh", "in which kin mark NAME names moments" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
 	{ "kin record -e page-faults -c 1 -d ./prog",
 	  "page faults and their addresses; then: kin script -F +addr" },
@@ -80,6 +81,7 @@ enum {
 	RECORD_VERBOSE,
 	RECORD_DELAY,
 	RECORD_CONTROL,
+	RECORD_MARK,
 	RECORD_FILTER,
 	RECORD_NOT_SELF,
 	RECORD_ALL_USER,
@@ -133,8 +135,13 @@ static const struct opt_group what_options = {
 		  "enables it; or sample only in these intervals: 10-20,30-40",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_CONTROL, 0, "control", "PIPE",
-		  "obey the lines enable, disable, ping and stop from a pipe, fd:N or fifo:PATH, "
-		  "and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  "obey the lines enable, disable, ping, stop and mark NAME from a pipe, fd:N or "
+		  "fifo:PATH, and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_MARK, 0, "mark", NULL,
+		  "name moments of the recording, for --time and the timeline of kin html: kin "
+		  "mark NAME, from COMMAND or with -p; and SIGUSR2, which is then not passed on: "
+		  "mark1, mark2, ...",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "stop after that time: seconds, or with a unit: ms, s, m, h", NULL,
@@ -540,6 +547,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		return take_delay(arg, l, error);
 	case RECORD_CONTROL:
 		o->gate.control = arg;
+		break;
+	case RECORD_MARK:
+		o->markers = true;
 		break;
 	case RECORD_FILTER:
 		return take_filter(arg, l, error);

@@ -430,6 +430,8 @@ static void session_done(struct session *s)
 	vec_free(&s->places);
 	free(s->event_ids);
 	gate_free(s->gate);
+	markers_free(s->markers);
+	vec_free(&s->moments);
 	if (s->cgroup_fd >= 0)
 		close(s->cgroup_fd);
 	kin_error_free(s->trouble);
@@ -478,7 +480,7 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	return err;
 }
 
-/* When, and where. */
+/* When, and where; and who names moments. */
 static struct kin_error *open_limits(struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -488,7 +490,10 @@ static struct kin_error *open_limits(struct session *s)
 			return err_new(KIN_ERROR_USAGE, "control group '%s': %s", o->cgroup,
 				       strerror(errno));
 	}
-	return gate_is_needed(&o->gate) ? gate_open(&o->gate, &s->gate) : NULL;
+	struct kin_error *err = o->markers ? markers_open(&s->markers) : NULL;
+	if (!err && gate_is_needed(&o->gate))
+		err = gate_open(&o->gate, &s->gate);
+	return err;
 }
 
 static struct kin_error *record_signalled(struct session *s, bool *not_executed)

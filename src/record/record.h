@@ -75,6 +75,7 @@ struct record_opts {
 	size_t n_cpus;      /* 0: on all */
 	const char *cgroup; /* with `everything`: in this control group alone; NULL: all */
 	bool not_self;      /* no samples of the recorder itself */
+	bool markers;       /* SIGUSR2 and other processes (markers.h) name moments */
 	struct gate_opts gate; /* when; all zero: from the beginning to the end */
 	uint64_t duration_ns;  /* 0: until it ends, or a signal */
 	bool wall;             /* time that threads did not run, too */
