@@ -265,8 +265,25 @@ static bool is_over(void *arg, uint64_t lost)
 	return told_to_stop || is_stuck;
 }
 
-/* True: not to be tried again. */
-static bool record_once(const struct settings *s, const char *output, int *status)
+/* A full disk is the only trouble that goes away by itself: the sender makes room, or somebody
+ * else. */
+static bool may_pass(const struct kin_error *err)
+{
+	return kin_error_errno(err) == ENOSPC || kin_error_errno(err) == EDQUOT;
+}
+
+static void say_trouble(const struct record_opts *opts, const struct kin_error *err)
+{
+	char *remedy = record_remedy(opts);
+	bool refused = kin_error_errno(err) == EACCES || kin_error_errno(err) == EPERM;
+	message("agent", "%s%s%s", kin_error_message(err), refused ? ": " : "",
+		refused ? remedy : "");
+	free(remedy);
+}
+
+/* True: not to be tried again. *troubles: how often it could not begin, in a row. */
+static bool record_once(const struct settings *s, const char *output, unsigned *troubles,
+			int *status)
 {
 	enum { BUFFER_BYTES = 512 << 10 };
 	const struct record_watch watch = { .tick = is_over };
@@ -285,15 +302,14 @@ static bool record_once(const struct settings *s, const char *output, int *statu
 	bool not_executed;
 	struct kin_error *err = record(&opts, &r, &not_executed);
 	if (err) {
-		char *remedy = record_remedy(&opts);
-		bool refused = kin_error_errno(err) == EACCES || kin_error_errno(err) == EPERM;
-		message("agent", "%s%s%s", kin_error_message(err), refused ? ": " : "",
-			refused ? remedy : "");
-		free(remedy);
+		bool over = !may_pass(err);
+		if (over || !(*troubles)++)
+			say_trouble(&opts, err);
 		kin_error_free(err);
 		*status = EXIT_ERROR;
-		return true;
+		return over || told_to_stop;
 	}
+	*troubles = 0;
 	record_audit_done(&r.audit);
 	*status = r.finished ? EXIT_OK : EXIT_ERROR;
 	return told_to_stop;
@@ -303,10 +319,12 @@ static int record_on(const struct settings *s, struct spool *spool)
 {
 	char *output = spool_output(spool);
 	uint64_t began = clock_now_ns();
+	unsigned troubles = 0;
 	int status;
 	spool_adopt(spool);
-	while (!record_once(s, output, &status)) {
-		message("agent", "the recording ended early; it begins anew");
+	while (!record_once(s, output, &troubles, &status)) {
+		if (troubles <= 1)
+			message("agent", "the recording ended early; it begins anew");
 		sleep(1);
 		spool_adopt(spool);
 	}

@@ -14,6 +14,7 @@
 #include "base/guard.h"
 #include "fleet/fleet_profile.h"
 #include "fleet/fleet_rows_hash.h"
+#include "fleet/stack_cache.h"
 #include "fleet/store.h"
 #include "formats/formats.h"
 #include "input/input.h"
@@ -484,11 +485,14 @@ static void read_names(struct fleet *f)
 static struct kin_error *read_store(const struct store_url *url, struct profile_builder *into)
 {
 	struct fleet f = { .url = url };
+	struct stack_cache cache;
 	struct kin_error *err = store_new(url, &f.store);
 	if (err)
 		return err;
 	read_sums(&f);
+	stack_cache_open(&cache, url, &f.a);
 	read_names(&f);
+	stack_cache_close(&cache, &f.a, !f.err);
 	uint64_t missing = fleet_profile(&f.a, into);
 	if (missing)
 		keep_first(&f, err_new(KIN_ERROR_FORMAT,
