@@ -50,8 +50,8 @@ static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 	bool fits = high <= UINT32_MAX;
 	x.weight = fits ? high << 32 : UINT64_MAX;
 	add_to(&x.weight, low);
-	uint64_t key = rows_hash_number(rows_hash_number(ROWS_HASH_START, x.event), x.stack);
-	uint32_t *at = map64_at(&a->sum_ids, rows_hash_end(key));
+	/* Ids are hashes themselves. */
+	uint32_t *at = map64_at(&a->sum_ids, x.stack ^ rows_hash_end(x.event));
 	if (*at == NONE) {
 		*at = (uint32_t)a->sums.n;
 		vec_push(&a->sums, x);

@@ -467,8 +467,7 @@ static taskid task_of(struct fleet_maker *m, const char *comm)
 		return *comm ? m->task : 0;
 	m->comm = comm;
 	m->task = profile_add_task(
-		m->into,
-		(struct task){ .comm = profile_add_string(m->into, comm, strlen(comm)) });
+		m->into, (struct task){ .comm = profile_add_string(m->into, comm, strlen(comm)) });
 	return m->task;
 }
 

@@ -125,7 +125,8 @@ static bool may_use_rollups(const struct store_url *u)
 	return u->to_s >= HOUR_S;
 }
 
-/* A rollup is of one hour, and so is what it is of: what is outside of the time need not be read. */
+/* A rollup is of one hour, and so is what it is of: what is outside of the time need not be read.
+ */
 static void add_hours(FILE *f, const struct store_url *u)
 {
 	fprintf(f, "bucket >= toDateTime(%" PRIu64 ") AND bucket <= toDateTime(%" PRIu64 ")",
@@ -157,7 +158,7 @@ static char *rollups_question(const struct store_url *u)
 	return sql;
 }
 
-struct sums_of { /* what is asked for sums */
+struct sums_of {                /* what is asked for sums */
 	const uint64_t *events; /* ascending: those that there are one by one; */
 	size_t n;               /* and what else there may be; 0: all together */
 	bool rollups;           /* those in the table `ids` */

@@ -1,6 +1,6 @@
 /* path_order.c - sorts stacks as words are, letter by letter from the outermost caller: multikey
- * quicksort (Bentley and Sedgewick, "Fast Algorithms for Sorting and Searching Strings", SODA 1997),
- * which looks at what many have in common once and not in each comparison. */
+ * quicksort (Bentley and Sedgewick, "Fast Algorithms for Sorting and Searching Strings", SODA
+ * 1997), which looks at what many have in common once and not in each comparison. */
 #include "fleet/path_order.h"
 
 /* 0: the path is over. */
@@ -42,9 +42,8 @@ static void put_largest_last(struct path_range part[3])
 /* Less than the pivot, equal, more. */
 static void split(const struct path_range *r, struct path_range part[3])
 {
-	uint64_t pivot =
-		median(letter(&r->at[0], r->depth), letter(&r->at[r->n / 2], r->depth),
-		       letter(&r->at[r->n - 1], r->depth));
+	uint64_t pivot = median(letter(&r->at[0], r->depth), letter(&r->at[r->n / 2], r->depth),
+				letter(&r->at[r->n - 1], r->depth));
 	size_t low = 0, high = r->n;
 	for (size_t i = 0; i < high;) {
 		uint64_t x = letter(&r->at[i], r->depth);

@@ -1,9 +1,9 @@
-/* stack_cache.h - what a store has said of stacks, kept for the next time: their ids are made of their
- * contents, so they never change, and most of an hour's were there the hour before.
+/* stack_cache.h - what a store has said of stacks, kept for the next time: their ids are made of
+ * their contents, so they never change, and most of an hour's were there the hour before.
  *
  * A file for each store in $XDG_CACHE_HOME/kin/stacks, else ~/.cache/kin/stacks, for its user
- * alone, replaced atomically; 48 MiB in all, beyond which those go that were used least recently. Not
- * with KIN_CACHE=off. One that is damaged does not count. */
+ * alone, replaced atomically; 48 MiB in all, beyond which those go that were used least recently.
+ * Not with KIN_CACHE=off. One that is damaged does not count. */
 #ifndef FLEET_STACK_CACHE_H
 #define FLEET_STACK_CACHE_H
 
