@@ -144,15 +144,15 @@ static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
 
 /* ---- stacks that are kept here ---- */
 
-struct kept_stack {
+struct own_stack {
 	uint64_t id;
 	struct bytes comm, path;
 	uint8_t flags;
 };
 
-static struct kept_stack read_kept(struct bytes *b)
+static struct own_stack read_kept(struct bytes *b)
 {
-	struct kept_stack s = { .id = bytes_u64(b) };
+	struct own_stack s = { .id = bytes_u64(b) };
 	s.comm = bytes_take(b, read_length(b));
 	s.flags = bytes_u8(b);
 	uint64_t n = read_length(b);
@@ -164,7 +164,7 @@ static struct kept_stack read_kept(struct bytes *b)
 
 static void read_kept_stack(struct answers *a, struct bytes *b, uint32_t shard)
 {
-	struct kept_stack k = read_kept(b);
+	struct own_stack k = read_kept(b);
 	(void)shard;
 	if (b->failed || (a->wanted && map64_get(a->wanted, k.id) == NONE))
 		return;
