@@ -5,6 +5,7 @@
  * time. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,6 +183,7 @@ static bool send_file(struct sender *s, const char *path)
 	s->cost.samples += r.samples;
 	s->cost.rows += r.rows;
 	unlink(path);
+	malloc_trim(0); /* until the next minute others may have it */
 	return true;
 }
 
@@ -285,7 +287,7 @@ static void say_trouble(const struct record_opts *opts, const struct kin_error *
 static bool record_once(const struct settings *s, const char *output, unsigned *troubles,
 			int *status)
 {
-	enum { BUFFER_BYTES = 512 << 10 };
+	enum { BUFFER_BYTES = 512 << 10, TABLE_BYTES = 24 << 20 };
 	const struct record_watch watch = { .tick = is_over };
 	struct record_opts opts = {
 		.events = s->agent.events,
@@ -293,6 +295,7 @@ static bool record_once(const struct settings *s, const char *output, unsigned *
 		.everything = true,
 		.output = output,
 		.buffer_bytes = BUFFER_BYTES,
+		.table_bytes = TABLE_BYTES,
 		.parts = { .every_ns = s->agent.every_ns, .silent = true },
 		.watch = &watch,
 		.say = say,
