@@ -260,10 +260,14 @@ static void say(const char *line)
 	is_stuck = true;
 }
 
+/* Some four times a second. What unwind tables took while they were made is others' again. */
 static bool is_over(void *arg, uint64_t lost)
 {
-	(void)arg;
+	enum { TICKS = 240 };
+	unsigned *ticks = arg;
 	(void)lost;
+	if (++*ticks % TICKS == 0)
+		malloc_trim(0);
 	return told_to_stop || is_stuck;
 }
 
@@ -288,7 +292,8 @@ static bool record_once(const struct settings *s, const char *output, unsigned *
 			int *status)
 {
 	enum { BUFFER_BYTES = 512 << 10, TABLE_BYTES = 24 << 20 };
-	const struct record_watch watch = { .tick = is_over };
+	unsigned ticks = 0;
+	const struct record_watch watch = { .tick = is_over, .arg = &ticks };
 	struct record_opts opts = {
 		.events = s->agent.events,
 		.frequency = s->agent.frequency ? s->agent.frequency : 49,

@@ -134,7 +134,8 @@ static void add_hours(FILE *f, const struct store_url *u)
 }
 
 /* Those that lie in the time that is asked for. Of two that are of the same recording, as they were
- * made at the same time, the smaller one counts. */
+ * made at the same time, the smaller one counts. ANY in place of ALL would be of one of them alone
+ * in servers from 20.1 on. */
 static char *rollups_question(const struct store_url *u)
 {
 	char *sql = NULL, *hours = NULL;
@@ -148,7 +149,7 @@ static char *rollups_question(const struct store_url *u)
 	fprintf(f,
 		" AND rollup NOT IN (SELECT rollup FROM (SELECT content, rollup FROM "
 		"{db}.rollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
-		"{db}.rollup_receipts WHERE %s)) ANY INNER JOIN (SELECT content, min(rollup) AS "
+		"{db}.rollup_receipts WHERE %s)) ALL INNER JOIN (SELECT content, min(rollup) AS "
 		"smallest FROM {db}.rollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
 		"{db}.rollup_receipts WHERE %s) GROUP BY content HAVING count() > 1) USING content "
 		"WHERE rollup != smallest) FORMAT RowBinary",
