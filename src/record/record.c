@@ -324,7 +324,7 @@ static struct kin_error *open_files(struct session *s)
 		s->parts = parts_new(o->output, &o->parts);
 	s->jit = jit_new();
 	s->kernel = kernel_new();
-	s->modules = modules_new(0);
+	s->modules = modules_new(o->table_bytes);
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(
 		o->mode, (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
