@@ -61,6 +61,7 @@ static const struct example examples[] = {
 	{ "kin record -p 1234 -- sleep 10", "the same" },
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
+	{ "kin record --mark ./test.sh", "in which kin mark NAME names moments" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
 	{ "kin record -e page-faults -c 1 -d ./prog",
 	  "page faults and their addresses; then: kin script -F +addr" },
@@ -80,6 +81,7 @@ enum {
 	RECORD_VERBOSE,
 	RECORD_DELAY,
 	RECORD_CONTROL,
+	RECORD_MARK,
 	RECORD_FILTER,
 	RECORD_NOT_SELF,
 	RECORD_ALL_USER,
@@ -133,8 +135,13 @@ static const struct opt_group what_options = {
 		  "enables it; or sample only in these intervals: 10-20,30-40",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_CONTROL, 0, "control", "PIPE",
-		  "obey the lines enable, disable, ping and stop from a pipe, fd:N or fifo:PATH, "
-		  "and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  "obey the lines enable, disable, ping, stop and mark NAME from a pipe, fd:N or "
+		  "fifo:PATH, and answer \"ack\" in a second one, fd:N,M or fifo:PATH,PATH",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_MARK, 0, "mark", NULL,
+		  "name moments of the recording, for --time and the timeline of kin html: kin "
+		  "mark NAME, from COMMAND or with -p; and SIGUSR2, which is then not passed on: "
+		  "mark1, mark2, ...",
 		  NULL, COMPLETE_NOTHING },
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "stop after that time: seconds, or with a unit: ms, s, m, h", NULL,
@@ -256,7 +263,9 @@ static const struct opt_group file_options = {
 		  "standard error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
-		  "also write a perf.data file, with stacks as call chains", NULL, COMPLETE_FILE },
+		  "also write a perf.data file at the end, as kin export does. A profile that is "
+		  "there is replaced, any other file is not",
+		  NULL, COMPLETE_FILE },
 		{ RECORD_DATED, 0, "timestamp-filename", NULL,
 		  "append date and time to FILE's name", NULL, COMPLETE_NOTHING },
 		{ RECORD_MAX_SIZE, 0, "max-size", "SIZE",
@@ -352,6 +361,7 @@ struct record_line {
 	char *in_folder;                /* the output in the directory that -o names; owned */
 	char *dated;                    /* the output's name with a time; owned */
 	char *ranked, *ranked_perf;     /* with a rank; owned */
+	const char *perf_data;          /* NULL: none is written */
 	void (*look)(const char *path); /* once it is there; NULL */
 	bool quiet, verbose, dry_run, with_date, no_names, no_rank;
 };
@@ -525,7 +535,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		o->output = arg;
 		break;
 	case RECORD_PERF_DATA:
-		o->perf_data = arg;
+		l->perf_data = arg;
 		break;
 	case RECORD_QUIET:
 		l->quiet = true;
@@ -537,6 +547,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		return take_delay(arg, l, error);
 	case RECORD_CONTROL:
 		o->gate.control = arg;
+		break;
+	case RECORD_MARK:
+		o->markers = true;
 		break;
 	case RECORD_FILTER:
 		return take_filter(arg, l, error);
@@ -651,9 +664,6 @@ static const char *check_parts(const struct record_opts *o)
 	if (p->overwrite && p->max_bytes)
 		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "
 		       "go by; =signal or =TIME has";
-	if (p->overwrite && o->perf_data)
-		return "--overwrite keeps the most recent samples, --perf-data writes all of them: "
-		       "one or the other";
 	return NULL;
 }
 
@@ -673,6 +683,9 @@ static const char *check(const struct record_line *l)
 		return "--all-user and --all-kernel: one or the other";
 	if (o->user_chains && o->kernel_chains)
 		return "--user-callchains and --kernel-callchains: one or the other";
+	if (l->perf_data && (parts_are_wanted(&o->parts) || !strcmp(o->output, "-")))
+		return "--perf-data is made of one file: kin export --to=perf.data makes it of any "
+		       "recording later";
 	const char *wrong = check_parts(o);
 	return wrong ? wrong : sampling_conflict(&l->sampling);
 }
@@ -700,9 +713,11 @@ static void say(const char *text) { message("record", "%s", text); }
 
 static struct record_ending ending(const struct record_line *l)
 {
-	return (struct record_ending){
-		.quiet = l->quiet, .more = l->verbose, .names = !l->no_names, .look = l->look
-	};
+	return (struct record_ending){ .quiet = l->quiet,
+				       .more = l->verbose,
+				       .names = !l->no_names,
+				       .perf_data = l->perf_data,
+				       .look = l->look };
 }
 
 /* Nothing can be recorded, for want of something that the program does not need. An older recording
@@ -776,8 +791,8 @@ static void put_rank(struct record_line *l)
 	if (l->no_rank)
 		return;
 	l->opts.output = l->ranked = rank_file(l->opts.output, false);
-	if (l->opts.perf_data)
-		l->opts.perf_data = l->ranked_perf = rank_file(l->opts.perf_data, false);
+	if (l->perf_data)
+		l->perf_data = l->ranked_perf = rank_file(l->perf_data, false);
 	l->quiet |= rank_is_silent();
 }
 
@@ -814,14 +829,16 @@ static bool take_pipe(struct record_line *l)
 	return true;
 }
 
-static void say_end(const struct record_line *l, struct record_result *r)
+/* False: something that was asked for besides could not be written. */
+static bool say_end(const struct record_line *l, struct record_result *r)
 {
 	const char *output = l->opts.output;
 	struct record_ending e = ending(l);
 	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
 	bool one = !series && strcmp(output, "-") != 0;
-	record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
+	bool all = record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
 	free(series);
+	return all;
 }
 
 static int run_line(struct record_line *l)
@@ -856,7 +873,7 @@ static int run_line(struct record_line *l)
 		return not_begun(l, err, not_executed);
 	child_ended();
 	if (result.recorded)
-		say_end(l, &result);
+		result.finished &= say_end(l, &result);
 	record_audit_done(&result.audit);
 	return end(&result);
 }

@@ -45,7 +45,7 @@ static void say_what_lacks(const struct record_opts *o)
 		{ o->all_kernel, "--all-kernel" },
 		{ o->wall, "--wall" },
 		{ o->kernel_chains, "--kernel-callchains" },
-		{ o->perf_data, "--perf-data" },
+		{ o->markers, "--mark" },
 		{ parts_are_wanted(&o->parts), "--switch-output" },
 		{ o->parts.overwrite, "--overwrite" },
 		{ o->duration_ns, "--duration" },

@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/run.h"
 #include "kin/table.h"
+#include "tui/browse.h"
 
 void sides_init(struct sides *sides) { *sides = (struct sides){ .mode = 0666 }; }
 
@@ -194,6 +195,39 @@ static struct kin_error *write_page(const struct sides *sides, const struct sett
 	return output_finish(&out, err);
 }
 
+/* All recordings of a side as one. */
+static struct kin_error *open_side(const struct sides *sides, const struct settings *s, int side,
+				   struct kin_profile **ret)
+{
+	struct settings all = *s;
+	all.data = sides->of[side];
+	if (sides->program[side])
+		all.executable = sides->program[side];
+	return run_open_part(&all, NULL, NULL, ret);
+}
+
+static struct kin_error *browse_table(const struct sides *sides, const struct settings *s,
+				      struct kin_table *table)
+{
+	struct kin_profile *before = NULL, *after = NULL;
+	struct kin_hists_opts hists = { .size = sizeof(hists), .inlines = !s->no_inlines };
+	struct kin_error *err = open_side(sides, s, SIDE_BEFORE, &before);
+	if (!err)
+		err = open_side(sides, s, SIDE_AFTER, &after);
+	char *title = title_of(sides);
+	if (!err)
+		err = browse(after,
+			     &(struct browse_opts){ .title = title,
+						    .hists = &hists,
+						    .changes = table,
+						    .before = before,
+						    .source_dirs = string_list(&s->source_dirs) });
+	free(title);
+	kin_profile_free(before);
+	kin_profile_free(after);
+	return err;
+}
+
 /* Has it become slower than allowed? */
 static bool fails(const struct settings *s, const struct kin_table *t)
 {
@@ -222,8 +256,9 @@ int sides_show(struct sides *sides, const struct settings *s)
 	struct settings allowed = *s;
 	allowed.output.mode = sides->mode;
 	if (table)
-		err = is_page(s) ? write_page(sides, s, c, table, status)
-				 : run_render(&allowed, table, status);
+		err = s->tui       ? browse_table(sides, s, table)
+		      : is_page(s) ? write_page(sides, s, c, table, status)
+				   : run_render(&allowed, table, status);
 	kin_comparison_free(c);
 	if (!table)
 		return status;

@@ -379,6 +379,28 @@ static void add_latencies(struct canon *c)
 	free(all);
 }
 
+static int by_moment(const void *a, const void *b, void *arg)
+{
+	const struct marker *x = a, *y = b;
+	int order = ORDER(x->time_ns, y->time_ns);
+
+	return order ? order : strcmp(text(arg, x->name), text(arg, y->name));
+}
+
+static void add_markers(struct canon *c)
+{
+	size_t n = c->sums ? 0 : c->s->n_markers; /* sums have no times */
+	struct marker *all = xrealloc(NULL, n, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = c->s->markers[i];
+	sort(all, n, sizeof(*all), by_moment, c);
+	for (size_t i = 0; i < n; i++)
+		profile_add_marker(c->b, (struct marker){ .time_ns = all[i].time_ns,
+							  .name = add_text(c, all[i].name) });
+	free(all);
+}
+
 void canonical_add_samples(struct profile_builder *b, const struct profile *p, const objid *objects,
 			   bool sums)
 {
@@ -396,6 +418,7 @@ void canonical_add_samples(struct profile_builder *b, const struct profile *p, c
 	add_latencies(&c);
 	for (size_t i = 0; i < c.s->n_failures; i++) /* are in order when the profile is finished */
 		profile_add_failure(b, objects[c.s->failures[i].object], c.s->failures[i].count);
+	add_markers(&c);
 	*profile_audit(b) = c.s->audit;
 	free(c.events);
 	free(c.tasks);

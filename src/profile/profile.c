@@ -366,6 +366,11 @@ void profile_add_failure(struct profile_builder *b, objid object, uint64_t count
 	samples_add_failure(&b->samples, object, count);
 }
 
+void profile_add_marker(struct profile_builder *b, struct marker m)
+{
+	samples_add_marker(&b->samples, m);
+}
+
 struct audit *profile_audit(struct profile_builder *b) { return &b->samples.audit; }
 
 void profile_add_kept(struct profile_builder *b, struct kept *kept)

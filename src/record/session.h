@@ -3,8 +3,8 @@
 #define RECORD_SESSION_H
 
 #include "formats/kin/kin_write.h"
+#include "record/markers.h"
 #include "record/parts.h"
-#include "record/perfdata_write.h"
 #include "record/record.h"
 #include "record/recording.h"
 #include "record/rings.h"
@@ -15,8 +15,9 @@ struct session {
 	const struct record_opts *opts;
 	struct record_result *result;
 	struct record_events events;
-	struct gate *gate;   /* NULL: always open */
-	int cgroup_fd;       /* -1: none */
+	struct gate *gate;       /* NULL: always open */
+	struct markers *markers; /* NULL: only --control names moments */
+	int cgroup_fd;           /* -1: none */
 	const char *instead; /* what the machine could not count, and something else was; or NULL */
 	bool user_only, exact_switches;
 	struct signals signals;
@@ -29,7 +30,6 @@ struct session {
 	struct unwinding *unwinding;
 	struct recording *recording;
 	struct wall *wall;
-	struct perfdata *perfdata;
 	struct parts *parts;             /* NULL: one file */
 	struct kinfile_writer_opts file; /* how each is opened, but for the time */
 	char job[64];                    /* of which it is: file.job */
@@ -40,7 +40,10 @@ struct session {
 	bool switch_now;             /* somebody said so */
 	uint32_t *event_ids;         /* in the file, by index of events */
 	struct thread_list followed; /* threads that were attached to */
-	bool looked_again;           /* for threads that had begun meanwhile */
+	VEC(struct named_moment)
+	moments;              /* that are to be written, where samples are kept in memory */
+	unsigned n_signalled; /* moments that are named by a number */
+	bool looked_again;    /* for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;

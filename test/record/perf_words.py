@@ -245,6 +245,50 @@ def test_control(tap, box):
         p.communicate()
 
 
+def markers(box, name):
+    return [(fact, float(value.split()[0])) for about, fact, value, _ in box.info(name) if about == 'marker']
+
+
+def test_mark(tap, box):
+    """Moments are named by the command, by a signal, and through the pipe of --control."""
+    r = box.record('--mark', '-o', 'marked.kin', 'sh', '-c', './fast spin 100; "$0" mark load data; ./fast spin 100; kill -USR2 $PPID; ./fast spin 100', box.kin)
+    named = markers(box, 'marked.kin')
+    tap.ok(r.returncode == 0 and [n for n, _ in named] == ['load data', 'mark1'] and 0 < named[0][1] < named[1][1] and 'mark1, ' in r.err,
+           '--mark: kin mark, and SIGUSR2', f'{r.err} {named}')
+    first = min(float(s['time']) for s in script(box, 'marked.kin'))
+    inside = [float(s['time']) - first for s in script(box, 'marked.kin', '--time', 'load data,mark1')]
+    tap.ok(inside and named[0][1] - .00001 < min(inside) and max(inside) < named[1][1] + .00001, '... between which --time is', f'{named} {inside}')
+    r = box.record('--mark', '-q', '-o', 'many.kin', 'sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do "$0" mark same; done; kill -USR2 $PPID; ./fast spin 50', box.kin)
+    tap.ok(r.returncode == 0 and not r.err and [n for n, _ in markers(box, 'many.kin')] == 8 * ['same'] + ['mark1'], '... in their order, silently with -q',
+           f'{r.err} {markers(box, "many.kin")}')
+    r = box.record('--mark', '--overwrite', '-o', 'recent.kin', 'sh', '-c', './fast spin 50; "$0" mark kept; ./fast spin 50', box.kin)
+    tap.ok([n for n, _ in markers(box, 'recent.kin')] == ['kept'], '... with --overwrite', f'{r.err} {markers(box, "recent.kin")}')
+    r = box.record('--mark', '--switch-output', '-o', 'parts.kin', 'sh', '-c', '"$0" mark one; kill -USR2 $PPID; ./fast spin 400; "$0" mark two', box.kin)
+    named = [n for part in parts_of(box, 'parts.kin') for n, _ in markers(box, part)]
+    tap.ok(r.returncode == 0 and named == ['one', 'two'], '... with --switch-output, whose signal begins a file', f'{r.err} {named}')
+    fifo = os.path.join(box.folder, 'marks')
+    os.mkfifo(fifo)
+    p = box.popen('./fast', 'spin', '600000')
+    try:
+        r = box.popen(box.kin, 'record', '--mark', f'--control=fifo:{fifo}', '-o', 'attached.kin', '-p', str(p.pid))
+        with open(fifo, 'w') as control:
+            wait_until(lambda: os.path.exists(os.path.join(box.folder, 'attached.kin')) and script(box, 'attached.kin'))
+            control.write('mark by pipe\n')
+            control.flush()
+            wait_until(lambda: markers(box, 'attached.kin'))
+            done = box.run(box.kin, 'mark', '-p', str(r.pid), 'by', 'process')
+            tap.ok(done.returncode == 0, 'kin mark -p', done.err)
+            wait_until(lambda: len(markers(box, 'attached.kin')) == 2)
+            control.write('stop\n')
+        r.communicate(timeout=300)
+        tap.ok([n for n, _ in markers(box, 'attached.kin')] == ['by pipe', 'by process'], '... and mark of --control', markers(box, 'attached.kin'))
+        done = box.run(box.kin, 'mark', '-p', str(r.pid), 'late')
+        tap.ok(done.returncode == 1 and 'no recorder that listens' in done.err, '... and when it has ended', done.err)
+    finally:
+        p.kill()
+        p.communicate()
+
+
 def test_limits(tap, box):
     r = box.record('--max-size', '5K', '-z22', '-o', 'small.kin', '-F', '5000', './fast', 'spin', '3000')
     tap.ok('--max-size' in r.err and os.path.getsize(os.path.join(box.folder, 'small.kin')) < 60000,
@@ -505,7 +549,7 @@ def test_all_options(tap, box):
 
 TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_leader_sampling, test_breakpoint, test_trace_points,
          test_trace_points_of_perf, test_delay,
-         test_control, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details, test_perf_data_events,
+         test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details, test_perf_data_events,
          test_all_options)
 
 

@@ -473,6 +473,9 @@ static void put_all(struct profile_pen *n)
 	for (size_t i = 0; i < n->s->n_failures; i++)
 		kinfile_writer_unwind_failed(n->w, n->objects[n->s->failures[i].object],
 					     n->s->failures[i].count);
+	for (size_t i = 0; i < n->s->n_markers; i++)
+		kinfile_writer_marker(n->w, n->s->markers[i].time_ns,
+				      text(n, n->s->markers[i].name));
 	put_spreads(n);
 	put_audit(n);
 }

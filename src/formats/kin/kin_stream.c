@@ -294,6 +294,18 @@ static void read_unwind(struct kinfile_stream *s)
 		profile_add_failure(s->f->into, module, n);
 }
 
+static void read_marker(struct kinfile_stream *s)
+{
+	uint64_t time = kinfile_take_time(s);
+	struct kinfile_text name = kinfile_take_text(&s->in);
+
+	if (s->in.failed)
+		return;
+	note_time(s->f, time);
+	profile_add_marker(s->f->into,
+			   (struct marker){ .time_ns = time, .name = add_text(s, name) });
+}
+
 static void read_info(struct kinfile_stream *s)
 {
 	struct kinfile_text t = kinfile_take_text(&s->in);
@@ -343,6 +355,7 @@ static void read_record(struct kinfile_stream *s)
 		[KINF_R_LOSS] = read_loss,
 		[KINF_R_UNWIND] = read_unwind,
 		[KINF_R_INFO] = read_info,
+		[KINF_R_MARKER] = read_marker,
 		[KINF_R_FIRST_ID] = read_first_id,
 		[KINF_R_ARC] = kinfile_read_arc,
 		[KINF_R_COUNT] = kinfile_read_count,

@@ -489,6 +489,14 @@ void kinfile_writer_switches(struct kinfile_writer *w, uint64_t switches, uint64
 	end_record(w);
 }
 
+void kinfile_writer_marker(struct kinfile_writer *w, uint64_t time_ns, const char *name)
+{
+	struct kinfile_plain *r = begin_record(w, KINF_R_MARKER);
+	kinfile_put_time(r, time_ns);
+	kinfile_put_text(r, name, strlen(name));
+	end_record(w);
+}
+
 void kinfile_writer_info(struct kinfile_writer *w, const char *key, const char *value)
 {
 	char *text = xprintf("%s=%s", key, value);

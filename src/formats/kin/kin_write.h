@@ -133,6 +133,8 @@ void kinfile_writer_unwind_failed(struct kinfile_writer *w, uint32_t module, uin
 /* Of all threads together: how often they left a CPU, and how often they had to. Added to what
  * kinfile_writer_switch() says. */
 void kinfile_writer_switches(struct kinfile_writer *w, uint64_t switches, uint64_t preemptions);
+/* What somebody says happened then. */
+void kinfile_writer_marker(struct kinfile_writer *w, uint64_t time_ns, const char *name);
 /* "key=value": exe, cwd, command, host, ... */
 void kinfile_writer_info(struct kinfile_writer *w, const char *key, const char *value);
 /* Totals so far, for the header: CPU time by the kernel's accounting, and what samples stand for.
