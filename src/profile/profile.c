@@ -506,6 +506,15 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 	return err;
 }
 
+struct profile profile_frames(const struct profile_builder *b)
+{
+	return (struct profile){ .strings = b->strings,
+				 .objects = b->objects.at,
+				 .n_objects = b->objects.n,
+				 .samples = { .frames = b->samples.frames.at,
+					      .n_frames = b->samples.frames.n } };
+}
+
 struct profile *profile_finish(struct profile_builder *b)
 {
 	struct finished *f = xalloc(sizeof(*f));

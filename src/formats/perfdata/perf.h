@@ -321,6 +321,7 @@ struct perf_chains {
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS]; /* by thread */
 	VEC(stackid) leaves;               /* [frame]: the stack of it alone; 0: not made yet */
+	VEC(frameid) alike; /* [frame]: what is in stacks in its place; 0: not asked for yet */
 };
 
 void perf_stacks_init(struct perf *p);
@@ -478,6 +479,7 @@ struct perf {
 	uint32_t n_owners, n_generations;
 	uint64_t n_nodes;
 	struct perf_chains chains;
+	struct input_needs needs;
 	struct perf_leaf *leaves; /* NULL: samples are not added up, or have callers */
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
