@@ -185,7 +185,7 @@ static pathid below(struct hists_private *h, pathid caller, uint32_t hop, uint32
 	if (c->first != NONE && h->paths.at[c->first].hop == hop)
 		return c->first;
 	if (c->first != NONE)
-		id = pairs_add(&h->path_ids, h->paths.at, sizeof(*h->paths.at), caller, hop, id);
+		id = pairs_add(&h->path_ids, caller, hop, id);
 	else
 		c->first = id;
 	if (id != h->paths.n)

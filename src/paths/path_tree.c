@@ -41,7 +41,7 @@ static pathid below(struct path_tree_maker *m, pathid caller, symid place)
 	if (first && nodes[first].place == place)
 		id = first;
 	else if (first)
-		id = pairs_add(&m->ids, nodes, sizeof(*nodes), caller, place, id);
+		id = pairs_add(&m->ids, caller, place, id);
 	if (id == m->nodes.n)
 		add_node(m, caller, place);
 	return m->latest.at[caller] = id;

@@ -324,7 +324,7 @@ size_t profile_add_sample(struct profile_builder *b, struct sample s)
 void profile_add_detailed_sample(struct profile_builder *b, struct sample s, detailid detail)
 {
 	s.source = (uint32_t)b->sources.n;
-	samples_add_sample(&b->samples, s, detail);
+	samples_sum_sample(&b->samples, s, detail);
 }
 
 uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at)
@@ -453,7 +453,7 @@ static void merge_arcs(struct profile_builder *into, struct profile_builder *fro
 	arcs_end_file(&into->arcs);
 }
 
-static void merge_texts(struct profile_builder *into, const struct profile_builder *from,
+static void merge_texts(struct profile_builder *into, struct profile_builder *from,
 			const objid *ids)
 {
 	size_t n = strtab_count(from->strings);
