@@ -48,22 +48,28 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
  * a new one is new without a look anywhere. */
 static stackid find_stack(struct samples_builder *s, stackid caller, frameid frame, stackid next)
 {
-	struct stack_callee *first = &s->first.at[caller];
-	pairs_prefetch(&s->stack_ids, caller, frame);
-	if (first->id && first->frame != frame)
-		return pairs_add(&s->stack_ids, caller, frame, next);
-	if (!first->id)
-		*first = (struct stack_callee){ frame, next };
-	return first->id;
+	struct stack_callees *known = &s->callees.at[caller];
+	if (known->first && known->first_frame != frame) {
+		if (known->latest_frame != frame || !known->latest) {
+			known->latest = pairs_add(&s->stack_ids, caller, frame, next);
+			known->latest_frame = frame;
+		}
+		return known->latest;
+	}
+	if (!known->first) {
+		known->first_frame = frame;
+		known->first = next;
+	}
+	return known->first;
 }
 
 /* Those that were pushed since the last time; of equal ones the first is the one to be found. */
 static void index_pushed(struct samples_builder *s)
 {
-	while (s->first.n < s->stacks.n) {
-		stackid id = (stackid)s->first.n;
+	while (s->callees.n < s->stacks.n) {
+		stackid id = (stackid)s->callees.n;
 		struct stack x = s->stacks.at[id];
-		vec_push(&s->first, ((struct stack_callee){ 0 }));
+		vec_push(&s->callees, ((struct stack_callees){ 0 }));
 		find_stack(s, x.caller, x.frame, id);
 	}
 }
@@ -74,7 +80,7 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 	stackid id = find_stack(s, caller, frame, (stackid)s->stacks.n);
 	if (id == s->stacks.n) {
 		vec_push(&s->stacks, ((struct stack){ caller, frame }));
-		vec_push(&s->first, ((struct stack_callee){ 0 }));
+		vec_push(&s->callees, ((struct stack_callees){ 0 }));
 	}
 	return id;
 }
@@ -174,8 +180,8 @@ static const struct records_kind kind_records = { sizeof(struct sample_kind), ki
 static uint32_t add_kind(struct samples_builder *s, const struct sample *x)
 {
 	struct sample_kind kind = { x->task, x->source, x->event, x->parallelism, x->flags };
-	uint32_t id = records_add(&s->kind_ids, &kind_records, s->kinds.at, &kind,
-				  (uint32_t)s->kinds.n);
+	uint32_t id =
+		records_add(&s->kind_ids, &kind_records, s->kinds.at, &kind, (uint32_t)s->kinds.n);
 	if (id == s->kinds.n)
 		vec_push(&s->kinds, kind);
 	return id;
@@ -567,7 +573,7 @@ void samples_builder_init(struct samples_builder *s)
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
 	vec_push(&s->stacks, ((struct stack){ 0 }));
-	vec_push(&s->first, ((struct stack_callee){ 0 }));
+	vec_push(&s->callees, ((struct stack_callees){ 0 }));
 	samples_add_task(s, (struct task){ 0 });
 	samples_add_detail(s, &(struct detail){ 0 });
 	vec_push(&s->words, 0);
@@ -621,7 +627,7 @@ void samples_builder_seal(struct samples_builder *s)
 	settle(s, s->n_came);
 	records_free(&s->frame_ids);
 	pairs_free(&s->stack_ids);
-	vec_free(&s->first);
+	vec_free(&s->callees);
 	pairs_free(&s->sample_ids);
 	records_free(&s->kind_ids);
 	vec_free(&s->kinds);
@@ -635,7 +641,7 @@ void samples_builder_done(struct samples_builder *s)
 	records_free(&s->frame_ids);
 	vec_free(&s->stacks);
 	pairs_free(&s->stack_ids);
-	vec_free(&s->first);
+	vec_free(&s->callees);
 	vec_free(&s->tasks);
 	records_free(&s->task_ids);
 	vec_free(&s->events);

@@ -9,9 +9,9 @@
 #include "profile/detail.h"
 #include "profile/profile_samples.h"
 
-struct stack_callee {
-	frameid frame;
-	stackid id; /* 0: none */
+struct stack_callees { /* of a stack: the first one, and that which was looked up last; 0: none */
+	frameid first_frame, latest_frame;
+	stackid first, latest;
 };
 
 struct sample_kind { /* what tells samples of one stack apart, but for times and processors */
@@ -33,21 +33,21 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct records frame_ids;
 	VEC(struct stack) stacks;
-	VEC(struct stack_callee)
-	first; /* [stack]: its first callee; shorter than stacks where some were pushed that
-		* nobody looked for yet */
-	struct pairs stack_ids; /* (caller, frame) of all other callees */
+	VEC(struct stack_callees)
+	callees; /* [stack]; shorter than stacks where some were pushed that nobody looked for yet
+		  */
+	struct pairs stack_ids; /* (caller, frame) of all but the first callees */
 	size_t pushed_max;      /* stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
 	struct records task_ids;
 	VEC(struct event) events;
 	VEC(struct sample) at;
-	bool sums;                 /* those that differ in time and processor alone are one */
-	bool is_sum;               /* what was added last */
+	bool sums;   /* those that differ in time and processor alone are one */
+	bool is_sum; /* what was added last */
 	/* With `sums`: */
 	VEC(struct sample_kind) kinds;
 	struct records kind_ids;
-	struct pairs sample_ids; /* (stack, kind) */
+	struct pairs sample_ids;                     /* (stack, kind) */
 	struct coming_sample coming[SAMPLES_COMING]; /* the i-th at i % SAMPLES_COMING */
 	uint64_t n_came, n_found, n_added;           /* of these so far */
 	VEC(struct detail) details;

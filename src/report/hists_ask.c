@@ -564,8 +564,8 @@ bool hists_ask_needs_times(const struct kin_hists_opts *g)
 bool hists_ask_needs_addresses(const struct kin_hists_opts *g)
 {
 	static const enum hist_key keys[] = { HIST_SYMOFF, HIST_SRCLINE, HIST_SRCFILE, HIST_IPC };
-	bool needs = g->call_graph && (in_list(g->call_graph, "address") ||
-				       in_list(g->call_graph, "srcline"));
+	bool needs = g->call_graph &&
+		     (in_list(g->call_graph, "address") || in_list(g->call_graph, "srcline"));
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		needs = needs || has_key(g, keys[i]);
 	return needs || hists_ask_needs_details(g);

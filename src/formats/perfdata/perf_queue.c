@@ -14,6 +14,8 @@ enum { CHUNK = 1 << 20 };
  * half is then delivered. */
 enum { WAITING_MAX = 512 << 20 };
 
+enum { AHEAD = 4 }; /* records that are fetched before their turn */
+
 struct perf_chunk {
 	struct perf_chunk *next;
 	size_t used, live; /* bytes; records */
@@ -136,6 +138,15 @@ static size_t count_due(const struct perf_queue *q, uint64_t limit)
 	return low;
 }
 
+/* What was copied a round ago is not in the core's cache any more. */
+static void prefetch(const struct perf_record *r)
+{
+	enum { LINE = 64, LINES_MAX = 8 };
+
+	for (size_t i = 0; i < LINES_MAX && i * LINE < r->kept; i++)
+		__builtin_prefetch(r->data + i * LINE);
+}
+
 void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 		      void (*deliver)(struct perf *p, const struct perf_record *r), struct perf *p)
 {
@@ -150,6 +161,8 @@ void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 	if (!full && limit != PERF_NO_TIME && n < q->at.n / 8)
 		return; /* moving the rest costs as much as there is of it */
 	for (size_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			prefetch(&q->at.at[i + AHEAD]);
 		deliver(p, &q->at.at[i]);
 		release(q, &q->at.at[i]);
 	}
