@@ -37,10 +37,10 @@ static struct perf_chunk *chunk_new(struct perf_queue *q)
 
 static void release(struct perf_queue *q, const struct perf_record *r)
 {
-	struct perf_chunk *c = r->chunk;
+	struct perf_chunk *c = r->size ? r->chunk : NULL;
 
-	q->bytes -= r->kept;
-	if (--c->live || c == q->fill)
+	q->bytes -= r->size + sizeof(*r);
+	if (!c || --c->live || c == q->fill)
 		return;
 	c->next = q->unused;
 	q->unused = c;
@@ -50,18 +50,19 @@ static void keep_copy(struct perf_queue *q, struct perf_record *r)
 {
 	if (q->fill && q->fill->live == 0)
 		q->fill->used = 0;
-	if (!q->fill || CHUNK - q->fill->used < r->kept)
+	if (!q->fill || CHUNK - q->fill->used < r->size)
 		q->fill = chunk_new(q); /* the old one is released with its last record */
 	r->chunk = q->fill;
-	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->kept);
-	q->fill->used += r->kept;
+	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->size);
+	q->fill->used += r->size;
 	q->fill->live++;
-	q->bytes += r->kept;
 }
 
 void perf_queue_add(struct perf_queue *q, struct perf_record r)
 {
-	keep_copy(q, &r);
+	if (r.size)
+		keep_copy(q, &r);
+	q->bytes += r.size + sizeof(r);
 	if (q->sorted == q->at.n && (!q->at.n || q->at.at[q->at.n - 1].time <= r.time))
 		q->sorted++;
 	vec_push(&q->at, r);
@@ -143,7 +144,7 @@ static void prefetch(const struct perf_record *r)
 {
 	enum { LINE = 64, LINES_MAX = 8 };
 
-	for (size_t i = 0; i < LINES_MAX && i * LINE < r->kept; i++)
+	for (size_t i = 0; i < LINES_MAX && i * LINE < r->size; i++)
 		__builtin_prefetch(r->data + i * LINE);
 }
 

@@ -140,7 +140,7 @@ frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip)
 
 /* ---- chains ---- */
 
-static unsigned mode_of_marker(uint64_t marker, unsigned mode)
+unsigned perf_mode_of_marker(uint64_t marker, unsigned mode)
 {
 	switch (marker) {
 	case PERF_CONTEXT_HV:
@@ -220,7 +220,7 @@ static void push_chain(struct perf_walk *w, const struct perf_attr *a, const str
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ip = perf_u64(w->p, chain + 8 * i);
 		if (ip >= PERF_CONTEXT_MAX) {
-			mode = mode_of_marker(ip, mode);
+			mode = perf_mode_of_marker(ip, mode);
 			first = true;
 			continue;
 		}
@@ -458,24 +458,6 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 	if (s->n_branches)
 		return make_of_parts(p, space, a, s, s->n_chain, false);
 	return find_or_make(p, space, a, s);
-}
-
-/* As push_chain() begins. */
-uint64_t perf_leaf_of(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
-		      unsigned *mode)
-{
-	const uint8_t *at = s->chain;
-	uint64_t ip;
-
-	*mode = s->mode;
-	while ((ip = perf_u64(p, at)) >= PERF_CONTEXT_MAX) {
-		*mode = mode_of_marker(ip, *mode);
-		at += 8;
-	}
-	if (!(a->sample_type & PERF_IP) || !s->ip || s->ip == ip)
-		return ip;
-	*mode = s->mode;
-	return s->ip;
 }
 
 stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
