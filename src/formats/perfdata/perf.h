@@ -354,10 +354,12 @@ struct perf_leaf;
 /* Adds up a sample that has a place in the table, by its event, task and weight; false: it has
  * none, and once it is in the profile, as the sample of that number, perf_leaf_keep() gives it one.
  */
-bool perf_leaf_add(struct perf *p, const struct perf_space *space, const struct sample *x,
-		   uint64_t ip, unsigned mode);
-void perf_leaf_keep(struct perf *p, const struct perf_space *space, const struct sample *x,
-		    uint64_t ip, unsigned mode, size_t sample);
+bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struct perf_space *space,
+		   const struct sample *x);
+void perf_leaf_keep(struct perf *p, const struct perf_leaf_sample *s,
+		    const struct perf_space *space, const struct sample *x, size_t sample);
+/* A hint that it comes soon. */
+void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s);
 void perf_leaves_start(struct perf *p);
 /* Adds what was added up to the profile's samples. */
 void perf_leaves_finish(struct perf *p);

@@ -224,13 +224,13 @@ static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_s
 	x.event = a->event;
 	x.weight = l->period;
 	account(p, a, &x);
-	if (is_kept && perf_leaf_add(p, space, &x, l->ip, l->mode))
+	if (is_kept && perf_leaf_add(p, l, space, &x))
 		return;
 	x.stack = perf_stack_leaf(p, user, l->mode, l->ip);
 	space = perf_space_of(p, user, l->mode);
 	size_t at = profile_add_sample(p->into, x);
 	if (is_kept)
-		perf_leaf_keep(p, space, &x, l->ip, l->mode, at);
+		perf_leaf_keep(p, l, space, &x, at);
 }
 
 static void deliver_sample(struct perf *p, const struct perf_record *r)

@@ -14,7 +14,7 @@ enum { CHUNK = 1 << 20 };
  * half is then delivered. */
 enum { WAITING_MAX = 512 << 20 };
 
-enum { AHEAD = 4 }; /* records that are fetched before their turn */
+enum { AHEAD = 6 }; /* records that are fetched before their turn */
 
 struct perf_chunk {
 	struct perf_chunk *next;
@@ -139,11 +139,14 @@ static size_t count_due(const struct perf_queue *q, uint64_t limit)
 	return low;
 }
 
-/* What was copied a round ago is not in the core's cache any more. */
-static void prefetch(const struct perf_record *r)
+/* What was copied a round ago is not in the core's cache any more, and where leaves are added up is
+ * not there yet. */
+static void prefetch(const struct perf *p, const struct perf_record *r)
 {
 	enum { LINE = 64, LINES_MAX = 8 };
 
+	if (!r->size)
+		perf_leaf_prefetch(p, &r->leaf);
 	for (size_t i = 0; i < LINES_MAX && i * LINE < r->size; i++)
 		__builtin_prefetch(r->data + i * LINE);
 }
@@ -163,7 +166,7 @@ void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 		return; /* moving the rest costs as much as there is of it */
 	for (size_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
-			prefetch(&q->at.at[i + AHEAD]);
+			prefetch(p, &q->at.at[i + AHEAD]);
 		deliver(p, &q->at.at[i]);
 		release(q, &q->at.at[i]);
 	}

@@ -48,10 +48,9 @@ static bool is_timed(uint64_t time) { return time && time != PERF_NO_TIME; }
 static void add(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset)
 {
 	uint32_t id;
-	struct perf_record r = { .time = PERF_NO_TIME,
-				 .offset = offset,
-				 .data = data,
-				 .size = (uint32_t)size };
+	struct perf_record r = {
+		.time = PERF_NO_TIME, .offset = offset, .data = data, .size = (uint32_t)size
+	};
 	const struct perf_attr *a = perf_attrs_of(p, data, size, &id);
 	struct perf_leaf_sample leaf;
 

@@ -171,10 +171,16 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		bytes_take(b, (size_t)bytes_u64(b));
 }
 
+/* Sets what is in the fixed part, and no more: a sample is large. */
 static void begin(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 		  struct perf_sample *ret)
 {
-	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
+	ret->ip = 0;
+	ret->pid = ret->tid = 0;
+	ret->time = PERF_NO_TIME;
+	ret->cpu = NONE;
+	ret->period = a->period;
+	ret->addr = 0;
 	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
 	if (a->frequency && !(a->sample_type & PERF_PERIOD))
 		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
@@ -241,6 +247,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	b.pos += PERF_RECORD_HEADER;
 	if (bytes_left(&b) < a->fixed)
 		return false;
+	*ret = (struct perf_sample){ 0 };
 	begin(p, a, record, ret);
 	b.pos += a->fixed;
 	if (t & PERF_READ)
