@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from keep import keep  # noqa: E402
 
 
 @dataclass
@@ -344,16 +346,6 @@ def markdown(table, intro):
     return "\n".join(lines) + "\n"
 
 
-def keep(text):
-    """Replace the table in README.md."""
-    readme = HERE / "README.md"
-    start, end = "<!-- table -->\n", "<!-- end -->\n"
-    old = readme.read_text()
-    before, _, rest = old.partition(start)
-    _, _, after = rest.partition(end)
-    readme.write_text(before + start + text + end + after)
-
-
 def main():
     sections = [n[len("section_"):] for n in vars(Bench) if n.startswith("section_")]
     p = argparse.ArgumentParser(prog="bench/run.sh", description=__doc__)
@@ -377,7 +369,7 @@ def main():
     text = markdown(bench.table, intro)
     print(text)
     if a.keep:
-        keep(text)
+        keep(text, "gprof")
 
 
 if __name__ == "__main__":

@@ -200,6 +200,8 @@ def main():
     if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--renew"]):
         sys.exit("usage: guard.py BUILD [--renew]")
     build = Path(sys.argv[1]).resolve()
+    if not (build / "meson-info").is_dir():
+        sys.exit(f"guard.py: {build} is not a build: guard.py BUILD [--renew]")
     missing = [t for t in ("valgrind", "strace") if not shutil.which(t)]
     if missing:
         print(f"1..0 # SKIP {' and '.join(missing)} not installed")

@@ -10,6 +10,8 @@
 # run.sh BUILD report [full] [--keep]: kin report next to perf report, on recordings of samples. full adds ten
 # million samples: 3 GB.
 #
+# run.sh BUILD export [--keep]: what kin export takes in each format.
+#
 # run.sh BUILD runtime [--lua]: the collection runtime next to glibc's, uftrace and callgrind, as far as
 # they are installed. --lua adds Debian's Lua.
 #
@@ -33,8 +35,16 @@ mkdir -p "$dir"
 for tool in gen timed; do
 	[ "$dir/$tool" -nt "$here/$tool.c" ] || ${CC:-cc} -O2 -o "$dir/$tool" "$here/$tool.c"
 done
-if [ "${1:-}" = report ]; then # reports of samples, next to perf
+case ${1:-} in
+report | export)
 	[ "$dir/gen_report" -nt "$here/report/gen.c" ] || ${CC:-cc} -O2 -o "$dir/gen_report" "$here/report/gen.c"
+	;;
+esac
+if [ "${1:-}" = export ]; then
+	shift
+	exec python3 "$here/export.py" "$build" "$dir" "$@"
+fi
+if [ "${1:-}" = report ]; then # reports of samples, next to perf
 	[ "$dir/work" -nt "$here/report/work.cpp" ] ||
 		${CXX:-c++} -O2 -g -fno-omit-frame-pointer -o "$dir/work" "$here/report/work.cpp"
 	exec python3 "$here/report/report.py" "$build" "$dir" "$@"

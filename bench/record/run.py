@@ -19,7 +19,9 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-README = os.path.join(HERE, '..', 'README.md')
+sys.path.insert(0, os.path.join(HERE, '..'))
+from keep import keep  # noqa: E402
+
 HZ = 999
 OFTEN_HZ = 9990 # what samples cost the program stands out from what else changes its speed
 SETTLING = .3 # seconds until a recorder is at work, or is gone for good
@@ -194,16 +196,6 @@ def markdown(table, intro):
     return '\n'.join([intro, '', '| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head), *table.lines, ''])
 
 
-def keep(text):
-    start, end = '<!-- record -->\n', '<!-- end of record -->\n'
-    with open(README) as f:
-        old = f.read()
-    before, _, rest = old.partition(start)
-    _, _, after = rest.partition(end)
-    with open(README, 'w') as f:
-        f.write(before + start + text + end + after)
-
-
 def main():
     p = argparse.ArgumentParser(prog='bench/run.sh BUILD record', description=__doc__)
     p.add_argument('build')
@@ -228,7 +220,7 @@ def main():
     text = markdown(bench.table, intro + '.')
     print(text)
     if a.keep:
-        keep(text)
+        keep(text, "record")
 
 
 if __name__ == '__main__':

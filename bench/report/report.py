@@ -15,6 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from bench import Row, Run, Table, markdown, seconds, spread  # noqa: E402
+from keep import keep  # noqa: E402
 
 # The script that most people use, in Perl; it comes with neither perf nor Debian.
 COLLAPSE_IN_PERL = os.environ.get("STACKCOLLAPSE")
@@ -154,13 +155,6 @@ class Reports:
             before = n, now, memory
 
 
-def keep(text):
-    """Between the marks in README.md."""
-    readme, start, end = HERE.parent / "README.md", "<!-- report -->\n", "<!-- end of report -->\n"
-    before, _, rest = readme.read_text().partition(start)
-    readme.write_text(before + start + text + end + rest.partition(end)[2])
-
-
 def main():
     build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
     if not shutil.which("perf"):
@@ -174,7 +168,7 @@ def main():
     text = text.replace("GNU gprof", "perf")
     print(text)
     if "--keep" in words:
-        keep(text)
+        keep(text, "report")
 
 
 if __name__ == "__main__":

@@ -113,6 +113,8 @@ struct kin_recording {          /* a file that was read */
 	uint64_t start_ns;      /* when it began, on the clock of its samples; 0: not known */
 	uint64_t start_time_ns; /* the same since 1970, UTC; 0: not known */
 	const char *rank, *job; /* of a parallel job, as its variables have it; "": of none */
+	const char *kernel;     /* its release, as uname -r says it; "": the file does not say */
+	const char *command;    /* that was run; "": none, or the file does not say */
 };
 
 struct kin_sample {

@@ -6,6 +6,7 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "formats/gzip.h"
 
 const struct kin_format *kin_format_at(size_t i)
 {
@@ -18,12 +19,16 @@ const struct kin_format *kin_format_at(size_t i)
 const struct kin_format *kin_format_of(const void *head, size_t size)
 {
 	const struct input_opts any = { .target.is_64bit = true };
-	size_t n = size < FORMAT_HEAD ? size : FORMAT_HEAD;
-	for (size_t i = 0; all_formats[i]; i++)
+	struct gunzipped room;
+	struct bytes b = bytes_of("", head, size < FORMAT_HEAD ? size : FORMAT_HEAD);
+	const struct kin_format *found = NULL;
+	b = unpacked(b, FORMAT_HEAD, &room);
+	for (size_t i = 0; all_formats[i] && !found; i++)
 		if (all_formats[i]->recognise && !all_formats[i]->is_vague &&
-		    all_formats[i]->recognise(bytes_of("", head, n), &any))
-			return &all_formats[i]->about;
-	return NULL;
+		    all_formats[i]->recognise(b, &any))
+			found = &all_formats[i]->about;
+	vec_free(&room.at);
+	return found;
 }
 
 const struct kin_format *kin_format_of_name(const char *name)
@@ -52,7 +57,10 @@ static struct kin_error *unguarded_export(struct kin_profile *p, const char *for
 	if (!f || !f->write)
 		return unknown(format);
 	errno = 0;
-	struct kin_error *err = f->write(p, &o, out);
+	FILE *packed = o.gzip || f->about.is_packed ? gzip_to(out) : NULL;
+	struct kin_error *err = f->write(p, &o, packed ? packed : out);
+	if (packed && fclose(packed) && !err && !ferror(out))
+		err = err_new(KIN_ERROR_OS, "writing %s: packing it failed", f->about.name);
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing %s", f->about.name);
 	return err;

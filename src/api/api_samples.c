@@ -60,7 +60,9 @@ static struct kin_error *unguarded_samples_new(struct kin_profile *profile,
 	profile_ref(profile);
 	s->profile = profile;
 	s->p = profile->data;
-	s->no_recording = (struct kin_recording){ .path = "", .host = "" };
+	s->no_recording = (struct kin_recording){
+		.path = "", .host = "", .rank = "", .job = "", .kernel = "", .command = ""
+	};
 	s->no_event = (struct kin_event){ .name = "", .unit = "" };
 	s->no_thread = (struct kin_thread){ .name = "" };
 	s->no_object = (struct kin_object){ .path = "", .build_id = "" };
@@ -124,6 +126,8 @@ static struct kin_error *make_recordings(struct kin_samples *s)
 			.host = "",
 			.rank = "",
 			.job = "",
+			.kernel = "",
+			.command = "",
 			.start_ns = p->sources[i].start_ns,
 			.start_time_ns = p->sources[i].start_time_ns,
 		};
@@ -136,6 +140,10 @@ static struct kin_error *make_recordings(struct kin_samples *s)
 			r->rank = value;
 		else if (!strcmp(name, FACT_JOB))
 			r->job = value;
+		else if (!strcmp(name, "kernel"))
+			r->kernel = value;
+		else if (!strcmp(name, "command"))
+			r->command = value;
 	}
 	return NULL;
 }

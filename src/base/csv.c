@@ -24,6 +24,15 @@ static bool is_formula(const char *s)
 	return false;
 }
 
+static void put_doubled(struct sink *s, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"')
+			sink_char(s, '"');
+		sink_char(s, *text);
+	}
+}
+
 static void plain_text(struct sink *s, const char *field)
 {
 	bool formula = is_formula(field);
@@ -36,11 +45,7 @@ static void plain_text(struct sink *s, const char *field)
 	sink_char(s, '"');
 	if (formula)
 		sink_char(s, '\'');
-	for (; *field; field++) {
-		if (*field == '"')
-			sink_char(s, '"');
-		sink_char(s, *field);
-	}
+	put_doubled(s, field);
 	sink_char(s, '"');
 }
 
@@ -52,5 +57,12 @@ void csv_text(struct sink *s, const char *text)
 	}
 	char *safe = escape_copy(text);
 	plain_text(s, safe);
+	free(safe);
+}
+
+void csv_quoted(struct sink *s, const char *text)
+{
+	char *safe = escape_is_plain(text) ? NULL : escape_copy(text);
+	put_doubled(s, safe ? safe : text);
 	free(safe);
 }

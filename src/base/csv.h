@@ -9,5 +9,7 @@
 #include "base/sink.h"
 
 void csv_text(struct sink *s, const char *text); /* in quotes if it needs them */
+/* What stands within the quotes of a field, as a part of it. */
+void csv_quoted(struct sink *s, const char *text);
 
 #endif

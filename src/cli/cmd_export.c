@@ -10,8 +10,8 @@ static const char *const description[] = {
 	"Writes the samples of a profile for other programs: pprof, KCachegrind, speedscope, the "
 	"Firefox Profiler, Perfetto. They show the same functions, inlined ones included, and "
 	"the same weights as kin. The options below select a part.",
-	"Without --to the suffix of the name after -o decides the format. doc/formats.md lists "
-	"what each format can hold.",
+	"Without --to the suffix of the name after -o decides the format. A file whose name ends "
+	"in .gz is packed by gzip. doc/formats.md lists what each format can hold.",
 	NULL,
 };
 
@@ -19,7 +19,8 @@ static const struct example examples[] = {
 	{ "kin export --to=pprof -o app.pb.gz app.kin", "for go tool pprof app.pb.gz" },
 	{ "kin export -o callgrind.out.app app.kin", "for KCachegrind and callgrind_annotate" },
 	{ "kin export --to=speedscope perf.data >perf.speedscope.json", "of a recording of perf" },
-	{ "kin export --to=firefox --comm make | gzip >make.json.gz", "one command's samples" },
+	{ "kin export --to=firefox --comm make -o make.json.gz", "one command's samples, packed" },
+	{ "kin export --to=perf.data -o perf.data app.kin", "for perf report and hotspot" },
 	{ 0 },
 };
 
@@ -58,20 +59,33 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* The format whose files have such names; NULL: none. */
-static const struct kin_format *format_of_name(const char *path)
+static bool ends_in(const char *name, size_t n, const char *ending)
+{
+	size_t m = strlen(ending);
+	return n > m && !memcmp(name + n - m, ending, m);
+}
+
+/* The format whose files have names like these `n` bytes; NULL: none. */
+static const struct kin_format *format_of_name(const char *name, size_t n)
 {
 	const struct kin_format *f;
+	for (size_t i = 0; (f = kin_format_at(i)); i++)
+		for (size_t k = 0; f->is_written && f->endings && f->endings[k]; k++)
+			if (f->endings[k][0] == '.'
+				    ? ends_in(name, n, f->endings[k])
+				    : !strncmp(name, f->endings[k], strlen(f->endings[k])))
+				return f;
+	return NULL;
+}
+
+/* The same of a path, ".gz" at its end left out if that helps. */
+static const struct kin_format *format_of_path(const char *path)
+{
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	const char *name = slash ? slash + 1 : path;
-	for (size_t i = 0; path && (f = kin_format_at(i)); i++)
-		for (size_t k = 0; f->is_written && f->endings && f->endings[k]; k++) {
-			size_t n = strlen(name), m = strlen(f->endings[k]);
-			if (f->endings[k][0] == '.' ? n > m && !strcmp(name + n - m, f->endings[k])
-						    : !strncmp(name, f->endings[k], m))
-				return f;
-		}
-	return NULL;
+	size_t n = path ? strlen(name) : 0;
+	const struct kin_format *f = n ? format_of_name(name, n) : NULL;
+	return !f && n && ends_in(name, n, ".gz") ? format_of_name(name, n - 3) : f;
 }
 
 static struct kin_error *no_format(const char *path)
@@ -95,11 +109,14 @@ static bool is_binary(const char *name)
 
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
-	const struct kin_format *named = s->format ? NULL : format_of_name(s->output.path);
+	const struct kin_format *named = s->format ? NULL : format_of_path(s->output.path);
 	const char *format = s->format ? s->format : named ? named->name : NULL;
 	if (!format)
 		return no_format(s->output.path);
 	struct output_opts opts = s->output;
+	const char *path = opts.path ? opts.path : "";
+	struct kin_export_opts how = { .size = sizeof(how),
+				       .gzip = ends_in(path, strlen(path), ".gz") };
 	struct output out;
 	struct kin_error *err = NULL;
 	bool binary = is_binary(format);
@@ -111,7 +128,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 			       format);
 	if ((err = output_open(&opts, status, &out)))
 		return err;
-	err = output_finish(&out, kin_export(profile, format, NULL, out.stream));
+	err = output_finish(&out, kin_export(profile, format, &how, out.stream));
 	run_tell_notes(s, profile);
 	return err;
 }

@@ -212,7 +212,9 @@ static const struct opt_group file_options = {
 		  "standard error",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
-		  "also write a perf.data file, with stacks as call chains", NULL, COMPLETE_FILE },
+		  "also write a perf.data file at the end, as kin export does. A profile that is "
+		  "there is replaced, any other file is not",
+		  NULL, COMPLETE_FILE },
 		{ RECORD_DATED, 0, "timestamp-filename", NULL,
 		  "append date and time to FILE's name", NULL, COMPLETE_NOTHING },
 		{ RECORD_MAX_SIZE, 0, "max-size", "SIZE",
@@ -307,6 +309,7 @@ struct record_line {
 	char *in_folder;                /* the output in the directory that -o names; owned */
 	char *dated;                    /* the output's name with a time; owned */
 	char *ranked, *ranked_perf;     /* with a rank; owned */
+	const char *perf_data;          /* NULL: none is written */
 	void (*look)(const char *path); /* once it is there; NULL */
 	bool quiet, verbose, dry_run, with_date, no_names, no_rank;
 };
@@ -470,7 +473,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		o->output = arg;
 		break;
 	case RECORD_PERF_DATA:
-		o->perf_data = arg;
+		l->perf_data = arg;
 		break;
 	case RECORD_QUIET:
 		l->quiet = true;
@@ -572,9 +575,6 @@ static const char *check_parts(const struct record_opts *o)
 	if (p->overwrite && p->max_bytes)
 		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "
 		       "go by; =signal or =TIME has";
-	if (p->overwrite && o->perf_data)
-		return "--overwrite keeps the most recent samples, --perf-data writes all of them: "
-		       "one or the other";
 	return NULL;
 }
 
@@ -594,6 +594,9 @@ static const char *check(const struct record_line *l)
 		return "--all-user and --all-kernel: one or the other";
 	if (o->user_chains && o->kernel_chains)
 		return "--user-callchains and --kernel-callchains: one or the other";
+	if (l->perf_data && (parts_are_wanted(&o->parts) || !strcmp(o->output, "-")))
+		return "--perf-data is made of one file: kin export --to=perf.data makes it of any "
+		       "recording later";
 	const char *wrong = check_parts(o);
 	return wrong ? wrong : sampling_conflict(&l->sampling);
 }
@@ -621,9 +624,11 @@ static void say(const char *text) { message("record", "%s", text); }
 
 static struct record_ending ending(const struct record_line *l)
 {
-	return (struct record_ending){
-		.quiet = l->quiet, .more = l->verbose, .names = !l->no_names, .look = l->look
-	};
+	return (struct record_ending){ .quiet = l->quiet,
+				       .more = l->verbose,
+				       .names = !l->no_names,
+				       .perf_data = l->perf_data,
+				       .look = l->look };
 }
 
 /* Nothing can be recorded, for want of something that the program does not need. An older recording
@@ -697,8 +702,8 @@ static void put_rank(struct record_line *l)
 	if (l->no_rank)
 		return;
 	l->opts.output = l->ranked = rank_file(l->opts.output, false);
-	if (l->opts.perf_data)
-		l->opts.perf_data = l->ranked_perf = rank_file(l->opts.perf_data, false);
+	if (l->perf_data)
+		l->perf_data = l->ranked_perf = rank_file(l->perf_data, false);
 	l->quiet |= rank_is_silent();
 }
 
@@ -735,14 +740,16 @@ static bool take_pipe(struct record_line *l)
 	return true;
 }
 
-static void say_end(const struct record_line *l, struct record_result *r)
+/* False: something that was asked for besides could not be written. */
+static bool say_end(const struct record_line *l, struct record_result *r)
 {
 	const char *output = l->opts.output;
 	struct record_ending e = ending(l);
 	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
 	bool one = !series && strcmp(output, "-") != 0;
-	record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
+	bool all = record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
 	free(series);
+	return all;
 }
 
 static int run_line(struct record_line *l)
@@ -777,7 +784,7 @@ static int run_line(struct record_line *l)
 		return not_begun(l, err, not_executed);
 	child_ended();
 	if (result.recorded)
-		say_end(l, &result);
+		result.finished &= say_end(l, &result);
 	record_audit_done(&result.audit);
 	return end(&result);
 }

@@ -90,14 +90,17 @@ static void put_usage(const struct command *c, const struct sheet *s)
 /* Those that are written. */
 static void put_formats(const struct sheet *s)
 {
-	enum { COLUMN = 14 };
 	const struct kin_format *f;
+	size_t widest = 0;
+	for (size_t i = 0; (f = kin_format_at(i)); i++)
+		widest = f->is_written && strlen(f->name) > widest ? strlen(f->name) : widest;
+	int column = (int)widest + 4;
 	fputs("\nFormats:\n", s->out);
 	for (size_t i = 0; (f = kin_format_at(i)); i++) {
 		if (!f->is_written)
 			continue;
-		fprintf(s->out, "  %-*s", COLUMN - 2, f->name);
-		wrap(s, f->what, COLUMN, COLUMN);
+		fprintf(s->out, "  %-*s", column - 2, f->name);
+		wrap(s, f->what, column, column);
 	}
 }
 

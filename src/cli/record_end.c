@@ -1,13 +1,18 @@
 /* record_end.c - names for a recording, and the lines at its end. */
 #include "cli/record_end.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cli/content.h"
 #include "cli/message.h"
 #include "cli/naming.h"
+#include "cli/output.h"
+#include "kin/kin.h"
 
 /* A word as a shell takes it. To be freed. */
 static char *shell_word(const char *s)
@@ -46,7 +51,39 @@ static void say_lines(char *text)
 	free(text);
 }
 
-void record_end(const struct record_ending *e, struct record_audit *a, const char *path,
+/* Only a profile, or what is empty, is written over. */
+static struct kin_error *may_replace(const char *path)
+{
+	struct stat st;
+	if (lstat(path, &st))
+		return errno == ENOENT ? NULL : err_os(errno, "%s", path);
+	if (S_ISREG(st.st_mode) && (!st.st_size || content_of(path) == CONTENT_PROFILE))
+		return NULL;
+	return err_new(KIN_ERROR_USAGE,
+		       "%s is there and is not a profile: --perf-data writes over "
+		       "no other file",
+		       path);
+}
+
+static struct kin_error *write_perf_data(const char *path, const char *to)
+{
+	struct kin_open_opts opts = { .size = sizeof(opts) };
+	struct kin_profile *profile = NULL;
+	struct output out = { 0 };
+	struct kin_error *err = may_replace(to);
+	mode_t mask = umask(077);
+	if (!err)
+		err = kin_profile_open(&path, 1, &opts, &profile);
+	if (!err)
+		err = output_open(&(struct output_opts){ .path = to }, 0, &out);
+	if (out.stream)
+		err = output_finish(&out, kin_export(profile, "perf.data", NULL, out.stream));
+	umask(mask);
+	kin_profile_free(profile);
+	return err;
+}
+
+bool record_end(const struct record_ending *e, struct record_audit *a, const char *path,
 		const char *shown)
 {
 	char *named = NULL;
@@ -60,10 +97,15 @@ void record_end(const struct record_ending *e, struct record_audit *a, const cha
 	if (!e->quiet && e->more && named)
 		message("record", "  %s", named);
 	free(named);
-	if (!path || !any)
-		return;
-	if (e->look)
+	struct kin_error *err =
+		path && any && e->perf_data ? write_perf_data(path, e->perf_data) : NULL;
+	bool all = !err;
+	if (err)
+		message("record", "%s", kin_error_message(err));
+	kin_error_free(err);
+	if (path && any && e->look)
 		e->look(path);
-	else if (!e->quiet)
+	else if (path && any && !e->quiet)
 		say_next(path);
+	return all;
 }

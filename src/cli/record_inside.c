@@ -45,7 +45,6 @@ static void say_what_lacks(const struct record_opts *o)
 		{ o->all_kernel, "--all-kernel" },
 		{ o->wall, "--wall" },
 		{ o->kernel_chains, "--kernel-callchains" },
-		{ o->perf_data, "--perf-data" },
 		{ parts_are_wanted(&o->parts), "--switch-output" },
 		{ o->parts.overwrite, "--overwrite" },
 		{ o->duration_ns, "--duration" },

@@ -29,9 +29,16 @@ static const char *const list_names[] = {
 	[LIST_OBJECTS] = "objects",     [LIST_BUILD_IDS] = "build_ids", [LIST_INLINED] = "inlined",
 };
 
+#define N_LISTS ARRAY_LEN(list_names)
+
 struct exporter {
 	struct rows rows;
-	struct map64 functions; /* by id: index of rows */
+	uint32_t *function_of; /* by frame: index of rows.functions */
+	/* What lists of texts are put together of, written as the format has it: functions have
+	 * many stacks. By function, or for LIST_FILES by frame: where it begins in `texts`; the
+	 * next one begins where it ends. NULL for lists of numbers, and for RowBinary. */
+	size_t *items[N_LISTS];
+	char *texts;
 	struct sink sink;
 	struct http_bytes bytes; /* of a row of RowBinary */
 };
@@ -50,29 +57,34 @@ static const struct rows_frame *frame_at(const struct exporter *e, const struct 
 	return &e->rows.frames.at[e->rows.path.at[r->stack->first + i]];
 }
 
-static const struct rows_function *function_at(const struct exporter *e, const struct export_row *r,
-					       size_t i)
+static uint32_t function_at(const struct exporter *e, const struct export_row *r, size_t i)
 {
-	return &e->rows.functions.at[map64_get(&e->functions, frame_at(e, r, i)->function)];
+	return e->function_of[e->rows.path.at[r->stack->first + i]];
 }
 
-static const char *text_at(const struct exporter *e, const struct export_row *r,
-			   enum export_list list, size_t i)
+static const char *text_of(const struct exporter *e, enum export_list list, size_t id)
 {
 	switch (list) {
 	case LIST_FUNCTIONS:
-		return function_at(e, r, i)->name;
+		return e->rows.functions.at[id].name;
 	case LIST_OBJECTS:
-		return function_at(e, r, i)->object;
+		return e->rows.functions.at[id].object;
 	case LIST_BUILD_IDS:
-		return function_at(e, r, i)->build_id;
+		return e->rows.functions.at[id].build_id;
 	case LIST_FILES:
-		return frame_at(e, r, i)->file;
+		return e->rows.frames.at[id].file;
 	case LIST_LINES:
 	case LIST_INLINED:
 		break;
 	}
 	return "";
+}
+
+/* The `id` of text_of(). */
+static size_t id_at(const struct exporter *e, const struct export_row *r, enum export_list list,
+		    size_t i)
+{
+	return list == LIST_FILES ? e->rows.path.at[r->stack->first + i] : function_at(e, r, i);
 }
 
 static bool is_number(enum export_list list) { return list == LIST_LINES || list == LIST_INLINED; }
@@ -99,19 +111,32 @@ static void put_time(struct sink *s, uint32_t seconds)
 	sink_str(s, text);
 }
 
-static void put_list(const struct exporter *e, struct sink *s, const struct export_row *r,
-		     enum export_list list)
+static void put_list(struct exporter *e, const struct export_row *r, enum export_list list)
 {
+	struct sink *s = &e->sink;
+	const size_t *items = e->items[list];
 	sink_char(s, '[');
 	for (size_t i = 0; i < r->stack->n; i++) {
+		size_t id = id_at(e, r, list, i);
 		if (i)
 			sink_char(s, ',');
-		if (is_number(list))
-			put_number(s, number_at(e, r, list, i));
+		if (items)
+			sink_bytes(s, e->texts + items[id], items[id + 1] - items[id]);
 		else
-			json_string(s, text_at(e, r, list, i));
+			put_number(s, number_at(e, r, list, i));
 	}
 	sink_char(s, ']');
+}
+
+/* The same as a field of CSV, whose items are so already. */
+static void put_field(struct exporter *e, const struct export_row *r, enum export_list list)
+{
+	bool quoted = r->stack->n > !e->items[list]; /* a comma or a quotation mark is in it */
+	if (quoted)
+		sink_char(&e->sink, '"');
+	put_list(e, r, list);
+	if (quoted)
+		sink_char(&e->sink, '"');
 }
 
 static void put_jsonl(struct exporter *e, const struct export_row *r)
@@ -133,7 +158,7 @@ static void put_jsonl(struct exporter *e, const struct export_row *r)
 		sink_str(s, ",\"");
 		sink_str(s, list_names[list]);
 		sink_str(s, "\":");
-		put_list(e, s, r, list);
+		put_list(e, r, list);
 	}
 	sink_str(s, "}\n");
 }
@@ -146,21 +171,6 @@ static void begin_csv(struct exporter *e)
 		sink_str(&e->sink, list_names[list]);
 	}
 	sink_char(&e->sink, '\n');
-}
-
-/* As JSON in a field. */
-static void put_csv_list(struct exporter *e, const struct export_row *r, enum export_list list)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = xopen_memstream(&text, &size);
-	struct sink own;
-	sink_init(&own, f);
-	put_list(e, &own, r, list);
-	sink_flush(&own);
-	xclose_memstream(f, &text);
-	csv_text(&e->sink, text);
-	free(text);
 }
 
 static void put_csv(struct exporter *e, const struct export_row *r)
@@ -179,7 +189,7 @@ static void put_csv(struct exporter *e, const struct export_row *r)
 	put_number(s, r->sum->count);
 	for (enum export_list list = 0; list < ARRAY_LEN(list_names); list++) {
 		sink_char(s, ',');
-		put_csv_list(e, r, list);
+		put_field(e, r, list);
 	}
 	sink_char(s, '\n');
 }
@@ -204,13 +214,62 @@ static void put_rowbinary(struct exporter *e, const struct export_row *r)
 			else if (list == LIST_LINES)
 				row_u32(b, number_at(e, r, list, i));
 			else
-				row_text(b, text_at(e, r, list, i));
+				row_text(b, text_of(e, list, id_at(e, r, list, i)));
 		}
 	}
 	sink_bytes(&e->sink, b->at, b->n);
 }
 
 /* ---- all rows ---- */
+
+/* A JSON string, within a field in quotes. */
+static void put_csv_item(struct sink *to, const char *text)
+{
+	char *json = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&json, &size);
+	struct sink own;
+	sink_init(&own, f);
+	json_string(&own, text);
+	sink_flush(&own);
+	xclose_memstream(f, &json);
+	csv_quoted(to, json);
+	free(json);
+}
+
+static void make_texts(struct exporter *e, void (*put_item)(struct sink *to, const char *text))
+{
+	size_t size = 0;
+	FILE *f = xopen_memstream(&e->texts, &size);
+	struct sink s;
+	sink_init(&s, f);
+	for (enum export_list list = 0; list < N_LISTS; list++) {
+		size_t n_ids = list == LIST_FILES ? e->rows.frames.n : e->rows.functions.n;
+		if (is_number(list))
+			continue;
+		e->items[list] = xalloc((n_ids + 1) * sizeof(*e->items[list]));
+		for (size_t i = 0; i < n_ids; i++) {
+			e->items[list][i] = size;
+			put_item(&s, text_of(e, list, i));
+			sink_flush(&s);
+			fflush(f); /* says the size */
+		}
+		e->items[list][n_ids] = size;
+	}
+	xclose_memstream(f, &e->texts);
+}
+
+static void find_functions(struct exporter *e)
+{
+	const struct rows *r = &e->rows;
+	struct map64 functions = { 0 };
+	for (size_t i = 0; i < r->functions.n; i++)
+		*map64_at(&functions, r->functions.at[i].id) = (uint32_t)i;
+	e->function_of = xalloc((r->frames.n + 1) * sizeof(*e->function_of));
+	for (size_t i = 0; i < r->frames.n; i++)
+		e->function_of[i] = map64_get(&functions, r->frames.at[i].function);
+	map64_free(&functions);
+}
 
 static void put_rows(struct exporter *e, void (*put)(struct exporter *, const struct export_row *))
 {
@@ -220,8 +279,6 @@ static void put_rows(struct exporter *e, void (*put)(struct exporter *, const st
 		*map64_at(&stacks, r->stacks.at[i].id) = (uint32_t)i;
 	for (size_t i = 0; i < r->events.n; i++)
 		*map64_at(&events, r->events.at[i].id) = (uint32_t)i;
-	for (size_t i = 0; i < r->functions.n; i++)
-		*map64_at(&e->functions, r->functions.at[i].id) = (uint32_t)i;
 	for (size_t i = 0; i < r->sums.n; i++) {
 		const struct rows_sum *x = &r->sums.at[i];
 		put(e,
@@ -233,21 +290,31 @@ static void put_rows(struct exporter *e, void (*put)(struct exporter *, const st
 	map64_free(&events);
 }
 
-/* `begin`, which may be NULL, comes before the first row. */
+struct row_format {
+	void (*begin)(struct exporter *e); /* before the first row; NULL: nothing is */
+	void (*put_item)(struct sink *to, const char *text); /* NULL: texts are as they are */
+	void (*put)(struct exporter *e, const struct export_row *r);
+};
+
 static struct kin_error *write_rows(struct kin_profile *profile, FILE *out,
-				    void (*begin)(struct exporter *),
-				    void (*put)(struct exporter *, const struct export_row *))
+				    const struct row_format *how)
 {
 	const struct rows_opts opts = { .shown_names = true };
 	struct exporter *e = xalloc(sizeof(*e));
 	struct kin_error *err = rows_of(profile, &opts, &e->rows);
 	if (!err) {
 		sink_init(&e->sink, out);
-		if (begin)
-			begin(e);
-		put_rows(e, put);
+		find_functions(e);
+		if (how->put_item)
+			make_texts(e, how->put_item);
+		if (how->begin)
+			how->begin(e);
+		put_rows(e, how->put);
 		sink_flush(&e->sink);
-		map64_free(&e->functions);
+		for (enum export_list list = 0; list < N_LISTS; list++)
+			free(e->items[list]);
+		free(e->texts);
+		free(e->function_of);
 		vec_free(&e->bytes);
 		rows_done(&e->rows);
 	}
@@ -259,21 +326,21 @@ static struct kin_error *write_jsonl(struct kin_profile *profile,
 				     const struct kin_export_opts *opts, FILE *out)
 {
 	(void)opts;
-	return write_rows(profile, out, NULL, put_jsonl);
+	return write_rows(profile, out, &(struct row_format){ NULL, json_string, put_jsonl });
 }
 
 static struct kin_error *write_csv(struct kin_profile *profile, const struct kin_export_opts *opts,
 				   FILE *out)
 {
 	(void)opts;
-	return write_rows(profile, out, begin_csv, put_csv);
+	return write_rows(profile, out, &(struct row_format){ begin_csv, put_csv_item, put_csv });
 }
 
 static struct kin_error *write_rowbinary(struct kin_profile *profile,
 					 const struct kin_export_opts *opts, FILE *out)
 {
 	(void)opts;
-	return write_rows(profile, out, NULL, put_rowbinary);
+	return write_rows(profile, out, &(struct row_format){ NULL, NULL, put_rowbinary });
 }
 
 const struct format jsonl_format = {

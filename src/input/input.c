@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "formats/gzip.h"
 #include "input/paths.h"
 #include "input/window.h"
 #include "object/object.h"
@@ -76,6 +77,33 @@ static bool is_read(const struct format *format, const struct input_opts *o)
 	return !reads || reads(format);
 }
 
+static const struct format *recognise_plain(struct bytes head, const struct input_opts *o)
+{
+	for (size_t i = 0; all_formats[i]; i++)
+		if (all_formats[i]->recognise && is_read(all_formats[i], o) &&
+		    all_formats[i]->recognise(head, o))
+			return all_formats[i];
+	return NULL;
+}
+
+/* Whether it is to be unpacked: what reads some formats alone takes them as they are. */
+static bool is_packed(const struct bytes *b, const struct input_opts *o)
+{
+	return is_gzip(b) && o->format == INPUT_AUTO && !input_rules(o)->reads;
+}
+
+static const struct format *recognise(struct bytes head, const struct input_opts *o)
+{
+	struct gunzipped room = { 0 };
+	if (is_packed(&head, o) && bytes_left(&head) > FORMAT_HEAD)
+		head.end = head.pos + FORMAT_HEAD;
+	if (is_packed(&head, o))
+		head = unpacked(head, FORMAT_HEAD, &room);
+	const struct format *known = recognise_plain(head, o);
+	vec_free(&room.at);
+	return known;
+}
+
 /* What the options and the contents say it is. */
 static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 				const struct format **ret)
@@ -95,14 +123,11 @@ static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 	case INPUT_AUTO:
 		break;
 	}
-	for (size_t i = 0; all_formats[i]; i++) {
-		if (all_formats[i]->recognise && is_read(all_formats[i], o) &&
-		    all_formats[i]->recognise(all, o)) {
-			*ret = all_formats[i];
-			return NULL;
-		}
-	}
-	return unknown_format(all);
+	const struct format *known = recognise(all, o);
+	if (!known)
+		return unknown_format(all);
+	*ret = known;
+	return NULL;
 }
 
 static struct kin_error *load(const char *path, struct file *ret)
@@ -125,13 +150,20 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 {
 	struct source source = { 0 };
 	const struct format *reader = NULL;
+	struct gunzipped room = { 0 };
 	struct bytes all = bytes_of(path, file->data, file->size);
 	struct kin_error *err = choose(all, o, &reader);
 
 	if (err)
 		return err;
+	if (is_packed(&all, o))
+		all = unpacked(all, GUNZIP_MOST, &room);
 	source.kind = reader->about.name;
 	err = reader->read(all, o, into, &source);
+	if (!err && room.cut)
+		err = err_new(KIN_ERROR_FORMAT,
+			      "%s: damaged or cut off: only a part of it was read", path);
+	vec_free(&room.at);
 	end_file(into, path, source, err, o);
 	return err;
 }
@@ -151,7 +183,7 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 	struct kin_error *err = window_error(&w);
 	if (!err)
 		err = choose(w.b, o, &reader);
-	bool done = err || reader->stream;
+	bool done = err || (reader->stream && !is_packed(&w.b, o));
 	if (!err && done) {
 		source.kind = reader->about.name;
 		err = reader->stream(&w, o, into, &source);
@@ -344,13 +376,15 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 
 static size_t count_threads(size_t n_files, size_t bytes)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t n = bytes / BYTES_PER_THREAD;
 
 	if (n > n_files)
 		n = n_files;
 	if (n > MAX_THREADS)
 		n = MAX_THREADS;
+	if (n < 2)
+		return 1;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN); /* reads a file */
 	return cores > 0 && n > (size_t)cores ? (size_t)cores : n;
 }
 
@@ -422,12 +456,8 @@ void input_held_free(struct input_held *held)
 
 static bool is_of_program(struct bytes head)
 {
-	bool says = false;
-	for (size_t i = 0; all_formats[i] && !says; i++)
-		says = !(all_formats[i]->needs & FORMAT_NEEDS_PROGRAM) &&
-		       all_formats[i]->recognise &&
-		       all_formats[i]->recognise(head, &(struct input_opts){ 0 });
-	return says;
+	const struct format *f = recognise(head, &(struct input_opts){ 0 });
+	return f && !(f->needs & FORMAT_NEEDS_PROGRAM);
 }
 
 static bool says_program(const char *path, const struct input_held *held)

@@ -332,14 +332,6 @@ static struct kin_error *open_files(struct session *s)
 	if (o->parts.overwrite)
 		recording_keep_recent(s->recording, RECENT_BYTES);
 	s->result->recorded = true;
-	size_t n_events = 0;
-	while (n_events < s->events.at.n && s->events.at.at[n_events].purpose == EVENT_SAMPLED)
-		n_events++;
-	if (o->perf_data &&
-	    (err = perfdata_open(o->perf_data, s->rings, n_events, s->kernel, &s->perfdata))) {
-		o->say(kin_error_message(err));
-		kin_error_free(err);
-	}
 	return NULL;
 }
 

@@ -82,7 +82,6 @@ struct record_opts {
 	uint64_t max_bytes;    /* of it: then the recording ends; 0: no limit */
 	int compression;       /* of it, as zstd counts; 0: the fastest */
 	struct parts_opts parts;          /* `output` is a series of files; all zero: it is one */
-	const char *perf_data;            /* written besides; NULL: none */
 	const struct record_watch *watch; /* NULL: none */
 	/* About once a second, in the thread that records; must not take long. NULL: nobody asks.
 	 */

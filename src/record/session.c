@@ -43,8 +43,6 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 				     .end = s->stack.end };
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
-	if (s->perfdata)
-		perfdata_sample(s->perfdata, r, t, &s->stack);
 	s->samples++;
 	if (!r->event && e->is_clock)
 		s->sampled_ns += r->period;
@@ -141,8 +139,6 @@ static void take(struct session *s, const struct ring_record *r)
 					 : NULL;
 	if (t)
 		look_for_dump(s, t, r->time_ns);
-	if (s->perfdata)
-		perfdata_other(s->perfdata, r);
 }
 
 /* Takes in what the kernel has recorded; `all`: up to now. */
@@ -220,8 +216,6 @@ static void tick(struct session *s)
 		s->ticked_ns = now;
 		if (s->followed.at.n < TOTALS_MAX)
 			update_totals(s);
-		if (s->perfdata)
-			perfdata_flush(s->perfdata);
 	}
 	if (s->opts->seen && now - (s->shown_ns ? s->shown_ns : s->start_ns) >= SECOND_NS)
 		show(s, now);
@@ -732,12 +726,6 @@ void session_end(struct session *s)
 	s->recording = NULL;
 	s->result->finished = !err && !s->trouble;
 	trouble(s, err);
-	if (s->perfdata) {
-		err = perfdata_close(s->perfdata);
-		s->perfdata = NULL;
-		s->result->finished &= !err;
-		trouble(s, err);
-	}
 	s->result->audit.own_cpu_ns = own_cpu();
 	s->result->audit.own_fixed_ns += s->result->audit.own_cpu_ns - drained;
 }

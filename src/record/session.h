@@ -4,7 +4,6 @@
 
 #include "formats/kin/kin_write.h"
 #include "record/parts.h"
-#include "record/perfdata_write.h"
 #include "record/record.h"
 #include "record/recording.h"
 #include "record/rings.h"
@@ -29,7 +28,6 @@ struct session {
 	struct unwinding *unwinding;
 	struct recording *recording;
 	struct wall *wall;
-	struct perfdata *perfdata;
 	struct parts *parts;             /* NULL: one file */
 	struct kinfile_writer_opts file; /* how each is opened, but for the time */
 	char job[64];                    /* of which it is: file.job */

@@ -379,6 +379,15 @@ def reads(tap, kin, folder, want):
     tap.ok(abs(len(one) - len(two)) < 100, 'pprof: exported again it is as large', f'{len(one)} {len(two)}')
     open(os.path.join(folder, 'plain.pb'), 'wb').write(one)
     tap.ok(flat(kin, folder, 'plain.pb')[0] == flat(kin, folder, 'x.pb.gz')[0], 'pprof is read without gzip, too')
+    run(folder, kin, 'export', '-o', 'x.speedscope.json.gz', 'x.script')
+    plain = gzip.open(os.path.join(folder, 'x.speedscope.json.gz')).read()
+    tap.ok(plain == open(os.path.join(folder, 'x.speedscope.json'), 'rb').read(), 'a name that ends in .gz is packed')
+    tap.ok(flat(kin, folder, 'x.speedscope.json')[0] == flat(kin, folder, 'x.speedscope.json.gz')[0] != {}, '... and read as it is')
+    with open(os.path.join(folder, 'x.speedscope.json.gz'), 'rb') as f:
+        packed = f.read()
+    open(os.path.join(folder, 'cut.gz'), 'wb').write(packed[:len(packed) * 2 // 3])
+    done = run(folder, kin, 'flat', 'cut.gz')
+    tap.ok(done.returncode == 1 and 'cut' in done.stderr and done.stderr.count('\n') == 1, '... if it is whole', done.stderr)
     run(folder, kin, 'export', '--event=cycles', '-o', 'one.speedscope.json', 'x.script')
     got, _ = flat(kin, folder, 'one.speedscope.json')
     tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
@@ -411,6 +420,10 @@ def wrong_use(tap, kin, folder):
     case = os.path.join(HERE, '..', 'cases', '01-basic')
     done = run(folder, kin, 'export', '--to=pprof', '-e', os.path.join(case, 'prog'), os.path.join(case, 'gmon.out'))
     tap.ok(done.returncode == 1 and 'no samples with stacks' in done.stderr, 'counts alone are no samples', done.stderr)
+    open(os.path.join(folder, 'names.folded'), 'w').write('main;work 3\n')
+    done = run(folder, kin, 'export', '--to=perf.data', 'names.folded')
+    tap.ok(done.returncode == 1 and 'no addresses' in done.stderr and done.stderr.count('\n') == 1 and not done.stdout,
+           'perf.data: names alone are an error', done.stderr)
     for name in FORMATS:
         done = run(folder, 'sh', '-c', f'{kin} export --to={name} x.script >/dev/full')
         tap.ok(done.returncode == 1 and 'No space left' in done.stderr and done.stderr.count('\n') == 1,

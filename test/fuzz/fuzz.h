@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "formats/gzip.h"
 #include "gnu/rules.h"
 #include "input/input.h"
 #include "profile/spreads.h"
@@ -41,11 +42,13 @@ static inline void fuzz_reader(const struct format *reader, const uint8_t *data,
 		uint8_t *copy = malloc(size);
 		struct source source = { .kind = reader->about.name };
 		memcpy(copy, data + 1, size - 1);
-		struct bytes all = bytes_of("fuzz", copy, size - 1);
+		struct gunzipped room;
+		struct bytes all = unpacked(bytes_of("fuzz", copy, size - 1), 1 << 24, &room);
 		if (reader->recognise(all, &o)) {
 			kin_error_free(reader->read(all, &o, b, &source));
 			profile_add_source(b, "fuzz", source);
 		}
+		vec_free(&room.at);
 		free(copy);
 	}
 	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);

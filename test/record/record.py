@@ -543,7 +543,7 @@ def test_inside(tap, box):
     tap.ok(p.returncode == 0 and files('100') == ['100%p.kin'] and len(pids) == 3, 'from inside: -r, and a name as it is',
            f'{files("100")} {pids} {p.err}')
     p = inside('-o', 'lacks.kin', '--wall', '--perf-data', 'x.data', './prog', 'exit', '6')
-    tap.ok(p.returncode == 6 and 'without --wall, --perf-data' in p.err, 'from inside: what cannot be known is said', p.err)
+    tap.ok(p.returncode == 6 and 'without --wall' in p.err, 'from inside: what cannot be known is said', p.err)
     with open(os.path.join(box.folder, 'text'), 'w') as f:
         f.write('text')
     p = inside('-o', 'text', './prog', 'exit', '7')
@@ -673,14 +673,54 @@ def test_memory(tap, box):
         tap.ok(not bad and total > 50, f'kin {words[0]} without memory for one of its allocations: an error, or none', '\n'.join(bad))
 
 
+def symbols(text):
+    """{(command, symbol): share}, as perf report --stdio --no-children -g none prints them."""
+    return {(c, name): float(share) for share, c, name in
+            re.findall(r'^ +([\d.]+)% +(\S+) +\S+ +\[[.k]\] (\S+)', text, re.M)}
+
+
 def test_perf_data(tap, box):
+    """What --perf-data and export --to=perf.data write is read by kin and by perf as the recording itself is."""
+    box.record('--perf-data', 'p.data', './prog', 'foobar', '100')
+    box.run(box.kin, 'export', '--to=perf.data', '-o', 'later.data')
+    same = [open(os.path.join(box.folder, name), 'rb').read() for name in ('p.data', 'later.data')]
+    tap.ok(same[0] and same[0] == same[1], '--perf-data: what kin export writes')
+    box.record('--wall', '-o', 'w.kin', '--perf-data', 'w.data', 'sh', '-c', './prog foobar 100; sleep .1; ./prog threads 3')
+    keys = ('-c', 'self,inclusive,name', '--format=csv')
+    for event in ('task-clock', 'blocked', 'waiting'):  # which stacks are cut it cannot say
+        before, after = (sorted(line for line in box.run(box.kin, 'flat', *keys, f'--event={event}', name).out.splitlines() if '[cut]' not in line)
+                         for name in ('w.kin', 'w.data'))
+        tap.ok(before == after and len(before) > 3, f'a perf.data of kin says what the recording does: {event}', f'{before}\n{after}')
+    before, after = (sorted(box.run(box.kin, 'script', '-F', 'comm,pid,tid,cpu,time,event,period,sym', name).out.replace('\t[cut]\n', '').split('\n\n'))
+                     for name in ('w.kin', 'w.data'))
+    tap.ok(before == after and len(before) > 20, '... of each sample, too', f'{before[:9]}\n{after[:9]}')
+    p = box.run(box.kin, 'record', '-o', '-', '--perf-data', 'x.data', './prog')
+    tap.ok(p.returncode == 2 and 'kin export' in p.err, '--perf-data takes one file', p.err)
+    p = box.run('sh', '-c', f'{box.kin} export --to=perf.data w.kin >/dev/full')
+    tap.ok(p.returncode == 1 and 'No space left' in p.err, 'export --to=perf.data: a full disk is told', p.err)
     if not shutil.which('perf'):
         tap.skip('perf reads what --perf-data writes', 'no perf')
         return
-    box.record('--perf-data', 'p.data', './prog', 'foobar', '100')
+    def perf(*words):
+        return box.run('perf', 'report', '-f', '--stdio', '--no-children', '-g', 'none', *words)
     text = box.run('perf', 'report', '-f', '-i', 'p.data', '--stdio', '--children', '-g', 'none', '-s', 'sym').out
     found = re.search(r'([\d.]+)% +[\d.]+% +\[\.\] bar\s*$', text, re.M)
     tap.ok(found and float(found[1]) > 97, 'perf reads what --perf-data writes: bar 100 %', text[:2000])
+    ours = symbols(box.run(box.kin, 'report', '--stdio', '--no-children', '-g', 'none', 'profile.kin').out)
+    theirs = symbols(perf('-i', 'p.data').out)
+    tap.ok(ours and ours == theirs, 'the same shares', f'{ours}\n{theirs}')
+    text = box.run('perf', 'report', '-f', '-i', 'w.data', '--header-only').out
+    tap.ok(all(word in text for word in ('cmdline : sh', 'perf version : kin', 'name = blocked', 'clockid: monotonic', 'time of first sample',
+                                         'os release', 'nrcpus avail')), 'its header has what perf shows', text)
+    build_ids = box.run('perf', 'buildid-list', '-f', '-i', 'p.data').out
+    notes = box.run('readelf', '-n', './prog').out
+    tap.ok(notes.split('Build ID: ')[1].split()[0] in build_ids, '... and build ids', build_ids)
+    parts = [symbols(perf('-i', 'p.data', '-C', str(cpu)).out) for cpu in range(os.cpu_count())]
+    tap.ok(any(parts), 'perf report -C on it', str(parts))
+    p = perf('-i', 'p.data', '--time', '10%-20%')
+    tap.ok(symbols(p.out), 'perf report --time 10%-20% on it', p.out + p.err)
+    p = perf('-i', 'w.data')
+    tap.ok("of event 'blocked" in p.out, 'blocked time is an event', p.out[:3000])
 
 
 MOVED = """

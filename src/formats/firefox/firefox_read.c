@@ -1,4 +1,4 @@
-/* firefox_read.c - processed profiles of any version, gzipped or not.
+/* firefox_read.c - processed profiles of any version.
  *
  * A profile is tables whose columns are arrays, and threads whose samples refer to them. Tables are
  * in each thread, or, since version 55, in "shared" for all of them, in any order: where they are
@@ -11,7 +11,6 @@
 #include "base/vec.h"
 #include "formats/firefox/firefox.h"
 #include "formats/given_places.h"
-#include "formats/gzip.h"
 #include "input/input.h"
 #include "input/json_scan.h"
 
@@ -578,15 +577,7 @@ struct kin_error *firefox_read(struct bytes all, const struct input_opts *o,
 {
 	(void)o;
 	(void)source;
-	if (!is_gzip(&all))
-		return read_plain(all, into);
-	struct gunzipped u = gunzip(all, GUNZIP_MOST);
-	struct kin_error *err = read_plain(bytes_of(all.name, u.at.at, u.at.n), into);
-	if (!err && u.cut)
-		err = err_new(KIN_ERROR_FORMAT,
-			      "%s: damaged or cut off: only a part of it was read", all.name);
-	vec_free(&u.at);
-	return err;
+	return read_plain(all, into);
 }
 
 static bool begins_so(struct bytes head)
@@ -605,12 +596,5 @@ static bool begins_so(struct bytes head)
 bool firefox_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
-	if (!is_gzip(&head))
-		return begins_so(head);
-	if (bytes_left(&head) > FORMAT_HEAD)
-		head.end = head.pos + FORMAT_HEAD;
-	struct gunzipped u = gunzip(head, FORMAT_HEAD);
-	bool is_one = begins_so(bytes_of("", u.at.at, u.at.n));
-	vec_free(&u.at);
-	return is_one;
+	return begins_so(head);
 }

@@ -296,6 +296,10 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 		a->period = 1;
 		a->frequency = 0;
 	}
+	if (a->unit == EVENT_NS && event_is_called(name, "blocked"))
+		a->kind = EVENT_BLOCKED;
+	if (a->unit == EVENT_NS && event_is_called(name, "waiting"))
+		a->kind = EVENT_WAITING;
 	const char *apart = name_apart(p, a, name);
 	struct event e = { .name = profile_add_string(p->into, apart, strlen(apart)),
 			   .title = profile_add_string(p->into, name, strlen(name)),

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "formats/perfdata/perf.h"
+#include "formats/perfdata/perf_write.h"
 
 struct perf_section {
 	uint64_t offset, size;
@@ -259,10 +260,12 @@ const struct format perf_format = {
 		   .what = "a recording of perf",
 		   .endings = (const char *const[]){ ".data", NULL },
 		   .is_read = true,
+		   .is_written = true,
 		   .is_recorded = true,
 		   .is_binary = true },
 	.recording = "perf.data",
 	.recognise = probe,
 	.read = read_perf,
 	.stream = stream_perf,
+	.write = perf_write,
 };

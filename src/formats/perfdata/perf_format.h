@@ -52,8 +52,12 @@ enum { PERF_HEADER = 104, PERF_PIPE_HEADER = 16, PERF_RECORD_HEADER = 8, PERF_AT
 #define PERF_FLAG_EXCLUDE_USER   (UINT64_C(1) << 4)
 #define PERF_FLAG_EXCLUDE_KERNEL (UINT64_C(1) << 5)
 #define PERF_FLAG_EXCLUDE_HV     (UINT64_C(1) << 6)
+#define PERF_FLAG_MMAP           (UINT64_C(1) << 8)
+#define PERF_FLAG_COMM           (UINT64_C(1) << 9)
 #define PERF_FLAG_FREQ           (UINT64_C(1) << 10)
 #define PERF_FLAG_SAMPLE_ID_ALL  (UINT64_C(1) << 18)
+#define PERF_FLAG_MMAP2          (UINT64_C(1) << 23)
+#define PERF_FLAG_USE_CLOCKID    (UINT64_C(1) << 25)
 #define PERF_FLAG_SWITCHES       (UINT64_C(1) << 26)
 
 enum perf_event_type {

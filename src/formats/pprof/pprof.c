@@ -3,11 +3,12 @@
 
 const struct format pprof_format = {
 	.about = { .name = "pprof",
-		   .what = "profile.proto, gzipped or not: for go tool pprof and all that reads it",
+		   .what = "profile.proto, gzipped: for go tool pprof and all that reads it",
 		   .endings = (const char *const[]){ ".pb.gz", ".pprof", ".pb", NULL },
 		   .is_read = true,
 		   .is_written = true,
-		   .is_binary = true },
+		   .is_binary = true,
+		   .is_packed = true },
 	.recognise = pprof_recognise,
 	.read = pprof_read,
 	.write = pprof_write,

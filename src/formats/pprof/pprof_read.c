@@ -12,7 +12,6 @@
 #include "base/job.h"
 #include "base/map64.h"
 #include "base/vec.h"
-#include "formats/gzip.h"
 #include "formats/pprof/pprof.h"
 #include "input/input.h"
 
@@ -533,15 +532,7 @@ struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
 {
 	(void)o;
 	(void)source;
-	if (!is_gzip(&all))
-		return read_plain(all, into);
-	struct gunzipped u = gunzip(all, GUNZIP_MOST);
-	struct kin_error *err = read_plain(bytes_of(all.name, u.at.at, u.at.n), into);
-	if (!err && u.cut)
-		err = err_new(KIN_ERROR_FORMAT,
-			      "%s: damaged or cut off: only a part of it was read", all.name);
-	vec_free(&u.at);
-	return err;
+	return read_plain(all, into);
 }
 
 /* Two small numbers. */
@@ -571,14 +562,6 @@ static bool begins_so(struct bytes b)
 
 bool pprof_recognise(struct bytes head, const struct input_opts *o)
 {
-	enum { ENOUGH = 1 };
 	(void)o;
-	if (!is_gzip(&head))
-		return begins_so(head);
-	if (bytes_left(&head) > FORMAT_HEAD)
-		head.end = head.pos + FORMAT_HEAD;
-	struct gunzipped u = gunzip(head, ENOUGH);
-	bool is = u.at.n && begins_so(bytes_of("", u.at.at, u.at.n));
-	vec_free(&u.at);
-	return is;
+	return begins_so(head);
 }

@@ -1,4 +1,4 @@
-/* pprof_write.c - profile.proto, gzipped: samples of one stack and thread as one, with a value for
+/* pprof_write.c - profile.proto: samples of one stack and thread as one, with a value for
  * each event.
  *
  * Readers take the messages in any order; so samples are written as they come, then what they refer
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/err.h"
 #include "base/map64.h"
@@ -24,10 +23,9 @@ struct pprof_row { /* samples of one stack and thread; its values are values[n_v
 };
 
 struct pprof {
-	struct exported x;
+	struct exported x; /* first: exported_write() */
 	FILE *out;
-	z_stream z;
-	VEC(uint8_t) plain; /* not compressed yet */
+	VEC(uint8_t) plain; /* not written yet */
 	VEC(uint8_t) message, inner;
 	struct strtab *strings;
 	size_t n_values; /* of a sample: per event their number, if that is another, and weight */
@@ -41,19 +39,9 @@ struct pprof {
 
 enum mapping_has { HAS_FUNCTIONS = 1, HAS_FILES = 2, HAS_LINES = 4, HAS_INLINES = 8 };
 
-/* ---- gzip ---- */
-
-static void squeeze(struct pprof *p, int flush)
+static void write_out(struct pprof *p)
 {
-	uint8_t buf[PLAIN];
-	p->z.next_in = p->plain.at;
-	p->z.avail_in = (uInt)p->plain.n;
-	do {
-		p->z.next_out = buf;
-		p->z.avail_out = sizeof(buf);
-		deflate(&p->z, flush);
-		fwrite(buf, 1, sizeof(buf) - p->z.avail_out, p->out);
-	} while (!p->z.avail_out);
+	fwrite(p->plain.at, 1, p->plain.n, p->out);
 	p->plain.n = 0;
 }
 
@@ -74,7 +62,7 @@ static void end_message(struct pprof *p, int field)
 	put_block(&p->plain, field, p->message.at, p->message.n);
 	p->message.n = 0;
 	if (p->plain.n >= PLAIN)
-		squeeze(p, Z_NO_FLUSH);
+		write_out(p);
 }
 
 /* ---- what values are ---- */
@@ -300,8 +288,10 @@ static bool has_counts(struct exported *x)
 	return differ;
 }
 
-static void write_all(struct pprof *p)
+static void write_all(void *own, FILE *out)
 {
+	struct pprof *p = own;
+	p->out = out;
 	p->strings = strtab_new();
 	p->counts = has_counts(&p->x);
 	p->n_values = p->x.n_events * (p->counts ? 2 : 1);
@@ -310,7 +300,7 @@ static void write_all(struct pprof *p)
 	add_up(p);
 	put_samples(p);
 	put_tables(p);
-	squeeze(p, Z_FINISH);
+	write_out(p);
 	strtab_free(p->strings);
 	map64_free(&p->row_ids);
 	vec_free(&p->rows);
@@ -325,14 +315,5 @@ static void write_all(struct pprof *p)
 struct kin_error *pprof_write(struct kin_profile *profile, const struct kin_export_opts *opts,
 			      FILE *out)
 {
-	enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
-	struct pprof p = { .out = out };
-	struct kin_error *err = exported_open(profile, opts, &p.x);
-	if (err)
-		return err;
-	if (deflateInit2(&p.z, Z_BEST_SPEED, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		xout_of_memory();
-	write_all(&p);
-	deflateEnd(&p.z);
-	return exported_close(&p.x);
+	return exported_write(profile, opts, sizeof(struct pprof), write_all, out);
 }
