@@ -9,7 +9,10 @@
  * the data does not say is left out, but for the time, which readers of the format expect: 0.
  * Addresses are those in the object. Registers, branches and the like follow the frames.
  *
- * JSON: {"events": [...], "samples": [...]}, a sample per line with its frames, leaf first. */
+ * Markers (kin record --mark) are lines between samples, "# marker SECONDS.MICROSECONDS: NAME".
+ *
+ * JSON: {"events": [...], "samples": [...]}, and "markers" where there are some; a sample per line
+ *with its frames, leaf first. */
 #ifndef EXPORT_SCRIPT_H
 #define EXPORT_SCRIPT_H
 
@@ -94,6 +97,7 @@ struct script_opts {
 	unsigned max_stack;   /* frames; 0: all */
 	bool no_frames;       /* not one of them */
 	bool leaves;          /* one, and as if there were no others */
+	bool no_inlines;      /* frames that the data calls inlined are left out */
 	bool whole_paths;     /* of sources, not only the name of the file */
 	const char *stop_at;  /* "f,g": no frames behind one of these; NULL: all */
 	const char *objects;  /* "libc.so.6": only samples taken in these; NULL: all */
