@@ -119,7 +119,7 @@ static struct kin_error *choose_time(const struct profile *p, const char *text,
 
 	if (!text)
 		return NULL;
-	struct kin_error *err = span_parse(text, span_of(p), &r);
+	struct kin_error *err = span_parse(text, p, span_of(p), &r);
 	if (err)
 		return err;
 	part->from_ns = r.from_ns ? r.from_ns : 1;

@@ -8,7 +8,7 @@
 #include "cli/sides.h"
 #include "perf/perf_refusals.h"
 
-enum { OPT_FAIL_ABOVE = OPT_OF_SIDES };
+enum { OPT_FAIL_ABOVE = OPT_OF_SIDES, DIFF_TUI };
 
 static const char *const description[] = {
 	"A row for each function that takes more time in AFTER than in BEFORE, or less, the "
@@ -39,6 +39,7 @@ static const struct example examples[] = {
 	{ "kin diff monday/ friday/", "each of several recordings" },
 	{ "kin diff --shares monday.kin friday.kin", "recordings of unequal length" },
 	{ "kin diff -f html -o diff.html old.kin new.kin", "as a page, with a flame graph" },
+	{ "kin diff --tui old.kin new.kin", "on the terminal, to go about in" },
 	{ "kin diff --fail-above=5 base.kin head.kin", "in CI: fails if it became 5 % slower" },
 	{ 0 },
 };
@@ -50,6 +51,10 @@ static const struct opt_group diff_options = {
 		{ OPT_FAIL_ABOVE, 0, "fail-above", "PERCENT",
 		  "exit with 1 if the total has grown by more than this, by the lower end of its "
 		  "interval where there is one",
+		  NULL, COMPLETE_NOTHING },
+		{ DIFF_TUI, 0, "tui", NULL,
+		  "interactively on the terminal, as kin browse: from each row to its callers and "
+		  "callees, source and flame graph, before and after",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -76,6 +81,9 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 			return arg_bad("--fail-above", arg, "a percentage", error);
 		s->diff.limited = true;
 		s->diff.limit = percent / 100;
+		break;
+	case DIFF_TUI:
+		s->tui = true;
 		break;
 	default:
 		return sides_set(s, id, arg, error);

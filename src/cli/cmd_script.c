@@ -144,8 +144,8 @@ static const struct opt_group filter_group = {
 		{ SCRIPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_TIME, 0, "time", "SPAN",
-		  "only samples in this interval: START,STOP in seconds, 10%-20%, or 10%/2 (the "
-		  "second tenth)",
+		  "only samples in this interval: START,STOP in seconds, 10%-20%, 10%/2 (the "
+		  "second tenth), or between markers: NAME,NAME",
 		  NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},

@@ -9,6 +9,7 @@ const struct command *const commands[] = {
 	&run_command,
 	&compare_command,
 	&cc_command,
+	&mark_command,
 	&agent_command,
 	&top_command,
 	&report_command,

@@ -66,6 +66,7 @@ extern const struct command info_command;
 extern const struct command imbalance_command;
 extern const struct command latency_command;
 extern const struct command lines_command;
+extern const struct command mark_command;
 extern const struct command merge_command;
 extern const struct command order_command;
 extern const struct command pack_command;

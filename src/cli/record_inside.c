@@ -45,9 +45,11 @@ static void say_what_lacks(const struct record_opts *o)
 		{ o->all_kernel, "--all-kernel" },
 		{ o->wall, "--wall" },
 		{ o->kernel_chains, "--kernel-callchains" },
+		{ o->markers, "--mark" },
 		{ parts_are_wanted(&o->parts), "--switch-output" },
 		{ o->parts.overwrite, "--overwrite" },
 		{ o->duration_ns, "--duration" },
+		{ o->wanted.fields, "what -d, -W, -I, -b and the like record of each sample" },
 	};
 	char *all = xprintf("%s", "");
 	for (size_t i = 0; i < ARRAY_LEN(lacking); i++) {

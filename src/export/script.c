@@ -1256,27 +1256,26 @@ static struct kin_error *check_fields(const struct script *c)
 		there |= c->p->sources[i].has_day ? SCRIPT_TOD : 0;
 	static const struct {
 		uint64_t field;
-		const char *name, *option;
+		const char *name, *command;
 	} sources[] = {
-		{ SCRIPT_IREGS, "iregs", "--intr-regs" },
-		{ SCRIPT_UREGS, "uregs", "--user-regs" },
-		{ SCRIPT_BRSTACK, "brstack", "-b" },
-		{ SCRIPT_BRSTACKSYM, "brstacksym", "-b" },
-		{ SCRIPT_BRSTACKOFF, "brstackoff", "-b" },
-		{ SCRIPT_BRSTACKINSN, "brstackinsn", "-b" },
-		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "-b" },
-		{ SCRIPT_DATA_SRC, "data_src", "-d" },
-		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "--data-page-size" },
-		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "--code-page-size" },
-		{ SCRIPT_TOD, "tod", "-k monotonic" },
+		{ SCRIPT_IREGS, "iregs", "kin record --intr-regs" },
+		{ SCRIPT_UREGS, "uregs", "perf record --user-regs" },
+		{ SCRIPT_BRSTACK, "brstack", "kin record -b" },
+		{ SCRIPT_BRSTACKSYM, "brstacksym", "kin record -b" },
+		{ SCRIPT_BRSTACKOFF, "brstackoff", "kin record -b" },
+		{ SCRIPT_BRSTACKINSN, "brstackinsn", "kin record -b" },
+		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "kin record -b" },
+		{ SCRIPT_DATA_SRC, "data_src", "kin record -d" },
+		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "kin record --data-page-size" },
+		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "kin record --code-page-size" },
+		{ SCRIPT_TOD, "tod", "perf record -k monotonic" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		if (!(there & sources[i].field) &&
 		    script_fields_any(&c->o->fields, sources[i].field))
-			return err_new(
-				KIN_ERROR_USAGE,
-				"--columns: no sample here has %s: perf record %s records it",
-				sources[i].name, sources[i].option);
+			return err_new(KIN_ERROR_USAGE,
+				       "--columns: no sample here has %s: %s records it",
+				       sources[i].name, sources[i].command);
 	return NULL;
 }
 
@@ -1324,6 +1323,18 @@ static void find_stacks(struct script *c)
 		c->stacks[i] = !c->o->leaves && (said ? s->events[i].stacks : any);
 }
 
+static void json_markers(struct script *c)
+{
+	const struct samples *s = &c->p->samples;
+	for (size_t i = 0; i < s->n_markers; i++) {
+		sink_str(&c->out, i ? ",\n  {\"name\":" : "],\n\"markers\":[\n  {\"name\":");
+		json_string(&c->out, string_of(c, s->markers[i].name));
+		sink_str(&c->out, ",\"time\":");
+		put_time(&c->out, s->markers[i].time_ns, true, 0);
+		sink_char(&c->out, '}');
+	}
+}
+
 static void json_events(struct script *c)
 {
 	bool any = false;
@@ -1338,6 +1349,7 @@ static void json_events(struct script *c)
 			 e->unit == EVENT_NS ? ",\"unit\":\"ns\"}" : ",\"unit\":\"count\"}");
 		any = true;
 	}
+	json_markers(c);
 	sink_str(&c->out, "],\n\"samples\":[");
 }
 
@@ -1349,9 +1361,25 @@ static bool is_wanted(struct script *c, const struct sample *x)
 	       (!c->o->objects || is_in_object(c, x));
 }
 
+/* Those up to a time, as comments: who reads samples passes over them. */
+static void put_markers(struct script *c, size_t *next, uint64_t to_ns)
+{
+	const struct samples *s = &c->p->samples;
+	for (; *next < s->n_markers && s->markers[*next].time_ns <= to_ns; ++*next) {
+		const struct marker *m = &s->markers[*next];
+		sink_str(&c->out, "# marker ");
+		put_time(&c->out, m->time_ns > c->from_ns ? m->time_ns - c->from_ns : 0,
+			 c->o->nanoseconds, 5);
+		sink_str(&c->out, ": ");
+		put_safe(&c->out, string_of(c, m->name));
+		sink_str(&c->out, "\n\n");
+	}
+}
+
 static void put_samples(struct script *c)
 {
 	const struct samples *s = &c->p->samples;
+	size_t marker = 0;
 	bool any = false;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
@@ -1365,12 +1393,15 @@ static void put_samples(struct script *c)
 			sink_str(&c->out, any ? ",\n  " : "\n  ");
 			json_sample(c, x);
 		} else {
+			put_markers(c, &marker, x->time_ns);
 			text_sample(c, x);
 		}
 		if (c->o->delta)
 			c->from_ns = x->time_ns;
 		any = true;
 	}
+	if (!c->o->json && any)
+		put_markers(c, &marker, UINT64_MAX);
 }
 
 struct kin_error *script_write(FILE *out, const struct profile *p, struct program *g,

@@ -9,7 +9,10 @@
  * the data does not say is left out, but for the time, which readers of the format expect: 0.
  * Addresses are those in the object. Registers, branches and the like follow the frames.
  *
- * JSON: {"events": [...], "samples": [...]}, a sample per line with its frames, leaf first. */
+ * Markers (kin record --mark) are lines between samples, "# marker SECONDS.MICROSECONDS: NAME".
+ *
+ * JSON: {"events": [...], "samples": [...]}, and "markers" where there are some; a sample per line
+ *with its frames, leaf first. */
 #ifndef EXPORT_SCRIPT_H
 #define EXPORT_SCRIPT_H
 

@@ -23,6 +23,7 @@ void html_paths_free(struct html_paths *t)
 	vec_free(&t->threads);
 	vec_free(&t->events);
 	vec_free(&t->samples);
+	vec_free(&t->markers);
 	map64_free(&t->function_of);
 	map64_free(&t->node_of);
 	strtab_free(t->strings);
@@ -191,6 +192,15 @@ static void add_samples(struct adding *a, const struct path_tree *tree, const ui
 	free(events);
 }
 
+static void add_markers(struct html_paths *t, const struct profile *p)
+{
+	for (size_t i = 0; i < p->samples.n_markers; i++) {
+		const struct marker *m = &p->samples.markers[i];
+		strid name = strtab_add(t->strings, strtab_get(p->strings, m->name));
+		vec_push(&t->markers, ((struct html_marker){ name, m->time_ns }));
+	}
+}
+
 void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
 		    bool no_inlines)
 {
@@ -208,6 +218,7 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 	find_kinds(&a, &frames);
 	uint32_t *node_of = add_nodes(&a, tree);
 	add_samples(&a, tree, node_of);
+	add_markers(t, p);
 	free(node_of);
 	free(a.functions);
 	free(a.kinds);

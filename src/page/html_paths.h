@@ -48,6 +48,11 @@ struct html_sample {
 	uint64_t weight, time_ns; /* time 0: not known */
 };
 
+struct html_marker {
+	strid name;
+	uint64_t time_ns;
+};
+
 enum { HTML_SIDES = 2 };
 
 struct html_paths {
@@ -57,6 +62,7 @@ struct html_paths {
 	VEC(struct html_thread) threads;
 	VEC(struct html_event) events;
 	VEC(struct html_sample) samples;
+	VEC(struct html_marker) markers;
 	uint32_t runs[HTML_SIDES]; /* that each side's samples are of; 0: there is no such side */
 	struct map64 function_of, node_of; /* of what was added so far */
 };

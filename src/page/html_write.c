@@ -211,6 +211,24 @@ static void put_events(struct sink *s, const struct html_paths *t)
 	sink_char(s, ']');
 }
 
+/* In seconds since the first sample. */
+static void put_markers(struct sink *s, const struct html_paths *t, const struct html_columns *c)
+{
+	sink_str(s, ",\n\"markers\":[");
+	for (size_t i = 0; c->unit_ns && i < t->markers.n; i++) {
+		const struct html_marker *m = &t->markers.at[i];
+		bool after = m->time_ns >= c->first_ns;
+		sink_str(s, i ? ",[" : "[");
+		json_string(s, strtab_get(t->strings, m->name));
+		sink_str(s, after ? "," : ",-");
+		put_double(s,
+			   (double)(after ? m->time_ns - c->first_ns : c->first_ns - m->time_ns) /
+				   1e9);
+		sink_char(s, ']');
+	}
+	sink_char(s, ']');
+}
+
 static void put_columns(struct sink *s, const struct html_paths *t, const struct html_columns *c)
 {
 	size_t offset = 0;
@@ -268,6 +286,7 @@ static struct kin_error *json_of(const struct html_input *in, const struct html_
 		put_functions(&s, in->paths);
 		put_threads(&s, in->paths);
 		put_events(&s, in->paths);
+		put_markers(&s, in->paths, c);
 		put_columns(&s, in->paths, c);
 	}
 	sink_str(&s, "}\n");

@@ -19,6 +19,12 @@ static bool wants(const uint8_t *chosen, uint32_t id) { return !chosen || chosen
 
 static bool is_timed(const struct profile_part *part) { return part->from_ns || part->to_ns; }
 
+static bool is_then(const struct profile_part *part, uint64_t time_ns)
+{
+	return !is_timed(part) ||
+	       (time_ns && time_ns >= part->from_ns && (!part->to_ns || time_ns < part->to_ns));
+}
+
 /* What is known neither by thread nor by time. */
 static bool wants_unassigned(const struct filter *f)
 {
@@ -64,10 +70,8 @@ static bool wants_sample(const struct filter *f, const struct sample *s)
 	const struct samples *all = &f->p->samples;
 	const struct profile_part *part = f->part;
 
-	if (is_timed(part) && (!s->time_ns || s->time_ns < part->from_ns ||
-			       (part->to_ns && s->time_ns >= part->to_ns)))
-		return false;
-	return wants(part->tasks, s->task) && wants(part->events, s->event) &&
+	return is_then(part, s->time_ns) && wants(part->tasks, s->task) &&
+	       wants(part->events, s->event) &&
 	       wants(part->objects, all->frames[all->stacks[s->stack].frame].object);
 }
 
@@ -226,6 +230,15 @@ static void keep_unassigned(struct filter *f)
 			profile_add_latency(f->into, p->samples.latencies[i]);
 }
 
+static void keep_markers(struct filter *f)
+{
+	const struct samples *s = &f->p->samples;
+
+	for (size_t i = 0; i < s->n_markers; i++)
+		if (is_then(f->part, s->markers[i].time_ns))
+			profile_add_marker(f->into, s->markers[i]);
+}
+
 /* Losses are not known by part: they are said of each. CPU time is known by thread. */
 static void keep_audit(struct filter *f)
 {
@@ -264,6 +277,7 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 	if (wants_unassigned(&f))
 		keep_unassigned(&f);
 	keep_files(&f);
+	keep_markers(&f);
 	keep_audit(&f);
 	profile_add_kept(f.into, p->kept);
 	free(f.stacks);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/map64.h"
 #include "names/kept.h"
 #include "profile/arcs.h"
@@ -365,6 +366,11 @@ void profile_add_failure(struct profile_builder *b, objid object, uint64_t count
 	samples_add_failure(&b->samples, object, count);
 }
 
+void profile_add_marker(struct profile_builder *b, struct marker m)
+{
+	samples_add_marker(&b->samples, m);
+}
+
 struct audit *profile_audit(struct profile_builder *b) { return &b->samples.audit; }
 
 void profile_add_kept(struct profile_builder *b, struct kept *kept)
@@ -550,6 +556,14 @@ struct arc *profile_take_arcs(struct profile *p)
 
 	profile_release_arcs(p);
 	return arcs;
+}
+
+mode_t profile_file_mode(const struct profile *p)
+{
+	mode_t mode = 0666;
+	for (size_t i = 0; i < p->n_sources; i++)
+		mode &= file_mode_of(strtab_get(p->strings, p->sources[i].path));
+	return mode;
 }
 
 void profile_release_arcs(struct profile *p)

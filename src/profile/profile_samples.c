@@ -346,6 +346,8 @@ void samples_add_failure(struct samples_builder *s, objid object, uint64_t count
 	add(s, &s->failures.at[*i].count, count);
 }
 
+void samples_add_marker(struct samples_builder *s, struct marker m) { vec_push(&s->markers, m); }
+
 /* ---- merging ---- */
 
 static frameid *merge_frames(struct samples_builder *into, const struct samples_builder *from,
@@ -476,6 +478,16 @@ static void merge_counts(struct samples_builder *into, const struct samples_buil
 				    from->failures.at[i].count);
 }
 
+static void merge_markers(struct samples_builder *into, const struct samples_builder *from,
+			  const strid *strings)
+{
+	for (size_t i = 0; i < from->markers.n; i++) {
+		struct marker m = from->markers.at[i];
+		m.name = strings[m.name];
+		samples_add_marker(into, m);
+	}
+}
+
 /* All its members are sums. */
 static void merge_audit(struct samples_builder *into, const struct audit *from)
 {
@@ -497,6 +509,7 @@ void samples_builder_merge(struct samples_builder *into, const struct samples_bu
 	detailid *details = merge_details(into, from, strings, frames);
 	merge_samples(into, from, strings, stacks, tasks, details, first_source);
 	merge_counts(into, from, objects, tasks);
+	merge_markers(into, from, strings);
 	merge_audit(into, &from->audit);
 	into->saturated |= from->saturated;
 	free(details);
@@ -528,6 +541,26 @@ static int by_count(const void *a, const void *b)
 	return x->object < y->object ? -1 : x->object > y->object;
 }
 
+static int by_moment(const void *a, const void *b)
+{
+	const struct marker *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Equal ones are of files that were read twice, or of parts that were merged. */
+static void sort_markers(struct samples_builder *s)
+{
+	size_t n = 0;
+	if (s->markers.n)
+		qsort(s->markers.at, s->markers.n, sizeof(*s->markers.at), by_moment);
+	for (size_t i = 0; i < s->markers.n; i++)
+		if (!n || by_moment(&s->markers.at[n - 1], &s->markers.at[i]) != 0)
+			s->markers.at[n++] = s->markers.at[i];
+	s->markers.n = n;
+}
+
 struct samples samples_builder_view(struct samples_builder *s)
 {
 	if (s->failures.n)
@@ -535,6 +568,7 @@ struct samples samples_builder_view(struct samples_builder *s)
 	map64_free(&s->failure_ids);
 	for (size_t i = 0; i < s->failures.n; i++)
 		*map64_at(&s->failure_ids, s->failures.at[i].object) = (uint32_t)i;
+	sort_markers(s);
 	while (s->detail_of.n && s->detail_of.n < s->at.n)
 		vec_push(&s->detail_of, 0);
 	return (struct samples){
@@ -559,6 +593,8 @@ struct samples samples_builder_view(struct samples_builder *s)
 		.n_latencies = s->latencies.n,
 		.failures = s->failures.at,
 		.n_failures = s->failures.n,
+		.markers = s->markers.at,
+		.n_markers = s->markers.n,
 		.audit = s->audit,
 	};
 }
@@ -597,6 +633,7 @@ void samples_builder_done(struct samples_builder *s)
 	records_free(&s->latency_ids);
 	vec_free(&s->failures);
 	map64_free(&s->failure_ids);
+	vec_free(&s->markers);
 }
 
 size_t samples_distinct_stacks(const struct samples *s)

@@ -140,6 +140,11 @@ struct audit {
 	uint64_t lost_arcs, lost_blocks, lost_threads, lost_modules; /* of the collection runtime */
 };
 
+struct marker {           /* a moment that somebody named while it was recorded */
+	uint64_t time_ns; /* on the clock of the samples */
+	strid name;
+};
+
 struct unwind_failure { /* where walks ended early */
 	objid object;
 	uint64_t count;
@@ -183,6 +188,8 @@ struct samples {
 	size_t n_latencies;
 	const struct unwind_failure *failures; /* by count, largest first */
 	size_t n_failures;
+	const struct marker *markers; /* by time */
+	size_t n_markers;
 	struct audit audit;
 };
 
@@ -217,6 +224,7 @@ void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equa
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* bucket is copied, summed */
 void profile_add_failure(struct profile_builder *b, objid object, uint64_t count);
+void profile_add_marker(struct profile_builder *b, struct marker m); /* equal ones are one */
 struct audit *profile_audit(struct profile_builder *b); /* to add to; valid as long as b */
 strid profile_add_string(struct profile_builder *b, const char *s, size_t n);
 const char *profile_string(const struct profile_builder *b, strid id); /* lives as long as b */

@@ -97,8 +97,10 @@ static struct kin_error *read_times(struct sample_filter *f, const struct profil
 	struct time_range whole = span_of(p), r;
 	struct kin_error *err;
 	const char *separators = strchr(list, '%') ? ", " : " ";
+	if (span_is_marked(list, p)) /* a name may have blanks in it */
+		separators = "";
 	for (char *w; (w = next_word(&f->arena, &list, separators));) {
-		if ((err = span_parse(w, whole, &r)))
+		if ((err = span_parse(w, p, whole, &r)))
 			return err_wrap(err, "--time");
 		vec_push(&f->times, r);
 	}

@@ -38,6 +38,7 @@ struct samples_builder {
 	struct records latency_ids;
 	VEC(struct unwind_failure) failures;
 	struct map64 failure_ids; /* by object */
+	VEC(struct marker) markers;
 	struct audit audit;
 	bool saturated;
 };
@@ -71,5 +72,6 @@ void samples_set_detail(struct samples_builder *s, detailid detail);
 void samples_add_task_arc(struct samples_builder *s, struct task_arc a);
 void samples_add_latency(struct samples_builder *s, struct latency l);
 void samples_add_failure(struct samples_builder *s, objid object, uint64_t count);
+void samples_add_marker(struct samples_builder *s, struct marker m);
 
 #endif

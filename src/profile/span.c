@@ -1,4 +1,4 @@
-/* span.c - parses spans in seconds and percent. */
+/* span.c - parses spans in seconds, in percent, and between markers. */
 #include "profile/span.h"
 
 #include <stdlib.h>
@@ -73,27 +73,100 @@ static bool parse_seconds(const char *text, const char *stop, uint64_t origin, u
 	return end == stop;
 }
 
-static bool parse(const char *text, struct time_range whole, struct time_range *ret)
+/* The marker that the text begins with, by name and, behind a slash, by number; NULL: none. *text
+ * is then behind it: at a comma, or at the end. Of several names the longest, and not before
+ * from_ns.
+ */
+static const struct marker *take_marker(const struct profile *p, const char **text,
+					uint64_t from_ns)
 {
-	if (strchr(text, '%'))
-		return parse_percent(text, whole, ret);
-	const char *comma = strchr(text, ','), *end = text + strlen(text);
-	return parse_seconds(text, comma ? comma : end, whole.from_ns, 0, &ret->from_ns) &&
-	       parse_seconds(comma ? comma + 1 : end, end, whole.from_ns, UINT64_MAX, &ret->to_ns);
+	const struct marker *found = NULL;
+	const char *end = *text;
+	for (size_t i = 0; i < p->samples.n_markers; i++) {
+		const struct marker *m = &p->samples.markers[i];
+		const char *name = strtab_get(p->strings, m->name);
+		size_t n = strlen(name);
+		if (m->time_ns < from_ns || !n || strncmp(*text, name, n) != 0)
+			continue;
+		char *after = UNCONST(char *, *text + n);
+		unsigned long number = *after == '/' ? strtoul(after + 1, &after, 10) : 1;
+		if ((*after && *after != ',') || after <= end)
+			continue;
+		for (size_t k = i; number && k < p->samples.n_markers; k++) {
+			const struct marker *x = &p->samples.markers[k];
+			if (x->name != m->name || --number)
+				continue;
+			found = x;
+			end = after;
+		}
+	}
+	*text = end;
+	return found;
 }
 
-struct kin_error *span_parse(const char *text, struct time_range whole, struct time_range *ret)
+bool span_is_marked(const char *text, const struct profile *p)
+{
+	text += *text == ',';
+	return (*text < '0' || *text > '9') && take_marker(p, &text, 0);
+}
+
+/* Up to the next one that is later. */
+static uint64_t until_next(const struct profile *p, const struct marker *m)
+{
+	for (size_t i = 0; i < p->samples.n_markers; i++)
+		if (p->samples.markers[i].time_ns > m->time_ns)
+			return p->samples.markers[i].time_ns - 1;
+	return UINT64_MAX;
+}
+
+/* Of which at least one end is a marker. What happens at the second one is not in it. */
+static bool parse_markers(const char *text, const struct profile *p, struct time_range whole,
+			  struct time_range *ret)
+{
+	const char *at = text, *comma = strchr(text, ',');
+	const struct marker *from = take_marker(p, &at, 0), *to;
+	if (from) {
+		*ret = (struct time_range){ from->time_ns, until_next(p, from) };
+		if (!*at)
+			return true;
+		comma = at;
+	} else if (!comma || !parse_seconds(text, comma, whole.from_ns, 0, &ret->from_ns)) {
+		return false;
+	}
+	at = comma + 1;
+	to = take_marker(p, &at, ret->from_ns + 1);
+	if (!to)
+		return from &&
+		       parse_seconds(at, at + strlen(at), whole.from_ns, UINT64_MAX, &ret->to_ns);
+	ret->to_ns = to->time_ns - 1;
+	return !*at;
+}
+
+static bool parse(const char *text, const struct profile *p, struct time_range whole,
+		  struct time_range *ret)
+{
+	const char *comma = strchr(text, ','), *end = text + strlen(text);
+	if (strchr(text, '%') && parse_percent(text, whole, ret))
+		return true;
+	if (parse_seconds(text, comma ? comma : end, whole.from_ns, 0, &ret->from_ns) &&
+	    parse_seconds(comma ? comma + 1 : end, end, whole.from_ns, UINT64_MAX, &ret->to_ns))
+		return true;
+	return parse_markers(text, p, whole, ret);
+}
+
+struct kin_error *span_parse(const char *text, const struct profile *p, struct time_range whole,
+			     struct time_range *ret)
 {
 	struct time_range r;
 	if (whole.from_ns > whole.to_ns)
 		return err_new(KIN_ERROR_USAGE, "a time is asked for, but no sample in the data "
 						"says when it was taken");
-	if (!parse(text, whole, &r))
+	if (!parse(text, p, whole, &r))
 		return err_new(
 			KIN_ERROR_USAGE,
 			"'%.80s' is not a time interval: START,STOP in seconds, with a + from "
-			"the first sample on, or a part: 10%%-20%%, 10%%/2",
-			text);
+			"the first sample on, or a part: 10%%-20%%, 10%%/2%s",
+			text, p->samples.n_markers ? ", or between markers: NAME,NAME" : "");
 	if (r.to_ns < r.from_ns)
 		return err_new(KIN_ERROR_USAGE, "'%.80s' ends before it starts", text);
 	*ret = r;

@@ -5,6 +5,8 @@
  *	10%/2        its second tenth
  *	12.5,13      seconds on the clock of the samples, as in perf; either may be left out
  *	+0.5,+2      seconds from the first sample on
+ *	load,query   from one marker to another, the next of that name; either may be a time, or
+ *left out load/2       from the second marker of that name to the next marker, whatever its name
  */
 #ifndef PROFILE_SPAN_H
 #define PROFILE_SPAN_H
@@ -20,9 +22,11 @@ struct time_range {
 /* The times of the first and the last sample that have one; from > to if none has. */
 struct time_range span_of(const struct profile *p);
 
-/* `whole` is what percentages and "+" are of. KIN_ERROR_USAGE: the text is none of the above, or
- * ends before it starts, or no sample says when it was taken. */
-MUST_CHECK struct kin_error *span_parse(const char *text, struct time_range whole,
-					struct time_range *ret);
+/* `whole`, span_of(p), is what percentages and "+" are of. KIN_ERROR_USAGE: the text is none of the
+ * above, or ends before it starts, or no sample says when it was taken. */
+MUST_CHECK struct kin_error *span_parse(const char *text, const struct profile *p,
+					struct time_range whole, struct time_range *ret);
+/* Whether it begins with the name of a marker, which may have blanks and commas in it. */
+bool span_is_marked(const char *text, const struct profile *p);
 
 #endif

@@ -16,7 +16,7 @@ struct gate {
 	uint64_t start_ns;
 	size_t next; /* of the spans */
 	bool open, stopped;
-	char line[64];
+	char line[256];
 	size_t n_line;
 };
 
@@ -167,7 +167,7 @@ void gate_begin(struct gate *g, struct rings *r, uint64_t now_ns)
 
 /* ---- commands ---- */
 
-static void heed_line(struct gate *g, struct rings *r)
+static void heed_line(struct gate *g, struct rings *r, const struct gate_marker *m)
 {
 	static const char answer[] = "ack\n";
 	if (!strcmp(g->line, "enable"))
@@ -176,13 +176,15 @@ static void heed_line(struct gate *g, struct rings *r)
 		set(g, r, false);
 	else if (!strcmp(g->line, "stop"))
 		g->stopped = true;
+	else if (!strncmp(g->line, "mark ", 5))
+		m->mark(m->arg, g->line + 5);
 	else if (strcmp(g->line, "ping") != 0)
 		return;
 	if (g->ack >= 0)
 		(void)!write(g->ack, answer, sizeof(answer) - 1);
 }
 
-static void heed_commands(struct gate *g, struct rings *r)
+static void heed_commands(struct gate *g, struct rings *r, const struct gate_marker *m)
 {
 	char buffer[256];
 	ssize_t n = -1;
@@ -194,7 +196,7 @@ static void heed_commands(struct gate *g, struct rings *r)
 				continue;
 			}
 			g->line[g->n_line] = '\0';
-			heed_line(g, r);
+			heed_line(g, r, m);
 			g->n_line = 0;
 		}
 	}
@@ -202,10 +204,10 @@ static void heed_commands(struct gate *g, struct rings *r)
 		close_pipes(g); /* nobody is there any more */
 }
 
-bool gate_act(struct gate *g, struct rings *r, uint64_t now_ns)
+bool gate_act(struct gate *g, struct rings *r, const struct gate_marker *m, uint64_t now_ns)
 {
 	heed_time(g, r, now_ns);
-	heed_commands(g, r);
+	heed_commands(g, r, m);
 	return !g->stopped;
 }
 

@@ -4,8 +4,8 @@
  *	gate_open(&opts, &g);  ...  gate_begin(g, rings, now);
  *	gate_act(g, rings, now);      ... when gate_fd() is readable, or gate_wait_ms() have passed
  *
- * Commands are lines, as perf record's: "enable", "disable", "ping", "stop". Each is answered by
- * "ack" and a line's end if there is somebody to read that. */
+ * Commands are lines, as perf record's: "enable", "disable", "ping", "stop", and "mark NAME". Each
+ *is answered by "ack" and a line's end if there is somebody to read that. */
 #ifndef RECORD_GATE_H
 #define RECORD_GATE_H
 
@@ -38,8 +38,13 @@ struct kin_error *gate_open(const struct gate_opts *opts, struct gate **ret)
 void gate_free(struct gate *g); /* NULL is fine */
 
 void gate_begin(struct gate *g, struct rings *r, uint64_t now_ns);
+/* Somebody whom commands name moments to. */
+struct gate_marker {
+	void (*mark)(void *arg, const char *name);
+	void *arg;
+};
 /* Opens and closes what is due. False: a command says that it is enough. */
-bool gate_act(struct gate *g, struct rings *r, uint64_t now_ns);
+bool gate_act(struct gate *g, struct rings *r, const struct gate_marker *m, uint64_t now_ns);
 /* For poll(); -1: no commands will come. */
 int gate_fd(const struct gate *g);
 /* Until the next span begins or ends; UINT64_MAX: none does. */

@@ -127,6 +127,7 @@ static struct rings_opts rings_opts_of(struct session *s)
 		.buffer_bytes = o->buffer_bytes,
 		.filters = o->filters,
 		.n_filters = o->n_filters,
+		.wanted = o->wanted,
 	};
 }
 
@@ -323,7 +324,7 @@ static struct kin_error *open_files(struct session *s)
 		s->parts = parts_new(o->output, &o->parts);
 	s->jit = jit_new();
 	s->kernel = kernel_new();
-	s->modules = modules_new(0);
+	s->modules = modules_new(o->table_bytes);
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(
 		o->mode, (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
@@ -426,8 +427,11 @@ static void session_done(struct session *s)
 	rings_free(s->rings);
 	vec_free(&s->events.at);
 	vec_free(&s->followed.at);
+	vec_free(&s->places);
 	free(s->event_ids);
 	gate_free(s->gate);
+	markers_free(s->markers);
+	vec_free(&s->moments);
 	if (s->cgroup_fd >= 0)
 		close(s->cgroup_fd);
 	kin_error_free(s->trouble);
@@ -476,7 +480,7 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	return err;
 }
 
-/* When, and where. */
+/* When, and where; and who names moments. */
 static struct kin_error *open_limits(struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -486,7 +490,10 @@ static struct kin_error *open_limits(struct session *s)
 			return err_new(KIN_ERROR_USAGE, "control group '%s': %s", o->cgroup,
 				       strerror(errno));
 	}
-	return gate_is_needed(&o->gate) ? gate_open(&o->gate, &s->gate) : NULL;
+	struct kin_error *err = o->markers ? markers_open(&s->markers) : NULL;
+	if (!err && gate_is_needed(&o->gate))
+		err = gate_open(&o->gate, &s->gate);
+	return err;
 }
 
 static struct kin_error *record_signalled(struct session *s, bool *not_executed)

@@ -62,6 +62,8 @@ struct record_opts {
 	const struct rings_filter *filters; /* of trace points in `events` */
 	size_t n_filters;
 	size_t buffer_bytes; /* of each CPU; 0: as large as may be */
+	size_t table_bytes;  /* of unwind tables in memory; 0: 64 MiB */
+	struct wanted_details wanted;
 	/* What: a program, */
 	char *const *argv; /* NULL-terminated; NULL: no program */
 	unsigned runs;     /* one after the other; 0: one */
@@ -74,6 +76,7 @@ struct record_opts {
 	size_t n_cpus;      /* 0: on all */
 	const char *cgroup; /* with `everything`: in this control group alone; NULL: all */
 	bool not_self;      /* no samples of the recorder itself */
+	bool markers;       /* SIGUSR2 and other processes (markers.h) name moments */
 	struct gate_opts gate; /* when; all zero: from the beginning to the end */
 	uint64_t duration_ns;  /* 0: until it ends, or a signal */
 	bool wall;             /* time that threads did not run, too */

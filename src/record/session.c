@@ -21,6 +21,19 @@ static const uint64_t SECOND_NS = 1000000000;
 
 /* ---- records ---- */
 
+/* What is at the addresses that a sample names: its data, and the ends of its branches. */
+static void find_places(struct session *s, const struct ring_details *d, const struct thread *t)
+{
+	s->places.n = 0;
+	if (!d->fields)
+		return;
+	vec_push(&s->places, unwinding_place(t->space, d->addr));
+	for (size_t i = 0; i < d->n_branches; i++) {
+		vec_push(&s->places, unwinding_place(t->space, d->branches[3 * i]));
+		vec_push(&s->places, unwinding_place(t->space, d->branches[3 * i + 1]));
+	}
+}
+
 /* With the stack at hand. */
 static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
@@ -40,7 +53,11 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 				     .run = t->run,
 				     .frames = s->stack.frames,
 				     .n = s->stack.n,
-				     .end = s->stack.end };
+				     .end = s->stack.end,
+				     .details = r->details };
+	find_places(s, &r->details, t);
+	k.places = s->places.at;
+	k.n_places = s->places.n;
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	s->samples++;
@@ -327,6 +344,64 @@ static void define_events(struct session *s)
 		define_wall(s);
 }
 
+/* ---- markers ---- */
+
+static void write_moment(struct session *s, const struct named_moment *m)
+{
+	kinfile_writer_marker(recording_writer(s->recording), m->time_ns, m->name);
+}
+
+/* What is kept in memory is not in the file yet: of its markers the last are kept, too. */
+static void take_moment(struct session *s, const struct named_moment *m)
+{
+	enum { MOST = 1 << 16 };
+	if (!s->opts->parts.overwrite) {
+		write_moment(s, m);
+		return;
+	}
+	if (s->moments.n == MOST) {
+		s->moments.n = MOST / 2;
+		memmove(s->moments.at, s->moments.at + MOST / 2, MOST / 2 * sizeof(*s->moments.at));
+	}
+	vec_push(&s->moments, *m);
+}
+
+static void take_command_mark(void *arg, const char *name)
+{
+	struct session *s = arg;
+	struct named_moment m = { .time_ns = clock_now_ns() };
+	if (marker_name(name, m.name))
+		take_moment(s, &m);
+}
+
+static void take_signal_mark(struct session *s)
+{
+	struct named_moment m = { .time_ns = clock_now_ns() };
+	snprintf(m.name, sizeof(m.name), "mark%u", ++s->n_signalled);
+	char *line = xprintf("%s, %.3f s after the start", m.name,
+			     (double)(m.time_ns - s->start_ns) / 1e9);
+	take_moment(s, &m);
+	if (!s->opts->parts.silent)
+		s->opts->say(line);
+	free(line);
+}
+
+static void take_markers(struct session *s)
+{
+	struct named_moment m;
+	while (s->markers && markers_next(s->markers, clock_now_ns(), &m))
+		take_moment(s, &m);
+}
+
+/* Those from the oldest sample on. */
+static void write_moments(struct session *s, uint64_t first_ns)
+{
+	for (size_t i = 0; i < s->moments.n; i++)
+		if (s->moments.at[i].time_ns >= first_ns)
+			write_moment(s, &s->moments.at[i]);
+	s->moments.n = 0;
+}
+
 /* ---- files ---- */
 
 struct kin_error *session_open_file(struct session *s, struct kinfile_writer **ret)
@@ -383,6 +458,7 @@ static struct kin_error *unload(struct session *s, uint64_t now_ns)
 	kinfile_writer_info(w, "samples", "the most recent ones, which were kept in memory");
 	kinfile_writer_lost(w, KINF_LOST_SAMPLES, s->lost_written - s->begin.lost);
 	kinfile_writer_lost(w, KINF_THROTTLED, s->throttled - s->begin.throttled);
+	write_moments(s, s->file.start_ns);
 	uint64_t sum = recording_write_recent(s->recording, s->event_ids[0]);
 	kinfile_writer_clock(w, 0, s->events.at.at[0].is_clock ? sum : 0);
 	return NULL;
@@ -447,6 +523,7 @@ static void begin_part(struct session *s)
 {
 	struct kinfile_writer *w = NULL;
 	drain(s, true);
+	take_markers(s);
 	uint64_t now = clock_now_ns();
 	s->switch_now = false;
 	update_totals(s);
@@ -476,6 +553,10 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 	bool alive = s->target.running && !s->target.ended;
 	if (seen->number == SIGUSR2 && s->opts->parts.on_signal) {
 		s->switch_now = true;
+		return;
+	}
+	if (seen->number == SIGUSR2 && s->markers) {
+		take_signal_mark(s);
 		return;
 	}
 	if (alive)
@@ -554,21 +635,24 @@ static void tell_of_rights(struct session *s, unsigned *rounds)
 
 void session_run(struct session *s)
 {
+	const struct gate_marker marker = { take_command_mark, s };
 	bool told = false;
 	uint64_t ended_ns = 0;
 	unsigned unseen = 0;
 	while (!is_over(s)) {
 		struct pollfd fds[] = { { rings_poll_fd(s->rings), POLLIN, 0 },
 					{ s->signals.fd, POLLIN, 0 },
-					{ s->gate ? gate_fd(s->gate) : -1, POLLIN, 0 } };
+					{ s->gate ? gate_fd(s->gate) : -1, POLLIN, 0 },
+					{ s->markers ? markers_fd(s->markers) : -1, POLLIN, 0 } };
 		struct signal_seen seen;
 		int n = poll(fds, ARRAY_LEN(fds), time_left(s));
 		while (signals_next(&s->signals, &seen))
 			take_signal(s, &seen);
 		if (fds[0].revents)
 			rings_polled(s->rings);
-		if (s->gate && !gate_act(s->gate, s->rings, clock_now_ns()))
+		if (s->gate && !gate_act(s->gate, s->rings, &marker, clock_now_ns()))
 			s->stop = true;
+		take_markers(s);
 		drain(s, false);
 		tick(s);
 		if (s->parts && !s->stop && part_is_over(s))
@@ -703,6 +787,7 @@ void session_end(struct session *s)
 {
 	rings_disable(s->rings);
 	drain(s, true);
+	take_markers(s);
 	uint64_t end = clock_now_ns(), drained = own_cpu();
 	if (s->wall)
 		spaces_each(s->spaces, end_wall, s);

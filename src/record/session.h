@@ -3,6 +3,7 @@
 #define RECORD_SESSION_H
 
 #include "formats/kin/kin_write.h"
+#include "record/markers.h"
 #include "record/parts.h"
 #include "record/record.h"
 #include "record/recording.h"
@@ -14,8 +15,9 @@ struct session {
 	const struct record_opts *opts;
 	struct record_result *result;
 	struct record_events events;
-	struct gate *gate;   /* NULL: always open */
-	int cgroup_fd;       /* -1: none */
+	struct gate *gate;       /* NULL: always open */
+	struct markers *markers; /* NULL: only --control names moments */
+	int cgroup_fd;           /* -1: none */
 	const char *instead; /* what the machine could not count, and something else was; or NULL */
 	bool user_only, exact_switches;
 	struct signals signals;
@@ -38,7 +40,10 @@ struct session {
 	bool switch_now;             /* somebody said so */
 	uint32_t *event_ids;         /* in the file, by index of events */
 	struct thread_list followed; /* threads that were attached to */
-	bool looked_again;           /* for threads that had begun meanwhile */
+	VEC(struct named_moment)
+	moments;              /* that are to be written, where samples are kept in memory */
+	unsigned n_signalled; /* moments that are named by a number */
+	bool looked_again;    /* for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;
@@ -47,6 +52,7 @@ struct session {
 	bool stop;
 	struct kin_error *trouble; /* the first; the recording goes on */
 	struct unwound stack;
+	VEC(struct stack_frame) places; /* that the details of the sample at hand name */
 };
 
 /* Opens the next file; what is kept in memory goes to none yet. */

@@ -8,6 +8,7 @@
 #include "analysis/audit.h"
 #include "names/kept.h"
 #include "paths/path_tree.h"
+#include "profile/span.h"
 #include "report/reports.h"
 
 enum { ABOUT, FACT, VALUE, DETAIL };
@@ -15,7 +16,7 @@ enum { ABOUT, FACT, VALUE, DETAIL };
 static const struct kin_column columns[] = {
 	[ABOUT] = { "about", "about",
 		    "what the fact is about: program, file, object, thread, "
-		    "samples, time, calls, blocks, audit, check",
+		    "marker, samples, time, calls, blocks, audit, check",
 		    KIN_CELL_TEXT, false, false },
 	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT, false, false },
 	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT, false, false },
@@ -232,6 +233,26 @@ static void add_threads(struct kin_table *t, const struct profile *p, size_t mos
 	if (!all)
 		add_other_threads(t, at + most, n - most);
 	free(at);
+}
+
+/* When: on the clock of the samples as --time takes it, from the first one on. */
+static void add_markers(struct kin_table *t, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint64_t first_ns = span_of(p).from_ns;
+
+	for (size_t i = 0; i < s->n_markers; i++) {
+		const struct marker *m = &s->markers[i];
+		bool after = m->time_ns >= first_ns;
+		uint64_t ns = after ? m->time_ns - first_ns : first_ns - m->time_ns;
+		char *when = s->n ? xprintf("%s%" PRIu64 ".%06" PRIu64 " s", after ? "+" : "-",
+					    ns / 1000000000, ns / 1000 % 1000000)
+				  : NULL;
+		add(t, "marker", table_text(t, strtab_get(p->strings, m->name)),
+		    cell_text(when ? table_text(t, when) : ""),
+		    when ? "from the first sample on" : NULL);
+		free(when);
+	}
 }
 
 static void add_events(struct kin_table *t, const struct profile *p)
@@ -497,6 +518,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	add_sources(t, in->profile);
 	add_objects(t, in->profile);
 	add_threads(t, in->profile, o->max_threads);
+	add_markers(t, in->profile);
 	add_events(t, in->profile);
 	add_audit(t, in);
 	add_time(t, in);

@@ -76,9 +76,10 @@ static void done(struct browser *b)
 
 struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *opts)
 {
-	struct browser b = { .opts = opts, .profile = profile, .order = NONE };
+	struct browser b = { .opts = opts, .profile = profile, .after = profile, .order = NONE };
 	struct kin_error *err;
-	vec_push(&b.places, ((struct browse_place){ .list = { .height = 1 } }));
+	vec_push(&b.places, ((struct browse_place){ .what = opts->changes ? CHANGES : FUNCTIONS,
+						    .list = { .height = 1 } }));
 	struct browse_place *first = &b.places.at[0];
 	if (!(err = browse_make_page(&b, &first->page))) {
 		first->has_page = true;

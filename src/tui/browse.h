@@ -23,6 +23,10 @@ struct browse_opts {
 	 * known of any. */
 	double (*cores)(void *arg, const char *event);
 	void *arg;
+	/* What a comparison of the profile with an older one found: it is the first page, and from
+	 * there it goes to the functions of either. NULL: there is no comparison. Both borrowed. */
+	struct kin_table *changes;
+	struct kin_profile *before;
 	unsigned delay_ms;
 	size_t refreshes; /* end after so many; 0: when the user says so */
 };

@@ -25,10 +25,11 @@ static void put_bar(struct browser *b, unsigned row, const char *left, const cha
 static const char *title_of_order(struct browser *b)
 {
 	const struct page *p = page(b);
-	return b->order == p->children   ? "Children"
-	       : b->order == p->own      ? "Self"
-	       : b->order < p->n_columns ? p->columns[b->order].title
-					 : p->name_title;
+	bool changes = here(b)->what == CHANGES;
+	return b->order == p->children && !changes ? "Children"
+	       : b->order == p->own && !changes    ? "Self"
+	       : b->order < p->n_columns           ? p->columns[b->order].title
+						   : p->name_title;
 }
 
 static void draw_head(struct browser *b)
@@ -39,7 +40,9 @@ static void draw_head(struct browser *b)
 	if (b->cores > 0)
 		snprintf(cores, sizeof(cores), "%.2f of %ld cores busy  ", b->cores,
 			 sysconf(_SC_NPROCESSORS_ONLN));
-	if (p->what == FUNCTIONS && b->order != NONE)
+	if (b->opts->changes && p->what != CHANGES)
+		snprintf(cores, sizeof(cores), "%s  ", b->is_before ? "BEFORE" : "AFTER");
+	if ((p->what == FUNCTIONS || p->what == CHANGES) && b->order != NONE)
 		snprintf(order, sizeof(order), "by %.40s", title_of_order(b));
 	snprintf(left, sizeof(left), " %s  %s%s%s%s%s%s", b->opts->title, cores,
 		 b->part ? b->part : "", b->part ? "  " : "", p->function ? p->function : "",
@@ -66,13 +69,23 @@ static const char *hints(struct browser *b)
 			       "menu  q "
 			       "quit"
 			     : "Enter callers  a source  f flame  s sort  / filter  ? menu  q quit";
+	case CHANGES:
+		return wider ? "Enter callers, callees  a source  f flame  > sort  / filter  ? "
+			       "menu  q quit"
+			     : "Enter callers  a source  f flame  / filter  ? menu  q quit";
 	case CALLS:
+		if (b->opts->changes)
+			return "Enter go there  b before, after  Esc back  / filter  ? menu  q "
+			       "quit";
 		if (b->opts->next)
 			return "Enter go there  Esc back  / filter  ? menu  q quit";
 		return "Enter go there  a source  Esc back  / filter  ? menu  q quit";
 	case SOURCE:
 		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";
 	case FLAME:
+		if (b->opts->changes)
+			return "Enter zoom  b before, after  Esc back  i turn  / find  ? menu  q "
+			       "quit";
 		return "Enter zoom  Esc back  i turn  c callers  / find  ? menu  q quit";
 	case CYCLES:
 		return "Enter callers, callees  Esc back  / filter  ? menu  q quit";
@@ -137,6 +150,8 @@ static unsigned draw_cells(struct browser *b, unsigned line, const char *const *
 
 static int style_of(struct browser *b, const struct page_row *r)
 {
+	if (here(b)->what == CHANGES)
+		return r->with_callees > 0 ? TERM_HOT : TERM_WARM;
 	double share = page(b)->has_children ? r->with_callees : r->own;
 	if (r->kind == KIN_ROW_FUNCTION && here(b)->function)
 		return TERM_BOLD;

@@ -140,6 +140,7 @@ static bool can_unfold(struct browser *b)
 	return has_stacks(b) && selected(b) && selected(b)->function &&
 	       (!b->opts->next || b->paused || b->over);
 }
+static bool is_compared(struct browser *b) { return b->opts->changes != NULL; }
 static bool has_parts(struct browser *b) { return b->opts->part && has_stacks(b); }
 static bool has_events(struct browser *b) { return page(b)->n_events > 1; }
 static bool is_live(struct browser *b) { return b->opts->next && !b->over; }
@@ -153,11 +154,13 @@ enum { /* places that a command is for */
        AT_FUNCTIONS = 1 << FUNCTIONS,
        AT_CALLS = 1 << CALLS,
        AT_FLAME = 1 << FLAME,
+       AT_CHANGES = 1 << CHANGES,
+       AT_SORTED = AT_FUNCTIONS | AT_CHANGES,
        AT_STACKS = AT_FUNCTIONS | AT_CALLS | AT_FLAME,
        AT_CODE = 1 << SOURCE | 1 << INSTRUCTIONS,
        AT_PARTS = 1 << THREADS | 1 << OBJECTS,
        AT_CYCLES = 1 << CYCLES,
-       AT_ROWS = AT_FUNCTIONS | AT_CALLS | AT_CODE | AT_PARTS | AT_CYCLES,
+       AT_ROWS = AT_FUNCTIONS | AT_CALLS | AT_CODE | AT_PARTS | AT_CYCLES | AT_CHANGES,
        ANYWHERE = AT_ROWS | AT_FLAME,
 };
 
@@ -171,7 +174,7 @@ static const struct browse_command {
 	{ { TERM_ENTER },
 	  "Enter",
 	  "who calls the function, and what it calls",
-	  AT_FUNCTIONS | AT_CALLS | AT_CYCLES,
+	  AT_FUNCTIONS | AT_CALLS | AT_CYCLES | AT_CHANGES,
 	  browse_has_function,
 	  browse_enter_calls },
 	{ { TERM_ENTER },
@@ -202,9 +205,15 @@ static const struct browse_command {
 	{ { 'f' },
 	  "f",
 	  "the flame graph: all stacks, as wide as their time",
-	  AT_FUNCTIONS | AT_CALLS,
+	  AT_FUNCTIONS | AT_CALLS | AT_CHANGES,
 	  has_stacks,
 	  browse_enter_flame },
+	{ { 'b' },
+	  "b",
+	  "the same before the change, or after it",
+	  AT_CALLS | AT_CODE | AT_FLAME | AT_CYCLES,
+	  is_compared,
+	  browse_other_side },
 	{ { 'i' },
 	  "i",
 	  "the flame graph turned: from where time was spent to callers",
@@ -232,7 +241,7 @@ static const struct browse_command {
 	{ { 'y' },
 	  "y",
 	  "cycles of calls, and whether stacks go round them",
-	  AT_FUNCTIONS | AT_CALLS,
+	  AT_FUNCTIONS | AT_CALLS | AT_CHANGES,
 	  is_recorded,
 	  browse_enter_cycles },
 	{ { 'H', '\t' },
@@ -266,8 +275,8 @@ static const struct browse_command {
 	  AT_FUNCTIONS,
 	  has_children,
 	  browse_toggle_order },
-	{ { '>' }, ">", "sort by the next column", AT_FUNCTIONS, has_rows, next_column },
-	{ { '<' }, "<", "sort by the column before", AT_FUNCTIONS, has_rows, last_column },
+	{ { '>' }, ">", "sort by the next column", AT_SORTED, has_rows, next_column },
+	{ { '<' }, "<", "sort by the column before", AT_SORTED, has_rows, last_column },
 	{ { 'e' }, "e", "the next event", AT_FUNCTIONS, has_events, browse_next_event },
 	{ { 'p' }, "p", "hold the picture, or let it go on", ANYWHERE, is_live, pause },
 	{ { 'P' },

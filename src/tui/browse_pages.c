@@ -1,6 +1,7 @@
 /* browse_pages.c - the pages of the browser, and the way from one to the next. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static bool passes(const struct browse_place *at, const struct page_row *r)
 	char words[BROWSE_FILTER_MAX], *rest = words, *word;
 	if (r->kind == KIN_ROW_FUNCTION)
 		return true;
-	if (r->with_callees < at->min_share && r->own < at->min_share)
+	if (fabs(r->with_callees) < at->min_share && r->own < at->min_share)
 		return false;
 	memcpy(words, at->filter, sizeof(words));
 	while ((word = strsep(&rest, " ")))
@@ -173,6 +174,11 @@ static struct kin_error *make_page(struct browser *b, struct page *ret)
 		return page_of_parts(whole(b), &o, "dso", ret);
 	case CYCLES:
 		return page_of_cycles(b->profile, ret);
+	case CHANGES:
+		page_of_changes(b->opts->changes, ret);
+		if (b->order != NONE)
+			page_sort(ret, b->order);
+		return NULL;
 	}
 	return err;
 }
@@ -309,7 +315,43 @@ static const char *selected_function(struct browser *b)
 
 bool browse_has_function(struct browser *b) { return selected_function(b) != NULL; }
 
-void browse_enter_calls(struct browser *b) { enter(b, CALLS, selected_function(b)); }
+/* Of a comparison: the profile before, or the one after. */
+static void change_side(struct browser *b)
+{
+	b->is_before = !b->is_before;
+	b->profile = b->is_before ? b->opts->before : b->after;
+}
+
+/* Of a function that is in one profile alone the other one's page is empty. */
+void browse_other_side(struct browser *b)
+{
+	bool had = here(b)->what == FLAME || page(b)->rows.n;
+	say_wait(b);
+	change_side(b);
+	bool loaded = browse_load(b);
+	if (loaded && (here(b)->what == FLAME || page(b)->rows.n || !had))
+		return;
+	const char *side = b->is_before ? "before" : "after";
+	change_side(b);
+	if (loaded)
+		browse_load(b);
+	char *why = xprintf("there is nothing of it %s", side);
+	browse_say(b, why);
+	free(why);
+}
+
+void browse_enter_calls(struct browser *b)
+{
+	const char *function = selected_function(b);
+	bool entered = enter(b, CALLS, function);
+	if (!b->opts->changes || (entered && page(b)->rows.n))
+		return;
+	if (entered)
+		leave_for_last(b);
+	change_side(b);
+	if (enter(b, CALLS, function))
+		b->message[0] = '\0';
+}
 
 static void enter_instructions(struct browser *b, const char *function)
 {
@@ -541,11 +583,11 @@ void browse_follow_jump(struct browser *b) { list_centre(&here(b)->list, browse_
 enum { FILES_MAX = 1000 };
 
 /* A new one, never one that is there. */
-static FILE *create_file(char *name, size_t size)
+static FILE *create_file(mode_t mode, char *name, size_t size)
 {
 	for (int i = 1; i <= FILES_MAX; i++) {
 		snprintf(name, size, "kin-view-%d.txt", i);
-		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (fd >= 0)
 			return fdopen(fd, "w");
 		if (errno != EEXIST)
@@ -557,7 +599,7 @@ static FILE *create_file(char *name, size_t size)
 void browse_print(struct browser *b)
 {
 	char name[32];
-	FILE *out = create_file(name, sizeof(name));
+	FILE *out = create_file(kin_profile_file_mode(b->profile), name, sizeof(name));
 	VEC(const struct page_row *) rows = { 0 };
 	for (size_t i = 0; i < b->shown.n; i++)
 		vec_push(&rows, row_at(b, i));

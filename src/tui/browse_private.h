@@ -12,7 +12,17 @@
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
 
-enum browse_what { FUNCTIONS, CALLS, SOURCE, INSTRUCTIONS, FLAME, THREADS, OBJECTS, CYCLES };
+enum browse_what {
+	FUNCTIONS,
+	CALLS,
+	SOURCE,
+	INSTRUCTIONS,
+	FLAME,
+	THREADS,
+	OBJECTS,
+	CYCLES,
+	CHANGES
+};
 
 struct browse_place { /* where we are, or were and go back to */
 	enum browse_what what;
@@ -35,6 +45,8 @@ struct browser {
 	struct kin_profile *profile;
 	bool owned;                /* profile is ours to free */
 	struct kin_profile *whole; /* of which profile is a part; NULL: it is no part */
+	struct kin_profile *after; /* of a comparison: the newer one, */
+	bool is_before;            /* and whether profile is the older one */
 	char *part;                /* what it is of, for the head */
 	VEC(size_t)
 	shown;                           /* rows of the page that pass the filter; from their
@@ -130,5 +142,6 @@ void browse_enter_threads(struct browser *b);
 void browse_enter_objects(struct browser *b);
 void browse_enter_part(struct browser *b);
 void browse_print(struct browser *b);
+void browse_other_side(struct browser *b);
 
 #endif

@@ -1,6 +1,7 @@
 /* page.c - tables and hists turned into rows of text. */
 #include "tui/page.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,23 +26,27 @@ static const char *safe(struct page *p, const char *text)
 	return arena_printf(&p->arena, "%s", text);
 }
 
-static const char *seconds(struct page *p, double s)
+/* In the page's unit. */
+static const char *time_text(struct page *p, double v, const char *sign)
 {
-	double most = s < 0 ? -s : s;
-	return arena_printf(&p->arena, most >= 1000 ? "%.1f" : "%.4f", s);
+	double most = fabs(v);
+	int digits = strcmp(p->unit, "s") != 0 ? (v == rint(v) ? 0 : 2) : most >= 1000 ? 1 : 4;
+	return arena_printf(&p->arena, "%s%.*f", sign, digits, v);
 }
 
-static const char *text_of(struct page *p, const struct kin_cell *c, double rate)
+/* `change`: of a difference, whose sign is always seen. */
+static const char *text_of(struct page *p, const struct kin_cell *c, double rate, bool change)
 {
+	const char *sign = change && c->number > 0 ? "+" : "";
 	switch (c->type) {
 	case KIN_CELL_NONE:
 		break;
 	case KIN_CELL_COUNT:
 		return arena_printf(&p->arena, "%llu", (unsigned long long)c->count);
 	case KIN_CELL_TIME:
-		return seconds(p, c->number / rate);
+		return time_text(p, c->number / rate, sign);
 	case KIN_CELL_SHARE:
-		return arena_printf(&p->arena, "%.2f%%", 100 * c->number);
+		return arena_printf(&p->arena, "%s%.2f%%", sign, 100 * c->number);
 	case KIN_CELL_NUMBER:
 		return arena_printf(&p->arena, "%g", c->number);
 	case KIN_CELL_ADDRESS:
@@ -177,11 +182,13 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 	for (size_t i = 0; i + 1 < w->n; i++) {
 		size_t column = column_of(t, w->keys[i]);
 		bool there = column < kin_table_n_columns(t);
-		r.cells[i] = there ? text_of(p, &row->cells[column], kin_table_rate(t)) : "";
+		r.cells[i] = there ? text_of(p, &row->cells[column], kin_table_rate(t),
+					     kin_table_column(t, column)->change)
+				   : "";
 		r.values[i] = there ? value_of(&row->cells[column]) : 0;
 	}
 	size_t name = column_of(t, w->keys[w->n - 1]);
-	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1) : "";
+	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1, false) : "";
 	r.function = w->with_callees && name < kin_table_n_columns(t) &&
 				     row->cells[name].type == KIN_CELL_TEXT &&
 				     is_function(t, row, w)
@@ -234,7 +241,7 @@ static void take_columns(struct page *p, struct kin_table *t, const struct page_
 		const struct kin_column *c = there ? kin_table_column(t, column) : NULL;
 		const char *title = c ? safe(p, c->title) : "";
 		if (c && c->type == KIN_CELL_TIME)
-			title = arena_printf(&p->arena, "%s (s)", title);
+			title = arena_printf(&p->arena, "%s (%s)", title, p->unit);
 		if (i + 1 == w->n) {
 			p->name_title = title;
 			break;
@@ -246,6 +253,13 @@ static void take_columns(struct page *p, struct kin_table *t, const struct page_
 	p->children = place_of(p, w, w->with_callees);
 	p->own = place_of(p, w, w->own);
 	p->comm = place_of(p, w, "comm");
+}
+
+static void take_unit(struct page *p, const struct kin_table *t)
+{
+	const struct kin_cell *c = kin_table_property(t, "dimension");
+	bool other = c && c->type == KIN_CELL_TEXT && strcmp(c->text, "seconds") != 0;
+	p->unit = other ? safe(p, c->text) : "s";
 }
 
 static void take_title(struct page *p, const struct kin_table *t)
@@ -261,6 +275,7 @@ static void take_table(struct page *p, struct kin_table *t, const struct page_wa
 {
 	struct kin_row row;
 	take_title(p, t);
+	take_unit(p, t);
 	take_columns(p, t, w);
 	p->has_children = w->with_callees && column_of(t, w->with_callees) < kin_table_n_columns(t);
 	const struct kin_cell *events = kin_table_property(t, "n_events");
@@ -372,6 +387,18 @@ struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opt
 				    struct page *ret)
 {
 	return kin_profile_is_sampled(p) ? from_stacks(p, o, NULL, ret) : from_counts(p, ret);
+}
+
+void page_of_changes(struct kin_table *t, struct page *ret)
+{
+	static const char *const keys[] = { "change", "change_share", "chance", "before",
+					    "after",  "object",       "name" };
+	static const struct page_wanted w = { .keys = keys,
+					      .n = ARRAY_LEN(keys),
+					      .with_callees = "change_share" };
+	*ret = (struct page){ 0 };
+	take_table(ret, t, &w);
+	ret->n_events = 1;
 }
 
 struct kin_error *page_of_parts(struct kin_profile *p, const struct page_opts *o, const char *key,

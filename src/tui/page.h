@@ -34,6 +34,7 @@ struct page {
 	struct arena arena; /* of all texts */
 	const char *title;  /* what the profile is of, and whether times are estimated */
 	const char *event;  /* of which it is; NULL: not said */
+	const char *unit;   /* of times: "s", or what was counted */
 	struct page_column columns[PAGE_COLUMNS];
 	size_t n_columns;
 	const char *name_title;
@@ -56,6 +57,8 @@ struct page_opts {
 /* All functions: as kin report shows them, or, where there are no stacks, as kin flat does. */
 MUST_CHECK struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
 					       struct page *ret);
+/* What a comparison found, a row for each function: kin_comparison_table(). */
+void page_of_changes(struct kin_table *t, struct page *ret);
 /* Rows by a key of kin report's: "tid", "dso". */
 MUST_CHECK struct kin_error *page_of_parts(struct kin_profile *p, const struct page_opts *o,
 					   const char *key, struct page *ret);
@@ -81,7 +84,7 @@ unsigned page_indent(const struct page_row *r);
 void page_add_cores(struct page *p, double cores);
 
 /* Rows by a column: numbers from the greatest on, texts from A to Z; n_columns: by name. Of equal
- * ones the report's order decides. For page_of_functions() only. */
+ * ones the report's order decides. For page_of_functions() and page_of_changes() only. */
 void page_sort(struct page *p, size_t column);
 
 /* The page's head and the rows, as lines of text with whole names. Returns whether all was written.

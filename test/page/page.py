@@ -136,6 +136,7 @@ def write_recording(folder):
             object_name = '[kernel.kallsyms]' if name == 'k_read' else '/lib/libheap.so' if name in ('malloc', 'memset') else '/bin/prog'
             out.append(f'\t {where[name]:x} {name}+0x0 ({object_name})\n')
         out.append('\n')
+    out.append('# marker 6.000000: load\n# marker 7.500000: query <b>\n# marker 99.000000: late\n')
     path = os.path.join(folder, 'threads.script')
     with open(path, 'w', encoding='utf-8') as f:
         f.write(''.join(out))
@@ -340,6 +341,14 @@ def test_timeline(tap, page, url):
     page.key('Escape')
     settle(page)
     tap.ok('t=' not in page.run('location.hash'), 'Escape: all of the time', page.run('location.hash'))
+    markers = dict(page.run('[...document.querySelectorAll(".strip > *")].map(e => [e.textContent, e.getBoundingClientRect()[e.className === "before" ? "right" : "left"]])'))
+    places = {'load': x + width * 1 / SECONDS, 'query <b>': x + width * 2.5 / SECONDS, 'late': x + width}
+    tap.ok(set(markers) == set(places) and all(abs(markers[m] - places[m]) < 4 for m in places), 'markers stand where they were', f'{markers} {places}')
+    page.click_on('document.querySelector(".strip a")')
+    settle(page)
+    tap.ok(page.run('location.hash') == '#timeline?t=1-2.5', 'a marker: the time to the next one', page.run('location.hash'))
+    listed = page.run('[...document.querySelectorAll("main details li")].map(e => e.textContent)')
+    tap.ok(listed == ['load, from 1.000 s to 2.500 s', 'query <b>, from 2.500 s to 3.997 s', 'late, at 3.997 s'], 'and all are listed', str(listed))
 
 
 def test_shown(tap, kin, folder, page, url):

@@ -370,6 +370,47 @@ def test_views(tap, folder, build):
     t.close()
 
 
+def test_difference(tap, folder, build):
+    """What changed, and from each row to either side."""
+    for name, weights in (('before', {'parse_words': 400, 'gone': 100, 'sort': 500}), ('after', {'parse_words': 900, 'fresh': 100, 'sort': 300})):
+        with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
+            f.write(''.join(f'main;work;{function} {n}\n' for function, n in weights.items()))
+    t = Terminal(folder, build, columns=80, rows=12)
+    t.run('kin diff --tui before.folded after.folded')
+    s = t.wait('Enter callers')
+    rows = re.findall(r'^ *([+-]\d+) +([+-][\d.]+)% .* (\w+)$', s, re.M)
+    tap.ok(rows == [('+500', '+50.00', 'parse_words'), ('-200', '-20.00', 'sort'), ('+100', '+10.00', 'fresh'), ('-100', '-10.00', 'gone')],
+           'kin diff --tui: the rows of kin diff', s or t.screen())
+    t.keys('>')
+    s = t.wait('by of total')
+    tap.ok(s, '>: sorted by a column', t.screen())
+    t.type('/parse')
+    t.keys('Enter', 'Enter')
+    s = t.wait('AFTER  parse_words')
+    tap.ok(re.search(r'69.23% .* parse_words', s), 'Enter: callers and callees after the change', s or t.screen())
+    t.keys('b')
+    s = t.wait('BEFORE  parse_words')
+    tap.ok(re.search(r'40.00% .* parse_words', s), 'b: before it', s or t.screen())
+    t.keys('b')
+    t.wait('AFTER  parse_words')
+    t.keys('Escape', 'Escape')
+    t.wait(' of 4$')
+    t.type('/gone')
+    t.keys('Enter', 'Enter')
+    s = t.wait('BEFORE  gone')
+    tap.ok(re.search(r'10.00% .* gone', s), 'a function that is gone: before', s or t.screen())
+    t.keys('b')
+    tap.ok(t.wait('there is nothing of it after'), 'b: it is not there after', t.screen())
+    t.keys('Escape', 'Escape', 'f')
+    s = t.wait('BEFORE  Flame graph')
+    tap.ok(re.search('▏gone', s), 'f: the flame graph', s or t.screen())
+    t.keys('b')
+    s = t.wait('AFTER  Flame graph')
+    tap.ok(re.search('▏fresh', s) and 'gone' not in s, 'b: after', s or t.screen())
+    t.keys('q')
+    t.close()
+
+
 def test_sizes(tap, folder, build):
     """What is seen at once, on terminals from small to large."""
     with open(os.path.join(folder, 'sizes.txt'), 'w') as f:
@@ -796,7 +837,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_sizes, test_record, test_program,
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_without, test_top, test_top_stalled):
             test(tap, folder, build)

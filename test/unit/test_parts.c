@@ -58,6 +58,11 @@ static struct made make(void)
 	profile_add_arc(b, (struct arc){ 16, 32, 5, m.prog, m.lib });
 	profile_add_arc(b, (struct arc){ 17, 64, 9, m.prog, m.prog });
 	profile_add_task_arc(b, (struct task_arc){ 16, 32, 3, m.prog, m.lib, m.worker });
+	profile_add_marker(b, (struct marker){ 13 * (uint64_t)SECOND, name(b, "query") });
+	profile_add_marker(b, (struct marker){ 11 * (uint64_t)SECOND, name(b, "load") });
+	profile_add_marker(b, (struct marker){ 15 * (uint64_t)SECOND, name(b, "query") });
+	profile_add_marker(b, (struct marker){ 15 * (uint64_t)SECOND, name(b, "query") });
+	profile_add_marker(b, (struct marker){ 16 * (uint64_t)SECOND, name(b, "load all, 2") });
 	profile_audit(b)->cpu_ns = 8 * (uint64_t)SECOND;
 	profile_audit(b)->sampled_ns = 8 * (uint64_t)SECOND;
 	profile_add_source(b, "x", (struct source){ .kind = "test" });
@@ -155,17 +160,58 @@ static bool good(struct kin_error *err)
 	return none;
 }
 
+static bool parse_span(const char *text, struct time_range *ret)
+{
+	struct time_range whole = { 10 * (uint64_t)SECOND, 20 * (uint64_t)SECOND };
+	struct made m = make();
+	bool ok = good(span_parse(text, m.p, whole, ret));
+	profile_free(m.p);
+	return ok;
+}
+
 static void is_span(const char *text, uint64_t from, uint64_t to)
 {
-	struct time_range r, whole = { 10 * (uint64_t)SECOND, 20 * (uint64_t)SECOND };
-	OK(good(span_parse(text, whole, &r)));
+	struct time_range r;
+	OK(parse_span(text, &r));
 	OK(r.from_ns == from && r.to_ns == to);
 }
 
 static void no_span(const char *text)
 {
-	struct time_range r, whole = { 10 * (uint64_t)SECOND, 20 * (uint64_t)SECOND };
-	OK(!good(span_parse(text, whole, &r)));
+	struct time_range r;
+	OK(!parse_span(text, &r));
+}
+
+static void markers_are_times(void)
+{
+	const uint64_t s = SECOND;
+	struct made m = make();
+	OK(m.p->samples.n_markers == 4); /* by time, each once */
+	OK_STR(strtab_get(m.p->strings, m.p->samples.markers[0].name), "load");
+	OK(span_is_marked("load all, 2", m.p) && !span_is_marked("lo", m.p));
+	OK(!span_is_marked("1,2", m.p));
+	struct profile *half =
+		profile_filter(m.p, &(struct profile_part){ .from_ns = 12 * s, .to_ns = 15 * s });
+	OK(half->samples.n_markers == 1 && half->samples.markers[0].time_ns == 13 * s);
+	profile_free(half);
+	profile_free(m.p);
+	is_span("load", 11 * s, 13 * s - 1);
+	is_span("load,query", 11 * s, 13 * s - 1);
+	is_span("load,query/2", 11 * s, 15 * s - 1);
+	is_span("query,query", 13 * s, 15 * s - 1);
+	is_span("query/2", 15 * s, 16 * s - 1);
+	is_span("query/2,", 15 * s, UINT64_MAX);
+	is_span(",load", 0, 11 * s - 1);
+	is_span("12,query", 12 * s, 13 * s - 1);
+	is_span("load,+4", 11 * s, 14 * s);
+	is_span("load all, 2", 16 * s, UINT64_MAX);
+	is_span("query,load all, 2", 13 * s, 16 * s - 1);
+	no_span("query/3");
+	no_span("query/0");
+	no_span("query,load");
+	no_span("loa");
+	no_span("load, query");
+	no_span("load,query,3");
 }
 
 static void people_write_spans(void)
@@ -440,6 +486,7 @@ int main(void)
 	threads_have_their_own();
 	times_choose_samples();
 	people_write_spans();
+	markers_are_times();
 	threads_and_processes_have_labels();
 	doubts_have_thresholds();
 	reports_say_what_has_no_place();

@@ -224,6 +224,7 @@ static void read_sample(struct kinfile_stream *s)
 	profile_add_sample(s->f->into, x);
 	count_sample(s, &x, mode);
 	s->sampled = id;
+	s->trace = 0;
 }
 
 static void read_switch(struct kinfile_stream *s)
@@ -293,6 +294,18 @@ static void read_unwind(struct kinfile_stream *s)
 		profile_add_failure(s->f->into, module, n);
 }
 
+static void read_marker(struct kinfile_stream *s)
+{
+	uint64_t time = kinfile_take_time(s);
+	struct kinfile_text name = kinfile_take_text(&s->in);
+
+	if (s->in.failed)
+		return;
+	note_time(s->f, time);
+	profile_add_marker(s->f->into,
+			   (struct marker){ .time_ns = time, .name = add_text(s, name) });
+}
+
 static void read_info(struct kinfile_stream *s)
 {
 	struct kinfile_text t = kinfile_take_text(&s->in);
@@ -342,6 +355,7 @@ static void read_record(struct kinfile_stream *s)
 		[KINF_R_LOSS] = read_loss,
 		[KINF_R_UNWIND] = read_unwind,
 		[KINF_R_INFO] = read_info,
+		[KINF_R_MARKER] = read_marker,
 		[KINF_R_FIRST_ID] = read_first_id,
 		[KINF_R_ARC] = kinfile_read_arc,
 		[KINF_R_COUNT] = kinfile_read_count,
@@ -360,11 +374,17 @@ static void read_record(struct kinfile_stream *s)
 	uint8_t kind = *s->in.pos++;
 	uint32_t sampled = s->sampled;
 
-	s->sampled = 0;
-	if (kind == KINF_R_TRACE_FIELDS)
+	if (kind == KINF_R_TRACE_FIELDS) {
 		kinfile_read_trace_fields(s, sampled);
-	else if (kind == KINF_R_TRACE_TEXT)
+		return;
+	}
+	if (kind == KINF_R_TRACE_TEXT) {
 		kinfile_read_trace_text(s, sampled);
+		return;
+	}
+	s->sampled = 0;
+	if (kind == KINF_R_DETAILS)
+		kinfile_read_details(s, sampled);
 	else if (kind < ARRAY_LEN(readers) && readers[kind])
 		readers[kind](s);
 	else

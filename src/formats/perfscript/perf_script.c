@@ -6,7 +6,9 @@
  *
  * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each
  *field but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in
- *place of the object. Addresses are those of the process; what counts are the names. */
+ *place of the object. Addresses are those of the process; what counts are the names.
+ *
+ * kin script prints markers, too: "# marker SECONDS.FRACTION: NAME". */
 #include <ctype.h>
 #include <string.h>
 
@@ -315,6 +317,22 @@ static bool is_frame(struct script_text line)
 	return take_number(&line, 16, &addr) && (line.s == line.end || *line.s == ' ');
 }
 
+static void read_comment(struct perf_script *s, struct script_text line)
+{
+	static const char word[] = "# marker ";
+	uint64_t time_ns;
+
+	if (!starts_with(line, word))
+		return;
+	line.s += sizeof(word) - 1;
+	line = skip_blanks(line);
+	if (!take_time(&line, &time_ns))
+		return;
+	line = skip_blanks(line);
+	strid name = profile_add_string(s->into, line.s, strnlen(line.s, length(line)));
+	profile_add_marker(s->into, (struct marker){ .time_ns = time_ns, .name = name });
+}
+
 static void read_line(struct perf_script *s, struct script_text line)
 {
 	struct script_header h;
@@ -322,7 +340,7 @@ static void read_line(struct perf_script *s, struct script_text line)
 	if (line.s == line.end) {
 		end_sample(s);
 	} else if (*line.s == '#') {
-		return;
+		read_comment(s, line);
 	} else if (s->open && is_frame(line) && !parse_header(line, &h)) {
 		vec_push(&s->frames, frame_of(s, skip_blanks(line)));
 	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, &h)) {

@@ -1,12 +1,67 @@
 """Makes the page's files into a C header: embed.py OUTPUT FILE...
 
-All code is one text, page_js, in a scope of its own, without indentation and lines of comments; the
-other files are texts of their names.
+All code is one text, page_js, in a scope of its own, without comments and the blanks that nothing
+needs; the other files are texts of their names.
 """
 import base64
 import hashlib
 import os
+import re
 import sys
+
+# Of code: a string, a template up to its end or its first expression, an expression (as "/" after
+# these characters can only begin one), a comment, blanks.
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
+TEMPLATE = re.compile(r'[^`\\$]*(?:(?:\\.|\$(?!\{))[^`\\$]*)*(`|\$\{)', re.S)
+REGULAR = re.compile(r'/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*')
+COMMENT = re.compile(r'//[^\n]*')
+BLANKS = re.compile(r'[ \t]+')
+BEFORE_REGULAR = '(,=:[!&|?{};>\n'
+
+
+def without_blanks(text):
+    """The same JavaScript, in the same lines."""
+    out, at, depths = [], 0, []  # depths: of braces, in each template that is open
+
+    def template(at):
+        found = TEMPLATE.match(text, at)
+        out.append(found[0])
+        if found[1] == '${':
+            depths.append(0)
+        return found.end()
+
+    while at < len(text):
+        c, last = text[at], out[-1][-1] if out else '\n'
+        found = STRING.match(text, at) or COMMENT.match(text, at) or BLANKS.match(text, at)
+        if not found and c == '/' and last in BEFORE_REGULAR:
+            found = REGULAR.match(text, at)
+        if c == '`':
+            out.append(c)
+            at = template(at + 1)
+        elif c == '}' and depths and not depths[-1]:
+            depths.pop()
+            out.append(c)
+            at = template(at + 1)
+        elif not found:
+            if depths:
+                depths[-1] += (c == '{') - (c == '}')
+            out.append(c)
+            at += 1
+        else:
+            at = found.end()
+            word = re.compile(r'[\w$]').match
+            if found.re is BLANKS:
+                after = text[at:at + 1]
+                if (word(last) and word(after)) or (last in '+-' and after == last):
+                    out.append(' ')
+            elif found.re is not COMMENT:
+                out.append(found[0])
+    return re.sub(r'\n+', '\n', ''.join(out))
+
+
+def style_without_blanks(text):
+    return re.sub(r'\s*([{};])\s*|([:,])\s+|\s+', lambda m: m[1] or m[2] or ' ', text)
+
 
 def text(data):
     """A C string over many lines, each below what compilers must take."""
@@ -27,8 +82,7 @@ def read(path):
 
 
 def code(data):
-    lines = [line.strip() for line in data.splitlines()]
-    return b''.join(line + b'\n' for line in lines if line and not line.startswith(b'//'))
+    return without_blanks(data.decode()).encode()
 
 
 texts = {os.path.basename(p).replace('.', '_'): read(p) for p in sys.argv[2:] if not p.endswith('.js')}
@@ -40,6 +94,7 @@ def digest(data):
     return b'sha256-' + base64.b64encode(hashlib.sha256(data).digest())
 
 
+texts['page_css'] = style_without_blanks(texts['page_css'].decode()).encode()
 texts['page_html'] = texts['page_html'].replace(b'@code-hash@', digest(texts['page_js'])).replace(
     b'@style-hash@', digest(texts['page_css']))
 with open(sys.argv[1], 'w') as header:

@@ -61,6 +61,9 @@ function draw_lane(canvas, lane) {
 			y -= height;
 		}
 	}
+	c.fillStyle = dark ? "#cf9bff" : "#7b2fbf";
+	for (const { at } of markers_there())
+		c.fillRect(Math.min(width - 1, at / in_seconds(end_of_time()) * width), 0, 1, LANE);
 	const stretch = stretch_at_hand();
 	if (stretch) {
 		const end = in_seconds(end_of_time()), a = stretch.from / end * width, b = stretch.to / end * width;
@@ -71,6 +74,45 @@ function draw_lane(canvas, lane) {
 		c.fillRect(a, 0, 1, LANE);
 		c.fillRect(b - 1, 0, 1, LANE);
 	}
+}
+
+let known_markers = null;
+
+// Moments that were named while it was recorded, [{ name, at, to, href }]: each is a link to the time up to the next one.
+function markers_there() {
+	const end = in_seconds(end_of_time());
+	known_markers = known_markers || data.markers.map(([name, at], i) => ({ name, at: Math.max(0, at),
+		to: Math.min(end, Math.max(0, ...data.markers.slice(i + 1).filter(m => m[1] > at).slice(0, 1).map(m => m[1])) || end) }))
+		.map(m => ({ ...m, at: Math.min(m.at, end) }));
+	return known_markers;
+}
+
+const marker_text = m => (m.at < m.to ? `${m.name}, from ${seconds(m.at)} to ${seconds(m.to)}` : `${m.name}, at ${seconds(m.at)}`);
+const marker_link = (m, title, text) => el(m.at < m.to ? "a" : "span", { href: m.at < m.to ? changed({ t: stretch_text(m.at, m.to) }) : null, title }, text);
+
+// Names above the lanes, in two rows as far as they find room; the others are in the list below.
+function marker_strip() {
+	const all = markers_there(), end = in_seconds(end_of_time());
+	const strip = el("div", { class: "strip" }), free = [0, 0], character = 7.5;
+	const place = () => {
+		const width = strip.clientWidth;
+		free.fill(0);
+		strip.replaceChildren(...all.map(m => {
+			const size = Math.min(20, m.name.length) * character + 10, at = m.at / end * width, before = at + size > width, x = before ? at - size : at;
+			const row = free.findIndex(to => to <= x);
+			if (row < 0)
+				return null;
+			free[row] = x + size;
+			const link = marker_link(m, marker_text(m), m.name.length > 20 ? m.name.slice(0, 19) + "…" : m.name);
+			link.className = before ? "before" : "";
+			link.style[before ? "right" : "left"] = (before ? width - at : at) + "px";
+			link.style.top = row * 20 + "px";
+			return link;
+		}).filter(x => x));
+	};
+	setTimeout(place);
+	addEventListener("resize", place, { signal: leaving.signal });
+	return strip;
 }
 
 const place_text = s => String(Number(s.toFixed(6)));
@@ -162,9 +204,11 @@ function view_timeline() {
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Threads over time" }, el("table", { class: "time" },
 			el("caption", { class: "unseen" }, "Threads over time"),
 			el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Thread"), el("th", { scope: "col", class: "n minor" }, "CPU time"),
-				el("th", { scope: "col", class: "lanes" }, `0 to ${seconds(end)}`))),
+				el("th", { scope: "col", class: "lanes" }, `0 to ${seconds(end)}`, markers_there().length ? marker_strip() : null))),
 			el("tbody", {}, shown.map(l => lane_row(l, chosen))))),
 		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less CPU time are not shown.`) : null,
+		markers_there().length ? el("details", { class: "note" }, el("summary", {}, markers_there().length === 1 ? "A marker" : `${count(markers_there().length)} markers`),
+			el("ul", {}, markers_there().map(m => el("li", {}, marker_link(m, null, marker_text(m)))))) : null,
 		el("h2", {}, "What was done there"),
 		el("p", {}, `${amount(now.total[0])} of ${event_of().name}, ${count(now.samples)} samples, ${percent(now.total[0] / (now.whole || 1))} of the whole. `,
 			el("a", { href: link_to("flame") }, "Flame graph of it"), " ", data.unit_ns ? el("a", { href: link_to("flame", "", { how: "time" }) }, "in the order of time") : null),
